@@ -1,0 +1,45 @@
+# kansetsu_target_options(<target>)
+#
+# Language level, warnings and floating point rules for one of our own targets. All PRIVATE: a user of the libraries
+# gets include paths and the language level from us, never compiler flags.
+function(kansetsu_target_options target)
+  set_target_properties(${target} PROPERTIES
+    CXX_STANDARD 20
+    CXX_STANDARD_REQUIRED ON
+    CXX_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON
+    POSITION_INDEPENDENT_CODE ON)
+
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    # Packs wider than the baseline's registers are returned by value. They never cross a library boundary, so the
+    # remark that their calling convention depends on the instruction set does not concern us.
+    -Wno-psabi
+    # gcc 12 sees overlapping copies in std::string operator+ that are not there (gcc bug 105329).
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+    # libstdc++ 12 calls its own deprecated get_temporary_buffer() in std::stable_sort; gcc knows to keep silent.
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
+    $<$<BOOL:${KANSETSU_WERROR}>:-Werror>
+    # Same bits on every path: a multiplication and an addition fuse only where madd() says so. Never -ffast-math.
+    -ffp-contract=off)
+
+  if(KANSETSU_SANITIZE)
+    set(sanitize "-fsanitize=${KANSETSU_SANITIZE}" -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_compile_options(${target} PRIVATE ${sanitize})
+    target_link_options(${target} PRIVATE ${sanitize})
+  endif()
+endfunction()
+
+# Instruction sets for files in src/<module>/isa/, each compiled once per entry with -DKANSETSU_ISA=<entry>.
+# KANSETSU_ISA_FLAGS_<entry> holds the compiler flags of an entry.
+set(KANSETSU_ISAS baseline)
+set(KANSETSU_ISA_FLAGS_baseline "")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
+  list(APPEND KANSETSU_ISAS avx2 avx512)
+  set(KANSETSU_ISA_FLAGS_avx2 -mavx2 -mfma)
+  set(KANSETSU_ISA_FLAGS_avx512 -mavx512f -mavx512dq -mavx512vl -mavx2 -mfma)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # gcc otherwise splits 512-bit operations in two halves
+    list(APPEND KANSETSU_ISA_FLAGS_avx512 -mprefer-vector-width=512)
+  endif()
+endif()

@@ -1,0 +1,24 @@
+# What can be chosen at configure time, and the defaults.
+
+# As a subproject Kansetsu builds its libraries only.
+option(KANSETSU_APPS "Build the kansetsu command" ${PROJECT_IS_TOP_LEVEL})
+option(KANSETSU_EXAMPLES "Build the C++ examples" ${PROJECT_IS_TOP_LEVEL})
+option(KANSETSU_TESTS "Build the tests (needs doctest and RapidCheck)" ${PROJECT_IS_TOP_LEVEL})
+option(KANSETSU_BENCH "Build the benchmarks (needs Google Benchmark)" OFF)
+option(KANSETSU_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
+set(KANSETSU_SANITIZE "" CACHE STRING "Sanitizers for all our code, e.g. address,undefined or thread (empty: none)")
+
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+  endif()
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)  # clang-tidy and editors read it
+
+  find_program(CCACHE_PROGRAM ccache)
+  mark_as_advanced(CCACHE_PROGRAM)
+  if(CCACHE_PROGRAM AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+  endif()
+endif()
+
+include(GNUInstallDirs)

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace kansetsu {
+
+/// Misuse of the API (wrong size, unknown name, model that does not validate). The text names the values.
+/// Bad files are not errors of this kind: readers return diagnostics.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws Error "<function>: <what> has size <actual>, expected <expected>" unless the two agree.
+void check_size(const char* function, const char* what, long actual, long expected);
+
+}  // namespace kansetsu

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "kansetsu/model/model.h"
+
+/// Editing: each function returns a new model and leaves the old one as it is. All throw Error with the reasons if the
+/// result is no valid model.
+namespace kansetsu {
+
+/// The named joints become fixed at their values in q (size model.nq()).
+Model lock_joints(const Model& model, const std::vector<std::string>& joints, const Eigen::Ref<const Eigen::VectorXd>& q);
+/// Hangs `tool` (its root link) on a link of the model by a fixed joint; names of the tool get the prefix.
+Model attach(const Model& model, const std::string& link, const Model& tool, const Pose& pose, const std::string& prefix);
+/// All lengths times `length`, all masses times `mass` (inertias times mass·length²).
+Model scale(const Model& model, double length, double mass);
+/// The link and everything it carries, as a model of its own.
+Model extract_subtree(const Model& model, const std::string& link, Base base);
+Model with_gravity(const Model& model, const Vec3<>& gravity);
+Model with_base(const Model& model, Base base, const Pose& pose = {});
+/// Links joined by fixed joints become one link each, named after the topmost; the others stay as frames.
+Model merge_fixed_links(const Model& model);
+
+}  // namespace kansetsu

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kansetsu/model/model.h"
+
+/// Built-in mechanisms. `human28` is the figure of every benchmark.
+namespace kansetsu {
+
+/// The 13-link human figure with 28 hinges (massless links between concurrent ones) and a free base: nv = 34, 69 kg.
+/// Joints waist_z waist_x waist_y neck_… hipL_z … ; frames soleL, soleR, gripL, gripR.
+Model human28();
+/// The same figure with a ball joint for each hinge triple.
+Model human28_ball();
+/// `links` rods of unit length and mass, hinged about y, hanging from the ground.
+Model pendulum(int links = 1);
+/// A serial chain of `links` links with revolute joints about axes in turn x, y, z; fixed or free base.
+Model chain(int links, Base base = Base::kFixed);
+
+/// Random trees for tests: everything about them follows from the seed.
+struct RandomTreeOptions {
+  int links = 12;
+  Base base = Base::kFree;
+  std::vector<JointType> types;  ///< drawn from these; empty: the whole joint table
+  double branching = 0.5;        ///< 0: a chain, 1: every parent equally likely
+  bool rotors = true;
+  int gears = 0;                 ///< couplings between random 1-DOF joints
+  bool aligned = false;          ///< axis-aligned frames only
+};
+Model random_tree(std::uint64_t seed, const RandomTreeOptions& options = {});
+
+/// Built-in figure by name ("human28", "human28_ball", "pendulum", "chain8", …), or none.
+std::optional<Model> find_figure(std::string_view name);
+std::vector<std::string> figure_names();
+
+}  // namespace kansetsu

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cmath>
+
+#include "kansetsu/base/macros.h"
+
+/// What kernels ask of a scalar type T, given here for double and float, in pack.h for Pack<T, W>.
+/// Kernels never branch on values of T: comparisons give a mask and select() picks.
+namespace kansetsu {
+
+/// The plain number type inside T: double for double and for Pack<double, 8>.
+template <class T>
+struct ScalarOf {
+  using type = T;
+};
+template <class T>
+using scalar_t = typename ScalarOf<T>::type;
+
+/// a·b + c. One rounding where the instruction set has a fused multiply-add, two where it has not; the same choice for
+/// scalars and packs of one build, so that all widths give the same bits.
+template <class T>
+  requires std::is_floating_point_v<T>
+KANSETSU_HD T madd(T a, T b, T c) {
+#if defined(__CUDA_ARCH__) || defined(__FMA__)
+  return std::fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+template <class T>
+  requires std::is_floating_point_v<T>
+KANSETSU_HD T select(bool mask, T if_true, T if_false) {
+  return mask ? if_true : if_false;
+}
+
+KANSETSU_HD double sqrt(double x) { return std::sqrt(x); }
+KANSETSU_HD float sqrt(float x) { return std::sqrt(x); }
+
+/// c − a·b
+template <class T>
+KANSETSU_HD T msub(const T& a, const T& b, const T& c) {
+  return madd(-a, b, c);
+}
+
+}  // namespace kansetsu

@@ -1,0 +1,110 @@
+#pragma once
+
+#include "dynamics/group_kernel.h"
+#include "dynamics/hinge_elimination.h"
+#include "kansetsu/spatial/small_matrix.h"
+#include "kinematics/velocity_kernel.h"
+
+namespace kansetsu::kernel::inline KANSETSU_ISA {
+
+/// What the inward sweep of the articulated-body algorithm leaves behind.
+template <class T>
+struct ArticulatedTree {
+  ArticulatedInertia<T>* P;  ///< per body, in B: P̂ of seed 000 (22)
+  Force<T>* Z;               ///< per body, in B: bias wrench Ẑ of seed 000 (26)
+  HingeFactor<T>* hinge;     ///< per body: of aligned hinges
+  T* group;                  ///< factors of the coupling groups, laid out by GroupFactor
+  Ldlt<T, 6>* base;          ///< of P[0] if the base is free
+  T* singular;               ///< per column of v: 1 if its projected inertia vanished, else 0
+};
+
+template <class T>
+KANSETSU_HD ArticulatedTree<T> carve_articulated(const TreeView& tree, Carver<T>& carver) {
+  ArticulatedTree<T> out;
+  out.P = carver.template take<ArticulatedInertia<T>>(tree.body_count);
+  out.Z = carver.template take<Force<T>>(tree.body_count);
+  out.hinge = carver.template take<HingeFactor<T>>(tree.body_count);
+  out.group = carver.template take<T>(tree.group_scratch);
+  out.base = carver.template take<Ldlt<T, 6>>(1);
+  out.singular = carver.template take<T>(tree.nv);
+  return out;
+}
+
+/// Inward sweep over the inertias and bias wrenches, tips to base. spec/dynamics.md §4 pass 2, §5.
+/// On entry P and Z hold each body's own inertia and bias; on return those of its subtree.
+template <class T>
+KANSETSU_HD void eliminate(const TreeView& tree, const Posture<T>& posture, const Motion<T>* V, const T* u, const T* tau,
+                           ArticulatedTree<T>& art) {
+  for (int k = 0; k < tree.nv; ++k) art.singular[k] = T(0);
+  for (int n = tree.step_count - 1; n >= 0; --n) {
+    const Step& step = tree.steps[n];
+    if (step.group >= 0) {
+      eliminate_group(tree, tree.groups[step.group], posture, V, u, tau, art.P, art.Z, art.group, art.singular);
+      continue;
+    }
+    switch (tree.bodies[step.body].aligned_axis) {
+      case 0: eliminate_hinge<0>(tree, step.body, posture, V, u, tau, art.P, art.Z, art.hinge, art.singular); break;
+      case 1: eliminate_hinge<1>(tree, step.body, posture, V, u, tau, art.P, art.Z, art.hinge, art.singular); break;
+      default: eliminate_hinge<2>(tree, step.body, posture, V, u, tau, art.P, art.Z, art.hinge, art.singular); break;
+    }
+  }
+}
+
+/// Outward sweep: accelerations from base to tips. spec/dynamics.md §4 pass 3, §5.
+/// @param A  in: A[0] if the base is free; out: acceleration of every body, in B, apparent if A_ground is
+template <class T>
+KANSETSU_HD void substitute(const TreeView& tree, const Posture<T>& posture, const Motion<T>* V, const T* u,
+                            const Motion<T>& A_ground, const ArticulatedTree<T>& art, Motion<T>* A, T* vdot) {
+  for (int n = 0; n < tree.step_count; ++n) {
+    const Step& step = tree.steps[n];
+    if (step.group >= 0) {
+      const Group& g = tree.groups[step.group];
+      substitute_group(tree, g, g.parent < 0 ? A_ground : A[g.parent], art.group, A, vdot);
+      continue;
+    }
+    const Body& b = tree.bodies[step.body];
+    const Motion<T>& A_P = b.parent < 0 ? A_ground : A[b.parent];
+    switch (b.aligned_axis) {
+      case 0: substitute_hinge<0>(tree, step.body, posture, V, u, A_P, art.hinge, A, vdot); break;
+      case 1: substitute_hinge<1>(tree, step.body, posture, V, u, A_P, art.hinge, A, vdot); break;
+      default: substitute_hinge<2>(tree, step.body, posture, V, u, A_P, art.hinge, A, vdot); break;
+    }
+  }
+}
+
+template <class T>
+KANSETSU_HD void factor_base(const TreeView& tree, ArticulatedTree<T>& art) {
+  const double floor = tree.pivot_floor[0] < tree.pivot_floor[3] ? tree.pivot_floor[0] : tree.pivot_floor[3];
+  *art.base = factor(art.P[0], T(floor));
+}
+
+/// The articulated-body algorithm with coupling groups. Seed 000 §2.4, spec/dynamics.md §4.
+///
+/// Gravity is an upward acceleration of the ground, so A is apparent; a free base gets it back at the end.
+///
+/// Symbols   V[i] = V_WB_B   P, Z = articulated inertia and bias wrench in B   A[i] = A_WB_B − g
+template <class T>
+KANSETSU_HD void aba(const TreeView& tree, const Posture<T>& posture, const T* u, const T* tau, const Force<T>* fext,
+                     Motion<T>* V, ArticulatedTree<T>& art, Motion<T>* A, T* vdot) {
+  velocities(tree, posture, u, V);
+  for (int i = 0; i < tree.body_count; ++i) {
+    const Inertia<T> M = lift<T>(tree.bodies[i].M_B);
+    art.P[i] = to_articulated(M);
+    art.Z[i] = cross(V[i], M * V[i]);
+    if (fext) art.Z[i] -= fext[i];
+  }
+  eliminate(tree, posture, V, u, tau, art);
+  const Vec3<T> zero{T(0), T(0), T(0)};
+  const Motion<T> A_ground{zero, lift<T>(-tree.gravity)};
+  if (tree.free_base) {
+    factor_base(tree, art);
+    const Force<T> F{{tau[0], tau[1], tau[2]}, {tau[3], tau[4], tau[5]}};
+    A[0] = solve(*art.base, F - art.Z[0]);
+    const Vec3<T> lift_off = A[0].v - transpose_times(posture.X_PB[0].R, A_ground.v);
+    vdot[0] = A[0].w.x, vdot[1] = A[0].w.y, vdot[2] = A[0].w.z;
+    vdot[3] = lift_off.x, vdot[4] = lift_off.y, vdot[5] = lift_off.z;
+  }
+  substitute(tree, posture, V, u, A_ground, art, A, vdot);
+}
+
+}  // namespace kansetsu::kernel::inline KANSETSU_ISA

@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <set>
+
+#include "dynamics/crba_kernel.h"
+#include "dynamics/kernel_table.h"
+#include "kansetsu/base/error.h"
+#include "kansetsu/dynamics/derivatives.h"
+
+namespace kansetsu {
+namespace {
+
+/// Pairs (row, column) of v, column ≤ row, in the order in which crba computes tree entries; several per entry with gears.
+template <class Visit>
+void visit_entries(const Tree& tree, Visit&& visit) {
+  for (int i = tree.body_count() - 1; i >= 0; --i) {
+    const Body& b = tree.bodies[size_t(i)];
+    for (int k = b.u + b.nu - 1; k >= b.u; --k) {
+      for (int l = k; l >= b.u; --l) visit(k, l);
+      for (int j = b.parent; j >= 0; j = tree.bodies[size_t(j)].parent) {
+        const Body& ancestor = tree.bodies[size_t(j)];
+        for (int l = ancestor.u + ancestor.nu - 1; l >= ancestor.u; --l) visit(k, l);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void crba(const Model& model, const VectorRef& q, Workspace& work, Eigen::Ref<Eigen::MatrixXd> M) {
+  check_size("crba", "q", q.size(), model.nq());
+  check_size("crba", "rows of M", M.rows(), model.nv());
+  check_size("crba", "columns of M", M.cols(), model.nv());
+  if (M.outerStride() != M.rows()) throw Error("crba: the result must be contiguous");
+  kernel::dynamics().crba(model.tree().view(), q.data(), work.data(), M.data());
+}
+
+Eigen::MatrixXd crba(const Model& model, const VectorRef& q) {
+  Eigen::MatrixXd M(model.nv(), model.nv());
+  Workspace work(model);
+  crba(model, q, work, M);
+  return M;
+}
+
+SparseMassMatrix::SparseMassMatrix(const Model& model) {
+  const Tree& tree = model.tree();
+  std::set<std::pair<int, int>> pattern;
+  const auto for_each_pair = [&](int k, int l, auto&& visit) {
+    for (int s = tree.rows[size_t(k)].begin; s < tree.rows[size_t(k)].end; ++s) {
+      for (int t = tree.rows[size_t(l)].begin; t < tree.rows[size_t(l)].end; ++t) {
+        const auto [low, high] = std::minmax(tree.terms[size_t(s)].column, tree.terms[size_t(t)].column);
+        visit(std::pair(high, low));
+      }
+    }
+  };
+  visit_entries(tree, [&](int k, int l) { for_each_pair(k, l, [&](auto pair) { pattern.insert(pair); }); });
+
+  const std::vector<std::pair<int, int>> entries(pattern.begin(), pattern.end());
+  row_start.assign(size_t(model.nv()) + 1, 0);
+  for (const auto& [row, col] : entries) {
+    ++row_start[size_t(row) + 1];
+    column.push_back(col);
+  }
+  for (size_t r = 0; r < size_t(model.nv()); ++r) row_start[r + 1] += row_start[r];
+  value.assign(entries.size(), 0.0);
+  visit_entries(tree, [&](int k, int l) {
+    for_each_pair(k, l, [&](auto pair) {
+      slot.push_back(int(std::lower_bound(entries.begin(), entries.end(), pair) - entries.begin()));
+    });
+  });
+}
+
+void crba(const Model& model, const VectorRef& q, Workspace& work, SparseMassMatrix& out) {
+  check_size("crba", "q", q.size(), model.nq());
+  check_size("crba", "rows of the sparse result", long(out.row_start.size()) - 1, model.nv());
+  kernel::dynamics().crba_sparse(model.tree().view(), q.data(), work.data(), out.slot.data(),
+                                 int(out.value.size()), out.value.data());
+}
+
+void mass_matrix_inverse(const Model& model, const VectorRef& q, Workspace& work, Eigen::Ref<Eigen::MatrixXd> out) {
+  check_size("mass_matrix_inverse", "q", q.size(), model.nq());
+  check_size("mass_matrix_inverse", "rows of the result", out.rows(), model.nv());
+  check_size("mass_matrix_inverse", "columns of the result", out.cols(), model.nv());
+  if (out.outerStride() != out.rows()) throw Error("mass_matrix_inverse: the result must be contiguous");
+  Carver<double> carver(work.data());
+  double* singular = carver.take<double>(model.nv());
+  const TreeView tree = model.tree().view();
+  kernel::dynamics().factorise(tree, q.data(), carver.rest(), singular);
+  kernel::dynamics().inverse(tree, carver.rest(), out.data());
+}
+
+}  // namespace kansetsu

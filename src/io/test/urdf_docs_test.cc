@@ -1,0 +1,39 @@
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "io/text.h"
+
+using namespace kansetsu::io;
+
+namespace {
+
+const std::filesystem::path kRoot = std::filesystem::path(KANSETSU_TEST_VECTORS).parent_path().parent_path();
+
+std::set<std::string> codes_in(const std::string& text, const char* pattern) {
+  const std::regex code(pattern);
+  std::set<std::string> codes;
+  for (std::sregex_iterator it(text.begin(), text.end(), code), end; it != end; ++it) codes.insert(it->str(1));
+  return codes;
+}
+
+}  // namespace
+
+TEST_CASE("docs/formats/urdf.md lists exactly the codes of the source") {
+  const std::string source = read_file(kRoot / "src/io/urdf_codes.h").text;
+  const std::string docs = read_file(kRoot / "docs/formats/urdf.md").text;
+  const auto known = codes_in(source, "\"(URDF\\d{3})\"");
+  CHECK(known.size() > 30);
+  CHECK(codes_in(docs, "\\| (URDF\\d{3}) \\|") == known);
+}
+
+TEST_CASE("codes of diagnostics are written in one file only") {
+  for (const auto& entry : std::filesystem::directory_iterator(kRoot / "src/io")) {
+    if (!entry.is_regular_file() || entry.path().filename() == "urdf_codes.h") continue;
+    CHECK_MESSAGE(codes_in(read_file(entry.path()).text, "(URDF\\d{3})").empty(), entry.path().string());
+  }
+}

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// Text files of unknown origin: reading them whole, telling text from other bytes, and showing pieces of them safely.
+namespace kansetsu::io {
+
+enum class FileProblem { kMissing, kNotAFile, kUnreadable, kTooLarge };
+
+struct FileText {
+  std::string text;
+  std::optional<FileProblem> problem;
+  std::string reason;  ///< of the problem, from the operating system where it has one
+};
+
+inline constexpr std::uintmax_t kMaxFileSize = std::uintmax_t{256} << 20;
+
+FileText read_file(const std::filesystem::path& file);
+
+/// Writes a temporary file beside `file` and renames it, so that nobody ever sees half a file. The reason if it fails; an
+/// old file is then untouched. A link is followed, not replaced.
+std::optional<std::string> replace_file(const std::filesystem::path& file, std::string_view text);
+
+/// No text: it holds zero bytes, or more than one control character in ten.
+bool is_binary(std::string_view text);
+/// Begins with the byte order mark of UTF-16 or UTF-32.
+bool is_utf16(std::string_view text);
+
+/// Where the first byte is that is not UTF-8; npos if there is none.
+std::size_t find_invalid_utf8(std::string_view text);
+/// Every byte that is not UTF-8 taken as Latin-1.
+std::string repair_utf8(std::string_view text);
+
+/// UTF-8 without control characters.
+bool is_clean(std::string_view text);
+
+/// 'text' for a message: one line, at most 60 characters, valid UTF-8.
+std::string quote(std::string_view text);
+
+}  // namespace kansetsu::io

@@ -1,0 +1,169 @@
+#include "io/xml.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "io/text.h"
+
+namespace kansetsu::io {
+namespace {
+
+/// A hopeless file has a problem in every line; nobody reads more than this.
+constexpr std::size_t kMaxDiagnostics = 1000;
+
+bool contains(Names names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
+
+bool is_namespace(std::string_view attribute) { return attribute.starts_with("xmlns") || attribute.starts_with("xml:"); }
+
+std::string shorten(std::string_view text) {
+  const std::string quoted = quote(text);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+/// name, name[its name] or name[its position among several of its kind]
+std::string step_of(const Element& element) {
+  const std::string tag = tag_of(element);
+  if (const char* name = element.Attribute("name"); name && *name) return fmt::format("{}[{}]", tag, shorten(name));
+  int position = 1;
+  for (const Element* e = element.PreviousSiblingElement(element.Name()); e; e = e->PreviousSiblingElement(e->Name())) {
+    ++position;
+  }
+  if (position == 1 && !element.NextSiblingElement(element.Name())) return tag;
+  return fmt::format("{}[{}]", tag, position);
+}
+
+}  // namespace
+
+std::string tag_of(const Element& element) { return shorten(element.Name()); }
+
+std::string path_of(const Element& element) {
+  std::string path = step_of(element);
+  for (const tinyxml2::XMLNode* node = element.Parent(); node && node->ToElement(); node = node->Parent()) {
+    path = step_of(*node->ToElement()) + "/" + path;
+  }
+  return path;
+}
+
+void XmlReport::add(Diagnostic diagnostic) {
+  std::size_t& count = diagnostic.is_error() ? errors_ : warnings_;
+  if (++count > kMaxDiagnostics + 1) return;
+  if (count == kMaxDiagnostics + 1) {
+    const char* what = diagnostic.is_error() ? "errors" : "warnings";
+    diagnostic.code = codes_.too_many;
+    diagnostic.path.clear();
+    diagnostic.message = fmt::format("more than {} {}; the rest is not shown", kMaxDiagnostics, what);
+    diagnostic.hint.clear();
+  }
+  diagnostics_.push_back(std::move(diagnostic));
+}
+
+void XmlReport::error(const Element& at, const char* code, std::string message, std::string hint) {
+  if (errors_ > kMaxDiagnostics) return;
+  add({Severity::kError, code, file_, at.GetLineNum(), path_of(at), std::move(message), std::move(hint)});
+}
+
+void XmlReport::warning(const Element& at, const char* code, std::string message, std::string hint) {
+  if (warnings_ > kMaxDiagnostics) return;
+  add({Severity::kWarning, code, file_, at.GetLineNum(), path_of(at), std::move(message), std::move(hint)});
+}
+
+void XmlReport::repeated_warning(const Element& at, const char* code, std::string message, std::string hint) {
+  if (repeated_.size() > kMaxDiagnostics) return;
+  Repeated& entry = repeated_[{code, message}];
+  if (++entry.count > 1) return;
+  entry.first = {Severity::kWarning, code, file_, at.GetLineNum(), path_of(at), std::move(message), std::move(hint)};
+}
+
+std::vector<Diagnostic> XmlReport::take() {
+  for (auto& [key, entry] : repeated_) {
+    if (entry.count > 1) entry.first.message += fmt::format(" ({} times, first here)", entry.count);
+    add(std::move(entry.first));
+  }
+  repeated_.clear();
+  std::stable_sort(diagnostics_.begin(), diagnostics_.end(),
+                   [](const Diagnostic& a, const Diagnostic& b) { return a.line < b.line; });
+  return std::exchange(diagnostics_, {});
+}
+
+void check_element(XmlReport& report, const Element& element, Names attributes, Names once, Names any_number) {
+  for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
+    if (contains(attributes, a->Name()) || is_namespace(a->Name())) continue;
+    report.repeated_warning(element, report.codes().unknown_attribute,
+                            fmt::format("attribute {} of <{}> is not known and ignored", quote(a->Name()), tag_of(element)));
+  }
+  std::set<std::string_view> seen;
+  for (const Element* child = element.FirstChildElement(); child; child = child->NextSiblingElement()) {
+    const std::string_view name = child->Name();
+    if (contains(any_number, name)) continue;
+    if (!contains(once, name)) {
+      report.repeated_warning(*child, report.codes().unknown_element,
+                              fmt::format("<{}> in <{}> is not known and ignored", tag_of(*child), tag_of(element)));
+    } else if (!seen.insert(name).second) {
+      report.warning(*child, report.codes().repeated,
+                     fmt::format("second <{}> in one <{}>; only the first counts", tag_of(*child), tag_of(element)));
+    }
+  }
+}
+
+void report_missing(XmlReport& report, const Element& element, const std::string& what, std::string hint) {
+  report.error(element, report.codes().missing, fmt::format("<{}> has no {}", tag_of(element), what), std::move(hint));
+}
+
+std::optional<std::string> read_text(XmlReport& report, const Element& element, const char* attribute) {
+  const char* text = element.Attribute(attribute);
+  if (!text) return std::nullopt;
+  if (!is_clean(text)) {
+    report.error(element, report.codes().characters,
+                 fmt::format("{}={} holds control characters or is not valid UTF-8", attribute, quote(text)));
+    return std::nullopt;
+  }
+  return text;
+}
+
+std::optional<std::string> read_required_text(XmlReport& report, const Element& element, const char* attribute) {
+  const char* text = element.Attribute(attribute);
+  if (!text || !*text) {
+    report_missing(report, element, fmt::format("{}{}", text ? "text in its attribute " : "attribute ", attribute),
+                   fmt::format("write <{} {}=\"…\">", tag_of(element), attribute));
+    return std::nullopt;
+  }
+  return read_text(report, element, attribute);
+}
+
+bool read_numbers(XmlReport& report, const Element& element, const char* attribute, std::span<double> out,
+                  Infinity infinity) {
+  const char* text = element.Attribute(attribute);
+  if (!text) return false;
+  std::array<double, 16> values{};
+  const std::span<double> read(values.data(), out.size());
+  if (auto problem = parse_numbers(text, read, infinity)) {
+    const bool comma = std::string_view(text).find(',') != std::string_view::npos;
+    report.error(element, report.codes().number, fmt::format("{}={}: {}", attribute, quote(text), *problem),
+                 comma ? "numbers are separated by blanks and have a decimal point, not a comma" : "");
+    return false;
+  }
+  std::copy(read.begin(), read.end(), out.begin());
+  return true;
+}
+
+bool read_number(XmlReport& report, const Element& element, const char* attribute, double& out, Infinity infinity) {
+  return read_numbers(report, element, attribute, {&out, 1}, infinity);
+}
+
+bool read_vec3(XmlReport& report, const Element& element, const char* attribute, Vec3<>& out) {
+  std::array<double, 3> v{};
+  if (!read_numbers(report, element, attribute, v)) return false;
+  out = {v[0], v[1], v[2]};
+  return true;
+}
+
+bool read_required_number(XmlReport& report, const Element& element, const char* attribute, double& out) {
+  if (element.Attribute(attribute)) return read_number(report, element, attribute, out);
+  report_missing(report, element, fmt::format("attribute {}", attribute));
+  return false;
+}
+
+}  // namespace kansetsu::io

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <tinyxml2.h>
+
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "io/number.h"
+#include "kansetsu/base/diagnostic.h"
+#include "kansetsu/spatial/vec3.h"
+
+/// What the readers of XML formats share: elements read with defaults, and every problem reported with line and path.
+namespace kansetsu::io {
+
+using Element = tinyxml2::XMLElement;
+
+/// The codes under which a format reports what can go wrong in any XML element.
+struct XmlCodes {
+  const char* missing;            ///< required attribute or element
+  const char* number;             ///< bad number
+  const char* characters;         ///< control characters or invalid UTF-8 in a name
+  const char* repeated;           ///< second element where one counts
+  const char* unknown_element;    ///< ignored
+  const char* unknown_attribute;  ///< ignored
+  const char* too_many;           ///< the list of problems was cut short
+};
+
+/// The element's name for a message, however long it is.
+std::string tag_of(const Element& element);
+
+/// Where an element is: robot[g1]/joint[left_knee]/axis. The bracket holds the name, or the position among several
+/// elements of one kind.
+std::string path_of(const Element& element);
+
+/// Collects the diagnostics of one document.
+class XmlReport {
+ public:
+  XmlReport(std::string file, const XmlCodes& codes) : file_(std::move(file)), codes_(codes) {}
+
+  const std::string& file() const { return file_; }
+  const XmlCodes& codes() const { return codes_; }
+
+  void error(const Element& at, const char* code, std::string message, std::string hint = {});
+  void warning(const Element& at, const char* code, std::string message, std::string hint = {});
+  /// A warning that many elements may give: reported once, at the first of them, with their number.
+  void repeated_warning(const Element& at, const char* code, std::string message, std::string hint = {});
+  void add(Diagnostic diagnostic);
+
+  /// All diagnostics, in the order of lines; leaves none.
+  std::vector<Diagnostic> take();
+
+ private:
+  struct Repeated {
+    Diagnostic first;
+    int count = 0;
+  };
+
+  std::string file_;
+  const XmlCodes& codes_;
+  std::vector<Diagnostic> diagnostics_;
+  std::map<std::pair<std::string, std::string>, Repeated> repeated_;  // by code and message
+  std::size_t errors_ = 0, warnings_ = 0;
+};
+
+using Names = std::initializer_list<std::string_view>;
+
+/// Reports attributes and children that are not listed, and a second one of those that count once.
+void check_element(XmlReport& report, const Element& element, Names attributes, Names once = {}, Names any_number = {});
+
+/// The attribute's text, none if it is absent or no clean text (then an error is reported).
+std::optional<std::string> read_text(XmlReport& report, const Element& element, const char* attribute);
+/// The same, where absence and an empty text are errors.
+std::optional<std::string> read_required_text(XmlReport& report, const Element& element, const char* attribute);
+
+/// Numbers: `out` keeps its value if the attribute is absent, or bad (then an error is reported). True if it was read.
+bool read_numbers(XmlReport& report, const Element& element, const char* attribute, std::span<double> out,
+                  Infinity infinity = Infinity::kRefuse);
+bool read_number(XmlReport& report, const Element& element, const char* attribute, double& out,
+                 Infinity infinity = Infinity::kRefuse);
+bool read_vec3(XmlReport& report, const Element& element, const char* attribute, Vec3<>& out);
+/// The same, where absence is an error.
+bool read_required_number(XmlReport& report, const Element& element, const char* attribute, double& out);
+
+/// An error that names the attribute or child element that is not there.
+void report_missing(XmlReport& report, const Element& element, const std::string& what, std::string hint = {});
+
+}  // namespace kansetsu::io

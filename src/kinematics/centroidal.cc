@@ -1,0 +1,54 @@
+#include "kansetsu/kinematics/centroidal.h"
+
+#include "kansetsu/base/error.h"
+#include "kinematics/kernel_table.h"
+
+namespace kansetsu {
+
+Energy energy(const Model& model, const State& state, Workspace& work) {
+  check_size("energy", "q", state.q.size(), model.nq());
+  check_size("energy", "v", state.v.size(), model.nv());
+  double out[2];
+  kernel::kinematics().energy(model.tree().view(), state.q.data(), state.v.data(), work.data(), out);
+  return {out[0], out[1]};
+}
+
+Energy energy(const Model& model, const State& state) {
+  Workspace work(model);
+  return energy(model, state, work);
+}
+
+Centroidal::Centroidal(const Model& model) : A(6, model.nv()), A_dot(6, model.nv()) {}
+
+void centroidal(const Model& model, const State& state, Workspace& work, Centroidal& out) {
+  check_size("centroidal", "q", state.q.size(), model.nq());
+  check_size("centroidal", "v", state.v.size(), model.nv());
+  double x[13];
+  kernel::kinematics().centroidal(model.tree().view(), state.q.data(), state.v.data(), work.data(), x, out.A.data(),
+                                  out.A_dot.data());
+  out.mass = x[0];
+  out.com = {x[1], x[2], x[3]};
+  out.com_velocity = {x[4], x[5], x[6]};
+  out.h = {{x[7], x[8], x[9]}, {x[10], x[11], x[12]}};
+}
+
+Centroidal centroidal(const Model& model, const State& state) {
+  Centroidal out(model);
+  Workspace work(model);
+  centroidal(model, state, work, out);
+  return out;
+}
+
+Vec3<> center_of_mass(const Model& model, const VectorRef& q, Workspace& work) {
+  check_size("center_of_mass", "q", q.size(), model.nq());
+  double x[13];
+  kernel::kinematics().centroidal(model.tree().view(), q.data(), nullptr, work.data(), x, nullptr, nullptr);
+  return {x[1], x[2], x[3]};
+}
+
+Vec3<> center_of_mass(const Model& model, const VectorRef& q) {
+  Workspace work(model);
+  return center_of_mass(model, q, work);
+}
+
+}  // namespace kansetsu

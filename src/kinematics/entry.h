@@ -1,0 +1,57 @@
+#pragma once
+
+#include "kinematics/velocity_kernel.h"
+#include "kinematics/world_kernel.h"
+
+/// What the entry points of the kernel tables have in common. Their arguments are plain numbers; inside they are T.
+namespace kansetsu::kernel::inline KANSETSU_ISA {
+
+template <class T>
+KANSETSU_HD const T* as(const double* x) {
+  return reinterpret_cast<const T*>(x);
+}
+template <class T>
+KANSETSU_HD T* as(double* x) {
+  return reinterpret_cast<T*>(x);
+}
+
+/// What every entry begins with.
+template <class T>
+struct Frame {
+  Carver<T> carver;
+  Posture<T> posture;
+
+  KANSETSU_HD Frame(const TreeView& tree, const double* q, void* scratch) : carver(scratch), posture(carve_posture(tree, carver)) {
+    load_posture(tree, as<T>(q), posture);
+  }
+  template <class Item>
+  KANSETSU_HD Item* take(int n) {
+    return carver.template take<Item>(n);
+  }
+  KANSETSU_HD T* expanded(const TreeView& tree, const double* v) {
+    T* u = take<T>(tree.nu);
+    expand(tree, as<T>(v), u);
+    return u;
+  }
+};
+
+/// Poses, subspaces and (if v) velocities in O, and where O is.
+template <class T>
+struct WorldFrame {
+  Transform<T>* X;
+  Motion<T>*S, *V = nullptr;
+  Vec3<T> O{T(0), T(0), T(0)};
+
+  KANSETSU_HD WorldFrame(const TreeView& tree, Frame<T>& frame, const double* v) {
+    X = frame.template take<Transform<T>>(tree.body_count);
+    S = frame.template take<Motion<T>>(tree.nu);
+    poses(tree, frame.posture, true, X);
+    subspaces(tree, X, S);
+    if (tree.free_base) O = frame.posture.X_PB[0].p;
+    if (!v) return;
+    V = frame.template take<Motion<T>>(tree.body_count);
+    world_velocities(tree, S, frame.expanded(tree, v), V);
+  }
+};
+
+}  // namespace kansetsu::kernel::inline KANSETSU_ISA

@@ -1,0 +1,130 @@
+#include "kinematics/centroidal_kernel.h"
+#include "kinematics/entry.h"
+#include "kinematics/jacobian_kernel.h"
+#include "kinematics/kernel_table.h"
+#include "kinematics/velocity_kernel.h"
+
+/// The kinematic kernels as entry points of one instruction set.
+namespace kansetsu::kernel {
+inline namespace KANSETSU_ISA {
+namespace {
+
+template <class T>
+void poses_entry(const TreeView& tree, const double* q, void* scratch, double* X) {
+  Frame<T> frame(tree, q, scratch);
+  poses(tree, frame.posture, false, as<Transform<T>>(X));
+}
+
+template <class T>
+void motions_entry(const TreeView& tree, const double* q, const double* v, const double* a, void* scratch, double* X,
+                   double* V, double* A) {
+  Frame<T> frame(tree, q, scratch);
+  const T* u = frame.expanded(tree, v);
+  const T* a_tree = a ? frame.expanded(tree, a) : nullptr;
+  const Vec3<T> zero{T(0), T(0), T(0)};
+  poses(tree, frame.posture, false, as<Transform<T>>(X));
+  velocities(tree, frame.posture, u, as<Motion<T>>(V));
+  accelerations(tree, frame.posture, u, a_tree, as<Motion<T>>(V), {zero, zero}, as<Motion<T>>(A));
+}
+
+template <class T>
+void jacobian_entry(const TreeView& tree, const double* q, const double* v, int body, const Transform<>& X_BF, Axes axes,
+                    void* scratch, double* J, double* J_dot) {
+  Frame<T> frame(tree, q, scratch);
+  const WorldFrame<T> world(tree, frame, v);
+  jacobian(tree, world.X, world.S, world.V, world.O, body, X_BF, axes, as<Motion<T>>(J), as<Motion<T>>(J_dot));
+}
+
+template <class T>
+void subspaces_entry(const TreeView& tree, const double* q, void* scratch, double* out) {
+  Frame<T> frame(tree, q, scratch);
+  const WorldFrame<T> world(tree, frame, nullptr);
+  Motion<T>* S = as<Motion<T>>(out);
+  const Vec3<T> zero{T(0), T(0), T(0)};
+  for (int k = 0; k < tree.nv; ++k) S[k] = {zero, zero};
+  for (int k = 0; k < tree.nu; ++k) {
+    const Motion<T> column{world.S[k].w, add_cross(world.S[k].v, world.O, world.S[k].w)};
+    for (int t = tree.rows[k].begin; t < tree.rows[k].end; ++t) {
+      const CoordinateTerm& term = tree.terms[t];
+      S[term.column] = madd(T(term.ratio), column, S[term.column]);
+    }
+  }
+}
+
+template <class T>
+void energy_entry(const TreeView& tree, const double* q, const double* v, void* scratch, double* out) {
+  Frame<T> frame(tree, q, scratch);
+  const T* u = frame.expanded(tree, v);
+  Transform<T>* X = frame.template take<Transform<T>>(tree.body_count);
+  Motion<T>* V = frame.template take<Motion<T>>(tree.body_count);
+  poses(tree, frame.posture, false, X);
+  velocities(tree, frame.posture, u, V);
+  T kinetic = T(0), potential = T(0);
+  const Vec3<T> g = lift<T>(tree.gravity);
+  const T half = T(scalar_t<T>(0.5));
+  for (int i = 0; i < tree.body_count; ++i) {
+    const Inertia<T> M = lift<T>(tree.bodies[i].M_B);
+    kinetic = madd(half, dot(V[i], M * V[i]), kinetic);
+    potential = potential - dot(g, madd(M.m, X[i].p, X[i].R * M.h));
+    for (int k = tree.bodies[i].u; k < tree.bodies[i].u + tree.bodies[i].nu; ++k) {
+      kinetic = madd(half * T(tree.rotor_inertia[k]) * u[k], u[k], kinetic);
+    }
+  }
+  as<T>(out)[0] = kinetic;
+  as<T>(out)[1] = potential;
+}
+
+/// Columns of tree coordinates summed into columns of v.
+template <class T>
+void reduce_columns(const TreeView& tree, const Force<T>* from, Force<T>* to) {
+  const Vec3<T> zero{T(0), T(0), T(0)};
+  for (int k = 0; k < tree.nv; ++k) to[k] = {zero, zero};
+  for (int k = 0; k < tree.nu; ++k) {
+    for (int t = tree.rows[k].begin; t < tree.rows[k].end; ++t) {
+      const CoordinateTerm& term = tree.terms[t];
+      to[term.column] = madd(T(term.ratio), from[k], to[term.column]);
+    }
+  }
+}
+
+template <class T>
+void centroidal_entry(const TreeView& tree, const double* q, const double* v, void* scratch, double* out, double* A,
+                      double* A_dot) {
+  Frame<T> frame(tree, q, scratch);
+  const WorldFrame<T> world(tree, frame, v);
+  Inertia<T>* C = frame.template take<Inertia<T>>(tree.body_count);
+  ArticulatedInertia<T>* C_dot = frame.template take<ArticulatedInertia<T>>(tree.body_count);
+  Force<T>* columns = frame.template take<Force<T>>(tree.nu);
+  Force<T>* rates = frame.template take<Force<T>>(tree.nu);
+  T mass;
+  Vec3<T> com;
+  centroidal(tree, world.X, world.S, world.V, C, C_dot, mass, com, columns, A_dot ? rates : nullptr);
+  if (A) reduce_columns(tree, columns, as<Force<T>>(A));
+  if (A_dot) reduce_columns(tree, rates, as<Force<T>>(A_dot));
+  const Vec3<T> zero{T(0), T(0), T(0)};
+  Force<T> h{zero, zero};
+  if (v) {
+    const T* u = frame.expanded(tree, v);
+    for (int k = 0; k < tree.nu; ++k) h = madd(u[k], columns[k], h);
+  }
+  const T mass_inv = select(mass > T(0), T(1) / mass, T(0));
+  const Vec3<T> c = com + world.O, rate = mass_inv * h.f;
+  const T values[] = {mass, c.x, c.y, c.z, rate.x, rate.y, rate.z, h.t.x, h.t.y, h.t.z, h.f.x, h.f.y, h.f.z};
+  for (int i = 0; i < 13; ++i) as<T>(out)[i] = values[i];
+}
+
+template <class T>
+constexpr KinematicsKernels make_table(int width) {
+  return {width,           poses_entry<T>,  motions_entry<T>,   jacobian_entry<T>,
+          subspaces_entry<T>, energy_entry<T>, centroidal_entry<T>};
+}
+
+}  // namespace
+
+extern const KinematicsKernels kinematics_table;
+extern const KinematicsKernels kinematics_pack_table;
+const KinematicsKernels kinematics_table = make_table<double>(1);
+const KinematicsKernels kinematics_pack_table = make_table<NativePack<double>>(NativePack<double>::width);
+
+}  // namespace KANSETSU_ISA
+}  // namespace kansetsu::kernel

@@ -1,0 +1,107 @@
+#pragma once
+
+#include "kinematics/joint_kernel.h"
+#include "model/scratch.h"
+
+/// From the user's q, v to the tree's coordinates and back: gears, signs, quaternions, sines and cosines.
+namespace kansetsu::kernel::inline KANSETSU_ISA {
+
+/// Rotation matrix of a quaternion (x, y, z, w); its length does not matter as long as it is not zero.
+template <class T>
+KANSETSU_HD Mat3<T> rotation_of(const T& x, const T& y, const T& z, const T& w) {
+  using S = scalar_t<T>;
+  const T n = T(S(2)) / madd(x, x, madd(y, y, madd(z, z, w * w)));
+  const T xx = n * x * x, yy = n * y * y, zz = n * z * z;
+  const T xy = n * x * y, xz = n * x * z, yz = n * y * z, wx = n * w * x, wy = n * w * y, wz = n * w * z;
+  const T one = T(S(1));
+  return {{one - (yy + zz), xy - wz, xz + wy}, {xy + wz, one - (xx + zz), yz - wx}, {xz - wy, yz + wx, one - (xx + yy)}};
+}
+
+/// sin and cos of n numbers: for plain doubles a register full at a time, with the same bits.
+template <class T>
+KANSETSU_HD void sincos_array(const T* angle, int n, T* s, T* c) {
+  if constexpr (std::is_floating_point_v<T>) {
+    using P = NativePack<T>;
+    for (int i = 0; i < n; i += P::width) {  // arrays are padded to whole cache lines
+      P sine, cosine;
+      sincos(*reinterpret_cast<const P*>(angle + i), sine, cosine);
+      *reinterpret_cast<P*>(s + i) = sine;
+      *reinterpret_cast<P*>(c + i) = cosine;
+    }
+  } else {
+    for (int i = 0; i < n; ++i) sincos(angle[i], s[i], c[i]);
+  }
+}
+
+/// u = G·v
+template <class T>
+KANSETSU_HD void expand(const TreeView& tree, const T* v, T* u) {
+  for (int k = 0; k < tree.nu; ++k) {
+    const CoordinateRow row = tree.rows[k];
+    T sum = T(0);
+    for (int t = row.begin; t < row.end; ++t) sum = madd(T(tree.terms[t].ratio), v[tree.terms[t].column], sum);
+    u[k] = sum;
+  }
+}
+/// out = Gᵀ·u
+template <class T>
+KANSETSU_HD void reduce(const TreeView& tree, const T* u, T* out) {
+  for (int k = 0; k < tree.nv; ++k) out[k] = T(0);
+  for (int k = 0; k < tree.nu; ++k) {
+    for (int t = tree.rows[k].begin; t < tree.rows[k].end; ++t) {
+      T& o = out[tree.terms[t].column];
+      o = madd(T(tree.terms[t].ratio), u[k], o);
+    }
+  }
+}
+
+template <class T>
+KANSETSU_HD T tree_position(const TreeView& tree, int k, const T* q) {
+  const CoordinateRow row = tree.rows[k];
+  T sum = T(row.offset);
+  for (int t = row.begin; t < row.end; ++t) sum = madd(T(tree.terms[t].ratio), q[tree.terms[t].position], sum);
+  return sum;
+}
+
+template <class T>
+KANSETSU_HD Posture<T> carve_posture(const TreeView& tree, Carver<T>& carver) {
+  T* c = carver.template take<T>(tree.body_count);
+  T* s = carver.template take<T>(tree.body_count);
+  return {c, s, carver.template take<Transform<T>>(tree.body_count)};
+}
+
+template <class T>
+KANSETSU_HD void load_posture(const TreeView& tree, const T* q, Posture<T>& out) {
+  T* angle = out.s;  // overwritten by the sines
+  for (int i = 0; i < tree.body_count; ++i) {
+    const Body& b = tree.bodies[i];
+    const bool turns = b.kind == PrimitiveKind::kHinge || b.kind == PrimitiveKind::kScrew;
+    angle[i] = turns ? tree_position(tree, b.u, q) : T(0);
+  }
+  sincos_array(angle, tree.body_count, out.s, out.c);
+  for (int i = 0; i < tree.body_count; ++i) {
+    const Body& b = tree.bodies[i];
+    if (b.aligned_axis >= 0) continue;
+    const Transform<T> X_PJ = lift<T>(b.X_PJ);
+    Transform<T>& X = out.X_PB[i];
+    if (b.large >= 0) {
+      const bool free = b.kind == PrimitiveKind::kFree;
+      const T* p = q + tree.large[b.large].q;
+      const T* r = free ? p + 3 : p;
+      X.R = X_PJ.R * rotation_of(r[0], r[1], r[2], r[3]);
+      X.p = free ? X_PJ * Vec3<T>{p[0], p[1], p[2]} : X_PJ.p;
+      continue;
+    }
+    X = X_PJ;
+    if (b.kind == PrimitiveKind::kHinge || b.kind == PrimitiveKind::kScrew) {
+      X.R = {turn_back<2>(out.c[i], out.s[i], X_PJ.R.x), turn_back<2>(out.c[i], out.s[i], X_PJ.R.y),
+             turn_back<2>(out.c[i], out.s[i], X_PJ.R.z)};
+    }
+    if (b.kind == PrimitiveKind::kSlide || b.kind == PrimitiveKind::kScrew) {
+      const T along_axis = b.kind == PrimitiveKind::kScrew ? T(b.pitch) : T(1);
+      X.p = madd(along_axis * tree_position(tree, b.u, q), X_PJ.R.column_z(), X.p);
+    }
+  }
+}
+
+}  // namespace kansetsu::kernel::inline KANSETSU_ISA

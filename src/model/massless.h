@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "model/tree.h"
+
+namespace kansetsu {
+
+/// Columns of v along which the mechanism moves no inertia, so that the mass matrix is singular in every posture: massless
+/// leaves, point masses on their own axis, two hinges on one axis with nothing between them. Couplings and rotors are
+/// respected: a massless finger geared to a massive one is none of these. Ascending.
+std::vector<int> massless_columns(const Tree& tree);
+
+}  // namespace kansetsu

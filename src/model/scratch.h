@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kansetsu/base/macros.h"
+#include "model/tree.h"
+
+/// How kernels get their memory: a block, carved into arrays in the order a kernel asks for them. The same carving serves
+/// a Workspace (T = double) and the blocks of packs; arrays start on cache lines.
+namespace kansetsu {
+
+/// Numbers of type T that the hungriest kernel needs; every kernel stays below this.
+inline std::size_t scratch_size(const Tree& tree) {
+  constexpr std::size_t kPerBody = 200, kPerCoordinate = 64, kSlack = 512;
+  return kPerBody * tree.bodies.size() + kPerCoordinate * std::size_t(tree.nu + tree.nv + tree.nq) +
+         18 * tree.links.size() + std::size_t(tree.group_scratch) + kSlack;
+}
+
+template <class T>
+class Carver {
+ public:
+  KANSETSU_HD Carver(void* block) : next_(static_cast<std::byte*>(block)) {}
+
+  template <class Item>
+  KANSETSU_HD Item* take(int count) {
+    static_assert(sizeof(Item) % sizeof(T) == 0);
+    Item* out = reinterpret_cast<Item*>(next_);
+    constexpr std::size_t kLine = 64;
+    next_ += (std::size_t(count) * sizeof(Item) + kLine - 1) / kLine * kLine;
+    return out;
+  }
+  KANSETSU_HD int* take_ints(int count) { return reinterpret_cast<int*>(take<T>(count)); }
+  /// What is left, for a kernel that carves on.
+  KANSETSU_HD void* rest() const { return next_; }
+
+ private:
+  std::byte* next_;
+};
+
+}  // namespace kansetsu
