@@ -5,6 +5,7 @@ option(KANSETSU_APPS "Build the kansetsu command" ${PROJECT_IS_TOP_LEVEL})
 option(KANSETSU_EXAMPLES "Build the C++ examples" ${PROJECT_IS_TOP_LEVEL})
 option(KANSETSU_TESTS "Build the tests (needs doctest and RapidCheck)" ${PROJECT_IS_TOP_LEVEL})
 option(KANSETSU_BENCH "Build the benchmarks (needs Google Benchmark)" OFF)
+option(KANSETSU_FUZZ "Build the fuzz targets (needs clang; script/fuzz)" OFF)
 option(KANSETSU_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 set(KANSETSU_SANITIZE "" CACHE STRING "Sanitizers for all our code, e.g. address,undefined or thread (empty: none)")
 

@@ -122,9 +122,6 @@ std::vector<Response::Group> Response::groups() const {
   const Tree& tree = impl_->tree();
   const TreeView view = tree.view();
   const kernel::Factor<double> factor(view, impl_->block.data());
-  const auto parent_placement = [&](const Group& g) {
-    return g.grounded ? Transform<>{} : impl_->placement(g.parent).X_BL;
-  };
 
   std::vector<Group> out;
   for (size_t n = 0; n < tree.steps.size(); ++n) {
@@ -145,7 +142,7 @@ std::vector<Response::Group> Response::groups() const {
       if (impl_->placement(parent).body == step.parent) g.parent = parent;
     }
     g.grounded = step.parent < 0;
-    const Transform<> X_PL = parent_placement(g);  // the parent link on the parent body
+    const Transform<> X_PL = impl_->placement(g.parent).X_BL;  // the parent link on the parent body
 
     Eigen::MatrixXd K;  // 6 × d, in axes of the parent link
     const auto add_member = [&](LinkId link, const Transform<>& X_PB, const std::vector<Motion<>>& J_B) {

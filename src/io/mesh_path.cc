@@ -68,7 +68,8 @@ MeshPath MeshFinder::find(std::string_view uri) const {
 MeshPath MeshFinder::find_in_package(std::string_view rest) const {
   const std::size_t slash = rest.find('/');
   const std::string package(rest.substr(0, slash));
-  const fs::path inner = slash == std::string_view::npos ? fs::path() : fs::path(rest.substr(slash + 1)).relative_path();
+  const fs::path inner =
+      slash == std::string_view::npos ? fs::path() : fs::path(rest.substr(slash + 1)).relative_path();
   if (package.empty()) return file_at(folder_ / inner);  // package:///x.stl: beside the model
   MeshPath best{MeshPath::Status::kNoPackage, {}, package};
   for (const fs::path& root : roots_) {

@@ -19,14 +19,17 @@ bool is_control(char c) { return byte(c) < 0x20 || byte(c) == 0x7f; }
 std::size_t utf8_length(std::string_view text) {
   const unsigned char lead = byte(text[0]);
   if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xc2 && lead < 0xe0 ? 2 : (lead & 0xf0) == 0xe0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
+  const std::size_t length = lead >= 0xc2 && lead < 0xe0   ? 2
+                             : (lead & 0xf0) == 0xe0       ? 3
+                             : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                           : 0;
   if (length == 0 || text.size() < length) return 0;
   for (std::size_t i = 1; i < length; ++i) {
     if ((byte(text[i]) & 0xc0) != 0x80) return 0;
   }
   const unsigned char second = byte(text[1]);
-  const bool bad = (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second >= 0xa0) || (lead == 0xf0 && second < 0x90) ||
-                   (lead == 0xf4 && second >= 0x90);
+  const bool bad = (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second >= 0xa0) ||
+                   (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second >= 0x90);
   return bad ? 0 : length;
 }
 
@@ -77,8 +80,8 @@ std::optional<std::string> replace_file(const std::filesystem::path& file, std::
 }
 
 bool is_binary(std::string_view text) {
-  const auto odd = std::count_if(text.begin(), text.end(),
-                                 [](char c) { return is_control(c) && !std::strchr("\t\n\r\f\v", c); });
+  const auto odd =
+      std::count_if(text.begin(), text.end(), [](char c) { return is_control(c) && !std::strchr("\t\n\r\f\v", c); });
   return text.find('\0') != std::string_view::npos || static_cast<std::size_t>(odd) * 10 > text.size();
 }
 

@@ -47,7 +47,8 @@ Loaded<std::string> load_text(const std::filesystem::path& file) {
 bool is_echo(const Diagnostic& finding, const std::vector<std::string>& refused) {
   if (refused.empty()) return false;
   if (finding.path.find("[]") != std::string::npos || finding.path.find("[#") != std::string::npos) return true;
-  return std::any_of(refused.begin(), refused.end(), [&](const std::string& path) { return finding.path.starts_with(path); });
+  return std::any_of(refused.begin(), refused.end(),
+                     [&](const std::string& path) { return finding.path.starts_with(path); });
 }
 
 /// validate() knows descriptions: puts its findings into the terms of the file.
@@ -67,7 +68,9 @@ void add_findings(const Parsed& parsed, std::vector<Diagnostic> findings, std::v
 }
 
 /// Whether there is a document at all, so that the model in it is worth a look.
-bool has_document(const Parsed& parsed) { return !parsed.description.name.empty() || !parsed.description.links.empty(); }
+bool has_document(const Parsed& parsed) {
+  return !parsed.description.name.empty() || !parsed.description.links.empty();
+}
 
 Loaded<ModelDescription> finish(Parsed parsed, const UrdfOptions& options) {
   Loaded<ModelDescription> result{std::nullopt, std::move(parsed.diagnostics)};

@@ -95,7 +95,8 @@ class XacroSearch : public tinyxml2::XMLVisitor {
 
 }  // namespace
 
-std::optional<Diagnostic> parse_document(std::string_view text, const std::string& file, tinyxml2::XMLDocument& document) {
+std::optional<Diagnostic> parse_document(std::string_view text, const std::string& file,
+                                         tinyxml2::XMLDocument& document) {
   const auto problem = [&](const char* code, int line, std::string message, std::string_view hint) {
     return Diagnostic{Severity::kError, code, file, line, {}, std::move(message), std::string(hint)};
   };
@@ -121,22 +122,24 @@ std::optional<Diagnostic> parse_document(std::string_view text, const std::strin
   }
 
   const Element& root = *document.RootElement();
-  if (lower_case(root.Name()) == kHtml.root) return problem(kOtherFormat, root.GetLineNum(), std::string(kHtml.message), kHtml.hint);
+  if (lower_case(root.Name()) == kHtml.root)
+    return problem(kOtherFormat, root.GetLineNum(), std::string(kHtml.message), kHtml.hint);
   if (std::string_view(root.Name()) != "robot") {
     for (const Format& format : kFormats) {
       if (lower_case(root.Name()) == lower_case(format.root)) {
         return problem(kOtherFormat, root.GetLineNum(), std::string(format.message), format.hint);
       }
     }
-    return problem(kOtherFormat, root.GetLineNum(), fmt::format("the root element is <{}>, not <robot>", tag_of(root)), {});
+    return problem(kOtherFormat, root.GetLineNum(), fmt::format("the root element is <{}>, not <robot>", tag_of(root)),
+                   {});
   }
   XacroSearch xacro;
   root.Accept(&xacro);
   if (xacro.count == 0) return std::nullopt;
-  Diagnostic found = problem(
-      kXacro, xacro.first->GetLineNum(),
-      fmt::format("xacro has not been run on this file: {} ({} places)", xacro.first_what, xacro.count),
-      "run 'xacro FILE > robot.urdf' and open robot.urdf");
+  Diagnostic found =
+      problem(kXacro, xacro.first->GetLineNum(),
+              fmt::format("xacro has not been run on this file: {} ({} places)", xacro.first_what, xacro.count),
+              "run 'xacro FILE > robot.urdf' and open robot.urdf");
   found.path = path_of(*xacro.first);
   return found;
 }

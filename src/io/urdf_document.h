@@ -12,6 +12,7 @@
 namespace kansetsu::io::urdf {
 
 /// Parses the text; the reason if it is no XML document whose root is <robot>, or one that xacro has yet to expand.
-std::optional<Diagnostic> parse_document(std::string_view text, const std::string& file, tinyxml2::XMLDocument& document);
+std::optional<Diagnostic> parse_document(std::string_view text, const std::string& file,
+                                         tinyxml2::XMLDocument& document);
 
 }  // namespace kansetsu::io::urdf

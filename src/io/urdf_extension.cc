@@ -26,11 +26,13 @@ DofRef read_dof_ref(Reader& reader, const Element& element) {
 }
 
 void read_dof(Reader& reader, const Element& element, JointDescription& joint) {
-  check_element(reader.report, element,
-                {"index", "lower", "upper", "velocity", "effort", "rotor_inertia", "damping", "friction", "stiffness", "rest"});
+  check_element(
+      reader.report, element,
+      {"index", "lower", "upper", "velocity", "effort", "rotor_inertia", "damping", "friction", "stiffness", "rest"});
   const auto index = static_cast<std::size_t>(read_index(reader, element));
   if (index >= joint.dofs.size()) {
-    reader.report.error(element, kRange, fmt::format("joint has {} coordinates, none of index {}", joint.dofs.size(), index),
+    reader.report.error(element, kRange,
+                        fmt::format("joint has {} coordinates, none of index {}", joint.dofs.size(), index),
                         "the first has index 0");
     return;
   }
@@ -192,8 +194,10 @@ void read_frame(Reader& reader, const Element& element) {
 
 void read_collision_groups(Reader& reader, const Element& robot) {
   CollisionGroups groups(reader);
-  for (const Element* e = robot.FirstChildElement(kGroup); e; e = e->NextSiblingElement(kGroup)) groups.read_members(*e);
-  for (const Element* e = robot.FirstChildElement(kGroup); e; e = e->NextSiblingElement(kGroup)) groups.read_ignored(*e);
+  for (const Element* e = robot.FirstChildElement(kGroup); e; e = e->NextSiblingElement(kGroup))
+    groups.read_members(*e);
+  for (const Element* e = robot.FirstChildElement(kGroup); e; e = e->NextSiblingElement(kGroup))
+    groups.read_ignored(*e);
 }
 
 }  // namespace kansetsu::io::urdf

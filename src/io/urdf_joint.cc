@@ -30,7 +30,8 @@ std::optional<JointType> find_type(const TypeName (&table)[n], std::string_view 
 }
 
 bool has_axis(JointType type) {
-  return type != JointType::kFixed && type != JointType::kBall && type != JointType::kBallZyx && type != JointType::kFree;
+  return type != JointType::kFixed && type != JointType::kBall && type != JointType::kBallZyx &&
+         type != JointType::kFree;
 }
 
 std::string read_link_name(Reader& reader, const Element& element, const char* tag) {
@@ -124,8 +125,8 @@ void read_mimic(Reader& reader, const Element& element, const JointDescription& 
   if (!other) return;
   if (joint.dofs.size() > 1) {
     reader.report.error(*mimic, kMimic,
-                        fmt::format("a {} joint has {} coordinates and cannot mimic another joint", info(joint.type).name,
-                                    joint.dofs.size()),
+                        fmt::format("a {} joint has {} coordinates and cannot mimic another joint",
+                                    info(joint.type).name, joint.dofs.size()),
                         "couple its coordinates one by one with <kansetsu><coupling>");
     return;
   }
@@ -184,7 +185,8 @@ void read_drake_joint(Reader& reader, const Element& element) {
       reader.report.error(element, kJointType, fmt::format("joint type {} is a standard one", quote(*name)),
                           "write <joint>, not <drake:joint>");
     } else {
-      reader.report.error(element, kJointType, fmt::format("joint type {} of <drake:joint> is not supported", quote(*name)),
+      reader.report.error(element, kJointType,
+                          fmt::format("joint type {} of <drake:joint> is not supported", quote(*name)),
                           "supported are ball, universal and screw");
     }
   }
@@ -204,8 +206,8 @@ void check_mimics(Reader& reader) {
     const auto found = types.find(name);
     if (found == types.end() || found->second->nv < 2) continue;
     reader.report.error(*element, kMimic,
-                        fmt::format("joint {} is {} and has {} coordinates; which one to mimic is not said", quote(name),
-                                    found->second->name, found->second->nv),
+                        fmt::format("joint {} is {} and has {} coordinates; which one to mimic is not said",
+                                    quote(name), found->second->name, found->second->nv),
                         "use <kansetsu><coupling> with the index of the coordinate");
   }
 }

@@ -19,7 +19,8 @@ bool is_unused(std::string_view tag) { return tag == "transmission" || tag == "g
 void check_version(Reader& reader, const Element& robot) {
   const char* version = robot.Attribute("version");
   if (!version || std::string_view(version).starts_with("1.") || std::string_view(version) == "1") return;
-  reader.report.warning(robot, kVersion, fmt::format("version {} of URDF is not known; it is read as 1.0", quote(version)));
+  reader.report.warning(robot, kVersion,
+                        fmt::format("version {} of URDF is not known; it is read as 1.0", quote(version)));
 }
 
 /// Joints may hang on a link "world" that no file defines: Drake's spelling of a robot bolted to the ground.
@@ -81,8 +82,13 @@ std::string to_utf8(std::string_view text, const std::string& file, std::vector<
   const std::size_t bad = find_invalid_utf8(text);
   if (bad == std::string_view::npos) return std::string(text);
   const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bad), '\n');
-  diagnostics.push_back({Severity::kWarning, kEncoding, file, static_cast<int>(line), {},
-                         "text is not UTF-8; it is read as Latin-1", "save the file as UTF-8"});
+  diagnostics.push_back({Severity::kWarning,
+                         kEncoding,
+                         file,
+                         static_cast<int>(line),
+                         {},
+                         "text is not UTF-8; it is read as Latin-1",
+                         "save the file as UTF-8"});
   return repair_utf8(text);
 }
 

@@ -18,7 +18,7 @@ struct Reader {
   XmlReport report;
   MeshFinder meshes;
   ModelDescription description;
-  std::map<std::string, Material> materials;  ///< every definition, by name
+  std::map<std::string, Material> materials;                            ///< every definition, by name
   std::vector<std::pair<std::string, const Element*>> named_materials;  ///< every use by name only
   std::vector<std::pair<std::string, const Element*>> mimics;           ///< every <mimic>, by the joint it names
   std::map<std::string, int> lines;  ///< of what keeps no line itself, by its path in the description

@@ -52,7 +52,8 @@ std::string locate(Reader& reader, const Element& element, const std::string& ur
     reader.report.repeated_warning(element, kMeshRemote, "meshes are not fetched from the network",
                                    fmt::format("download {} and name the local file", quote(uri)));
   } else if (found.status == MeshPath::Status::kNoPackage) {
-    reader.report.repeated_warning(element, kPackageNotFound, fmt::format("package {} is not found", quote(found.package)),
+    reader.report.repeated_warning(element, kPackageNotFound,
+                                   fmt::format("package {} is not found", quote(found.package)),
                                    "give the folder that holds it as a package path, or set ROS_PACKAGE_PATH");
   } else if (found.status == MeshPath::Status::kNoFile) {
     reader.report.repeated_warning(element, kMeshNotFound, "mesh files are not found",

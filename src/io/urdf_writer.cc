@@ -14,7 +14,9 @@ namespace kansetsu::io {
 namespace {
 
 /// Other programs read no "inf": the largest double stands for it.
-double limit_text(double x) { return std::clamp(x, std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max()); }
+double limit_text(double x) {
+  return std::clamp(x, std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max());
+}
 
 const char* urdf_name(const JointDescription& joint) {
   if (joint.continuous && joint.type == JointType::kRevolute) return "continuous";
@@ -54,7 +56,8 @@ class Writer {
     }
     write_model_extension();
     xml_.close();
-    if (!xml_.finite()) report(Severity::kError, urdf::kNotFinite, {}, "the model holds numbers that are not finite", {});
+    if (!xml_.finite())
+      report(Severity::kError, urdf::kNotFinite, {}, "the model holds numbers that are not finite", {});
     if (!xml_.clean()) {
       report(Severity::kError, urdf::kCharacters, {}, "a name holds control characters or is not valid UTF-8", {});
     }
@@ -255,8 +258,8 @@ class Writer {
     const auto foreign = [&](const Coupling& c) { return !is_written_as_mimic(c); };
     const bool couplings = std::any_of(model_.couplings.begin(), model_.couplings.end(), foreign);
     const bool gravity = model_.gravity != ModelDescription{}.gravity;
-    if (model_.base == Base::kFixed && !gravity && model_.base_pose == Pose{} && !couplings && model_.actuators.empty() &&
-        model_.collision_filters.empty()) {
+    if (model_.base == Base::kFixed && !gravity && model_.base_pose == Pose{} && !couplings &&
+        model_.actuators.empty() && model_.collision_filters.empty()) {
       return;
     }
     xml_.open("kansetsu");

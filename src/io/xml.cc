@@ -16,7 +16,9 @@ constexpr std::size_t kMaxDiagnostics = 1000;
 
 bool contains(Names names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
 
-bool is_namespace(std::string_view attribute) { return attribute.starts_with("xmlns") || attribute.starts_with("xml:"); }
+bool is_namespace(std::string_view attribute) {
+  return attribute.starts_with("xmlns") || attribute.starts_with("xml:");
+}
 
 std::string shorten(std::string_view text) {
   const std::string quoted = quote(text);
@@ -91,8 +93,9 @@ std::vector<Diagnostic> XmlReport::take() {
 void check_element(XmlReport& report, const Element& element, Names attributes, Names once, Names any_number) {
   for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
     if (contains(attributes, a->Name()) || is_namespace(a->Name())) continue;
-    report.repeated_warning(element, report.codes().unknown_attribute,
-                            fmt::format("attribute {} of <{}> is not known and ignored", quote(a->Name()), tag_of(element)));
+    report.repeated_warning(
+        element, report.codes().unknown_attribute,
+        fmt::format("attribute {} of <{}> is not known and ignored", quote(a->Name()), tag_of(element)));
   }
   std::set<std::string_view> seen;
   for (const Element* child = element.FirstChildElement(); child; child = child->NextSiblingElement()) {

@@ -1,4 +1,4 @@
-#include "model/joint_values.h"
+#include "kansetsu/model/joint_values.h"
 
 #include "kansetsu/base/error.h"
 #include "model/joint_motion.h"

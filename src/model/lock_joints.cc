@@ -8,7 +8,7 @@
 #include "kansetsu/base/error.h"
 #include "kansetsu/model/edit.h"
 #include "model/joint_motion.h"
-#include "model/joint_values.h"
+#include "kansetsu/model/joint_values.h"
 
 namespace kansetsu {
 namespace {

@@ -216,8 +216,11 @@ Eigen::MatrixXd obey_couplings(const Tree& tree, const std::vector<int>& own, co
     }
     ++k;
   }
+  // The columns of Z have unit length. Ratios are written with six digits or more, rounding is 1e-15: in between is zero.
+  constexpr double kZero = 1e-9;
+  C = (C.array().abs() < kZero).select(0, C);
   Eigen::FullPivLU<Eigen::MatrixXd> lu(C);
-  lu.setThreshold(1e-9);  // ratios are written with six digits or more; rounding is 1e-15
+  lu.setThreshold(kZero);
   return lu.dimensionOfKernel() == 0 ? Eigen::MatrixXd(Z.rows(), 0) : Eigen::MatrixXd(Z * lu.kernel());
 }
 

@@ -73,9 +73,12 @@ Vec3<> to_euler(EulerOrder order, const Mat3<>& R) {
 
 Mat3<> euler_rate_matrix(EulerOrder order, const Vec3<>& angles) {
   const Axes axes = axes_of(order);
-  const auto unit = [](int axis) { return Vec3<>{axis == 0 ? 1.0 : 0.0, axis == 1 ? 1.0 : 0.0, axis == 2 ? 1.0 : 0.0}; };
+  const auto unit = [](int axis) {
+    return Vec3<>{axis == 0 ? 1.0 : 0.0, axis == 1 ? 1.0 : 0.0, axis == 2 ? 1.0 : 0.0};
+  };
   const Mat3<> R3 = elementary(axes.third, angles.z), R23 = elementary(axes.second, angles.y) * R3;
-  return transpose(Mat3<>{transpose_times(R23, unit(axes.first)), transpose_times(R3, unit(axes.second)), unit(axes.third)});
+  return transpose(
+      Mat3<>{transpose_times(R23, unit(axes.first)), transpose_times(R3, unit(axes.second)), unit(axes.third)});
 }
 
 Mat3<> from_rpy(const Vec3<>& rpy) { return from_euler(EulerOrder::kZYX, {rpy.z, rpy.y, rpy.x}); }

@@ -14,7 +14,8 @@ SwingTwist swing_twist(const Quaternion<>& q) {
   const double sign = q.w < 0 || (q.w == 0 && q.z < 0) ? -1 : 1;  // half the twist in (−π/2, π/2]
   const double s = n == 0 ? 0 : sign * q.z / n, c = n == 0 ? 1 : sign * q.w / n;
   const double scale = h == 0 ? 0 : sign * 2 * std::atan2(h, n) / h;
-  return {scale * (q.x * c - q.y * s), scale * (q.y * c + q.x * s), n == 0 ? 0 : 2 * std::atan2(sign * q.z, sign * q.w)};
+  return {scale * (q.x * c - q.y * s), scale * (q.y * c + q.x * s),
+          n == 0 ? 0 : 2 * std::atan2(sign * q.z, sign * q.w)};
 }
 
 SwingTwist swing_twist(const Mat3<>& R) { return swing_twist(to_quaternion(R)); }

@@ -31,8 +31,8 @@ class Response {
 
   /// The operators of one coupling group (an ordinary joint is a group of one), in the axes of its links.
   struct Group {
-    LinkId parent{0};                ///< link that carries the group; meaningless if `grounded`
-    bool grounded = false;           ///< carried by what is fixed to the world
+    LinkId parent{0};                ///< link that carries the group
+    bool grounded = false;           ///< that link is fixed to the world
     std::vector<LinkId> members;     ///< links moved directly by the group's coordinates
     std::vector<int> columns;        ///< the coordinates y = v[columns]
     Eigen::MatrixXd D_inv;

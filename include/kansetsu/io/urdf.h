@@ -12,11 +12,11 @@
 namespace kansetsu::io {
 
 struct UrdfOptions {
-  std::optional<Base> base;  ///< none: as the file's <kansetsu base="…"/> says, fixed without one
-  bool merge_fixed = false;  ///< links joined by fixed joints become one link each (merge_fixed_links)
+  std::optional<Base> base = std::nullopt;  ///< none: as the file's <kansetsu base="…"/> says, fixed without one
+  bool merge_fixed = false;                 ///< links joined by fixed joints become one link each (merge_fixed_links)
   /// Where package://NAME/… is looked for: folders that hold a folder NAME, or are called NAME themselves. After these come
   /// ROS_PACKAGE_PATH, AMENT_PREFIX_PATH and the folders above the file.
-  std::vector<std::filesystem::path> package_paths;
+  std::vector<std::filesystem::path> package_paths = {};
 };
 
 /// Reads and validates. Never throws for what is in the file, and reports every problem at once.

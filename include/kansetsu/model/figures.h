@@ -21,7 +21,7 @@ Model chain(int links, Base base = Base::kFixed);
 struct RandomTreeOptions {
   int links = 12;
   Base base = Base::kFree;
-  std::vector<JointType> types;  ///< drawn from these; empty: the whole joint table
+  std::vector<JointType> types{};  ///< drawn from these; empty: the whole joint table
   double branching = 0.5;        ///< 0: a chain, 1: every parent equally likely
   bool rotors = true;
   int gears = 0;                 ///< couplings between random 1-DOF joints

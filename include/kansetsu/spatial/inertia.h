@@ -33,8 +33,8 @@ template <class T>
 KANSETSU_HD Sym3<T> parallel_axis(const Vec3<T>& a, const Vec3<T>& b) {
   const T xx = a.x * b.x, yy = a.y * b.y, zz = a.z * b.z;
   const T half = T(scalar_t<T>(0.5));
-  return {yy + zz, -half * madd(a.x, b.y, a.y * b.x), -half * madd(a.x, b.z, a.z * b.x), xx + zz,
-          -half * madd(a.y, b.z, a.z * b.y), xx + yy};
+  return {yy + zz, -half * madd(a.x, b.y, a.y * b.x), -half * madd(a.x, b.z, a.z * b.x),
+          xx + zz, -half * madd(a.y, b.z, a.z * b.y), xx + yy};
 }
 
 /// Mass m at com, with the inertia J_com about it, both in the axes of the frame.
@@ -91,7 +91,8 @@ KANSETSU_HD ArticulatedInertia<T> shift(const Vec3<T>& p, const ArticulatedInert
 template <class T>
 KANSETSU_HD ArticulatedInertia<T> operator*(const Transform<T>& X_AB, const ArticulatedInertia<T>& P_B) {
   const Mat3<T>& R = X_AB.R;
-  return shift(X_AB.p, ArticulatedInertia<T>{congruence(R, P_B.A), times_transpose(R * P_B.B, R), congruence(R, P_B.M)});
+  return shift(X_AB.p,
+               ArticulatedInertia<T>{congruence(R, P_B.A), times_transpose(R * P_B.B, R), congruence(R, P_B.M)});
 }
 
 template <class T, class S>

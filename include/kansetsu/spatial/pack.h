@@ -51,9 +51,18 @@ struct Pack {
   KANSETSU_HD friend Pack operator/(const Pack& a, const Pack& b) { return Pack(a.v / b.v); }
   KANSETSU_HD friend Pack operator-(const Pack& a) { return Pack(-a.v); }
   KANSETSU_HD friend Pack operator+(const Pack& a) { return a; }
-  KANSETSU_HD Pack& operator+=(const Pack& b) { v += b.v; return *this; }
-  KANSETSU_HD Pack& operator-=(const Pack& b) { v -= b.v; return *this; }
-  KANSETSU_HD Pack& operator*=(const Pack& b) { v *= b.v; return *this; }
+  KANSETSU_HD Pack& operator+=(const Pack& b) {
+    v += b.v;
+    return *this;
+  }
+  KANSETSU_HD Pack& operator-=(const Pack& b) {
+    v -= b.v;
+    return *this;
+  }
+  KANSETSU_HD Pack& operator*=(const Pack& b) {
+    v *= b.v;
+    return *this;
+  }
 
   KANSETSU_HD friend Mask operator<(const Pack& a, const Pack& b) { return {IntVector(a.v < b.v)}; }
   KANSETSU_HD friend Mask operator>(const Pack& a, const Pack& b) { return {IntVector(a.v > b.v)}; }
@@ -83,15 +92,22 @@ template <class T, int W>
 KANSETSU_HD Pack<T, W> madd(const Pack<T, W>& a, const Pack<T, W>& b, const Pack<T, W>& c) {
   using P = Pack<T, W>;
   [[maybe_unused]] constexpr int bytes = W * int(sizeof(T));
-#if defined(__AVX512F__) && defined(__FMA__)  // gcc's -mavx512f alone does not imply -mfma, and then scalars do not fuse
-  if constexpr (bytes == 64 && sizeof(T) == 8) return P(typename P::Vector(_mm512_fmadd_pd(__m512d(a.v), __m512d(b.v), __m512d(c.v))));
-  if constexpr (bytes == 64 && sizeof(T) == 4) return P(typename P::Vector(_mm512_fmadd_ps(__m512(a.v), __m512(b.v), __m512(c.v))));
+#if defined(__AVX512F__) && \
+    defined(__FMA__)  // gcc's -mavx512f alone does not imply -mfma, and then scalars do not fuse
+  if constexpr (bytes == 64 && sizeof(T) == 8)
+    return P(typename P::Vector(_mm512_fmadd_pd(__m512d(a.v), __m512d(b.v), __m512d(c.v))));
+  if constexpr (bytes == 64 && sizeof(T) == 4)
+    return P(typename P::Vector(_mm512_fmadd_ps(__m512(a.v), __m512(b.v), __m512(c.v))));
 #endif
 #if defined(__FMA__)
-  if constexpr (bytes == 32 && sizeof(T) == 8) return P(typename P::Vector(_mm256_fmadd_pd(__m256d(a.v), __m256d(b.v), __m256d(c.v))));
-  if constexpr (bytes == 32 && sizeof(T) == 4) return P(typename P::Vector(_mm256_fmadd_ps(__m256(a.v), __m256(b.v), __m256(c.v))));
-  if constexpr (bytes == 16 && sizeof(T) == 8) return P(typename P::Vector(_mm_fmadd_pd(__m128d(a.v), __m128d(b.v), __m128d(c.v))));
-  if constexpr (bytes == 16 && sizeof(T) == 4) return P(typename P::Vector(_mm_fmadd_ps(__m128(a.v), __m128(b.v), __m128(c.v))));
+  if constexpr (bytes == 32 && sizeof(T) == 8)
+    return P(typename P::Vector(_mm256_fmadd_pd(__m256d(a.v), __m256d(b.v), __m256d(c.v))));
+  if constexpr (bytes == 32 && sizeof(T) == 4)
+    return P(typename P::Vector(_mm256_fmadd_ps(__m256(a.v), __m256(b.v), __m256(c.v))));
+  if constexpr (bytes == 16 && sizeof(T) == 8)
+    return P(typename P::Vector(_mm_fmadd_pd(__m128d(a.v), __m128d(b.v), __m128d(c.v))));
+  if constexpr (bytes == 16 && sizeof(T) == 4)
+    return P(typename P::Vector(_mm_fmadd_ps(__m128(a.v), __m128(b.v), __m128(c.v))));
   P r;
   for (int i = 0; i < W; ++i) r.v[i] = madd(a.v[i], b.v[i], c.v[i]);
   return r;

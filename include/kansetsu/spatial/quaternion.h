@@ -21,7 +21,9 @@ struct Quaternion {
     return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
   }
   KANSETSU_HD friend Quaternion operator-(const Quaternion& a) { return {-a.x, -a.y, -a.z, -a.w}; }
-  KANSETSU_HD friend Quaternion operator*(const T& s, const Quaternion& a) { return {s * a.x, s * a.y, s * a.z, s * a.w}; }
+  KANSETSU_HD friend Quaternion operator*(const T& s, const Quaternion& a) {
+    return {s * a.x, s * a.y, s * a.z, s * a.w};
+  }
   friend bool operator==(const Quaternion&, const Quaternion&) = default;
 
   KANSETSU_HD Vec3<T> vector() const { return {x, y, z}; }
@@ -49,9 +51,10 @@ KANSETSU_HD Mat3<T> to_mat3(const Quaternion<T>& q) {
   const T x = s * q.x, y = s * q.y, z = s * q.z;
   const T wx = x * q.w, wy = y * q.w, wz = z * q.w;
   const T xx = x * q.x, yy = y * q.y, zz = z * q.z;
-  return {{one - (yy + zz), msub(z, q.w, x * q.y), madd(x, q.z, wy)},
-          {madd(x, q.y, wz), one - (xx + zz), msub(x, q.w, y * q.z)},
-          {msub(y, q.w, x * q.z), madd(y, q.z, wx), one - (xx + yy)}};
+  // ± of the same rounded product: R(conjugate) is the transpose to the bit
+  return {{one - (yy + zz), madd(x, q.y, -wz), madd(x, q.z, wy)},
+          {madd(x, q.y, wz), one - (xx + zz), madd(y, q.z, -wx)},
+          {madd(x, q.z, -wy), madd(y, q.z, wx), one - (xx + yy)}};
 }
 
 /// R(q)·v

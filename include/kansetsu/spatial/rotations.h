@@ -38,7 +38,7 @@ KANSETSU_HD T sinc_slope(const T& t2, const T& cos_t, const T& sinc_t) {
 template <class T>
 KANSETSU_HD T one_minus_sinc(const T& t2, const T& sinc_t) {
   using S = scalar_t<T>;
-  constexpr S b[] = {S(1.0 / 6),         S(-1.0 / 120),        S(1.0 / 5040),        S(-1.0 / 362880),
+  constexpr S b[] = {S(1.0 / 6),        S(-1.0 / 120),          S(1.0 / 5040),           S(-1.0 / 362880),
                      S(1.0 / 39916800), S(-1.0 / 6227020800.0), S(1.0 / 1307674368000.0)};
   return series_or_quotient(t2, S(0.5), b, T(S(1)) - sinc_t);
 }
@@ -47,22 +47,23 @@ KANSETSU_HD T one_minus_sinc(const T& t2, const T& sinc_t) {
 template <class T>
 KANSETSU_HD T cot_term(const T& t2, const T& half_t, const T& sin_half, const T& cos_half) {
   using S = scalar_t<T>;
-  constexpr S e[] = {S(1.0 / 12),       S(1.0 / 720),                   S(1.0 / 30240),        S(1.0 / 1209600),
-                     S(1.0 / 47900160), S(691.0 / 1307674368000.0), S(1.0 / 74724249600.0)};
+  constexpr S e[] = {S(1.0 / 12),           S(1.0 / 720),      S(1.0 / 30240),
+                     S(1.0 / 1209600),      S(1.0 / 47900160), S(691.0 / 1307674368000.0),
+                     S(1.0 / 74724249600.0)};
   const auto zero = sin_half == T(S(0));
   return series_or_quotient(t2, S(0.5), e, T(S(1)) - half_t * cos_half / select(zero, T(S(1)), sin_half));
 }
 
-/// 1 + a·K + b·K², K = skew(φ).
+/// 1 + a·K + b·K², K = skew(φ). Changing the sign of φ transposes the result to the bit.
 template <class T>
 KANSETSU_HD Mat3<T> one_plus_skew(const Vec3<T>& phi, const T& a, const T& b) {
   // K² = φ·φᵀ − |φ|²·1, written out so that the diagonal has no cancellation
   const T one = T(scalar_t<T>(1));
   const Vec3<T> s = a * phi, p = b * phi;
   const T xx = p.x * phi.x, yy = p.y * phi.y, zz = p.z * phi.z;
-  return {{one - (yy + zz), msub(a, phi.z, p.x * phi.y), madd(p.x, phi.z, s.y)},
-          {madd(p.x, phi.y, s.z), one - (xx + zz), msub(a, phi.x, p.y * phi.z)},
-          {msub(a, phi.y, p.x * phi.z), madd(p.y, phi.z, s.x), one - (xx + yy)}};
+  return {{one - (yy + zz), madd(p.x, phi.y, -s.z), madd(p.x, phi.z, s.y)},
+          {madd(p.x, phi.y, s.z), one - (xx + zz), madd(p.y, phi.z, -s.x)},
+          {madd(p.x, phi.z, -s.y), madd(p.y, phi.z, s.x), one - (xx + yy)}};
 }
 
 }  // namespace detail

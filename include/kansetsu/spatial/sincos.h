@@ -25,27 +25,28 @@ struct IntOf<T> {
   using type = typename T::IntVector;
 };
 
+/// Members, not static ones: CUDA has no device copy of a static array.
 template <class S>
 struct SincosConstants;
 
 template <>
 struct SincosConstants<double> {
-  static constexpr double two_over_pi = 0x1.45f306dc9c883p-1;
-  static constexpr double magic = 0x1.8p52;  ///< its last bit counts ones; 1.5 keeps the exponent for either sign
-  static constexpr double half_pi[] = {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2e037073p-69};
-  static constexpr double S[] = {0x1.5555555555548p-3,  -0x1.111111110f730p-7, 0x1.a01a019be9212p-13,
-                                 -0x1.71de35552aaacp-19, 0x1.ae5e4b830f1f3p-26, -0x1.5d8b553fce991p-33};
-  static constexpr double C[] = {0x1.555555555554bp-5,  -0x1.6c16c16c15013p-10, 0x1.a01a019c8ed07p-16,
-                                 -0x1.27e4f7f141083p-22, 0x1.1ee9db8e24ed5p-29,  -0x1.8fa65e88311bfp-37};
+  double two_over_pi = 0x1.45f306dc9c883p-1;
+  double magic = 0x1.8p52;  ///< its last bit counts ones; 1.5 keeps the exponent for either sign
+  double half_pi[3] = {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2e037073p-69};
+  double S[6] = {0x1.5555555555548p-3,   -0x1.111111110f730p-7, 0x1.a01a019be9212p-13,
+                 -0x1.71de35552aaacp-19, 0x1.ae5e4b830f1f3p-26, -0x1.5d8b553fce991p-33};
+  double C[6] = {0x1.555555555554bp-5,   -0x1.6c16c16c15013p-10, 0x1.a01a019c8ed07p-16,
+                 -0x1.27e4f7f141083p-22, 0x1.1ee9db8e24ed5p-29,  -0x1.8fa65e88311bfp-37};
 };
 
 template <>
 struct SincosConstants<float> {
-  static constexpr float two_over_pi = 0x1.45f306p-1f;
-  static constexpr float magic = 0x1.8p23f;
-  static constexpr float half_pi[] = {0x1.92p+0f, 0x1.fb4p-12f, 0x1.444p-24f, 0x1.68c234p-39f};
-  static constexpr float S[] = {0x1.555546p-3f, -0x1.110778p-7f, 0x1.9953fep-13f};
-  static constexpr float C[] = {0x1.55554ap-5f, -0x1.6c0c28p-10f, 0x1.99e80cp-16f};
+  float two_over_pi = 0x1.45f306p-1f;
+  float magic = 0x1.8p23f;
+  float half_pi[4] = {0x1.92p+0f, 0x1.fb4p-12f, 0x1.444p-24f, 0x1.68c234p-39f};
+  float S[3] = {0x1.555546p-3f, -0x1.110778p-7f, 0x1.9953fep-13f};
+  float C[3] = {0x1.55554ap-5f, -0x1.6c0c28p-10f, 0x1.99e80cp-16f};
 };
 
 template <class T, class S, int N>
@@ -57,38 +58,39 @@ KANSETSU_HD T polynomial(const T& z, const S (&c)[N]) {
 
 }  // namespace detail
 
-/// s = sin x, c = cos x. At most 1 ulp off for |x| ≤ 1e4 rad, and as good up to 1e6 (double); beyond, the absolute error
-/// grows like |x|·2⁻⁵³ (2⁻²⁴). Odd and even to the bit, sin(−0) = −0, NaN for NaN and ±∞. Double: finite and at most 1 in
-/// size for |x| ≤ 3e15; float: for |x| ≤ 6e6, and finite but without meaning beyond, where a float no longer knows its turn.
+/// s = sin x, c = cos x. Less than 1 ulp off for |x| ≤ 1e4 rad (measured: 0.78 double, 0.80 float); double stays below 1.1 up
+/// to 1e6. Beyond, the absolute error grows like |x|·2⁻⁵³ (float: 2⁻²⁴). Odd and even to the bit, sin(−0) = −0, NaN for NaN
+/// and ±∞. Bounded by 1 for |x| ≤ 3e15 (float: 6e6); farther out, where x no longer knows its turn, finite up to 1e9 at
+/// least, but without meaning.
 template <class T>
 KANSETSU_HD void sincos(const T& x, T& s, T& c) {
-  using K = detail::SincosConstants<scalar_t<T>>;
+  constexpr detail::SincosConstants<scalar_t<T>> K{};
   using Int = typename detail::IntOf<T>::type;
   constexpr int top = 8 * int(sizeof(scalar_t<T>)) - 1;  // the sign bit
-  constexpr int parts = std::extent_v<decltype(K::half_pi)>;
+  constexpr int parts = int(sizeof(K.half_pi) / sizeof(scalar_t<T>));
   const Int sign = (Int{} + 1) << top;
 
   const Int x_bits = __builtin_bit_cast(Int, x);
   const T a = __builtin_bit_cast(T, Int(x_bits & ~sign));
-  const T rounded = madd(a, T(K::two_over_pi), T(K::magic));
-  const T n = rounded - T(K::magic);
+  const T rounded = madd(a, T(K.two_over_pi), T(K.magic));
+  const T n = rounded - T(K.magic);
   const Int quadrant = __builtin_bit_cast(Int, rounded);  // only the two last bits count
 
   T b = a;
-  for (int i = 0; i + 2 < parts; ++i) b = msub(n, T(K::half_pi[i]), b);  // no rounding
-  const T w = n * T(K::half_pi[parts - 2]);                               // none either
+  for (int i = 0; i + 2 < parts; ++i) b = msub(n, T(K.half_pi[i]), b);  // no rounding
+  const T w = n * T(K.half_pi[parts - 2]);                              // none either
   const T d = b - w;
   const T v = d - b;
   const T rounding = (b - (d - v)) - (w + v);  // d + rounding = b − w (Knuth's two-sum)
-  const T rest = msub(T(K::half_pi[parts - 1]), n, rounding);
+  const T rest = msub(T(K.half_pi[parts - 1]), n, rounding);
   const T r = d + rest;
   const T tail = (d - r) + rest;
 
   const T z = r * r;
   const T half_z = T(scalar_t<T>(0.5)) * z;
   const T one = T(scalar_t<T>(1)), head = one - half_z;  // exact together with (one − head) − half_z
-  const T sin_r = r - msub(tail, head, (r * z) * detail::polynomial(z, K::S));
-  const T cos_r = head + (((one - head) - half_z) + msub(r, tail, (z * z) * detail::polynomial(z, K::C)));
+  const T sin_r = r - msub(tail, head, (r * z) * detail::polynomial(z, K.S));
+  const T cos_r = head + (((one - head) - half_z) + msub(r, tail, (z * z) * detail::polynomial(z, K.C)));
 
   // quadrant 0 1 2 3: sin x = s c −s −c, cos x = c −s −c s
   const Int sin_bits = __builtin_bit_cast(Int, sin_r), cos_bits = __builtin_bit_cast(Int, cos_r);

@@ -73,7 +73,8 @@ KANSETSU_HD Vec3<T> madd(const T& s, const Vec3<T>& a, const Vec3<T>& b) {
 /// c + a×b
 template <class T>
 KANSETSU_HD Vec3<T> add_cross(const Vec3<T>& c, const Vec3<T>& a, const Vec3<T>& b) {
-  return {msub(a.z, b.y, madd(a.y, b.z, c.x)), msub(a.x, b.z, madd(a.z, b.x, c.y)), msub(a.y, b.x, madd(a.x, b.y, c.z))};
+  return {msub(a.z, b.y, madd(a.y, b.z, c.x)), msub(a.x, b.z, madd(a.z, b.x, c.y)),
+          msub(a.y, b.x, madd(a.x, b.y, c.z))};
 }
 
 template <class T>

@@ -49,7 +49,10 @@ TEST_CASE("a file beyond the size limit is refused") {
 TEST_CASE("what is no URDF is named") {
   refused(parse(""), "URDF005");
   refused(parse(" \n\t\n"), "URDF005");
-  refused(parse(std::string_view("\x7f" "ELF\0\0", 6)), "URDF006");
+  refused(parse(std::string_view("\x7f"
+                                 "ELF\0\0",
+                                 6)),
+          "URDF006");
   refused(parse("\xff\xfe<\x01r"), "URDF006");
   CHECK(refused(parse("This is not a valid URDF file."), "URDF007").line == 1);
   refused(parse("<?xml version='1.0'?>"), "URDF007");
@@ -102,10 +105,12 @@ TEST_CASE("xacro that has not been run is named, once") {
   CHECK(d.path == "robot[r]/xacro:property[w]");
   CHECK(d.message == "xacro has not been run on this file: <xacro:property> (2 places)");
   CHECK(d.hint.find("xacro FILE") != std::string::npos);
-  CHECK(refused(parse("<robot name='r'><link name='${prefix}a'/></robot>"), "URDF009").path == "robot[r]/link[${prefix}a]");
-  refused(parse("<robot name='r'><link name='a'><visual><geometry><mesh filename='$(find x)/a.stl'/></geometry></visual>"
-                "</link></robot>"),
-          "URDF009");
+  CHECK(refused(parse("<robot name='r'><link name='${prefix}a'/></robot>"), "URDF009").path ==
+        "robot[r]/link[${prefix}a]");
+  refused(
+      parse("<robot name='r'><link name='a'><visual><geometry><mesh filename='$(find x)/a.stl'/></geometry></visual>"
+            "</link></robot>"),
+      "URDF009");
   accepted(parse("<robot name='r' xmlns:xacro='http://www.ros.org/wiki/xacro'><link name='a'/></robot>"));
 }
 
@@ -165,7 +170,9 @@ TEST_CASE("a hopeless file does not fill the memory with diagnostics") {
 }
 
 TEST_CASE("the base is fixed unless the file or the caller says otherwise") {
-  const char* plain = "<robot name='r'><link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link></robot>";
+  const char* plain =
+      "<robot name='r'><link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' "
+      "izz='1'/></inertial></link></robot>";
   CHECK(accepted(parse(plain)).base == Base::kFixed);
   CHECK(accepted(parse_urdf(plain, "", {.base = Base::kFree})).base == Base::kFree);
   std::string free = plain;
@@ -175,7 +182,8 @@ TEST_CASE("the base is fixed unless the file or the caller says otherwise") {
 }
 
 TEST_CASE("fixed links are merged if asked") {
-  const char* text = R"(<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+  const char* text =
+      R"(<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
 <link name="b"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
 <joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint></robot>)";
   CHECK(accepted(parse(text)).links.size() == 2);

@@ -6,7 +6,9 @@ using namespace kansetsu;
 using namespace kansetsu::io::test;
 
 TEST_CASE("every URDF joint type is read") {
-  const auto type = [](const char* name) { return accepted(parse_joint(name, "<limit lower='0' upper='1'/>")).joints[0]; };
+  const auto type = [](const char* name) {
+    return accepted(parse_joint(name, "<limit lower='0' upper='1'/>")).joints[0];
+  };
   CHECK(type("revolute").type == JointType::kRevolute);
   CHECK_FALSE(type("revolute").continuous);
   CHECK(type("continuous").type == JointType::kRevolute);
@@ -167,11 +169,13 @@ TEST_CASE("Drake's joints that are standard or unknown are errors") {
                       "'><parent link='a'/><child link='b'/></drake:joint>");
   };
   CHECK(refused(joint("fixed"), "URDF013").message == "joint type 'fixed' is a standard one");
-  CHECK(refused(joint("curvilinear"), "URDF013").message == "joint type 'curvilinear' of <drake:joint> is not supported");
+  CHECK(refused(joint("curvilinear"), "URDF013").message ==
+        "joint type 'curvilinear' of <drake:joint> is not supported");
 }
 
 TEST_CASE("a joint may hang on the world without a link of that name") {
-  const auto loaded = parse_body("<link name='a'/>\n<joint name='j' type='fixed'><parent link='world'/><child link='a'/></joint>");
+  const auto loaded =
+      parse_body("<link name='a'/>\n<joint name='j' type='fixed'><parent link='world'/><child link='a'/></joint>");
   CHECK(warned(loaded, "URDF030").line == 3);
   CHECK(loaded.value->links[0].name == "world");
   refused(parse_body("<link name='a'/>\n<joint name='j' type='fixed'><parent link='earth'/><child link='a'/></joint>"),
@@ -179,6 +183,7 @@ TEST_CASE("a joint may hang on the world without a link of that name") {
 }
 
 TEST_CASE("a link and a joint may share a name") {
-  CHECK(parse_body("<link name='a'/><link name='b'/><joint name='a' type='fixed'><parent link='a'/><child link='b'/></joint>")
+  CHECK(parse_body(
+            "<link name='a'/><link name='b'/><joint name='a' type='fixed'><parent link='a'/><child link='b'/></joint>")
             .diagnostics.empty());
 }

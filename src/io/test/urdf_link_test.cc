@@ -89,8 +89,8 @@ TEST_CASE("the first of two shapes, origins or inertials counts") {
   const auto shapes = parse_link("<visual><geometry><sphere radius='1'/><box size='1 1 1'/></geometry></visual>");
   warned(shapes, "URDF023");
   CHECK(shapes.value->links[0].visuals[0].shape == Shape{Sphere{1}});
-  const auto origins =
-      parse_link("<visual><origin xyz='1 0 0'/><origin xyz='2 0 0'/><geometry><sphere radius='1'/></geometry></visual>");
+  const auto origins = parse_link(
+      "<visual><origin xyz='1 0 0'/><origin xyz='2 0 0'/><geometry><sphere radius='1'/></geometry></visual>");
   CHECK(warned(origins, "URDF023").message == "second <origin> in one <visual>; only the first counts");
   CHECK(origins.value->links[0].visuals[0].origin.p == Vec3<>{1, 0, 0});
 }
@@ -158,7 +158,8 @@ TEST_CASE("an orientation may be a quaternion") {
   CHECK(turned.p == Vec3<>{1, 2, 3});
   CHECK(turned.rpy.z == doctest::Approx(1.5707963267948966).epsilon(1e-12));  // rounding of one atan2
   CHECK(std::abs(turned.rpy.x) + std::abs(turned.rpy.y) < 1e-12);             // the same
-  refused(parse_link("<visual><origin quat_xyzw='0 0 0 0'/><geometry><sphere radius='1'/></geometry></visual>"), "URDF014");
+  refused(parse_link("<visual><origin quat_xyzw='0 0 0 0'/><geometry><sphere radius='1'/></geometry></visual>"),
+          "URDF014");
 }
 
 TEST_CASE("links without a name are refused once") {

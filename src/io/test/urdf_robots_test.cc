@@ -24,23 +24,42 @@ TEST_CASE("recorded robots load, and what is remarked upon is worth it") {
   }
 }
 
-TEST_CASE("recorded robots have the sizes their makers say") {
+TEST_CASE("recorded robots have as many links and degrees of freedom as their files") {
   struct Size {
-    int nv, couplings;
+    int nv, couplings, links;
   };
-  const std::map<std::string, Size> sizes{
-      {"panda", {8, 1}},         {"ur5_robot", {6, 0}}, {"solo12", {12, 0}},    {"anymal_c", {12, 0}},
-      {"allegro_left_hand", {16, 0}}, {"romeo", {37, 22}},   {"kinova", {6, 0}},     {"hyq_no_sensors", {12, 0}},
-      {"atlas_minimal_contact", {30, 0}}, {"iiwa14_primitive_collision", {7, 0}}, {"dual_iiwa14_polytope_collision", {14, 0}},
-      {"panda_arm_hand", {9, 0}}, {"double_pendulum_simple", {2, 0}}};
-  for (const auto& file : data_files("robots/urdf")) {
-    const auto size = sizes.find(file.stem().string());
-    if (size == sizes.end()) continue;
+  // Counted in the files by a few lines of Python: joints by type, less those with <mimic>; <mimic>; <link>.
+  const std::map<std::string, Size> sizes{{"5bar_linkage/robot.urdf", {6, 0, 8}},
+                                          {"cassie_like/robot.urdf", {19, 0, 26}},
+                                          {"digit_like/robot.urdf", {27, 0, 36}},
+                                          {"digit_like_2legs/robot.urdf", {30, 0, 46}},
+                                          {"talos_like/robot.urdf", {13, 0, 18}},
+                                          {"urdf/allegro_left_hand.urdf", {16, 0, 21}},
+                                          {"urdf/anymal_c.urdf", {12, 0, 78}},
+                                          {"urdf/atlas_minimal_contact.urdf", {30, 0, 60}},
+                                          {"urdf/double_pendulum_simple.urdf", {2, 0, 4}},
+                                          {"urdf/dual_iiwa14_polytope_collision.urdf", {14, 0, 21}},
+                                          {"urdf/hyq_no_sensors.urdf", {12, 0, 19}},
+                                          {"urdf/icub_reduced.urdf", {29, 0, 56}},
+                                          {"urdf/iiwa14_primitive_collision.urdf", {7, 0, 11}},
+                                          {"urdf/kinova.urdf", {6, 0, 13}},
+                                          {"urdf/panda.urdf", {8, 1, 13}},
+                                          {"urdf/panda_arm_hand.urdf", {9, 0, 12}},
+                                          {"urdf/pr2_gripper.urdf", {2, 0, 5}},
+                                          {"urdf/robotiq_c2_model.urdf", {1, 5, 10}},
+                                          {"urdf/romeo.urdf", {33, 22, 82}},
+                                          {"urdf/simple_humanoid.urdf", {29, 0, 31}},
+                                          {"urdf/solo12.urdf", {12, 0, 17}},
+                                          {"urdf/ur5_gripper.urdf", {6, 0, 11}},
+                                          {"urdf/ur5_robot.urdf", {6, 0, 11}}};
+  for (const auto& file : data_files("robots")) {
     CAPTURE(file);
+    const Size& size = sizes.at((file.parent_path().filename() / file.filename()).string());
     const auto model = load_urdf(file);
     REQUIRE(model);
-    CHECK(model.value->nv() == size->second.nv);
-    CHECK(model.value->description().couplings.size() == static_cast<std::size_t>(size->second.couplings));
+    CHECK(model.value->nv() == size.nv);
+    CHECK(model.value->link_count() == size.links);
+    CHECK(model.value->description().couplings.size() == static_cast<std::size_t>(size.couplings));
   }
 }
 
@@ -50,8 +69,8 @@ TEST_CASE("odd files are taken or refused for the right reason") {
       {"dart__invalid", "URDF007"},
       {"dart__issue838", ""},
       {"dart__joint_properties", ""},
-      {"dart__missing_mesh", ""},     // DART refuses; a model without its looks is still a model
-      {"dart__missing_package", ""},  // the same
+      {"dart__missing_mesh", ""},                // DART refuses; a model without its looks is still a model
+      {"dart__missing_package", ""},             // the same
       {"drake__joint_parsing_test", "URDF013"},  // Drake accepts: it has curvilinear joints
       {"drake__joint_parsing_test_tag_mismatch_1", "URDF013"},
       {"drake__two_unnamed_boxes", ""},
@@ -83,8 +102,8 @@ TEST_CASE("odd files are taken or refused for the right reason") {
       {"sdformat__joint_mimic_rack_pinion", ""},
       {"sdformat__parser_urdf_atlas", ""},
       {"sdformat_inline__ParseWhitespace", ""},
-      {"sdformat_inline__explicit_zero_mass", ""},         // sdformat drops massless links; here they are legal
-      {"sdformat_inline__no_inertial_block", ""},          // the same
+      {"sdformat_inline__explicit_zero_mass", ""},            // sdformat drops massless links; here they are legal
+      {"sdformat_inline__no_inertial_block", ""},             // the same
       {"sdformat_inline__zero_mass_intermediate_link", ""}};  // the same
   for (const auto& file : data_files("odd_models/urdf")) {
     CAPTURE(file);

@@ -32,10 +32,14 @@ class RandomDescription {
   bool chance(int one_in) { return below(one_in) == 0; }
   double number() {
     switch (below(6)) {
-      case 0: return below(5) - 2;
-      case 1: return std::ldexp(uniform(), below(60) - 30);
-      case 2: return -0.0;
-      default: return uniform();
+      case 0:
+        return below(5) - 2;
+      case 1:
+        return std::ldexp(uniform(), below(60) - 30);
+      case 2:
+        return -0.0;
+      default:
+        return uniform();
     }
   }
   double uniform() { return std::uniform_real_distribution<double>(-2, 2)(rng_); }
@@ -51,11 +55,16 @@ class RandomDescription {
 
   Shape shape() {
     switch (below(5)) {
-      case 0: return Sphere{positive()};
-      case 1: return Box{{positive(), positive(), positive()}};
-      case 2: return Cylinder{positive(), positive()};
-      case 3: return Capsule{positive(), positive()};
-      default: return Mesh{"package://no such/" + text() + ".stl", {}, chance(2) ? Vec3<>{1, 1, 1} : Vec3<>{1, -2, 3}};
+      case 0:
+        return Sphere{positive()};
+      case 1:
+        return Box{{positive(), positive(), positive()}};
+      case 2:
+        return Cylinder{positive(), positive()};
+      case 3:
+        return Capsule{positive(), positive()};
+      default:
+        return Mesh{"package://no such/" + text() + ".stl", {}, chance(2) ? Vec3<>{1, 1, 1} : Vec3<>{1, -2, 3}};
     }
   }
   std::optional<Material> material() {
@@ -108,7 +117,8 @@ class RandomDescription {
     if (type.type == JointType::kHelical) joint.pitch = number();
     joint.continuous = type.type == JointType::kRevolute && chance(2);
     for (int i = 0; i < type.nv; ++i) joint.dofs.push_back(dof(type.nq == type.nv));
-    if (type.type == JointType::kBall && chance(2)) joint.swing_twist = SwingTwistLimit{1, chance(2) ? -kInfinity : -1, 2};
+    if (type.type == JointType::kBall && chance(2))
+      joint.swing_twist = SwingTwistLimit{1, chance(2) ? -kInfinity : -1, 2};
     model_.joints.push_back(std::move(joint));
   }
 
@@ -121,7 +131,8 @@ class RandomDescription {
       Coupling gear{{joint.name, below(info(joint.type).nv)}, {}, number(), 0};
       for (std::size_t k = 0; k < i; ++k) {
         const JointDescription& other = model_.joints[k];
-        if (is_gearable(other) && chance(2)) gear.terms.push_back({{other.name, below(info(other.type).nv)}, 1 + positive()});
+        if (is_gearable(other) && chance(2))
+          gear.terms.push_back({{other.name, below(info(other.type).nv)}, 1 + positive()});
       }
       if (gear.terms.empty()) continue;
       const bool mimic = gear.terms.size() == 1 && info(joint.type).nv == 1 && nv_of(gear.terms[0].dof.joint) == 1;
@@ -141,7 +152,9 @@ class RandomDescription {
   }
 
   void add_extras() {
-    const auto& some_link = [&] { return model_.links[static_cast<std::size_t>(below(static_cast<int>(model_.links.size())))].name; };
+    const auto& some_link = [&] {
+      return model_.links[static_cast<std::size_t>(below(static_cast<int>(model_.links.size())))].name;
+    };
     if (chance(2)) model_.base = Base::kFree;
     if (chance(2)) model_.base_pose = pose();
     if (chance(2)) model_.gravity = vector();
@@ -150,7 +163,8 @@ class RandomDescription {
     for (const JointDescription& joint : model_.joints) {
       const int nv = info(joint.type).nv;
       if (nv > 0 && chance(2)) {
-        model_.actuators.push_back({unique("motor"), {joint.name, below(nv)}, number(), chance(2) ? kInfinity : positive()});
+        model_.actuators.push_back(
+            {unique("motor"), {joint.name, below(nv)}, number(), chance(2) ? kInfinity : positive()});
       }
     }
   }

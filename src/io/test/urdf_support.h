@@ -30,12 +30,14 @@ inline Loaded<ModelDescription> parse_link(std::string_view content) {
 }
 
 inline const Diagnostic* find(const std::vector<Diagnostic>& diagnostics, std::string_view code) {
-  const auto it = std::find_if(diagnostics.begin(), diagnostics.end(), [&](const Diagnostic& d) { return d.code == code; });
+  const auto it =
+      std::find_if(diagnostics.begin(), diagnostics.end(), [&](const Diagnostic& d) { return d.code == code; });
   return it == diagnostics.end() ? nullptr : &*it;
 }
 
 inline int count_errors(const std::vector<Diagnostic>& diagnostics) {
-  return static_cast<int>(std::count_if(diagnostics.begin(), diagnostics.end(), [](const auto& d) { return d.is_error(); }));
+  return static_cast<int>(
+      std::count_if(diagnostics.begin(), diagnostics.end(), [](const auto& d) { return d.is_error(); }));
 }
 
 /// The document is refused with the code, for exactly one reason.

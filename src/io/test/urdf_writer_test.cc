@@ -22,7 +22,8 @@ ModelDescription two_links(JointDescription joint) {
 }  // namespace
 
 TEST_CASE("a model is written in URDF's own terms where it has them") {
-  JointDescription joint{.type = JointType::kRevolute, .axis = {0, 1, 0}, .dofs = {{.lower = -1, .upper = 1.5, .damping = 0.1}}};
+  JointDescription joint{
+      .type = JointType::kRevolute, .axis = {0, 1, 0}, .dofs = {{.lower = -1, .upper = 1.5, .damping = 0.1}}};
   ModelDescription model = two_links(joint);
   model.links[1].inertial = Inertial{2, {{0, 0, 0.5}, {}}, Sym3<>::diagonal(1, 1, 1)};
   model.links[1].visuals = {{"v", {}, Box{{1, 2, 3}}, Material{"red", std::vector<double>{1, 0, 0, 1}, ""}}};

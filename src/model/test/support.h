@@ -8,7 +8,7 @@
 #include "kansetsu/model/model.h"
 #include "kansetsu/spatial/rotations.h"
 #include "model/joint_motion.h"
-#include "model/joint_values.h"
+#include "kansetsu/model/joint_values.h"
 
 namespace kansetsu::test {
 

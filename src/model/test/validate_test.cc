@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <limits>
 #include <map>
@@ -314,12 +313,11 @@ TEST_CASE("the built-in figures are sound") {
   }
 }
 
-TEST_CASE("a long chain is checked without deep recursion and in linear time") {
-  const auto start = std::chrono::steady_clock::now();
-  const ModelDescription d = chain(20'000).description();
+TEST_CASE("a chain of 20 000 links is checked without deep recursion") {
+  ModelDescription d = chain(20'000).description();
   CHECK(validate(d).empty());
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  MESSAGE("20 000 links: " << seconds << " s");
+  d.joints.front().parent = d.links.back().name;  // one ring of 20 000 links
+  CHECK(has_code(validate(d), "MODEL011"));
 }
 
 }  // namespace

@@ -47,7 +47,8 @@ TEST_CASE("euler: angles come back in all twelve orders") {
                           random.uniform(-kPi, kPi)};
       const Mat3<> R = from_euler(order, angles);
       const double lock = proper(order) ? std::sin(angles.y) : std::cos(angles.y);
-      CHECK(distance(to_euler(order, R), angles) < kRounding / lock);  // the outer angles are as sharp as the lock is far
+      CHECK(distance(to_euler(order, R), angles) <
+            kRounding / lock);  // the outer angles are as sharp as the lock is far
     }
   }
 }
@@ -129,12 +130,16 @@ TEST_CASE("ball_zyx: pose and rates agree with the Euler order ZYX, plug and soc
     const BallZyx<> ball = BallZyx<>::at(q);
     const Mat3<> R = ball.rotation(), B = ball.rate_matrix();
     CHECK(distance(R, from_euler(EulerOrder::kZYX, {q.z, q.y, q.x})) < kRounding);
-    CHECK(distance(B * qd, euler_rate_matrix(EulerOrder::kZYX, {q.z, q.y, q.x}) * Vec3<>{qd.z, qd.y, qd.x}) < 2 * kRounding);  // |qd| to 3.5
+    CHECK(distance(B * qd, euler_rate_matrix(EulerOrder::kZYX, {q.z, q.y, q.x}) * Vec3<>{qd.z, qd.y, qd.x}) <
+          2 * kRounding);  // |qd| to 3.5
     CHECK(distance(R * B, ball.rate_matrix_socket()) < kRounding);
-    CHECK(distance(R * ball.rate_bias(qd), ball.rate_bias_socket(qd)) < 4 * kRounding);  // products of two rates up to 2
+    CHECK(distance(R * ball.rate_bias(qd), ball.rate_bias_socket(qd)) <
+          4 * kRounding);  // products of two rates up to 2
     const double h = 1e-5;
-    const Vec3<> ahead = BallZyx<>::at(q + h * qd).rate_matrix() * qd, behind = BallZyx<>::at(q - h * qd).rate_matrix() * qd;
-    CHECK(distance((1 / (2 * h)) * (ahead - behind), ball.rate_bias(qd)) < 1e-8);  // h² times third derivatives of size 60
+    const Vec3<> ahead = BallZyx<>::at(q + h * qd).rate_matrix() * qd,
+                 behind = BallZyx<>::at(q - h * qd).rate_matrix() * qd;
+    CHECK(distance((1 / (2 * h)) * (ahead - behind), ball.rate_bias(qd)) <
+          1e-8);  // h² times third derivatives of size 60
   }
 }
 
@@ -172,9 +177,11 @@ TEST_CASE("vectors joint_kinematics: poses, Jacobians and their rates, in socket
       const Vec3<> qd = test::vec3(c.at("qd")), qdd = test::vec3(c.at("qdd"));
       CHECK(distance(ball.rotation(), R) < kRounding);
       CHECK(distance(ball.rate_matrix_socket(), test::mat3(c.at("J_angular"))) < kRounding);
-      CHECK(distance(ball.rate_bias_socket(qd), test::vec3(c.at("Jdot_qd_angular"))) < 4 * kRounding);  // products of rates
+      CHECK(distance(ball.rate_bias_socket(qd), test::vec3(c.at("Jdot_qd_angular"))) <
+            4 * kRounding);                                                                       // products of rates
       CHECK(distance(R * (ball.rate_matrix() * qd), test::vec3(c.at("omega"))) < 2 * kRounding);  // |qd| up to 3
-      CHECK(distance(R * (ball.rate_matrix() * qdd + ball.rate_bias(qd)), test::vec3(c.at("alpha"))) < 4 * kRounding);  // as above
+      CHECK(distance(R * (ball.rate_matrix() * qdd + ball.rate_bias(qd)), test::vec3(c.at("alpha"))) <
+            4 * kRounding);  // as above
       ++balls;
     }
   }
@@ -213,7 +220,8 @@ TEST_CASE("vectors rotation_conversions: yaw, pitch and roll") {
     const Vec3<> ypr = yaw_pitch_roll(R_row);
     CHECK(distance(row_matrix(ypr), R_row) < kRounding);
     const double cos_pitch = std::hypot(R_row.x.y, R_row.y.y);
-    if (cos_pitch > 1e-3) CHECK(distance(ypr, test::vec3(c.at("ypr_out_canonical"))) < kRounding / cos_pitch);  // as sharp as that
+    if (cos_pitch > 1e-3)
+      CHECK(distance(ypr, test::vec3(c.at("ypr_out_canonical"))) < kRounding / cos_pitch);  // as sharp as that
   }
   CHECK(worst_rebuilt(yaw_pitch_roll, true) < kRounding);
 }
@@ -249,7 +257,7 @@ TEST_CASE("erratum A12: at gimbal lock the listing adds π to both angles, which
 TEST_CASE("erratum A13: the arc sine loses half the digits near ±90° and fails beyond 1") {
   const double pitch = kPi / 2 - 1e-7;
   const Mat3<> R_row = row_matrix({0.3, pitch, 0.2});
-  CHECK(std::abs(std::asin(-R_row.z.y) - pitch) > 1e-11);  // eps/1e-7
+  CHECK(std::abs(std::asin(-R_row.z.y) - pitch) > 1e-11);    // eps/1e-7
   CHECK(std::abs(yaw_pitch_roll(R_row).y - pitch) < 1e-15);  // one rounding
   CHECK(std::isnan(std::asin(1 + 1e-15)));
   // in single precision the error has the size of the seed's IK step of 1e-3 rad

@@ -1,5 +1,7 @@
 #include "kansetsu/spatial/inertia.h"
 
+#include <Eigen/LU>
+
 #include "kansetsu/spatial/eigen.h"
 #include "spatial/test/support.h"
 
@@ -34,7 +36,9 @@ TEST_CASE("inertia: products and transforms agree with 6×6 algebra") {
     CHECK((to_eigen(M_B * V) - dense * to_eigen(V)).cwiseAbs().maxCoeff() < kTolerance);
     CHECK(difference(to_eigen(X * M_B), force_matrix(X) * dense * motion_matrix(X).inverse()) < kTolerance);
     CHECK(difference(to_eigen(M_B + N_B), dense + to_eigen(N_B)) < kTolerance);
-    CHECK(difference(to_eigen(to_articulated(M_B)), dense) == 0);
+    Matrix6d expected;  // written out: [I h̃; h̃ᵀ m·1]
+    expected << to_eigen(M_B.I), to_eigen(skew(M_B.h)), -to_eigen(skew(M_B.h)), M_B.m * Eigen::Matrix3d::Identity();
+    CHECK(difference(dense, expected) == 0);
   }
 }
 
@@ -46,7 +50,8 @@ TEST_CASE("inertia: momentum and kinetic energy do not depend on the frame") {
     const Inertia<> M_B = random.inertia();
     const Transform<> X_AB = random.transform();
     const Motion<> V_B = random.motion();
-    CHECK(test::distance((X_AB * M_B) * (X_AB * V_B), X_AB * (M_B * V_B)) < 5 * kTolerance);  // lever arms enter twice more
+    CHECK(test::distance((X_AB * M_B) * (X_AB * V_B), X_AB * (M_B * V_B)) <
+          5 * kTolerance);  // lever arms enter twice more
     CHECK(dot(V_B, M_B * V_B) > 0);
   }
 }

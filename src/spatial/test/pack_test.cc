@@ -35,7 +35,8 @@ TEST_CASE_TEMPLATE("pack: every operation is the scalar one, lane by lane", C, C
     if (round == 0) b = a;  // equality in all lanes
     const P sum = a + b, difference = a - b, product = a * b, quotient = a / b, negative = -a, fused = madd(a, b, c);
     const P fused_minus = msub(a, b, c), root = sqrt(a * a), picked = select(a < b, a, c);
-    const P both = select((a < b) & (b <= c), a, c), either = select((a > b) | !(b >= c), a, c), equal = select(a == b, a, c);
+    const P both = select((a < b) & (b <= c), a, c), either = select((a > b) | !(b >= c), a, c),
+            equal = select(a == b, a, c);
     P in_place = a;
     in_place += b;
     in_place *= c;

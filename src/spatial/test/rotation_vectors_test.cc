@@ -29,10 +29,13 @@ std::vector<HalfCase> load_half_cases() {
   const nlohmann::json file = test::load_cases("contact/log_exp_derivative.json");
   for (const auto& c : file) {
     const auto &dq = c.at("dq_du_rows_xyzw"), &dR = c.at("dR_row_du");
-    cases.push_back({test::vec3(c.at("u")), test::quaternion_xyzw(c.at("q_xyzw")), test::mat3(c.at("R_row")),
+    cases.push_back({test::vec3(c.at("u")),
+                     test::quaternion_xyzw(c.at("q_xyzw")),
+                     test::mat3(c.at("R_row")),
                      {{test::quaternion_xyzw(dq[0]), test::quaternion_xyzw(dq[1]), test::quaternion_xyzw(dq[2])}},
                      {{test::mat3(dR[0]), test::mat3(dR[1]), test::mat3(dR[2])}},
-                     test::vec3(c.at("log_canonical")), c.at("log_sign_ambiguous")});
+                     test::vec3(c.at("log_canonical")),
+                     c.at("log_sign_ambiguous")});
   }
   return cases;
 }
@@ -74,7 +77,8 @@ TEST_CASE("vectors so3_jacobians") {
     CHECK(distance(right_jacobian(phi), test::mat3(c.at("Jr"))) < 2e-14);  // the file's two methods differ by 1.3e-14
     CHECK(distance(left_jacobian(phi), transpose(test::mat3(c.at("Jr")))) < 2e-14);  // the same
     if (c.at("Jr_inv").is_null()) continue;
-    const double to_pole = 2 * kPi - norm(phi), tolerance = 4e-15 * (1 + 1 / (to_pole * to_pole));  // slope of cot near its pole
+    const double to_pole = 2 * kPi - norm(phi),
+                 tolerance = 4e-15 * (1 + 1 / (to_pole * to_pole));  // slope of cot near its pole
     CHECK(distance(right_jacobian_inverse(phi), test::mat3(c.at("Jr_inv"))) < tolerance);
   }
 }
@@ -150,7 +154,7 @@ TEST_CASE("erratum A8: the listings divide zero by zero at the identity, the arm
   const Vec3<> u{0, 0, kPi - 1e-6};
   const Quaternion<> q = exp_half(u);
   CHECK(std::abs(std::acos(q.w) / std::sin(std::acos(q.w)) * q.z - u.z) > 1e-6);  // the spec found 9e-5
-  CHECK(std::abs(wrap_half(log_half(q)).z + 1e-6) < 1e-15);  // π − 1e-6 is known to 4e-16
+  CHECK(std::abs(wrap_half(log_half(q)).z + 1e-6) < 1e-15);                       // π − 1e-6 is known to 4e-16
 }
 
 TEST_CASE("erratum A9: the listing's second block overwrites ∂q_x/∂u_x and leaves ∂q_x/∂u_y unset") {
@@ -174,9 +178,11 @@ TEST_CASE("erratum A20: [0.1, 0, 0, 1] normalised has four components") {
 
 TEST_CASE("erratum A21: the factor ½ matters: a half vector must wrap at π/2, not at π") {
   const Vec3<> u{0, 0, 3.1};
-  const auto response = [](const Vec3<>& x) { return norm(right_jacobian(2.0 * x).column_x()); };  // sin θ/θ across the axis
-  CHECK(norm(wrap_rotation(u)) == 3.1);  // the full vector's wrap does not touch it,
-  CHECK(response(wrap_rotation(u)) < 0.02);  // and the chart is all but singular there: sin 3.1/3.1 = 0.013
+  const auto response = [](const Vec3<>& x) {
+    return norm(right_jacobian(2.0 * x).column_x());
+  };  // sin θ/θ across the axis
+  CHECK(norm(wrap_rotation(u)) == 3.1);             // the full vector's wrap does not touch it,
+  CHECK(response(wrap_rotation(u)) < 0.02);         // and the chart is all but singular there: sin 3.1/3.1 = 0.013
   CHECK(response(wrap_half(u)) > 2 / kPi - 1e-15);  // sin θ/θ ≥ 2/π up to π/2
   CHECK(distance(to_mat3(exp_half(wrap_half(u))), to_mat3(exp_half(u))) < kTolerance);
 }

@@ -16,7 +16,9 @@ using test::Random;
 constexpr double kPi = std::numbers::pi;
 constexpr double kRounding = 2e-15;  // about ten roundings of numbers near 1
 
-double distance_up_to_sign(const Quaternion<>& a, const Quaternion<>& b) { return std::min(distance(a, b), distance(a, -b)); }
+double distance_up_to_sign(const Quaternion<>& a, const Quaternion<>& b) {
+  return std::min(distance(a, b), distance(a, -b));
+}
 
 /// Rotation vectors where formulas go wrong: zero, where a series takes over, near π, at π, and anywhere.
 std::vector<Vec3<>> hard_rotation_vectors(Random& random, double longest) {
@@ -43,7 +45,7 @@ TEST_CASE("quaternion: group axioms, and agreement with matrices") {
     CHECK(distance(to_mat3(a * b), to_mat3(a) * to_mat3(b)) < kRounding);
     CHECK(distance(to_mat3(conjugate(a)), transpose(to_mat3(a))) == 0);
     CHECK(distance(to_mat3(a) * transpose(to_mat3(a)), Mat3<>::identity()) < kRounding);
-    CHECK(distance(rotate(a, v), to_mat3(a) * v) < 4 * kRounding);  // |v| up to 3.5
+    CHECK(distance(rotate(a, v), to_mat3(a) * v) < 4 * kRounding);        // |v| up to 3.5
     CHECK(distance(inverse_rotate(a, rotate(a, v)), v) < 4 * kRounding);  // |v| up to 3.5
     CHECK(distance_up_to_sign(to_quaternion(to_mat3(a)), a) < kRounding);
     CHECK(to_quaternion(to_mat3(a)).w >= 0);
@@ -65,8 +67,14 @@ TEST_CASE("quaternion: a length off 1 stretches nothing") {
 }
 
 TEST_CASE("to_quaternion: half turns about every axis, where the trace is −1") {
-  for (const Quaternion<>& q : {Quaternion<>{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0.6, 0.8, 0, 0}, {0, -0.6, 0.8, 0},
-                                {0.6, 0, 0.8, 1e-9}, {0.5, 0.5, 0.5, 0.5}, {0.5, 0.5, 0.5, -0.5}})
+  for (const Quaternion<>& q : {Quaternion<>{1, 0, 0, 0},
+                                {0, 1, 0, 0},
+                                {0, 0, 1, 0},
+                                {0.6, 0.8, 0, 0},
+                                {0, -0.6, 0.8, 0},
+                                {0.6, 0, 0.8, 1e-9},
+                                {0.5, 0.5, 0.5, 0.5},
+                                {0.5, 0.5, 0.5, -0.5}})
     CHECK(distance_up_to_sign(to_quaternion(to_mat3(q)), q) < kRounding);
 }
 
@@ -79,12 +87,13 @@ TEST_CASE("exp and log: inverse of each other up to π, and the exponential of a
     const Mat3<> R = exp_rotation(phi);
     CHECK(distance(R * transpose(R), Mat3<>::identity()) < kRounding);
     CHECK(distance(R, to_mat3(exp_quaternion(phi))) < kRounding);
-    CHECK(distance(exp_rotation(-phi), transpose(R)) < kRounding);
+    CHECK(distance(exp_rotation(-phi), transpose(R)) == 0);
     CHECK(distance(exp_rotation(log_rotation(R)), R) < kRounding);
     CHECK(distance(exp_rotation(wrap_rotation(phi)), R) < kRounding);
     CHECK(norm(wrap_rotation(phi)) < kPi + 1e-15);  // one rounding of π
-    if (norm(phi) < kPi - 1e-10) {  // where the logarithm is unique
-      CHECK(distance(log_rotation(exp_quaternion(phi)), phi) <= 1e-15 * norm(phi) * 3);  // relative, down to 1e-300: 3 roundings
+    if (norm(phi) < kPi - 1e-10) {                  // where the logarithm is unique
+      CHECK(distance(log_rotation(exp_quaternion(phi)), phi) <=
+            1e-15 * norm(phi) * 3);                           // relative, down to 1e-300: 3 roundings
       CHECK(distance(log_rotation(R), phi) < 2 * kRounding);  // a matrix knows small angles to eps only
       CHECK(wrap_rotation(phi) == phi);
     }
@@ -106,7 +115,7 @@ TEST_CASE("log_half: canonical whatever the sign of q; wrap_half agrees") {
   for (int i = 0; i < 100; ++i) {
     const Vec3<> u = random.uniform(0, 12) * random.unit_vector();
     const Quaternion<> q = exp_half(u);
-    CHECK(norm(log_half(q)) <= kPi / 2 + 1e-15);  // one rounding
+    CHECK(norm(log_half(q)) <= kPi / 2 + 1e-15);         // one rounding
     CHECK(distance(log_half(q), log_half(-q)) < 1e-15);  // the same numbers up to signs
     CHECK(distance(wrap_half(u), log_half(q)) < 1e-14);  // |u| up to 12 is known to 2e-15, its direction multiplies it
     CHECK(distance_up_to_sign(exp_half(wrap_half(u)), q) < 1e-14);  // as before
@@ -150,7 +159,8 @@ TEST_CASE("derivatives of the half-angle exponential agree with differences") {
       // dR/du_k = R·skew(2·Jr(2u)·e_k), spec §1
       const Mat3<> J = right_jacobian(2.0 * u);
       const Vec3<> column = k == 0 ? J.column_x() : k == 1 ? J.column_y() : J.column_z();
-      CHECK(distance(dR[k], to_mat3(exp_half(u)) * skew(2.0 * column)) < 1e-14);  // spec: 1e-12; products of numbers below 2
+      CHECK(distance(dR[k], to_mat3(exp_half(u)) * skew(2.0 * column)) <
+            1e-14);  // spec: 1e-12; products of numbers below 2
     }
   }
 }
@@ -165,17 +175,20 @@ TEST_CASE("Jacobians of SO(3): definition by differences, inverses, transposes")
     const Mat3<> Jr_inverse = right_jacobian_inverse(phi), Jl_inverse = left_jacobian_inverse(phi);
     CHECK(distance(Jr * Jr_inverse, Mat3<>::identity()) < 1e-14);  // |Jr⁻¹| ≤ 5/2/sin(5/2) ≈ 4 on this list
     CHECK(distance(Jl * Jl_inverse, Mat3<>::identity()) < 1e-14);  // the same
-    CHECK(distance(Jl, transpose(Jr)) < kRounding);
+    CHECK(distance(Jl, transpose(Jr)) == 0);
     CHECK(distance(Jl, R * Jr) < 4 * kRounding);  // two products
-    CHECK(distance(Jr * phi, phi) < 1e-14);  // K·φ = 0; |φ| up to 5
+    CHECK(distance(Jr * phi, phi) < 1e-14);       // K·φ = 0; |φ| up to 5
     // exp(φ)ᵀ·exp(φ + δ) = exp(Jr·δ)
-    const auto relative = [&](const Vec3<>& x) { return log_rotation(conjugate(exp_quaternion(phi)) * exp_quaternion(x)); };
+    const auto relative = [&](const Vec3<>& x) {
+      return log_rotation(conjugate(exp_quaternion(phi)) * exp_quaternion(x));
+    };
     const auto columns = differences(relative, phi, kStep);
     CHECK(distance(transpose(Mat3<>{columns[0], columns[1], columns[2]}), Jr) < kDifference);
     if (norm(phi) < 3) {  // log(exp(φ)·exp(δ)) = φ + Jr⁻¹·δ, away from the jump of the logarithm at π
       const auto ahead = [&](const Vec3<>& x) { return log_rotation(exp_quaternion(phi) * exp_quaternion(x)); };
       const auto inverse_columns = differences(ahead, Vec3<>{}, kStep);
-      CHECK(distance(transpose(Mat3<>{inverse_columns[0], inverse_columns[1], inverse_columns[2]}), Jr_inverse) < kDifference);
+      CHECK(distance(transpose(Mat3<>{inverse_columns[0], inverse_columns[1], inverse_columns[2]}), Jr_inverse) <
+            kDifference);
     }
   }
   CHECK(right_jacobian(Vec3<>{}) == Mat3<>::identity());
@@ -228,7 +241,8 @@ TEST_CASE("rotations: packs give the bits of the scalar, also when lanes need di
   const unsigned seed = 79;
   CAPTURE(seed);
   Random random(seed);
-  std::array<Vec3<>, 4> phi{Vec3<>{}, 1e-9 * random.unit_vector(), 3.0 * random.unit_vector(), kPi * random.unit_vector()};
+  std::array<Vec3<>, 4> phi{Vec3<>{}, 1e-9 * random.unit_vector(), 3.0 * random.unit_vector(),
+                            kPi * random.unit_vector()};
   std::array<Mat3<>, 4> R;
   std::array<Quaternion<>, 4> q;
   for (std::size_t i = 0; i < 4; ++i) R[i] = exp_rotation(phi[i]), q[i] = random.quaternion();

@@ -68,7 +68,8 @@ TEST_CASE("sincos: double is within 1 ulp in every range of magnitude") {
 
 TEST_CASE("sincos: float is within 1 ulp up to 1e4") {
   double worst = 0;
-  for (std::uint32_t i = std::bit_cast<std::uint32_t>(1e-4f); i < std::bit_cast<std::uint32_t>(1e4f); i += 331)  // every 331st
+  for (std::uint32_t i = std::bit_cast<std::uint32_t>(1e-4f); i < std::bit_cast<std::uint32_t>(1e4f);
+       i += 331)  // every 331st
     worst = std::max(worst, error_ulps(std::bit_cast<float>(i)));
   CHECK(worst < kMaxUlps);
 }
@@ -136,7 +137,8 @@ TEST_CASE("sincos: far arguments lose accuracy, not sense; NaN and ∞ give NaN"
   for (const double x : {1e6, 1e7, 1e8, 1e9, 1e12, 3e15}) {
     sincos(x, s, c);
     CHECK(std::abs(s * s + c * c - 1) < 1e-15);  // two roundings of 1 ulp each
-    if (x <= 1e9) CHECK(std::abs(s - std::sin(x)) < 1e-15 * x);  // the promised growth: products with n are no longer exact
+    if (x <= 1e9)
+      CHECK(std::abs(s - std::sin(x)) < 1e-15 * x);  // the promised growth: products with n are no longer exact
   }
   float sf, cf;
   sincos(1e9f, sf, cf);

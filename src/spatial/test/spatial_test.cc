@@ -1,5 +1,8 @@
 #include "kansetsu/spatial/spatial.h"
 
+#include <Eigen/Geometry>
+#include <Eigen/LU>
+
 #include "kansetsu/spatial/eigen.h"
 #include "spatial/test/support.h"
 #include "spatial/test/vectors.h"
@@ -11,7 +14,8 @@ using test::distance;
 using test::Lanes;
 using test::Random;
 
-constexpr double kTolerance = 5e-14;  // products of up to four numbers below 4, some twenty roundings of values below 100
+constexpr double kTolerance =
+    5e-14;  // products of up to four numbers below 4, some twenty roundings of values below 100
 
 // Only meaningful products exist.
 template <class A, class B>
@@ -34,9 +38,11 @@ static_assert(!CanCross<Force<>, Motion<>> && !CanCross<Force<>, Force<>>);
 static_assert(CanMultiply<Inertia<>, Motion<>> && CanMultiply<ArticulatedInertia<>, Motion<>>);
 static_assert(!CanMultiply<Inertia<>, Force<>> && !CanMultiply<ArticulatedInertia<>, Force<>>);
 static_assert(!CanMultiply<Inertia<>, Inertia<>> && !CanMultiply<Inertia<>, Vec3<>>);
-static_assert(CanMultiply<Transform<>, Motion<>> && CanMultiply<Transform<>, Force<>> && CanMultiply<Transform<>, Transform<>>);
+static_assert(CanMultiply<Transform<>, Motion<>> && CanMultiply<Transform<>, Force<>> &&
+              CanMultiply<Transform<>, Transform<>>);
 static_assert(CanMultiply<Transform<>, Inertia<>> && CanMultiply<Transform<>, ArticulatedInertia<>>);
-static_assert(!CanMultiply<Motion<>, Transform<>> && !CanMultiply<Motion<>, Motion<>> && !CanMultiply<Motion<>, Force<>>);
+static_assert(!CanMultiply<Motion<>, Transform<>> && !CanMultiply<Motion<>, Motion<>> &&
+              !CanMultiply<Motion<>, Force<>>);
 static_assert(!CanAdd<Transform<>, Transform<>> && !CanAdd<Inertia<>, ArticulatedInertia<>>);
 static_assert(!CanAssign<Motion<>, Force<>> && !CanAssign<Force<>, Motion<>> && !CanAssign<Motion<>, Vec3<>>);
 
@@ -50,9 +56,9 @@ TEST_CASE("transform: products, inverses and points agree with 4×4 algebra") {
   for (int i = 0; i < 100; ++i) {
     const Transform<> X_AB = random.transform(), X_BC = random.transform();
     const Vec3<> p = random.vector();
-    const Eigen::Isometry3d e_AB = to_eigen(X_AB), e_BC = to_eigen(X_BC);
-    CHECK((to_eigen(X_AB * X_BC).matrix() - (e_AB * e_BC).matrix()).cwiseAbs().maxCoeff() < kTolerance);
-    CHECK((to_eigen(inverse(X_AB)).matrix() - e_AB.inverse().matrix()).cwiseAbs().maxCoeff() < kTolerance);
+    const Eigen::Isometry3d e_AB(to_eigen(X_AB)), e_BC(to_eigen(X_BC));
+    CHECK((to_eigen(X_AB * X_BC) - (e_AB * e_BC).matrix()).cwiseAbs().maxCoeff() < kTolerance);
+    CHECK((to_eigen(inverse(X_AB)) - e_AB.inverse().matrix()).cwiseAbs().maxCoeff() < kTolerance);
     CHECK((to_eigen(X_AB * p) - e_AB * to_eigen(p)).cwiseAbs().maxCoeff() < kTolerance);
     CHECK(distance(X_AB * inverse(X_AB), Transform<>{}) < kTolerance);
   }
@@ -91,8 +97,8 @@ TEST_CASE("motion and force: power and cross products do not depend on the frame
     const Motion<> V = random.motion(), b = random.motion();
     const Force<> F = random.force();
     CHECK(std::abs(dot(X * V, X * F) - dot(V, F)) < kTolerance);
-    CHECK(distance(cross(X * V, X * b), X * cross(V, b)) < 4 * kTolerance);  // two lever arms, values below 500
-    CHECK(distance(cross(X * V, X * F), X * cross(V, F)) < 4 * kTolerance);  // two lever arms, values below 500
+    CHECK(distance(cross(X * V, X * b), X * cross(V, b)) < 4 * kTolerance);   // two lever arms, values below 500
+    CHECK(distance(cross(X * V, X * F), X * cross(V, F)) < 4 * kTolerance);   // two lever arms, values below 500
     CHECK(std::abs(dot(cross(V, b), F) + dot(b, cross(V, F))) < kTolerance);  // V×* = −(V×)ᵀ
     CHECK(distance(cross(V, V), Motion<>{}) < kTolerance);
   }
@@ -121,6 +127,25 @@ TEST_CASE("spatial: packs give the bits of the scalar") {
   }
 }
 
+TEST_CASE("eigen: every type survives the way there and back, and quaternions mean the same rotation") {
+  const unsigned seed = 36;
+  CAPTURE(seed);
+  Random random(seed);
+  const Transform<> X = random.transform();
+  const Motion<> V = random.motion();
+  const Force<> F = random.force();
+  const Quaternion<> q = random.quaternion();
+  const Eigen::Isometry3d isometry(to_eigen(X));
+  const Eigen::Quaterniond quaternion(to_eigen(q));
+  CHECK(to_transform(isometry.matrix()) == X);
+  CHECK(to_quaternion(quaternion.coeffs()) == q);
+  CHECK(to_motion(to_eigen(V)) == V);
+  CHECK(to_force(to_eigen(F)) == F);
+  CHECK(to_vec3(to_eigen(V.w)) == V.w);
+  CHECK(to_mat3(to_eigen(X.R)) == X.R);
+  CHECK((to_eigen(to_mat3(q)) - quaternion.toRotationMatrix()).cwiseAbs().maxCoeff() < 1e-15);  // a few roundings of 1
+}
+
 TEST_CASE("lift: a model constant reaches every lane unchanged") {
   const unsigned seed = 35;
   CAPTURE(seed);
@@ -145,8 +170,19 @@ std::vector<MovingFrames> load_moving_frames() {
   const nlohmann::json file = test::load_cases("dynamics/kin_frames.json");
   for (const auto& c : file) {
     const auto v = [&](const char* key) { return test::vec3(c.at(key)); };
-    cases.push_back({{test::mat3(c.at("R_ab")), v("r_ab")}, v("omega_a"), v("v_a"), v("alpha_a"), v("a_a"), v("omega_ab"),
-                     v("v_ab"), v("alpha_ab"), v("a_ab"), v("omega_b"), v("v_b"), v("alpha_b"), v("a_b")});
+    cases.push_back({{test::mat3(c.at("R_ab")), v("r_ab")},
+                     v("omega_a"),
+                     v("v_a"),
+                     v("alpha_a"),
+                     v("a_a"),
+                     v("omega_ab"),
+                     v("v_ab"),
+                     v("alpha_ab"),
+                     v("a_ab"),
+                     v("omega_b"),
+                     v("v_b"),
+                     v("alpha_b"),
+                     v("a_b")});
   }
   return cases;
 }

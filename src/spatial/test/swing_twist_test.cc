@@ -41,11 +41,11 @@ TEST_CASE("swing and twist: angles come back, at zero, tiny, near π and at π")
         const SwingTwist out = swing_twist(to_quaternion(in));
         CHECK(std::abs(out.swing() - swing) < kRounding);
         CHECK(std::abs(wrap_angle(out.twist - twist)) < kRounding / std::cos(swing / 2));  // undefined at swing π
-        CHECK(angular_distance(to_quaternion(out), to_quaternion(in)) < 2 * kRounding);  // angles of half size
+        CHECK(angular_distance(to_quaternion(out), to_quaternion(in)) < 2 * kRounding);    // angles of half size
       }
   const SwingTwist half_turn = swing_twist(Quaternion<>{0.6, 0.8, 0, 0});
   CHECK(half_turn.twist == 0);
-  CHECK(std::abs(half_turn.swing() - kPi) < 1e-15);  // one rounding of π
+  CHECK(std::abs(half_turn.swing() - kPi) < 1e-15);            // one rounding of π
   CHECK(swing_twist(Quaternion<>{0, 0, -1, 0}).twist == kPi);  // not −π
   CHECK(distance(swing_twist(Quaternion<>{}), SwingTwist{}) == 0);
 }
@@ -59,7 +59,8 @@ TEST_CASE("swing and twist: the rate rows agree with differences") {
     const Mat3<> R = to_mat3(to_quaternion(at));
     const Vec3<> omega = random.vector();
     const double h = 1e-5;
-    const SwingTwist ahead = swing_twist(exp_rotation(h * omega) * R), behind = swing_twist(exp_rotation(-h * omega) * R);
+    const SwingTwist ahead = swing_twist(exp_rotation(h * omega) * R),
+                     behind = swing_twist(exp_rotation(-h * omega) * R);
     const double tolerance = 1e-7;  // h² times third derivatives, which grow like 1/swing² = 25
     CHECK(std::abs((ahead.swing() - behind.swing()) / (2 * h) - dot(swing_rate_row(R), omega)) < tolerance);
     CHECK(std::abs((ahead.twist - behind.twist) / (2 * h) - dot(twist_rate_row(R), omega)) < tolerance);
@@ -135,9 +136,9 @@ TEST_CASE("erratum [S000] (29): the printed cosine of the twist") {
     corrected.push_back(std::abs(corrected_29(c.R) - std::cos(c.twist)));
     ours.push_back(std::abs(std::cos(swing_twist(c.R).twist) - std::cos(c.twist)));
   }
-  CHECK(median(printed) > 0.3);  // the spec found 0.86 over random rotations
+  CHECK(median(printed) > 0.3);                                          // the spec found 0.86 over random rotations
   CHECK(*std::max_element(corrected.begin(), corrected.end()) < 1e-12);  // the spec found 4e-13
-  CHECK(*std::max_element(ours.begin(), ours.end()) < 1e-12);  // the same standard
+  CHECK(*std::max_element(ours.begin(), ours.end()) < 1e-12);            // the same standard
 }
 
 TEST_CASE("errata [S000] (27), (29): the arc cosine has no digits near zero, and no sign") {

@@ -1,5 +1,7 @@
 #include "kansetsu/spatial/vec3.h"
 
+#include <Eigen/Geometry>
+
 #include "kansetsu/spatial/eigen.h"
 #include "spatial/test/support.h"
 

@@ -1,0 +1,82 @@
+/// kansetsu convert IN OUT: reads a model and writes it in the format that OUT's name asks for.
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "cli/arguments.h"
+#include "cli/load_model.h"
+#include "cli/output.h"
+#include "cli/suggest.h"
+#include "kansetsu/io/urdf.h"
+
+namespace kansetsu::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  ModelSource model;
+  std::string out;
+  bool merge_fixed = false;
+};
+
+void check_format(const std::string& file) {
+  const std::string extension = fs::path(file).extension().string();
+  if (file != "-" && extension != ".urdf")
+    throw Failure(kBadUsage, fmt::format("kansetsu convert: {}: {}", file, unknown_name("format", extension, {".urdf"})));
+}
+
+/// Mesh names that are relative to the file they were read from, made relative to the file to be written.
+void move_meshes(ModelDescription& model, const fs::path& from, const fs::path& to) {
+  const auto folder_of = [](const fs::path& file) { return fs::weakly_canonical(fs::absolute(file)).parent_path(); };
+  const fs::path old_folder = folder_of(from), new_folder = folder_of(to);
+  if (old_folder == new_folder) return;
+  const auto move = [&](std::vector<LinkShape>& shapes) {
+    for (LinkShape& shape : shapes) {
+      auto* mesh = std::get_if<Mesh>(&shape.shape);
+      if (!mesh || mesh->uri.empty() || mesh->uri.find("://") != std::string::npos || mesh->uri.starts_with('/')) continue;
+      mesh->uri = (old_folder / mesh->uri).lexically_normal().lexically_proximate(new_folder).generic_string();
+    }
+  };
+  for (LinkDescription& link : model.links) {
+    move(link.visuals);
+    move(link.collisions);
+  }
+}
+
+void print_diagnostics(const std::vector<Diagnostic>& diagnostics) {
+  fmt::print(stderr, "{}", to_string(diagnostics));
+}
+
+Exit convert(Options options) {
+  check_format(options.out);
+  if (options.merge_fixed) options.model.fixed_links = FixedLinks::kMerge;
+  ModelDescription model = description_or_fail(options.model);
+  if (options.out == "-") {
+    const Loaded<std::string> text = io::to_urdf(model);
+    print_diagnostics(text.diagnostics);
+    if (!text) return kBadFile;
+    print(*text.value);
+    return kOk;
+  }
+  if (!model.file.empty()) move_meshes(model, model.file, options.out);
+  const std::vector<Diagnostic> diagnostics = io::write_urdf(model, options.out);
+  print_diagnostics(diagnostics);
+  return has_errors(diagnostics) ? kBadFile : kOk;
+}
+
+}  // namespace
+
+Runner declare_convert(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("IN", options->model.name, kModelHelp)->required()->type_name("");
+  app.add_option("OUT", options->out, "file to write; its ending tells the format: .urdf ('-': URDF to standard output)")
+      ->required()
+      ->type_name("");
+  add_base_option(app, options->model.base);
+  app.add_flag("--merge-fixed", options->merge_fixed, "links joined by fixed joints become one link each");
+  return [options] { return convert(*options); };
+}
+
+}  // namespace kansetsu::cli

@@ -1,0 +1,26 @@
+/// kansetsu info MODEL: what a model consists of, for people or as JSON.
+
+#include "cli/arguments.h"
+#include "cli/info.h"
+#include "cli/load_model.h"
+#include "cli/output.h"
+
+namespace kansetsu::cli {
+
+Runner declare_info(CLI::App& app) {
+  struct Options {
+    ModelSource model;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  app.add_option("MODEL", options->model.name, kModelHelp)->required()->type_name("");
+  app.add_flag("--json", options->json, "print it as JSON; what has no limit is null");
+  add_base_option(app, options->model.base);
+  return [options] {
+    const Model model = model_or_fail(options->model);
+    print(options->json ? info_json(model) : info_text(model));
+    return kOk;
+  };
+}
+
+}  // namespace kansetsu::cli

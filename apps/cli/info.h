@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kansetsu/model/model.h"
+
+namespace kansetsu::cli {
+
+std::string info_text(const Model& model);
+std::string info_json(const Model& model);
+
+/// The tree of links, one line each, in the manner of `tree`.
+std::vector<std::string> draw_tree(const Model& model);
+
+/// A coordinate of a joint by name, e.g. "knee" or "hip.wx".
+std::string coordinate_name(const JointDescription& joint, int index);
+
+/// Joints that move together because gears couple them: names of coordinates, group by group.
+std::vector<std::vector<std::string>> coupling_groups(const Model& model);
+
+}  // namespace kansetsu::cli

@@ -1,0 +1,106 @@
+/// kansetsu COMMAND …: finds the command, runs it, and turns failures into messages and exit codes.
+
+#include <fcntl.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <new>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/suggest.h"
+
+namespace kansetsu::cli {
+namespace {
+
+std::string help() {
+  std::string text =
+      "Kinematics and dynamics of articulated bodies.\n"
+      "Usage: kansetsu COMMAND [OPTIONS] …\n\nCommands:\n";
+  for (const Command& c : commands()) text += fmt::format("  {:<14}{}\n", c.name, c.summary);
+  return text +
+         "\nOptions:\n"
+         "  -h,--help     this text; 'kansetsu COMMAND --help' for a command's\n"
+         "  --version     the version\n"
+         "\nData goes to standard output, messages to standard error. Exit codes: 0 ok, 2 usage, 3 bad file, 4 numerical "
+         "failure.\n"
+         "\nExamples:\n"
+         "  kansetsu check robot.urdf\n"
+         "  kansetsu info human28\n"
+         "  echo '{\"compute\": [\"com\"], \"states\": [{}]}' | kansetsu eval human28\n";
+}
+
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const Command& c : commands()) names.emplace_back(c.name);
+  return names;
+}
+
+const Command& find_command(const std::string& name) {
+  const auto found = std::ranges::find(commands(), name, &Command::name);
+  if (found != commands().end()) return *found;
+  const std::string_view kind = name.starts_with('-') ? "option" : "command";
+  std::vector<std::string> known = command_names();
+  if (kind == "option") known = {"--help", "--version"};
+  throw Failure(kBadUsage, fmt::format("kansetsu: {}\n  see 'kansetsu --help'", unknown_name(kind, name, known)));
+}
+
+Exit dispatch(std::vector<std::string> arguments) {
+  if (arguments.empty()) throw Failure(kBadUsage, help());
+  const std::string name = arguments.front();
+  arguments.erase(arguments.begin());
+  if (name == "--version") {
+    print(fmt::format("kansetsu {}\n", KANSETSU_VERSION));
+    return kOk;
+  }
+  const bool asks = name == "help" || name == "--help" || name == "-h";
+  if (asks && arguments.empty()) {
+    print(help());
+    return kOk;
+  }
+  if (asks) return run(find_command(arguments.front()), std::vector<std::string>{"--help"});
+  return run(find_command(name), arguments);
+}
+
+/// A file must never be opened in the place of a standard stream that the caller has closed.
+void occupy_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) >= 0) continue;
+    // Lowest free number first: it becomes `stream`. Reading or writing the wrong way round fails, as on a closed one.
+    [[maybe_unused]] const int opened = open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
+Exit guarded(std::vector<std::string> arguments) {
+  const auto say = [](std::string_view what) { fmt::print(stderr, "{}{}", what, what.ends_with('\n') ? "" : "\n"); };
+  try {
+    return dispatch(std::move(arguments));
+  } catch (const Output::BrokenPipe&) {
+    return kOk;  // whoever read our output has had enough
+  } catch (const Failure& failure) {
+    say(failure.what());
+    return failure.exit;
+  } catch (const std::bad_alloc&) {
+    say("kansetsu: out of memory");
+    return kNumerical;
+  } catch (const std::exception& error) {
+    say(error.what());
+    return kNumerical;
+  }
+}
+
+}  // namespace
+}  // namespace kansetsu::cli
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // writing fails instead, see Output
+  kansetsu::cli::occupy_standard_streams();
+  try {
+    return kansetsu::cli::guarded({argv + 1, argv + std::max(argc, 1)});
+  } catch (...) {  // not even the message could be written
+    return kansetsu::cli::kBadFile;
+  }
+}

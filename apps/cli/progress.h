@@ -1,0 +1,28 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace kansetsu::cli {
+
+/// A line on standard error that says how far a long computation is: only on a terminal, and only after two seconds.
+class Progress {
+ public:
+  Progress(std::string what, std::size_t total);
+  ~Progress();  ///< wipes the line
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void done(std::size_t count);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::string what_;
+  std::size_t total_;
+  bool terminal_, shown_ = false;
+  Clock::time_point next_;
+};
+
+}  // namespace kansetsu::cli

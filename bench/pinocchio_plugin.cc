@@ -1,0 +1,175 @@
+// Pinocchio, headers only, with its own instantiations (PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION not defined).
+#include <pinocchio/multibody/model.hpp>
+#include <pinocchio/multibody/data.hpp>
+#include <pinocchio/algorithm/aba-derivatives.hpp>
+#include <pinocchio/algorithm/aba.hpp>
+#include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/jacobian.hpp>
+#include <pinocchio/algorithm/kinematics.hpp>
+#include <pinocchio/algorithm/rnea-derivatives.hpp>
+#include <pinocchio/algorithm/rnea.hpp>
+
+#include <string>
+#include <vector>
+
+#include "plugin.h"
+
+namespace {
+
+using pinocchio::Convention;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using RowMatrix3 = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
+
+std::string last_error;
+
+/// The most special joint type that fits, as Pinocchio's own URDF reader chooses it.
+pinocchio::JointModel joint_of(const BodyData& body) {
+  const Eigen::Vector3d axis = Eigen::Map<const Eigen::Vector3d>(body.axis);
+  const bool x = axis == Eigen::Vector3d::UnitX(), y = axis == Eigen::Vector3d::UnitY(), z = axis == Eigen::Vector3d::UnitZ();
+  if (body.type == kFreeBody) return pinocchio::JointModelFreeFlyer();
+  if (body.type == kRevoluteBody) {
+    if (x) return pinocchio::JointModelRX();
+    if (y) return pinocchio::JointModelRY();
+    if (z) return pinocchio::JointModelRZ();
+    return pinocchio::JointModelRevoluteUnaligned(axis);
+  }
+  if (x) return pinocchio::JointModelPX();
+  if (y) return pinocchio::JointModelPY();
+  if (z) return pinocchio::JointModelPZ();
+  return pinocchio::JointModelPrismaticUnaligned(axis);
+}
+
+pinocchio::Model build(const ModelData& data) {
+  pinocchio::Model model;
+  model.gravity.linear() = Eigen::Map<const Eigen::Vector3d>(data.gravity);
+  for (int i = 0; i < data.body_count; ++i) {
+    const BodyData& b = data.bodies[i];
+    const pinocchio::SE3 placement(Eigen::Map<const RowMatrix3>(b.R), Eigen::Map<const Eigen::Vector3d>(b.p));
+    const auto joint = model.addJoint(size_t(b.parent + 1), joint_of(b), placement, "joint" + std::to_string(i));
+    Eigen::Matrix3d I;
+    I << b.inertia[0], b.inertia[1], b.inertia[2], b.inertia[1], b.inertia[3], b.inertia[4], b.inertia[2], b.inertia[4], b.inertia[5];
+    model.appendBodyToJoint(joint, pinocchio::Inertia(b.mass, Eigen::Map<const Eigen::Vector3d>(b.com), I));
+    if (b.type != kFreeBody) model.armature[model.joints[joint].idx_v()] = b.rotor_inertia;
+  }
+  return model;
+}
+
+struct Instance {
+  pinocchio::Model model;
+  pinocchio::Data data;
+  bool free_base;
+  std::vector<VectorXd> q, v, a, tau;
+
+  Instance(const ModelData& m, const StateData& states)
+      : model(build(m)), data(model), free_base(m.body_count > 0 && m.bodies[0].type == kFreeBody) {
+    for (int i = 0; i < states.count; ++i) {
+      q.push_back(Eigen::Map<const VectorXd>(states.q + i * m.nq, m.nq));
+      v.push_back(reordered(states.v + i * m.nv));
+      a.push_back(reordered(states.a + i * m.nv));
+      tau.push_back(reordered(states.tau + i * m.nv));
+    }
+  }
+  /// Between angular first and linear first, at the base.
+  VectorXd reordered(const double* x) const {
+    VectorXd out = Eigen::Map<const VectorXd>(x, model.nv);
+    if (free_base) out.head<3>().swap(out.segment<3>(3));
+    return out;
+  }
+  void put(const VectorXd& x, double* out) const { Eigen::Map<VectorXd>(out, model.nv) = reordered(x.data()); }
+  double* put_matrix(MatrixXd m, double* out, bool complete) const {
+    if (complete) m.triangularView<Eigen::StrictlyLower>() = m.transpose().triangularView<Eigen::StrictlyLower>();
+    if (free_base) {
+      m.topRows<3>().swap(m.middleRows<3>(3));
+      m.leftCols<3>().swap(m.middleCols<3>(3));
+    }
+    Eigen::Map<MatrixXd>(out, model.nv, model.nv) = m;
+    return out + model.nv * model.nv;
+  }
+};
+
+void* create(const ModelData* model, const StateData* states) try {
+  auto* instance = new Instance(*model, *states);
+  if (instance->model.nq != model->nq || instance->model.nv != model->nv) {
+    delete instance;
+    last_error = "Pinocchio's model has other sizes";
+    return nullptr;
+  }
+  return instance;
+} catch (const std::exception& e) {
+  last_error = e.what();
+  return nullptr;
+}
+
+const char* mode_name(int algorithm, int mode) {
+  static const char* const conventions[] = {"local", "world", nullptr};
+  if (algorithm == kCrba || algorithm == kAba) return conventions[mode];
+  return mode == 0 ? "" : nullptr;
+}
+
+double run(void* instance, int algorithm, int mode, int state) {
+  Instance& in = *static_cast<Instance*>(instance);
+  const size_t i = size_t(state);
+  const Convention convention = mode == 0 ? Convention::LOCAL : Convention::WORLD;
+  switch (algorithm) {
+    case kFk: pinocchio::forwardKinematics(in.model, in.data, in.q[i]); return in.data.oMi.back().translation()[0];
+    case kJacobians: pinocchio::computeJointJacobians(in.model, in.data, in.q[i]); return in.data.J(5, in.model.nv - 1);
+    case kRnea: return pinocchio::rnea(in.model, in.data, in.q[i], in.v[i], in.a[i])[0];
+    case kCrba: return pinocchio::crba(in.model, in.data, in.q[i], convention)(0, 0);
+    case kAba: return pinocchio::aba(in.model, in.data, in.q[i], in.v[i], in.tau[i], convention)[0];
+    case kMinverse: return pinocchio::computeMinverse(in.model, in.data, in.q[i])(0, 0);
+    case kRneaDerivatives:
+      pinocchio::computeRNEADerivatives(in.model, in.data, in.q[i], in.v[i], in.a[i]);
+      return in.data.dtau_dq(0, 0);
+    case kAbaDerivatives:
+      pinocchio::computeABADerivatives(in.model, in.data, in.q[i], in.v[i], in.tau[i]);
+      return in.data.ddq_dq(0, 0);
+  }
+  return 0;
+}
+
+void result(void* instance, int algorithm, int mode, int state, double* out) {
+  run(instance, algorithm, mode, state);
+  const Instance& in = *static_cast<Instance*>(instance);
+  const pinocchio::Data& data = in.data;
+  switch (algorithm) {
+    case kFk:
+      for (size_t j = 1; j < data.oMi.size(); ++j, out += 12) {
+        Eigen::Map<RowMatrix3>{out} = data.oMi[j].rotation();
+        Eigen::Map<Eigen::Vector3d>{out + 9} = data.oMi[j].translation();
+      }
+      break;
+    case kJacobians: {
+      Eigen::Map<Eigen::Matrix<double, 6, Eigen::Dynamic>> J(out, 6, in.model.nv);
+      J.topRows<3>() = data.J.bottomRows<3>();
+      J.bottomRows<3>() = data.J.topRows<3>();
+      if (in.free_base) J.leftCols<3>().swap(J.middleCols<3>(3));
+      break;
+    }
+    case kRnea: in.put(data.tau, out); break;
+    case kCrba: in.put_matrix(data.M, out, true); break;
+    case kAba: in.put(data.ddq, out); break;
+    case kMinverse: in.put_matrix(data.Minv, out, true); break;
+    case kRneaDerivatives:
+      out = in.put_matrix(data.dtau_dq, out, false);
+      out = in.put_matrix(data.dtau_dv, out, false);
+      in.put_matrix(data.M, out, true);
+      break;
+    case kAbaDerivatives:
+      out = in.put_matrix(data.ddq_dq, out, false);
+      out = in.put_matrix(data.ddq_dv, out, false);
+      in.put_matrix(data.Minv, out, true);
+      break;
+  }
+}
+
+}  // namespace
+
+const Plugin* bench_plugin() {
+  static const Plugin plugin{"pinocchio", PINOCCHIO_VERSION, BENCH_COMPILER " " BENCH_COMPILER_VERSION, BENCH_FLAGS,
+                             "native", mode_name, create,
+                             [](void* instance) { delete static_cast<Instance*>(instance); },
+                             [] { return last_error.c_str(); }, run, result, nullptr};
+  return &plugin;
+}
