@@ -176,18 +176,22 @@ volatile double sink;
 
 void measure(Contestant& c, int states, const Options& options, const Ticks& ticks) {
   double sum = 0;
-  for (int i = 0; i < std::min(states, 100); ++i) sum += c.plugin->run(c.instance, c.algorithm, c.mode, i);  // warm up
   std::vector<std::uint32_t> samples;
+  const auto sample = [&](int first, int count) {
+    const std::uint64_t a = stamp();
+    for (int i = first; i < first + count; ++i) sum += c.plugin->run(c.instance, c.algorithm, c.mode, i);
+    samples.push_back(std::uint32_t(std::min<std::uint64_t>(stamp() - a, UINT32_MAX)));
+  };
+  for (int i = 0; i < std::min(states, 100); ++i) sample(i, 1);  // warm up
+  const double call_ns = quantile(samples, 0.5) * ticks.ns_per_tick;
+  const int group = call_ns > 1000 ? 1 : std::min(16, int(1000 / call_ns) + 1);  // the clock is too coarse for short calls
+  samples.clear();
   const auto start = Clock::now();
   do {
-    for (int i = 0; i < states; ++i) {
-      const std::uint64_t a = stamp();
-      sum += c.plugin->run(c.instance, c.algorithm, c.mode, i);
-      samples.push_back(std::uint32_t(std::min<std::uint64_t>(stamp() - a, UINT32_MAX)));
-    }
+    for (int i = 0; i + group <= states; i += group) sample(i, group);
   } while (std::chrono::duration<double>(Clock::now() - start).count() < options.seconds);
   sink = sum;
-  const auto ns = [&](double p) { return (quantile(samples, p) - ticks.overhead) * ticks.ns_per_tick; };
+  const auto ns = [&](double p) { return (quantile(samples, p) - ticks.overhead) * ticks.ns_per_tick / group; };
   c.medians.push_back(ns(0.5));
   c.p99s.push_back(ns(0.99));
 }
@@ -201,6 +205,7 @@ double difference(const Contestant& a, const Contestant& b, const ModelData& mod
     b.plugin->result(b.instance, b.algorithm, b.mode, i, y.data());
     double difference = 0, scale = 1e-300;
     for (size_t k = 0; k < x.size(); ++k) {
+      if (x[k] == kNotComputed || y[k] == kNotComputed) continue;
       difference = std::max(difference, std::abs(x[k] - y[k]));
       scale = std::max(scale, std::abs(y[k]));
       if (!std::isfinite(x[k]) || !std::isfinite(y[k])) difference = INFINITY;
@@ -293,6 +298,7 @@ int main(int argc, char** argv) {
                      {"governor", first_line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "unknown")},
                      {"load_at_start", first_line_of("/proc/loadavg", "")},
                      {"states", options.states},
+                     {"checked", options.checked},
                      {"repetitions", options.repetitions},
                      {"clock_overhead_ns", ticks.overhead * ticks.ns_per_tick},
                      {"libraries", nlohmann::json::array()},

@@ -18,6 +18,9 @@ enum Algorithm {
   kAlgorithmCount
 };
 
+/// Stands in a result for a number that the library does not compute (MuJoCo has no bodies without mass).
+constexpr double kNotComputed = 1e300;
+
 enum BodyType { kFreeBody, kRevoluteBody, kPrismaticBody };
 
 struct BodyData {

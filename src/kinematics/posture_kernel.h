@@ -1,21 +1,11 @@
 #pragma once
 
+#include "kansetsu/spatial/quaternion.h"
 #include "kinematics/joint_kernel.h"
 #include "model/scratch.h"
 
 /// From the user's q, v to the tree's coordinates and back: gears, signs, quaternions, sines and cosines.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
-
-/// Rotation matrix of a quaternion (x, y, z, w); its length does not matter as long as it is not zero.
-template <class T>
-KANSETSU_HD Mat3<T> rotation_of(const T& x, const T& y, const T& z, const T& w) {
-  using S = scalar_t<T>;
-  const T n = T(S(2)) / madd(x, x, madd(y, y, madd(z, z, w * w)));
-  const T xx = n * x * x, yy = n * y * y, zz = n * z * z;
-  const T xy = n * x * y, xz = n * x * z, yz = n * y * z, wx = n * w * x, wy = n * w * y, wz = n * w * z;
-  const T one = T(S(1));
-  return {{one - (yy + zz), xy - wz, xz + wy}, {xy + wz, one - (xx + zz), yz - wx}, {xz - wy, yz + wx, one - (xx + yy)}};
-}
 
 /// sin and cos of n numbers: for plain doubles a register full at a time, with the same bits.
 template <class T>
@@ -29,7 +19,10 @@ KANSETSU_HD void sincos_array(const T* angle, int n, T* s, T* c) {
       *reinterpret_cast<P*>(c + i) = cosine;
     }
   } else {
-    for (int i = 0; i < n; ++i) sincos(angle[i], s[i], c[i]);
+    for (int i = 0; i < n; ++i) {
+      const T x = angle[i];  // the sines may overwrite the angles
+      sincos(x, s[i], c[i]);
+    }
   }
 }
 
@@ -88,7 +81,7 @@ KANSETSU_HD void load_posture(const TreeView& tree, const T* q, Posture<T>& out)
       const bool free = b.kind == PrimitiveKind::kFree;
       const T* p = q + tree.large[b.large].q;
       const T* r = free ? p + 3 : p;
-      X.R = X_PJ.R * rotation_of(r[0], r[1], r[2], r[3]);
+      X.R = X_PJ.R * to_mat3(Quaternion<T>{r[0], r[1], r[2], r[3]});
       X.p = free ? X_PJ * Vec3<T>{p[0], p[1], p[2]} : X_PJ.p;
       continue;
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include "kansetsu/base/macros.h"
 
@@ -34,8 +35,12 @@ KANSETSU_HD T select(bool mask, T if_true, T if_false) {
   return mask ? if_true : if_false;
 }
 
-KANSETSU_HD double sqrt(double x) { return std::sqrt(x); }
-KANSETSU_HD float sqrt(float x) { return std::sqrt(x); }
+/// A template, so that ::sqrt(double) stays the better match after "using namespace kansetsu".
+template <class T>
+  requires std::is_floating_point_v<T>
+KANSETSU_HD T sqrt(T x) {
+  return std::sqrt(x);
+}
 
 /// c − a·b
 template <class T>
