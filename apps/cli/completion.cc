@@ -11,10 +11,10 @@ namespace {
 
 /// What may follow on the command line, taken from the commands' own declarations.
 struct Word {
-  std::string option;                ///< e.g. "--base"; empty for positional arguments
-  std::string help;
+  std::string option{};  ///< e.g. "--base"; empty for positional arguments
+  std::string help{};
   bool takes_value = false;
-  std::vector<std::string> choices;  ///< of the value; none: a file name
+  std::vector<std::string> choices{};  ///< of the value; none: a file name
 };
 struct Completion {
   std::string name, summary;
@@ -101,7 +101,7 @@ complete -o filenames -F _kansetsu kansetsu
 }
 
 /// Within single quotes of a shell; zsh gives [ ] and : a meaning besides.
-std::string quoted(std::string_view text, std::string_view escaped = "") {
+std::string in_quotes(std::string_view text, std::string_view escaped = "") {
   std::string result;
   for (const char c : text) {
     if (escaped.find(c) != std::string_view::npos) result += '\\';
@@ -113,10 +113,10 @@ std::string quoted(std::string_view text, std::string_view escaped = "") {
 std::string zsh() {
   std::string list, cases;
   for (const Completion& c : completions()) {
-    list += fmt::format("    '{}:{}'\n", c.name, quoted(c.summary, ":"));
+    list += fmt::format("    '{}:{}'\n", c.name, in_quotes(c.summary, ":"));
     cases += fmt::format("    {})\n      _arguments", c.name);
     for (const Word& w : c.words) {
-      const std::string help = quoted(w.help, "[]:");
+      const std::string help = in_quotes(w.help, "[]:");
       const std::string value = w.choices.empty()      ? ":file:_files"
                                 : w.option.empty()     ? fmt::format(":model:_alternative \"figures\\:figure\\:({})\" \"files\\:file\\:_files\"", fmt::join(w.choices, " "))
                                                        : fmt::format(":value:({})", fmt::join(w.choices, " "));
@@ -149,7 +149,7 @@ std::string fish() {
   const std::vector<Completion> all = completions();
   std::string text = "# fish completion for kansetsu: ~/.config/fish/completions/kansetsu.fish\n";
   for (const Completion& c : all)
-    text += fmt::format("complete -c kansetsu -n __fish_use_subcommand -f -a {} -d '{}'\n", c.name, quoted(c.summary));
+    text += fmt::format("complete -c kansetsu -n __fish_use_subcommand -f -a {} -d '{}'\n", c.name, in_quotes(c.summary));
   for (const Completion& c : all) {
     const std::string when = fmt::format("complete -c kansetsu -n '__fish_seen_subcommand_from {}'", c.name);
     for (const Word& w : c.words) {
@@ -157,7 +157,7 @@ std::string fish() {
         if (!w.choices.empty()) text += fmt::format("{} -a '{}'\n", when, fmt::join(w.choices, " "));
         continue;
       }
-      text += fmt::format("{} -l {} -d '{}'", when, w.option.substr(2), quoted(w.help));
+      text += fmt::format("{} -l {} -d '{}'", when, w.option.substr(2), in_quotes(w.help));
       if (w.takes_value) text += w.choices.empty() ? " -r -F" : fmt::format(" -x -a '{}'", fmt::join(w.choices, " "));
       text += "\n";
     }

@@ -30,6 +30,9 @@ bool is_binary(std::string_view text);
 /// Begins with the byte order mark of UTF-16 or UTF-32.
 bool is_utf16(std::string_view text);
 
+/// The line, counted from 1, that holds the byte.
+int line_of(std::string_view text, std::size_t at);
+
 /// Where the first byte is that is not UTF-8; npos if there is none.
 std::size_t find_invalid_utf8(std::string_view text);
 /// Every byte that is not UTF-8 taken as Latin-1.

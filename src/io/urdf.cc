@@ -24,6 +24,7 @@ Loaded<std::string> load_text(const std::filesystem::path& file) {
     case FileProblem::kMissing:
       d.code = urdf::kMissingFile;
       d.message = "there is no such file";
+      d.hint = "check the name and the folder";
       break;
     case FileProblem::kNotAFile:
       d.code = urdf::kNotAFile;
@@ -33,6 +34,7 @@ Loaded<std::string> load_text(const std::filesystem::path& file) {
     case FileProblem::kUnreadable:
       d.code = urdf::kUnreadable;
       d.message = "cannot be read: " + read.reason;
+      d.hint = "check that you may read the file";
       break;
     case FileProblem::kTooLarge:
       d.code = urdf::kTooLarge;
@@ -51,6 +53,18 @@ bool is_echo(const Diagnostic& finding, const std::vector<std::string>& refused)
                      [&](const std::string& path) { return finding.path.starts_with(path); });
 }
 
+/// The element within a link or joint that a finding about it concerns; empty if it is the whole.
+std::string part_of(std::string_view code) {
+  static constexpr std::pair<std::string_view, const char*> kParts[] = {
+      {"MODEL007", "parent"},   {"MODEL008", "child"},   {"MODEL010", "child"},   {"MODEL030", "mass"},
+      {"MODEL031", "inertia"},  {"MODEL032", "inertia"}, {"MODEL033", "inertia"}, {"MODEL034", "mass"},
+      {"MODEL042", "dynamics"}, {"MODEL043", "limit"},   {"MODEL044", "limit"}};
+  for (const auto& [known, part] : kParts) {
+    if (known == code) return part;
+  }
+  return {};
+}
+
 /// validate() knows descriptions: puts its findings into the terms of the file.
 void add_findings(const Parsed& parsed, std::vector<Diagnostic> findings, std::vector<Diagnostic>& diagnostics) {
   std::vector<std::string> refused;
@@ -58,7 +72,8 @@ void add_findings(const Parsed& parsed, std::vector<Diagnostic> findings, std::v
     if (d.code == urdf::kMissing || d.code == urdf::kCharacters) refused.push_back(d.path);
   }
   for (Diagnostic& d : findings) {
-    if (const auto line = parsed.lines.find(d.path); d.line == 0 && line != parsed.lines.end()) d.line = line->second;
+    const std::string part = d.line > 0 ? part_of(d.code) : d.path;
+    if (const auto line = parsed.lines.find({d.line, part}); line != parsed.lines.end()) d.line = line->second;
     const bool whole = d.path.empty() || d.path.starts_with("model[");
     d.path = fmt::format("robot[{}]{}", parsed.description.name, whole ? "" : "/" + d.path);
     if (!is_echo(d, refused)) diagnostics.push_back(std::move(d));

@@ -38,6 +38,8 @@ inline constexpr char kNoInertia[] = "URDF029";
 inline constexpr char kWorldAdded[] = "URDF030";
 inline constexpr char kVersion[] = "URDF031";
 inline constexpr char kEncoding[] = "URDF032";
+inline constexpr char kNoMass[] = "URDF033";
+inline constexpr char kMasslessMoved[] = "URDF034";
 // Writing.
 inline constexpr char kPlug[] = "URDF040";
 inline constexpr char kForeignJoint[] = "URDF041";

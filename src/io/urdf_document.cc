@@ -12,9 +12,12 @@
 namespace kansetsu::io::urdf {
 namespace {
 
+constexpr std::string_view kOneRobot = "a URDF file holds one <robot> element";
+
 struct Format {
   std::string_view root, message, hint;
 };
+constexpr Format kHtml{"html", "this is an HTML page, not URDF", "the download gave a web page; fetch the raw file"};
 constexpr Format kFormats[] = {
     {"sdf", "this is an SDF file, not URDF", "convert it to URDF or MJCF"},
     {"gazebo", "this is an SDF file, not URDF", "convert it to URDF or MJCF"},
@@ -22,8 +25,8 @@ constexpr Format kFormats[] = {
     {"mujocoinclude", "this is part of an MJCF file, not URDF", "open the MJCF file that includes it"},
     {"OpenSimDocument", "this is an OpenSim file, not URDF", "open it as OSIM"},
     {"COLLADA", "this is a COLLADA mesh, not URDF", "open the model that uses the mesh"},
+    kHtml,
 };
-constexpr Format kHtml{"html", "this is an HTML page, not URDF", "the download gave a web page; fetch the raw file"};
 
 std::string lower_case(std::string_view text) {
   std::string result(text);
@@ -93,46 +96,56 @@ class XacroSearch : public tinyxml2::XMLVisitor {
   std::string first_what;
 };
 
-}  // namespace
+Diagnostic problem(const char* code, int line, std::string message, std::string_view hint) {
+  return {Severity::kError, code, {}, line, {}, std::move(message), std::string(hint)};
+}
 
-std::optional<Diagnostic> parse_document(std::string_view text, const std::string& file,
-                                         tinyxml2::XMLDocument& document) {
-  const auto problem = [&](const char* code, int line, std::string message, std::string_view hint) {
-    return Diagnostic{Severity::kError, code, file, line, {}, std::move(message), std::string(hint)};
-  };
+Diagnostic other_format(const Format& format, int line) {
+  return problem(kOtherFormat, line, std::string(format.message), format.hint);
+}
+
+/// What can be said before the XML is looked at.
+std::optional<Diagnostic> check_text(std::string_view text) {
   if (is_utf16(text)) return problem(kBinary, 0, "text is UTF-16", "save the file as UTF-8");
   if (is_binary(text)) return problem(kBinary, 0, "this is a binary file, not URDF", "a URDF file is XML text");
   if (text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos) {
-    return problem(kEmpty, 0, "the file is empty", "a URDF file holds one <robot> element");
+    return problem(kEmpty, 0, "the file is empty", kOneRobot);
   }
-  if (text.find("<!ENTITY") != std::string_view::npos) {
-    return problem(kEntities, 0, "document type with entity declarations is not supported",
+  if (const std::size_t at = text.find("<!ENTITY"); at != std::string_view::npos) {
+    return problem(kEntities, line_of(text, at), "document type with entity declarations is not supported",
                    "write the text out where the entity is used");
   }
-  document.Parse(text.data(), text.size());
-  if (document.Error() || !document.RootElement()) {
-    if (looks_like_html(text)) return problem(kOtherFormat, 1, std::string(kHtml.message), kHtml.hint);
-    if (document.ErrorID() == tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED) {
-      return problem(kTooDeep, document.ErrorLineNum(), "elements are nested too deeply", "URDF needs six levels");
-    }
-    if (text.find('<') == std::string_view::npos || !document.Error()) {
-      return problem(kSyntax, 1, "this is not XML: there is no element", "a URDF file holds one <robot> element");
-    }
-    return problem(kSyntax, document.ErrorLineNum(), syntax_message(document), {});
-  }
+  return std::nullopt;
+}
 
-  const Element& root = *document.RootElement();
-  if (lower_case(root.Name()) == kHtml.root)
-    return problem(kOtherFormat, root.GetLineNum(), std::string(kHtml.message), kHtml.hint);
-  if (std::string_view(root.Name()) != "robot") {
-    for (const Format& format : kFormats) {
-      if (lower_case(root.Name()) == lower_case(format.root)) {
-        return problem(kOtherFormat, root.GetLineNum(), std::string(format.message), format.hint);
-      }
-    }
-    return problem(kOtherFormat, root.GetLineNum(), fmt::format("the root element is <{}>, not <robot>", tag_of(root)),
-                   {});
+/// Why there is no root element.
+Diagnostic explain(std::string_view text, const tinyxml2::XMLDocument& document) {
+  if (looks_like_html(text)) return other_format(kHtml, 1);
+  if (document.ErrorID() == tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED) {
+    return problem(kTooDeep, document.ErrorLineNum(), "elements are nested too deeply", "URDF needs six levels");
   }
+  if (text.find('<') == std::string_view::npos || !document.Error()) {
+    return problem(kSyntax, 1, "this is not XML: there is no element", kOneRobot);
+  }
+  return problem(kSyntax, document.ErrorLineNum(), syntax_message(document),
+                 "correct the XML at this line or a little below");
+}
+
+std::optional<Diagnostic> check_root(const Element& root) {
+  for (const Format& format : kFormats) {
+    if (lower_case(root.Name()) == lower_case(format.root)) return other_format(format, root.GetLineNum());
+  }
+  if (std::string_view(root.Name()) != "robot") {
+    return problem(kOtherFormat, root.GetLineNum(), fmt::format("the root element is <{}>, not <robot>", tag_of(root)),
+                   kOneRobot);
+  }
+  if (const Element* second = root.NextSiblingElement()) {
+    return problem(kSyntax, second->GetLineNum(), fmt::format("second root element <{}>", tag_of(*second)), kOneRobot);
+  }
+  return std::nullopt;
+}
+
+std::optional<Diagnostic> check_xacro(const Element& root) {
   XacroSearch xacro;
   root.Accept(&xacro);
   if (xacro.count == 0) return std::nullopt;
@@ -142,6 +155,16 @@ std::optional<Diagnostic> parse_document(std::string_view text, const std::strin
               "run 'xacro FILE > robot.urdf' and open robot.urdf");
   found.path = path_of(*xacro.first);
   return found;
+}
+
+}  // namespace
+
+std::optional<Diagnostic> parse_document(std::string_view text, tinyxml2::XMLDocument& document) {
+  if (auto found = check_text(text)) return found;
+  document.Parse(text.data(), text.size());
+  if (document.Error() || !document.RootElement()) return explain(text, document);
+  if (auto found = check_root(*document.RootElement())) return found;
+  return check_xacro(*document.RootElement());
 }
 
 }  // namespace kansetsu::io::urdf

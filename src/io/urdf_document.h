@@ -3,7 +3,6 @@
 #include <tinyxml2.h>
 
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "kansetsu/base/diagnostic.h"
@@ -12,7 +11,7 @@
 namespace kansetsu::io::urdf {
 
 /// Parses the text; the reason if it is no XML document whose root is <robot>, or one that xacro has yet to expand.
-std::optional<Diagnostic> parse_document(std::string_view text, const std::string& file,
-                                         tinyxml2::XMLDocument& document);
+/// Its file is left empty.
+std::optional<Diagnostic> parse_document(std::string_view text, tinyxml2::XMLDocument& document);
 
 }  // namespace kansetsu::io::urdf

@@ -17,7 +17,8 @@ int read_index(Reader& reader, const Element& element) {
   double index = 0;
   read_number(reader.report, element, "index", index);
   if (index >= 0 && index < 6 && index == std::floor(index)) return static_cast<int>(index);
-  reader.report.error(element, kRange, fmt::format("index {} is no coordinate of a joint", format_number(index)));
+  reader.report.error(element, kRange, fmt::format("index {} is no coordinate of a joint", format_number(index)),
+                      "joints have up to six coordinates, counted from 0");
   return 0;
 }
 
@@ -78,12 +79,12 @@ void read_actuator(Reader& reader, const Element& element) {
   actuator.dof = read_dof_ref(reader, element);
   read_number(reader.report, element, "gear", actuator.gear);
   read_limit(reader, element, "effort", actuator.effort);
-  reader.lines[fmt::format("actuator[{}]", actuator.name)] = element.GetLineNum();
+  reader.lines[{0, fmt::format("actuator[{}]", actuator.name)}] = element.GetLineNum();
   reader.description.actuators.push_back(std::move(actuator));
 }
 
 void add_filter(Reader& reader, const Element& element, std::string a, std::string b) {
-  reader.lines[fmt::format("collision_filter[{}, {}]", a, b)] = element.GetLineNum();
+  reader.lines[{0, fmt::format("collision_filter[{}, {}]", a, b)}] = element.GetLineNum();
   reader.description.collision_filters.push_back({std::move(a), std::move(b)});
 }
 
@@ -120,7 +121,8 @@ class CollisionGroups {
       if (members_.contains(*other)) {
         add_pairs(*e, members_[name], members_[*other]);
       } else {
-        reader_.report.error(*e, kMissing, fmt::format("collision filter group {} is not defined", quote(*other)));
+        reader_.report.error(*e, kMissing, fmt::format("collision filter group {} is not defined", quote(*other)),
+                             "correct the name, or define the group");
       }
     }
   }
@@ -131,7 +133,8 @@ class CollisionGroups {
       for (const std::string& b : other) {
         if (a == b || !pairs_.insert(std::minmax(a, b)).second) continue;
         if (pairs_.size() > kMostPairs) {
-          reader_.report.error(at, kRange, fmt::format("collision filter groups make more than {} pairs", kMostPairs));
+          reader_.report.error(at, kRange, fmt::format("collision filter groups make more than {} pairs", kMostPairs),
+                               "filter fewer links");
           return;
         }
         add_filter(reader_, at, a, b);
@@ -159,7 +162,8 @@ void read_model_extension(Reader& reader, const Element& element) {
   if (const auto base = read_text(reader.report, element, "base")) {
     if (*base == "free") model.base = Base::kFree;
     if (*base != "free" && *base != "fixed") {
-      reader.report.error(element, kRange, fmt::format("base={} is neither fixed nor free", quote(*base)));
+      reader.report.error(element, kRange, fmt::format("base={} is neither fixed nor free", quote(*base)),
+                          "write base=\"fixed\" or base=\"free\"");
     }
   }
   read_vec3(reader.report, element, "gravity", model.gravity);
@@ -188,7 +192,7 @@ void read_frame(Reader& reader, const Element& element) {
   frame.name = read_required_text(reader.report, element, "name").value_or("");
   frame.link = read_required_text(reader.report, element, "link").value_or("");
   frame.origin = read_pose(reader, element);
-  reader.lines[fmt::format("frame[{}]", frame.name)] = element.GetLineNum();
+  reader.lines[{0, fmt::format("frame[{}]", frame.name)}] = element.GetLineNum();
   reader.description.frames.push_back(std::move(frame));
 }
 

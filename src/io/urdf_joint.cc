@@ -139,6 +139,7 @@ void read_mimic(Reader& reader, const Element& element, const JointDescription& 
 /// Everything but the type, which decides how the rest is read.
 void read_body(Reader& reader, const Element& element, JointDescription joint) {
   joint.line = element.GetLineNum();
+  note_lines(reader, joint.line, element, {"parent", "child", "limit", "dynamics"});
   joint.name = read_required_text(reader.report, element, "name").value_or("");
   joint.socket = read_origin(reader, element);
   joint.parent = read_link_name(reader, element, "parent");

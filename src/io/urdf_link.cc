@@ -54,6 +54,14 @@ Inertial read_inertial(Reader& reader, const Element& element) {
 
 }  // namespace
 
+void note_lines(Reader& reader, int line, const Element& element, Names tags) {
+  for (const std::string_view tag : tags) {
+    if (const Element* child = element.FirstChildElement(tag.data())) {
+      reader.lines[{line, std::string(tag)}] = child->GetLineNum();
+    }
+  }
+}
+
 Pose read_pose(Reader& reader, const Element& element) {
   Pose pose;
   read_vec3(reader.report, element, "xyz", pose.p);
@@ -76,11 +84,15 @@ void read_link(Reader& reader, const Element& element) {
   link.name = read_required_text(reader.report, element, "name").value_or("");
   for (const Element* child = element.FirstChildElement(); child; child = child->NextSiblingElement()) {
     const std::string_view tag = child->Name();
-    if (tag == "inertial" && !link.inertial) link.inertial = read_inertial(reader, *child);
+    if (tag == "inertial" && !link.inertial) {
+      link.inertial = read_inertial(reader, *child);
+      note_lines(reader, link.line, *child, {"mass", "inertia"});
+    }
     if (tag == "visual") read_shape(reader, *child, link.visuals);
     if (tag == "collision") read_shape(reader, *child, link.collisions);
   }
   reader.description.links.push_back(std::move(link));
+  reader.links.push_back(&element);
 }
 
 }  // namespace kansetsu::io::urdf

@@ -63,8 +63,8 @@ void read_robot(Reader& reader, const Element& robot) {
                 {"link", "joint", "material", "frame", "transmission", "gazebo", "sensor", "drake:joint",
                  "drake:collision_filter_group"});
   reader.description.name = read_required_text(reader.report, robot, "name").value_or("");
-  reader.lines[""] = robot.GetLineNum();
-  reader.lines[fmt::format("model[{}]", reader.description.name)] = robot.GetLineNum();
+  reader.lines[{0, ""}] = robot.GetLineNum();
+  reader.lines[{0, fmt::format("model[{}]", reader.description.name)}] = robot.GetLineNum();
   check_version(reader, robot);
   for (const Element* child = robot.FirstChildElement(); child; child = child->NextSiblingElement()) {
     read_child(reader, *child);
@@ -74,6 +74,7 @@ void read_robot(Reader& reader, const Element& robot) {
   read_collision_groups(reader, robot);
   resolve_materials(reader);
   check_mimics(reader);
+  check_masses(reader, robot);
   add_world(reader, robot);
 }
 
@@ -81,11 +82,10 @@ void read_robot(Reader& reader, const Element& robot) {
 std::string to_utf8(std::string_view text, const std::string& file, std::vector<Diagnostic>& diagnostics) {
   const std::size_t bad = find_invalid_utf8(text);
   if (bad == std::string_view::npos) return std::string(text);
-  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bad), '\n');
   diagnostics.push_back({Severity::kWarning,
                          kEncoding,
                          file,
-                         static_cast<int>(line),
+                         line_of(text, bad),
                          {},
                          "text is not UTF-8; it is read as Latin-1",
                          "save the file as UTF-8"});
@@ -103,7 +103,8 @@ Parsed parse(std::string_view text, const std::string& file, const UrdfOptions& 
   tinyxml2::XMLDocument document;
   const bool binary = is_binary(text) || is_utf16(text);
   const std::string utf8 = binary ? std::string(text) : to_utf8(text, file, parsed.diagnostics);
-  if (auto problem = parse_document(utf8, file, document)) {
+  if (auto problem = parse_document(utf8, document)) {
+    problem->file = file;
     parsed.diagnostics = {*std::move(problem)};
     return parsed;
   }

@@ -13,6 +13,10 @@
 /// The parts of the URDF reader, one file per kind of element.
 namespace kansetsu::io::urdf {
 
+/// Lines that the description does not keep: by the line of the link or joint and the element within it ("axis"), or by
+/// 0 and the path of a part that has no line of its own ("frame[grip]").
+using Lines = std::map<std::pair<int, std::string>, int>;
+
 /// A document being read: what has been understood of it, and what was wrong.
 struct Reader {
   XmlReport report;
@@ -21,12 +25,15 @@ struct Reader {
   std::map<std::string, Material> materials;                            ///< every definition, by name
   std::vector<std::pair<std::string, const Element*>> named_materials;  ///< every use by name only
   std::vector<std::pair<std::string, const Element*>> mimics;           ///< every <mimic>, by the joint it names
-  std::map<std::string, int> lines;  ///< of what keeps no line itself, by its path in the description
+  std::vector<const Element*> links;                                    ///< those of description.links, in order
+  Lines lines;
 
   Reader(const std::string& file, const UrdfOptions& options);
 };
 
 // urdf_link.cc
+/// Remembers the lines of the element's children of these names, under the line of the link or joint they belong to.
+void note_lines(Reader& reader, int line, const Element& element, Names tags);
 void read_link(Reader& reader, const Element& element);
 /// <origin xyz rpy>, or the attributes xyz and rpy of another element. Missing parts are zero.
 Pose read_pose(Reader& reader, const Element& element);
@@ -58,11 +65,15 @@ void read_collision_groups(Reader& reader, const Element& robot);
 /// A position, velocity or effort limit, infinite if written as inf or as the largest double.
 bool read_limit(Reader& reader, const Element& element, const char* attribute, double& out);
 
+// urdf_mass.cc
+/// Remarks on links that move without having mass.
+void check_masses(Reader& reader, const Element& robot);
+
 /// Parses without validating.
 struct Parsed {
   ModelDescription description;
   std::vector<Diagnostic> diagnostics;
-  std::map<std::string, int> lines;  ///< see Reader
+  Lines lines;
 };
 Parsed parse(std::string_view text, const std::string& file, const UrdfOptions& options);
 

@@ -14,17 +14,20 @@ double read_size(Reader& reader, const Element& element, const char* attribute) 
   double size = 0;
   read_required_number(reader.report, element, attribute, size);
   if (size >= 0) return size;
-  reader.report.error(element, kRange, fmt::format("{} is negative: {}", attribute, format_number(size)));
+  reader.report.error(element, kRange, fmt::format("{} is negative: {}", attribute, format_number(size)),
+                      "sizes are zero or positive [m]");
   return 0;
 }
 
 Shape read_box(Reader& reader, const Element& element) {
   check_element(reader.report, element, {"size"});
   Box box;
-  if (!element.Attribute("size")) report_missing(reader.report, element, "attribute size");
+  if (!element.Attribute("size"))
+    report_missing(reader.report, element, "attribute size", "write <box size=\"1 2 3\"/>");
   read_vec3(reader.report, element, "size", box.size);
   if (box.size.x < 0 || box.size.y < 0 || box.size.z < 0) {
-    reader.report.error(element, kRange, fmt::format("size is negative: {}", quote(element.Attribute("size"))));
+    reader.report.error(element, kRange, fmt::format("size is negative: {}", quote(element.Attribute("size"))),
+                        "sizes are zero or positive [m]");
     box = {};
   }
   return box;
@@ -106,7 +109,7 @@ Material read_material(Reader& reader, const Element& element) {
   if (const Element* color = element.FirstChildElement("color")) {
     check_element(report, *color, {"rgba"});
     std::vector<double> rgba(4);
-    if (!color->Attribute("rgba")) report_missing(report, *color, "attribute rgba");
+    if (!color->Attribute("rgba")) report_missing(report, *color, "attribute rgba", "write <color rgba=\"1 0 0 1\"/>");
     if (read_numbers(report, *color, "rgba", rgba)) {
       for (double& c : rgba) {
         if (c >= 0 && c <= 1) continue;
@@ -148,7 +151,7 @@ void read_shape(Reader& reader, const Element& element, std::vector<LinkShape>& 
     note_material(reader, *material, *shape.material);
   }
   const Element* geometry = element.FirstChildElement("geometry");
-  if (!geometry) return report_missing(report, element, "<geometry>");
+  if (!geometry) return report_missing(report, element, "<geometry>", "give it a shape, or remove it");
   if (auto read = read_geometry(reader, *geometry)) {
     shape.shape = *std::move(read);
     shapes.push_back(std::move(shape));
@@ -158,7 +161,7 @@ void read_shape(Reader& reader, const Element& element, std::vector<LinkShape>& 
 void read_global_material(Reader& reader, const Element& element) {
   Material material = read_material(reader, element);
   if (material.name.empty()) {
-    report_missing(reader.report, element, "attribute name");
+    report_missing(reader.report, element, "attribute name", "shapes use a material by its name");
     return;
   }
   if (!reader.materials.emplace(material.name, material).second) {

@@ -57,9 +57,11 @@ class Writer {
     write_model_extension();
     xml_.close();
     if (!xml_.finite())
-      report(Severity::kError, urdf::kNotFinite, {}, "the model holds numbers that are not finite", {});
+      report(Severity::kError, urdf::kNotFinite, {}, "the model holds numbers that are not finite",
+             "write finite numbers");
     if (!xml_.clean()) {
-      report(Severity::kError, urdf::kCharacters, {}, "a name holds control characters or is not valid UTF-8", {});
+      report(Severity::kError, urdf::kCharacters, {}, "a name holds control characters or is not valid UTF-8",
+             "give it a name of letters, digits and signs");
     }
     if (has_errors(diagnostics_)) return {std::nullopt, std::move(diagnostics_)};
     return {xml_.text(), std::move(diagnostics_)};
@@ -234,7 +236,8 @@ class Writer {
 
   void write_coupling(const Coupling& coupling) {
     report(Severity::kWarning, urdf::kForeignCoupling, fmt::format("joint[{}]", coupling.dependent.joint),
-           "URDF has no gear with several terms or coordinates; other programs will see a free joint", {});
+           "URDF has no gear with several terms or coordinates; other programs will see a free joint",
+           "for other programs, keep only gears between two joints of one coordinate each");
     xml_.open("coupling");
     dof_attributes(coupling.dependent);
     xml_.attribute("offset", coupling.offset);
@@ -298,8 +301,13 @@ std::vector<Diagnostic> write_urdf(const ModelDescription& description, const st
   for (Diagnostic& d : text.diagnostics) d.file = file.string();
   if (!text) return std::move(text.diagnostics);
   if (auto reason = replace_file(file, *text.value)) {
-    text.diagnostics.push_back(
-        {Severity::kError, urdf::kCannotWrite, file.string(), 0, {}, "cannot be written: " + *reason, {}});
+    text.diagnostics.push_back({Severity::kError,
+                                urdf::kCannotWrite,
+                                file.string(),
+                                0,
+                                {},
+                                "cannot be written: " + *reason,
+                                "check that the folder exists and that you may write to it"});
   }
   return std::move(text.diagnostics);
 }

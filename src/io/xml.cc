@@ -120,7 +120,8 @@ std::optional<std::string> read_text(XmlReport& report, const Element& element, 
   if (!text) return std::nullopt;
   if (!is_clean(text)) {
     report.error(element, report.codes().characters,
-                 fmt::format("{}={} holds control characters or is not valid UTF-8", attribute, quote(text)));
+                 fmt::format("{}={} holds control characters or is not valid UTF-8", attribute, quote(text)),
+                 "write a name of letters, digits and signs");
     return std::nullopt;
   }
   return text;
@@ -145,7 +146,8 @@ bool read_numbers(XmlReport& report, const Element& element, const char* attribu
   if (auto problem = parse_numbers(text, read, infinity)) {
     const bool comma = std::string_view(text).find(',') != std::string_view::npos;
     report.error(element, report.codes().number, fmt::format("{}={}: {}", attribute, quote(text), *problem),
-                 comma ? "numbers are separated by blanks and have a decimal point, not a comma" : "");
+                 comma ? "numbers are separated by blanks and have a decimal point, not a comma"
+                       : "write plain numbers separated by blanks, e.g. 0.5 or 1e-3");
     return false;
   }
   std::copy(read.begin(), read.end(), out.begin());
@@ -165,7 +167,8 @@ bool read_vec3(XmlReport& report, const Element& element, const char* attribute,
 
 bool read_required_number(XmlReport& report, const Element& element, const char* attribute, double& out) {
   if (element.Attribute(attribute)) return read_number(report, element, attribute, out);
-  report_missing(report, element, fmt::format("attribute {}", attribute));
+  report_missing(report, element, fmt::format("attribute {}", attribute),
+                 fmt::format("write <{} {}=\"…\"/>", tag_of(element), attribute));
   return false;
 }
 

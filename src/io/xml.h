@@ -46,7 +46,7 @@ class XmlReport {
   const std::string& file() const { return file_; }
   const XmlCodes& codes() const { return codes_; }
 
-  void error(const Element& at, const char* code, std::string message, std::string hint = {});
+  void error(const Element& at, const char* code, std::string message, std::string hint);
   void warning(const Element& at, const char* code, std::string message, std::string hint = {});
   /// A warning that many elements may give: reported once, at the first of them, with their number.
   void repeated_warning(const Element& at, const char* code, std::string message, std::string hint = {});
@@ -88,6 +88,6 @@ bool read_vec3(XmlReport& report, const Element& element, const char* attribute,
 bool read_required_number(XmlReport& report, const Element& element, const char* attribute, double& out);
 
 /// An error that names the attribute or child element that is not there.
-void report_missing(XmlReport& report, const Element& element, const std::string& what, std::string hint = {});
+void report_missing(XmlReport& report, const Element& element, const std::string& what, std::string hint);
 
 }  // namespace kansetsu::io

@@ -4,6 +4,9 @@ Pinocchio's model always has a free-flyer root and no mimic. A choice of indepen
 mimic joints removed) is one constant matrix: v_full = G v. Then tau = G' tau_full, M = G' M_full G, J = J_full G,
 and derivatives by the tangent of q are projected on both sides.
 
+Centre of mass, energy and momentum are those of what can move: with a fixed base they come from Pinocchio's own
+fixed-base model, which leaves links fixed to the world out.
+
 Pinocchio's spatial vectors are linear first; its free-flyer has the same tangent (right, own axes) and the same
 acceleration (components of dv/dt) as Kansetsu's base, so G's base block is a mere exchange of halves.
 """
@@ -59,7 +62,8 @@ class PinOracle:
         self.couplings = read_couplings(urdf)
         self.joints = list(self.model.names)[2:]  # all one-dof joints, mimic joints included
         self.links = [frame.name for frame in self.model.frames if frame.type == pin.FrameType.BODY]
-        self.mass = pin.computeTotalMass(self.model)  # of all links, the base included
+        self.grounded = pin.buildModelFromUrdf(str(urdf)) if base == "fixed" else None  # at the identity pose
+        self.mass = pin.computeTotalMass(self.grounded or self.model)  # of what can move
         assert all(self._joint(name).nv == 1 for name in self.joints)
 
     @property
@@ -96,6 +100,11 @@ class PinOracle:
         pin.framesForwardKinematics(self.model, self.data, q)
         fext = self._external_forces(state)
 
+        def moving(q, v=None):
+            """The coordinates of the model that _whole() gives."""
+            coordinates = (q,) if v is None else (q, v)
+            return coordinates if self.grounded is None else tuple(x[n:] for x, n in zip(coordinates, (7, 6), strict=False))
+
         def mass_matrix():
             M = np.triu(pin.crba(self.model, self.data, q))
             return G.T @ (M + np.triu(M, 1).T) @ G
@@ -114,8 +123,13 @@ class PinOracle:
             return {"dq": -inverse @ d["dq"], "dv": -inverse @ d["dv"], "dtau": inverse}
 
         def centroidal():
-            h = pin.computeCentroidalMomentum(self.model, self.data, q, v)
+            h = pin.computeCentroidalMomentum(*self._whole(state), *moving(q, v))
             return {"h": h.vector[LINEAR_FIRST], "mass": self.mass}
+
+        def energy():
+            whole = self._whole(state)
+            return {"kinetic": pin.computeKineticEnergy(*whole, *moving(q, v)),
+                    "potential": pin.computePotentialEnergy(*whole, *moving(q))}
 
         def jacobian(link):
             J = pin.computeFrameJacobian(self.model, self.data, q, self._frame_id(link), pin.LOCAL_WORLD_ALIGNED)
@@ -123,9 +137,8 @@ class PinOracle:
 
         quantities = {
             "fk": lambda: {link: self._pose(link) for link in self.links},
-            "com": lambda: pin.centerOfMass(self.model, self.data, q).copy(),
-            "energy": lambda: {"kinetic": pin.computeKineticEnergy(self.model, self.data, q, v),
-                               "potential": pin.computePotentialEnergy(self.model, self.data, q)},
+            "com": lambda: pin.centerOfMass(*self._whole(state), *moving(q)).copy(),
+            "energy": energy,
             "rnea": lambda: G.T @ pin.rnea(self.model, self.data, q, v, a, fext),
             "crba": mass_matrix,
             "aba": forward_dynamics,
@@ -137,6 +150,20 @@ class PinOracle:
                 for name in compute}
 
     # --- conversions ------------------------------------------------------------------------------
+
+    def _whole(self, state: State):
+        """The model of what can move, and its data; with a fixed base, carried by the base's pose."""
+        if self.grounded is None:
+            return self.model, self.data
+        base = state.base or Base()
+        orientation = pin.Quaternion(np.array(base.quat_xyzw or (0, 0, 0, 1), float)).matrix()
+        X_WB = pin.SE3(orientation, np.array(base.p or (0, 0, 0), float))
+        model = self.grounded.copy()
+        model.gravity.linear = np.array(GRAVITY)
+        for joint in range(1, model.njoints):
+            if model.parents[joint] == 0:
+                model.jointPlacements[joint] = X_WB * model.jointPlacements[joint]
+        return model, model.createData()
 
     def _joint(self, name: str):
         return self.model.joints[self.model.getJointId(name)]

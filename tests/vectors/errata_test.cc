@@ -5,6 +5,7 @@
 #include "dyn_case.h"
 #include "kansetsu/dynamics/response.h"
 #include "kansetsu/model/edit.h"
+#include "kansetsu/spatial/inertia.h"
 
 /// Where the seeds are wrong (spec/dynamics.md §13): each case evaluates the printed form on a reference vector, shows that
 /// it misses, and that ours does not. Errata of frames, swing and twist are in src/spatial/test.
@@ -70,7 +71,7 @@ TEST_CASE("000 (19): gravity belongs to the external force") {
 }
 
 TEST_CASE("000 §2.4 step 2: a fixed root does not fall") {
-  const DynCase c = vector_case("tree_com_frames");
+  const DynCase c = vector_case("tree_fixed_mixed_2");
   REQUIRE(c.model.base() == Base::kFixed);
   const Model floating = with_base(c.model, Base::kFree);
   State state(floating);
@@ -109,7 +110,7 @@ TEST_CASE("000 §2.6: the torque of a serial gear is τ₁ + γ·τ₂, and join
 }
 
 TEST_CASE("000 (36): the bias of a child is Ĉ, not Ĉ·q̈") {
-  const DynCase c = vector_case("gear_parallel_min_fixed");
+  const DynCase c = vector_case("gear_parallel_min_floating");
   Response response(c.model);
   response.update(c.state.q);
   const Response::Group g = response.groups().front();

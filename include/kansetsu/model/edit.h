@@ -6,13 +6,20 @@
 /// result is no valid model.
 namespace kansetsu {
 
-/// The named joints become fixed at their values in q (size model.nq()).
-Model lock_joints(const Model& model, const std::vector<std::string>& joints, const Eigen::Ref<const Eigen::VectorXd>& q);
-/// Hangs `tool` (its root link) on a link of the model by a fixed joint; names of the tool get the prefix.
-Model attach(const Model& model, const std::string& link, const Model& tool, const Pose& pose, const std::string& prefix);
-/// All lengths times `length`, all masses times `mass` (inertias times mass·length²).
+/// The named joints become fixed at their values in q (size model.nq()). Couplings go on: a joint that is left without freedom
+/// because its driver (or its follower) is held becomes fixed too; where several joints drive a held one, one of them
+/// follows the others. Actuators of fixed joints vanish. Throws if only some coordinates of a joint would be held.
+Model lock_joints(const Model& model, const std::vector<std::string>& joints,
+                  const Eigen::Ref<const Eigen::VectorXd>& q);
+/// Hangs `tool` (its root link) on a link of the model by a fixed joint, called prefix + "attachment"; names of the tool get
+/// the prefix. The tool's own base, base pose and gravity do not matter.
+Model attach(const Model& model, const std::string& link, const Model& tool, const Pose& pose,
+             const std::string& prefix);
+/// All lengths times `length`, all masses times `mass` (inertias times mass·length²), at the same unit of time: torques, and
+/// with them damping, springs, friction and effort limits, grow like mass·length², forces like mass·length. Gravity stays.
 Model scale(const Model& model, double length, double mass);
-/// The link and everything it carries, as a model of its own.
+/// The link and everything it carries, as a model of its own, named after the link. Couplings with joints outside are
+/// dropped, so that their coordinates are free again.
 Model extract_subtree(const Model& model, const std::string& link, Base base);
 Model with_gravity(const Model& model, const Vec3<>& gravity);
 Model with_base(const Model& model, Base base, const Pose& pose = {});

@@ -12,20 +12,21 @@ namespace kansetsu {
 Model human28();
 /// The same figure with a ball joint for each hinge triple.
 Model human28_ball();
-/// `links` rods of unit length and mass, hinged about y, hanging from the ground.
+/// `links` thin rods of unit length and mass (inertia 1/12 about their middle), hinged about y, hanging from the ground.
 Model pendulum(int links = 1);
-/// A serial chain of `links` links with revolute joints about axes in turn x, y, z; fixed or free base.
+/// A serial chain of `links` rods (0.3 m, 1 kg) with revolute joints about axes in turn x, y, z. A fixed base is a massless
+/// link "ground" before the first rod (nv = links), a free base is the first rod itself (nv = links + 5).
 Model chain(int links, Base base = Base::kFixed);
 
 /// Random trees for tests: everything about them follows from the seed.
 struct RandomTreeOptions {
-  int links = 12;
+  int links = 12;  ///< the root included
   Base base = Base::kFree;
   std::vector<JointType> types{};  ///< drawn from these; empty: the whole joint table
-  double branching = 0.5;        ///< 0: a chain, 1: every parent equally likely
+  double branching = 0.5;          ///< 0: a chain, 1: every parent equally likely
   bool rotors = true;
-  int gears = 0;                 ///< couplings between random 1-DOF joints
-  bool aligned = false;          ///< axis-aligned frames only
+  int gears = 0;         ///< couplings between random 1-DOF joints, as many as there can be
+  bool aligned = false;  ///< axis-aligned frames only
 };
 Model random_tree(std::uint64_t seed, const RandomTreeOptions& options = {});
 

@@ -258,12 +258,13 @@ TEST_CASE("random trees follow from their seed and obey their options") {
     const Model geared = random_tree(seed, {.types = {JointType::kRevolute}, .gears = 5});
     CHECK(geared.nv() == 6 + 11 - 5);
     CHECK(random_tree(seed, {.types = {JointType::kRevolute}, .gears = 50}).nv() == 6 + 1);  // as many as there can be
-    for (const JointDescription& joint :
-         random_tree(seed, {.types = {JointType::kBall}, .rotors = false}).description().joints) {
+    const Model balls = random_tree(seed, {.types = {JointType::kBall}, .rotors = false});
+    for (const JointDescription& joint : balls.description().joints) {
       CHECK(joint.type == JointType::kBall);
       for (const DofDescription& dof : joint.dofs) CHECK(dof.rotor_inertia == 0);
     }
-    for (const JointDescription& joint : random_tree(seed, {.aligned = true}).description().joints) {
+    const Model aligned = random_tree(seed, {.aligned = true});
+    for (const JointDescription& joint : aligned.description().joints) {
       const Mat3<> R = to_transform(joint.socket).R;
       for (const Vec3<>& column : {R.column_x(), R.column_y(), R.column_z(), joint.axis, joint.second_axis}) {
         CHECK(std::abs(column.x) + std::abs(column.y) + std::abs(column.z) == doctest::Approx(1).epsilon(1e-14));

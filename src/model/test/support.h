@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "kansetsu/model/builder.h"
+#include "kansetsu/model/joint_values.h"
 #include "kansetsu/model/model.h"
 #include "kansetsu/spatial/rotations.h"
 #include "model/joint_motion.h"
-#include "kansetsu/model/joint_values.h"
 
 namespace kansetsu::test {
 
