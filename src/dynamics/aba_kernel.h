@@ -30,24 +30,33 @@ KANSETSU_HD ArticulatedTree<T> carve_articulated(const TreeView& tree, Carver<T>
   return out;
 }
 
-/// Inward sweep over the inertias and bias wrenches, tips to base. spec/dynamics.md §4 pass 2, §5.
-/// On entry P and Z hold each body's own inertia and bias; on return those of its subtree.
+/// Articulated inertia of the free base, factorised.
 template <class T>
-KANSETSU_HD void eliminate(const TreeView& tree, const Posture<T>& posture, const Motion<T>* V, const T* u, const T* tau,
-                           ArticulatedTree<T>& art) {
-  for (int k = 0; k < tree.nv; ++k) art.singular[k] = T(0);
+KANSETSU_HD void factor_base(const TreeView& tree, const BodyForces<T>& forces, ArticulatedTree<T>& art) {
+  const double floor = tree.pivot_floor[0] < tree.pivot_floor[3] ? tree.pivot_floor[0] : tree.pivot_floor[3];
+  art.P[0] = collected_inertia(tree.bodies[0], 0, art.P);
+  art.Z[0] = collected_bias(tree.bodies[0], 0, forces, art.Z);
+  *art.base = factor(art.P[0], T(floor));
+  for (int k = 0; k < 6; ++k) art.singular[k] = art.base->dropped;
+}
+
+/// Inward sweep over the inertias and bias wrenches, tips to base. spec/dynamics.md §4 pass 2, §5.
+template <class T>
+KANSETSU_HD void eliminate(const TreeView& tree, const Posture<T>& posture, const BodyForces<T>& forces, const T* u,
+                           const T* tau, ArticulatedTree<T>& art) {
   for (int n = tree.step_count - 1; n >= 0; --n) {
     const Step& step = tree.steps[n];
     if (step.group >= 0) {
-      eliminate_group(tree, tree.groups[step.group], posture, V, u, tau, art.P, art.Z, art.group, art.singular);
+      eliminate_group(tree, step, posture, forces, u, tau, art.P, art.Z, art.group, art.singular);
       continue;
     }
     switch (tree.bodies[step.body].aligned_axis) {
-      case 0: eliminate_hinge<0>(tree, step.body, posture, V, u, tau, art.P, art.Z, art.hinge, art.singular); break;
-      case 1: eliminate_hinge<1>(tree, step.body, posture, V, u, tau, art.P, art.Z, art.hinge, art.singular); break;
-      default: eliminate_hinge<2>(tree, step.body, posture, V, u, tau, art.P, art.Z, art.hinge, art.singular); break;
+      case 0: eliminate_hinge<0>(tree, step, posture, forces, u, tau, art.P, art.Z, art.hinge, art.singular); break;
+      case 1: eliminate_hinge<1>(tree, step, posture, forces, u, tau, art.P, art.Z, art.hinge, art.singular); break;
+      default: eliminate_hinge<2>(tree, step, posture, forces, u, tau, art.P, art.Z, art.hinge, art.singular); break;
     }
   }
+  if (tree.free_base) factor_base(tree, forces, art);
 }
 
 /// Outward sweep: accelerations from base to tips. spec/dynamics.md §4 pass 3, §5.
@@ -72,12 +81,6 @@ KANSETSU_HD void substitute(const TreeView& tree, const Posture<T>& posture, con
   }
 }
 
-template <class T>
-KANSETSU_HD void factor_base(const TreeView& tree, ArticulatedTree<T>& art) {
-  const double floor = tree.pivot_floor[0] < tree.pivot_floor[3] ? tree.pivot_floor[0] : tree.pivot_floor[3];
-  *art.base = factor(art.P[0], T(floor));
-}
-
 /// The articulated-body algorithm with coupling groups. Seed 000 §2.4, spec/dynamics.md §4.
 ///
 /// Gravity is an upward acceleration of the ground, so A is apparent; a free base gets it back at the end.
@@ -87,17 +90,10 @@ template <class T>
 KANSETSU_HD void aba(const TreeView& tree, const Posture<T>& posture, const T* u, const T* tau, const Force<T>* fext,
                      Motion<T>* V, ArticulatedTree<T>& art, Motion<T>* A, T* vdot) {
   velocities(tree, posture, u, V);
-  for (int i = 0; i < tree.body_count; ++i) {
-    const Inertia<T> M = lift<T>(tree.bodies[i].M_B);
-    art.P[i] = to_articulated(M);
-    art.Z[i] = cross(V[i], M * V[i]);
-    if (fext) art.Z[i] -= fext[i];
-  }
-  eliminate(tree, posture, V, u, tau, art);
+  eliminate(tree, posture, BodyForces<T>{V, fext}, u, tau, art);
   const Vec3<T> zero{T(0), T(0), T(0)};
   const Motion<T> A_ground{zero, lift<T>(-tree.gravity)};
   if (tree.free_base) {
-    factor_base(tree, art);
     const Force<T> F{{tau[0], tau[1], tau[2]}, {tau[3], tau[4], tau[5]}};
     A[0] = solve(*art.base, F - art.Z[0]);
     const Vec3<T> lift_off = A[0].v - transpose_times(posture.X_PB[0].R, A_ground.v);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kinematics/joint_kernel.h"
+#include "dynamics/own_inertia.h"
 
 /// A coupling group in the articulated-body algorithm: every primitive that is not an aligned hinge on its own, and every
 /// gear. Seed 000 §2.6–2.7, spec/dynamics.md §5; the seed's single ratio γ is a matrix Γ here.
@@ -94,14 +94,15 @@ KANSETSU_HD void place_members(const TreeView& tree, const Group& g, const Postu
 
 /// One elimination step over a group: P and Z of its parent receive what the group leaves.
 template <class T>
-KANSETSU_HD void eliminate_group(const TreeView& tree, const Group& g, const Posture<T>& posture, const Motion<T>* V,
-                                 const T* u, const T* tau, ArticulatedInertia<T>* P_all, Force<T>* Z_all, T* scratch,
-                                 T* singular) {
+KANSETSU_HD void eliminate_group(const TreeView& tree, const Step& step, const Posture<T>& posture,
+                                 const BodyForces<T>& forces, const T* u, const T* tau, ArticulatedInertia<T>* P_all,
+                                 Force<T>* Z_all, T* scratch, T* singular) {
+  const Group& g = tree.groups[step.group];
   const int d = g.d;
   const int* members = tree.group_members + g.members;
   const int* columns = tree.group_columns + g.columns;
   GroupFactor<T> f(g, scratch);
-  place_members(tree, g, posture, V, u, f);
+  place_members(tree, g, posture, forces.V, u, f);
 
   const Vec3<T> zero{T(0), T(0), T(0)};
   ArticulatedInertia<T> P{{T(0), T(0), T(0), T(0), T(0), T(0)}, {zero, zero, zero}, {T(0), T(0), T(0), T(0), T(0), T(0)}};
@@ -116,8 +117,9 @@ KANSETSU_HD void eliminate_group(const TreeView& tree, const Group& g, const Pos
   const double* gamma = tree.group_gamma + g.gamma;
   for (int m = 0; m < g.member_count; ++m) {
     const Body& b = tree.bodies[members[m]];
+    const ArticulatedInertia<T> P_B = collected_inertia(b, members[m], P_all);
     for (int k = 0; k < d; ++k) {
-      const Force<T> U = P_all[members[m]] * f.J[m * d + k];
+      const Force<T> U = P_B * f.J[m * d + k];
       f.K[k] += f.X[m] * U;
       for (int l = 0; l <= k; ++l) f.L[k * d + l] += dot(f.J[m * d + l], U);
     }
@@ -136,8 +138,9 @@ KANSETSU_HD void eliminate_group(const TreeView& tree, const Group& g, const Pos
     f.e[k] = tau[columns[k]];
   }
   for (int m = 0; m < g.member_count; ++m) {
-    const ArticulatedInertia<T>& P_B = P_all[members[m]];
-    const Force<T> F = P_B * f.C[m] + Z_all[members[m]];
+    const Body& b = tree.bodies[members[m]];
+    const ArticulatedInertia<T> P_B = collected_inertia(b, members[m], P_all);
+    const Force<T> F = P_B * f.C[m] + collected_bias(b, members[m], forces, Z_all);
     for (int k = 0; k < d; ++k) f.e[k] = f.e[k] - dot(f.J[m * d + k], F);
     P += f.X[m] * P_B;
     Z += f.X[m] * F;
@@ -151,9 +154,7 @@ KANSETSU_HD void eliminate_group(const TreeView& tree, const Group& g, const Pos
     subtract_outer(f.D_inv[k], f.K[k], P);
     Z = madd(f.D_inv[k] * f.e[k], f.K[k], Z);
   }
-  if (g.parent < 0) return;
-  P_all[g.parent] += P;
-  Z_all[g.parent] += Z;
+  if (step.parent >= 0) deposit(tree, step, forces, P, Z, P_all, Z_all);
 }
 
 /// ÿ = L⁻ᵀ D⁻¹ (L⁻¹e − W·a_p);  a = X⁻¹·a_p + C + J·ÿ

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kinematics/joint_kernel.h"
+#include "dynamics/own_inertia.h"
 
 /// The tight loop of the articulated-body algorithm: one aligned hinge. Axes are renamed so that the hinge is about z;
 /// what the elimination leaves is then turned in the plane only, shifted by a constant and added to the parent.
@@ -14,14 +14,17 @@ struct HingeFactor {
 };
 
 template <int AX, class T>
-KANSETSU_HD void eliminate_hinge(const TreeView& tree, int i, const Posture<T>& posture, const Motion<T>* V, const T* rate,
-                                 const T* tau, ArticulatedInertia<T>* P_all, Force<T>* Z_all, HingeFactor<T>* factors,
-                                 T* singular) {
+KANSETSU_HD void eliminate_hinge(const TreeView& tree, const Step& step, const Posture<T>& posture,
+                                 const BodyForces<T>& forces, const T* rate, const T* tau, ArticulatedInertia<T>* P_all,
+                                 Force<T>* Z_all, HingeFactor<T>* factors, T* singular) {
+  const int i = step.body;
   const Body& b = tree.bodies[i];
   const CoordinateTerm& term = tree.terms[tree.rows[b.u].begin];  // an aligned hinge on its own has one, of ratio ±1
-  const Sym3<T> A = to_z<AX>(P_all[i].A), M = to_z<AX>(P_all[i].M);
-  const Mat3<T> B = to_z<AX>(P_all[i].B);
-  const Vec3<T> Zt = to_z<AX>(Z_all[i].t), Zf = to_z<AX>(Z_all[i].f);
+  const ArticulatedInertia<T> P_B = collected_inertia(b, i, P_all);
+  const Force<T> Z_B = collected_bias(b, i, forces, Z_all);
+  const Sym3<T> A = to_z<AX>(P_B.A), M = to_z<AX>(P_B.M);
+  const Mat3<T> B = to_z<AX>(P_B.B);
+  const Vec3<T> Zt = to_z<AX>(Z_B.t), Zf = to_z<AX>(Z_B.f);
 
   const Force<T> U{{A.xz, A.yz, A.zz}, B.z};
   const T rotor = T(tree.rotor_inertia[b.u]), floor = T(tree.pivot_floor[b.u]);
@@ -43,7 +46,7 @@ KANSETSU_HD void eliminate_hinge(const TreeView& tree, int i, const Posture<T>& 
                    msub(U.f.y, k.f.y, M.yy), msub(U.f.y, k.f.z, M.yz), msub(U.f.z, k.f.z, M.zz)};
 
   // Z' = Z + P'·c + U·D⁻¹·u with the bias c = V × S·q̇, which has no component along the axis.
-  const Vec3<T> w = to_z<AX>(V[i].w), v = to_z<AX>(V[i].v);
+  const Vec3<T> w = to_z<AX>(forces.V[i].w), v = to_z<AX>(forces.V[i].v);
   const T r = rate[b.u];
   const T cx = w.y * r, cy = -(w.x * r), dx = v.y * r, dy = -(v.x * r);
   const Vec3<T> Zt1{madd(A1.xx, cx, madd(A1.xy, cy, madd(B1.x.x, dx, madd(B1.x.y, dy, madd(k.t.x, u, Zt.x))))),
@@ -58,9 +61,8 @@ KANSETSU_HD void eliminate_hinge(const TreeView& tree, int i, const Posture<T>& 
   const ArticulatedInertia<T> P_P = shift(p, ArticulatedInertia<T>{turn_z(A1), turn_z(B1), turn_z(M1)});
   const Vec3<T> f = turn_z(Zf1);
   const Vec3<T> t = add_cross(turn_z(Zt1), p, f);
-  ArticulatedInertia<T>& P = P_all[b.parent];
-  P += {from_z<AX>(P_P.A), from_z<AX>(P_P.B), from_z<AX>(P_P.M)};
-  Z_all[b.parent] += Force<T>{from_z<AX>(t), from_z<AX>(f)};
+  deposit(tree, step, forces, ArticulatedInertia<T>{from_z<AX>(P_P.A), from_z<AX>(P_P.B), from_z<AX>(P_P.M)},
+          Force<T>{from_z<AX>(t), from_z<AX>(f)}, P_all, Z_all);
 }
 
 /// a' = X·a_P + c,  q̈ = D⁻¹(u − Uᵀa'),  a = a' + S·q̈

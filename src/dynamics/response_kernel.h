@@ -12,15 +12,10 @@ template <class T>
 KANSETSU_HD void factorise(const TreeView& tree, const Posture<T>& posture, ArticulatedTree<T>& art, Motion<T>* V_zero,
                            T* u_zero, T* tau_zero) {
   const Vec3<T> zero{T(0), T(0), T(0)};
-  for (int i = 0; i < tree.body_count; ++i) {
-    art.P[i] = to_articulated(lift<T>(tree.bodies[i].M_B));
-    art.Z[i] = {zero, zero};
-    V_zero[i] = {zero, zero};
-  }
+  for (int i = 0; i < tree.body_count; ++i) V_zero[i] = {zero, zero};
   for (int k = 0; k < tree.nu; ++k) u_zero[k] = T(0);
   for (int k = 0; k < tree.nv; ++k) tau_zero[k] = T(0);
-  eliminate(tree, posture, V_zero, u_zero, tau_zero, art);
-  if (tree.free_base) factor_base(tree, art);
+  eliminate(tree, posture, BodyForces<T>{V_zero, nullptr}, u_zero, tau_zero, art);
 }
 
 /// dẐ of a hinge's parent for dẐ = Z on its body: Tᵀ·Z, with the torque r = dτ − Sᵀ·Z it meets.

@@ -29,6 +29,10 @@ KANSETSU_HD void sincos_array(const T* angle, int n, T* s, T* c) {
 /// u = G·v
 template <class T>
 KANSETSU_HD void expand(const TreeView& tree, const T* v, T* u) {
+  if (tree.simple) {
+    for (int k = 0; k < tree.nu; ++k) u[k] = T(tree.terms[k].ratio) * v[tree.terms[k].column];
+    return;
+  }
   for (int k = 0; k < tree.nu; ++k) {
     const CoordinateRow row = tree.rows[k];
     T sum = T(0);
@@ -39,6 +43,10 @@ KANSETSU_HD void expand(const TreeView& tree, const T* v, T* u) {
 /// out = Gᵀ·u
 template <class T>
 KANSETSU_HD void reduce(const TreeView& tree, const T* u, T* out) {
+  if (tree.simple) {
+    for (int k = 0; k < tree.nu; ++k) out[tree.terms[k].column] = T(tree.terms[k].ratio) * u[k];
+    return;
+  }
   for (int k = 0; k < tree.nv; ++k) out[k] = T(0);
   for (int k = 0; k < tree.nu; ++k) {
     for (int t = tree.rows[k].begin; t < tree.rows[k].end; ++t) {
@@ -50,6 +58,7 @@ KANSETSU_HD void reduce(const TreeView& tree, const T* u, T* out) {
 
 template <class T>
 KANSETSU_HD T tree_position(const TreeView& tree, int k, const T* q) {
+  if (tree.simple) return madd(T(tree.terms[k].ratio), q[tree.terms[k].position], T(tree.rows[k].offset));
   const CoordinateRow row = tree.rows[k];
   T sum = T(row.offset);
   for (int t = row.begin; t < row.end; ++t) sum = madd(T(tree.terms[t].ratio), q[tree.terms[t].position], sum);

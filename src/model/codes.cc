@@ -55,7 +55,7 @@ constexpr std::array kCodes{
                   "the sum of two principal moments is never less than the third; check that the inertia is about the "
                   "centre of mass"},
     ModelCodeInfo{kHugeMass, "MODEL034", kWarning, "mass over 1e5 kg", "check the units: masses are in kilograms"},
-    ModelCodeInfo{kMasslessFreeBase, "MODEL035", kError, "free base without any mass",
+    ModelCodeInfo{kMasslessFreeBase, "MODEL035", kWarning, "free base without any mass",
                   "give the links masses, or fix the base"},
     ModelCodeInfo{kNegativeSize, "MODEL036", kError, "shape of negative size",
                   "sizes, radii and lengths are zero or positive [m]"},

@@ -68,9 +68,10 @@ class TreeCompiler {
       body.M_B = body.M_B + link.X_BL * link.M_L;
     }
     tree_.nu = int(tree_.rows.size());
-    tree_.coupled = tree_.nu != tree_.nv || std::any_of(tree_.rows.begin(), tree_.rows.end(), [&](const auto& row) {
-      return row.end - row.begin != 1 || std::abs(tree_.terms[size_t(row.begin)].ratio) != 1 || row.offset != 0;
+    tree_.simple = tree_.nu == tree_.nv && std::all_of(tree_.rows.begin(), tree_.rows.end(), [&](const CoordinateRow& row) {
+      return row.end - row.begin == 1 && row.begin == int(&row - tree_.rows.data());
     });
+    for (Body& b : tree_.bodies) b.massless = b.M_B == Inertia<>{};
     set_pivot_floors();
     form_groups(tree_);
     return std::move(tree_);

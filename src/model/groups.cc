@@ -123,6 +123,13 @@ void form_groups(Tree& tree) {
     }
     add_group(tree, members);
   }
+  for (size_t i = tree.steps.size(); i-- > 0;) {
+    Step& step = tree.steps[i];
+    if (step.parent < 0) continue;
+    Body& parent = tree.bodies[size_t(step.parent)];
+    step.opens = parent.leaf;
+    parent.leaf = false;
+  }
 }
 
 }  // namespace kansetsu

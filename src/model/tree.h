@@ -25,6 +25,8 @@ struct Body {
   Transform<> X_PJ;      ///< pose of this body in its parent at q = 0
   double pitch = 0;      ///< screw [m/rad]
   Inertia<> M_B;         ///< of everything rigidly attached, about and in the body frame
+  bool massless = true;  ///< M_B is zero
+  bool leaf = true;      ///< no step hangs on it
 };
 
 /// Primitive whose rotation is a quaternion; `q` is its first entry in the model's position vector.
@@ -64,6 +66,7 @@ struct Step {
   int body = -1;     ///< an aligned hinge, solved by the tight loop; or
   int group = -1;    ///< a group
   int parent = -1;   ///< body that the step hangs on; −1: the ground
+  bool opens = false;  ///< from the tips, the first step that reaches its parent
 };
 
 /// Where a link of the user sits.
@@ -90,6 +93,7 @@ struct TreeView {
   int nq, nv, nu;
   int group_scratch;  ///< numbers of group scratch memory needed
   bool free_base;     ///< body 0 is free, hangs on the ground, and is solved as the root
+  bool simple;        ///< row k is the one term k: no gears, just order and signs
   Vec3<> gravity;
 };
 
@@ -113,7 +117,7 @@ struct Tree {
   };
   std::vector<std::vector<JointCoordinate>> joint_coordinates;
   bool free_base = false;
-  bool coupled = false;  ///< nu ≠ nv, or some row is not ± one coordinate
+  bool simple = false;
   int nq = 0, nv = 0, nu = 0;
   int group_scratch = 0;
   Vec3<> gravity;
@@ -122,7 +126,7 @@ struct Tree {
   TreeView view() const {
     return {bodies.data(), large.data(), rows.data(), terms.data(), rotor_inertia.data(), pivot_floor.data(),
             groups.data(), group_members.data(), group_columns.data(), group_gamma.data(), steps.data(),
-            int(bodies.size()), int(large.size()), int(steps.size()), nq, nv, nu, group_scratch, free_base, gravity};
+            int(bodies.size()), int(large.size()), int(steps.size()), nq, nv, nu, group_scratch, free_base, simple, gravity};
   }
 };
 

@@ -28,6 +28,11 @@ T* expanded_or_zero(const TreeView& tree, Frame<T>& frame, const double* v) {
 /// Adds an entry of a matrix over tree coordinates to the matrix over v, column by column: M += Gᵀ·(…)·G.
 template <class T>
 KANSETSU_HD void add_reduced(const TreeView& tree, int row, int column, const T& value, T* M) {
+  if (tree.simple) {
+    const CoordinateTerm &r = tree.terms[row], &c = tree.terms[column];
+    M[c.column * tree.nv + r.column] = T(r.ratio * c.ratio) * value;
+    return;
+  }
   for (int s = tree.rows[column].begin; s < tree.rows[column].end; ++s) {
     for (int t = tree.rows[row].begin; t < tree.rows[row].end; ++t) {
       T& entry = M[tree.terms[s].column * tree.nv + tree.terms[t].column];

@@ -72,6 +72,7 @@ TEST_CASE("XML that is not well formed is refused with the line") {
   refused(parse("<robot name='r'>\n<link name=a/></robot>"), "URDF007");
   refused(parse("<robot name='r'>"), "URDF007");
   refused(parse("<robot name='r'/>junk"), "URDF007");
+  CHECK(refused(parse("<robot name='r'/>\n<robot name='s'/>"), "URDF007").line == 2);
   refused(parse("<robot name='r'><!-- </robot>"), "URDF007");
 }
 
@@ -122,8 +123,8 @@ TEST_CASE("a robot needs a name and links") {
 }
 
 TEST_CASE("versions are checked") {
-  CHECK(parse("<robot name='r' version='1.0'><link name='a'/></robot>").diagnostics.empty());
-  CHECK(parse("<robot name='r' version='1.2'><link name='a'/></robot>").diagnostics.empty());
+  CHECK(remarks(parse("<robot name='r' version='1.0'><link name='a'/></robot>")).empty());
+  CHECK(remarks(parse("<robot name='r' version='1.2'><link name='a'/></robot>")).empty());
   warned(parse("<robot name='r' version='2.0'><link name='a'/></robot>"), "URDF031");
 }
 
@@ -139,9 +140,9 @@ TEST_CASE("what is not used or not known is a warning, once each") {
 <plugin/><plugin/><link name="b" colour="red" size="3"/>
 <joint name="j" type="fixed"><parent link="a"/><child link="b"/><joint_properties damping="1"/></joint>)");
   CHECK(warned(loaded, "URDF022").line == 3);
-  CHECK(loaded.diagnostics.size() == 7);
-  CHECK(loaded.diagnostics[0].message == "<gazebo> is not used");
-  CHECK(loaded.diagnostics[2].message == "<transmission> is not used (2 times, first here)");
+  REQUIRE(remarks(loaded).size() == 7);
+  CHECK(remarks(loaded)[0].message == "<gazebo> is not used");
+  CHECK(remarks(loaded)[2].message == "<transmission> is not used (2 times, first here)");
   CHECK(warned(loaded, "URDF020").message == "<plugin> in <robot> is not known and ignored (2 times, first here)");
   CHECK(warned(loaded, "URDF021").message == "attribute 'colour' of <link> is not known and ignored");
 }

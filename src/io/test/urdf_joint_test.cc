@@ -31,7 +31,7 @@ TEST_CASE("a joint is read with everything on it") {
   const auto loaded = parse_joint("revolute", R"(<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/><axis xyz="0 2 0"/>
     <limit lower="-1" upper="2" effort="30" velocity="4"/><dynamics damping="0.5" friction="0.25"/>
     <calibration rising="0"/><safety_controller soft_lower_limit="0" k_velocity="1"/>)");
-  CHECK(loaded.diagnostics.size() <= 1);  // that the joint moves no mass
+  CHECK(remarks(loaded).empty());
   const JointDescription joint = accepted(loaded).joints[0];
   CHECK(joint.name == "j");
   CHECK(joint.line == 3);
@@ -94,7 +94,7 @@ TEST_CASE("a zero axis is an error with line and remedy") {
 }
 
 TEST_CASE("the axis of a joint that has none is not looked at") {
-  CHECK(parse_joint("fixed", "<axis xyz='0 0 0'/>").diagnostics.empty());
+  CHECK(remarks(parse_joint("fixed", "<axis xyz='0 0 0'/>")).empty());
   accepted(parse_joint("floating", "<axis xyz='nonsense'/>"));
 }
 
@@ -183,7 +183,16 @@ TEST_CASE("a joint may hang on the world without a link of that name") {
 }
 
 TEST_CASE("a link and a joint may share a name") {
-  CHECK(parse_body(
-            "<link name='a'/><link name='b'/><joint name='a' type='fixed'><parent link='a'/><child link='b'/></joint>")
-            .diagnostics.empty());
+  CHECK(remarks(parse_body("<link name='a'/><link name='b'/>"
+                           "<joint name='a' type='fixed'><parent link='a'/><child link='b'/></joint>"))
+            .empty());
+}
+
+TEST_CASE("what validation finds in a joint is on the line of the element that is wrong") {
+  CHECK(refused(parse_joint("revolute", "<limit lower='2'\nupper='1'/>"), "MODEL044").line == 4);
+  CHECK(refused(parse_joint("continuous", "\n<dynamics damping='-1'/>"), "MODEL042").line == 5);
+  CHECK(refused(parse_joint("continuous", "\n\n<mimic joint='no'/>"), "MODEL050").line == 6);
+  const auto unknown =
+      parse_body("<link name='a'/>\n<joint name='j' type='fixed'>\n<parent link='a'/>\n<child link='x'/></joint>");
+  CHECK(refused(unknown, "MODEL008").line == 5);
 }

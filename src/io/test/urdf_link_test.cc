@@ -27,10 +27,33 @@ TEST_CASE("a link carries its inertia, shapes and line") {
   CHECK(link.collisions[1] == LinkShape{"c", {{}, {1, 0, 0}}, Capsule{0.1, 0}, {}});
 }
 
-TEST_CASE("a link without inertia is massless, and no reason to complain") {
+TEST_CASE("links without inertia are massless; that none has mass, or one that moves has not, is remarked") {
   const auto bare = parse_body("<link name='a'/>");
   CHECK_FALSE(accepted(bare).links[0].inertial);
-  CHECK(bare.diagnostics.empty());
+  CHECK(warned(bare, "URDF033").line == 1);
+  const auto chain = [](const char* first, const char* second) {
+    return parse_body(
+        std::string("<link name='a'/><link name='d'/>\n<link name='b'/>\n<link name='c'><inertial><mass value='1'/>"
+                    "<inertia ixx='1' iyy='1' izz='1'/></inertial></link>"
+                    "<joint name='ad' type='fixed'><parent link='a'/><child link='d'/></joint>"
+                    "<joint name='ab' type='") +
+        first + "'><parent link='a'/><child link='b'/></joint><joint name='bc' type='" + second +
+        "'><parent link='b'/><child link='c'/></joint>");
+  };
+  CHECK(warned(chain("continuous", "continuous"), "URDF034").path == "robot[r]/link[b]");
+  CHECK(warned(chain("continuous", "continuous"), "URDF034").line == 3);
+  CHECK(chain("continuous", "fixed").diagnostics.empty());
+  CHECK(chain("fixed", "continuous").diagnostics.empty());
+}
+
+TEST_CASE("what validation finds is on the line of the element that is wrong") {
+  const auto inertial = [](const char* mass, const char* ixx) {
+    return parse_link("<inertial>\n<mass value='" + std::string(mass) + "'/>\n<inertia ixx='" + ixx +
+                      "' iyy='1' izz='1'/></inertial>");
+  };
+  CHECK(refused(inertial("-1", "1"), "MODEL030").line == 4);
+  CHECK(refused(inertial("1", "-1"), "MODEL032").line == 5);
+  CHECK(warned(inertial("1", "3"), "MODEL033").line == 5);
 }
 
 TEST_CASE("mass without inertia is a point mass, inertia without mass value an error") {

@@ -9,7 +9,8 @@ using namespace kansetsu::io::test;
 
 TEST_CASE("recorded robots load, and what is remarked upon is worth it") {
   // Missing meshes, ignored elements and attributes, unused ones, materials; the rest concerns the physics (MODELnnn).
-  const std::set<std::string> expected{"URDF020", "URDF021", "URDF022", "URDF024", "URDF025", "URDF027", "URDF028"};
+  const std::set<std::string> expected{"URDF020", "URDF021", "URDF022", "URDF024", "URDF025",
+                                       "URDF027", "URDF028", "URDF033", "URDF034"};
   for (const auto& file : data_files("robots")) {
     CAPTURE(file);
     const auto model = load_urdf(file);

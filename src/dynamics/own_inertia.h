@@ -1,0 +1,54 @@
+#pragma once
+
+#include "kinematics/joint_kernel.h"
+
+/// What a body itself brings into the articulated-body recursion, made where it is first needed instead of stored.
+namespace kansetsu::kernel::inline KANSETSU_ISA {
+
+/// Velocities and external wrenches that the bias wrenches are made of.
+template <class T>
+struct BodyForces {
+  const Motion<T>* V;
+  const Force<T>* fext;  ///< in B; may be null
+
+  /// V ×* M·V − fext
+  KANSETSU_HD Force<T> bias(const Body& b, int i) const {
+    const Vec3<T> zero{T(0), T(0), T(0)};
+    Force<T> Z{zero, zero};
+    if (!b.massless) Z = cross(V[i], lift<T>(b.M_B) * V[i]);
+    if (fext) Z -= fext[i];
+    return Z;
+  }
+};
+
+/// P̂ and Ẑ of body i: what its children have deposited, or its own if it has none.
+template <class T>
+KANSETSU_HD ArticulatedInertia<T> collected_inertia(const Body& b, int i, const ArticulatedInertia<T>* P) {
+  return b.leaf ? to_articulated(lift<T>(b.M_B)) : P[i];
+}
+template <class T>
+KANSETSU_HD Force<T> collected_bias(const Body& b, int i, const BodyForces<T>& forces, const Force<T>* Z) {
+  return b.leaf ? forces.bias(b, i) : Z[i];
+}
+
+/// Adds what a step leaves to its parent; the first step to do so adds the parent's own share.
+template <class T>
+KANSETSU_HD void deposit(const TreeView& tree, const Step& step, const BodyForces<T>& forces,
+                         const ArticulatedInertia<T>& P_step, const Force<T>& Z_step, ArticulatedInertia<T>* P, Force<T>* Z) {
+  const int p = step.parent;
+  if (!step.opens) {
+    P[p] += P_step;
+    Z[p] += Z_step;
+    return;
+  }
+  const Body& b = tree.bodies[p];
+  if (b.massless) {
+    P[p] = P_step;
+  } else {
+    const Inertia<T> M = lift<T>(b.M_B);
+    P[p] = {P_step.A + M.I, P_step.B + skew(M.h), P_step.M + Sym3<T>::diagonal(M.m, M.m, M.m)};
+  }
+  Z[p] = Z_step + forces.bias(b, p);
+}
+
+}  // namespace kansetsu::kernel::inline KANSETSU_ISA
