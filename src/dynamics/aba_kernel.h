@@ -10,7 +10,7 @@ namespace kansetsu::kernel::inline KANSETSU_ISA {
 /// What the inward sweep of the articulated-body algorithm leaves behind.
 template <class T>
 struct ArticulatedTree {
-  ArticulatedInertia<T>* P;  ///< per body, in B: P̂ of seed 000 (22)
+  ArticulatedInertia<T>* P;  ///< per body, in B: P̂ of seed 000 (25)
   Force<T>* Z;               ///< per body, in B: bias wrench Ẑ of seed 000 (26)
   HingeFactor<T>* hinge;     ///< per body: of aligned hinges
   T* group;                  ///< factors of the coupling groups, laid out by GroupFactor

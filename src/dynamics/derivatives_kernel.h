@@ -42,7 +42,7 @@ KANSETSU_HD DerivativeScratch<T> carve_derivatives(const TreeView& tree, Carver<
   return w;
 }
 
-/// Outward sweep common to the derivatives and the Coriolis matrix, all in O. [SRW22] Singh, Russo & Wensing 2022, Table 1.
+/// Outward sweep common to the derivatives and the Coriolis matrix, all in O. [SRW22] Singh, Russell & Wensing 2022, Table 1.
 ///   Ṡ = V×S   Ψ̇ = V_λ×S   Ψ̈ = A_λ×S + V_λ×Ψ̇   F = M A + V×*M V − fext
 template <class T>
 KANSETSU_HD void spread(const TreeView& tree, const Posture<T>& posture, const T* u, const T* a,

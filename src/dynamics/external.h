@@ -10,7 +10,7 @@ const double* body_wrenches(const Model& model, const VectorRef& q, const Extern
 /// The same for derivatives (kernel::ExternalWrench): world axes about O.
 const double* world_wrenches(const Model& model, const VectorRef& q, const ExternalForces* external, Carver<double>& carver);
 
-/// Checks q and v of a state.
-void check_state(const char* function, const Model& model, const State& state);
+/// Checks q and v of a state, and the workspace.
+void check_state(const char* function, const Model& model, const State& state, const Workspace& work);
 
 }  // namespace kansetsu

@@ -17,7 +17,7 @@ AbaResult::AbaResult(const Model& model)
 
 void aba(const Model& model, const State& state, const VectorRef& tau, Workspace& work, AbaResult& out,
          const ExternalForces* external) {
-  check_state("aba", model, state);
+  check_state("aba", model, state, work);
   check_size("aba", "tau", tau.size(), model.nv());
   check_size("aba", "the result", out.vdot.size(), model.nv());
   Carver<double> carver(work.data());
@@ -48,6 +48,7 @@ std::vector<std::string> singular_joints(const Model& model, const Eigen::Vector
 
 void solve_mass_matrix(const Model& model, const VectorRef& q, const VectorRef& x, Workspace& work, AbaResult& out) {
   check_size("solve_mass_matrix", "q", q.size(), model.nq());
+  work.check("solve_mass_matrix", model);
   check_size("solve_mass_matrix", "x", x.size(), model.nv());
   check_size("solve_mass_matrix", "the result", out.vdot.size(), model.nv());
   kernel::dynamics().solve(model.tree().view(), q.data(), x.data(), work.data(), out.vdot.data(), out.singular.data());

@@ -28,6 +28,7 @@ void visit_entries(const Tree& tree, Visit&& visit) {
 
 void crba(const Model& model, const VectorRef& q, Workspace& work, Eigen::Ref<Eigen::MatrixXd> M) {
   check_size("crba", "q", q.size(), model.nq());
+  work.check("crba", model);
   check_size("crba", "rows of M", M.rows(), model.nv());
   check_size("crba", "columns of M", M.cols(), model.nv());
   if (M.outerStride() != M.rows()) throw Error("crba: the result must be contiguous");
@@ -41,18 +42,18 @@ Eigen::MatrixXd crba(const Model& model, const VectorRef& q) {
   return M;
 }
 
-SparseMassMatrix::SparseMassMatrix(const Model& model) {
-  const Tree& tree = model.tree();
+SparseMassMatrix::SparseMassMatrix(const Model& model) : tree(&model.tree()) {
+  const Tree& t = model.tree();
   std::set<std::pair<int, int>> pattern;
   const auto for_each_pair = [&](int k, int l, auto&& visit) {
-    for (int s = tree.rows[size_t(k)].begin; s < tree.rows[size_t(k)].end; ++s) {
-      for (int t = tree.rows[size_t(l)].begin; t < tree.rows[size_t(l)].end; ++t) {
-        const auto [low, high] = std::minmax(tree.terms[size_t(s)].column, tree.terms[size_t(t)].column);
+    for (int s = t.rows[size_t(k)].begin; s < t.rows[size_t(k)].end; ++s) {
+      for (int r = t.rows[size_t(l)].begin; r < t.rows[size_t(l)].end; ++r) {
+        const auto [low, high] = std::minmax(t.terms[size_t(s)].column, t.terms[size_t(r)].column);
         visit(std::pair(high, low));
       }
     }
   };
-  visit_entries(tree, [&](int k, int l) { for_each_pair(k, l, [&](auto pair) { pattern.insert(pair); }); });
+  visit_entries(t, [&](int k, int l) { for_each_pair(k, l, [&](auto pair) { pattern.insert(pair); }); });
 
   const std::vector<std::pair<int, int>> entries(pattern.begin(), pattern.end());
   row_start.assign(size_t(model.nv()) + 1, 0);
@@ -62,7 +63,7 @@ SparseMassMatrix::SparseMassMatrix(const Model& model) {
   }
   for (size_t r = 0; r < size_t(model.nv()); ++r) row_start[r + 1] += row_start[r];
   value.assign(entries.size(), 0.0);
-  visit_entries(tree, [&](int k, int l) {
+  visit_entries(t, [&](int k, int l) {
     for_each_pair(k, l, [&](auto pair) {
       slot.push_back(int(std::lower_bound(entries.begin(), entries.end(), pair) - entries.begin()));
     });
@@ -71,13 +72,15 @@ SparseMassMatrix::SparseMassMatrix(const Model& model) {
 
 void crba(const Model& model, const VectorRef& q, Workspace& work, SparseMassMatrix& out) {
   check_size("crba", "q", q.size(), model.nq());
-  check_size("crba", "rows of the sparse result", long(out.row_start.size()) - 1, model.nv());
+  work.check("crba", model);
+  if (out.tree != &model.tree()) throw Error("crba: the sparse matrix was made for another model than '" + model.name() + "'");
   kernel::dynamics().crba_sparse(model.tree().view(), q.data(), work.data(), out.slot.data(),
                                  int(out.value.size()), out.value.data());
 }
 
 void mass_matrix_inverse(const Model& model, const VectorRef& q, Workspace& work, Eigen::Ref<Eigen::MatrixXd> out) {
   check_size("mass_matrix_inverse", "q", q.size(), model.nq());
+  work.check("mass_matrix_inverse", model);
   check_size("mass_matrix_inverse", "rows of the result", out.rows(), model.nv());
   check_size("mass_matrix_inverse", "columns of the result", out.cols(), model.nv());
   if (out.outerStride() != out.rows()) throw Error("mass_matrix_inverse: the result must be contiguous");

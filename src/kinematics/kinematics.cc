@@ -11,6 +11,8 @@ LinkMotions::LinkMotions(const Model& model) : poses(model), V(size_t(model.link
 
 void fk(const Model& model, const VectorRef& q, Workspace& work, LinkPoses& out) {
   check_size("fk", "q", q.size(), model.nq());
+  work.check("fk", model);
+  check_size("fk", "poses of the result", long(out.X_WL.size()), model.link_count());
   const Tree& tree = model.tree();
   Carver<double> carver(work.data());
   Transform<>* X_WB = carver.take<Transform<>>(tree.body_count());
@@ -31,6 +33,8 @@ Transform<> frame_pose(const Model& model, const LinkPoses& poses, FrameId frame
 
 void link_motions(const Model& model, const State& state, const VectorRef& vdot, Workspace& work, LinkMotions& out) {
   check_size("link_motions", "q", state.q.size(), model.nq());
+  work.check("link_motions", model);
+  check_size("link_motions", "velocities of the result", long(out.V.size()), model.link_count());
   check_size("link_motions", "v", state.v.size(), model.nv());
   check_size("link_motions", "vdot", vdot.size(), model.nv());
   const Tree& tree = model.tree();

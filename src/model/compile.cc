@@ -5,6 +5,9 @@
 #include <string>
 #include <unordered_map>
 
+#include "model/joint_motion.h"
+#include "model/scratch.h"
+
 namespace kansetsu {
 namespace {
 
@@ -27,20 +30,6 @@ Mat3<> frame_with_z(const Vec3<>& z) {
   const Vec3<> helper = std::abs(z.x) < 0.9 ? Vec3<>{1, 0, 0} : Vec3<>{0, 1, 0};
   const Vec3<> y = normalised(cross(z, helper));
   return transpose(Mat3<>{cross(y, z), y, z});
-}
-
-/// The axis of a primitive in the socket frame of its joint.
-Vec3<> primitive_axis(const JointDescription& joint, PrimitiveAxis axis) {
-  switch (axis) {
-    case PrimitiveAxis::kAxis: return normalised(joint.axis);
-    case PrimitiveAxis::kSecondAxis: return normalised(joint.second_axis);
-    case PrimitiveAxis::kPlaneX: return frame_with_z(normalised(joint.axis)).column_x();
-    case PrimitiveAxis::kPlaneY: return frame_with_z(normalised(joint.axis)).column_y();
-    case PrimitiveAxis::kX: return {1, 0, 0};
-    case PrimitiveAxis::kY: return {0, 1, 0};
-    case PrimitiveAxis::kZ: return {0, 0, 1};
-  }
-  return {0, 0, 1};
 }
 
 /// Adds the bodies of a description, link by link.
@@ -74,6 +63,7 @@ class TreeCompiler {
     for (Body& b : tree_.bodies) b.massless = b.M_B == Inertia<>{};
     set_pivot_floors();
     form_groups(tree_);
+    tree_.scratch = scratch_size(tree_);
     return std::move(tree_);
   }
 

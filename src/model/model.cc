@@ -8,6 +8,7 @@
 #include "kansetsu/base/error.h"
 #include "kansetsu/model/configuration.h"
 #include "model/compile.h"
+#include "model/massless.h"
 
 namespace kansetsu {
 namespace {
@@ -93,18 +94,13 @@ struct Model::Data {
     for (size_t j = 0; j < description.joints.size(); ++j) add(parents[j], int(j) + 1);
   }
 
-  /// A joint moves no inertia if its whole subtree is massless and it has no rotor.
   void set_massless() {
-    std::vector<bool> heavy(tree.links.size());
-    for (size_t i = tree.links.size(); i-- > 0;) {
-      const Inertia<>& M = tree.links[i].M_L;
-      if (M.m > 0 || M.I.xx + M.I.yy + M.I.zz > 0) heavy[i] = true;
-      if (i > 0 && heavy[i]) heavy[size_t(parents[i - 1])] = true;
-    }
-    for (size_t j = 0; j < description.joints.size(); ++j) {
-      const auto& dofs = description.joints[j].dofs;
-      const bool rotor = std::all_of(dofs.begin(), dofs.end(), [](const auto& d) { return d.rotor_inertia > 0; });
-      if (coordinates.joints[j].nv > 0 && !heavy[j + 1] && !rotor) massless.push_back(JointId(int(j)));
+    for (int column : massless_columns(tree)) {
+      for (size_t j = 0; j < coordinates.joints.size(); ++j) {
+        const CoordinateRange& r = coordinates.joints[j];
+        const JointId id(static_cast<int>(j));
+        if (column >= r.v && column < r.v + r.nv && (massless.empty() || massless.back() != id)) massless.push_back(id);
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "kansetsu/model/description.h"
@@ -120,6 +121,7 @@ struct Tree {
   bool simple = false;
   int nq = 0, nv = 0, nu = 0;
   int group_scratch = 0;
+  std::size_t scratch = 0;  ///< numbers of scratch memory that every algorithm makes do with
   Vec3<> gravity;
 
   int body_count() const { return int(bodies.size()); }

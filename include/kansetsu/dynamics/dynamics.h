@@ -45,6 +45,7 @@ struct SparseMassMatrix {
   std::vector<int> row_start, column;  ///< nv + 1, and one per value; columns ascend within a row, the diagonal is last
   std::vector<double> value;
   std::vector<int> slot;               ///< where the n-th entry that the algorithm computes goes
+  const Tree* tree;                    ///< identity of the model it was made for
 };
 void crba(const Model& model, const VectorRef& q, Workspace& work, SparseMassMatrix& out);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -107,7 +108,8 @@ class Workspace {
   ~Workspace();
 
   std::byte* data() { return memory_; }
-  std::size_t size() const { return size_; }
+  /// Throws Error if this workspace is too small for the model.
+  void check(const char* function, const Model& model) const;
 
  private:
   std::byte* memory_ = nullptr;
