@@ -60,9 +60,13 @@ class TreeCompiler {
     tree_.simple = tree_.nu == tree_.nv && std::all_of(tree_.rows.begin(), tree_.rows.end(), [&](const CoordinateRow& row) {
       return row.end - row.begin == 1 && row.begin == int(&row - tree_.rows.data());
     });
-    for (Body& b : tree_.bodies) b.massless = b.M_B == Inertia<>{};
+    for (Body& b : tree_.bodies) {
+      b.massless = b.M_B == Inertia<>{};
+      b.concurrent = b.X_PJ.p == Vec3<>{};
+    }
     set_pivot_floors();
     form_groups(tree_);
+    merge_hinges(tree_);
     tree_.scratch = scratch_size(tree_);
     return std::move(tree_);
   }

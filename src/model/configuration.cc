@@ -6,19 +6,20 @@
 
 #include "kansetsu/base/error.h"
 #include "kansetsu/spatial/rotations.h"
-#include "model/joint_motion.h"
+#include "model/tree.h"
 
 namespace kansetsu {
 namespace {
 
-/// What q and v hold for one joint or the base: n numbers that just add up, a quaternion, or a pose.
+/// A stretch of q and v: n numbers that just add up, a quaternion, or a pose.
 struct Block {
   enum Kind { kVector, kBall, kFree } kind;
   int q, v, n;  ///< n position coordinates
 };
 
+/// Joint by joint; any model.
 template <class F>
-void for_each_block(const Model& model, F&& f) {
+void for_each_joint_block(const Model& model, F&& f) {
   if (const CoordinateRange r = model.base_coordinates(); r.nv > 0) f(Block{Block::kFree, r.q, r.v, r.nq});
   for (int j = 0; j < model.joint_count(); ++j) {
     const CoordinateRange r = model.coordinates(JointId(j));
@@ -26,6 +27,24 @@ void for_each_block(const Model& model, F&& f) {
     const bool vector = r.nq == r.nv;
     f(Block{vector ? Block::kVector : r.nq == 4 ? Block::kBall : Block::kFree, r.q, r.v, r.nq});
   }
+}
+
+/// Without couplings every quaternion in q belongs to one primitive of the tree, in order, and all that lies between two of
+/// them adds up in one go.
+template <class F>
+void for_each_block(const Model& model, F&& f) {
+  const Tree& tree = model.tree();
+  if (!tree.simple) return for_each_joint_block(model, f);
+  int q = 0, v = 0;
+  for (const LargePrimitive& large : tree.large) {
+    if (large.q > q) f(Block{Block::kVector, q, v, large.q - q});
+    v += large.q - q;
+    const bool ball = tree.bodies[std::size_t(large.body)].kind == PrimitiveKind::kBall;
+    f(Block{ball ? Block::kBall : Block::kFree, large.q, v, ball ? 4 : 7});
+    q = large.q + (ball ? 4 : 7);
+    v += ball ? 3 : 6;
+  }
+  if (tree.nq > q) f(Block{Block::kVector, q, v, tree.nq - q});
 }
 
 Vec3<> vec3_at(const VectorRef& x, int i) { return {x[i], x[i + 1], x[i + 2]}; }

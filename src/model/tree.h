@@ -27,6 +27,7 @@ struct Body {
   double pitch = 0;      ///< screw [m/rad]
   Inertia<> M_B;         ///< of everything rigidly attached, about and in the body frame
   bool massless = true;  ///< M_B is zero
+  bool concurrent = false;  ///< its origin is its parent's
   bool leaf = true;      ///< no step hangs on it
 };
 
@@ -64,10 +65,11 @@ constexpr int group_scratch_size(int members, int d) { return members * (12 + 6 
 
 /// One elimination step of the recursion, in the order base to tips.
 struct Step {
-  int body = -1;     ///< an aligned hinge, solved by the tight loop; or
-  int group = -1;    ///< a group
-  int parent = -1;   ///< body that the step hangs on; −1: the ground
+  int body = -1;       ///< an aligned hinge, solved by the tight loop; or
+  int group = -1;      ///< a group
+  int parent = -1;     ///< body that the step hangs on; −1: the ground
   bool opens = false;  ///< from the tips, the first step that reaches its parent
+  int hinges = 1;      ///< 2 or 3: `body` and the next ones, concurrent and massless but for the last, taken as one node
 };
 
 /// Where a link of the user sits.
@@ -90,7 +92,8 @@ struct TreeView {
   const int* group_columns;
   const double* group_gamma;
   const Step* steps;  ///< base to tips; a free base is not among them
-  int body_count, large_count, step_count;
+  const Step* merged_steps;  ///< the same with concurrent hinges merged
+  int body_count, large_count, step_count, merged_step_count;
   int nq, nv, nu;
   int group_scratch;  ///< numbers of group scratch memory needed
   bool free_base;     ///< body 0 is free, hangs on the ground, and is solved as the root
@@ -108,7 +111,7 @@ struct Tree {
   std::vector<Group> groups;
   std::vector<int> group_members, group_columns;
   std::vector<double> group_gamma;
-  std::vector<Step> steps;
+  std::vector<Step> steps, merged_steps;
   std::vector<LinkPlacement> links;
   std::vector<int> joint_of_body;  ///< −1 for a free base
   /// Where the coordinates of the joints are: joint j's coordinate k is sign times a tree coordinate.
@@ -128,7 +131,7 @@ struct Tree {
   TreeView view() const {
     return {bodies.data(), large.data(), rows.data(), terms.data(), rotor_inertia.data(), pivot_floor.data(),
             groups.data(), group_members.data(), group_columns.data(), group_gamma.data(), steps.data(),
-            int(bodies.size()), int(large.size()), int(steps.size()), nq, nv, nu, group_scratch, free_base, simple, gravity};
+            merged_steps.data(), int(bodies.size()), int(large.size()), int(steps.size()), int(merged_steps.size()), nq, nv, nu, group_scratch, free_base, simple, gravity};
   }
 };
 

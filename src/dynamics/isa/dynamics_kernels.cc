@@ -102,6 +102,7 @@ void aba_entry(const TreeView& tree, const double* q, const double* v, const dou
   Motion<T>* A = frame.template take<Motion<T>>(tree.body_count);
   ArticulatedTree<T> art = carve_articulated(tree, frame.carver);
   art.singular = as<T>(singular);
+  art.merged = frame.template take<MergedFactor<T>>(tree.body_count);
   aba(tree, frame.posture, u, as<T>(tau), as<Force<T>>(fext), V, art, A, as<T>(vdot));
 }
 

@@ -116,6 +116,27 @@ TEST_CASE("interpolate goes from a to b at constant speed") {
   }
 }
 
+TEST_CASE("the velocity of a joint moves its own coordinates") {
+  std::mt19937_64 rng(15);
+  for (const Model& model : models()) {
+    CAPTURE(model.name());
+    std::vector<CoordinateRange> ranges{model.base_coordinates()};
+    for (int j = 0; j < model.joint_count(); ++j) ranges.push_back(model.coordinates(JointId(j)));
+    const VectorXd q = random_configuration(model, rng);
+    for (const CoordinateRange& range : ranges) {
+      VectorXd v = VectorXd::Zero(model.nv());
+      v.segment(range.v, range.nv).setConstant(0.5);
+      const VectorXd moved = integrate(model, q, v) - q, rate = position_rate(model, q, v);
+      for (int i = 0; i < model.nq(); ++i) {
+        const bool own = i >= range.q && i < range.q + range.nq;
+        CHECK((std::abs(moved[i]) > 1e-15) == own);  // other quaternions may be normalised again
+        CHECK((rate[i] != 0) == own);
+      }
+      if (range.nq == range.nv + 1) CHECK(neutral(model)[range.q + range.nq - 1] == 1);
+    }
+  }
+}
+
 TEST_CASE("neutral is zero with identity rotations") {
   for (const Model& model : models()) {
     const VectorXd q = neutral(model);
