@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/suggest.h"
+#include "kansetsu/base/error.h"
 
 namespace kansetsu::cli {
 namespace {
@@ -86,9 +87,12 @@ Exit guarded(std::vector<std::string> arguments) {
   } catch (const std::bad_alloc&) {
     say("kansetsu: out of memory");
     return kNumerical;
+  } catch (const Error& error) {
+    say(error.what());
+    return kBadUsage;
   } catch (const std::exception& error) {
     say(error.what());
-    return kNumerical;
+    return kBadFile;
   }
 }
 

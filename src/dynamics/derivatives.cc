@@ -24,8 +24,7 @@ void rnea_derivatives(const Model& model, const State& state, const VectorRef& v
   Carver<double> carver(work.data());
   const double* fext = world_wrenches(model, state.q, external, carver);
   kernel::dynamics().rnea_derivatives(tree, state.q.data(), state.v.data(), vdot.data(), fext, carver.rest(),
-                                      out.dq.data(), out.dv.data());
-  kernel::dynamics().crba(tree, state.q.data(), carver.rest(), out.da.data());
+                                      out.dq.data(), out.dv.data(), out.da.data());
 }
 
 void aba_derivatives(const Model& model, const State& state, const VectorRef& tau, Workspace& work, AbaDerivatives& out,
@@ -37,7 +36,7 @@ void aba_derivatives(const Model& model, const State& state, const VectorRef& ta
   Carver<double> carver(work.data());
   const double* fext = world_wrenches(model, state.q, external, carver);
   kernel::dynamics().rnea_derivatives(tree, state.q.data(), state.v.data(), out.forward.vdot.data(), fext, carver.rest(),
-                                      out.dq.data(), out.dv.data());
+                                      out.dq.data(), out.dv.data(), nullptr);
   kernel::dynamics().apply_inverse(tree, out.dtau.data(), carver.rest(), out.dq.data(), out.dv.data());
 }
 

@@ -62,9 +62,15 @@ KANSETSU_HD void spread(const TreeView& tree, const Posture<T>& posture, const T
       w.Psi_dot[k] = cross(V_P, w.S[k]);
       w.Psi_ddot[k] = cross(A_P, w.S[k]) + cross(V_P, w.Psi_dot[k]);
     }
-    w.M[i] = w.X[i] * lift<T>(b.M_B);
-    w.B[i] = coriolis_inertia(w.M[i], w.V[i]);
-    w.F[i] = w.M[i] * w.A[i] + cross(w.V[i], w.M[i] * w.V[i]);
+    if (b.massless) {
+      w.M[i] = {T(0), zero, {T(0), T(0), T(0), T(0), T(0), T(0)}};
+      w.B[i] = {{zero, zero, zero}, zero};
+      w.F[i] = {zero, zero};
+    } else {
+      w.M[i] = w.X[i] * lift<T>(b.M_B);
+      w.B[i] = coriolis_inertia(w.M[i], w.V[i]);
+      w.F[i] = w.M[i] * w.A[i] + cross(w.V[i], w.M[i] * w.V[i]);
+    }
     if (fext) {
       w.F[i] -= fext[i].F;
       w.E[i] = fext[i].E;
@@ -86,10 +92,11 @@ KANSETSU_HD void gather(const Body& b, int i, bool external, DerivativeScratch<T
 ///   ∂τᵢ/∂qⱼ = Sᵢᵀ(2B Ψ̇ⱼ + M Ψ̈ⱼ + Sⱼ×*F)   ∂τⱼ/∂qᵢ = Sⱼᵀ(2B Ψ̇ᵢ + M Ψ̈ᵢ)      i a proper ancestor of j
 ///   ∂τᵢ/∂vⱼ = Sᵢᵀ(2B Sⱼ + M(Ψ̇ⱼ + Ṡⱼ))       ∂τⱼ/∂vᵢ = Sⱼᵀ(2B Sᵢ + M(Ψ̇ᵢ + Ṡᵢ))
 /// and the first of each for two coordinates of one joint, there without Sⱼ×*F.
-/// Calls dq(row, column, value) and dv(row, column, value) once for each entry that may differ from zero.
-template <class T, class Dq, class Dv>
+/// Calls dq(row, column, value) and dv(row, column, value) once for each entry that may differ from zero, and
+/// da(row, column, value), the mass matrix, once for each pair.
+template <class T, class Dq, class Dv, class Da>
 KANSETSU_HD void rnea_derivatives(const TreeView& tree, const Posture<T>& posture, const T* u, const T* a,
-                                  const ExternalWrench<T>* fext, DerivativeScratch<T>& w, Dq&& dq, Dv&& dv) {
+                                  const ExternalWrench<T>* fext, DerivativeScratch<T>& w, Dq&& dq, Dv&& dv, Da&& da) {
   const T two = T(scalar_t<T>(2));
   spread(tree, posture, u, a, fext, w);
   for (int i = tree.body_count - 1; i >= 0; --i) {
@@ -99,13 +106,15 @@ KANSETSU_HD void rnea_derivatives(const TreeView& tree, const Posture<T>& postur
       Force<T> by_q = two * (w.B[i] * w.Psi_dot[k]) + w.M[i] * w.Psi_ddot[k];
       if (fext) by_q += w.E[i] * S;
       const Force<T> by_v = two * (w.B[i] * S) + w.M[i] * (w.Psi_dot[k] + w.S_dot[k]);
+      const Force<T> row_M = w.M[i] * S;
       for (int l = b.u; l < b.u + b.nu; ++l) {
         dq(l, k, dot(w.S[l], by_q));
         dv(l, k, dot(w.S[l], by_v));
+        if (l < k) da(l, k, dot(w.S[l], row_M));
+        if (l == k) da(k, k, dot(S, row_M) + T(tree.rotor_inertia[k]));
       }
       const Force<T> carried = by_q + cross(S, w.F[i]);
       const Vec3<T> row_B = two * transpose_times(w.B[i], S);
-      const Force<T> row_M = w.M[i] * S;
       const Vec3<T> row_E = fext ? transpose_times(w.E[i], S) : row_B;
       for (int j = b.parent; j >= 0; j = tree.bodies[j].parent) {
         for (int l = tree.bodies[j].u; l < tree.bodies[j].u + tree.bodies[j].nu; ++l) {
@@ -115,6 +124,7 @@ KANSETSU_HD void rnea_derivatives(const TreeView& tree, const Posture<T>& postur
           if (fext) below = below + dot(row_E, w.S[l].w);
           dq(k, l, below);
           dv(k, l, dot(row_B, w.S[l].w) + dot(w.Psi_dot[l] + w.S_dot[l], row_M));
+          da(l, k, dot(w.S[l], row_M));
         }
       }
     }

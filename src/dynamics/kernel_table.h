@@ -26,9 +26,9 @@ struct DynamicsKernels {
   /// target ≥ 0 only those on the path from the base to that body.
   void (*respond_wrench)(const TreeView&, void* block, int body, const double* F, int target, double* A, double* vdot);
   void (*respond_torque)(const TreeView&, void* block, const double* tau, double* A, double* vdot);
-  /// fext: per body F (6) and E (12), all in world axes about O, see ExternalWrench; may be null
+  /// fext: per body F (6) and E (12), all in world axes about O, see ExternalWrench; may be null. da (= M) may be null.
   void (*rnea_derivatives)(const TreeView&, const double* q, const double* v, const double* a, const double* fext,
-                           void* scratch, double* dq, double* dv);
+                           void* scratch, double* dq, double* dv, double* da);
   /// dq, dv: on entry derivatives of inverse dynamics at vdot, on return of forward dynamics: −M⁻¹·(…)
   void (*apply_inverse)(const TreeView&, const double* M_inv, void* scratch, double* dq, double* dv);
   void (*coriolis)(const TreeView&, const double* q, const double* v, void* scratch, double* C);

@@ -19,54 +19,54 @@ KANSETSU_HD void factorise(const TreeView& tree, const Posture<T>& posture, Arti
 }
 
 /// dẐ of a hinge's parent for dẐ = Z on its body: Tᵀ·Z, with the torque r = dτ − Sᵀ·Z it meets.
-template <int AX, class T>
-KANSETSU_HD Force<T> pass_hinge(const Body& b, int i, const Posture<T>& posture, const HingeFactor<T>& factor,
-                                const Force<T>& Z, const T& r) {
-  const AlignedHinge<T, AX> joint{posture.c[i], posture.s[i], lift<T>(b.X_PJ.p)};
-  const Force<T> k = (factor.D_inv * r) * factor.U;
-  return joint.to_parent(Force<T>{Z.t + from_z<AX>(k.t), Z.f + from_z<AX>(k.f)});
+template <int AX, class T, class R>
+KANSETSU_HD Force<R> pass_hinge(const Body& b, int i, const Posture<T>& posture, const HingeFactor<T>& factor,
+                                const Force<R>& Z, const R& r) {
+  const AlignedHinge<R, AX> joint{R(posture.c[i]), R(posture.s[i]), lift<R>(b.X_PJ.p)};
+  const Force<R> k = (R(factor.D_inv) * r) * lift<R>(factor.U);
+  return joint.to_parent(Force<R>{Z.t + from_z<AX>(k.t), Z.f + from_z<AX>(k.f)});
 }
 
 /// dẐ = Z on member m of a group meets its coordinates; returns Z as the group's parent sees it.
-template <class T>
-KANSETSU_HD Force<T> enter_group(const TreeView& tree, const Group& g, const GroupFactor<T>& f, int m, const Force<T>& Z,
-                                 T* r) {
+template <class T, class R>
+KANSETSU_HD Force<R> enter_group(const TreeView& tree, const Group& g, const GroupFactor<T>& f, int m, const Force<R>& Z,
+                                 R* r) {
   for (int k = 0; k < g.d; ++k) {
-    T& torque = r[tree.group_columns[g.columns + k]];
-    torque = torque - dot(f.J[m * g.d + k], Z);
+    R& torque = r[tree.group_columns[g.columns + k]];
+    torque = torque - dot(lift<R>(f.J[m * g.d + k]), Z);
   }
-  return f.X[m] * Z;
+  return lift<R>(f.X[m]) * Z;
 }
 /// Adds what the coordinates of a group answer, r ← L⁻¹·r.
-template <class T>
-KANSETSU_HD Force<T> leave_group(const TreeView& tree, const Group& g, const GroupFactor<T>& f, Force<T> Z, T* r) {
+template <class T, class R>
+KANSETSU_HD Force<R> leave_group(const TreeView& tree, const Group& g, const GroupFactor<T>& f, Force<R> Z, R* r) {
   const int* columns = tree.group_columns + g.columns;
   for (int k = 0; k < g.d; ++k) {
-    for (int l = 0; l < k; ++l) r[columns[k]] = msub(f.L[k * g.d + l], r[columns[l]], r[columns[k]]);
-    Z = madd(f.D_inv[k] * r[columns[k]], f.K[k], Z);
+    for (int l = 0; l < k; ++l) r[columns[k]] = msub(R(f.L[k * g.d + l]), r[columns[l]], r[columns[k]]);
+    Z = madd(R(f.D_inv[k]) * r[columns[k]], lift<R>(f.K[k]), Z);
   }
   return Z;
 }
 /// The same with wrenches on all members at once.
-template <class T>
-KANSETSU_HD Force<T> climb_group(const TreeView& tree, const Group& g, const ArticulatedTree<T>& art, const Force<T>* Z,
-                                 T* r) {
+template <class T, class R>
+KANSETSU_HD Force<R> climb_group(const TreeView& tree, const Group& g, const ArticulatedTree<T>& art, const Force<R>* Z,
+                                 R* r) {
   const GroupFactor<T> f(g, art.group);
-  Force<T> sum{{T(0), T(0), T(0)}, {T(0), T(0), T(0)}};
+  Force<R> sum{{R(0), R(0), R(0)}, {R(0), R(0), R(0)}};
   for (int m = 0; m < g.member_count; ++m) sum += enter_group(tree, g, f, m, Z[tree.group_members[g.members + m]], r);
   return leave_group(tree, g, f, sum, r);
 }
 
 /// Climbs over step n. Z acts on body i of that step (ignored if i < 0), r holds the step's torques in its columns and
 /// receives what they become; returns dẐ on the step's parent.
-template <class T>
-KANSETSU_HD Force<T> climb(const TreeView& tree, const Posture<T>& posture, const ArticulatedTree<T>& art, int n, int i,
-                           const Force<T>& Z, T* r) {
+template <class T, class R>
+KANSETSU_HD Force<R> climb(const TreeView& tree, const Posture<T>& posture, const ArticulatedTree<T>& art, int n, int i,
+                           const Force<R>& Z, R* r) {
   const Step& step = tree.steps[n];
   if (step.group < 0) {
     const Body& b = tree.bodies[step.body];
     const int axis = b.aligned_axis;
-    T& torque = r[tree.terms[tree.rows[b.u].begin].column];
+    R& torque = r[tree.terms[tree.rows[b.u].begin].column];
     torque = torque - (axis == 0 ? Z.t.x : axis == 1 ? Z.t.y : Z.t.z);
     const HingeFactor<T>& factor = art.hinge[step.body];
     if (axis == 0) return pass_hinge<0>(b, step.body, posture, factor, Z, torque);
@@ -75,7 +75,7 @@ KANSETSU_HD Force<T> climb(const TreeView& tree, const Posture<T>& posture, cons
   }
   const Group& g = tree.groups[step.group];
   const GroupFactor<T> f(g, art.group);
-  Force<T> out = Z;
+  Force<R> out = Z;
   for (int m = 0; m < g.member_count; ++m) {
     if (tree.group_members[g.members + m] == i) out = enter_group(tree, g, f, m, Z, r);
   }
@@ -89,39 +89,41 @@ KANSETSU_HD T column_sign(const TreeView& tree, const Step& step) {
 }
 
 /// Goes down over step n: accelerations of its bodies, and of its columns into vdot, for the torques r left by climb().
-template <class T>
+template <class T, class R>
 KANSETSU_HD void descend(const TreeView& tree, const Posture<T>& posture, const ArticulatedTree<T>& art, int n,
-                         const Motion<T>& A_P, const T* r, Motion<T>* A, T* vdot) {
+                         const Motion<R>& A_P, const R* r, Motion<R>* A, R* vdot) {
   const Step& step = tree.steps[n];
   if (step.group < 0) {
     const int i = step.body;
     const Body& b = tree.bodies[i];
     const HingeFactor<T>& factor = art.hinge[i];
     const int column = tree.terms[tree.rows[b.u].begin].column;
-    const auto go = [&]<int AX>(const AlignedHinge<T, AX>& joint) {
-      Motion<T> A_B = joint.to_child(A_P);
-      const T y = factor.D_inv * (r[column] - dot(Motion<T>{to_z<AX>(A_B.w), to_z<AX>(A_B.v)}, factor.U));
+    const Force<R> U = lift<R>(factor.U);
+    const auto go = [&]<int AX>(const AlignedHinge<R, AX>& joint) {
+      Motion<R> A_B = joint.to_child(A_P);
+      const R y = R(factor.D_inv) * (r[column] - dot(Motion<R>{to_z<AX>(A_B.w), to_z<AX>(A_B.v)}, U));
       joint.add_rate(&y, A_B);
       A[i] = A_B;
-      vdot[column] = column_sign<T>(tree, step) * y;
+      vdot[column] = column_sign<R>(tree, step) * y;
     };
-    const Vec3<T> p = lift<T>(b.X_PJ.p);
-    if (b.aligned_axis == 0) go(AlignedHinge<T, 0>{posture.c[i], posture.s[i], p});
-    if (b.aligned_axis == 1) go(AlignedHinge<T, 1>{posture.c[i], posture.s[i], p});
-    if (b.aligned_axis == 2) go(AlignedHinge<T, 2>{posture.c[i], posture.s[i], p});
+    const Vec3<R> p = lift<R>(b.X_PJ.p);
+    const R c = R(posture.c[i]), s = R(posture.s[i]);
+    if (b.aligned_axis == 0) go(AlignedHinge<R, 0>{c, s, p});
+    if (b.aligned_axis == 1) go(AlignedHinge<R, 1>{c, s, p});
+    if (b.aligned_axis == 2) go(AlignedHinge<R, 2>{c, s, p});
     return;
   }
   const Group& g = tree.groups[step.group];
   const GroupFactor<T> f(g, art.group);
   const int* columns = tree.group_columns + g.columns;
   for (int k = g.d - 1; k >= 0; --k) {
-    T y = f.D_inv[k] * (r[columns[k]] - dot(A_P, f.K[k]));
-    for (int l = k + 1; l < g.d; ++l) y = msub(f.L[l * g.d + k], vdot[columns[l]], y);
+    R y = R(f.D_inv[k]) * (r[columns[k]] - dot(A_P, lift<R>(f.K[k])));
+    for (int l = k + 1; l < g.d; ++l) y = msub(R(f.L[l * g.d + k]), vdot[columns[l]], y);
     vdot[columns[k]] = y;
   }
   for (int m = 0; m < g.member_count; ++m) {
-    Motion<T> A_B = inverse_times(f.X[m], A_P);
-    for (int k = 0; k < g.d; ++k) A_B = madd(vdot[columns[k]], f.J[m * g.d + k], A_B);
+    Motion<R> A_B = inverse_times(lift<R>(f.X[m]), A_P);
+    for (int k = 0; k < g.d; ++k) A_B = madd(vdot[columns[k]], lift<R>(f.J[m * g.d + k]), A_B);
     A[tree.group_members[g.members + m]] = A_B;
   }
 }
@@ -142,56 +144,71 @@ KANSETSU_HD void ascend(const TreeView& tree, const Posture<T>& posture, const A
 }
 
 /// Accelerations of all bodies and columns of the steps 0 … last.
-template <class T>
+template <class T, class R>
 KANSETSU_HD void descend_all(const TreeView& tree, const Posture<T>& posture, const ArticulatedTree<T>& art, int last,
-                             const T* r, Motion<T>* A, T* vdot) {
-  const Motion<T> A_ground{{T(0), T(0), T(0)}, {T(0), T(0), T(0)}};
+                             const R* r, Motion<R>* A, R* vdot) {
+  const Motion<R> A_ground{{R(0), R(0), R(0)}, {R(0), R(0), R(0)}};
   for (int m = 0; m <= last; ++m) {
     const int p = tree.steps[m].parent;
     descend(tree, posture, art, m, p < 0 ? A_ground : A[p], r, A, vdot);
   }
 }
 
-/// M⁻¹ column by column, without forming M: torque in, accelerations out, the other triangle by symmetry.
+/// Torques on any columns: one full sweep, tips to base and back. R may be a pack of right-hand sides for one posture.
+/// @param Z  scratch, one per body   @param r  in: the torques; used up
+template <class T, class R>
+KANSETSU_HD void respond_to_torques(const TreeView& tree, const Posture<T>& posture, const ArticulatedTree<T>& art,
+                                    Force<R>* Z, R* r, Motion<R>* A, R* vdot) {
+  const Vec3<R> zero{R(0), R(0), R(0)};
+  for (int i = 0; i < tree.body_count; ++i) Z[i] = {zero, zero};
+  for (int n = tree.step_count - 1; n >= 0; --n) {
+    const Step& step = tree.steps[n];
+    Force<R> up{zero, zero};
+    if (step.group < 0) {
+      R& torque = r[tree.terms[tree.rows[tree.bodies[step.body].u].begin].column];
+      torque = column_sign<R>(tree, step) * torque;
+      up = climb(tree, posture, art, n, step.body, Z[step.body], r);
+    } else {
+      up = climb_group(tree, tree.groups[step.group], art, Z, r);
+    }
+    if (step.parent >= 0) Z[step.parent] += up;
+  }
+  if (tree.free_base) {
+    Ldlt<R, 6> base;
+    for (int k = 0; k < Lower<R, 6>::size; ++k) base.l.a[k] = R(art.base->l.a[k]);
+    const Force<R> F{{r[0], r[1], r[2]}, {r[3], r[4], r[5]}};
+    A[0] = solve(base, F - Z[0]);
+    vdot[0] = A[0].w.x, vdot[1] = A[0].w.y, vdot[2] = A[0].w.z;
+    vdot[3] = A[0].v.x, vdot[4] = A[0].v.y, vdot[5] = A[0].v.z;
+  }
+  descend_all(tree, posture, art, tree.step_count - 1, r, A, vdot);
+}
+
+/// M⁻¹ without forming M: unit torques in, accelerations out. A single posture takes a register full of columns at a time.
 /// @param out  nv × nv
 template <class T>
-KANSETSU_HD void mass_matrix_inverse(const TreeView& tree, const Posture<T>& posture, const ArticulatedTree<T>& art, T* r,
-                                     Motion<T>* A, T* vdot, T* out) {
+KANSETSU_HD void mass_matrix_inverse(const TreeView& tree, const Posture<T>& posture, const ArticulatedTree<T>& art,
+                                     Carver<T>& carver, T* out) {
+  constexpr bool kBlocks = std::is_floating_point_v<T>;
+  using R = std::conditional_t<kBlocks, NativePack<scalar_t<T>>, T>;
+  constexpr int kWidth = int(sizeof(R) / sizeof(T));
   const int nv = tree.nv;
-  const Vec3<T> zero{T(0), T(0), T(0)};
-  for (int k = 0; k < nv; ++k) r[k] = T(0);
-  if (tree.free_base) {
-    for (int k = 0; k < 6; ++k) {
-      T x[6] = {T(k == 0), T(k == 1), T(k == 2), T(k == 3), T(k == 4), T(k == 5)};
-      art.base->solve(x);
-      for (int l = 0; l < 6; ++l) out[k * nv + l] = x[l];
+  Force<R>* Z = carver.template take<Force<R>>(tree.body_count);
+  Motion<R>* A = carver.template take<Motion<R>>(tree.body_count);
+  R* r = carver.template take<R>(nv);
+  R* vdot = carver.template take<R>(nv);
+  for (int first = 0; first < nv; first += kWidth) {
+    const int count = nv - first < kWidth ? nv - first : kWidth;
+    for (int k = 0; k < nv; ++k) r[k] = R(0);
+    for (int c = 0; c < count; ++c) {
+      if constexpr (kBlocks) r[first + c].set(c, T(1));
+      else r[first] = T(1);
     }
-  }
-  for (int n = 0; n < tree.step_count; ++n) {
-    const Step& step = tree.steps[n];
-    const bool hinge = step.group < 0;
-    const int hinge_column = hinge ? tree.terms[tree.rows[tree.bodies[step.body].u].begin].column : 0;
-    const int d = hinge ? 1 : tree.groups[step.group].d;
-    const int* columns = hinge ? &hinge_column : tree.group_columns + tree.groups[step.group].columns;
-    for (int k = 0; k < d; ++k) {
-      r[columns[k]] = column_sign<T>(tree, step);
-      ascend(tree, posture, art, n, -1, Force<T>{zero, zero}, r, A, vdot);
-      descend_all(tree, posture, art, n, r, A, vdot);
-      const auto store = [&](int column) {
-        out[columns[k] * nv + column] = out[column * nv + columns[k]] = vdot[column];
-        r[column] = T(0);
-      };
-      if (tree.free_base) {
-        for (int l = 0; l < 6; ++l) store(l);
-      }
-      for (int m = 0; m <= n; ++m) {
-        const Step& other = tree.steps[m];
-        if (other.group < 0) {
-          store(tree.terms[tree.rows[tree.bodies[other.body].u].begin].column);
-        } else {
-          const Group& g = tree.groups[other.group];
-          for (int l = 0; l < g.d; ++l) store(tree.group_columns[g.columns + l]);
-        }
+    respond_to_torques(tree, posture, art, Z, r, A, vdot);
+    for (int k = 0; k < nv; ++k) {
+      for (int c = 0; c < count; ++c) {
+        if constexpr (kBlocks) out[(first + c) * nv + k] = vdot[k][c];
+        else out[first * nv + k] = vdot[k];
       }
     }
   }

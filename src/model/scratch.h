@@ -12,7 +12,7 @@ namespace kansetsu {
 
 /// Numbers of type T that the hungriest kernel needs; every kernel stays below this.
 inline std::size_t scratch_size(const Tree& tree) {
-  constexpr std::size_t kPerBody = 200, kPerCoordinate = 64, kSlack = 512;
+  constexpr std::size_t kPerBody = 320, kPerCoordinate = 96, kSlack = 512;
   return kPerBody * tree.bodies.size() + kPerCoordinate * std::size_t(tree.nu + tree.nv + tree.nq) +
          18 * tree.links.size() + std::size_t(tree.group_scratch) + kSlack;
 }

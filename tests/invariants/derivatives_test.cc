@@ -113,7 +113,7 @@ TEST_CASE("derivatives of inverse dynamics equal dual numbers") {
     }
     CHECK(relative(result.dq, dq) < 1e-11);  // sums of some hundred products
     CHECK(relative(result.dv, dv) < 1e-11);
-    CHECK(relative(result.da, crba(model, state.q)) == 0);
+    CHECK(relative(result.da, crba(model, state.q)) < 1e-12);  // two routes to the same sums
   }
 }
 

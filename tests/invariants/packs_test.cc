@@ -56,7 +56,7 @@ struct Lanes {
 
   /// Runs `pack` once and `scalar` per lane; both write `count` numbers to their last argument.
   template <class Pack, class Scalar>
-  void compare(const char* what, long count, Pack&& pack, Scalar&& scalar) {
+  void compare(const std::string& what, long count, Pack&& pack, Scalar&& scalar) {
     CAPTURE(what);
     Interleaved all(width, int(count));
     pack(q.data(), v.data(), a.data(), fext.data(), static_cast<void*>(scratch.data()), all.data());
@@ -130,8 +130,13 @@ TEST_CASE("lanes of packs have the bits of the scalar kernels") {
       d.respond_wrench(tree, s, nb - 1, f, -1, wrench, wrench + 6 * nb * d.width);
       d.respond_torque(tree, s, a, torque, torque + 6 * nb * d.width);
     });
-    both("rnea_derivatives", 2 * nv * nv, [&](auto&, auto& d, Q q, Q v, Q a, Q, void* s, double* out) {
-      d.rnea_derivatives(tree, q, v, a, nullptr, s, out, out + nv * nv * d.width);
+    both("rnea_derivatives", 3 * nv * nv, [&](auto&, auto& d, Q q, Q v, Q a, Q, void* s, double* out) {
+      d.rnea_derivatives(tree, q, v, a, nullptr, s, out, out + nv * nv * d.width, out + 2 * nv * nv * d.width);
+    });
+    both("apply_inverse", 3 * nv * nv, [&](auto&, auto& d, Q q, Q v, Q a, Q, void* s, double* out) {
+      double *dv = out + nv * nv * d.width, *M = dv + nv * nv * d.width;
+      d.rnea_derivatives(tree, q, v, a, nullptr, s, out, dv, M);
+      d.apply_inverse(tree, M, s, out, dv);
     });
     both("coriolis", nv * nv, [&](auto&, auto& d, Q q, Q v, Q, Q, void* s, double* out) { d.coriolis(tree, q, v, s, out); });
     const auto& links = model.tree().links;

@@ -109,4 +109,13 @@ KANSETSU_HD Transform<T> lift(const Transform<S>& X) {
   return {lift<T>(X.R), lift<T>(X.p)};
 }
 
+template <class T, class S>
+KANSETSU_HD Motion<T> lift(const Motion<S>& V) {
+  return {lift<T>(V.w), lift<T>(V.v)};
+}
+template <class T, class S>
+KANSETSU_HD Force<T> lift(const Force<S>& F) {
+  return {lift<T>(F.t), lift<T>(F.f)};
+}
+
 }  // namespace kansetsu

@@ -2,6 +2,7 @@
 #include "dynamics/derivatives_kernel.h"
 #include "dynamics/kernel_table.h"
 #include "dynamics/link_kernel.h"
+#include "dynamics/product_kernel.h"
 #include "dynamics/response_kernel.h"
 #include "dynamics/rnea_kernel.h"
 #include "kinematics/entry.h"
@@ -124,7 +125,7 @@ void factorise_entry(const TreeView& tree, const double* q, void* block, double*
 template <class T>
 void inverse_entry(const TreeView& tree, void* block, double* M_inv) {
   Factor<T> f(tree, block);
-  mass_matrix_inverse(tree, f.posture, f.art, f.r, f.A, f.vdot, as<T>(M_inv));
+  mass_matrix_inverse(tree, f.posture, f.art, f.carver, as<T>(M_inv));
 }
 
 template <class T>
@@ -152,70 +153,39 @@ void respond_wrench_entry(const TreeView& tree, void* block, int body, const dou
   }
 }
 
-/// Torques on any columns: one full sweep, tips to base and back.
 template <class T>
 void respond_torque_entry(const TreeView& tree, void* block, const double* tau, double* A, double* vdot) {
   Factor<T> f(tree, block);
-  const Vec3<T> zero{T(0), T(0), T(0)};
-  const T* torque = as<T>(tau);
-  Force<T>* Z = f.art.Z;
-  for (int i = 0; i < tree.body_count; ++i) Z[i] = {zero, zero};
-  for (int k = 0; k < tree.nv; ++k) f.r[k] = torque[k];
-  for (int n = tree.step_count - 1; n >= 0; --n) {
-    const Step& step = tree.steps[n];
-    Force<T> up{zero, zero};
-    if (step.group < 0) {
-      T& r = f.r[tree.terms[tree.rows[tree.bodies[step.body].u].begin].column];
-      r = column_sign<T>(tree, step) * r;
-      up = climb(tree, f.posture, f.art, n, step.body, Z[step.body], f.r);
-    } else {
-      up = climb_group(tree, tree.groups[step.group], f.art, Z, f.r);
-    }
-    if (step.parent >= 0) Z[step.parent] += up;
-  }
-  Motion<T>* acceleration = as<Motion<T>>(A);
-  T* out = as<T>(vdot);
-  if (tree.free_base) {
-    const Force<T> F{{torque[0], torque[1], torque[2]}, {torque[3], torque[4], torque[5]}};
-    acceleration[0] = solve(*f.art.base, F - Z[0]);
-    const Motion<T>& a = acceleration[0];
-    out[0] = a.w.x, out[1] = a.w.y, out[2] = a.w.z, out[3] = a.v.x, out[4] = a.v.y, out[5] = a.v.z;
-  }
-  descend_all(tree, f.posture, f.art, tree.step_count - 1, f.r, acceleration, out);
+  for (int k = 0; k < tree.nv; ++k) f.r[k] = as<T>(tau)[k];
+  respond_to_torques(tree, f.posture, f.art, f.art.Z, f.r, as<Motion<T>>(A), as<T>(vdot));
 }
 
 template <class T>
 void rnea_derivatives_entry(const TreeView& tree, const double* q, const double* v, const double* a, const double* fext,
-                            void* scratch, double* dq, double* dv) {
+                            void* scratch, double* dq, double* dv, double* da) {
   Frame<T> frame(tree, q, scratch);
   const T* u = expanded_or_zero(tree, frame, v);
   const T* a_tree = expanded_or_zero(tree, frame, a);
   DerivativeScratch<T> w = carve_derivatives(tree, frame.carver);
   T* by_q = zeroed<T>(tree, dq);
   T* by_v = zeroed<T>(tree, dv);
+  T* M = da ? zeroed<T>(tree, da) : nullptr;
   rnea_derivatives(
       tree, frame.posture, u, a_tree, as<ExternalWrench<T>>(fext), w,
       [&](int row, int column, const T& value) { add_reduced(tree, row, column, value, by_q); },
-      [&](int row, int column, const T& value) { add_reduced(tree, row, column, value, by_v); });
+      [&](int row, int column, const T& value) { add_reduced(tree, row, column, value, by_v); },
+      [&](int row, int column, const T& value) {
+        if (!M) return;
+        add_reduced(tree, row, column, value, M);
+        if (row != column) add_reduced(tree, column, row, value, M);
+      });
 }
 
 template <class T>
 void apply_inverse_entry(const TreeView& tree, const double* M_inv, void* scratch, double* dq, double* dv) {
   Carver<T> carver(scratch);
-  T* column = carver.template take<T>(tree.nv);
-  const int n = tree.nv;
-  for (T* matrix : {as<T>(dq), as<T>(dv)}) {
-    for (int c = 0; c < n; ++c) {
-      T* x = matrix + c * n;
-      for (int i = 0; i < n; ++i) column[i] = T(0);
-      for (int j = 0; j < n; ++j) {
-        const T s = -x[j];
-        const T* m = as<T>(M_inv) + j * n;
-        for (int i = 0; i < n; ++i) column[i] = madd(m[i], s, column[i]);
-      }
-      for (int i = 0; i < n; ++i) x[i] = column[i];
-    }
-  }
+  multiply_in_place(as<T>(M_inv), tree.nv, as<T>(dq), carver.template take<T>(kTileColumns * tree.nv));
+  multiply_in_place(as<T>(M_inv), tree.nv, as<T>(dv), carver.template take<T>(kTileColumns * tree.nv));
 }
 
 template <class T>
