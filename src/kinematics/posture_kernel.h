@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstring>
+
 #include "kansetsu/spatial/quaternion.h"
 #include "kinematics/joint_kernel.h"
 #include "model/scratch.h"
@@ -13,10 +15,11 @@ KANSETSU_HD void sincos_array(const T* angle, int n, T* s, T* c) {
   if constexpr (std::is_floating_point_v<T>) {
     using P = NativePack<T>;
     for (int i = 0; i < n; i += P::width) {  // arrays are padded to whole cache lines
-      P sine, cosine;
-      sincos(*reinterpret_cast<const P*>(angle + i), sine, cosine);
-      *reinterpret_cast<P*>(s + i) = sine;
-      *reinterpret_cast<P*>(c + i) = cosine;
+      P x, sine, cosine;
+      std::memcpy(&x, angle + i, sizeof(P));
+      sincos(x, sine, cosine);
+      std::memcpy(s + i, &sine, sizeof(P));
+      std::memcpy(c + i, &cosine, sizeof(P));
     }
   } else {
     for (int i = 0; i < n; ++i) {
