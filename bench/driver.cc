@@ -29,8 +29,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* kAlgorithmNames[kAlgorithmCount] = {"fk",  "jacobians", "rnea",             "crba",
-                                                          "aba", "minverse",  "rnea_derivatives", "aba_derivatives"};
+constexpr const char* kAlgorithmNames[kAlgorithmCount] = {
+    "fk", "jacobians", "rnea", "crba", "aba", "minverse", "rnea_derivatives", "aba_derivatives"};
 
 struct Options {
   std::vector<std::string> models{"human28", "panda7",  "anymal_c", "atlas",   "simple_humanoid",
@@ -59,13 +59,20 @@ Options parse(int argc, char** argv) {
       std::cerr << "bench_driver: " << a << " needs a value\n";
       std::exit(2);
     };
-    if (a == "--quick") o.repetitions = 5, o.models = {"human28", "panda7", "anymal_c", "atlas", "chain32"};
-    else if (a == "--models") o.models = split(value());
-    else if (a == "--algorithms") o.algorithms = split(value());
-    else if (a == "--repetitions") o.repetitions = std::stoi(value());
-    else if (a == "--out") o.out = value();
-    else if (a.starts_with("--")) std::cerr << "bench_driver: unknown option " << a << "\n", std::exit(2);
-    else o.plugins.push_back(a);
+    if (a == "--quick")
+      o.repetitions = 5, o.models = {"human28", "panda7", "anymal_c", "atlas", "chain32"};
+    else if (a == "--models")
+      o.models = split(value());
+    else if (a == "--algorithms")
+      o.algorithms = split(value());
+    else if (a == "--repetitions")
+      o.repetitions = std::stoi(value());
+    else if (a == "--out")
+      o.out = value();
+    else if (a.starts_with("--"))
+      std::cerr << "bench_driver: unknown option " << a << "\n", std::exit(2);
+    else
+      o.plugins.push_back(a);
   }
   return o;
 }
@@ -138,13 +145,18 @@ struct States {
 
 int result_size(const ModelData& model, int algorithm) {
   switch (algorithm) {
-    case kFk: return 12 * model.body_count;
-    case kJacobians: return 6 * model.nv;
+    case kFk:
+      return 12 * model.body_count;
+    case kJacobians:
+      return 6 * model.nv;
     case kRnea:
-    case kAba: return model.nv;
+    case kAba:
+      return model.nv;
     case kCrba:
-    case kMinverse: return model.nv * model.nv;
-    default: return 3 * model.nv * model.nv;
+    case kMinverse:
+      return model.nv * model.nv;
+    default:
+      return 3 * model.nv * model.nv;
   }
 }
 
@@ -184,7 +196,8 @@ void measure(Contestant& c, int states, const Options& options, const Ticks& tic
   };
   for (int i = 0; i < std::min(states, 100); ++i) sample(i, 1);  // warm up
   const double call_ns = quantile(samples, 0.5) * ticks.ns_per_tick;
-  const int group = call_ns > 1000 ? 1 : std::min(16, int(1000 / call_ns) + 1);  // the clock is too coarse for short calls
+  const int group =
+      call_ns > 1000 ? 1 : std::min(16, int(1000 / call_ns) + 1);  // the clock is too coarse for short calls
   samples.clear();
   const auto start = Clock::now();
   do {
@@ -314,7 +327,8 @@ int main(int argc, char** argv) {
   for (const std::string& name : options.models) {
     const ModelData* model = source->plugin->load(name.c_str());
     if (!model) {
-      std::cerr << "bench_driver: no model " << name << " (is KANSETSU_DATA_DIR set?) " << source->plugin->error() << "\n";
+      std::cerr << "bench_driver: no model " << name << " (is KANSETSU_DATA_DIR set?) " << source->plugin->error()
+                << "\n";
       out["missing_models"].push_back(name);
       continue;
     }

@@ -106,8 +106,10 @@ void export_model(const Model& model, const std::string& name, ExportedModel& ou
     if (l > 0) {
       const LinkId up = *model.parent(link);
       parent = body_of_link[size_t(up.value())];
-      if (parent >= 0) X_parent_link = inverse(out.X_LB[size_t(parent)]);
-      else X_parent_link = to_transform(model.description().base_pose);
+      if (parent >= 0)
+        X_parent_link = inverse(out.X_LB[size_t(parent)]);
+      else
+        X_parent_link = to_transform(model.description().base_pose);
     }
     body_of_link[size_t(l)] = int(out.bodies.size());
     out.bodies.push_back(export_body(model, link, parent, X_parent_link));

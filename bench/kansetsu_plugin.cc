@@ -55,9 +55,20 @@ struct Instance {
   std::vector<Eigen::VectorXd> vdot, tau;
 
   Instance(const Entry& e, const StateData& data)
-      : entry(e), model(e.model), work(model), poses(model), axes(6, model.nv()), tau_out(model.nv()),
-        M(model.nv(), model.nv()), sparse(model), forward(model), inverse_by(model), forward_by(model) {
-    const auto vectors = [&](const double* at, int n, int i) { return Eigen::Map<const Eigen::VectorXd>(at + i * n, n); };
+      : entry(e),
+        model(e.model),
+        work(model),
+        poses(model),
+        axes(6, model.nv()),
+        tau_out(model.nv()),
+        M(model.nv(), model.nv()),
+        sparse(model),
+        forward(model),
+        inverse_by(model),
+        forward_by(model) {
+    const auto vectors = [&](const double* at, int n, int i) {
+      return Eigen::Map<const Eigen::VectorXd>(at + i * n, n);
+    };
     for (int i = 0; i < data.count; ++i) {
       states.emplace_back(model);
       states.back().q = vectors(data.q, model.nq(), i);
@@ -87,9 +98,15 @@ double run(void* instance, int algorithm, int mode, int state) {
   const size_t i = size_t(state);
   const State& s = in.states[i];
   switch (algorithm) {
-    case kFk: fk(in.model, s.q, in.work, in.poses); return in.poses.X_WL.back().p.x;
-    case kJacobians: joint_axes(in.model, s.q, in.work, in.axes); return in.axes(5, in.axes.cols() - 1);
-    case kRnea: rnea(in.model, s, in.vdot[i], in.work, in.tau_out); return in.tau_out[0];
+    case kFk:
+      fk(in.model, s.q, in.work, in.poses);
+      return in.poses.X_WL.back().p.x;
+    case kJacobians:
+      joint_axes(in.model, s.q, in.work, in.axes);
+      return in.axes(5, in.axes.cols() - 1);
+    case kRnea:
+      rnea(in.model, s, in.vdot[i], in.work, in.tau_out);
+      return in.tau_out[0];
     case kCrba:
       if (mode == 0) {
         crba(in.model, s.q, in.work, in.M);
@@ -97,10 +114,18 @@ double run(void* instance, int algorithm, int mode, int state) {
       }
       crba(in.model, s.q, in.work, in.sparse);
       return in.sparse.value[0];
-    case kAba: aba(in.model, s, in.tau[i], in.work, in.forward); return in.forward.vdot[0];
-    case kMinverse: mass_matrix_inverse(in.model, s.q, in.work, in.M); return in.M(0, 0);
-    case kRneaDerivatives: rnea_derivatives(in.model, s, in.vdot[i], in.work, in.inverse_by); return in.inverse_by.dq(0, 0);
-    case kAbaDerivatives: aba_derivatives(in.model, s, in.tau[i], in.work, in.forward_by); return in.forward_by.dq(0, 0);
+    case kAba:
+      aba(in.model, s, in.tau[i], in.work, in.forward);
+      return in.forward.vdot[0];
+    case kMinverse:
+      mass_matrix_inverse(in.model, s.q, in.work, in.M);
+      return in.M(0, 0);
+    case kRneaDerivatives:
+      rnea_derivatives(in.model, s, in.vdot[i], in.work, in.inverse_by);
+      return in.inverse_by.dq(0, 0);
+    case kAbaDerivatives:
+      aba_derivatives(in.model, s, in.tau[i], in.work, in.forward_by);
+      return in.forward_by.dq(0, 0);
   }
   return 0;
 }
@@ -133,14 +158,30 @@ void result(void* instance, int algorithm, int mode, int state, double* out) {
   run(instance, algorithm, mode, state);
   Instance& in = *static_cast<Instance*>(instance);
   switch (algorithm) {
-    case kFk: put_poses(in, out); break;
-    case kJacobians: put(in.axes, out); break;
-    case kRnea: put(in.tau_out, out); break;
-    case kCrba: put(mode == 0 ? in.M : to_dense(in.sparse), out); break;
-    case kAba: put(in.forward.vdot, out); break;
-    case kMinverse: put(in.M, out); break;
-    case kRneaDerivatives: put(in.inverse_by.da, put(in.inverse_by.dv, put(in.inverse_by.dq, out))); break;
-    case kAbaDerivatives: put(in.forward_by.dtau, put(in.forward_by.dv, put(in.forward_by.dq, out))); break;
+    case kFk:
+      put_poses(in, out);
+      break;
+    case kJacobians:
+      put(in.axes, out);
+      break;
+    case kRnea:
+      put(in.tau_out, out);
+      break;
+    case kCrba:
+      put(mode == 0 ? in.M : to_dense(in.sparse), out);
+      break;
+    case kAba:
+      put(in.forward.vdot, out);
+      break;
+    case kMinverse:
+      put(in.M, out);
+      break;
+    case kRneaDerivatives:
+      put(in.inverse_by.da, put(in.inverse_by.dv, put(in.inverse_by.dq, out)));
+      break;
+    case kAbaDerivatives:
+      put(in.forward_by.dtau, put(in.forward_by.dv, put(in.forward_by.dq, out)));
+      break;
   }
 }
 
@@ -149,10 +190,17 @@ void result(void* instance, int algorithm, int mode, int state, double* out) {
 
 const Plugin* bench_plugin() {
   using namespace kansetsu::bench;
-  static const Plugin plugin{
-      "kansetsu", KANSETSU_VERSION, BENCH_COMPILER " " BENCH_COMPILER_VERSION, BENCH_FLAGS,
-      kansetsu::to_string(kansetsu::instruction_set()), mode_name, create,
-      [](void* instance) { delete static_cast<Instance*>(instance); },
-      [] { return last_error.c_str(); }, run, result, load};
+  static const Plugin plugin{"kansetsu",
+                             KANSETSU_VERSION,
+                             BENCH_COMPILER " " BENCH_COMPILER_VERSION,
+                             BENCH_FLAGS,
+                             kansetsu::to_string(kansetsu::instruction_set()),
+                             mode_name,
+                             create,
+                             [](void* instance) { delete static_cast<Instance*>(instance); },
+                             [] { return last_error.c_str(); },
+                             run,
+                             result,
+                             load};
   return &plugin;
 }

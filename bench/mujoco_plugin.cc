@@ -70,8 +70,8 @@ class Mjcf {
     for (size_t k = 0; k < chain.size(); ++k) write_joint(model_.bodies[chain[k]], poses.back().inverse() * poses[k]);
     const double* I = last.inertia;
     const double full[] = {I[0], I[3], I[5], I[1], I[2], I[4]};
-    text_ << "<inertial pos='" << numbers(last.com, 3) << "' mass='" << last.mass << "' fullinertia='" << numbers(full, 6)
-          << "'/>";
+    text_ << "<inertial pos='" << numbers(last.com, 3) << "' mass='" << last.mass << "' fullinertia='"
+          << numbers(full, 6) << "'/>";
     for (int child : children_[size_t(chain.back())]) write(child);
     text_ << "</body>";
   }
@@ -104,7 +104,8 @@ struct Instance {
 
   Instance(const ModelData& model, const StateData& states, mjModel* compiled) : m(compiled), d(mj_makeData(compiled)) {
     free_base = model.bodies[0].type == kFreeBody;
-    for (int i = 0; i < model.body_count; ++i) body.push_back(mj_name2id(m, mjOBJ_BODY, ("b" + std::to_string(i)).c_str()));
+    for (int i = 0; i < model.body_count; ++i)
+      body.push_back(mj_name2id(m, mjOBJ_BODY, ("b" + std::to_string(i)).c_str()));
     out = VectorXd::Zero(model.nv);
     identity = inverse = MatrixXd::Identity(model.nv, model.nv);
     for (int i = 0; i < states.count; ++i) {
@@ -113,7 +114,8 @@ struct Instance {
       VectorXd acceleration = Map<const VectorXd>(states.a + i * model.nv, model.nv);
       VectorXd torque = Map<const VectorXd>(states.tau + i * model.nv, model.nv);
       if (free_base) {
-        const Eigen::Matrix3d R = Eigen::Quaterniond(position[6], position[3], position[4], position[5]).toRotationMatrix();
+        const Eigen::Matrix3d R =
+            Eigen::Quaterniond(position[6], position[3], position[4], position[5]).toRotationMatrix();
         const VectorXd v0 = velocity.head(6), a0 = acceleration.head(6), t0 = torque.head(6);
         const Vector3d w = v0.head(3);
         base_cross.push_back(w.cross(Vector3d(v0.tail(3))));
@@ -222,9 +224,15 @@ void result(void* instance, int algorithm, int mode, int state, double* out) {
   const int nv = int(in.m->nv);
   const MatrixXd B = in.basis(state), B_inv = B.transpose();  // a rotation and a permutation
   switch (algorithm) {
-    case kFk: put_poses(in, out); break;
-    case kJacobians: put_jacobians(in, state, out); break;
-    case kRnea: Map<VectorXd>(out, nv) = B.transpose() * in.out; break;
+    case kFk:
+      put_poses(in, out);
+      break;
+    case kJacobians:
+      put_jacobians(in, state, out);
+      break;
+    case kRnea:
+      Map<VectorXd>(out, nv) = B.transpose() * in.out;
+      break;
     case kCrba: {
       MatrixXd M(nv, nv);
       mj_fullM(in.m, in.d, M.data());
@@ -237,16 +245,28 @@ void result(void* instance, int algorithm, int mode, int state, double* out) {
       if (in.free_base) vdot.segment<3>(3) -= in.base_cross[size_t(state)];
       break;
     }
-    case kMinverse: Map<MatrixXd>(out, nv, nv) = B_inv * in.inverse * B_inv.transpose(); break;
-    default: break;
+    case kMinverse:
+      Map<MatrixXd>(out, nv, nv) = B_inv * in.inverse * B_inv.transpose();
+      break;
+    default:
+      break;
   }
 }
 
 }  // namespace
 
 const Plugin* bench_plugin() {
-  static const Plugin plugin{"mujoco", mj_versionString(), "wheel (as shipped)", "as shipped on PyPI", "unknown", mode_name,
-                             create, [](void* instance) { delete static_cast<Instance*>(instance); },
-                             [] { return last_error.c_str(); }, run, result, nullptr};
+  static const Plugin plugin{"mujoco",
+                             mj_versionString(),
+                             "wheel (as shipped)",
+                             "as shipped on PyPI",
+                             "unknown",
+                             mode_name,
+                             create,
+                             [](void* instance) { delete static_cast<Instance*>(instance); },
+                             [] { return last_error.c_str(); },
+                             run,
+                             result,
+                             nullptr};
   return &plugin;
 }

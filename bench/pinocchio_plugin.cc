@@ -1,6 +1,4 @@
 // Pinocchio, headers only, with its own instantiations (PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION not defined).
-#include <pinocchio/multibody/model.hpp>
-#include <pinocchio/multibody/data.hpp>
 #include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/crba.hpp>
@@ -8,6 +6,8 @@
 #include <pinocchio/algorithm/kinematics.hpp>
 #include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
+#include <pinocchio/multibody/data.hpp>
+#include <pinocchio/multibody/model.hpp>
 
 #include <string>
 #include <vector>
@@ -16,10 +16,10 @@
 
 namespace {
 
-using pinocchio::Convention;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+using pinocchio::Convention;
 using RowMatrix3 = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
 
 std::string last_error;
@@ -27,7 +27,8 @@ std::string last_error;
 /// The most special joint type that fits, as Pinocchio's own URDF reader chooses it.
 pinocchio::JointModel joint_of(const BodyData& body) {
   const Eigen::Vector3d axis = Eigen::Map<const Eigen::Vector3d>(body.axis);
-  const bool x = axis == Eigen::Vector3d::UnitX(), y = axis == Eigen::Vector3d::UnitY(), z = axis == Eigen::Vector3d::UnitZ();
+  const bool x = axis == Eigen::Vector3d::UnitX(), y = axis == Eigen::Vector3d::UnitY(),
+             z = axis == Eigen::Vector3d::UnitZ();
   if (body.type == kFreeBody) return pinocchio::JointModelFreeFlyer();
   if (body.type == kRevoluteBody) {
     if (x) return pinocchio::JointModelRX();
@@ -49,7 +50,8 @@ pinocchio::Model build(const ModelData& data) {
     const pinocchio::SE3 placement(Eigen::Map<const RowMatrix3>(b.R), Eigen::Map<const Eigen::Vector3d>(b.p));
     const auto joint = model.addJoint(size_t(b.parent + 1), joint_of(b), placement, "joint" + std::to_string(i));
     Eigen::Matrix3d I;
-    I << b.inertia[0], b.inertia[1], b.inertia[2], b.inertia[1], b.inertia[3], b.inertia[4], b.inertia[2], b.inertia[4], b.inertia[5];
+    I << b.inertia[0], b.inertia[1], b.inertia[2], b.inertia[1], b.inertia[3], b.inertia[4], b.inertia[2], b.inertia[4],
+        b.inertia[5];
     model.appendBodyToJoint(joint, pinocchio::Inertia(b.mass, Eigen::Map<const Eigen::Vector3d>(b.com), I));
     if (b.type != kFreeBody) model.armature[model.joints[joint].idx_v()] = b.rotor_inertia;
   }
@@ -113,12 +115,20 @@ double run(void* instance, int algorithm, int mode, int state) {
   const size_t i = size_t(state);
   const Convention convention = mode == 0 ? Convention::LOCAL : Convention::WORLD;
   switch (algorithm) {
-    case kFk: pinocchio::forwardKinematics(in.model, in.data, in.q[i]); return in.data.oMi.back().translation()[0];
-    case kJacobians: pinocchio::computeJointJacobians(in.model, in.data, in.q[i]); return in.data.J(5, in.model.nv - 1);
-    case kRnea: return pinocchio::rnea(in.model, in.data, in.q[i], in.v[i], in.a[i])[0];
-    case kCrba: return pinocchio::crba(in.model, in.data, in.q[i], convention)(0, 0);
-    case kAba: return pinocchio::aba(in.model, in.data, in.q[i], in.v[i], in.tau[i], convention)[0];
-    case kMinverse: return pinocchio::computeMinverse(in.model, in.data, in.q[i])(0, 0);
+    case kFk:
+      pinocchio::forwardKinematics(in.model, in.data, in.q[i]);
+      return in.data.oMi.back().translation()[0];
+    case kJacobians:
+      pinocchio::computeJointJacobians(in.model, in.data, in.q[i]);
+      return in.data.J(5, in.model.nv - 1);
+    case kRnea:
+      return pinocchio::rnea(in.model, in.data, in.q[i], in.v[i], in.a[i])[0];
+    case kCrba:
+      return pinocchio::crba(in.model, in.data, in.q[i], convention)(0, 0);
+    case kAba:
+      return pinocchio::aba(in.model, in.data, in.q[i], in.v[i], in.tau[i], convention)[0];
+    case kMinverse:
+      return pinocchio::computeMinverse(in.model, in.data, in.q[i])(0, 0);
     case kRneaDerivatives:
       pinocchio::computeRNEADerivatives(in.model, in.data, in.q[i], in.v[i], in.a[i]);
       return in.data.dtau_dq(0, 0);
@@ -147,10 +157,18 @@ void result(void* instance, int algorithm, int mode, int state, double* out) {
       if (in.free_base) J.leftCols<3>().swap(J.middleCols<3>(3));
       break;
     }
-    case kRnea: in.put(data.tau, out); break;
-    case kCrba: in.put_matrix(data.M, out, true); break;
-    case kAba: in.put(data.ddq, out); break;
-    case kMinverse: in.put_matrix(data.Minv, out, true); break;
+    case kRnea:
+      in.put(data.tau, out);
+      break;
+    case kCrba:
+      in.put_matrix(data.M, out, true);
+      break;
+    case kAba:
+      in.put(data.ddq, out);
+      break;
+    case kMinverse:
+      in.put_matrix(data.Minv, out, true);
+      break;
     case kRneaDerivatives:
       out = in.put_matrix(data.dtau_dq, out, false);
       out = in.put_matrix(data.dtau_dv, out, false);
@@ -167,9 +185,17 @@ void result(void* instance, int algorithm, int mode, int state, double* out) {
 }  // namespace
 
 const Plugin* bench_plugin() {
-  static const Plugin plugin{"pinocchio", PINOCCHIO_VERSION, BENCH_COMPILER " " BENCH_COMPILER_VERSION, BENCH_FLAGS,
-                             "native", mode_name, create,
+  static const Plugin plugin{"pinocchio",
+                             PINOCCHIO_VERSION,
+                             BENCH_COMPILER " " BENCH_COMPILER_VERSION,
+                             BENCH_FLAGS,
+                             "native",
+                             mode_name,
+                             create,
                              [](void* instance) { delete static_cast<Instance*>(instance); },
-                             [] { return last_error.c_str(); }, run, result, nullptr};
+                             [] { return last_error.c_str(); },
+                             run,
+                             result,
+                             nullptr};
   return &plugin;
 }

@@ -49,7 +49,9 @@ Exit run(const Command& command, std::span<const std::string> arguments) {
 CLI::Option* add_base_option(CLI::App& app, std::optional<Base>& base) {
   static const std::map<std::string, Base> kNames{{"fixed", Base::kFixed}, {"free", Base::kFree}};
   const auto set = [&base](const std::string& name) { base = kNames.at(name); };
-  return app.add_option_function<std::string>("--base", set, "whether the root link is fixed to the world; as the file says by default")
+  return app
+      .add_option_function<std::string>("--base", set,
+                                        "whether the root link is fixed to the world; as the file says by default")
       ->type_name("fixed|free")
       ->check([](const std::string& name) {
         return kNames.contains(name) ? "" : fmt::format("'{}' is neither fixed nor free", name);

@@ -34,11 +34,13 @@ std::string count_of(std::size_t count, const char* noun) {
 
 std::string summary(const Report& report) {
   const std::vector<Diagnostic>& all = report.model.diagnostics;
-  const auto errors = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](auto& d) { return d.is_error(); }));
+  const auto errors =
+      static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](auto& d) { return d.is_error(); }));
   std::string text = fmt::format("{}: {}", report.name, report.ok ? "ok" : "failed");
   if (report.model) {
     const Model& m = *report.model.value;
-    text += fmt::format(", {}, {}", count_of(std::size_t(m.link_count()), "link"), count_of(std::size_t(m.nv()), "dof"));
+    text +=
+        fmt::format(", {}, {}", count_of(std::size_t(m.link_count()), "link"), count_of(std::size_t(m.nv()), "dof"));
   }
   if (errors > 0) text += ", " + count_of(errors, "error");
   if (errors < all.size()) text += ", " + count_of(all.size() - errors, "warning");

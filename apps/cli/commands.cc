@@ -17,7 +17,8 @@ constexpr std::array kCommands{
     Command{"conventions", "units, axes, orders, and how to convert them to other engines'",
             "  kansetsu conventions | less", declare_conventions},
     Command{"eval", "compute kinematics and dynamics of given states, JSON in and out",
-            "  echo '{\"compute\": [\"rnea\", \"crba\"], \"states\": [{\"q\": {\"hinge1\": 0.5}}]}' | kansetsu eval pendulum\n"
+            "  echo '{\"compute\": [\"rnea\", \"crba\"], \"states\": [{\"q\": {\"hinge1\": 0.5}}]}' | kansetsu eval "
+            "pendulum\n"
             "  kansetsu eval robot.urdf --base free --in request.json --out reply.json",
             declare_eval},
     Command{"convert", "write a model in another format",

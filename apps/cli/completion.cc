@@ -71,7 +71,8 @@ std::string bash() {
         continue;
       }
       options.push_back(w.option);
-      if (w.takes_value) values += fmt::format("        {}) words=\"{}\"; value=1 ;;\n", w.option, fmt::join(w.choices, " "));
+      if (w.takes_value)
+        values += fmt::format("        {}) words=\"{}\"; value=1 ;;\n", w.option, fmt::join(w.choices, " "));
     }
     cases += fmt::format("    {})\n      options=\"{}\"\n      words=\"{}\"\n", c.name, fmt::join(options, " "),
                          fmt::join(positional, " "));
@@ -117,11 +118,14 @@ std::string zsh() {
     cases += fmt::format("    {})\n      _arguments", c.name);
     for (const Word& w : c.words) {
       const std::string help = in_quotes(w.help, "[]:");
-      const std::string value = w.choices.empty()      ? ":file:_files"
-                                : w.option.empty()     ? fmt::format(":model:_alternative \"figures\\:figure\\:({})\" \"files\\:file\\:_files\"", fmt::join(w.choices, " "))
-                                                       : fmt::format(":value:({})", fmt::join(w.choices, " "));
+      const std::string value =
+          w.choices.empty()  ? ":file:_files"
+          : w.option.empty() ? fmt::format(":model:_alternative \"figures\\:figure\\:({})\" \"files\\:file\\:_files\"",
+                                           fmt::join(w.choices, " "))
+                             : fmt::format(":value:({})", fmt::join(w.choices, " "));
       if (w.option.empty()) cases += fmt::format(" \\\n        '*{}'", value);
-      if (!w.option.empty()) cases += fmt::format(" \\\n        '{}[{}]{}'", w.option, help, w.takes_value ? value : "");
+      if (!w.option.empty())
+        cases += fmt::format(" \\\n        '{}[{}]{}'", w.option, help, w.takes_value ? value : "");
     }
     cases += "\n      ;;\n";
   }
@@ -149,7 +153,8 @@ std::string fish() {
   const std::vector<Completion> all = completions();
   std::string text = "# fish completion for kansetsu: ~/.config/fish/completions/kansetsu.fish\n";
   for (const Completion& c : all)
-    text += fmt::format("complete -c kansetsu -n __fish_use_subcommand -f -a {} -d '{}'\n", c.name, in_quotes(c.summary));
+    text +=
+        fmt::format("complete -c kansetsu -n __fish_use_subcommand -f -a {} -d '{}'\n", c.name, in_quotes(c.summary));
   for (const Completion& c : all) {
     const std::string when = fmt::format("complete -c kansetsu -n '__fish_seen_subcommand_from {}'", c.name);
     for (const Word& w : c.words) {
@@ -169,9 +174,13 @@ std::string fish() {
 
 Runner declare_completion(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
-  app.add_option("SHELL", *shell, "bash, zsh or fish")->required()->type_name("bash|zsh|fish")->check([](const std::string& name) {
-    return name == "bash" || name == "zsh" || name == "fish" ? "" : fmt::format("'{}' is none of bash, zsh, fish", name);
-  });
+  app.add_option("SHELL", *shell, "bash, zsh or fish")
+      ->required()
+      ->type_name("bash|zsh|fish")
+      ->check([](const std::string& name) {
+        return name == "bash" || name == "zsh" || name == "fish" ? ""
+                                                                 : fmt::format("'{}' is none of bash, zsh, fish", name);
+      });
   return [shell] {
     print(*shell == "bash" ? bash() : *shell == "zsh" ? zsh() : fish());
     return kOk;

@@ -7,7 +7,6 @@
 #include "cli/arguments.h"
 #include "cli/load_model.h"
 #include "cli/output.h"
-#include "cli/suggest.h"
 #include "kansetsu/io/urdf.h"
 
 namespace kansetsu::cli {
@@ -22,9 +21,8 @@ struct Options {
 };
 
 void check_format(const std::string& file) {
-  const std::string extension = fs::path(file).extension().string();
-  if (file != "-" && extension != ".urdf")
-    throw Failure(kBadUsage, fmt::format("kansetsu convert: {}: {}", file, unknown_name("format", extension, {".urdf"})));
+  if (file == "-" || fs::path(file).extension() == ".urdf") return;
+  throw Failure(kBadUsage, fmt::format("kansetsu convert: {}: unknown format\n  known: .urdf", file));
 }
 
 /// Mesh names that are relative to the file they were read from, made relative to the file to be written.
@@ -35,7 +33,8 @@ void move_meshes(ModelDescription& model, const fs::path& from, const fs::path& 
   const auto move = [&](std::vector<LinkShape>& shapes) {
     for (LinkShape& shape : shapes) {
       auto* mesh = std::get_if<Mesh>(&shape.shape);
-      if (!mesh || mesh->uri.empty() || mesh->uri.find("://") != std::string::npos || mesh->uri.starts_with('/')) continue;
+      if (!mesh || mesh->uri.empty() || mesh->uri.find("://") != std::string::npos || mesh->uri.starts_with('/'))
+        continue;
       mesh->uri = (old_folder / mesh->uri).lexically_normal().lexically_proximate(new_folder).generic_string();
     }
   };
@@ -45,9 +44,7 @@ void move_meshes(ModelDescription& model, const fs::path& from, const fs::path& 
   }
 }
 
-void print_diagnostics(const std::vector<Diagnostic>& diagnostics) {
-  fmt::print(stderr, "{}", to_string(diagnostics));
-}
+void print_diagnostics(const std::vector<Diagnostic>& diagnostics) { fmt::print(stderr, "{}", to_string(diagnostics)); }
 
 Exit convert(Options options) {
   check_format(options.out);
@@ -71,7 +68,8 @@ Exit convert(Options options) {
 Runner declare_convert(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("IN", options->model.name, kModelHelp)->required()->type_name("");
-  app.add_option("OUT", options->out, "file to write; its ending tells the format: .urdf ('-': URDF to standard output)")
+  app.add_option("OUT", options->out,
+                 "file to write; its ending tells the format: .urdf ('-': URDF to standard output)")
       ->required()
       ->type_name("");
   add_base_option(app, options->model.base);

@@ -17,9 +17,10 @@ namespace {
 void check_invertible(const Bench& bench, Status status, const Eigen::VectorXd& singular) {
   if (status == Status::kOk) return;
   const auto joints = singular_joints(bench.model, singular);
-  throw StateError(fmt::format("the mass matrix is singular: nothing resists {}; give the links that move with {} mass, "
-                               "or a joint rotor inertia",
-                               fmt::join(joints, ", "), joints.size() == 1 ? "it" : "them"));
+  throw StateError(
+      fmt::format("the mass matrix is singular: nothing resists {}; give the links that move with {} mass, "
+                  "or a joint rotor inertia",
+                  fmt::join(joints, ", "), joints.size() == 1 ? "it" : "them"));
 }
 
 void write_fk(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json) {
@@ -42,7 +43,9 @@ Centroidal centroidal_of(Bench& b, const StateInput& in) {
   return result;
 }
 
-void write_com(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json) { json.value(centroidal_of(b, in).com); }
+void write_com(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json) {
+  json.value(centroidal_of(b, in).com);
+}
 
 void write_centroidal(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json) {
   const Centroidal c = centroidal_of(b, in);
@@ -139,7 +142,8 @@ bool parse_pair(const std::string& text, const Model& model, Quantity& quantity,
     return true;
   }
   const std::string first = text.substr(0, first_colon);
-  const std::string unknown = model.find_link(first) && first_colon != std::string::npos ? text.substr(first_colon + 1) : first;
+  const std::string unknown =
+      model.find_link(first) && first_colon != std::string::npos ? text.substr(first_colon + 1) : first;
   problems.unknown("compute", "link", unknown, known_links(model));
   return false;
 }

@@ -30,7 +30,7 @@ struct Quantity {
   using Write = void (*)(Bench& bench, const StateInput& input, const Quantity& quantity, JsonWriter& json);
 
   std::string name;
-  Write write;           ///< throws StateError if there is no answer
+  Write write;            ///< throws StateError if there is no answer
   LinkId from{0}, to{0};  ///< links that the name mentions
 };
 

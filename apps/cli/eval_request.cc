@@ -26,7 +26,8 @@ std::vector<Quantity> read_quantities(const json& request, const Model& model, P
       }
       auto quantity = parse_quantity(name.get<std::string>(), model, problems);
       const auto same = [&](const Quantity& q) { return q.name == quantity->name; };
-      if (quantity && std::none_of(quantities.begin(), quantities.end(), same)) quantities.push_back(*std::move(quantity));
+      if (quantity && std::none_of(quantities.begin(), quantities.end(), same))
+        quantities.push_back(*std::move(quantity));
     }
   }
   return quantities;

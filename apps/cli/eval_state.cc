@@ -13,10 +13,13 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kAgreement = 1e-9;   // of values given for geared coordinates, relative to the larger of 1 and the value
+constexpr double kAgreement =
+    1e-9;  // of values given for geared coordinates, relative to the larger of 1 and the value
 constexpr double kUnitLength = 1e-6;  // of quaternions
 
-bool agree(double given, double follows) { return std::abs(given - follows) <= kAgreement * std::max(1.0, std::abs(follows)); }
+bool agree(double given, double follows) {
+  return std::abs(given - follows) <= kAgreement * std::max(1.0, std::abs(follows));
+}
 
 /// Only the first error of a state is kept.
 void fail(StateInput& input, std::string what) {
@@ -67,8 +70,8 @@ StateInput StateReader::read(const json& state, const std::string& path, Problem
   return input;
 }
 
-std::vector<StateReader::Given> StateReader::read_joints(const json& state, const char* section, const std::string& path,
-                                                         Problems& problems) const {
+std::vector<StateReader::Given> StateReader::read_joints(const json& state, const char* section,
+                                                         const std::string& path, Problems& problems) const {
   std::vector<Given> result;
   const auto found = state.find(section);
   if (found == state.end()) return result;
@@ -132,7 +135,8 @@ void StateReader::read_base(const json& base, const std::string& path, StateInpu
   set("tau", input.tau, 0, 6);
 }
 
-void StateReader::read_wrenches(const json& fext, const std::string& path, StateInput& input, Problems& problems) const {
+void StateReader::read_wrenches(const json& fext, const std::string& path, StateInput& input,
+                                Problems& problems) const {
   if (!is_object(fext, path, problems)) return;
   for (const auto& [name, value] : fext.items()) {
     const auto link = model_.find_link(name);

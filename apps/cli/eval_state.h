@@ -44,7 +44,7 @@ class StateReader {
   bool is_dependent(JointId joint, int index) const { return dependent_.contains({joint.value(), index}); }
 
   Model model_;
-  std::set<std::pair<int, int>> dependent_;  ///< coordinates (joint, index) that a coupling determines
+  std::set<std::pair<int, int>> dependent_;            ///< coordinates (joint, index) that a coupling determines
   std::vector<std::string> link_names_, joint_names_;  ///< joints that have coordinates
 };
 

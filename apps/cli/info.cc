@@ -1,7 +1,7 @@
 /// kansetsu info MODEL: what a model consists of, for people or as JSON.
 
-#include "cli/arguments.h"
 #include "cli/info.h"
+#include "cli/arguments.h"
 #include "cli/load_model.h"
 #include "cli/output.h"
 

@@ -13,20 +13,18 @@ std::string number(double x) { return fmt::format("{:.6g}", x); }
 std::string vector(const Vec3<>& x) { return fmt::format("({:.6g} {:.6g} {:.6g})", x.x, x.y, x.z); }
 std::string limit(double x) { return x < kInfinity ? number(x) : "–"; }
 std::string range(double lower, double upper) {
-  return lower > -kInfinity || upper < kInfinity ? fmt::format("{} … {}", lower > -kInfinity ? number(lower) : "–", limit(upper))
-                                                 : "–";
+  return lower > -kInfinity || upper < kInfinity
+             ? fmt::format("{} … {}", lower > -kInfinity ? number(lower) : "–", limit(upper))
+             : "–";
 }
 
-std::string pose(const Pose& p) {
-  return p == Pose{} ? "" : fmt::format(" at {}, rpy {}", vector(p.p), vector(p.rpy));
-}
+std::string pose(const Pose& p) { return p == Pose{} ? "" : fmt::format(" at {}, rpy {}", vector(p.p), vector(p.rpy)); }
 
 /// "−2·knee + 0.5" for a coordinate that a gear determines, "" for others.
 std::string gear(const Model& model, const JointDescription& joint, int index) {
   const auto& couplings = model.description().couplings;
-  const auto found = std::find_if(couplings.begin(), couplings.end(), [&](const Coupling& c) {
-    return c.dependent == DofRef{joint.name, index};
-  });
+  const auto found = std::find_if(couplings.begin(), couplings.end(),
+                                  [&](const Coupling& c) { return c.dependent == DofRef{joint.name, index}; });
   if (found == couplings.end()) return "";
   std::string text = "=";
   for (const Coupling::Term& term : found->terms) {
@@ -94,7 +92,8 @@ std::string overview(const Model& model) {
       {"base", (model.base() == Base::kFree ? "free" : "fixed") + pose(model.description().base_pose)},
       {"gravity", vector(model.gravity()) + " m/s²"},
       {"mass", number(model.mass()) + " kg"},
-      {"size", fmt::format("{} links, {} joints, nq {}, nv {}", model.link_count(), model.joint_count(), model.nq(), model.nv())},
+      {"size", fmt::format("{} links, {} joints, nq {}, nv {}", model.link_count(), model.joint_count(), model.nq(),
+                           model.nv())},
       {"coupling groups", list_of(coupling_groups(model))},
       {"loops", "none"},
       {"instruction set", to_string(instruction_set())},
@@ -110,7 +109,8 @@ std::string info_text(const Model& model) {
   const ModelDescription& d = model.description();
   std::string text = fmt::format("{}\n{}\ntree\n", d.name, overview(model));
   for (const std::string& line : draw_tree(model)) text += "  " + line + "\n";
-  if (model.joint_count() > 0) text += "\njoints (SI units, radians; limits are data, dynamics do not apply them)\n" + joint_table(model);
+  if (model.joint_count() > 0)
+    text += "\njoints (SI units, radians; limits are data, dynamics do not apply them)\n" + joint_table(model);
   if (!d.frames.empty()) {
     Rows rows;
     for (const FrameDescription& f : d.frames) rows.push_back({f.name, "on " + f.link + pose(f.origin)});

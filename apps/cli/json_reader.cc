@@ -38,7 +38,8 @@ struct CountedCharacter {
 /// The parser's words without its name and position.
 std::string description(std::string_view token, std::string_view what) {
   const auto cut_through = [&](std::string_view mark) {
-    if (const std::size_t found = what.find(mark); found != std::string_view::npos) what.remove_prefix(found + mark.size());
+    if (const std::size_t found = what.find(mark); found != std::string_view::npos)
+      what.remove_prefix(found + mark.size());
   };
   cut_through("] ");
   if (what.starts_with("parse error")) cut_through(": ");

@@ -14,7 +14,9 @@ using nlohmann::json;
 /// The value for a message, cut where it is long.
 std::string shown(const json& value) {
   constexpr std::size_t kLongest = 40;
-  std::string text = value.is_object() ? "an object" : value.is_array() && value.size() > 8 ? "a longer array" : value.dump();
+  std::string text = value.is_object()                      ? "an object"
+                     : value.is_array() && value.size() > 8 ? "a longer array"
+                                                            : value.dump();
   if (text.size() > kLongest) text = fmt::format("a {}", value.type_name());
   return text;
 }
@@ -43,7 +45,8 @@ bool is_object(const json& value, const std::string& path, Problems& problems) {
   return false;
 }
 
-bool is_object_of(const json& value, const std::string& path, const std::vector<std::string>& known, Problems& problems) {
+bool is_object_of(const json& value, const std::string& path, const std::vector<std::string>& known,
+                  Problems& problems) {
   if (!is_object(value, path, problems)) return false;
   for (const auto& [name, entry] : value.items()) {
     if (std::find(known.begin(), known.end(), name) == known.end()) problems.unknown(path, "entry", name, known);
@@ -53,8 +56,8 @@ bool is_object_of(const json& value, const std::string& path, const std::vector<
 
 std::optional<std::vector<double>> numbers(const json& value, int count, const std::string& path, Problems& problems) {
   if (count == 1 && value.is_number()) return std::vector<double>{value.get<double>()};
-  const bool fits = value.is_array() && value.size() == std::size_t(count) &&
-                    std::all_of(value.begin(), value.end(), is_number);
+  const bool fits =
+      value.is_array() && value.size() == std::size_t(count) && std::all_of(value.begin(), value.end(), is_number);
   if (fits) return value.get<std::vector<double>>();
   const std::string wanted = count == 1 ? "a number" : fmt::format("an array of {} numbers", count);
   problems.bad_shape(path, fmt::format("must be {}, not {}", wanted, shown(value)));

@@ -24,15 +24,11 @@ Model edited(Model model, const ModelSource& source) {
   return model;
 }
 
-/// A file that is not there was perhaps meant to be a figure; one that cannot be read needs a hand, too.
-void add_hints(std::vector<Diagnostic>& diagnostics, const std::string& name) {
+/// A file that is not there was perhaps meant to be a figure.
+void add_figures(std::vector<Diagnostic>& diagnostics, const std::string& name) {
   std::error_code ignored;
-  const bool missing = !std::filesystem::exists(name, ignored);
-  for (Diagnostic& d : diagnostics) {
-    if (!d.is_error() || d.line > 0 || !d.hint.empty()) continue;
-    d.hint = missing ? fmt::format("name a URDF file, or a built-in figure: {}", fmt::join(figure_names(), ", "))
-                     : "check that you may read the file";
-  }
+  if (diagnostics.size() != 1 || std::filesystem::exists(name, ignored)) return;
+  diagnostics[0].hint = fmt::format("name a URDF file, or a built-in figure: {}", fmt::join(figure_names(), ", "));
 }
 
 /// A model that needs no file, if the source names one.
@@ -66,14 +62,14 @@ T value_or_fail(Loaded<T>&& loaded, const std::string& name) {
 Loaded<ModelDescription> load_description(const ModelSource& source) {
   if (const auto model = figure(source)) return {model->description(), validate(model->description())};
   Loaded<ModelDescription> read = io::read_urdf(source.name, options_of(source));
-  add_hints(read.diagnostics, source.name);
+  add_figures(read.diagnostics, source.name);
   return read;
 }
 
 Loaded<Model> load_model(const ModelSource& source) {
   if (const auto model = figure(source)) return {*model, validate(model->description())};
   Loaded<Model> read = io::load_urdf(source.name, options_of(source));
-  add_hints(read.diagnostics, source.name);
+  add_figures(read.diagnostics, source.name);
   return read;
 }
 

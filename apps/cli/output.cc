@@ -13,27 +13,23 @@ namespace fs = std::filesystem;
 
 Output::Output() : stream_(stdout) {}
 
-Output::Output(fs::path file) {
-  if (file == "-") {
+/// A temporary file beside the target; devices and pipes are written in place.
+Output::Output(fs::path file) : target_(std::move(file)) {
+  if (target_ == "-") {
+    target_.clear();
     stream_ = stdout;
     return;
   }
   std::error_code error;
-  target_ = fs::is_symlink(file, error) ? fs::weakly_canonical(file, error) : std::move(file);  // a link is followed
-  open();
-}
-
-/// A temporary file beside the target; devices and pipes are written in place.
-void Output::open() {
-  std::error_code error;
-  const fs::file_status status = fs::status(target_, error);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
+  const fs::file_status old = fs::status(target_, error);
+  if (fs::exists(old) && !fs::is_regular_file(old)) {
     stream_ = std::fopen(target_.c_str(), "wb");
   } else {
+    if (fs::is_symlink(target_, error)) target_ = fs::weakly_canonical(target_, error);  // a link stays one
     temporary_ = target_;
     temporary_ += fmt::format(".{:08x}.tmp", std::random_device{}());
     stream_ = std::fopen(temporary_.c_str(), "wbx");
-    if (stream_ && fs::exists(status)) fs::permissions(temporary_, status.permissions(), error);
+    if (stream_ && fs::exists(old)) fs::permissions(temporary_, old.permissions(), error);
   }
   if (!stream_) fail(errno);
 }

@@ -12,8 +12,8 @@ class Output {
  public:
   struct BrokenPipe {};
 
-  Output();                                      ///< standard output
-  explicit Output(std::filesystem::path file);   ///< "-" is standard output, too
+  Output();                                     ///< standard output
+  explicit Output(std::filesystem::path file);  ///< "-" is standard output, too
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
   ~Output();  ///< without commit(), a file stays as it was before
@@ -22,7 +22,6 @@ class Output {
   void commit();  ///< after the last write()
 
  private:
-  void open();
   void close();
   [[noreturn]] void fail(int error);
 

@@ -103,9 +103,9 @@ State take_off(const Model& model) {
   State state(model);
   state.q[2] = 0.88;                                   // hips at the height of a standing figure
   state.v.head<6>() << 0.2, 1.5, 0.2, 0.3, 0.0, 9.81;  // [ω; v] in base axes
-  const std::pair<const char*, double> limbs[] = {
-      {"waist_z", 0.2}, {"shoulderL_y", -0.5}, {"shoulderR_y", 0.5}, {"elbowL_y", -0.5}, {"elbowR_y", -0.5},
-      {"hipL_y", -0.5}, {"hipR_y", 0.25},      {"kneeL_y", 0.5},     {"kneeR_y", 0.25}};
+  const std::pair<const char*, double> limbs[] = {{"waist_z", 0.2},   {"shoulderL_y", -0.5}, {"shoulderR_y", 0.5},
+                                                  {"elbowL_y", -0.5}, {"elbowR_y", -0.5},    {"hipL_y", -0.5},
+                                                  {"hipR_y", 0.25},   {"kneeL_y", 0.5},      {"kneeR_y", 0.25}};
   for (const auto& [joint, rate] : limbs) state.v[model.coordinates(model.joint_id(joint)).v] = rate;
   return state;
 }

@@ -37,9 +37,12 @@ InstructionSet instruction_set() {
 
 const char* to_string(InstructionSet isa) {
   switch (isa) {
-    case InstructionSet::kBaseline: return "baseline";
-    case InstructionSet::kAvx2: return "avx2";
-    case InstructionSet::kAvx512: return "avx512";
+    case InstructionSet::kBaseline:
+      return "baseline";
+    case InstructionSet::kAvx2:
+      return "avx2";
+    case InstructionSet::kAvx512:
+      return "avx512";
   }
   return "?";
 }

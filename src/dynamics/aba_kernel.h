@@ -14,10 +14,10 @@ struct ArticulatedTree {
   ArticulatedInertia<T>* P;  ///< per body, in B: P̂ of seed 000 (25)
   Force<T>* Z;               ///< per body, in B: bias wrench Ẑ of seed 000 (26)
   HingeFactor<T>* hinge;     ///< per body: of aligned hinges
-  MergedFactor<T>* merged;   ///< per body: of nodes of concurrent hinges, with their first body; null: solved one by one
-  T* group;                  ///< factors of the coupling groups, laid out by GroupFactor
-  Ldlt<T, 6>* base;          ///< of P[0] if the base is free
-  T* singular;               ///< per column of v: 1 if its projected inertia vanished, else 0
+  MergedFactor<T>* merged;  ///< per body: of nodes of concurrent hinges, with their first body; null: solved one by one
+  T* group;                 ///< factors of the coupling groups, laid out by GroupFactor
+  Ldlt<T, 6>* base;         ///< of P[0] if the base is free
+  T* singular;              ///< per column of v: 1 if its projected inertia vanished, else 0
 };
 
 template <class T>
@@ -59,9 +59,15 @@ KANSETSU_HD void eliminate(const TreeView& tree, const Posture<T>& posture, cons
       continue;
     }
     switch (tree.bodies[step.body].aligned_axis) {
-      case 0: eliminate_hinge<0>(tree, step, posture, forces, u, tau, art.P, art.Z, art.hinge, art.singular); break;
-      case 1: eliminate_hinge<1>(tree, step, posture, forces, u, tau, art.P, art.Z, art.hinge, art.singular); break;
-      default: eliminate_hinge<2>(tree, step, posture, forces, u, tau, art.P, art.Z, art.hinge, art.singular); break;
+      case 0:
+        eliminate_hinge<0>(tree, step, posture, forces, u, tau, art.P, art.Z, art.hinge, art.singular);
+        break;
+      case 1:
+        eliminate_hinge<1>(tree, step, posture, forces, u, tau, art.P, art.Z, art.hinge, art.singular);
+        break;
+      default:
+        eliminate_hinge<2>(tree, step, posture, forces, u, tau, art.P, art.Z, art.hinge, art.singular);
+        break;
     }
   }
   if (tree.free_base) factor_base(tree, forces, art);
@@ -87,9 +93,15 @@ KANSETSU_HD void substitute(const TreeView& tree, const Posture<T>& posture, con
     const Body& b = tree.bodies[step.body];
     const Motion<T>& A_P = b.parent < 0 ? A_ground : A[b.parent];
     switch (b.aligned_axis) {
-      case 0: substitute_hinge<0>(tree, step.body, posture, V, u, A_P, art.hinge, A, vdot); break;
-      case 1: substitute_hinge<1>(tree, step.body, posture, V, u, A_P, art.hinge, A, vdot); break;
-      default: substitute_hinge<2>(tree, step.body, posture, V, u, A_P, art.hinge, A, vdot); break;
+      case 0:
+        substitute_hinge<0>(tree, step.body, posture, V, u, A_P, art.hinge, A, vdot);
+        break;
+      case 1:
+        substitute_hinge<1>(tree, step.body, posture, V, u, A_P, art.hinge, A, vdot);
+        break;
+      default:
+        substitute_hinge<2>(tree, step.body, posture, V, u, A_P, art.hinge, A, vdot);
+        break;
     }
   }
 }

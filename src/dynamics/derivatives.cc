@@ -15,8 +15,8 @@ RneaDerivatives::RneaDerivatives(const Model& model) : dq(square(model)), dv(squ
 AbaDerivatives::AbaDerivatives(const Model& model)
     : forward(model), dq(square(model)), dv(square(model)), dtau(square(model)) {}
 
-void rnea_derivatives(const Model& model, const State& state, const VectorRef& vdot, Workspace& work, RneaDerivatives& out,
-                      const ExternalForces* external) {
+void rnea_derivatives(const Model& model, const State& state, const VectorRef& vdot, Workspace& work,
+                      RneaDerivatives& out, const ExternalForces* external) {
   check_state("rnea_derivatives", model, state, work);
   check_size("rnea_derivatives", "vdot", vdot.size(), model.nv());
   check_size("rnea_derivatives", "the result", out.dq.rows(), model.nv());
@@ -35,8 +35,8 @@ void aba_derivatives(const Model& model, const State& state, const VectorRef& ta
   const TreeView tree = model.tree().view();
   Carver<double> carver(work.data());
   const double* fext = world_wrenches(model, state.q, external, carver);
-  kernel::dynamics().rnea_derivatives(tree, state.q.data(), state.v.data(), out.forward.vdot.data(), fext, carver.rest(),
-                                      out.dq.data(), out.dv.data(), nullptr);
+  kernel::dynamics().rnea_derivatives(tree, state.q.data(), state.v.data(), out.forward.vdot.data(), fext,
+                                      carver.rest(), out.dq.data(), out.dv.data(), nullptr);
   kernel::dynamics().apply_inverse(tree, out.dtau.data(), carver.rest(), out.dq.data(), out.dv.data());
 }
 

@@ -134,7 +134,8 @@ KANSETSU_HD void rnea_derivatives(const TreeView& tree, const Posture<T>& postur
 
 /// Coriolis matrix with C·v = bias without gravity and Ṁ − 2C skew. [EW21]: Cᵢⱼ = Sᵢᵀ(B Sⱼ + M Ṡⱼ), Cⱼᵢ = Sⱼᵀ(B Sᵢ + M Ṡᵢ).
 template <class T, class Out>
-KANSETSU_HD void coriolis(const TreeView& tree, const Posture<T>& posture, const T* u, DerivativeScratch<T>& w, Out&& out) {
+KANSETSU_HD void coriolis(const TreeView& tree, const Posture<T>& posture, const T* u, DerivativeScratch<T>& w,
+                          Out&& out) {
   spread<T>(tree, posture, u, nullptr, nullptr, w);
   for (int i = tree.body_count - 1; i >= 0; --i) {
     const Body& b = tree.bodies[i];

@@ -105,7 +105,8 @@ KANSETSU_HD void eliminate_group(const TreeView& tree, const Step& step, const P
   place_members(tree, g, posture, forces.V, u, f);
 
   const Vec3<T> zero{T(0), T(0), T(0)};
-  ArticulatedInertia<T> P{{T(0), T(0), T(0), T(0), T(0), T(0)}, {zero, zero, zero}, {T(0), T(0), T(0), T(0), T(0), T(0)}};
+  ArticulatedInertia<T> P{
+      {T(0), T(0), T(0), T(0), T(0), T(0)}, {zero, zero, zero}, {T(0), T(0), T(0), T(0), T(0), T(0)}};
   Force<T> Z{zero, zero};
   T* floor = f.e;  // borrowed until e is needed
   for (int k = 0; k < d; ++k) {

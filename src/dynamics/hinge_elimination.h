@@ -39,8 +39,12 @@ KANSETSU_HD void eliminate_hinge(const TreeView& tree, const Step& step, const P
   // P' = P − U·D⁻¹·Uᵀ. What remains along the axis is the rotor's share, U·J/D: exactly zero without a rotor.
   const Force<T> k = D_inv * U;
   const T rest = select(regular, rotor * D_inv, T(1));
-  const Sym3<T> A1{msub(U.t.x, k.t.x, A.xx), msub(U.t.x, k.t.y, A.xy), rest * U.t.x,
-                   msub(U.t.y, k.t.y, A.yy), rest * U.t.y, rest * U.t.z};
+  const Sym3<T> A1{msub(U.t.x, k.t.x, A.xx),
+                   msub(U.t.x, k.t.y, A.xy),
+                   rest * U.t.x,
+                   msub(U.t.y, k.t.y, A.yy),
+                   rest * U.t.y,
+                   rest * U.t.z};
   const Mat3<T> B1{madd(-U.t.x, k.f, B.x), madd(-U.t.y, k.f, B.y), rest * U.f};
   const Sym3<T> M1{msub(U.f.x, k.f.x, M.xx), msub(U.f.x, k.f.y, M.xy), msub(U.f.x, k.f.z, M.xz),
                    msub(U.f.y, k.f.y, M.yy), msub(U.f.y, k.f.z, M.yz), msub(U.f.z, k.f.z, M.zz)};
@@ -67,8 +71,9 @@ KANSETSU_HD void eliminate_hinge(const TreeView& tree, const Step& step, const P
 
 /// a' = X·a_P + c,  q̈ = D⁻¹(u − Uᵀa'),  a = a' + S·q̈
 template <int AX, class T>
-KANSETSU_HD void substitute_hinge(const TreeView& tree, int i, const Posture<T>& posture, const Motion<T>* V, const T* rate,
-                                  const Motion<T>& A_P, const HingeFactor<T>* factors, Motion<T>* A, T* vdot) {
+KANSETSU_HD void substitute_hinge(const TreeView& tree, int i, const Posture<T>& posture, const Motion<T>* V,
+                                  const T* rate, const Motion<T>& A_P, const HingeFactor<T>* factors, Motion<T>* A,
+                                  T* vdot) {
   const Body& b = tree.bodies[i];
   const AlignedHinge<T, AX> joint{posture.c[i], posture.s[i], lift<T>(b.X_PJ.p)};
   Motion<T> A_B = joint.to_child(A_P);

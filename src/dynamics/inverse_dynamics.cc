@@ -15,8 +15,8 @@ void check_square(const char* function, const Model& model, const Eigen::Ref<Eig
 
 }  // namespace
 
-void rnea(const Model& model, const State& state, const VectorRef& vdot, Workspace& work, Eigen::Ref<Eigen::VectorXd> tau,
-          const ExternalForces* external) {
+void rnea(const Model& model, const State& state, const VectorRef& vdot, Workspace& work,
+          Eigen::Ref<Eigen::VectorXd> tau, const ExternalForces* external) {
   check_state("rnea", model, state, work);
   check_size("rnea", "vdot", vdot.size(), model.nv());
   check_size("rnea", "tau", tau.size(), model.nv());
@@ -36,8 +36,8 @@ Eigen::VectorXd rnea(const Model& model, const State& state, const VectorRef& vd
 void bias(const Model& model, const State& state, Workspace& work, Eigen::Ref<Eigen::VectorXd> out) {
   check_state("bias", model, state, work);
   check_size("bias", "out", out.size(), model.nv());
-  kernel::dynamics().rnea(model.tree().view(), state.q.data(), state.v.data(), nullptr, nullptr, work.data(), out.data(),
-                          nullptr);
+  kernel::dynamics().rnea(model.tree().view(), state.q.data(), state.v.data(), nullptr, nullptr, work.data(),
+                          out.data(), nullptr);
 }
 
 void gravity_torque(const Model& model, const VectorRef& q, Workspace& work, Eigen::Ref<Eigen::VectorXd> out) {

@@ -13,7 +13,8 @@ struct DynamicsKernels {
                double* tau, double* tau_tree);
   void (*crba)(const TreeView&, const double* q, void* scratch, double* M);
   /// The lower triangle as values of a sparse matrix, see SparseMassMatrix
-  void (*crba_sparse)(const TreeView&, const double* q, void* scratch, const int* slot, int value_count, double* values);
+  void (*crba_sparse)(const TreeView&, const double* q, void* scratch, const int* slot, int value_count,
+                      double* values);
   /// singular: nv numbers, non-zero where the projected inertia of a coordinate vanishes
   void (*aba)(const TreeView&, const double* q, const double* v, const double* tau, const double* fext, void* scratch,
               double* vdot, double* singular);

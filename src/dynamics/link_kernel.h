@@ -9,7 +9,8 @@ namespace kansetsu::kernel::inline KANSETSU_ISA {
 template <class T>
 struct LinkMotion {
   Motion<T> V, A;
-  KANSETSU_HD LinkMotion(const LinkPlacement& link, const Motion<T>* V_B, const Motion<T>* A_B, const Motion<T>& A_ground)
+  KANSETSU_HD LinkMotion(const LinkPlacement& link, const Motion<T>* V_B, const Motion<T>* A_B,
+                         const Motion<T>& A_ground)
       : V(inverse_times(lift<T>(link.X_BL), link.body < 0 ? zero() : V_B[link.body])),
         A(inverse_times(lift<T>(link.X_BL), link.body < 0 ? A_ground : A_B[link.body])) {}
   KANSETSU_HD static Motion<T> zero() { return {{T(0), T(0), T(0)}, {T(0), T(0), T(0)}}; }

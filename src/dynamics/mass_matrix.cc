@@ -73,9 +73,10 @@ SparseMassMatrix::SparseMassMatrix(const Model& model) : tree(&model.tree()) {
 void crba(const Model& model, const VectorRef& q, Workspace& work, SparseMassMatrix& out) {
   check_size("crba", "q", q.size(), model.nq());
   work.check("crba", model);
-  if (out.tree != &model.tree()) throw Error("crba: the sparse matrix was made for another model than '" + model.name() + "'");
-  kernel::dynamics().crba_sparse(model.tree().view(), q.data(), work.data(), out.slot.data(),
-                                 int(out.value.size()), out.value.data());
+  if (out.tree != &model.tree())
+    throw Error("crba: the sparse matrix was made for another model than '" + model.name() + "'");
+  kernel::dynamics().crba_sparse(model.tree().view(), q.data(), work.data(), out.slot.data(), int(out.value.size()),
+                                 out.value.data());
 }
 
 void mass_matrix_inverse(const Model& model, const VectorRef& q, Workspace& work, Eigen::Ref<Eigen::MatrixXd> out) {

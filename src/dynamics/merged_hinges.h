@@ -37,8 +37,9 @@ KANSETSU_HD ArticulatedInertia<T> turn_inertia(const T& c, const T& s, const Art
 
 template <class T>
 KANSETSU_HD void eliminate_merged(const TreeView& tree, const Step& step, const Posture<T>& posture,
-                                  const BodyForces<T>& forces, const T* rate, const T* tau, ArticulatedInertia<T>* P_all,
-                                  Force<T>* Z_all, MergedFactor<T>* factors, T* singular) {
+                                  const BodyForces<T>& forces, const T* rate, const T* tau,
+                                  ArticulatedInertia<T>* P_all, Force<T>* Z_all, MergedFactor<T>* factors,
+                                  T* singular) {
   const int n = step.hinges, first = step.body, last = first + n - 1;
   const Body& end = tree.bodies[last];
   MergedFactor<T>& f = factors[first];
@@ -119,8 +120,8 @@ KANSETSU_HD void eliminate_merged(const TreeView& tree, const Step& step, const 
 }
 
 template <class T>
-KANSETSU_HD void substitute_merged(const TreeView& tree, const Step& step, const Posture<T>& posture, const Motion<T>& A_P,
-                                   const MergedFactor<T>* factors, Motion<T>* A, T* vdot) {
+KANSETSU_HD void substitute_merged(const TreeView& tree, const Step& step, const Posture<T>& posture,
+                                   const Motion<T>& A_P, const MergedFactor<T>* factors, Motion<T>* A, T* vdot) {
   const int n = step.hinges, first = step.body;
   const MergedFactor<T>& f = factors[first];
   const Vec3<T> p = lift<T>(tree.bodies[first].X_PJ.p);

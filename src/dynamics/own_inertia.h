@@ -34,7 +34,8 @@ KANSETSU_HD Force<T> collected_bias(const Body& b, int i, const BodyForces<T>& f
 /// Adds what a step leaves to its parent; the first step to do so adds the parent's own share.
 template <class T>
 KANSETSU_HD void deposit(const TreeView& tree, const Step& step, const BodyForces<T>& forces,
-                         const ArticulatedInertia<T>& P_step, const Force<T>& Z_step, ArticulatedInertia<T>* P, Force<T>* Z) {
+                         const ArticulatedInertia<T>& P_step, const Force<T>& Z_step, ArticulatedInertia<T>* P,
+                         Force<T>* Z) {
   const int p = step.parent;
   if (!step.opens) {
     P[p] += P_step;

@@ -35,8 +35,13 @@ Matrix6 motion_matrix(const Transform<>& X_AB) {
 
 struct Response::Impl {
   explicit Impl(const Model& m)
-      : model(m), block(m), scratch(m), A(size_t(m.tree().body_count())), X_WB(A.size()),
-        vdot(Eigen::VectorXd::Zero(m.nv())), singular(vdot) {}
+      : model(m),
+        block(m),
+        scratch(m),
+        A(size_t(m.tree().body_count())),
+        X_WB(A.size()),
+        vdot(Eigen::VectorXd::Zero(m.nv())),
+        singular(vdot) {}
 
   Model model;
   Workspace block, scratch;
@@ -98,7 +103,8 @@ void to_links(const Tree& tree, const std::vector<Motion<>>& A_B, std::vector<Mo
 }
 }  // namespace
 
-void Response::apply_wrench(LinkId i, const Force<>& F, Eigen::Ref<Eigen::VectorXd> vdot, std::vector<Motion<>>& A) const {
+void Response::apply_wrench(LinkId i, const Force<>& F, Eigen::Ref<Eigen::VectorXd> vdot,
+                            std::vector<Motion<>>& A) const {
   check_size("Response::apply_wrench", "vdot", vdot.size(), impl_->model.nv());
   const LinkPlacement& from = impl_->placement(i);
   const Force<> F_B = from.X_BL * F;
@@ -133,7 +139,8 @@ std::vector<Response::Group> Response::groups() const {
       const LinkId link = impl_->model.child_link(JointId(j));
       const int body = impl_->placement(link).body;
       if (body < 0 || tree.joint_of_body[size_t(body)] != j || tree.bodies[size_t(body)].step != int(n)) continue;
-      const int* members = step.group < 0 ? nullptr : &tree.group_members[size_t(tree.groups[size_t(step.group)].members)];
+      const int* members =
+          step.group < 0 ? nullptr : &tree.group_members[size_t(tree.groups[size_t(step.group)].members)];
       int m = 0;
       while (members && members[m] != body) ++m;
       moved.emplace_back(link, m);

@@ -29,8 +29,8 @@ KANSETSU_HD Force<R> pass_hinge(const Body& b, int i, const Posture<T>& posture,
 
 /// dẐ = Z on member m of a group meets its coordinates; returns Z as the group's parent sees it.
 template <class T, class R>
-KANSETSU_HD Force<R> enter_group(const TreeView& tree, const Group& g, const GroupFactor<T>& f, int m, const Force<R>& Z,
-                                 R* r) {
+KANSETSU_HD Force<R> enter_group(const TreeView& tree, const Group& g, const GroupFactor<T>& f, int m,
+                                 const Force<R>& Z, R* r) {
   for (int k = 0; k < g.d; ++k) {
     R& torque = r[tree.group_columns[g.columns + k]];
     torque = torque - dot(lift<R>(f.J[m * g.d + k]), Z);
@@ -201,14 +201,18 @@ KANSETSU_HD void mass_matrix_inverse(const TreeView& tree, const Posture<T>& pos
     const int count = nv - first < kWidth ? nv - first : kWidth;
     for (int k = 0; k < nv; ++k) r[k] = R(0);
     for (int c = 0; c < count; ++c) {
-      if constexpr (kBlocks) r[first + c].set(c, T(1));
-      else r[first] = T(1);
+      if constexpr (kBlocks)
+        r[first + c].set(c, T(1));
+      else
+        r[first] = T(1);
     }
     respond_to_torques(tree, posture, art, Z, r, A, vdot);
     for (int k = 0; k < nv; ++k) {
       for (int c = 0; c < count; ++c) {
-        if constexpr (kBlocks) out[(first + c) * nv + k] = vdot[k][c];
-        else out[first * nv + k] = vdot[k];
+        if constexpr (kBlocks)
+          out[(first + c) * nv + k] = vdot[k][c];
+        else
+          out[first * nv + k] = vdot[k];
       }
     }
   }

@@ -33,6 +33,16 @@ std::size_t utf8_length(std::string_view text) {
   return bad ? 0 : length;
 }
 
+/// The reason if it fails.
+std::optional<std::string> write_file(const std::filesystem::path& file, std::string_view text) {
+  errno = 0;
+  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
+  stream.write(text.data(), static_cast<std::streamsize>(text.size()));
+  stream.close();
+  if (stream) return std::nullopt;
+  return errno ? std::strerror(errno) : "write error";
+}
+
 }  // namespace
 
 FileText read_file(const std::filesystem::path& file) {
@@ -60,21 +70,19 @@ FileText read_file(const std::filesystem::path& file) {
 std::optional<std::string> replace_file(const std::filesystem::path& file, std::string_view text) {
   namespace fs = std::filesystem;
   std::error_code error;
+  const fs::file_status old = fs::status(file, error);
+  if (fs::exists(old) && !fs::is_regular_file(old))
+    return write_file(file, text);  // a device or a pipe stays what it is
   const fs::path target = fs::is_symlink(file, error) ? fs::weakly_canonical(file, error) : file;
   fs::path temporary = target;
   temporary += fmt::format(".{:08x}.tmp", std::random_device{}());
-  errno = 0;
-  std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
-  stream.write(text.data(), static_cast<std::streamsize>(text.size()));
-  stream.close();
-  if (!stream) {
-    const std::string reason = errno ? std::strerror(errno) : "write error";
-    fs::remove(temporary, error);
-    return reason;
+  std::optional<std::string> reason = write_file(temporary, text);
+  if (!reason) {
+    if (fs::exists(old)) fs::permissions(temporary, old.permissions(), error);
+    fs::rename(temporary, target, error);
+    if (!error) return std::nullopt;
+    reason = error.message();
   }
-  fs::rename(temporary, target, error);
-  if (!error) return std::nullopt;
-  const std::string reason = error.message();
   fs::remove(temporary, error);
   return reason;
 }

@@ -22,7 +22,7 @@ inline constexpr std::uintmax_t kMaxFileSize = std::uintmax_t{256} << 20;
 FileText read_file(const std::filesystem::path& file);
 
 /// Writes a temporary file beside `file` and renames it, so that nobody ever sees half a file. The reason if it fails; an
-/// old file is then untouched. A link is followed, not replaced.
+/// old file is then untouched. A link is followed, not replaced; devices and pipes are written in place.
 std::optional<std::string> replace_file(const std::filesystem::path& file, std::string_view text);
 
 /// No text: it holds zero bytes, or more than one control character in ten.

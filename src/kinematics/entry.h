@@ -21,7 +21,8 @@ struct Frame {
   Carver<T> carver;
   Posture<T> posture;
 
-  KANSETSU_HD Frame(const TreeView& tree, const double* q, void* scratch) : carver(scratch), posture(carve_posture(tree, carver)) {
+  KANSETSU_HD Frame(const TreeView& tree, const double* q, void* scratch)
+      : carver(scratch), posture(carve_posture(tree, carver)) {
     load_posture(tree, as<T>(q), posture);
   }
   template <class Item>

@@ -11,9 +11,12 @@ using Columns = Eigen::Ref<Eigen::Matrix<double, 6, Eigen::Dynamic>>;
 
 kernel::Axes to_kernel(JacobianAxes axes) {
   switch (axes) {
-    case JacobianAxes::kLocal: return kernel::Axes::kLocal;
-    case JacobianAxes::kWorld: return kernel::Axes::kWorld;
-    case JacobianAxes::kLocalWorldAligned: break;
+    case JacobianAxes::kLocal:
+      return kernel::Axes::kLocal;
+    case JacobianAxes::kWorld:
+      return kernel::Axes::kWorld;
+    case JacobianAxes::kLocalWorldAligned:
+      break;
   }
   return kernel::Axes::kLocalWorldAligned;
 }

@@ -35,7 +35,8 @@ struct FrameView {
 /// @param O  position of O in the world
 template <class T>
 KANSETSU_HD void jacobian(const TreeView& tree, const Transform<T>* X, const Motion<T>* S, const Motion<T>* V,
-                          const Vec3<T>& O, int body, const Transform<>& X_BF, Axes axes, Motion<T>* J, Motion<T>* J_dot) {
+                          const Vec3<T>& O, int body, const Transform<>& X_BF, Axes axes, Motion<T>* J,
+                          Motion<T>* J_dot) {
   const Vec3<T> zero{T(0), T(0), T(0)};
   for (int k = 0; k < tree.nv; ++k) {
     J[k] = {zero, zero};

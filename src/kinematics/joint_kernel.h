@@ -38,9 +38,12 @@ KANSETSU_HD Vec3<T> turn_back(const T& c, const T& s, const Vec3<T>& a) {
 /// Component AX, and the vector with only that component.
 template <int AX, class T>
 KANSETSU_HD T& along(Vec3<T>& a) {
-  if constexpr (AX == 0) return a.x;
-  else if constexpr (AX == 1) return a.y;
-  else return a.z;
+  if constexpr (AX == 0)
+    return a.x;
+  else if constexpr (AX == 1)
+    return a.y;
+  else
+    return a.z;
 }
 template <int AX, class T>
 KANSETSU_HD const T& along(const Vec3<T>& a) {
@@ -75,7 +78,7 @@ KANSETSU_HD Mat3<T> to_z(const Mat3<T>& a) {
 }
 template <int AX, class Any>
 KANSETSU_HD Any from_z(const Any& a) {
-  return to_z<AX == 2 ? 2 : 1 - AX>(a);
+  return to_z < AX == 2 ? 2 : 1 - AX > (a);
 }
 
 /// R·A·Rᵀ for the turn R about z: two shared products of c and s instead of a full congruence.
@@ -138,11 +141,16 @@ KANSETSU_HD Motion<T> subspace(const Body& b, int k) {
   const Vec3<T> zero{T(0), T(0), T(0)};
   const auto unit = [](int i) { return Vec3<T>{T(i == 0), T(i == 1), T(i == 2)}; };
   switch (b.kind) {
-    case PrimitiveKind::kHinge: return {unit(b.aligned_axis < 0 ? 2 : b.aligned_axis), zero};
-    case PrimitiveKind::kSlide: return {zero, unit(2)};
-    case PrimitiveKind::kScrew: return {unit(2), {T(0), T(0), T(b.pitch)}};
-    case PrimitiveKind::kBall: return {unit(k), zero};
-    case PrimitiveKind::kFree: return k < 3 ? Motion<T>{unit(k), zero} : Motion<T>{zero, unit(k - 3)};
+    case PrimitiveKind::kHinge:
+      return {unit(b.aligned_axis < 0 ? 2 : b.aligned_axis), zero};
+    case PrimitiveKind::kSlide:
+      return {zero, unit(2)};
+    case PrimitiveKind::kScrew:
+      return {unit(2), {T(0), T(0), T(b.pitch)}};
+    case PrimitiveKind::kBall:
+      return {unit(k), zero};
+    case PrimitiveKind::kFree:
+      return k < 3 ? Motion<T>{unit(k), zero} : Motion<T>{zero, unit(k - 3)};
   }
   return {zero, zero};
 }
@@ -156,10 +164,14 @@ KANSETSU_HD Motion<T> joint_rate(const Body& b, const T* u) {
       if (b.aligned_axis == 0) return {{u[0], o, o}, {o, o, o}};
       if (b.aligned_axis == 1) return {{o, u[0], o}, {o, o, o}};
       return {{o, o, u[0]}, {o, o, o}};
-    case PrimitiveKind::kSlide: return {{o, o, o}, {o, o, u[0]}};
-    case PrimitiveKind::kScrew: return {{o, o, u[0]}, {o, o, T(b.pitch) * u[0]}};
-    case PrimitiveKind::kBall: return {{u[0], u[1], u[2]}, {o, o, o}};
-    case PrimitiveKind::kFree: return {{u[0], u[1], u[2]}, {u[3], u[4], u[5]}};
+    case PrimitiveKind::kSlide:
+      return {{o, o, o}, {o, o, u[0]}};
+    case PrimitiveKind::kScrew:
+      return {{o, o, u[0]}, {o, o, T(b.pitch) * u[0]}};
+    case PrimitiveKind::kBall:
+      return {{u[0], u[1], u[2]}, {o, o, o}};
+    case PrimitiveKind::kFree:
+      return {{u[0], u[1], u[2]}, {u[3], u[4], u[5]}};
   }
   return {{o, o, o}, {o, o, o}};
 }
@@ -178,11 +190,25 @@ struct GeneralJoint {
   KANSETSU_HD void add_bias(const Motion<T>& V, const T* u, Motion<T>& A) const { A += cross(V, joint_rate(b, u)); }
   KANSETSU_HD void project(const Force<T>& F, T* out) const {
     switch (b.kind) {
-      case PrimitiveKind::kHinge: out[0] = F.t.z; break;
-      case PrimitiveKind::kSlide: out[0] = F.f.z; break;
-      case PrimitiveKind::kScrew: out[0] = madd(T(b.pitch), F.f.z, F.t.z); break;
-      case PrimitiveKind::kFree: out[3] = F.f.x; out[4] = F.f.y; out[5] = F.f.z; [[fallthrough]];
-      case PrimitiveKind::kBall: out[0] = F.t.x; out[1] = F.t.y; out[2] = F.t.z; break;
+      case PrimitiveKind::kHinge:
+        out[0] = F.t.z;
+        break;
+      case PrimitiveKind::kSlide:
+        out[0] = F.f.z;
+        break;
+      case PrimitiveKind::kScrew:
+        out[0] = madd(T(b.pitch), F.f.z, F.t.z);
+        break;
+      case PrimitiveKind::kFree:
+        out[3] = F.f.x;
+        out[4] = F.f.y;
+        out[5] = F.f.z;
+        [[fallthrough]];
+      case PrimitiveKind::kBall:
+        out[0] = F.t.x;
+        out[1] = F.t.y;
+        out[2] = F.t.z;
+        break;
     }
   }
 };
@@ -191,10 +217,18 @@ struct GeneralJoint {
 template <class T, class Visit>
 KANSETSU_HD void with_joint(const Body& b, const Posture<T>& posture, int i, Visit&& visit) {
   switch (b.aligned_axis) {
-    case 0: visit(AlignedHinge<T, 0>{posture.c[i], posture.s[i], lift<T>(b.X_PJ.p)}); break;
-    case 1: visit(AlignedHinge<T, 1>{posture.c[i], posture.s[i], lift<T>(b.X_PJ.p)}); break;
-    case 2: visit(AlignedHinge<T, 2>{posture.c[i], posture.s[i], lift<T>(b.X_PJ.p)}); break;
-    default: visit(GeneralJoint<T>{b, posture.X_PB[i]}); break;
+    case 0:
+      visit(AlignedHinge<T, 0>{posture.c[i], posture.s[i], lift<T>(b.X_PJ.p)});
+      break;
+    case 1:
+      visit(AlignedHinge<T, 1>{posture.c[i], posture.s[i], lift<T>(b.X_PJ.p)});
+      break;
+    case 2:
+      visit(AlignedHinge<T, 2>{posture.c[i], posture.s[i], lift<T>(b.X_PJ.p)});
+      break;
+    default:
+      visit(GeneralJoint<T>{b, posture.X_PB[i]});
+      break;
   }
 }
 

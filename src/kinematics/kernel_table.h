@@ -15,11 +15,11 @@ struct KinematicsKernels {
   /// X_WB per body
   void (*poses)(const TreeView&, const double* q, void* scratch, double* X);
   /// X_WB, V_WB_B and spatial acceleration A_WB_B per body; a may be null, then A is the drift
-  void (*motions)(const TreeView&, const double* q, const double* v, const double* a, void* scratch, double* X, double* V,
-                  double* A);
+  void (*motions)(const TreeView&, const double* q, const double* v, const double* a, void* scratch, double* X,
+                  double* V, double* A);
   /// Jacobian (and its rate, if v is given) of the frame X_BF on a body; 6 × nv, column by column
-  void (*jacobian)(const TreeView&, const double* q, const double* v, int body, const Transform<>& X_BF, Axes, void* scratch,
-                   double* J, double* J_dot);
+  void (*jacobian)(const TreeView&, const double* q, const double* v, int body, const Transform<>& X_BF, Axes,
+                   void* scratch, double* J, double* J_dot);
   /// Motion subspaces of all columns of v in world axes at the world origin; 6 × nv
   void (*subspaces)(const TreeView&, const double* q, void* scratch, double* S);
   /// [kinetic, potential]

@@ -22,8 +22,8 @@ KANSETSU_HD void velocities(const TreeView& tree, const Posture<T>& posture, con
 
 /// Spatial accelerations A_WB_B for the tree accelerations a (null: zero), the ground moving with A_ground.
 template <class T>
-KANSETSU_HD void accelerations(const TreeView& tree, const Posture<T>& posture, const T* u, const T* a, const Motion<T>* V,
-                               const Motion<T>& A_ground, Motion<T>* A) {
+KANSETSU_HD void accelerations(const TreeView& tree, const Posture<T>& posture, const T* u, const T* a,
+                               const Motion<T>* V, const Motion<T>& A_ground, Motion<T>* A) {
   for (int i = 0; i < tree.body_count; ++i) {
     const Body& b = tree.bodies[i];
     const Motion<T>& A_P = b.parent < 0 ? A_ground : A[b.parent];

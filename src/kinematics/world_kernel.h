@@ -40,8 +40,8 @@ KANSETSU_HD void world_velocities(const TreeView& tree, const Motion<T>* S, cons
 
 /// Accelerations of all bodies, in O: Σ S·a + V × (S·u). With a null the drift alone.
 template <class T>
-KANSETSU_HD void world_accelerations(const TreeView& tree, const Motion<T>* S, const T* u, const T* a, const Motion<T>* V,
-                                     const Motion<T>& A_ground, Motion<T>* A) {
+KANSETSU_HD void world_accelerations(const TreeView& tree, const Motion<T>* S, const T* u, const T* a,
+                                     const Motion<T>* V, const Motion<T>& A_ground, Motion<T>* A) {
   const Vec3<T> zero{T(0), T(0), T(0)};
   for (int i = 0; i < tree.body_count; ++i) {
     const Body& b = tree.bodies[i];

@@ -1,5 +1,6 @@
 #include "model/codes.h"
 
+#include <algorithm>
 #include <array>
 
 namespace kansetsu {
@@ -117,6 +118,11 @@ static_assert(in_order());
 const ModelCodeInfo& info(ModelCode code) { return kCodes[std::size_t(code)]; }
 
 std::span<const ModelCodeInfo> model_codes() { return kCodes; }
+
+bool Report::has(ModelCode code) const {
+  return std::any_of(diagnostics_.begin(), diagnostics_.end(),
+                     [&](const Diagnostic& d) { return d.code == info(code).code; });
+}
 
 void Report::add(ModelCode code, int line, std::string path, std::string message, std::string hint) {
   const ModelCodeInfo& row = info(code);

@@ -82,6 +82,7 @@ class Report {
   /// `hint` replaces that of the table where a better one is known.
   void add(ModelCode code, int line, std::string path, std::string message, std::string hint = {});
 
+  bool has(ModelCode code) const;
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
 
  private:

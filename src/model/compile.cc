@@ -57,9 +57,10 @@ class TreeCompiler {
       body.M_B = body.M_B + link.X_BL * link.M_L;
     }
     tree_.nu = int(tree_.rows.size());
-    tree_.simple = tree_.nu == tree_.nv && std::all_of(tree_.rows.begin(), tree_.rows.end(), [&](const CoordinateRow& row) {
-      return row.end - row.begin == 1 && row.begin == int(&row - tree_.rows.data());
-    });
+    tree_.simple =
+        tree_.nu == tree_.nv && std::all_of(tree_.rows.begin(), tree_.rows.end(), [&](const CoordinateRow& row) {
+          return row.end - row.begin == 1 && row.begin == int(&row - tree_.rows.data());
+        });
     for (Body& b : tree_.bodies) {
       b.massless = b.M_B == Inertia<>{};
       b.concurrent = b.X_PJ.p == Vec3<>{};
@@ -89,8 +90,8 @@ class TreeCompiler {
 
   void add_joint(int j, const LinkPlacement& parent) {
     const JointDescription& joint = d_.joints[size_t(j)];
-    int at = parent.body;                                              // the body reached so far, and
-    Transform<> X_BF = parent.X_BL * to_transform(joint.socket);       // the joint frame on it
+    int at = parent.body;                                         // the body reached so far, and
+    Transform<> X_BF = parent.X_BL * to_transform(joint.socket);  // the joint frame on it
     for (const Primitive& primitive : info(joint.type).chain) {
       Body body;
       body.parent = at;
@@ -177,7 +178,9 @@ class TreeCompiler {
       moment[i] += b.M_B.I.xx + b.M_B.I.yy + b.M_B.I.zz;
       for (int k = 0; k < b.nu; ++k) {
         const bool linear = b.kind == PrimitiveKind::kSlide || (b.kind == PrimitiveKind::kFree && k >= 3);
-        const double seen = linear ? mass[i] : b.kind == PrimitiveKind::kScrew ? moment[i] + b.pitch * b.pitch * mass[i] : moment[i];
+        const double seen = linear                            ? mass[i]
+                            : b.kind == PrimitiveKind::kScrew ? moment[i] + b.pitch * b.pitch * mass[i]
+                                                              : moment[i];
         tree_.pivot_floor[size_t(b.u + k)] = kNoise * seen;
       }
       if (b.parent < 0) continue;

@@ -59,9 +59,13 @@ void add_group(Tree& tree, const std::vector<int>& members) {
     for (int t = row.begin; t < row.end; ++t) columns.insert(tree.terms[size_t(t)].column);
   }
   const int d = int(columns.size());
-  Group g{.parent = common_parent(tree, members), .d = d, .members = int(tree.group_members.size()),
-          .member_count = int(members.size()), .columns = int(tree.group_columns.size()),
-          .gamma = int(tree.group_gamma.size()), .scratch = tree.group_scratch};
+  Group g{.parent = common_parent(tree, members),
+          .d = d,
+          .members = int(tree.group_members.size()),
+          .member_count = int(members.size()),
+          .columns = int(tree.group_columns.size()),
+          .gamma = int(tree.group_gamma.size()),
+          .scratch = tree.group_scratch};
   tree.group_members.insert(tree.group_members.end(), members.begin(), members.end());
   tree.group_columns.insert(tree.group_columns.end(), columns.begin(), columns.end());
   for (const CoordinateRow& row : rows) {

@@ -7,8 +7,8 @@
 
 #include "kansetsu/base/error.h"
 #include "kansetsu/model/edit.h"
-#include "model/joint_motion.h"
 #include "kansetsu/model/joint_values.h"
+#include "model/joint_motion.h"
 
 namespace kansetsu {
 namespace {

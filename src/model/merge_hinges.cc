@@ -11,8 +11,8 @@ bool continues(const Tree& tree, size_t n) {
   const Step &step = tree.steps[n], &before = tree.steps[n - 1];
   if (step.group >= 0 || before.group >= 0 || step.parent != before.body || step.body != before.body + 1) return false;
   const Body &b = tree.bodies[size_t(step.body)], &between = tree.bodies[size_t(before.body)];
-  const auto children = std::count_if(tree.steps.begin(), tree.steps.end(),
-                                      [&](const Step& s) { return s.parent == before.body; });
+  const auto children =
+      std::count_if(tree.steps.begin(), tree.steps.end(), [&](const Step& s) { return s.parent == before.body; });
   return b.concurrent && between.massless && children == 1 && b.aligned_axis != between.aligned_axis;
 }
 

@@ -76,8 +76,8 @@ struct Model::Data {
         if (row.terms.size() != 1 || row.terms[0].second == 0) continue;
         const auto [column, ratio] = row.terms[0];
         velocity[column] = std::min(velocity[column], dof.velocity / std::abs(ratio));
-        const bool independent = int(column) >= coordinates.joints[j].v &&
-                                 column < coordinates.joints[j].v + coordinates.joints[j].nv;
+        const bool independent =
+            int(column) >= coordinates.joints[j].v && column < coordinates.joints[j].v + coordinates.joints[j].nv;
         if (independent) effort[column] = dof.effort;
         const int q = coordinates.position_of_column[size_t(column)];
         if (q < 0) continue;
@@ -156,8 +156,12 @@ std::optional<Id> to_id(std::optional<int> i) {
 }  // namespace
 
 std::optional<LinkId> Model::find_link(std::string_view name) const { return to_id<LinkId>(data_->links.find(name)); }
-std::optional<JointId> Model::find_joint(std::string_view name) const { return to_id<JointId>(data_->joints.find(name)); }
-std::optional<FrameId> Model::find_frame(std::string_view name) const { return to_id<FrameId>(data_->frames.find(name)); }
+std::optional<JointId> Model::find_joint(std::string_view name) const {
+  return to_id<JointId>(data_->joints.find(name));
+}
+std::optional<FrameId> Model::find_frame(std::string_view name) const {
+  return to_id<FrameId>(data_->frames.find(name));
+}
 LinkId Model::link_id(std::string_view name) const { return LinkId(data_->links.at(name)); }
 JointId Model::joint_id(std::string_view name) const { return JointId(data_->joints.at(name)); }
 FrameId Model::frame_id(std::string_view name) const { return FrameId(data_->frames.at(name)); }

@@ -20,15 +20,15 @@ struct Body {
   PrimitiveKind kind = PrimitiveKind::kHinge;
   /// 0, 1, 2: a hinge about x, y or z with X_PJ.R = 1. −1: any primitive, along the z axis of its own frame.
   int aligned_axis = -1;
-  int u = 0, nu = 1;     ///< tree velocity coordinates
-  int large = -1;        ///< index among the ball and free primitives
-  int step = -1;         ///< the elimination step it belongs to; −1: it is the free base
-  Transform<> X_PJ;      ///< pose of this body in its parent at q = 0
-  double pitch = 0;      ///< screw [m/rad]
-  Inertia<> M_B;         ///< of everything rigidly attached, about and in the body frame
-  bool massless = true;  ///< M_B is zero
+  int u = 0, nu = 1;        ///< tree velocity coordinates
+  int large = -1;           ///< index among the ball and free primitives
+  int step = -1;            ///< the elimination step it belongs to; −1: it is the free base
+  Transform<> X_PJ;         ///< pose of this body in its parent at q = 0
+  double pitch = 0;         ///< screw [m/rad]
+  Inertia<> M_B;            ///< of everything rigidly attached, about and in the body frame
+  bool massless = true;     ///< M_B is zero
   bool concurrent = false;  ///< its origin is its parent's
-  bool leaf = true;      ///< no step hangs on it
+  bool leaf = true;         ///< no step hangs on it
 };
 
 /// Primitive whose rotation is a quaternion; `q` is its first entry in the model's position vector.
@@ -69,7 +69,7 @@ struct Step {
   int group = -1;      ///< a group
   int parent = -1;     ///< body that the step hangs on; −1: the ground
   bool opens = false;  ///< from the tips, the first step that reaches its parent
-  int hinges = 1;      ///< 2 or 3: `body` and the next ones, concurrent and massless but for the last, taken as one node
+  int hinges = 1;  ///< 2 or 3: `body` and the next ones, concurrent and massless but for the last, taken as one node
 };
 
 /// Where a link of the user sits.
@@ -91,7 +91,7 @@ struct TreeView {
   const int* group_members;
   const int* group_columns;
   const double* group_gamma;
-  const Step* steps;  ///< base to tips; a free base is not among them
+  const Step* steps;         ///< base to tips; a free base is not among them
   const Step* merged_steps;  ///< the same with concurrent hinges merged
   int body_count, large_count, step_count, merged_step_count;
   int nq, nv, nu;
@@ -129,9 +129,29 @@ struct Tree {
 
   int body_count() const { return int(bodies.size()); }
   TreeView view() const {
-    return {bodies.data(), large.data(), rows.data(), terms.data(), rotor_inertia.data(), pivot_floor.data(),
-            groups.data(), group_members.data(), group_columns.data(), group_gamma.data(), steps.data(),
-            merged_steps.data(), int(bodies.size()), int(large.size()), int(steps.size()), int(merged_steps.size()), nq, nv, nu, group_scratch, free_base, simple, gravity};
+    return {bodies.data(),
+            large.data(),
+            rows.data(),
+            terms.data(),
+            rotor_inertia.data(),
+            pivot_floor.data(),
+            groups.data(),
+            group_members.data(),
+            group_columns.data(),
+            group_gamma.data(),
+            steps.data(),
+            merged_steps.data(),
+            int(bodies.size()),
+            int(large.size()),
+            int(steps.size()),
+            int(merged_steps.size()),
+            nq,
+            nv,
+            nu,
+            group_scratch,
+            free_base,
+            simple,
+            gravity};
   }
 };
 

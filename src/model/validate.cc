@@ -14,7 +14,9 @@ std::vector<Diagnostic> validate(const ModelDescription& description) {
   check_links(description, report);
   check_joints(description, report);
   check_couplings(description, names, report);
-  if (!has_errors(report.diagnostics())) check_inertia_moved(description, report);
+  // A free figure without any mass says it all; that its joints move none follows.
+  const bool sound = !has_errors(report.diagnostics());
+  if (sound && !report.has(ModelCode::kMasslessFreeBase)) check_inertia_moved(description, report);
 
   // In the order of the file, as a reader goes through it; what has no line comes first.
   std::vector<Diagnostic> out = report.diagnostics();

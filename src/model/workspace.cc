@@ -22,7 +22,8 @@ Workspace& Workspace::operator=(Workspace&& other) noexcept {
 }
 void Workspace::check(const char* function, const Model& model) const {
   if (size_ >= model.tree().scratch * sizeof(double)) return;
-  throw Error(std::string(function) + ": the workspace was made for another, smaller model than '" + model.name() + "'");
+  throw Error(std::string(function) + ": the workspace was made for another, smaller model than '" + model.name() +
+              "'");
 }
 Workspace::~Workspace() {
   if (memory_) ::operator delete(memory_, kAlignment);

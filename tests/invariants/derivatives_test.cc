@@ -171,7 +171,8 @@ TEST_CASE("derivatives with external forces equal finite differences") {
       };
       inverse_dq.col(k) = (rnea(model, at(h), vdot, &forces) - rnea(model, at(-h), vdot, &forces)) / (2 * h);
       forward_dq.col(k) = (aba(model, at(h), tau, &forces).vdot - aba(model, at(-h), tau, &forces).vdot) / (2 * h);
-      forward_dv.col(k) = (aba(model, faster(h), tau, &forces).vdot - aba(model, faster(-h), tau, &forces).vdot) / (2 * h);
+      forward_dv.col(k) =
+          (aba(model, faster(h), tau, &forces).vdot - aba(model, faster(-h), tau, &forces).vdot) / (2 * h);
     }
     CHECK(relative(inverse.dq, inverse_dq) < 1e-5);  // central differences: h² times third derivative, eps/h
     CHECK(relative(forward.dq, forward_dq) < 1e-5);

@@ -153,7 +153,8 @@ TEST_CASE("centroidal matrix, its rate and the centre of mass") {
     const Vec3<> rate = (0.5 / h) * (plus.com - minus.com);
     CHECK(norm(rate - c.com_velocity) < 1e-7);
     const Eigen::VectorXd momentum = c.A * state.v;
-    CHECK(norm(Vec3<>{momentum[3], momentum[4], momentum[5]} - c.mass * c.com_velocity) < 1e-10 * std::max(1.0, c.mass));
+    CHECK(norm(Vec3<>{momentum[3], momentum[4], momentum[5]} - c.mass * c.com_velocity) <
+          1e-10 * std::max(1.0, c.mass));
   }
 }
 

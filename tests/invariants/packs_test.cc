@@ -41,8 +41,13 @@ bool same_bits(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
 
 struct Lanes {
   Lanes(const Model& model, std::uint64_t seed)
-      : tree(model.tree().view()), width(kernel::dynamics_packs().width), q(width, tree.nq), v(width, tree.nv),
-        a(width, tree.nv), fext(width, 6 * tree.body_count), scratch(width, int(scratch_size(model.tree()))),
+      : tree(model.tree().view()),
+        width(kernel::dynamics_packs().width),
+        q(width, tree.nq),
+        v(width, tree.nv),
+        a(width, tree.nv),
+        fext(width, 6 * tree.body_count),
+        scratch(width, int(scratch_size(model.tree()))),
         one_scratch(1, int(scratch_size(model.tree()))) {
     std::mt19937_64 rng(seed);
     for (int lane = 0; lane < width; ++lane) {
@@ -104,14 +109,14 @@ TEST_CASE("lanes of packs have the bits of the scalar kernels") {
         k.jacobian(tree, q, v, nb - 1, Transform<>{}, axes, s, out, out + 6 * nv * k.width);
       });
     }
-    both("subspaces", 6 * nv, [&](auto& k, auto&, Q q, Q, Q, Q, void* s, double* out) { k.subspaces(tree, q, s, out); });
+    both("subspaces", 6 * nv,
+         [&](auto& k, auto&, Q q, Q, Q, Q, void* s, double* out) { k.subspaces(tree, q, s, out); });
     both("energy", 2, [&](auto& k, auto&, Q q, Q v, Q, Q, void* s, double* out) { k.energy(tree, q, v, s, out); });
     both("centroidal", 13 + 12 * nv, [&](auto& k, auto&, Q q, Q v, Q, Q, void* s, double* out) {
       k.centroidal(tree, q, v, s, out, out + 13 * k.width, out + (13 + 6 * nv) * k.width);
     });
-    both("rnea", nv, [&](auto&, auto& d, Q q, Q v, Q a, Q f, void* s, double* out) {
-      d.rnea(tree, q, v, a, f, s, out, nullptr);
-    });
+    both("rnea", nv,
+         [&](auto&, auto& d, Q q, Q v, Q a, Q f, void* s, double* out) { d.rnea(tree, q, v, a, f, s, out, nullptr); });
     both("crba", nv * nv, [&](auto&, auto& d, Q q, Q, Q, Q, void* s, double* out) { d.crba(tree, q, s, out); });
     both("aba", 2 * nv, [&](auto&, auto& d, Q q, Q v, Q a, Q f, void* s, double* out) {
       d.aba(tree, q, v, a, f, s, out, out + nv * d.width);
@@ -138,7 +143,8 @@ TEST_CASE("lanes of packs have the bits of the scalar kernels") {
       d.rnea_derivatives(tree, q, v, a, nullptr, s, out, dv, M);
       d.apply_inverse(tree, M, s, out, dv);
     });
-    both("coriolis", nv * nv, [&](auto&, auto& d, Q q, Q v, Q, Q, void* s, double* out) { d.coriolis(tree, q, v, s, out); });
+    both("coriolis", nv * nv,
+         [&](auto&, auto& d, Q q, Q v, Q, Q, void* s, double* out) { d.coriolis(tree, q, v, s, out); });
     const auto& links = model.tree().links;
     const int nl = int(links.size());
     both("regressor", 10 * nl * nv, [&](auto&, auto& d, Q q, Q v, Q a, Q, void* s, double* out) {

@@ -52,7 +52,7 @@ struct DynCase {
   Json json;
   Model model;
   State state;
-  Eigen::VectorXd tau;          ///< in the model's coordinates
+  Eigen::VectorXd tau;  ///< in the model's coordinates
   ExternalForces external;
 
   explicit DynCase(const std::filesystem::path& path)
@@ -162,6 +162,8 @@ double deviation(const A& value, const B& reference) {
          std::max(1.0, reference.template lpNorm<Eigen::Infinity>());
 }
 inline Eigen::Vector3d eigen(const Vec3<>& a) { return {a.x, a.y, a.z}; }
-inline double deviation(const Vec3<>& value, const Vec3<>& reference) { return deviation(eigen(value), eigen(reference)); }
+inline double deviation(const Vec3<>& value, const Vec3<>& reference) {
+  return deviation(eigen(value), eigen(reference));
+}
 
 }  // namespace kansetsu::test

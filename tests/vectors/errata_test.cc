@@ -36,12 +36,14 @@ struct OneBody {
   Motion<> s{vec(c.expected(0).at("alpha")), vec(c.expected(0).at("a_spatial"))};
   Vec3<> g = transpose_times(mat(c.expected(0).at("R")), vec(c.json.at("gravity")));
   Force<> applied{vec(c.body(0).at("fext").at("n")), vec(c.body(0).at("fext").at("f"))};
-  Force<> weight{cross(m * com, g), m * g};
+  Force<> weight{cross(m * com, g), m* g};
   Eigen::VectorXd total = stacked(applied + weight);
 };
 
 /// Accelerations of the joints of a case for torques tau.
-Eigen::VectorXd forward(const DynCase& c, const Eigen::VectorXd& tau) { return aba(c.model, c.state, tau, &c.external).vdot; }
+Eigen::VectorXd forward(const DynCase& c, const Eigen::VectorXd& tau) {
+  return aba(c.model, c.state, tau, &c.external).vdot;
+}
 Eigen::VectorXd expected_rates(const DynCase& c) {
   Eigen::VectorXd out = Eigen::VectorXd::Zero(c.model.nv());
   if (c.model.base() == Base::kFree) {

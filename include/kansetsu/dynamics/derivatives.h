@@ -11,14 +11,14 @@ struct RneaDerivatives {
   Eigen::MatrixXd dq, dv;  ///< ∂τ/∂q, ∂τ/∂v
   Eigen::MatrixXd da;      ///< ∂τ/∂v̇ = M
 };
-void rnea_derivatives(const Model& model, const State& state, const VectorRef& vdot, Workspace& work, RneaDerivatives& out,
-                      const ExternalForces* external = nullptr);
+void rnea_derivatives(const Model& model, const State& state, const VectorRef& vdot, Workspace& work,
+                      RneaDerivatives& out, const ExternalForces* external = nullptr);
 
 struct AbaDerivatives {
   explicit AbaDerivatives(const Model& model);
-  AbaResult forward;           ///< the value itself
-  Eigen::MatrixXd dq, dv;      ///< ∂v̇/∂q, ∂v̇/∂v
-  Eigen::MatrixXd dtau;        ///< ∂v̇/∂τ = M⁻¹
+  AbaResult forward;       ///< the value itself
+  Eigen::MatrixXd dq, dv;  ///< ∂v̇/∂q, ∂v̇/∂v
+  Eigen::MatrixXd dtau;    ///< ∂v̇/∂τ = M⁻¹
 };
 void aba_derivatives(const Model& model, const State& state, const VectorRef& tau, Workspace& work, AbaDerivatives& out,
                      const ExternalForces* external = nullptr);

@@ -23,8 +23,8 @@ class ExternalForces {
 enum class Status { kOk, kSingular };
 
 /// Inverse dynamics, τ = M·v̇ + c − Jᵀ·f, by the recursive Newton–Euler algorithm. @param tau  out, size nv
-void rnea(const Model& model, const State& state, const VectorRef& vdot, Workspace& work, Eigen::Ref<Eigen::VectorXd> tau,
-          const ExternalForces* external = nullptr);
+void rnea(const Model& model, const State& state, const VectorRef& vdot, Workspace& work,
+          Eigen::Ref<Eigen::VectorXd> tau, const ExternalForces* external = nullptr);
 Eigen::VectorXd rnea(const Model& model, const State& state, const VectorRef& vdot,
                      const ExternalForces* external = nullptr);
 /// c(q, v): the torque that holds v̇ = 0.
@@ -44,8 +44,8 @@ struct SparseMassMatrix {
   explicit SparseMassMatrix(const Model& model);
   std::vector<int> row_start, column;  ///< nv + 1, and one per value; columns ascend within a row, the diagonal is last
   std::vector<double> value;
-  std::vector<int> slot;               ///< where the n-th entry that the algorithm computes goes
-  const Tree* tree;                    ///< identity of the model it was made for
+  std::vector<int> slot;  ///< where the n-th entry that the algorithm computes goes
+  const Tree* tree;       ///< identity of the model it was made for
 };
 void crba(const Model& model, const VectorRef& q, Workspace& work, SparseMassMatrix& out);
 
@@ -80,7 +80,8 @@ void reactions(const Model& model, const State& state, const VectorRef& vdot, Wo
                const ExternalForces* external = nullptr);
 
 /// Y with rnea(state, v̇) = Y·π (rotors apart): nv × 10·links, π of a link = [m, m·c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz] about and in its frame.
-void regressor(const Model& model, const State& state, const VectorRef& vdot, Workspace& work, Eigen::Ref<Eigen::MatrixXd> Y);
+void regressor(const Model& model, const State& state, const VectorRef& vdot, Workspace& work,
+               Eigen::Ref<Eigen::MatrixXd> Y);
 Eigen::VectorXd inertial_parameters(const Model& model);
 
 }  // namespace kansetsu

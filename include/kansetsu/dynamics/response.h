@@ -31,16 +31,16 @@ class Response {
 
   /// The operators of one coupling group (an ordinary joint is a group of one), in the axes of its links.
   struct Group {
-    LinkId parent{0};                ///< link that carries the group
-    bool grounded = false;           ///< that link is fixed to the world
-    std::vector<LinkId> members;     ///< links moved directly by the group's coordinates
-    std::vector<int> columns;        ///< the coordinates y = v[columns]
+    LinkId parent{0};             ///< link that carries the group
+    bool grounded = false;        ///< that link is fixed to the world
+    std::vector<LinkId> members;  ///< links moved directly by the group's coordinates
+    std::vector<int> columns;     ///< the coordinates y = v[columns]
     Eigen::MatrixXd D_inv;
     std::vector<Eigen::Matrix<double, 6, Eigen::Dynamic>> J;  ///< per member: acceleration per ÿ
-    std::vector<Matrix6> X;          ///< per member: motion transform parent → member
-    std::vector<Matrix6> T;          ///< per member: propagation of the parent's acceleration
-    std::vector<Matrix6> S;          ///< per pair a·n + b: J_a·D⁻¹·J_bᵀ
-    std::vector<Matrix6> Theta;      ///< per pair a·n + b: Θ_ab; −Θ_aa is the inertia that member a shows
+    std::vector<Matrix6> X;                                   ///< per member: motion transform parent → member
+    std::vector<Matrix6> T;                                   ///< per member: propagation of the parent's acceleration
+    std::vector<Matrix6> S;                                   ///< per pair a·n + b: J_a·D⁻¹·J_bᵀ
+    std::vector<Matrix6> Theta;  ///< per pair a·n + b: Θ_ab; −Θ_aa is the inertia that member a shows
   };
   std::vector<Group> groups() const;  ///< base to tips; allocates
   Matrix6 base_theta() const;         ///< Θ of the root link: −P̂⁻¹ with a free base, zero with a fixed one

@@ -37,7 +37,7 @@ struct JointTypeInfo {
   JointType type;
   std::string_view name;
   int nq, nv;
-  std::span<const Primitive> chain;             ///< from socket to plug
+  std::span<const Primitive> chain;              ///< from socket to plug
   std::span<const std::string_view> dof_suffix;  ///< one per velocity coordinate; "" for 1-DOF joints
 };
 

@@ -57,7 +57,7 @@ class Model {
   FrameId frame_id(std::string_view name) const;
 
   CoordinateRange coordinates(JointId id) const;
-  CoordinateRange base_coordinates() const;  ///< {0, 7, 0, 6} with a free base
+  CoordinateRange base_coordinates() const;           ///< {0, 7, 0, 6} with a free base
   const std::vector<std::string>& dof_names() const;  ///< nv names: base.omega_x … joint … hip.wx
 
   /// Joint coordinates as affine functions of the state: the row of coordinate `index` of the joint is

@@ -50,8 +50,8 @@ T* zeroed(const TreeView& tree, double* matrix) {
 }
 
 template <class T>
-void rnea_entry(const TreeView& tree, const double* q, const double* v, const double* a, const double* fext, void* scratch,
-                double* tau, double* tau_tree) {
+void rnea_entry(const TreeView& tree, const double* q, const double* v, const double* a, const double* fext,
+                void* scratch, double* tau, double* tau_tree) {
   Frame<T> frame(tree, q, scratch);
   const T* u = expanded_or_zero(tree, frame, v);
   const T* a_tree = expanded_or_zero(tree, frame, a);
@@ -95,8 +95,8 @@ void crba_sparse_entry(const TreeView& tree, const double* q, void* scratch, con
 }
 
 template <class T>
-void aba_entry(const TreeView& tree, const double* q, const double* v, const double* tau, const double* fext, void* scratch,
-               double* vdot, double* singular) {
+void aba_entry(const TreeView& tree, const double* q, const double* v, const double* tau, const double* fext,
+               void* scratch, double* vdot, double* singular) {
   Frame<T> frame(tree, q, scratch);
   const T* u = expanded_or_zero(tree, frame, v);
   Motion<T>* V = frame.template take<Motion<T>>(tree.body_count);
@@ -213,8 +213,8 @@ void regressor_entry(const TreeView& tree, const LinkPlacement* links, int link_
 }
 
 template <class T>
-void reactions_entry(const TreeView& tree, const LinkPlacement* links, const int* parents, int link_count, const double* q,
-                     const double* v, const double* a, const double* fext, void* scratch, double* F) {
+void reactions_entry(const TreeView& tree, const LinkPlacement* links, const int* parents, int link_count,
+                     const double* q, const double* v, const double* a, const double* fext, void* scratch, double* F) {
   Frame<T> frame(tree, q, scratch);
   const T* u = frame.expanded(tree, v);
   const T* a_tree = frame.expanded(tree, a);

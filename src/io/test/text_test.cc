@@ -1,7 +1,11 @@
 #include "io/text.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
 #include <fstream>
 
 using namespace kansetsu::io;
@@ -53,4 +57,18 @@ TEST_CASE("a file is replaced as a whole or not at all") {
   CHECK(read_file(folder / "no").problem == FileProblem::kMissing);
   CHECK(read_file(file / "no").problem.has_value());
   fs::remove_all(folder);
+}
+
+TEST_CASE("a pipe is written into, not replaced by a file") {
+  const fs::path pipe = fs::temp_directory_path() / "kansetsu_text_test.urdf";
+  fs::remove(pipe);
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);  // without one, the writer would wait
+  REQUIRE(reader >= 0);
+  CHECK_FALSE(replace_file(pipe, "<robot/>"));
+  CHECK(fs::is_fifo(pipe));
+  std::array<char, 16> text{};
+  CHECK(read(reader, text.data(), text.size()) == 8);
+  close(reader);
+  fs::remove(pipe);
 }

@@ -28,8 +28,8 @@ void motions_entry(const TreeView& tree, const double* q, const double* v, const
 }
 
 template <class T>
-void jacobian_entry(const TreeView& tree, const double* q, const double* v, int body, const Transform<>& X_BF, Axes axes,
-                    void* scratch, double* J, double* J_dot) {
+void jacobian_entry(const TreeView& tree, const double* q, const double* v, int body, const Transform<>& X_BF,
+                    Axes axes, void* scratch, double* J, double* J_dot) {
   Frame<T> frame(tree, q, scratch);
   const WorldFrame<T> world(tree, frame, v);
   jacobian(tree, world.X, world.S, world.V, world.O, body, X_BF, axes, as<Motion<T>>(J), as<Motion<T>>(J_dot));
@@ -115,8 +115,8 @@ void centroidal_entry(const TreeView& tree, const double* q, const double* v, vo
 
 template <class T>
 constexpr KinematicsKernels make_table(int width) {
-  return {width,           poses_entry<T>,  motions_entry<T>,   jacobian_entry<T>,
-          subspaces_entry<T>, energy_entry<T>, centroidal_entry<T>};
+  return {width,           poses_entry<T>,     motions_entry<T>, jacobian_entry<T>, subspaces_entry<T>,
+          energy_entry<T>, centroidal_entry<T>};
 }
 
 }  // namespace
