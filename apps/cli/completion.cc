@@ -9,12 +9,13 @@
 namespace kansetsu::cli {
 namespace {
 
-/// What may follow on the command line, taken from the commands' own declarations.
+/// What may stand on the command line, taken from the commands' own declarations.
 struct Word {
   std::string option{};  ///< e.g. "--base"; empty for positional arguments
   std::string help{};
-  bool takes_value = false;
-  std::vector<std::string> choices{};  ///< of the value; none: a file name
+  enum Value { kNone, kChoice, kFile, kModel } value = kNone;
+  std::vector<std::string> choices{};
+  bool repeated = false;
 };
 struct Completion {
   std::string name, summary;
@@ -22,21 +23,27 @@ struct Completion {
 };
 
 std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  for (std::size_t end = 0; end != std::string_view::npos;) {
-    end = text.find(separator);
-    parts.emplace_back(text.substr(0, end));
-    if (end != std::string_view::npos) text.remove_prefix(end + 1);
+  std::vector<std::string> parts{""};
+  for (const char c : text) {
+    if (c == separator) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
   }
   return parts;
 }
 
 Word word_of(const CLI::Option& option) {
-  Word word{.help = option.get_description(), .takes_value = option.get_expected_max() > 0};
+  Word word{.help = option.get_description(), .repeated = option.get_expected_max() > 1};
   if (!option.get_lnames().empty()) word.option = "--" + option.get_lnames().front();
+  if (option.get_expected_max() == 0) return word;
   const std::string type = option.get_type_name();
-  if (type.find('|') != std::string::npos) word.choices = split(type, '|');
-  if (option.get_description() == kModelHelp) word.choices = figure_names();
+  word.value = word.help == kModelHelp               ? Word::kModel
+               : type.find('|') != std::string::npos ? Word::kChoice
+                                                     : Word::kFile;
+  if (word.value == Word::kChoice) word.choices = split(type, '|');
+  if (word.value == Word::kModel) word.choices = figure_names();
   return word;
 }
 
@@ -53,62 +60,76 @@ std::vector<Completion> completions() {
   return all;
 }
 
-std::string names_of(const std::vector<Completion>& all) {
-  std::vector<std::string> names;
-  for (const Completion& c : all) names.push_back(c.name);
-  return fmt::format("{}", fmt::join(names, " "));
+/// Within single quotes; characters that the shell would take for its own get a backslash.
+std::string in_quotes(std::string_view text, std::string_view special = "") {
+  std::string result;
+  for (const char c : text) {
+    if (special.find(c) != std::string_view::npos) result += '\\';
+    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return result;
+}
+
+/// A branch of bash's case: the options, the words that may stand here, and whether file names may.
+std::string bash_case(const Completion& completion) {
+  std::vector<std::string> options, words;
+  std::string values;
+  bool files = false;
+  for (const Word& w : completion.words) {
+    const bool takes_file = w.value == Word::kFile || w.value == Word::kModel;
+    if (w.option.empty()) {
+      words.insert(words.end(), w.choices.begin(), w.choices.end());
+      files = files || takes_file;
+      continue;
+    }
+    options.push_back(w.option);
+    if (w.value != Word::kNone) {
+      values += fmt::format("        {}) value=1 words=\"{}\" files={:d} ;;\n", w.option, fmt::join(w.choices, " "),
+                            takes_file);
+    }
+  }
+  std::string text = fmt::format("    {})\n      options=\"{}\" words=\"{}\" files={:d}\n", completion.name,
+                                 fmt::join(options, " "), fmt::join(words, " "), files);
+  if (!values.empty()) text += fmt::format("      case \"$previous\" in\n{}      esac\n", values);
+  return text + "      ;;\n";
 }
 
 std::string bash() {
-  const std::vector<Completion> all = completions();
-  std::string cases;
-  for (const Completion& c : all) {
-    std::vector<std::string> options, positional;
-    std::string values;
-    for (const Word& w : c.words) {
-      if (w.option.empty()) {
-        positional.insert(positional.end(), w.choices.begin(), w.choices.end());
-        continue;
-      }
-      options.push_back(w.option);
-      if (w.takes_value)
-        values += fmt::format("        {}) words=\"{}\"; value=1 ;;\n", w.option, fmt::join(w.choices, " "));
-    }
-    cases += fmt::format("    {})\n      options=\"{}\"\n      words=\"{}\"\n", c.name, fmt::join(options, " "),
-                         fmt::join(positional, " "));
-    if (!values.empty()) cases += fmt::format("      case \"$previous\" in\n{}      esac\n", values);
-    cases += "      ;;\n";
+  std::string names, cases;
+  for (const Completion& c : completions()) {
+    names += c.name + " ";
+    cases += bash_case(c);
   }
-  return fmt::format(R"(# bash completion for kansetsu; source <(kansetsu completion bash)
+  return fmt::format(R"(# bash completion for kansetsu: source <(kansetsu completion bash)
 _kansetsu() {{
-  local current="${{COMP_WORDS[COMP_CWORD]}}" previous="${{COMP_WORDS[COMP_CWORD-1]}}"
-  local options="" words="" value=""
+  local current="${{COMP_WORDS[COMP_CWORD]}}" previous="${{COMP_WORDS[COMP_CWORD - 1]}}"
+  local options="" words="" value="" files=0
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W "{} --help --version" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "{}--help --version" -- "$current")
     return
   fi
   case "${{COMP_WORDS[1]}}" in
 {}  esac
   if [[ "$current" == -* && -z "$value" ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
-  else
-    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current"; compgen -f -- "$current")
+    return
   fi
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current"; ((!files)) || compgen -f -- "$current")
 }}
 complete -o filenames -F _kansetsu kansetsu
 )",
-                     names_of(all), cases);
+                     names, cases);
 }
 
-/// Within single quotes of a shell; zsh gives [ ] and : a meaning besides.
-std::string in_quotes(std::string_view text, std::string_view escaped = "") {
-  std::string result;
-  for (const char c : text) {
-    if (escaped.find(c) != std::string_view::npos) result += '\\';
-    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return result;
+/// One argument of zsh's _arguments.
+std::string zsh_argument(const Word& word, int position) {
+  const std::string action = word.value == Word::kNone     ? ""
+                             : word.value == Word::kModel  ? ":model:_kansetsu_model"
+                             : word.value == Word::kChoice ? fmt::format(":value:({})", fmt::join(word.choices, " "))
+                                                           : ":file:_files";
+  if (!word.option.empty()) return fmt::format("'{}[{}]{}'", word.option, in_quotes(word.help, "[]:"), action);
+  return fmt::format("'{}{}'", word.repeated ? "*" : std::to_string(position), action);
 }
 
 std::string zsh() {
@@ -116,21 +137,15 @@ std::string zsh() {
   for (const Completion& c : completions()) {
     list += fmt::format("    '{}:{}'\n", c.name, in_quotes(c.summary, ":"));
     cases += fmt::format("    {})\n      _arguments", c.name);
-    for (const Word& w : c.words) {
-      const std::string help = in_quotes(w.help, "[]:");
-      const std::string value =
-          w.choices.empty()  ? ":file:_files"
-          : w.option.empty() ? fmt::format(":model:_alternative \"figures\\:figure\\:({})\" \"files\\:file\\:_files\"",
-                                           fmt::join(w.choices, " "))
-                             : fmt::format(":value:({})", fmt::join(w.choices, " "));
-      if (w.option.empty()) cases += fmt::format(" \\\n        '*{}'", value);
-      if (!w.option.empty())
-        cases += fmt::format(" \\\n        '{}[{}]{}'", w.option, help, w.takes_value ? value : "");
-    }
+    int position = 0;
+    for (const Word& w : c.words) cases += " \\\n        " + zsh_argument(w, w.option.empty() ? ++position : 0);
     cases += "\n      ;;\n";
   }
   return fmt::format(R"(#compdef kansetsu
 # zsh completion for kansetsu: a file _kansetsu in a folder of $fpath
+_kansetsu_model() {{
+  _alternative 'figures:figure:({})' 'files:file:_files'
+}}
 _kansetsu() {{
   local -a commands=(
 {}  )
@@ -146,40 +161,42 @@ _kansetsu() {{
 }}
 if [[ $funcstack[1] == _kansetsu ]]; then _kansetsu "$@"; else compdef _kansetsu kansetsu; fi
 )",
-                     list, cases);
+                     fmt::join(figure_names(), " "), list, cases);
+}
+
+/// One line of fish; `when` says for which command.
+std::string fish_line(const std::string& when, const Word& word) {
+  const std::string choices = fmt::format("-a '{}'", fmt::join(word.choices, " "));
+  if (word.option.empty()) {
+    return fmt::format("{} {}{}\n", when, word.value == Word::kChoice ? "-f " : "",
+                       word.choices.empty() ? "-F" : choices);
+  }
+  const std::string value = word.value == Word::kNone ? "" : word.value == Word::kFile ? " -r -F" : " -x " + choices;
+  return fmt::format("{} -l {} -d '{}'{}\n", when, word.option.substr(2), in_quotes(word.help), value);
 }
 
 std::string fish() {
-  const std::vector<Completion> all = completions();
-  std::string text = "# fish completion for kansetsu: ~/.config/fish/completions/kansetsu.fish\n";
-  for (const Completion& c : all)
+  std::string text = "# fish completion for kansetsu: ~/.config/fish/completions/kansetsu.fish\n", options;
+  for (const Completion& c : completions()) {
     text +=
         fmt::format("complete -c kansetsu -n __fish_use_subcommand -f -a {} -d '{}'\n", c.name, in_quotes(c.summary));
-  for (const Completion& c : all) {
-    const std::string when = fmt::format("complete -c kansetsu -n '__fish_seen_subcommand_from {}'", c.name);
     for (const Word& w : c.words) {
-      if (w.option.empty()) {
-        if (!w.choices.empty()) text += fmt::format("{} -a '{}'\n", when, fmt::join(w.choices, " "));
-        continue;
-      }
-      text += fmt::format("{} -l {} -d '{}'", when, w.option.substr(2), in_quotes(w.help));
-      if (w.takes_value) text += w.choices.empty() ? " -r -F" : fmt::format(" -x -a '{}'", fmt::join(w.choices, " "));
-      text += "\n";
+      options += fish_line(fmt::format("complete -c kansetsu -n '__fish_seen_subcommand_from {}'", c.name), w);
     }
   }
-  return text;
+  return text + options;
 }
 
 }  // namespace
 
 Runner declare_completion(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
-  app.add_option("SHELL", *shell, "bash, zsh or fish")
+  app.add_option("SHELL", *shell, "the shell to print it for")
       ->required()
       ->type_name("bash|zsh|fish")
       ->check([](const std::string& name) {
-        return name == "bash" || name == "zsh" || name == "fish" ? ""
-                                                                 : fmt::format("'{}' is none of bash, zsh, fish", name);
+        const bool known = name == "bash" || name == "zsh" || name == "fish";
+        return known ? "" : fmt::format("'{}' is none of bash, zsh, fish", name);
       });
   return [shell] {
     print(*shell == "bash" ? bash() : *shell == "zsh" ? zsh() : fish());

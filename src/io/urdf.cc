@@ -56,9 +56,9 @@ bool is_echo(const Diagnostic& finding, const std::vector<std::string>& refused)
 /// The element within a link or joint that a finding about it concerns; empty if it is the whole.
 std::string part_of(std::string_view code) {
   static constexpr std::pair<std::string_view, const char*> kParts[] = {
-      {"MODEL007", "parent"},   {"MODEL008", "child"},   {"MODEL010", "child"},   {"MODEL030", "mass"},
-      {"MODEL031", "inertia"},  {"MODEL032", "inertia"}, {"MODEL033", "inertia"}, {"MODEL034", "mass"},
-      {"MODEL042", "dynamics"}, {"MODEL043", "limit"},   {"MODEL044", "limit"}};
+      {"MODEL007", "parent"}, {"MODEL008", "child"},    {"MODEL010", "child"},   {"MODEL011", "joint"},
+      {"MODEL030", "mass"},   {"MODEL031", "inertia"},  {"MODEL032", "inertia"}, {"MODEL033", "inertia"},
+      {"MODEL034", "mass"},   {"MODEL042", "dynamics"}, {"MODEL043", "limit"},   {"MODEL044", "limit"}};
   for (const auto& [known, part] : kParts) {
     if (known == code) return part;
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "io/text.h"
 #include "io/urdf_codes.h"
@@ -23,10 +24,15 @@ void check_version(Reader& reader, const Element& robot) {
                         fmt::format("version {} of URDF is not known; it is read as 1.0", quote(version)));
 }
 
-/// Joints may hang on a link "world" that no file defines: Drake's spelling of a robot bolted to the ground.
+/// Joints may hang on a link "world" that no file defines: Drake's spelling of a robot bolted to the ground. Where other
+/// links are missing too, it is as likely a mistake as they are.
 void add_world(Reader& reader, const Element& robot) {
   ModelDescription& model = reader.description;
+  std::set<std::string_view> known{"world"};
+  for (const LinkDescription& link : model.links) known.insert(link.name);
+  const auto unknown_parent = [&](const JointDescription& joint) { return !known.contains(joint.parent); };
   const auto is_world = [](const LinkDescription& link) { return link.name == "world"; };
+  if (std::any_of(model.joints.begin(), model.joints.end(), unknown_parent)) return;
   if (std::any_of(model.links.begin(), model.links.end(), is_world)) return;
   for (const Element* joint = robot.FirstChildElement(); joint; joint = joint->NextSiblingElement()) {
     const Element* parent = joint->FirstChildElement("parent");
@@ -38,6 +44,16 @@ void add_world(Reader& reader, const Element& robot) {
     world.line = parent->GetLineNum();
     model.links.insert(model.links.begin(), std::move(world));
     return;
+  }
+}
+
+/// For findings about how links are joined, which are best looked at where the joint is.
+void note_joints(Reader& reader) {
+  std::map<std::string_view, int> line;
+  for (const LinkDescription& link : reader.description.links) line.emplace(link.name, link.line);
+  for (const JointDescription& joint : reader.description.joints) {
+    const auto child = line.find(joint.child);
+    if (child != line.end()) reader.lines.emplace(std::pair(child->second, "joint"), joint.line);
   }
 }
 
@@ -76,6 +92,7 @@ void read_robot(Reader& reader, const Element& robot) {
   check_mimics(reader);
   check_masses(reader, robot);
   add_world(reader, robot);
+  note_joints(reader);
 }
 
 /// Old files are often in Latin-1; an accent in a comment is no reason to refuse one.

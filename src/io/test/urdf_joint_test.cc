@@ -182,6 +182,22 @@ TEST_CASE("a joint may hang on the world without a link of that name") {
           "MODEL007");
 }
 
+TEST_CASE("the world is not added to a file that misses other links as well") {
+  const auto loaded = parse_body(
+      "<link name='a'/><link name='b'/><joint name='j' type='fixed'><parent link='world'/><child link='a'/></joint>"
+      "<joint name='k' type='fixed'><parent link='base'/><child link='b'/></joint>");
+  CHECK(count_errors(loaded.diagnostics) == 2);
+  CHECK_FALSE(find(loaded.diagnostics, "URDF030"));
+}
+
+TEST_CASE("a cycle is reported at a joint of it") {
+  CHECK(refused(parse_body("<link name='a'/>\n<link name='b'/>\n<joint name='j' type='fixed'><parent link='a'/><child "
+                           "link='b'/></joint>\n"
+                           "<joint name='k' type='fixed'><parent link='b'/><child link='a'/></joint>"),
+                "MODEL011")
+            .line >= 4);
+}
+
 TEST_CASE("a link and a joint may share a name") {
   CHECK(remarks(parse_body("<link name='a'/><link name='b'/>"
                            "<joint name='a' type='fixed'><parent link='a'/><child link='b'/></joint>"))
