@@ -37,8 +37,18 @@ Dense<N> dense(const Lower<double, N>& a) {
     for (int j = 0; j <= i; ++j) m(i, j) = m(j, i) = a(i, j);
   return m;
 }
+
+// One copy each of what would otherwise be unrolled into every test: sanitizers make that slow to compile.
 template <int N>
-DenseVector<N> solve_dense(const Ldlt<double, N>& f, const DenseVector<N>& b) {
+[[gnu::noinline]] Ldlt<double, N> factor_dense(const Dense<N>& A, double floor) {
+  return Ldlt<double, N>::factor(lower<N>(A), floor);
+}
+template <int N>
+[[gnu::noinline]] Dense<N> inverse_dense(const Ldlt<double, N>& f) {
+  return dense<N>(f.inverse());
+}
+template <int N>
+[[gnu::noinline]] DenseVector<N> solve_dense(const Ldlt<double, N>& f, const DenseVector<N>& b) {
   double x[N];
   DenseVector<N>::Map(x) = b;
   f.solve(x);
@@ -56,10 +66,10 @@ void check_against_eigen(unsigned seed) {
     const Dense<N> A = random_positive<N>(random);
     DenseVector<N> b;
     for (double& x : b.reshaped()) x = random.number();
-    const Ldlt<double, N> f = Ldlt<double, N>::factor(lower<N>(A), 0.0);
+    const Ldlt<double, N> f = factor_dense<N>(A, 0.0);
     const DenseVector<N> x = A.ldlt().solve(b);
     CHECK((solve_dense<N>(f, b) - x).norm() < kRelative * (1 + x.norm()));
-    CHECK((dense<N>(f.inverse()) - A.inverse()).norm() < kRelative * A.inverse().norm());
+    CHECK((inverse_dense<N>(f) - A.inverse()).norm() < kRelative * A.inverse().norm());
     CHECK(f.dropped == 0);
     double product = 1, least = 1e300;
     for (int i = 0; i < N; ++i) product /= f.l(i, i), least = std::min(least, 1 / f.l(i, i));
@@ -87,7 +97,7 @@ TEST_CASE("ldlt: a dropped pivot gives no response there, and the rest solves th
     A.row(dropped).setZero();
     A.col(dropped).setZero();
     DenseVector<6> b = DenseVector<6>::Ones();
-    const Ldlt<double, 6> f = Ldlt<double, 6>::factor(lower<6>(A), 1e-9);
+    const Ldlt<double, 6> f = factor_dense<6>(A, 1e-9);
     CHECK(f.dropped == 1);
     CHECK(f.least_pivot == 0);
     A(dropped, dropped) = 1;
@@ -97,7 +107,7 @@ TEST_CASE("ldlt: a dropped pivot gives no response there, and the rest solves th
     Dense<6> inverse = A.inverse();
     inverse.row(dropped).setZero();
     inverse.col(dropped).setZero();
-    CHECK((dense<6>(f.inverse()) - inverse).norm() < kRelative * inverse.norm());
+    CHECK((inverse_dense<6>(f) - inverse).norm() < kRelative * inverse.norm());
   }
 }
 
@@ -113,12 +123,12 @@ TEST_CASE("ldlt: a rank-deficient matrix solves consistent systems and never giv
       for (double& x : v.reshaped()) x = random.number();
       A += v * v.transpose();
     }
-    const Ldlt<double, 6> f = Ldlt<double, 6>::factor(lower<6>(A), 1e-9);
+    const Ldlt<double, 6> f = factor_dense<6>(A, 1e-9);
     CHECK(f.dropped == 6 - rank);
     const DenseVector<6> b = A * DenseVector<6>::Ones(), x = solve_dense<6>(f, b);
     CHECK(x.allFinite());
     CHECK((A * x - b).norm() < 1e-10);  // pivots of random vectors may be as small as 1e-4: eps·1e4·|b|
-    CHECK(dense<6>(f.inverse()).allFinite());
+    CHECK(inverse_dense<6>(f).allFinite());
   }
 }
 
