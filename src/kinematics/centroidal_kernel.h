@@ -15,6 +15,7 @@ KANSETSU_HD void centroidal(const TreeView& tree, const Transform<T>* X, const M
                             Inertia<T>* C, ArticulatedInertia<T>* C_dot, T& mass, Vec3<T>& com, Force<T>* A,
                             Force<T>* A_dot) {
   const Vec3<T> zero{T(0), T(0), T(0)};
+  if (!V) A_dot = nullptr;
   mass = T(0);
   Vec3<T> h = zero, linear = zero;  // Σ m·c and Σ linear momentum
   for (int i = 0; i < tree.body_count; ++i) {

@@ -56,7 +56,7 @@ KANSETSU_HD void jacobian(const TreeView& tree, const Transform<T>* X, const Mot
       for (int t = tree.rows[k].begin; t < tree.rows[k].end; ++t) {
         const CoordinateTerm& term = tree.terms[t];
         J[term.column] = madd(T(term.ratio), column, J[term.column]);
-        if (J_dot) {
+        if (J_dot && V) {
           J_dot[term.column] = madd(T(term.ratio), view.rate(S[k], cross(V[i], S[k])), J_dot[term.column]);
         }
       }
