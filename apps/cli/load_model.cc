@@ -67,7 +67,7 @@ Loaded<ModelDescription> load_description(const ModelSource& source) {
 }
 
 Loaded<Model> load_model(const ModelSource& source) {
-  if (const auto model = figure(source)) return {*model, validate(model->description())};
+  if (const auto model = figure(source)) return {model, validate(model->description())};
   Loaded<Model> read = io::load_urdf(source.name, options_of(source));
   add_figures(read.diagnostics, source.name);
   return read;

@@ -56,6 +56,11 @@ FileText read_file(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) return {{}, FileProblem::kUnreadable, std::strerror(errno)};
   FileText result;
+  if (fs::is_regular_file(status)) {
+    const std::uintmax_t size = fs::file_size(file, error);
+    if (!error && size > kMaxFileSize) return {{}, FileProblem::kTooLarge, {}};
+    if (!error) result.text.reserve(static_cast<std::size_t>(size));
+  }
   // Piece by piece up to the limit: a pipe or a device has no size to ask for.
   std::string piece(std::size_t{1} << 20, '\0');
   while (stream) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "kansetsu/base/error.h"
 #include "kansetsu/model/edit.h"
@@ -107,7 +108,7 @@ class Locker {
     const auto largest = std::max_element(c.terms.begin(), c.terms.end(), [](const auto& a, const auto& b) {
       return std::abs(a.ratio) < std::abs(b.ratio);
     });
-    const Coupling::Term pivot = *largest;
+    const Coupling::Term pivot = std::move(*largest);
     c.terms.erase(largest);
     const bool quaternion = has_quaternion(d_.joints[index_.at(pivot.dof.joint)].type);
     c.offset = quaternion ? 0 : (value(c.dependent) - c.offset) / pivot.ratio;
