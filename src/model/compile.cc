@@ -186,7 +186,8 @@ class TreeCompiler {
       if (b.parent < 0) continue;
       const double offset = norm(b.X_PJ.p);
       mass[size_t(b.parent)] += mass[i];
-      moment[size_t(b.parent)] += 2 * moment[i] + 2 * mass[i] * offset * offset;
+      const double reach = std::sqrt(moment[i]) + std::sqrt(mass[i]) * offset;  // √Σm(r + offset)² ≤ √Σmr² + √Σm·offset
+      moment[size_t(b.parent)] += reach * reach;
     }
   }
 
