@@ -36,10 +36,10 @@ KANSETSU_HD ArticulatedTree<T> carve_articulated(const TreeView& tree, Carver<T>
 /// Articulated inertia of the free base, factorised.
 template <class T>
 KANSETSU_HD void factor_base(const TreeView& tree, const BodyForces<T>& forces, ArticulatedTree<T>& art) {
-  const double floor = tree.pivot_floor[0] < tree.pivot_floor[3] ? tree.pivot_floor[0] : tree.pivot_floor[3];
   art.P[0] = collected_inertia(tree.bodies[0], 0, art.P);
   art.Z[0] = collected_bias(tree.bodies[0], 0, forces, art.Z);
-  *art.base = factor(art.P[0], T(floor));
+  const T angular = trace(art.P[0].A), linear = trace(art.P[0].M);
+  *art.base = factor(art.P[0], T(kPivotNoise) * select(angular < linear, angular, linear));
   for (int k = 0; k < 6; ++k) art.singular[k] = art.base->dropped;
 }
 

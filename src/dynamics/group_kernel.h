@@ -120,13 +120,14 @@ KANSETSU_HD void eliminate_group(const TreeView& tree, const Step& step, const P
     const Body& b = tree.bodies[members[m]];
     const ArticulatedInertia<T> P_B = collected_inertia(b, members[m], P_all);
     for (int k = 0; k < d; ++k) {
-      const Force<T> U = P_B * f.J[m * d + k];
+      const Motion<T>& J = f.J[m * d + k];
+      const Force<T> U = P_B * J;
+      floor[k] += T(kPivotNoise) * madd(dot(J.w, J.w), trace(P_B.A), dot(J.v, J.v) * trace(P_B.M));
       f.K[k] += f.X[m] * U;
       for (int l = 0; l <= k; ++l) f.L[k * d + l] += dot(f.J[m * d + l], U);
     }
     for (int r = 0; r < b.nu; ++r, gamma += d) {
       for (int k = 0; k < d; ++k) {
-        floor[k] += T(gamma[k] * gamma[k] * tree.pivot_floor[b.u + r]);
         for (int l = 0; l <= k; ++l) f.L[k * d + l] += T(gamma[k] * gamma[l] * tree.rotor_inertia[b.u + r]);
       }
     }

@@ -27,7 +27,7 @@ KANSETSU_HD void eliminate_hinge(const TreeView& tree, const Step& step, const P
   const Vec3<T> Zt = to_z<AX>(Z_B.t), Zf = to_z<AX>(Z_B.f);
 
   const Force<T> U{{A.xz, A.yz, A.zz}, B.z};
-  const T rotor = T(tree.rotor_inertia[b.u]), floor = T(tree.pivot_floor[b.u]);
+  const T rotor = T(tree.rotor_inertia[b.u]), floor = T(kPivotNoise) * trace(A);
   const T D = A.zz + rotor;
   const auto regular = D > floor;
   const T D_inv = select(regular, T(1) / D, T(0));

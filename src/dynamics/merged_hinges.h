@@ -70,19 +70,19 @@ KANSETSU_HD void eliminate_merged(const TreeView& tree, const Step& step, const 
   ArticulatedInertia<T> P = collected_inertia(end, last, P_all);
   Force<T> Z = collected_bias(end, last, forces, Z_all);
   Z += P * f.C;
+  const T scale = trace(P.A);
   for (int k = 0; k < 3; ++k) f.U[k] = {P.A * f.e[k], transpose_times(P.B, f.e[k])};
   Lower<T, 3> D;
   for (int k = 0; k < 3; ++k) {
     for (int l = 0; l <= k; ++l) D(k, l) = dot(f.e[k], f.U[l].t);
   }
-  T floor = T(tree.pivot_floor[end.u]);
   for (int k = 0; k < n; ++k) {
     const Body& b = tree.bodies[first + k];
     const CoordinateTerm& term = tree.terms[tree.rows[b.u].begin];
     D(k, k) = D(k, k) + T(tree.rotor_inertia[b.u]);
     f.u[k] = madd(T(term.ratio), tau[term.column], f.u[k] - dot(f.e[k], Z.t));
   }
-  f.D = Ldlt<T, 3>::factor(D, floor);
+  f.D = Ldlt<T, 3>::factor(D, T(kPivotNoise) * scale);
   for (int k = 0; k < n; ++k) {
     const Body& b = tree.bodies[first + k];
     singular[tree.terms[tree.rows[b.u].begin].column] = select(f.D.l(k, k) == T(0), T(1), T(0));

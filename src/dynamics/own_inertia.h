@@ -21,6 +21,13 @@ struct BodyForces {
   }
 };
 
+/// Rounding that a recursion leaves: projected inertia at or below this share of a body's own scale counts as zero.
+inline constexpr double kPivotNoise = 1e-13;
+template <class T>
+KANSETSU_HD T trace(const Sym3<T>& A) {
+  return A.xx + A.yy + A.zz;
+}
+
 /// P̂ and Ẑ of body i: what its children have deposited, or its own if it has none.
 template <class T>
 KANSETSU_HD ArticulatedInertia<T> collected_inertia(const Body& b, int i, const ArticulatedInertia<T>* P) {

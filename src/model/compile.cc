@@ -65,7 +65,6 @@ class TreeCompiler {
       b.massless = b.M_B == Inertia<>{};
       b.concurrent = b.X_PJ.p == Vec3<>{};
     }
-    set_pivot_floors();
     form_groups(tree_);
     merge_hinges(tree_);
     tree_.scratch = scratch_size(tree_);
@@ -163,32 +162,6 @@ class TreeCompiler {
   void push(Body body, int joint) {
     tree_.bodies.push_back(body);
     tree_.joint_of_body.push_back(joint);
-  }
-
-  /// An upper bound of the inertia a coordinate can ever see, times the rounding of a long recursion: what is left below
-  /// that after elimination is noise.
-  void set_pivot_floors() {
-    constexpr double kNoise = 1e-13;
-    const size_t n = tree_.bodies.size();
-    std::vector<double> mass(n, 0.0), moment(n, 0.0);  // Σm and Σ m·reach² + tr(I) over the subtree, any posture
-    tree_.pivot_floor.assign(tree_.rows.size(), 0.0);
-    for (size_t i = n; i-- > 0;) {
-      const Body& b = tree_.bodies[i];
-      mass[i] += b.M_B.m;
-      moment[i] += b.M_B.I.xx + b.M_B.I.yy + b.M_B.I.zz;
-      for (int k = 0; k < b.nu; ++k) {
-        const bool linear = b.kind == PrimitiveKind::kSlide || (b.kind == PrimitiveKind::kFree && k >= 3);
-        const double seen = linear                            ? mass[i]
-                            : b.kind == PrimitiveKind::kScrew ? moment[i] + b.pitch * b.pitch * mass[i]
-                                                              : moment[i];
-        tree_.pivot_floor[size_t(b.u + k)] = kNoise * seen;
-      }
-      if (b.parent < 0) continue;
-      const double offset = norm(b.X_PJ.p);
-      mass[size_t(b.parent)] += mass[i];
-      const double reach = std::sqrt(moment[i]) + std::sqrt(mass[i]) * offset;  // √Σm(r + offset)² ≤ √Σmr² + √Σm·offset
-      moment[size_t(b.parent)] += reach * reach;
-    }
   }
 
   const ModelDescription& d_;

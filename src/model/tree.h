@@ -86,7 +86,6 @@ struct TreeView {
   const CoordinateRow* rows;
   const CoordinateTerm* terms;
   const double* rotor_inertia;  ///< per tree coordinate
-  const double* pivot_floor;    ///< per tree coordinate: projected inertia at or below this counts as zero
   const Group* groups;
   const int* group_members;
   const int* group_columns;
@@ -107,7 +106,6 @@ struct Tree {
   std::vector<CoordinateRow> rows;
   std::vector<CoordinateTerm> terms;
   std::vector<double> rotor_inertia;
-  std::vector<double> pivot_floor;
   std::vector<Group> groups;
   std::vector<int> group_members, group_columns;
   std::vector<double> group_gamma;
@@ -134,7 +132,7 @@ struct Tree {
             rows.data(),
             terms.data(),
             rotor_inertia.data(),
-            pivot_floor.data(),
+
             groups.data(),
             group_members.data(),
             group_columns.data(),
