@@ -20,8 +20,8 @@ struct ArticulatedTree {
   T* singular;              ///< per column of v: 1 if its projected inertia vanished, else 0
 };
 
-template <class T>
-KANSETSU_HD ArticulatedTree<T> carve_articulated(const TreeView& tree, Carver<T>& carver) {
+template <class T, class Const>
+KANSETSU_HD ArticulatedTree<T> carve_articulated(const TreeViewOf<Const>& tree, Carver<T>& carver) {
   ArticulatedTree<T> out;
   out.P = carver.template take<ArticulatedInertia<T>>(tree.body_count);
   out.Z = carver.template take<Force<T>>(tree.body_count);
@@ -34,19 +34,19 @@ KANSETSU_HD ArticulatedTree<T> carve_articulated(const TreeView& tree, Carver<T>
 }
 
 /// Articulated inertia of the free base, factorised.
-template <class T>
-KANSETSU_HD void factor_base(const TreeView& tree, const BodyForces<T>& forces, ArticulatedTree<T>& art) {
+template <class T, class Const>
+KANSETSU_HD void factor_base(const TreeViewOf<Const>& tree, const BodyForces<T>& forces, ArticulatedTree<T>& art) {
   art.P[0] = collected_inertia(tree.bodies[0], 0, art.P);
   art.Z[0] = collected_bias(tree.bodies[0], 0, forces, art.Z);
   const T angular = trace(art.P[0].A), linear = trace(art.P[0].M);
-  *art.base = factor(art.P[0], T(kPivotNoise) * select(angular < linear, angular, linear));
+  *art.base = factor(art.P[0], T(kPivotNoise<T>) * select(angular < linear, angular, linear));
   for (int k = 0; k < 6; ++k) art.singular[k] = art.base->dropped;
 }
 
 /// Inward sweep over the inertias and bias wrenches, tips to base. spec/dynamics.md §4 pass 2, §5.
-template <class T>
-KANSETSU_HD void eliminate(const TreeView& tree, const Posture<T>& posture, const BodyForces<T>& forces, const T* u,
-                           const T* tau, ArticulatedTree<T>& art) {
+template <class T, class Const>
+KANSETSU_HD void eliminate(const TreeViewOf<Const>& tree, const Posture<T>& posture, const BodyForces<T>& forces,
+                           const T* u, const T* tau, ArticulatedTree<T>& art) {
   const Step* steps = art.merged ? tree.merged_steps : tree.steps;
   for (int n = (art.merged ? tree.merged_step_count : tree.step_count) - 1; n >= 0; --n) {
     const Step& step = steps[n];
@@ -75,8 +75,8 @@ KANSETSU_HD void eliminate(const TreeView& tree, const Posture<T>& posture, cons
 
 /// Outward sweep: accelerations from base to tips. spec/dynamics.md §4 pass 3, §5.
 /// @param A  in: A[0] if the base is free; out: acceleration of every body, in B, apparent if A_ground is
-template <class T>
-KANSETSU_HD void substitute(const TreeView& tree, const Posture<T>& posture, const Motion<T>* V, const T* u,
+template <class T, class Const>
+KANSETSU_HD void substitute(const TreeViewOf<Const>& tree, const Posture<T>& posture, const Motion<T>* V, const T* u,
                             const Motion<T>& A_ground, const ArticulatedTree<T>& art, Motion<T>* A, T* vdot) {
   const Step* steps = art.merged ? tree.merged_steps : tree.steps;
   for (int n = 0; n < (art.merged ? tree.merged_step_count : tree.step_count); ++n) {
@@ -90,7 +90,7 @@ KANSETSU_HD void substitute(const TreeView& tree, const Posture<T>& posture, con
       substitute_group(tree, g, g.parent < 0 ? A_ground : A[g.parent], art.group, A, vdot);
       continue;
     }
-    const Body& b = tree.bodies[step.body];
+    const BodyOf<Const>& b = tree.bodies[step.body];
     const Motion<T>& A_P = b.parent < 0 ? A_ground : A[b.parent];
     switch (b.aligned_axis) {
       case 0:
@@ -111,9 +111,9 @@ KANSETSU_HD void substitute(const TreeView& tree, const Posture<T>& posture, con
 /// Gravity is an upward acceleration of the ground, so A is apparent; a free base gets it back at the end.
 ///
 /// Symbols   V[i] = V_WB_B   P, Z = articulated inertia and bias wrench in B   A[i] = A_WB_B − g
-template <class T>
-KANSETSU_HD void aba(const TreeView& tree, const Posture<T>& posture, const T* u, const T* tau, const Force<T>* fext,
-                     Motion<T>* V, ArticulatedTree<T>& art, Motion<T>* A, T* vdot) {
+template <class T, class Const>
+KANSETSU_HD void aba(const TreeViewOf<Const>& tree, const Posture<T>& posture, const T* u, const T* tau,
+                     const Force<T>* fext, Motion<T>* V, ArticulatedTree<T>& art, Motion<T>* A, T* vdot) {
   velocities(tree, posture, u, V);
   eliminate(tree, posture, BodyForces<T>{V, fext}, u, tau, art);
   const Vec3<T> zero{T(0), T(0), T(0)};

@@ -24,8 +24,8 @@ struct DerivativeScratch {
   Motion<T>*S, *S_dot, *Psi_dot, *Psi_ddot;
 };
 
-template <class T>
-KANSETSU_HD DerivativeScratch<T> carve_derivatives(const TreeView& tree, Carver<T>& carver) {
+template <class T, class Const>
+KANSETSU_HD DerivativeScratch<T> carve_derivatives(const TreeViewOf<Const>& tree, Carver<T>& carver) {
   const int n = tree.body_count;
   DerivativeScratch<T> w;
   w.X = carver.template take<Transform<T>>(n);
@@ -44,8 +44,8 @@ KANSETSU_HD DerivativeScratch<T> carve_derivatives(const TreeView& tree, Carver<
 
 /// Outward sweep common to the derivatives and the Coriolis matrix, all in O. [SRW22] Singh, Russell & Wensing 2022, Table 1.
 ///   Ṡ = V×S   Ψ̇ = V_λ×S   Ψ̈ = A_λ×S + V_λ×Ψ̇   F = M A + V×*M V − fext
-template <class T>
-KANSETSU_HD void spread(const TreeView& tree, const Posture<T>& posture, const T* u, const T* a,
+template <class T, class Const>
+KANSETSU_HD void spread(const TreeViewOf<Const>& tree, const Posture<T>& posture, const T* u, const T* a,
                         const ExternalWrench<T>* fext, DerivativeScratch<T>& w) {
   const Vec3<T> zero{T(0), T(0), T(0)};
   const Motion<T> V_ground{zero, zero}, A_ground{zero, lift<T>(-tree.gravity)};
@@ -54,7 +54,7 @@ KANSETSU_HD void spread(const TreeView& tree, const Posture<T>& posture, const T
   world_velocities(tree, w.S, u, w.V);
   world_accelerations(tree, w.S, u, a, w.V, A_ground, w.A);
   for (int i = 0; i < tree.body_count; ++i) {
-    const Body& b = tree.bodies[i];
+    const BodyOf<Const>& b = tree.bodies[i];
     const Motion<T>& V_P = b.parent < 0 ? V_ground : w.V[b.parent];
     const Motion<T>& A_P = b.parent < 0 ? A_ground : w.A[b.parent];
     for (int k = b.u; k < b.u + b.nu; ++k) {
@@ -78,8 +78,8 @@ KANSETSU_HD void spread(const TreeView& tree, const Posture<T>& posture, const T
   }
 }
 
-template <class T>
-KANSETSU_HD void gather(const Body& b, int i, bool external, DerivativeScratch<T>& w) {
+template <class T, class Const>
+KANSETSU_HD void gather(const BodyOf<Const>& b, int i, bool external, DerivativeScratch<T>& w) {
   if (b.parent < 0) return;
   w.M[b.parent] = w.M[b.parent] + w.M[i];
   w.B[b.parent] = w.B[b.parent] + w.B[i];
@@ -94,13 +94,13 @@ KANSETSU_HD void gather(const Body& b, int i, bool external, DerivativeScratch<T
 /// and the first of each for two coordinates of one joint, there without Sⱼ×*F.
 /// Calls dq(row, column, value) and dv(row, column, value) once for each entry that may differ from zero, and
 /// da(row, column, value), the mass matrix, once for each pair.
-template <class T, class Dq, class Dv, class Da>
-KANSETSU_HD void rnea_derivatives(const TreeView& tree, const Posture<T>& posture, const T* u, const T* a,
+template <class T, class Dq, class Dv, class Da, class Const>
+KANSETSU_HD void rnea_derivatives(const TreeViewOf<Const>& tree, const Posture<T>& posture, const T* u, const T* a,
                                   const ExternalWrench<T>* fext, DerivativeScratch<T>& w, Dq&& dq, Dv&& dv, Da&& da) {
   const T two = T(scalar_t<T>(2));
   spread(tree, posture, u, a, fext, w);
   for (int i = tree.body_count - 1; i >= 0; --i) {
-    const Body& b = tree.bodies[i];
+    const BodyOf<Const>& b = tree.bodies[i];
     for (int k = b.u; k < b.u + b.nu; ++k) {
       const Motion<T>& S = w.S[k];
       Force<T> by_q = two * (w.B[i] * w.Psi_dot[k]) + w.M[i] * w.Psi_ddot[k];
@@ -133,12 +133,12 @@ KANSETSU_HD void rnea_derivatives(const TreeView& tree, const Posture<T>& postur
 }
 
 /// Coriolis matrix with C·v = bias without gravity and Ṁ − 2C skew. [EW21]: Cᵢⱼ = Sᵢᵀ(B Sⱼ + M Ṡⱼ), Cⱼᵢ = Sⱼᵀ(B Sᵢ + M Ṡᵢ).
-template <class T, class Out>
-KANSETSU_HD void coriolis(const TreeView& tree, const Posture<T>& posture, const T* u, DerivativeScratch<T>& w,
+template <class T, class Out, class Const>
+KANSETSU_HD void coriolis(const TreeViewOf<Const>& tree, const Posture<T>& posture, const T* u, DerivativeScratch<T>& w,
                           Out&& out) {
   spread<T>(tree, posture, u, nullptr, nullptr, w);
   for (int i = tree.body_count - 1; i >= 0; --i) {
-    const Body& b = tree.bodies[i];
+    const BodyOf<Const>& b = tree.bodies[i];
     for (int k = b.u; k < b.u + b.nu; ++k) {
       const Force<T> column = w.B[i] * w.S[k] + w.M[i] * w.S_dot[k];
       const Vec3<T> row_B = transpose_times(w.B[i], w.S[k]);

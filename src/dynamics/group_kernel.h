@@ -34,8 +34,8 @@ struct GroupFactor {
   }
 };
 
-template <class T>
-KANSETSU_HD Transform<T> pose_in_parent(const Body& b, const Posture<T>& posture, int i) {
+template <class T, class Const>
+KANSETSU_HD Transform<T> pose_in_parent(const BodyOf<Const>& b, const Posture<T>& posture, int i) {
   Transform<T> X;
   with_joint(b, posture, i, [&](const auto& joint) { X = joint.compose(Transform<T>{}); });
   return X;
@@ -66,14 +66,14 @@ KANSETSU_HD void factor_group(int d, const T* floor, T* L, T* D_inv) {
 }
 
 /// Kinematics of the members relative to the group's parent: X, J, C.
-template <class T>
-KANSETSU_HD void place_members(const TreeView& tree, const Group& g, const Posture<T>& posture, const Motion<T>* V,
-                               const T* u, GroupFactor<T>& f) {
+template <class T, class Const>
+KANSETSU_HD void place_members(const TreeViewOf<Const>& tree, const Group& g, const Posture<T>& posture,
+                               const Motion<T>* V, const T* u, GroupFactor<T>& f) {
   const int* members = tree.group_members + g.members;
-  const double* gamma = tree.group_gamma + g.gamma;
+  const Const* gamma = tree.group_gamma + g.gamma;
   for (int m = 0; m < g.member_count; ++m) {
     const int i = members[m];
-    const Body& b = tree.bodies[i];
+    const BodyOf<Const>& b = tree.bodies[i];
     int parent = -1;  // its position among the members, −1: the group's parent
     for (int k = 0; k < m; ++k) {
       if (members[k] == b.parent) parent = k;
@@ -93,8 +93,8 @@ KANSETSU_HD void place_members(const TreeView& tree, const Group& g, const Postu
 }
 
 /// One elimination step over a group: P and Z of its parent receive what the group leaves.
-template <class T>
-KANSETSU_HD void eliminate_group(const TreeView& tree, const Step& step, const Posture<T>& posture,
+template <class T, class Const>
+KANSETSU_HD void eliminate_group(const TreeViewOf<Const>& tree, const Step& step, const Posture<T>& posture,
                                  const BodyForces<T>& forces, const T* u, const T* tau, ArticulatedInertia<T>* P_all,
                                  Force<T>* Z_all, T* scratch, T* singular) {
   const Group& g = tree.groups[step.group];
@@ -115,14 +115,14 @@ KANSETSU_HD void eliminate_group(const TreeView& tree, const Step& step, const P
     for (int l = 0; l <= k; ++l) f.L[k * d + l] = T(0);
   }
   // D = Σ JᵀPJ + Σ ΓᵀrotorΓ,  K = Σ X·P·J
-  const double* gamma = tree.group_gamma + g.gamma;
+  const Const* gamma = tree.group_gamma + g.gamma;
   for (int m = 0; m < g.member_count; ++m) {
-    const Body& b = tree.bodies[members[m]];
+    const BodyOf<Const>& b = tree.bodies[members[m]];
     const ArticulatedInertia<T> P_B = collected_inertia(b, members[m], P_all);
     for (int k = 0; k < d; ++k) {
       const Motion<T>& J = f.J[m * d + k];
       const Force<T> U = P_B * J;
-      floor[k] += T(kPivotNoise) * madd(dot(J.w, J.w), trace(P_B.A), dot(J.v, J.v) * trace(P_B.M));
+      floor[k] += T(kPivotNoise<T>) * madd(dot(J.w, J.w), trace(P_B.A), dot(J.v, J.v) * trace(P_B.M));
       f.K[k] += f.X[m] * U;
       for (int l = 0; l <= k; ++l) f.L[k * d + l] += dot(f.J[m * d + l], U);
     }
@@ -140,7 +140,7 @@ KANSETSU_HD void eliminate_group(const TreeView& tree, const Step& step, const P
     f.e[k] = tau[columns[k]];
   }
   for (int m = 0; m < g.member_count; ++m) {
-    const Body& b = tree.bodies[members[m]];
+    const BodyOf<Const>& b = tree.bodies[members[m]];
     const ArticulatedInertia<T> P_B = collected_inertia(b, members[m], P_all);
     const Force<T> F = P_B * f.C[m] + collected_bias(b, members[m], forces, Z_all);
     for (int k = 0; k < d; ++k) f.e[k] = f.e[k] - dot(f.J[m * d + k], F);
@@ -160,9 +160,9 @@ KANSETSU_HD void eliminate_group(const TreeView& tree, const Step& step, const P
 }
 
 /// ÿ = L⁻ᵀ D⁻¹ (L⁻¹e − W·a_p);  a = X⁻¹·a_p + C + J·ÿ
-template <class T>
-KANSETSU_HD void substitute_group(const TreeView& tree, const Group& g, const Motion<T>& A_P, T* scratch, Motion<T>* A,
-                                  T* vdot) {
+template <class T, class Const>
+KANSETSU_HD void substitute_group(const TreeViewOf<Const>& tree, const Group& g, const Motion<T>& A_P, T* scratch,
+                                  Motion<T>* A, T* vdot) {
   const int d = g.d;
   const int* columns = tree.group_columns + g.columns;
   const GroupFactor<T> f(g, scratch);

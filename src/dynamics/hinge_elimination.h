@@ -13,13 +13,14 @@ struct HingeFactor {
   T D_inv, u;
 };
 
-template <int AX, class T>
-KANSETSU_HD void eliminate_hinge(const TreeView& tree, const Step& step, const Posture<T>& posture,
+template <int AX, class T, class Const>
+KANSETSU_HD void eliminate_hinge(const TreeViewOf<Const>& tree, const Step& step, const Posture<T>& posture,
                                  const BodyForces<T>& forces, const T* rate, const T* tau, ArticulatedInertia<T>* P_all,
                                  Force<T>* Z_all, HingeFactor<T>* factors, T* singular) {
   const int i = step.body;
-  const Body& b = tree.bodies[i];
-  const CoordinateTerm& term = tree.terms[tree.rows[b.u].begin];  // an aligned hinge on its own has one, of ratio ±1
+  const BodyOf<Const>& b = tree.bodies[i];
+  const CoordinateTermOf<Const>& term =
+      tree.terms[tree.rows[b.u].begin];  // an aligned hinge on its own has one, of ratio ±1
   const ArticulatedInertia<T> P_B = collected_inertia(b, i, P_all);
   const Force<T> Z_B = collected_bias(b, i, forces, Z_all);
   const Sym3<T> A = to_z<AX>(P_B.A), M = to_z<AX>(P_B.M);
@@ -27,7 +28,7 @@ KANSETSU_HD void eliminate_hinge(const TreeView& tree, const Step& step, const P
   const Vec3<T> Zt = to_z<AX>(Z_B.t), Zf = to_z<AX>(Z_B.f);
 
   const Force<T> U{{A.xz, A.yz, A.zz}, B.z};
-  const T rotor = T(tree.rotor_inertia[b.u]), floor = T(kPivotNoise) * trace(A);
+  const T rotor = T(tree.rotor_inertia[b.u]), floor = T(kPivotNoise<T>) * trace(A);
   const T D = A.zz + rotor;
   const auto regular = D > floor;
   const T D_inv = select(regular, T(1) / D, T(0));
@@ -70,11 +71,11 @@ KANSETSU_HD void eliminate_hinge(const TreeView& tree, const Step& step, const P
 }
 
 /// a' = X·a_P + c,  q̈ = D⁻¹(u − Uᵀa'),  a = a' + S·q̈
-template <int AX, class T>
-KANSETSU_HD void substitute_hinge(const TreeView& tree, int i, const Posture<T>& posture, const Motion<T>* V,
+template <int AX, class T, class Const>
+KANSETSU_HD void substitute_hinge(const TreeViewOf<Const>& tree, int i, const Posture<T>& posture, const Motion<T>* V,
                                   const T* rate, const Motion<T>& A_P, const HingeFactor<T>* factors, Motion<T>* A,
                                   T* vdot) {
-  const Body& b = tree.bodies[i];
+  const BodyOf<Const>& b = tree.bodies[i];
   const AlignedHinge<T, AX> joint{posture.c[i], posture.s[i], lift<T>(b.X_PJ.p)};
   Motion<T> A_B = joint.to_child(A_P);
   joint.add_bias(V[i], rate + b.u, A_B);
@@ -82,7 +83,7 @@ KANSETSU_HD void substitute_hinge(const TreeView& tree, int i, const Posture<T>&
   const T acceleration = factor.D_inv * (factor.u - dot(Motion<T>{to_z<AX>(A_B.w), to_z<AX>(A_B.v)}, factor.U));
   joint.add_rate(&acceleration, A_B);
   A[i] = A_B;
-  const CoordinateTerm& term = tree.terms[tree.rows[b.u].begin];
+  const CoordinateTermOf<Const>& term = tree.terms[tree.rows[b.u].begin];
   vdot[term.column] = T(term.ratio) * acceleration;
 }
 

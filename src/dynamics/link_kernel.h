@@ -23,9 +23,9 @@ KANSETSU_HD Inertia<T> unit_inertia(int k) {
   return {is(0), {is(1), is(2), is(3)}, {is(4), is(5), is(7), is(6), is(8), is(9)}};
 }
 
-template <class T>
-KANSETSU_HD void regressor(const TreeView& tree, const Posture<T>& posture, const LinkPlacement* links, int link_count,
-                           const Motion<T>* V, const Motion<T>* A, const Motion<T>& A_ground, T* Y) {
+template <class T, class Const>
+KANSETSU_HD void regressor(const TreeViewOf<Const>& tree, const Posture<T>& posture, const LinkPlacement* links,
+                           int link_count, const Motion<T>* V, const Motion<T>* A, const Motion<T>& A_ground, T* Y) {
   for (int i = 0; i < 10 * link_count * tree.nv; ++i) Y[i] = T(0);
   for (int l = 0; l < link_count; ++l) {
     if (links[l].body < 0) continue;
@@ -35,7 +35,7 @@ KANSETSU_HD void regressor(const TreeView& tree, const Posture<T>& posture, cons
       Force<T> F = lift<T>(links[l].X_BL) * (M * motion.A + cross(motion.V, M * motion.V));
       T* column = Y + (10 * l + k) * tree.nv;
       for (int i = links[l].body; i >= 0; i = tree.bodies[i].parent) {
-        const Body& b = tree.bodies[i];
+        const BodyOf<Const>& b = tree.bodies[i];
         T torque[6] = {};
         with_joint(b, posture, i, [&](const auto& joint) {
           joint.project(F, torque);

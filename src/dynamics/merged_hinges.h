@@ -35,13 +35,13 @@ KANSETSU_HD ArticulatedInertia<T> turn_inertia(const T& c, const T& s, const Art
   return {from_z<AX>(turn_z(to_z<AX>(P.A))), from_z<AX>(turn_z(to_z<AX>(P.B))), from_z<AX>(turn_z(to_z<AX>(P.M)))};
 }
 
-template <class T>
-KANSETSU_HD void eliminate_merged(const TreeView& tree, const Step& step, const Posture<T>& posture,
+template <class T, class Const>
+KANSETSU_HD void eliminate_merged(const TreeViewOf<Const>& tree, const Step& step, const Posture<T>& posture,
                                   const BodyForces<T>& forces, const T* rate, const T* tau,
                                   ArticulatedInertia<T>* P_all, Force<T>* Z_all, MergedFactor<T>* factors,
                                   T* singular) {
   const int n = step.hinges, first = step.body, last = first + n - 1;
-  const Body& end = tree.bodies[last];
+  const BodyOf<Const>& end = tree.bodies[last];
   MergedFactor<T>& f = factors[first];
   const Vec3<T> zero{T(0), T(0), T(0)};
 
@@ -49,7 +49,7 @@ KANSETSU_HD void eliminate_merged(const TreeView& tree, const Step& step, const 
   f.C = {zero, zero};
   f.u[0] = f.u[1] = f.u[2] = T(0);
   for (int k = 0; k < n; ++k) {
-    const Body& b = tree.bodies[first + k];
+    const BodyOf<Const>& b = tree.bodies[first + k];
     const int axis = b.aligned_axis;
     const T &c = posture.c[first + k], &s = posture.s[first + k];
     for (int j = 0; j < k; ++j) f.e[j] = turn_back_axis(axis, c, s, f.e[j]);
@@ -77,14 +77,14 @@ KANSETSU_HD void eliminate_merged(const TreeView& tree, const Step& step, const 
     for (int l = 0; l <= k; ++l) D(k, l) = dot(f.e[k], f.U[l].t);
   }
   for (int k = 0; k < n; ++k) {
-    const Body& b = tree.bodies[first + k];
-    const CoordinateTerm& term = tree.terms[tree.rows[b.u].begin];
+    const BodyOf<Const>& b = tree.bodies[first + k];
+    const CoordinateTermOf<Const>& term = tree.terms[tree.rows[b.u].begin];
     D(k, k) = D(k, k) + T(tree.rotor_inertia[b.u]);
     f.u[k] = madd(T(term.ratio), tau[term.column], f.u[k] - dot(f.e[k], Z.t));
   }
-  f.D = Ldlt<T, 3>::factor(D, T(kPivotNoise) * scale);
+  f.D = Ldlt<T, 3>::factor(D, T(kPivotNoise<T>) * scale);
   for (int k = 0; k < n; ++k) {
-    const Body& b = tree.bodies[first + k];
+    const BodyOf<Const>& b = tree.bodies[first + k];
     singular[tree.terms[tree.rows[b.u].begin].column] = select(f.D.l(k, k) == T(0), T(1), T(0));
   }
   if (step.parent < 0) return;
@@ -119,8 +119,8 @@ KANSETSU_HD void eliminate_merged(const TreeView& tree, const Step& step, const 
   deposit(tree, step, forces, shift(p, P), Force<T>{add_cross(Z.t, p, Z.f), Z.f}, P_all, Z_all);
 }
 
-template <class T>
-KANSETSU_HD void substitute_merged(const TreeView& tree, const Step& step, const Posture<T>& posture,
+template <class T, class Const>
+KANSETSU_HD void substitute_merged(const TreeViewOf<Const>& tree, const Step& step, const Posture<T>& posture,
                                    const Motion<T>& A_P, const MergedFactor<T>* factors, Motion<T>* A, T* vdot) {
   const int n = step.hinges, first = step.body;
   const MergedFactor<T>& f = factors[first];
@@ -137,7 +137,7 @@ KANSETSU_HD void substitute_merged(const TreeView& tree, const Step& step, const
   A_B += f.C;
   for (int k = 0; k < n; ++k) {
     A_B.w = madd(y[k], f.e[k], A_B.w);
-    const CoordinateTerm& term = tree.terms[tree.rows[tree.bodies[first + k].u].begin];
+    const CoordinateTermOf<Const>& term = tree.terms[tree.rows[tree.bodies[first + k].u].begin];
     vdot[term.column] = T(term.ratio) * y[k];
   }
   A[first + n - 1] = A_B;

@@ -12,7 +12,8 @@ struct BodyForces {
   const Force<T>* fext;  ///< in B; may be null
 
   /// V ×* M·V − fext
-  KANSETSU_HD Force<T> bias(const Body& b, int i) const {
+  template <class Const>
+  KANSETSU_HD Force<T> bias(const BodyOf<Const>& b, int i) const {
     const Vec3<T> zero{T(0), T(0), T(0)};
     Force<T> Z{zero, zero};
     if (!b.massless) Z = cross(V[i], lift<T>(b.M_B) * V[i]);
@@ -22,25 +23,26 @@ struct BodyForces {
 };
 
 /// Rounding that a recursion leaves: projected inertia at or below this share of a body's own scale counts as zero.
-inline constexpr double kPivotNoise = 1e-13;
+template <class T>
+inline constexpr scalar_t<T> kPivotNoise = scalar_t<T>(sizeof(scalar_t<T>) == 8 ? 1e-13 : 5e-5);
 template <class T>
 KANSETSU_HD T trace(const Sym3<T>& A) {
   return A.xx + A.yy + A.zz;
 }
 
 /// P̂ and Ẑ of body i: what its children have deposited, or its own if it has none.
-template <class T>
-KANSETSU_HD ArticulatedInertia<T> collected_inertia(const Body& b, int i, const ArticulatedInertia<T>* P) {
+template <class T, class Const>
+KANSETSU_HD ArticulatedInertia<T> collected_inertia(const BodyOf<Const>& b, int i, const ArticulatedInertia<T>* P) {
   return b.leaf ? to_articulated(lift<T>(b.M_B)) : P[i];
 }
-template <class T>
-KANSETSU_HD Force<T> collected_bias(const Body& b, int i, const BodyForces<T>& forces, const Force<T>* Z) {
+template <class T, class Const>
+KANSETSU_HD Force<T> collected_bias(const BodyOf<Const>& b, int i, const BodyForces<T>& forces, const Force<T>* Z) {
   return b.leaf ? forces.bias(b, i) : Z[i];
 }
 
 /// Adds what a step leaves to its parent; the first step to do so adds the parent's own share.
-template <class T>
-KANSETSU_HD void deposit(const TreeView& tree, const Step& step, const BodyForces<T>& forces,
+template <class T, class Const>
+KANSETSU_HD void deposit(const TreeViewOf<Const>& tree, const Step& step, const BodyForces<T>& forces,
                          const ArticulatedInertia<T>& P_step, const Force<T>& Z_step, ArticulatedInertia<T>* P,
                          Force<T>* Z) {
   const int p = step.parent;
@@ -49,7 +51,7 @@ KANSETSU_HD void deposit(const TreeView& tree, const Step& step, const BodyForce
     Z[p] += Z_step;
     return;
   }
-  const Body& b = tree.bodies[p];
+  const BodyOf<Const>& b = tree.bodies[p];
   if (b.massless) {
     P[p] = P_step;
   } else {

@@ -8,9 +8,9 @@
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// Articulated inertias of the posture, with all forces zero.
-template <class T>
-KANSETSU_HD void factorise(const TreeView& tree, const Posture<T>& posture, ArticulatedTree<T>& art, Motion<T>* V_zero,
-                           T* u_zero, T* tau_zero) {
+template <class T, class Const>
+KANSETSU_HD void factorise(const TreeViewOf<Const>& tree, const Posture<T>& posture, ArticulatedTree<T>& art,
+                           Motion<T>* V_zero, T* u_zero, T* tau_zero) {
   const Vec3<T> zero{T(0), T(0), T(0)};
   for (int i = 0; i < tree.body_count; ++i) V_zero[i] = {zero, zero};
   for (int k = 0; k < tree.nu; ++k) u_zero[k] = T(0);
@@ -19,8 +19,8 @@ KANSETSU_HD void factorise(const TreeView& tree, const Posture<T>& posture, Arti
 }
 
 /// dẐ of a hinge's parent for dẐ = Z on its body: Tᵀ·Z, with the torque r = dτ − Sᵀ·Z it meets.
-template <int AX, class T, class R>
-KANSETSU_HD Force<R> pass_hinge(const Body& b, int i, const Posture<T>& posture, const HingeFactor<T>& factor,
+template <int AX, class T, class R, class Const>
+KANSETSU_HD Force<R> pass_hinge(const BodyOf<Const>& b, int i, const Posture<T>& posture, const HingeFactor<T>& factor,
                                 const Force<R>& Z, const R& r) {
   const AlignedHinge<R, AX> joint{R(posture.c[i]), R(posture.s[i]), lift<R>(b.X_PJ.p)};
   const Force<R> k = (R(factor.D_inv) * r) * lift<R>(factor.U);
@@ -28,8 +28,8 @@ KANSETSU_HD Force<R> pass_hinge(const Body& b, int i, const Posture<T>& posture,
 }
 
 /// dẐ = Z on member m of a group meets its coordinates; returns Z as the group's parent sees it.
-template <class T, class R>
-KANSETSU_HD Force<R> enter_group(const TreeView& tree, const Group& g, const GroupFactor<T>& f, int m,
+template <class T, class R, class Const>
+KANSETSU_HD Force<R> enter_group(const TreeViewOf<Const>& tree, const Group& g, const GroupFactor<T>& f, int m,
                                  const Force<R>& Z, R* r) {
   for (int k = 0; k < g.d; ++k) {
     R& torque = r[tree.group_columns[g.columns + k]];
@@ -38,8 +38,9 @@ KANSETSU_HD Force<R> enter_group(const TreeView& tree, const Group& g, const Gro
   return lift<R>(f.X[m]) * Z;
 }
 /// Adds what the coordinates of a group answer, r ← L⁻¹·r.
-template <class T, class R>
-KANSETSU_HD Force<R> leave_group(const TreeView& tree, const Group& g, const GroupFactor<T>& f, Force<R> Z, R* r) {
+template <class T, class R, class Const>
+KANSETSU_HD Force<R> leave_group(const TreeViewOf<Const>& tree, const Group& g, const GroupFactor<T>& f, Force<R> Z,
+                                 R* r) {
   const int* columns = tree.group_columns + g.columns;
   for (int k = 0; k < g.d; ++k) {
     for (int l = 0; l < k; ++l) r[columns[k]] = msub(R(f.L[k * g.d + l]), r[columns[l]], r[columns[k]]);
@@ -48,9 +49,9 @@ KANSETSU_HD Force<R> leave_group(const TreeView& tree, const Group& g, const Gro
   return Z;
 }
 /// The same with wrenches on all members at once.
-template <class T, class R>
-KANSETSU_HD Force<R> climb_group(const TreeView& tree, const Group& g, const ArticulatedTree<T>& art, const Force<R>* Z,
-                                 R* r) {
+template <class T, class R, class Const>
+KANSETSU_HD Force<R> climb_group(const TreeViewOf<Const>& tree, const Group& g, const ArticulatedTree<T>& art,
+                                 const Force<R>* Z, R* r) {
   const GroupFactor<T> f(g, art.group);
   Force<R> sum{{R(0), R(0), R(0)}, {R(0), R(0), R(0)}};
   for (int m = 0; m < g.member_count; ++m) sum += enter_group(tree, g, f, m, Z[tree.group_members[g.members + m]], r);
@@ -59,12 +60,12 @@ KANSETSU_HD Force<R> climb_group(const TreeView& tree, const Group& g, const Art
 
 /// Climbs over step n. Z acts on body i of that step (ignored if i < 0), r holds the step's torques in its columns and
 /// receives what they become; returns dẐ on the step's parent.
-template <class T, class R>
-KANSETSU_HD Force<R> climb(const TreeView& tree, const Posture<T>& posture, const ArticulatedTree<T>& art, int n, int i,
-                           const Force<R>& Z, R* r) {
+template <class T, class R, class Const>
+KANSETSU_HD Force<R> climb(const TreeViewOf<Const>& tree, const Posture<T>& posture, const ArticulatedTree<T>& art,
+                           int n, int i, const Force<R>& Z, R* r) {
   const Step& step = tree.steps[n];
   if (step.group < 0) {
-    const Body& b = tree.bodies[step.body];
+    const BodyOf<Const>& b = tree.bodies[step.body];
     const int axis = b.aligned_axis;
     R& torque = r[tree.terms[tree.rows[b.u].begin].column];
     torque = torque - (axis == 0 ? Z.t.x : axis == 1 ? Z.t.y : Z.t.z);
@@ -83,19 +84,19 @@ KANSETSU_HD Force<R> climb(const TreeView& tree, const Posture<T>& posture, cons
 }
 
 /// Torque about a tree's hinge is in hinge direction; columns carry the user's sign.
-template <class T>
-KANSETSU_HD T column_sign(const TreeView& tree, const Step& step) {
+template <class T, class Const>
+KANSETSU_HD T column_sign(const TreeViewOf<Const>& tree, const Step& step) {
   return step.group >= 0 ? T(1) : T(tree.terms[tree.rows[tree.bodies[step.body].u].begin].ratio);
 }
 
 /// Goes down over step n: accelerations of its bodies, and of its columns into vdot, for the torques r left by climb().
-template <class T, class R>
-KANSETSU_HD void descend(const TreeView& tree, const Posture<T>& posture, const ArticulatedTree<T>& art, int n,
+template <class T, class R, class Const>
+KANSETSU_HD void descend(const TreeViewOf<Const>& tree, const Posture<T>& posture, const ArticulatedTree<T>& art, int n,
                          const Motion<R>& A_P, const R* r, Motion<R>* A, R* vdot) {
   const Step& step = tree.steps[n];
   if (step.group < 0) {
     const int i = step.body;
-    const Body& b = tree.bodies[i];
+    const BodyOf<Const>& b = tree.bodies[i];
     const HingeFactor<T>& factor = art.hinge[i];
     const int column = tree.terms[tree.rows[b.u].begin].column;
     const Force<R> U = lift<R>(factor.U);
@@ -130,9 +131,9 @@ KANSETSU_HD void descend(const TreeView& tree, const Posture<T>& posture, const 
 
 /// Carries dẐ = Z on body i, or torques already in r (then n is their step and i = −1), to the base; leaves the base's
 /// acceleration in A[0] and vdot if it is free.
-template <class T>
-KANSETSU_HD void ascend(const TreeView& tree, const Posture<T>& posture, const ArticulatedTree<T>& art, int n, int i,
-                        Force<T> Z, T* r, Motion<T>* A, T* vdot) {
+template <class T, class Const>
+KANSETSU_HD void ascend(const TreeViewOf<Const>& tree, const Posture<T>& posture, const ArticulatedTree<T>& art, int n,
+                        int i, Force<T> Z, T* r, Motion<T>* A, T* vdot) {
   for (; n >= 0; n = i < 0 ? -1 : tree.bodies[i].step) {
     Z = climb(tree, posture, art, n, i, Z, r);
     i = tree.steps[n].parent;
@@ -144,9 +145,9 @@ KANSETSU_HD void ascend(const TreeView& tree, const Posture<T>& posture, const A
 }
 
 /// Accelerations of all bodies and columns of the steps 0 … last.
-template <class T, class R>
-KANSETSU_HD void descend_all(const TreeView& tree, const Posture<T>& posture, const ArticulatedTree<T>& art, int last,
-                             const R* r, Motion<R>* A, R* vdot) {
+template <class T, class R, class Const>
+KANSETSU_HD void descend_all(const TreeViewOf<Const>& tree, const Posture<T>& posture, const ArticulatedTree<T>& art,
+                             int last, const R* r, Motion<R>* A, R* vdot) {
   const Motion<R> A_ground{{R(0), R(0), R(0)}, {R(0), R(0), R(0)}};
   for (int m = 0; m <= last; ++m) {
     const int p = tree.steps[m].parent;
@@ -156,9 +157,9 @@ KANSETSU_HD void descend_all(const TreeView& tree, const Posture<T>& posture, co
 
 /// Torques on any columns: one full sweep, tips to base and back. R may be a pack of right-hand sides for one posture.
 /// @param Z  scratch, one per body   @param r  in: the torques; used up
-template <class T, class R>
-KANSETSU_HD void respond_to_torques(const TreeView& tree, const Posture<T>& posture, const ArticulatedTree<T>& art,
-                                    Force<R>* Z, R* r, Motion<R>* A, R* vdot) {
+template <class T, class R, class Const>
+KANSETSU_HD void respond_to_torques(const TreeViewOf<Const>& tree, const Posture<T>& posture,
+                                    const ArticulatedTree<T>& art, Force<R>* Z, R* r, Motion<R>* A, R* vdot) {
   const Vec3<R> zero{R(0), R(0), R(0)};
   for (int i = 0; i < tree.body_count; ++i) Z[i] = {zero, zero};
   for (int n = tree.step_count - 1; n >= 0; --n) {
@@ -186,9 +187,9 @@ KANSETSU_HD void respond_to_torques(const TreeView& tree, const Posture<T>& post
 
 /// M⁻¹ without forming M: unit torques in, accelerations out. A single posture takes a register full of columns at a time.
 /// @param out  nv × nv
-template <class T>
-KANSETSU_HD void mass_matrix_inverse(const TreeView& tree, const Posture<T>& posture, const ArticulatedTree<T>& art,
-                                     Carver<T>& carver, T* out) {
+template <class T, class Const>
+KANSETSU_HD void mass_matrix_inverse(const TreeViewOf<Const>& tree, const Posture<T>& posture,
+                                     const ArticulatedTree<T>& art, Carver<T>& carver, T* out) {
   constexpr bool kBlocks = std::is_floating_point_v<T>;
   using R = std::conditional_t<kBlocks, NativePack<scalar_t<T>>, T>;
   constexpr int kWidth = int(sizeof(R) / sizeof(T));
@@ -228,7 +229,8 @@ struct Factor {
   T *u, *r, *vdot;
   int* path;  ///< step_count entries
 
-  KANSETSU_HD Factor(const TreeView& tree, void* block)
+  template <class Const>
+  KANSETSU_HD Factor(const TreeViewOf<Const>& tree, void* block)
       : carver(block), posture(carve_posture(tree, carver)), art(carve_articulated(tree, carver)) {
     A = carver.template take<Motion<T>>(tree.body_count);
     u = carver.template take<T>(tree.nu);

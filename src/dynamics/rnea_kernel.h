@@ -11,13 +11,13 @@ namespace kansetsu::kernel::inline KANSETSU_ISA {
 /// Symbols   V[i] = V_WB_B   A[i] = A_WB_B − g   F[i] = wrench across joint i, on B, in B
 ///           u, a = tree velocity and acceleration   fext = external wrenches on the bodies, in B; may be null
 /// @param tau  out, tree coordinates
-template <class T>
-KANSETSU_HD void rnea(const TreeView& tree, const Posture<T>& posture, const T* u, const T* a, const Force<T>* fext,
-                      Motion<T>* V, Motion<T>* A, Force<T>* F, T* tau) {
+template <class T, class Const>
+KANSETSU_HD void rnea(const TreeViewOf<Const>& tree, const Posture<T>& posture, const T* u, const T* a,
+                      const Force<T>* fext, Motion<T>* V, Motion<T>* A, Force<T>* F, T* tau) {
   const Vec3<T> zero{T(0), T(0), T(0)};
   const Motion<T> V_ground{zero, zero}, A_ground{zero, lift<T>(-tree.gravity)};
   for (int i = 0; i < tree.body_count; ++i) {  // outward
-    const Body& b = tree.bodies[i];
+    const BodyOf<Const>& b = tree.bodies[i];
     const Motion<T>& V_P = b.parent < 0 ? V_ground : V[b.parent];
     const Motion<T>& A_P = b.parent < 0 ? A_ground : A[b.parent];
     with_joint(b, posture, i, [&](const auto& joint) {
@@ -34,7 +34,7 @@ KANSETSU_HD void rnea(const TreeView& tree, const Posture<T>& posture, const T* 
     if (fext) F[i] -= fext[i];
   }
   for (int i = tree.body_count - 1; i >= 0; --i) {  // inward
-    const Body& b = tree.bodies[i];
+    const BodyOf<Const>& b = tree.bodies[i];
     with_joint(b, posture, i, [&](const auto& joint) {
       joint.project(F[i], tau + b.u);
       if (b.parent >= 0) F[b.parent] += joint.to_parent(F[i]);

@@ -10,10 +10,10 @@ namespace kansetsu::kernel::inline KANSETSU_ISA {
 ///   Ċ·m = V×*(M m) − M(V×m) summed over its bodies.
 ///
 /// @param C, C_dot  per body composite inertia and its rate; C_dot and A_dot may be null
-template <class T>
-KANSETSU_HD void centroidal(const TreeView& tree, const Transform<T>* X, const Motion<T>* S, const Motion<T>* V,
-                            Inertia<T>* C, ArticulatedInertia<T>* C_dot, T& mass, Vec3<T>& com, Force<T>* A,
-                            Force<T>* A_dot) {
+template <class T, class Const>
+KANSETSU_HD void centroidal(const TreeViewOf<Const>& tree, const Transform<T>* X, const Motion<T>* S,
+                            const Motion<T>* V, Inertia<T>* C, ArticulatedInertia<T>* C_dot, T& mass, Vec3<T>& com,
+                            Force<T>* A, Force<T>* A_dot) {
   const Vec3<T> zero{T(0), T(0), T(0)};
   if (!V) A_dot = nullptr;
   mass = T(0);
@@ -34,7 +34,7 @@ KANSETSU_HD void centroidal(const TreeView& tree, const Transform<T>* X, const M
   if (!A) return;
   const Vec3<T> com_rate = mass_inv * linear;
   for (int i = tree.body_count - 1; i >= 0; --i) {
-    const Body& b = tree.bodies[i];
+    const BodyOf<Const>& b = tree.bodies[i];
     for (int k = b.u; k < b.u + b.nu; ++k) {
       const Force<T> column = C[i] * S[k];
       A[k] = {column.t - cross(com, column.f), column.f};

@@ -6,12 +6,12 @@
 /// What the entry points of the kernel tables have in common. Their arguments are plain numbers; inside they are T.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-template <class T>
-KANSETSU_HD const T* as(const double* x) {
+template <class T, class Real>
+KANSETSU_HD const T* as(const Real* x) {
   return reinterpret_cast<const T*>(x);
 }
-template <class T>
-KANSETSU_HD T* as(double* x) {
+template <class T, class Real>
+KANSETSU_HD T* as(Real* x) {
   return reinterpret_cast<T*>(x);
 }
 
@@ -21,7 +21,8 @@ struct Frame {
   Carver<T> carver;
   Posture<T> posture;
 
-  KANSETSU_HD Frame(const TreeView& tree, const double* q, void* scratch)
+  template <class Const>
+  KANSETSU_HD Frame(const TreeViewOf<Const>& tree, const scalar_t<T>* q, void* scratch)
       : carver(scratch), posture(carve_posture(tree, carver)) {
     load_posture(tree, as<T>(q), posture);
   }
@@ -29,7 +30,8 @@ struct Frame {
   KANSETSU_HD Item* take(int n) {
     return carver.template take<Item>(n);
   }
-  KANSETSU_HD T* expanded(const TreeView& tree, const double* v) {
+  template <class Const>
+  KANSETSU_HD T* expanded(const TreeViewOf<Const>& tree, const scalar_t<T>* v) {
     T* u = take<T>(tree.nu);
     expand(tree, as<T>(v), u);
     return u;
@@ -43,7 +45,8 @@ struct WorldFrame {
   Motion<T>*S, *V = nullptr;
   Vec3<T> O{T(0), T(0), T(0)};
 
-  KANSETSU_HD WorldFrame(const TreeView& tree, Frame<T>& frame, const double* v) {
+  template <class Const>
+  KANSETSU_HD WorldFrame(const TreeViewOf<Const>& tree, Frame<T>& frame, const scalar_t<T>* v) {
     X = frame.template take<Transform<T>>(tree.body_count);
     S = frame.template take<Motion<T>>(tree.nu);
     poses(tree, frame.posture, true, X);

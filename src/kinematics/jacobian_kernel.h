@@ -33,8 +33,8 @@ struct FrameView {
 
 /// @param S  subspaces in O   @param V  velocities in O, null if J_dot is
 /// @param O  position of O in the world
-template <class T>
-KANSETSU_HD void jacobian(const TreeView& tree, const Transform<T>* X, const Motion<T>* S, const Motion<T>* V,
+template <class T, class Const>
+KANSETSU_HD void jacobian(const TreeViewOf<Const>& tree, const Transform<T>* X, const Motion<T>* S, const Motion<T>* V,
                           const Vec3<T>& O, int body, const Transform<>& X_BF, Axes axes, Motion<T>* J,
                           Motion<T>* J_dot) {
   const Vec3<T> zero{T(0), T(0), T(0)};
@@ -50,11 +50,11 @@ KANSETSU_HD void jacobian(const TreeView& tree, const Transform<T>* X, const Mot
     view.v_F = add_cross(V[body].v, V[body].w, X_OF.p);
   }
   for (int i = body; i >= 0; i = tree.bodies[i].parent) {
-    const Body& b = tree.bodies[i];
+    const BodyOf<Const>& b = tree.bodies[i];
     for (int k = b.u; k < b.u + b.nu; ++k) {
       const Motion<T> column = view.column(S[k]);
       for (int t = tree.rows[k].begin; t < tree.rows[k].end; ++t) {
-        const CoordinateTerm& term = tree.terms[t];
+        const CoordinateTermOf<Const>& term = tree.terms[t];
         J[term.column] = madd(T(term.ratio), column, J[term.column]);
         if (J_dot && V) {
           J_dot[term.column] = madd(T(term.ratio), view.rate(S[k], cross(V[i], S[k])), J_dot[term.column]);

@@ -136,8 +136,8 @@ struct AlignedHinge {
 };
 
 /// Column k of the motion subspace S of a primitive, in its own body frame (constant there).
-template <class T>
-KANSETSU_HD Motion<T> subspace(const Body& b, int k) {
+template <class T, class Const>
+KANSETSU_HD Motion<T> subspace(const BodyOf<Const>& b, int k) {
   const Vec3<T> zero{T(0), T(0), T(0)};
   const auto unit = [](int i) { return Vec3<T>{T(i == 0), T(i == 1), T(i == 2)}; };
   switch (b.kind) {
@@ -156,8 +156,8 @@ KANSETSU_HD Motion<T> subspace(const Body& b, int k) {
 }
 
 /// S·u for any primitive.
-template <class T>
-KANSETSU_HD Motion<T> joint_rate(const Body& b, const T* u) {
+template <class T, class Const>
+KANSETSU_HD Motion<T> joint_rate(const BodyOf<Const>& b, const T* u) {
   const T o = T(0);
   switch (b.kind) {
     case PrimitiveKind::kHinge:
@@ -177,9 +177,9 @@ KANSETSU_HD Motion<T> joint_rate(const Body& b, const T* u) {
 }
 
 /// Any primitive, by its pose.
-template <class T>
+template <class T, class Const>
 struct GeneralJoint {
-  const Body& b;
+  const BodyOf<Const>& b;
   const Transform<T>& X_PB;
 
   KANSETSU_HD Motion<T> to_child(const Motion<T>& V_P) const { return inverse_times(X_PB, V_P); }
@@ -214,8 +214,8 @@ struct GeneralJoint {
 };
 
 /// Calls visit with the joint of body i as the most special type that fits: the one place where joints are told apart.
-template <class T, class Visit>
-KANSETSU_HD void with_joint(const Body& b, const Posture<T>& posture, int i, Visit&& visit) {
+template <class T, class Visit, class Const>
+KANSETSU_HD void with_joint(const BodyOf<Const>& b, const Posture<T>& posture, int i, Visit&& visit) {
   switch (b.aligned_axis) {
     case 0:
       visit(AlignedHinge<T, 0>{posture.c[i], posture.s[i], lift<T>(b.X_PJ.p)});
@@ -227,7 +227,7 @@ KANSETSU_HD void with_joint(const Body& b, const Posture<T>& posture, int i, Vis
       visit(AlignedHinge<T, 2>{posture.c[i], posture.s[i], lift<T>(b.X_PJ.p)});
       break;
     default:
-      visit(GeneralJoint<T>{b, posture.X_PB[i]});
+      visit(GeneralJoint<T, Const>{b, posture.X_PB[i]});
       break;
   }
 }

@@ -1,11 +1,14 @@
 #include "kinematics/kernel_table.h"
 
+#include "kansetsu/base/cpu.h"
+
 namespace kansetsu::kernel {
 
-#define KANSETSU_DECLARE(isa)                           \
-  namespace isa {                                       \
-  extern const KinematicsKernels kinematics_table;      \
-  extern const KinematicsKernels kinematics_pack_table; \
+#define KANSETSU_DECLARE(isa)                                     \
+  namespace isa {                                                 \
+  extern const KinematicsKernels<double> kinematics_table;        \
+  extern const KinematicsKernels<double> kinematics_double_packs; \
+  extern const KinematicsKernels<float> kinematics_float_packs;   \
   }
 KANSETSU_DECLARE(baseline)
 #if defined(KANSETSU_HAVE_AVX2)
@@ -15,34 +18,36 @@ KANSETSU_DECLARE(avx2)
 KANSETSU_DECLARE(avx512)
 #endif
 
-const KinematicsKernels& kinematics() {
-  switch (instruction_set()) {
 #if defined(KANSETSU_HAVE_AVX512)
-    case InstructionSet::kAvx512:
-      return avx512::kinematics_table;
+#define KANSETSU_CASE_AVX512(table) \
+  case InstructionSet::kAvx512:     \
+    return avx512::table;
+#else
+#define KANSETSU_CASE_AVX512(table)
 #endif
 #if defined(KANSETSU_HAVE_AVX2)
-    case InstructionSet::kAvx2:
-      return avx2::kinematics_table;
+#define KANSETSU_CASE_AVX2(table) \
+  case InstructionSet::kAvx2:     \
+    return avx2::table;
+#else
+#define KANSETSU_CASE_AVX2(table)
 #endif
-    default:
-      return baseline::kinematics_table;
+#define KANSETSU_PICK(table)    \
+  switch (instruction_set()) {  \
+    KANSETSU_CASE_AVX512(table) \
+    KANSETSU_CASE_AVX2(table)   \
+    default:                    \
+      return baseline::table;   \
   }
-}
 
-const KinematicsKernels& kinematics_packs() {
-  switch (instruction_set()) {
-#if defined(KANSETSU_HAVE_AVX512)
-    case InstructionSet::kAvx512:
-      return avx512::kinematics_pack_table;
-#endif
-#if defined(KANSETSU_HAVE_AVX2)
-    case InstructionSet::kAvx2:
-      return avx2::kinematics_pack_table;
-#endif
-    default:
-      return baseline::kinematics_pack_table;
-  }
+const KinematicsKernels<double>& kinematics() { KANSETSU_PICK(kinematics_table) }
+template <>
+const KinematicsKernels<double>& kinematics_packs<double>() {
+  KANSETSU_PICK(kinematics_double_packs)
+}
+template <>
+const KinematicsKernels<float>& kinematics_packs<float>() {
+  KANSETSU_PICK(kinematics_float_packs)
 }
 
 }  // namespace kansetsu::kernel

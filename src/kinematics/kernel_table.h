@@ -10,27 +10,28 @@ namespace kansetsu::kernel {
 
 enum class Axes { kWorld, kLocal, kLocalWorldAligned };
 
+template <class Real>
 struct KinematicsKernels {
   int width;
   /// X_WB per body
-  void (*poses)(const TreeView&, const double* q, void* scratch, double* X);
+  void (*poses)(const TreeViewOf<Real>&, const Real* q, void* scratch, Real* X);
   /// X_WB, V_WB_B and spatial acceleration A_WB_B per body; a may be null, then A is the drift
-  void (*motions)(const TreeView&, const double* q, const double* v, const double* a, void* scratch, double* X,
-                  double* V, double* A);
+  void (*motions)(const TreeViewOf<Real>&, const Real* q, const Real* v, const Real* a, void* scratch, Real* X, Real* V,
+                  Real* A);
   /// Jacobian (and its rate, if v is given) of the frame X_BF on a body; 6 × nv, column by column
-  void (*jacobian)(const TreeView&, const double* q, const double* v, int body, const Transform<>& X_BF, Axes,
-                   void* scratch, double* J, double* J_dot);
+  void (*jacobian)(const TreeViewOf<Real>&, const Real* q, const Real* v, int body, const Transform<>& X_BF, Axes,
+                   void* scratch, Real* J, Real* J_dot);
   /// Motion subspaces of all columns of v in world axes at the world origin; 6 × nv
-  void (*subspaces)(const TreeView&, const double* q, void* scratch, double* S);
+  void (*subspaces)(const TreeViewOf<Real>&, const Real* q, void* scratch, Real* S);
   /// [kinetic, potential]
-  void (*energy)(const TreeView&, const double* q, const double* v, void* scratch, double* out);
+  void (*energy)(const TreeViewOf<Real>&, const Real* q, const Real* v, void* scratch, Real* out);
   /// [mass, com, com velocity, momentum about the com]; A and A_dot are 6 × nv and may be null
-  void (*centroidal)(const TreeView&, const double* q, const double* v, void* scratch, double* out, double* A,
-                     double* A_dot);
+  void (*centroidal)(const TreeViewOf<Real>&, const Real* q, const Real* v, void* scratch, Real* out, Real* A,
+                     Real* A_dot);
 };
 
-/// Tables of this processor: scalar, and packs of its register width.
-const KinematicsKernels& kinematics();
-const KinematicsKernels& kinematics_packs();
+const KinematicsKernels<double>& kinematics();
+template <class Real>
+const KinematicsKernels<Real>& kinematics_packs();
 
 }  // namespace kansetsu::kernel

@@ -30,22 +30,22 @@ KANSETSU_HD void sincos_array(const T* angle, int n, T* s, T* c) {
 }
 
 /// u = G·v
-template <class T>
-KANSETSU_HD void expand(const TreeView& tree, const T* v, T* u) {
+template <class T, class Const>
+KANSETSU_HD void expand(const TreeViewOf<Const>& tree, const T* v, T* u) {
   if (tree.simple) {
     for (int k = 0; k < tree.nu; ++k) u[k] = T(tree.terms[k].ratio) * v[tree.terms[k].column];
     return;
   }
   for (int k = 0; k < tree.nu; ++k) {
-    const CoordinateRow row = tree.rows[k];
+    const CoordinateRowOf<Const> row = tree.rows[k];
     T sum = T(0);
     for (int t = row.begin; t < row.end; ++t) sum = madd(T(tree.terms[t].ratio), v[tree.terms[t].column], sum);
     u[k] = sum;
   }
 }
 /// out = Gᵀ·u
-template <class T>
-KANSETSU_HD void reduce(const TreeView& tree, const T* u, T* out) {
+template <class T, class Const>
+KANSETSU_HD void reduce(const TreeViewOf<Const>& tree, const T* u, T* out) {
   if (tree.simple) {
     for (int k = 0; k < tree.nu; ++k) out[tree.terms[k].column] = T(tree.terms[k].ratio) * u[k];
     return;
@@ -59,33 +59,33 @@ KANSETSU_HD void reduce(const TreeView& tree, const T* u, T* out) {
   }
 }
 
-template <class T>
-KANSETSU_HD T tree_position(const TreeView& tree, int k, const T* q) {
+template <class T, class Const>
+KANSETSU_HD T tree_position(const TreeViewOf<Const>& tree, int k, const T* q) {
   if (tree.simple) return madd(T(tree.terms[k].ratio), q[tree.terms[k].position], T(tree.rows[k].offset));
-  const CoordinateRow row = tree.rows[k];
+  const CoordinateRowOf<Const> row = tree.rows[k];
   T sum = T(row.offset);
   for (int t = row.begin; t < row.end; ++t) sum = madd(T(tree.terms[t].ratio), q[tree.terms[t].position], sum);
   return sum;
 }
 
-template <class T>
-KANSETSU_HD Posture<T> carve_posture(const TreeView& tree, Carver<T>& carver) {
+template <class T, class Const>
+KANSETSU_HD Posture<T> carve_posture(const TreeViewOf<Const>& tree, Carver<T>& carver) {
   T* c = carver.template take<T>(tree.body_count);
   T* s = carver.template take<T>(tree.body_count);
   return {c, s, carver.template take<Transform<T>>(tree.body_count)};
 }
 
-template <class T>
-KANSETSU_HD void load_posture(const TreeView& tree, const T* q, Posture<T>& out) {
+template <class T, class Const>
+KANSETSU_HD void load_posture(const TreeViewOf<Const>& tree, const T* q, Posture<T>& out) {
   T* angle = out.s;  // overwritten by the sines
   for (int i = 0; i < tree.body_count; ++i) {
-    const Body& b = tree.bodies[i];
+    const BodyOf<Const>& b = tree.bodies[i];
     const bool turns = b.kind == PrimitiveKind::kHinge || b.kind == PrimitiveKind::kScrew;
     angle[i] = turns ? tree_position(tree, b.u, q) : T(0);
   }
   sincos_array(angle, tree.body_count, out.s, out.c);
   for (int i = 0; i < tree.body_count; ++i) {
-    const Body& b = tree.bodies[i];
+    const BodyOf<Const>& b = tree.bodies[i];
     if (b.aligned_axis >= 0) continue;
     const Transform<T> X_PJ = lift<T>(b.X_PJ);
     Transform<T>& X = out.X_PB[i];

@@ -5,12 +5,12 @@
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// V_WB_B of every body, from base to tips. spec/dynamics.md §2.
-template <class T>
-KANSETSU_HD void velocities(const TreeView& tree, const Posture<T>& posture, const T* u, Motion<T>* V) {
+template <class T, class Const>
+KANSETSU_HD void velocities(const TreeViewOf<Const>& tree, const Posture<T>& posture, const T* u, Motion<T>* V) {
   const Vec3<T> zero{T(0), T(0), T(0)};
   const Motion<T> V_ground{zero, zero};
   for (int i = 0; i < tree.body_count; ++i) {
-    const Body& b = tree.bodies[i];
+    const BodyOf<Const>& b = tree.bodies[i];
     const Motion<T>& V_P = b.parent < 0 ? V_ground : V[b.parent];
     with_joint(b, posture, i, [&](const auto& joint) {
       Motion<T> V_B = joint.to_child(V_P);
@@ -21,11 +21,11 @@ KANSETSU_HD void velocities(const TreeView& tree, const Posture<T>& posture, con
 }
 
 /// Spatial accelerations A_WB_B for the tree accelerations a (null: zero), the ground moving with A_ground.
-template <class T>
-KANSETSU_HD void accelerations(const TreeView& tree, const Posture<T>& posture, const T* u, const T* a,
+template <class T, class Const>
+KANSETSU_HD void accelerations(const TreeViewOf<Const>& tree, const Posture<T>& posture, const T* u, const T* a,
                                const Motion<T>* V, const Motion<T>& A_ground, Motion<T>* A) {
   for (int i = 0; i < tree.body_count; ++i) {
-    const Body& b = tree.bodies[i];
+    const BodyOf<Const>& b = tree.bodies[i];
     const Motion<T>& A_P = b.parent < 0 ? A_ground : A[b.parent];
     with_joint(b, posture, i, [&](const auto& joint) {
       Motion<T> A_B = joint.to_child(A_P);

@@ -7,31 +7,31 @@
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// X_OB of every body; O is the world's origin, or the base's present position if `at_base` and the base is free.
-template <class T>
-KANSETSU_HD void poses(const TreeView& tree, const Posture<T>& posture, bool at_base, Transform<T>* X) {
+template <class T, class Const>
+KANSETSU_HD void poses(const TreeViewOf<Const>& tree, const Posture<T>& posture, bool at_base, Transform<T>* X) {
   const Transform<T> ground;
   for (int i = 0; i < tree.body_count; ++i) {
-    const Body& b = tree.bodies[i];
+    const BodyOf<Const>& b = tree.bodies[i];
     with_joint(b, posture, i, [&](const auto& joint) { X[i] = joint.compose(b.parent < 0 ? ground : X[b.parent]); });
     if (i == 0 && at_base && tree.free_base) X[0].p = {T(0), T(0), T(0)};
   }
 }
 
 /// Motion subspaces of all tree coordinates, in O: V_O of a body is the sum of S·u over its ancestors.
-template <class T>
-KANSETSU_HD void subspaces(const TreeView& tree, const Transform<T>* X, Motion<T>* S) {
+template <class T, class Const>
+KANSETSU_HD void subspaces(const TreeViewOf<Const>& tree, const Transform<T>* X, Motion<T>* S) {
   for (int i = 0; i < tree.body_count; ++i) {
-    const Body& b = tree.bodies[i];
+    const BodyOf<Const>& b = tree.bodies[i];
     for (int k = 0; k < b.nu; ++k) S[b.u + k] = X[i] * subspace<T>(b, k);
   }
 }
 
 /// Velocities of all bodies, in O.
-template <class T>
-KANSETSU_HD void world_velocities(const TreeView& tree, const Motion<T>* S, const T* u, Motion<T>* V) {
+template <class T, class Const>
+KANSETSU_HD void world_velocities(const TreeViewOf<Const>& tree, const Motion<T>* S, const T* u, Motion<T>* V) {
   const Vec3<T> zero{T(0), T(0), T(0)};
   for (int i = 0; i < tree.body_count; ++i) {
-    const Body& b = tree.bodies[i];
+    const BodyOf<Const>& b = tree.bodies[i];
     Motion<T> sum = b.parent < 0 ? Motion<T>{zero, zero} : V[b.parent];
     for (int k = b.u; k < b.u + b.nu; ++k) sum = madd(u[k], S[k], sum);
     V[i] = sum;
@@ -39,12 +39,12 @@ KANSETSU_HD void world_velocities(const TreeView& tree, const Motion<T>* S, cons
 }
 
 /// Accelerations of all bodies, in O: Σ S·a + V × (S·u). With a null the drift alone.
-template <class T>
-KANSETSU_HD void world_accelerations(const TreeView& tree, const Motion<T>* S, const T* u, const T* a,
+template <class T, class Const>
+KANSETSU_HD void world_accelerations(const TreeViewOf<Const>& tree, const Motion<T>* S, const T* u, const T* a,
                                      const Motion<T>* V, const Motion<T>& A_ground, Motion<T>* A) {
   const Vec3<T> zero{T(0), T(0), T(0)};
   for (int i = 0; i < tree.body_count; ++i) {
-    const Body& b = tree.bodies[i];
+    const BodyOf<Const>& b = tree.bodies[i];
     Motion<T> rate{zero, zero};
     Motion<T> sum = b.parent < 0 ? A_ground : A[b.parent];
     for (int k = b.u; k < b.u + b.nu; ++k) {

@@ -15,7 +15,9 @@
 /// Model keeps X_BL for every link, and the public functions convert in one place each.
 namespace kansetsu {
 
-struct Body {
+/// Const is the type of the constants: double, float, or a pack where they differ from lane to lane.
+template <class Const>
+struct BodyOf {
   int parent = -1;  ///< body index, smaller than this one's; −1: the ground (world frame)
   PrimitiveKind kind = PrimitiveKind::kHinge;
   /// 0, 1, 2: a hinge about x, y or z with X_PJ.R = 1. −1: any primitive, along the z axis of its own frame.
@@ -23,13 +25,14 @@ struct Body {
   int u = 0, nu = 1;        ///< tree velocity coordinates
   int large = -1;           ///< index among the ball and free primitives
   int step = -1;            ///< the elimination step it belongs to; −1: it is the free base
-  Transform<> X_PJ;         ///< pose of this body in its parent at q = 0
-  double pitch = 0;         ///< screw [m/rad]
-  Inertia<> M_B;            ///< of everything rigidly attached, about and in the body frame
+  Transform<Const> X_PJ;    ///< pose of this body in its parent at q = 0
+  Const pitch = 0;          ///< screw [m/rad]
+  Inertia<Const> M_B;       ///< of everything rigidly attached, about and in the body frame
   bool massless = true;     ///< M_B is zero
   bool concurrent = false;  ///< its origin is its parent's
   bool leaf = true;         ///< no step hangs on it
 };
+using Body = BodyOf<double>;
 
 /// Primitive whose rotation is a quaternion; `q` is its first entry in the model's position vector.
 struct LargePrimitive {
@@ -38,15 +41,19 @@ struct LargePrimitive {
 };
 
 /// Row k of G: u_k = Σ ratio·v[column], and for hinges, slides and screws q_k = Σ ratio·q[position] + offset.
-struct CoordinateTerm {
+template <class Const>
+struct CoordinateTermOf {
   int column = 0;    ///< in v
   int position = 0;  ///< in q; −1 inside balls and free joints
-  double ratio = 1;
+  Const ratio = 1;
 };
-struct CoordinateRow {
+template <class Const>
+struct CoordinateRowOf {
   int begin = 0, end = 0;  ///< range of terms
-  double offset = 0;
+  Const offset = 0;
 };
+using CoordinateTerm = CoordinateTermOf<double>;
+using CoordinateRow = CoordinateRowOf<double>;
 
 /// Bodies whose primitives share coordinates y of dimension d (gears, or the chain of one multi-DOF joint), solved
 /// together in the articulated-body recursion. Every member's parent is the group's parent or another member.
@@ -80,16 +87,17 @@ struct LinkPlacement {
 };
 
 /// Everything a kernel may touch, as plain pointers, so that the same view works on a host and on a device.
-struct TreeView {
-  const Body* bodies;
+template <class Const>
+struct TreeViewOf {
+  const BodyOf<Const>* bodies;
   const LargePrimitive* large;
-  const CoordinateRow* rows;
-  const CoordinateTerm* terms;
-  const double* rotor_inertia;  ///< per tree coordinate
+  const CoordinateRowOf<Const>* rows;
+  const CoordinateTermOf<Const>* terms;
+  const Const* rotor_inertia;  ///< per tree coordinate
   const Group* groups;
   const int* group_members;
   const int* group_columns;
-  const double* group_gamma;
+  const Const* group_gamma;
   const Step* steps;         ///< base to tips; a free base is not among them
   const Step* merged_steps;  ///< the same with concurrent hinges merged
   int body_count, large_count, step_count, merged_step_count;
@@ -97,8 +105,9 @@ struct TreeView {
   int group_scratch;  ///< numbers of group scratch memory needed
   bool free_base;     ///< body 0 is free, hangs on the ground, and is solved as the root
   bool simple;        ///< row k is the one term k: no gears, just order and signs
-  Vec3<> gravity;
+  Vec3<Const> gravity;
 };
+using TreeView = TreeViewOf<double>;
 
 struct Tree {
   std::vector<Body> bodies;

@@ -42,7 +42,7 @@ bool same_bits(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
 struct Lanes {
   Lanes(const Model& model, std::uint64_t seed)
       : tree(model.tree().view()),
-        width(kernel::dynamics_packs().width),
+        width(kernel::dynamics_packs<double>().width),
         q(width, tree.nq),
         v(width, tree.nv),
         a(width, tree.nv),
@@ -96,7 +96,7 @@ TEST_CASE("lanes of packs have the bits of the scalar kernels") {
           call(kinematics, dynamics, q, v, a, f, scratch, out);
         };
       };
-      lanes.compare(what, count, with(kernel::kinematics_packs(), kernel::dynamics_packs()),
+      lanes.compare(what, count, with(kernel::kinematics_packs<double>(), kernel::dynamics_packs<double>()),
                     with(kernel::kinematics(), kernel::dynamics()));
     };
     using Q = const double*;

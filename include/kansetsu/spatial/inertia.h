@@ -97,7 +97,7 @@ KANSETSU_HD ArticulatedInertia<T> operator*(const Transform<T>& X_AB, const Arti
 
 template <class T, class S>
 KANSETSU_HD Inertia<T> lift(const Inertia<S>& M) {
-  return {T(M.m), lift<T>(M.h), lift<T>(M.I)};
+  return {lift<T>(M.m), lift<T>(M.h), lift<T>(M.I)};
 }
 
 }  // namespace kansetsu

@@ -112,7 +112,7 @@ KANSETSU_HD Mat3<T> rotation_z(const T& s, const T& c) {
 
 template <class T, class S>
 KANSETSU_HD Quaternion<T> lift(const Quaternion<S>& q) {
-  return {T(q.x), T(q.y), T(q.z), T(q.w)};
+  return {lift<T>(q.x), lift<T>(q.y), lift<T>(q.z), lift<T>(q.w)};
 }
 
 }  // namespace kansetsu

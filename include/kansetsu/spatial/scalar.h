@@ -42,6 +42,17 @@ KANSETSU_HD T sqrt(T x) {
   return std::sqrt(x);
 }
 
+/// A model constant in the scalar type of a kernel: rounded to float where T is, broadcast to all lanes of a pack.
+template <class T, class S>
+KANSETSU_HD T lift(const S& s)
+  requires std::is_arithmetic_v<S> || std::is_same_v<S, T>
+{
+  if constexpr (std::is_arithmetic_v<S>)
+    return T(static_cast<scalar_t<T>>(s));
+  else
+    return s;
+}
+
 /// c − a·b
 template <class T>
 KANSETSU_HD T msub(const T& a, const T& b, const T& c) {

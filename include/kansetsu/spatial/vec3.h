@@ -136,10 +136,9 @@ KANSETSU_HD Sym3<T> congruence(const Mat3<T>& R, const Sym3<T>& A) {
   return {dot(R.x, x), dot(R.x, y), dot(R.x, z), dot(R.y, y), dot(R.y, z), dot(R.z, z)};
 }
 
-/// A model constant in the scalar type of a kernel (broadcast to all lanes of a pack).
 template <class T, class S>
 KANSETSU_HD Vec3<T> lift(const Vec3<S>& a) {
-  return {T(a.x), T(a.y), T(a.z)};
+  return {lift<T>(a.x), lift<T>(a.y), lift<T>(a.z)};
 }
 template <class T, class S>
 KANSETSU_HD Mat3<T> lift(const Mat3<S>& a) {
@@ -147,7 +146,7 @@ KANSETSU_HD Mat3<T> lift(const Mat3<S>& a) {
 }
 template <class T, class S>
 KANSETSU_HD Sym3<T> lift(const Sym3<S>& a) {
-  return {T(a.xx), T(a.xy), T(a.xz), T(a.yy), T(a.yz), T(a.zz)};
+  return {lift<T>(a.xx), lift<T>(a.xy), lift<T>(a.xz), lift<T>(a.yy), lift<T>(a.yz), lift<T>(a.zz)};
 }
 
 }  // namespace kansetsu

@@ -1,23 +1,25 @@
+#pragma once
+
 #include "kinematics/centroidal_kernel.h"
 #include "kinematics/entry.h"
 #include "kinematics/jacobian_kernel.h"
 #include "kinematics/kernel_table.h"
 #include "kinematics/velocity_kernel.h"
 
-/// The kinematic kernels as entry points of one instruction set.
+/// The kinematic kernels as entry points of one instruction set. Included by the files that instantiate them.
 namespace kansetsu::kernel {
 inline namespace KANSETSU_ISA {
 namespace {
 
-template <class T>
-void poses_entry(const TreeView& tree, const double* q, void* scratch, double* X) {
+template <class T, class Const>
+void poses_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* X) {
   Frame<T> frame(tree, q, scratch);
   poses(tree, frame.posture, false, as<Transform<T>>(X));
 }
 
-template <class T>
-void motions_entry(const TreeView& tree, const double* q, const double* v, const double* a, void* scratch, double* X,
-                   double* V, double* A) {
+template <class T, class Const>
+void motions_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* a, void* scratch,
+                   Const* X, Const* V, Const* A) {
   Frame<T> frame(tree, q, scratch);
   const T* u = frame.expanded(tree, v);
   const T* a_tree = a ? frame.expanded(tree, a) : nullptr;
@@ -27,16 +29,16 @@ void motions_entry(const TreeView& tree, const double* q, const double* v, const
   accelerations(tree, frame.posture, u, a_tree, as<Motion<T>>(V), {zero, zero}, as<Motion<T>>(A));
 }
 
-template <class T>
-void jacobian_entry(const TreeView& tree, const double* q, const double* v, int body, const Transform<>& X_BF,
-                    Axes axes, void* scratch, double* J, double* J_dot) {
+template <class T, class Const>
+void jacobian_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, int body, const Transform<>& X_BF,
+                    Axes axes, void* scratch, Const* J, Const* J_dot) {
   Frame<T> frame(tree, q, scratch);
   const WorldFrame<T> world(tree, frame, v);
   jacobian(tree, world.X, world.S, world.V, world.O, body, X_BF, axes, as<Motion<T>>(J), as<Motion<T>>(J_dot));
 }
 
-template <class T>
-void subspaces_entry(const TreeView& tree, const double* q, void* scratch, double* out) {
+template <class T, class Const>
+void subspaces_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* out) {
   Frame<T> frame(tree, q, scratch);
   const WorldFrame<T> world(tree, frame, nullptr);
   Motion<T>* S = as<Motion<T>>(out);
@@ -45,14 +47,14 @@ void subspaces_entry(const TreeView& tree, const double* q, void* scratch, doubl
   for (int k = 0; k < tree.nu; ++k) {
     const Motion<T> column{world.S[k].w, add_cross(world.S[k].v, world.O, world.S[k].w)};
     for (int t = tree.rows[k].begin; t < tree.rows[k].end; ++t) {
-      const CoordinateTerm& term = tree.terms[t];
+      const CoordinateTermOf<Const>& term = tree.terms[t];
       S[term.column] = madd(T(term.ratio), column, S[term.column]);
     }
   }
 }
 
-template <class T>
-void energy_entry(const TreeView& tree, const double* q, const double* v, void* scratch, double* out) {
+template <class T, class Const>
+void energy_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, void* scratch, Const* out) {
   Frame<T> frame(tree, q, scratch);
   const T* u = frame.expanded(tree, v);
   Transform<T>* X = frame.template take<Transform<T>>(tree.body_count);
@@ -75,21 +77,21 @@ void energy_entry(const TreeView& tree, const double* q, const double* v, void* 
 }
 
 /// Columns of tree coordinates summed into columns of v.
-template <class T>
-void reduce_columns(const TreeView& tree, const Force<T>* from, Force<T>* to) {
+template <class T, class Const>
+void reduce_columns(const TreeViewOf<Const>& tree, const Force<T>* from, Force<T>* to) {
   const Vec3<T> zero{T(0), T(0), T(0)};
   for (int k = 0; k < tree.nv; ++k) to[k] = {zero, zero};
   for (int k = 0; k < tree.nu; ++k) {
     for (int t = tree.rows[k].begin; t < tree.rows[k].end; ++t) {
-      const CoordinateTerm& term = tree.terms[t];
+      const CoordinateTermOf<Const>& term = tree.terms[t];
       to[term.column] = madd(T(term.ratio), from[k], to[term.column]);
     }
   }
 }
 
-template <class T>
-void centroidal_entry(const TreeView& tree, const double* q, const double* v, void* scratch, double* out, double* A,
-                      double* A_dot) {
+template <class T, class Const>
+void centroidal_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, void* scratch, Const* out,
+                      Const* A, Const* A_dot) {
   Frame<T> frame(tree, q, scratch);
   const WorldFrame<T> world(tree, frame, v);
   Inertia<T>* C = frame.template take<Inertia<T>>(tree.body_count);
@@ -114,17 +116,16 @@ void centroidal_entry(const TreeView& tree, const double* q, const double* v, vo
 }
 
 template <class T>
-constexpr KinematicsKernels make_table(int width) {
-  return {width,           poses_entry<T>,     motions_entry<T>, jacobian_entry<T>, subspaces_entry<T>,
-          energy_entry<T>, centroidal_entry<T>};
+constexpr KinematicsKernels<scalar_t<T>> make_table(int width) {
+  return {width,
+          poses_entry<T, scalar_t<T>>,
+          motions_entry<T, scalar_t<T>>,
+          jacobian_entry<T, scalar_t<T>>,
+          subspaces_entry<T, scalar_t<T>>,
+          energy_entry<T, scalar_t<T>>,
+          centroidal_entry<T, scalar_t<T>>};
 }
 
 }  // namespace
-
-extern const KinematicsKernels kinematics_table;
-extern const KinematicsKernels kinematics_pack_table;
-const KinematicsKernels kinematics_table = make_table<double>(1);
-const KinematicsKernels kinematics_pack_table = make_table<NativePack<double>>(NativePack<double>::width);
-
 }  // namespace KANSETSU_ISA
 }  // namespace kansetsu::kernel

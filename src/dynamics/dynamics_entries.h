@@ -1,3 +1,5 @@
+#pragma once
+
 #include "dynamics/crba_kernel.h"
 #include "dynamics/derivatives_kernel.h"
 #include "dynamics/kernel_table.h"
@@ -7,19 +9,19 @@
 #include "dynamics/rnea_kernel.h"
 #include "kinematics/entry.h"
 
-/// The dynamic kernels as entry points of one instruction set.
+/// The dynamic kernels as entry points of one instruction set. Included by the files that instantiate them.
 namespace kansetsu::kernel {
 inline namespace KANSETSU_ISA {
 namespace {
 
-template <class T>
-Motion<T> ground_acceleration(const TreeView& tree) {
+template <class T, class Const>
+Motion<T> ground_acceleration(const TreeViewOf<Const>& tree) {
   return {{T(0), T(0), T(0)}, lift<T>(-tree.gravity)};
 }
 
 /// Tree coordinates of a vector that may be null, then zero.
-template <class T>
-T* expanded_or_zero(const TreeView& tree, Frame<T>& frame, const double* v) {
+template <class T, class Const>
+T* expanded_or_zero(const TreeViewOf<Const>& tree, Frame<T>& frame, const Const* v) {
   if (v) return frame.expanded(tree, v);
   T* u = frame.template take<T>(tree.nu);
   for (int k = 0; k < tree.nu; ++k) u[k] = T(0);
@@ -27,10 +29,10 @@ T* expanded_or_zero(const TreeView& tree, Frame<T>& frame, const double* v) {
 }
 
 /// Adds an entry of a matrix over tree coordinates to the matrix over v, column by column: M += Gᵀ·(…)·G.
-template <class T>
-KANSETSU_HD void add_reduced(const TreeView& tree, int row, int column, const T& value, T* M) {
+template <class T, class Const>
+KANSETSU_HD void add_reduced(const TreeViewOf<Const>& tree, int row, int column, const T& value, T* M) {
   if (tree.simple) {
-    const CoordinateTerm &r = tree.terms[row], &c = tree.terms[column];
+    const CoordinateTermOf<Const>&r = tree.terms[row], &c = tree.terms[column];
     M[c.column * tree.nv + r.column] = T(r.ratio * c.ratio) * value;
     return;
   }
@@ -42,16 +44,16 @@ KANSETSU_HD void add_reduced(const TreeView& tree, int row, int column, const T&
   }
 }
 
-template <class T>
-T* zeroed(const TreeView& tree, double* matrix) {
+template <class T, class Const>
+T* zeroed(const TreeViewOf<Const>& tree, Const* matrix) {
   T* M = as<T>(matrix);
   for (int i = 0; i < tree.nv * tree.nv; ++i) M[i] = T(0);
   return M;
 }
 
-template <class T>
-void rnea_entry(const TreeView& tree, const double* q, const double* v, const double* a, const double* fext,
-                void* scratch, double* tau, double* tau_tree) {
+template <class T, class Const>
+void rnea_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* a, const Const* fext,
+                void* scratch, Const* tau, Const* tau_tree) {
   Frame<T> frame(tree, q, scratch);
   const T* u = expanded_or_zero(tree, frame, v);
   const T* a_tree = expanded_or_zero(tree, frame, a);
@@ -63,8 +65,8 @@ void rnea_entry(const TreeView& tree, const double* q, const double* v, const do
   if (tau) reduce(tree, torque, as<T>(tau));
 }
 
-template <class T>
-void crba_entry(const TreeView& tree, const double* q, void* scratch, double* matrix) {
+template <class T, class Const>
+void crba_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* matrix) {
   Frame<T> frame(tree, q, scratch);
   Inertia<T>* C = frame.template take<Inertia<T>>(tree.body_count);
   T* M = zeroed<T>(tree, matrix);
@@ -75,9 +77,9 @@ void crba_entry(const TreeView& tree, const double* q, void* scratch, double* ma
 }
 
 /// With gears a tree entry (k, l) feeds several places, and one on or below the diagonal twice if k and l meet there.
-template <class T>
-void crba_sparse_entry(const TreeView& tree, const double* q, void* scratch, const int* slot, int value_count,
-                       double* values) {
+template <class T, class Const>
+void crba_sparse_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, const int* slot, int value_count,
+                       Const* values) {
   Frame<T> frame(tree, q, scratch);
   Inertia<T>* C = frame.template take<Inertia<T>>(tree.body_count);
   T* out = as<T>(values);
@@ -85,18 +87,18 @@ void crba_sparse_entry(const TreeView& tree, const double* q, void* scratch, con
   crba(tree, frame.posture, C, [&](int k, int l, const T& value) {
     for (int s = tree.rows[k].begin; s < tree.rows[k].end; ++s) {
       for (int t = tree.rows[l].begin; t < tree.rows[l].end; ++t, ++slot) {
-        const CoordinateTerm &a = tree.terms[s], &b = tree.terms[t];
-        const double twice = k != l && a.column == b.column ? 2.0 : 1.0;
-        const double once = k == l && a.column < b.column ? 0.0 : twice;  // (a, b) and (b, a) of one row are one entry
-        out[*slot] = madd(T(once * a.ratio * b.ratio), value, out[*slot]);
+        const CoordinateTermOf<Const>&a = tree.terms[s], &b = tree.terms[t];
+        const int twice = k != l && a.column == b.column ? 2 : 1;
+        const int once = k == l && a.column < b.column ? 0 : twice;  // (a, b) and (b, a) of one row are one entry
+        out[*slot] = madd(T(Const(once) * a.ratio * b.ratio), value, out[*slot]);
       }
     }
   });
 }
 
-template <class T>
-void aba_entry(const TreeView& tree, const double* q, const double* v, const double* tau, const double* fext,
-               void* scratch, double* vdot, double* singular) {
+template <class T, class Const>
+void aba_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* tau, const Const* fext,
+               void* scratch, Const* vdot, Const* singular) {
   Frame<T> frame(tree, q, scratch);
   const T* u = expanded_or_zero(tree, frame, v);
   Motion<T>* V = frame.template take<Motion<T>>(tree.body_count);
@@ -107,30 +109,31 @@ void aba_entry(const TreeView& tree, const double* q, const double* v, const dou
   aba(tree, frame.posture, u, as<T>(tau), as<Force<T>>(fext), V, art, A, as<T>(vdot));
 }
 
-template <class T>
-void solve_entry(const TreeView& tree, const double* q, const double* x, void* scratch, double* out, double* singular) {
-  TreeView weightless = tree;
+template <class T, class Const>
+void solve_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* x, void* scratch, Const* out,
+                 Const* singular) {
+  TreeViewOf<Const> weightless = tree;
   weightless.gravity = {0, 0, 0};
-  aba_entry<T>(weightless, q, nullptr, x, nullptr, scratch, out, singular);
+  aba_entry<T, Const>(weightless, q, nullptr, x, nullptr, scratch, out, singular);
 }
 
-template <class T>
-void factorise_entry(const TreeView& tree, const double* q, void* block, double* singular) {
+template <class T, class Const>
+void factorise_entry(const TreeViewOf<Const>& tree, const Const* q, void* block, Const* singular) {
   Factor<T> f(tree, block);
   load_posture(tree, as<T>(q), f.posture);
   factorise(tree, f.posture, f.art, f.A, f.u, f.r);
   for (int k = 0; k < tree.nv; ++k) as<T>(singular)[k] = f.art.singular[k];
 }
 
-template <class T>
-void inverse_entry(const TreeView& tree, void* block, double* M_inv) {
+template <class T, class Const>
+void inverse_entry(const TreeViewOf<Const>& tree, void* block, Const* M_inv) {
   Factor<T> f(tree, block);
   mass_matrix_inverse(tree, f.posture, f.art, f.carver, as<T>(M_inv));
 }
 
-template <class T>
-void respond_wrench_entry(const TreeView& tree, void* block, int body, const double* F, int target, double* A,
-                          double* vdot) {
+template <class T, class Const>
+void respond_wrench_entry(const TreeViewOf<Const>& tree, void* block, int body, const Const* F, int target, Const* A,
+                          Const* vdot) {
   Factor<T> f(tree, block);
   for (int k = 0; k < tree.nv; ++k) f.r[k] = T(0);
   const Vec3<T> zero{T(0), T(0), T(0)};
@@ -153,16 +156,16 @@ void respond_wrench_entry(const TreeView& tree, void* block, int body, const dou
   }
 }
 
-template <class T>
-void respond_torque_entry(const TreeView& tree, void* block, const double* tau, double* A, double* vdot) {
+template <class T, class Const>
+void respond_torque_entry(const TreeViewOf<Const>& tree, void* block, const Const* tau, Const* A, Const* vdot) {
   Factor<T> f(tree, block);
   for (int k = 0; k < tree.nv; ++k) f.r[k] = as<T>(tau)[k];
   respond_to_torques(tree, f.posture, f.art, f.art.Z, f.r, as<Motion<T>>(A), as<T>(vdot));
 }
 
-template <class T>
-void rnea_derivatives_entry(const TreeView& tree, const double* q, const double* v, const double* a, const double* fext,
-                            void* scratch, double* dq, double* dv, double* da) {
+template <class T, class Const>
+void rnea_derivatives_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* a,
+                            const Const* fext, void* scratch, Const* dq, Const* dv, Const* da) {
   Frame<T> frame(tree, q, scratch);
   const T* u = expanded_or_zero(tree, frame, v);
   const T* a_tree = expanded_or_zero(tree, frame, a);
@@ -181,15 +184,15 @@ void rnea_derivatives_entry(const TreeView& tree, const double* q, const double*
       });
 }
 
-template <class T>
-void apply_inverse_entry(const TreeView& tree, const double* M_inv, void* scratch, double* dq, double* dv) {
+template <class T, class Const>
+void apply_inverse_entry(const TreeViewOf<Const>& tree, const Const* M_inv, void* scratch, Const* dq, Const* dv) {
   Carver<T> carver(scratch);
   multiply_in_place(as<T>(M_inv), tree.nv, as<T>(dq), carver.template take<T>(kTileColumns * tree.nv));
   multiply_in_place(as<T>(M_inv), tree.nv, as<T>(dv), carver.template take<T>(kTileColumns * tree.nv));
 }
 
-template <class T>
-void coriolis_entry(const TreeView& tree, const double* q, const double* v, void* scratch, double* matrix) {
+template <class T, class Const>
+void coriolis_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, void* scratch, Const* matrix) {
   Frame<T> frame(tree, q, scratch);
   const T* u = frame.expanded(tree, v);
   DerivativeScratch<T> w = carve_derivatives(tree, frame.carver);
@@ -198,9 +201,9 @@ void coriolis_entry(const TreeView& tree, const double* q, const double* v, void
            [&](int row, int column, const T& value) { add_reduced(tree, row, column, value, C); });
 }
 
-template <class T>
-void regressor_entry(const TreeView& tree, const LinkPlacement* links, int link_count, const double* q, const double* v,
-                     const double* a, void* scratch, double* Y) {
+template <class T, class Const>
+void regressor_entry(const TreeViewOf<Const>& tree, const LinkPlacement* links, int link_count, const Const* q,
+                     const Const* v, const Const* a, void* scratch, Const* Y) {
   Frame<T> frame(tree, q, scratch);
   const T* u = frame.expanded(tree, v);
   const T* a_tree = frame.expanded(tree, a);
@@ -212,9 +215,9 @@ void regressor_entry(const TreeView& tree, const LinkPlacement* links, int link_
   regressor(tree, frame.posture, links, link_count, V, A, A_ground, as<T>(Y));
 }
 
-template <class T>
-void reactions_entry(const TreeView& tree, const LinkPlacement* links, const int* parents, int link_count,
-                     const double* q, const double* v, const double* a, const double* fext, void* scratch, double* F) {
+template <class T, class Const>
+void reactions_entry(const TreeViewOf<Const>& tree, const LinkPlacement* links, const int* parents, int link_count,
+                     const Const* q, const Const* v, const Const* a, const Const* fext, void* scratch, Const* F) {
   Frame<T> frame(tree, q, scratch);
   const T* u = frame.expanded(tree, v);
   const T* a_tree = frame.expanded(tree, a);
@@ -230,30 +233,24 @@ void reactions_entry(const TreeView& tree, const LinkPlacement* links, const int
 }
 
 template <class T>
-constexpr DynamicsKernels make_table(int width) {
+constexpr DynamicsKernels<scalar_t<T>> make_table(int width) {
   return {width,
-          rnea_entry<T>,
-          crba_entry<T>,
-          crba_sparse_entry<T>,
-          aba_entry<T>,
-          solve_entry<T>,
-          factorise_entry<T>,
-          inverse_entry<T>,
-          respond_wrench_entry<T>,
-          respond_torque_entry<T>,
-          rnea_derivatives_entry<T>,
-          apply_inverse_entry<T>,
-          coriolis_entry<T>,
-          regressor_entry<T>,
-          reactions_entry<T>};
+          rnea_entry<T, scalar_t<T>>,
+          crba_entry<T, scalar_t<T>>,
+          crba_sparse_entry<T, scalar_t<T>>,
+          aba_entry<T, scalar_t<T>>,
+          solve_entry<T, scalar_t<T>>,
+          factorise_entry<T, scalar_t<T>>,
+          inverse_entry<T, scalar_t<T>>,
+          respond_wrench_entry<T, scalar_t<T>>,
+          respond_torque_entry<T, scalar_t<T>>,
+          rnea_derivatives_entry<T, scalar_t<T>>,
+          apply_inverse_entry<T, scalar_t<T>>,
+          coriolis_entry<T, scalar_t<T>>,
+          regressor_entry<T, scalar_t<T>>,
+          reactions_entry<T, scalar_t<T>>};
 }
 
 }  // namespace
-
-extern const DynamicsKernels dynamics_table;
-extern const DynamicsKernels dynamics_pack_table;
-const DynamicsKernels dynamics_table = make_table<double>(1);
-const DynamicsKernels dynamics_pack_table = make_table<NativePack<double>>(NativePack<double>::width);
-
 }  // namespace KANSETSU_ISA
 }  // namespace kansetsu::kernel
