@@ -3,6 +3,7 @@
 #include "dynamics/crba_kernel.h"
 #include "dynamics/derivatives_kernel.h"
 #include "dynamics/kernel_table.h"
+#include "dynamics/limb_kernel.h"
 #include "dynamics/link_kernel.h"
 #include "dynamics/product_kernel.h"
 #include "dynamics/response_kernel.h"
@@ -99,6 +100,14 @@ void crba_sparse_entry(const TreeViewOf<Const>& tree, const Const* q, void* scra
 template <class T, class Const>
 void aba_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* tau, const Const* fext,
                void* scratch, Const* vdot, Const* singular) {
+  if (tree.nodes && !fext) {
+    if constexpr (std::is_same_v<T, double>) {
+      limb_aba(*tree.trunk, tree.limbs, tree.limb_count, tree.gravity, q, v, tau, scratch, vdot, singular);
+    } else {
+      node_aba(*tree.nodes, tree.gravity, as<T>(q), as<T>(v), as<T>(tau), scratch, as<T>(vdot), as<T>(singular));
+    }
+    return;
+  }
   Frame<T> frame(tree, q, scratch);
   const T* u = expanded_or_zero(tree, frame, v);
   Motion<T>* V = frame.template take<Motion<T>>(tree.body_count);
