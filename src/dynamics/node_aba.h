@@ -163,12 +163,15 @@ KANSETSU_HD void eliminate_node(const NodeOf<Const>& node, int i, bool passes_on
 
 /// Inward: returns what the carrier sees of a carried tree. With a free base A[0] is solved for.
 /// On entry w.P and w.Z hold what other trees have put down at the places where limbs meet.
-template <class T, class Const>
-KANSETSU_HD Burden<T> inward(const NodeTreeViewOf<Const>& tree, bool carried, NodeWork<T>& w) {
+/// @param external  called with each node, gives the wrench on it in its frame; or nullptr
+template <class T, class Const, class External>
+KANSETSU_HD Burden<T> inward(const NodeTreeViewOf<Const>& tree, bool carried, const External& external,
+                             NodeWork<T>& w) {
   Burden<T> b = no_burden<T>();
   for (int i = tree.node_count - 1; i >= 0; --i) {
     const NodeOf<Const>& node = tree.nodes[i];
     take_up(node, w.V[i], w, b);
+    if constexpr (!std::is_same_v<External, std::nullptr_t>) b.Z -= external(node);
     const bool passes_on = node.parent >= 0 || carried;
     switch (int(node.kind) + (node.concurrent ? 8 : 0)) {
       case 0:
@@ -273,11 +276,11 @@ KANSETSU_HD void accelerate(const NodeTreeViewOf<Const>& tree, const Motion<T>& 
   }
 }
 
-/// Forward dynamics of states of any number type, all nodes in one tree. v may be null.
+/// Forward dynamics of states of any number type, all nodes in one tree. v and fext (per body, in B) may be null.
 /// @param singular  per column: 1 if its projected inertia vanished, else 0
 template <class T, class Const>
 KANSETSU_HD void node_aba(const NodeTreeViewOf<Const>& tree, const Vec3<Const>& gravity, const T* q, const T* v,
-                          const T* tau, void* scratch, T* vdot, T* singular) {
+                          const T* tau, const Force<T>* fext, void* scratch, T* vdot, T* singular) {
   const Vec3<T> zero{T(0), T(0), T(0)};
   Carver<T> carver(scratch);
   NodeWork<T> w = carve_nodes(tree, carver);
@@ -287,7 +290,10 @@ KANSETSU_HD void node_aba(const NodeTreeViewOf<Const>& tree, const Vec3<Const>& 
   if (tree.in_order) w.vdot = vdot, w.singular = singular;
   outward(tree, q, Motion<T>{zero, zero}, w);
   clear_gathers(tree, w);
-  inward(tree, false, w);
+  if (fext)
+    inward(tree, false, [&](const NodeOf<Const>& node) { return fext[node.body[0]]; }, w);
+  else
+    inward(tree, false, nullptr, w);
   accelerate(tree, Motion<T>{zero, lift<T>(-gravity)}, w);
   if (tree.in_order) return;
   scatter_coordinates(tree, w.vdot, vdot);

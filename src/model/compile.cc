@@ -67,7 +67,6 @@ class TreeCompiler {
       b.concurrent = b.X_PJ.p == Vec3<>{};
     }
     form_groups(tree_);
-    merge_hinges(tree_);
     tree_.nodes = make_nodes(tree_);
     tree_.scratch = scratch_size(tree_);
     tree_.make_view();

@@ -119,9 +119,11 @@ class SetBuilder {
   void fill(const Node& node, int lane, const Mat3<>& Q_parent, NodeOf<LimbConst>& out) {
     NodeTreeOf<LimbConst>& tree = set_.tree;
     const Mat3<>& Q = Q_[lane];
+    out.body[lane] = node.body[0];
     out.massless &= node.massless;
     out.concurrent &= node.concurrent;
     set(out.R0, lane, times_transpose(Q_parent * node.R0, Q));
+    set(out.Q, lane, Q);
     set(out.p, lane, Q_parent * node.p);
     const Inertia<> M = Transform<>{Q, {}} * node.M;
     out.M.m.set(lane, M.m);

@@ -55,6 +55,7 @@ std::shared_ptr<const Nodes> make_nodes(const Tree& tree) {
   for (const Body& b : tree.bodies) {
     NodeOf<double> node;
     node.parent = b.parent;
+    node.body[0] = int(whole.nodes.size());
     node.kind = kind_of(b);
     node.n = b.nu;
     node.u = int(whole.coordinates.size());
