@@ -53,6 +53,7 @@ class TreeCompiler {
     }
     for (LinkPlacement& link : tree_.links) {
       link.M_L = link_inertia(d_.links[size_t(&link - tree_.links.data())]);
+      link.at_body = link.X_BL == Transform<>{};
       if (link.body < 0) continue;
       Body& body = tree_.bodies[size_t(link.body)];
       body.M_B = body.M_B + link.X_BL * link.M_L;

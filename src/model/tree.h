@@ -88,7 +88,8 @@ struct Step {
 struct LinkPlacement {
   int body = -1;
   Transform<> X_BL;
-  Inertia<> M_L;  ///< own inertia of the link, about and in the link frame
+  Inertia<> M_L;         ///< own inertia of the link, about and in the link frame
+  bool at_body = false;  ///< X_BL is the identity
 };
 
 /// Everything a kernel may touch, as plain pointers, so that the same view works on a host and on a device.
