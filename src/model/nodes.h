@@ -20,6 +20,9 @@ enum class NodeKind {
   kFree,   ///< the free base; node 0
 };
 
+/// What is known of p in all lanes: nothing, that it is along a coordinate axis, or that it is zero.
+enum class Offset { kX, kY, kZ, kAny, kNone };
+
 template <class Const>
 struct NodeOf {
   int parent = -1;  ///< node, smaller than this one; −1: what carries the tree
@@ -31,8 +34,8 @@ struct NodeOf {
   int ball = 0;                    ///< its number among the balls
   int gathers = -1;  ///< where contributions of several limbs meet; −1: its only child is the next node, if any
   bool leaf = true;
-  bool massless = false;    ///< in all lanes
-  bool concurrent = false;  ///< p = 0 in all lanes
+  bool massless = false;  ///< in all lanes
+  Offset offset = Offset::kAny;
   Mat3<Const> R0 = Mat3<Const>::identity();
   Mat3<Const> Q = Mat3<Const>::identity();  ///< how its frame is turned against the body's, see limbs.cc
   Vec3<Const> p;                            ///< p_PB

@@ -121,7 +121,7 @@ TEST_CASE("lanes of packs have the bits of the scalar kernels, or nearly where t
       });
     }
     nearly("subspaces", 6 * nv,
-         [&](auto& k, auto&, Q q, Q, Q, Q, void* s, double* out) { k.subspaces(tree, q, s, out); });
+           [&](auto& k, auto&, Q q, Q, Q, Q, void* s, double* out) { k.subspaces(tree, q, s, out); });
     both("energy", 2, [&](auto& k, auto&, Q q, Q v, Q, Q, void* s, double* out) { k.energy(tree, q, v, s, out); });
     both("centroidal", 13 + 12 * nv, [&](auto& k, auto&, Q q, Q v, Q, Q, void* s, double* out) {
       k.centroidal(tree, q, v, s, out, out + 13 * k.width, out + (13 + 6 * nv) * k.width);
