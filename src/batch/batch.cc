@@ -56,6 +56,15 @@ struct Batch<Real>::Impl : Engine<Real> {
     if (!std::isfinite(dt)) throw Error(fmt::format("batch {}: dt is {}, expected a finite time", function, dt));
   }
 
+  /// For functions that divide by projected inertias.
+  void check_depth(const char* function) const {
+    if (sizeof(Real) == 8 || this->depth <= this->options.single_depth) return;
+    throw Error(
+        fmt::format("batch {}: the tree of '{}' is {} joints deep, and single precision is trusted to {}; use "
+                    "Batch<double>, or raise Options::single_depth (docs/theory/single_precision.md)",
+                    function, this->model.name(), this->depth, this->options.single_depth));
+  }
+
   /// vdot may be left out, then zero.
   void inverse_dynamics(const char* function, std::ptrdiff_t count, In q, In v, const Input<Real>& vdot,
                         const Output<Real>& tau, const Extras<Real>& extras) {
@@ -155,6 +164,7 @@ void Batch<Real>::crba(std::ptrdiff_t count, In q, Out M, In inertias) {
 template <class Real>
 void Batch<Real>::aba(std::ptrdiff_t count, In q, In v, In tau, Out vdot, const Extras<Real>& extras, Out singular) {
   Impl& in = *impl_;
+  in.check_depth("aba");
   in.run("aba", count, extras, std::array{in.positions(q), in.vector("v", v), in.vector("tau", tau)},
          std::array{in.vector("vdot", vdot), Impl::optional(in.vector("singular", singular))},
          [&](const Block<Real>& block, const Real* bq, const Real* bv, const Real* bt, Real* out, Real* flags) {
@@ -169,6 +179,7 @@ void Batch<Real>::aba(std::ptrdiff_t count, In q, In v, In tau, Out vdot, const 
 template <class Real>
 void Batch<Real>::mass_matrix_inverse(std::ptrdiff_t count, In q, Out out) {
   Impl& in = *impl_;
+  in.check_depth("mass_matrix_inverse");
   in.run("mass_matrix_inverse", count, {}, std::array{in.positions(q)}, std::array{in.matrix("the result", out)},
          [&](const Block<Real>& block, const Real* bq, Real* M_inv) { in.invert(bq, block.scratch, M_inv); });
 }
@@ -187,6 +198,7 @@ void Batch<Real>::rnea_derivatives(std::ptrdiff_t count, In q, In v, In vdot, Ou
 template <class Real>
 void Batch<Real>::aba_derivatives(std::ptrdiff_t count, In q, In v, In tau, Out dq, Out dv, Out dtau, Out vdot) {
   Impl& in = *impl_;
+  in.check_depth("aba_derivatives");
   in.run("aba_derivatives", count, {}, std::array{in.positions(q), in.vector("v", v), in.vector("tau", tau)},
          std::array{in.matrix("dq", dq), in.matrix("dv", dv), Impl::optional(in.matrix("dtau", dtau)),
                     Impl::optional(in.vector("vdot", vdot))},

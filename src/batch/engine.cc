@@ -18,6 +18,12 @@ kernel::ConstantCounts count_constants(const Tree& tree) {
   return {tree.body_count(), int(tree.rows.size()), int(tree.terms.size()), int(tree.group_gamma.size())};
 }
 
+int depth_of(const Tree& tree) {
+  std::vector<int> depth;
+  for (const Body& body : tree.bodies) depth.push_back(body.parent < 0 ? 1 : 1 + depth[size_t(body.parent)]);
+  return depth.empty() ? 0 : *std::max_element(depth.begin(), depth.end());
+}
+
 /// The stride in numbers, if rows of that size can have it.
 template <class T>
 std::ptrdiff_t checked_stride(const char* function, const char* name, const Rows<T>& rows, int size,
@@ -39,6 +45,7 @@ std::ptrdiff_t checked_stride(const char* function, const char* name, const Rows
 template <class Real>
 Engine<Real>::Engine(const Model& m, const Options& o)
     : model(m),
+      options(o),
       layout(kernel::batch_packs<Real>()),
       kinematics(kernel::kinematics_packs<Real>()),
       dynamics(kernel::dynamics_packs<Real>()),
@@ -48,13 +55,13 @@ Engine<Real>::Engine(const Model& m, const Options& o)
       nv(m.nv()),
       links(m.link_count()),
       bodies(m.tree().body_count()),
+      depth(depth_of(m.tree())),
       sparse(m),
       orders(m, sparse),
       stretches(coordinate_stretches(m)),
       counts_(count_constants(m.tree())),
       constants_(make_aligned(kernel::copied_size<Real>(counts_))),
       tree(kernel::copy_tree<Real>(m.tree().view(), counts_, constants_.get())),
-      options_(o),
       spare_size_(std::max({nq, 12 * links, 6 * nv, nv * nv})),
       pool_(worker_count(o.threads)) {
   const std::size_t b = size_t(bodies), l = size_t(links), n = size_t(nv);

@@ -61,12 +61,14 @@ class Engine {
   void run(const char* function, std::ptrdiff_t count, const Extras<Real>& extras, std::array<Input<Real>, I> in,
            std::array<Output<Real>, O> out, Kernel&& kernel);
 
-  Model model;
+  const Model model;
+  const Options options;
   const kernel::BatchKernels<Real>& layout;
   const kernel::KinematicsKernels<Real>& kinematics;
   const kernel::DynamicsKernels<Real>& dynamics;
   const kernel::VariedKernels<Real>& varied;
   const int width, nq, nv, links, bodies;
+  const int depth;  ///< most joints between the base and a body, the free base's included
   const SparseMassMatrix sparse;
   const Orders orders;
   const std::vector<kernel::CoordinateStretch> stretches;
@@ -118,7 +120,6 @@ class Engine {
   void throw_stray_inertia(const char* function, const Input<Real>& in, std::ptrdiff_t count,
                            std::ptrdiff_t block) const;
 
-  Options options_;
   int spare_size_;  ///< numbers of the longest row
   ThreadPool pool_;
   std::vector<AlignedMemory> memory_, varied_trees_;  ///< one per worker
@@ -170,7 +171,7 @@ void Engine<Real>::run(const char* function, std::ptrdiff_t count, const Extras<
   if (problems.stray_inertia.any()) {
     throw_stray_inertia(function, extra.inertias, count, problems.stray_inertia.block());
   }
-  if (options_.non_finite == NonFinite::kThrow && problems.non_finite.any()) {
+  if (options.non_finite == NonFinite::kThrow && problems.non_finite.any()) {
     for (const Input<Real>& x : in) throw_non_finite(function, x, count, problems.non_finite.block());
     throw_non_finite(function, extra.wrenches, count, problems.non_finite.block());
     throw_non_finite(function, extra.inertias, count, problems.non_finite.block());

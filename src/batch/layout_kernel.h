@@ -146,7 +146,7 @@ KANSETSU_HD void scatter(const P* packs, const int* order, int n, scalar_t<P>* c
     return;
   }
   // Stores that straddle cache lines take twice as long: in long rows the second block begins where they do not.
-  constexpr int kAligned = 32 / int(sizeof(scalar_t<P>));
+  constexpr int kAligned = (sizeof(P) < 32 ? int(sizeof(P)) : 32) / int(sizeof(scalar_t<P>));  // at most W
   const int off = int(reinterpret_cast<std::uintptr_t>(rows[0]) / sizeof(scalar_t<P>) % std::size_t(kAligned));
   int next = off > 0 && n > 4 * W ? kAligned - off : W;
   for (int k = 0;; k = next < n - W ? next : n - W, next += W) {

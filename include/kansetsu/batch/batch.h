@@ -45,6 +45,9 @@ enum class NonFinite {
 struct Options {
   int threads = 0;  ///< the caller's included; 0: as many as there are cores
   NonFinite non_finite = NonFinite::kThrow;
+  /// Deepest tree, in joints from the base, whose forward dynamics Batch<float> takes on; beyond, the mass matrix of a
+  /// stretched chain is singular to single precision. See docs/theory/single_precision.md.
+  int single_depth = 32;
 };
 
 /// What dynamics may take beside the state.
@@ -60,7 +63,7 @@ struct Extras {
 /// Functions of many states of one model. Real is double or float.
 /// Every function takes the number of states first and what it writes last. It throws Error if the count is negative, a
 /// pointer is null or rows overlap. Results may overwrite inputs of the same rows. One call at a time: a Batch holds
-/// scratch memory. Single precision is for trees of moderate depth, see docs/theory/single_precision.md.
+/// scratch memory.
 template <class Real>
 class Batch {
  public:

@@ -64,10 +64,12 @@ State draw_state(const Model& model, std::mt19937_64& rng) {
 /// Random states, one row each, the way a batch takes them, and the very same numbers in double.
 template <class Real>
 struct States {
-  States(const Model& model, long n, std::uint64_t seed) : count(n) {
+  States(const Model& model, long n, std::uint64_t seed) : States(model, n, seed, draw_state<Real>) {}
+  template <class Draw>
+  States(const Model& model, long n, std::uint64_t seed, Draw&& draw) : count(n) {
     std::mt19937_64 rng(seed);
     for (long i = 0; i < n; ++i) {
-      const State s = draw_state<Real>(model, rng);
+      const State s = draw(model, rng);
       append(q, s.q);
       append(v, s.v);
       append(a, random_vector(model.nv(), rng));
