@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kansetsu/base/error.h"
+#include "model/nodes.h"
 
 namespace kansetsu::batch {
 namespace {
@@ -15,7 +16,8 @@ int worker_count(int threads) {
 }
 
 kernel::ConstantCounts count_constants(const Tree& tree) {
-  return {tree.body_count(), int(tree.rows.size()), int(tree.terms.size()), int(tree.group_gamma.size())};
+  return {tree.body_count(), int(tree.rows.size()), int(tree.terms.size()), int(tree.group_gamma.size()),
+          tree.nodes ? int(tree.nodes->whole.nodes.size()) : 0};
 }
 
 int depth_of(const Tree& tree) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "model/nodes.h"
 #include "model/scratch.h"
 #include "model/tree.h"
 
@@ -10,7 +11,7 @@
 namespace kansetsu::kernel {
 
 struct ConstantCounts {
-  int bodies, coordinates, terms, gamma;
+  int bodies, coordinates, terms, gamma, nodes;
 };
 
 inline namespace KANSETSU_ISA {
@@ -33,6 +34,26 @@ KANSETSU_HD CoordinateRowOf<Const> copy_constants(const CoordinateRow& row) {
   return {begin, end, lift<Const>(offset)};
 }
 template <class Const>
+KANSETSU_HD NodeOf<Const> copy_constants(const NodeOf<double>& node) {
+  const auto& [parent, kind, n, u, q, body, ball, gathers, leaf, massless, offset, R0, Q, p, M, rotor] = node;
+  return {parent,
+          kind,
+          n,
+          u,
+          q,
+          {body[0], body[1], body[2], body[3]},
+          ball,
+          gathers,
+          leaf,
+          massless,
+          offset,
+          lift<Const>(R0),
+          lift<Const>(Q),
+          lift<Const>(p),
+          lift<Const>(M),
+          {lift<Const>(rotor[0]), lift<Const>(rotor[1]), lift<Const>(rotor[2])}};
+}
+template <class Const>
 KANSETSU_HD Const copy_constants(double x) {
   return lift<Const>(x);
 }
@@ -47,29 +68,40 @@ KANSETSU_HD Item* copy_array(const From* from, int n, Carver<Const>& carver) {
 /// Bytes that copy_tree() fills; each array begins on a cache line.
 template <class Const>
 KANSETSU_HD std::size_t copied_size(const ConstantCounts& n) {
-  constexpr std::size_t kLines = 5 * 64;
+  constexpr std::size_t kLines = 7 * 64;
   return kLines + std::size_t(n.bodies) * sizeof(BodyOf<Const>) +
          std::size_t(n.terms) * sizeof(CoordinateTermOf<Const>) +
          std::size_t(n.coordinates) * (sizeof(CoordinateRowOf<Const>) + sizeof(Const)) +
-         std::size_t(n.gamma) * sizeof(Const);
+         std::size_t(n.gamma) * sizeof(Const) + std::size_t(n.nodes) * sizeof(NodeOf<Const>) +
+         sizeof(NodeTreeViewOf<Const>);
 }
 
 /// @param block  memory for the constants, on a cache line
 template <class Const>
 KANSETSU_HD TreeViewOf<Const> copy_tree(const TreeView& tree, const ConstantCounts& n, void* block) {
   const auto& [bodies, large, rows, terms, rotor_inertia, groups, group_members, group_columns, group_gamma, steps,
-               merged_steps, body_count, large_count, step_count, merged_step_count, nq, nv, nu, group_scratch,
-               free_base, simple, gravity] = tree;
+               body_count, large_count, step_count, nq, nv, nu, group_scratch, free_base, simple, gravity, nodes, trunk,
+               limbs, limb_count] = tree;
   Carver<Const> carver(block);
   BodyOf<Const>* new_bodies = copy_array<BodyOf<Const>>(bodies, n.bodies, carver);
   const auto* new_rows = copy_array<CoordinateRowOf<Const>>(rows, n.coordinates, carver);
   const auto* new_terms = copy_array<CoordinateTermOf<Const>>(terms, n.terms, carver);
   const Const* new_rotors = copy_array<Const>(rotor_inertia, n.coordinates, carver);
   const Const* new_gamma = copy_array<Const>(group_gamma, n.gamma, carver);
-  return {new_bodies,          large,     new_rows, new_terms,    new_rotors,    groups,      group_members,
-          group_columns,       new_gamma, steps,    merged_steps, body_count,    large_count, step_count,
-          merged_step_count,   nq,        nv,       nu,           group_scratch, free_base,   simple,
-          lift<Const>(gravity)};
+  NodeTreeViewOf<Const>* new_nodes = nullptr;
+  if (nodes) {
+    new_nodes = carver.template take_bytes<NodeTreeViewOf<Const>>();
+    const auto& [list, coordinates, lane_coordinates, quaternions, node_count, coordinate_count, ball_count,
+                 gather_count, first_angle, in_order] = *nodes;
+    const auto* new_list = copy_array<NodeOf<Const>>(list, n.nodes, carver);
+    *new_nodes = {new_list,         coordinates, lane_coordinates, quaternions, node_count,
+                  coordinate_count, ball_count,  gather_count,     first_angle, in_order};
+  }
+  return {new_bodies, large,         new_rows,      new_terms, new_rotors,
+          groups,     group_members, group_columns, new_gamma, steps,
+          body_count, large_count,   step_count,    nq,        nv,
+          nu,         group_scratch, free_base,     simple,    lift<Const>(gravity),
+          new_nodes};
 }
 
 }  // namespace KANSETSU_ISA

@@ -4,6 +4,7 @@
 #include "batch/link_kernel.h"
 #include "dynamics/aba_kernel.h"
 #include "dynamics/crba_kernel.h"
+#include "dynamics/node_aba.h"
 #include "dynamics/rnea_kernel.h"
 #include "kinematics/entry.h"
 
@@ -34,6 +35,10 @@ bool set_inertias_entry(const LinkPlacement* links, int link_count, const scalar
   BodyOf<P>* bodies = static_cast<BodyOf<P>*>(VariedTree<P>::constants(memory));  // the first of them
   const P stray =
       body_inertias(links, link_count, as<P>(parameters), VariedTree<P>::at(memory).view.body_count, bodies);
+  if (const auto* nodes = VariedTree<P>::at(memory).view.nodes) {
+    NodeOf<P>* list = const_cast<NodeOf<P>*>(nodes->nodes);  // they lie in `memory` too
+    for (int i = 0; i < nodes->node_count; ++i) list[i].M = bodies[list[i].body[0]].M_B;
+  }
   bool none = true;
   for (int i = 0; i < P::width; ++i) none = none && stray[i] == 0;
   return none;
@@ -87,13 +92,17 @@ template <class P>
 void varied_aba_entry(void* memory, const scalar_t<P>* q, const scalar_t<P>* v, const scalar_t<P>* tau,
                       const scalar_t<P>* fext, void* scratch, scalar_t<P>* vdot, scalar_t<P>* singular) {
   const TreeViewOf<P>& tree = VariedTree<P>::at(memory).view;
+  if (tree.nodes) {
+    node_aba(*tree.nodes, tree.gravity, as<P>(q), as<P>(v), as<P>(tau), as<Force<P>>(fext), scratch, as<P>(vdot),
+             as<P>(singular));
+    return;
+  }
   Frame<P> frame(tree, q, scratch);
   const P* u = expanded_or_zero(tree, frame, v);
   Motion<P>* V = frame.template take<Motion<P>>(tree.body_count);
   Motion<P>* A = frame.template take<Motion<P>>(tree.body_count);
   ArticulatedTree<P> art = carve_articulated(tree, frame.carver);
   art.singular = as<P>(singular);
-  art.merged = frame.template take<MergedFactor<P>>(tree.body_count);
   aba(tree, frame.posture, u, as<P>(tau), as<Force<P>>(fext), V, art, A, as<P>(vdot));
 }
 
