@@ -15,22 +15,23 @@ inline namespace KANSETSU_ISA {
 namespace {
 
 template <class T, class Const>
-Motion<T> ground_acceleration(const TreeViewOf<Const>& tree) {
+KANSETSU_HD Motion<T> ground_acceleration(const TreeViewOf<Const>& tree) {
   return {{T(0), T(0), T(0)}, lift<T>(-tree.gravity)};
 }
 
 /// Tree coordinates of a vector that may be null, then zero.
 template <class T, class Const>
-T* expanded_or_zero(const TreeViewOf<Const>& tree, Frame<T>& frame, const Const* v) {
+KANSETSU_HD T* expanded_or_zero(const TreeViewOf<Const>& tree, Frame<T>& frame, const Const* v) {
   if (v) return frame.expanded(tree, v);
   T* u = frame.template take<T>(tree.nu);
   for (int k = 0; k < tree.nu; ++k) u[k] = T(0);
   return u;
 }
 
-/// Adds an entry of a matrix over tree coordinates to the matrix over v, column by column: M += Gᵀ·(…)·G.
-template <class T, class Const>
-KANSETSU_HD void add_reduced(const TreeViewOf<Const>& tree, int row, int column, const T& value, T* M) {
+/// Adds an entry of a matrix over tree coordinates to the matrix over v, column by column: M += Gᵀ·(…)·G. M is a pointer or
+/// whatever has an operator[].
+template <class T, class Matrix, class Const>
+KANSETSU_HD void add_reduced(const TreeViewOf<Const>& tree, int row, int column, const T& value, const Matrix& M) {
   if (tree.simple) {
     const CoordinateTermOf<Const>&r = tree.terms[row], &c = tree.terms[column];
     M[c.column * tree.nv + r.column] = T(r.ratio * c.ratio) * value;
@@ -45,15 +46,15 @@ KANSETSU_HD void add_reduced(const TreeViewOf<Const>& tree, int row, int column,
 }
 
 template <class T, class Const>
-T* zeroed(const TreeViewOf<Const>& tree, Const* matrix) {
+KANSETSU_HD T* zeroed(const TreeViewOf<Const>& tree, Const* matrix) {
   T* M = as<T>(matrix);
   for (int i = 0; i < tree.nv * tree.nv; ++i) M[i] = T(0);
   return M;
 }
 
 template <class T, class Const>
-void rnea_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* a, const Const* fext,
-                void* scratch, Const* tau, Const* tau_tree) {
+KANSETSU_HD void rnea_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* a,
+                            const Const* fext, void* scratch, Const* tau, Const* tau_tree) {
   Frame<T> frame(tree, q, scratch);
   const T* u = expanded_or_zero(tree, frame, v);
   const T* a_tree = expanded_or_zero(tree, frame, a);
@@ -66,7 +67,7 @@ void rnea_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, c
 }
 
 template <class T, class Const>
-void crba_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* matrix) {
+KANSETSU_HD void crba_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* matrix) {
   Frame<T> frame(tree, q, scratch);
   Inertia<T>* C = frame.template take<Inertia<T>>(tree.body_count);
   T* M = zeroed<T>(tree, matrix);
@@ -78,8 +79,8 @@ void crba_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Co
 
 /// With gears a tree entry (k, l) feeds several places, and one on or below the diagonal twice if k and l meet there.
 template <class T, class Const>
-void crba_sparse_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, const int* slot, int value_count,
-                       Const* values) {
+KANSETSU_HD void crba_sparse_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, const int* slot,
+                                   int value_count, Const* values) {
   Frame<T> frame(tree, q, scratch);
   Inertia<T>* C = frame.template take<Inertia<T>>(tree.body_count);
   T* out = as<T>(values);
@@ -97,8 +98,8 @@ void crba_sparse_entry(const TreeViewOf<Const>& tree, const Const* q, void* scra
 }
 
 template <class T, class Const>
-void aba_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* tau, const Const* fext,
-               void* scratch, Const* vdot, Const* singular) {
+KANSETSU_HD void aba_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* tau,
+                           const Const* fext, void* scratch, Const* vdot, Const* singular) {
   Frame<T> frame(tree, q, scratch);
   const T* u = expanded_or_zero(tree, frame, v);
   Motion<T>* V = frame.template take<Motion<T>>(tree.body_count);
@@ -110,15 +111,15 @@ void aba_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, co
 }
 
 template <class T, class Const>
-void solve_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* x, void* scratch, Const* out,
-                 Const* singular) {
+KANSETSU_HD void solve_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* x, void* scratch, Const* out,
+                             Const* singular) {
   TreeViewOf<Const> weightless = tree;
   weightless.gravity = {0, 0, 0};
   aba_entry<T, Const>(weightless, q, nullptr, x, nullptr, scratch, out, singular);
 }
 
 template <class T, class Const>
-void factorise_entry(const TreeViewOf<Const>& tree, const Const* q, void* block, Const* singular) {
+KANSETSU_HD void factorise_entry(const TreeViewOf<Const>& tree, const Const* q, void* block, Const* singular) {
   Factor<T> f(tree, block);
   load_posture(tree, as<T>(q), f.posture);
   factorise(tree, f.posture, f.art, f.A, f.u, f.r);
@@ -126,14 +127,14 @@ void factorise_entry(const TreeViewOf<Const>& tree, const Const* q, void* block,
 }
 
 template <class T, class Const>
-void inverse_entry(const TreeViewOf<Const>& tree, void* block, Const* M_inv) {
+KANSETSU_HD void inverse_entry(const TreeViewOf<Const>& tree, void* block, Const* M_inv) {
   Factor<T> f(tree, block);
   mass_matrix_inverse(tree, f.posture, f.art, f.carver, as<T>(M_inv));
 }
 
 template <class T, class Const>
-void respond_wrench_entry(const TreeViewOf<Const>& tree, void* block, int body, const Const* F, int target, Const* A,
-                          Const* vdot) {
+KANSETSU_HD void respond_wrench_entry(const TreeViewOf<Const>& tree, void* block, int body, const Const* F, int target,
+                                      Const* A, Const* vdot) {
   Factor<T> f(tree, block);
   for (int k = 0; k < tree.nv; ++k) f.r[k] = T(0);
   const Vec3<T> zero{T(0), T(0), T(0)};
@@ -157,15 +158,16 @@ void respond_wrench_entry(const TreeViewOf<Const>& tree, void* block, int body, 
 }
 
 template <class T, class Const>
-void respond_torque_entry(const TreeViewOf<Const>& tree, void* block, const Const* tau, Const* A, Const* vdot) {
+KANSETSU_HD void respond_torque_entry(const TreeViewOf<Const>& tree, void* block, const Const* tau, Const* A,
+                                      Const* vdot) {
   Factor<T> f(tree, block);
   for (int k = 0; k < tree.nv; ++k) f.r[k] = as<T>(tau)[k];
   respond_to_torques(tree, f.posture, f.art, f.art.Z, f.r, as<Motion<T>>(A), as<T>(vdot));
 }
 
 template <class T, class Const>
-void rnea_derivatives_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* a,
-                            const Const* fext, void* scratch, Const* dq, Const* dv, Const* da) {
+KANSETSU_HD void rnea_derivatives_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* a,
+                                        const Const* fext, void* scratch, Const* dq, Const* dv, Const* da) {
   Frame<T> frame(tree, q, scratch);
   const T* u = expanded_or_zero(tree, frame, v);
   const T* a_tree = expanded_or_zero(tree, frame, a);
@@ -185,14 +187,16 @@ void rnea_derivatives_entry(const TreeViewOf<Const>& tree, const Const* q, const
 }
 
 template <class T, class Const>
-void apply_inverse_entry(const TreeViewOf<Const>& tree, const Const* M_inv, void* scratch, Const* dq, Const* dv) {
+KANSETSU_HD void apply_inverse_entry(const TreeViewOf<Const>& tree, const Const* M_inv, void* scratch, Const* dq,
+                                     Const* dv) {
   Carver<T> carver(scratch);
   multiply_in_place(as<T>(M_inv), tree.nv, as<T>(dq), carver.template take<T>(kTileColumns * tree.nv));
   multiply_in_place(as<T>(M_inv), tree.nv, as<T>(dv), carver.template take<T>(kTileColumns * tree.nv));
 }
 
 template <class T, class Const>
-void coriolis_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, void* scratch, Const* matrix) {
+KANSETSU_HD void coriolis_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, void* scratch,
+                                Const* matrix) {
   Frame<T> frame(tree, q, scratch);
   const T* u = frame.expanded(tree, v);
   DerivativeScratch<T> w = carve_derivatives(tree, frame.carver);
@@ -202,8 +206,8 @@ void coriolis_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* 
 }
 
 template <class T, class Const>
-void regressor_entry(const TreeViewOf<Const>& tree, const LinkPlacement* links, int link_count, const Const* q,
-                     const Const* v, const Const* a, void* scratch, Const* Y) {
+KANSETSU_HD void regressor_entry(const TreeViewOf<Const>& tree, const LinkPlacement* links, int link_count,
+                                 const Const* q, const Const* v, const Const* a, void* scratch, Const* Y) {
   Frame<T> frame(tree, q, scratch);
   const T* u = frame.expanded(tree, v);
   const T* a_tree = frame.expanded(tree, a);
@@ -216,8 +220,9 @@ void regressor_entry(const TreeViewOf<Const>& tree, const LinkPlacement* links, 
 }
 
 template <class T, class Const>
-void reactions_entry(const TreeViewOf<Const>& tree, const LinkPlacement* links, const int* parents, int link_count,
-                     const Const* q, const Const* v, const Const* a, const Const* fext, void* scratch, Const* F) {
+KANSETSU_HD void reactions_entry(const TreeViewOf<Const>& tree, const LinkPlacement* links, const int* parents,
+                                 int link_count, const Const* q, const Const* v, const Const* a, const Const* fext,
+                                 void* scratch, Const* F) {
   Frame<T> frame(tree, q, scratch);
   const T* u = frame.expanded(tree, v);
   const T* a_tree = frame.expanded(tree, a);
