@@ -10,10 +10,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 if [[ "${1:-}" == --headers ]]; then
   target="${2:-build-cuda}/include"
-  mkdir -p "$target/Eigen/src"
-  cp /usr/include/eigen3/Eigen/Core "$target/Eigen/"
-  cp -r /usr/include/eigen3/Eigen/src/{Core,plugins} "$target/Eigen/src/"
-  cp -r /usr/include/fmt "$target/"
+  mkdir -p "$target"
+  cp -r /usr/include/eigen3/Eigen /usr/include/fmt "$target/"
   exit
 fi
 
@@ -27,29 +25,29 @@ cuda_lib="$cuda_root/lib64"
 objects="$build/bench-objects"
 mkdir -p "$objects"
 
-common=(-std=c++20 -O3 -Iinclude -Isrc)
+common=(-std=c++20 -O3 -MMD -Iinclude -Isrc)
 host=("${common[@]}" -ffp-contract=off -Wno-psabi -pthread -DFMT_HEADER_ONLY -isystem "$include" -isystem "$cuda_root/include")
 device=("${common[@]}" -arch="$arch" --expt-relaxed-constexpr -fmad=false)
 
-# One line per object that is older than any source: the command that makes it.
-newest="$(find include src bench/cuda -type f -printf '%T@\n' | sort -n | tail -1)"
+# One line per object that is missing or older than a file it was made from: the command that makes it.
 commands() {
-  local source object
-  for source in src/batch/cuda/*.cu; do # the slowest first
-    object="$objects/$(tr / _ <<<"$source").o"
-    stale "$object" && echo "$nvcc ${device[*]} -c $source -o $object"
-  done
+  local source
+  for source in src/batch/cuda/*.cu; do make_object "$source" "$nvcc" "${device[@]}"; done # the slowest first
   for source in src/{dynamics,kinematics}/isa/*.cc; do
-    object="$objects/$(tr / _ <<<"$source").o"
-    stale "$object" && echo "$cxx ${host[*]} -DKANSETSU_ISA=baseline -c $source -o $object"
+    make_object "$source" "$cxx" "${host[@]}" -DKANSETSU_ISA=baseline
   done
   for source in src/{base,spatial,model,kinematics,dynamics}/*.cc src/batch/cuda/*.cc bench/cuda/*.cc; do
-    object="$objects/$(tr / _ <<<"$source").o"
-    stale "$object" && echo "$cxx ${host[*]} -c $source -o $object"
+    make_object "$source" "$cxx" "${host[@]}"
   done
-  return 0
 }
-stale() { [[ ! -f "$1" ]] || awk "BEGIN { exit !($(stat -c %.9Y "$1") < $newest) }"; }
+make_object() {
+  local object="$objects/${1//\//_}.o" files
+  if [[ -f "$object" && -f "${object%.o}.d" ]]; then
+    read -r -d '' -a files < <(sed 's/^[^:]*: *//; s/\\$//' "${object%.o}.d") || true
+    [[ -n "$(find "${files[@]}" -newer "$object" 2>&1 | head -1)" ]] || return 0
+  fi
+  echo "${*:2} -c $1 -o $object"
+}
 
 commands | xargs -P "$jobs" -d '\n' -I{} bash -c '{} || { echo "failed: {}" >&2; exit 255; }'
 "$cxx" -pthread -o "$build/cuda_bench" "$objects"/*.o -L"$cuda_lib" -lcudart_static -ldl -lrt
