@@ -52,7 +52,10 @@ function(kansetsu_module)
       target_include_directories(${objects} PRIVATE "${PROJECT_SOURCE_DIR}/include")
       target_link_libraries(${objects} PRIVATE ${arg_DEPENDS} Eigen3::Eigen)
       target_compile_definitions(${objects} PRIVATE KANSETSU_ISA=${isa})
-      target_compile_options(${objects} PRIVATE ${KANSETSU_ISA_FLAGS_${isa}})
+      # gcc copies structs of packs through memory unless told that they are worth splitting up: twice the stores in the
+      # articulated-body recursion.
+      target_compile_options(${objects} PRIVATE ${KANSETSU_ISA_FLAGS_${isa}}
+        $<$<CXX_COMPILER_ID:GNU>:--param=sra-max-scalarization-size-Ospeed=8192>)
       target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
       if(NOT isa STREQUAL "baseline")
         string(TOUPPER ${isa} isa_upper)

@@ -2,8 +2,7 @@
 
 namespace kansetsu {
 
-void check_size(const char* function, const char* what, long actual, long expected) {
-  if (actual == expected) return;
+void throw_size(const char* function, const char* what, long actual, long expected) {
   throw Error(std::string(function) + ": " + what + " has size " + std::to_string(actual) + ", expected " +
               std::to_string(expected));
 }

@@ -20,7 +20,7 @@ void rnea_derivatives(const Model& model, const State& state, const VectorRef& v
   check_state("rnea_derivatives", model, state, work);
   check_size("rnea_derivatives", "vdot", vdot.size(), model.nv());
   check_size("rnea_derivatives", "the result", out.dq.rows(), model.nv());
-  const TreeView tree = model.tree().view();
+  const TreeView& tree = model.tree().view();
   Carver<double> carver(work.data());
   const double* fext = world_wrenches(model, state.q, external, carver);
   kernel::dynamics().rnea_derivatives(tree, state.q.data(), state.v.data(), vdot.data(), fext, carver.rest(),
@@ -32,7 +32,7 @@ void aba_derivatives(const Model& model, const State& state, const VectorRef& ta
   check_size("aba_derivatives", "the result", out.dq.rows(), model.nv());
   aba(model, state, tau, work, out.forward, external);
   mass_matrix_inverse(model, state.q, work, out.dtau);
-  const TreeView tree = model.tree().view();
+  const TreeView& tree = model.tree().view();
   Carver<double> carver(work.data());
   const double* fext = world_wrenches(model, state.q, external, carver);
   kernel::dynamics().rnea_derivatives(tree, state.q.data(), state.v.data(), out.forward.vdot.data(), fext,

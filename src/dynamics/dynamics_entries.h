@@ -3,8 +3,10 @@
 #include "dynamics/crba_kernel.h"
 #include "dynamics/derivatives_kernel.h"
 #include "dynamics/kernel_table.h"
+#include "dynamics/limb_kernel.h"
 #include "dynamics/link_kernel.h"
 #include "dynamics/product_kernel.h"
+#include "dynamics/reduced_matrix.h"
 #include "dynamics/response_kernel.h"
 #include "dynamics/rnea_kernel.h"
 #include "kinematics/entry.h"
@@ -15,46 +17,29 @@ inline namespace KANSETSU_ISA {
 namespace {
 
 template <class T, class Const>
-KANSETSU_HD Motion<T> ground_acceleration(const TreeViewOf<Const>& tree) {
+Motion<T> ground_acceleration(const TreeViewOf<Const>& tree) {
   return {{T(0), T(0), T(0)}, lift<T>(-tree.gravity)};
 }
 
 /// Tree coordinates of a vector that may be null, then zero.
 template <class T, class Const>
-KANSETSU_HD T* expanded_or_zero(const TreeViewOf<Const>& tree, Frame<T>& frame, const Const* v) {
+T* expanded_or_zero(const TreeViewOf<Const>& tree, Frame<T>& frame, const Const* v) {
   if (v) return frame.expanded(tree, v);
   T* u = frame.template take<T>(tree.nu);
   for (int k = 0; k < tree.nu; ++k) u[k] = T(0);
   return u;
 }
 
-/// Adds an entry of a matrix over tree coordinates to the matrix over v, column by column: M += Gᵀ·(…)·G. M is a pointer or
-/// whatever has an operator[].
-template <class T, class Matrix, class Const>
-KANSETSU_HD void add_reduced(const TreeViewOf<Const>& tree, int row, int column, const T& value, const Matrix& M) {
-  if (tree.simple) {
-    const CoordinateTermOf<Const>&r = tree.terms[row], &c = tree.terms[column];
-    M[c.column * tree.nv + r.column] = T(r.ratio * c.ratio) * value;
-    return;
-  }
-  for (int s = tree.rows[column].begin; s < tree.rows[column].end; ++s) {
-    for (int t = tree.rows[row].begin; t < tree.rows[row].end; ++t) {
-      T& entry = M[tree.terms[s].column * tree.nv + tree.terms[t].column];
-      entry = madd(T(tree.terms[t].ratio * tree.terms[s].ratio), value, entry);
-    }
-  }
-}
-
 template <class T, class Const>
-KANSETSU_HD T* zeroed(const TreeViewOf<Const>& tree, Const* matrix) {
+T* zeroed(const TreeViewOf<Const>& tree, Const* matrix) {
   T* M = as<T>(matrix);
   for (int i = 0; i < tree.nv * tree.nv; ++i) M[i] = T(0);
   return M;
 }
 
 template <class T, class Const>
-KANSETSU_HD void rnea_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* a,
-                            const Const* fext, void* scratch, Const* tau, Const* tau_tree) {
+void rnea_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* a, const Const* fext,
+                void* scratch, Const* tau, Const* tau_tree) {
   Frame<T> frame(tree, q, scratch);
   const T* u = expanded_or_zero(tree, frame, v);
   const T* a_tree = expanded_or_zero(tree, frame, a);
@@ -67,7 +52,7 @@ KANSETSU_HD void rnea_entry(const TreeViewOf<Const>& tree, const Const* q, const
 }
 
 template <class T, class Const>
-KANSETSU_HD void crba_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* matrix) {
+void crba_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* matrix) {
   Frame<T> frame(tree, q, scratch);
   Inertia<T>* C = frame.template take<Inertia<T>>(tree.body_count);
   T* M = zeroed<T>(tree, matrix);
@@ -79,8 +64,8 @@ KANSETSU_HD void crba_entry(const TreeViewOf<Const>& tree, const Const* q, void*
 
 /// With gears a tree entry (k, l) feeds several places, and one on or below the diagonal twice if k and l meet there.
 template <class T, class Const>
-KANSETSU_HD void crba_sparse_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, const int* slot,
-                                   int value_count, Const* values) {
+void crba_sparse_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, const int* slot, int value_count,
+                       Const* values) {
   Frame<T> frame(tree, q, scratch);
   Inertia<T>* C = frame.template take<Inertia<T>>(tree.body_count);
   T* out = as<T>(values);
@@ -98,8 +83,16 @@ KANSETSU_HD void crba_sparse_entry(const TreeViewOf<Const>& tree, const Const* q
 }
 
 template <class T, class Const>
-KANSETSU_HD void aba_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* tau,
-                           const Const* fext, void* scratch, Const* vdot, Const* singular) {
+void aba_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* tau, const Const* fext,
+               void* scratch, Const* vdot, Const* singular) {
+  if (tree.nodes && !fext) {
+    if constexpr (std::is_same_v<T, double>) {
+      limb_aba(*tree.trunk, tree.limbs, tree.limb_count, tree.gravity, q, v, tau, scratch, vdot, singular);
+    } else {
+      node_aba(*tree.nodes, tree.gravity, as<T>(q), as<T>(v), as<T>(tau), scratch, as<T>(vdot), as<T>(singular));
+    }
+    return;
+  }
   Frame<T> frame(tree, q, scratch);
   const T* u = expanded_or_zero(tree, frame, v);
   Motion<T>* V = frame.template take<Motion<T>>(tree.body_count);
@@ -111,15 +104,15 @@ KANSETSU_HD void aba_entry(const TreeViewOf<Const>& tree, const Const* q, const 
 }
 
 template <class T, class Const>
-KANSETSU_HD void solve_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* x, void* scratch, Const* out,
-                             Const* singular) {
+void solve_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* x, void* scratch, Const* out,
+                 Const* singular) {
   TreeViewOf<Const> weightless = tree;
   weightless.gravity = {0, 0, 0};
   aba_entry<T, Const>(weightless, q, nullptr, x, nullptr, scratch, out, singular);
 }
 
 template <class T, class Const>
-KANSETSU_HD void factorise_entry(const TreeViewOf<Const>& tree, const Const* q, void* block, Const* singular) {
+void factorise_entry(const TreeViewOf<Const>& tree, const Const* q, void* block, Const* singular) {
   Factor<T> f(tree, block);
   load_posture(tree, as<T>(q), f.posture);
   factorise(tree, f.posture, f.art, f.A, f.u, f.r);
@@ -127,14 +120,14 @@ KANSETSU_HD void factorise_entry(const TreeViewOf<Const>& tree, const Const* q, 
 }
 
 template <class T, class Const>
-KANSETSU_HD void inverse_entry(const TreeViewOf<Const>& tree, void* block, Const* M_inv) {
+void inverse_entry(const TreeViewOf<Const>& tree, void* block, Const* M_inv) {
   Factor<T> f(tree, block);
   mass_matrix_inverse(tree, f.posture, f.art, f.carver, as<T>(M_inv));
 }
 
 template <class T, class Const>
-KANSETSU_HD void respond_wrench_entry(const TreeViewOf<Const>& tree, void* block, int body, const Const* F, int target,
-                                      Const* A, Const* vdot) {
+void respond_wrench_entry(const TreeViewOf<Const>& tree, void* block, int body, const Const* F, int target, Const* A,
+                          Const* vdot) {
   Factor<T> f(tree, block);
   for (int k = 0; k < tree.nv; ++k) f.r[k] = T(0);
   const Vec3<T> zero{T(0), T(0), T(0)};
@@ -158,16 +151,15 @@ KANSETSU_HD void respond_wrench_entry(const TreeViewOf<Const>& tree, void* block
 }
 
 template <class T, class Const>
-KANSETSU_HD void respond_torque_entry(const TreeViewOf<Const>& tree, void* block, const Const* tau, Const* A,
-                                      Const* vdot) {
+void respond_torque_entry(const TreeViewOf<Const>& tree, void* block, const Const* tau, Const* A, Const* vdot) {
   Factor<T> f(tree, block);
   for (int k = 0; k < tree.nv; ++k) f.r[k] = as<T>(tau)[k];
   respond_to_torques(tree, f.posture, f.art, f.art.Z, f.r, as<Motion<T>>(A), as<T>(vdot));
 }
 
 template <class T, class Const>
-KANSETSU_HD void rnea_derivatives_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* a,
-                                        const Const* fext, void* scratch, Const* dq, Const* dv, Const* da) {
+void rnea_derivatives_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* a,
+                            const Const* fext, void* scratch, Const* dq, Const* dv, Const* da) {
   Frame<T> frame(tree, q, scratch);
   const T* u = expanded_or_zero(tree, frame, v);
   const T* a_tree = expanded_or_zero(tree, frame, a);
@@ -187,16 +179,14 @@ KANSETSU_HD void rnea_derivatives_entry(const TreeViewOf<Const>& tree, const Con
 }
 
 template <class T, class Const>
-KANSETSU_HD void apply_inverse_entry(const TreeViewOf<Const>& tree, const Const* M_inv, void* scratch, Const* dq,
-                                     Const* dv) {
+void apply_inverse_entry(const TreeViewOf<Const>& tree, const Const* M_inv, void* scratch, Const* dq, Const* dv) {
   Carver<T> carver(scratch);
   multiply_in_place(as<T>(M_inv), tree.nv, as<T>(dq), carver.template take<T>(kTileColumns * tree.nv));
   multiply_in_place(as<T>(M_inv), tree.nv, as<T>(dv), carver.template take<T>(kTileColumns * tree.nv));
 }
 
 template <class T, class Const>
-KANSETSU_HD void coriolis_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, void* scratch,
-                                Const* matrix) {
+void coriolis_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, void* scratch, Const* matrix) {
   Frame<T> frame(tree, q, scratch);
   const T* u = frame.expanded(tree, v);
   DerivativeScratch<T> w = carve_derivatives(tree, frame.carver);
@@ -206,8 +196,8 @@ KANSETSU_HD void coriolis_entry(const TreeViewOf<Const>& tree, const Const* q, c
 }
 
 template <class T, class Const>
-KANSETSU_HD void regressor_entry(const TreeViewOf<Const>& tree, const LinkPlacement* links, int link_count,
-                                 const Const* q, const Const* v, const Const* a, void* scratch, Const* Y) {
+void regressor_entry(const TreeViewOf<Const>& tree, const LinkPlacement* links, int link_count, const Const* q,
+                     const Const* v, const Const* a, void* scratch, Const* Y) {
   Frame<T> frame(tree, q, scratch);
   const T* u = frame.expanded(tree, v);
   const T* a_tree = frame.expanded(tree, a);
@@ -220,9 +210,8 @@ KANSETSU_HD void regressor_entry(const TreeViewOf<Const>& tree, const LinkPlacem
 }
 
 template <class T, class Const>
-KANSETSU_HD void reactions_entry(const TreeViewOf<Const>& tree, const LinkPlacement* links, const int* parents,
-                                 int link_count, const Const* q, const Const* v, const Const* a, const Const* fext,
-                                 void* scratch, Const* F) {
+void reactions_entry(const TreeViewOf<Const>& tree, const LinkPlacement* links, const int* parents, int link_count,
+                     const Const* q, const Const* v, const Const* a, const Const* fext, void* scratch, Const* F) {
   Frame<T> frame(tree, q, scratch);
   const T* u = frame.expanded(tree, v);
   const T* a_tree = frame.expanded(tree, a);

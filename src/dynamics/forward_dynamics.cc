@@ -6,7 +6,7 @@
 namespace kansetsu {
 namespace {
 
-Status status_of(const Eigen::VectorXd& singular) { return singular.isZero(0) ? Status::kOk : Status::kSingular; }
+Status status_of(const Eigen::VectorXd& singular) { return singular.sum() == 0 ? Status::kOk : Status::kSingular; }
 
 }  // namespace
 

@@ -13,29 +13,35 @@ struct HingeFactor {
   T D_inv, u;
 };
 
-template <int AX, class T, class Const>
-KANSETSU_HD void eliminate_hinge(const TreeViewOf<Const>& tree, const Step& step, const Posture<T>& posture,
-                                 const BodyForces<T>& forces, const T* rate, const T* tau, ArticulatedInertia<T>* P_all,
-                                 Force<T>* Z_all, HingeFactor<T>* factors, T* singular) {
-  const int i = step.body;
-  const BodyOf<Const>& b = tree.bodies[i];
-  const CoordinateTermOf<Const>& term =
-      tree.terms[tree.rows[b.u].begin];  // an aligned hinge on its own has one, of ratio ±1
-  const ArticulatedInertia<T> P_B = collected_inertia(b, i, P_all);
-  const Force<T> Z_B = collected_bias(b, i, forces, Z_all);
+/// What an aligned hinge between B and P is made of.
+template <class T>
+struct HingeState {
+  const T &c, &s;
+  Vec3<T> p;  ///< p_PB
+  T rate, tau, rotor;
+};
+
+/// Eliminates an aligned hinge below which P_B and Z_B hang: its factor, and if `passes_on` what its parent sees of it.
+/// Without kShifts the two frames have one origin.
+/// @param singular  out: 1 if the hinge moves no inertia
+template <int AX, bool kShifts, class T>
+KANSETSU_HD HingeFactor<T> eliminate_axis(const HingeState<T>& hinge, const Motion<T>& V,
+                                          const ArticulatedInertia<T>& P_B, const Force<T>& Z_B, bool passes_on,
+                                          T& singular, ArticulatedInertia<T>& P_P, Force<T>& Z_P) {
   const Sym3<T> A = to_z<AX>(P_B.A), M = to_z<AX>(P_B.M);
   const Mat3<T> B = to_z<AX>(P_B.B);
   const Vec3<T> Zt = to_z<AX>(Z_B.t), Zf = to_z<AX>(Z_B.f);
 
   const Force<T> U{{A.xz, A.yz, A.zz}, B.z};
-  const T rotor = T(tree.rotor_inertia[b.u]), floor = T(kPivotNoise<T>) * trace(A);
+  const T& rotor = hinge.rotor;
+  const T floor = T(kPivotNoise<T>) * trace(A);
   const T D = A.zz + rotor;
   const auto regular = D > floor;
   const T D_inv = select(regular, T(1) / D, T(0));
-  singular[term.column] = select(regular, T(0), T(1));
-  const T u = msub(T(1), Zt.z, T(term.ratio) * tau[term.column]);
-  factors[i] = {U, D_inv, u};
-  if (b.parent < 0) return;
+  singular = select(regular, T(0), T(1));
+  const T u = hinge.tau - Zt.z;
+  const HingeFactor<T> factor{U, D_inv, u};
+  if (!passes_on) return factor;
 
   // P' = P − U·D⁻¹·Uᵀ. What remains along the axis is the rotor's share, U·J/D: exactly zero without a rotor.
   const Force<T> k = D_inv * U;
@@ -51,8 +57,8 @@ KANSETSU_HD void eliminate_hinge(const TreeViewOf<Const>& tree, const Step& step
                    msub(U.f.y, k.f.y, M.yy), msub(U.f.y, k.f.z, M.yz), msub(U.f.z, k.f.z, M.zz)};
 
   // Z' = Z + P'·c + U·D⁻¹·u with the bias c = V × S·q̇, which has no component along the axis.
-  const Vec3<T> w = to_z<AX>(forces.V[i].w), v = to_z<AX>(forces.V[i].v);
-  const T r = rate[b.u];
+  const Vec3<T> w = to_z<AX>(V.w), v = to_z<AX>(V.v);
+  const T& r = hinge.rate;
   const T cx = w.y * r, cy = -(w.x * r), dx = v.y * r, dy = -(v.x * r);
   const Vec3<T> Zt1{madd(A1.xx, cx, madd(A1.xy, cy, madd(B1.x.x, dx, madd(B1.x.y, dy, madd(k.t.x, u, Zt.x))))),
                     madd(A1.xy, cx, madd(A1.yy, cy, madd(B1.y.x, dx, madd(B1.y.y, dy, madd(k.t.y, u, Zt.y))))),
@@ -61,13 +67,40 @@ KANSETSU_HD void eliminate_hinge(const TreeViewOf<Const>& tree, const Step& step
                     madd(B1.x.y, cx, madd(B1.y.y, cy, madd(M1.xy, dx, madd(M1.yy, dy, madd(k.f.y, u, Zf.y))))),
                     madd(B1.x.z, cx, madd(B1.y.z, cy, madd(M1.xz, dx, madd(M1.yz, dy, madd(k.f.z, u, Zf.z)))))};
 
-  const TurnZ<T> turn_z(posture.c[i], posture.s[i]);
-  const Vec3<T> p = to_z<AX>(lift<T>(b.X_PJ.p));
-  const ArticulatedInertia<T> P_P = shift(p, ArticulatedInertia<T>{turn_z(A1), turn_z(B1), turn_z(M1)});
+  const TurnZ<T> turn_z(hinge.c, hinge.s);
+  ArticulatedInertia<T> P_z{turn_z(A1), turn_z(B1), turn_z(M1)};
+  Vec3<T> t = turn_z(Zt1);
   const Vec3<T> f = turn_z(Zf1);
-  const Vec3<T> t = add_cross(turn_z(Zt1), p, f);
-  deposit(tree, step, forces, ArticulatedInertia<T>{from_z<AX>(P_P.A), from_z<AX>(P_P.B), from_z<AX>(P_P.M)},
-          Force<T>{from_z<AX>(t), from_z<AX>(f)}, P_all, Z_all);
+  if constexpr (kShifts) {
+    const Vec3<T> p = to_z<AX>(hinge.p);
+    P_z = shift(p, P_z);
+    t = add_cross(t, p, f);
+  }
+  P_P = {from_z<AX>(P_z.A), from_z<AX>(P_z.B), from_z<AX>(P_z.M)};
+  Z_P = {from_z<AX>(t), from_z<AX>(f)};
+  return factor;
+}
+
+template <int AX, class T, class Const>
+KANSETSU_HD void eliminate_hinge(const TreeViewOf<Const>& tree, const Step& step, const Posture<T>& posture,
+                                 const BodyForces<T>& forces, const T* rate, const T* tau, ArticulatedInertia<T>* P_all,
+                                 Force<T>* Z_all, HingeFactor<T>* factors, T* singular) {
+  const int i = step.body;
+  const BodyOf<Const>& b = tree.bodies[i];
+  const CoordinateTermOf<Const>& term =
+      tree.terms[tree.rows[b.u].begin];  // an aligned hinge on its own has one, of ratio ±1
+  const HingeState<T> hinge{posture.c[i],
+                            posture.s[i],
+                            lift<T>(b.X_PJ.p),
+                            rate[b.u],
+                            T(term.ratio) * tau[term.column],
+                            T(tree.rotor_inertia[b.u])};
+  ArticulatedInertia<T> P;
+  Force<T> Z;
+  factors[i] =
+      eliminate_axis<AX, true>(hinge, forces.V[i], collected_inertia(b, i, P_all), collected_bias(b, i, forces, Z_all),
+                               b.parent >= 0, singular[term.column], P, Z);
+  if (b.parent >= 0) deposit(tree, step, forces, P, Z, P_all, Z_all);
 }
 
 /// a' = X·a_P + c,  q̈ = D⁻¹(u − Uᵀa'),  a = a' + S·q̈

@@ -87,7 +87,7 @@ void mass_matrix_inverse(const Model& model, const VectorRef& q, Workspace& work
   if (out.outerStride() != out.rows()) throw Error("mass_matrix_inverse: the result must be contiguous");
   Carver<double> carver(work.data());
   double* singular = carver.take<double>(model.nv());
-  const TreeView tree = model.tree().view();
+  const TreeView& tree = model.tree().view();
   kernel::dynamics().factorise(tree, q.data(), carver.rest(), singular);
   kernel::dynamics().inverse(tree, carver.rest(), out.data());
 }

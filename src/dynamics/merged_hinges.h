@@ -25,10 +25,6 @@ template <class T>
 KANSETSU_HD Vec3<T> turn_axis(int axis, const T& c, const T& s, const Vec3<T>& a) {
   return axis == 0 ? turn<0>(c, s, a) : axis == 1 ? turn<1>(c, s, a) : turn<2>(c, s, a);
 }
-template <class T>
-KANSETSU_HD Vec3<T> turn_back_axis(int axis, const T& c, const T& s, const Vec3<T>& a) {
-  return axis == 0 ? turn_back<0>(c, s, a) : axis == 1 ? turn_back<1>(c, s, a) : turn_back<2>(c, s, a);
-}
 template <int AX, class T>
 KANSETSU_HD ArticulatedInertia<T> turn_inertia(const T& c, const T& s, const ArticulatedInertia<T>& P) {
   const TurnZ<T> turn_z(c, s);

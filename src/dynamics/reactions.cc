@@ -20,7 +20,7 @@ void reactions(const Model& model, const State& state, const VectorRef& vdot, Wo
   check_size("reactions", "vdot", vdot.size(), model.nv());
   check_size("reactions", "wrenches of the result", long(out.wrench.size()), model.link_count());
   const Tree& tree = model.tree();
-  const TreeView view = tree.view();
+  const TreeView& view = tree.view();
   Carver<double> carver(work.data());
   const double* fext = body_wrenches(model, state.q, external, carver);
   double* tau_tree = carver.take<double>(tree.nu);

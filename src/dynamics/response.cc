@@ -75,7 +75,7 @@ Response::~Response() = default;
 
 Status Response::update(const VectorRef& q) {
   check_size("Response::update", "q", q.size(), impl_->model.nq());
-  const TreeView tree = impl_->tree().view();
+  const TreeView& tree = impl_->tree().view();
   kernel::dynamics().factorise(tree, q.data(), impl_->block.data(), impl_->singular.data());
   if (!impl_->X_WB.empty()) {
     kernel::kinematics().poses(tree, q.data(), impl_->scratch.data(), numbers(impl_->X_WB.data()));
@@ -126,7 +126,7 @@ Matrix6 Response::base_theta() const { return -link_response(LinkId(0), LinkId(0
 
 std::vector<Response::Group> Response::groups() const {
   const Tree& tree = impl_->tree();
-  const TreeView view = tree.view();
+  const TreeView& view = tree.view();
   const kernel::Factor<double> factor(view, impl_->block.data());
 
   std::vector<Group> out;

@@ -35,6 +35,11 @@ KANSETSU_HD Vec3<T> turn_back(const T& c, const T& s, const Vec3<T>& a) {
   if constexpr (AX == 1) return {msub(s, a.z, c * a.x), a.y, madd(s, a.x, c * a.z)};
   if constexpr (AX == 2) return {madd(s, a.y, c * a.x), msub(s, a.x, c * a.y), a.z};
 }
+/// The same with the axis known at run time only.
+template <class T>
+KANSETSU_HD Vec3<T> turn_back_axis(int axis, const T& c, const T& s, const Vec3<T>& a) {
+  return axis == 0 ? turn_back<0>(c, s, a) : axis == 1 ? turn_back<1>(c, s, a) : turn_back<2>(c, s, a);
+}
 /// Component AX, and the vector with only that component.
 template <int AX, class T>
 KANSETSU_HD T& along(Vec3<T>& a) {
@@ -133,6 +138,55 @@ struct AlignedHinge {
   }
   /// Sᵀ·F
   KANSETSU_HD void project(const Force<T>& F, T* out) const { out[0] = along<AX>(F.t); }
+};
+
+/// A hinge about z of a frame that is turned by a constant R0 against its parent's.
+template <class T>
+struct TurnedHinge {
+  T c, s;
+  Mat3<T> R0;
+  Vec3<T> p;
+
+  KANSETSU_HD Motion<T> to_child(const Motion<T>& V_P) const {
+    return {turn_back<2>(c, s, transpose_times(R0, V_P.w)),
+            turn_back<2>(c, s, transpose_times(R0, add_cross(V_P.v, V_P.w, p)))};
+  }
+  KANSETSU_HD Force<T> to_parent(const Force<T>& F_B) const {
+    const Vec3<T> f = R0 * turn<2>(c, s, F_B.f);
+    return {add_cross(R0 * turn<2>(c, s, F_B.t), p, f), f};
+  }
+  KANSETSU_HD void add_rate(const T* u, Motion<T>& V) const { V.w.z += u[0]; }
+  KANSETSU_HD void add_bias(const Motion<T>& V, const T* u, Motion<T>& A) const {
+    A.w += cross_axis<2>(V.w, u[0]);
+    A.v += cross_axis<2>(V.v, u[0]);
+  }
+  KANSETSU_HD void project(const Force<T>& F, T* out) const { out[0] = F.t.z; }
+};
+
+/// A ball, by its rotation.
+template <class T>
+struct BallJoint {
+  const Mat3<T>& R;
+  Vec3<T> p;
+
+  KANSETSU_HD Motion<T> to_child(const Motion<T>& V_P) const {
+    return {transpose_times(R, V_P.w), transpose_times(R, add_cross(V_P.v, V_P.w, p))};
+  }
+  KANSETSU_HD Force<T> to_parent(const Force<T>& F_B) const {
+    const Vec3<T> f = R * F_B.f;
+    return {add_cross(R * F_B.t, p, f), f};
+  }
+  KANSETSU_HD void add_rate(const T* u, Motion<T>& V) const { V.w += Vec3<T>{u[0], u[1], u[2]}; }
+  KANSETSU_HD void add_bias(const Motion<T>& V, const T* u, Motion<T>& A) const {
+    const Vec3<T> rate{u[0], u[1], u[2]};
+    A.w = add_cross(A.w, V.w, rate);
+    A.v = add_cross(A.v, V.v, rate);
+  }
+  KANSETSU_HD void project(const Force<T>& F, T* out) const {
+    out[0] = F.t.x;
+    out[1] = F.t.y;
+    out[2] = F.t.z;
+  }
 };
 
 /// Column k of the motion subspace S of a primitive, in its own body frame (constant there).

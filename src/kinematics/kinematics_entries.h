@@ -12,14 +12,14 @@ inline namespace KANSETSU_ISA {
 namespace {
 
 template <class T, class Const>
-KANSETSU_HD void poses_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* X) {
+void poses_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* X) {
   Frame<T> frame(tree, q, scratch);
   poses(tree, frame.posture, false, as<Transform<T>>(X));
 }
 
 template <class T, class Const>
-KANSETSU_HD void motions_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* a,
-                               void* scratch, Const* X, Const* V, Const* A) {
+void motions_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* a, void* scratch,
+                   Const* X, Const* V, Const* A) {
   Frame<T> frame(tree, q, scratch);
   const T* u = frame.expanded(tree, v);
   const T* a_tree = a ? frame.expanded(tree, a) : nullptr;
@@ -30,15 +30,15 @@ KANSETSU_HD void motions_entry(const TreeViewOf<Const>& tree, const Const* q, co
 }
 
 template <class T, class Const>
-KANSETSU_HD void jacobian_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, int body,
-                                const Transform<>& X_BF, Axes axes, void* scratch, Const* J, Const* J_dot) {
+void jacobian_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, int body, const Transform<>& X_BF,
+                    Axes axes, void* scratch, Const* J, Const* J_dot) {
   Frame<T> frame(tree, q, scratch);
   const WorldFrame<T> world(tree, frame, v);
   jacobian(tree, world.X, world.S, world.V, world.O, body, X_BF, axes, as<Motion<T>>(J), as<Motion<T>>(J_dot));
 }
 
 template <class T, class Const>
-KANSETSU_HD void subspaces_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* out) {
+void subspaces_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* out) {
   Frame<T> frame(tree, q, scratch);
   const WorldFrame<T> world(tree, frame, nullptr);
   Motion<T>* S = as<Motion<T>>(out);
@@ -54,8 +54,7 @@ KANSETSU_HD void subspaces_entry(const TreeViewOf<Const>& tree, const Const* q, 
 }
 
 template <class T, class Const>
-KANSETSU_HD void energy_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, void* scratch,
-                              Const* out) {
+void energy_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, void* scratch, Const* out) {
   Frame<T> frame(tree, q, scratch);
   const T* u = frame.expanded(tree, v);
   Transform<T>* X = frame.template take<Transform<T>>(tree.body_count);
@@ -79,7 +78,7 @@ KANSETSU_HD void energy_entry(const TreeViewOf<Const>& tree, const Const* q, con
 
 /// Columns of tree coordinates summed into columns of v.
 template <class T, class Const>
-KANSETSU_HD void reduce_columns(const TreeViewOf<Const>& tree, const Force<T>* from, Force<T>* to) {
+void reduce_columns(const TreeViewOf<Const>& tree, const Force<T>* from, Force<T>* to) {
   const Vec3<T> zero{T(0), T(0), T(0)};
   for (int k = 0; k < tree.nv; ++k) to[k] = {zero, zero};
   for (int k = 0; k < tree.nu; ++k) {
@@ -91,8 +90,8 @@ KANSETSU_HD void reduce_columns(const TreeViewOf<Const>& tree, const Force<T>* f
 }
 
 template <class T, class Const>
-KANSETSU_HD void centroidal_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, void* scratch,
-                                  Const* out, Const* A, Const* A_dot) {
+void centroidal_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, void* scratch, Const* out,
+                      Const* A, Const* A_dot) {
   Frame<T> frame(tree, q, scratch);
   const WorldFrame<T> world(tree, frame, v);
   Inertia<T>* C = frame.template take<Inertia<T>>(tree.body_count);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "model/joint_motion.h"
+#include "model/nodes.h"
 #include "model/scratch.h"
 
 namespace kansetsu {
@@ -67,7 +68,9 @@ class TreeCompiler {
     }
     form_groups(tree_);
     merge_hinges(tree_);
+    tree_.nodes = make_nodes(tree_);
     tree_.scratch = scratch_size(tree_);
+    tree_.make_view();
     return std::move(tree_);
   }
 

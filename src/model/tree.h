@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "kansetsu/model/description.h"
@@ -14,6 +15,11 @@
 ///   * velocities are tree coordinates u = G·v: G carries gears, signs of flipped axes and the order of coordinates.
 /// Model keeps X_BL for every link, and the public functions convert in one place each.
 namespace kansetsu {
+
+struct Nodes;
+struct LimbSetView;
+template <class Const>
+struct NodeTreeViewOf;
 
 /// Const is the type of the constants: double, float, or a pack where they differ from lane to lane.
 template <class Const>
@@ -106,10 +112,19 @@ struct TreeViewOf {
   bool free_base;     ///< body 0 is free, hangs on the ground, and is solved as the root
   bool simple;        ///< row k is the one term k: no gears, just order and signs
   Vec3<Const> gravity;
+  /// The form of the fast paths, see nodes.h; null if the tree has none.
+  const NodeTreeViewOf<Const>* nodes = nullptr;
+  const NodeTreeViewOf<double>* trunk = nullptr;  ///< single states only
+  const LimbSetView* limbs = nullptr;
+  int limb_count = 0;
 };
 using TreeView = TreeViewOf<double>;
 
 struct Tree {
+  Tree() = default;
+  Tree(Tree&&) = default;  // the view points into the vectors, which a move keeps and a copy would not
+  Tree& operator=(Tree&&) = default;
+
   std::vector<Body> bodies;
   std::vector<LargePrimitive> large;
   std::vector<CoordinateRow> rows;
@@ -133,33 +148,14 @@ struct Tree {
   int group_scratch = 0;
   std::size_t scratch = 0;  ///< numbers of scratch memory that every algorithm makes do with
   Vec3<> gravity;
+  std::shared_ptr<const Nodes> nodes;  ///< null if the tree does not have this form
 
   int body_count() const { return int(bodies.size()); }
-  TreeView view() const {
-    return {bodies.data(),
-            large.data(),
-            rows.data(),
-            terms.data(),
-            rotor_inertia.data(),
+  const TreeView& view() const { return view_; }
+  void make_view();  ///< once, when all is there
 
-            groups.data(),
-            group_members.data(),
-            group_columns.data(),
-            group_gamma.data(),
-            steps.data(),
-            merged_steps.data(),
-            int(bodies.size()),
-            int(large.size()),
-            int(steps.size()),
-            int(merged_steps.size()),
-            nq,
-            nv,
-            nu,
-            group_scratch,
-            free_base,
-            simple,
-            gravity};
-  }
+ private:
+  TreeView view_;
 };
 
 }  // namespace kansetsu

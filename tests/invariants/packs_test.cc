@@ -35,6 +35,12 @@ class Interleaved {
   std::vector<double> data_;
 };
 
+/// For what single states compute in another order than packs (limbs side by side, sums over columns). The largest number
+/// gives the scale; random trees lose a digit or two to the condition of their mass matrix.
+bool close(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
+  constexpr double kOrderOfSums = 1e-12;
+  return (a - b).cwiseAbs().maxCoeff() <= kOrderOfSums * (1 + a.cwiseAbs().maxCoeff());
+}
 bool same_bits(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), size_t(a.size()) * sizeof(double)) == 0;
 }
@@ -61,7 +67,7 @@ struct Lanes {
 
   /// Runs `pack` once and `scalar` per lane; both write `count` numbers to their last argument.
   template <class Pack, class Scalar>
-  void compare(const std::string& what, long count, Pack&& pack, Scalar&& scalar) {
+  void compare(const std::string& what, bool to_the_bit, long count, Pack&& pack, Scalar&& scalar) {
     CAPTURE(what);
     Interleaved all(width, int(count));
     pack(q.data(), v.data(), a.data(), fext.data(), static_cast<void*>(scratch.data()), all.data());
@@ -72,7 +78,10 @@ struct Lanes {
       a1.set(0, a.lane(lane, tree.nv));
       f1.set(0, fext.lane(lane, 6 * tree.body_count));
       scalar(q1.data(), v1.data(), a1.data(), f1.data(), static_cast<void*>(one_scratch.data()), one.data());
-      CHECK(same_bits(one.lane(0, count), all.lane(lane, count)));
+      if (to_the_bit)
+        CHECK(same_bits(one.lane(0, count), all.lane(lane, count)));
+      else
+        CHECK(close(one.lane(0, count), all.lane(lane, count)));
     }
   }
 
@@ -83,22 +92,24 @@ struct Lanes {
 
 }  // namespace
 
-TEST_CASE("lanes of packs have the bits of the scalar kernels") {
+TEST_CASE("lanes of packs have the bits of the scalar kernels, or nearly where those take a shorter way") {
   for (const auto& [seed, model] : invariant_models(12)) {
     CAPTURE(seed);
     CAPTURE(model.name());
     Lanes lanes(model, seed);
     const TreeView tree = lanes.tree;
     const int nb = tree.body_count, nv = tree.nv;
-    const auto both = [&](const char* what, long count, auto&& call) {
+    const auto run = [&](const char* what, bool to_the_bit, long count, auto&& call) {
       const auto with = [&](const auto& kinematics, const auto& dynamics) {
         return [&](const double* q, const double* v, const double* a, const double* f, void* scratch, double* out) {
           call(kinematics, dynamics, q, v, a, f, scratch, out);
         };
       };
-      lanes.compare(what, count, with(kernel::kinematics_packs<double>(), kernel::dynamics_packs<double>()),
+      lanes.compare(what, to_the_bit, count, with(kernel::kinematics_packs<double>(), kernel::dynamics_packs<double>()),
                     with(kernel::kinematics(), kernel::dynamics()));
     };
+    const auto both = [&](const char* what, long count, auto&& call) { run(what, true, count, call); };
+    const auto nearly = [&](const char* what, long count, auto&& call) { run(what, false, count, call); };
     using Q = const double*;
     both("poses", 12 * nb, [&](auto& k, auto&, Q q, Q, Q, Q, void* s, double* out) { k.poses(tree, q, s, out); });
     both("motions", 24 * nb, [&](auto& k, auto&, Q q, Q v, Q a, Q, void* s, double* out) {
@@ -121,7 +132,7 @@ TEST_CASE("lanes of packs have the bits of the scalar kernels") {
     both("aba", 2 * nv, [&](auto&, auto& d, Q q, Q v, Q a, Q f, void* s, double* out) {
       d.aba(tree, q, v, a, f, s, out, out + nv * d.width);
     });
-    both("solve", 2 * nv, [&](auto&, auto& d, Q q, Q, Q a, Q, void* s, double* out) {
+    nearly("solve", 2 * nv, [&](auto&, auto& d, Q q, Q, Q a, Q, void* s, double* out) {
       d.solve(tree, q, a, s, out, out + nv * d.width);
     });
     both("inverse", nv * nv + nv, [&](auto&, auto& d, Q q, Q, Q, Q, void* s, double* out) {

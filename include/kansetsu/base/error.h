@@ -13,6 +13,9 @@ class Error : public std::runtime_error {
 };
 
 /// Throws Error "<function>: <what> has size <actual>, expected <expected>" unless the two agree.
-void check_size(const char* function, const char* what, long actual, long expected);
+[[noreturn]] void throw_size(const char* function, const char* what, long actual, long expected);
+inline void check_size(const char* function, const char* what, long actual, long expected) {
+  if (actual != expected) throw_size(function, what, actual, expected);
+}
 
 }  // namespace kansetsu

@@ -46,8 +46,9 @@ struct PackTypes {
 
 /// W numbers side by side in a SIMD register: a kernel instantiated for Pack works on W states at once, lane by lane
 /// exactly as the scalar instantiation does. Compiler vector extensions; W·sizeof(T) is best a register's size.
+/// Aligned to its size in every build: gcc aligns its vectors only as far as the enabled instruction set asks.
 template <class T, int W>
-struct Pack {
+struct alignas(W * sizeof(T)) Pack {
   using Vector = typename detail::PackTypes<T, W>::Vector;
   using IntVector = typename detail::PackTypes<T, W>::IntVector;
   /// Result of a comparison: all bits set in the lanes where it holds.

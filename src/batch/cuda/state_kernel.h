@@ -1,8 +1,13 @@
 #pragma once
 
 #include "batch/cuda/tree_image.h"
-#include "dynamics/dynamics_entries.h"
-#include "kinematics/kinematics_entries.h"
+#include "dynamics/crba_kernel.h"
+#include "dynamics/derivatives_kernel.h"
+#include "dynamics/product_kernel.h"
+#include "dynamics/reduced_matrix.h"
+#include "dynamics/response_kernel.h"
+#include "dynamics/rnea_kernel.h"
+#include "kinematics/entry.h"
 
 /// What one thread does for one state: the kernels of kinematics and dynamics between arrays of a batch. Host code can call
 /// it too, and tests do.
@@ -79,12 +84,7 @@ class ScratchCount {
         .add(tree.nv);
   }
   ScratchCount& aba(const TreeViewOf<Real>& tree) {
-    return posture(tree)
-        .add(tree.nu)
-        .add(tree.body_count, 6)
-        .add(tree.body_count, 6)
-        .articulated(tree)
-        .add(tree.body_count, sizeof(kernel::MergedFactor<Real>) / sizeof(Real));
+    return posture(tree).add(tree.nu).add(tree.body_count, 6).add(tree.body_count, 6).articulated(tree);
   }
   ScratchCount& inverse(const TreeViewOf<Real>& tree) {
     posture(tree).articulated(tree).add(tree.body_count, 6).add(tree.nu).add(tree.nv).add(tree.nv).add(tree.step_count);
@@ -119,7 +119,8 @@ struct Fk {
     Local<Real> local(scratch, state);
     const Real* q = local.load(a.q, tree.nq);
     Transform<Real>* X = local.carver.template take<Transform<Real>>(tree.body_count);
-    kernel::poses_entry<Real, Real>(tree, q, local.carver.rest(), &X->R.x.x);
+    kernel::Frame<Real> frame(tree, q, local.carver.rest());
+    kernel::poses(tree, frame.posture, false, X);
     for (int l = 0; l < link_count; ++l) {
       const Transform<Real> X_BL = links[l].X_BL;
       const Transform<Real> X_WL = links[l].body < 0 ? X_BL : X[links[l].body] * X_BL;
@@ -152,7 +153,15 @@ struct Rnea {
     const Real* v = local.load(a.v, tree.nv);
     const Real* vdot = local.load(a.vdot, tree.nv);
     Real* tau = local.take(tree.nv);
-    kernel::rnea_entry<Real, Real>(tree, q, v, vdot, nullptr, local.carver.rest(), tau, nullptr);
+    kernel::Frame<Real> frame(tree, q, local.carver.rest());
+    const Real* u = frame.expanded(tree, v);
+    const Real* a_tree = frame.expanded(tree, vdot);
+    Motion<Real>* V = frame.template take<Motion<Real>>(tree.body_count);
+    Motion<Real>* A = frame.template take<Motion<Real>>(tree.body_count);
+    Force<Real>* F = frame.template take<Force<Real>>(tree.body_count);
+    Real* torque = frame.template take<Real>(tree.nu);
+    kernel::rnea(tree, frame.posture, u, a_tree, static_cast<const Force<Real>*>(nullptr), V, A, F, torque);
+    kernel::reduce(tree, torque, tau);
     local.store(tau, tree.nv, a.tau);
   }
 };
@@ -205,7 +214,13 @@ struct Aba {
     const Real* tau = local.load(a.tau, tree.nv);
     Real* vdot = local.take(tree.nv);
     Real* singular = local.take(tree.nv);
-    kernel::aba_entry<Real, Real>(tree, q, v, tau, nullptr, local.carver.rest(), vdot, singular);
+    kernel::Frame<Real> frame(tree, q, local.carver.rest());
+    const Real* u = frame.expanded(tree, v);
+    Motion<Real>* V = frame.template take<Motion<Real>>(tree.body_count);
+    Motion<Real>* A = frame.template take<Motion<Real>>(tree.body_count);
+    kernel::ArticulatedTree<Real> art = kernel::carve_articulated(tree, frame.carver);
+    art.singular = singular;
+    kernel::aba(tree, frame.posture, u, tau, static_cast<const Force<Real>*>(nullptr), V, art, A, vdot);
     local.store(vdot, tree.nv, a.vdot);
     if (a.singular.data) local.store(singular, tree.nv, a.singular);
   }
@@ -281,7 +296,7 @@ struct ApplyInverse {
   static std::size_t scratch(const TreeViewOf<Real>& tree) {
     ScratchCount<Real> count;
     for (int k = 0; k < 3; ++k) count.add(tree.nv * tree.nv);
-    return count.add(kernel::kTileColumns * tree.nv).add(kernel::kTileColumns * tree.nv).bytes();
+    return count.add(kernel::kTileColumns * tree.nv).bytes();
   }
   template <class Real>
   KANSETSU_HD static void run(const TreeViewOf<Real>& tree, const LinkOf<Real>*, int, const Arguments<Real>& a,
@@ -296,7 +311,9 @@ struct ApplyInverse {
         dv[c * n + r] = a.dv.at(state, r * n + c);
       }
     }
-    kernel::apply_inverse_entry<Real, Real>(tree, M_inv, local.carver.rest(), dq, dv);
+    Real* tile = local.take(kernel::kTileColumns * n);
+    kernel::multiply_in_place(M_inv, n, dq, tile);
+    kernel::multiply_in_place(M_inv, n, dv, tile);
     for (int r = 0; r < n; ++r) {
       for (int c = 0; c < n; ++c) {
         a.dq.at(state, r * n + c) = dq[c * n + r];

@@ -67,7 +67,6 @@ TreeImage<Const> make_tree_image(const Tree& tree) {
   h.group_columns = writer.append(tree.group_columns);
   h.group_gamma = writer.append_as<Const>(tree.group_gamma);
   h.steps = writer.append(tree.steps);
-  h.merged_steps = writer.append(tree.merged_steps);
   h.links = writer.append_as<Const>(tree.links);
   h.link_count = int(tree.links.size());
 
@@ -76,7 +75,6 @@ TreeImage<Const> make_tree_image(const Tree& tree) {
   h.shape.body_count = view.body_count;
   h.shape.large_count = view.large_count;
   h.shape.step_count = view.step_count;
-  h.shape.merged_step_count = view.merged_step_count;
   h.shape.nq = view.nq;
   h.shape.nv = view.nv;
   h.shape.nu = view.nu;

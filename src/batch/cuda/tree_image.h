@@ -20,7 +20,7 @@ struct LinkOf {
 /// What is in the block of an image, and where. All arrays start on 16-byte boundaries.
 template <class Const>
 struct ImageHeader {
-  int bodies, large, rows, terms, rotor_inertia, groups, group_members, group_columns, group_gamma, steps, merged_steps;
+  int bodies, large, rows, terms, rotor_inertia, groups, group_members, group_columns, group_gamma, steps;
   int links, link_count;
   TreeViewOf<Const> shape;  ///< counts, flags and gravity; its pointers are null
 
@@ -37,7 +37,6 @@ struct ImageHeader {
     tree.group_columns = reinterpret_cast<const int*>(block + group_columns);
     tree.group_gamma = reinterpret_cast<const Const*>(block + group_gamma);
     tree.steps = reinterpret_cast<const Step*>(block + steps);
-    tree.merged_steps = reinterpret_cast<const Step*>(block + merged_steps);
     return tree;
   }
   KANSETSU_HD const LinkOf<Const>* link_array(const std::byte* block) const {

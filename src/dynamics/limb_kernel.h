@@ -1,0 +1,110 @@
+#pragma once
+
+#include "dynamics/node_aba.h"
+
+/// One state, limbs side by side in the lanes of a register, the trunk as plain numbers.
+namespace kansetsu::kernel::inline KANSETSU_ISA {
+
+using Limb = LimbConst;
+
+/// Four numbers side by side. Never through memory: a wide load right after narrow stores waits for all of them.
+KANSETSU_HD Limb lanes(double a, double b, double c, double d) { return Limb(Limb::Vector{a, b, c, d}); }
+
+/// Lane by lane from the user's order: ratio·x, or zero if x is null.
+KANSETSU_HD const Limb* gather_lanes(const NodeTreeViewOf<Limb>& tree, const double* x, Limb* out) {
+  for (int k = 0; k < tree.coordinate_count; ++k) {
+    const LaneCoordinate& c = tree.lane_coordinates[k];
+    out[k] = x ? c.ratio * lanes(x[c.column[0]], x[c.column[1]], x[c.column[2]], x[c.column[3]]) : Limb(0);
+  }
+  return out;
+}
+KANSETSU_HD void load_lanes(const NodeTreeViewOf<Limb>& tree, const double* q, Limb* quaternions,
+                            NodeState<Limb>& state) {
+  for (int k = 0; k < tree.coordinate_count; ++k) {
+    const LaneCoordinate& c = tree.lane_coordinates[k];
+    const Limb angle = lanes(q[c.position[0]], q[c.position[1]], q[c.position[2]], q[c.position[3]]);
+    sincos(madd(c.ratio, angle, c.offset), state.s[k], state.c[k]);
+  }
+  for (int k = 0; k < 4 * tree.ball_count; ++k) {
+    const auto number = [&](int l) {
+      const int at = tree.quaternions[kLimbLanes * k + l];
+      return at >= 0 ? q[at] : k % 4 == 3 ? 1.0 : 0.0;
+    };
+    quaternions[k] = lanes(number(0), number(1), number(2), number(3));
+  }
+}
+/// Lane by lane to the user's order.
+KANSETSU_HD void scatter_lanes(const NodeTreeViewOf<Limb>& tree, int count, const Limb* x, const Limb* flags,
+                               double* out, double* out_flags) {
+  for (int k = 0; k < tree.coordinate_count; ++k) {
+    const LaneCoordinate& c = tree.lane_coordinates[k];
+    const Limb y = c.ratio * x[k];
+    for (int l = 0; l < count; ++l) {
+      if (c.ratio[l] == 0) continue;
+      out[c.column[l]] = y[l];
+      out_flags[c.column[l]] = flags[k][l];
+    }
+  }
+}
+
+/// Motions of the carriers of a set, one per lane.
+KANSETSU_HD Motion<Limb> carriers(const LimbSetView& set, const Motion<double>* V, const Motion<double>& ground) {
+  const auto of = [&](int l) -> const Motion<double>& { return set.carrier[l] < 0 ? ground : V[set.carrier[l]]; };
+  const Motion<double>&a = of(0), &b = of(1), &c = of(2), &d = of(3);
+  return {{lanes(a.w.x, b.w.x, c.w.x, d.w.x), lanes(a.w.y, b.w.y, c.w.y, d.w.y), lanes(a.w.z, b.w.z, c.w.z, d.w.z)},
+          {lanes(a.v.x, b.v.x, c.v.x, d.v.x), lanes(a.v.y, b.v.y, c.v.y, d.v.y), lanes(a.v.z, b.v.z, c.v.z, d.v.z)}};
+}
+
+/// Puts what the limbs of a set leave down at their carriers. Packs and their structs are plain arrays of numbers.
+KANSETSU_HD void put_down(const LimbSetView& set, const NodeTreeViewOf<double>& trunk, const Burden<Limb>& b,
+                          NodeWork<double>& w) {
+  double P[21][kLimbLanes], Z[6][kLimbLanes];
+  std::memcpy(P, &b.P, sizeof(P));
+  std::memcpy(Z, &b.Z, sizeof(Z));
+  for (int l = 0; l < set.count; ++l) {
+    if (set.carrier[l] < 0) continue;
+    const int at = trunk.nodes[set.carrier[l]].gathers;
+    double* to = reinterpret_cast<double*>(&w.P[at]);
+    for (int k = 0; k < 21; ++k) to[k] += P[k][l];
+    to = reinterpret_cast<double*>(&w.Z[at]);
+    for (int k = 0; k < 6; ++k) to[k] += Z[k][l];
+  }
+}
+
+/// Forward dynamics of one state, see node_aba().
+KANSETSU_HD void limb_aba(const NodeTreeViewOf<double>& trunk, const LimbSetView* sets, int set_count,
+                          const Vec3<>& gravity, const double* q, const double* v, const double* tau, void* scratch,
+                          double* vdot, double* singular) {
+  const Vec3<double> zero{0, 0, 0};
+  const Motion<double> V_ground{zero, zero}, A_ground{zero, -gravity};
+  Carver<double> carver(scratch);
+  NodeWork<double> w = carve_nodes(trunk, carver);
+  load_posture(trunk, q, w.state);
+  w.state.u = gather_coordinates(trunk, v, w.u_memory);
+  w.tau = gather_coordinates(trunk, tau, w.tau_memory);
+  outward(trunk, q, V_ground, w);
+  clear_gathers(trunk, w);
+  NodeWork<Limb> limb[kMostLimbSets];
+  Carver<Limb> limb_carver(carver.rest());
+  for (int n = 0; n < set_count; ++n) {
+    const LimbSetView& set = sets[n];
+    limb[n] = carve_nodes(set.tree, limb_carver);
+    Limb* quaternions = limb_carver.template take<Limb>(4 * set.tree.ball_count);
+    load_lanes(set.tree, q, quaternions, limb[n].state);
+    limb[n].state.u = gather_lanes(set.tree, v, limb[n].u_memory);
+    limb[n].tau = gather_lanes(set.tree, tau, limb[n].tau_memory);
+    outward(set.tree, quaternions, carriers(set, w.V, V_ground), limb[n]);
+    put_down(set, trunk, inward(set.tree, true, limb[n]), w);
+  }
+  inward(trunk, false, w);
+  accelerate(trunk, A_ground, w);
+  scatter_coordinates(trunk, w.vdot, vdot);
+  for (int k = 0; k < trunk.coordinate_count; ++k) singular[trunk.coordinates[k].column] = w.singular[k];
+  for (int n = 0; n < set_count; ++n) {
+    const LimbSetView& set = sets[n];
+    accelerate(set.tree, carriers(set, w.A, A_ground), limb[n]);
+    scatter_lanes(set.tree, set.count, limb[n].vdot, limb[n].singular, vdot, singular);
+  }
+}
+
+}  // namespace kansetsu::kernel::inline KANSETSU_ISA

@@ -1,0 +1,297 @@
+#pragma once
+
+#include "dynamics/node_kernel.h"
+
+/// The articulated-body algorithm over nodes. Seed 000 §2.4, spec/dynamics.md §4. Inertia and bias of a chain are handed from
+/// node to node; only where limbs meet are they put down.
+namespace kansetsu::kernel::inline KANSETSU_ISA {
+
+/// U = P·S, the factor of SᵀPS and τ − Sᵀ·Z; a hinge fills U and D_inv[0], u[0] only, in renamed axes.
+template <class T>
+struct BallFactor {
+  ArticulatedInertia<T> P;
+  Ldlt<T, 3> D;
+  Vec3<T> u;
+};
+
+/// Memory of one tree of nodes.
+template <class T>
+struct NodeWork {
+  NodeState<T> state;
+  Motion<T>*V, *A;           ///< per node
+  HingeFactor<T>* hinge;     ///< per node
+  BallFactor<T>* ball;       ///< per ball
+  ArticulatedInertia<T>* P;  ///< where limbs meet
+  Force<T>* Z;
+  const T* tau;  ///< per coordinate
+  T *vdot, *singular;
+  T *u_memory, *tau_memory;
+};
+
+template <class T, class Const>
+KANSETSU_HD NodeWork<T> carve_nodes(const NodeTreeViewOf<Const>& tree, Carver<T>& carver) {
+  NodeWork<T> w;
+  w.state.s = carver.template take<T>(tree.coordinate_count);
+  w.state.c = carver.template take<T>(tree.coordinate_count);
+  w.u_memory = carver.template take<T>(tree.coordinate_count);
+  w.state.R = carver.template take<Mat3<T>>(tree.ball_count);
+  w.V = carver.template take<Motion<T>>(tree.node_count);
+  w.A = carver.template take<Motion<T>>(tree.node_count);
+  w.hinge = carver.template take<HingeFactor<T>>(tree.node_count);
+  w.ball = carver.template take<BallFactor<T>>(tree.ball_count);
+  w.P = carver.template take<ArticulatedInertia<T>>(tree.gather_count);
+  w.Z = carver.template take<Force<T>>(tree.gather_count);
+  w.tau_memory = carver.template take<T>(tree.coordinate_count);
+  w.vdot = carver.template take<T>(tree.coordinate_count);
+  w.singular = carver.template take<T>(tree.coordinate_count);
+  return w;
+}
+
+/// What hangs on a node, its own share included.
+template <class T>
+struct Burden {
+  ArticulatedInertia<T> P;
+  Force<T> Z;
+};
+
+template <class T>
+KANSETSU_HD Burden<T> no_burden() {
+  const Vec3<T> o{T(0), T(0), T(0)};
+  const Sym3<T> O{T(0), T(0), T(0), T(0), T(0), T(0)};
+  return {{O, {o, o, o}, O}, {o, o}};
+}
+
+/// Places where limbs meet, empty.
+template <class T, class Const>
+KANSETSU_HD void clear_gathers(const NodeTreeViewOf<Const>& tree, NodeWork<T>& w) {
+  for (int g = 0; g < tree.gather_count; ++g) {
+    const Burden<T> none = no_burden<T>();
+    w.P[g] = none.P;
+    w.Z[g] = none.Z;
+  }
+}
+
+/// The burden of node i: what its children have handed over, and its own inertia and gyroscopic wrench.
+template <class T, class Const>
+KANSETSU_HD void take_up(const NodeOf<Const>& node, const Motion<T>& V, const NodeWork<T>& w, Burden<T>& b) {
+  if (node.gathers >= 0) {
+    b = {w.P[node.gathers], w.Z[node.gathers]};
+  } else if (node.leaf) {
+    const Inertia<T> M = lift<T>(node.M);
+    b = {to_articulated(M), cross(V, M * V)};
+    return;
+  }
+  if (node.massless) return;
+  const Inertia<T> M = lift<T>(node.M);
+  b.P.A = b.P.A + M.I;
+  b.P.B = b.P.B + skew(M.h);
+  b.P.M = b.P.M + Sym3<T>::diagonal(M.m, M.m, M.m);
+  b.Z += cross(V, M * V);
+}
+
+/// Z' = Z + P·C with D = A + rotors about all three axes: P' = P − [A; Bᵀ]·D⁻¹·[A B].
+template <class T, class Const>
+KANSETSU_HD void eliminate_ball(const NodeOf<Const>& node, const BallJoint<T>& joint, const T* u, const T* tau,
+                                const Motion<T>& V, bool passes_on, Burden<T>& b, BallFactor<T>& f, T* singular) {
+  const Vec3<T> zero{T(0), T(0), T(0)};
+  Motion<T> C{zero, zero};
+  joint.add_bias(V, u, C);
+  b.Z += b.P * C;
+  const Sym3<T>& A = b.P.A;
+  Lower<T, 3> D;
+  D(0, 0) = A.xx + lift<T>(node.rotor[0]), D(1, 0) = A.xy, D(1, 1) = A.yy + lift<T>(node.rotor[1]);
+  D(2, 0) = A.xz, D(2, 1) = A.yz, D(2, 2) = A.zz + lift<T>(node.rotor[2]);
+  f.P = b.P;
+  f.D = Ldlt<T, 3>::factor(D, T(kPivotNoise<T>) * trace(A));
+  f.u = Vec3<T>{tau[0], tau[1], tau[2]} - b.Z.t;
+  for (int k = 0; k < 3; ++k) singular[k] = select(f.D.l(k, k) == T(0), T(1), T(0));
+  if (!passes_on) return;
+  const Mat3<T>& B = b.P.B;
+  Force<T> W[3] = {{{A.xx, A.xy, A.xz}, B.x}, {{A.xy, A.yy, A.yz}, B.y}, {{A.xz, A.yz, A.zz}, B.z}};
+  T y[3] = {f.u.x, f.u.y, f.u.z};
+  for (int k = 0; k < 3; ++k) {
+    for (int l = 0; l < k; ++l) {
+      W[k] = madd(-f.D.l(k, l), W[l], W[k]);
+      y[k] = msub(f.D.l(k, l), y[l], y[k]);
+    }
+    const Force<T> w = f.D.l(k, k) * W[k];
+    const Force<T>& F = W[k];
+    b.P.A = {msub(F.t.x, w.t.x, b.P.A.xx), msub(F.t.x, w.t.y, b.P.A.xy), msub(F.t.x, w.t.z, b.P.A.xz),
+             msub(F.t.y, w.t.y, b.P.A.yy), msub(F.t.y, w.t.z, b.P.A.yz), msub(F.t.z, w.t.z, b.P.A.zz)};
+    b.P.B = {madd(-F.t.x, w.f, b.P.B.x), madd(-F.t.y, w.f, b.P.B.y), madd(-F.t.z, w.f, b.P.B.z)};
+    b.P.M = {msub(F.f.x, w.f.x, b.P.M.xx), msub(F.f.x, w.f.y, b.P.M.xy), msub(F.f.x, w.f.z, b.P.M.xz),
+             msub(F.f.y, w.f.y, b.P.M.yy), msub(F.f.y, w.f.z, b.P.M.yz), msub(F.f.z, w.f.z, b.P.M.zz)};
+    b.Z = madd(y[k], w, b.Z);
+  }
+  const Transform<T> X{joint.R, joint.p};
+  b = {X * b.P, X * b.Z};
+}
+
+/// Outward: how the nodes move. V_P: velocity of what carries the tree.
+template <class T, class Const>
+KANSETSU_HD void outward(const NodeTreeViewOf<Const>& tree, const T* q, const Motion<T>& V_P, NodeWork<T>& w) {
+  for (int i = 0; i < tree.node_count; ++i) {
+    const NodeOf<Const>& node = tree.nodes[i];
+    const T* u = w.state.u + node.u;
+    if (node.kind == NodeKind::kFree) {
+      w.V[i] = {{u[0], u[1], u[2]}, {u[3], u[4], u[5]}};
+      continue;
+    }
+    if (node.kind == NodeKind::kBall) {
+      const T* x = q + node.q;
+      w.state.R[node.ball] = lift<T>(node.R0) * to_mat3(Quaternion<T>{x[0], x[1], x[2], x[3]});
+    }
+    const Motion<T>& V = node.parent < 0 ? V_P : w.V[node.parent];
+    with_node(node, w.state, [&](const auto& joint) {
+      Motion<T> V_B = joint.to_child(V);
+      joint.add_rate(u, V_B);
+      w.V[i] = V_B;
+    });
+  }
+}
+
+/// Eliminates hinge i, with or without an offset from its parent.
+template <int AX, bool kShifts, class T, class Const>
+KANSETSU_HD void eliminate_node(const NodeOf<Const>& node, int i, bool passes_on, NodeWork<T>& w, Burden<T>& b) {
+  const int k = node.u;
+  const HingeState<T> hinge{w.state.c[k], w.state.s[k], lift<T>(node.p),
+                            w.state.u[k], w.tau[k],     lift<T>(node.rotor[0])};
+  Burden<T> up;
+  w.hinge[i] = eliminate_axis<AX, kShifts>(hinge, w.V[i], b.P, b.Z, passes_on, w.singular[k], up.P, up.Z);
+  if (passes_on) b = up;
+}
+
+/// Inward: returns what the carrier sees of a carried tree. With a free base A[0] is solved for.
+/// On entry w.P and w.Z hold what other trees have put down at the places where limbs meet.
+template <class T, class Const>
+KANSETSU_HD Burden<T> inward(const NodeTreeViewOf<Const>& tree, bool carried, NodeWork<T>& w) {
+  Burden<T> b = no_burden<T>();
+  for (int i = tree.node_count - 1; i >= 0; --i) {
+    const NodeOf<Const>& node = tree.nodes[i];
+    take_up(node, w.V[i], w, b);
+    const bool passes_on = node.parent >= 0 || carried;
+    switch (int(node.kind) + (node.concurrent ? 8 : 0)) {
+      case 0:
+        eliminate_node<0, true>(node, i, passes_on, w, b);
+        break;
+      case 1:
+        eliminate_node<1, true>(node, i, passes_on, w, b);
+        break;
+      case 2:
+        eliminate_node<2, true>(node, i, passes_on, w, b);
+        break;
+      case 8:
+        eliminate_node<0, false>(node, i, passes_on, w, b);
+        break;
+      case 9:
+        eliminate_node<1, false>(node, i, passes_on, w, b);
+        break;
+      case 10:
+        eliminate_node<2, false>(node, i, passes_on, w, b);
+        break;
+      case int(NodeKind::kHinge):
+      case int(NodeKind::kHinge) + 8: {
+        eliminate_node<2, false>(node, i, passes_on, w, b);
+        const Transform<T> X{lift<T>(node.R0), lift<T>(node.p)};
+        if (passes_on) b = {X * b.P, X * b.Z};
+        break;
+      }
+      case int(NodeKind::kBall):
+      case int(NodeKind::kBall) + 8:
+        eliminate_ball(node, BallJoint<T>{w.state.R[node.ball], lift<T>(node.p)}, w.state.u + node.u, w.tau + node.u,
+                       w.V[i], passes_on, b, w.ball[node.ball], w.singular + node.u);
+        break;
+      default: {
+        const T angular = trace(b.P.A), linear = trace(b.P.M);
+        const Ldlt<T, 6> base = factor(b.P, T(kPivotNoise<T>) * select(angular < linear, angular, linear));
+        for (int k = 0; k < 6; ++k) w.singular[k] = base.dropped;
+        const T* tau = w.tau;
+        w.A[0] = solve(base, Force<T>{{tau[0], tau[1], tau[2]}, {tau[3], tau[4], tau[5]}} - b.Z);
+        break;
+      }
+    }
+    const int at = node.parent < 0 ? -1 : tree.nodes[node.parent].gathers;
+    if (at < 0) continue;
+    w.P[at] += b.P;
+    w.Z[at] += b.Z;
+  }
+  return b;
+}
+
+/// Outward again: accelerations. A_P: that of what carries the tree, apparent (gravity as an upward acceleration).
+template <class T, class Const>
+KANSETSU_HD void accelerate(const NodeTreeViewOf<Const>& tree, const Motion<T>& A_P, NodeWork<T>& w) {
+  for (int i = 0; i < tree.node_count; ++i) {
+    const NodeOf<Const>& node = tree.nodes[i];
+    const Motion<T>& A = node.parent < 0 ? A_P : w.A[node.parent];
+    const T* u = w.state.u + node.u;
+    T* vdot = w.vdot + node.u;
+    const auto hinge = [&]<int AX>(const auto& joint, detail::Constant<AX>) {
+      const HingeFactor<T>& f = w.hinge[i];
+      Motion<T> A_B = joint.to_child(A);
+      joint.add_bias(w.V[i], u, A_B);
+      vdot[0] = f.D_inv * (f.u - dot(Motion<T>{to_z<AX>(A_B.w), to_z<AX>(A_B.v)}, f.U));
+      joint.add_rate(vdot, A_B);
+      w.A[i] = A_B;
+    };
+    const T &c = w.state.c[node.u], &s = w.state.s[node.u];
+    const Vec3<T> p = lift<T>(node.p);
+    switch (node.kind) {
+      case NodeKind::kHingeX:
+        hinge(AlignedHinge<T, 0>{c, s, p}, detail::Constant<0>{});
+        break;
+      case NodeKind::kHingeY:
+        hinge(AlignedHinge<T, 1>{c, s, p}, detail::Constant<1>{});
+        break;
+      case NodeKind::kHingeZ:
+        hinge(AlignedHinge<T, 2>{c, s, p}, detail::Constant<2>{});
+        break;
+      case NodeKind::kHinge:
+        hinge(TurnedHinge<T>{c, s, lift<T>(node.R0), p}, detail::Constant<2>{});
+        break;
+      case NodeKind::kFree: {
+        const Motion<T>& A_B = w.A[0];
+        const Vec3<T> lift_off = A_B.v - transpose_times(w.state.X_base.R, A_P.v);
+        vdot[0] = A_B.w.x, vdot[1] = A_B.w.y, vdot[2] = A_B.w.z;
+        vdot[3] = lift_off.x, vdot[4] = lift_off.y, vdot[5] = lift_off.z;
+        break;
+      }
+      case NodeKind::kBall: {  // u has P·C in it already
+        const BallJoint<T> joint{w.state.R[node.ball], p};
+        const BallFactor<T>& f = w.ball[node.ball];
+        Motion<T> A_B = joint.to_child(A);
+        const Vec3<T> rest = f.u - (f.P.A * A_B.w + f.P.B * A_B.v);
+        T y[3] = {rest.x, rest.y, rest.z};
+        f.D.solve(y);
+        for (int k = 0; k < 3; ++k) vdot[k] = y[k];
+        joint.add_bias(w.V[i], u, A_B);
+        joint.add_rate(vdot, A_B);
+        w.A[i] = A_B;
+        break;
+      }
+    }
+  }
+}
+
+/// Forward dynamics of states of any number type, all nodes in one tree. v may be null.
+/// @param singular  per column: 1 if its projected inertia vanished, else 0
+template <class T, class Const>
+KANSETSU_HD void node_aba(const NodeTreeViewOf<Const>& tree, const Vec3<Const>& gravity, const T* q, const T* v,
+                          const T* tau, void* scratch, T* vdot, T* singular) {
+  const Vec3<T> zero{T(0), T(0), T(0)};
+  Carver<T> carver(scratch);
+  NodeWork<T> w = carve_nodes(tree, carver);
+  load_posture(tree, q, w.state);
+  w.state.u = gather_coordinates(tree, v, w.u_memory);
+  w.tau = gather_coordinates(tree, tau, w.tau_memory);
+  if (tree.in_order) w.vdot = vdot, w.singular = singular;
+  outward(tree, q, Motion<T>{zero, zero}, w);
+  clear_gathers(tree, w);
+  inward(tree, false, w);
+  accelerate(tree, Motion<T>{zero, lift<T>(-gravity)}, w);
+  if (tree.in_order) return;
+  scatter_coordinates(tree, w.vdot, vdot);
+  for (int k = 0; k < tree.coordinate_count; ++k) singular[tree.coordinates[k].column] = w.singular[k];
+}
+
+}  // namespace kansetsu::kernel::inline KANSETSU_ISA

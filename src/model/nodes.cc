@@ -1,0 +1,81 @@
+#include "model/nodes.h"
+
+#include <algorithm>
+
+#include "model/limbs.h"
+
+namespace kansetsu {
+namespace {
+
+bool has_node_form(const Tree& tree) {
+  if (!tree.simple) return false;
+  for (int i = 0; i < tree.body_count(); ++i) {
+    const PrimitiveKind kind = tree.bodies[size_t(i)].kind;
+    const bool is_base = i == 0 && tree.free_base;
+    if (!is_base && kind != PrimitiveKind::kHinge && kind != PrimitiveKind::kBall) return false;
+  }
+  return true;
+}
+
+NodeCoordinate coordinate(const Tree& tree, int u) {
+  const CoordinateTerm& term = tree.terms[size_t(tree.rows[size_t(u)].begin)];
+  return {term.column, std::max(term.position, 0), term.ratio, tree.rows[size_t(u)].offset};
+}
+
+NodeKind kind_of(const Body& b) {
+  if (b.kind == PrimitiveKind::kFree) return NodeKind::kFree;
+  if (b.kind == PrimitiveKind::kBall) return NodeKind::kBall;
+  return b.aligned_axis < 0 ? NodeKind::kHinge : NodeKind(b.aligned_axis);
+}
+
+}  // namespace
+
+void number_nodes(NodeTreeOf<double>& tree, const std::vector<bool>& gathers) {
+  std::vector<int> children(tree.nodes.size(), 0);
+  for (const auto& node : tree.nodes) {
+    if (node.parent >= 0) ++children[size_t(node.parent)];
+  }
+  tree.in_order = true;
+  for (size_t k = 0; k < tree.coordinates.size(); ++k) {
+    tree.in_order &= tree.coordinates[k].column == int(k) && tree.coordinates[k].ratio == 1;
+  }
+  tree.ball_count = tree.gather_count = 0;
+  for (size_t i = 0; i < tree.nodes.size(); ++i) {
+    NodeOf<double>& node = tree.nodes[i];
+    node.leaf = children[i] == 0;
+    node.gathers = children[i] > 1 || gathers[i] ? tree.gather_count++ : -1;
+    if (node.kind == NodeKind::kBall) node.ball = tree.ball_count++;
+  }
+}
+
+std::shared_ptr<const Nodes> make_nodes(const Tree& tree) {
+  if (!has_node_form(tree)) return nullptr;
+  auto out = std::make_shared<Nodes>();
+  NodeTreeOf<double>& whole = out->whole;
+  for (const Body& b : tree.bodies) {
+    NodeOf<double> node;
+    node.parent = b.parent;
+    node.kind = kind_of(b);
+    node.n = b.nu;
+    node.u = int(whole.coordinates.size());
+    if (b.large >= 0) node.q = tree.large[size_t(b.large)].q;
+    node.massless = b.massless;
+    node.concurrent = b.concurrent;
+    node.R0 = b.X_PJ.R;
+    node.p = b.X_PJ.p;
+    node.M = b.M_B;
+    for (int k = 0; k < b.nu; ++k) {
+      if (k < 3) node.rotor[k] = tree.rotor_inertia[size_t(b.u + k)];
+      whole.coordinates.push_back(coordinate(tree, b.u + k));
+    }
+    whole.nodes.push_back(node);
+  }
+  number_nodes(whole, std::vector<bool>(whole.nodes.size(), false));
+  split_limbs(*out);
+  out->whole_view = whole.view();
+  out->trunk_view = out->trunk.view();
+  for (const LimbSet& set : out->limbs) out->limb_views.push_back(set.view());
+  return out;
+}
+
+}  // namespace kansetsu

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kansetsu/spatial/pack.h"
+#include "model/tree.h"
+
+/// The tree as the fast paths see it: one node per body, told apart by what can be left out, and limbs that look alike side
+/// by side in the lanes of a register. Only trees of hinges, balls and a free base without gears have this form; all others
+/// go the general way over bodies and groups.
+namespace kansetsu {
+
+enum class NodeKind {
+  kHingeX,  ///< a hinge about x, y or z of two frames that are parallel at q = 0
+  kHingeY,
+  kHingeZ,
+  kHinge,  ///< a hinge about z of a frame turned by R0
+  kBall,   ///< a quaternion, after R0
+  kFree,   ///< the free base; node 0
+};
+
+template <class Const>
+struct NodeOf {
+  int parent = -1;  ///< node, smaller than this one; −1: what carries the tree
+  NodeKind kind = NodeKind::kHingeZ;
+  int n = 1;         ///< coordinates
+  int u = 0;         ///< first of its n coordinates
+  int q = 0;         ///< first entry of its quaternion or pose in q; in lanes, first of the gathered numbers
+  int ball = 0;      ///< its number among the balls
+  int gathers = -1;  ///< where contributions of several limbs meet; −1: its only child is the next node, if any
+  bool leaf = true;
+  bool massless = false;    ///< in all lanes
+  bool concurrent = false;  ///< p = 0 in all lanes
+  Mat3<Const> R0 = Mat3<Const>::identity();
+  Vec3<Const> p;  ///< p_PB
+  Inertia<Const> M;
+  Const rotor[3] = {Const(0), Const(0), Const(0)};
+};
+
+/// Where a coordinate comes from: u = ratio·v[column], angle = ratio·q[position] + offset. A lane without this joint has
+/// ratio 0, and so has the angle of a coordinate that is none (position 0 then).
+struct NodeCoordinate {
+  int column = 0, position = 0;
+  double ratio = 0, offset = 0;
+};
+
+inline constexpr int kLimbLanes = 4, kMostLimbSets = 8;
+using LimbConst = Pack<double, kLimbLanes>;
+
+/// The same for all lanes of a set of limbs.
+struct LaneCoordinate {
+  LimbConst ratio{0.0}, offset{0.0};
+  int column[kLimbLanes] = {}, position[kLimbLanes] = {};
+};
+
+template <class Const>
+struct NodeTreeViewOf {
+  const NodeOf<Const>* nodes;
+  const NodeCoordinate* coordinates;       ///< of single states and packs of states
+  const LaneCoordinate* lane_coordinates;  ///< of sets of limbs
+  const int* quaternions;  ///< lanes only: position in q of each number of each ball, all lanes side by side
+  int node_count, coordinate_count, ball_count, gather_count;
+  int first_angle;  ///< coordinates before it belong to the free base
+  bool in_order;    ///< coordinate k is column k of v, with ratio 1
+};
+
+template <class Const>
+struct NodeTreeOf {
+  std::vector<NodeOf<Const>> nodes;
+  std::vector<NodeCoordinate> coordinates;
+  std::vector<LaneCoordinate> lane_coordinates;
+  std::vector<int> quaternions;
+  int ball_count = 0, gather_count = 0;
+  bool in_order = false;
+
+  NodeTreeViewOf<Const> view() const {
+    return {nodes.data(),
+            coordinates.data(),
+            lane_coordinates.data(),
+            quaternions.data(),
+            int(nodes.size()),
+            int(coordinates.size() + lane_coordinates.size()),
+            ball_count,
+            gather_count,
+            !nodes.empty() && nodes[0].kind == NodeKind::kFree ? 6 : 0,
+            in_order};
+  }
+};
+
+/// Limbs side by side: chains that hang on nodes of the trunk.
+struct LimbSetView {
+  NodeTreeViewOf<LimbConst> tree;
+  int count;                ///< limbs; the other lanes carry nothing
+  int carrier[kLimbLanes];  ///< node of the trunk; −1: the ground
+};
+struct LimbSet {
+  NodeTreeOf<LimbConst> tree;
+  int count = 0;
+  int carrier[kLimbLanes] = {-1, -1, -1, -1};
+  LimbSetView view() const { return {tree.view(), count, {carrier[0], carrier[1], carrier[2], carrier[3]}}; }
+};
+
+/// The whole tree as nodes, and the same split into a trunk and sets of limbs.
+struct Nodes {
+  NodeTreeOf<double> whole, trunk;
+  std::vector<LimbSet> limbs;
+
+  NodeTreeViewOf<double> whole_view, trunk_view;
+  std::vector<LimbSetView> limb_views;
+};
+
+/// Null if the tree has gears, slides, screws, or free joints besides the base.
+std::shared_ptr<const Nodes> make_nodes(const Tree& tree);
+
+}  // namespace kansetsu
