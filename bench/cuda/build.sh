@@ -4,7 +4,7 @@
 # Builds bench/cuda/cuda_bench with plain nvcc and g++, without CMake and without a network: for machines that have a GPU and
 # little else. Headers of Eigen and fmt are taken from
 #   THIRD_PARTY_INCLUDE   (default: BUILD_DIR/include; made from /usr/include by "bench/cuda/build.sh --headers [BUILD_DIR]")
-# Other settings: NVCC, CXX, CUDA_ARCH (sm_90), JOBS.
+# Other settings: NVCC, CXX, CUDA_ARCH (sm_90), JOBS, OPTIMISE (-O3).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -25,8 +25,8 @@ cuda_lib="$cuda_root/lib64"
 objects="$build/bench-objects"
 mkdir -p "$objects"
 
-common=(-std=c++20 -O3 -MMD -Iinclude -Isrc)
-host=("${common[@]}" -ffp-contract=off -Wno-psabi -pthread -DFMT_HEADER_ONLY -isystem "$include" -isystem "$cuda_root/include")
+common=(-std=c++20 "${OPTIMISE:--O3}" -MMD -Iinclude -Isrc)
+host=("${common[@]}" -ffp-contract=off -Wno-psabi -Wno-stringop-overflow -pthread -DFMT_HEADER_ONLY -isystem "$include" -isystem "$cuda_root/include")
 device=("${common[@]}" -arch="$arch" --expt-relaxed-constexpr -fmad=false)
 
 # One line per object that is missing or older than a file it was made from: the command that makes it.

@@ -51,7 +51,8 @@ struct Batch<Real>::Impl {
     check_options(options);
     const DeviceScope scope(device);
     tree.image = make_tree_image<Real>(model.tree());
-    view = tree.image.view();
+    model_view = tree.image.view();
+    view = model_view.tree;
     const std::vector<std::byte>& block = tree.image.block;
     image = DeviceMemory(block.size());
     check(cudaMemcpy(image.data(), block.data(), block.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
@@ -62,9 +63,11 @@ struct Batch<Real>::Impl {
       std::memcpy(argument->block, block.data(), block.size());
       tree.argument = argument.get();
     }
-    if (needs_scratch<Fk, Real>(view) || needs_scratch<Rnea, Real>(view) || needs_scratch<Crba, Real>(view) ||
-        needs_scratch<Aba, Real>(view) || needs_scratch<MassMatrixInverse, Real>(view) ||
-        needs_scratch<RneaDerivatives, Real>(view) || needs_scratch<ApplyInverse, Real>(view)) {
+    if (needs_scratch<Fk, Real>(model_view) || needs_scratch<Rnea, Real>(model_view) ||
+        needs_scratch<Crba, Real>(model_view) ||
+        (is_lean() ? needs_scratch<LeanAba, Real>(model_view) : needs_scratch<Aba, Real>(model_view)) ||
+        needs_scratch<MassMatrixInverse, Real>(model_view) || needs_scratch<RneaDerivatives, Real>(model_view) ||
+        needs_scratch<ApplyInverse, Real>(model_view)) {
       scratch = DeviceMemory(kScratchBytes);
       tree.scratch = scratch.data();
       tree.scratch_bytes = scratch.bytes();
@@ -77,6 +80,15 @@ struct Batch<Real>::Impl {
     const std::size_t per_state = sizeof(Real) * most_fields();
     const std::size_t most = std::max<std::size_t>(1, kMostBuffer / per_state);
     buffer = DeviceMemory(per_state * std::min(std::size_t(chunk), most));
+  }
+
+  bool is_lean() const { return model_view.lean.node_count > 0; }
+
+  void start_aba(const Aba::Arguments<Real>& arguments, std::ptrdiff_t states, Stream stream) {
+    if (is_lean())
+      start<LeanAba>(arguments, states, stream);
+    else
+      start<Aba>(arguments, states, stream);
   }
 
   std::size_t most_fields() const {
@@ -166,6 +178,7 @@ struct Batch<Real>::Impl {
   std::ptrdiff_t chunk;
   DeviceTree<Real> tree;
   TreeViewOf<Real> view;
+  ModelViewOf<Real> model_view;
   std::unique_ptr<ArgumentImage<Real>> argument;
   DeviceMemory image, scratch, buffer;
   Cut cut;
@@ -221,7 +234,7 @@ void Batch<Real>::aba(std::ptrdiff_t states, In q, In v, In tau, Out vdot, Strea
   Impl& m = *impl_;
   const int nv = m.view.nv;
   const auto run = [&](std::ptrdiff_t n, const Fields<Real>* f, const Fields<Real>& flags) {
-    m.template start<Aba>({m.read(f[0]), m.read(f[1]), m.read(f[2]), f[3], flags}, n, stream);
+    m.start_aba({m.read(f[0]), m.read(f[1]), m.read(f[2]), f[3], flags}, n, stream);
   };
   if (!singular.data) {
     m.for_chunks("cuda::Batch::aba", states,
@@ -268,7 +281,7 @@ void Batch<Real>::aba_derivatives(std::ptrdiff_t states, In q, In v, In tau, Out
                 m.out("dq", dq, nv * nv), m.out("dv", dv, nv * nv), m.out("dtau", dtau, nv * nv)},
                stream, [&](std::ptrdiff_t n, const Fields<Real>* f) {
                  const auto state = [&](int i) { return m.read(f[i]); };
-                 m.template start<Aba>({state(0), state(1), state(2), f[3], {}}, n, stream);
+                 m.start_aba({state(0), state(1), state(2), f[3], {}}, n, stream);
                  m.template start<MassMatrixInverse>({state(0), f[6]}, n, stream);
                  m.template start<RneaDerivatives>({state(0), state(1), state(3), f[4], f[5], {}}, n, stream);
                  m.template start<ApplyInverse>({state(6), f[4], f[5]}, n, stream);

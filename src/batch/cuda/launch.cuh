@@ -27,15 +27,13 @@ __global__ void __launch_bounds__(kMostThreads)
         std::ptrdiff_t states, std::byte* scratch, std::size_t scratch_bytes) {
   const std::ptrdiff_t thread = std::ptrdiff_t(blockIdx.x) * blockDim.x + threadIdx.x;
   const std::ptrdiff_t threads = std::ptrdiff_t(gridDim.x) * blockDim.x;
-  const TreeViewOf<Real> tree = image.header.view(image.block);
-  const LinkOf<Real>* links = image.header.link_array(image.block);
-  const int link_count = image.header.link_count;
+  const ModelViewOf<Real> model = image.header.view(image.block);
   for (std::ptrdiff_t state = thread; state < states; state += threads) {
     if constexpr (Stack > 0) {
       alignas(16) std::byte stack[Stack];
-      Algorithm::template run<Real>(tree, links, link_count, arguments, state, stack);
+      Algorithm::template run<Real>(model, arguments, state, stack);
     } else {
-      Algorithm::template run<Real>(tree, links, link_count, arguments, state, scratch + thread * scratch_bytes);
+      Algorithm::template run<Real>(model, arguments, state, scratch + thread * scratch_bytes);
     }
   }
 }
@@ -74,8 +72,8 @@ void launch(const DeviceTree<Real>& tree, const Cut& cut, const typename Algorit
 }
 
 template <class Algorithm, class Real>
-bool needs_scratch(const TreeViewOf<Real>& tree) {
-  return Algorithm::template scratch<Real>(tree) > kDeepStack;
+bool needs_scratch(const ModelViewOf<Real>& model) {
+  return Algorithm::template scratch<Real>(model) > kDeepStack;
 }
 
 }  // namespace kansetsu::batch::cuda
@@ -84,4 +82,4 @@ bool needs_scratch(const TreeViewOf<Real>& tree) {
   template void kansetsu::batch::cuda::launch<kansetsu::batch::cuda::Algorithm, Real>(                               \
       const DeviceTree<Real>&, const Cut&, const kansetsu::batch::cuda::Algorithm::Arguments<Real>&, std::ptrdiff_t, \
       CUstream_st*);                                                                                                 \
-  template bool kansetsu::batch::cuda::needs_scratch<kansetsu::batch::cuda::Algorithm, Real>(const TreeViewOf<Real>&);
+  template bool kansetsu::batch::cuda::needs_scratch<kansetsu::batch::cuda::Algorithm, Real>(const ModelViewOf<Real>&);

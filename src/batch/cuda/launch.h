@@ -40,7 +40,7 @@ void launch(const DeviceTree<Real>& tree, const Cut& cut, const typename Algorit
 
 /// Whether the stack of a thread cannot hold what the algorithm needs, so that DeviceTree::scratch is.
 template <class Algorithm, class Real>
-bool needs_scratch(const TreeViewOf<Real>& tree);
+bool needs_scratch(const ModelViewOf<Real>& model);
 
 /// Numbers with any strides to and from field-major order.
 template <class Real>

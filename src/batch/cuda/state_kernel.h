@@ -3,6 +3,7 @@
 #include "batch/cuda/tree_image.h"
 #include "dynamics/crba_kernel.h"
 #include "dynamics/derivatives_kernel.h"
+#include "dynamics/lean_aba_kernel.h"
 #include "dynamics/product_kernel.h"
 #include "dynamics/reduced_matrix.h"
 #include "dynamics/response_kernel.h"
@@ -15,8 +16,8 @@
 /// Arrays of a batch are field-major here: number f of state s is data[f·stride + s], so that neighbouring threads touch
 /// neighbouring numbers. Every algorithm is a struct with
 ///   Arguments<Real>                        its arrays
-///   static scratch(tree)                   bytes of scratch memory per state, on a 64-byte boundary
-///   static run(tree, links, arguments, state, scratch)
+///   static scratch(model)                  bytes of scratch memory per state
+///   static run(model, arguments, state, scratch)
 namespace kansetsu::batch::cuda {
 
 template <class Real>
@@ -110,20 +111,22 @@ struct Fk {
     Fields<Real> X_WL;
   };
   template <class Real>
-  static std::size_t scratch(const TreeViewOf<Real>& tree) {
+  static std::size_t scratch(const ModelViewOf<Real>& model) {
+    const TreeViewOf<Real>& tree = model.tree;
     return ScratchCount<Real>().add(tree.nq).add(tree.body_count, 12).posture(tree).bytes();
   }
   template <class Real>
-  KANSETSU_HD static void run(const TreeViewOf<Real>& tree, const LinkOf<Real>* links, int link_count,
-                              const Arguments<Real>& a, std::ptrdiff_t state, void* scratch) {
+  KANSETSU_HD static void run(const ModelViewOf<Real>& model, const Arguments<Real>& a, std::ptrdiff_t state,
+                              void* scratch) {
+    const TreeViewOf<Real>& tree = model.tree;
     Local<Real> local(scratch, state);
     const Real* q = local.load(a.q, tree.nq);
     Transform<Real>* X = local.carver.template take<Transform<Real>>(tree.body_count);
     kernel::Frame<Real> frame(tree, q, local.carver.rest());
     kernel::poses(tree, frame.posture, false, X);
-    for (int l = 0; l < link_count; ++l) {
-      const Transform<Real> X_BL = links[l].X_BL;
-      const Transform<Real> X_WL = links[l].body < 0 ? X_BL : X[links[l].body] * X_BL;
+    for (int l = 0; l < model.link_count; ++l) {
+      const Transform<Real> X_BL = model.links[l].X_BL;
+      const Transform<Real> X_WL = model.links[l].body < 0 ? X_BL : X[model.links[l].body] * X_BL;
       const Mat3<Real>& R = X_WL.R;
       const Real numbers[12] = {R.x.x, R.x.y, R.x.z, R.y.x,    R.y.y,    R.y.z,
                                 R.z.x, R.z.y, R.z.z, X_WL.p.x, X_WL.p.y, X_WL.p.z};
@@ -139,15 +142,17 @@ struct Rnea {
     Fields<Real> tau;
   };
   template <class Real>
-  static std::size_t scratch(const TreeViewOf<Real>& tree) {
+  static std::size_t scratch(const ModelViewOf<Real>& model) {
+    const TreeViewOf<Real>& tree = model.tree;
     ScratchCount<Real> count;
     count.add(tree.nq).add(tree.nv).add(tree.nv).add(tree.nv).posture(tree).add(tree.nu).add(tree.nu).add(tree.nu);
     for (int k = 0; k < 3; ++k) count.add(tree.body_count, 6);
     return count.bytes();
   }
   template <class Real>
-  KANSETSU_HD static void run(const TreeViewOf<Real>& tree, const LinkOf<Real>*, int, const Arguments<Real>& a,
-                              std::ptrdiff_t state, void* scratch) {
+  KANSETSU_HD static void run(const ModelViewOf<Real>& model, const Arguments<Real>& a, std::ptrdiff_t state,
+                              void* scratch) {
+    const TreeViewOf<Real>& tree = model.tree;
     Local<Real> local(scratch, state);
     const Real* q = local.load(a.q, tree.nq);
     const Real* v = local.load(a.v, tree.nv);
@@ -173,12 +178,14 @@ struct Crba {
     Fields<Real> M;
   };
   template <class Real>
-  static std::size_t scratch(const TreeViewOf<Real>& tree) {
+  static std::size_t scratch(const ModelViewOf<Real>& model) {
+    const TreeViewOf<Real>& tree = model.tree;
     return ScratchCount<Real>().add(tree.nq).posture(tree).add(tree.body_count, 10).bytes();
   }
   template <class Real>
-  KANSETSU_HD static void run(const TreeViewOf<Real>& tree, const LinkOf<Real>*, int, const Arguments<Real>& a,
-                              std::ptrdiff_t state, void* scratch) {
+  KANSETSU_HD static void run(const ModelViewOf<Real>& model, const Arguments<Real>& a, std::ptrdiff_t state,
+                              void* scratch) {
+    const TreeViewOf<Real>& tree = model.tree;
     Local<Real> local(scratch, state);
     const Real* q = local.load(a.q, tree.nq);
     kernel::Frame<Real> frame(tree, q, local.carver.rest());
@@ -199,15 +206,17 @@ struct Aba {
     Fields<Real> singular;  ///< may be null
   };
   template <class Real>
-  static std::size_t scratch(const TreeViewOf<Real>& tree) {
+  static std::size_t scratch(const ModelViewOf<Real>& model) {
+    const TreeViewOf<Real>& tree = model.tree;
     ScratchCount<Real> count;
     count.add(tree.nq);
     for (int k = 0; k < 4; ++k) count.add(tree.nv);
     return count.aba(tree).bytes();
   }
   template <class Real>
-  KANSETSU_HD static void run(const TreeViewOf<Real>& tree, const LinkOf<Real>*, int, const Arguments<Real>& a,
-                              std::ptrdiff_t state, void* scratch) {
+  KANSETSU_HD static void run(const ModelViewOf<Real>& model, const Arguments<Real>& a, std::ptrdiff_t state,
+                              void* scratch) {
+    const TreeViewOf<Real>& tree = model.tree;
     Local<Real> local(scratch, state);
     const Real* q = local.load(a.q, tree.nq);
     const Real* v = local.load(a.v, tree.nv);
@@ -226,6 +235,27 @@ struct Aba {
   }
 };
 
+/// Aba for trees of hinges, in a fraction of the memory.
+struct LeanAba {
+  template <class Real>
+  using Arguments = Aba::Arguments<Real>;
+
+  template <class Real>
+  static std::size_t scratch(const ModelViewOf<Real>& model) {
+    return kernel::LeanMemory<Real>::bytes(model.lean);
+  }
+  template <class Real>
+  KANSETSU_HD static void run(const ModelViewOf<Real>& model, const Arguments<Real>& a, std::ptrdiff_t state,
+                              void* scratch) {
+    const StateOf<const Real> q(a.q, state), v(a.v, state), tau(a.tau, state);
+    const StateOf<Real> vdot(a.vdot, state);
+    if (a.singular.data)
+      kernel::lean_aba<Real>(model.lean, q, v, tau, scratch, vdot, StateOf<Real>(a.singular, state));
+    else
+      kernel::lean_aba<Real>(model.lean, q, v, tau, scratch, vdot, kernel::Unwanted{});
+  }
+};
+
 struct MassMatrixInverse {
   template <class Real>
   struct Arguments {
@@ -233,12 +263,14 @@ struct MassMatrixInverse {
     Fields<Real> M_inv;
   };
   template <class Real>
-  static std::size_t scratch(const TreeViewOf<Real>& tree) {
+  static std::size_t scratch(const ModelViewOf<Real>& model) {
+    const TreeViewOf<Real>& tree = model.tree;
     return ScratchCount<Real>().add(tree.nq).inverse(tree).bytes();
   }
   template <class Real>
-  KANSETSU_HD static void run(const TreeViewOf<Real>& tree, const LinkOf<Real>*, int, const Arguments<Real>& a,
-                              std::ptrdiff_t state, void* scratch) {
+  KANSETSU_HD static void run(const ModelViewOf<Real>& model, const Arguments<Real>& a, std::ptrdiff_t state,
+                              void* scratch) {
+    const TreeViewOf<Real>& tree = model.tree;
     Local<Real> local(scratch, state);
     const Real* q = local.load(a.q, tree.nq);
     kernel::Factor<Real> f(tree, local.carver.rest());
@@ -256,12 +288,14 @@ struct RneaDerivatives {
     Fields<Real> da;  ///< may be null
   };
   template <class Real>
-  static std::size_t scratch(const TreeViewOf<Real>& tree) {
+  static std::size_t scratch(const ModelViewOf<Real>& model) {
+    const TreeViewOf<Real>& tree = model.tree;
     return ScratchCount<Real>().add(tree.nq).add(tree.nv).add(tree.nv).rnea_derivatives(tree).bytes();
   }
   template <class Real>
-  KANSETSU_HD static void run(const TreeViewOf<Real>& tree, const LinkOf<Real>*, int, const Arguments<Real>& a,
-                              std::ptrdiff_t state, void* scratch) {
+  KANSETSU_HD static void run(const ModelViewOf<Real>& model, const Arguments<Real>& a, std::ptrdiff_t state,
+                              void* scratch) {
+    const TreeViewOf<Real>& tree = model.tree;
     Local<Real> local(scratch, state);
     const Real* q = local.load(a.q, tree.nq);
     const Real* v = local.load(a.v, tree.nv);
@@ -293,14 +327,16 @@ struct ApplyInverse {
     Fields<Real> dq, dv;  ///< in: of inverse dynamics; out: of forward dynamics
   };
   template <class Real>
-  static std::size_t scratch(const TreeViewOf<Real>& tree) {
+  static std::size_t scratch(const ModelViewOf<Real>& model) {
+    const TreeViewOf<Real>& tree = model.tree;
     ScratchCount<Real> count;
     for (int k = 0; k < 3; ++k) count.add(tree.nv * tree.nv);
     return count.add(kernel::kTileColumns * tree.nv).bytes();
   }
   template <class Real>
-  KANSETSU_HD static void run(const TreeViewOf<Real>& tree, const LinkOf<Real>*, int, const Arguments<Real>& a,
-                              std::ptrdiff_t state, void* scratch) {
+  KANSETSU_HD static void run(const ModelViewOf<Real>& model, const Arguments<Real>& a, std::ptrdiff_t state,
+                              void* scratch) {
+    const TreeViewOf<Real>& tree = model.tree;
     const int n = tree.nv;
     Local<Real> local(scratch, state);
     const Real* M_inv = local.load(a.M_inv, n * n);  // symmetric: rows are columns

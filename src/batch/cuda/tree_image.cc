@@ -70,7 +70,15 @@ TreeImage<Const> make_tree_image(const Tree& tree) {
   h.links = writer.append_as<Const>(tree.links);
   h.link_count = int(tree.links.size());
 
-  const TreeView view = tree.view();
+  if (const auto lean = make_lean_tree<Const>(tree)) {
+    h.lean_nodes = writer.append(lean->nodes);
+    h.lean_shape = lean->shape;
+  } else {
+    h.lean_nodes = 0;
+    h.lean_shape = {};
+  }
+
+  const TreeView& view = tree.view();
   h.shape = {};
   h.shape.body_count = view.body_count;
   h.shape.large_count = view.large_count;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "dynamics/lean_tree.h"
 #include "kansetsu/base/macros.h"
 #include "model/tree.h"
 
@@ -17,15 +18,25 @@ struct LinkOf {
   Transform<Const> X_BL;
 };
 
+/// A model as the threads of a device see it.
+template <class Const>
+struct ModelViewOf {
+  TreeViewOf<Const> tree;
+  const LinkOf<Const>* links;
+  int link_count;
+  LeanTreeViewOf<Const> lean;  ///< without nodes if the tree has no such form
+};
+
 /// What is in the block of an image, and where. All arrays start on 16-byte boundaries.
 template <class Const>
 struct ImageHeader {
   int bodies, large, rows, terms, rotor_inertia, groups, group_members, group_columns, group_gamma, steps;
-  int links, link_count;
-  TreeViewOf<Const> shape;  ///< counts, flags and gravity; its pointers are null
+  int links, link_count, lean_nodes;
+  TreeViewOf<Const> shape;           ///< counts, flags and gravity; its pointers are null
+  LeanTreeViewOf<Const> lean_shape;  ///< the same
 
-  /// The tree as kernels read it, in a block that holds the arrays.
-  KANSETSU_HD TreeViewOf<Const> view(const std::byte* block) const {
+  /// The model in a block that holds the arrays.
+  KANSETSU_HD ModelViewOf<Const> view(const std::byte* block) const {
     TreeViewOf<Const> tree = shape;
     tree.bodies = reinterpret_cast<const BodyOf<Const>*>(block + bodies);
     tree.large = reinterpret_cast<const LargePrimitive*>(block + large);
@@ -37,10 +48,9 @@ struct ImageHeader {
     tree.group_columns = reinterpret_cast<const int*>(block + group_columns);
     tree.group_gamma = reinterpret_cast<const Const*>(block + group_gamma);
     tree.steps = reinterpret_cast<const Step*>(block + steps);
-    return tree;
-  }
-  KANSETSU_HD const LinkOf<Const>* link_array(const std::byte* block) const {
-    return reinterpret_cast<const LinkOf<Const>*>(block + links);
+    LeanTreeViewOf<Const> lean = lean_shape;
+    lean.nodes = reinterpret_cast<const LeanNodeOf<Const>*>(block + lean_nodes);
+    return {tree, reinterpret_cast<const LinkOf<Const>*>(block + links), link_count, lean};
   }
 };
 
@@ -49,7 +59,7 @@ struct TreeImage {
   ImageHeader<Const> header;
   std::vector<std::byte> block;
 
-  TreeViewOf<Const> view() const { return header.view(block.data()); }
+  ModelViewOf<Const> view() const { return header.view(block.data()); }
 };
 
 template <class Const>

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "kansetsu/dynamics/derivatives.h"
 #include <functional>
 #include <memory>
+#include "kansetsu/dynamics/derivatives.h"
 
 #include "random_models.h"
 
@@ -57,8 +57,8 @@ class Threads {
   /// Runs an algorithm for all states in scratch memory of the promised size, and looks whether it was enough.
   template <class Algorithm>
   void run(const typename Algorithm::template Arguments<Real>& arguments) {
-    const TreeViewOf<Real> tree = image_.view();
-    const std::size_t promised = Algorithm::template scratch<Real>(tree);
+    const cuda::ModelViewOf<Real> model = image_.view();
+    const std::size_t promised = Algorithm::template scratch<Real>(model);
     constexpr std::byte kGuard{0xa5};
     std::vector<std::byte> memory(promised + 64 + 4096, kGuard);
     void* scratch = memory.data();
@@ -66,8 +66,7 @@ class Threads {
     std::align(64, promised, scratch, space);
     const auto* end = static_cast<const std::byte*>(scratch) + promised;
     for (int s = 0; s < kStates; ++s) {
-      Algorithm::template run<Real>(tree, image_.header.link_array(image_.block.data()), image_.header.link_count,
-                                    arguments, s, scratch);
+      Algorithm::template run<Real>(model, arguments, s, scratch);
     }
     const std::byte* memory_end = memory.data() + memory.size();
     CHECK(std::all_of(end, memory_end, [&](std::byte b) { return b == kGuard; }));
@@ -116,11 +115,18 @@ void check_all(const Model& model, std::uint64_t seed, double rounding, double s
   const int nv = model.nv(), square = nv * nv;
   const auto X = t.out(12 * model.link_count());
   const auto tau = t.out(nv), vdot = t.out(nv), singular = t.out(nv), M = t.out(square), M_inv = t.out(square);
+  auto lean = t.out(nv), lean_singular = t.out(nv);
   const auto tau_q = t.out(square), tau_v = t.out(square), tau_a = t.out(square);
   const auto vdot_q = t.out(square), vdot_v = t.out(square);
   t.template run<cuda::Fk>({t.q(), X});
   t.template run<cuda::Rnea>({t.q(), t.v(), t.x(), tau});
   t.template run<cuda::Aba>({t.q(), t.v(), t.x(), vdot, singular});
+  if (make_lean_tree<Real>(model.tree())) {
+    t.template run<cuda::LeanAba>({t.q(), t.v(), t.x(), lean, lean_singular});
+    t.template run<cuda::LeanAba>({t.q(), t.v(), t.x(), lean, {}});
+  } else {
+    lean = vdot, lean_singular = singular;
+  }
   t.template run<cuda::Crba>({t.q(), M});
   t.template run<cuda::MassMatrixInverse>({t.q(), M_inv});
   t.template run<cuda::RneaDerivatives>({t.q(), t.v(), t.x(), tau_q, tau_v, tau_a});
@@ -148,6 +154,8 @@ void check_all(const Model& model, std::uint64_t seed, double rounding, double s
     aba_derivatives(model, state, x, work, aba_d);
     t.check("aba", s, vdot, aba_d.forward.vdot, solving);
     t.check("singular", s, singular, aba_d.forward.singular, 0);
+    t.check("lean aba", s, lean, aba_d.forward.vdot, solving);
+    t.check("lean singular", s, lean_singular, aba_d.forward.singular, 0);
     t.check_matrix("M⁻¹", s, M_inv, aba_d.dtau, solving);
     t.check_matrix("∂v̇/∂q", s, vdot_q, aba_d.dq, solving);
     t.check_matrix("∂v̇/∂v", s, vdot_v, aba_d.dv, solving);
@@ -176,7 +184,7 @@ TEST_CASE("a thread's float results are those for one state within their precisi
 TEST_CASE("an image holds the tree") {
   const Model model = random_tree(3, {.links = 9, .gears = 2});
   const cuda::TreeImage<double> image = cuda::make_tree_image<double>(model.tree());
-  const TreeView a = model.tree().view(), b = image.view();
+  const TreeView a = model.tree().view(), b = image.view().tree;
   CHECK(a.body_count == b.body_count);
   CHECK(a.step_count == b.step_count);
   CHECK(a.group_scratch == b.group_scratch);
