@@ -74,6 +74,7 @@ struct Batch<Real>::Impl {
     }
     check(cudaDeviceGetAttribute(&cut.multiprocessors, cudaDevAttrMultiProcessorCount, device),
           "cudaDeviceGetAttribute");
+    dense = prepare_dense<Real>(view.nv, device);
     if (options.threads_per_block > 0) cut.block = options.threads_per_block;
     cut.blocks_per_sm = options.blocks_per_multiprocessor;
     // The widest call: all arrays of aba_derivatives.
@@ -89,6 +90,26 @@ struct Batch<Real>::Impl {
       start<LeanAba>(arguments, states, stream);
     else
       start<Aba>(arguments, states, stream);
+  }
+
+  void start_inverse(const Fields<const Real>& q, const Fields<Real>& M_inv, std::ptrdiff_t states, Stream stream) {
+    if (dense.states == 0) return start<MassMatrixInverse>({q, M_inv}, states, stream);
+    start<Crba>({q, M_inv}, states, stream);
+    launch_dense<Real>(dense, {read(M_inv), M_inv, {}, {}}, states, stream);
+  }
+
+  /// Derivatives of forward dynamics, where v̇ is known.
+  void start_derivatives(const Fields<const Real>& q, const Fields<const Real>& v, const Fields<const Real>& vdot,
+                         const Fields<Real>& dq, const Fields<Real>& dv, const Fields<Real>& M_inv,
+                         std::ptrdiff_t states, Stream stream) {
+    if (dense.states == 0) {
+      start<MassMatrixInverse>({q, M_inv}, states, stream);
+      start<RneaDerivatives>({q, v, vdot, dq, dv, {}}, states, stream);
+      start<ApplyInverse>({read(M_inv), dq, dv}, states, stream);
+      return;
+    }
+    start<RneaDerivatives>({q, v, vdot, dq, dv, M_inv}, states, stream);
+    launch_dense<Real>(dense, {read(M_inv), M_inv, dq, dv}, states, stream);
   }
 
   std::size_t most_fields() const {
@@ -182,6 +203,7 @@ struct Batch<Real>::Impl {
   std::unique_ptr<ArgumentImage<Real>> argument;
   DeviceMemory image, scratch, buffer;
   Cut cut;
+  DenseShape dense;
 };
 
 template <class Real>
@@ -253,9 +275,7 @@ void Batch<Real>::mass_matrix_inverse(std::ptrdiff_t states, In q, Out M_inv, St
   Impl& m = *impl_;
   m.for_chunks("cuda::Batch::mass_matrix_inverse", states,
                {m.in("q", q, m.view.nq), m.out("M_inv", M_inv, m.view.nv * m.view.nv)}, stream,
-               [&](std::ptrdiff_t n, const Fields<Real>* f) {
-                 m.template start<MassMatrixInverse>({m.read(f[0]), f[1]}, n, stream);
-               });
+               [&](std::ptrdiff_t n, const Fields<Real>* f) { m.start_inverse(m.read(f[0]), f[1], n, stream); });
 }
 
 template <class Real>
@@ -282,9 +302,7 @@ void Batch<Real>::aba_derivatives(std::ptrdiff_t states, In q, In v, In tau, Out
                stream, [&](std::ptrdiff_t n, const Fields<Real>* f) {
                  const auto state = [&](int i) { return m.read(f[i]); };
                  m.start_aba({state(0), state(1), state(2), f[3], {}}, n, stream);
-                 m.template start<MassMatrixInverse>({state(0), f[6]}, n, stream);
-                 m.template start<RneaDerivatives>({state(0), state(1), state(3), f[4], f[5], {}}, n, stream);
-                 m.template start<ApplyInverse>({state(6), f[4], f[5]}, n, stream);
+                 m.start_derivatives(state(0), state(1), state(3), f[4], f[5], f[6], n, stream);
                });
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "batch/cuda/state_kernel.h"
+#include "batch/cuda/dense_kernel.h"
 
 struct CUstream_st;
 
@@ -41,6 +41,13 @@ void launch(const DeviceTree<Real>& tree, const Cut& cut, const typename Algorit
 /// Whether the stack of a thread cannot hold what the algorithm needs, so that DeviceTree::scratch is.
 template <class Algorithm, class Real>
 bool needs_scratch(const ModelViewOf<Real>& model);
+
+/// How mass matrices of n rows are inverted by blocks of threads on a device; no states if they are too large for that.
+template <class Real>
+DenseShape prepare_dense(int n, int device);
+template <class Real>
+void launch_dense(const DenseShape& shape, const DenseArguments<Real>& arguments, std::ptrdiff_t states,
+                  CUstream_st* stream);
 
 /// Numbers with any strides to and from field-major order.
 template <class Real>

@@ -1,4 +1,4 @@
-#include "batch/cuda/state_kernel.h"
+#include "batch/cuda/dense_kernel.h"
 
 #include <doctest/doctest.h>
 
@@ -108,6 +108,31 @@ class Threads {
   std::vector<std::unique_ptr<std::vector<Real>>> memory_;
 };
 
+/// A block of the dense kernel, its threads one after the other; they meet where loops end.
+template <class Real>
+void play_block(const cuda::DenseShape& shape, const cuda::DenseArguments<Real>& a, int states) {
+  std::vector<cuda::Four<Real>> memory(shape.numbers() / 4 + 1);
+  for (int first = 0; first < states; first += shape.states) {
+    const auto all = [&](auto&& phase) {
+      for (int thread = 0; thread < shape.threads(); ++thread) {
+        const cuda::DenseThread<Real> t(shape, memory[0].v, thread);
+        const bool inside = first + t.local_state < states;
+        phase(t, inside ? first + t.local_state : states - 1, inside);
+      }
+    };
+    using Thread = cuda::DenseThread<Real>;
+    all([&](const Thread& t, int s, bool) { cuda::dense_load(t, cuda::StateOf<const Real>(a.M, s)); });
+    for (int j = shape.n - 1; j > 0; --j) all([&](const Thread& t, int, bool) { cuda::dense_eliminate(t, j); });
+    all([](const Thread& t, int, bool) { cuda::dense_invert_pivot(t); });
+    all([](const Thread& t, int, bool) { cuda::dense_solve(t); });
+    all([&](const Thread& t, int s, bool inside) { cuda::dense_keep(t, inside, cuda::StateOf<Real>(a.M_inv, s)); });
+    all([&](const Thread& t, int s, bool inside) {
+      if (inside) cuda::dense_multiply(t, cuda::StateOf<Real>(a.dq, s));
+      if (inside) cuda::dense_multiply(t, cuda::StateOf<Real>(a.dv, s));
+    });
+  }
+}
+
 /// @param rounding  what a well-conditioned result may be off   @param solving  the same after a solve with M
 template <class Real>
 void check_all(const Model& model, std::uint64_t seed, double rounding, double solving) {
@@ -132,6 +157,15 @@ void check_all(const Model& model, std::uint64_t seed, double rounding, double s
   t.template run<cuda::RneaDerivatives>({t.q(), t.v(), t.x(), tau_q, tau_v, tau_a});
   t.template run<cuda::RneaDerivatives>({t.q(), t.v(), {vdot.data, vdot.stride}, vdot_q, vdot_v, {}});
   t.template run<cuda::ApplyInverse>({{M_inv.data, M_inv.stride}, vdot_q, vdot_v});
+
+  const auto dense_inv = t.out(square), dense_q = t.out(square), dense_v = t.out(square);
+  t.template run<cuda::RneaDerivatives>({t.q(), t.v(), {vdot.data, vdot.stride}, dense_q, dense_v, dense_inv});
+  const cuda::DenseShape shape = cuda::dense_shape<Real>(nv, 200 * 1024);
+  const bool fits = shape.states > 0;
+  if (fits) {
+    CHECK(shape.state_stride % 32 == 4);
+    play_block<Real>(shape, {{dense_inv.data, dense_inv.stride}, dense_inv, dense_q, dense_v}, Threads<Real>::kStates);
+  }
 
   Workspace work(model);
   LinkPoses poses(model);
@@ -159,6 +193,10 @@ void check_all(const Model& model, std::uint64_t seed, double rounding, double s
     t.check_matrix("M⁻¹", s, M_inv, aba_d.dtau, solving);
     t.check_matrix("∂v̇/∂q", s, vdot_q, aba_d.dq, solving);
     t.check_matrix("∂v̇/∂v", s, vdot_v, aba_d.dv, solving);
+    if (!fits) continue;
+    t.check_matrix("M⁻¹ by a block", s, dense_inv, aba_d.dtau, solving);
+    t.check_matrix("∂v̇/∂q by a block", s, dense_q, aba_d.dq, solving);
+    t.check_matrix("∂v̇/∂v by a block", s, dense_v, aba_d.dv, solving);
   }
 }
 
