@@ -52,18 +52,20 @@ void parallel(long n, const std::function<void(long, long, int)>& body) {
 struct Algorithm {
   std::string name;
   bool matrices;
+  long most;                 ///< states that are measured at once
   std::vector<int> in, out;  ///< widths of the arrays
 };
 
 std::vector<Algorithm> algorithms(const Model& m) {
   const int nq = m.nq(), nv = m.nv(), square = nv * nv;
-  return {{"fk", false, {nq}, {12 * m.link_count()}},
-          {"rnea", false, {nq, nv, nv}, {nv}},
-          {"aba", false, {nq, nv, nv}, {nv}},
-          {"crba", true, {nq}, {square}},
-          {"mass_matrix_inverse", true, {nq}, {square}},
-          {"rnea_derivatives", true, {nq, nv, nv}, {square, square, square}},
-          {"aba_derivatives", true, {nq, nv, nv}, {nv, square, square, square}}};
+  constexpr long kVectors = 1 << 20, kPoses = 1 << 18, kMatrices = 1 << 16;
+  return {{"fk", false, kPoses, {nq}, {12 * m.link_count()}},
+          {"rnea", false, kVectors, {nq, nv, nv}, {nv}},
+          {"aba", false, kVectors, {nq, nv, nv}, {nv}},
+          {"crba", true, kMatrices, {nq}, {square}},
+          {"mass_matrix_inverse", true, kMatrices, {nq}, {square}},
+          {"rnea_derivatives", true, kMatrices, {nq, nv, nv}, {square, square, square}},
+          {"aba_derivatives", true, kMatrices, {nq, nv, nv}, {nv, square, square, square}}};
 }
 
 template <class Real>
@@ -273,6 +275,8 @@ class DeviceArrays {
     for (Real* p : data_) cudaFree(p);
   }
 
+  long count() const { return count_; }
+  bool rows() const { return rows_; }
   void poison() {
     for (size_t i = 0; i < algo_.out.size(); ++i) {
       CHECK_CUDA(cudaMemset(data_[algo_.in.size() + i], 0xff, bytes(algo_.out[i])));
@@ -389,18 +393,25 @@ class Report {
     char date[32];
     std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
     date_ = date;
-    std::printf("%-10s %-20s %-4s %-6s %8s %14s %14s %10s %10s\n", "model", "algo", "prec", "layout", "states",
-                "device [1/s]", "host [1/s]", "error", "worst");
+    std::printf("%-10s %-20s %-4s %-6s %8s %3s %2s %10s %10s %9s %9s\n", "model", "algo", "prec", "layout", "states",
+                "thr", "bl", "device 1/s", "host 1/s", "error", "worst");
   }
+
+  /// Prints only what is wrong from here on.
+  void be_quiet() { quiet_ = true; }
+  int rows() const { return int(rows_.size()); }
 
   /// Whether the result was right.
   bool add(const Row& r) {
     const bool fp64 = r.precision == "fp64";
     const bool good = r.error.overall <= (fp64 ? 1e-11 : 2e-3) && r.error.worst <= (fp64 ? 1e-8 : 5e-2);
-    std::printf("%-10s %-20s %-4s %-6s %8ld %14.4g %14.4g %10.2e %10.2e%s\n", r.model.c_str(), r.algo.c_str(),
-                r.precision.c_str(), r.layout.c_str(), r.states, r.device_rate, r.host_rate, r.error.overall,
-                r.error.worst, good ? "" : "  WRONG");
-    std::fflush(stdout);
+    if (!quiet_ || !good) {
+      std::printf("%-10s %-20s %-4s %-6s %8ld %3d %2d %10.4g %10.4g %9.1e %9.1e%s\n", r.model.c_str(), r.algo.c_str(),
+                  r.precision.c_str(), r.layout.c_str(), r.states, r.options.threads_per_block,
+                  r.options.blocks_per_multiprocessor, r.device_rate, r.host_rate, r.error.overall, r.error.worst,
+                  good ? "" : "  WRONG");
+      std::fflush(stdout);
+    }
     char text[1024];
     std::snprintf(text, sizeof text,
                   "{\"model\": \"%s\", \"algo\": \"%s\", \"precision\": \"%s\", \"layout\": \"%s\", \"states\": %ld, "
@@ -431,6 +442,7 @@ class Report {
   std::string device_, command_, date_;
   std::vector<std::string> rows_;
   int wrong_ = 0;
+  bool quiet_ = false;
 };
 
 template <class Real>
@@ -438,64 +450,73 @@ const char* precision() {
   return sizeof(Real) == 8 ? "fp64" : "fp32";
 }
 
+/// From host memory to host memory by the wall clock; the error if it is worse than the one known.
+template <class Real>
+void measure_host(const Model& model, const Algorithm& algo, const Inputs<Real>& inputs, long n,
+                  cuda::HostBatch<Real>& host, Row& row) {
+  std::vector<Real*> memory;
+  for (size_t i = 0; i < algo.in.size(); ++i) memory.push_back(inputs.array(int(i)));
+  for (int width : algo.out) {
+    Real* p = nullptr;
+    CHECK_CUDA(cudaMallocHost(reinterpret_cast<void**>(&p), sizeof(Real) * size_t(n) * size_t(width)));
+    std::memset(p, 0xff, sizeof(Real) * size_t(n) * size_t(width));
+    memory.push_back(p);
+  }
+  std::vector<double> seconds;
+  for (int i = 0; i < 5; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    run_host(algo.name, host, n, memory);
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  std::sort(seconds.begin(), seconds.end());
+  row.host_rate = double(n) / seconds[2];
+  std::vector<std::vector<Real>> results;
+  for (size_t o = 0; o < algo.out.size(); ++o) {
+    Real* p = memory[algo.in.size() + o];
+    results.emplace_back(p, p + n * algo.out[o]);
+    CHECK_CUDA(cudaFreeHost(p));
+  }
+  const Deviation error = compare(model, algo, inputs, n, results, 2);
+  if (!(error.overall <= row.error.overall * 2)) row.error = error;
+}
+
 /// One algorithm at one size: checked, then timed over slices of the inputs.
 template <class Real>
-void measure(const std::string& label, const Model& model, const Algorithm& algo, const Inputs<Real>& inputs, long n,
-             bool rows, bool timed, const cuda::Options& options, cuda::HostBatch<Real>* host, Report& report) {
-  const long slices = timed ? std::clamp<long>(inputs.count() / n, 1, 8) : 1;
+Row measure(const std::string& label, const Model& model, const Algorithm& algo, const Inputs<Real>& inputs, long n,
+            DeviceArrays<Real>& arrays, bool timed, const cuda::Options& options) {
+  const long slices = arrays.count() / n;
   cuda::Batch<Real> batch(model, options);
-  DeviceArrays<Real> arrays(algo, inputs, n * slices, rows);
   Graph graph([&](cudaStream_t s) {
     for (long k = 0; k < slices; ++k) run_device(algo.name, batch, n, arrays.from(k * n), s);
   });
   arrays.poison();
   graph.replay();
-  Row row{label, algo.name, precision<Real>(), rows ? "rows" : "fields", n, 0, 0, {}, options};
+  Row row{label, algo.name, precision<Real>(), arrays.rows() ? "rows" : "fields", n, 0, 0, {}, options};
   row.error = compare(model, algo, inputs, n * slices, arrays.results(), 1);
   if (timed) row.device_rate = double(n * slices) / graph.median(algo.matrices ? 7 : 15);
-  if (host) {
-    std::vector<Real*> memory;
-    for (size_t i = 0; i < algo.in.size(); ++i) memory.push_back(inputs.array(int(i)));
-    for (int width : algo.out) {
-      Real* p = nullptr;
-      CHECK_CUDA(cudaMallocHost(reinterpret_cast<void**>(&p), sizeof(Real) * size_t(n) * size_t(width)));
-      std::memset(p, 0xff, sizeof(Real) * size_t(n) * size_t(width));
-      memory.push_back(p);
-    }
-    std::vector<double> seconds;
-    for (int i = 0; i < 5; ++i) {
-      const auto start = std::chrono::steady_clock::now();
-      run_host(algo.name, *host, n, memory);
-      seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    }
-    std::sort(seconds.begin(), seconds.end());
-    row.host_rate = double(n) / seconds[2];
-    std::vector<std::vector<Real>> results;
-    for (size_t o = 0; o < algo.out.size(); ++o) {
-      Real* p = memory[algo.in.size() + o];
-      results.emplace_back(p, p + n * algo.out[o]);
-      CHECK_CUDA(cudaFreeHost(p));
-    }
-    const Deviation error = compare(model, algo, inputs, n, results, 2);
-    if (!(error.overall <= row.error.overall * 2)) row.error = error;
-  }
-  report.add(row);
+  return row;
 }
 
 template <class Real>
-void bench_model(const std::string& label, const Model& model, bool quick, std::uint64_t seed, Report& report) {
-  const long largest = quick ? 1 << 17 : 1 << 20;
+void bench_model(const std::string& label, const Model& model, long largest, std::uint64_t seed, Report& report) {
   const Inputs<Real> inputs(model, largest, seed);
   cuda::HostBatch<Real> host(model);
-  const std::vector<long> vectors = quick ? std::vector<long>{8192, 131072} : std::vector<long>{8192, 131072, 1048576};
   for (const Algorithm& algo : algorithms(model)) {
-    const std::vector<long> sizes = algo.matrices ? std::vector<long>{8192, 32768} : vectors;
-    for (long n : sizes) {
-      cuda::HostBatch<Real>* through = n == sizes.back() ? &host : nullptr;
-      measure(label, model, algo, inputs, n, false, true, {}, through, report);
+    const long most = std::min(largest, algo.most);
+    std::vector<long> sizes;
+    for (long n : {8192l, 131072l}) {
+      if (n < most) sizes.push_back(n);
     }
-    measure(label, model, algo, inputs, sizes.back(), true, true, {}, static_cast<cuda::HostBatch<Real>*>(nullptr),
-            report);
+    sizes.push_back(most);
+    for (bool rows : {false, true}) {
+      DeviceArrays<Real> arrays(algo, inputs, most, rows);
+      for (long n : sizes) {
+        if (rows && n < most) continue;
+        Row row = measure(label, model, algo, inputs, n, arrays, true, {});
+        if (!rows && n > 8192) measure_host(model, algo, inputs, n, host, row);
+        report.add(row);
+      }
+    }
   }
 }
 
@@ -506,7 +527,10 @@ void check_model(const std::string& label, const Model& model, std::uint64_t see
   cuda::HostBatch<Real> host(model);
   for (const Algorithm& algo : algorithms(model)) {
     for (bool rows : {false, true}) {
-      measure(label, model, algo, inputs, n, rows, false, {.chunk = 300}, rows ? &host : nullptr, report);
+      DeviceArrays<Real> arrays(algo, inputs, n, rows);
+      Row row = measure(label, model, algo, inputs, n, arrays, false, {.chunk = 300});
+      if (rows) measure_host(model, algo, inputs, n, host, row);
+      report.add(row);
     }
   }
 }
@@ -536,15 +560,14 @@ void tune(std::uint64_t seed, Report& report) {
   const Model model = human28();
   const Inputs<Real> inputs(model, 1 << 20, seed);
   for (const Algorithm& algo : algorithms(model)) {
-    if (algo.name != "aba" && algo.name != "rnea") continue;
+    if (algo.matrices || algo.name == "fk") continue;
+    DeviceArrays<Real> arrays(algo, inputs, inputs.count(), false);
     for (int block : {32, 64, 128}) {
-      for (int warps : {0, 4, 6, 8, 12, 16, 24}) {
-        if (warps * 32 % block != 0) continue;
-        const cuda::Options options{.threads_per_block = block, .blocks_per_multiprocessor = warps * 32 / block};
-        for (long n : {8192l, 1l << 20}) {
-          if (n < (1 << 20) && warps > 0) continue;
-          measure("human28", model, algo, inputs, n, false, true, options, static_cast<cuda::HostBatch<Real>*>(nullptr),
-                  report);
+      for (long n : {8192l, 1048576l}) {
+        for (int warps : {0, 4, 6, 8, 12, 16, 20, 24}) {
+          if (warps * 32 % block != 0 || (n == 8192 && warps > 0)) continue;
+          const cuda::Options options{.threads_per_block = block, .blocks_per_multiprocessor = warps * 32 / block};
+          report.add(measure("human28", model, algo, inputs, n, arrays, true, options));
         }
       }
     }
@@ -577,18 +600,21 @@ int run(int argc, char** argv) {
               static_cast<unsigned long long>(seed));
   Report report(device.name, command);
   if (checking) {
+    report.be_quiet();
     check_all(seed, report);
+    std::printf("%d results checked\n", report.rows());
   } else if (tuning) {
     tune<float>(seed, report);
     tune<double>(seed, report);
   } else {
-    bench_model<float>("human28", human28(), quick, seed, report);
-    bench_model<double>("human28", human28(), quick, seed, report);
-    bench_model<float>("chain8", chain(8), true, seed, report);
-    bench_model<double>("chain8", chain(8), true, seed, report);
+    const long largest = quick ? 1 << 17 : 1 << 20, smaller = 1 << 17;
     const Model tree = random_tree(7, {.links = 12, .types = {JointType::kRevolute, JointType::kPrismatic}});
-    bench_model<float>("random12", tree, true, seed, report);
-    bench_model<double>("random12", tree, true, seed, report);
+    bench_model<float>("human28", human28(), largest, seed, report);
+    bench_model<double>("human28", human28(), largest, seed, report);
+    bench_model<float>("chain8", chain(8), smaller, seed, report);
+    bench_model<double>("chain8", chain(8), smaller, seed, report);
+    bench_model<float>("random12", tree, smaller, seed, report);
+    bench_model<double>("random12", tree, smaller, seed, report);
   }
   if (!json.empty()) report.write(json);
   std::printf(report.wrong() ? "%d results are WRONG\n" : "all results right\n", report.wrong());
