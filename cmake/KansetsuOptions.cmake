@@ -7,6 +7,9 @@ option(KANSETSU_TESTS "Build the tests (needs doctest and RapidCheck)" ${PROJECT
 option(KANSETSU_BENCH "Build the benchmarks (needs Google Benchmark)" OFF)
 option(KANSETSU_FUZZ "Build the fuzz targets (needs clang; script/fuzz)" OFF)
 option(KANSETSU_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
+set(KANSETSU_CUDA AUTO CACHE STRING "The CUDA back end: ON, OFF, or AUTO (if there is a toolkit)")
+set_property(CACHE KANSETSU_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(KANSETSU_CUDA_ARCHITECTURES "80;90" CACHE STRING "Devices to compile for, as CUDA_ARCHITECTURES")
 set(KANSETSU_SANITIZE "" CACHE STRING "Sanitizers for all our code, e.g. address,undefined or thread (empty: none)")
 
 if(PROJECT_IS_TOP_LEVEL)

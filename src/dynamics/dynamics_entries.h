@@ -6,6 +6,7 @@
 #include "dynamics/limb_kernel.h"
 #include "dynamics/link_kernel.h"
 #include "dynamics/product_kernel.h"
+#include "dynamics/reduced_matrix.h"
 #include "dynamics/response_kernel.h"
 #include "dynamics/rnea_kernel.h"
 #include "kinematics/entry.h"
@@ -27,22 +28,6 @@ T* expanded_or_zero(const TreeViewOf<Const>& tree, Frame<T>& frame, const Const*
   T* u = frame.template take<T>(tree.nu);
   for (int k = 0; k < tree.nu; ++k) u[k] = T(0);
   return u;
-}
-
-/// Adds an entry of a matrix over tree coordinates to the matrix over v, column by column: M += Gᵀ·(…)·G.
-template <class T, class Const>
-KANSETSU_HD void add_reduced(const TreeViewOf<Const>& tree, int row, int column, const T& value, T* M) {
-  if (tree.simple) {
-    const CoordinateTermOf<Const>&r = tree.terms[row], &c = tree.terms[column];
-    M[c.column * tree.nv + r.column] = T(r.ratio * c.ratio) * value;
-    return;
-  }
-  for (int s = tree.rows[column].begin; s < tree.rows[column].end; ++s) {
-    for (int t = tree.rows[row].begin; t < tree.rows[row].end; ++t) {
-      T& entry = M[tree.terms[s].column * tree.nv + tree.terms[t].column];
-      entry = madd(T(tree.terms[t].ratio * tree.terms[s].ratio), value, entry);
-    }
-  }
 }
 
 template <class T, class Const>

@@ -27,7 +27,7 @@ KANSETSU_HD void multiply_in_place(const T* M, int n, T* X, T* out) {
   for (int c = 0; c < n; c += kTileColumns) {
     const int columns = n - c < kTileColumns ? n - c : kTileColumns;
     int r = 0;
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (kHasPacks && std::is_floating_point_v<T>) {
       using P = NativePack<T>;
       for (; r + P::width <= n; r += P::width) product_tile<P>(M, n, r, X + c * n, columns, out);
     }

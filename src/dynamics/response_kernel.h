@@ -186,11 +186,11 @@ KANSETSU_HD void respond_to_torques(const TreeViewOf<Const>& tree, const Posture
 }
 
 /// M⁻¹ without forming M: unit torques in, accelerations out. A single posture takes a register full of columns at a time.
-/// @param out  nv × nv
-template <class T, class Const>
+/// @param out  nv × nv, a pointer or whatever has an operator[]
+template <class T, class Matrix, class Const>
 KANSETSU_HD void mass_matrix_inverse(const TreeViewOf<Const>& tree, const Posture<T>& posture,
-                                     const ArticulatedTree<T>& art, Carver<T>& carver, T* out) {
-  constexpr bool kBlocks = std::is_floating_point_v<T>;
+                                     const ArticulatedTree<T>& art, Carver<T>& carver, const Matrix& out) {
+  constexpr bool kBlocks = kHasPacks && std::is_floating_point_v<T>;
   using R = std::conditional_t<kBlocks, NativePack<scalar_t<T>>, T>;
   constexpr int kWidth = int(sizeof(R) / sizeof(T));
   const int nv = tree.nv;

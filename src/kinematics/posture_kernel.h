@@ -12,7 +12,7 @@ namespace kansetsu::kernel::inline KANSETSU_ISA {
 /// sin and cos of n numbers: for plain doubles a register full at a time, with the same bits.
 template <class T>
 KANSETSU_HD void sincos_array(const T* angle, int n, T* s, T* c) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (kHasPacks && std::is_floating_point_v<T>) {
     using P = NativePack<T>;
     for (int i = 0; i < n; i += P::width) {  // arrays are padded to whole cache lines
       P x, sine, cosine;

@@ -2,13 +2,36 @@
 
 #include <cstdint>
 #include <type_traits>
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__CUDACC__)
 #include <immintrin.h>
 #endif
 
 #include "kansetsu/spatial/scalar.h"
 
 namespace kansetsu {
+
+template <class T, int W>
+struct Pack;
+
+/// Whether kernels for plain numbers may use packs inside: a CUDA thread has no SIMD registers, and nvcc no vector types.
+#if defined(__CUDACC__)
+inline constexpr bool kHasPacks = false;
+#else
+inline constexpr bool kHasPacks = true;
+#endif
+
+/// Number of doubles (or floats) in the widest register of the instruction set this file is compiled for.
+#if defined(__AVX512F__)
+inline constexpr int kRegisterBytes = 64;
+#elif defined(__AVX2__)
+inline constexpr int kRegisterBytes = 32;
+#else
+inline constexpr int kRegisterBytes = 16;
+#endif
+template <class T>
+using NativePack = Pack<T, kRegisterBytes / int(sizeof(T))>;
+
+#if !defined(__CUDACC__)
 
 namespace detail {
 /// The vector types of a Pack, in a struct of their own: gcc 12 takes a vector typedef whose size depends on a template
@@ -78,17 +101,6 @@ struct ScalarOf<Pack<T, W>> {
   using type = T;
 };
 
-/// Number of doubles (or floats) in the widest register of the instruction set this file is compiled for.
-#if defined(__AVX512F__)
-inline constexpr int kRegisterBytes = 64;
-#elif defined(__AVX2__)
-inline constexpr int kRegisterBytes = 32;
-#else
-inline constexpr int kRegisterBytes = 16;
-#endif
-template <class T>
-using NativePack = Pack<T, kRegisterBytes / int(sizeof(T))>;
-
 template <class T, int W>
 KANSETSU_HD Pack<T, W> madd(const Pack<T, W>& a, const Pack<T, W>& b, const Pack<T, W>& c) {
   using P = Pack<T, W>;
@@ -138,5 +150,7 @@ KANSETSU_HD Pack<T, W> sqrt(const Pack<T, W>& a) {
   for (int i = 0; i < W; ++i) r.v[i] = std::sqrt(a.v[i]);
   return r;
 }
+
+#endif
 
 }  // namespace kansetsu

@@ -1,0 +1,315 @@
+#pragma once
+
+#include "dynamics/hinge_elimination.h"
+#include "dynamics/lean_tree.h"
+#include "kansetsu/spatial/quaternion.h"
+#include "kansetsu/spatial/sincos.h"
+#include "kansetsu/spatial/small_matrix.h"
+#include "model/scratch.h"
+
+/// The articulated-body algorithm for a thread whose memory is dear: a thread of a GPU, where all threads together have less
+/// than 2 KB each near the processor. Seed 000 §2.4, spec/dynamics.md §4, like aba_kernel.h, with three savings:
+///   * inertia and bias wrench stay in registers along a limb and are put down only where limbs meet;
+///   * velocities too: only those of the tips are kept, and on the way back each parent's follows from its child's;
+///   * of a hinge's factor q̈ = g − kᵀ·(X·A_P) is kept, seven numbers, with cos, sin and rate.
+///
+/// Symbols   U = P·S, D = SᵀU + rotor, k = U/D, c = V×S·q̇, g = (τ − SᵀZ − Uᵀc)/D
+namespace kansetsu::kernel::inline KANSETSU_ISA {
+
+/// What is kept of a hinge. In the order of its use, in pieces of four for wide loads.
+template <class T>
+struct alignas(T) alignas(16) LeanRecord {
+  T c, s, rate, g;
+  Force<T> k;  ///< axes renamed so that the hinge is about z
+};
+/// A velocity kept at a tip.
+template <class T>
+struct alignas(T) alignas(16) LeanTip {
+  Motion<T> V;
+};
+/// Where limbs meet: first the velocity, then what hangs there, then velocity and acceleration.
+template <class T>
+struct alignas(T) alignas(16) LeanPark {
+  ArticulatedInertia<T> P;
+  Force<T> Z;
+  Motion<T> V, A;
+};
+
+template <class T>
+struct LeanMemory {
+  LeanRecord<T>* records;
+  LeanTip<T>* tips;
+  LeanPark<T>* parks;
+
+  template <class Const>
+  KANSETSU_HD LeanMemory(const LeanTreeViewOf<Const>& tree, void* scratch) {
+    auto* at = static_cast<std::byte*>(scratch);
+    parks = reinterpret_cast<LeanPark<T>*>(at);
+    tips = reinterpret_cast<LeanTip<T>*>(at + tree.park_count * sizeof(LeanPark<T>));
+    records = reinterpret_cast<LeanRecord<T>*>(at + tree.park_count * sizeof(LeanPark<T>) +
+                                               tree.tip_count * sizeof(LeanTip<T>));
+  }
+  template <class Const>
+  static std::size_t bytes(const LeanTreeViewOf<Const>& tree) {
+    return std::size_t(tree.park_count) * sizeof(LeanPark<T>) + std::size_t(tree.tip_count) * sizeof(LeanTip<T>) +
+           std::size_t(tree.node_count) * sizeof(LeanRecord<T>);
+  }
+};
+
+/// Stands for an array that nobody wants.
+struct Unwanted {};
+
+/// A hinge about axis AX (2 for turned ones) with its constants.
+template <int AX, bool kTurned, class T>
+struct LeanHinge {
+  T c, s;
+  Vec3<T> p;
+  Mat3<T> R0;
+
+  template <class Const>
+  KANSETSU_HD LeanHinge(const LeanNodeOf<Const>& node, const T& c_, const T& s_) : c(c_), s(s_), p(lift<T>(node.p)) {
+    if constexpr (kTurned) R0 = lift<T>(node.R0);
+  }
+  KANSETSU_HD Vec3<T> back(const Vec3<T>& a) const {
+    if constexpr (kTurned)
+      return turn_back<AX>(c, s, transpose_times(R0, a));
+    else
+      return turn_back<AX>(c, s, a);
+  }
+  KANSETSU_HD Vec3<T> forth(const Vec3<T>& a) const {
+    if constexpr (kTurned)
+      return R0 * turn<AX>(c, s, a);
+    else
+      return turn<AX>(c, s, a);
+  }
+  KANSETSU_HD Motion<T> to_child(const Motion<T>& V_P) const { return {back(V_P.w), back(add_cross(V_P.v, V_P.w, p))}; }
+  KANSETSU_HD Motion<T> to_parent(const Motion<T>& V_B) const {
+    const Vec3<T> w = forth(V_B.w);
+    return {w, add_cross(forth(V_B.v), p, w)};
+  }
+};
+
+/// Calls visit(hinge) with the most special type that fits.
+template <class T, class Const, class Visit>
+KANSETSU_HD void with_lean_hinge(const LeanNodeOf<Const>& node, const T& c, const T& s, Visit&& visit) {
+  switch (node.kind) {
+    case LeanKind::kHingeX:
+      visit(LeanHinge<0, false, T>(node, c, s), detail::Constant<0>{});
+      break;
+    case LeanKind::kHingeY:
+      visit(LeanHinge<1, false, T>(node, c, s), detail::Constant<1>{});
+      break;
+    case LeanKind::kHingeZ:
+      visit(LeanHinge<2, false, T>(node, c, s), detail::Constant<2>{});
+      break;
+    default:
+      visit(LeanHinge<2, true, T>(node, c, s), detail::Constant<2>{});
+      break;
+  }
+}
+
+/// Inertia and bias wrench of what hangs on a node.
+template <class T>
+struct LeanBurden {
+  ArticulatedInertia<T> P;
+  Force<T> Z;
+};
+
+template <class T, class Const>
+KANSETSU_HD void add_own(const LeanNodeOf<Const>& node, const Motion<T>& V, LeanBurden<T>& b) {
+  const Inertia<T> M = lift<T>(node.M);
+  const Force<T> Z = cross(V, M * V);
+  if (node.leaf) {
+    b = {to_articulated(M), Z};
+    return;
+  }
+  b.P.A = b.P.A + M.I;
+  b.P.B = b.P.B + skew(M.h);
+  b.P.M = b.P.M + Sym3<T>::diagonal(M.m, M.m, M.m);
+  b.Z += Z;
+}
+
+/// Sines, cosines and rates of all hinges. Four at a time, so that their loads are under way together.
+template <class T, class Const, class Q, class V>
+KANSETSU_HD void lean_posture(const LeanTreeViewOf<Const>& tree, const Q& q, const V& v, const LeanMemory<T>& memory) {
+  constexpr int kAhead = 4;
+  for (int first = tree.free_base ? 1 : 0; first < tree.node_count; first += kAhead) {
+    T angle[kAhead], rate[kAhead];
+    for (int k = 0; k < kAhead; ++k) {
+      const LeanNodeOf<Const>& node = tree.nodes[first + k < tree.node_count ? first + k : first];
+      angle[k] = madd(lift<T>(node.ratio), T(q[node.position]), lift<T>(node.offset));
+      rate[k] = lift<T>(node.ratio) * T(v[node.column]);
+    }
+    for (int k = 0; k < kAhead; ++k) {
+      if (first + k >= tree.node_count) break;
+      LeanRecord<T>& record = memory.records[first + k];
+      T s, c;
+      sincos(angle[k], s, c);
+      record.c = c;
+      record.s = s;
+      record.rate = rate[k];
+      record.g = T(0);
+    }
+  }
+}
+
+/// Outward: velocities of the tips, and where limbs meet.
+template <class T, class Const>
+KANSETSU_HD void lean_velocities(const LeanTreeViewOf<Const>& tree, const Motion<T>& V_base,
+                                 const LeanMemory<T>& memory) {
+  const Vec3<T> zero{T(0), T(0), T(0)};
+  Motion<T> V = V_base;
+  for (int i = 0; i < tree.node_count; ++i) {
+    const LeanNodeOf<Const>& node = tree.nodes[i];
+    if (node.kind != LeanKind::kFree) {
+      const LeanRecord<T>& record = memory.records[i];
+      if (!node.chained) {
+        if (node.parent_park < 0)
+          V = {zero, zero};
+        else
+          V = memory.parks[node.parent_park].V;
+      }
+      const T rate = record.rate;
+      with_lean_hinge(node, record.c, record.s, [&]<int AX>(const auto& hinge, detail::Constant<AX>) {
+        V = hinge.to_child(V);
+        along<AX>(V.w) += rate;
+      });
+    }
+    if (node.park >= 0) memory.parks[node.park].V = V;
+    if (node.leaf) memory.tips[node.tip].V = V;
+  }
+}
+
+/// Eliminates one hinge: burden and velocity become those its parent sees, the record gets its factor.
+template <int AX, bool kShifts, class T, class Const, class Hinge>
+KANSETSU_HD void lean_eliminate(const LeanNodeOf<Const>& node, const Hinge& hinge, const T& rate, const T& tau,
+                                LeanBurden<T>& b, Motion<T>& V, LeanRecord<T>& record, T& singular) {
+  const HingeState<T> state{hinge.c, hinge.s, hinge.p, rate, tau, lift<T>(node.rotor)};
+  LeanBurden<T> up;
+  const HingeFactor<T> f = eliminate_axis<AX, kShifts>(state, V, b.P, b.Z, true, singular, up.P, up.Z);
+  const Vec3<T> w = to_z<AX>(V.w), v = to_z<AX>(V.v);
+  const T along_c = madd(w.y, f.U.t.x, msub(w.x, f.U.t.y, msub(v.x, f.U.f.y, v.y * f.U.f.x)));  // Uᵀ·c / rate
+  record.g = f.D_inv * msub(along_c, rate, f.u);
+  record.k = f.D_inv * f.U;
+  b = up;
+  along<AX>(V.w) -= rate;
+  V = hinge.to_parent(V);
+}
+
+/// Inward: returns what hangs on a free base, without its own share; nothing that matters with a fixed one.
+template <class T, class Const, class Tau, class Flags>
+KANSETSU_HD LeanBurden<T> lean_inward(const LeanTreeViewOf<Const>& tree, const Tau& tau, const LeanMemory<T>& memory,
+                                      const Flags& singular) {
+  const Vec3<T> zero{T(0), T(0), T(0)};
+  Motion<T> V{zero, zero};
+  LeanBurden<T> b{to_articulated(Inertia<T>{T(0), zero, {T(0), T(0), T(0), T(0), T(0), T(0)}}), {zero, zero}};
+  const int first = tree.free_base ? 1 : 0;
+  T next_tau = T(tau[tree.nodes[tree.node_count - 1].column]);
+  for (int i = tree.node_count - 1; i >= first; --i) {
+    const LeanNodeOf<Const>& node = tree.nodes[i];
+    LeanRecord<T>& record = memory.records[i];
+    const T torque = lift<T>(node.ratio) * next_tau;
+    next_tau = T(tau[tree.nodes[i > first ? i - 1 : i].column]);  // under way while this hinge is eliminated
+    const T c = record.c, s = record.s, rate = record.rate;
+    if (node.leaf) V = memory.tips[node.tip].V;
+    if (node.park >= 0) {
+      b.P += memory.parks[node.park].P;
+      b.Z += memory.parks[node.park].Z;
+    }
+    if (node.leaf || !node.massless) add_own(node, V, b);
+    T flag = T(0);
+    with_lean_hinge(node, c, s, [&]<int AX, bool kTurned>(const LeanHinge<AX, kTurned, T>& hinge, auto) {
+      if constexpr (kTurned) {
+        lean_eliminate<AX, false>(node, hinge, rate, torque, b, V, record, flag);
+        const Transform<T> X{hinge.R0, hinge.p};
+        b = {X * b.P, X * b.Z};
+      } else {
+        lean_eliminate<AX, true>(node, hinge, rate, torque, b, V, record, flag);
+      }
+    });
+    if constexpr (!std::is_same_v<Flags, Unwanted>) singular[node.column] = flag;
+    if (node.chained || node.parent_park < 0) continue;
+    LeanPark<T>& park = memory.parks[node.parent_park];
+    if (node.first_in) {
+      park.P = b.P;
+      park.Z = b.Z;
+    } else {
+      park.P += b.P;
+      park.Z += b.Z;
+    }
+  }
+  return b;
+}
+
+/// Outward again: accelerations.
+template <class T, class Const, class Out>
+KANSETSU_HD void lean_accelerate(const LeanTreeViewOf<Const>& tree, const Motion<T>& V_base, const Motion<T>& A_base,
+                                 const Motion<T>& A_ground, const LeanMemory<T>& memory, const Out& vdot) {
+  const Vec3<T> zero{T(0), T(0), T(0)};
+  Motion<T> V = V_base, A = A_base;
+  for (int i = 0; i < tree.node_count; ++i) {
+    const LeanNodeOf<Const>& node = tree.nodes[i];
+    if (node.kind != LeanKind::kFree) {
+      const LeanRecord<T> record = memory.records[i];
+      if (!node.chained) {
+        if (node.parent_park < 0) {
+          V = {zero, zero};
+          A = A_ground;
+        } else {
+          V = memory.parks[node.parent_park].V;
+          A = memory.parks[node.parent_park].A;
+        }
+      }
+      with_lean_hinge(node, record.c, record.s, [&]<int AX>(const auto& hinge, detail::Constant<AX>) {
+        V = hinge.to_child(V);
+        along<AX>(V.w) += record.rate;
+        A = hinge.to_child(A);
+        const T acceleration = record.g - dot(Motion<T>{to_z<AX>(A.w), to_z<AX>(A.v)}, record.k);
+        A.w += cross_axis<AX>(V.w, record.rate);
+        A.v += cross_axis<AX>(V.v, record.rate);
+        along<AX>(A.w) += acceleration;
+        vdot[node.column] = lift<T>(node.ratio) * acceleration;
+      });
+    }
+    if (node.park < 0) continue;
+    memory.parks[node.park].V = V;
+    memory.parks[node.park].A = A;
+  }
+}
+
+/// Forward dynamics of one state. q, v, tau, vdot and singular are pointers or whatever has an operator[]; singular may be
+/// Unwanted{}.
+/// @param scratch  LeanMemory<T>::bytes(tree), on a 16-byte boundary (that of T if it is a pack)
+template <class T, class Const, class Q, class V, class Tau, class Out, class Flags>
+KANSETSU_HD void lean_aba(const LeanTreeViewOf<Const>& tree, const Q& q, const V& v, const Tau& tau, void* scratch,
+                          const Out& vdot, const Flags& singular) {
+  const LeanMemory<T> memory(tree, scratch);
+  const Vec3<T> zero{T(0), T(0), T(0)}, up = lift<T>(-tree.gravity);
+  Motion<T> V_base{zero, zero}, A_base{zero, up};
+  lean_posture<T>(tree, q, v, memory);
+  if (tree.free_base) V_base = {{T(v[0]), T(v[1]), T(v[2])}, {T(v[3]), T(v[4]), T(v[5])}};
+  lean_velocities(tree, V_base, memory);
+  LeanBurden<T> b = lean_inward<T>(tree, tau, memory, singular);
+  if (tree.free_base) {
+    const LeanNodeOf<Const>& base = tree.nodes[0];
+    if (base.park >= 0) {
+      b.P += memory.parks[base.park].P;
+      b.Z += memory.parks[base.park].Z;
+    }
+    add_own(base, V_base, b);
+    const T angular = trace(b.P.A), linear = trace(b.P.M);
+    const Ldlt<T, 6> f = factor(b.P, T(kPivotNoise<T>) * select(angular < linear, angular, linear));
+    A_base = solve(f, Force<T>{{T(tau[0]), T(tau[1]), T(tau[2])}, {T(tau[3]), T(tau[4]), T(tau[5])}} - b.Z);
+    const int r = base.position + 3;
+    const Mat3<T> R = to_mat3(Quaternion<T>{T(q[r]), T(q[r + 1]), T(q[r + 2]), T(q[r + 3])});
+    const Vec3<T> lift_off = A_base.v - transpose_times(R, up);
+    vdot[0] = A_base.w.x, vdot[1] = A_base.w.y, vdot[2] = A_base.w.z;
+    vdot[3] = lift_off.x, vdot[4] = lift_off.y, vdot[5] = lift_off.z;
+    if constexpr (!std::is_same_v<Flags, Unwanted>) {
+      for (int k = 0; k < 6; ++k) singular[k] = f.dropped;
+    }
+  }
+  lean_accelerate(tree, V_base, A_base, Motion<T>{zero, up}, memory, vdot);
+}
+
+}  // namespace kansetsu::kernel::inline KANSETSU_ISA
