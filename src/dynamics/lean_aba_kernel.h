@@ -181,17 +181,16 @@ KANSETSU_HD void lean_velocities(const LeanTreeViewOf<Const>& tree, const Motion
 }
 
 /// Eliminates one hinge: burden and velocity become those its parent sees, the record gets its factor.
-template <int AX, bool kShifts, class T, class Const, class Hinge>
+template <int AX, Offset kOffset, class T, class Const, class Hinge>
 KANSETSU_HD void lean_eliminate(const LeanNodeOf<Const>& node, const Hinge& hinge, const T& rate, const T& tau,
                                 LeanBurden<T>& b, Motion<T>& V, LeanRecord<T>& record, T& singular) {
   const HingeState<T> state{hinge.c, hinge.s, hinge.p, rate, tau, lift<T>(node.rotor)};
-  LeanBurden<T> up;
-  const HingeFactor<T> f = eliminate_axis<AX, kShifts>(state, V, b.P, b.Z, true, singular, up.P, up.Z);
-  const Vec3<T> w = to_z<AX>(V.w), v = to_z<AX>(V.v);
-  const T along_c = madd(w.y, f.U.t.x, msub(w.x, f.U.t.y, msub(v.x, f.U.f.y, v.y * f.U.f.x)));  // Uᵀ·c / rate
-  record.g = f.D_inv * msub(along_c, rate, f.u);
-  record.k = f.D_inv * f.U;
-  b = up;
+  eliminate_axis<AX, kOffset>(state, V, true, singular, b.P, b.Z, [&](const HingeFactor<T>& f, const Force<T>& gain) {
+    const Vec3<T> w = to_z<AX>(V.w), v = to_z<AX>(V.v);
+    const T along_c = madd(w.y, f.U.t.x, msub(w.x, f.U.t.y, msub(v.x, f.U.f.y, v.y * f.U.f.x)));  // Uᵀ·c / rate
+    record.g = f.D_inv * msub(along_c, rate, f.u);
+    record.k = gain;
+  });
   along<AX>(V.w) -= rate;
   V = hinge.to_parent(V);
 }
@@ -220,11 +219,14 @@ KANSETSU_HD LeanBurden<T> lean_inward(const LeanTreeViewOf<Const>& tree, const T
     T flag = T(0);
     with_lean_hinge(node, c, s, [&]<int AX, bool kTurned>(const LeanHinge<AX, kTurned, T>& hinge, auto) {
       if constexpr (kTurned) {
-        lean_eliminate<AX, false>(node, hinge, rate, torque, b, V, record, flag);
+        lean_eliminate<AX, Offset::kNone>(node, hinge, rate, torque, b, V, record, flag);
         const Transform<T> X{hinge.R0, hinge.p};
         b = {X * b.P, X * b.Z};
       } else {
-        lean_eliminate<AX, true>(node, hinge, rate, torque, b, V, record, flag);
+        if (node.concurrent)
+          lean_eliminate<AX, Offset::kNone>(node, hinge, rate, torque, b, V, record, flag);
+        else
+          lean_eliminate<AX, Offset::kAny>(node, hinge, rate, torque, b, V, record, flag);
       }
     });
     if constexpr (!std::is_same_v<Flags, Unwanted>) singular[node.column] = flag;

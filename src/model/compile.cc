@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "model/joint_motion.h"
-#include "model/nodes.h"
+#include "model/limbs.h"
 #include "model/scratch.h"
 
 namespace kansetsu {

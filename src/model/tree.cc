@@ -1,6 +1,6 @@
 #include "model/tree.h"
 
-#include "model/nodes.h"
+#include "model/limbs.h"
 
 namespace kansetsu {
 
