@@ -2,7 +2,6 @@
 
 #include "dynamics/group_kernel.h"
 #include "dynamics/hinge_elimination.h"
-#include "dynamics/merged_hinges.h"
 #include "kansetsu/spatial/small_matrix.h"
 #include "kinematics/velocity_kernel.h"
 
@@ -14,10 +13,9 @@ struct ArticulatedTree {
   ArticulatedInertia<T>* P;  ///< per body, in B: P̂ of seed 000 (25)
   Force<T>* Z;               ///< per body, in B: bias wrench Ẑ of seed 000 (26)
   HingeFactor<T>* hinge;     ///< per body: of aligned hinges
-  MergedFactor<T>* merged;  ///< per body: of nodes of concurrent hinges, with their first body; null: solved one by one
-  T* group;                 ///< factors of the coupling groups, laid out by GroupFactor
-  Ldlt<T, 6>* base;         ///< of P[0] if the base is free
-  T* singular;              ///< per column of v: 1 if its projected inertia vanished, else 0
+  T* group;                  ///< factors of the coupling groups, laid out by GroupFactor
+  Ldlt<T, 6>* base;          ///< of P[0] if the base is free
+  T* singular;               ///< per column of v: 1 if its projected inertia vanished, else 0
 };
 
 template <class T, class Const>
@@ -26,7 +24,6 @@ KANSETSU_HD ArticulatedTree<T> carve_articulated(const TreeViewOf<Const>& tree, 
   out.P = carver.template take<ArticulatedInertia<T>>(tree.body_count);
   out.Z = carver.template take<Force<T>>(tree.body_count);
   out.hinge = carver.template take<HingeFactor<T>>(tree.body_count);
-  out.merged = nullptr;
   out.group = carver.template take<T>(tree.group_scratch);
   out.base = carver.template take<Ldlt<T, 6>>(1);
   out.singular = carver.template take<T>(tree.nv);
@@ -47,13 +44,8 @@ KANSETSU_HD void factor_base(const TreeViewOf<Const>& tree, const BodyForces<T>&
 template <class T, class Const>
 KANSETSU_HD void eliminate(const TreeViewOf<Const>& tree, const Posture<T>& posture, const BodyForces<T>& forces,
                            const T* u, const T* tau, ArticulatedTree<T>& art) {
-  const Step* steps = art.merged ? tree.merged_steps : tree.steps;
-  for (int n = (art.merged ? tree.merged_step_count : tree.step_count) - 1; n >= 0; --n) {
-    const Step& step = steps[n];
-    if (step.hinges > 1) {
-      eliminate_merged(tree, step, posture, forces, u, tau, art.P, art.Z, art.merged, art.singular);
-      continue;
-    }
+  for (int n = tree.step_count - 1; n >= 0; --n) {
+    const Step& step = tree.steps[n];
     if (step.group >= 0) {
       eliminate_group(tree, step, posture, forces, u, tau, art.P, art.Z, art.group, art.singular);
       continue;
@@ -78,13 +70,8 @@ KANSETSU_HD void eliminate(const TreeViewOf<Const>& tree, const Posture<T>& post
 template <class T, class Const>
 KANSETSU_HD void substitute(const TreeViewOf<Const>& tree, const Posture<T>& posture, const Motion<T>* V, const T* u,
                             const Motion<T>& A_ground, const ArticulatedTree<T>& art, Motion<T>* A, T* vdot) {
-  const Step* steps = art.merged ? tree.merged_steps : tree.steps;
-  for (int n = 0; n < (art.merged ? tree.merged_step_count : tree.step_count); ++n) {
-    const Step& step = steps[n];
-    if (step.hinges > 1) {
-      substitute_merged(tree, step, posture, step.parent < 0 ? A_ground : A[step.parent], art.merged, A, vdot);
-      continue;
-    }
+  for (int n = 0; n < tree.step_count; ++n) {
+    const Step& step = tree.steps[n];
     if (step.group >= 0) {
       const Group& g = tree.groups[step.group];
       substitute_group(tree, g, g.parent < 0 ? A_ground : A[g.parent], art.group, A, vdot);

@@ -85,11 +85,13 @@ void crba_sparse_entry(const TreeViewOf<Const>& tree, const Const* q, void* scra
 template <class T, class Const>
 void aba_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* tau, const Const* fext,
                void* scratch, Const* vdot, Const* singular) {
-  if (tree.nodes && !fext) {
+  if (tree.nodes) {
     if constexpr (std::is_same_v<T, double>) {
-      limb_aba(*tree.trunk, tree.limbs, tree.limb_count, tree.gravity, q, v, tau, scratch, vdot, singular);
+      limb_aba(*tree.trunk, tree.limbs, tree.limb_count, tree.gravity, q, v, tau, as<Force<T>>(fext), scratch, vdot,
+               singular);
     } else {
-      node_aba(*tree.nodes, tree.gravity, as<T>(q), as<T>(v), as<T>(tau), scratch, as<T>(vdot), as<T>(singular));
+      node_aba(*tree.nodes, tree.gravity, as<T>(q), as<T>(v), as<T>(tau), as<Force<T>>(fext), scratch, as<T>(vdot),
+               as<T>(singular));
     }
     return;
   }
@@ -99,7 +101,6 @@ void aba_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, co
   Motion<T>* A = frame.template take<Motion<T>>(tree.body_count);
   ArticulatedTree<T> art = carve_articulated(tree, frame.carver);
   art.singular = as<T>(singular);
-  art.merged = frame.template take<MergedFactor<T>>(tree.body_count);
   aba(tree, frame.posture, u, as<T>(tau), as<Force<T>>(fext), V, art, A, as<T>(vdot));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dynamics/own_inertia.h"
+#include "model/nodes.h"
 
 /// The tight loop of the articulated-body algorithm: one aligned hinge. Axes are renamed so that the hinge is about z;
 /// what the elimination leaves is then turned in the plane only, shifted by a constant and added to the parent.
@@ -21,16 +22,15 @@ struct HingeState {
   T rate, tau, rotor;
 };
 
-/// Eliminates an aligned hinge below which P_B and Z_B hang: its factor, and if `passes_on` what its parent sees of it.
-/// Without kShifts the two frames have one origin.
+/// Eliminates an aligned hinge. P and Z: what hangs on it, and on return, if `passes_on`, what its parent sees of that.
+/// @param keep  called with the factor and U/D
 /// @param singular  out: 1 if the hinge moves no inertia
-template <int AX, bool kShifts, class T>
-KANSETSU_HD HingeFactor<T> eliminate_axis(const HingeState<T>& hinge, const Motion<T>& V,
-                                          const ArticulatedInertia<T>& P_B, const Force<T>& Z_B, bool passes_on,
-                                          T& singular, ArticulatedInertia<T>& P_P, Force<T>& Z_P) {
-  const Sym3<T> A = to_z<AX>(P_B.A), M = to_z<AX>(P_B.M);
-  const Mat3<T> B = to_z<AX>(P_B.B);
-  const Vec3<T> Zt = to_z<AX>(Z_B.t), Zf = to_z<AX>(Z_B.f);
+template <int AX, Offset kOffset, class T, class Keep>
+KANSETSU_HD void eliminate_axis(const HingeState<T>& hinge, const Motion<T>& V, bool passes_on, T& singular,
+                                ArticulatedInertia<T>& P, Force<T>& Z, const Keep& keep) {
+  const Sym3<T> A = to_z<AX>(P.A), M = to_z<AX>(P.M);
+  const Mat3<T> B = to_z<AX>(P.B);
+  const Vec3<T> Zt = to_z<AX>(Z.t), Zf = to_z<AX>(Z.f);
 
   const Force<T> U{{A.xz, A.yz, A.zz}, B.z};
   const T& rotor = hinge.rotor;
@@ -40,11 +40,11 @@ KANSETSU_HD HingeFactor<T> eliminate_axis(const HingeState<T>& hinge, const Moti
   const T D_inv = select(regular, T(1) / D, T(0));
   singular = select(regular, T(0), T(1));
   const T u = hinge.tau - Zt.z;
-  const HingeFactor<T> factor{U, D_inv, u};
-  if (!passes_on) return factor;
+  const Force<T> k = D_inv * U;
+  keep(HingeFactor<T>{U, D_inv, u}, k);  // at once, so that registers become free
+  if (!passes_on) return;
 
   // P' = P − U·D⁻¹·Uᵀ. What remains along the axis is the rotor's share, U·J/D: exactly zero without a rotor.
-  const Force<T> k = D_inv * U;
   const T rest = select(regular, rotor * D_inv, T(1));
   const Sym3<T> A1{msub(U.t.x, k.t.x, A.xx),
                    msub(U.t.x, k.t.y, A.xy),
@@ -71,14 +71,19 @@ KANSETSU_HD HingeFactor<T> eliminate_axis(const HingeState<T>& hinge, const Moti
   ArticulatedInertia<T> P_z{turn_z(A1), turn_z(B1), turn_z(M1)};
   Vec3<T> t = turn_z(Zt1);
   const Vec3<T> f = turn_z(Zf1);
-  if constexpr (kShifts) {
-    const Vec3<T> p = to_z<AX>(hinge.p);
+  const Vec3<T> p = to_z<AX>(hinge.p);
+  if constexpr (kOffset == Offset::kAny) {
     P_z = shift(p, P_z);
     t = add_cross(t, p, f);
+  } else if constexpr (kOffset != Offset::kNone) {
+    constexpr int K = (int(kOffset) + 2 - AX) % 3;  // the axis of the offset, where AX is called z
+    const T& d = along<K>(p);
+    P_z = from_z<K>(shift_z(d, to_z<K>(P_z)));
+    const Vec3<T> f_K = to_z<K>(f), t_K = to_z<K>(t);
+    t = from_z<K>(Vec3<T>{msub(d, f_K.y, t_K.x), madd(d, f_K.x, t_K.y), t_K.z});
   }
-  P_P = {from_z<AX>(P_z.A), from_z<AX>(P_z.B), from_z<AX>(P_z.M)};
-  Z_P = {from_z<AX>(t), from_z<AX>(f)};
-  return factor;
+  P = {from_z<AX>(P_z.A), from_z<AX>(P_z.B), from_z<AX>(P_z.M)};
+  Z = {from_z<AX>(t), from_z<AX>(f)};
 }
 
 template <int AX, class T, class Const>
@@ -95,11 +100,10 @@ KANSETSU_HD void eliminate_hinge(const TreeViewOf<Const>& tree, const Step& step
                             rate[b.u],
                             T(term.ratio) * tau[term.column],
                             T(tree.rotor_inertia[b.u])};
-  ArticulatedInertia<T> P;
-  Force<T> Z;
-  factors[i] =
-      eliminate_axis<AX, true>(hinge, forces.V[i], collected_inertia(b, i, P_all), collected_bias(b, i, forces, Z_all),
-                               b.parent >= 0, singular[term.column], P, Z);
+  ArticulatedInertia<T> P = collected_inertia(b, i, P_all);
+  Force<T> Z = collected_bias(b, i, forces, Z_all);
+  eliminate_axis<AX, Offset::kAny>(hinge, forces.V[i], b.parent >= 0, singular[term.column], P, Z,
+                                   [&](const HingeFactor<T>& factor, const Force<T>&) { factors[i] = factor; });
   if (b.parent >= 0) deposit(tree, step, forces, P, Z, P_all, Z_all);
 }
 

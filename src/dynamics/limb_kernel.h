@@ -55,6 +55,18 @@ KANSETSU_HD Motion<Limb> carriers(const LimbSetView& set, const Motion<double>* 
           {lanes(a.v.x, b.v.x, c.v.x, d.v.x), lanes(a.v.y, b.v.y, c.v.y, d.v.y), lanes(a.v.z, b.v.z, c.v.z, d.v.z)}};
 }
 
+/// Wrenches on the bodies of a node of limbs.
+KANSETSU_HD Force<Limb> lane_wrenches(const NodeOf<Limb>& node, const Force<double>* fext) {
+  const Force<double> none;
+  const auto of = [&](int l) -> const Force<double>& { return node.body[l] < 0 ? none : fext[node.body[l]]; };
+  const Force<double>&a = of(0), &b = of(1), &c = of(2), &d = of(3);
+  const Vec3<Limb> t{lanes(a.t.x, b.t.x, c.t.x, d.t.x), lanes(a.t.y, b.t.y, c.t.y, d.t.y),
+                     lanes(a.t.z, b.t.z, c.t.z, d.t.z)};
+  const Vec3<Limb> f{lanes(a.f.x, b.f.x, c.f.x, d.f.x), lanes(a.f.y, b.f.y, c.f.y, d.f.y),
+                     lanes(a.f.z, b.f.z, c.f.z, d.f.z)};
+  return {node.Q * t, node.Q * f};
+}
+
 /// Puts what the limbs of a set leave down at their carriers. Packs and their structs are plain arrays of numbers.
 KANSETSU_HD void put_down(const LimbSetView& set, const NodeTreeViewOf<double>& trunk, const Burden<Limb>& b,
                           NodeWork<double>& w) {
@@ -73,8 +85,8 @@ KANSETSU_HD void put_down(const LimbSetView& set, const NodeTreeViewOf<double>& 
 
 /// Forward dynamics of one state, see node_aba().
 KANSETSU_HD void limb_aba(const NodeTreeViewOf<double>& trunk, const LimbSetView* sets, int set_count,
-                          const Vec3<>& gravity, const double* q, const double* v, const double* tau, void* scratch,
-                          double* vdot, double* singular) {
+                          const Vec3<>& gravity, const double* q, const double* v, const double* tau,
+                          const Force<double>* fext, void* scratch, double* vdot, double* singular) {
   const Vec3<double> zero{0, 0, 0};
   const Motion<double> V_ground{zero, zero}, A_ground{zero, -gravity};
   Carver<double> carver(scratch);
@@ -94,9 +106,14 @@ KANSETSU_HD void limb_aba(const NodeTreeViewOf<double>& trunk, const LimbSetView
     limb[n].state.u = gather_lanes(set.tree, v, limb[n].u_memory);
     limb[n].tau = gather_lanes(set.tree, tau, limb[n].tau_memory);
     outward(set.tree, quaternions, carriers(set, w.V, V_ground), limb[n]);
-    put_down(set, trunk, inward(set.tree, true, limb[n]), w);
+    const auto external = [&](const NodeOf<Limb>& node) { return lane_wrenches(node, fext); };
+    put_down(set, trunk, fext ? inward(set.tree, true, external, limb[n]) : inward(set.tree, true, nullptr, limb[n]),
+             w);
   }
-  inward(trunk, false, w);
+  if (fext)
+    inward(trunk, false, [&](const NodeOf<double>& node) { return fext[node.body[0]]; }, w);
+  else
+    inward(trunk, false, nullptr, w);
   accelerate(trunk, A_ground, w);
   scatter_coordinates(trunk, w.vdot, vdot);
   for (int k = 0; k < trunk.coordinate_count; ++k) singular[trunk.coordinates[k].column] = w.singular[k];

@@ -6,7 +6,13 @@
 /// node to node; only where limbs meet are they put down.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// U = P·S, the factor of SᵀPS and τ − Sᵀ·Z; a hinge fills U and D_inv[0], u[0] only, in renamed axes.
+/// q̈ = free − kᵀ·a' of a hinge: k = P·S/D, free = (τ − Sᵀ·Z)/D, in renamed axes.
+template <class T>
+struct HingeGain {
+  Force<T> k;
+  T free;
+};
+/// P, the factor of SᵀPS and τ − Sᵀ·Z of a ball.
 template <class T>
 struct BallFactor {
   ArticulatedInertia<T> P;
@@ -18,8 +24,8 @@ struct BallFactor {
 template <class T>
 struct NodeWork {
   NodeState<T> state;
-  Motion<T>*V, *A;           ///< per node
-  HingeFactor<T>* hinge;     ///< per node
+  Motion<T>*V, *A;           ///< per node; A where limbs meet
+  HingeGain<T>* hinge;       ///< per node
   BallFactor<T>* ball;       ///< per ball
   ArticulatedInertia<T>* P;  ///< where limbs meet
   Force<T>* Z;
@@ -37,7 +43,7 @@ KANSETSU_HD NodeWork<T> carve_nodes(const NodeTreeViewOf<Const>& tree, Carver<T>
   w.state.R = carver.template take<Mat3<T>>(tree.ball_count);
   w.V = carver.template take<Motion<T>>(tree.node_count);
   w.A = carver.template take<Motion<T>>(tree.node_count);
-  w.hinge = carver.template take<HingeFactor<T>>(tree.node_count);
+  w.hinge = carver.template take<HingeGain<T>>(tree.node_count);
   w.ball = carver.template take<BallFactor<T>>(tree.ball_count);
   w.P = carver.template take<ArticulatedInertia<T>>(tree.gather_count);
   w.Z = carver.template take<Force<T>>(tree.gather_count);
@@ -150,58 +156,71 @@ KANSETSU_HD void outward(const NodeTreeViewOf<Const>& tree, const T* q, const Mo
   }
 }
 
-/// Eliminates hinge i, with or without an offset from its parent.
-template <int AX, bool kShifts, class T, class Const>
+/// Eliminates hinge i.
+template <int AX, Offset kOffset, class T, class Const>
 KANSETSU_HD void eliminate_node(const NodeOf<Const>& node, int i, bool passes_on, NodeWork<T>& w, Burden<T>& b) {
   const int k = node.u;
   const HingeState<T> hinge{w.state.c[k], w.state.s[k], lift<T>(node.p),
                             w.state.u[k], w.tau[k],     lift<T>(node.rotor[0])};
-  Burden<T> up;
-  w.hinge[i] = eliminate_axis<AX, kShifts>(hinge, w.V[i], b.P, b.Z, passes_on, w.singular[k], up.P, up.Z);
-  if (passes_on) b = up;
+  eliminate_axis<AX, kOffset>(
+      hinge, w.V[i], passes_on, w.singular[k], b.P, b.Z,
+      [&](const HingeFactor<T>& f, const Force<T>& gain) { w.hinge[i] = {gain, f.D_inv * f.u}; });
+}
+
+template <int AX, class T, class Const>
+KANSETSU_HD void eliminate_hinge(const NodeOf<Const>& node, int i, bool passes_on, NodeWork<T>& w, Burden<T>& b) {
+  switch (node.offset) {
+    case Offset::kX:
+      eliminate_node<AX, Offset::kX>(node, i, passes_on, w, b);
+      break;
+    case Offset::kY:
+      eliminate_node<AX, Offset::kY>(node, i, passes_on, w, b);
+      break;
+    case Offset::kZ:
+      eliminate_node<AX, Offset::kZ>(node, i, passes_on, w, b);
+      break;
+    case Offset::kAny:
+      eliminate_node<AX, Offset::kAny>(node, i, passes_on, w, b);
+      break;
+    case Offset::kNone:
+      eliminate_node<AX, Offset::kNone>(node, i, passes_on, w, b);
+      break;
+  }
 }
 
 /// Inward: returns what the carrier sees of a carried tree. With a free base A[0] is solved for.
 /// On entry w.P and w.Z hold what other trees have put down at the places where limbs meet.
-template <class T, class Const>
-KANSETSU_HD Burden<T> inward(const NodeTreeViewOf<Const>& tree, bool carried, NodeWork<T>& w) {
+/// @param external  called with each node, gives the wrench on it in its frame; or nullptr
+template <class T, class Const, class External>
+KANSETSU_HD Burden<T> inward(const NodeTreeViewOf<Const>& tree, bool carried, const External& external,
+                             NodeWork<T>& w) {
   Burden<T> b = no_burden<T>();
   for (int i = tree.node_count - 1; i >= 0; --i) {
     const NodeOf<Const>& node = tree.nodes[i];
     take_up(node, w.V[i], w, b);
+    if constexpr (!std::is_same_v<External, std::nullptr_t>) b.Z -= external(node);
     const bool passes_on = node.parent >= 0 || carried;
-    switch (int(node.kind) + (node.concurrent ? 8 : 0)) {
-      case 0:
-        eliminate_node<0, true>(node, i, passes_on, w, b);
+    switch (node.kind) {
+      case NodeKind::kHingeX:
+        eliminate_hinge<0>(node, i, passes_on, w, b);
         break;
-      case 1:
-        eliminate_node<1, true>(node, i, passes_on, w, b);
+      case NodeKind::kHingeY:
+        eliminate_hinge<1>(node, i, passes_on, w, b);
         break;
-      case 2:
-        eliminate_node<2, true>(node, i, passes_on, w, b);
+      case NodeKind::kHingeZ:
+        eliminate_hinge<2>(node, i, passes_on, w, b);
         break;
-      case 8:
-        eliminate_node<0, false>(node, i, passes_on, w, b);
-        break;
-      case 9:
-        eliminate_node<1, false>(node, i, passes_on, w, b);
-        break;
-      case 10:
-        eliminate_node<2, false>(node, i, passes_on, w, b);
-        break;
-      case int(NodeKind::kHinge):
-      case int(NodeKind::kHinge) + 8: {
-        eliminate_node<2, false>(node, i, passes_on, w, b);
+      case NodeKind::kHinge: {
+        eliminate_node<2, Offset::kNone>(node, i, passes_on, w, b);
         const Transform<T> X{lift<T>(node.R0), lift<T>(node.p)};
         if (passes_on) b = {X * b.P, X * b.Z};
         break;
       }
-      case int(NodeKind::kBall):
-      case int(NodeKind::kBall) + 8:
+      case NodeKind::kBall:
         eliminate_ball(node, BallJoint<T>{w.state.R[node.ball], lift<T>(node.p)}, w.state.u + node.u, w.tau + node.u,
                        w.V[i], passes_on, b, w.ball[node.ball], w.singular + node.u);
         break;
-      default: {
+      case NodeKind::kFree: {
         const T angular = trace(b.P.A), linear = trace(b.P.M);
         const Ldlt<T, 6> base = factor(b.P, T(kPivotNoise<T>) * select(angular < linear, angular, linear));
         for (int k = 0; k < 6; ++k) w.singular[k] = base.dropped;
@@ -221,18 +240,22 @@ KANSETSU_HD Burden<T> inward(const NodeTreeViewOf<Const>& tree, bool carried, No
 /// Outward again: accelerations. A_P: that of what carries the tree, apparent (gravity as an upward acceleration).
 template <class T, class Const>
 KANSETSU_HD void accelerate(const NodeTreeViewOf<Const>& tree, const Motion<T>& A_P, NodeWork<T>& w) {
+  Motion<T> A = A_P;  // of the node before; only where limbs meet is it kept
   for (int i = 0; i < tree.node_count; ++i) {
     const NodeOf<Const>& node = tree.nodes[i];
-    const Motion<T>& A = node.parent < 0 ? A_P : w.A[node.parent];
+    if (node.parent < 0)
+      A = A_P;
+    else if (tree.nodes[node.parent].gathers >= 0)
+      A = w.A[node.parent];
     const T* u = w.state.u + node.u;
     T* vdot = w.vdot + node.u;
     const auto hinge = [&]<int AX>(const auto& joint, detail::Constant<AX>) {
-      const HingeFactor<T>& f = w.hinge[i];
-      Motion<T> A_B = joint.to_child(A);
-      joint.add_bias(w.V[i], u, A_B);
-      vdot[0] = f.D_inv * (f.u - dot(Motion<T>{to_z<AX>(A_B.w), to_z<AX>(A_B.v)}, f.U));
-      joint.add_rate(vdot, A_B);
-      w.A[i] = A_B;
+      const HingeGain<T>& gain = w.hinge[i];
+      A = joint.to_child(A);
+      joint.add_bias(w.V[i], u, A);
+      const T acceleration = gain.free - dot(Motion<T>{to_z<AX>(A.w), to_z<AX>(A.v)}, gain.k);
+      joint.add_rate(&acceleration, A);
+      vdot[0] = acceleration;
     };
     const T &c = w.state.c[node.u], &s = w.state.s[node.u];
     const Vec3<T> p = lift<T>(node.p);
@@ -250,34 +273,34 @@ KANSETSU_HD void accelerate(const NodeTreeViewOf<Const>& tree, const Motion<T>& 
         hinge(TurnedHinge<T>{c, s, lift<T>(node.R0), p}, detail::Constant<2>{});
         break;
       case NodeKind::kFree: {
-        const Motion<T>& A_B = w.A[0];
-        const Vec3<T> lift_off = A_B.v - transpose_times(w.state.X_base.R, A_P.v);
-        vdot[0] = A_B.w.x, vdot[1] = A_B.w.y, vdot[2] = A_B.w.z;
+        A = w.A[0];
+        const Vec3<T> lift_off = A.v - transpose_times(w.state.X_base.R, A_P.v);
+        vdot[0] = A.w.x, vdot[1] = A.w.y, vdot[2] = A.w.z;
         vdot[3] = lift_off.x, vdot[4] = lift_off.y, vdot[5] = lift_off.z;
         break;
       }
       case NodeKind::kBall: {  // u has P·C in it already
         const BallJoint<T> joint{w.state.R[node.ball], p};
         const BallFactor<T>& f = w.ball[node.ball];
-        Motion<T> A_B = joint.to_child(A);
-        const Vec3<T> rest = f.u - (f.P.A * A_B.w + f.P.B * A_B.v);
+        A = joint.to_child(A);
+        const Vec3<T> rest = f.u - (f.P.A * A.w + f.P.B * A.v);
         T y[3] = {rest.x, rest.y, rest.z};
         f.D.solve(y);
         for (int k = 0; k < 3; ++k) vdot[k] = y[k];
-        joint.add_bias(w.V[i], u, A_B);
-        joint.add_rate(vdot, A_B);
-        w.A[i] = A_B;
+        joint.add_bias(w.V[i], u, A);
+        joint.add_rate(y, A);
         break;
       }
     }
+    if (node.gathers >= 0) w.A[i] = A;
   }
 }
 
-/// Forward dynamics of states of any number type, all nodes in one tree. v may be null.
+/// Forward dynamics of states of any number type, all nodes in one tree. v and fext (per body, in B) may be null.
 /// @param singular  per column: 1 if its projected inertia vanished, else 0
 template <class T, class Const>
 KANSETSU_HD void node_aba(const NodeTreeViewOf<Const>& tree, const Vec3<Const>& gravity, const T* q, const T* v,
-                          const T* tau, void* scratch, T* vdot, T* singular) {
+                          const T* tau, const Force<T>* fext, void* scratch, T* vdot, T* singular) {
   const Vec3<T> zero{T(0), T(0), T(0)};
   Carver<T> carver(scratch);
   NodeWork<T> w = carve_nodes(tree, carver);
@@ -287,7 +310,10 @@ KANSETSU_HD void node_aba(const NodeTreeViewOf<Const>& tree, const Vec3<Const>& 
   if (tree.in_order) w.vdot = vdot, w.singular = singular;
   outward(tree, q, Motion<T>{zero, zero}, w);
   clear_gathers(tree, w);
-  inward(tree, false, w);
+  if (fext)
+    inward(tree, false, [&](const NodeOf<Const>& node) { return fext[node.body[0]]; }, w);
+  else
+    inward(tree, false, nullptr, w);
   accelerate(tree, Motion<T>{zero, lift<T>(-gravity)}, w);
   if (tree.in_order) return;
   scatter_coordinates(tree, w.vdot, vdot);

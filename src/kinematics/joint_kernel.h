@@ -81,6 +81,10 @@ KANSETSU_HD Mat3<T> to_z(const Mat3<T>& a) {
   if constexpr (AX == 1) return {to_z<1>(a.z), to_z<1>(a.x), to_z<1>(a.y)};
   if constexpr (AX == 2) return a;
 }
+template <int AX, class T>
+KANSETSU_HD ArticulatedInertia<T> to_z(const ArticulatedInertia<T>& P) {
+  return {to_z<AX>(P.A), to_z<AX>(P.B), to_z<AX>(P.M)};
+}
 template <int AX, class Any>
 KANSETSU_HD Any from_z(const Any& a) {
   return to_z < AX == 2 ? 2 : 1 - AX > (a);

@@ -15,6 +15,9 @@ struct KinematicsKernels {
   int width;
   /// X_WB per body
   void (*poses)(const TreeViewOf<Real>&, const Real* q, void* scratch, Real* X);
+  /// X_WL per link
+  void (*fk)(const TreeViewOf<Real>&, const LinkPlacement* links, int link_count, const Real* q, void* scratch,
+             Real* X);
   /// X_WB, V_WB_B and spatial acceleration A_WB_B per body; a may be null, then A is the drift
   void (*motions)(const TreeViewOf<Real>&, const Real* q, const Real* v, const Real* a, void* scratch, Real* X, Real* V,
                   Real* A);

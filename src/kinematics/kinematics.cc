@@ -14,10 +14,8 @@ void fk(const Model& model, const VectorRef& q, Workspace& work, LinkPoses& out)
   work.check("fk", model);
   check_size("fk", "poses of the result", long(out.X_WL.size()), model.link_count());
   const Tree& tree = model.tree();
-  Carver<double> carver(work.data());
-  Transform<>* X_WB = carver.take<Transform<>>(tree.body_count());
-  kernel::kinematics().poses(tree.view(), q.data(), carver.rest(), numbers(X_WB));
-  for (size_t i = 0; i < tree.links.size(); ++i) out.X_WL[i] = link_pose(tree.links[i], X_WB);
+  kernel::kinematics().fk(tree.view(), tree.links.data(), int(tree.links.size()), q.data(), work.data(),
+                          numbers(out.X_WL.data()));
 }
 
 LinkPoses fk(const Model& model, const VectorRef& q) {

@@ -2,6 +2,7 @@
 
 #include "kinematics/centroidal_kernel.h"
 #include "kinematics/entry.h"
+#include "kinematics/fk_kernel.h"
 #include "kinematics/jacobian_kernel.h"
 #include "kinematics/kernel_table.h"
 #include "kinematics/velocity_kernel.h"
@@ -15,6 +16,28 @@ template <class T, class Const>
 void poses_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* X) {
   Frame<T> frame(tree, q, scratch);
   poses(tree, frame.posture, false, as<Transform<T>>(X));
+}
+
+template <class T, class Const>
+void fk_entry(const TreeViewOf<Const>& tree, const LinkPlacement* links, int link_count, const Const* q, void* scratch,
+              Const* out) {
+  Frame<T> frame(tree, q, scratch);
+  if constexpr (std::is_same_v<T, double>) {
+    ColumnPose* X = frame.template take<ColumnPose>(tree.body_count);
+    column_poses(tree, frame.posture, X);
+    const ColumnPose ground = ColumnPose::from({});
+    for (int i = 0; i < link_count; ++i) {
+      const ColumnPose& at = links[i].body < 0 ? ground : X[links[i].body];
+      (links[i].at_body ? at : at * links[i].X_BL).store(out + 12 * i);
+    }
+  } else {
+    Transform<T>* X = frame.template take<Transform<T>>(tree.body_count);
+    poses(tree, frame.posture, false, X);
+    for (int i = 0; i < link_count; ++i) {
+      const Transform<T> at = links[i].body < 0 ? Transform<T>{} : X[links[i].body];
+      as<Transform<T>>(out)[i] = links[i].at_body ? at : at * lift<T>(links[i].X_BL);
+    }
+  }
 }
 
 template <class T, class Const>
@@ -40,6 +63,20 @@ void jacobian_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* 
 template <class T, class Const>
 void subspaces_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* out) {
   Frame<T> frame(tree, q, scratch);
+  if constexpr (std::is_same_v<T, double>) {
+    if (tree.simple) {
+      ColumnPose* X = frame.template take<ColumnPose>(tree.body_count);
+      column_poses(tree, frame.posture, X);
+      column_axes(tree, X, [&](int k, const ColumnPose::Column& w, const ColumnPose::Column& v) {
+        const CoordinateTermOf<Const>& term = tree.terms[k];
+        const ColumnPose::Column sign(term.ratio), angular = sign * w, linear = sign * v;
+        double* column = out + 6 * term.column;
+        std::memcpy(column, &angular, sizeof(angular));  // one number too many, which the next line replaces
+        column[3] = linear[0], column[4] = linear[1], column[5] = linear[2];
+      });
+      return;
+    }
+  }
   const WorldFrame<T> world(tree, frame, nullptr);
   Motion<T>* S = as<Motion<T>>(out);
   const Vec3<T> zero{T(0), T(0), T(0)};
@@ -119,6 +156,7 @@ template <class T>
 constexpr KinematicsKernels<scalar_t<T>> make_table(int width) {
   return {width,
           poses_entry<T, scalar_t<T>>,
+          fk_entry<T, scalar_t<T>>,
           motions_entry<T, scalar_t<T>>,
           jacobian_entry<T, scalar_t<T>>,
           subspaces_entry<T, scalar_t<T>>,

@@ -53,6 +53,7 @@ class TreeCompiler {
     }
     for (LinkPlacement& link : tree_.links) {
       link.M_L = link_inertia(d_.links[size_t(&link - tree_.links.data())]);
+      link.at_body = link.X_BL == Transform<>{};
       if (link.body < 0) continue;
       Body& body = tree_.bodies[size_t(link.body)];
       body.M_B = body.M_B + link.X_BL * link.M_L;
@@ -67,7 +68,6 @@ class TreeCompiler {
       b.concurrent = b.X_PJ.p == Vec3<>{};
     }
     form_groups(tree_);
-    merge_hinges(tree_);
     tree_.nodes = make_nodes(tree_);
     tree_.scratch = scratch_size(tree_);
     tree_.make_view();

@@ -27,9 +27,6 @@ Tree compile_tree(const ModelDescription& ordered, const Coordinates& coordinate
 /// Partitions the bodies into groups and steps (called by compile_tree).
 void form_groups(Tree& tree);
 
-/// Makes nodes of two or three concurrent hinges with massless bodies between them (called by compile_tree).
-void merge_hinges(Tree& tree);
-
 /// Inertia of a link about and in its own frame; zero if it has none.
 Inertia<> link_inertia(const LinkDescription& link);
 

@@ -88,7 +88,8 @@ class SetBuilder {
     out.kind = model.kind;
     out.n = model.n;
     out.u = int(tree.lane_coordinates.size());
-    out.massless = out.concurrent = true;
+    out.massless = true;
+    out.offset = Offset::kNone;
     if (depth > 0) tree.nodes.back().leaf = false;
     tree.lane_coordinates.resize(tree.lane_coordinates.size() + size_t(out.n));
     const Mat3<> Q_before[kLimbLanes] = {Q_[0], Q_[1], Q_[2], Q_[3]};
@@ -119,9 +120,13 @@ class SetBuilder {
   void fill(const Node& node, int lane, const Mat3<>& Q_parent, NodeOf<LimbConst>& out) {
     NodeTreeOf<LimbConst>& tree = set_.tree;
     const Mat3<>& Q = Q_[lane];
+    out.body[lane] = node.body[0];
     out.massless &= node.massless;
-    out.concurrent &= node.concurrent;
+    if (const Offset mine = offset_of(Q_parent * node.p); mine != Offset::kNone) {
+      out.offset = out.offset == Offset::kNone || out.offset == mine ? mine : Offset::kAny;
+    }
     set(out.R0, lane, times_transpose(Q_parent * node.R0, Q));
+    set(out.Q, lane, Q);
     set(out.p, lane, Q_parent * node.p);
     const Inertia<> M = Transform<>{Q, {}} * node.M;
     out.M.m.set(lane, M.m);

@@ -30,6 +30,13 @@ NodeKind kind_of(const Body& b) {
 
 }  // namespace
 
+Offset offset_of(const Vec3<>& p) {
+  if (p == Vec3<>{}) return Offset::kNone;
+  if (p.y == 0 && p.z == 0) return Offset::kX;
+  if (p.z == 0 && p.x == 0) return Offset::kY;
+  return p.x == 0 && p.y == 0 ? Offset::kZ : Offset::kAny;
+}
+
 void number_nodes(NodeTreeOf<double>& tree, const std::vector<bool>& gathers) {
   std::vector<int> children(tree.nodes.size(), 0);
   for (const auto& node : tree.nodes) {
@@ -55,12 +62,13 @@ std::shared_ptr<const Nodes> make_nodes(const Tree& tree) {
   for (const Body& b : tree.bodies) {
     NodeOf<double> node;
     node.parent = b.parent;
+    node.body[0] = int(whole.nodes.size());
     node.kind = kind_of(b);
     node.n = b.nu;
     node.u = int(whole.coordinates.size());
     if (b.large >= 0) node.q = tree.large[size_t(b.large)].q;
     node.massless = b.massless;
-    node.concurrent = b.concurrent;
+    node.offset = offset_of(b.X_PJ.p);
     node.R0 = b.X_PJ.R;
     node.p = b.X_PJ.p;
     node.M = b.M_B;

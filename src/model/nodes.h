@@ -20,20 +20,25 @@ enum class NodeKind {
   kFree,   ///< the free base; node 0
 };
 
+/// What is known of p in all lanes: nothing, that it is along a coordinate axis, or that it is zero.
+enum class Offset { kX, kY, kZ, kAny, kNone };
+
 template <class Const>
 struct NodeOf {
   int parent = -1;  ///< node, smaller than this one; −1: what carries the tree
   NodeKind kind = NodeKind::kHingeZ;
-  int n = 1;         ///< coordinates
-  int u = 0;         ///< first of its n coordinates
-  int q = 0;         ///< first entry of its quaternion or pose in q; in lanes, first of the gathered numbers
-  int ball = 0;      ///< its number among the balls
+  int n = 1;  ///< coordinates
+  int u = 0;  ///< first of its n coordinates
+  int q = 0;  ///< first entry of its quaternion or pose in q; in lanes, first of the gathered numbers
+  int body[4] = {-1, -1, -1, -1};  ///< in the tree, of each lane (the first where there are no lanes); −1: none
+  int ball = 0;                    ///< its number among the balls
   int gathers = -1;  ///< where contributions of several limbs meet; −1: its only child is the next node, if any
   bool leaf = true;
-  bool massless = false;    ///< in all lanes
-  bool concurrent = false;  ///< p = 0 in all lanes
+  bool massless = false;  ///< in all lanes
+  Offset offset = Offset::kAny;
   Mat3<Const> R0 = Mat3<Const>::identity();
-  Vec3<Const> p;  ///< p_PB
+  Mat3<Const> Q = Mat3<Const>::identity();  ///< how its frame is turned against the body's, see limbs.cc
+  Vec3<Const> p;                            ///< p_PB
   Inertia<Const> M;
   Const rotor[3] = {Const(0), Const(0), Const(0)};
 };

@@ -30,6 +30,11 @@ class Carver {
     next_ += (std::size_t(count) * sizeof(Item) + kLine - 1) / kLine * kLine;
     return out;
   }
+  /// One item whose size is no multiple of a number's.
+  template <class Item>
+  KANSETSU_HD Item* take_bytes() {
+    return reinterpret_cast<Item*>(take<T>(int((sizeof(Item) + sizeof(T) - 1) / sizeof(T))));
+  }
   KANSETSU_HD int* take_ints(int count) { return reinterpret_cast<int*>(take<T>(count)); }
   /// What is left, for a kernel that carves on.
   KANSETSU_HD void* rest() const { return next_; }

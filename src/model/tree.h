@@ -82,14 +82,14 @@ struct Step {
   int group = -1;      ///< a group
   int parent = -1;     ///< body that the step hangs on; −1: the ground
   bool opens = false;  ///< from the tips, the first step that reaches its parent
-  int hinges = 1;  ///< 2 or 3: `body` and the next ones, concurrent and massless but for the last, taken as one node
 };
 
 /// Where a link of the user sits.
 struct LinkPlacement {
   int body = -1;
   Transform<> X_BL;
-  Inertia<> M_L;  ///< own inertia of the link, about and in the link frame
+  Inertia<> M_L;         ///< own inertia of the link, about and in the link frame
+  bool at_body = false;  ///< X_BL is the identity
 };
 
 /// Everything a kernel may touch, as plain pointers, so that the same view works on a host and on a device.
@@ -104,9 +104,8 @@ struct TreeViewOf {
   const int* group_members;
   const int* group_columns;
   const Const* group_gamma;
-  const Step* steps;         ///< base to tips; a free base is not among them
-  const Step* merged_steps;  ///< the same with concurrent hinges merged
-  int body_count, large_count, step_count, merged_step_count;
+  const Step* steps;  ///< base to tips; a free base is not among them
+  int body_count, large_count, step_count;
   int nq, nv, nu;
   int group_scratch;  ///< numbers of group scratch memory needed
   bool free_base;     ///< body 0 is free, hangs on the ground, and is solved as the root
@@ -133,7 +132,7 @@ struct Tree {
   std::vector<Group> groups;
   std::vector<int> group_members, group_columns;
   std::vector<double> group_gamma;
-  std::vector<Step> steps, merged_steps;
+  std::vector<Step> steps;
   std::vector<LinkPlacement> links;
   std::vector<int> joint_of_body;  ///< −1 for a free base
   /// Where the coordinates of the joints are: joint j's coordinate k is sign times a tree coordinate.

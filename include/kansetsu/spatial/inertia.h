@@ -87,6 +87,19 @@ KANSETSU_HD ArticulatedInertia<T> shift(const Vec3<T>& p, const ArticulatedInert
   return {A, B, M};
 }
 
+/// shift() by d along z.
+template <class T>
+KANSETSU_HD ArticulatedInertia<T> shift_z(const T& d, const ArticulatedInertia<T>& P) {
+  const Sym3<T>& M = P.M;
+  const Mat3<T>& C = P.B;
+  const Mat3<T> B{{msub(d, M.xy, C.x.x), msub(d, M.yy, C.x.y), msub(d, M.yz, C.x.z)},
+                  {madd(d, M.xx, C.y.x), madd(d, M.xy, C.y.y), madd(d, M.xz, C.y.z)},
+                  C.z};
+  const Sym3<T> A{msub(d, C.x.y + B.x.y, P.A.xx), madd(d, B.x.x - C.y.y, P.A.xy), msub(d, C.z.y, P.A.xz),
+                  madd(d, C.y.x + B.y.x, P.A.yy), madd(d, C.z.x, P.A.yz),         P.A.zz};
+  return {A, B, M};
+}
+
 /// P_A = X_AB * P_B
 template <class T>
 KANSETSU_HD ArticulatedInertia<T> operator*(const Transform<T>& X_AB, const ArticulatedInertia<T>& P_B) {

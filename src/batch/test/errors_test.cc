@@ -1,0 +1,90 @@
+#include "kansetsu/base/error.h"
+#include "kansetsu/model/builder.h"
+#include "support.h"
+
+/// What is wrong with a call is said in one sentence.
+using namespace kansetsu;
+using namespace kansetsu::batch;
+using namespace kansetsu::batch::test;
+
+namespace {
+
+template <class F>
+std::string error_of(F&& call) {
+  try {
+    call();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("batch: wrong arguments are named") {
+  const Model model = human28();
+  const States<double> s(model, 4, 1);
+  std::vector<double> out(4 * 12 * size_t(model.link_count()));
+  Batch<double> batch(model, {.threads = 1});
+  const double* none = nullptr;
+  CHECK(error_of([&] { batch.fk(-1, s.q.data(), out.data()); }) == "batch fk: the count is -1, expected 0 or more");
+  CHECK(error_of([&] { batch.aba(4, s.q.data(), none, s.a.data(), out.data()); }) ==
+        "batch aba: v is null, expected 4 rows of 34 numbers");
+  CHECK(error_of([&] { batch.rnea(4, s.q.data(), s.v.data(), s.a.data(), {nullptr, 34}); }) ==
+        "batch rnea: tau is null, expected 4 rows of 34 numbers");
+  CHECK(error_of([&] { batch.fk(4, {s.q.data(), 34}, out.data()); }) ==
+        "batch fk: q has row stride 34, but rows of 35 numbers must not overlap");
+  CHECK(error_of([&] { batch.rnea(4, s.q.data(), s.v.data(), s.a.data(), {out.data(), 0}); }) ==
+        "batch rnea: tau has row stride 0, but rows of 34 numbers must not overlap");
+  CHECK(error_of([&] { batch.jacobian(4, s.q.data(), LinkId(99), {}, JacobianAxes::kLocal, out.data()); }) ==
+        "batch jacobian: the model 'human28' has no link 99");
+  CHECK(error_of([&] { batch.integrate(4, s.q.data(), s.v.data(), NAN, out.data()); }) ==
+        "batch integrate: dt is nan, expected a finite time");
+  CHECK(error_of([&] { Batch<double>(model, {.threads = -2}); }) ==
+        "batch: threads is -2, expected 0 (all cores) or more");
+}
+
+TEST_CASE_TEMPLATE("batch: a number that is not finite is found, and no other state notices", Real, double, float) {
+  const Model model = human28();
+  const long count = 50, bad = 21, nv = model.nv();
+  States<Real> s(model, count, 2);
+  std::vector<Real> expected(size_t(count * nv)), out = expected;
+  Batch<Real> batch(model, {.threads = 2}), lenient(model, {.threads = 1, .non_finite = NonFinite::kAllow});
+  batch.aba(count, s.q.data(), s.v.data(), s.a.data(), expected.data());
+  for (Real wrong : {Real(NAN), Real(INFINITY), Real(-INFINITY)}) {
+    s.v[size_t(bad * nv + 33)] = wrong;
+    const std::string text = error_of([&] { batch.aba(count, s.q.data(), s.v.data(), s.a.data(), out.data()); });
+    CHECK(text == "batch aba: v[33] of state 21 is " +
+                      std::string(std::isnan(wrong) ? "nan"
+                                  : wrong > 0       ? "inf"
+                                                    : "-inf") +
+                      ", expected finite numbers; all other states are computed");
+    for (long i = 0; i < count; ++i) {
+      if (i != bad) CHECK(std::equal(&out[size_t(i * nv)], &out[size_t(i * nv)] + nv, &expected[size_t(i * nv)]));
+    }
+    std::fill(out.begin(), out.end(), Real(0));
+    lenient.aba(count, s.q.data(), s.v.data(), s.a.data(), out.data());
+    CHECK_FALSE(std::isfinite(out[size_t(bad * nv)]));
+    CHECK(out[0] == expected[0]);
+  }
+}
+
+TEST_CASE_TEMPLATE("batch: coordinates that move no inertia are marked", Real, double, float) {
+  ModelBuilder builder("tip");
+  builder.link("ground")
+      .link({.name = "arm", .inertial = Inertial{1, {.p = {0, 0, 0.5}}, Sym3<>::diagonal(1, 1, 1)}})
+      .link("tip");
+  builder.joint(
+      {.name = "shoulder", .type = JointType::kRevolute, .parent = "ground", .child = "arm", .axis = {0, 1, 0}});
+  builder.joint({.name = "wrist", .type = JointType::kRevolute, .parent = "arm", .child = "tip", .axis = {0, 1, 0}});
+  const Model model = builder.build();
+  const States<Real> s(model, 11, 3);
+  std::vector<Real> vdot(22), singular(22, Real(NAN));
+  Batch<Real> batch(model, {.threads = 1});
+  batch.aba(11, s.q.data(), s.v.data(), s.a.data(), vdot.data(), {}, singular.data());
+  for (size_t i = 0; i < 11; ++i) {
+    CHECK(singular[2 * i] == 0);
+    CHECK(singular[2 * i + 1] != 0);
+    CHECK(vdot[2 * i + 1] == 0);
+  }
+}
