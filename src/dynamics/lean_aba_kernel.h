@@ -83,10 +83,6 @@ struct LeanHinge {
       return turn<AX>(c, s, a);
   }
   KANSETSU_HD Motion<T> to_child(const Motion<T>& V_P) const { return {back(V_P.w), back(add_cross(V_P.v, V_P.w, p))}; }
-  KANSETSU_HD Motion<T> to_parent(const Motion<T>& V_B) const {
-    const Vec3<T> w = forth(V_B.w);
-    return {w, add_cross(forth(V_B.v), p, w)};
-  }
 };
 
 /// Calls visit(hinge) with the most special type that fits.
@@ -180,19 +176,27 @@ KANSETSU_HD void lean_velocities(const LeanTreeViewOf<Const>& tree, const Motion
   }
 }
 
-/// Eliminates one hinge: burden and velocity become those its parent sees, the record gets its factor.
-template <int AX, Offset kOffset, class T, class Const, class Hinge>
-KANSETSU_HD void lean_eliminate(const LeanNodeOf<Const>& node, const Hinge& hinge, const T& rate, const T& tau,
-                                LeanBurden<T>& b, Motion<T>& V, LeanRecord<T>& record, T& singular) {
+/// Eliminates one hinge: the record gets its factor, and burden and velocity become those of the parent in its axes, but
+/// still at the hinge.
+template <int AX, bool kTurned, class T, class Const>
+KANSETSU_HD void lean_eliminate(const LeanNodeOf<Const>& node, const LeanHinge<AX, kTurned, T>& hinge, const T& rate,
+                                const T& tau, LeanBurden<T>& b, Motion<T>& V, LeanRecord<T>& record, T& singular) {
   const HingeState<T> state{hinge.c, hinge.s, hinge.p, rate, tau, lift<T>(node.rotor)};
-  eliminate_axis<AX, kOffset>(state, V, true, singular, b.P, b.Z, [&](const HingeFactor<T>& f, const Force<T>& gain) {
-    const Vec3<T> w = to_z<AX>(V.w), v = to_z<AX>(V.v);
-    const T along_c = madd(w.y, f.U.t.x, msub(w.x, f.U.t.y, msub(v.x, f.U.f.y, v.y * f.U.f.x)));  // Uᵀ·c / rate
-    record.g = f.D_inv * msub(along_c, rate, f.u);
-    record.k = gain;
-  });
+  LeanBurden<T> up;
+  const HingeFactor<T> f = eliminate_axis<AX, false>(state, V, b.P, b.Z, true, singular, up.P, up.Z);
+  const Vec3<T> w = to_z<AX>(V.w), v = to_z<AX>(V.v);
+  const T along_c = madd(w.y, f.U.t.x, msub(w.x, f.U.t.y, msub(v.x, f.U.f.y, v.y * f.U.f.x)));  // Uᵀ·c / rate
+  record.g = f.D_inv * msub(along_c, rate, f.u);
+  record.k = f.D_inv * f.U;
   along<AX>(V.w) -= rate;
-  V = hinge.to_parent(V);
+  V = {hinge.forth(V.w), hinge.forth(V.v)};
+  if constexpr (kTurned) {
+    const Mat3<T>& R = hinge.R0;
+    b.P = {congruence(R, up.P.A), times_transpose(R * up.P.B, R), congruence(R, up.P.M)};
+    b.Z = {R * up.Z.t, R * up.Z.f};
+  } else {
+    b = up;
+  }
 }
 
 /// Inward: returns what hangs on a free base, without its own share; nothing that matters with a fixed one.
@@ -217,18 +221,13 @@ KANSETSU_HD LeanBurden<T> lean_inward(const LeanTreeViewOf<Const>& tree, const T
     }
     if (node.leaf || !node.massless) add_own(node, V, b);
     T flag = T(0);
-    with_lean_hinge(node, c, s, [&]<int AX, bool kTurned>(const LeanHinge<AX, kTurned, T>& hinge, auto) {
-      if constexpr (kTurned) {
-        lean_eliminate<AX, Offset::kNone>(node, hinge, rate, torque, b, V, record, flag);
-        const Transform<T> X{hinge.R0, hinge.p};
-        b = {X * b.P, X * b.Z};
-      } else {
-        if (node.concurrent)
-          lean_eliminate<AX, Offset::kNone>(node, hinge, rate, torque, b, V, record, flag);
-        else
-          lean_eliminate<AX, Offset::kAny>(node, hinge, rate, torque, b, V, record, flag);
-      }
-    });
+    with_lean_hinge(node, c, s,
+                    [&](const auto& hinge, auto) { lean_eliminate(node, hinge, rate, torque, b, V, record, flag); });
+    if (!node.concurrent) {  // to the parent's origin
+      const Vec3<T> p = lift<T>(node.p);
+      b = {shift(p, b.P), {add_cross(b.Z.t, p, b.Z.f), b.Z.f}};
+      V.v = add_cross(V.v, p, V.w);
+    }
     if constexpr (!std::is_same_v<Flags, Unwanted>) singular[node.column] = flag;
     if (node.chained || node.parent_park < 0) continue;
     LeanPark<T>& park = memory.parks[node.parent_park];

@@ -73,6 +73,7 @@ TEST_CASE("forward dynamics in little memory is forward dynamics") {
   for (const auto& [seed, model] : hinged_models()) {
     CAPTURE(seed);
     CAPTURE(model.name());
+    if (model.nv() == 0) continue;  // all links fixed
     std::mt19937_64 rng(seed);
     for (int n = 0; n < 3; ++n) {
       const State state = random_state(model, rng);

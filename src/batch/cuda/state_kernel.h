@@ -88,8 +88,10 @@ class ScratchCount {
     return posture(tree).add(tree.nu).add(tree.body_count, 6).add(tree.body_count, 6).articulated(tree);
   }
   ScratchCount& inverse(const TreeViewOf<Real>& tree) {
+    constexpr int kColumns = kHasPacks ? kRegisterBytes / int(sizeof(Real)) : 1;  // at a time
     posture(tree).articulated(tree).add(tree.body_count, 6).add(tree.nu).add(tree.nv).add(tree.nv).add(tree.step_count);
-    return add(tree.body_count, 6).add(tree.body_count, 6).add(tree.nv).add(tree.nv);
+    for (int numbers : {6, 6}) add(tree.body_count, numbers * kColumns);
+    return add(tree.nv, kColumns).add(tree.nv, kColumns);
   }
   ScratchCount& rnea_derivatives(const TreeViewOf<Real>& tree) {
     posture(tree).add(tree.nu).add(tree.nu);
