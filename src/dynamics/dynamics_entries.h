@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dynamics/crba_kernel.h"
+#include "dynamics/dense/mass_matrix_lanes.h"
 #include "dynamics/derivatives_kernel.h"
 #include "dynamics/kernel_table.h"
 #include "dynamics/link_kernel.h"
@@ -65,8 +66,68 @@ void rnea_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, c
   if (tau) reduce(tree, torque, as<T>(tau));
 }
 
+/// Whether one state is taken a register full of columns at a time: plain numbers, and the columns are those of v or there
+/// is room for the matrices over tree columns.
+template <class T, class Const>
+bool takes_lanes(const TreeViewOf<Const>& tree) {
+  if constexpr (std::is_floating_point_v<T>)
+    return tree.nu > 0 && (tree.columns.ordered || tree.nu <= kMatrixScratchColumns);
+  else
+    return false;
+}
+
+/// Room for a matrix over tree columns, or `matrix` itself if these are its columns.
+template <class T, class Const>
+T* tree_matrix(const TreeViewOf<Const>& tree, Frame<T>& frame, Const* matrix) {
+  return tree.columns.ordered ? matrix : frame.template take<T>(tree.columns.columns * tree.columns.columns);
+}
+template <class Const>
+int tree_matrix_stride(const TreeViewOf<Const>& tree) {
+  return tree.columns.ordered ? tree.nv : tree.columns.columns;
+}
+/// M = Gᵀ·(…)·G of a matrix over tree columns, if it is not M itself.
+template <class T, class Const>
+void reduce_matrix(const TreeViewOf<Const>& tree, const T* tree_columns, Const* matrix) {
+  if (tree.columns.ordered) return;
+  T* M = zeroed<T>(tree, matrix);
+  for (int k = 0; k < tree.nu; ++k) {
+    const T* column = tree_columns + k * tree.columns.columns;
+    for (int l = 0; l < k; ++l) {
+      if (tree.columns.end[l] <= k) continue;
+      add_reduced(tree, l, k, column[l], M);
+      add_reduced(tree, k, l, tree_columns[l * tree.columns.columns + k], M);
+    }
+    add_reduced(tree, k, k, column[k], M);
+  }
+}
+
+template <class T, class Const>
+Columns<T> take_columns(const TreeViewOf<Const>& tree, Frame<T>& frame) {
+  T* records = frame.template take<T>(kMotionRecord * tree.columns.columns);
+  return {records, frame.template take<T>(6 * tree.columns.columns)};
+}
+
+template <class T, class Const>
+void crba_lanes(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* matrix) {
+  using P = NativePack<T>;
+  Frame<T> frame(tree, q, scratch);
+  const ColumnView& columns = tree.columns;
+  T* X = frame.template take<T>(kPoseRecord * columns.bodies);
+  T* C = frame.template take<T>(kInertiaRecord * columns.bodies);
+  const Columns<T> S = take_columns(tree, frame), F = take_columns(tree, frame);
+  T* M = tree_matrix(tree, frame, matrix);
+  world_records(tree, frame.posture, X, S.records);
+  composite_records<P>(tree, X, C);
+  composite_forces<P>(tree, C, S, F);
+  mass_matrix_lanes(tree, S, F, tree_matrix_stride(tree), M);
+  reduce_matrix(tree, M, matrix);
+}
+
 template <class T, class Const>
 void crba_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* matrix) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (takes_lanes<T>(tree)) return crba_lanes<T>(tree, q, scratch, matrix);
+  }
   Frame<T> frame(tree, q, scratch);
   Inertia<T>* C = frame.template take<Inertia<T>>(tree.body_count);
   T* M = zeroed<T>(tree, matrix);

@@ -67,6 +67,7 @@ class TreeCompiler {
     }
     form_groups(tree_);
     merge_hinges(tree_);
+    tree_.columns = make_column_tables(tree_);
     tree_.scratch = scratch_size(tree_);
     return std::move(tree_);
   }

@@ -5,6 +5,7 @@
 
 #include "kansetsu/model/description.h"
 #include "kansetsu/spatial/inertia.h"
+#include "model/columns.h"
 
 /// The compiled model that kernels read. It differs from the user's view in four ways:
 ///   * links joined by fixed joints are one body, and what is fixed to the world is the ground (index −1);
@@ -106,6 +107,7 @@ struct TreeViewOf {
   bool free_base;     ///< body 0 is free, hangs on the ground, and is solved as the root
   bool simple;        ///< row k is the one term k: no gears, just order and signs
   Vec3<Const> gravity;
+  ColumnView columns = {};
 };
 using TreeView = TreeViewOf<double>;
 
@@ -133,6 +135,7 @@ struct Tree {
   int group_scratch = 0;
   std::size_t scratch = 0;  ///< numbers of scratch memory that every algorithm makes do with
   Vec3<> gravity;
+  ColumnTables columns;
 
   int body_count() const { return int(bodies.size()); }
   TreeView view() const {
@@ -158,7 +161,8 @@ struct Tree {
             group_scratch,
             free_base,
             simple,
-            gravity};
+            gravity,
+            columns.view()};
   }
 };
 

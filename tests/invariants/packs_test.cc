@@ -7,7 +7,8 @@
 #include "model/scratch.h"
 #include "random_models.h"
 
-/// A pack kernel gives in each lane the very bits of the scalar kernel: every entry of both tables, every joint type.
+/// A pack kernel gives in each lane the very bits of the scalar kernel: every entry of both tables, every joint type. Where
+/// the scalar kernel fills its registers from one state, sums are taken in another order and results agree to rounding.
 using namespace kansetsu;
 using namespace kansetsu::test;
 
@@ -39,6 +40,11 @@ bool same_bits(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), size_t(a.size()) * sizeof(double)) == 0;
 }
 
+/// Largest difference relative to the largest number.
+double difference(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
+  return a.size() == 0 ? 0 : (a - b).lpNorm<Eigen::Infinity>() / b.lpNorm<Eigen::Infinity>();
+}
+
 struct Lanes {
   Lanes(const Model& model, std::uint64_t seed)
       : tree(model.tree().view()),
@@ -61,7 +67,7 @@ struct Lanes {
 
   /// Runs `pack` once and `scalar` per lane; both write `count` numbers to their last argument.
   template <class Pack, class Scalar>
-  void compare(const std::string& what, long count, Pack&& pack, Scalar&& scalar) {
+  void compare(const std::string& what, long count, double tolerance, Pack&& pack, Scalar&& scalar) {
     CAPTURE(what);
     Interleaved all(width, int(count));
     pack(q.data(), v.data(), a.data(), fext.data(), static_cast<void*>(scratch.data()), all.data());
@@ -72,7 +78,10 @@ struct Lanes {
       a1.set(0, a.lane(lane, tree.nv));
       f1.set(0, fext.lane(lane, 6 * tree.body_count));
       scalar(q1.data(), v1.data(), a1.data(), f1.data(), static_cast<void*>(one_scratch.data()), one.data());
-      CHECK(same_bits(one.lane(0, count), all.lane(lane, count)));
+      if (tolerance == 0)
+        CHECK(same_bits(one.lane(0, count), all.lane(lane, count)));
+      else
+        CHECK(difference(one.lane(0, count), all.lane(lane, count)) < tolerance);
     }
   }
 
@@ -90,15 +99,17 @@ TEST_CASE("lanes of packs have the bits of the scalar kernels") {
     Lanes lanes(model, seed);
     const TreeView tree = lanes.tree;
     const int nb = tree.body_count, nv = tree.nv;
-    const auto both = [&](const char* what, long count, auto&& call) {
+    const auto compare = [&](const char* what, long count, double tolerance, auto&& call) {
       const auto with = [&](const auto& kinematics, const auto& dynamics) {
         return [&](const double* q, const double* v, const double* a, const double* f, void* scratch, double* out) {
           call(kinematics, dynamics, q, v, a, f, scratch, out);
         };
       };
-      lanes.compare(what, count, with(kernel::kinematics_packs<double>(), kernel::dynamics_packs<double>()),
+      lanes.compare(what, count, tolerance, with(kernel::kinematics_packs<double>(), kernel::dynamics_packs<double>()),
                     with(kernel::kinematics(), kernel::dynamics()));
     };
+    const auto both = [&](const char* what, long count, auto&& call) { compare(what, count, 0.0, call); };
+    const auto nearly = [&](const char* what, long count, auto&& call) { compare(what, count, 1e-12, call); };
     using Q = const double*;
     both("poses", 12 * nb, [&](auto& k, auto&, Q q, Q, Q, Q, void* s, double* out) { k.poses(tree, q, s, out); });
     both("motions", 24 * nb, [&](auto& k, auto&, Q q, Q v, Q a, Q, void* s, double* out) {
@@ -117,7 +128,7 @@ TEST_CASE("lanes of packs have the bits of the scalar kernels") {
     });
     both("rnea", nv,
          [&](auto&, auto& d, Q q, Q v, Q a, Q f, void* s, double* out) { d.rnea(tree, q, v, a, f, s, out, nullptr); });
-    both("crba", nv * nv, [&](auto&, auto& d, Q q, Q, Q, Q, void* s, double* out) { d.crba(tree, q, s, out); });
+    nearly("crba", nv * nv, [&](auto&, auto& d, Q q, Q, Q, Q, void* s, double* out) { d.crba(tree, q, s, out); });
     both("aba", 2 * nv, [&](auto&, auto& d, Q q, Q v, Q a, Q f, void* s, double* out) {
       d.aba(tree, q, v, a, f, s, out, out + nv * d.width);
     });
