@@ -38,7 +38,9 @@ ColumnTables make_column_tables(const Tree& tree) {
   out.sign.assign(n, 1.0);
   out.first.assign(n, 0);
   out.end.assign(n, 0);
+  out.parent.assign(n, -1);
   out.block_end.assign(n / kColumnBlock, 0);
+  out.block_joint.assign(n / kColumnBlock, 0);
   std::vector<int> end(tree.bodies.size(), 0);
   for (int i = tree.body_count() - 1; i >= 0; --i) {
     const Body& b = tree.bodies[size_t(i)];
@@ -48,9 +50,12 @@ ColumnTables make_column_tables(const Tree& tree) {
       out.body[size_t(k)] = i;
       out.first[size_t(k)] = b.u;
       out.end[size_t(k)] = end[size_t(i)];
+      const Body* parent = b.parent < 0 ? nullptr : &tree.bodies[size_t(b.parent)];
+      out.parent[size_t(k)] = k > b.u ? k - 1 : parent ? parent->u + parent->nu - 1 : -1;
       if (out.ordered) out.sign[size_t(k)] = tree.terms[size_t(k)].ratio;
       int& block = out.block_end[size_t(k / kColumnBlock)];
       block = std::max(block, end[size_t(i)]);
+      if (b.nu > 1) out.block_joint[size_t(k / kColumnBlock)] = 1;
     }
   }
   out.first_lanes.assign(out.first.begin(), out.first.end());

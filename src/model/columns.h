@@ -14,13 +14,15 @@ inline constexpr int kColumnBlock = 8;
 
 /// What a kernel reads; plain pointers, like TreeViewOf.
 struct ColumnView {
-  int columns = 0, bodies = 0;     ///< their numbers, padded
-  bool ordered = false;            ///< column k of the tree is column k of v up to its sign
-  const int* body = nullptr;       ///< of each column
-  const double* sign = nullptr;    ///< of each column: its ratio ±1 to v if ordered, else 1
-  const int* first = nullptr;      ///< of each column: first column that is not before it
-  const int* end = nullptr;        ///< of each column: one past the last column of its subtree; 0 in the padding
-  const int* block_end = nullptr;  ///< largest end in each block of kColumnBlock columns
+  int columns = 0, bodies = 0;       ///< their numbers, padded
+  bool ordered = false;              ///< column k of the tree is column k of v up to its sign
+  const int* body = nullptr;         ///< of each column
+  const double* sign = nullptr;      ///< of each column: its ratio ±1 to v if ordered, else 1
+  const int* first = nullptr;        ///< of each column: first column that is not before it
+  const int* end = nullptr;          ///< of each column: one past the last column of its subtree; 0 in the padding
+  const int* parent = nullptr;       ///< of each column: the one before it on the path to the ground, or −1
+  const int* block_end = nullptr;    ///< largest end in each block of kColumnBlock columns
+  const int* block_joint = nullptr;  ///< of each block: whether a body of several columns is in it
   const double *first_lanes = nullptr, *end_lanes = nullptr;  ///< first and end again
   const double* row_lanes = nullptr;                          ///< 0, 1, 2, …
   const double* inertia = nullptr;  ///< M_B of all bodies: mass, h and I as ten arrays, one number per body
@@ -29,12 +31,12 @@ struct ColumnView {
 struct ColumnTables {
   bool ordered = false;
   int columns = 0, bodies = 0;
-  std::vector<int> body, first, end, block_end;
+  std::vector<int> body, first, end, parent, block_end, block_joint;
   std::vector<double> sign, first_lanes, end_lanes, row_lanes, inertia;
 
   ColumnView view() const {
-    return {columns,          bodies,        ordered,          body.data(),        sign.data(),
-            first.data(),     end.data(),    block_end.data(), first_lanes.data(), end_lanes.data(),
+    return {columns,          bodies,        ordered,          body.data(),        sign.data(),        first.data(),
+            end.data(),       parent.data(), block_end.data(), block_joint.data(), first_lanes.data(), end_lanes.data(),
             row_lanes.data(), inertia.data()};
   }
 };

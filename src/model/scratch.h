@@ -16,7 +16,7 @@ inline constexpr std::size_t kScratchMatrices = 3;
 
 /// Numbers of type T that the hungriest kernel needs; every kernel stays below this.
 inline std::size_t scratch_size(const Tree& tree) {
-  constexpr std::size_t kPerBody = 320, kPerCoordinate = 96, kSlack = 512;
+  constexpr std::size_t kPerBody = 320, kPerCoordinate = 96, kSlack = 2048;
   const std::size_t padded = std::size_t(padded_columns(tree.nu));
   const std::size_t matrices = tree.nu <= kMatrixScratchColumns ? kScratchMatrices * padded * padded : 0;
   return kPerBody * tree.bodies.size() + kPerCoordinate * std::size_t(tree.nu + tree.nv + tree.nq) +

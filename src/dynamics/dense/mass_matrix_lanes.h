@@ -25,88 +25,83 @@ KANSETSU_HD Inertia<P> world_inertias(const TreeViewOf<Const>& tree, const T* X,
 /// Composite inertias of all bodies, as records.
 template <class P, class T, class Const>
 KANSETSU_HD void composite_records(const TreeViewOf<Const>& tree, const T* X, T* C) {
-  const P o(0);
   for (int i = 0; i < tree.body_count; i += P::width) {
     const Inertia<P> M = world_inertias<P>(tree, X, i);
+    const P o(0);
     const P n[kInertiaRecord] = {M.m,    M.h.x,  M.h.y, M.h.z, M.I.xx, M.I.xy, M.I.xz, M.I.yy,  //
                                  M.I.yz, M.I.zz, o,     o,     o,      o,      o,      o};
-    store_rows(n, C + i * kInertiaRecord);
+    store_records(n, C + i * kInertiaRecord);
   }
-  add_to_ancestors<kInertiaRecord, P>(tree, C);
+  add_to_ancestors<kInertiaRecord>(tree, C);
 }
 
-/// Columns as records, to be spread over a register, and as lanes, to be taken a register full at a time.
-template <class T>
-struct Columns {
-  T* records;
-  T* lanes;
-};
+/// Lanes of the mass matrix: S, and F = C·S.
+inline constexpr int kLaneS = 0, kLaneF = 6, kMassLanes = 12;
 
-/// S and F = C·S of all columns.
 template <class P, class T, class Const>
-KANSETSU_HD void composite_forces(const TreeViewOf<Const>& tree, const T* C, const Columns<T>& S, const Columns<T>& F) {
-  const int columns = tree.columns.columns;
-  const P o(0);
-  for (int k = 0; k < columns; k += P::width) {
+KANSETSU_HD void mass_lanes(const TreeViewOf<Const>& tree, const T* C, const T* S,
+                            const ColumnLanes<T, kMassLanes>& out) {
+  for (int k = 0; k < tree.columns.columns; k += P::width) {
     P n[kInertiaRecord];
-    load_rows(C, tree.columns.body + k, n);
-    const Motion<P> s = load_motions<P>(S.records + k * kMotionRecord);
-    const Force<P> f = to_inertia(n) * s;
-    store(s, S.lanes + k, columns);
-    store(f, F.lanes + k, columns);
-    const P record[kMotionRecord] = {f.t.x, f.t.y, f.t.z, o, f.f.x, f.f.y, f.f.z, o};
-    store_rows(record, F.records + k * kMotionRecord);
+    load_records(C, tree.columns.body + k, n);
+    const Motion<P> s = load_motions<P>(S + k * kMotionRecord);
+    store_lanes(s, out.at(k), kLaneS);
+    store_lanes(to_inertia(n) * s, out.at(k), kLaneF);
   }
 }
-
-/// Six numbers of P::width columns in registers.
-template <class P>
-struct SixLanes {
-  P n[6];
-
-  template <class T>
-  KANSETSU_HD SixLanes(const T* lanes, int stride) {
-    for (int c = 0; c < 6; ++c) n[c] = load<P>(lanes + c * stride);
-  }
-  /// Powers of these motions along one force, or the other way round.
-  template <class T>
-  KANSETSU_HD P dot(const T* record) const {
-    const P angular = madd(n[2], P(record[2]), madd(n[1], P(record[1]), n[0] * P(record[0])));
-    return madd(n[5], P(record[6]), madd(n[4], P(record[5]), madd(n[3], P(record[4]), angular)));
-  }
-};
 
 /// Rows r … of SᵀF, both triangles: S·F_k above the diagonal, F·S_k below it, equal to the last bit.
 template <class P, class T>
-KANSETSU_HD void mass_matrix_rows(const ColumnView& view, const Columns<T>& S, const Columns<T>& F, int r, int n,
-                                  int stride, T* out) {
-  const SixLanes<P> s(S.lanes + r, view.columns), f(F.lanes + r, view.columns);
-  const BlockRelations<P> rows(view, r);
+KANSETSU_HD void mass_matrix_rows(const ColumnView& view, const ColumnLanes<T, kMassLanes>& lanes, int r,
+                                  const MatrixOut<T>& out) {
+  const LaneRow<P, 6> S(lanes.at(r), kLaneS), F(lanes.at(r), kLaneF);
+  const BlockRelations<P> rows(view, r, out.n);
   const P zero(0);
-  const int middle = rows.begin_above(n), right = rows.end_above(n);
   for (int k = 0; k < r; ++k) {
-    const P value = rows.any_below(k) ? select(rows.below(k), f.dot(S.records + k * kMotionRecord), zero) : zero;
-    store_rows(value, r, n, out + k * stride);
+    out.put(rows.any_below(k) ? select(rows.below(k), F.dot(lanes.at(k), kLaneS), zero) : zero, r, k);
   }
-  for (int k = r; k < middle; ++k) {
-    const P upper = select(rows.above(k), s.dot(F.records + k * kMotionRecord), zero);
-    const P lower = select(rows.below(k), f.dot(S.records + k * kMotionRecord), zero);
-    store_rows(select(rows.at_most(k), upper, lower), r, n, out + k * stride);
+  for (int k = r; k < rows.left; ++k) {
+    const P upper = select(rows.above(k), S.dot(lanes.at(k), kLaneF), zero);
+    const P lower = select(rows.below(k), F.dot(lanes.at(k), kLaneS), zero);
+    out.put(select(rows.at_most(k), upper, lower), r, k);
   }
-  for (int k = middle; k < right; ++k) {
-    store_rows(select(rows.above(k), s.dot(F.records + k * kMotionRecord), zero), r, n, out + k * stride);
+  for (int k = rows.left; k < rows.right; ++k) {
+    out.put(select(rows.above(k), S.dot(lanes.at(k), kLaneF), zero), r, k);
   }
-  for (int k = right; k < n; ++k) store_rows(zero, r, n, out + k * stride);
+  for (int k = rows.right; k < out.n; ++k) out.put(zero, r, k);
 }
 
-/// @param out  column after column, `stride` ≥ nu apart
-template <class T, class Const>
-void mass_matrix_lanes(const TreeViewOf<Const>& tree, const Columns<T>& S, const Columns<T>& F, int stride, T* out) {
-  using P = NativePack<T>;
-  for (int r = 0; r < tree.nu; r += P::width) {
-    mass_matrix_rows<P>(tree.columns, S, F, block_start<P>(r, tree.nu), tree.nu, stride, out);
+/// Everything between the posture and the mass matrix.
+template <class T>
+struct MassLanes {
+  T *X, *C, *S;
+  ColumnLanes<T, kMassLanes> lanes;
+
+  template <class Const>
+  KANSETSU_HD MassLanes(const TreeViewOf<Const>& tree, Carver<T>& carver) {
+    const int bodies = tree.columns.bodies, columns = tree.columns.columns;
+    X = carver.template take<T>(kPoseRecord * bodies);
+    C = carver.template take<T>(kInertiaRecord * bodies);
+    S = carver.template take<T>(kMotionRecord * columns);
+    lanes.data = carver.template take<T>(kMassLanes * columns);
   }
-  for (int k = 0; k < tree.nu; ++k) out[k * stride + k] += T(tree.rotor_inertia[k]);
+  template <class Const>
+  KANSETSU_HD void load(const TreeViewOf<Const>& tree, const Posture<T>& posture) const {
+    using P = NativePack<T>;
+    world_records(tree, posture, X, S);
+    composite_records<P>(tree, X, C);
+    mass_lanes<P>(tree, C, S, lanes);
+  }
+};
+
+template <class T, class Const>
+void mass_matrix_lanes(const TreeViewOf<Const>& tree, const ColumnLanes<T, kMassLanes>& lanes,
+                       const MatrixOut<T>& out) {
+  using P = NativePack<T>;
+  for (int r = (out.n - 1) / P::width * P::width; r >= 0; r -= P::width) {
+    mass_matrix_rows<P>(tree.columns, lanes, r, out);
+  }
+  for (int k = 0; k < out.n; ++k) out.data[k * out.stride + k] += T(tree.rotor_inertia[k]);
 }
 
 }  // namespace kansetsu::kernel::inline KANSETSU_ISA

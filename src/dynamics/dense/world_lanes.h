@@ -28,7 +28,7 @@ KANSETSU_HD Quad<T> cross(const Quad<T>& a, const Quad<T>& b) {
   return turned(msub(turned(a), b, a * turned(b)));
 }
 
-/// Numbers of a body's pose record: the axes of B and its origin, four each; and of a column's motion record: [w, 0, v, 0].
+/// Numbers of a pose record: the axes of B and its origin, four each; and of a motion record: [w, 0, v, 0].
 inline constexpr int kPoseRecord = 16, kMotionRecord = 8;
 
 /// A pose by the columns of its matrix.
@@ -93,7 +93,7 @@ KANSETSU_HD void world_records(const TreeViewOf<Const>& tree, const Posture<T>& 
   for (int i = 0; i < tree.body_count; ++i) {
     const BodyOf<Const>& b = tree.bodies[i];
     if (b.parent != i - 1) X = b.parent < 0 ? ground : QuadPose<T>::load_from(X_all + b.parent * kPoseRecord);
-    with_joint(b, posture, i, [&](const auto& joint) {
+    with_joint(b, posture, i, [&](const auto& joint) __attribute__((always_inline)) {
       X = X * joint;
       if (i == 0 && tree.free_base) X.p = Quad<T>(T(0));
       store_subspace(joint, b, X, tree.columns.sign, S);
@@ -103,17 +103,23 @@ KANSETSU_HD void world_records(const TreeViewOf<Const>& tree, const Posture<T>& 
   for (int k = tree.nu * kMotionRecord; k < tree.columns.columns * kMotionRecord; ++k) S[k] = T(0);
 }
 
-/// Poses of P::width bodies from their records, and motions or forces of as many columns.
+/// Poses, or motions, of P::width items from their records.
 template <class P, class T>
 KANSETSU_HD Transform<P> load_poses(const T* records) {
   P n[kPoseRecord];
-  load_rows(records, n);
+  load_records(records, n);
   return {{{n[0], n[4], n[8]}, {n[1], n[5], n[9]}, {n[2], n[6], n[10]}}, {n[12], n[13], n[14]}};
 }
 template <class P, class T>
 KANSETSU_HD Motion<P> load_motions(const T* records) {
   P n[kMotionRecord];
-  load_rows(records, n);
+  load_records(records, n);
+  return {{n[0], n[1], n[2]}, {n[4], n[5], n[6]}};
+}
+template <class P, class T>
+KANSETSU_HD Motion<P> load_motions(const T* records, const int* index) {
+  P n[kMotionRecord];
+  load_records(records, index, n);
   return {{n[0], n[1], n[2]}, {n[4], n[5], n[6]}};
 }
 
