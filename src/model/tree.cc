@@ -25,6 +25,7 @@ void Tree::make_view() {
            free_base,
            simple,
            gravity};
+  view_.columns = columns.view();
   if (nodes) {
     view_.nodes = &nodes->whole_view;
     view_.trunk = &nodes->trunk_view;
