@@ -53,6 +53,7 @@ struct Instance {
   AbaDerivatives forward_by;
   std::vector<State> states;
   std::vector<Eigen::VectorXd> vdot, tau;
+  bool geared;
 
   Instance(const Entry& e, const StateData& data)
       : entry(e),
@@ -65,7 +66,8 @@ struct Instance {
         sparse(model),
         forward(model),
         inverse_by(model),
-        forward_by(model) {
+        forward_by(model),
+        geared(!model.description().couplings.empty()) {
     const auto vectors = [&](const double* at, int n, int i) {
       return Eigen::Map<const Eigen::VectorXd>(at + i * n, n);
     };
@@ -87,13 +89,15 @@ void* create(const ModelData* model, const StateData* states) try {
   return nullptr;
 }
 
-const char* mode_name(int algorithm, int mode) {
-  static const char* const crba_modes[] = {"dense", "sparse", nullptr};
-  if (algorithm == kCrba) return crba_modes[mode];
-  return mode == 0 ? "" : nullptr;
+/// The axis of a coordinate that moves several joints is no single column: no Jacobians of models with gears.
+const char* variant_name(void* instance, int algorithm, int variant) {
+  static const char* const crba_variants[] = {"dense", "sparse", nullptr};
+  if (algorithm == kCrba) return crba_variants[variant];
+  if (algorithm == kJacobians && static_cast<const Instance*>(instance)->geared) return nullptr;
+  return variant == 0 ? "" : nullptr;
 }
 
-double run(void* instance, int algorithm, int mode, int state) {
+double run(void* instance, int algorithm, int variant, int state) {
   Instance& in = *static_cast<Instance*>(instance);
   const size_t i = size_t(state);
   const State& s = in.states[i];
@@ -108,7 +112,7 @@ double run(void* instance, int algorithm, int mode, int state) {
       rnea(in.model, s, in.vdot[i], in.work, in.tau_out);
       return in.tau_out[0];
     case kCrba:
-      if (mode == 0) {
+      if (variant == 0) {
         crba(in.model, s.q, in.work, in.M);
         return in.M(0, 0);
       }
@@ -154,8 +158,8 @@ Eigen::MatrixXd to_dense(const SparseMassMatrix& sparse) {
   return M;
 }
 
-void result(void* instance, int algorithm, int mode, int state, double* out) {
-  run(instance, algorithm, mode, state);
+void result(void* instance, int algorithm, int variant, int state, double* out) {
+  run(instance, algorithm, variant, state);
   Instance& in = *static_cast<Instance*>(instance);
   switch (algorithm) {
     case kFk:
@@ -168,7 +172,7 @@ void result(void* instance, int algorithm, int mode, int state, double* out) {
       put(in.tau_out, out);
       break;
     case kCrba:
-      put(mode == 0 ? in.M : to_dense(in.sparse), out);
+      put(variant == 0 ? in.M : to_dense(in.sparse), out);
       break;
     case kAba:
       put(in.forward.vdot, out);
@@ -190,17 +194,17 @@ void result(void* instance, int algorithm, int mode, int state, double* out) {
 
 const Plugin* bench_plugin() {
   using namespace kansetsu::bench;
-  static const Plugin plugin{"kansetsu",
-                             KANSETSU_VERSION,
-                             BENCH_COMPILER " " BENCH_COMPILER_VERSION,
-                             BENCH_FLAGS,
-                             kansetsu::to_string(kansetsu::instruction_set()),
-                             mode_name,
-                             create,
-                             [](void* instance) { delete static_cast<Instance*>(instance); },
-                             [] { return last_error.c_str(); },
-                             run,
-                             result,
-                             load};
+  static const Plugin plugin{.library = "kansetsu",
+                             .version = KANSETSU_VERSION,
+                             .compiler = BENCH_COMPILER " " BENCH_COMPILER_VERSION,
+                             .flags = BENCH_FLAGS,
+                             .instruction_set = kansetsu::to_string(kansetsu::instruction_set()),
+                             .create = create,
+                             .destroy = [](void* instance) { delete static_cast<Instance*>(instance); },
+                             .error = [] { return last_error.c_str(); },
+                             .variant = variant_name,
+                             .run = run,
+                             .result = result,
+                             .load = load};
   return &plugin;
 }

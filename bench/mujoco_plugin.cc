@@ -150,6 +150,11 @@ struct Instance {
 };
 
 void* create(const ModelData* model, const StateData* states) {
+  for (int i = 0; i < model->body_count; ++i) {
+    if (model->bodies[i].leader < 0) continue;
+    last_error = "no exact mimic joints, only soft equality constraints";
+    return nullptr;
+  }
   char message[1000] = "";
   const std::string xml = Mjcf(*model).text();
   mjSpec* spec = mj_parseXMLString(xml.c_str(), nullptr, message, sizeof message);
@@ -166,8 +171,8 @@ void* create(const ModelData* model, const StateData* states) {
 }
 
 /// No analytic derivatives in MuJoCo.
-const char* mode_name(int algorithm, int mode) {
-  return mode == 0 && algorithm != kRneaDerivatives && algorithm != kAbaDerivatives ? "" : nullptr;
+const char* variant_name(void*, int algorithm, int variant) {
+  return variant == 0 && algorithm != kRneaDerivatives && algorithm != kAbaDerivatives ? "" : nullptr;
 }
 
 double run(void* instance, int algorithm, int, int state) {
@@ -218,8 +223,8 @@ void put_poses(const Instance& in, double* out) {
   }
 }
 
-void result(void* instance, int algorithm, int mode, int state, double* out) {
-  run(instance, algorithm, mode, state);
+void result(void* instance, int algorithm, int variant, int state, double* out) {
+  run(instance, algorithm, variant, state);
   Instance& in = *static_cast<Instance*>(instance);
   const int nv = int(in.m->nv);
   const MatrixXd B = in.basis(state), B_inv = B.transpose();  // a rotation and a permutation
@@ -256,17 +261,16 @@ void result(void* instance, int algorithm, int mode, int state, double* out) {
 }  // namespace
 
 const Plugin* bench_plugin() {
-  static const Plugin plugin{"mujoco",
-                             mj_versionString(),
-                             "wheel (as shipped)",
-                             "as shipped on PyPI",
-                             "unknown",
-                             mode_name,
-                             create,
-                             [](void* instance) { delete static_cast<Instance*>(instance); },
-                             [] { return last_error.c_str(); },
-                             run,
-                             result,
-                             nullptr};
+  static const Plugin plugin{.library = "mujoco",
+                             .version = mj_versionString(),
+                             .compiler = "wheel (as shipped)",
+                             .flags = "as shipped on PyPI",
+                             .instruction_set = "unknown",
+                             .create = create,
+                             .destroy = [](void* instance) { delete static_cast<Instance*>(instance); },
+                             .error = [] { return last_error.c_str(); },
+                             .variant = variant_name,
+                             .run = run,
+                             .result = result};
   return &plugin;
 }
