@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <type_traits>
+
+#include "kansetsu/kinematics/jacobian.h"
+
+/// Many states at once. Arrays go in and out as users of NumPy hold them, one row per state; inside, as many states as a
+/// register holds numbers go through the kernels side by side, and blocks of states are shared out among threads.
+///
+///     batch::Batch<double> batch(model, {.threads = 4});  // memory and threads, once
+///     batch.aba(count, q, v, tau, vdot);                  // q: count × nq, the others count × nv; never allocates
+///
+/// A state's result depends on nothing but that state: not on its place, the count or the number of threads. In double
+/// it is the result of the function of the same name for one state, within 1e-12 of the result's largest number.
+namespace kansetsu::batch {
+
+/// One row of numbers per state. Row i begins at data + i·stride, its numbers lie side by side; matrices in a row are
+/// row-major. Made from a pointer it is contiguous. An input of stride 0 gives all states the same row.
+template <class T>
+struct Rows {
+  static constexpr std::ptrdiff_t kContiguous = std::numeric_limits<std::ptrdiff_t>::min();
+
+  T* data = nullptr;
+  std::ptrdiff_t stride = kContiguous;  ///< in numbers, as DLPack counts
+
+  Rows() = default;
+  Rows(T* first, std::ptrdiff_t row_stride = kContiguous) : data(first), stride(row_stride) {}
+  /// A view to read from.
+  operator Rows<const T>() const
+    requires(!std::is_const_v<T>)
+  {
+    return {data, stride};
+  }
+};
+
+/// What becomes of a number that is not finite (NaN, ∞) in an input. Other states never notice.
+enum class NonFinite {
+  kThrow,  ///< an Error that names the first such state, after all states have been computed
+  kAllow,  ///< nothing is looked at; that state's result is not finite either
+};
+
+struct Options {
+  int threads = 0;  ///< the caller's included; 0: as many as there are cores
+  NonFinite non_finite = NonFinite::kThrow;
+};
+
+/// What dynamics may take beside the state.
+template <class Real>
+struct Extras {
+  /// 6 per link: [τ; f] at the link's origin, in world axes, as ExternalForces. Left out: none.
+  Rows<const Real> wrenches{};
+  /// 10 per link, in the order of inertial_parameters(): [m, m·c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz] about and in the link's
+  /// frame. Left out: those of the model. Links that have none in the model must keep none (all ten zero).
+  Rows<const Real> inertias{};
+};
+
+/// Functions of many states of one model. Real is double or float.
+/// Every function takes the number of states first and what it writes last. It throws Error if the count is negative, a
+/// pointer is null or rows overlap. Results may overwrite inputs of the same rows. One call at a time: a Batch holds
+/// scratch memory. Single precision is for trees of moderate depth, see docs/theory/single_precision.md.
+template <class Real>
+class Batch {
+ public:
+  using In = Rows<const Real>;
+  using Out = Rows<Real>;
+
+  explicit Batch(const Model& model, const Options& options = {});
+  Batch(Batch&&) noexcept;
+  Batch& operator=(Batch&&) noexcept;
+  ~Batch();
+
+  const Model& model() const;
+  int threads() const;
+
+  /// Poses of all links. @param X_WL  out, 12·links: R row by row, then p
+  void fk(std::ptrdiff_t count, In q, Out X_WL);
+  /// As joint_axes() of one state. @param S  out, 6 × nv
+  void joint_axes(std::ptrdiff_t count, In q, Out S);
+  /// Jacobian of the frame at X_LF on a link. @param J  out, 6 × nv
+  void jacobian(std::ptrdiff_t count, In q, LinkId link, const Transform<>& X_LF, JacobianAxes axes, Out J);
+
+  /// Inverse dynamics. @param tau  out, nv
+  void rnea(std::ptrdiff_t count, In q, In v, In vdot, Out tau, const Extras<Real>& extras = {});
+  /// c(q, v): the torque that holds v̇ = 0. @param c  out, nv
+  void bias(std::ptrdiff_t count, In q, In v, Out c, const Extras<Real>& extras = {});
+  /// Mass matrix. @param M  out, nv × nv, both triangles   @param inertias  as in Extras
+  void crba(std::ptrdiff_t count, In q, Out M, In inertias = {});
+  /// Forward dynamics. @param vdot  out, nv
+  /// @param singular  out, nv, may be left out: non-zero where nothing resists a coordinate; its v̇ is zero then
+  void aba(std::ptrdiff_t count, In q, In v, In tau, Out vdot, const Extras<Real>& extras = {}, Out singular = {});
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+extern template class Batch<double>;
+extern template class Batch<float>;
+
+}  // namespace kansetsu::batch

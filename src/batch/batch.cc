@@ -1,0 +1,153 @@
+#include "kansetsu/batch/batch.h"
+
+#include "batch/engine.h"
+#include "kansetsu/base/error.h"
+
+/// Each function says what goes in, what comes out, and which kernel makes one from the other.
+namespace kansetsu::batch {
+namespace {
+
+kernel::Axes to_kernel(JacobianAxes axes) {
+  switch (axes) {
+    case JacobianAxes::kLocal:
+      return kernel::Axes::kLocal;
+    case JacobianAxes::kWorld:
+      return kernel::Axes::kWorld;
+    case JacobianAxes::kLocalWorldAligned:
+      break;
+  }
+  return kernel::Axes::kLocalWorldAligned;
+}
+
+}  // namespace
+
+template <class Real>
+struct Batch<Real>::Impl : Engine<Real> {
+  using Engine<Real>::Engine;
+
+  Input<Real> positions(In q) const { return {"q", q, this->nq}; }
+  Input<Real> vector(const char* name, In x) const { return {name, x, this->nv}; }
+  Output<Real> vector(const char* name, Out x) const { return {name, x, this->nv, this->nv}; }
+  Output<Real> columns(const char* name, Out x) const {
+    return {name, x, 6 * this->nv, 6 * this->nv, this->orders.columns.data()};
+  }
+  template <class Item>
+  static Item optional(Item item) {
+    item.optional = true;
+    return item;
+  }
+
+  /// vdot may be left out, then zero.
+  void inverse_dynamics(const char* function, std::ptrdiff_t count, In q, In v, const Input<Real>& vdot,
+                        const Output<Real>& tau, const Extras<Real>& extras) {
+    this->run(function, count, extras, std::array{positions(q), vector("v", v), vdot}, std::array{tau},
+              [&](const Block<Real>& block, const Real* bq, const Real* bv, const Real* ba, Real* out) {
+                if (block.varied) {
+                  this->varied.rnea(block.varied, bq, bv, ba, block.fext, block.scratch, out);
+                } else {
+                  this->dynamics.rnea(this->tree, bq, bv, ba, block.fext, block.scratch, out, nullptr);
+                }
+              });
+  }
+};
+
+template <class Real>
+Batch<Real>::Batch(const Model& model, const Options& options) : impl_(std::make_unique<Impl>(model, options)) {}
+template <class Real>
+Batch<Real>::Batch(Batch&&) noexcept = default;
+template <class Real>
+Batch<Real>& Batch<Real>::operator=(Batch&&) noexcept = default;
+template <class Real>
+Batch<Real>::~Batch() = default;
+
+template <class Real>
+const Model& Batch<Real>::model() const {
+  return impl_->model;
+}
+template <class Real>
+int Batch<Real>::threads() const {
+  return impl_->workers();
+}
+
+template <class Real>
+void Batch<Real>::fk(std::ptrdiff_t count, In q, Out X_WL) {
+  Impl& in = *impl_;
+  const std::vector<int>& moved = in.orders.moved_links;
+  const Output<Real> poses{"X_WL", X_WL, 12 * in.links, 12 * (in.bodies + int(moved.size())), in.orders.poses.data()};
+  in.run("fk", count, {}, std::array{in.positions(q)}, std::array{poses},
+         [&](const Block<Real>& block, const Real* bq, Real* X_WB) {
+           in.kinematics.poses(in.tree, bq, block.scratch, X_WB);
+           in.layout.link_poses(in.model.tree().links.data(), moved.data(), int(moved.size()), X_WB,
+                                X_WB + 12 * in.bodies * in.width);
+         });
+}
+
+template <class Real>
+void Batch<Real>::joint_axes(std::ptrdiff_t count, In q, Out S) {
+  Impl& in = *impl_;
+  in.run("joint_axes", count, {}, std::array{in.positions(q)}, std::array{in.columns("S", S)},
+         [&](const Block<Real>& block, const Real* bq, Real* out) {
+           in.kinematics.subspaces(in.tree, bq, block.scratch, out);
+         });
+}
+
+template <class Real>
+void Batch<Real>::jacobian(std::ptrdiff_t count, In q, LinkId link, const Transform<>& X_LF, JacobianAxes axes, Out J) {
+  Impl& in = *impl_;
+  if (link.value() < 0 || link.value() >= in.links) {
+    throw Error("batch jacobian: the model '" + in.model.name() + "' has no link " + std::to_string(link.value()));
+  }
+  const LinkPlacement& placement = in.model.tree().links[size_t(link.value())];
+  const Transform<> X_BF = placement.X_BL * X_LF;
+  in.run("jacobian", count, {}, std::array{in.positions(q)}, std::array{in.columns("J", J)},
+         [&](const Block<Real>& block, const Real* bq, Real* out) {
+           in.kinematics.jacobian(in.tree, bq, nullptr, placement.body, X_BF, to_kernel(axes), block.scratch, out,
+                                  nullptr);
+         });
+}
+
+template <class Real>
+void Batch<Real>::rnea(std::ptrdiff_t count, In q, In v, In vdot, Out tau, const Extras<Real>& extras) {
+  impl_->inverse_dynamics("rnea", count, q, v, impl_->vector("vdot", vdot), impl_->vector("tau", tau), extras);
+}
+template <class Real>
+void Batch<Real>::bias(std::ptrdiff_t count, In q, In v, Out c, const Extras<Real>& extras) {
+  impl_->inverse_dynamics("bias", count, q, v, Impl::optional(impl_->vector("vdot", In{})), impl_->vector("c", c),
+                          extras);
+}
+
+template <class Real>
+void Batch<Real>::crba(std::ptrdiff_t count, In q, Out M, In inertias) {
+  Impl& in = *impl_;
+  const int values = int(in.sparse.value.size());
+  const int* slot = in.sparse.slot.data();
+  const Output<Real> matrix{"M", M, in.nv * in.nv, values + 1, in.orders.mass_matrix.data()};
+  in.run("crba", count, {.inertias = inertias}, std::array{in.positions(q)}, std::array{matrix},
+         [&](const Block<Real>& block, const Real* bq, Real* out) {
+           std::fill_n(out + values * in.width, in.width, Real(0));
+           if (block.varied) {
+             in.varied.crba_sparse(block.varied, bq, block.scratch, slot, values, out);
+           } else {
+             in.dynamics.crba_sparse(in.tree, bq, block.scratch, slot, values, out);
+           }
+         });
+}
+
+template <class Real>
+void Batch<Real>::aba(std::ptrdiff_t count, In q, In v, In tau, Out vdot, const Extras<Real>& extras, Out singular) {
+  Impl& in = *impl_;
+  in.run("aba", count, extras, std::array{in.positions(q), in.vector("v", v), in.vector("tau", tau)},
+         std::array{in.vector("vdot", vdot), Impl::optional(in.vector("singular", singular))},
+         [&](const Block<Real>& block, const Real* bq, const Real* bv, const Real* bt, Real* out, Real* flags) {
+           if (block.varied) {
+             in.varied.aba(block.varied, bq, bv, bt, block.fext, block.scratch, out, flags);
+           } else {
+             in.dynamics.aba(in.tree, bq, bv, bt, block.fext, block.scratch, out, flags);
+           }
+         });
+}
+
+template class Batch<double>;
+template class Batch<float>;
+
+}  // namespace kansetsu::batch

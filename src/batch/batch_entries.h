@@ -1,0 +1,50 @@
+#pragma once
+
+#include "batch/kernel_table.h"
+#include "batch/layout_kernel.h"
+#include "batch/link_kernel.h"
+#include "kinematics/entry.h"
+
+/// The kernels of batches as entry points of one instruction set. Included by the files that instantiate them.
+namespace kansetsu::kernel {
+inline namespace KANSETSU_ISA {
+namespace {
+
+template <class P>
+bool gather_entry(const BlockRows<const scalar_t<P>>& from, int n, scalar_t<P>* packs) {
+  const scalar_t<P>* rows[P::width];
+  for (int i = 0; i < P::width; ++i) rows[i] = from.first + (i < from.count ? i : from.count - 1) * from.stride;
+  const P check = gather(rows, n, as<P>(packs));
+  bool finite = true;
+  for (int i = 0; i < P::width; ++i) finite = finite && check[i] == 0;
+  return finite;
+}
+
+template <class P>
+void scatter_entry(const scalar_t<P>* packs, const int* order, int n, const BlockRows<scalar_t<P>>& to,
+                   scalar_t<P>* spare) {
+  scalar_t<P>* rows[P::width];
+  for (int i = 0; i < P::width; ++i) rows[i] = i < to.count ? to.first + i * to.stride : spare;
+  scatter(as<P>(packs), order, n, rows);
+}
+
+template <class P>
+void link_poses_entry(const LinkPlacement* links, const int* moved, int moved_count, const scalar_t<P>* X_WB,
+                      scalar_t<P>* X_WL) {
+  link_poses(links, moved, moved_count, as<Transform<P>>(X_WB), as<Transform<P>>(X_WL));
+}
+
+template <class P>
+void body_wrenches_entry(const LinkPlacement* links, int link_count, int body_count, const scalar_t<P>* X_WB,
+                         const scalar_t<P>* wrenches, scalar_t<P>* out) {
+  body_wrenches(links, link_count, body_count, as<Transform<P>>(X_WB), as<Force<P>>(wrenches), as<Force<P>>(out));
+}
+
+template <class P>
+constexpr BatchKernels<scalar_t<P>> make_batch_table() {
+  return {P::width, gather_entry<P>, scatter_entry<P>, link_poses_entry<P>, body_wrenches_entry<P>};
+}
+
+}  // namespace
+}  // namespace KANSETSU_ISA
+}  // namespace kansetsu::kernel

@@ -1,0 +1,166 @@
+#include "batch/engine.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "kansetsu/base/error.h"
+
+namespace kansetsu::batch {
+namespace {
+
+int worker_count(int threads) {
+  if (threads < 0) throw Error(fmt::format("batch: threads is {}, expected 0 (all cores) or more", threads));
+  return threads > 0 ? threads : std::max(1, int(std::thread::hardware_concurrency()));
+}
+
+kernel::ConstantCounts count_constants(const Tree& tree) {
+  return {tree.body_count(), int(tree.rows.size()), int(tree.terms.size()), int(tree.group_gamma.size())};
+}
+
+/// The stride in numbers, if rows of that size can have it.
+template <class T>
+std::ptrdiff_t checked_stride(const char* function, const char* name, const Rows<T>& rows, int size,
+                              std::ptrdiff_t count) {
+  if (count < 0) throw Error(fmt::format("batch {}: the count is {}, expected 0 or more", function, count));
+  if (size == 0 || count == 0) return size;
+  if (!rows.data) {
+    throw Error(fmt::format("batch {}: {} is null, expected {} rows of {} numbers", function, name, count, size));
+  }
+  if (rows.stride == Rows<T>::kContiguous) return size;
+  const bool one_for_all = std::is_const_v<T> && rows.stride == 0;
+  if (count == 1 || one_for_all || rows.stride >= size || rows.stride <= -size) return rows.stride;
+  throw Error(fmt::format("batch {}: {} has row stride {}, but rows of {} numbers must not overlap", function, name,
+                          rows.stride, size));
+}
+
+}  // namespace
+
+template <class Real>
+Engine<Real>::Engine(const Model& m, const Options& o)
+    : model(m),
+      layout(kernel::batch_packs<Real>()),
+      kinematics(kernel::kinematics_packs<Real>()),
+      dynamics(kernel::dynamics_packs<Real>()),
+      varied(kernel::varied_packs<Real>()),
+      width(layout.width),
+      nq(m.nq()),
+      nv(m.nv()),
+      links(m.link_count()),
+      bodies(m.tree().body_count()),
+      sparse(m),
+      orders(m, sparse),
+      counts_(count_constants(m.tree())),
+      constants_(make_aligned(kernel::copied_size<Real>(counts_))),
+      tree(kernel::copy_tree<Real>(m.tree().view(), counts_, constants_.get())),
+      options_(o),
+      spare_size_(std::max({nq, 12 * links, 6 * nv, nv * nv})),
+      pool_(worker_count(o.threads)) {
+  const std::size_t b = size_t(bodies), l = size_t(links), n = size_t(nv);
+  const std::size_t in = size_t(nq) + 3 * n + 16 * l;  // of the hungriest functions
+  const std::size_t out = 3 * n * n + 3 * n + 12 * (b + l) + 1;
+  const std::size_t between = 18 * b;  // poses and wrenches of the bodies
+  const std::size_t packs = in + out + between + scratch_size(model.tree());
+  constexpr std::size_t kLines = 32 * 64;  // arrays begin on cache lines
+  const std::size_t bytes = (packs * size_t(width) + size_t(spare_size_)) * sizeof(Real) + kLines;
+  for (int w = 0; w < pool_.workers(); ++w) {
+    memory_.push_back(make_aligned(bytes));
+    varied_trees_.push_back(make_aligned(varied.tree_size(counts_)));
+    varied.make_tree(model.tree().view(), counts_, varied_trees_.back().get());
+  }
+}
+
+template <class Real>
+void Engine<Real>::First::report(std::ptrdiff_t block) {
+  std::ptrdiff_t known = first_.load();
+  while (block < known && !first_.compare_exchange_weak(known, block)) {
+  }
+}
+
+template <class Real>
+void Engine<Real>::check(const char* function, std::ptrdiff_t count, Input<Real>& in) const {
+  if (in.given()) in.rows.stride = checked_stride(function, in.name, in.rows, in.size, count);
+}
+template <class Real>
+void Engine<Real>::check(const char* function, std::ptrdiff_t count, Output<Real>& out) const {
+  if (out.given()) out.rows.stride = checked_stride(function, out.name, out.rows, out.size, count);
+}
+
+template <class Real>
+Real* Engine<Real>::gather(const Input<Real>& in, std::ptrdiff_t count, std::ptrdiff_t block, Carver<Real>& memory,
+                           Problems& problems) const {
+  if (!in.given()) return nullptr;
+  Real* packs = take(memory, in.size);
+  const std::ptrdiff_t first = block * width;
+  const int states = int(std::min<std::ptrdiff_t>(width, count - first));
+  const bool finite = layout.gather({in.rows.data + first * in.rows.stride, in.rows.stride, states}, in.size, packs);
+  if (!finite) problems.non_finite.report(block);
+  return packs;
+}
+
+template <class Real>
+Block<Real> Engine<Real>::gather_extras(const ExtraInputs& in, const Real* q, std::ptrdiff_t count,
+                                        std::ptrdiff_t block, int worker, Carver<Real>& memory,
+                                        Problems& problems) const {
+  Block<Real> out;
+  if (const Real* wrenches = gather(in.wrenches, count, block, memory, problems)) {
+    Real* fext = take(memory, 6 * bodies);
+    Real* X_WB = take(memory, 12 * bodies);
+    kinematics.poses(tree, q, memory.rest(), X_WB);
+    layout.body_wrenches(model.tree().links.data(), links, bodies, X_WB, wrenches, fext);
+    out.fext = fext;
+  }
+  if (const Real* parameters = gather(in.inertias, count, block, memory, problems)) {
+    out.varied = varied_trees_[size_t(worker)].get();
+    const bool accepted = varied.set_inertias(model.tree().links.data(), links, parameters, out.varied);
+    if (!accepted) problems.stray_inertia.report(block);
+  }
+  return out;
+}
+
+template <class Real>
+void Engine<Real>::scatter(const Output<Real>& out, const Real* packs, std::ptrdiff_t count, std::ptrdiff_t block,
+                           Real* spare) const {
+  if (!out.given()) return;
+  const std::ptrdiff_t first = block * width;
+  const int states = int(std::min<std::ptrdiff_t>(width, count - first));
+  layout.scatter(packs, out.order, out.size, {out.rows.data + first * out.rows.stride, out.rows.stride, states}, spare);
+}
+
+template <class Real>
+void Engine<Real>::throw_non_finite(const char* function, const Input<Real>& in, std::ptrdiff_t count,
+                                    std::ptrdiff_t block) const {
+  if (!in.given()) return;
+  for (std::ptrdiff_t s = block * width; s < std::min(count, (block + 1) * width); ++s) {
+    const Real* row = in.rows.data + s * in.rows.stride;
+    for (int k = 0; k < in.size; ++k) {
+      if (std::isfinite(row[k])) continue;
+      throw Error(
+          fmt::format("batch {}: {}[{}] of state {} is {}, expected finite numbers; all other states are computed",
+                      function, in.name, k, s, row[k]));
+    }
+  }
+}
+
+template <class Real>
+void Engine<Real>::throw_stray_inertia(const char* function, const Input<Real>& in, std::ptrdiff_t count,
+                                       std::ptrdiff_t block) const {
+  const Tree& t = model.tree();
+  for (std::ptrdiff_t s = block * width; s < std::min(count, (block + 1) * width); ++s) {
+    for (int l = 0; l < links; ++l) {
+      const int body = t.links[size_t(l)].body;
+      if (body < 0 || !t.bodies[size_t(body)].massless) continue;
+      const Real* p = in.rows.data + s * in.rows.stride + 10 * l;
+      if (std::all_of(p, p + 10, [](Real x) { return x == 0; })) continue;
+      throw Error(
+          fmt::format("batch {}: the inertias of state {} give a mass to link '{}', which has none in the model "
+                      "'{}' and is merged with others; give it one there, however small",
+                      function, s, model.link(LinkId(l)).name, model.name()));
+    }
+  }
+}
+
+template class Engine<double>;
+template class Engine<float>;
+
+}  // namespace kansetsu::batch

@@ -1,0 +1,178 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <utility>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "batch/aligned_memory.h"
+#include "batch/kernel_table.h"
+#include "batch/orders.h"
+#include "dynamics/kernel_table.h"
+#include "kansetsu/batch/batch.h"
+#include "kinematics/kernel_table.h"
+
+/// What a Batch consists of, and the loop that every function of it goes through: blocks of as many states as a pack has
+/// lanes are gathered, handed to a kernel and scattered. Workers come for blocks until there are none.
+namespace kansetsu::batch {
+
+/// Rows of `size` numbers that a function reads. Optional ones may be left out (null).
+template <class Real>
+struct Input {
+  const char* name;
+  Rows<const Real> rows;
+  int size;
+  bool optional = false;
+
+  bool given() const { return rows.data || !optional; }
+};
+
+/// Rows of `size` numbers that a function writes, from `packs` packs in the given order (null: as they are).
+template <class Real>
+struct Output {
+  const char* name;
+  Rows<Real> rows;
+  int size;
+  int packs;
+  const int* order = nullptr;
+  bool optional = false;
+
+  bool given() const { return rows.data || !optional; }
+};
+
+/// What a kernel finds beside the packs of its inputs and outputs.
+template <class Real>
+struct Block {
+  const Real* fext = nullptr;  ///< wrenches on the bodies, in B; null if there are none
+  void* varied = nullptr;      ///< the tree with the states' own inertias, for VariedKernels; null if they have none
+  void* scratch = nullptr;
+};
+
+template <class Real>
+class Engine {
+ public:
+  Engine(const Model& m, const Options& o);
+
+  /// Calls kernel(Block, const Real* per input…, Real* per output…) for all blocks of states. The first input must be q.
+  template <std::size_t I, std::size_t O, class Kernel>
+  void run(const char* function, std::ptrdiff_t count, const Extras<Real>& extras, std::array<Input<Real>, I> in,
+           std::array<Output<Real>, O> out, Kernel&& kernel);
+
+  Model model;
+  const kernel::BatchKernels<Real>& layout;
+  const kernel::KinematicsKernels<Real>& kinematics;
+  const kernel::DynamicsKernels<Real>& dynamics;
+  const kernel::VariedKernels<Real>& varied;
+  const int width, nq, nv, links, bodies;
+  const SparseMassMatrix sparse;
+  const Orders orders;
+
+ private:
+  const kernel::ConstantCounts counts_;
+  const AlignedMemory constants_;
+
+ public:
+  const TreeViewOf<Real> tree;
+
+  int workers() const { return pool_.workers(); }
+
+ private:
+  /// Smallest of the numbers that workers report.
+  class First {
+   public:
+    void report(std::ptrdiff_t block);
+    bool any() const { return first_ != kNone; }
+    std::ptrdiff_t block() const { return first_; }
+
+   private:
+    static constexpr std::ptrdiff_t kNone = std::numeric_limits<std::ptrdiff_t>::max();
+    std::atomic<std::ptrdiff_t> first_ = kNone;
+  };
+  struct Problems {
+    First non_finite, stray_inertia;
+  };
+  struct ExtraInputs {
+    Input<Real> wrenches, inertias;
+  };
+
+  void check(const char* function, std::ptrdiff_t count, Input<Real>& in) const;
+  void check(const char* function, std::ptrdiff_t count, Output<Real>& out) const;
+  /// do_block(worker, block) for all blocks.
+  template <class DoBlock>
+  void deal(std::ptrdiff_t blocks, DoBlock&& do_block);
+
+  Real* take(Carver<Real>& memory, int packs) const { return memory.template take<Real>(packs * width); }
+  /// Packs of a block's rows; null for null.
+  Real* gather(const Input<Real>& in, std::ptrdiff_t count, std::ptrdiff_t block, Carver<Real>& memory,
+               Problems& problems) const;
+  Block<Real> gather_extras(const ExtraInputs& in, const Real* q, std::ptrdiff_t count, std::ptrdiff_t block,
+                            int worker, Carver<Real>& memory, Problems& problems) const;
+  void scatter(const Output<Real>& out, const Real* packs, std::ptrdiff_t count, std::ptrdiff_t block,
+               Real* spare) const;
+
+  void throw_non_finite(const char* function, const Input<Real>& in, std::ptrdiff_t count, std::ptrdiff_t block) const;
+  void throw_stray_inertia(const char* function, const Input<Real>& in, std::ptrdiff_t count,
+                           std::ptrdiff_t block) const;
+
+  Options options_;
+  int spare_size_;  ///< numbers of the longest row
+  ThreadPool pool_;
+  std::vector<AlignedMemory> memory_, varied_trees_;  ///< one per worker
+};
+
+template <class Real>
+template <class DoBlock>
+void Engine<Real>::deal(std::ptrdiff_t blocks, DoBlock&& do_block) {
+  // Waking a thread takes as long as a few blocks; chunks are small enough to even out and large enough to deal quickly.
+  constexpr std::ptrdiff_t kBlocksPerWorker = 4, kChunksPerWorker = 8, kLargestChunk = 32;
+  const int workers = int(std::clamp<std::ptrdiff_t>(blocks / kBlocksPerWorker, 1, pool_.workers()));
+  const std::ptrdiff_t chunk = std::clamp<std::ptrdiff_t>(blocks / (workers * kChunksPerWorker), 1, kLargestChunk);
+  std::atomic<std::ptrdiff_t> next = 0;
+  pool_.run(workers, [&](int worker) {
+    for (;;) {
+      const std::ptrdiff_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
+      if (begin >= blocks) return;
+      for (std::ptrdiff_t b = begin; b < std::min(blocks, begin + chunk); ++b) do_block(worker, b);
+    }
+  });
+}
+
+template <class Real>
+template <std::size_t I, std::size_t O, class Kernel>
+void Engine<Real>::run(const char* function, std::ptrdiff_t count, const Extras<Real>& extras,
+                       std::array<Input<Real>, I> in, std::array<Output<Real>, O> out, Kernel&& kernel) {
+  ExtraInputs extra{{"wrenches", extras.wrenches, 6 * links, true}, {"inertias", extras.inertias, 10 * links, true}};
+  for (Input<Real>& x : in) check(function, count, x);
+  for (Output<Real>& x : out) check(function, count, x);
+  check(function, count, extra.wrenches);
+  check(function, count, extra.inertias);
+
+  Problems problems;
+  deal((count + width - 1) / width, [&](int worker, std::ptrdiff_t b) {
+    Carver<Real> memory(memory_[size_t(worker)].get());
+    Real* spare = memory.template take<Real>(spare_size_);
+    std::array<const Real*, I> packs_in;
+    std::array<Real*, O> packs_out;
+    for (std::size_t i = 0; i < I; ++i) packs_in[i] = gather(in[i], count, b, memory, problems);
+    for (std::size_t i = 0; i < O; ++i) packs_out[i] = take(memory, out[i].packs);
+    Block<Real> block = gather_extras(extra, packs_in[0], count, b, worker, memory, problems);
+    block.scratch = memory.rest();
+    [&]<std::size_t... i, std::size_t... o>(std::index_sequence<i...>, std::index_sequence<o...>) {
+      kernel(block, packs_in[i]..., packs_out[o]...);
+    }(std::make_index_sequence<I>(), std::make_index_sequence<O>());
+    for (std::size_t i = 0; i < O; ++i) scatter(out[i], packs_out[i], count, b, spare);
+  });
+
+  if (problems.stray_inertia.any()) {
+    throw_stray_inertia(function, extra.inertias, count, problems.stray_inertia.block());
+  }
+  if (options_.non_finite == NonFinite::kThrow && problems.non_finite.any()) {
+    for (const Input<Real>& x : in) throw_non_finite(function, x, count, problems.non_finite.block());
+    throw_non_finite(function, extra.wrenches, count, problems.non_finite.block());
+    throw_non_finite(function, extra.inertias, count, problems.non_finite.block());
+  }
+}
+
+}  // namespace kansetsu::batch

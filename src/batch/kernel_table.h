@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+
+#include "batch/tree_copy.h"
+
+/// What batches need beside the kernels of kinematics and dynamics, per instruction set. A pack is `width` numbers side by
+/// side, see kinematics/kernel_table.h.
+namespace kansetsu::kernel {
+
+/// Rows of the states of one block: row i begins at first + i·stride. There may be fewer than `width`.
+template <class Real>
+struct BlockRows {
+  Real* first;
+  std::ptrdiff_t stride;
+  int count;
+};
+
+template <class Real>
+struct BatchKernels {
+  int width;
+  /// n numbers of each row into n packs; missing rows are copies of the last. Returns whether all numbers are finite.
+  bool (*gather)(const BlockRows<const Real>&, int n, Real* packs);
+  /// n packs into n numbers of each row, number k from pack order[k] (k if null). spare: n numbers, for missing rows.
+  void (*scatter)(const Real* packs, const int* order, int n, const BlockRows<Real>&, Real* spare);
+
+  /// Poses of the links `moved` from those of the bodies
+  void (*link_poses)(const LinkPlacement* links, const int* moved, int moved_count, const Real* X_WB, Real* X_WL);
+  /// Wrenches on bodies, in B, from wrenches on links, in world axes
+  void (*body_wrenches)(const LinkPlacement* links, int link_count, int body_count, const Real* X_WB,
+                        const Real* wrenches, Real* out);
+};
+
+/// Dynamics of trees whose inertias differ from lane to lane. `tree` is memory of tree_size() bytes on a cache line, filled
+/// by make_tree() once and by set_inertias() per block of states.
+template <class Real>
+struct VariedKernels {
+  std::size_t (*tree_size)(const ConstantCounts&);
+  void (*make_tree)(const TreeView&, const ConstantCounts&, void* tree);
+  /// parameters: ten packs per link. Returns whether the bodies without inertia are left without: kernels skip them.
+  bool (*set_inertias)(const LinkPlacement* links, int link_count, const Real* parameters, void* tree);
+  /// As those of DynamicsKernels
+  void (*rnea)(void* tree, const Real* q, const Real* v, const Real* a, const Real* fext, void* scratch, Real* tau);
+  void (*crba_sparse)(void* tree, const Real* q, void* scratch, const int* slot, int value_count, Real* values);
+  void (*aba)(void* tree, const Real* q, const Real* v, const Real* tau, const Real* fext, void* scratch, Real* vdot,
+              Real* singular);
+};
+
+template <class Real>
+const BatchKernels<Real>& batch_packs();
+template <class Real>
+const VariedKernels<Real>& varied_packs();
+
+}  // namespace kansetsu::kernel

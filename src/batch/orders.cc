@@ -1,0 +1,40 @@
+#include "batch/orders.h"
+
+#include "model/tree.h"
+
+namespace kansetsu::batch {
+namespace {
+
+std::vector<int> transposed(int rows, int columns) {
+  std::vector<int> order;
+  for (int r = 0; r < rows; ++r) {
+    for (int c = 0; c < columns; ++c) order.push_back(c * rows + r);
+  }
+  return order;
+}
+
+}  // namespace
+
+Orders::Orders(const Model& model, const SparseMassMatrix& sparse)
+    : columns(transposed(6, model.nv())),
+      square(transposed(model.nv(), model.nv())),
+      mass_matrix(size_t(model.nv()) * size_t(model.nv()), int(sparse.value.size())) {
+  const size_t nv = size_t(model.nv());
+  for (size_t r = 0; r < nv; ++r) {
+    for (int k = sparse.row_start[r]; k < sparse.row_start[r + 1]; ++k) {
+      const size_t c = size_t(sparse.column[size_t(k)]);
+      mass_matrix[r * nv + c] = mass_matrix[c * nv + r] = k;
+    }
+  }
+  const Tree& tree = model.tree();
+  for (const LinkPlacement& link : tree.links) {
+    int from = 12 * link.body;
+    if (link.body < 0 || !(link.X_BL == Transform<>{})) {
+      from = 12 * (tree.body_count() + int(moved_links.size()));
+      moved_links.push_back(int(&link - tree.links.data()));
+    }
+    for (int k = 0; k < 12; ++k) poses.push_back(from + k);
+  }
+}
+
+}  // namespace kansetsu::batch

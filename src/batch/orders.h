@@ -1,0 +1,23 @@
+#pragma once
+
+#include <vector>
+
+#include "kansetsu/dynamics/dynamics.h"
+
+/// Which pack each number of a row comes from, where the kernels' order is not the row's.
+namespace kansetsu::batch {
+
+struct Orders {
+  explicit Orders(const Model& model, const SparseMassMatrix& sparse);
+
+  std::vector<int> columns;  ///< 6 × nv, from column by column
+  std::vector<int> square;   ///< nv × nv, from column by column
+  /// nv × nv, from the values of the sparse mass matrix; zeros come from one pack more
+  std::vector<int> mass_matrix;
+
+  /// 12 per link: the body's pose, or behind all bodies that of a link whose frame is not its body's
+  std::vector<int> poses;
+  std::vector<int> moved_links;
+};
+
+}  // namespace kansetsu::batch
