@@ -37,10 +37,11 @@ constexpr const char* kAlgorithmNames[kAlgorithmCount] = {
 constexpr const char* kPrecisionNames[] = {"fp64", "fp32"};
 
 constexpr int kStates = 1024;
-constexpr int kThreadStates = 16384;     ///< per call on several threads
-constexpr double kLongestCall = 20e6;    ///< [ns] what takes longer is left out
-constexpr double kCheckSeconds = 0.5;    ///< time for comparing results, of one contestant
-constexpr double kMaxBatchBytes = 64e6;  ///< of the results of one call
+constexpr int kThreadStates = 16384;        ///< per call on several threads, if they fit
+constexpr double kLongestCall = 20e6;       ///< [ns] what takes longer is left out
+constexpr double kCheckSeconds = 0.5;       ///< time for comparing results, of one contestant
+constexpr double kMaxBatchBytes = 64e6;     ///< of the results of one call
+constexpr int kMaxThreadNumbers = 4 << 20;  ///< in q of all states
 constexpr int kChecked = 50, kMinChecked = 3, kMinBatch = 64, kCounted = 16;
 
 struct Options {
@@ -438,7 +439,8 @@ int main(int argc, char** argv) {
     processors.release();
     {
       nlohmann::json known;  // the same as above
-      const Arena arena({source, source + 1}, *model, kThreadStates, known);
+      const int states = std::clamp(kMaxThreadNumbers / std::max(1, model->nv), kStates, kThreadStates);
+      const Arena arena({source, source + 1}, *model, states, known);
       for_each_algorithm(options, [&](int a) { compete_in_threads(run, arena, a, threads); });
     }
     processors.pin();

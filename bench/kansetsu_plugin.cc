@@ -4,6 +4,7 @@
 
 #include "kansetsu/base/cpu.h"
 #include "kansetsu/base/error.h"
+#include "kansetsu/batch/batch.h"
 #include "kansetsu/dynamics/derivatives.h"
 #include "kansetsu/kinematics/jacobian.h"
 #include "kansetsu_models.h"
@@ -39,6 +40,85 @@ const ModelData* load(const char* name) try {
   return nullptr;
 }
 
+/// Calls for many states in one precision. Memory and threads are made in the first call of each kind.
+template <class Real>
+class Many {
+ public:
+  Many(const Entry& entry, const StateData& data) : entry_(entry) {
+    const Model& model = entry.model;
+    const auto copy = [&](const double* from, int n, std::vector<Real>& to) { to.assign(from, from + data.count * n); };
+    copy(data.q, model.nq(), q_);
+    copy(data.v, model.nv(), v_);
+    copy(data.a, model.nv(), a_);
+    copy(data.tau, model.nv(), tau_);
+  }
+
+  static bool has(int algorithm) {
+    return algorithm == kFk || algorithm == kJacobians || algorithm == kRnea || algorithm == kCrba || algorithm == kAba;
+  }
+
+  double run(int algorithm, int threads, int first, int count) {
+    const Model& model = entry_.model;
+    const size_t nv = size_t(model.nv());
+    auto& engine = engines_[threads];
+    if (!engine) engine = std::make_unique<batch::Batch<Real>>(model, batch::Options{.threads = threads});
+    row_ = algorithm == kFk          ? 12 * size_t(model.link_count())
+           : algorithm == kJacobians ? 6 * nv
+           : algorithm == kCrba      ? nv * nv
+                                     : nv;
+    if (out_.size() < row_ * size_t(count)) out_.resize(row_ * size_t(count));
+    const Real* q = q_.data() + first * model.nq();
+    const Real* v = v_.data() + first * model.nv();
+    switch (algorithm) {
+      case kFk:
+        engine->fk(count, q, out_.data());
+        break;
+      case kJacobians:
+        engine->joint_axes(count, q, out_.data());
+        break;
+      case kRnea:
+        engine->rnea(count, q, v, a_.data() + first * model.nv(), out_.data());
+        break;
+      case kCrba:
+        engine->crba(count, q, out_.data());
+        break;
+      case kAba:
+        engine->aba(count, q, v, tau_.data() + first * model.nv(), out_.data());
+        break;
+    }
+    return out_[row_ * size_t(count) - 1];
+  }
+
+  void result(int algorithm, int index, double* out) const {
+    const Real* row = out_.data() + row_ * size_t(index);
+    using RowMajor = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    if (algorithm == kFk) {
+      put_poses(row, out);
+    } else if (algorithm == kJacobians) {
+      const Eigen::Index nv = entry_.model.nv();
+      Eigen::Map<Eigen::MatrixXd>(out, 6, nv) = Eigen::Map<const RowMajor>(row, 6, nv).template cast<double>();
+    } else {
+      std::copy(row, row + row_, out);
+    }
+  }
+
+ private:
+  void put_poses(const Real* row, double* out) const {
+    const ExportedModel& exported = entry_.exported;
+    for (size_t b = 0; b < exported.bodies.size(); ++b) {
+      const Real* x = row + 12 * exported.links[b].value();
+      const Transform<> X_WL{{{x[0], x[1], x[2]}, {x[3], x[4], x[5]}, {x[6], x[7], x[8]}}, {x[9], x[10], x[11]}};
+      const Transform<> X = X_WL * exported.X_LB[b];
+      for (const Vec3<>& r : {X.R.x, X.R.y, X.R.z, X.p}) *out++ = r.x, *out++ = r.y, *out++ = r.z;
+    }
+  }
+
+  const Entry& entry_;
+  std::vector<Real> q_, v_, a_, tau_, out_;
+  size_t row_ = 0;                                              ///< numbers of one state's result
+  std::map<int, std::unique_ptr<batch::Batch<Real>>> engines_;  ///< by number of threads
+};
+
 struct Instance {
   const Entry& entry;
   const Model& model;
@@ -54,6 +134,8 @@ struct Instance {
   std::vector<State> states;
   std::vector<Eigen::VectorXd> vdot, tau;
   bool geared;
+  Many<double> fp64;
+  Many<float> fp32;
 
   Instance(const Entry& e, const StateData& data)
       : entry(e),
@@ -67,7 +149,9 @@ struct Instance {
         forward(model),
         inverse_by(model),
         forward_by(model),
-        geared(!model.description().couplings.empty()) {
+        geared(!model.description().couplings.empty()),
+        fp64(e, data),
+        fp32(e, data) {
     const auto vectors = [&](const double* at, int n, int i) {
       return Eigen::Map<const Eigen::VectorXd>(at + i * n, n);
     };
@@ -189,6 +273,22 @@ void result(void* instance, int algorithm, int variant, int state, double* out) 
   }
 }
 
+bool has_batch(void* instance, int algorithm, int precision) {
+  const bool has = precision == kFp64 ? Many<double>::has(algorithm) : Many<float>::has(algorithm);
+  return has && variant_name(instance, algorithm, 0);
+}
+
+double run_batch(void* instance, int algorithm, int precision, int threads, int first, int count) {
+  Instance& in = *static_cast<Instance*>(instance);
+  return precision == kFp64 ? in.fp64.run(algorithm, threads, first, count)
+                            : in.fp32.run(algorithm, threads, first, count);
+}
+
+void result_batch(void* instance, int algorithm, int precision, int index, double* out) {
+  const Instance& in = *static_cast<const Instance*>(instance);
+  precision == kFp64 ? in.fp64.result(algorithm, index, out) : in.fp32.result(algorithm, index, out);
+}
+
 }  // namespace
 }  // namespace kansetsu::bench
 
@@ -205,6 +305,9 @@ const Plugin* bench_plugin() {
                              .variant = variant_name,
                              .run = run,
                              .result = result,
+                             .has_batch = has_batch,
+                             .run_batch = run_batch,
+                             .result_batch = result_batch,
                              .load = load};
   return &plugin;
 }
