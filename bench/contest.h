@@ -39,9 +39,9 @@ struct Contestant {
   int threads = 1;
   int states = 0;  ///< of the instance
 
-  double error = NAN;           ///< largest relative difference to another library
-  std::vector<double> medians;  ///< one per repetition [ns per state]
-  std::vector<double> p99s;
+  double error = NAN;             ///< largest relative difference to another library
+  std::vector<double> medians{};  ///< one per repetition [ns per state]
+  std::vector<double> p99s{};
   int next = 0;  ///< the state with which the next repetition goes on
 
   double run(int first, int count) const;

@@ -346,7 +346,7 @@ void compete_in_threads(Run& run, const Arena& arena, int algorithm, const std::
   tell(arena.model(), algorithm, contestants, true);
 }
 
-void count_all(Run& run, const Arena& arena, int algorithm) {
+void count_all(const Arena& arena, int algorithm) {
   std::vector<Contestant> contestants = arena.singles(algorithm);
   for (const Contestant& c : arena.batches(algorithm, {1})) contestants.push_back(c);
   for (const Contestant& c : contestants) {
@@ -364,7 +364,6 @@ void count_all(Run& run, const Arena& arena, int algorithm) {
   }
   std::cerr << "  " << arena.model().name << " " << kAlgorithmNames[algorithm] << ": " << contestants.size()
             << " counted\n";
-  (void)run;
 }
 
 template <class Do>
@@ -432,8 +431,7 @@ int main(int argc, char** argv) {
     out["models"].push_back({{"name", model->name}, {"nv", model->nv}, {"bodies", model->body_count}});
     {
       const Arena arena(plugins, *model, options.instructions ? kMinBatch : kStates, out["left_out"]);
-      for_each_algorithm(options,
-                         [&](int a) { options.instructions ? count_all(run, arena, a) : compete(run, arena, a); });
+      for_each_algorithm(options, [&](int a) { options.instructions ? count_all(arena, a) : compete(run, arena, a); });
     }
     if (threads.empty() || options.instructions) continue;
     processors.release();

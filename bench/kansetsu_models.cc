@@ -42,7 +42,7 @@ Model prepared(const Model& model) {
   if (model.mass() == 0) {
     for (LinkDescription& link : description.links) {
       link.inertial = Inertial{.mass = 0.05, .inertia = {1e-5, 0, 0, 2e-5, 0, 3e-5}};
-      link.inertial->origin.position = {0.02, 0, 0};
+      link.inertial->origin.p = {0.02, 0, 0};
     }
   }
   return merge_fixed_links(value_or_throw(Model::build(std::move(description))));

@@ -1,4 +1,15 @@
 // Pinocchio, headers only, with its own instantiations (PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION not defined).
+#include <pinocchio/math/tensor.hpp>
+
+// Data always holds tensors for second derivatives, 4·nv³ numbers: 34 GB for the longest chain. Nothing measured here uses
+// them, so they take no memory.
+template <>
+struct pinocchio::Tensor<double, 3, 0, Eigen::DenseIndex> {
+  Tensor() = default;
+  Tensor(Eigen::DenseIndex, Eigen::DenseIndex, Eigen::DenseIndex) {}
+  void setZero() {}
+};
+
 #include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/crba.hpp>
@@ -68,6 +79,7 @@ struct Instance {
   pinocchio::Model model;
   pinocchio::Data data;
   bool free_base, mimic;
+  bool has_crba = true;
   std::vector<VectorXd> q, v, a, tau;
   VectorXd zero;
   Eigen::LLT<MatrixXd, Eigen::Upper> factor;  ///< of M, where aba refuses the model
@@ -79,6 +91,8 @@ struct Instance {
         mimic(!model.mimicking_joints.empty()),
         zero(VectorXd::Zero(m.nv)),
         factor(m.nv) {
+    // Pinocchio 3.7 reads before the beginning of an array where a joint follows the first one.
+    for (size_t j : model.mimicking_joints) has_crba = has_crba && model.joints[j].idx_v() > 0;
     for (int i = 0; i < states.count; ++i) {
       q.push_back(Eigen::Map<const VectorXd>(states.q + i * m.nq, m.nq));
       v.push_back(reordered(states.v + i * m.nv));
@@ -122,6 +136,7 @@ const char* variant_name(void* instance, int algorithm, int variant) {
   static const char* const conventions[] = {"local", "world", nullptr};
   static const char* const by_factor[] = {"crba, rnea, LLT", nullptr};
   const Instance& in = *static_cast<const Instance*>(instance);
+  if (!in.has_crba && (algorithm == kCrba || algorithm == kAba)) return nullptr;
   if (in.mimic && algorithm == kAba) return by_factor[variant];
   if (in.mimic && algorithm != kFk && algorithm != kRnea && algorithm != kCrba) return nullptr;
   if (algorithm == kCrba || algorithm == kAba) return conventions[variant];
