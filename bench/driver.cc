@@ -39,8 +39,10 @@ constexpr const char* kPrecisionNames[] = {"fp64", "fp32"};
 constexpr int kStates = 1024;
 constexpr int kThreadStates = 16384;        ///< per call on several threads, if they fit
 constexpr double kLongestCall = 20e6;       ///< [ns] what takes longer is left out
+constexpr double kLongBatch = 2e6;          ///< [ns] a batch is halved if it takes longer
 constexpr double kCheckSeconds = 0.5;       ///< time for comparing results, of one contestant
 constexpr double kMaxBatchBytes = 64e6;     ///< of the results of one call
+constexpr double kThreadSeconds = 0.1;      ///< per repetition: the calls are long
 constexpr int kMaxThreadNumbers = 4 << 20;  ///< in q of all states
 constexpr int kChecked = 50, kMinChecked = 3, kMinBatch = 64, kCounted = 16;
 
@@ -172,10 +174,12 @@ std::string name_of(const Contestant& c) {
   return std::string(c.plugin->library) + " " + first_word(c.plugin->compiler);
 }
 
-/// States per call: all of them, unless the results would take too much memory.
+/// States per call: all of them, unless the results would take too much memory. All are powers of two.
 int batch_size(const ModelData& model, int algorithm, int states) {
-  const double fitting = kMaxBatchBytes / (sizeof(double) * double(bench::result_size(model, algorithm)));
-  return std::clamp(int(std::min(fitting, 1e6)), std::min(kMinBatch, states), states);
+  int batch = states;
+  const double bytes = sizeof(double) * double(bench::result_size(model, algorithm));
+  while (batch > kMinBatch && bytes * batch > kMaxBatchBytes) batch /= 2;
+  return batch;
 }
 
 /// One model in all libraries that can do it.
@@ -217,7 +221,7 @@ class Arena {
         if (!plugin->has_batch || !plugin->has_batch(instance, algorithm, precision)) continue;
         for (int n : threads) {
           const int batch = batch_size(model_, algorithm, states_.data.count);
-          out.push_back({plugin, instance, algorithm, 0, batch, precision, n, states_.data.count / batch * batch});
+          out.push_back({plugin, instance, algorithm, 0, batch, precision, n, states_.data.count});
         }
       }
     }
@@ -248,10 +252,12 @@ void leave_out(Run& run, const ModelData& model, const Contestant& c, const std:
                                  {"reason", reason}});
 }
 
-/// Takes out who needs too long for a call.
+/// Takes out who needs too long for a state, and makes long batches shorter.
 void drop_slow(Run& run, const ModelData& model, std::vector<Contestant>& contestants, bool many) {
-  std::erase_if(contestants, [&](const Contestant& c) {
+  std::erase_if(contestants, [&](Contestant& c) {
     const double ns = bench::probe(c, run.ticks);
+    // Others want the processor, too: the longer a call, the more of it is theirs.
+    while (!many && c.batch > kMinBatch && ns * c.batch > kLongBatch) c.batch /= 2;
     if (ns <= kLongestCall) return false;
     char reason[80];
     std::snprintf(reason, sizeof reason, "a call takes %.0f ms, more than %.0f ms", ns / 1e6, kLongestCall / 1e6);
@@ -273,10 +279,10 @@ void compare(Run& run, const ModelData& model, std::vector<Contestant>& contesta
   }
 }
 
-void time_all(Run& run, std::vector<Contestant>& contestants) {
-  for (int r = 0; r < run.options.effort.repetitions; ++r) {
+void time_all(Run& run, std::vector<Contestant>& contestants, const bench::Effort& effort) {
+  for (int r = 0; r < effort.repetitions; ++r) {
     for (size_t k = 0; k < contestants.size(); ++k) {
-      bench::measure(contestants[(k + size_t(r)) % contestants.size()], run.options.effort, run.ticks);
+      bench::measure(contestants[(k + size_t(r)) % contestants.size()], effort, run.ticks);
     }
   }
 }
@@ -327,7 +333,7 @@ void compete(Run& run, const Arena& arena, int algorithm) {
     if (!other && !c.plugin->load) other = &c;
   }
   compare(run, arena.model(), contestants, other);
-  time_all(run, contestants);
+  time_all(run, contestants, run.options.effort);
   add_rows(run, arena.model(), contestants, false);
   tell(arena.model(), algorithm, contestants, false);
 }
@@ -341,7 +347,9 @@ void compete_in_threads(Run& run, const Arena& arena, int algorithm, const std::
   for (Contestant& c : contestants) {
     c.error = bench::difference(c, singles.front(), arena.model(), std::min(kChecked, c.batch));
   }
-  time_all(run, contestants);
+  bench::Effort effort = run.options.effort;
+  effort.seconds = kThreadSeconds;
+  time_all(run, contestants, effort);
   add_rows(run, arena.model(), contestants, true);
   tell(arena.model(), algorithm, contestants, true);
 }
@@ -437,7 +445,8 @@ int main(int argc, char** argv) {
     processors.release();
     {
       nlohmann::json known;  // the same as above
-      const int states = std::clamp(kMaxThreadNumbers / std::max(1, model->nv), kStates, kThreadStates);
+      int states = kThreadStates;
+      while (states > kStates && states * model->nv > kMaxThreadNumbers) states /= 2;
       const Arena arena({source, source + 1}, *model, states, known);
       for_each_algorithm(options, [&](int a) { compete_in_threads(run, arena, a, threads); });
     }
