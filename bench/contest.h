@@ -48,7 +48,7 @@ struct Contestant {
   void result(int state, double* out) const;
 };
 
-/// The time of one call, the better of two [ns per state].
+/// The time of one call, the best of a few [ns per state].
 double probe(const Contestant& c, const Ticks& ticks);
 
 /// Largest difference between two contestants over `checked` states, relative to the largest number of each result of b.

@@ -31,9 +31,11 @@ dart::dynamics::Inertia inertia_of(const BodyData& b) {
 dart::dynamics::BodyNode* add_body(const dart::dynamics::SkeletonPtr& skeleton, dart::dynamics::BodyNode* parent,
                                    const BodyData& b) {
   using namespace dart::dynamics;
-  const BodyNode::Properties body{BodyNode::AspectProperties("", inertia_of(b))};
+  const std::string name = std::to_string(skeleton->getNumBodyNodes());  // DART wants each to have its own
+  const BodyNode::Properties body{BodyNode::AspectProperties(name, inertia_of(b))};
   if (b.type == kFreeBody) return skeleton->createJointAndBodyNodePair<FreeJoint>(parent, {}, body).second;
   Joint::Properties common;
+  common.mName = name;
   common.mT_ParentBodyToJoint.linear() = Map<const RowMatrix3>(b.R);
   common.mT_ParentBodyToJoint.translation() = Map<const Vector3d>(b.p);
   const Vector3d axis = Map<const Vector3d>(b.axis);
