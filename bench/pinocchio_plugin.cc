@@ -1,10 +1,12 @@
 // Pinocchio, headers only, with its own instantiations (PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION not defined).
-#include <pinocchio/math/tensor.hpp>
+#include <pinocchio/fwd.hpp>
+#include <unsupported/Eigen/CXX11/Tensor>
 
 // Data always holds tensors for second derivatives, 4·nv³ numbers: 34 GB for the longest chain. Nothing measured here uses
 // them, so they take no memory.
 template <>
-struct pinocchio::Tensor<double, 3, 0, Eigen::DenseIndex> {
+class Eigen::Tensor<double, 3, 0, Eigen::DenseIndex> {
+ public:
   Tensor() = default;
   Tensor(Eigen::DenseIndex, Eigen::DenseIndex, Eigen::DenseIndex) {}
   void setZero() {}
