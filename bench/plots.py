@@ -12,8 +12,7 @@ INK = {"page": ("#ffffff", "#0d1117"), "text": ("#1f2328", "#e6edf3"), "faint": 
 
 def style():
     def rules(k):
-        fills = "".join(f".f-{name}{{fill:{pair[k]}}}.s-{name}{{stroke:{pair[k]}}}" for name, pair in (COLORS | INK).items())
-        return fills
+        return "".join(f".f-{name}{{fill:{pair[k]}}}.s-{name}{{stroke:{pair[k]}}}" for name, pair in (COLORS | INK).items())
 
     return ("<style>text{font-family:system-ui,'Segoe UI','DejaVu Sans',sans-serif;font-size:12px}.small{font-size:10.5px}"
             ".title{font-size:15px;font-weight:600}.line{fill:none;stroke-width:2}"
@@ -95,9 +94,14 @@ def grouped_bars(title, note, groups, legend, most, unit="×"):
         for color, faded, value, text, target in bars:
             length = min(value, most) * scale
             picture.bar(left, y, length, bar - 2, color, faded)
-            picture.text(left + length + 5, y + bar - 4, text + (" →" if value > most else ""), "small")
+            text += " →" if value > most else ""
+            at = left + length + 5
             if target is not None and target <= most:
-                marks.append((left + target * scale, y - 2, y + bar))
+                mark = left + target * scale
+                marks.append((mark, y - 2, y + bar))
+                if at - 4 < mark < at + text_width(text, 10.5) + 4:  # the mark would cross the text
+                    at = mark + 5
+            picture.text(at, y + bar - 4, text, "small")
             y += bar
         picture.text(left - 10, (first + y) / 2 + 4, label, anchor="end")
         y += 11
@@ -119,7 +123,7 @@ def decades(low, high):
     return [10.0**k for k in range(math.floor(math.log10(low) + 1e-9), math.ceil(math.log10(high) - 1e-9) + 1)]
 
 
-def log_panels(title, note, panels, legend, x_label, y_text, x_ticks, columns=3, dashes=None):
+def log_panels(title, note, panels, legend, x_label, y_text, x_ticks, columns=3):
     """panels: [(name, {color or (color, dash): [(x, y)]})], all with the same axes, logarithmic."""
     picture = Picture(title)
     top = picture.legend(52, legend) + 18
@@ -128,7 +132,7 @@ def log_panels(title, note, panels, legend, x_label, y_text, x_ticks, columns=3,
     low, high = math.log10(ticks_y[0]), math.log10(ticks_y[-1])
     first, last = math.log10(x_ticks[0]), math.log10(x_ticks[-1])
     columns = min(columns, len(panels))
-    width, height, gap = (picture.width - 30) / columns, 210, 50
+    width, height, gap = (picture.width - 46) / columns, 210, 50
     bottom = top
     for number, (name, series) in enumerate(panels):
         left = 20 + (number % columns) * width + 46

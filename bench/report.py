@@ -180,12 +180,9 @@ def plain(cells):
 def markdown(cells, left=3):
     """Ratios below 1 bold. Columns from `left` on are numbers."""
     out = ["| " + " | ".join(cells[0]) + " |", "|" + "|".join("---" if i < left else "--:" for i in range(len(cells[0]))) + "|"]
-    ratio = cells[0].index("ratio") if "ratio" in cells[0] else None
     for row in cells[1:]:
-        row = list(row)
-        if ratio is not None and row[ratio] and float(row[ratio]) < 1:
-            row[ratio] = f"**{row[ratio]}**"
-        out.append("| " + " | ".join(row) + " |")
+        shown = [f"**{c}**" if name == "ratio" and c and float(c) < 1 else c for name, c in zip(cells[0], row)]
+        out.append("| " + " | ".join(shown) + " |")
     return "\n".join(out)
 
 
@@ -365,7 +362,8 @@ is `crba`, `rnea` and a Cholesky factorisation. MuJoCo has soft constraints for 
 
 Kansetsu is called through its public functions. Pinocchio is compiled from its headers with `-O3 -march=native` by both compilers and the faster
 of its conventions (local, world) counts. MuJoCo is the library of its wheel, through the functions its pipeline consists of
-(`mj_kinematics`, `mj_comPos`, `mj_comVel`, `mj_rne`, `mj_makeM`, `mj_factorM`, `mj_solveM`), and has no analytic derivatives.
+(`mj_kinematics`, `mj_comPos`, `mj_comVel`, `mj_rne`, `mj_makeM`, `mj_factorM`, `mj_solveM`), and has no analytic derivatives. KDL and DART, where they
+are shown, are Debian's packages as they come; they do not count as peers for the ratio.
 
 | algorithm | Kansetsu | Pinocchio | MuJoCo |
 |---|---|---|---|
@@ -478,7 +476,7 @@ def batch_picture(data, model="human28"):
             groups.append((algo, bars))
     legend = [(color, False, text) for _, color, text in kinds]
     return groups and plots.grouped_bars(f"{model}, one core: times as fast as the fastest peer for one state (longer is better)",
-                                         "Black marks are the targets. Times are per state.", groups, legend, most * 1.02)
+                                         "Upright marks are the targets. Times are per state.", groups, legend, most * 1.02)
 
 
 def chain_picture(data):
@@ -519,7 +517,7 @@ def gpu_picture(data, model="human28"):
     legend = [("fp32", False, "fp32"), ("fp64", False, "fp64")]
     return panels and plots.log_panels(f"{model} on {data['gpu'][0]['device']}: states per second (higher is better)",
                                        "Full lines: on the device; dashed: host to host.", panels, legend, "States per call",
-                                       lambda y: plots.nice_count(y), sorted(counts))
+                                       plots.nice_count, sorted(counts))
 
 
 PICTURES = {"human28": single_picture, "batch": batch_picture, "chains": chain_picture, "gpu": gpu_picture}
