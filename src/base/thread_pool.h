@@ -35,6 +35,9 @@ class ThreadPool {
   };
 
   void run(int workers, Function function, void* context);
+  void serve(int worker, Other& other);
+  static void ring(Other& other);
+  void stop();
 
   std::vector<std::unique_ptr<Other>> others_;
   Function function_ = nullptr;  ///< null: time to go

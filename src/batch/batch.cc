@@ -1,5 +1,9 @@
 #include "kansetsu/batch/batch.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
 #include "batch/engine.h"
 #include "kansetsu/base/error.h"
 
@@ -27,14 +31,29 @@ struct Batch<Real>::Impl : Engine<Real> {
 
   Input<Real> positions(In q) const { return {"q", q, this->nq}; }
   Input<Real> vector(const char* name, In x) const { return {name, x, this->nv}; }
+  Output<Real> positions(const char* name, Out x) const { return {name, x, this->nq, this->nq}; }
   Output<Real> vector(const char* name, Out x) const { return {name, x, this->nv, this->nv}; }
   Output<Real> columns(const char* name, Out x) const {
     return {name, x, 6 * this->nv, 6 * this->nv, this->orders.columns.data()};
+  }
+  Output<Real> matrix(const char* name, Out x) const {
+    return {name, x, this->nv * this->nv, this->nv * this->nv, this->orders.square.data()};
   }
   template <class Item>
   static Item optional(Item item) {
     item.optional = true;
     return item;
+  }
+
+  /// M⁻¹ as packs, column by column.
+  void invert(const Real* q, void* scratch, Real* out) const {
+    Carver<Real> memory(scratch);
+    Real* singular = memory.template take<Real>(this->nv * this->width);
+    this->dynamics.factorise(this->tree, q, memory.rest(), singular);
+    this->dynamics.inverse(this->tree, memory.rest(), out);
+  }
+  static void check_time(const char* function, Real dt) {
+    if (!std::isfinite(dt)) throw Error(fmt::format("batch {}: dt is {}, expected a finite time", function, dt));
   }
 
   /// vdot may be left out, then zero.
@@ -144,6 +163,64 @@ void Batch<Real>::aba(std::ptrdiff_t count, In q, In v, In tau, Out vdot, const 
            } else {
              in.dynamics.aba(in.tree, bq, bv, bt, block.fext, block.scratch, out, flags);
            }
+         });
+}
+
+template <class Real>
+void Batch<Real>::mass_matrix_inverse(std::ptrdiff_t count, In q, Out out) {
+  Impl& in = *impl_;
+  in.run("mass_matrix_inverse", count, {}, std::array{in.positions(q)}, std::array{in.matrix("the result", out)},
+         [&](const Block<Real>& block, const Real* bq, Real* M_inv) { in.invert(bq, block.scratch, M_inv); });
+}
+
+template <class Real>
+void Batch<Real>::rnea_derivatives(std::ptrdiff_t count, In q, In v, In vdot, Out dq, Out dv, Out da) {
+  Impl& in = *impl_;
+  in.run(
+      "rnea_derivatives", count, {}, std::array{in.positions(q), in.vector("v", v), in.vector("vdot", vdot)},
+      std::array{in.matrix("dq", dq), in.matrix("dv", dv), Impl::optional(in.matrix("da", da))},
+      [&](const Block<Real>& block, const Real* bq, const Real* bv, const Real* ba, Real* by_q, Real* by_v, Real* M) {
+        in.dynamics.rnea_derivatives(in.tree, bq, bv, ba, nullptr, block.scratch, by_q, by_v, da.data ? M : nullptr);
+      });
+}
+
+template <class Real>
+void Batch<Real>::aba_derivatives(std::ptrdiff_t count, In q, In v, In tau, Out dq, Out dv, Out dtau, Out vdot) {
+  Impl& in = *impl_;
+  in.run("aba_derivatives", count, {}, std::array{in.positions(q), in.vector("v", v), in.vector("tau", tau)},
+         std::array{in.matrix("dq", dq), in.matrix("dv", dv), Impl::optional(in.matrix("dtau", dtau)),
+                    Impl::optional(in.vector("vdot", vdot))},
+         [&](const Block<Real>& block, const Real* bq, const Real* bv, const Real* bt, Real* by_q, Real* by_v,
+             Real* M_inv, Real* a) {
+           Carver<Real> memory(block.scratch);
+           Real* singular = memory.template take<Real>(in.nv * in.width);
+           in.dynamics.aba(in.tree, bq, bv, bt, nullptr, memory.rest(), a, singular);
+           in.invert(bq, block.scratch, M_inv);
+           in.dynamics.rnea_derivatives(in.tree, bq, bv, a, nullptr, block.scratch, by_q, by_v, nullptr);
+           in.dynamics.apply_inverse(in.tree, M_inv, block.scratch, by_q, by_v);
+         });
+}
+
+template <class Real>
+void Batch<Real>::integrate(std::ptrdiff_t count, In q, In v, Real dt, Out out) {
+  Impl& in = *impl_;
+  Impl::check_time("integrate", dt);
+  in.run("integrate", count, {}, std::array{in.positions(q), in.vector("v", v)},
+         std::array{in.positions("the result", out)},
+         [&](const Block<Real>&, const Real* bq, const Real* bv, Real* to) {
+           in.layout.integrate(in.stretches.data(), int(in.stretches.size()), bq, bv, dt, to);
+         });
+}
+
+template <class Real>
+void Batch<Real>::step(std::ptrdiff_t count, In q, In v, In vdot, Real dt, Out q_next, Out v_next) {
+  Impl& in = *impl_;
+  Impl::check_time("step", dt);
+  in.run("step", count, {}, std::array{in.positions(q), in.vector("v", v), in.vector("vdot", vdot)},
+         std::array{in.positions("q_next", q_next), in.vector("v_next", v_next)},
+         [&](const Block<Real>&, const Real* bq, const Real* bv, const Real* ba, Real* to_q, Real* to_v) {
+           in.layout.advance(in.nv, bv, ba, dt, to_v);
+           in.layout.integrate(in.stretches.data(), int(in.stretches.size()), bq, to_v, dt, to_q);
          });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "batch/integrate_kernel.h"
 #include "batch/kernel_table.h"
 #include "batch/layout_kernel.h"
 #include "batch/link_kernel.h"
@@ -41,8 +42,20 @@ void body_wrenches_entry(const LinkPlacement* links, int link_count, int body_co
 }
 
 template <class P>
+void integrate_entry(const CoordinateStretch* stretches, int count, const scalar_t<P>* q, const scalar_t<P>* v,
+                     scalar_t<P> dt, scalar_t<P>* out) {
+  integrate(stretches, count, as<P>(q), as<P>(v), P(dt), as<P>(out));
+}
+
+template <class P>
+void advance_entry(int n, const scalar_t<P>* x, const scalar_t<P>* rate, scalar_t<P> dt, scalar_t<P>* to) {
+  for (int i = 0; i < n; ++i) as<P>(to)[i] = as<P>(x)[i] + P(dt) * as<P>(rate)[i];
+}
+
+template <class P>
 constexpr BatchKernels<scalar_t<P>> make_batch_table() {
-  return {P::width, gather_entry<P>, scatter_entry<P>, link_poses_entry<P>, body_wrenches_entry<P>};
+  return {P::width,           gather_entry<P>, scatter_entry<P>, link_poses_entry<P>, body_wrenches_entry<P>,
+          integrate_entry<P>, advance_entry<P>};
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ Engine<Real>::Engine(const Model& m, const Options& o)
       bodies(m.tree().body_count()),
       sparse(m),
       orders(m, sparse),
+      stretches(coordinate_stretches(m)),
       counts_(count_constants(m.tree())),
       constants_(make_aligned(kernel::copied_size<Real>(counts_))),
       tree(kernel::copy_tree<Real>(m.tree().view(), counts_, constants_.get())),

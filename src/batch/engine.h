@@ -10,6 +10,7 @@
 #include "batch/aligned_memory.h"
 #include "batch/kernel_table.h"
 #include "batch/orders.h"
+#include "batch/stretches.h"
 #include "dynamics/kernel_table.h"
 #include "kansetsu/batch/batch.h"
 #include "kinematics/kernel_table.h"
@@ -68,6 +69,7 @@ class Engine {
   const int width, nq, nv, links, bodies;
   const SparseMassMatrix sparse;
   const Orders orders;
+  const std::vector<kernel::CoordinateStretch> stretches;
 
  private:
   const kernel::ConstantCounts counts_;

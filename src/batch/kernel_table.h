@@ -16,6 +16,12 @@ struct BlockRows {
   int count;
 };
 
+/// A stretch of q and v: n numbers that just add up, a quaternion, or a pose.
+struct CoordinateStretch {
+  enum Kind { kVector, kBall, kFree } kind;
+  int q, v, n;  ///< n position coordinates
+};
+
 template <class Real>
 struct BatchKernels {
   int width;
@@ -29,6 +35,11 @@ struct BatchKernels {
   /// Wrenches on bodies, in B, from wrenches on links, in world axes
   void (*body_wrenches)(const LinkPlacement* links, int link_count, int body_count, const Real* X_WB,
                         const Real* wrenches, Real* out);
+
+  /// q ⊕ dt·v
+  void (*integrate)(const CoordinateStretch*, int count, const Real* q, const Real* v, Real dt, Real* out);
+  /// to = x + dt·rate, n packs
+  void (*advance)(int n, const Real* x, const Real* rate, Real dt, Real* to);
 };
 
 /// Dynamics of trees whose inertias differ from lane to lane. `tree` is memory of tree_size() bytes on a cache line, filled

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -10,14 +11,8 @@
 /// W numbers of W states, transposed in registers.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-template <class P>
-KANSETSU_HD P load_numbers(const scalar_t<P>* x) {
-  P out;
-  std::memcpy(&out, x, sizeof(P));
-  return out;
-}
-
-/// Exchanges the off-diagonal blocks of size H of two rows: a₁b₀ for rows [a₀ a₁] and [b₀ b₁].
+/// One stage of a transposition swaps a bit of the row number with the same bit of the column number: rows a and b, H apart,
+/// exchange the blocks of size H off the diagonal. All stages together, in any order, transpose.
 template <int H, class P, std::size_t... K>
 KANSETSU_HD void exchange(P& a, P& b, std::index_sequence<K...>) {
   constexpr int W = P::width;
@@ -27,53 +22,86 @@ KANSETSU_HD void exchange(P& a, P& b, std::index_sequence<K...>) {
   b.v = y;
 }
 
-/// The stages H, H/2, …, 1 of transposing W packs: each swaps one bit of the row number with one of the column number.
+/// The stages within 16 bytes. Four floats: both stages at once by interleaving, which needs no blending.
+template <class P, std::size_t... K>
+KANSETSU_HD void interleave(const P& a, const P& b, P& low, P& high, std::index_sequence<K...>) {
+  constexpr int W = P::width;
+  low = P(__builtin_shufflevector(a.v, b.v, (int(K) / 4 * 4 + int(K) % 4 / 2 + int(K) % 2 * W)...));
+  high = P(__builtin_shufflevector(a.v, b.v, (int(K) / 4 * 4 + int(K) % 4 / 2 + 2 + int(K) % 2 * W)...));
+}
+
+/// The stages H, H/2, …, 1.
 template <int H, class P>
 KANSETSU_HD void transpose_below(P (&block)[P::width]) {
-  if constexpr (H > 0) {
-    for (int i = 0; i < P::width; ++i) {
-      if (!(i & H)) exchange<H>(block[i], block[i + H], std::make_index_sequence<std::size_t(P::width)>());
+  constexpr int W = P::width;
+  constexpr auto kLanes = std::make_index_sequence<std::size_t(W)>();
+  if constexpr (H == 2 && sizeof(scalar_t<P>) == 4) {
+    for (int i = 0; i < W; i += 4) {
+      P a, b, c, d;
+      interleave(block[i], block[i + 2], a, b, kLanes);
+      interleave(block[i + 1], block[i + 3], c, d, kLanes);
+      interleave(a, c, block[i], block[i + 1], kLanes);
+      interleave(b, d, block[i + 2], block[i + 3], kLanes);
+    }
+  } else if constexpr (H > 0) {
+    for (int i = 0; i < W; ++i) {
+      if (!(i & H)) exchange<H>(block[i], block[i + H], kLanes);
     }
     transpose_below<H / 2>(block);
   }
 }
 
-/// The widest stage comes with loading (or storing) half registers, where it costs no shuffle.
+/// The widest stage comes with loading and storing half registers, where it costs no shuffle.
 template <class P>
 struct Halves {
-  static constexpr int kHalf = P::width / 2;
-  typename detail::PackTypes<scalar_t<P>, kHalf>::Vector low, high;
+  static constexpr int H = P::width / 2;
+  using Real = scalar_t<P>;
+  using Half = typename detail::PackTypes<Real, H>::Vector;
+
+  template <std::size_t... K>
+  KANSETSU_HD static P load(const Real* low, const Real* high, std::index_sequence<K...>) {
+    Half a, b;
+    std::memcpy(&a, low, sizeof(Half));
+    std::memcpy(&b, high, sizeof(Half));
+    return P(__builtin_shufflevector(a, b, int(K)...));
+  }
+  template <std::size_t... K>
+  KANSETSU_HD static void store(const P& x, Real* low, Real* high, std::index_sequence<K...>) {
+    const Half a = __builtin_shufflevector(x.v, x.v, int(K)...), b = __builtin_shufflevector(x.v, x.v, int(K) + H...);
+    std::memcpy(low, &a, sizeof(Half));
+    std::memcpy(high, &b, sizeof(Half));
+  }
 };
 
 template <class P>
 KANSETSU_HD void load_transposed(const scalar_t<P>* const* rows, int column, P (&block)[P::width]) {
-  constexpr int H = P::width / 2;
+  constexpr int W = P::width, H = W / 2;
+  if constexpr (H == 1) {
+    for (int i = 0; i < W; ++i) std::memcpy(&block[i], rows[i] + column, sizeof(P));
+    transpose_below<1>(block);
+    return;
+  }
   for (int i = 0; i < H; ++i) {
     const scalar_t<P>*a = rows[i] + column, *b = rows[i + H] + column;
-    Halves<P> x, y;
-    std::memcpy(&x.low, a, sizeof(P) / 2);
-    std::memcpy(&x.high, b, sizeof(P) / 2);
-    std::memcpy(&y.low, a + H, sizeof(P) / 2);
-    std::memcpy(&y.high, b + H, sizeof(P) / 2);
-    std::memcpy(&block[i], &x, sizeof(P));
-    std::memcpy(&block[i + H], &y, sizeof(P));
+    block[i] = Halves<P>::load(a, b, std::make_index_sequence<std::size_t(W)>());
+    block[i + H] = Halves<P>::load(a + H, b + H, std::make_index_sequence<std::size_t(W)>());
   }
   transpose_below<H / 2>(block);
 }
 
 template <class P>
 KANSETSU_HD void store_transposed(P (&block)[P::width], scalar_t<P>* const* rows, int column) {
-  constexpr int H = P::width / 2;
+  constexpr int W = P::width, H = W / 2;
+  if constexpr (H == 1) {
+    transpose_below<1>(block);
+    for (int i = 0; i < W; ++i) std::memcpy(rows[i] + column, &block[i], sizeof(P));
+    return;
+  }
   transpose_below<H / 2>(block);
   for (int i = 0; i < H; ++i) {
-    Halves<P> x, y;
-    std::memcpy(&x, &block[i], sizeof(P));
-    std::memcpy(&y, &block[i + H], sizeof(P));
     scalar_t<P>*a = rows[i] + column, *b = rows[i + H] + column;
-    std::memcpy(a, &x.low, sizeof(P) / 2);
-    std::memcpy(a + H, &y.low, sizeof(P) / 2);
-    std::memcpy(b, &x.high, sizeof(P) / 2);
-    std::memcpy(b + H, &y.high, sizeof(P) / 2);
+    Halves<P>::store(block[i], a, b, std::make_index_sequence<std::size_t(H)>());
+    Halves<P>::store(block[i + H], a + H, b + H, std::make_index_sequence<std::size_t(H)>());
   }
 }
 
@@ -82,25 +110,28 @@ KANSETSU_HD void store_transposed(P (&block)[P::width], scalar_t<P>* const* rows
 template <class P>
 KANSETSU_HD P gather(const scalar_t<P>* const* rows, int n, P* out) {
   constexpr int W = P::width;
-  P check = P(scalar_t<P>(0));
   const P zero = P(scalar_t<P>(0));
   if (n < W) {
+    P check = zero;
     for (int k = 0; k < n; ++k) {
       for (int lane = 0; lane < W; ++lane) out[k].set(lane, rows[lane][k]);
       check = madd(out[k], zero, check);
     }
     return check;
   }
+  P even = zero, odd = zero;  // two sums: one alone would have to wait for itself
   for (int done = 0; done < n; done += W) {
     const int k = done + W <= n ? done : n - W;
     P block[W];
     load_transposed(rows, k, block);
-    for (int i = 0; i < W; ++i) {
+    for (int i = 0; i < W; i += 2) {
       out[k + i] = block[i];
-      check = madd(block[i], zero, check);
+      out[k + i + 1] = block[i + 1];
+      even = madd(block[i], zero, even);
+      odd = madd(block[i + 1], zero, odd);
     }
   }
-  return check;
+  return even + odd;
 }
 
 /// n packs into n numbers of W rows; number k is pack order[k], or k if order is null.
@@ -114,11 +145,15 @@ KANSETSU_HD void scatter(const P* packs, const int* order, int n, scalar_t<P>* c
     }
     return;
   }
-  for (int done = 0; done < n; done += W) {
-    const int k = done + W <= n ? done : n - W;
+  // Stores that straddle cache lines take twice as long: in long rows the second block begins where they do not.
+  constexpr int kAligned = 32 / int(sizeof(scalar_t<P>));
+  const int off = int(reinterpret_cast<std::uintptr_t>(rows[0]) / sizeof(scalar_t<P>) % std::size_t(kAligned));
+  int next = off > 0 && n > 4 * W ? kAligned - off : W;
+  for (int k = 0;; k = next < n - W ? next : n - W, next += W) {
     P block[W];
     for (int i = 0; i < W; ++i) block[i] = packs[order ? order[k + i] : k + i];
     store_transposed(block, rows, k);
+    if (k == n - W) return;
   }
 }
 

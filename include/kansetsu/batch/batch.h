@@ -91,6 +91,19 @@ class Batch {
   /// Forward dynamics. @param vdot  out, nv
   /// @param singular  out, nv, may be left out: non-zero where nothing resists a coordinate; its v̇ is zero then
   void aba(std::ptrdiff_t count, In q, In v, In tau, Out vdot, const Extras<Real>& extras = {}, Out singular = {});
+  /// M⁻¹. @param out  nv × nv
+  void mass_matrix_inverse(std::ptrdiff_t count, In q, Out out);
+
+  /// Derivatives of inverse dynamics by q (in the tangent space), v and v̇. @param dq,dv,da  out, nv × nv; da = M may be left out
+  void rnea_derivatives(std::ptrdiff_t count, In q, In v, In vdot, Out dq, Out dv, Out da = {});
+  /// Derivatives of forward dynamics by q, v and τ. @param dq,dv,dtau  out, nv × nv; dtau = M⁻¹ may be left out
+  /// @param vdot  out, nv, may be left out: the value itself
+  void aba_derivatives(std::ptrdiff_t count, In q, In v, In tau, Out dq, Out dv, Out dtau = {}, Out vdot = {});
+
+  /// q ⊕ dt·v: the configuration reached by the constant velocity v after the time dt. @param out  nq
+  void integrate(std::ptrdiff_t count, In q, In v, Real dt, Out out);
+  /// A semi-implicit Euler step: v_next = v + dt·v̇, q_next = q ⊕ dt·v_next.
+  void step(std::ptrdiff_t count, In q, In v, In vdot, Real dt, Out q_next, Out v_next);
 
  private:
   struct Impl;

@@ -120,9 +120,10 @@ template <class T, int W>
 KANSETSU_HD Pack<T, W> sqrt(const Pack<T, W>& a) {
   using P = Pack<T, W>;
   [[maybe_unused]] constexpr int bytes = W * int(sizeof(T));
-#if defined(__AVX512F__)
-  if constexpr (bytes == 64 && sizeof(T) == 8) return P(typename P::Vector(_mm512_sqrt_pd(__m512d(a.v))));
-  if constexpr (bytes == 64 && sizeof(T) == 4) return P(typename P::Vector(_mm512_sqrt_ps(__m512(a.v))));
+#if defined( \
+    __AVX512F__)  // with a full mask: the plain form makes gcc 12 warn of an uninitialised operand (gcc bug 105593)
+  if constexpr (bytes == 64 && sizeof(T) == 8) return P(typename P::Vector(_mm512_maskz_sqrt_pd(0xff, __m512d(a.v))));
+  if constexpr (bytes == 64 && sizeof(T) == 4) return P(typename P::Vector(_mm512_maskz_sqrt_ps(0xffff, __m512(a.v))));
 #endif
 #if defined(__AVX__)
   if constexpr (bytes == 32 && sizeof(T) == 8) return P(typename P::Vector(_mm256_sqrt_pd(__m256d(a.v))));

@@ -18,7 +18,7 @@ void check_against_single_states(const Model& model, long count, std::uint64_t s
     CAPTURE(f.name);
     const long size = f.size(model);
     std::vector<Real> out(size_t(count * size), Real(NAN));
-    f.many(batch, states, out.data());
+    f.many(batch, states, {out.data(), size});
     for (long i = 0; i < count; ++i) {
       CAPTURE(i);
       REQUIRE(close(f.one(model, states, i), out.data() + i * size));

@@ -123,6 +123,12 @@ inline Eigen::VectorXd numbers(const LinkPoses& poses) {
 inline LinkId last_link(const Model& model) { return LinkId(model.link_count() - 1); }
 inline const Transform<> kFrame{{{0, -1, 0}, {1, 0, 0}, {0, 0, 1}}, {0.1, -0.2, 0.3}};
 
+inline Eigen::VectorXd joined(const std::vector<Eigen::VectorXd>& parts) {
+  std::vector<double> out;
+  for (const Eigen::VectorXd& x : parts) out.insert(out.end(), x.begin(), x.end());
+  return Eigen::Map<Eigen::VectorXd>(out.data(), long(out.size()));
+}
+
 /// Rows for the result number i of several in a row.
 template <class Real>
 Rows<Real> part(Rows<Real> out, long i, long size) {
@@ -171,6 +177,48 @@ std::vector<Function<Real>> functions() {
        [](const Model& m, const S& s, long i) {
          const ExternalForces external = s.external(m, i);
          return aba(m, s.state(m, i), s.row(s.a, i), &external).vdot;
+       }},
+      {"mass_matrix_inverse", square, [](B& b, const S& s, R out) { b.mass_matrix_inverse(s.count, s.q.data(), out); },
+       [](const Model& m, const S& s, long i) {
+         Eigen::MatrixXd out(m.nv(), m.nv());
+         Workspace work(m);
+         mass_matrix_inverse(m, s.row(s.q, i), work, out);
+         return row_major(out);
+       }},
+      {"rnea_derivatives", [](const Model& m) { return 3L * m.nv() * m.nv(); },
+       [](B& b, const S& s, R out) {
+         const long n = long(b.model().nv()) * b.model().nv();
+         b.rnea_derivatives(s.count, s.q.data(), s.v.data(), s.a.data(), part(out, 0, n), part(out, 1, n),
+                            part(out, 2, n));
+       },
+       [](const Model& m, const S& s, long i) {
+         RneaDerivatives d(m);
+         Workspace work(m);
+         rnea_derivatives(m, s.state(m, i), s.row(s.a, i), work, d);
+         return joined({row_major(d.dq), row_major(d.dv), row_major(d.da)});
+       }},
+      {"aba_derivatives", [](const Model& m) { return (3L * m.nv() + 1) * m.nv(); },
+       [](B& b, const S& s, R out) {
+         const long n = long(b.model().nv()) * b.model().nv();
+         b.aba_derivatives(s.count, s.q.data(), s.v.data(), s.a.data(), part(out, 0, n), part(out, 1, n),
+                           part(out, 2, n), part(out, 3, n));
+       },
+       [](const Model& m, const S& s, long i) {
+         AbaDerivatives d(m);
+         Workspace work(m);
+         aba_derivatives(m, s.state(m, i), s.row(s.a, i), work, d);
+         return joined({row_major(d.dq), row_major(d.dv), row_major(d.dtau), d.forward.vdot});
+       }},
+      {"integrate", [](const Model& m) { return long(m.nq()); },
+       [](B& b, const S& s, R out) { b.integrate(s.count, s.q.data(), s.v.data(), Real(0.25), out); },
+       [](const Model& m, const S& s, long i) { return integrate(m, s.row(s.q, i), 0.25 * s.row(s.v, i)); }},
+      {"step", [](const Model& m) { return long(m.nq()) + m.nv(); },
+       [](B& b, const S& s, R out) {
+         b.step(s.count, s.q.data(), s.v.data(), s.a.data(), Real(0.25), out, part(out, 1, b.model().nq()));
+       },
+       [](const Model& m, const S& s, long i) {
+         const Eigen::VectorXd v = s.row(s.v, i) + 0.25 * s.row(s.a, i);
+         return joined({integrate(m, s.row(s.q, i), 0.25 * v), v});
        }}};
   for (JacobianAxes axes : {JacobianAxes::kLocalWorldAligned, JacobianAxes::kLocal, JacobianAxes::kWorld}) {
     list.push_back(

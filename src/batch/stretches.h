@@ -1,0 +1,13 @@
+#pragma once
+
+#include <vector>
+
+#include "batch/kernel_table.h"
+#include "kansetsu/model/model.h"
+
+namespace kansetsu::batch {
+
+/// All of q and v in stretches, those of numbers that just add up as long as can be.
+std::vector<kernel::CoordinateStretch> coordinate_stretches(const Model& model);
+
+}  // namespace kansetsu::batch
