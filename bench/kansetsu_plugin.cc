@@ -53,56 +53,91 @@ class Many {
     copy(data.tau, model.nv(), tau_);
   }
 
-  static bool has(int algorithm) {
-    return algorithm == kFk || algorithm == kJacobians || algorithm == kRnea || algorithm == kCrba || algorithm == kAba;
-  }
-
   double run(int algorithm, int threads, int first, int count) {
     const Model& model = entry_.model;
-    const size_t nv = size_t(model.nv());
+    const int nv = model.nv();
     auto& engine = engines_[threads];
     if (!engine) engine = std::make_unique<batch::Batch<Real>>(model, batch::Options{.threads = threads});
-    row_ = algorithm == kFk          ? 12 * size_t(model.link_count())
-           : algorithm == kJacobians ? 6 * nv
-           : algorithm == kCrba      ? nv * nv
-                                     : nv;
-    if (out_.size() < row_ * size_t(count)) out_.resize(row_ * size_t(count));
+    row_ = row_size(algorithm);
+    count_ = size_t(count);
+    if (out_.size() < row_ * count_) out_.resize(row_ * count_);
     const Real* q = q_.data() + first * model.nq();
-    const Real* v = v_.data() + first * model.nv();
+    const Real* v = v_.data() + first * nv;
+    const Real* a = a_.data() + first * nv;
+    const Real* tau = tau_.data() + first * nv;
+    Real* out = out_.data();
+    const size_t block = size_t(nv) * size_t(nv) * count_;  // of one derivative of all states
     switch (algorithm) {
       case kFk:
-        engine->fk(count, q, out_.data());
+        engine->fk(count, q, out);
         break;
       case kJacobians:
-        engine->joint_axes(count, q, out_.data());
+        engine->joint_axes(count, q, out);
         break;
       case kRnea:
-        engine->rnea(count, q, v, a_.data() + first * model.nv(), out_.data());
+        engine->rnea(count, q, v, a, out);
         break;
       case kCrba:
-        engine->crba(count, q, out_.data());
+        engine->crba(count, q, out);
         break;
       case kAba:
-        engine->aba(count, q, v, tau_.data() + first * model.nv(), out_.data());
+        engine->aba(count, q, v, tau, out);
+        break;
+      case kMinverse:
+        engine->mass_matrix_inverse(count, q, out);
+        break;
+      case kRneaDerivatives:
+        engine->rnea_derivatives(count, q, v, a, out, out + block, out + 2 * block);
+        break;
+      case kAbaDerivatives:
+        vdot_.resize(size_t(nv) * count_);
+        engine->aba_derivatives(count, q, v, tau, out, out + block, out + 2 * block, vdot_.data());
         break;
     }
-    return out_[row_ * size_t(count) - 1];
+    return out_[row_ * count_ - 1];
   }
 
   void result(int algorithm, int index, double* out) const {
     const Real* row = out_.data() + row_ * size_t(index);
-    using RowMajor = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    const Eigen::Index nv = entry_.model.nv();
     if (algorithm == kFk) {
       put_poses(row, out);
     } else if (algorithm == kJacobians) {
-      const Eigen::Index nv = entry_.model.nv();
-      Eigen::Map<Eigen::MatrixXd>(out, 6, nv) = Eigen::Map<const RowMajor>(row, 6, nv).template cast<double>();
+      put_matrix(row, 6, nv, out);
+    } else if (algorithm == kRneaDerivatives || algorithm == kAbaDerivatives) {
+      const size_t size = size_t(nv * nv);
+      for (size_t k = 0; k < 3; ++k)
+        put_matrix(out_.data() + (k * count_ + size_t(index)) * size, nv, nv, out + k * size);
     } else {
       std::copy(row, row + row_, out);
     }
   }
 
  private:
+  /// Numbers of one state's result.
+  size_t row_size(int algorithm) const {
+    const size_t nv = size_t(entry_.model.nv());
+    switch (algorithm) {
+      case kFk:
+        return 12 * size_t(entry_.model.link_count());
+      case kJacobians:
+        return 6 * nv;
+      case kRnea:
+      case kAba:
+        return nv;
+      case kCrba:
+      case kMinverse:
+        return nv * nv;
+      default:
+        return 3 * nv * nv;
+    }
+  }
+  /// Row by row in, column by column out.
+  static void put_matrix(const Real* from, Eigen::Index rows, Eigen::Index columns, double* out) {
+    using RowMajor = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    Eigen::Map<Eigen::MatrixXd>(out, rows, columns) =
+        Eigen::Map<const RowMajor>(from, rows, columns).template cast<double>();
+  }
   void put_poses(const Real* row, double* out) const {
     const ExportedModel& exported = entry_.exported;
     for (size_t b = 0; b < exported.bodies.size(); ++b) {
@@ -114,8 +149,8 @@ class Many {
   }
 
   const Entry& entry_;
-  std::vector<Real> q_, v_, a_, tau_, out_;
-  size_t row_ = 0;                                              ///< numbers of one state's result
+  std::vector<Real> q_, v_, a_, tau_, out_, vdot_;
+  size_t row_ = 0, count_ = 0;                                  ///< numbers of one state, and states, of the last call
   std::map<int, std::unique_ptr<batch::Batch<Real>>> engines_;  ///< by number of threads
 };
 
@@ -273,10 +308,7 @@ void result(void* instance, int algorithm, int variant, int state, double* out) 
   }
 }
 
-bool has_batch(void* instance, int algorithm, int precision) {
-  const bool has = precision == kFp64 ? Many<double>::has(algorithm) : Many<float>::has(algorithm);
-  return has && variant_name(instance, algorithm, 0);
-}
+bool has_batch(void* instance, int algorithm, int) { return variant_name(instance, algorithm, 0) != nullptr; }
 
 double run_batch(void* instance, int algorithm, int precision, int threads, int first, int count) {
   Instance& in = *static_cast<Instance*>(instance);
