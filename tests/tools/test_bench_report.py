@@ -76,7 +76,9 @@ def test_a_missing_peer_leaves_the_ratios_empty_and_fails(tmp_path, capsys, peer
 
 @pytest.mark.parametrize(("change", "status"), [
     ({"error": 1e-9}, 1), ({"error": 1e-9, "model": "chain128"}, 0), ({"error": 1e-5, "mode": "batch fp32"}, 0),
-    ({"error": 1e-5, "mode": "batch fp64"}, 1), ({"error": 1e300}, 1), ({"error": None}, 0)])
+    ({"error": 1e-5, "mode": "batch fp64"}, 1),
+    ({"error": 2e-3, "mode": "batch fp32", "model": "chain128"}, 1),
+    ({"error": 2e-3, "mode": "batch fp32", "model": "chain128", "algo": "aba_derivatives"}, 0), ({"error": 1e300}, 1), ({"error": None}, 0)])
 def test_results_that_disagree_fail(tmp_path, capsys, change, status):
     odd = measured("kansetsu", "gcc", 1000, algo="rnea") | change
     assert run(tmp_path, raw_run([*all_rows(), odd]))[0] == status
