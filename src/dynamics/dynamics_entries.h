@@ -7,6 +7,7 @@
 #include "dynamics/kernel_table.h"
 #include "dynamics/limb_kernel.h"
 #include "dynamics/link_kernel.h"
+#include "dynamics/node_crba.h"
 #include "dynamics/product_kernel.h"
 #include "dynamics/reduced_matrix.h"
 #include "dynamics/response_kernel.h"
@@ -112,9 +113,24 @@ void crba_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Co
 template <class T, class Const>
 void crba_sparse_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, const int* slot, int value_count,
                        Const* values) {
+  T* out = as<T>(values);
+  if (tree.nodes) {
+    const NodeTreeViewOf<Const>& nodes = *tree.nodes;
+    Carver<T> carver(scratch);
+    NodeState<T> state = carve_state(nodes, carver);
+    Inertia<T>* C = carver.template take<Inertia<T>>(nodes.node_count);
+    load_posture(nodes, as<T>(q), state);
+    if (nodes.in_order) {
+      node_crba(nodes, as<T>(q), state, C, [&](int, int, const T& value) { out[*slot++] = value; });
+    } else {
+      node_crba(nodes, as<T>(q), state, C, [&](int k, int l, const T& value) {
+        out[*slot++] = T(Const(nodes.coordinates[k].ratio * nodes.coordinates[l].ratio)) * value;
+      });
+    }
+    return;
+  }
   Frame<T> frame(tree, q, scratch);
   Inertia<T>* C = frame.template take<Inertia<T>>(tree.body_count);
-  T* out = as<T>(values);
   for (int i = 0; i < value_count; ++i) out[i] = T(0);
   crba(tree, frame.posture, C, [&](int k, int l, const T& value) {
     for (int s = tree.rows[k].begin; s < tree.rows[k].end; ++s) {
