@@ -59,7 +59,7 @@ void rnea_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, c
 template <class T, class Const>
 bool takes_lanes(const TreeViewOf<Const>& tree) {
   if constexpr (std::is_floating_point_v<T>)
-    return tree.nu > 0 && (tree.columns.ordered || tree.nu <= kMatrixScratchColumns);
+    return tree.nu > 0 && (tree.columns.ordered || tree.nu <= kMatrixColumns);
   else
     return false;
 }
@@ -269,7 +269,7 @@ void apply_inverse_entry(const TreeViewOf<Const>& tree, const Const* M_inv, void
 /// Whether M⁻¹ comes from a sparse factor of M: columns are v's, and few enough for O(n²) of memory.
 template <class T, class Const>
 bool takes_sparse_inverse(const TreeViewOf<Const>& tree) {
-  return takes_lanes<T>(tree) && tree.columns.ordered && tree.nu <= kMatrixScratchColumns;
+  return takes_lanes<T>(tree) && tree.columns.ordered && tree.nu <= kMatrixColumns;
 }
 
 template <class T, class Const>
@@ -310,7 +310,11 @@ bool aba_derivatives_lanes(const TreeViewOf<Const>& tree, const Const* q, const 
   pivot_scales<P>(tree, w.lanes, f.scale);
   if (!factorise_sparse<P>(tree.columns, f)) return false;
   invert_sparse<P>(tree.columns, f, MatrixOut<T>{M_inv, tree.nu, tree.nu});
-  apply_sparse<P>(tree.columns, f, by_q, by_v);
+  FreeBase<T> base;
+  if (tree.free_base) {
+    base = {transpose_times(frame.posture.X_PB[0].R, lift<T>(tree.gravity)), {v[0], v[1], v[2]}, fext == nullptr};
+  }
+  apply_sparse<P>(tree.columns, f, tree.free_base ? &base : nullptr, by_q, by_v);
   return true;
 }
 
