@@ -1,4 +1,12 @@
-// usage: bench_driver [--quick] [--models a,b] [--algorithms a,b] [--out FILE] PLUGIN…
+// usage: bench_driver [OPTION]… PLUGIN…
+//
+//   --quick             fewer models and repetitions
+//   --models a,b        only these models
+//   --algorithms a,b    only these algorithms
+//   --repetitions N     turns of each contestant (9)
+//   --threads 1,2,4     batches also on so many threads; those that exceed the processors are left out
+//   --instructions      count instead of measuring time; run it under valgrind --tool=callgrind --instr-atstart=no
+//   --out FILE          write JSON there instead of to stdout
 //
 // Runs the same algorithms on the same models and states in several libraries, in turn, and writes what it measured as
 // JSON. The first plug-in that can load models provides them. script/bench builds the plug-ins and makes tables of it.
@@ -7,41 +15,53 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
+#include <functional>
 #include <iostream>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
-#include "plugin.h"
+#include "contest.h"
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using bench::Contestant;
 
 constexpr const char* kAlgorithmNames[kAlgorithmCount] = {
     "fk", "jacobians", "rnea", "crba", "aba", "minverse", "rnea_derivatives", "aba_derivatives"};
+constexpr const char* kPrecisionNames[] = {"fp64", "fp32"};
+
+constexpr int kStates = 1024;
+constexpr int kThreadStates = 16384;        ///< per call on several threads, if they fit
+constexpr double kLongestCall = 20e6;       ///< [ns] what takes longer is left out
+constexpr double kLongBatch = 2e6;          ///< [ns] a batch is halved if it takes longer
+constexpr double kCheckSeconds = 0.5;       ///< time for comparing results, of one contestant
+constexpr double kMaxBatchBytes = 64e6;     ///< of the results of one call
+constexpr double kThreadSeconds = 0.1;      ///< per repetition: the calls are long
+constexpr int kMaxThreadNumbers = 4 << 20;  ///< in q of all states
+constexpr int kChecked = 50, kMinChecked = 3, kMinBatch = 64, kCounted = 16;
 
 struct Options {
-  std::vector<std::string> models{"human28", "panda7",  "anymal_c", "atlas",   "simple_humanoid",
-                                  "chain8",  "chain16", "chain32",  "chain64", "chain128"};
+  std::vector<std::string> models{"human28", "panda7",          "panda_gripper", "robotiq85", "anymal_c",
+                                  "atlas",   "simple_humanoid", "chain8",        "chain16",   "chain32",
+                                  "chain64", "chain128",        "chain256",      "chain512",  "chain1024"};
   std::vector<std::string> algorithms{std::begin(kAlgorithmNames), std::end(kAlgorithmNames)};
   std::vector<std::string> plugins;
+  std::vector<int> threads;
   std::string out;
-  int states = 1000, checked = 50;
-  int repetitions = 9;
-  double seconds = 0.004;  ///< at least this long, and at least every state once, per repetition
+  bool instructions = false;
+  bench::Effort effort;
 };
+
+[[noreturn]] void fail(int status, const std::string& message) {
+  std::cerr << "bench_driver: " << message << "\n";
+  std::exit(status);
+}
 
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> out;
@@ -50,183 +70,53 @@ std::vector<std::string> split(const std::string& text) {
   return out;
 }
 
+int to_number(const std::string& text) {
+  char* end = nullptr;
+  const long n = std::strtol(text.c_str(), &end, 10);
+  if (text.empty() || *end || n < 1 || n > 100000) fail(2, "'" + text + "' is no number from 1");
+  return int(n);
+}
+
 Options parse(int argc, char** argv) {
   Options o;
+  using Value = const std::string&;
+  const std::map<std::string, std::function<void(Value)>> with_value{
+      {"--models", [&](Value v) { o.models = split(v); }},
+      {"--algorithms", [&](Value v) { o.algorithms = split(v); }},
+      {"--repetitions", [&](Value v) { o.effort.repetitions = to_number(v); }},
+      {"--out", [&](Value v) { o.out = v; }},
+      {"--threads", [&](Value v) {
+         for (const std::string& n : split(v)) o.threads.push_back(to_number(n));
+       }}};
+  bool quick = false;
   for (int i = 1; i < argc; ++i) {
     const std::string a = argv[i];
-    const auto value = [&]() -> std::string {
-      if (i + 1 < argc) return argv[++i];
-      std::cerr << "bench_driver: " << a << " needs a value\n";
-      std::exit(2);
-    };
-    if (a == "--quick")
-      o.repetitions = 5, o.models = {"human28", "panda7", "anymal_c", "atlas", "chain32"};
-    else if (a == "--models")
-      o.models = split(value());
-    else if (a == "--algorithms")
-      o.algorithms = split(value());
-    else if (a == "--repetitions")
-      o.repetitions = std::stoi(value());
-    else if (a == "--out")
-      o.out = value();
-    else if (a.starts_with("--"))
-      std::cerr << "bench_driver: unknown option " << a << "\n", std::exit(2);
-    else
+    if (const auto at = with_value.find(a); at != with_value.end()) {
+      if (i + 1 == argc) fail(2, a + " needs a value");
+      at->second(argv[++i]);
+    } else if (a == "--quick") {
+      quick = true;
+    } else if (a == "--instructions") {
+      o.instructions = true;
+    } else if (a.starts_with("--")) {
+      fail(2, "unknown option " + a);
+    } else {
       o.plugins.push_back(a);
+    }
+  }
+  if (quick) {
+    o.effort.repetitions = std::min(o.effort.repetitions, 5);
+    if (o.models == Options{}.models) o.models = {"human28", "panda7", "panda_gripper", "anymal_c", "atlas", "chain32"};
+  }
+  for (const std::string& a : o.algorithms) {
+    if (std::find(std::begin(kAlgorithmNames), std::end(kAlgorithmNames), a) == std::end(kAlgorithmNames)) {
+      fail(2, "unknown algorithm " + a);
+    }
   }
   return o;
 }
 
-// ---- time ------------------------------------------------------------------------------------------------------------
-
-std::uint64_t stamp() {
-#if defined(__x86_64__)
-  return __rdtsc();
-#else
-  return std::uint64_t(Clock::now().time_since_epoch().count());
-#endif
-}
-
-struct Ticks {
-  double ns_per_tick = 1, overhead = 0;
-};
-
-template <class Values>
-double quantile(Values values, double p) {
-  const auto at = values.begin() + std::ptrdiff_t(p * double(values.size() - 1) + 0.5);
-  std::nth_element(values.begin(), at, values.end());
-  return double(*at);
-}
-
-/// Length of a tick, and what two stamps in a row cost.
-Ticks calibrate() {
-  const auto t0 = Clock::now();
-  const std::uint64_t s0 = stamp();
-  while (Clock::now() - t0 < std::chrono::milliseconds(50)) {
-  }
-  const std::uint64_t s1 = stamp();
-  Ticks out;
-  out.ns_per_tick = std::chrono::duration<double, std::nano>(Clock::now() - t0).count() / double(s1 - s0);
-  std::vector<std::uint64_t> pairs(10001);
-  for (auto& p : pairs) {
-    const std::uint64_t a = stamp();
-    p = stamp() - a;
-  }
-  out.overhead = quantile(pairs, 0.5);
-  return out;
-}
-
-// ---- models and states -----------------------------------------------------------------------------------------------
-
-/// Random states: all joints anywhere, everything moving.
-struct States {
-  std::vector<double> q, v, a, tau;
-  StateData data{};
-
-  States(const ModelData& model, int count) {
-    std::mt19937_64 rng(20240704);
-    const auto uniform = [&](double range) { return std::uniform_real_distribution<double>(-range, range)(rng); };
-    std::normal_distribution<double> normal;
-    for (int i = 0; i < count; ++i) {
-      for (int b = 0; b < model.body_count; ++b) {
-        if (model.bodies[b].type == kRevoluteBody) q.push_back(uniform(M_PI));
-        if (model.bodies[b].type == kPrismaticBody) q.push_back(uniform(0.5));
-        if (model.bodies[b].type != kFreeBody) continue;
-        for (int k = 0; k < 3; ++k) q.push_back(uniform(1));
-        double quat[4], n = 0;
-        for (double& x : quat) x = normal(rng), n += x * x;
-        for (double x : quat) q.push_back(x / std::sqrt(n));
-      }
-      for (int k = 0; k < model.nv; ++k) v.push_back(uniform(2)), a.push_back(uniform(5)), tau.push_back(uniform(20));
-    }
-    data = {count, q.data(), v.data(), a.data(), tau.data()};
-  }
-};
-
-int result_size(const ModelData& model, int algorithm) {
-  switch (algorithm) {
-    case kFk:
-      return 12 * model.body_count;
-    case kJacobians:
-      return 6 * model.nv;
-    case kRnea:
-    case kAba:
-      return model.nv;
-    case kCrba:
-    case kMinverse:
-      return model.nv * model.nv;
-    default:
-      return 3 * model.nv * model.nv;
-  }
-}
-
-// ---- contestants -----------------------------------------------------------------------------------------------------
-
-/// One library on one model. Own folder of symbols each: nothing of one plug-in may answer for another.
-struct Library {
-  std::string path;
-  const Plugin* plugin;
-};
-
-Library open_plugin(const std::string& path) {
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
-  if (!handle) std::cerr << "bench_driver: " << dlerror() << "\n", std::exit(1);
-  auto* function = reinterpret_cast<PluginFunction*>(dlsym(handle, "bench_plugin"));
-  if (!function) std::cerr << "bench_driver: " << path << " is no plug-in\n", std::exit(1);
-  return {path, function()};
-}
-
-struct Contestant {
-  const Plugin* plugin;
-  void* instance;
-  int algorithm, mode;
-  std::vector<double> medians, p99s;  ///< per repetition [ns]
-  double error = NAN;
-};
-
-volatile double sink;
-
-void measure(Contestant& c, int states, const Options& options, const Ticks& ticks) {
-  double sum = 0;
-  std::vector<std::uint32_t> samples;
-  const auto sample = [&](int first, int count) {
-    const std::uint64_t a = stamp();
-    for (int i = first; i < first + count; ++i) sum += c.plugin->run(c.instance, c.algorithm, c.mode, i);
-    samples.push_back(std::uint32_t(std::min<std::uint64_t>(stamp() - a, UINT32_MAX)));
-  };
-  for (int i = 0; i < std::min(states, 100); ++i) sample(i, 1);  // warm up
-  const double call_ns = quantile(samples, 0.5) * ticks.ns_per_tick;
-  const int group =
-      call_ns > 1000 ? 1 : std::min(16, int(1000 / call_ns) + 1);  // the clock is too coarse for short calls
-  samples.clear();
-  const auto start = Clock::now();
-  do {
-    for (int i = 0; i + group <= states; i += group) sample(i, group);
-  } while (std::chrono::duration<double>(Clock::now() - start).count() < options.seconds);
-  sink = sum;
-  const auto ns = [&](double p) { return (quantile(samples, p) - ticks.overhead) * ticks.ns_per_tick / group; };
-  c.medians.push_back(ns(0.5));
-  c.p99s.push_back(ns(0.99));
-}
-
-/// Largest difference between two contestants over the checked states, relative to the largest number of each result.
-double difference(const Contestant& a, const Contestant& b, const ModelData& model, int checked) {
-  std::vector<double> x(size_t(result_size(model, a.algorithm))), y = x;
-  double worst = 0;
-  for (int i = 0; i < checked; ++i) {
-    a.plugin->result(a.instance, a.algorithm, a.mode, i, x.data());
-    b.plugin->result(b.instance, b.algorithm, b.mode, i, y.data());
-    double difference = 0, scale = 1e-300;
-    for (size_t k = 0; k < x.size(); ++k) {
-      if (x[k] == kNotComputed || y[k] == kNotComputed) continue;
-      difference = std::max(difference, std::abs(x[k] - y[k]));
-      scale = std::max(scale, std::abs(y[k]));
-      if (!std::isfinite(x[k]) || !std::isfinite(y[k])) difference = INFINITY;
-    }
-    worst = std::max(worst, difference / scale);
-  }
-  return worst;
-}
+// ---- the machine -----------------------------------------------------------------------------------------------------
 
 std::string first_line_of(const char* file, const std::string& otherwise) {
   std::ifstream in(file);
@@ -242,122 +132,325 @@ std::string cpu_name() {
   return "unknown";
 }
 
-int pin_to_one_core() {
-  const int core = sched_getcpu();
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(core, &set);
-  return sched_setaffinity(0, sizeof set, &set) == 0 ? core : -1;
+/// Holds this thread on one processor; those it may start meanwhile as well.
+class Processors {
+ public:
+  Processors() { sched_getaffinity(0, sizeof all_, &all_); }
+  int count() const { return CPU_COUNT(&all_); }
+  /// The number of the processor, −1 if that is not allowed.
+  int pin() const {
+    const int core = sched_getcpu();
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    return sched_setaffinity(0, sizeof one, &one) == 0 ? core : -1;
+  }
+  void release() const { sched_setaffinity(0, sizeof all_, &all_); }
+
+ private:
+  cpu_set_t all_{};
+};
+
+// ---- contestants -----------------------------------------------------------------------------------------------------
+
+const Plugin* open_plugin(const std::string& path) {
+  // Own folder of symbols each: nothing of one plug-in may answer for another.
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+  if (!handle) fail(1, dlerror());
+  auto* function = reinterpret_cast<PluginFunction*>(dlsym(handle, "bench_plugin"));
+  if (!function) fail(1, path + " is no plug-in");
+  return function();
 }
 
-std::string word(const char* text) { return std::string(text).substr(0, std::string(text).find(' ')); }
+std::string first_word(const std::string& text) { return text.substr(0, text.find(' ')); }
 
-/// Everything about one algorithm of one model: agreement first, then times.
-void compete(std::vector<Contestant>& contestants, const ModelData& model, const States& states, const Options& options,
-             const Ticks& ticks, nlohmann::json& rows) {
-  // Ours against the first other library; the others against us.
+std::string mode_of(const Contestant& c, bool many) {
+  if (c.batch == 0) return "single";
+  const std::string precision = kPrecisionNames[c.precision];
+  return many ? "threads " + std::to_string(c.threads) + " " + precision : "batch " + precision;
+}
+
+std::string name_of(const Contestant& c) {
+  return std::string(c.plugin->library) + " " + first_word(c.plugin->compiler);
+}
+
+/// States per call: all of them, unless the results would take too much memory. All are powers of two.
+int batch_size(const ModelData& model, int algorithm, int states) {
+  int batch = states;
+  const double bytes = sizeof(double) * double(bench::result_size(model, algorithm));
+  while (batch > kMinBatch && bytes * batch > kMaxBatchBytes) batch /= 2;
+  return batch;
+}
+
+/// One model in all libraries that can do it.
+class Arena {
+ public:
+  Arena(const std::vector<const Plugin*>& plugins, const ModelData& model, int states, nlohmann::json& left_out)
+      : model_(model), states_(model, states) {
+    for (const Plugin* plugin : plugins) {
+      void* instance = plugin->create(&model, &states_.data);
+      if (instance) {
+        entries_.emplace_back(plugin, instance);
+      } else {
+        left_out.push_back({{"model", model.name},
+                            {"lib", plugin->library},
+                            {"compiler", first_word(plugin->compiler)},
+                            {"reason", plugin->error()}});
+      }
+    }
+  }
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  ~Arena() {
+    for (const auto& [plugin, instance] : entries_) plugin->destroy(instance);
+  }
+
+  std::vector<Contestant> singles(int algorithm) const {
+    std::vector<Contestant> out;
+    for (const auto& [plugin, instance] : entries_) {
+      for (int v = 0; plugin->variant(instance, algorithm, v); ++v) {
+        out.push_back({plugin, instance, algorithm, v, 0, kFp64, 1, states_.data.count});
+      }
+    }
+    return out;
+  }
+  std::vector<Contestant> batches(int algorithm, const std::vector<int>& threads) const {
+    std::vector<Contestant> out;
+    for (const auto& [plugin, instance] : entries_) {
+      for (int precision : {kFp64, kFp32}) {
+        if (!plugin->has_batch || !plugin->has_batch(instance, algorithm, precision)) continue;
+        for (int n : threads) {
+          const int batch = batch_size(model_, algorithm, states_.data.count);
+          out.push_back({plugin, instance, algorithm, 0, batch, precision, n, states_.data.count});
+        }
+      }
+    }
+    return out;
+  }
+  const ModelData& model() const { return model_; }
+
+ private:
+  const ModelData& model_;
+  bench::States states_;
+  std::vector<std::pair<const Plugin*, void*>> entries_;
+};
+
+/// What one run of the program knows and fills.
+struct Run {
+  const Options& options;
+  bench::Ticks ticks;
+  nlohmann::json& out;
+};
+
+void leave_out(Run& run, const ModelData& model, const Contestant& c, const std::string& mode,
+               const std::string& reason) {
+  run.out["left_out"].push_back({{"model", model.name},
+                                 {"algo", kAlgorithmNames[c.algorithm]},
+                                 {"mode", mode},
+                                 {"lib", c.plugin->library},
+                                 {"compiler", first_word(c.plugin->compiler)},
+                                 {"reason", reason}});
+}
+
+/// Takes out who needs too long for a state, and makes long batches shorter.
+void drop_slow(Run& run, const ModelData& model, std::vector<Contestant>& contestants, bool many) {
+  std::erase_if(contestants, [&](Contestant& c) {
+    const double ns = bench::probe(c, run.ticks);
+    // Others want the processor, too: the longer a call, the more of it is theirs.
+    while (!many && c.batch > kMinBatch && ns * c.batch > kLongBatch) c.batch /= 2;
+    if (ns <= kLongestCall) return false;
+    char reason[80];
+    std::snprintf(reason, sizeof reason, "a call takes %.0f ms, more than %.0f ms", ns / 1e6, kLongestCall / 1e6);
+    leave_out(run, model, c, mode_of(c, many), reason);
+    return true;
+  });
+}
+
+/// Ours against the first other library, the others against us.
+void compare(Run& run, const ModelData& model, std::vector<Contestant>& contestants, const Contestant* other) {
+  const auto ours =
+      std::find_if(contestants.begin(), contestants.end(), [](const Contestant& c) { return c.plugin->load; });
+  for (Contestant& c : contestants) {
+    const Contestant* reference = c.plugin->load ? other : &*ours;
+    if (!reference && c.batch > 0) reference = &*ours;  // no other library does this: our own plain function
+    if (!reference || (!c.plugin->load && ours == contestants.end()) || reference == &c) continue;
+    const double fitting = kCheckSeconds * 1e9 / bench::probe(*reference, run.ticks);
+    c.error = bench::difference(c, *reference, model, int(std::clamp<double>(fitting, kMinChecked, kChecked)));
+  }
+}
+
+void time_all(Run& run, std::vector<Contestant>& contestants, const bench::Effort& effort) {
+  for (int r = 0; r < effort.repetitions; ++r) {
+    for (size_t k = 0; k < contestants.size(); ++k) {
+      bench::measure(contestants[(k + size_t(r)) % contestants.size()], effort, run.ticks);
+    }
+  }
+}
+
+void add_rows(Run& run, const ModelData& model, const std::vector<Contestant>& contestants, bool many) {
+  for (const Contestant& c : contestants) {
+    nlohmann::json row{{"model", model.name},
+                       {"algo", kAlgorithmNames[c.algorithm]},
+                       {"mode", mode_of(c, many)},
+                       {"variant", c.batch > 0 ? "" : c.plugin->variant(c.instance, c.algorithm, c.variant)},
+                       {"lib", c.plugin->library},
+                       {"compiler", first_word(c.plugin->compiler)},
+                       {"ns_median", bench::quantile(c.medians, 0.5)},
+                       {"ns_p99", bench::quantile(c.p99s, 0.5)},
+                       {"error", nullptr}};
+    if (c.batch > 0) row["states_per_call"] = c.batch;
+    if (!std::isnan(c.error)) row["error"] = std::isfinite(c.error) ? c.error : 1e300;
+    run.out["rows"].push_back(row);
+  }
+}
+
+/// One line for those who wait: the fastest of each library and mode.
+void tell(const ModelData& model, int algorithm, const std::vector<Contestant>& contestants, bool many) {
+  std::map<std::string, double> best;
+  std::vector<std::string> order;
+  for (const Contestant& c : contestants) {
+    const std::string name = name_of(c) + (c.batch > 0 ? " " + mode_of(c, many) : "");
+    const double ns = bench::quantile(c.medians, 0.5);
+    if (best.emplace(name, ns).second) order.push_back(name);
+    best[name] = std::min(best[name], ns);
+  }
+  std::cerr << "  " << model.name << " " << kAlgorithmNames[algorithm] << ":";
+  for (const std::string& name : order) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.0f", best[name]);
+    std::cerr << (name == order.front() ? " " : ", ") << name << " " << text;
+  }
+  std::cerr << " ns\n";
+}
+
+void compete(Run& run, const Arena& arena, int algorithm) {
+  std::vector<Contestant> contestants = arena.singles(algorithm);
+  for (const Contestant& c : arena.batches(algorithm, {1})) contestants.push_back(c);
+  drop_slow(run, arena.model(), contestants, false);
+  if (contestants.empty()) return;
   const Contestant* other = nullptr;
   for (const Contestant& c : contestants) {
     if (!other && !c.plugin->load) other = &c;
   }
+  compare(run, arena.model(), contestants, other);
+  time_all(run, contestants, run.options.effort);
+  add_rows(run, arena.model(), contestants, false);
+  tell(arena.model(), algorithm, contestants, false);
+}
+
+/// Batches on several threads, each against one thread of the same.
+void compete_in_threads(Run& run, const Arena& arena, int algorithm, const std::vector<int>& threads) {
+  std::vector<Contestant> contestants = arena.batches(algorithm, threads);
+  drop_slow(run, arena.model(), contestants, true);
+  if (contestants.empty()) return;
+  const std::vector<Contestant> singles = arena.singles(algorithm);
   for (Contestant& c : contestants) {
-    if (c.plugin->load && !other) continue;
-    c.error = difference(c, c.plugin->load ? *other : contestants.front(), model, options.checked);
+    c.error = bench::difference(c, singles.front(), arena.model(), std::min(kChecked, c.batch));
   }
-  for (int r = 0; r < options.repetitions; ++r) {
-    for (size_t k = 0; k < contestants.size(); ++k) {
-      measure(contestants[(k + size_t(r)) % contestants.size()], states.data.count, options, ticks);
+  bench::Effort effort = run.options.effort;
+  effort.seconds = kThreadSeconds;
+  time_all(run, contestants, effort);
+  add_rows(run, arena.model(), contestants, true);
+  tell(arena.model(), algorithm, contestants, true);
+}
+
+void count_all(const Arena& arena, int algorithm) {
+  std::vector<Contestant> contestants = arena.singles(algorithm);
+  for (const Contestant& c : arena.batches(algorithm, {1})) contestants.push_back(c);
+  for (const Contestant& c : contestants) {
+    const int states = c.batch > 0 ? kMinBatch : kCounted;
+    const nlohmann::json tag{{"model", arena.model().name},
+                             {"algo", kAlgorithmNames[algorithm]},
+                             {"mode", mode_of(c, false)},
+                             {"variant", c.batch > 0 ? "" : c.plugin->variant(c.instance, algorithm, c.variant)},
+                             {"lib", c.plugin->library},
+                             {"compiler", first_word(c.plugin->compiler)},
+                             {"flags", c.plugin->flags},
+                             {"instruction_set", c.plugin->instruction_set},
+                             {"states", states}};
+    if (!bench::count_instructions(c, states, tag.dump())) fail(1, "--instructions needs valgrind --tool=callgrind");
+  }
+  std::cerr << "  " << arena.model().name << " " << kAlgorithmNames[algorithm] << ": " << contestants.size()
+            << " counted\n";
+}
+
+template <class Do>
+void for_each_algorithm(const Options& options, const Do& act) {
+  for (int a = 0; a < kAlgorithmCount; ++a) {
+    if (std::find(options.algorithms.begin(), options.algorithms.end(), kAlgorithmNames[a]) !=
+        options.algorithms.end()) {
+      act(a);
     }
   }
-  double best_peer = INFINITY;
-  for (const Contestant& c : contestants) {
-    if (!c.plugin->load) best_peer = std::min(best_peer, quantile(c.medians, 0.5));
+}
+
+std::vector<int> fitting_threads(const Options& options, const Processors& processors) {
+  std::vector<int> out;
+  for (int n : options.threads) {
+    if (n <= processors.count())
+      out.push_back(n);
+    else
+      std::cerr << "bench_driver: " << n << " threads left out, there are " << processors.count() << " processors\n";
   }
-  for (const Contestant& c : contestants) {
-    const double ns = quantile(c.medians, 0.5);
-    nlohmann::json row{{"model", model.name},
-                       {"nv", model.nv},
-                       {"algo", kAlgorithmNames[c.algorithm]},
-                       {"mode", c.plugin->mode(c.algorithm, c.mode)},
-                       {"lib", c.plugin->library},
-                       {"compiler", word(c.plugin->compiler)},
-                       {"ns_median", ns},
-                       {"ns_p99", quantile(c.p99s, 0.5)},
-                       {"ns_fastest", *std::min_element(c.medians.begin(), c.medians.end())},
-                       {"ratio_to_best_peer", nullptr},
-                       {"error", nullptr}};
-    if (std::isfinite(best_peer)) row["ratio_to_best_peer"] = ns / best_peer;
-    if (!std::isnan(c.error)) row["error"] = c.error;
-    rows.push_back(row);
-  }
+  return out;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
-  const int core = pin_to_one_core();
-  std::vector<Library> libraries;
-  for (const std::string& path : options.plugins) libraries.push_back(open_plugin(path));
-  const auto source = std::find_if(libraries.begin(), libraries.end(), [](const Library& l) { return l.plugin->load; });
-  if (source == libraries.end()) {
-    std::cerr << "bench_driver: no plug-in loads models\n";
-    return 2;
-  }
-  const Ticks ticks = calibrate();
+  const Processors processors;
+  const int core = processors.pin();
+  std::vector<const Plugin*> plugins;
+  for (const std::string& path : options.plugins) plugins.push_back(open_plugin(path));
+  const auto source = std::find_if(plugins.begin(), plugins.end(), [](const Plugin* p) { return p->load; });
+  if (source == plugins.end()) fail(2, "no plug-in loads models");
+  const std::vector<int> threads = fitting_threads(options, processors);
 
   nlohmann::json out{{"cpu", cpu_name()},
+                     {"processors", processors.count()},
                      {"core", core},
                      {"governor", first_line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "unknown")},
                      {"load_at_start", first_line_of("/proc/loadavg", "")},
-                     {"states", options.states},
-                     {"checked", options.checked},
-                     {"repetitions", options.repetitions},
-                     {"clock_overhead_ns", ticks.overhead * ticks.ns_per_tick},
-                     {"libraries", nlohmann::json::array()},
-                     {"missing_models", nlohmann::json::array()},
-                     {"rows", nlohmann::json::array()}};
-  for (const Library& l : libraries) {
-    out["libraries"].push_back({{"lib", l.plugin->library},
-                                {"version", l.plugin->version},
-                                {"compiler", l.plugin->compiler},
-                                {"flags", l.plugin->flags},
-                                {"instruction_set", l.plugin->instruction_set}});
+                     {"states", kStates},
+                     {"checked", kChecked},
+                     {"repetitions", options.effort.repetitions}};
+  for (const char* list : {"libraries", "models", "missing_models", "left_out", "rows"}) {
+    out[list] = nlohmann::json::array();
   }
-  for (const std::string& name : options.models) {
-    const ModelData* model = source->plugin->load(name.c_str());
+  Run run{options, bench::calibrate(), out};
+  out["clock_overhead_ns"] = run.ticks.overhead * run.ticks.ns_per_tick;
+  for (const Plugin* p : plugins) {
+    out["libraries"].push_back({{"lib", p->library},
+                                {"version", p->version},
+                                {"compiler", p->compiler},
+                                {"flags", p->flags},
+                                {"instruction_set", p->instruction_set}});
+  }
+  for (size_t m = 0; m < options.models.size(); ++m) {
+    const std::string& name = options.models[m];
+    const ModelData* model = (*source)->load(name.c_str());
     if (!model) {
-      std::cerr << "bench_driver: no model " << name << " (is KANSETSU_DATA_DIR set?) " << source->plugin->error()
-                << "\n";
+      std::cerr << "bench_driver: no model " << name << " (is KANSETSU_DATA_DIR set?) " << (*source)->error() << "\n";
       out["missing_models"].push_back(name);
       continue;
     }
-    std::cerr << name << " " << std::flush;
-    const States states(*model, options.states);
-    std::vector<void*> instances;
-    for (const Library& l : libraries) {
-      instances.push_back(l.plugin->create(model, &states.data));
-      if (!instances.back()) std::cerr << "[" << l.plugin->library << ": " << l.plugin->error() << "] ";
+    std::cerr << "[" << m + 1 << "/" << options.models.size() << "] " << name << ", nv " << model->nv << "\n";
+    out["models"].push_back({{"name", model->name}, {"nv", model->nv}, {"bodies", model->body_count}});
+    {
+      const Arena arena(plugins, *model, options.instructions ? kMinBatch : kStates, out["left_out"]);
+      for_each_algorithm(options, [&](int a) { options.instructions ? count_all(arena, a) : compete(run, arena, a); });
     }
-    for (int algorithm = 0; algorithm < kAlgorithmCount; ++algorithm) {
-      if (std::find(options.algorithms.begin(), options.algorithms.end(), kAlgorithmNames[algorithm]) ==
-          options.algorithms.end()) {
-        continue;
-      }
-      std::vector<Contestant> contestants;
-      for (size_t l = 0; l < libraries.size(); ++l) {
-        if (!instances[l]) continue;
-        for (int mode = 0; libraries[l].plugin->mode(algorithm, mode); ++mode) {
-          contestants.push_back({libraries[l].plugin, instances[l], algorithm, mode, {}, {}});
-        }
-      }
-      std::cerr << "." << std::flush;
-      compete(contestants, *model, states, options, ticks, out["rows"]);
+    if (threads.empty() || options.instructions) continue;
+    processors.release();
+    {
+      nlohmann::json known;  // the same as above
+      int states = kThreadStates;
+      while (states > kStates && states * model->nv > kMaxThreadNumbers) states /= 2;
+      const Arena arena({source, source + 1}, *model, states, known);
+      for_each_algorithm(options, [&](int a) { compete_in_threads(run, arena, a, threads); });
     }
-    std::cerr << "\n";
-    for (size_t l = 0; l < libraries.size(); ++l) {
-      if (instances[l]) libraries[l].plugin->destroy(instances[l]);
-    }
+    processors.pin();
   }
   out["load_at_end"] = first_line_of("/proc/loadavg", "");
   if (options.out.empty()) {

@@ -23,18 +23,29 @@ struct Robot {
 };
 const Robot kRobots[] = {
     {"panda7", "panda.urdf", Base::kFixed, {"panda_finger_joint1"}},  // the other finger follows it
+    {"panda_gripper", "panda.urdf", Base::kFixed, {}},
+    {"robotiq85", "robotiq_c2_model.urdf", Base::kFixed, {}},
     {"anymal_c", "anymal_c.urdf", Base::kFree, {}},
     {"atlas", "atlas_minimal_contact.urdf", Base::kFree, {}},
     {"simple_humanoid", "simple_humanoid.urdf", Base::kFree, {}},
 };
 
-Model human_with_rotors() {
-  ModelDescription description = human28().description();
+/// Every joint with its own coordinate gets a rotor. Files without any mass, like that of the Robotiq gripper, get 50 g per
+/// link, 2 cm before its origin.
+Model prepared(const Model& model) {
+  ModelDescription description = model.description();
   for (JointDescription& joint : description.joints) {
     joint.dofs.resize(size_t(info(joint.type).nv));
+    if (model.coordinates(model.joint_id(joint.name)).nv == 0) continue;
     for (DofDescription& dof : joint.dofs) dof.rotor_inertia = kRotorInertia;
   }
-  return value_or_throw(Model::build(std::move(description)));
+  if (model.mass() == 0) {
+    for (LinkDescription& link : description.links) {
+      link.inertial = Inertial{.mass = 0.05, .inertia = {1e-5, 0, 0, 2e-5, 0, 3e-5}};
+      link.inertial->origin.p = {0.02, 0, 0};
+    }
+  }
+  return merge_fixed_links(value_or_throw(Model::build(std::move(description))));
 }
 
 void copy(const Mat3<>& R, double* out) {
@@ -56,6 +67,7 @@ void export_inertia(const LinkDescription& link, const Transform<>& X_BL, BodyDa
 BodyData export_body(const Model& model, LinkId link, int parent, const Transform<>& X_parent_link) {
   BodyData body{};
   body.parent = parent;
+  body.leader = -1;
   if (link.value() == 0) {  // the free base
     body.type = kFreeBody;
     copy(Mat3<>::identity(), body.R);
@@ -80,8 +92,7 @@ BodyData export_body(const Model& model, LinkId link, int parent, const Transfor
 }  // namespace
 
 std::optional<Model> find_model(const std::string& name) {
-  if (name == "human28") return merge_fixed_links(human_with_rotors());
-  if (auto figure = find_figure(name)) return merge_fixed_links(*figure);
+  if (auto figure = find_figure(name)) return prepared(*figure);
   const char* folder = std::getenv("KANSETSU_DATA_DIR");
   for (const Robot& robot : kRobots) {
     if (name != robot.name || !folder) continue;
@@ -89,10 +100,29 @@ std::optional<Model> find_model(const std::string& name) {
     if (!std::filesystem::exists(file)) return std::nullopt;
     Model model = value_or_throw(io::load_urdf(file, {.base = robot.base}));
     if (!robot.locked.empty()) model = lock_joints(model, robot.locked, neutral(model));
-    return merge_fixed_links(model);
+    return prepared(model);
   }
   return std::nullopt;
 }
+
+namespace {
+
+/// The body with whose joint a dependent joint moves.
+void export_coupling(const Model& model, JointId joint, ExportedModel& out, BodyData& body) {
+  const Model::Row& row = model.row(joint, 0);
+  if (row.terms.size() != 1) throw Error("benchmark: joint " + model.joint(joint).name + " follows several others");
+  body.ratio = row.terms[0].second;
+  body.offset = row.offset;
+  for (size_t b = 0; b < out.links.size(); ++b) {
+    const int l = out.links[b].value();
+    if (l == 0) continue;
+    const CoordinateRange range = model.coordinates(JointId(l - 1));
+    if (range.nv == 1 && range.v == row.terms[0].first) body.leader = int(b);
+  }
+  if (body.leader < 0) throw Error("benchmark: joint " + model.joint(joint).name + " comes before the one it follows");
+}
+
+}  // namespace
 
 /// A body's frame is its joint's plug, so that its pose at q = 0 is a socket.
 void export_model(const Model& model, const std::string& name, ExportedModel& out) {
@@ -113,6 +143,9 @@ void export_model(const Model& model, const std::string& name, ExportedModel& ou
     }
     body_of_link[size_t(l)] = int(out.bodies.size());
     out.bodies.push_back(export_body(model, link, parent, X_parent_link));
+    if (l > 0 && model.coordinates(JointId(l - 1)).nv == 0) {
+      export_coupling(model, JointId(l - 1), out, out.bodies.back());
+    }
     out.X_LB.push_back(l > 0 ? to_transform(model.joint(JointId(l - 1)).plug) : Transform<>{});
     out.links.push_back(link);
   }

@@ -4,6 +4,7 @@
 
 #include "kansetsu/base/cpu.h"
 #include "kansetsu/base/error.h"
+#include "kansetsu/batch/batch.h"
 #include "kansetsu/dynamics/derivatives.h"
 #include "kansetsu/kinematics/jacobian.h"
 #include "kansetsu_models.h"
@@ -39,6 +40,120 @@ const ModelData* load(const char* name) try {
   return nullptr;
 }
 
+/// Calls for many states in one precision. Memory and threads are made in the first call of each kind.
+template <class Real>
+class Many {
+ public:
+  Many(const Entry& entry, const StateData& data) : entry_(entry) {
+    const Model& model = entry.model;
+    const auto copy = [&](const double* from, int n, std::vector<Real>& to) { to.assign(from, from + data.count * n); };
+    copy(data.q, model.nq(), q_);
+    copy(data.v, model.nv(), v_);
+    copy(data.a, model.nv(), a_);
+    copy(data.tau, model.nv(), tau_);
+  }
+
+  double run(int algorithm, int threads, int first, int count) {
+    const Model& model = entry_.model;
+    const int nv = model.nv();
+    auto& engine = engines_[threads];
+    if (!engine) engine = std::make_unique<batch::Batch<Real>>(model, batch::Options{.threads = threads});
+    row_ = row_size(algorithm);
+    count_ = size_t(count);
+    if (out_.size() < row_ * count_) out_.resize(row_ * count_);
+    const Real* q = q_.data() + first * model.nq();
+    const Real* v = v_.data() + first * nv;
+    const Real* a = a_.data() + first * nv;
+    const Real* tau = tau_.data() + first * nv;
+    Real* out = out_.data();
+    const size_t block = size_t(nv) * size_t(nv) * count_;  // of one derivative of all states
+    switch (algorithm) {
+      case kFk:
+        engine->fk(count, q, out);
+        break;
+      case kJacobians:
+        engine->joint_axes(count, q, out);
+        break;
+      case kRnea:
+        engine->rnea(count, q, v, a, out);
+        break;
+      case kCrba:
+        engine->crba(count, q, out);
+        break;
+      case kAba:
+        engine->aba(count, q, v, tau, out);
+        break;
+      case kMinverse:
+        engine->mass_matrix_inverse(count, q, out);
+        break;
+      case kRneaDerivatives:
+        engine->rnea_derivatives(count, q, v, a, out, out + block, out + 2 * block);
+        break;
+      case kAbaDerivatives:
+        vdot_.resize(size_t(nv) * count_);
+        engine->aba_derivatives(count, q, v, tau, out, out + block, out + 2 * block, vdot_.data());
+        break;
+    }
+    return out_[row_ * count_ - 1];
+  }
+
+  void result(int algorithm, int index, double* out) const {
+    const Real* row = out_.data() + row_ * size_t(index);
+    const Eigen::Index nv = entry_.model.nv();
+    if (algorithm == kFk) {
+      put_poses(row, out);
+    } else if (algorithm == kJacobians) {
+      put_matrix(row, 6, nv, out);
+    } else if (algorithm == kRneaDerivatives || algorithm == kAbaDerivatives) {
+      const size_t size = size_t(nv * nv);
+      for (size_t k = 0; k < 3; ++k)
+        put_matrix(out_.data() + (k * count_ + size_t(index)) * size, nv, nv, out + k * size);
+    } else {
+      std::copy(row, row + row_, out);
+    }
+  }
+
+ private:
+  /// Numbers of one state's result.
+  size_t row_size(int algorithm) const {
+    const size_t nv = size_t(entry_.model.nv());
+    switch (algorithm) {
+      case kFk:
+        return 12 * size_t(entry_.model.link_count());
+      case kJacobians:
+        return 6 * nv;
+      case kRnea:
+      case kAba:
+        return nv;
+      case kCrba:
+      case kMinverse:
+        return nv * nv;
+      default:
+        return 3 * nv * nv;
+    }
+  }
+  /// Row by row in, column by column out.
+  static void put_matrix(const Real* from, Eigen::Index rows, Eigen::Index columns, double* out) {
+    using RowMajor = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    Eigen::Map<Eigen::MatrixXd>(out, rows, columns) =
+        Eigen::Map<const RowMajor>(from, rows, columns).template cast<double>();
+  }
+  void put_poses(const Real* row, double* out) const {
+    const ExportedModel& exported = entry_.exported;
+    for (size_t b = 0; b < exported.bodies.size(); ++b) {
+      const Real* x = row + 12 * exported.links[b].value();
+      const Transform<> X_WL{{{x[0], x[1], x[2]}, {x[3], x[4], x[5]}, {x[6], x[7], x[8]}}, {x[9], x[10], x[11]}};
+      const Transform<> X = X_WL * exported.X_LB[b];
+      for (const Vec3<>& r : {X.R.x, X.R.y, X.R.z, X.p}) *out++ = r.x, *out++ = r.y, *out++ = r.z;
+    }
+  }
+
+  const Entry& entry_;
+  std::vector<Real> q_, v_, a_, tau_, out_, vdot_;
+  size_t row_ = 0, count_ = 0;                                  ///< numbers of one state, and states, of the last call
+  std::map<int, std::unique_ptr<batch::Batch<Real>>> engines_;  ///< by number of threads
+};
+
 struct Instance {
   const Entry& entry;
   const Model& model;
@@ -53,6 +168,9 @@ struct Instance {
   AbaDerivatives forward_by;
   std::vector<State> states;
   std::vector<Eigen::VectorXd> vdot, tau;
+  bool geared;
+  Many<double> fp64;
+  Many<float> fp32;
 
   Instance(const Entry& e, const StateData& data)
       : entry(e),
@@ -65,7 +183,10 @@ struct Instance {
         sparse(model),
         forward(model),
         inverse_by(model),
-        forward_by(model) {
+        forward_by(model),
+        geared(!model.description().couplings.empty()),
+        fp64(e, data),
+        fp32(e, data) {
     const auto vectors = [&](const double* at, int n, int i) {
       return Eigen::Map<const Eigen::VectorXd>(at + i * n, n);
     };
@@ -87,13 +208,15 @@ void* create(const ModelData* model, const StateData* states) try {
   return nullptr;
 }
 
-const char* mode_name(int algorithm, int mode) {
-  static const char* const crba_modes[] = {"dense", "sparse", nullptr};
-  if (algorithm == kCrba) return crba_modes[mode];
-  return mode == 0 ? "" : nullptr;
+/// The axis of a coordinate that moves several joints is no single column: no Jacobians of models with gears.
+const char* variant_name(void* instance, int algorithm, int variant) {
+  static const char* const crba_variants[] = {"dense", "sparse", nullptr};
+  if (algorithm == kCrba) return crba_variants[variant];
+  if (algorithm == kJacobians && static_cast<const Instance*>(instance)->geared) return nullptr;
+  return variant == 0 ? "" : nullptr;
 }
 
-double run(void* instance, int algorithm, int mode, int state) {
+double run(void* instance, int algorithm, int variant, int state) {
   Instance& in = *static_cast<Instance*>(instance);
   const size_t i = size_t(state);
   const State& s = in.states[i];
@@ -108,7 +231,7 @@ double run(void* instance, int algorithm, int mode, int state) {
       rnea(in.model, s, in.vdot[i], in.work, in.tau_out);
       return in.tau_out[0];
     case kCrba:
-      if (mode == 0) {
+      if (variant == 0) {
         crba(in.model, s.q, in.work, in.M);
         return in.M(0, 0);
       }
@@ -154,8 +277,8 @@ Eigen::MatrixXd to_dense(const SparseMassMatrix& sparse) {
   return M;
 }
 
-void result(void* instance, int algorithm, int mode, int state, double* out) {
-  run(instance, algorithm, mode, state);
+void result(void* instance, int algorithm, int variant, int state, double* out) {
+  run(instance, algorithm, variant, state);
   Instance& in = *static_cast<Instance*>(instance);
   switch (algorithm) {
     case kFk:
@@ -168,7 +291,7 @@ void result(void* instance, int algorithm, int mode, int state, double* out) {
       put(in.tau_out, out);
       break;
     case kCrba:
-      put(mode == 0 ? in.M : to_dense(in.sparse), out);
+      put(variant == 0 ? in.M : to_dense(in.sparse), out);
       break;
     case kAba:
       put(in.forward.vdot, out);
@@ -185,22 +308,38 @@ void result(void* instance, int algorithm, int mode, int state, double* out) {
   }
 }
 
+bool has_batch(void* instance, int algorithm, int) { return variant_name(instance, algorithm, 0) != nullptr; }
+
+double run_batch(void* instance, int algorithm, int precision, int threads, int first, int count) {
+  Instance& in = *static_cast<Instance*>(instance);
+  return precision == kFp64 ? in.fp64.run(algorithm, threads, first, count)
+                            : in.fp32.run(algorithm, threads, first, count);
+}
+
+void result_batch(void* instance, int algorithm, int precision, int index, double* out) {
+  const Instance& in = *static_cast<const Instance*>(instance);
+  precision == kFp64 ? in.fp64.result(algorithm, index, out) : in.fp32.result(algorithm, index, out);
+}
+
 }  // namespace
 }  // namespace kansetsu::bench
 
 const Plugin* bench_plugin() {
   using namespace kansetsu::bench;
-  static const Plugin plugin{"kansetsu",
-                             KANSETSU_VERSION,
-                             BENCH_COMPILER " " BENCH_COMPILER_VERSION,
-                             BENCH_FLAGS,
-                             kansetsu::to_string(kansetsu::instruction_set()),
-                             mode_name,
-                             create,
-                             [](void* instance) { delete static_cast<Instance*>(instance); },
-                             [] { return last_error.c_str(); },
-                             run,
-                             result,
-                             load};
+  static const Plugin plugin{.library = "kansetsu",
+                             .version = KANSETSU_VERSION,
+                             .compiler = BENCH_COMPILER " " BENCH_COMPILER_VERSION,
+                             .flags = BENCH_FLAGS,
+                             .instruction_set = kansetsu::to_string(kansetsu::instruction_set()),
+                             .create = create,
+                             .destroy = [](void* instance) { delete static_cast<Instance*>(instance); },
+                             .error = [] { return last_error.c_str(); },
+                             .variant = variant_name,
+                             .run = run,
+                             .result = result,
+                             .has_batch = has_batch,
+                             .run_batch = run_batch,
+                             .result_batch = result_batch,
+                             .load = load};
   return &plugin;
 }

@@ -3,7 +3,7 @@
 
 #include <Eigen/Core>
 #include <Eigen/Geometry>
-#include <sstream>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -27,35 +27,33 @@ Pose pose_of(const BodyData& b) {
   return X;
 }
 
-/// MJCF text of a model. MuJoCo accepts no massless body but any number of joints per body, so the hinges of massless
-/// bodies with one child become joints of that child.
-class Mjcf {
+/// A model as MuJoCo's own description, without XML, whose nesting is limited. MuJoCo accepts no massless body but any number
+/// of joints per body, so the hinges of massless bodies with one child become joints of that child.
+class Description {
  public:
-  explicit Mjcf(const ModelData& model) : model_(model), children_(size_t(model.body_count)) {
+  explicit Description(const ModelData& model) : model_(model), children_(size_t(model.body_count)) {
+    spec_->compiler.degree = spec_->compiler.autolimits = spec_->compiler.balanceinertia = 0;
+    spec_->compiler.inertiafromgeom = mjINERTIAFROMGEOM_FALSE;
+    std::copy(model.gravity, model.gravity + 3, spec_->option.gravity);
+    spec_->option.disableflags |= mjDSBL_CONTACT | mjDSBL_CONSTRAINT;
     std::vector<int> roots;
     for (int i = 0; i < model.body_count; ++i) {
       (model.bodies[i].parent < 0 ? roots : children_[size_t(model.bodies[i].parent)]).push_back(i);
     }
-    text_.precision(17);
-    text_ << "<mujoco><compiler angle='radian' autolimits='false' inertiafromgeom='false' balanceinertia='false'/>"
-          << "<option gravity='" << model.gravity[0] << " " << model.gravity[1] << " " << model.gravity[2] << "'>"
-          << "<flag contact='disable' constraint='disable'/></option><worldbody>";
-    for (int root : roots) write(root);
-    text_ << "</worldbody></mujoco>";
+    for (int root : roots) add(mjs_findBody(spec_, "world"), root);
   }
-  std::string text() const { return text_.str(); }
+  Description(const Description&) = delete;
+  Description& operator=(const Description&) = delete;
+  ~Description() { mj_deleteSpec(spec_); }
+  /// Null if it fails; see error().
+  mjModel* compile() { return mj_compile(spec_, nullptr); }
+  const char* error() { return mjs_getError(spec_); }
 
  private:
-  static std::string numbers(const double* x, int n) {
-    std::ostringstream out;
-    out.precision(17);
-    for (int i = 0; i < n; ++i) out << (i ? " " : "") << x[i];
-    return out.str();
-  }
   bool folded(int i) const {
     return model_.bodies[i].mass == 0 && model_.bodies[i].type != kFreeBody && children_[size_t(i)].size() == 1;
   }
-  void write(int i) {
+  void add(mjsBody* parent, int i) {
     std::vector<int> chain{i};
     std::vector<Pose> poses{pose_of(model_.bodies[i])};  // in MuJoCo's parent
     while (folded(chain.back())) {
@@ -63,33 +61,36 @@ class Mjcf {
       poses.push_back(poses.back() * pose_of(model_.bodies[chain.back()]));
     }
     const BodyData& last = model_.bodies[chain.back()];
+    mjsBody* body = mjs_addBody(parent, nullptr);
+    mjs_setName(body->element, ("b" + std::to_string(chain.back())).c_str());
     const Eigen::Quaterniond r(poses.back().linear());
-    const double quat[] = {r.w(), r.x(), r.y(), r.z()};
-    text_ << "<body name='b" << chain.back() << "' pos='" << numbers(poses.back().translation().data(), 3) << "' quat='"
-          << numbers(quat, 4) << "'>";
-    for (size_t k = 0; k < chain.size(); ++k) write_joint(model_.bodies[chain[k]], poses.back().inverse() * poses[k]);
+    Map<Vector3d>{body->pos} = poses.back().translation();
+    Map<Eigen::Vector4d>{body->quat} << r.w(), r.vec();
+    for (size_t k = 0; k < chain.size(); ++k)
+      add_joint(body, model_.bodies[chain[k]], poses.back().inverse() * poses[k]);
     const double* I = last.inertia;
-    const double full[] = {I[0], I[3], I[5], I[1], I[2], I[4]};
-    text_ << "<inertial pos='" << numbers(last.com, 3) << "' mass='" << last.mass << "' fullinertia='"
-          << numbers(full, 6) << "'/>";
-    for (int child : children_[size_t(chain.back())]) write(child);
-    text_ << "</body>";
+    body->explicitinertial = 1;
+    body->mass = last.mass;
+    Map<Vector3d>{body->ipos} = Map<const Vector3d>(last.com);
+    Map<Eigen::Matrix<double, 6, 1>>{body->fullinertia} << I[0], I[3], I[5], I[1], I[2], I[4];
+    for (int child : children_[size_t(chain.back())]) add(body, child);
   }
   /// @param X  the joint's frame in its MuJoCo body
-  void write_joint(const BodyData& b, const Pose& X) {
+  static void add_joint(mjsBody* body, const BodyData& b, const Pose& X) {
     if (b.type == kFreeBody) {
-      text_ << "<freejoint/>";
+      mjs_addFreeJoint(body);
       return;
     }
-    const Vector3d axis = X.linear() * Map<const Vector3d>(b.axis);
-    text_ << "<joint type='" << (b.type == kRevoluteBody ? "hinge" : "slide") << "' pos='"
-          << numbers(X.translation().data(), 3) << "' axis='" << numbers(axis.data(), 3) << "' armature='"
-          << b.rotor_inertia << "'/>";
+    mjsJoint* joint = mjs_addJoint(body, nullptr);
+    joint->type = b.type == kRevoluteBody ? mjJNT_HINGE : mjJNT_SLIDE;
+    Map<Vector3d>{joint->pos} = X.translation();
+    Map<Vector3d>{joint->axis} = X.linear() * Map<const Vector3d>(b.axis);
+    joint->armature = b.rotor_inertia;
   }
 
   const ModelData& model_;
   std::vector<std::vector<int>> children_;
-  std::ostringstream text_;
+  mjSpec* spec_ = mj_makeSpec();
 };
 
 struct Instance {
@@ -150,12 +151,14 @@ struct Instance {
 };
 
 void* create(const ModelData* model, const StateData* states) {
-  char message[1000] = "";
-  const std::string xml = Mjcf(*model).text();
-  mjSpec* spec = mj_parseXMLString(xml.c_str(), nullptr, message, sizeof message);
-  mjModel* m = spec ? mj_compile(spec, nullptr) : nullptr;
-  if (!m) last_error = spec ? mjs_getError(spec) : message;
-  if (spec) mj_deleteSpec(spec);
+  for (int i = 0; i < model->body_count; ++i) {
+    if (model->bodies[i].leader < 0) continue;
+    last_error = "no exact mimic joints, only soft equality constraints";
+    return nullptr;
+  }
+  Description description(*model);
+  mjModel* m = description.compile();
+  if (!m) last_error = description.error();
   if (!m) return nullptr;
   if (m->nq != model->nq || m->nv != model->nv) {
     last_error = "MuJoCo's model has other sizes";
@@ -166,8 +169,8 @@ void* create(const ModelData* model, const StateData* states) {
 }
 
 /// No analytic derivatives in MuJoCo.
-const char* mode_name(int algorithm, int mode) {
-  return mode == 0 && algorithm != kRneaDerivatives && algorithm != kAbaDerivatives ? "" : nullptr;
+const char* variant_name(void*, int algorithm, int variant) {
+  return variant == 0 && algorithm != kRneaDerivatives && algorithm != kAbaDerivatives ? "" : nullptr;
 }
 
 double run(void* instance, int algorithm, int, int state) {
@@ -218,8 +221,8 @@ void put_poses(const Instance& in, double* out) {
   }
 }
 
-void result(void* instance, int algorithm, int mode, int state, double* out) {
-  run(instance, algorithm, mode, state);
+void result(void* instance, int algorithm, int variant, int state, double* out) {
+  run(instance, algorithm, variant, state);
   Instance& in = *static_cast<Instance*>(instance);
   const int nv = int(in.m->nv);
   const MatrixXd B = in.basis(state), B_inv = B.transpose();  // a rotation and a permutation
@@ -256,17 +259,16 @@ void result(void* instance, int algorithm, int mode, int state, double* out) {
 }  // namespace
 
 const Plugin* bench_plugin() {
-  static const Plugin plugin{"mujoco",
-                             mj_versionString(),
-                             "wheel (as shipped)",
-                             "as shipped on PyPI",
-                             "unknown",
-                             mode_name,
-                             create,
-                             [](void* instance) { delete static_cast<Instance*>(instance); },
-                             [] { return last_error.c_str(); },
-                             run,
-                             result,
-                             nullptr};
+  static const Plugin plugin{.library = "mujoco",
+                             .version = mj_versionString(),
+                             .compiler = "wheel (as shipped)",
+                             .flags = "as shipped on PyPI",
+                             .instruction_set = "unknown",
+                             .create = create,
+                             .destroy = [](void* instance) { delete static_cast<Instance*>(instance); },
+                             .error = [] { return last_error.c_str(); },
+                             .variant = variant_name,
+                             .run = run,
+                             .result = result};
   return &plugin;
 }

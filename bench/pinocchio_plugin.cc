@@ -1,4 +1,17 @@
 // Pinocchio, headers only, with its own instantiations (PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION not defined).
+#include <pinocchio/fwd.hpp>
+#include <unsupported/Eigen/CXX11/Tensor>
+
+// Data always holds tensors for second derivatives, 4·nv³ numbers: 34 GB for the longest chain. Nothing measured here uses
+// them, so they take no memory.
+template <>
+class Eigen::Tensor<double, 3, 0, Eigen::DenseIndex> {
+ public:
+  Tensor() = default;
+  Tensor(Eigen::DenseIndex, Eigen::DenseIndex, Eigen::DenseIndex) {}
+  void setZero() {}
+};
+
 #include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/crba.hpp>
@@ -9,6 +22,7 @@
 #include <pinocchio/multibody/data.hpp>
 #include <pinocchio/multibody/model.hpp>
 
+#include <Eigen/Cholesky>
 #include <string>
 #include <vector>
 
@@ -48,12 +62,17 @@ pinocchio::Model build(const ModelData& data) {
   for (int i = 0; i < data.body_count; ++i) {
     const BodyData& b = data.bodies[i];
     const pinocchio::SE3 placement(Eigen::Map<const RowMatrix3>(b.R), Eigen::Map<const Eigen::Vector3d>(b.p));
-    const auto joint = model.addJoint(size_t(b.parent + 1), joint_of(b), placement, "joint" + std::to_string(i));
+    pinocchio::JointModel type = joint_of(b);
+    if (b.leader >= 0) {
+      const pinocchio::JointModel& leader = model.joints[size_t(b.leader + 1)];
+      type = pinocchio::JointModelMimic(type, leader, b.ratio, b.offset);
+    }
+    const auto joint = model.addJoint(size_t(b.parent + 1), type, placement, "joint" + std::to_string(i));
     Eigen::Matrix3d I;
     I << b.inertia[0], b.inertia[1], b.inertia[2], b.inertia[1], b.inertia[3], b.inertia[4], b.inertia[2], b.inertia[4],
         b.inertia[5];
     model.appendBodyToJoint(joint, pinocchio::Inertia(b.mass, Eigen::Map<const Eigen::Vector3d>(b.com), I));
-    if (b.type != kFreeBody) model.armature[model.joints[joint].idx_v()] = b.rotor_inertia;
+    if (b.type != kFreeBody && b.leader < 0) model.armature[model.joints[joint].idx_v()] = b.rotor_inertia;
   }
   return model;
 }
@@ -61,11 +80,21 @@ pinocchio::Model build(const ModelData& data) {
 struct Instance {
   pinocchio::Model model;
   pinocchio::Data data;
-  bool free_base;
+  bool free_base, mimic;
+  bool has_crba = true;
   std::vector<VectorXd> q, v, a, tau;
+  VectorXd zero;
+  Eigen::LLT<MatrixXd, Eigen::Upper> factor;  ///< of M, where aba refuses the model
 
   Instance(const ModelData& m, const StateData& states)
-      : model(build(m)), data(model), free_base(m.body_count > 0 && m.bodies[0].type == kFreeBody) {
+      : model(build(m)),
+        data(model),
+        free_base(m.body_count > 0 && m.bodies[0].type == kFreeBody),
+        mimic(!model.mimicking_joints.empty()),
+        zero(VectorXd::Zero(m.nv)),
+        factor(m.nv) {
+    // Pinocchio 3.7 reads before the beginning of an array where a joint follows the first one.
+    for (size_t j : model.mimicking_joints) has_crba = has_crba && model.joints[j].idx_v() > 0;
     for (int i = 0; i < states.count; ++i) {
       q.push_back(Eigen::Map<const VectorXd>(states.q + i * m.nq, m.nq));
       v.push_back(reordered(states.v + i * m.nv));
@@ -104,16 +133,31 @@ void* create(const ModelData* model, const StateData* states) try {
   return nullptr;
 }
 
-const char* mode_name(int algorithm, int mode) {
+/// aba, computeMinverse and the derivatives refuse mimic joints, and the columns of their Jacobians are not merged.
+const char* variant_name(void* instance, int algorithm, int variant) {
   static const char* const conventions[] = {"local", "world", nullptr};
-  if (algorithm == kCrba || algorithm == kAba) return conventions[mode];
-  return mode == 0 ? "" : nullptr;
+  static const char* const by_factor[] = {"crba, rnea, LLT", nullptr};
+  const Instance& in = *static_cast<const Instance*>(instance);
+  if (!in.has_crba && (algorithm == kCrba || algorithm == kAba)) return nullptr;
+  if (in.mimic && algorithm == kAba) return by_factor[variant];
+  if (in.mimic && algorithm != kFk && algorithm != kRnea && algorithm != kCrba) return nullptr;
+  if (algorithm == kCrba || algorithm == kAba) return conventions[variant];
+  return variant == 0 ? "" : nullptr;
 }
 
-double run(void* instance, int algorithm, int mode, int state) {
+/// Forward dynamics of a model with mimic joints, as far as this library supports it.
+double solve(Instance& in, size_t i) {
+  pinocchio::crba(in.model, in.data, in.q[i], Convention::WORLD);
+  in.data.ddq = in.tau[i] - pinocchio::rnea(in.model, in.data, in.q[i], in.v[i], in.zero);
+  in.factor.compute(in.data.M);
+  in.factor.solveInPlace(in.data.ddq);
+  return in.data.ddq[0];
+}
+
+double run(void* instance, int algorithm, int variant, int state) {
   Instance& in = *static_cast<Instance*>(instance);
   const size_t i = size_t(state);
-  const Convention convention = mode == 0 ? Convention::LOCAL : Convention::WORLD;
+  const Convention convention = variant == 0 ? Convention::LOCAL : Convention::WORLD;
   switch (algorithm) {
     case kFk:
       pinocchio::forwardKinematics(in.model, in.data, in.q[i]);
@@ -126,6 +170,7 @@ double run(void* instance, int algorithm, int mode, int state) {
     case kCrba:
       return pinocchio::crba(in.model, in.data, in.q[i], convention)(0, 0);
     case kAba:
+      if (in.mimic) return solve(in, i);
       return pinocchio::aba(in.model, in.data, in.q[i], in.v[i], in.tau[i], convention)[0];
     case kMinverse:
       return pinocchio::computeMinverse(in.model, in.data, in.q[i])(0, 0);
@@ -139,8 +184,8 @@ double run(void* instance, int algorithm, int mode, int state) {
   return 0;
 }
 
-void result(void* instance, int algorithm, int mode, int state, double* out) {
-  run(instance, algorithm, mode, state);
+void result(void* instance, int algorithm, int variant, int state, double* out) {
+  run(instance, algorithm, variant, state);
   const Instance& in = *static_cast<Instance*>(instance);
   const pinocchio::Data& data = in.data;
   switch (algorithm) {
@@ -185,17 +230,16 @@ void result(void* instance, int algorithm, int mode, int state, double* out) {
 }  // namespace
 
 const Plugin* bench_plugin() {
-  static const Plugin plugin{"pinocchio",
-                             PINOCCHIO_VERSION,
-                             BENCH_COMPILER " " BENCH_COMPILER_VERSION,
-                             BENCH_FLAGS,
-                             "native",
-                             mode_name,
-                             create,
-                             [](void* instance) { delete static_cast<Instance*>(instance); },
-                             [] { return last_error.c_str(); },
-                             run,
-                             result,
-                             nullptr};
+  static const Plugin plugin{.library = "pinocchio",
+                             .version = PINOCCHIO_VERSION,
+                             .compiler = BENCH_COMPILER " " BENCH_COMPILER_VERSION,
+                             .flags = BENCH_FLAGS,
+                             .instruction_set = "native",
+                             .create = create,
+                             .destroy = [](void* instance) { delete static_cast<Instance*>(instance); },
+                             .error = [] { return last_error.c_str(); },
+                             .variant = variant_name,
+                             .run = run,
+                             .result = result};
   return &plugin;
 }

@@ -31,6 +31,8 @@ struct BodyData {
   double mass, com[3];
   double inertia[6];  ///< about the centre of mass, body axes: xx xy xz yy yz zz
   double rotor_inertia;
+  int leader;            ///< −1: the joint has its own coordinate
+  double ratio, offset;  ///< else it follows the joint of body `leader`: q = ratio·q_leader + offset
 };
 
 struct ModelData {
@@ -46,19 +48,28 @@ struct StateData {
   const double *q, *v, *a, *tau;
 };
 
+enum Precision { kFp64, kFp32 };
+
 struct Plugin {
   const char *library, *version, *compiler, *flags;
   const char* instruction_set;
 
-  /// The way number `mode` of doing an algorithm ("" if there is only one), null after the last.
-  const char* (*mode)(int algorithm, int mode);
   void* (*create)(const ModelData* model, const StateData* states);  ///< null: cannot do this model; see error()
   void (*destroy)(void* instance);
   const char* (*error)();
+  /// The way number `variant` of doing an algorithm on this model ("" if there is only one), null after the last.
+  const char* (*variant)(void* instance, int algorithm, int variant);
   /// One call, as a user would make it. Returns a number of the result.
-  double (*run)(void* instance, int algorithm, int mode, int state);
+  double (*run)(void* instance, int algorithm, int variant, int state);
   /// The same, and the whole result. Symmetric matrices are completed.
-  void (*result)(void* instance, int algorithm, int mode, int state, double* out);
+  void (*result)(void* instance, int algorithm, int variant, int state, double* out);
+
+  /// Many states in one call; all null in libraries without such calls.
+  bool (*has_batch)(void* instance, int algorithm, int precision);
+  /// States first … first + count − 1 in one call, as a user would make it. Returns a number of the result.
+  double (*run_batch)(void* instance, int algorithm, int precision, int threads, int first, int count);
+  /// The whole result of one of the states of the last run_batch, counted from its first.
+  void (*result_batch)(void* instance, int algorithm, int precision, int index, double* out);
 
   /// Kansetsu's only, null in others: a model by name, kept until the program ends; null if there is none.
   const ModelData* (*load)(const char* name);

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "kansetsu/base/error.h"
-#include "model/nodes.h"
+#include "model/limbs.h"
 
 namespace kansetsu::batch {
 namespace {

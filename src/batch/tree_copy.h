@@ -81,7 +81,7 @@ template <class Const>
 KANSETSU_HD TreeViewOf<Const> copy_tree(const TreeView& tree, const ConstantCounts& n, void* block) {
   const auto& [bodies, large, rows, terms, rotor_inertia, groups, group_members, group_columns, group_gamma, steps,
                body_count, large_count, step_count, nq, nv, nu, group_scratch, free_base, simple, gravity, nodes, trunk,
-               limbs, limb_count] = tree;
+               limbs, limb_count, columns] = tree;
   Carver<Const> carver(block);
   BodyOf<Const>* new_bodies = copy_array<BodyOf<Const>>(bodies, n.bodies, carver);
   const auto* new_rows = copy_array<CoordinateRowOf<Const>>(rows, n.coordinates, carver);

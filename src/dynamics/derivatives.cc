@@ -31,13 +31,10 @@ void aba_derivatives(const Model& model, const State& state, const VectorRef& ta
                      const ExternalForces* external) {
   check_size("aba_derivatives", "the result", out.dq.rows(), model.nv());
   aba(model, state, tau, work, out.forward, external);
-  mass_matrix_inverse(model, state.q, work, out.dtau);
-  const TreeView& tree = model.tree().view();
   Carver<double> carver(work.data());
   const double* fext = world_wrenches(model, state.q, external, carver);
-  kernel::dynamics().rnea_derivatives(tree, state.q.data(), state.v.data(), out.forward.vdot.data(), fext,
-                                      carver.rest(), out.dq.data(), out.dv.data(), nullptr);
-  kernel::dynamics().apply_inverse(tree, out.dtau.data(), carver.rest(), out.dq.data(), out.dv.data());
+  kernel::dynamics().aba_derivatives(model.tree().view(), state.q.data(), state.v.data(), out.forward.vdot.data(), fext,
+                                     carver.rest(), out.dq.data(), out.dv.data(), out.dtau.data());
 }
 
 }  // namespace kansetsu

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "dynamics/crba_kernel.h"
+#include "dynamics/dense/derivative_lanes.h"
+#include "dynamics/dense/sparse_inverse.h"
 #include "dynamics/derivatives_kernel.h"
 #include "dynamics/kernel_table.h"
 #include "dynamics/limb_kernel.h"
@@ -51,8 +53,52 @@ void rnea_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, c
   if (tau) reduce(tree, torque, as<T>(tau));
 }
 
+/// Whether one state is taken a register full of columns at a time: plain numbers, and the columns are those of v or there
+/// is room for the matrices over tree columns.
+template <class T, class Const>
+bool takes_lanes(const TreeViewOf<Const>& tree) {
+  if constexpr (std::is_floating_point_v<T>)
+    return tree.nu > 0 && (tree.columns.ordered || tree.nu <= kMatrixScratchColumns);
+  else
+    return false;
+}
+
+/// Where a matrix over tree columns goes: `matrix` itself if these are its columns.
+template <class T, class Const>
+MatrixOut<T> tree_matrix(const TreeViewOf<Const>& tree, Frame<T>& frame, Const* matrix) {
+  if (!matrix || tree.columns.ordered) return {matrix, tree.nu, tree.nu};
+  return {frame.template take<T>(tree.columns.columns * tree.columns.columns), tree.nu, tree.columns.columns};
+}
+/// Gᵀ·(…)·G of a matrix over tree columns, if it is not the result itself.
+template <class T, class Const>
+void reduce_matrix(const TreeViewOf<Const>& tree, const MatrixOut<T>& from, Const* matrix) {
+  if (!matrix || tree.columns.ordered) return;
+  T* M = zeroed<T>(tree, matrix);
+  for (int k = 0; k < tree.nu; ++k) {
+    for (int l = 0; l < k; ++l) {
+      if (tree.columns.end[l] <= k) continue;
+      add_reduced(tree, l, k, from.data[k * from.stride + l], M);
+      add_reduced(tree, k, l, from.data[l * from.stride + k], M);
+    }
+    add_reduced(tree, k, k, from.data[k * from.stride + k], M);
+  }
+}
+
+template <class T, class Const>
+void crba_lanes(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* matrix) {
+  Frame<T> frame(tree, q, scratch);
+  const MassLanes<T> w(tree, frame.carver);
+  const MatrixOut<T> M = tree_matrix(tree, frame, matrix);
+  w.load(tree, frame.posture);
+  mass_matrix_lanes(tree, w.lanes, M);
+  reduce_matrix(tree, M, matrix);
+}
+
 template <class T, class Const>
 void crba_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* matrix) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (takes_lanes<T>(tree)) return crba_lanes<T>(tree, q, scratch, matrix);
+  }
   Frame<T> frame(tree, q, scratch);
   Inertia<T>* C = frame.template take<Inertia<T>>(tree.body_count);
   T* M = zeroed<T>(tree, matrix);
@@ -159,8 +205,26 @@ void respond_torque_entry(const TreeViewOf<Const>& tree, void* block, const Cons
 }
 
 template <class T, class Const>
+void rnea_derivatives_lanes_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* a,
+                                  const Const* fext, void* scratch, Const* dq, Const* dv, Const* da) {
+  Frame<T> frame(tree, q, scratch);
+  // Signs of an ordered tree are in S.
+  const T* u = tree.columns.ordered && v ? v : expanded_or_zero(tree, frame, v);
+  const T* a_tree = tree.columns.ordered && a ? a : expanded_or_zero(tree, frame, a);
+  DerivativeLanes<T> w(tree, frame.carver);
+  const DerivativesOut<T> out{tree_matrix(tree, frame, dq), tree_matrix(tree, frame, dv), tree_matrix(tree, frame, da)};
+  rnea_derivatives_lanes(tree, frame.posture, u, a_tree, as<ExternalWrench<T>>(fext), w, out);
+  reduce_matrix(tree, out.dq, dq);
+  reduce_matrix(tree, out.dv, dv);
+  reduce_matrix(tree, out.da, da);
+}
+
+template <class T, class Const>
 void rnea_derivatives_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* a,
                             const Const* fext, void* scratch, Const* dq, Const* dv, Const* da) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (takes_lanes<T>(tree)) return rnea_derivatives_lanes_entry<T>(tree, q, v, a, fext, scratch, dq, dv, da);
+  }
   Frame<T> frame(tree, q, scratch);
   const T* u = expanded_or_zero(tree, frame, v);
   const T* a_tree = expanded_or_zero(tree, frame, a);
@@ -184,6 +248,66 @@ void apply_inverse_entry(const TreeViewOf<Const>& tree, const Const* M_inv, void
   Carver<T> carver(scratch);
   multiply_in_place(as<T>(M_inv), tree.nv, as<T>(dq), carver.template take<T>(kTileColumns * tree.nv));
   multiply_in_place(as<T>(M_inv), tree.nv, as<T>(dv), carver.template take<T>(kTileColumns * tree.nv));
+}
+
+/// Whether M⁻¹ comes from a sparse factor of M: columns are v's, and few enough for O(n²) of memory.
+template <class T, class Const>
+bool takes_sparse_inverse(const TreeViewOf<Const>& tree) {
+  return takes_lanes<T>(tree) && tree.columns.ordered && tree.nu <= kMatrixScratchColumns;
+}
+
+template <class T, class Const>
+bool mass_matrix_inverse_lanes(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* M_inv) {
+  using P = NativePack<T>;
+  Frame<T> frame(tree, q, scratch);
+  const MassLanes<T> w(tree, frame.carver);
+  const SparseFactor<T> f(tree, frame.carver);
+  w.load(tree, frame.posture);
+  mass_matrix_lanes(tree, w.lanes, f.mass_matrix());
+  pivot_scales<P>(tree, w.lanes, f.scale);
+  if (!factorise_sparse<P>(tree.columns, f)) return false;
+  invert_sparse<P>(tree.columns, f, MatrixOut<T>{M_inv, tree.nu, tree.nu});
+  return true;
+}
+
+template <class T, class Const>
+void mass_matrix_inverse_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* M_inv) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (takes_sparse_inverse<T>(tree) && mass_matrix_inverse_lanes<T>(tree, q, scratch, M_inv)) return;
+  }
+  Carver<T> carver(scratch);
+  T* singular = carver.template take<T>(tree.nv);
+  factorise_entry<T, Const>(tree, q, carver.rest(), as<Const>(singular));
+  inverse_entry<T, Const>(tree, carver.rest(), M_inv);
+}
+
+template <class T, class Const>
+bool aba_derivatives_lanes(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* vdot,
+                           const Const* fext, void* scratch, Const* dq, Const* dv, Const* M_inv) {
+  using P = NativePack<T>;
+  Frame<T> frame(tree, q, scratch);
+  DerivativeLanes<T> w(tree, frame.carver);
+  const SparseFactor<T> f(tree, frame.carver);
+  const MatrixOut<T> by_q{dq, tree.nu, tree.nu}, by_v{dv, tree.nu, tree.nu};
+  rnea_derivatives_lanes(tree, frame.posture, v, vdot, as<ExternalWrench<T>>(fext), w,
+                         DerivativesOut<T>{by_q, by_v, f.mass_matrix()});
+  pivot_scales<P>(tree, w.lanes, f.scale);
+  if (!factorise_sparse<P>(tree.columns, f)) return false;
+  invert_sparse<P>(tree.columns, f, MatrixOut<T>{M_inv, tree.nu, tree.nu});
+  apply_sparse<P>(tree.columns, f, by_q, by_v);
+  return true;
+}
+
+template <class T, class Const>
+void aba_derivatives_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* vdot,
+                           const Const* fext, void* scratch, Const* dq, Const* dv, Const* M_inv) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (takes_sparse_inverse<T>(tree) && aba_derivatives_lanes<T>(tree, q, v, vdot, fext, scratch, dq, dv, M_inv))
+      return;
+  }
+  mass_matrix_inverse_entry<T, Const>(tree, q, scratch, M_inv);
+  rnea_derivatives_entry<T, Const>(tree, q, v, vdot, fext, scratch, dq, dv, nullptr);
+  apply_inverse_entry<T, Const>(tree, M_inv, scratch, dq, dv);
 }
 
 template <class T, class Const>
@@ -241,6 +365,8 @@ constexpr DynamicsKernels<scalar_t<T>> make_table(int width) {
           respond_torque_entry<T, scalar_t<T>>,
           rnea_derivatives_entry<T, scalar_t<T>>,
           apply_inverse_entry<T, scalar_t<T>>,
+          mass_matrix_inverse_entry<T, scalar_t<T>>,
+          aba_derivatives_entry<T, scalar_t<T>>,
           coriolis_entry<T, scalar_t<T>>,
           regressor_entry<T, scalar_t<T>>,
           reactions_entry<T, scalar_t<T>>};

@@ -34,6 +34,10 @@ struct DynamicsKernels {
                            void* scratch, Real* dq, Real* dv, Real* da);
   /// dq, dv: on entry derivatives of inverse dynamics at vdot, on return of forward dynamics: −M⁻¹·(…)
   void (*apply_inverse)(const TreeViewOf<Real>&, const Real* M_inv, void* scratch, Real* dq, Real* dv);
+  void (*mass_matrix_inverse)(const TreeViewOf<Real>&, const Real* q, void* scratch, Real* M_inv);
+  /// Derivatives of forward dynamics where it gives vdot; fext as above
+  void (*aba_derivatives)(const TreeViewOf<Real>&, const Real* q, const Real* v, const Real* vdot, const Real* fext,
+                          void* scratch, Real* dq, Real* dv, Real* M_inv);
   void (*coriolis)(const TreeViewOf<Real>&, const Real* q, const Real* v, void* scratch, Real* C);
   /// nv × (10·links): τ = Y·π with π = [m, m·c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz] about and in each link's frame
   void (*regressor)(const TreeViewOf<Real>&, const LinkPlacement* links, int link_count, const Real* q, const Real* v,

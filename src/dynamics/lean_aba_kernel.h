@@ -182,20 +182,19 @@ template <int AX, bool kTurned, class T, class Const>
 KANSETSU_HD void lean_eliminate(const LeanNodeOf<Const>& node, const LeanHinge<AX, kTurned, T>& hinge, const T& rate,
                                 const T& tau, LeanBurden<T>& b, Motion<T>& V, LeanRecord<T>& record, T& singular) {
   const HingeState<T> state{hinge.c, hinge.s, hinge.p, rate, tau, lift<T>(node.rotor)};
-  LeanBurden<T> up;
-  const HingeFactor<T> f = eliminate_axis<AX, false>(state, V, b.P, b.Z, true, singular, up.P, up.Z);
-  const Vec3<T> w = to_z<AX>(V.w), v = to_z<AX>(V.v);
-  const T along_c = madd(w.y, f.U.t.x, msub(w.x, f.U.t.y, msub(v.x, f.U.f.y, v.y * f.U.f.x)));  // Uᵀ·c / rate
-  record.g = f.D_inv * msub(along_c, rate, f.u);
-  record.k = f.D_inv * f.U;
+  eliminate_axis<AX, Offset::kNone>(
+      state, V, true, singular, b.P, b.Z, [&](const HingeFactor<T>& f, const Force<T>& gain) {
+        const Vec3<T> w = to_z<AX>(V.w), v = to_z<AX>(V.v);
+        const T along_c = madd(w.y, f.U.t.x, msub(w.x, f.U.t.y, msub(v.x, f.U.f.y, v.y * f.U.f.x)));  // Uᵀ·c / rate
+        record.g = f.D_inv * msub(along_c, rate, f.u);
+        record.k = gain;
+      });
   along<AX>(V.w) -= rate;
   V = {hinge.forth(V.w), hinge.forth(V.v)};
   if constexpr (kTurned) {
     const Mat3<T>& R = hinge.R0;
-    b.P = {congruence(R, up.P.A), times_transpose(R * up.P.B, R), congruence(R, up.P.M)};
-    b.Z = {R * up.Z.t, R * up.Z.f};
-  } else {
-    b = up;
+    b.P = {congruence(R, b.P.A), times_transpose(R * b.P.B, R), congruence(R, b.P.M)};
+    b.Z = {R * b.Z.t, R * b.Z.f};
   }
 }
 

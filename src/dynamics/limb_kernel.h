@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dynamics/node_aba.h"
+#include "model/limbs.h"
 
 /// One state, limbs side by side in the lanes of a register, the trunk as plain numbers.
 namespace kansetsu::kernel::inline KANSETSU_ISA {

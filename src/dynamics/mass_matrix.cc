@@ -85,11 +85,7 @@ void mass_matrix_inverse(const Model& model, const VectorRef& q, Workspace& work
   check_size("mass_matrix_inverse", "rows of the result", out.rows(), model.nv());
   check_size("mass_matrix_inverse", "columns of the result", out.cols(), model.nv());
   if (out.outerStride() != out.rows()) throw Error("mass_matrix_inverse: the result must be contiguous");
-  Carver<double> carver(work.data());
-  double* singular = carver.take<double>(model.nv());
-  const TreeView& tree = model.tree().view();
-  kernel::dynamics().factorise(tree, q.data(), carver.rest(), singular);
-  kernel::dynamics().inverse(tree, carver.rest(), out.data());
+  kernel::dynamics().mass_matrix_inverse(model.tree().view(), q.data(), work.data(), out.data());
 }
 
 }  // namespace kansetsu

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "model/joint_motion.h"
-#include "model/nodes.h"
+#include "model/limbs.h"
 #include "model/scratch.h"
 
 namespace kansetsu {
@@ -69,6 +69,7 @@ class TreeCompiler {
     }
     form_groups(tree_);
     tree_.nodes = make_nodes(tree_);
+    tree_.columns = make_column_tables(tree_);
     tree_.scratch = scratch_size(tree_);
     tree_.make_view();
     return std::move(tree_);

@@ -1,5 +1,3 @@
-#include "model/nodes.h"
-
 #include <algorithm>
 
 #include "model/limbs.h"

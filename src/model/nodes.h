@@ -1,9 +1,5 @@
 #pragma once
 
-#include <memory>
-#include <vector>
-
-#include "kansetsu/spatial/pack.h"
 #include "model/tree.h"
 
 /// The tree as the fast paths see it: one node per body, told apart by what can be left out, and limbs that look alike side
@@ -50,14 +46,7 @@ struct NodeCoordinate {
   double ratio = 0, offset = 0;
 };
 
-inline constexpr int kLimbLanes = 4, kMostLimbSets = 8;
-using LimbConst = Pack<double, kLimbLanes>;
-
-/// The same for all lanes of a set of limbs.
-struct LaneCoordinate {
-  LimbConst ratio{0.0}, offset{0.0};
-  int column[kLimbLanes] = {}, position[kLimbLanes] = {};
-};
+struct LaneCoordinate;  // of sets of limbs, see limbs.h
 
 template <class Const>
 struct NodeTreeViewOf {
@@ -69,53 +58,5 @@ struct NodeTreeViewOf {
   int first_angle;  ///< coordinates before it belong to the free base
   bool in_order;    ///< coordinate k is column k of v, with ratio 1
 };
-
-template <class Const>
-struct NodeTreeOf {
-  std::vector<NodeOf<Const>> nodes;
-  std::vector<NodeCoordinate> coordinates;
-  std::vector<LaneCoordinate> lane_coordinates;
-  std::vector<int> quaternions;
-  int ball_count = 0, gather_count = 0;
-  bool in_order = false;
-
-  NodeTreeViewOf<Const> view() const {
-    return {nodes.data(),
-            coordinates.data(),
-            lane_coordinates.data(),
-            quaternions.data(),
-            int(nodes.size()),
-            int(coordinates.size() + lane_coordinates.size()),
-            ball_count,
-            gather_count,
-            !nodes.empty() && nodes[0].kind == NodeKind::kFree ? 6 : 0,
-            in_order};
-  }
-};
-
-/// Limbs side by side: chains that hang on nodes of the trunk.
-struct LimbSetView {
-  NodeTreeViewOf<LimbConst> tree;
-  int count;                ///< limbs; the other lanes carry nothing
-  int carrier[kLimbLanes];  ///< node of the trunk; −1: the ground
-};
-struct LimbSet {
-  NodeTreeOf<LimbConst> tree;
-  int count = 0;
-  int carrier[kLimbLanes] = {-1, -1, -1, -1};
-  LimbSetView view() const { return {tree.view(), count, {carrier[0], carrier[1], carrier[2], carrier[3]}}; }
-};
-
-/// The whole tree as nodes, and the same split into a trunk and sets of limbs.
-struct Nodes {
-  NodeTreeOf<double> whole, trunk;
-  std::vector<LimbSet> limbs;
-
-  NodeTreeViewOf<double> whole_view, trunk_view;
-  std::vector<LimbSetView> limb_views;
-};
-
-/// Null if the tree has gears, slides, screws, or free joints besides the base.
-std::shared_ptr<const Nodes> make_nodes(const Tree& tree);
 
 }  // namespace kansetsu

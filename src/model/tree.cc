@@ -1,6 +1,6 @@
 #include "model/tree.h"
 
-#include "model/nodes.h"
+#include "model/limbs.h"
 
 namespace kansetsu {
 
@@ -25,6 +25,7 @@ void Tree::make_view() {
            free_base,
            simple,
            gravity};
+  view_.columns = columns.view();
   if (nodes) {
     view_.nodes = &nodes->whole_view;
     view_.trunk = &nodes->trunk_view;

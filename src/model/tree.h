@@ -6,6 +6,7 @@
 
 #include "kansetsu/model/description.h"
 #include "kansetsu/spatial/inertia.h"
+#include "model/columns.h"
 
 /// The compiled model that kernels read. It differs from the user's view in four ways:
 ///   * links joined by fixed joints are one body, and what is fixed to the world is the ground (index −1);
@@ -116,6 +117,7 @@ struct TreeViewOf {
   const NodeTreeViewOf<double>* trunk = nullptr;  ///< single states only
   const LimbSetView* limbs = nullptr;
   int limb_count = 0;
+  ColumnView columns = {};
 };
 using TreeView = TreeViewOf<double>;
 
@@ -148,6 +150,7 @@ struct Tree {
   std::size_t scratch = 0;  ///< numbers of scratch memory that every algorithm makes do with
   Vec3<> gravity;
   std::shared_ptr<const Nodes> nodes;  ///< null if the tree does not have this form
+  ColumnTables columns;
 
   int body_count() const { return int(bodies.size()); }
   const TreeView& view() const { return view_; }

@@ -3,7 +3,7 @@
 #include "dynamics/kernel_table.h"
 #include "kansetsu/dynamics/dynamics.h"
 #include "kansetsu/model/builder.h"
-#include "model/nodes.h"
+#include "model/limbs.h"
 #include "random_models.h"
 
 /// Trees of hinges and balls take a short way through forward dynamics: nodes, and limbs side by side.

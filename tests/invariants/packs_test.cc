@@ -7,7 +7,8 @@
 #include "model/scratch.h"
 #include "random_models.h"
 
-/// A pack kernel gives in each lane the very bits of the scalar kernel: every entry of both tables, every joint type.
+/// A pack kernel gives in each lane the very bits of the scalar kernel: every entry of both tables, every joint type. Where
+/// the scalar kernel fills its registers from one state, sums are taken in another order and results agree to rounding.
 using namespace kansetsu;
 using namespace kansetsu::test;
 
@@ -35,14 +36,14 @@ class Interleaved {
   std::vector<double> data_;
 };
 
-/// For what single states compute in another order than packs (limbs side by side, sums over columns). The largest number
-/// gives the scale; random trees lose a digit or two to the condition of their mass matrix.
-bool close(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
-  constexpr double kOrderOfSums = 1e-12;
-  return (a - b).cwiseAbs().maxCoeff() <= kOrderOfSums * (1 + a.cwiseAbs().maxCoeff());
-}
 bool same_bits(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), size_t(a.size()) * sizeof(double)) == 0;
+}
+
+/// For what single states compute in another order than packs (limbs side by side, registers of columns): the largest
+/// difference relative to the largest number.
+double difference(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
+  return a.size() == 0 ? 0 : (a - b).lpNorm<Eigen::Infinity>() / b.lpNorm<Eigen::Infinity>();
 }
 
 struct Lanes {
@@ -67,7 +68,7 @@ struct Lanes {
 
   /// Runs `pack` once and `scalar` per lane; both write `count` numbers to their last argument.
   template <class Pack, class Scalar>
-  void compare(const std::string& what, bool to_the_bit, long count, Pack&& pack, Scalar&& scalar) {
+  void compare(const std::string& what, long count, double tolerance, Pack&& pack, Scalar&& scalar) {
     CAPTURE(what);
     Interleaved all(width, int(count));
     pack(q.data(), v.data(), a.data(), fext.data(), static_cast<void*>(scratch.data()), all.data());
@@ -78,10 +79,10 @@ struct Lanes {
       a1.set(0, a.lane(lane, tree.nv));
       f1.set(0, fext.lane(lane, 6 * tree.body_count));
       scalar(q1.data(), v1.data(), a1.data(), f1.data(), static_cast<void*>(one_scratch.data()), one.data());
-      if (to_the_bit)
+      if (tolerance == 0)
         CHECK(same_bits(one.lane(0, count), all.lane(lane, count)));
       else
-        CHECK(close(one.lane(0, count), all.lane(lane, count)));
+        CHECK(difference(one.lane(0, count), all.lane(lane, count)) < tolerance);
     }
   }
 
@@ -99,17 +100,17 @@ TEST_CASE("lanes of packs have the bits of the scalar kernels, or nearly where t
     Lanes lanes(model, seed);
     const TreeView tree = lanes.tree;
     const int nb = tree.body_count, nv = tree.nv;
-    const auto run = [&](const char* what, bool to_the_bit, long count, auto&& call) {
+    const auto compare = [&](const char* what, long count, double tolerance, auto&& call) {
       const auto with = [&](const auto& kinematics, const auto& dynamics) {
         return [&](const double* q, const double* v, const double* a, const double* f, void* scratch, double* out) {
           call(kinematics, dynamics, q, v, a, f, scratch, out);
         };
       };
-      lanes.compare(what, to_the_bit, count, with(kernel::kinematics_packs<double>(), kernel::dynamics_packs<double>()),
+      lanes.compare(what, count, tolerance, with(kernel::kinematics_packs<double>(), kernel::dynamics_packs<double>()),
                     with(kernel::kinematics(), kernel::dynamics()));
     };
-    const auto both = [&](const char* what, long count, auto&& call) { run(what, true, count, call); };
-    const auto nearly = [&](const char* what, long count, auto&& call) { run(what, false, count, call); };
+    const auto both = [&](const char* what, long count, auto&& call) { compare(what, count, 0.0, call); };
+    const auto nearly = [&](const char* what, long count, auto&& call) { compare(what, count, 1e-12, call); };
     using Q = const double*;
     both("poses", 12 * nb, [&](auto& k, auto&, Q q, Q, Q, Q, void* s, double* out) { k.poses(tree, q, s, out); });
     both("motions", 24 * nb, [&](auto& k, auto&, Q q, Q v, Q a, Q, void* s, double* out) {
@@ -128,7 +129,7 @@ TEST_CASE("lanes of packs have the bits of the scalar kernels, or nearly where t
     });
     both("rnea", nv,
          [&](auto&, auto& d, Q q, Q v, Q a, Q f, void* s, double* out) { d.rnea(tree, q, v, a, f, s, out, nullptr); });
-    both("crba", nv * nv, [&](auto&, auto& d, Q q, Q, Q, Q, void* s, double* out) { d.crba(tree, q, s, out); });
+    nearly("crba", nv * nv, [&](auto&, auto& d, Q q, Q, Q, Q, void* s, double* out) { d.crba(tree, q, s, out); });
     nearly("aba", 2 * nv, [&](auto&, auto& d, Q q, Q v, Q a, Q f, void* s, double* out) {
       d.aba(tree, q, v, a, f, s, out, out + nv * d.width);
     });
@@ -146,10 +147,10 @@ TEST_CASE("lanes of packs have the bits of the scalar kernels, or nearly where t
       d.respond_wrench(tree, s, nb - 1, f, -1, wrench, wrench + 6 * nb * d.width);
       d.respond_torque(tree, s, a, torque, torque + 6 * nb * d.width);
     });
-    both("rnea_derivatives", 3 * nv * nv, [&](auto&, auto& d, Q q, Q v, Q a, Q, void* s, double* out) {
+    nearly("rnea_derivatives", 3 * nv * nv, [&](auto&, auto& d, Q q, Q v, Q a, Q, void* s, double* out) {
       d.rnea_derivatives(tree, q, v, a, nullptr, s, out, out + nv * nv * d.width, out + 2 * nv * nv * d.width);
     });
-    both("apply_inverse", 3 * nv * nv, [&](auto&, auto& d, Q q, Q v, Q a, Q, void* s, double* out) {
+    nearly("apply_inverse", 3 * nv * nv, [&](auto&, auto& d, Q q, Q v, Q a, Q, void* s, double* out) {
       double *dv = out + nv * nv * d.width, *M = dv + nv * nv * d.width;
       d.rnea_derivatives(tree, q, v, a, nullptr, s, out, dv, M);
       d.apply_inverse(tree, M, s, out, dv);

@@ -14,7 +14,8 @@
 ///     batch.aba(count, q, v, tau, vdot);                  // q: count × nq, the others count × nv; never allocates
 ///
 /// A state's result depends on nothing but that state: not on its place, the count or the number of threads. In double
-/// it is the result of the function of the same name for one state, within 1e-12 of the result's largest number.
+/// it is the result of the function of the same name for one state, within 1e-12 of the result's largest number (M⁻¹ and
+/// derivatives of forward dynamics: as far as the condition of M allows).
 namespace kansetsu::batch {
 
 /// One row of numbers per state. Row i begins at data + i·stride, its numbers lie side by side; matrices in a row are

@@ -7,6 +7,14 @@ using namespace kansetsu::batch::test;
 
 namespace {
 
+/// M⁻¹ of one state comes from a factorised M, that of many from articulated inertias: they part by the condition of M.
+template <class Real>
+double tolerance(const std::string& function, const Model& model, const Eigen::VectorXd& q) {
+  if (sizeof(Real) == 4 || (function != "mass_matrix_inverse" && function != "aba_derivatives"))
+    return kTolerance<Real>;
+  return kTolerance<Real> * std::max(1.0, 0.1 / smallest_pivot(model, q));
+}
+
 template <class Real>
 void check_against_single_states(const Model& model, long count, std::uint64_t seed) {
   CAPTURE(model.name());
@@ -21,7 +29,8 @@ void check_against_single_states(const Model& model, long count, std::uint64_t s
     f.many(batch, states, {out.data(), size});
     for (long i = 0; i < count; ++i) {
       CAPTURE(i);
-      REQUIRE(close(f.one(model, states, i), out.data() + i * size));
+      REQUIRE(close(f.one(model, states, i), out.data() + i * size,
+                    tolerance<Real>(f.name, model, states.state(model, i).q)));
     }
   }
 }
