@@ -151,6 +151,25 @@ KANSETSU_HD Pack<T, W> sqrt(const Pack<T, W>& a) {
   return r;
 }
 
+#else
+
+/// For nvcc, in whose code packs lie but are not computed with.
+template <class T, int W>
+struct alignas(W * sizeof(T)) Pack {
+  static constexpr int width = W;
+  T v[W];
+
+  Pack() = default;
+  Pack(T s) {  // NOLINT(google-explicit-constructor): broadcast
+    for (T& lane : v) lane = s;
+  }
+};
+
+template <class T, int W>
+struct ScalarOf<Pack<T, W>> {
+  using type = T;
+};
+
 #endif
 
 }  // namespace kansetsu
