@@ -77,6 +77,10 @@ bool takes_lanes(const TreeViewOf<Const>& tree) {
     return false;
 }
 
+/// Registers of two numbers do not repay the detour over M's six-row factors.
+template <class T>
+inline constexpr bool kMassMatrixLanes = std::is_floating_point_v<T> && NativePack<scalar_t<T>>::width > 2;
+
 /// Whether there are tables of paths and room for matrices, and the columns are those of v.
 template <class Const>
 bool takes_paths(const TreeViewOf<Const>& tree) {
@@ -116,7 +120,7 @@ void crba_lanes(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Co
 
 template <class T, class Const>
 void crba_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* matrix) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (kMassMatrixLanes<T>) {
     if (takes_lanes<T>(tree)) return crba_lanes<T>(tree, q, scratch, matrix);
   }
   Frame<T> frame(tree, q, scratch);
@@ -148,7 +152,7 @@ void crba_sparse_lanes(const TreeViewOf<Const>& tree, const Const* q, void* scra
 template <class T, class Const>
 void crba_sparse_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, const int* slot, int value_count,
                        Const* values) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (kMassMatrixLanes<T>) {
     if (takes_lanes<T>(tree) && takes_paths(tree)) return crba_sparse_lanes<T>(tree, q, scratch, values);
   }
   Frame<T> frame(tree, q, scratch);
