@@ -198,6 +198,36 @@ KANSETSU_HD void lean_eliminate(const LeanNodeOf<Const>& node, const LeanHinge<A
   }
 }
 
+/// From the hinge to the parent's origin along coordinate axis K.
+template <int K, class T>
+KANSETSU_HD void lean_shift_along(const T& d, LeanBurden<T>& b, Motion<T>& V) {
+  b.P = from_z<K>(shift_z(d, to_z<K>(b.P)));
+  const Vec3<T> f = to_z<K>(b.Z.f), t = to_z<K>(b.Z.t), w = to_z<K>(V.w), v = to_z<K>(V.v);
+  b.Z.t = from_z<K>(Vec3<T>{msub(d, f.y, t.x), madd(d, f.x, t.y), t.z});
+  V.v = from_z<K>(Vec3<T>{msub(d, w.y, v.x), madd(d, w.x, v.y), v.z});
+}
+template <class T, class Const>
+KANSETSU_HD void lean_shift(const LeanNodeOf<Const>& node, LeanBurden<T>& b, Motion<T>& V) {
+  const Vec3<T> p = lift<T>(node.p);
+  switch (node.reach) {
+    case Offset::kX:
+      lean_shift_along<0>(p.x, b, V);
+      break;
+    case Offset::kY:
+      lean_shift_along<1>(p.y, b, V);
+      break;
+    case Offset::kZ:
+      lean_shift_along<2>(p.z, b, V);
+      break;
+    case Offset::kAny:
+      b = {shift(p, b.P), {add_cross(b.Z.t, p, b.Z.f), b.Z.f}};
+      V.v = add_cross(V.v, p, V.w);
+      break;
+    case Offset::kNone:
+      break;
+  }
+}
+
 /// Inward: returns what hangs on a free base, without its own share; nothing that matters with a fixed one.
 template <class T, class Const, class Tau, class Flags>
 KANSETSU_HD LeanBurden<T> lean_inward(const LeanTreeViewOf<Const>& tree, const Tau& tau, const LeanMemory<T>& memory,
@@ -222,11 +252,7 @@ KANSETSU_HD LeanBurden<T> lean_inward(const LeanTreeViewOf<Const>& tree, const T
     T flag = T(0);
     with_lean_hinge(node, c, s,
                     [&](const auto& hinge, auto) { lean_eliminate(node, hinge, rate, torque, b, V, record, flag); });
-    if (!node.concurrent) {  // to the parent's origin
-      const Vec3<T> p = lift<T>(node.p);
-      b = {shift(p, b.P), {add_cross(b.Z.t, p, b.Z.f), b.Z.f}};
-      V.v = add_cross(V.v, p, V.w);
-    }
+    lean_shift(node, b, V);
     if constexpr (!std::is_same_v<Flags, Unwanted>) singular[node.column] = flag;
     if (node.chained || node.parent_park < 0) continue;
     LeanPark<T>& park = memory.parks[node.parent_park];

@@ -1,6 +1,6 @@
 #include "dynamics/lean_tree.h"
 
-#include <algorithm>
+#include "model/limbs.h"
 
 namespace kansetsu {
 namespace {
@@ -22,7 +22,7 @@ LeanNodeOf<Const> node_of(const Tree& tree, const Body& b) {
   const bool is_free = b.kind == PrimitiveKind::kFree;
   node.kind = is_free ? LeanKind::kFree : b.aligned_axis < 0 ? LeanKind::kHinge : LeanKind(b.aligned_axis);
   node.massless = b.massless;
-  node.concurrent = b.concurrent;
+  node.reach = offset_of(b.X_PJ.p);
   node.column = term.column;
   node.position = is_free ? tree.large[size_t(b.large)].q : term.position;
   node.ratio = Const(term.ratio);

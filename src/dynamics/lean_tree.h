@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/tree.h"
+#include "model/nodes.h"
 
 /// The tree as a thread with little memory sees it: hinges only, one after the other as a walk over the tree meets them, with
 /// all that is known of each in one place. See lean_aba_kernel.h.
@@ -20,17 +20,17 @@ enum class LeanKind {
 template <class Const>
 struct LeanNodeOf {
   LeanKind kind = LeanKind::kHingeZ;
-  bool chained = false;     ///< the node before it is its parent, and it is that one's first child
-  bool leaf = true;         ///< nothing hangs on it
-  bool massless = false;    ///< M = 0
-  bool concurrent = false;  ///< p = 0
-  bool first_in = false;    ///< not chained, and the first to reach its parent on the way from the tips
-  int parent_park = -1;     ///< not chained: where its parent is parked; −1: the parent is the ground
-  int park = -1;            ///< where it is parked itself, if it has several children
-  int tip = -1;             ///< its number among the leaves
-  int column = 0;           ///< of v, v̇ and τ
-  int position = 0;         ///< in q; of a free base: its first entry
-  Const ratio = 1;          ///< u = ratio·v[column], angle = ratio·q[position] + offset
+  bool chained = false;         ///< the node before it is its parent, and it is that one's first child
+  bool leaf = true;             ///< nothing hangs on it
+  bool massless = false;        ///< M = 0
+  bool first_in = false;        ///< not chained, and the first to reach its parent on the way from the tips
+  Offset reach = Offset::kAny;  ///< what is known of p
+  int parent_park = -1;         ///< not chained: where its parent is parked; −1: the parent is the ground
+  int park = -1;                ///< where it is parked itself, if it has several children
+  int tip = -1;                 ///< its number among the leaves
+  int column = 0;               ///< of v, v̇ and τ
+  int position = 0;             ///< in q; of a free base: its first entry
+  Const ratio = 1;              ///< u = ratio·v[column], angle = ratio·q[position] + offset
   Const offset = 0, rotor = 0;
   Vec3<Const> p;  ///< p_PB
   Mat3<Const> R0 = Mat3<Const>::identity();

@@ -57,7 +57,7 @@ struct Batch<Real>::Impl {
     image = DeviceMemory(block.size());
     check(cudaMemcpy(image.data(), block.data(), block.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
     tree.block = image.data();
-    if (block.size() <= kArgumentImage) {
+    if (block.size() <= kArgumentImage<Real>) {
       argument = std::make_unique<ArgumentImage<Real>>();
       argument->header = tree.image.header;
       std::memcpy(argument->block, block.data(), block.size());

@@ -8,12 +8,13 @@ struct CUstream_st;
 namespace kansetsu::batch::cuda {
 
 /// Models up to this size travel as a kernel argument, which threads read through the constant cache.
-inline constexpr std::size_t kArgumentImage = 16 * 1024;
+template <class Real>
+inline constexpr std::size_t kArgumentImage = 3 * 1024 * sizeof(Real);
 
 template <class Real>
 struct ArgumentImage {
   ImageHeader<Real> header;
-  alignas(16) std::byte block[kArgumentImage];
+  alignas(16) std::byte block[kArgumentImage<Real>];
 };
 
 /// A model on a device, and the memory of threads that need too much for their stack.
