@@ -52,15 +52,20 @@ ColumnTables make_column_tables(const Tree& tree) {
   out.end.assign(n, 0);
   out.block_end.assign(n / kColumnBlock, 0);
   out.block_joint.assign(n / kColumnBlock, 0);
+  out.mass.assign(n, 0.0);
+  std::vector<double> mass(tree.bodies.size(), 0.0);
   std::vector<int> end(tree.bodies.size(), 0);
   for (int i = tree.body_count() - 1; i >= 0; --i) {
     const Body& b = tree.bodies[size_t(i)];
     end[size_t(i)] = std::max(end[size_t(i)], b.u + b.nu);
+    mass[size_t(i)] += b.M_B.m;
+    if (b.parent >= 0) mass[size_t(b.parent)] += mass[size_t(i)];
     if (b.parent >= 0) end[size_t(b.parent)] = std::max(end[size_t(b.parent)], end[size_t(i)]);
     for (int k = b.u; k < b.u + b.nu; ++k) {
       out.body[size_t(k)] = i;
       out.first[size_t(k)] = b.u;
       out.end[size_t(k)] = end[size_t(i)];
+      out.mass[size_t(k)] = mass[size_t(i)];
       if (out.ordered) out.sign[size_t(k)] = tree.terms[size_t(k)].ratio;
       int& block = out.block_end[size_t(k / kColumnBlock)];
       block = std::max(block, end[size_t(i)]);

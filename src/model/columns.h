@@ -29,19 +29,20 @@ struct ColumnView {
   const double *first_lanes = nullptr, *end_lanes = nullptr;  ///< first and end again
   const double* row_lanes = nullptr;                          ///< 0, 1, 2, …
   const double* inertia = nullptr;  ///< M_B of all bodies: mass, h and I as ten arrays, one number per body
+  const double* mass = nullptr;     ///< of each column: what hangs on it
 };
 
 struct ColumnTables {
   bool ordered = false;
   int columns = 0, bodies = 0;
   std::vector<int> body, first, end, path, path_begin, block_end, block_joint;
-  std::vector<double> sign, first_lanes, end_lanes, row_lanes, inertia;
+  std::vector<double> sign, first_lanes, end_lanes, row_lanes, inertia, mass;
 
   ColumnView view() const {
     return {
         columns,          bodies,           ordered,           body.data(),      sign.data(),        first.data(),
         end.data(),       path.data(),      path_begin.data(), block_end.data(), block_joint.data(), first_lanes.data(),
-        end_lanes.data(), row_lanes.data(), inertia.data()};
+        end_lanes.data(), row_lanes.data(), inertia.data(),    mass.data()};
   }
 };
 

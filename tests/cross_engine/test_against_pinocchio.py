@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from zlib import crc32
 
+import numpy as np
 import pytest
 from comparison import TOLERANCE, assert_close
 from kansetsu_protocol import Reply, Request, State, data_files, evaluate
@@ -69,12 +70,21 @@ def _jacobians(oracle: PinOracle) -> list[str]:
     return [f"jacobian:{link}" for link in dict.fromkeys([links[0], links[len(links) // 2], links[-1]])]
 
 
+def amplified(reference: dict) -> float:
+    """What M⁻¹ makes of rounding in ∂τ/∂q, 1e-12 of its largest entry, relative to ∂v̇/∂q. Above 1e-9 only where links are as
+    light as the rods of digit_like, whose M⁻¹ has entries of 2e7."""
+    largest = lambda matrix: float(np.abs(np.asarray(matrix)).max(initial=0.0))  # noqa: E731
+    forward, inverse = reference["aba_derivatives"], reference["rnea_derivatives"]
+    return 1e-12 * largest(forward["dtau"]) * largest(inverse["dq"]) / max(1.0, largest(forward["dq"]))
+
+
 def compare(case: Case, states: list[State], reply: Reply, names: list[str]) -> None:
     print(f"seed {case.seed}")
     for index, (state, result) in enumerate(zip(states, reply.results, strict=True)):
         reference = case.oracle.evaluate(state, reply.dofs, names)
         for name in names:
-            assert_close(result[name], reference[name], case.tolerance(name), f"state {index}: {name}")
+            tolerance = max(case.tolerance(name), amplified(reference) if name == "aba_derivatives" else 0.0)
+            assert_close(result[name], reference[name], tolerance, f"state {index}: {name}")
 
 
 @each_base

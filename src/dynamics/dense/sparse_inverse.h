@@ -33,9 +33,10 @@ struct SparseFactor {
 
 /// Pivots below this share of what they are the difference of are left to the articulated-body recursion, which subtracts
 /// nothing from far away and knows vanishing inertias.
-inline constexpr double kSafePivot = 1e-7;
+inline constexpr double kSafePivot = 1e-5;
 
-/// What M's diagonal is the sum of, taken absolutely: Σ|S·F| and the rotor.
+/// What M's diagonal is the sum of, taken absolutely: Σ|S·F|, the rotor, and m·v² of all that hangs there, v the velocity
+/// of O: inside F it may cancel, as for a rod that turns about itself far from O.
 template <class P, int N, class T, class Const>
 KANSETSU_HD void pivot_scales(const TreeViewOf<Const>& tree, const ColumnLanes<T, N>& lanes, T* scale) {
   for (int k = 0; k < tree.columns.columns; k += P::width) {
@@ -44,7 +45,8 @@ KANSETSU_HD void pivot_scales(const TreeViewOf<Const>& tree, const ColumnLanes<T
       const P power = load_lane<P>(lanes.at(k), kLaneS + c) * load_lane<P>(lanes.at(k), kLaneF + c);
       sum += select(power < P(0), -power, power);
     }
-    store(sum, scale + k);
+    const Vec3<P> v = load_vec3<P>(lanes.at(k), kLaneS + 3);
+    store(madd(load<P>(tree.columns.mass + k), dot(v, v), sum), scale + k);
   }
   for (int k = 0; k < tree.nu; ++k) scale[k] += T(tree.rotor_inertia[k]);
 }
