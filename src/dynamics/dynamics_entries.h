@@ -7,6 +7,7 @@
 #include "dynamics/kernel_table.h"
 #include "dynamics/limb_kernel.h"
 #include "dynamics/link_kernel.h"
+#include "dynamics/node_crba.h"
 #include "dynamics/product_kernel.h"
 #include "dynamics/reduced_matrix.h"
 #include "dynamics/response_kernel.h"
@@ -58,9 +59,19 @@ void rnea_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, c
 template <class T, class Const>
 bool takes_lanes(const TreeViewOf<Const>& tree) {
   if constexpr (std::is_floating_point_v<T>)
-    return tree.nu > 0 && (tree.columns.ordered || tree.nu <= kMatrixScratchColumns);
+    return tree.nu > 0 && (tree.columns.ordered || tree.nu <= kMatrixColumns);
   else
     return false;
+}
+
+/// Registers of two numbers do not repay the detour over M's six-row factors.
+template <class T>
+inline constexpr bool kMassMatrixLanes = std::is_floating_point_v<T> && NativePack<scalar_t<T>>::width > 2;
+
+/// Whether there are tables of paths and room for matrices, and the columns are those of v.
+template <class Const>
+bool takes_paths(const TreeViewOf<Const>& tree) {
+  return tree.columns.ordered && tree.nu <= kMatrixColumns;
 }
 
 /// Where a matrix over tree columns goes: `matrix` itself if these are its columns.
@@ -96,7 +107,7 @@ void crba_lanes(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Co
 
 template <class T, class Const>
 void crba_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* matrix) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (kMassMatrixLanes<T>) {
     if (takes_lanes<T>(tree)) return crba_lanes<T>(tree, q, scratch, matrix);
   }
   Frame<T> frame(tree, q, scratch);
@@ -108,13 +119,47 @@ void crba_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Co
   });
 }
 
+/// The rows of the lower triangle of an ordered tree are its paths, each with its own column at the end.
+template <class T, class Const>
+void crba_sparse_lanes(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* values) {
+  Frame<T> frame(tree, q, scratch);
+  const MassLanes<T> w(tree, frame.carver);
+  const ColumnView& view = tree.columns;
+  const MatrixOut<T> M{frame.template take<T>(view.columns * view.columns), tree.nu, view.columns};
+  w.load(tree, frame.posture);
+  mass_matrix_lanes(tree, w.lanes, M);
+  for (int k = 0; k < tree.nu; ++k) {
+    const T* row = M.data + k * M.stride;
+    for (int p = view.path_begin[k]; p < view.path_begin[k + 1]; ++p) *values++ = row[view.path[p]];
+    *values++ = row[k];
+  }
+}
+
 /// With gears a tree entry (k, l) feeds several places, and one on or below the diagonal twice if k and l meet there.
 template <class T, class Const>
 void crba_sparse_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, const int* slot, int value_count,
                        Const* values) {
+  if constexpr (kMassMatrixLanes<T>) {
+    if (takes_lanes<T>(tree) && takes_paths(tree)) return crba_sparse_lanes<T>(tree, q, scratch, values);
+  }
+  T* out = as<T>(values);
+  if (tree.nodes) {
+    const NodeTreeViewOf<Const>& nodes = *tree.nodes;
+    Carver<T> carver(scratch);
+    NodeState<T> state = carve_state(nodes, carver);
+    Inertia<T>* C = carver.template take<Inertia<T>>(nodes.node_count);
+    load_posture(nodes, as<T>(q), state);
+    if (nodes.in_order) {
+      node_crba(nodes, as<T>(q), state, C, [&](int, int, const T& value) { out[*slot++] = value; });
+    } else {
+      node_crba(nodes, as<T>(q), state, C, [&](int k, int l, const T& value) {
+        out[*slot++] = T(Const(nodes.coordinates[k].ratio * nodes.coordinates[l].ratio)) * value;
+      });
+    }
+    return;
+  }
   Frame<T> frame(tree, q, scratch);
   Inertia<T>* C = frame.template take<Inertia<T>>(tree.body_count);
-  T* out = as<T>(values);
   for (int i = 0; i < value_count; ++i) out[i] = T(0);
   crba(tree, frame.posture, C, [&](int k, int l, const T& value) {
     for (int s = tree.rows[k].begin; s < tree.rows[k].end; ++s) {
@@ -250,12 +295,6 @@ void apply_inverse_entry(const TreeViewOf<Const>& tree, const Const* M_inv, void
   multiply_in_place(as<T>(M_inv), tree.nv, as<T>(dv), carver.template take<T>(kTileColumns * tree.nv));
 }
 
-/// Whether M⁻¹ comes from a sparse factor of M: columns are v's, and few enough for O(n²) of memory.
-template <class T, class Const>
-bool takes_sparse_inverse(const TreeViewOf<Const>& tree) {
-  return takes_lanes<T>(tree) && tree.columns.ordered && tree.nu <= kMatrixScratchColumns;
-}
-
 template <class T, class Const>
 bool mass_matrix_inverse_lanes(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* M_inv) {
   using P = NativePack<T>;
@@ -273,7 +312,7 @@ bool mass_matrix_inverse_lanes(const TreeViewOf<Const>& tree, const Const* q, vo
 template <class T, class Const>
 void mass_matrix_inverse_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Const* M_inv) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (takes_sparse_inverse<T>(tree) && mass_matrix_inverse_lanes<T>(tree, q, scratch, M_inv)) return;
+    if (takes_lanes<T>(tree) && takes_paths(tree) && mass_matrix_inverse_lanes<T>(tree, q, scratch, M_inv)) return;
   }
   Carver<T> carver(scratch);
   T* singular = carver.template take<T>(tree.nv);
@@ -294,7 +333,11 @@ bool aba_derivatives_lanes(const TreeViewOf<Const>& tree, const Const* q, const 
   pivot_scales<P>(tree, w.lanes, f.scale);
   if (!factorise_sparse<P>(tree.columns, f)) return false;
   invert_sparse<P>(tree.columns, f, MatrixOut<T>{M_inv, tree.nu, tree.nu});
-  apply_sparse<P>(tree.columns, f, by_q, by_v);
+  FreeBase<T> base;
+  if (tree.free_base) {
+    base = {transpose_times(frame.posture.X_PB[0].R, lift<T>(tree.gravity)), {v[0], v[1], v[2]}, fext == nullptr};
+  }
+  apply_sparse<P>(tree.columns, f, tree.free_base ? &base : nullptr, by_q, by_v);
   return true;
 }
 
@@ -302,7 +345,8 @@ template <class T, class Const>
 void aba_derivatives_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* vdot,
                            const Const* fext, void* scratch, Const* dq, Const* dv, Const* M_inv) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (takes_sparse_inverse<T>(tree) && aba_derivatives_lanes<T>(tree, q, v, vdot, fext, scratch, dq, dv, M_inv))
+    if (takes_lanes<T>(tree) && takes_paths(tree) &&
+        aba_derivatives_lanes<T>(tree, q, v, vdot, fext, scratch, dq, dv, M_inv))
       return;
   }
   mass_matrix_inverse_entry<T, Const>(tree, q, scratch, M_inv);

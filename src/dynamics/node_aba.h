@@ -37,10 +37,8 @@ struct NodeWork {
 template <class T, class Const>
 KANSETSU_HD NodeWork<T> carve_nodes(const NodeTreeViewOf<Const>& tree, Carver<T>& carver) {
   NodeWork<T> w;
-  w.state.s = carver.template take<T>(tree.coordinate_count);
-  w.state.c = carver.template take<T>(tree.coordinate_count);
+  w.state = carve_state(tree, carver);
   w.u_memory = carver.template take<T>(tree.coordinate_count);
-  w.state.R = carver.template take<Mat3<T>>(tree.ball_count);
   w.V = carver.template take<Motion<T>>(tree.node_count);
   w.A = carver.template take<Motion<T>>(tree.node_count);
   w.hinge = carver.template take<HingeGain<T>>(tree.node_count);

@@ -17,6 +17,16 @@ struct NodeState {
   Transform<T> X_base;  ///< of a free base
 };
 
+template <class T, class Const>
+KANSETSU_HD NodeState<T> carve_state(const NodeTreeViewOf<Const>& tree, Carver<T>& carver) {
+  NodeState<T> state;
+  state.s = carver.template take<T>(tree.coordinate_count);
+  state.c = carver.template take<T>(tree.coordinate_count);
+  state.u = nullptr;
+  state.R = carver.template take<Mat3<T>>(tree.ball_count);
+  return state;
+}
+
 /// One number per coordinate from the user's order, ratio·x: x itself if it is in order, else in `memory`. Null: zeros.
 template <class T, class Const>
 KANSETSU_HD const T* gather_coordinates(const NodeTreeViewOf<Const>& tree, const T* x, T* memory) {

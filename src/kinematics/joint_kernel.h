@@ -127,6 +127,10 @@ struct AlignedHinge {
   KANSETSU_HD Transform<T> compose(const Transform<T>& X_WP) const {
     return {{turn_back<AX>(c, s, X_WP.R.x), turn_back<AX>(c, s, X_WP.R.y), turn_back<AX>(c, s, X_WP.R.z)}, X_WP * p};
   }
+  /// The same where p = 0.
+  KANSETSU_HD Transform<T> compose_in_place(const Transform<T>& X_WP) const {
+    return {{turn_back<AX>(c, s, X_WP.R.x), turn_back<AX>(c, s, X_WP.R.y), turn_back<AX>(c, s, X_WP.R.z)}, X_WP.p};
+  }
   KANSETSU_HD Inertia<T> to_parent(const Inertia<T>& M) const {
     const Vec3<T> h = turn<AX>(c, s, M.h);
     const Vec3<T> h_P = madd(M.m, p, h);
@@ -243,6 +247,7 @@ struct GeneralJoint {
   KANSETSU_HD Motion<T> to_child(const Motion<T>& V_P) const { return inverse_times(X_PB, V_P); }
   KANSETSU_HD Force<T> to_parent(const Force<T>& F_B) const { return X_PB * F_B; }
   KANSETSU_HD Transform<T> compose(const Transform<T>& X_WP) const { return X_WP * X_PB; }
+  KANSETSU_HD Transform<T> compose_in_place(const Transform<T>& X_WP) const { return X_WP * X_PB; }
   KANSETSU_HD Inertia<T> to_parent(const Inertia<T>& M) const { return X_PB * M; }
   KANSETSU_HD void add_rate(const T* u, Motion<T>& V) const { V += joint_rate(b, u); }
   KANSETSU_HD void add_bias(const Motion<T>& V, const T* u, Motion<T>& A) const { A += cross(V, joint_rate(b, u)); }

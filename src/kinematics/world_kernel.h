@@ -12,7 +12,9 @@ KANSETSU_HD void poses(const TreeViewOf<Const>& tree, const Posture<T>& posture,
   const Transform<T> ground;
   for (int i = 0; i < tree.body_count; ++i) {
     const BodyOf<Const>& b = tree.bodies[i];
-    with_joint(b, posture, i, [&](const auto& joint) { X[i] = joint.compose(b.parent < 0 ? ground : X[b.parent]); });
+    const Transform<T>& X_P = b.parent < 0 ? ground : X[b.parent];
+    with_joint(b, posture, i,
+               [&](const auto& joint) { X[i] = b.concurrent ? joint.compose_in_place(X_P) : joint.compose(X_P); });
     if (i == 0 && at_base && tree.free_base) X[0].p = {T(0), T(0), T(0)};
   }
 }

@@ -17,6 +17,18 @@ bool is_ordered(const Tree& tree) {
   return true;
 }
 
+/// Of every column the ones that move it, and those of its body before it.
+void add_paths(const Tree& tree, ColumnTables& out) {
+  out.path_begin.assign(size_t(out.columns) + 1, 0);
+  if (tree.nu > kMatrixColumns) return;
+  for (int k = 0; k < tree.nu; ++k) {
+    for (int l = 0; l < k; ++l) {
+      if (out.end[size_t(l)] > k) out.path.push_back(l);
+    }
+    out.path_begin[size_t(k) + 1] = int(out.path.size());
+  }
+}
+
 void add_inertias(const Tree& tree, ColumnTables& out) {
   out.inertia.assign(size_t(10 * out.bodies), 0.0);
   for (size_t i = 0; i < tree.bodies.size(); ++i) {
@@ -38,7 +50,6 @@ ColumnTables make_column_tables(const Tree& tree) {
   out.sign.assign(n, 1.0);
   out.first.assign(n, 0);
   out.end.assign(n, 0);
-  out.parent.assign(n, -1);
   out.block_end.assign(n / kColumnBlock, 0);
   out.block_joint.assign(n / kColumnBlock, 0);
   std::vector<int> end(tree.bodies.size(), 0);
@@ -50,8 +61,6 @@ ColumnTables make_column_tables(const Tree& tree) {
       out.body[size_t(k)] = i;
       out.first[size_t(k)] = b.u;
       out.end[size_t(k)] = end[size_t(i)];
-      const Body* parent = b.parent < 0 ? nullptr : &tree.bodies[size_t(b.parent)];
-      out.parent[size_t(k)] = k > b.u ? k - 1 : parent ? parent->u + parent->nu - 1 : -1;
       if (out.ordered) out.sign[size_t(k)] = tree.terms[size_t(k)].ratio;
       int& block = out.block_end[size_t(k / kColumnBlock)];
       block = std::max(block, end[size_t(i)]);
@@ -62,6 +71,7 @@ ColumnTables make_column_tables(const Tree& tree) {
   out.end_lanes.assign(out.end.begin(), out.end.end());
   out.row_lanes.resize(n);
   std::iota(out.row_lanes.begin(), out.row_lanes.end(), 0.0);
+  add_paths(tree, out);
   add_inertias(tree, out);
   return out;
 }

@@ -11,6 +11,8 @@ struct Tree;
 /// on, if r < first[k] and k < end[r]; and r belongs to k's body or moves something on it if first[k] ≤ r < end[k].
 /// All arrays are padded with harmless entries to a multiple of kColumnBlock.
 inline constexpr int kColumnBlock = 8;
+/// Trees of up to so many columns have tables and scratch memory of quadratic size.
+inline constexpr int kMatrixColumns = 128;
 
 /// What a kernel reads; plain pointers, like TreeViewOf.
 struct ColumnView {
@@ -20,7 +22,8 @@ struct ColumnView {
   const double* sign = nullptr;      ///< of each column: its ratio ±1 to v if ordered, else 1
   const int* first = nullptr;        ///< of each column: first column that is not before it
   const int* end = nullptr;          ///< of each column: one past the last column of its subtree; 0 in the padding
-  const int* parent = nullptr;       ///< of each column: the one before it on the path to the ground, or −1
+  const int* path = nullptr;         ///< the columns before each on its path to the ground, from there on; and
+  const int* path_begin = nullptr;   ///< where they begin, columns + 1 entries. Empty above kMatrixColumns columns
   const int* block_end = nullptr;    ///< largest end in each block of kColumnBlock columns
   const int* block_joint = nullptr;  ///< of each block: whether a body of several columns is in it
   const double *first_lanes = nullptr, *end_lanes = nullptr;  ///< first and end again
@@ -31,13 +34,14 @@ struct ColumnView {
 struct ColumnTables {
   bool ordered = false;
   int columns = 0, bodies = 0;
-  std::vector<int> body, first, end, parent, block_end, block_joint;
+  std::vector<int> body, first, end, path, path_begin, block_end, block_joint;
   std::vector<double> sign, first_lanes, end_lanes, row_lanes, inertia;
 
   ColumnView view() const {
-    return {columns,          bodies,        ordered,          body.data(),        sign.data(),        first.data(),
-            end.data(),       parent.data(), block_end.data(), block_joint.data(), first_lanes.data(), end_lanes.data(),
-            row_lanes.data(), inertia.data()};
+    return {
+        columns,          bodies,           ordered,           body.data(),      sign.data(),        first.data(),
+        end.data(),       path.data(),      path_begin.data(), block_end.data(), block_joint.data(), first_lanes.data(),
+        end_lanes.data(), row_lanes.data(), inertia.data()};
   }
 };
 

@@ -10,15 +10,14 @@
 /// a Workspace (T = double) and the blocks of packs; arrays start on cache lines.
 namespace kansetsu {
 
-/// Trees of up to so many coordinates have room for so many matrices over them, padded to whole blocks.
-inline constexpr int kMatrixScratchColumns = 128;
+/// Trees of up to kMatrixColumns coordinates have room for so many matrices over them, padded to whole blocks.
 inline constexpr std::size_t kScratchMatrices = 3;
 
 /// Numbers of type T that the hungriest kernel needs; every kernel stays below this.
 inline std::size_t scratch_size(const Tree& tree) {
   constexpr std::size_t kPerBody = 320, kPerCoordinate = 96, kSlack = 2048;
   const std::size_t padded = std::size_t(padded_columns(tree.nu));
-  const std::size_t matrices = tree.nu <= kMatrixScratchColumns ? kScratchMatrices * padded * padded : 0;
+  const std::size_t matrices = tree.nu <= kMatrixColumns ? kScratchMatrices * padded * padded : 0;
   return kPerBody * tree.bodies.size() + kPerCoordinate * std::size_t(tree.nu + tree.nv + tree.nq) +
          18 * tree.links.size() + std::size_t(tree.group_scratch) + matrices + kSlack;
 }

@@ -1,8 +1,10 @@
 #include <doctest/doctest.h>
 
+#include <Eigen/Dense>
 #include <cstring>
 
 #include "dynamics/kernel_table.h"
+#include "kansetsu/dynamics/derivatives.h"
 #include "kinematics/kernel_table.h"
 #include "model/scratch.h"
 #include "random_models.h"
@@ -43,7 +45,7 @@ bool same_bits(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
 /// For what single states compute in another order than packs (limbs side by side, registers of columns): the largest
 /// difference relative to the largest number.
 double difference(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
-  return a.size() == 0 ? 0 : (a - b).lpNorm<Eigen::Infinity>() / b.lpNorm<Eigen::Infinity>();
+  return a.size() == 0 ? 0 : (a - b).lpNorm<Eigen::Infinity>() / std::max(b.lpNorm<Eigen::Infinity>(), 1e-3);
 }
 
 struct Lanes {
@@ -90,6 +92,16 @@ struct Lanes {
   int width;
   Interleaved q, v, a, fext, scratch, one_scratch;
 };
+
+/// Rounding of M⁻¹: the largest condition number of all lanes times a few ulp.
+double solve_tolerance(const Model& model, Lanes& lanes) {
+  double condition = 1;
+  for (int lane = 0; lane < lanes.width && model.nv() > 0; ++lane) {
+    const Eigen::VectorXd e = crba(model, lanes.q.lane(lane, model.nq())).selfadjointView<Eigen::Lower>().eigenvalues();
+    condition = std::max(condition, e.maxCoeff() / std::abs(e.minCoeff()));
+  }
+  return std::max(1e-12, 1e-14 * condition);
+}
 
 }  // namespace
 
@@ -155,6 +167,17 @@ TEST_CASE("lanes of packs have the bits of the scalar kernels, or nearly where t
       d.rnea_derivatives(tree, q, v, a, nullptr, s, out, dv, M);
       d.apply_inverse(tree, M, s, out, dv);
     });
+    const double solved = solve_tolerance(model, lanes);
+    compare("mass_matrix_inverse", nv * nv, solved,
+            [&](auto&, auto& d, Q q, Q, Q, Q, void* s, double* out) { d.mass_matrix_inverse(tree, q, s, out); });
+    for (const int first : {0, nv * nv, 2 * nv * nv}) {  // each of the three relative to its own largest entry
+      compare("aba_derivatives", nv * nv, solved, [&](auto&, auto& d, Q q, Q v, Q a, Q, void* s, double* out) {
+        std::vector<double> all(size_t(4 * nv * nv * d.width + 8));
+        double* at = all.data() + (64 - reinterpret_cast<std::uintptr_t>(all.data()) % 64) % 64 / sizeof(double);
+        d.aba_derivatives(tree, q, v, a, nullptr, s, at, at + nv * nv * d.width, at + 2 * nv * nv * d.width);
+        std::copy_n(at + first * d.width, nv * nv * d.width, out);
+      });
+    }
     both("coriolis", nv * nv,
          [&](auto&, auto& d, Q q, Q v, Q, Q, void* s, double* out) { d.coriolis(tree, q, v, s, out); });
     const auto& links = model.tree().links;

@@ -22,6 +22,14 @@ KANSETSU_HD void store(const P& value, Real* at) {
   std::memcpy(at, &value, sizeof(P));
 }
 
+/// Keeps a value that several products use in its register: gcc would load it again for each.
+template <class P>
+KANSETSU_HD void pin([[maybe_unused]] P& value) {
+#if defined(__x86_64__)
+  __asm__("" : "+v"(value.v));
+#endif
+}
+
 /// One step of a transposition: lanes whose index has bit S change places between a and b.
 template <int S, class P, std::size_t... J>
 KANSETSU_HD void exchange(P& a, P& b, std::index_sequence<J...>) {
@@ -40,6 +48,19 @@ template <class P>
 KANSETSU_HD void transpose_fours(P (&a)[4]) {
   exchange<1>(a[0], a[1]), exchange<1>(a[2], a[3]);
   exchange<2>(a[0], a[2]), exchange<2>(a[1], a[3]);
+}
+
+/// a[i][j] ↔ a[j][i]
+template <class P>
+KANSETSU_HD void transpose(P (&a)[P::width]) {
+  const auto step = [&]<int S>(std::integral_constant<int, S>) __attribute__((always_inline)) {
+    for (int i = 0; i < P::width; ++i) {
+      if (!(i & S)) exchange<S>(a[i], a[i + S]);
+    }
+  };
+  if constexpr (P::width >= 2) step(std::integral_constant<int, 1>());
+  if constexpr (P::width >= 4) step(std::integral_constant<int, 2>());
+  if constexpr (P::width >= 8) step(std::integral_constant<int, 4>());
 }
 
 /// Four numbers of P::width items, from records that `at(j)` points into.

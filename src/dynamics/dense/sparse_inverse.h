@@ -2,10 +2,10 @@
 
 #include "dynamics/dense/mass_matrix_lanes.h"
 
-/// The inverse of a mass matrix from M itself. M = Lᵀ·D·L keeps the zeros of M ([RBDA] 6.5), and so does L⁻¹; with columns
-/// numbered depth first what column i is eliminated by is one range, its subtree, and all sums run over rows of registers.
+/// The inverse of a mass matrix from M itself. M = Lᵀ·D·L keeps the zeros of M ([RBDA] 6.5), and with columns numbered depth
+/// first what column i is eliminated by is one range, its subtree. All sums run over rows of registers.
 ///
-/// Symbols   H = D·L   W = L⁻¹   M⁻¹ = W·D⁻¹·Wᵀ
+/// Symbols   H = D·L   N = M⁻¹   W = L⁻¹: L·N = D⁻¹·Wᵀ, whose rows are zero to the left of the diagonal
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// Scratch of the inverse; matrices row by row, `stride` numbers each.
@@ -13,8 +13,9 @@ template <class T>
 struct SparseFactor {
   int n, stride;
   T* H;  ///< in: M. Row i: columns 0 … i
-  T* L;  ///< likewise
-  T* W;  ///< row i is column i of W: rows i … end of its subtree, zero elsewhere
+  T* L;  ///< −L, likewise
+  T* N;  ///< M⁻¹, in the place of H
+  T* W;  ///< per row i the columns of its block of Wᵀ
   T *D_inv, *scale;
 
   template <class Const>
@@ -22,7 +23,8 @@ struct SparseFactor {
       : n(tree.nu), stride(tree.columns.columns) {
     H = carver.template take<T>(stride * stride);
     L = carver.template take<T>(stride * stride);
-    W = carver.template take<T>(stride * stride);
+    N = H;
+    W = carver.template take<T>(kColumnBlock * stride);
     D_inv = carver.template take<T>(stride);
     scale = carver.template take<T>(stride);
   }
@@ -56,104 +58,175 @@ KANSETSU_HD void in_chunks(int first, int end, Visit&& visit) {
   }
 }
 
-/// Blocks of row i from row `at` on: first(block) − Σ L_ki·rows(k) over the columns k behind i in its subtree.
-template <int kBlocks, class P, class T, class First>
-KANSETSU_HD void eliminate_row(const SparseFactor<T>& f, T* matrix, int i, int end, int at, First&& first) {
-  P value[kBlocks];
-  for (int b = 0; b < kBlocks; ++b) value[b] = first(at + b * P::width);
-  for (int k = end - 1; k > i; --k) {  // the row computed last comes last
-    const P minus(-f.L[k * f.stride + i]);
-    const T* row = matrix + k * f.stride + at;
-    for (int b = 0; b < kBlocks; ++b) value[b] = madd(minus, load<P>(row + b * P::width), value[b]);
-  }
-  for (int b = 0; b < kBlocks; ++b) store(value[b], matrix + i * f.stride + at + b * P::width);
+/// Blocks of a row: value + Σ −L·row over the rows that next() names, in two sums that do not wait for each other. A row
+/// computed just before should come last.
+/// @param next  gives the place of −L and the row's index; called `count` times
+template <int kBlocks, class P, class T, class Next>
+KANSETSU_HD void add_rows(const T* rows, int stride, int count, Next&& next, P (&value)[kBlocks]) {
+  P other[kBlocks];
+  for (int b = 0; b < kBlocks; ++b) other[b] = P(0);
+  const auto add = [&](P(&to)[kBlocks]) __attribute__((always_inline)) {
+    const auto [L, k] = next();
+    const P minus(*L);
+    const T* row = rows + k * stride;
+    for (int b = 0; b < kBlocks; ++b) to[b] = madd(minus, load<P>(row + b * P::width), to[b]);
+  };
+  if (count % 2) add(other);
+  for (int n = count / 2; n > 0; --n) add(value), add(other);
+  for (int b = 0; b < kBlocks; ++b) value[b] += other[b];
 }
 
-/// H_i = M_i − Σ L_ki·H_k and W_i = e_i − Σ L_ki·W_k over the subtree of i, tips to base.
+/// H_i = M_i − Σ L_ki·H_k over the subtree of i, tips to base, and likewise W_i = e_i − Σ L_ki·W_k within i's block.
 /// @return whether every pivot is safe
 template <class P, class T>
 bool factorise_sparse(const ColumnView& view, const SparseFactor<T>& f) {
-  constexpr int kMostBlocks = 4;
   bool safe = true;
   for (int i = f.n - 1; i >= 0; --i) {
     const int end = view.end[i];
-    T *H = f.H + i * f.stride, *L = f.L + i * f.stride, *W = f.W + i * f.stride;
-    in_chunks<kMostBlocks>(0, i / P::width + 1, [&](auto count, int block) __attribute__((always_inline)) {
-      eliminate_row<count, P>(f, f.H, i, end, block * P::width, [&](int at) { return load<P>(H + at); });
+    T *H = f.H + i * f.stride, *L = f.L + i * f.stride;
+    in_chunks<4>(0, i / P::width + 1, [&](auto count, int block) __attribute__((always_inline)) {
+      P value[count];
+      T* to = H + block * P::width;
+      for (int b = 0; b < count; ++b) value[b] = load<P>(to + b * P::width);
+      int k = end;
+      const auto next = [&]() __attribute__((always_inline)) {
+        --k;
+        return std::pair<const T*, int>(f.L + k * f.stride + i, k);
+      };
+      add_rows(f.H + block * P::width, f.stride, end - 1 - i, next, value);
+      for (int b = 0; b < count; ++b) store(value[b], to + b * P::width);
     });
     const T D = H[i];
     safe = safe && D > T(kSafePivot) * f.scale[i];
     f.D_inv[i] = T(1) / D;
-    const P inverse(f.D_inv[i]), zero(0), one(1), here = P(view.row_lanes[i]);
+    const P inverse(-f.D_inv[i]);
     for (int c = 0; c <= i; c += P::width) store(inverse * load<P>(H + c), L + c);
-    const int first = i / P::width, last = (end - 1) / P::width + 1;
-    for (int c = 0; c < first; ++c) store(zero, W + c * P::width);
-    for (int c = last; c < f.stride / P::width; ++c) store(zero, W + c * P::width);
-    in_chunks<kMostBlocks>(first, last, [&](auto count, int block) __attribute__((always_inline)) {
-      eliminate_row<count, P>(f, f.W, i, end, block * P::width,
-                              [&](int at) { return select(load<P>(view.row_lanes + at) == here, one, zero); });
-    });
+    const int block = i / P::width * P::width, block_end = block + P::width < end ? block + P::width : end;
+    P W = select(load<P>(view.row_lanes + block) == P(view.row_lanes[i]), P(1), P(0));
+    for (int k = block_end - 1; k > i; --k) W = madd(P(f.L[k * f.stride + i]), load<P>(f.W + k * P::width), W);
+    store(W, f.W + i * P::width);
   }
   return safe;
 }
 
-inline constexpr int kProductBlocks = 5;
-
-/// M⁻¹ = W·D⁻¹·Wᵀ: column j is the sum over the columns a that move it. Also into f.H.
-template <class P, class T>
-void invert_sparse(const ColumnView& view, const SparseFactor<T>& f, const MatrixOut<T>& out) {
-  // The last blocks first: they are written into the next column, see MatrixOut.
-  const int blocks = (f.n + P::width - 1) / P::width;
-  const auto columns = [&](auto count, int from) __attribute__((always_inline)) {
-    for (int j = 0; j < f.n; ++j) {
-      P sum[count];
-      for (int b = 0; b < count; ++b) sum[b] = P(0);
-      for (int a = j; a >= 0; a = view.parent[a]) {
-        const T* W = f.W + a * f.stride;
-        const P share(W[j] * f.D_inv[a]);
-        for (int b = 0; b < count; ++b) sum[b] = madd(share, load<P>(W + (from + b) * P::width), sum[b]);
-      }
-      for (int b = count - 1; b >= 0; --b) {
-        store(sum[b], f.H + j * f.stride + (from + b) * P::width);
-        out.put(sum[b], (from + b) * P::width, j);
-      }
-    }
+/// Blocks of row k of N: value − Σ L_ki·N_i over the columns i that move k.
+template <int kBlocks, class P, class T>
+KANSETSU_HD void substitute_row(const ColumnView& view, const SparseFactor<T>& f, int k, int at, P (&value)[kBlocks]) {
+  const int* path = view.path + view.path_begin[k];
+  const T* L = f.L + k * f.stride;
+  const auto next = [&]() __attribute__((always_inline)) {
+    const int i = *path++;
+    return std::pair<const T*, int>(L + i, i);
   };
-  int last = blocks;
-  for (; last > kProductBlocks; --last) columns(std::integral_constant<int, 1>(), last - 1);
-  in_chunks<kProductBlocks>(0, last, columns);
+  add_rows(f.N + at, f.stride, view.path_begin[k + 1] - view.path_begin[k], next, value);
+  for (int b = 0; b < kBlocks; ++b) store(value[b], f.N + k * f.stride + at + b * P::width);
 }
 
-/// dq ← −M⁻¹·dq and dv ← −M⁻¹·dv with the M⁻¹ that invert_sparse() left in f.H. Column k of either is zero but for the rows
-/// that k moves or that move it. f.L is used up.
+/// N, base to tips, a block of rows at a time: what is left of the diagonal block, its mirror image, the diagonal block.
 template <class P, class T>
-void apply_sparse(const ColumnView& view, const SparseFactor<T>& f, const MatrixOut<T>& dq, const MatrixOut<T>& dv) {
-  const int blocks = (f.n + P::width - 1) / P::width;
+void invert_sparse(const ColumnView& view, const SparseFactor<T>& f, const MatrixOut<T>& out) {
+  for (int r = 0; r < f.n; r += P::width) {
+    const int end = r + P::width < f.n ? r + P::width : f.n;
+    for (int k = r; k < end; ++k) {
+      in_chunks<4>(0, r / P::width, [&](auto count, int block) __attribute__((always_inline)) {
+        P value[count];
+        for (int b = 0; b < count; ++b) value[b] = P(0);
+        substitute_row(view, f, k, block * P::width, value);
+      });
+    }
+    for (int c = 0; c < r; c += P::width) {
+      P block[P::width];
+      for (int j = 0; j < P::width; ++j) block[j] = load<P>(f.N + (r + j) * f.stride + c);
+      transpose(block);
+      for (int j = 0; j < P::width; ++j) store(block[j], f.N + (c + j) * f.stride + r);
+    }
+    for (int k = r; k < end; ++k) {
+      P value[1] = {P(f.D_inv[k]) * load<P>(f.W + k * P::width)};
+      substitute_row(view, f, k, r, value);
+    }
+  }
+  for (int r = (f.n - 1) / P::width * P::width; r >= 0; r -= P::width) {
+    for (int k = 0; k < f.n; ++k) out.put(load<P>(f.N + k * f.stride + r), r, k);
+  }
+}
+
+inline constexpr int kProductBlocks = 5;
+
+/// What a free base does to forward dynamics by itself.
+template <class T>
+struct FreeBase {
+  Vec3<T> g, w;  ///< gravity and angular velocity in its axes
+  bool falls;    ///< gravity is the only force that keeps its direction in the world
+
+  KANSETSU_HD void put_by_q(int k, const MatrixOut<T>& dq) const {
+    put(k < 3 ? cross(g, unit(k)) : Vec3<T>{T(0), T(0), T(0)}, k, dq);
+  }
+  KANSETSU_HD void put_by_v(int k, const MatrixOut<T>& dv) const { put(cross(unit(k - 3), w), k, dv); }
+
+ private:
+  KANSETSU_HD static Vec3<T> unit(int i) { return {T(i == 0), T(i == 1), T(i == 2)}; }
+  KANSETSU_HD static void put(const Vec3<T>& linear, int k, const MatrixOut<T>& out) {
+    T* column = out.data + k * out.stride;
+    for (int r = 0; r < out.n; ++r) column[r] = T(0);
+    column[3] = linear.x, column[4] = linear.y, column[5] = linear.z;
+  }
+};
+
+/// A column of −N·X for one or two matrices X, whose column k is zero but for the rows that k moves or that move it.
+/// @param minus  −X of that column, f.stride apart
+template <int kMatrices, class P, class T>
+KANSETSU_HD void product_column(const ColumnView& view, const SparseFactor<T>& f, const T* minus, int k,
+                                const MatrixOut<T>* out) {
+  in_chunks<kProductBlocks>(0, (f.n + P::width - 1) / P::width,
+                            [&](auto count, int from) __attribute__((always_inline)) {
+                              P sum[kMatrices][count];
+                              for (int m = 0; m < kMatrices; ++m) {
+                                for (int b = 0; b < count; ++b) sum[m][b] = P(0);
+                              }
+                              const auto add = [&](int r) __attribute__((always_inline)) {
+                                const T* row = f.N + r * f.stride + from * P::width;
+                                for (int b = 0; b < count; ++b) {
+                                  P n = load<P>(row + b * P::width);
+                                  pin(n);
+                                  for (int m = 0; m < kMatrices; ++m)
+                                    sum[m][b] = madd(P(minus[m * f.stride + r]), n, sum[m][b]);
+                                }
+                              };
+                              for (int r = view.path_begin[k]; r < view.path_begin[k + 1]; ++r) add(view.path[r]);
+                              for (int r = k; r < view.end[k]; ++r) add(r);
+                              for (int m = 0; m < kMatrices; ++m) {
+                                for (int b = count - 1; b >= 0; --b) out[m].put(sum[m][b], (from + b) * P::width, k);
+                              }
+                            });
+}
+
+/// dq ← −N·dq and dv ← −N·dv. Columns of a free base that forward dynamics does not ask for are set instead:
+///   by its place and, without external forces, its attitude: it falls as it did, ∂v̇ = g×e in its own axes;
+///   by its linear velocity: nothing changes but the axes it is measured in, ∂v̇ = −ω×e.
+/// f.L is used up.
+template <class P, class T>
+void apply_sparse(const ColumnView& view, const SparseFactor<T>& f, const FreeBase<T>* base, const MatrixOut<T>& dq,
+                  const MatrixOut<T>& dv) {
+  const MatrixOut<T> both[2] = {dq, dv};
   T *now = f.L, *next = f.L + 2 * f.stride;  // −dq and −dv of a column
-  const auto read = [&](int k, T* to) __attribute__((always_inline)) {
-    for (int r = 0; r < f.n; ++r) to[r] = -dq.data[k * dq.stride + r], to[f.stride + r] = -dv.data[k * dv.stride + r];
+  const auto read = [&](const T* column, T* to) __attribute__((always_inline)) {
+    int r = 0;
+    for (; r + P::width <= f.n; r += P::width) store(-load<P>(column + r), to + r);
+    for (; r < f.n; ++r) to[r] = -column[r];
   };
-  read(0, now);
+  const auto read_both = [&](int k, T* to) __attribute__((always_inline)) {
+    read(dq.data + k * dq.stride, to);
+    read(dv.data + k * dv.stride, to + f.stride);
+  };
+  read_both(0, now);
   for (int k = 0; k < f.n; ++k) {
-    if (k + 1 < f.n) read(k + 1, next);  // before column k is written, see MatrixOut
-    in_chunks<kProductBlocks>(0, blocks, [&](auto count, int from) __attribute__((always_inline)) {
-      P by_q[count], by_v[count];
-      for (int b = 0; b < count; ++b) by_q[b] = by_v[b] = P(0);
-      const auto add = [&](int r) __attribute__((always_inline)) {
-        const P q(now[r]), v(now[f.stride + r]);
-        for (int b = 0; b < count; ++b) {
-          const P m = load<P>(f.H + r * f.stride + (from + b) * P::width);
-          by_q[b] = madd(q, m, by_q[b]);
-          by_v[b] = madd(v, m, by_v[b]);
-        }
-      };
-      for (int r = view.first[k]; r < view.end[k]; ++r) add(r);
-      for (int r = view.parent[view.first[k]]; r >= 0; r = view.parent[r]) add(r);
-      for (int b = count - 1; b >= 0; --b) {
-        dq.put(by_q[b], (from + b) * P::width, k);
-        dv.put(by_v[b], (from + b) * P::width, k);
-      }
-    });
+    if (k + 1 < f.n) read_both(k + 1, next);  // before column k is written, see MatrixOut
+    const bool known_q = base && base->falls && k < 6, known_v = base && k >= 3 && k < 6;
+    if (!known_q && !known_v) product_column<2, P>(view, f, now, k, both);
+    if (known_q && !known_v) product_column<1, P>(view, f, now + f.stride, k, both + 1);
+    if (!known_q && known_v) product_column<1, P>(view, f, now, k, both);
+    if (known_q) base->put_by_q(k, dq);
+    if (known_v) base->put_by_v(k, dv);
     std::swap(now, next);
   }
 }
