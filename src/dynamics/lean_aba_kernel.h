@@ -45,9 +45,9 @@ struct LeanMemory {
   KANSETSU_HD LeanMemory(const LeanTreeViewOf<Const>& tree, void* scratch) {
     auto* at = static_cast<std::byte*>(scratch);
     parks = reinterpret_cast<LeanPark<T>*>(at);
-    tips = reinterpret_cast<LeanTip<T>*>(at + tree.park_count * sizeof(LeanPark<T>));
-    records = reinterpret_cast<LeanRecord<T>*>(at + tree.park_count * sizeof(LeanPark<T>) +
-                                               tree.tip_count * sizeof(LeanTip<T>));
+    tips = reinterpret_cast<LeanTip<T>*>(at + std::size_t(tree.park_count) * sizeof(LeanPark<T>));
+    records = reinterpret_cast<LeanRecord<T>*>(at + std::size_t(tree.park_count) * sizeof(LeanPark<T>) +
+                                               std::size_t(tree.tip_count) * sizeof(LeanTip<T>));
   }
   template <class Const>
   static std::size_t bytes(const LeanTreeViewOf<Const>& tree) {
