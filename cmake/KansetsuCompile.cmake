@@ -42,4 +42,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$" AND CMAKE_SIZEOF_VOID
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # gcc otherwise splits 512-bit operations in two halves
     list(APPEND KANSETSU_ISA_FLAGS_avx512 -mprefer-vector-width=512)
   endif()
+  if(KANSETSU_SANITIZE)  # the kernels take minutes each with sanitizers, and AVX-512 is the same source once more
+    list(REMOVE_ITEM KANSETSU_ISAS avx512)
+  endif()
 endif()
