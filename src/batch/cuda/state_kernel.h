@@ -35,7 +35,7 @@ struct StateOf {
   std::ptrdiff_t stride;
 
   KANSETSU_HD StateOf(const Fields<Real>& fields, std::ptrdiff_t state)
-      : data(fields.data + state), stride(fields.stride) {}
+      : data(fields.data ? fields.data + state : nullptr), stride(fields.stride) {}
   KANSETSU_HD Real& operator[](int field) const { return data[field * stride]; }
 };
 /// The same, all set to zero first.
