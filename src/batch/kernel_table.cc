@@ -1,6 +1,6 @@
 #include "batch/kernel_table.h"
 
-#include "kansetsu/base/cpu.h"
+#include "base/isa_table.h"
 
 namespace kansetsu::kernel {
 
@@ -11,35 +11,7 @@ namespace kansetsu::kernel {
   extern const VariedKernels<double> varied_double_packs; \
   extern const VariedKernels<float> varied_float_packs;   \
   }
-KANSETSU_DECLARE(baseline)
-#if defined(KANSETSU_HAVE_AVX2)
-KANSETSU_DECLARE(avx2)
-#endif
-#if defined(KANSETSU_HAVE_AVX512)
-KANSETSU_DECLARE(avx512)
-#endif
-
-#if defined(KANSETSU_HAVE_AVX512)
-#define KANSETSU_CASE_AVX512(table) \
-  case InstructionSet::kAvx512:     \
-    return avx512::table;
-#else
-#define KANSETSU_CASE_AVX512(table)
-#endif
-#if defined(KANSETSU_HAVE_AVX2)
-#define KANSETSU_CASE_AVX2(table) \
-  case InstructionSet::kAvx2:     \
-    return avx2::table;
-#else
-#define KANSETSU_CASE_AVX2(table)
-#endif
-#define KANSETSU_PICK(table)    \
-  switch (instruction_set()) {  \
-    KANSETSU_CASE_AVX512(table) \
-    KANSETSU_CASE_AVX2(table)   \
-    default:                    \
-      return baseline::table;   \
-  }
+KANSETSU_FOR_EACH_ISA(KANSETSU_DECLARE)
 
 template <>
 const BatchKernels<double>& batch_packs<double>() {

@@ -45,20 +45,12 @@ bool set_inertias_entry(const LinkPlacement* links, int link_count, const scalar
 }
 
 template <class P>
-P* expanded_or_zero(const TreeViewOf<P>& tree, Frame<P>& frame, const scalar_t<P>* v) {
-  if (v) return frame.expanded(tree, v);
-  P* u = frame.template take<P>(tree.nu);
-  for (int k = 0; k < tree.nu; ++k) u[k] = P(0);
-  return u;
-}
-
-template <class P>
 void varied_rnea_entry(void* memory, const scalar_t<P>* q, const scalar_t<P>* v, const scalar_t<P>* a,
                        const scalar_t<P>* fext, void* scratch, scalar_t<P>* tau) {
   const TreeViewOf<P>& tree = VariedTree<P>::at(memory).view;
   Frame<P> frame(tree, q, scratch);
-  const P* u = expanded_or_zero(tree, frame, v);
-  const P* a_tree = expanded_or_zero(tree, frame, a);
+  const P* u = frame.expanded(tree, v);
+  const P* a_tree = frame.expanded(tree, a);
   Motion<P>* V = frame.template take<Motion<P>>(tree.body_count);
   Motion<P>* A = frame.template take<Motion<P>>(tree.body_count);
   Force<P>* F = frame.template take<Force<P>>(tree.body_count);
@@ -98,7 +90,7 @@ void varied_aba_entry(void* memory, const scalar_t<P>* q, const scalar_t<P>* v, 
     return;
   }
   Frame<P> frame(tree, q, scratch);
-  const P* u = expanded_or_zero(tree, frame, v);
+  const P* u = frame.expanded(tree, v);
   Motion<P>* V = frame.template take<Motion<P>>(tree.body_count);
   Motion<P>* A = frame.template take<Motion<P>>(tree.body_count);
   ArticulatedTree<P> art = carve_articulated(tree, frame.carver);

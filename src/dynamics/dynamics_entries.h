@@ -24,15 +24,6 @@ Motion<T> ground_acceleration(const TreeViewOf<Const>& tree) {
   return {{T(0), T(0), T(0)}, lift<T>(-tree.gravity)};
 }
 
-/// Tree coordinates of a vector that may be null, then zero.
-template <class T, class Const>
-T* expanded_or_zero(const TreeViewOf<Const>& tree, Frame<T>& frame, const Const* v) {
-  if (v) return frame.expanded(tree, v);
-  T* u = frame.template take<T>(tree.nu);
-  for (int k = 0; k < tree.nu; ++k) u[k] = T(0);
-  return u;
-}
-
 template <class T, class Const>
 T* zeroed(const TreeViewOf<Const>& tree, Const* matrix) {
   T* M = as<T>(matrix);
@@ -44,8 +35,8 @@ template <class T, class Const>
 void rnea_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* a, const Const* fext,
                 void* scratch, Const* tau, Const* tau_tree) {
   Frame<T> frame(tree, q, scratch);
-  const T* u = expanded_or_zero(tree, frame, v);
-  const T* a_tree = expanded_or_zero(tree, frame, a);
+  const T* u = frame.expanded(tree, v);
+  const T* a_tree = frame.expanded(tree, a);
   Motion<T>* V = frame.template take<Motion<T>>(tree.body_count);
   Motion<T>* A = frame.template take<Motion<T>>(tree.body_count);
   Force<T>* F = frame.template take<Force<T>>(tree.body_count);
@@ -187,7 +178,7 @@ void aba_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, co
     return;
   }
   Frame<T> frame(tree, q, scratch);
-  const T* u = expanded_or_zero(tree, frame, v);
+  const T* u = frame.expanded(tree, v);
   Motion<T>* V = frame.template take<Motion<T>>(tree.body_count);
   Motion<T>* A = frame.template take<Motion<T>>(tree.body_count);
   ArticulatedTree<T> art = carve_articulated(tree, frame.carver);
@@ -254,8 +245,8 @@ void rnea_derivatives_lanes_entry(const TreeViewOf<Const>& tree, const Const* q,
                                   const Const* fext, void* scratch, Const* dq, Const* dv, Const* da) {
   Frame<T> frame(tree, q, scratch);
   // Signs of an ordered tree are in S.
-  const T* u = tree.columns.ordered && v ? v : expanded_or_zero(tree, frame, v);
-  const T* a_tree = tree.columns.ordered && a ? a : expanded_or_zero(tree, frame, a);
+  const T* u = tree.columns.ordered && v ? v : frame.expanded(tree, v);
+  const T* a_tree = tree.columns.ordered && a ? a : frame.expanded(tree, a);
   DerivativeLanes<T> w(tree, frame.carver);
   const DerivativesOut<T> out{tree_matrix(tree, frame, dq), tree_matrix(tree, frame, dv), tree_matrix(tree, frame, da)};
   rnea_derivatives_lanes(tree, frame.posture, u, a_tree, as<ExternalWrench<T>>(fext), w, out);
@@ -271,8 +262,8 @@ void rnea_derivatives_entry(const TreeViewOf<Const>& tree, const Const* q, const
     if (takes_lanes<T>(tree)) return rnea_derivatives_lanes_entry<T>(tree, q, v, a, fext, scratch, dq, dv, da);
   }
   Frame<T> frame(tree, q, scratch);
-  const T* u = expanded_or_zero(tree, frame, v);
-  const T* a_tree = expanded_or_zero(tree, frame, a);
+  const T* u = frame.expanded(tree, v);
+  const T* a_tree = frame.expanded(tree, a);
   DerivativeScratch<T> w = carve_derivatives(tree, frame.carver);
   T* by_q = zeroed<T>(tree, dq);
   T* by_v = zeroed<T>(tree, dv);

@@ -30,10 +30,15 @@ struct Frame {
   KANSETSU_HD Item* take(int n) {
     return carver.template take<Item>(n);
   }
+  /// Tree coordinates of a vector; zeros if it is null.
   template <class Const>
   KANSETSU_HD T* expanded(const TreeViewOf<Const>& tree, const scalar_t<T>* v) {
     T* u = take<T>(tree.nu);
-    expand(tree, as<T>(v), u);
+    if (v) {
+      expand(tree, as<T>(v), u);
+    } else {
+      for (int k = 0; k < tree.nu; ++k) u[k] = T(0);
+    }
     return u;
   }
 };
