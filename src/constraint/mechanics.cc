@@ -51,6 +51,7 @@ Mechanics::Mechanics(const Model& model)
   block_.bias = take(std::max(stride, columns));
   block_.scratch = take(std::max(stride, columns));
   block_.stride = stride;
+  free_ = Eigen::VectorXd::Zero(nv_);
   make_pattern();
 }
 
@@ -89,9 +90,9 @@ void Mechanics::set_motion(const double* v) { kernel::mechanics().motions(*tree_
 int Mechanics::factorise(const double* extra_inertia) {
   return kernel::mechanics().factorise(*tree_, extra_inertia, block_);
 }
-void Mechanics::free_acceleration(const double* tau, double* out) const {
-  for (int k = 0; k < nv_; ++k) out[k] = tau[k] - block_.bias[k];
-  solve(out);
+void Mechanics::set_torque(const double* tau) {
+  for (int k = 0; k < nv_; ++k) free_[k] = tau[k] - block_.bias[k];
+  solve(free_.data());
 }
 void Mechanics::solve(double* x) const { kernel::mechanics().solve(block_, nv_, x); }
 
@@ -147,6 +148,10 @@ void Mechanics::visit_columns(int body, Visit&& visit) const {
   }
 }
 
+void Mechanics::add_generalised(int body, const Force<>& F, double* out) const {
+  visit_columns(body, [&](int column, double ratio, const double* S) { out[column] += ratio * dot(load_motion(S), F); });
+}
+
 void Mechanics::add_wrench(int row, int body, const Force<>& F) {
   visit_columns(body, [&](int column, double ratio, const double* S) {
     touched_[size_t(column)] = 1;
@@ -181,13 +186,7 @@ void Mechanics::add_torque(int row, int column, double scale) {
   Z_[column * stride_ + row] += scale;
 }
 
-double Mechanics::row_velocity(int row, const double* v) const {
-  double sum = 0;
-  for (int k = 0; k < nv_; ++k) sum += Z_[k * stride_ + row] * v[k];
-  return sum;
-}
-void Mechanics::row_velocities(const double* v, double* out) const {
-  std::fill(out, out + rows_, 0.0);
+void Mechanics::add_row_velocities(const double* v, double* out) const {
   for (int k = 0; k < nv_; ++k) {
     if (!touched_[size_t(k)]) continue;
     for (int r = 0; r < rows_; ++r) out[r] += Z_[k * stride_ + r] * v[k];

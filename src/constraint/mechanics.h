@@ -10,7 +10,7 @@ namespace kansetsu {
 /// One figure at one state, factorised for constraints: poses and velocities of its bodies, M = Lᵀ·D·L, the free
 /// acceleration, and its share of every constraint row. Never allocates but in the constructor and reserve_rows().
 ///
-/// Order of calls in a step: set_pose, set_motion, factorise, free_acceleration; begin_rows, add_wrench / add_torque for
+/// Order of calls in a step: set_pose, set_motion, factorise, set_torque; begin_rows, add_wrench / add_torque for
 /// every row, finish_rows; add_delassus, respond.
 class Mechanics {
  public:
@@ -23,8 +23,9 @@ class Mechanics {
   void set_motion(const double* v);
   /// @param extra_inertia  nv numbers added to M's diagonal, or null   @return number of columns that nothing resists
   int factorise(const double* extra_inertia);
-  /// out = M⁻¹·(τ − bias)
-  void free_acceleration(const double* tau, double* out) const;
+  /// free() = M⁻¹·(τ − bias)
+  void set_torque(const double* tau);
+  const double* free() const { return free_.data(); }
   void solve(double* x) const;  ///< x ← M⁻¹·x
   const double* bias() const { return block_.bias; }
 
@@ -36,6 +37,9 @@ class Mechanics {
   Motion<> velocity(int body) const;  ///< of the body at O
   Motion<> drift(int body) const;     ///< spatial acceleration at O for v̇ = 0
 
+  /// out += Jᵀ·F for a wrench on a body; F at O, world axes
+  void add_generalised(int body, const Force<>& F, double* out) const;
+
   // Constraint rows.
   void reserve_rows(int rows);
   void begin_rows(int rows);  ///< so many rows, all zero
@@ -46,9 +50,8 @@ class Mechanics {
   void add_frame(int row, int body, const Mat3<>& E, const Vec3<>& p_O, double sign);
   /// Row `row` measures scale · v[column]
   void add_torque(int row, int column, double scale);
-  /// Row · v
-  double row_velocity(int row, const double* v) const;
-  void row_velocities(const double* v, double* out) const;  ///< rows() numbers
+  /// out += rows · v, before finish_rows(); rows() numbers
+  void add_row_velocities(const double* v, double* out) const;
   void finish_rows();                                       ///< rows ← L⁻ᵀ·rows; from now on add_… must not be called
   int stride() const { return stride_; }
   /// G += J·M⁻¹·Jᵀ; G is stride() × stride()
@@ -65,7 +68,7 @@ class Mechanics {
   const TreeView* tree_;
   int nv_ = 0, rows_ = 0, stride_ = 0;
   Vec3<> origin_{};
-  Eigen::VectorXd memory_, pose_scratch_, rows_memory_;
+  Eigen::VectorXd memory_, pose_scratch_, rows_memory_, free_;
   kernel::MechanicsBlock block_{};
   double* Z_ = nullptr;
   std::vector<int> path_, path_begin_;

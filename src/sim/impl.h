@@ -1,0 +1,144 @@
+#pragma once
+
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "constraint/island.h"
+#include "kansetsu/constraint/contact_solver.h"
+#include "kansetsu/sim/world.h"
+#include "sim/connections.h"
+#include "sim/contacts.h"
+#include "sim/control.h"
+#include "sim/figure.h"
+
+namespace kansetsu {
+
+/// Figures that act on each other in this step, and what they share. One per thread at work; memory is kept.
+struct IslandWork {
+  Island island;
+  ContactSolver solver;
+  ContactResult result;
+  std::vector<Mechanics*> mechanics;
+  std::vector<int> figures, connections, touches;
+  std::vector<ContactPatch> patches;
+  std::vector<ContactMemory> memories;
+  std::vector<BoundedRow> bounded;
+  std::vector<int> bounded_figure, bounded_drive;
+  std::vector<double> bounded_sign;  ///< −1: an upper limit
+  // What is reported of it, gathered in a fixed order afterwards.
+  double inconsistency = 0, residual = 0, impact_energy = 0;
+  int rank_deficiency = 0;
+  bool impact = false;
+};
+
+struct SpringData {
+  BodyRef a, b;
+  Vec3<> p_A, p_B;
+  SpringDescription spring;
+  double rest = 0;
+};
+
+struct SensorData {
+  SensorDescription description;
+  BodyRef body;
+  Transform<> X_LS{};
+  int connection = -1;
+  std::vector<double> value;
+  std::mt19937_64 rng;
+};
+
+struct EventData {
+  EventDescription description;
+  bool was_true = false, done = false;
+  double due = -1;  ///< when its action follows; negative: nothing is due
+};
+
+/// What a snapshot holds.
+struct WorldMoment {
+  double time = 0;
+  std::vector<Eigen::VectorXd> q, v, vdot, torque, effort;
+  std::vector<ConnectionData> connections;
+  Contacts::Carried contacts;
+  std::vector<ControllerState> controllers;
+  std::vector<EventData> event_states;
+  std::vector<std::mt19937_64> sensors;
+  std::vector<Event> events;
+  WorldTotals totals;
+  WorldStatus status = WorldStatus::kRunning;
+  std::string failure;
+};
+
+struct World::Impl {
+  explicit Impl(const WorldOptions& o);
+
+  WorldOptions options;
+  double time = 0;
+  std::vector<std::unique_ptr<FigureData>> figures;
+  Contacts contacts;
+  std::vector<ConnectionData> connections;
+  std::vector<SpringData> springs;
+  std::vector<Controller> controllers;
+  std::vector<SensorData> sensors;
+  std::vector<EventData> event_states;
+  std::vector<Callback> callbacks;
+  std::vector<ContactCallback> contact_callbacks;
+  std::vector<std::pair<BodyRef, Force<>>> wrenches;  ///< at the world's origin
+  int broad_bodies = 1;                               ///< 0 is the surroundings
+
+  WorldStatus status = WorldStatus::kRunning;
+  std::string failure;
+  StepReport report;
+  WorldTotals totals;
+  std::vector<ContactReport> contact_reports;
+  std::vector<ConnectionReport> connection_reports;
+  std::vector<Event> events;
+
+  // One step.
+  std::vector<std::unique_ptr<IslandWork>> works;
+  std::vector<int> group;  ///< of each figure: the island it belongs to
+  int island_count = 0;
+  double step_taken = 0;  ///< [s]
+
+  FigureData& data(FigureId id, const char* function) const;
+  Mechanics& mechanics(BodyRef body) const { return figures[size_t(body.figure.value())]->mechanics; }
+  void add_shapes(int figure, const CollisionGroups& groups);
+  void filter_self_collisions(int figure);
+
+  void activate(ConnectionData& c);
+
+  void step(World& world);
+  void contact_step();
+  void smooth_step();
+  void prepare_torques(double h);
+  void add_spring_forces();
+  void find_islands();
+  int root(int figure);
+  void solve_island(IslandWork& w);
+  void count_rows(IslandWork& w, int& bilateral, int& others);
+  void fill_rows(IslandWork& w);
+  void set_targets(IslandWork& w, bool impact);
+  bool approaches(const IslandWork& w) const;
+  void resolve_impact(IslandWork& w);
+  void resolve_forces(IslandWork& w);
+  void solve_large(IslandWork& w);
+  void begin_reports();
+  void report_contacts(IslandWork& w, bool impact);
+  void add_bounded(IslandWork& w, int figure);
+  void integrate_figures(double h);
+  void project();
+  bool check_finite();
+  void finish_step();
+  void break_connections();
+  void run_events(bool before);
+  bool triggered(const EventDescription& e);
+  void act(const EventDescription& e);
+  bool touches(const ShapeRef& a, const ShapeRef& b) const;
+  Force<> joint_wrench(const SensorData& s);
+  void read_sensors();
+  void note(EventKind kind, std::string name, std::string detail = {});
+};
+
+struct Snapshot::Data : WorldMoment {};
+
+}  // namespace kansetsu
