@@ -46,5 +46,6 @@ inline constexpr char kForeignJoint[] = "URDF041";
 inline constexpr char kForeignCoupling[] = "URDF042";
 inline constexpr char kNotFinite[] = "URDF043";
 inline constexpr char kCannotWrite[] = "URDF044";
+inline constexpr char kForeignShape[] = "URDF045";
 
 }  // namespace kansetsu::io::urdf

@@ -120,6 +120,17 @@ class Writer {
     if (s.scale != Vec3<>{1, 1, 1}) xml_.attribute("scale", s.scale);
     xml_.close();
   }
+  template <class S>
+  void write_shape(const S&) {
+    report(Severity::kError, urdf::kForeignShape, fmt::format("link[{}]", link_), "URDF has no " + shape_name<S>(),
+           "write it to a mesh file and refer to that, or use a box");
+  }
+  template <class S>
+  static std::string shape_name() {
+    if (std::is_same_v<S, Plane>) return "planes";
+    if (std::is_same_v<S, ConvexHull>) return "convex hulls";
+    return std::is_same_v<S, HeightField> ? "height fields" : "meshes without a file";
+  }
 
   void write_link_shape(const char* tag, const LinkShape& shape) {
     xml_.open(tag);
@@ -133,6 +144,7 @@ class Writer {
   }
 
   void write_link(const LinkDescription& link) {
+    link_ = link.name;
     xml_.open("link").attribute("name", link.name);
     if (link.inertial) {
       const Sym3<>& I = link.inertial->inertia;
@@ -281,6 +293,7 @@ class Writer {
 
   const ModelDescription& model_;
   XmlWriter xml_;
+  std::string link_;  ///< that is being written
   std::vector<Diagnostic> diagnostics_;
   std::map<std::string, const JointDescription*> joints_;
   std::map<std::string, const Material*> materials_;

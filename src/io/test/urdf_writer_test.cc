@@ -103,3 +103,16 @@ TEST_CASE("a written file is whole or not there") {
   fs::remove(file);
   CHECK(find(write_urdf(model, "/no/such/folder/m.urdf"), "URDF044"));
 }
+
+TEST_CASE("shapes that URDF does not have are an error that names the link") {
+  const Shape shapes[] = {Plane{}, ConvexHull{{{0, 0, 0}}}, HeightField{}, TriangleMesh{}};
+  for (const Shape& shape : shapes) {
+    ModelDescription model;
+    model.name = "m";
+    model.links = {{.name = "ground", .collisions = {{.shape = shape}}}};
+    const auto text = to_urdf(model);
+    CHECK_FALSE(text);
+    REQUIRE(find(text.diagnostics, "URDF045"));
+    CHECK(find(text.diagnostics, "URDF045")->path == "link[ground]");
+  }
+}
