@@ -54,7 +54,7 @@ void check_shape(NumberCheck& check, const LinkShape& shape) {
           check.finite("size", s.size);
         } else if constexpr (std::is_same_v<S, Mesh>) {
           check.finite("scale", s.scale);
-        } else {
+        } else if constexpr (!std::is_same_v<S, Plane>) {
           check.finite("radius", s.radius);
           if constexpr (!std::is_same_v<S, Sphere>) check.finite("length", s.length);
         }

@@ -27,7 +27,7 @@ struct Scale {
             s.size = length * s.size;
           } else if constexpr (std::is_same_v<S, Mesh>) {
             s.scale = length * s.scale;
-          } else {
+          } else if constexpr (!std::is_same_v<S, Plane>) {
             s.radius *= length;
             if constexpr (!std::is_same_v<S, Sphere>) s.length *= length;
           }

@@ -33,6 +33,11 @@ struct Mesh {
   friend bool operator==(const Mesh& a, const Mesh& b) { return a.uri == b.uri && a.scale == b.scale; }
 };
 
-using Shape = std::variant<Sphere, Box, Cylinder, Capsule, Mesh>;
+/// The half-space z ≤ 0: its surface is the plane z = 0, its outward normal +z. Without end, so it belongs to the world.
+struct Plane {
+  friend bool operator==(const Plane&, const Plane&) = default;
+};
+
+using Shape = std::variant<Sphere, Box, Cylinder, Capsule, Mesh, Plane>;
 
 }  // namespace kansetsu
