@@ -56,6 +56,10 @@ class Writer {
     }
     write_model_extension();
     xml_.close();
+    if (lost_contact_data_) {
+      report(Severity::kWarning, urdf::kContactData, {}, "contact masks and surfaces of shapes are not written",
+             "URDF has no place for them; a scene file has");
+    }
     if (!xml_.finite())
       report(Severity::kError, urdf::kNotFinite, {}, "the model holds numbers that are not finite",
              "write finite numbers");
@@ -132,7 +136,15 @@ class Writer {
     return std::is_same_v<S, HeightField> ? "height fields" : "meshes without a file";
   }
 
-  void write_link_shape(const char* tag, const LinkShape& shape) {
+  void write_shape(const Plane&) {}
+
+  void write_link_shape(const char* tag, const LinkShape& shape, const LinkDescription& link) {
+    if (std::holds_alternative<Plane>(shape.shape)) {
+      report(Severity::kWarning, urdf::kForeignShape, fmt::format("link[{}]", link.name),
+             "URDF has no planes; the shape is left out", "use a box");
+      return;
+    }
+    if (shape.contype != 1 || shape.conaffinity != 1 || !shape.surface.empty()) lost_contact_data_ = true;
     xml_.open(tag);
     if (!shape.name.empty()) xml_.attribute("name", shape.name);
     write_origin(shape.origin);
@@ -155,8 +167,8 @@ class Writer {
       xml_.attribute("iyy", I.yy).attribute("iyz", I.yz).attribute("izz", I.zz).close();
       xml_.close();
     }
-    for (const LinkShape& shape : link.visuals) write_link_shape("visual", shape);
-    for (const LinkShape& shape : link.collisions) write_link_shape("collision", shape);
+    for (const LinkShape& shape : link.visuals) write_link_shape("visual", shape, link);
+    for (const LinkShape& shape : link.collisions) write_link_shape("collision", shape, link);
     xml_.close();
   }
 
@@ -298,6 +310,7 @@ class Writer {
   std::map<std::string, const JointDescription*> joints_;
   std::map<std::string, const Material*> materials_;
   std::map<std::string, const Coupling*> mimics_;
+  bool lost_contact_data_ = false;
 };
 
 }  // namespace
