@@ -29,9 +29,9 @@ class BilateralElimination {
   void normal_matrix();
 
   int nb_ = 0, nr_ = 0, rank_ = 0;
-  Matrix C_;                    ///< nb × rank; row pivot_[k] is the first with column k
-  Matrix T_;                    ///< rank × nr: Rᵀ = C·T
-  Matrix N_;                    ///< Cholesky factor of Cᵀ·C, only if the rank is deficient
+  Matrix C_;  ///< nb × rank; row pivot_[k] is the first with column k
+  Matrix T_;  ///< rank × nr: Rᵀ = C·T
+  Matrix N_;  ///< Cholesky factor of Cᵀ·C, only if the rank is deficient
   std::vector<int> pivot_;
   Eigen::VectorXd s_, diagonal_;
   mutable Eigen::VectorXd work_;

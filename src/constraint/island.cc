@@ -29,7 +29,8 @@ void Island::reserve(int figures, int rows) {
   figures_.reserve(size_t(figures));
   const long stride = (rows + kernel::kRowBlock - 1) / kernel::kRowBlock * kernel::kRowBlock;
   if (stride * stride <= G_.size()) return;
-  for (Eigen::VectorXd* x : {&u_, &a_, &target_, &reduced_u_, &reduced_a_, &force_, &y_}) *x = Eigen::VectorXd::Zero(stride);
+  for (Eigen::VectorXd* x : {&u_, &a_, &target_, &reduced_u_, &reduced_a_, &force_, &y_})
+    *x = Eigen::VectorXd::Zero(stride);
   G_.resize(stride * stride);
   full_.resize(stride * stride);
   elimination_.reserve(rows, rows);

@@ -14,7 +14,7 @@ struct RowEnd {
   Mechanics* figure = nullptr;
   int body = -1;
   // Without a figure:
-  Vec3<> p{};       ///< the point whose motion follows
+  Vec3<> p{};         ///< the point whose motion follows
   Motion<> V{}, A{};  ///< [ω; v] and [ω̇; dv/dt] of that point, world axes
 };
 

@@ -149,7 +149,8 @@ void Mechanics::visit_columns(int body, Visit&& visit) const {
 }
 
 void Mechanics::add_generalised(int body, const Force<>& F, double* out) const {
-  visit_columns(body, [&](int column, double ratio, const double* S) { out[column] += ratio * dot(load_motion(S), F); });
+  visit_columns(body,
+                [&](int column, double ratio, const double* S) { out[column] += ratio * dot(load_motion(S), F); });
 }
 
 void Mechanics::add_wrench(int row, int body, const Force<>& F) {

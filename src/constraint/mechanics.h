@@ -52,7 +52,7 @@ class Mechanics {
   void add_torque(int row, int column, double scale);
   /// out += rows · v, before finish_rows(); rows() numbers
   void add_row_velocities(const double* v, double* out) const;
-  void finish_rows();                                       ///< rows ← L⁻ᵀ·rows; from now on add_… must not be called
+  void finish_rows();  ///< rows ← L⁻ᵀ·rows; from now on add_… must not be called
   int stride() const { return stride_; }
   /// G += J·M⁻¹·Jᵀ; G is stride() × stride()
   void add_delassus(double* G) const;

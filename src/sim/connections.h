@@ -16,18 +16,18 @@ struct ConnectionData {
   Transform<> X_AC, X_BD;
   bool active = false, is_new = false;
   bool kept = false;  ///< of a scene: its place is not used again
-  double start = 0;  ///< when it was made; prescribed motion counts from here
+  double start = 0;   ///< when it was made; prescribed motion counts from here
   Force<> wrench{}, impulse{};
   double position_gap = 0, angle_gap = 0;
 
   // This step's geometry.
-  int rows = 0;                 ///< constrained directions
-  Mat3<> E;                     ///< axes of C in the world
-  Vec3<> p;                     ///< origin of D
+  int rows = 0;  ///< constrained directions
+  Mat3<> E;      ///< axes of C in the world
+  Vec3<> p;      ///< origin of D
   RowEnd end_a, end_b;
-  double phi[6];                ///< gaps [v; ω order], per direction
+  double phi[6];                        ///< gaps [v; ω order], per direction
   double velocity[6], acceleration[6];  ///< that the directions are to have, [v; ω]
-  Vec3<> turn_axis;             ///< of the one held rotation, if just one is
+  Vec3<> turn_axis;                     ///< of the one held rotation, if just one is
 };
 
 /// Directions of a mask in the order of rows: bit k of [v; ω].

@@ -51,7 +51,16 @@ void Contacts::place(std::vector<std::unique_ptr<FigureData>>& figures, double t
   }
 }
 
-void Contacts::find(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin, double tol_gap) {
+double Contacts::smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin) {
+  find_pairs(figures, time, margin);
+  double smallest = kInfinity;
+  for (const Manifold& m : manifolds_) {
+    for (const ContactPoint& point : m.used()) smallest = std::min(smallest, point.gap);
+  }
+  return smallest;
+}
+
+void Contacts::find_pairs(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin) {
   place(figures, time);
   for (size_t i = 0; i < shapes_.size(); ++i) {
     Aabb& box = boxes_[i] = bounds(shapes_[i].geometry, shapes_[i].X_WS);
@@ -66,7 +75,8 @@ void Contacts::find(std::vector<std::unique_ptr<FigureData>>& figures, double ti
   if (memory_.empty()) memory_.resize(kPerPair);
   for (const ShapePair& pair : broad_.pairs()) {
     const bool swapped = shapes_[size_t(pair.b)].figure < 0;  // the parent is what does not move by itself
-    const WorldShape &parent = shapes_[size_t(swapped ? pair.b : pair.a)], &real = shapes_[size_t(swapped ? pair.a : pair.b)];
+    const WorldShape &parent = shapes_[size_t(swapped ? pair.b : pair.a)],
+                     &real = shapes_[size_t(swapped ? pair.a : pair.b)];
     ManifoldList list(memory_);
     const int count = collide(real.geometry, real.X_WS, parent.geometry, parent.X_WS, margin, list);
     for (int k = 0; k < count; ++k) {
@@ -75,8 +85,13 @@ void Contacts::find(std::vector<std::unique_ptr<FigureData>>& figures, double ti
       manifolds_.push_back(list[k]);
     }
   }
+}
+
+void Contacts::find(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin, double tol_gap) {
+  find_pairs(figures, time, margin);
   carried_.cache.update(keys_, manifolds_);
-  if (carried_.remembered.size() < size_t(carried_.cache.slots())) carried_.remembered.resize(size_t(carried_.cache.slots()));
+  if (carried_.remembered.size() < size_t(carried_.cache.slots()))
+    carried_.remembered.resize(size_t(carried_.cache.slots()));
   touches_.clear();
   for (size_t i = 0; i < keys_.size(); ++i) make_touch(manifolds_[i], keys_[i], carried_.cache.matches()[i], tol_gap);
 }
@@ -111,7 +126,6 @@ void Contacts::make_touch(const Manifold& m, const PairKey& key, const ContactMa
   t.memory = match.age > 0 ? carried_.remembered[size_t(t.slot)] : ContactMemory{};
   if (match.age > 0) {
     const ContactMemory old = t.memory;
-    carry(match, old.normal.data(), m.count, 0.0, t.memory.normal.data());
     t.memory.closed = 0;
     for (int k = 0; k < m.count; ++k) {
       const int before = match.previous_point[size_t(k)];

@@ -50,6 +50,8 @@ class Contacts {
 
   /// @param poses  whether figures have been given their poses; shapes of the surroundings follow `time`
   void find(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin, double tol_gap);
+  /// Of all pairs at the figures' present poses; leaves what is carried alone.
+  double smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin);
   std::vector<Touch>& touches() { return touches_; }
   void remember();  ///< the memories of this step's touches
   /// What is carried from step to step.
@@ -62,6 +64,7 @@ class Contacts {
   void forget();
 
  private:
+  void find_pairs(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin);
   void place(std::vector<std::unique_ptr<FigureData>>& figures, double time);
   void make_touch(const Manifold& m, const PairKey& key, const ContactMatch& match, double tol_gap);
 

@@ -85,7 +85,8 @@ void add_control(Controller& controller, FigureData& figure, double time, double
       if (controller.saturated[i]) {
         torque = torque > 0 ? limit : -limit;
       } else {
-        for (const auto& [column, ratio] : drive.terms) figure.extra[column] += ratio * ratio * (h * c.kd + h * h * c.kp);
+        for (const auto& [column, ratio] : drive.terms)
+          figure.extra[column] += ratio * ratio * (h * c.kd + h * h * c.kp);
         figure.has_extra = true;
       }
     }

@@ -6,7 +6,8 @@ namespace kansetsu {
 
 FigureData::FigureData(const Model& m, const FigureOptions& o)
     : model(m), options(o), mechanics(model), work(model), q(neutral(model)) {
-  for (Eigen::VectorXd* x : {&v, &vdot, &torque, &external, &tau, &extra, &effort, &work_step}) *x = Eigen::VectorXd::Zero(model.nv());
+  for (Eigen::VectorXd* x : {&v, &vdot, &torque, &external, &tau, &extra, &effort, &work_step, &spring_torque})
+    *x = Eigen::VectorXd::Zero(model.nv());
   std::vector<int> position(size_t(model.nv()), -1);  // of each column
   for (int j = 0; j < model.joint_count(); ++j) {
     const CoordinateRange r = model.coordinates(JointId(j));
@@ -31,6 +32,14 @@ FigureData::FigureData(const Model& m, const FigureOptions& o)
       }
       drives.push_back(std::move(drive));
     }
+  }
+}
+
+void FigureData::begin_stages(int stages) {
+  q0 = q, v0 = v;
+  while (int(rate_q.size()) < stages) {
+    rate_q.push_back(Eigen::VectorXd::Zero(model.nq()));
+    rate_v.push_back(Eigen::VectorXd::Zero(model.nv()));
   }
 }
 

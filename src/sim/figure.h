@@ -12,7 +12,7 @@ namespace kansetsu {
 struct DriveCoordinate {
   JointId joint{0};
   int index = 0;
-  std::vector<std::pair<int, double>> terms;  ///< columns of v
+  std::vector<std::pair<int, double>> terms;      ///< columns of v
   std::vector<std::pair<int, double>> positions;  ///< entries of q; empty inside a quaternion
   double offset = 0;
   DofDescription dof;
@@ -43,12 +43,16 @@ struct FigureData {
   Mechanics mechanics;
   Workspace work;
   Eigen::VectorXd q, v, vdot;
-  Eigen::VectorXd torque;    ///< set by the user, kept
-  Eigen::VectorXd external;  ///< of wrenches, this step only
-  Eigen::VectorXd tau;       ///< all that acts explicitly
-  Eigen::VectorXd extra;     ///< inertia that stands for implicit springs, dampers and PD control
-  Eigen::VectorXd effort;    ///< what acted in the last step
-  Eigen::VectorXd work_step;  ///< scratch
+  Eigen::VectorXd torque;         ///< set by the user, kept
+  Eigen::VectorXd external;       ///< of wrenches, this step only
+  Eigen::VectorXd tau;            ///< all that acts explicitly
+  Eigen::VectorXd extra;          ///< inertia that stands for implicit springs, dampers and PD control
+  Eigen::VectorXd effort;         ///< what acted in the last step
+  Eigen::VectorXd spring_torque;  ///< of springs between points
+  Eigen::VectorXd work_step;      ///< scratch
+  Eigen::VectorXd q0, v0;         ///< at the beginning of a step of several stages
+  std::vector<Eigen::VectorXd> rate_q, rate_v;
+  void begin_stages(int stages);
   bool has_extra = false;
   std::vector<DriveCoordinate> drives;
   std::vector<BallLimit> balls;

@@ -67,6 +67,7 @@ struct WorldMoment {
   WorldTotals totals;
   WorldStatus status = WorldStatus::kRunning;
   std::string failure;
+  double next_step = 0;
 };
 
 struct World::Impl {
@@ -99,6 +100,7 @@ struct World::Impl {
   std::vector<int> group;  ///< of each figure: the island it belongs to
   int island_count = 0;
   double step_taken = 0;  ///< [s]
+  double next_step = 0;   ///< of the adaptive integrator; 0: not known
 
   FigureData& data(FigureId id, const char* function) const;
   Mechanics& mechanics(BodyRef body) const { return figures[size_t(body.figure.value())]->mechanics; }
@@ -110,6 +112,13 @@ struct World::Impl {
   void step(World& world);
   void contact_step();
   void smooth_step();
+  bool is_smooth();
+  void evaluate(double t);
+  void solve_bilateral(IslandWork& w, bool velocities);
+  double runge_kutta(double h, bool embedded);
+  double smallest_gap(double t);
+  double locate_touch(double h);
+  void newton_step(IslandWork& w);
   void prepare_torques(double h);
   void add_spring_forces();
   void find_islands();

@@ -46,7 +46,8 @@ bool World::Impl::check_finite() {
                             f->model.dof_names()[size_t(k)], f->v[k]);
       break;
     }
-    if (failure.empty()) failure = fmt::format("at {:.6f} s: figure '{}': the position is not finite", time, f->options.name);
+    if (failure.empty())
+      failure = fmt::format("at {:.6f} s: figure '{}': the position is not finite", time, f->options.name);
     return false;
   }
   return true;
@@ -149,7 +150,8 @@ bool World::Impl::triggered(const EventDescription& e) {
     case TriggerKind::kNear: {
       const ConnectionData* c = connection(e.connection);
       if (!c || c->active) return false;
-      return norm((body_pose(figures, c->a) * c->options.X_AC).p - (body_pose(figures, c->b) * c->X_BD).p) <= e.distance;
+      return norm((body_pose(figures, c->a) * c->options.X_AC).p - (body_pose(figures, c->b) * c->X_BD).p) <=
+             e.distance;
     }
     case TriggerKind::kForce: {
       const ConnectionData* c = connection(e.connection);
@@ -194,7 +196,8 @@ void World::Impl::act(const EventDescription& e) {
     case ActionKind::kStopController: {
       if (controller == controllers.end()) return;
       controller->state.active = e.action == ActionKind::kStartController;
-      return note(controller->state.active ? EventKind::kControllerStarted : EventKind::kControllerStopped, e.target, e.name);
+      return note(controller->state.active ? EventKind::kControllerStarted : EventKind::kControllerStopped, e.target,
+                  e.name);
     }
     case ActionKind::kEndSimulation:
       status = WorldStatus::kEnded;
@@ -262,7 +265,8 @@ void World::Impl::read_sensors() {
         for (const ContactReport& c : contact_reports) {
           if (c.mode == ContactMode::kOpen) continue;
           const WorldShape &x = contacts.shapes()[size_t(c.shape_a)], &y = contacts.shapes()[size_t(c.shape_b)];
-          const bool first = names(s.description.contact, x, figures), second = names(s.description.contact, y, figures);
+          const bool first = names(s.description.contact, x, figures),
+                     second = names(s.description.contact, y, figures);
           if (first == second) continue;
           const double sign = second ? 1 : -1;
           sum += Force<>{sign * (c.wrench.t + cross(c.p, c.wrench.f)), sign * c.wrench.f};

@@ -18,7 +18,7 @@ void World::Impl::add_spring_forces() {
     const auto add = [&](const BodyRef& body, const RowEnd& end, const Vec3<>& at, const Vec3<>& force) {
       if (!end.figure) return;
       FigureData& f = *figures[size_t(body.figure.value())];
-      end.figure->add_generalised(end.body, {cross(at - end.figure->origin(), force), force}, f.external.data());
+      end.figure->add_generalised(end.body, {cross(at - end.figure->origin(), force), force}, f.spring_torque.data());
     };
     add(s.a, a, p, pull * along);
     add(s.b, b, q, -pull * along);

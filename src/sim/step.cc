@@ -9,7 +9,7 @@ namespace kansetsu {
 
 void World::Impl::prepare_torques(double h) {
   for (const std::unique_ptr<FigureData>& f : figures) {
-    f->tau = f->torque + f->external;
+    f->tau = f->torque + f->external + f->spring_torque;
     f->extra.setZero();
     f->has_extra = false;
     const JointSwitches& on = f->options.switches;
@@ -40,6 +40,7 @@ void World::Impl::contact_step() {
   step_taken = h;
   for (Controller& c : controllers) std::fill(c.saturated.begin(), c.saturated.end(), false);
   for (const std::unique_ptr<FigureData>& f : figures) f->mechanics.set_motion(f->v.data());
+  for (const std::unique_ptr<FigureData>& f : figures) f->spring_torque.setZero();
   add_spring_forces();
   constexpr int kMostCuts = 4;  // of torques that come out above their limit
   for (int pass = 0;; ++pass) {

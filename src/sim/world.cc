@@ -68,7 +68,8 @@ void World::Impl::add_shapes(int figure, const CollisionGroups& groups) {
   FigureData& f = *figures[size_t(figure)];
   f.broad_bodies.assign(size_t(f.model.tree().body_count()), -1);
   if (!f.options.collides) return;
-  const MaterialId material = f.options.material == ContactMaterial{} ? MaterialId(0) : contacts.materials().add(f.options.material);
+  const MaterialId material =
+      f.options.material == ContactMaterial{} ? MaterialId(0) : contacts.materials().add(f.options.material);
   for (int i = 0; i < f.model.link_count(); ++i) {
     const int body = f.mechanics.body_of(LinkId(i));
     for (const LinkShape& s : f.model.link(LinkId(i)).collisions) {
@@ -253,7 +254,7 @@ ConnectionId World::connect(BodyRef a, BodyRef b, const ConnectionOptions& optio
       throw Error(fmt::format("World::connect: figure '{}' has no link {}", f.options.name, body.link.value()));
   }
   if (a.is_world() && b.is_world()) throw Error("World::connect: one end must be a link of a figure");
-  if (options.mask == 0 || options.mask > kWeld)
+  if (options.mask == 0 || options.mask > kWeldMask)
     throw Error(fmt::format("World::connect: the mask is {}, it must have one to six of the bits 0…5", options.mask));
   size_t slot = 0;
   while (slot < impl_->connections.size() && (impl_->connections[slot].active || impl_->connections[slot].kept)) ++slot;
@@ -302,7 +303,8 @@ void World::on_step(Callback callback) { impl_->callbacks.push_back(std::move(ca
 void World::on_contact(ContactCallback callback) { impl_->contact_callbacks.push_back(std::move(callback)); }
 void World::add_controller(const ControllerDescription& controller) {
   const FigureId id = figure(controller.figure);
-  impl_->controllers.push_back(make_controller(controller, id.value(), impl_->data(id, "World::add_controller"), impl_->options.seed));
+  impl_->controllers.push_back(
+      make_controller(controller, id.value(), impl_->data(id, "World::add_controller"), impl_->options.seed));
 }
 void World::add_spring(BodyRef a, const Vec3<>& p_A, BodyRef b, const Vec3<>& p_B, const SpringDescription& spring) {
   const double length = norm(pose(b) * p_B - pose(a) * p_A);
@@ -354,6 +356,7 @@ Snapshot World::save() const {
   data->totals = impl_->totals;
   data->status = impl_->status;
   data->failure = impl_->failure;
+  data->next_step = impl_->next_step;
   Snapshot out;
   out.data_ = std::move(data);
   return out;
@@ -366,8 +369,9 @@ void World::restore(const Snapshot& snapshot) {
               data.sensors.size() == impl_->sensors.size() && data.event_states.size() == impl_->event_states.size();
   for (size_t i = 0; fits && i < data.q.size(); ++i) fits = data.q[i].size() == impl_->figures[i]->q.size();
   if (!fits) {
-    throw Error(fmt::format("World::restore: the snapshot is of another world: {} figures and {} controllers, here {} and {}",
-                            data.q.size(), data.controllers.size(), impl_->figures.size(), impl_->controllers.size()));
+    throw Error(
+        fmt::format("World::restore: the snapshot is of another world: {} figures and {} controllers, here {} and {}",
+                    data.q.size(), data.controllers.size(), impl_->figures.size(), impl_->controllers.size()));
   }
   impl_->time = data.time;
   for (size_t i = 0; i < data.q.size(); ++i) {
@@ -385,6 +389,7 @@ void World::restore(const Snapshot& snapshot) {
   impl_->totals = data.totals;
   impl_->status = data.status;
   impl_->failure = data.failure;
+  impl_->next_step = data.next_step;
 }
 
 const std::vector<double>& World::sensor(std::string_view name) const {

@@ -98,21 +98,21 @@ struct Anchor {
 /// Constrained directions in the axes of the first anchor, bit i = direction i of [ω; v]: bits 0…2 turns about x, y, z,
 /// bits 3…5 shifts along x, y, z.
 using ConstraintMask = std::uint8_t;
-inline constexpr ConstraintMask kWeld = 0b111111;
-inline constexpr ConstraintMask kPoint = 0b111000;         ///< ball and socket
-inline constexpr ConstraintMask kHinge = 0b111011;         ///< free to turn about z
-inline constexpr ConstraintMask kSlider = 0b011111;        ///< free to shift along z
-inline constexpr ConstraintMask kCylindrical = 0b011011;   ///< free to turn about and shift along z
-inline constexpr ConstraintMask kUniversal = 0b111001;     ///< free to turn about y and z
-inline constexpr ConstraintMask kPointInPlane = 0b100000;  ///< only z of the point is held
-inline constexpr ConstraintMask kOrientation = 0b000111;
+inline constexpr ConstraintMask kWeldMask = 0b111111;
+inline constexpr ConstraintMask kPointMask = 0b111000;         ///< ball and socket
+inline constexpr ConstraintMask kHingeMask = 0b111011;         ///< free to turn about z
+inline constexpr ConstraintMask kSliderMask = 0b011111;        ///< free to shift along z
+inline constexpr ConstraintMask kCylindricalMask = 0b011011;   ///< free to turn about and shift along z
+inline constexpr ConstraintMask kUniversalMask = 0b111001;     ///< free to turn about y and z
+inline constexpr ConstraintMask kPointInPlaneMask = 0b100000;  ///< only z of the point is held
+inline constexpr ConstraintMask kOrientationMask = 0b000111;
 
 /// Two places of one figure that stay together for ever: what makes a tree a closed mechanism.
 struct LoopClosure {
   std::string name{};
   std::string link_a{}, link_b{};  ///< links or frames
   Pose pose_a{}, pose_b{};
-  ConstraintMask mask = kWeld;
+  ConstraintMask mask = kWeldMask;
   int line = 0;
 
   friend bool operator==(const LoopClosure& a, const LoopClosure& b) {
@@ -168,7 +168,7 @@ enum class Hold {
 struct ConnectionDescription {
   std::string name{};
   Anchor a{}, b{};
-  ConstraintMask mask = kWeld;
+  ConstraintMask mask = kWeldMask;
   Hold hold = Hold::kTogether;
   bool active = true;                                        ///< from the start
   double break_force = kInfinity, break_torque = kInfinity;  ///< cut when passed [N], [N·m]

@@ -50,7 +50,7 @@ struct FigureOptions {
 };
 
 struct ConnectionOptions {
-  ConstraintMask mask = kWeld;
+  ConstraintMask mask = kWeldMask;
   Hold hold = Hold::kRelativePose;
   Transform<> X_AC{}, X_BC{};  ///< the frames that are joined, on a and on b
   double break_force = kInfinity, break_torque = kInfinity;
@@ -63,18 +63,18 @@ struct ConnectionOptions {
 struct ContactReport {
   BodyRef a, b;  ///< the force acts on b; a's surface is the parent
   int shape_a = -1, shape_b = -1;
-  int id = -1;             ///< stays while the contact lasts
-  Vec3<> p{}, normal{};    ///< where its wrench is taken; from a to b
-  Force<> wrench{};        ///< on b at p, world axes [N·m; N]
-  Vec3<> pressure{};       ///< centre of pressure
+  int id = -1;           ///< stays while the contact lasts
+  Vec3<> p{}, normal{};  ///< where its wrench is taken; from a to b
+  Force<> wrench{};      ///< on b at p, world axes [N·m; N]
+  Vec3<> pressure{};     ///< centre of pressure
   ContactMode mode = ContactMode::kOpen;
   SlipMode slip = SlipMode::kStick;
   ContactTier tier = ContactTier::kNone;
   int solves = 0, sweeps = 0;
   double residual = 0;
-  double gap = 0;             ///< smallest of its vertices
-  Force<> impulse{};          ///< of an impact in this step [N·m·s; N·s]
-  double impact_energy = 0;   ///< [J], never positive
+  double gap = 0;            ///< smallest of its vertices
+  Force<> impulse{};         ///< of an impact in this step [N·m·s; N·s]
+  double impact_energy = 0;  ///< [J], never positive
 };
 
 struct ConnectionReport {
@@ -90,14 +90,14 @@ struct StepReport {
   double time = 0;  ///< at its end
   std::span<const ContactReport> contacts{};
   std::span<const ConnectionReport> connections{};
-  double residual = 0;            ///< worst complementarity residual
-  double penetration = 0;         ///< deepest [m]
+  double residual = 0;                  ///< worst complementarity residual
+  double penetration = 0;               ///< deepest [m]
   double loop_gap = 0, loop_angle = 0;  ///< largest of all connections [m], [rad]
-  double inconsistency = 0;       ///< of bilateral rows: what no force can meet
-  int rank_deficiency = 0;        ///< redundant bilateral rows
-  int impacts = 0;                ///< islands with an impact
-  double impact_energy = 0;       ///< [J]
-  int tiers[5] = {};              ///< contacts by ContactTier
+  double inconsistency = 0;             ///< of bilateral rows: what no force can meet
+  int rank_deficiency = 0;              ///< redundant bilateral rows
+  int impacts = 0;                      ///< islands with an impact
+  double impact_energy = 0;             ///< [J]
+  int tiers[5] = {};                    ///< contacts by ContactTier
 };
 
 /// Counted from the start.
@@ -108,7 +108,18 @@ struct WorldTotals {
   double work_torque = 0, work_contact = 0, work_connection = 0, impact_energy = 0;
 };
 
-enum class EventKind { kConnected, kCut, kBroken, kTouch, kLift, kLimit, kNote, kControllerStarted, kControllerStopped, kEnd };
+enum class EventKind {
+  kConnected,
+  kCut,
+  kBroken,
+  kTouch,
+  kLift,
+  kLimit,
+  kNote,
+  kControllerStarted,
+  kControllerStopped,
+  kEnd
+};
 struct Event {
   double time = 0;
   EventKind kind = EventKind::kNote;
@@ -141,14 +152,15 @@ class World {
   FigureId add(const Model& model, const State& state, const FigureOptions& options = {});
   FigureId add(const Model& model, const FigureOptions& options = {});
   /// A shape that stays; its index among all shapes.
-  int add_fixed(const Shape& shape, const Transform<>& X_WS, const ContactMaterial& material = {}, std::string name = {});
+  int add_fixed(const Shape& shape, const Transform<>& X_WS, const ContactMaterial& material = {},
+                std::string name = {});
   /// The same, moving as told; surface_velocity in the shape's axes (a conveyor).
   int add_moving(const Shape& shape, const Transform<>& X_WS, const std::optional<PrescribedMotion>& motion,
                  const Vec3<>& surface_velocity, const ContactMaterial& material = {}, std::string name = {});
   int figure_count() const;
   const Model& model(FigureId id) const;
   const std::string& name(FigureId id) const;
-  FigureId figure(std::string_view name) const;                      ///< throws Error with the known names
+  FigureId figure(std::string_view name) const;  ///< throws Error with the known names
   BodyRef body(std::string_view figure, std::string_view link) const;
 
   // State.
@@ -167,7 +179,7 @@ class World {
   Motion<> velocity(BodyRef body) const;  ///< [ω; v of the link's origin], world axes
   double kinetic_energy() const;
   double potential_energy() const;
-  Vec3<> momentum() const;                                  ///< linear
+  Vec3<> momentum() const;  ///< linear
   Vec3<> angular_momentum(const Vec3<>& about_W = {}) const;
 
   // Joining.
