@@ -39,6 +39,18 @@ struct SpringData {
   double rest = 0;
 };
 
+/// q[dependent] as a polynomial of q[driver], held as a row.
+struct CouplingData {
+  PolynomialCoupling coupling;
+  int figure = 0, dependent = 0, driver = -1;  ///< drives of the figure
+
+  /// Gap, slope of the polynomial, and its curvature.
+  struct Value {
+    double gap, slope, curvature;
+  };
+  Value value(const FigureData& f) const;
+};
+
 struct SensorData {
   SensorDescription description;
   BodyRef body;
@@ -78,6 +90,7 @@ struct World::Impl {
   std::vector<std::unique_ptr<FigureData>> figures;
   Contacts contacts;
   std::vector<ConnectionData> connections;
+  std::vector<CouplingData> couplings;
   std::vector<SpringData> springs;
   std::vector<Controller> controllers;
   std::vector<SensorData> sensors;
@@ -126,7 +139,12 @@ struct World::Impl {
   void solve_island(IslandWork& w);
   void count_rows(IslandWork& w, int& bilateral, int& others);
   void fill_rows(IslandWork& w);
-  void set_targets(IslandWork& w, bool impact);
+  enum class Target { kImpact, kStep, kAcceleration, kVelocity, kPosition };
+  void set_targets(IslandWork& w, Target kind);
+  int count_bilateral(const IslandWork& w) const;
+  void fill_bilateral(IslandWork& w);
+  double largest_gap(IslandWork& w, double t);
+  void close_gaps(IslandWork& w, double share);
   bool approaches(const IslandWork& w) const;
   void resolve_impact(IslandWork& w);
   void resolve_forces(IslandWork& w);
@@ -142,6 +160,7 @@ struct World::Impl {
   void run_events(bool before);
   bool triggered(const EventDescription& e);
   void act(const EventDescription& e);
+  bool names(const ShapeRef& ref, const WorldShape& shape) const;
   bool touches(const ShapeRef& a, const ShapeRef& b) const;
   Force<> joint_wrench(const SensorData& s);
   void read_sensors();

@@ -116,23 +116,19 @@ void World::Impl::note(EventKind kind, std::string name, std::string detail) {
   events.push_back({time, kind, std::move(name), std::move(detail)});
 }
 
-namespace {
-
-bool names(const ShapeRef& ref, const WorldShape& shape, const std::vector<std::unique_ptr<FigureData>>& figures) {
+bool World::Impl::names(const ShapeRef& ref, const WorldShape& shape) const {
   const FigureData* f = shape.figure >= 0 ? figures[size_t(shape.figure)].get() : nullptr;
   if (!ref.figure.empty() && (!f || f->options.name != ref.figure)) return false;
   if (!ref.link.empty() && (!f || f->model.link(shape.link).name != ref.link)) return false;
   return ref.shape.empty() || shape.name == ref.shape;
 }
 
-}  // namespace
-
 bool World::Impl::touches(const ShapeRef& a, const ShapeRef& b) const {
   const std::vector<WorldShape>& shapes = contacts.shapes();
   return std::any_of(contact_reports.begin(), contact_reports.end(), [&](const ContactReport& c) {
     if (c.mode == ContactMode::kOpen) return false;
     const WorldShape &x = shapes[size_t(c.shape_a)], &y = shapes[size_t(c.shape_b)];
-    return (names(a, x, figures) && names(b, y, figures)) || (names(a, y, figures) && names(b, x, figures));
+    return (names(a, x) && names(b, y)) || (names(a, y) && names(b, x));
   });
 }
 
@@ -265,8 +261,7 @@ void World::Impl::read_sensors() {
         for (const ContactReport& c : contact_reports) {
           if (c.mode == ContactMode::kOpen) continue;
           const WorldShape &x = contacts.shapes()[size_t(c.shape_a)], &y = contacts.shapes()[size_t(c.shape_b)];
-          const bool first = names(s.description.contact, x, figures),
-                     second = names(s.description.contact, y, figures);
+          const bool first = names(s.description.contact, x), second = names(s.description.contact, y);
           if (first == second) continue;
           const double sign = second ? 1 : -1;
           sum += Force<>{sign * (c.wrench.t + cross(c.p, c.wrench.f)), sign * c.wrench.f};

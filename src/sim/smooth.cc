@@ -69,27 +69,20 @@ void World::Impl::evaluate(double t) {
   time = now;
 }
 
-/// Bilateral rows alone: accelerations for given motion of the rows, or velocities corrected to it.
+/// Bilateral rows alone: accelerations for the given motion of the rows, or velocities corrected to it.
 void World::Impl::solve_bilateral(IslandWork& w, bool velocities) {
-  int rows = 0;
-  for (const int i : w.connections) rows += connections[size_t(i)].rows;
   for (const int i : w.figures) {
     FigureData& f = *figures[size_t(i)];
     if (!velocities) f.vdot = Eigen::Map<const Eigen::VectorXd>(f.mechanics.free(), f.mechanics.nv());
   }
+  const int rows = count_bilateral(w);
   if (rows == 0) return;
   w.island.begin(w.mechanics, rows, 0);
-  int row = 0;
-  for (const int i : w.connections) {
-    const ConnectionData& c = connections[size_t(i)];
-    add_connection_rows(c, row, w.island);
-    const unsigned mask = row_mask(c.options.mask);
-    for (int k = 0; k < 6; ++k) {
-      if (mask >> k & 1) w.island.target()[row++] = velocities ? c.velocity[k] : c.acceleration[k];
-    }
-  }
+  fill_bilateral(w);
+  set_targets(w, velocities ? Target::kVelocity : Target::kAcceleration);
   w.island.assemble();
-  w.inconsistency = std::max(w.inconsistency, velocities ? w.island.hold_velocities() : w.island.hold_accelerations());
+  const double left = velocities ? w.island.hold_velocities() : w.island.hold_accelerations();
+  w.inconsistency = std::max(w.inconsistency, left);
   w.rank_deficiency = rows - w.island.rank();
   w.island.complete(nullptr);
   for (size_t k = 0; k < w.figures.size(); ++k) {
@@ -97,7 +90,7 @@ void World::Impl::solve_bilateral(IslandWork& w, bool velocities) {
     w.island.respond(int(k), velocities ? f.v.data() : f.vdot.data());
   }
   if (velocities) return;
-  row = 0;
+  int row = 0;
   for (const int i : w.connections) {
     connections[size_t(i)].wrench = connection_wrench(connections[size_t(i)], w.island.force() + row);
     row += connections[size_t(i)].rows;
@@ -174,17 +167,20 @@ void World::Impl::smooth_step() {
   if (adaptive && smallest_gap(time + h) < 0) h = locate_touch(h);
   step_taken = h;
   for (const std::unique_ptr<FigureData>& f : figures) f->effort = f->tau;
+  const double begin = time;
+  time += h;
   for (int i = 0; i < island_count; ++i) {  // velocities along the new directions of the rows
     IslandWork& w = *works[size_t(i)];
-    if (w.connections.empty()) continue;
+    if (count_bilateral(w) == 0) continue;
     for (const int k : w.figures) {
       FigureData& f = *figures[size_t(k)];
       f.mechanics.set_pose(f.q.data());
       f.mechanics.set_motion(f.v.data());
     }
-    for (const int k : w.connections) place_connection(figures, time + h, connections[size_t(k)]);
+    for (const int k : w.connections) place_connection(figures, time, connections[size_t(k)]);
     solve_bilateral(w, true);
   }
+  time = begin;
 }
 
 /// Shortens the step so that it ends where the first contact begins, from outside.
@@ -206,11 +202,10 @@ World::AssemblyReport World::assemble(double tolerance, int max_iterations) {
   Impl& w = *impl_;
   AssemblyReport out;
   const auto place = [&] {
-    for (const auto& f : w.figures) f->mechanics.set_pose(f->q.data());
     out.gap = out.angle = 0;
-    for (ConnectionData& c : w.connections) {
+    for (int i = 0; i < w.island_count; ++i) w.largest_gap(*w.works[size_t(i)], w.time);
+    for (const ConnectionData& c : w.connections) {
       if (!c.active) continue;
-      place_connection(w.figures, w.time, c);
       out.gap = std::max(out.gap, c.position_gap);
       out.angle = std::max(out.angle, c.angle_gap);
     }
@@ -227,7 +222,7 @@ World::AssemblyReport World::assemble(double tolerance, int max_iterations) {
   out.ok = std::max(out.gap, out.angle) <= std::max(tolerance, 1e-9);
   for (int i = 0; i < w.island_count; ++i) {
     IslandWork& work = *w.works[size_t(i)];
-    if (work.connections.empty()) continue;
+    if (w.count_bilateral(work) == 0) continue;
     for (const int k : work.figures) {
       FigureData& f = *w.figures[size_t(k)];
       f.mechanics.set_motion(f.v.data());
@@ -246,45 +241,17 @@ World::AssemblyReport World::assemble(double tolerance, int max_iterations) {
   return out;
 }
 
-/// Closes the gaps of an island's connections, at most kLongest at once.
+/// A step towards closed gaps with M of the present posture; long ones in parts.
 void World::Impl::newton_step(IslandWork& w) {
   constexpr double kLongest = 0.3;
-  int rows = 0;
-  for (const int i : w.connections) rows += connections[size_t(i)].rows;
-  if (rows == 0) return;
+  if (count_bilateral(w) == 0) return;
   for (const int k : w.figures) {
     FigureData& f = *figures[size_t(k)];
     f.mechanics.set_motion(f.v.data());
     f.mechanics.factorise(nullptr);
     f.mechanics.set_torque(f.torque.data());
   }
-  w.island.begin(w.mechanics, rows, 0);
-  int row = 0;
-  double largest = 0;
-  for (const int i : w.connections) {
-    const ConnectionData& c = connections[size_t(i)];
-    add_connection_rows(c, row, w.island);
-    row += c.rows;
-    for (const double gap : c.phi) largest = std::max(largest, std::abs(gap));
-  }
-  const double share = largest > kLongest ? kLongest / largest : 1;
-  row = 0;
-  for (const int i : w.connections) {
-    const ConnectionData& c = connections[size_t(i)];
-    const unsigned mask = row_mask(c.options.mask);
-    for (int k = 0; k < 6; ++k) {
-      if (mask >> k & 1) w.island.u()[row++] = share * c.phi[k];
-    }
-  }
-  w.island.assemble();
-  w.island.hold_velocities();
-  w.island.complete(nullptr);
-  for (size_t k = 0; k < w.figures.size(); ++k) {
-    FigureData& f = *figures[size_t(w.figures[k])];
-    f.work_step.setZero();
-    w.island.respond(int(k), f.work_step.data());
-    integrate(f.model, f.q, f.work_step, f.q);
-  }
+  close_gaps(w, std::min(1.0, kLongest / largest_gap(w, time)));
 }
 
 }  // namespace kansetsu

@@ -6,6 +6,14 @@
 
 /// One semi-implicit step with contacts: spec/rotations_ik_contact.md §6. Velocities first, then positions with them.
 namespace kansetsu {
+namespace {
+
+bool is_held_motion(const Controller& c) { return c.state.active && c.description.kind == ControlKind::kMotion; }
+bool holds(const IslandWork& w, int figure) {
+  return std::find(w.figures.begin(), w.figures.end(), figure) != w.figures.end();
+}
+
+}  // namespace
 
 void World::Impl::prepare_torques(double h) {
   for (const std::unique_ptr<FigureData>& f : figures) {
@@ -135,28 +143,32 @@ void World::Impl::add_bounded(IslandWork& w, int figure) {
   }
 }
 
-void World::Impl::count_rows(IslandWork& w, int& bilateral, int& others) {
-  bilateral = others = 0;
-  for (const int i : w.connections) bilateral += connections[size_t(i)].rows;
+int World::Impl::count_bilateral(const IslandWork& w) const {
+  int rows = 0;
+  for (const int i : w.connections) rows += connections[size_t(i)].rows;
   for (const Controller& c : controllers) {
-    if (!c.state.active || c.description.kind != ControlKind::kMotion) continue;
-    if (std::find(w.figures.begin(), w.figures.end(), c.figure) != w.figures.end()) bilateral += int(c.drives.size());
+    if (is_held_motion(c) && holds(w, c.figure)) rows += int(c.drives.size());
   }
+  for (const CouplingData& c : couplings) rows += holds(w, c.figure);
+  return rows;
+}
+
+void World::Impl::count_rows(IslandWork& w, int& bilateral, int& others) {
+  bilateral = count_bilateral(w);
   w.bounded.clear(), w.bounded_figure.clear(), w.bounded_drive.clear(), w.bounded_sign.clear();
   for (const int i : w.figures) add_bounded(w, i);
   others = int(w.bounded.size());
   for (const int i : w.touches) others += contacts.touches()[size_t(i)].patch.row_count;
 }
 
-void World::Impl::fill_rows(IslandWork& w) {
+void World::Impl::fill_bilateral(IslandWork& w) {
   int row = 0;
   for (const int i : w.connections) {
     add_connection_rows(connections[size_t(i)], row, w.island);
     row += connections[size_t(i)].rows;
   }
   for (const Controller& c : controllers) {
-    if (!c.state.active || c.description.kind != ControlKind::kMotion) continue;
-    if (std::find(w.figures.begin(), w.figures.end(), c.figure) == w.figures.end()) continue;
+    if (!is_held_motion(c) || !holds(w, c.figure)) continue;
     FigureData& f = *figures[size_t(c.figure)];
     for (const int drive : c.drives) {
       for (const auto& [column, ratio] : f.drives[size_t(drive)].terms) {
@@ -165,7 +177,29 @@ void World::Impl::fill_rows(IslandWork& w) {
       ++row;
     }
   }
+  for (const CouplingData& c : couplings) {
+    if (!holds(w, c.figure)) continue;
+    FigureData& f = *figures[size_t(c.figure)];
+    const CouplingData::Value value = c.value(f);
+    const auto add = [&](int drive, double scale) {
+      for (const auto& [column, ratio] : f.drives[size_t(drive)].terms) {
+        w.island.add_dof(row, f.mechanics, column, scale * ratio, f.v[column]);
+      }
+    };
+    add(c.dependent, 1);
+    if (c.driver >= 0) {
+      add(c.driver, -value.slope);
+      const double rate = f.drives[size_t(c.driver)].velocity(f.v);
+      w.island.a()[row] -= value.curvature * rate * rate;
+    }
+    ++row;
+  }
+}
+
+void World::Impl::fill_rows(IslandWork& w) {
+  fill_bilateral(w);
   const int first = w.island.bilateral();
+  int row = first;
   for (size_t i = 0; i < w.bounded.size(); ++i, ++row) {
     FigureData& f = *figures[size_t(w.bounded_figure[i])];
     w.bounded[i].row = row - first;
@@ -186,38 +220,73 @@ void World::Impl::fill_rows(IslandWork& w) {
   }
 }
 
-/// What bilateral rows are to do: keep their velocity in an impact unless they are new; else end the step at the velocity
-/// that closes a share of their gap.
-void World::Impl::set_targets(IslandWork& w, bool impact) {
+/// What bilateral rows are to do. In an impact they keep their velocity unless they are new. A step ends at the velocity
+/// that closes a share of their gap. Between the stages of a smooth step the motion itself counts.
+void World::Impl::set_targets(IslandWork& w, Target kind) {
   const double h = options.time_step;
   constexpr double kShare = 0.2, kFastest = 0.5;  // of the gap per step; [m/s, rad/s]
   double* target = w.island.target();
   const double* u = w.island.u();
   int row = 0;
+  /// @param now, next  wanted velocity at the beginning and the end of the step
+  const auto put = [&](double gap, double now, double next, double acceleration, bool jumps, double restitution) {
+    const double closing = std::clamp(-kShare / h * gap, -kFastest, kFastest);
+    switch (kind) {
+      case Target::kImpact:
+        target[row] = jumps ? now - restitution * (u[row] - now) : u[row];
+        break;
+      case Target::kStep:
+        target[row] = (next + closing - u[row]) / h;
+        break;
+      case Target::kAcceleration:
+        target[row] = acceleration;
+        break;
+      case Target::kVelocity:
+        target[row] = now;
+        break;
+      case Target::kPosition:
+        w.island.u()[row] = gap;
+        break;
+    }
+    ++row;
+  };
   for (const int i : w.connections) {
     const ConnectionData& c = connections[size_t(i)];
     const unsigned mask = row_mask(c.options.mask);
     for (int k = 0; k < 6; ++k) {
       if (!(mask >> k & 1)) continue;
-      if (impact) {
-        target[row] = c.is_new ? c.velocity[k] - c.options.restitution * (u[row] - c.velocity[k]) : u[row];
-      } else {
-        const double closing = std::clamp(-kShare / h * c.phi[k], -kFastest, kFastest);
-        target[row] = (c.velocity[k] + h * c.acceleration[k] + closing - u[row]) / h;
-      }
-      ++row;
+      put(c.phi[k], c.velocity[k], c.velocity[k] + h * c.acceleration[k], c.acceleration[k], c.is_new,
+          c.options.restitution);
     }
   }
   for (const Controller& c : controllers) {
-    if (!c.state.active || c.description.kind != ControlKind::kMotion) continue;
-    if (std::find(w.figures.begin(), w.figures.end(), c.figure) == w.figures.end()) continue;
+    if (!is_held_motion(c) || !holds(w, c.figure)) continue;
     const FigureData& f = *figures[size_t(c.figure)];
-    for (size_t i = 0; i < c.drives.size(); ++i, ++row) {
-      const Signal s = signal(c, i, time + h);
-      const double gap = f.drives[size_t(c.drives[i])].position(f.q) + h * s.rate - s.value;
-      target[row] = impact ? u[row] : (s.rate - kShare / h * gap - u[row]) / h;
+    for (size_t i = 0; i < c.drives.size(); ++i) {
+      const Signal now = signal(c, i, time), next = signal(c, i, time + h);
+      const double q = f.drives[size_t(c.drives[i])].position(f.q);
+      const bool step = kind == Target::kStep;  // there the gap is what the step would leave
+      put(step ? q + h * next.rate - next.value : q - now.value, now.rate, next.rate, now.acceleration, false, 0);
     }
   }
+  for (const CouplingData& c : couplings) {
+    if (holds(w, c.figure)) put(c.value(*figures[size_t(c.figure)]).gap, 0, 0, 0, false, 0);
+  }
+}
+
+CouplingData::Value CouplingData::value(const FigureData& f) const {
+  double p = 0, slope = 0, curvature = 0;
+  if (driver >= 0) {
+    const double x = f.drives[size_t(driver)].position(f.q) - coupling.driver_reference;
+    for (size_t k = coupling.coefficient.size(); k-- > 0;) {  // Horner's scheme for all three
+      curvature = curvature * x + 2 * slope;
+      slope = slope * x + p;
+      p = p * x + coupling.coefficient[k];
+    }
+  } else {
+    p = coupling.coefficient[0];
+  }
+  return {f.drives[size_t(dependent)].position(f.q) - coupling.reference - p, slope, curvature};
 }
 
 /// Whether something new comes in: a vertex that begins to touch, or a connection that is made while its ends move.
@@ -239,7 +308,7 @@ bool World::Impl::approaches(const IslandWork& w) const {
 }
 
 void World::Impl::resolve_impact(IslandWork& w) {
-  set_targets(w, true);
+  set_targets(w, Target::kImpact);
   w.inconsistency = std::max(w.inconsistency, w.island.hold_velocities());
   ContactProblem problem{.rows = w.island.others(),
                          .G = w.island.G(),
@@ -271,7 +340,7 @@ void World::Impl::resolve_impact(IslandWork& w) {
 }
 
 void World::Impl::resolve_forces(IslandWork& w) {
-  set_targets(w, false);
+  set_targets(w, Target::kStep);
   w.inconsistency = std::max(w.inconsistency, w.island.hold_accelerations());
   w.rank_deficiency = w.island.bilateral() > 0 ? w.island.bilateral() - w.island.rank() : 0;
   const bool inequalities = w.island.others() > 0;
@@ -381,50 +450,55 @@ void World::Impl::integrate_figures(double h) {
   }
 }
 
-/// Small gaps of connections are closed by moving the figures a little, the way that costs least in the metric of M.
+/// Largest gap of an island's bilateral rows at the present poses; places its connections.
+double World::Impl::largest_gap(IslandWork& w, double t) {
+  double worst = 0;
+  for (const int k : w.figures) figures[size_t(k)]->mechanics.set_pose(figures[size_t(k)]->q.data());
+  for (const int k : w.connections) {
+    ConnectionData& c = connections[size_t(k)];
+    place_connection(figures, t, c);
+    for (const double gap : c.phi) worst = std::max(worst, std::abs(gap));
+  }
+  for (const CouplingData& c : couplings) {
+    if (holds(w, c.figure)) worst = std::max(worst, std::abs(c.value(*figures[size_t(c.figure)]).gap));
+  }
+  return worst;
+}
+
+/// Moves the figures of an island so that the gaps of its bilateral rows close, the way that costs least in the metric of
+/// the factorised M. @param share  of the gaps
+void World::Impl::close_gaps(IslandWork& w, double share) {
+  w.island.begin(w.mechanics, count_bilateral(w), 0);
+  fill_bilateral(w);
+  set_targets(w, Target::kPosition);
+  for (int k = 0; k < w.island.rows(); ++k) w.island.target()[k] = (1 - share) * w.island.u()[k];
+  w.island.assemble();
+  w.island.hold_velocities();
+  w.island.complete(nullptr);
+  for (size_t k = 0; k < w.figures.size(); ++k) {
+    FigureData& f = *figures[size_t(w.figures[k])];
+    f.work_step.setZero();
+    w.island.respond(int(k), f.work_step.data());
+    integrate(f.model, f.q, f.work_step, f.q);
+  }
+}
+
+/// Small gaps are closed at once, after the step that made them.
 void World::Impl::project() {
   constexpr double kTiny = 1e-11, kLarge = 1e-3;
   constexpr int kMost = 3;
+  const double now = time;
+  time += step_taken;
   for (int i = 0; i < island_count; ++i) {
     IslandWork& w = *works[size_t(i)];
-    if (w.connections.empty()) continue;
+    if (w.connections.empty() && couplings.empty()) continue;
     for (int pass = 0; pass < kMost; ++pass) {
-      int rows = 0;
-      double worst = 0;
-      for (const int k : w.figures) figures[size_t(k)]->mechanics.set_pose(figures[size_t(k)]->q.data());
-      for (const int k : w.connections) {
-        ConnectionData& c = connections[size_t(k)];
-        place_connection(figures, time + options.time_step, c);
-        rows += c.rows;
-        for (const double gap : c.phi) worst = std::max(worst, std::abs(gap));
-      }
-      if (rows == 0 || worst < kTiny || worst > kLarge) break;
-      w.island.begin(w.mechanics, rows, 0);
-      int row = 0;
-      for (const int k : w.connections) {
-        const ConnectionData& c = connections[size_t(k)];
-        add_connection_rows(c, row, w.island);
-        row += c.rows;
-      }
-      row = 0;
-      for (const int k : w.connections) {
-        const ConnectionData& c = connections[size_t(k)];
-        const unsigned mask = row_mask(c.options.mask);
-        for (int d = 0; d < 6; ++d) {
-          if (mask >> d & 1) w.island.u()[row++] = c.phi[d];
-        }
-      }
-      w.island.assemble();
-      w.island.hold_velocities();
-      w.island.complete(nullptr);
-      for (size_t k = 0; k < w.figures.size(); ++k) {
-        FigureData& f = *figures[size_t(w.figures[k])];
-        f.work_step.setZero();
-        w.island.respond(int(k), f.work_step.data());
-        integrate(f.model, f.q, f.work_step, f.q);
-      }
+      const double worst = largest_gap(w, time);
+      if (worst < kTiny || worst > kLarge || count_bilateral(w) == 0) break;
+      close_gaps(w, 1);
     }
   }
+  time = now;
 }
 
 }  // namespace kansetsu

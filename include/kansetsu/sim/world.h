@@ -230,8 +230,9 @@ class World {
   const std::vector<double>& sensor(std::string_view name) const;
   std::vector<std::string> sensor_names() const;
 
+  struct Impl;  // private
+
  private:
-  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
