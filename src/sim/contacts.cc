@@ -134,7 +134,7 @@ void Contacts::make_touch(const Manifold& m, const PairKey& key, const ContactMa
   }
   for (int k = 0; k < m.count; ++k) {
     const bool touched = t.memory.known && (t.memory.closed >> k & 1);
-    if (m.points[k].gap <= tol_gap && !touched) patch.is_new = true;
+    if (m.points[k].gap <= tol_gap && !touched) t.is_new = true;
   }
 }
 

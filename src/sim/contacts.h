@@ -36,6 +36,7 @@ struct Touch {
   Vec3<> origin;
   ContactPatch patch;
   ContactMemory memory;
+  bool is_new = false;  ///< a vertex has begun to touch
   RowEnd parent_end, real_end;
 };
 

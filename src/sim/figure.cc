@@ -1,6 +1,7 @@
 #include "sim/figure.h"
 
 #include "kansetsu/model/configuration.h"
+#include "kansetsu/spatial/rotations.h"
 
 namespace kansetsu {
 
@@ -33,6 +34,27 @@ FigureData::FigureData(const Model& m, const FigureOptions& o)
       drives.push_back(std::move(drive));
     }
   }
+}
+
+void FigureData::advance(double h) {
+  if (model.base() != Base::kFree) {
+    v += h * vdot;
+    work_step = h * v;
+    return integrate(model, q, work_step, q);
+  }
+  const auto at = [](const Eigen::VectorXd& x, int i) { return Vec3<>{x[i], x[i + 1], x[i + 2]}; };
+  const auto rotation = [&] { return to_mat3(Quaternion<>{q[3], q[4], q[5], q[6]}); };
+  const Mat3<> R = rotation();
+  const Vec3<> p = at(q, 0), w = at(v, 0), u = at(v, 3);
+  const Vec3<> turning = at(vdot, 3) + cross(w, u) - transpose_times(R, model.gravity());
+  const Vec3<> v_W = R * (u + h * rotate(exp_quaternion((0.5 * h) * w), turning)) + h * model.gravity();
+  v += h * vdot;
+  work_step = h * v;
+  work_step.segment<3>(3).setZero();
+  integrate(model, q, work_step, q);
+  const Vec3<> moved = p + h * v_W, turned = transpose_times(rotation(), v_W);
+  q.head<3>() << moved.x, moved.y, moved.z;
+  v.segment<3>(3) << turned.x, turned.y, turned.z;
 }
 
 void FigureData::begin_stages(int stages) {

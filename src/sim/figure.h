@@ -53,6 +53,10 @@ struct FigureData {
   Eigen::VectorXd q0, v0;         ///< at the beginning of a step of several stages
   std::vector<Eigen::VectorXd> rate_q, rate_v;
   void begin_stages(int stages);
+  /// By vdot, semi-implicitly. The velocity of a free base is added up in world axes: gravity as it is, the rest of its
+  /// acceleration as it stands in the middle of the step, turned with the base. So a free body keeps its momentum, and
+  /// one that turns about a pivot its energy to fourth order.
+  void advance(double h);
   bool has_extra = false;
   std::vector<DriveCoordinate> drives;
   std::vector<BallLimit> balls;

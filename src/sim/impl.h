@@ -145,7 +145,7 @@ struct World::Impl {
   void fill_bilateral(IslandWork& w);
   double largest_gap(IslandWork& w, double t);
   void close_gaps(IslandWork& w, double share);
-  bool approaches(const IslandWork& w) const;
+  bool approaches(IslandWork& w);
   void resolve_impact(IslandWork& w);
   void resolve_forces(IslandWork& w);
   void solve_large(IslandWork& w);

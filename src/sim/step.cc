@@ -290,13 +290,14 @@ CouplingData::Value CouplingData::value(const FigureData& f) const {
 }
 
 /// Whether something new comes in: a vertex that begins to touch, or a connection that is made while its ends move.
-bool World::Impl::approaches(const IslandWork& w) const {
+bool World::Impl::approaches(IslandWork& w) {
   for (const int i : w.connections) {
     if (connections[size_t(i)].is_new) return true;
   }
-  const double* u = const_cast<IslandWork&>(w).island.u() + w.island.bilateral();
-  for (const ContactPatch& p : w.patches) {
-    if (!p.is_new) continue;
+  const double* u = w.island.u() + w.island.bilateral();
+  for (size_t i = 0; i < w.patches.size(); ++i) {
+    const ContactPatch& p = w.patches[i];
+    if (!contacts.touches()[size_t(w.touches[i])].is_new) continue;
     const double* s = u + p.row;
     for (int k = 0; k < p.vertex_count; ++k) {
       const ContactVertex& x = p.vertices[size_t(k)];
@@ -336,7 +337,7 @@ void World::Impl::resolve_impact(IslandWork& w) {
     row += c.rows;
   }
   report_contacts(w, true);
-  for (const int i : w.touches) contacts.touches()[size_t(i)].patch.is_new = false;
+  for (const int i : w.touches) contacts.touches()[size_t(i)].is_new = false;
 }
 
 void World::Impl::resolve_forces(IslandWork& w) {
@@ -440,13 +441,12 @@ void World::Impl::report_contacts(IslandWork& w, bool impact) {
   }
 }
 
+/// v⁺ = v + h·v̇, then positions with v⁺.
 void World::Impl::integrate_figures(double h) {
   for (const std::unique_ptr<FigureData>& f : figures) {
     f->effort = f->tau;
     if (f->has_extra) f->effort -= f->extra.cwiseProduct(f->vdot);
-    f->v += h * f->vdot;
-    f->work_step = h * f->v;
-    integrate(f->model, f->q, f->work_step, f->q);
+    f->advance(h);
   }
 }
 
