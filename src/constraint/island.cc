@@ -27,7 +27,7 @@ FrameMotion6 frame_motion(const RowEnd& a, const RowEnd& b, const Mat3<>& E, con
 
 void Island::reserve(int figures, int rows) {
   figures_.reserve(size_t(figures));
-  const long stride = (rows + kernel::kRowBlock - 1) / kernel::kRowBlock * kernel::kRowBlock;
+  const long stride = kernel::padded_rows(rows);
   if (stride * stride <= G_.size()) return;
   for (Eigen::VectorXd* x : {&u_, &a_, &target_, &reduced_u_, &reduced_a_, &force_, &y_})
     *x = Eigen::VectorXd::Zero(stride);
@@ -42,7 +42,7 @@ void Island::begin(std::span<Mechanics* const> figures, int bilateral, int other
   reserve(int(figures.size()), rows_);
   figures_.assign(figures.begin(), figures.end());
   for (Mechanics* figure : figures_) figure->begin_rows(rows_);
-  stride_ = (rows_ + kernel::kRowBlock - 1) / kernel::kRowBlock * kernel::kRowBlock;
+  stride_ = kernel::padded_rows(rows_);
   u_.head(stride_).setZero();
   a_.head(stride_).setZero();
   target_.head(bilateral_).setZero();
@@ -93,10 +93,15 @@ void Island::assemble() {
   const long size = long(stride_) * stride_;
   G_.head(size).setZero();
   for (Mechanics* figure : figures_) {
-    figure->add_row_velocities(figure->free(), a_.data());
     figure->finish_rows();
     figure->add_delassus(G_.data());
   }
+  for (int r = 0; r <= rows_; ++r) {  // the blocks left of the diagonal
+    const int first = r / kernel::kRowBlock * kernel::kRowBlock;
+    for (int c = 0; c < first; ++c) G_[r * stride_ + c] = G_[c * stride_ + r];
+  }
+  const double* driven = G_.data() + rows_ * stride_;
+  for (int r = 0; r < rows_; ++r) a_[r] += driven[r];
   if (bilateral_ == 0) return;
   full_.head(size) = G_.head(size);
   elimination_.eliminate(G_.data(), stride_, bilateral_, rows_);
@@ -116,8 +121,9 @@ double Island::hold_accelerations() {
   return elimination_.hold(y_.data(), reduced_a_.data());
 }
 
-void Island::complete(const double* others_force) {
+void Island::complete(const double* others_force, double drive) {
   force_.head(stride_).setZero();
+  force_[rows_] = drive;
   std::copy(others_force, others_force + others(), force_.data() + bilateral_);
   if (bilateral_ > 0) elimination_.forces(others_force, force_.data());
 }

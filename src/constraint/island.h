@@ -67,10 +67,11 @@ class Island {
   const double* reduced_u() const { return reduced_u_.data(); }
   const double* reduced_a() const { return reduced_a_.data(); }
 
-  /// All forces (or impulses), given those of the other rows, after the matching hold_…(). f has rows() numbers.
-  void complete(const double* others);
+  /// All forces (or impulses), given those of the other rows, after the matching hold_…().
+  /// @param drive  1: respond() gives accelerations, with all that drives the figures; 0: the share of the forces alone
+  void complete(const double* others, double drive);
   const double* force() const { return force_.data(); }
-  /// Adds M⁻¹·Jᵀ·force to `out` of each figure, in the order given to begin().
+  /// Adds M⁻¹·(Jᵀ·force + drive·(τ − bias)) to `out` of a figure, in the order given to begin().
   void respond(int figure, double* out) const { figures_[size_t(figure)]->respond(force_.data(), out); }
   std::span<Mechanics* const> figures() const { return {figures_.data(), figures_.size()}; }
   /// After an impact: u += what `force` does to it, all rows.

@@ -15,21 +15,24 @@ struct MechanicsBlock {
   double *H, *L, *D_inv;   ///< M = Lᵀ·D·L: rows of D·L and of −L, `stride` apart
   double *bias, *scratch;  ///< torques at v̇ = 0; columns numbers of scratch
   int stride;
-  const int *path, *path_begin;  ///< of each row i the columns j < i where L is not zero
+  const int *path, *path_begin;    ///< of each row i the columns j < i where L is not zero
+  const int *below, *below_begin;  ///< of each column j the rows i > j
 };
 
 /// Rows of constraints on one figure: column by column of v, all rows side by side. `stride` is a multiple of kRowBlock.
 inline constexpr int kRowBlock = 8;
+/// So many rows and the column of driving torques, padded.
+constexpr int padded_rows(int rows) { return rows / kRowBlock * kRowBlock + kRowBlock; }
 
 struct MechanicsKernels {
   void (*poses)(const TreeView&, const double* q, void* scratch, MechanicsBlock&);
   void (*motions)(const TreeView&, const double* v, MechanicsBlock&);
   /// M, plus `extra` (may be null) on its diagonal, and the bias torque. @return columns that nothing resists
   int (*factorise)(const TreeView&, const double* extra, MechanicsBlock&);
-  /// Z ← L⁻ᵀ·Z for `stride` right sides. touched[i]: whether row i of Z may be non-zero; updated.
-  void (*half_solve)(const MechanicsBlock&, int nv, double* Z, int stride, unsigned char* touched);
-  /// G += Zᵀ·D⁻¹·Z; G is stride × stride
-  void (*delassus)(const MechanicsBlock&, int nv, const double* Z, int stride, const unsigned char* touched, double* G);
+  /// Z ← L⁻ᵀ·Z for `stride` right sides
+  void (*half_solve)(const MechanicsBlock&, int nv, double* Z, int stride);
+  /// G += Zᵀ·D⁻¹·Z; G is stride × stride, of which the blocks on and right of the diagonal are written
+  void (*delassus)(const MechanicsBlock&, int nv, const double* Z, int stride, double* G);
   /// out += L⁻¹·D⁻¹·Z·λ
   void (*respond)(const MechanicsBlock&, int nv, const double* Z, int stride, const double* lambda, double* out);
   /// x ← M⁻¹·x

@@ -24,8 +24,7 @@ Motion<> load_motion(const double* at) { return {load3(at), load3(at + 4)}; }
 
 }  // namespace
 
-Mechanics::Mechanics(const Model& model)
-    : model_(model), tree_(&model_.tree().view()), nv_(model.nv()), touched_(size_t(model.nv()), 0) {
+Mechanics::Mechanics(const Model& model) : model_(model), tree_(&model_.tree().view()), nv_(model.nv()) {
   const int bodies = tree_->columns.bodies, columns = tree_->columns.columns;
   const int stride = padded_columns(std::max(nv_, 1));
   const long numbers = long(kPoseRecord + 2 * kMotionRecord + kSubtreeRecord) * bodies +
@@ -51,7 +50,7 @@ Mechanics::Mechanics(const Model& model)
   block_.bias = take(std::max(stride, columns));
   block_.scratch = take(std::max(stride, columns));
   block_.stride = stride;
-  free_ = Eigen::VectorXd::Zero(nv_);
+  drive_ = Eigen::VectorXd::Zero(nv_);
   make_pattern();
 }
 
@@ -77,9 +76,19 @@ void Mechanics::make_pattern() {
     path_.insert(path_.end(), row.begin(), row.end());
     path_begin_.push_back(int(path_.size()));
   }
-  path_.push_back(0);  // so that there is an address
+  std::vector<std::vector<int>> below(static_cast<size_t>(nv_));
+  for (int i = 0; i < nv_; ++i) {
+    for (const int j : lower[size_t(i)]) below[size_t(j)].push_back(i);
+  }
+  below_begin_.assign(1, 0);
+  for (const std::vector<int>& column : below) {
+    below_.insert(below_.end(), column.begin(), column.end());
+    below_begin_.push_back(int(below_.size()));
+  }
   block_.path = path_.data();
   block_.path_begin = path_begin_.data();
+  block_.below = below_.data();
+  block_.below_begin = below_begin_.data();
 }
 
 void Mechanics::set_pose(const double* q) {
@@ -91,8 +100,11 @@ int Mechanics::factorise(const double* extra_inertia) {
   return kernel::mechanics().factorise(*tree_, extra_inertia, block_);
 }
 void Mechanics::set_torque(const double* tau) {
-  for (int k = 0; k < nv_; ++k) free_[k] = tau[k] - block_.bias[k];
-  solve(free_.data());
+  for (int k = 0; k < nv_; ++k) drive_[k] = tau[k] - block_.bias[k];
+}
+void Mechanics::free_acceleration(double* out) const {
+  std::copy(drive_.data(), drive_.data() + nv_, out);
+  solve(out);
 }
 void Mechanics::solve(double* x) const { kernel::mechanics().solve(block_, nv_, x); }
 
@@ -116,7 +128,7 @@ Motion<> Mechanics::drift(int body) const {
 }
 
 void Mechanics::reserve_rows(int rows) {
-  const long stride = (rows + kernel::kRowBlock - 1) / kernel::kRowBlock * kernel::kRowBlock;
+  const long stride = kernel::padded_rows(rows);
   const long needed = stride * nv_ + kLine;
   if (rows_memory_.size() < needed) rows_memory_.resize(needed);
   Z_ = aligned(rows_memory_.data());
@@ -124,9 +136,8 @@ void Mechanics::reserve_rows(int rows) {
 
 void Mechanics::begin_rows(int rows) {
   rows_ = rows;
-  stride_ = (rows + kernel::kRowBlock - 1) / kernel::kRowBlock * kernel::kRowBlock;
+  stride_ = kernel::padded_rows(rows);
   if (long(stride_) * nv_ + kLine > rows_memory_.size()) reserve_rows(rows);
-  std::fill(touched_.begin(), touched_.end(), static_cast<unsigned char>(0));
   std::memset(Z_, 0, sizeof(double) * size_t(stride_) * size_t(nv_));
 }
 
@@ -155,7 +166,6 @@ void Mechanics::add_generalised(int body, const Force<>& F, double* out) const {
 
 void Mechanics::add_wrench(int row, int body, const Force<>& F) {
   visit_columns(body, [&](int column, double ratio, const double* S) {
-    touched_[size_t(column)] = 1;
     Z_[column * stride_ + row] += ratio * dot(load_motion(S), F);
   });
 }
@@ -171,7 +181,6 @@ void Mechanics::add_frame(int row, int body, const Mat3<>& E, const Vec3<>& p_O,
   }
   for (int c = 0; c < 3; ++c) h[c] = g[c], f[c].set(3, 0.0), g[c].set(3, 0.0), h[c].set(3, 0.0);
   visit_columns(body, [&](int column, double ratio, const double* S) {
-    touched_[size_t(column)] = 1;
     Four force(0.0), moment(0.0);
     for (int c = 0; c < 3; ++c) {
       force = madd(f[c], Four(ratio * S[c]), madd(h[c], Four(ratio * S[4 + c]), force));
@@ -182,22 +191,19 @@ void Mechanics::add_frame(int row, int body, const Mat3<>& E, const Vec3<>& p_O,
   });
 }
 
-void Mechanics::add_torque(int row, int column, double scale) {
-  touched_[size_t(column)] = 1;
-  Z_[column * stride_ + row] += scale;
-}
+void Mechanics::add_torque(int row, int column, double scale) { Z_[column * stride_ + row] += scale; }
 
 void Mechanics::add_row_velocities(const double* v, double* out) const {
   for (int k = 0; k < nv_; ++k) {
-    if (!touched_[size_t(k)]) continue;
     for (int r = 0; r < rows_; ++r) out[r] += Z_[k * stride_ + r] * v[k];
   }
 }
 
-void Mechanics::finish_rows() { kernel::mechanics().half_solve(block_, nv_, Z_, stride_, touched_.data()); }
-void Mechanics::add_delassus(double* G) const {
-  kernel::mechanics().delassus(block_, nv_, Z_, stride_, touched_.data(), G);
+void Mechanics::finish_rows() {
+  for (int k = 0; k < nv_; ++k) Z_[k * stride_ + rows_] = drive_[k];
+  kernel::mechanics().half_solve(block_, nv_, Z_, stride_);
 }
+void Mechanics::add_delassus(double* G) const { kernel::mechanics().delassus(block_, nv_, Z_, stride_, G); }
 void Mechanics::respond(const double* lambda, double* out) const {
   kernel::mechanics().respond(block_, nv_, Z_, stride_, lambda, out);
 }

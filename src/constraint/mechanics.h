@@ -23,9 +23,9 @@ class Mechanics {
   void set_motion(const double* v);
   /// @param extra_inertia  nv numbers added to M's diagonal, or null   @return number of columns that nothing resists
   int factorise(const double* extra_inertia);
-  /// free() = M⁻¹·(τ − bias)
-  void set_torque(const double* tau);
-  const double* free() const { return free_.data(); }
+  void set_torque(const double* tau);  ///< what drives the figure, besides its bias torques
+  /// out = M⁻¹·(τ − bias)
+  void free_acceleration(double* out) const;
   void solve(double* x) const;  ///< x ← M⁻¹·x
   const double* bias() const { return block_.bias; }
 
@@ -41,6 +41,7 @@ class Mechanics {
   void add_generalised(int body, const Force<>& F, double* out) const;
 
   // Constraint rows.
+  // Behind the last row stands the column τ − bias: G gets, in its place, the accelerations that rows have without forces.
   void reserve_rows(int rows);
   void begin_rows(int rows);  ///< so many rows, all zero
   int rows() const { return rows_; }
@@ -54,9 +55,9 @@ class Mechanics {
   void add_row_velocities(const double* v, double* out) const;
   void finish_rows();  ///< rows ← L⁻ᵀ·rows; from now on add_… must not be called
   int stride() const { return stride_; }
-  /// G += J·M⁻¹·Jᵀ; G is stride() × stride()
+  /// G += J·M⁻¹·Jᵀ; G is stride() × stride(), of which the blocks right of the diagonal (and on it) are written
   void add_delassus(double* G) const;
-  /// out += M⁻¹·Jᵀ·λ; λ has stride() numbers
+  /// out += M⁻¹·(Jᵀ·λ + λ[rows()]·(τ − bias)); λ has stride() numbers
   void respond(const double* lambda, double* out) const;
 
  private:
@@ -68,11 +69,10 @@ class Mechanics {
   const TreeView* tree_;
   int nv_ = 0, rows_ = 0, stride_ = 0;
   Vec3<> origin_{};
-  Eigen::VectorXd memory_, pose_scratch_, rows_memory_, free_;
+  Eigen::VectorXd memory_, pose_scratch_, rows_memory_, drive_;
   kernel::MechanicsBlock block_{};
   double* Z_ = nullptr;
-  std::vector<int> path_, path_begin_;
-  std::vector<unsigned char> touched_;
+  std::vector<int> path_, path_begin_, below_, below_begin_;
 };
 
 }  // namespace kansetsu

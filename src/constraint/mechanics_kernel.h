@@ -121,21 +121,27 @@ int factorise_pattern(int n, const MechanicsBlock& m) {
   return singular;
 }
 
-/// Row a += s · row b
-template <class P>
-KANSETSU_HD void add_row(double s, const double* b, double* a, int count) {
-  const P factor(s);
-  for (int c = 0; c < count; c += P::width) store(madd(factor, load<P>(b + c), load<P>(a + c)), a + c);
+/// Row j of Z += Σ −L_ij · row i, kPacks registers of it from column c on.
+template <int kPacks, class P>
+KANSETSU_HD void gather_rows(const MechanicsBlock& m, int j, double* Z, int stride, int c) {
+  P sum[kPacks];
+  double* to = Z + j * stride + c;
+  for (int p = 0; p < kPacks; ++p) sum[p] = load<P>(to + p * P::width);
+  for (int k = m.below_begin[j]; k < m.below_begin[j + 1]; ++k) {
+    const int i = m.below[k];
+    const P factor(m.L[i * m.stride + j]);
+    const double* row = Z + i * stride + c;
+    for (int p = 0; p < kPacks; ++p) sum[p] = madd(factor, load<P>(row + p * P::width), sum[p]);
+  }
+  for (int p = 0; p < kPacks; ++p) store(sum[p], to + p * P::width);
 }
 
 /// G(rows r …, columns c …) += Zᵀ·D⁻¹·Z, a tile of kTile rows and one block of columns in registers.
 template <int kTile, class P>
-KANSETSU_HD void delassus_tile(const MechanicsBlock& m, int nv, const double* Z, int stride,
-                               const unsigned char* touched, int r, int c, double* G) {
+KANSETSU_HD void delassus_tile(const MechanicsBlock& m, int nv, const double* Z, int stride, int r, int c, double* G) {
   P sum[kTile];
   for (int t = 0; t < kTile; ++t) sum[t] = load<P>(G + (r + t) * stride + c);
   for (int i = 0; i < nv; ++i) {
-    if (!touched[i]) continue;
     const double* z = Z + i * stride;
     const P scaled = P(m.D_inv[i]) * load<P>(z + c);
     for (int t = 0; t < kTile; ++t) sum[t] = madd(P(z[r + t]), scaled, sum[t]);

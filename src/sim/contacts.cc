@@ -92,6 +92,7 @@ void Contacts::find(std::vector<std::unique_ptr<FigureData>>& figures, double ti
   carried_.cache.update(keys_, manifolds_);
   if (carried_.remembered.size() < size_t(carried_.cache.slots()))
     carried_.remembered.resize(size_t(carried_.cache.slots()));
+  if (arms_.size() < carried_.remembered.size()) arms_.resize(carried_.remembered.size());
   touches_.clear();
   for (size_t i = 0; i < keys_.size(); ++i) make_touch(manifolds_[i], keys_[i], carried_.cache.matches()[i], tol_gap);
 }
@@ -119,8 +120,7 @@ void Contacts::make_touch(const Manifold& m, const PairKey& key, const ContactMa
   patch.mu_static = material.mu_s;
   patch.mu_dynamic = material.mu_d;
   patch.restitution = material.restitution;
-  patch.arm = m.count == 1 ? (2.0 / 3) * material.spin_radius
-                           : friction_arm({patch.vertices.data(), size_t(patch.vertex_count)});
+  patch.arm = m.count == 1 ? (2.0 / 3) * material.spin_radius : arm_of(t.slot, patch);
   patch.row_count = m.count == 1 && patch.arm == 0 ? 3 : 6;
 
   t.memory = match.age > 0 ? carried_.remembered[size_t(t.slot)] : ContactMemory{};
@@ -136,6 +136,21 @@ void Contacts::make_touch(const Manifold& m, const PairKey& key, const ContactMa
     const bool touched = t.memory.known && (t.memory.closed >> k & 1);
     if (m.points[k].gap <= tol_gap && !touched) t.is_new = true;
   }
+}
+
+/// The arm depends on the shape of the polygon only: distances between corners that agree to a millionth give the same.
+double Contacts::arm_of(int slot, const ContactPatch& patch) {
+  KnownArm& known = arms_[size_t(slot)];
+  constexpr double kSame = 1e-12;  // [m²]
+  bool same = known.count == patch.vertex_count;
+  for (int k = 0; same && k < known.count; ++k) {
+    const ContactVertex &a = patch.vertices[size_t(k)], &b = known.polygon[size_t(k)];
+    same = (a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) < kSame;
+  }
+  if (!same) {
+    known = {patch.vertices, patch.vertex_count, friction_arm({patch.vertices.data(), size_t(patch.vertex_count)})};
+  }
+  return known.arm;
 }
 
 void Contacts::remember() {

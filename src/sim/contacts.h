@@ -55,7 +55,7 @@ class Contacts {
   double smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin);
   std::vector<Touch>& touches() { return touches_; }
   void remember();  ///< the memories of this step's touches
-  /// What is carried from step to step.
+  /// What is carried from step to step, by slot.
   struct Carried {
     ContactCache cache;
     std::vector<ContactMemory> remembered;
@@ -75,7 +75,14 @@ class Contacts {
   std::vector<Aabb> boxes_;
   std::vector<Manifold> memory_, manifolds_;
   std::vector<PairKey> keys_;
-  Carried carried_;  ///< memories by slot
+  Carried carried_;
+  struct KnownArm {  ///< of a polygon that has been seen: it seldom changes
+    std::array<ContactVertex, ContactPatch::kMaxVertices> polygon{};
+    int count = 0;
+    double arm = 0;
+  };
+  std::vector<KnownArm> arms_;  ///< by slot
+  double arm_of(int slot, const ContactPatch& patch);
   std::vector<Touch> touches_;
 };
 

@@ -43,6 +43,7 @@ Controller make_controller(const ControllerDescription& description, int figure,
 
 Signal signal(const Controller& controller, size_t joint, double time) {
   const JointControl& c = controller.description.joints[joint];
+  if (c.amplitude == 0) return {c.value + controller.state.noise[joint], 0, 0};
   const double w = 2 * std::numbers::pi * c.frequency, angle = w * time + c.phase;
   const double s = c.amplitude * std::sin(angle);
   return {c.value + s + controller.state.noise[joint], c.amplitude * w * std::cos(angle), -w * w * s};

@@ -71,11 +71,13 @@ void World::Impl::evaluate(double t) {
 
 /// Bilateral rows alone: accelerations for the given motion of the rows, or velocities corrected to it.
 void World::Impl::solve_bilateral(IslandWork& w, bool velocities) {
+  const int rows = count_bilateral(w);
   for (const int i : w.figures) {
     FigureData& f = *figures[size_t(i)];
-    if (!velocities) f.vdot = Eigen::Map<const Eigen::VectorXd>(f.mechanics.free(), f.mechanics.nv());
+    if (velocities) continue;
+    f.vdot.setZero();
+    if (rows == 0) f.mechanics.free_acceleration(f.vdot.data());
   }
-  const int rows = count_bilateral(w);
   if (rows == 0) return;
   w.island.begin(w.mechanics, rows, 0);
   fill_bilateral(w);
@@ -84,7 +86,7 @@ void World::Impl::solve_bilateral(IslandWork& w, bool velocities) {
   const double left = velocities ? w.island.hold_velocities() : w.island.hold_accelerations();
   w.inconsistency = std::max(w.inconsistency, left);
   w.rank_deficiency = rows - w.island.rank();
-  w.island.complete(nullptr);
+  w.island.complete(nullptr, velocities ? 0 : 1);
   for (size_t k = 0; k < w.figures.size(); ++k) {
     FigureData& f = *figures[size_t(w.figures[k])];
     w.island.respond(int(k), velocities ? f.v.data() : f.vdot.data());

@@ -321,7 +321,7 @@ void World::Impl::resolve_impact(IslandWork& w) {
                          .patches = w.patches,
                          .bounded = w.bounded};
   w.solver.solve_impact(problem, w.result);
-  w.island.complete(w.result.force.data());
+  w.island.complete(w.result.force.data(), 0);
   for (size_t i = 0; i < w.figures.size(); ++i) {
     FigureData& f = *figures[size_t(w.figures[i])];
     w.island.respond(int(i), f.v.data());
@@ -358,10 +358,10 @@ void World::Impl::resolve_forces(IslandWork& w) {
     w.solver.solve_contact(problem, w.memories, w.result);
     w.residual = w.result.residual;
   }
-  w.island.complete(w.result.force.data());
+  w.island.complete(w.result.force.data(), 1);
   for (size_t i = 0; i < w.figures.size(); ++i) {
     FigureData& f = *figures[size_t(w.figures[i])];
-    f.vdot = Eigen::Map<const Eigen::VectorXd>(f.mechanics.free(), f.mechanics.nv());
+    f.vdot.setZero();
     w.island.respond(int(i), f.vdot.data());
   }
   int row = 0;
@@ -379,7 +379,7 @@ void World::Impl::solve_island(IslandWork& w) {
   if (bilateral + others == 0) {
     for (const int i : w.figures) {
       FigureData& f = *figures[size_t(i)];
-      f.vdot = Eigen::Map<const Eigen::VectorXd>(f.mechanics.free(), f.mechanics.nv());
+      f.mechanics.free_acceleration(f.vdot.data());
     }
     return;
   }
@@ -474,7 +474,7 @@ void World::Impl::close_gaps(IslandWork& w, double share) {
   for (int k = 0; k < w.island.rows(); ++k) w.island.target()[k] = (1 - share) * w.island.u()[k];
   w.island.assemble();
   w.island.hold_velocities();
-  w.island.complete(nullptr);
+  w.island.complete(nullptr, 0);
   for (size_t k = 0; k < w.figures.size(); ++k) {
     FigureData& f = *figures[size_t(w.figures[k])];
     f.work_step.setZero();

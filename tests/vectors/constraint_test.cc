@@ -175,9 +175,9 @@ TEST_CASE("constraint forces of the reference cases: sticking contacts, standing
     }
     island.assemble();
     island.hold_accelerations();
-    island.complete(nullptr);
-    Eigen::VectorXd vdot = Eigen::Map<const Eigen::VectorXd>(m.free(), c.model.nv());
-    if (rows > 0) island.respond(0, vdot.data());
+    island.complete(nullptr, 1);
+    Eigen::VectorXd vdot = Eigen::VectorXd::Zero(c.model.nv());
+    island.respond(0, vdot.data());
     CHECK(deviation(c.to_case(vdot, true), vector(json.at("qdd"))) < kTolerance);
     if (rows == 0) continue;
     const Eigen::VectorXd expected = vector(json.at("tau_C"));
@@ -208,8 +208,8 @@ TEST_CASE("scenario 19: a bar in two hinged hands, 10 rows of rank 7: accelerati
     island.assemble();
     CHECK(island.rank() == json.at("rank").get<int>());
     CHECK(island.hold_accelerations() < kTolerance);
-    island.complete(nullptr);
-    Eigen::VectorXd vdot = Eigen::Map<const Eigen::VectorXd>(m.free(), c.model.nv());
+    island.complete(nullptr, 1);
+    Eigen::VectorXd vdot = Eigen::VectorXd::Zero(c.model.nv());
     island.respond(0, vdot.data());
     CHECK(deviation(c.to_case(vdot, true), vector(json.at("qdd"))) < kTolerance);
     CHECK(deviation(Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(island.force(), H.rows())),
@@ -242,7 +242,7 @@ TEST_CASE("impulses of the reference cases: velocities, momentum and energy") {
     island.assemble();
     for (int r = 0; r < rows; ++r) island.target()[r] = -e[r] * island.u()[r];
     island.hold_velocities();
-    island.complete(nullptr);
+    island.complete(nullptr, 0);
     CHECK(deviation(Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(island.force(), rows)),
                     vector(json.at("impulse_on_link"))) < kTolerance);
     State after = c.state;

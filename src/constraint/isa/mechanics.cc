@@ -56,32 +56,37 @@ int factorise_entry(const TreeView& tree, const double* extra, MechanicsBlock& m
   return factorise_pattern<P>(tree.nv, m);
 }
 
-void half_solve_entry(const MechanicsBlock& m, int nv, double* Z, int stride, unsigned char* touched) {
-  for (int i = nv - 1; i >= 0; --i) {
-    if (!touched[i]) continue;
-    const double *L = m.L + i * m.stride, *row = Z + i * stride;
-    for (int p = m.path_begin[i]; p < m.path_begin[i + 1]; ++p) {
-      const int j = m.path[p];
-      add_row<P>(L[j], row, Z + j * stride, stride);
-      touched[j] = 1;
-    }
+void half_solve_entry(const MechanicsBlock& m, int nv, double* Z, int stride) {
+  constexpr int kPacks = 16 / P::width;  // two blocks of rows
+  for (int j = nv - 1; j >= 0; --j) {
+    int c = 0;
+    for (; c + kPacks * P::width <= stride; c += kPacks * P::width) gather_rows<kPacks, P>(m, j, Z, stride, c);
+    for (; c < stride; c += P::width) gather_rows<1, P>(m, j, Z, stride, c);
   }
 }
 
-void delassus_entry(const MechanicsBlock& m, int nv, const double* Z, int stride, const unsigned char* touched,
-                    double* G) {
+void delassus_entry(const MechanicsBlock& m, int nv, const double* Z, int stride, double* G) {
   for (int r = 0; r < stride; r += kRowBlock) {
-    for (int c = 0; c < stride; c += P::width) {
-      delassus_tile<kRowBlock, P>(m, nv, Z, stride, touched, r, c, G);
-    }
+    for (int c = r; c < stride; c += P::width) delassus_tile<kRowBlock, P>(m, nv, Z, stride, r, c, G);
   }
 }
 
-/// x ← L⁻¹·x
+double sum_of(const P& x) {
+  double total = 0;
+  for (int j = 0; j < P::width; ++j) total += x[j];
+  return total;
+}
+
+/// x ← L⁻¹·x, for vectors padded to whole blocks. Rows of L are zero off their paths.
 void solve_lower(const MechanicsBlock& m, int nv, double* x) {
-  for (int i = 0; i < nv; ++i) {
+  for (int i = 1; i < nv; ++i) {
     const double* L = m.L + i * m.stride;
-    for (int p = m.path_begin[i]; p < m.path_begin[i + 1]; ++p) x[i] = madd(L[m.path[p]], x[m.path[p]], x[i]);
+    const int full = i / P::width * P::width;
+    P sum(0);
+    for (int c = 0; c < full; c += P::width) sum = madd(load<P>(L + c), load<P>(x + c), sum);
+    double total = sum_of(sum);
+    for (int c = full; c < i; ++c) total = madd(L[c], x[c], total);
+    x[i] += total;
   }
 }
 
@@ -89,18 +94,17 @@ void respond_entry(const MechanicsBlock& m, int nv, const double* Z, int stride,
   for (int i = 0; i < nv; ++i) {
     P sum(0);
     for (int c = 0; c < stride; c += P::width) sum = madd(load<P>(Z + i * stride + c), load<P>(lambda + c), sum);
-    double total = 0;
-    for (int j = 0; j < P::width; ++j) total += sum[j];
-    m.scratch[i] = m.D_inv[i] * total;
+    m.scratch[i] = m.D_inv[i] * sum_of(sum);
   }
   solve_lower(m, nv, m.scratch);
   for (int i = 0; i < nv; ++i) out[i] += m.scratch[i];
 }
 
 void solve_entry(const MechanicsBlock& m, int nv, double* x) {
-  for (int i = nv - 1; i >= 0; --i) {
-    const double* L = m.L + i * m.stride;
-    for (int p = m.path_begin[i]; p < m.path_begin[i + 1]; ++p) x[m.path[p]] = madd(L[m.path[p]], x[i], x[m.path[p]]);
+  for (int j = nv - 1; j >= 0; --j) {
+    for (int k = m.below_begin[j]; k < m.below_begin[j + 1]; ++k) {
+      x[j] = madd(m.L[m.below[k] * m.stride + j], x[m.below[k]], x[j]);
+    }
   }
   for (int i = 0; i < nv; ++i) x[i] *= m.D_inv[i];
   solve_lower(m, nv, x);

@@ -36,7 +36,8 @@ TEST_CASE("mechanics: free acceleration is that of aba, rows and their Delassus 
     m.set_motion(state.v.data());
     CHECK(m.factorise(nullptr) == 0);
     m.set_torque(tau.data());
-    const Eigen::VectorXd vdot = Eigen::Map<const Eigen::VectorXd>(m.free(), model.nv());
+    Eigen::VectorXd vdot(model.nv());
+    m.free_acceleration(vdot.data());
     // Conditioning of M in world axes: the digits that crba and a Cholesky factor keep.
     const Eigen::MatrixXd M = crba(model, state.q);
     const double scale = 1 + expected.vdot.cwiseAbs().maxCoeff();
@@ -81,6 +82,7 @@ TEST_CASE("mechanics: free acceleration is that of aba, rows and their Delassus 
     m.finish_rows();
     Eigen::MatrixXd G = Eigen::MatrixXd::Zero(m.stride(), m.stride());
     m.add_delassus(G.data());
+    G.triangularView<Eigen::StrictlyUpper>() = G.transpose();  // row-major: the upper triangle was written
     const Eigen::LDLT<Eigen::MatrixXd> factor(M);
     const Eigen::MatrixXd exact = J * factor.solve(J.transpose());
     const double size = 1 + exact.cwiseAbs().maxCoeff();
@@ -89,6 +91,11 @@ TEST_CASE("mechanics: free acceleration is that of aba, rows and their Delassus 
     lambda.head(rows) = test::random_vector(rows, rng);
     Eigen::VectorXd response = Eigen::VectorXd::Zero(model.nv());
     m.respond(lambda.data(), response.data());
+    Eigen::VectorXd driven = Eigen::VectorXd::Zero(model.nv());  // with the column of driving torques
+    lambda[rows] = 1;
+    m.respond(lambda.data(), driven.data());
+    CHECK((M * (driven - response - vdot)).cwiseAbs().maxCoeff() < 1e-9 * (scale * M.cwiseAbs().maxCoeff()));
+    CHECK((G.row(rows).head(rows).transpose() - J * vdot).cwiseAbs().maxCoeff() < 1e-7 * size * scale);
     CHECK((M * response - J.transpose() * lambda.head(rows)).cwiseAbs().maxCoeff() <
           1e-9 * (1 + (J.transpose() * lambda.head(rows)).cwiseAbs().maxCoeff()) * (1 + M.cwiseAbs().maxCoeff()));
   }
