@@ -128,13 +128,15 @@ void Island::complete(const double* others_force, double drive) {
   if (bilateral_ > 0) elimination_.forces(others_force, force_.data());
 }
 
-void Island::apply_impulse() {
+Island::Work Island::work(double h) const {
   const Eigen::VectorXd& G = bilateral_ > 0 ? full_ : G_;
+  Work out{0, 0};
   for (int r = 0; r < rows_; ++r) {
-    double sum = 0;
-    for (int c = 0; c < rows_; ++c) sum += G[r * stride_ + c] * force_[c];
-    u_[r] += sum;
+    double a = a_[r];
+    for (int c = 0; c < rows_; ++c) a += G[r * stride_ + c] * force_[c];
+    (r < bilateral_ ? out.bilateral : out.others) += h * force_[r] * (u_[r] + 0.5 * h * a);
   }
+  return out;
 }
 
 }  // namespace kansetsu

@@ -74,8 +74,11 @@ class Island {
   /// Adds M⁻¹·(Jᵀ·force + drive·(τ − bias)) to `out` of a figure, in the order given to begin().
   void respond(int figure, double* out) const { figures_[size_t(figure)]->respond(force_.data(), out); }
   std::span<Mechanics* const> figures() const { return {figures_.data(), figures_.size()}; }
-  /// After an impact: u += what `force` does to it, all rows.
-  void apply_impulse();
+  /// Work of the forces over a step of length h, of bilateral rows and of the others: with the mean velocity of each row.
+  struct Work {
+    double bilateral, others;
+  };
+  Work work(double h) const;
 
  private:
   std::vector<Mechanics*> figures_;

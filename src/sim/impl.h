@@ -30,6 +30,7 @@ struct IslandWork {
   double inconsistency = 0, residual = 0, impact_energy = 0;
   int rank_deficiency = 0;
   bool impact = false;
+  Island::Work work{0, 0};
 };
 
 struct SpringData {

@@ -77,6 +77,8 @@ void World::Impl::finish_step() {
     report.rank_deficiency += w.rank_deficiency;
     report.impacts += w.impact;
     report.impact_energy += w.impact_energy;
+    totals.work_connection += w.work.bilateral;
+    totals.work_contact += w.work.others;
   }
   connection_reports.clear();
   for (size_t i = 0; i < connections.size(); ++i) {

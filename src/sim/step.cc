@@ -99,6 +99,7 @@ void World::Impl::find_islands() {
     IslandWork& w = *works[size_t(k)];
     w.figures.clear(), w.connections.clear(), w.touches.clear(), w.mechanics.clear();
     w.inconsistency = w.residual = w.impact_energy = 0;
+    w.work = {0, 0};
     w.rank_deficiency = 0;
     w.impact = false;
   }
@@ -359,6 +360,7 @@ void World::Impl::resolve_forces(IslandWork& w) {
     w.residual = w.result.residual;
   }
   w.island.complete(w.result.force.data(), 1);
+  w.work = w.island.work(options.time_step);
   for (size_t i = 0; i < w.figures.size(); ++i) {
     FigureData& f = *figures[size_t(w.figures[i])];
     f.vdot.setZero();
