@@ -8,6 +8,32 @@
 /// What surrounds the mechanics of a step: callbacks, reports, events, sensors, failure.
 namespace kansetsu {
 
+const char* to_string(EventKind kind) {
+  switch (kind) {
+    case EventKind::kConnected:
+      return "connected";
+    case EventKind::kCut:
+      return "cut";
+    case EventKind::kBroken:
+      return "broken";
+    case EventKind::kTouch:
+      return "touch";
+    case EventKind::kLift:
+      return "lift";
+    case EventKind::kLimit:
+      return "limit";
+    case EventKind::kNote:
+      return "note";
+    case EventKind::kControllerStarted:
+      return "controller started";
+    case EventKind::kControllerStopped:
+      return "controller stopped";
+    case EventKind::kEnd:
+      return "end";
+  }
+  return "";
+}
+
 void World::Impl::step(World& world) {
   if (status != WorldStatus::kRunning) return;
   for (const std::unique_ptr<FigureData>& f : figures) f->mechanics.set_pose(f->q.data());
@@ -85,7 +111,7 @@ void World::Impl::finish_step() {
     const ConnectionData& c = connections[i];
     if (!c.active) continue;
     connection_reports.push_back(
-        {ConnectionId(int(i)), c.options.name, c.wrench, c.impulse, c.position_gap, c.angle_gap});
+        {ConnectionId(int(i)), c.options.name, c.a, c.b, c.p, c.wrench, c.impulse, c.position_gap, c.angle_gap});
     report.loop_gap = std::max(report.loop_gap, c.position_gap);
     report.loop_angle = std::max(report.loop_angle, c.angle_gap);
   }

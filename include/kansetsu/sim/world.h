@@ -80,7 +80,9 @@ struct ContactReport {
 struct ConnectionReport {
   ConnectionId id{-1};
   std::string_view name{};
-  Force<> wrench{};   ///< on b at its frame, world axes
+  BodyRef a, b;
+  Vec3<> p{};         ///< the frame on b
+  Force<> wrench{};   ///< on b at p, world axes
   Force<> impulse{};  ///< when it was made
   double position_gap = 0, angle_gap = 0;
 };
@@ -120,6 +122,7 @@ enum class EventKind {
   kControllerStopped,
   kEnd
 };
+const char* to_string(EventKind kind);
 struct Event {
   double time = 0;
   EventKind kind = EventKind::kNote;
