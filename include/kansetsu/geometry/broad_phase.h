@@ -72,7 +72,7 @@ class BroadPhase {
   std::vector<std::uint64_t> excluded_bodies_, excluded_shapes_;  ///< sorted keys
   std::vector<int> order_;                                        ///< of the last step, along the axis
   std::vector<Interval> intervals_;
-  std::vector<int> unbounded_;
+  std::vector<int> unbounded_, empty_;  ///< shapes that take no part in the sweep
   std::vector<ShapePair> pairs_;
   int axis_ = 0;
 };
