@@ -125,23 +125,21 @@ class Writer {
     xml_.close();
   }
   template <class S>
-  void write_shape(const S&) {
-    report(Severity::kError, urdf::kForeignShape, fmt::format("link[{}]", link_), "URDF has no " + shape_name<S>(),
-           "write it to a mesh file and refer to that, or use a box");
-  }
-  template <class S>
-  static std::string shape_name() {
-    if (std::is_same_v<S, Plane>) return "planes";
-    if (std::is_same_v<S, ConvexHull>) return "convex hulls";
-    return std::is_same_v<S, HeightField> ? "height fields" : "meshes without a file";
-  }
+  void write_shape(const S&) {}  // left out before
 
-  void write_shape(const Plane&) {}
+  /// What URDF has no element for; empty if it has.
+  static std::string_view foreign_shape(const Shape& shape) {
+    if (std::holds_alternative<Plane>(shape)) return "planes";
+    if (std::holds_alternative<ConvexHull>(shape)) return "convex hulls";
+    if (std::holds_alternative<HeightField>(shape)) return "height fields";
+    return std::holds_alternative<TriangleMesh>(shape) ? "meshes without a file" : "";
+  }
 
   void write_link_shape(const char* tag, const LinkShape& shape, const LinkDescription& link) {
-    if (std::holds_alternative<Plane>(shape.shape)) {
+    if (const std::string_view what = foreign_shape(shape.shape); !what.empty()) {
       report(Severity::kWarning, urdf::kForeignShape, fmt::format("link[{}]", link.name),
-             "URDF has no planes; the shape is left out", "use a box");
+             fmt::format("URDF has no {}; the shape is left out", what),
+             "write it to a mesh file and refer to that, or use a box");
       return;
     }
     if (shape.contype != 1 || shape.conaffinity != 1 || !shape.surface.empty()) lost_contact_data_ = true;
@@ -156,7 +154,6 @@ class Writer {
   }
 
   void write_link(const LinkDescription& link) {
-    link_ = link.name;
     xml_.open("link").attribute("name", link.name);
     if (link.inertial) {
       const Sym3<>& I = link.inertial->inertia;
@@ -305,7 +302,6 @@ class Writer {
 
   const ModelDescription& model_;
   XmlWriter xml_;
-  std::string link_;  ///< that is being written
   std::vector<Diagnostic> diagnostics_;
   std::map<std::string, const JointDescription*> joints_;
   std::map<std::string, const Material*> materials_;
