@@ -1,9 +1,11 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <random>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "constraint/island.h"
 #include "kansetsu/constraint/contact_solver.h"
 #include "kansetsu/sim/world.h"
@@ -108,6 +110,20 @@ struct World::Impl {
   std::vector<ContactReport> contact_reports;
   std::vector<ConnectionReport> connection_reports;
   std::vector<Event> events;
+
+  /// Calls job(i) for i in [0, count) on all threads. Jobs share nothing, so that their order does not matter.
+  template <class Job>
+  void for_each(int count, Job&& job) {
+    if (!pool || count < 2) {
+      for (int i = 0; i < count; ++i) job(i);
+      return;
+    }
+    std::atomic<int> next = 0;
+    pool->run(std::min(pool->workers(), count), [&](int) {
+      for (int i = next++; i < count; i = next++) job(i);
+    });
+  }
+  std::unique_ptr<ThreadPool> pool;  ///< none: one thread
 
   // One step.
   std::vector<std::unique_ptr<IslandWork>> works;

@@ -36,7 +36,7 @@ const char* to_string(EventKind kind) {
 
 void World::Impl::step(World& world) {
   if (status != WorldStatus::kRunning) return;
-  for (const std::unique_ptr<FigureData>& f : figures) f->mechanics.set_pose(f->q.data());
+  for_each(int(figures.size()), [&](int i) { figures[size_t(i)]->mechanics.set_pose(figures[size_t(i)]->q.data()); });
   for (const Callback& callback : callbacks) callback(world, time);
   run_events(true);
   for (Controller& c : controllers) draw(c, time);

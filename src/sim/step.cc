@@ -47,17 +47,23 @@ void World::Impl::contact_step() {
   begin_reports();
   step_taken = h;
   for (Controller& c : controllers) std::fill(c.saturated.begin(), c.saturated.end(), false);
-  for (const std::unique_ptr<FigureData>& f : figures) f->mechanics.set_motion(f->v.data());
-  for (const std::unique_ptr<FigureData>& f : figures) f->spring_torque.setZero();
+  for_each(int(figures.size()), [&](int i) {
+    FigureData& f = *figures[size_t(i)];
+    f.mechanics.set_motion(f.v.data());
+    f.spring_torque.setZero();
+  });
   add_spring_forces();
   constexpr int kMostCuts = 4;  // of torques that come out above their limit
   for (int pass = 0;; ++pass) {
     prepare_torques(h);
-    for (const std::unique_ptr<FigureData>& f : figures) {
-      f->mechanics.factorise(f->has_extra ? f->extra.data() : nullptr);
-      f->mechanics.set_torque(f->tau.data());
-    }
-    for (int i = 0; i < island_count; ++i) solve_island(*works[size_t(i)]);
+    for_each(island_count, [&](int i) {
+      for (const int k : works[size_t(i)]->figures) {
+        FigureData& f = *figures[size_t(k)];
+        f.mechanics.factorise(f.has_extra ? f.extra.data() : nullptr);
+        f.mechanics.set_torque(f.tau.data());
+      }
+      solve_island(*works[size_t(i)]);
+    });
     bool again = false;
     for (Controller& c : controllers) again |= saturates(c, *figures[size_t(c.figure)], time, h);
     if (!again || pass == kMostCuts) break;
@@ -445,11 +451,12 @@ void World::Impl::report_contacts(IslandWork& w, bool impact) {
 
 /// v⁺ = v + h·v̇, then positions with v⁺.
 void World::Impl::integrate_figures(double h) {
-  for (const std::unique_ptr<FigureData>& f : figures) {
-    f->effort = f->tau;
-    if (f->has_extra) f->effort -= f->extra.cwiseProduct(f->vdot);
-    f->advance(h);
-  }
+  for_each(int(figures.size()), [&](int i) {
+    FigureData& f = *figures[size_t(i)];
+    f.effort = f.tau;
+    if (f.has_extra) f.effort -= f.extra.cwiseProduct(f.vdot);
+    f.advance(h);
+  });
 }
 
 /// Largest gap of an island's bilateral rows at the present poses; places its connections.
