@@ -113,6 +113,7 @@ void tune(std::uint64_t seed, Report& report) {
         if (chunk <= n) add(n, {.chunk = chunk});
       }
       for (int block : {32, 128}) add(n, {.threads_per_block = block});
+      for (int states : {1, 2, 4}) add(n, {.states_per_block = states});
     }
   }
 }

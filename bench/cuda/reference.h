@@ -64,7 +64,6 @@ struct Squares {
 template <class Real>
 Deviation compare(const Model& model, const Algorithm& algo, const Inputs<Real>& inputs, long n,
                   const std::vector<std::vector<Real>>& rows, std::uint64_t seed) {
-  constexpr long kSensitive = 16;  // every so many samples, the sensitivity is computed too
   const long samples = std::min<long>(n, 4096);
   std::vector<DeviationSum> parts(std::max(1u, std::thread::hardware_concurrency()));
   parallel(samples, [&](long first, long last, int thread) {
@@ -82,7 +81,6 @@ Deviation compare(const Model& model, const Algorithm& algo, const Inputs<Real>&
         for (int i = 0; i < algo.out[o]; ++i) error.add(double(row[i]), expected[at++]);
       }
       parts[size_t(thread)].add(error.difference, error.size);
-      if ((k - first) % kSensitive != 0) continue;
       const std::vector<double> moved = reference(algo.name, nudged(state, rng), inputs.third(s));
       Squares change;
       for (size_t i = 0; i < expected.size(); ++i) change.add(moved[i], expected[i]);

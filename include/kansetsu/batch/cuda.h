@@ -53,6 +53,7 @@ struct Options {
   /// How launches are cut; 0: a choice that has been measured. See docs/guide/gpu.md.
   int threads_per_block = 0;
   int blocks_per_multiprocessor = 0;
+  int states_per_block = 0;  ///< most, where a block of threads works on the matrices of several states
   Mapping mapping = Mapping::kMeasured;
 };
 

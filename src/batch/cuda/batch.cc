@@ -39,6 +39,9 @@ void check_options(const Options& o) {
   if (o.blocks_per_multiprocessor < 0) {
     throw Error("cuda::Batch: blocks_per_multiprocessor is " + std::to_string(o.blocks_per_multiprocessor));
   }
+  if (o.states_per_block < 0 || o.states_per_block > 32) {
+    throw Error("cuda::Batch: states_per_block is " + std::to_string(o.states_per_block) + ", expected at most 32");
+  }
 }
 
 }  // namespace
@@ -106,7 +109,7 @@ struct Batch<Real>::Impl {
     limbs.node_bytes = int(from->nodes.size());
   }
   void prepare_columns(const Options& options) {
-    dense = prepare_dense<Real>(view.nv, device);
+    dense = prepare_dense<Real>(view.nv, device, options.states_per_block > 0 ? options.states_per_block : 8);
     if (dense.states == 0 || tree.image.columns.empty() || options.mapping == Mapping::kState) return;
     column_tree = uploaded(tree.image.columns);
     const std::size_t per_state = sizeof(Real) * std::size_t(kColumnNumbers) * std::size_t(view.nv);

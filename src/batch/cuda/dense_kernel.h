@@ -132,13 +132,20 @@ KANSETSU_HD void dense_eliminate(const DenseThread<Real>& t, int j) {
   const Real pivot = t.entry(j, j), w = t.entry(j, i);
   if (w == Real(0) || !(pivot > t.pivot(j))) return;  // on different branches, or nothing to eliminate
   const Real l = w / pivot;
+  constexpr int kAhead = 3;  // so many loads under way before the first store
   const Four<Real>* from = t.fours(&t.entry(j, 0));
   Four<Real>* to = t.fours(&t.entry(i, 0));
-  for (int f = 0; f <= i / 4; ++f) {  // beyond the diagonal nobody looks
-    const Four<Real> a = from[f];
-    Four<Real> b = to[f];
-    for (int k = 0; k < 4; ++k) b.v[k] = msub(l, a.v[k], b.v[k]);
-    to[f] = b;
+  const int fours = i / 4 + 1;  // beyond the diagonal nobody looks
+  for (int first = 0; first < fours; first += kAhead) {
+    Four<Real> a[kAhead], b[kAhead];
+    for (int f = 0; f < kAhead; ++f) {
+      if (first + f < fours) a[f] = from[first + f], b[f] = to[first + f];
+    }
+    for (int f = 0; f < kAhead; ++f) {
+      if (first + f >= fours) break;
+      for (int k = 0; k < 4; ++k) b[f].v[k] = msub(l, a[f].v[k], b[f].v[k]);
+      to[first + f] = b[f];
+    }
   }
 }
 
@@ -220,16 +227,17 @@ template <class Real>
 struct EntryMaker {
   Real by[6], psi[6], w[3];
 
-  KANSETSU_HD Real before(const Real* row) const {
-    Real sum = row[0] * by[0];
-    for (int k = 1; k < 6; ++k) sum = madd(row[k], by[k], sum);
-    return sum;
+  KANSETSU_HD Real before(const Four<Real>* row) const {
+    const Four<Real> a = row[0], b = row[1];
+    const Real low = madd(a.v[2], by[2], madd(a.v[1], by[1], a.v[0] * by[0]));
+    const Real high = madd(b.v[1], by[5], madd(b.v[0], by[4], a.v[3] * by[3]));
+    return low + high;
   }
-  KANSETSU_HD Real after(const Real* row) const {
-    Real sum = row[6] * psi[0];
-    for (int k = 1; k < 6; ++k) sum = madd(row[6 + k], psi[k], sum);
-    for (int k = 0; k < 3; ++k) sum = madd(row[12 + k], w[k], sum);
-    return sum;
+  KANSETSU_HD Real after(const Four<Real>* row) const {
+    const Four<Real> a = row[1], b = row[2], c = row[3];
+    const Real low = madd(b.v[0], psi[2], madd(a.v[3], psi[1], a.v[2] * psi[0]));
+    const Real high = madd(b.v[3], psi[5], madd(b.v[2], psi[4], b.v[1] * psi[3]));
+    return madd(c.v[2], w[2], madd(c.v[1], w[1], madd(c.v[0], w[0], low))) + high;
   }
 };
 template <class Real>
@@ -263,7 +271,8 @@ KANSETSU_HD void dense_derivative(const DenseThread<Real>& t, const ColumnOf<Rea
     for (int r = 0; r < end; ++r) {
       const bool after = r >= own_first;
       if (!after && tree[r].end <= c) continue;  // neither moves the other
-      const Real x = after ? make.after(t.row_record(r)) : make.before(t.row_record(r));
+      const Four<Real>* record = t.fours(t.row_record(r));
+      const Real x = after ? make.after(record) : make.before(record);
       s.add(-x, &t.entry(r, first), t.shape.row_stride - first);
     }
     dense_put(s, first, n, to, row);

@@ -261,6 +261,21 @@ TEST_CASE("a thread's float results are those for one state within their precisi
   }
 }
 
+TEST_CASE("legs and arms of a figure are limbs side by side") {
+  const auto image = cuda::make_tree_image<double>(human28().tree());
+  REQUIRE(image.limbs);
+  const LeanLimbsViewOf<double> limbs = image.limbs->view();
+  CHECK(limbs.trunk.node_count == 7);  // base, waist and neck
+  REQUIRE(limbs.set_count == 1);
+  CHECK(limbs.sets[0].chain.node_count == 7);
+  CHECK(limbs.sets[0].carrier[0] != limbs.sets[0].carrier[2]);  // pelvis and chest
+  for (int lane = 1; lane < kLeanLanes; ++lane) {
+    const LeanTreeViewOf<double> first = limbs.chain(0, 0), other = limbs.chain(0, lane);
+    for (int i = 0; i < first.node_count; ++i) CHECK(first.nodes[i].kind == other.nodes[i].kind);
+  }
+  CHECK(!cuda::make_tree_image<double>(chain(8).tree()).limbs);
+}
+
 TEST_CASE("an image holds the tree") {
   const Model model = random_tree(3, {.links = 9, .gears = 2});
   const cuda::TreeImage<double> image = cuda::make_tree_image<double>(model.tree());
