@@ -33,47 +33,47 @@ struct LeanExchange {
   }
 };
 
-/// The trees that one thread goes along, in one numbering: stage 0 is the trunk, stage s > 0 its chain of set s − 1. One loop
-/// over the stages keeps the code of each sweep in one place: instructions are fetched too.
+/// The trees that one thread goes along. One loop over the stages keeps the code of each sweep in one place: instructions are
+/// fetched too.
 template <class T, class Const>
 struct LeanStages {
-  const LeanLimbsViewOf<Const>& limbs;
+  const LeanLimbsOf<Const>& limbs;
+  const std::byte* nodes;
   int lane;
   void* scratch;
 
-  KANSETSU_HD LeanTreeViewOf<Const> tree(int stage) const {
-    return stage == 0 ? limbs.trunk : limbs.chain(stage - 1, lane);
-  }
+  KANSETSU_HD LeanTreeViewOf<Const> tree(int stage) const { return limbs.tree(stage, lane, nodes); }
   KANSETSU_HD LeanMemory<T> memory(int stage) const {
-    auto* at = static_cast<std::byte*>(scratch);
-    if (stage > 0) at += LeanMemory<T>::bytes(limbs.trunk);
-    for (int s = 1; s < stage; ++s) at += LeanMemory<T>::bytes(limbs.sets[s - 1].chain);
-    return LeanMemory<T>(tree(stage), at);
+    const LeanStageOf<Const>& s = limbs.stages[stage];
+    const std::size_t before = std::size_t(s.parks_before) * sizeof(LeanPark<T>) +
+                               std::size_t(s.tips_before) * sizeof(LeanTip<T>) +
+                               std::size_t(s.nodes_before) * sizeof(LeanRecord<T>);
+    return LeanMemory<T>(s.tree, static_cast<std::byte*>(scratch) + before);
   }
   /// Where the thread's chain hangs; −1: on the ground.
-  KANSETSU_HD int carrier(int stage) const { return stage == 0 ? -1 : limbs.sets[stage - 1].carrier[lane]; }
+  KANSETSU_HD int carrier(int stage) const { return limbs.stages[stage].carrier[lane]; }
 
-  static std::size_t bytes(const LeanLimbsViewOf<Const>& limbs) {
-    std::size_t out = LeanMemory<T>::bytes(limbs.trunk);
-    for (int s = 0; s < limbs.set_count; ++s) out += LeanMemory<T>::bytes(limbs.sets[s].chain);
+  static std::size_t bytes(const LeanLimbsOf<Const>& limbs) {
+    std::size_t out = 0;
+    for (int s = 0; s < limbs.stage_count; ++s) out += LeanMemory<T>::bytes(limbs.stages[s].tree);
     return out;
   }
 };
 
 /// Sums up at the parks of the trunk what hangs there.
 template <class T, class Const>
-KANSETSU_HD void lean_collect(const LeanLimbsViewOf<Const>& limbs, const LeanExchange<T>& exchange,
+KANSETSU_HD void lean_collect(const LeanLimbsOf<Const>& limbs, const LeanExchange<T>& exchange,
                               const LeanMemory<T>& trunk) {
-  for (int k = 0; k < limbs.trunk.park_count; ++k) {
+  for (int k = 0; k < limbs.trunk().park_count; ++k) {
     const LeanBurden<T> none = no_burden<T>();
     trunk.parks[k].P = none.P;
     trunk.parks[k].Z = none.Z;
   }
-  for (int set = 0; set < limbs.set_count; ++set) {
+  for (int stage = 1; stage < limbs.stage_count; ++stage) {
     for (int lane = 0; lane < kLeanLanes; ++lane) {
-      const int at = limbs.sets[set].carrier[lane];
+      const int at = limbs.stages[stage].carrier[lane];
       if (at < 0) continue;
-      const LeanBurden<T> b = exchange.get(set, lane);
+      const LeanBurden<T> b = exchange.get(stage - 1, lane);
       trunk.parks[at].P += b.P;
       trunk.parks[at].Z += b.Z;
     }
@@ -81,28 +81,28 @@ KANSETSU_HD void lean_collect(const LeanLimbsViewOf<Const>& limbs, const LeanExc
 }
 
 /// What lane `lane` does for one state, see lean_aba().
-/// @param scratch  LeanStages<T, Const>::bytes(limbs) of its own
+/// @param nodes  those of `limbs`   @param scratch  LeanStages<T, Const>::bytes(limbs) of its own
 /// @param exchange  shared by the lanes of the state
 /// @param writes  whether results are wanted
 /// @param meet  called twice: returns when all lanes of the state have called it
 template <class T, class Const, class Q, class V, class Tau, class Out, class Flags, class Meet>
-KANSETSU_HD void lean_limb_aba(const LeanLimbsViewOf<Const>& limbs, int lane, const Q& q, const V& v, const Tau& tau,
-                               void* scratch, const LeanExchange<T>& exchange, bool writes, const Out& vdot,
-                               const Flags& singular, Meet&& meet) {
+KANSETSU_HD void lean_limb_aba(const LeanLimbsOf<Const>& limbs, const std::byte* nodes, int lane, const Q& q,
+                               const V& v, const Tau& tau, void* scratch, const LeanExchange<T>& exchange, bool writes,
+                               const Out& vdot, const Flags& singular, Meet&& meet) {
   constexpr bool kFlags = !std::is_same_v<Flags, Unwanted>;
-  const LeanStages<T, Const> stages{limbs, lane, scratch};
+  const LeanStages<T, Const> stages{limbs, nodes, lane, scratch};
   const LeanMemory<T> trunk = stages.memory(0);
   const Vec3<T> zero{T(0), T(0), T(0)};
-  const LeanMotion<T> world{{zero, zero}, {zero, lift<T>(-limbs.trunk.gravity)}};
+  const LeanMotion<T> world{{zero, zero}, {zero, lift<T>(-limbs.trunk().gravity)}};
   LeanMotion<T> base = world;
-  if (limbs.trunk.free_base) base.V = lean_base_motion<T>(v);
+  if (limbs.trunk().free_base) base.V = lean_base_motion<T>(v);
   const bool writes_trunk = writes && lane == 0;
   // A lane whose limb is shorter than the others has hinges of ratio 0 at its end, which are nobody's.
   const auto is_wanted = [&](int stage, const LeanNodeOf<Const>& node) {
     return stage == 0 ? writes_trunk : writes && node.ratio != Const(0);
   };
 
-  for (int stage = 0; stage <= limbs.set_count; ++stage) {
+  for (int stage = 0; stage < limbs.stage_count; ++stage) {
     const LeanMemory<T> memory = stages.memory(stage);
     lean_posture<T>(stages.tree(stage), q, v, memory);
     const int carrier = stages.carrier(stage);
@@ -110,7 +110,7 @@ KANSETSU_HD void lean_limb_aba(const LeanLimbsViewOf<Const>& limbs, int lane, co
     lean_velocities(stages.tree(stage), base.V, V_ground, memory);
   }
   LeanBurden<T> b = no_burden<T>();
-  for (int stage = limbs.set_count; stage >= 0; --stage) {
+  for (int stage = limbs.stage_count - 1; stage >= 0; --stage) {
     if (stage == 0) {
       meet();
       lean_collect(limbs, exchange, trunk);
@@ -124,8 +124,8 @@ KANSETSU_HD void lean_limb_aba(const LeanLimbsViewOf<Const>& limbs, int lane, co
                        });
     if (stage > 0) exchange.put(stage - 1, lane, b);
   }
-  if (limbs.trunk.free_base) {
-    const LeanBase<T> solved = lean_solve_base(limbs.trunk, q, tau, base.V, trunk, b);
+  if (limbs.trunk().free_base) {
+    const LeanBase<T> solved = lean_solve_base(stages.tree(0), q, tau, base.V, trunk, b);
     base.A = solved.A;
     if (writes_trunk) {
       lean_put_base(solved.vdot, vdot);
@@ -134,7 +134,7 @@ KANSETSU_HD void lean_limb_aba(const LeanLimbsViewOf<Const>& limbs, int lane, co
       }
     }
   }
-  for (int stage = 0; stage <= limbs.set_count; ++stage) {
+  for (int stage = 0; stage < limbs.stage_count; ++stage) {
     const int carrier = stages.carrier(stage);
     LeanMotion<T> ground = world;
     if (carrier >= 0) ground = {trunk.parks[carrier].V, trunk.parks[carrier].A};

@@ -81,47 +81,59 @@ void append(std::vector<std::byte>& bytes, const std::vector<LeanNodeOf<Const>>&
   if (!nodes.empty()) std::memcpy(bytes.data() + at, nodes.data(), nodes.size() * sizeof(nodes[0]));
 }
 
+/// Puts a stage after those that are there.
 template <class Const>
-LeanSetOf<Const> make_set(const LimbSet& from, const std::vector<LeanNodeOf<Const>>& trunk, const Vec3<Const>& gravity,
-                          std::vector<std::byte>& bytes) {
-  LeanSetOf<Const> out;
+LeanStageOf<Const>& add_stage(LeanLimbsImage<Const>& image, const Vec3<Const>& gravity) {
+  LeanLimbsOf<Const>& limbs = image.limbs;
+  LeanStageOf<Const>& out = limbs.stages[limbs.stage_count];
+  if (limbs.stage_count > 0) {
+    const LeanStageOf<Const>& last = limbs.stages[limbs.stage_count - 1];
+    out.parks_before = last.parks_before + last.tree.park_count;
+    out.tips_before = last.tips_before + last.tree.tip_count;
+    out.nodes_before = last.nodes_before + last.tree.node_count;
+  }
+  out.tree.gravity = gravity;
+  out.nodes = int(image.nodes.size());
+  ++limbs.stage_count;
+  return out;
+}
+
+template <class Const>
+void add_set(const LimbSet& from, const std::vector<LeanNodeOf<Const>>& trunk, const Vec3<Const>& gravity,
+             LeanLimbsImage<Const>& image) {
+  LeanStageOf<Const>& out = add_stage(image, gravity);
   const std::size_t length = from.tree.nodes.size();
-  out.chain.node_count = int(length);
-  out.chain.tip_count = 1;
-  out.chain.gravity = gravity;
-  out.nodes = int(bytes.size());
+  out.tree.node_count = int(length);
+  out.tree.tip_count = 1;
   out.lane_stride = lane_stride(length * sizeof(LeanNodeOf<Const>));
   for (int lane = 0; lane < kLeanLanes; ++lane) {
     const int carrier = from.carrier[lane];
-    out.carrier[lane] = carrier < 0 ? -1 : trunk[std::size_t(carrier)].park;
+    if (carrier >= 0) out.carrier[lane] = trunk[std::size_t(carrier)].park;
     std::vector<LeanNodeOf<Const>> nodes;
     for (std::size_t depth = 0; depth < length; ++depth) nodes.push_back(lane_node<Const>(from.tree, depth, lane));
-    append(bytes, nodes, out.lane_stride);
+    append(image.nodes, nodes, out.lane_stride);
   }
-  return out;
 }
 
 }  // namespace
 
 template <class Const>
-std::optional<LeanLimbsOf<Const>> make_lean_limbs(const Tree& tree) {
+std::optional<LeanLimbsImage<Const>> make_lean_limbs(const Tree& tree) {
   static_assert(kLeanLanes == kLimbLanes);
   if (!make_lean_tree<Const>(tree)) return std::nullopt;
   const auto nodes = make_nodes(tree);
   if (!nodes || nodes->limbs.empty() || nodes->limbs.size() > std::size_t(kMostLeanSets)) return std::nullopt;
-  LeanLimbsOf<Const> out;
-  LeanTreeViewOf<Const>& trunk = out.shape.trunk;
+  LeanLimbsImage<Const> out;
+  const Vec3<Const> gravity = lift<Const>(tree.gravity);
+  LeanTreeViewOf<Const>& trunk = add_stage(out, gravity).tree;
   trunk.free_base = tree.free_base;
-  trunk.gravity = lift<Const>(tree.gravity);
   const auto trunk_list = trunk_nodes<Const>(nodes->trunk, trunk);
   append(out.nodes, trunk_list, lane_stride(trunk_list.size() * sizeof(LeanNodeOf<Const>)));
-  for (const LimbSet& set : nodes->limbs) {
-    out.shape.sets[out.shape.set_count++] = make_set<Const>(set, trunk_list, trunk.gravity, out.nodes);
-  }
+  for (const LimbSet& set : nodes->limbs) add_set<Const>(set, trunk_list, gravity, out);
   return out;
 }
 
-template std::optional<LeanLimbsOf<float>> make_lean_limbs<float>(const Tree& tree);
-template std::optional<LeanLimbsOf<double>> make_lean_limbs<double>(const Tree& tree);
+template std::optional<LeanLimbsImage<float>> make_lean_limbs<float>(const Tree& tree);
+template std::optional<LeanLimbsImage<double>> make_lean_limbs<double>(const Tree& tree);
 
 }  // namespace kansetsu

@@ -104,8 +104,8 @@ struct Batch<Real>::Impl {
     const auto& from = tree.image.limbs;
     if (!from || !fits_limbs<Real>(*from)) return;
     limb_nodes = uploaded(from->nodes);
-    limbs.view = from->shape;
-    limbs.view.trunk.nodes = reinterpret_cast<const LeanNodeOf<Real>*>(limb_nodes.data());
+    limbs.limbs = from->limbs;
+    limbs.nodes = limb_nodes.data();
     limbs.node_bytes = int(from->nodes.size());
   }
   void prepare_columns(const Options& options) {
@@ -121,7 +121,7 @@ struct Batch<Real>::Impl {
 
   void start_aba(const Aba::Arguments<Real>& arguments, std::ptrdiff_t states, Stream stream) {
     const bool few = mapping == Mapping::kMeasured ? states <= kFewStates : mapping == Mapping::kLimb;
-    if (few && limbs.view.set_count > 0)
+    if (few && limbs.nodes)
       launch_limb_aba<Real>(limbs, cut, arguments, states, stream);
     else if (is_lean())
       start<LeanAba>(arguments, states, stream);

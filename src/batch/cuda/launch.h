@@ -44,15 +44,16 @@ void launch(const DeviceTree<Real>& tree, const Cut& cut, const typename Algorit
 template <class Algorithm, class Real>
 bool needs_scratch(const ModelViewOf<Real>& model);
 
-/// Limbs of a model, whose nodes are in device memory, for LimbAba.
+/// Limbs of a model, whose nodes are in device memory.
 template <class Real>
 struct DeviceLimbs {
-  LeanLimbsViewOf<Real> view;
+  LeanLimbsOf<Real> limbs;
+  const std::byte* nodes = nullptr;
   int node_bytes = 0;
 };
 /// Whether four threads of a block have room for a state.
 template <class Real>
-bool fits_limbs(const LeanLimbsOf<Real>& limbs);
+bool fits_limbs(const LeanLimbsImage<Real>& image);
 /// Forward dynamics, four threads per state.
 template <class Real>
 void launch_limb_aba(const DeviceLimbs<Real>& limbs, const Cut& cut, const Aba::Arguments<Real>& arguments,

@@ -11,9 +11,9 @@ constexpr int kWarp = 32, kMostLimbThreads = 128;
 
 /// Bytes of shared memory: the model, then what the lanes exchange.
 template <class Real>
-std::size_t shared_bytes(const LeanLimbsViewOf<Real>& limbs, int node_bytes, int threads) {
+std::size_t shared_bytes(const LeanLimbsOf<Real>& limbs, int node_bytes, int threads) {
   return std::size_t(node_bytes) +
-         std::size_t(limbs.set_count * kernel::LeanExchange<Real>::kNumbers * threads) * sizeof(Real);
+         std::size_t((limbs.stage_count - 1) * kernel::LeanExchange<Real>::kNumbers * threads) * sizeof(Real);
 }
 
 template <class Real>
@@ -21,10 +21,9 @@ __global__ void __launch_bounds__(kMostLimbThreads)
     limb_aba(const __grid_constant__ DeviceLimbs<Real> limbs, const Aba::Arguments<Real> a, std::ptrdiff_t states) {
   extern __shared__ Four<float> memory[];
   const int thread = int(threadIdx.x), threads = int(blockDim.x), lane = thread % kLeanLanes;
-  const auto* from = reinterpret_cast<const Four<float>*>(limbs.view.trunk.nodes);
+  const auto* from = reinterpret_cast<const Four<float>*>(limbs.nodes);
   for (int i = thread; i < limbs.node_bytes / int(sizeof(Four<float>)); i += threads) memory[i] = from[i];
-  LeanLimbsViewOf<Real> view = limbs.view;
-  view.trunk.nodes = reinterpret_cast<const LeanNodeOf<Real>*>(memory);
+  const auto* nodes = reinterpret_cast<const std::byte*>(memory);
   auto* numbers = reinterpret_cast<Real*>(reinterpret_cast<std::byte*>(memory) + limbs.node_bytes);
   const kernel::LeanExchange<Real> exchange{numbers + thread - lane, threads};
   __syncthreads();
@@ -41,10 +40,11 @@ __global__ void __launch_bounds__(kMostLimbThreads)
     alignas(16) std::byte stack[kStack];
     const auto meet = [] { __syncwarp(); };
     if (a.singular.data) {
-      kernel::lean_limb_aba<Real>(view, lane, q, v, tau, stack, exchange, inside, vdot,
+      kernel::lean_limb_aba<Real>(limbs.limbs, nodes, lane, q, v, tau, stack, exchange, inside, vdot,
                                   StateOf<Real>(a.singular, state), meet);
     } else {
-      kernel::lean_limb_aba<Real>(view, lane, q, v, tau, stack, exchange, inside, vdot, kernel::Unwanted{}, meet);
+      kernel::lean_limb_aba<Real>(limbs.limbs, nodes, lane, q, v, tau, stack, exchange, inside, vdot,
+                                  kernel::Unwanted{}, meet);
     }
   }
 }
@@ -52,9 +52,9 @@ __global__ void __launch_bounds__(kMostLimbThreads)
 }  // namespace
 
 template <class Real>
-bool fits_limbs(const LeanLimbsOf<Real>& limbs) {
-  return kernel::LeanStages<Real, Real>::bytes(limbs.shape) <= kStack &&
-         shared_bytes(limbs.shape, int(limbs.nodes.size()), kMostLimbThreads) <= kMostShared;
+bool fits_limbs(const LeanLimbsImage<Real>& image) {
+  return kernel::LeanStages<Real, Real>::bytes(image.limbs) <= kStack &&
+         shared_bytes(image.limbs, int(image.nodes.size()), kMostLimbThreads) <= kMostShared;
 }
 
 template <class Real>
@@ -67,13 +67,13 @@ void launch_limb_aba(const DeviceLimbs<Real>& limbs, const Cut& cut, const Aba::
     blocks = std::min<std::ptrdiff_t>(blocks, std::ptrdiff_t(cut.blocks_per_sm) * cut.multiprocessors);
   }
   limb_aba<Real>
-      <<<unsigned(blocks), unsigned(cut.block), shared_bytes(limbs.view, limbs.node_bytes, cut.block), stream>>>(
+      <<<unsigned(blocks), unsigned(cut.block), shared_bytes(limbs.limbs, limbs.node_bytes, cut.block), stream>>>(
           limbs, arguments, states);
   check(cudaGetLastError(), "cudaLaunchKernel");
 }
 
 #define KANSETSU_INSTANTIATE_LIMB_ABA(Real)                                                              \
-  template bool fits_limbs<Real>(const LeanLimbsOf<Real>&);                                              \
+  template bool fits_limbs<Real>(const LeanLimbsImage<Real>&);                                           \
   template void launch_limb_aba<Real>(const DeviceLimbs<Real>&, const Cut&, const Aba::Arguments<Real>&, \
                                       std::ptrdiff_t, CUstream_st*);
 KANSETSU_INSTANTIATE_LIMB_ABA(float)

@@ -68,8 +68,8 @@ template <class Const>
 struct TreeImage {
   ImageHeader<Const> header;
   std::vector<std::byte> block;
-  std::vector<ColumnOf<Const>> columns;     ///< empty if the tree has gears
-  std::optional<LeanLimbsOf<Const>> limbs;  ///< not in the block: few kernels read them
+  std::vector<ColumnOf<Const>> columns;        ///< empty if the tree has gears
+  std::optional<LeanLimbsImage<Const>> limbs;  ///< not in the block: few kernels read them
 
   ModelViewOf<Const> view() const { return header.view(block.data()); }
 };

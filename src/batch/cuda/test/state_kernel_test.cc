@@ -130,11 +130,11 @@ void play_block(const cuda::DenseShape& shape, const cuda::DenseArguments<Real>&
 
 /// Forward dynamics with four threads per state.
 template <class Real>
-void play_limbs(const LeanLimbsOf<Real>& limbs, const cuda::Aba::Arguments<Real>& a, int states) {
-  const LeanLimbsViewOf<Real> view = limbs.view();
-  const std::size_t promised = kernel::LeanStages<Real, Real>::bytes(view);
+void play_limbs(const LeanLimbsImage<Real>& image, const cuda::Aba::Arguments<Real>& a, int states) {
+  const LeanLimbsOf<Real>& limbs = image.limbs;
+  const std::size_t promised = kernel::LeanStages<Real, Real>::bytes(limbs);
   for (int s = 0; s < states; ++s) {
-    std::vector<Real> exchange(size_t(view.set_count * kernel::LeanExchange<Real>::kNumbers * kLeanLanes));
+    std::vector<Real> exchange(size_t((limbs.stage_count - 1) * kernel::LeanExchange<Real>::kNumbers * kLeanLanes));
     std::barrier together(kLeanLanes);
     std::vector<std::thread> threads;
     for (int lane = 0; lane < kLeanLanes; ++lane) {
@@ -142,7 +142,7 @@ void play_limbs(const LeanLimbsOf<Real>& limbs, const cuda::Aba::Arguments<Real>
         std::vector<cuda::Four<Real>> scratch(promised / sizeof(cuda::Four<Real>) + 1);
         const cuda::StateOf<const Real> q(a.q, s), v(a.v, s), tau(a.tau, s);
         const auto meet = [&] { together.arrive_and_wait(); };
-        kernel::lean_limb_aba<Real>(view, lane, q, v, tau, scratch.data(),
+        kernel::lean_limb_aba<Real>(limbs, image.nodes.data(), lane, q, v, tau, scratch.data(),
                                     kernel::LeanExchange<Real>{exchange.data(), kLeanLanes}, true,
                                     cuda::StateOf<Real>(a.vdot, s), cuda::StateOf<Real>(a.singular, s), meet);
       });
@@ -264,13 +264,14 @@ TEST_CASE("a thread's float results are those for one state within their precisi
 TEST_CASE("legs and arms of a figure are limbs side by side") {
   const auto image = cuda::make_tree_image<double>(human28().tree());
   REQUIRE(image.limbs);
-  const LeanLimbsViewOf<double> limbs = image.limbs->view();
-  CHECK(limbs.trunk.node_count == 7);  // base, waist and neck
-  REQUIRE(limbs.set_count == 1);
-  CHECK(limbs.sets[0].chain.node_count == 7);
-  CHECK(limbs.sets[0].carrier[0] != limbs.sets[0].carrier[2]);  // pelvis and chest
+  const LeanLimbsOf<double>& limbs = image.limbs->limbs;
+  CHECK(limbs.trunk().node_count == 7);  // base, waist and neck
+  REQUIRE(limbs.stage_count == 2);
+  CHECK(limbs.stages[1].tree.node_count == 7);
+  CHECK(limbs.stages[1].carrier[0] != limbs.stages[1].carrier[2]);  // pelvis and chest
   for (int lane = 1; lane < kLeanLanes; ++lane) {
-    const LeanTreeViewOf<double> first = limbs.chain(0, 0), other = limbs.chain(0, lane);
+    const std::byte* nodes = image.limbs->nodes.data();
+    const LeanTreeViewOf<double> first = limbs.tree(1, 0, nodes), other = limbs.tree(1, lane, nodes);
     for (int i = 0; i < first.node_count; ++i) CHECK(first.nodes[i].kind == other.nodes[i].kind);
   }
   CHECK(!cuda::make_tree_image<double>(chain(8).tree()).limbs);
