@@ -17,7 +17,7 @@ constexpr std::size_t kMostBuffer = std::size_t(1) << 30;
 /// Columns of derivatives are between two kernels in a buffer of at most this size.
 constexpr std::size_t kMostColumns = std::size_t(256) << 20;
 /// Up to so many states, forward dynamics is faster with four threads for each.
-constexpr std::ptrdiff_t kFewStates = 1 << 15;
+constexpr std::ptrdiff_t kFewStates = 16384;
 
 int chosen_device(int device) {
   int count = 0;
