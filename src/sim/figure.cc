@@ -7,7 +7,8 @@ namespace kansetsu {
 
 FigureData::FigureData(const Model& m, const FigureOptions& o)
     : model(m), options(o), mechanics(model), work(model), q(neutral(model)) {
-  for (Eigen::VectorXd* x : {&v, &vdot, &torque, &external, &tau, &extra, &effort, &work_step, &spring_torque})
+  for (Eigen::VectorXd* x :
+       {&v, &vdot, &torque, &external, &tau, &extra, &effort, &work_step, &spring_torque, &stored, &stored_inertia})
     *x = Eigen::VectorXd::Zero(model.nv());
   std::vector<int> position(size_t(model.nv()), -1);  // of each column
   for (int j = 0; j < model.joint_count(); ++j) {

@@ -49,8 +49,11 @@ struct FigureData {
   Eigen::VectorXd extra;          ///< inertia that stands for implicit springs, dampers and PD control
   Eigen::VectorXd effort;         ///< what acted in the last step
   Eigen::VectorXd spring_torque;  ///< of springs between points
-  Eigen::VectorXd work_step;      ///< scratch
-  Eigen::VectorXd q0, v0;         ///< at the beginning of a step of several stages
+  Eigen::VectorXd stored;         ///< of what is stored in springs, and the inertia that stands for its implicit part
+  Eigen::VectorXd stored_inertia;
+  double work = 0;            ///< of all torques but those of springs, in the last step [J]
+  Eigen::VectorXd work_step;  ///< scratch
+  Eigen::VectorXd q0, v0;     ///< at the beginning of a step of several stages
   std::vector<Eigen::VectorXd> rate_q, rate_v;
   void begin_stages(int stages);
   /// By vdot, semi-implicitly. The velocity of a free base is added up in world axes: gravity as it is, the rest of its

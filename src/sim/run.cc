@@ -85,7 +85,7 @@ void World::Impl::finish_step() {
   ++totals.steps;
   for (const std::unique_ptr<FigureData>& f : figures) {
     f->external.setZero();
-    totals.work_torque += h * f->effort.dot(f->v - 0.5 * h * f->vdot);
+    totals.work_torque += f->work_done;
   }
   contacts.remember();
   for (size_t i = 0; i < contact_reports.size(); ++i) {

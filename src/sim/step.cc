@@ -19,6 +19,8 @@ void World::Impl::prepare_torques(double h) {
   for (const std::unique_ptr<FigureData>& f : figures) {
     f->tau = f->torque + f->external + f->spring_torque;
     f->extra.setZero();
+    f->stored = f->spring_torque;
+    f->stored_inertia.setZero();
     f->has_extra = false;
     const JointSwitches& on = f->options.switches;
     for (const DriveCoordinate& d : f->drives) {
@@ -26,10 +28,12 @@ void World::Impl::prepare_torques(double h) {
       if (damping == 0 && stiffness == 0) continue;
       // At the end of the step: −k·(q + h·v⁺ − rest) − d·v⁺ with v⁺ = v + h·v̇.
       const double v = d.velocity(f->v);
-      const double torque = -damping * v - stiffness * (d.position(f->q) + h * v - d.dof.rest);
+      const double spring = stiffness == 0 ? 0 : -stiffness * (d.position(f->q) + h * v - d.dof.rest);
       for (const auto& [column, ratio] : d.terms) {
-        f->tau[column] += ratio * torque;
+        f->tau[column] += ratio * (spring - damping * v);
         f->extra[column] += ratio * ratio * (h * damping + h * h * stiffness);
+        f->stored[column] += ratio * spring;
+        f->stored_inertia[column] += ratio * ratio * h * h * stiffness;
       }
       f->has_extra = true;
     }
@@ -455,6 +459,8 @@ void World::Impl::integrate_figures(double h) {
     FigureData& f = *figures[size_t(i)];
     f.effort = f.tau;
     if (f.has_extra) f.effort -= f.extra.cwiseProduct(f.vdot);
+    f.work_step = f.effort - f.stored + f.stored_inertia.cwiseProduct(f.vdot);
+    f.work_done = h * f.work_step.dot(f.v + 0.5 * h * f.vdot);
     f.advance(h);
   });
 }

@@ -14,7 +14,7 @@ using namespace kansetsu;
 namespace {
 
 struct Loop {
-  const char *a, *b;  ///< fixed joints whose frames coincide
+  const char *a, *b;  ///< links that coincide, or joints whose children do
 };
 struct Robot {
   const char* name;
@@ -34,6 +34,11 @@ const Robot kRobots[] = {
      {"motor_hip_x", "motor_hip_y", "motor_hip_z", "motor_knee", "motor_shin1", "motor_shin2"},
      2}};
 
+LinkId place(const Model& model, const char* name) {
+  const auto link = model.find_link(name);
+  return link ? *link : model.child_link(model.joint_id(name));
+}
+
 }  // namespace
 
 TEST_CASE("loops of robots stay closed under random motor torques, and the ledger of energy is balanced") {
@@ -49,6 +54,8 @@ TEST_CASE("loops of robots stay closed under random motor torques, and the ledge
     const Model model = value_or_throw(io::load_urdf(file));
     WorldOptions options;
     options.seed = 4;
+    options.integrator = Integrator::kAdaptive;  // the linkages whip through dead centres
+    options.tolerance = 1e-7;
     World world(options);
     FigureOptions figure;
     figure.name = "robot";
@@ -57,8 +64,7 @@ TEST_CASE("loops of robots stay closed under random motor torques, and the ledge
     for (const Loop& loop : robot.loops) {
       ConnectionOptions weld;
       weld.hold = Hold::kTogether;
-      world.connect({id, model.child_link(model.joint_id(loop.a))}, {id, model.child_link(model.joint_id(loop.b))},
-                    weld);
+      world.connect({id, place(model, loop.a)}, {id, place(model, loop.b)}, weld);
     }
     const World::AssemblyReport report = world.assemble();
     CHECK(report.ok);
@@ -78,6 +84,7 @@ TEST_CASE("loops of robots stay closed under random motor torques, and the ledge
                        << " m, " << t.worst_angle << " rad, energy " << start << " -> " << end << " J, works "
                        << t.work_torque << " + " << t.work_contact << " + " << t.work_connection << " J, unexplained "
                        << end - start - explained << " J, speed " << world.v(id).cwiseAbs().maxCoeff());
+    CHECK(std::abs(end - start - explained) < 1e-4 * (1 + std::abs(t.work_torque) + std::abs(end - start)));
     CHECK(t.worst_gap < 1e-6);
     CHECK(t.worst_angle < 1e-6);
   }
