@@ -58,8 +58,8 @@ class ContactSolver {
   /// @param memory  one per patch; the warm start, and on return what the next step should know
   void solve_contact(const ContactProblem& problem, std::span<ContactMemory> memory, ContactResult& out);
 
-  /// Impulses of new touching vertices that approach, before the step: `a` is not read, forces of the result are impulses.
-  /// All touching patches take part. Nothing approaches: zero impulses, tier kNone.
+  /// Impulses of touching vertices that approach, before the step: `a` is not read, forces of the result are impulses. All
+  /// touching patches and joint limits take part; those at rest stay so. Nothing approaches: zero impulses, tier kNone.
   void solve_impact(const ContactProblem& problem, ContactResult& out);
 
   /// Forces of one time step of many bodies, by sweeps over the patches on the bodies' velocities.

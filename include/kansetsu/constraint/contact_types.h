@@ -42,7 +42,6 @@ struct ContactPatch {
   double mu_static = 0.8, mu_dynamic = 0.6;            ///< μ_D > μ_S counts as μ_S
   double restitution = 0;                              ///< 0 … 1
   double arm = 0;  ///< [m] mean distance of the pressure from its centre, see friction_arm(); 0: no torsional friction
-  bool is_new = false;  ///< began to touch in this step; solve_impact applies restitution to new contacts only
 };
 
 /// What a contact carries from step to step; kept by the caller under the contact's identity. All zero: nothing known.
@@ -88,7 +87,7 @@ struct ContactOptions {
   double v_eps = 1e-4;     ///< [m/s] slower is at rest
   double w_eps = 1e-3;     ///< [rad/s]
   double v_rest = -1;      ///< [m/s] slower impacts do not bounce; negative: max(2 g h, 1e-3)
-  double v_impact = 1e-9;  ///< [m/s] a new vertex that approaches faster is an impact
+  double v_impact = 1e-6;  ///< [m/s] a touching vertex that approaches faster is an impact
 
   /// Sticking rows and closed gaps end the step at zero velocity (acceleration −u/h), so that resting contacts never
   /// creep, and sliding friction opposes the velocity at the end of the step. Off: the acceleration level of the paper,
