@@ -13,6 +13,17 @@ using namespace kansetsu;
 /// hour of each instead of a minute.
 namespace {
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define KANSETSU_TEST_SANITIZED
+#endif
+#endif
+#if defined(KANSETSU_TEST_SANITIZED)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
 struct Loop {
   const char *a, *b;  ///< links that coincide, or joints whose children do
 };
@@ -47,9 +58,10 @@ TEST_CASE("loops of robots stay closed under random motor torques, and the ledge
     MESSAGE("skipped: KANSETSU_DATA_DIR is not set");
     return;
   }
-  const double seconds = std::getenv("KANSETSU_SOAK") ? 3600 : 60;
+  const double seconds = std::getenv("KANSETSU_SOAK") ? 3600 : kSanitized ? 3 : 60;
   for (const Robot& robot : kRobots) {
-    CAPTURE(robot.name);
+    const std::string name = robot.name;
+    CAPTURE(name);
     const auto file = std::filesystem::path(folder) / "robots" / "closed_loop" / robot.name / "robot.urdf";
     const Model model = value_or_throw(io::load_urdf(file));
     WorldOptions options;
@@ -80,11 +92,12 @@ TEST_CASE("loops of robots stay closed under random motor torques, and the ledge
     const WorldTotals& t = world.totals();
     const double end = world.kinetic_energy() + world.potential_energy();
     const double explained = t.work_torque + t.work_contact + t.work_connection + t.impact_energy;
-    MESSAGE(robot.name << ": " << seconds << " s, rank deficiency " << report.rank_deficiency << ", gap " << t.worst_gap
+    MESSAGE(std::string(robot.name) << ": " << seconds << " s, rank deficiency " << report.rank_deficiency << ", gap " << t.worst_gap
                        << " m, " << t.worst_angle << " rad, energy " << start << " -> " << end << " J, works "
                        << t.work_torque << " + " << t.work_contact << " + " << t.work_connection << " J, unexplained "
                        << end - start - explained << " J, speed " << world.v(id).cwiseAbs().maxCoeff());
-    CHECK(std::abs(end - start - explained) < 1e-4 * (1 + std::abs(t.work_torque) + std::abs(end - start)));
+    // The integrator keeps 1e-7 of the speeds per step; energies of millions of joules (the linkage) keep six digits.
+    CHECK(std::abs(end - start - explained) < 1e-4 * (1 + std::abs(t.work_torque)) + 2e-6 * std::abs(start));
     CHECK(t.worst_gap < 1e-6);
     CHECK(t.worst_angle < 1e-6);
   }
