@@ -94,7 +94,14 @@ void Contacts::find(std::vector<std::unique_ptr<FigureData>>& figures, double ti
     carried_.remembered.resize(size_t(carried_.cache.slots()));
   if (arms_.size() < carried_.remembered.size()) arms_.resize(carried_.remembered.size());
   touches_.clear();
-  for (size_t i = 0; i < keys_.size(); ++i) make_touch(manifolds_[i], keys_[i], carried_.cache.matches()[i], tol_gap);
+  for (size_t i = 0; i < keys_.size(); ++i) {
+    const auto near = [&](const ContactPoint& point) { return point.gap <= tol_gap; };
+    const bool touches = std::ranges::any_of(manifolds_[i].used(), near);
+    if (touches)
+      make_touch(manifolds_[i], keys_[i], carried_.cache.matches()[i], tol_gap);
+    else
+      carried_.remembered[size_t(carried_.cache.matches()[i].id.slot)] = {};
+  }
 }
 
 void Contacts::make_touch(const Manifold& m, const PairKey& key, const ContactMatch& match, double tol_gap) {
