@@ -105,7 +105,6 @@ class TriangleContact {
     std::uint32_t a, b;
     best.a = support(shape_, -best.normal, a);
     best.b = support(triangle, best.normal, b);
-    best.feature = feature_pair(a, b);
     return make_patch(shape_, triangle, best, margin_, patch);
   }
 
