@@ -301,7 +301,8 @@ TEST_CASE("poses that are not finite give no contact") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   Manifold m;
   CHECK_FALSE(collide(Geometry(Box{{1, 1, 1}}), {Mat3<>::identity(), {nan, 0, 0}}, kPlane, {}, 1, m));
-  CHECK_FALSE(collide(Geometry(Box{{1, 1, 1}}), {}, kPlane, {Mat3<>::identity(), {0, 0, 1 / 0.0}}, 1, m));
+  CHECK_FALSE(collide(Geometry(Box{{1, 1, 1}}), {}, kPlane,
+                      {Mat3<>::identity(), {0, 0, std::numeric_limits<double>::infinity()}}, 1, m));
   CHECK(m.count == 0);
 }
 
