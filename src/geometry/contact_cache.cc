@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kansetsu/base/error.h"
 
 namespace kansetsu {
@@ -81,6 +83,7 @@ void ContactCache::update(std::span<const PairKey> keys, std::span<const Manifol
   }
   now_.swap(last_);
   now_.clear();
+  now_.reserve(std::max(keys.size(), last_.capacity()));  // both lists grow together, so that swapping never costs
   matches_.clear();
   ended_.clear();
   std::size_t old = 0;  // both lists are sorted: one walk along both

@@ -205,15 +205,10 @@ class Polytope {
     Separation out;
     out.normal = -face.normal;
     out.distance = -face.offset;
-    std::uint32_t a = 0, b = 0;
     for (int k = 0; k < 3; ++k) {
       out.a = madd(weight[k], s.p[k].a, out.a);
       out.b = madd(weight[k], s.p[k].b, out.b);
-      a += s.p[k].feature_a;
-      b += s.p[k].feature_b;
     }
-    out.feature = feature_pair(feature(FeatureKind::kFace, 0x2000 | int(a & 0x1fff)),
-                               feature(FeatureKind::kFace, 0x2000 | int(b & 0x1fff)));
     return out;
   }
 

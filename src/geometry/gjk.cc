@@ -70,23 +70,10 @@ Separation at_simplex(const Simplex& s, const Vec3<>& v) {
   Separation out;
   out.distance = norm(v);
   out.normal = (1 / out.distance) * v;
-  std::uint32_t a = s.p[0].feature_a, b = s.p[0].feature_b;
-  bool same_a = true, same_b = true;
   for (int i = 0; i < s.count; ++i) {
     out.a = madd(s.weight[i], s.p[i].a, out.a);
     out.b = madd(s.weight[i], s.p[i].b, out.b);
-    same_a = same_a && s.p[i].feature_a == a;
-    same_b = same_b && s.p[i].feature_b == b;
   }
-  // A vertex by its number; of an edge or face, that it is none and the sum of its vertices.
-  const auto mixed = [&](bool same, std::uint32_t first, auto member) {
-    if (same) return first;
-    std::uint32_t sum = 0;
-    for (int i = 0; i < s.count; ++i) sum += s.p[i].*member;
-    return feature(FeatureKind::kEdge, 0x2000 | int(sum & 0x1fff));
-  };
-  out.feature =
-      feature_pair(mixed(same_a, a, &DifferencePoint::feature_a), mixed(same_b, b, &DifferencePoint::feature_b));
   return out;
 }
 

@@ -9,7 +9,6 @@ struct Separation {
   double distance = 0;  ///< of the cores; negative: depth
   Vec3<> normal{};      ///< unit, from B to A
   Vec3<> a{}, b{};      ///< nearest points of the cores, in the common frame
-  std::uint32_t feature = 0;
   bool beyond = false;  ///< further apart than the reach that was asked for; the rest is not set
 };
 

@@ -145,6 +145,11 @@ void MergedPatches::write(const Transform<>& X_WS, bool flipped, ManifoldList& o
     for (int k = 0; k < m.count; ++k) {
       m.points[k] = group.points[k];
       m.points[k].p_W = X_WS * group.points[k].p_W;
+      for (int other = 0; other < k;) {  // two triangles may call their edges alike
+        const bool taken = m.points[other].feature == m.points[k].feature;
+        if (taken) ++m.points[k].feature;
+        other = taken ? 0 : other + 1;
+      }
     }
     if (flipped) flip(m);
     out.push(m, first);

@@ -260,7 +260,6 @@ void sharpen_edges(const Facet& a, const Facet& b, const Convex& A, const Convex
   best.distance = distance;
   found.a = madd(s, u, a.p[0]);
   found.b = madd(t, v, b.p[0]);
-  found.feature = feature_pair(a.edge[0], b.edge[0]);
 }
 
 /// The disc at an end of a cylinder against a facet of the other shape: corners of the facet in the disc, where its edges
@@ -313,26 +312,48 @@ void clip_to_disc(const Convex& cylinder, bool of_a, const Facet& other, double 
   for (int i = 0; i < count; ++i) out.add_above(found[i].p_W, found[i].gap, found[i].feature);
 }
 
+/// Which vertex, edge or face of a shape a point of its core is on, where it is furthest along d.
+std::uint32_t feature_at(const Convex& shape, const Vec3<>& d, const Vec3<>& p) {
+  if (shape.kind == ShapeKind::kCylinder) {
+    const Vec3<> x = transpose_times(shape.X.R, p - shape.X.p);
+    const double near = 1e-4 * shape.size;  // points of curved surfaces are found less exactly
+    if (std::abs(x.z) < shape.half.z - near) return feature(FeatureKind::kCurved, 2);
+    const bool rim = x.x * x.x + x.y * x.y >= (shape.half.x - near) * (shape.half.x - near);
+    return feature(rim ? FeatureKind::kCurved : FeatureKind::kFace, int(x.z >= 0));
+  }
+  const double near = 1e-6 * shape.size;
+  std::uint32_t id;
+  if (norm(support(shape, d, id) - p) <= near) return id;
+  Facet facet;
+  if (touching_edge(shape, d, facet)) {
+    const Vec3<> e = facet.p[1] - facet.p[0], x = p - facet.p[0];
+    const double length = norm(e);
+    if (norm(facet.p[0] - p) <= near) return facet.vertex[0];
+    if (norm(facet.p[1] - p) <= near) return facet.vertex[1];
+    if (length > 0 && norm(cross(e, x)) <= near * length) return facet.edge[0];
+  }
+  return nearest_face(shape, d, facet) ? facet.face : id;
+}
+
 /// Where a contact of one point is: what was found, or one shape's furthest point, whichever leaves the shapes the least.
 void add_single_point(const Convex& A, const Convex& B, const BestAxis& best, const Separation& found,
                       PatchWriter& out) {
-  std::uint32_t id_a, id_b;
-  const Vec3<> a = support(A, -best.normal, id_a), b = support(B, best.normal, id_b);
-  const double rest = best.distance - dot(best.normal, found.a - found.b);
-  const Vec3<> candidates[3] = {madd(0.5 * rest, best.normal, found.a), a, madd(best.distance, best.normal, b)};
-  const std::uint32_t ids[3] = {found.feature, feature_pair(id_a, feature(FeatureKind::kCurved, 0x3fff)),
-                                feature_pair(feature(FeatureKind::kCurved, 0x3fff), id_b)};
+  const Vec3<>& n = best.normal;
+  std::uint32_t unused;
+  const double rest = best.distance - dot(n, found.a - found.b);
+  const Vec3<> candidates[3] = {madd(0.5 * rest, n, found.a), support(A, -n, unused),
+                                madd(best.distance, n, support(B, n, unused))};
   int chosen = 0;
   double least = std::numeric_limits<double>::infinity();
   for (int i = 0; i < 3; ++i) {
-    const double worst =
-        std::fmax(excess(A, candidates[i]), excess(B, madd(-best.distance, best.normal, candidates[i])));
+    const double worst = std::fmax(excess(A, candidates[i]), excess(B, madd(-best.distance, n, candidates[i])));
     if (worst < least - 1e-9 * (A.size + B.size)) {
       least = worst;
       chosen = i;
     }
   }
-  out.add_above(candidates[chosen], best.distance, ids[chosen]);
+  const Vec3<>& p = candidates[chosen];
+  out.add_above(p, best.distance, feature_pair(feature_at(A, -n, p), feature_at(B, n, madd(-best.distance, n, p))));
 }
 
 /// A face carries the contact: what of the other shape lies over it.

@@ -7,12 +7,12 @@ namespace kansetsu::detail {
 /// A point of the set of all differences a − b.
 struct DifferencePoint {
   Vec3<> w, a, b;
-  std::uint32_t feature_a, feature_b;
 };
 inline DifferencePoint difference_support(const Convex& A, const Convex& B, const Vec3<>& d) {
   DifferencePoint p;
-  p.a = support(A, d, p.feature_a);
-  p.b = support(B, -d, p.feature_b);
+  std::uint32_t unused;
+  p.a = support(A, d, unused);
+  p.b = support(B, -d, unused);
   p.w = p.a - p.b;
   return p;
 }

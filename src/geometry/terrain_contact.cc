@@ -6,7 +6,7 @@
 
 #include "geometry/merged_patch.h"
 #include "geometry/patch.h"
-#include "geometry/terrain.h"
+#include "geometry/terrain_walk.h"
 
 /// Convex shapes against surfaces of triangles: each triangle near the shape gives a patch, and patches of one region of
 /// the surface become one. All in the frame of the surface.
@@ -25,12 +25,9 @@ bool is_admissible(const TerrainTriangle& t, const Vec3<>& m) {
   const double size = norm(t.corner[1] - t.corner[0]) + norm(t.corner[2] - t.corner[0]);
   const double enough = highest - 1e-6 * size * lean;
   for (int i = 0; i < 3; ++i) {
-    const int next = (i + 1) % 3;
     const TriangleEdge& edge = t.edges[std::size_t(i)];
-    const bool touches = height[i] >= enough || height[next] >= enough;
-    const bool whole = height[i] >= enough && height[next] >= enough;
+    const bool whole = height[i] >= enough && height[(i + 1) % 3] >= enough;
     if (whole) return edge.ridge && along >= edge.lean - 1e-9;  // one edge carries it
-    (void)touches;
   }
   for (int i = 0; i < 3; ++i) {  // a corner: both of its edges have a say
     const TriangleEdge& edge = t.edges[std::size_t(i)];
@@ -50,47 +47,71 @@ class TriangleContact {
     const double offset = dot(t.normal, t.corner[0]);
     const double face = -support_height(shape_, -t.normal) - offset;
     if (!(face - shape_.radius <= margin_)) return;
-    if (!solid_ && dot(t.normal, centre()) < offset) return;  // behind the surface
     Convex triangle{.kind = ShapeKind::kTriangleMesh, .triangle = t.corner};
     for (const Vec3<>& c : t.corner) triangle.size = std::max(triangle.size, norm(c - t.corner[0]));
+    Manifold patch;
+    if (dot(t.normal, centre()) < offset) {  // behind the surface
+      if (solid_) face_contact(t, triangle, Keep::kRidges, patch);
+      return;
+    }
     const Separation found = separate(shape_, triangle, margin_ + shape_.radius);
     if (found.beyond) return;
-    Manifold patch;
-    if (found.distance > 0 && is_admissible(t, found.normal)) {
-      if (make_patch(shape_, triangle, found, margin_, patch)) out_.add(patch, t.region);
-      return;
+    if (found.distance <= 0) {
+      overlap_contact(t, triangle, face, patch);
+    } else if (!is_admissible(t, found.normal)) {
+      face_contact(t, triangle, Keep::kFace, patch);
+    } else if (make_patch(shape_, triangle, found, margin_, patch)) {
+      write(t, Keep::kRidges, patch);
     }
-    if (found.distance <= 0 && lean_contact(t, triangle, face, patch)) {
-      out_.add(patch, t.region);
-      return;
-    }
-    face_contact(t, triangle, patch);
-    if (patch.count > 0) out_.add(patch, t.region);
   }
 
  private:
+  /// Of the points of a patch: those over the face alone, or those at its ridges as well.
+  enum class Keep { kFace, kRidges };
+
   Vec3<> centre() const { return shape_.kind == ShapeKind::kConvexHull ? shape_.X * shape_.hull->centre : shape_.X.p; }
 
-  void face_contact(const TerrainTriangle& t, const Convex& triangle, Manifold& patch) {
+  /// Points that exist only because the surface is cut into triangles are left out.
+  void write(const TerrainTriangle& t, Keep keep, Manifold& patch) {
+    int kept = 0;
+    for (int i = 0; i < patch.count; ++i) {
+      const std::uint32_t id = patch.points[i].feature & 0xffff;
+      const auto k = std::size_t(id & 0x3fff) % 3;
+      const auto kind = FeatureKind(id >> 14);
+      const bool ridge = kind == FeatureKind::kEdge ? t.edges[k].ridge : t.edges[k].ridge || t.edges[(k + 2) % 3].ridge;
+      if (kind == FeatureKind::kFace || (keep == Keep::kRidges && ridge)) patch.points[kept++] = patch.points[i];
+    }
+    patch.count = kept;
+    if (kept > 0) out_.add(patch, t.region);
+  }
+
+  void face_contact(const TerrainTriangle& t, const Convex& triangle, Keep keep, Manifold& patch) {
     PatchWriter writer(patch, shape_.radius, 0, margin_);
     writer.set_normal(t.normal);
     Facet face, other;
     nearest_face(triangle, t.normal, face);
     touching_facet(shape_, -t.normal, other);
     clip_to_face(face, false, other, 1e-10 * (shape_.size + triangle.size), writer);
+    write(t, keep, patch);
   }
 
-  /// A face or an edge of the shape on a ridge, where that needs less depth than the triangle's own face.
-  bool lean_contact(const TerrainTriangle& t, const Convex& triangle, double face, Manifold& patch) {
+  /// Cores overlap: along the triangle's normal, or along a face or edge of the shape that needs less depth and leans over a
+  /// ridge. What would need less but leans elsewhere is for another triangle to say.
+  void overlap_contact(const TerrainTriangle& t, const Convex& triangle, double face, Manifold& patch) {
     Separation best;
     best.distance = face;
     best.normal = t.normal;
+    bool elsewhere = false, leans = false;
     const auto consider = [&](const Vec3<>& n) {
       const double s = separation_along(shape_, triangle, n);
-      if (s > best.distance + 1e-9 * shape_.size && is_admissible(t, n)) {
-        best.distance = s;
-        best.normal = n;
+      if (!(s > best.distance + 1e-9 * shape_.size)) return;
+      if (!is_admissible(t, n)) {
+        elsewhere = true;
+        return;
       }
+      best.distance = s;
+      best.normal = n;
+      leans = true;
     };
     Vec3<> n;
     if (nearest_face_normal(shape_, -t.normal, n)) consider(-n);
@@ -101,12 +122,11 @@ class TriangleContact {
       const double length = norm(c);
       if (length > 0) consider((dot(c, t.normal) < 0 ? -1 / length : 1 / length) * c);
     }
-    if (best.normal == t.normal) return false;
-    std::uint32_t a, b;
-    best.a = support(shape_, -best.normal, a);
-    best.b = support(triangle, best.normal, b);
-    best.feature = feature_pair(a, b);
-    return make_patch(shape_, triangle, best, margin_, patch);
+    if (!leans) return face_contact(t, triangle, elsewhere ? Keep::kFace : Keep::kRidges, patch);
+    std::uint32_t unused;
+    best.a = support(shape_, -best.normal, unused);
+    best.b = support(triangle, best.normal, unused);
+    if (make_patch(shape_, triangle, best, margin_, patch)) write(t, Keep::kRidges, patch);
   }
 
   const Convex& shape_;
@@ -118,48 +138,6 @@ class TriangleContact {
 Aabb grown(const Aabb& box, double margin) {
   const Vec3<> m{margin, margin, margin};
   return {box.lower - m, box.upper + m};
-}
-
-/// Calls visit(triangle) for those whose box meets `box`.
-template <class Visit>
-void visit_mesh(const MeshData& mesh, const Aabb& box, Visit&& visit) {
-  int stack[64], depth = 0;
-  stack[depth++] = 0;
-  while (depth > 0) {
-    const int index = stack[--depth];
-    const MeshData::Node& node = mesh.nodes[std::size_t(index)];
-    if (!overlap(node.box, box)) continue;
-    if (node.count > 0) {
-      for (int i = 0; i < node.count; ++i) visit(mesh.order[std::size_t(node.first + i)]);
-    } else {
-      stack[depth++] = node.first;  // halves are even: 64 levels are more than memory holds
-      stack[depth++] = index + 1;
-    }
-  }
-}
-
-template <class Visit>
-void visit_field(const HeightFieldData& d, const Aabb& box, Visit&& visit) {
-  const int cells_x = d.field.columns - 1, cells_y = d.field.rows - 1;
-  const auto cell = [](double x, double size, double step, int cells) {
-    return int(std::clamp(std::floor((x + 0.5 * size) / step), 0.0, double(cells - 1)));
-  };
-  if (box.upper.x < -0.5 * d.field.size_x || box.lower.x > 0.5 * d.field.size_x ||
-      box.upper.y < -0.5 * d.field.size_y || box.lower.y > 0.5 * d.field.size_y)
-    return;
-  const int column_0 = cell(box.lower.x, d.field.size_x, d.step_x, cells_x),
-            column_1 = cell(box.upper.x, d.field.size_x, d.step_x, cells_x),
-            row_0 = cell(box.lower.y, d.field.size_y, d.step_y, cells_y),
-            row_1 = cell(box.upper.y, d.field.size_y, d.step_y, cells_y);
-  for (int row = row_0; row <= row_1; ++row) {
-    for (int column = column_0; column <= column_1; ++column) {
-      const double* h = &d.field.heights[std::size_t(row) * std::size_t(d.field.columns) + std::size_t(column)];
-      if (std::max({h[0], h[1], h[d.field.columns], h[d.field.columns + 1]}) < box.lower.z) continue;
-      const int index = 2 * (row * cells_x + column);
-      visit(index);
-      visit(index + 1);
-    }
-  }
 }
 
 /// A convex shape placed in the frame of the surface.
