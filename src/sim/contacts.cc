@@ -92,7 +92,7 @@ void Contacts::find(std::vector<std::unique_ptr<FigureData>>& figures, double ti
   carried_.cache.update(keys_, manifolds_);
   if (carried_.remembered.size() < size_t(carried_.cache.slots()))
     carried_.remembered.resize(size_t(carried_.cache.slots()));
-  if (arms_.size() < carried_.remembered.size()) arms_.resize(carried_.remembered.size());
+  if (carried_.arms.size() < carried_.remembered.size()) carried_.arms.resize(carried_.remembered.size());
   touches_.clear();
   for (size_t i = 0; i < keys_.size(); ++i) {
     const auto near = [&](const ContactPoint& point) { return point.gap <= tol_gap; };
@@ -147,7 +147,7 @@ void Contacts::make_touch(const Manifold& m, const PairKey& key, const ContactMa
 
 /// The arm depends on the shape of the polygon only: distances between corners that agree to a millionth give the same.
 double Contacts::arm_of(int slot, const ContactPatch& patch) {
-  KnownArm& known = arms_[size_t(slot)];
+  KnownArm& known = carried_.arms[size_t(slot)];
   constexpr double kSame = 1e-12;  // [m²]
   bool same = known.count == patch.vertex_count;
   for (int k = 0; same && k < known.count; ++k) {

@@ -55,10 +55,17 @@ class Contacts {
   double smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin);
   std::vector<Touch>& touches() { return touches_; }
   void remember();  ///< the memories of this step's touches
-  /// What is carried from step to step, by slot.
+  /// The friction arm of a polygon that has been seen: it seldom changes.
+  struct KnownArm {
+    std::array<ContactVertex, ContactPatch::kMaxVertices> polygon{};
+    int count = 0;
+    double arm = 0;
+  };
+  /// What is carried from step to step; memories and arms by slot.
   struct Carried {
     ContactCache cache;
     std::vector<ContactMemory> remembered;
+    std::vector<KnownArm> arms;
   };
   const Carried& carried() const { return carried_; }
   void restore(const Carried& carried) { carried_ = carried; }
@@ -76,12 +83,6 @@ class Contacts {
   std::vector<Manifold> memory_, manifolds_;
   std::vector<PairKey> keys_;
   Carried carried_;
-  struct KnownArm {  ///< of a polygon that has been seen: it seldom changes
-    std::array<ContactVertex, ContactPatch::kMaxVertices> polygon{};
-    int count = 0;
-    double arm = 0;
-  };
-  std::vector<KnownArm> arms_;  ///< by slot
   double arm_of(int slot, const ContactPatch& patch);
   std::vector<Touch> touches_;
 };
