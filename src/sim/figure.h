@@ -51,7 +51,7 @@ struct FigureData {
   Eigen::VectorXd spring_torque;  ///< of springs between points
   Eigen::VectorXd stored;         ///< of what is stored in springs, and the inertia that stands for its implicit part
   Eigen::VectorXd stored_inertia;
-  double work_done = 0;            ///< of all torques but those of springs, in the last step [J]
+  double work_done = 0;       ///< of all torques but those of springs, in the last step [J]
   Eigen::VectorXd work_step;  ///< scratch
   Eigen::VectorXd q0, v0;     ///< at the beginning of a step of several stages
   std::vector<Eigen::VectorXd> rate_q, rate_v;

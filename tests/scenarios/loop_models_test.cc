@@ -92,10 +92,11 @@ TEST_CASE("loops of robots stay closed under random motor torques, and the ledge
     const WorldTotals& t = world.totals();
     const double end = world.kinetic_energy() + world.potential_energy();
     const double explained = t.work_torque + t.work_contact + t.work_connection + t.impact_energy;
-    MESSAGE(std::string(robot.name) << ": " << seconds << " s, rank deficiency " << report.rank_deficiency << ", gap " << t.worst_gap
-                       << " m, " << t.worst_angle << " rad, energy " << start << " -> " << end << " J, works "
-                       << t.work_torque << " + " << t.work_contact << " + " << t.work_connection << " J, unexplained "
-                       << end - start - explained << " J, speed " << world.v(id).cwiseAbs().maxCoeff());
+    MESSAGE(std::string(robot.name) << ": " << seconds << " s, rank deficiency " << report.rank_deficiency << ", gap "
+                                    << t.worst_gap << " m, " << t.worst_angle << " rad, energy " << start << " -> "
+                                    << end << " J, works " << t.work_torque << " + " << t.work_contact << " + "
+                                    << t.work_connection << " J, unexplained " << end - start - explained
+                                    << " J, speed " << world.v(id).cwiseAbs().maxCoeff());
     // The integrator keeps 1e-7 of the speeds per step; energies of millions of joules (the linkage) keep six digits.
     CHECK(std::abs(end - start - explained) < 1e-4 * (1 + std::abs(t.work_torque)) + 2e-6 * std::abs(start));
     CHECK(t.worst_gap < 1e-6);

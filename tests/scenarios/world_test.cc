@@ -81,3 +81,99 @@ TEST_CASE("a NaN torque stops the world with its name, and the state stays finit
   world.step();
   CHECK(world.time() == t);
 }
+
+TEST_CASE("a thousand steps with changing contacts do not allocate") {
+  WorldOptions options;
+  World world(options);
+  world.add_fixed(Plane{}, {}, {}, "floor");
+  const Model model = human28();
+  State state(model);
+  state.q.head<3>() << 0, 0, 0.9;
+  state.v[3] = 0.8;  // it topples
+  const FigureId id = world.add(model, state);
+  const Snapshot start = world.save();
+  world.advance(1.2);  // once to warm up: capacities grow when a step needs more than any before
+  REQUIRE(world.status() == WorldStatus::kRunning);
+  world.restore(start);
+  std::size_t most = 0, changes = 0, last = 0;
+  const std::size_t allocations = test::allocations_in([&] {
+    for (int i = 0; i < 1000; ++i) {
+      world.step();
+      const std::size_t now = world.report().contacts.size();
+      changes += now != last;
+      last = now;
+      most = std::max(most, now);
+    }
+  });
+  CHECK(allocations == 0);
+  CHECK(changes > 5);
+  CHECK(most >= 3);
+  CHECK(world.q(id).allFinite());
+}
+
+TEST_CASE("grab and release while swinging: the length of the state stays, nothing allocates, momentum is accounted") {
+  WorldOptions options;
+  options.gravity = {0, 0, -9.80665};
+  options.time_step = 5e-4;
+  World world(options);
+  const Model model = human28();
+  State state(model);
+  // Hanging by both hands from a bar at 2.2 m, arms up, a little aside so that it swings.
+  for (const char* joint : {"shoulderL_y", "shoulderR_y"}) {
+    state.q[model.coordinates(model.joint_id(joint)).q] = -3.0;
+  }
+  state.q.head<3>() << 0, 0, 0.5;
+  FigureOptions figure;
+  figure.name = "human";
+  figure.collides = false;
+  const FigureId id = world.add(model, state, figure);
+  const FrameId grips[2] = {model.frame_id("gripL"), model.frame_id("gripR")};
+  const auto grab = [&](int side) {
+    ConnectionOptions hand;
+    hand.mask = kPointMask;
+    hand.X_BC = to_transform(model.frame(grips[side]).origin);
+    hand.name = side == 0 ? "left" : "right";
+    return world.connect(kWorldBody, {id, model.frame_link(grips[side])}, hand);
+  };
+  ConnectionId hands[2] = {grab(0), grab(1)};
+  world.advance(0.7);
+  REQUIRE(world.status() == WorldStatus::kRunning);
+  const long size = world.q(id).size() + world.v(id).size();
+  CHECK(world.report().loop_gap < 1e-6);
+  const double T = world.kinetic_energy();
+  CHECK(T > 1);
+
+  // Let go of both: nothing jumps, and the centre of mass falls on a parabola.
+  const Vec3<> P = world.momentum();
+  world.release(hands[0]);
+  world.release(hands[1]);
+  CHECK(world.kinetic_energy() == T);
+  world.step();
+  const Vec3<> expected = P + (model.mass() * world.time_step()) * options.gravity;
+  CHECK(norm(world.momentum() - expected) < 1e-4 * norm(P));
+  world.advance(0.05);
+
+  // Grab again where the hands are: energy is lost to the impact, momentum changes by the impulses of the hands.
+  const Vec3<> before = world.momentum();
+  const double T_before = world.kinetic_energy();
+  hands[0] = grab(0), hands[1] = grab(1);
+  world.step();
+  Vec3<> impulse{};
+  for (const ConnectionReport& c : world.report().connections) impulse += c.impulse.f + world.time_step() * c.wrench.f;
+  const Vec3<> change = world.momentum() - before - (model.mass() * world.time_step()) * options.gravity;
+  CHECK(norm(change - impulse) < 1e-3 * norm(impulse));
+  CHECK(world.kinetic_energy() < T_before);
+  CHECK(world.report().impacts == 1);
+  CHECK(world.q(id).size() + world.v(id).size() == size);
+
+  const std::size_t allocations = test::allocations_in([&] {
+    for (int i = 0; i < 100; ++i) {
+      world.release(hands[0]);
+      world.step();
+      hands[0] = grab(0);
+      world.step();
+    }
+  });
+  CHECK(allocations == 0);
+  CHECK(world.status() == WorldStatus::kRunning);
+}
