@@ -30,7 +30,7 @@ inline Change check_normal(const ContactWork& k, PatchWork& p, const double* f, 
     const int worst = worst_vertex(p, w, k.push_tolerance);
     if (worst < 0) return Change::kNone;
     set_point(p, worst);
-    p.slip = SlipMode::kStick;
+    p.slip = p.given ? SlipMode::kSlide : SlipMode::kStick;
     return Change::kState;
   }
   if (!(f[2] > 0)) {
@@ -41,7 +41,7 @@ inline Change check_normal(const ContactWork& k, PatchWork& p, const double* f, 
     if (inside(p, f[2], -f[4], f[3])) return Change::kNone;
     int edge = 0;
     if (outside(p, f[2], -f[4], f[3], edge) <= 1e-12 * f[2]) return Change::kNone;
-    set_line(p, edge, edge + 1 < p.count ? edge + 1 : 0);
+    set_line(p, ring(p, edge), ring(p, edge + 1));
     return Change::kState;
   }
   if (p.mode == ContactMode::kLine) {
@@ -173,6 +173,7 @@ inline unsigned long long state_hash(const ContactWork& k) {
     const PatchWork& p = k.patches[i];
     mix(unsigned(p.mode) + 4 * unsigned(p.slip) + 16 * unsigned(p.mode == ContactMode::kSurface ? 0 : p.i0) +
         256 * unsigned(p.mode == ContactMode::kLine ? p.i1 : 0) + 4096 * unsigned(p.stopped));
+    if (p.three) mix(unsigned(p.corner[0] + 16 * p.corner[1] + 256 * p.corner[2]));
   }
   for (int b = 0; b < k.bound_count; ++b) mix(unsigned(k.bounds[b].side + 1));
   return hash;

@@ -47,6 +47,34 @@ inline bool try_surface(const PatchWork& p, const NormalProblem& q, double* f) {
   int edge = 0;
   return outside(p, f[0], -f[2], f[1], edge) <= 1e-12 * f[0];
 }
+/// Targets that are not in one plane: three closed vertices. Sets the plane through their targets.
+inline bool try_three(PatchWork& p, const NormalProblem& q, int i, int j, int l, double* f) {
+  const int corner[3] = {i, j, l};
+  const double ax = p.x[j] - p.x[i], ay = p.y[j] - p.y[i], bx = p.x[l] - p.x[i], by = p.y[l] - p.y[i];
+  const double det = ax * by - ay * bx;
+  if (!(absolute(det) > 1e-9 * (ax * ax + ay * ay + bx * bx + by * by))) return false;
+  const double dj = p.t[j] - p.t[i], dl = p.t[l] - p.t[i];
+  const double by_x = (dj * by - dl * ay) / det, by_y = (ax * dl - bx * dj) / det;
+  p.plane[0] = p.t[i] - by_x * p.x[i] - by_y * p.y[i], p.plane[1] = by_y, p.plane[2] = -by_x;
+  p.three = true;
+  for (int a = 0; a < 3; ++a) p.corner[a] = corner[a];
+  if (!try_surface(p, q, f)) return false;
+  for (int v = 0; v < p.count; ++v) {
+    if (v != i && v != j && v != l && vertex_outcome(p, q, f, v) < -q.tolerance) return false;
+  }
+  return true;
+}
+inline bool try_any_three(PatchWork& p, const NormalProblem& q, double* f) {
+  if (p.three && try_three(p, q, p.corner[0], p.corner[1], p.corner[2], f)) return true;
+  for (int i = 0; i < p.count; ++i) {
+    for (int j = i + 1; j < p.count; ++j) {
+      for (int l = j + 1; l < p.count; ++l) {
+        if (try_three(p, q, i, j, l, f)) return true;
+      }
+    }
+  }
+  return false;
+}
 inline bool try_line(const PatchWork& p, const NormalProblem& q, int i, int j, double* f) {
   double Ni[3], Nj[3], Ai[3], Aj[3], ri = p.t[i], rj = p.t[j];
   vertex_row(p, i, Ni);
@@ -87,13 +115,22 @@ inline void solve_normals(PatchWork& p, const NormalProblem& q, double* f) {
   };
   if (p.mode == ContactMode::kLine && try_line(p, q, p.i0, p.i1, z)) return take(z, p.mode, p.i0, p.i1);
   if (p.mode == ContactMode::kPoint && try_point(p, q, p.i0, z)) return take(z, p.mode, p.i0, p.i0);
-  if (p.spans && try_surface(p, q, z)) return take(z, ContactMode::kSurface, 0, 0);
+  if (p.spans && (p.planar ? try_surface(p, q, z) : try_any_three(p, q, z))) {
+    return take(z, ContactMode::kSurface, 0, 0);
+  }
   z[0] = z[1] = z[2] = 0;
   if (none_inwards(p, q, z, -1, -1)) return take(z, ContactMode::kOpen, 0, 0);
   const int edges = p.spans ? p.count : p.count - 1;
   for (int i = 0; i < edges; ++i) {
     const int j = i + 1 < p.count ? i + 1 : 0;
     if (try_line(p, q, i, j, z)) return take(z, ContactMode::kLine, i, j);
+  }
+  if (!p.planar) {  // then a diagonal may carry alone
+    for (int i = 0; i < p.count; ++i) {
+      for (int j = i + 2; j < p.count; ++j) {
+        if (try_line(p, q, i, j, z)) return take(z, ContactMode::kLine, i, j);
+      }
+    }
   }
   for (int i = 0; i < p.count; ++i) {
     if (try_point(p, q, i, z)) return take(z, ContactMode::kPoint, i, i);

@@ -184,7 +184,8 @@ void collect(const ContactPatch& patch, const bool* touches, kernel::PatchWork& 
 }
 
 void fit_targets(kernel::PatchWork& p) {
-  p.targets = false;
+  p.targets = p.three = false;
+  p.planar = true;
   for (int i = 0; i < p.count; ++i) p.targets = p.targets || p.t[i] != 0;
   if (!p.targets || !p.spans) return;
   // About the middle, so that the normal equations are 1 + 2×2: t = m + a·(y − y₀) − b·(x − x₀).
@@ -197,6 +198,12 @@ void fit_targets(kernel::PatchWork& p) {
   const double det = xx * yy - xy * xy;
   const double by_x = (tx * yy - ty * xy) / det, by_y = (ty * xx - tx * xy) / det;
   p.plane[0] = m - by_x * x0 - by_y * y0, p.plane[1] = by_y, p.plane[2] = -by_x;
+  double off = 0, size = 0;
+  for (int i = 0; i < p.count; ++i) {
+    off = std::max(off, std::abs(p.plane[0] + by_x * p.x[i] + by_y * p.y[i] - p.t[i]));
+    size = std::max(size, std::abs(p.t[i]));
+  }
+  p.planar = off <= 1e-12 * size;
 }
 
 void clear(const ContactProblem& problem, ContactResult& out) {

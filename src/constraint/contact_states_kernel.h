@@ -112,26 +112,38 @@ inline Triple opposing(FrictionSet set, const Triple& U) {
   return {along * U.x, along * U.y, U.z > 0 ? share : -share};
 }
 
-/// Largest outward distance of (X, Y)/fz from an edge of the touching polygon, times fz; the edge's first vertex.
+/// The closed vertices of a surface, in order.
+inline int ring_size(const PatchWork& p) { return p.three ? 3 : p.count; }
+inline int ring(const PatchWork& p, int i) {
+  const int size = ring_size(p), k = i < size ? i : i - size;
+  return p.three ? p.corner[k] : k;
+}
+inline bool is_closed(const PatchWork& p, int i) {
+  if (p.mode == ContactMode::kSurface) return !p.three || i == p.corner[0] || i == p.corner[1] || i == p.corner[2];
+  if (p.mode == ContactMode::kLine) return i == p.i0 || i == p.i1;
+  return p.mode == ContactMode::kPoint && i == p.i0;
+}
+
+/// Largest outward distance of (X, Y)/fz from an edge of the closed polygon, times fz; the edge by its place in the ring.
 inline double outside(const PatchWork& p, double fz, double X, double Y, int& edge) {
   double most = -1e300;
   edge = 0;
-  for (int i = 0; i < p.count; ++i) {
-    const int j = i + 1 < p.count ? i + 1 : 0;
+  for (int n = 0; n < ring_size(p); ++n) {
+    const int i = ring(p, n), j = ring(p, n + 1);
     const double dx = p.x[j] - p.x[i], dy = p.y[j] - p.y[i];
     const double size = root(dx * dx + dy * dy);
     if (!(size > 0)) continue;
     const double out = -p.turn * (dx * (Y - fz * p.y[i]) - dy * (X - fz * p.x[i])) / size;
-    if (out > most) most = out, edge = i;
+    if (out > most) most = out, edge = n;
   }
   return most;
 }
 
-/// Whether (X, Y)/fz lies in the touching polygon; without square roots.
+/// Whether (X, Y)/fz lies in the closed polygon; without square roots.
 inline bool inside(const PatchWork& p, double fz, double X, double Y) {
   bool in = true;
-  for (int i = 0; i < p.count; ++i) {
-    const int j = i + 1 < p.count ? i + 1 : 0;
+  for (int n = 0; n < ring_size(p); ++n) {
+    const int i = ring(p, n), j = ring(p, n + 1);
     const double dx = p.x[j] - p.x[i], dy = p.y[j] - p.y[i];
     in &= p.turn * (dx * (Y - fz * p.y[i]) - dy * (X - fz * p.x[i])) >= 0;
   }
@@ -154,10 +166,8 @@ inline double patch_residual(const ContactWork& k, const PatchWork& p, const dou
   }
   for (int i = 0; i < p.count; ++i) {
     const double a = approach(p, w, i);
-    const bool closed = p.mode == ContactMode::kSurface || (p.mode == ContactMode::kLine && (i == p.i0 || i == p.i1)) ||
-                        (p.mode == ContactMode::kPoint && i == p.i0);
     r = larger(r, -a * s);
-    if (closed) r = larger(r, smaller(absolute(a), larger(f[2], 0)) * s);
+    if (is_closed(p, i)) r = larger(r, smaller(absolute(a), larger(f[2], 0)) * s);
   }
   if (p.mode == ContactMode::kOpen) return r;
   r = larger(r, -f[2] * s);
