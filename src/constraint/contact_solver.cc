@@ -173,7 +173,8 @@ void remember(const ContactWork& k, std::span<ContactMemory> memory) {
     m.known = true, m.mode = p.mode, m.slip = p.slip, m.closed = 0;
     for (int v = 0; v < p.count; ++v) {
       const bool on_surface = !p.three || v == p.corner[0] || v == p.corner[1] || v == p.corner[2];
-      const bool closed = p.mode == ContactMode::kSurface ? on_surface : p.mode != ContactMode::kOpen && (v == p.i0 || v == p.i1);
+      const bool closed =
+          p.mode == ContactMode::kSurface ? on_surface : p.mode != ContactMode::kOpen && (v == p.i0 || v == p.i1);
       if (closed) m.closed = std::uint8_t(m.closed | 1u << p.id[v]);
     }
     for (int r = 0; r < 6; ++r) m.wrench[std::size_t(r)] = r < p.rows ? k.f[p.row + r] : 0.0;

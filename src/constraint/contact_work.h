@@ -35,8 +35,8 @@ struct PatchWork {
   ContactMode mode = ContactMode::kOpen;
   SlipMode slip = SlipMode::kStick;
   int i0 = 0, i1 = 0;   ///< vertices of a line; i0 that of a point
-  bool three = false;  ///< surface: closed at corner[] only
-  int corner[3]{};     ///< in order around the polygon
+  bool three = false;   ///< surface: closed at corner[] only
+  int corner[3]{};      ///< in order around the polygon
   bool newton = false;  ///< sliding: the direction is an unknown, linearised about e, U0, fz0, p0, wz0
   double e[3]{};        ///< sliding direction in the metric of the friction set (third: arm·ωz)
   double U0 = 0, fz0 = 0, p0[2]{}, wz0 = 0;
