@@ -254,3 +254,21 @@ TEST_CASE("sixteen stacked boxes stand for ten seconds") {
     CHECK(std::abs(world.q(boxes[size_t(i)])[0] - 1e-3 * (i % 3)) < 1e-4);
   }
 }
+
+TEST_CASE("stand: the torques that hold the human where it stands; in the air there are none") {
+  World world(earth());
+  world.add_fixed(Plane{}, {});
+  const Model model = human28();
+  FigureOptions figure;
+  figure.switches.limits = false;
+  const FigureId id = world.add(model, at(model, 0, 0, 0.88), figure);
+  const World::StandReport report = world.stand(id);
+  CHECK(report.feasible);
+  CHECK(report.contacts == 2);
+  for (int i = 0; i < 100; ++i) world.step();
+  CHECK(world.v(id).cwiseAbs().maxCoeff() < 1e-6);
+  CHECK(vertical_force(world) == doctest::Approx(676.65885).epsilon(1e-6));
+
+  world.set_state(id, at(model, 0, 0, 1.5));
+  CHECK_FALSE(world.stand(id).feasible);
+}

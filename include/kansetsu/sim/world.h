@@ -224,6 +224,15 @@ class World {
   };
   AssemblyReport assemble(double tolerance = 1e-12, int max_iterations = 100);
 
+  /// Torques that hold a figure with a free base still where it stands, by the contacts it has now; set_torque() is called
+  /// with them. `feasible` is false if it cannot stand so.
+  struct StandReport {
+    bool feasible = false;
+    double missing_force = 0, missing_torque = 0;  ///< what the contacts cannot give [N], [N·m]
+    int contacts = 0;
+  };
+  StandReport stand(FigureId id);
+
   /// All that matters, to the bit: states, warm starts, contact ids, connections, events, random numbers.
   Snapshot save() const;
   /// Throws Error unless the world has the figures, shapes and controllers that the snapshot was taken of.
