@@ -1,0 +1,15 @@
+#include "assembly/kernel_table.h"
+
+#include "base/isa_table.h"
+
+namespace kansetsu::kernel {
+
+#define KANSETSU_DECLARE(isa)                  \
+  namespace isa {                              \
+  extern const AssemblyKernels assembly_table; \
+  }
+KANSETSU_FOR_EACH_ISA(KANSETSU_DECLARE)
+
+const AssemblyKernels& assembly() { KANSETSU_PICK(assembly_table) }
+
+}  // namespace kansetsu::kernel
