@@ -35,8 +35,8 @@ struct Assembly::Impl {
   bool assembled = false;
 
   Impl(std::vector<Model> models, const AssemblyOptions& given) : figures(std::move(models)), options(given) {
-    if (options.threads < 1)
-      throw Error("Assembly: threads is " + std::to_string(options.threads) + ", must be at least 1");
+    if (options.threads < 1 || options.threads > 256)
+      throw Error("Assembly: threads is " + std::to_string(options.threads) + ", must be 1 to 256");
     if (options.refinements < 0)
       throw Error("Assembly: refinements is " + std::to_string(options.refinements) + ", must not be negative");
     for (const Model& model : figures) {

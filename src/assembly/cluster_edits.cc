@@ -158,6 +158,22 @@ void Clusters::cut(int b) {
   for (int e = 0; e < bond.end_count; ++e) {
     for (int c = body(ends(b)[e].part); c != top; c = (*this)[c].parent) (*this)[c].kept.erase(b);
   }
+  // a cluster that hung on this bond alone is on its own now
+  for (int e = 0; e < bond.end_count; ++e) {
+    for (int c = body(ends(b)[e].part); c != top; c = (*this)[c].parent) {
+      if ((*this)[c].rake_bond != b) continue;
+      if ((*this)[c].raked) {
+        touched_.push_back((*this)[c].parent);
+        unlink(c);
+        link(c, root_);
+      } else if (const int m = (*this)[c].parent; (*this)[m].promoted == c) {
+        (*this)[m].promoted = -1;
+      }
+      (*this)[c].raked = false;
+      (*this)[c].rake_bond = (*this)[c].hub = (*this)[c].home = -1;
+      break;
+    }
+  }
   (*this)[top].kept.erase(b);
   if ((*this)[top].closed.erase(b) && bond.grounded) {
     for (int c = top; c >= 0; c = (*this)[c].parent) --(*this)[c].ground;

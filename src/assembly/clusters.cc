@@ -83,7 +83,10 @@ void Clusters::set_open(int bond, bool open) {
 void Clusters::start() {
   open_.resize(mechanism_.bonds.size(), 0);
   unused_.clear();
-  for (int c = int(clusters_.size()) - 1; c >= 0; --c) unused_.push_back(c);
+  for (int c = int(clusters_.size()) - 1; c >= 0; --c) {
+    (*this)[c].parent = (*this)[c].first_child = -1;
+    unused_.push_back(c);
+  }
   active_.clear();
   cluster_of_.resize(size_t(part_count()));
   for (int p = 0; p < part_count(); ++p) {

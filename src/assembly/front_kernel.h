@@ -33,7 +33,7 @@ struct KeptRows {
 inline constexpr int kRowPadding = 8;
 constexpr int padded(int n) { return (n + kRowPadding - 1) / kRowPadding * kRowPadding; }
 
-/// A pivot below this part of its first value is a row that others imply. spec/dynamics.md §7, §12.
+/// A pivot below this part of what the row's free parts would give is a row that others imply. spec/dynamics.md §7, §12.
 inline constexpr double kRankTolerance = 1e-11;
 
 }  // namespace kansetsu
@@ -80,21 +80,25 @@ KANSETSU_HD int eliminate(const PivotRows& P) {
 
 /// Y may be singular: the row whose pivot has lost least comes first, rows that others imply are left out.
 /// @param order  out, count numbers: rows as they were eliminated; dropped ones last, with a zero row
-/// @param first  scratch, count numbers
-KANSETSU_HD int eliminate_by_rank(const PivotRows& P, int* order, double* first) {
-  for (int i = 0; i < P.count; ++i) {
-    order[i] = i;
-    first[i] = P.row(i)[P.closed(i)];
-  }
+/// @param own  the first so many rows are of joints: they hold where closures contradict them
+/// @param free  count numbers: the diagonal of Y if nothing held the parts, the measure for what is left of it
+KANSETSU_HD int eliminate_by_rank(const PivotRows& P, int own, int* order, const double* free) {
+  for (int i = 0; i < P.count; ++i) order[i] = i;
   for (int j = 0; j < P.count; ++j) {
-    int best = j;
     const auto left = [&](int k) {
       const int i = order[k];
-      return first[i] > 0 ? P.row(i)[P.closed(i)] / first[i] : 0.0;
+      return free[i] > 0 ? P.row(i)[P.closed(i)] / free[i] : 0.0;
     };
-    for (int k = j + 1; k < P.count; ++k) {
-      if (left(k) > left(best)) best = k;
-    }
+    const auto best_of = [&](bool joints) {
+      int best = j;
+      double most = -1;
+      for (int k = j; k < P.count; ++k) {
+        if ((!joints || order[k] < own) && left(k) > most) most = left(best = k);
+      }
+      return best;
+    };
+    int best = best_of(true);
+    if (order[best] >= own || !(left(best) > kRankTolerance)) best = best_of(false);
     if (!(left(best) > kRankTolerance)) {
       for (int k = j; k < P.count; ++k) {
         double* row = P.row(order[k]);

@@ -106,7 +106,8 @@ Solver::Solver(const std::vector<Model>& figures, const Mechanism& mechanism, Cl
       clusters_(clusters),
       options_(options),
       kernels_(kernel::assembly()),
-      scratch_(size_t(std::max(1, options.threads))) {
+      pool_(std::make_unique<SpinPool>(options.threads)),
+      scratch_(size_t(options.threads)) {
   for (const Model& model : figures) add_figure(model);
   joints_.resize(mechanism.joints.size());
   joints_on_.resize(mechanism.parts.size());
@@ -168,6 +169,7 @@ void Solver::resize() {
   const size_t rows = size_t(mechanism_.row_count);
   for (auto* a : {&h_, &compliance_, &rho_, &x_.n, &dx_.n}) a->resize(rows, 0.0);
   for (auto* a : {&x_.s, &dx_.s}) a->resize(6 * mechanism_.parts.size());
+  share_out();
   const size_t most = size_t(padded(clusters_.most_rows() + 8));
   for (SweepScratch& scratch : scratch_) {
     for (auto* a : {&scratch.a, &scratch.b, &scratch.c}) {
@@ -342,9 +344,15 @@ void Solver::load(std::span<const FigureInput> inputs, std::vector<ClosureData>&
     figures_[f].input = inputs[f];
     load_figure(figures_[f]);
   }
-  for (size_t j = 0; j < joints_.size(); ++j) load_joint(int(j));
-  for (size_t p = 0; p < mechanism_.parts.size(); ++p) load_part(int(p));
-  for (size_t g = 0; g < mechanism_.gears.size(); ++g) load_gear(int(g));
+  pool_->run([&](int w) {
+    const auto [j0, j1] = part_of(w, joints_.size());
+    for (int j = j0; j < j1; ++j) load_joint(j);
+    pool_->barrier();
+    const auto [p0, p1] = part_of(w, mechanism_.parts.size());
+    for (int p = p0; p < p1; ++p) load_part(p);
+    if (w > 0) return;
+    for (size_t g = 0; g < mechanism_.gears.size(); ++g) load_gear(int(g));
+  });
   if (!any_closure) return;
   find_poses();
   for (ClosureData& c : closures) {

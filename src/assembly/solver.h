@@ -2,6 +2,7 @@
 
 #include "assembly/clusters.h"
 #include "assembly/kernel_table.h"
+#include "base/spin_pool.h"
 #include "model/scratch.h"
 
 /// The numbers of an assembly: what the state makes of parts and bonds, and the sweeps over the clusters.
@@ -36,8 +37,21 @@ struct Unknowns {
 /// Memory of one thread.
 struct SweepScratch {
   std::vector<double> a, b, c;
+  double residual = 0;
   int dropped = 0;   ///< rows that others imply
   int singular = 0;  ///< rows of tree joints that nothing resists
+};
+
+/// Who does what in a sweep. Every cluster is computed by one thread from its children alone: the result does not depend on
+/// how they are shared out.
+struct SweepPlan {
+  std::vector<std::vector<int>> subtrees;  ///< per thread: roots of whole subtrees
+  std::vector<int> top;                    ///< what is above them, children first
+  struct Stage {
+    int begin, end;  ///< in `top`
+    bool shared;     ///< several threads, and a barrier after it
+  };
+  std::vector<Stage> stages;
 };
 
 class Solver {
@@ -45,7 +59,7 @@ class Solver {
   Solver(const std::vector<Model>& figures, const Mechanism& mechanism, Clusters& clusters,
          const AssemblyOptions& options);
 
-  /// After the mechanism has grown.
+  /// After the structure has changed.
   void resize();
   void load(std::span<const FigureInput> inputs, std::vector<ClosureData>& closures);
   /// From the parts to the root; then back, for given forces of the open rows in `n`.
@@ -90,12 +104,21 @@ class Solver {
   void up_body(Cluster& c);
   void up_merge(Cluster& c);
   void close_rows(Cluster& c, SweepScratch& scratch);
+  void free_mobility(const Cluster& c, double* out) const;
   void rake_up(Cluster& c, SweepScratch& scratch);
-  void refine_up(int c, SweepScratch& scratch);
+  void refine_up(int c);
   void down(int c, bool further, SweepScratch& scratch, Unknowns& x);
   double residuals(int first_bond, int last_bond);
-  void sweep_up(bool further);
-  void sweep_down(bool further, Unknowns& x);
+  void sweep_up(int worker, bool further);
+  void sweep_down(int worker, bool further, Unknowns& x);
+  void subtree_up(int root, bool further, SweepScratch& scratch);
+  void subtree_down(int root, bool further, SweepScratch& scratch, Unknowns& x);
+  void share_out();
+  /// The part of n things that is worker's: [first, last)
+  std::pair<int, int> part_of(int worker, size_t n) const {
+    const size_t w = size_t(worker), all = size_t(pool_->workers());
+    return {int(n * w / all), int(n * (w + 1) / all)};
+  }
 
   void find_poses();
   void recover_joint(int j);
@@ -126,6 +149,9 @@ class Solver {
   std::vector<double> h_, compliance_, rho_;
   std::vector<ClosureData>* closures_ = nullptr;
   Unknowns x_, dx_;
+  std::unique_ptr<SpinPool> pool_;
+  SweepPlan plan_;
+  std::vector<int> front_;             ///< scratch of share_out
   std::vector<SweepScratch> scratch_;  ///< per thread
   double residual_ = 0;
 };

@@ -65,17 +65,44 @@ void Solver::up_merge(Cluster& c) {
   }
 }
 
-void Solver::close_rows(Cluster& c, SweepScratch& scratch) {
-  if (c.closed_rows == 0) return;
+/// What the rows that a cluster closes would yield to a unit force if nothing held the parts.
+void Solver::free_mobility(const Cluster& c, double* out) const {
+  Force<> wrench[6];
   int row = 0;
   for (int b : c.closed) {
     const Bond& bond = mechanism_.bonds[size_t(b)];
+    for (int k = 0; k < bond.rows; ++k) out[row + k] = compliance_[size_t(bond.first + k)];
+    for (int e = bond.ends; e < bond.ends + bond.end_count; ++e) {
+      const int part = mechanism_.ends[size_t(e)].part;
+      const double* C_inv = mechanism_.parts[size_t(part)].C_inv;
+      bond_wrenches(b, part, wrench);
+      for (int k = 0; k < bond.rows; ++k) {
+        const Force<>& F = wrench[k];
+        const double six[6] = {F.t.x, F.t.y, F.t.z, F.f.x, F.f.y, F.f.z};
+        for (int i = 0; i < 6; ++i) {
+          double y = 0;
+          for (int j = 0; j <= i; ++j) y = madd(C_inv[6 * i + j], six[j], y);
+          out[row + k] = madd(y, y, out[row + k]);
+        }
+      }
+    }
+    row += bond.rows;
+  }
+}
+
+void Solver::close_rows(Cluster& c, SweepScratch& scratch) {
+  if (c.closed_rows == 0) return;
+  int row = 0, own = 0;
+  for (int b : c.closed) {
+    const Bond& bond = mechanism_.bonds[size_t(b)];
+    if (bond.kind != BondKind::kClosure) own += bond.rows;  // they come first
     for (int k = 0; k < bond.rows; ++k, ++row) {
       c.pivot.row(row)[c.pivot.right()] += h_[size_t(bond.first + k)];
       c.pivot.row(row)[c.pivot.closed(row)] += compliance_[size_t(bond.first + k)];
     }
   }
-  const int dropped = kernels_.close(c.pivot, c.rank_order, scratch.a.data(), c.out);
+  if (c.by_rank) free_mobility(c, scratch.a.data());
+  const int dropped = kernels_.close(c.pivot, own, c.rank_order, scratch.a.data(), c.out);
   (c.by_rank ? scratch.dropped : scratch.singular) += dropped;
 }
 
@@ -116,7 +143,7 @@ void Solver::up(int i, SweepScratch& scratch) {
 }
 
 /// The same for the right side rho_ alone, with nothing acting on the parts.
-void Solver::refine_up(int i, SweepScratch& scratch) {
+void Solver::refine_up(int i) {
   Cluster& c = clusters_[i];
   const auto has_share = [&](int k) { return clusters_[k].share.a != nullptr; };
   if (c.kind == ClusterKind::kSum) {
@@ -165,12 +192,11 @@ void Solver::refine_up(int i, SweepScratch& scratch) {
   double share[6] = {};
   kernels_.reduce(c.rake, nullptr, c.rake_z2, share);
   for (int k = 0; k < 6; ++k) c.share2[k] = -share[k];
-  (void)scratch;
 }
 
 void Solver::down(int i, bool further, SweepScratch& scratch, Unknowns& x) {
   const Cluster& c = clusters_[i];
-  if (c.kind == ClusterKind::kSum) return;
+  if (c.kind == ClusterKind::kSum || c.kind == ClusterKind::kRoot) return;
   if (c.raked) {
     const Bond& bond = mechanism_.bonds[size_t(c.rake_bond)];
     const double* z = further ? c.rake_z2 : c.rake.a + c.rake.right();
@@ -244,29 +270,26 @@ double Solver::residuals(int first, int last) {
   return largest;
 }
 
-void Solver::sweep_up(bool further) {
-  SweepScratch& scratch = scratch_[0];
+void Solver::subtree_up(int root, bool further, SweepScratch& scratch) {
   const auto deepest = [&](int c) {
     while (clusters_[c].first_child >= 0) c = clusters_[c].first_child;
     return c;
   };
-  for (int c = deepest(clusters_.root());;) {
+  for (int c = deepest(root);;) {
     if (further) {
-      refine_up(c, scratch);
+      refine_up(c);
     } else {
       up(c, scratch);
     }
-    if (c == clusters_.root()) return;
+    if (c == root) return;
     const int next = clusters_[c].next_sibling;
     c = next >= 0 ? deepest(next) : clusters_[c].parent;
   }
 }
 
-void Solver::sweep_down(bool further, Unknowns& x) {
-  SweepScratch& scratch = scratch_[0];
-  const int root = clusters_.root();
+void Solver::subtree_down(int root, bool further, SweepScratch& scratch, Unknowns& x) {
   for (int c = root;;) {
-    if (c != root) down(c, further, scratch, x);
+    down(c, further, scratch, x);
     if (clusters_[c].first_child >= 0) {
       c = clusters_[c].first_child;
       continue;
@@ -277,22 +300,123 @@ void Solver::sweep_down(bool further, Unknowns& x) {
   }
 }
 
+/// Whole subtrees for the threads, a few each so that they even out; what is above them in stages of one level. A stage that
+/// costs less than meeting at a barrier (1 µs, in which a core does some 2000 multiplications of these kernels) is done by
+/// one thread together with its neighbours.
+void Solver::share_out() {
+  constexpr double kBarrier = 2000;
+  constexpr size_t kPerThread = 4;
+  const size_t threads = scratch_.size();
+  plan_.subtrees.resize(threads);
+  for (auto& list : plan_.subtrees) list.clear();
+  plan_.top.clear();
+  plan_.stages.clear();
+  if (threads == 1) {
+    plan_.subtrees[0].push_back(clusters_.root());
+    return;
+  }
+  const auto cost = [&](int c) { return clusters_[c].subtree_cost; };
+  const auto cheaper = [&](int a, int b) { return cost(a) != cost(b) ? cost(a) < cost(b) : a < b; };
+  front_.assign(1, clusters_.root());
+  const double fair = cost(clusters_.root()) / double(kPerThread * threads);
+  while (!front_.empty() && cost(front_.front()) > std::max(fair, 4 * kBarrier)) {
+    std::pop_heap(front_.begin(), front_.end(), cheaper);
+    const int c = front_.back();
+    front_.pop_back();
+    plan_.top.push_back(c);
+    for (int k = clusters_[c].first_child; k >= 0; k = clusters_[k].next_sibling) {
+      front_.push_back(k);
+      std::push_heap(front_.begin(), front_.end(), cheaper);
+    }
+  }
+  // the largest first, each to the thread that has least
+  std::sort(front_.begin(), front_.end(), [&](int a, int b) { return cheaper(b, a); });
+  double load[256] = {};
+  for (int c : front_) {
+    const size_t w = size_t(std::min_element(load, load + threads) - load);
+    load[w] += cost(c);
+    plan_.subtrees[w].push_back(c);
+  }
+  std::sort(plan_.top.begin(), plan_.top.end(), [&](int a, int b) {
+    return clusters_[a].level != clusters_[b].level ? clusters_[a].level < clusters_[b].level : a < b;
+  });
+  for (int begin = 0, end; begin < int(plan_.top.size()); begin = end) {
+    double sum = 0;
+    for (end = begin; end < int(plan_.top.size()) &&
+                      clusters_[plan_.top[size_t(end)]].level == clusters_[plan_.top[size_t(begin)]].level;
+         ++end) {
+      sum += clusters_[plan_.top[size_t(end)]].cost;
+    }
+    const bool shared = end - begin > 1 && sum > 2 * kBarrier;
+    if (!shared && !plan_.stages.empty() && !plan_.stages.back().shared) {
+      plan_.stages.back().end = end;
+    } else {
+      plan_.stages.push_back({begin, end, shared});
+    }
+  }
+}
+
+void Solver::sweep_up(int w, bool further) {
+  SweepScratch& scratch = scratch_[size_t(w)];
+  for (int c : plan_.subtrees[size_t(w)]) subtree_up(c, further, scratch);
+  for (const SweepPlan::Stage& stage : plan_.stages) {
+    pool_->barrier();
+    if (!stage.shared && w > 0) continue;
+    const int step = stage.shared ? pool_->workers() : 1;
+    for (int k = stage.begin + (stage.shared ? w : 0); k < stage.end; k += step) {
+      if (further) {
+        refine_up(plan_.top[size_t(k)]);
+      } else {
+        up(plan_.top[size_t(k)], scratch);
+      }
+    }
+  }
+}
+
+void Solver::sweep_down(int w, bool further, Unknowns& x) {
+  SweepScratch& scratch = scratch_[size_t(w)];
+  for (auto stage = plan_.stages.rbegin(); stage != plan_.stages.rend(); ++stage) {
+    if (stage->shared || w == 0) {
+      const int step = stage->shared ? pool_->workers() : 1;
+      for (int k = stage->end - 1 - (stage->shared ? w : 0); k >= stage->begin; k -= step) {
+        down(plan_.top[size_t(k)], further, scratch, x);
+      }
+    }
+    pool_->barrier();
+  }
+  for (int c : plan_.subtrees[size_t(w)]) subtree_down(c, further, scratch, x);
+}
+
 void Solver::assemble() {
   for (SweepScratch& scratch : scratch_) scratch.dropped = scratch.singular = 0;
-  sweep_up(false);
+  pool_->run([&](int w) { sweep_up(w, false); });
 }
 
 void Solver::disassemble() {
-  sweep_down(false, x_);
+  pool_->run([&](int w) {
+    sweep_down(w, false, x_);
+    scratch_[size_t(w)].residual = 0;
+    for (int k = 0; k < options_.refinements; ++k) {
+      const auto [n0, n1] = part_of(w, x_.n.size());
+      const auto [s0, s1] = part_of(w, x_.s.size());
+      const auto [b0, b1] = part_of(w, mechanism_.bonds.size());
+      std::fill(dx_.n.begin() + n0, dx_.n.begin() + n1, 0.0);  // open rows get nothing more
+      pool_->barrier();
+      scratch_[size_t(w)].residual = residuals(b0, b1);
+      pool_->barrier();
+      sweep_up(w, true);
+      pool_->barrier();
+      sweep_down(w, true, dx_);
+      pool_->barrier();
+      for (int n = n0; n < n1; ++n) x_.n[size_t(n)] += dx_.n[size_t(n)];
+      for (int n = s0; n < s1; ++n) x_.s[size_t(n)] += dx_.s[size_t(n)];
+    }
+    pool_->barrier();
+    const auto [j0, j1] = part_of(w, joints_.size());
+    for (int j = j0; j < j1; ++j) recover_joint(j);
+  });
   residual_ = 0;
-  for (int k = 0; k < options_.refinements; ++k) {
-    residual_ = residuals(0, int(mechanism_.bonds.size()));
-    std::fill(dx_.n.begin(), dx_.n.end(), 0.0);  // open rows get nothing more
-    sweep_up(true);
-    sweep_down(true, dx_);
-    for (size_t n = 0; n < x_.n.size(); ++n) x_.n[n] += dx_.n[n];
-    for (size_t n = 0; n < x_.s.size(); ++n) x_.s[n] += dx_.s[n];
-  }
+  for (const SweepScratch& scratch : scratch_) residual_ = std::max(residual_, scratch.residual);
 }
 
 }  // namespace kansetsu

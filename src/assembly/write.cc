@@ -187,7 +187,6 @@ void Solver::write(AssemblyResult& out) {
     dropped += scratch.dropped;
     singular += scratch.singular;
   }
-  for (size_t j = 0; j < joints_.size(); ++j) recover_joint(int(j));
   bool regular = singular == 0;
   bool posed = false;
   for (size_t f = 0; f < figures_.size(); ++f) {

@@ -24,8 +24,8 @@ void add_child_entry(const KeptRows& child, int bonds, const int* place, const i
                      const KeptRows& G) {
   add_child({child, bonds, place, rows}, P, G);
 }
-int close_entry(const PivotRows& P, int* order, double* scratch, const KeptRows& G) {
-  const int dropped = order ? eliminate_by_rank(P, order, scratch) : eliminate(P);
+int close_entry(const PivotRows& P, int own, int* order, const double* free, const KeptRows& G) {
+  const int dropped = order ? eliminate_by_rank(P, own, order, free) : eliminate(P);
   add_product(P, -1, G);
   return dropped;
 }

@@ -123,7 +123,7 @@ TEST_CASE("one join and its split, with all matrices") {
   }
   const PivotRows P{pivot_rows, n, 12, ld_pivot};
   const KeptRows G{kept_rows, 12, ld_kept};
-  CHECK(kernel::assembly().close(P, nullptr, nullptr, G) == 0);
+  CHECK(kernel::assembly().close(P, 0, nullptr, nullptr, G) == 0);
 
   const Eigen::MatrixXd Lambda = matrix_of("result", "Lambda");
   const Eigen::VectorXd beta = vector(json.at("result").at("beta"));
