@@ -2,9 +2,11 @@
 // start, the same limits. A target counts as solved where Kansetsu's forward kinematics of the answer is within 1e-6 m and
 // 1e-6 rad of it and, in the rows with limits, no limit is broken. Times include restarts and failures.
 //
-//   bench_ik URDF LINK [LOCK,LOCK,…] [--count N] [--seed S] [--targets FILE]
+//   bench_ik URDF LINK [--lock JOINT,JOINT,…] [--count N] [--peer-count N] [--seed S] [--targets FILE]
+//   bench_ik human28
 //
-// Joints named in LOCK are held at zero. --targets writes the targets as JSON, for bench/ik_peers.py.
+// Locked joints are held at zero. --targets writes the targets as JSON, for bench/ik_peers.py. human28: both hands, both feet and
+// the centre of mass of the figure, near by, solved; and one differential step of the same tasks.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -18,9 +20,12 @@
 #include <nlohmann/json.hpp>
 
 #include "kansetsu/ik/arm.h"
+#include "kansetsu/ik/differential.h"
 #include "kansetsu/io/urdf.h"
+#include "kansetsu/kinematics/centroidal.h"
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/model/edit.h"
+#include "kansetsu/model/figures.h"
 #include "kansetsu/spatial/eigen.h"
 #include "kansetsu/spatial/rotations.h"
 
@@ -214,6 +219,62 @@ void write_targets(const Setting& s, const std::string& file) {
   std::ofstream(file) << json;
 }
 
+double median(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  return x[x.size() / 2];
+}
+
+void bench_figure() {
+  const Model model = human28();
+  std::mt19937_64 rng(3);
+  const auto uniform = [&](double a) { return a * (2 * double(rng() >> 11) * 0x1p-53 - 1); };
+  std::vector<ik::FrameOn> frames;
+  ik::Problem problem;
+  for (const char* name : {"gripL", "gripR", "soleL", "soleR"}) {
+    frames.push_back(ik::frame_on(model, name));
+    problem.add(ik::PoseTask{frames.back(), {}});
+  }
+  problem.add(ik::ComTask{});
+  ik::Solver solver(model, problem);
+  ik::Differential control(model, problem);
+  ik::Report report;
+  Eigen::VectorXd v(model.nv());
+  std::vector<double> solution, iteration, step;
+  int solved = 0;
+  constexpr int kTrials = 500, kRounds = 7;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    Eigen::VectorXd start = neutral(model), there = start;
+    for (int k = 7; k < model.nq(); ++k) {
+      start[k] = std::clamp(uniform(0.3), model.lower_position()[k], model.upper_position()[k]);
+      there[k] = std::clamp(start[k] + uniform(0.02), model.lower_position()[k], model.upper_position()[k]);
+    }
+    const LinkPoses poses = fk(model, there);
+    for (ik::Problem* p : {&solver.problem(), &control.problem()}) {
+      for (size_t i = 0; i < 4; ++i) {
+        std::get<ik::PoseTask>(p->items[i].task).target = poses[frames[i].link] * frames[i].X_LF;
+      }
+      std::get<ik::ComTask>(p->items[4].task).target = center_of_mass(model, there);
+    }
+    double best = 1e30, best_step = 1e30;
+    for (int round = 0; round < kRounds; ++round) {
+      const auto begin = Clock::now();
+      solver.solve(start, report);
+      const auto middle = Clock::now();
+      control.step(start, 1e-3, v);
+      const auto end = Clock::now();
+      best = std::min(best, std::chrono::duration<double, std::micro>(middle - begin).count());
+      best_step = std::min(best_step, std::chrono::duration<double, std::micro>(end - middle).count());
+    }
+    solved += report.solved();
+    solution.push_back(best);
+    iteration.push_back(best / std::max(report.iterations, 1));
+    step.push_back(best_step);
+  }
+  std::printf("human28, hands, feet and centre of mass, seed 3: %d of %d solved\n", solved, kTrials);
+  std::printf("solution %.1f us, iteration %.1f us, differential step %.1f us (medians)\n", median(solution),
+              median(iteration), median(step));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -223,7 +284,7 @@ int main(int argc, char** argv) {
   size_t count = 10'000, peer_count = 10'000;
   std::uint64_t seed = 1;
   app.add_option("URDF", file)->required();
-  app.add_option("LINK", link)->required();
+  app.add_option("LINK", link);
   app.add_option("--lock", locked, "joints held at zero")->delimiter(',');
   app.add_option("--count", count);
   app.add_option("--peer-count", peer_count, "targets for KDL, the first of them");
@@ -231,6 +292,10 @@ int main(int argc, char** argv) {
   app.add_option("--targets", targets, "write the targets here");
   CLI11_PARSE(app, argc, argv);
 
+  if (file == "human28") {
+    bench_figure();
+    return 0;
+  }
   Model model = value_or_throw(io::load_urdf(file));
   if (!locked.empty()) model = lock_joints(model, locked, neutral(model));
   Setting s{model, ik::frame_on(model, link), {}, {}};

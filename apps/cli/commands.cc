@@ -23,7 +23,7 @@ constexpr std::array kCommands{
             declare_eval},
     Command{"ik", "find configurations that bring frames where they shall be, JSON out",
             "  kansetsu ik panda.urdf --target panda_link8:0.4,0.1,0.5,3.14,0,0\n"
-            "  kansetsu ik human28 --in tasks.json --record motion.csv",
+            "  kansetsu ik human28 --in tasks.json --record motion.mcap",
             declare_ik},
     Command{"convert", "write a model in another format",
             "  kansetsu convert robot.urdf small.urdf --merge-fixed\n"

@@ -11,6 +11,7 @@
 #include "cli/json_writer.h"
 #include "cli/load_model.h"
 #include "cli/output.h"
+#include "kansetsu/io/recording.h"
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/model/joint_values.h"
 
@@ -58,32 +59,25 @@ void write_report(JsonWriter& json, const Model& model, const ik::Report& report
   json.end_array().end_object();
 }
 
-/// Names of the numbers of q: joints as they are, those of several numbers with an index.
-std::string csv_header(const Model& model) {
-  std::string text = "t";
-  if (model.base() == Base::kFree) text += ",base.x,base.y,base.z,base.qx,base.qy,base.qz,base.qw";
-  for (int j = 0; j < model.joint_count(); ++j) {
-    const int n = model.coordinates(JointId(j)).nq;
-    const std::string& name = model.joint(JointId(j)).name;
-    for (int k = 0; k < n; ++k) text += n == 1 ? "," + name : fmt::format(",{}[{}]", name, k);
-  }
-  return text + "\n";
-}
-
-/// The way from the start to the solution in one second, as CSV.
+/// The way from the start to the solution in one second, at rest at both ends.
 void write_motion(const std::string& file, const Model& model, const Eigen::VectorXd& start,
                   const Eigen::VectorXd& end) {
-  Output out(file);
-  out.write(csv_header(model));
+  io::Recording recording;
+  recording.header.figures.push_back({model.name(), model});
+  recording.header.notes = {{"program", "kansetsu ik"}};
   constexpr int kFrames = 60;
+  const Eigen::VectorXd way = difference(model, start, end);
   for (int i = 0; i <= kFrames; ++i) {
-    const double t = double(i) / kFrames, s = t * t * (3 - 2 * t);  // at rest at both ends
-    const Eigen::VectorXd q = interpolate(model, start, end, s);
-    std::string line = fmt::format("{}", t);
-    for (const double x : q) line += fmt::format(",{}", x);
-    out.write(line + "\n");
+    const double t = double(i) / kFrames, s = t * t * (3 - 2 * t);
+    io::RecordedFrame frame{.time = t};
+    State state(model);
+    state.q = interpolate(model, start, end, s);
+    state.v = (6 * t * (1 - t)) * way;
+    frame.states.push_back(std::move(state));
+    recording.frames.push_back(std::move(frame));
   }
-  out.commit();
+  const std::vector<Diagnostic> problems = io::write_recording(recording, file);
+  if (has_errors(problems)) throw Failure(kBadFile, to_string(problems));
 }
 
 Exit run_ik(const Options& options) {
@@ -135,7 +129,8 @@ Runner declare_ik(CLI::App& app) {
   app.add_option("--in", options->in, "request with tasks, start and options as JSON; - is standard input")
       ->type_name("FILE");
   app.add_option("--out", options->out, "reply; standard output by default")->type_name("FILE");
-  app.add_option("--record", options->record, "write the way from the start to the solution as CSV")->type_name("FILE");
+  app.add_option("--record", options->record, "write the way from the start to the solution: .mcap, .csv, .npz or .glb")
+      ->type_name("FILE");
   app.add_option("--starts", options->starts, "starting points to try; 20 by default")->type_name("N");
   app.add_option("--solutions", options->solutions, "as many different ones as are found, up to N")->type_name("N");
   app.add_flag("--no-limits", options->no_limits, "leave the model's limits out of account");

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "cli/eval_state.h"
 #include "cli/json_shape.h"
@@ -192,12 +193,27 @@ void read_task(const json& task, const std::string& path, const Model& model, Pr
           {e.whole("level", 0), e.number("weight", 1), e.number("tolerance", 1e-8), e.text("name")});
 }
 
-ik::CapsuleOn read_capsule(const json& value, const std::string& path, const Model& model, Problems& problems) {
-  if (!is_object_of(value, path, {"link", "a", "b", "radius"}, problems)) return {};
+/// {"sphere": radius} or {"capsule": [radius, length]}, at p, rpy on the link; without one, in the world.
+std::optional<ik::ShapeOn> read_shape(const json& value, const std::string& path, const Model& model,
+                                      Problems& problems) {
+  if (!is_object_of(value, path, {"link", "p", "rpy", "quat_xyzw", "sphere", "capsule"}, problems)) return {};
   const Entries e(value, path, model, problems);
-  ik::CapsuleOn c{{}, e.vec3("a"), e.vec3("b", e.vec3("a")), e.number("radius", 0)};
-  if (e.has("link")) c.link = e.frame("link").link;
-  return c;
+  Shape shape = Sphere{};
+  if (e.has("sphere")) {
+    shape = Sphere{e.number("sphere", 0)};
+  } else if (e.has("capsule")) {
+    if (const auto x = numbers(value.at("capsule"), 2, path + ".capsule", problems)) shape = Capsule{(*x)[0], (*x)[1]};
+  } else {
+    problems.bad_shape(path, "must have a sphere or a capsule");
+  }
+  try {
+    ik::ShapeOn on{Geometry(shape), std::nullopt, e.pose()};
+    if (e.has("link")) on.link = e.frame("link").link;
+    return on;
+  } catch (const Error& error) {
+    problems.bad_shape(path, error.what());
+    return {};
+  }
 }
 
 void read_clearances(const json& request, const Model& model, Problems& problems, ik::Problem& out) {
@@ -209,9 +225,9 @@ void read_clearances(const json& request, const Model& model, Problems& problems
     const json& c = (*all)[i];
     if (!is_object_of(c, path, {"first", "second", "least"}, problems)) continue;
     const Entries e(c, path, model, problems);
-    out.clearances.push_back({read_capsule(c.value("first", json::object()), path + ".first", model, problems),
-                              read_capsule(c.value("second", json::object()), path + ".second", model, problems),
-                              e.number("least", 0)});
+    auto first = read_shape(c.value("first", json::object()), path + ".first", model, problems);
+    auto second = read_shape(c.value("second", json::object()), path + ".second", model, problems);
+    if (first && second) out.clearances.push_back({*std::move(first), *std::move(second), e.number("least", 0)});
   }
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ik/capsules.h"
 #include "ik/figure.h"
+#include "ik/round_distance.h"
 #include "kansetsu/base/error.h"
 #include "kansetsu/spatial/rotations.h"
 
@@ -27,6 +27,21 @@ Vec3<> direction(const Vec3<>& a) {
 Vec3<> any_normal(const Vec3<>& a) {
   const Vec3<> other = std::abs(a.x) < 0.6 ? Vec3<>{1, 0, 0} : Vec3<>{0, 1, 0};
   return direction(cross(a, other));
+}
+
+/// Of a symmetric positive semidefinite matrix, by elimination: never negative.
+double determinant(Eigen::Matrix<double, 6, 6> A) {
+  double product = 1;
+  for (int k = 0; k < 6; ++k) {
+    const double pivot = A(k, k);
+    if (!(pivot > 0)) return 0;
+    product *= pivot;
+    for (int i = k + 1; i < 6; ++i) {
+      const double factor = A(i, k) / pivot;
+      for (int j = k + 1; j < 6; ++j) A(i, j) -= factor * A(k, j);
+    }
+  }
+  return product;
 }
 
 std::string known_names(const Model& model) {
@@ -255,26 +270,26 @@ void TaskEvaluator::rows(const AnyTask& task, Vector e, Rows J) {
 
 double TaskEvaluator::distance(const Clearance& clearance, Vector gradient) {
   check_size("TaskEvaluator::distance", "gradient", gradient.size(), impl_->nv);
-  const auto placed = [&](const CapsuleOn& c) {
-    const Transform<> X = c.link ? impl_->figure.pose(*c.link, {}) : Transform<>{};
-    return Segment{X * c.a, X * c.b};
-  };
-  const ClosestPoints points = closest_points(placed(clearance.first), placed(clearance.second));
-  const Vec3<> way = points.first - points.second;
-  const double length = norm(way);
-  const Vec3<> n = length > 0 ? (1 / length) * way : Vec3<>{0, 0, 1};
+  const auto place = [&](const ShapeOn& s) { return s.link ? impl_->figure.pose(*s.link, s.X_LS) : s.X_LS; };
+  if (!is_round(clearance.first.geometry) || !is_round(clearance.second.geometry)) {
+    throw Error(std::string("TaskEvaluator::distance: of spheres and capsules only, not of a ") +
+                to_string(clearance.first.geometry.kind()) + " and a " + to_string(clearance.second.geometry.kind()));
+  }
+  const Distance d = round_distance(clearance.first.geometry, place(clearance.first), clearance.second.geometry,
+                                    place(clearance.second));
   gradient.setZero();
-  const auto add = [&](const CapsuleOn& c, const Vec3<>& p, double sign) {
-    if (!c.link) return;
-    impl_->figure.jacobian(*c.link, p, impl_->block.data());
+  const auto add = [&](const ShapeOn& s, const Vec3<>& p, double sign) {
+    if (!s.link) return;
+    impl_->figure.jacobian(*s.link, p, impl_->block.data());
     const double* v = impl_->block.data() + 3 * impl_->nv;
+    const Vec3<> n = sign * d.normal_W;
     for (int k = 0; k < impl_->nv; ++k) {
-      gradient[k] += sign * (n.x * v[k] + n.y * v[impl_->nv + k] + n.z * v[2 * impl_->nv + k]);
+      gradient[k] += n.x * v[k] + n.y * v[impl_->nv + k] + n.z * v[2 * impl_->nv + k];
     }
   };
-  add(clearance.first, points.first, 1);
-  add(clearance.second, points.second, -1);
-  return length - clearance.first.radius - clearance.second.radius;
+  add(clearance.first, d.p_WA, 1);
+  add(clearance.second, d.p_WB, -1);
+  return d.distance;
 }
 
 double TaskEvaluator::manipulability(const FrameOn& frame) {

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "kansetsu/geometry/geometry.h"
 #include "kansetsu/kinematics/kinematics.h"
 
 /// What inverse kinematics is asked for. A task measures an error e(q), zero where it is met; units are metres and radians.
@@ -88,17 +89,21 @@ struct StayTask {
 using AnyTask = std::variant<PositionTask, OrientationTask, PoseTask, AxisTask, LookAtTask, ComTask, RelativePoseTask,
                              MarkerTask, PostureTask, StayTask>;
 
-/// A ball or a capsule, for distances: everything within `radius` of the segment from a to b. On a link, or in the world.
-struct CapsuleOn {
+/// A sphere or a capsule on a link, or in the world, for distances.
+struct ShapeOn {
+  Geometry geometry;
   std::optional<LinkId> link{};  ///< none: fixed to the world
-  Vec3<> a{}, b{};               ///< in the link's frame
-  double radius = 0;
+  Transform<> X_LS{};            ///< on the link, or in the world
 };
-/// The two must stay apart: distance of their surfaces ≥ least. An inequality, above all tasks.
+/// The two must stay apart: signed distance of their surfaces ≥ least. An inequality, above all tasks.
 struct Clearance {
-  CapsuleOn first{}, second{};
+  ShapeOn first, second;
   double least = 0;
 };
+/// One for each pair of spheres and capsules among the collision shapes of links that may collide (Model::may_collide).
+std::vector<Clearance> self_clearances(const Model& model, double least);
+/// One for each sphere and capsule among the collision shapes that move, against something in the world.
+std::vector<Clearance> obstacle_clearances(const Model& model, const ShapeOn& obstacle, double least);
 
 /// Rows of a task: at most so many.
 int row_count(const AnyTask& task, const Model& model);
@@ -118,7 +123,7 @@ class TaskEvaluator {
   /// The errors and J = −∂e/∂v, row by row: J·v removes the error. @param J  out, row_count() × nv
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   void rows(const AnyTask& task, Eigen::Ref<Eigen::VectorXd> e, Eigen::Ref<RowMajor> J);
-  /// Distance of the surfaces, and its derivative by v.
+  /// Signed distance of the surfaces, and its derivative by v.
   double distance(const Clearance& clearance, Eigen::Ref<Eigen::VectorXd> gradient);
   /// √det(J·Jᵀ) of the frame's pose over the joints (Yoshikawa); in a singular configuration 0.
   double manipulability(const FrameOn& frame);

@@ -157,6 +157,27 @@ TEST_CASE("human28: hands, feet and centre of mass together") {
   CHECK(kansetsu::test::allocations_in([&] { solver.solve(start, report); }) == 0);
 }
 
+TEST_CASE("markers of a whole figure") {
+  const Model model = human28();
+  std::mt19937_64 rng(46);
+  VectorXd there = neutral(model);
+  for (int k = 7; k < model.nq(); ++k) {
+    there[k] = std::clamp(uniform(rng, -0.3, 0.3), model.lower_position()[k], model.upper_position()[k]);
+  }
+  const LinkPoses poses = fk(model, there);
+  MarkerTask task;
+  for (int i = 0; i < model.link_count(); ++i) {
+    for (int k = 0; k < 3; ++k) {
+      const Vec3<> p = uniform_vec3(rng, 0.1);
+      task.markers.push_back({LinkId(i), p, poses[LinkId(i)] * p, k == 0 ? 0.5 : 1.0});
+    }
+  }
+  Solver solver(model, Problem().add(task));
+  const Report report = solver.solve(neutral(model));
+  CHECK(report.solved());
+  CHECK(difference(model, report.q, there).norm() < 1e-6);
+}
+
 TEST_CASE("ball joints keep their swing and twist limits") {
   const Model model = human28_ball();
   std::vector<BallLimit> limits;
@@ -223,8 +244,8 @@ TEST_CASE("obstacles are kept away from") {
   const Vec3<> goal{0.5, 0.2, 0.5};
   Problem problem;
   problem.add(PositionTask{tool, goal});
-  problem.clearances.push_back(
-      {{model.link_id("link7"), {0, 0, 0}, {0, 0, 0.15}, 0.05}, {std::nullopt, goal, goal, 0.1}, 0.02});
+  const ShapeOn hand{Geometry(Capsule{0.05, 0.15}), model.link_id("link7"), {Mat3<>::identity(), {0, 0, 0.075}}};
+  problem.clearances.push_back({hand, {Geometry(Sphere{0.1}), std::nullopt, {Mat3<>::identity(), goal}}, 0.02});
   Solver solver(model, problem, {.iterations = 300});
   const Report report = solver.solve(VectorXd::Constant(7, 0.4));
   TaskEvaluator evaluator(model);
