@@ -21,10 +21,18 @@ constexpr std::array kCommands{
             "pendulum\n"
             "  kansetsu eval robot.urdf --base free --in request.json --out reply.json",
             declare_eval},
+    Command{"ik", "find configurations that bring frames where they shall be, JSON out",
+            "  kansetsu ik panda.urdf --target panda_link8:0.4,0.1,0.5,3.14,0,0\n"
+            "  kansetsu ik human28 --in tasks.json --record motion.mcap",
+            declare_ik},
     Command{"convert", "write a model in another format",
             "  kansetsu convert robot.urdf small.urdf --merge-fixed\n"
             "  kansetsu convert human28 human28.urdf",
             declare_convert},
+    Command{"bench", "measure, and print what was measured",
+            "  kansetsu bench ik-seed\n"
+            "  kansetsu bench ik-seed --svg ik_seed.svg",
+            declare_bench},
     Command{"completion", "print a completion script for a shell",
             "  source <(kansetsu completion bash)\n"
             "  kansetsu completion zsh > ~/.zfunc/_kansetsu\n"
