@@ -56,6 +56,10 @@ class Writer {
     }
     write_model_extension();
     xml_.close();
+    if (lost_contact_data_) {
+      report(Severity::kWarning, urdf::kContactData, {}, "contact masks and surfaces of shapes are not written",
+             "URDF has no place for them; a scene file has");
+    }
     if (!xml_.finite())
       report(Severity::kError, urdf::kNotFinite, {}, "the model holds numbers that are not finite",
              "write finite numbers");
@@ -133,6 +137,7 @@ class Writer {
   }
 
   void write_link_shape(const char* tag, const LinkShape& shape) {
+    if (shape.contype != 1 || shape.conaffinity != 1 || !shape.surface.empty()) lost_contact_data_ = true;
     xml_.open(tag);
     if (!shape.name.empty()) xml_.attribute("name", shape.name);
     write_origin(shape.origin);
@@ -298,6 +303,7 @@ class Writer {
   std::map<std::string, const JointDescription*> joints_;
   std::map<std::string, const Material*> materials_;
   std::map<std::string, const Coupling*> mimics_;
+  bool lost_contact_data_ = false;
 };
 
 }  // namespace
