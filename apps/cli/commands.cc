@@ -10,7 +10,7 @@ constexpr std::array kCommands{
             "  kansetsu check robot.urdf\n"
             "  kansetsu check --strict --json robots/*.urdf > report.json",
             declare_check},
-    Command{"info", "what a model consists of",
+    Command{"info", "what a model or scene consists of",
             "  kansetsu info robot.urdf\n"
             "  kansetsu info human28 --json | python3 -m json.tool",
             declare_info},
@@ -21,9 +21,10 @@ constexpr std::array kCommands{
             "pendulum\n"
             "  kansetsu eval robot.urdf --base free --in request.json --out reply.json",
             declare_eval},
-    Command{"convert", "write a model in another format",
+    Command{"convert", "write a model or scene in another format",
             "  kansetsu convert robot.urdf small.urdf --merge-fixed\n"
-            "  kansetsu convert human28 human28.urdf",
+            "  kansetsu convert human28 human28.urdf\n"
+            "  kansetsu convert humanoid.xml humanoid.toml",
             declare_convert},
     Command{"completion", "print a completion script for a shell",
             "  source <(kansetsu completion bash)\n"

@@ -71,7 +71,7 @@ struct FigureState {
 /// Which pairs of links of one figure may touch. Links that model.collision_filters names never do.
 enum class SelfCollision {
   kNone,
-  kNotNeighbours,  ///< all but links joined by a joint; links without shapes between them do not count
+  kNotNeighbours,  ///< all but links that joints join, directly or through links without mass
   kAll,
 };
 
@@ -342,6 +342,9 @@ struct SceneDescription {
 
 /// A free body of one link that has one collision shape, centred and with the inertia of a solid of that mass.
 FigureDescription make_body(std::string name, const Shape& shape, double mass, const Pose& pose);
+
+/// Every problem of a scene at once: names, references, numbers, and those of its models. Codes SCENEnnn and MODELnnn.
+std::vector<Diagnostic> validate(const SceneDescription& scene);
 
 /// Puts the figures into the state of a keyframe. Throws Error if there is none of that name.
 void apply_keyframe(SceneDescription& scene, const std::string& keyframe);
