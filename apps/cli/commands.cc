@@ -10,7 +10,7 @@ constexpr std::array kCommands{
             "  kansetsu check robot.urdf\n"
             "  kansetsu check --strict --json robots/*.urdf > report.json",
             declare_check},
-    Command{"info", "what a model consists of",
+    Command{"info", "what a model or scene consists of",
             "  kansetsu info robot.urdf\n"
             "  kansetsu info human28 --json | python3 -m json.tool",
             declare_info},
@@ -25,9 +25,10 @@ constexpr std::array kCommands{
             "  kansetsu ik panda.urdf --target panda_link8:0.4,0.1,0.5,3.14,0,0\n"
             "  kansetsu ik human28 --in tasks.json --record motion.mcap",
             declare_ik},
-    Command{"convert", "write a model in another format",
+    Command{"convert", "write a model or scene in another format",
             "  kansetsu convert robot.urdf small.urdf --merge-fixed\n"
-            "  kansetsu convert human28 human28.urdf",
+            "  kansetsu convert human28 human28.urdf\n"
+            "  kansetsu convert humanoid.xml humanoid.toml",
             declare_convert},
     Command{"bench", "measure, and print what was measured",
             "  kansetsu bench ik-seed\n"

@@ -11,30 +11,6 @@
 #include "kansetsu/spatial/rotations.h"
 
 namespace kansetsu {
-namespace {
-
-const Surface& find_surface(const SceneDescription& scene, const std::string& name) {
-  if (name.empty()) return scene.default_surface;
-  for (const Surface& surface : scene.surfaces) {
-    if (surface.name == name) return surface;
-  }
-  throw Error(fmt::format("contact_surface: the scene has no surface '{}'", name));
-}
-
-double combined(SurfaceRule rule, double a, double b) {
-  switch (rule) {
-    case SurfaceRule::kMaximum:
-      return std::max(a, b);
-    case SurfaceRule::kMinimum:
-      return std::min(a, b);
-    case SurfaceRule::kGeometricMean:
-      return std::sqrt(a * b);
-  }
-  return 0;
-}
-
-}  // namespace
-
 MotionSample sample(const PrescribedMotion& motion, const Transform<>& X_WB0, double t) {
   const double s = std::clamp(t, motion.start, motion.stop) - motion.start;
   const bool moves = t >= motion.start && t < motion.stop;
@@ -67,19 +43,6 @@ FigureDescription make_body(std::string name, const Shape& shape, double mass, c
   body.name = std::move(name);
   body.initial.base = pose;
   return body;
-}
-
-Surface contact_surface(const SceneDescription& scene, const std::string& a, const std::string& b) {
-  const Surface& first = find_surface(scene, a);
-  const Surface& second = find_surface(scene, b);
-  for (const SurfacePair& pair : scene.surface_pairs) {
-    if ((pair.a == a && pair.b == b) || (pair.a == b && pair.b == a)) return pair.surface;
-  }
-  Surface result;
-  result.static_friction = combined(scene.surface_rule, first.static_friction, second.static_friction);
-  result.dynamic_friction = combined(scene.surface_rule, first.dynamic_friction, second.dynamic_friction);
-  result.restitution = combined(scene.surface_rule, first.restitution, second.restitution);
-  return result;
 }
 
 void apply_keyframe(SceneDescription& scene, const std::string& keyframe) {

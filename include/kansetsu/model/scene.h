@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kansetsu/geometry/material.h"
 #include "kansetsu/model/description.h"
 
 /// A scene as plain data: figures and bodies, what surrounds them, what joins and drives them, what is measured. Readers
@@ -18,23 +19,18 @@ enum class Integrator { kSemiImplicit, kRk4, kAdaptive };
 
 // --- Surfaces -------------------------------------------------------------------------------------------------------
 
-/// What a shape is made of, as far as contact goes. Shapes name it (LinkShape::surface).
+/// What shapes are made of, as far as contact goes, under the name by which they refer to it (LinkShape::surface).
 struct Surface {
   std::string name{};
-  double static_friction = 0.8;
-  double dynamic_friction = 0.6;  ///< not above static_friction
-  double restitution = 0;         ///< 0…1
+  ContactMaterial material{};
 
   friend bool operator==(const Surface&, const Surface&) = default;
 };
 
-/// How the coefficients of two surfaces become those of a contact, where no SurfacePair says so.
-enum class SurfaceRule { kMaximum, kMinimum, kGeometricMean };
-
-/// The coefficients between two surfaces by name; stands above the rule.
+/// The coefficients between two surfaces by name (empty: the default one); stands above the rules.
 struct SurfacePair {
   std::string a{}, b{};
-  Surface surface{};
+  ContactMaterial material{};
   int line = 0;
 };
 
@@ -75,7 +71,7 @@ struct FigureState {
 /// Which pairs of links of one figure may touch. Links that model.collision_filters names never do.
 enum class SelfCollision {
   kNone,
-  kNotNeighbours,  ///< all but links joined by a joint; links without shapes between them do not count
+  kNotNeighbours,  ///< all but links that joints join, directly or through links without mass
   kAll,
 };
 
@@ -326,8 +322,8 @@ struct SceneDescription {
   std::uint64_t seed = 0;
   bool contacts = true;  ///< false: nothing touches anything
 
-  Surface default_surface{};
-  SurfaceRule surface_rule = SurfaceRule::kMaximum;
+  ContactMaterial default_surface{};  ///< of shapes without a surface
+  CombineRules surface_rules{};
   std::vector<Surface> surfaces{};
   std::vector<SurfacePair> surface_pairs{};
   std::vector<ContactExclusion> exclusions{};
@@ -347,9 +343,8 @@ struct SceneDescription {
 /// A free body of one link that has one collision shape, centred and with the inertia of a solid of that mass.
 FigureDescription make_body(std::string name, const Shape& shape, double mass, const Pose& pose);
 
-/// The coefficients of a contact of two surfaces by name ("": the default one): of their SurfacePair, else by the rule.
-/// Throws Error for a name that the scene has not.
-Surface contact_surface(const SceneDescription& scene, const std::string& a, const std::string& b);
+/// Every problem of a scene at once: names, references, numbers, and those of its models. Codes SCENEnnn and MODELnnn.
+std::vector<Diagnostic> validate(const SceneDescription& scene);
 
 /// Puts the figures into the state of a keyframe. Throws Error if there is none of that name.
 void apply_keyframe(SceneDescription& scene, const std::string& keyframe);

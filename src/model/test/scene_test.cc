@@ -80,19 +80,6 @@ TEST_CASE("a box cut in two and put together again is the box") {
   CHECK(std::abs(whole.inertia.xy) < 1e-16);
 }
 
-TEST_CASE("surfaces combine by their pair, else by the rule") {
-  SceneDescription scene;
-  scene.surfaces = {{"ice", 0.1, 0.05, 0.5}, {"rubber", 1.2, 1.0, 0.2}};
-  CHECK(contact_surface(scene, "ice", "rubber").static_friction == 1.2);
-  scene.surface_rule = SurfaceRule::kMinimum;
-  CHECK(contact_surface(scene, "ice", "").static_friction == 0.1);
-  scene.surface_rule = SurfaceRule::kGeometricMean;
-  CHECK(contact_surface(scene, "ice", "rubber").restitution == doctest::Approx(std::sqrt(0.1)));
-  scene.surface_pairs = {{"rubber", "ice", {"", 0.3, 0.2, 0}}};
-  CHECK(contact_surface(scene, "ice", "rubber").dynamic_friction == 0.2);
-  CHECK_THROWS_AS(contact_surface(scene, "steel", ""), Error);
-}
-
 TEST_CASE("a keyframe moves the figures it names") {
   SceneDescription scene;
   scene.figures = {make_body("a", Sphere{1}, 1, {}), make_body("b", Sphere{1}, 1, {})};
