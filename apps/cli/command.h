@@ -46,6 +46,7 @@ Runner declare_conventions(CLI::App& app);
 Runner declare_eval(CLI::App& app);
 Runner declare_ik(CLI::App& app);
 Runner declare_convert(CLI::App& app);
+Runner declare_simulate(CLI::App& app);
 Runner declare_bench(CLI::App& app);
 Runner declare_completion(CLI::App& app);
 

@@ -25,6 +25,11 @@ constexpr std::array kCommands{
             "  kansetsu ik panda.urdf --target panda_link8:0.4,0.1,0.5,3.14,0,0\n"
             "  kansetsu ik human28 --in tasks.json --record motion.mcap",
             declare_ik},
+    Command{"simulate", "let time pass in a scene: contacts, connections, events",
+            "  kansetsu simulate scene.toml --duration 5 --record out.mcap\n"
+            "  kansetsu simulate humanoid.xml --json\n"
+            "  kansetsu simulate human28 --duration 1 --record fall.csv",
+            declare_simulate},
     Command{"convert", "write a model or scene in another format",
             "  kansetsu convert robot.urdf small.urdf --merge-fixed\n"
             "  kansetsu convert human28 human28.urdf\n"

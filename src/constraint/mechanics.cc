@@ -191,6 +191,16 @@ void Mechanics::add_frame(int row, int body, const Mat3<>& E, const Vec3<>& p_O,
   });
 }
 
+void Mechanics::write_frame(int body, const Mat3<>& E, const Vec3<>& p_O, double sign, int count, double* J) const {
+  const Vec3<> axes[3] = {sign * E.column_x(), sign * E.column_y(), sign * E.column_z()};
+  visit_columns(body, [&](int column, double ratio, const double* S) {
+    const Motion<> s = load_motion(S);
+    const Vec3<> v = s.v + cross(s.w, p_O);
+    for (int k = 0; k < 3; ++k) J[k * nv_ + column] += ratio * dot(axes[k], v);
+    for (int k = 3; k < count; ++k) J[k * nv_ + column] += ratio * dot(axes[k - 3], s.w);
+  });
+}
+
 void Mechanics::add_torque(int row, int column, double scale) { Z_[column * stride_ + row] += scale; }
 
 void Mechanics::add_row_velocities(const double* v, double* out) const {

@@ -40,6 +40,9 @@ class Mechanics {
   /// out += Jᵀ·F for a wrench on a body; F at O, world axes
   void add_generalised(int body, const Force<>& F, double* out) const;
 
+  /// Rows of a frame as in add_frame(), by themselves: `count` (3 or 6) rows of nv numbers, added to J.
+  void write_frame(int body, const Mat3<>& E, const Vec3<>& p_O, double sign, int count, double* J) const;
+
   // Constraint rows.
   // Behind the last row stands the column τ − bias: G gets, in its place, the accelerations that rows have without forces.
   void reserve_rows(int rows);

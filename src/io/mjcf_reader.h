@@ -80,7 +80,7 @@ struct Geom {
   int condim = 3, priority = 0;
 };
 
-enum class JointKind { kFree, kBall, kSlide, kHingeMask };
+enum class JointKind { kFree, kBall, kSlide, kHinge };
 
 struct Joint {
   const Element* element = nullptr;

@@ -26,8 +26,19 @@ struct IslandWork {
   std::vector<ContactPatch> patches;
   std::vector<ContactMemory> memories;
   std::vector<BoundedRow> bounded;
-  std::vector<int> bounded_figure, bounded_drive;
-  std::vector<double> bounded_sign;  ///< −1: an upper limit
+  /// What a bounded row measures: a coordinate of a figure (its terms times sign; −1: an upper limit), or three
+  /// coordinates of a ball joint.
+  struct BoundedOrigin {
+    int figure = 0, drive = -1;  ///< −1: a ball
+    double sign = 1;
+    int column = 0;
+    double ball[3] = {};
+  };
+  std::vector<BoundedOrigin> bounded_origin;
+  // Of large islands: velocities of all figures one after the other, rows of J and of M⁻¹·Jᵀ by figure.
+  std::vector<int> offsets;
+  std::vector<double> v_now, v_next, rows_memory;
+  std::vector<SparsePatch> sparse, sparse_bounded;
   // What is reported of it, gathered in a fixed order afterwards.
   double inconsistency = 0, residual = 0, impact_energy = 0;
   int rank_deficiency = 0;
@@ -165,10 +176,22 @@ struct World::Impl {
   bool approaches(IslandWork& w);
   void resolve_impact(IslandWork& w);
   void resolve_forces(IslandWork& w);
-  void solve_large(IslandWork& w);
+  bool is_large(const IslandWork& w, int bilateral, int others) const;
+  void solve_large(IslandWork& w, int others);
   void begin_reports();
   void report_contacts(IslandWork& w, bool impact);
   void add_bounded(IslandWork& w, int figure);
+  void add_ball_limits(IslandWork& w, int figure);
+  /// visit(column, coefficient) of a bounded row
+  template <class Visit>
+  void for_each_term(const IslandWork::BoundedOrigin& o, Visit&& visit) const {
+    if (o.drive < 0) {
+      for (int k = 0; k < 3; ++k) visit(o.column + k, o.ball[k]);
+      return;
+    }
+    for (const auto& [column, ratio] : figures[size_t(o.figure)]->drives[size_t(o.drive)].terms)
+      visit(column, o.sign * ratio);
+  }
   void integrate_figures(double h);
   void project();
   bool check_finite();

@@ -12,22 +12,6 @@
 namespace kansetsu {
 namespace {
 
-ContactMaterial to_material(const Surface& s) {
-  return {
-      .mu_s = s.static_friction, .mu_d = std::min(s.dynamic_friction, s.static_friction), .restitution = s.restitution};
-}
-
-CombineRule to_rule(SurfaceRule rule) {
-  switch (rule) {
-    case SurfaceRule::kMaximum:
-      return CombineRule::kMaximum;
-    case SurfaceRule::kMinimum:
-      return CombineRule::kMinimum;
-    default:
-      return CombineRule::kGeometricMean;
-  }
-}
-
 /// Builds one world; `report` collects what is wrong beyond what validate() sees.
 class SceneBuilder {
  public:
@@ -56,14 +40,13 @@ class SceneBuilder {
 
   void add_surfaces() {
     MaterialTable& table = impl_.contacts.materials();
-    const CombineRule rule = to_rule(scene_.surface_rule);
-    table = MaterialTable(CombineRules{.friction = rule, .restitution = rule});
-    table.set(MaterialId(0), to_material(scene_.default_surface));
+    table = MaterialTable(scene_.surface_rules);
+    table.set(MaterialId(0), scene_.default_surface);
     surfaces_.emplace("", MaterialId(0));
-    for (const Surface& s : scene_.surfaces) surfaces_.insert_or_assign(s.name, table.add(to_material(s)));
+    for (const Surface& s : scene_.surfaces) surfaces_.insert_or_assign(s.name, table.add(s.material));
     for (const SurfacePair& p : scene_.surface_pairs) {
       if (surfaces_.contains(p.a) && surfaces_.contains(p.b))
-        table.set_pair(surfaces_.at(p.a), surfaces_.at(p.b), to_material(p.surface));
+        table.set_pair(surfaces_.at(p.a), surfaces_.at(p.b), p.material);
     }
   }
   MaterialId material(const std::string& name, const std::string& otherwise) const {
@@ -313,14 +296,17 @@ class SceneBuilder {
 
 }  // namespace
 
-Loaded<World> World::build(const SceneDescription& scene) {
+Loaded<World> World::build(const SceneDescription& scene, int threads) {
   Loaded<World> out;
+  out.diagnostics = validate(scene);
+  if (has_errors(out.diagnostics)) return out;
   WorldOptions options;
   options.time_step = scene.time_step;
   options.gravity = scene.gravity;
   options.integrator = scene.integrator;
   options.tolerance = scene.tolerance;
   options.seed = scene.seed;
+  options.threads = threads;
   World world(options);
   try {
     SceneBuilder(scene, world, *world.impl_, out.diagnostics).build();

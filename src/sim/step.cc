@@ -131,17 +131,16 @@ void World::Impl::find_islands() {
   }
 }
 
+constexpr double kNear = 1e-3;  // limits closer than this, or than two steps, have a row
+
 /// Limits that may be reached within the step, and dry friction.
 void World::Impl::add_bounded(IslandWork& w, int figure) {
   const FigureData& f = *figures[size_t(figure)];
   const JointSwitches& on = f.options.switches;
   const auto add = [&](const BoundedRow& row, int drive, double sign) {
     w.bounded.push_back(row);
-    w.bounded_sign.push_back(sign);
-    w.bounded_figure.push_back(figure);
-    w.bounded_drive.push_back(drive);
+    w.bounded_origin.push_back({.figure = figure, .drive = drive, .sign = sign});
   };
-  constexpr double kNear = 1e-3;
   for (size_t i = 0; i < f.drives.size(); ++i) {
     const DriveCoordinate& d = f.drives[i];
     if (d.terms.empty()) continue;
@@ -151,6 +150,30 @@ void World::Impl::add_bounded(IslandWork& w, int figure) {
       if (d.dof.upper - q < reach) add(BoundedRow::limit(0, d.dof.upper - q), int(i), -1);
     }
     if (on.friction && d.dof.friction > 0) add(BoundedRow::friction(0, d.dof.friction), int(i), 1);
+  }
+  if (on.limits) add_ball_limits(w, figure);
+}
+
+/// Swing θ: cos θ = z·R·z. Twist τ = 2·atan2(z, w) of the quaternion. Their rates are linear in ω of the plug's own axes.
+void World::Impl::add_ball_limits(IslandWork& w, int figure) {
+  const FigureData& f = *figures[size_t(figure)];
+  for (const BallLimit& b : f.balls) {
+    const double x = f.q[b.q], y = f.q[b.q + 1], z = f.q[b.q + 2], s = f.q[b.q + 3];
+    const auto add = [&](double gap, double cx, double cy, double cz) {
+      const double rate = cx * f.v[b.v] + cy * f.v[b.v + 1] + cz * f.v[b.v + 2];
+      if (gap > kNear + 2 * options.time_step * std::abs(rate)) return;
+      w.bounded.push_back(BoundedRow::limit(0, gap));
+      w.bounded_origin.push_back({.figure = figure, .column = b.v, .ball = {cx, cy, cz}});
+    };
+    const double lateral = std::hypot(x, y), upright = std::hypot(z, s), swing = 2 * std::atan2(lateral, upright);
+    const Vec3<> up{2 * (x * z - y * s), 2 * (y * z + x * s), 1 - 2 * (x * x + y * y)};  // the socket's z in the plug
+    const double sine = std::hypot(up.x, up.y);
+    if (b.limit.swing < kInfinity && sine > 1e-9) add(b.limit.swing - swing, -up.y / sine, up.x / sine, 0);
+    if (upright < 1e-9) continue;  // upside down: no twist to speak of
+    const double twist = 2 * std::atan2(s < 0 ? -z : z, std::abs(s)), n = upright * upright;
+    const double cx = (z * x - s * y) / n, cy = (s * x + z * y) / n;
+    if (b.limit.twist_lower > -kInfinity) add(twist - b.limit.twist_lower, cx, cy, 1);
+    if (b.limit.twist_upper < kInfinity) add(b.limit.twist_upper - twist, -cx, -cy, -1);
   }
 }
 
@@ -166,7 +189,7 @@ int World::Impl::count_bilateral(const IslandWork& w) const {
 
 void World::Impl::count_rows(IslandWork& w, int& bilateral, int& others) {
   bilateral = count_bilateral(w);
-  w.bounded.clear(), w.bounded_figure.clear(), w.bounded_drive.clear(), w.bounded_sign.clear();
+  w.bounded.clear(), w.bounded_origin.clear();
   for (const int i : w.figures) add_bounded(w, i);
   others = int(w.bounded.size());
   for (const int i : w.touches) others += contacts.touches()[size_t(i)].patch.row_count;
@@ -212,11 +235,11 @@ void World::Impl::fill_rows(IslandWork& w) {
   const int first = w.island.bilateral();
   int row = first;
   for (size_t i = 0; i < w.bounded.size(); ++i, ++row) {
-    FigureData& f = *figures[size_t(w.bounded_figure[i])];
+    FigureData& f = *figures[size_t(w.bounded_origin[i].figure)];
     w.bounded[i].row = row - first;
-    for (const auto& [column, ratio] : f.drives[size_t(w.bounded_drive[i])].terms) {
-      w.island.add_dof(row, f.mechanics, column, w.bounded_sign[i] * ratio, f.v[column]);
-    }
+    for_each_term(w.bounded_origin[i], [&](int column, double coefficient) {
+      w.island.add_dof(row, f.mechanics, column, coefficient, f.v[column]);
+    });
   }
   w.patches.clear();
   w.memories.clear();
@@ -395,6 +418,7 @@ void World::Impl::solve_island(IslandWork& w) {
     }
     return;
   }
+  if (is_large(w, bilateral, others)) return solve_large(w, others);
   const auto build = [&] {
     w.island.begin(w.mechanics, bilateral, others);
     fill_rows(w);

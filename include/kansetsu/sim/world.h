@@ -146,7 +146,7 @@ class World {
  public:
   explicit World(const WorldOptions& options = {});
   /// Everything of a scene; diagnostics hold every problem found.
-  static Loaded<World> build(const SceneDescription& scene);
+  static Loaded<World> build(const SceneDescription& scene, int threads = 1);
   World(World&&) noexcept;
   World& operator=(World&&) noexcept;
   ~World();
