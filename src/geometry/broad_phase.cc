@@ -61,7 +61,7 @@ bool BroadPhase::wanted(int a, int b) const {
 }
 
 void BroadPhase::add_pair(int a, int b) {
-  if (wanted(a, b)) pairs_.push_back({std::min(a, b), std::max(a, b)});
+  if (wanted(a, b)) unsorted_.push_back({std::min(a, b), std::max(a, b)});
 }
 
 /// Picks the axis along which the centres of the bounded boxes spread most, and sets out the intervals in the last order.
@@ -131,7 +131,7 @@ void BroadPhase::sort() {
 
 void BroadPhase::update(std::span<const Aabb> boxes) {
   check_size("BroadPhase::update", "boxes", long(boxes.size()), long(size()));
-  pairs_.clear();
+  unsorted_.clear();
   load(boxes);
   sort();
   const std::size_t n = intervals_.size();
@@ -154,7 +154,22 @@ void BroadPhase::update(std::span<const Aabb> boxes) {
       if (overlap(box, boxes[std::size_t(unbounded_[k])])) add_pair(a, unbounded_[k]);
     }
   }
-  std::sort(pairs_.begin(), pairs_.end());
+  sort_pairs();
+}
+
+/// By counting the pairs of each first shape; each has few, which are put in order by insertion.
+void BroadPhase::sort_pairs() {
+  first_.assign(shapes_.size() + 1, 0);
+  for (const ShapePair& p : unsorted_) ++first_[std::size_t(p.a) + 1];
+  for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+  pairs_.resize(unsorted_.size());
+  for (const ShapePair& p : unsorted_) pairs_[std::size_t(first_[std::size_t(p.a)]++)] = p;
+  for (std::size_t i = 1; i < pairs_.size(); ++i) {
+    const ShapePair x = pairs_[i];
+    std::size_t k = i;
+    for (; k > 0 && pairs_[k - 1].a == x.a && pairs_[k - 1].b > x.b; --k) pairs_[k] = pairs_[k - 1];
+    pairs_[k] = x;
+  }
 }
 
 }  // namespace kansetsu

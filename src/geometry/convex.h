@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "geometry/hull.h"
 #include "kansetsu/geometry/contact.h"
@@ -10,6 +12,19 @@
 namespace kansetsu::detail {
 
 inline constexpr int kMaxFaceVertices = 32;
+
+/// An array that is not set to zero first: filling it costs more than what most patches need.
+template <class T, int N>
+class Scratch {
+ public:
+  T& operator[](int i) { return reinterpret_cast<T*>(memory_)[i]; }
+  const T& operator[](int i) const { return reinterpret_cast<const T*>(memory_)[i]; }
+  T* data() { return reinterpret_cast<T*>(memory_); }
+
+ private:
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+  alignas(T) std::byte memory_[N * sizeof(T)];
+};
 
 /// Vertex, edge or face of a shape in 16 bits.
 enum class FeatureKind : std::uint32_t { kVertex = 0, kEdge = 1, kFace = 2, kCurved = 3 };
@@ -45,7 +60,7 @@ struct Facet {
   Vec3<> normal;  ///< outward, of a polygon
   std::uint32_t face = 0;
   int count = 0;
-  Vec3<> p[kMaxFaceVertices];
+  Scratch<Vec3<>, kMaxFaceVertices> p;
   std::uint32_t vertex[kMaxFaceVertices];  ///< features
   std::uint32_t edge[kMaxFaceVertices];    ///< from p[i] to p[i + 1]
 };

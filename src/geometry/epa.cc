@@ -22,7 +22,10 @@ struct PolytopeFace {
 
 class Polytope {
  public:
-  Polytope(const Convex& A, const Convex& B, double scale) : A_(A), B_(B), scale_(scale) {}
+  Polytope(const Convex& A, const Convex& B, double scale) : A_(A), B_(B), scale_(scale) {
+    const bool curved = A.kind == ShapeKind::kCylinder || B.kind == ShapeKind::kCylinder;
+    enough_ = (curved ? 1e-12 : 1e-13) * scale;
+  }
 
   Separation run(const Simplex& simplex) {
     for (int i = 0; i < simplex.count; ++i) p_[i] = simplex.p[i];
@@ -37,13 +40,13 @@ class Polytope {
       const PolytopeFace face = faces_[nearest];
       const DifferencePoint p = difference_support(A_, B_, face.normal);
       const double height = dot(face.normal, p.w);
-      const bool worn_out = face.offset < last - kEnough * scale_;  // faces have become too small for their normals
+      const bool worn_out = face.offset < last - enough_;  // faces have become too small for their normals
       last = face.offset;
       if (height < least && !worn_out) {
         least = height;
         found = face;
       }
-      if (worn_out || least - face.offset <= kEnough * scale_ || count_ == kMaxVertices || !grow(p, nearest))
+      if (worn_out || least - face.offset <= enough_ || count_ == kMaxVertices || !grow(p, nearest))
         return result(found);
     }
   }
@@ -234,10 +237,10 @@ class Polytope {
   }
 
   const Convex &A_, &B_;
-  double scale_;
+  double scale_, enough_;  ///< size of the shapes; bounds of the depth as close as this are one
   int count_ = 0, face_count_ = 0;
-  DifferencePoint p_[kMaxVertices];
-  PolytopeFace faces_[kMaxFaces];
+  Scratch<DifferencePoint, kMaxVertices> p_;
+  Scratch<PolytopeFace, kMaxFaces> faces_;
 };
 
 }  // namespace

@@ -84,6 +84,10 @@ bool contains(const Simplex& s, const Vec3<>& w) {
   return false;
 }
 
+enum class Inside { kDepth, kNothing };
+
+Separation run(const Convex& A, const Convex& B, double reach, Inside inside);
+
 }  // namespace
 
 Vec3<> reduce(Simplex& s) {
@@ -113,7 +117,14 @@ Vec3<> reduce(Simplex& s) {
   return kept == 4 ? Vec3<>{} : v;
 }
 
-Separation separate(const Convex& A, const Convex& B, double reach) {
+Separation separate(const Convex& A, const Convex& B, double reach) { return run(A, B, reach, Inside::kDepth); }
+Separation separate_outside(const Convex& A, const Convex& B, double reach) {
+  return run(A, B, reach, Inside::kNothing);
+}
+
+namespace {
+
+Separation run(const Convex& A, const Convex& B, double reach, Inside inside) {
   const double scale = A.size + B.size + norm(A.X.p - B.X.p);
   const double touching = 1e-13 * scale;  // cores closer than this are one to rounding
   Simplex s;
@@ -124,7 +135,8 @@ Separation separate(const Convex& A, const Convex& B, double reach) {
   v = reduce(s);
   for (int iteration = 0; iteration < 128; ++iteration) {
     const double v2 = dot(v, v);
-    if (v2 <= touching * touching || s.count == 4) return expand_polytope(A, B, s, scale);
+    if (v2 <= touching * touching || s.count == 4)
+      return inside == Inside::kDepth ? expand_polytope(A, B, s, scale) : Separation{};
     const DifferencePoint p = difference_support(A, B, -v);
     const double height = dot(v, p.w), length = std::sqrt(v2);
     if (height > reach * length) return {.beyond = true};
@@ -139,4 +151,5 @@ Separation separate(const Convex& A, const Convex& B, double reach) {
   return at_simplex(s, v);
 }
 
+}  // namespace
 }  // namespace kansetsu::detail

@@ -21,5 +21,7 @@ inline double separation_along(const Convex& A, const Convex& B, const Vec3<>& n
 /// polyhedra; for cylinders to about 1e-10 of their size. Where both cores are points in the same place, the normal is
 /// z. Never allocates.
 Separation separate(const Convex& A, const Convex& B, double reach);
+/// The same outside; where the cores overlap or touch, the distance is 0 and the rest is not set.
+Separation separate_outside(const Convex& A, const Convex& B, double reach);
 
 }  // namespace kansetsu::detail

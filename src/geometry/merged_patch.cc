@@ -103,7 +103,7 @@ int outline(const Vec3<>& normal, ContactPoint* points, int count, int limit) {
 }
 
 void MergedPatches::append(Group& group, const Manifold& patch) {
-  if (group.count + patch.count > kMaxPoints) group.count = outline(group.normal, group.points, group.count, 16);
+  if (group.count + patch.count > kMaxPoints) group.count = outline(group.normal, group.points.data(), group.count, 16);
   for (const ContactPoint& p : patch.used()) group.points[group.count++] = p;
 }
 
@@ -140,7 +140,7 @@ void MergedPatches::write(const Transform<>& X_WS, bool flipped, ManifoldList& o
     same = i > 0 && groups_[order[i - 1]].region == group.region ? same + 1 : 0;
     Manifold m;
     m.part = kMaxGroups * group.region + same;  // patches that lean over the edges of one region
-    m.count = outline(group.normal, group.points, group.count, kMaxManifoldPoints);
+    m.count = outline(group.normal, group.points.data(), group.count, kMaxManifoldPoints);
     m.normal_W = X_WS.R * group.normal;
     for (int k = 0; k < m.count; ++k) {
       m.points[k] = group.points[k];

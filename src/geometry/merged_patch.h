@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kansetsu/geometry/contact.h"
+#include "geometry/convex.h"
 
 namespace kansetsu::detail {
 
@@ -19,12 +19,12 @@ class MergedPatches {
     double height;  ///< of the midpoints along the normal
     std::uint32_t region;
     int count;
-    ContactPoint points[kMaxPoints];
+    Scratch<ContactPoint, kMaxPoints> points;
   };
   void append(Group& group, const Manifold& patch);
 
   int count_ = 0;
-  Group groups_[kMaxGroups];
+  Scratch<Group, kMaxGroups> groups_;
 };
 
 /// The outline of points that lie about a plane, counterclockwise around its normal, at most `limit` of them, the deepest

@@ -19,7 +19,7 @@ struct ClippedPoint {
 
 struct Clipped {
   int count = 0;
-  ClippedPoint point[kMaxClipped];
+  Scratch<ClippedPoint, kMaxClipped> point;
 };
 
 double clamp(double x, double low, double high) { return x < low ? low : (x > high ? high : x); }
@@ -269,7 +269,7 @@ void clip_to_disc(const Convex& cylinder, bool of_a, const Facet& other, double 
   nearest_face(cylinder, of_a ? -out.normal() : out.normal(), disc);
   const double radius = cylinder.half.x;
   const Vec3<> z = disc.normal, centre = madd(cylinder.half.z, z, cylinder.X.p);
-  ContactPoint found[kMaxClipped];
+  Scratch<ContactPoint, kMaxClipped> found;
   int count = 0;
   const auto add = [&](const Vec3<>& p, std::uint32_t on_disc, std::uint32_t on_other) {
     const double height = dot(z, p - centre);
@@ -308,7 +308,7 @@ void clip_to_disc(const Convex& cylinder, bool of_a, const Facet& other, double 
   for (int i = 0; i < count; ++i) {  // outline() compares gaps; heights are gaps of cores
     found[i].p_W = of_a ? madd(found[i].gap, out.normal(), found[i].p_W) : found[i].p_W;
   }
-  count = outline(out.normal(), found, count, kMaxManifoldPoints);
+  count = outline(out.normal(), found.data(), count, kMaxManifoldPoints);
   for (int i = 0; i < count; ++i) out.add_above(found[i].p_W, found[i].gap, found[i].feature);
 }
 

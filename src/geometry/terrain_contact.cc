@@ -54,7 +54,11 @@ class TriangleContact {
       if (solid_) face_contact(t, triangle, Keep::kRidges, patch);
       return;
     }
-    const Separation found = separate(shape_, triangle, margin_ + shape_.radius);
+    if (!t.edges[0].ridge && !t.edges[1].ridge && !t.edges[2].ridge) {
+      face_contact(t, triangle, Keep::kFace, patch);
+      return;
+    }
+    const Separation found = separate_outside(shape_, triangle, margin_ + shape_.radius);
     if (found.beyond) return;
     if (found.distance <= 0) {
       overlap_contact(t, triangle, face, patch);

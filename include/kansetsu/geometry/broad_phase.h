@@ -66,6 +66,7 @@ class BroadPhase {
   bool wanted(int a, int b) const;
   void load(std::span<const Aabb> boxes);
   void sort();
+  void sort_pairs();
   void add_pair(int a, int b);
 
   std::vector<Entry> shapes_;
@@ -73,7 +74,8 @@ class BroadPhase {
   std::vector<int> order_;                                        ///< of the last step, along the axis
   std::vector<Interval> intervals_;
   std::vector<int> unbounded_, empty_;  ///< shapes that take no part in the sweep
-  std::vector<ShapePair> pairs_;
+  std::vector<ShapePair> unsorted_, pairs_;
+  std::vector<int> first_;  ///< scratch of sort_pairs()
   int axis_ = 0;
 };
 
