@@ -8,6 +8,9 @@ namespace {
 
 /// Pivots below this share of their row's diagonal are rounding errors of dependent rows (spec/dynamics.md §7).
 constexpr double kDependent = 1e-11;
+/// Rows that answer forces by so little, beside the strongest, are directions in which nothing can move: squares of
+/// rounding errors of their Jacobians.
+constexpr double kImmovable = 1e-26;
 
 }  // namespace
 
@@ -25,7 +28,8 @@ void BilateralElimination::reserve(int bilateral_rows, int rows) {
 
 /// B = C·Cᵀ, the row with the largest share of its own diagonal left first.
 void BilateralElimination::factorise(const double* G, int stride) {
-  for (int i = 0; i < nb_; ++i) diagonal_[i] = G[i * stride + i];
+  double strongest = 0;
+  for (int i = 0; i < nb_; ++i) strongest = std::max(strongest, diagonal_[i] = G[i * stride + i]);
   C_.topLeftCorner(nb_, nb_).setZero();
   rank_ = 0;
   for (int k = 0; k < nb_; ++k) {
@@ -33,7 +37,7 @@ void BilateralElimination::factorise(const double* G, int stride) {
     double share = kDependent;
     for (int i = 0; i < nb_; ++i) {
       const double whole = G[i * stride + i];
-      if (whole > 0 && diagonal_[i] > share * whole) best = i, share = diagonal_[i] / whole;
+      if (whole > kImmovable * strongest && diagonal_[i] > share * whole) best = i, share = diagonal_[i] / whole;
     }
     if (best < 0) return;
     const double root = std::sqrt(diagonal_[best]);

@@ -128,6 +128,17 @@ void Island::complete(const double* others_force, double drive) {
   if (bilateral_ > 0) elimination_.forces(others_force, force_.data());
 }
 
+double Island::impulse_energy() const {
+  const Eigen::VectorXd& G = bilateral_ > 0 ? full_ : G_;
+  double sum = 0;
+  for (int r = 0; r < rows_; ++r) {
+    double jump = 0;
+    for (int c = 0; c < rows_; ++c) jump += G[r * stride_ + c] * force_[c];
+    sum += force_[r] * (u_[r] + 0.5 * jump);
+  }
+  return sum;
+}
+
 Island::Work Island::work(double h) const {
   const Eigen::VectorXd& G = bilateral_ > 0 ? full_ : G_;
   Work out{0, 0};

@@ -79,6 +79,8 @@ class Island {
     double bilateral, others;
   };
   Work work(double h) const;
+  /// Change of the kinetic energy by the forces as impulses: ½·(u + u⁺)·force.
+  double impulse_energy() const;
 
  private:
   std::vector<Mechanics*> figures_;

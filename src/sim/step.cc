@@ -362,7 +362,7 @@ void World::Impl::resolve_impact(IslandWork& w) {
     f.mechanics.set_motion(f.v.data());
   }
   w.impact = true;
-  w.impact_energy += w.result.energy;
+  w.impact_energy += w.island.impulse_energy();
   int row = 0;
   for (const int i : w.connections) {
     ConnectionData& c = connections[size_t(i)];
@@ -405,6 +405,13 @@ void World::Impl::resolve_forces(IslandWork& w) {
     row += connections[size_t(i)].rows;
   }
   if (inequalities) report_contacts(w, false);
+  for (const int i : w.touches) {  // rows move with the surface: what a platform or a conveyor does is work, too
+    const Touch& t = contacts.touches()[size_t(i)];
+    if (t.parent_end.figure) continue;
+    const PointMotion surface = point_motion(t.parent_end, t.origin);
+    const Force<>& F = contact_reports[size_t(i)].wrench;
+    w.work.others += options.time_step * (dot(F.f, surface.v) + dot(F.t, surface.w));
+  }
   for (size_t k = 0; k < w.touches.size(); ++k) contacts.touches()[size_t(w.touches[k])].memory = w.memories[k];
 }
 
