@@ -30,7 +30,9 @@ Case cradle(double e) {
   return k;
 }
 
-double kinetic_energy(const Body& b, const Eigen::Matrix<double, 6, 1>& v) { return 0.5 * v.dot(b.inverse_mass().inverse() * v); }
+double kinetic_energy(const Body& b, const Eigen::Matrix<double, 6, 1>& v) {
+  return 0.5 * v.dot(b.inverse_mass().inverse() * v);
+}
 
 }  // namespace
 
@@ -145,7 +147,8 @@ TEST_CASE("scenario 22: the energy guard limits the restitution of a rod at 45 d
   Body rod;
   rod.mass = m;
   rod.I = Vector3(m * l * l / 3, m * l * l / 3, m * l * l / 3).asDiagonal();
-  const Eigen::Matrix<double, 3, 6> J = patch_jacobian(rod, {-l * std::cos(theta), 0, -l * std::sin(theta)}).topRows<3>();
+  const Eigen::Matrix<double, 3, 6> J =
+      patch_jacobian(rod, {-l * std::cos(theta), 0, -l * std::sin(theta)}).topRows<3>();
   Case k;
   k.G = J * rod.inverse_mass() * J.transpose();
   k.u = Vector::Zero(3);

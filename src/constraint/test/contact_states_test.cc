@@ -97,7 +97,9 @@ TEST_CASE("scenario 4: a spinning disc is braked by two thirds of mu m g R") {
   }
 }
 
-TEST_CASE("scenario 15: the centre of pressure of a sliding block lies ahead by mu_D hc, and it tips if that leaves the base") {
+TEST_CASE(
+    "scenario 15: the centre of pressure of a sliding block lies ahead by mu_D hc, and it tips if that leaves the "
+    "base") {
   for (const double mu : {0.3, 0.9, 1.1}) {
     CAPTURE(mu);
     Body body = Body::box(2, 0.4, 0.3, 0.4);
@@ -147,7 +149,8 @@ TEST_CASE("scenario 17: a rod released on a frictionless floor") {
   rod.I = Vector3(m * l * l / 3, m * l * l / 3, m * l * l / 3).asDiagonal();
   for (const double theta : {0.3, 3.14159265358979323846 / 6, 1.2}) {
     Case k;
-    const Eigen::Matrix<double, 3, 6> J = patch_jacobian(rod, {-l * std::cos(theta), 0, -l * std::sin(theta)}).topRows<3>();
+    const Eigen::Matrix<double, 3, 6> J =
+        patch_jacobian(rod, {-l * std::cos(theta), 0, -l * std::sin(theta)}).topRows<3>();
     k.G = J * rod.inverse_mass() * J.transpose();
     k.a = J * rod.acceleration({0, 0, -kG}, Wrench::Zero());
     k.u = Vector::Zero(3);
@@ -169,7 +172,8 @@ TEST_CASE("scenario 18: beyond Painlevé's limit the tip of a sliding rod stops"
   for (const double mu : {1.0, 2.0}) {
     CAPTURE(mu);
     Case k;
-    const Eigen::Matrix<double, 3, 6> J = patch_jacobian(rod, {-l * std::cos(theta), 0, -l * std::sin(theta)}).topRows<3>();
+    const Eigen::Matrix<double, 3, 6> J =
+        patch_jacobian(rod, {-l * std::cos(theta), 0, -l * std::sin(theta)}).topRows<3>();
     k.G = J * rod.inverse_mass() * J.transpose();
     // B̂ of the spec: zero at mu = 4/3.
     const double folded = k.G(2, 2) + mu * k.G(2, 0);
@@ -226,8 +230,8 @@ TEST_CASE("scenario 23: a table on four legs carries its weight; the split is no
 }
 
 TEST_CASE("scenario 24: a lift of 1.1 m g with a moment leaves a line contact on the pressed edge") {
-  Case k = box_on_floor(Body::box(1, 0.4, 0.2, 0.2), 0.4, 0.2, 0.2, 0.5, 0.5, {0, 0, -kG},
-                        wrench(0, 0, 1.1 * kG, 0, 3, 0));
+  Case k =
+      box_on_floor(Body::box(1, 0.4, 0.2, 0.2), 0.4, 0.2, 0.2, 0.5, 0.5, {0, 0, -kG}, wrench(0, 0, 1.1 * kG, 0, 3, 0));
   for (const bool end_of_step : {false, true}) {
     ContactOptions o;
     o.end_of_step = end_of_step;
@@ -240,7 +244,8 @@ TEST_CASE("scenario 24: a lift of 1.1 m g with a moment leaves a line contact on
   }
 }
 
-TEST_CASE("section 4: a thousand random loads without friction have the state of the exact linear complementarity problem") {
+TEST_CASE(
+    "section 4: a thousand random loads without friction have the state of the exact linear complementarity problem") {
   std::mt19937_64 random(11);
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> height(0.05, 1);
