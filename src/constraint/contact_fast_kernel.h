@@ -188,13 +188,14 @@ inline double bound_residual(const ContactWork& k, const BoundWork& b, double f,
 /// Worst violation over everything; stored per patch. NaN counts as infinite.
 /// `checked`: the states were just found to fit their wrenches.
 inline double verify(ContactWork& k, bool checked = false) {
-  double worst = 0;
-  bool finite = true;
+  double worst = 0, zero = 0;
+  for (int i = 0; i < k.n; ++i) zero += (k.w[i] - k.w[i]) + (k.f[i] - k.f[i]);  // NaN unless all are finite
+  bool finite = zero == 0;
   for (int i = 0; i < k.patch_count; ++i) {
     PatchWork& p = k.patches[i];
     p.residual = patch_residual(k, p, k.w + p.row, k.f + p.row, checked);
     worst = larger(worst, p.residual);
-    finite = finite && p.residual < 1e300 && k.f[p.row + 2] - k.f[p.row + 2] == 0;
+    finite = finite && p.residual < 1e300;
   }
   for (int b = 0; b < k.bound_count; ++b) {
     const double r = bound_residual(k, k.bounds[b], k.f[k.bounds[b].row], k.w[k.bounds[b].row]);

@@ -23,7 +23,7 @@ struct Sizes {
       : columns(std::max(rows, 6 * patches + bounded) + kernel::kMaxTouching * std::min(patches, 16)),
         ld((columns + 2 + 8 + 7) / 8 * 8),
         blocks(2 * patches + bounded + 1),
-        total((rows + 7) / 8 * 8 * rows + 10 * ld + 112 * blocks + 2 * (columns + 1) * ld + 8) {}
+        total((rows + 7) / 8 * 8 * rows + 11 * ld + 112 * blocks + 2 * (columns + 1) * ld + 8) {}
   int columns;  ///< unknowns: rows, and the vertices of the active-set tier, which is left out beyond 16 patches
   int ld;       ///< with the right side, and room for a pack that begins in the last column
   int blocks, total;
@@ -79,7 +79,7 @@ void ContactSolver::Impl::start(const ContactProblem& problem, const ContactOpti
     for (int j = n; j < k.ldg; ++j) to[j] = 0;
   }
   k.G = G;
-  for (double** v : {&k.x, &k.w, &k.f, &k.g, &k.best, &k.cut, &k.start, &c, &c_end, &u}) *v = take(k.ld);
+  for (double** v : {&k.x, &k.w, &k.f, &k.g, &k.best, &k.cut, &k.start, &k.record, &c, &c_end, &u}) *v = take(k.ld);
   k.columns = take(48 * s.blocks);
   k.equations = take(64 * s.blocks);
   k.matrix = take((s.columns + 1) * k.ld);
@@ -217,6 +217,19 @@ void clear(const ContactProblem& problem, ContactResult& out) {
   out.painleve = false;
 }
 
+void report_patch(const kernel::PatchWork& p, const double* force, ContactTier tier, PatchReport& r) {
+  r.mode = p.mode, r.slip = p.slip;
+  r.tier = p.count > 0 ? tier : ContactTier::kNone;
+  r.solves = p.solves, r.sweeps = p.sweeps, r.residual = p.residual;
+  for (int a = 0; a < p.rows; ++a) r.wrench[std::size_t(a)] = force[a];
+  if (p.mode == ContactMode::kOpen) return;
+  if (p.mode == ContactMode::kPoint || p.rows == 3) {
+    r.pressure_x = p.x[p.i0], r.pressure_y = p.y[p.i0];
+  } else if (force[2] > 0) {
+    r.pressure_x = -force[4] / force[2], r.pressure_y = force[3] / force[2];
+  }
+}
+
 void report(const ContactProblem& problem, const kernel::ContactWork& k, ContactTier tier, ContactResult& out) {
   out.tier = tier;
   out.solves += k.solves, out.sweeps += k.sweeps;
@@ -225,18 +238,7 @@ void report(const ContactProblem& problem, const kernel::ContactWork& k, Contact
   if (tier == ContactTier::kBest) out.status = ContactStatus::kNotConverged;
   for (int i = 0; i < k.n; ++i) out.force[std::size_t(i)] = k.f[i];
   for (std::size_t i = 0; i < problem.patches.size(); ++i) {
-    const kernel::PatchWork& p = k.patches[i];
-    PatchReport& r = out.patches[i];
-    r.mode = p.mode, r.slip = p.slip;
-    r.tier = p.count > 0 ? tier : ContactTier::kNone;
-    r.solves = p.solves, r.sweeps = p.sweeps, r.residual = p.residual;
-    for (int a = 0; a < p.rows; ++a) r.wrench[std::size_t(a)] = k.f[p.row + a];
-    if (p.mode == ContactMode::kOpen) continue;
-    if (p.mode == ContactMode::kPoint || p.rows == 3) {
-      r.pressure_x = p.x[p.i0], r.pressure_y = p.y[p.i0];
-    } else if (k.f[p.row + 2] > 0) {
-      r.pressure_x = -k.f[p.row + 4] / k.f[p.row + 2], r.pressure_y = k.f[p.row + 3] / k.f[p.row + 2];
-    }
+    report_patch(k.patches[i], k.f + k.patches[i].row, tier, out.patches[i]);
   }
 }
 

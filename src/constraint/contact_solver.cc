@@ -7,6 +7,7 @@
 
 namespace kansetsu {
 
+using contact::Step;
 using kernel::BoundWork;
 using kernel::ContactWork;
 using kernel::PatchWork;
@@ -19,22 +20,17 @@ void ContactSolver::reserve(int patches, int rows, int bounded) { impl_->reserve
 
 namespace {
 
-/// Everything of a time step that does not depend on the patch.
-struct Step {
-  const ContactOptions& options;
-  double h, gravity;
-  bool end_of_step;
-};
-
 /// Least outcome of a touching vertex: penetration is undone with limited acceleration, what is apart may close.
 double vertex_target(const Step& s, const ContactVertex& v, double un, double bend) {
   const ContactOptions& o = s.options;
-  double wanted = 0;  // acceleration
   if (v.gap < -o.slop) {
-    const double omega = o.baumgarte / s.h;
-    wanted = std::clamp(-2 * o.damping * omega * un - omega * omega * (v.gap + o.slop), -o.a_low * s.gravity,
-                        o.a_max * s.gravity);
-    return s.end_of_step ? std::max(0.0, wanted + un / s.h) : wanted - bend;
+    const double omega = o.baumgarte / s.h, depth = -v.gap - o.slop;
+    const double wanted =
+        std::clamp(omega * omega * depth - 2 * o.damping * omega * un, -o.a_low * s.gravity, o.a_max * s.gravity);
+    // The law itself never leaves faster than ω·depth: what does so bounces, and needs no help.
+    const bool leaves = un > 2 * omega * depth;
+    if (!s.end_of_step) return (leaves ? 0.0 : wanted) - bend;
+    return leaves ? 0.0 : std::max(0.0, wanted + un / s.h);
   }
   if (v.gap > o.tol_gap) return -v.gap / (s.h * s.h) - (s.end_of_step ? 0.0 : un / s.h);  // anticipated
   return s.end_of_step ? 0.0 : -bend;
@@ -123,17 +119,17 @@ void start_friction(const Step& s, const ContactPatch& patch, const ContactMemor
   }
 }
 
-void prepare_patch(const Step& s, const ContactProblem& problem, const ContactPatch& patch, const ContactMemory& memory,
-                   PatchWork& p) {
-  const double* u = problem.u + patch.row;
-  const double* a = problem.a + patch.row;
+}  // namespace
+
+void contact::prepare_patch(const Step& s, const ContactPatch& patch, const ContactMemory& memory, const double* u,
+                            const double* a, PatchWork& p) {
   bool touches[ContactPatch::kMaxVertices];
   for (int i = 0; i < patch.vertex_count; ++i) {
     const ContactVertex& v = patch.vertices[std::size_t(i)];
     touches[i] = v.gap < s.options.tol_gap;
     if (!touches[i] && s.options.anticipate && patch.restitution == 0) {
-      touches[i] =
-          v.gap + s.h * (contact::vertex_velocity(patch, u, v) + s.h * contact::vertex_velocity(patch, a, v)) < 0;
+      const double faster = a ? s.h * contact::vertex_velocity(patch, a, v) : 0.0;
+      touches[i] = v.gap + s.h * (contact::vertex_velocity(patch, u, v) + faster) < 0;
     }
   }
   contact::collect(patch, touches, p);
@@ -152,7 +148,7 @@ void prepare_patch(const Step& s, const ContactProblem& problem, const ContactPa
   p.residual = 0;
 }
 
-void prepare_bound(const Step& s, const BoundedRow& row, BoundWork& b) {
+void contact::prepare_bound(const Step& s, const BoundedRow& row, BoundWork& b) {
   b = {};
   b.row = row.row, b.lower = row.lower, b.upper = row.upper;
   b.t = row.target / s.h;
@@ -166,18 +162,22 @@ void prepare_bound(const Step& s, const BoundedRow& row, BoundWork& b) {
   b.f = b.side == 0 ? 0 : f;
 }
 
-void remember(const ContactWork& k, std::span<ContactMemory> memory) {
+void contact::remember(const PatchWork& p, const double* force, ContactMemory& m) {
+  m.known = true, m.mode = p.mode, m.slip = p.slip, m.closed = 0;
+  for (int v = 0; v < p.count; ++v) {
+    const bool on_surface = !p.three || v == p.corner[0] || v == p.corner[1] || v == p.corner[2];
+    const bool closed =
+        p.mode == ContactMode::kSurface ? on_surface : p.mode != ContactMode::kOpen && (v == p.i0 || v == p.i1);
+    if (closed) m.closed = std::uint8_t(m.closed | 1u << p.id[v]);
+  }
+  for (int r = 0; r < 6; ++r) m.wrench[std::size_t(r)] = r < p.rows ? force[r] : 0.0;
+}
+
+namespace {
+
+void remember_all(const ContactWork& k, std::span<ContactMemory> memory) {
   for (std::size_t i = 0; i < memory.size(); ++i) {
-    const PatchWork& p = k.patches[i];
-    ContactMemory& m = memory[i];
-    m.known = true, m.mode = p.mode, m.slip = p.slip, m.closed = 0;
-    for (int v = 0; v < p.count; ++v) {
-      const bool on_surface = !p.three || v == p.corner[0] || v == p.corner[1] || v == p.corner[2];
-      const bool closed =
-          p.mode == ContactMode::kSurface ? on_surface : p.mode != ContactMode::kOpen && (v == p.i0 || v == p.i1);
-      if (closed) m.closed = std::uint8_t(m.closed | 1u << p.id[v]);
-    }
-    for (int r = 0; r < 6; ++r) m.wrench[std::size_t(r)] = r < p.rows ? k.f[p.row + r] : 0.0;
+    contact::remember(k.patches[i], k.f + k.patches[i].row, memory[i]);
   }
 }
 
@@ -210,11 +210,15 @@ void ContactSolver::solve_contact(const ContactProblem& problem, std::span<Conta
 
   bool any = k.bound_count > 0;
   for (std::size_t i = 0; i < problem.patches.size(); ++i) {
-    prepare_patch(step, problem, problem.patches[i], memory[i], k.patches[i]);
+    const int row = problem.patches[i].row;
+    contact::prepare_patch(step, problem.patches[i], memory[i], problem.u + row, problem.a + row, k.patches[i]);
     any = any || k.patches[i].count > 0;
   }
-  for (int i = 0; i < k.bound_count; ++i) prepare_bound(step, problem.bounded[std::size_t(i)], k.bounds[i]);
-  if (!any) return remember(k, memory);
+  for (int i = 0; i < k.bound_count; ++i) contact::prepare_bound(step, problem.bounded[std::size_t(i)], k.bounds[i]);
+  if (!any) {
+    for (int i = 0; i < k.n; ++i) k.f[i] = 0;
+    return remember_all(k, memory);
+  }
 
   const double rate = 1 / problem.h;
   for (int i = 0; i < k.n; ++i) impl.c_end[i] = problem.a[i] + problem.u[i] * rate;
@@ -244,14 +248,15 @@ void ContactSolver::solve_contact(const ContactProblem& problem, std::span<Conta
     if (!options.end_of_step) {  // the sweeps work on velocities at the end of the step
       const Step end{options, problem.h, problem.gravity, true};
       for (std::size_t i = 0; i < problem.patches.size(); ++i) {
-        prepare_patch(end, problem, problem.patches[i], memory[i], k.patches[i]);
+        const int row = problem.patches[i].row;
+        contact::prepare_patch(end, problem.patches[i], memory[i], problem.u + row, problem.a + row, k.patches[i]);
       }
     }
     done = kernels.complementarity(k);
     if (!done) tier = ContactTier::kBest;
   }
   contact::report(problem, k, tier, out);
-  remember(k, memory);
+  remember_all(k, memory);
 }
 
 }  // namespace kansetsu

@@ -95,13 +95,12 @@ inline void settle_friction(ContactWork& k) {
 }
 
 /// Newton steps and the full check from the present iterate; otherwise the iterate is put back.
-inline bool polish(ContactWork& k, bool want_definite) {
+inline bool polish(ContactWork& k, bool want_definite, double* least = nullptr) {
   take_hypotheses(k);
-  if (!want_definite && verify(k) <= accepted_residual(k)) {
-    for (int i = 0; i < k.patch_count; ++i) {
-      for (int r = 0; r < k.patches[i].rows; ++r) k.patches[i].f[r] = k.f[k.patches[i].row + r];
-    }
-    return true;
+  if (!want_definite && verify(k) <= accepted_residual(k)) return true;
+  if (least && k.residual < *least) {  // what is returned if no iterate is accepted
+    *least = k.residual;
+    for (int i = 0; i < k.n; ++i) k.record[i] = k.f[i];
   }
   keep(k);
   if (hypotheses(k, 6, want_definite, false)) return true;
@@ -130,6 +129,8 @@ inline bool complementarity(ContactWork& k) {
   begin_sweeps(k);
   unsigned long long states = 0, tried = 0;
   int again = 0;
+  double least = 1e300;
+  for (int i = 0; i < k.n; ++i) k.record[i] = k.start[i];
   for (int n = 1; n <= k.max_sweeps; ++n) {
     sweep(k);
     if (n % 6 == 0) settle_friction(k);
@@ -138,8 +139,12 @@ inline bool complementarity(ContactWork& k) {
     states = now;
     if (!settled && n < again) continue;
     tried = now, again = n + 4 + n / 4;
-    if (polish(k, false)) return k.accepted = true;
+    if (polish(k, false, &least)) return k.accepted = true;
   }
+  for (int i = 0; i < k.n; ++i) k.f[i] = k.record[i];
+  outcome(k);
+  sweep(k);  // states that belong to it
+  take_hypotheses(k);
   verify(k);
   return k.accepted = false;
 }

@@ -85,7 +85,7 @@ struct ContactWork {
   };
   Block* blocks = nullptr;
   double *x = nullptr, *w = nullptr, *f = nullptr, *g = nullptr, *best = nullptr, *cut = nullptr;
-  double* start = nullptr;  ///< forces that sweeps begin with
+  double *start = nullptr, *record = nullptr;  ///< forces that sweeps begin with; the best they found
   int* order = nullptr;
   PatchWork* saved = nullptr;  ///< as many as patches
   BoundWork* saved_bounds = nullptr;
@@ -98,6 +98,33 @@ struct ContactWork {
   bool accepted = false, indefinite = false;
 };
 
+/// A problem too large for a matrix: rows as blocks on body velocities. Forces are impulses here, outcomes velocities.
+struct LargeRow {
+  struct Part {
+    int offset, size;
+    const double *J, *Y;
+  };
+  Part part[2];
+  int parts = 0;
+  double D[36];  ///< own block of G, rows × rows with 6 per line
+  double f[6];
+};
+struct LargeWork {
+  PatchWork* patches = nullptr;
+  LargeRow* rows = nullptr;  ///< patch_count, then bound_count
+  int patch_count = 0;
+  BoundWork* bounds = nullptr;
+  int bound_count = 0;
+  double* v = nullptr;
+  FrictionSet set = FrictionSet::kEllipse;
+  double push_tolerance = 0;
+  double sweep_tolerance = 0;  ///< largest change of a contact velocity in a sweep that ends the sweeps
+  int max_sweeps = 0;
+  int sweeps = 0;
+  double residual = 0;
+  bool converged = false;
+};
+
 /// Entry points of one instruction set.
 struct ContactKernels {
   /// Hypothesis and check from the hypotheses in the patches; what is rejected is replaced by what two sweeps over the
@@ -107,6 +134,8 @@ struct ContactKernels {
   bool (*active_set)(ContactWork&);
   /// Sweeps and Newton steps on the complementarity problem; false: the best iterate is in the patches.
   bool (*complementarity)(ContactWork&);
+  /// Sweeps over patches on body velocities.
+  void (*large)(LargeWork&);
 };
 const ContactKernels& contact_kernels();
 

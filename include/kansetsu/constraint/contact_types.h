@@ -105,10 +105,12 @@ struct ContactOptions {
   double a_low = 0.5;      ///< braking limit of the correction, in gravities
   double a_max = 5;        ///< limit of the correction, in gravities
 
-  int max_passes = 8;                      ///< hypotheses per contact
-  int max_sweeps = 500;                    ///< of the complementarity solver
-  double tolerance = 1e-9;                 ///< complementarity residual that is accepted [m/s, N·s]
-  double rank_tolerance = 1e-10;           ///< pivots below this share of the largest diagonal count as zero
+  int max_passes = 8;             ///< hypotheses per contact
+  int max_sweeps = 500;           ///< of the complementarity solver
+  int max_sweeps_large = 60;      ///< of solve_contact_large
+  double sweep_tolerance = 1e-6;  ///< [m/s] solve_contact_large ends when a sweep changes no contact velocity by more
+  double tolerance = 1e-9;        ///< complementarity residual that is accepted [m/s, N·s]
+  double rank_tolerance = 1e-10;  ///< pivots below this share of the largest diagonal count as zero
   ContactTier start = ContactTier::kFast;  ///< first method to try (tests and measurements)
 };
 
