@@ -1,0 +1,82 @@
+"""kansetsu simulate: scenes in, a summary and recordings out."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from kansetsu_protocol import run
+
+SCENES = Path(__file__).resolve().parents[2] / "examples" / "scenes"
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # scenes name their recordings relative to the working folder
+
+
+def simulate(*arguments):
+    return run("simulate", *map(str, arguments))
+
+
+def summary(*arguments):
+    result = simulate(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+@pytest.mark.parametrize("scene", sorted(SCENES.glob("*.toml")), ids=lambda path: path.stem)
+def test_scenes_run_and_keep_their_books(scene):
+    s = summary(scene, "--duration", 0.5)
+    assert s["status"] == "ok" and s["steps"] > 0
+    assert s["tiers"]["best"] == 0
+    assert s["worst_residual"] < 1e-6
+    assert s["penetration"] < 5e-3
+    # Semi-implicit steps are of first order: a thousandth of what goes through the books.
+    energy = s["energy"]
+    through = 1 + abs(energy["start"]) + abs(energy["work_torque"]) + abs(energy["work_contact"])
+    assert abs(energy["unexplained"]) < 5e-3 * through
+
+
+def test_the_same_seed_gives_the_same_bits_on_any_number_of_threads():
+    hashes = {summary(SCENES / "stack.toml", "--duration", 0.2, "--threads", n)["hash"] for n in (1, 2, 4)}
+    assert len(hashes) == 1
+
+
+def test_a_figure_alone_stands_on_a_floor_and_falls():
+    s = summary("human28", "--duration", 0.3)
+    assert s["contacts"] > 0 and s["energy"]["end"] < s["energy"]["start"] + 1e-6
+
+
+def test_the_bar_swing_connects_cuts_and_connects():
+    s = summary(SCENES / "bar_swing.toml")
+    kinds = [event["kind"] for event in s["events"]]
+    assert kinds == ["cut", "cut", "connected", "connected"]
+    assert s["energy"]["impact"] < 0
+
+
+def test_recordings_hold_every_step(tmp_path):
+    file = tmp_path / "out.csv"
+    result = simulate(SCENES / "drop.toml", "--duration", 0.1, "--record", file)
+    assert result.exit_code == 0, result.stderr
+    rows = list(csv.reader(file.open()))
+    assert rows[0][0] == "time" and len(rows) == 1 + 101
+    assert float(rows[-1][0]) == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    "arguments, code, words",
+    [
+        (["no_such.toml"], 3, "no_such"),
+        (["human28", "--duration", "-1"], 2, "duration"),
+        (["human28", "--record", "out.xyz", "--duration", "0.01"], 3, "xyz"),
+        (["broken.toml"], 3, "broken.toml:1"),
+    ],
+)
+def test_bad_input_is_told(tmp_path, arguments, code, words):
+    (tmp_path / "broken.toml").write_text("[scene\n")
+    result = simulate(*arguments)
+    assert result.exit_code == code
+    assert words in result.stderr
