@@ -88,6 +88,33 @@ def test_dynamics_of_robots(model, tmp_path):
     compare(without_meshes(model, tmp_path / model.name), states=5)
 
 
+@pytest.mark.parametrize("model", robots(lambda name: name not in NOT_COMPARED | GLOBAL_COORDINATES))
+def test_data_of_joints(model, tmp_path):
+    """Limits, springs, damping, friction and armature of every hinge and slide."""
+    file = without_meshes(model, tmp_path / model.name)
+    oracle = MujocoOracle(file)
+    m = oracle.model
+    compared = 0
+    for figure in figures_of(file):
+        for joint in figure["joints"]:
+            if joint["type"] not in ("revolute", "prismatic"):
+                continue
+            j, ours = oracle.joint(joint["name"]), joint["coordinates"][0]
+            dof, q = m.jnt_dofadr[j], m.jnt_qposadr[j]
+            theirs = {"damping": m.dof_damping[dof], "friction": m.dof_frictionloss[dof], "stiffness": m.jnt_stiffness[j],
+                      "rotor_inertia": m.dof_armature[dof]}
+            if m.jnt_stiffness[j]:
+                theirs["rest"] = m.qpos_spring[q]
+            if m.jnt_limited[j]:
+                theirs["lower"], theirs["upper"] = m.jnt_range[j]
+            else:
+                assert ours["lower"] is None and ours["upper"] is None
+            for name, value in theirs.items():
+                assert ours[name] == pytest.approx(value, rel=1e-14, abs=1e-15), (joint["name"], name)  # degrees to radians
+            compared += 1
+    assert compared > 0
+
+
 @pytest.mark.parametrize("name", SMALL)
 def test_dynamics_of_small_models(name, tmp_path):
     model = tmp_path / "small.xml"
