@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 from zlib import crc32
 
@@ -113,6 +114,21 @@ def test_data_of_joints(model, tmp_path):
                 assert ours[name] == pytest.approx(value, rel=1e-14, abs=1e-15), (joint["name"], name)  # degrees to radians
             compared += 1
     assert compared > 0
+
+
+@pytest.mark.parametrize("model", robots(lambda name: "unitree_g1" in name or name == "dm_humanoid_CMU_V2020"))
+def test_gains_of_position_actuators(model, tmp_path):
+    """Damping ratios become gains by the inertia that a joint moves in the reference configuration."""
+    file, scene = without_meshes(model, tmp_path / model.name), tmp_path / "scene.toml"
+    assert run("convert", file, scene).exit_code == OK
+    m = MujocoOracle(file).model
+    ours = {c["name"]: c["joint"][0] for c in tomllib.loads(scene.read_text()).get("controller", [])}
+    positions = [i for i in range(m.nu) if m.actuator_biasprm[i, 1] != 0]
+    assert len(ours) == len(positions)
+    for i in positions:
+        control, gear = ours[m.actuator(i).name], m.actuator_gear[i, 0]
+        assert control["kp"] == pytest.approx(-m.actuator_biasprm[i, 1] * gear**2, rel=1e-12)
+        assert control.get("kd", 0.0) == pytest.approx(-m.actuator_biasprm[i, 2] * gear**2, rel=1e-9)  # eigenvectors there
 
 
 @pytest.mark.parametrize("name", SMALL)
