@@ -53,6 +53,12 @@ SMALL = {
 }
 
 
+@pytest.fixture(autouse=True)
+def somewhere_else(tmp_path, monkeypatch):
+    """MuJoCo writes a log of its complaints into the working folder."""
+    monkeypatch.chdir(tmp_path)
+
+
 def figures_of(model: Path) -> list[dict]:
     result = run("info", model, "--json")
     assert result.exit_code == OK, result.stderr
