@@ -144,6 +144,7 @@ struct Reader {
   JointSwitches switches;
   bool equalities = true, actuation = true;
   SceneDescription scene;
+  std::map<int, std::map<std::string, double>> felt_inertias;  ///< by figure and joint, when asked for
 
   explicit Reader(const std::string& file_name);
 };
@@ -202,6 +203,10 @@ Anchor anchor_on(const Reader& reader, int body, const Transform<>& X_BA);
 void set_surfaces(Reader& reader);
 /// The number of the body, −1 if there is none of that name.
 int find_body(const Reader& reader, std::string_view name);
+
+// mjcf_inertia.cc
+/// 1/(M⁻¹)ᵢᵢ of a hinge or slide in the reference configuration; none where M is singular or has too many rows.
+std::optional<double> felt_inertia(Reader& reader, int figure, const std::string& joint);
 
 // mjcf_sections.cc
 void read_equalities(Reader& reader, const Element& root);

@@ -248,7 +248,8 @@ struct Affine {
 };
 
 /// None if the actuator's dynamics are of another kind.
-std::optional<Affine> read_law(Reader& reader, const Attributes& a, std::string_view tag) {
+std::optional<Affine> read_law(Reader& reader, const Attributes& a, std::string_view tag, const JointPlace& place,
+                               double gear) {
   Affine law;
   std::array<double, 10> gain{1}, bias{};
   if (tag == "motor") return law;
@@ -257,9 +258,14 @@ std::optional<Affine> read_law(Reader& reader, const Attributes& a, std::string_
     a.number("kp", law.kp);
     a.number("kv", law.kd);
     law.gain = law.kp;
-    if (a.has("dampratio")) {
-      reader.report.repeated_warning(a.element(), kDampRatio,
-                                     "dampratio is ignored: the actuator has no damping of its own", "give kv");
+    if (double ratio = 0; a.number("dampratio", ratio) && std::abs(gear) > 1e-7 && law.kp > 0) {
+      const auto inertia = felt_inertia(reader, place.body->figure, place.joint->name);
+      if (inertia)
+        law.kd = 2 * ratio * std::sqrt(law.kp * *inertia) / std::abs(gear);
+      else
+        reader.report.repeated_warning(a.element(), kDampRatio,
+                                       "dampratio is ignored: the inertia is singular or too large to compute",
+                                       "give kv");
     }
     return law;
   }
@@ -289,14 +295,15 @@ void read_actuator(Reader& reader, const Element& element) {
   const JointPlace place = read_target(reader, a);
   if (!place.joint) return;
   const std::string name = take_name(reader, element, "actuator", place.joint->name + "_motor");
-  const auto law = read_law(reader, a, tag);
+  std::array<double, 6> gear{1};
+  a.numbers("gear", gear, 1);
+  const double square = gear[0] * gear[0];
+  const auto law = read_law(reader, a, tag, place, gear[0]);
   if (!law) {
     reader.report.repeated_warning(
         element, kActuator, fmt::format("<{}> actuators with this kind of dynamics are left out", tag_of(element)));
     return;
   }
-  std::array<double, 6> gear{1};
-  a.numbers("gear", gear, 1);
   FigureDescription& figure = reader.scene.figures[std::size_t(place.body->figure)];
   const double force = std::abs(gear[0]) * magnitude(reader, a, "forcerange", "forcelimited");
   if (law->kp == 0 && law->kd == 0 && law->bias0 == 0) {
@@ -310,8 +317,8 @@ void read_actuator(Reader& reader, const Element& element) {
   // With ctrl = 0, and gear between joint and actuator on both ways.
   JointControl control;
   control.dof = {place.joint->name, 0};
-  control.kp = law->kp * gear[0] * gear[0];
-  control.kd = law->kd * gear[0] * gear[0];
+  control.kp = law->kp * square;
+  control.kd = law->kd * square;
   control.value = control.kp != 0 ? law->bias0 * gear[0] / control.kp : 0;
   control.effort = force;
   if (control.kp < 0 || control.kd < 0) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 from zlib import crc32
 
@@ -52,6 +53,12 @@ SMALL = {
 }
 
 
+@pytest.fixture(autouse=True)
+def somewhere_else(tmp_path, monkeypatch):
+    """MuJoCo writes a log of its complaints into the working folder."""
+    monkeypatch.chdir(tmp_path)
+
+
 def figures_of(model: Path) -> list[dict]:
     result = run("info", model, "--json")
     assert result.exit_code == OK, result.stderr
@@ -86,6 +93,48 @@ def compare(model: Path, states: int) -> None:
 @pytest.mark.parametrize("model", robots(lambda name: name not in NOT_COMPARED | GLOBAL_COORDINATES))
 def test_dynamics_of_robots(model, tmp_path):
     compare(without_meshes(model, tmp_path / model.name), states=5)
+
+
+@pytest.mark.parametrize("model", robots(lambda name: name not in NOT_COMPARED | GLOBAL_COORDINATES))
+def test_data_of_joints(model, tmp_path):
+    """Limits, springs, damping, friction and armature of every hinge and slide."""
+    file = without_meshes(model, tmp_path / model.name)
+    oracle = MujocoOracle(file)
+    m = oracle.model
+    compared = 0
+    for figure in figures_of(file):
+        for joint in figure["joints"]:
+            if joint["type"] not in ("revolute", "prismatic"):
+                continue
+            j, ours = oracle.joint(joint["name"]), joint["coordinates"][0]
+            dof, q = m.jnt_dofadr[j], m.jnt_qposadr[j]
+            theirs = {"damping": m.dof_damping[dof], "friction": m.dof_frictionloss[dof], "stiffness": m.jnt_stiffness[j],
+                      "rotor_inertia": m.dof_armature[dof]}
+            if m.jnt_stiffness[j]:
+                theirs["rest"] = m.qpos_spring[q]
+            if m.jnt_limited[j]:
+                theirs["lower"], theirs["upper"] = m.jnt_range[j]
+            else:
+                assert ours["lower"] is None and ours["upper"] is None
+            for name, value in theirs.items():
+                assert ours[name] == pytest.approx(value, rel=1e-14, abs=1e-15), (joint["name"], name)  # degrees to radians
+            compared += 1
+    assert compared > 0
+
+
+@pytest.mark.parametrize("model", robots(lambda name: "unitree_g1" in name or name == "dm_humanoid_CMU_V2020"))
+def test_gains_of_position_actuators(model, tmp_path):
+    """Damping ratios become gains by the inertia that a joint moves in the reference configuration."""
+    file, scene = without_meshes(model, tmp_path / model.name), tmp_path / "scene.toml"
+    assert run("convert", file, scene).exit_code == OK
+    m = MujocoOracle(file).model
+    ours = {c["name"]: c["joint"][0] for c in tomllib.loads(scene.read_text()).get("controller", [])}
+    positions = [i for i in range(m.nu) if m.actuator_biasprm[i, 1] != 0]
+    assert len(ours) == len(positions)
+    for i in positions:
+        control, gear = ours[m.actuator(i).name], m.actuator_gear[i, 0]
+        assert control["kp"] == pytest.approx(-m.actuator_biasprm[i, 1] * gear**2, rel=1e-12)
+        assert control.get("kd", 0.0) == pytest.approx(-m.actuator_biasprm[i, 2] * gear**2, rel=1e-9)  # eigenvectors there
 
 
 @pytest.mark.parametrize("name", SMALL)
