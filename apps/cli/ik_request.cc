@@ -193,18 +193,20 @@ void read_task(const json& task, const std::string& path, const Model& model, Pr
           {e.whole("level", 0), e.number("weight", 1), e.number("tolerance", 1e-8), e.text("name")});
 }
 
-/// {"sphere": radius} or {"capsule": [radius, length]}, at p, rpy on the link; without one, in the world.
+/// {"sphere": radius}, {"capsule": [radius, length]} or {"box": [x, y, z]}, at p, rpy on the link; without one, in the world.
 std::optional<ik::ShapeOn> read_shape(const json& value, const std::string& path, const Model& model,
                                       Problems& problems) {
-  if (!is_object_of(value, path, {"link", "p", "rpy", "quat_xyzw", "sphere", "capsule"}, problems)) return {};
+  if (!is_object_of(value, path, {"link", "p", "rpy", "quat_xyzw", "sphere", "capsule", "box"}, problems)) return {};
   const Entries e(value, path, model, problems);
   Shape shape = Sphere{};
   if (e.has("sphere")) {
     shape = Sphere{e.number("sphere", 0)};
   } else if (e.has("capsule")) {
     if (const auto x = numbers(value.at("capsule"), 2, path + ".capsule", problems)) shape = Capsule{(*x)[0], (*x)[1]};
+  } else if (e.has("box")) {
+    shape = Box{e.vec3("box")};
   } else {
-    problems.bad_shape(path, "must have a sphere or a capsule");
+    problems.bad_shape(path, "must have a sphere, a capsule or a box");
   }
   try {
     ik::ShapeOn on{Geometry(shape), std::nullopt, e.pose()};

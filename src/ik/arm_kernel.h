@@ -280,6 +280,8 @@ class ArmCrew {
         const double turns = 0.5 + task.starts * joint.stride;
         x = joint.from + (turns - std::floor(turns)) * (joint.to - joint.from);
       }
+      constexpr double kNonsense = 1e6;  // also what is no number
+      if (!(x >= -kNonsense && x <= kNonsense)) x = joint.from;
       Lanes::set(q[k], lane, S(within(k, x)));
     }
   }

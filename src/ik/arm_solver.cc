@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <thread>
 
 #include "base/thread_pool.h"
@@ -21,8 +22,11 @@ void to_numbers(const Transform<>& X, double* out) {
   std::copy(numbers, numbers + 12, out);
 }
 
+/// A target that is not finite is infinitely far away.
 ArmReport report_of(const ArmTask& task) {
-  return {task.solved, task.position, task.rotation, task.iterations, task.starts};
+  const bool finite = std::isfinite(task.position) && std::isfinite(task.rotation);
+  return {task.solved, finite ? task.position : kInfinity, finite ? task.rotation : kInfinity, task.iterations,
+          task.starts};
 }
 
 }  // namespace

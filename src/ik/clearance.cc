@@ -7,8 +7,7 @@ namespace {
 std::vector<ShapeOn> shapes_of(const Model& model, LinkId link) {
   std::vector<ShapeOn> shapes;
   for (const LinkShape& s : model.link(link).collisions) {
-    const bool round = std::holds_alternative<Sphere>(s.shape) || std::holds_alternative<Capsule>(s.shape);
-    if (round) shapes.push_back({Geometry(s.shape), link, to_transform(s.origin)});
+    if (!std::holds_alternative<Mesh>(s.shape)) shapes.push_back({Geometry(s.shape), link, to_transform(s.origin)});
   }
   return shapes;
 }

@@ -177,7 +177,8 @@ void Hierarchy::free_step(const Level& level, double* step) {
     for (int k = 0; k < w_; ++k) reflect(reflectors_[k] + k, beta_[size_t(k)], F_[i] + k, r_ - k);
     trace += dot(F_[i] + w_, F_[i] + w_, f);
   }
-  const double epsilon = std::max(1e-9 * trace / f, 1e-30);
+  const bool damped = level.damping > 1e-12 * trace / f;  // enough for a factorisation by itself
+  const double epsilon = damped ? 0 : std::max(1e-9 * trace / f, 1e-30);
   for (int j = 0; j < f; ++j) {
     std::fill(H_[j], H_[j] + j, 0.0);
     H_[j][j] = level.damping + epsilon;

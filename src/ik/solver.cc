@@ -162,9 +162,18 @@ struct Solver::Impl {
     return squared[0] <= 0;
   }
 
+  /// Whether the last iterations brought a first level that is not met no nearer: at the end of its reach a mechanism creeps.
+  bool stagnates() const {
+    constexpr size_t kWindow = 20;
+    constexpr double kCreep = 1e-6;  // of the error
+    if (first_errors.size() <= kWindow || first_level_met()) return false;
+    return first_errors[first_errors.size() - 1 - kWindow] - first_errors.back() <= kCreep * first_errors.back();
+  }
+
   /// From q to a configuration where nothing gets better. Returns the iterations; rows and squared are those of q.
   int descend(bool& still, std::vector<double>& errors) {
     errors.clear();
+    first_errors.clear();
     look(q, squared);
     double mu = options.damping;
     still = false;
@@ -174,6 +183,11 @@ struct Solver::Impl {
       for (size_t k = 1; k < squared.size(); ++k) total += squared[k];
       errors.push_back(std::sqrt(total));
       if (all_met()) return iteration;
+      first_errors.push_back(rows.level_count() > 0 ? std::sqrt(squared[1]) : 0);
+      if (stagnates()) {
+        still = true;
+        return iteration;
+      }
       step(q, squared, mu, rows.level_count());
       const double size = dx.size() > 0 ? dx.lpNorm<Eigen::Infinity>() : 0;
       if (size < kStill) {
@@ -276,6 +290,7 @@ struct Solver::Impl {
     name_tasks(report);
     report.errors.reserve(size_t(options.iterations) + 1);
     path.reserve(size_t(options.iterations) + 1);
+    first_errors.reserve(size_t(options.iterations) + 1);
     for (; s < std::max(options.starts, 1); ++s) {
       if (s > 0) restart(start, s);
       bool still;
@@ -299,7 +314,7 @@ struct Solver::Impl {
   TaskRows rows;
   Limits limits;
   Hierarchy hierarchy;
-  std::vector<double> C, c_lower, c_upper, squared, next_squared, tolerated, path;
+  std::vector<double> C, c_lower, c_upper, squared, next_squared, tolerated, path, first_errors;
   Eigen::VectorXd lower, upper, dx, gradient, q, q_next, q_moved;
   std::vector<StayTask*> stays;
 };

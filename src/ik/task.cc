@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "ik/figure.h"
-#include "ik/round_distance.h"
 #include "kansetsu/base/error.h"
+#include "kansetsu/geometry/query.h"
 #include "kansetsu/spatial/rotations.h"
 
 namespace kansetsu::ik {
@@ -271,12 +271,8 @@ void TaskEvaluator::rows(const AnyTask& task, Vector e, Rows J) {
 double TaskEvaluator::distance(const Clearance& clearance, Vector gradient) {
   check_size("TaskEvaluator::distance", "gradient", gradient.size(), impl_->nv);
   const auto place = [&](const ShapeOn& s) { return s.link ? impl_->figure.pose(*s.link, s.X_LS) : s.X_LS; };
-  if (!is_round(clearance.first.geometry) || !is_round(clearance.second.geometry)) {
-    throw Error(std::string("TaskEvaluator::distance: of spheres and capsules only, not of a ") +
-                to_string(clearance.first.geometry.kind()) + " and a " + to_string(clearance.second.geometry.kind()));
-  }
-  const Distance d = round_distance(clearance.first.geometry, place(clearance.first), clearance.second.geometry,
-                                    place(clearance.second));
+  const Distance d = signed_distance(clearance.first.geometry, place(clearance.first), clearance.second.geometry,
+                                     place(clearance.second));
   gradient.setZero();
   const auto add = [&](const ShapeOn& s, const Vec3<>& p, double sign) {
     if (!s.link) return;

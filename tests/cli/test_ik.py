@@ -90,7 +90,7 @@ def test_a_bad_request_lists_everything():
 
 
 def test_several_solutions_differ():
-    result = run("ik", "chain4", "--target", "link4:0.5,0.1,0.3", "--solutions", "3")
+    result = run("ik", "chain8", "--target", "link8:0.6,0.3,0.4", "--solutions", "3")
     assert result.exit_code == OK, result.stderr
     found = reply_of(result)["solutions"]
     assert len(found) >= 2

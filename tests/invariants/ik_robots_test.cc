@@ -15,7 +15,7 @@ using namespace kansetsu;
 namespace {
 
 struct Robot {
-  const char *file, *link;
+  std::string file, link;
   std::vector<std::string> locked{};
 };
 const Robot kRobots[] = {{"panda.urdf", "panda_link8"},

@@ -20,7 +20,7 @@ struct ArmOptions {
 
 struct ArmReport {
   bool solved = false;
-  double position = 0, rotation = 0;  ///< errors left [m, rad]
+  double position = 0, rotation = 0;  ///< errors left [m, rad]; infinite for a target that is not finite
   int iterations = 0, starts = 0;     ///< of all starting points
 };
 

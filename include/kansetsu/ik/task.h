@@ -89,7 +89,7 @@ struct StayTask {
 using AnyTask = std::variant<PositionTask, OrientationTask, PoseTask, AxisTask, LookAtTask, ComTask, RelativePoseTask,
                              MarkerTask, PostureTask, StayTask>;
 
-/// A sphere or a capsule on a link, or in the world, for distances.
+/// A shape on a link, or in the world, for distances.
 struct ShapeOn {
   Geometry geometry;
   std::optional<LinkId> link{};  ///< none: fixed to the world
@@ -100,9 +100,10 @@ struct Clearance {
   ShapeOn first, second;
   double least = 0;
 };
-/// One for each pair of spheres and capsules among the collision shapes of links that may collide (Model::may_collide).
+/// One for each pair of collision shapes of links that may collide (Model::may_collide). Meshes that are only named, not
+/// loaded, are left out.
 std::vector<Clearance> self_clearances(const Model& model, double least);
-/// One for each sphere and capsule among the collision shapes that move, against something in the world.
+/// One for each collision shape that moves, against something in the world.
 std::vector<Clearance> obstacle_clearances(const Model& model, const ShapeOn& obstacle, double least);
 
 /// Rows of a task: at most so many.

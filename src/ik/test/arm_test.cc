@@ -109,6 +109,22 @@ TEST_CASE("out of reach: the nearest configuration and what is missing") {
   CHECK(q.allFinite());
 }
 
+TEST_CASE("numbers that are not finite do no harm") {
+  const Model model = arm7();
+  const FrameOn tool = frame_on(model, "tool");
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  ArmSolver arm(model, tool, {.starts = 5});
+  Eigen::VectorXd q = neutral(model);
+  const Transform<> there = pose_of(model, Eigen::VectorXd::Constant(7, 0.3), tool);
+  const ArmReport lost = arm.solve({there.R, {nan, 0, 0}}, q);
+  CHECK(!lost.solved);
+  CHECK(lost.position == kInfinity);
+  CHECK(q.allFinite());
+  q.setConstant(nan);  // a start that says nothing
+  CHECK(arm.solve(there, q).solved);
+  CHECK(pose_error(model, q, tool, there) < 1e-8);
+}
+
 TEST_CASE("what is no arm says why") {
   const Model human = human28();
   CHECK(ArmSolver::problem(human, frame_on(human, "gripL")).value() == "a ball or a free base carries it");

@@ -140,6 +140,26 @@ TEST_CASE("least squares in a box equals projected gradients") {
   }
 }
 
+TEST_CASE("scenario 27: damped least squares and its bound") {
+  std::mt19937_64 rng(16);
+  for (int trial = 0; trial < 100; ++trial) {
+    const int n = 9, m = 6;
+    MatrixXd J = random_matrix(m, n, rng);
+    if (trial % 3 == 0) J.row(5) = 1e-3 * J.row(5) + J.row(0);  // nearly singular
+    const VectorXd e = random_matrix(m, 1, rng);
+    const double lambda = std::pow(10.0, -1 - trial % 4);
+    Levels l;
+    l.add(J, e, lambda * lambda);
+    Hierarchy hierarchy({n, m, 0});
+    VectorXd x(n);
+    hierarchy.solve(l.problem(n), x.data());
+    const MatrixXd A = J * J.transpose() + lambda * lambda * MatrixXd::Identity(m, m);
+    const VectorXd expected = J.transpose() * A.ldlt().solve(e);
+    CHECK((x - expected).norm() < 1e-8 * (1 + expected.norm()));  // the condition of A reaches 1e7
+    CHECK(x.norm() <= e.norm() / (2 * lambda) * (1 + 1e-9));
+  }
+}
+
 TEST_CASE("rows of inequalities hold, and the multipliers have the right signs") {
   std::mt19937_64 rng(14);
   for (int trial = 0; trial < 100; ++trial) {
