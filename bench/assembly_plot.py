@@ -11,7 +11,7 @@ import sys
 from plots import Picture
 
 SERIES = {"aba": "mujoco", "aba + responses": "mujoco", "serial": "pinocchio", "assembly": "kansetsu", "segments": "fp64",
-          "cuda": "fp32", "cuda kernel": "other"}
+          "cuda": "fp32", "cuda without copies": "fp32", "cuda kernel": "other"}
 DASHES = ["", "6 3", "2 3", "8 3 2 3"]
 
 

@@ -1,37 +1,32 @@
 #include "kansetsu/assembly/forward.h"
 
-#include <limits>
+#include <algorithm>
+#include <cmath>
 
+#include "assembly/kernel_table.h"
 #include "kansetsu/base/error.h"
 #include "model/tree.h"
 
 namespace kansetsu {
 namespace {
 
-/// From how many links on a method is faster than ABA on one core, by number of threads; measured with bench/assembly_bench
-/// (docs/theory/assembly.md). Assembly has no entry where it never was.
-struct Crossover {
-  int threads;
-  int segments, assembly;
-};
-constexpr int kNever = std::numeric_limits<int>::max();
-constexpr Crossover kCrossovers[] = {
-    {1, 512, kNever},
-    {2, 512, kNever},
-    {4, 512, 2048},
-    {8, 512, 1024},
-};
+/// Times on one core, measured with bench/assembly_bench (docs/theory/assembly.md) [µs]. What threads add is a model:
+/// spec/dynamics.md §11.
+constexpr double kAbaLink = 0.085, kSegmentLink = 0.133, kAssemblyLink = 0.75;  // per link
+constexpr double kSegmentJoin = 1.2;                                            // per segment, on one thread
+constexpr double kBarrier = 1.0;
+constexpr double kMargin = 0.9;  // another method must be faster than ABA by more than the model is wrong
 
 }  // namespace
 
 ForwardMethod choose_forward_method(const Model& model, int threads) {
-  const Crossover* row = kCrossovers;
-  for (const Crossover& c : kCrossovers) {
-    if (c.threads <= threads) row = &c;
-  }
-  const int links = model.tree().body_count();
-  if (links >= row->segments && !SegmentDynamics::unsupported(model)) return ForwardMethod::kSegments;
-  if (links >= row->assembly && !Assembly::unsupported(model)) return ForwardMethod::kAssembly;
+  const double n = model.tree().body_count(), t = std::max(1, threads);
+  const double lanes = kernel::segments().width;
+  const double segments = kSegmentLink * n / t + kSegmentJoin * lanes * t + 5 * kBarrier;
+  const double assembly = kAssemblyLink * n / t + 2 * std::log2(4 * t) * kBarrier;
+  const double limit = kMargin * kAbaLink * n;
+  if (segments < std::min(limit, assembly) && !SegmentDynamics::unsupported(model)) return ForwardMethod::kSegments;
+  if (assembly < limit && !Assembly::unsupported(model)) return ForwardMethod::kAssembly;
   return ForwardMethod::kAba;
 }
 

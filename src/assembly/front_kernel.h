@@ -152,19 +152,26 @@ KANSETSU_HD void add_product(const PivotRows& P, double sign, const KeptRows& G)
   }
 }
 
+/// x·y over n columns, a multiple of eight: summed in eight lanes whatever the registers hold, so that bits do not depend on
+/// their width.
+KANSETSU_HD double dot_row(int n, const double* x, const double* y) {
+  constexpr int kParts = 8 / Word::width;
+  Word sum[kParts];
+  for (int k = 0; k < kParts; ++k) sum[k] = words(x)[k] * words(y)[k];
+  for (int w = kParts; w < n / Word::width; w += kParts) {
+    for (int k = 0; k < kParts; ++k) sum[k] = madd(words(x)[w + k], words(y)[w + k], sum[k]);
+  }
+  const auto lane = [&](int i) { return sum[i / Word::width][i % Word::width]; };
+  return ((lane(0) + lane(4)) + (lane(2) + lane(6))) + ((lane(1) + lane(5)) + (lane(3) + lane(7)));
+}
+
 /// n = C⁻ᵀ·(z − W·n_k), rows last to first. order: null for the natural one. z: one number every `stride`.
-KANSETSU_HD void substitute_rows(const PivotRows& P, const int* order, const double* z, int stride,
-                                 const double* n_kept, double* n) {
-  for (int j = 0; j < P.count; ++j) n[j] = 0;
+/// @param n  as many numbers as a row has columns, aligned: kept forces, and zeros; on return the closed ones in their columns
+KANSETSU_HD void substitute_rows(const PivotRows& P, const int* order, const double* z, int stride, double* n) {
   for (int j = P.count - 1; j >= 0; --j) {
     const int p = order ? order[j] : j;
     const double* row = P.row(p);
-    double x = z[p * stride];
-    for (int k = 0; k < P.kept; ++k) x = msub(row[k], n_kept[k], x);
-    for (int i = 0; i < P.count; ++i) {
-      if (order ? i != p : i > p) x = msub(row[P.closed(i)], n[i], x);
-    }
-    n[p] = x * row[P.closed(p)];
+    n[P.closed(p)] = (z[p * stride] - dot_row(P.ld, row, n)) * row[P.closed(p)];  // its own column is zero until now
   }
 }
 
@@ -202,7 +209,11 @@ KANSETSU_HD void add_child(const ChildRows& child, const PivotRows& P, const Kep
       for (int j = 0, at = 0; j < child.bonds; at += child.rows[j++]) {
         const int column = child.place[j];
         if (!closes && column > P.kept) continue;
-        for (int c = 0; c < child.rows[j]; ++c) target[column + c] += source[at + c];
+        if (child.rows[j] == 5) {
+          for (int c = 0; c < 5; ++c) target[column + c] += source[at + c];
+        } else {
+          for (int c = 0; c < child.rows[j]; ++c) target[column + c] += source[at + c];
+        }
       }
       target[P.kept] += source[child.out.count];
     }
@@ -229,6 +240,18 @@ KANSETSU_HD void body_front(const double* C_inv, double* H, int ld, const PivotR
   };
   for (int r = 0; r < G.count; ++r) product(r, G.ld / Word::width, G.row(r));
   for (int j = 0; j < P.count; ++j) product(P.closed(j), n, P.row(j));
+}
+
+/// s = C⁻ᵀ·(y0 + H·n), with the columns that body_front has left in H. @param n  as many numbers as H has columns, aligned
+KANSETSU_HD void body_acceleration(const double* C_inv, const double* H, int ld, const double* y0, const double* n,
+                                   double* s) {
+  double y[6];
+  for (int i = 0; i < 6; ++i) y[i] = y0[i] + dot_row(ld, H + i * ld, n);
+  for (int i = 0; i < 6; ++i) {
+    double sum = 0;
+    for (int k = i; k < 6; ++k) sum = madd(C_inv[6 * k + i], y[k], sum);
+    s[i] = sum;
+  }
 }
 
 /// Inverse of the Cholesky factor of A, 6 × 6 row by row, upper triangle zero. Returns the number of vanished pivots.

@@ -21,7 +21,8 @@ struct AssemblyKernels {
   int (*close)(const PivotRows&, int own, int* order, const double* free, const KeptRows&);
   /// Six rows [Ia, ta] that a hub gains from rows over its accelerations.
   int (*rake)(const PivotRows&, const KeptRows& share);
-  void (*substitute)(const PivotRows&, const int* order, const double* z, int stride, const double* n_kept, double* n);
+  void (*substitute)(const PivotRows&, const int* order, const double* z, int stride, double* n);
+  void (*body_acceleration)(const double* C_inv, const double* H, int ld, const double* y0, const double* n, double* s);
   void (*reduce)(const PivotRows&, const int* order, double* r, double* r_kept);
 };
 

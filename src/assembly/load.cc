@@ -170,11 +170,10 @@ void Solver::resize() {
   for (auto* a : {&h_, &compliance_, &rho_, &x_.n, &dx_.n}) a->resize(rows, 0.0);
   for (auto* a : {&x_.s, &dx_.s}) a->resize(6 * mechanism_.parts.size());
   share_out();
-  const size_t most = size_t(padded(clusters_.most_rows() + 8));
+  const size_t most = size_t(padded(clusters_.most_rows() + 16));
   for (SweepScratch& scratch : scratch_) {
-    for (auto* a : {&scratch.a, &scratch.b, &scratch.c}) {
-      if (a->size() < most) a->resize(most);
-    }
+    if (scratch.a.size() < most) scratch.a.resize(most);
+    if (scratch.lanes.size() < most / 8 + 1) scratch.lanes.resize(most / 8 + 1);
   }
 }
 

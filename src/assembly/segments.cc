@@ -76,8 +76,8 @@ struct SegmentDynamics::Impl {
     AlignedBytes links, steps;
     AlignedBytes numbers;  ///< q, rate, u, qdd: `length` rows of `width`
     double shorter[8] = {};
-    double* row(int which, int length, int width) const {
-      return reinterpret_cast<double*>(numbers.get()) + size_t(which * length * width);
+    double* row(int which, int links_in_lane, int width) const {
+      return reinterpret_cast<double*>(numbers.get()) + size_t(which * links_in_lane * width);
     }
   };
   std::vector<Group> group;

@@ -36,7 +36,9 @@ struct Unknowns {
 
 /// Memory of one thread.
 struct SweepScratch {
-  std::vector<double> a, b, c;
+  std::vector<double> a;
+  std::vector<Pack<double, 8>> lanes;  ///< aligned rows
+  double largest = 0;                  ///< acceleration
   double residual = 0;
   int dropped = 0;   ///< rows that others imply
   int singular = 0;  ///< rows of tree joints that nothing resists
@@ -114,6 +116,7 @@ class Solver {
   void subtree_up(int root, bool further, SweepScratch& scratch);
   void subtree_down(int root, bool further, SweepScratch& scratch, Unknowns& x);
   void share_out();
+  bool worth_refining() const;
   /// The part of n things that is worker's: [first, last)
   std::pair<int, int> part_of(int worker, size_t n) const {
     const size_t w = size_t(worker), all = size_t(pool_->workers());

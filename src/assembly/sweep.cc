@@ -197,41 +197,33 @@ void Solver::refine_up(int i) {
 void Solver::down(int i, bool further, SweepScratch& scratch, Unknowns& x) {
   const Cluster& c = clusters_[i];
   if (c.kind == ClusterKind::kSum || c.kind == ClusterKind::kRoot) return;
+  double* n = reinterpret_cast<double*>(scratch.lanes.data());
   if (c.raked) {
     const Bond& bond = mechanism_.bonds[size_t(c.rake_bond)];
     const double* z = further ? c.rake_z2 : c.rake.a + c.rake.right();
-    kernels_.substitute(c.rake, nullptr, z, further ? 1 : c.rake.ld, x.s.data() + 6 * size_t(c.hub),
-                        x.n.data() + bond.first);
+    std::fill(std::copy_n(x.s.data() + 6 * size_t(c.hub), 6, n), n + c.rake.ld, 0.0);
+    kernels_.substitute(c.rake, nullptr, z, further ? 1 : c.rake.ld, n);
+    std::copy_n(n + c.rake.closed(0), bond.rows, x.n.data() + bond.first);
   }
-  double *kept = scratch.a.data(), *closed = scratch.b.data();
   int row = 0;
   for (int b : c.kept) {
     const Bond& bond = mechanism_.bonds[size_t(b)];
-    for (int k = 0; k < bond.rows; ++k) kept[row++] = x.n[size_t(bond.first + k)];
+    for (int k = 0; k < bond.rows; ++k) n[row++] = x.n[size_t(bond.first + k)];
   }
+  std::fill(n + row, n + c.pivot.ld, 0.0);
   if (c.closed_rows > 0) {
     const double* z = further ? c.z2 : c.pivot.a + c.pivot.right();
-    kernels_.substitute(c.pivot, c.rank_order, z, further ? 1 : c.pivot.ld, kept, closed);
-    row = 0;
+    kernels_.substitute(c.pivot, c.rank_order, z, further ? 1 : c.pivot.ld, n);
+    row = c.kept_rows + 1;
     for (int b : c.closed) {
       const Bond& bond = mechanism_.bonds[size_t(b)];
-      for (int k = 0; k < bond.rows; ++k) x.n[size_t(bond.first + k)] = closed[row++];
+      for (int k = 0; k < bond.rows; ++k) x.n[size_t(bond.first + k)] = n[row++];
     }
   }
   if (c.kind != ClusterKind::kBody) return;
-  double y[6];
-  for (int m = 0; m < 6; ++m) {
-    const double* H = c.H + m * c.pivot.ld;
-    double sum = further ? c.y2[m] : -H[c.kept_rows];
-    for (int k = 0; k < c.kept_rows; ++k) sum = madd(H[k], kept[k], sum);
-    for (int k = 0; k < c.closed_rows; ++k) sum = madd(H[c.kept_rows + 1 + k], closed[k], sum);
-    y[m] = sum;
-  }
-  double* s = x.s.data() + 6 * size_t(c.part);
-  for (int m = 0; m < 6; ++m) {
-    s[m] = 0;
-    for (int k = m; k < 6; ++k) s[m] = madd(c.C_inv[6 * k + m], y[k], s[m]);
-  }
+  static constexpr double kNothing[6] = {};
+  n[c.kept_rows] = further ? 0 : -1;  // that column of H is −C⁻¹·t
+  kernels_.body_acceleration(c.C_inv, c.H, c.pivot.ld, further ? c.y2 : kNothing, n, x.s.data() + 6 * size_t(c.part));
 }
 
 /// h − H·s − n/J of the rows of some bonds. Returns the largest.
@@ -387,6 +379,17 @@ void Solver::sweep_down(int w, bool further, Unknowns& x) {
   for (int c : plan_.subtrees[size_t(w)]) subtree_down(c, further, scratch, x);
 }
 
+/// Whether the residual of the constraints is more than rounding of the accelerations leaves.
+bool Solver::worth_refining() const {
+  constexpr double kRounding = 1e-13;
+  double residual = 0, largest = 0;
+  for (const SweepScratch& scratch : scratch_) {
+    residual = std::max(residual, scratch.residual);
+    largest = std::max(largest, scratch.largest);
+  }
+  return residual > kRounding * largest;
+}
+
 void Solver::assemble() {
   for (SweepScratch& scratch : scratch_) scratch.dropped = scratch.singular = 0;
   pool_->run([&](int w) { sweep_up(w, false); });
@@ -396,14 +399,18 @@ void Solver::disassemble() {
   pool_->run([&](int w) {
     sweep_down(w, false, x_);
     scratch_[size_t(w)].residual = 0;
+    const auto [n0, n1] = part_of(w, x_.n.size());
+    const auto [s0, s1] = part_of(w, x_.s.size());
+    const auto [b0, b1] = part_of(w, mechanism_.bonds.size());
     for (int k = 0; k < options_.refinements; ++k) {
-      const auto [n0, n1] = part_of(w, x_.n.size());
-      const auto [s0, s1] = part_of(w, x_.s.size());
-      const auto [b0, b1] = part_of(w, mechanism_.bonds.size());
       std::fill(dx_.n.begin() + n0, dx_.n.begin() + n1, 0.0);  // open rows get nothing more
       pool_->barrier();
       scratch_[size_t(w)].residual = residuals(b0, b1);
+      double largest = 0;
+      for (int n = s0; n < s1; ++n) largest = std::max(largest, std::abs(x_.s[size_t(n)]));
+      scratch_[size_t(w)].largest = largest;
       pool_->barrier();
+      if (!worth_refining()) break;  // all threads see the same
       sweep_up(w, true);
       pool_->barrier();
       sweep_down(w, true, dx_);

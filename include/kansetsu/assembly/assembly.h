@@ -44,7 +44,7 @@ enum class AssemblyOrder {
 struct AssemblyOptions {
   AssemblyOrder order = AssemblyOrder::kBalanced;
   int threads = 1;
-  int refinements = 1;               ///< sweeps that solve for the residual of the constraints; spec §9.7
+  int refinements = 1;               ///< most sweeps that solve for the residual of the constraints; spec §9.7
   bool springs_and_dampers = false;  ///< add what stiffness, rest and damping of the model's joints exert
   bool reactions = true;             ///< find wrenches and torques of the joints, not only v̇
 };
@@ -71,7 +71,7 @@ struct AssemblyResult {
   Status status = Status::kOk;  ///< kSingular: some joint moves no inertia; its v̇ is zero
   int rows = 0;                 ///< of all closed closures together
   int rank = 0;                 ///< of these, how many are independent; forces of the others are zero
-  double residual = 0;          ///< largest constraint residual before the last refinement [rad/s², m/s²]
+  double residual = 0;          ///< largest constraint residual, before the last refinement if there was one
 
   const Eigen::VectorXd& vdot() const { return figures[0].vdot; }
 };

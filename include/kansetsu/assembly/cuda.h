@@ -34,6 +34,14 @@ class ChainSolver {
   int pieces() const;
   /// Host memory, one row per chain: q nq, v and tau nv numbers; vdot out. Returns when the result is there.
   void solve(const double* q, const double* v, const double* tau, double* vdot);
+  /// The same without copies: memory of the host that the device reads and writes itself. Write the state there, solve() and
+  /// read v̇.
+  struct Buffers {
+    double *q, *v, *tau;
+    const double* vdot;
+  };
+  Buffers buffers() const;
+  void solve();
   /// Time on the device alone, for the state of the last solve: mean of `repeats` launches [µs].
   double device_time(int repeats);
 

@@ -30,8 +30,8 @@ class SegmentDynamics {
 
 enum class ForwardMethod { kAuto, kAba, kSegments, kSerialAssembly, kAssembly };
 
-/// v̇ by the method that is fastest for the figure's structure and size and for the threads at hand, after a table that was
-/// measured (docs/theory/assembly.md); or by the one that is asked for.
+/// v̇ by the method that is fastest for the figure's structure and size and for the threads at hand, by measured
+/// times per link and a model of threads (docs/theory/assembly.md); or by the one that is asked for.
 class AutoForwardDynamics {
  public:
   explicit AutoForwardDynamics(const Model& model, int threads = 1, ForwardMethod method = ForwardMethod::kAuto);

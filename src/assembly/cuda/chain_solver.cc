@@ -138,13 +138,19 @@ std::optional<std::string> ChainSolver::unsupported(const Model& model) { return
 int ChainSolver::chains() const { return impl_->chains; }
 int ChainSolver::pieces() const { return impl_->arguments.chain.pieces; }
 
+ChainSolver::Buffers ChainSolver::buffers() const { return {impl_->q, impl_->v, impl_->tau, impl_->vdot}; }
+
+void ChainSolver::solve() {
+  impl_->launch();
+  check(cudaStreamSynchronize(impl_->stream), "cudaStreamSynchronize");
+}
+
 void ChainSolver::solve(const double* q, const double* v, const double* tau, double* vdot) {
   const size_t count = size_t(impl_->chains), nq = size_t(impl_->chain.nq), nv = size_t(impl_->chain.nv);
   std::memcpy(impl_->q, q, 8 * nq * count);
   std::memcpy(impl_->v, v, 8 * nv * count);
   std::memcpy(impl_->tau, tau, 8 * nv * count);
-  impl_->launch();
-  check(cudaStreamSynchronize(impl_->stream), "cudaStreamSynchronize");
+  solve();
   std::memcpy(vdot, impl_->vdot, 8 * nv * count);
 }
 

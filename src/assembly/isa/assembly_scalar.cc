@@ -35,9 +35,12 @@ int rake_entry(const PivotRows& P, const KeptRows& share) {
   add_product(P, 1, share);
   return dropped;
 }
-void substitute_entry(const PivotRows& P, const int* order, const double* z, int stride, const double* n_kept,
-                      double* n) {
-  substitute_rows(P, order, z, stride, n_kept, n);
+void substitute_entry(const PivotRows& P, const int* order, const double* z, int stride, double* n) {
+  substitute_rows(P, order, z, stride, n);
+}
+void body_acceleration_entry(const double* C_inv, const double* H, int ld, const double* y0, const double* n,
+                             double* s) {
+  body_acceleration(C_inv, H, ld, y0, n, s);
 }
 void reduce_entry(const PivotRows& P, const int* order, double* r, double* r_kept) {
   reduce_right_side(P, order, r, r_kept);
@@ -46,8 +49,8 @@ void reduce_entry(const PivotRows& P, const int* order, double* r, double* r_kep
 }  // namespace
 
 extern const AssemblyKernels assembly_table;
-const AssemblyKernels assembly_table{motions_entry,    invert_factor_entry, solve_factor_entry,
-                                     body_front_entry, add_child_entry,     close_entry,
-                                     rake_entry,       substitute_entry,    reduce_entry};
+const AssemblyKernels assembly_table{motions_entry,           invert_factor_entry, solve_factor_entry, body_front_entry,
+                                     add_child_entry,         close_entry,         rake_entry,         substitute_entry,
+                                     body_acceleration_entry, reduce_entry};
 
 }  // namespace kansetsu::kernel::inline KANSETSU_ISA

@@ -101,5 +101,6 @@ TEST_CASE("every method of forward dynamics gives the same, and the choice follo
   }
   CHECK(choose_forward_method(human28(), 1) == ForwardMethod::kAba);
   CHECK(choose_forward_method(chain(16), 16) == ForwardMethod::kAba);
-  CHECK(choose_forward_method(chain(4096), 1) == ForwardMethod::kSegments);
+  CHECK(choose_forward_method(chain(4096), 1) == ForwardMethod::kAba);
+  CHECK(choose_forward_method(chain(4096), 8) == ForwardMethod::kSegments);
 }

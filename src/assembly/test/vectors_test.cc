@@ -135,7 +135,9 @@ TEST_CASE("one join and its split, with all matrices") {
   Eigen::VectorXd F(12);
   F << vector(json.at("F_ends").at("0")), vector(json.at("F_ends").at("5"));
   const Eigen::VectorXd expected = vector(json.at("n"));
-  Eigen::VectorXd force(n);
-  kernel::assembly().substitute(P, nullptr, P.a + P.right(), P.ld, F.data(), force.data());
+  alignas(64) double forces[24] = {};
+  for (int k = 0; k < 12; ++k) forces[k] = F[k];
+  kernel::assembly().substitute(P, nullptr, P.a + P.right(), P.ld, forces);
+  const Eigen::VectorXd force = Eigen::Map<const Eigen::VectorXd>(forces + P.closed(0), n);
   CHECK(deviation(force, expected) < 1e-10);
 }
