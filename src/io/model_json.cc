@@ -150,7 +150,8 @@ void fields(V& v, ModelDescription& x) {
 }
 
 constexpr const char* kShapes[] = {"sphere", "box", "cylinder", "capsule", "mesh"};
-static_assert(std::size(kShapes) == std::variant_size_v<Shape>, "a new shape needs a name here, and its fields() above");
+static_assert(std::size(kShapes) == std::variant_size_v<Shape>,
+              "a new shape needs a name here, and its fields() above");
 
 template <class T>
 Json to_json(const T& x);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cctype>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -25,6 +26,14 @@ constexpr int kFrames = 0, kOthers = 1;                        // streams of chu
 constexpr std::size_t kLargestChunk = std::size_t{512} << 10;  // bytes before compression
 
 std::string model_name(std::size_t figure) { return fmt::format("model/{}.json", figure); }
+
+/// The topic of a number: rerun and others want no spaces in it.
+std::string number_topic(std::string name) {
+  for (char& c : name) {
+    if (std::isspace(static_cast<unsigned char>(c))) c = '_';
+  }
+  return "/numbers/" + name;
+}
 
 std::uint64_t nanoseconds(double time) { return static_cast<std::uint64_t>(std::llround(time * 1e9)); }
 
@@ -71,7 +80,8 @@ class McapFrames {
     transforms_ = channel("foxglove.FrameTransforms", "/tf");
     scene_ = channel("foxglove.SceneUpdate", "/scene");
     for (const NumberChannel& number : header_.numbers) {
-      numbers_.push_back(channel("kansetsu.Number", "/numbers/" + number.name, {{"unit", number.unit}}));
+      numbers_.push_back(
+          channel("kansetsu.Number", number_topic(number.name), {{"name", number.name}, {"unit", number.unit}}));
     }
   }
 
@@ -269,6 +279,10 @@ std::string to_mcap(const Recording& recording, const RecorderOptions& options) 
   frames.finish();
   return bytes;
 }
+
+std::string to_scene_json(const RecordingHeader& header) { return scene_json(header, {}); }
+
+std::string to_frame_message(const RecordedFrame& frame) { return encode_frame(frame); }
 
 Loaded<Recording> parse_recording(std::string_view bytes, const std::string& file_name) {
   Complaints complaints(file_name);

@@ -72,7 +72,7 @@ Json to_json(const std::vector<LinkShape>& shapes, const ModelDescription* model
 }
 
 Json links_json(const Model& model, const std::vector<MeshFile>& meshes) {
-  const auto shapes = body_shapes(model);
+  const auto shapes = body_shapes(model), bones = bone_shapes(model);
   Json links = Json::array();
   for (int i = 0; i < model.link_count(); ++i) {
     const LinkDescription& link = model.link(LinkId(i));
@@ -80,6 +80,8 @@ Json links_json(const Model& model, const std::vector<MeshFile>& meshes) {
     Json out{{"name", link.name}, {"parent", parent ? parent->value() : -1}};
     if (link.inertial) out.update({{"mass", link.inertial->mass}, {"com", to_json(link.inertial->origin.p)}});
     out["shapes"] = to_json(shapes[std::size_t(i)], &model.description(), meshes);
+    if (bones[std::size_t(i)] != shapes[std::size_t(i)])
+      out["bones"] = to_json(bones[std::size_t(i)], &model.description(), meshes);
     links.push_back(std::move(out));
   }
   return links;
