@@ -3,6 +3,9 @@
 #include "cli/command.h"
 
 namespace kansetsu::cli {
+
+Runner declare_view(CLI::App& app);
+
 namespace {
 
 constexpr std::array kCommands{
@@ -21,10 +24,17 @@ constexpr std::array kCommands{
             "pendulum\n"
             "  kansetsu eval robot.urdf --base free --in request.json --out reply.json",
             declare_eval},
-    Command{"convert", "write a model in another format",
+    Command{"convert", "write a model or a recording in another format",
             "  kansetsu convert robot.urdf small.urdf --merge-fixed\n"
-            "  kansetsu convert human28 human28.urdf",
+            "  kansetsu convert human28 human28.urdf\n"
+            "  kansetsu convert run.mcap run.glb",
             declare_convert},
+    Command{"view", "show a recording or a model: in the browser, as a page, as pictures",
+            "  kansetsu view run.mcap\n"
+            "  kansetsu view robot.urdf --base fixed\n"
+            "  kansetsu view run.mcap --html run.html\n"
+            "  kansetsu view run.mcap --png strip.png --strip 6 --camera side",
+            declare_view},
     Command{"completion", "print a completion script for a shell",
             "  source <(kansetsu completion bash)\n"
             "  kansetsu completion zsh > ~/.zfunc/_kansetsu\n"

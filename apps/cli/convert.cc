@@ -1,4 +1,4 @@
-/// kansetsu convert IN OUT: reads a model and writes it in the format that OUT's name asks for.
+/// kansetsu convert IN OUT: reads a model or a recording and writes it in the format that OUT's name asks for.
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 #include "cli/arguments.h"
 #include "cli/load_model.h"
 #include "cli/output.h"
+#include "kansetsu/io/recording.h"
 #include "kansetsu/io/urdf.h"
 
 namespace kansetsu::cli {
@@ -46,7 +47,18 @@ void move_meshes(ModelDescription& model, const fs::path& from, const fs::path& 
 
 void print_diagnostics(const std::vector<Diagnostic>& diagnostics) { fmt::print(stderr, "{}", to_string(diagnostics)); }
 
+/// A recording as another: .mcap, .csv, .npz or .glb.
+Exit convert_recording(const Options& options) {
+  Loaded<io::Recording> recording = io::read_recording(options.model.name);
+  print_diagnostics(recording.diagnostics);
+  if (!recording) return kBadFile;
+  const std::vector<Diagnostic> diagnostics = io::write_recording(*recording.value, options.out);
+  print_diagnostics(diagnostics);
+  return has_errors(diagnostics) ? kBadFile : kOk;
+}
+
 Exit convert(Options options) {
+  if (fs::path(options.model.name).extension() == ".mcap") return convert_recording(options);
   check_format(options.out);
   if (options.merge_fixed) options.model.fixed_links = FixedLinks::kMerge;
   ModelDescription model = description_or_fail(options.model);
@@ -67,9 +79,13 @@ Exit convert(Options options) {
 
 Runner declare_convert(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("IN", options->model.name, kModelHelp)->required()->type_name("");
-  app.add_option("OUT", options->out,
-                 "file to write; its ending tells the format: .urdf ('-': URDF to standard output)")
+  app.add_option("IN", options->model.name, "URDF file, built-in figure, or recording (.mcap)")
+      ->required()
+      ->type_name("");
+  app.add_option(
+         "OUT", options->out,
+         "file to write; its ending tells the format: .urdf ('-': URDF to standard output); of a recording (.mcap) "
+         ".mcap, .csv, .npz or .glb")
       ->required()
       ->type_name("");
   add_base_option(app, options->model.base);
