@@ -227,7 +227,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
  private:
   void got(beast::error_code error) {
     if (error == beast::error_code(http::error::body_limit)) return reply(plain(http::status::payload_too_large), true);
-    if (error == beast::error_code(http::error::header_limit)) return reply(plain(http::status::request_header_fields_too_large), true);
+    if (error == beast::error_code(http::error::header_limit))
+      return reply(plain(http::status::request_header_fields_too_large), true);
     if (error) return;
     Request request = parser_->release();
     const std::string_view target = view(request.target());

@@ -54,6 +54,22 @@ void fields(V& v, Mesh& x) {
   v("scale", x.scale);
 }
 template <class V>
+void fields(V&, Plane&) {}
+template <class V>
+void fields(V& v, ConvexHull& x) {
+  v("vertices", x.vertices);
+}
+template <class V>
+void fields(V& v, HeightField& x) {
+  v("columns", x.columns);
+  v("rows", x.rows);
+  v("size_x", x.size_x);
+  v("size_y", x.size_y);
+  v("heights", x.heights);
+}
+template <class V>
+void fields(V&, TriangleMesh&) {}  // its data is shared: see to_json() and shape_from()
+template <class V>
 void fields(V& v, LinkShape& x) {
   v("name", x.name);
   v("origin", x.origin);
@@ -149,7 +165,8 @@ void fields(V& v, ModelDescription& x) {
   v("materials", x.materials);
 }
 
-constexpr const char* kShapes[] = {"sphere", "box", "cylinder", "capsule", "mesh"};
+constexpr const char* kShapes[] = {"sphere", "box",         "cylinder",     "capsule",  "mesh",
+                                   "plane",  "convex_hull", "height_field", "triangles"};
 static_assert(std::size(kShapes) == std::variant_size_v<Shape>,
               "a new shape needs a name here, and its fields() above");
 
@@ -216,6 +233,10 @@ Json to_json(const T& x) {
   } else if constexpr (std::is_same_v<T, Shape>) {
     Json out{{"type", kShapes[x.index()]}};
     std::visit([&](auto shape) { Write<decltype(shape)>(out).from(shape); }, x);
+    if (const auto* mesh = std::get_if<TriangleMesh>(&x); mesh && mesh->data) {
+      out["vertices"] = to_json(mesh->data->vertices);
+      out["triangles"] = mesh->data->triangles;
+    }
     return out;
   } else {
     Json out = Json::object();
@@ -278,6 +299,12 @@ void shape_from(const Json& in, const std::string& type, Shape& x) {
     std::variant_alternative_t<I, Shape> shape{};
     Read<decltype(shape)> read(in);
     fields(read, shape);
+    if constexpr (std::is_same_v<decltype(shape), TriangleMesh>) {
+      TriangleMeshData data;
+      from_json(in.at("vertices"), data.vertices);
+      data.triangles = in.at("triangles").get<std::vector<std::array<int, 3>>>();
+      shape.data = std::make_shared<const TriangleMeshData>(std::move(data));
+    }
     x = shape;
   } else {
     throw Wrong("'" + type + "' is no shape");

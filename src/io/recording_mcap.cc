@@ -166,6 +166,27 @@ class Complaints {
 
 Vec3<> vec3_of(const nlohmann::json& a) { return {a.at(0), a.at(1), a.at(2)}; }
 
+/// The shapes that models of URDF have not.
+void read_surface(const std::string& type, const nlohmann::json& json, Shape& shape) {
+  const auto vertices = [&] {
+    std::vector<Vec3<>> found;
+    for (const auto& v : json.at("vertices")) found.push_back(vec3_of(v));
+    return found;
+  };
+  if (type == "plane") shape = Plane{};
+  if (type == "hull") shape = ConvexHull{vertices()};
+  if (type == "heights") {
+    shape = HeightField{json.at("columns"), json.at("rows"), json.at("size").at(0), json.at("size").at(1),
+                        json.at("heights").get<std::vector<double>>()};
+  }
+  if (type == "triangles") {
+    auto data = std::make_shared<TriangleMeshData>();
+    data->vertices = vertices();
+    data->triangles = json.at("triangles").get<std::vector<std::array<int, 3>>>();
+    shape = TriangleMesh{std::move(data)};
+  }
+}
+
 LinkShape shape_of(const nlohmann::json& json) {
   LinkShape shape{.name = json.value("name", "")};
   shape.origin = {vec3_of(json.at("pose")), vec3_of(json.at("rpy"))};
@@ -174,6 +195,7 @@ LinkShape shape_of(const nlohmann::json& json) {
   if (type == "box") shape.shape = Box{vec3_of(json.at("size"))};
   if (type == "cylinder") shape.shape = Cylinder{json.at("radius"), json.at("length")};
   if (type == "capsule") shape.shape = Capsule{json.at("radius"), json.at("length")};
+  read_surface(type, json, shape.shape);
   if (type == "mesh") shape.shape = Mesh{json.at("uri"), {}, vec3_of(json.at("scale"))};
   if (json.contains("color")) shape.material = Material{.rgba = json.at("color").get<std::vector<double>>()};
   return shape;

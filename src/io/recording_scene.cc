@@ -47,8 +47,20 @@ struct ShapeToJson {
     const MeshFile* file = find_mesh(s, meshes);
     if (file) out.update({{"type", "mesh"}, {"file", file->name}, {"uri", s.uri}, {"scale", to_json(s.scale)}});
   }
-  template <class Other>
-  void operator()(const Other&) const {}
+  void operator()(const Plane&) const { out.update({{"type", "plane"}}); }
+  void operator()(const ConvexHull& s) const {
+    out.update({{"type", "hull"}, {"vertices", Json::array()}});
+    for (const Vec3<>& v : s.vertices) out["vertices"].push_back(to_json(v));
+  }
+  void operator()(const HeightField& s) const {
+    out.update({{"type", "heights"}, {"columns", s.columns}, {"rows", s.rows}, {"heights", s.heights}});
+    out["size"] = {s.size_x, s.size_y};
+  }
+  void operator()(const TriangleMesh& s) const {
+    if (!s.data) return;
+    out.update({{"type", "triangles"}, {"vertices", Json::array()}, {"triangles", s.data->triangles}});
+    for (const Vec3<>& v : s.data->vertices) out["vertices"].push_back(to_json(v));
+  }
 };
 
 Json to_json(const LinkShape& shape, const ModelDescription* model, const std::vector<MeshFile>& meshes) {

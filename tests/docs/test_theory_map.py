@@ -88,7 +88,7 @@ def test_all_equations_of_seed_000_are_mapped():
     assert mapped == set(range(1, 41))
 
 
-@pytest.mark.parametrize("page", ["aba.md", "rnea.md", "gears.md", "derivatives.md", "response.md"])
+@pytest.mark.parametrize("page", ["aba.md", "rnea.md", "gears.md", "derivatives.md", "response.md", "assembly.md"])
 def test_each_page_has_a_map(page: str):
     assert any(row.page.name == page for row in ROWS)
 

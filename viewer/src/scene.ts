@@ -5,15 +5,20 @@ export type Pose7 = [number, number, number, number, number, number, number];
 export type Vec = [number, number, number];
 
 export interface ShapeSpec {
-  type: "sphere" | "box" | "cylinder" | "capsule" | "mesh" | "plane";
+  type: "sphere" | "box" | "cylinder" | "capsule" | "mesh" | "plane" | "hull" | "heights" | "triangles";
   name?: string;
   pose: Pose7;
   color?: [number, number, number, number];
   radius?: number;
   length?: number;
-  size?: Vec;
+  size?: number[];
   file?: string;
   scale?: Vec;
+  vertices?: Vec[];
+  triangles?: Vec[];
+  columns?: number;
+  rows?: number;
+  heights?: number[];
 }
 export interface LinkSpec {
   name: string;

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Draws the rows of assembly_bench: time per link over the number of links, one curve per method and number of threads.
+
+usage: bench/assembly_plot.py ROWS.json OUT.svg TITLE
+"""
+
+import json
+import math
+import sys
+
+from plots import Picture
+
+SERIES = {"aba": "mujoco", "aba + responses": "mujoco", "serial": "pinocchio", "assembly": "kansetsu", "segments": "fp64",
+          "cuda": "fp32", "cuda kernel": "other"}
+DASHES = ["", "6 3", "2 3", "8 3 2 3"]
+
+
+def panel(picture, rows, structure, top, height=300, left=70):
+    rows = [r for r in rows if r["structure"] == structure and r["method"] in SERIES]
+    sizes = sorted({r["links"] for r in rows})
+    values = [r["us"] / r["links"] for r in rows]
+    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    width = picture.width - left - 190
+    x = lambda n: left + width * (math.log2(n) - math.log2(sizes[0])) / max(1, math.log2(sizes[-1]) - math.log2(sizes[0]))
+    y = lambda v: top + height * (high - math.log10(v)) / (high - low)
+    picture.text(left, top - 12, f"{structure}: µs per link")
+    for decade in range(low, high + 1):
+        picture.line(left, y(10.0**decade), left + width, y(10.0**decade))
+        picture.text(left - 6, y(10.0**decade) + 4, f"{10.0**decade:g}", "small", "end", "faint")
+    for n in sizes:
+        picture.text(x(n), top + height + 16, str(n), "small", "middle", "faint")
+    threads = sorted({r["threads"] for r in rows})
+    ends = []
+    for method in SERIES:
+        for t in threads:
+            points = sorted((r["links"], r["us"] / r["links"]) for r in rows if r["method"] == method and r["threads"] == t)
+            if not points:
+                continue
+            dash = "" if t <= 1 else DASHES[min(threads.index(t), len(DASHES) - 1)]
+            picture.curve([(x(n), y(v)) for n, v in points], SERIES[method], dash)
+            name = method if t == 0 or method.startswith(("aba", "serial")) else f"{method}, {t} thread{'s' if t > 1 else ''}"
+            ends.append((y(points[-1][1]), name, SERIES[method]))
+    last = -1e9
+    for at, name, color in sorted(ends):
+        last = max(at, last + 14)
+        picture.text(left + width + 10, last + 4, name, "small", "start", color)
+    return top + height + 50
+
+
+def main():
+    source, target, title = sys.argv[1:4]
+    with open(source) as file:
+        rows = [json.loads(line) for line in file if line.strip().startswith("{\"structure")]
+    picture = Picture(title)
+    top = 70
+    for structure in ("chain", "ring"):
+        top = panel(picture, rows, structure, top)
+    picture.height = max(picture.height, top)
+    with open(target, "w") as file:
+        file.write(picture.svg())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "kansetsu/model/model.h"
+
+/// Forward dynamics of long chains on a CUDA device. Only in builds that found a CUDA toolkit (KANSETSU_CUDA); link
+/// kansetsu::assembly_cuda.
+namespace kansetsu::cuda {
+
+struct ChainOptions {
+  int device = -1;  ///< −1: the current one
+  int chains = 1;   ///< states that one call takes
+  int pieces = 0;   ///< blocks of threads per chain; 0: by its length
+  int threads = 0;  ///< per block; 0: a choice that has been measured
+};
+
+/// A chain of 1-DOF joints with a fixed or free base, in double precision: one state over the whole device, or many states of
+/// a medium chain (up to some hundred links) a block each. Memory and launches are prepared once; solve() copies nothing but
+/// the numbers of the state.
+class ChainSolver {
+ public:
+  explicit ChainSolver(const Model& model, const ChainOptions& options = {});
+  ChainSolver(ChainSolver&&) noexcept;
+  ChainSolver& operator=(ChainSolver&&) noexcept;
+  ~ChainSolver();
+
+  /// Why a model is no such chain, or none.
+  static std::optional<std::string> unsupported(const Model& model);
+
+  int chains() const;
+  int pieces() const;
+  /// Host memory, one row per chain: q nq, v and tau nv numbers; vdot out. Returns when the result is there.
+  void solve(const double* q, const double* v, const double* tau, double* vdot);
+  /// Time on the device alone, for the state of the last solve: mean of `repeats` launches [µs].
+  double device_time(int repeats);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kansetsu::cuda

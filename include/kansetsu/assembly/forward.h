@@ -1,0 +1,53 @@
+#pragma once
+
+#include "kansetsu/assembly/assembly.h"
+
+/// The choice between algorithms of forward dynamics for one figure.
+namespace kansetsu {
+
+/// Forward dynamics of a chain of 1-DOF joints by segments: each lane of a register and each thread eliminates a stretch of
+/// links, the stretches are then put together. spec/dynamics.md §10. For chains of hundreds of links on few processors.
+class SegmentDynamics {
+ public:
+  /// Throws Error if the model is no such chain. @param segments  0: as many as threads and lanes ask for
+  explicit SegmentDynamics(const Model& model, int threads = 1, int segments = 0);
+  SegmentDynamics(SegmentDynamics&&) noexcept;
+  SegmentDynamics& operator=(SegmentDynamics&&) noexcept;
+  ~SegmentDynamics();
+
+  /// Why a model is no such chain (branches, gears, rotors, joints of several coordinates, massless links, too few links for
+  /// two segments a lane), or none.
+  static std::optional<std::string> unsupported(const Model& model);
+
+  int segments() const;
+  /// Never allocates. The same bits for every number of threads, at the same number of segments.
+  void solve(const State& state, const VectorRef& tau, Eigen::Ref<Eigen::VectorXd> vdot);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+enum class ForwardMethod { kAuto, kAba, kSegments, kSerialAssembly, kAssembly };
+
+/// v̇ by the method that is fastest for the figure's structure and size and for the threads at hand, after a table that was
+/// measured (docs/theory/assembly.md); or by the one that is asked for.
+class AutoForwardDynamics {
+ public:
+  explicit AutoForwardDynamics(const Model& model, int threads = 1, ForwardMethod method = ForwardMethod::kAuto);
+  AutoForwardDynamics(AutoForwardDynamics&&) noexcept;
+  AutoForwardDynamics& operator=(AutoForwardDynamics&&) noexcept;
+  ~AutoForwardDynamics();
+
+  ForwardMethod method() const;
+  void solve(const State& state, const VectorRef& tau, AbaResult& out, const ExternalForces* external = nullptr);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// What AutoForwardDynamics picks.
+ForwardMethod choose_forward_method(const Model& model, int threads);
+
+}  // namespace kansetsu

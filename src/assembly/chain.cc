@@ -1,0 +1,74 @@
+#define KANSETSU_ISA baseline
+#include "assembly/chain.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "assembly/mechanism.h"
+#include "kansetsu/base/error.h"
+
+namespace kansetsu {
+
+std::optional<std::string> chain_problem(const Model& model) {
+  Mechanism mechanism;
+  if (auto problem = mechanism.add(model)) return problem;
+  const Tree& tree = model.tree();
+  if (mechanism.parts.empty()) return "it has no moving link";
+  if (int(mechanism.parts.size()) != tree.body_count()) return "it has massless links";
+  if (!mechanism.gears.empty() || !tree.simple) return "it has gears";
+  for (int i = 0; i < tree.body_count(); ++i) {
+    const Body& b = tree.bodies[size_t(i)];
+    if (b.parent != i - 1) return "it has branches";
+    if (b.kind == PrimitiveKind::kFree && i == 0) continue;
+    if (b.nu != 1) return "it has joints of several coordinates";
+    if (tree.rotor_inertia[size_t(b.u)] != 0) return "it has rotors";
+  }
+  return std::nullopt;
+}
+
+Chain make_chain(const Model& model) {
+  if (const auto problem = chain_problem(model))
+    throw Error("model \"" + model.name() + "\" is no chain of simple joints: " + *problem);
+  Mechanism mechanism;
+  mechanism.add(model);
+  const Tree& tree = model.tree();
+  Chain chain;
+  chain.gravity = tree.gravity;
+  chain.nq = tree.nq;
+  chain.nv = tree.nv;
+  chain.free_base = tree.bodies[0].kind == PrimitiveKind::kFree;
+  for (int i = 0; i < tree.body_count(); ++i) {
+    const Body& b = tree.bodies[size_t(i)];
+    const Joint& joint = mechanism.joints[size_t(i)];
+    ChainLink link{};
+    link.X_PJ = b.X_PJ;
+    link.M = b.M_B;
+    link.kind = int(b.kind);
+    link.axis = b.aligned_axis;
+    link.pitch = b.pitch;
+    std::copy_n(mechanism.columns.begin() + joint.columns, 6, link.columns);
+    std::copy_n(mechanism.parts[size_t(i)].C_inv, 36, link.C_inv);
+    const Force<>& E = link.columns[5];
+    link.S = {E.t, E.f};
+    if (b.kind == PrimitiveKind::kScrew) link.S.v = {0, 0, b.pitch};
+    const CoordinateRow& row = tree.rows[size_t(b.u)];
+    const CoordinateTerm& term = tree.terms[size_t(row.begin)];
+    link.ratio = term.ratio;
+    link.offset = row.offset;
+    link.position = std::max(0, term.position);
+    link.column = term.column;
+    chain.links.push_back(link);
+  }
+  return chain;
+}
+
+int chain_pieces(int links, int blocks) {
+  // The scan over the pieces must fit into the memory of the clusters of a piece, and pieces of fewer than eight links only
+  // move work to the top.
+  const int by_memory = int(std::sqrt(5.0 * links)), by_size = std::max(1, links / 8);
+  int pieces = 1;
+  while (2 * pieces <= std::min({by_memory, by_size, blocks})) pieces *= 2;
+  return pieces;
+}
+
+}  // namespace kansetsu

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assembly/chain_kernel.h"
+#include "kansetsu/model/model.h"
+#include "kansetsu/spatial/quaternion.h"
+
+namespace kansetsu {
+
+/// A model that is one chain of 1-DOF joints, for the kernels of chain_kernel.h.
+struct Chain {
+  std::vector<ChainLink> links;
+  bool free_base = false;
+  Vec3<> gravity;
+  int nq = 0, nv = 0;
+
+  ChainView view(int pieces) const { return {links.data(), int(links.size()), pieces, free_base, gravity}; }
+};
+
+/// Why a model is no such chain (branches, gears, rotors, joints of several coordinates, massless links), or none.
+std::optional<std::string> chain_problem(const Model& model);
+/// Throws Error with the problem.
+Chain make_chain(const Model& model);
+/// How many pieces a chain is best cut into for `blocks` processors.
+int chain_pieces(int links, int blocks);
+
+}  // namespace kansetsu

@@ -1,0 +1,159 @@
+#pragma once
+
+#include "assembly/clusters.h"
+#include "assembly/kernel_table.h"
+#include "base/spin_pool.h"
+#include "model/scratch.h"
+
+/// The numbers of an assembly: what the state makes of parts and bonds, and the sweeps over the clusters.
+namespace kansetsu {
+
+/// A closure, in the frames of the bodies it holds.
+struct ClosureData {
+  Closure closure;
+  int bond = -1;
+  int figure_a = 0, figure_b = 0;
+  int body_a = -1, body_b = -1;  ///< in their figures; −1: the ground
+  Transform<> X_aJ, X_bJ;
+  Motion<> bias{};
+  bool alive = false;
+  int row[6];                        ///< direction of each row of the bond
+  Force<> wrench_a[6], wrench_b[6];  ///< per row, in the frames of the bodies
+};
+
+/// What a joint's posture and motion give. See Joint.
+struct JointData {
+  Transform<> X_PB;  ///< child in carrier
+  Motion<> C;        ///< with the acceleration of the ground, if that carries it
+  Force<> drive;     ///< E·τ on the child
+  Force<> relayed;   ///< what massless bodies between pass to the carrier, in its frame
+};
+
+/// Numbers that one sweep writes: forces of the rows and accelerations of the parts.
+struct Unknowns {
+  std::vector<double> n, s;
+};
+
+/// Memory of one thread.
+struct SweepScratch {
+  std::vector<double> a, b, c;
+  double residual = 0;
+  int dropped = 0;   ///< rows that others imply
+  int singular = 0;  ///< rows of tree joints that nothing resists
+};
+
+/// Who does what in a sweep. Every cluster is computed by one thread from its children alone: the result does not depend on
+/// how they are shared out.
+struct SweepPlan {
+  std::vector<std::vector<int>> subtrees;  ///< per thread: roots of whole subtrees
+  std::vector<int> top;                    ///< what is above them, children first
+  struct Stage {
+    int begin, end;  ///< in `top`
+    bool shared;     ///< several threads, and a barrier after it
+  };
+  std::vector<Stage> stages;
+};
+
+class Solver {
+ public:
+  Solver(const std::vector<Model>& figures, const Mechanism& mechanism, Clusters& clusters,
+         const AssemblyOptions& options);
+
+  /// After the structure has changed.
+  void resize();
+  void load(std::span<const FigureInput> inputs, std::vector<ClosureData>& closures);
+  /// From the parts to the root; then back, for given forces of the open rows in `n`.
+  void assemble();
+  void disassemble();
+  void write(AssemblyResult& out);
+  Force<> closure_force(const ClosureData& closure, const Force<>* wrench) const;
+  Unknowns& unknowns() { return x_; }
+  const double* right_side() const { return h_.data(); }
+
+ private:
+  struct Figure {
+    const Model* model;
+    int first_body;
+    Workspace work;
+    std::vector<int> joint_of_body;          ///< joint in the mechanism whose chain holds the body; −1: tip
+    std::vector<int> fixed_links;            ///< descending
+    std::vector<std::vector<int>> links_on;  ///< per link: links that hang on it
+    struct Passive {
+      int u, q;
+      double sign, stiffness, rest, damping;
+    };
+    std::vector<Passive> passive;
+    FigureInput input{};
+    Force<>* external = nullptr;  ///< on bodies, in their frames; those of tips are also in their carriers'
+    std::vector<Force<>> body_force, link_force;  ///< of the result, see write_reactions
+  };
+
+  void add_figure(const Model& model);
+  void load_figure(Figure& figure);
+  void load_joint(int j);
+  void load_compound(int j);
+  void load_part(int p);
+  void load_gear(int g);
+  void load_closure(ClosureData& closure);
+  const Force<>* joint_columns(int j) const;
+  /// Wrench on a part, in its frame, per unit force of each row of a bond
+  void bond_wrenches(int bond, int part, Force<>* out) const;
+  void put_columns(const Cluster& c, const IntList& bonds, int column) const;
+
+  void up(int c, SweepScratch& scratch);
+  void up_body(Cluster& c);
+  void up_merge(Cluster& c);
+  void close_rows(Cluster& c, SweepScratch& scratch);
+  void free_mobility(const Cluster& c, double* out) const;
+  void rake_up(Cluster& c, SweepScratch& scratch);
+  void refine_up(int c);
+  void down(int c, bool further, SweepScratch& scratch, Unknowns& x);
+  double residuals(int first_bond, int last_bond);
+  void sweep_up(int worker, bool further);
+  void sweep_down(int worker, bool further, Unknowns& x);
+  void subtree_up(int root, bool further, SweepScratch& scratch);
+  void subtree_down(int root, bool further, SweepScratch& scratch, Unknowns& x);
+  void share_out();
+  /// The part of n things that is worker's: [first, last)
+  std::pair<int, int> part_of(int worker, size_t n) const {
+    const size_t w = size_t(worker), all = size_t(pool_->workers());
+    return {int(n * w / all), int(n * (w + 1) / all)};
+  }
+
+  void find_poses();
+  void recover_joint(int j);
+  bool recover_tips(int f);
+  void write_vdot(int f, Eigen::VectorXd& vdot) const;
+  void find_body_forces(int f);
+  void write_reactions(int f, Reactions& out);
+  Force<> inertial_force(const Figure& figure, int link) const;
+  Force<> joint_force(int j) const;
+
+  const std::vector<Model>& models_;
+  const Mechanism& mechanism_;
+  Clusters& clusters_;
+  const AssemblyOptions& options_;
+  const kernel::AssemblyKernels& kernels_;
+  std::vector<Figure> figures_;
+
+  // over all bodies and tree coordinates of all figures
+  std::vector<Transform<>> X_PB_, X_WB_;
+  std::vector<Motion<>> V_;
+  std::vector<std::vector<double>> u_, tau_, udot_, gear_;
+  // over joints, parts, rows
+  std::vector<JointData> joints_;
+  std::vector<Force<>> compound_;  ///< six columns per joint that is not simple
+  std::vector<int> compound_at_;
+  std::vector<std::vector<int>> joints_on_;  ///< per part: joints that it carries
+  std::vector<double> t_;
+  std::vector<double> h_, compliance_, rho_;
+  std::vector<ClosureData>* closures_ = nullptr;
+  Unknowns x_, dx_;
+  std::unique_ptr<SpinPool> pool_;
+  SweepPlan plan_;
+  std::vector<int> front_;             ///< scratch of share_out
+  std::vector<SweepScratch> scratch_;  ///< per thread
+  double residual_ = 0;
+};
+
+}  // namespace kansetsu

@@ -1,0 +1,211 @@
+#include <algorithm>
+
+#include "assembly/solver.h"
+
+/// From accelerations of parts and forces of rows to what the user sees: v̇, wrenches and torques of the joints.
+namespace kansetsu {
+namespace {
+
+Motion<> motion(const double* s) { return {{s[0], s[1], s[2]}, {s[3], s[4], s[5]}}; }
+
+}  // namespace
+
+/// u̇ = Eᵀ·(s_c − X⁻¹·s_p − C)
+void Solver::recover_joint(int j) {
+  const Joint& joint = mechanism_.joints[size_t(j)];
+  const JointData& data = joints_[size_t(j)];
+  Motion<> A = motion(x_.s.data() + 6 * size_t(joint.child)) - data.C;
+  if (joint.carrier != kGround) A = A - inverse_times(data.X_PB, motion(x_.s.data() + 6 * size_t(joint.carrier)));
+  const Force<>* E = joint_columns(j) + 6 - joint.d;
+  for (int k = 0; k < joint.d; ++k) {
+    udot_[size_t(joint.figure)][size_t(mechanism_.coordinates[size_t(joint.coordinates + k)].u)] = dot(A, E[k]);
+  }
+}
+
+/// Joints without mass behind them turn their rotor, if there is one. False if there is none.
+bool Solver::recover_tips(int f) {
+  const Figure& figure = figures_[size_t(f)];
+  const Tree& tree = figure.model->tree();
+  bool all = true;
+  for (int i : mechanism_.tips[size_t(f)]) {
+    const Body& b = tree.bodies[size_t(i)];
+    double along[6] = {};
+    if (figure.external) {
+      const Force<>& F = figure.external[i];
+      const double six[6] = {F.t.x, F.t.y, F.t.z, F.f.x, F.f.y, F.f.z};
+      switch (b.kind) {
+        case PrimitiveKind::kHinge:
+          along[0] = six[b.aligned_axis < 0 ? 2 : b.aligned_axis];
+          break;
+        case PrimitiveKind::kSlide:
+          along[0] = six[5];
+          break;
+        case PrimitiveKind::kScrew:
+          along[0] = six[2] + b.pitch * six[5];
+          break;
+        default:
+          std::copy(six, six + b.nu, along);
+          break;
+      }
+    }
+    for (int k = 0; k < b.nu; ++k) {
+      const size_t u = size_t(b.u + k);
+      const double rotor = tree.rotor_inertia[u];
+      udot_[size_t(f)][u] = rotor > 0 ? (tau_[size_t(f)][u] + along[k]) / rotor : 0;
+      all = all && rotor > 0;
+    }
+  }
+  return all;
+}
+
+void Solver::write_vdot(int f, Eigen::VectorXd& vdot) const {
+  const auto& owners = mechanism_.owners[size_t(f)];
+  for (size_t k = 0; k < owners.size(); ++k) vdot[long(k)] = owners[k].sign * udot_[size_t(f)][size_t(owners[k].u)];
+}
+
+/// Wrench on the child of a joint, in its frame.
+Force<> Solver::joint_force(int j) const {
+  const Joint& joint = mechanism_.joints[size_t(j)];
+  Force<> F = joints_[size_t(j)].drive;
+  const Force<>* columns = joint_columns(j);
+  const double* n = joint.bond < 0 ? nullptr : x_.n.data() + mechanism_.bonds[size_t(joint.bond)].first;
+  for (int k = 0; k < 6 - joint.d; ++k) F = madd(n[k], columns[k], F);
+  for (int k = 0; k < joint.d; ++k) {
+    const JointCoordinate& c = mechanism_.coordinates[size_t(joint.coordinates + k)];
+    const double more = gear_[size_t(joint.figure)][size_t(c.u)] + (c.row < 0 ? 0.0 : n[c.row]);
+    F = madd(more, columns[6 - joint.d + k], F);
+  }
+  return F;
+}
+
+Force<> Solver::closure_force(const ClosureData& closure, const Force<>* wrench) const {
+  const Bond& bond = mechanism_.bonds[size_t(closure.bond)];
+  Force<> F{};
+  for (int k = 0; k < bond.rows; ++k) F = madd(x_.n[size_t(bond.first + k)], wrench[k], F);
+  return F;
+}
+
+/// Wrench on every body through its primitive, in its frame.
+void Solver::find_body_forces(int f) {
+  Figure& figure = figures_[size_t(f)];
+  for (size_t j = 0; j < mechanism_.joints.size(); ++j) {
+    const Joint& joint = mechanism_.joints[j];
+    if (joint.figure != f) continue;
+    Force<> F = joint_force(int(j));
+    for (int m = joint.body_count - 1; m >= 0; --m) {
+      const int i = mechanism_.chain[size_t(joint.bodies + m)];
+      const bool massless = m < joint.body_count - 1;
+      if (massless && figure.external) F -= figure.external[i];
+      figure.body_force[size_t(i)] = F;
+      F = X_PB_[size_t(figure.first_body + i)] * F;
+    }
+  }
+  for (int i : mechanism_.tips[size_t(f)]) {
+    figure.body_force[size_t(i)] = figure.external ? -figure.external[i] : Force<>{};
+  }
+}
+
+/// M·A + V × M·V of a link, at its origin in its axes, A apparent.
+Force<> Solver::inertial_force(const Figure& figure, int link) const {
+  const Tree& tree = figure.model->tree();
+  const LinkPlacement& place = tree.links[size_t(link)];
+  Motion<> V{}, A{{}, -tree.gravity};
+  if (place.body >= 0) {
+    const int f = int(&figure - figures_.data());
+    const int part = mechanism_.part_of_body[size_t(f)][size_t(place.body)];
+    if (part < 0) return {};
+    V = V_[size_t(figure.first_body + place.body)];
+    A = motion(x_.s.data() + 6 * size_t(part));
+  }
+  V = inverse_times(place.X_BL, V);
+  A = inverse_times(place.X_BL, A);
+  return place.M_L * A + cross(V, place.M_L * V);
+}
+
+void Solver::write_reactions(int f, Reactions& out) {
+  Figure& figure = figures_[size_t(f)];
+  const Tree& tree = figure.model->tree();
+  find_body_forces(f);
+  for (size_t j = 0; j < tree.joint_coordinates.size(); ++j) {
+    for (size_t k = 0; k < tree.joint_coordinates[j].size(); ++k) {
+      const Tree::JointCoordinate& c = tree.joint_coordinates[j][k];
+      out.torque[out.torque_start[j] + int(k)] =
+          c.sign * (tau_[size_t(f)][size_t(c.u)] + gear_[size_t(f)][size_t(c.u)]);
+    }
+  }
+  for (size_t l = 0; l < tree.links.size(); ++l) {
+    const LinkPlacement& place = tree.links[l];
+    if (place.body >= 0) out.wrench[l] = inverse_times(place.X_BL, figure.body_force[size_t(place.body)]);
+  }
+  if (figure.fixed_links.empty()) return;
+  // links that are fixed to others: Newton–Euler, with what closures and the outside exert on them
+  std::fill(figure.link_force.begin(), figure.link_force.end(), Force<>{});
+  for (const ClosureData& c : *closures_) {
+    if (!c.alive) continue;
+    const auto add = [&](const Anchor& anchor, int figure_of, const Force<>* wrench) {
+      if (figure_of != f || !anchor.link) return;
+      const size_t l = size_t(anchor.link->value());
+      figure.link_force[l] += inverse_times(tree.links[l].X_BL, closure_force(c, wrench));
+    };
+    add(c.closure.a, c.figure_a, c.wrench_a);
+    add(c.closure.b, c.figure_b, c.wrench_b);
+  }
+  const auto link_in = [&](int l, int parent) {  // pose of a link in the link it hangs on
+    const LinkPlacement &a = tree.links[size_t(l)], &b = tree.links[size_t(parent)];
+    if (a.body == b.body) return inverse(b.X_BL) * a.X_BL;
+    Transform<> X = a.X_BL;
+    for (int i = a.body; i != b.body; i = tree.bodies[size_t(i)].parent) X = X_PB_[size_t(figure.first_body + i)] * X;
+    return inverse(b.X_BL) * X;
+  };
+  for (int l : figure.fixed_links) {
+    Force<> F = inertial_force(figure, l) - figure.link_force[size_t(l)];
+    if (figure.input.external) {
+      const LinkPlacement& place = tree.links[size_t(l)];
+      const Mat3<> R_WL =
+          place.body < 0 ? place.X_BL.R : X_WB_[size_t(figure.first_body + place.body)].R * place.X_BL.R;
+      const Force<>& G = figure.input.external->wrenches()[size_t(l)];
+      F -= Force<>{transpose_times(R_WL, G.t), transpose_times(R_WL, G.f)};
+    }
+    for (int child : figure.links_on[size_t(l)]) F += link_in(child, l) * out.wrench[size_t(child)];
+    out.wrench[size_t(l)] = F;
+  }
+}
+
+void Solver::write(AssemblyResult& out) {
+  for (auto& gear : gear_) std::fill(gear.begin(), gear.end(), 0.0);
+  for (const Gear& gear : mechanism_.gears) {
+    const double lambda = x_.n[size_t(mechanism_.bonds[size_t(gear.bond)].first)];
+    for (int t = gear.terms; t < gear.terms + gear.term_count; ++t) {
+      const GearTerm& term = mechanism_.gear_terms[size_t(t)];
+      const Joint& joint = mechanism_.joints[size_t(term.joint)];
+      const int u = mechanism_.coordinates[size_t(joint.coordinates + term.coordinate)].u;
+      gear_[size_t(joint.figure)][size_t(u)] += term.ratio * lambda;
+    }
+  }
+  int dropped = 0, singular = 0;
+  for (const SweepScratch& scratch : scratch_) {
+    dropped += scratch.dropped;
+    singular += scratch.singular;
+  }
+  bool regular = singular == 0;
+  bool posed = false;
+  for (size_t f = 0; f < figures_.size(); ++f) {
+    if (!recover_tips(int(f))) regular = false;
+    write_vdot(int(f), out.figures[f].vdot);
+    if (!options_.reactions) continue;
+    if (!posed && figures_[f].input.external && !figures_[f].fixed_links.empty()) {
+      find_poses();
+      posed = true;
+    }
+    write_reactions(int(f), out.figures[f].reactions);
+  }
+  out.status = regular ? Status::kOk : Status::kSingular;
+  out.rows = 0;
+  for (const ClosureData& c : *closures_) {
+    if (c.alive && !clusters_.is_open(c.bond)) out.rows += mechanism_.bonds[size_t(c.bond)].rows;
+  }
+  out.rank = out.rows - dropped;
+  out.residual = residual_;
+}
+
+}  // namespace kansetsu
