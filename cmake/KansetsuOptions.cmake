@@ -2,6 +2,7 @@
 
 # As a subproject Kansetsu builds its libraries only.
 option(KANSETSU_APPS "Build the kansetsu command" ${PROJECT_IS_TOP_LEVEL})
+option(KANSETSU_VIEWER "Ship the viewer inside the command (needs Node 18; off where it is missing)" ON)
 option(KANSETSU_EXAMPLES "Build the C++ examples" ${PROJECT_IS_TOP_LEVEL})
 option(KANSETSU_TESTS "Build the tests (needs doctest and RapidCheck)" ${PROJECT_IS_TOP_LEVEL})
 option(KANSETSU_BENCH "Build the benchmarks (needs Google Benchmark)" OFF)

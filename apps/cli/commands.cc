@@ -30,11 +30,18 @@ constexpr std::array kCommands{
             "  kansetsu simulate humanoid.xml --json\n"
             "  kansetsu simulate human28 --duration 1 --record fall.csv",
             declare_simulate},
-    Command{"convert", "write a model or scene in another format",
+    Command{"convert", "write a model, a scene or a recording in another format",
             "  kansetsu convert robot.urdf small.urdf --merge-fixed\n"
             "  kansetsu convert human28 human28.urdf\n"
-            "  kansetsu convert humanoid.xml humanoid.toml",
+            "  kansetsu convert humanoid.xml humanoid.toml\n"
+            "  kansetsu convert run.mcap run.glb",
             declare_convert},
+    Command{"view", "show a recording or a model: in the browser, as a page, as pictures",
+            "  kansetsu view run.mcap\n"
+            "  kansetsu view robot.urdf --base fixed\n"
+            "  kansetsu view run.mcap --html run.html\n"
+            "  kansetsu view run.mcap --png strip.png --strip 6 --camera side",
+            declare_view},
     Command{"bench", "measure, and print what was measured",
             "  kansetsu bench ik-seed\n"
             "  kansetsu bench ik-seed --svg ik_seed.svg",

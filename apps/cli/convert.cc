@@ -1,4 +1,4 @@
-/// kansetsu convert IN OUT: reads a model and writes it in the format that OUT's name asks for.
+/// kansetsu convert IN OUT: reads a model or a recording and writes it in the format that OUT's name asks for.
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 #include "cli/arguments.h"
 #include "cli/load_model.h"
 #include "cli/output.h"
+#include "kansetsu/io/recording.h"
 #include "kansetsu/io/scene.h"
 #include "kansetsu/io/urdf.h"
 #include "kansetsu/model/edit.h"
@@ -48,6 +49,16 @@ void move_meshes(ModelDescription& model, const fs::path& from, const fs::path& 
 
 void print_diagnostics(const std::vector<Diagnostic>& diagnostics) { fmt::print(stderr, "{}", to_string(diagnostics)); }
 
+/// A recording as another: .mcap, .csv, .npz or .glb.
+Exit convert_recording(const Options& options) {
+  Loaded<io::Recording> recording = io::read_recording(options.model.name);
+  print_diagnostics(recording.diagnostics);
+  if (!recording) return kBadFile;
+  const std::vector<Diagnostic> diagnostics = io::write_recording(*recording.value, options.out);
+  print_diagnostics(diagnostics);
+  return has_errors(diagnostics) ? kBadFile : kOk;
+}
+
 /// What URDF has no shapes for is left out, and said so.
 void drop_foreign_shapes(ModelDescription& model) {
   std::size_t dropped = 0;
@@ -77,6 +88,7 @@ Exit convert_to_scene(const Options& options) {
 }
 
 Exit convert(Options options) {
+  if (fs::path(options.model.name).extension() == ".mcap") return convert_recording(options);
   check_format(options.out);
   if (fs::path(options.out).extension() == ".toml") return convert_to_scene(options);
   if (options.merge_fixed) options.model.fixed_links = FixedLinks::kMerge;
@@ -99,9 +111,13 @@ Exit convert(Options options) {
 
 Runner declare_convert(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("IN", options->model.name, kModelHelp)->required()->type_name("");
-  app.add_option("OUT", options->out,
-                 "file to write; its ending tells the format: .urdf or .toml, a scene ('-': URDF to standard output)")
+  app.add_option("IN", options->model.name, std::string(kModelHelp) + "; or a recording (.mcap)")
+      ->required()
+      ->type_name("");
+  app.add_option(
+         "OUT", options->out,
+         "file to write; its ending tells the format: .urdf or .toml, a scene ('-': URDF to standard output); of a "
+         "recording .mcap, .csv, .npz or .glb")
       ->required()
       ->type_name("");
   add_base_option(app, options->model.base);

@@ -103,9 +103,10 @@ void Writer::end_chunk(int number) {
   record(Op::kChunk, chunk.bytes);
   const std::uint64_t length = offset_ - at;
   ByteWriter offsets;
-  for (const auto& [channel, entries] : done.index) {
+  // An index for every channel, empty ones included: @mcap/core 2.1 stumbles over chunks without those it looks for.
+  for (std::uint16_t channel = 1; channel <= channels_.size(); ++channel) {
     offsets.put(channel).put(offset_);
-    record(Op::kMessageIndex, ByteWriter().put(channel).text(entries).bytes);
+    record(Op::kMessageIndex, ByteWriter().put(channel).text(done.index[channel]).bytes);
   }
   ByteWriter index;
   index.put(done.begin).put(done.end).put(at).put(length).text(offsets.bytes).put(offset_ - at - length).text(name);

@@ -65,6 +65,12 @@ std::vector<LinkShape> bones_of(const Model& model, LinkId link) {
 
 }  // namespace
 
+std::vector<std::vector<LinkShape>> bone_shapes(const Model& model) {
+  std::vector<std::vector<LinkShape>> shapes;
+  for (int i = 0; i < model.link_count(); ++i) shapes.push_back(bones_of(model, LinkId(i)));
+  return shapes;
+}
+
 std::vector<std::vector<LinkShape>> body_shapes(const Model& model) {
   std::vector<std::vector<LinkShape>> shapes;
   bool any = false;
@@ -73,8 +79,7 @@ std::vector<std::vector<LinkShape>> body_shapes(const Model& model) {
     shapes.push_back(link.visuals.empty() ? link.collisions : link.visuals);
     any = any || !shapes.back().empty();
   }
-  for (int i = 0; i < model.link_count() && !any; ++i) shapes[std::size_t(i)] = bones_of(model, LinkId(i));
-  return shapes;
+  return any ? shapes : bone_shapes(model);
 }
 
 std::vector<Transform<>> recorded_poses(const Model& model, const Eigen::Ref<const Eigen::VectorXd>& q) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cctype>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -25,6 +26,14 @@ constexpr int kFrames = 0, kOthers = 1;                        // streams of chu
 constexpr std::size_t kLargestChunk = std::size_t{512} << 10;  // bytes before compression
 
 std::string model_name(std::size_t figure) { return fmt::format("model/{}.json", figure); }
+
+/// The topic of a number: rerun and others want no spaces in it.
+std::string number_topic(std::string name) {
+  for (char& c : name) {
+    if (std::isspace(static_cast<unsigned char>(c))) c = '_';
+  }
+  return "/numbers/" + name;
+}
 
 std::uint64_t nanoseconds(double time) { return static_cast<std::uint64_t>(std::llround(time * 1e9)); }
 
@@ -71,7 +80,8 @@ class McapFrames {
     transforms_ = channel("foxglove.FrameTransforms", "/tf");
     scene_ = channel("foxglove.SceneUpdate", "/scene");
     for (const NumberChannel& number : header_.numbers) {
-      numbers_.push_back(channel("kansetsu.Number", "/numbers/" + number.name, {{"unit", number.unit}}));
+      numbers_.push_back(
+          channel("kansetsu.Number", number_topic(number.name), {{"name", number.name}, {"unit", number.unit}}));
     }
   }
 
@@ -156,6 +166,27 @@ class Complaints {
 
 Vec3<> vec3_of(const nlohmann::json& a) { return {a.at(0), a.at(1), a.at(2)}; }
 
+/// The shapes that models of URDF have not.
+void read_surface(const std::string& type, const nlohmann::json& json, Shape& shape) {
+  const auto vertices = [&] {
+    std::vector<Vec3<>> found;
+    for (const auto& v : json.at("vertices")) found.push_back(vec3_of(v));
+    return found;
+  };
+  if (type == "plane") shape = Plane{};
+  if (type == "hull") shape = ConvexHull{vertices()};
+  if (type == "heights") {
+    shape = HeightField{json.at("columns"), json.at("rows"), json.at("size").at(0), json.at("size").at(1),
+                        json.at("heights").get<std::vector<double>>()};
+  }
+  if (type == "triangles") {
+    auto data = std::make_shared<TriangleMeshData>();
+    data->vertices = vertices();
+    data->triangles = json.at("triangles").get<std::vector<std::array<int, 3>>>();
+    shape = TriangleMesh{std::move(data)};
+  }
+}
+
 LinkShape shape_of(const nlohmann::json& json) {
   LinkShape shape{.name = json.value("name", "")};
   shape.origin = {vec3_of(json.at("pose")), vec3_of(json.at("rpy"))};
@@ -164,6 +195,7 @@ LinkShape shape_of(const nlohmann::json& json) {
   if (type == "box") shape.shape = Box{vec3_of(json.at("size"))};
   if (type == "cylinder") shape.shape = Cylinder{json.at("radius"), json.at("length")};
   if (type == "capsule") shape.shape = Capsule{json.at("radius"), json.at("length")};
+  read_surface(type, json, shape.shape);
   if (type == "mesh") shape.shape = Mesh{json.at("uri"), {}, vec3_of(json.at("scale"))};
   if (json.contains("color")) shape.material = Material{.rgba = json.at("color").get<std::vector<double>>()};
   return shape;
@@ -269,6 +301,10 @@ std::string to_mcap(const Recording& recording, const RecorderOptions& options) 
   frames.finish();
   return bytes;
 }
+
+std::string to_scene_json(const RecordingHeader& header) { return scene_json(header, {}); }
+
+std::string to_frame_message(const RecordedFrame& frame) { return encode_frame(frame); }
 
 Loaded<Recording> parse_recording(std::string_view bytes, const std::string& file_name) {
   Complaints complaints(file_name);

@@ -47,8 +47,20 @@ struct ShapeToJson {
     const MeshFile* file = find_mesh(s, meshes);
     if (file) out.update({{"type", "mesh"}, {"file", file->name}, {"uri", s.uri}, {"scale", to_json(s.scale)}});
   }
-  template <class Other>
-  void operator()(const Other&) const {}
+  void operator()(const Plane&) const { out.update({{"type", "plane"}}); }
+  void operator()(const ConvexHull& s) const {
+    out.update({{"type", "hull"}, {"vertices", Json::array()}});
+    for (const Vec3<>& v : s.vertices) out["vertices"].push_back(to_json(v));
+  }
+  void operator()(const HeightField& s) const {
+    out.update({{"type", "heights"}, {"columns", s.columns}, {"rows", s.rows}, {"heights", s.heights}});
+    out["size"] = {s.size_x, s.size_y};
+  }
+  void operator()(const TriangleMesh& s) const {
+    if (!s.data) return;
+    out.update({{"type", "triangles"}, {"vertices", Json::array()}, {"triangles", s.data->triangles}});
+    for (const Vec3<>& v : s.data->vertices) out["vertices"].push_back(to_json(v));
+  }
 };
 
 Json to_json(const LinkShape& shape, const ModelDescription* model, const std::vector<MeshFile>& meshes) {
@@ -72,7 +84,7 @@ Json to_json(const std::vector<LinkShape>& shapes, const ModelDescription* model
 }
 
 Json links_json(const Model& model, const std::vector<MeshFile>& meshes) {
-  const auto shapes = body_shapes(model);
+  const auto shapes = body_shapes(model), bones = bone_shapes(model);
   Json links = Json::array();
   for (int i = 0; i < model.link_count(); ++i) {
     const LinkDescription& link = model.link(LinkId(i));
@@ -80,6 +92,8 @@ Json links_json(const Model& model, const std::vector<MeshFile>& meshes) {
     Json out{{"name", link.name}, {"parent", parent ? parent->value() : -1}};
     if (link.inertial) out.update({{"mass", link.inertial->mass}, {"com", to_json(link.inertial->origin.p)}});
     out["shapes"] = to_json(shapes[std::size_t(i)], &model.description(), meshes);
+    if (bones[std::size_t(i)] != shapes[std::size_t(i)])
+      out["bones"] = to_json(bones[std::size_t(i)], &model.description(), meshes);
     links.push_back(std::move(out));
   }
   return links;

@@ -72,11 +72,49 @@ Triangles block(const Vec3<>& size) {
   return out;
 }
 
+/// Flat triangles; those without an area are left out.
+void add_flat(Triangles& out, const Vec3<>& a, const Vec3<>& b, const Vec3<>& c) {
+  const Vec3<> n = cross(b - a, c - a);
+  const double size = norm(n);
+  if (!(size > 0) || !std::isfinite(size)) return;
+  for (const Vec3<>& corner : {a, b, c}) {
+    out.indices.push_back(static_cast<std::uint32_t>(out.positions.size() / 3));
+    out.add(corner, (1 / size) * n);
+  }
+}
+
+Triangles surface(const HeightField& field) {
+  Triangles out;
+  const auto at = [&](int column, int row) {
+    return Vec3<>{field.size_x * (double(column) / (field.columns - 1) - 0.5),
+                  field.size_y * (double(row) / (field.rows - 1) - 0.5),
+                  field.heights[std::size_t(row * field.columns + column)]};
+  };
+  for (int row = 0; row + 1 < field.rows; ++row) {
+    for (int column = 0; column + 1 < field.columns; ++column) {
+      const Vec3<> low = at(column, row), high = at(column + 1, row + 1);
+      add_flat(out, low, at(column + 1, row), high);
+      add_flat(out, low, high, at(column, row + 1));
+    }
+  }
+  return out;
+}
+
+std::optional<Triangles> surface(const TriangleMesh& mesh) {
+  if (!mesh.data) return std::nullopt;
+  Triangles out;
+  const auto corner = [&](int i) { return mesh.data->vertices[std::size_t(i)]; };
+  for (const auto& [a, b, c] : mesh.data->triangles) add_flat(out, corner(a), corner(b), corner(c));
+  return out;
+}
+
 struct Tessellate {
   std::optional<Triangles> operator()(const Sphere& s) const { return round(s.radius, 0); }
   std::optional<Triangles> operator()(const Box& s) const { return block(s.size); }
   std::optional<Triangles> operator()(const Cylinder& s) const { return tube(s.radius, s.length); }
   std::optional<Triangles> operator()(const Capsule& s) const { return round(s.radius, s.length); }
+  std::optional<Triangles> operator()(const HeightField& s) const { return surface(s); }
+  std::optional<Triangles> operator()(const TriangleMesh& s) const { return surface(s); }
   template <class Other>
   std::optional<Triangles> operator()(const Other&) const {
     return std::nullopt;
@@ -106,13 +144,7 @@ std::optional<Triangles> parse_stl(std::string_view bytes, const Vec3<>& scale) 
       corner = {scale.x * x, scale.y * y, scale.z * z};
     }
     in.raw(2);
-    const Vec3<> n = cross(p[1] - p[0], p[2] - p[0]);
-    const double size = norm(n);
-    if (!(size > 0) || !std::isfinite(size)) continue;
-    for (const Vec3<>& corner : p) {
-      out.indices.push_back(static_cast<std::uint32_t>(out.positions.size() / 3));
-      out.add(corner, (1 / size) * n);
-    }
+    add_flat(out, p[0], p[1], p[2]);
   }
   if (out.indices.empty()) return std::nullopt;
   return out;

@@ -113,6 +113,10 @@ std::vector<Diagnostic> write_recording(const Recording& recording, const std::f
 /// The same as MCAP in memory.
 std::string to_mcap(const Recording& recording, const RecorderOptions& options = {});
 
+/// What viewers of a running simulation are sent: the scene as JSON, once, and frames as kansetsu.Frame messages.
+std::string to_scene_json(const RecordingHeader& header);
+std::string to_frame_message(const RecordedFrame& frame);
+
 /// Reads an MCAP recording. One that ends early gives the frames that are whole, `complete` = false and a warning.
 Loaded<Recording> read_recording(const std::filesystem::path& file);
 Loaded<Recording> parse_recording(std::string_view bytes, const std::string& file_name = {});
@@ -123,9 +127,10 @@ bool is_mcap(const std::filesystem::path& file);
 std::vector<Transform<>> recorded_poses(const Model& model, const Eigen::Ref<const Eigen::VectorXd>& q);
 /// One name per number of q: base.x … base.qw, knee, hip.qx …
 std::vector<std::string> position_names(const Model& model);
-/// What a link looks like: its visuals, else its collision shapes; none: capsules from joint to joint, as thick as the mass
-/// suggests (a body of the density of water).
+/// What links look like: their visuals, else their collision shapes; bones where the whole model has no shapes.
 std::vector<std::vector<LinkShape>> body_shapes(const Model& model);
+/// A clean body for any model: capsules from joint to joint, as thick as the mass suggests (the density of water).
+std::vector<std::vector<LinkShape>> bone_shapes(const Model& model);
 
 inline constexpr std::size_t kLargestMesh = std::size_t{32} << 20;  ///< bytes, each
 

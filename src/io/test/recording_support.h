@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <memory>
 #include <random>
 #include <string>
 
@@ -50,7 +51,12 @@ inline Recording random_recording(std::uint64_t seed, int frames, double step = 
       {.name = "floor", .origin = {.p = {0, 0, -0.05}, .rpy = {0.1, 0.2, 0.3}}, .shape = Box{{4, 4, 0.1}}},
       {.name = "bar", .shape = Capsule{0.02, 1.5}, .material = Material{.rgba = std::vector<double>{1, 0.5, 0.25, 1}}},
       {.shape = Sphere{0.3}},
-      {.shape = Cylinder{0.1, 2}}};
+      {.shape = Cylinder{0.1, 2}},
+      {.name = "ground", .shape = Plane{}},
+      {.shape = ConvexHull{{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}},
+      {.shape = HeightField{2, 3, 4, 5, {0, 0.1, 0.2, 0.3, 0.4, 0.5}}},
+      {.shape = TriangleMesh{
+           std::make_shared<TriangleMeshData>(TriangleMeshData{{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, {{0, 1, 2}}})}}};
   recording.header.numbers = {{"energy", "J"}, {"residual", ""}};
   recording.header.notes = {{"program", "test"}, {"seed", std::to_string(seed)}};
   for (int i = 0; i < frames; ++i) recording.frames.push_back(random_frame(recording.header, step * i, rng));

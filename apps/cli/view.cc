@@ -1,0 +1,215 @@
+/// kansetsu view FILE|MODEL: shows a recording or a model in the browser, as a page to keep, or as a picture.
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <map>
+
+#include "cli/arguments.h"
+#include "cli/load_model.h"
+#include "cli/output.h"
+#include "kansetsu/io/recording.h"
+#include "kansetsu/model/configuration.h"
+#include "serve/browser.h"
+#include "serve/page.h"
+#include "serve/server.h"
+
+namespace kansetsu::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kLargestSide = 8192;  // pixels
+constexpr auto kPictureTime = std::chrono::minutes(2);
+
+struct Options {
+  ModelSource source;
+  std::string html, png, size, camera = "angle", look = "light", show = "contacts", body = "shapes";
+  int strip = 0;
+  std::optional<double> from, to;
+  std::uint16_t port = 0;
+  bool no_browser = false;
+};
+
+/// How far the shapes of the figure reach below its base.
+double lowest_point(const Model& model, const Eigen::VectorXd& q) {
+  const auto poses = io::recorded_poses(model, q);
+  const auto shapes = io::body_shapes(model);
+  double lowest = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < poses.size(); ++i) {
+    for (const LinkShape& shape : shapes[i]) {
+      const Transform<> X = poses[i] * to_transform(shape.origin);
+      const auto reach = [&](const Vec3<>& at, double radius) { lowest = std::min(lowest, (X * at).z - radius); };
+      if (const auto* s = std::get_if<Sphere>(&shape.shape)) reach({}, s->radius);
+      if (const auto* s = std::get_if<Capsule>(&shape.shape)) {
+        for (const double side : {-0.5, 0.5}) reach({0, 0, side * s->length}, s->radius);
+      }
+      if (const auto* s = std::get_if<Box>(&shape.shape)) {
+        for (int k = 0; k < 8; ++k)
+          reach({(k & 1 ? .5 : -.5) * s->size.x, (k & 2 ? .5 : -.5) * s->size.y, (k & 4 ? .5 : -.5) * s->size.z}, 0);
+      }
+      if (const auto* s = std::get_if<Cylinder>(&shape.shape)) {
+        const double across = s->radius * std::sqrt(std::max(0.0, 1 - X.R.z.z * X.R.z.z));
+        for (const double side : {-0.5, 0.5}) reach({0, 0, side * s->length}, across);
+      }
+    }
+  }
+  return std::isfinite(lowest) ? lowest : 0;
+}
+
+/// A model as a recording of one moment; a figure with a free base stands on the ground.
+std::string still_of(const Model& model) {
+  State state(model);
+  if (model.base() == Base::kFree) state.q[2] -= lowest_point(model, state.q);
+  io::Recording recording{.header = {.figures = {{model.name().empty() ? "model" : model.name(), model}},
+                                     .notes = {{"title", model.name()}}}};
+  recording.frames.push_back({.time = 0, .states = {state}});
+  return io::to_mcap(recording);
+}
+
+/// Reads the recording once, so that what is wrong with it is told here and not only in the page.
+void check_recording(const std::string& file) {
+  const Loaded<io::Recording> read = io::read_recording(file);
+  if (!read.diagnostics.empty()) fmt::print(stderr, "{}", to_string(read.diagnostics));
+  if (!read) throw Failure(kBadFile, fmt::format("{}: cannot be shown", file));
+}
+
+serve::Content content_of(const Options& options) {
+  const std::string& name = options.source.name;
+  std::error_code ignored;
+  const bool ends = fs::path(name).extension() == ".mcap";
+  if (ends || (fs::is_regular_file(name, ignored) && io::is_mcap(name))) {
+    check_recording(name);
+    return {.name = fs::path(name).filename().string(), .file = fs::absolute(name)};
+  }
+  const Model model = model_or_fail(options.source);
+  return {.name = fs::path(name).filename().string(), .bytes = still_of(model)};
+}
+
+std::string bytes_of(const serve::Content& content) {
+  if (content.file.empty()) return content.bytes;
+  std::ifstream stream(content.file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+Exit write_page(const Options& options, const serve::Content& content) {
+  // Without what other programs show: a third of the size.
+  std::string bytes = bytes_of(content);
+  if (!content.file.empty()) {
+    const Loaded<io::Recording> read = io::parse_recording(bytes);
+    const bool meshes = bytes.find("mesh/0.") != std::string::npos;  // these are only in the file itself
+    if (read && read.value->complete && !meshes)
+      bytes = io::to_mcap(*read.value, {.compression = io::Compression::kZstd, .foxglove_rate = 0});
+  }
+  Output out{fs::path(options.html)};
+  out.write(serve::page_with_recording(bytes, content.name));
+  out.commit();
+  return kOk;
+}
+
+std::pair<int, int> size_of(const Options& options) {
+  const int count = std::max(options.strip, 1);
+  if (options.size.empty())
+    return count > 1 ? std::pair{std::min(240 * count, kLargestSide), 420} : std::pair{1280, 720};
+  int width = 0, height = 0;
+  const char* end = options.size.data() + options.size.size();
+  const auto first = std::from_chars(options.size.data(), end, width);
+  if (first.ec == std::errc() && first.ptr != end && *first.ptr == 'x') {
+    const auto second = std::from_chars(first.ptr + 1, end, height);
+    const bool fits = width >= 16 && height >= 16 && width <= kLargestSide && height <= kLargestSide;
+    if (second.ec == std::errc() && second.ptr == end && fits) return {width, height};
+  }
+  throw Failure(kBadUsage, fmt::format("kansetsu view: --size '{}' is not WIDTHxHEIGHT, 16 to {} each", options.size,
+                                       kLargestSide));
+}
+
+Exit write_picture(const Options& options, serve::Content content) {
+  const auto [width, height] = size_of(options);
+  std::string query =
+      fmt::format("&picture=1&width={}&height={}&count={}&camera={}&look={}&show={}&style={}", width, height,
+                  std::max(options.strip, 1), options.camera, options.look, options.show, options.body);
+  if (options.from) query += fmt::format("&from={}", *options.from);
+  if (options.to) query += fmt::format("&to={}", *options.to);
+  std::string picture, why;
+  serve::Server* running = nullptr;
+  const auto keep = [&](std::string& to) {
+    return [&](std::string text) {
+      to = std::move(text);
+      running->stop();
+    };
+  };
+  serve::Server server(std::move(content), {.on_picture = keep(picture), .on_failed = keep(why)});
+  running = &server;
+  const serve::HeadlessBrowser browser(server.url(query));
+  server.run_for(kPictureTime);
+  if (!why.empty()) throw Failure(kBadFile, fmt::format("kansetsu view: {}", why));
+  if (!picture.starts_with("\x89PNG")) throw Failure(kBadFile, "kansetsu view: Chromium made no picture");
+  Output out{fs::path(options.png)};
+  out.write(picture);
+  out.commit();
+  return kOk;
+}
+
+Exit serve_page(const Options& options, serve::Content content) {
+  serve::Server server(std::move(content), {.port = options.port});
+  fmt::print(stderr, "{}\n", server.url());
+  if (!options.no_browser && !serve::open_browser(server.url()))
+    fmt::print(stderr, "open this address in a browser of this machine\n");
+  fmt::print(stderr, "Ctrl-C ends\n");
+  server.run_until_interrupted();
+  return kOk;
+}
+
+Exit run_view(const Options& options) {
+  if (serve::viewer_page().empty()) {
+    throw Failure(kBadUsage,
+                  "kansetsu view: this kansetsu was built without the viewer\n  help: build it where Node 18 is "
+                  "installed (script/bootstrap does), with KANSETSU_VIEWER=ON");
+  }
+  if (options.strip > 0 && options.png.empty())
+    throw Failure(kBadUsage, "kansetsu view: --strip makes pictures; name one by --png");
+  serve::Content content = content_of(options);
+  if (!options.html.empty()) return write_page(options, content);
+  if (!options.png.empty()) return write_picture(options, std::move(content));
+  return serve_page(options, std::move(content));
+}
+
+/// An option that takes one of a few words.
+void add_choice(CLI::App& app, const std::string& name, std::string& value, const std::vector<std::string>& words,
+                const std::string& help) {
+  app.add_option(name, value, help)->check(CLI::IsMember(words))->type_name(fmt::format("{}", fmt::join(words, "|")));
+}
+
+}  // namespace
+
+Runner declare_view(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("FILE", options->source.name, "recording (.mcap), URDF file, or a built-in figure: human28, …")
+      ->required()
+      ->type_name("");
+  add_base_option(app, options->source.base);
+  app.add_option("--html", options->html, "write a page that holds everything, instead of serving")->type_name("OUT");
+  app.add_option("--png", options->png, "write a picture, made by Chromium without a window")->type_name("OUT");
+  app.add_option("--strip", options->strip, "that many pictures side by side, evenly from --from to --to")
+      ->type_name("N")
+      ->check(CLI::Range(1, 24));
+  app.add_option("--size", options->size, "of the picture; 1280x720 by default")->type_name("WxH");
+  app.add_option("--from", options->from, "time of the picture, or of a strip's first [s]")->type_name("T");
+  app.add_option("--to", options->to, "time of a strip's last picture [s]")->type_name("T");
+  add_choice(app, "--camera", options->camera, {"angle", "front", "side", "top"}, "where the picture is taken from");
+  add_choice(app, "--look", options->look, {"light", "dark"}, "of the picture");
+  add_choice(app, "--body", options->body, {"shapes", "bones"},
+             "links as their shapes, or as capsules from joint to joint");
+  app.add_option("--show", options->show, "what a picture shows beside the bodies: contacts, com, joints, frames")
+      ->type_name("WORD,…");
+  app.add_option("--port", options->port, "to serve on; a free one by default")->type_name("N");
+  app.add_flag("--no-browser", options->no_browser, "print the address only");
+  return [options] { return run_view(*options); };
+}
+
+}  // namespace kansetsu::cli

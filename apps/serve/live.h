@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "serve/live_source.h"
+
+namespace kansetsu::serve {
+
+inline constexpr std::size_t kLargestMessage = std::size_t{16} << 10;  ///< bytes, from a viewer
+
+/// A running simulation between viewers and a source: what they say goes in, frames come out. No sockets in here.
+class LiveSession {
+ public:
+  explicit LiveSession(LiveSource& source) : source_(source) {}
+
+  /// What a viewer is told first.
+  std::string hello() const;
+  /// A message of a viewer. What to answer everybody (the new state), or none; what is wrong goes to `problem`.
+  std::optional<std::string> handle(std::string_view message, std::string& problem);
+  /// The next frame for everybody after `seconds` of wall time; none while nothing moves and nobody asked.
+  std::optional<std::string> tick(double seconds);
+
+  bool playing() const { return playing_; }
+  double time() const { return time_; }
+
+ private:
+  std::string state() const;
+
+  LiveSource& source_;
+  bool playing_ = true, wanted_ = true;
+  int steps_ = 0;
+  double speed_ = 1, time_ = 0;
+};
+
+}  // namespace kansetsu::serve

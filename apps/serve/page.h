@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace kansetsu::serve {
+
+/// The viewer as one HTML page; empty if this build has none (KANSETSU_VIEWER=OFF, or Node was missing).
+std::string_view viewer_page();
+
+/// The page with a recording inside: one file that needs neither server nor network.
+std::string page_with_recording(std::string_view mcap, std::string_view name);
+
+}  // namespace kansetsu::serve

@@ -1,0 +1,418 @@
+#include "serve/server.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/websocket.hpp>
+#include <charconv>
+#include <csignal>
+#include <deque>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+
+#include "kansetsu/base/error.h"
+#include "serve/live.h"
+#include "serve/page.h"
+
+namespace kansetsu::serve {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+namespace websocket = beast::websocket;
+using tcp = asio::ip::tcp;
+using Request = http::request<http::string_body>;
+using Response = http::response<http::string_body>;
+
+constexpr std::size_t kLargestPicture = std::size_t{64} << 20, kLargestRange = std::size_t{64} << 20;
+constexpr std::uint32_t kLargestHeader = 16 << 10;
+constexpr std::size_t kMostSessions = 64, kLongestQueue = 4;  // frames that wait for a slow viewer
+constexpr auto kPatience = std::chrono::seconds(30);
+constexpr auto kTick = std::chrono::microseconds(16667);
+
+std::string make_token() {
+  std::random_device random;
+  std::string token;
+  for (int i = 0; i < 4; ++i) token += fmt::format("{:08x}", random());
+  return token;
+}
+
+/// Without telling by its time where the two differ.
+bool same_secret(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  unsigned difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
+  return difference == 0;
+}
+
+std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
+
+struct Target {
+  std::string_view path, query;
+};
+Target split(std::string_view target) {
+  const std::size_t mark = target.find('?');
+  if (mark == std::string_view::npos) return {target, {}};
+  return {target.substr(0, mark), target.substr(mark + 1)};
+}
+
+std::string_view query_value(std::string_view query, std::string_view name) {
+  while (!query.empty()) {
+    const std::size_t end = std::min(query.find('&'), query.size());
+    const std::string_view pair = query.substr(0, end);
+    if (pair.size() > name.size() && pair.starts_with(name) && pair[name.size()] == '=')
+      return pair.substr(name.size() + 1);
+    query.remove_prefix(std::min(end + 1, query.size()));
+  }
+  return {};
+}
+
+/// "bytes=first-last", "bytes=first-", "bytes=-count"; none if it is something else or does not fit.
+std::optional<std::pair<std::uint64_t, std::uint64_t>> parse_range(std::string_view text, std::uint64_t size) {
+  if (!text.starts_with("bytes=") || size == 0) return std::nullopt;
+  text.remove_prefix(6);
+  const std::size_t dash = text.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  const auto number = [](std::string_view digits) -> std::optional<std::uint64_t> {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+    return value;
+  };
+  const auto first = number(text.substr(0, dash)), last = number(text.substr(dash + 1));
+  if (first && *first < size && (last ? *last >= *first : dash + 1 == text.size())) {
+    return std::pair{*first, std::min(last.value_or(size - 1), size - 1)};
+  }
+  if (dash == 0 && last && *last > 0) return std::pair{size - std::min(*last, size), size - 1};
+  return std::nullopt;
+}
+
+}  // namespace
+
+struct Server::Impl {
+  Impl(Content what, ServerOptions how)
+      : content(std::move(what)), options(std::move(how)), acceptor(context), timer(context) {
+    beast::error_code error;
+    const tcp::endpoint here(asio::ip::address_v4::loopback(), options.port);
+    acceptor.open(here.protocol(), error);
+    if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
+    if (!error) acceptor.bind(here, error);
+    if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+    if (error) throw Error(fmt::format("cannot listen on 127.0.0.1:{}: {}", options.port, error.message()));
+    port = acceptor.local_endpoint().port();
+    if (content.live) live.emplace(*content.live);
+    accept();
+    if (live) tick();
+  }
+
+  void accept();
+  void tick();
+  void broadcast(const std::string& message, bool binary);
+  /// Why a request is refused, if it is: it must come from this machine's browser, on our page, with our token.
+  std::optional<http::status> refusal(const http::fields& fields, std::string_view target) const;
+  Response answer(const Request& request);
+  Response recording(const Request& request) const;
+  std::string piece(std::uint64_t first, std::uint64_t count) const;
+  std::uint64_t size() const;
+
+  Content content;
+  ServerOptions options;
+  std::uint16_t port = 0;
+  std::string token = make_token();
+  std::optional<LiveSession> live;
+  std::set<LiveViewer*> viewers;
+  std::size_t sessions = 0;
+  asio::io_context context{1};  // behind what sessions refer to: they end with it
+  tcp::acceptor acceptor;
+  asio::steady_timer timer;
+  std::chrono::steady_clock::time_point last_tick = std::chrono::steady_clock::now();
+};
+
+// ------------------------------------------------------------------------------------------------------------------- live
+
+/// One browser that watches a simulation.
+class LiveViewer : public std::enable_shared_from_this<LiveViewer> {
+ public:
+  LiveViewer(Server::Impl& server, beast::tcp_stream&& stream) : server_(server), socket_(std::move(stream)) {}
+  ~LiveViewer() {
+    server_.viewers.erase(this);
+    --server_.sessions;
+  }
+  LiveViewer(const LiveViewer&) = delete;
+  LiveViewer& operator=(const LiveViewer&) = delete;
+
+  void start(const Request& request) {
+    ++server_.sessions;
+    beast::get_lowest_layer(socket_).expires_never();
+    socket_.set_option(websocket::stream_base::timeout::suggested(beast::role_type::server));
+    socket_.read_message_max(kLargestMessage);
+    socket_.async_accept(request, [self = shared_from_this()](beast::error_code error) {
+      if (error) return;
+      self->server_.viewers.insert(self.get());
+      self->send(self->server_.live->hello(), false);
+      self->read();
+    });
+  }
+
+  void send(std::string message, bool binary) {
+    if (binary && queue_.size() >= kLongestQueue) return;  // a slow viewer misses frames, not messages
+    queue_.push_back({std::move(message), binary});
+    if (queue_.size() == 1) write();
+  }
+
+ private:
+  void read() {
+    socket_.async_read(buffer_, [self = shared_from_this()](beast::error_code error, std::size_t) {
+      if (error) return self->leave();
+      const std::string text = beast::buffers_to_string(self->buffer_.data());
+      self->buffer_.consume(self->buffer_.size());
+      std::string problem;
+      if (const auto answer = self->server_.live->handle(text, problem)) self->server_.broadcast(*answer, false);
+      if (!problem.empty()) self->send(nlohmann::json{{"type", "problem"}, {"message", problem}}.dump(), false);
+      self->read();
+    });
+  }
+  void leave() {
+    server_.viewers.erase(this);
+    if (server_.viewers.empty()) server_.content.live->drop();
+  }
+  void write() {
+    socket_.binary(queue_.front().binary);
+    socket_.async_write(asio::buffer(queue_.front().text),
+                        [self = shared_from_this()](beast::error_code error, std::size_t) {
+                          if (error) return self->leave();
+                          self->queue_.pop_front();
+                          if (!self->queue_.empty()) self->write();
+                        });
+  }
+
+  struct Outgoing {
+    std::string text;
+    bool binary;
+  };
+  Server::Impl& server_;
+  websocket::stream<beast::tcp_stream> socket_;
+  beast::flat_buffer buffer_;
+  std::deque<Outgoing> queue_;
+};
+
+// ------------------------------------------------------------------------------------------------------------------- http
+
+/// One connection: a request, its answer, and so on.
+class HttpSession : public std::enable_shared_from_this<HttpSession> {
+ public:
+  HttpSession(Server::Impl& server, tcp::socket&& socket) : server_(server), stream_(std::move(socket)) {
+    ++server_.sessions;
+  }
+  ~HttpSession() { --server_.sessions; }
+  HttpSession(const HttpSession&) = delete;
+  HttpSession& operator=(const HttpSession&) = delete;
+
+  void read() {
+    parser_.emplace();
+    parser_->header_limit(kLargestHeader);
+    parser_->body_limit(server_.options.on_picture ? kLargestPicture : 0);
+    stream_.expires_after(kPatience);
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = shared_from_this()](beast::error_code error, std::size_t) { self->got(error); });
+  }
+
+ private:
+  void got(beast::error_code error) {
+    if (error == beast::error_code(http::error::body_limit)) return reply(plain(http::status::payload_too_large), true);
+    if (error == beast::error_code(http::error::header_limit))
+      return reply(plain(http::status::request_header_fields_too_large), true);
+    if (error) return;
+    Request request = parser_->release();
+    const std::string_view target = view(request.target());
+    if (const auto refused = server_.refusal(request, target)) return reply(plain(*refused), true);
+    if (websocket::is_upgrade(request)) {
+      if (!server_.live || split(target).path != "/live") return reply(plain(http::status::not_found), true);
+      std::make_shared<LiveViewer>(server_, std::move(stream_))->start(request);
+      return;
+    }
+    Response response = server_.answer(request);
+    response.keep_alive(request.keep_alive());
+    reply(std::move(response), !request.keep_alive());
+  }
+
+  static Response plain(http::status status) {
+    Response response(status, 11);
+    response.set(http::field::content_type, "text/plain; charset=utf-8");
+    response.body() = fmt::format("{} {}\n", static_cast<int>(status), view(http::obsolete_reason(status)));
+    response.prepare_payload();
+    return response;
+  }
+
+  void reply(Response response, bool close) {
+    response.set(http::field::server, "kansetsu");
+    response.set(http::field::cache_control, "no-store");
+    response.set("X-Content-Type-Options", "nosniff");
+    response.set("Referrer-Policy", "no-referrer");
+    response.set("Cross-Origin-Resource-Policy", "same-origin");
+    response.set("X-Frame-Options", "DENY");
+    response.set("Content-Security-Policy",
+                 "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
+                 "connect-src 'self' blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+    auto shared = std::make_shared<Response>(std::move(response));
+    stream_.expires_after(kPatience);
+    const auto done = [self = shared_from_this(), shared, close](beast::error_code error, std::size_t) {
+      if (error) return;
+      if (!close) return self->read();
+      beast::error_code ignored;
+      self->stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    };
+    http::async_write(stream_, *shared, done);
+  }
+
+  Server::Impl& server_;
+  beast::tcp_stream stream_;
+  beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+};
+
+void Server::Impl::accept() {
+  acceptor.async_accept([this](beast::error_code error, tcp::socket socket) {
+    if (error == beast::error_code(asio::error::operation_aborted)) return;
+    if (!error && sessions < kMostSessions) std::make_shared<HttpSession>(*this, std::move(socket))->read();
+    accept();
+  });
+}
+
+void Server::Impl::tick() {
+  timer.expires_after(kTick);
+  timer.async_wait([this](beast::error_code error) {
+    if (error) return;
+    const auto now = std::chrono::steady_clock::now();
+    const double seconds = std::chrono::duration<double>(now - last_tick).count();
+    last_tick = now;
+    if (!viewers.empty()) {  // nobody watches: nothing moves
+      if (const auto frame = live->tick(seconds)) broadcast(*frame, true);
+    }
+    tick();
+  });
+}
+
+void Server::Impl::broadcast(const std::string& message, bool binary) {
+  for (LiveViewer* viewer : viewers) viewer->send(message, binary);
+}
+
+std::optional<http::status> Server::Impl::refusal(const http::fields& fields, std::string_view target) const {
+  const std::string names[] = {fmt::format("127.0.0.1:{}", port), fmt::format("localhost:{}", port)};
+  const auto is_here = [&](std::string_view host) { return host == names[0] || host == names[1]; };
+  if (!is_here(view(fields[http::field::host]))) return http::status::misdirected_request;
+  if (const std::string_view origin = view(fields[http::field::origin]); !origin.empty()) {
+    if (!origin.starts_with("http://") || !is_here(origin.substr(7))) return http::status::forbidden;
+  }
+  if (!same_secret(query_value(split(target).query, "token"), token)) return http::status::forbidden;
+  return std::nullopt;
+}
+
+std::uint64_t Server::Impl::size() const {
+  if (content.file.empty()) return content.bytes.size();
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(content.file, error);
+  return error ? 0 : bytes;
+}
+
+std::string Server::Impl::piece(std::uint64_t first, std::uint64_t count) const {
+  if (content.file.empty())
+    return content.bytes.substr(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+  std::string bytes(static_cast<std::size_t>(count), '\0');
+  std::ifstream stream(content.file, std::ios::binary);
+  stream.seekg(static_cast<std::streamoff>(first));
+  stream.read(bytes.data(), static_cast<std::streamsize>(count));
+  bytes.resize(static_cast<std::size_t>(std::max<std::streamsize>(stream.gcount(), 0)));
+  return bytes;
+}
+
+Response Server::Impl::recording(const Request& request) const {
+  Response response(http::status::ok, request.version());
+  response.set(http::field::content_type, "application/octet-stream");
+  response.set(http::field::accept_ranges, "bytes");
+  const std::uint64_t total = size();
+  if (request.method() == http::verb::head) {
+    response.content_length(total);
+    return response;
+  }
+  std::pair<std::uint64_t, std::uint64_t> range{0, total == 0 ? 0 : total - 1};
+  if (request.find(http::field::range) != request.end()) {
+    const auto wanted = parse_range(view(request[http::field::range]), total);
+    if (!wanted) {
+      response.result(http::status::range_not_satisfiable);
+      response.set(http::field::content_range, fmt::format("bytes */{}", total));
+      response.prepare_payload();
+      return response;
+    }
+    range = *wanted;
+    response.result(http::status::partial_content);
+    response.set(http::field::content_range, fmt::format("bytes {}-{}/{}", range.first, range.second, total));
+  }
+  const std::uint64_t count = total == 0 ? 0 : range.second - range.first + 1;
+  if (count > kLargestRange) {
+    response.result(http::status::payload_too_large);
+  } else {
+    response.body() = piece(range.first, count);
+  }
+  response.prepare_payload();
+  return response;
+}
+
+Response Server::Impl::answer(const Request& request) {
+  Response response(http::status::ok, request.version());
+  const std::string_view path = split(view(request.target())).path;
+  const bool reads = request.method() == http::verb::get || request.method() == http::verb::head;
+  if (path == "/recording" && reads && !live) return recording(request);
+  if (path == "/" && reads) {
+    response.set(http::field::content_type, "text/html; charset=utf-8");
+    response.body() = viewer_page();
+  } else if (path == "/info" && reads) {
+    response.set(http::field::content_type, "application/json");
+    response.body() = nlohmann::json{{"name", content.name}, {"live", live.has_value()}}.dump(
+        -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  } else if (path == "/picture" && request.method() == http::verb::post && options.on_picture) {
+    options.on_picture(request.body());
+  } else if (path == "/failed" && request.method() == http::verb::post && options.on_failed) {
+    options.on_failed(request.body());
+  } else {
+    response.result(reads || request.method() == http::verb::post ? http::status::not_found
+                                                                  : http::status::method_not_allowed);
+  }
+  response.prepare_payload();
+  if (request.method() == http::verb::head) response.body().clear();
+  return response;
+}
+
+// ----------------------------------------------------------------------------------------------------------------- public
+
+Server::Server(Content content, ServerOptions options)
+    : impl_(std::make_unique<Impl>(std::move(content), std::move(options))) {}
+Server::~Server() = default;
+
+std::uint16_t Server::port() const { return impl_->port; }
+const std::string& Server::token() const { return impl_->token; }
+std::string Server::url(const std::string& more) const {
+  return fmt::format("http://127.0.0.1:{}/?token={}{}", impl_->port, impl_->token, more);
+}
+void Server::run() { impl_->context.run(); }
+void Server::run_until_interrupted() {
+  asio::signal_set signals(impl_->context, SIGINT, SIGTERM);
+  signals.async_wait([this](beast::error_code error, int) {
+    if (!error) stop();
+  });
+  run();
+}
+bool Server::run_for(std::chrono::milliseconds limit) {
+  impl_->context.run_for(limit);
+  return impl_->context.stopped();
+}
+void Server::stop() { impl_->context.stop(); }
+
+}  // namespace kansetsu::serve

@@ -1,0 +1,145 @@
+"""Recordings as others read them: the MCAP package and protobuf of Python, NumPy, a spreadsheet's CSV."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+mcap_reader = pytest.importorskip("mcap.reader")
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = Path(os.environ.get("KANSETSU_BIN") or ROOT / "build/kansetsu")
+MAKE = BIN.parent / "tests/viewer/make_recordings"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("recordings")
+    subprocess.run([MAKE, folder, "squat.mcap", "squat.csv", "squat.npz"], check=True)
+    return folder
+
+
+def decoded(path: Path, topics=None):
+    """(topic, message) of a recording, decoded by its own schemas."""
+    from mcap_protobuf.decoder import DecoderFactory
+
+    with path.open("rb") as stream:
+        reader = mcap_reader.make_reader(stream, validate_crcs=True, decoder_factories=[DecoderFactory()])
+        return [(channel.topic, message) for _, channel, _, message in reader.iter_decoded_messages(topics=topics)]
+
+
+def test_summary_counts_what_is_there(folder: Path):
+    with (folder / "squat.mcap").open("rb") as stream:
+        summary = mcap_reader.make_reader(stream, validate_crcs=True).get_summary()
+        stream.seek(0)
+        messages = list(mcap_reader.make_reader(stream).iter_messages())
+    assert summary.statistics.message_count == len(messages)
+    assert summary.statistics.chunk_count == len(summary.chunk_indexes)
+    assert {a.name for a in summary.attachment_indexes} == {"scene.json", "model/0.json"}
+    topics = {c.topic for c in summary.channels.values()}
+    assert topics == {"/kansetsu/frame", "/tf", "/scene", "/numbers/kinetic_energy", "/numbers/com_height",
+                      "/numbers/ground_force"}
+
+
+def test_attachments_come_out_whole(folder: Path):
+    import json
+    with (folder / "squat.mcap").open("rb") as stream:
+        found = {a.name: a for a in mcap_reader.make_reader(stream).iter_attachments()}
+    assert json.loads(found["scene.json"].data)["format"] == "kansetsu-scene"
+    assert json.loads(found["model/0.json"].data)["format"] == "kansetsu-model"
+
+
+def test_frames_are_those_of_the_table_to_the_bit(folder: Path):
+    pytest.importorskip("mcap_protobuf")
+    frames = [m for _, m in decoded(folder / "squat.mcap", ["/kansetsu/frame"])]
+    arrays = np.load(folder / "squat.npz")
+    with (folder / "squat.csv").open(newline="", encoding="utf-8") as stream:
+        head, *rows = list(csv.reader(stream))
+    assert len(frames) == len(rows) == len(arrays["time"]) == 241
+    assert arrays["human/q"].shape == (241, 35) and arrays["human/v"].shape == (241, 34)
+    assert list(arrays["human/q_names"][:3]) == ["base.x", "base.y", "base.z"]
+    for i, frame in enumerate(frames):
+        assert frame.time == arrays["time"][i] == float(rows[i][0])
+        assert list(frame.figures[0].q) == list(arrays["human/q"][i]) == [float(x) for x in rows[i][1:36]]
+        assert list(frame.figures[0].v) == list(arrays["human/v"][i])
+        assert list(frame.numbers) == [float(x) for x in rows[i][-3:]]
+    assert head[-1] == "ground force [N]"
+    assert np.array_equal(arrays["contacts/frame"], np.repeat(np.arange(241), 8))
+    force = arrays["contacts/point_normal_force"][:, 8].reshape(241, 8).sum(axis=1)
+    assert np.allclose(force, arrays["numbers/ground force"], rtol=1e-12)
+
+
+def test_transforms_and_arrows_are_what_foxglove_shows(folder: Path):
+    pytest.importorskip("mcap_protobuf")
+    messages = decoded(folder / "squat.mcap")
+    transforms = [m for topic, m in messages if topic == "/tf"]
+    assert 118 <= len(transforms) <= 122  # 4 s at 30 Hz
+    feet = [t for t in transforms[40].transforms if t.child_frame_id == "human/FootL"]
+    assert len(feet) == 1 and feet[0].parent_frame_id == "world"
+    assert feet[0].translation.z == pytest.approx(0.08, abs=1e-9)  # the ankle above its sole
+    scenes = [m for topic, m in messages if topic == "/scene"]
+    shapes = {e.id: e for e in scenes[0].entities}
+    assert shapes["human/FootL"].frame_locked and len(shapes["human/FootL"].cubes) == 1
+    arrows = [e for e in scenes[5].entities if e.id == "contact forces"][0].arrows
+    assert len(arrows) == 8
+    total = sum(a.shaft_length + a.head_length for a in arrows) * 1000
+    assert 400 < total < 1200  # newtons; the figure weighs 677
+
+
+def test_foxglove_schemas_equal_the_published_ones(folder: Path):
+    descriptor_pb2 = pytest.importorskip("google.protobuf.descriptor_pb2")
+    published = pytest.importorskip("foxglove_schemas_protobuf.SceneUpdate_pb2")
+    transforms = pytest.importorskip("foxglove_schemas_protobuf.FrameTransforms_pb2")
+
+    def shape(message):
+        """What makes two messages the same on the wire and by name."""
+        fields = [(f.name, f.number, f.type, f.label, f.type_name) for f in message.field]
+        enums = [(e.name, [(v.name, v.number) for v in e.value]) for e in message.enum_type]
+        return message.name, fields, enums
+
+    def files(descriptor, found):
+        for dependency in descriptor.dependencies:
+            files(dependency, found)
+        copy = descriptor_pb2.FileDescriptorProto()
+        descriptor.CopyToProto(copy)
+        found[copy.name] = (copy.package, [shape(m) for m in copy.message_type], set(copy.dependency))
+        return found
+
+    theirs = files(published.DESCRIPTOR, {})
+    files(transforms.DESCRIPTOR, theirs)
+    with (folder / "squat.mcap").open("rb") as stream:
+        schemas = mcap_reader.make_reader(stream).get_summary().schemas.values()
+    seen = 0
+    for schema in schemas:
+        assert schema.encoding == "protobuf"
+        ours = descriptor_pb2.FileDescriptorSet.FromString(schema.data)
+        for file in ours.file:
+            if file.package == "kansetsu":
+                continue
+            assert (file.package, [shape(m) for m in file.message_type], set(file.dependency)) == theirs[file.name]
+            seen += 1
+    assert seen >= len(theirs)
+
+
+def test_convert_writes_every_format(folder: Path, tmp_path: Path):
+    for extension in ["mcap", "csv", "npz", "glb"]:
+        result = subprocess.run([BIN, "convert", folder / "squat.mcap", tmp_path / f"a.{extension}"], capture_output=True)
+        assert result.returncode == 0, result.stderr
+    assert (tmp_path / "a.csv").read_bytes() == (folder / "squat.csv").read_bytes()
+    assert (tmp_path / "a.mcap").read_bytes() == (folder / "squat.mcap").read_bytes()
+
+
+def test_bad_recordings_are_told_on_the_command_line(folder: Path, tmp_path: Path):
+    cases = {"empty.mcap": (b"", "REC002"), "text.mcap": (b"solid cube", "REC002"),
+             "cut.mcap": ((folder / "squat.mcap").read_bytes()[:60], "REC003")}
+    for name, (data, code) in cases.items():
+        (tmp_path / name).write_bytes(data)
+        result = subprocess.run([BIN, "convert", tmp_path / name, tmp_path / "out.csv"], capture_output=True, text=True)
+        assert result.returncode == 3 and code in result.stderr, result.stderr
+    result = subprocess.run([BIN, "convert", tmp_path / "missing.mcap", tmp_path / "out.csv"], capture_output=True, text=True)
+    assert result.returncode == 3 and "REC001" in result.stderr

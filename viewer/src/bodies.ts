@@ -1,0 +1,162 @@
+import {
+  Box3, BufferGeometry, Color, Group, InstancedMesh, Matrix4, Mesh, MeshLambertMaterial, MeshStandardMaterial, type Intersection, type Material, type Object3D, type Raycaster,
+} from "three";
+import { DATA_COLORS } from "./theme";
+import type { BodyRef } from "./frame";
+import { poseMatrix } from "./kinematics";
+import type { Scene, ShapeSpec } from "./scene";
+import { geometryOf, keyOf } from "./shapes";
+import type { Quality } from "./stage";
+
+/** The bodies of all figures. Equal shapes are one instanced mesh, so that a hundred figures cost as many draw calls as one. */
+
+interface Instance {
+  body: BodyRef;
+  local: Matrix4;
+  color: Color;
+}
+interface Batch {
+  mesh: InstancedMesh;
+  instances: Instance[];
+}
+
+export type MeshLoader = (file: string) => Promise<BufferGeometry | undefined>;
+export type BodyStyle = "shapes" | "bones";
+
+/** Calm colours for figures whose shapes have none. */
+function figureColor(index: number): Color {
+  return new Color(DATA_COLORS[index % DATA_COLORS.length]).lerp(new Color("#c8d2dc"), 0.35);
+}
+
+/** Matt surfaces; the processor alone draws them without gloss. */
+function materialOf(quality: Quality, options: { color?: Color; transparent: boolean; opacity: number }): Material {
+  return quality === "low" ? new MeshLambertMaterial(options) : new MeshStandardMaterial({ roughness: 0.62, metalness: 0.02, ...options });
+}
+
+export class Bodies {
+  readonly group = new Group();
+  private batches: Batch[] = [];
+  private highlighted: BodyRef | undefined;
+  private readonly matrix = new Matrix4();
+  private generation = 0;
+
+  constructor(private readonly scene: Scene, private readonly load: MeshLoader, private readonly highlight: Color, private readonly quality: Quality) {}
+
+  /** Makes the meshes anew. Resolves when mesh files are in, too. */
+  async build(style: BodyStyle): Promise<void> {
+    const generation = ++this.generation;
+    this.clear();
+    const wanted = new Map<string, { shape: ShapeSpec; instances: Instance[] }>();
+    this.scene.figures.forEach((figure, f) =>
+      figure.links.forEach((link, l) => {
+        for (const shape of style === "bones" ? (link.bones ?? link.shapes) : link.shapes) {
+          const key = keyOf(shape);
+          const entry = wanted.get(key) ?? { shape, instances: [] };
+          wanted.set(key, entry);
+          const color = shape.color && style === "shapes" ? new Color().setRGB(shape.color[0], shape.color[1], shape.color[2], "srgb") : figureColor(f);
+          entry.instances.push({ body: { figure: f, link: l }, local: poseMatrix(shape.pose), color });
+        }
+      }),
+    );
+    const waiting: Promise<void>[] = [];
+    for (const { shape, instances } of wanted.values()) {
+      const geometry = geometryOf(shape, this.quality);
+      if (geometry) this.add(geometry, shape, instances);
+      else if (shape.file) {
+        waiting.push(
+          this.load(shape.file).then((loaded) => {
+            if (loaded && generation === this.generation) this.add(loaded.clone().scale(...(shape.scale ?? [1, 1, 1])), shape, instances);
+          }),
+        );
+      }
+    }
+    await Promise.all(waiting);
+  }
+
+  private add(geometry: BufferGeometry, shape: ShapeSpec, instances: Instance[]) {
+    const opacity = shape.color?.[3] ?? 1;
+    const material = materialOf(this.quality, { transparent: opacity < 1, opacity });
+    const mesh = new InstancedMesh(geometry, material, instances.length);
+    mesh.castShadow = opacity >= 0.5;
+    mesh.receiveShadow = this.quality === "high";
+    mesh.frustumCulled = false;
+    this.batches.push({ mesh, instances });
+    this.group.add(mesh);
+    this.tint(this.batches[this.batches.length - 1]!);
+  }
+
+  private clear() {
+    for (const { mesh } of this.batches) {
+      this.group.remove(mesh);
+      mesh.geometry.dispose();
+      (mesh.material as Material).dispose();
+      mesh.dispose();
+    }
+    this.batches = [];
+  }
+
+  update(poses: Matrix4[][]) {
+    for (const { mesh, instances } of this.batches) {
+      instances.forEach(({ body, local }, i) => {
+        mesh.setMatrixAt(i, this.matrix.multiplyMatrices(poses[body.figure]![body.link]!, local));
+      });
+      mesh.instanceMatrix.needsUpdate = true;
+      mesh.boundingSphere = null;
+    }
+  }
+
+  /** Marks a link, or a whole figure where the link is −1. */
+  select(body: BodyRef | undefined) {
+    this.highlighted = body;
+    for (const batch of this.batches) this.tint(batch);
+  }
+
+  private tint({ mesh, instances }: Batch) {
+    const chosen = this.highlighted;
+    instances.forEach(({ body, color }, i) => {
+      const on = chosen && chosen.figure === body.figure && (chosen.link === body.link || chosen.link === -1);
+      mesh.setColorAt(i, on ? color.clone().lerp(this.highlight, 0.75) : color);
+    });
+    if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
+  }
+
+  /** What the ray meets first. */
+  pick(raycaster: Raycaster): { body: BodyRef; hit: Intersection } | undefined {
+    const meshes: Object3D[] = this.batches.map((b) => b.mesh);
+    const hit = raycaster.intersectObjects(meshes, false)[0];
+    if (!hit || hit.instanceId === undefined) return undefined;
+    const batch = this.batches.find((b) => b.mesh === hit.object);
+    const body = batch?.instances[hit.instanceId]?.body;
+    return body && { body, hit };
+  }
+
+  box(out = new Box3()): Box3 {
+    out.makeEmpty();
+    for (const { mesh } of this.batches) {
+      mesh.computeBoundingBox();
+      if (mesh.boundingBox) out.union(mesh.boundingBox);
+    }
+    return out;
+  }
+}
+
+/** Shapes that rest in the world. */
+export function environmentOf(shapes: ShapeSpec[], load: MeshLoader, quality: Quality): Group {
+  const group = new Group();
+  for (const shape of shapes) {
+    const color = shape.color ? new Color().setRGB(shape.color[0], shape.color[1], shape.color[2], "srgb") : new Color("#9aa5b1");
+    const opacity = shape.color?.[3] ?? 1;
+    const material = materialOf(quality, { color, transparent: opacity < 1, opacity });
+    const place = (geometry: BufferGeometry) => {
+      const mesh = new Mesh(geometry, material);
+      mesh.matrixAutoUpdate = false;
+      mesh.matrix.copy(poseMatrix(shape.pose));
+      mesh.castShadow = mesh.receiveShadow = true;
+      group.add(mesh);
+    };
+    const geometry = geometryOf(shape, quality);
+    if (geometry) place(geometry);
+    else if (shape.file) void load(shape.file).then((g) => g && place(g.clone().scale(...(shape.scale ?? [1, 1, 1]))));
+  }
+  return group;
+}

@@ -1,0 +1,78 @@
+import { ViewerError } from "./bytes";
+import { decodeFrame, type Frame } from "./frame";
+import { parseScene, type Scene } from "./scene";
+
+/** A simulation that runs elsewhere and streams (docs/formats/live.md): text messages are JSON, binary ones are frames. */
+
+export interface Control {
+  name: string;
+  min: number;
+  max: number;
+  value: number;
+}
+export interface Hello {
+  type: "hello";
+  version: number;
+  scene: unknown;
+  playing: boolean;
+  gravity: [number, number, number];
+  controls: Control[];
+}
+export type Command =
+  | { type: "play" } | { type: "pause" } | { type: "step" } | { type: "reset" }
+  | { type: "speed"; value: number }
+  | { type: "drag"; figure: number; link: number; point: number[]; target: number[] } | { type: "drop" }
+  | { type: "grab"; figure: number; link: number; point: number[] } | { type: "release"; figure: number; link: number }
+  | { type: "gravity"; value: number[] } | { type: "control"; name: string; value: number };
+
+export const LIVE_VERSION = 1;
+
+export class Live {
+  scene!: Scene;
+  hello!: Hello;
+  playing = true;
+  onFrame: (frame: Frame) => void = () => undefined;
+  onState: () => void = () => undefined;
+  onClose: (reason: string) => void = () => undefined;
+
+  private constructor(private readonly socket: WebSocket) {}
+
+  static open(url: string): Promise<Live> {
+    return new Promise((resolve, reject) => {
+      const socket = new WebSocket(url);
+      socket.binaryType = "arraybuffer";
+      const live = new Live(socket);
+      socket.onerror = () => reject(new ViewerError("The simulation cannot be reached.", "Is it still running?"));
+      socket.onclose = (event) => live.onClose(event.reason);
+      socket.onmessage = (event) => {
+        if (event.data instanceof ArrayBuffer) {
+          live.onFrame(decodeFrame(new Uint8Array(event.data)));
+          return;
+        }
+        const message = JSON.parse(String(event.data)) as { type: string; playing?: boolean; message?: string };
+        if (message.type === "hello") {
+          live.hello = message as unknown as Hello;
+          if (live.hello.version > LIVE_VERSION) {
+            reject(new ViewerError("The simulation speaks a newer protocol.", "Reload the page."));
+            return;
+          }
+          try {
+            live.scene = parseScene(JSON.stringify(live.hello.scene));
+          } catch (error) {
+            reject(error as Error);
+            return;
+          }
+          live.playing = live.hello.playing;
+          resolve(live);
+        } else if (message.type === "state") {
+          live.playing = message.playing ?? live.playing;
+          live.onState();
+        } else if (message.type === "error") live.onClose(message.message ?? "");
+      };
+    });
+  }
+
+  send(command: Command) {
+    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(command));
+  }
+}

@@ -1,0 +1,201 @@
+import {
+  BufferAttribute, BufferGeometry, Color, ConeGeometry, CylinderGeometry, DynamicDrawUsage, Group, InstancedMesh, Line, LineBasicMaterial,
+  LineSegments, Matrix4, Mesh, MeshBasicMaterial, MeshLambertMaterial, Quaternion, SphereGeometry, TorusGeometry, Vector3,
+} from "three";
+import type { Frame } from "./frame";
+import type { Kinematics } from "./kinematics";
+import { COM, CONNECTION, CONTACT, COP } from "./theme";
+
+/** Arrows, marks, axes and trails on top of the bodies. */
+
+const METRES_PER_NEWTON = 1e-3;
+const Z = new Vector3(0, 0, 1);
+
+/** Any number of arrows with two draw calls. They stand along z and are turned and stretched. */
+class Arrows {
+  readonly group = new Group();
+  private shafts: InstancedMesh;
+  private heads: InstancedMesh;
+  private count = 0;
+  private readonly m = new Matrix4();
+  private readonly q = new Quaternion();
+
+  constructor(private capacity: number, private readonly radius: number) {
+    const material = () => new MeshLambertMaterial();
+    this.shafts = new InstancedMesh(new CylinderGeometry(1, 1, 1, 14).rotateX(Math.PI / 2).translate(0, 0, 0.5), material(), capacity);
+    this.heads = new InstancedMesh(new ConeGeometry(1, 1, 18).rotateX(Math.PI / 2).translate(0, 0, 0.5), material(), capacity);
+    for (const mesh of [this.shafts, this.heads]) {
+      mesh.frustumCulled = false;
+      mesh.castShadow = true;
+      mesh.instanceMatrix.setUsage(DynamicDrawUsage);
+      mesh.count = 0;
+      this.group.add(mesh);
+    }
+  }
+
+  begin() {
+    this.count = 0;
+  }
+  add(from: Vector3, vector: Vector3, color: Color, thickness = 1) {
+    const length = vector.length();
+    if (!(length > 1e-4) || this.count >= this.capacity) return;
+    const r = this.radius * thickness;
+    const head = Math.min(5 * r, 0.45 * length);
+    this.q.setFromUnitVectors(Z, vector.clone().divideScalar(length));
+    this.m.compose(from, this.q, new Vector3(r, r, length - head));
+    this.shafts.setMatrixAt(this.count, this.m);
+    this.shafts.setColorAt(this.count, color);
+    this.m.compose(from.clone().addScaledVector(vector, (length - head) / length), this.q, new Vector3(2.3 * r, 2.3 * r, head));
+    this.heads.setMatrixAt(this.count, this.m);
+    this.heads.setColorAt(this.count, color);
+    ++this.count;
+  }
+  end() {
+    for (const mesh of [this.shafts, this.heads]) {
+      mesh.count = this.count;
+      mesh.instanceMatrix.needsUpdate = true;
+      if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
+    }
+  }
+}
+
+/** A line that remembers the last places of a point. */
+class Trail {
+  readonly line: Line;
+  private readonly points: Vector3[] = [];
+  private readonly positions: BufferAttribute;
+  private lastTime = NaN;
+  constructor(color: Color, private readonly capacity = 400) {
+    this.positions = new BufferAttribute(new Float32Array(3 * capacity), 3).setUsage(DynamicDrawUsage);
+    const geometry = new BufferGeometry().setAttribute("position", this.positions);
+    this.line = new Line(geometry, new LineBasicMaterial({ color, transparent: true, opacity: 0.85 }));
+    this.line.frustumCulled = false;
+  }
+  add(point: Vector3, time: number) {
+    if (time < this.lastTime || time > this.lastTime + 0.5) this.points.length = 0; // a jump
+    if (time === this.lastTime) return;
+    this.lastTime = time;
+    this.points.push(point.clone());
+    if (this.points.length > this.capacity) this.points.shift();
+    this.points.forEach((p, i) => this.positions.setXYZ(i, p.x, p.y, p.z));
+    this.positions.needsUpdate = true;
+    this.line.geometry.setDrawRange(0, this.points.length);
+  }
+}
+
+export type OverlayName = "contacts" | "com" | "joints" | "frames" | "trails";
+
+export class Overlays {
+  readonly group = new Group();
+  readonly shown: Record<OverlayName, boolean> = { contacts: true, com: false, joints: false, frames: false, trails: false };
+  forceScale = 1;
+  private readonly arrows = new Arrows(1024, 0.011);
+  private readonly axes = new Arrows(2048, 0.006);
+  private readonly com: Mesh[];
+  private readonly cop: Mesh[];
+  private readonly lines: LineSegments;
+  private readonly trails: Trail[];
+
+  constructor(private readonly figures: Kinematics[]) {
+    const ball = (color: Color) => {
+      const mesh = new Mesh(new SphereGeometry(0.028, 24, 16), new MeshBasicMaterial({ color, depthTest: false, transparent: true }));
+      mesh.renderOrder = 10;
+      return mesh;
+    };
+    this.com = figures.map(() => ball(COM));
+    this.cop = figures.map(() => {
+      const mesh = new Mesh(new TorusGeometry(0.045, 0.008, 10, 36), new MeshBasicMaterial({ color: COP, depthTest: false, transparent: true }));
+      mesh.renderOrder = 10;
+      return mesh;
+    });
+    this.trails = figures.map(() => new Trail(COM));
+    const corners = figures.reduce((n, f) => n + f.figure.links.length, 0) * 6;
+    const geometry = new BufferGeometry()
+      .setAttribute("position", new BufferAttribute(new Float32Array(3 * corners), 3).setUsage(DynamicDrawUsage))
+      .setAttribute("color", new BufferAttribute(new Float32Array(3 * corners), 3));
+    const rgb = [new Color("#d1495b"), new Color("#2a9d6f"), new Color("#2f6fd0")];
+    for (let i = 0; i < corners; ++i) rgb[(i >> 1) % 3]!.toArray((geometry.attributes["color"] as BufferAttribute).array, 3 * i);
+    this.lines = new LineSegments(geometry, new LineBasicMaterial({ vertexColors: true, depthTest: false, transparent: true }));
+    this.lines.frustumCulled = false;
+    this.lines.renderOrder = 9;
+    this.group.add(this.arrows.group, this.axes.group, this.lines, ...this.com, ...this.cop, ...this.trails.map((t) => t.line));
+  }
+
+  update(frame: Frame | undefined, time: number) {
+    this.forces(frame);
+    this.jointAxes();
+    this.linkFrames();
+    this.figures.forEach((figure, i) => {
+      const com = figure.centerOfMass(this.com[i]!.position);
+      this.com[i]!.visible = this.shown.com;
+      this.trails[i]!.line.visible = this.shown.trails;
+      if (this.shown.trails) this.trails[i]!.add(com, time);
+      this.pressure(frame, i);
+    });
+  }
+
+  private forces(frame: Frame | undefined) {
+    this.arrows.begin();
+    if (frame && this.shown.contacts) {
+      const scale = METRES_PER_NEWTON * this.forceScale;
+      for (const c of frame.contacts) this.arrows.add(new Vector3(...c.point), new Vector3(...c.force).multiplyScalar(scale), CONTACT);
+      for (const c of frame.connections) this.arrows.add(new Vector3(...c.point), new Vector3(...c.force).multiplyScalar(scale), CONNECTION);
+    }
+    this.arrows.end();
+  }
+
+  /** The centre of pressure: where contact forces of a figure would act as one, weighted by their pressing parts. */
+  private pressure(frame: Frame | undefined, figure: number) {
+    const mark = this.cop[figure]!;
+    let sum = 0;
+    const at = new Vector3();
+    for (const c of frame?.contacts ?? []) {
+      const sign = c.a.figure === figure ? 1 : c.b.figure === figure ? -1 : 0;
+      if (sign === 0 || (c.a.figure === figure && c.b.figure === figure)) continue;
+      const pressing = Math.max(0, c.force[0]! * c.normal[0]! + c.force[1]! * c.normal[1]! + c.force[2]! * c.normal[2]!);
+      sum += pressing;
+      at.addScaledVector(new Vector3(...c.point), pressing);
+    }
+    mark.visible = this.shown.com && sum > 1e-6;
+    if (mark.visible) mark.position.copy(at.divideScalar(sum)).add(new Vector3(0, 0, 0.004));
+  }
+
+  private jointAxes() {
+    this.axes.begin();
+    if (this.shown.joints) {
+      const m = new Matrix4(), p = new Vector3(), d = new Vector3();
+      const color = new Color("#56b4e9"), slide = new Color("#009e73");
+      for (const figure of this.figures) {
+        figure.figure.joints.forEach((joint, j) => {
+          figure.socket(j, m);
+          p.setFromMatrixPosition(m);
+          for (const primitive of joint.chain) {
+            if (!primitive.axis) continue;
+            d.set(...primitive.axis).transformDirection(m).multiplyScalar(0.14);
+            this.axes.add(p.clone().addScaledVector(d, -0.5), d, primitive.kind === "slide" ? slide : color);
+          }
+        });
+      }
+    }
+    this.axes.end();
+  }
+
+  private linkFrames() {
+    this.lines.visible = this.shown.frames;
+    if (!this.shown.frames) return;
+    const position = this.lines.geometry.attributes["position"] as BufferAttribute;
+    let i = 0;
+    const p = new Vector3(), d = new Vector3();
+    for (const figure of this.figures) {
+      for (const X of figure.poses) {
+        p.setFromMatrixPosition(X);
+        for (let k = 0; k < 3; ++k) {
+          d.setFromMatrixColumn(X, k).multiplyScalar(0.09).add(p);
+          position.setXYZ(i++, p.x, p.y, p.z);
+          position.setXYZ(i++, d.x, d.y, d.z);
+        }
+      }
+    }
+    position.needsUpdate = true;
+  }
+}

@@ -1,0 +1,65 @@
+import { App } from "./app";
+import type { Recording } from "./recording";
+import { Stage, type Preset } from "./stage";
+
+/** Stills and strips without anybody watching: the page renders, and hands the picture to the server that asked for it. */
+export interface PictureOrder {
+  width: number;
+  height: number;
+  count: number; // pictures side by side
+  from: number; // [s]; NaN: the beginning
+  to: number; // NaN: the end
+  camera: Preset;
+  look: "dark" | "light";
+  show: string[]; // overlays
+  style: "shapes" | "bones";
+}
+
+export function orderOf(query: URLSearchParams): PictureOrder | undefined {
+  if (!query.has("picture")) return undefined;
+  const number = (name: string, usual: number) => (query.has(name) ? Number(query.get(name)) : usual);
+  return {
+    width: number("width", 1280), height: number("height", 720), count: Math.max(1, number("count", 1)), from: number("from", NaN), to: number("to", NaN),
+    camera: (query.get("camera") ?? "angle") as Preset, look: query.get("look") === "dark" ? "dark" : "light",
+    show: (query.get("show") ?? "contacts").split(",").filter(Boolean), style: query.get("style") === "bones" ? "bones" : "shapes",
+  };
+}
+
+export async function makePicture(recording: Recording, canvas: HTMLCanvasElement, order: PictureOrder): Promise<Blob> {
+  const stage = new Stage(canvas, "high");
+  const app = new App(recording, undefined, stage);
+  for (const name of Object.keys(app.overlays.shown)) app.overlays.shown[name as keyof typeof app.overlays.shown] = order.show.includes(name);
+  app.setLook(order.look);
+  await app.setStyle(order.style);
+  const start = Number.isNaN(order.from) ? recording.start : order.from;
+  const end = Number.isNaN(order.to) ? recording.end : order.to;
+  const times = Array.from({ length: order.count }, (_, i) => (order.count === 1 ? start : start + ((end - start) * i) / (order.count - 1)));
+  // One camera for all: the box holds every moment, relative to the figure where it travels.
+  const box = app.box().makeEmpty();
+  for (const time of times) {
+    await app.still_at(time);
+    box.union(app.box());
+  }
+  const width = Math.round(order.width / order.count);
+  stage.resize(width, order.height, 1);
+  const strip = document.createElement("canvas");
+  strip.width = width * order.count;
+  strip.height = order.height;
+  const g = strip.getContext("2d")!;
+  stage.look(box, order.camera, 1.0);
+  const home = stage.controls.target.clone();
+  for (const [i, time] of times.entries()) {
+    await app.still_at(time);
+    if (order.count > 1) stage.controls.target.copy(home);
+    stage.render();
+    g.drawImage(canvas, 0, 0, canvas.width, canvas.height, i * width, 0, width, order.height);
+    if (order.count > 1) {
+      g.font = `${Math.max(12, Math.round(order.height / 30))}px system-ui, sans-serif`;
+      g.fillStyle = order.look === "dark" ? "#c6d2de" : "#3b4a59";
+      g.textAlign = "center";
+      g.fillText(`${time.toFixed(2)} s`, (i + 0.5) * width, order.height - order.height / 28);
+    }
+  }
+  return new Promise((resolve, reject) => strip.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture is empty"))), "image/png"));
+}
+

@@ -1,0 +1,46 @@
+import { BoxGeometry, BufferGeometry, CapsuleGeometry, CylinderGeometry, Float32BufferAttribute, SphereGeometry, Vector3 } from "three";
+import { ConvexGeometry } from "three/examples/jsm/geometries/ConvexGeometry.js";
+import type { ShapeSpec } from "./scene";
+import type { Quality } from "./stage";
+
+/** The surface of a shape, z along its axis; none for meshes, which come from files, and for planes: the ground shows them. */
+export function geometryOf(shape: ShapeSpec, quality: Quality): BufferGeometry | undefined {
+  const [around, rings] = quality === "low" ? [18, 5] : [32, 10];
+  const r = shape.radius ?? 0.05, l = shape.length ?? 0;
+  switch (shape.type) {
+    case "sphere": return new SphereGeometry(r, around, 2 * rings);
+    case "box": return new BoxGeometry(...(shape.size ?? [0.1, 0.1, 0.1]));
+    case "hull": return new ConvexGeometry((shape.vertices ?? []).map((v) => new Vector3(...v)));
+    case "triangles": return surface((shape.vertices ?? []).flat(), (shape.triangles ?? []).flat());
+    case "heights": return heights(shape);
+    case "cylinder": return new CylinderGeometry(r, r, l, around).rotateX(Math.PI / 2);
+    case "capsule": return new CapsuleGeometry(r, l, rings, around).rotateX(Math.PI / 2);
+    default: return undefined;
+  }
+}
+
+function surface(positions: number[], indices: number[]): BufferGeometry {
+  const indexed = new BufferGeometry().setAttribute("position", new Float32BufferAttribute(positions, 3)).setIndex(indices);
+  const flat = indexed.toNonIndexed();
+  flat.computeVertexNormals();
+  return flat;
+}
+
+/** Ground over a grid, cells cut along the diagonal from their lowest corner. */
+function heights({ columns = 2, rows = 2, size = [1, 1], heights: z = [] }: ShapeSpec): BufferGeometry {
+  const positions: number[] = [], indices: number[] = [];
+  for (let r = 0; r < rows; ++r) {
+    for (let c = 0; c < columns; ++c) {
+      positions.push(size[0]! * (c / (columns - 1) - 0.5), size[1]! * (r / (rows - 1) - 0.5), z[r * columns + c] ?? 0);
+      if (r === rows - 1 || c === columns - 1) continue;
+      const at = r * columns + c, up = at + columns;
+      indices.push(at, at + 1, up + 1, at, up + 1, up);
+    }
+  }
+  return surface(positions, indices);
+}
+
+/** Shapes with equal keys share a geometry, and are drawn at once. */
+export function keyOf(shape: ShapeSpec): string {
+  return JSON.stringify([shape.type, shape.radius, shape.length, shape.size, shape.file, shape.scale, shape.vertices, shape.triangles, shape.heights, (shape.color?.[3] ?? 1) < 1]);
+}

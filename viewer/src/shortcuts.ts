@@ -1,0 +1,40 @@
+import { make } from "./dom";
+
+/** Keys, what they do, and the sheet that says so. */
+export interface Shortcut {
+  keys: string[];
+  label: string;
+  help: string;
+  run: (event: KeyboardEvent) => void;
+}
+
+const inField = (target: EventTarget | null) =>
+  target instanceof HTMLInputElement ? target.type !== "range" && target.type !== "checkbox" : target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
+
+let current: Shortcut[] | undefined;
+
+/** From now on keys do this, and nothing that was listened for before. */
+export function listen(shortcuts: Shortcut[]) {
+  const first = current === undefined;
+  current = shortcuts;
+  if (!first) return;
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (document.querySelector("dialog[open]") && event.key !== "?") return;
+    if (inField(event.target) && event.key !== "Escape") return;
+    // A focused button keeps the keys that press it.
+    if ((event.key === " " || event.key === "Enter") && event.target instanceof HTMLElement && event.target.closest("button, summary, [type=checkbox]")) return;
+    const name = (event.shiftKey && event.key.startsWith("Arrow") ? "Shift+" : "") + (event.key.length === 1 ? event.key.toLowerCase() : event.key);
+    const found = current?.find((s) => s.keys.includes(name));
+    if (!found) return;
+    event.preventDefault();
+    found.run(event);
+  });
+}
+
+export function fillHelp(dialog: HTMLDialogElement, shortcuts: Shortcut[]) {
+  const close = make("button", { class: "text", onclick: () => dialog.close() }, "Close");
+  const keys = make("div", { class: "keys" }, ...shortcuts.map((s) => make("div", {}, make("span", {}, s.help), make("kbd", {}, s.label))));
+  const mouse = make("p", { class: "quiet" }, "Drag turns the camera, right drag or two fingers move it, the wheel zooms, a click selects. Recordings can be dropped onto the page.");
+  dialog.replaceChildren(make("h2", { id: "help-title" }, "Keyboard shortcuts"), keys, mouse, close);
+}
