@@ -10,8 +10,6 @@ namespace kansetsu::detail {
 namespace {
 
 constexpr int kMaxVertices = 96, kMaxFaces = 2 * kMaxVertices;
-constexpr double kEnough =
-    1e-13;  // of the size: polyhedra end here at once, curved shapes when nothing is left to gain
 
 struct PolytopeFace {
   int v[3];

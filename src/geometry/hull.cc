@@ -56,7 +56,8 @@ class Quickhull {
     t.offset = dot(t.normal, at(a));
     const int index = int(triangles_.size());
     triangles_.push_back(std::move(t));
-    for (int k = 0; k < 3; ++k) edges_[edge_key(triangles_.back().v[k], triangles_.back().v[(k + 1) % 3])] = index;
+    for (std::size_t k = 0; k < 3; ++k)
+      edges_[edge_key(triangles_.back().v[k], triangles_.back().v[(k + 1) % 3])] = index;
     return index;
   }
 
