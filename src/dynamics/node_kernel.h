@@ -136,8 +136,12 @@ template <class T, class Const>
 KANSETSU_HD Force<T> inertial_wrench(const Inertia<Const>& M, const Drift<T>& m) {
   const Vec3<T>&w = m.V.w, &e = m.D.w;
   const Vec3<T> a = add_cross(m.D.v, w, m.V.v);
-  const T xx = w.x * w.x, yy = w.y * w.y, zz = w.z * w.z, xy = w.x * w.y, xz = w.x * w.z, yz = w.y * w.z;
-  const Mat3<T> E{{-(yy + zz), xy - e.z, xz + e.y}, {xy + e.z, -(xx + zz), yz - e.x}, {xz - e.y, yz + e.x, -(xx + yy)}};
+  const T xx = w.x * w.x, yy = w.y * w.y, zz = w.z * w.z;
+  // Fused: gcc 12 does so with bare products and sums where it sees them side by side, contraction off or not, and the bits of
+  // one state would not be those of a pack.
+  const Mat3<T> E{{-(yy + zz), madd(w.x, w.y, -e.z), madd(w.x, w.z, e.y)},
+                  {madd(w.x, w.y, e.z), -(xx + zz), madd(w.y, w.z, -e.x)},
+                  {madd(w.x, w.z, -e.y), madd(w.y, w.z, e.x), -(xx + yy)}};
   const Vec3<T> h = lift<T>(M.h);
   const Const half = Const(0.5) * (M.I.xx + M.I.yy + M.I.zz);
   const T Sxx = lift<T>(half - M.I.xx), Syy = lift<T>(half - M.I.yy), Szz = lift<T>(half - M.I.zz);
