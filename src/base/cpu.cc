@@ -1,8 +1,11 @@
 #include "kansetsu/base/cpu.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
-#include <string_view>
+
+#include "kansetsu/base/error.h"
 
 namespace kansetsu {
 namespace {
@@ -20,12 +23,10 @@ InstructionSet supported() {
 }
 
 InstructionSet wanted() {
-  const char* text = std::getenv("KANSETSU_ISA");
-  const std::string_view name = text ? text : "";
-  for (InstructionSet isa : {InstructionSet::kBaseline, InstructionSet::kAvx2}) {
-    if (name == to_string(isa)) return isa;
-  }
-  return InstructionSet::kAvx512;
+  const char* name = std::getenv("KANSETSU_ISA");
+  if (!name || !*name) return InstructionSet::kAvx512;
+  if (const auto isa = find_instruction_set(name)) return *isa;
+  throw Error(fmt::format("KANSETSU_ISA is '{}', expected baseline, avx2 or avx512", name));
 }
 
 }  // namespace
@@ -33,6 +34,13 @@ InstructionSet wanted() {
 InstructionSet instruction_set() {
   static const InstructionSet isa = std::min(supported(), wanted());
   return isa;
+}
+
+std::optional<InstructionSet> find_instruction_set(std::string_view name) {
+  for (InstructionSet isa : {InstructionSet::kBaseline, InstructionSet::kAvx2, InstructionSet::kAvx512}) {
+    if (name == to_string(isa)) return isa;
+  }
+  return std::nullopt;
 }
 
 const char* to_string(InstructionSet isa) {

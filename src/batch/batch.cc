@@ -101,12 +101,20 @@ template <class Real>
 void Batch<Real>::fk(std::ptrdiff_t count, In q, Out X_WL) {
   Impl& in = *impl_;
   const std::vector<int>& moved = in.orders.moved_links;
+  const LinkPlacement* links = in.model.tree().links.data();
+  if (in.tree.nodes && in.links > 0) {
+    const kernel::LinksOfBodies of_bodies{links, in.orders.links_begin.data(), in.orders.links_of_bodies.data()};
+    in.run("fk", count, {}, std::array{in.positions(q)}, std::array{Output<Real>{"X_WL", X_WL, 12 * in.links, 0}},
+           [&](const Block<Real>& block, const Real* bq, Real*) {
+             in.layout.link_pose_rows(in.tree, of_bodies, bq, block.scratch, block.rows, block.spare);
+           });
+    return;
+  }
   const Output<Real> poses{"X_WL", X_WL, 12 * in.links, 12 * (in.bodies + int(moved.size())), in.orders.poses.data()};
   in.run("fk", count, {}, std::array{in.positions(q)}, std::array{poses},
          [&](const Block<Real>& block, const Real* bq, Real* X_WB) {
            in.kinematics.poses(in.tree, bq, block.scratch, X_WB);
-           in.layout.link_poses(in.model.tree().links.data(), moved.data(), int(moved.size()), X_WB,
-                                X_WB + 12 * in.bodies * in.width);
+           in.layout.link_poses(links, moved.data(), int(moved.size()), X_WB, X_WB + 12 * in.bodies * in.width);
          });
 }
 
@@ -168,6 +176,7 @@ void Batch<Real>::aba(std::ptrdiff_t count, In q, In v, In tau, Out vdot, const 
   in.run("aba", count, extras, std::array{in.positions(q), in.vector("v", v), in.vector("tau", tau)},
          std::array{in.vector("vdot", vdot), Impl::optional(in.vector("singular", singular))},
          [&](const Block<Real>& block, const Real* bq, const Real* bv, const Real* bt, Real* out, Real* flags) {
+           if (!singular.data) flags = nullptr;
            if (block.varied) {
              in.varied.aba(block.varied, bq, bv, bt, block.fext, block.scratch, out, flags);
            } else {
@@ -204,9 +213,7 @@ void Batch<Real>::aba_derivatives(std::ptrdiff_t count, In q, In v, In tau, Out 
                     Impl::optional(in.vector("vdot", vdot))},
          [&](const Block<Real>& block, const Real* bq, const Real* bv, const Real* bt, Real* by_q, Real* by_v,
              Real* M_inv, Real* a) {
-           Carver<Real> memory(block.scratch);
-           Real* singular = memory.template take<Real>(in.nv * in.width);
-           in.dynamics.aba(in.tree, bq, bv, bt, nullptr, memory.rest(), a, singular);
+           in.dynamics.aba(in.tree, bq, bv, bt, nullptr, block.scratch, a, nullptr);
            in.invert(bq, block.scratch, M_inv);
            in.dynamics.rnea_derivatives(in.tree, bq, bv, a, nullptr, block.scratch, by_q, by_v, nullptr);
            in.dynamics.apply_inverse(in.tree, M_inv, block.scratch, by_q, by_v);

@@ -4,6 +4,7 @@
 #include "batch/kernel_table.h"
 #include "batch/layout_kernel.h"
 #include "batch/link_kernel.h"
+#include "batch/pose_kernel.h"
 #include "kinematics/entry.h"
 
 /// The kernels of batches as entry points of one instruction set. Included by the files that instantiate them.
@@ -21,12 +22,25 @@ bool gather_entry(const BlockRows<const scalar_t<P>>& from, int n, scalar_t<P>* 
   return finite;
 }
 
+/// The beginnings of all rows of a block; those that are missing are `spare`.
+template <class P>
+struct RowPointers {
+  scalar_t<P>* rows[P::width];
+  RowPointers(const BlockRows<scalar_t<P>>& to, scalar_t<P>* spare) {
+    for (int i = 0; i < P::width; ++i) rows[i] = i < to.count ? to.first + i * to.stride : spare;
+  }
+};
+
 template <class P>
 void scatter_entry(const scalar_t<P>* packs, const int* order, int n, const BlockRows<scalar_t<P>>& to,
                    scalar_t<P>* spare) {
-  scalar_t<P>* rows[P::width];
-  for (int i = 0; i < P::width; ++i) rows[i] = i < to.count ? to.first + i * to.stride : spare;
-  scatter(as<P>(packs), order, n, rows);
+  scatter(as<P>(packs), order, n, RowPointers<P>(to, spare).rows);
+}
+
+template <class P>
+void link_pose_rows_entry(const TreeViewOf<scalar_t<P>>& tree, const LinksOfBodies& links, const scalar_t<P>* q,
+                          void* scratch, const BlockRows<scalar_t<P>>& to, scalar_t<P>* spare) {
+  node_poses(*tree.nodes, links, as<P>(q), scratch, RowPointers<P>(to, spare).rows);
 }
 
 template <class P>
@@ -54,8 +68,14 @@ void advance_entry(int n, const scalar_t<P>* x, const scalar_t<P>* rate, scalar_
 
 template <class P>
 constexpr BatchKernels<scalar_t<P>> make_batch_table() {
-  return {P::width,           gather_entry<P>, scatter_entry<P>, link_poses_entry<P>, body_wrenches_entry<P>,
-          integrate_entry<P>, advance_entry<P>};
+  return {P::width,
+          gather_entry<P>,
+          scatter_entry<P>,
+          link_pose_rows_entry<P>,
+          link_poses_entry<P>,
+          body_wrenches_entry<P>,
+          integrate_entry<P>,
+          advance_entry<P>};
 }
 
 }  // namespace

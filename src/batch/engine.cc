@@ -129,12 +129,17 @@ Block<Real> Engine<Real>::gather_extras(const ExtraInputs& in, const Real* q, st
 }
 
 template <class Real>
-void Engine<Real>::scatter(const Output<Real>& out, const Real* packs, std::ptrdiff_t count, std::ptrdiff_t block,
-                           Real* spare) const {
-  if (!out.given()) return;
+kernel::BlockRows<Real> Engine<Real>::rows_of(const Output<Real>& out, std::ptrdiff_t count,
+                                              std::ptrdiff_t block) const {
   const std::ptrdiff_t first = block * width;
   const int states = int(std::min<std::ptrdiff_t>(width, count - first));
-  layout.scatter(packs, out.order, out.size, {out.rows.data + first * out.rows.stride, out.rows.stride, states}, spare);
+  return {out.rows.data + first * out.rows.stride, out.rows.stride, states};
+}
+
+template <class Real>
+void Engine<Real>::scatter(const Output<Real>& out, const Real* packs, std::ptrdiff_t count, std::ptrdiff_t block,
+                           Real* spare) const {
+  if (out.given() && out.packs > 0) layout.scatter(packs, out.order, out.size, rows_of(out, count, block), spare);
 }
 
 template <class Real>

@@ -31,7 +31,8 @@ struct Input {
   bool given() const { return rows.data || !optional; }
 };
 
-/// Rows of `size` numbers that a function writes, from `packs` packs in the given order (null: as they are).
+/// Rows of `size` numbers that a function writes, from `packs` packs in the given order (null: as they are). No packs: the
+/// kernel writes the rows itself, see Block::rows.
 template <class Real>
 struct Output {
   const char* name;
@@ -50,6 +51,8 @@ struct Block {
   const Real* fext = nullptr;  ///< wrenches on the bodies, in B; null if there are none
   void* varied = nullptr;      ///< the tree with the states' own inertias, for VariedKernels; null if they have none
   void* scratch = nullptr;
+  kernel::BlockRows<Real> rows{};  ///< of the output without packs, and
+  Real* spare = nullptr;           ///< a row for those that are missing
 };
 
 template <class Real>
@@ -114,6 +117,7 @@ class Engine {
                Problems& problems) const;
   Block<Real> gather_extras(const ExtraInputs& in, const Real* q, std::ptrdiff_t count, std::ptrdiff_t block,
                             int worker, Carver<Real>& memory, Problems& problems) const;
+  kernel::BlockRows<Real> rows_of(const Output<Real>& out, std::ptrdiff_t count, std::ptrdiff_t block) const;
   void scatter(const Output<Real>& out, const Real* packs, std::ptrdiff_t count, std::ptrdiff_t block,
                Real* spare) const;
 
@@ -163,6 +167,10 @@ void Engine<Real>::run(const char* function, std::ptrdiff_t count, const Extras<
     for (std::size_t i = 0; i < O; ++i) packs_out[i] = take(memory, out[i].packs);
     Block<Real> block = gather_extras(extra, packs_in[0], count, b, worker, memory, problems);
     block.scratch = memory.rest();
+    block.spare = spare;
+    for (const Output<Real>& x : out) {
+      if (x.packs == 0) block.rows = rows_of(x, count, b);
+    }
     [&]<std::size_t... i, std::size_t... o>(std::index_sequence<i...>, std::index_sequence<o...>) {
       kernel(block, packs_in[i]..., packs_out[o]...);
     }(std::make_index_sequence<I>(), std::make_index_sequence<O>());

@@ -22,6 +22,12 @@ struct CoordinateStretch {
   int q, v, n;  ///< n position coordinates
 };
 
+/// The links of body b, −1 for the ground: list[begin[b + 1] … begin[b + 2]).
+struct LinksOfBodies {
+  const LinkPlacement* placements;
+  const int *begin, *list;
+};
+
 template <class Real>
 struct BatchKernels {
   int width;
@@ -30,6 +36,9 @@ struct BatchKernels {
   /// n packs into n numbers of each row, number k from pack order[k] (k if null). spare: n numbers, for missing rows.
   void (*scatter)(const Real* packs, const int* order, int n, const BlockRows<Real>&, Real* spare);
 
+  /// Poses of all links into the rows, only of trees with nodes. spare: a row's numbers, for missing rows.
+  void (*link_pose_rows)(const TreeViewOf<Real>&, const LinksOfBodies&, const Real* q, void* scratch,
+                         const BlockRows<Real>&, Real* spare);
   /// Poses of the links `moved` from those of the bodies
   void (*link_poses)(const LinkPlacement* links, const int* moved, int moved_count, const Real* X_WB, Real* X_WL);
   /// Wrenches on bodies, in B, from wrenches on links, in world axes

@@ -30,13 +30,12 @@ KANSETSU_HD void interleave(const P& a, const P& b, P& low, P& high, std::index_
   high = P(__builtin_shufflevector(a.v, b.v, (int(K) / 4 * 4 + int(K) % 4 / 2 + 2 + int(K) % 2 * W)...));
 }
 
-/// The stages H, H/2, …, 1.
-template <int H, class P>
-KANSETSU_HD void transpose_below(P (&block)[P::width]) {
-  constexpr int W = P::width;
-  constexpr auto kLanes = std::make_index_sequence<std::size_t(W)>();
+/// The stages H, H/2, …, 1, of N packs: a whole block or half of one.
+template <int H, int N, class P>
+KANSETSU_HD void transpose_below(P (&block)[N]) {
+  constexpr auto kLanes = std::make_index_sequence<std::size_t(P::width)>();
   if constexpr (H == 2 && sizeof(scalar_t<P>) == 4) {
-    for (int i = 0; i < W; i += 4) {
+    for (int i = 0; i < N; i += 4) {
       P a, b, c, d;
       interleave(block[i], block[i + 2], a, b, kLanes);
       interleave(block[i + 1], block[i + 3], c, d, kLanes);
@@ -44,7 +43,7 @@ KANSETSU_HD void transpose_below(P (&block)[P::width]) {
       interleave(b, d, block[i + 2], block[i + 3], kLanes);
     }
   } else if constexpr (H > 0) {
-    for (int i = 0; i < W; ++i) {
+    for (int i = 0; i < N; ++i) {
       if (!(i & H)) exchange<H>(block[i], block[i + H], kLanes);
     }
     transpose_below<H / 2>(block);
@@ -102,6 +101,28 @@ KANSETSU_HD void store_transposed(P (&block)[P::width], scalar_t<P>* const* rows
     scalar_t<P>*a = rows[i] + column, *b = rows[i + H] + column;
     Halves<P>::store(block[i], a, b, std::make_index_sequence<std::size_t(H)>());
     Halves<P>::store(block[i + H], a + H, b + H, std::make_index_sequence<std::size_t(H)>());
+  }
+}
+
+/// N packs into N numbers of W rows, in pieces of half a register. The last piece reaches back over numbers that have been
+/// done; N is at least as long as a piece.
+template <class P, int N>
+KANSETSU_HD void store_columns(const P (&packs)[N], scalar_t<P>* const* rows, int column) {
+  constexpr int W = P::width;
+  constexpr int K = W > 2 ? W / 2 : W;  // numbers of a piece
+  for (int done = 0; done < N; done += K) {
+    const int k = done + K <= N ? done : N - K;
+    P piece[K];
+    for (int i = 0; i < K; ++i) piece[i] = packs[k + i];
+    transpose_below<K / 2>(piece);
+    for (int i = 0; i < K; ++i) {
+      if constexpr (K == W) {
+        std::memcpy(rows[i] + column + k, &piece[i], sizeof(P));
+      } else {
+        Halves<P>::store(piece[i], rows[i] + column + k, rows[i + K] + column + k,
+                         std::make_index_sequence<std::size_t(K)>());
+      }
+    }
   }
 }
 

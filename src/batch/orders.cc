@@ -35,6 +35,13 @@ Orders::Orders(const Model& model, const SparseMassMatrix& sparse)
     }
     for (int k = 0; k < 12; ++k) poses.push_back(from + k);
   }
+  for (int body = -1; body < tree.body_count(); ++body) {
+    links_begin.push_back(int(links_of_bodies.size()));
+    for (size_t l = 0; l < tree.links.size(); ++l) {
+      if (tree.links[l].body == body) links_of_bodies.push_back(int(l));
+    }
+  }
+  links_begin.push_back(int(links_of_bodies.size()));
 }
 
 }  // namespace kansetsu::batch

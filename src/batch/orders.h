@@ -18,6 +18,9 @@ struct Orders {
   /// 12 per link: the body's pose, or behind all bodies that of a link whose frame is not its body's
   std::vector<int> poses;
   std::vector<int> moved_links;
+
+  /// See kernel::LinksOfBodies
+  std::vector<int> links_begin, links_of_bodies;
 };
 
 }  // namespace kansetsu::batch

@@ -5,6 +5,7 @@
 #include "dynamics/aba_kernel.h"
 #include "dynamics/crba_kernel.h"
 #include "dynamics/node_aba.h"
+#include "dynamics/node_rnea.h"
 #include "dynamics/rnea_kernel.h"
 #include "kinematics/entry.h"
 
@@ -48,6 +49,10 @@ template <class P>
 void varied_rnea_entry(void* memory, const scalar_t<P>* q, const scalar_t<P>* v, const scalar_t<P>* a,
                        const scalar_t<P>* fext, void* scratch, scalar_t<P>* tau) {
   const TreeViewOf<P>& tree = VariedTree<P>::at(memory).view;
+  if (tree.nodes) {
+    node_rnea(*tree.nodes, tree.gravity, as<P>(q), as<P>(v), as<P>(a), as<Force<P>>(fext), scratch, as<P>(tau));
+    return;
+  }
   Frame<P> frame(tree, q, scratch);
   const P* u = frame.expanded(tree, v);
   const P* a_tree = frame.expanded(tree, a);
@@ -94,7 +99,7 @@ void varied_aba_entry(void* memory, const scalar_t<P>* q, const scalar_t<P>* v, 
   Motion<P>* V = frame.template take<Motion<P>>(tree.body_count);
   Motion<P>* A = frame.template take<Motion<P>>(tree.body_count);
   ArticulatedTree<P> art = carve_articulated(tree, frame.carver);
-  art.singular = as<P>(singular);
+  art.singular = singular ? as<P>(singular) : frame.template take<P>(tree.nv);
   aba(tree, frame.posture, u, as<P>(tau), as<Force<P>>(fext), V, art, A, as<P>(vdot));
 }
 

@@ -8,6 +8,7 @@
 #include "dynamics/limb_kernel.h"
 #include "dynamics/link_kernel.h"
 #include "dynamics/node_crba.h"
+#include "dynamics/node_rnea.h"
 #include "dynamics/product_kernel.h"
 #include "dynamics/reduced_matrix.h"
 #include "dynamics/response_kernel.h"
@@ -34,6 +35,10 @@ T* zeroed(const TreeViewOf<Const>& tree, Const* matrix) {
 template <class T, class Const>
 void rnea_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, const Const* a, const Const* fext,
                 void* scratch, Const* tau, Const* tau_tree) {
+  if (tree.nodes && !tau_tree) {
+    node_rnea(*tree.nodes, tree.gravity, as<T>(q), as<T>(v), as<T>(a), as<Force<T>>(fext), scratch, as<T>(tau));
+    return;
+  }
   Frame<T> frame(tree, q, scratch);
   const T* u = frame.expanded(tree, v);
   const T* a_tree = frame.expanded(tree, a);
@@ -126,6 +131,21 @@ void crba_sparse_lanes(const TreeViewOf<Const>& tree, const Const* q, void* scra
   }
 }
 
+/// Where an entry of the mass matrix goes. Not lambdas: they must be inlined, or the registers of all columns are spilled.
+template <class T>
+struct PlainEntry {
+  T* out;
+  KANSETSU_HD void operator()(int, int, const int* slot, const T& value) const { out[*slot] = value; }
+};
+template <class T>
+struct SignedEntry {
+  T* out;
+  const NodeCoordinate* coordinates;
+  KANSETSU_HD void operator()(int k, int l, const int* slot, const T& value) const {
+    out[*slot] = T(scalar_t<T>(coordinates[k].ratio * coordinates[l].ratio)) * value;
+  }
+};
+
 /// With gears a tree entry (k, l) feeds several places, and one on or below the diagonal twice if k and l meet there.
 template <class T, class Const>
 void crba_sparse_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, const int* slot, int value_count,
@@ -138,14 +158,12 @@ void crba_sparse_entry(const TreeViewOf<Const>& tree, const Const* q, void* scra
     const NodeTreeViewOf<Const>& nodes = *tree.nodes;
     Carver<T> carver(scratch);
     NodeState<T> state = carve_state(nodes, carver);
-    Inertia<T>* C = carver.template take<Inertia<T>>(nodes.node_count);
+    Inertia<T>* meeting = carver.template take<Inertia<T>>(nodes.gather_count);
     load_posture(nodes, as<T>(q), state);
     if (nodes.in_order) {
-      node_crba(nodes, as<T>(q), state, C, [&](int, int, const T& value) { out[*slot++] = value; });
+      node_crba(nodes, as<T>(q), state, meeting, slot, PlainEntry<T>{out});
     } else {
-      node_crba(nodes, as<T>(q), state, C, [&](int k, int l, const T& value) {
-        out[*slot++] = T(Const(nodes.coordinates[k].ratio * nodes.coordinates[l].ratio)) * value;
-      });
+      node_crba(nodes, as<T>(q), state, meeting, slot, SignedEntry<T>{out, nodes.coordinates});
     }
     return;
   }
@@ -182,7 +200,7 @@ void aba_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, co
   Motion<T>* V = frame.template take<Motion<T>>(tree.body_count);
   Motion<T>* A = frame.template take<Motion<T>>(tree.body_count);
   ArticulatedTree<T> art = carve_articulated(tree, frame.carver);
-  art.singular = as<T>(singular);
+  art.singular = singular ? as<T>(singular) : frame.template take<T>(tree.nv);
   aba(tree, frame.posture, u, as<T>(tau), as<Force<T>>(fext), V, art, A, as<T>(vdot));
 }
 

@@ -22,11 +22,15 @@ struct HingeState {
   T rate, tau, rotor;
 };
 
+/// In place of a velocity: what it adds to the accelerations is in Z already.
+struct InBias {};
+
 /// Eliminates an aligned hinge. P and Z: what hangs on it, and on return, if `passes_on`, what its parent sees of that.
+/// @param V  velocity of B, for the acceleration V × S·q̇; or InBias
 /// @param keep  called with the factor and U/D
 /// @param singular  out: 1 if the hinge moves no inertia
-template <int AX, Offset kOffset, class T, class Keep>
-KANSETSU_HD void eliminate_axis(const HingeState<T>& hinge, const Motion<T>& V, bool passes_on, T& singular,
+template <int AX, Offset kOffset, class T, class Velocity, class Keep>
+KANSETSU_HD void eliminate_axis(const HingeState<T>& hinge, const Velocity& V, bool passes_on, T& singular,
                                 ArticulatedInertia<T>& P, Force<T>& Z, const Keep& keep) {
   const Sym3<T> A = to_z<AX>(P.A), M = to_z<AX>(P.M);
   const Mat3<T> B = to_z<AX>(P.B);
@@ -57,15 +61,19 @@ KANSETSU_HD void eliminate_axis(const HingeState<T>& hinge, const Motion<T>& V, 
                    msub(U.f.y, k.f.y, M.yy), msub(U.f.y, k.f.z, M.yz), msub(U.f.z, k.f.z, M.zz)};
 
   // Z' = Z + P'·c + U·D⁻¹·u with the bias c = V × S·q̇, which has no component along the axis.
-  const Vec3<T> w = to_z<AX>(V.w), v = to_z<AX>(V.v);
-  const T& r = hinge.rate;
-  const T cx = w.y * r, cy = -(w.x * r), dx = v.y * r, dy = -(v.x * r);
-  const Vec3<T> Zt1{madd(A1.xx, cx, madd(A1.xy, cy, madd(B1.x.x, dx, madd(B1.x.y, dy, madd(k.t.x, u, Zt.x))))),
-                    madd(A1.xy, cx, madd(A1.yy, cy, madd(B1.y.x, dx, madd(B1.y.y, dy, madd(k.t.y, u, Zt.y))))),
-                    madd(A1.xz, cx, madd(A1.yz, cy, madd(B1.z.x, dx, madd(B1.z.y, dy, madd(k.t.z, u, Zt.z)))))};
-  const Vec3<T> Zf1{madd(B1.x.x, cx, madd(B1.y.x, cy, madd(M1.xx, dx, madd(M1.xy, dy, madd(k.f.x, u, Zf.x))))),
-                    madd(B1.x.y, cx, madd(B1.y.y, cy, madd(M1.xy, dx, madd(M1.yy, dy, madd(k.f.y, u, Zf.y))))),
-                    madd(B1.x.z, cx, madd(B1.y.z, cy, madd(M1.xz, dx, madd(M1.yz, dy, madd(k.f.z, u, Zf.z)))))};
+  Vec3<T> Zt1{madd(k.t.x, u, Zt.x), madd(k.t.y, u, Zt.y), madd(k.t.z, u, Zt.z)};
+  Vec3<T> Zf1{madd(k.f.x, u, Zf.x), madd(k.f.y, u, Zf.y), madd(k.f.z, u, Zf.z)};
+  if constexpr (!std::is_same_v<Velocity, InBias>) {
+    const Vec3<T> w = to_z<AX>(V.w), v = to_z<AX>(V.v);
+    const T& r = hinge.rate;
+    const T cx = w.y * r, cy = -(w.x * r), dx = v.y * r, dy = -(v.x * r);
+    Zt1 = {madd(A1.xx, cx, madd(A1.xy, cy, madd(B1.x.x, dx, madd(B1.x.y, dy, Zt1.x)))),
+           madd(A1.xy, cx, madd(A1.yy, cy, madd(B1.y.x, dx, madd(B1.y.y, dy, Zt1.y)))),
+           madd(A1.xz, cx, madd(A1.yz, cy, madd(B1.z.x, dx, madd(B1.z.y, dy, Zt1.z))))};
+    Zf1 = {madd(B1.x.x, cx, madd(B1.y.x, cy, madd(M1.xx, dx, madd(M1.xy, dy, Zf1.x)))),
+           madd(B1.x.y, cx, madd(B1.y.y, cy, madd(M1.xy, dx, madd(M1.yy, dy, Zf1.y)))),
+           madd(B1.x.z, cx, madd(B1.y.z, cy, madd(M1.xz, dx, madd(M1.yz, dy, Zf1.z))))};
+  }
 
   const TurnZ<T> turn_z(hinge.c, hinge.s);
   ArticulatedInertia<T> P_z{turn_z(A1), turn_z(B1), turn_z(M1)};

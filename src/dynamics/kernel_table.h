@@ -16,7 +16,7 @@ struct DynamicsKernels {
   /// The lower triangle as values of a sparse matrix, see SparseMassMatrix
   void (*crba_sparse)(const TreeViewOf<Real>&, const Real* q, void* scratch, const int* slot, int value_count,
                       Real* values);
-  /// singular: nv numbers, non-zero where the projected inertia of a coordinate vanishes
+  /// singular: nv numbers, non-zero where the projected inertia of a coordinate vanishes; packs: may be null
   void (*aba)(const TreeViewOf<Real>&, const Real* q, const Real* v, const Real* tau, const Real* fext, void* scratch,
               Real* vdot, Real* singular);
   /// out = M⁻¹·x

@@ -48,12 +48,32 @@ KANSETSU_HD void scatter_lanes(const NodeTreeViewOf<Limb>& tree, int count, cons
   }
 }
 
-/// Motions of the carriers of a set, one per lane.
-KANSETSU_HD Motion<Limb> carriers(const LimbSetView& set, const Motion<double>* V, const Motion<double>& ground) {
-  const auto of = [&](int l) -> const Motion<double>& { return set.carrier[l] < 0 ? ground : V[set.carrier[l]]; };
+/// Motions of the carriers of a set, one per lane. of(l): that of lane l.
+template <class Of>
+KANSETSU_HD Motion<Limb> side_by_side(const Of& of) {
   const Motion<double>&a = of(0), &b = of(1), &c = of(2), &d = of(3);
   return {{lanes(a.w.x, b.w.x, c.w.x, d.w.x), lanes(a.w.y, b.w.y, c.w.y, d.w.y), lanes(a.w.z, b.w.z, c.w.z, d.w.z)},
           {lanes(a.v.x, b.v.x, c.v.x, d.v.x), lanes(a.v.y, b.v.y, c.v.y, d.v.y), lanes(a.v.z, b.v.z, c.v.z, d.v.z)}};
+}
+/// The place of a set's carrier among those where limbs meet; −1: the ground.
+KANSETSU_HD int meeting_of(const LimbSetView& set, const NodeTreeViewOf<double>& trunk, int lane) {
+  return set.carrier[lane] < 0 ? -1 : trunk.nodes[set.carrier[lane]].gathers;
+}
+KANSETSU_HD Drift<Limb> carrier_drifts(const LimbSetView& set, const NodeTreeViewOf<double>& trunk,
+                                       const Drift<double>* drift, const Drift<double>& ground) {
+  const auto of = [&](int l) -> const Drift<double>& {
+    const int at = meeting_of(set, trunk, l);
+    return at < 0 ? ground : drift[at];
+  };
+  return {side_by_side([&](int l) -> const Motion<double>& { return of(l).V; }),
+          side_by_side([&](int l) -> const Motion<double>& { return of(l).D; })};
+}
+KANSETSU_HD Motion<Limb> carrier_accelerations(const LimbSetView& set, const NodeTreeViewOf<double>& trunk,
+                                               const Motion<double>* A, const Motion<double>& ground) {
+  return side_by_side([&](int l) -> const Motion<double>& {
+    const int at = meeting_of(set, trunk, l);
+    return at < 0 ? ground : A[at];
+  });
 }
 
 /// Wrenches on the bodies of a node of limbs.
@@ -75,8 +95,8 @@ KANSETSU_HD void put_down(const LimbSetView& set, const NodeTreeViewOf<double>& 
   std::memcpy(P, &b.P, sizeof(P));
   std::memcpy(Z, &b.Z, sizeof(Z));
   for (int l = 0; l < set.count; ++l) {
-    if (set.carrier[l] < 0) continue;
-    const int at = trunk.nodes[set.carrier[l]].gathers;
+    const int at = meeting_of(set, trunk, l);
+    if (at < 0) continue;
     double* to = reinterpret_cast<double*>(&w.P[at]);
     for (int k = 0; k < 21; ++k) to[k] += P[k][l];
     to = reinterpret_cast<double*>(&w.Z[at]);
@@ -88,14 +108,17 @@ KANSETSU_HD void put_down(const LimbSetView& set, const NodeTreeViewOf<double>& 
 KANSETSU_HD void limb_aba(const NodeTreeViewOf<double>& trunk, const LimbSetView* sets, int set_count,
                           const Vec3<>& gravity, const double* q, const double* v, const double* tau,
                           const Force<double>* fext, void* scratch, double* vdot, double* singular) {
-  const Vec3<double> zero{0, 0, 0};
-  const Motion<double> V_ground{zero, zero}, A_ground{zero, -gravity};
+  const Drift<double> ground = at_rest<double>();
+  const Motion<double> A_ground{{0, 0, 0}, -gravity};
   Carver<double> carver(scratch);
   NodeWork<double> w = carve_nodes(trunk, carver);
   load_posture(trunk, q, w.state);
   w.state.u = gather_coordinates(trunk, v, w.u_memory);
   w.tau = gather_coordinates(trunk, tau, w.tau_memory);
-  outward(trunk, q, V_ground, w);
+  if (fext)
+    outward(trunk, q, ground, [&](const NodeOf<double>& node) { return fext[node.body[0]]; }, w);
+  else
+    outward(trunk, q, ground, nullptr, w);
   clear_gathers(trunk, w);
   NodeWork<Limb> limb[kMostLimbSets];
   Carver<Limb> limb_carver(carver.rest());
@@ -106,21 +129,22 @@ KANSETSU_HD void limb_aba(const NodeTreeViewOf<double>& trunk, const LimbSetView
     load_lanes(set.tree, q, quaternions, limb[n].state);
     limb[n].state.u = gather_lanes(set.tree, v, limb[n].u_memory);
     limb[n].tau = gather_lanes(set.tree, tau, limb[n].tau_memory);
-    outward(set.tree, quaternions, carriers(set, w.V, V_ground), limb[n]);
-    const auto external = [&](const NodeOf<Limb>& node) { return lane_wrenches(node, fext); };
-    put_down(set, trunk, fext ? inward(set.tree, true, external, limb[n]) : inward(set.tree, true, nullptr, limb[n]),
-             w);
+    const Drift<Limb> carriers = carrier_drifts(set, trunk, w.drift, ground);
+    if (fext)
+      outward(
+          set.tree, quaternions, carriers, [&](const NodeOf<Limb>& node) { return lane_wrenches(node, fext); },
+          limb[n]);
+    else
+      outward(set.tree, quaternions, carriers, nullptr, limb[n]);
+    put_down(set, trunk, inward(set.tree, true, limb[n]), w);
   }
-  if (fext)
-    inward(trunk, false, [&](const NodeOf<double>& node) { return fext[node.body[0]]; }, w);
-  else
-    inward(trunk, false, nullptr, w);
+  inward(trunk, false, w);
   accelerate(trunk, A_ground, w);
   scatter_coordinates(trunk, w.vdot, vdot);
   for (int k = 0; k < trunk.coordinate_count; ++k) singular[trunk.coordinates[k].column] = w.singular[k];
   for (int n = 0; n < set_count; ++n) {
     const LimbSetView& set = sets[n];
-    accelerate(set.tree, carriers(set, w.A, A_ground), limb[n]);
+    accelerate(set.tree, carrier_accelerations(set, trunk, w.A, A_ground), limb[n]);
     scatter_lanes(set.tree, set.count, limb[n].vdot, limb[n].singular, vdot, singular);
   }
 }

@@ -4,6 +4,10 @@
 
 /// The articulated-body algorithm over nodes. Seed 000 §2.4, spec/dynamics.md §4. Inertia and bias of a chain are handed from
 /// node to node; only where limbs meet are they put down.
+///
+/// Accelerations are counted from the drift D, which the velocities alone would cause: D = X·D_P + V × S·q̇. It is found on
+/// the way out and enters as the wrench M·D + V ×* M·V of the nodes that have a mass. The recursion itself then knows no
+/// velocities: Z' = Z + U·D⁻¹·u, and a node keeps nothing but that wrench.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// q̈ = free − kᵀ·a' of a hinge: k = P·S/D, free = (τ − Sᵀ·Z)/D, in renamed axes.
@@ -24,13 +28,18 @@ struct BallFactor {
 template <class T>
 struct NodeWork {
   NodeState<T> state;
-  Motion<T>*V, *A;           ///< per node; A where limbs meet
-  HingeGain<T>* hinge;       ///< per node
-  BallFactor<T>* ball;       ///< per ball
-  ArticulatedInertia<T>* P;  ///< where limbs meet
+  Force<T>* own;        ///< bias wrenches of the leaves and of the nodes with mass; of all nodes if all_own
+  bool all_own;         ///< there are external wrenches
+  HingeGain<T>* hinge;  ///< per node
+  BallFactor<T>* ball;  ///< per ball
+  // Where limbs meet:
+  Drift<T>* drift;
+  Motion<T>* A;
+  ArticulatedInertia<T>* P;
   Force<T>* Z;
   const T* tau;  ///< per coordinate
-  T *vdot, *singular;
+  T* vdot;
+  T* singular;  ///< null if nobody asks
   T *u_memory, *tau_memory;
 };
 
@@ -39,10 +48,11 @@ KANSETSU_HD NodeWork<T> carve_nodes(const NodeTreeViewOf<Const>& tree, Carver<T>
   NodeWork<T> w;
   w.state = carve_state(tree, carver);
   w.u_memory = carver.template take<T>(tree.coordinate_count);
-  w.V = carver.template take<Motion<T>>(tree.node_count);
-  w.A = carver.template take<Motion<T>>(tree.node_count);
+  w.own = carver.template take<Force<T>>(tree.node_count);
   w.hinge = carver.template take<HingeGain<T>>(tree.node_count);
   w.ball = carver.template take<BallFactor<T>>(tree.ball_count);
+  w.drift = carver.template take<Drift<T>>(tree.gather_count);
+  w.A = carver.template take<Motion<T>>(tree.gather_count);
   w.P = carver.template take<ArticulatedInertia<T>>(tree.gather_count);
   w.Z = carver.template take<Force<T>>(tree.gather_count);
   w.tau_memory = carver.template take<T>(tree.coordinate_count);
@@ -75,32 +85,30 @@ KANSETSU_HD void clear_gathers(const NodeTreeViewOf<Const>& tree, NodeWork<T>& w
   }
 }
 
-/// The burden of node i: what its children have handed over, and its own inertia and gyroscopic wrench.
+/// The burden of node i: what its children have handed over, and its own inertia and bias wrench.
 template <class T, class Const>
-KANSETSU_HD void take_up(const NodeOf<Const>& node, const Motion<T>& V, const NodeWork<T>& w, Burden<T>& b) {
+KANSETSU_HD void take_up(const NodeOf<Const>& node, int i, const NodeWork<T>& w, Burden<T>& b) {
   if (node.gathers >= 0) {
     b = {w.P[node.gathers], w.Z[node.gathers]};
   } else if (node.leaf) {
-    const Inertia<T> M = lift<T>(node.M);
-    b = {to_articulated(M), cross(V, M * V)};
+    b = {to_articulated(lift<T>(node.M)), w.own[i]};
     return;
   }
-  if (node.massless) return;
+  if (node.massless) {
+    if (w.all_own) b.Z += w.own[i];
+    return;
+  }
   const Inertia<T> M = lift<T>(node.M);
   b.P.A = b.P.A + M.I;
   b.P.B = b.P.B + skew(M.h);
   b.P.M = b.P.M + Sym3<T>::diagonal(M.m, M.m, M.m);
-  b.Z += cross(V, M * V);
+  b.Z += w.own[i];
 }
 
-/// Z' = Z + P·C with D = A + rotors about all three axes: P' = P − [A; Bᵀ]·D⁻¹·[A B].
+/// D = A + rotors about all three axes: P' = P − [A; Bᵀ]·D⁻¹·[A B].
 template <class T, class Const>
-KANSETSU_HD void eliminate_ball(const NodeOf<Const>& node, const BallJoint<T>& joint, const T* u, const T* tau,
-                                const Motion<T>& V, bool passes_on, Burden<T>& b, BallFactor<T>& f, T* singular) {
-  const Vec3<T> zero{T(0), T(0), T(0)};
-  Motion<T> C{zero, zero};
-  joint.add_bias(V, u, C);
-  b.Z += b.P * C;
+KANSETSU_HD void eliminate_ball(const NodeOf<Const>& node, const BallJoint<T>& joint, const T* tau, bool passes_on,
+                                Burden<T>& b, BallFactor<T>& f, T* singular) {
   const Sym3<T>& A = b.P.A;
   Lower<T, 3> D;
   D(0, 0) = A.xx + lift<T>(node.rotor[0]), D(1, 0) = A.xy, D(1, 1) = A.yy + lift<T>(node.rotor[1]);
@@ -108,7 +116,9 @@ KANSETSU_HD void eliminate_ball(const NodeOf<Const>& node, const BallJoint<T>& j
   f.P = b.P;
   f.D = Ldlt<T, 3>::factor(D, T(kPivotNoise<T>) * trace(A));
   f.u = Vec3<T>{tau[0], tau[1], tau[2]} - b.Z.t;
-  for (int k = 0; k < 3; ++k) singular[k] = select(f.D.l(k, k) == T(0), T(1), T(0));
+  if (singular) {
+    for (int k = 0; k < 3; ++k) singular[k] = select(f.D.l(k, k) == T(0), T(1), T(0));
+  }
   if (!passes_on) return;
   const Mat3<T>& B = b.P.B;
   Force<T> W[3] = {{{A.xx, A.xy, A.xz}, B.x}, {{A.xy, A.yy, A.yz}, B.y}, {{A.xz, A.yz, A.zz}, B.z}};
@@ -131,26 +141,31 @@ KANSETSU_HD void eliminate_ball(const NodeOf<Const>& node, const BallJoint<T>& j
   b = {X * b.P, X * b.Z};
 }
 
-/// Outward: how the nodes move. V_P: velocity of what carries the tree.
-template <class T, class Const>
-KANSETSU_HD void outward(const NodeTreeViewOf<Const>& tree, const T* q, const Motion<T>& V_P, NodeWork<T>& w) {
+/// Outward: how the nodes move, and what wrenches that takes. ground: the same of what carries the tree.
+/// @param external  called with each node, gives the wrench on it in its frame; or nullptr
+template <class T, class Const, class External>
+KANSETSU_HD void outward(const NodeTreeViewOf<Const>& tree, const T* q, const Drift<T>& ground,
+                         const External& external, NodeWork<T>& w) {
+  load_balls(tree, q, w.state);
+  w.all_own = !std::is_same_v<External, std::nullptr_t>;
+  Drift<T> m = ground;
   for (int i = 0; i < tree.node_count; ++i) {
     const NodeOf<Const>& node = tree.nodes[i];
+    take_from_parent(tree, node, ground, w.drift, m);
     const T* u = w.state.u + node.u;
     if (node.kind == NodeKind::kFree) {
-      w.V[i] = {{u[0], u[1], u[2]}, {u[3], u[4], u[5]}};
-      continue;
+      m = at_rest<T>();
+      m.V = {{u[0], u[1], u[2]}, {u[3], u[4], u[5]}};
+    } else {
+      m = {at_node(node, m.V), at_node(node, m.D)};
+      with_node(node, w.state, [&](const auto& joint) {
+        m = {joint.to_axes(m.V), joint.to_axes(m.D)};
+        joint.add_bias(m.V, u, m.D);
+        joint.add_rate(u, m.V);
+      });
     }
-    if (node.kind == NodeKind::kBall) {
-      const T* x = q + node.q;
-      w.state.R[node.ball] = lift<T>(node.R0) * to_mat3(Quaternion<T>{x[0], x[1], x[2], x[3]});
-    }
-    const Motion<T>& V = node.parent < 0 ? V_P : w.V[node.parent];
-    with_node(node, w.state, [&](const auto& joint) {
-      Motion<T> V_B = joint.to_child(V);
-      joint.add_rate(u, V_B);
-      w.V[i] = V_B;
-    });
+    if (node.gathers >= 0) w.drift[node.gathers] = m;
+    put_wrench(node, m, external, w.own[i]);
   }
 }
 
@@ -160,9 +175,11 @@ KANSETSU_HD void eliminate_node(const NodeOf<Const>& node, int i, bool passes_on
   const int k = node.u;
   const HingeState<T> hinge{w.state.c[k], w.state.s[k], lift<T>(node.p),
                             w.state.u[k], w.tau[k],     lift<T>(node.rotor[0])};
+  T singular;
   eliminate_axis<AX, kOffset>(
-      hinge, w.V[i], passes_on, w.singular[k], b.P, b.Z,
+      hinge, InBias{}, passes_on, singular, b.P, b.Z,
       [&](const HingeFactor<T>& f, const Force<T>& gain) { w.hinge[i] = {gain, f.D_inv * f.u}; });
+  if (w.singular) w.singular[k] = singular;
 }
 
 template <int AX, class T, class Const>
@@ -188,15 +205,12 @@ KANSETSU_HD void eliminate_hinge(const NodeOf<Const>& node, int i, bool passes_o
 
 /// Inward: returns what the carrier sees of a carried tree. With a free base A[0] is solved for.
 /// On entry w.P and w.Z hold what other trees have put down at the places where limbs meet.
-/// @param external  called with each node, gives the wrench on it in its frame; or nullptr
-template <class T, class Const, class External>
-KANSETSU_HD Burden<T> inward(const NodeTreeViewOf<Const>& tree, bool carried, const External& external,
-                             NodeWork<T>& w) {
+template <class T, class Const>
+KANSETSU_HD Burden<T> inward(const NodeTreeViewOf<Const>& tree, bool carried, NodeWork<T>& w) {
   Burden<T> b = no_burden<T>();
   for (int i = tree.node_count - 1; i >= 0; --i) {
     const NodeOf<Const>& node = tree.nodes[i];
-    take_up(node, w.V[i], w, b);
-    if constexpr (!std::is_same_v<External, std::nullptr_t>) b.Z -= external(node);
+    take_up(node, i, w, b);
     const bool passes_on = node.parent >= 0 || carried;
     switch (node.kind) {
       case NodeKind::kHingeX:
@@ -215,15 +229,15 @@ KANSETSU_HD Burden<T> inward(const NodeTreeViewOf<Const>& tree, bool carried, co
         break;
       }
       case NodeKind::kBall:
-        eliminate_ball(node, BallJoint<T>{w.state.R[node.ball], lift<T>(node.p)}, w.state.u + node.u, w.tau + node.u,
-                       w.V[i], passes_on, b, w.ball[node.ball], w.singular + node.u);
+        eliminate_ball(node, BallJoint<T>{w.state.R[node.ball], lift<T>(node.p)}, w.tau + node.u, passes_on, b,
+                       w.ball[node.ball], w.singular ? w.singular + node.u : nullptr);
         break;
       case NodeKind::kFree: {
         const T angular = trace(b.P.A), linear = trace(b.P.M);
         const Ldlt<T, 6> base = factor(b.P, T(kPivotNoise<T>) * select(angular < linear, angular, linear));
-        for (int k = 0; k < 6; ++k) w.singular[k] = base.dropped;
+        for (int k = 0; k < 6 && w.singular; ++k) w.singular[k] = base.dropped;
         const T* tau = w.tau;
-        w.A[0] = solve(base, Force<T>{{tau[0], tau[1], tau[2]}, {tau[3], tau[4], tau[5]}} - b.Z);
+        w.A[node.gathers] = solve(base, Force<T>{{tau[0], tau[1], tau[2]}, {tau[3], tau[4], tau[5]}} - b.Z);
         break;
       }
     }
@@ -235,22 +249,19 @@ KANSETSU_HD Burden<T> inward(const NodeTreeViewOf<Const>& tree, bool carried, co
   return b;
 }
 
-/// Outward again: accelerations. A_P: that of what carries the tree, apparent (gravity as an upward acceleration).
+/// Outward again: accelerations, from the drift. A_P: that of what carries the tree, apparent (gravity as an upward
+/// acceleration).
 template <class T, class Const>
 KANSETSU_HD void accelerate(const NodeTreeViewOf<Const>& tree, const Motion<T>& A_P, NodeWork<T>& w) {
-  Motion<T> A = A_P;  // of the node before; only where limbs meet is it kept
+  Motion<T> A = A_P;
   for (int i = 0; i < tree.node_count; ++i) {
     const NodeOf<Const>& node = tree.nodes[i];
-    if (node.parent < 0)
-      A = A_P;
-    else if (tree.nodes[node.parent].gathers >= 0)
-      A = w.A[node.parent];
-    const T* u = w.state.u + node.u;
+    take_from_parent(tree, node, A_P, w.A, A);
+    if (node.kind != NodeKind::kFree) A = at_node(node, A);
     T* vdot = w.vdot + node.u;
     const auto hinge = [&]<int AX>(const auto& joint, detail::Constant<AX>) {
       const HingeGain<T>& gain = w.hinge[i];
-      A = joint.to_child(A);
-      joint.add_bias(w.V[i], u, A);
+      A = joint.to_axes(A);
       const T acceleration = gain.free - dot(Motion<T>{to_z<AX>(A.w), to_z<AX>(A.v)}, gain.k);
       joint.add_rate(&acceleration, A);
       vdot[0] = acceleration;
@@ -271,51 +282,51 @@ KANSETSU_HD void accelerate(const NodeTreeViewOf<Const>& tree, const Motion<T>& 
         hinge(TurnedHinge<T>{c, s, lift<T>(node.R0), p}, detail::Constant<2>{});
         break;
       case NodeKind::kFree: {
-        A = w.A[0];
+        A = w.A[node.gathers];
         const Vec3<T> lift_off = A.v - transpose_times(w.state.X_base.R, A_P.v);
         vdot[0] = A.w.x, vdot[1] = A.w.y, vdot[2] = A.w.z;
         vdot[3] = lift_off.x, vdot[4] = lift_off.y, vdot[5] = lift_off.z;
         break;
       }
-      case NodeKind::kBall: {  // u has P·C in it already
+      case NodeKind::kBall: {
         const BallJoint<T> joint{w.state.R[node.ball], p};
         const BallFactor<T>& f = w.ball[node.ball];
-        A = joint.to_child(A);
+        A = joint.to_axes(A);
         const Vec3<T> rest = f.u - (f.P.A * A.w + f.P.B * A.v);
         T y[3] = {rest.x, rest.y, rest.z};
         f.D.solve(y);
         for (int k = 0; k < 3; ++k) vdot[k] = y[k];
-        joint.add_bias(w.V[i], u, A);
         joint.add_rate(y, A);
         break;
       }
     }
-    if (node.gathers >= 0) w.A[i] = A;
+    if (node.gathers >= 0) w.A[node.gathers] = A;
   }
 }
 
 /// Forward dynamics of states of any number type, all nodes in one tree. v and fext (per body, in B) may be null.
-/// @param singular  per column: 1 if its projected inertia vanished, else 0
+/// @param singular  per column: 1 if its projected inertia vanished, else 0; may be null
 template <class T, class Const>
 KANSETSU_HD void node_aba(const NodeTreeViewOf<Const>& tree, const Vec3<Const>& gravity, const T* q, const T* v,
                           const T* tau, const Force<T>* fext, void* scratch, T* vdot, T* singular) {
-  const Vec3<T> zero{T(0), T(0), T(0)};
   Carver<T> carver(scratch);
   NodeWork<T> w = carve_nodes(tree, carver);
   load_posture(tree, q, w.state);
   w.state.u = gather_coordinates(tree, v, w.u_memory);
   w.tau = gather_coordinates(tree, tau, w.tau_memory);
-  if (tree.in_order) w.vdot = vdot, w.singular = singular;
-  outward(tree, q, Motion<T>{zero, zero}, w);
-  clear_gathers(tree, w);
+  if (tree.in_order || !singular) w.singular = singular;
+  if (tree.in_order) w.vdot = vdot;
   if (fext)
-    inward(tree, false, [&](const NodeOf<Const>& node) { return fext[node.body[0]]; }, w);
+    outward(tree, q, at_rest<T>(), [&](const NodeOf<Const>& node) { return fext[node.body[0]]; }, w);
   else
-    inward(tree, false, nullptr, w);
+    outward(tree, q, at_rest<T>(), nullptr, w);
+  clear_gathers(tree, w);
+  inward(tree, false, w);
+  const Vec3<T> zero{T(0), T(0), T(0)};
   accelerate(tree, Motion<T>{zero, lift<T>(-gravity)}, w);
   if (tree.in_order) return;
   scatter_coordinates(tree, w.vdot, vdot);
-  for (int k = 0; k < tree.coordinate_count; ++k) singular[tree.coordinates[k].column] = w.singular[k];
+  for (int k = 0; k < tree.coordinate_count && singular; ++k) singular[tree.coordinates[k].column] = w.singular[k];
 }
 
 }  // namespace kansetsu::kernel::inline KANSETSU_ISA

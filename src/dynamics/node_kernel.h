@@ -84,4 +84,108 @@ KANSETSU_HD void with_node(const NodeOf<Const>& node, const NodeState<T>& state,
   }
 }
 
+/// What a node's offset adds: a × p with the zeros of p left out. Along axis K it is two products.
+template <int K, class T>
+KANSETSU_HD Vec3<T> add_cross_along(const Vec3<T>& to, const Vec3<T>& a, const T& d) {
+  const Vec3<T> b = to_z<K>(a), c = to_z<K>(to);
+  return from_z<K>(Vec3<T>{madd(b.y, d, c.x), msub(b.x, d, c.y), c.z});
+}
+template <class T, class Const>
+KANSETSU_HD Vec3<T> add_cross_offset(const Vec3<T>& to, const Vec3<T>& a, const NodeOf<Const>& node) {
+  switch (node.offset) {
+    case Offset::kX:
+      return add_cross_along<0>(to, a, lift<T>(node.p.x));
+    case Offset::kY:
+      return add_cross_along<1>(to, a, lift<T>(node.p.y));
+    case Offset::kZ:
+      return add_cross_along<2>(to, a, lift<T>(node.p.z));
+    case Offset::kAny:
+      return add_cross(to, a, lift<T>(node.p));
+    case Offset::kNone:
+      break;
+  }
+  return to;
+}
+
+/// A motion of the parent, at the node's origin, in the parent's axes.
+template <class T, class Const>
+KANSETSU_HD Motion<T> at_node(const NodeOf<Const>& node, const Motion<T>& V_P) {
+  return {V_P.w, add_cross_offset(V_P.v, V_P.w, node)};
+}
+/// A wrench at the node's origin in the parent's axes, at the parent's origin.
+template <class T, class Const>
+KANSETSU_HD Force<T> at_parent(const NodeOf<Const>& node, const Force<T>& F) {
+  return {add_cross_offset(F.t, -F.f, node), F.f};
+}
+
+/// How a node moves: velocity, and apparent acceleration D as far as it is known on the way out.
+template <class T>
+struct Drift {
+  Motion<T> V, D;
+};
+
+template <class T>
+KANSETSU_HD Drift<T> at_rest() {
+  const Vec3<T> o{T(0), T(0), T(0)};
+  return {{o, o}, {o, o}};
+}
+
+/// M·D + V ×* M·V. The acceleration of the point at r is a + E·r with a = D.v + ω × V.v and E = α× + ω×ω×, hence
+///   f = m·a + E·h,   t = h × a + ∫ r × E·r dm,   and the integral has the entries of E·Σ − (E·Σ)ᵀ, Σ = ½·tr(I)·1 − I.
+template <class T, class Const>
+KANSETSU_HD Force<T> inertial_wrench(const Inertia<Const>& M, const Drift<T>& m) {
+  const Vec3<T>&w = m.V.w, &e = m.D.w;
+  const Vec3<T> a = add_cross(m.D.v, w, m.V.v);
+  const T xx = w.x * w.x, yy = w.y * w.y, zz = w.z * w.z;
+  // Fused: gcc 12 does so with bare products and sums where it sees them side by side, contraction off or not, and the bits of
+  // one state would not be those of a pack.
+  const Mat3<T> E{{-(yy + zz), madd(w.x, w.y, -e.z), madd(w.x, w.z, e.y)},
+                  {madd(w.x, w.y, e.z), -(xx + zz), madd(w.y, w.z, -e.x)},
+                  {madd(w.x, w.z, -e.y), madd(w.y, w.z, e.x), -(xx + yy)}};
+  const Vec3<T> h = lift<T>(M.h);
+  const Const half = Const(0.5) * (M.I.xx + M.I.yy + M.I.zz);
+  const T Sxx = lift<T>(half - M.I.xx), Syy = lift<T>(half - M.I.yy), Szz = lift<T>(half - M.I.zz);
+  const T Ixy = lift<T>(M.I.xy), Ixz = lift<T>(M.I.xz), Iyz = lift<T>(M.I.yz);  // −Σ off the diagonal
+  const Vec3<T> t = add_cross(
+      Vec3<T>{madd(E.z.y, Syy, madd(-E.y.z, Szz, madd(E.y.x, Ixz, madd(-E.z.x, Ixy, (E.y.y - E.z.z) * Iyz)))),
+              madd(E.x.z, Szz, madd(-E.z.x, Sxx, madd(E.z.y, Ixy, madd(-E.x.y, Iyz, (E.z.z - E.x.x) * Ixz)))),
+              madd(E.y.x, Sxx, madd(-E.x.y, Syy, madd(E.x.z, Iyz, madd(-E.y.z, Ixz, (E.x.x - E.y.y) * Ixy))))},
+      h, a);
+  return {t, madd(lift<T>(M.m), a, E * h)};
+}
+
+/// Rotations of the balls.
+template <class T, class Const>
+KANSETSU_HD void load_balls(const NodeTreeViewOf<Const>& tree, const T* q, const NodeState<T>& state) {
+  if (tree.ball_count == 0) return;
+  for (int i = 0; i < tree.node_count; ++i) {
+    const NodeOf<Const>& node = tree.nodes[i];
+    if (node.kind != NodeKind::kBall) continue;
+    const T* x = q + node.q;
+    state.R[node.ball] = lift<T>(node.R0) * to_mat3(Quaternion<T>{x[0], x[1], x[2], x[3]});
+  }
+}
+
+/// On the way out m goes from parent to child. Along a chain it is just handed on; only where limbs meet is it kept, in
+/// `meeting`: there m becomes the parent's again.
+template <class Const, class Item>
+KANSETSU_HD void take_from_parent(const NodeTreeViewOf<Const>& tree, const NodeOf<Const>& node, const Item& ground,
+                                  const Item* meeting, Item& m) {
+  if (node.parent < 0)
+    m = ground;
+  else if (tree.nodes[node.parent].gathers >= 0)
+    m = meeting[tree.nodes[node.parent].gathers];
+}
+
+/// The wrench that a node's own inertia takes, less an external one. Between massless nodes nothing is written if there is
+/// none.
+template <class T, class Const, class External>
+KANSETSU_HD void put_wrench(const NodeOf<Const>& node, const Drift<T>& m, const External& external, Force<T>& out) {
+  if constexpr (std::is_same_v<External, std::nullptr_t>) {
+    if (node.leaf || !node.massless) out = inertial_wrench(node.M, m);
+  } else {
+    out = inertial_wrench(node.M, m) - external(node);
+  }
+}
+
 }  // namespace kansetsu::kernel::inline KANSETSU_ISA

@@ -117,13 +117,17 @@ struct AlignedHinge {
   T c, s;
   Vec3<T> p;  ///< p_PB
 
-  KANSETSU_HD Motion<T> to_child(const Motion<T>& V_P) const {
-    return {turn_back<AX>(c, s, V_P.w), turn_back<AX>(c, s, add_cross(V_P.v, V_P.w, p))};
+  KANSETSU_HD Motion<T> to_child(const Motion<T>& V_P) const { return to_axes({V_P.w, add_cross(V_P.v, V_P.w, p)}); }
+  /// A motion at B's origin, from the parent's axes to B's.
+  KANSETSU_HD Motion<T> to_axes(const Motion<T>& V) const {
+    return {turn_back<AX>(c, s, V.w), turn_back<AX>(c, s, V.v)};
   }
   KANSETSU_HD Force<T> to_parent(const Force<T>& F_B) const {
-    const Vec3<T> f = turn<AX>(c, s, F_B.f);
-    return {add_cross(turn<AX>(c, s, F_B.t), p, f), f};
+    const Force<T> F = to_parent_axes(F_B);
+    return {add_cross(F.t, p, F.f), F.f};
   }
+  /// A wrench at B's origin, from B's axes to the parent's.
+  KANSETSU_HD Force<T> to_parent_axes(const Force<T>& F) const { return {turn<AX>(c, s, F.t), turn<AX>(c, s, F.f)}; }
   KANSETSU_HD Transform<T> compose(const Transform<T>& X_WP) const {
     return {{turn_back<AX>(c, s, X_WP.R.x), turn_back<AX>(c, s, X_WP.R.y), turn_back<AX>(c, s, X_WP.R.z)}, X_WP * p};
   }
@@ -155,13 +159,16 @@ struct TurnedHinge {
   Mat3<T> R0;
   Vec3<T> p;
 
-  KANSETSU_HD Motion<T> to_child(const Motion<T>& V_P) const {
-    return {turn_back<2>(c, s, transpose_times(R0, V_P.w)),
-            turn_back<2>(c, s, transpose_times(R0, add_cross(V_P.v, V_P.w, p)))};
+  KANSETSU_HD Motion<T> to_child(const Motion<T>& V_P) const { return to_axes({V_P.w, add_cross(V_P.v, V_P.w, p)}); }
+  KANSETSU_HD Motion<T> to_axes(const Motion<T>& V) const {
+    return {turn_back<2>(c, s, transpose_times(R0, V.w)), turn_back<2>(c, s, transpose_times(R0, V.v))};
+  }
+  KANSETSU_HD Force<T> to_parent_axes(const Force<T>& F) const {
+    return {R0 * turn<2>(c, s, F.t), R0 * turn<2>(c, s, F.f)};
   }
   KANSETSU_HD Force<T> to_parent(const Force<T>& F_B) const {
-    const Vec3<T> f = R0 * turn<2>(c, s, F_B.f);
-    return {add_cross(R0 * turn<2>(c, s, F_B.t), p, f), f};
+    const Force<T> F = to_parent_axes(F_B);
+    return {add_cross(F.t, p, F.f), F.f};
   }
   KANSETSU_HD void add_rate(const T* u, Motion<T>& V) const { V.w.z += u[0]; }
   KANSETSU_HD void add_bias(const Motion<T>& V, const T* u, Motion<T>& A) const {
@@ -177,12 +184,12 @@ struct BallJoint {
   const Mat3<T>& R;
   Vec3<T> p;
 
-  KANSETSU_HD Motion<T> to_child(const Motion<T>& V_P) const {
-    return {transpose_times(R, V_P.w), transpose_times(R, add_cross(V_P.v, V_P.w, p))};
-  }
+  KANSETSU_HD Motion<T> to_child(const Motion<T>& V_P) const { return to_axes({V_P.w, add_cross(V_P.v, V_P.w, p)}); }
+  KANSETSU_HD Motion<T> to_axes(const Motion<T>& V) const { return {transpose_times(R, V.w), transpose_times(R, V.v)}; }
+  KANSETSU_HD Force<T> to_parent_axes(const Force<T>& F) const { return {R * F.t, R * F.f}; }
   KANSETSU_HD Force<T> to_parent(const Force<T>& F_B) const {
-    const Vec3<T> f = R * F_B.f;
-    return {add_cross(R * F_B.t, p, f), f};
+    const Force<T> F = to_parent_axes(F_B);
+    return {add_cross(F.t, p, F.f), F.f};
   }
   KANSETSU_HD void add_rate(const T* u, Motion<T>& V) const { V.w += Vec3<T>{u[0], u[1], u[2]}; }
   KANSETSU_HD void add_bias(const Motion<T>& V, const T* u, Motion<T>& A) const {

@@ -194,7 +194,8 @@ bool Model::may_collide(LinkId a, LinkId b) const {
 }
 
 const std::vector<JointId>& Model::massless_joints() const { return data_->massless; }
-const ModelDescription& Model::description() const { return data_->description; }
+const ModelDescription& Model::description() const& { return data_->description; }
+ModelDescription Model::description() && { return data_->description; }
 const Tree& Model::tree() const { return data_->tree; }
 
 State::State(const Model& model) : q(neutral(model)), v(Eigen::VectorXd::Zero(model.nv())) {}

@@ -48,7 +48,8 @@ void number_nodes(NodeTreeOf<double>& tree, const std::vector<bool>& gathers) {
   for (size_t i = 0; i < tree.nodes.size(); ++i) {
     NodeOf<double>& node = tree.nodes[i];
     node.leaf = children[i] == 0;
-    node.gathers = children[i] > 1 || gathers[i] ? tree.gather_count++ : -1;
+    const bool meeting = children[i] > 1 || gathers[i] || node.kind == NodeKind::kFree;
+    node.gathers = meeting ? tree.gather_count++ : -1;
     if (node.kind == NodeKind::kBall) node.ball = tree.ball_count++;
   }
 }

@@ -28,7 +28,7 @@ struct NodeOf {
   int q = 0;  ///< first entry of its quaternion or pose in q; in lanes, first of the gathered numbers
   int body[4] = {-1, -1, -1, -1};  ///< in the tree, of each lane (the first where there are no lanes); −1: none
   int ball = 0;                    ///< its number among the balls
-  int gathers = -1;  ///< where contributions of several limbs meet; −1: its only child is the next node, if any
+  int gathers = -1;  ///< where contributions of several limbs meet, or a free base; −1: its only child, if any, is next
   bool leaf = true;
   bool massless = false;  ///< in all lanes
   Offset offset = Offset::kAny;

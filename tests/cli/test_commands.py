@@ -275,3 +275,10 @@ def test_files_that_may_not_be_read(model: Path):
 def test_a_device_is_written_in_place():
     done = shell("echo '{\"compute\": [], \"states\": []}' | kansetsu eval pendulum --out /dev/stdout")
     assert done.returncode == OK and json.loads(done.stdout)["results"] == []
+
+
+def test_an_unknown_instruction_set_is_refused():
+    request = """echo '{"compute": ["fk"], "states": [{"q": [0]}]}'"""
+    done = shell(f"{request} | KANSETSU_ISA=avx3 kansetsu eval pendulum --in - --out /dev/stdout")
+    assert done.returncode == USAGE
+    assert "KANSETSU_ISA is 'avx3', expected baseline, avx2 or avx512" in done.stderr

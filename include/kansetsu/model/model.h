@@ -11,6 +11,7 @@
 #include "kansetsu/base/diagnostic.h"
 #include "kansetsu/base/id.h"
 #include "kansetsu/model/description.h"
+#include "kansetsu/spatial/eigen_abi.h"
 
 namespace kansetsu {
 
@@ -82,7 +83,8 @@ class Model {
   /// The joints whose motion moves no inertia, so that the mass matrix is singular in every posture.
   const std::vector<JointId>& massless_joints() const;
 
-  const ModelDescription& description() const;
+  const ModelDescription& description() const&;
+  ModelDescription description() &&;  ///< of a temporary: by value, as nothing else would outlive the expression
   const Tree& tree() const;
 
  private:

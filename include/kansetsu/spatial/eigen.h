@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 
+#include "kansetsu/spatial/eigen_abi.h"
 #include "kansetsu/spatial/inertia.h"
 #include "kansetsu/spatial/quaternion.h"
 
