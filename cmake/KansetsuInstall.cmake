@@ -16,4 +16,4 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/kansetsuConfig.cmake.
                               "${PROJECT_BINARY_DIR}/kansetsuConfig.cmake" INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/kansetsuConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/kansetsuConfig.cmake" "${PROJECT_BINARY_DIR}/kansetsuConfigVersion.cmake"
-        DESTINATION "${package_dir}")
+              "${PROJECT_SOURCE_DIR}/cmake/KansetsuCodecs.cmake" DESTINATION "${package_dir}")

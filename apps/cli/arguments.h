@@ -15,7 +15,8 @@ namespace kansetsu::cli {
 Exit run(const Command& command, std::span<const std::string> arguments);
 
 /// Help for MODEL.
-inline constexpr char kModelHelp[] = "URDF file, or a built-in figure: human28, pendulum, chain8, …";
+inline constexpr char kModelHelp[] =
+    "URDF, MJCF or scene file (FILE#FIGURE: one of its figures), or a built-in figure: human28, pendulum, chain8, …";
 
 /// --base fixed|free
 CLI::Option* add_base_option(CLI::App& app, std::optional<Base>& base);

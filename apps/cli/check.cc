@@ -18,30 +18,41 @@ struct Options {
 
 struct Report {
   std::string name;
-  Loaded<Model> model;
+  std::vector<Diagnostic> diagnostics;
+  std::string contents;  ///< ", 3 links, 2 dofs"; empty if there is nothing to use
   bool ok = false;
 };
-
-Report examine(const std::string& name, const Options& options) {
-  Report report{name, load_model({.name = name, .base = options.base})};
-  report.ok = report.model && !(options.strict && !report.model.diagnostics.empty());
-  return report;
-}
 
 std::string count_of(std::size_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+Report examine(const std::string& name, const Options& options) {
+  Report report{name, {}, {}, false};
+  const ModelSource source{.name = name, .base = options.base};
+  if (names_scene(name)) {
+    Loaded<SceneDescription> scene = load_scene(source);
+    if (scene) report.contents = ", " + count_of(scene.value->figures.size(), "figure");
+    report.ok = bool(scene);
+    report.diagnostics = std::move(scene.diagnostics);
+  } else {
+    Loaded<Model> model = load_model(source);
+    if (model) {
+      report.contents = fmt::format(", {}, {}", count_of(std::size_t(model.value->link_count()), "link"),
+                                    count_of(std::size_t(model.value->nv()), "dof"));
+    }
+    report.ok = bool(model);
+    report.diagnostics = std::move(model.diagnostics);
+  }
+  if (options.strict && !report.diagnostics.empty()) report.ok = false;
+  return report;
+}
+
 std::string summary(const Report& report) {
-  const std::vector<Diagnostic>& all = report.model.diagnostics;
+  const std::vector<Diagnostic>& all = report.diagnostics;
   const auto errors =
       static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](auto& d) { return d.is_error(); }));
-  std::string text = fmt::format("{}: {}", report.name, report.ok ? "ok" : "failed");
-  if (report.model) {
-    const Model& m = *report.model.value;
-    text +=
-        fmt::format(", {}, {}", count_of(std::size_t(m.link_count()), "link"), count_of(std::size_t(m.nv()), "dof"));
-  }
+  std::string text = fmt::format("{}: {}{}", report.name, report.ok ? "ok" : "failed", report.contents);
   if (errors > 0) text += ", " + count_of(errors, "error");
   if (errors < all.size()) text += ", " + count_of(all.size() - errors, "warning");
   return text + "\n";
@@ -62,9 +73,9 @@ Exit check(const Options& options) {
     const Report report = examine(name, options);
     ok = ok && report.ok;
     if (options.json) {
-      for (const Diagnostic& d : report.model.diagnostics) write(findings, d);
+      for (const Diagnostic& d : report.diagnostics) write(findings, d);
     } else {
-      fmt::print(stderr, "{}", to_string(report.model.diagnostics));
+      fmt::print(stderr, "{}", to_string(report.diagnostics));
       out.write(summary(report));
     }
   }

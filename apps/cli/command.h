@@ -44,7 +44,10 @@ Runner declare_check(CLI::App& app);
 Runner declare_info(CLI::App& app);
 Runner declare_conventions(CLI::App& app);
 Runner declare_eval(CLI::App& app);
+Runner declare_ik(CLI::App& app);
 Runner declare_convert(CLI::App& app);
+Runner declare_simulate(CLI::App& app);
+Runner declare_bench(CLI::App& app);
 Runner declare_completion(CLI::App& app);
 
 }  // namespace kansetsu::cli

@@ -10,7 +10,7 @@ constexpr std::array kCommands{
             "  kansetsu check robot.urdf\n"
             "  kansetsu check --strict --json robots/*.urdf > report.json",
             declare_check},
-    Command{"info", "what a model consists of",
+    Command{"info", "what a model or scene consists of",
             "  kansetsu info robot.urdf\n"
             "  kansetsu info human28 --json | python3 -m json.tool",
             declare_info},
@@ -21,10 +21,24 @@ constexpr std::array kCommands{
             "pendulum\n"
             "  kansetsu eval robot.urdf --base free --in request.json --out reply.json",
             declare_eval},
-    Command{"convert", "write a model in another format",
+    Command{"ik", "find configurations that bring frames where they shall be, JSON out",
+            "  kansetsu ik panda.urdf --target panda_link8:0.4,0.1,0.5,3.14,0,0\n"
+            "  kansetsu ik human28 --in tasks.json --record motion.mcap",
+            declare_ik},
+    Command{"simulate", "let time pass in a scene: contacts, connections, events",
+            "  kansetsu simulate scene.toml --duration 5 --record out.mcap\n"
+            "  kansetsu simulate humanoid.xml --json\n"
+            "  kansetsu simulate human28 --duration 1 --record fall.csv",
+            declare_simulate},
+    Command{"convert", "write a model or scene in another format",
             "  kansetsu convert robot.urdf small.urdf --merge-fixed\n"
-            "  kansetsu convert human28 human28.urdf",
+            "  kansetsu convert human28 human28.urdf\n"
+            "  kansetsu convert humanoid.xml humanoid.toml",
             declare_convert},
+    Command{"bench", "measure, and print what was measured",
+            "  kansetsu bench ik-seed\n"
+            "  kansetsu bench ik-seed --svg ik_seed.svg",
+            declare_bench},
     Command{"completion", "print a completion script for a shell",
             "  source <(kansetsu completion bash)\n"
             "  kansetsu completion zsh > ~/.zfunc/_kansetsu\n"

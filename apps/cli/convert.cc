@@ -7,7 +7,9 @@
 #include "cli/arguments.h"
 #include "cli/load_model.h"
 #include "cli/output.h"
+#include "kansetsu/io/scene.h"
 #include "kansetsu/io/urdf.h"
+#include "kansetsu/model/edit.h"
 
 namespace kansetsu::cli {
 namespace {
@@ -21,8 +23,8 @@ struct Options {
 };
 
 void check_format(const std::string& file) {
-  if (file == "-" || fs::path(file).extension() == ".urdf") return;
-  throw Failure(kBadUsage, fmt::format("kansetsu convert: {}: unknown format\n  known: .urdf", file));
+  if (file == "-" || fs::path(file).extension() == ".urdf" || fs::path(file).extension() == ".toml") return;
+  throw Failure(kBadUsage, fmt::format("kansetsu convert: {}: unknown format\n  known: .urdf, .toml", file));
 }
 
 /// Mesh names that are relative to the file they were read from, made relative to the file to be written.
@@ -46,10 +48,40 @@ void move_meshes(ModelDescription& model, const fs::path& from, const fs::path& 
 
 void print_diagnostics(const std::vector<Diagnostic>& diagnostics) { fmt::print(stderr, "{}", to_string(diagnostics)); }
 
+/// What URDF has no shapes for is left out, and said so.
+void drop_foreign_shapes(ModelDescription& model) {
+  std::size_t dropped = 0;
+  const auto foreign = [](const LinkShape& shape) {
+    return std::holds_alternative<Plane>(shape.shape) || std::holds_alternative<ConvexHull>(shape.shape) ||
+           std::holds_alternative<HeightField>(shape.shape) || std::holds_alternative<TriangleMesh>(shape.shape);
+  };
+  for (LinkDescription& link : model.links) {
+    dropped += std::erase_if(link.visuals, foreign);
+    dropped += std::erase_if(link.collisions, foreign);
+  }
+  if (dropped > 0) fmt::print(stderr, "kansetsu convert: {} shapes that URDF has not are left out\n", dropped);
+}
+
+/// A figure of a scene as URDF would have it.
+void prepare(ModelDescription& model, const std::string& source) {
+  if (!names_scene(source) && source.find('#') == std::string::npos) return;
+  model = move_links_to_joints(std::move(model));
+  drop_foreign_shapes(model);
+}
+
+Exit convert_to_scene(const Options& options) {
+  const SceneDescription scene = scene_or_fail(options.model);
+  const std::vector<Diagnostic> diagnostics = io::write_scene(scene, options.out);
+  print_diagnostics(diagnostics);
+  return has_errors(diagnostics) ? kBadFile : kOk;
+}
+
 Exit convert(Options options) {
   check_format(options.out);
+  if (fs::path(options.out).extension() == ".toml") return convert_to_scene(options);
   if (options.merge_fixed) options.model.fixed_links = FixedLinks::kMerge;
   ModelDescription model = description_or_fail(options.model);
+  prepare(model, options.model.name);
   if (options.out == "-") {
     const Loaded<std::string> text = io::to_urdf(model);
     print_diagnostics(text.diagnostics);
@@ -69,7 +101,7 @@ Runner declare_convert(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("IN", options->model.name, kModelHelp)->required()->type_name("");
   app.add_option("OUT", options->out,
-                 "file to write; its ending tells the format: .urdf ('-': URDF to standard output)")
+                 "file to write; its ending tells the format: .urdf or .toml, a scene ('-': URDF to standard output)")
       ->required()
       ->type_name("");
   add_base_option(app, options->model.base);

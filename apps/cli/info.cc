@@ -1,4 +1,4 @@
-/// kansetsu info MODEL: what a model consists of, for people or as JSON.
+/// kansetsu info MODEL: what a model or scene consists of, for people or as JSON.
 
 #include "cli/info.h"
 #include "cli/arguments.h"
@@ -17,6 +17,11 @@ Runner declare_info(CLI::App& app) {
   app.add_flag("--json", options->json, "print it as JSON; what has no limit is null");
   add_base_option(app, options->model.base);
   return [options] {
+    if (names_scene(options->model.name)) {
+      const SceneDescription scene = scene_or_fail(options->model);
+      print(options->json ? scene_json(scene) : scene_text(scene));
+      return kOk;
+    }
     const Model model = model_or_fail(options->model);
     print(options->json ? info_json(model) : info_text(model));
     return kOk;

@@ -4,11 +4,15 @@
 #include <vector>
 
 #include "kansetsu/model/model.h"
+#include "kansetsu/model/scene.h"
 
 namespace kansetsu::cli {
 
 std::string info_text(const Model& model);
 std::string info_json(const Model& model);
+/// The same for scenes: settings, what is in them, and their figures.
+std::string scene_text(const SceneDescription& scene);
+std::string scene_json(const SceneDescription& scene);
 
 /// The tree of links, one line each, in the manner of `tree`.
 std::vector<std::string> draw_tree(const Model& model);

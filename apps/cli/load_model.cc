@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cli/command.h"
+#include "kansetsu/io/scene.h"
 #include "kansetsu/io/urdf.h"
 #include "kansetsu/model/edit.h"
 #include "kansetsu/model/figures.h"
@@ -43,6 +44,37 @@ io::UrdfOptions options_of(const ModelSource& source) {
   return {.base = source.base, .merge_fixed = source.fixed_links == FixedLinks::kMerge};
 }
 
+/// FILE#FIGURE names one of several figures of a scene.
+struct SceneName {
+  std::string file, figure;
+};
+SceneName split(const std::string& name) {
+  const std::size_t at = name.rfind('#');
+  if (at == std::string::npos || is_file(name)) return {name, {}};
+  return {name.substr(0, at), name.substr(at + 1)};
+}
+
+bool is_scene(const std::string& name) {
+  const std::string file = split(name).file;
+  return is_file(file) && io::find_format(file) != io::FileFormat::kUrdf;
+}
+
+/// The one figure of a scene that is asked for, with what was said about the scene.
+Loaded<ModelDescription> figure_of_scene(const ModelSource& source) {
+  const SceneName name = split(source.name);
+  Loaded<SceneDescription> scene = io::read_scene(name.file);
+  if (!scene) return {std::nullopt, std::move(scene.diagnostics)};
+  std::vector<std::string> known;
+  for (FigureDescription& figure : scene.value->figures) {
+    if (figure.name == name.figure || (name.figure.empty() && scene.value->figures.size() == 1)) {
+      return {std::move(figure.model), std::move(scene.diagnostics)};
+    }
+    known.push_back(figure.name);
+  }
+  throw Failure(kBadUsage, fmt::format("{}: the scene has {} figures; name one as {}#FIGURE\n  known: {}", source.name,
+                                       known.size(), name.file, fmt::join(known, ", ")));
+}
+
 template <class T>
 T value_or_fail(Loaded<T>&& loaded, const std::string& name) {
   if (!loaded) {
@@ -61,6 +93,11 @@ T value_or_fail(Loaded<T>&& loaded, const std::string& name) {
 
 Loaded<ModelDescription> load_description(const ModelSource& source) {
   if (const auto model = figure(source)) return {model->description(), validate(model->description())};
+  if (is_scene(source.name)) {
+    Loaded<Model> model = load_model(source);
+    if (!model) return {std::nullopt, std::move(model.diagnostics)};
+    return {model.value->description(), std::move(model.diagnostics)};
+  }
   Loaded<ModelDescription> read = io::read_urdf(source.name, options_of(source));
   add_figures(read.diagnostics, source.name);
   return read;
@@ -68,10 +105,37 @@ Loaded<ModelDescription> load_description(const ModelSource& source) {
 
 Loaded<Model> load_model(const ModelSource& source) {
   if (const auto model = figure(source)) return {model, validate(model->description())};
+  if (is_scene(source.name)) {
+    Loaded<ModelDescription> description = figure_of_scene(source);
+    if (!description) return {std::nullopt, std::move(description.diagnostics)};
+    Loaded<Model> built = Model::build(*std::move(description.value));
+    if (built) built.value = edited(*std::move(built.value), source);
+    return {std::move(built.value), std::move(description.diagnostics)};
+  }
   Loaded<Model> read = io::load_urdf(source.name, options_of(source));
   add_figures(read.diagnostics, source.name);
   return read;
 }
+
+bool names_scene(const std::string& name) { return is_scene(name) && split(name).figure.empty(); }
+
+Loaded<SceneDescription> load_scene(const ModelSource& source) {
+  if (names_scene(source.name)) return io::read_scene(source.name);
+  Loaded<ModelDescription> model = load_description(source);
+  if (!model) return {std::nullopt, std::move(model.diagnostics)};
+  SceneDescription scene;
+  scene.name = model.value->name;
+  scene.gravity = model.value->gravity;
+  FigureDescription figure;
+  figure.name = model.value->name;
+  figure.source = source.name;
+  figure.initial.base = model.value->base_pose;
+  figure.model = *std::move(model.value);
+  scene.figures.push_back(std::move(figure));
+  return {std::move(scene), std::move(model.diagnostics)};
+}
+
+SceneDescription scene_or_fail(const ModelSource& source) { return value_or_fail(load_scene(source), source.name); }
 
 Model model_or_fail(const ModelSource& source) { return value_or_fail(load_model(source), source.name); }
 

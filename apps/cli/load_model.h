@@ -4,14 +4,15 @@
 #include <string>
 
 #include "kansetsu/model/model.h"
+#include "kansetsu/model/scene.h"
 
-/// MODEL arguments: URDF files and built-in figures.
+/// MODEL arguments: URDF and MJCF files, scenes, and built-in figures.
 namespace kansetsu::cli {
 
 enum class FixedLinks { kKeep, kMerge };
 
 struct ModelSource {
-  std::string name;            ///< of a file or a figure
+  std::string name;            ///< of a file or a figure; FILE#FIGURE for one of several figures of a scene
   std::optional<Base> base{};  ///< none: as the file says
   FixedLinks fixed_links = FixedLinks::kKeep;
 };
@@ -19,6 +20,12 @@ struct ModelSource {
 /// The description with everything there is to say about it. Of things that are both, a file comes before a figure.
 Loaded<ModelDescription> load_description(const ModelSource& source);
 Loaded<Model> load_model(const ModelSource& source);
+
+/// Whether the name is that of a file with a scene in it, MJCF included, and of no single figure.
+bool names_scene(const std::string& name);
+/// The scene of a file, or one that holds a model and nothing else.
+Loaded<SceneDescription> load_scene(const ModelSource& source);
+SceneDescription scene_or_fail(const ModelSource& source);
 
 /// The model; warnings are counted on standard error. Throws Failure with all lines if there is none.
 Model model_or_fail(const ModelSource& source);

@@ -50,14 +50,11 @@ struct LeanMemory {
                                                std::size_t(tree.tip_count) * sizeof(LeanTip<T>));
   }
   template <class Const>
-  static std::size_t bytes(const LeanTreeViewOf<Const>& tree) {
+  KANSETSU_HD static std::size_t bytes(const LeanTreeViewOf<Const>& tree) {
     return std::size_t(tree.park_count) * sizeof(LeanPark<T>) + std::size_t(tree.tip_count) * sizeof(LeanTip<T>) +
            std::size_t(tree.node_count) * sizeof(LeanRecord<T>);
   }
 };
-
-/// Stands for an array that nobody wants.
-struct Unwanted {};
 
 /// A hinge about axis AX (2 for turned ones) with its constants.
 template <int AX, bool kTurned, class T>
@@ -150,20 +147,18 @@ KANSETSU_HD void lean_posture(const LeanTreeViewOf<Const>& tree, const Q& q, con
 }
 
 /// Outward: velocities of the tips, and where limbs meet.
+/// @param V_ground  of what carries the tree
 template <class T, class Const>
-KANSETSU_HD void lean_velocities(const LeanTreeViewOf<Const>& tree, const Motion<T>& V_base,
+KANSETSU_HD void lean_velocities(const LeanTreeViewOf<Const>& tree, const Motion<T>& V_base, const Motion<T>& V_ground,
                                  const LeanMemory<T>& memory) {
-  const Vec3<T> zero{T(0), T(0), T(0)};
   Motion<T> V = V_base;
   for (int i = 0; i < tree.node_count; ++i) {
     const LeanNodeOf<Const>& node = tree.nodes[i];
     if (node.kind != LeanKind::kFree) {
       const LeanRecord<T>& record = memory.records[i];
       if (!node.chained) {
-        if (node.parent_park < 0)
-          V = {zero, zero};
-        else
-          V = memory.parks[node.parent_park].V;
+        V = V_ground;
+        if (node.parent_park >= 0) V = memory.parks[node.parent_park].V;
       }
       const T rate = record.rate;
       with_lean_hinge(node, record.c, record.s, [&]<int AX>(const auto& hinge, detail::Constant<AX>) {
@@ -228,14 +223,21 @@ KANSETSU_HD void lean_shift(const LeanNodeOf<Const>& node, LeanBurden<T>& b, Mot
   }
 }
 
-/// Inward: returns what hangs on a free base, without its own share; nothing that matters with a fixed one.
-template <class T, class Const, class Tau, class Flags>
-KANSETSU_HD LeanBurden<T> lean_inward(const LeanTreeViewOf<Const>& tree, const Tau& tau, const LeanMemory<T>& memory,
-                                      const Flags& singular) {
+template <class T>
+KANSETSU_HD LeanBurden<T> no_burden() {
   const Vec3<T> zero{T(0), T(0), T(0)};
-  Motion<T> V{zero, zero};
-  LeanBurden<T> b{to_articulated(Inertia<T>{T(0), zero, {T(0), T(0), T(0), T(0), T(0), T(0)}}), {zero, zero}};
+  return {to_articulated(Inertia<T>{T(0), zero, {T(0), T(0), T(0), T(0), T(0), T(0)}}), {zero, zero}};
+}
+
+/// Inward: returns what hangs on a free base, without its own share; of a fixed one, what the last of its limbs leaves there.
+/// @param flag  called with a node, and 1 if its hinge moves no inertia, else 0
+template <class T, class Const, class Tau, class Flag>
+KANSETSU_HD LeanBurden<T> lean_inward(const LeanTreeViewOf<Const>& tree, const Tau& tau, const LeanMemory<T>& memory,
+                                      Flag&& flag) {
+  LeanBurden<T> b = no_burden<T>();
+  Motion<T> V{b.Z.t, b.Z.f};
   const int first = tree.free_base ? 1 : 0;
+  if (tree.node_count <= first) return b;
   T next_tau = T(tau[tree.nodes[tree.node_count - 1].column]);
   for (int i = tree.node_count - 1; i >= first; --i) {
     const LeanNodeOf<Const>& node = tree.nodes[i];
@@ -244,16 +246,17 @@ KANSETSU_HD LeanBurden<T> lean_inward(const LeanTreeViewOf<Const>& tree, const T
     next_tau = T(tau[tree.nodes[i > first ? i - 1 : i].column]);  // under way while this hinge is eliminated
     const T c = record.c, s = record.s, rate = record.rate;
     if (node.leaf) V = memory.tips[node.tip].V;
+    if (node.leaf || !node.massless) add_own(node, V, b);
     if (node.park >= 0) {
       b.P += memory.parks[node.park].P;
       b.Z += memory.parks[node.park].Z;
     }
-    if (node.leaf || !node.massless) add_own(node, V, b);
-    T flag = T(0);
-    with_lean_hinge(node, c, s,
-                    [&](const auto& hinge, auto) { lean_eliminate(node, hinge, rate, torque, b, V, record, flag); });
+    T singular = T(0);
+    with_lean_hinge(node, c, s, [&](const auto& hinge, auto) {
+      lean_eliminate(node, hinge, rate, torque, b, V, record, singular);
+    });
     lean_shift(node, b, V);
-    if constexpr (!std::is_same_v<Flags, Unwanted>) singular[node.column] = flag;
+    flag(node, singular);
     if (node.chained || node.parent_park < 0) continue;
     LeanPark<T>& park = memory.parks[node.parent_park];
     if (node.first_in) {
@@ -267,24 +270,25 @@ KANSETSU_HD LeanBurden<T> lean_inward(const LeanTreeViewOf<Const>& tree, const T
   return b;
 }
 
+/// Velocity and acceleration.
+template <class T>
+struct LeanMotion {
+  Motion<T> V, A;
+};
+
 /// Outward again: accelerations.
-template <class T, class Const, class Out>
-KANSETSU_HD void lean_accelerate(const LeanTreeViewOf<Const>& tree, const Motion<T>& V_base, const Motion<T>& A_base,
-                                 const Motion<T>& A_ground, const LeanMemory<T>& memory, const Out& vdot) {
-  const Vec3<T> zero{T(0), T(0), T(0)};
-  Motion<T> V = V_base, A = A_base;
+/// @param put  called with a node and q̈ of its hinge
+template <class T, class Const, class Put>
+KANSETSU_HD void lean_accelerate(const LeanTreeViewOf<Const>& tree, const LeanMotion<T>& base,
+                                 const LeanMotion<T>& ground, const LeanMemory<T>& memory, Put&& put) {
+  Motion<T> V = base.V, A = base.A;
   for (int i = 0; i < tree.node_count; ++i) {
     const LeanNodeOf<Const>& node = tree.nodes[i];
     if (node.kind != LeanKind::kFree) {
       const LeanRecord<T> record = memory.records[i];
       if (!node.chained) {
-        if (node.parent_park < 0) {
-          V = {zero, zero};
-          A = A_ground;
-        } else {
-          V = memory.parks[node.parent_park].V;
-          A = memory.parks[node.parent_park].A;
-        }
+        V = ground.V, A = ground.A;
+        if (node.parent_park >= 0) V = memory.parks[node.parent_park].V, A = memory.parks[node.parent_park].A;
       }
       with_lean_hinge(node, record.c, record.s, [&]<int AX>(const auto& hinge, detail::Constant<AX>) {
         V = hinge.to_child(V);
@@ -294,7 +298,7 @@ KANSETSU_HD void lean_accelerate(const LeanTreeViewOf<Const>& tree, const Motion
         A.w += cross_axis<AX>(V.w, record.rate);
         A.v += cross_axis<AX>(V.v, record.rate);
         along<AX>(A.w) += acceleration;
-        vdot[node.column] = lift<T>(node.ratio) * acceleration;
+        put(node, acceleration);
       });
     }
     if (node.park < 0) continue;
@@ -303,39 +307,78 @@ KANSETSU_HD void lean_accelerate(const LeanTreeViewOf<Const>& tree, const Motion
   }
 }
 
+/// v of a free base.
+template <class T, class Numbers>
+KANSETSU_HD Motion<T> lean_base_motion(const Numbers& v) {
+  return {{T(v[0]), T(v[1]), T(v[2])}, {T(v[3]), T(v[4]), T(v[5])}};
+}
+
+/// What a free base does.
+template <class T>
+struct LeanBase {
+  Motion<T> A;     ///< as of a fall upwards from where there is no gravity
+  Motion<T> vdot;  ///< without gravity's share
+  T singular;
+};
+
+/// @param b  what hangs on it
+template <class T, class Const, class Q, class Tau>
+KANSETSU_HD LeanBase<T> lean_solve_base(const LeanTreeViewOf<Const>& tree, const Q& q, const Tau& tau,
+                                        const Motion<T>& V_base, const LeanMemory<T>& memory, LeanBurden<T> b) {
+  const LeanNodeOf<Const>& base = tree.nodes[0];
+  add_own(base, V_base, b);
+  if (base.park >= 0) {
+    b.P += memory.parks[base.park].P;
+    b.Z += memory.parks[base.park].Z;
+  }
+  const T angular = trace(b.P.A), linear = trace(b.P.M);
+  const Ldlt<T, 6> f = factor(b.P, T(kPivotNoise<T>) * select(angular < linear, angular, linear));
+  const Motion<T> wrench = lean_base_motion<T>(tau);
+  LeanBase<T> out;
+  out.A = solve(f, Force<T>{wrench.w, wrench.v} - b.Z);
+  const int r = base.position + 3;
+  const Mat3<T> R = to_mat3(Quaternion<T>{T(q[r]), T(q[r + 1]), T(q[r + 2]), T(q[r + 3])});
+  out.vdot = {out.A.w, out.A.v - transpose_times(R, lift<T>(-tree.gravity))};
+  out.singular = f.dropped;
+  return out;
+}
+template <class T, class Out>
+KANSETSU_HD void lean_put_base(const Motion<T>& x, const Out& out) {
+  out[0] = x.w.x, out[1] = x.w.y, out[2] = x.w.z;
+  out[3] = x.v.x, out[4] = x.v.y, out[5] = x.v.z;
+}
+
+/// Stands for an array that nobody wants.
+struct Unwanted {};
+
 /// Forward dynamics of one state. q, v, tau, vdot and singular are pointers or whatever has an operator[]; singular may be
 /// Unwanted{}.
 /// @param scratch  LeanMemory<T>::bytes(tree), on a 16-byte boundary (that of T if it is a pack)
 template <class T, class Const, class Q, class V, class Tau, class Out, class Flags>
 KANSETSU_HD void lean_aba(const LeanTreeViewOf<Const>& tree, const Q& q, const V& v, const Tau& tau, void* scratch,
                           const Out& vdot, const Flags& singular) {
+  constexpr bool kFlags = !std::is_same_v<Flags, Unwanted>;
   const LeanMemory<T> memory(tree, scratch);
-  const Vec3<T> zero{T(0), T(0), T(0)}, up = lift<T>(-tree.gravity);
-  Motion<T> V_base{zero, zero}, A_base{zero, up};
+  const Vec3<T> zero{T(0), T(0), T(0)};
+  const LeanMotion<T> ground{{zero, zero}, {zero, lift<T>(-tree.gravity)}};
+  LeanMotion<T> base = ground;
   lean_posture<T>(tree, q, v, memory);
-  if (tree.free_base) V_base = {{T(v[0]), T(v[1]), T(v[2])}, {T(v[3]), T(v[4]), T(v[5])}};
-  lean_velocities(tree, V_base, memory);
-  LeanBurden<T> b = lean_inward<T>(tree, tau, memory, singular);
+  if (tree.free_base) base.V = lean_base_motion<T>(v);
+  lean_velocities(tree, base.V, ground.V, memory);
+  const LeanBurden<T> b = lean_inward<T>(tree, tau, memory, [&](const LeanNodeOf<Const>& node, const T& flag) {
+    if constexpr (kFlags) singular[node.column] = flag;
+  });
   if (tree.free_base) {
-    const LeanNodeOf<Const>& base = tree.nodes[0];
-    if (base.park >= 0) {
-      b.P += memory.parks[base.park].P;
-      b.Z += memory.parks[base.park].Z;
-    }
-    add_own(base, V_base, b);
-    const T angular = trace(b.P.A), linear = trace(b.P.M);
-    const Ldlt<T, 6> f = factor(b.P, T(kPivotNoise<T>) * select(angular < linear, angular, linear));
-    A_base = solve(f, Force<T>{{T(tau[0]), T(tau[1]), T(tau[2])}, {T(tau[3]), T(tau[4]), T(tau[5])}} - b.Z);
-    const int r = base.position + 3;
-    const Mat3<T> R = to_mat3(Quaternion<T>{T(q[r]), T(q[r + 1]), T(q[r + 2]), T(q[r + 3])});
-    const Vec3<T> lift_off = A_base.v - transpose_times(R, up);
-    vdot[0] = A_base.w.x, vdot[1] = A_base.w.y, vdot[2] = A_base.w.z;
-    vdot[3] = lift_off.x, vdot[4] = lift_off.y, vdot[5] = lift_off.z;
-    if constexpr (!std::is_same_v<Flags, Unwanted>) {
-      for (int k = 0; k < 6; ++k) singular[k] = f.dropped;
+    const LeanBase<T> solved = lean_solve_base(tree, q, tau, base.V, memory, b);
+    base.A = solved.A;
+    lean_put_base(solved.vdot, vdot);
+    if constexpr (kFlags) {
+      for (int k = 0; k < 6; ++k) singular[k] = solved.singular;
     }
   }
-  lean_accelerate(tree, V_base, A_base, Motion<T>{zero, up}, memory, vdot);
+  lean_accelerate(tree, base, ground, memory, [&](const LeanNodeOf<Const>& node, const T& acceleration) {
+    vdot[node.column] = lift<T>(node.ratio) * acceleration;
+  });
 }
 
 }  // namespace kansetsu::kernel::inline KANSETSU_ISA

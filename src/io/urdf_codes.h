@@ -46,5 +46,7 @@ inline constexpr char kForeignJoint[] = "URDF041";
 inline constexpr char kForeignCoupling[] = "URDF042";
 inline constexpr char kNotFinite[] = "URDF043";
 inline constexpr char kCannotWrite[] = "URDF044";
+inline constexpr char kForeignShape[] = "URDF045";
+inline constexpr char kContactData[] = "URDF046";
 
 }  // namespace kansetsu::io::urdf

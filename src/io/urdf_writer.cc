@@ -56,6 +56,10 @@ class Writer {
     }
     write_model_extension();
     xml_.close();
+    if (lost_contact_data_) {
+      report(Severity::kWarning, urdf::kContactData, {}, "contact masks and surfaces of shapes are not written",
+             "URDF has no place for them; a scene file has");
+    }
     if (!xml_.finite())
       report(Severity::kError, urdf::kNotFinite, {}, "the model holds numbers that are not finite",
              "write finite numbers");
@@ -120,8 +124,25 @@ class Writer {
     if (s.scale != Vec3<>{1, 1, 1}) xml_.attribute("scale", s.scale);
     xml_.close();
   }
+  template <class S>
+  void write_shape(const S&) {}  // left out before
 
-  void write_link_shape(const char* tag, const LinkShape& shape) {
+  /// What URDF has no element for; empty if it has.
+  static std::string_view foreign_shape(const Shape& shape) {
+    if (std::holds_alternative<Plane>(shape)) return "planes";
+    if (std::holds_alternative<ConvexHull>(shape)) return "convex hulls";
+    if (std::holds_alternative<HeightField>(shape)) return "height fields";
+    return std::holds_alternative<TriangleMesh>(shape) ? "meshes without a file" : "";
+  }
+
+  void write_link_shape(const char* tag, const LinkShape& shape, const LinkDescription& link) {
+    if (const std::string_view what = foreign_shape(shape.shape); !what.empty()) {
+      report(Severity::kWarning, urdf::kForeignShape, fmt::format("link[{}]", link.name),
+             fmt::format("URDF has no {}; the shape is left out", what),
+             "write it to a mesh file and refer to that, or use a box");
+      return;
+    }
+    if (shape.contype != 1 || shape.conaffinity != 1 || !shape.surface.empty()) lost_contact_data_ = true;
     xml_.open(tag);
     if (!shape.name.empty()) xml_.attribute("name", shape.name);
     write_origin(shape.origin);
@@ -143,8 +164,8 @@ class Writer {
       xml_.attribute("iyy", I.yy).attribute("iyz", I.yz).attribute("izz", I.zz).close();
       xml_.close();
     }
-    for (const LinkShape& shape : link.visuals) write_link_shape("visual", shape);
-    for (const LinkShape& shape : link.collisions) write_link_shape("collision", shape);
+    for (const LinkShape& shape : link.visuals) write_link_shape("visual", shape, link);
+    for (const LinkShape& shape : link.collisions) write_link_shape("collision", shape, link);
     xml_.close();
   }
 
@@ -285,6 +306,7 @@ class Writer {
   std::map<std::string, const JointDescription*> joints_;
   std::map<std::string, const Material*> materials_;
   std::map<std::string, const Coupling*> mimics_;
+  bool lost_contact_data_ = false;
 };
 
 }  // namespace

@@ -44,6 +44,8 @@ class XmlReport {
   XmlReport(std::string file, const XmlCodes& codes) : file_(std::move(file)), codes_(codes) {}
 
   const std::string& file() const { return file_; }
+  /// Diagnostics about elements of this document name this file instead.
+  void set_file(const tinyxml2::XMLDocument& document, std::string file) { files_[&document] = std::move(file); }
   const XmlCodes& codes() const { return codes_; }
 
   void error(const Element& at, const char* code, std::string message, std::string hint);
@@ -61,7 +63,10 @@ class XmlReport {
     int count = 0;
   };
 
+  const std::string& file_of(const Element& element) const;
+
   std::string file_;
+  std::map<const tinyxml2::XMLDocument*, std::string> files_;
   const XmlCodes& codes_;
   std::vector<Diagnostic> diagnostics_;
   std::map<std::pair<std::string, std::string>, Repeated> repeated_;  // by code and message

@@ -59,7 +59,8 @@ double smallest_size(const Shape& shape) {
         if constexpr (std::is_same_v<S, Box>) return std::min({s.size.x, s.size.y, s.size.z});
         if constexpr (std::is_same_v<S, Sphere>) return s.radius;
         if constexpr (std::is_same_v<S, Cylinder> || std::is_same_v<S, Capsule>) return std::min(s.radius, s.length);
-        return 0.0;  // a mesh may be mirrored
+        if constexpr (std::is_same_v<S, HeightField>) return std::min(s.size_x, s.size_y);
+        return 0.0;  // a mesh may be mirrored, a plane has no size, a hull any
       },
       shape);
 }

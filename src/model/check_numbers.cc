@@ -54,7 +54,16 @@ void check_shape(NumberCheck& check, const LinkShape& shape) {
           check.finite("size", s.size);
         } else if constexpr (std::is_same_v<S, Mesh>) {
           check.finite("scale", s.scale);
-        } else {
+        } else if constexpr (std::is_same_v<S, ConvexHull>) {
+          for (const Vec3<>& vertex : s.vertices) check.finite("vertex", vertex);
+        } else if constexpr (std::is_same_v<S, HeightField>) {
+          check.finite("size_x", s.size_x);
+          check.finite("size_y", s.size_y);
+          for (double height : s.heights) check.finite("height", height);
+        } else if constexpr (std::is_same_v<S, TriangleMesh>) {
+          if (!s.data) return;
+          for (const Vec3<>& vertex : s.data->vertices) check.finite("vertex", vertex);
+        } else if constexpr (!std::is_same_v<S, Plane>) {
           check.finite("radius", s.radius);
           if constexpr (!std::is_same_v<S, Sphere>) check.finite("length", s.length);
         }

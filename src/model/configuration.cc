@@ -136,10 +136,10 @@ void normalise(const Model& model, Eigen::Ref<Eigen::VectorXd> q) {
   });
 }
 
-Eigen::VectorXd position_rate(const Model& model, const VectorRef& q, const VectorRef& v) {
+void position_rate(const Model& model, const VectorRef& q, const VectorRef& v, Eigen::Ref<Eigen::VectorXd> rate) {
   check_q("position_rate", model, q.size());
   check_v("position_rate", model, v.size());
-  Eigen::VectorXd rate(model.nq());
+  check_size("position_rate", "rate", rate.size(), model.nq());
   for_each_block(model, [&](const Block& b) {
     if (b.kind == Block::kVector) {
       rate.segment(b.q, b.n) = v.segment(b.v, b.n);
@@ -151,6 +151,10 @@ Eigen::VectorXd position_rate(const Model& model, const VectorRef& q, const Vect
     put(0.5 * (r * Quaternion<>{w.x, w.y, w.z, 0}), rate, rotation);
     if (b.kind == Block::kFree) put(rotate(r, vec3_at(v, b.v + 3)), rate, b.q);
   });
+}
+Eigen::VectorXd position_rate(const Model& model, const VectorRef& q, const VectorRef& v) {
+  Eigen::VectorXd rate(model.nq());
+  position_rate(model, q, v, rate);
   return rate;
 }
 

@@ -27,7 +27,18 @@ struct Scale {
             s.size = length * s.size;
           } else if constexpr (std::is_same_v<S, Mesh>) {
             s.scale = length * s.scale;
-          } else {
+          } else if constexpr (std::is_same_v<S, ConvexHull>) {
+            for (Vec3<>& vertex : s.vertices) vertex = length * vertex;
+          } else if constexpr (std::is_same_v<S, HeightField>) {
+            s.size_x *= length;
+            s.size_y *= length;
+            for (double& height : s.heights) height *= length;
+          } else if constexpr (std::is_same_v<S, TriangleMesh>) {
+            if (!s.data) return;
+            TriangleMeshData data = *s.data;
+            for (Vec3<>& vertex : data.vertices) vertex = length * vertex;
+            s.data = std::make_shared<const TriangleMeshData>(std::move(data));
+          } else if constexpr (!std::is_same_v<S, Plane>) {
             s.radius *= length;
             if constexpr (!std::is_same_v<S, Sphere>) s.length *= length;
           }

@@ -143,6 +143,13 @@ def evaluate(model: Path, request: Request, base: str = "fixed", exit_code: int 
         return Reply.from_json(reply_file.read_text())
 
 
+def evaluate_as_is(model: str, request: Request) -> Reply:
+    """Runs `kansetsu eval` with the base as the file says."""
+    result = run("eval", model, stdin=request.to_json())
+    assert result.exit_code == OK, result.stderr
+    return Reply.from_json(result.stdout)
+
+
 # --- models made by others ------------------------------------------------------------------------
 
 def data_files(pattern: str) -> list:

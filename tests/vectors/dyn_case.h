@@ -36,12 +36,15 @@ inline Eigen::VectorXd vector(const Json& j) {
 inline Json load(const std::filesystem::path& path) { return Json::parse(std::ifstream(path)); }
 inline std::filesystem::path dynamics_vectors() { return std::filesystem::path(KANSETSU_TEST_VECTORS) / "dynamics"; }
 
-/// Files of the folder whose names begin with one of the prefixes, sorted.
+/// Files of the folder whose names begin with one of the prefixes, sorted. Chains with both ends fixed are loops: only if
+/// asked for.
 inline std::vector<std::filesystem::path> vector_files(std::initializer_list<std::string_view> prefixes) {
   std::vector<std::filesystem::path> out;
   for (const auto& entry : std::filesystem::directory_iterator(dynamics_vectors())) {
     for (std::string_view prefix : prefixes) {
-      if (entry.path().filename().string().starts_with(prefix)) out.push_back(entry.path());
+      const std::string name = entry.path().filename().string();
+      const bool is_loop = name.starts_with("chain_fixed_fixed") && prefix == "chain_";
+      if (name.starts_with(prefix) && !is_loop) out.push_back(entry.path());
     }
   }
   std::sort(out.begin(), out.end());

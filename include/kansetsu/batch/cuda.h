@@ -38,13 +38,23 @@ struct Array {
   }
 };
 
+/// How threads share the work of aba() and aba_derivatives().
+enum class Mapping {
+  kMeasured,  ///< what has been measured to be fastest for that many states
+  kState,     ///< one thread per state wherever possible
+  kLimb,      ///< four threads per state, for limbs side by side, if the model has any
+};
+
 struct Options {
   int device = -1;  ///< −1: the current one
-  /// Most states of one call that are in other order than fields and turned at a time; device memory follows from it.
+  /// Most states at a time of a call that needs memory in between: for numbers in other order than fields, and for
+  /// derivatives of forward dynamics. Device memory follows from it.
   std::ptrdiff_t chunk = 1 << 17;
   /// How launches are cut; 0: a choice that has been measured. See docs/guide/gpu.md.
   int threads_per_block = 0;
   int blocks_per_multiprocessor = 0;
+  int states_per_block = 0;  ///< most, where a block of threads works on the matrices of several states
+  Mapping mapping = Mapping::kMeasured;
 };
 
 /// A model on a device. Functions are those of the same name for one state, see kinematics.h, dynamics.h and derivatives.h;

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
+#include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "kansetsu/spatial/spatial.h"
 
@@ -33,6 +36,37 @@ struct Mesh {
   friend bool operator==(const Mesh& a, const Mesh& b) { return a.uri == b.uri && a.scale == b.scale; }
 };
 
-using Shape = std::variant<Sphere, Box, Cylinder, Capsule, Mesh>;
+/// The half space z ≤ 0.
+struct Plane {
+  friend bool operator==(const Plane&, const Plane&) = default;
+};
+/// The convex hull of points.
+struct ConvexHull {
+  std::vector<Vec3<>> vertices{};
+  friend bool operator==(const ConvexHull&, const ConvexHull&) = default;
+};
+/// Ground below heights sampled on a grid over the rectangle size_x × size_y around the origin; solid all the way down. The
+/// cells are cut along the diagonal from their corner of lowest x and y.
+struct HeightField {
+  int columns = 0, rows = 0;  ///< samples along x and along y, two at least
+  double size_x = 0, size_y = 0;
+  std::vector<double> heights{};  ///< row by row, y growing: heights[row·columns + column] is z there
+  friend bool operator==(const HeightField&, const HeightField&) = default;
+};
+/// A surface of triangles, counterclockwise as seen from outside.
+struct TriangleMeshData {
+  std::vector<Vec3<>> vertices{};
+  std::vector<std::array<int, 3>> triangles{};
+  friend bool operator==(const TriangleMeshData&, const TriangleMeshData&) = default;
+};
+/// A loaded mesh. Its data is shared by copies and never changes.
+struct TriangleMesh {
+  std::shared_ptr<const TriangleMeshData> data{};
+  friend bool operator==(const TriangleMesh& a, const TriangleMesh& b) {
+    return a.data == b.data || (a.data && b.data && *a.data == *b.data);
+  }
+};
+
+using Shape = std::variant<Sphere, Box, Cylinder, Capsule, Mesh, Plane, ConvexHull, HeightField, TriangleMesh>;
 
 }  // namespace kansetsu

@@ -24,6 +24,7 @@ Eigen::VectorXd interpolate(const Model& model, const VectorRef& a, const Vector
 /// Quaternions scaled to unit length; zero quaternions become the identity.
 void normalise(const Model& model, Eigen::Ref<Eigen::VectorXd> q);
 /// Time derivative of the stored q for the velocity v (a quaternion's four numbers included).
+void position_rate(const Model& model, const VectorRef& q, const VectorRef& v, Eigen::Ref<Eigen::VectorXd> rate);
 Eigen::VectorXd position_rate(const Model& model, const VectorRef& q, const VectorRef& v);
 /// Whether q holds finite numbers and quaternions of unit length within 1e-6; the reason if not.
 std::optional<std::string> configuration_problem(const Model& model, const VectorRef& q);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -49,6 +50,9 @@ struct LinkShape {
   Pose origin{};
   Shape shape{};
   std::optional<Material> material{};
+  /// Collision only: two shapes may touch if one's contype and the other's conaffinity have a bit in common.
+  std::uint32_t contype = 1, conaffinity = 1;
+  std::string surface{};  ///< collision only: a Surface of the scene; empty: the figure's
 
   friend bool operator==(const LinkShape&, const LinkShape&) = default;
 };

@@ -26,4 +26,8 @@ Model with_base(const Model& model, Base base, const Pose& pose = {});
 /// Links joined by fixed joints become one link each, named after the topmost; the others stay as frames.
 Model merge_fixed_links(const Model& model);
 
+/// The same mechanism with every link's frame at the plug of its joint, as URDF has it. Links, shapes, frames and joints stay
+/// where they are in the world; only frames of links move.
+ModelDescription move_links_to_joints(ModelDescription description);
+
 }  // namespace kansetsu

@@ -14,6 +14,10 @@ namespace {
 constexpr std::size_t kScratchBytes = std::size_t(256) << 20;
 /// Numbers in other order than fields are turned in a buffer of at most this size.
 constexpr std::size_t kMostBuffer = std::size_t(1) << 30;
+/// Columns of derivatives are between two kernels in a buffer of at most this size.
+constexpr std::size_t kMostColumns = std::size_t(256) << 20;
+/// Up to so many states, forward dynamics is faster with four threads for each.
+constexpr std::ptrdiff_t kFewStates = 16384;
 
 int chosen_device(int device) {
   int count = 0;
@@ -35,6 +39,9 @@ void check_options(const Options& o) {
   if (o.blocks_per_multiprocessor < 0) {
     throw Error("cuda::Batch: blocks_per_multiprocessor is " + std::to_string(o.blocks_per_multiprocessor));
   }
+  if (o.states_per_block < 0 || o.states_per_block > 32) {
+    throw Error("cuda::Batch: states_per_block is " + std::to_string(o.states_per_block) + ", expected at most 32");
+  }
 }
 
 }  // namespace
@@ -47,7 +54,7 @@ int device_count() {
 template <class Real>
 struct Batch<Real>::Impl {
   Impl(const Model& model_, const Options& options)
-      : model(model_), device(chosen_device(options.device)), chunk(options.chunk) {
+      : model(model_), device(chosen_device(options.device)), chunk(options.chunk), mapping(options.mapping) {
     check_options(options);
     const DeviceScope scope(device);
     tree.image = make_tree_image<Real>(model.tree());
@@ -63,18 +70,19 @@ struct Batch<Real>::Impl {
       std::memcpy(argument->block, block.data(), block.size());
       tree.argument = argument.get();
     }
+    prepare_limbs();
+    prepare_columns(options);
     if (needs_scratch<Fk, Real>(model_view) || needs_scratch<Rnea, Real>(model_view) ||
         needs_scratch<Crba, Real>(model_view) ||
         (is_lean() ? needs_scratch<LeanAba, Real>(model_view) : needs_scratch<Aba, Real>(model_view)) ||
         needs_scratch<MassMatrixInverse, Real>(model_view) || needs_scratch<RneaDerivatives, Real>(model_view) ||
-        needs_scratch<ApplyInverse, Real>(model_view)) {
+        needs_scratch<ApplyInverse, Real>(model_view) || needs_scratch<DerivativeColumns, Real>(model_view)) {
       scratch = DeviceMemory(kScratchBytes);
       tree.scratch = scratch.data();
       tree.scratch_bytes = scratch.bytes();
     }
     check(cudaDeviceGetAttribute(&cut.multiprocessors, cudaDevAttrMultiProcessorCount, device),
           "cudaDeviceGetAttribute");
-    dense = prepare_dense<Real>(view.nv, device);
     if (options.threads_per_block > 0) cut.block = options.threads_per_block;
     cut.blocks_per_sm = options.blocks_per_multiprocessor;
     // The widest call: all arrays of aba_derivatives.
@@ -83,10 +91,39 @@ struct Batch<Real>::Impl {
     buffer = DeviceMemory(per_state * std::min(std::size_t(chunk), most));
   }
 
+  /// Copies items to the device.
+  template <class Item>
+  static DeviceMemory uploaded(const std::vector<Item>& items) {
+    DeviceMemory out(items.size() * sizeof(Item));
+    if (!items.empty()) {
+      check(cudaMemcpy(out.data(), items.data(), out.bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
+    }
+    return out;
+  }
+  void prepare_limbs() {
+    const auto& from = tree.image.limbs;
+    if (!from || !fits_limbs<Real>(*from)) return;
+    limb_nodes = uploaded(from->nodes);
+    limbs.limbs = from->limbs;
+    limbs.nodes = limb_nodes.data();
+    limbs.node_bytes = int(from->nodes.size());
+  }
+  void prepare_columns(const Options& options) {
+    dense = prepare_dense<Real>(view.nv, device, options.states_per_block > 0 ? options.states_per_block : 8);
+    if (dense.states == 0 || tree.image.columns.empty() || options.mapping == Mapping::kState) return;
+    column_tree = uploaded(tree.image.columns);
+    const std::size_t per_state = sizeof(Real) * std::size_t(kColumnNumbers) * std::size_t(view.nv);
+    columns =
+        DeviceMemory(per_state * std::min(std::size_t(chunk), std::max<std::size_t>(1, kMostColumns / per_state)));
+  }
+
   bool is_lean() const { return model_view.lean.node_count > 0; }
 
   void start_aba(const Aba::Arguments<Real>& arguments, std::ptrdiff_t states, Stream stream) {
-    if (is_lean())
+    const bool few = mapping == Mapping::kMeasured ? states <= kFewStates : mapping == Mapping::kLimb;
+    if (few && limbs.nodes)
+      launch_limb_aba<Real>(limbs, cut, arguments, states, stream);
+    else if (is_lean())
       start<LeanAba>(arguments, states, stream);
     else
       start<Aba>(arguments, states, stream);
@@ -95,7 +132,7 @@ struct Batch<Real>::Impl {
   void start_inverse(const Fields<const Real>& q, const Fields<Real>& M_inv, std::ptrdiff_t states, Stream stream) {
     if (dense.states == 0) return start<MassMatrixInverse>({q, M_inv}, states, stream);
     start<Crba>({q, M_inv}, states, stream);
-    launch_dense<Real>(dense, {read(M_inv), M_inv, {}, {}}, states, stream);
+    launch_dense<Real>(dense, DenseArguments<Real>::of_matrices(read(M_inv), M_inv, {}, {}), states, stream);
   }
 
   /// Derivatives of forward dynamics, where v̇ is known.
@@ -108,8 +145,27 @@ struct Batch<Real>::Impl {
       start<ApplyInverse>({read(M_inv), dq, dv}, states, stream);
       return;
     }
-    start<RneaDerivatives>({q, v, vdot, dq, dv, M_inv}, states, stream);
-    launch_dense<Real>(dense, {read(M_inv), M_inv, dq, dv}, states, stream);
+    if (columns.bytes() == 0) {
+      start<RneaDerivatives>({q, v, vdot, dq, dv, M_inv}, states, stream);
+      launch_dense<Real>(dense, DenseArguments<Real>::of_matrices(read(M_inv), M_inv, dq, dv), states, stream);
+      return;
+    }
+    const auto per_state = std::ptrdiff_t(sizeof(Real)) * kColumnNumbers * view.nv;
+    std::ptrdiff_t step = std::ptrdiff_t(columns.bytes()) / per_state;
+    if (step > kTile) step -= step % kTile;
+    const auto from = [](const auto& f, std::ptrdiff_t first) {
+      return std::decay_t<decltype(f)>{f.data + first, f.stride};
+    };
+    for (std::ptrdiff_t first = 0; first < states; first += step) {
+      const std::ptrdiff_t count = std::min(step, states - first);
+      const Fields<Real> between{reinterpret_cast<Real*>(columns.data()), count};
+      start<DerivativeColumns>({from(q, first), from(v, first), from(vdot, first), between}, count, stream);
+      const auto* columns_of_tree = reinterpret_cast<const ColumnOf<Real>*>(column_tree.data());
+      launch_dense<Real>(dense,
+                         DenseArguments<Real>::of_columns(columns_of_tree, read(between), from(M_inv, first),
+                                                          from(dq, first), from(dv, first)),
+                         count, stream);
+    }
   }
 
   std::size_t most_fields() const {
@@ -201,7 +257,9 @@ struct Batch<Real>::Impl {
   TreeViewOf<Real> view;
   ModelViewOf<Real> model_view;
   std::unique_ptr<ArgumentImage<Real>> argument;
-  DeviceMemory image, scratch, buffer;
+  Mapping mapping;
+  DeviceLimbs<Real> limbs;
+  DeviceMemory image, scratch, buffer, limb_nodes, column_tree, columns;
   Cut cut;
   DenseShape dense;
 };

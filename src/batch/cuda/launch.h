@@ -1,6 +1,7 @@
 #pragma once
 
 #include "batch/cuda/dense_kernel.h"
+#include "dynamics/lean_limb_kernel.h"
 
 struct CUstream_st;
 
@@ -43,9 +44,24 @@ void launch(const DeviceTree<Real>& tree, const Cut& cut, const typename Algorit
 template <class Algorithm, class Real>
 bool needs_scratch(const ModelViewOf<Real>& model);
 
+/// Limbs of a model, whose nodes are in device memory.
+template <class Real>
+struct DeviceLimbs {
+  LeanLimbsOf<Real> limbs;
+  const std::byte* nodes = nullptr;
+  int node_bytes = 0;
+};
+/// Whether four threads of a block have room for a state.
+template <class Real>
+bool fits_limbs(const LeanLimbsImage<Real>& image);
+/// Forward dynamics, four threads per state.
+template <class Real>
+void launch_limb_aba(const DeviceLimbs<Real>& limbs, const Cut& cut, const Aba::Arguments<Real>& arguments,
+                     std::ptrdiff_t states, CUstream_st* stream);
+
 /// How mass matrices of n rows are inverted by blocks of threads on a device; no states if they are too large for that.
 template <class Real>
-DenseShape prepare_dense(int n, int device);
+DenseShape prepare_dense(int n, int device, int most_states = 8);
 template <class Real>
 void launch_dense(const DenseShape& shape, const DenseArguments<Real>& arguments, std::ptrdiff_t states,
                   CUstream_st* stream);

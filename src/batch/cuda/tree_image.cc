@@ -1,5 +1,7 @@
 #include "batch/cuda/tree_image.h"
 
+#include <algorithm>
+
 namespace kansetsu::batch::cuda {
 namespace {
 
@@ -50,6 +52,27 @@ class BlockWriter {
   std::vector<std::byte>& block_;
 };
 
+template <class Const>
+std::vector<ColumnOf<Const>> make_columns(const Tree& tree) {
+  std::vector<ColumnOf<Const>> out;
+  if (!tree.simple) return out;
+  std::vector<int> end(tree.bodies.size());
+  for (std::size_t i = tree.bodies.size(); i-- > 0;) {  // bodies are numbered depth first
+    const Body& b = tree.bodies[i];
+    end[i] = std::max(end[i], b.u + b.nu);
+    if (b.parent >= 0) end[std::size_t(b.parent)] = std::max(end[std::size_t(b.parent)], end[i]);
+  }
+  for (std::size_t i = 0; i < tree.bodies.size(); ++i) {
+    const Body& b = tree.bodies[i];
+    for (int k = b.u; k < b.u + b.nu; ++k) {
+      const CoordinateTerm& term = tree.terms[std::size_t(k)];
+      const double rotor = term.ratio * term.ratio * tree.rotor_inertia[std::size_t(k)];
+      out.push_back({b.u, end[i], term.column, Const(rotor)});
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 template <class Const>
@@ -77,6 +100,8 @@ TreeImage<Const> make_tree_image(const Tree& tree) {
     h.lean_nodes = 0;
     h.lean_shape = {};
   }
+  image.columns = make_columns<Const>(tree);
+  image.limbs = make_lean_limbs<Const>(tree);
 
   const TreeView& view = tree.view();
   h.shape = {};

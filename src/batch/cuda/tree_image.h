@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "dynamics/lean_tree.h"
+#include "dynamics/lean_limbs.h"
 #include "kansetsu/base/macros.h"
 #include "model/tree.h"
 
@@ -16,6 +16,16 @@ template <class Const>
 struct LinkOf {
   int body = -1;
   Transform<Const> X_BL;
+};
+
+/// A tree coordinate of a tree without gears. Coordinate r is before coordinate k, that is, it moves what k hangs on, if
+/// r < first of k and k < end of r.
+template <class Const>
+struct ColumnOf {
+  int first = 0;    ///< of the coordinates of its body
+  int end = 0;      ///< one past the last coordinate of what it moves
+  int column = 0;   ///< of v
+  Const rotor = 0;  ///< inertia, in the coordinate of v
 };
 
 /// A model as the threads of a device see it.
@@ -58,6 +68,8 @@ template <class Const>
 struct TreeImage {
   ImageHeader<Const> header;
   std::vector<std::byte> block;
+  std::vector<ColumnOf<Const>> columns;        ///< empty if the tree has gears
+  std::optional<LeanLimbsImage<Const>> limbs;  ///< not in the block: few kernels read them
 
   ModelViewOf<Const> view() const { return header.view(block.data()); }
 };

@@ -31,6 +31,12 @@ TEST_CASE("docs/formats/urdf.md lists exactly the codes of the source") {
   CHECK(codes_in(docs, "\\| (URDF\\d{3}) \\|") == known);
 }
 
+TEST_CASE("docs/formats/mesh.md lists exactly the codes of the source") {
+  const auto known = codes_in(read_file(kRoot / "src/io/mesh_codes.h").text, "\"(MESH\\d{3})\"");
+  CHECK(known.size() > 10);
+  CHECK(codes_in(read_file(kRoot / "docs/formats/mesh.md").text, "\\| (MESH\\d{3}) \\|") == known);
+}
+
 TEST_CASE("codes of diagnostics are written in one file only") {
   for (const auto& entry : std::filesystem::directory_iterator(kRoot / "src/io")) {
     if (!entry.is_regular_file() || entry.path().filename() == "urdf_codes.h") continue;

@@ -103,3 +103,17 @@ TEST_CASE("a written file is whole or not there") {
   fs::remove(file);
   CHECK(find(write_urdf(model, "/no/such/folder/m.urdf"), "URDF044"));
 }
+
+TEST_CASE("shapes that URDF does not have are left out, with a warning that names the link") {
+  const Shape shapes[] = {Plane{}, ConvexHull{{{0, 0, 0}}}, HeightField{}, TriangleMesh{}};
+  for (const Shape& shape : shapes) {
+    ModelDescription model;
+    model.name = "m";
+    model.links = {{.name = "ground", .collisions = {{.shape = shape}}}};
+    const auto text = to_urdf(model);
+    REQUIRE(text);
+    CHECK(text.value->find("collision") == std::string::npos);
+    REQUIRE(find(text.diagnostics, "URDF045"));
+    CHECK(find(text.diagnostics, "URDF045")->path == "link[ground]");
+  }
+}

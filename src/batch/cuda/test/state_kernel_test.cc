@@ -3,13 +3,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <barrier>
 #include <cmath>
-#include <limits>
-
 #include <functional>
+#include <limits>
 #include <memory>
-#include "kansetsu/dynamics/derivatives.h"
+#include <thread>
 
+#include "dynamics/lean_limb_kernel.h"
+#include "kansetsu/dynamics/derivatives.h"
 #include "random_models.h"
 
 /// What a thread of the CUDA back end does, done on the host: the same functions, checked against those for one state.
@@ -89,6 +91,8 @@ class Threads {
     check(what, s, got, Eigen::Map<const Eigen::VectorXd>(rows.data(), rows.size()), tolerance);
   }
 
+  const cuda::TreeImage<Real>& image() const { return image_; }
+
   std::vector<State> states;
   std::vector<Eigen::VectorXd> extra;
 
@@ -108,28 +112,42 @@ class Threads {
   std::vector<std::unique_ptr<std::vector<Real>>> memory_;
 };
 
-/// A block of the dense kernel, its threads one after the other; they meet where loops end.
-template <class Real>
+/// A block of the dense kernel, its threads one after the other in every phase.
+template <bool kColumns, int kFours, class Real>
 void play_block(const cuda::DenseShape& shape, const cuda::DenseArguments<Real>& a, int states) {
   std::vector<cuda::Four<Real>> memory(shape.numbers() / 4 + 1);
+  for (cuda::Four<Real>& four : memory) std::fill_n(four.v, 4, std::numeric_limits<Real>::quiet_NaN());
   for (int first = 0; first < states; first += shape.states) {
-    const auto all = [&](auto&& phase) {
+    cuda::dense_run<kColumns, kFours>(shape.n, a, [&](auto&& phase) {
       for (int thread = 0; thread < shape.threads(); ++thread) {
         const cuda::DenseThread<Real> t(shape, memory[0].v, thread);
         const bool inside = first + t.local_state < states;
         phase(t, inside ? first + t.local_state : states - 1, inside);
       }
-    };
-    using Thread = cuda::DenseThread<Real>;
-    all([&](const Thread& t, int s, bool) { cuda::dense_load(t, cuda::StateOf<const Real>(a.M, s)); });
-    for (int j = shape.n - 1; j > 0; --j) all([&](const Thread& t, int, bool) { cuda::dense_eliminate(t, j); });
-    all([](const Thread& t, int, bool) { cuda::dense_invert_pivot(t); });
-    all([](const Thread& t, int, bool) { cuda::dense_solve(t); });
-    all([&](const Thread& t, int s, bool inside) { cuda::dense_keep(t, inside, cuda::StateOf<Real>(a.M_inv, s)); });
-    all([&](const Thread& t, int s, bool inside) {
-      if (inside) cuda::dense_multiply(t, cuda::StateOf<Real>(a.dq, s));
-      if (inside) cuda::dense_multiply(t, cuda::StateOf<Real>(a.dv, s));
     });
+  }
+}
+
+/// Forward dynamics with four threads per state.
+template <class Real>
+void play_limbs(const LeanLimbsImage<Real>& image, const cuda::Aba::Arguments<Real>& a, int states) {
+  const LeanLimbsOf<Real>& limbs = image.limbs;
+  const std::size_t promised = kernel::LeanStages<Real, Real>::bytes(limbs);
+  for (int s = 0; s < states; ++s) {
+    std::vector<Real> exchange(size_t((limbs.stage_count - 1) * kernel::LeanExchange<Real>::kNumbers * kLeanLanes));
+    std::barrier together(kLeanLanes);
+    std::vector<std::thread> threads;
+    for (int lane = 0; lane < kLeanLanes; ++lane) {
+      threads.emplace_back([&, lane] {
+        std::vector<cuda::Four<Real>> scratch(promised / sizeof(cuda::Four<Real>) + 1);
+        const cuda::StateOf<const Real> q(a.q, s), v(a.v, s), tau(a.tau, s);
+        const auto meet = [&] { together.arrive_and_wait(); };
+        kernel::lean_limb_aba<Real>(limbs, image.nodes.data(), lane, q, v, tau, scratch.data(),
+                                    kernel::LeanExchange<Real>{exchange.data(), kLeanLanes}, true,
+                                    cuda::StateOf<Real>(a.vdot, s), cuda::StateOf<Real>(a.singular, s), meet);
+      });
+    }
+    for (std::thread& t : threads) t.join();
   }
 }
 
@@ -162,9 +180,28 @@ void check_all(const Model& model, std::uint64_t seed, double rounding, double s
   t.template run<cuda::RneaDerivatives>({t.q(), t.v(), {vdot.data, vdot.stride}, dense_q, dense_v, dense_inv});
   const cuda::DenseShape shape = cuda::dense_shape<Real>(nv, 200 * 1024);
   const bool fits = shape.states > 0;
+  auto column_inv = t.out(square), column_q = t.out(square), column_v = t.out(square);
   if (fits) {
     CHECK(shape.state_stride % 32 == 4);
-    play_block<Real>(shape, {{dense_inv.data, dense_inv.stride}, dense_inv, dense_q, dense_v}, Threads<Real>::kStates);
+    using Arguments = cuda::DenseArguments<Real>;
+    const auto read = [](const cuda::Fields<Real>& f) { return cuda::Fields<const Real>{f.data, f.stride}; };
+    constexpr int kStates = Threads<Real>::kStates;
+    play_block<false, 3, Real>(shape, Arguments::of_matrices(read(dense_inv), dense_inv, dense_q, dense_v), kStates);
+    const auto columns = t.out(cuda::kColumnNumbers * nv);
+    const auto& tree = t.image().columns;
+    if (!tree.empty()) {
+      t.template run<cuda::DerivativeColumns>({t.q(), t.v(), read(vdot), columns});
+      play_block<true, 9, Real>(
+          shape, Arguments::of_columns(tree.data(), read(columns), column_inv, column_q, column_v), kStates);
+    } else {
+      column_inv = dense_inv, column_q = dense_q, column_v = dense_v;
+    }
+  }
+  auto limb = t.out(nv), limb_singular = t.out(nv);
+  if (t.image().limbs) {
+    play_limbs<Real>(*t.image().limbs, {t.q(), t.v(), t.x(), limb, limb_singular}, Threads<Real>::kStates);
+  } else {
+    limb = vdot, limb_singular = singular;
   }
 
   Workspace work(model);
@@ -190,6 +227,8 @@ void check_all(const Model& model, std::uint64_t seed, double rounding, double s
     t.check("singular", s, singular, aba_d.forward.singular, 0);
     t.check("lean aba", s, lean, aba_d.forward.vdot, solving);
     t.check("lean singular", s, lean_singular, aba_d.forward.singular, 0);
+    t.check("limb aba", s, limb, aba_d.forward.vdot, solving);
+    t.check("limb singular", s, limb_singular, aba_d.forward.singular, 0);
     t.check_matrix("M⁻¹", s, M_inv, aba_d.dtau, solving);
     t.check_matrix("∂v̇/∂q", s, vdot_q, aba_d.dq, solving);
     t.check_matrix("∂v̇/∂v", s, vdot_v, aba_d.dv, solving);
@@ -197,6 +236,9 @@ void check_all(const Model& model, std::uint64_t seed, double rounding, double s
     t.check_matrix("M⁻¹ by a block", s, dense_inv, aba_d.dtau, solving);
     t.check_matrix("∂v̇/∂q by a block", s, dense_q, aba_d.dq, solving);
     t.check_matrix("∂v̇/∂v by a block", s, dense_v, aba_d.dv, solving);
+    t.check_matrix("M⁻¹ of columns", s, column_inv, aba_d.dtau, solving);
+    t.check_matrix("∂v̇/∂q of columns", s, column_q, aba_d.dq, solving);
+    t.check_matrix("∂v̇/∂v of columns", s, column_v, aba_d.dv, solving);
   }
 }
 
@@ -217,6 +259,22 @@ TEST_CASE("a thread's float results are those for one state within their precisi
     CAPTURE(model.name());
     check_all<float>(model, seed, 2e-5, 2e-2);  // the mass matrix of human28 has a condition number near 1e4
   }
+}
+
+TEST_CASE("legs and arms of a figure are limbs side by side") {
+  const auto image = cuda::make_tree_image<double>(human28().tree());
+  REQUIRE(image.limbs);
+  const LeanLimbsOf<double>& limbs = image.limbs->limbs;
+  CHECK(limbs.trunk().node_count == 7);  // base, waist and neck
+  REQUIRE(limbs.stage_count == 2);
+  CHECK(limbs.stages[1].tree.node_count == 7);
+  CHECK(limbs.stages[1].carrier[0] != limbs.stages[1].carrier[2]);  // pelvis and chest
+  for (int lane = 1; lane < kLeanLanes; ++lane) {
+    const std::byte* nodes = image.limbs->nodes.data();
+    const LeanTreeViewOf<double> first = limbs.tree(1, 0, nodes), other = limbs.tree(1, lane, nodes);
+    for (int i = 0; i < first.node_count; ++i) CHECK(first.nodes[i].kind == other.nodes[i].kind);
+  }
+  CHECK(!cuda::make_tree_image<double>(chain(8).tree()).limbs);
 }
 
 TEST_CASE("an image holds the tree") {

@@ -1,0 +1,141 @@
+/// kansetsu ik MODEL --target FRAME:pose …: configurations that bring frames where they shall be. JSON out.
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "cli/arguments.h"
+#include "cli/ik_request.h"
+#include "cli/input.h"
+#include "cli/json_reader.h"
+#include "cli/json_writer.h"
+#include "cli/load_model.h"
+#include "cli/output.h"
+#include "kansetsu/io/recording.h"
+#include "kansetsu/model/configuration.h"
+#include "kansetsu/model/joint_values.h"
+
+namespace kansetsu::cli {
+namespace {
+
+struct Options {
+  ModelSource model;
+  std::vector<std::string> targets;
+  std::string in, out = "-", record;
+  int starts = 0, solutions = 1;
+  bool no_limits = false;
+};
+
+void write_configuration(JsonWriter& json, const Model& model, const Eigen::VectorXd& q) {
+  if (model.base() == Base::kFree) {
+    json.key("base").begin_object();
+    json.key("p").value(q.head(3)).key("quat_xyzw").value(q.segment(3, 4)).end_object();
+  }
+  json.key("q").begin_object();
+  const std::vector<std::vector<double>> values = joint_values(model, q);
+  for (int j = 0; j < model.joint_count(); ++j) {
+    const std::vector<double>& x = values[std::size_t(j)];
+    if (x.empty()) continue;
+    json.key(model.joint(JointId(j)).name);
+    if (x.size() == 1)
+      json.value(x.front());
+    else
+      json.array(x);
+  }
+  json.end_object();
+}
+
+void write_report(JsonWriter& json, const Model& model, const ik::Report& report) {
+  json.begin_object().entry("status", ik::to_string(report.status)).entry("distance", report.distance);
+  json.entry("iterations", report.iterations).entry("starts", report.starts);
+  json.entry("manipulability", report.manipulability);
+  write_configuration(json, model, report.q);
+  json.key("tasks").begin_array();
+  for (const ik::TaskReport& t : report.tasks) {
+    json.line().begin_object().entry("name", t.name).entry("error", t.error).entry("met", t.met).end_object();
+  }
+  json.end_array().key("active_limits").begin_array();
+  for (const int v : report.active_limits) json.value(model.dof_names()[std::size_t(v)]);
+  json.end_array().end_object();
+}
+
+/// The way from the start to the solution in one second, at rest at both ends.
+void write_motion(const std::string& file, const Model& model, const Eigen::VectorXd& start,
+                  const Eigen::VectorXd& end) {
+  io::Recording recording;
+  recording.header.figures.push_back({model.name(), model});
+  recording.header.notes = {{"program", "kansetsu ik"}};
+  constexpr int kFrames = 60;
+  const Eigen::VectorXd way = difference(model, start, end);
+  for (int i = 0; i <= kFrames; ++i) {
+    const double t = double(i) / kFrames, s = t * t * (3 - 2 * t);
+    io::RecordedFrame frame{.time = t};
+    State state(model);
+    state.q = interpolate(model, start, end, s);
+    state.v = (6 * t * (1 - t)) * way;
+    frame.states.push_back(std::move(state));
+    recording.frames.push_back(std::move(frame));
+  }
+  const std::vector<Diagnostic> problems = io::write_recording(recording, file);
+  if (has_errors(problems)) throw Failure(kBadFile, to_string(problems));
+}
+
+Exit run_ik(const Options& options) {
+  const Model model = model_or_fail(options.model);
+  if (options.in.empty() && options.targets.empty()) {
+    throw Failure(kBadUsage, "nothing to do: give --target FRAME:pose, or a request with --in FILE");
+  }
+  IkRequest request(model);
+  if (!options.in.empty()) {
+    const std::string source = options.in == "-" ? "standard input" : options.in;
+    request = read_ik_request(parse_json(read_input(options.in), source), model, source);
+  }
+  for (const std::string& text : options.targets) {
+    request.problem.add(parse_target(text, model), {.name = text.substr(0, text.rfind(':'))});
+  }
+  if (options.starts > 0) request.options.starts = options.starts;
+  if (options.no_limits) request.options.limits = false;
+
+  ik::Solver solver(model, request.problem, request.options);
+  std::vector<ik::Report> found;
+  if (options.solutions > 1)
+    found = solver.solve_all(request.start, std::max(request.options.starts, 10 * options.solutions));
+  if (int(found.size()) > options.solutions) found.resize(std::size_t(options.solutions));
+  if (found.empty()) found.push_back(solver.solve(request.start));
+
+  Output out(options.out);
+  JsonWriter json;
+  if (options.solutions > 1) {
+    json.begin_object().key("solutions").begin_array();
+    for (const ik::Report& report : found) write_report(json.line(), model, report);
+    json.end_array().end_object();
+  } else {
+    write_report(json, model, found.front());
+  }
+  out.write(json.take() + "\n");
+  out.commit();
+  if (!options.record.empty()) write_motion(options.record, model, request.start, found.front().q);
+  return found.front().solved() ? kOk : kNumerical;
+}
+
+}  // namespace
+
+Runner declare_ik(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("MODEL", options->model.name, kModelHelp)->required()->type_name("");
+  app.add_option("--target", options->targets, "FRAME:x,y,z, FRAME:x,y,z,roll,pitch,yaw or FRAME:x,y,z,qx,qy,qz,qw")
+      ->type_name("FRAME:POSE")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--in", options->in, "request with tasks, start and options as JSON; - is standard input")
+      ->type_name("FILE");
+  app.add_option("--out", options->out, "reply; standard output by default")->type_name("FILE");
+  app.add_option("--record", options->record, "write the way from the start to the solution: .mcap, .csv, .npz or .glb")
+      ->type_name("FILE");
+  app.add_option("--starts", options->starts, "starting points to try; 20 by default")->type_name("N");
+  app.add_option("--solutions", options->solutions, "as many different ones as are found, up to N")->type_name("N");
+  app.add_flag("--no-limits", options->no_limits, "leave the model's limits out of account");
+  add_base_option(app, options->model.base);
+  return [options] { return run_ik(*options); };
+}
+
+}  // namespace kansetsu::cli

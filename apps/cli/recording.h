@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kansetsu/io/recording.h"
+#include "kansetsu/sim/world.h"
+
+namespace kansetsu::cli {
+
+/// Writes a world to files, frame by frame.
+class WorldRecorder {
+ public:
+  /// @param rate  frames per second; 0: every step. Recordings that the scene asks for come with their own.
+  WorldRecorder(const World& world, const SceneDescription& scene, const std::vector<std::string>& files, double rate);
+
+  void add(const World& world);  ///< the present moment, if it is due
+  void finish();                 ///< throws Failure with what could not be written
+
+ private:
+  struct File {
+    std::string name;
+    std::unique_ptr<io::Recorder> recorder;
+    double rate = 0, next = 0;
+  };
+  void open(const World& world, const SceneDescription& scene, const std::string& name, double rate);
+  void fill(const World& world);
+
+  std::vector<File> files_;
+  io::RecordedFrame frame_;
+  std::size_t events_ = 0;  ///< already told
+};
+
+}  // namespace kansetsu::cli

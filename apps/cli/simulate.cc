@@ -1,0 +1,162 @@
+/// kansetsu simulate SCENE: lets time pass in a world and tells what happened.
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "cli/arguments.h"
+#include "cli/json_writer.h"
+#include "cli/load_scene.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/recording.h"
+#include "cli/table.h"
+#include "kansetsu/sim/world.h"
+
+namespace kansetsu::cli {
+namespace {
+
+struct Options {
+  std::string scene;
+  std::optional<double> duration, step;
+  std::optional<std::uint64_t> seed;
+  std::vector<std::string> records;
+  double rate = 0;
+  int threads = 1;
+  bool json = false;
+};
+
+struct Summary {
+  double seconds = 0, wall = 0;
+  double energy_start = 0, energy_end = 0;
+};
+
+double total_energy(const World& world) { return world.kinetic_energy() + world.potential_energy(); }
+
+/// What the ledger of works and impacts does not explain.
+double energy_error(const World& world, const Summary& s) {
+  const WorldTotals& t = world.totals();
+  return s.energy_end - s.energy_start - (t.work_torque + t.work_contact + t.work_connection + t.impact_energy);
+}
+
+std::string tier_text(const WorldTotals& t) {
+  return fmt::format("fast {}, active set {}, complementarity {}, best {}", t.tiers[1], t.tiers[2], t.tiers[3],
+                     t.tiers[4]);
+}
+
+void print_summary(const World& world, const Summary& s, Output& out) {
+  const WorldTotals& t = world.totals();
+  const auto number = [](const char* format, double x) { return fmt::format(fmt::runtime(format), x); };
+  std::vector<std::vector<std::string>> rows{
+      {"simulated", number("{:.6g} s", s.seconds)},
+      {"steps", fmt::format("{}", t.steps)},
+      {"speed", fmt::format("{:.4g} steps/s, {:.3g} × real time", double(t.steps) / s.wall, s.seconds / s.wall)},
+      {"contacts", number("{:.3g} per step", t.steps ? double(t.contacts) / double(t.steps) : 0)},
+      {"solved by", tier_text(t)},
+      {"impacts", fmt::format("{}, {:.6g} J", t.impacts, t.impact_energy)},
+      {"worst residual", number("{:.3g}", t.worst_residual)},
+      {"deepest penetration", number("{:.3g} m", t.worst_penetration)},
+      {"largest gap", fmt::format("{:.3g} m, {:.3g} rad", t.worst_gap, t.worst_angle)},
+      {"energy", fmt::format("{:.6g} → {:.6g} J", s.energy_start, s.energy_end)},
+      {"  work of torques", number("{:.6g} J", t.work_torque)},
+      {"  work of contacts", number("{:.6g} J", t.work_contact)},
+      {"  work of connections", number("{:.6g} J", t.work_connection)},
+      {"  impacts", number("{:.6g} J", t.impact_energy)},
+      {"  unexplained", number("{:.3g} J", energy_error(world, s))},
+      {"state", fmt::format("{:016x}", world.hash())}};
+  out.write(table(rows));
+  if (world.events().empty()) return;
+  out.write("\nEvents\n");
+  std::vector<std::vector<std::string>> events;
+  for (const Event& e : world.events()) {
+    events.push_back({fmt::format("{:.6g} s", e.time), to_string(e.kind), e.name, e.detail});
+  }
+  out.write(table(events));
+}
+
+std::string json_summary(const World& world, const Summary& s) {
+  const WorldTotals& t = world.totals();
+  JsonWriter json;
+  json.begin_object();
+  json.entry("status", world.status() == WorldStatus::kFailed ? "failed" : "ok").entry("failure", world.failure());
+  json.entry("seconds", s.seconds).entry("steps", double(t.steps)).entry("wall_seconds", s.wall);
+  json.entry("steps_per_second", double(t.steps) / s.wall);
+  json.entry("contacts", double(t.contacts)).entry("impacts", double(t.impacts));
+  json.key("tiers").begin_object();
+  json.entry("none", double(t.tiers[0])).entry("fast", double(t.tiers[1])).entry("active_set", double(t.tiers[2]));
+  json.entry("complementarity", double(t.tiers[3])).entry("best", double(t.tiers[4])).end_object();
+  json.entry("worst_residual", t.worst_residual).entry("penetration", t.worst_penetration);
+  json.entry("gap", t.worst_gap).entry("gap_angle", t.worst_angle);
+  json.key("energy").begin_object();
+  json.entry("start", s.energy_start).entry("end", s.energy_end).entry("work_torque", t.work_torque);
+  json.entry("work_contact", t.work_contact).entry("work_connection", t.work_connection);
+  json.entry("impact", t.impact_energy).entry("unexplained", energy_error(world, s)).end_object();
+  json.key("events").begin_array();
+  for (const Event& e : world.events()) {
+    json.begin_object().entry("time", e.time).entry("kind", to_string(e.kind)).entry("name", e.name);
+    json.entry("detail", e.detail).end_object();
+  }
+  json.end_array();
+  json.entry("hash", fmt::format("{:016x}", world.hash())).end_object();
+  return json.take() + "\n";
+}
+
+Exit simulate(const Options& options) {
+  SceneDescription scene = scene_or_fail(options.scene);
+  if (options.step) scene.time_step = *options.step;
+  if (options.duration) scene.duration = *options.duration;
+  if (options.seed) scene.seed = *options.seed;
+  World world = world_or_fail(scene, options.threads);
+  WorldRecorder recorder(world, scene, options.records, options.rate);
+
+  Summary summary;
+  summary.energy_start = total_energy(world);
+  const auto start = std::chrono::steady_clock::now();
+  const double steps = std::ceil(scene.duration / scene.time_step - 1e-9);
+  {
+    Progress progress("simulating " + options.scene, std::size_t(steps));
+    recorder.add(world);
+    std::size_t count = 0;
+    while (world.status() == WorldStatus::kRunning && world.time() < scene.duration - 0.5 * scene.time_step) {
+      world.step();
+      recorder.add(world);
+      if (++count % 64 == 0) progress.done(count);
+    }
+  }
+  summary.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  summary.seconds = world.time();
+  summary.energy_end = total_energy(world);
+  recorder.finish();
+
+  Output out;
+  if (options.json)
+    out.write(json_summary(world, summary));
+  else
+    print_summary(world, summary, out);
+  out.commit();
+  if (world.status() != WorldStatus::kFailed) return kOk;
+  fmt::print(stderr, "kansetsu simulate: the world stopped {}\n", world.failure());
+  return kNumerical;
+}
+
+}  // namespace
+
+Runner declare_simulate(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("SCENE", options->scene,
+                 "a scene (.toml), an MJCF or URDF file, or a built-in figure, which stands on a floor")
+      ->required()
+      ->type_name("");
+  app.add_option("--duration", options->duration, "simulated seconds; the scene's by default")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--step", options->step, "time step in seconds; the scene's by default")->check(CLI::PositiveNumber);
+  app.add_option("--record", options->records, "write what happens: .mcap, .csv, .npz or .glb; may be repeated");
+  app.add_option("--rate", options->rate, "recorded frames per second; 0: every step")->check(CLI::NonNegativeNumber);
+  app.add_option("--seed", options->seed, "of all random numbers; the scene's by default");
+  app.add_option("--threads", options->threads, "how many to use; the result is the same")->check(CLI::Range(1, 256));
+  app.add_flag("--json", options->json, "print the summary as JSON");
+  return [options] { return simulate(*options); };
+}
+
+}  // namespace kansetsu::cli

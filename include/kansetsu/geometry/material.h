@@ -1,0 +1,62 @@
+#pragma once
+
+#include <vector>
+
+#include "kansetsu/base/id.h"
+
+/// What surfaces are made of, as far as contact is concerned.
+namespace kansetsu {
+
+struct ContactMaterial {
+  double mu_s = 0.8;       ///< static friction
+  double mu_d = 0.6;       ///< dynamic friction
+  double restitution = 0;  ///< 0…1
+  double spin_radius = 0;  ///< radius of the patch that resists spin where the contact is a point [m]
+  friend bool operator==(const ContactMaterial&, const ContactMaterial&) = default;
+};
+
+using MaterialId = Id<struct MaterialTag>;
+
+/// How one number of a pair follows from those of the two materials.
+enum class CombineRule { kGeometricMean, kMean, kMinimum, kMaximum };
+
+struct CombineRules {
+  CombineRule friction = CombineRule::kGeometricMean;
+  CombineRule restitution = CombineRule::kGeometricMean;
+  CombineRule spin_radius = CombineRule::kMaximum;
+};
+
+ContactMaterial combine(const ContactMaterial& a, const ContactMaterial& b, const CombineRules& rules = {});
+
+/// The materials of a world and, worked out beforehand, those of all pairs. Material 0 is always there: the default.
+class MaterialTable {
+ public:
+  explicit MaterialTable(const CombineRules& rules = {});
+
+  /// Throws Error unless all numbers are finite and ≥ 0, mu_d ≤ mu_s and restitution ≤ 1.
+  MaterialId add(const ContactMaterial& material);
+  void set(MaterialId id, const ContactMaterial& material);
+  /// In place of what the rules say, in both orders; a pair of a material with itself is a pair like others.
+  void set_pair(MaterialId a, MaterialId b, const ContactMaterial& material);
+
+  int size() const { return int(materials_.size()); }
+  const ContactMaterial& material(MaterialId id) const;
+  /// O(1), checks nothing.
+  const ContactMaterial& pair(MaterialId a, MaterialId b) const {
+    return pairs_[std::size_t(a.value()) * materials_.size() + std::size_t(b.value())].value;
+  }
+
+ private:
+  struct Pair {
+    ContactMaterial value;
+    bool overridden = false;
+  };
+  void check_id(const char* function, MaterialId id) const;
+  Pair& entry(int a, int b) { return pairs_[std::size_t(a) * materials_.size() + std::size_t(b)]; }
+
+  CombineRules rules_;
+  std::vector<ContactMaterial> materials_;
+  std::vector<Pair> pairs_;  ///< size × size
+};
+
+}  // namespace kansetsu

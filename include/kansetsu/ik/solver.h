@@ -1,0 +1,122 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "kansetsu/ik/task.h"
+
+/// Inverse kinematics of any model: tasks with weights and strict priorities, under limits.
+///
+///     ik::Problem problem;
+///     problem.add(ik::PoseTask{ik::frame_on(model, "hand"), X_WH});
+///     problem.add(ik::PostureTask{rest}, {.level = 1});        // as far as the hand allows
+///     ik::Solver solver(model, problem);
+///     const ik::Report report = solver.solve(q_start);         // report.q, report.status, …
+namespace kansetsu::ik {
+
+struct TaskOptions {
+  int level = 0;            ///< 0 first; a level never disturbs those before it
+  double weight = 1;        ///< against the other tasks of its level
+  double tolerance = 1e-8;  ///< the task is met when its error is no longer than this [m, rad]
+  std::string name{};       ///< in reports; "task 0" and so on if empty
+};
+
+struct Problem {
+  struct Item {
+    AnyTask task;
+    TaskOptions options{};
+  };
+  std::vector<Item> items{};
+  std::vector<Clearance> clearances{};
+
+  Problem& add(AnyTask task, TaskOptions options = {}) {
+    items.push_back({std::move(task), std::move(options)});
+    return *this;
+  }
+};
+
+/// Limits of a ball joint: swing within an ellipse, (x/swing_x)² + (y/swing_y)² ≤ 1 of the swing's rotation vector, and twist.
+struct BallLimit {
+  JointId joint{0};
+  double swing_x = kInfinity, swing_y = kInfinity;
+  double twist_lower = -kInfinity, twist_upper = kInfinity;
+};
+
+struct Options {
+  bool limits = true;                    ///< keep the model's position limits
+  std::vector<BallLimit> ball_limits{};  ///< in place of those of the model
+  int iterations = 100;                  ///< most per start
+  int starts = 1;                        ///< more: other starting points, where the first does not lead to a solution
+  double largest_step = 0.5;             ///< of a coordinate in one iteration [rad, m]
+  double damping = 0.05;                 ///< relative to the squared error
+};
+
+enum class Status {
+  kSolved,        ///< every task of the first level is met, later levels as far as the earlier ones allow
+  kLimitsActive,  ///< as near as the limits allow; without them it could go on
+  kUnreachable,   ///< as near as the mechanism reaches from where it began: report.distance says how near
+  kNotConverged,  ///< out of iterations while still coming nearer
+};
+const char* to_string(Status status);
+
+struct TaskReport {
+  std::string name;
+  double error = 0;  ///< unweighted by TaskOptions::weight [m, rad]
+  bool met = false;
+};
+
+struct Report {
+  Status status = Status::kNotConverged;
+  Eigen::VectorXd q;
+  int iterations = 0;  ///< of all starts
+  int starts = 0;
+  double distance = 0;             ///< length of the first level's error [m, rad]
+  std::vector<TaskReport> tasks;   ///< in the order of the problem
+  std::vector<int> active_limits;  ///< coordinates of v that are at a limit
+  double manipulability = 0;       ///< of the first task's frame; 0 if it has none
+  std::vector<double> errors;      ///< length of all errors before each iteration of the best start
+
+  bool solved() const { return status == Status::kSolved; }
+};
+
+/// Holds the memory for one problem on one model; one thread at a time. Targets may be changed between calls.
+class Solver {
+ public:
+  Solver(const Model& model, Problem problem, Options options = {});
+  Solver(Solver&&) noexcept;
+  Solver& operator=(Solver&&) noexcept;
+  ~Solver();
+
+  /// Tasks may be given other numbers, never other types or frames' counts.
+  Problem& problem();
+
+  /// From a configuration (quaternions are normalised; clamped to the limits first). Throws Error if it is not finite.
+  Report solve(const VectorRef& start);
+  /// The same into a report that is used again: allocates nothing once it has been filled by the same solver.
+  void solve(const VectorRef& start, Report& report);
+
+  /// Solutions that differ by more than `apart` in some coordinate, as many as are found from `starts` starting points, nearest
+  /// to the start first.
+  std::vector<Report> solve_all(const VectorRef& start, int starts, double apart = 0.1);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// A frame along a path of poses, configurations without jumps.
+struct PathOptions {
+  double largest_change = 0.2;  ///< of a coordinate between two poses [rad, m]
+  double finest = 1.0 / 64;     ///< parts of the way between two poses that are tried before giving up
+};
+struct PathReport {
+  std::vector<Eigen::VectorXd> q;  ///< one per pose that was reached
+  int reached = 0;                 ///< poses
+  bool complete = false;
+  std::string reason;  ///< why it ended early
+};
+/// Follows the poses with the frame; between them straight lines and slerps. @param start  its pose should be the first one
+PathReport follow(const Model& model, const FrameOn& frame, const std::vector<Transform<>>& path,
+                  const VectorRef& start, const Options& options = {}, const PathOptions& path_options = {});
+
+}  // namespace kansetsu::ik

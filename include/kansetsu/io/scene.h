@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "kansetsu/model/scene.h"
+
+/// Scene files in TOML. Every key and every SCENEnnn code: docs/formats/scene.md.
+namespace kansetsu::io {
+
+/// Reads and validates a scene: TOML, or MJCF if the file holds that. Figures from URDF and MJCF files are read along. Never
+/// throws for what is in the files, and reports every problem at once.
+Loaded<SceneDescription> read_scene(const std::filesystem::path& file);
+/// The same for TOML text in memory; `file_name` stands in diagnostics, and names of files start from its folder.
+Loaded<SceneDescription> parse_scene(std::string_view text, const std::string& file_name = {});
+
+/// The scene as TOML text with all its models in it; parse_scene gives the same scene back.
+Loaded<std::string> to_scene(const SceneDescription& scene);
+/// Writes to_scene() so that no half-written file is ever seen.
+std::vector<Diagnostic> write_scene(const SceneDescription& scene, const std::filesystem::path& file);
+
+enum class FileFormat { kUrdf, kMjcf, kScene };
+/// What a file holds, by its beginning, or by its ending where the beginning does not tell.
+FileFormat find_format(const std::filesystem::path& file);
+
+}  // namespace kansetsu::io

@@ -1,0 +1,130 @@
+#include "constraint/bilateral.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kansetsu {
+namespace {
+
+/// Pivots below this share of their row's diagonal are rounding errors of dependent rows (spec/dynamics.md §7).
+constexpr double kDependent = 1e-11;
+/// Rows that answer forces by so little, beside the strongest, are directions in which nothing can move: squares of
+/// rounding errors of their Jacobians.
+constexpr double kImmovable = 1e-26;
+
+}  // namespace
+
+void BilateralElimination::reserve(int bilateral_rows, int rows) {
+  if (bilateral_rows <= C_.rows() && rows <= T_.cols()) return;
+  const long nb = std::max<long>(bilateral_rows, C_.rows()), n = std::max<long>(rows, T_.cols());
+  C_.resize(nb, nb);
+  N_.resize(nb, nb);
+  T_.resize(nb, n);
+  pivot_.resize(size_t(nb));
+  s_.resize(nb);
+  work_.resize(nb);
+  diagonal_.resize(nb);
+}
+
+/// B = C·Cᵀ, the row with the largest share of its own diagonal left first.
+void BilateralElimination::factorise(const double* G, int stride) {
+  double strongest = 0;
+  for (int i = 0; i < nb_; ++i) strongest = std::max(strongest, diagonal_[i] = G[i * stride + i]);
+  C_.topLeftCorner(nb_, nb_).setZero();
+  rank_ = 0;
+  for (int k = 0; k < nb_; ++k) {
+    int best = -1;
+    double share = kDependent;
+    for (int i = 0; i < nb_; ++i) {
+      const double whole = G[i * stride + i];
+      if (whole > kImmovable * strongest && diagonal_[i] > share * whole) best = i, share = diagonal_[i] / whole;
+    }
+    if (best < 0) return;
+    const double root = std::sqrt(diagonal_[best]);
+    for (int i = 0; i < nb_; ++i) {
+      if (diagonal_[i] < 0) continue;  // taken
+      double value = G[i * stride + best];
+      for (int j = 0; j < k; ++j) value -= C_(i, j) * C_(best, j);
+      C_(i, k) = value / root;
+      diagonal_[i] = std::max(diagonal_[i] - C_(i, k) * C_(i, k), 0.0);
+    }
+    diagonal_[best] = -1;
+    pivot_[size_t(k)] = best;
+    ++rank_;
+  }
+}
+
+void BilateralElimination::normal_matrix() {
+  for (int i = 0; i < rank_; ++i) {
+    for (int j = 0; j <= i; ++j) {
+      double sum = C_.col(i).head(nb_).dot(C_.col(j).head(nb_));
+      for (int k = 0; k < j; ++k) sum -= N_(i, k) * N_(j, k);
+      N_(i, j) = i == j ? std::sqrt(std::max(sum, 0.0)) : sum / N_(j, j);
+    }
+  }
+}
+
+void BilateralElimination::eliminate(double* G, int stride, int bilateral_rows, int rows) {
+  reserve(bilateral_rows, rows);
+  nb_ = bilateral_rows;
+  nr_ = rows - bilateral_rows;
+  factorise(G, stride);
+  if (rank_ < nb_) normal_matrix();
+  for (int k = 0; k < rank_; ++k) {
+    const int p = pivot_[size_t(k)];
+    T_.row(k).head(nr_) = Eigen::Map<const Eigen::RowVectorXd>(G + p * stride + nb_, nr_);
+    for (int j = 0; j < k; ++j) T_.row(k).head(nr_) -= C_(p, j) * T_.row(j).head(nr_);
+    T_.row(k).head(nr_) /= C_(p, k);
+  }
+  for (int r = 0; r < nr_; ++r) {
+    Eigen::Map<Eigen::RowVectorXd> row(G + (nb_ + r) * stride + nb_, nr_);
+    for (int k = 0; k < rank_; ++k) row -= T_(k, r) * T_.row(k).head(nr_);
+  }
+}
+
+double BilateralElimination::hold(const double* y_b, double* y_r) {
+  for (int k = 0; k < rank_; ++k) {
+    const int p = pivot_[size_t(k)];
+    double value = y_b[p];
+    for (int j = 0; j < k; ++j) value -= C_(p, j) * s_[j];
+    s_[k] = value / C_(p, k);
+  }
+  double left = 0;
+  for (int i = 0; rank_ < nb_ && i < nb_; ++i) {
+    double value = y_b[i];
+    for (int k = 0; k < rank_; ++k) value -= C_(i, k) * s_[k];
+    left = std::max(left, std::abs(value));
+  }
+  for (int k = 0; k < rank_; ++k) {
+    for (int r = 0; r < nr_; ++r) y_r[r] -= T_(k, r) * s_[k];
+  }
+  return left;
+}
+
+void BilateralElimination::forces(const double* f_r, double* f_b) const {
+  Eigen::VectorXd& x = work_;
+  for (int k = 0; k < rank_; ++k) {
+    double value = s_[k];
+    for (int r = 0; r < nr_; ++r) value += T_(k, r) * f_r[r];
+    x[k] = value;
+  }
+  if (rank_ == nb_) {  // C is a permuted triangle: Cᵀ·f = x
+    for (int k = rank_ - 1; k >= 0; --k) {
+      double value = x[k];
+      for (int j = k + 1; j < rank_; ++j) value += C_(pivot_[size_t(j)], k) * f_b[pivot_[size_t(j)]];
+      f_b[pivot_[size_t(k)]] = -value / C_(pivot_[size_t(k)], k);
+    }
+    return;
+  }
+  for (int i = 0; i < rank_; ++i) {  // (Cᵀ·C)⁻¹·x by its factor
+    for (int k = 0; k < i; ++k) x[i] -= N_(i, k) * x[k];
+    x[i] /= N_(i, i);
+  }
+  for (int i = rank_ - 1; i >= 0; --i) {
+    for (int k = i + 1; k < rank_; ++k) x[i] -= N_(k, i) * x[k];
+    x[i] /= N_(i, i);
+  }
+  for (int i = 0; i < nb_; ++i) f_b[i] = -C_.row(i).head(rank_).dot(x.head(rank_));
+}
+
+}  // namespace kansetsu

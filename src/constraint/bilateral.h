@@ -1,0 +1,40 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+namespace kansetsu {
+
+/// Bilateral constraints, eliminated: the first `nb` rows of a Delassus matrix G = [B Rᵀ; R …] are held, whatever force it
+/// takes. B may be rank deficient (redundant loops): B = C·Cᵀ by a pivoted Cholesky factor, forces are those of least norm.
+/// spec/dynamics.md §7, spec/rotations_ik_contact.md §3.
+class BilateralElimination {
+ public:
+  void reserve(int bilateral_rows, int rows);
+
+  /// Factorises B and replaces the rest of G by what it is with the first rows held: G_rr − R·B⁺·Rᵀ.
+  void eliminate(double* G, int stride, int bilateral_rows, int rows);
+  int rank() const { return rank_; }
+  int count() const { return nb_; }
+
+  /// How far the first rows are from what is wanted, y_b; changes the others accordingly: y_r −= R·B⁺·y_b.
+  /// @return the largest part of y_b that no force can change (inconsistent constraints)
+  double hold(const double* y_b, double* y_r);
+  /// Forces of the first rows that make up for the last hold() and for forces f_r on the others: −B⁺·(y_b + Rᵀ·f_r).
+  void forces(const double* f_r, double* f_b) const;
+
+ private:
+  using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  void factorise(const double* G, int stride);
+  void normal_matrix();
+
+  int nb_ = 0, nr_ = 0, rank_ = 0;
+  Matrix C_;  ///< nb × rank; row pivot_[k] is the first with column k
+  Matrix T_;  ///< rank × nr: Rᵀ = C·T
+  Matrix N_;  ///< Cholesky factor of Cᵀ·C, only if the rank is deficient
+  std::vector<int> pivot_;
+  Eigen::VectorXd s_, diagonal_;
+  mutable Eigen::VectorXd work_;
+};
+
+}  // namespace kansetsu

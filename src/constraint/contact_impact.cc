@@ -1,0 +1,202 @@
+#include <algorithm>
+#include <cmath>
+
+#include "constraint/contact_impl.h"
+
+namespace kansetsu {
+
+using kernel::BoundWork;
+using kernel::ContactWork;
+using kernel::PatchWork;
+
+namespace {
+
+struct Impact {
+  const ContactProblem& problem;
+  const ContactOptions& options;
+  const double* u;  ///< velocities before
+  double v_rest;
+};
+
+/// Touching vertices, velocities after the impact as targets; factor: what the energy guard leaves of the restitution.
+/// @return whether a vertex approaches
+bool prepare_patch(const Impact& s, const ContactPatch& patch, double factor, PatchWork& p) {
+  const double* u = s.u + patch.row;
+  bool touches[ContactPatch::kMaxVertices];
+  for (int i = 0; i < patch.vertex_count; ++i) touches[i] = patch.vertices[std::size_t(i)].gap < s.options.tol_gap;
+  contact::collect(patch, touches, p);
+  bool approaches = false;
+  for (int i = 0; i < p.count; ++i) {
+    const double un = contact::vertex_velocity(patch, u, patch.vertices[p.id[i]]);
+    p.t[i] = un < -s.v_rest ? -factor * patch.restitution * un : 0.0;
+    approaches = approaches || un < -s.options.v_impact;
+  }
+  contact::fit_targets(p);
+  p.mode = p.count == 0   ? ContactMode::kOpen
+           : p.count == 1 ? ContactMode::kPoint
+           : p.spans      ? ContactMode::kSurface
+                          : ContactMode::kLine;
+  p.i0 = 0, p.i1 = p.mode == ContactMode::kLine ? 1 : 0;
+  p.slip = SlipMode::kStick;
+  p.newton = p.stopped = p.given = p.spin = p.slid = false;
+  p.mu_hold = patch.mu_static, p.mu_slip = std::min(patch.mu_dynamic, patch.mu_static);
+  for (int i = 0; i < 3; ++i) p.omega[i] = 0;
+  p.p0[0] = p.p0[1] = 0;
+  for (int i = 0; i < p.count; ++i) p.p0[0] += p.x[i] / p.count, p.p0[1] += p.y[i] / p.count;
+  for (double& f : p.f) f = 0;
+  return approaches;
+}
+
+/// Joint limits that are reached. @return whether one approaches
+bool prepare_bounds(const Impact& s, double factor, ContactWork& k) {
+  k.bound_count = 0;
+  bool approaches = false;
+  for (const BoundedRow& row : s.problem.bounded) {
+    if (!row.has_gap || row.gap > s.options.tol_gap) continue;
+    BoundWork& b = k.bounds[k.bound_count++];
+    b = {};
+    const double u = s.u[row.row];
+    b.row = row.row, b.lower = row.lower, b.upper = std::numeric_limits<double>::infinity();
+    b.t = u < -s.v_rest ? -factor * row.restitution * u : 0.0;
+    approaches = approaches || u < -s.options.v_impact;
+  }
+  return approaches;
+}
+
+/// One solve for all that is prepared, by the tiers of a time step.
+ContactTier solve(const ContactOptions& options, ContactWork& k) {
+  const kernel::ContactKernels& kernels = kernel::contact_kernels();
+  for (int i = 0; i < k.n; ++i) k.start[i] = 0;
+  if (options.start <= ContactTier::kFast && kernels.fast(k)) return ContactTier::kFast;
+  if (options.start <= ContactTier::kActiveSet && kernels.active_set(k)) return ContactTier::kActiveSet;
+  return kernels.complementarity(k) ? ContactTier::kComplementarity : ContactTier::kBest;
+}
+
+/// ½·Λᵀ·(u⁻ + u⁺): what the impulses do to the kinetic energy.
+double work_of(const ContactWork& k, const double* u, const double* outcome, int row, int rows) {
+  double sum = 0;
+  for (int i = row; i < row + rows; ++i) sum += 0.5 * k.f[i] * (u[i] + outcome[i]);
+  return sum;
+}
+
+struct Solved {
+  ContactTier tier = ContactTier::kNone;
+  double energy = 0;
+};
+
+/// All at once. `only`: index of the one patch that takes part, −1: all.
+Solved attempt(const Impact& s, double factor, int only, ContactWork& k) {
+  for (std::size_t i = 0; i < s.problem.patches.size(); ++i) {
+    prepare_patch(s, s.problem.patches[i], factor, k.patches[i]);
+    if (only >= 0 && int(i) != only) {
+      k.patches[i].count = 0;
+      k.patches[i].mode = ContactMode::kOpen;
+    }
+  }
+  if (only < 0) prepare_bounds(s, factor, k);
+  Solved r;
+  r.tier = solve(s.options, k);
+  r.energy = work_of(k, s.u, k.w, 0, k.n);
+  return r;
+}
+
+/// Newton's law with stick can create energy; then the restitution is cut by one common factor until it does not.
+Solved guarded(const Impact& s, int only, ContactWork& k, double& factor) {
+  factor = 1;
+  Solved r = attempt(s, 1, only, k);
+  double scale = 0;
+  for (int i = 0; i < k.n; ++i) scale += std::abs(k.f[i] * s.u[i]);
+  const double limit = 1e-13 * scale;
+  if (r.energy <= limit) return r;
+  double low = 0, high = 1;
+  for (int n = 0; n < 60 && high - low > 1e-13; ++n) {
+    const double middle = 0.5 * (low + high);
+    (attempt(s, middle, only, k).energy > limit ? high : low) = middle;
+  }
+  factor = low;
+  return attempt(s, low, only, k);
+}
+
+}  // namespace
+
+void ContactSolver::solve_impact(const ContactProblem& problem, ContactResult& out) {
+  contact::check("solve_impact", problem, problem.patches.size());
+  contact::clear(problem, out);
+  Impl& impl = *impl_;
+  impl.start(problem, options);
+  ContactWork& k = impl.work;
+  for (int i = 0; i < problem.rows; ++i) impl.u[i] = problem.u[i];
+  const double v_rest = options.v_rest >= 0 ? options.v_rest : std::max(2 * problem.gravity * problem.h, 1e-3);
+  const Impact impact{problem, options, impl.u, v_rest};
+  k.c = impl.u;
+  k.scale = 1;
+  k.push_tolerance = 0.1 * options.tolerance;
+
+  const auto any_approaches = [&] {
+    bool any = prepare_bounds(impact, 1, k);
+    for (std::size_t i = 0; i < problem.patches.size(); ++i) {
+      any = prepare_patch(impact, problem.patches[i], 1, k.patches[i]) || any;
+    }
+    return any;
+  };
+  if (!any_approaches()) return;
+  if (!contact::finite(problem, false)) {
+    out.status = ContactStatus::kBadInput;
+    return;
+  }
+
+  Solved solved;
+  if (options.sequential_impacts) {
+    const int most = 100 * int(problem.patches.size());
+    for (int n = 0; n < most && any_approaches(); ++n) {
+      int first = 0;
+      double least = 0;
+      for (std::size_t i = 0; i < problem.patches.size(); ++i) {
+        const ContactPatch& patch = problem.patches[i];
+        for (int v = 0; v < k.patches[i].count; ++v) {
+          const double un = contact::vertex_velocity(patch, impl.u + patch.row, patch.vertices[k.patches[i].id[v]]);
+          if (un < least) least = un, first = int(i);
+        }
+      }
+      if (!(least < -options.v_impact)) break;  // only joint limits are left
+      k.bound_count = 0;
+      double factor = 1;
+      const Solved one = guarded(impact, first, k, factor);
+      out.restitution_factor = std::min(out.restitution_factor, factor);
+      solved.tier = std::max(solved.tier, one.tier);
+      solved.energy += one.energy;
+      for (int i = 0; i < k.n; ++i) {
+        out.force[std::size_t(i)] += k.f[i];
+        impl.u[i] = k.w[i];
+      }
+      out.solves += k.solves, out.sweeps += k.sweeps;
+      k.solves = k.sweeps = 0;
+    }
+  }
+  ContactResult& r = out;
+  if (any_approaches()) {
+    double factor = 1;
+    const Solved all = guarded(impact, -1, k, factor);
+    r.restitution_factor = std::min(r.restitution_factor, factor);
+    solved.tier = std::max(solved.tier, all.tier);
+    solved.energy += all.energy;
+  } else {
+    for (int i = 0; i < k.n; ++i) k.f[i] = 0;
+  }
+  for (int i = 0; i < k.n; ++i) k.f[i] += r.force[std::size_t(i)];  // those before, one after the other
+  contact::report(problem, k, solved.tier, r);
+  r.energy = solved.energy;
+  for (std::size_t i = 0; i < problem.patches.size(); ++i) {
+    const PatchWork& p = k.patches[i];
+    double outcome[6];
+    for (int a = 0; a < p.rows; ++a) {
+      outcome[a] = problem.u[p.row + a];
+      for (int j = 0; j < k.n; ++j) outcome[a] += problem.G[(p.row + a) * problem.stride + j] * k.f[j];
+    }
+    double work = 0;
+    for (int a = 0; a < p.rows; ++a) work += 0.5 * k.f[p.row + a] * (problem.u[p.row + a] + outcome[a]);
+    r.patches[i].energy = work;
+  }
+}
+
+}  // namespace kansetsu

@@ -1,0 +1,161 @@
+#pragma once
+
+#include "kansetsu/spatial/pack.h"
+
+/// Dense systems of the contact solver: row-major, rows padded to whole packs of eight, the right side in column n.
+namespace kansetsu::kernel::inline KANSETSU_ISA {
+
+using Eight = Pack<double, 8>;
+
+KANSETSU_HD Eight& eight(double* p) { return *reinterpret_cast<Eight*>(p); }
+KANSETSU_HD double absolute(double a) { return a < 0 ? -a : a; }
+KANSETSU_HD double larger(double a, double b) { return a > b ? a : b; }
+KANSETSU_HD double smaller(double a, double b) { return a < b ? a : b; }
+
+/// Gauss–Jordan without exchanges on N×N rows that already hold the right side in column N: no second sweep, no
+/// triangular loops, everything in registers. False if a pivot falls to `share` of its diagonal.
+template <int N>
+KANSETSU_HD bool eliminate(Eight (&r)[N][(N + 8) / 8], double share, double* x) {
+  constexpr int W = (N + 8) / 8;
+  double inverse[N], floor[N];
+#pragma GCC unroll 16
+  for (int k = 0; k < N; ++k) floor[k] = share * r[k][k / 8][k % 8];
+  bool good = true;
+#pragma GCC unroll 16
+  for (int k = 0; k < N; ++k) {
+    const double pivot = r[k][k / 8][k % 8];
+    good &= pivot > floor[k] && pivot > 0;
+    inverse[k] = 1 / pivot;
+#pragma GCC unroll 16
+    for (int i = 0; i < N; ++i) {
+      if (i == k) continue;
+      const Eight m(-(r[i][k / 8][k % 8] * inverse[k]));
+#pragma GCC unroll 4
+      for (int j = k / 8; j < W; ++j) r[i][j] = madd(m, r[k][j], r[i][j]);
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < N; ++i) x[i] = r[i][N / 8][N % 8] * inverse[i];
+  return good;
+}
+
+/// A·x = −c.
+template <int N>
+inline bool solve_definite(const double* A, int ld, const double* c, double share, double* x) {
+  constexpr int W = (N + 8) / 8;
+  Eight r[N][W];
+#pragma GCC unroll 16
+  for (int i = 0; i < N; ++i) {
+#pragma GCC unroll 4
+    for (int k = 0; k < W; ++k) r[i][k] = *reinterpret_cast<const Eight*>(A + i * ld + 8 * k);
+    r[i][N / 8].set(N % 8, -c[i]);
+  }
+  return eliminate<N>(r, share, x);
+}
+
+/// The first n ≤ N rows of A with the right side in column n, filled up with the identity.
+template <int N>
+inline bool solve_filled(const double* A, int n, int ld, double share, double* x) {
+  constexpr int W = (N + 8) / 8;
+  Eight r[N][W];
+#pragma GCC unroll 16
+  for (int i = 0; i < N; ++i) {
+    alignas(64) double line[8 * W] = {};
+    if (i < n) {
+      for (int j = 0; j < n; ++j) line[j] = A[i * ld + j];
+      line[N] = A[i * ld + n];
+    } else {
+      line[i] = 1;
+    }
+#pragma GCC unroll 4
+    for (int k = 0; k < W; ++k) r[i][k] = eight(line + 8 * k);
+  }
+  double full[N];
+  const bool good = eliminate<N>(r, share, full);
+  for (int i = 0; i < n; ++i) x[i] = full[i];
+  return good;
+}
+
+/// y += s·x over whole packs.
+inline void add_scaled(double s, const double* x, int n, double* y) {
+  const Eight m(s);
+  for (int i = 0; i < n; i += 8) eight(y + i) = madd(m, *reinterpret_cast<const Eight*>(x + i), eight(y + i));
+}
+
+/// Elimination without exchanges of a symmetric positive semidefinite system. Pivots at or below `share` of their diagonal
+/// are dropped (unknown zero). @return the number dropped. The matrix is overwritten.
+inline int solve_semidefinite(double* A, int n, int ld, double share, double* x, double* diagonal) {
+  int dropped = 0;
+  for (int k = 0; k < n; ++k) diagonal[k] = A[k * ld + k];
+  for (int k = 0; k < n; ++k) {
+    double* Ak = A + k * ld;
+    if (!(Ak[k] > share * diagonal[k]) || !(Ak[k] > 0)) {
+      Ak[k] = 0;
+      ++dropped;
+      continue;
+    }
+    const double inverse = 1 / Ak[k];
+    const int first = k / 8 * 8;
+    for (int i = k + 1; i < n; ++i) {
+      double* Ai = A + i * ld;
+      const double factor = -(Ai[k] * inverse);
+      if (factor == 0) continue;
+      const Eight m(factor);
+      for (int j = first; j <= n; j += 8) eight(Ai + j) = madd(m, eight(Ak + j), eight(Ai + j));
+    }
+  }
+  for (int k = n - 1; k >= 0; --k) {
+    const double* Ak = A + k * ld;
+    double s = Ak[n];
+    for (int j = k + 1; j < n; ++j) s -= Ak[j] * x[j];
+    x[k] = Ak[k] > 0 ? s / Ak[k] : 0.0;
+  }
+  return dropped;
+}
+
+/// Elimination of a general system with row exchanges, rows scaled by their largest entry. Pivots below `share` are
+/// dropped. @return the number dropped. The matrix is overwritten.
+inline int solve_general(double* A, int n, int ld, double share, double* x, double* weight, int* order) {
+  int dropped = 0;
+  for (int i = 0; i < n; ++i) {
+    double m = 0;
+    for (int j = 0; j < n; ++j) m = larger(m, absolute(A[i * ld + j]));
+    weight[i] = m > 0 ? 1 / m : 0.0;
+    order[i] = i;
+  }
+  for (int k = 0; k < n; ++k) {
+    int best = k;
+    double most = -1;
+    for (int i = k; i < n; ++i) {
+      const double size = absolute(A[order[i] * ld + k]) * weight[order[i]];
+      if (size > most) most = size, best = i;
+    }
+    const int swapped = order[k];
+    order[k] = order[best], order[best] = swapped;
+    double* Ak = A + order[k] * ld;
+    if (!(most > share)) {
+      Ak[k] = 0;
+      ++dropped;
+      continue;
+    }
+    const double inverse = 1 / Ak[k];
+    const int first = k / 8 * 8;
+    for (int i = k + 1; i < n; ++i) {
+      double* Ai = A + order[i] * ld;
+      const double factor = -(Ai[k] * inverse);
+      if (factor == 0) continue;
+      const Eight m(factor);
+      for (int j = first; j <= n; j += 8) eight(Ai + j) = madd(m, eight(Ak + j), eight(Ai + j));
+      Ai[k] = 0;
+    }
+  }
+  for (int k = n - 1; k >= 0; --k) {
+    const double* Ak = A + order[k] * ld;
+    double s = Ak[n];
+    for (int j = k + 1; j < n; ++j) s -= Ak[j] * x[j];
+    x[k] = Ak[k] != 0 ? s / Ak[k] : 0.0;
+  }
+  return dropped;
+}
+
+}  // namespace kansetsu::kernel::inline KANSETSU_ISA

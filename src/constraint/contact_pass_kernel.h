@@ -1,0 +1,308 @@
+#pragma once
+
+#include "constraint/contact_states_kernel.h"
+
+/// One pass: the linear system of the present hypotheses, its solution as wrenches, the outcome of all rows.
+namespace kansetsu::kernel::inline KANSETSU_ISA {
+
+struct Assembly {
+  int m = 0;  ///< unknowns
+  int blocks = 0;
+  bool symmetric = true;  ///< no sliding friction in it
+};
+
+inline void outcome(ContactWork& k) {
+  for (int i = 0; i < k.n; i += 8) eight(k.w + i) = *reinterpret_cast<const Eight*>(k.c + i);
+  for (int j = 0; j < k.n; ++j) {
+    if (k.f[j] != 0) add_scaled(k.f[j], k.G + j * k.ldg, k.n, k.w);
+  }
+}
+
+inline void open_block(ContactWork& k, Assembly& s, int row, int rows, int patch, int bound) {
+  k.blocks[s.blocks] = {row, rows, s.m, 0, patch, bound};
+  for (int r = 0; r < 6; ++r) eight(k.columns + 48 * s.blocks + 8 * r) = Eight(0.0);
+  ++s.blocks;
+}
+inline void add_column(ContactWork& k, Assembly& s, const double* column, const double* equation, double target) {
+  ContactWork::Block& b = k.blocks[s.blocks - 1];
+  double* columns = k.columns + 48 * (s.blocks - 1) + b.count;
+  double* equations = k.equations + 64 * (s.blocks - 1) + 8 * b.count;
+  for (int r = 0; r < 6; ++r) columns[8 * r] = column[r], equations[r] = equation[r];
+  k.x[s.m] = target;
+  ++s.m, ++b.count;
+}
+
+/// Normal unknowns with friction folded into them where its direction is given; (fz, X, Y) per unknown.
+inline int add_normals(ContactWork& k, Assembly& s, int index, double (*coefficient)[3]) {
+  const PatchWork& p = k.patches[index];
+  double target[3];
+  int count = 0;
+  if (p.mode == ContactMode::kSurface) {
+    count = 3;
+    const double unit[3][3] = {{1, 0, 0}, {0, 0, 1}, {0, -1, 0}};
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) coefficient[i][j] = unit[i][j];
+      target[i] = p.targets ? p.plane[i] : 0.0;
+    }
+  } else {
+    const int ends[2] = {p.i0, p.i1};
+    count = p.mode == ContactMode::kLine ? 2 : 1;
+    for (int i = 0; i < count; ++i) {
+      const int v = ends[i];
+      coefficient[i][0] = 1, coefficient[i][1] = p.x[v], coefficient[i][2] = p.y[v];
+      target[i] = p.t[v];
+    }
+  }
+  const double arm = p.d;
+  for (int i = 0; i < count; ++i) {
+    const double fz = coefficient[i][0], X = coefficient[i][1], Y = coefficient[i][2];
+    double equation[6], column[6];
+    normal_column(fz, X, Y, equation);
+    for (int r = 0; r < 6; ++r) column[r] = equation[r];
+    if (p.slip == SlipMode::kSlide && !p.newton) {  // f = −μ·fz·e, at the centre of pressure
+      column[0] = -p.mu_slip * p.e[0] * fz;
+      column[1] = -p.mu_slip * p.e[1] * fz;
+      column[5] = -p.mu_slip * (arm * p.e[2] * fz + X * p.e[1] - Y * p.e[0]);
+    } else if (p.slip == SlipMode::kSlide) {  // how the moment of friction moves with the centre of pressure
+      const double dX = X - p.p0[0] * fz, dY = Y - p.p0[1] * fz;
+      column[5] = -p.mu_slip * (p.e[1] * dX - p.e[0] * dY + p.e[2] * (p.dx * dX + p.dy * dY));
+    } else if (p.slip == SlipMode::kSpin) {
+      column[5] = -p.mu_slip * arm * p.e[2] * fz;
+    }
+    if (p.rows == 3) column[3] = column[4] = column[5] = equation[3] = equation[4] = equation[5] = 0;
+    add_column(k, s, column, equation, target[i]);
+  }
+  return count;
+}
+
+/// Friction unknowns of a patch that sticks: held at every point (surface, line), or at one (point, spin).
+inline void add_stick(ContactWork& k, Assembly& s, int index) {
+  const PatchWork& p = k.patches[index];
+  const bool turns = p.slip == SlipMode::kSpin || p.mode == ContactMode::kPoint || !(p.arm > 0);
+  double px = 0, py = 0;
+  if (p.slip == SlipMode::kSpin) {
+    px = p.centre[0], py = p.centre[1];
+  } else if (p.mode == ContactMode::kPoint) {
+    px = p.x[p.i0], py = p.y[p.i0];
+  } else if (turns) {
+    px = p.p0[0], py = p.p0[1];
+  }
+  if (p.rows == 3) px = py = 0;
+  const double x[6] = {1, 0, 0, 0, 0, -py}, y[6] = {0, 1, 0, 0, 0, px}, z[6] = {0, 0, 0, 0, 0, 1};
+  const double *o = p.omega, along = o[0] * px + o[1] * py, square = o[0] * o[0] + o[1] * o[1] + o[2] * o[2];
+  add_column(k, s, x, x, px * square - o[0] * along);  // against the centripetal part
+  add_column(k, s, y, y, py * square - o[1] * along);
+  if (!turns) add_column(k, s, z, z, 0);
+}
+
+/// Friction unknowns F of a patch whose sliding direction is unknown: P·U + s·(F + μ·e·fz) = 0 with P = 1 − e·eᵀ, which
+/// is F = −μ·fz·U/|U| linearised. The terms in s, and those of U that move with the centre of pressure, go to `extra`.
+struct SlipEquations {
+  int first = 0, count = 0;     ///< friction unknowns
+  int normal = 0, normals = 0;  ///< normal unknowns
+  double extra[3][6];           ///< per equation: coefficients of the normals (3) and of F (3)
+};
+inline SlipEquations add_slip(ContactWork& k, Assembly& s, int index, int normal, int normals,
+                              const double (*coefficient)[3]) {
+  const PatchWork& p = k.patches[index];
+  const double arm = p.d;
+  const int count = arm > 0 && p.rows == 6 ? 3 : 2;
+  const double px = p.rows == 3 ? 0 : p.p0[0], py = p.rows == 3 ? 0 : p.p0[1];
+  const double L[3][6] = {{1, 0, 0, 0, 0, -py}, {0, 1, 0, 0, 0, px}, {0, 0, 0, 0, 0, arm}};
+  const double weight = p.U0 / (p.mu_slip * p.fz0);
+  SlipEquations q{};
+  q.first = s.m, q.count = count, q.normal = normal, q.normals = normals;
+  for (int a = 0; a < count; ++a) {
+    double equation[6] = {0, 0, 0, 0, 0, 0};
+    double P[3] = {0, 0, 0};
+    for (int b = 0; b < count; ++b) {
+      P[b] = (a == b ? 1.0 : 0.0) - p.e[a] * p.e[b];
+      for (int r = 0; r < 6; ++r) equation[r] += P[b] * L[b][r];
+      q.extra[a][3 + b] = a == b ? weight : 0.0;
+    }
+    for (int j = 0; j < normals; ++j) {
+      const double fz = coefficient[j][0];
+      const double dX = coefficient[j][1] - p.p0[0] * fz, dY = coefficient[j][2] - p.p0[1] * fz;
+      q.extra[a][j] = weight * p.mu_slip * p.e[a] * fz;
+      if (p.rows == 6 && p.mode != ContactMode::kPoint) {
+        q.extra[a][j] += p.wz0 / p.fz0 * (P[1] * dX - P[0] * dY + P[2] * (p.dx * dX + p.dy * dY));
+      }
+    }
+    add_column(k, s, L[a], equation, 0);
+  }
+  s.symmetric = false;
+  return q;
+}
+
+/// Whether the unknowns are the rows themselves: every patch a sticking surface with six rows, one after the other.
+inline bool all_rows_held(const ContactWork& k) {
+  if (6 * k.patch_count != k.n || k.bound_count > 0) return false;
+  for (int i = 0; i < k.patch_count; ++i) {
+    const PatchWork& p = k.patches[i];
+    if (p.mode != ContactMode::kSurface || p.slip != SlipMode::kStick || p.row != 6 * i || !(p.arm > 0) || p.targets) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Minimum-norm solution of a consistent semidefinite system by proximal steps; forces and moments are weighed by 0.1 m.
+inline void solve_proximal(ContactWork& k, const Assembly& s, const double* A, const double* rhs) {
+  double mean = 0;
+  for (int i = 0; i < s.m; ++i) mean += A[i * k.ld + i];
+  const double eps = 1e-6 * mean / s.m;
+  for (int i = 0; i < s.m; ++i) k.x[i] = 0;
+  for (int pass = 0; pass < 4; ++pass) {
+    for (int q = 0; q < s.blocks; ++q) {
+      const ContactWork::Block& b = k.blocks[q];
+      for (int c = 0; c < b.count; ++c) {
+        const int i = b.first + c;
+        for (int j = 0; j < s.m; ++j) k.matrix[i * k.ld + j] = A[i * k.ld + j];
+        double moment = 0, force = 0;
+        for (int r = 0; r < 3; ++r) force = larger(force, absolute(k.columns[48 * q + 8 * r + c]));
+        for (int r = 3; r < 6; ++r) moment = larger(moment, absolute(k.columns[48 * q + 8 * r + c]));
+        const double weight = force > 0 ? eps : eps * 100 * moment * moment;
+        k.matrix[i * k.ld + i] += weight;
+        k.matrix[i * k.ld + s.m] = rhs[i] + weight * k.x[i];
+      }
+    }
+    solve_semidefinite(k.matrix, s.m, k.ld, 0, k.x, k.g);
+  }
+}
+
+/// Unknowns to forces.
+inline void spread(ContactWork& k, const Assembly& s) {
+  for (int i = 0; i < k.n; ++i) k.f[i] = 0;
+  for (int b = 0; b < k.bound_count; ++b) {
+    if (k.bounds[b].side != 0) k.f[k.bounds[b].row] = k.bounds[b].f;
+  }
+  for (int q = 0; q < s.blocks; ++q) {
+    const ContactWork::Block& b = k.blocks[q];
+    for (int r = 0; r < b.rows; ++r) {
+      double sum = 0;
+      for (int c = 0; c < b.count; ++c) sum += k.columns[48 * q + 8 * r + c] * k.x[b.first + c];
+      k.f[b.row + r] = sum;
+    }
+    if (b.bound >= 0) k.bounds[b.bound].f = k.f[b.row];
+  }
+  for (int i = 0; i < k.patch_count; ++i) {
+    PatchWork& p = k.patches[i];
+    for (int r = 0; r < p.rows; ++r) p.f[r] = k.f[p.row + r];
+    ++p.solves;
+  }
+}
+
+inline Assembly assemble(ContactWork& k, SlipEquations* slips, int& slip_count) {
+  Assembly s;
+  slip_count = 0;
+  for (int i = 0; i < k.patch_count; ++i) {
+    const PatchWork& p = k.patches[i];
+    if (p.mode == ContactMode::kOpen) continue;
+    double coefficient[3][3];
+    const int normal = s.m;
+    open_block(k, s, p.row, p.rows, i, -1);
+    const int normals = add_normals(k, s, i, coefficient);
+    if (p.slip != SlipMode::kSlide) {
+      if (p.mu_hold > 0 || p.slip == SlipMode::kSpin) add_stick(k, s, i);
+      if (p.slip == SlipMode::kSpin) s.symmetric = false;
+    } else if (p.newton) {
+      slips[slip_count++] = add_slip(k, s, i, normal, normals, coefficient);
+    } else if (p.mu_slip > 0) {
+      s.symmetric = false;
+    }
+  }
+  for (int b = 0; b < k.bound_count; ++b) {
+    if (k.bounds[b].side != 0) continue;
+    const double unit[6] = {1, 0, 0, 0, 0, 0};
+    open_block(k, s, k.bounds[b].row, 1, -1, b);
+    add_column(k, s, unit, unit, k.bounds[b].t);
+  }
+  return s;
+}
+
+inline void fill_matrix(ContactWork& k, const Assembly& s, const SlipEquations* slips, int slip_count) {
+  // What the clamped rows already do.
+  for (int i = 0; i < k.n; i += 8) eight(k.w + i) = *reinterpret_cast<const Eight*>(k.c + i);
+  for (int b = 0; b < k.bound_count; ++b) {
+    const BoundWork& bound = k.bounds[b];
+    if (bound.side != 0 && bound.f != 0) add_scaled(bound.f, k.G + bound.row * k.ldg, k.n, k.w);
+  }
+  for (int p = 0; p < s.blocks; ++p) {
+    const ContactWork::Block& b = k.blocks[p];
+    for (int c = 0; c < b.count; ++c) {
+      const int i = b.first + c;
+      const double* equation = k.equations + 64 * p + 8 * c;
+      double target = k.x[i];
+      for (int n = 0; n < k.n; n += 8) eight(k.g + n) = Eight(0.0);
+      for (int r = 0; r < b.rows; ++r) {
+        if (equation[r] == 0) continue;
+        add_scaled(equation[r], k.G + (b.row + r) * k.ldg, k.n, k.g);
+        target -= equation[r] * k.w[b.row + r];
+      }
+      double* line = k.matrix + i * k.ld;
+      for (int q = 0; q < s.blocks; ++q) {
+        const ContactWork::Block& d = k.blocks[q];
+        Eight sum(0.0);
+        for (int r = 0; r < d.rows; ++r) sum = madd(Eight(k.g[d.row + r]), eight(k.columns + 48 * q + 8 * r), sum);
+        __builtin_memcpy(line + d.first, &sum, sizeof(sum));  // what lies past the block is overwritten by the next
+      }
+      line[s.m] = target;
+    }
+  }
+  for (int q = 0; q < slip_count; ++q) {
+    const SlipEquations& e = slips[q];
+    for (int a = 0; a < e.count; ++a) {
+      double* line = k.matrix + (e.first + a) * k.ld;
+      for (int j = 0; j < e.normals; ++j) line[e.normal + j] += e.extra[a][j];
+      for (int b = 0; b < e.count; ++b) line[e.first + b] += e.extra[a][3 + b];
+    }
+  }
+}
+
+/// Small systems in registers, without exchanges; if a pivot is small, with care.
+inline void solve_assembled(ContactWork& k, const Assembly& s) {
+  if (s.m == 0) return;
+  const double share = s.symmetric ? k.rank_tolerance : 1e-4;
+  if (s.m <= 6 && solve_filled<6>(k.matrix, s.m, k.ld, share, k.x)) return;
+  if (s.m > 6 && s.m <= 12 && solve_filled<12>(k.matrix, s.m, k.ld, share, k.x)) return;
+  if (!s.symmetric) {
+    k.rank_deficiency = solve_general(k.matrix, s.m, k.ld, 1e-13, k.x, k.g, k.order);
+    return;
+  }
+  for (int i = 0; i < s.m; ++i) {
+    for (int j = 0; j <= s.m; ++j) k.matrix2[i * k.ld + j] = k.matrix[i * k.ld + j];
+  }
+  k.rank_deficiency = solve_semidefinite(k.matrix, s.m, k.ld, k.rank_tolerance, k.x, k.g);
+  if (k.rank_deficiency == 0) return;
+  for (int i = 0; i < s.m; ++i) k.cut[i] = k.matrix2[i * k.ld + s.m];
+  solve_proximal(k, s, k.matrix2, k.cut);
+}
+
+/// Solves the present hypotheses: k.f, k.w and the patches' f.
+inline void pass(ContactWork& k, SlipEquations* slips) {
+  ++k.solves;
+  k.rank_deficiency = 0;
+  if (k.n == 12 || k.n == 6) {
+    if (all_rows_held(k)) {
+      const bool good = k.n == 12 ? solve_definite<12>(k.G, k.ldg, k.c, k.rank_tolerance, k.f)
+                                  : solve_definite<6>(k.G, k.ldg, k.c, k.rank_tolerance, k.f);
+      if (good) {
+        outcome(k);
+        for (int i = 0; i < k.patch_count; ++i) {
+          PatchWork& p = k.patches[i];
+          for (int r = 0; r < 6; ++r) p.f[r] = k.f[p.row + r];
+          ++p.solves;
+        }
+        return;
+      }
+    }
+  }
+  int slip_count = 0;
+  const Assembly s = assemble(k, slips, slip_count);
+  fill_matrix(k, s, slips, slip_count);
+  solve_assembled(k, s);
+  spread(k, s);
+  outcome(k);
+}
+
+}  // namespace kansetsu::kernel::inline KANSETSU_ISA

@@ -1,0 +1,147 @@
+#pragma once
+
+#include "constraint/contact_fast_kernel.h"
+#include "constraint/contact_local_kernel.h"
+
+/// The complementarity problem of all vertices: Gauss–Seidel over patches finds the states, Newton steps the numbers.
+namespace kansetsu::kernel::inline KANSETSU_ISA {
+
+/// Adds G·Δ of some rows to the outcome.
+inline void add_response(ContactWork& k, int row, int rows, const double* delta) {
+  for (int r = 0; r < rows; ++r) {
+    if (delta[r] != 0) add_scaled(delta[r], k.G + (row + r) * k.ldg, k.n, k.w);
+  }
+}
+
+inline void sweep(ContactWork& k) {
+  for (int i = 0; i < k.patch_count; ++i) {
+    PatchWork& p = k.patches[i];
+    double w[6], f[6], delta[6];
+    for (int r = 0; r < p.rows; ++r) w[r] = k.w[p.row + r], f[r] = k.f[p.row + r];
+    visit_patch(k.set, p, k.G + p.row * k.ldg + p.row, k.ldg, k.push_tolerance, w, f);
+    for (int r = 0; r < p.rows; ++r) {
+      delta[r] = f[r] - k.f[p.row + r];
+      k.f[p.row + r] = f[r];
+    }
+    add_response(k, p.row, p.rows, delta);
+    p.slid = p.slid || p.slip == SlipMode::kSlide;
+    ++p.sweeps;
+  }
+  for (int i = 0; i < k.bound_count; ++i) {
+    BoundWork& b = k.bounds[i];
+    const double g = k.G[b.row * k.ldg + b.row];
+    if (!(g > 0)) continue;
+    double f = k.f[b.row] - (k.w[b.row] - b.t) / g;
+    b.side = f <= b.lower ? -1 : f >= b.upper ? 1 : 0;
+    f = smaller(larger(f, b.lower), b.upper);
+    const double delta = f - k.f[b.row];
+    k.f[b.row] = b.f = f;
+    add_response(k, b.row, 1, &delta);
+  }
+  ++k.sweeps;
+}
+
+/// States and sliding directions of the present iterate as hypotheses.
+inline void take_hypotheses(ContactWork& k) {
+  for (int i = 0; i < k.patch_count; ++i) {
+    PatchWork& p = k.patches[i];
+    p.stopped = p.newton = false;
+    const double *f = k.f + p.row, *w = k.w + p.row;
+    for (int r = 0; r < p.rows; ++r) p.f[r] = f[r];
+    if (p.mode == ContactMode::kOpen) continue;
+    const Pressure c = pressure_of(p, f);
+    set_centre(p, c);
+    if (p.slip != SlipMode::kSlide) continue;
+    const Triple U = slip_at(p, w, c.x, c.y, p.d);
+    const Triple e = opposing(k.set, U);
+    p.e[0] = e.x, p.e[1] = e.y, p.e[2] = e.z;
+    p.U0 = length(U), p.fz0 = c.fz, p.wz0 = p.rows == 6 ? w[5] : 0.0;
+    p.newton = k.set == FrictionSet::kEllipse && p.U0 > 0 && p.mu_slip * p.fz0 > 0;
+  }
+}
+
+inline void keep(ContactWork& k) {
+  for (int i = 0; i < k.n; ++i) k.best[i] = k.f[i];
+  for (int i = 0; i < k.patch_count; ++i) k.saved[i] = k.patches[i];
+  for (int i = 0; i < k.bound_count; ++i) k.saved_bounds[i] = k.bounds[i];
+}
+inline void put_back(ContactWork& k) {
+  for (int i = 0; i < k.n; ++i) k.f[i] = k.best[i];
+  for (int i = 0; i < k.patch_count; ++i) {
+    const int solves = k.patches[i].solves, sweeps = k.patches[i].sweeps;
+    k.patches[i] = k.saved[i];
+    k.patches[i].solves = solves, k.patches[i].sweeps = sweeps;
+  }
+  for (int i = 0; i < k.bound_count; ++i) k.bounds[i] = k.saved_bounds[i];
+  outcome(k);
+}
+
+/// Known sliding directions belong to the acceleration level; here friction opposes the velocity after the step.
+inline void forget_given(ContactWork& k) {
+  for (int i = 0; i < k.patch_count; ++i) {
+    PatchWork& p = k.patches[i];
+    p.given = false;
+    if (p.slip == SlipMode::kSpin) p.slip = SlipMode::kStick;
+  }
+}
+
+/// With μ_S > μ_D the conditions may have no solution between stick and slide; who slides after many sweeps keeps μ_D.
+inline void settle_friction(ContactWork& k) {
+  for (int i = 0; i < k.patch_count; ++i) {
+    PatchWork& p = k.patches[i];
+    if (p.slid) p.mu_hold = p.mu_slip;
+    p.slid = false;
+  }
+}
+
+/// Newton steps and the full check from the present iterate; otherwise the iterate is put back.
+inline bool polish(ContactWork& k, bool want_definite) {
+  take_hypotheses(k);
+  if (!want_definite && verify(k) <= accepted_residual(k)) {
+    for (int i = 0; i < k.patch_count; ++i) {
+      for (int r = 0; r < k.patches[i].rows; ++r) k.patches[i].f[r] = k.f[k.patches[i].row + r];
+    }
+    return true;
+  }
+  keep(k);
+  if (hypotheses(k, 6, want_definite, false)) return true;
+  put_back(k);
+  return false;
+}
+
+inline void begin_sweeps(ContactWork& k) {
+  for (int i = 0; i < k.n; ++i) k.f[i] = k.start[i];
+  outcome(k);
+}
+
+inline bool fast_path(ContactWork& k) {
+  if (hypotheses(k, 6, true, true)) return k.accepted = true;
+  begin_sweeps(k);
+  for (int round = 0; round < 2; ++round) {
+    sweep(k);
+    sweep(k);
+    if (polish(k, true)) return k.accepted = true;
+  }
+  return k.accepted = false;
+}
+
+inline bool complementarity(ContactWork& k) {
+  forget_given(k);
+  begin_sweeps(k);
+  unsigned long long states = 0, tried = 0;
+  int again = 0;
+  for (int n = 1; n <= k.max_sweeps; ++n) {
+    sweep(k);
+    if (n % 6 == 0) settle_friction(k);
+    const unsigned long long now = state_hash(k);
+    const bool settled = now == states && (now != tried || n >= again);
+    states = now;
+    if (!settled && n < again) continue;
+    tried = now, again = n + 4 + n / 4;
+    if (polish(k, false)) return k.accepted = true;
+  }
+  verify(k);
+  return k.accepted = false;
+}
+
+}  // namespace kansetsu::kernel::inline KANSETSU_ISA

@@ -1,0 +1,153 @@
+#include "constraint/island.h"
+
+#include <algorithm>
+
+namespace kansetsu {
+
+PointMotion point_motion(const RowEnd& end, const Vec3<>& p_W) {
+  if (!end.figure || end.body < 0) {
+    const Vec3<> r = p_W - end.p, spin = cross(end.V.w, r);
+    return {end.V.v + spin, end.A.v + cross(end.A.w, r) + cross(end.V.w, spin), end.V.w, end.A.w};
+  }
+  const Motion<> V = end.figure->velocity(end.body), A = end.figure->drift(end.body);
+  const Vec3<> r = p_W - end.figure->origin(), v = V.v + cross(V.w, r);
+  return {v, A.v + cross(A.w, r) + cross(V.w, v), V.w, A.w};
+}
+
+/// With x the place of p in the axes of a: ẋ = Eᵀ·(v_b − v_a), ẍ = Eᵀ·(a_b − a_a − 2·ω_a×(v_b − v_a)), where v_a and a_a are
+/// those of a's own point at p. spec/rotations_ik_contact.md §3, with the second ω_a× of a point that is b's.
+FrameMotion6 frame_motion(const RowEnd& a, const RowEnd& b, const Mat3<>& E, const Vec3<>& p_W) {
+  const PointMotion A = point_motion(a, p_W), B = point_motion(b, p_W);
+  const Vec3<> v = B.v - A.v, w = B.w - A.w;
+  const Vec3<> vdot = B.a - A.a - 2.0 * cross(A.w, v), wdot = B.alpha - A.alpha - cross(A.w, w);
+  const Vec3<> u = transpose_times(E, v), n = transpose_times(E, w);
+  const Vec3<> du = transpose_times(E, vdot), dn = transpose_times(E, wdot);
+  return {{u.x, u.y, u.z, n.x, n.y, n.z}, {du.x, du.y, du.z, dn.x, dn.y, dn.z}};
+}
+
+void Island::reserve(int figures, int rows) {
+  figures_.reserve(size_t(figures));
+  const long stride = kernel::padded_rows(rows);
+  if (stride * stride <= G_.size()) return;
+  for (Eigen::VectorXd* x : {&u_, &a_, &target_, &reduced_u_, &reduced_a_, &force_, &y_})
+    *x = Eigen::VectorXd::Zero(stride);
+  G_.resize(stride * stride);
+  full_.resize(stride * stride);
+  elimination_.reserve(rows, rows);
+}
+
+void Island::begin(std::span<Mechanics* const> figures, int bilateral, int others) {
+  rows_ = bilateral + others;
+  bilateral_ = bilateral;
+  reserve(int(figures.size()), rows_);
+  figures_.assign(figures.begin(), figures.end());
+  for (Mechanics* figure : figures_) figure->begin_rows(rows_);
+  stride_ = kernel::padded_rows(rows_);
+  u_.head(stride_).setZero();
+  a_.head(stride_).setZero();
+  target_.head(bilateral_).setZero();
+}
+
+void Island::add_frame(int row, unsigned mask, const RowEnd& a, const RowEnd& b, const Mat3<>& E, const Vec3<>& p_W) {
+  constexpr unsigned kAll = 0b111111;
+  const FrameMotion6 motion = frame_motion(a, b, E, p_W);
+  int next = row;
+  for (int k = 0; k < 6; ++k) {
+    if (!(mask >> k & 1)) continue;
+    u_[next] += motion.u[k];
+    a_[next++] += motion.drift[k];
+  }
+  const auto add_end = [&](const RowEnd& end, double sign) {
+    if (!end.figure || end.body < 0) return;
+    const Vec3<> p = p_W - end.figure->origin();
+    if (mask == kAll) return end.figure->add_frame(row, end.body, E, p, sign);
+    const Vec3<> axes[3] = {sign * E.column_x(), sign * E.column_y(), sign * E.column_z()};
+    int at = row;
+    for (int k = 0; k < 6; ++k) {
+      if (!(mask >> k & 1)) continue;
+      const Force<> F = k < 3 ? Force<>{cross(p, axes[k]), axes[k]} : Force<>{axes[k - 3], {}};
+      end.figure->add_wrench(at++, end.body, F);
+    }
+  };
+  add_end(a, -1);
+  add_end(b, 1);
+}
+
+void Island::add_turn(int row, const RowEnd& a, const RowEnd& b, const Vec3<>& axis_W) {
+  const PointMotion A = point_motion(a, {}), B = point_motion(b, {});
+  u_[row] += dot(axis_W, B.w - A.w);
+  a_[row] += dot(axis_W, B.alpha - A.alpha - cross(A.w, B.w - A.w));
+  const auto add_end = [&](const RowEnd& end, const Vec3<>& moment) {
+    if (end.figure && end.body >= 0) end.figure->add_wrench(row, end.body, {moment, {}});
+  };
+  add_end(a, -axis_W);
+  add_end(b, axis_W);
+}
+
+void Island::add_dof(int row, Mechanics& figure, int column, double scale, double velocity) {
+  figure.add_torque(row, column, scale);
+  u_[row] += scale * velocity;
+}
+
+void Island::assemble() {
+  const long size = long(stride_) * stride_;
+  G_.head(size).setZero();
+  for (Mechanics* figure : figures_) {
+    figure->finish_rows();
+    figure->add_delassus(G_.data());
+  }
+  for (int r = 0; r <= rows_; ++r) {  // the blocks left of the diagonal
+    const int first = r / kernel::kRowBlock * kernel::kRowBlock;
+    for (int c = 0; c < first; ++c) G_[r * stride_ + c] = G_[c * stride_ + r];
+  }
+  const double* driven = G_.data() + rows_ * stride_;
+  for (int r = 0; r < rows_; ++r) a_[r] += driven[r];
+  if (bilateral_ == 0) return;
+  full_.head(size) = G_.head(size);
+  elimination_.eliminate(G_.data(), stride_, bilateral_, rows_);
+}
+
+double Island::hold_velocities() {
+  reduced_u_.head(others()) = u_.segment(bilateral_, others());
+  if (bilateral_ == 0) return 0;
+  y_.head(bilateral_) = u_.head(bilateral_) - target_.head(bilateral_);
+  return elimination_.hold(y_.data(), reduced_u_.data());
+}
+double Island::hold_accelerations() {
+  reduced_u_.head(others()) = u_.segment(bilateral_, others());
+  reduced_a_.head(others()) = a_.segment(bilateral_, others());
+  if (bilateral_ == 0) return 0;
+  y_.head(bilateral_) = a_.head(bilateral_) - target_.head(bilateral_);
+  return elimination_.hold(y_.data(), reduced_a_.data());
+}
+
+void Island::complete(const double* others_force, double drive) {
+  force_.head(stride_).setZero();
+  force_[rows_] = drive;
+  std::copy(others_force, others_force + others(), force_.data() + bilateral_);
+  if (bilateral_ > 0) elimination_.forces(others_force, force_.data());
+}
+
+double Island::impulse_energy() const {
+  const Eigen::VectorXd& G = bilateral_ > 0 ? full_ : G_;
+  double sum = 0;
+  for (int r = 0; r < rows_; ++r) {
+    double jump = 0;
+    for (int c = 0; c < rows_; ++c) jump += G[r * stride_ + c] * force_[c];
+    sum += force_[r] * (u_[r] + 0.5 * jump);
+  }
+  return sum;
+}
+
+Island::Work Island::work(double h) const {
+  const Eigen::VectorXd& G = bilateral_ > 0 ? full_ : G_;
+  Work out{0, 0};
+  for (int r = 0; r < rows_; ++r) {
+    double a = a_[r];
+    for (int c = 0; c < rows_; ++c) a += G[r * stride_ + c] * force_[c];
+    (r < bilateral_ ? out.bilateral : out.others) += h * force_[r] * (u_[r] + 0.5 * h * a);
+  }
+  return out;
+}
+
+}  // namespace kansetsu

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "constraint/bilateral.h"
+#include "constraint/mechanics.h"
+
+/// Constraint rows over several figures, and how they answer forces together.
+namespace kansetsu {
+
+/// One end of a row: a body of a figure, or something that moves as it is told: the world, a platform.
+struct RowEnd {
+  Mechanics* figure = nullptr;
+  int body = -1;
+  // Without a figure:
+  Vec3<> p{};         ///< the point whose motion follows
+  Motion<> V{}, A{};  ///< [ω; v] and [ω̇; dv/dt] of that point, world axes
+};
+
+/// Motion of the point of an end that is at p now, at v̇ = 0.
+struct PointMotion {
+  Vec3<> v, a, w, alpha;
+};
+PointMotion point_motion(const RowEnd& end, const Vec3<>& p_W);
+
+/// Velocity [v; ω] of b relative to a at p in the axes E fixed to a, and its rate at v̇ = 0. p is a point of b.
+struct FrameMotion6 {
+  double u[6], drift[6];
+};
+FrameMotion6 frame_motion(const RowEnd& a, const RowEnd& b, const Mat3<>& E, const Vec3<>& p_W);
+
+/// Rows in two groups: bilateral ones first, then those with inequalities. Within a step: begin, add_… for every row,
+/// assemble; then matrices and right sides are there, bilateral rows eliminated.
+class Island {
+ public:
+  void reserve(int figures, int rows);
+  void begin(std::span<Mechanics* const> figures, int bilateral, int others);
+
+  int bilateral() const { return bilateral_; }
+  int others() const { return rows_ - bilateral_; }
+  int rows() const { return rows_; }
+
+  /// Directions `mask` (bit k of [v; ω]) of b relative to a, in rows from `row` on, one per bit; E are axes fixed to a.
+  void add_frame(int row, unsigned mask, const RowEnd& a, const RowEnd& b, const Mat3<>& E, const Vec3<>& p_W);
+  /// Turn of b relative to a about an axis of the world, in one row.
+  void add_turn(int row, const RowEnd& a, const RowEnd& b, const Vec3<>& axis_W);
+  /// Adds scale · v[column] of a figure to a row.
+  void add_dof(int row, Mechanics& figure, int column, double scale, double velocity);
+
+  /// Velocities and accelerations without constraint forces, of all rows.
+  double* u() { return u_.data(); }
+  double* a() { return a_.data(); }
+  /// Acceleration, or velocity after an impact, that bilateral rows are to have; zero after begin().
+  double* target() { return target_.data(); }
+
+  /// G, the velocities after an impact that only holds the bilateral rows, and reduced accelerations of the others.
+  void assemble();
+  const double* G() const { return G_.data() + bilateral_ * stride_ + bilateral_; }  ///< of the other rows
+  int stride() const { return stride_; }
+  int rank() const { return elimination_.rank(); }
+
+  /// Right sides of the other rows with the bilateral ones held at target(): velocities (impact) or accelerations.
+  /// @return what is inconsistent in the bilateral rows
+  double hold_velocities();
+  double hold_accelerations();
+  const double* reduced_u() const { return reduced_u_.data(); }
+  const double* reduced_a() const { return reduced_a_.data(); }
+
+  /// All forces (or impulses), given those of the other rows, after the matching hold_…().
+  /// @param drive  1: respond() gives accelerations, with all that drives the figures; 0: the share of the forces alone
+  void complete(const double* others, double drive);
+  const double* force() const { return force_.data(); }
+  /// Adds M⁻¹·(Jᵀ·force + drive·(τ − bias)) to `out` of a figure, in the order given to begin().
+  void respond(int figure, double* out) const { figures_[size_t(figure)]->respond(force_.data(), out); }
+  std::span<Mechanics* const> figures() const { return {figures_.data(), figures_.size()}; }
+  /// Work of the forces over a step of length h, of bilateral rows and of the others: with the mean velocity of each row.
+  struct Work {
+    double bilateral, others;
+  };
+  Work work(double h) const;
+  /// Change of the kinetic energy by the forces as impulses: ½·(u + u⁺)·force.
+  double impulse_energy() const;
+
+ private:
+  std::vector<Mechanics*> figures_;
+  int bilateral_ = 0, rows_ = 0, stride_ = 0;
+  Eigen::VectorXd G_, full_, u_, a_, target_, reduced_u_, reduced_a_, force_, y_;
+  BilateralElimination elimination_;
+};
+
+}  // namespace kansetsu

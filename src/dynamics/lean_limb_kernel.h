@@ -1,0 +1,148 @@
+#pragma once
+
+#include "dynamics/lean_aba_kernel.h"
+#include "dynamics/lean_limbs.h"
+
+/// The articulated-body algorithm of lean_aba_kernel.h by four threads per state, for batches too small to fill a device: each
+/// goes along limbs of its own, so that the longest way is that along one limb and the trunk. All four go along the trunk and
+/// compute the same there; they meet once, where the limbs do.
+namespace kansetsu::kernel::inline KANSETSU_ISA {
+
+/// What the limbs leave at their carriers, seen from one lane: number k of a set is numbers[k·stride + lane].
+template <class T>
+struct LeanExchange {
+  static constexpr int kNumbers = 27;  ///< of a burden
+
+  T* numbers;  ///< of the first lane of this state
+  int stride;
+
+  KANSETSU_HD void put(int set, int lane, const LeanBurden<T>& b) const {
+    const T n[kNumbers] = {b.P.A.xx,  b.P.A.xy,  b.P.A.xz,  b.P.A.yy,  b.P.A.yz,  b.P.A.zz,  b.P.B.x.x,
+                           b.P.B.x.y, b.P.B.x.z, b.P.B.y.x, b.P.B.y.y, b.P.B.y.z, b.P.B.z.x, b.P.B.z.y,
+                           b.P.B.z.z, b.P.M.xx,  b.P.M.xy,  b.P.M.xz,  b.P.M.yy,  b.P.M.yz,  b.P.M.zz,
+                           b.Z.t.x,   b.Z.t.y,   b.Z.t.z,   b.Z.f.x,   b.Z.f.y,   b.Z.f.z};
+    for (int k = 0; k < kNumbers; ++k) numbers[(set * kNumbers + k) * stride + lane] = n[k];
+  }
+  KANSETSU_HD LeanBurden<T> get(int set, int lane) const {
+    T n[kNumbers];
+    for (int k = 0; k < kNumbers; ++k) n[k] = numbers[(set * kNumbers + k) * stride + lane];
+    return {{{n[0], n[1], n[2], n[3], n[4], n[5]},
+             {{n[6], n[7], n[8]}, {n[9], n[10], n[11]}, {n[12], n[13], n[14]}},
+             {n[15], n[16], n[17], n[18], n[19], n[20]}},
+            {{n[21], n[22], n[23]}, {n[24], n[25], n[26]}}};
+  }
+};
+
+/// The trees that one thread goes along. One loop over the stages keeps the code of each sweep in one place: instructions are
+/// fetched too.
+template <class T, class Const>
+struct LeanStages {
+  const LeanLimbsOf<Const>& limbs;
+  const std::byte* nodes;
+  int lane;
+  void* scratch;
+
+  KANSETSU_HD LeanTreeViewOf<Const> tree(int stage) const { return limbs.tree(stage, lane, nodes); }
+  KANSETSU_HD LeanMemory<T> memory(int stage) const {
+    const LeanStageOf<Const>& s = limbs.stages[stage];
+    const std::size_t before = std::size_t(s.parks_before) * sizeof(LeanPark<T>) +
+                               std::size_t(s.tips_before) * sizeof(LeanTip<T>) +
+                               std::size_t(s.nodes_before) * sizeof(LeanRecord<T>);
+    return LeanMemory<T>(s.tree, static_cast<std::byte*>(scratch) + before);
+  }
+  /// Where the thread's chain hangs; −1: on the ground.
+  KANSETSU_HD int carrier(int stage) const { return limbs.stages[stage].carrier[lane]; }
+
+  static std::size_t bytes(const LeanLimbsOf<Const>& limbs) {
+    std::size_t out = 0;
+    for (int s = 0; s < limbs.stage_count; ++s) out += LeanMemory<T>::bytes(limbs.stages[s].tree);
+    return out;
+  }
+};
+
+/// Sums up at the parks of the trunk what hangs there.
+template <class T, class Const>
+KANSETSU_HD void lean_collect(const LeanLimbsOf<Const>& limbs, const LeanExchange<T>& exchange,
+                              const LeanMemory<T>& trunk) {
+  for (int k = 0; k < limbs.trunk().park_count; ++k) {
+    const LeanBurden<T> none = no_burden<T>();
+    trunk.parks[k].P = none.P;
+    trunk.parks[k].Z = none.Z;
+  }
+  for (int stage = 1; stage < limbs.stage_count; ++stage) {
+    for (int lane = 0; lane < kLeanLanes; ++lane) {
+      const int at = limbs.stages[stage].carrier[lane];
+      if (at < 0) continue;
+      const LeanBurden<T> b = exchange.get(stage - 1, lane);
+      trunk.parks[at].P += b.P;
+      trunk.parks[at].Z += b.Z;
+    }
+  }
+}
+
+/// What lane `lane` does for one state, see lean_aba().
+/// @param nodes  those of `limbs`   @param scratch  LeanStages<T, Const>::bytes(limbs) of its own
+/// @param exchange  shared by the lanes of the state
+/// @param writes  whether results are wanted
+/// @param meet  called twice: returns when all lanes of the state have called it
+template <class T, class Const, class Q, class V, class Tau, class Out, class Flags, class Meet>
+KANSETSU_HD void lean_limb_aba(const LeanLimbsOf<Const>& limbs, const std::byte* nodes, int lane, const Q& q,
+                               const V& v, const Tau& tau, void* scratch, const LeanExchange<T>& exchange, bool writes,
+                               const Out& vdot, const Flags& singular, Meet&& meet) {
+  constexpr bool kFlags = !std::is_same_v<Flags, Unwanted>;
+  const LeanStages<T, Const> stages{limbs, nodes, lane, scratch};
+  const LeanMemory<T> trunk = stages.memory(0);
+  const Vec3<T> zero{T(0), T(0), T(0)};
+  const LeanMotion<T> world{{zero, zero}, {zero, lift<T>(-limbs.trunk().gravity)}};
+  LeanMotion<T> base = world;
+  if (limbs.trunk().free_base) base.V = lean_base_motion<T>(v);
+  const bool writes_trunk = writes && lane == 0;
+  // A lane whose limb is shorter than the others has hinges of ratio 0 at its end, which are nobody's.
+  const auto is_wanted = [&](int stage, const LeanNodeOf<Const>& node) {
+    return stage == 0 ? writes_trunk : writes && node.ratio != Const(0);
+  };
+
+  for (int stage = 0; stage < limbs.stage_count; ++stage) {
+    const LeanMemory<T> memory = stages.memory(stage);
+    lean_posture<T>(stages.tree(stage), q, v, memory);
+    const int carrier = stages.carrier(stage);
+    const Motion<T> V_ground = carrier < 0 ? world.V : trunk.parks[carrier].V;
+    lean_velocities(stages.tree(stage), base.V, V_ground, memory);
+  }
+  LeanBurden<T> b = no_burden<T>();
+  for (int stage = limbs.stage_count - 1; stage >= 0; --stage) {
+    if (stage == 0) {
+      meet();
+      lean_collect(limbs, exchange, trunk);
+      meet();
+    }
+    b = lean_inward<T>(stages.tree(stage), tau, stages.memory(stage),
+                       [&](const LeanNodeOf<Const>& node, const T& flag) {
+                         if constexpr (kFlags) {
+                           if (is_wanted(stage, node)) singular[node.column] = flag;
+                         }
+                       });
+    if (stage > 0) exchange.put(stage - 1, lane, b);
+  }
+  if (limbs.trunk().free_base) {
+    const LeanBase<T> solved = lean_solve_base(stages.tree(0), q, tau, base.V, trunk, b);
+    base.A = solved.A;
+    if (writes_trunk) {
+      lean_put_base(solved.vdot, vdot);
+      if constexpr (kFlags) {
+        for (int k = 0; k < 6; ++k) singular[k] = solved.singular;
+      }
+    }
+  }
+  for (int stage = 0; stage < limbs.stage_count; ++stage) {
+    const int carrier = stages.carrier(stage);
+    LeanMotion<T> ground = world;
+    if (carrier >= 0) ground = {trunk.parks[carrier].V, trunk.parks[carrier].A};
+    lean_accelerate(stages.tree(stage), base, ground, stages.memory(stage),
+                    [&](const LeanNodeOf<Const>& node, const T& acceleration) {
+                      if (is_wanted(stage, node)) vdot[node.column] = lift<T>(node.ratio) * acceleration;
+                    });
+  }
+}
+
+}  // namespace kansetsu::kernel::inline KANSETSU_ISA

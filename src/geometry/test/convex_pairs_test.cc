@@ -1,0 +1,168 @@
+#include <set>
+#include <string>
+
+#include "support.h"
+
+/// Every pair of convex shapes, against what defines a contact: along the normal the shapes are exactly `gap` apart (a lower
+/// bound of the distance, from support functions), and where they do not overlap, the points p ± gap/2·n belong to the
+/// shapes (an upper bound). Together they leave nothing to chance.
+namespace kansetsu {
+namespace {
+
+using namespace test;
+
+struct Case {
+  Shape A, B;
+  Transform<> X_WA, X_WB;
+};
+
+/// Poses that bring the surfaces within about ±0.3 of each other.
+Case random_case(Random& random, int a, int b) {
+  Case c{random_convex(random, a), random_convex(random, b), random.pose(2), {random.rotation(), {}}};
+  const Vec3<> n = random.direction();
+  c.X_WB.p = c.X_WA.p;
+  const double s = separation(c.A, c.X_WA, c.B, c.X_WB, n);
+  c.X_WB.p = c.X_WA.p + (s + random.uniform(-0.3, 0.3)) * n;
+  return c;
+}
+
+/// Polyhedra and round cores are met to rounding; rims of cylinders to what the expanding polytope resolves.
+double tolerance(const Case& c) {
+  const bool cylinder = std::holds_alternative<Cylinder>(c.A) || std::holds_alternative<Cylinder>(c.B);
+  return cylinder ? 1e-10 : 1e-12;
+}
+
+void check_contact(const Case& c, const Manifold& m, double margin) {
+  const double gap = least_gap(m), eps = tolerance(c);
+  CHECK(std::abs(norm(m.normal_W) - 1) < 1e-14);
+  CHECK(std::abs(separation(c.A, c.X_WA, c.B, c.X_WB, m.normal_W) - gap) < eps);
+  std::set<std::uint32_t> features;
+  for (const ContactPoint& p : m.used()) {
+    CHECK(p.gap <= margin);
+    CHECK(features.insert(p.feature).second);
+    const Vec3<> p_A = p.p_W + 0.5 * p.gap * m.normal_W, p_B = p.p_W - 0.5 * p.gap * m.normal_W;
+    if (m.count == 1 || p.gap == gap) {
+      CHECK(outside(c.A, transpose_times(c.X_WA.R, p_A - c.X_WA.p)) < 1e-6);
+      CHECK(outside(c.B, transpose_times(c.X_WB.R, p_B - c.X_WB.p)) < 1e-6);
+    }
+  }
+}
+
+/// The best of many directions: over the sphere, then around the best so far and around the one that was found.
+double best_separation(const Case& c, const Vec3<>& found, Random& random) {
+  Vec3<> best_n = found;
+  double best = -std::numeric_limits<double>::infinity();
+  const auto consider = [&](const Vec3<>& d) {
+    const Vec3<> n = (1 / norm(d)) * d;
+    if (const double s = separation(c.A, c.X_WA, c.B, c.X_WB, n); s > best) {
+      best = s;
+      best_n = n;
+    }
+  };
+  for (int i = 0; i < 400; ++i) consider(random.direction());
+  for (double size = 0.3; size > 1e-5; size *= 0.7) {
+    for (int i = 0; i < 15; ++i) {
+      consider(best_n + size * random.direction());
+      consider(found + size * random.direction());
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE("contacts of convex shapes are exact, for every pair") {
+  constexpr double kMargin = 0.05;
+  for (int a = 0; a < 5; ++a) {
+    for (int b = 0; b < 5; ++b) {
+      const std::string name_a = convex_name(a);
+      CAPTURE(name_a);
+      const std::string name_b = convex_name(b);
+      CAPTURE(name_b);
+      int touching = 0;
+      for (unsigned seed = 0; seed < 400; ++seed) {
+        CAPTURE(seed);
+        Random random(1000 * seed + unsigned(10 * a + b));
+        const Case c = random_case(random, a, b);
+        Manifold m;
+        const bool found = collide(Geometry(c.A), c.X_WA, Geometry(c.B), c.X_WB, kMargin, m);
+        REQUIRE(found == (m.count > 0));
+        Random directions(seed);
+        if (!found) {  // then some direction shows that they are apart
+          CHECK(best_separation(c, (1 / norm(c.X_WA.p - c.X_WB.p)) * (c.X_WA.p - c.X_WB.p), directions) >
+                kMargin - 0.01);
+          continue;
+        }
+        ++touching;
+        REQUIRE(is_finite(m));
+        check_contact(c, m, kMargin);
+        CHECK(best_separation(c, m.normal_W, directions) <= least_gap(m) + tolerance(c));
+      }
+      CHECK(touching > 100);
+    }
+  }
+}
+
+TEST_CASE("exchanging the shapes exchanges the contact") {
+  for (int a = 0; a < 5; ++a) {
+    for (int b = 0; b < 5; ++b) {
+      for (unsigned seed = 0; seed < 60; ++seed) {
+        const std::string name_a = convex_name(a);
+        CAPTURE(name_a);
+        const std::string name_b = convex_name(b);
+        CAPTURE(name_b);
+        CAPTURE(seed);
+        Random random(7000 * seed + unsigned(10 * a + b));
+        const Case c = random_case(random, a, b);
+        const Geometry A(c.A), B(c.B);
+        Manifold m, s;
+        const bool found = collide(A, c.X_WA, B, c.X_WB, 0.05, m);
+        REQUIRE(collide(B, c.X_WB, A, c.X_WA, 0.05, s) == found);
+        if (!found) continue;
+        const double eps = tolerance(c) * 10;  // of a point: where rims are involved, it follows the normal's error
+        CHECK(norm(m.normal_W + s.normal_W) < (eps > 1e-10 ? 1e-5 : 1e-9));
+        CHECK(std::abs(least_gap(m) - least_gap(s)) < eps);
+        if (eps > 1e-10) continue;
+        REQUIRE(m.count == s.count);
+        for (const ContactPoint& p : m.used()) {
+          double nearest = 1e9;
+          for (const ContactPoint& q : s.used()) nearest = std::min(nearest, norm(p.p_W - q.p_W));
+          CHECK(nearest < 1e-9);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the contact moves with the world") {
+  for (int a = 0; a < 5; ++a) {
+    for (int b = 0; b <= a; ++b) {
+      for (unsigned seed = 0; seed < 40; ++seed) {
+        const std::string name_a = convex_name(a);
+        CAPTURE(name_a);
+        const std::string name_b = convex_name(b);
+        CAPTURE(name_b);
+        CAPTURE(seed);
+        Random random(500 * seed + unsigned(10 * a + b));
+        const Case c = random_case(random, a, b);
+        const Transform<> X = random.pose(3);
+        const Geometry A(c.A), B(c.B);
+        Manifold m, t;
+        const bool found = collide(A, c.X_WA, B, c.X_WB, 0.05, m);
+        REQUIRE(collide(A, X * c.X_WA, B, X * c.X_WB, 0.05, t) == found);
+        if (!found) continue;
+        const double eps = tolerance(c) * 10;
+        CHECK(std::abs(least_gap(m) - least_gap(t)) < eps);
+        CHECK(norm(X.R * m.normal_W - t.normal_W) < (eps > 1e-10 ? 1e-5 : 1e-9));
+        if (eps > 1e-10) continue;
+        REQUIRE(m.count == t.count);
+        for (int i = 0; i < m.count; ++i) {
+          CHECK(norm(X * m.points[i].p_W - t.points[i].p_W) < 1e-9);
+          CHECK(m.points[i].feature == t.points[i].feature);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace kansetsu

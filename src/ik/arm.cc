@@ -1,0 +1,105 @@
+#include "ik/arm.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "model/tree.h"
+
+namespace kansetsu::ik {
+namespace {
+
+/// Bodies from the ground to the one that carries the link.
+std::vector<int> chain_of(const Tree& tree, int body) {
+  std::vector<int> chain;
+  for (int i = body; i >= 0; i = tree.bodies[size_t(i)].parent) chain.insert(chain.begin(), i);
+  return chain;
+}
+
+bool has_one_coordinate(const Tree& tree, const Body& b) {
+  const CoordinateRow& row = tree.rows[size_t(b.u)];
+  return row.end - row.begin == 1 && tree.terms[size_t(row.begin)].position >= 0;
+}
+
+ArmMotion motion_of(const Body& b) {
+  if (b.kind == PrimitiveKind::kSlide) return ArmMotion::kSlideZ;
+  return b.aligned_axis == 0 ? ArmMotion::kTurnX : b.aligned_axis == 1 ? ArmMotion::kTurnY : ArmMotion::kTurnZ;
+}
+
+ArmOffset offset_kind(const Vec3<>& p) {
+  const int count = (p.x != 0) + (p.y != 0) + (p.z != 0);
+  if (count == 0) return ArmOffset::kNone;
+  if (count > 1) return ArmOffset::kAny;
+  return p.x != 0 ? ArmOffset::kX : p.y != 0 ? ArmOffset::kY : ArmOffset::kZ;
+}
+
+/// Limits, and where to start from: within them, or a turn or two metres about zero.
+void set_limits(const Model& model, const Body& b, int position, double ratio, double offset, bool use_limits,
+                ArmJoint& joint) {
+  const double a = ratio * model.lower_position()[position] + offset;
+  const double c = ratio * model.upper_position()[position] + offset;
+  joint.lower = use_limits ? std::min(a, c) : -kInfinity;
+  joint.upper = use_limits ? std::max(a, c) : kInfinity;
+  const double reach = b.kind == PrimitiveKind::kSlide ? 1.0 : std::numbers::pi;
+  const bool low = std::isfinite(joint.lower), high = std::isfinite(joint.upper);
+  joint.from = low ? joint.lower : high ? joint.upper - 2 * reach : offset - reach;
+  joint.to = high ? joint.upper : joint.from + 2 * reach;
+}
+
+/// Steps 1/φ, 1/φ², … with φⁿ⁺¹ = φ + 1: the n-dimensional relative of the golden ratio, whose multiples stay far apart.
+void set_strides(Arm& arm) {
+  double phi = 1.5;
+  for (int i = 0; i < 60; ++i) phi = std::pow(1 + phi, 1.0 / double(arm.joints.size() + 1));
+  double stride = 1;
+  for (ArmJoint& joint : arm.joints) joint.stride = stride /= phi;
+}
+
+}  // namespace
+
+ArmView Arm::view() const {
+  return {joints.data(), int(joints.size()), X_tool, offset_kind(X_tool.p), X_tool.R != Mat3<>::identity(), length};
+}
+
+std::optional<std::string> arm_problem(const Model& model, LinkId link) {
+  const Tree& tree = model.tree();
+  const std::vector<int> chain = chain_of(tree, tree.links.at(size_t(link.value())).body);
+  if (chain.empty()) return "no joint moves it";
+  if (int(chain.size()) > kMostArmJoints) return "more than " + std::to_string(kMostArmJoints) + " joints carry it";
+  std::vector<bool> used(size_t(model.nq()), false);
+  for (const int i : chain) {
+    const Body& b = tree.bodies[size_t(i)];
+    if (b.large >= 0) return "a ball or a free base carries it";
+    if (b.kind == PrimitiveKind::kScrew) return "a screw carries it";
+    if (!has_one_coordinate(tree, b)) return "a geared joint carries it";
+    const size_t position = size_t(tree.terms[size_t(tree.rows[size_t(b.u)].begin)].position);
+    if (used[position]) return "geared joints carry it";
+    used[position] = true;
+  }
+  return std::nullopt;
+}
+
+Arm make_arm(const Model& model, LinkId link, const Transform<>& X_LF, bool use_limits) {
+  const Tree& tree = model.tree();
+  const LinkPlacement& placement = tree.links.at(size_t(link.value()));
+  Arm arm;
+  double reach = 0;
+  for (const int i : chain_of(tree, placement.body)) {
+    const Body& b = tree.bodies[size_t(i)];
+    const CoordinateRow& row = tree.rows[size_t(b.u)];
+    const CoordinateTerm& term = tree.terms[size_t(row.begin)];
+    ArmJoint joint{
+        motion_of(b), b.X_PJ.R != Mat3<>::identity(), b.X_PJ.R, b.X_PJ.p, offset_kind(b.X_PJ.p), 0, 0, 0, 0, 0};
+    set_limits(model, b, term.position, term.ratio, row.offset, use_limits, joint);
+    if (!arm.joints.empty()) reach += norm(joint.p);
+    arm.joints.push_back(joint);
+    arm.position.push_back(term.position);
+    arm.ratio.push_back(term.ratio);
+    arm.offset.push_back(row.offset);
+  }
+  set_strides(arm);
+  arm.X_tool = placement.X_BL * X_LF;
+  reach += norm(arm.X_tool.p);
+  arm.length = reach > 0 ? reach / 3 : 1;  // what a radian of a typical joint moves the frame by
+  return arm;
+}
+
+}  // namespace kansetsu::ik

@@ -1,0 +1,318 @@
+#pragma once
+
+#include "ik/kernel_table.h"
+#include "kansetsu/spatial/small_matrix.h"
+#include "kinematics/posture_kernel.h"
+
+/// Levenberg–Marquardt for the pose of one frame on a serial chain, in the tangent space: with e = [ℓ·log(R_d·Rᵀ); p_d − p] and
+/// J = [ℓ·ω; v] of the frame,
+///   Δq = Jᵀ·(J·Jᵀ + λ·1)⁻¹·e,   λ = damping·|e|²/2                                                    (theory/ik.md eq. 7)
+/// over the joints that are not held by a limit: a joint at a limit is held while the gradient Jᵀ·e presses it outwards.
+/// λ vanishes with the error, so that convergence ends quadratic (Sugihara 2011), and grows where a step would be too bold.
+///
+/// Most iterations only find the way: they are made in single precision, twice as many lanes at once. The last two or three
+/// are in double precision, from where the first phase ended.
+namespace kansetsu::ik::inline KANSETSU_ISA {
+
+/// Sines of single numbers are taken a register full at a time.
+inline constexpr int kArmPadding = 16;
+
+template <class T>
+struct ArmColumn {
+  Vec3<T> w, v;
+};
+
+/// p + R·offset, without the products with zeros that most arms have.
+template <class T>
+KANSETSU_HD Vec3<T> arm_origin(const Transform<T>& X, const Vec3<>& offset, ArmOffset kind) {
+  switch (kind) {
+    case ArmOffset::kNone:
+      return X.p;
+    case ArmOffset::kX:
+      return madd(lift<T>(offset.x), X.R.column_x(), X.p);
+    case ArmOffset::kY:
+      return madd(lift<T>(offset.y), X.R.column_y(), X.p);
+    case ArmOffset::kZ:
+      return madd(lift<T>(offset.z), X.R.column_z(), X.p);
+    case ArmOffset::kAny:
+      break;
+  }
+  return X.p + X.R * lift<T>(offset);
+}
+
+/// Pose of the frame and the motion each joint gives it, world axes, at the frame's origin.
+template <class T>
+KANSETSU_HD Transform<T> arm_jacobian(const ArmView& arm, const T* q, ArmColumn<T>* J) {
+  alignas(64) T s[kArmPadding], c[kArmPadding];
+  kernel::sincos_array(q, arm.n, s, c);
+  const T zero = T(scalar_t<T>(0));
+  Transform<T> X;
+  for (int k = 0; k < arm.n; ++k) {
+    const ArmJoint& joint = arm.joints[k];
+    X.p = arm_origin(X, joint.p, joint.offset);
+    if (joint.turned) X.R = X.R * lift<T>(joint.R);
+    switch (joint.motion) {
+      case ArmMotion::kTurnX:
+        J[k] = {X.R.column_x(), X.p};
+        X.R = {kernel::turn_back<0>(c[k], s[k], X.R.x), kernel::turn_back<0>(c[k], s[k], X.R.y),
+               kernel::turn_back<0>(c[k], s[k], X.R.z)};
+        break;
+      case ArmMotion::kTurnY:
+        J[k] = {X.R.column_y(), X.p};
+        X.R = {kernel::turn_back<1>(c[k], s[k], X.R.x), kernel::turn_back<1>(c[k], s[k], X.R.y),
+               kernel::turn_back<1>(c[k], s[k], X.R.z)};
+        break;
+      case ArmMotion::kTurnZ:
+        J[k] = {X.R.column_z(), X.p};
+        X.R = {kernel::turn_back<2>(c[k], s[k], X.R.x), kernel::turn_back<2>(c[k], s[k], X.R.y),
+               kernel::turn_back<2>(c[k], s[k], X.R.z)};
+        break;
+      case ArmMotion::kSlideZ:
+        J[k] = {{zero, zero, zero}, X.R.column_z()};
+        X.p = madd(q[k], J[k].v, X.p);
+        break;
+    }
+  }
+  X.p = arm_origin(X, arm.X_tool.p, arm.tool_offset);
+  if (arm.tool_turned) X.R = X.R * lift<T>(arm.X_tool.R);
+  for (int k = 0; k < arm.n; ++k) {
+    if (arm.joints[k].motion != ArmMotion::kSlideZ) J[k].v = cross(J[k].w, X.p - J[k].v);
+  }
+  return X;
+}
+
+/// log(R) without atan2: φ = 2·(xyz of the quaternion)·F(w), F = acos(w)/√(1 − w²) = 1 + t·P(t), t = 1 − w in [0, 1]. P interpolates at
+/// Chebyshev points, off by less than 1e-8; F(1) is exact, so that the error is relative to φ³ and nothing is lost near the target.
+template <class T>
+KANSETSU_HD Vec3<T> smooth_log(const Mat3<T>& R) {
+  using S = scalar_t<T>;
+  constexpr S P[] = {S(0.33333332837044344),   S(0.13333432335370787),  S(0.05711058743228666),
+                     S(0.02580038138920896),   S(0.009014780611965938), S(0.014275173636510622),
+                     S(-0.016299032252371445), S(0.024591883474787524), S(-0.01574709213899854),
+                     S(0.005381983277973888)};
+  const Quaternion<T> q = to_quaternion(R);
+  const T t = T(S(1)) - q.w;
+  const T f = T(S(2)) * madd(t, detail::polynomial(t, P), T(S(1)));
+  return {f * q.x, f * q.y, f * q.z};
+}
+
+template <class T>
+struct ArmStep {
+  T rotation2, position2;  ///< squared errors at q
+  T q_next[kMostArmJoints];
+};
+
+/// The errors at q and the configuration that one step leads to.
+template <class T>
+KANSETSU_HD void arm_step(const ArmView& arm, const ArmLimits& limits, const Mat3<T>& R_d, const Vec3<T>& p_d,
+                          const T* q, ArmStep<T>& out) {
+  using S = scalar_t<T>;
+  const T zero = T(S(0)), one = T(S(1)), length = T(S(arm.length));
+  ArmColumn<T> J[kMostArmJoints];
+  const Transform<T> X = arm_jacobian(arm, q, J);
+  const Vec3<T> turn = smooth_log(times_transpose(R_d, X.R)), shift = p_d - X.p;
+  out.rotation2 = dot(turn, turn);
+  out.position2 = dot(shift, shift);
+  T e[6] = {length * turn.x, length * turn.y, length * turn.z, shift.x, shift.y, shift.z};
+  const T error2 = madd(length * length, out.rotation2, out.position2);
+  const T lambda = madd(T(S(0.5 * limits.damping)), error2, T(S(1e-14)));
+
+  Lower<T, 6> A;
+  for (T& a : A.a) a = zero;
+  for (int i = 0; i < 6; ++i) A(i, i) = lambda;
+  for (int k = 0; k < arm.n; ++k) {
+    J[k].w = length * J[k].w;
+    const T g = madd(J[k].w.x, e[0], madd(J[k].w.y, e[1], J[k].w.z * e[2])) + dot(J[k].v, shift);
+    const T low = T(S(arm.joints[k].lower)), high = T(S(arm.joints[k].upper));
+    const auto held = ((q[k] <= low) & (g < zero)) | ((q[k] >= high) & (g > zero));
+    const T free = select(held, zero, one);
+    J[k].w = free * J[k].w;
+    J[k].v = free * J[k].v;
+    const T c[6] = {J[k].w.x, J[k].w.y, J[k].w.z, J[k].v.x, J[k].v.y, J[k].v.z};
+    detail::unroll<0, 6>([&](auto i) KANSETSU_INLINE_LAMBDA {
+      detail::unroll<0, i + 1>([&](auto j) KANSETSU_INLINE_LAMBDA { A(i, j) = madd(c[i], c[j], A(i, j)); });
+    });
+  }
+  Ldlt<T, 6>::factor(A, zero).solve(e);
+  T largest = zero;
+  for (int k = 0; k < arm.n; ++k) {
+    const T step = madd(J[k].w.x, e[0], madd(J[k].w.y, e[1], J[k].w.z * e[2])) +
+                   madd(J[k].v.x, e[3], madd(J[k].v.y, e[4], J[k].v.z * e[5]));
+    out.q_next[k] = step;
+    const T size = select(step < zero, -step, step);
+    largest = select(size > largest, size, largest);
+  }
+  const T cap = T(S(limits.largest_step));
+  const T scale = select(largest > cap, cap / select(largest > cap, largest, one), one);
+  for (int k = 0; k < arm.n; ++k) {
+    const T low = T(S(arm.joints[k].lower)), high = T(S(arm.joints[k].upper));
+    const T next = madd(scale, out.q_next[k], q[k]);
+    out.q_next[k] = select(next < low, low, select(next > high, high, next));
+  }
+}
+
+/// Lane access for numbers and packs alike.
+template <class T>
+struct LanesOf {
+  static constexpr int width = 1;
+  KANSETSU_HD static T get(const T& x, int) { return x; }
+  KANSETSU_HD static void set(T& x, int, T s) { x = s; }
+  KANSETSU_HD static bool any(bool mask) { return mask; }
+};
+template <class S, int W>
+struct LanesOf<Pack<S, W>> {
+  static constexpr int width = W;
+  KANSETSU_HD static S get(const Pack<S, W>& x, int lane) { return x[lane]; }
+  KANSETSU_HD static void set(Pack<S, W>& x, int lane, S s) { x.set(lane, s); }
+  KANSETSU_HD static bool any(const typename Pack<S, W>::Mask& mask) {
+    typename detail::PackTypes<S, W>::Int bits[W], found = 0;
+    std::memcpy(bits, &mask.m, sizeof(bits));
+    for (int i = 0; i < W; ++i) found |= bits[i];
+    return found != 0;
+  }
+};
+
+enum class ArmPhase {
+  kSearch,  ///< from starting points, until one comes near the target
+  kFinish,  ///< from where the search ended, once
+};
+
+/// Lanes that solve tasks side by side; a lane that is done takes the next task. What is looked at in every step is done for
+/// all lanes at once, what happens at the end of a start lane by lane.
+template <class T, ArmPhase kPhase>
+class ArmCrew {
+ public:
+  using S = scalar_t<T>;
+  using Lanes = LanesOf<T>;
+
+  KANSETSU_HD ArmCrew(const ArmView& arm, ArmTask* tasks, int count, const ArmLimits& limits)
+      : arm_(arm), tasks_(tasks), count_(count), limits_(limits) {}
+
+  KANSETSU_HD void run() {
+    const T zero = T(S(0));
+    for (T& q : q_) q = zero;
+    R_ = Mat3<T>::identity();
+    p_ = {zero, zero, zero};
+    working_ = zero;
+    int busy = 0;
+    for (int lane = 0; lane < Lanes::width; ++lane) busy += take_task(lane, q_);
+    while (busy > 0) {
+      arm_step(arm_, limits_, R_, p_, q_, step_);
+      if (Lanes::any(at_an_end() & (working_ > zero))) {
+        for (int lane = 0; lane < Lanes::width; ++lane) {
+          if (Lanes::get(ending_, lane) > 0 && lanes_[lane].task >= 0 && !end_start(lane)) --busy;
+        }
+      }
+      for (int k = 0; k < arm_.n; ++k) q_[k] = step_.q_next[k];
+    }
+  }
+
+ private:
+  /// Where a lane is with its task.
+  struct Lane {
+    int task = -1;
+    double best = 0;  ///< least squared error at the end of a start
+  };
+
+  /// Which lanes have met their target, do not come closer, or have had their iterations.
+  KANSETSU_HD auto at_an_end() {
+    const T zero = T(S(0)), one = T(S(1));
+    error2_ = madd(T(S(arm_.length * arm_.length)), step_.rotation2, step_.position2);
+    iteration_ = iteration_ + one;
+    patience_ = patience_ - one;
+    const auto met = (step_.rotation2 <= T(S(limits_.rotation * limits_.rotation))) &
+                     (step_.position2 <= T(S(limits_.position * limits_.position)));
+    const auto check = patience_ <= zero;
+    const auto closer = error2_ < T(S(limits_.progress)) * milestone_;
+    milestone_ = select(check, error2_, milestone_);
+    patience_ = select(check, T(S(limits_.patience)), patience_);
+    const auto ends = met | (check & !closer) | (iteration_ >= T(S(limits_.iterations_per_start)));
+    ending_ = select(ends, one, zero);
+    met_ = select(met, one, zero);
+    return ends;
+  }
+  /// Keeps what is best and begins anew or with another task. False if there is none left.
+  KANSETSU_HD bool end_start(int lane) {
+    Lane& state = lanes_[lane];
+    ArmTask& task = tasks_[state.task];
+    const bool met = Lanes::get(met_, lane) > 0;
+    const double error2 = Lanes::get(error2_, lane);
+    task.iterations += int(Lanes::get(iteration_, lane));
+    task.solved = met;
+    if (met || !(state.best <= error2)) {
+      state.best = error2;
+      task.rotation = std::sqrt(double(Lanes::get(step_.rotation2, lane)));
+      task.position = std::sqrt(double(Lanes::get(step_.position2, lane)));
+      for (int k = 0; k < arm_.n; ++k) task.solution[k] = within(k, Lanes::get(q_[k], lane));
+    }
+    if constexpr (kPhase == ArmPhase::kFinish) {
+      task.done = met || task.starts >= limits_.starts;
+      return take_task(lane, step_.q_next);
+    }
+    ++task.starts;
+    if (met || task.starts >= limits_.starts) return take_task(lane, step_.q_next);
+    begin(lane, step_.q_next);
+    return true;
+  }
+  KANSETSU_HD bool take_task(int lane, T* q) {
+    Lane& state = lanes_[lane];
+    while (next_ < count_ && tasks_[next_].done) ++next_;
+    state.task = next_ < count_ ? next_++ : -1;
+    Lanes::set(working_, lane, S(state.task < 0 ? 0 : 1));
+    if (state.task < 0) return false;
+    state.best = 1e300;
+    T* numbers[12] = {&R_.x.x, &R_.x.y, &R_.x.z, &R_.y.x, &R_.y.y, &R_.y.z,
+                      &R_.z.x, &R_.z.y, &R_.z.z, &p_.x,   &p_.y,   &p_.z};
+    for (int i = 0; i < 12; ++i) Lanes::set(*numbers[i], lane, S(tasks_[state.task].target[i]));
+    begin(lane, q);
+    return true;
+  }
+  /// Puts the next starting point into q: the given one, then points of an additive recurrence that fills the box evenly.
+  KANSETSU_HD void begin(int lane, T* q) {
+    const ArmTask& task = tasks_[lanes_[lane].task];
+    Lanes::set(iteration_, lane, S(0));
+    Lanes::set(patience_, lane, S(1));  // the first look sets the milestone
+    Lanes::set(milestone_, lane, S(1e30));
+    for (int k = 0; k < arm_.n; ++k) {
+      const ArmJoint& joint = arm_.joints[k];
+      double x = kPhase == ArmPhase::kFinish ? task.solution[k] : task.start[k];
+      if (kPhase == ArmPhase::kSearch && task.starts > 0) {
+        const double turns = 0.5 + task.starts * joint.stride;
+        x = joint.from + (turns - std::floor(turns)) * (joint.to - joint.from);
+      }
+      Lanes::set(q[k], lane, S(within(k, x)));
+    }
+  }
+  KANSETSU_HD double within(int k, double x) const {
+    const ArmJoint& joint = arm_.joints[k];
+    return x < joint.lower ? joint.lower : x > joint.upper ? joint.upper : x;
+  }
+
+  const ArmView& arm_;
+  ArmTask* tasks_;
+  int count_, next_ = 0;
+  const ArmLimits& limits_;
+  Mat3<T> R_;
+  Vec3<T> p_;
+  alignas(64) T q_[kArmPadding];
+  ArmStep<T> step_;
+  T error2_, iteration_, patience_, milestone_;
+  T working_, ending_, met_;  ///< 1 in the lanes that are
+  Lane lanes_[Lanes::width];
+};
+
+/// @tparam Search, Finish  the scalars of the two phases
+template <class Search, class Finish>
+void arm_solve_entry(const ArmView& arm, ArmTask* tasks, int count, const ArmLimits& limits) {
+  ArmLimits coarse = limits;
+  coarse.rotation = coarse.rotation > coarse.coarse ? coarse.rotation : coarse.coarse;
+  coarse.position = coarse.position > coarse.coarse ? coarse.position : coarse.coarse;
+  for (bool left = count > 0; left;) {
+    ArmCrew<Search, ArmPhase::kSearch>(arm, tasks, count, coarse).run();
+    ArmCrew<Finish, ArmPhase::kFinish>(arm, tasks, count, limits).run();
+    left = false;
+    for (int i = 0; i < count; ++i) left = left || !tasks[i].done;  // near, but not there: other starting points
+  }
+}
+
+}  // namespace kansetsu::ik::inline KANSETSU_ISA

@@ -1,0 +1,124 @@
+#include "kansetsu/ik/differential.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ik/hierarchy.h"
+#include "ik/limits.h"
+#include "ik/rows.h"
+#include "kansetsu/base/error.h"
+
+namespace kansetsu::ik {
+
+/// Unknown is the step dt·q̇: errors times the gain plus dt times the targets' own velocities.
+struct Differential::Impl {
+  Impl(const Model& m, Problem p, StepOptions o)
+      : model(m),
+        problem(std::move(p)),
+        options(o),
+        evaluator(m),
+        rows(m, problem),
+        limits(m, Options{.limits = o.position_limits}),
+        hierarchy({m.nv(), rows.most_rows(), constraint_rows()}),
+        C(size_t(std::max(constraint_rows(), 1)) * size_t(m.nv()) + 1),
+        c_lower(size_t(constraint_rows()) + 1),
+        c_upper(c_lower.size()),
+        feed_forward(problem.items.size()) {
+    for (auto* v : {&lower, &upper, &gradient}) v->setZero(m.nv());
+    for (size_t i = 0; i < problem.items.size(); ++i) {
+      feed_forward[i].setZero(row_count(problem.items[i].task, m));
+      auto* stay = std::get_if<StayTask>(&problem.items[i].task);
+      if (stay && !stay->place) throw Error("Differential: a StayTask needs a place here");
+    }
+  }
+  int constraint_rows() const { return limits.rows() + int(problem.clearances.size()); }
+
+  void set_targets(double dt) {
+    rows.evaluate(evaluator, problem);
+    for (size_t i = 0; i < problem.items.size(); ++i) {
+      auto e = rows.e(int(i));
+      e = options.gain * e + (dt * problem.items[i].options.weight) * feed_forward[i];
+    }
+    for (int k = 0; k < rows.level_count(); ++k) {
+      Level& level = rows.levels()[k];
+      double trace = 0;
+      for (int i = 0; i < level.A.rows; ++i) {
+        trace += Eigen::Map<const Eigen::VectorXd>(level.A[i], model.nv()).squaredNorm();
+      }
+      level.damping = options.damping * trace / std::max(level.A.rows, 1);
+    }
+  }
+  void set_bounds(const VectorRef& q, double dt) {
+    limits.bounds(q, kInfinity, lower.data(), upper.data());
+    if (options.velocity_limits) {
+      for (int k = 0; k < model.nv(); ++k) {
+        const double most = dt * model.velocity_limit()[k];
+        lower[k] = std::clamp(lower[k], -most, most);  // beyond a limit: back as fast as allowed
+        upper[k] = std::clamp(upper[k], -most, most);
+      }
+    }
+    limits.rows(q, C.data(), model.nv(), c_lower.data(), c_upper.data());
+    for (size_t i = 0; i < problem.clearances.size(); ++i) {
+      const double margin = evaluator.distance(problem.clearances[i], gradient) - problem.clearances[i].least;
+      const size_t r = size_t(limits.rows()) + i;
+      std::copy(gradient.data(), gradient.data() + model.nv(), C.data() + r * size_t(model.nv()));
+      c_lower[r] = -options.clearance_gain * margin;
+      c_upper[r] = kInfinity;
+    }
+  }
+
+  Model model;
+  Problem problem;
+  StepOptions options;
+  TaskEvaluator evaluator;
+  TaskRows rows;
+  Limits limits;
+  Hierarchy hierarchy;
+  std::vector<double> C, c_lower, c_upper;
+  std::vector<Eigen::VectorXd> feed_forward;
+  Eigen::VectorXd lower, upper, gradient;
+};
+
+Differential::Differential(const Model& model, Problem problem, StepOptions options)
+    : impl_(std::make_unique<Impl>(model, std::move(problem), options)) {}
+Differential::Differential(Differential&&) noexcept = default;
+Differential& Differential::operator=(Differential&&) noexcept = default;
+Differential::~Differential() = default;
+
+Problem& Differential::problem() { return impl_->problem; }
+
+void Differential::set_feed_forward(int item, const VectorRef& rate) {
+  if (item < 0 || item >= int(impl_->feed_forward.size())) {
+    throw Error("Differential::set_feed_forward: no task " + std::to_string(item) + " among " +
+                std::to_string(impl_->feed_forward.size()));
+  }
+  check_size("Differential::set_feed_forward", "rate", rate.size(), impl_->feed_forward[size_t(item)].size());
+  impl_->feed_forward[size_t(item)] = rate;
+}
+
+StepReport Differential::step(const VectorRef& q, double dt, Eigen::Ref<Eigen::VectorXd> v) {
+  const Model& model = impl_->model;
+  check_size("Differential::step", "q", q.size(), model.nq());
+  check_size("Differential::step", "v", v.size(), model.nv());
+  if (!(dt > 0)) throw Error("Differential::step: dt is " + std::to_string(dt) + ", not positive");
+  impl_->evaluator.set(q);
+  impl_->set_targets(dt);
+  impl_->set_bounds(q, dt);
+  const HierarchyProblem p{model.nv(),
+                           impl_->rows.levels(),
+                           impl_->rows.level_count(),
+                           impl_->lower.data(),
+                           impl_->upper.data(),
+                           {impl_->C.data(), impl_->constraint_rows(), model.nv()},
+                           impl_->c_lower.data(),
+                           impl_->c_upper.data()};
+  const HierarchyReport done = impl_->hierarchy.solve(p, v.data());
+  v /= dt;
+  using S = StepReport::Status;
+  const S status = done.status == HierarchyStatus::kInfeasible ? S::kInfeasible
+                   : done.active > 0                           ? S::kLimitsActive
+                                                               : S::kSolved;
+  return {status, done.changes};
+}
+
+}  // namespace kansetsu::ik

@@ -1,0 +1,182 @@
+#include "ik/limits.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kansetsu/spatial/rotations.h"
+#include "kansetsu/spatial/swing_twist.h"
+
+namespace kansetsu::ik {
+namespace {
+
+constexpr double kInf = kInfinity;
+
+Quaternion<> quaternion_at(const VectorRef& q, int i) { return {q[i], q[i + 1], q[i + 2], q[i + 3]}; }
+
+/// 1 on the ellipse of the swing, less within.
+double swing_ratio(const SwingTwist& st, const BallLimit& limit) {
+  const double x = st.swing_x / limit.swing_x, y = st.swing_y / limit.swing_y;  // x/∞ = 0
+  return std::sqrt(x * x + y * y);
+}
+
+BallLimit ball_limit(const Model& model, JointId joint, const Options& options) {
+  for (const BallLimit& given : options.ball_limits) {
+    if (given.joint == joint) return given;
+  }
+  BallLimit limit{.joint = joint};
+  if (const auto& st = model.joint(joint).swing_twist) {
+    limit.swing_x = limit.swing_y = st->swing;
+    limit.twist_lower = st->twist_lower;
+    limit.twist_upper = st->twist_upper;
+  }
+  return limit;
+}
+
+bool limits_anything(const BallLimit& l) {
+  return l.swing_x < kInf || l.swing_y < kInf || l.twist_lower > -kInf || l.twist_upper < kInf;
+}
+
+}  // namespace
+
+Limits::Limits(const Model& model, const Options& options)
+    : nv_(model.nv()), position_of_column_(size_t(model.nv()), -1) {
+  for (int j = 0; j < model.joint_count(); ++j) {
+    const CoordinateRange c = model.coordinates(JointId(j));
+    for (int k = 0; k < c.nv && c.nq == c.nv; ++k) position_of_column_[size_t(c.v + k)] = c.q + k;
+  }
+  if (!options.limits) return;
+  for (int j = 0; j < model.joint_count(); ++j) add_joint(model, JointId(j), options);
+  for (int j = 0; j < model.joint_count(); ++j) add_dependent(model, JointId(j));
+}
+
+void Limits::add_joint(const Model& model, JointId joint, const Options& options) {
+  const CoordinateRange c = model.coordinates(joint);
+  if (model.joint(joint).type == JointType::kBall && c.nv == 3) {
+    const BallLimit limit = ball_limit(model, joint, options);
+    if (limits_anything(limit)) balls_.push_back({c.q, c.v, limit});
+  }
+  if (c.nq != c.nv) return;
+  for (int k = 0; k < c.nv; ++k) {
+    const double lower = model.lower_position()[c.q + k], upper = model.upper_position()[c.q + k];
+    if (lower > -kInf || upper < kInf) scalars_.push_back({c.q + k, c.v + k, lower, upper});
+  }
+}
+
+/// A coordinate that gears determine keeps its own limits: on one leader as a bound, on several as a row.
+void Limits::add_dependent(const Model& model, JointId joint) {
+  const JointTypeInfo& type = info(model.joint(joint).type);
+  if (type.nq != type.nv || model.coordinates(joint).nv == type.nv) return;
+  for (int k = 0; k < type.nv; ++k) {
+    const DofDescription& dof = model.dof(joint, k);
+    const Model::Row& row = model.row(joint, k);
+    if ((dof.lower == -kInf && dof.upper == kInf) || row.terms.empty()) continue;
+    Combined limit{{}, row.terms, row.offset, dof.lower, dof.upper};
+    for (const auto& [column, ratio] : row.terms) {
+      limit.positions.emplace_back(position_of_column_[size_t(column)], ratio);
+    }
+    if (row.terms.size() > 1) {
+      combined_.push_back(limit);
+      continue;
+    }
+    const auto [column, ratio] = row.terms.front();
+    const double a = (dof.lower - row.offset) / ratio, b = (dof.upper - row.offset) / ratio;
+    if (std::isfinite(ratio) && ratio != 0) {
+      scalars_.push_back({position_of_column_[size_t(column)], column, std::min(a, b), std::max(a, b)});
+    }
+  }
+}
+
+void Limits::bounds(const VectorRef& q, double most, double* lower, double* upper) const {
+  std::fill(lower, lower + nv_, -most);
+  std::fill(upper, upper + nv_, most);
+  for (const Scalar& s : scalars_) {
+    lower[s.v] = std::min(std::max(lower[s.v], s.lower - q[s.q]), most);
+    upper[s.v] = std::max(std::min(upper[s.v], s.upper - q[s.q]), -most);
+  }
+}
+
+void Limits::rows(const VectorRef& q, double* C, int stride, double* lower, double* upper) const {
+  int r = 0;
+  for (const Ball& ball : balls_) {
+    const Quaternion<> at = quaternion_at(q, ball.q);
+    const SwingTwist st = swing_twist(at);
+    double* swing = C + r * stride;
+    double* twist = swing + stride;
+    std::fill(swing, swing + 2 * stride, 0.0);
+    constexpr double h =
+        1e-6;  // the step of the difference: errors of 1e-12 and of 1e-16/1e-6, both far below what matters
+    for (int k = 0; k < 3; ++k) {
+      const Vec3<> d{k == 0 ? h : 0, k == 1 ? h : 0, k == 2 ? h : 0};
+      const SwingTwist plus = swing_twist(at * exp_quaternion(d)), minus = swing_twist(at * exp_quaternion(-d));
+      swing[ball.v + k] = (swing_ratio(plus, ball.limit) - swing_ratio(minus, ball.limit)) / (2 * h);
+      twist[ball.v + k] = wrap_angle(plus.twist - minus.twist) / (2 * h);
+    }
+    lower[r] = -kInf;
+    upper[r] = 1 - swing_ratio(st, ball.limit);
+    lower[r + 1] = ball.limit.twist_lower - st.twist;
+    upper[r + 1] = ball.limit.twist_upper - st.twist;
+    r += 2;
+  }
+  for (const Combined& c : combined_) {
+    double* row = C + r * stride;
+    std::fill(row, row + stride, 0.0);
+    double value = c.offset;
+    for (const auto& [position, ratio] : c.positions) value += ratio * q[position];
+    for (const auto& [column, ratio] : c.columns) row[column] += ratio;
+    lower[r] = c.lower - value;
+    upper[r++] = c.upper - value;
+  }
+}
+
+void Limits::clamp(Eigen::Ref<Eigen::VectorXd> q) const {
+  for (const Scalar& s : scalars_) q[s.q] = std::max(std::min(q[s.q], s.upper), s.lower);
+  for (const Ball& ball : balls_) {
+    SwingTwist st = swing_twist(quaternion_at(q, ball.q));
+    const double ratio = swing_ratio(st, ball.limit);
+    const double twist = std::max(std::min(st.twist, ball.limit.twist_upper), ball.limit.twist_lower);
+    if (ratio <= 1 && twist == st.twist) continue;
+    constexpr double kInside = 1 - 1e-12;  // the way through the quaternion rounds
+    const double scale = ratio > 1 ? kInside / ratio : 1;
+    st = {scale * st.swing_x, scale * st.swing_y, twist};
+    const Quaternion<> x = to_quaternion(st);
+    q[ball.q] = x.x, q[ball.q + 1] = x.y, q[ball.q + 2] = x.z, q[ball.q + 3] = x.w;
+  }
+}
+
+void Limits::active(const VectorRef& q, std::vector<int>& out) const {
+  out.clear();
+  constexpr double kAt = 1e-9;
+  for (const Scalar& s : scalars_) {
+    if (q[s.q] <= s.lower + kAt || q[s.q] >= s.upper - kAt) out.push_back(s.v);
+  }
+  for (const Ball& ball : balls_) {
+    const SwingTwist st = swing_twist(quaternion_at(q, ball.q));
+    const bool twist = st.twist <= ball.limit.twist_lower + kAt || st.twist >= ball.limit.twist_upper - kAt;
+    if (twist || swing_ratio(st, ball.limit) >= 1 - kAt) out.push_back(ball.v);
+  }
+  for (const Combined& c : combined_) {
+    double value = c.offset;
+    for (const auto& [position, ratio] : c.positions) value += ratio * q[position];
+    if (value <= c.lower + kAt || value >= c.upper - kAt) out.push_back(c.columns.front().first);
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+}
+
+double Limits::violation(const VectorRef& q) const {
+  double worst = 0;
+  for (const Scalar& s : scalars_) worst = std::max({worst, s.lower - q[s.q], q[s.q] - s.upper});
+  for (const Ball& ball : balls_) {
+    const SwingTwist st = swing_twist(quaternion_at(q, ball.q));
+    worst = std::max(
+        {worst, swing_ratio(st, ball.limit) - 1, ball.limit.twist_lower - st.twist, st.twist - ball.limit.twist_upper});
+  }
+  for (const Combined& c : combined_) {
+    double value = c.offset;
+    for (const auto& [position, ratio] : c.positions) value += ratio * q[position];
+    worst = std::max({worst, c.lower - value, value - c.upper});
+  }
+  return worst;
+}
+
+}  // namespace kansetsu::ik

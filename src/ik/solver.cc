@@ -1,0 +1,347 @@
+#include "kansetsu/ik/solver.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <random>
+
+#include "ik/hierarchy.h"
+#include "ik/limits.h"
+#include "ik/rows.h"
+#include "kansetsu/base/error.h"
+#include "kansetsu/model/configuration.h"
+
+namespace kansetsu::ik {
+namespace {
+
+/// A step below this no longer moves anything that matters [rad, m].
+constexpr double kStill = 1e-11;
+/// Clearances count as kept within this [m].
+constexpr double kTouch = 1e-9;
+
+/// The frame that a task is about, if it is about one.
+const FrameOn* frame_of(const AnyTask& task) {
+  return std::visit(
+      [](const auto& t) -> const FrameOn* {
+        if constexpr (requires { t.frame.X_LF; })
+          return &t.frame;
+        else
+          return nullptr;
+      },
+      task);
+}
+
+}  // namespace
+
+const char* to_string(Status status) {
+  switch (status) {
+    case Status::kSolved:
+      return "solved";
+    case Status::kLimitsActive:
+      return "limits active";
+    case Status::kUnreachable:
+      return "unreachable";
+    case Status::kNotConverged:
+      break;
+  }
+  return "not converged";
+}
+
+struct Solver::Impl {
+  Impl(const Model& m, Problem p, Options o)
+      : model(m),
+        problem(std::move(p)),
+        options(std::move(o)),
+        evaluator(m),
+        rows(m, problem),
+        limits(m, options),
+        hierarchy({m.nv(), rows.most_rows(), constraint_rows()}),
+        C(size_t(std::max(constraint_rows(), 1)) * size_t(m.nv()) + 1),
+        c_lower(size_t(constraint_rows()) + 1),
+        c_upper(c_lower.size()),
+        squared(size_t(rows.level_count()) + 1),
+        next_squared(squared.size()) {
+    for (auto* v : {&lower, &upper, &dx, &gradient}) v->setZero(m.nv());
+    for (auto* v : {&q, &q_next, &q_moved}) v->setZero(m.nq());
+    set_tolerated();
+  }
+  /// Per level the least square of a tolerance; for clearances none.
+  void set_tolerated() {
+    tolerated.assign(squared.size(), kInfinity);
+    tolerated[0] = 0;
+    std::map<int, double> least;
+    for (const Problem::Item& item : problem.items) {
+      const double t = item.options.weight * item.options.tolerance;
+      const auto [at, first] = least.try_emplace(item.options.level, t);
+      if (!first) at->second = std::min(at->second, t);
+    }
+    size_t k = 1;
+    for (const auto& [level, t] : least) tolerated[k++] = t * t;
+  }
+  int constraint_rows() const { return limits.rows() + int(problem.clearances.size()); }
+
+  /// Lengths of the levels' errors at x, [0] how far clearances are broken; rows are left for a step.
+  void look(const VectorRef& x, std::vector<double>& out) {
+    evaluator.set(x);
+    rows.evaluate(evaluator, problem);
+    out[0] = 0;
+    for (size_t i = 0; i < problem.clearances.size(); ++i) {
+      const double margin = evaluator.distance(problem.clearances[i], gradient) - problem.clearances[i].least;
+      const size_t r = size_t(limits.rows()) + i;
+      std::copy(gradient.data(), gradient.data() + model.nv(), C.data() + r * size_t(model.nv()));
+      c_lower[r] = -margin;
+      c_upper[r] = kInfinity;
+      out[0] = std::max(out[0], -margin - kTouch);
+    }
+    for (int k = 0; k < rows.level_count(); ++k) out[size_t(k) + 1] = rows.squared(k);
+  }
+
+  /// 1 if b is better than a, −1 if worse, 0 if neither: the first of the levels that differs decides. Errors below what
+  /// the tasks of a level tolerate are alike.
+  int compare(const std::vector<double>& a, const std::vector<double>& b, size_t levels) const {
+    constexpr double kSame = 1e-12;  // relative, of squares
+    for (size_t k = 0; k <= levels; ++k) {
+      if (std::max(a[k], b[k]) <= tolerated[k]) continue;
+      if (b[k] < a[k] * (1 - kSame)) return 1;
+      if (b[k] > a[k] * (1 + kSame)) return -1;
+    }
+    return 0;
+  }
+
+  /// The step from x, whose rows and squared errors are given, into dx.
+  void step(const VectorRef& x, const std::vector<double>& error2, double mu, int levels) {
+    limits.bounds(x, options.largest_step, lower.data(), upper.data());
+    limits.rows(x, C.data(), model.nv(), c_lower.data(), c_upper.data());
+    for (int k = 0; k < levels; ++k) rows.levels()[k].damping = mu * error2[size_t(k) + 1];
+    const HierarchyProblem p{model.nv(),     rows.levels(), levels,
+                             lower.data(),   upper.data(),  {C.data(), constraint_rows(), model.nv()},
+                             c_lower.data(), c_upper.data()};
+    hierarchy.solve(p, dx.data());
+  }
+
+  /// q_next = q ⊕ dx, within the limits.
+  void move(const VectorRef& from) {
+    integrate(model, from, dx, q_moved);
+    normalise(model, q_moved);
+    limits.clamp(q_moved);
+    q_next.swap(q_moved);
+  }
+  /// Tries the step in dx: into q_next and next_squared. What a level gains costs those above it a little, as the way is
+  /// curved; where these were met, a few steps for them alone bring that back before anything is compared.
+  void attempt() {
+    move(q);
+    look(q_next, next_squared);
+    int upper_levels = 0;
+    while (upper_levels + 1 < rows.level_count() &&
+           squared[size_t(upper_levels) + 1] <= tolerated[size_t(upper_levels) + 1]) {
+      ++upper_levels;
+    }
+    constexpr int kMostRepairs = 6;
+    for (int i = 0; i < kMostRepairs && upper_levels > 0; ++i) {
+      if (compare(squared, next_squared, size_t(upper_levels)) >= 0) return;
+      step(q_next, next_squared, 0, upper_levels);
+      move(q_next);
+      look(q_next, next_squared);
+    }
+  }
+
+  bool all_met() const {
+    for (size_t i = 0; i < problem.items.size(); ++i) {
+      if (!(rows.task_error(int(i)) <= problem.items[i].options.tolerance)) return false;
+    }
+    return squared[0] <= 0;
+  }
+  bool first_level_met() const {
+    int first = std::numeric_limits<int>::max();
+    for (const Problem::Item& item : problem.items) first = std::min(first, item.options.level);
+    for (size_t i = 0; i < problem.items.size(); ++i) {
+      const TaskOptions& o = problem.items[i].options;
+      if (o.level == first && !(rows.task_error(int(i)) <= o.tolerance)) return false;
+    }
+    return squared[0] <= 0;
+  }
+
+  /// From q to a configuration where nothing gets better. Returns the iterations; rows and squared are those of q.
+  int descend(bool& still, std::vector<double>& errors) {
+    errors.clear();
+    look(q, squared);
+    double mu = options.damping;
+    still = false;
+    int rejected = 0;
+    for (int iteration = 0; iteration < options.iterations; ++iteration) {
+      double total = 0;
+      for (size_t k = 1; k < squared.size(); ++k) total += squared[k];
+      errors.push_back(std::sqrt(total));
+      if (all_met()) return iteration;
+      step(q, squared, mu, rows.level_count());
+      const double size = dx.size() > 0 ? dx.lpNorm<Eigen::Infinity>() : 0;
+      if (size < kStill) {
+        still = true;
+        return iteration;
+      }
+      attempt();
+      const int better = compare(squared, next_squared, size_t(rows.level_count()));
+      constexpr int kMostRejected = 12;
+      if (better > 0 || (better == 0 && rejected == 0)) {
+        q.swap(q_next);
+        squared.swap(next_squared);
+        mu = std::max(mu / 4, 1e-7);
+        rejected = 0;
+        if (better == 0) ++rejected;
+        continue;
+      }
+      look(q, squared);
+      mu = std::max(mu * 8, 1e-3);
+      if (++rejected > kMostRejected) {
+        still = true;
+        return iteration + 1;
+      }
+    }
+    still = all_met();
+    return options.iterations;
+  }
+
+  Status status(bool still, const std::vector<int>& active) const {
+    if (first_level_met()) return Status::kSolved;
+    if (!still) return Status::kNotConverged;
+    return !active.empty() || clearance_active() ? Status::kLimitsActive : Status::kUnreachable;
+  }
+  bool clearance_active() const {
+    for (size_t i = 0; i < problem.clearances.size(); ++i) {
+      if (c_lower[size_t(limits.rows()) + i] >= -1e-6) return true;
+    }
+    return false;
+  }
+
+  void fill(Report& report, bool still) {
+    report.q = q;
+    report.active_limits.reserve(size_t(model.nv()) + size_t(constraint_rows()));
+    limits.active(q, report.active_limits);
+    report.status = status(still, report.active_limits);
+    report.distance = rows.level_count() > 0 ? std::sqrt(squared[1]) : 0;
+    report.tasks.resize(problem.items.size());
+    for (size_t i = 0; i < problem.items.size(); ++i) {
+      TaskReport& t = report.tasks[i];
+      t.error = rows.task_error(int(i));
+      t.met = t.error <= problem.items[i].options.tolerance;
+    }
+    const FrameOn* frame = problem.items.empty() ? nullptr : frame_of(problem.items.front().task);
+    report.manipulability = frame ? evaluator.manipulability(*frame) : 0;
+  }
+  void name_tasks(Report& report) const {
+    report.tasks.resize(problem.items.size());
+    for (size_t i = 0; i < problem.items.size(); ++i) {
+      const std::string& name = problem.items[i].options.name;
+      if (name.empty() && report.tasks[i].name.empty()) report.tasks[i].name = "task " + std::to_string(i);
+      if (!name.empty()) report.tasks[i].name = name;
+    }
+  }
+
+  void begin(const VectorRef& start) {
+    check_size("Solver::solve", "start", start.size(), model.nq());
+    if (!start.allFinite()) throw Error("Solver::solve: the start has numbers that are not finite");
+    q = start;
+    normalise(model, q);
+    limits.clamp(q);
+    evaluator.set(q);
+    stays.clear();
+    for (Problem::Item& item : problem.items) {
+      auto* stay = std::get_if<StayTask>(&item.task);
+      if (stay && !stay->place) {
+        stay->place = evaluator.pose(stay->frame);
+        stays.push_back(stay);
+      }
+    }
+  }
+  void end() {
+    for (StayTask* stay : stays) stay->place.reset();
+  }
+
+  /// Another starting point: within the limits, the base where it is. The same for the same number.
+  void restart(const VectorRef& start, int number) {
+    std::mt19937_64 rng(std::uint64_t(number) * 0x9e3779b97f4a7c15u);
+    q = random_configuration(model, rng);
+    const CoordinateRange base = model.base_coordinates();
+    for (int i = base.q; i < base.q + base.nq; ++i) q[i] = start[i];
+    normalise(model, q);
+    limits.clamp(q);
+  }
+
+  /// One start after the other until one leads to a solution; the best is kept.
+  void solve(const VectorRef& start, Report& report) {
+    begin(start);
+    int iterations = 0, s = 0;
+    double best = 0;
+    name_tasks(report);
+    report.errors.reserve(size_t(options.iterations) + 1);
+    path.reserve(size_t(options.iterations) + 1);
+    for (; s < std::max(options.starts, 1); ++s) {
+      if (s > 0) restart(start, s);
+      bool still;
+      iterations += descend(still, path);
+      if (s == 0 || first_level_met() || squared[1] < best) {
+        best = squared.size() > 1 ? squared[1] : 0;
+        fill(report, still);
+        report.errors.assign(path.begin(), path.end());
+      }
+      if (report.status == Status::kSolved) break;
+    }
+    report.iterations = iterations;
+    report.starts = std::min(s + 1, std::max(options.starts, 1));
+    end();
+  }
+
+  Model model;
+  Problem problem;
+  Options options;
+  TaskEvaluator evaluator;
+  TaskRows rows;
+  Limits limits;
+  Hierarchy hierarchy;
+  std::vector<double> C, c_lower, c_upper, squared, next_squared, tolerated, path;
+  Eigen::VectorXd lower, upper, dx, gradient, q, q_next, q_moved;
+  std::vector<StayTask*> stays;
+};
+
+Solver::Solver(const Model& model, Problem problem, Options options)
+    : impl_(std::make_unique<Impl>(model, std::move(problem), std::move(options))) {}
+Solver::Solver(Solver&&) noexcept = default;
+Solver& Solver::operator=(Solver&&) noexcept = default;
+Solver::~Solver() = default;
+
+Problem& Solver::problem() { return impl_->problem; }
+
+Report Solver::solve(const VectorRef& start) {
+  Report report;
+  impl_->solve(start, report);
+  return report;
+}
+void Solver::solve(const VectorRef& start, Report& report) { impl_->solve(start, report); }
+
+std::vector<Report> Solver::solve_all(const VectorRef& start, int starts, double apart) {
+  std::vector<Report> found;
+  impl_->begin(start);
+  const Eigen::VectorXd home = impl_->q;
+  for (int s = 0; s < starts; ++s) {
+    if (s > 0) impl_->restart(home, s);
+    Report report;
+    bool still;
+    report.iterations = impl_->descend(still, report.errors);
+    report.starts = 1;
+    impl_->name_tasks(report);
+    impl_->fill(report, still);
+    if (!report.solved()) continue;
+    const bool known = std::any_of(found.begin(), found.end(), [&](const Report& other) {
+      return difference(impl_->model, other.q, report.q).lpNorm<Eigen::Infinity>() <= apart;
+    });
+    if (!known) found.push_back(std::move(report));
+  }
+  impl_->end();
+  std::stable_sort(found.begin(), found.end(), [&](const Report& a, const Report& b) {
+    return difference(impl_->model, home, a.q).squaredNorm() < difference(impl_->model, home, b.q).squaredNorm();
+  });
+  return found;
+}
+
+}  // namespace kansetsu::ik

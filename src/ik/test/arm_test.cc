@@ -1,0 +1,121 @@
+#include "kansetsu/ik/arm.h"
+
+#include "kansetsu/base/error.h"
+#include "no_alloc.h"
+#include "support.h"
+
+using namespace kansetsu;
+using namespace kansetsu::ik;
+using namespace kansetsu::ik::test;
+
+namespace {
+
+struct Targets {
+  Targets(const Model& model, const FrameOn& frame, int n, std::uint64_t seed) : count(n) {
+    std::mt19937_64 rng(seed);
+    for (int i = 0; i < n; ++i) {
+      poses.push_back(pose_of(model, random_configuration(model, rng), frame));
+      const Transform<>& X = poses.back();
+      for (const Vec3<>& r : {X.R.x, X.R.y, X.R.z, X.p}) numbers.insert(numbers.end(), {r.x, r.y, r.z});
+    }
+  }
+  int count;
+  std::vector<Transform<>> poses;
+  std::vector<double> numbers;
+};
+
+}  // namespace
+
+TEST_CASE("an arm reaches where it has been, within its limits") {
+  const Model model = arm7();
+  const FrameOn tool = frame_on(model, "tool");
+  const Targets targets(model, tool, 2000, 21);
+  ArmSolver arm(model, tool);
+  int solved = 0;
+  for (const Transform<>& X : targets.poses) {
+    Eigen::VectorXd q = neutral(model);
+    const ArmReport report = arm.solve(X, q);
+    CHECK(within_limits(model, q));
+    if (!report.solved) continue;
+    ++solved;
+    CHECK(pose_error(model, q, tool, X) < 1e-8);  // tolerance 1e-9 each, and the log's series
+  }
+  CHECK(solved >= 1990);  // 99.5 %
+}
+
+TEST_CASE("many targets give what one gives, to the bit, on any number of threads") {
+  const Model model = arm7();
+  const FrameOn tool = frame_on(model, "tool");
+  const Targets targets(model, tool, 1300, 22);
+  ArmSolver one(model, tool);
+  std::vector<Eigen::VectorXd> expected;
+  for (const Transform<>& X : targets.poses) {
+    expected.push_back(neutral(model));
+    one.solve(X, expected.back());
+  }
+  for (const int threads : {1, 3}) {
+    ArmSolver many(model, tool, {.threads = threads});
+    Eigen::MatrixXd q = neutral(model).replicate(1, targets.count);
+    std::vector<ArmReport> reports(size_t(targets.count));
+    many.solve(targets.count, targets.numbers.data(), q.data(), reports.data());
+    int different = 0;
+    for (int i = 0; i < targets.count; ++i) different += q.col(i) != expected[size_t(i)];
+    CHECK(different == 0);
+  }
+}
+
+TEST_CASE("solving allocates nothing") {
+  const Model model = arm7();
+  const FrameOn tool = frame_on(model, "tool");
+  const Targets targets(model, tool, 600, 23);
+  ArmSolver arm(model, tool, {.threads = 2});
+  Eigen::VectorXd q = neutral(model);
+  Eigen::MatrixXd all = q.replicate(1, targets.count);
+  std::vector<ArmReport> reports(size_t(targets.count));
+  CHECK(kansetsu::test::allocations_in([&] { arm.solve(targets.poses[0], q); }) == 0);
+  CHECK(kansetsu::test::allocations_in(
+            [&] { arm.solve(targets.count, targets.numbers.data(), all.data(), reports.data()); }) == 0);
+}
+
+TEST_CASE("slides, tilted axes and flipped joints are arms, too") {
+  std::mt19937_64 rng(24);
+  for (int trial = 0; trial < 40; ++trial) {
+    CAPTURE(trial);
+    const Model model = random_tree(
+        std::uint64_t(trial),
+        {.links = 8, .base = Base::kFixed, .types = {JointType::kRevolute, JointType::kPrismatic}, .branching = 0});
+    const FrameOn frame{LinkId(model.link_count() - 1), {from_rpy({0.3, -0.2, 0.5}), {0.1, 0.2, -0.1}}};
+    ArmSolver arm(model, frame);
+    const Eigen::VectorXd there = random_configuration(model, rng);
+    Eigen::VectorXd q = neutral(model);
+    const Transform<> X = pose_of(model, there, frame);
+    if (arm.solve(X, q).solved) {
+      CHECK(pose_error(model, q, frame, X) < 1e-8);
+    }
+    CHECK(within_limits(model, q));
+  }
+}
+
+TEST_CASE("out of reach: the nearest configuration and what is missing") {
+  const Model model = arm7();
+  const FrameOn tool = frame_on(model, "tool");
+  ArmSolver arm(model, tool, {.starts = 20});
+  Eigen::VectorXd q = neutral(model);
+  const ArmReport report = arm.solve({Mat3<>::identity(), {5, 0, 0.3}}, q);
+  CHECK(!report.solved);
+  CHECK(report.starts == 20);
+  CHECK(report.position > 3);
+  CHECK(report.position < 4.5);
+  CHECK(q.allFinite());
+}
+
+TEST_CASE("what is no arm says why") {
+  const Model human = human28();
+  CHECK(ArmSolver::problem(human, frame_on(human, "gripL")).value() == "a ball or a free base carries it");
+  CHECK_THROWS_AS(ArmSolver(human, frame_on(human, "gripL")), Error);
+  const Model long_chain = chain(9);
+  CHECK(ArmSolver::problem(long_chain, frame_on(long_chain, "link9")).value() == "more than 8 joints carry it");
+  const Model model = arm7();
+  CHECK(ArmSolver::problem(model, frame_on(model, "base")).value() == "no joint moves it");
+  CHECK_THROWS_AS(frame_on(model, "tol"), Error);
+}

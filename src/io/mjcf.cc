@@ -1,0 +1,124 @@
+#include "kansetsu/io/mjcf.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "io/mjcf_reader.h"
+#include "io/text.h"
+
+namespace kansetsu::io {
+namespace mjcf {
+namespace {
+
+constexpr XmlCodes kCodes{kMissing, kNumber, kCharacters, kUnique, kUnknownElement, kUnknownAttribute, kTooMany};
+
+/// Sections of which nothing is used.
+void check_sections(Reader& reader, const Element& root) {
+  static constexpr std::string_view kRead[] = {"compiler", "option",  "default",  "asset",  "worldbody",
+                                               "equality", "contact", "actuator", "sensor", "keyframe"};
+  static constexpr std::string_view kHarmless[] = {"size", "visual", "statistic", "custom"};
+  static constexpr std::string_view kUnsupported[] = {"deformable", "extension"};
+  const auto in = [](const auto& list, std::string_view name) {
+    return std::find(std::begin(list), std::end(list), name) != std::end(list);
+  };
+  for (const Element* section : children(reader, root)) {
+    const std::string_view tag = section->Name();
+    if (in(kRead, tag) || in(kHarmless, tag)) continue;
+    if (tag == "tendon") {
+      if (section->FirstChildElement())
+        reader.report.repeated_warning(*section, kTendon, "tendons are not supported and ignored");
+    } else if (in(kUnsupported, tag)) {
+      reader.report.repeated_warning(*section, kUnsupportedElement,
+                                     fmt::format("<{}> is not supported and ignored", tag));
+    } else {
+      reader.report.repeated_warning(*section, kUnknownElement,
+                                     fmt::format("<{}> in <mujoco> is not known and ignored", tag_of(*section)));
+    }
+  }
+}
+
+/// The model part by part; what one part needs of another comes first, wherever it is in the file.
+void read(Reader& reader, const Element& root) {
+  reader.scene.name = read_text(reader.report, root, "model").value_or("");
+  load_includes(reader, root);
+  check_sections(reader, root);
+  read_compiler(reader, root);
+  read_options(reader, root);
+  read_defaults(reader, root);
+  read_assets(reader, root);
+  read_world(reader, root);
+  for (const Element* pair : sections(reader, root, "contact")) {
+    for (const char* name : {"geom1", "geom2"}) {
+      if (const char* geom = pair->Attribute(name)) reader.paired_geoms.insert(geom);
+    }
+  }
+  set_masses(reader);
+  set_surfaces(reader);
+  make_figures(reader);
+  read_equalities(reader, root);
+  read_contacts(reader, root);
+  read_actuators(reader, root);
+  read_sensors(reader, root);
+  read_keyframes(reader, root);
+}
+
+Diagnostic file_problem(const std::filesystem::path& file, const FileText& read) {
+  Diagnostic d{
+      Severity::kError, {}, file.string(), 0, {}, "cannot be read: " + read.reason, "check that you may read the file"};
+  switch (*read.problem) {
+    case FileProblem::kMissing:
+      d.code = kMissingFile;
+      d.message = "there is no such file";
+      d.hint = "check the name and the folder";
+      break;
+    case FileProblem::kNotAFile:
+      d.code = kNotAFile;
+      break;
+    case FileProblem::kUnreadable:
+      d.code = kUnreadable;
+      break;
+    case FileProblem::kTooLarge:
+      d.code = kTooLarge;
+      d.message = fmt::format("the file is larger than {} MiB", kMaxFileSize >> 20);
+      d.hint = "meshes belong into files of their own";
+      break;
+  }
+  return d;
+}
+
+}  // namespace
+
+Reader::Reader(const std::string& file_name) : report(file_name, kCodes), file(file_name) { scene.file = file_name; }
+
+}  // namespace mjcf
+
+Loaded<SceneDescription> parse_mjcf(std::string_view text, const std::string& file_name) {
+  mjcf::Reader reader(file_name);
+  std::string repaired;
+  if (find_invalid_utf8(text) != std::string_view::npos && !is_binary(text)) {
+    repaired = repair_utf8(text);
+    text = repaired;
+    reader.report.add({Severity::kWarning,
+                       mjcf::kEncoding,
+                       file_name,
+                       0,
+                       {},
+                       "text is not UTF-8; it is read as Latin-1",
+                       "save the file as UTF-8"});
+  }
+  if (const Element* root = mjcf::load_document(reader, text)) mjcf::read(reader, *root);
+  std::vector<Diagnostic> diagnostics = reader.report.take();
+  if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
+  for (Diagnostic& d : validate(reader.scene)) diagnostics.push_back(std::move(d));
+  if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
+  return {std::move(reader.scene), std::move(diagnostics)};
+}
+
+Loaded<SceneDescription> read_mjcf(const std::filesystem::path& file) {
+  const FileText read = read_file(file);
+  if (read.problem) return {std::nullopt, {mjcf::file_problem(file, read)}};
+  return parse_mjcf(read.text, file.string());
+}
+
+}  // namespace kansetsu::io

@@ -1,0 +1,213 @@
+#pragma once
+
+#include <tinyxml2.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/mjcf_codes.h"
+#include "io/xml.h"
+#include "kansetsu/model/scene.h"
+#include "kansetsu/model/solid.h"
+
+/// The parts of the MJCF reader. Elements are read into bodies that know their joints and geoms (mjcf_body.cc, mjcf_geom.cc);
+/// figures and the environment are made of them when all is known (mjcf_figure.cc).
+namespace kansetsu::io::mjcf {
+
+// --- Default classes and attributes ---------------------------------------------------------------------------------
+
+struct DefaultValue {
+  std::string text;
+  const Element* at = nullptr;
+};
+using AttributeMap = std::map<std::string, DefaultValue, std::less<>>;
+/// A default class with everything it inherits: attributes by kind of element.
+struct DefaultClass {
+  std::string name;
+  std::map<std::string, AttributeMap, std::less<>> kinds;
+};
+
+struct Reader;
+
+/// The attributes of an element, and below them those of its default class.
+class Attributes {
+ public:
+  Attributes(Reader& reader, const Element& element, const AttributeMap* defaults)
+      : reader_(reader), element_(element), defaults_(defaults) {}
+
+  const Element& element() const { return element_; }
+  bool has(const char* name) const { return find(name).text != nullptr; }
+  /// None if it is absent, or no clean text.
+  std::optional<std::string> text(const char* name) const;
+  /// How many numbers there are, at least `least`, at most out.size(); 0 if absent or bad (then an error is reported).
+  int numbers(const char* name, std::span<double> out, int least) const;
+  bool number(const char* name, double& out) const { return numbers(name, {&out, 1}, 1) == 1; }
+  bool integer(const char* name, int& out) const;
+  bool vec3(const char* name, Vec3<>& out) const;
+  /// The place of the keyword in `known`; none if absent or unknown (then an error is reported).
+  std::optional<int> keyword(const char* name, Names known) const;
+  std::optional<bool> boolean(const char* name) const;
+
+ private:
+  struct Found {
+    const char* text = nullptr;
+    const Element* at = nullptr;
+  };
+  Found find(const char* name) const;
+
+  Reader& reader_;
+  const Element& element_;
+  const AttributeMap* defaults_;
+};
+
+// --- What elements become -------------------------------------------------------------------------------------------
+
+enum class GeomType { kPlane, kSphere, kCapsule, kEllipsoid, kCylinder, kBox, kMesh, kOther };
+
+struct Geom {
+  const Element* element = nullptr;
+  LinkShape shape;               ///< origin in the body's frame
+  bool has_shape = true;         ///< that Kansetsu knows
+  std::optional<Inertial> mass;  ///< in the body's frame; none: no mass, or an unknown one
+  int group = 0;
+  double friction = 1;
+  int condim = 3, priority = 0;
+};
+
+enum class JointKind { kFree, kBall, kSlide, kHinge };
+
+struct Joint {
+  const Element* element = nullptr;
+  std::string name;
+  JointKind kind = JointKind::kHinge;
+  Vec3<> p{}, axis{0, 0, 1};
+  double reference = 0;
+  DofDescription dof{};
+  std::optional<SwingTwistLimit> swing_twist{};
+};
+
+struct Site {
+  std::string name;
+  Transform<> X_BS;
+};
+
+struct Body {
+  const Element* element = nullptr;
+  std::string name;
+  int parent = -1;         ///< index; 0 is the world
+  Transform<> X_PB, X_WB;  ///< in the reference configuration
+  std::optional<Inertial> inertial;
+  std::vector<Joint> joints;
+  std::vector<Geom> geoms;
+  std::vector<Site> sites;
+  std::vector<int> children;
+  int figure = -1;  ///< of the scene; −1: it cannot move
+};
+
+struct Compiler {
+  bool degrees = true, autolimits = true, balance_inertia = false;
+  std::string eulerseq = "xyz";
+  enum { kFalse, kTrue, kAuto } inertia_from_geom = kAuto;
+  int group_lower = 0, group_upper = 5;
+  double bound_mass = 0, bound_inertia = 0, total_mass = -1;
+  std::string mesh_folder;
+
+  double angle(double x) const { return degrees ? x * 0.017453292519943295 : x; }
+};
+
+struct MeshAsset {
+  std::string file;
+  Vec3<> scale{1, 1, 1};
+};
+
+/// A document being read.
+struct Reader {
+  XmlReport report;
+  std::string file;
+  std::deque<tinyxml2::XMLDocument> documents;        ///< the file and those it includes
+  std::map<const Element*, const Element*> included;  ///< root element by <include>
+  std::set<std::string> included_files;
+
+  Compiler compiler;
+  std::map<std::string, DefaultClass, std::less<>> classes;
+  std::map<std::string, MeshAsset> meshes;
+  std::map<std::string, std::vector<double>> colours;  ///< of materials
+  std::map<std::string, std::set<std::string>> names;  ///< that are taken, by kind
+  std::vector<Body> bodies;                            ///< depth first; 0 is the world
+  std::set<std::string> paired_geoms;                  ///< that <contact><pair> names
+  JointSwitches switches;
+  bool equalities = true, actuation = true;
+  SceneDescription scene;
+
+  explicit Reader(const std::string& file_name);
+};
+
+/// Where a frame or body stands while its children are read.
+struct Place {
+  int body = 0;
+  Transform<> X_BF;  ///< of the innermost <frame>
+  std::string childclass;
+};
+
+// mjcf_document.cc
+/// Parses the text; an error is reported if it is no MJCF document.
+const Element* load_document(Reader& reader, std::string_view text);
+/// Reads every file that the document includes.
+void load_includes(Reader& reader, const Element& root);
+/// The children of an element, those of included files in their place.
+std::vector<const Element*> children(const Reader& reader, const Element& element);
+/// Children of several elements of one name: all sections <asset>, say.
+std::vector<const Element*> sections(const Reader& reader, const Element& root, std::string_view tag);
+
+// mjcf_attributes.cc
+void read_defaults(Reader& reader, const Element& root);
+/// The attributes of an element of a kind ("geom", "actuator", …), with its class or that of its surroundings.
+Attributes attributes_of(Reader& reader, const Element& element, std::string_view kind, const std::string& childclass);
+/// Reports attributes that are neither used nor without meaning here, and those nobody knows.
+void check_attributes(Reader& reader, const Element& element, std::string_view kind);
+/// The element's name, made up from `fallback` if it has none; an error if it is taken.
+std::string take_name(Reader& reader, const Element& element, const std::string& kind, const std::string& fallback);
+
+// mjcf_pose.cc
+/// pos and one of quat, axisangle, xyaxes, zaxis, euler.
+Transform<> read_pose(Reader& reader, const Attributes& attributes);
+/// The turn that takes z to the direction.
+Mat3<> rotation_to(const Vec3<>& direction);
+
+// mjcf_options.cc
+void read_compiler(Reader& reader, const Element& root);
+void read_options(Reader& reader, const Element& root);
+void read_assets(Reader& reader, const Element& root);
+
+// mjcf_body.cc
+void read_world(Reader& reader, const Element& root);
+
+// mjcf_geom.cc
+void read_geom(Reader& reader, const Element& element, const Place& place);
+/// Masses of bodies from their geoms, bounds and total mass as the compiler element says.
+void set_masses(Reader& reader);
+
+// mjcf_figure.cc
+/// Makes figures and the environment of the bodies.
+void make_figures(Reader& reader);
+/// A place on a body, as an anchor of the scene.
+Anchor anchor_on(const Reader& reader, int body, const Transform<>& X_BA);
+/// The surface of the scene for a geom's friction.
+void set_surfaces(Reader& reader);
+/// The number of the body, −1 if there is none of that name.
+int find_body(const Reader& reader, std::string_view name);
+
+// mjcf_sections.cc
+void read_equalities(Reader& reader, const Element& root);
+void read_contacts(Reader& reader, const Element& root);
+void read_actuators(Reader& reader, const Element& root);
+void read_sensors(Reader& reader, const Element& root);
+void read_keyframes(Reader& reader, const Element& root);
+
+}  // namespace kansetsu::io::mjcf

@@ -1,0 +1,184 @@
+#include "kansetsu/io/scene.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+
+#include "io/text.h"
+#include "kansetsu/io/mjcf.h"
+#include "kansetsu/model/model.h"
+
+using namespace kansetsu;
+using namespace kansetsu::io;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = fs::path(KANSETSU_TEST_VECTORS).parent_path().parent_path();
+
+const Diagnostic* find(const std::vector<Diagnostic>& diagnostics, std::string_view code) {
+  for (const Diagnostic& d : diagnostics) {
+    if (d.code == code) return &d;
+  }
+  return nullptr;
+}
+
+SceneDescription accepted(const std::string& text) {
+  Loaded<SceneDescription> scene = parse_scene(text, "s.toml");
+  INFO(text, "\n", to_string(scene.diagnostics));
+  REQUIRE(scene);
+  return *std::move(scene.value);
+}
+
+void refused(const std::string& text, std::string_view code, int line = 0) {
+  const Loaded<SceneDescription> scene = parse_scene(text, "s.toml");
+  INFO(text, "\n", to_string(scene.diagnostics));
+  CHECK_FALSE(scene);
+  const Diagnostic* d = find(scene.diagnostics, code);
+  REQUIRE(d);
+  if (line > 0) CHECK(d->line == line);
+}
+
+std::set<std::string> codes_in(const std::string& text, const char* pattern) {
+  const std::regex code(pattern);
+  std::set<std::string> codes;
+  for (std::sregex_iterator it(text.begin(), text.end(), code), end; it != end; ++it) codes.insert(it->str(1));
+  return codes;
+}
+
+/// What a scene holds, as text: equal texts are equal scenes.
+std::string text_of(const SceneDescription& scene) {
+  Loaded<std::string> text = to_scene(scene);
+  INFO(to_string(text.diagnostics));
+  REQUIRE(text);
+  return *text.value;
+}
+
+const std::string kBox = "[[body]]\nname = 'box'\ntype = 'box'\nsize = [1, 1, 1]\nmass = 1\n";
+
+}  // namespace
+
+TEST_CASE("every scene of examples/scenes is read without a word, and survives being written and read again") {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator(kRoot / "examples/scenes")) {
+    if (entry.path().extension() != ".toml") continue;
+    CAPTURE(entry.path().string());
+    const auto scene = read_scene(entry.path());
+    INFO(to_string(scene.diagnostics));
+    REQUIRE(scene);
+    CHECK(scene.diagnostics.empty());
+    const std::string once = text_of(*scene.value);
+    CHECK(text_of(accepted(once)) == once);
+    for (const FigureDescription& figure : scene.value->figures) CHECK(Model::build(figure.model));
+    ++count;
+  }
+  CHECK(count >= 7);
+}
+
+TEST_CASE("the examples of docs/formats/scene.md are scenes, and use every key they document") {
+  const std::string page = read_file(kRoot / "docs/formats/scene.md").text;
+  std::string all;
+  const std::regex block("```toml\n([^`]*)```");
+  int count = 0;
+  for (std::sregex_iterator it(page.begin(), page.end(), block), end; it != end; ++it, ++count)
+    all += it->str(1) + "\n";
+  CHECK(count >= 8);
+  const SceneDescription scene = accepted(all);
+  CHECK(scene.figures.size() >= 3);
+  // Keys stand in the first column of the tables; each must occur in an example.
+  const std::regex key("\n\\| `([a-z_]+)`[^|]*\\|");
+  int keys = 0;
+  for (std::sregex_iterator it(page.begin(), page.end(), key), end; it != end; ++it, ++keys) {
+    const std::regex use("\\b" + it->str(1) + " =|\\." + it->str(1) + "\\]|\\[" + it->str(1) + "\\]");
+    CHECK_MESSAGE(std::regex_search(all, use), it->str(1));
+  }
+  CHECK(keys > 80);
+}
+
+TEST_CASE("docs list exactly the codes of the sources") {
+  const auto source = [](const char* file) { return read_file(kRoot / file).text; };
+  auto scene = codes_in(source("src/io/scene_codes.h"), "\"(SCENE\\d{3})\"");
+  scene.merge(codes_in(source("src/model/scene_codes.h"), "\"(SCENE\\d{3})\""));
+  CHECK(codes_in(source("docs/formats/scene.md"), "\\| (SCENE\\d{3}) \\|") == scene);
+  CHECK(codes_in(source("docs/formats/mjcf.md"), "\\| (MJCF\\d{3}) \\|") ==
+        codes_in(source("src/io/mjcf_codes.h"), "\"(MJCF\\d{3})\""));
+}
+
+TEST_CASE("figures are built in, from files, or written in the scene") {
+  const SceneDescription scene = accepted(
+      "[[figure]]\nname = 'a'\nmodel = 'human28'\nbase = 'free'\nq = {kneeL_y = 0.3}\n"
+      "[[figure]]\nname = 'b'\n[[figure.link]]\nname = 'l'\ndensity = 10\n[[figure.link.shape]]\ntype = 'box'\nsize = "
+      "[1, 1, 1]\n");
+  REQUIRE(scene.figures.size() == 2);
+  CHECK(scene.figures[0].initial.q.at("kneeL_y") == std::vector{0.3});
+  CHECK(scene.figures[1].model.links[0].inertial->mass == doctest::Approx(10));
+}
+
+TEST_CASE("an MJCF file is a scene, and its conversion to TOML is the same scene") {
+  const auto scene = parse_mjcf(
+      "<mujoco model='m'><compiler angle='radian'/><worldbody><geom type='plane' size='1 1 1'/><body name='a' pos='0 0 "
+      "1'><freejoint/>"
+      "<geom type='ellipsoid' size='1 2 3'/><body name='b'><joint name='j' ref='0.3' range='-1 1' damping='2'/>"
+      "<joint name='k' axis='1 0 0' pos='1 2 3'/><geom type='capsule' size='0.1 0.2' "
+      "friction='0.3'/></body></body></worldbody>"
+      "<actuator><position joint='j' kp='3'/></actuator><keyframe><key qpos='0 0 2 1 0 0 0 0.1 "
+      "0.2'/></keyframe></mujoco>");
+  REQUIRE(scene);
+  const std::string once = text_of(*scene.value);
+  const SceneDescription again = accepted(once);
+  CHECK(text_of(again) == once);
+  CHECK(again.figures[0].model.joints.size() == scene.value->figures[0].model.joints.size());
+  CHECK(again.figures[0].model.joints[0].plug == scene.value->figures[0].model.joints[0].plug);
+}
+
+TEST_CASE("what is wrong is told with the line, the column and the nearest known name") {
+  refused("[scene\n", "SCENE002", 1);
+  refused("[scene]\ntimestep = 1\n", "SCENE003", 2);
+  refused("[[figure]]\nmodel = 'human28'\n", "SCENE004");
+  refused("[scene]\ngravity = 'down'\n", "SCENE005", 2);
+  refused("[scene]\ntime_step = nan\n", "SCENE005", 2);
+  refused("[scene]\nintegrator = 'euler'\n", "SCENE006", 2);
+  refused("[scene]\ngravity = [0, 0]\n", "SCENE007", 2);
+  refused(kBox + "pose = {quat_xyzw = [0, 0, 0, 2]}\n", "SCENE008");
+  refused("[[environment]]\nname = 'b'\ntype = 'sphere'\nradius = -1\n", "SCENE009");
+  refused("[[figure]]\nname = 'a'\nmodel = 'human27'\n", "SCENE010", 3);
+  refused("[[figure]]\nname = 'a'\nmodel = 'human28'\n[[figure.adjust]]\njoint = 'nee'\n", "SCENE011");
+  refused(kBox + "density = 1\n", "SCENE013");
+  refused(kBox + kBox, "SCENE101");
+  refused("[[controller]]\nname = 'c'\nfigure = 'x'\n", "SCENE102");
+  refused(kBox + "[[sensor]]\nname = 's'\nkind = 'imu'\nat = {figure = 'box', link = 'bos'}\n", "SCENE103");
+  refused("[[figure]]\nname = 'a'\nmodel = 'human28'\nq = {knee = 1}\n", "SCENE104");
+  refused(kBox + "surface = 'ice'\n", "SCENE105");
+  refused("[[event]]\nname = 'e'\nwhen = 'time'\ndo = 'cut'\ntarget = 'c'\n", "SCENE106");
+  refused("[[event]]\nname = 'e'\nwhen = 'time'\ndo = 'stop_controller'\ntarget = 'c'\n", "SCENE107");
+  refused("[[exclude]]\na = {shape = 'floor'}\nb = {}\n", "SCENE108");
+  refused("[scene]\ngravity = [0, 0, -1e300]\n", "SCENE110");
+  refused("[scene]\ntime_step = 0\n", "SCENE111");
+  refused("[[figure]]\nname = 'a'\nmodel = 'human28'\nq = {kneeL_y = [1, 2]}\n", "SCENE112");
+  refused(kBox + "[[connection]]\nname = 'c'\na = {}\nb = {}\n", "SCENE116");
+  refused(kBox + "[[connection]]\nname = 'c'\na = {figure = 'box'}\nb = {}\nconstrain = []\n", "SCENE117");
+  CHECK(find(read_scene("/no/such.toml").diagnostics, "SCENE001"));
+
+  const auto misspelt = parse_scene("[scene]\ntimestep = 1\ngravty = [0, 0, 1]\n", "s.toml");
+  REQUIRE(misspelt.diagnostics.size() == 2);  // both, not the first only
+  CHECK(misspelt.diagnostics[0].hint == "did you mean 'time_step'?");
+  CHECK(misspelt.diagnostics[1].hint == "did you mean 'gravity'?");
+  CHECK(misspelt.diagnostics[1].path == "scene, column 10");
+}
+
+TEST_CASE("a scene with every letter lost once is refused or read, never more") {
+  const std::string text = read_file(kRoot / "examples/scenes/pinch.toml").text;
+  int read = 0;
+  for (std::size_t i = 0; i < text.size(); i += 3) {
+    std::string damaged = text;
+    damaged.erase(i, 1);
+    const auto scene = parse_scene(damaged, "s.toml");
+    CHECK(bool(scene) == !has_errors(scene.diagnostics));
+    if (scene) ++read;
+  }
+  CHECK(read > 0);
+}

@@ -1,0 +1,109 @@
+#include "sim/connections.h"
+
+#include <bit>
+#include <cmath>
+
+#include "kansetsu/spatial/rotations.h"
+
+namespace kansetsu {
+
+int row_count(ConstraintMask mask) { return std::popcount(unsigned(mask)); }
+
+RowEnd row_end(const std::vector<std::unique_ptr<FigureData>>& figures, BodyRef body) {
+  if (body.is_world()) return {};
+  Mechanics& m = figures[size_t(body.figure.value())]->mechanics;
+  return {.figure = &m, .body = m.body_of(body.link)};
+}
+
+Transform<> body_pose(const std::vector<std::unique_ptr<FigureData>>& figures, BodyRef body) {
+  return body.is_world() ? Transform<>{} : figures[size_t(body.figure.value())]->mechanics.link_pose(body.link);
+}
+
+namespace {
+
+Vec3<> axis(const Mat3<>& R, int k) { return k == 0 ? R.column_x() : k == 1 ? R.column_y() : R.column_z(); }
+
+/// Gaps of the held rotations: all three, two about which the third axis may turn, or one.
+void turn_gaps(ConnectionData& c, const Mat3<>& R_WC, const Mat3<>& R_WD) {
+  const unsigned held = c.options.mask & 7u;
+  const int count = std::popcount(held);
+  double* phi = c.phi + 3;
+  phi[0] = phi[1] = phi[2] = 0;
+  c.angle_gap = 0;
+  if (count == 3) {
+    const Vec3<> e = log_rotation(to_quaternion(transpose(R_WC) * R_WD));
+    phi[0] = e.x, phi[1] = e.y, phi[2] = e.z;
+    c.angle_gap = norm(e);
+  } else if (count == 2) {  // the free axis of b follows that of a
+    const int k = std::countr_zero(~held & 7u);
+    const Vec3<> e = transpose_times(R_WC, cross(axis(R_WC, k), axis(R_WD, k)));
+    const double full[3] = {e.x, e.y, e.z};
+    for (int i = 0; i < 3; ++i) phi[i] = i == k ? 0 : full[i];
+    c.angle_gap = std::atan2(norm(e), dot(axis(R_WC, k), axis(R_WD, k)));
+  } else if (count == 1) {  // the second free axis of b stays at right angles to the first of a
+    const int i = std::countr_zero(held), j = (i + 1) % 3, k = (i + 2) % 3;
+    const Vec3<> first = axis(R_WC, j), second = axis(R_WD, k);
+    c.turn_axis = cross(first, second);
+    phi[i] = dot(first, second) * -1;
+    c.angle_gap = std::abs(phi[i]);
+  }
+}
+
+}  // namespace
+
+void place_connection(const std::vector<std::unique_ptr<FigureData>>& figures, double time, ConnectionData& c) {
+  c.end_a = row_end(figures, c.a);
+  c.end_b = row_end(figures, c.b);
+  Transform<> X_WC = body_pose(figures, c.a) * c.X_AC;
+  const Transform<> X_WD = body_pose(figures, c.b) * c.X_BD;
+  c.rows = row_count(c.options.mask);
+  c.E = X_WC.R;
+  for (int k = 0; k < 6; ++k) c.velocity[k] = c.acceleration[k] = 0;
+  Vec3<> wanted{};
+  Mat3<> R_wanted = X_WC.R;
+  if (c.options.motion) {  // of D as seen from C
+    const MotionSample s = sample(*c.options.motion, {}, time - c.start);
+    wanted = s.X_WB.p;
+    R_wanted = X_WC.R * s.X_WB.R;
+    const double u[6] = {s.V_WB.v.x, s.V_WB.v.y, s.V_WB.v.z, s.V_WB.w.x, s.V_WB.w.y, s.V_WB.w.z};
+    const double a[6] = {s.A_WB.v.x, s.A_WB.v.y, s.A_WB.v.z, s.A_WB.w.x, s.A_WB.w.y, s.A_WB.w.z};
+    for (int k = 0; k < 6; ++k) c.velocity[k] = u[k], c.acceleration[k] = a[k];
+  }
+  c.p = X_WD.p;
+  const Vec3<> gap = transpose_times(X_WC.R, X_WD.p - X_WC.p) - wanted;
+  c.phi[0] = gap.x, c.phi[1] = gap.y, c.phi[2] = gap.z;
+  const unsigned shifts = c.options.mask >> 3 & 7u;
+  double squares = 0;
+  for (int k = 0; k < 3; ++k) {
+    if (!(shifts >> k & 1)) c.phi[k] = 0;
+    squares += c.phi[k] * c.phi[k];
+  }
+  c.position_gap = std::sqrt(squares);
+  turn_gaps(c, R_wanted, X_WD.R);
+}
+
+void add_connection_rows(const ConnectionData& c, int row, Island& island) {
+  const unsigned mask = row_mask(c.options.mask);
+  const bool one_turn = std::popcount(c.options.mask & 7u) == 1;
+  if (!one_turn) return island.add_frame(row, mask, c.end_a, c.end_b, c.E, c.p);
+  const int shifts = std::popcount(mask & 7u);
+  if (shifts > 0) island.add_frame(row, mask & 7u, c.end_a, c.end_b, c.E, c.p);
+  island.add_turn(row + shifts, c.end_a, c.end_b, c.turn_axis);
+}
+
+Force<> connection_wrench(const ConnectionData& c, const double* force) {
+  Force<> out{};
+  const unsigned mask = row_mask(c.options.mask);
+  const bool one_turn = std::popcount(c.options.mask & 7u) == 1;
+  for (int k = 0; k < 6; ++k) {
+    if (!(mask >> k & 1)) continue;
+    const double f = *force++;
+    if (k < 3)
+      out.f += f * axis(c.E, k);
+    else
+      out.t += f * (one_turn ? c.turn_axis : axis(c.E, k - 3));
+  }
+  return out;
+}
+
+}  // namespace kansetsu

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "constraint/island.h"
+#include "kansetsu/sim/world.h"
+#include "sim/figure.h"
+
+namespace kansetsu {
+
+/// A connection between two frames: C on a, D on b.
+struct ConnectionData {
+  BodyRef a, b;
+  ConnectionOptions options;
+  Transform<> X_AC, X_BD;
+  bool active = false, is_new = false;
+  bool kept = false;  ///< of a scene: its place is not used again
+  double start = 0;   ///< when it was made; prescribed motion counts from here
+  Force<> wrench{}, impulse{};
+  double position_gap = 0, angle_gap = 0;
+
+  // This step's geometry.
+  int rows = 0;  ///< constrained directions
+  Mat3<> E;      ///< axes of C in the world
+  Vec3<> p;      ///< origin of D
+  RowEnd end_a, end_b;
+  double phi[6];                        ///< gaps [v; ω order], per direction
+  double velocity[6], acceleration[6];  ///< that the directions are to have, [v; ω]
+  Vec3<> turn_axis;                     ///< of the one held rotation, if just one is
+};
+
+/// Directions of a mask in the order of rows: bit k of [v; ω].
+inline unsigned row_mask(ConstraintMask mask) { return unsigned(mask >> 3 & 7) | unsigned(mask & 7) << 3; }
+int row_count(ConstraintMask mask);
+
+RowEnd row_end(const std::vector<std::unique_ptr<FigureData>>& figures, BodyRef body);
+Transform<> body_pose(const std::vector<std::unique_ptr<FigureData>>& figures, BodyRef body);
+
+/// Where the frames are and what is missing.
+void place_connection(const std::vector<std::unique_ptr<FigureData>>& figures, double time, ConnectionData& c);
+/// Its rows from `row` on.
+void add_connection_rows(const ConnectionData& c, int row, Island& island);
+/// The wrench that forces of its rows are, on b at p, world axes.
+Force<> connection_wrench(const ConnectionData& c, const double* force);
+
+}  // namespace kansetsu

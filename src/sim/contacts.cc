@@ -1,0 +1,172 @@
+#include "sim/contacts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kansetsu/constraint/contact_solver.h"
+
+namespace kansetsu {
+namespace {
+
+/// Axes with z = n, turned as little as possible from those of the parent so that they stay with it.
+Mat3<> patch_axes(const Vec3<>& n, const Mat3<>& R_WP) {
+  const Vec3<> columns[3] = {R_WP.column_x(), R_WP.column_y(), R_WP.column_z()};
+  int best = 0;
+  for (int k = 1; k < 3; ++k) {
+    if (std::abs(dot(columns[k], n)) < std::abs(dot(columns[best], n)) - 0.1) best = k;
+  }
+  Vec3<> x = columns[best] - dot(columns[best], n) * n;
+  x = (1 / norm(x)) * x;
+  const Vec3<> y = cross(n, x);
+  return {{x.x, y.x, n.x}, {x.y, y.y, n.y}, {x.z, y.z, n.z}};
+}
+
+}  // namespace
+
+int Contacts::add(WorldShape shape, int broad_body, const CollisionGroups& groups) {
+  shapes_.push_back(std::move(shape));
+  boxes_.resize(shapes_.size());
+  return broad_.add(broad_body, groups);
+}
+
+void Contacts::place(std::vector<std::unique_ptr<FigureData>>& figures, double time) {
+  for (size_t i = 0; i < shapes_.size(); ++i) {
+    WorldShape& s = shapes_[i];
+    if (s.figure >= 0) {
+      Mechanics& m = figures[size_t(s.figure)]->mechanics;
+      s.X_WS = m.body_pose(s.body) * s.X_BS;
+      s.end = {.figure = &m, .body = s.body};
+    } else if (s.motion) {
+      const MotionSample sample = kansetsu::sample(*s.motion, s.X_BS, time);
+      s.X_WS = sample.X_WB;
+      s.end = {.p = sample.X_WB.p, .V = sample.V_WB, .A = sample.A_WB};
+    } else {
+      s.X_WS = s.X_BS;
+      s.end = {};
+    }
+    if (s.figure < 0 && s.moves) {
+      s.end.p = s.X_WS.p;
+      s.end.V.v += s.X_WS.R * s.surface_velocity;
+    }
+  }
+}
+
+double Contacts::smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin) {
+  find_pairs(figures, time, margin);
+  double smallest = kInfinity;
+  for (const Manifold& m : manifolds_) {
+    for (const ContactPoint& point : m.used()) smallest = std::min(smallest, point.gap);
+  }
+  return smallest;
+}
+
+void Contacts::find_pairs(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin) {
+  place(figures, time);
+  for (size_t i = 0; i < shapes_.size(); ++i) {
+    Aabb& box = boxes_[i] = bounds(shapes_[i].geometry, shapes_[i].X_WS);
+    const Vec3<> grow{margin / 2, margin / 2, margin / 2};
+    box.lower -= grow;
+    box.upper += grow;
+  }
+  broad_.update(boxes_);
+  keys_.clear();
+  manifolds_.clear();
+  constexpr size_t kPerPair = 64;
+  if (memory_.empty()) memory_.resize(kPerPair);
+  for (const ShapePair& pair : broad_.pairs()) {
+    const bool swapped = shapes_[size_t(pair.b)].figure < 0;  // the parent is what does not move by itself
+    const WorldShape &parent = shapes_[size_t(swapped ? pair.b : pair.a)],
+                     &real = shapes_[size_t(swapped ? pair.a : pair.b)];
+    ManifoldList list(memory_);
+    const int count = collide(real.geometry, real.X_WS, parent.geometry, parent.X_WS, margin, list);
+    for (int k = 0; k < count; ++k) {
+      if (list[k].count == 0) continue;
+      keys_.push_back({pair.a, pair.b, list[k].part});
+      manifolds_.push_back(list[k]);
+    }
+  }
+}
+
+void Contacts::find(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin, double tol_gap) {
+  find_pairs(figures, time, margin);
+  carried_.cache.update(keys_, manifolds_);
+  if (carried_.remembered.size() < size_t(carried_.cache.slots()))
+    carried_.remembered.resize(size_t(carried_.cache.slots()));
+  if (carried_.arms.size() < carried_.remembered.size()) carried_.arms.resize(carried_.remembered.size());
+  touches_.clear();
+  for (size_t i = 0; i < keys_.size(); ++i) {
+    const auto near = [&](const ContactPoint& point) { return point.gap <= tol_gap; };
+    const bool touches = std::ranges::any_of(manifolds_[i].used(), near);
+    if (touches)
+      make_touch(manifolds_[i], keys_[i], carried_.cache.matches()[i], tol_gap);
+    else
+      carried_.remembered[size_t(carried_.cache.matches()[i].id.slot)] = {};
+  }
+}
+
+void Contacts::make_touch(const Manifold& m, const PairKey& key, const ContactMatch& match, double tol_gap) {
+  const bool swapped = shapes_[size_t(key.b)].figure < 0;
+  Touch& t = touches_.emplace_back();
+  t.parent = swapped ? key.b : key.a;
+  t.real = swapped ? key.a : key.b;
+  const WorldShape &parent = shapes_[size_t(t.parent)], &real = shapes_[size_t(t.real)];
+  t.slot = match.id.slot;
+  t.parent_end = parent.end;
+  t.real_end = real.end;
+  t.E = patch_axes(m.normal_W, parent.X_WS.R);
+  Vec3<> sum{};
+  for (const ContactPoint& point : m.used()) sum += point.p_W;
+  t.origin = (1.0 / m.count) * sum;
+  const ContactMaterial& material = materials_.pair(parent.material, real.material);
+  ContactPatch& patch = t.patch;
+  patch.vertex_count = m.count;
+  for (int k = 0; k < m.count; ++k) {
+    const Vec3<> r = transpose_times(t.E, m.points[k].p_W - t.origin);
+    patch.vertices[size_t(k)] = {r.x, r.y, m.points[k].gap};
+  }
+  patch.mu_static = material.mu_s;
+  patch.mu_dynamic = material.mu_d;
+  patch.restitution = material.restitution;
+  patch.arm = m.count == 1 ? (2.0 / 3) * material.spin_radius : arm_of(t.slot, patch);
+  patch.row_count = m.count == 1 && patch.arm == 0 ? 3 : 6;
+
+  t.memory = match.age > 0 ? carried_.remembered[size_t(t.slot)] : ContactMemory{};
+  if (match.age > 0) {
+    const ContactMemory old = t.memory;
+    t.memory.closed = 0;
+    for (int k = 0; k < m.count; ++k) {
+      const int before = match.previous_point[size_t(k)];
+      if (before >= 0 && (old.closed >> before & 1)) t.memory.closed = std::uint8_t(t.memory.closed | (1 << k));
+    }
+  }
+  for (int k = 0; k < m.count; ++k) {
+    const bool touched = t.memory.known && (t.memory.closed >> k & 1);
+    if (m.points[k].gap <= tol_gap && !touched) t.is_new = true;
+  }
+}
+
+/// The arm depends on the shape of the polygon only: distances between corners that agree to a millionth give the same.
+double Contacts::arm_of(int slot, const ContactPatch& patch) {
+  KnownArm& known = carried_.arms[size_t(slot)];
+  constexpr double kSame = 1e-12;  // [m²]
+  bool same = known.count == patch.vertex_count;
+  for (int k = 0; same && k < known.count; ++k) {
+    const ContactVertex &a = patch.vertices[size_t(k)], &b = known.polygon[size_t(k)];
+    same = (a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) < kSame;
+  }
+  if (!same) {
+    known = {patch.vertices, patch.vertex_count, friction_arm({patch.vertices.data(), size_t(patch.vertex_count)})};
+  }
+  return known.arm;
+}
+
+void Contacts::remember() {
+  for (const Touch& t : touches_) carried_.remembered[size_t(t.slot)] = t.memory;
+}
+
+void Contacts::forget() {
+  carried_.cache.clear();
+  std::fill(carried_.remembered.begin(), carried_.remembered.end(), ContactMemory{});
+}
+
+}  // namespace kansetsu

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "constraint/island.h"
+#include "kansetsu/geometry/broad_phase.h"
+#include "kansetsu/geometry/contact.h"
+#include "kansetsu/geometry/contact_cache.h"
+#include "kansetsu/geometry/material.h"
+#include "kansetsu/sim/world.h"
+#include "sim/figure.h"
+
+namespace kansetsu {
+
+/// A shape of a link, or of the surroundings.
+struct WorldShape {
+  int figure = -1, body = -1;
+  LinkId link{0};
+  Geometry geometry;
+  Transform<> X_BS;  ///< on its body, or in the world
+  MaterialId material{0};
+  std::string name{};
+  bool moves = false;  ///< of the surroundings: as told
+  std::optional<PrescribedMotion> motion{};
+  Vec3<> surface_velocity{};
+  Transform<> X_WS{};
+  RowEnd end{};
+};
+
+/// A contact of this step.
+struct Touch {
+  int parent = 0, real = 0;  ///< shapes
+  int slot = 0;              ///< of its memory
+  Mat3<> E;
+  Vec3<> origin;
+  ContactPatch patch;
+  ContactMemory memory;
+  bool is_new = false;  ///< a vertex has begun to touch
+  RowEnd parent_end, real_end;
+};
+
+/// Finds the contacts of a step and keeps what they remember.
+class Contacts {
+ public:
+  int add(WorldShape shape, int broad_body, const CollisionGroups& groups);
+  const std::vector<WorldShape>& shapes() const { return shapes_; }
+  std::vector<WorldShape>& shapes() { return shapes_; }
+  BroadPhase& broad() { return broad_; }
+  MaterialTable& materials() { return materials_; }
+
+  /// @param poses  whether figures have been given their poses; shapes of the surroundings follow `time`
+  void find(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin, double tol_gap);
+  /// Of all pairs at the figures' present poses; leaves what is carried alone.
+  double smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin);
+  std::vector<Touch>& touches() { return touches_; }
+  void remember();  ///< the memories of this step's touches
+  /// The friction arm of a polygon that has been seen: it seldom changes.
+  struct KnownArm {
+    std::array<ContactVertex, ContactPatch::kMaxVertices> polygon{};
+    int count = 0;
+    double arm = 0;
+  };
+  /// What is carried from step to step; memories and arms by slot.
+  struct Carried {
+    ContactCache cache;
+    std::vector<ContactMemory> remembered;
+    std::vector<KnownArm> arms;
+  };
+  const Carried& carried() const { return carried_; }
+  void restore(const Carried& carried) { carried_ = carried; }
+  void forget();
+
+ private:
+  void find_pairs(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin);
+  void place(std::vector<std::unique_ptr<FigureData>>& figures, double time);
+  void make_touch(const Manifold& m, const PairKey& key, const ContactMatch& match, double tol_gap);
+
+  std::vector<WorldShape> shapes_;
+  BroadPhase broad_;
+  MaterialTable materials_;
+  std::vector<Aabb> boxes_;
+  std::vector<Manifold> memory_, manifolds_;
+  std::vector<PairKey> keys_;
+  Carried carried_;
+  double arm_of(int slot, const ContactPatch& patch);
+  std::vector<Touch> touches_;
+};
+
+}  // namespace kansetsu

@@ -1,0 +1,69 @@
+#include "sim/figure.h"
+
+#include "kansetsu/model/configuration.h"
+#include "kansetsu/spatial/rotations.h"
+
+namespace kansetsu {
+
+FigureData::FigureData(const Model& m, const FigureOptions& o)
+    : model(m), options(o), mechanics(model), work(model), q(neutral(model)) {
+  for (Eigen::VectorXd* x :
+       {&v, &vdot, &torque, &external, &tau, &extra, &effort, &work_step, &spring_torque, &stored, &stored_inertia})
+    *x = Eigen::VectorXd::Zero(model.nv());
+  std::vector<int> position(size_t(model.nv()), -1);  // of each column
+  for (int j = 0; j < model.joint_count(); ++j) {
+    const CoordinateRange r = model.coordinates(JointId(j));
+    for (int k = 0; r.nq == r.nv && k < r.nv; ++k) position[size_t(r.v + k)] = r.q + k;
+  }
+  for (int j = 0; j < model.joint_count(); ++j) {
+    const JointDescription& joint = model.joint(JointId(j));
+    const CoordinateRange r = model.coordinates(JointId(j));
+    if (r.nq == 4 && joint.swing_twist) balls.push_back({r.q, r.v, *joint.swing_twist});
+    for (int k = 0; k < info(joint.type).nv; ++k) {
+      DriveCoordinate drive;
+      drive.joint = JointId(j);
+      drive.index = k;
+      const Model::Row& row = model.row(JointId(j), k);
+      drive.terms = row.terms;
+      drive.offset = row.offset;
+      drive.dof = model.dof(JointId(j), k);
+      bool vector = true;
+      for (const auto& [column, ratio] : row.terms) vector = vector && position[size_t(column)] >= 0;
+      for (const auto& [column, ratio] : row.terms) {
+        if (vector) drive.positions.emplace_back(position[size_t(column)], ratio);
+      }
+      drives.push_back(std::move(drive));
+    }
+  }
+}
+
+void FigureData::advance(double h) {
+  if (model.base() != Base::kFree) {
+    v += h * vdot;
+    work_step = h * v;
+    return integrate(model, q, work_step, q);
+  }
+  const auto at = [](const Eigen::VectorXd& x, int i) { return Vec3<>{x[i], x[i + 1], x[i + 2]}; };
+  const auto rotation = [&] { return to_mat3(Quaternion<>{q[3], q[4], q[5], q[6]}); };
+  const Mat3<> R = rotation();
+  const Vec3<> p = at(q, 0), w = at(v, 0), u = at(v, 3);
+  const Vec3<> turning = at(vdot, 3) + cross(w, u) - transpose_times(R, model.gravity());
+  const Vec3<> v_W = R * (u + h * rotate(exp_quaternion((0.5 * h) * w), turning)) + h * model.gravity();
+  v += h * vdot;
+  work_step = h * v;
+  work_step.segment<3>(3).setZero();
+  integrate(model, q, work_step, q);
+  const Vec3<> moved = p + h * v_W, turned = transpose_times(rotation(), v_W);
+  q.head<3>() << moved.x, moved.y, moved.z;
+  v.segment<3>(3) << turned.x, turned.y, turned.z;
+}
+
+void FigureData::begin_stages(int stages) {
+  q0 = q, v0 = v;
+  while (int(rate_q.size()) < stages) {
+    rate_q.push_back(Eigen::VectorXd::Zero(model.nq()));
+    rate_v.push_back(Eigen::VectorXd::Zero(model.nv()));
+  }
+}
+
+}  // namespace kansetsu

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "constraint/mechanics.h"
+#include "kansetsu/sim/world.h"
+
+namespace kansetsu {
+
+/// One coordinate of a joint as the world drives and limits it: Σ ratio·v[column], gears included.
+struct DriveCoordinate {
+  JointId joint{0};
+  int index = 0;
+  std::vector<std::pair<int, double>> terms;      ///< columns of v
+  std::vector<std::pair<int, double>> positions;  ///< entries of q; empty inside a quaternion
+  double offset = 0;
+  DofDescription dof;
+
+  double position(const Eigen::VectorXd& q) const {
+    double sum = offset;
+    for (const auto& [at, ratio] : positions) sum += ratio * q[at];
+    return sum;
+  }
+  double velocity(const Eigen::VectorXd& v) const {
+    double sum = 0;
+    for (const auto& [column, ratio] : terms) sum += ratio * v[column];
+    return sum;
+  }
+};
+
+/// A ball joint with swing and twist limits.
+struct BallLimit {
+  int q = 0, v = 0;
+  SwingTwistLimit limit;
+};
+
+struct FigureData {
+  FigureData(const Model& m, const FigureOptions& o);
+
+  Model model;
+  FigureOptions options;
+  Mechanics mechanics;
+  Workspace work;
+  Eigen::VectorXd q, v, vdot;
+  Eigen::VectorXd torque;         ///< set by the user, kept
+  Eigen::VectorXd external;       ///< of wrenches, this step only
+  Eigen::VectorXd tau;            ///< all that acts explicitly
+  Eigen::VectorXd extra;          ///< inertia that stands for implicit springs, dampers and PD control
+  Eigen::VectorXd effort;         ///< what acted in the last step
+  Eigen::VectorXd spring_torque;  ///< of springs between points
+  Eigen::VectorXd stored;         ///< of what is stored in springs, and the inertia that stands for its implicit part
+  Eigen::VectorXd stored_inertia;
+  double work_done = 0;       ///< of all torques but those of springs, in the last step [J]
+  Eigen::VectorXd work_step;  ///< scratch
+  Eigen::VectorXd q0, v0;     ///< at the beginning of a step of several stages
+  std::vector<Eigen::VectorXd> rate_q, rate_v;
+  void begin_stages(int stages);
+  /// By vdot, semi-implicitly. The velocity of a free base is added up in world axes: gravity as it is, the rest of its
+  /// acceleration as it stands in the middle of the step, turned with the base. So a free body keeps its momentum, and
+  /// one that turns about a pivot its energy to fourth order.
+  void advance(double h);
+  bool has_extra = false;
+  std::vector<DriveCoordinate> drives;
+  std::vector<BallLimit> balls;
+  std::vector<int> broad_bodies;  ///< body number in the broad phase, per body of the tree
+};
+
+}  // namespace kansetsu

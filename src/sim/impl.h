@@ -1,0 +1,212 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "constraint/island.h"
+#include "kansetsu/constraint/contact_solver.h"
+#include "kansetsu/sim/world.h"
+#include "sim/connections.h"
+#include "sim/contacts.h"
+#include "sim/control.h"
+#include "sim/figure.h"
+
+namespace kansetsu {
+
+/// Figures that act on each other in this step, and what they share. One per thread at work; memory is kept.
+struct IslandWork {
+  Island island;
+  ContactSolver solver;
+  ContactResult result;
+  std::vector<Mechanics*> mechanics;
+  std::vector<int> figures, connections, touches;
+  std::vector<ContactPatch> patches;
+  std::vector<ContactMemory> memories;
+  std::vector<BoundedRow> bounded;
+  /// What a bounded row measures: a coordinate of a figure (its terms times sign; −1: an upper limit), or three
+  /// coordinates of a ball joint.
+  struct BoundedOrigin {
+    int figure = 0, drive = -1;  ///< −1: a ball
+    double sign = 1;
+    int column = 0;
+    double ball[3] = {};
+  };
+  std::vector<BoundedOrigin> bounded_origin;
+  // Of large islands: velocities of all figures one after the other, rows of J and of M⁻¹·Jᵀ by figure.
+  std::vector<int> offsets;
+  std::vector<double> v_now, v_next, rows_memory;
+  std::vector<SparsePatch> sparse, sparse_bounded;
+  // What is reported of it, gathered in a fixed order afterwards.
+  double inconsistency = 0, residual = 0, impact_energy = 0;
+  int rank_deficiency = 0;
+  bool impact = false;
+  Island::Work work{0, 0};
+};
+
+struct SpringData {
+  BodyRef a, b;
+  Vec3<> p_A, p_B;
+  SpringDescription spring;
+  double rest = 0;
+};
+
+/// q[dependent] as a polynomial of q[driver], held as a row.
+struct CouplingData {
+  PolynomialCoupling coupling;
+  int figure = 0, dependent = 0, driver = -1;  ///< drives of the figure
+
+  /// Gap, slope of the polynomial, and its curvature.
+  struct Value {
+    double gap, slope, curvature;
+  };
+  Value value(const FigureData& f) const;
+};
+
+struct SensorData {
+  SensorDescription description;
+  BodyRef body;
+  Transform<> X_LS{};
+  int connection = -1;
+  std::vector<double> value;
+  std::mt19937_64 rng;
+};
+
+struct EventData {
+  EventDescription description;
+  bool was_true = false, done = false;
+  double due = -1;  ///< when its action follows; negative: nothing is due
+};
+
+/// What a snapshot holds.
+struct WorldMoment {
+  double time = 0;
+  std::vector<Eigen::VectorXd> q, v, vdot, torque, effort;
+  std::vector<ConnectionData> connections;
+  Contacts::Carried contacts;
+  std::vector<ControllerState> controllers;
+  std::vector<EventData> event_states;
+  std::vector<std::mt19937_64> sensors;
+  std::vector<Event> events;
+  WorldTotals totals;
+  WorldStatus status = WorldStatus::kRunning;
+  std::string failure;
+  double next_step = 0;
+};
+
+struct World::Impl {
+  explicit Impl(const WorldOptions& o);
+
+  WorldOptions options;
+  double time = 0;
+  std::vector<std::unique_ptr<FigureData>> figures;
+  Contacts contacts;
+  std::vector<ConnectionData> connections;
+  std::vector<CouplingData> couplings;
+  std::vector<SpringData> springs;
+  std::vector<Controller> controllers;
+  std::vector<SensorData> sensors;
+  std::vector<EventData> event_states;
+  std::vector<Callback> callbacks;
+  std::vector<ContactCallback> contact_callbacks;
+  std::vector<std::pair<BodyRef, Force<>>> wrenches;  ///< at the world's origin
+  int broad_bodies = 1;                               ///< 0 is the surroundings
+
+  WorldStatus status = WorldStatus::kRunning;
+  std::string failure;
+  StepReport report;
+  WorldTotals totals;
+  std::vector<ContactReport> contact_reports;
+  std::vector<ConnectionReport> connection_reports;
+  std::vector<Event> events;
+
+  /// Calls job(i) for i in [0, count) on all threads. Jobs share nothing, so that their order does not matter.
+  template <class Job>
+  void for_each(int count, Job&& job) {
+    if (!pool || count < 2) {
+      for (int i = 0; i < count; ++i) job(i);
+      return;
+    }
+    std::atomic<int> next = 0;
+    pool->run(std::min(pool->workers(), count), [&](int) {
+      for (int i = next++; i < count; i = next++) job(i);
+    });
+  }
+  std::unique_ptr<ThreadPool> pool;  ///< none: one thread
+
+  // One step.
+  std::vector<std::unique_ptr<IslandWork>> works;
+  std::vector<int> group;  ///< of each figure: the island it belongs to
+  int island_count = 0;
+  double step_taken = 0;  ///< [s]
+  double next_step = 0;   ///< of the adaptive integrator; 0: not known
+
+  FigureData& data(FigureId id, const char* function) const;
+  Mechanics& mechanics(BodyRef body) const { return figures[size_t(body.figure.value())]->mechanics; }
+  void add_shapes(int figure, const CollisionGroups& groups);
+  void filter_self_collisions(int figure);
+
+  void activate(ConnectionData& c);
+
+  void step(World& world);
+  void contact_step();
+  void smooth_step();
+  bool is_smooth();
+  void evaluate(double t);
+  void solve_bilateral(IslandWork& w, bool velocities);
+  double runge_kutta(double h, bool embedded);
+  double smallest_gap(double t);
+  double locate_touch(double h);
+  void newton_step(IslandWork& w);
+  void prepare_torques(double h);
+  void add_spring_forces();
+  void find_islands();
+  int root(int figure);
+  void solve_island(IslandWork& w);
+  void count_rows(IslandWork& w, int& bilateral, int& others);
+  void fill_rows(IslandWork& w);
+  enum class Target { kImpact, kStep, kAcceleration, kVelocity, kPosition };
+  void set_targets(IslandWork& w, Target kind);
+  int count_bilateral(const IslandWork& w) const;
+  void fill_bilateral(IslandWork& w);
+  double largest_gap(IslandWork& w, double t);
+  void close_gaps(IslandWork& w, double share);
+  bool approaches(IslandWork& w);
+  void resolve_impact(IslandWork& w);
+  void resolve_forces(IslandWork& w);
+  bool is_large(const IslandWork& w, int bilateral, int others) const;
+  void solve_large(IslandWork& w, int others);
+  void begin_reports();
+  void report_contacts(IslandWork& w, bool impact);
+  void add_bounded(IslandWork& w, int figure);
+  void add_ball_limits(IslandWork& w, int figure);
+  /// visit(column, coefficient) of a bounded row
+  template <class Visit>
+  void for_each_term(const IslandWork::BoundedOrigin& o, Visit&& visit) const {
+    if (o.drive < 0) {
+      for (int k = 0; k < 3; ++k) visit(o.column + k, o.ball[k]);
+      return;
+    }
+    for (const auto& [column, ratio] : figures[size_t(o.figure)]->drives[size_t(o.drive)].terms)
+      visit(column, o.sign * ratio);
+  }
+  void integrate_figures(double h);
+  void project();
+  bool check_finite();
+  void finish_step();
+  void break_connections();
+  void run_events(bool before);
+  bool triggered(const EventDescription& e);
+  void act(const EventDescription& e);
+  bool names(const ShapeRef& ref, const WorldShape& shape) const;
+  bool touches(const ShapeRef& a, const ShapeRef& b) const;
+  Force<> joint_wrench(const SensorData& s);
+  void read_sensors();
+  void note(EventKind kind, std::string name, std::string detail = {});
+};
+
+struct Snapshot::Data : WorldMoment {};
+
+}  // namespace kansetsu

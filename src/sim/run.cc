@@ -1,0 +1,331 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/impl.h"
+
+/// What surrounds the mechanics of a step: callbacks, reports, events, sensors, failure.
+namespace kansetsu {
+
+const char* to_string(EventKind kind) {
+  switch (kind) {
+    case EventKind::kConnected:
+      return "connected";
+    case EventKind::kCut:
+      return "cut";
+    case EventKind::kBroken:
+      return "broken";
+    case EventKind::kTouch:
+      return "touch";
+    case EventKind::kLift:
+      return "lift";
+    case EventKind::kLimit:
+      return "limit";
+    case EventKind::kNote:
+      return "note";
+    case EventKind::kControllerStarted:
+      return "controller started";
+    case EventKind::kControllerStopped:
+      return "controller stopped";
+    case EventKind::kEnd:
+      return "end";
+  }
+  return "";
+}
+
+void World::Impl::step(World& world) {
+  if (status != WorldStatus::kRunning) return;
+  for_each(int(figures.size()), [&](int i) { figures[size_t(i)]->mechanics.set_pose(figures[size_t(i)]->q.data()); });
+  for (const Callback& callback : callbacks) callback(world, time);
+  run_events(true);
+  for (Controller& c : controllers) draw(c, time);
+  for (const std::unique_ptr<FigureData>& f : figures) {
+    if (f->torque.allFinite() && f->external.allFinite()) continue;
+    status = WorldStatus::kFailed;
+    for (int k = 0; k < f->model.nv(); ++k) {
+      if (std::isfinite(f->torque[k] + f->external[k])) continue;
+      failure = fmt::format("at {:.6f} s: the torque on '{}' of figure '{}' is {}", time,
+                            f->model.dof_names()[size_t(k)], f->options.name, f->torque[k] + f->external[k]);
+      break;
+    }
+    return;
+  }
+  report = {};
+  if (options.integrator == Integrator::kSemiImplicit)
+    contact_step();
+  else
+    smooth_step();
+  if (!check_finite()) return;
+  project();
+  finish_step();
+}
+
+/// A state that is not finite stops the world before anybody sees it: the figures stay where they were.
+bool World::Impl::check_finite() {
+  for (const std::unique_ptr<FigureData>& f : figures) {
+    if (f->v.allFinite() && f->q.allFinite()) continue;
+    status = WorldStatus::kFailed;
+    for (int k = 0; k < f->model.nv(); ++k) {
+      if (std::isfinite(f->v[k])) continue;
+      failure = fmt::format("at {:.6f} s: figure '{}', '{}': the velocity is {}", time, f->options.name,
+                            f->model.dof_names()[size_t(k)], f->v[k]);
+      break;
+    }
+    if (failure.empty())
+      failure = fmt::format("at {:.6f} s: figure '{}': the position is not finite", time, f->options.name);
+    return false;
+  }
+  return true;
+}
+
+void World::Impl::finish_step() {
+  const double h = step_taken;
+  time += h;
+  ++totals.steps;
+  for (const std::unique_ptr<FigureData>& f : figures) {
+    f->external.setZero();
+    totals.work_torque += f->work_done;
+  }
+  contacts.remember();
+  for (size_t i = 0; i < contact_reports.size(); ++i) {
+    const ContactReport& c = contact_reports[i];
+    ++report.tiers[int(c.tier)];
+    ++totals.tiers[int(c.tier)];
+    report.penetration = std::max(report.penetration, -c.gap);
+    totals.contacts += c.mode != ContactMode::kOpen;
+    for (const ContactCallback& callback : contact_callbacks) callback(c);
+  }
+  for (int i = 0; i < island_count; ++i) {
+    const IslandWork& w = *works[size_t(i)];
+    report.residual = std::max(report.residual, w.residual);
+    report.inconsistency = std::max(report.inconsistency, w.inconsistency);
+    report.rank_deficiency += w.rank_deficiency;
+    report.impacts += w.impact;
+    report.impact_energy += w.impact_energy;
+    totals.work_connection += w.work.bilateral;
+    totals.work_contact += w.work.others;
+  }
+  connection_reports.clear();
+  for (size_t i = 0; i < connections.size(); ++i) {
+    const ConnectionData& c = connections[i];
+    if (!c.active) continue;
+    connection_reports.push_back(
+        {ConnectionId(int(i)), c.options.name, c.a, c.b, c.p, c.wrench, c.impulse, c.position_gap, c.angle_gap});
+    report.loop_gap = std::max(report.loop_gap, c.position_gap);
+    report.loop_angle = std::max(report.loop_angle, c.angle_gap);
+  }
+  totals.impacts += std::uint64_t(report.impacts);
+  totals.impact_energy += report.impact_energy;
+  totals.worst_residual = std::max(totals.worst_residual, report.residual);
+  totals.worst_penetration = std::max(totals.worst_penetration, report.penetration);
+  totals.worst_gap = std::max(totals.worst_gap, report.loop_gap);
+  totals.worst_angle = std::max(totals.worst_angle, report.loop_angle);
+  report.time = time;
+  report.contacts = contact_reports;
+  report.connections = connection_reports;
+  break_connections();
+  run_events(false);
+  read_sensors();
+}
+
+void World::Impl::break_connections() {
+  for (ConnectionData& c : connections) {
+    c.impulse = {};
+    if (!c.active) continue;
+    const double force = norm(c.wrench.f), torque = norm(c.wrench.t);
+    if (force <= c.options.break_force && torque <= c.options.break_torque) continue;
+    c.active = false;
+    note(EventKind::kBroken, c.options.name, fmt::format("force {:.6g} N, torque {:.6g} N·m", force, torque));
+  }
+}
+
+void World::Impl::note(EventKind kind, std::string name, std::string detail) {
+  events.push_back({time, kind, std::move(name), std::move(detail)});
+}
+
+bool World::Impl::names(const ShapeRef& ref, const WorldShape& shape) const {
+  const FigureData* f = shape.figure >= 0 ? figures[size_t(shape.figure)].get() : nullptr;
+  if (!ref.figure.empty() && (!f || f->options.name != ref.figure)) return false;
+  if (!ref.link.empty() && (!f || f->model.link(shape.link).name != ref.link)) return false;
+  return ref.shape.empty() || shape.name == ref.shape;
+}
+
+bool World::Impl::touches(const ShapeRef& a, const ShapeRef& b) const {
+  const std::vector<WorldShape>& shapes = contacts.shapes();
+  return std::any_of(contact_reports.begin(), contact_reports.end(), [&](const ContactReport& c) {
+    if (c.mode == ContactMode::kOpen) return false;
+    const WorldShape &x = shapes[size_t(c.shape_a)], &y = shapes[size_t(c.shape_b)];
+    return (names(a, x) && names(b, y)) || (names(a, y) && names(b, x));
+  });
+}
+
+bool World::Impl::triggered(const EventDescription& e) {
+  const double slack = 0.5 * options.time_step;
+  if (time < e.time - slack) return false;
+  const auto connection = [&](const std::string& name) -> ConnectionData* {
+    const auto found = std::find_if(connections.begin(), connections.end(),
+                                    [&](const ConnectionData& c) { return c.options.name == name; });
+    return found == connections.end() ? nullptr : &*found;
+  };
+  switch (e.trigger) {
+    case TriggerKind::kTime:
+      return true;
+    case TriggerKind::kNear: {
+      const ConnectionData* c = connection(e.connection);
+      if (!c || c->active) return false;
+      return norm((body_pose(figures, c->a) * c->options.X_AC).p - (body_pose(figures, c->b) * c->X_BD).p) <=
+             e.distance;
+    }
+    case TriggerKind::kForce: {
+      const ConnectionData* c = connection(e.connection);
+      return c && c->active && (norm(c->wrench.f) > e.force || norm(c->wrench.t) > e.torque);
+    }
+    case TriggerKind::kTouch:
+      return touches(e.a, e.b);
+    case TriggerKind::kLift:
+      return !touches(e.a, e.b);
+    case TriggerKind::kLimit:
+      for (const std::unique_ptr<FigureData>& f : figures) {
+        if (f->options.name != e.figure) continue;
+        for (const DriveCoordinate& d : f->drives) {
+          if (f->model.joint(d.joint).name != e.dof.joint || d.index != e.dof.index || d.positions.empty()) continue;
+          const double q = d.position(f->q);
+          return q <= d.dof.lower + 1e-6 || q >= d.dof.upper - 1e-6;
+        }
+      }
+      return false;
+  }
+  return false;
+}
+
+void World::Impl::act(const EventDescription& e) {
+  const auto find = [&](auto& list, auto&& name) {
+    return std::find_if(list.begin(), list.end(), [&](const auto& item) { return name(item) == e.target; });
+  };
+  const auto connection = find(connections, [](const ConnectionData& c) { return c.options.name; });
+  const auto controller = find(controllers, [](const Controller& c) { return c.description.name; });
+  switch (e.action) {
+    case ActionKind::kNote:
+      return note(EventKind::kNote, e.name);
+    case ActionKind::kConnect:
+      if (connection == connections.end() || connection->active) return;
+      activate(*connection);
+      return note(EventKind::kConnected, e.target, e.name);
+    case ActionKind::kCut:
+      if (connection == connections.end() || !connection->active) return;
+      connection->active = false;
+      return note(EventKind::kCut, e.target, e.name);
+    case ActionKind::kStartController:
+    case ActionKind::kStopController: {
+      if (controller == controllers.end()) return;
+      controller->state.active = e.action == ActionKind::kStartController;
+      return note(controller->state.active ? EventKind::kControllerStarted : EventKind::kControllerStopped, e.target,
+                  e.name);
+    }
+    case ActionKind::kEndSimulation:
+      status = WorldStatus::kEnded;
+      return note(EventKind::kEnd, e.name);
+  }
+}
+
+/// Times are looked at before a step, everything else after it.
+void World::Impl::run_events(bool before) {
+  for (EventData& event : event_states) {
+    const EventDescription& e = event.description;
+    if (before && event.due >= 0 && time >= event.due - 0.5 * options.time_step) {
+      event.due = -1;
+      act(e);
+    }
+    if (event.done || before != (e.trigger == TriggerKind::kTime)) continue;
+    const bool now = triggered(e), edge = now && !event.was_true;
+    event.was_true = now;
+    if (!edge) continue;
+    event.done = e.once;
+    if (e.trigger == TriggerKind::kTouch) note(EventKind::kTouch, e.name);
+    if (e.trigger == TriggerKind::kLift) note(EventKind::kLift, e.name);
+    if (e.trigger == TriggerKind::kLimit) note(EventKind::kLimit, e.name);
+    if (e.delay > 0)
+      event.due = time + e.delay;
+    else
+      act(e);
+  }
+}
+
+void World::Impl::read_sensors() {
+  for (SensorData& s : sensors) {
+    std::normal_distribution<double> normal;
+    const auto put = [&](const Vec3<>& angular, const Vec3<>& linear) {
+      const double x[6] = {angular.x, angular.y, angular.z, linear.x, linear.y, linear.z};
+      s.value.assign(6, 0.0);
+      for (size_t k = 0; k < 6; ++k) {
+        const double noise = k < 3 ? s.description.angular_noise : s.description.linear_noise;
+        s.value[k] = x[k] + (noise > 0 ? noise * normal(s.rng) : 0.0);
+      }
+    };
+    switch (s.description.kind) {
+      case SensorKind::kImu: {
+        FigureData& f = *figures[size_t(s.body.figure.value())];
+        State state;
+        state.q = f.q, state.v = f.v;
+        const LinkMotions motions = link_motions(f.model, state, f.vdot);
+        const FrameMotion at = frame_motion(motions, s.body.link, s.X_LS);
+        put(transpose_times(at.X_WF.R, at.V.w), transpose_times(at.X_WF.R, at.A.v - options.gravity));
+        break;
+      }
+      case SensorKind::kConnectionForce: {
+        const ConnectionData& c = connections[size_t(s.connection)];
+        put(c.active ? c.wrench.t : Vec3<>{}, c.active ? c.wrench.f : Vec3<>{});
+        break;
+      }
+      case SensorKind::kJointForce: {
+        const Force<> F = joint_wrench(s);
+        put(F.t, F.f);
+        break;
+      }
+      case SensorKind::kContact: {
+        Force<> sum{};
+        int count = 0;
+        for (const ContactReport& c : contact_reports) {
+          if (c.mode == ContactMode::kOpen) continue;
+          const WorldShape &x = contacts.shapes()[size_t(c.shape_a)], &y = contacts.shapes()[size_t(c.shape_b)];
+          const bool first = names(s.description.contact, x), second = names(s.description.contact, y);
+          if (first == second) continue;
+          const double sign = second ? 1 : -1;
+          sum += Force<>{sign * (c.wrench.t + cross(c.p, c.wrench.f)), sign * c.wrench.f};
+          ++count;
+        }
+        put(sum.t, sum.f);
+        s.value.insert(s.value.begin(), count);
+        break;
+      }
+    }
+  }
+}
+
+/// Wrench across a joint, on its child link, in link axes: inverse dynamics with all contact and connection forces.
+Force<> World::Impl::joint_wrench(const SensorData& s) {
+  FigureData& f = *figures[size_t(s.body.figure.value())];
+  State state;
+  state.q = f.q, state.v = f.v;
+  ExternalForces external(f.model);
+  const LinkPoses poses = fk(f.model, f.q);
+  const auto add = [&](LinkId link, const Force<>& F, const Vec3<>& p) {
+    external[link] += Force<>{F.t + cross(p - poses[link].p, F.f), F.f};
+  };
+  const int self = s.body.figure.value();
+  for (const ContactReport& c : contact_reports) {
+    if (c.b.figure.value() == self) add(c.b.link, c.wrench, c.p);
+    if (c.a.figure.value() == self) add(c.a.link, -c.wrench, c.p);
+  }
+  for (const ConnectionData& c : connections) {
+    if (!c.active) continue;
+    if (c.b.figure.value() == self) add(c.b.link, c.wrench, c.p);
+    if (c.a.figure.value() == self) add(c.a.link, -c.wrench, c.p);
+  }
+  Reactions out(f.model);
+  reactions(f.model, state, f.vdot, f.work, out, &external);
+  return out.wrench[size_t(s.body.link.value())];
+}
+
+}  // namespace kansetsu

@@ -1,0 +1,320 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "kansetsu/base/error.h"
+#include "kansetsu/model/configuration.h"
+#include "kansetsu/spatial/quaternion.h"
+#include "sim/impl.h"
+
+/// A world from the plain data of a scene.
+namespace kansetsu {
+namespace {
+
+/// Builds one world; `report` collects what is wrong beyond what validate() sees.
+class SceneBuilder {
+ public:
+  SceneBuilder(const SceneDescription& scene, World& world, World::Impl& impl, std::vector<Diagnostic>& report)
+      : scene_(scene), world_(world), impl_(impl), report_(report) {}
+
+  void build() {
+    add_surfaces();
+    for (const EnvironmentShape& shape : scene_.environment) add_environment(shape);
+    for (const FigureDescription& figure : scene_.figures) add_figure(figure);
+    if (has_errors(report_)) return;
+    add_filters();
+    for (const FigureDescription& figure : scene_.figures) add_loops(figure);
+    for (const ConnectionDescription& c : scene_.connections) add_connection(c);
+    for (const SpringDescription& s : scene_.springs) add_spring(s);
+    for (const ControllerDescription& c : scene_.controllers) world_.add_controller(c);
+    for (const SensorDescription& s : scene_.sensors) add_sensor(s);
+    for (const EventDescription& e : scene_.events) impl_.event_states.push_back({e, false, false, -1});
+    close_loops();
+  }
+
+ private:
+  void problem(Severity severity, const char* code, int line, std::string path, std::string message, std::string hint) {
+    report_.push_back({severity, code, scene_.file, line, std::move(path), std::move(message), std::move(hint)});
+  }
+
+  void add_surfaces() {
+    MaterialTable& table = impl_.contacts.materials();
+    table = MaterialTable(scene_.surface_rules);
+    table.set(MaterialId(0), scene_.default_surface);
+    surfaces_.emplace("", MaterialId(0));
+    for (const Surface& s : scene_.surfaces) surfaces_.insert_or_assign(s.name, table.add(s.material));
+    for (const SurfacePair& p : scene_.surface_pairs) {
+      if (surfaces_.contains(p.a) && surfaces_.contains(p.b))
+        table.set_pair(surfaces_.at(p.a), surfaces_.at(p.b), p.material);
+    }
+  }
+  MaterialId material(const std::string& name, const std::string& otherwise) const {
+    const auto found = surfaces_.find(name.empty() ? otherwise : name);
+    return found == surfaces_.end() ? MaterialId(0) : found->second;
+  }
+
+  void add_environment(const EnvironmentShape& e) {
+    if (const auto* mesh = std::get_if<Mesh>(&e.shape.shape)) return mesh_left_out(*mesh, e.shape.name, e.line);
+    impl_.contacts.add({.geometry = Geometry(e.shape.shape),
+                        .X_BS = to_transform(e.shape.origin),
+                        .material = material(e.shape.surface, ""),
+                        .name = e.shape.name,
+                        .moves = e.motion.has_value() || e.surface_velocity != Vec3<>{},
+                        .motion = e.motion,
+                        .surface_velocity = e.surface_velocity},
+                       0, {e.shape.contype, e.shape.conaffinity});
+  }
+  void mesh_left_out(const Mesh& mesh, const std::string& name, int line) {
+    problem(Severity::kWarning, "WORLD001", line, "shape[" + name + "]",
+            fmt::format("the mesh '{}' was not loaded: nothing touches it", mesh.uri),
+            "give the file's place, or a simple shape for collisions");
+  }
+
+  void add_figure(const FigureDescription& f) {
+    ModelDescription description = f.model;
+    description.gravity = scene_.gravity;
+    if (!f.switches.rotor_inertia) {
+      for (JointDescription& joint : description.joints) {
+        for (DofDescription& dof : joint.dofs) dof.rotor_inertia = 0;
+      }
+    }
+    const bool carried = f.base_motion && description.base == Base::kFixed;
+    if (carried) description.base = Base::kFree;  // held by a connection that moves
+    if (description.base == Base::kFixed) description.base_pose = f.initial.base;
+    Loaded<Model> model = Model::build(std::move(description));
+    for (const Diagnostic& d : model.diagnostics) report_.push_back(d);
+    if (!model) return;
+    const int index = int(impl_.figures.size());
+    impl_.figures.push_back(std::make_unique<FigureData>(
+        *model.value,
+        FigureOptions{
+            .name = f.name, .self_collision = f.self_collision, .switches = f.switches, .collides = scene_.contacts}));
+    add_shapes(index, f);
+    impl_.filter_self_collisions(index);
+    world_.set_state(FigureId(index), initial_state(*model.value, f));
+    if (carried) {
+      ConnectionOptions options{.hold = Hold::kTogether, .motion = f.base_motion, .name = f.name + "/base"};
+      options.X_AC = to_transform(f.initial.base);
+      bases_.push_back({BodyRef{FigureId(index), LinkId(0)}, options});
+    }
+  }
+
+  void add_shapes(int index, const FigureDescription& description) {
+    FigureData& f = *impl_.figures[size_t(index)];
+    f.broad_bodies.assign(size_t(f.model.tree().body_count()), -1);
+    if (!scene_.contacts) return;
+    for (int i = 0; i < f.model.link_count(); ++i) {
+      const int body = f.mechanics.body_of(LinkId(i));
+      for (const LinkShape& s : f.model.link(LinkId(i)).collisions) {
+        if (const auto* mesh = std::get_if<Mesh>(&s.shape)) {
+          mesh_left_out(*mesh, description.name + "/" + f.model.link(LinkId(i)).name, f.model.link(LinkId(i)).line);
+          continue;
+        }
+        int broad = 0;
+        if (body >= 0) {
+          if (f.broad_bodies[size_t(body)] < 0) f.broad_bodies[size_t(body)] = impl_.broad_bodies++;
+          broad = f.broad_bodies[size_t(body)];
+        }
+        impl_.contacts.add({.figure = body >= 0 ? index : -1,
+                            .body = body,
+                            .link = LinkId(i),
+                            .geometry = Geometry(s.shape),
+                            .X_BS = f.model.tree().links[size_t(i)].X_BL * to_transform(s.origin),
+                            .material = material(s.surface, description.surface),
+                            .name = s.name},
+                           broad, {s.contype, s.conaffinity});
+      }
+    }
+  }
+
+  State initial_state(const Model& model, const FigureDescription& f) {
+    State state(model);
+    if (model.base() == Base::kFree) {
+      const Transform<> X = to_transform(f.initial.base);
+      const Quaternion<> r = to_quaternion(X.R);
+      state.q.head<7>() << X.p.x, X.p.y, X.p.z, r.x, r.y, r.z, r.w;
+      const Vec3<> w = transpose_times(X.R, f.initial.velocity.w), v = transpose_times(X.R, f.initial.velocity.v);
+      state.v.head<6>() << w.x, w.y, w.z, v.x, v.y, v.z;
+    }
+    const auto put = [&](const std::map<std::string, std::vector<double>>& values, bool velocity) {
+      for (const auto& [name, numbers] : values) {
+        const auto joint = model.find_joint(name);
+        if (!joint) continue;  // validate() has told
+        const CoordinateRange r = model.coordinates(*joint);
+        const int first = velocity ? r.v : r.q, count = velocity ? r.nv : r.nq;
+        for (int k = 0; k < count && k < int(numbers.size()); ++k) {
+          (velocity ? state.v : state.q)[first + k] = numbers[size_t(k)];
+        }
+      }
+    };
+    put(f.initial.q, false);
+    put(f.initial.v, true);
+    return state;
+  }
+
+  std::vector<int> find_shapes(const ShapeRef& ref) const {
+    std::vector<int> out;
+    for (size_t i = 0; i < impl_.contacts.shapes().size(); ++i) {
+      if (impl_.names(ref, impl_.contacts.shapes()[i])) out.push_back(int(i));
+    }
+    return out;
+  }
+  void add_filters() {
+    for (const ContactExclusion& e : scene_.exclusions) {
+      for (const int a : find_shapes(e.a)) {
+        for (const int b : find_shapes(e.b)) {
+          if (a != b) impl_.contacts.broad().exclude_shapes(a, b);
+        }
+      }
+    }
+    for (const ContactPair& p : scene_.pairs) {
+      for (const int a : find_shapes(p.a)) {
+        for (const int b : find_shapes(p.b)) {
+          if (a == b) continue;
+          impl_.contacts.broad().include_shapes(a, b);
+          if (!p.surface.empty()) give_own_surface(a, b, p.surface);
+        }
+      }
+    }
+  }
+  /// A material for each of the two shapes that differs from the old one only towards the other.
+  void give_own_surface(int a, int b, const std::string& surface) {
+    MaterialTable& table = impl_.contacts.materials();
+    const auto clone = [&](int shape) {
+      WorldShape& s = impl_.contacts.shapes()[size_t(shape)];
+      const MaterialId old = s.material, fresh = table.add(table.material(old));
+      for (int m = 0; m < table.size() - 1; ++m) table.set_pair(fresh, MaterialId(m), table.pair(old, MaterialId(m)));
+      s.material = fresh;
+    };
+    clone(a), clone(b);
+    const std::vector<WorldShape>& shapes = impl_.contacts.shapes();
+    table.set_pair(shapes[size_t(a)].material, shapes[size_t(b)].material, table.material(material(surface, "")));
+  }
+
+  /// A link or frame of a figure, and where it is on the link.
+  std::pair<BodyRef, Transform<>> place(const std::string& figure, const std::string& name, const Pose& pose) const {
+    if (figure.empty()) return {kWorldBody, to_transform(pose)};
+    const FigureId id = world_.figure(figure);
+    const Model& model = world_.model(id);
+    if (name.empty()) return {{id, LinkId(0)}, to_transform(pose)};
+    if (const auto link = model.find_link(name)) return {{id, *link}, to_transform(pose)};
+    const FrameId frame = model.frame_id(name);
+    return {{id, model.frame_link(frame)}, to_transform(model.frame(frame).origin) * to_transform(pose)};
+  }
+
+  void add_loops(const FigureDescription& f) {
+    for (const LoopClosure& loop : f.loops) {
+      const auto [a, X_A] = place(f.name, loop.link_a, loop.pose_a);
+      const auto [b, X_B] = place(f.name, loop.link_b, loop.pose_b);
+      ConnectionOptions options{.mask = loop.mask, .hold = Hold::kTogether, .name = f.name + "/" + loop.name};
+      options.X_AC = X_A;
+      options.X_BC = X_B;
+      keep(world_.connect(a, b, options));
+    }
+    const FigureId id = world_.figure(f.name);
+    for (const PolynomialCoupling& c : f.couplings) impl_.couplings.push_back(make_coupling(c, id.value()));
+  }
+  CouplingData make_coupling(const PolynomialCoupling& c, int figure) const {
+    const FigureData& f = *impl_.figures[size_t(figure)];
+    const auto find = [&](const DofRef& ref) {
+      const JointId joint = f.model.joint_id(ref.joint);
+      for (size_t i = 0; i < f.drives.size(); ++i) {
+        if (f.drives[i].joint == joint && f.drives[i].index == ref.index) return int(i);
+      }
+      throw Error(fmt::format("coupling '{}': joint '{}' has no coordinate {}", c.name, ref.joint, ref.index));
+    };
+    return {c, figure, find(c.dependent), c.driver ? find(*c.driver) : -1};
+  }
+  void keep(ConnectionId id) { impl_.connections[size_t(id.value())].kept = true; }
+
+  void add_connection(const ConnectionDescription& c) {
+    const auto [a, X_A] = place(c.a.figure, c.a.link, c.a.pose);
+    const auto [b, X_B] = place(c.b.figure, c.b.link, c.b.pose);
+    ConnectionOptions options;
+    options.mask = c.mask;
+    options.hold = c.hold;
+    options.X_AC = X_A;
+    options.X_BC = X_B;
+    options.break_force = c.break_force;
+    options.break_torque = c.break_torque;
+    options.restitution = c.restitution;
+    options.motion = c.motion;
+    options.name = c.name;
+    const ConnectionId id = world_.connect(a, b, options);
+    keep(id);
+    if (!c.active) world_.release(id);
+  }
+  void add_spring(const SpringDescription& s) {
+    const auto [a, X_A] = place(s.a.figure, s.a.link, s.a.pose);
+    const auto [b, X_B] = place(s.b.figure, s.b.link, s.b.pose);
+    world_.add_spring(a, X_A.p, b, X_B.p, s);
+  }
+  void add_sensor(const SensorDescription& s) {
+    SensorData data;
+    data.description = s;
+    if (s.kind == SensorKind::kImu) {
+      const auto [body, X] = place(s.at.figure, s.at.link, s.at.pose);
+      data.body = body;
+      data.X_LS = X;
+    } else if (s.kind == SensorKind::kJointForce) {
+      const FigureId id = world_.figure(s.at.figure);
+      const Model& model = world_.model(id);
+      data.body = {id, model.child_link(model.joint_id(s.joint))};
+    } else if (s.kind == SensorKind::kConnectionForce) {
+      data.connection = world_.connection(s.connection).value();
+    }
+    data.rng.seed(s.seed.value_or(seed_for(scene_.seed, s.name)));
+    data.value.assign(s.kind == SensorKind::kContact ? 7 : 6, 0.0);
+    impl_.sensors.push_back(std::move(data));
+  }
+
+  /// Loops are closed before time starts; what cannot be closed is an error with its gap.
+  void close_loops() {
+    for (const auto& [body, options] : bases_) keep(world_.connect(kWorldBody, body, options));
+    const bool any = std::any_of(impl_.connections.begin(), impl_.connections.end(),
+                                 [](const ConnectionData& c) { return c.active; });
+    if (!any) return;
+    const World::AssemblyReport report = world_.assemble();
+    if (report.ok) return;
+    for (const ConnectionData& c : impl_.connections) {
+      if (!c.active || std::max(c.position_gap, c.angle_gap) < 1e-9) continue;
+      problem(Severity::kError, "WORLD002", 0, "connection[" + c.options.name + "]",
+              fmt::format("the ends cannot be brought together: {:.6g} m and {:.6g} rad are left", c.position_gap,
+                          c.angle_gap),
+              "check the frames and the initial posture; the loop may be impossible to close");
+    }
+  }
+
+  const SceneDescription& scene_;
+  World& world_;
+  World::Impl& impl_;
+  std::vector<Diagnostic>& report_;
+  std::map<std::string, MaterialId> surfaces_;
+  std::vector<std::pair<BodyRef, ConnectionOptions>> bases_;
+};
+
+}  // namespace
+
+Loaded<World> World::build(const SceneDescription& scene, int threads) {
+  Loaded<World> out;
+  out.diagnostics = validate(scene);
+  if (has_errors(out.diagnostics)) return out;
+  WorldOptions options;
+  options.time_step = scene.time_step;
+  options.gravity = scene.gravity;
+  options.integrator = scene.integrator;
+  options.tolerance = scene.tolerance;
+  options.seed = scene.seed;
+  options.threads = threads;
+  World world(options);
+  try {
+    SceneBuilder(scene, world, *world.impl_, out.diagnostics).build();
+  } catch (const Error& error) {
+    out.diagnostics.push_back({Severity::kError, "WORLD003", scene.file, 0, "", error.what(), ""});
+  }
+  if (!has_errors(out.diagnostics)) out.value = std::move(world);
+  return out;
+}
+
+}  // namespace kansetsu

@@ -1,0 +1,408 @@
+#include "kansetsu/sim/world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "kansetsu/base/error.h"
+#include "kansetsu/kinematics/centroidal.h"
+#include "kansetsu/model/configuration.h"
+#include "sim/impl.h"
+
+namespace kansetsu {
+namespace {
+
+/// The same model under the world's gravity.
+Model with_gravity(const Model& model, const Vec3<>& gravity) {
+  if (model.gravity() == gravity) return model;
+  ModelDescription description = model.description();
+  description.gravity = gravity;
+  return value_or_throw(Model::build(std::move(description)));
+}
+
+}  // namespace
+
+World::Impl::Impl(const WorldOptions& o) : options(o) {
+  if (o.threads > 1) pool = std::make_unique<ThreadPool>(o.threads);
+  if (!(o.time_step > 0) || !std::isfinite(o.time_step))
+    throw Error(fmt::format("World: the time step is {}, it must be above zero", o.time_step));
+}
+
+FigureData& World::Impl::data(FigureId id, const char* function) const {
+  if (id.value() < 0 || id.value() >= int(figures.size()))
+    throw Error(fmt::format("{}: there is no figure {}, the world has {}", function, id.value(), figures.size()));
+  return *figures[size_t(id.value())];
+}
+
+World::World(const WorldOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+World::World(World&&) noexcept = default;
+World& World::operator=(World&&) noexcept = default;
+World::~World() = default;
+
+FigureId World::add(const Model& model, const FigureOptions& options) { return add(model, State(model), options); }
+
+FigureId World::add(const Model& model, const State& state, const FigureOptions& options) {
+  const FigureId id(int(impl_->figures.size()));
+  FigureOptions named = options;
+  if (named.name.empty()) named.name = model.name();
+  for (const auto& f : impl_->figures) {
+    if (f->options.name == named.name) throw Error("World::add: there is already a figure '" + named.name + "'");
+  }
+  impl_->figures.push_back(std::make_unique<FigureData>(with_gravity(model, impl_->options.gravity), named));
+  FigureData& f = *impl_->figures.back();
+  if (!f.options.switches.rotor_inertia) {
+    ModelDescription description = f.model.description();
+    for (JointDescription& joint : description.joints) {
+      for (DofDescription& dof : joint.dofs) dof.rotor_inertia = 0;
+    }
+    impl_->figures.back() = std::make_unique<FigureData>(value_or_throw(Model::build(std::move(description))), named);
+  }
+  impl_->add_shapes(id.value(), {});
+  impl_->filter_self_collisions(id.value());
+  set_state(id, state);
+  return id;
+}
+
+void World::Impl::add_shapes(int figure, const CollisionGroups& groups) {
+  FigureData& f = *figures[size_t(figure)];
+  f.broad_bodies.assign(size_t(f.model.tree().body_count()), -1);
+  if (!f.options.collides) return;
+  const MaterialId material =
+      f.options.material == ContactMaterial{} ? MaterialId(0) : contacts.materials().add(f.options.material);
+  for (int i = 0; i < f.model.link_count(); ++i) {
+    const int body = f.mechanics.body_of(LinkId(i));
+    for (const LinkShape& s : f.model.link(LinkId(i)).collisions) {
+      if (std::holds_alternative<Mesh>(s.shape)) continue;  // by reference only: nothing to touch
+      int broad = 0;
+      if (body >= 0) {
+        if (f.broad_bodies[size_t(body)] < 0) f.broad_bodies[size_t(body)] = broad_bodies++;
+        broad = f.broad_bodies[size_t(body)];
+      }
+      const Transform<> X_BS = f.model.tree().links[size_t(i)].X_BL * to_transform(s.origin);
+      contacts.add({.figure = body >= 0 ? figure : -1,
+                    .body = body,
+                    .link = LinkId(i),
+                    .geometry = Geometry(s.shape),
+                    .X_BS = X_BS,
+                    .material = material,
+                    .name = s.name},
+                   broad, groups);
+    }
+  }
+}
+
+/// Which links of a figure never meet: all, or those that a joint joins (links without shapes between them do not count).
+void World::Impl::filter_self_collisions(int figure) {
+  FigureData& f = *figures[size_t(figure)];
+  const Tree& tree = f.model.tree();
+  const auto exclude = [&](int a, int b) {
+    if (a < 0 || b < 0 || a == b) return;
+    const int x = f.broad_bodies[size_t(a)], y = f.broad_bodies[size_t(b)];
+    if (x >= 0 && y >= 0) contacts.broad().exclude_bodies(x, y);
+  };
+  if (f.options.self_collision == SelfCollision::kNone) {
+    for (int a = 0; a < tree.body_count(); ++a) {
+      for (int b = 0; b < a; ++b) exclude(a, b);
+    }
+    return;
+  }
+  if (f.options.self_collision == SelfCollision::kNotNeighbours) {
+    for (int a = 0; a < tree.body_count(); ++a) {
+      int parent = tree.bodies[size_t(a)].parent;
+      while (parent >= 0 && f.broad_bodies[size_t(parent)] < 0) parent = tree.bodies[size_t(parent)].parent;
+      exclude(a, parent);
+    }
+  }
+  for (const CollisionFilter& filter : f.model.description().collision_filters) {
+    const auto a = f.model.find_link(filter.a), b = f.model.find_link(filter.b);
+    if (a && b) exclude(f.mechanics.body_of(*a), f.mechanics.body_of(*b));
+  }
+}
+
+int World::add_fixed(const Shape& shape, const Transform<>& X_WS, const ContactMaterial& material, std::string name) {
+  return add_moving(shape, X_WS, std::nullopt, {}, material, std::move(name));
+}
+
+int World::add_moving(const Shape& shape, const Transform<>& X_WS, const std::optional<PrescribedMotion>& motion,
+                      const Vec3<>& surface_velocity, const ContactMaterial& material, std::string name) {
+  const MaterialId id = material == ContactMaterial{} ? MaterialId(0) : impl_->contacts.materials().add(material);
+  const bool moves = motion.has_value() || surface_velocity != Vec3<>{};
+  return impl_->contacts.add({.geometry = Geometry(shape),
+                              .X_BS = X_WS,
+                              .material = id,
+                              .name = std::move(name),
+                              .moves = moves,
+                              .motion = motion,
+                              .surface_velocity = surface_velocity},
+                             0, {});
+}
+
+int World::figure_count() const { return int(impl_->figures.size()); }
+const Model& World::model(FigureId id) const { return impl_->data(id, "World::model").model; }
+const std::string& World::name(FigureId id) const { return impl_->data(id, "World::name").options.name; }
+
+FigureId World::figure(std::string_view name) const {
+  std::string known;
+  for (size_t i = 0; i < impl_->figures.size(); ++i) {
+    if (impl_->figures[i]->options.name == name) return FigureId(int(i));
+    known += (known.empty() ? "" : ", ") + impl_->figures[i]->options.name;
+  }
+  throw Error(fmt::format("World::figure: unknown figure '{}'; known: {}", name, known));
+}
+BodyRef World::body(std::string_view figure_name, std::string_view link) const {
+  if (figure_name.empty() && link.empty()) return kWorldBody;
+  const FigureId id = figure(figure_name);
+  return {id, model(id).link_id(link)};
+}
+
+double World::time() const { return impl_->time; }
+double World::time_step() const { return impl_->options.time_step; }
+const Eigen::VectorXd& World::q(FigureId id) const { return impl_->data(id, "World::q").q; }
+const Eigen::VectorXd& World::v(FigureId id) const { return impl_->data(id, "World::v").v; }
+const Eigen::VectorXd& World::vdot(FigureId id) const { return impl_->data(id, "World::vdot").vdot; }
+const Eigen::VectorXd& World::effort(FigureId id) const { return impl_->data(id, "World::effort").effort; }
+
+void World::set_state(FigureId id, const State& state) {
+  FigureData& f = impl_->data(id, "World::set_state");
+  check_size("World::set_state", "q", state.q.size(), f.model.nq());
+  check_size("World::set_state", "v", state.v.size(), f.model.nv());
+  if (const auto problem = configuration_problem(f.model, state.q))
+    throw Error("World::set_state: figure '" + f.options.name + "': " + *problem);
+  if (!state.v.allFinite()) throw Error("World::set_state: figure '" + f.options.name + "': v is not finite");
+  f.q = state.q;
+  normalise(f.model, f.q);
+  f.v = state.v;
+  f.vdot.setZero();
+  f.mechanics.set_pose(f.q.data());
+  f.mechanics.set_motion(f.v.data());
+}
+void World::set_torque(FigureId id, const Eigen::Ref<const Eigen::VectorXd>& tau) {
+  FigureData& f = impl_->data(id, "World::set_torque");
+  check_size("World::set_torque", "tau", tau.size(), f.model.nv());
+  f.torque = tau;
+}
+void World::apply_wrench(BodyRef body, const Force<>& F, const Vec3<>& p_W) {
+  if (body.is_world()) return;
+  FigureData& f = impl_->data(body.figure, "World::apply_wrench");
+  const Vec3<> r = p_W - f.mechanics.origin();
+  f.mechanics.add_generalised(f.mechanics.body_of(body.link), {F.t + cross(r, F.f), F.f}, f.external.data());
+}
+Transform<> World::pose(BodyRef body) const {
+  if (body.is_world()) return {};
+  return impl_->data(body.figure, "World::pose").mechanics.link_pose(body.link);
+}
+Motion<> World::velocity(BodyRef body) const {
+  if (body.is_world()) return {};
+  const Mechanics& m = impl_->data(body.figure, "World::velocity").mechanics;
+  const Motion<> V = m.velocity(m.body_of(body.link));
+  return {V.w, V.v + cross(V.w, m.link_pose(body.link).p - m.origin())};
+}
+
+double World::kinetic_energy() const {
+  double sum = 0;
+  for (const auto& f : impl_->figures) {
+    State s;
+    s.q = f->q, s.v = f->v;
+    sum += energy(f->model, s, f->work).kinetic;
+  }
+  return sum;
+}
+double World::potential_energy() const {
+  double sum = 0;
+  for (const auto& f : impl_->figures) {
+    State s;
+    s.q = f->q, s.v = f->v;
+    sum += energy(f->model, s, f->work).potential;
+    for (const DriveCoordinate& d : f->drives) {
+      if (!f->options.switches.springs || d.dof.stiffness == 0) continue;
+      const double x = d.position(f->q) - d.dof.rest;
+      sum += 0.5 * d.dof.stiffness * x * x;
+    }
+  }
+  for (const SpringData& s : impl_->springs) {
+    const double x = norm(pose(s.b) * s.p_B - pose(s.a) * s.p_A) - s.rest;
+    if (x > 0 || !s.spring.pull_only) sum += 0.5 * s.spring.stiffness * x * x;
+  }
+  return sum;
+}
+Vec3<> World::momentum() const {
+  Vec3<> sum{};
+  for (const auto& f : impl_->figures) {
+    State s;
+    s.q = f->q, s.v = f->v;
+    sum += centroidal(f->model, s).h.f;
+  }
+  return sum;
+}
+Vec3<> World::angular_momentum(const Vec3<>& about_W) const {
+  Vec3<> sum{};
+  for (const auto& f : impl_->figures) {
+    State s;
+    s.q = f->q, s.v = f->v;
+    const Centroidal c = centroidal(f->model, s);
+    sum += c.h.t + cross(c.com - about_W, c.h.f);
+  }
+  return sum;
+}
+
+ConnectionId World::connect(BodyRef a, BodyRef b, const ConnectionOptions& options) {
+  for (const BodyRef& body : {a, b}) {
+    if (body.is_world()) continue;
+    const FigureData& f = impl_->data(body.figure, "World::connect");
+    if (body.link.value() < 0 || body.link.value() >= f.model.link_count())
+      throw Error(fmt::format("World::connect: figure '{}' has no link {}", f.options.name, body.link.value()));
+  }
+  if (a.is_world() && b.is_world()) throw Error("World::connect: one end must be a link of a figure");
+  if (options.mask == 0 || options.mask > kWeldMask)
+    throw Error(fmt::format("World::connect: the mask is {}, it must have one to six of the bits 0…5", options.mask));
+  size_t slot = 0;
+  while (slot < impl_->connections.size() && (impl_->connections[slot].active || impl_->connections[slot].kept)) ++slot;
+  if (slot == impl_->connections.size()) impl_->connections.emplace_back();
+  ConnectionData& c = impl_->connections[slot];
+  const bool kept = c.kept;
+  c = ConnectionData{};
+  c.kept = kept;
+  c.a = a, c.b = b;
+  c.options = options;
+  c.X_AC = options.X_AC;
+  c.X_BD = options.X_BC;
+  impl_->activate(c);
+  return ConnectionId(int(slot));
+}
+
+/// From now on the connection holds.
+void World::Impl::activate(ConnectionData& c) {
+  if (c.options.hold == Hold::kRelativePose)
+    c.X_AC = inverse(body_pose(figures, c.a)) * (body_pose(figures, c.b) * c.X_BD);
+  c.active = c.is_new = true;
+  c.start = time;
+  c.wrench = c.impulse = {};
+  place_connection(figures, time, c);
+}
+
+void World::release(ConnectionId id) {
+  if (id.value() < 0 || id.value() >= int(impl_->connections.size()))
+    throw Error(fmt::format("World::release: there is no connection {}", id.value()));
+  impl_->connections[size_t(id.value())].active = false;
+}
+bool World::connected(ConnectionId id) const {
+  return id.value() >= 0 && id.value() < int(impl_->connections.size()) &&
+         impl_->connections[size_t(id.value())].active;
+}
+ConnectionId World::connection(std::string_view name) const {
+  std::string known;
+  for (size_t i = 0; i < impl_->connections.size(); ++i) {
+    if (impl_->connections[i].options.name == name) return ConnectionId(int(i));
+    known += (known.empty() ? "" : ", ") + impl_->connections[i].options.name;
+  }
+  throw Error(fmt::format("World::connection: unknown connection '{}'; known: {}", name, known));
+}
+
+void World::on_step(Callback callback) { impl_->callbacks.push_back(std::move(callback)); }
+void World::on_contact(ContactCallback callback) { impl_->contact_callbacks.push_back(std::move(callback)); }
+void World::add_controller(const ControllerDescription& controller) {
+  const FigureId id = figure(controller.figure);
+  impl_->controllers.push_back(
+      make_controller(controller, id.value(), impl_->data(id, "World::add_controller"), impl_->options.seed));
+}
+void World::add_spring(BodyRef a, const Vec3<>& p_A, BodyRef b, const Vec3<>& p_B, const SpringDescription& spring) {
+  const double length = norm(pose(b) * p_B - pose(a) * p_A);
+  impl_->springs.push_back({a, b, p_A, p_B, spring, spring.rest_length.value_or(length)});
+}
+
+void World::step() { impl_->step(*this); }
+int World::advance(double seconds) {
+  const double end = impl_->time + seconds - 0.5 * impl_->options.time_step;
+  int steps = 0;
+  while (impl_->status == WorldStatus::kRunning && impl_->time < end) step(), ++steps;
+  return steps;
+}
+WorldStatus World::status() const { return impl_->status; }
+const std::string& World::failure() const { return impl_->failure; }
+const StepReport& World::report() const { return impl_->report; }
+const WorldTotals& World::totals() const { return impl_->totals; }
+const std::vector<Event>& World::events() const { return impl_->events; }
+
+std::uint64_t World::hash() const {
+  std::uint64_t hash = 14695981039346656037ull;  // FNV-1a
+  const auto add = [&](const double* x, long n) {
+    for (long i = 0; i < n; ++i) {
+      unsigned char bytes[sizeof(double)];
+      std::memcpy(bytes, x + i, sizeof(double));
+      for (const unsigned char b : bytes) hash = (hash ^ b) * 1099511628211ull;
+    }
+  };
+  add(&impl_->time, 1);
+  for (const auto& f : impl_->figures) add(f->q.data(), f->q.size()), add(f->v.data(), f->v.size());
+  return hash;
+}
+
+double Snapshot::time() const { return data_ ? data_->time : 0; }
+
+Snapshot World::save() const {
+  auto data = std::make_shared<Snapshot::Data>();
+  data->time = impl_->time;
+  for (const auto& f : impl_->figures) {
+    data->q.push_back(f->q), data->v.push_back(f->v), data->vdot.push_back(f->vdot);
+    data->torque.push_back(f->torque), data->effort.push_back(f->effort);
+  }
+  data->connections = impl_->connections;
+  data->contacts = impl_->contacts.carried();
+  for (const Controller& c : impl_->controllers) data->controllers.push_back(c.state);
+  for (const SensorData& s : impl_->sensors) data->sensors.push_back(s.rng);
+  data->event_states = impl_->event_states;
+  data->events = impl_->events;
+  data->totals = impl_->totals;
+  data->status = impl_->status;
+  data->failure = impl_->failure;
+  data->next_step = impl_->next_step;
+  Snapshot out;
+  out.data_ = std::move(data);
+  return out;
+}
+
+void World::restore(const Snapshot& snapshot) {
+  if (!snapshot.data_) throw Error("World::restore: the snapshot is empty");
+  const Snapshot::Data& data = *snapshot.data_;
+  bool fits = data.q.size() == impl_->figures.size() && data.controllers.size() == impl_->controllers.size() &&
+              data.sensors.size() == impl_->sensors.size() && data.event_states.size() == impl_->event_states.size();
+  for (size_t i = 0; fits && i < data.q.size(); ++i) fits = data.q[i].size() == impl_->figures[i]->q.size();
+  if (!fits) {
+    throw Error(
+        fmt::format("World::restore: the snapshot is of another world: {} figures and {} controllers, here {} and {}",
+                    data.q.size(), data.controllers.size(), impl_->figures.size(), impl_->controllers.size()));
+  }
+  impl_->time = data.time;
+  for (size_t i = 0; i < data.q.size(); ++i) {
+    FigureData& f = *impl_->figures[i];
+    f.q = data.q[i], f.v = data.v[i], f.vdot = data.vdot[i], f.torque = data.torque[i], f.effort = data.effort[i];
+    f.mechanics.set_pose(f.q.data());
+    f.mechanics.set_motion(f.v.data());
+  }
+  impl_->connections = data.connections;
+  impl_->contacts.restore(data.contacts);
+  for (size_t i = 0; i < data.controllers.size(); ++i) impl_->controllers[i].state = data.controllers[i];
+  for (size_t i = 0; i < data.sensors.size(); ++i) impl_->sensors[i].rng = data.sensors[i];
+  impl_->event_states = data.event_states;
+  impl_->events = data.events;
+  impl_->totals = data.totals;
+  impl_->status = data.status;
+  impl_->failure = data.failure;
+  impl_->next_step = data.next_step;
+}
+
+const std::vector<double>& World::sensor(std::string_view name) const {
+  for (const SensorData& s : impl_->sensors) {
+    if (s.description.name == name) return s.value;
+  }
+  throw Error(fmt::format("World::sensor: unknown sensor '{}'", name));
+}
+std::vector<std::string> World::sensor_names() const {
+  std::vector<std::string> out;
+  for (const SensorData& s : impl_->sensors) out.push_back(s.description.name);
+  return out;
+}
+
+}  // namespace kansetsu

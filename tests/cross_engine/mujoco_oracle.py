@@ -1,0 +1,137 @@
+"""MuJoCo as the reference for models in MJCF: mass matrix and inverse dynamics of one figure in Kansetsu's coordinates."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import mujoco
+import numpy as np
+from kansetsu_protocol import BASE_DOFS, Base, State
+
+
+FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
+
+
+def without_meshes(source: Path, target: Path) -> Path:
+    """A copy of the model without what needs files that are not there (mesh geoms, meshes, textures), and without an option
+    that newer versions no longer know."""
+    tree = ElementTree.parse(source)
+    for option in tree.iter("option"):
+        option.attrib.pop("collision", None)
+    for parent in list(tree.iter()):
+        for child in list(parent):
+            is_mesh = child.tag == "mesh" or (child.tag == "geom" and parent.tag != "default" and "mesh" in child.attrib)
+            if is_mesh or (child.tag == "texture" and "file" in child.attrib):
+                parent.remove(child)
+            if child.tag == "material":
+                child.attrib.pop("texture", None)
+    _remove_geoms_of_mesh_classes(tree.getroot())
+    tree.write(target)
+    return target
+
+
+def _remove_geoms_of_mesh_classes(root: ElementTree.Element) -> None:
+    for element in root.iter("geom"):
+        if element.get("type") == "mesh":
+            element.set("type", "sphere")
+            element.attrib.setdefault("size", "0.01")
+
+
+class MujocoOracle:
+    def __init__(self, file: Path):
+        self.model = mujoco.MjModel.from_xml_path(str(file))
+        self.data = mujoco.MjData(self.model)
+        self.model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+        self.gravity = tuple(self.model.opt.gravity.tolist())
+
+    def joint(self, name: str) -> int:
+        return mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_JOINT, name)
+
+    def _joint_of(self, dof: str) -> tuple[int, int]:
+        """MuJoCo's joint and the index within it, of a name of a velocity coordinate."""
+        joint = self.joint(dof)
+        if joint >= 0:
+            return joint, 0
+        name, part = dof.rsplit(".", 1)
+        return self.joint(name), "wx wy wz".split().index(part)
+
+    def columns(self, dofs: list[str], root: str) -> list[int]:
+        """MuJoCo's columns of the given coordinates; those of the base in the order ω, v."""
+        out = []
+        for dof in dofs:
+            if dof in BASE_DOFS:
+                body = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, root)
+                start = self.model.jnt_dofadr[self.model.body_jntadr[body]]
+                k = BASE_DOFS.index(dof)
+                out.append(start + (3 + k if k < 3 else k - 3))
+            else:
+                joint, index = self._joint_of(dof)
+                out.append(self.model.jnt_dofadr[joint] + index)
+        return out
+
+    def random_state(self, rng: np.random.Generator, joints: list[str], root: str | None) -> State:
+        """Random positions, velocities and accelerations of the joints, and of the free body `root`; kept in the data."""
+        m, d = self.model, self.data
+        state = State(base=None)
+        d.qpos[:] = m.qpos0
+        d.qvel[:] = d.qacc[:] = 0
+        for name in joints:
+            j = self.joint(name)
+            q, v = m.jnt_qposadr[j], m.jnt_dofadr[j]
+            size = 3 if m.jnt_type[j] == BALL else 1
+            values = rng.uniform(-1, 1, size)
+            if size == 3:
+                quaternion = _unit(rng)
+                d.qpos[q : q + 4] = quaternion
+                state.q[name] = [*quaternion[1:].tolist(), float(quaternion[0])]
+            else:
+                d.qpos[q] = values[0]
+                state.q[name] = float(values[0])
+            d.qvel[v : v + size], d.qacc[v : v + size] = rng.uniform(-2, 2, size), rng.uniform(-5, 5, size)
+            shape = (lambda x: x.tolist()) if size == 3 else (lambda x: float(x[0]))
+            state.v[name], state.a[name] = shape(d.qvel[v : v + size]), shape(d.qacc[v : v + size])
+        if root is not None:
+            state.base = self._random_base(rng, root)
+        return state
+
+    def _random_base(self, rng: np.random.Generator, root: str) -> Base:
+        m, d = self.model, self.data
+        body = mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_BODY, root)
+        joint = m.body_jntadr[body]
+        q, v = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
+        p, quaternion = rng.uniform(-2, 2, 3), _unit(rng)
+        omega, velocity, alpha, a = rng.uniform(-2, 2, (4, 3))
+        R = _matrix(quaternion)
+        d.qpos[q : q + 3], d.qpos[q + 3 : q + 7] = p, quaternion
+        d.qvel[v : v + 3], d.qvel[v + 3 : v + 6] = R @ velocity, omega
+        d.qacc[v : v + 3], d.qacc[v + 3 : v + 6] = R @ (a + np.cross(omega, velocity)), alpha
+        return Base(p=p.tolist(), quat_xyzw=[*quaternion[1:].tolist(), float(quaternion[0])], omega=omega.tolist(),
+                    v=velocity.tolist(), alpha=alpha.tolist(), a=a.tolist())
+
+    def dynamics(self, dofs: list[str], root: str) -> tuple[np.ndarray, np.ndarray]:
+        """Mass matrix and the generalised forces for the kept state, in Kansetsu's coordinates."""
+        m, d = self.model, self.data
+        qacc = d.qacc.copy()
+        mujoco.mj_forward(m, d)
+        full = np.zeros((m.nv, m.nv))
+        mujoco.mj_fullM(m, d, full)
+        tau = full @ qacc + d.qfrc_bias
+        columns = self.columns(dofs, root)
+        T = np.eye(len(dofs))
+        if dofs[: len(BASE_DOFS)] == list(BASE_DOFS):
+            body = mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_BODY, root)
+            q = m.jnt_qposadr[m.body_jntadr[body]]
+            T[3:6, 3:6] = _matrix(d.qpos[q + 3 : q + 7])
+        return T.T @ full[np.ix_(columns, columns)] @ T, T.T @ tau[columns]
+
+
+def _unit(rng: np.random.Generator) -> np.ndarray:
+    quaternion = rng.standard_normal(4)
+    return quaternion / np.linalg.norm(quaternion)
+
+
+def _matrix(quaternion: np.ndarray) -> np.ndarray:
+    flat = np.zeros(9)
+    mujoco.mju_quat2Mat(flat, quaternion)
+    return flat.reshape(3, 3)

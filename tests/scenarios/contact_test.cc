@@ -1,0 +1,274 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+
+#include "kansetsu/dynamics/dynamics.h"
+#include "kansetsu/kinematics/centroidal.h"
+#include "kansetsu/model/builder.h"
+#include "kansetsu/model/figures.h"
+#include "kansetsu/sim/world.h"
+#include "kansetsu/spatial/rotations.h"
+
+using namespace kansetsu;
+
+/// Scenarios of spec/rotations_ik_contact.md §12 in the world: contacts found by geometry, never prescribed.
+namespace {
+
+constexpr double kG = 9.80665;
+
+WorldOptions earth(double h = 1e-3) {
+  WorldOptions options;
+  options.gravity = {0, 0, -kG};
+  options.time_step = h;
+  return options;
+}
+
+Model body(const std::string& name, const Shape& shape, double mass) {
+  return value_or_throw(Model::build(make_body(name, shape, mass, {}).model));
+}
+State at(const Model& model, double x, double y, double z) {
+  State state(model);
+  state.q.head<3>() << x, y, z;
+  return state;
+}
+
+/// The torques that hold the human still, given the wrench of the ground on each sole.
+struct Standing {
+  explicit Standing(const WorldOptions& options) : world(options) {
+    world.add_fixed(Plane{}, {}, {}, "floor");
+    FigureOptions figure;
+    figure.switches.limits = false;
+    const Model model = human28();
+    id = world.add(model, at(model, 0, 0, 0.88), figure);
+    // Statics: τ = gravity torque minus what half the weight under each foot's share of the centre of mass does.
+    ExternalForces ground(world.model(id));
+    const LinkPoses poses = fk(model, world.q(id));
+    const Vec3<> com = center_of_mass(model, world.q(id));
+    for (const char* foot : {"FootL", "FootR"}) {
+      const LinkId link = model.link_id(foot);
+      const Vec3<> f{0, 0, 0.5 * model.mass() * kG};
+      const Vec3<> p{com.x, poses[link].p.y, 0};
+      ground[link] = {cross(p - poses[link].p, f), f};
+    }
+    State state(world.model(id));
+    state.q = world.q(id);
+    torque = rnea(world.model(id), state, Eigen::VectorXd::Zero(model.nv()), &ground);
+  }
+  World world;
+  FigureId id{0};
+  Eigen::VectorXd torque;
+};
+
+double vertical_force(const World& world) {
+  double sum = 0;
+  for (const ContactReport& c : world.report().contacts) sum += c.wrench.f.z;
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("scenario 1: a ball bounces to e^(2k) of its height, impacts located to a millionth") {
+  WorldOptions options = earth();
+  options.integrator = Integrator::kAdaptive;
+  options.tolerance = 1e-10;
+  World world(options);
+  const ContactMaterial bouncy{.mu_s = 0.5, .mu_d = 0.5, .restitution = 0.7};
+  const double radius = 0.1, h0 = 1;
+  const Model ball = body("ball", Sphere{radius}, 1);
+  FigureOptions figure;
+  figure.material = bouncy;
+  world.add_fixed(Plane{}, {}, bouncy);
+  const FigureId id = world.add(ball, at(ball, 0, 0, radius + h0), figure);
+  double peak = 0;
+  std::vector<double> peaks, impacts;
+  while (peaks.size() < 4 && world.time() < 3) {
+    world.step();
+    const double z = world.q(id)[2] - radius;
+    peak = std::max(peak, z + std::max(world.v(id)[5], 0.0) * std::max(world.v(id)[5], 0.0) / (2 * kG));
+    if (world.report().impacts > 0) {
+      impacts.push_back(world.time() - world.time_step());
+      if (impacts.size() > 1) peaks.push_back(peak);
+      peak = 0;
+    }
+  }
+  REQUIRE(peaks.size() >= 3);
+  double expected = h0;
+  for (const double p : peaks) {
+    expected *= 0.7 * 0.7;
+    CHECK(p == doctest::Approx(expected).epsilon(2e-3));  // the step that holds the impact is of first order
+  }
+  CHECK(impacts[0] == doctest::Approx(std::sqrt(2 * h0 / kG)).epsilon(1e-6));
+}
+
+TEST_CASE("scenario 25: a bouncing ball comes to rest") {
+  World world(earth());
+  const ContactMaterial bouncy{.restitution = 0.5};
+  const Model ball = body("ball", Sphere{0.1}, 1);
+  FigureOptions figure;
+  figure.material = bouncy;
+  world.add_fixed(Plane{}, {}, bouncy);
+  const FigureId id = world.add(ball, at(ball, 0, 0, 0.3), figure);
+  const double total = std::sqrt(2 * 0.2 / kG) * (1 + 0.5) / (1 - 0.5);
+  world.advance(total + 10e-3);
+  REQUIRE(world.report().contacts.size() == 1);
+  CHECK(world.report().contacts[0].mode == ContactMode::kPoint);
+  CHECK(vertical_force(world) == doctest::Approx(kG).epsilon(1e-2));
+  world.advance(0.2);
+  CHECK(vertical_force(world) == doctest::Approx(kG).epsilon(1e-6));
+  CHECK(std::abs(world.v(id)[5]) < 1e-6);
+}
+
+TEST_CASE("scenario 6: a sliding ball rolls at 5/7 of its speed") {
+  const double mu = 0.3, v0 = 2, h = 1e-4;
+  World world(earth(h));
+  const ContactMaterial rough{.mu_s = mu, .mu_d = mu};
+  const Model ball = body("ball", Sphere{0.1}, 1);
+  FigureOptions figure;
+  figure.material = rough;
+  world.add_fixed(Plane{}, {}, rough);
+  State state = at(ball, 0, 0, 0.1);
+  state.v[3] = v0;
+  const FigureId id = world.add(ball, state, figure);
+  world.advance(2 * v0 / (7 * mu * kG) + 0.05);
+  const Motion<> V = world.velocity({id, LinkId(0)});
+  CHECK(V.v.x == doctest::Approx(5 * v0 / 7).epsilon(1e-3));
+  // It rolls on where it touches, which is less than 0.1 m below its centre by half the slop that is left alone.
+  CHECK(V.w.y * world.q(id)[2] == doctest::Approx(V.v.x).epsilon(1e-3));
+}
+
+TEST_CASE("scenario 7: a tilted box falls, lands and comes to rest on its face") {
+  World world(earth());
+  world.add_fixed(Plane{}, {});
+  const Model box = body("box", Box{{0.4, 0.3, 0.2}}, 2);
+  State state = at(box, 0, 0, 0.5);
+  const Quaternion<> tilt = exp_quaternion(Vec3<>{0.2, 0.3, 0});
+  state.q.segment<4>(3) << tilt.x, tilt.y, tilt.z, tilt.w;
+  const FigureId id = world.add(box, state);
+  ContactMode first = ContactMode::kOpen;
+  for (int i = 0; i < 2000; ++i) {
+    world.step();
+    REQUIRE(world.status() == WorldStatus::kRunning);
+    if (first == ContactMode::kOpen && !world.report().contacts.empty()) first = world.report().contacts[0].mode;
+  }
+  CHECK(first == ContactMode::kPoint);
+  REQUIRE(world.report().contacts.size() == 1);
+  CHECK(world.report().contacts[0].mode == ContactMode::kSurface);
+  CHECK(world.v(id).norm() < 1e-9);
+  CHECK(vertical_force(world) == doctest::Approx(2 * kG).epsilon(1e-9));
+  CHECK(world.totals().worst_penetration < 5e-3);
+}
+
+TEST_CASE("scenario 13: the standing human, 338.329425 N on each foot") {
+  Standing s(earth());
+  s.world.set_torque(s.id, s.torque);
+  s.world.step();
+  REQUIRE(s.world.report().contacts.size() == 2);
+  for (const ContactReport& c : s.world.report().contacts) {
+    CHECK(c.wrench.f.z == doctest::Approx(338.329425).epsilon(1e-8));
+    CHECK(c.mode == ContactMode::kSurface);
+    CHECK(c.tier == ContactTier::kFast);
+    const Vec3<> com = center_of_mass(s.world.model(s.id), s.world.q(s.id));
+    CHECK(std::abs(c.pressure.x - com.x) < 1e-8);
+  }
+  CHECK(vertical_force(s.world) == doctest::Approx(676.65885).epsilon(1e-10));
+  CHECK(s.world.vdot(s.id).cwiseAbs().maxCoeff() < 1e-9);
+}
+
+TEST_CASE("scenario 28: two feet under random torques of 5 and 25 N·m: every load is accepted") {
+  constexpr std::uint64_t kSeed = 28;
+  MESSAGE("seed " << kSeed);
+  for (const double sigma : {5.0, 25.0}) {
+    std::mt19937_64 rng(kSeed);
+    std::normal_distribution<double> normal(0, sigma);
+    std::uint64_t tiers[5] = {};
+    double worst = 0;
+    for (int load = 0; load < 200; ++load) {
+      Standing s(earth());
+      Eigen::VectorXd tau = s.torque;
+      for (int k = 6; k < tau.size(); ++k) tau[k] += normal(rng);
+      s.world.set_torque(s.id, tau);
+      s.world.step();
+      REQUIRE(s.world.status() == WorldStatus::kRunning);
+      worst = std::max(worst, s.world.report().residual);
+      ContactTier tier = ContactTier::kNone;
+      for (const ContactReport& c : s.world.report().contacts) tier = std::max(tier, c.tier);
+      ++tiers[int(tier)];
+    }
+    MESSAGE("sigma " << sigma << " N·m: fast " << tiers[1] << ", active set " << tiers[2] << ", complementarity "
+                     << tiers[3] << ", best " << tiers[4] << ", worst residual " << worst);
+    CHECK(worst < 1e-6);
+    CHECK(tiers[int(ContactTier::kBest)] == 0);
+    CHECK(tiers[int(ContactTier::kFast)] >= (sigma < 10 ? 195 : 100));
+  }
+}
+
+TEST_CASE("a capsule pinched between two pads: no creep at 1.2 of what its weight needs, free fall at 0.8") {
+  const double mass = 0.5, mu_s = 0.8, mu_d = 0.6, radius = 0.03;
+  const auto run = [&](double share, double seconds) {
+    const double push = share * mass * kG / (2 * mu_s);
+    World world(earth());
+    const auto pad = [&](const char* name, double x, double towards) {
+      ModelBuilder builder(name);
+      builder.link("ground");
+      LinkDescription link;
+      link.name = "pad";
+      link.inertial = Inertial{0.2, {}, Sym3<>::diagonal(1e-3, 1e-3, 1e-3)};
+      link.collisions.push_back({.name = "pad", .shape = Box{{0.02, 0.1, 0.1}}});
+      builder.link(link);
+      JointDescription joint;
+      joint.name = "slide", joint.type = JointType::kPrismatic;
+      joint.parent = "ground", joint.child = "pad";
+      joint.axis = {1, 0, 0};
+      joint.socket.p = {x, 0, 1};
+      builder.joint(joint);
+      const FigureId id = world.add(builder.build());
+      world.set_torque(id, Eigen::VectorXd::Constant(1, towards * push));
+    };
+    pad("left", -radius - 0.01, 1);
+    pad("right", radius + 0.01, -1);
+    const Model capsule = body("capsule", Capsule{radius, 0.06}, mass);
+    const FigureId id = world.add(capsule, at(capsule, 0, 0, 1));
+    world.advance(seconds);
+    REQUIRE(world.status() == WorldStatus::kRunning);
+    return std::pair(world.q(id)[2], world.v(id)[5]);
+  };
+  CHECK(std::abs(run(1.2, 60).first - 1) / 60 < 1e-6);  // [m/s]
+  const double push = 0.8 * mass * kG / (2 * mu_s), seconds = 0.05;
+  const double expected = kG - 2 * mu_d * push / mass;
+  CHECK(-run(0.8, seconds).second / seconds == doctest::Approx(expected).epsilon(0.01));
+}
+
+TEST_CASE("sixteen stacked boxes stand for ten seconds") {
+  World world(earth(2e-3));
+  world.add_fixed(Plane{}, {});
+  std::vector<FigureId> boxes;
+  for (int i = 0; i < 16; ++i) {
+    const Model box = body("box" + std::to_string(i), Box{{0.2, 0.2, 0.2}}, 1);
+    boxes.push_back(world.add(box, at(box, 1e-3 * (i % 3), 0, 0.1 + 0.2 * i)));
+  }
+  world.advance(10);
+  REQUIRE(world.status() == WorldStatus::kRunning);
+  for (int i = 0; i < 16; ++i) {
+    CHECK(std::abs(world.q(boxes[size_t(i)])[2] - 0.1 - 0.2 * i) < 1e-4);
+    CHECK(std::abs(world.q(boxes[size_t(i)])[0] - 1e-3 * (i % 3)) < 1e-4);
+  }
+}
+
+TEST_CASE("stand: the torques that hold the human where it stands; in the air there are none") {
+  World world(earth());
+  world.add_fixed(Plane{}, {});
+  const Model model = human28();
+  FigureOptions figure;
+  figure.switches.limits = false;
+  const FigureId id = world.add(model, at(model, 0, 0, 0.88), figure);
+  const World::StandReport report = world.stand(id);
+  CHECK(report.feasible);
+  CHECK(report.contacts == 2);
+  for (int i = 0; i < 100; ++i) world.step();
+  CHECK(world.v(id).cwiseAbs().maxCoeff() < 1e-6);
+  CHECK(vertical_force(world) == doctest::Approx(676.65885).epsilon(1e-6));
+
+  world.set_state(id, at(model, 0, 0, 1.5));
+  CHECK_FALSE(world.stand(id).feasible);
+}

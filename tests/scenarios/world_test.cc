@@ -1,0 +1,209 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+
+#include "kansetsu/model/builder.h"
+#include "kansetsu/model/figures.h"
+#include "kansetsu/sim/world.h"
+#include "no_alloc.h"
+
+using namespace kansetsu;
+
+namespace {
+
+/// Figures fall in a heap: neighbours hit each other, all hit the floor; arms wave at random.
+World crowd(int figures, int threads) {
+  WorldOptions options;
+  options.threads = threads;
+  options.seed = 7;
+  World world(options);
+  world.add_fixed(Plane{}, {}, {}, "floor");
+  const Model model = human28();
+  for (int i = 0; i < figures; ++i) {
+    State state(model);
+    state.q.head<3>() << 0.45 * (i % 5), 0.4 * (i / 5), 0.9 + 0.02 * (i % 3);
+    FigureOptions figure;
+    figure.name = "figure" + std::to_string(i);
+    world.add(model, state, figure);
+    ControllerDescription control;
+    control.name = "noise" + std::to_string(i);
+    control.figure = figure.name;
+    control.kind = ControlKind::kPd;
+    for (const char* joint : {"shoulderL_y", "shoulderR_y", "hipL_y", "hipR_y", "kneeL_y", "kneeR_y", "waist_y"}) {
+      control.joints.push_back({.dof = {joint, 0}, .deviation = 0.3, .kp = 100, .kd = 5, .effort = 80});
+    }
+    control.period = 0.1;
+    world.add_controller(control);
+  }
+  return world;
+}
+
+}  // namespace
+
+TEST_CASE("the same bits on 1, 2 and 4 threads, after save and restore, and in replay") {
+  constexpr int kSteps = 400;
+  World one = crowd(20, 1);
+  for (int i = 0; i < kSteps / 2; ++i) one.step();
+  const Snapshot middle = one.save();
+  const std::uint64_t half = one.hash();
+  for (int i = 0; i < kSteps / 2; ++i) one.step();
+  REQUIRE(one.status() == WorldStatus::kRunning);
+  CHECK(one.totals().contacts > 0);
+  CHECK(one.hash() != half);
+  for (const int threads : {2, 4}) {
+    World many = crowd(20, threads);
+    for (int i = 0; i < kSteps; ++i) many.step();
+    CHECK(many.hash() == one.hash());
+  }
+  const std::uint64_t end = one.hash();
+  one.restore(middle);
+  CHECK(one.hash() == half);
+  for (int i = 0; i < kSteps / 2; ++i) one.step();
+  CHECK(one.hash() == end);
+  World other = crowd(20, 1);  // a snapshot is of any world that is built alike
+  other.restore(middle);
+  for (int i = 0; i < kSteps / 2; ++i) other.step();
+  CHECK(other.hash() == end);
+}
+
+TEST_CASE("a NaN torque stops the world with its name, and the state stays finite") {
+  World world = crowd(1, 1);
+  const FigureId id = world.figure("figure0");
+  world.advance(0.01);
+  Eigen::VectorXd tau = Eigen::VectorXd::Zero(world.model(id).nv());
+  tau[10] = std::nan("");
+  world.set_torque(id, tau);
+  world.step();
+  CHECK(world.status() == WorldStatus::kFailed);
+  CHECK(world.failure().find(world.model(id).dof_names()[10]) != std::string::npos);
+  CHECK(world.q(id).allFinite());
+  const double t = world.time();
+  world.step();
+  CHECK(world.time() == t);
+}
+
+TEST_CASE("a thousand steps with changing contacts do not allocate") {
+  WorldOptions options;
+  World world(options);
+  world.add_fixed(Plane{}, {}, {}, "floor");
+  const Model model = human28();
+  State state(model);
+  state.q.head<3>() << 0, 0, 0.9;
+  state.v[3] = 0.8;  // it topples
+  const FigureId id = world.add(model, state);
+  const Snapshot start = world.save();
+  world.advance(1.2);  // once to warm up: capacities grow when a step needs more than any before
+  REQUIRE(world.status() == WorldStatus::kRunning);
+  world.restore(start);
+  std::size_t most = 0, changes = 0, last = 0;
+  const std::size_t allocations = test::allocations_in([&] {
+    for (int i = 0; i < 1000; ++i) {
+      world.step();
+      const std::size_t now = world.report().contacts.size();
+      changes += now != last;
+      last = now;
+      most = std::max(most, now);
+    }
+  });
+  CHECK(allocations == 0);
+  CHECK(changes > 5);
+  CHECK(most >= 3);
+  CHECK(world.q(id).allFinite());
+}
+
+TEST_CASE("grab and release while swinging: the length of the state stays, nothing allocates, momentum is accounted") {
+  WorldOptions options;
+  options.gravity = {0, 0, -9.80665};
+  options.time_step = 5e-4;
+  World world(options);
+  const Model model = human28();
+  State state(model);
+  // Hanging by both hands from a bar at 2.2 m, arms up, a little aside so that it swings.
+  for (const char* joint : {"shoulderL_y", "shoulderR_y"}) {
+    state.q[model.coordinates(model.joint_id(joint)).q] = -3.0;
+  }
+  state.q.head<3>() << 0, 0, 0.5;
+  FigureOptions figure;
+  figure.name = "human";
+  figure.collides = false;
+  const FigureId id = world.add(model, state, figure);
+  const FrameId grips[2] = {model.frame_id("gripL"), model.frame_id("gripR")};
+  const auto grab = [&](int side) {
+    ConnectionOptions hand;
+    hand.mask = kPointMask;
+    hand.X_BC = to_transform(model.frame(grips[side]).origin);
+    hand.name = side == 0 ? "left" : "right";
+    return world.connect(kWorldBody, {id, model.frame_link(grips[side])}, hand);
+  };
+  ConnectionId hands[2] = {grab(0), grab(1)};
+  world.advance(0.7);
+  REQUIRE(world.status() == WorldStatus::kRunning);
+  const long size = world.q(id).size() + world.v(id).size();
+  CHECK(world.report().loop_gap < 1e-6);
+  const double T = world.kinetic_energy();
+  CHECK(T > 1);
+
+  // Let go of both: nothing jumps, and the centre of mass falls on a parabola.
+  const Vec3<> P = world.momentum();
+  world.release(hands[0]);
+  world.release(hands[1]);
+  CHECK(world.kinetic_energy() == T);
+  world.step();
+  const Vec3<> expected = P + (model.mass() * world.time_step()) * options.gravity;
+  CHECK(norm(world.momentum() - expected) < 1e-4 * norm(P));
+  world.advance(0.05);
+
+  // Grab again where the hands are: energy is lost to the impact, momentum changes by the impulses of the hands.
+  const Vec3<> before = world.momentum();
+  const double T_before = world.kinetic_energy();
+  hands[0] = grab(0), hands[1] = grab(1);
+  world.step();
+  Vec3<> impulse{};
+  for (const ConnectionReport& c : world.report().connections) impulse += c.impulse.f + world.time_step() * c.wrench.f;
+  const Vec3<> change = world.momentum() - before - (model.mass() * world.time_step()) * options.gravity;
+  CHECK(norm(change - impulse) < 1e-3 * norm(impulse));
+  CHECK(world.kinetic_energy() < T_before);
+  CHECK(world.report().impacts == 1);
+  CHECK(world.q(id).size() + world.v(id).size() == size);
+
+  const std::size_t allocations = test::allocations_in([&] {
+    for (int i = 0; i < 100; ++i) {
+      world.release(hands[0]);
+      world.step();
+      hands[0] = grab(0);
+      world.step();
+    }
+  });
+  CHECK(allocations == 0);
+  CHECK(world.status() == WorldStatus::kRunning);
+}
+
+TEST_CASE("a ball joint stops at its swing and twist limits") {
+  ModelBuilder builder("arm");
+  builder.link("ground");
+  builder.link("rod", Inertial{1, {{0, 0, 0.5}, {}}, Sym3<>::diagonal(0.1, 0.1, 0.02)});
+  JointDescription joint;
+  joint.name = "ball", joint.type = JointType::kBall;
+  joint.parent = "ground", joint.child = "rod";
+  joint.swing_twist = SwingTwistLimit{.swing = 0.5, .twist_lower = -0.3, .twist_upper = 0.4};
+  builder.joint(joint);
+  World world;
+  const Model model = builder.build();
+  State state(model);
+  state.q << 0.05, 0.02, 0, std::sqrt(1 - 0.05 * 0.05 - 0.02 * 0.02);
+  state.v << 0, 0, 1;  // it falls over and turns about itself
+  const FigureId id = world.add(model, state);
+  double swing = 0, twist = 0;
+  for (int i = 0; i < 3000; ++i) {
+    world.step();
+    const auto r = world.q(id);
+    swing = std::max(swing, 2 * std::atan2(std::hypot(r[0], r[1]), std::hypot(r[2], r[3])));
+    twist = std::max(twist, 2 * std::atan2(r[2], r[3]));
+  }
+  CHECK(world.status() == WorldStatus::kRunning);
+  CHECK(swing == doctest::Approx(0.5).epsilon(1e-3));
+  CHECK(twist == doctest::Approx(0.4).epsilon(1e-3));
+  CHECK(swing < 0.5 + 2e-4);
+  CHECK(twist < 0.4 + 2e-4);
+}
