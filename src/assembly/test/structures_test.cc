@@ -180,7 +180,7 @@ TEST_CASE("a net of 20 x 20 links, and one with redundant knots") {
 }
 
 TEST_CASE("random cuts and connections give what a fresh build gives") {
-  for (std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+  for (std::uint64_t seed : {1u, 2u, 3u, 4u, 5u, 6u}) {
     CAPTURE(seed);
     std::mt19937_64 rng(seed);
     const bool loose = seed % 2 == 0;
