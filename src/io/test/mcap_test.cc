@@ -24,7 +24,7 @@ TEST_CASE("the checksum is that of ZIP") {
 TEST_CASE("what is compressed comes back, and damage is noticed") {
   std::mt19937_64 rng(1);
   for (const Compression c : {Compression::kNone, Compression::kLz4, Compression::kZstd}) {
-    for (const std::size_t size : {0, 1, 100, 300000}) {
+    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{300000}}) {
       std::string text(size, 'x');
       for (std::size_t i = 0; i < size; i += 1 + rng() % 50) text[i] = static_cast<char>(rng());
       const std::string packed = compress(text, c);

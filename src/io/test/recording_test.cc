@@ -52,7 +52,7 @@ void check_same(const Recording& a, const Recording& b) {
 
 TEST_CASE("a recording comes back to the bit, models and environment included") {
   for (const Compression compression : {Compression::kNone, Compression::kLz4, Compression::kZstd}) {
-    for (const std::uint64_t seed : {1, 2, 3}) {
+    for (const std::uint64_t seed : {1u, 2u, 3u}) {
       CAPTURE(seed);
       const Recording recording = random_recording(seed, 40);
       const Loaded<Recording> read = parse_recording(to_mcap(recording, {.compression = compression}));
