@@ -38,7 +38,7 @@ bool prepare_patch(const Impact& s, const ContactPatch& patch, double factor, Pa
                           : ContactMode::kLine;
   p.i0 = 0, p.i1 = p.mode == ContactMode::kLine ? 1 : 0;
   p.slip = SlipMode::kStick;
-  p.newton = p.stopped = p.given = p.spin = p.slid = false;
+  p.newton = p.stopped = p.given = p.slid = false;
   p.mu_hold = patch.mu_static, p.mu_slip = std::min(patch.mu_dynamic, patch.mu_static);
   for (int i = 0; i < 3; ++i) p.omega[i] = 0;
   p.p0[0] = p.p0[1] = 0;

@@ -11,7 +11,7 @@ namespace kansetsu {
 struct ContactSolver::Impl {
   void reserve(int patches, int rows, int bounded);
   /// Points the work at this memory; clears counters.
-  void start(const ContactProblem& problem, const ContactOptions& options);
+  void start(const ContactProblem& problem, const ContactOptions& chosen);
 
   kernel::ContactWork work;
   std::vector<kernel::PatchWork> patches, saved;

@@ -46,7 +46,7 @@ void ContactSolver::Impl::reserve(int patch_count, int rows, int bounded) {
   grow(numbers, s.total);
 }
 
-void ContactSolver::Impl::start(const ContactProblem& problem, const ContactOptions& options) {
+void ContactSolver::Impl::start(const ContactProblem& problem, const ContactOptions& chosen) {
   const int n = problem.rows, count = int(problem.patches.size()), bounded = int(problem.bounded.size());
   reserve(count, n, bounded);
   kernel::ContactWork& k = work;
@@ -58,11 +58,11 @@ void ContactSolver::Impl::start(const ContactProblem& problem, const ContactOpti
   k.saved = saved.data();
   k.saved_bounds = saved_bounds.data();
   k.blocks = blocks.data();
-  k.set = options.friction_set;
-  k.tolerance = options.tolerance;
-  k.rank_tolerance = options.rank_tolerance;
-  k.max_passes = options.max_passes;
-  k.max_sweeps = options.max_sweeps;
+  k.set = chosen.friction_set;
+  k.tolerance = chosen.tolerance;
+  k.rank_tolerance = chosen.rank_tolerance;
+  k.max_passes = chosen.max_passes;
+  k.max_sweeps = chosen.max_sweeps;
 
   const Sizes s(count, n, bounded);
   k.column_capacity = s.columns;

@@ -101,7 +101,7 @@ void start_friction(const Step& s, const ContactPatch& patch, const ContactMemor
                                                     : 0.0;
   p.dx = p.dy = 0;
   p.slip = SlipMode::kStick;
-  p.newton = p.stopped = p.given = p.spin = p.slid = false;
+  p.newton = p.stopped = p.given = p.slid = false;
   if (!moves || p.mode == ContactMode::kOpen) return;
   p.slip = SlipMode::kSlide;
   set_direction(o, p, u, x, y, p.d);

@@ -103,7 +103,7 @@ inline bool polish(ContactWork& k, bool want_definite, double* least = nullptr) 
     for (int i = 0; i < k.n; ++i) k.record[i] = k.f[i];
   }
   keep(k);
-  if (hypotheses(k, 6, want_definite, false)) return true;
+  if (hypotheses(k, k.max_passes, want_definite, false)) return true;
   put_back(k);
   return false;
 }
@@ -114,7 +114,7 @@ inline void begin_sweeps(ContactWork& k) {
 }
 
 inline bool fast_path(ContactWork& k) {
-  if (hypotheses(k, 6, true, true)) return k.accepted = true;
+  if (hypotheses(k, k.max_passes, true, true)) return k.accepted = true;
   begin_sweeps(k);
   for (int round = 0; round < 2; ++round) {
     sweep(k);

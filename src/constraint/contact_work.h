@@ -28,8 +28,7 @@ struct PatchWork {
   bool given = false;  ///< the slip velocity is known beforehand (acceleration level, moving)
   double motion[3]{};  ///< that velocity: vx, vy, ωz at the origin
   double omega[3]{};   ///< angular velocity where the outcome is an acceleration and bends with it; else zero
-  bool spin = false;   ///< the paper's spin mode applies
-  double centre[2]{};  ///< its rotation centre
+  double centre[2]{};  ///< rotation centre of the paper's spin mode
 
   // hypothesis
   ContactMode mode = ContactMode::kOpen;
