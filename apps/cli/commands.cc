@@ -36,7 +36,7 @@ constexpr std::array kCommands{
             "  kansetsu convert humanoid.xml humanoid.toml\n"
             "  kansetsu convert run.mcap run.glb",
             declare_convert},
-    Command{"view", "show a recording or a model: in the browser, as a page, as pictures",
+    Command{"view", "show a recording, a scene or a model: in the browser, as a page, as pictures",
             "  kansetsu view run.mcap\n"
             "  kansetsu view robot.urdf --base fixed\n"
             "  kansetsu view run.mcap --html run.html\n"

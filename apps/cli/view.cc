@@ -1,4 +1,4 @@
-/// kansetsu view FILE|MODEL: shows a recording or a model in the browser, as a page to keep, or as a picture.
+/// kansetsu view FILE|SCENE|MODEL: shows a recording, a scene or a model in the browser, as a page to keep, or as a picture.
 
 #include <fmt/ranges.h>
 
@@ -14,7 +14,7 @@
 #include "cli/load_model.h"
 #include "cli/output.h"
 #include "kansetsu/io/recording.h"
-#include "kansetsu/model/configuration.h"
+#include "kansetsu/sim/world.h"
 #include "serve/browser.h"
 #include "serve/page.h"
 #include "serve/server.h"
@@ -72,6 +72,24 @@ std::string still_of(const Model& model) {
   return io::to_mcap(recording);
 }
 
+/// The beginning of a scene, as a recording of one moment.
+std::string still_of(const SceneDescription& scene, const std::string& name) {
+  Loaded<World> world = World::build(scene);
+  if (!world) throw Failure(kBadFile, to_string(world.diagnostics));
+  io::Recording recording{.header = {.notes = {{"title", scene.name.empty() ? name : scene.name}}}};
+  recording.frames.push_back({.time = 0});
+  for (int i = 0; i < world.value->figure_count(); ++i) {
+    const FigureId id(i);
+    recording.header.figures.push_back({world.value->name(id), world.value->model(id)});
+    State state;
+    state.q = world.value->q(id);
+    state.v = world.value->v(id);
+    recording.frames[0].states.push_back(std::move(state));
+  }
+  for (const EnvironmentShape& e : scene.environment) recording.header.environment.push_back(e.shape);
+  return io::to_mcap(recording);
+}
+
 /// Reads the recording once, so that what is wrong with it is told here and not only in the page.
 void check_recording(const std::string& file) {
   const Loaded<io::Recording> read = io::read_recording(file);
@@ -86,6 +104,9 @@ serve::Content content_of(const Options& options) {
   if (ends || (fs::is_regular_file(name, ignored) && io::is_mcap(name))) {
     check_recording(name);
     return {.name = fs::path(name).filename().string(), .file = fs::absolute(name)};
+  }
+  if (names_scene(name)) {
+    return {.name = fs::path(name).filename().string(), .bytes = still_of(scene_or_fail(options.source), name)};
   }
   const Model model = model_or_fail(options.source);
   return {.name = fs::path(name).filename().string(), .bytes = still_of(model)};
@@ -189,7 +210,8 @@ void add_choice(CLI::App& app, const std::string& name, std::string& value, cons
 
 Runner declare_view(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("FILE", options->source.name, "recording (.mcap), URDF file, or a built-in figure: human28, …")
+  app.add_option("FILE", options->source.name,
+                 "recording (.mcap), scene (.toml), model (URDF, MJCF), or a built-in figure: human28, …")
       ->required()
       ->type_name("");
   add_base_option(app, options->source.base);

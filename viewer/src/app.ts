@@ -68,13 +68,13 @@ export class App {
     this.details = new Details(byId("details"), this.scene, this.kinematics, () => this.q, (name) => this.plot(name), pose);
     this.plots = new Plots(channelsOf(this.scene), () => this.span(), (visit) => recording?.scan(visit) ?? Promise.resolve(), (t) => this.seek(t));
     this.stage.controls.addEventListener("change", () => (this.dirty = true));
-    new ResizeObserver(() => this.resize()).observe(stage.canvas.parentElement!);
   }
 
   /** Loads what the first picture needs, shows it, and starts. */
   async start() {
     const built = this.bodies.build(this.style);
     this.resize();
+    new ResizeObserver(() => this.resize()).observe(this.stage.canvas.parentElement!);
     if (this.recording) {
       this.frame = await this.recording.frameAt(this.time);
       if (this.frame) this.apply(this.frame);
@@ -267,8 +267,8 @@ export class App {
     this.plots?.draw();
   }
 
-  box(): Box3 {
-    return this.bodies.box();
+  box(out = new Box3()): Box3 {
+    return this.bodies.box(out);
   }
 
   setLook(look: Look) {
@@ -280,8 +280,13 @@ export class App {
   }
 
   /** One picture of a time, for stills. */
-  async still_at(time: number) {
-    await this.seek(time);
+  async stillAt(time: number) {
+    const frame = await this.recording?.frameAt(time);
+    if (frame) {
+      this.time = time;
+      this.frame = frame;
+      this.apply(frame);
+    }
     this.move();
   }
 

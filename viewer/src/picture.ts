@@ -1,3 +1,4 @@
+import { Box3, Vector3 } from "three";
 import { App } from "./app";
 import type { Recording } from "./recording";
 import { Stage, type Preset } from "./stage";
@@ -34,11 +35,18 @@ export async function makePicture(recording: Recording, canvas: HTMLCanvasElemen
   const start = Number.isNaN(order.from) ? recording.start : order.from;
   const end = Number.isNaN(order.to) ? recording.end : order.to;
   const times = Array.from({ length: order.count }, (_, i) => (order.count === 1 ? start : start + ((end - start) * i) / (order.count - 1)));
-  // One camera for all: the box holds every moment, relative to the figure where it travels.
-  const box = app.box().makeEmpty();
+  // One distance for all pictures: far enough for the largest. The camera goes along with the figures over the ground, not up and down.
+  const boxes: Box3[] = [];
   for (const time of times) {
-    await app.still_at(time);
-    box.union(app.box());
+    await app.stillAt(time);
+    boxes.push(app.box(new Box3()));
+  }
+  const size = new Vector3();
+  let low = Infinity, high = -Infinity;
+  for (const box of boxes) {
+    size.max(box.getSize(new Vector3()));
+    low = Math.min(low, box.min.z);
+    high = Math.max(high, box.max.z);
   }
   const width = Math.round(order.width / order.count);
   stage.resize(width, order.height, 1);
@@ -46,11 +54,10 @@ export async function makePicture(recording: Recording, canvas: HTMLCanvasElemen
   strip.width = width * order.count;
   strip.height = order.height;
   const g = strip.getContext("2d")!;
-  stage.look(box, order.camera, 1.0);
-  const home = stage.controls.target.clone();
   for (const [i, time] of times.entries()) {
-    await app.still_at(time);
-    if (order.count > 1) stage.controls.target.copy(home);
+    await app.stillAt(time);
+    const center = boxes[i]!.getCenter(new Vector3()).setZ((low + high) / 2);
+    stage.look(new Box3().setFromCenterAndSize(center, size.clone().setZ(high - low)), order.camera, 0.94);
     stage.render();
     g.drawImage(canvas, 0, 0, canvas.width, canvas.height, i * width, 0, width, order.height);
     if (order.count > 1) {
