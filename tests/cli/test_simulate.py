@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,11 @@ def test_bad_input_is_told(tmp_path, arguments, code, words):
     result = simulate(*arguments)
     assert result.exit_code == code
     assert words in result.stderr
+
+
+@pytest.mark.parametrize("name", ["mujoco_humanoid", "gym_ant", "menagerie_unitree_g1__g1"])
+def test_mjcf_models_of_others_run_for_ten_seconds(name):
+    folder = os.environ.get("KANSETSU_DATA_DIR") or pytest.skip("KANSETSU_DATA_DIR is not set")
+    s = summary(Path(folder) / "robots" / "mjcf" / f"{name}.xml", "--duration", 10)
+    assert s["status"] == "ok" and s["seconds"] == pytest.approx(10)
+    assert s["worst_residual"] < 1e-2  # [m/s]; where the solver gives up it says so

@@ -7,6 +7,7 @@
 
 #include "kansetsu/model/builder.h"
 #include "kansetsu/sim/world.h"
+#include "sanitized.h"
 
 using namespace kansetsu;
 
@@ -81,6 +82,7 @@ TEST_CASE("A01: the simple pendulum over 2000 s") {
   const FigureId id = world.add(builder.build());
   double worst = 0;
   for (const Row& row : rows) {
+    if (test::kSanitized && row.t > 20) break;
     while (world.time() < row.t - 1e-4) world.step();
     const double angle = world.q(id)[0];
     worst = std::max({worst, std::abs(-std::cos(angle) - row.x), std::abs(-std::sin(angle) - row.y)});
@@ -117,6 +119,7 @@ TEST_CASE("A02: forty four-bar linkages in a row, through the singular position,
   const int q = model.coordinates(model.joint_id("crank0_hinge")).q;
   double worst = 0, gap = 0;
   for (const Row& row : rows) {
+    if (test::kSanitized && row.t > 0.5) break;
     while (world.time() < row.t - 1e-4) {
       world.step();
       gap = std::max(gap, world.report().loop_gap);

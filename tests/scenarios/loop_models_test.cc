@@ -6,23 +6,13 @@
 
 #include "kansetsu/io/urdf.h"
 #include "kansetsu/sim/world.h"
+#include "sanitized.h"
 
 using namespace kansetsu;
 
 /// Robots with closed loops, let go away from equilibrium while their motors push at random. KANSETSU_SOAK=1 simulates an
 /// hour of each instead of a minute.
 namespace {
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define KANSETSU_TEST_SANITIZED
-#endif
-#endif
-#if defined(KANSETSU_TEST_SANITIZED)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 struct Loop {
   const char *a, *b;  ///< links that coincide, or joints whose children do
@@ -58,7 +48,7 @@ TEST_CASE("loops of robots stay closed under random motor torques, and the ledge
     MESSAGE("skipped: KANSETSU_DATA_DIR is not set");
     return;
   }
-  const double seconds = std::getenv("KANSETSU_SOAK") ? 3600 : kSanitized ? 3 : 60;
+  const double seconds = std::getenv("KANSETSU_SOAK") ? 3600 : test::kSanitized ? 3 : 60;
   for (const Robot& robot : kRobots) {
     const std::string name = robot.name;
     CAPTURE(name);

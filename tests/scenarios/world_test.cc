@@ -7,6 +7,7 @@
 #include "kansetsu/model/figures.h"
 #include "kansetsu/sim/world.h"
 #include "no_alloc.h"
+#include "sanitized.h"
 
 using namespace kansetsu;
 
@@ -42,7 +43,7 @@ World crowd(int figures, int threads) {
 }  // namespace
 
 TEST_CASE("the same bits on 1, 2 and 4 threads, after save and restore, and in replay") {
-  constexpr int kSteps = 400;
+  constexpr int kSteps = test::kSanitized ? 300 : 10000;
   World one = crowd(20, 1);
   for (int i = 0; i < kSteps / 2; ++i) one.step();
   const Snapshot middle = one.save();
