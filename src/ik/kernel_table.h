@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ik/arm.h"
+#include "ik/arm_view.h"
 #include "kansetsu/base/cpu.h"
 
 /// Entry points of the kernels of one instruction set, for one target at a time or for packs of them.
