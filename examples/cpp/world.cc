@@ -17,7 +17,7 @@ int main() {
     double floor = 0, bar = 0;
     for (const ContactReport& c : world.report().contacts) floor += c.wrench.f.z;
     for (const ConnectionReport& c : world.report().connections) bar += c.wrench.f.z;
-    std::printf("%-10s %.2f s  pelvis %.3f m  floor %6.1f N  bar %6.1f N\n", what, world.time(), world.q(man)[2], floor,
+    std::printf("%-10s %.2f s  pelvis %.2f m  floor %3.0f N  bar %3.0f N\n", what, world.time(), world.q(man)[2], floor,
                 bar);
   };
 

@@ -278,7 +278,7 @@ def test_a_device_is_written_in_place():
 
 
 def test_an_unknown_instruction_set_is_refused():
-    request = """echo '{"compute": ["fk"], "states": [{"q": [0]}]}'"""
-    done = shell(f"{request} | KANSETSU_ISA=avx3 kansetsu eval pendulum --in - --out /dev/stdout")
+    request = """echo '{"compute": ["fk"], "states": [{}]}'"""
+    done = shell(f"{request} | KANSETSU_ISA=avx3 kansetsu eval pendulum")
     assert done.returncode == USAGE
     assert "KANSETSU_ISA is 'avx3', expected baseline, avx2 or avx512" in done.stderr

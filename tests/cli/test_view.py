@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -106,10 +107,11 @@ def test_it_listens_on_loopback_only(server: Server):
 def test_garbage_does_not_end_it(server: Server):
     for garbage in [b"\x00\xff" * 500, b"GET / HTTP/9.9\r\n\r\n", b"\r\n\r\n\r\n"]:
         with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
-            connection.sendall(garbage)
-            connection.shutdown(socket.SHUT_WR)
-            while connection.recv(1 << 16):
-                pass
+            with contextlib.suppress(ConnectionError):  # a server may hang up on garbage in the middle of it
+                connection.sendall(garbage)
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(1 << 16):
+                    pass
     assert server.ask("/info")[0] == 200
 
 
