@@ -3,6 +3,9 @@
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root" || exit
 
+# Clones of the repository share what ccache holds: paths count from the root.
+export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=true
+
 # say TEXT…: a progress line. Messages go to stderr, so that a command's stdout holds its result only.
 say() { printf '%s\n' "$*" >&2; }
 
