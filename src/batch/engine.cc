@@ -131,6 +131,7 @@ Block<Real> Engine<Real>::gather_extras(const ExtraInputs& in, const Real* q, st
 template <class Real>
 kernel::BlockRows<Real> Engine<Real>::rows_of(const Output<Real>& out, std::ptrdiff_t count,
                                               std::ptrdiff_t block) const {
+  if (!out.given()) return {nullptr, 0, 0};
   const std::ptrdiff_t first = block * width;
   const int states = int(std::min<std::ptrdiff_t>(width, count - first));
   return {out.rows.data + first * out.rows.stride, out.rows.stride, states};

@@ -133,7 +133,7 @@ TEST_CASE("blocks on bodies and the dense matrix give the same forces") {
   CHECK(expected.status == ContactStatus::kOk);
   const std::size_t first =
       allocations_in([&] { stack.solver.solve_contact_large(stack.problem(h), stack.memory, stack.v, stack.result); });
-  CHECK(first > 0);
+  CHECK((first > 0 || !NoAllocScope::counts()));
   CHECK(stack.result.status == ContactStatus::kOk);
   for (size_t i = 0; i < 18; ++i) CHECK(std::abs(stack.result.force[i] - expected.force[i]) < 1e-6);
   const Vector after = v + h * (a + M * J.transpose() * Eigen::Map<const Vector>(expected.force.data(), 18));
