@@ -164,9 +164,4 @@ void Contacts::remember() {
   for (const Touch& t : touches_) carried_.remembered[size_t(t.slot)] = t.memory;
 }
 
-void Contacts::forget() {
-  carried_.cache.clear();
-  std::fill(carried_.remembered.begin(), carried_.remembered.end(), ContactMemory{});
-}
-
 }  // namespace kansetsu

@@ -69,7 +69,6 @@ class Contacts {
   };
   const Carried& carried() const { return carried_; }
   void restore(const Carried& carried) { carried_ = carried; }
-  void forget();
 
  private:
   void find_pairs(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin);

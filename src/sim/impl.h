@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <random>
@@ -45,6 +46,10 @@ struct IslandWork {
   bool impact = false;
   Island::Work work{0, 0};
 };
+
+inline bool holds(const IslandWork& w, int figure) {
+  return std::find(w.figures.begin(), w.figures.end(), figure) != w.figures.end();
+}
 
 struct SpringData {
   BodyRef a, b;
@@ -144,7 +149,6 @@ struct World::Impl {
   double next_step = 0;   ///< of the adaptive integrator; 0: not known
 
   FigureData& data(FigureId id, const char* function) const;
-  Mechanics& mechanics(BodyRef body) const { return figures[size_t(body.figure.value())]->mechanics; }
   void add_shapes(int figure, const CollisionGroups& groups);
   void filter_self_collisions(int figure);
 
@@ -174,6 +178,7 @@ struct World::Impl {
   double largest_gap(IslandWork& w, double t);
   void close_gaps(IslandWork& w, double share);
   bool approaches(IslandWork& w);
+  ContactProblem contact_problem(const IslandWork& w) const;
   void resolve_impact(IslandWork& w);
   void resolve_forces(IslandWork& w);
   bool is_large(const IslandWork& w, int bilateral, int others) const;

@@ -1,0 +1,61 @@
+#include <algorithm>
+#include <cmath>
+
+#include "kansetsu/model/configuration.h"
+#include "sim/impl.h"
+
+/// Positions in which bilateral rows hold: after every step, and when loops are assembled.
+namespace kansetsu {
+
+/// Largest gap of an island's bilateral rows at the present poses; places its connections.
+double World::Impl::largest_gap(IslandWork& w, double t) {
+  double worst = 0;
+  for (const int k : w.figures) figures[size_t(k)]->mechanics.set_pose(figures[size_t(k)]->q.data());
+  for (const int k : w.connections) {
+    ConnectionData& c = connections[size_t(k)];
+    place_connection(figures, t, c);
+    for (const double gap : c.phi) worst = std::max(worst, std::abs(gap));
+  }
+  for (const CouplingData& c : couplings) {
+    if (holds(w, c.figure)) worst = std::max(worst, std::abs(c.value(*figures[size_t(c.figure)]).gap));
+  }
+  return worst;
+}
+
+/// Moves the figures of an island so that the gaps of its bilateral rows close, the way that costs least in the metric of
+/// the factorised M. @param share  of the gaps
+void World::Impl::close_gaps(IslandWork& w, double share) {
+  w.island.begin(w.mechanics, count_bilateral(w), 0);
+  fill_bilateral(w);
+  set_targets(w, Target::kPosition);
+  for (int k = 0; k < w.island.rows(); ++k) w.island.target()[k] = (1 - share) * w.island.u()[k];
+  w.island.assemble();
+  w.island.hold_velocities();
+  w.island.complete(nullptr, 0);
+  for (size_t k = 0; k < w.figures.size(); ++k) {
+    FigureData& f = *figures[size_t(w.figures[k])];
+    f.work_step.setZero();
+    w.island.respond(int(k), f.work_step.data());
+    integrate(f.model, f.q, f.work_step, f.q);
+  }
+}
+
+/// Small gaps are closed at once, after the step that made them.
+void World::Impl::project() {
+  constexpr double kTiny = 1e-11, kLarge = 1e-3;
+  constexpr int kMost = 3;
+  const double now = time;
+  time += step_taken;
+  for (int i = 0; i < island_count; ++i) {
+    IslandWork& w = *works[size_t(i)];
+    if (w.connections.empty() && couplings.empty()) continue;
+    for (int pass = 0; pass < kMost; ++pass) {
+      const double worst = largest_gap(w, time);
+      if (worst < kTiny || worst > kLarge || count_bilateral(w) == 0) break;
+      close_gaps(w, 1);
+    }
+  }
+  time = now;
+}
+
+}  // namespace kansetsu

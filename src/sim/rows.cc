@@ -1,0 +1,207 @@
+#include <algorithm>
+#include <cmath>
+
+#include "sim/impl.h"
+
+/// The constraint rows of an island and what they are to do: connections, held motions and couplings (bilateral); limits,
+/// joint friction and contacts (bounded).
+namespace kansetsu {
+namespace {
+
+bool is_held_motion(const Controller& c) { return c.state.active && c.description.kind == ControlKind::kMotion; }
+
+constexpr double kNear = 1e-3;  // limits closer than this, or than two steps, have a row
+
+}  // namespace
+
+/// Limits that may be reached within the step, and dry friction.
+void World::Impl::add_bounded(IslandWork& w, int figure) {
+  const FigureData& f = *figures[size_t(figure)];
+  const JointSwitches& on = f.options.switches;
+  const auto add = [&](const BoundedRow& row, int drive, double sign) {
+    w.bounded.push_back(row);
+    w.bounded_origin.push_back({.figure = figure, .drive = drive, .sign = sign});
+  };
+  for (size_t i = 0; i < f.drives.size(); ++i) {
+    const DriveCoordinate& d = f.drives[i];
+    if (d.terms.empty()) continue;
+    if (on.limits && !d.positions.empty() && (d.dof.lower > -kInfinity || d.dof.upper < kInfinity)) {
+      const double q = d.position(f.q), reach = kNear + 2 * options.time_step * std::abs(d.velocity(f.v));
+      if (q - d.dof.lower < reach) add(BoundedRow::limit(0, q - d.dof.lower), int(i), 1);
+      if (d.dof.upper - q < reach) add(BoundedRow::limit(0, d.dof.upper - q), int(i), -1);
+    }
+    if (on.friction && d.dof.friction > 0) add(BoundedRow::friction(0, d.dof.friction), int(i), 1);
+  }
+  if (on.limits) add_ball_limits(w, figure);
+}
+
+/// Swing θ: cos θ = z·R·z. Twist τ = 2·atan2(z, w) of the quaternion. Their rates are linear in ω of the plug's own axes.
+void World::Impl::add_ball_limits(IslandWork& w, int figure) {
+  const FigureData& f = *figures[size_t(figure)];
+  for (const BallLimit& b : f.balls) {
+    const double x = f.q[b.q], y = f.q[b.q + 1], z = f.q[b.q + 2], s = f.q[b.q + 3];
+    const auto add = [&](double gap, double cx, double cy, double cz) {
+      const double rate = cx * f.v[b.v] + cy * f.v[b.v + 1] + cz * f.v[b.v + 2];
+      if (gap > kNear + 2 * options.time_step * std::abs(rate)) return;
+      w.bounded.push_back(BoundedRow::limit(0, gap));
+      w.bounded_origin.push_back({.figure = figure, .column = b.v, .ball = {cx, cy, cz}});
+    };
+    const double lateral = std::hypot(x, y), upright = std::hypot(z, s), swing = 2 * std::atan2(lateral, upright);
+    const Vec3<> up{2 * (x * z - y * s), 2 * (y * z + x * s), 1 - 2 * (x * x + y * y)};  // the socket's z in the plug
+    const double sine = std::hypot(up.x, up.y);
+    if (b.limit.swing < kInfinity && sine > 1e-9) add(b.limit.swing - swing, -up.y / sine, up.x / sine, 0);
+    if (upright < 1e-9) continue;  // upside down: no twist to speak of
+    const double twist = 2 * std::atan2(s < 0 ? -z : z, std::abs(s)), n = upright * upright;
+    const double cx = (z * x - s * y) / n, cy = (s * x + z * y) / n;
+    if (b.limit.twist_lower > -kInfinity) add(twist - b.limit.twist_lower, cx, cy, 1);
+    if (b.limit.twist_upper < kInfinity) add(b.limit.twist_upper - twist, -cx, -cy, -1);
+  }
+}
+
+int World::Impl::count_bilateral(const IslandWork& w) const {
+  int rows = 0;
+  for (const int i : w.connections) rows += connections[size_t(i)].rows;
+  for (const Controller& c : controllers) {
+    if (is_held_motion(c) && holds(w, c.figure)) rows += int(c.drives.size());
+  }
+  for (const CouplingData& c : couplings) rows += holds(w, c.figure);
+  return rows;
+}
+
+void World::Impl::count_rows(IslandWork& w, int& bilateral, int& others) {
+  bilateral = count_bilateral(w);
+  w.bounded.clear(), w.bounded_origin.clear();
+  for (const int i : w.figures) add_bounded(w, i);
+  others = int(w.bounded.size());
+  for (const int i : w.touches) others += contacts.touches()[size_t(i)].patch.row_count;
+}
+
+void World::Impl::fill_bilateral(IslandWork& w) {
+  int row = 0;
+  for (const int i : w.connections) {
+    add_connection_rows(connections[size_t(i)], row, w.island);
+    row += connections[size_t(i)].rows;
+  }
+  for (const Controller& c : controllers) {
+    if (!is_held_motion(c) || !holds(w, c.figure)) continue;
+    FigureData& f = *figures[size_t(c.figure)];
+    for (const int drive : c.drives) {
+      for (const auto& [column, ratio] : f.drives[size_t(drive)].terms) {
+        w.island.add_dof(row, f.mechanics, column, ratio, f.v[column]);
+      }
+      ++row;
+    }
+  }
+  for (const CouplingData& c : couplings) {
+    if (!holds(w, c.figure)) continue;
+    FigureData& f = *figures[size_t(c.figure)];
+    const CouplingData::Value value = c.value(f);
+    const auto add = [&](int drive, double scale) {
+      for (const auto& [column, ratio] : f.drives[size_t(drive)].terms) {
+        w.island.add_dof(row, f.mechanics, column, scale * ratio, f.v[column]);
+      }
+    };
+    add(c.dependent, 1);
+    if (c.driver >= 0) {
+      add(c.driver, -value.slope);
+      const double rate = f.drives[size_t(c.driver)].velocity(f.v);
+      w.island.a()[row] -= value.curvature * rate * rate;
+    }
+    ++row;
+  }
+}
+
+void World::Impl::fill_rows(IslandWork& w) {
+  fill_bilateral(w);
+  const int first = w.island.bilateral();
+  int row = first;
+  for (size_t i = 0; i < w.bounded.size(); ++i, ++row) {
+    FigureData& f = *figures[size_t(w.bounded_origin[i].figure)];
+    w.bounded[i].row = row - first;
+    for_each_term(w.bounded_origin[i], [&](int column, double coefficient) {
+      w.island.add_dof(row, f.mechanics, column, coefficient, f.v[column]);
+    });
+  }
+  w.patches.clear();
+  w.memories.clear();
+  for (const int i : w.touches) {
+    Touch& t = contacts.touches()[size_t(i)];
+    const unsigned mask = t.patch.row_count == 6 ? 0b111111 : 0b111;
+    w.island.add_frame(row, mask, t.parent_end, t.real_end, t.E, t.origin);
+    t.patch.row = row - first;
+    row += t.patch.row_count;
+    w.patches.push_back(t.patch);
+    w.memories.push_back(t.memory);
+  }
+}
+
+/// What bilateral rows are to do. In an impact they keep their velocity unless they are new. A step ends at the velocity
+/// that closes a share of their gap. Between the stages of a smooth step the motion itself counts.
+void World::Impl::set_targets(IslandWork& w, Target kind) {
+  const double h = options.time_step;
+  constexpr double kShare = 0.2, kFastest = 0.5;  // of the gap per step; [m/s, rad/s]
+  double* target = w.island.target();
+  const double* u = w.island.u();
+  int row = 0;
+  /// @param now, next  wanted velocity at the beginning and the end of the step
+  const auto put = [&](double gap, double now, double next, double acceleration, bool jumps, double restitution) {
+    const double closing = std::clamp(-kShare / h * gap, -kFastest, kFastest);
+    switch (kind) {
+      case Target::kImpact:
+        target[row] = jumps ? now - restitution * (u[row] - now) : u[row];
+        break;
+      case Target::kStep:
+        target[row] = (next + closing - u[row]) / h;
+        break;
+      case Target::kAcceleration:
+        target[row] = acceleration;
+        break;
+      case Target::kVelocity:
+        target[row] = now;
+        break;
+      case Target::kPosition:
+        w.island.u()[row] = gap;
+        break;
+    }
+    ++row;
+  };
+  for (const int i : w.connections) {
+    const ConnectionData& c = connections[size_t(i)];
+    const unsigned mask = row_mask(c.options.mask);
+    for (int k = 0; k < 6; ++k) {
+      if (!(mask >> k & 1)) continue;
+      put(c.phi[k], c.velocity[k], c.velocity[k] + h * c.acceleration[k], c.acceleration[k], c.is_new,
+          c.options.restitution);
+    }
+  }
+  for (const Controller& c : controllers) {
+    if (!is_held_motion(c) || !holds(w, c.figure)) continue;
+    const FigureData& f = *figures[size_t(c.figure)];
+    for (size_t i = 0; i < c.drives.size(); ++i) {
+      const Signal now = signal(c, i, time), next = signal(c, i, time + h);
+      const double q = f.drives[size_t(c.drives[i])].position(f.q);
+      const bool step = kind == Target::kStep;  // there the gap is what the step would leave
+      put(step ? q + h * next.rate - next.value : q - now.value, now.rate, next.rate, now.acceleration, false, 0);
+    }
+  }
+  for (const CouplingData& c : couplings) {
+    if (holds(w, c.figure)) put(c.value(*figures[size_t(c.figure)]).gap, 0, 0, 0, false, 0);
+  }
+}
+
+CouplingData::Value CouplingData::value(const FigureData& f) const {
+  double p = 0, slope = 0, curvature = 0;
+  if (driver >= 0) {
+    const double x = f.drives[size_t(driver)].position(f.q) - coupling.driver_reference;
+    for (size_t k = coupling.coefficient.size(); k-- > 0;) {  // Horner's scheme for all three
+      curvature = curvature * x + 2 * slope;
+      slope = slope * x + p;
+      p = p * x + coupling.coefficient[k];
+    }
+  } else {
+    p = coupling.coefficient[0];
+  }
+  return {f.drives[size_t(dependent)].position(f.q) - coupling.reference - p, slope, curvature};
+}
+
+}  // namespace kansetsu
