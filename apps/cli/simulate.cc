@@ -60,7 +60,7 @@ void print_summary(const World& world, const Summary& s, Output& out) {
       {"largest gap", fmt::format("{:.3g} m, {:.3g} rad", t.worst_gap, t.worst_angle)},
       {"energy", fmt::format("{:.6g} → {:.6g} J", s.energy_start, s.energy_end)},
       {"  work of torques", number("{:.6g} J", t.work_torque)},
-      {"  work of contacts", number("{:.6g} J", t.work_contact)},
+      {"  work of contacts, limits", number("{:.6g} J", t.work_contact)},
       {"  work of connections", number("{:.6g} J", t.work_connection)},
       {"  impacts", number("{:.6g} J", t.impact_energy)},
       {"  unexplained", number("{:.3g} J", energy_error(world, s))},
