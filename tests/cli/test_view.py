@@ -107,7 +107,7 @@ def test_it_listens_on_loopback_only(server: Server):
 def test_garbage_does_not_end_it(server: Server):
     for garbage in [b"\x00\xff" * 500, b"GET / HTTP/9.9\r\n\r\n", b"\r\n\r\n\r\n"]:
         with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
-            with contextlib.suppress(ConnectionError):  # a server may hang up on garbage in the middle of it
+            with contextlib.suppress(OSError):  # a server may hang up on garbage in the middle of it
                 connection.sendall(garbage)
                 connection.shutdown(socket.SHUT_WR)
                 while connection.recv(1 << 16):
