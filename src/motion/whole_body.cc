@@ -160,7 +160,7 @@ void WholeBody::begin(const State& state) {
   for (LevelRows& level : m.levels) level.count = 0;
 }
 
-void WholeBody::support(const Sole& sole, const SupportLimits& limits) {
+void WholeBody::support(const Sole& sole, const SupportLimits& limits, const Motion<>& A_S) {
   Impl& m = *impl_;
   if (m.support_count == m.most_supports) {
     throw Error("WholeBody::support: more than " + std::to_string(m.most_supports) + " supports");
@@ -171,7 +171,7 @@ void WholeBody::support(const Sole& sole, const SupportLimits& limits) {
   s.X_WS = motion.X_WF;
   jacobian(m.model, m.state.q, sole.link, sole.X_LS, JacobianAxes::kLocal, m.work, s.J);
   const Motion<> drift{transpose_times(s.X_WS.R, motion.A.w), transpose_times(s.X_WS.R, motion.A.v)};
-  const Vector6d wanted = -to_eigen(drift);
+  const Vector6d wanted = to_eigen(A_S) - to_eigen(drift);
   for (int k = 0; k < 6; ++k) m.exact.A.row(m.exact.add(wanted[k])).head(m.nv) = s.J.row(k);
 }
 

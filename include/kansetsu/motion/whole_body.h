@@ -58,8 +58,9 @@ class WholeBody {
   /// Pose, velocity, and the acceleration it would have with v̇ = 0.
   FrameMotion motion(LinkId link, const Transform<>& X_LF = {}) const;
 
-  /// The sole stays where it is and pushes. Throws Error beyond most_supports.
-  void support(const Sole& sole, const SupportLimits& limits = {});
+  /// The sole pushes and stays where it is, or accelerates as told (in its own axes; to settle flat). Throws Error beyond
+  /// most_supports.
+  void support(const Sole& sole, const SupportLimits& limits = {}, const Motion<>& A_S = {});
 
   // Tasks: wanted accelerations, world axes; weights on the squares of what is missing, zero: of no concern.
   // Levels count from 1; at most 3.

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <functional>
+#include <limits>
+
+#include "kansetsu/motion/biped.h"
+
+/// Walking: footholds by the capture point, torques by whole-body control. docs/theory/walking.md.
+namespace kansetsu {
+
+/// The ground below or above a point (x, y).
+struct GroundPoint {
+  double height = 0;
+  Vec3<> normal{0, 0, 1};
+};
+using Ground = std::function<GroundPoint(double x, double y)>;
+Ground flat_ground();
+/// A plane through the origin that rises by `angle` [rad] along x.
+Ground slope(double angle);
+
+struct WalkOptions {
+  double speed = 0.8;  ///< [m/s]
+  double turn = 0;     ///< [rad/s], to the left
+  double distance = std::numeric_limits<double>::infinity();  ///< [m] along the way; then it stops and stands
+  double turn_until = std::numeric_limits<double>::infinity();  ///< [rad] of heading at which it goes straight on
+  double step_time = 0;    ///< [s]; 0: by the speed
+  double step_width = 0;   ///< [m] between the middles of the soles; 0: as it stands
+  double clearance = 0.05;  ///< [m] of a swinging foot
+  double friction = 0.6;    ///< that it relies on
+  Ground ground = flat_ground();
+};
+
+/// What the feet feel: all that the controller learns about the world besides its own state.
+struct FootSensing {
+  bool left = false, right = false;  ///< touches something
+};
+
+enum class WalkPhase { kStanding, kSingle, kShared, kStopping };
+const char* to_string(WalkPhase phase);
+
+/// What the walker is about.
+struct WalkStatus {
+  WalkPhase phase = WalkPhase::kStanding;
+  bool stance_left = true;
+  int steps = 0;              ///< footholds taken
+  double heading = 0;         ///< [rad]
+  double walked = 0;          ///< [m] of strides
+  Vec3<> com{}, capture{};    ///< capture point on the ground
+  Vec3<> pressure{};          ///< where it wants the ground to push
+  Vec3<> foothold{};          ///< middle of the next sole
+  double capture_error = 0;   ///< [m] of the capture point from its plan
+  bool done = false;          ///< the distance is walked, it stands
+  bool fallen = false;
+  std::string cause{};        ///< of the fall
+  int infeasible = 0;         ///< problems of whole-body control that could not be met
+};
+
+class Walker {
+ public:
+  Walker(const Model& model, const Biped& biped, const WalkOptions& options = {});
+  Walker(Walker&&) noexcept;
+  Walker& operator=(Walker&&) noexcept;
+  ~Walker();
+
+  /// How it stands before the first step, with its soles on the ground around (0, 0).
+  State start() const;
+
+  /// Torques for the next `dt` seconds. @return size nv, the base's entries zero
+  const Eigen::VectorXd& control(double time, double dt, const State& state, const FootSensing& feet);
+  const WalkStatus& status() const;
+  const WholeBodyResult& forces() const;  ///< of the last call
+
+  void set_speed(double speed);
+  void set_turn(double turn);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kansetsu
