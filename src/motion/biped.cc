@@ -127,8 +127,9 @@ FoundBiped find_biped(const Model& model, double crouch) {
   if (!left || !right) return {{}, "it has no frames soleL and soleR"};
   const auto left_sole = make_sole(model, *left), right_sole = make_sole(model, *right);
   if (!left_sole || !right_sole) {
-    return {{}, "the link of " + model.frame(left_sole ? *right : *left).name +
-                    " has no collision shapes on the sole's plane z = 0"};
+    return {{},
+            "the link of " + model.frame(left_sole ? *right : *left).name +
+                " has no collision shapes on the sole's plane z = 0"};
   }
   Biped biped{.left = *left_sole, .right = *right_sole, .pelvis = LinkId{0}};
   biped.trunk = find_trunk(model, biped.pelvis, biped);

@@ -13,12 +13,15 @@ namespace kansetsu {
 namespace {
 
 constexpr double kGravity = 9.81;
-constexpr double kSettle = 0.9;            // [s] of leaning before the first step
-constexpr double kStrideChange = 0.14;     // [m] from one step to the next
-constexpr double kSharedPart = 0.2;        // of a step
-constexpr double kCaptureGain = 4;         // [1/s] at which the pressure corrects the capture point
-constexpr double kInset = 0.008;           // [m] of the centre of pressure from a sole's rim
-constexpr double kArmSwing = 0.9;          // [rad] per metre between the feet
+constexpr double kSettle = 0.9;         // [s] of leaning before the first step
+constexpr double kStrideChange = 0.14;  // [m] from one step to the next
+constexpr double kSharedPart = 0.2;     // of a step
+constexpr double kHeelOff = 0.5;        // of the time on both feet
+constexpr double kCaptureGain = 4;      // [1/s] at which the pressure corrects the capture point
+constexpr double kDecided = 0.08;       // [s] before landing a foothold changes no more
+constexpr double kInset = 0.008;        // [m] of the centre of pressure from a sole's rim
+constexpr double kReach = 0.97;         // of a leg that is used
+constexpr double kArmSwing = 0.9;       // [rad] per metre between the feet
 
 Mat3<> turned(double yaw) { return rotation_z(std::sin(yaw), std::cos(yaw)); }
 
@@ -65,26 +68,28 @@ struct Walker::Impl {
   WholeBodyResult forces;
 
   // The step that is going on.
-  double begin = 0;       ///< [s] of the phase
+  double begin = 0;                    ///< [s] of the phase
   double stride = 0, next_stride = 0;  ///< [m] of this step and the one after it
   double heading = 0, next_heading = 0;
-  Vec3<> leaning{};       ///< capture point when it began to stand
+  Vec3<> leaning{};  ///< capture point when it began to stand
   Vec3<> foothold{};
-  Transform<> lifted{};   ///< of the swinging sole when it left the ground
-  Course x, y, z, turn;   ///< of the swinging sole; turn: part of the way from `lifted` to flat on the ground
-  Course yaw;             ///< of pelvis and trunk
+  Transform<> lifted{};  ///< of the swinging sole when it left the ground
+  Course x, y, z, turn;  ///< of the swinging sole; turn: part of the way from `lifted` to flat on the ground
+  Course yaw;            ///< of pelvis and trunk
   bool last_step = false;
 
   Impl(const Model& m, const Biped& b, const WalkOptions& o)
       : model(m), biped(b), options(o), body(m), capture(1), com_height(0), width(o.step_width) {
-    com_height = center_of_mass(model, biped.posture).z;
-    capture = CapturePoint(std::sqrt(kGravity / com_height));
     const double time = o.step_time > 0 ? o.step_time : std::clamp(0.68 - 0.2 * o.speed, 0.36, 0.7);
     timing = {(1 - kSharedPart) * time, kSharedPart * time};
     if (!(width > 0)) {
       const LinkPoses poses = fk(model, biped.posture);
-      width = std::abs((poses[biped.left.link] * biped.left.X_LS).p.y - (poses[biped.right.link] * biped.right.X_LS).p.y);
+      width =
+          std::abs((poses[biped.left.link] * biped.left.X_LS).p.y - (poses[biped.right.link] * biped.right.X_LS).p.y);
     }
+    crouch();
+    com_height = center_of_mass(model, biped.posture).z;
+    capture = CapturePoint(std::sqrt(kGravity / com_height));
     tau = posture_wanted = Eigen::VectorXd::Zero(model.nv());
     posture_weight = Eigen::VectorXd::Constant(model.nv(), 0.3);
     posture_weight.head(6).setZero();
@@ -97,6 +102,20 @@ struct Walker::Impl {
     next_stride = std::min(0.5 * kStrideChange, speed_stride());
   }
 
+  /// Long strides need low hips: when both feet are on the ground the hind leg must still reach it.
+  void crouch() {
+    const LinkPoses straight = fk(model, neutral(model));
+    const double leg = kReach * (straight[biped.pelvis].p.z - (straight[biped.left.link] * biped.left.X_LS).p.z);
+    const double behind = 0.5 * speed_stride() + 0.02;
+    const double height = std::sqrt(std::max(leg * leg - behind * behind, 0.25 * leg * leg));
+    if (height >= biped.pelvis_height) return;
+    const LinkPoses poses = fk(model, biped.posture);
+    const auto lower = stand_on(model, biped, poses[biped.left.link] * biped.left.X_LS,
+                                poses[biped.right.link] * biped.right.X_LS, height, biped.posture);
+    if (!lower) throw Error("Walker: the figure cannot crouch for strides of this length");
+    biped.posture = *lower;
+    biped.pelvis_height = height;
+  }
   double speed_stride() const { return options.speed * timing.total(); }
   /// Where ξ shall be ahead of a foot when a step on it begins.
   Vec3<> offset(bool stance_left, double ahead, double at_heading) const {
@@ -158,18 +177,21 @@ void Walker::Impl::begin_step(double time, bool stance_left) {
   next_stride = std::clamp(most, stride - kStrideChange, stride + kStrideChange);
   last_step = most == 0 && next_stride == 0 && std::isfinite(options.distance);
   const double turn_left = options.turn_until - std::abs(heading);
-  const double turn_now = std::clamp(options.turn * timing.total(), -std::max(turn_left, 0.0), std::max(turn_left, 0.0));
+  const double turn_now =
+      std::clamp(options.turn * timing.total(), -std::max(turn_left, 0.0), std::max(turn_left, 0.0));
   next_heading = heading + turn_now;
   const FrameMotion swinging = sole(!stance_left);
   lifted = swinging.X_WF;
-  x = {lifted.p.x, 0, 0}, y = {lifted.p.y, 0, 0}, z = {lifted.p.z, 0, 0}, turn = {};
+  x = {lifted.p.x, swinging.V.v.x, 0}, y = {lifted.p.y, swinging.V.v.y, 0}, z = {lifted.p.z, swinging.V.v.z, 0};
+  turn = {};
 }
 
 void Walker::Impl::choose_foothold(double left, const Vec3<>& xi) {
   const bool stance_left = status.stance_left;
   const Vec3<> stance = sole(stance_left).X_WF.p;
   const Vec3<> b = offset(!stance_left, next_stride, next_heading);
-  const Vec3<> wanted{capture.foothold(timing, xi.x, stance.x, left, b.x), capture.foothold(timing, xi.y, stance.y, left, b.y), 0};
+  const Vec3<> wanted{capture.foothold(timing, xi.x, stance.x, left, b.x),
+                      capture.foothold(timing, xi.y, stance.y, left, b.y), 0};
   // In the frame of the step: neither beyond the legs' reach nor onto the other foot.
   const Mat3<> R = turned(next_heading);
   Vec3<> d = transpose_times(R, wanted - flat(stance));
@@ -210,7 +232,8 @@ Vec3<> Walker::Impl::wanted_pressure(double time, const Vec3<>& xi) {
   Vec3<> reference, pressure;
   switch (status.phase) {
     case WalkPhase::kStanding:
-      return standing_pressure(xi, stance + offset(status.stance_left, next_stride, next_heading), t / kSettle, kSettle);
+      return standing_pressure(xi, stance + offset(status.stance_left, next_stride, next_heading), t / kSettle,
+                               kSettle);
     case WalkPhase::kStopping:
       return standing_pressure(xi, 0.5 * (stance + other), t / kSettle, kSettle);
     case WalkPhase::kSingle:
@@ -221,7 +244,8 @@ Vec3<> Walker::Impl::wanted_pressure(double time, const Vec3<>& xi) {
       const double left = std::max(timing.shared - t, 1e-6);
       const Vec3<> b = offset(!status.stance_left, next_stride, next_heading);
       pressure = stance + std::clamp(t / timing.shared, 0.0, 1.0) * (other - stance);
-      reference = {capture.shared_reference(pressure.x, other.x, left, b.x), capture.shared_reference(pressure.y, other.y, left, b.y), 0};
+      reference = {capture.shared_reference(pressure.x, other.x, left, b.x),
+                   capture.shared_reference(pressure.y, other.y, left, b.y), 0};
     }
   }
   status.capture_error = norm(xi - reference);
@@ -236,14 +260,16 @@ void Walker::Impl::add_supports(double time) {
     if (status.phase == WalkPhase::kShared && is_stance) {
       const double part = (time - begin) / timing.shared;
       limits.most = std::max(1.5 * (1 - part), 0.02) * model.mass() * kGravity;
+      limits.pivots = part > kHeelOff;
     }
     // What is left of its motion dies down; a tilted sole turns onto the ground.
     const FrameMotion motion = sole(left);
     const Vec3<> normal = options.ground(motion.X_WF.p.x, motion.X_WF.p.y).normal;
-    const Vec3<> tilt = cross(motion.X_WF.R.column_z(), normal);
+    const Vec3<> tilt = limits.pivots ? Vec3<>{} : cross(motion.X_WF.R.column_z(), normal);
     constexpr double kDamping = 40, kStiffness = 400;
+    const Vec3<> edge = motion.X_WF.R * Vec3<>{limits.pivots ? biped.sole(left).half_length : 0, 0, 0};
     const Motion<> A{transpose_times(motion.X_WF.R, kStiffness * tilt - kDamping * motion.V.w),
-                     transpose_times(motion.X_WF.R, -kDamping * motion.V.v)};
+                     transpose_times(motion.X_WF.R, -kDamping * add_cross(motion.V.v, motion.V.w, edge))};
     body.support(biped.sole(left), limits, A);
   }
 }
@@ -262,7 +288,7 @@ void Walker::Impl::add_swing_task() {
   const Vec3<> turn_error = log_rotation(times_transpose(R, motion.X_WF.R));
   const Motion<> A{turn.a * way + kStiffness * turn_error + kDamping * (turn.v * way - motion.V.w),
                    acceleration + kStiffness * error + kDamping * (velocity - motion.V.v)};
-  body.link(1, biped.sole(left).link, biped.sole(left).X_LS, A, {{3, 3, 3}, {100, 100, 100}});
+  body.link(biped.sole(left).link, biped.sole(left).X_LS, A, {{3, 3, 3}, {100, 100, 100}});
 }
 
 void Walker::Impl::add_upright(LinkId link, double weight) {
@@ -270,7 +296,7 @@ void Walker::Impl::add_upright(LinkId link, double weight) {
   const Vec3<> error = log_rotation(times_transpose(turned(yaw.p), motion.X_WF.R));
   constexpr double kStiffness = 80, kDamping = 18;
   const Vec3<> A = Vec3<>{0, 0, yaw.a} + kStiffness * error + kDamping * (Vec3<>{0, 0, yaw.v} - motion.V.w);
-  body.link(1, link, {}, {A, {}}, {{weight, weight, weight}, {}});
+  body.link(link, {}, {A, {}}, {{weight, weight, weight}, {}});
 }
 
 void Walker::Impl::add_posture(const State& state) {
@@ -287,7 +313,7 @@ void Walker::Impl::add_posture(const State& state) {
     if (name == "elbowL_y" || name == "elbowR_y") target -= 0.3;
     posture_wanted[r.v] += kStiffness * (target - state.q[r.q]);
   }
-  body.posture(1, posture_wanted, posture_weight);
+  body.posture(posture_wanted, posture_weight);
 }
 
 void Walker::Impl::add_tasks(const State& state, const Vec3<>& pressure, double dt) {
@@ -296,8 +322,8 @@ void Walker::Impl::add_tasks(const State& state, const Vec3<>& pressure, double 
   const GroundPoint ground = options.ground(c.com.x, c.com.y);
   const double rise = -(ground.normal.x * c.com_velocity.x + ground.normal.y * c.com_velocity.y) / ground.normal.z;
   const double az = 60 * (ground.height + com_height - c.com.z) + 15 * (rise - c.com_velocity.z);
-  body.com(1, {w2 * (c.com.x - pressure.x), w2 * (c.com.y - pressure.y), az}, {1000, 1000, 300});
-  body.angular_momentum(1, {-2 * c.h.t.x, -2 * c.h.t.y, -2 * c.h.t.z}, {0.01, 0.01, 0.01});
+  body.com({w2 * (c.com.x - pressure.x), w2 * (c.com.y - pressure.y), az}, {1000, 1000, 300});
+  body.angular_momentum({-2 * c.h.t.x, -2 * c.h.t.y, -2 * c.h.t.z}, {0.01, 0.01, 0.01});
   yaw = approach(yaw, next_heading, 0, 0.3, dt);
   add_swing_task();
   add_upright(biped.pelvis, 2);
@@ -346,7 +372,7 @@ const Eigen::VectorXd& Walker::control(double time, double dt, const State& stat
   }
   if (s.phase == WalkPhase::kSingle) {
     const double left = m.timing.single - (time - m.begin);
-    m.choose_foothold(std::max(left, 0.0), xi);
+    if (left > kDecided || m.begin == time) m.choose_foothold(std::max(left, 0.0), xi);
     m.move_swing(left, dt);
   }
   Vec3<> pressure = m.wanted_pressure(time, xi);

@@ -4,42 +4,27 @@
 #include <cmath>
 #include <string>
 
-#include "ik/hierarchy.h"
 #include "kansetsu/base/error.h"
 #include "kansetsu/dynamics/dynamics.h"
 #include "kansetsu/kinematics/jacobian.h"
 #include "kansetsu/spatial/eigen.h"
+#include "motion/qp.h"
 
 namespace kansetsu {
 namespace {
 
-constexpr int kMostLevels = 3;
 constexpr int kRowsPerSupport = 11;  // force along the normal, 4 of friction, 4 of pressure, 2 of spin
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Matrix6X = Eigen::Matrix<double, 6, Eigen::Dynamic>;
 
-/// Rows of one priority, filled from the top.
-struct LevelRows {
-  Rows A;
-  Eigen::VectorXd b;
-  int count = 0;
-
-  void resize(int rows, int columns) {
-    A = Rows::Zero(rows, columns);
-    b = Eigen::VectorXd::Zero(rows);
+std::vector<int> limited_coordinates(const Model& model, const WholeBodyOptions& options) {
+  std::vector<int> found;
+  for (int i = model.base() == Base::kFree ? 6 : 0; i < model.nv(); ++i) {
+    if (options.effort_limits && std::isfinite(model.effort_limit()[i])) found.push_back(i);
   }
-  int add(double wanted) {
-    if (count == A.rows()) {
-      A.conservativeResize(2 * count + 8, Eigen::NoChange);
-      b.conservativeResize(2 * count + 8);
-    }
-    A.row(count).setZero();
-    b[count] = wanted;
-    return count++;
-  }
-};
+  return found;
+}
 
 }  // namespace
 
@@ -65,12 +50,11 @@ struct WholeBody::Impl {
   };
   std::vector<Support> supports;
   int support_count = 0;
-  LevelRows exact, levels[kMostLevels + 1];  ///< the last one: small forces and accelerations
-  Rows C;
+  QpRows exact, cost;
+  RowMatrix C;
   Eigen::VectorXd c_lower, c_upper, lower, upper, x;
   std::vector<int> limited;  ///< coordinates with an effort limit
-  ik::Hierarchy solver;
-  int capacity_rows;
+  Qp solver;
   WholeBodyResult result;
 
   Impl(const Model& m, const WholeBodyOptions& o, int most)
@@ -89,45 +73,28 @@ struct WholeBody::Impl {
         zero(Eigen::VectorXd::Zero(nv)),
         J(6, nv),
         supports(size_t(most)),
-        solver(ik::Hierarchy::Capacity{1, 1, 1}),
-        capacity_rows(0) {
+        limited(limited_coordinates(m, o)),
+        solver(unknowns(most), base + 6 * most, kRowsPerSupport * most + int(limited.size())) {
     const int n = unknowns(most);
     for (Support& s : supports) s.J.resize(6, nv);
     exact.resize(base + 6 * most, n);
-    for (LevelRows& level : levels) level.resize(2 * nv + 24 + 6 * most, n);
-    for (int i = base; i < nv; ++i) {
-      if (options.effort_limits && std::isfinite(model.effort_limit()[i])) limited.push_back(i);
-    }
+    cost.resize(2 * nv + 48 + 6 * most, n);
     const int inequalities = kRowsPerSupport * most + int(limited.size());
-    C = Rows::Zero(inequalities, n);
+    C = RowMatrix::Zero(inequalities, n);
     c_lower.resize(inequalities), c_upper.resize(inequalities);
     lower = Eigen::VectorXd::Constant(n, -kInf);
     upper = Eigen::VectorXd::Constant(n, kInf);
     x = Eigen::VectorXd::Zero(n);
     result.vdot = result.tau = zero;
     result.wrenches.reserve(size_t(most)), result.pressure.reserve(size_t(most));
-    reserve_solver();
   }
 
   int unknowns(int count) const { return nv + 6 * count; }
-  void reserve_solver() {
-    int rows = int(exact.A.rows());
-    for (const LevelRows& level : levels) rows = std::max(rows, int(level.A.rows()));
-    if (rows <= capacity_rows) return;
-    capacity_rows = rows;
-    solver = ik::Hierarchy({unknowns(most_supports), rows, int(C.rows())});
-  }
-  LevelRows& level(int number) {
-    if (number < 1 || number > kMostLevels) {
-      throw Error("WholeBody: level " + std::to_string(number) + " is not between 1 and " + std::to_string(kMostLevels));
-    }
-    return levels[number - 1];
-  }
   /// scale·J_row·v̇ = wanted
-  void add_row(LevelRows& rows, const Matrix6X& jacobian, int row, double scale, double wanted, double weight) const {
+  void add_row(const Matrix6X& jacobian, int row, double scale, double wanted, double weight) {
     if (!(weight > 0)) return;
     const double s = std::sqrt(weight);
-    rows.A.row(rows.add(s * wanted)).head(nv) = s * scale * jacobian.row(row);
+    cost.A.row(cost.add(s * wanted)).head(nv) = s * scale * jacobian.row(row);
   }
 
   void add_equations_of_motion();
@@ -157,7 +124,7 @@ void WholeBody::begin(const State& state) {
   bias(m.model, m.state, m.work, m.c);
   m.support_count = 0;
   m.exact.count = 0;
-  for (LevelRows& level : m.levels) level.count = 0;
+  m.cost.count = 0;
 }
 
 void WholeBody::support(const Sole& sole, const SupportLimits& limits, const Motion<>& A_S) {
@@ -167,51 +134,57 @@ void WholeBody::support(const Sole& sole, const SupportLimits& limits, const Mot
   }
   Impl::Support& s = m.supports[size_t(m.support_count++)];
   s.sole = sole, s.limits = limits;
-  const FrameMotion motion = frame_motion(m.motions, sole.link, sole.X_LS);
+  if (limits.pivots) {
+    s.sole.X_LS = s.sole.X_LS * Transform<>{.p = {sole.half_length, 0, 0}};
+    s.sole.half_length = 0;
+  }
+  const FrameMotion motion = frame_motion(m.motions, sole.link, s.sole.X_LS);
   s.X_WS = motion.X_WF;
-  jacobian(m.model, m.state.q, sole.link, sole.X_LS, JacobianAxes::kLocal, m.work, s.J);
+  jacobian(m.model, m.state.q, sole.link, s.sole.X_LS, JacobianAxes::kLocal, m.work, s.J);
   const Motion<> drift{transpose_times(s.X_WS.R, motion.A.w), transpose_times(s.X_WS.R, motion.A.v)};
   const Vector6d wanted = to_eigen(A_S) - to_eigen(drift);
-  for (int k = 0; k < 6; ++k) m.exact.A.row(m.exact.add(wanted[k])).head(m.nv) = s.J.row(k);
+  for (int k = 0; k < 6; ++k) {
+    if (k == 1 && limits.pivots) {  // no moment about the edge, and no say about the turn
+      m.exact.A(m.exact.add(0), m.nv + 6 * (m.support_count - 1) + 1) = 1;
+      continue;
+    }
+    m.exact.A.row(m.exact.add(wanted[k])).head(m.nv) = s.J.row(k);
+  }
 }
 
-void WholeBody::link(int level, LinkId link, const Transform<>& X_LF, const Motion<>& A, const Motion<>& weight) {
+void WholeBody::link(LinkId link, const Transform<>& X_LF, const Motion<>& A, const Motion<>& weight) {
   Impl& m = *impl_;
-  LevelRows& rows = m.level(level);
   jacobian(m.model, m.state.q, link, X_LF, JacobianAxes::kLocalWorldAligned, m.work, m.J);
   const Motion<> drift = frame_motion(m.motions, link, X_LF).A;
   const Vector6d wanted = to_eigen(A) - to_eigen(drift), w = to_eigen(weight);
-  for (int k = 0; k < 6; ++k) m.add_row(rows, m.J, k, 1, wanted[k], w[k]);
+  for (int k = 0; k < 6; ++k) m.add_row(m.J, k, 1, wanted[k], w[k]);
 }
 
-void WholeBody::com(int level, const Vec3<>& a, const Vec3<>& weight) {
+void WholeBody::com(const Vec3<>& a, const Vec3<>& weight) {
   Impl& m = *impl_;
-  LevelRows& rows = m.level(level);
   const double inverse = 1 / m.momentum.mass;
   const Eigen::Vector3d w = to_eigen(weight);
   const Eigen::Vector3d wanted = to_eigen(a) - inverse * (m.momentum.A_dot.bottomRows<3>() * m.state.v);
-  for (int k = 0; k < 3; ++k) m.add_row(rows, m.momentum.A, 3 + k, inverse, wanted[k], w[k]);
+  for (int k = 0; k < 3; ++k) m.add_row(m.momentum.A, 3 + k, inverse, wanted[k], w[k]);
 }
 
-void WholeBody::angular_momentum(int level, const Vec3<>& rate, const Vec3<>& weight) {
+void WholeBody::angular_momentum(const Vec3<>& rate, const Vec3<>& weight) {
   Impl& m = *impl_;
-  LevelRows& rows = m.level(level);
   const Eigen::Vector3d w = to_eigen(weight);
   const Eigen::Vector3d wanted = to_eigen(rate) - m.momentum.A_dot.topRows<3>() * m.state.v;
-  for (int k = 0; k < 3; ++k) m.add_row(rows, m.momentum.A, k, 1, wanted[k], w[k]);
+  for (int k = 0; k < 3; ++k) m.add_row(m.momentum.A, k, 1, wanted[k], w[k]);
 }
 
-void WholeBody::posture(int level, const VectorRef& vdot, const VectorRef& weight) {
+void WholeBody::posture(const VectorRef& vdot, const VectorRef& weight) {
   Impl& m = *impl_;
   if (vdot.size() != m.nv || weight.size() != m.nv) {
     throw Error("WholeBody::posture: " + std::to_string(vdot.size()) + " accelerations and " +
                 std::to_string(weight.size()) + " weights, the model has nv = " + std::to_string(m.nv));
   }
-  LevelRows& rows = m.level(level);
   for (int i = 0; i < m.nv; ++i) {
     if (!(weight[i] > 0)) continue;
     const double s = std::sqrt(weight[i]);
-    rows.A(rows.add(s * vdot[i]), i) = s;
+    m.cost.A(m.cost.add(s * vdot[i]), i) = s;
   }
 }
 
@@ -239,7 +212,7 @@ void WholeBody::Impl::add_inequalities() {
     const double x_reach = std::max(support.sole.half_length - support.limits.inset, 0.0);
     const double y_reach = std::max(support.sole.half_width - support.limits.inset, 0.0);
     // A sole that spins in place slides at all its points: their mean distance from its middle is its arm, at least.
-    const double spin = 0.5 * mu * std::sqrt(x_reach * y_reach);
+    const double spin = 0.5 * mu * std::max(std::sqrt(x_reach * y_reach), 0.5 * y_reach);
     C(row, fz) = 1;
     c_lower[row] = support.limits.least / unit;
     c_upper[row++] = std::max(support.limits.most, support.limits.least) / unit;
@@ -248,6 +221,10 @@ void WholeBody::Impl::add_inequalities() {
       double ratio;
     } bounds[] = {{fx, mu}, {fy, mu}, {ty, x_reach}, {tx, y_reach}, {tz, spin}};
     for (const auto& [column, ratio] : bounds) {
+      if (column == ty && support.limits.pivots) {
+        row += 2;  // 0 ≥ 0
+        continue;
+      }
       for (const double sign : {1.0, -1.0}) {
         C(row, fz) = ratio;
         C(row++, column) = sign;
@@ -282,14 +259,13 @@ void WholeBody::Impl::add_limits() {
 
 /// Where tasks leave forces or accelerations free, small ones.
 void WholeBody::Impl::add_regularisation() {
-  LevelRows& rows = levels[kMostLevels];
   const double force = std::sqrt(options.force_weight), motion = std::sqrt(options.motion_weight);
-  for (int i = 0; i < nv; ++i) rows.A(rows.add(0), i) = motion;
+  for (int i = 0; i < nv; ++i) cost.A(cost.add(0), i) = motion;
   for (int s = 0; s < support_count; ++s) {
     const Support& support = supports[size_t(s)];
     // A moment of f·reach weighs as much as f.
     const double arm = 1 / std::max(0.5 * (support.sole.half_length + support.sole.half_width), 1e-3);
-    for (int k = 0; k < 6; ++k) rows.A(rows.add(0), nv + 6 * s + k) = k < 3 ? force * arm : force;
+    for (int k = 0; k < 6; ++k) cost.A(cost.add(0), nv + 6 * s + k) = k < 3 ? force * arm : force;
   }
 }
 
@@ -317,28 +293,14 @@ const WholeBodyResult& WholeBody::solve() {
   m.add_inequalities();
   m.add_limits();
   m.add_regularisation();
-  m.reserve_solver();
-  ik::Level levels[kMostLevels + 2];
-  int count = 0;
-  const auto take = [&](const LevelRows& rows) {
-    if (rows.count > 0) levels[count++] = {{rows.A.data(), rows.count, int(rows.A.cols())}, rows.b.data(), 0};
-  };
-  take(m.exact);
-  for (const LevelRows& level : m.levels) take(level);
-  const ik::HierarchyProblem problem{
-      .unknowns = m.unknowns(m.support_count),
-      .levels = levels,
-      .level_count = count,
-      .lower = m.lower.data(),
-      .upper = m.upper.data(),
-      .C = {m.C.data(), kRowsPerSupport * m.support_count + int(m.limited.size()), int(m.C.cols())},
-      .c_lower = m.c_lower.data(),
-      .c_upper = m.c_upper.data()};
-  const ik::HierarchyReport report = m.solver.solve(problem, m.x.data());
+  const QpReport report =
+      m.solver.solve(m.unknowns(m.support_count), m.cost, m.exact, m.lower, m.upper, m.C,
+                     kRowsPerSupport * m.support_count + int(m.limited.size()), m.c_lower, m.c_upper, m.x);
   m.result.changes = report.changes;
-  m.result.status = report.status == ik::HierarchyStatus::kSolved       ? WholeBodyResult::Status::kSolved
-                    : report.status == ik::HierarchyStatus::kInfeasible ? WholeBodyResult::Status::kInfeasible
-                                                                        : WholeBodyResult::Status::kNotConverged;
+  m.result.given_up = report.given_up;
+  m.result.status = !report.converged     ? WholeBodyResult::Status::kNotConverged
+                    : report.given_up > 0 ? WholeBodyResult::Status::kInfeasible
+                                          : WholeBodyResult::Status::kSolved;
   m.read_solution();
   return m.result;
 }

@@ -19,12 +19,12 @@ Ground flat_ground();
 Ground slope(double angle);
 
 struct WalkOptions {
-  double speed = 0.8;  ///< [m/s]
-  double turn = 0;     ///< [rad/s], to the left
-  double distance = std::numeric_limits<double>::infinity();  ///< [m] along the way; then it stops and stands
+  double speed = 0.8;                                           ///< [m/s]
+  double turn = 0;                                              ///< [rad/s], to the left
+  double distance = std::numeric_limits<double>::infinity();    ///< [m] along the way; then it stops and stands
   double turn_until = std::numeric_limits<double>::infinity();  ///< [rad] of heading at which it goes straight on
-  double step_time = 0;    ///< [s]; 0: by the speed
-  double step_width = 0;   ///< [m] between the middles of the soles; 0: as it stands
+  double step_time = 0;                                         ///< [s]; 0: by the speed
+  double step_width = 0;    ///< [m] between the middles of the soles; 0: as it stands
   double clearance = 0.05;  ///< [m] of a swinging foot
   double friction = 0.6;    ///< that it relies on
   Ground ground = flat_ground();
@@ -42,17 +42,17 @@ const char* to_string(WalkPhase phase);
 struct WalkStatus {
   WalkPhase phase = WalkPhase::kStanding;
   bool stance_left = true;
-  int steps = 0;              ///< footholds taken
-  double heading = 0;         ///< [rad]
-  double walked = 0;          ///< [m] of strides
-  Vec3<> com{}, capture{};    ///< capture point on the ground
-  Vec3<> pressure{};          ///< where it wants the ground to push
-  Vec3<> foothold{};          ///< middle of the next sole
-  double capture_error = 0;   ///< [m] of the capture point from its plan
-  bool done = false;          ///< the distance is walked, it stands
+  int steps = 0;             ///< footholds taken
+  double heading = 0;        ///< [rad]
+  double walked = 0;         ///< [m] of strides
+  Vec3<> com{}, capture{};   ///< capture point on the ground
+  Vec3<> pressure{};         ///< where it wants the ground to push
+  Vec3<> foothold{};         ///< middle of the next sole
+  double capture_error = 0;  ///< [m] of the capture point from its plan
+  bool done = false;         ///< the distance is walked, it stands
   bool fallen = false;
-  std::string cause{};        ///< of the fall
-  int infeasible = 0;         ///< problems of whole-body control that could not be met
+  std::string cause{};  ///< of the fall
+  int infeasible = 0;   ///< problems of whole-body control that could not be met
 };
 
 class Walker {

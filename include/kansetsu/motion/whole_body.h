@@ -21,11 +21,12 @@ struct SupportLimits {
   double friction = 0.6;          ///< μ; forces stay in a pyramid inside the cone
   double least = 0, most = 1e30;  ///< of the force along the normal [N]
   double inset = 0;               ///< [m] how far from the rim the centre of pressure stays
+  bool pivots = false;  ///< turns freely about its front edge, and pushes there: a heel that has left the ground
 };
 
 struct WholeBodyOptions {
-  double force_weight = 1;   ///< on squares of support forces, in units of a tenth of the weight, after all tasks
-  double motion_weight = 1;  ///< on squares of v̇, after all tasks
+  double force_weight = 1e-3;   ///< on squares of support forces, in units of a tenth of the weight
+  double motion_weight = 1e-4;  ///< on squares of v̇, beside those of the tasks
   double limit_rate = 30;       ///< [1/s] how fast a joint may run towards its end
   bool position_limits = true, effort_limits = true;
 };
@@ -33,18 +34,19 @@ struct WholeBodyOptions {
 struct WholeBodyResult {
   enum class Status {
     kSolved,
-    kInfeasible,    ///< limits contradict the supports; broken as little as possible
+    kInfeasible,    ///< some limits contradict the supports and were given up
     kNotConverged,  ///< limits hold, tasks may not be served as well as they could
   } status = Status::kSolved;
   Eigen::VectorXd vdot, tau;      ///< the entries of tau for a free base are zero
   std::vector<Force<>> wrenches;  ///< of each support on its link, at the sole's origin, in the sole's axes
-  std::vector<Vec3<>> pressure;   ///< centre of pressure of each support, in the world; its origin where it carries nothing
-  int changes = 0;                ///< of the active set
+  std::vector<Vec3<>>
+      pressure;      ///< centre of pressure of each support, in the world; its origin where it carries nothing
+  int changes = 0;   ///< of the active set
+  int given_up = 0;  ///< limits
 };
 
-/// A problem is put together for each state: begin(), supports, tasks by priority, solve(). First of all the equations of
-/// motion and the supports hold, exactly; then each level as well as those before it allow (least squares with weights); what
-/// they leave open goes to small forces and accelerations.
+/// A problem is put together for each state: begin(), supports, tasks, solve(). The equations of motion and the supports hold
+/// exactly, forces stay in their limits, and the tasks are served as well as that allows, by the weights.
 /// Nothing is allocated between begin() and the end of solve() once a problem of the same size has been solved.
 class WholeBody {
  public:
@@ -63,11 +65,10 @@ class WholeBody {
   void support(const Sole& sole, const SupportLimits& limits = {}, const Motion<>& A_S = {});
 
   // Tasks: wanted accelerations, world axes; weights on the squares of what is missing, zero: of no concern.
-  // Levels count from 1; at most 3.
-  void link(int level, LinkId link, const Transform<>& X_LF, const Motion<>& A, const Motion<>& weight);
-  void com(int level, const Vec3<>& a, const Vec3<>& weight);
-  void angular_momentum(int level, const Vec3<>& rate, const Vec3<>& weight);
-  void posture(int level, const VectorRef& vdot, const VectorRef& weight);
+  void link(LinkId link, const Transform<>& X_LF, const Motion<>& A, const Motion<>& weight);
+  void com(const Vec3<>& a, const Vec3<>& weight);
+  void angular_momentum(const Vec3<>& rate, const Vec3<>& weight);
+  void posture(const VectorRef& vdot, const VectorRef& weight);
 
   const WholeBodyResult& solve();
 

@@ -52,8 +52,8 @@ TEST_CASE("whole body: equations of motion and supports hold exactly, forces sta
   for (const double push : {0.0, 1.0, 4.0, 12.0}) {  // [m/s²] forwards: beyond 0.6/√2·g the pyramid holds it back
     control.begin(state);
     for (const Sole& s : soles) control.support(s, {.friction = 0.6});
-    control.com(1, {push, 0, 0}, {1, 1, 1});
-    control.posture(2, Eigen::VectorXd::Zero(model.nv()), Eigen::VectorXd::Ones(model.nv()));
+    control.com({push, 0, 0}, {1e3, 1e3, 1e3});
+    control.posture(Eigen::VectorXd::Zero(model.nv()), Eigen::VectorXd::Constant(model.nv(), 1e-3));
     const WholeBodyResult& result = control.solve();
     CHECK(result.status == WholeBodyResult::Status::kSolved);
     CHECK(result.tau.head<6>().norm() == 0);
@@ -71,28 +71,9 @@ TEST_CASE("whole body: equations of motion and supports hold exactly, forces sta
       CHECK(std::abs(F.t.y) <= 0.095 * F.f.z + 1e-6);
       CHECK(std::abs(F.t.x) <= 0.06 * F.f.z + 1e-6);
     }
-    if (push < 2) CHECK(std::abs(sum.x / model.mass() - push) < 1e-8);  // the solver's ε leaves 1e-9 of a row
-    if (push < 2) CHECK(std::abs(sum.z / weight - 1) < 1e-8);
+    if (push < 2) CHECK(std::abs(sum.x / model.mass() - push) < 1e-3);  // the posture's weight is 1e-6 of the wish's
+    if (push < 2) CHECK(std::abs(sum.z / weight - 1) < 1e-4);
   }
-}
-
-TEST_CASE("whole body: a lower level does not disturb a higher one") {
-  const Model model = human28();
-  const State state = crouching(model);
-  WholeBody control(model);
-  const auto com_acceleration = [&](bool with_lower_level) {
-    control.begin(state);
-    for (const char* foot : {"FootL", "FootR"}) control.support(sole(model, foot));
-    control.com(1, {0.3, 0.1, 0.5}, {1, 1, 1});
-    if (with_lower_level) {
-      control.link(2, model.link_id("UpperBody"), {}, {{0, 5, 0}, {2, 2, 2}}, {{1, 1, 1}, {1, 1, 1}});
-    }
-    const WholeBodyResult& result = control.solve();
-    const Centroidal& c = control.centroidal();
-    return Eigen::Vector3d((c.A.bottomRows<3>() * result.vdot + c.A_dot.bottomRows<3>() * state.v) / c.mass);
-  };
-  CHECK((com_acceleration(true) - Eigen::Vector3d(0.3, 0.1, 0.5)).norm() < 1e-8);
-  CHECK((com_acceleration(false) - Eigen::Vector3d(0.3, 0.1, 0.5)).norm() < 1e-2);
 }
 
 TEST_CASE("whole body: joints stay within their limits, however hard the posture pulls") {
@@ -107,7 +88,7 @@ TEST_CASE("whole body: joints stay within their limits, however hard the posture
     for (const char* foot : {"FootL", "FootR"}) control.support(sole(model, foot));
     Eigen::VectorXd vdot = -20 * state.v;
     vdot[elbow.v] = 100;
-    control.posture(1, vdot, Eigen::VectorXd::Ones(model.nv()));
+    control.posture(vdot, Eigen::VectorXd::Ones(model.nv()));
     state.v += h * control.solve().vdot;
     state.q = integrate(model, state.q, h * state.v);
     REQUIRE(state.q[elbow.q] <= model.upper_position()[elbow.q]);
@@ -128,21 +109,20 @@ TEST_CASE("whole body: effort limits bind the torques, misuse is an error, nothi
   const auto solve = [&]() -> const WholeBodyResult& {
     control.begin(state);
     for (const char* foot : {"FootL", "FootR"}) control.support(sole(model, foot));
-    control.com(1, {0, 0, 0}, {1, 1, 1});
-    control.posture(2, Eigen::VectorXd::Zero(model.nv()), Eigen::VectorXd::Ones(model.nv()));
+    control.com({0, 0, 0}, {1, 1, 1});
+    control.posture(Eigen::VectorXd::Zero(model.nv()), Eigen::VectorXd::Ones(model.nv()));
     return control.solve();
   };
   CHECK(std::abs(solve().tau[knee]) <= 30 + 1e-6);
-  CHECK_THROWS_AS(control.com(4, {}, {1, 1, 1}), Error);
-  CHECK_THROWS_AS(control.posture(1, Eigen::VectorXd::Zero(3), Eigen::VectorXd::Zero(3)), Error);
+  CHECK_THROWS_AS(control.posture(Eigen::VectorXd::Zero(3), Eigen::VectorXd::Zero(3)), Error);
 
   const Eigen::VectorXd none = Eigen::VectorXd::Zero(model.nv()), one = Eigen::VectorXd::Ones(model.nv());
   const Sole left = sole(model, "FootL"), right = sole(model, "FootR");
   const std::size_t allocations = test::allocations_in([&] {
     control.begin(state);
     control.support(left), control.support(right);
-    control.com(1, {0, 0, 0}, {1, 1, 1});
-    control.posture(2, none, one);
+    control.com({0, 0, 0}, {1, 1, 1});
+    control.posture(none, one);
     control.solve();
   });
   CHECK(allocations == 0);
