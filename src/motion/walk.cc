@@ -18,6 +18,8 @@ constexpr double kStrideChange = 0.14;  // [m] from one step to the next
 constexpr double kSharedPart = 0.2;     // of a step
 constexpr double kHeelOff = 0.5;        // of the time on both feet
 constexpr double kCaptureGain = 4;      // [1/s] at which the pressure corrects the capture point
+constexpr double kArrived = 0.04;       // [m] from where it is to go
+constexpr double kBackOnTheWay = 0.4;   // [rad] of heading per metre beside the way
 constexpr double kDecided = 0.08;       // [s] before landing a foothold changes no more
 constexpr double kInset = 0.008;        // [m] of the centre of pressure from a sole's rim
 constexpr double kReach = 0.97;         // of a leg that is used
@@ -42,14 +44,6 @@ Vec3<> flat(const Vec3<>& p) { return {p.x, p.y, 0}; }
 
 }  // namespace
 
-Ground flat_ground() {
-  return [](double, double) { return GroundPoint{}; };
-}
-Ground slope(double angle) {
-  const double rise = std::tan(angle), s = std::sin(angle), c = std::cos(angle);
-  return [=](double x, double) { return GroundPoint{rise * x, {-s, 0, c}}; };
-}
-
 const char* to_string(WalkPhase phase) {
   constexpr const char* kNames[] = {"standing", "single support", "double support", "stopping"};
   return kNames[int(phase)];
@@ -71,7 +65,10 @@ struct Walker::Impl {
   double begin = 0;                    ///< [s] of the phase
   double stride = 0, next_stride = 0;  ///< [m] of this step and the one after it
   double heading = 0, next_heading = 0;
-  Vec3<> leaning{};  ///< capture point when it began to stand
+  double way = 0;       ///< [rad] heading of the way
+  Vec3<> on_the_way{};  ///< where it should be
+  double aside = 0;     ///< [m] to the left of it
+  Vec3<> leaning{};     ///< capture point when it began to stand
   Vec3<> foothold{};
   Transform<> lifted{};  ///< of the swinging sole when it left the ground
   Course x, y, z, turn;  ///< of the swinging sole; turn: part of the way from `lifted` to flat on the ground
@@ -119,13 +116,13 @@ struct Walker::Impl {
   double speed_stride() const { return options.speed * timing.total(); }
   /// Where ξ shall be ahead of a foot when a step on it begins.
   Vec3<> offset(bool stance_left, double ahead, double at_heading) const {
-    const double aside = capture.offset_aside(timing, stance_left ? -width : width);
-    return turned(at_heading) * Vec3<>{capture.offset_ahead(timing, ahead), aside, 0};
+    const double sideways = capture.offset_aside(timing, stance_left ? -width : width);
+    return turned(at_heading) * Vec3<>{capture.offset_ahead(timing, ahead), sideways, 0};
   }
   FrameMotion sole(bool left) const { return body.motion(biped.sole(left).link, biped.sole(left).X_LS); }
 
   void begin_step(double time, bool stance_left);
-  void plan_after_touch(double time);
+  void land(double time);
   void choose_foothold(double left, const Vec3<>& xi);
   void move_swing(double left, double dt);
   Vec3<> wanted_pressure(double time, const Vec3<>& xi);
@@ -156,8 +153,7 @@ State Walker::start() const {
   Transform<> soles[2];
   for (const bool left : {true, false}) {
     const double y = (left ? 0.5 : -0.5) * m.width;
-    const GroundPoint g = m.options.ground(0, y);
-    soles[left ? 0 : 1] = {on_ground(g.normal, 0), {0, y, g.height}};
+    soles[left ? 0 : 1] = {on_ground(m.options.terrain.normal(), 0), {0, y, m.options.terrain.height(0)}};
   }
   const auto q = stand_on(m.model, m.biped, soles[0], soles[1], m.biped.pelvis_height, m.biped.posture);
   if (!q) throw Error("Walker::start: the figure cannot stand on this ground");
@@ -170,20 +166,33 @@ void Walker::Impl::begin_step(double time, bool stance_left) {
   status.phase = WalkPhase::kSingle;
   status.stance_left = stance_left;
   begin = time;
-  const double left = options.distance - status.walked;
   stride = next_stride;
   heading = next_heading;
-  const double most = last_step || left < 0.5 * speed_stride() ? 0 : speed_stride();
-  next_stride = std::clamp(most, stride - kStrideChange, stride + kStrideChange);
-  last_step = most == 0 && next_stride == 0 && std::isfinite(options.distance);
-  const double turn_left = options.turn_until - std::abs(heading);
-  const double turn_now =
-      std::clamp(options.turn * timing.total(), -std::max(turn_left, 0.0), std::max(turn_left, 0.0));
-  next_heading = heading + turn_now;
+  // A stride s can be brought down to nothing, a little less each step, within s²/2Δ + s/2.
+  const double left = std::max(options.distance - status.walked - stride, 0.0);
+  const double braked = kStrideChange * (std::sqrt(0.25 + 2 * left / kStrideChange) - 0.5);
+  next_stride = std::clamp(std::min(speed_stride(), braked), stride - kStrideChange, stride + kStrideChange);
+  last_step = left < kArrived && next_stride < kArrived;
+  const double turn_left = std::max(options.turn_until - std::abs(way), 0.0);
+  way += std::clamp(options.turn * timing.total(), -turn_left, turn_left);
+  next_heading = way + std::clamp(-kBackOnTheWay * aside, -0.1, 0.1);
   const FrameMotion swinging = sole(!stance_left);
   lifted = swinging.X_WF;
   x = {lifted.p.x, swinging.V.v.x, 0}, y = {lifted.p.y, swinging.V.v.y, 0}, z = {lifted.p.z, swinging.V.v.z, 0};
   turn = {};
+}
+
+/// The swinging foot has touched: the ground pushes on both.
+void Walker::Impl::land(double time) {
+  status.phase = WalkPhase::kShared;
+  begin = time;
+  ++status.steps;
+  const Vec3<> from = flat(sole(status.stance_left).X_WF.p), to = flat(sole(!status.stance_left).X_WF.p);
+  const Vec3<> ahead = turned(way).column_x(), left{-ahead.y, ahead.x, 0};
+  const double advance = dot(ahead, to - from);
+  status.walked += advance;
+  on_the_way = on_the_way + advance * ahead;
+  aside = dot(left, 0.5 * (from + to) - on_the_way);
 }
 
 void Walker::Impl::choose_foothold(double left, const Vec3<>& xi) {
@@ -199,7 +208,8 @@ void Walker::Impl::choose_foothold(double left, const Vec3<>& xi) {
   d.x = std::clamp(d.x, -0.35, 0.7);
   d.y = side * std::clamp(side * d.y, 0.75 * width, 0.45);
   const Vec3<> p = flat(stance) + R * Vec3<>{d.x, d.y, 0};
-  foothold = {p.x, p.y, options.ground(p.x, p.y).height};
+  const double x_on = options.terrain.foothold(p.x, biped.sole(!stance_left).half_length);
+  foothold = {x_on, p.y, options.terrain.height(x_on)};
 }
 
 void Walker::Impl::move_swing(double left, double dt) {
@@ -264,7 +274,7 @@ void Walker::Impl::add_supports(double time) {
     }
     // What is left of its motion dies down; a tilted sole turns onto the ground.
     const FrameMotion motion = sole(left);
-    const Vec3<> normal = options.ground(motion.X_WF.p.x, motion.X_WF.p.y).normal;
+    const Vec3<> normal = options.terrain.normal();
     const Vec3<> tilt = limits.pivots ? Vec3<>{} : cross(motion.X_WF.R.column_z(), normal);
     constexpr double kDamping = 40, kStiffness = 400;
     const Vec3<> edge = motion.X_WF.R * Vec3<>{limits.pivots ? biped.sole(left).half_length : 0, 0, 0};
@@ -278,15 +288,14 @@ void Walker::Impl::add_swing_task() {
   if (status.phase != WalkPhase::kSingle) return;
   const bool left = !status.stance_left;
   const FrameMotion motion = sole(left);
-  const GroundPoint ground = options.ground(foothold.x, foothold.y);
-  const Mat3<> landing = on_ground(ground.normal, next_heading);
-  const Vec3<> way = log_rotation(times_transpose(landing, lifted.R));  // in world axes
-  const Mat3<> R = exp_rotation(turn.p * way) * lifted.R;
+  const Mat3<> landing = on_ground(options.terrain.normal(), next_heading);
+  const Vec3<> rotation = log_rotation(times_transpose(landing, lifted.R));  // in world axes
+  const Mat3<> R = exp_rotation(turn.p * rotation) * lifted.R;
   constexpr double kStiffness = 900, kDamping = 60;
   const Vec3<> error{x.p - motion.X_WF.p.x, y.p - motion.X_WF.p.y, z.p - motion.X_WF.p.z};
   const Vec3<> velocity{x.v, y.v, z.v}, acceleration{x.a, y.a, z.a};
   const Vec3<> turn_error = log_rotation(times_transpose(R, motion.X_WF.R));
-  const Motion<> A{turn.a * way + kStiffness * turn_error + kDamping * (turn.v * way - motion.V.w),
+  const Motion<> A{turn.a * rotation + kStiffness * turn_error + kDamping * (turn.v * rotation - motion.V.w),
                    acceleration + kStiffness * error + kDamping * (velocity - motion.V.v)};
   body.link(biped.sole(left).link, biped.sole(left).X_LS, A, {{3, 3, 3}, {100, 100, 100}});
 }
@@ -319,9 +328,9 @@ void Walker::Impl::add_posture(const State& state) {
 void Walker::Impl::add_tasks(const State& state, const Vec3<>& pressure, double dt) {
   const Centroidal& c = body.centroidal();
   const double w2 = capture.omega() * capture.omega();
-  const GroundPoint ground = options.ground(c.com.x, c.com.y);
-  const double rise = -(ground.normal.x * c.com_velocity.x + ground.normal.y * c.com_velocity.y) / ground.normal.z;
-  const double az = 60 * (ground.height + com_height - c.com.z) + 15 * (rise - c.com_velocity.z);
+  const double ground = options.terrain.even_height(c.com.x);
+  const double rise = options.terrain.even_grade(c.com.x) * c.com_velocity.x;
+  const double az = 60 * (ground + com_height - c.com.z) + 15 * (rise - c.com_velocity.z);
   body.com({w2 * (c.com.x - pressure.x), w2 * (c.com.y - pressure.y), az}, {1000, 1000, 300});
   body.angular_momentum({-2 * c.h.t.x, -2 * c.h.t.y, -2 * c.h.t.z}, {0.01, 0.01, 0.01});
   yaw = approach(yaw, next_heading, 0, 0.3, dt);
@@ -333,7 +342,7 @@ void Walker::Impl::add_tasks(const State& state, const Vec3<>& pressure, double 
 
 void Walker::Impl::look_for_fall() {
   const Vec3<> com = body.centroidal().com;
-  const double height = com.z - options.ground(com.x, com.y).height;
+  const double height = com.z - options.terrain.even_height(com.x);
   if (height < 0.65 * com_height) {
     status.fallen = true;
     status.cause = "the centre of mass sank";
@@ -355,10 +364,7 @@ const Eigen::VectorXd& Walker::control(double time, double dt, const State& stat
   if (s.phase == WalkPhase::kStanding && t > kSettle && s.capture_error < 0.01) {
     m.begin_step(time, s.stance_left);
   } else if (s.phase == WalkPhase::kSingle && t > 0.6 * m.timing.single && swing_touches) {
-    s.phase = WalkPhase::kShared;
-    m.begin = time;
-    ++s.steps;
-    s.walked += m.stride;
+    m.land(time);
   } else if (s.phase == WalkPhase::kShared && t >= m.timing.shared) {
     if (m.last_step) {
       s.phase = WalkPhase::kStopping;

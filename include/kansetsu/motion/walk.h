@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <limits>
 
 #include "kansetsu/motion/biped.h"
@@ -8,15 +7,22 @@
 /// Walking: footholds by the capture point, torques by whole-body control. docs/theory/walking.md.
 namespace kansetsu {
 
-/// The ground below or above a point (x, y).
-struct GroundPoint {
-  double height = 0;
-  Vec3<> normal{0, 0, 1};
+/// Level ground, a plane that rises along x, or a stair along x.
+struct Terrain {
+  double slope = 0;          ///< [rad]
+  double stair_rise = 0;     ///< [m] of each step up, negative: down; 0: no stair
+  double stair_run = 0.4;    ///< [m] depth of a step
+  double stair_start = 1.5;  ///< [m] where the first one begins
+  int stair_count = 8;
+
+  double height(double x) const;
+  Vec3<> normal() const;
+  /// Height for the body, which goes evenly where the feet climb steps.
+  double even_height(double x) const;
+  double even_grade(double x) const;  ///< its slope
+  /// Moves the middle of a sole of this half length so that all of it is on one step.
+  double foothold(double x, double half_length) const;
 };
-using Ground = std::function<GroundPoint(double x, double y)>;
-Ground flat_ground();
-/// A plane through the origin that rises by `angle` [rad] along x.
-Ground slope(double angle);
 
 struct WalkOptions {
   double speed = 0.8;                                           ///< [m/s]
@@ -27,7 +33,7 @@ struct WalkOptions {
   double step_width = 0;    ///< [m] between the middles of the soles; 0: as it stands
   double clearance = 0.05;  ///< [m] of a swinging foot
   double friction = 0.6;    ///< that it relies on
-  Ground ground = flat_ground();
+  Terrain terrain{};
 };
 
 /// What the feet feel: all that the controller learns about the world besides its own state.
