@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "kansetsu/base/error.h"
+#include "kansetsu/kinematics/jacobian.h"
 #include "kansetsu/spatial/rotations.h"
 #include "motion/capture_point.h"
 #include "motion/swing.h"
@@ -21,9 +22,18 @@ constexpr double kCaptureGain = 4;      // [1/s] at which the pressure corrects 
 constexpr double kArrived = 0.04;       // [m] from where it is to go
 constexpr double kBackOnTheWay = 0.4;   // [rad] of heading per metre beside the way
 constexpr double kDecided = 0.08;       // [s] before landing a foothold changes no more
+constexpr double kMadness = 10;         // torques beyond this many weights times the height of the body
 constexpr double kInset = 0.008;        // [m] of the centre of pressure from a sole's rim
 constexpr double kReach = 0.97;         // of a leg that is used
-constexpr double kArmSwing = 0.9;       // [rad] per metre between the feet
+
+/// Arms clear of the body, swinging against the legs.
+struct ArmJoint {
+  std::string_view joint;
+  double bend;   ///< [rad] from the posture
+  double swing;  ///< [rad] per metre that the left foot is ahead of the right
+};
+constexpr ArmJoint kArms[] = {{"shoulderL_y", 0, 0.8},  {"shoulderR_y", 0, -0.8}, {"shoulderL_x", 0.2, 0},
+                              {"shoulderR_x", -0.2, 0}, {"elbowL_y", -0.3, 0},    {"elbowR_y", -0.3, 0}};
 
 Mat3<> turned(double yaw) { return rotation_z(std::sin(yaw), std::cos(yaw)); }
 
@@ -88,14 +98,7 @@ struct Walker::Impl {
     com_height = center_of_mass(model, biped.posture).z;
     capture = CapturePoint(std::sqrt(kGravity / com_height));
     tau = posture_wanted = Eigen::VectorXd::Zero(model.nv());
-    posture_weight = Eigen::VectorXd::Constant(model.nv(), 0.3);
-    posture_weight.head(6).setZero();
-    for (const Sole* sole : {&biped.left, &biped.right}) {
-      for (auto link = std::optional<LinkId>(sole->link); link && link->value() > 0; link = model.parent(*link)) {
-        const CoordinateRange r = model.coordinates(JointId{link->value() - 1});
-        posture_weight.segment(r.v, r.nv).setConstant(0.003);
-      }
-    }
+    weigh_posture();
     next_stride = std::min(0.5 * kStrideChange, speed_stride());
   }
 
@@ -112,6 +115,20 @@ struct Walker::Impl {
     if (!lower) throw Error("Walker: the figure cannot crouch for strides of this length");
     biped.posture = *lower;
     biped.pelvis_height = height;
+  }
+  /// Legs go where the feet need them; only their turn about the upright axis, which moves knees and not feet, is held.
+  void weigh_posture() {
+    posture_weight = Eigen::VectorXd::Constant(model.nv(), 0.3);
+    posture_weight.head(6).setZero();
+    Workspace work(model);
+    Eigen::Matrix<double, 6, Eigen::Dynamic> axes(6, model.nv());
+    joint_axes(model, neutral(model), work, axes);
+    for (const Sole* foot : {&biped.left, &biped.right}) {
+      for (auto link = std::optional<LinkId>(foot->link); link && link->value() > 0; link = model.parent(*link)) {
+        const CoordinateRange r = model.coordinates(JointId{link->value() - 1});
+        for (int i = r.v; i < r.v + r.nv; ++i) posture_weight[i] = std::abs(axes(2, i)) > 0.9 ? 0.1 : 0.003;
+      }
+    }
   }
   double speed_stride() const { return options.speed * timing.total(); }
   /// Where ξ shall be ahead of a foot when a step on it begins.
@@ -317,9 +334,9 @@ void Walker::Impl::add_posture(const State& state) {
     if (r.nq != 1) continue;
     double target = biped.posture[r.q];
     const std::string& name = model.joint(JointId{j}).name;
-    if (name == "shoulderL_y") target += kArmSwing * apart;
-    if (name == "shoulderR_y") target -= kArmSwing * apart;
-    if (name == "elbowL_y" || name == "elbowR_y") target -= 0.3;
+    for (const ArmJoint& arm : kArms) {
+      if (name == arm.joint) target += arm.bend + arm.swing * apart;
+    }
     posture_wanted[r.v] += kStiffness * (target - state.q[r.q]);
   }
   body.posture(posture_wanted, posture_weight);
@@ -387,6 +404,11 @@ const Eigen::VectorXd& Walker::control(double time, double dt, const State& stat
   m.forces = m.body.solve();
   if (m.forces.status != WholeBodyResult::Status::kSolved) ++s.infeasible;
   m.tau = m.forces.tau;
+  if (!(m.tau.cwiseAbs().maxCoeff() < kMadness * m.model.mass() * kGravity * m.com_height)) {
+    s.fallen = true;
+    s.cause = "no sensible torques keep it up";
+    m.tau.setZero();
+  }
   s.com = c.com, s.capture = xi, s.pressure = pressure, s.foothold = m.foothold, s.heading = m.yaw.p;
   m.look_for_fall();
   return m.tau;
