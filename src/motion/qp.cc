@@ -61,6 +61,7 @@ Qp::Qp(int unknowns, int equations, int inequalities) {
   for (auto* v : {&x0_, &rhs_, &y_, &normal_, &d_, &z_, &dual_step_, &full_, &multiplier_}) v->setZero(n + 4);
   active_.resize(size_t(n) + 1);
   state_.assign(size_t(m), 0);
+  span_.resize(size_t(inequalities) + 1);
   last_.assign(size_t(m), 0);
 }
 
@@ -130,7 +131,21 @@ void Qp::reduce(const QpRows& cost) {
     add_scaled(dot(Jt_.row(i).data(), rhs_.data(), i + 1), Jt_.row(i).data(), y_.data(), i + 1);
 }
 
-double Qp::value(int row, const double* v) const { return row < n_ ? v[row] : dot(C_->row(row - n_).data(), v, n_); }
+double Qp::value(int row, const double* v) const {
+  if (row < n_) return v[row];
+  const Span& s = span_[size_t(row - n_)];
+  return dot(C_->row(row - n_).data() + s.begin, v + s.begin, s.end - s.begin);
+}
+/// Rows of C are mostly zeros.
+void Qp::find_spans() {
+  for (int i = 0; i < m_; ++i) {
+    const double* row = C_->row(i).data();
+    Span s{0, n_};
+    while (s.end > 0 && row[s.end - 1] == 0) --s.end;
+    while (s.begin < s.end && row[s.begin] == 0) ++s.begin;
+    span_[size_t(i)] = s;
+  }
+}
 double Qp::limit(const Constraint& c) const {
   if (c.row < n_) return c.sign > 0 ? (*lower_)[c.row] : (*upper_)[c.row];
   return c.sign > 0 ? (*c_lower_)[c.row - n_] : (*c_upper_)[c.row - n_];
@@ -280,6 +295,7 @@ QpReport Qp::solve(int unknowns, const QpRows& cost, const QpRows& equations, co
   n_ = unknowns, m_ = inequalities;
   C_ = &C, lower_ = &lower, upper_ = &upper, c_lower_ = &c_lower, c_upper_ = &c_upper;
   active_count_ = 0;
+  find_spans();
   std::fill(state_.begin(), state_.end(), 0);
   QpReport report;
   eliminate(equations, report);

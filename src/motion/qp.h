@@ -47,6 +47,11 @@ class Qp {
     double sign;  ///< sign·a·x ≥ sign·limit
   };
 
+  struct Span {
+    int begin, end;
+  };
+
+  void find_spans();
   void eliminate(const QpRows& equations, QpReport& report);
   void reduce(const QpRows& cost);
   void apply_reflections(double* v) const;            ///< v ← Qᵀ·v
@@ -69,6 +74,7 @@ class Qp {
       R_;  ///< rows of the cost in free directions; their normal matrix; Jᵀ; triangle of active normals
   Eigen::VectorXd rhs_, y_, normal_, d_, z_, dual_step_, full_, multiplier_;
   std::vector<Constraint> active_;
+  std::vector<Span> span_;         ///< columns of each row of C that are not zero
   std::vector<char> state_;        ///< of each row: 0 free, 1 active, 2 given up
   std::vector<signed char> last_;  ///< sign of those that were active at the end of the last call
 };

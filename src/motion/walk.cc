@@ -29,11 +29,16 @@ constexpr double kReach = 0.97;         // of a leg that is used
 /// Arms clear of the body, swinging against the legs.
 struct ArmJoint {
   std::string_view joint;
-  double bend;   ///< [rad] from the posture
-  double swing;  ///< [rad] per metre that the left foot is ahead of the right
+  double bend;    ///< [rad] from the posture
+  double swing;   ///< [rad] per metre that the left foot is ahead of the right
+  double weight;  ///< of keeping to it
 };
-constexpr ArmJoint kArms[] = {{"shoulderL_y", 0, 0.8},  {"shoulderR_y", 0, -0.8}, {"shoulderL_x", 0.2, 0},
-                              {"shoulderR_x", -0.2, 0}, {"elbowL_y", -0.3, 0},    {"elbowR_y", -0.3, 0}};
+constexpr ArmJoint kArms[] = {
+    {"shoulderL_y", 0, 0.8, 0.3}, {"shoulderR_y", 0, -0.8, 0.3},  // forward and back
+    {"shoulderL_x", 0.4, 0, 2},   {"shoulderR_x", -0.4, 0, 2},    // aside
+    {"shoulderL_z", 0, 0, 2},     {"shoulderR_z", 0, 0, 2},       //
+    {"elbowL_y", -0.6, 0, 0.3},   {"elbowR_y", -0.6, 0, 0.3},
+};
 
 Mat3<> turned(double yaw) { return rotation_z(std::sin(yaw), std::cos(yaw)); }
 
@@ -120,13 +125,17 @@ struct Walker::Impl {
   void weigh_posture() {
     posture_weight = Eigen::VectorXd::Constant(model.nv(), 0.3);
     posture_weight.head(6).setZero();
+    for (const ArmJoint& arm : kArms) {
+      const auto joint = model.find_joint(arm.joint);
+      if (joint && model.coordinates(*joint).nv == 1) posture_weight[model.coordinates(*joint).v] = arm.weight;
+    }
     Workspace work(model);
     Eigen::Matrix<double, 6, Eigen::Dynamic> axes(6, model.nv());
     joint_axes(model, neutral(model), work, axes);
     for (const Sole* foot : {&biped.left, &biped.right}) {
       for (auto link = std::optional<LinkId>(foot->link); link && link->value() > 0; link = model.parent(*link)) {
         const CoordinateRange r = model.coordinates(JointId{link->value() - 1});
-        for (int i = r.v; i < r.v + r.nv; ++i) posture_weight[i] = std::abs(axes(2, i)) > 0.9 ? 0.1 : 0.003;
+        for (int i = r.v; i < r.v + r.nv; ++i) posture_weight[i] = std::abs(axes(2, i)) > 0.9 ? 0.3 : 0.003;
       }
     }
   }
@@ -223,7 +232,7 @@ void Walker::Impl::choose_foothold(double left, const Vec3<>& xi) {
   Vec3<> d = transpose_times(R, wanted - flat(stance));
   const double side = stance_left ? -1 : 1;
   d.x = std::clamp(d.x, -0.35, 0.7);
-  d.y = side * std::clamp(side * d.y, 0.75 * width, 0.45);
+  d.y = side * std::clamp(side * d.y, 0.9 * width, 0.45);
   const Vec3<> p = flat(stance) + R * Vec3<>{d.x, d.y, 0};
   const double x_on = options.terrain.foothold(p.x, biped.sole(!stance_left).half_length);
   foothold = {x_on, p.y, options.terrain.height(x_on)};
@@ -352,8 +361,8 @@ void Walker::Impl::add_tasks(const State& state, const Vec3<>& pressure, double 
   body.angular_momentum({-2 * c.h.t.x, -2 * c.h.t.y, -2 * c.h.t.z}, {0.01, 0.01, 0.01});
   yaw = approach(yaw, next_heading, 0, 0.3, dt);
   add_swing_task();
-  add_upright(biped.pelvis, 2);
-  add_upright(biped.trunk, 2);
+  add_upright(biped.pelvis, 5);
+  add_upright(biped.trunk, 5);
   add_posture(state);
 }
 
@@ -378,7 +387,7 @@ const Eigen::VectorXd& Walker::control(double time, double dt, const State& stat
   if (s.phase == WalkPhase::kStanding && m.begin == 0 && time == 0) m.leaning = xi;
   const double t = time - m.begin;
   const bool swing_touches = s.stance_left ? feet.right : feet.left;
-  if (s.phase == WalkPhase::kStanding && t > kSettle && s.capture_error < 0.01) {
+  if (s.phase == WalkPhase::kStanding && t > kSettle && (s.capture_error < 0.01 || t > 2 * kSettle)) {
     m.begin_step(time, s.stance_left);
   } else if (s.phase == WalkPhase::kSingle && t > 0.6 * m.timing.single && swing_touches) {
     m.land(time);

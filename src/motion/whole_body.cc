@@ -13,7 +13,7 @@
 namespace kansetsu {
 namespace {
 
-constexpr int kRowsPerSupport = 11;  // force along the normal, 4 of friction, 4 of pressure, 2 of spin
+constexpr int kRowsPerSupport = 17;  // force along the normal, 4 of friction, 4 of pressure, 8 of spin
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 using Matrix6X = Eigen::Matrix<double, 6, Eigen::Dynamic>;
@@ -199,7 +199,9 @@ void WholeBody::Impl::add_equations_of_motion() {
   }
 }
 
-/// Wrench [τ; f] in the sole's axes, in units: 0 ≤ f_z, |f_x|, |f_y| ≤ μ'·f_z, the centre of pressure in the sole, little spin.
+/// Wrench [τ; f] in the sole's axes, in units: 0 ≤ f_z, |f_x|, |f_y| ≤ μ'·f_z, the centre of pressure in the sole, and little spin
+/// about it. Forces at the corners of a rectangle that keep to their pyramids allow τ_z between
+/// ∓(μ'(X + Y)·f_z − |Y·f_x ± μ'τ_x| − |X·f_y ± μ'τ_y|) (Caron et al. 2015); a patch spins under half of what its corners would hold.
 void WholeBody::Impl::add_inequalities() {
   C.setZero();
   c_upper.setConstant(kInf);
@@ -208,26 +210,34 @@ void WholeBody::Impl::add_inequalities() {
   for (int s = 0; s < support_count; ++s) {
     const Support& support = supports[size_t(s)];
     const int tx = nv + 6 * s, ty = tx + 1, tz = tx + 2, fx = tx + 3, fy = tx + 4, fz = tx + 5;
-    const double mu = support.limits.friction / std::sqrt(2.0);
-    const double x_reach = std::max(support.sole.half_length - support.limits.inset, 0.0);
-    const double y_reach = std::max(support.sole.half_width - support.limits.inset, 0.0);
-    // A sole that spins in place slides at all its points: their mean distance from its middle is its arm, at least.
-    const double spin = 0.5 * mu * std::max(std::sqrt(x_reach * y_reach), 0.5 * y_reach);
+    const double mu = support.limits.friction / std::sqrt(2.0), spin = 0.5 * mu;
+    const double X = std::max(support.sole.half_length - support.limits.inset, 0.0);
+    const double Y = std::max(support.sole.half_width - support.limits.inset, 0.0);
     C(row, fz) = 1;
     c_lower[row] = support.limits.least / unit;
     c_upper[row++] = std::max(support.limits.most, support.limits.least) / unit;
     const struct {
       int column;
       double ratio;
-    } bounds[] = {{fx, mu}, {fy, mu}, {ty, x_reach}, {tx, y_reach}, {tz, spin}};
+    } bounds[] = {{fx, mu}, {fy, mu}, {ty, X}, {tx, Y}};
     for (const auto& [column, ratio] : bounds) {
-      if (column == ty && support.limits.pivots) {
-        row += 2;  // 0 ≥ 0
-        continue;
-      }
       for (const double sign : {1.0, -1.0}) {
+        if (column == ty && support.limits.pivots) {
+          ++row;  // 0 ≥ 0: an equation says it
+          continue;
+        }
         C(row, fz) = ratio;
         C(row++, column) = sign;
+      }
+    }
+    for (const double side : {1.0, -1.0}) {
+      for (const double a : {1.0, -1.0}) {
+        for (const double b : {1.0, -1.0}) {
+          C(row, fz) = spin * (X + Y);
+          C(row, tz) = -side;
+          C(row, fx) = a * Y, C(row, tx) = a * side * spin;
+          C(row, fy) = b * X, C(row++, ty) = b * side * spin;
+        }
       }
     }
   }
