@@ -30,6 +30,11 @@ constexpr std::array kCommands{
             "  kansetsu simulate humanoid.xml --json\n"
             "  kansetsu simulate human28 --duration 1 --record fall.csv",
             declare_simulate},
+    Command{"walk", "let a figure walk, on its own contacts, and tell every force",
+            "  kansetsu walk --speed 1.2 --distance 20 --record walk.mcap\n"
+            "  kansetsu walk --speed 0.8 --turn 90 --html walk.html\n"
+            "  kansetsu walk --slope 5 --push 10Ns@3s:left --push 20Ns@random --seed 7 --json",
+            declare_walk},
     Command{"convert", "write a model, a scene or a recording in another format",
             "  kansetsu convert robot.urdf small.urdf --merge-fixed\n"
             "  kansetsu convert human28 human28.urdf\n"

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "cli/output.h"
+#include "serve/page.h"
 
 namespace kansetsu::cli {
 namespace {
+
+constexpr double kPageRate = 60;  // [Hz] of pages, unless told
 
 io::BodyRef to_recorded(const BodyRef& body) {
   return body.is_world() ? io::BodyRef{} : io::BodyRef{body.figure.value(), body.link.value()};
@@ -32,9 +36,15 @@ void WorldRecorder::open(const World& world, const SceneDescription& scene, cons
       header.numbers.push_back({fmt::format("{}[{}]", sensor, k), ""});
   }
   header.notes = {{"scene", scene.name}, {"seed", fmt::format("{}", scene.seed)}};
+  if (std::filesystem::path(name).extension() == ".html") {
+    if (serve::viewer_page().empty())
+      throw Failure(kBadUsage, fmt::format("{}: this kansetsu was built without the viewer; record an .mcap", name));
+    files_.push_back({name, nullptr, {.header = std::move(header)}, rate > 0 ? rate : kPageRate, 0});
+    return;
+  }
   Loaded<std::unique_ptr<io::Recorder>> recorder = io::make_recorder(name, std::move(header));
   if (!recorder) throw Failure(kBadFile, to_string(recorder.diagnostics));
-  files_.push_back({name, std::move(*recorder.value), rate, 0});
+  files_.push_back({name, std::move(*recorder.value), {}, rate, 0});
 }
 
 void WorldRecorder::fill(const World& world) {
@@ -73,13 +83,23 @@ void WorldRecorder::add(const World& world) {
     if (world.time() < file.next - 1e-9) continue;
     if (!filled) fill(world);
     filled = true;
-    file.recorder->add(frame_);
+    if (file.recorder)
+      file.recorder->add(frame_);
+    else
+      file.page.frames.push_back(frame_);
     file.next = file.rate > 0 ? file.next + 1 / file.rate : 0;
   }
 }
 
 void WorldRecorder::finish() {
   for (File& file : files_) {
+    if (!file.recorder) {
+      Output out{std::filesystem::path(file.name)};
+      const std::string bytes = io::to_mcap(file.page, {.compression = io::Compression::kZstd, .foxglove_rate = 0});
+      out.write(serve::page_with_recording(bytes, std::filesystem::path(file.name).stem().string()));
+      out.commit();
+      continue;
+    }
     const std::vector<Diagnostic> problems = file.recorder->finish();
     if (has_errors(problems)) throw Failure(kBadFile, to_string(problems));
   }

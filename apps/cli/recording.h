@@ -9,7 +9,7 @@
 
 namespace kansetsu::cli {
 
-/// Writes a world to files, frame by frame.
+/// Writes a world to files, frame by frame: recordings, or .html, a page that shows one.
 class WorldRecorder {
  public:
   /// @param rate  frames per second; 0: every step. Recordings that the scene asks for come with their own.
@@ -21,7 +21,8 @@ class WorldRecorder {
  private:
   struct File {
     std::string name;
-    std::unique_ptr<io::Recorder> recorder;
+    std::unique_ptr<io::Recorder> recorder;  ///< none: a page, which is written at the end
+    io::Recording page;
     double rate = 0, next = 0;
   };
   void open(const World& world, const SceneDescription& scene, const std::string& name, double rate);

@@ -296,7 +296,7 @@ void Walker::Impl::add_supports(double time) {
     if (status.phase == WalkPhase::kShared && is_stance) {
       const double part = (time - begin) / timing.shared;
       limits.most = std::max(1.5 * (1 - part), 0.02) * model.mass() * kGravity;
-      limits.pivots = part > kHeelOff;
+      limits.pivots = part > kHeelOff && !last_step;
     }
     // What is left of its motion dies down; a tilted sole turns onto the ground.
     const FrameMotion motion = sole(left);

@@ -75,7 +75,8 @@ struct WalkSimulation::Impl {
   double weight, work = 0, vertical_impulse = 0, square_error = 0;
   std::uint64_t steps = 0;
   double first_landing = 0, last_landing = 0;
-  Vec3<> before[2];  ///< origins of the feet at the beginning of the step
+  std::vector<Vec3<>> before;  ///< origins of the links at the beginning of the step
+  std::vector<double> crept;   ///< [m] of each link since its sole lies and sticks
 
   Impl(const Model& m, const WalkSetup& s)
       : model(m),
@@ -97,6 +98,8 @@ struct WalkSimulation::Impl {
     figure = world.add(model, state, {.name = model.name(), .self_collision = SelfCollision::kNotNeighbours});
     start = center_of_mass(model, state.q);
     report.limit_margin = kInfinity;
+    before.resize(size_t(model.link_count()));
+    crept.assign(size_t(model.link_count()), 0);
   }
 
   FootSensing feel() const;
@@ -159,14 +162,18 @@ void WalkSimulation::Impl::measure_contacts(Vec3<>& force, Vec3<>& impulse) {
     impulse = impulse + sign * c.impulse.f;
     if (body.link == biped.left.link) feet[0] += norm(c.wrench.f);
     if (body.link == biped.right.link) feet[1] += norm(c.wrench.f);
-    if (c.slip != SlipMode::kStick) {
-      ++report.sliding;
-    } else if (body.link == biped.left.link || body.link == biped.right.link) {
-      const Motion<> V = world.velocity(body);
-      // The rows of contacts hold where the link was when they were made: at the beginning of the step.
-      const Vec3<> v = add_cross(V.v, V.w, c.pressure - before[body.link == biped.left.link ? 0 : 1]);
-      report.slip = std::max(report.slip, norm(v - dot(v, c.normal) * c.normal));
+    if (c.slip != SlipMode::kStick) ++report.sliding;
+    const bool lies = c.mode == ContactMode::kSurface && c.slip == SlipMode::kStick && norm(c.impulse.f) == 0;
+    double& moved = crept[size_t(body.link.value())];
+    if (!lies) {
+      moved = 0;
+      continue;
     }
+    const Motion<> V = world.velocity(body);
+    // The rows of contacts hold where the link was when they were made: at the beginning of the step.
+    const Vec3<> v = add_cross(V.v, V.w, c.pressure - before[size_t(body.link.value())]);
+    moved += setup.time_step * norm(v - dot(v, c.normal) * c.normal);
+    report.slip = std::max(report.slip, moved);
   }
   report.most_force = std::max({report.most_force, feet[0], feet[1]});
 }
@@ -194,7 +201,9 @@ void WalkSimulation::Impl::measure(const Vec3<>& momentum, const Vec3<>& push, c
   Vec3<> force{}, impulse{};
   measure_contacts(force, impulse);
   measure_joints(tau);
-  report.root_wrench = std::max(report.root_wrench, world.effort(figure).head<6>().cwiseAbs().maxCoeff());
+  if (norm(push) == 0) {
+    report.root_wrench = std::max(report.root_wrench, world.effort(figure).head<6>().cwiseAbs().maxCoeff());
+  }
   vertical_impulse += h * force.z + impulse.z;
   const Vec3<> gained = world.momentum() - momentum - impulse;
   const Vec3<> missing = (1 / h) * gained - force - push - Vec3<>{0, 0, -weight};
@@ -215,8 +224,7 @@ bool WalkSimulation::step() {
   if (status.steps > landed) (status.steps == 1 ? m.first_landing : m.last_landing) = m.world.time();
   m.world.set_torque(m.figure, tau);
   const Vec3<> push = m.push_now(), momentum = m.world.momentum();
-  m.before[0] = m.world.pose({m.figure, m.biped.left.link}).p;
-  m.before[1] = m.world.pose({m.figure, m.biped.right.link}).p;
+  for (int i = 0; i < m.model.link_count(); ++i) m.before[size_t(i)] = m.world.pose({m.figure, LinkId{i}}).p;
   m.world.step();
   if (m.world.status() == WorldStatus::kFailed) return false;
   m.measure(momentum, push, tau);

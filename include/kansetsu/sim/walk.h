@@ -45,10 +45,10 @@ struct WalkReport {
   std::string most_torque_joint{};
   double most_power = 0;         ///< [W] of all joints together
   double cost_of_transport = 0;  ///< ∫Σ|τ·v| dt / (weight · distance)
-  double root_wrench = 0;        ///< [N, N·m] largest that acted on the base other than through contacts and pushes
+  double root_wrench = 0;        ///< [N, N·m] largest that acted on the base beside contacts, while nothing pushed
   double unbalanced =
       0;            ///< [weights] largest change of momentum that no known force explains: what a step's size costs
-  double slip = 0;  ///< [m/s] fastest of a point that is said to stick
+  double slip = 0;  ///< [m] farthest that a sole moved while it lay flat and was said to stick
   double limit_margin = 0;               ///< [rad] nearest that a joint came to its end; negative: beyond
   std::array<std::uint64_t, 4> modes{};  ///< contacts by ContactMode, one count per step
   std::uint64_t sliding = 0;             ///< of them
