@@ -53,7 +53,14 @@ struct LandmarkTable {
 };
 /// Built in: cgspeed (CMU as BVH, MotionBuilder and Mixamo names), 3dsmax, asf (CMU's own names), daz, makehuman.
 const std::vector<LandmarkTable>& skeleton_tables();
-/// The one that knows most of the skeleton's bones. Case and a prefix as in "mixamorig:Hips" do not matter.
+/// The one that knows most of the skeleton's bones.
 const LandmarkTable& best_table(const Capture& capture);
+
+/// The bone that the table names, and the point on it. Case and a prefix as in "mixamorig:Hips" do not matter.
+struct BonePoint {
+  int bone = 0;
+  Vec3<> at{};  ///< [file units]
+};
+std::optional<BonePoint> find_bone_point(const Capture& capture, const LandmarkTable& table, Landmark landmark);
 
 }  // namespace kansetsu
