@@ -46,7 +46,8 @@ TEST_CASE("every clip of the collection is read") {
     CHECK(read.diagnostics.size() == (file.filename() == "fairmotion_sinusoidal.bvh" ? 1 : 0));
     CHECK(c.frames() > 10);
     MESSAGE(file.filename().string(), " ", c.frames(), " frames, ", c.bones.size(), " bones, unit ", c.unit, ", up ",
-            c.axes.z.x, c.axes.z.y, c.axes.z.z, " left ", c.axes.y.x, c.axes.y.y, c.axes.y.z, " table ", best_table(c).name, " rest ", begins_at_rest(c));
+            c.axes.z.x, c.axes.z.y, c.axes.z.z, " left ", c.axes.y.x, c.axes.y.y, c.axes.y.z, " table ",
+            best_table(c).name, " rest ", begins_at_rest(c));
   }
 }
 
@@ -58,11 +59,13 @@ TEST_CASE("CMU 02_01 as BVH and as AMC has the same joint centres") {
   REQUIRE(bvh.frames() == amc.frames() + 1);
   CHECK(bvh.unit == doctest::Approx(amc.unit));
   for (int l = 0; l < kLandmarkCount; ++l) {
-    const auto a = find_bone_point(bvh, best_table(bvh), Landmark(l)), b = find_bone_point(amc, best_table(amc), Landmark(l));
+    const auto a = find_bone_point(bvh, best_table(bvh), Landmark(l)),
+               b = find_bone_point(amc, best_table(amc), Landmark(l));
     double worst = 0;
     if (a && b)
       for (int f = 0; f < amc.frames(); ++f)
-        worst = std::max(worst, norm(bone_poses(bvh, f + 1)[size_t(a->bone)].p - bone_poses(amc, f)[size_t(b->bone)].p));
+        worst =
+            std::max(worst, norm(bone_poses(bvh, f + 1)[size_t(a->bone)].p - bone_poses(amc, f)[size_t(b->bone)].p));
     MESSAGE(to_string(Landmark(l)), " ", worst);
   }
 }
