@@ -1,5 +1,6 @@
 #include "motion/feet.h"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
@@ -112,6 +113,43 @@ std::vector<std::uint8_t> mark(const std::vector<Vec3<>>& path, const std::vecto
   return down;
 }
 
+/// A robust fit to the points near a level floor, along the direction in which they spread most; none if they do not tell.
+std::optional<Floor> fit_plane(const std::vector<Vec3<>>& points, const Floor& level, double largest_tilt) {
+  constexpr double kReach = 1;       // [m] that the points must spread
+  constexpr double kOutlier = 0.02;  // [m] from where on points count less
+  constexpr double kGood = 0.012;    // [m] rms of a floor
+  if (points.size() < 20) return std::nullopt;
+  Floor floor = level;
+  double rms = 0, spread = 0;
+  for (int round = 0; round < 30; ++round) {
+    // Weighted least squares over (1, x, y), with a ridge that keeps the slope zero where nothing tells it.
+    Eigen::Matrix3d A = Eigen::Vector3d(1e-12, 0.02 * double(points.size()), 0.02 * double(points.size())).asDiagonal();
+    Eigen::Vector3d b = Eigen::Vector3d::Zero(), mean = Eigen::Vector3d::Zero();
+    double total = 0, squares = 0;
+    for (const Vec3<>& p : points) {
+      const double reach = largest_tilt * std::hypot(p.x - points[0].x, p.y - points[0].y);
+      const double e = p.z - floor.height - dot(floor.slope, p);
+      if (round == 0 ? e > 0.05 + reach : e > 3 * kOutlier) continue;
+      const double w = kOutlier / std::max(kOutlier, std::abs(e));
+      const Eigen::Vector3d row(1, p.x, p.y);
+      A += w * row * row.transpose();
+      b += w * p.z * row;
+      mean += w * row;
+      total += w;
+      squares += w * e * e;
+    }
+    if (!(total > 0.2 * double(points.size()))) return std::nullopt;
+    rms = std::sqrt(squares / total);
+    const Eigen::Vector2d centre = mean.tail<2>() / total;
+    const Eigen::Matrix2d cov = A.bottomRightCorner<2, 2>() / total - centre * centre.transpose();
+    spread = std::sqrt(cov.trace());
+    const Eigen::Vector3d x = A.ldlt().solve(b);
+    floor = {x[0], {x[1], x[2], 0}};
+  }
+  if (spread < 0.3 * kReach || rms > kGood || norm(floor.slope) > largest_tilt) return std::nullopt;
+  return floor;
+}
+
 /// Where a foot stands from frame `begin` to `end`: flat on the floor, at the mean of its flat moments.
 struct Stance {
   std::size_t begin = 0, end = 0;
@@ -207,22 +245,23 @@ SolePath sole_path(const Model& model, const Clip& clip, const FootContacts& foo
   return path;
 }
 
-double estimate_floor(const std::vector<SolePath>& paths, const ContactOptions& options) {
-  std::vector<double> slow, any;
+Floor estimate_floor(const std::vector<SolePath>& paths, const ContactOptions& options, double largest_tilt) {
+  std::vector<Vec3<>> slow, any;  // lowest ends of soles
   for (const SolePath& path : paths) {
     for (std::size_t k = 0; k < path.heel.size(); ++k) {
-      const bool heel_lower = path.heel[k].z < path.toe[k].z;
-      const double z = heel_lower ? path.heel[k].z : path.toe[k].z;
-      any.push_back(z);
-      if ((heel_lower ? path.heel_speed[k] : path.toe_speed[k]) < options.speed) slow.push_back(z);
+      const bool heel = path.heel[k].z < path.toe[k].z;
+      any.push_back(heel ? path.heel[k] : path.toe[k]);
+      if ((heel ? path.heel_speed[k] : path.toe_speed[k]) < 0.5 * options.speed) slow.push_back(any.back());
     }
   }
-  std::vector<double>& heights = slow.size() > 10 ? slow : any;
-  if (heights.empty()) return 0;
+  std::vector<Vec3<>>& points = slow.size() > 10 ? slow : any;
+  if (points.empty()) return {};
   // A fifth may lie lower: soles press into soft shoes, and markers slip.
-  const auto rank = heights.begin() + static_cast<long>(heights.size() / 5);
-  std::nth_element(heights.begin(), rank, heights.end());
-  return *rank;
+  const auto rank = points.begin() + static_cast<long>(points.size() / 5);
+  std::nth_element(points.begin(), rank, points.end(), [](const Vec3<>& a, const Vec3<>& b) { return a.z < b.z; });
+  const Floor level{rank->z, {}};
+  const std::optional<Floor> plane = fit_plane(slow, level, largest_tilt);
+  return plane ? *plane : level;
 }
 
 void mark_contacts(const SolePath& path, const std::vector<double>& times, const ContactOptions& options,

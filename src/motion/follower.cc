@@ -8,10 +8,16 @@ namespace {
 
 using L = Landmark;
 
-constexpr double kTurnWeight = 0.15;  // [m/rad] half the length of a limb: a turn moves its far end by as much
-constexpr double kStillness = 0.01;   // towards the frame before: decides where nothing else does, at gimbal lock
+constexpr double kTurnWeight = 0.15;   // [m/rad] half the length of a limb: a turn moves its far end by as much
+constexpr double kTwistWeight = 0.02;  // of limbs, whose directions are told by their ends
+constexpr double kStillness = 0.01;    // towards the frame before: decides where nothing else does, at gimbal lock
 constexpr double kFootWeight = 0.5, kPinWeight = 20;  // of soles in the air, and on the floor
 constexpr int kIterations = 12, kFirstIterations = 200;
+constexpr double kStill = 1e-6;  // [rad, m] far below what captures know
+
+bool is_limb(Landmark l) {
+  return l != L::kPelvis && l != L::kChest && l != L::kHead && l != L::kAnkleL && l != L::kAnkleR;
+}
 
 }  // namespace
 
@@ -42,7 +48,7 @@ Follower::Follower(const Model& model, const FigurePoints& figure, const std::ve
   still.head(model.base_coordinates().nv).setZero();
   problem.add(ik::PostureTask{q_, still});
   solver_ = std::make_unique<ik::Solver>(model, std::move(problem),
-                                         ik::Options{.limits = limits, .iterations = kIterations, .largest_step = 0.5});
+                                         ik::Options{.limits = limits, .iterations = kIterations, .still = kStill});
 }
 
 ik::MarkerTask& Follower::markers() { return std::get<ik::MarkerTask>(solver_->problem().items[0].task); }
@@ -82,7 +88,8 @@ const Eigen::VectorXd& Follower::follow(const Targets& targets, const std::vecto
   for (std::size_t t = 0; t < turned_.size(); ++t) {
     auto& task = std::get<ik::OrientationTask>(items[t + 1].task);
     const auto& R = at(targets.turns, turned_[t]);
-    task.weight = R ? Vec3<>{kTurnWeight, kTurnWeight, kTurnWeight} : Vec3<>{};
+    const double weight = !R ? 0 : is_limb(turned_[t]) ? kTwistWeight : kTurnWeight;
+    task.weight = {weight, weight, weight};
     if (R) task.target = *R;
   }
   std::get<ik::PostureTask>(items.back().task).target = q_;
