@@ -196,16 +196,40 @@ Stance stance_of(const SolePath& path, const FootContacts& foot, std::size_t beg
   return s;
 }
 
-/// 1 while down within the stance, falling smoothly to 0 over blend_time to both sides.
-double nearness(const std::vector<std::uint8_t>& down, const std::vector<double>& times, const Stance& s, std::size_t k,
-                double blend_time) {
+/// How much of a correction holds in frame k, and in which frame it was found: all of its own while the end of the sole is
+/// down, falling smoothly to none over blend_time to both sides.
+struct Share {
+  double weight = 0;
+  std::size_t frame = 0;
+};
+Share share_of(const std::vector<std::uint8_t>& down, const std::vector<double>& times, const Stance& s, std::size_t k,
+               double blend_time) {
+  if (k >= s.begin && k < s.end && down[k]) return {1, k};
+  Share share;
   double gap = INFINITY;
-  for (std::size_t i = s.begin; i < s.end; ++i)
-    if (down[i]) gap = std::min(gap, std::abs(times[i] - times[k]));
-  if (gap == 0) return 1;
-  if (!(gap < blend_time)) return 0;
+  const auto look = [&](std::size_t i) {
+    if (!down[i] || std::abs(times[i] - times[k]) >= gap) return;
+    gap = std::abs(times[i] - times[k]);
+    share.frame = i;
+  };
+  for (std::size_t i = s.begin; i < s.end; ++i) look(i);
+  if (!(gap < blend_time)) return {};
   const double x = 1 - gap / blend_time;
-  return x * x * (3 - 2 * x);
+  share.weight = x * x * (3 - 2 * x);
+  return share;
+}
+
+/// Heel, toe and side at their distances again; what is pinned most moves least.
+void make_rigid(const SolePath& path, std::size_t i, PinnedPath& out) {
+  const double length = norm(path.toe[i] - path.heel[i]), half_width = norm(path.side[i] - path.toe[i]);
+  const Vec3<> span = out.toe[i] - out.heel[i], across = out.side[i] - out.toe[i];
+  if (!(norm(span) > 0.1 * length)) return;
+  const Vec3<> along = (1 / norm(span)) * span, square = across - dot(across, along) * along;
+  const double weights = out.heel_weight[i] + out.toe_weight[i], s = weights > 0 ? out.toe_weight[i] / weights : 0.5;
+  const Vec3<> pivot = out.heel[i] + s * span;
+  out.heel[i] = pivot - s * length * along;
+  out.toe[i] = pivot + (1 - s) * length * along;
+  if (norm(square) > 0) out.side[i] = out.toe[i] + (half_width / norm(square)) * square;
 }
 
 }  // namespace
@@ -273,8 +297,7 @@ void mark_contacts(const SolePath& path, const std::vector<double>& times, const
 PinnedPath pin(const SolePath& path, const FootContacts& foot, const std::vector<double>& times, double blend_time) {
   const std::size_t n = path.heel.size();
   PinnedPath out{path.heel, path.toe, path.side, std::vector<double>(n, 0), std::vector<double>(n, 0)};
-  std::vector<Vec3<>> heel_sum(n), toe_sum(n), side_sum(n);
-  std::vector<double> heel_total(n, 0), toe_total(n, 0);
+  std::vector<Vec3<>> heel(n), toe(n), side(n);  // corrections, weighted
   for (std::size_t k = 0; k < n;) {
     if (!foot.down(static_cast<int>(k))) {
       ++k;
@@ -283,25 +306,29 @@ PinnedPath pin(const SolePath& path, const FootContacts& foot, const std::vector
     std::size_t end = k;
     while (end < n && foot.down(static_cast<int>(end))) ++end;
     const Stance s = stance_of(path, foot, k, end);
-    const Vec3<> side = s.toe + (norm(path.side[k] - path.toe[k])) * s.left;
+    const Vec3<> edge = s.toe + norm(path.side[k] - path.toe[k]) * s.left;
     for (std::size_t i = 0; i < n; ++i) {
       if (times[i] < times[k] - blend_time || times[i] > times[end - 1] + blend_time) continue;
-      const double h = nearness(foot.heel_down, times, s, i, blend_time),
-                   t = nearness(foot.toe_down, times, s, i, blend_time);
-      heel_sum[i] += h * (s.heel - path.heel[i]), heel_total[i] += h;
-      toe_sum[i] += t * (s.toe - path.toe[i]), toe_total[i] += t;
-      side_sum[i] += t * (side - path.side[i]);
+      const Share h = share_of(foot.heel_down, times, s, i, blend_time),
+                  t = share_of(foot.toe_down, times, s, i, blend_time);
+      heel[i] += h.weight * (s.heel - path.heel[h.frame]);
+      toe[i] += t.weight * (s.toe - path.toe[t.frame]);
+      side[i] += t.weight * (edge - path.side[t.frame]);
+      out.heel_weight[i] += h.weight;
+      out.toe_weight[i] += t.weight;
     }
     k = end;
   }
   for (std::size_t i = 0; i < n; ++i) {
-    const double h = std::max(1.0, heel_total[i]), t = std::max(1.0, toe_total[i]);
-    out.heel[i] += (1 / h) * heel_sum[i];
-    out.toe[i] += (1 / t) * toe_sum[i];
-    out.side[i] += (1 / t) * side_sum[i];
+    // Between two stances that follow closely, the mean of both.
+    const double h = std::max(1.0, out.heel_weight[i]), t = std::max(1.0, out.toe_weight[i]);
+    out.heel[i] += (1 / h) * heel[i];
+    out.toe[i] += (1 / t) * toe[i];
+    out.side[i] += (1 / t) * side[i];
     for (auto* p : {&out.heel[i], &out.toe[i], &out.side[i]}) p->z = std::max(p->z, 0.0);
-    out.heel_weight[i] = std::min(1.0, heel_total[i]);
-    out.toe_weight[i] = std::min(1.0, toe_total[i]);
+    out.heel_weight[i] /= h;
+    out.toe_weight[i] /= t;
+    make_rigid(path, i, out);
   }
   return out;
 }

@@ -130,16 +130,20 @@ class Retargeter {
     maker_->set(placement_);
   }
 
-  void solve(const std::vector<PinnedPath>& pinned, const std::optional<Eigen::VectorXd>& start) {
-    Follower follower(model_, figure_, out_.feet, options_.limits);
+  /// Frame by frame into the clip. What is there already from an earlier pass is expected to be much the same again.
+  void solve(const std::vector<PinnedPath>& pinned) {
+    const Eigen::MatrixXd before = out_.clip.q;
+    const bool again = !pinned.empty();
+    Follower follower(model_, figure_, again ? out_.feet : std::vector<FootContacts>{}, options_.limits);
     Targets targets;
+    Eigen::VectorXd ahead;
     for (int k = 0; k < frames(); ++k) {
       maker_->make(k + out_.first_frame, targets);
-      if (k == 0 && start)
-        follower.start(*start);
-      else if (k == 0)
-        follower.start(targets);
-      out_.clip.q.col(k) = follower.follow(targets, pinned, k);
+      if (k == 0 && again) follower.start(before.col(0));
+      if (k == 0 && !again) follower.start(targets);
+      if (again && k > 0) ahead = difference(model_, before.col(k - 1), before.col(k));
+      if (!again && k > 1) ahead = difference(model_, out_.clip.q.col(k - 2), out_.clip.q.col(k - 1));
+      out_.clip.q.col(k) = follower.follow(targets, pinned, k, ahead);
     }
   }
 
@@ -147,7 +151,7 @@ class Retargeter {
     out_.clip.name = capture_.name;
     out_.clip.q.resize(model_.nq(), frames());
     for (int k = 0; k < frames(); ++k) out_.clip.times.push_back(k * capture_.frame_time);
-    solve({}, std::nullopt);
+    solve({});
   }
 
   std::vector<SolePath> paths() const {
@@ -188,7 +192,7 @@ class Retargeter {
     const std::vector<SolePath> soles = paths();
     for (std::size_t f = 0; f < soles.size(); ++f)
       pinned_.push_back(pin(soles[f], out_.feet[f], out_.clip.times, options_.blend_time));
-    solve(pinned_, Eigen::VectorXd(out_.clip.q.col(0)));
+    solve(pinned_);
   }
 
   void measure() {
