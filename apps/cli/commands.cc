@@ -35,11 +35,12 @@ constexpr std::array kCommands{
             "  kansetsu walk --speed 0.8 --turn 90 --html walk.html\n"
             "  kansetsu walk --slope 5 --push 10Ns@3s:left --push 20Ns@random --seed 7 --json",
             declare_walk},
-    Command{"convert", "write a model, a scene or a recording in another format",
+    Command{"convert", "write a model, a scene, a recording or a clip in another format",
             "  kansetsu convert robot.urdf small.urdf --merge-fixed\n"
             "  kansetsu convert human28 human28.urdf\n"
             "  kansetsu convert humanoid.xml humanoid.toml\n"
-            "  kansetsu convert run.mcap run.glb",
+            "  kansetsu convert run.mcap run.glb\n"
+            "  kansetsu convert walk.bvh walk.mcap --figure human28",
             declare_convert},
     Command{"view", "show a recording, a scene or a model: in the browser, as a page, as pictures",
             "  kansetsu view run.mcap\n"
