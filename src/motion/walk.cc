@@ -296,14 +296,14 @@ void Walker::Impl::add_supports(double time) {
     if (status.phase == WalkPhase::kShared && is_stance) {
       const double part = (time - begin) / timing.shared;
       limits.most = std::max(1.5 * (1 - part), 0.02) * model.mass() * kGravity;
-      limits.pivots = part > kHeelOff && !last_step;
+      if (part > kHeelOff && !last_step) limits.pivot = Edge::kFront;
     }
     // What is left of its motion dies down; a tilted sole turns onto the ground.
     const FrameMotion motion = sole(left);
     const Vec3<> normal = options.terrain.normal();
-    const Vec3<> tilt = limits.pivots ? Vec3<>{} : cross(motion.X_WF.R.column_z(), normal);
+    const Vec3<> tilt = limits.pivot == Edge::kFront ? Vec3<>{} : cross(motion.X_WF.R.column_z(), normal);
     constexpr double kDamping = 40, kStiffness = 400;
-    const Vec3<> edge = motion.X_WF.R * Vec3<>{limits.pivots ? biped.sole(left).half_length : 0, 0, 0};
+    const Vec3<> edge = motion.X_WF.R * Vec3<>{limits.pivot == Edge::kFront ? biped.sole(left).half_length : 0, 0, 0};
     const Motion<> A{transpose_times(motion.X_WF.R, kStiffness * tilt - kDamping * motion.V.w),
                      transpose_times(motion.X_WF.R, -kDamping * add_cross(motion.V.v, motion.V.w, edge))};
     body.support(biped.sole(left), limits, A);

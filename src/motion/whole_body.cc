@@ -134,8 +134,9 @@ void WholeBody::support(const Sole& sole, const SupportLimits& limits, const Mot
   }
   Impl::Support& s = m.supports[size_t(m.support_count++)];
   s.sole = sole, s.limits = limits;
-  if (limits.pivots) {
-    s.sole.X_LS = s.sole.X_LS * Transform<>{.p = {sole.half_length, 0, 0}};
+  if (limits.pivot != Edge::kNone) {
+    const double side = limits.pivot == Edge::kFront ? 1 : -1;
+    s.sole.X_LS = s.sole.X_LS * Transform<>{.p = {side * sole.half_length, 0, 0}};
     s.sole.half_length = 0;
   }
   const FrameMotion motion = frame_motion(m.motions, sole.link, s.sole.X_LS);
@@ -144,7 +145,7 @@ void WholeBody::support(const Sole& sole, const SupportLimits& limits, const Mot
   const Motion<> drift{transpose_times(s.X_WS.R, motion.A.w), transpose_times(s.X_WS.R, motion.A.v)};
   const Vector6d wanted = to_eigen(A_S) - to_eigen(drift);
   for (int k = 0; k < 6; ++k) {
-    if (k == 1 && limits.pivots) {  // no moment about the edge, and no say about the turn
+    if (k == 1 && limits.pivot != Edge::kNone) {  // no moment about the edge, and no say about the turn
       m.exact.A(m.exact.add(0), m.nv + 6 * (m.support_count - 1) + 1) = 1;
       continue;
     }
@@ -222,7 +223,7 @@ void WholeBody::Impl::add_inequalities() {
     } bounds[] = {{fx, mu}, {fy, mu}, {ty, X}, {tx, Y}};
     for (const auto& [column, ratio] : bounds) {
       for (const double sign : {1.0, -1.0}) {
-        if (column == ty && support.limits.pivots) {
+        if (column == ty && support.limits.pivot != Edge::kNone) {
           ++row;  // 0 ≥ 0: an equation says it
           continue;
         }

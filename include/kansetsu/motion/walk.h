@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "kansetsu/model/clip.h"
 #include "kansetsu/motion/biped.h"
 
 /// Walking: footholds by the capture point, torques by whole-body control. docs/theory/walking.md.
@@ -61,20 +62,30 @@ struct WalkStatus {
   int infeasible = 0;   ///< problems of whole-body control that could not be met
 };
 
-class Walker {
+/// A controller of a figure on its feet.
+class MotionController {
+ public:
+  virtual ~MotionController() = default;
+  /// Torques for the next `dt` seconds. @return size nv, the base's entries zero
+  virtual const Eigen::VectorXd& control(double time, double dt, const State& state, const FootSensing& feet) = 0;
+  virtual State start() const = 0;  ///< how it wants to begin
+  virtual const WalkStatus& status() const = 0;
+  virtual const WholeBodyResult& forces() const = 0;  ///< of the last call
+};
+
+class Walker final : public MotionController {
  public:
   Walker(const Model& model, const Biped& biped, const WalkOptions& options = {});
   Walker(Walker&&) noexcept;
   Walker& operator=(Walker&&) noexcept;
-  ~Walker();
+  ~Walker() override;
 
   /// How it stands before the first step, with its soles on the ground around (0, 0).
-  State start() const;
+  State start() const override;
 
-  /// Torques for the next `dt` seconds. @return size nv, the base's entries zero
-  const Eigen::VectorXd& control(double time, double dt, const State& state, const FootSensing& feet);
-  const WalkStatus& status() const;
-  const WholeBodyResult& forces() const;  ///< of the last call
+  const Eigen::VectorXd& control(double time, double dt, const State& state, const FootSensing& feet) override;
+  const WalkStatus& status() const override;
+  const WholeBodyResult& forces() const override;
 
   void set_speed(double speed);
   void set_turn(double turn);
@@ -83,5 +94,9 @@ class Walker {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// A walk as a clip: what the walker would do on ground that holds its feet exactly.
+/// @param rate  frames per second; the walk itself is computed at 1 kHz
+Clip walk_clip(const Model& model, const WalkOptions& options, double rate = 100);
 
 }  // namespace kansetsu

@@ -17,11 +17,13 @@ struct Sole {
   double half_length = 0, half_width = 0;  ///< [m] along x and y
 };
 
+enum class Edge { kNone, kFront, kRear };
+
 struct SupportLimits {
   double friction = 0.6;          ///< μ; forces stay in a pyramid inside the cone
   double least = 0, most = 1e30;  ///< of the force along the normal [N]
   double inset = 0;               ///< [m] how far from the rim the centre of pressure stays
-  bool pivots = false;  ///< turns freely about its front edge, and pushes there: a heel that has left the ground
+  Edge pivot = Edge::kNone;  ///< it turns freely about this edge, and pushes there: the heel or the toes are in the air
 };
 
 struct WholeBodyOptions {
