@@ -128,7 +128,7 @@ Exit run_walk(const Options& options) {
     recorder.add(walk.world());
     while (walk.step()) {
       recorder.add(walk.world());
-      progress.done(std::size_t(std::max(walk.walker().status().walked * 100, 0.0)));
+      progress.done(std::size_t(std::max(walk.controller().status().walked * 100, 0.0)));
     }
   }
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -64,7 +64,7 @@ struct WalkSimulation::Impl {
   Model model;
   WalkSetup setup;
   Biped biped;
-  Walker walker;
+  std::unique_ptr<MotionController> walker;
   SceneDescription description;
   World world;
   FigureId figure;
@@ -78,24 +78,27 @@ struct WalkSimulation::Impl {
   std::vector<Vec3<>> before;  ///< origins of the links at the beginning of the step
   std::vector<double> crept;   ///< [m] of each link since its sole lies and sticks
 
-  Impl(const Model& m, const WalkSetup& s)
+  Impl(const Model& m, const WalkSetup& s, const Clip* clip)
       : model(m),
         setup(s),
         biped(biped_or_throw(m)),
-        walker(m, biped, s.walk),
         world(WorldOptions{.time_step = s.time_step, .seed = s.seed}),
         figure(0),
         pushes(draw(s)),
         weight(m.mass() * kGravity) {
-    description.name = "walk";
+    if (clip)
+      walker = std::make_unique<Tracker>(model, biped, *clip, s.track);
+    else
+      walker = std::make_unique<Walker>(model, biped, s.walk);
+    description.name = clip ? clip->name : "walk";
     description.time_step = setup.time_step;
     description.seed = setup.seed;
     description.environment = make_ground(setup.walk.terrain);
     for (const EnvironmentShape& e : description.environment) {
       world.add_fixed(e.shape.shape, to_transform(e.shape.origin), {}, e.shape.name);
     }
-    state = walker.start();
-    figure = world.add(model, state, {.name = model.name(), .self_collision = SelfCollision::kNotNeighbours});
+    state = walker->start();
+    figure = world.add(model, state, {.name = model.name(), .self_collision = setup.self_collision});
     start = center_of_mass(model, state.q);
     report.limit_margin = kInfinity;
     before.resize(size_t(model.link_count()));
@@ -110,13 +113,15 @@ struct WalkSimulation::Impl {
 };
 
 WalkSimulation::WalkSimulation(const Model& model, const WalkSetup& setup)
-    : impl_(std::make_unique<Impl>(model, setup)) {}
+    : impl_(std::make_unique<Impl>(model, setup, nullptr)) {}
+WalkSimulation::WalkSimulation(const Model& model, const Clip& clip, const WalkSetup& setup)
+    : impl_(std::make_unique<Impl>(model, setup, &clip)) {}
 WalkSimulation::WalkSimulation(WalkSimulation&&) noexcept = default;
 WalkSimulation& WalkSimulation::operator=(WalkSimulation&&) noexcept = default;
 WalkSimulation::~WalkSimulation() = default;
 
 World& WalkSimulation::world() { return impl_->world; }
-const Walker& WalkSimulation::walker() const { return impl_->walker; }
+const MotionController& WalkSimulation::controller() const { return *impl_->walker; }
 const SceneDescription& WalkSimulation::scene() const { return impl_->description; }
 const std::vector<Push>& WalkSimulation::pushes() const { return impl_->pushes; }
 
@@ -138,7 +143,7 @@ Vec3<> WalkSimulation::Impl::push_now() {
   Vec3<> sum{};
   for (const Push& push : pushes) {
     if (world.time() < *push.time || world.time() >= *push.time + push.duration - 0.5 * setup.time_step) continue;
-    const double angle = walker.status().heading + *push.direction, size = push.impulse / push.duration;
+    const double angle = walker->status().heading + *push.direction, size = push.impulse / push.duration;
     sum = sum + Vec3<>{size * std::cos(angle), size * std::sin(angle), 0};
   }
   if (norm(sum) > 0) {
@@ -208,18 +213,18 @@ void WalkSimulation::Impl::measure(const Vec3<>& momentum, const Vec3<>& push, c
   const Vec3<> gained = world.momentum() - momentum - impulse;
   const Vec3<> missing = (1 / h) * gained - force - push - Vec3<>{0, 0, -weight};
   report.unbalanced = std::max(report.unbalanced, norm(missing) / weight);
-  square_error += walker.status().capture_error * walker.status().capture_error;
+  square_error += walker->status().capture_error * walker->status().capture_error;
   ++steps;
 }
 
 bool WalkSimulation::step() {
   Impl& m = *impl_;
-  const WalkStatus& status = m.walker.status();
+  const WalkStatus& status = m.walker->status();
   if (status.done || status.fallen || m.world.status() != WorldStatus::kRunning) return false;
   if (m.world.time() >= m.setup.duration - 0.5 * m.setup.time_step) return false;
   m.state.q = m.world.q(m.figure), m.state.v = m.world.v(m.figure);
   const int landed = status.steps;
-  const Eigen::VectorXd& tau = m.walker.control(m.world.time(), m.setup.time_step, m.state, m.feel());
+  const Eigen::VectorXd& tau = m.walker->control(m.world.time(), m.setup.time_step, m.state, m.feel());
   if (status.fallen) return false;
   if (status.steps > landed) (status.steps == 1 ? m.first_landing : m.last_landing) = m.world.time();
   m.world.set_torque(m.figure, tau);
@@ -233,7 +238,7 @@ bool WalkSimulation::step() {
 
 WalkReport WalkSimulation::report() const {
   const Impl& m = *impl_;
-  const WalkStatus& status = m.walker.status();
+  const WalkStatus& status = m.walker->status();
   WalkReport r = m.report;
   r.fallen = status.fallen || m.world.status() == WorldStatus::kFailed;
   r.cause = status.fallen ? status.cause : m.world.failure();
@@ -247,6 +252,10 @@ WalkReport WalkSimulation::report() const {
   r.vertical_force = r.seconds > 0 ? m.vertical_impulse / (r.seconds * m.weight) : 0;
   r.cost_of_transport = r.walked > 0 ? m.work / (m.weight * r.walked) : 0;
   r.infeasible = status.infeasible;
+  if (const auto* tracker = dynamic_cast<const Tracker*>(m.walker.get())) {
+    r.joint_error = tracker->joint_error();
+    r.shift = tracker->shift();
+  }
   return r;
 }
 

@@ -30,7 +30,7 @@ void check_honest(WalkSimulation& walk, const WalkReport& r) {
   const WorldTotals& t = walk.world().totals();
   CAPTURE(r.cause);
   CHECK(!r.fallen);
-  CHECK(walk.walker().status().done);
+  CHECK(walk.controller().status().done);
   CHECK(r.root_wrench == 0);
   CHECK(t.worst_penetration < 1e-3);
   CHECK(std::abs(r.vertical_force - 1) < 0.01);  // it ends as it began, at rest: all momentum that came has gone
@@ -73,8 +73,8 @@ TEST_CASE("walk: through a right angle, up and down a slope of five degrees") {
     WalkSimulation walk(human28(), hill);
     const WalkReport report = run(walk);
     check_honest(walk, report);
-    const double climbed =
-        center_of_mass(human28(), walk.world().q(FigureId(0))).z - center_of_mass(human28(), walk.walker().start().q).z;
+    const double climbed = center_of_mass(human28(), walk.world().q(FigureId(0))).z -
+                           center_of_mass(human28(), walk.controller().start().q).z;
     CHECK(std::abs(climbed - report.distance * std::sin(degrees * std::numbers::pi / 180)) < 0.05);
   }
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kansetsu/motion/walk.h"
+#include "kansetsu/motion/track.h"
 #include "kansetsu/sim/world.h"
 
 /// A figure that walks in a world: contacts are found by the world, torques come from the walker, nothing else acts.
@@ -22,9 +22,11 @@ struct Push {
 
 struct WalkSetup {
   WalkOptions walk{};
+  TrackOptions track{};
   std::vector<Push> pushes{};
   std::uint64_t seed = 0;  ///< of what is drawn
   double time_step = 1e-3;
+  SelfCollision self_collision = SelfCollision::kNotNeighbours;
   double duration = 120;  ///< [s] at most
 };
 
@@ -52,6 +54,8 @@ struct WalkReport {
   double limit_margin = 0;               ///< [rad] nearest that a joint came to its end; negative: beyond
   std::array<std::uint64_t, 4> modes{};  ///< contacts by ContactMode, one count per step
   std::uint64_t sliding = 0;             ///< of them
+  double joint_error = 0;                ///< [rad] root mean square from the clip that is followed
+  double shift = 0;                      ///< [m] of its steps from those of the clip
   int infeasible = 0;                    ///< problems of whole-body control whose limits could not all be kept
 };
 
@@ -59,6 +63,8 @@ class WalkSimulation {
  public:
   /// Throws Error with the reason if the model cannot walk.
   WalkSimulation(const Model& model, const WalkSetup& setup);
+  /// Follows a clip instead of walking by itself: setup.track counts, setup.walk does not.
+  WalkSimulation(const Model& model, const Clip& clip, const WalkSetup& setup);
   WalkSimulation(WalkSimulation&&) noexcept;
   WalkSimulation& operator=(WalkSimulation&&) noexcept;
   ~WalkSimulation();
@@ -67,7 +73,7 @@ class WalkSimulation {
   bool step();
 
   World& world();
-  const Walker& walker() const;
+  const MotionController& controller() const;
   const SceneDescription& scene() const;    ///< figure and ground, for recordings
   const std::vector<Push>& pushes() const;  ///< with what was drawn
   WalkReport report() const;
