@@ -79,22 +79,26 @@ std::vector<double> speeds(const std::vector<Vec3<>>& path, const std::vector<do
   return out;
 }
 
-/// Stretches of one value that are shorter than `shortest` take that of their surroundings.
-void drop_short(std::vector<std::uint8_t>& flags, const std::vector<double>& times, double shortest,
-                std::uint8_t value) {
+/// Stretches of one value that are shorter than `shortest` take that of their surroundings; gaps only if the point is back at
+/// its place.
+void drop_short(std::vector<std::uint8_t>& flags, const std::vector<Vec3<>>& path, const std::vector<double>& times,
+                double shortest, std::uint8_t value) {
+  constexpr double kSamePlace = 0.02;  // [m]
   for (std::size_t k = 0; k < flags.size();) {
     std::size_t end = k;
     while (end < flags.size() && flags[end] == flags[k]) ++end;
     const bool inside = k > 0 && end < flags.size();
-    if (inside && flags[k] == value && times[end] - times[k] < shortest)
+    const bool back = inside && std::hypot(path[end].x - path[k - 1].x, path[end].y - path[k - 1].y) < kSamePlace;
+    if (inside && flags[k] == value && times[end] - times[k] < shortest && (value == 1 || back))
       std::fill(flags.begin() + static_cast<long>(k), flags.begin() + static_cast<long>(end), std::uint8_t(!value));
     k = end;
   }
 }
 
+/// When one end of a sole is down. A foot that is dragged away from where it landed does not stand: it lands anew.
 std::vector<std::uint8_t> mark(const std::vector<Vec3<>>& path, const std::vector<double>& speed,
                                const std::vector<double>& times, const FootContactOptions& o) {
-  constexpr double kStray = 0.08;  // [m] from where it landed: a foot that is dragged does not stand
+  constexpr double kStray = 0.05;  // [m]
   std::vector<std::uint8_t> down(path.size(), 0);
   bool on = false;
   Vec3<> place{};
@@ -102,15 +106,24 @@ std::vector<std::uint8_t> mark(const std::vector<Vec3<>>& path, const std::vecto
     const bool strayed = on && std::hypot(path[k].x - place.x, path[k].y - place.y) > kStray;
     const bool release = path[k].z > o.release_height || speed[k] > o.release_speed || strayed;
     const bool engage = path[k].z < o.height && speed[k] < o.speed;
-    if (on && release)
+    if (on && release) {
       on = false;
-    else if (!on && engage)
-      on = true, place = path[k];
+    } else if (!on && engage) {
+      on = true;
+      place = path[k];
+    }
     down[k] = on;
   }
-  drop_short(down, times, o.shortest, 0);
-  drop_short(down, times, o.shortest, 1);
+  drop_short(down, path, times, o.shortest, 0);
+  drop_short(down, path, times, o.shortest, 1);
   return down;
+}
+
+/// Where an end landed anew within a stance, the whole foot did.
+void split_stances(FootContacts& foot, const std::vector<std::uint8_t>& heel, const std::vector<std::uint8_t>& toe) {
+  for (std::size_t k = 1; k + 1 < heel.size(); ++k)
+    for (const auto* end : {&heel, &toe})
+      if ((*end)[k - 1] && !(*end)[k] && (*end)[k + 1]) foot.heel_down[k] = foot.toe_down[k] = 0;
 }
 
 /// A robust fit to the points near a level floor, along the direction in which they spread most; none if they do not tell.
@@ -275,7 +288,7 @@ Floor estimate_floor(const std::vector<SolePath>& paths, const FootContactOption
     for (std::size_t k = 0; k < path.heel.size(); ++k) {
       const bool heel = path.heel[k].z < path.toe[k].z;
       any.push_back(heel ? path.heel[k] : path.toe[k]);
-      if ((heel ? path.heel_speed[k] : path.toe_speed[k]) < 0.5 * options.speed) slow.push_back(any.back());
+      if ((heel ? path.heel_speed[k] : path.toe_speed[k]) < options.speed) slow.push_back(any.back());
     }
   }
   std::vector<Vec3<>>& points = slow.size() > 10 ? slow : any;
@@ -292,6 +305,7 @@ void mark_contacts(const SolePath& path, const std::vector<double>& times, const
                    FootContacts& foot) {
   foot.heel_down = mark(path.heel, path.heel_speed, times, options);
   foot.toe_down = mark(path.toe, path.toe_speed, times, options);
+  split_stances(foot, std::vector(foot.heel_down), std::vector(foot.toe_down));
 }
 
 PinnedPath pin(const SolePath& path, const FootContacts& foot, const std::vector<double>& times, double blend_time) {

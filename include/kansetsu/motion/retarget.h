@@ -21,7 +21,7 @@ namespace kansetsu {
 /// both, a little larger, are passed.
 struct FootContactOptions {
   double height = 0.02, release_height = 0.03;  ///< [m]
-  double speed = 0.35, release_speed = 0.7;     ///< [m/s]
+  double speed = 0.3, release_speed = 0.5;      ///< [m/s]
   double shortest = 0.05;                       ///< [s] contacts and gaps that are shorter are noise
 };
 
