@@ -175,7 +175,7 @@ class LiveViewer : public std::enable_shared_from_this<LiveViewer> {
       self->buffer_.consume(self->buffer_.size());
       std::string problem;
       if (const auto answer = self->server_.live->handle(text, problem)) self->server_.broadcast(*answer, false);
-      if (!problem.empty()) self->send(nlohmann::json{{"type", "problem"}, {"message", problem}}.dump(), false);
+      if (!problem.empty()) self->send(problem_message(problem), false);
       self->read();
     });
   }
@@ -295,6 +295,7 @@ void Server::Impl::tick() {
     last_tick = now;
     if (!viewers.empty()) {  // nobody watches: nothing moves
       if (const auto frame = live->tick(seconds)) broadcast(*frame, true);
+      for (const std::string& message : live->news()) broadcast(message, false);
     }
     tick();
   });
