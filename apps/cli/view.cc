@@ -160,11 +160,12 @@ Exit write_picture(const Options& options, serve::Content content) {
 
 Exit serve_page(const Options& options, serve::Content content) {
   serve::Server server(std::move(content), {.port = options.port});
-  fmt::print(stderr, "{}\n", server.url());
-  if (!options.no_browser && !serve::open_browser(server.url()))
-    fmt::print(stderr, "open this address in a browser of this machine\n");
-  fmt::print(stderr, "Ctrl-C ends\n");
-  server.run_until_interrupted();
+  server.run_until_interrupted([&] {
+    fmt::print(stderr, "{}\n", server.url());
+    if (!options.no_browser && !serve::open_browser(server.url()))
+      fmt::print(stderr, "open this address in a browser of this machine\n");
+    fmt::print(stderr, "Ctrl-C ends\n");
+  });
   return kOk;
 }
 

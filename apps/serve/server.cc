@@ -403,11 +403,12 @@ std::string Server::url(const std::string& more) const {
   return fmt::format("http://127.0.0.1:{}/?token={}{}", impl_->port, impl_->token, more);
 }
 void Server::run() { impl_->context.run(); }
-void Server::run_until_interrupted() {
+void Server::run_until_interrupted(const std::function<void()>& announce) {
   asio::signal_set signals(impl_->context, SIGINT, SIGTERM);
   signals.async_wait([this](beast::error_code error, int) {
     if (!error) stop();
   });
+  announce();
   run();
 }
 bool Server::run_for(std::chrono::milliseconds limit) {
