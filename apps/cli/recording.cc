@@ -17,13 +17,7 @@ io::BodyRef to_recorded(const BodyRef& body) {
 
 }  // namespace
 
-WorldRecorder::WorldRecorder(const World& world, const SceneDescription& scene, const std::vector<std::string>& files,
-                             double rate) {
-  for (const std::string& file : files) open(world, scene, file, rate);
-  for (const RecordingDescription& r : scene.recordings) open(world, scene, r.file, r.rate);
-}
-
-void WorldRecorder::open(const World& world, const SceneDescription& scene, const std::string& name, double rate) {
+io::RecordingHeader header_of(const World& world, const SceneDescription& scene) {
   io::RecordingHeader header;
   for (int i = 0; i < world.figure_count(); ++i) {
     header.figures.push_back({world.name(FigureId(i)), world.model(FigureId(i))});
@@ -35,58 +29,68 @@ void WorldRecorder::open(const World& world, const SceneDescription& scene, cons
     for (size_t k = 0; k < world.sensor(sensor).size(); ++k)
       header.numbers.push_back({fmt::format("{}[{}]", sensor, k), ""});
   }
-  header.notes = {{"scene", scene.name}, {"seed", fmt::format("{}", scene.seed)}};
+  header.notes = {{"title", scene.name}, {"scene", scene.name}, {"seed", fmt::format("{}", scene.seed)}};
+  return header;
+}
+
+io::RecordedFrame frame_of(const World& world, std::size_t& told) {
+  io::RecordedFrame frame;
+  frame.time = world.time();
+  for (int i = 0; i < world.figure_count(); ++i) {
+    State state;
+    state.q = world.q(FigureId(i)), state.v = world.v(FigureId(i));
+    frame.states.push_back(std::move(state));
+  }
+  const StepReport& report = world.report();
+  frame.numbers = {world.kinetic_energy(), world.potential_energy(), 0,
+                   report.penetration,     report.residual,          report.loop_gap};
+  for (const ContactReport& c : report.contacts) {
+    if (c.mode == ContactMode::kOpen) continue;
+    ++frame.numbers[2];
+    frame.contacts.push_back({to_recorded(c.b), to_recorded(c.a), c.pressure, c.normal, c.wrench.f});
+  }
+  for (const ConnectionReport& c : report.connections) {
+    frame.connections.push_back({std::string(c.name), to_recorded(c.b), to_recorded(c.a), c.p, c.wrench});
+  }
+  for (const std::string& sensor : world.sensor_names()) {
+    const std::vector<double>& value = world.sensor(sensor);
+    frame.numbers.insert(frame.numbers.end(), value.begin(), value.end());
+  }
+  for (; told < world.events().size(); ++told) {
+    const Event& e = world.events()[told];
+    frame.events.push_back(fmt::format("{} {}", to_string(e.kind), e.name));
+  }
+  return frame;
+}
+
+WorldRecorder::WorldRecorder(const World& world, const SceneDescription& scene, const std::vector<std::string>& files,
+                             double rate) {
+  for (const std::string& file : files) open(world, scene, file, rate);
+  for (const RecordingDescription& r : scene.recordings) open(world, scene, r.file, r.rate);
+}
+
+void WorldRecorder::open(const World& world, const SceneDescription& scene, const std::string& name, double rate) {
   if (std::filesystem::path(name).extension() == ".html") {
     if (serve::viewer_page().empty())
       throw Failure(kBadUsage, fmt::format("{}: this kansetsu was built without the viewer; record an .mcap", name));
-    files_.push_back({name, nullptr, {.header = std::move(header)}, rate > 0 ? rate : kPageRate, 0});
+    files_.push_back({name, nullptr, {.header = header_of(world, scene)}, rate > 0 ? rate : kPageRate, 0});
     return;
   }
-  Loaded<std::unique_ptr<io::Recorder>> recorder = io::make_recorder(name, std::move(header));
+  Loaded<std::unique_ptr<io::Recorder>> recorder = io::make_recorder(name, header_of(world, scene));
   if (!recorder) throw Failure(kBadFile, to_string(recorder.diagnostics));
   files_.push_back({name, std::move(*recorder.value), {}, rate, 0});
 }
 
-void WorldRecorder::fill(const World& world) {
-  frame_ = {};
-  frame_.time = world.time();
-  for (int i = 0; i < world.figure_count(); ++i) {
-    State state;
-    state.q = world.q(FigureId(i)), state.v = world.v(FigureId(i));
-    frame_.states.push_back(std::move(state));
-  }
-  const StepReport& report = world.report();
-  frame_.numbers = {world.kinetic_energy(), world.potential_energy(), 0,
-                    report.penetration,     report.residual,          report.loop_gap};
-  for (const ContactReport& c : report.contacts) {
-    if (c.mode == ContactMode::kOpen) continue;
-    ++frame_.numbers[2];
-    frame_.contacts.push_back({to_recorded(c.b), to_recorded(c.a), c.pressure, c.normal, c.wrench.f});
-  }
-  for (const ConnectionReport& c : report.connections) {
-    frame_.connections.push_back({std::string(c.name), to_recorded(c.b), to_recorded(c.a), c.p, c.wrench});
-  }
-  for (const std::string& sensor : world.sensor_names()) {
-    const std::vector<double>& value = world.sensor(sensor);
-    frame_.numbers.insert(frame_.numbers.end(), value.begin(), value.end());
-  }
-  for (; events_ < world.events().size(); ++events_) {
-    const Event& e = world.events()[events_];
-    frame_.events.push_back(fmt::format("{} {}", to_string(e.kind), e.name));
-  }
-}
-
 void WorldRecorder::add(const World& world) {
   if (world.status() == WorldStatus::kFailed) return;
-  bool filled = false;
+  std::optional<io::RecordedFrame> frame;
   for (File& file : files_) {
     if (world.time() < file.next - 1e-9) continue;
-    if (!filled) fill(world);
-    filled = true;
+    if (!frame) frame = frame_of(world, events_);
     if (file.recorder)
-      file.recorder->add(frame_);
+      file.recorder->add(*frame);
     else
-      file.page.frames.push_back(frame_);
+      file.page.frames.push_back(*frame);
     file.next = file.rate > 0 ? file.next + 1 / file.rate : 0;
   }
 }

@@ -9,6 +9,11 @@
 
 namespace kansetsu::cli {
 
+/// What recordings and viewers are told of a world at first.
+io::RecordingHeader header_of(const World& world, const SceneDescription& scene);
+/// The present moment of it. `told` counts its events that frames have had.
+io::RecordedFrame frame_of(const World& world, std::size_t& told);
+
 /// Writes a world to files, frame by frame: recordings, or .html, a page that shows one.
 class WorldRecorder {
  public:
@@ -26,10 +31,8 @@ class WorldRecorder {
     double rate = 0, next = 0;
   };
   void open(const World& world, const SceneDescription& scene, const std::string& name, double rate);
-  void fill(const World& world);
 
   std::vector<File> files_;
-  io::RecordedFrame frame_;
   std::size_t events_ = 0;  ///< already told
 };
 
