@@ -10,6 +10,7 @@
 #include "kansetsu/ik/solver.h"
 #include "kansetsu/kinematics/centroidal.h"
 #include "kansetsu/model/configuration.h"
+#include "motion/balance.h"
 #include "motion/stance.h"
 
 namespace kansetsu {
@@ -64,8 +65,12 @@ bool draw_from_limits(const Model& model, const ik::Report& report, ik::PostureT
   return !report.active_limits.empty();
 }
 
+/// Where standing_problem() has its ComTask; and how near the zero moment point comes to the soles' middle [m].
+constexpr std::size_t kBalanceItem = 2;
+constexpr double kBalanced = 0.005;
+
 /// The farthest posture first, as near to standing as the tasks allow; postures between are led from one to the other. So no joint
-/// runs into its limit on the way, which would jolt all others.
+/// runs into its limit on the way, which would jolt all others. Then again and again, until the ground could carry it.
 Clip follow(const Model& model, const Stance& stance, Excursion excursion) {
   Clip clip{.name = excursion.name};
   const int frames = int(std::lround(excursion.duration * excursion.rate)) + 1;
@@ -92,14 +97,25 @@ Clip follow(const Model& model, const Stance& stance, Excursion excursion) {
     q = report.q;
   }
   const Eigen::VectorXd farthest = q;
-  q = stance.q;
-  for (int k = 0; k < frames; ++k) {
-    const double t = k / excursion.rate, far = excursion.far(t);
-    wish.target = interpolate(model, stance.q, farthest, far);
-    solve(far, q, t);
-    q = report.q;
-    clip.times.push_back(t);
-    clip.q.col(k) = q;
+  clip.times.resize(std::size_t(frames));
+  Vec3<>& com = std::get<ik::ComTask>(solver.problem().items[kBalanceItem].task).target;
+  Eigen::MatrixXd offset = Eigen::MatrixXd::Zero(2, frames);
+  constexpr int kPasses = 8;
+  constexpr double kShare = 0.7;  // of each correction: the trunk's turning answers to it and overdoes it by half
+  for (int pass = 0; pass < kPasses; ++pass) {
+    q = stance.q;
+    for (int k = 0; k < frames; ++k) {
+      const double t = k / excursion.rate, far = excursion.far(t);
+      wish.target = interpolate(model, stance.q, farthest, far);
+      com = stance.middle + Vec3<>{offset(0, k), offset(1, k), 0};
+      solve(far, q, t);
+      q = report.q;
+      clip.times[std::size_t(k)] = t;
+      clip.q.col(k) = q;
+    }
+    double worst = 0;
+    offset += kShare * balance_offsets(model, clip, stance.middle, worst);
+    if (worst < kBalanced) break;
   }
   return clip;
 }

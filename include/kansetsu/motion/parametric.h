@@ -8,7 +8,7 @@
 /// throw Error, as do numbers that make no motion. docs/guide/analysis.md.
 namespace kansetsu {
 
-/// Down and up again on both feet. The pelvis follows a minimum-jerk path, the centre of mass stays above the soles' middle.
+/// Down and up again on both feet. The pelvis follows a minimum-jerk path, the zero moment point stays near the soles' middle.
 struct SquatOptions {
   double depth = 0.3;  ///< of the pelvis below its height at the start [m]
   double period = 2;   ///< of one squat [s]
@@ -18,7 +18,7 @@ struct SquatOptions {
 };
 Clip squat(const Model& model, const SquatOptions& options = {});
 
-/// A hand goes to a point and back, along a straight line, the feet stay.
+/// A hand goes to a point and back, along a straight line; feet and balance as in a squat.
 struct ReachOptions {
   std::string hand = "gripR";      ///< a frame of the model
   Vec3<> target{0.45, -0.2, 1.2};  ///< in the world; the figure stands at the origin, looking along x

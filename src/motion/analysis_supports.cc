@@ -1,0 +1,84 @@
+#include <algorithm>
+
+#include "kansetsu/ik/task.h"
+#include "kansetsu/kinematics/kinematics.h"
+#include "kansetsu/motion/analysis.h"
+#include "motion/stance.h"
+
+namespace kansetsu {
+namespace {
+
+/// The way of a point of a link through a clip.
+std::vector<Vec3<>> path_of(const Model& model, const Clip& clip, const ik::FrameOn& frame) {
+  Workspace work(model);
+  LinkPoses poses(model);
+  std::vector<Vec3<>> path;
+  for (int k = 0; k < clip.frames(); ++k) {
+    fk(model, clip.q.col(k), work, poses);
+    path.push_back((poses[frame.link] * frame.X_LF).p);
+  }
+  return path;
+}
+
+/// Frames in which the point stays within `still` of where it is for at least `time`, all of that time.
+std::vector<std::uint32_t> resting(const std::vector<Vec3<>>& path, const Clip& clip, double still, double time) {
+  std::vector<std::uint32_t> rests(path.size(), 0);
+  for (std::size_t first = 0; first < path.size(); ++first) {
+    std::size_t last = first;
+    while (last + 1 < path.size() && norm(path[last + 1] - path[first]) < still) ++last;
+    if (clip.times[last] - clip.times[first] >= time)
+      std::fill(rests.begin() + long(first), rests.begin() + long(last) + 1, 1u);
+  }
+  return rests;
+}
+
+bool any_down(const std::vector<SupportHistory>& supports, std::size_t frame) {
+  return std::any_of(supports.begin(), supports.end(), [&](const auto& s) { return s.touching[frame] != 0; });
+}
+
+}  // namespace
+
+std::vector<SupportHistory> find_supports(const Model& model, const Clip& clip, const SupportOptions& options) {
+  std::vector<SupportHistory> supports;
+  for (const auto& [name, frame_name] : {std::pair{"left", "soleL"}, {"right", "soleR"}}) {
+    if (!model.find_frame(frame_name)) continue;
+    const ik::FrameOn sole = ik::frame_on(model, frame_name);
+    SupportHistory history;
+    history.name = name;
+    history.support.link = sole.link;
+    history.support.friction = options.friction;
+    history.touching.assign(std::size_t(clip.frames()), 0);
+    for (const Vec3<>& corner : patch_corners(model, sole)) {
+      const std::size_t bit = history.support.corners.size();
+      history.support.corners.push_back(sole.X_LF * corner);
+      const std::vector<Vec3<>> path =
+          path_of(model, clip, {sole.link, {Mat3<>::identity(), history.support.corners.back()}});
+      for (std::size_t k = 0; k < path.size(); ++k) {
+        const std::size_t a = k > 0 ? k - 1 : 0, b = std::min(k + 1, path.size() - 1);
+        const double speed = norm(path[b] - path[a]) / (clip.times[b] - clip.times[a]);
+        if (path[k].z < 0.03 && speed < 0.35) history.touching[k] |= 1u << bit;
+      }
+    }
+    supports.push_back(std::move(history));
+  }
+  const std::size_t feet = supports.size();
+  for (const auto& [name, frame_name] : {std::pair{"left hand", "gripL"}, {"right hand", "gripR"}}) {
+    if (!options.hands || !model.find_frame(frame_name)) continue;
+    const ik::FrameOn grip = ik::frame_on(model, frame_name);
+    SupportHistory history;
+    history.name = name;
+    history.support.link = grip.link;
+    history.support.corners = {grip.X_LF.p};
+    history.support.grips = true;
+    history.touching = resting(path_of(model, clip, grip), clip, options.hand_still, options.hand_time);
+    const std::vector<SupportHistory> soles(supports.begin(), supports.begin() + long(feet));
+    for (std::size_t k = 0; k < history.touching.size(); ++k) {
+      if (any_down(soles, k)) history.touching[k] = 0;
+    }
+    if (std::count(history.touching.begin(), history.touching.end(), 0u) < clip.frames())
+      supports.push_back(std::move(history));
+  }
+  return supports;
+}
+
+}  // namespace kansetsu
