@@ -1,8 +1,9 @@
-/// kansetsu check MODEL…: everything there is to say about models, in the manner of a compiler or as JSON.
+/// kansetsu check MODEL…: everything there is to say about models and clips, in the manner of a compiler or as JSON.
 
 #include <fmt/format.h>
 
 #include "cli/arguments.h"
+#include "cli/capture.h"
 #include "cli/json_writer.h"
 #include "cli/load_model.h"
 #include "cli/output.h"
@@ -30,7 +31,15 @@ std::string count_of(std::size_t count, const char* noun) {
 Report examine(const std::string& name, const Options& options) {
   Report report{name, {}, {}, false};
   const ModelSource source{.name = name, .base = options.base};
-  if (names_scene(name)) {
+  if (io::names_capture(name)) {
+    Loaded<Capture> clip = load_capture({.file = name});
+    if (clip) {
+      report.contents = fmt::format(", {}, {}", count_of(clip.value->bones.size(), "bone"),
+                                    count_of(std::size_t(clip.value->frames()), "frame"));
+    }
+    report.ok = bool(clip);
+    report.diagnostics = std::move(clip.diagnostics);
+  } else if (names_scene(name)) {
     Loaded<SceneDescription> scene = load_scene(source);
     if (scene) report.contents = ", " + count_of(scene.value->figures.size(), "figure");
     report.ok = bool(scene);
@@ -88,7 +97,9 @@ Exit check(const Options& options) {
 
 Runner declare_check(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("MODEL", options->models, kModelHelp)->required()->type_name("");
+  app.add_option("MODEL", options->models, std::string(kModelHelp) + "; or a clip (.bvh, .amc)")
+      ->required()
+      ->type_name("");
   app.add_flag("--json", options->json, "print {\"ok\", \"diagnostics\"} on standard output");
   app.add_flag("--strict", options->strict, "fail on warnings, too");
   add_base_option(app, options->base);

@@ -30,11 +30,12 @@ constexpr std::array kCommands{
             "  kansetsu simulate humanoid.xml --json\n"
             "  kansetsu simulate human28 --duration 1 --record fall.csv",
             declare_simulate},
-    Command{"convert", "write a model, a scene or a recording in another format",
+    Command{"convert", "write a model, a scene, a recording or a clip in another format",
             "  kansetsu convert robot.urdf small.urdf --merge-fixed\n"
             "  kansetsu convert human28 human28.urdf\n"
             "  kansetsu convert humanoid.xml humanoid.toml\n"
-            "  kansetsu convert run.mcap run.glb",
+            "  kansetsu convert run.mcap run.glb\n"
+            "  kansetsu convert walk.bvh walk.mcap --figure human28",
             declare_convert},
     Command{"view", "show a recording, a scene or a model: in the browser, as a page, as pictures",
             "  kansetsu view run.mcap\n"

@@ -1,10 +1,11 @@
-/// kansetsu convert IN OUT: reads a model or a recording and writes it in the format that OUT's name asks for.
+/// kansetsu convert IN OUT: reads a model, a recording or a clip and writes it in the format that OUT's name asks for.
 
 #include <fmt/format.h>
 
 #include <filesystem>
 
 #include "cli/arguments.h"
+#include "cli/convert_capture.h"
 #include "cli/load_model.h"
 #include "cli/output.h"
 #include "kansetsu/io/recording.h"
@@ -21,6 +22,8 @@ struct Options {
   ModelSource model;
   std::string out;
   bool merge_fixed = false;
+  ClipSource clip;
+  std::string figure;
 };
 
 void check_format(const std::string& file) {
@@ -89,6 +92,10 @@ Exit convert_to_scene(const Options& options) {
 
 Exit convert(Options options) {
   if (fs::path(options.model.name).extension() == ".mcap") return convert_recording(options);
+  if (io::names_capture(options.model.name)) {
+    options.clip.file = options.model.name;
+    return convert_capture(options.clip, {.name = options.figure, .base = options.model.base}, options.out);
+  }
   check_format(options.out);
   if (fs::path(options.out).extension() == ".toml") return convert_to_scene(options);
   if (options.merge_fixed) options.model.fixed_links = FixedLinks::kMerge;
@@ -111,17 +118,21 @@ Exit convert(Options options) {
 
 Runner declare_convert(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("IN", options->model.name, std::string(kModelHelp) + "; or a recording (.mcap)")
+  app.add_option("IN", options->model.name,
+                 std::string(kModelHelp) + "; or a recording (.mcap); or a clip (.bvh, .amc)")
       ->required()
       ->type_name("");
   app.add_option(
          "OUT", options->out,
          "file to write; its ending tells the format: .urdf or .toml, a scene ('-': URDF to standard output); of a "
-         "recording .mcap, .csv, .npz or .glb")
+         "recording .mcap, .csv, .npz or .glb; of a clip .bvh, .csv, and with --figure what a recording may be")
       ->required()
       ->type_name("");
   add_base_option(app, options->model.base);
   app.add_flag("--merge-fixed", options->merge_fixed, "links joined by fixed joints become one link each");
+  app.add_option("--figure", options->figure, "model that follows a clip")->type_name("MODEL");
+  add_clip_options(app, options->clip);
+  add_retarget_options(app, options->clip);
   return [options] { return convert(*options); };
 }
 

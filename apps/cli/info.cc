@@ -1,7 +1,8 @@
-/// kansetsu info MODEL: what a model or scene consists of, for people or as JSON.
+/// kansetsu info MODEL: what a model, scene or clip consists of, for people or as JSON.
 
 #include "cli/info.h"
 #include "cli/arguments.h"
+#include "cli/capture.h"
 #include "cli/load_model.h"
 #include "cli/output.h"
 
@@ -13,10 +14,17 @@ Runner declare_info(CLI::App& app) {
     bool json = false;
   };
   auto options = std::make_shared<Options>();
-  app.add_option("MODEL", options->model.name, kModelHelp)->required()->type_name("");
+  app.add_option("MODEL", options->model.name, std::string(kModelHelp) + "; or a clip (.bvh, .amc)")
+      ->required()
+      ->type_name("");
   app.add_flag("--json", options->json, "print it as JSON; what has no limit is null");
   add_base_option(app, options->model.base);
   return [options] {
+    if (io::names_capture(options->model.name)) {
+      const Capture capture = capture_or_fail({.file = options->model.name});
+      print(options->json ? capture_json(capture) : capture_text(capture));
+      return kOk;
+    }
     if (names_scene(options->model.name)) {
       const SceneDescription scene = scene_or_fail(options->model);
       print(options->json ? scene_json(scene) : scene_text(scene));

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/arguments.h"
+#include "cli/load_model.h"
+#include "kansetsu/io/capture.h"
+#include "kansetsu/io/recording.h"
+#include "kansetsu/motion/retarget.h"
+
+/// CLIP arguments: captured motion (.bvh, .amc), and the figure that follows it.
+namespace kansetsu::cli {
+
+struct ClipSource {
+  std::string file{};
+  std::string skeleton{}, table{};  ///< files; empty: what is beside it, what is built in
+  std::optional<double> unit{}, scale{};
+  std::optional<UpAxis> up{};
+  bool keep_feet = false;  ///< as captured, skating
+};
+
+/// --unit, --up, --skeleton
+void add_clip_options(CLI::App& app, ClipSource& source);
+/// --landmarks, --scale, --keep-feet
+void add_retarget_options(CLI::App& app, ClipSource& source);
+
+Loaded<Capture> load_capture(const ClipSource& source);
+/// Warnings go to standard error. Throws Failure with all lines if there is none.
+Capture capture_or_fail(const ClipSource& source);
+Retargeted retarget_or_fail(const Model& model, const Capture& capture, const ClipSource& source);
+
+/// The motion as a recording: figure, floor, and which ends of the soles are down.
+io::Recording to_recording(const Model& model, const Retargeted& motion);
+
+/// What a clip consists of, for people or as JSON.
+std::string capture_text(const Capture& capture);
+std::string capture_json(const Capture& capture);
+/// How well the figure follows, for people.
+std::string retarget_text(const Retargeted& motion);
+
+}  // namespace kansetsu::cli

@@ -1,0 +1,141 @@
+#include "kansetsu/io/capture.h"
+
+#include <numbers>
+
+#include "io/capture_codes.h"
+#include "io/capture_reader.h"
+#include "io/number.h"
+#include "io/text.h"
+
+namespace kansetsu::io {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace capture;
+
+bool ends_in(const fs::path& file, std::string_view ending) { return same_word(file.extension().string(), ending); }
+
+/// NN.asf beside NN_MM.amc, or the same name.
+fs::path skeleton_beside(const fs::path& amc) {
+  const std::string stem = amc.stem().string();
+  std::error_code ignored;
+  for (const std::string& name : {stem.substr(0, stem.find('_')), stem}) {
+    for (const char* ending : {".asf", ".ASF"}) {
+      const fs::path candidate = amc.parent_path() / (name + ending);
+      if (fs::exists(candidate, ignored)) return candidate;
+    }
+  }
+  return {};
+}
+
+std::vector<Diagnostic> write_text(const fs::path& file, const std::string& text) {
+  const std::optional<std::string> reason = replace_file(file, text);
+  if (!reason) return {};
+  return {{Severity::kError,
+           kCannotWrite,
+           file.string(),
+           0,
+           {},
+           "cannot be written: " + *reason,
+           "check the folder and that you may write there"}};
+}
+
+std::string vector_text(const Vec3<>& v) {
+  return fmt::format("{} {} {}", format_number(v.x), format_number(v.y), format_number(v.z));
+}
+
+}  // namespace
+
+bool names_capture(const fs::path& file) { return ends_in(file, ".bvh") || ends_in(file, ".amc"); }
+
+Loaded<Capture> read_capture(const fs::path& file, const CaptureOptions& options) {
+  if (ends_in(file, ".bvh")) return read_bvh(file, options);
+  Report report(file.string());
+  if (!ends_in(file, ".amc")) {
+    report.error(0, kUnknownFormat, {}, "no format of captured motion has this ending", "known: .bvh, .amc");
+    return {std::nullopt, report.take()};
+  }
+  const fs::path skeleton = options.skeleton.empty() ? skeleton_beside(file) : options.skeleton;
+  std::error_code ignored;
+  if (skeleton.empty() && fs::exists(file, ignored)) {
+    report.error(0, kNoSkeleton, {}, "there is no .asf file beside it", "name the skeleton, e.g. --skeleton 02.asf");
+    return {std::nullopt, report.take()};
+  }
+  if (skeleton.empty()) {
+    load_text(file, report);
+    return {std::nullopt, report.take()};
+  }
+  return read_asf_amc(skeleton, file, options);
+}
+
+std::string to_bvh(const Capture& capture) {
+  std::string out = "HIERARCHY\n";
+  std::vector<int> children(capture.bones.size(), 0);
+  for (const Bone& bone : capture.bones)
+    if (bone.parent >= 0) ++children[static_cast<std::size_t>(bone.parent)];
+  std::vector<int> open;  // bones whose brace is
+  // Bones must be written depth first; parents first is all that a capture promises.
+  std::vector<std::vector<int>> below(capture.bones.size() + 1);
+  for (std::size_t i = 0; i < capture.bones.size(); ++i)
+    below[static_cast<std::size_t>(capture.bones[i].parent + 1)].push_back(static_cast<int>(i));
+  std::vector<int> order, pending(below[0].rbegin(), below[0].rend());
+  const auto close = [&] {
+    open.pop_back();
+    out += std::string(open.size(), '\t') + "}\n";
+  };
+  while (!pending.empty()) {
+    const int i = pending.back();
+    pending.pop_back();
+    const Bone& bone = capture.bones[static_cast<std::size_t>(i)];
+    while (!open.empty() && open.back() != bone.parent) close();
+    const std::string in(open.size(), '\t');
+    out += fmt::format("{}{} {}\n{}{{\n", in, bone.parent < 0 ? "ROOT" : "JOINT", bone.name, in);
+    const std::string_view o = to_string(bone.order);
+    out +=
+        fmt::format("{}\tOFFSET {}\n{}\tCHANNELS {} {}{}rotation {}rotation {}rotation\n", in, vector_text(bone.offset),
+                    in, bone.moves ? 6 : 3, bone.moves ? "Xposition Yposition Zposition " : "", o[0], o[1], o[2]);
+    if (bone.tip)
+      out += fmt::format("{0}\tEnd Site\n{0}\t{{\n{0}\t\tOFFSET {1}\n{0}\t}}\n", in, vector_text(*bone.tip));
+    open.push_back(i);
+    order.push_back(i);
+    const auto& next = below[static_cast<std::size_t>(i + 1)];
+    pending.insert(pending.end(), next.rbegin(), next.rend());
+  }
+  while (!open.empty()) close();
+  out += fmt::format("MOTION\nFrames: {}\nFrame Time: {}\n", capture.frames(), format_number(capture.frame_time));
+  constexpr double kDegree = std::numbers::pi / 180;
+  for (int f = 0; f < capture.frames(); ++f) {
+    for (const int i : order) {
+      const BonePose& pose = capture.pose(f, i);
+      const Bone& bone = capture.bones[static_cast<std::size_t>(i)];
+      if (bone.moves) out += vector_text(pose.p) + ' ';
+      out += vector_text((1 / kDegree) * to_euler(bone.order, to_mat3(pose.turn)));
+      out += i == order.back() ? '\n' : ' ';
+    }
+  }
+  return out;
+}
+
+std::vector<Diagnostic> write_bvh(const Capture& capture, const fs::path& file) {
+  return write_text(file, to_bvh(capture));
+}
+
+std::string to_centres_csv(const Capture& capture) {
+  std::string out = "time";
+  for (const Bone& bone : capture.bones) out += fmt::format(",{0}.x,{0}.y,{0}.z", bone.name);
+  out += '\n';
+  std::vector<Transform<>> poses;
+  for (int f = 0; f < capture.frames(); ++f) {
+    bone_poses(capture, f, poses);
+    out += format_number(f * capture.frame_time);
+    for (const Transform<>& X : poses) out += fmt::format(",{},{},{}", X.p.x, X.p.y, X.p.z);
+    out += '\n';
+  }
+  return out;
+}
+
+std::vector<Diagnostic> write_centres_csv(const Capture& capture, const fs::path& file) {
+  return write_text(file, to_centres_csv(capture));
+}
+
+}  // namespace kansetsu::io

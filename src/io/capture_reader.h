@@ -1,0 +1,79 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kansetsu/base/diagnostic.h"
+#include "kansetsu/io/capture.h"
+
+/// What the readers of captured motion share: words and lines with their numbers, and a report that does not drown.
+namespace kansetsu::io::capture {
+
+inline constexpr std::size_t kMostBones = 10000;
+inline constexpr std::size_t kMostPoses = 25'000'000;  ///< bones times frames: 1.4 GB
+inline constexpr std::size_t kMostDiagnostics = 50;
+
+/// The words of a text, one after the other, and the lines they are on. Braces are words of their own.
+class Words {
+ public:
+  explicit Words(std::string_view text) : text_(text) {}
+
+  /// Empty at the end.
+  std::string_view next();
+  std::string_view peek();
+  /// What is left of the present line, without white space around it, up to a brace.
+  std::string_view rest_of_line();
+  /// What is left of the text, from the next line on; the line it begins on is line().
+  std::string_view rest_of_text();
+  int line() const { return line_; }
+
+ private:
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int line_ = 1;
+};
+
+/// Cuts the first line off the text, without its end.
+std::string_view next_line(std::string_view& text);
+std::string_view trim(std::string_view text);
+/// The same but for case.
+bool same_word(std::string_view a, std::string_view b);
+
+class Report {
+ public:
+  explicit Report(std::string file) : file_(std::move(file)) {}
+
+  void error(int line, const char* code, std::string path, std::string message, std::string hint);
+  void warn(int line, const char* code, std::string path, std::string message, std::string hint);
+  bool failed() const { return failed_; }
+  bool full() const { return diagnostics_.size() >= kMostDiagnostics; }
+  const std::string& file() const { return file_; }
+  std::vector<Diagnostic> take() { return std::move(diagnostics_); }
+
+ private:
+  void add(Severity severity, int line, const char* code, std::string path, std::string message, std::string hint);
+
+  std::string file_;
+  std::vector<Diagnostic> diagnostics_;
+  bool failed_ = false;
+};
+
+/// The text of a file, or an error.
+std::optional<std::string> load_text(const std::filesystem::path& file, Report& report);
+/// Whether it is text at all; an error if not.
+bool check_text(std::string_view text, Report& report, const char* format);
+
+/// Three numbers that follow; an error names what they are.
+std::optional<Vec3<>> read_vector(Words& words, Report& report, const std::string& path);
+std::optional<double> read_number(std::string_view word);
+
+/// Unit and axes, asked for or guessed.
+void settle(Capture& capture, const CaptureOptions& options, std::optional<double> stated_unit, Report& report);
+
+std::string stem_of(const std::string& file);
+
+}  // namespace kansetsu::io::capture

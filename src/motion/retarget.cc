@@ -1,0 +1,270 @@
+#include "kansetsu/motion/retarget.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kansetsu/base/error.h"
+#include "kansetsu/model/configuration.h"
+#include "kansetsu/spatial/rotations.h"
+#include "motion/body_targets.h"
+#include "motion/feet.h"
+#include "motion/follower.h"
+#include "motion/retarget_codes.h"
+
+namespace kansetsu {
+namespace {
+
+using namespace retargeting;
+using L = Landmark;
+
+constexpr std::array kNeeded{L::kPelvis, L::kHipL, L::kKneeL, L::kAnkleL, L::kHipR, L::kKneeR, L::kAnkleR};
+
+LandmarkTable human28_table() {
+  LandmarkTable t{.name = "human28"};
+  t.links = {
+      {L::kPelvis, {"Body", {}}}, {L::kChest, {"UpperBody", {}}}, {L::kNeck, {"Head", {}}}, {L::kHead, {"Head", {}}}};
+  const auto side = [&](const char* mark, L hip, L knee, L ankle, L toe, L shoulder, L elbow, L wrist) {
+    const std::string s(mark);
+    t.links[hip] = {"UpperLeg" + s, {}};
+    t.links[knee] = {"LowerLeg" + s, {}};
+    t.links[ankle] = {"Foot" + s, {}};
+    t.links[toe] = {"Foot" + s, {0.14, 0, -0.08}};
+    t.links[shoulder] = {"UpperArm" + s, {}};
+    t.links[elbow] = {"LowerArm" + s, {}};
+    t.links[wrist] = {"LowerArm" + s, {0, 0, -0.27}};
+  };
+  side("L", L::kHipL, L::kKneeL, L::kAnkleL, L::kToeL, L::kShoulderL, L::kElbowL, L::kWristL);
+  side("R", L::kHipR, L::kKneeR, L::kAnkleR, L::kToeR, L::kShoulderR, L::kElbowR, L::kWristR);
+  return t;
+}
+
+/// One retargeting, step by step.
+class Retargeter {
+ public:
+  Retargeter(const Model& model, const Capture& capture, const RetargetOptions& options)
+      : model_(model),
+        capture_(capture),
+        options_(options),
+        table_(options.table ? *options.table : best_table(capture)) {
+    if (table_.bones.empty()) table_.bones = best_table(capture).bones;
+  }
+
+  Loaded<Retargeted> run() {
+    check();
+    if (has_errors(diagnostics_)) return {std::nullopt, std::move(diagnostics_)};
+    out_.table = table_.name;
+    out_.first_frame = options_.skip_first.value_or(begins_at_rest(capture_)) ? 1 : 0;
+    maker_.emplace(capture_, bones_, figure_);
+    out_.feet = find_soles(model_, landmarks_);
+    place();
+    first_pass();
+    level_floor();
+    if (options_.pin_feet && !out_.feet.empty()) second_pass();
+    measure();
+    return {std::move(out_), std::move(diagnostics_)};
+  }
+
+ private:
+  void refuse(const char* code, std::string message, std::string hint) {
+    diagnostics_.push_back(
+        {Severity::kError, code, capture_.file, 0, capture_.name, std::move(message), std::move(hint)});
+  }
+
+  void check() {
+    if (capture_.frames() < 2) refuse(mapping::kTooShort, "the capture has fewer than two frames", "nothing moves");
+    if (model_.base() != Base::kFree)
+      refuse(mapping::kFixedBase, fmt::format("{} has a fixed base", model_.name()), "give it a free one: --base free");
+    landmarks_ = find_landmarks(model_, table_);
+    figure_ = place_landmarks(model_, landmarks_);
+    std::vector<std::string_view> no_bone, no_link;
+    for (int l = 0; l < kLandmarkCount; ++l)
+      bones_[static_cast<std::size_t>(l)] = find_bone_point(capture_, table_, Landmark(l));
+    for (const L l : kNeeded) {
+      if (!at(bones_, l)) no_bone.push_back(to_string(l));
+      if (!at(figure_, l)) no_link.push_back(to_string(l));
+    }
+    if (!no_bone.empty()) {
+      std::vector<std::string> names;
+      for (const Bone& bone : capture_.bones)
+        if (names.size() < 40) names.push_back(bone.name);
+      refuse(mapping::kNoBone,
+             fmt::format("the skeleton has no bone for {} (table {})", fmt::join(no_bone, ", "), table_.name),
+             fmt::format("write a table of landmarks; its bones are {}", fmt::join(names, ", ")));
+    }
+    if (!no_link.empty())
+      refuse(mapping::kNoLink, fmt::format("{} has no link for {}", model_.name(), fmt::join(no_link, ", ")),
+             "name them under [links] in a table of landmarks");
+    else
+      check_stance();
+  }
+
+  /// Upright, looking along x.
+  void check_stance() {
+    const auto point = [&](L l) { return at(figure_, l)->neutral; };
+    const Vec3<> left = point(L::kHipL) - point(L::kHipR), up = point(L::kHipL) - point(L::kAnkleL);
+    if (!(left.y > 0.5 * norm(left)) || !(up.z > 0.8 * norm(up)))
+      refuse(mapping::kStance,
+             fmt::format("{} does not stand upright and look along x in its neutral configuration", model_.name()),
+             "its left hip must be at +y and its ankles below its hips");
+    for (const auto& [a, b] :
+         {std::pair{L::kHipL, L::kKneeL}, {L::kKneeL, L::kAnkleL}, {L::kHipR, L::kKneeR}, {L::kKneeR, L::kAnkleR}})
+      if (!(norm(point(a) - point(b)) > 1e-6))
+        refuse(mapping::kStance,
+               fmt::format("{} and {} of {} are in one place", to_string(a), to_string(b), model_.name()),
+               "give their points under [links]");
+  }
+
+  int frames() const { return capture_.frames() - out_.first_frame; }
+
+  void place() {
+    out_.scale = options_.scale.value_or(maker_->leg_of_figure() / maker_->leg_of_capture());
+    placement_.scale = out_.scale;
+    if (options_.move_to_origin) {
+      placement_.heading = maker_->heading(out_.first_frame);
+      const Vec3<> start = maker_->hips(out_.first_frame);
+      placement_.origin = {start.x, start.y, 0};
+    }
+    if (options_.floor) placement_.origin.z = *options_.floor;
+    maker_->set(placement_);
+  }
+
+  void solve(const std::vector<PinnedPath>& pinned, const std::optional<Eigen::VectorXd>& start) {
+    Follower follower(model_, figure_, out_.feet, options_.limits);
+    Targets targets;
+    for (int k = 0; k < frames(); ++k) {
+      maker_->make(k + out_.first_frame, targets);
+      if (k == 0 && start)
+        follower.start(*start);
+      else if (k == 0)
+        follower.start(targets);
+      out_.clip.q.col(k) = follower.follow(targets, pinned, k);
+    }
+  }
+
+  void first_pass() {
+    out_.clip.name = capture_.name;
+    out_.clip.q.resize(model_.nq(), frames());
+    for (int k = 0; k < frames(); ++k) out_.clip.times.push_back(k * capture_.frame_time);
+    solve({}, std::nullopt);
+  }
+
+  std::vector<SolePath> paths() const {
+    std::vector<SolePath> out;
+    for (const FootContacts& foot : out_.feet) out.push_back(sole_path(model_, out_.clip, foot));
+    return out;
+  }
+
+  /// The floor becomes z = 0, and feet on it are marked.
+  void level_floor() {
+    std::vector<SolePath> soles = paths();
+    if (!options_.floor) {
+      const double z = estimate_floor(soles, options_.contact);
+      placement_.origin.z += z / placement_.scale;
+      maker_->set(placement_);
+      out_.clip.q.row(model_.base_coordinates().q + 2).array() -= z;
+      soles = paths();
+    }
+    out_.floor = placement_.origin.z;
+    for (std::size_t f = 0; f < soles.size(); ++f)
+      mark_contacts(soles[f], out_.clip.times, options_.contact, out_.feet[f]);
+  }
+
+  void second_pass() {
+    const std::vector<SolePath> soles = paths();
+    for (std::size_t f = 0; f < soles.size(); ++f)
+      pinned_.push_back(pin(soles[f], out_.feet[f], out_.clip.times, options_.blend_time));
+    solve(pinned_, Eigen::VectorXd(out_.clip.q.col(0)));
+  }
+
+  void measure() {
+    PerLandmark<JointResidual> sums;
+    PerLandmark<int> counts{}, seen{};
+    Workspace work(model_);
+    LinkPoses poses(model_);
+    Targets targets;
+    for (int k = 0; k < frames(); ++k) {
+      maker_->make(k + out_.first_frame, targets);
+      fk(model_, out_.clip.q.col(k), work, poses);
+      for (std::size_t l = 0; l < sums.size(); ++l) {
+        if (!figure_[l] || !targets.points[l]) continue;
+        const Vec3<> p = poses[figure_[l]->link] * figure_[l]->p_L;
+        const double error = norm(p - *targets.points[l]);
+        sums[l].rms += error * error;
+        ++counts[l];
+        if (error > sums[l].largest) sums[l].largest = error, sums[l].worst_frame = k;
+        if (!targets.captured[l]) continue;
+        const Vec3<> apart = p - *targets.captured[l];
+        sums[l].from_capture += dot(apart, apart);
+        ++seen[l];
+      }
+      for (std::size_t f = 0; f < pinned_.size(); ++f) {
+        const FootContacts& foot = out_.feet[f];
+        const auto i = static_cast<std::size_t>(k);
+        const Transform<>& X = poses[foot.link];
+        if (foot.heel_down[i]) out_.skate = std::max(out_.skate, norm(X * foot.heel - pinned_[f].heel[i]));
+        if (foot.toe_down[i]) out_.skate = std::max(out_.skate, norm(X * foot.toe - pinned_[f].toe[i]));
+      }
+    }
+    for (std::size_t l = 0; l < sums.size(); ++l) {
+      if (counts[l] == 0) continue;
+      JointResidual r = sums[l];
+      r.landmark = Landmark(l);
+      r.bone = bones_[l] ? capture_.bones[static_cast<std::size_t>(bones_[l]->bone)].name : "";
+      r.link = model_.link(figure_[l]->link).name;
+      r.rms = std::sqrt(r.rms / counts[l]);
+      r.from_capture = seen[l] > 0 ? std::sqrt(r.from_capture / seen[l]) : 0;
+      out_.residuals.push_back(std::move(r));
+    }
+  }
+
+  const Model& model_;
+  const Capture& capture_;
+  const RetargetOptions& options_;
+  LandmarkTable table_;
+  std::map<Landmark, LinkPoint> landmarks_;
+  BonePoints bones_{};
+  FigurePoints figure_{};
+  std::optional<TargetMaker> maker_;
+  Placement placement_{};
+  std::vector<PinnedPath> pinned_;
+  Retargeted out_;
+  std::vector<Diagnostic> diagnostics_;
+};
+
+}  // namespace
+
+std::map<Landmark, LinkPoint> find_landmarks(const Model& model, const LandmarkTable& table) {
+  for (const auto& [landmark, point] : table.links)
+    (void)model.link_id(point.link);  // throws, and names those it knows
+  // The table that knows most links of this model, completed and overruled by what is asked for.
+  std::map<Landmark, LinkPoint> best;
+  std::vector<LandmarkTable> known{human28_table()};
+  for (const LandmarkTable& skeleton : skeleton_tables()) {
+    LandmarkTable links{.name = skeleton.name};
+    for (const auto& [landmark, bone] : skeleton.bones) links.links[landmark] = {bone, {}};
+    known.push_back(std::move(links));
+  }
+  for (const LandmarkTable& candidate : known) {
+    std::map<Landmark, LinkPoint> found;
+    for (const auto& [landmark, point] : candidate.links)
+      if (model.find_link(point.link)) found[landmark] = point;
+    if (found.size() > best.size()) best = std::move(found);
+  }
+  for (const auto& [landmark, point] : table.links) best[landmark] = point;
+  return best;
+}
+
+std::vector<FootContacts> find_contacts(const Model& model, const Clip& clip, const ContactOptions& options) {
+  if (const auto problem = clip_problem(model, clip)) throw Error("find_contacts(): " + *problem);
+  std::vector<FootContacts> feet = find_soles(model, find_landmarks(model));
+  for (FootContacts& foot : feet) mark_contacts(sole_path(model, clip, foot), clip.times, options, foot);
+  return feet;
+}
+
+Loaded<Retargeted> retarget(const Model& model, const Capture& capture, const RetargetOptions& options) {
+  return Retargeter(model, capture, options).run();
+}
+
+}  // namespace kansetsu

@@ -1,0 +1,12 @@
+#pragma once
+
+/// The codes of diagnostics about retargeting. They are stable: docs/formats/capture.md lists them, and a test compares.
+namespace kansetsu::mapping {
+
+inline constexpr char kTooShort[] = "MAP001";
+inline constexpr char kFixedBase[] = "MAP002";
+inline constexpr char kNoBone[] = "MAP003";
+inline constexpr char kNoLink[] = "MAP004";
+inline constexpr char kStance[] = "MAP005";
+
+}  // namespace kansetsu::mapping
