@@ -7,9 +7,9 @@
 
 #include "kansetsu/base/error.h"
 #include "kansetsu/kinematics/centroidal.h"
+#include "kansetsu/motion/clip.h"
 #include "kansetsu/spatial/eigen.h"
 #include "motion/analysis_summary.h"
-#include "motion/differentiate.h"
 #include "motion/force_fit.h"
 
 namespace kansetsu {
@@ -178,8 +178,9 @@ Analysis analyze(const Model& model, const Clip& clip, std::span<const SupportHi
   check(model, clip, supports);
   if (!(options.residual_arm > 0))
     throw Error(fmt::format("analyze: residual_arm {} is not positive", options.residual_arm));
-  Analysis out{.clip = clip};
-  differentiate(model, out.clip, out.v, out.vdot);
+  Analysis out{.clip = options.cutoff > 0 ? low_pass(model, clip, options.cutoff) : clip};
+  ClipDerivatives rates = derivatives(model, out.clip);
+  out.v = std::move(rates.v), out.vdot = std::move(rates.vdot);
   const int n = clip.frames(), nv = model.nv();
   const std::size_t frames = std::size_t(n);
   const bool free = model.base() == Base::kFree;

@@ -2,8 +2,9 @@
 
 #include "kansetsu/ik/task.h"
 #include "kansetsu/kinematics/kinematics.h"
+#include "kansetsu/model/configuration.h"
 #include "kansetsu/motion/analysis.h"
-#include "motion/stance.h"
+#include "kansetsu/motion/retarget.h"
 
 namespace kansetsu {
 namespace {
@@ -38,29 +39,28 @@ bool any_down(const std::vector<SupportHistory>& supports, std::size_t frame) {
 
 }  // namespace
 
-std::vector<SupportHistory> find_supports(const Model& model, const Clip& clip, const SupportOptions& options) {
+std::vector<SupportHistory> to_supports(const Model& model, const std::vector<FootContacts>& feet, double friction) {
   std::vector<SupportHistory> supports;
-  for (const auto& [name, frame_name] : {std::pair{"left", "soleL"}, {"right", "soleR"}}) {
-    if (!model.find_frame(frame_name)) continue;
-    const ik::FrameOn sole = ik::frame_on(model, frame_name);
+  const LinkPoses poses = fk(model, neutral(model));
+  for (const FootContacts& foot : feet) {
     SupportHistory history;
-    history.name = name;
-    history.support.link = sole.link;
-    history.support.friction = options.friction;
-    history.touching.assign(std::size_t(clip.frames()), 0);
-    for (const Vec3<>& corner : patch_corners(model, sole)) {
-      const std::size_t bit = history.support.corners.size();
-      history.support.corners.push_back(sole.X_LF * corner);
-      const std::vector<Vec3<>> path =
-          path_of(model, clip, {sole.link, {Mat3<>::identity(), history.support.corners.back()}});
-      for (std::size_t k = 0; k < path.size(); ++k) {
-        const std::size_t a = k > 0 ? k - 1 : 0, b = std::min(k + 1, path.size() - 1);
-        const double speed = norm(path[b] - path[a]) / (clip.times[b] - clip.times[a]);
-        if (path[k].z < 0.03 && speed < 0.35) history.touching[k] |= 1u << bit;
-      }
-    }
+    history.name = foot.name;
+    history.support.link = foot.link;
+    history.support.friction = friction;
+    // Across the foot as it stands in the neutral configuration.
+    const Vec3<> up = transpose_times(poses[foot.link].R, Vec3<>{0, 0, 1});
+    const Vec3<> side = cross(up, foot.toe - foot.heel);
+    const Vec3<> half = (foot.width / 2 / std::max(norm(side), 1e-9)) * side;
+    history.support.corners = {foot.heel + half, foot.heel - half, foot.toe + half, foot.toe - half};
+    for (std::size_t k = 0; k < foot.heel_down.size(); ++k)
+      history.touching.push_back((foot.heel_down[k] ? 0b0011u : 0) | (foot.toe_down[k] ? 0b1100u : 0));
     supports.push_back(std::move(history));
   }
+  return supports;
+}
+
+std::vector<SupportHistory> find_supports(const Model& model, const Clip& clip, const SupportOptions& options) {
+  std::vector<SupportHistory> supports = to_supports(model, find_contacts(model, clip), options.friction);
   const std::size_t feet = supports.size();
   for (const auto& [name, frame_name] : {std::pair{"left hand", "gripL"}, {"right hand", "gripR"}}) {
     if (!options.hands || !model.find_frame(frame_name)) continue;

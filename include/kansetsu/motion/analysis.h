@@ -26,6 +26,11 @@ struct SupportHistory {
   bool down(int frame) const { return touching[std::size_t(frame)] != 0; }
 };
 
+struct FootContacts;
+/// Feet as retarget() and find_contacts() tell of them: corners beside heel and toe.
+std::vector<SupportHistory> to_supports(const Model& model, const std::vector<FootContacts>& feet,
+                                        double friction = 0.8);
+
 struct SupportOptions {
   double friction = 0.8;     ///< μ
   bool hands = true;         ///< look for hands that hold on to something while no foot is down
