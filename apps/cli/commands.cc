@@ -30,6 +30,16 @@ constexpr std::array kCommands{
             "  kansetsu simulate humanoid.xml --json\n"
             "  kansetsu simulate human28 --duration 1 --record fall.csv",
             declare_simulate},
+    Command{"generate", "make a motion from a few numbers: squat, reach, bar-swing",
+            "  kansetsu generate squat --depth 0.3 --record squat.mcap\n"
+            "  kansetsu generate reach --hand gripL --target 0.5,0.3,1.1 --record reach.csv\n"
+            "  kansetsu generate bar-swing --duration 6 --record swing.mcap",
+            declare_generate},
+    Command{"analyze", "forces, torques and powers that a motion takes, and what is left over",
+            "  kansetsu analyze walk.bvh --figure human28 --svg walk.svg\n"
+            "  kansetsu analyze 02_01.amc --csv walk.csv --record walk.mcap\n"
+            "  kansetsu analyze squat.mcap --json",
+            declare_analyze},
     Command{"convert", "write a model, a scene, a recording or a clip in another format",
             "  kansetsu convert robot.urdf small.urdf --merge-fixed\n"
             "  kansetsu convert human28 human28.urdf\n"

@@ -4,7 +4,6 @@
 #include "kansetsu/kinematics/kinematics.h"
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/motion/analysis.h"
-#include "kansetsu/motion/retarget.h"
 
 namespace kansetsu {
 namespace {
@@ -37,8 +36,7 @@ bool any_down(const std::vector<SupportHistory>& supports, std::size_t frame) {
   return std::any_of(supports.begin(), supports.end(), [&](const auto& s) { return s.touching[frame] != 0; });
 }
 
-}  // namespace
-
+/// Corners beside heel and toe.
 std::vector<SupportHistory> to_supports(const Model& model, const std::vector<FootContacts>& feet, double friction) {
   std::vector<SupportHistory> supports;
   const LinkPoses poses = fk(model, neutral(model));
@@ -59,9 +57,16 @@ std::vector<SupportHistory> to_supports(const Model& model, const std::vector<Fo
   return supports;
 }
 
+}  // namespace
+
 std::vector<SupportHistory> find_supports(const Model& model, const Clip& clip, const SupportOptions& options) {
-  std::vector<SupportHistory> supports = to_supports(model, find_contacts(model, clip), options.friction);
-  const std::size_t feet = supports.size();
+  return find_supports(model, clip, find_contacts(model, clip), options);
+}
+
+std::vector<SupportHistory> find_supports(const Model& model, const Clip& clip, const std::vector<FootContacts>& feet,
+                                          const SupportOptions& options) {
+  std::vector<SupportHistory> supports = to_supports(model, feet, options.friction);
+  const std::vector<SupportHistory> soles = supports;
   for (const auto& [name, frame_name] : {std::pair{"left hand", "gripL"}, {"right hand", "gripR"}}) {
     if (!options.hands || !model.find_frame(frame_name)) continue;
     const ik::FrameOn grip = ik::frame_on(model, frame_name);
@@ -71,7 +76,6 @@ std::vector<SupportHistory> find_supports(const Model& model, const Clip& clip, 
     history.support.corners = {grip.X_LF.p};
     history.support.grips = true;
     history.touching = resting(path_of(model, clip, grip), clip, options.hand_still, options.hand_time);
-    const std::vector<SupportHistory> soles(supports.begin(), supports.begin() + long(feet));
     for (std::size_t k = 0; k < history.touching.size(); ++k) {
       if (any_down(soles, k)) history.touching[k] = 0;
     }

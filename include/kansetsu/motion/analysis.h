@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kansetsu/constraint/supported.h"
-#include "kansetsu/model/clip.h"
+#include "kansetsu/motion/retarget.h"
 
 /// What a motion takes: joint torques and powers, forces of the surroundings, and what they cannot explain.
 ///
@@ -26,18 +26,16 @@ struct SupportHistory {
   bool down(int frame) const { return touching[std::size_t(frame)] != 0; }
 };
 
-struct FootContacts;
-/// Feet as retarget() and find_contacts() tell of them: corners beside heel and toe.
-std::vector<SupportHistory> to_supports(const Model& model, const std::vector<FootContacts>& feet,
-                                        double friction = 0.8);
-
 struct SupportOptions {
   double friction = 0.8;     ///< μ
   bool hands = true;         ///< look for hands that hold on to something while no foot is down
   double hand_still = 0.03;  ///< a hand holds while it stays within this [m] …
   double hand_time = 0.3;    ///< … for so long [s]
 };
-/// The soles of a figure and when heels and toes are on the floor z = 0 (find_contacts()), and its hands if they carry it.
+/// The soles of a figure and when heels and toes are on the floor z = 0, and its hands if they carry it. Feet are as retarget()
+/// tells of them, or found by find_contacts().
+std::vector<SupportHistory> find_supports(const Model& model, const Clip& clip, const std::vector<FootContacts>& feet,
+                                          const SupportOptions& options = {});
 std::vector<SupportHistory> find_supports(const Model& model, const Clip& clip, const SupportOptions& options = {});
 
 struct AnalysisOptions {
