@@ -48,6 +48,8 @@ Runner declare_ik(CLI::App& app);
 Runner declare_convert(CLI::App& app);
 Runner declare_simulate(CLI::App& app);
 Runner declare_walk(CLI::App& app);
+Runner declare_generate(CLI::App& app);
+Runner declare_analyze(CLI::App& app);
 Runner declare_view(CLI::App& app);
 Runner declare_bench(CLI::App& app);
 Runner declare_completion(CLI::App& app);

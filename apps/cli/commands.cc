@@ -35,6 +35,16 @@ constexpr std::array kCommands{
             "  kansetsu walk --speed 0.8 --turn 90 --html walk.html\n"
             "  kansetsu walk --slope 5 --push 10Ns@3s:left --push 20Ns@random --seed 7 --json",
             declare_walk},
+    Command{"generate", "make a motion from a few numbers: squat, reach, bar-swing",
+            "  kansetsu generate squat --depth 0.3 --record squat.mcap\n"
+            "  kansetsu generate reach --hand gripL --target 0.5,0.3,1.1 --record reach.csv\n"
+            "  kansetsu generate bar-swing --duration 6 --record swing.mcap",
+            declare_generate},
+    Command{"analyze", "forces, torques and powers that a motion takes, and what is left over",
+            "  kansetsu analyze walk.bvh --figure human28 --svg walk.svg\n"
+            "  kansetsu analyze 02_01.amc --csv walk.csv --record walk.mcap\n"
+            "  kansetsu analyze squat.mcap --json",
+            declare_analyze},
     Command{"convert", "write a model, a scene, a recording or a clip in another format",
             "  kansetsu convert robot.urdf small.urdf --merge-fixed\n"
             "  kansetsu convert human28 human28.urdf\n"

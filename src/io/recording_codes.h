@@ -14,6 +14,12 @@ inline constexpr char kBadScene[] = "REC006";
 inline constexpr char kInterrupted[] = "REC010";
 inline constexpr char kDamaged[] = "REC011";
 inline constexpr char kBadFrame[] = "REC012";
+// Reading: clips.
+inline constexpr char kNoColumn[] = "REC030";
+inline constexpr char kBadRow[] = "REC031";
+inline constexpr char kNoFrames[] = "REC032";
+inline constexpr char kNoFigure[] = "REC033";
+inline constexpr char kSameTime[] = "REC034";
 // Writing.
 inline constexpr char kCannotWrite[] = "REC020";
 inline constexpr char kUnknownFormat[] = "REC021";

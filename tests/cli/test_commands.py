@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from kansetsu_protocol import BAD_FILE, OK, USAGE, Request, State, evaluate, run
 
-COMMANDS = ["check", "info", "conventions", "eval", "ik", "simulate", "convert", "view", "bench", "completion"]
+COMMANDS = ["check", "info", "conventions", "eval", "ik", "simulate", "generate", "analyze", "convert", "view", "bench", "completion"]
 FIGURES = ["human28", "human28_ball", "pendulum", "pendulum2", "chain8"]
 
 WARNED = """<robot name="w"><link name="a"><inertial><mass value="1"/>

@@ -1,0 +1,77 @@
+#include "cli/clip.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "kansetsu/io/clip.h"
+#include "kansetsu/model/figures.h"
+#include "kansetsu/motion/clip.h"
+
+namespace kansetsu::cli {
+namespace {
+
+std::string without_last_newline(std::string text) {
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+/// The model that a recording carries, if it is the only one.
+Model recorded_model(const std::string& file) {
+  Loaded<io::Recording> recording = io::read_recording(file);
+  if (!recording) throw Failure(kBadFile, without_last_newline(to_string(recording.diagnostics)));
+  const std::vector<io::RecordedFigure>& figures = recording.value->header.figures;
+  if (figures.size() != 1) {
+    std::string names;
+    for (const io::RecordedFigure& f : figures) names += (names.empty() ? "" : ", ") + f.model.name();
+    throw Failure(kBadUsage,
+                  fmt::format("{} has {} figures ({}); say which model with --figure", file, figures.size(), names));
+  }
+  return figures.front().model;
+}
+
+}  // namespace
+
+FigureClip figure_clip_or_fail(const ClipSource& source, const ModelSource& figure) {
+  if (io::names_capture(source.file)) {
+    const Capture capture = capture_or_fail(source);
+    ModelSource model_source = figure;
+    if (model_source.name.empty()) model_source.name = "human28";
+    const Model model = model_or_fail(model_source);
+    Retargeted motion = retarget_or_fail(model, capture, source);
+    return {model, std::move(motion.clip), std::move(motion.feet)};
+  }
+  if (!io::names_clip(source.file)) {
+    throw Failure(
+        kBadUsage,
+        fmt::format("{}: unknown format for a clip\n  known: .bvh, .amc, and recordings .mcap, .csv", source.file));
+  }
+  const bool own = figure.name.empty() && std::filesystem::path(source.file).extension() == ".mcap";
+  ModelSource model_source = figure;
+  if (model_source.name.empty()) model_source.name = "human28";
+  const Model model = own ? recorded_model(source.file) : model_or_fail(model_source);
+  Loaded<Clip> clip = io::read_clip(model, source.file);
+  if (!clip) throw Failure(kBadFile, without_last_newline(to_string(clip.diagnostics)));
+  fmt::print(stderr, "{}", to_string(clip.diagnostics));
+  return {model, *std::move(clip.value), {}};
+}
+
+io::Recording to_recording(const Model& model, const Clip& clip, const std::string& program) {
+  io::Recording out;
+  out.header.figures.push_back({model.name().empty() ? "figure" : model.name(), model});
+  out.header.environment.push_back({.name = "floor", .shape = Plane{}});
+  out.header.notes = {{"title", clip.name}, {"program", program}};
+  const bool moves = clip.frames() >= 3;
+  const Eigen::MatrixXd v = moves ? derivatives(model, clip).v : Eigen::MatrixXd::Zero(model.nv(), clip.frames());
+  for (int k = 0; k < clip.frames(); ++k) {
+    io::RecordedFrame frame{.time = clip.times[std::size_t(k)] - clip.times.front()};
+    State state;
+    state.q = clip.q.col(k);
+    state.v = v.col(k);
+    frame.states.push_back(std::move(state));
+    out.frames.push_back(std::move(frame));
+  }
+  return out;
+}
+
+}  // namespace kansetsu::cli

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+
+#include "cli/capture.h"
+#include "kansetsu/model/clip.h"
+
+/// CLIP arguments of commands that want the motion of a figure: captures, which a figure follows, and recordings.
+namespace kansetsu::cli {
+
+struct FigureClip {
+  Model model;
+  Clip clip{};
+  std::vector<FootContacts> feet{};  ///< of a capture; empty: look for them in the clip
+};
+
+/// @param figure  its name may be empty: the recording's own model (.mcap), human28 otherwise. Throws Failure.
+FigureClip figure_clip_or_fail(const ClipSource& source, const ModelSource& figure);
+
+/// A clip as a recording with velocities.
+io::Recording to_recording(const Model& model, const Clip& clip, const std::string& program);
+
+}  // namespace kansetsu::cli

@@ -1,0 +1,178 @@
+/// kansetsu generate KIND: a motion from a few numbers, as a recording. A further kind is a row of kKinds and a function.
+
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <span>
+
+#include "cli/arguments.h"
+#include "cli/clip.h"
+#include "cli/json_writer.h"
+#include "cli/output.h"
+#include "cli/table.h"
+#include "kansetsu/base/error.h"
+#include "kansetsu/kinematics/centroidal.h"
+#include "kansetsu/motion/parametric.h"
+
+namespace kansetsu::cli {
+namespace {
+
+/// Numbers that were given on the command line, by the names of their options.
+struct Numbers {
+  std::map<std::string, double> given{};
+  std::vector<double> target{};
+  std::string hand{};
+
+  void set(const char* name, double& value) const {
+    if (const auto at = given.find(name); at != given.end()) value = at->second;
+  }
+  void set(const char* name, int& value) const {
+    if (const auto at = given.find(name); at != given.end()) value = int(at->second);
+  }
+};
+
+/// An option that some kinds take.
+struct Parameter {
+  const char *name, *unit, *help;
+};
+constexpr Parameter kParameters[] = {
+    {"depth", "M", "squat: how far the pelvis goes down"},
+    {"count", "N", "squat: how many"},
+    {"period", "S", "squat, reach: seconds for one"},
+    {"pause", "S", "squat, reach: seconds of rest before, between and after"},
+    {"angle", "RAD", "bar-swing: of the body at the start, from the vertical"},
+    {"pump", "RAD", "bar-swing: how far the hips flex on the way forward"},
+    {"height", "M", "bar-swing: of the bar"},
+    {"duration", "S", "bar-swing: seconds"},
+    {"rate", "HZ", "frames per second; 100 by default"},
+};
+
+Clip make_squat(const Model& model, const Numbers& n) {
+  SquatOptions o;
+  n.set("depth", o.depth), n.set("count", o.count), n.set("period", o.period), n.set("pause", o.pause);
+  n.set("rate", o.rate);
+  return squat(model, o);
+}
+
+Clip make_reach(const Model& model, const Numbers& n) {
+  ReachOptions o;
+  n.set("period", o.period), n.set("pause", o.pause), n.set("rate", o.rate);
+  if (!n.hand.empty()) o.hand = n.hand;
+  if (!n.target.empty()) o.target = {n.target[0], n.target[1], n.target[2]};
+  return reach(model, o);
+}
+
+Clip make_bar_swing(const Model& model, const Numbers& n) {
+  BarSwingOptions o;
+  n.set("angle", o.angle), n.set("pump", o.pump), n.set("height", o.height), n.set("duration", o.duration);
+  n.set("rate", o.rate);
+  return bar_swing(model, o);
+}
+
+struct Kind {
+  std::string_view name, takes;  ///< options, in words
+  Clip (*make)(const Model& model, const Numbers& numbers);
+};
+constexpr std::array kKinds{
+    Kind{"squat", "depth count period pause rate", make_squat},
+    Kind{"reach", "hand target period pause rate", make_reach},
+    Kind{"bar-swing", "angle pump height duration rate", make_bar_swing},
+};
+
+std::string kind_names(std::string_view separator) {
+  std::string text;
+  for (const Kind& kind : kKinds) text += (text.empty() ? "" : std::string(separator)) + std::string(kind.name);
+  return text;
+}
+
+struct Options {
+  std::string kind, record;
+  ModelSource figure{.name = "human28"};
+  Numbers numbers;
+  bool json = false;
+};
+
+void check_taken(const Kind& kind, const Numbers& numbers) {
+  const std::string takes = " " + std::string(kind.takes) + " ";
+  const auto check = [&](const std::string& name) {
+    if (takes.find(" " + name + " ") != std::string::npos) return;
+    throw Failure(kBadUsage,
+                  fmt::format("kansetsu generate {} takes no --{}\n  known: {}", kind.name, name, kind.takes));
+  };
+  for (const auto& [name, value] : numbers.given) check(name);
+  if (!numbers.hand.empty()) check("hand");
+  if (!numbers.target.empty()) check("target");
+}
+
+void print_summary(const Model& model, const Clip& clip, bool as_json) {
+  Vec3<> low{kInfinity, kInfinity, kInfinity}, high = -low;
+  for (int k = 0; k < clip.frames(); ++k) {
+    const Vec3<> com = center_of_mass(model, clip.q.col(k));
+    low = {std::min(low.x, com.x), std::min(low.y, com.y), std::min(low.z, com.z)};
+    high = {std::max(high.x, com.x), std::max(high.y, com.y), std::max(high.z, com.z)};
+  }
+  const double rate = clip.frames() > 1 ? (clip.frames() - 1) / clip.duration() : 0;
+  if (as_json) {
+    JsonWriter json;
+    json.begin_object().entry("motion", clip.name).entry("figure", model.name()).entry("frames", clip.frames());
+    json.entry("duration", clip.duration()).entry("rate", rate);
+    json.entry("com_low", low).entry("com_high", high).end_object();
+    return print(json.take() + "\n");
+  }
+  print(table({{"motion", clip.name},
+               {"figure", model.name()},
+               {"frames", fmt::format("{}, {:.6g} s at {:.6g} Hz", clip.frames(), clip.duration(), rate)},
+               {"centre of mass", fmt::format("x {:.3f} … {:.3f}, y {:.3f} … {:.3f}, z {:.3f} … {:.3f} m", low.x,
+                                              high.x, low.y, high.y, low.z, high.z)}}));
+}
+
+Exit generate_clip(const Options& options) {
+  const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& k) { return k.name == options.kind; });
+  if (kind == kKinds.end())
+    throw Failure(kBadUsage,
+                  fmt::format("kansetsu generate: unknown motion '{}'\n  known: {}", options.kind, kind_names(", ")));
+  check_taken(*kind, options.numbers);
+  if (options.numbers.target.size() % 3 != 0)
+    throw Failure(kBadUsage, fmt::format("--target: {} numbers, three are needed", options.numbers.target.size()));
+  const Model model = model_or_fail(options.figure);
+  Clip clip;
+  try {
+    clip = kind->make(model, options.numbers);
+  } catch (const Error& error) {
+    throw Failure(kNumerical, error.what());
+  }
+  if (!options.record.empty()) {
+    const std::vector<Diagnostic> problems =
+        io::write_recording(to_recording(model, clip, "kansetsu generate"), options.record);
+    if (has_errors(problems)) throw Failure(kBadFile, to_string(problems));
+    fmt::print(stderr, "{}", to_string(problems));
+  }
+  print_summary(model, clip, options.json);
+  return kOk;
+}
+
+}  // namespace
+
+Runner declare_generate(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("KIND", options->kind, "the motion")->required()->type_name(kind_names("|"));
+  app.add_option("--figure", options->figure.name, "the model; human28 by default")->type_name("MODEL");
+  app.add_option("--record", options->record, "write the motion: .mcap, .csv, .npz or .glb")->type_name("FILE");
+  for (const Parameter& p : kParameters) {
+    const std::string name = p.name;
+    app.add_option_function<double>(
+           "--" + name, [options, name](double x) { options->numbers.given[name] = x; }, p.help)
+        ->type_name(p.unit);
+  }
+  app.add_option("--hand", options->numbers.hand, "reach: the frame that goes there; gripR by default")
+      ->type_name("FRAME");
+  app.add_option("--target", options->numbers.target,
+                 "reach: x,y,z in metres; the figure stands at the origin, looking along x")
+      ->type_name("X,Y,Z")
+      ->delimiter(',');
+  app.add_flag("--json", options->json, "print the summary as JSON");
+  return [options] { return generate_clip(*options); };
+}
+
+}  // namespace kansetsu::cli

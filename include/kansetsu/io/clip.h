@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "kansetsu/base/diagnostic.h"
+#include "kansetsu/model/clip.h"
+
+/// Clips from recordings: the motion of one figure, without the rest. RECnnn codes: docs/formats/recording.md.
+namespace kansetsu::io {
+
+/// Whether read_clip() knows the ending: .mcap, .csv.
+bool names_clip(const std::filesystem::path& file);
+
+/// Frames of the figure that has the model's coordinates by name; the one named as the model if several have.
+Loaded<Clip> read_clip(const Model& model, const std::filesystem::path& file);
+Loaded<Clip> parse_clip_csv(const Model& model, std::string_view text, const std::string& file_name = {});
+
+}  // namespace kansetsu::io

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kansetsu/constraint/supported.h"
+#include "kansetsu/motion/retarget.h"
+
+/// What a motion takes: joint torques and powers, forces of the surroundings, and what they cannot explain.
+///
+///     const Analysis a = analyze(model, clip, find_supports(model, clip), {.cutoff = 6});
+///     // a.tau.col(k), a.supports[0].wrench[k], a.residual[k], a.phases
+///
+/// Method and its limits: docs/theory/analysis.md; the command: docs/guide/analysis.md.
+namespace kansetsu {
+
+/// A patch through which the surroundings may push, and when it touches them.
+struct SupportHistory {
+  std::string name{};                     ///< "left", …
+  Support support{};                      ///< at most 32 corners
+  std::vector<std::uint32_t> touching{};  ///< one per frame; bit k: corner k is on it
+
+  bool down(int frame) const { return touching[std::size_t(frame)] != 0; }
+};
+
+struct SupportOptions {
+  double friction = 0.8;     ///< μ
+  bool hands = true;         ///< look for hands that hold on to something while no foot is down
+  double hand_still = 0.03;  ///< a hand holds while it stays within this [m] …
+  double hand_time = 0.3;    ///< … for so long [s]
+};
+/// The soles of a figure and when heels and toes are on the floor z = 0, and its hands if they carry it. Feet are as retarget()
+/// tells of them, or found by find_contacts().
+std::vector<SupportHistory> find_supports(const Model& model, const Clip& clip, const std::vector<FootContacts>& feet,
+                                          const SupportOptions& options = {});
+std::vector<SupportHistory> find_supports(const Model& model, const Clip& clip, const SupportOptions& options = {});
+
+struct AnalysisOptions {
+  double cutoff = 0;        ///< of the zero-phase low-pass filter [Hz]; 0: none
+  double transfer = 0.1;    ///< [s] after touching and before leaving over which corners take and give their load
+  double residual_arm = 2;  ///< [m] a residual of 1 N·m counts as much as one of 1/arm N
+};
+
+/// Forces of one support.
+struct SupportForces {
+  std::string name{};
+  bool grips = false;
+  std::vector<std::uint8_t> down{};               ///< one per frame, as all below
+  std::vector<Force<>> wrench{};                  ///< on its link, at the link's origin, world axes [N·m; N]
+  std::vector<std::optional<Vec3<>>> pressure{};  ///< centre of pressure in the world (p_v), where it carries anything
+};
+
+/// A stretch of time in which the same supports are down.
+struct Phase {
+  enum class Kind { kFlight, kSingle, kDouble, kMore } kind = Kind::kFlight;  ///< by the number of supports
+  std::vector<int> supports{};
+  int first = 0, last = 0;    ///< frames
+  double start = 0, end = 0;  ///< [s], half-way to the neighbouring frames
+};
+const char* to_string(Phase::Kind kind);
+
+struct AnalysisSummary {
+  double weight = 0;                               ///< mass · |gravity| [N]
+  double mean_vertical = 0;                        ///< of all supports, over the clip [N]
+  double residual_force = 0, residual_moment = 0;  ///< root mean square [N, N·m], the moment about the centre of mass
+  double worst_force = 0, worst_moment = 0;
+  double positive_work = 0, negative_work = 0;  ///< of all joints [J]
+  double largest_friction = 0;                  ///< tangential/normal of any support that carries a tenth of the weight
+};
+
+struct Analysis {
+  Clip clip{};                                  ///< as analysed: filtered
+  Eigen::MatrixXd v{}, vdot{}, tau{}, power{};  ///< nv × frames; τ and power of a free base are zero
+  std::vector<SupportForces> supports{};
+  std::vector<Force<>> residual{};  ///< what supports cannot give, at the base's origin, world axes [N·m; N]
+  std::vector<Vec3<>> com{};
+  std::vector<std::optional<Vec3<>>> zmp{};  ///< where the whole ground force would have to act; none in flight
+  std::vector<Phase> phases{};
+  AnalysisSummary summary{};
+
+  int frames() const { return clip.frames(); }
+};
+
+/// Forces push along the normals, stay inside friction cones (of eight edges) and their centres of pressure inside the corners
+/// that touch; of all such forces those that leave the least residual, and among these the smallest. A fixed base has no residual
+/// and takes no supports. Throws Error if the clip is not one of the model, has fewer than three frames, or histories do not fit.
+Analysis analyze(const Model& model, const Clip& clip, std::span<const SupportHistory> supports,
+                 const AnalysisOptions& options = {});
+
+}  // namespace kansetsu

@@ -1,0 +1,228 @@
+#include "kansetsu/motion/analysis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kansetsu/base/error.h"
+#include "kansetsu/kinematics/centroidal.h"
+#include "kansetsu/motion/clip.h"
+#include "kansetsu/spatial/eigen.h"
+#include "motion/analysis_summary.h"
+#include "motion/force_fit.h"
+
+namespace kansetsu {
+namespace {
+
+/// What a residual of 1 N costs against forces of 1 N: so little compliance that forces fit to 10⁻⁶ N where they can.
+constexpr double kCompliance = 1e-9;
+/// Share of its full readiness that a corner has when it just touches: loads begin near zero.
+constexpr double kLeastShare = 0.03;
+constexpr int kCone = 8;  ///< edges of the friction cone
+
+void check(const Model& model, const Clip& clip, std::span<const SupportHistory> supports) {
+  if (const std::optional<std::string> problem = clip_problem(model, clip)) throw Error("analyze: " + *problem);
+  if (clip.frames() < 3)
+    throw Error(fmt::format("analyze: {} frames have no accelerations, three are needed", clip.frames()));
+  for (const SupportHistory& s : supports) {
+    if (int(s.touching.size()) != clip.frames()) {
+      throw Error(fmt::format("analyze: support '{}' tells of {} frames, the clip has {}", s.name, s.touching.size(),
+                              clip.frames()));
+    }
+    if (s.support.corners.empty() || s.support.corners.size() > 32 || !(norm(s.support.normal) > 0) ||
+        !(s.support.friction >= 0)) {
+      throw Error(fmt::format("analyze: support '{}' has {} corners (1 to 32), normal length {} and friction {}",
+                              s.name, s.support.corners.size(), norm(s.support.normal), s.support.friction));
+    }
+  }
+  if (model.base() != Base::kFree && !supports.empty())
+    throw Error(fmt::format("analyze: '{}' has a fixed base, which supports cannot help", model.name()));
+}
+
+/// How ready each corner is for load: rising from the touch on, falling towards the end of it.
+std::vector<std::vector<double>> readiness(const SupportHistory& s, const Clip& clip, double transfer) {
+  const std::size_t n = s.touching.size(), corners = s.support.corners.size();
+  std::vector<std::vector<double>> share(corners, std::vector<double>(n, 1));
+  if (!(transfer > 0)) return share;
+  for (std::size_t c = 0; c < corners; ++c) {
+    const auto touches = [&](std::size_t k) { return (s.touching[k] >> c & 1) != 0; };
+    // What touches in the first or last frame has done so, or will, for longer than the clip knows.
+    for (std::size_t k = 0, since = n; k < n; ++k) {
+      if (!touches(k)) since = k + 1;
+      if (since < n && since > 0)
+        share[c][k] = std::min(share[c][k], (clip.times[k] - clip.times[since - 1]) / transfer);
+    }
+    for (std::size_t k = n, until = n; k-- > 0;) {
+      if (!touches(k)) until = k;
+      if (until < n) share[c][k] = std::min(share[c][k], (clip.times[until] - clip.times[k]) / transfer);
+    }
+    for (double& x : share[c]) x = std::max(x, kLeastShare);
+  }
+  return share;
+}
+
+/// Two directions across a normal.
+struct Across {
+  explicit Across(const Vec3<>& normal) : n((1 / norm(normal)) * normal) {
+    const Vec3<> aside = std::abs(n.x) < 0.8 ? Vec3<>{1, 0, 0} : Vec3<>{0, 1, 0};
+    x = cross(aside, n);
+    x = (1 / norm(x)) * x;
+    y = cross(n, x);
+  }
+  Vec3<> n, x, y;
+};
+
+/// The forces of one moment.
+class Moment {
+ public:
+  Moment(const Model& model, std::span<const SupportHistory> supports, double arm)
+      : model_(model), supports_(supports), arm_(arm), external_(model) {
+    for (const SupportHistory& s : supports) across_.emplace_back(s.support.normal);
+  }
+
+  /// Fits forces on the corners that touch in frame k to the wrench about `com`, world axes. @return  what is left of it
+  Force<> fit(int k, const std::vector<std::vector<std::vector<double>>>& ready, const LinkPoses& poses,
+              const Vec3<>& com, const Force<>& needed) {
+    rays_.clear(), pushes_.clear();
+    for (std::size_t i = 0; i < supports_.size(); ++i) {
+      const Support& s = supports_[i].support;
+      for (std::size_t c = 0; c < s.corners.size(); ++c) {
+        if (!(supports_[i].touching[std::size_t(k)] >> c & 1)) continue;
+        const double share = ready[i][c][std::size_t(k)];
+        add_rays(int(i), poses[s.link] * s.corners[c], com, 1 / (share * share));
+      }
+    }
+    Wrench6 w = to_eigen(needed);
+    w.head<3>() /= arm_;
+    Wrench6 left = fit_.solve(rays_, w, Wrench6::Constant(kCompliance));
+    left.head<3>() *= arm_;
+    return to_force(left);
+  }
+
+  /// Writes forces of frame k and leaves them in external().
+  void collect(int k, const LinkPoses& poses, std::vector<SupportForces>& out) {
+    external_.set_zero();
+    for (std::size_t i = 0; i < supports_.size(); ++i) {
+      const LinkId link = supports_[i].support.link;
+      Force<> F{};
+      Vec3<> pressed{};
+      double load = 0;
+      for (std::size_t j = 0; j < pushes_.size(); ++j) {
+        if (pushes_[j].support != int(i)) continue;
+        const Vec3<> f = fit_.forces()[j] * pushes_[j].f;
+        F += Force<>{cross(pushes_[j].p - poses[link].p, f), f};
+        const double normal = supports_[i].support.grips ? norm(f) : dot(f, across_[i].n);
+        pressed += normal * pushes_[j].p;
+        load += normal;
+      }
+      external_[link] += F;
+      out[i].wrench[std::size_t(k)] = F;
+      if (load > 1e-3)
+        out[i].pressure[std::size_t(k)] = (1 / load) * pressed;  // less than a thousandth of a newton is none
+    }
+  }
+  const ExternalForces& external() const { return external_; }
+
+ private:
+  struct Push {
+    int support;
+    Vec3<> p, f;  ///< in the world
+  };
+
+  void add_rays(int support, const Vec3<>& p, const Vec3<>& com, double cost) {
+    const Across& axes = across_[std::size_t(support)];
+    const Support& s = supports_[std::size_t(support)].support;
+    const auto add = [&](const Vec3<>& f) {
+      pushes_.push_back({support, p, f});
+      ForceRay ray{.cost = cost};
+      ray.a << to_eigen((1 / arm_) * cross(p - com, f)), to_eigen(f);
+      rays_.push_back(ray);
+    };
+    if (s.grips) {
+      for (const Vec3<>& axis : {axes.x, axes.y, axes.n}) add(axis), add(-axis);
+      return;
+    }
+    for (int k = 0; k < kCone; ++k) {
+      const double a = 2 * M_PI * (k + 0.5) / kCone;
+      add(axes.n + s.friction * std::cos(a) * axes.x + s.friction * std::sin(a) * axes.y);
+    }
+  }
+
+  const Model& model_;
+  std::span<const SupportHistory> supports_;
+  double arm_;
+  ExternalForces external_;
+  std::vector<Across> across_;
+  std::vector<ForceRay> rays_;
+  std::vector<Push> pushes_;
+  ForceFit fit_;
+};
+
+/// The base's generalised force as a wrench at its origin, world axes.
+Force<> base_wrench(const Transform<>& X_WB, const Eigen::VectorXd& tau) {
+  return {X_WB.R * Vec3<>{tau[0], tau[1], tau[2]}, X_WB.R * Vec3<>{tau[3], tau[4], tau[5]}};
+}
+
+/// Where on the plane z = height the wrench (at `at`) has no moment across the vertical.
+std::optional<Vec3<>> zero_moment_point(const Force<>& F, const Vec3<>& at, double height, double least) {
+  if (!(F.f.z > least)) return std::nullopt;
+  const double depth = height - at.z;
+  return Vec3<>{at.x + (-F.t.y + depth * F.f.x) / F.f.z, at.y + (F.t.x + depth * F.f.y) / F.f.z, height};
+}
+
+}  // namespace
+
+Analysis analyze(const Model& model, const Clip& clip, std::span<const SupportHistory> supports,
+                 const AnalysisOptions& options) {
+  check(model, clip, supports);
+  if (!(options.residual_arm > 0))
+    throw Error(fmt::format("analyze: residual_arm {} is not positive", options.residual_arm));
+  Analysis out{.clip = options.cutoff > 0 ? low_pass(model, clip, options.cutoff) : clip};
+  ClipDerivatives rates = derivatives(model, out.clip);
+  out.v = std::move(rates.v), out.vdot = std::move(rates.vdot);
+  const int n = clip.frames(), nv = model.nv();
+  const std::size_t frames = std::size_t(n);
+  const bool free = model.base() == Base::kFree;
+  out.tau.resize(nv, n);
+  out.residual.resize(frames), out.com.resize(frames), out.zmp.resize(frames);
+  std::vector<std::vector<std::vector<double>>> ready;
+  for (const SupportHistory& s : supports) {
+    ready.push_back(readiness(s, clip, options.transfer));
+    SupportForces forces{.name = s.name, .grips = s.support.grips};
+    for (int k = 0; k < n; ++k) forces.down.push_back(s.down(k));
+    forces.wrench.resize(frames), forces.pressure.resize(frames);
+    out.supports.push_back(std::move(forces));
+  }
+  Workspace work(model);
+  LinkPoses poses(model);
+  State state(model);
+  Eigen::VectorXd tau(nv);
+  Moment moment(model, supports, options.residual_arm);
+  const double weight = model.mass() * norm(model.gravity());
+  for (int k = 0; k < n; ++k) {
+    const std::size_t i = std::size_t(k);
+    state.q = out.clip.q.col(k), state.v = out.v.col(k);
+    fk(model, state.q, work, poses);
+    out.com[i] = center_of_mass(model, state.q, work);
+    rnea(model, state, out.vdot.col(k), work, tau);
+    if (free) {
+      const Transform<>& X_WB = poses[LinkId(0)];
+      const Force<> needed = base_wrench(X_WB, tau);
+      const Force<> about_com{needed.t + cross(X_WB.p - out.com[i], needed.f), needed.f};
+      out.zmp[i] = zero_moment_point(needed, X_WB.p, 0, 0.05 * weight);
+      moment.fit(k, ready, poses, out.com[i], about_com);
+      moment.collect(k, poses, out.supports);
+      rnea(model, state, out.vdot.col(k), work, tau, &moment.external());
+      out.residual[i] = base_wrench(X_WB, tau);
+      tau.head<6>().setZero();
+    }
+    out.tau.col(k) = tau;
+  }
+  out.power = out.tau.cwiseProduct(out.v);
+  out.phases = find_phases(out);
+  out.summary = summarise(model, out);
+  return out;
+}
+
+}  // namespace kansetsu

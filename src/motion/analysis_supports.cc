@@ -1,0 +1,88 @@
+#include <algorithm>
+
+#include "kansetsu/ik/task.h"
+#include "kansetsu/kinematics/kinematics.h"
+#include "kansetsu/model/configuration.h"
+#include "kansetsu/motion/analysis.h"
+
+namespace kansetsu {
+namespace {
+
+/// The way of a point of a link through a clip.
+std::vector<Vec3<>> path_of(const Model& model, const Clip& clip, const ik::FrameOn& frame) {
+  Workspace work(model);
+  LinkPoses poses(model);
+  std::vector<Vec3<>> path;
+  for (int k = 0; k < clip.frames(); ++k) {
+    fk(model, clip.q.col(k), work, poses);
+    path.push_back((poses[frame.link] * frame.X_LF).p);
+  }
+  return path;
+}
+
+/// Frames in which the point stays within `still` of where it is for at least `time`, all of that time.
+std::vector<std::uint32_t> resting(const std::vector<Vec3<>>& path, const Clip& clip, double still, double time) {
+  std::vector<std::uint32_t> rests(path.size(), 0);
+  for (std::size_t first = 0; first < path.size(); ++first) {
+    std::size_t last = first;
+    while (last + 1 < path.size() && norm(path[last + 1] - path[first]) < still) ++last;
+    if (clip.times[last] - clip.times[first] >= time)
+      std::fill(rests.begin() + long(first), rests.begin() + long(last) + 1, 1u);
+  }
+  return rests;
+}
+
+bool any_down(const std::vector<SupportHistory>& supports, std::size_t frame) {
+  return std::any_of(supports.begin(), supports.end(), [&](const auto& s) { return s.touching[frame] != 0; });
+}
+
+/// Corners beside heel and toe.
+std::vector<SupportHistory> to_supports(const Model& model, const std::vector<FootContacts>& feet, double friction) {
+  std::vector<SupportHistory> supports;
+  const LinkPoses poses = fk(model, neutral(model));
+  for (const FootContacts& foot : feet) {
+    SupportHistory history;
+    history.name = foot.name;
+    history.support.link = foot.link;
+    history.support.friction = friction;
+    // Across the foot as it stands in the neutral configuration.
+    const Vec3<> up = transpose_times(poses[foot.link].R, Vec3<>{0, 0, 1});
+    const Vec3<> side = cross(up, foot.toe - foot.heel);
+    const Vec3<> half = (foot.width / 2 / std::max(norm(side), 1e-9)) * side;
+    history.support.corners = {foot.heel + half, foot.heel - half, foot.toe + half, foot.toe - half};
+    for (std::size_t k = 0; k < foot.heel_down.size(); ++k)
+      history.touching.push_back((foot.heel_down[k] ? 0b0011u : 0) | (foot.toe_down[k] ? 0b1100u : 0));
+    supports.push_back(std::move(history));
+  }
+  return supports;
+}
+
+}  // namespace
+
+std::vector<SupportHistory> find_supports(const Model& model, const Clip& clip, const SupportOptions& options) {
+  return find_supports(model, clip, find_contacts(model, clip), options);
+}
+
+std::vector<SupportHistory> find_supports(const Model& model, const Clip& clip, const std::vector<FootContacts>& feet,
+                                          const SupportOptions& options) {
+  std::vector<SupportHistory> supports = to_supports(model, feet, options.friction);
+  const std::vector<SupportHistory> soles = supports;
+  for (const auto& [name, frame_name] : {std::pair{"left hand", "gripL"}, {"right hand", "gripR"}}) {
+    if (!options.hands || !model.find_frame(frame_name)) continue;
+    const ik::FrameOn grip = ik::frame_on(model, frame_name);
+    SupportHistory history;
+    history.name = name;
+    history.support.link = grip.link;
+    history.support.corners = {grip.X_LF.p};
+    history.support.grips = true;
+    history.touching = resting(path_of(model, clip, grip), clip, options.hand_still, options.hand_time);
+    for (std::size_t k = 0; k < history.touching.size(); ++k) {
+      if (any_down(soles, k)) history.touching[k] = 0;
+    }
+    if (std::count(history.touching.begin(), history.touching.end(), 0u) < clip.frames())
+      supports.push_back(std::move(history));
+  }
+  return supports;
+}
+
+}  // namespace kansetsu

@@ -1,0 +1,68 @@
+#include "motion/force_fit.h"
+
+#include <Eigen/Dense>
+
+namespace kansetsu {
+namespace {
+
+struct Dual {
+  std::span<const ForceRay> rays;
+  const Wrench6& w;
+  const Wrench6& compliance;
+
+  Wrench6 gradient(const Wrench6& y) const {
+    Wrench6 g = compliance.cwiseProduct(y) - w;
+    for (const ForceRay& ray : rays) {
+      if (const double s = ray.a.dot(y); s > 0) g += (s / ray.cost) * ray.a;
+    }
+    return g;
+  }
+  Eigen::Matrix<double, 6, 6> curvature(const Wrench6& y) const {
+    Eigen::Matrix<double, 6, 6> H = compliance.asDiagonal();
+    for (const ForceRay& ray : rays) {
+      if (ray.a.dot(y) > 0) H += (1 / ray.cost) * ray.a * ray.a.transpose();
+    }
+    return H;
+  }
+};
+
+/// The step along d at which φ is least: its slope is piecewise linear and rises.
+double line_search(const Dual& dual, const Wrench6& y, const Wrench6& d) {
+  double low = 0, high = 1;
+  if (dual.gradient(y + d).dot(d) <= 0) return 1;
+  for (int k = 0; k < 40; ++k) {
+    const double middle = 0.5 * (low + high);
+    (dual.gradient(y + middle * d).dot(d) > 0 ? high : low) = middle;
+    if (low > 0 && high - low < 1e-3 * high) break;
+  }
+  return high;
+}
+
+}  // namespace
+
+Wrench6 ForceFit::solve(std::span<const ForceRay> rays, const Wrench6& w, const Wrench6& compliance) {
+  const Dual dual{rays, w, compliance};
+  constexpr int kMost = 100;  // 3 to 8 in practice
+  const double enough = 1e-12 * (1 + w.norm());
+  Wrench6 g = dual.gradient(y_);
+  if (!g.allFinite()) {
+    y_.setZero();
+    g = dual.gradient(y_);
+  }
+  for (iterations_ = 0; iterations_ < kMost && g.norm() > enough; ++iterations_) {
+    const Wrench6 d = -dual.curvature(y_).ldlt().solve(g);
+    y_ += line_search(dual, y_, d) * d;
+    const Wrench6 next = dual.gradient(y_);
+    if (next == g) break;  // at the end of the digits
+    g = next;
+  }
+  c_.resize(rays.size());
+  Wrench6 left = w;
+  for (std::size_t i = 0; i < rays.size(); ++i) {
+    c_[i] = std::max(0.0, rays[i].a.dot(y_)) / rays[i].cost;
+    left -= c_[i] * rays[i].a;
+  }
+  return left;
+}
+
+}  // namespace kansetsu
