@@ -31,11 +31,11 @@ constexpr std::pair<std::string_view, double> kSides[] = {{"back", 0}, {"right",
 
 }  // namespace
 
-Push parse_push(const std::string& text) {
+Push parse_push(const std::string& command, const std::string& text) {
   const auto fail = [&](const char* why) {
-    return Failure(
-        kBadUsage,
-        fmt::format("kansetsu walk: --push '{}': {}\n  help: as in 20Ns@3s, 20Ns@random or 20Ns@3s:left", text, why));
+    return Failure(kBadUsage,
+                   fmt::format("kansetsu {}: --push '{}': {}\n  help: as in 20Ns@3s, 20Ns@random or 20Ns@3s:left",
+                               command, text, why));
   };
   constexpr double kMost = 1000;  // [N·s] beyond is no push but a crash
   std::string_view rest = text;
