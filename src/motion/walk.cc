@@ -17,7 +17,6 @@ constexpr double kGravity = 9.81;
 constexpr double kSettle = 0.9;         // [s] of leaning before the first step
 constexpr double kStrideChange = 0.14;  // [m] from one step to the next
 constexpr double kSharedPart = 0.2;     // of a step
-constexpr double kHeelOff = 0.5;        // of the time on both feet
 constexpr double kCaptureGain = 4;      // [1/s] at which the pressure corrects the capture point
 constexpr double kArrived = 0.04;       // [m] from where it is to go
 constexpr double kBackOnTheWay = 0.4;   // [rad] of heading per metre beside the way
@@ -139,6 +138,10 @@ struct Walker::Impl {
       }
     }
   }
+  /// A value for walking at ease (0.8 m/s and below), another for brisk walking (1.2 m/s and above): there feet have less time to roll.
+  double between(double at_ease, double brisk) const {
+    return at_ease + std::clamp((options.speed - 0.8) / 0.4, 0.0, 1.0) * (brisk - at_ease);
+  }
   double speed_stride() const { return options.speed * timing.total(); }
   /// Where ξ shall be ahead of a foot when a step on it begins.
   Vec3<> offset(bool stance_left, double ahead, double at_heading) const {
@@ -155,6 +158,7 @@ struct Walker::Impl {
   Vec3<> standing_pressure(const Vec3<>& xi, const Vec3<>& aim, double part, double duration);
   void add_supports(double time);
   void add_tasks(const State& state, const Vec3<>& pressure, double dt);
+  void add_roll(bool left);
   void add_swing_task();
   void add_upright(LinkId link, double weight);
   void add_posture(const State& state);
@@ -296,7 +300,7 @@ void Walker::Impl::add_supports(double time) {
     if (status.phase == WalkPhase::kShared && is_stance) {
       const double part = (time - begin) / timing.shared;
       limits.most = std::max(1.5 * (1 - part), 0.02) * model.mass() * kGravity;
-      if (part > kHeelOff && !last_step) limits.pivot = Edge::kFront;
+      if (part > between(0.2, 0.5) && !last_step) limits.pivot = Edge::kFront;
     }
     // What is left of its motion dies down; a tilted sole turns onto the ground.
     const FrameMotion motion = sole(left);
@@ -307,7 +311,19 @@ void Walker::Impl::add_supports(double time) {
     const Motion<> A{transpose_times(motion.X_WF.R, kStiffness * tilt - kDamping * motion.V.w),
                      transpose_times(motion.X_WF.R, -kDamping * add_cross(motion.V.v, motion.V.w, edge))};
     body.support(biped.sole(left), limits, A);
+    if (limits.pivot == Edge::kFront) add_roll(left);
   }
+}
+
+/// A foot whose heel is off the ground rolls on over its toes: the leg is on its way when it leaves the ground.
+void Walker::Impl::add_roll(bool left) {
+  constexpr double kRate = 4, kGain = 40;  // [rad/s] per [m/s] of walking, [1/s]
+  const FrameMotion motion = sole(left);
+  const Vec3<> axis = motion.X_WF.R.column_y();
+  const Vec3<> A = kGain * (kRate * options.speed - dot(axis, motion.V.w)) * axis;
+  const double weight = between(3, 0);
+  body.link(biped.sole(left).link, biped.sole(left).X_LS, {A, {}},
+            {{weight * axis.x * axis.x, weight * axis.y * axis.y, 0}, {}});
 }
 
 void Walker::Impl::add_swing_task() {
@@ -357,7 +373,7 @@ void Walker::Impl::add_tasks(const State& state, const Vec3<>& pressure, double 
   const double ground = options.terrain.even_height(c.com.x);
   const double rise = options.terrain.even_grade(c.com.x) * c.com_velocity.x;
   const double az = 60 * (ground + com_height - c.com.z) + 15 * (rise - c.com_velocity.z);
-  body.com({w2 * (c.com.x - pressure.x), w2 * (c.com.y - pressure.y), az}, {1000, 1000, 300});
+  body.com({w2 * (c.com.x - pressure.x), w2 * (c.com.y - pressure.y), az}, {1000, 1000, between(600, 300)});
   body.angular_momentum({-2 * c.h.t.x, -2 * c.h.t.y, -2 * c.h.t.z}, {0.01, 0.01, 0.01});
   yaw = approach(yaw, next_heading, 0, 0.3, dt);
   add_swing_task();
