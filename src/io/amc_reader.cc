@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numbers>
+#include <span>
 
 #include "io/asf_reader.h"
 #include "io/capture_codes.h"
@@ -75,7 +77,10 @@ class AmcReader {
     const AsfBone& extra = asf_.extra[i];
     double values[7] = {};
     const std::span<double> out(values, extra.dofs.size());
-    if (const auto problem = parse_numbers(rest, out)) {
+    std::optional<std::string> problem = parse_numbers(rest, out);
+    if (!problem && std::any_of(out.begin(), out.end(), [](double v) { return std::abs(v) > kLargestNumber; }))
+      problem = fmt::format("{} holds {}", quote(trim(rest)), kNoNumber);
+    if (problem) {
       const bool last = trim(text_).empty();
       report_.error(line_, problem->starts_with("expected") ? (last ? kTruncated : kFrame) : kNumber, path(name),
                     *problem, "one finite value per degree of freedom of the bone");
@@ -148,7 +153,7 @@ Loaded<Capture> parse_asf_amc(std::string_view asf_text, std::string_view amc_te
                               const std::string& amc_name, const CaptureOptions& options) {
   Report skeleton(asf_name);
   Asf asf;
-  if (check_text(asf_text, skeleton, "ASF")) asf = read_asf(asf_text, skeleton);
+  if (check_text(asf_text, skeleton, "ASF")) asf = read_asf(without_mark(asf_text), skeleton);
   if (skeleton.failed()) return {std::nullopt, skeleton.take()};
   Capture capture{.name = stem_of(amc_name), .file = amc_name, .bones = asf.bones};
   for (std::size_t i = 0; i < asf.bones.size(); ++i) {
@@ -156,7 +161,7 @@ Loaded<Capture> parse_asf_amc(std::string_view asf_text, std::string_view amc_te
     capture.bones[i].moves = std::any_of(dofs.begin(), dofs.end(), [](int dof) { return dof < 3; });
   }
   Report motion(amc_name);
-  if (check_text(amc_text, motion, "AMC")) AmcReader(amc_text, motion, asf, capture).read();
+  if (check_text(amc_text, motion, "AMC")) AmcReader(without_mark(amc_text), motion, asf, capture).read();
   std::vector<Diagnostic> diagnostics = skeleton.take();
   if (!motion.failed()) settle(capture, options, stated_unit(asf, capture), motion);
   for (Diagnostic& d : motion.take()) diagnostics.push_back(std::move(d));

@@ -85,13 +85,10 @@ class AsfReader {
     return value;
   }
   std::optional<Vec3<>> vector(Words& words) {
-    const std::size_t before = report_.failed();
-    const int line = line_;
     Report inner(report_.file());
     const auto value = read_vector(words, inner, path());
     for (Diagnostic& d : inner.take())
-      report_.error(line, kNumber, d.path, fmt::format("{}: {}", word_, d.message), d.hint);
-    (void)before;
+      report_.error(line_, kNumber, d.path, fmt::format("{}: {}", word_, d.message), d.hint);
     return value;
   }
 
@@ -131,6 +128,8 @@ class AsfReader {
                       "known: tx ty tz rx ry rz l");
         return {};
       }
+      if (*dof == 6)
+        report_.warn(line_, kIgnored, path(), "the bone changes its length; it is left as long as it is", "");
       out.push_back(*dof);
     }
     return out;
