@@ -18,7 +18,13 @@ using namespace capture;
 class AmcReader {
  public:
   AmcReader(std::string_view text, Report& report, const Asf& asf, Capture& capture)
-      : text_(text), report_(report), asf_(asf), capture_(capture), row_(asf.bones.size()), given_(asf.bones.size()) {
+      : text_(text),
+        report_(report),
+        asf_(asf),
+        capture_(capture),
+        row_(asf.bones.size()),
+        given_(asf.bones.size()),
+        most_(most_poses(text)) {
     for (std::size_t i = 0; i < asf.bones.size(); ++i) index_[asf.bones[i].name] = i;
   }
 
@@ -118,10 +124,9 @@ class AmcReader {
                     last ? "the file was cut off within this frame" : "every bone with degrees of freedom has one");
     }
     if (!report_.failed()) {
-      if (capture_.poses.size() + row_.size() > kMostPoses)
-        return report_.error(frame_line_, kTooMany, {},
-                             fmt::format("there are more than {} poses of bones", kMostPoses),
-                             "cut the motion into shorter clips");
+      if (capture_.poses.size() + row_.size() > most_)
+        return report_.error(frame_line_, kTooMany, {}, fmt::format("there are more than {} poses of bones", most_),
+                             "bones without degrees of freedom are too many for so many frames");
       capture_.poses.insert(capture_.poses.end(), row_.begin(), row_.end());
     }
     ++frames_;
@@ -134,6 +139,7 @@ class AmcReader {
   std::map<std::string, std::size_t, std::less<>> index_;
   std::vector<BonePose> row_;
   std::vector<bool> given_;
+  std::size_t most_;
   double degree_ = std::numbers::pi / 180, number_ = 0;
   int line_ = 0, frame_line_ = 0;
   long frames_ = 0;

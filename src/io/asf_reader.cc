@@ -23,7 +23,7 @@ std::optional<int> find_dof(std::string_view word) {
 std::optional<Mat3<>> axes_of(const Vec3<>& angles, std::string_view letters) {
   const std::string backwards(letters.rbegin(), letters.rend());
   const std::optional<EulerOrder> order = find_euler_order(backwards);
-  if (!order) return std::nullopt;
+  if (!order || backwards[0] == backwards[2]) return std::nullopt;  // each axis once
   const double angle[3] = {angles.x, angles.y, angles.z};
   const std::string_view o = to_string(*order);
   return from_euler(*order, {angle[o[0] - 'X'], angle[o[1] - 'X'], angle[o[2] - 'X']});

@@ -232,6 +232,7 @@ class BvhReader {
     for (const Channels& c : channels_) width += static_cast<std::size_t>(c.count);
     std::string_view text = words_.rest_of_text();
     int line = words_.line();
+    const std::size_t most = most_poses(text);
     std::vector<double> values(width);
     long frame = 0, surplus = 0;
     for (; !text.empty(); ++line) {
@@ -245,9 +246,9 @@ class BvhReader {
         bad_frame(line, frame, row, values.size(), trim(text).empty());
         if (report_.full()) return;
       } else if (!report_.failed()) {
-        if (capture_.poses.size() + capture_.bones.size() > kMostPoses) {
-          report_.error(line, kTooMany, "MOTION", fmt::format("there are more than {} poses of bones", kMostPoses),
-                        "cut the motion into shorter clips");
+        if (capture_.poses.size() + capture_.bones.size() > most) {
+          report_.error(line, kTooMany, "MOTION", fmt::format("there are more than {} poses of bones", most),
+                        "joints without channels are too many for so many frames");
           return;
         }
         add_frame(values);

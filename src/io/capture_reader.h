@@ -14,7 +14,9 @@
 namespace kansetsu::io::capture {
 
 inline constexpr std::size_t kMostBones = 10000;
-inline constexpr std::size_t kMostPoses = 25'000'000;  ///< bones times frames: 1.4 GB
+/// Bones times frames that a motion of so many bytes may have. A bone that moves takes several bytes in each frame; many that
+/// do not must not make a small file large.
+inline std::size_t most_poses(std::string_view motion) { return 100'000 + 2 * motion.size(); }
 inline constexpr std::size_t kMostDiagnostics = 50;
 
 /// The words of a text, one after the other, and the lines they are on. Braces are words of their own.
