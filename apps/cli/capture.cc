@@ -72,6 +72,7 @@ Retargeted retarget_or_fail(const Model& model, const Capture& capture, const Cl
   }
   Loaded<Retargeted> motion = retarget(model, capture, options);
   if (!motion) throw Failure(kBadFile, without_last_newline(to_string(motion.diagnostics)));
+  fmt::print(stderr, "{}", to_string(motion.diagnostics));
   return *std::move(motion.value);
 }
 

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numbers>
+#include <span>
 
 #include "io/asf_reader.h"
 #include "io/capture_codes.h"
@@ -16,7 +18,13 @@ using namespace capture;
 class AmcReader {
  public:
   AmcReader(std::string_view text, Report& report, const Asf& asf, Capture& capture)
-      : text_(text), report_(report), asf_(asf), capture_(capture), row_(asf.bones.size()), given_(asf.bones.size()) {
+      : text_(text),
+        report_(report),
+        asf_(asf),
+        capture_(capture),
+        row_(asf.bones.size()),
+        given_(asf.bones.size()),
+        most_(most_poses(text)) {
     for (std::size_t i = 0; i < asf.bones.size(); ++i) index_[asf.bones[i].name] = i;
   }
 
@@ -75,7 +83,10 @@ class AmcReader {
     const AsfBone& extra = asf_.extra[i];
     double values[7] = {};
     const std::span<double> out(values, extra.dofs.size());
-    if (const auto problem = parse_numbers(rest, out)) {
+    std::optional<std::string> problem = parse_numbers(rest, out);
+    if (!problem && std::any_of(out.begin(), out.end(), [](double v) { return std::abs(v) > kLargestNumber; }))
+      problem = fmt::format("{} holds {}", quote(trim(rest)), kNoNumber);
+    if (problem) {
       const bool last = trim(text_).empty();
       report_.error(line_, problem->starts_with("expected") ? (last ? kTruncated : kFrame) : kNumber, path(name),
                     *problem, "one finite value per degree of freedom of the bone");
@@ -113,10 +124,9 @@ class AmcReader {
                     last ? "the file was cut off within this frame" : "every bone with degrees of freedom has one");
     }
     if (!report_.failed()) {
-      if (capture_.poses.size() + row_.size() > kMostPoses)
-        return report_.error(frame_line_, kTooMany, {},
-                             fmt::format("there are more than {} poses of bones", kMostPoses),
-                             "cut the motion into shorter clips");
+      if (capture_.poses.size() + row_.size() > most_)
+        return report_.error(frame_line_, kTooMany, {}, fmt::format("there are more than {} poses of bones", most_),
+                             "bones without degrees of freedom are too many for so many frames");
       capture_.poses.insert(capture_.poses.end(), row_.begin(), row_.end());
     }
     ++frames_;
@@ -129,6 +139,7 @@ class AmcReader {
   std::map<std::string, std::size_t, std::less<>> index_;
   std::vector<BonePose> row_;
   std::vector<bool> given_;
+  std::size_t most_;
   double degree_ = std::numbers::pi / 180, number_ = 0;
   int line_ = 0, frame_line_ = 0;
   long frames_ = 0;
@@ -148,7 +159,7 @@ Loaded<Capture> parse_asf_amc(std::string_view asf_text, std::string_view amc_te
                               const std::string& amc_name, const CaptureOptions& options) {
   Report skeleton(asf_name);
   Asf asf;
-  if (check_text(asf_text, skeleton, "ASF")) asf = read_asf(asf_text, skeleton);
+  if (check_text(asf_text, skeleton, "ASF")) asf = read_asf(without_mark(asf_text), skeleton);
   if (skeleton.failed()) return {std::nullopt, skeleton.take()};
   Capture capture{.name = stem_of(amc_name), .file = amc_name, .bones = asf.bones};
   for (std::size_t i = 0; i < asf.bones.size(); ++i) {
@@ -156,7 +167,7 @@ Loaded<Capture> parse_asf_amc(std::string_view asf_text, std::string_view amc_te
     capture.bones[i].moves = std::any_of(dofs.begin(), dofs.end(), [](int dof) { return dof < 3; });
   }
   Report motion(amc_name);
-  if (check_text(amc_text, motion, "AMC")) AmcReader(amc_text, motion, asf, capture).read();
+  if (check_text(amc_text, motion, "AMC")) AmcReader(without_mark(amc_text), motion, asf, capture).read();
   std::vector<Diagnostic> diagnostics = skeleton.take();
   if (!motion.failed()) settle(capture, options, stated_unit(asf, capture), motion);
   for (Diagnostic& d : motion.take()) diagnostics.push_back(std::move(d));

@@ -23,7 +23,7 @@ std::optional<int> find_dof(std::string_view word) {
 std::optional<Mat3<>> axes_of(const Vec3<>& angles, std::string_view letters) {
   const std::string backwards(letters.rbegin(), letters.rend());
   const std::optional<EulerOrder> order = find_euler_order(backwards);
-  if (!order) return std::nullopt;
+  if (!order || backwards[0] == backwards[2]) return std::nullopt;  // each axis once
   const double angle[3] = {angles.x, angles.y, angles.z};
   const std::string_view o = to_string(*order);
   return from_euler(*order, {angle[o[0] - 'X'], angle[o[1] - 'X'], angle[o[2] - 'X']});
@@ -85,13 +85,10 @@ class AsfReader {
     return value;
   }
   std::optional<Vec3<>> vector(Words& words) {
-    const std::size_t before = report_.failed();
-    const int line = line_;
     Report inner(report_.file());
     const auto value = read_vector(words, inner, path());
     for (Diagnostic& d : inner.take())
-      report_.error(line, kNumber, d.path, fmt::format("{}: {}", word_, d.message), d.hint);
-    (void)before;
+      report_.error(line_, kNumber, d.path, fmt::format("{}: {}", word_, d.message), d.hint);
     return value;
   }
 
@@ -131,6 +128,8 @@ class AsfReader {
                       "known: tx ty tz rx ry rz l");
         return {};
       }
+      if (*dof == 6)
+        report_.warn(line_, kIgnored, path(), "the bone changes its length; it is left as long as it is", "");
       out.push_back(*dof);
     }
     return out;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -217,9 +218,9 @@ class BvhReader {
     if (!same_word(word, "Time:")) return syntax(word, "Time:");
     const auto time = words_.next();
     const std::optional<double> value = read_number(time);
-    if (!value || !(*value > 0)) {
+    if (!value || !(*value >= 1e-6 && *value <= 1e3)) {
       report_.error(words_.line(), kFrameTime, "MOTION", fmt::format("the frame time is {}", quote(time)),
-                    "write the seconds between two frames, e.g. 0.008333");
+                    "write the seconds between two frames, 1e-6 to 1000, e.g. 0.008333");
       return false;
     }
     capture_.frame_time = *value;
@@ -231,6 +232,7 @@ class BvhReader {
     for (const Channels& c : channels_) width += static_cast<std::size_t>(c.count);
     std::string_view text = words_.rest_of_text();
     int line = words_.line();
+    const std::size_t most = most_poses(text);
     std::vector<double> values(width);
     long frame = 0, surplus = 0;
     for (; !text.empty(); ++line) {
@@ -240,13 +242,13 @@ class BvhReader {
         ++surplus;
         continue;
       }
-      if (const auto problem = parse_numbers(row, values)) {
+      if (parse_numbers(row, values) || !sensible(values)) {
         bad_frame(line, frame, row, values.size(), trim(text).empty());
         if (report_.full()) return;
       } else if (!report_.failed()) {
-        if (capture_.poses.size() + capture_.bones.size() > kMostPoses) {
-          report_.error(line, kTooMany, "MOTION", fmt::format("there are more than {} poses of bones", kMostPoses),
-                        "cut the motion into shorter clips");
+        if (capture_.poses.size() + capture_.bones.size() > most) {
+          report_.error(line, kTooMany, "MOTION", fmt::format("there are more than {} poses of bones", most),
+                        "joints without channels are too many for so many frames");
           return;
         }
         add_frame(values);
@@ -259,6 +261,10 @@ class BvhReader {
     if (frame < stated)
       report_.error(line, kTruncated, "MOTION", fmt::format("the file ends after {} of {} frames", frame, stated),
                     "it was cut off; get it whole, or correct 'Frames:'");
+  }
+
+  static bool sensible(const std::vector<double>& values) {
+    return std::all_of(values.begin(), values.end(), [](double v) { return std::abs(v) <= kLargestNumber; });
   }
 
   /// Says which value of which joint it is.
@@ -275,7 +281,7 @@ class BvhReader {
     std::size_t found = 0;
     for (auto word = each.next(); !word.empty(); word = each.next(), ++found) {
       if (read_number(word)) continue;
-      report_.error(line, kNumber, path(found), fmt::format("value {} is {}, no finite number", found + 1, quote(word)),
+      report_.error(line, kNumber, path(found), fmt::format("value {} is {}, {}", found + 1, quote(word), kNoNumber),
                     "mend the value or take the frame out");
       return;
     }
@@ -316,7 +322,8 @@ class BvhReader {
 }  // namespace
 
 Loaded<Capture> parse_bvh(std::string_view text, const std::string& file_name, const CaptureOptions& options) {
-  return BvhReader(text, file_name).read(text, options);
+  const std::string_view content = without_mark(text);
+  return BvhReader(content, file_name).read(content, options);
 }
 
 Loaded<Capture> read_bvh(const std::filesystem::path& file, const CaptureOptions& options) {

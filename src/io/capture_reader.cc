@@ -114,8 +114,13 @@ bool check_text(std::string_view text, Report& report, const char* format) {
 
 std::optional<double> read_number(std::string_view word) {
   double value = 0;
-  if (word.empty() || parse_numbers(word, {&value, 1})) return std::nullopt;
+  if (word.empty() || parse_numbers(word, {&value, 1}) || std::abs(value) > kLargestNumber) return std::nullopt;
   return value;
+}
+
+std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
 }
 
 std::optional<Vec3<>> read_vector(Words& words, Report& report, const std::string& path) {
@@ -126,7 +131,7 @@ std::optional<Vec3<>> read_vector(Words& words, Report& report, const std::strin
     if (!number) {
       words.next();
       report.error(words.line(), kNumber, path,
-                   word.empty() ? "the file ends here" : fmt::format("{} is not a finite number", quote(word)),
+                   word.empty() ? "the file ends here" : fmt::format("{} is {}", quote(word), kNoNumber),
                    "three numbers are needed, e.g. 0 1.5 0");
       return std::nullopt;
     }

@@ -14,7 +14,9 @@
 namespace kansetsu::io::capture {
 
 inline constexpr std::size_t kMostBones = 10000;
-inline constexpr std::size_t kMostPoses = 25'000'000;  ///< bones times frames: 1.4 GB
+/// Bones times frames that a motion of so many bytes may have. A bone that moves takes several bytes in each frame; many that
+/// do not must not make a small file large.
+inline std::size_t most_poses(std::string_view motion) { return 100'000 + 2 * motion.size(); }
 inline constexpr std::size_t kMostDiagnostics = 50;
 
 /// The words of a text, one after the other, and the lines they are on. Braces are words of their own.
@@ -70,6 +72,11 @@ bool check_text(std::string_view text, Report& report, const char* format);
 /// Three numbers that follow; an error names what they are.
 std::optional<Vec3<>> read_vector(Words& words, Report& report, const std::string& path);
 std::optional<double> read_number(std::string_view word);
+inline constexpr double kLargestNumber = 1e9;  ///< beyond this no length or angle makes sense
+inline constexpr char kNoNumber[] = "no finite number up to 1e9";
+
+/// The text after a byte order mark.
+std::string_view without_mark(std::string_view text);
 
 /// Unit and axes, asked for or guessed.
 void settle(Capture& capture, const CaptureOptions& options, std::optional<double> stated_unit, Report& report);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kansetsu/base/error.h"
+#include "kansetsu/base/suggest.h"
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/spatial/rotations.h"
 #include "motion/body_targets.h"
@@ -57,6 +58,11 @@ class Retargeter {
     out_.table = table_.name;
     out_.first_frame = options_.skip_first.value_or(begins_at_rest(capture_)) ? 1 : 0;
     maker_.emplace(capture_, bones_, figure_);
+    if (!(maker_->leg_of_capture() > 0) || !std::isfinite(maker_->leg_of_capture())) {
+      refuse(mapping::kNoLegs, fmt::format("the legs of the skeleton are {} m long", maker_->leg_of_capture()),
+             "do hips, knees and ankles name different bones?");
+      return {std::nullopt, std::move(diagnostics_)};
+    }
     out_.feet = find_soles(model_, landmarks_);
     place();
     first_pass();
@@ -76,6 +82,7 @@ class Retargeter {
     if (capture_.frames() < 2) refuse(mapping::kTooShort, "the capture has fewer than two frames", "nothing moves");
     if (model_.base() != Base::kFree)
       refuse(mapping::kFixedBase, fmt::format("{} has a fixed base", model_.name()), "give it a free one: --base free");
+    check_table();
     landmarks_ = find_landmarks(model_, table_);
     figure_ = place_landmarks(model_, landmarks_);
     std::vector<std::string_view> no_bone, no_link;
@@ -98,6 +105,28 @@ class Retargeter {
              "name them under [links] in a table of landmarks");
     else
       check_stance();
+  }
+
+  /// A table that was asked for may name what is not there.
+  void check_table() {
+    for (auto entry = table_.links.begin(); entry != table_.links.end();) {
+      const std::string link = entry->second.link;
+      if (model_.find_link(link)) {
+        ++entry;
+        continue;
+      }
+      std::vector<std::string> known;
+      for (int i = 0; i < model_.link_count(); ++i) known.push_back(model_.link(LinkId(i)).name);
+      refuse(mapping::kNoLink, fmt::format("{} has no link '{}' for {}", model_.name(), link, to_string(entry->first)),
+             nearest_name(link, known));
+      entry = table_.links.erase(entry);
+    }
+    if (!options_.table) return;
+    for (const auto& [landmark, bone] : table_.bones)
+      if (!find_bone_point(capture_, table_, landmark))
+        diagnostics_.push_back({Severity::kWarning, mapping::kUnusedBone, capture_.file, 0, capture_.name,
+                                fmt::format("the skeleton has no bone '{}' for {}", bone, to_string(landmark)),
+                                "correct the table of landmarks"});
   }
 
   /// Upright, looking along x.

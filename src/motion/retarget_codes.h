@@ -8,5 +8,7 @@ inline constexpr char kFixedBase[] = "MAP002";
 inline constexpr char kNoBone[] = "MAP003";
 inline constexpr char kNoLink[] = "MAP004";
 inline constexpr char kStance[] = "MAP005";
+inline constexpr char kNoLegs[] = "MAP006";
+inline constexpr char kUnusedBone[] = "MAP010";  // warning
 
 }  // namespace kansetsu::mapping

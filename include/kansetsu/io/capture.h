@@ -15,9 +15,9 @@
 namespace kansetsu::io {
 
 struct CaptureOptions {
-  std::optional<double> unit{};    ///< of lengths in the file [m]; none: guess_unit(), and what an ASF file says
-  std::optional<UpAxis> up{};      ///< none: guess_axes()
-  std::filesystem::path skeleton;  ///< .asf of an .amc; empty: the one beside it, NN.asf of NN_MM.amc
+  std::optional<double> unit{};      ///< of lengths in the file [m]; none: guess_unit(), and what an ASF file says
+  std::optional<UpAxis> up{};        ///< none: guess_axes()
+  std::filesystem::path skeleton{};  ///< .asf of an .amc; empty: the one beside it, NN.asf of NN_MM.amc
 };
 
 Loaded<Capture> read_bvh(const std::filesystem::path& file, const CaptureOptions& options = {});
