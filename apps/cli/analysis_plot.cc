@@ -46,7 +46,9 @@ TimeChart force_chart(const Analysis& a) {
 }
 
 TimeChart residual_chart(const Analysis& a) {
-  TimeChart chart{.title = "Residual at the root: what the supports cannot give", .unit = "N, N·m", .times = a.clip.times,
+  TimeChart chart{.title = "Residual at the root: what the supports cannot give",
+                  .unit = "N, N·m",
+                  .times = a.clip.times,
                   .bands = bands_of(a)};
   Series force{.name = "force [N]", .colour = 2}, moment{.name = "moment [N·m]", .colour = 3};
   for (const Force<>& r : a.residual) force.y.push_back(norm(r.f)), moment.y.push_back(norm(r.t));
@@ -56,7 +58,8 @@ TimeChart residual_chart(const Analysis& a) {
 
 /// The six joints with the largest torques.
 TimeChart torque_chart(const Model& model, const Analysis& a) {
-  TimeChart chart{.title = "Joint torques, the six largest", .unit = "N·m", .times = a.clip.times, .bands = bands_of(a)};
+  TimeChart chart{
+      .title = "Joint torques, the six largest", .unit = "N·m", .times = a.clip.times, .bands = bands_of(a)};
   std::vector<int> order;
   for (int v = model.base_coordinates().nv; v < model.nv(); ++v) order.push_back(v);
   std::stable_sort(order.begin(), order.end(), [&](int x, int y) {
@@ -90,7 +93,8 @@ PlanChart plan_chart(const Model& model, const Analysis& a, const std::vector<Su
         const LinkPoses poses = fk(model, a.clip.q.col(long(k + end) / 2));
         const std::vector<Vec3<>>& c = supports[i].support.corners;
         PlanChart::Outline outline{.colour = int(i % 2)};
-        const std::vector<std::size_t> round = c.size() == 4 ? std::vector<std::size_t>{0, 1, 3, 2} : std::vector<std::size_t>{};
+        const std::vector<std::size_t> round =
+            c.size() == 4 ? std::vector<std::size_t>{0, 1, 3, 2} : std::vector<std::size_t>{};
         for (const std::size_t corner : round) outline.corners.push_back(poses[supports[i].support.link] * c[corner]);
         if (!outline.corners.empty()) chart.outlines.push_back(std::move(outline));
       }

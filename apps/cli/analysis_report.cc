@@ -45,8 +45,8 @@ double percent(double part, double whole) { return whole > 0 ? 100 * part / whol
 std::string phases_text(const Analysis& a) {
   std::vector<std::vector<std::string>> rows;
   for (const Phase& p : a.phases) {
-    rows.push_back({fmt::format("{:.3f} … {:.3f} s", p.start, p.end), fmt::format("{:.3f} s", p.end - p.start),
-                    phase_name(a, p)});
+    rows.push_back(
+        {fmt::format("{:.3f} … {:.3f} s", p.start, p.end), fmt::format("{:.3f} s", p.end - p.start), phase_name(a, p)});
   }
   return "\nPhases\n" + table(rows);
 }
@@ -72,21 +72,24 @@ std::string analysis_text(const Model& model, const Analysis& a) {
       {"frames", fmt::format("{}, {:.4g} s at {:.4g} Hz", a.frames(), a.clip.duration(), rate)}};
   if (model.base() == Base::kFree) {
     rows.push_back({"weight", fmt::format("{:.2f} N", s.weight)});
-    rows.push_back({"mean vertical force",
-                    fmt::format("{:.2f} N, {:.2f} % of the weight", s.mean_vertical, percent(s.mean_vertical, s.weight))});
+    rows.push_back({"mean vertical force", fmt::format("{:.2f} N, {:.2f} % of the weight", s.mean_vertical,
+                                                       percent(s.mean_vertical, s.weight))});
     for (const SupportForces& support : a.supports) {
       rows.push_back({fmt::format("  largest of {}", support.name), fmt::format("{:.1f} N", peak_vertical(support))});
     }
-    rows.push_back({"residual force", fmt::format("rms {:.3g} N ({:.2g} % of the weight), largest {:.3g} N", s.residual_force,
-                                                  percent(s.residual_force, s.weight), s.worst_force)});
-    rows.push_back({"residual moment", fmt::format("rms {:.3g} N·m, largest {:.3g} N·m", s.residual_moment, s.worst_moment)});
+    rows.push_back(
+        {"residual force", fmt::format("rms {:.3g} N ({:.2g} % of the weight), largest {:.3g} N", s.residual_force,
+                                       percent(s.residual_force, s.weight), s.worst_force)});
+    rows.push_back(
+        {"residual moment", fmt::format("rms {:.3g} N·m, largest {:.3g} N·m", s.residual_moment, s.worst_moment)});
     rows.push_back({"largest friction", fmt::format("{:.3f} of the normal force", s.largest_friction)});
   }
   rows.push_back({"work of the joints", fmt::format("{:.4g} J, {:.4g} J", s.positive_work, s.negative_work)});
   std::string text = table(rows);
   if (model.base() == Base::kFree) text += phases_text(a);
   std::vector<JointUse> uses = joint_uses(model, a);
-  std::stable_sort(uses.begin(), uses.end(), [](const auto& x, const auto& y) { return std::abs(x.torque) > std::abs(y.torque); });
+  std::stable_sort(uses.begin(), uses.end(),
+                   [](const auto& x, const auto& y) { return std::abs(x.torque) > std::abs(y.torque); });
   rows = {{"joint", "largest torque [N·m]", "at [s]", "largest power [W]", "work [J]"}};
   for (std::size_t k = 0; k < std::min<std::size_t>(uses.size(), 10); ++k) {
     const JointUse& u = uses[k];
@@ -195,7 +198,8 @@ io::Recording analysis_recording(const Model& model, const Analysis& a, const st
     }
     frame.numbers.push_back(norm(a.residual[i].f));
     frame.numbers.push_back(norm(a.residual[i].t));
-    while (phase < a.phases.size() && a.phases[phase].first <= k) frame.events.push_back(phase_name(a, a.phases[phase++]));
+    while (phase < a.phases.size() && a.phases[phase].first <= k)
+      frame.events.push_back(phase_name(a, a.phases[phase++]));
     out.frames.push_back(std::move(frame));
   }
   return out;

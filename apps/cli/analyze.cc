@@ -65,7 +65,8 @@ Exit run_analyze(const Options& options) {
 
 Runner declare_analyze(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("CLIP", options->clip.file, "a capture (.bvh, .amc), which the figure follows, or a recording (.mcap, .csv)")
+  app.add_option("CLIP", options->clip.file,
+                 "a capture (.bvh, .amc), which the figure follows, or a recording (.mcap, .csv)")
       ->required()
       ->type_name("");
   app.add_option("--figure", options->figure.name, "the model; human28, or the recording's own, by default")
@@ -78,7 +79,8 @@ Runner declare_analyze(CLI::App& app) {
       ->type_name("MU");
   app.add_option("--csv", options->csv, "write everything as a table, one line per frame")->type_name("FILE");
   app.add_option("--svg", options->svg, "write plots")->type_name("FILE");
-  app.add_option("--record", options->records, "write the motion with its forces: .mcap, .csv, .npz or .glb; may be repeated")
+  app.add_option("--record", options->records,
+                 "write the motion with its forces: .mcap, .csv, .npz or .glb; may be repeated")
       ->type_name("FILE")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_flag("--json", options->json, "print the summary as JSON");

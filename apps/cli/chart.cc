@@ -119,11 +119,12 @@ std::string draw(const TimeChart& chart, const Box2& box) {
   std::string svg = text(left, box.y + 16, chart.title, "class=\"title\"");
   for (const Band& band : chart.bands) {
     if (band.shade == 0) continue;
-    svg += fmt::format("<rect class=\"s{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n", band.shade,
-                       x.at(band.start), top, x.at(band.end) - x.at(band.start), bottom - top);
+    svg += fmt::format("<rect class=\"s{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n",
+                       band.shade, x.at(band.start), top, x.at(band.end) - x.at(band.start), bottom - top);
   }
   for (const double t : y.ticks()) {
-    svg += fmt::format("<path class=\"{}\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>\n", t == 0 ? "axis" : "grid", left, y.at(t), right);
+    svg += fmt::format("<path class=\"{}\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>\n", t == 0 ? "axis" : "grid", left, y.at(t),
+                       right);
     svg += text(left - 6, y.at(t) + 4, fmt::format("{:g}", t), "text-anchor=\"end\"");
   }
   for (const double t : x.ticks()) {
@@ -159,7 +160,8 @@ std::string draw(const PlanChart& chart, const Box2& box) {
   for (const PlanChart::Outline& o : chart.outlines) std::for_each(o.corners.begin(), o.corners.end(), take);
   if (!(low_x <= high_x)) low_x = low_y = -0.5, high_x = high_y = 0.5;
   // The same scale both ways; what is left over is shared by both sides.
-  const double scale = std::max({(high_x - low_x) * 1.06 / (right - left), (high_y - low_y) * 1.06 / (bottom - top), 1e-4});
+  const double scale =
+      std::max({(high_x - low_x) * 1.06 / (right - left), (high_y - low_y) * 1.06 / (bottom - top), 1e-4});
   const double half_x = scale * (right - left) / 2, half_y = scale * (bottom - top) / 2;
   Axis x{(low_x + high_x) / 2 - half_x, (low_x + high_x) / 2 + half_x, left, right, 1};
   Axis y{(low_y + high_y) / 2 - half_y, (low_y + high_y) / 2 + half_y, bottom, top, 1};
@@ -193,8 +195,10 @@ std::string draw(const PlanChart& chart, const Box2& box) {
 
 std::string picture(double width, double height, const std::string& title, const std::string& subtitle,
                     const std::string& content) {
-  return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:g}\" height=\"{1:g}\" viewBox=\"0 0 {0:g} {1:g}\">\n",
-                     width, height) +
+  return fmt::format(
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:g}\" height=\"{1:g}\" viewBox=\"0 0 {0:g} "
+             "{1:g}\">\n",
+             width, height) +
          kStyle + fmt::format("<rect class=\"back\" width=\"{:g}\" height=\"{:g}\"/>\n", width, height) +
          text(16, 24, title, "class=\"head\"") + text(16, 42, subtitle, "class=\"sub\"") + content + "</svg>\n";
 }

@@ -24,7 +24,8 @@ Model recorded_model(const std::string& file) {
   if (figures.size() != 1) {
     std::string names;
     for (const io::RecordedFigure& f : figures) names += (names.empty() ? "" : ", ") + f.model.name();
-    throw Failure(kBadUsage, fmt::format("{} has {} figures ({}); say which model with --figure", file, figures.size(), names));
+    throw Failure(kBadUsage,
+                  fmt::format("{} has {} figures ({}); say which model with --figure", file, figures.size(), names));
   }
   return figures.front().model;
 }
@@ -41,8 +42,9 @@ FigureClip figure_clip_or_fail(const ClipSource& source, const ModelSource& figu
     return {model, std::move(motion.clip), std::move(motion.feet)};
   }
   if (!io::names_clip(source.file)) {
-    throw Failure(kBadUsage, fmt::format("{}: unknown format for a clip\n  known: .bvh, .amc, and recordings .mcap, .csv",
-                                         source.file));
+    throw Failure(
+        kBadUsage,
+        fmt::format("{}: unknown format for a clip\n  known: .bvh, .amc, and recordings .mcap, .csv", source.file));
   }
   const bool own = figure.name.empty() && std::filesystem::path(source.file).extension() == ".mcap";
   ModelSource model_source = figure;

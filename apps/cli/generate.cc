@@ -97,7 +97,8 @@ void check_taken(const Kind& kind, const Numbers& numbers) {
   const std::string takes = " " + std::string(kind.takes) + " ";
   const auto check = [&](const std::string& name) {
     if (takes.find(" " + name + " ") != std::string::npos) return;
-    throw Failure(kBadUsage, fmt::format("kansetsu generate {} takes no --{}\n  known: {}", kind.name, name, kind.takes));
+    throw Failure(kBadUsage,
+                  fmt::format("kansetsu generate {} takes no --{}\n  known: {}", kind.name, name, kind.takes));
   };
   for (const auto& [name, value] : numbers.given) check(name);
   if (!numbers.hand.empty()) check("hand");
@@ -122,14 +123,15 @@ void print_summary(const Model& model, const Clip& clip, bool as_json) {
   print(table({{"motion", clip.name},
                {"figure", model.name()},
                {"frames", fmt::format("{}, {:.6g} s at {:.6g} Hz", clip.frames(), clip.duration(), rate)},
-               {"centre of mass", fmt::format("x {:.3f} … {:.3f}, y {:.3f} … {:.3f}, z {:.3f} … {:.3f} m", low.x, high.x,
-                                              low.y, high.y, low.z, high.z)}}));
+               {"centre of mass", fmt::format("x {:.3f} … {:.3f}, y {:.3f} … {:.3f}, z {:.3f} … {:.3f} m", low.x,
+                                              high.x, low.y, high.y, low.z, high.z)}}));
 }
 
 Exit generate_clip(const Options& options) {
   const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& k) { return k.name == options.kind; });
   if (kind == kKinds.end())
-    throw Failure(kBadUsage, fmt::format("kansetsu generate: unknown motion '{}'\n  known: {}", options.kind, kind_names(", ")));
+    throw Failure(kBadUsage,
+                  fmt::format("kansetsu generate: unknown motion '{}'\n  known: {}", options.kind, kind_names(", ")));
   check_taken(*kind, options.numbers);
   if (options.numbers.target.size() % 3 != 0)
     throw Failure(kBadUsage, fmt::format("--target: {} numbers, three are needed", options.numbers.target.size()));
@@ -163,8 +165,10 @@ Runner declare_generate(CLI::App& app) {
            "--" + name, [options, name](double x) { options->numbers.given[name] = x; }, p.help)
         ->type_name(p.unit);
   }
-  app.add_option("--hand", options->numbers.hand, "reach: the frame that goes there; gripR by default")->type_name("FRAME");
-  app.add_option("--target", options->numbers.target, "reach: x,y,z in metres; the figure stands at the origin, looking along x")
+  app.add_option("--hand", options->numbers.hand, "reach: the frame that goes there; gripR by default")
+      ->type_name("FRAME");
+  app.add_option("--target", options->numbers.target,
+                 "reach: x,y,z in metres; the figure stands at the origin, looking along x")
       ->type_name("X,Y,Z")
       ->delimiter(',');
   app.add_flag("--json", options->json, "print the summary as JSON");
