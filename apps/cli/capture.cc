@@ -145,8 +145,9 @@ std::string capture_json(const Capture& capture) {
 
 std::string retarget_text(const Retargeted& motion) {
   std::string text = fmt::format(
-      "{}: {} frames, {:.2f} s, table {}, scale {:.4f}, floor at {:.3f} m, skate {:.2g} mm\n", motion.clip.name,
-      motion.clip.frames(), motion.clip.duration(), motion.table, motion.scale, motion.floor, 1e3 * motion.skate);
+      "{}: {} frames, {:.2f} s, table {}, scale {:.4f}, floor at {:.3f} m tilted by {:.2f}°, skate {:.2g} mm\n",
+      motion.clip.name, motion.clip.frames(), motion.clip.duration(), motion.table, motion.scale, motion.floor,
+      57.29577951308232 * motion.floor_tilt, 1e3 * motion.skate);
   std::vector<std::vector<std::string>> rows{
       {"landmark", "bone", "link", "rms [mm]", "largest [mm]", "at frame", "proportions [mm]"}};
   for (const JointResidual& r : motion.residuals)

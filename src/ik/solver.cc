@@ -15,8 +15,6 @@
 namespace kansetsu::ik {
 namespace {
 
-/// A step below this no longer moves anything that matters [rad, m].
-constexpr double kStill = 1e-11;
 /// Clearances count as kept within this [m].
 constexpr double kTouch = 1e-9;
 
@@ -190,7 +188,7 @@ struct Solver::Impl {
       }
       step(q, squared, mu, rows.level_count());
       const double size = dx.size() > 0 ? dx.lpNorm<Eigen::Infinity>() : 0;
-      if (size < kStill) {
+      if (size < options.still) {
         still = true;
         return iteration;
       }

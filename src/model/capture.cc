@@ -110,12 +110,13 @@ std::vector<Transform<>> rest_poses(const Capture& capture) {
 bool begins_at_rest(const Capture& capture) {
   if (capture.frames() < 3) return false;
   // The figure jumps out of the rest pose: bones turn far more from frame 0 to 1 than from 1 to 2.
+  constexpr double kLeast = 0.02;  // [rad] of a bone on average
   double jump = 0, next = 0;
   for (int i = 0; i < static_cast<int>(capture.bones.size()); ++i) {
     jump += angular_distance(capture.pose(0, i).turn, capture.pose(1, i).turn);
     next += angular_distance(capture.pose(1, i).turn, capture.pose(2, i).turn);
   }
-  return jump > 10 * next && jump > 0.02 * static_cast<double>(capture.bones.size());
+  return jump > 10 * next && jump > kLeast * static_cast<double>(capture.bones.size());
 }
 
 Mat3<> guess_axes(const Capture& capture, std::optional<UpAxis> up) {

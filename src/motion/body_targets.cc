@@ -1,6 +1,7 @@
 #include "motion/body_targets.h"
 
 #include <cmath>
+#include <numbers>
 
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/spatial/rotations.h"
@@ -26,15 +27,18 @@ Mat3<> frame_from_up(const Vec3<>& upward, const Vec3<>& left) {
   const Vec3<> z = unit(upward), x = unit(cross(left, z)), y = cross(z, x);
   return transpose(Mat3<>{x, y, z});
 }
-/// The shortest turn from a to b.
+}  // namespace
+
 Mat3<> swing(const Vec3<>& a, const Vec3<>& b) {
   const Vec3<> from = unit(a), to = unit(b), axis = cross(from, to);
   const double s = norm(axis), c = dot(from, to);
   if (s > 1e-12) return exp_rotation((std::atan2(s, c) / s) * axis);
   if (c > 0) return Mat3<>::identity();
   const Vec3<> across = unit(cross(from, std::abs(from.x) < 0.9 ? Vec3<>{1, 0, 0} : Vec3<>{0, 1, 0}));
-  return exp_rotation(3.14159265358979323846 * across);
+  return exp_rotation(std::numbers::pi * across);
 }
+
+namespace {
 
 template <class Points>
 double leg_length(const Points& p) {
@@ -99,9 +103,9 @@ void TargetMaker::trunk(Targets& out) const {
   const Mat3<> R_pelvis = pelvis();
   const Vec3<> hips = 0.5 * (*at(out.captured, L::kHipL) + *at(out.captured, L::kHipR));
   const Vec3<> hips_neutral = 0.5 * (figure(L::kHipL).neutral + figure(L::kHipR).neutral);
-  const auto on_pelvis = [&](L l) { return hips + R_placed_ * R_pelvis * (figure(l).neutral - hips_neutral); };
+  const auto on_pelvis = [&](L l) { return hips + placement_.R * R_pelvis * (figure(l).neutral - hips_neutral); };
   at(out.points, L::kPelvis) = on_pelvis(L::kPelvis);
-  at(out.turns, L::kPelvis) = R_placed_ * R_pelvis * figure(L::kPelvis).R_WL;
+  at(out.turns, L::kPelvis) = placement_.R * R_pelvis * figure(L::kPelvis).R_WL;
   for (const L l : {L::kHipL, L::kHipR}) at(out.points, l) = on_pelvis(l);
 
   if (!has(L::kChest)) return;
@@ -117,11 +121,11 @@ void TargetMaker::trunk(Targets& out) const {
     if (norm(top - waist) > 0.1 * capture_leg_)
       R_chest = frame_from_up(top - waist, captured(L::kShoulderL) - captured(L::kShoulderR));
   }
-  at(out.turns, L::kChest) = R_placed_ * R_chest * figure(L::kChest).R_WL;
+  at(out.turns, L::kChest) = placement_.R * R_chest * figure(L::kChest).R_WL;
   const Vec3<> base = on_pelvis(L::kChest);
   for (const L l : {L::kNeck, L::kShoulderL, L::kShoulderR})
-    if (has(l)) at(out.points, l) = base + R_placed_ * R_chest * (figure(l).neutral - waist_neutral);
-  if (has(L::kHead)) at(out.turns, L::kHead) = R_placed_ * turned(L::kHead) * figure(L::kHead).R_WL;
+    if (has(l)) at(out.points, l) = base + placement_.R * R_chest * (figure(l).neutral - waist_neutral);
+  if (has(L::kHead)) at(out.turns, L::kHead) = placement_.R * turned(L::kHead) * figure(L::kHead).R_WL;
 }
 
 /// Two bones in a row, from a point that is placed already.
@@ -130,9 +134,9 @@ void TargetMaker::limb(Landmark root, Landmark middle, Landmark end, Targets& ou
     if (!has(from) || !has(to) || !at(out.points, from)) return;
     const Vec3<> along = figure(to).neutral - figure(from).neutral;
     const Vec3<> direction = unit(captured(to) - captured(from));
-    at(out.points, to) = *at(out.points, from) + norm(along) * (R_placed_ * direction);
+    at(out.points, to) = *at(out.points, from) + norm(along) * (placement_.R * direction);
     const Vec3<> at_rest = *at(rest_points_, to) - *at(rest_points_, from);
-    at(out.turns, from) = R_placed_ * turned(from) * swing(along, at_rest) * figure(from).R_WL;
+    at(out.turns, from) = placement_.R * turned(from) * swing(along, at_rest) * figure(from).R_WL;
   }
 }
 
@@ -145,15 +149,14 @@ void TargetMaker::foot(Landmark knee, Landmark ankle, Landmark toe, Targets& out
     const Vec3<> forward = *at(rest_points_, toe) - *at(rest_points_, ankle);
     if (norm(cross(up, forward)) > 1e-3 * norm(up) * norm(forward)) R_rest = frame_from_up(up, cross(up, forward));
   }
-  at(out.turns, ankle) = R_placed_ * turned(ankle) * R_rest * figure(ankle).R_WL;
+  at(out.turns, ankle) = placement_.R * turned(ankle) * R_rest * figure(ankle).R_WL;
 }
 
 void TargetMaker::make(int frame, Targets& out) {
   load(frame);
   out = {};
-  R_placed_ = exp_rotation(Vec3<>{0, 0, -placement_.heading});
   for (std::size_t l = 0; l < now_.size(); ++l)
-    if (now_[l]) out.captured[l] = placement_.scale * (R_placed_ * (*now_[l] - placement_.origin));
+    if (now_[l]) out.captured[l] = placement_.scale * (placement_.R * (*now_[l] - placement_.origin));
   trunk(out);
   limb(L::kHipL, L::kKneeL, L::kAnkleL, out);
   limb(L::kHipR, L::kKneeR, L::kAnkleR, out);

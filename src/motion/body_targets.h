@@ -38,10 +38,14 @@ struct Targets {
   PerLandmark<std::optional<Vec3<>>> captured{};  ///< scaled joint centres of the capture
 };
 
-/// Capture to figure: scaled, turned about z, moved.
+/// The shortest turn from one direction to another.
+Mat3<> swing(const Vec3<>& a, const Vec3<>& b);
+
+/// Capture to figure: scale·R·(p − origin).
 struct Placement {
-  double scale = 1, heading = 0;  ///< [rad]
-  Vec3<> origin{};                ///< of the capture's world that becomes the figure's origin [m]
+  double scale = 1;
+  Mat3<> R = Mat3<>::identity();
+  Vec3<> origin{};  ///< [m]
 };
 
 class TargetMaker {
@@ -76,7 +80,6 @@ class TargetMaker {
   double capture_leg_ = 0, figure_leg_ = 0;
   std::vector<Transform<>> rest_, poses_;
   PerLandmark<std::optional<Vec3<>>> rest_points_{}, now_{};
-  Mat3<> R_placed_ = Mat3<>::identity();
 };
 
 }  // namespace kansetsu::retargeting

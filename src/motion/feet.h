@@ -21,8 +21,12 @@ SolePath sole_path(const Model& model, const Clip& clip, const FootContacts& foo
 /// The point beside the toe, in the link's frame.
 Vec3<> side_point(const Model& model, const FootContacts& foot);
 
-/// Height below which the slow moments of soles hardly ever go.
-double estimate_floor(const std::vector<SolePath>& paths, const ContactOptions& options);
+/// The plane z = height + slope·(x, y) on which soles rest: level where they are too near to each other to tell.
+struct Floor {
+  double height = 0;
+  Vec3<> slope{};  ///< z is zero
+};
+Floor estimate_floor(const std::vector<SolePath>& paths, const ContactOptions& options, double largest_tilt);
 
 /// Fills heel_down and toe_down.
 void mark_contacts(const SolePath& path, const std::vector<double>& times, const ContactOptions& options,

@@ -8,10 +8,16 @@ namespace {
 
 using L = Landmark;
 
-constexpr double kTurnWeight = 0.15;  // [m/rad] half the length of a limb: a turn moves its far end by as much
-constexpr double kStillness = 0.01;   // towards the frame before: decides where nothing else does, at gimbal lock
+constexpr double kTurnWeight = 0.15;   // [m/rad] half the length of a limb: a turn moves its far end by as much
+constexpr double kTwistWeight = 0.02;  // of limbs, whose directions are told by their ends
+constexpr double kStillness = 0.01;    // towards the frame before: decides where nothing else does, at gimbal lock
 constexpr double kFootWeight = 0.5, kPinWeight = 20;  // of soles in the air, and on the floor
-constexpr int kIterations = 12, kFirstIterations = 200;
+constexpr int kIterations = 5, kFirstRounds = 40;
+constexpr double kStill = 1e-5;  // [rad, m] far below what captures know
+
+bool is_limb(Landmark l) {
+  return l != L::kPelvis && l != L::kChest && l != L::kHead && l != L::kAnkleL && l != L::kAnkleR;
+}
 
 }  // namespace
 
@@ -41,8 +47,9 @@ Follower::Follower(const Model& model, const FigurePoints& figure, const std::ve
   Eigen::VectorXd still = Eigen::VectorXd::Constant(model.nv(), kStillness);
   still.head(model.base_coordinates().nv).setZero();
   problem.add(ik::PostureTask{q_, still});
-  solver_ = std::make_unique<ik::Solver>(model, std::move(problem),
-                                         ik::Options{.limits = limits, .iterations = kIterations, .largest_step = 0.5});
+  solver_ = std::make_unique<ik::Solver>(
+      model, std::move(problem),
+      ik::Options{.limits = limits, .iterations = kIterations, .damping = 1e-4, .still = kStill});
 }
 
 ik::MarkerTask& Follower::markers() { return std::get<ik::MarkerTask>(solver_->problem().items[0].task); }
@@ -60,7 +67,8 @@ void Follower::start(const Targets& targets) {
   q_.segment<7>(base.q) << p.x, p.y, p.z, quat.x, quat.y, quat.z, quat.w;
 }
 
-const Eigen::VectorXd& Follower::follow(const Targets& targets, const std::vector<PinnedPath>& pinned, int frame) {
+const Eigen::VectorXd& Follower::follow(const Targets& targets, const std::vector<PinnedPath>& pinned, int frame,
+                                        const Eigen::VectorXd& ahead) {
   auto& list = markers().markers;
   for (std::size_t i = 0; i < marked_.size(); ++i) {
     const auto& p = at(targets.points, marked_[i]);
@@ -82,11 +90,13 @@ const Eigen::VectorXd& Follower::follow(const Targets& targets, const std::vecto
   for (std::size_t t = 0; t < turned_.size(); ++t) {
     auto& task = std::get<ik::OrientationTask>(items[t + 1].task);
     const auto& R = at(targets.turns, turned_[t]);
-    task.weight = R ? Vec3<>{kTurnWeight, kTurnWeight, kTurnWeight} : Vec3<>{};
+    const double weight = !R ? 0 : is_limb(turned_[t]) ? kTwistWeight : kTurnWeight;
+    task.weight = {weight, weight, weight};
     if (R) task.target = *R;
   }
   std::get<ik::PostureTask>(items.back().task).target = q_;
-  const int rounds = fresh_ ? kFirstIterations / kIterations : 1;
+  if (ahead.size() > 0) q_ = integrate(model_, q_, ahead);
+  const int rounds = fresh_ ? kFirstRounds : 1;
   for (int r = 0; r < rounds; ++r) {
     solver_->solve(q_, report_);
     q_ = report_.q;

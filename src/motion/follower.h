@@ -15,7 +15,9 @@ class Follower {
 
   /// The configuration nearest to the targets, from where the figure was before. With pinned paths, one per foot, the feet go
   /// there first.
-  const Eigen::VectorXd& follow(const Targets& targets, const std::vector<PinnedPath>& pinned, int frame);
+  /// @param ahead  the step that is expected, nv; empty: none
+  const Eigen::VectorXd& follow(const Targets& targets, const std::vector<PinnedPath>& pinned, int frame,
+                                const Eigen::VectorXd& ahead);
   /// Forgets where it was; the base goes to the pelvis' target.
   void start(const Targets& targets);
   void start(const Eigen::VectorXd& q) { q_ = q, fresh_ = true; }

@@ -122,7 +122,7 @@ class Retargeter {
     out_.scale = options_.scale.value_or(maker_->leg_of_figure() / maker_->leg_of_capture());
     placement_.scale = out_.scale;
     if (options_.move_to_origin) {
-      placement_.heading = maker_->heading(out_.first_frame);
+      placement_.R = exp_rotation(Vec3<>{0, 0, -maker_->heading(out_.first_frame)});
       const Vec3<> start = maker_->hips(out_.first_frame);
       placement_.origin = {start.x, start.y, 0};
     }
@@ -130,16 +130,20 @@ class Retargeter {
     maker_->set(placement_);
   }
 
-  void solve(const std::vector<PinnedPath>& pinned, const std::optional<Eigen::VectorXd>& start) {
-    Follower follower(model_, figure_, out_.feet, options_.limits);
+  /// Frame by frame into the clip. What is there already from an earlier pass is expected to be much the same again.
+  void solve(const std::vector<PinnedPath>& pinned) {
+    const Eigen::MatrixXd before = out_.clip.q;
+    const bool again = !pinned.empty();
+    Follower follower(model_, figure_, again ? out_.feet : std::vector<FootContacts>{}, options_.limits);
     Targets targets;
+    Eigen::VectorXd ahead;
     for (int k = 0; k < frames(); ++k) {
       maker_->make(k + out_.first_frame, targets);
-      if (k == 0 && start)
-        follower.start(*start);
-      else if (k == 0)
-        follower.start(targets);
-      out_.clip.q.col(k) = follower.follow(targets, pinned, k);
+      if (k == 0 && again) follower.start(before.col(0));
+      if (k == 0 && !again) follower.start(targets);
+      if (again && k > 0) ahead = difference(model_, before.col(k - 1), before.col(k));
+      if (!again && k > 1) ahead = difference(model_, out_.clip.q.col(k - 2), out_.clip.q.col(k - 1));
+      out_.clip.q.col(k) = follower.follow(targets, pinned, k, ahead);
     }
   }
 
@@ -147,7 +151,7 @@ class Retargeter {
     out_.clip.name = capture_.name;
     out_.clip.q.resize(model_.nq(), frames());
     for (int k = 0; k < frames(); ++k) out_.clip.times.push_back(k * capture_.frame_time);
-    solve({}, std::nullopt);
+    solve({});
   }
 
   std::vector<SolePath> paths() const {
@@ -160,10 +164,7 @@ class Retargeter {
   void level_floor() {
     std::vector<SolePath> soles = paths();
     if (!options_.floor) {
-      const double z = estimate_floor(soles, options_.contact);
-      placement_.origin.z += z / placement_.scale;
-      maker_->set(placement_);
-      out_.clip.q.row(model_.base_coordinates().q + 2).array() -= z;
+      level(estimate_floor(soles, options_.contact, options_.largest_tilt));
       soles = paths();
     }
     out_.floor = placement_.origin.z;
@@ -171,11 +172,27 @@ class Retargeter {
       mark_contacts(soles[f], out_.clip.times, options_.contact, out_.feet[f]);
   }
 
+  /// Turns and moves capture and clip so that the floor becomes z = 0.
+  void level(const Floor& floor) {
+    const Mat3<> R = swing({-floor.slope.x, -floor.slope.y, 1}, {0, 0, 1});
+    placement_.origin += (floor.height / placement_.scale) * transpose_times(placement_.R, Vec3<>{0, 0, 1});
+    placement_.R = R * placement_.R;
+    maker_->set(placement_);
+    out_.floor_tilt = std::atan(norm(floor.slope));
+    const int base = model_.base_coordinates().q;
+    for (int k = 0; k < frames(); ++k) {
+      auto q = out_.clip.q.col(k);
+      const Vec3<> p = R * Vec3<>{q[base], q[base + 1], q[base + 2] - floor.height};
+      const Quaternion<> turn = to_quaternion(R) * Quaternion<>{q[base + 3], q[base + 4], q[base + 5], q[base + 6]};
+      q.segment<7>(base) << p.x, p.y, p.z, turn.x, turn.y, turn.z, turn.w;
+    }
+  }
+
   void second_pass() {
     const std::vector<SolePath> soles = paths();
     for (std::size_t f = 0; f < soles.size(); ++f)
       pinned_.push_back(pin(soles[f], out_.feet[f], out_.clip.times, options_.blend_time));
-    solve(pinned_, Eigen::VectorXd(out_.clip.q.col(0)));
+    solve(pinned_);
   }
 
   void measure() {

@@ -49,6 +49,7 @@ struct Options {
   int starts = 1;                        ///< more: other starting points, where the first does not lead to a solution
   double largest_step = 0.5;             ///< of a coordinate in one iteration [rad, m]
   double damping = 0.05;                 ///< relative to the squared error
+  double still = 1e-11;                  ///< a step below this no longer moves anything that matters [rad, m]
 };
 
 enum class Status {

@@ -20,15 +20,16 @@ namespace kansetsu {
 /// When the foot counts as being on the floor, by its heel and by its toe: below a height and slower than a speed, and until
 /// both, a little larger, are passed.
 struct ContactOptions {
-  double height = 0.03, release_height = 0.05;  ///< [m]
-  double speed = 0.35, release_speed = 0.7;     ///< [m/s]
+  double height = 0.02, release_height = 0.03;  ///< [m]
+  double speed = 0.3, release_speed = 0.5;      ///< [m/s]
   double shortest = 0.05;                       ///< [s] contacts and gaps that are shorter are noise
 };
 
 struct RetargetOptions {
   std::optional<LandmarkTable> table{};  ///< none: the built-in one that fits best
   std::optional<double> scale{};         ///< figure/capture; none: by the lengths of the legs
-  std::optional<double> floor{};         ///< height of the floor in the capture [m]; none: estimated
+  std::optional<double> floor{};         ///< height of the floor in the capture [m]; none: estimated, with its tilt
+  double largest_tilt = 0.05;            ///< [rad] cameras may look askew; a floor that is steeper is one
   bool move_to_origin = true;            ///< the clip begins above the origin, heading along x
   bool pin_feet = true;                  ///< no skating
   double blend_time = 0.15;              ///< [s] before and after a contact, over which the pinned foot is let go
@@ -63,7 +64,8 @@ struct Retargeted {
   std::vector<FootContacts> feet{};        ///< left, right; none of a figure without feet
   std::vector<JointResidual> residuals{};  ///< one per landmark that was followed
   std::string table{};                     ///< name of the table used
-  double scale = 1, floor = 0;             ///< as used: figure/capture, height in the capture [m]
+  double scale = 1, floor = 0;             ///< as used: figure/capture, height in the capture where the clip begins [m]
+  double floor_tilt = 0;                   ///< [rad] of the capture's floor, which has been levelled
   double skate = 0;                        ///< farthest that a heel or toe strays from its place while it is down [m]
   int first_frame = 0;                     ///< of the capture, that is frame 0 of the clip
 };
