@@ -20,20 +20,24 @@ std::vector<Vec3<>> path_of(const Model& model, const Clip& clip, const ik::Fram
   return path;
 }
 
-/// Frames in which the point stays within `still` of where it is for at least `time`, all of that time.
-std::vector<std::uint32_t> resting(const std::vector<Vec3<>>& path, const Clip& clip, double still, double time) {
+bool any_down(const std::vector<SupportHistory>& supports, std::size_t frame) {
+  return std::any_of(supports.begin(), supports.end(), [&](const auto& s) { return s.touching[frame] != 0; });
+}
+
+/// Frames without any foot in which the point stays within `still` of where it is for at least `time`, all of that time.
+std::vector<std::uint32_t> resting(const std::vector<Vec3<>>& path, const Clip& clip,
+                                   const std::vector<SupportHistory>& feet, const SupportOptions& options) {
   std::vector<std::uint32_t> rests(path.size(), 0);
   for (std::size_t first = 0; first < path.size(); ++first) {
+    if (any_down(feet, first)) continue;
     std::size_t last = first;
-    while (last + 1 < path.size() && norm(path[last + 1] - path[first]) < still) ++last;
-    if (clip.times[last] - clip.times[first] >= time)
+    while (last + 1 < path.size() && !any_down(feet, last + 1) &&
+           norm(path[last + 1] - path[first]) < options.hand_still)
+      ++last;
+    if (clip.times[last] - clip.times[first] >= options.hand_time)
       std::fill(rests.begin() + long(first), rests.begin() + long(last) + 1, 1u);
   }
   return rests;
-}
-
-bool any_down(const std::vector<SupportHistory>& supports, std::size_t frame) {
-  return std::any_of(supports.begin(), supports.end(), [&](const auto& s) { return s.touching[frame] != 0; });
 }
 
 /// Captured floors are uneven and feet are no boards: an end of a foot that is down is down, too, while it is low and hardly moves, and
@@ -100,10 +104,7 @@ std::vector<SupportHistory> find_supports(const Model& model, const Clip& clip, 
     history.support.link = grip.link;
     history.support.corners = {grip.X_LF.p};
     history.support.grips = true;
-    history.touching = resting(path_of(model, clip, grip), clip, options.hand_still, options.hand_time);
-    for (std::size_t k = 0; k < history.touching.size(); ++k) {
-      if (any_down(soles, k)) history.touching[k] = 0;
-    }
+    history.touching = resting(path_of(model, clip, grip), clip, soles, options);
     if (std::count(history.touching.begin(), history.touching.end(), 0u) < clip.frames())
       supports.push_back(std::move(history));
   }
