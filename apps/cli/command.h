@@ -47,6 +47,8 @@ Runner declare_eval(CLI::App& app);
 Runner declare_ik(CLI::App& app);
 Runner declare_convert(CLI::App& app);
 Runner declare_simulate(CLI::App& app);
+Runner declare_walk(CLI::App& app);
+Runner declare_track(CLI::App& app);
 Runner declare_generate(CLI::App& app);
 Runner declare_analyze(CLI::App& app);
 Runner declare_view(CLI::App& app);

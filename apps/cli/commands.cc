@@ -30,7 +30,17 @@ constexpr std::array kCommands{
             "  kansetsu simulate humanoid.xml --json\n"
             "  kansetsu simulate human28 --duration 1 --record fall.csv",
             declare_simulate},
-    Command{"generate", "make a motion from a few numbers: squat, reach, bar-swing",
+    Command{"walk", "let a figure walk, on its own contacts, and tell every force",
+            "  kansetsu walk --speed 1.2 --distance 20 --record walk.mcap\n"
+            "  kansetsu walk --speed 0.8 --turn 90 --html walk.html\n"
+            "  kansetsu walk --slope 5 --push 10Ns@3s:left --push 20Ns@random --seed 7 --json",
+            declare_walk},
+    Command{"track", "let a figure follow a clip with torques alone, on its own contacts",
+            "  kansetsu track walk.bvh --record track.mcap\n"
+            "  kansetsu track walk.amc --figure human28 --html track.html\n"
+            "  kansetsu generate walk --record walk.mcap && kansetsu track walk.mcap --json",
+            declare_track},
+    Command{"generate", "make a motion from a few numbers: squat, reach, bar-swing, walk",
             "  kansetsu generate squat --depth 0.3 --record squat.mcap\n"
             "  kansetsu generate reach --hand gripL --target 0.5,0.3,1.1 --record reach.csv\n"
             "  kansetsu generate bar-swing --duration 6 --record swing.mcap",

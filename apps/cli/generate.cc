@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <map>
+#include <numbers>
 #include <span>
 
 #include "cli/arguments.h"
@@ -14,6 +16,7 @@
 #include "kansetsu/base/error.h"
 #include "kansetsu/kinematics/centroidal.h"
 #include "kansetsu/motion/parametric.h"
+#include "kansetsu/motion/walk.h"
 
 namespace kansetsu::cli {
 namespace {
@@ -45,6 +48,11 @@ constexpr Parameter kParameters[] = {
     {"pump", "RAD", "bar-swing: how far the hips flex on the way forward"},
     {"height", "M", "bar-swing: of the bar"},
     {"duration", "S", "bar-swing: seconds"},
+    {"speed", "M/S", "walk: how fast"},
+    {"distance", "M", "walk: how far"},
+    {"turn", "DEG", "walk: degrees to the left on the way"},
+    {"slope", "DEG", "walk: degrees that the ground rises ahead"},
+    {"stairs", "M", "walk: metres of each of eight stairs"},
     {"rate", "HZ", "frames per second; 100 by default"},
 };
 
@@ -70,6 +78,19 @@ Clip make_bar_swing(const Model& model, const Numbers& n) {
   return bar_swing(model, o);
 }
 
+Clip make_walk(const Model& model, const Numbers& n) {
+  constexpr double kDegree = std::numbers::pi / 180, kTurnRate = 0.25;  // [rad/s]
+  WalkOptions o;
+  o.distance = 5;
+  double turn = 0, slope = 0, rate = 100;
+  n.set("speed", o.speed), n.set("distance", o.distance), n.set("turn", turn), n.set("slope", slope);
+  n.set("stairs", o.terrain.stair_rise), n.set("rate", rate);
+  o.turn = turn == 0 ? 0 : std::copysign(kTurnRate, turn);
+  o.turn_until = std::abs(turn) * kDegree;
+  o.terrain.slope = slope * kDegree;
+  return walk_clip(model, o, rate);
+}
+
 struct Kind {
   std::string_view name, takes;  ///< options, in words
   Clip (*make)(const Model& model, const Numbers& numbers);
@@ -78,6 +99,7 @@ constexpr std::array kKinds{
     Kind{"squat", "depth count period pause rate", make_squat},
     Kind{"reach", "hand target period pause rate", make_reach},
     Kind{"bar-swing", "angle pump height duration rate", make_bar_swing},
+    Kind{"walk", "speed distance turn slope stairs rate", make_walk},
 };
 
 std::string kind_names(std::string_view separator) {

@@ -37,13 +37,13 @@ double lowest_point(const Model& model) {
 }
 
 /// A model alone: on a floor, with its own posture.
-SceneDescription stage(const std::string& name) {
+SceneDescription stage(const std::string& name, std::optional<Base> base) {
   SceneDescription scene;
   scene.name = name;
   FigureDescription figure;
-  figure.model = description_or_fail({.name = name});
+  figure.model = description_or_fail({.name = name, .base = base});
   figure.name = figure.model.name.empty() ? "figure" : figure.model.name;
-  const Model model = model_or_fail({.name = name});
+  const Model model = model_or_fail({.name = name, .base = base});
   if (figure.model.base == Base::kFree) {
     figure.initial.base.p.z = -lowest_point(model);
     scene.environment.push_back({.shape = {.name = "floor", .shape = Plane{}}});
@@ -55,9 +55,9 @@ SceneDescription stage(const std::string& name) {
 
 }  // namespace
 
-SceneDescription scene_or_fail(const std::string& name) {
-  if (!std::filesystem::exists(name)) return stage(name);  // a built-in figure, or the message that there is none
-  if (io::find_format(name) == io::FileFormat::kUrdf) return stage(name);
+SceneDescription scene_or_fail(const std::string& name, std::optional<Base> base) {
+  if (!std::filesystem::exists(name)) return stage(name, base);  // a built-in figure, or the message that there is none
+  if (io::find_format(name) == io::FileFormat::kUrdf) return stage(name, base);
   Loaded<SceneDescription> scene = io::read_scene(name);
   tell(scene.diagnostics, name);
   return *std::move(scene.value);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "kansetsu/model/scene.h"
@@ -9,7 +10,8 @@
 namespace kansetsu::cli {
 
 /// The scene; warnings are counted on standard error. Throws Failure with all lines if there is none.
-SceneDescription scene_or_fail(const std::string& name);
+/// @param base  of a model; none: as the file says
+SceneDescription scene_or_fail(const std::string& name, std::optional<Base> base = {});
 /// The world of a scene, likewise.
 World world_or_fail(const SceneDescription& scene, int threads);
 

@@ -9,7 +9,12 @@
 
 namespace kansetsu::cli {
 
-/// Writes a world to files, frame by frame.
+/// What recordings and viewers are told of a world at first.
+io::RecordingHeader header_of(const World& world, const SceneDescription& scene);
+/// The present moment of it. `told` counts its events that frames have had.
+io::RecordedFrame frame_of(const World& world, std::size_t& told);
+
+/// Writes a world to files, frame by frame: recordings, or .html, a page that shows one.
 class WorldRecorder {
  public:
   /// @param rate  frames per second; 0: every step. Recordings that the scene asks for come with their own.
@@ -21,14 +26,13 @@ class WorldRecorder {
  private:
   struct File {
     std::string name;
-    std::unique_ptr<io::Recorder> recorder;
+    std::unique_ptr<io::Recorder> recorder;  ///< none: a page, which is written at the end
+    io::Recording page;
     double rate = 0, next = 0;
   };
   void open(const World& world, const SceneDescription& scene, const std::string& name, double rate);
-  void fill(const World& world);
 
   std::vector<File> files_;
-  io::RecordedFrame frame_;
   std::size_t events_ = 0;  ///< already told
 };
 

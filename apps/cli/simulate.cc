@@ -151,7 +151,7 @@ Runner declare_simulate(CLI::App& app) {
   app.add_option("--duration", options->duration, "simulated seconds; the scene's by default")
       ->check(CLI::PositiveNumber);
   app.add_option("--step", options->step, "time step in seconds; the scene's by default")->check(CLI::PositiveNumber);
-  app.add_option("--record", options->records, "write what happens: .mcap, .csv, .npz or .glb; may be repeated");
+  app.add_option("--record", options->records, "write what happens: .mcap, .csv, .npz, .glb or .html; may be repeated");
   app.add_option("--rate", options->rate, "recorded frames per second; 0: every step")->check(CLI::NonNegativeNumber);
   app.add_option("--seed", options->seed, "of all random numbers; the scene's by default");
   app.add_option("--threads", options->threads, "how many to use; the result is the same")->check(CLI::Range(1, 256));

@@ -8,11 +8,14 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <map>
 
 #include "cli/arguments.h"
+#include "cli/live_world.h"
 #include "cli/load_model.h"
+#include "cli/load_scene.h"
 #include "cli/output.h"
+#include "cli/recording.h"
+#include "kansetsu/geometry/geometry.h"
 #include "kansetsu/io/recording.h"
 #include "kansetsu/sim/world.h"
 #include "serve/browser.h"
@@ -33,7 +36,7 @@ struct Options {
   int strip = 0;
   std::optional<double> from, to;
   std::uint16_t port = 0;
-  bool no_browser = false;
+  bool live = false, no_browser = false;
 };
 
 /// How far the shapes of the figure reach below its base.
@@ -43,20 +46,8 @@ double lowest_point(const Model& model, const Eigen::VectorXd& q) {
   double lowest = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < poses.size(); ++i) {
     for (const LinkShape& shape : shapes[i]) {
-      const Transform<> X = poses[i] * to_transform(shape.origin);
-      const auto reach = [&](const Vec3<>& at, double radius) { lowest = std::min(lowest, (X * at).z - radius); };
-      if (const auto* s = std::get_if<Sphere>(&shape.shape)) reach({}, s->radius);
-      if (const auto* s = std::get_if<Capsule>(&shape.shape)) {
-        for (const double side : {-0.5, 0.5}) reach({0, 0, side * s->length}, s->radius);
-      }
-      if (const auto* s = std::get_if<Box>(&shape.shape)) {
-        for (int k = 0; k < 8; ++k)
-          reach({(k & 1 ? .5 : -.5) * s->size.x, (k & 2 ? .5 : -.5) * s->size.y, (k & 4 ? .5 : -.5) * s->size.z}, 0);
-      }
-      if (const auto* s = std::get_if<Cylinder>(&shape.shape)) {
-        const double across = s->radius * std::sqrt(std::max(0.0, 1 - X.R.z.z * X.R.z.z));
-        for (const double side : {-0.5, 0.5}) reach({0, 0, side * s->length}, across);
-      }
+      if (std::holds_alternative<Mesh>(shape.shape)) continue;
+      lowest = std::min(lowest, bounds(Geometry(shape.shape), poses[i] * to_transform(shape.origin)).lower.z);
     }
   }
   return std::isfinite(lowest) ? lowest : 0;
@@ -73,20 +64,11 @@ std::string still_of(const Model& model) {
 }
 
 /// The beginning of a scene, as a recording of one moment.
-std::string still_of(const SceneDescription& scene, const std::string& name) {
-  Loaded<World> world = World::build(scene);
-  if (!world) throw Failure(kBadFile, to_string(world.diagnostics));
-  io::Recording recording{.header = {.notes = {{"title", scene.name.empty() ? name : scene.name}}}};
-  recording.frames.push_back({.time = 0});
-  for (int i = 0; i < world.value->figure_count(); ++i) {
-    const FigureId id(i);
-    recording.header.figures.push_back({world.value->name(id), world.value->model(id)});
-    State state;
-    state.q = world.value->q(id);
-    state.v = world.value->v(id);
-    recording.frames[0].states.push_back(std::move(state));
-  }
-  for (const EnvironmentShape& e : scene.environment) recording.header.environment.push_back(e.shape);
+std::string still_of(const SceneDescription& scene) {
+  const World world = world_or_fail(scene, 1);
+  std::size_t told = 0;
+  io::Recording recording{.header = header_of(world, scene)};
+  recording.frames.push_back(frame_of(world, told));
   return io::to_mcap(recording);
 }
 
@@ -106,7 +88,7 @@ serve::Content content_of(const Options& options) {
     return {.name = fs::path(name).filename().string(), .file = fs::absolute(name)};
   }
   if (names_scene(name)) {
-    return {.name = fs::path(name).filename().string(), .bytes = still_of(scene_or_fail(options.source), name)};
+    return {.name = fs::path(name).filename().string(), .bytes = still_of(scene_or_fail(options.source))};
   }
   const Model model = model_or_fail(options.source);
   return {.name = fs::path(name).filename().string(), .bytes = still_of(model)};
@@ -178,12 +160,23 @@ Exit write_picture(const Options& options, serve::Content content) {
 
 Exit serve_page(const Options& options, serve::Content content) {
   serve::Server server(std::move(content), {.port = options.port});
-  fmt::print(stderr, "{}\n", server.url());
-  if (!options.no_browser && !serve::open_browser(server.url()))
-    fmt::print(stderr, "open this address in a browser of this machine\n");
-  fmt::print(stderr, "Ctrl-C ends\n");
-  server.run_until_interrupted();
+  server.run_until_interrupted([&] {
+    fmt::print(stderr, "{}\n", server.url());
+    if (!options.no_browser && !serve::open_browser(server.url()))
+      fmt::print(stderr, "open this address in a browser of this machine\n");
+    fmt::print(stderr, "Ctrl-C ends\n");
+  });
   return kOk;
+}
+
+Exit serve_live(const Options& options) {
+  const std::string& name = options.source.name;
+  if (!options.html.empty() || !options.png.empty())
+    throw Failure(kBadUsage, "kansetsu view: --live is watched in a browser; --html and --png are for recordings");
+  if (fs::path(name).extension() == ".mcap")
+    throw Failure(kBadUsage, "kansetsu view: --live runs a scene or a model, and this is a recording");
+  LiveWorld world(scene_or_fail(name, options.source.base), 1);
+  return serve_page(options, {.name = fs::path(name).filename().string(), .live = &world});
 }
 
 Exit run_view(const Options& options) {
@@ -194,6 +187,7 @@ Exit run_view(const Options& options) {
   }
   if (options.strip > 0 && options.png.empty())
     throw Failure(kBadUsage, "kansetsu view: --strip makes pictures; name one by --png");
+  if (options.live) return serve_live(options);
   serve::Content content = content_of(options);
   if (!options.html.empty()) return write_page(options, content);
   if (!options.png.empty()) return write_picture(options, std::move(content));
@@ -215,6 +209,8 @@ Runner declare_view(CLI::App& app) {
       ->required()
       ->type_name("");
   add_base_option(app, options->source.base);
+  app.add_flag("--live", options->live,
+               "run the scene, or the model on a floor, while it is watched: pull, hold, let go");
   app.add_option("--html", options->html, "write a page that holds everything, instead of serving")->type_name("OUT");
   app.add_option("--png", options->png, "write a picture, made by Chromium without a window")->type_name("OUT");
   app.add_option("--strip", options->strip, "that many pictures side by side, evenly from --from to --to")

@@ -62,7 +62,7 @@ std::optional<std::string> LiveSession::handle(std::string_view text, std::strin
     const auto type = message.at("type").get<std::string>();
     wanted_ = true;  // whatever it was, show what became of it
     if (type == "play" || type == "pause") {
-      playing_ = type == "play";
+      playing_ = type == "play" && !failed_;
       return state();
     }
     if (type == "speed") {
@@ -117,5 +117,16 @@ std::optional<std::string> LiveSession::tick(double seconds) {
   time_ = frame.time;
   return io::to_frame_message(frame);
 }
+
+std::vector<std::string> LiveSession::news() {
+  const std::string why = source_.failure();
+  if (why.empty() == !failed_) return {};
+  failed_ = !why.empty();
+  if (!failed_) return {};
+  playing_ = false;
+  return {state(), problem_message(why)};
+}
+
+std::string problem_message(std::string_view why) { return Json{{"type", "problem"}, {"message", why}}.dump(); }
 
 }  // namespace kansetsu::serve

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "serve/live_source.h"
 
@@ -21,6 +22,8 @@ class LiveSession {
   std::optional<std::string> handle(std::string_view message, std::string& problem);
   /// The next frame for everybody after `seconds` of wall time; none while nothing moves and nobody asked.
   std::optional<std::string> tick(double seconds);
+  /// After tick(): what everybody must be told, once: that the simulation stopped by itself, and why.
+  std::vector<std::string> news();
 
   bool playing() const { return playing_; }
   double time() const { return time_; }
@@ -29,9 +32,12 @@ class LiveSession {
   std::string state() const;
 
   LiveSource& source_;
-  bool playing_ = true, wanted_ = true;
+  bool playing_ = true, wanted_ = true, failed_ = false;
   int steps_ = 0;
   double speed_ = 1, time_ = 0;
 };
+
+/// The message that says what went wrong.
+std::string problem_message(std::string_view why);
 
 }  // namespace kansetsu::serve

@@ -23,6 +23,8 @@ class LiveSource {
   /// Advances by about `seconds` of simulated time (a whole number of steps; 0: none) and says where things are.
   virtual io::RecordedFrame advance(double seconds) = 0;
   virtual void reset() = 0;
+  /// Why it cannot go on, if it cannot; viewers are told, and time stands still until reset().
+  virtual std::string failure() const { return {}; }
 
   /// A spring from the point of the body (in link axes) to a target in the world; until drop().
   virtual void drag(const io::BodyRef& body, const Vec3<>& point, const Vec3<>& target) = 0;

@@ -175,7 +175,7 @@ class LiveViewer : public std::enable_shared_from_this<LiveViewer> {
       self->buffer_.consume(self->buffer_.size());
       std::string problem;
       if (const auto answer = self->server_.live->handle(text, problem)) self->server_.broadcast(*answer, false);
-      if (!problem.empty()) self->send(nlohmann::json{{"type", "problem"}, {"message", problem}}.dump(), false);
+      if (!problem.empty()) self->send(problem_message(problem), false);
       self->read();
     });
   }
@@ -295,6 +295,7 @@ void Server::Impl::tick() {
     last_tick = now;
     if (!viewers.empty()) {  // nobody watches: nothing moves
       if (const auto frame = live->tick(seconds)) broadcast(*frame, true);
+      for (const std::string& message : live->news()) broadcast(message, false);
     }
     tick();
   });
@@ -402,11 +403,12 @@ std::string Server::url(const std::string& more) const {
   return fmt::format("http://127.0.0.1:{}/?token={}{}", impl_->port, impl_->token, more);
 }
 void Server::run() { impl_->context.run(); }
-void Server::run_until_interrupted() {
+void Server::run_until_interrupted(const std::function<void()>& announce) {
   asio::signal_set signals(impl_->context, SIGINT, SIGTERM);
   signals.async_wait([this](beast::error_code error, int) {
     if (!error) stop();
   });
+  announce();
   run();
 }
 bool Server::run_for(std::chrono::milliseconds limit) {

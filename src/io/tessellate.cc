@@ -26,10 +26,12 @@ Triangles revolve(const std::vector<Outline>& outline) {
   }
   constexpr std::uint32_t kRow = kAround + 1;
   for (std::uint32_t ring = 0; ring + 1 < outline.size(); ++ring) {
+    const Outline &from = outline[ring], &to = outline[ring + 1];
+    if (from.radius == to.radius && from.z == to.z) continue;  // an edge, or the equator of a sphere
     for (std::uint32_t i = 0; i < kAround; ++i) {
       const std::uint32_t a = ring * kRow + i, b = a + kRow;
-      if (outline[ring].radius > 0) out.indices.insert(out.indices.end(), {a, a + 1, b + 1});
-      if (outline[ring + 1].radius > 0) out.indices.insert(out.indices.end(), {a, b + 1, b});
+      if (from.radius > 0) out.indices.insert(out.indices.end(), {a, a + 1, b + 1});
+      if (to.radius > 0) out.indices.insert(out.indices.end(), {a, b + 1, b});
     }
   }
   return out;

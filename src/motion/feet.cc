@@ -97,7 +97,7 @@ void drop_short(std::vector<std::uint8_t>& flags, const std::vector<Vec3<>>& pat
 
 /// When one end of a sole is down. A foot that is dragged away from where it landed does not stand: it lands anew.
 std::vector<std::uint8_t> mark(const std::vector<Vec3<>>& path, const std::vector<double>& speed,
-                               const std::vector<double>& times, const ContactOptions& o) {
+                               const std::vector<double>& times, const FootContactOptions& o) {
   constexpr double kStray = 0.05;  // [m]
   std::vector<std::uint8_t> down(path.size(), 0);
   bool on = false;
@@ -282,7 +282,7 @@ SolePath sole_path(const Model& model, const Clip& clip, const FootContacts& foo
   return path;
 }
 
-Floor estimate_floor(const std::vector<SolePath>& paths, const ContactOptions& options, double largest_tilt) {
+Floor estimate_floor(const std::vector<SolePath>& paths, const FootContactOptions& options, double largest_tilt) {
   std::vector<Vec3<>> slow, any;  // lowest ends of soles
   for (const SolePath& path : paths) {
     for (std::size_t k = 0; k < path.heel.size(); ++k) {
@@ -301,7 +301,7 @@ Floor estimate_floor(const std::vector<SolePath>& paths, const ContactOptions& o
   return plane ? *plane : level;
 }
 
-void mark_contacts(const SolePath& path, const std::vector<double>& times, const ContactOptions& options,
+void mark_contacts(const SolePath& path, const std::vector<double>& times, const FootContactOptions& options,
                    FootContacts& foot) {
   foot.heel_down = mark(path.heel, path.heel_speed, times, options);
   foot.toe_down = mark(path.toe, path.toe_speed, times, options);

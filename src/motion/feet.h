@@ -26,10 +26,10 @@ struct Floor {
   double height = 0;
   Vec3<> slope{};  ///< z is zero
 };
-Floor estimate_floor(const std::vector<SolePath>& paths, const ContactOptions& options, double largest_tilt);
+Floor estimate_floor(const std::vector<SolePath>& paths, const FootContactOptions& options, double largest_tilt);
 
 /// Fills heel_down and toe_down.
-void mark_contacts(const SolePath& path, const std::vector<double>& times, const ContactOptions& options,
+void mark_contacts(const SolePath& path, const std::vector<double>& times, const FootContactOptions& options,
                    FootContacts& foot);
 
 /// Where heel, toe and side shall be in each frame, and how much it matters (0 … 1): places on the floor while they are down,

@@ -273,7 +273,7 @@ std::map<Landmark, LinkPoint> find_landmarks(const Model& model, const LandmarkT
   return best;
 }
 
-std::vector<FootContacts> find_contacts(const Model& model, const Clip& clip, const ContactOptions& options) {
+std::vector<FootContacts> find_contacts(const Model& model, const Clip& clip, const FootContactOptions& options) {
   if (const auto problem = clip_problem(model, clip)) throw Error("find_contacts(): " + *problem);
   std::vector<FootContacts> feet = find_soles(model, find_landmarks(model));
   for (FootContacts& foot : feet) mark_contacts(sole_path(model, clip, foot), clip.times, options, foot);

@@ -91,7 +91,8 @@ struct WorldMoment {
   std::vector<Eigen::VectorXd> q, v, vdot, torque, effort;
   std::vector<ConnectionData> connections;
   Contacts::Carried contacts;
-  std::vector<ControllerState> controllers;
+  Vec3<> gravity;
+  std::vector<Controller> controllers;
   std::vector<EventData> event_states;
   std::vector<std::mt19937_64> sensors;
   std::vector<Event> events;
@@ -149,6 +150,7 @@ struct World::Impl {
   double next_step = 0;   ///< of the adaptive integrator; 0: not known
 
   FigureData& data(FigureId id, const char* function) const;
+  Controller& controller(std::string_view name, const char* function);
   void add_shapes(int figure, const CollisionGroups& groups);
   void filter_self_collisions(int figure);
 

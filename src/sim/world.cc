@@ -307,6 +307,52 @@ void World::add_controller(const ControllerDescription& controller) {
   impl_->controllers.push_back(
       make_controller(controller, id.value(), impl_->data(id, "World::add_controller"), impl_->options.seed));
 }
+std::vector<std::string> World::controller_names() const {
+  std::vector<std::string> names;
+  for (const Controller& c : impl_->controllers) names.push_back(c.description.name);
+  return names;
+}
+Controller& World::Impl::controller(std::string_view name, const char* function) {
+  std::string known;
+  for (Controller& c : controllers) {
+    if (c.description.name == name) return c;
+    known += (known.empty() ? "" : ", ") + c.description.name;
+  }
+  throw Error(fmt::format("{}: unknown controller '{}'; known: {}", function, name, known.empty() ? "none" : known));
+}
+ControllerDescription World::controller(std::string_view name) const {
+  const Controller& c = impl_->controller(name, "World::controller");
+  ControllerDescription description = c.description;
+  description.active = c.state.active;
+  return description;
+}
+void World::set_controller(const ControllerDescription& controller) {
+  Controller& c = impl_->controller(controller.name, "World::set_controller");
+  const auto same_dof = [](const JointControl& a, const JointControl& b) { return a.dof == b.dof; };
+  const bool fits = controller.figure == c.description.figure && controller.kind == c.description.kind &&
+                    std::ranges::equal(controller.joints, c.description.joints, same_dof);
+  if (!fits)
+    throw Error("World::set_controller: '" + controller.name + "' drives another figure, or its joints otherwise");
+  if (controller.active != c.state.active) {
+    c.state.active = controller.active;
+    impl_->note(c.state.active ? EventKind::kControllerStarted : EventKind::kControllerStopped, controller.name);
+  }
+  c.description = controller;
+}
+
+Vec3<> World::gravity() const { return impl_->options.gravity; }
+void World::set_gravity(const Vec3<>& gravity) {
+  if (!std::isfinite(gravity.x) || !std::isfinite(gravity.y) || !std::isfinite(gravity.z))
+    throw Error(fmt::format("World::set_gravity: ({}, {}, {}) is not finite", gravity.x, gravity.y, gravity.z));
+  impl_->options.gravity = gravity;
+  for (const auto& f : impl_->figures) {
+    f->model = with_gravity(f->model, gravity);
+    f->mechanics = Mechanics(f->model);
+    f->mechanics.set_pose(f->q.data());
+    f->mechanics.set_motion(f->v.data());
+  }
+}
+
 void World::add_spring(BodyRef a, const Vec3<>& p_A, BodyRef b, const Vec3<>& p_B, const SpringDescription& spring) {
   const double length = norm(pose(b) * p_B - pose(a) * p_A);
   impl_->springs.push_back({a, b, p_A, p_B, spring, spring.rest_length.value_or(length)});
@@ -350,7 +396,8 @@ Snapshot World::save() const {
   }
   data->connections = impl_->connections;
   data->contacts = impl_->contacts.carried();
-  for (const Controller& c : impl_->controllers) data->controllers.push_back(c.state);
+  data->gravity = impl_->options.gravity;
+  data->controllers = impl_->controllers;
   for (const SensorData& s : impl_->sensors) data->sensors.push_back(s.rng);
   data->event_states = impl_->event_states;
   data->events = impl_->events;
@@ -374,6 +421,7 @@ void World::restore(const Snapshot& snapshot) {
         fmt::format("World::restore: the snapshot is of another world: {} figures and {} controllers, here {} and {}",
                     data.q.size(), data.controllers.size(), impl_->figures.size(), impl_->controllers.size()));
   }
+  if (data.gravity != impl_->options.gravity) set_gravity(data.gravity);
   impl_->time = data.time;
   for (size_t i = 0; i < data.q.size(); ++i) {
     FigureData& f = *impl_->figures[i];
@@ -383,7 +431,7 @@ void World::restore(const Snapshot& snapshot) {
   }
   impl_->connections = data.connections;
   impl_->contacts.restore(data.contacts);
-  for (size_t i = 0; i < data.controllers.size(); ++i) impl_->controllers[i].state = data.controllers[i];
+  impl_->controllers = data.controllers;
   for (size_t i = 0; i < data.sensors.size(); ++i) impl_->sensors[i].rng = data.sensors[i];
   impl_->event_states = data.event_states;
   impl_->events = data.events;

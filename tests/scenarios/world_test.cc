@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "kansetsu/base/error.h"
 #include "kansetsu/model/builder.h"
 #include "kansetsu/model/figures.h"
 #include "kansetsu/sim/world.h"
@@ -210,4 +211,51 @@ TEST_CASE("a ball joint stops at its swing and twist limits") {
   CHECK(twist == doctest::Approx(0.4).epsilon(1e-3));
   CHECK(swing < 0.5 + 2e-4);
   CHECK(twist < 0.4 + 2e-4);
+}
+
+TEST_CASE("gravity and controllers change while the world runs, and snapshots keep them") {
+  const auto make = [](const Vec3<>& gravity, double kp) {
+    WorldOptions options;
+    options.gravity = gravity;
+    World world(options);
+    State state(human28());
+    state.q[2] = 2;
+    world.add(human28(), state, {.name = "human"});
+    ControllerDescription control{.name = "posture", .figure = "human", .kind = ControlKind::kPd};
+    for (const char* joint : {"kneeL_y", "elbowR_y"}) {
+      control.joints.push_back({.dof = {joint, 0}, .value = 0.5, .kp = kp, .kd = 1});
+    }
+    world.add_controller(control);
+    return world;
+  };
+  const Vec3<> moon{0, 0, -1.62};
+  World told = make(moon, 40), changed = make({0, 0, -9.81}, 10);
+  changed.set_gravity(moon);
+  ControllerDescription control = changed.controller("posture");
+  for (JointControl& joint : control.joints) joint.kp = 40;
+  changed.set_controller(control);
+  CHECK(changed.gravity() == moon);
+  CHECK(changed.potential_energy() == told.potential_energy());
+  told.advance(0.2), changed.advance(0.2);
+  CHECK(changed.hash() == told.hash());  // as if it had always been so, to the bit
+
+  const Snapshot snapshot = changed.save();
+  changed.advance(0.1);
+  const std::uint64_t later = changed.hash();
+  changed.set_gravity({0, 0, 5});
+  control.active = false;
+  changed.set_controller(control);
+  CHECK_FALSE(changed.controller("posture").active);
+  CHECK(changed.events().back().kind == EventKind::kControllerStopped);
+  changed.restore(snapshot);
+  CHECK(changed.controller("posture").active);
+  CHECK(changed.gravity() == moon);
+  changed.advance(0.1);
+  CHECK(changed.hash() == later);
+
+  CHECK(changed.controller_names() == std::vector<std::string>{"posture"});
+  CHECK_THROWS_AS(changed.controller("walk"), Error);
+  control.joints.pop_back();
+  CHECK_THROWS_AS(changed.set_controller(control), Error);
+  CHECK_THROWS_AS(changed.set_gravity({0, 0, kInfinity}), Error);
 }

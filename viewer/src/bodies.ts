@@ -3,9 +3,10 @@ import {
 } from "three";
 import { DATA_COLORS } from "./theme";
 import type { BodyRef } from "./frame";
+import { flatShadow } from "./ground";
 import { poseMatrix } from "./kinematics";
 import type { Scene, ShapeSpec } from "./scene";
-import { geometryOf, keyOf } from "./shapes";
+import { detailFor, geometryOf, keyOf } from "./shapes";
 import type { Quality } from "./stage";
 
 /** The bodies of all figures. Equal shapes are one instanced mesh, so that a hundred figures cost as many draw calls as one. */
@@ -17,6 +18,7 @@ interface Instance {
 }
 interface Batch {
   mesh: InstancedMesh;
+  shadow: InstancedMesh | undefined; // flat; shares geometry and places
   instances: Instance[];
 }
 
@@ -39,6 +41,7 @@ export class Bodies {
   private highlighted: BodyRef | undefined;
   private readonly matrix = new Matrix4();
   private generation = 0;
+  private readonly flat = flatShadow();
 
   constructor(private readonly scene: Scene, private readonly load: MeshLoader, private readonly highlight: Color, private readonly quality: Quality) {}
 
@@ -59,8 +62,9 @@ export class Bodies {
       }),
     );
     const waiting: Promise<void>[] = [];
+    const detail = detailFor([...wanted.values()].reduce((n, w) => n + w.instances.length, 0), this.quality);
     for (const { shape, instances } of wanted.values()) {
-      const geometry = geometryOf(shape, this.quality);
+      const geometry = geometryOf(shape, detail);
       if (geometry) this.add(geometry, shape, instances);
       else if (shape.file) {
         waiting.push(
@@ -80,14 +84,31 @@ export class Bodies {
     mesh.castShadow = opacity >= 0.5;
     mesh.receiveShadow = this.quality === "high";
     mesh.frustumCulled = false;
-    this.batches.push({ mesh, instances });
+    const shadow = mesh.castShadow && this.quality === "low" ? this.shadowOf(mesh) : undefined;
+    this.batches.push({ mesh, shadow, instances });
     this.group.add(mesh);
+    if (shadow) this.group.add(shadow);
     this.tint(this.batches[this.batches.length - 1]!);
   }
 
+  private shadowOf(mesh: InstancedMesh): InstancedMesh {
+    const shadow = new InstancedMesh(mesh.geometry, this.flat.material, mesh.count);
+    shadow.instanceMatrix = mesh.instanceMatrix;
+    shadow.matrixAutoUpdate = false;
+    shadow.matrix.copy(this.flat.matrix);
+    shadow.frustumCulled = false;
+    return shadow;
+  }
+
+  /** Whether flat shadows are drawn: where there is no ground there is none. */
+  set shadows(shown: boolean) {
+    this.flat.material.visible = shown;
+  }
+
   private clear() {
-    for (const { mesh } of this.batches) {
+    for (const { mesh, shadow } of this.batches) {
       this.group.remove(mesh);
+      if (shadow) this.group.remove(shadow);
       mesh.geometry.dispose();
       (mesh.material as Material).dispose();
       mesh.dispose();
@@ -143,6 +164,7 @@ export class Bodies {
 /** Shapes that rest in the world. */
 export function environmentOf(shapes: ShapeSpec[], load: MeshLoader, quality: Quality): Group {
   const group = new Group();
+  const detail = detailFor(shapes.length, quality);
   for (const shape of shapes) {
     const color = shape.color ? new Color().setRGB(shape.color[0], shape.color[1], shape.color[2], "srgb") : new Color("#9aa5b1");
     const opacity = shape.color?.[3] ?? 1;
@@ -154,7 +176,7 @@ export function environmentOf(shapes: ShapeSpec[], load: MeshLoader, quality: Qu
       mesh.castShadow = mesh.receiveShadow = true;
       group.add(mesh);
     };
-    const geometry = geometryOf(shape, quality);
+    const geometry = geometryOf(shape, detail);
     if (geometry) place(geometry);
     else if (shape.file) void load(shape.file).then((g) => g && place(g.clone().scale(...(shape.scale ?? [1, 1, 1]))));
   }

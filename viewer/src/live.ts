@@ -33,6 +33,7 @@ export class Live {
   playing = true;
   onFrame: (frame: Frame) => void = () => undefined;
   onState: () => void = () => undefined;
+  onProblem: (message: string) => void = () => undefined;
   onClose: (reason: string) => void = () => undefined;
 
   private constructor(private readonly socket: WebSocket) {}
@@ -67,9 +68,14 @@ export class Live {
         } else if (message.type === "state") {
           live.playing = message.playing ?? live.playing;
           live.onState();
-        } else if (message.type === "error") live.onClose(message.message ?? "");
+        } else if (message.type === "problem") live.onProblem(message.message ?? "");
       };
     });
+  }
+
+  /** The next frame, for those who need one before they listen. */
+  firstFrame(): Promise<Frame> {
+    return new Promise((resolve) => (this.onFrame = resolve));
   }
 
   send(command: Command) {

@@ -30,6 +30,7 @@ function fail(error: unknown) {
   const failure = byId("failure");
   failure.replaceChildren(box);
   failure.hidden = false;
+  byId("app").classList.add("failed");
   document.documentElement.dataset["failed"] = text;
   if (query.has("picture")) void fetch(`/failed?token=${encodeURIComponent(token)}`, { method: "POST", body: text });
 }
@@ -50,6 +51,7 @@ async function show(recording: Recording | undefined, live: Live | undefined) {
   window.kansetsu?.stop();
   if (window.kansetsu) byId("app").replaceWith(fresh.cloneNode(true));
   byId("failure").hidden = true;
+  byId("app").classList.remove("failed");
   const app = new App(recording, live, new Stage(byId<HTMLCanvasElement>("canvas")));
   window.kansetsu = app;
   await app.start();

@@ -1,33 +1,44 @@
 import {
-  BufferAttribute, BufferGeometry, Color, ConeGeometry, CylinderGeometry, DynamicDrawUsage, Group, InstancedMesh, Line, LineBasicMaterial,
+  BufferAttribute, BufferGeometry, Color, ConeGeometry, CylinderGeometry, DynamicDrawUsage, GreaterDepth, Group, InstancedMesh, Line, LineBasicMaterial,
   LineSegments, Matrix4, Mesh, MeshBasicMaterial, MeshLambertMaterial, Quaternion, SphereGeometry, TorusGeometry, Vector3,
 } from "three";
 import type { Frame } from "./frame";
 import type { Kinematics } from "./kinematics";
-import { COM, CONNECTION, CONTACT, COP } from "./theme";
+import { COM, CONNECTION, CONTACT, COP, JOINT, SLIDE } from "./theme";
 
 /** Arrows, marks, axes and trails on top of the bodies. */
 
 const METRES_PER_NEWTON = 1e-3;
 const Z = new Vector3(0, 0, 1);
 
-/** Any number of arrows with two draw calls. They stand along z and are turned and stretched. */
+/** Any number of arrows with four draw calls. They stand along z and are turned and stretched. What bodies hide of them shines
+ * through: the force under a foot is inside the leg. */
 class Arrows {
   readonly group = new Group();
-  private shafts: InstancedMesh;
-  private heads: InstancedMesh;
+  private readonly shafts: InstancedMesh;
+  private readonly heads: InstancedMesh;
+  private readonly hidden: InstancedMesh[];
   private count = 0;
   private readonly m = new Matrix4();
   private readonly q = new Quaternion();
 
   constructor(private capacity: number, private readonly radius: number) {
-    const material = () => new MeshLambertMaterial();
-    this.shafts = new InstancedMesh(new CylinderGeometry(1, 1, 1, 14).rotateX(Math.PI / 2).translate(0, 0, 0.5), material(), capacity);
-    this.heads = new InstancedMesh(new ConeGeometry(1, 1, 18).rotateX(Math.PI / 2).translate(0, 0, 0.5), material(), capacity);
+    this.shafts = new InstancedMesh(new CylinderGeometry(1, 1, 1, 14).rotateX(Math.PI / 2).translate(0, 0, 0.5), new MeshLambertMaterial(), capacity);
+    this.heads = new InstancedMesh(new ConeGeometry(1, 1, 18).rotateX(Math.PI / 2).translate(0, 0, 0.5), new MeshLambertMaterial(), capacity);
+    const ghost = new MeshBasicMaterial({ transparent: true, opacity: 0.75, depthFunc: GreaterDepth, depthWrite: false });
     for (const mesh of [this.shafts, this.heads]) {
-      mesh.frustumCulled = false;
       mesh.castShadow = true;
       mesh.instanceMatrix.setUsage(DynamicDrawUsage);
+      mesh.setColorAt(0, CONTACT); // makes the memory that its twin shares
+    }
+    this.hidden = [this.shafts, this.heads].map((mesh) => {
+      const twin = new InstancedMesh(mesh.geometry, ghost, capacity);
+      twin.instanceMatrix = mesh.instanceMatrix;
+      twin.instanceColor = mesh.instanceColor;
+      return twin;
+    });
+    for (const mesh of [this.shafts, this.heads, ...this.hidden]) {
+      mesh.frustumCulled = false;
       mesh.count = 0;
       this.group.add(mesh);
     }
@@ -51,7 +62,7 @@ class Arrows {
     ++this.count;
   }
   end() {
-    for (const mesh of [this.shafts, this.heads]) {
+    for (const mesh of [this.shafts, this.heads, ...this.hidden]) {
       mesh.count = this.count;
       mesh.instanceMatrix.needsUpdate = true;
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
@@ -164,7 +175,6 @@ export class Overlays {
     this.axes.begin();
     if (this.shown.joints) {
       const m = new Matrix4(), p = new Vector3(), d = new Vector3();
-      const color = new Color("#56b4e9"), slide = new Color("#009e73");
       for (const figure of this.figures) {
         figure.figure.joints.forEach((joint, j) => {
           figure.socket(j, m);
@@ -172,7 +182,7 @@ export class Overlays {
           for (const primitive of joint.chain) {
             if (!primitive.axis) continue;
             d.set(...primitive.axis).transformDirection(m).multiplyScalar(0.14);
-            this.axes.add(p.clone().addScaledVector(d, -0.5), d, primitive.kind === "slide" ? slide : color);
+            this.axes.add(p.clone().addScaledVector(d, -0.5), d, primitive.kind === "slide" ? SLIDE : JOINT);
           }
         });
       }

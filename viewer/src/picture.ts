@@ -57,7 +57,7 @@ export async function makePicture(recording: Recording, canvas: HTMLCanvasElemen
   for (const [i, time] of times.entries()) {
     await app.stillAt(time);
     const center = boxes[i]!.getCenter(new Vector3()).setZ((low + high) / 2);
-    stage.look(new Box3().setFromCenterAndSize(center, size.clone().setZ(high - low)), order.camera, 0.94);
+    stage.look(new Box3().setFromCenterAndSize(center, size.clone().setZ(high - low)), order.camera, 1.06);
     stage.render();
     g.drawImage(canvas, 0, 0, canvas.width, canvas.height, i * width, 0, width, order.height);
     if (order.count > 1) {

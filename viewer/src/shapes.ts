@@ -3,9 +3,18 @@ import { ConvexGeometry } from "three/examples/jsm/geometries/ConvexGeometry.js"
 import type { ShapeSpec } from "./scene";
 import type { Quality } from "./stage";
 
+/** How finely round shapes are cut: corners around, rings from pole to equator. */
+export type Detail = readonly [around: number, rings: number];
+
+/** As fine as the eye asks, coarser where there are so many round shapes that their corners would cost the picture's time. */
+export function detailFor(shapes: number, quality: Quality): Detail {
+  const [around, rings] = quality === "low" ? [16, 4] : [32, 10];
+  const share = Math.sqrt((quality === "low" ? 300 : 4000) / Math.max(shapes, 1)); // shapes that may be drawn at full detail
+  return share >= 1 ? [around, rings] : [Math.max(6, Math.round(around * share)), Math.max(2, Math.round(rings * share))];
+}
+
 /** The surface of a shape, z along its axis; none for meshes, which come from files, and for planes: the ground shows them. */
-export function geometryOf(shape: ShapeSpec, quality: Quality): BufferGeometry | undefined {
-  const [around, rings] = quality === "low" ? [18, 5] : [32, 10];
+export function geometryOf(shape: ShapeSpec, [around, rings]: Detail): BufferGeometry | undefined {
   const r = shape.radius ?? 0.05, l = shape.length ?? 0;
   switch (shape.type) {
     case "sphere": return new SphereGeometry(r, around, 2 * rings);

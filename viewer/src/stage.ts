@@ -1,9 +1,10 @@
 import {
-  ACESFilmicToneMapping, Box3, Color, DirectionalLight, Fog, HemisphereLight, Mesh, Object3D, PCFShadowMap, PCFSoftShadowMap, PerspectiveCamera, PlaneGeometry,
-  Raycaster, Scene as ThreeScene, ShaderMaterial, ShadowMaterial, SphereGeometry, BackSide, SRGBColorSpace, Vector2, Vector3, WebGLRenderer,
+  ACESFilmicToneMapping, Box3, DirectionalLight, Fog, HemisphereLight, Mesh, Object3D, PCFSoftShadowMap, PerspectiveCamera, PlaneGeometry, Raycaster,
+  Scene as ThreeScene, ShaderMaterial, ShadowMaterial, SphereGeometry, SRGBColorSpace, Vector2, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { ViewerError } from "./bytes";
+import { gridOf, skyMaterial, SUN, type Grid } from "./ground";
 import { STAGE, type Look } from "./theme";
 
 /** Renderer, camera, light and ground. */
@@ -13,42 +14,6 @@ const DIRECTIONS: Record<Preset, [number, number, number]> = { angle: [0.86, -0.
 
 /** How much is spent on a picture. Machines without a graphics processor get by with less. */
 export type Quality = "high" | "low";
-
-function gridMaterial(): ShaderMaterial {
-  return new ShaderMaterial({
-    transparent: true,
-    depthWrite: false,
-    uniforms: { color: { value: new Color() }, center: { value: new Vector2() }, reach: { value: 9 } },
-    vertexShader: `varying vec2 p; void main() { vec4 w = modelMatrix * vec4(position, 1.0); p = w.xy; gl_Position = projectionMatrix * viewMatrix * w; }`,
-    fragmentShader: `
-      varying vec2 p; uniform vec3 color; uniform vec2 center; uniform float reach;
-      float lines(vec2 x, float width) {
-        vec2 d = fwidth(x), a = abs(fract(x - 0.5) - 0.5);
-        vec2 s = smoothstep(d * (width + 0.7), d * max(width - 0.3, 0.0), a);
-        return max(s.x, s.y) * (1.0 - smoothstep(0.3, 0.8, max(d.x, d.y)));
-      }
-      void main() {
-        float fade = 1.0 - smoothstep(0.12 * reach, reach, length(p - center));
-        float a = max(0.10 * lines(p * 4.0, 0.4), 0.34 * lines(p, 0.6));
-        gl_FragColor = vec4(color, a * fade);
-        #include <colorspace_fragment>
-      }`,
-  });
-}
-
-function skyMaterial(): ShaderMaterial {
-  return new ShaderMaterial({
-    side: BackSide,
-    depthWrite: false,
-    depthTest: false,
-    uniforms: { top: { value: new Color() }, bottom: { value: new Color() } },
-    vertexShader: `varying vec3 d; void main() { d = position; vec4 p = projectionMatrix * mat4(mat3(viewMatrix)) * vec4(position, 1.0); gl_Position = p.xyww; }`,
-    fragmentShader: `varying vec3 d; uniform vec3 top; uniform vec3 bottom;
-      void main() { float h = smoothstep(-0.15, 0.7, normalize(d).z); gl_FragColor = vec4(mix(bottom, top, h), 1.0);
-      #include <colorspace_fragment>
-      }`,
-  });
-}
 
 /** Whether WebGL is drawn by the processor, found out on a canvas of its own. */
 function isSoftware(): boolean {
@@ -67,20 +32,19 @@ export class Stage {
   quality: Quality;
   private readonly sun = new DirectionalLight(0xffffff, 2.4);
   private readonly fill = new HemisphereLight(0xffffff, 0x8a8f99, 1.55);
-  private readonly grid: Mesh<PlaneGeometry, ShaderMaterial>;
+  private readonly grid: Grid;
   private readonly catcher: Mesh<PlaneGeometry, ShadowMaterial>;
   private readonly sky: Mesh<SphereGeometry, ShaderMaterial>;
   private readonly raycaster = new Raycaster();
   private extent = 2;
   private fine = false;
-  private pictures = 2;
 
   constructor(readonly canvas: HTMLCanvasElement, quality?: Quality) {
     this.quality = quality ?? (isSoftware() ? "low" : "high");
     const low = this.quality === "low";
     try {
       // Opaque, which three.js would not ask for: nothing has to be blended with the page behind.
-      const context = canvas.getContext("webgl2", { alpha: false, antialias: !low, preserveDrawingBuffer: quality === "high", powerPreference: "high-performance" });
+      const context = canvas.getContext("webgl2", { alpha: false, stencil: low, antialias: !low, preserveDrawingBuffer: quality === "high", powerPreference: "high-performance" });
       if (!context) throw new Error("no WebGL");
       this.renderer = new WebGLRenderer({ canvas, context });
     } catch {
@@ -89,22 +53,22 @@ export class Stage {
     this.renderer.outputColorSpace = SRGBColorSpace;
     this.renderer.toneMapping = ACESFilmicToneMapping;
     this.renderer.toneMappingExposure = 1.12;
-    this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = low ? PCFShadowMap : PCFSoftShadowMap;
+    this.renderer.shadowMap.enabled = !low; // Bodies draws flat shadows instead
+    this.renderer.shadowMap.type = PCFSoftShadowMap;
     this.scene.up.set(0, 0, 1);
     Object3D.DEFAULT_UP.set(0, 0, 1);
     this.camera.up.set(0, 0, 1);
     this.fill.position.set(0, 0, 1);
-    this.sun.castShadow = true;
-    const size = low ? 512 : 2048;
-    this.sun.shadow.mapSize.set(size, size);
-    this.sun.shadow.radius = low ? 1.5 : 5;
+    this.sun.castShadow = !low;
+    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.radius = 5;
     this.sun.shadow.bias = -0.0004;
     this.sun.shadow.normalBias = 0.012;
-    this.grid = new Mesh(new PlaneGeometry(60, 60), gridMaterial());
+    this.grid = gridOf(this.quality);
     this.grid.renderOrder = 1;
     this.catcher = new Mesh(new PlaneGeometry(1, 1), new ShadowMaterial({ opacity: 0.3 }));
     this.catcher.receiveShadow = true;
+    this.catcher.visible = !low;
     this.sky = new Mesh(new SphereGeometry(1, 24, 12), skyMaterial());
     this.sky.frustumCulled = false;
     this.sky.renderOrder = -10;
@@ -130,7 +94,8 @@ export class Stage {
   }
 
   set ground(shown: boolean) {
-    this.grid.visible = this.catcher.visible = shown;
+    this.grid.visible = shown;
+    this.catcher.visible = shown && this.quality === "high";
   }
   get ground() {
     return this.grid.visible;
@@ -141,7 +106,6 @@ export class Stage {
   renderFine() {
     if (this.quality === "high") return;
     this.renderer.setPixelRatio(2);
-    this.renderer.shadowMap.needsUpdate = true;
     this.draw();
     this.fine = true;
   }
@@ -153,15 +117,22 @@ export class Stage {
     this.camera.updateProjectionMatrix();
   }
 
-  /** Puts the box into the picture, from a direction. */
-  look(box: Box3, preset: Preset, margin = 1.12) {
+  /** Puts the box into the picture, from a direction: as near as all its corners allow. */
+  look(box: Box3, preset: Preset, margin = 1.15) {
     const center = box.isEmpty() ? new Vector3(0, 0, 0.5) : box.getCenter(new Vector3());
-    const radius = box.isEmpty() ? 1 : Math.max(0.15, box.getSize(new Vector3()).length() / 2);
-    this.extent = radius;
-    const half = Math.min((this.camera.fov * Math.PI) / 360, Math.atan(Math.tan((this.camera.fov * Math.PI) / 360) * this.camera.aspect));
-    const distance = (margin * radius) / Math.sin(half);
+    const size = box.isEmpty() ? new Vector3(1, 1, 1) : box.getSize(new Vector3()).clampScalar(0.15, Infinity);
+    this.extent = size.length() / 2;
+    const back = new Vector3(...DIRECTIONS[preset]).normalize();
+    const right = new Vector3(0, 0, 1).cross(back).normalize(), up = back.clone().cross(right);
+    const tall = Math.tan((this.camera.fov * Math.PI) / 360), wide = tall * this.camera.aspect;
+    let distance = 0;
+    for (let i = 0; i < 8; ++i) {
+      const corner = size.clone().multiply(new Vector3(i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, i & 4 ? 0.5 : -0.5));
+      const across = Math.max(Math.abs(corner.dot(right)) / wide, Math.abs(corner.dot(up)) / tall);
+      distance = Math.max(distance, corner.dot(back) + margin * across);
+    }
     this.controls.target.copy(center);
-    this.camera.position.copy(center).addScaledVector(new Vector3(...DIRECTIONS[preset]).normalize(), distance);
+    this.camera.position.copy(center).addScaledVector(back, distance);
     this.controls.update();
   }
 
@@ -174,16 +145,13 @@ export class Stage {
   render() {
     if (this.fine) this.renderer.setPixelRatio(1);
     this.fine = false;
-    // Without a graphics processor shadows lag by two pictures at most.
-    this.renderer.shadowMap.autoUpdate = this.quality === "high";
-    this.renderer.shadowMap.needsUpdate = this.quality === "low" && ++this.pictures % 3 === 0;
     this.draw();
   }
 
   private draw() {
     const target = this.controls.target;
     const reach = Math.max(2.2, 1.6 * this.extent);
-    this.sun.position.copy(target).add(new Vector3(0.55, -0.75, 1.6).multiplyScalar(reach * 1.6));
+    this.sun.position.copy(target).addScaledVector(SUN, reach * 1.6);
     this.sun.target.position.copy(target);
     const shadow = this.sun.shadow.camera;
     if (shadow.right !== reach) {

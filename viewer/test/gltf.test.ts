@@ -21,4 +21,24 @@ describe.skipIf(!existsSync(file))("glTF", () => {
     expect(json.accessors[sampler.input].count).toBe(241);
     expect(json.accessors[sampler.input].max[0]).toBeCloseTo(4, 6);
   });
+
+  it("has no triangles without an area, which others read as lines", () => {
+    const bytes = readFileSync(file);
+    const length = bytes.readUInt32LE(12);
+    const json = JSON.parse(bytes.toString("utf8", 20, 20 + length));
+    const data = (index: number, width: number) => {
+      const accessor = json.accessors[index], at = 28 + length + json.bufferViews[accessor.bufferView].byteOffset;
+      return { count: accessor.count * width, float: (i: number) => bytes.readFloatLE(at + 4 * i), int: (i: number) => bytes.readUInt32LE(at + 4 * i), type: accessor.componentType };
+    };
+    for (const { primitives } of json.meshes) {
+      const position = data(primitives[0].attributes.POSITION, 3), index = data(primitives[0].indices, 1);
+      expect(index.type).toBe(5125); // 32 bits
+      for (let t = 0; t < index.count; t += 3) {
+        const [a, b, c] = [0, 1, 2].map((k) => [0, 1, 2].map((i) => position.float(3 * index.int(t + k) + i)));
+        const u = b!.map((x, i) => x - a![i]!), v = c!.map((x, i) => x - a![i]!);
+        const n = [u[1]! * v[2]! - u[2]! * v[1]!, u[2]! * v[0]! - u[0]! * v[2]!, u[0]! * v[1]! - u[1]! * v[0]!];
+        expect(Math.hypot(...n)).toBeGreaterThan(1e-9);
+      }
+    }
+  });
 });

@@ -19,7 +19,7 @@ namespace kansetsu {
 
 /// When the foot counts as being on the floor, by its heel and by its toe: below a height and slower than a speed, and until
 /// both, a little larger, are passed.
-struct ContactOptions {
+struct FootContactOptions {
   double height = 0.02, release_height = 0.03;  ///< [m]
   double speed = 0.3, release_speed = 0.5;      ///< [m/s]
   double shortest = 0.05;                       ///< [s] contacts and gaps that are shorter are noise
@@ -35,7 +35,7 @@ struct RetargetOptions {
   double blend_time = 0.15;              ///< [s] before and after a contact, over which the pinned foot is let go
   std::optional<bool> skip_first{};      ///< leave out the first frame; none: if begins_at_rest()
   bool limits = true;                    ///< keep the figure's joint limits
-  ContactOptions contact{};
+  FootContactOptions contact{};
 };
 
 /// A foot of the figure: its sole, and when it is on the floor.
@@ -79,6 +79,6 @@ Loaded<Retargeted> retarget(const Model& model, const Capture& capture, const Re
 std::map<Landmark, LinkPoint> find_landmarks(const Model& model, const LandmarkTable& table = {});
 
 /// Heels and toes on the floor (z = 0) in a clip.
-std::vector<FootContacts> find_contacts(const Model& model, const Clip& clip, const ContactOptions& options = {});
+std::vector<FootContacts> find_contacts(const Model& model, const Clip& clip, const FootContactOptions& options = {});
 
 }  // namespace kansetsu

@@ -203,6 +203,15 @@ class World {
   void on_contact(ContactCallback callback);
   /// A controller of a scene, at run time.
   void add_controller(const ControllerDescription& controller);
+  std::vector<std::string> controller_names() const;
+  /// As it is now: `active` too. Throws Error with the known names.
+  ControllerDescription controller(std::string_view name) const;
+  /// Other numbers for the controller of that name: gains, signals, active or not. Figure, kind and joints must stay.
+  void set_controller(const ControllerDescription& controller);
+
+  Vec3<> gravity() const;
+  /// From the next step on. Builds the figures' models again: not for every step.
+  void set_gravity(const Vec3<>& gravity);
 
   // Time.
   void step();

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kansetsu/sim/world.h"
+#include "serve/live_source.h"
+
+namespace kansetsu::cli {
+
+/// A world that viewers watch and touch while it runs.
+class LiveWorld final : public serve::LiveSource {
+ public:
+  LiveWorld(SceneDescription scene, int threads);
+
+  const io::RecordingHeader& header() const override { return header_; }
+  /// A world too slow for real time falls behind; it does not keep viewers waiting.
+  io::RecordedFrame advance(double seconds) override;
+  void reset() override;  ///< gravity and controls stay as they were set
+  std::string failure() const override;
+
+  void drag(const io::BodyRef& body, const Vec3<>& point, const Vec3<>& target) override;
+  void drop() override { drag_.reset(); }
+  void grab(const io::BodyRef& body, const Vec3<>& point) override;
+  void release(const io::BodyRef& body) override;
+
+  Vec3<> gravity() const override { return world_.gravity(); }
+  void set_gravity(const Vec3<>& gravity) override { world_.set_gravity(gravity); }
+  /// Of each controller its strength: a factor of the scene's torques and gains, 0 is off. Held motions are on or off.
+  std::vector<serve::LiveControl> controls() const override;
+  void set_control(const std::string& name, double value) override;
+
+ private:
+  struct Drag {
+    BodyRef body;
+    Vec3<> point, target;
+    double stiffness = 0, damping = 0, strongest = 0;
+    Vec3<> force{};
+  };
+
+  void pull();
+  double mass_of(FigureId figure, std::optional<LinkId> link = {}) const;
+
+  SceneDescription scene_;
+  int threads_ = 1;
+  World world_;
+  io::RecordingHeader header_;
+  std::size_t told_ = 0;  ///< events
+  double due_ = 0;        ///< [s] of simulated time
+  std::optional<Drag> drag_;
+  std::map<std::pair<int, int>, ConnectionId> grips_;  ///< by figure and link
+  std::map<std::string, double> strength_;             ///< by controller
+};
+
+}  // namespace kansetsu::cli

@@ -1,0 +1,109 @@
+#include "cli/walk_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numbers>
+
+#include "cli/json_writer.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/table.h"
+
+namespace kansetsu::cli {
+namespace {
+
+constexpr double kDegree = std::numbers::pi / 180;
+
+std::string push_text(const Push& push) {
+  return fmt::format("{:.3g} N·s at {:.3f} s, {:.0f}° from ahead", push.impulse, *push.time, *push.direction / kDegree);
+}
+
+std::string report_text(WalkSimulation& walk, const WalkReport& r, double wall) {
+  const WorldTotals& t = walk.world().totals();
+  std::vector<std::vector<std::string>> rows{
+      {"ended", r.fallen ? fmt::format("fell after {:.3f} s: {}", r.seconds, r.cause)
+                         : fmt::format("on its feet after {:.3f} s", r.seconds)},
+      {"walked", fmt::format("{:.2f} m in {} steps of {:.3f} s", r.walked, r.steps, r.step_time)},
+      {"heading", fmt::format("{:.1f}°", r.turned / kDegree)},
+      {"joints off the clip", fmt::format("{:.3f} rad root mean square", r.joint_error)},
+      {"steps off the clip", fmt::format("{:.1f} cm at the end", 100 * r.shift)},
+      {"capture point off its plan", fmt::format("{:.1f} mm root mean square", 1e3 * r.capture_error)},
+      {"mean vertical force", fmt::format("{:.4f} of the weight", r.vertical_force)},
+      {"most on one foot", fmt::format("{:.0f} N", r.most_force)},
+      {"most torque", fmt::format("{:.0f} N·m at {}", r.most_torque, r.most_torque_joint)},
+      {"most power", fmt::format("{:.0f} W, cost of transport {:.2f}", r.most_power, r.cost_of_transport)},
+      {"other forces on the root", fmt::format("{:.3g} N", r.root_wrench)},
+      {"momentum unexplained", fmt::format("{:.2g} of the weight, most in a step", r.unbalanced)},
+      {"slip of a sticking sole", fmt::format("{:.2g} mm", 1e3 * r.slip)},
+      {"nearest to a joint's end", fmt::format("{:.3g} rad", r.limit_margin)},
+      {"contacts",
+       fmt::format("{} surface, {} line, {} point; {} of them slid", r.modes[3], r.modes[2], r.modes[1], r.sliding)},
+      {"solved by", fmt::format("fast {}, active set {}, complementarity {}, best {}", t.tiers[1], t.tiers[2],
+                                t.tiers[3], t.tiers[4])},
+      {"worst residual", fmt::format("{:.2g}", t.worst_residual)},
+      {"deepest penetration", fmt::format("{:.2g} mm", 1e3 * t.worst_penetration)},
+      {"control beyond its limits", fmt::format("{} times", r.infeasible)},
+      {"speed", fmt::format("{:.1f} × real time", r.seconds / wall)},
+      {"state", fmt::format("{:016x}", walk.world().hash())}};
+  const auto drop = [&](const char* name) { std::erase_if(rows, [&](const auto& row) { return row[0] == name; }); };
+  if (r.joint_error == 0) drop("joints off the clip"), drop("steps off the clip");
+  for (const Push& push : walk.pushes()) rows.insert(rows.begin() + 1, {"pushed", push_text(push)});
+  return table(rows);
+}
+
+std::string report_json(WalkSimulation& walk, const WalkReport& r, double wall) {
+  const WorldTotals& t = walk.world().totals();
+  JsonWriter json;
+  json.begin_object();
+  json.entry("status", r.fallen ? "fallen" : "ok").entry("cause", r.cause).entry("seconds", r.seconds);
+  json.entry("walked", r.walked).entry("distance", r.distance).entry("turned", r.turned);
+  json.entry("steps", double(r.steps)).entry("step_time", r.step_time).entry("capture_error", r.capture_error);
+  json.entry("vertical_force", r.vertical_force).entry("most_force", r.most_force);
+  json.entry("most_torque", r.most_torque).entry("most_torque_joint", r.most_torque_joint);
+  json.entry("most_power", r.most_power).entry("cost_of_transport", r.cost_of_transport);
+  json.entry("root_wrench", r.root_wrench).entry("unbalanced", r.unbalanced).entry("slip", r.slip);
+  json.entry("joint_error", r.joint_error).entry("shift", r.shift);
+  json.entry("limit_margin", r.limit_margin).entry("infeasible", double(r.infeasible));
+  json.key("contacts").begin_object();
+  json.entry("surface", double(r.modes[3])).entry("line", double(r.modes[2])).entry("point", double(r.modes[1]));
+  json.entry("sliding", double(r.sliding)).end_object();
+  json.key("tiers").begin_object();
+  json.entry("fast", double(t.tiers[1])).entry("active_set", double(t.tiers[2]));
+  json.entry("complementarity", double(t.tiers[3])).entry("best", double(t.tiers[4])).end_object();
+  json.entry("worst_residual", t.worst_residual).entry("penetration", t.worst_penetration);
+  json.key("pushes").begin_array();
+  for (const Push& push : walk.pushes()) {
+    json.begin_object().entry("impulse", push.impulse).entry("time", *push.time);
+    json.entry("direction", *push.direction).end_object();
+  }
+  json.end_array();
+  json.entry("wall_seconds", wall).entry("hash", fmt::format("{:016x}", walk.world().hash())).end_object();
+  return json.take() + "\n";
+}
+
+}  // namespace
+
+Exit run_and_report(WalkSimulation& walk, WorldRecorder& recorder, const RunTitle& title, double whole,
+                    const std::function<double(const WalkStatus&)>& done) {
+  const auto start = std::chrono::steady_clock::now();
+  {
+    Progress progress(title.figure + ": " + title.command, std::size_t(std::max(whole * 1000, 1.0)));
+    recorder.add(walk.world());
+    while (walk.step()) {
+      recorder.add(walk.world());
+      progress.done(std::size_t(std::max(done(walk.controller().status()) * 1000, 0.0)));
+    }
+  }
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  recorder.finish();
+  const WalkReport report = walk.report();
+  print(title.json ? report_json(walk, report, wall) : report_text(walk, report, wall));
+  if (!report.fallen) return kOk;
+  fmt::print(stderr, "kansetsu {}: {} fell after {:.3f} s: {}\n", title.command, title.figure, report.seconds,
+             report.cause);
+  return kNumerical;
+}
+
+}  // namespace kansetsu::cli

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kansetsu/motion/track.h"
+#include "kansetsu/sim/world.h"
+
+/// A figure that walks in a world: contacts are found by the world, torques come from the walker, nothing else acts.
+namespace kansetsu {
+
+/// A blow on the trunk, level with its centre of mass.
+struct Push {
+  double impulse = 10;                ///< [N·s]
+  std::optional<double> time{};       ///< [s]; none: drawn
+  std::optional<double> direction{};  ///< [rad] from the way ahead to the left; none: drawn
+  double duration = 0.1;              ///< [s]
+};
+
+struct WalkSetup {
+  WalkOptions walk{};
+  TrackOptions track{};
+  std::vector<Push> pushes{};
+  std::uint64_t seed = 0;  ///< of what is drawn
+  double time_step = 1e-3;
+  SelfCollision self_collision = SelfCollision::kNotNeighbours;
+  double duration = 120;  ///< [s] at most
+};
+
+/// Everything measured by the world, not by the walker.
+struct WalkReport {
+  bool fallen = false;
+  std::string cause{};
+  double seconds = 0;
+  double distance = 0;        ///< [m] of the centre of mass, start to end
+  double walked = 0;          ///< [m] along the way
+  double turned = 0;          ///< [rad]
+  int steps = 0;              ///< footholds
+  double step_time = 0;       ///< [s] mean
+  double capture_error = 0;   ///< [m] root mean square of the capture point from its plan
+  double vertical_force = 0;  ///< mean over the run, in weights, impacts included
+  double most_force = 0;      ///< [N] on one foot
+  double most_torque = 0;     ///< [N·m]
+  std::string most_torque_joint{};
+  double most_power = 0;         ///< [W] of all joints together
+  double cost_of_transport = 0;  ///< ∫Σ|τ·v| dt / (weight · distance)
+  double root_wrench = 0;        ///< [N, N·m] largest that acted on the base beside contacts, while nothing pushed
+  double unbalanced =
+      0;            ///< [weights] largest change of momentum that no known force explains: what a step's size costs
+  double slip = 0;  ///< [m] farthest that a sole moved while it lay flat and was said to stick
+  double limit_margin = 0;               ///< [rad] nearest that a joint came to its end; negative: beyond
+  std::array<std::uint64_t, 4> modes{};  ///< contacts by ContactMode, one count per step
+  std::uint64_t sliding = 0;             ///< of them
+  double joint_error = 0;                ///< [rad] root mean square from the clip that is followed
+  double shift = 0;                      ///< [m] of its steps from those of the clip
+  int infeasible = 0;                    ///< problems of whole-body control whose limits could not all be kept
+};
+
+class WalkSimulation {
+ public:
+  /// Throws Error with the reason if the model cannot walk.
+  WalkSimulation(const Model& model, const WalkSetup& setup);
+  /// Follows a clip instead of walking by itself: setup.track counts, setup.walk does not.
+  WalkSimulation(const Model& model, const Clip& clip, const WalkSetup& setup);
+  WalkSimulation(WalkSimulation&&) noexcept;
+  WalkSimulation& operator=(WalkSimulation&&) noexcept;
+  ~WalkSimulation();
+
+  /// One time step. @return whether there is more to come
+  bool step();
+
+  World& world();
+  const MotionController& controller() const;
+  const SceneDescription& scene() const;    ///< figure and ground, for recordings
+  const std::vector<Push>& pushes() const;  ///< with what was drawn
+  WalkReport report() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The shapes of a terrain.
+std::vector<EnvironmentShape> make_ground(const Terrain& terrain);
+
+}  // namespace kansetsu

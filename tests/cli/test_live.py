@@ -1,0 +1,313 @@
+"""kansetsu view --live: a world that runs while it is watched, over a WebSocket (docs/formats/live.md)."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import socket
+import struct
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = Path(os.environ.get("KANSETSU_BIN") or ROOT / "build/kansetsu")
+
+BALL = """
+[scene]
+name = "ball"
+
+[[body]]
+name = "ball"
+type = "sphere"
+radius = 0.1
+mass = 2.0
+pose = {p = [0.0, 0.0, 5.0]}
+
+[[environment]]
+name = "floor"
+type = "plane"
+"""
+
+
+class Refused(Exception):
+    pass
+
+
+class Viewer:
+    """A WebSocket by hand: clients of libraries would not send what is refused."""
+
+    def __init__(self, port: int, token: str, *, origin: str | None = None, host: str | None = None):
+        self.connection = socket.create_connection(("127.0.0.1", port), timeout=20)
+        lines = [f"GET /live?token={token} HTTP/1.1", f"Host: {host or f'127.0.0.1:{port}'}", "Upgrade: websocket", "Connection: Upgrade",
+                 "Sec-WebSocket-Key: " + base64.b64encode(os.urandom(16)).decode(), "Sec-WebSocket-Version: 13"]
+        if origin:
+            lines.append(f"Origin: {origin}")
+        self.connection.sendall("\r\n".join(lines).encode() + b"\r\n\r\n")
+        self.rest = b""
+        while b"\r\n\r\n" not in self.rest:
+            self._more()
+        head, _, self.rest = self.rest.partition(b"\r\n\r\n")
+        if not head.startswith(b"HTTP/1.1 101"):
+            raise Refused(head.split(b"\r\n")[0].decode())
+        self.hello = self.message()
+
+    def _more(self):
+        piece = self.connection.recv(1 << 16)
+        if not piece:
+            raise ConnectionError("closed")
+        self.rest += piece
+
+    def _take(self, count: int) -> bytes:
+        while len(self.rest) < count:
+            self._more()
+        piece, self.rest = self.rest[:count], self.rest[count:]
+        return piece
+
+    def receive(self) -> bytes | dict:
+        """The next message: a frame's bytes, or JSON."""
+        payload, kind, last = b"", 0, False
+        while not last:  # long messages come in pieces
+            first, length = self._take(2)
+            if length == 126:
+                (length,) = struct.unpack(">H", self._take(2))
+            elif length == 127:
+                (length,) = struct.unpack(">Q", self._take(8))
+            payload += self._take(length)
+            kind, last = kind or first & 15, bool(first & 128)
+        if kind == 8:
+            raise ConnectionError("closed")
+        return json.loads(payload) if kind == 1 else payload
+
+    def message(self) -> dict:
+        while not isinstance(found := self.receive(), dict):
+            pass
+        return found
+
+    def frame(self) -> dict:
+        while isinstance(found := self.receive(), dict):
+            pass
+        return decode(found)
+
+    def after(self, seconds: float) -> dict:
+        """The frame after so much simulated time."""
+        start = self.frame()["time"]
+        while (frame := self.frame())["time"] < start + seconds:
+            pass
+        return frame
+
+    def send(self, **message):
+        self.send_text(json.dumps(message).encode())
+
+    def send_text(self, data: bytes):
+        mask = os.urandom(4)
+        size = bytes([0x80 | len(data)]) if len(data) < 126 else b"\xfe" + struct.pack(">H", len(data)) if len(data) < 65536 else b"\xff" + struct.pack(">Q", len(data))
+        self.connection.sendall(b"\x81" + size + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(data)))
+
+
+def fields(data: bytes):
+    """(number, value) of a protobuf message; values are bytes, numbers or doubles."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        key = varint()
+        if key & 7 == 0:
+            yield key >> 3, varint()
+        elif key & 7 == 1:
+            yield key >> 3, struct.unpack_from("<d", data, at)[0]
+            at += 8
+        else:
+            size = varint()
+            yield key >> 3, data[at:at + size]
+            at += size
+
+
+def doubles(data: bytes) -> list[float]:
+    return list(struct.unpack(f"<{len(data) // 8}d", data))
+
+
+def decode(data: bytes) -> dict:
+    frame = {"time": 0.0, "q": [], "connections": [], "contacts": 0}
+    for number, value in fields(data):
+        if number == 1:
+            frame["time"] = value
+        elif number == 2:
+            frame["q"].append(doubles(dict(fields(value)).get(1, b"")))
+        elif number == 3:
+            frame["contacts"] += 1
+        elif number == 4:
+            frame["connections"].append(dict(fields(value))[1].decode())
+    return frame
+
+
+class Live:
+    def __init__(self, *arguments: str):
+        self.process = subprocess.Popen([BIN, "view", *arguments, "--live", "--no-browser"], stderr=subprocess.PIPE, text=True)
+        while line := self.process.stderr.readline():
+            if found := re.match(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{32})$", line.strip()):
+                self.port, self.token = int(found[1]), found[2]
+                return
+        raise RuntimeError("no address")
+
+    def watch(self) -> Viewer:
+        return Viewer(self.port, self.token)
+
+    def stop(self):
+        self.process.terminate()
+        assert self.process.wait(timeout=10) == 0
+
+
+@pytest.fixture(scope="module", autouse=True)
+def with_viewer():
+    if "without the viewer" in subprocess.run([BIN, "view", "human28", "--html", "/dev/null"], capture_output=True, text=True).stderr:
+        pytest.skip("built without the viewer")
+
+
+@pytest.fixture
+def ball(tmp_path: Path):
+    scene = tmp_path / "ball.toml"
+    scene.write_text(BALL)
+    live = Live(str(scene))
+    yield live
+    live.stop()
+
+
+@pytest.fixture
+def standing():
+    live = Live(str(ROOT / "examples/scenes/standing.toml"))
+    yield live
+    live.stop()
+
+
+def test_a_world_streams_pauses_steps_and_starts_again(ball: Live):
+    viewer = ball.watch()
+    assert viewer.hello["type"] == "hello" and viewer.hello["playing"] and viewer.hello["gravity"] == [0, 0, -9.81]
+    assert [f["name"] for f in viewer.hello["scene"]["figures"]] == ["ball"]
+    frame = viewer.after(0.3)
+    # It falls: ½·g·t² to the error of the integrator, ½·g·h·t = 1.5e-3 m at t = 0.3 s.
+    assert frame["q"][0][2] == pytest.approx(5 - 0.5 * 9.81 * frame["time"] ** 2, abs=5e-3)
+    viewer.send(type="pause")
+    assert viewer.message() == {"type": "state", "playing": False, "speed": 1.0}
+    paused = None
+    viewer.connection.settimeout(0.5)
+    try:  # what was under way arrives, then nothing
+        while True:
+            paused = viewer.frame()
+    except TimeoutError:
+        pass
+    viewer.connection.settimeout(20)
+    viewer.send(type="step")
+    stepped = viewer.frame()
+    assert paused is None or stepped["time"] == pytest.approx(paused["time"] + 1 / 60, abs=2e-3)  # two steps of the world
+    viewer.send(type="reset")
+    while (again := viewer.frame())["time"] > 0:
+        pass
+    assert again["q"][0][2] == 5
+
+
+def test_gravity_changes_while_it_runs(ball: Live):
+    viewer = ball.watch()
+    viewer.after(0.1)
+    viewer.send(type="gravity", value=[0, 0, 30])
+    low = viewer.after(0.05)["q"][0][2]
+    assert viewer.after(0.6)["q"][0][2] > low + 0.5, "it rises"
+
+
+def test_a_body_is_dragged_held_and_let_go(ball: Live):
+    viewer = ball.watch()
+    target = [1.0, 0.5, 4.5]
+    viewer.send(type="drag", figure=0, link=0, point=[0, 0, 0], target=target)
+    frame = viewer.after(2)
+    # A spring of m·(9/s)² carries the weight at 9.81/81 = 0.12 m below the target.
+    assert frame["q"][0][:3] == pytest.approx([1.0, 0.5, 4.5 - 9.81 / 81], abs=0.05) and frame["connections"] == ["drag"]
+    viewer.send(type="grab", figure=0, link=0, point=[0, 0, 0.1])
+    viewer.send(type="drop")
+    held = viewer.after(0.5)
+    later = viewer.after(1.5)
+    assert later["connections"] == ["grip"]
+    assert later["q"][0][2] == pytest.approx(held["q"][0][2], abs=0.25), "it swings about the point, within the ball"
+    viewer.send(type="release", figure=0, link=0)
+    assert viewer.after(1.5)["q"][0][2] < 1, "it falls to the floor"
+
+
+def test_nothing_moves_while_nobody_watches(ball: Live):
+    viewer = ball.watch()
+    before = viewer.after(0.2)["time"]
+    viewer.connection.close()
+    time.sleep(1.0)
+    assert ball.watch().frame()["time"] < before + 0.6
+
+
+def test_the_figure_stands_until_its_controller_is_turned_off(standing: Live):
+    viewer = standing.watch()
+    assert {c["name"]: c["value"] for c in viewer.hello["controls"]} == {"posture": 1, "noise": 1}
+    frame = viewer.after(0.3)
+    assert frame["contacts"] == 2 and frame["q"][0][2] > 0.85
+    viewer.send(type="control", name="posture", value=0)
+    assert viewer.after(1.5)["q"][0][2] < 0.6, "it falls"
+    assert {c["name"]: c["value"] for c in standing.watch().hello["controls"]} == {"posture": 0, "noise": 1}
+
+
+def test_limbs_can_be_pulled_hard_without_breaking_the_world(standing: Live):
+    viewer = standing.watch()
+    links = len(viewer.hello["scene"]["figures"][0]["links"])
+    for link in range(0, links, 3):
+        viewer.send(type="drag", figure=0, link=link, point=[0, 0, 0.1], target=[30, -20, 50])
+        frame = viewer.after(0.05)
+        assert all(abs(x) < 100 for x in frame["q"][0]), link
+    viewer.send(type="drop")
+    assert viewer.after(0.1)["q"]
+
+
+def test_what_makes_no_sense_is_answered_and_changes_nothing(ball: Live):
+    viewer = ball.watch()
+    bad = [b"no JSON", b"[]", b"{}", b'{"type": "explode"}', b'{"type": "drag", "figure": 0, "link": 7, "point": [0,0,0], "target": [0,0,0]}',
+           b'{"type": "drag", "figure": -1, "link": 0, "point": [0,0,0], "target": [0,0,0]}',
+           b'{"type": "drag", "figure": 0, "link": 0, "point": [0,0], "target": [0,0,0]}', b'{"type": "gravity", "value": [0, 0, 1e99]}',
+           b'{"type": "gravity", "value": [0, 0, null]}', b'{"type": "control", "name": "none", "value": 1}', b'{"type": "speed", "value": "fast"}']
+    for text in bad:
+        viewer.send_text(text)
+        assert viewer.message()["type"] == "problem", text
+    assert viewer.frame()["q"]
+
+
+def test_strangers_and_long_messages_are_refused(ball: Live):
+    own = f"http://127.0.0.1:{ball.port}"
+    with pytest.raises(Refused, match="403"):
+        Viewer(ball.port, "0" * 32)
+    with pytest.raises(Refused, match="403"):
+        Viewer(ball.port, ball.token, origin="http://evil.example")
+    with pytest.raises(Refused, match="421"):
+        Viewer(ball.port, ball.token, host="evil.example")
+    assert Viewer(ball.port, ball.token, origin=own).hello["type"] == "hello"
+    viewer = ball.watch()
+    viewer.send_text(b'{"type": "drag", "padding": "' + b"x" * (17 << 10) + b'"}')
+    with pytest.raises(OSError):
+        while True:
+            viewer.receive()
+    assert ball.watch().frame()["q"], "others go on"
+
+
+def test_bad_use_is_told(tmp_path: Path):
+    def run(*arguments):
+        result = subprocess.run([BIN, "view", *map(str, arguments), "--live"], capture_output=True, text=True, timeout=60)
+        return result.returncode, result.stderr
+    assert run("no_such_thing")[0] == 3
+    assert run("run.mcap")[0] == 2
+    code, text = run("human28", "--png", tmp_path / "a.png")
+    assert code == 2 and "--live" in text

@@ -1,0 +1,102 @@
+import {
+  BackSide, BufferGeometry, Color, Float32BufferAttribute, LineSegments, Matrix4, Mesh, MeshBasicMaterial, NotEqualStencilFunc, PlaneGeometry, ReplaceStencilOp, ShaderMaterial, Vector2,
+  Vector3,
+} from "three";
+import type { Quality } from "./stage";
+
+/** Grid, sky, and shadows for those who draw without a graphics processor. */
+
+export const SUN = new Vector3(0.55, -0.75, 1.6); // towards it
+
+export type Grid = (Mesh | LineSegments) & { material: ShaderMaterial };
+const REACH = 30; // [m] from the middle, to each side
+
+const FADE = "float fade = 1.0 - smoothstep(0.12 * reach, reach, length(p - center));";
+const uniforms = () => ({ color: { value: new Color() }, center: { value: new Vector2() }, reach: { value: 9 } });
+
+/** Lines every metre and every quarter. The processor alone draws them as lines: a shader over all of the ground costs it a
+ * fifth of the picture. */
+export function gridOf(quality: Quality): Grid {
+  return quality === "low" ? new LineSegments(lines(), lineMaterial()) : new Mesh(new PlaneGeometry(2 * REACH, 2 * REACH), gridMaterial());
+}
+
+function lines(): BufferGeometry {
+  const positions: number[] = [], weights: number[] = [];
+  // In pieces: of a line that passes behind the eye, SwiftShader draws nothing.
+  const cross = (at: number, reach: number, weight: number) => {
+    for (let from = -reach, to = from + 2; from < reach; from = to, to += 2) {
+      positions.push(at, from, 0, at, to, 0, from, at, 0, to, at, 0);
+      weights.push(weight, weight, weight, weight);
+    }
+  };
+  for (let x = -REACH; x <= REACH; ++x) cross(x, REACH, 0.6);
+  for (let x = -8; x <= 8; x += 0.25) if (x % 1 !== 0) cross(x, 8, 0.22);
+  return new BufferGeometry().setAttribute("position", new Float32BufferAttribute(positions, 3)).setAttribute("weight", new Float32BufferAttribute(weights, 1));
+}
+
+function lineMaterial(): ShaderMaterial {
+  return new ShaderMaterial({
+    transparent: true,
+    depthWrite: false,
+    uniforms: uniforms(),
+    vertexShader: `attribute float weight; varying vec2 p; varying float a;
+      void main() { vec4 w = modelMatrix * vec4(position, 1.0); p = w.xy; a = weight; gl_Position = projectionMatrix * viewMatrix * w; }`,
+    fragmentShader: `
+      varying vec2 p; varying float a; uniform vec3 color; uniform vec2 center; uniform float reach;
+      void main() {
+        ${FADE}
+        gl_FragColor = vec4(color, a * fade);
+        #include <colorspace_fragment>
+      }`,
+  });
+}
+
+function gridMaterial(): ShaderMaterial {
+  return new ShaderMaterial({
+    transparent: true,
+    depthWrite: false,
+    uniforms: uniforms(),
+    vertexShader: `varying vec2 p; void main() { vec4 w = modelMatrix * vec4(position, 1.0); p = w.xy; gl_Position = projectionMatrix * viewMatrix * w; }`,
+    fragmentShader: `
+      varying vec2 p; uniform vec3 color; uniform vec2 center; uniform float reach;
+      float lines(vec2 x, float width) {
+        vec2 d = fwidth(x), a = abs(fract(x - 0.5) - 0.5);
+        vec2 s = smoothstep(d * (width + 0.7), d * max(width - 0.3, 0.0), a);
+        return max(s.x, s.y) * (1.0 - smoothstep(0.3, 0.8, max(d.x, d.y)));
+      }
+      void main() {
+        ${FADE}
+        float a = max(0.10 * lines(p * 4.0, 0.4), 0.34 * lines(p, 0.6));
+        gl_FragColor = vec4(color, a * fade);
+        #include <colorspace_fragment>
+      }`,
+  });
+}
+
+export function skyMaterial(): ShaderMaterial {
+  return new ShaderMaterial({
+    side: BackSide,
+    depthWrite: false,
+    depthTest: false,
+    uniforms: { top: { value: new Color() }, bottom: { value: new Color() } },
+    vertexShader: `varying vec3 d; void main() { d = position; vec4 p = projectionMatrix * mat4(mat3(viewMatrix)) * vec4(position, 1.0); gl_Position = p.xyww; }`,
+    fragmentShader: `varying vec3 d; uniform vec3 top; uniform vec3 bottom;
+      void main() { float h = smoothstep(-0.15, 0.7, normalize(d).z); gl_FragColor = vec4(mix(bottom, top, h), 1.0);
+      #include <colorspace_fragment>
+      }`,
+  });
+}
+
+/** Flattens what it is given onto the ground, away from the sun: the shadow without a picture from the light's side, which would
+ * cost the processor half of its time. Only the ground at z = 0 gets one. */
+export function flatShadow(): { matrix: Matrix4; material: MeshBasicMaterial } {
+  const x = -SUN.x / SUN.z, y = -SUN.y / SUN.z;
+  const matrix = new Matrix4().set(1, 0, x, 0, 0, 1, y, 0, 0, 0, 0, 0.002, 0, 0, 0, 1);
+  const material = new MeshBasicMaterial({ color: 0x000000, transparent: true, opacity: 0.24, depthWrite: false });
+  // Where shadows overlap they darken once.
+  material.stencilWrite = true;
+  material.stencilRef = 1;
+  material.stencilFunc = NotEqualStencilFunc;
+  material.stencilZPass = ReplaceStencilOp;
+  return { matrix, material };
+}

@@ -1,0 +1,88 @@
+import { Matrix4, Plane, Vector3 } from "three";
+import type { App } from "./app";
+import { byId, make } from "./dom";
+import type { BodyRef } from "./frame";
+import type { Live } from "./live";
+
+/** What people do to a running simulation: pull at bodies, hold and release them, change gravity and controllers. */
+export class Hands {
+  constructor(private readonly app: App, private readonly live: Live) {
+    byId("side").append(this.panel());
+  }
+
+  /** A body hangs on the pointer by a spring, in the plane through the point that faces the camera. */
+  drag(event: PointerEvent) {
+    const { stage } = this.app;
+    const found = this.app.pick(event);
+    if (!found) return;
+    const point = this.local(found.body, found.point);
+    const plane = new Plane().setFromNormalAndCoplanarPoint(stage.camera.getWorldDirection(new Vector3()), found.point);
+    stage.controls.enabled = false;
+    stage.canvas.setPointerCapture(event.pointerId);
+    const until = new AbortController();
+    const listen = (names: string[], run: (e: PointerEvent) => void) => {
+      for (const name of names) stage.canvas.addEventListener(name, (e) => run(e as PointerEvent), { signal: until.signal });
+    };
+    listen(["pointermove"], (e) => {
+      const target = stage.ray(e.clientX, e.clientY).ray.intersectPlane(plane, new Vector3());
+      if (target) this.live.send({ type: "drag", ...found.body, point, target: target.toArray() });
+    });
+    listen(["pointerup", "pointercancel"], () => {
+      this.live.send({ type: "drop" });
+      stage.controls.enabled = true;
+      until.abort();
+    });
+  }
+
+  /** Holds the body where it is, at the point (of the world) or at its middle; one that is held is released. */
+  toggle(body: BodyRef, point?: Vector3) {
+    if (body.link < 0) return;
+    if (this.holds(body)) {
+      this.live.send({ type: "release", ...body });
+      this.app.notice("Released.");
+      return;
+    }
+    const com = this.app.scene.figures[body.figure]?.links[body.link]?.com ?? [0, 0, 0];
+    this.live.send({ type: "grab", ...body, point: point ? this.local(body, point) : [...com] });
+    this.app.notice("Held: double-click, or H, releases it.");
+  }
+
+  /** As the simulation tells; other viewers may hold things, too. */
+  private holds(body: BodyRef) {
+    return !!this.app.frame?.connections.some((c) => c.name === "grip" && c.a.figure === body.figure && c.a.link === body.link);
+  }
+
+  private local(body: BodyRef, point: Vector3): number[] {
+    const X = this.app.kinematics[body.figure]!.poses[body.link]!;
+    return point.clone().applyMatrix4(new Matrix4().copy(X).invert()).toArray();
+  }
+
+  private panel() {
+    const { hello } = this.live;
+    const now = new Vector3(...hello.gravity);
+    const down = now.length() > 1e-9 ? now.clone().normalize() : new Vector3(0, 0, -1);
+    const gravity = this.slider("gravity", 0, 20, now.length(), "m/s²", (value) => this.live.send({ type: "gravity", value: down.clone().multiplyScalar(value).toArray() }));
+    const controls = hello.controls.map((c) => this.slider(c.name, c.min, c.max, c.value, "", (value) => this.live.send({ type: "control", name: c.name, value })));
+    const hold = make("button", { class: "text", title: "Hold or release the selected link (H)", onclick: () => this.toggleSelected() }, "Hold, release");
+    const again = make("button", { class: "text", onclick: () => this.live.send({ type: "reset" }) }, "Start again");
+    return make("section", { "aria-label": "Simulation", id: "live-panel" }, gravity, ...controls, make("div", { class: "buttons" }, hold, again));
+  }
+
+  toggleSelected() {
+    const body = this.app.selection;
+    if (body && body.link >= 0) this.toggle(body);
+    else this.app.notice("Select a link first: click it.");
+  }
+
+  private slider(name: string, min: number, max: number, value: number, unit: string, send: (value: number) => void) {
+    const output = make("output", {});
+    const write = (x: number) => (output.textContent = `${x.toFixed(2)} ${unit}`.trim());
+    write(value);
+    const slider = make("input", { type: "range", min, max, step: "any", value, "aria-label": name });
+    slider.addEventListener("input", () => {
+      write(Number(slider.value));
+      send(Number(slider.value));
+    });
+    return make("div", { class: "coordinate" }, make("span", {}, name), output, slider);
+  }
+}
