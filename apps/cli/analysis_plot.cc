@@ -83,7 +83,7 @@ PlanChart plan_chart(const Model& model, const Analysis& a, const std::vector<Su
   for (std::size_t i = 0; i < supports.size(); ++i) {
     const SupportForces& s = a.supports[i];
     if (s.grips || std::find(s.down.begin(), s.down.end(), 1) == s.down.end()) continue;
-    PlanChart::Path path{.name = s.name, .colour = int(i % 2)};
+    PlanChart::Path path{.name = s.name, .colour = int(i % 2), .thin = true};
     path.points.assign(s.pressure.begin(), s.pressure.end());
     chart.paths.push_back(std::move(path));
     for (std::size_t k = 0; k < s.down.size();) {

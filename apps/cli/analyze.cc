@@ -48,6 +48,10 @@ Exit run_analyze(const Options& options) {
     supports = motion.feet.empty() ? find_supports(motion.model, motion.clip, wish)
                                    : find_supports(motion.model, motion.clip, motion.feet, wish);
   }
+  if (motion.model.base() == Base::kFree && supports.empty()) {
+    fmt::print(stderr, "kansetsu analyze: '{}' has no feet or hands that are known by name; all forces are residual\n",
+               motion.model.name());
+  }
   const Analysis analysis = analyze_or_fail(motion, supports, cutoff);
   if (!options.csv.empty()) write_file(options.csv, analysis_csv(motion.model, analysis));
   if (!options.svg.empty()) write_file(options.svg, analysis_svg(motion.model, analysis, supports));

@@ -39,9 +39,8 @@ Word word_of(const CLI::Option& option) {
   if (!option.get_lnames().empty()) word.option = "--" + option.get_lnames().front();
   if (option.get_expected_max() == 0) return word;
   const std::string type = option.get_type_name();
-  word.value = word.help == kModelHelp               ? Word::kModel
-               : type.find('|') != std::string::npos ? Word::kChoice
-                                                     : Word::kFile;
+  const bool model = word.help.starts_with(kModelHelp) || type == "MODEL";
+  word.value = model ? Word::kModel : type.find('|') != std::string::npos ? Word::kChoice : Word::kFile;
   if (word.value == Word::kChoice) word.choices = split(type, '|');
   if (word.value == Word::kModel) word.choices = figure_names();
   return word;

@@ -77,7 +77,7 @@ struct Across {
 class Moment {
  public:
   Moment(const Model& model, std::span<const SupportHistory> supports, double arm)
-      : model_(model), supports_(supports), arm_(arm), external_(model) {
+      : supports_(supports), arm_(arm), external_(model) {
     for (const SupportHistory& s : supports) across_.emplace_back(s.support.normal);
   }
 
@@ -149,7 +149,6 @@ class Moment {
     }
   }
 
-  const Model& model_;
   std::span<const SupportHistory> supports_;
   double arm_;
   ExternalForces external_;

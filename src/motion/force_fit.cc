@@ -1,6 +1,7 @@
 #include "motion/force_fit.h"
 
 #include <Eigen/Dense>
+#include <cmath>
 
 namespace kansetsu {
 namespace {
@@ -29,7 +30,8 @@ struct Dual {
 /// The step along d at which φ is least: its slope is piecewise linear and rises.
 double line_search(const Dual& dual, const Wrench6& y, const Wrench6& d) {
   double low = 0, high = 1;
-  if (dual.gradient(y + d).dot(d) <= 0) return 1;
+  // Within one piece the slope at the end of Newton's step is zero, up to rounding.
+  if (dual.gradient(y + d).dot(d) <= 1e-9 * std::abs(dual.gradient(y).dot(d))) return 1;
   for (int k = 0; k < 40; ++k) {
     const double middle = 0.5 * (low + high);
     (dual.gradient(y + middle * d).dot(d) > 0 ? high : low) = middle;
@@ -43,20 +45,24 @@ double line_search(const Dual& dual, const Wrench6& y, const Wrench6& d) {
 Wrench6 ForceFit::solve(std::span<const ForceRay> rays, const Wrench6& w, const Wrench6& compliance) {
   const Dual dual{rays, w, compliance};
   constexpr int kMost = 100;  // 3 to 8 in practice
-  const double enough = 1e-12 * (1 + w.norm());
-  Wrench6 g = dual.gradient(y_);
-  if (!g.allFinite()) {
-    y_.setZero();
-    g = dual.gradient(y_);
+  c_.resize(rays.size()), pushes_.resize(rays.size());
+  const auto mark = [&] {  // @return  whether other rays push than before
+    bool changed = false;
+    for (std::size_t i = 0; i < rays.size(); ++i) {
+      const std::uint8_t now = rays[i].a.dot(y_) > 0;
+      changed = changed || now != pushes_[i];
+      pushes_[i] = now;
+    }
+    return changed;
+  };
+  mark();
+  for (iterations_ = 0; iterations_ < kMost; ++iterations_) {
+    const Wrench6 d = -dual.curvature(y_).ldlt().solve(dual.gradient(y_));
+    const double step = line_search(dual, y_, d);
+    y_ += step * d;
+    // A whole step within one piece of the function ends at its minimum.
+    if (!mark() && step == 1) break;
   }
-  for (iterations_ = 0; iterations_ < kMost && g.norm() > enough; ++iterations_) {
-    const Wrench6 d = -dual.curvature(y_).ldlt().solve(g);
-    y_ += line_search(dual, y_, d) * d;
-    const Wrench6 next = dual.gradient(y_);
-    if (next == g) break;  // at the end of the digits
-    g = next;
-  }
-  c_.resize(rays.size());
   Wrench6 left = w;
   for (std::size_t i = 0; i < rays.size(); ++i) {
     c_[i] = std::max(0.0, rays[i].a.dot(y_)) / rays[i].cost;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,7 @@ class ForceFit {
  private:
   Wrench6 y_ = Wrench6::Zero();
   std::vector<double> c_;
+  std::vector<std::uint8_t> pushes_;
   int iterations_ = 0;
 };
 

@@ -87,6 +87,8 @@ def test_completion_knows_commands_and_options(shell: str):
     (["kansetsu", "eval", "--base", "f"], {"fixed", "free"}),
     (["kansetsu", "info", "human"], {"human28", "human28_ball"}),
     (["kansetsu", "completion", ""], {"bash", "zsh", "fish"}),
+    (["kansetsu", "generate", "b"], {"bar-swing"}),
+    (["kansetsu", "analyze", "x.bvh", "--figure", "human"], {"human28", "human28_ball"}),
 ])
 def test_bash_completes(tmp_path: Path, line: list[str], expected: set[str]):
     script = run("completion", "bash").stdout + f"""

@@ -27,10 +27,10 @@ struct SupportHistory {
 };
 
 struct SupportOptions {
-  double friction = 0.8;     ///< μ
-  bool hands = true;         ///< look for hands that hold on to something while no foot is down
-  double hand_still = 0.03;  ///< a hand holds while it stays within this [m] …
-  double hand_time = 0.3;    ///< … for so long [s]
+  double friction = 0.8;    ///< μ
+  bool hands = true;        ///< look for hands that hold on to something while no foot is down
+  double hand_still = 0.1;  ///< a hand holds while it stays within this [m] …
+  double hand_time = 0.8;   ///< … for so long [s], longer than any flight
 };
 /// The soles of a figure and when heels and toes are on the floor z = 0, and its hands if they carry it. Feet are as retarget()
 /// tells of them, or found by find_contacts().
