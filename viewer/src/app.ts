@@ -22,6 +22,7 @@ import { Tree } from "./tree";
 /** The page: ties the scene, time, the panels (controls.ts) and people's hands (hands.ts) together. */
 
 const LIVE_SECONDS = 20; // that plots of a running simulation reach back
+const FOLLOW_SLACK = 0.3; // [m] that a followed figure may rise or sink
 
 export class App {
   readonly stage: Stage;
@@ -261,6 +262,9 @@ export class App {
     const chosen = this.kinematics[Math.max(0, this.selection?.figure ?? 0)];
     if (!chosen) return;
     const at = chosen.centerOfMass(new Vector3());
+    // Over the ground at once, up and down only where it must: a walk shall not shake the picture.
+    const up = at.z - this.followed.z;
+    at.z -= Math.sign(up) * Math.min(Math.abs(up), FOLLOW_SLACK);
     if (this.follow) this.stage.follow(at.clone().sub(this.followed));
     this.followed = at;
   }

@@ -135,7 +135,8 @@ export class Bodies {
   private tint({ mesh, instances }: Batch) {
     const chosen = this.highlighted;
     instances.forEach(({ body, color }, i) => {
-      const on = chosen && chosen.figure === body.figure && (chosen.link === body.link || chosen.link === -1);
+      // A whole figure is marked among others only.
+      const on = chosen && chosen.figure === body.figure && (chosen.link === body.link || (chosen.link === -1 && this.scene.figures.length > 1));
       mesh.setColorAt(i, on ? color.clone().lerp(this.highlight, 0.75) : color);
     });
     if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;

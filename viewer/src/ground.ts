@@ -9,28 +9,36 @@ import type { Quality } from "./stage";
 export const SUN = new Vector3(0.55, -0.75, 1.6); // towards it
 
 export type Grid = (Mesh | LineSegments) & { material: ShaderMaterial };
-const REACH = 30; // [m] from the middle, to each side
+const REACH: Record<Quality, number> = { high: 30, low: 12 }; // [m] from the middle, to each side; the grid has faded out there
 
 const FADE = "float fade = 1.0 - smoothstep(0.12 * reach, reach, length(p - center));";
 const uniforms = () => ({ color: { value: new Color() }, center: { value: new Vector2() }, reach: { value: 9 } });
 
-/** Lines every metre and every quarter. The processor alone draws them as lines: a shader over all of the ground costs it a
- * fifth of the picture. */
+/** Lines every metre and every quarter. The processor alone draws them as lines, and not as far: a shader over all of the ground
+ * costs it a fifth of the picture. */
 export function gridOf(quality: Quality): Grid {
-  return quality === "low" ? new LineSegments(lines(), lineMaterial()) : new Mesh(new PlaneGeometry(2 * REACH, 2 * REACH), gridMaterial());
+  const reach = REACH[quality];
+  return quality === "low" ? new LineSegments(lines(reach), lineMaterial()) : new Mesh(new PlaneGeometry(2 * reach, 2 * reach), gridMaterial());
 }
 
-function lines(): BufferGeometry {
+/** Puts the grid under a point, to be seen from so far away. */
+export function placeGrid(grid: Grid, at: Vector3, distance: number, quality: Quality) {
+  grid.position.set(Math.round(at.x), Math.round(at.y), 0.001);
+  (grid.material.uniforms["center"]!.value as Vector2).set(at.x, at.y);
+  grid.material.uniforms["reach"]!.value = Math.min(REACH[quality] - 1, Math.max(5, 2.4 * distance));
+}
+
+function lines(reach: number): BufferGeometry {
   const positions: number[] = [], weights: number[] = [];
   // In pieces: of a line that passes behind the eye, SwiftShader draws nothing.
-  const cross = (at: number, reach: number, weight: number) => {
-    for (let from = -reach, to = from + 2; from < reach; from = to, to += 2) {
+  const cross = (at: number, half: number, weight: number) => {
+    for (let from = -half, to = from + 3; from < half; from = to, to += 3) {
       positions.push(at, from, 0, at, to, 0, from, at, 0, to, at, 0);
       weights.push(weight, weight, weight, weight);
     }
   };
-  for (let x = -REACH; x <= REACH; ++x) cross(x, REACH, 0.6);
-  for (let x = -8; x <= 8; x += 0.25) if (x % 1 !== 0) cross(x, 8, 0.22);
+  for (let x = -reach; x <= reach; ++x) cross(x, reach, 0.6);
+  for (let x = -3; x <= 3; x += 0.25) if (x % 1 !== 0) cross(x, 3, 0.22);
   return new BufferGeometry().setAttribute("position", new Float32BufferAttribute(positions, 3)).setAttribute("weight", new Float32BufferAttribute(weights, 1));
 }
 

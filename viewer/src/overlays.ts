@@ -1,5 +1,5 @@
 import {
-  BufferAttribute, BufferGeometry, Color, ConeGeometry, CylinderGeometry, DynamicDrawUsage, GreaterDepth, Group, InstancedMesh, Line, LineBasicMaterial,
+  BufferAttribute, BufferGeometry, Color, ConeGeometry, CylinderGeometry, DynamicDrawUsage, GreaterDepth, Group, InstancedBufferAttribute, InstancedMesh, Line, LineBasicMaterial,
   LineSegments, Matrix4, Mesh, MeshBasicMaterial, MeshLambertMaterial, Quaternion, SphereGeometry, TorusGeometry, Vector3,
 } from "three";
 import type { Frame } from "./frame";
@@ -62,12 +62,20 @@ class Arrows {
     ++this.count;
   }
   end() {
-    for (const mesh of [this.shafts, this.heads, ...this.hidden]) {
-      mesh.count = this.count;
-      mesh.instanceMatrix.needsUpdate = true;
-      if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
+    for (const mesh of [this.shafts, this.heads, ...this.hidden]) mesh.count = this.count;
+    if (this.count === 0) return;
+    // Only what is used goes to the graphics processor, not all there is room for.
+    for (const mesh of [this.shafts, this.heads]) {
+      send(mesh.instanceMatrix, 16 * this.count);
+      send(mesh.instanceColor!, 3 * this.count);
     }
   }
+}
+
+function send(attribute: InstancedBufferAttribute, numbers: number) {
+  attribute.clearUpdateRanges();
+  attribute.addUpdateRange(0, numbers);
+  attribute.needsUpdate = true;
 }
 
 /** A line that remembers the last places of a point. */

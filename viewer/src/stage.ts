@@ -4,7 +4,7 @@ import {
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { ViewerError } from "./bytes";
-import { gridOf, skyMaterial, SUN, type Grid } from "./ground";
+import { gridOf, placeGrid, skyMaterial, SUN, type Grid } from "./ground";
 import { STAGE, type Look } from "./theme";
 
 /** Renderer, camera, light and ground. */
@@ -162,11 +162,9 @@ export class Stage {
       shadow.updateProjectionMatrix();
     }
     const distance = this.camera.position.distanceTo(target);
-    this.grid.position.set(Math.round(target.x), Math.round(target.y), 0.001);
+    placeGrid(this.grid, target, distance, this.quality);
     this.catcher.position.set(target.x, target.y, 0);
     this.catcher.scale.setScalar(2 * reach); // no larger than the light's own picture
-    (this.grid.material.uniforms["center"]!.value as Vector2).set(target.x, target.y);
-    this.grid.material.uniforms["reach"]!.value = Math.min(28, Math.max(5, 2.4 * distance));
     this.renderer.render(this.scene, this.camera);
   }
 
