@@ -2,7 +2,7 @@
 // MuJoCo where its library is given, in the same run and in turn. Both engines are deterministic: a run is repeated, and of each
 // step the shortest time counts, so that what other programs do to the machine is not measured.
 //
-//   bench_world [--humanoid FILE] [--rounds N] [--only NAME] [--json FILE]
+//   bench_world [--humanoid FILE] [--rounds N] [--only NAME] [--alone] [--json FILE]
 //
 // --humanoid is MuJoCo's humanoid.xml; both engines read the same file.
 #include <CLI/CLI.hpp>
@@ -92,10 +92,12 @@ void print(const nlohmann::json& r) {
 int main(int argc, char** argv) {
   CLI::App app("worlds with contacts, step by step");
   std::string humanoid, only, json;
+  bool alone = false;
   int rounds = 5;
   app.add_option("--humanoid", humanoid, "MuJoCo's humanoid.xml");
   app.add_option("--rounds", rounds);
   app.add_option("--only", only, "only scenarios whose name begins so");
+  app.add_flag("--alone", alone, "without the peer");
   app.add_option("--json", json, "write the rows here, too");
   CLI11_PARSE(app, argc, argv);
 
@@ -105,7 +107,8 @@ int main(int argc, char** argv) {
               "x real", "cont.", "pen. mm", "E err. J", "residual", "tiers");
   for (const Scenario& scenario : scenarios(humanoid)) {
     if (scenario.name.rfind(only, 0) != 0) continue;
-    const std::vector<std::unique_ptr<Runner>> runners = scenario.make();
+    std::vector<std::unique_ptr<Runner>> runners = scenario.make();
+    if (alone) runners.resize(1);
     const std::vector<std::vector<double>> times = measure(runners, scenario.slow ? std::min(rounds, 3) : rounds);
     for (size_t i = 0; i < runners.size(); ++i) {
       rows.push_back(row(scenario.name, *runners[i], times[i], clock, runners[i]->observe()));

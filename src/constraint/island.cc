@@ -28,7 +28,7 @@ FrameMotion6 frame_motion(const RowEnd& a, const RowEnd& b, const Mat3<>& E, con
 void Island::reserve(int figures, int rows) {
   figures_.reserve(size_t(figures));
   const long stride = kernel::padded_rows(rows);
-  if (stride * stride <= G_.size()) return;
+  if (stride * stride <= G_.size() && stride <= u_.size()) return;
   for (Eigen::VectorXd* x : {&u_, &a_, &target_, &reduced_u_, &reduced_a_, &force_, &y_})
     *x = Eigen::VectorXd::Zero(stride);
   G_.resize(stride * stride);
@@ -49,7 +49,6 @@ void Island::begin(std::span<Mechanics* const> figures, int bilateral, int other
 }
 
 void Island::add_frame(int row, unsigned mask, const RowEnd& a, const RowEnd& b, const Mat3<>& E, const Vec3<>& p_W) {
-  constexpr unsigned kAll = 0b111111;
   const FrameMotion6 motion = frame_motion(a, b, E, p_W);
   int next = row;
   for (int k = 0; k < 6; ++k) {
@@ -60,14 +59,13 @@ void Island::add_frame(int row, unsigned mask, const RowEnd& a, const RowEnd& b,
   const auto add_end = [&](const RowEnd& end, double sign) {
     if (!end.figure || end.body < 0) return;
     const Vec3<> p = p_W - end.figure->origin();
-    if (mask == kAll) return end.figure->add_frame(row, end.body, E, p, sign);
     const Vec3<> axes[3] = {sign * E.column_x(), sign * E.column_y(), sign * E.column_z()};
-    int at = row;
+    Force<> F[6];
+    size_t count = 0;
     for (int k = 0; k < 6; ++k) {
-      if (!(mask >> k & 1)) continue;
-      const Force<> F = k < 3 ? Force<>{cross(p, axes[k]), axes[k]} : Force<>{axes[k - 3], {}};
-      end.figure->add_wrench(at++, end.body, F);
+      if (mask >> k & 1) F[count++] = k < 3 ? Force<>{cross(p, axes[k]), axes[k]} : Force<>{axes[k - 3], {}};
     }
+    end.figure->add_wrenches(row, end.body, {F, count});
   };
   add_end(a, -1);
   add_end(b, 1);
@@ -78,7 +76,8 @@ void Island::add_turn(int row, const RowEnd& a, const RowEnd& b, const Vec3<>& a
   u_[row] += dot(axis_W, B.w - A.w);
   a_[row] += dot(axis_W, B.alpha - A.alpha - cross(A.w, B.w - A.w));
   const auto add_end = [&](const RowEnd& end, const Vec3<>& moment) {
-    if (end.figure && end.body >= 0) end.figure->add_wrench(row, end.body, {moment, {}});
+    const Force<> F{moment, {}};
+    if (end.figure && end.body >= 0) end.figure->add_wrenches(row, end.body, {&F, 1});
   };
   add_end(a, -axis_W);
   add_end(b, axis_W);
@@ -94,14 +93,12 @@ void Island::assemble() {
   G_.head(size).setZero();
   for (Mechanics* figure : figures_) {
     figure->finish_rows();
-    figure->add_delassus(G_.data());
+    figure->add_delassus(G_.data(), a_.data());
   }
-  for (int r = 0; r <= rows_; ++r) {  // the blocks left of the diagonal
+  for (int r = 0; r < rows_; ++r) {  // the blocks left of the diagonal
     const int first = r / kernel::kRowBlock * kernel::kRowBlock;
     for (int c = 0; c < first; ++c) G_[r * stride_ + c] = G_[c * stride_ + r];
   }
-  const double* driven = G_.data() + rows_ * stride_;
-  for (int r = 0; r < rows_; ++r) a_[r] += driven[r];
   if (bilateral_ == 0) return;
   full_.head(size) = G_.head(size);
   elimination_.eliminate(G_.data(), stride_, bilateral_, rows_);
@@ -123,7 +120,7 @@ double Island::hold_accelerations() {
 
 void Island::complete(const double* others_force, double drive) {
   force_.head(stride_).setZero();
-  force_[rows_] = drive;
+  drive_ = drive;
   std::copy(others_force, others_force + others(), force_.data() + bilateral_);
   if (bilateral_ > 0) elimination_.forces(others_force, force_.data());
 }

@@ -26,29 +26,89 @@ Mat3<> patch_axes(const Vec3<>& n, const Mat3<>& R_WP) {
 int Contacts::add(WorldShape shape, int broad_body, const CollisionGroups& groups) {
   shapes_.push_back(std::move(shape));
   boxes_.resize(shapes_.size());
+  found_ = false;
   return broad_.add(broad_body, groups);
 }
 
-void Contacts::place(std::vector<std::unique_ptr<FigureData>>& figures, double time) {
-  for (size_t i = 0; i < shapes_.size(); ++i) {
-    WorldShape& s = shapes_[i];
-    if (s.figure >= 0) {
-      Mechanics& m = figures[size_t(s.figure)]->mechanics;
-      s.X_WS = m.body_pose(s.body) * s.X_BS;
-      s.end = {.figure = &m, .body = s.body};
-    } else if (s.motion) {
-      const MotionSample sample = kansetsu::sample(*s.motion, s.X_BS, time);
-      s.X_WS = sample.X_WB;
-      s.end = {.p = sample.X_WB.p, .V = sample.V_WB, .A = sample.A_WB};
-    } else {
-      s.X_WS = s.X_BS;
-      s.end = {};
-    }
-    if (s.figure < 0 && s.moves) {
-      s.end.p = s.X_WS.p;
-      s.end.V.v += s.X_WS.R * s.surface_velocity;
-    }
+void Contacts::place(WorldShape& s, Figures& figures, double time) {
+  if (s.placed == now_) return;
+  s.placed = now_;
+  if (s.figure >= 0) {
+    Mechanics& m = figures[size_t(s.figure)]->mechanics;
+    s.X_WS = m.body_pose(s.body) * s.X_BS;
+    s.end = {.figure = &m, .body = s.body};
+    return;
   }
+  if (s.motion) {
+    const MotionSample sample = kansetsu::sample(*s.motion, s.X_BS, time);
+    s.X_WS = sample.X_WB;
+    s.end = {.p = sample.X_WB.p, .V = sample.V_WB, .A = sample.A_WB};
+  } else {
+    s.X_WS = s.X_BS;
+    s.end = {};
+  }
+  if (s.moves) {
+    s.end.p = s.X_WS.p;
+    s.end.V.v += s.X_WS.R * s.surface_velocity;
+  }
+}
+
+/// Everything that can move, with how far its shapes reach.
+void Contacts::list_movers() {
+  movers_.clear();
+  for (size_t i = 0; i < shapes_.size(); ++i) {
+    const WorldShape& s = shapes_[i];
+    if (s.figure < 0 && !s.motion) continue;
+    const Aabb box = bounds(s.geometry, s.figure < 0 ? Transform<>{} : s.X_BS);
+    const auto far = [](double a, double b) { return std::max(std::abs(a), std::abs(b)); };
+    const Vec3<> corner{far(box.lower.x, box.upper.x), far(box.lower.y, box.upper.y), far(box.lower.z, box.upper.z)};
+    const double reach = norm(corner);
+    if (s.figure >= 0 && !movers_.empty() && movers_.back().figure == s.figure && movers_.back().body == s.body)
+      movers_.back().reach = std::max(movers_.back().reach, reach);
+    else
+      movers_.push_back({s.figure, s.body, int(i), reach, {}});
+  }
+}
+
+/// Whether no point of a shape can have moved by more than slack_: |Δp| + |ΔR|·reach.
+bool Contacts::still_near(Figures& figures, double time) {
+  const auto square = [](const Vec3<>& a) { return dot(a, a); };
+  for (const Mover& m : movers_) {
+    Transform<> X;
+    if (m.figure >= 0) {
+      X = figures[size_t(m.figure)]->mechanics.body_pose(m.body);
+    } else {
+      place(shapes_[size_t(m.shape)], figures, time);
+      X = shapes_[size_t(m.shape)].X_WS;
+    }
+    const double shift = square(X.p - m.X_W.p);
+    const double turn = square(X.R.x - m.X_W.R.x) + square(X.R.y - m.X_W.R.y) + square(X.R.z - m.X_W.R.z);
+    // (a + b)² ≤ 2·(a² + b²)
+    if (!(2 * (shift + turn * m.reach * m.reach) < slack_ * slack_)) return false;
+  }
+  return true;
+}
+
+void Contacts::find_near(Figures& figures, double time, double margin) {
+  constexpr double kLeast = 0.005, kMost = 0.2;  // [m]
+  constexpr int kOften = 8, kSeldom = 100;       // steps between two searches
+  if (!found_) list_movers();
+  if (found_ && looks_ < kOften) slack_ = std::min(2 * slack_, kMost);
+  if (found_ && looks_ > kSeldom) slack_ = std::max(0.5 * slack_, kLeast);
+  found_ = true;
+  looks_ = 0;
+  const double grow = 0.5 * margin + slack_;
+  for (size_t i = 0; i < shapes_.size(); ++i) {
+    place(shapes_[i], figures, time);
+    Aabb& box = boxes_[i] = bounds(shapes_[i].geometry, shapes_[i].X_WS);
+    box.lower -= {grow, grow, grow};
+    box.upper += {grow, grow, grow};
+  }
+  for (Mover& m : movers_) {
+    m.X_W = m.figure >= 0 ? figures[size_t(m.figure)]->mechanics.body_pose(m.body) : shapes_[size_t(m.shape)].X_WS;
+  }
+  broad_.update(boxes_);
+  near_.assign(broad_.pairs().begin(), broad_.pairs().end());
 }
 
 double Contacts::smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin) {
@@ -60,30 +120,45 @@ double Contacts::smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures,
   return smallest;
 }
 
-void Contacts::find_pairs(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin) {
-  place(figures, time);
-  for (size_t i = 0; i < shapes_.size(); ++i) {
-    Aabb& box = boxes_[i] = bounds(shapes_[i].geometry, shapes_[i].X_WS);
-    const Vec3<> grow{margin / 2, margin / 2, margin / 2};
-    box.lower -= grow;
-    box.upper += grow;
+/// Contacts of one pair whose shapes are placed.
+void Contacts::collide_pair(const ShapePair& pair, double margin) {
+  const bool swapped = shapes_[size_t(pair.b)].figure < 0;  // the parent is what does not move by itself
+  const WorldShape &parent = shapes_[size_t(swapped ? pair.b : pair.a)],
+                   &real = shapes_[size_t(swapped ? pair.a : pair.b)];
+  if (parent.geometry.kind() != ShapeKind::kPlane) {
+    const Aabb a = bounds(parent.geometry, parent.X_WS), b = bounds(real.geometry, real.X_WS);
+    const Vec3<> m{margin, margin, margin};
+    if (!overlap({a.lower - m, a.upper + m}, b)) return;
   }
-  broad_.update(boxes_);
-  keys_.clear();
-  manifolds_.clear();
+  if (parent.geometry.is_convex() && real.geometry.is_convex()) {
+    Manifold& out = manifolds_.emplace_back();
+    if (collide(real.geometry, real.X_WS, parent.geometry, parent.X_WS, margin, out) && out.count > 0)
+      keys_.push_back({pair.a, pair.b, out.part});
+    else
+      manifolds_.pop_back();
+    return;
+  }
   constexpr size_t kPerPair = 64;
   if (memory_.empty()) memory_.resize(kPerPair);
-  for (const ShapePair& pair : broad_.pairs()) {
-    const bool swapped = shapes_[size_t(pair.b)].figure < 0;  // the parent is what does not move by itself
-    const WorldShape &parent = shapes_[size_t(swapped ? pair.b : pair.a)],
-                     &real = shapes_[size_t(swapped ? pair.a : pair.b)];
-    ManifoldList list(memory_);
-    const int count = collide(real.geometry, real.X_WS, parent.geometry, parent.X_WS, margin, list);
-    for (int k = 0; k < count; ++k) {
-      if (list[k].count == 0) continue;
-      keys_.push_back({pair.a, pair.b, list[k].part});
-      manifolds_.push_back(list[k]);
-    }
+  ManifoldList list(memory_);
+  const int count = collide(real.geometry, real.X_WS, parent.geometry, parent.X_WS, margin, list);
+  for (int k = 0; k < count; ++k) {
+    if (list[k].count == 0) continue;
+    keys_.push_back({pair.a, pair.b, list[k].part});
+    manifolds_.push_back(list[k]);
+  }
+}
+
+void Contacts::find_pairs(Figures& figures, double time, double margin) {
+  ++now_;
+  ++looks_;
+  if (!found_ || !still_near(figures, time)) find_near(figures, time, margin);
+  keys_.clear();
+  manifolds_.clear();
+  for (const ShapePair& pair : near_) {
+    place(shapes_[size_t(pair.a)], figures, time);
+    place(shapes_[size_t(pair.b)], figures, time);
+    collide_pair(pair, margin);
   }
 }
 

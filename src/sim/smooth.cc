@@ -61,8 +61,7 @@ void World::Impl::evaluate(double t) {
     IslandWork& w = *works[size_t(i)];
     for (const int k : w.figures) {
       FigureData& f = *figures[size_t(k)];
-      f.mechanics.factorise(nullptr);
-      f.mechanics.set_torque(f.tau.data());
+      f.mechanics.factorise(nullptr, f.tau.data());
     }
     solve_bilateral(w, false);
   }
@@ -232,8 +231,7 @@ World::AssemblyReport World::assemble(double tolerance, int max_iterations) {
     for (const int k : work.figures) {
       FigureData& f = *w.figures[size_t(k)];
       f.mechanics.set_motion(f.v.data());
-      f.mechanics.factorise(nullptr);
-      f.mechanics.set_torque(f.torque.data());
+      f.mechanics.factorise(nullptr, f.torque.data());
     }
     for (int pass = 0; pass < 2; ++pass) {
       for (const int k : work.figures) w.figures[size_t(k)]->mechanics.set_motion(w.figures[size_t(k)]->v.data());
@@ -254,8 +252,7 @@ void World::Impl::newton_step(IslandWork& w) {
   for (const int k : w.figures) {
     FigureData& f = *figures[size_t(k)];
     f.mechanics.set_motion(f.v.data());
-    f.mechanics.factorise(nullptr);
-    f.mechanics.set_torque(f.torque.data());
+    f.mechanics.factorise(nullptr, f.torque.data());
   }
   close_gaps(w, std::min(1.0, kLongest / largest_gap(w, time)));
 }

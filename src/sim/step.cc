@@ -13,10 +13,9 @@ void World::Impl::prepare_torques(double h) {
     f->stored = f->spring_torque;
     f->stored_inertia.setZero();
     f->has_extra = false;
-    const JointSwitches& on = f->options.switches;
-    for (const DriveCoordinate& d : f->drives) {
-      const double damping = on.damping ? d.dof.damping : 0, stiffness = on.springs ? d.dof.stiffness : 0;
-      if (damping == 0 && stiffness == 0) continue;
+    for (const PassiveDrive& p : f->springs) {
+      const DriveCoordinate& d = f->drives[size_t(p.drive)];
+      const double damping = p.damping, stiffness = p.stiffness;
       // At the end of the step: −k·(q + h·v⁺ − rest) − d·v⁺ with v⁺ = v + h·v̇.
       const double v = d.velocity(f->v);
       const double spring = stiffness == 0 ? 0 : -stiffness * (d.position(f->q) + h * v - d.dof.rest);
@@ -54,8 +53,7 @@ void World::Impl::contact_step() {
     for_each(island_count, [&](int i) {
       for (const int k : works[size_t(i)]->figures) {
         FigureData& f = *figures[size_t(k)];
-        f.mechanics.factorise(f.has_extra ? f.extra.data() : nullptr);
-        f.mechanics.set_torque(f.tau.data());
+        f.mechanics.factorise(f.has_extra ? f.extra.data() : nullptr, f.tau.data());
       }
       solve_island(*works[size_t(i)]);
     });
@@ -229,8 +227,7 @@ void World::Impl::solve_island(IslandWork& w) {
     resolve_impact(w);
     for (const int i : w.figures) {  // bias torques of the new velocities
       FigureData& f = *figures[size_t(i)];
-      f.mechanics.factorise(f.has_extra ? f.extra.data() : nullptr);
-      f.mechanics.set_torque(f.tau.data());
+      f.mechanics.factorise(f.has_extra ? f.extra.data() : nullptr, f.tau.data());
     }
     count_rows(w, bilateral, others);
     build();
