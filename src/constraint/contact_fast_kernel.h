@@ -232,9 +232,9 @@ inline bool definite(const ContactWork& k) {
 }
 
 /// Passes from the present hypotheses until nothing changes, and the full check. The loop gives up if a set of states
-/// comes back, if a limit is reached, if Newton steps do not settle, or at the first change of the
-/// normal direction if those are to stay.
-inline bool hypotheses(ContactWork& k, int max_passes, bool want_definite, bool normals_fixed) {
+/// comes back, if a limit is reached, if Newton steps do not settle, if states change more than max_changes times, or
+/// at the first change of the normal direction if those are to stay.
+inline bool hypotheses(ContactWork& k, int max_passes, bool want_definite, bool normals_fixed, int max_changes = 99) {
   constexpr int kMaxSlips = 64;
   SlipEquations slips[kMaxSlips];
   if (k.patch_count > kMaxSlips) return false;
@@ -267,7 +267,7 @@ inline bool hypotheses(ContactWork& k, int max_passes, bool want_definite, bool 
     for (int i = 0; i < seen; ++i) {
       if (k.seen[i] == hash) return false;
     }
-    if (seen == k.seen_capacity) return false;
+    if (seen == k.seen_capacity || seen > max_changes) return false;
     k.seen[seen++] = hash;
   }
   return false;

@@ -160,6 +160,7 @@ void reduce_to_segment(kernel::PatchWork& p) {
 }  // namespace
 
 void collect(const ContactPatch& patch, const bool* touches, kernel::PatchWork& p) {
+  p.alpha = 0;
   p.row = patch.row, p.rows = patch.row_count;
   p.count = 0;
   for (int i = 0; i < patch.vertex_count; ++i) {

@@ -247,6 +247,7 @@ void ContactSolver::solve_contact(const ContactProblem& problem, std::span<Conta
     k.c = impl.c_end;
     if (!options.end_of_step) {  // the sweeps work on velocities at the end of the step
       const Step end{options, problem.h, problem.gravity, true};
+      k.swept = false;
       for (std::size_t i = 0; i < problem.patches.size(); ++i) {
         const int row = problem.patches[i].row;
         contact::prepare_patch(end, problem.patches[i], memory[i], problem.u + row, problem.a + row, k.patches[i]);

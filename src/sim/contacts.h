@@ -92,13 +92,13 @@ class Contacts {
   /// A body with shapes, or a shape of the surroundings that moves.
   struct Mover {
     int figure, body, shape;
-    double reach;  ///< of its shapes from its origin [m]
+    double reach;     ///< of its shapes from its origin [m]
     Transform<> X_W;  ///< when the pairs were found
   };
   std::vector<Mover> movers_;
-  bool found_ = false;   ///< near_ is what it says
-  double slack_ = 0.02;  ///< [m]
-  int looks_ = 0;        ///< steps since the pairs were found
+  bool found_ = false;     ///< near_ is what it says
+  double slack_ = 0.02;    ///< [m]
+  int looks_ = 0;          ///< steps since the pairs were found
   std::uint64_t now_ = 0;  ///< counts what is placed
   std::vector<Manifold> memory_, manifolds_;
   std::vector<PairKey> keys_;

@@ -46,12 +46,12 @@ FigureData::FigureData(const Model& m, const FigureOptions& o)
   const JointSwitches& on = options.switches;
   for (size_t i = 0; i < drives.size(); ++i) {
     const DofDescription& d = drives[i].dof;
-    const PassiveDrive p{.drive = int(i),
-                         .damping = on.damping ? d.damping : 0,
-                         .stiffness = on.springs ? d.stiffness : 0,
-                         .limited = on.limits && !drives[i].positions.empty() &&
-                                    (d.lower > -kInfinity || d.upper < kInfinity),
-                         .friction = on.friction ? d.friction : 0};
+    const PassiveDrive p{
+        .drive = int(i),
+        .damping = on.damping ? d.damping : 0,
+        .stiffness = on.springs ? d.stiffness : 0,
+        .limited = on.limits && !drives[i].positions.empty() && (d.lower > -kInfinity || d.upper < kInfinity),
+        .friction = on.friction ? d.friction : 0};
     if (p.damping != 0 || p.stiffness != 0) springs.push_back(p);
     if (!drives[i].terms.empty() && (p.limited || p.friction > 0)) bounds.push_back(p);
   }

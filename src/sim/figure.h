@@ -78,7 +78,7 @@ struct FigureData {
     int q, v, count;
   };
   std::vector<Run> runs, rotations;
-  bool has_screws = false;  ///< free joints besides the base: left to integrate()
+  bool has_screws = false;        ///< free joints besides the base: left to integrate()
   std::vector<int> broad_bodies;  ///< body number in the broad phase, per body of the tree
 };
 
