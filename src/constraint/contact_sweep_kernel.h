@@ -143,9 +143,9 @@ inline bool complementarity(ContactWork& k) {
   if (!k.swept) begin_sweeps(k);
   unsigned long long states = 0, tried = 0;
   int again = 0, stuck = 0;
-  double least = 1e300, last = 1e300;
+  double least = 1e300;
   for (int i = 0; i < k.n; ++i) k.record[i] = k.f[i];
-  constexpr int kStuck = 3;  // checks without any change: what sweeps end at is no solution to the tolerance
+  constexpr int kStuck = 4;  // checks that do not halve the residual: sweeps lead nowhere, or to no solution
   for (int n = k.swept ? k.sweeps + 1 : 1; n <= k.max_sweeps && stuck < kStuck; ++n) {
     sweep(k);
     if (n % 6 == 0) settle_friction(k);
@@ -156,12 +156,11 @@ inline bool complementarity(ContactWork& k) {
     tried = now, again = n + 4 + n / 4;
     double residual = 0;
     if (polish(k, false, residual)) return k.accepted = true;
+    stuck = residual < 0.5 * least ? 0 : stuck + 1;
     if (residual < least) {  // what is returned if no iterate is accepted
       least = residual;
       for (int i = 0; i < k.n; ++i) k.record[i] = k.f[i];
     }
-    stuck = absolute(residual - last) < 1e-2 * last ? stuck + 1 : 0;
-    last = residual;
   }
   for (int i = 0; i < k.n; ++i) k.f[i] = k.record[i];
   outcome(k);

@@ -222,17 +222,21 @@ void Contacts::make_touch(const Manifold& m, const PairKey& key, const ContactMa
 
 /// The arm depends on the shape of the polygon only: distances between corners that agree to a millionth give the same.
 double Contacts::arm_of(int slot, const ContactPatch& patch) {
-  KnownArm& known = carried_.arms[size_t(slot)];
   constexpr double kSame = 1e-12;  // [m²]
-  bool same = known.count == patch.vertex_count;
-  for (int k = 0; same && k < known.count; ++k) {
-    const ContactVertex &a = patch.vertices[size_t(k)], &b = known.polygon[size_t(k)];
-    same = (a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) < kSame;
-  }
-  if (!same) {
-    known = {patch.vertices, patch.vertex_count, friction_arm({patch.vertices.data(), size_t(patch.vertex_count)})};
-  }
-  return known.arm;
+  const auto same = [&](const KnownArm& known) {
+    if (known.count != patch.vertex_count) return false;
+    for (int k = 0; k < known.count; ++k) {
+      const ContactVertex &a = patch.vertices[size_t(k)], &b = known.polygon[size_t(k)];
+      if (!((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) < kSame)) return false;
+    }
+    return true;
+  };
+  KnownArms& known = carried_.arms[size_t(slot)];
+  if (same(known[0])) return known[0].arm;
+  if (same(known[1])) return known[1].arm;
+  known[1] = known[0];
+  known[0] = {patch.vertices, patch.vertex_count, friction_arm({patch.vertices.data(), size_t(patch.vertex_count)})};
+  return known[0].arm;
 }
 
 void Contacts::remember() {

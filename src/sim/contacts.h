@@ -58,17 +58,18 @@ class Contacts {
   double smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin);
   std::vector<Touch>& touches() { return touches_; }
   void remember();  ///< the memories of this step's touches
-  /// The friction arm of a polygon that has been seen: it seldom changes.
+  /// The friction arms of the last two polygons of a contact: they seldom change, but a foot that rocks goes to and fro.
   struct KnownArm {
     std::array<ContactVertex, ContactPatch::kMaxVertices> polygon{};
     int count = 0;
     double arm = 0;
   };
+  using KnownArms = std::array<KnownArm, 2>;
   /// What is carried from step to step; memories and arms by slot.
   struct Carried {
     ContactCache cache;
     std::vector<ContactMemory> remembered;
-    std::vector<KnownArm> arms;
+    std::vector<KnownArms> arms;
   };
   const Carried& carried() const { return carried_; }
   void restore(const Carried& carried) { carried_ = carried; }

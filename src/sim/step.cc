@@ -120,12 +120,15 @@ void World::Impl::find_islands() {
   }
 }
 
-/// Whether something new comes in: a vertex that begins to touch, or a connection that is made while its ends move.
+/// Whether something new comes in: a vertex that begins to touch, or a connection that is made while its ends move. What is so
+/// slow that it would not bounce is no impact: the forces of the step stop it just the same.
 bool World::Impl::approaches(IslandWork& w) {
   for (const int i : w.connections) {
     if (connections[size_t(i)].is_new) return true;
   }
   const double* u = w.island.u() + w.island.bilateral();
+  const ContactOptions& o = options.contact;
+  const double slow = o.end_of_step ? o.rest_speed(norm(options.gravity), options.time_step) : o.v_impact;
   for (size_t i = 0; i < w.patches.size(); ++i) {
     const ContactPatch& p = w.patches[i];
     if (!contacts.touches()[size_t(w.touches[i])].is_new) continue;
@@ -133,7 +136,7 @@ bool World::Impl::approaches(IslandWork& w) {
     for (int k = 0; k < p.vertex_count; ++k) {
       const ContactVertex& x = p.vertices[size_t(k)];
       const double turn = p.row_count == 6 ? s[3] * x.y - s[4] * x.x : 0;
-      if (x.gap <= options.contact.tol_gap && s[2] + turn < -options.contact.v_impact) return true;
+      if (x.gap <= o.tol_gap && s[2] + turn < -slow) return true;
     }
   }
   return false;

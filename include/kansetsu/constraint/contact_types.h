@@ -112,6 +112,12 @@ struct ContactOptions {
   double tolerance = 1e-9;        ///< complementarity residual that is accepted [m/s, N·s]
   double rank_tolerance = 1e-10;  ///< pivots below this share of the largest diagonal count as zero
   ContactTier start = ContactTier::kFast;  ///< first method to try (tests and measurements)
+
+  /// v_rest as it applies.
+  double rest_speed(double gravity, double h) const {
+    const double automatic = 2 * gravity * h;
+    return v_rest >= 0 ? v_rest : automatic > 1e-3 ? automatic : 1e-3;
+  }
 };
 
 /// The matrix problem. Rows that are not in a patch or bounded row are ignored (their force is zero).
