@@ -254,13 +254,12 @@ inline bool hypotheses(ContactWork& k, int max_passes, bool want_definite, bool 
       const Change c = check_bound(k, k.bounds[b]);
       if (c > change) change = c;
     }
-    if (change == Change::kNone) {
-      if (verify(k, true) > accepted_residual(k)) return false;
-      k.indefinite = want_definite && !definite(k);
-      return !k.indefinite;
-    }
-    if (change == Change::kRefined) {
-      if (++refined > 8) return false;
+    if (change != Change::kState) {  // where the residual is that small, a refined linearisation is not needed any more
+      const double share = change == Change::kNone ? 1 : 1e-3;
+      const bool good = verify(k, change == Change::kNone) <= share * accepted_residual(k);
+      k.indefinite = good && want_definite && !definite(k);
+      if (good) return !k.indefinite;
+      if (change == Change::kNone || ++refined > 8) return false;
       continue;
     }
     const unsigned long long hash = state_hash(k);

@@ -125,7 +125,7 @@ inline void settle(ContactWork& k, int most) {
 }
 
 inline bool fast_path(ContactWork& k) {
-  if (hypotheses(k, k.max_passes, true, true)) return k.accepted = true;
+  if (!k.changeable && hypotheses(k, k.max_passes, true, true)) return k.accepted = true;
   constexpr int kFirst = 12, kMore = 6, kRounds = 4;
   double residual = 0;
   begin_sweeps(k);

@@ -96,6 +96,7 @@ struct ContactWork {
   int solves = 0, sweeps = 0, rank_deficiency = 0;
   double residual = 0;
   bool accepted = false, indefinite = false;
+  bool changeable = false;  ///< states changed in the last step: it is no use to begin with them
   bool swept = false;  ///< f is an iterate of the sweeps, to be gone on with
 };
 

@@ -50,6 +50,7 @@ struct ContactMemory {
   SlipMode slip = SlipMode::kStick;
   std::uint8_t closed = 0;         ///< bit i: vertex i is closed
   bool known = false;              ///< false: the contact is new, the other fields say nothing
+  std::uint8_t steady = 0;         ///< steps since mode, slip and closed vertices have changed, 255 at most
   std::array<double, 6> wrench{};  ///< at the patch origin, patch axes [N, N·m]
 };
 
