@@ -11,7 +11,30 @@ struct Assembly {
   bool symmetric = true;  ///< no sliding friction in it
 };
 
+/// w = c + G·f, kPacks registers of it; G is symmetric.
+template <int kPacks>
+KANSETSU_HD void outcome_of(ContactWork& k) {
+  Eight sum[kPacks];
+  for (int p = 0; p < kPacks; ++p) sum[p] = *reinterpret_cast<const Eight*>(k.c + 8 * p);
+  for (int j = 0; j < k.n; ++j) {
+    const Eight f(k.f[j]);
+    for (int p = 0; p < kPacks; ++p) sum[p] = madd(f, *reinterpret_cast<const Eight*>(k.G + j * k.ldg + 8 * p), sum[p]);
+  }
+  for (int p = 0; p < kPacks; ++p) eight(k.w + 8 * p) = sum[p];
+}
 inline void outcome(ContactWork& k) {
+  switch ((k.n + 7) / 8) {
+    case 1:
+      return outcome_of<1>(k);
+    case 2:
+      return outcome_of<2>(k);
+    case 3:
+      return outcome_of<3>(k);
+    case 4:
+      return outcome_of<4>(k);
+    default:
+      break;
+  }
   for (int i = 0; i < k.n; i += 8) eight(k.w + i) = *reinterpret_cast<const Eight*>(k.c + i);
   for (int j = 0; j < k.n; ++j) {
     if (k.f[j] != 0) add_scaled(k.f[j], k.G + j * k.ldg, k.n, k.w);

@@ -97,7 +97,7 @@ struct ContactWork {
   double residual = 0;
   bool accepted = false, indefinite = false;
   bool changeable = false;  ///< states changed in the last step: it is no use to begin with them
-  bool swept = false;  ///< f is an iterate of the sweeps, to be gone on with
+  bool swept = false;       ///< f is an iterate of the sweeps, to be gone on with
 };
 
 /// A problem too large for a matrix: rows as blocks on body velocities. Forces are impulses here, outcomes velocities.

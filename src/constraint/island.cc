@@ -140,9 +140,14 @@ Island::Work Island::work(double h) const {
   const Eigen::VectorXd& G = bilateral_ > 0 ? full_ : G_;
   Work out{0, 0};
   for (int r = 0; r < rows_; ++r) {
-    double a = a_[r];
-    for (int c = 0; c < rows_; ++c) a += G[r * stride_ + c] * force_[c];
-    (r < bilateral_ ? out.bilateral : out.others) += h * force_[r] * (u_[r] + 0.5 * h * a);
+    double a[2] = {a_[r], 0};  // two sums, which do not wait for each other
+    int c = 0;
+    for (; c + 1 < rows_; c += 2) {
+      a[0] += G[r * stride_ + c] * force_[c];
+      a[1] += G[r * stride_ + c + 1] * force_[c + 1];
+    }
+    if (c < rows_) a[0] += G[r * stride_ + c] * force_[c];
+    (r < bilateral_ ? out.bilateral : out.others) += h * force_[r] * (u_[r] + 0.5 * h * (a[0] + a[1]));
   }
   return out;
 }

@@ -63,9 +63,9 @@ struct MechanicsKernels {
   /// `touched`: per block of rows the set of columns where Z is not zero
   void (*delassus)(const MechanicsBlock&, const std::uint64_t* touched, const double* Z, int stride, double* G,
                    double* a);
-  /// out += L⁻¹·D⁻¹·(Z·λ + share·drive)
-  void (*respond)(const MechanicsBlock&, int nv, const double* Z, int stride, const double* lambda, double share,
-                  double* out);
+  /// out += L⁻¹·D⁻¹·(Z·λ + share·drive). `any`: the set of columns where Z is not zero
+  void (*respond)(const MechanicsBlock&, int nv, const std::uint64_t* any, const double* Z, int stride,
+                  const double* lambda, double share, double* out);
   /// x ← M⁻¹·x
   void (*solve)(const MechanicsBlock&, int nv, double* x);
 };

@@ -11,16 +11,13 @@
 namespace kansetsu {
 namespace {
 
-constexpr int kPoseRecord = 16, kMotionRecord = 8, kSubtreeRecord = 16, kMassLanes = 12, kBodyRecord = 48, kLine = 8;
+constexpr int kSubtreeRecord = 16, kMassLanes = 12, kBodyRecord = 48, kLine = 8;
 
 /// First cache line in a block that has one to spare.
 double* aligned(double* block) {
   constexpr std::uintptr_t kBytes = 64;
   return reinterpret_cast<double*>((reinterpret_cast<std::uintptr_t>(block) + kBytes - 1) / kBytes * kBytes);
 }
-
-Vec3<> load3(const double* at) { return {at[0], at[1], at[2]}; }
-Motion<> load_motion(const double* at) { return {load3(at), load3(at + 4)}; }
 
 }  // namespace
 
@@ -29,6 +26,8 @@ Mechanics::Mechanics(const Model& model) : model_(model), tree_(&model_.tree().v
   const int stride = padded_columns(std::max(nv_, 1));
   block_.recursive = tree_->columns.ordered;
   block_.words = (nv_ + 63) / 64;
+  any_.assign(size_t(block_.words), 0);
+  none_ = any_;
   if (block_.recursive) make_recursion();
   const long square = block_.recursive ? 0 : long(stride) * stride;
   const long records = long(kBodyRecord) * (long(heavy_.size()) + tree_->body_count);
@@ -187,7 +186,7 @@ void Mechanics::make_pattern() {
 
 void Mechanics::set_pose(const double* q) {
   kernel::mechanics().poses(*tree_, q, aligned(pose_scratch_.data()), block_);
-  if (tree_->free_base) origin_ = load3(q);
+  if (tree_->free_base) origin_ = {q[0], q[1], q[2]};
 }
 void Mechanics::set_motion(const double* v) { kernel::mechanics().motions(*tree_, v, block_); }
 int Mechanics::factorise(const double* extra_inertia, const double* tau) {
@@ -195,27 +194,15 @@ int Mechanics::factorise(const double* extra_inertia, const double* tau) {
 }
 void Mechanics::free_acceleration(double* out) const {
   std::fill(out, out + nv_, 0.0);
-  kernel::mechanics().respond(block_, nv_, nullptr, 0, nullptr, 1, out);
+  kernel::mechanics().respond(block_, nv_, none_.data(), nullptr, 0, nullptr, 1, out);
 }
 void Mechanics::solve(double* x) const { kernel::mechanics().solve(block_, nv_, x); }
 
 int Mechanics::body_of(LinkId link) const { return model_.tree().links[size_t(link.value())].body; }
 
-Transform<> Mechanics::body_pose(int body) const {
-  if (body < 0) return {};
-  const double* X = block_.X + body * kPoseRecord;
-  const Mat3<> R{{X[0], X[4], X[8]}, {X[1], X[5], X[9]}, {X[2], X[6], X[10]}};
-  return {R, origin_ + load3(X + 12)};
-}
 Transform<> Mechanics::link_pose(LinkId link) const {
   const LinkPlacement& place = model_.tree().links[size_t(link.value())];
   return body_pose(place.body) * place.X_BL;
-}
-Motion<> Mechanics::velocity(int body) const {
-  return body < 0 ? Motion<>{} : load_motion(block_.V + body * kMotionRecord);
-}
-Motion<> Mechanics::drift(int body) const {
-  return body < 0 ? Motion<>{} : load_motion(block_.A + body * kMotionRecord);
 }
 
 void Mechanics::reserve_rows(int rows) {
@@ -232,12 +219,14 @@ void Mechanics::begin_rows(int rows) {
   if (long(stride_) * nv_ + 2 * kLine > rows_memory_.size()) reserve_rows(rows);
   std::memset(Z_, 0, sizeof(double) * size_t(stride_) * size_t(nv_));
   touched_.assign(size_t(stride_ / kernel::kRowBlock * block_.words), 0);
+  std::fill(any_.begin(), any_.end(), 0);
 }
 
 void Mechanics::touch(int row, int count, const std::uint64_t* columns) {
   for (int b = row / kernel::kRowBlock; b <= (row + count - 1) / kernel::kRowBlock; ++b) {
     for (int w = 0; w < block_.words; ++w) touched_[size_t(b * block_.words + w)] |= columns[w];
   }
+  for (int w = 0; w < block_.words; ++w) any_[size_t(w)] |= columns[w];
 }
 
 /// visit(column of v, ratio, S record) for everything that moves the body.
@@ -259,15 +248,14 @@ void Mechanics::visit_columns(int body, Visit&& visit) const {
 }
 
 void Mechanics::add_generalised(int body, const Force<>& F, double* out) const {
-  visit_columns(body,
-                [&](int column, double ratio, const double* S) { out[column] += ratio * dot(load_motion(S), F); });
+  visit_columns(body, [&](int column, double ratio, const double* S) { out[column] += ratio * dot(motion_at(S), F); });
 }
 
 void Mechanics::add_wrenches(int row, int body, std::span<const Force<>> F) {
   if (!block_.recursive) {
     for (const Force<>& f : F) {
       visit_columns(body, [&](int column, double ratio, const double* S) {
-        Z_[column * stride_ + row] += ratio * dot(load_motion(S), f);
+        Z_[column * stride_ + row] += ratio * dot(motion_at(S), f);
       });
       ++row;
     }
@@ -287,7 +275,7 @@ void Mechanics::add_wrenches(int row, int body, std::span<const Force<>> F) {
 void Mechanics::write_frame(int body, const Mat3<>& E, const Vec3<>& p_O, double sign, int count, double* J) const {
   const Vec3<> axes[3] = {sign * E.column_x(), sign * E.column_y(), sign * E.column_z()};
   visit_columns(body, [&](int column, double ratio, const double* S) {
-    const Motion<> s = load_motion(S);
+    const Motion<> s = motion_at(S);
     const Vec3<> v = s.v + cross(s.w, p_O);
     for (int k = 0; k < 3; ++k) J[k * nv_ + column] += ratio * dot(axes[k], v);
     for (int k = 3; k < count; ++k) J[k * nv_ + column] += ratio * dot(axes[k - 3], s.w);
@@ -309,12 +297,13 @@ void Mechanics::finish_rows() {
   for (size_t b = 0; b < touched_.size(); b += size_t(block_.words)) {
     for (int k = 0; k < nv_; ++k) touched_[b + size_t(k / 64)] |= std::uint64_t(1) << (k % 64);
   }
+  for (int k = 0; k < nv_; ++k) any_[size_t(k / 64)] |= std::uint64_t(1) << (k % 64);
 }
 void Mechanics::add_delassus(double* G, double* a) const {
   kernel::mechanics().delassus(block_, touched_.data(), Z_, stride_, G, a);
 }
 void Mechanics::respond(const double* lambda, double share, double* out) const {
-  kernel::mechanics().respond(block_, nv_, Z_, stride_, lambda, share, out);
+  kernel::mechanics().respond(block_, nv_, any_.data(), Z_, stride_, lambda, share, out);
 }
 
 }  // namespace kansetsu

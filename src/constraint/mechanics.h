@@ -36,9 +36,20 @@ class Mechanics {
   const Vec3<>& origin() const { return origin_; }
   int body_of(LinkId link) const;  ///< −1: fixed to the world
   Transform<> link_pose(LinkId link) const;
-  Transform<> body_pose(int body) const;
-  Motion<> velocity(int body) const;  ///< of the body at O
-  Motion<> drift(int body) const;     ///< spatial acceleration at O for v̇ = 0
+  Transform<> body_pose(int body) const {
+    if (body < 0) return {};
+    const double* X = block_.X + body * kPoseRecord;
+    const Mat3<> R{{X[0], X[4], X[8]}, {X[1], X[5], X[9]}, {X[2], X[6], X[10]}};
+    return {R, origin_ + Vec3<>{X[12], X[13], X[14]}};
+  }
+  /// Its axes, four numbers each, the last of them zero.
+  const double* body_axes(int body) const { return block_.X + body * kPoseRecord; }
+  Motion<> velocity(int body) const {  ///< of the body at O
+    return body < 0 ? Motion<>{} : motion_at(block_.V + body * kMotionRecord);
+  }
+  Motion<> drift(int body) const {  ///< spatial acceleration at O for v̇ = 0
+    return body < 0 ? Motion<>{} : motion_at(block_.A + body * kMotionRecord);
+  }
 
   /// out += Jᵀ·F for a wrench on a body; F at O, world axes
   void add_generalised(int body, const Force<>& F, double* out) const;
@@ -64,6 +75,8 @@ class Mechanics {
   void respond(const double* lambda, double share, double* out) const;
 
  private:
+  static constexpr int kPoseRecord = 16, kMotionRecord = 8;
+  static Motion<> motion_at(const double* x) { return {{x[0], x[1], x[2]}, {x[4], x[5], x[6]}}; }
   void make_pattern();
   void make_recursion();
   void order_steps(int heavy, int padded);
@@ -82,8 +95,9 @@ class Mechanics {
   std::vector<int> path_, path_begin_, below_, below_begin_;  // of the mass matrix
   std::vector<int> heavy_, up_;                               // of the recursion
   std::vector<kernel::TreeStep> steps_;
-  std::vector<std::uint64_t> to_base_;  ///< per column: the set of columns from it to the base
-  std::vector<std::uint64_t> touched_;  ///< per block of rows: columns where they are not zero
+  std::vector<std::uint64_t> to_base_;     ///< per column: the set of columns from it to the base
+  std::vector<std::uint64_t> touched_;     ///< per block of rows: columns where they are not zero
+  std::vector<std::uint64_t> any_, none_;  ///< those of all rows; of none
 };
 
 }  // namespace kansetsu

@@ -66,25 +66,30 @@ void Contacts::list_movers() {
     if (s.figure >= 0 && !movers_.empty() && movers_.back().figure == s.figure && movers_.back().body == s.body)
       movers_.back().reach = std::max(movers_.back().reach, reach);
     else
-      movers_.push_back({s.figure, s.body, int(i), reach, {}});
+      movers_.push_back({.figure = s.figure, .body = s.body, .shape = int(i), .reach = reach});
   }
 }
 
 /// Whether no point of a shape can have moved by more than slack_: |Δp| + |ΔR|·reach.
 bool Contacts::still_near(Figures& figures, double time) {
   const auto square = [](const Vec3<>& a) { return dot(a, a); };
+  const double limit = 0.5 * slack_ * slack_;  // (a + b)² ≤ 2·(a² + b²)
   for (const Mover& m : movers_) {
-    Transform<> X;
+    double shift = 0, turn = 0;
     if (m.figure >= 0) {
-      X = figures[size_t(m.figure)]->mechanics.body_pose(m.body);
+      const Mechanics& mechanics = figures[size_t(m.figure)]->mechanics;
+      const double* X = mechanics.body_axes(m.body);
+      double part[4] = {};
+      for (int k = 0; k < 12; ++k) part[k % 4] += (X[k] - m.axes[k]) * (X[k] - m.axes[k]);
+      turn = (part[0] + part[1]) + (part[2] + part[3]);
+      shift = square(mechanics.origin() + Vec3<>{X[12], X[13], X[14]} - m.X_W.p);
     } else {
       place(shapes_[size_t(m.shape)], figures, time);
-      X = shapes_[size_t(m.shape)].X_WS;
+      const Transform<>& X = shapes_[size_t(m.shape)].X_WS;
+      shift = square(X.p - m.X_W.p);
+      turn = square(X.R.x - m.X_W.R.x) + square(X.R.y - m.X_W.R.y) + square(X.R.z - m.X_W.R.z);
     }
-    const double shift = square(X.p - m.X_W.p);
-    const double turn = square(X.R.x - m.X_W.R.x) + square(X.R.y - m.X_W.R.y) + square(X.R.z - m.X_W.R.z);
-    // (a + b)² ≤ 2·(a² + b²)
-    if (!(2 * (shift + turn * m.reach * m.reach) < slack_ * slack_)) return false;
+    if (!(shift + turn * m.reach * m.reach < limit)) return false;
   }
   return true;
 }
@@ -106,6 +111,7 @@ void Contacts::find_near(Figures& figures, double time, double margin) {
   }
   for (Mover& m : movers_) {
     m.X_W = m.figure >= 0 ? figures[size_t(m.figure)]->mechanics.body_pose(m.body) : shapes_[size_t(m.shape)].X_WS;
+    if (m.figure >= 0) std::copy_n(figures[size_t(m.figure)]->mechanics.body_axes(m.body), 12, m.axes);
   }
   broad_.update(boxes_);
   near_.assign(broad_.pairs().begin(), broad_.pairs().end());

@@ -93,8 +93,9 @@ class Contacts {
   /// A body with shapes, or a shape of the surroundings that moves.
   struct Mover {
     int figure, body, shape;
-    double reach;     ///< of its shapes from its origin [m]
-    Transform<> X_W;  ///< when the pairs were found
+    double reach;          ///< of its shapes from its origin [m]
+    Transform<> X_W{};     ///< when the pairs were found
+    double axes[12] = {};  ///< of a body, as Mechanics has them
   };
   std::vector<Mover> movers_;
   bool found_ = false;     ///< near_ is what it says

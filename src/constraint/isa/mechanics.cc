@@ -110,14 +110,18 @@ void solve_lower(const MechanicsBlock& m, int nv, double* x) {
   }
 }
 
-void respond_entry(const MechanicsBlock& m, int nv, const double* Z, int stride, const double* lambda, double share,
-                   double* out) {
-  for (int i = 0; i < nv; ++i) {
-    Eight sum(0);
-    for (int c = 0; c < stride; c += kRowBlock) {
-      sum = madd(load<Eight>(Z + i * stride + c), load<Eight>(lambda + c), sum);
+void respond_entry(const MechanicsBlock& m, int nv, const std::uint64_t* any, const double* Z, int stride,
+                   const double* lambda, double share, double* out) {
+  for (int i = 0; i < nv; ++i) m.scratch[i] = m.D_inv[i] * (share * m.drive[i]);
+  for (int w = 0; w < m.words; ++w) {
+    for (std::uint64_t left = any[w]; left != 0; left &= left - 1) {
+      const int i = 64 * w + __builtin_ctzll(left);
+      Eight sum(0);
+      for (int c = 0; c < stride; c += kRowBlock) {
+        sum = madd(load<Eight>(Z + i * stride + c), load<Eight>(lambda + c), sum);
+      }
+      m.scratch[i] = madd(m.D_inv[i], total(sum), m.scratch[i]);
     }
-    m.scratch[i] = m.D_inv[i] * madd(share, m.drive[i], total(sum));
   }
   m.recursive ? descend(m, m.scratch) : solve_lower(m, nv, m.scratch);
   for (int i = 0; i < nv; ++i) out[i] += m.scratch[i];
