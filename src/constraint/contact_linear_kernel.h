@@ -1,11 +1,9 @@
 #pragma once
 
-#include "kansetsu/spatial/pack.h"
+#include "constraint/eight.h"
 
 /// Dense systems of the contact solver: row-major, rows padded to whole packs of eight, the right side in column n.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
-
-using Eight = Pack<double, 8>;
 
 KANSETSU_HD Eight& eight(double* p) { return *reinterpret_cast<Eight*>(p); }
 KANSETSU_HD double absolute(double a) { return a < 0 ? -a : a; }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "constraint/eight.h"
 #include "constraint/kernel_table.h"
 #include "dynamics/dense/derivative_lanes.h"
 
@@ -12,26 +13,10 @@
 /// Symbols   P articulated inertia, Z its bias wrench, U = P·S, D = SᵀU + rotor + implicit gains, y = Sᵀ·Z − τ
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-using Eight = Pack<double, 8>;
-
 /// Six rows of eight numbers: row c of P in the layout of a motion record, and in the fourth lane number c of Z.
 inline constexpr int kBodyRows = 6, kBodyRecord = 48, kBiasLane = 3;
 /// Where the six numbers of a motion stand in its record.
 inline constexpr int kMotionLane[6] = {0, 1, 2, 4, 5, 6};
-
-template <int J>
-KANSETSU_HD Eight broadcast(const Eight& a) {
-  return Eight(typename Eight::Vector(__builtin_shufflevector(a.v, a.v, J, J, J, J, J, J, J, J)));
-}
-KANSETSU_HD double total(const Eight& a) {
-  using Four = Pack<double, 4>;
-  const Four s = Four(typename Four::Vector(__builtin_shufflevector(a.v, a.v, 0, 1, 2, 3))) +
-                 Four(typename Four::Vector(__builtin_shufflevector(a.v, a.v, 4, 5, 6, 7)));
-  using Two = Pack<double, 2>;
-  const Two t = Two(typename Two::Vector(__builtin_shufflevector(s.v, s.v, 0, 1))) +
-                Two(typename Two::Vector(__builtin_shufflevector(s.v, s.v, 2, 3)));
-  return t[0] + t[1];
-}
 
 /// Inertia and bias wrench of the bodies that have a mass.
 template <class P>
