@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstring>
+
 #include "kansetsu/spatial/pack.h"
 
 /// Eight numbers side by side, whatever a register holds.
@@ -69,6 +71,24 @@ KANSETSU_HD Pack<double, 2> two_of(const Eight& a) {
 }
 
 #endif
+
+/// From and to memory, register by register.
+KANSETSU_HD Eight load_eight(const double* at) {
+  Eight out;
+#if defined(__AVX512F__)
+  std::memcpy(&out, at, sizeof(out));
+#else
+  for (int i = 0; i < Eight::kParts; ++i) std::memcpy(&out.part[i], at + i * Eight::Part::width, sizeof(Eight::Part));
+#endif
+  return out;
+}
+KANSETSU_HD void store_eight(const Eight& a, double* at) {
+#if defined(__AVX512F__)
+  std::memcpy(at, &a, sizeof(a));
+#else
+  for (int i = 0; i < Eight::kParts; ++i) std::memcpy(at + i * Eight::Part::width, &a.part[i], sizeof(Eight::Part));
+#endif
+}
 
 KANSETSU_HD double total(const Eight& a) {
   const Pack<double, 2> t = two_of(a);

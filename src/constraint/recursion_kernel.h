@@ -49,13 +49,13 @@ struct Burden8 {
   Eight r[kBodyRows];
 
   KANSETSU_HD explicit Burden8(const double* record) {
-    for (int c = 0; c < kBodyRows; ++c) r[c] = load<Eight>(record + 8 * c);
+    for (int c = 0; c < kBodyRows; ++c) r[c] = load_eight(record + 8 * c);
   }
   KANSETSU_HD void put(double* record) const {
-    for (int c = 0; c < kBodyRows; ++c) store(r[c], record + 8 * c);
+    for (int c = 0; c < kBodyRows; ++c) store_eight(r[c], record + 8 * c);
   }
   KANSETSU_HD void add_to(double* record) const {
-    for (int c = 0; c < kBodyRows; ++c) store(load<Eight>(record + 8 * c) + r[c], record + 8 * c);
+    for (int c = 0; c < kBodyRows; ++c) store_eight(load_eight(record + 8 * c) + r[c], record + 8 * c);
   }
   /// P·S, and Sᵀ·Z in the fourth lane.
   KANSETSU_HD Eight times(const double* S) const {
@@ -92,30 +92,36 @@ KANSETSU_HD int eliminate_columns(Burden8& b, int k, const ColumnInput& in, cons
   const double turning = b.turning(), moving = b.moving();
   Eight U[kCount];
   double g[kCount][kCount], floor[kCount], inverse[kCount];
+#pragma GCC unroll 3
   for (int i = 0; i < kCount; ++i) {
     const double* S = m.S + (k - i) * kMotionRecord;
     const double added = in.added(k - i);
     U[i] = b.times(S);
-    for (int j = 0; j <= i; ++j) g[i][j] = total(load<Eight>(S) * U[j]);
+#pragma GCC unroll 3
+    for (int j = 0; j <= i; ++j) g[i][j] = total(load_eight(S) * U[j]);
     g[i][i] += added;
     const double turn = S[0] * S[0] + S[1] * S[1] + S[2] * S[2], move = S[4] * S[4] + S[5] * S[5] + S[6] * S[6];
     floor[i] = kVanishing * (turn * turning + move * moving + added);
     U[i].set(kBiasLane, U[i][kBiasLane] - in.torque(k - i));
   }
   int singular = 0;
+#pragma GCC unroll 3
   for (int i = 0; i < kCount; ++i) {
     const bool resists = g[i][i] > floor[i];
     singular += !resists;
     inverse[i] = resists ? 1 / g[i][i] : 0;
+#pragma GCC unroll 3
     for (int j = i + 1; j < kCount; ++j) {
       const double share = g[j][i] * inverse[i];
+#pragma GCC unroll 3
       for (int l = j; l < kCount; ++l) g[l][j] = msub(g[l][i], share, g[l][j]);
       U[j] = madd(U[i], Eight(-share), U[j]);
     }
   }
+#pragma GCC unroll 3
   for (int i = 0; i < kCount; ++i) {
     b.take_off(U[i] * Eight(-inverse[i]), U[i]);
-    store(U[i], m.U + (k - i) * kMotionRecord);
+    store_eight(U[i], m.U + (k - i) * kMotionRecord);
     m.D_inv[k - i] = inverse[i];
     m.drive[k - i] = -U[i][kBiasLane];
   }
@@ -146,13 +152,13 @@ inline int factorise_tree(const TreeView& tree, const double* extra, const doubl
 /// Up to eight wrenches side by side, on the body whose last column is k: Z += L⁻ᵀ·Jᵀ in their rows.
 inline void climb(const MechanicsBlock& m, int k, const double* wrenches, double* Z, int stride) {
   Eight F[6];
-  for (int c = 0; c < 6; ++c) F[c] = load<Eight>(wrenches + 8 * c);
+  for (int c = 0; c < 6; ++c) F[c] = load_eight(wrenches + 8 * c);
   for (; k >= 0; k = m.up[k]) {
     const double *S = m.S + k * kMotionRecord, *U = m.U + k * kMotionRecord;
     const Eight z = madd(F[2], Eight(S[2]), madd(F[1], Eight(S[1]), F[0] * Eight(S[0]))) +
                     madd(F[5], Eight(S[6]), madd(F[4], Eight(S[5]), F[3] * Eight(S[4])));
     double* to = Z + k * stride;
-    store(load<Eight>(to) + z, to);
+    store_eight(load_eight(to) + z, to);
     const Eight t = z * Eight(-m.D_inv[k]);
     for (int c = 0; c < 6; ++c) F[c] = madd(t, Eight(U[kMotionLane[c]]), F[c]);
   }
@@ -162,8 +168,8 @@ inline void climb_torque(const MechanicsBlock& m, int k, double torque, double* 
   Eight F(0.0);
   double z = torque;
   for (; k >= 0; k = m.up[k]) {
-    const Eight U = load<Eight>(m.U + k * kMotionRecord);
-    z = z + total(load<Eight>(m.S + k * kMotionRecord) * F);
+    const Eight U = load_eight(m.U + k * kMotionRecord);
+    z = z + total(load_eight(m.S + k * kMotionRecord) * F);
     Z[k * stride] += z;
     F = madd(U, Eight(-(m.D_inv[k] * z)), F);
     z = 0;
@@ -174,24 +180,24 @@ inline void climb_torque(const MechanicsBlock& m, int k, double torque, double* 
 inline void descend(const MechanicsBlock& m, double* x) {
   for (int n = m.step_count - 1; n >= 0; --n) {
     const TreeStep& step = m.steps[n];
-    Eight A = step.before < 0 ? Eight(0.0) : load<Eight>(m.along + step.before * kMotionRecord);
+    Eight A = step.before < 0 ? Eight(0.0) : load_eight(m.along + step.before * kMotionRecord);
     for (int k = step.first; k <= step.last; ++k) {
-      x[k] -= m.D_inv[k] * total(load<Eight>(m.U + k * kMotionRecord) * A);
-      A = madd(load<Eight>(m.S + k * kMotionRecord), Eight(x[k]), A);
+      x[k] -= m.D_inv[k] * total(load_eight(m.U + k * kMotionRecord) * A);
+      A = madd(load_eight(m.S + k * kMotionRecord), Eight(x[k]), A);
     }
-    store(A, m.along + step.last * kMotionRecord);
+    store_eight(A, m.along + step.last * kMotionRecord);
   }
 }
 /// x ← D⁻¹·L⁻ᵀ·x for torques on all columns.
 inline void ascend(const MechanicsBlock& m, int nv, double* x) {
   for (int k = 0; k < nv * kMotionRecord; ++k) m.along[k] = 0;
   for (int k = nv - 1; k >= 0; --k) {
-    const Eight F = load<Eight>(m.along + k * kMotionRecord);  // of all that hangs on k
-    const double z = x[k] + total(load<Eight>(m.S + k * kMotionRecord) * F);
+    const Eight F = load_eight(m.along + k * kMotionRecord);  // of all that hangs on k
+    const double z = x[k] + total(load_eight(m.S + k * kMotionRecord) * F);
     x[k] = m.D_inv[k] * z;
     if (m.up[k] < 0) continue;
     double* to = m.along + m.up[k] * kMotionRecord;
-    store(load<Eight>(to) + madd(load<Eight>(m.U + k * kMotionRecord), Eight(-x[k]), F), to);
+    store_eight(load_eight(to) + madd(load_eight(m.U + k * kMotionRecord), Eight(-x[k]), F), to);
   }
 }
 

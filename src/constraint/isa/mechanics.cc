@@ -80,14 +80,14 @@ void delassus_entry(const MechanicsBlock& m, const std::uint64_t* touched, const
     for (int c = r; c < stride; c += P::width) {
       delassus_tile<kRowBlock, P>(m, rows, touched + c / kRowBlock * m.words, Z, stride, r, c, G);
     }
-    Eight sum = load<Eight>(a + r);
+    Eight sum = load_eight(a + r);
     for (int w = 0; w < m.words; ++w) {
       for (std::uint64_t left = rows[w]; left != 0; left &= left - 1) {
         const int i = 64 * w + __builtin_ctzll(left);
-        sum = madd(Eight(m.D_inv[i] * m.drive[i]), load<Eight>(Z + i * stride + r), sum);
+        sum = madd(Eight(m.D_inv[i] * m.drive[i]), load_eight(Z + i * stride + r), sum);
       }
     }
-    store(sum, a + r);
+    store_eight(sum, a + r);
   }
 }
 
@@ -118,7 +118,7 @@ void respond_entry(const MechanicsBlock& m, int nv, const std::uint64_t* any, co
       const int i = 64 * w + __builtin_ctzll(left);
       Eight sum(0);
       for (int c = 0; c < stride; c += kRowBlock) {
-        sum = madd(load<Eight>(Z + i * stride + c), load<Eight>(lambda + c), sum);
+        sum = madd(load_eight(Z + i * stride + c), load_eight(lambda + c), sum);
       }
       m.scratch[i] = madd(m.D_inv[i], total(sum), m.scratch[i]);
     }
