@@ -1,6 +1,7 @@
 #include "constraint/island.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace kansetsu {
 
@@ -28,10 +29,12 @@ FrameMotion6 frame_motion(const RowEnd& a, const RowEnd& b, const Mat3<>& E, con
 void Island::reserve(int figures, int rows) {
   figures_.reserve(size_t(figures));
   const long stride = kernel::padded_rows(rows);
-  if (stride * stride <= G_.size() && stride <= u_.size()) return;
+  if (stride * stride <= full_.size() && stride <= u_.size()) return;
   for (Eigen::VectorXd* x : {&u_, &a_, &target_, &reduced_u_, &reduced_a_, &force_, &y_})
     *x = Eigen::VectorXd::Zero(stride);
-  G_.resize(stride * stride);
+  constexpr std::uintptr_t kLine = 64;  // bytes
+  memory_.resize(stride * stride + 8);
+  G_ = reinterpret_cast<double*>((reinterpret_cast<std::uintptr_t>(memory_.data()) + kLine - 1) / kLine * kLine);
   full_.resize(stride * stride);
   elimination_.reserve(rows, rows);
 }
@@ -90,18 +93,18 @@ void Island::add_dof(int row, Mechanics& figure, int column, double scale, doubl
 
 void Island::assemble() {
   const long size = long(stride_) * stride_;
-  G_.head(size).setZero();
+  std::fill_n(G_, size, 0.0);
   for (Mechanics* figure : figures_) {
     figure->finish_rows();
-    figure->add_delassus(G_.data(), a_.data());
+    figure->add_delassus(G_, a_.data());
   }
   for (int r = 0; r < rows_; ++r) {  // the blocks left of the diagonal
     const int first = r / kernel::kRowBlock * kernel::kRowBlock;
     for (int c = 0; c < first; ++c) G_[r * stride_ + c] = G_[c * stride_ + r];
   }
   if (bilateral_ == 0) return;
-  full_.head(size) = G_.head(size);
-  elimination_.eliminate(G_.data(), stride_, bilateral_, rows_);
+  std::copy_n(G_, size, full_.data());
+  elimination_.eliminate(G_, stride_, bilateral_, rows_);
 }
 
 double Island::hold_velocities() {
@@ -126,7 +129,7 @@ void Island::complete(const double* others_force, double drive) {
 }
 
 double Island::impulse_energy() const {
-  const Eigen::VectorXd& G = bilateral_ > 0 ? full_ : G_;
+  const double* G = bilateral_ > 0 ? full_.data() : G_;
   double sum = 0;
   for (int r = 0; r < rows_; ++r) {
     double jump = 0;
@@ -137,7 +140,7 @@ double Island::impulse_energy() const {
 }
 
 Island::Work Island::work(double h) const {
-  const Eigen::VectorXd& G = bilateral_ > 0 ? full_ : G_;
+  const double* G = bilateral_ > 0 ? full_.data() : G_;
   Work out{0, 0};
   for (int r = 0; r < rows_; ++r) {
     double a[2] = {a_[r], 0};  // two sums, which do not wait for each other

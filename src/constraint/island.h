@@ -56,7 +56,8 @@ class Island {
 
   /// G, the velocities after an impact that only holds the bilateral rows, and reduced accelerations of the others.
   void assemble();
-  const double* G() const { return G_.data() + bilateral_ * stride_ + bilateral_; }  ///< of the other rows
+  const double* G() const { return G_ + bilateral_ * stride_ + bilateral_; }  ///< of the other rows
+  bool padded() const { return bilateral_ == 0; }                             ///< as ContactProblem has it
   int stride() const { return stride_; }
   int rank() const { return elimination_.rank(); }
 
@@ -86,7 +87,8 @@ class Island {
   std::vector<Mechanics*> figures_;
   int bilateral_ = 0, rows_ = 0, stride_ = 0;
   double drive_ = 0;
-  Eigen::VectorXd G_, full_, u_, a_, target_, reduced_u_, reduced_a_, force_, y_;
+  double* G_ = nullptr;
+  Eigen::VectorXd memory_, full_, u_, a_, target_, reduced_u_, reduced_a_, force_, y_;
   BilateralElimination elimination_;
 };
 

@@ -146,6 +146,7 @@ ContactProblem World::Impl::contact_problem(const IslandWork& w) const {
   return {.rows = w.island.others(),
           .G = w.island.G(),
           .stride = w.island.stride(),
+          .padded = w.island.padded(),
           .a = w.island.reduced_a(),
           .u = w.island.reduced_u(),
           .h = options.time_step,

@@ -126,6 +126,8 @@ struct ContactProblem {
   int rows = 0;
   const double* G = nullptr;  ///< J·M⁻¹·Jᵀ, symmetric positive semidefinite, row i at G + i·stride
   int stride = 0;
+  /// G is at a multiple of 64 bytes, its stride a multiple of 8, and rows are zero from `rows` to there: it is used where it is.
+  bool padded = false;
   const double* a =
       nullptr;  ///< accelerations of the rows without contact forces; u + h·a: their velocity after the step
   const double* u = nullptr;  ///< velocities of the rows
