@@ -102,6 +102,7 @@ void Contacts::find_near(Figures& figures, double time, double margin) {
   if (found_ && looks_ > kSeldom) slack_ = std::max(0.5 * slack_, kLeast);
   found_ = true;
   looks_ = 0;
+  margin_ = margin;
   const double grow = 0.5 * margin + slack_;
   for (size_t i = 0; i < shapes_.size(); ++i) {
     place(shapes_[i], figures, time);
@@ -158,7 +159,7 @@ void Contacts::collide_pair(const ShapePair& pair, double margin) {
 void Contacts::find_pairs(Figures& figures, double time, double margin) {
   ++now_;
   ++looks_;
-  if (!found_ || !still_near(figures, time)) find_near(figures, time, margin);
+  if (!found_ || margin > margin_ || !still_near(figures, time)) find_near(figures, time, margin);
   keys_.clear();
   manifolds_.clear();
   for (const ShapePair& pair : near_) {
@@ -168,7 +169,27 @@ void Contacts::find_pairs(Figures& figures, double time, double margin) {
   }
 }
 
-void Contacts::find(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin, double tol_gap) {
+double Contacts::fastest(const Figures& figures, double time) {
+  if (!found_) list_movers();
+  double most = 0;
+  for (const Mover& m : movers_) {
+    Vec3<> v, w;
+    if (m.figure >= 0) {
+      const Mechanics& mechanics = figures[size_t(m.figure)]->mechanics;
+      const Motion<> V = mechanics.velocity(m.body);
+      const double* X = mechanics.body_axes(m.body);
+      v = V.v + cross(V.w, Vec3<>{X[12], X[13], X[14]}), w = V.w;
+    } else {
+      const WorldShape& s = shapes_[size_t(m.shape)];
+      const MotionSample sample = kansetsu::sample(*s.motion, s.X_BS, time);
+      v = sample.V_WB.v, w = sample.V_WB.w;
+    }
+    most = std::max(most, norm(v) + norm(w) * m.reach);
+  }
+  return most;
+}
+
+void Contacts::find(Figures& figures, double time, double margin, double tol_gap, double near) {
   find_pairs(figures, time, margin);
   carried_.cache.update(keys_, manifolds_);
   if (carried_.remembered.size() < size_t(carried_.cache.slots()))
@@ -176,8 +197,8 @@ void Contacts::find(std::vector<std::unique_ptr<FigureData>>& figures, double ti
   if (carried_.arms.size() < carried_.remembered.size()) carried_.arms.resize(carried_.remembered.size());
   touches_.clear();
   for (size_t i = 0; i < keys_.size(); ++i) {
-    const auto near = [&](const ContactPoint& point) { return point.gap <= tol_gap; };
-    const bool touches = std::ranges::any_of(manifolds_[i].used(), near);
+    const auto is_near = [&](const ContactPoint& point) { return point.gap <= near; };
+    const bool touches = std::ranges::any_of(manifolds_[i].used(), is_near);
     if (touches)
       make_touch(manifolds_[i], keys_[i], carried_.cache.matches()[i], tol_gap);
     else

@@ -52,8 +52,11 @@ class Contacts {
   BroadPhase& change_filters() { return found_ = false, broad_; }
   MaterialTable& materials() { return materials_; }
 
-  /// @param poses  whether figures have been given their poses; shapes of the surroundings follow `time`
-  void find(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin, double tol_gap);
+  /// Figures have their poses; shapes of the surroundings follow `time`.
+  /// @param near  what has a smaller gap is a contact: tol_gap, or more where contacts are to be met before they touch
+  void find(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin, double tol_gap, double near);
+  /// Bound of the speed of all shapes; figures have their velocities.
+  double fastest(const std::vector<std::unique_ptr<FigureData>>& figures, double time);
   /// Of all pairs at the figures' present poses; leaves what is carried alone.
   double smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin);
   std::vector<Touch>& touches() { return touches_; }
@@ -99,6 +102,7 @@ class Contacts {
   };
   std::vector<Mover> movers_;
   bool found_ = false;     ///< near_ is what it says
+  double margin_ = 0;      ///< that near_ was made for
   double slack_ = 0.02;    ///< [m]
   int looks_ = 0;          ///< steps since the pairs were found
   std::uint64_t now_ = 0;  ///< counts what is placed

@@ -28,7 +28,7 @@ constexpr double kError[kStages] = {71.0 / 57600,      0,          -71.0 / 16695
 
 /// Whether bilateral constraints are all there is: nothing touches but what separates, no limit is near, no dry friction.
 bool World::Impl::is_smooth() {
-  contacts.find(figures, time, options.contact_margin, options.contact.tol_gap);
+  contacts.find(figures, time, options.contact_margin, options.contact.tol_gap, options.contact.tol_gap);
   for (const Touch& t : contacts.touches()) {
     const FrameMotion6 motion = frame_motion(t.parent_end, t.real_end, t.E, t.origin);
     for (int k = 0; k < t.patch.vertex_count; ++k) {

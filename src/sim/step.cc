@@ -33,7 +33,18 @@ void World::Impl::prepare_torques(double h) {
 
 void World::Impl::contact_step() {
   const double h = options.time_step;
-  contacts.find(figures, time, options.contact_margin, options.contact.tol_gap);
+  for_each(int(figures.size()), [&](int i) {
+    FigureData& f = *figures[size_t(i)];
+    f.mechanics.set_motion(f.v.data());
+    f.spring_torque.setZero();
+  });
+  const ContactOptions& o = options.contact;
+  double margin = options.contact_margin, near = o.tol_gap;
+  if (o.anticipate && o.end_of_step) {  // whatever may be reached within the step, gravity included
+    near = 2 * h * (contacts.fastest(figures, time) + h * norm(options.gravity)) + o.tol_gap;
+    margin = std::max(margin, near);
+  }
+  contacts.find(figures, time, margin, o.tol_gap, near);
   for (ConnectionData& c : connections) {
     if (c.active) place_connection(figures, time, c);
   }
@@ -41,11 +52,6 @@ void World::Impl::contact_step() {
   begin_reports();
   step_taken = h;
   for (Controller& c : controllers) std::fill(c.saturated.begin(), c.saturated.end(), false);
-  for_each(int(figures.size()), [&](int i) {
-    FigureData& f = *figures[size_t(i)];
-    f.mechanics.set_motion(f.v.data());
-    f.spring_torque.setZero();
-  });
   add_spring_forces();
   constexpr int kMostCuts = 4;  // of torques that come out above their limit
   for (int pass = 0;; ++pass) {

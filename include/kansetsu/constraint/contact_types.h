@@ -94,7 +94,8 @@ struct ContactOptions {
   /// creep, and sliding friction opposes the velocity at the end of the step. Off: the acceleration level of the paper,
   /// for exact comparisons: targets are zero accelerations, sliding friction opposes the present velocity.
   bool end_of_step = true;
-  /// Vertices that do not touch yet may not pass the surface within the step. (For contacts without restitution.)
+  /// Vertices that do not touch yet may not pass the surface within the step: what falls ends at it, not up to v·h below. For
+  /// contacts without restitution; such a landing is a force of one step, not an impact.
   bool anticipate = false;
 
   FrictionSet friction_set = FrictionSet::kEllipse;
