@@ -66,6 +66,7 @@ inline bool active_set(ContactWork& k) {
     PatchWork& p = k.patches[i];
     if (p.count == 0) continue;
     if (p.given || p.slip == SlipMode::kSpin || (p.slip == SlipMode::kSlide && p.mu_slip > 0)) return false;
+    k.swept = false;  // states are changed from here on
     set_full(p);
     if (p.arm <= 0 && p.count > 1 && p.mu_hold > 0) return false;
   }

@@ -232,9 +232,9 @@ inline bool definite(const ContactWork& k) {
 }
 
 /// Passes from the present hypotheses until nothing changes, and the full check. The loop gives up if a set of states
-/// comes back, if a limit is reached, if Newton steps do not settle, or at the first change of the
-/// normal direction if those are to stay.
-inline bool hypotheses(ContactWork& k, int max_passes, bool want_definite, bool normals_fixed) {
+/// comes back, if a limit is reached, if Newton steps do not settle, if states change more than max_changes times, or
+/// at the first change of the normal direction if those are to stay.
+inline bool hypotheses(ContactWork& k, int max_passes, bool want_definite, bool normals_fixed, int max_changes = 99) {
   constexpr int kMaxSlips = 64;
   SlipEquations slips[kMaxSlips];
   if (k.patch_count > kMaxSlips) return false;
@@ -254,20 +254,19 @@ inline bool hypotheses(ContactWork& k, int max_passes, bool want_definite, bool 
       const Change c = check_bound(k, k.bounds[b]);
       if (c > change) change = c;
     }
-    if (change == Change::kNone) {
-      if (verify(k, true) > accepted_residual(k)) return false;
-      k.indefinite = want_definite && !definite(k);
-      return !k.indefinite;
-    }
-    if (change == Change::kRefined) {
-      if (++refined > 8) return false;
+    if (change != Change::kState) {  // where the residual is that small, a refined linearisation is not needed any more
+      const double share = change == Change::kNone ? 1 : 1e-3;
+      const bool good = verify(k, change == Change::kNone) <= share * accepted_residual(k);
+      k.indefinite = good && want_definite && !definite(k);
+      if (good) return !k.indefinite;
+      if (change == Change::kNone || ++refined > 8) return false;
       continue;
     }
     const unsigned long long hash = state_hash(k);
     for (int i = 0; i < seen; ++i) {
       if (k.seen[i] == hash) return false;
     }
-    if (seen == k.seen_capacity) return false;
+    if (seen == k.seen_capacity || seen > max_changes) return false;
     k.seen[seen++] = hash;
   }
   return false;

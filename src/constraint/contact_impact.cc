@@ -126,8 +126,7 @@ void ContactSolver::solve_impact(const ContactProblem& problem, ContactResult& o
   impl.start(problem, options);
   ContactWork& k = impl.work;
   for (int i = 0; i < problem.rows; ++i) impl.u[i] = problem.u[i];
-  const double v_rest = options.v_rest >= 0 ? options.v_rest : std::max(2 * problem.gravity * problem.h, 1e-3);
-  const Impact impact{problem, options, impl.u, v_rest};
+  const Impact impact{problem, options, impl.u, options.rest_speed(problem.gravity, problem.h)};
   k.c = impl.u;
   k.scale = 1;
   k.push_tolerance = 0.1 * options.tolerance;

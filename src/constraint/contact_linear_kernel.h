@@ -1,11 +1,9 @@
 #pragma once
 
-#include "kansetsu/spatial/pack.h"
+#include "constraint/eight.h"
 
 /// Dense systems of the contact solver: row-major, rows padded to whole packs of eight, the right side in column n.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
-
-using Eight = Pack<double, 8>;
 
 KANSETSU_HD Eight& eight(double* p) { return *reinterpret_cast<Eight*>(p); }
 KANSETSU_HD double absolute(double a) { return a < 0 ? -a : a; }
@@ -111,6 +109,27 @@ inline int solve_semidefinite(double* A, int n, int ld, double share, double* x,
     x[k] = Ak[k] > 0 ? s / Ak[k] : 0.0;
   }
   return dropped;
+}
+
+/// Elimination without exchanges. False if a pivot falls to `share` of its diagonal; the matrix is overwritten.
+inline bool solve_plain(double* A, int n, int ld, double share, double* x, double* inverses) {
+  for (int k = 0; k < n; ++k) inverses[k] = share * A[k * ld + k];  // first what a pivot must stay above
+  for (int k = 0; k < n; ++k) {
+    double* Ak = A + k * ld;
+    if (!(Ak[k] > inverses[k]) || !(Ak[k] > 0)) return false;
+    const double inverse = inverses[k] = 1 / Ak[k];
+    const int first = k / 8 * 8;
+    for (int i = k + 1; i < n; ++i) {
+      double* Ai = A + i * ld;
+      const Eight m(-(Ai[k] * inverse));
+      for (int j = first; j <= n; j += 8) eight(Ai + j) = madd(m, eight(Ak + j), eight(Ai + j));
+    }
+  }
+  for (int k = n - 1; k >= 0; --k) {  // column by column: sums would wait for each other
+    const double value = x[k] = A[k * ld + n] * inverses[k];
+    for (int i = 0; i < k; ++i) A[i * ld + n] -= A[i * ld + k] * value;
+  }
+  return true;
 }
 
 /// Elimination of a general system with row exchanges, rows scaled by their largest entry. Pivots below `share` are

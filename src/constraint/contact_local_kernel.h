@@ -138,8 +138,9 @@ inline void solve_normals(PatchWork& p, const NormalProblem& q, double* f) {
 }
 
 /// Friction that, within radius r of the set, dissipates most: A·F + b = U opposes F. True: it holds (U = 0).
+/// @param alpha  in and out: U = −α·F where it slides, a guess on the way in
 inline bool solve_friction(FrictionSet set, double A[3][3], const double* b, int dim, double hold, double slip,
-                           Triple& F) {
+                           double& alpha, Triple& F) {
   double trace = 0;
   for (int i = 0; i < dim; ++i) trace += A[i][i];
   F = {0, 0, 0};
@@ -166,7 +167,7 @@ inline bool solve_friction(FrictionSet set, double A[3][3], const double* b, int
     if (size > 0) F = {F.x * slip / size, F.y * slip / size, F.z * slip / size};
     return false;
   }
-  double alpha = 0;  // (A + α)·F = −b with |F| = slip: Hebden's iteration, monotone from below
+  // (A + α)·F = −b with |F| = slip: Hebden's iteration; from above the first step leads below, then it is monotone.
   for (int n = 0; n < 30; ++n) {
     double S[3][3];
     for (int i = 0; i < 3; ++i) {
@@ -263,7 +264,7 @@ inline void visit_patch(FrictionSet set, PatchWork& p, const double* block, int 
     for (int j = 0; j < 3; ++j) A[i][j] = M[0][i] * AM[0][j] + M[1][i] * AM[1][j] + M[2][i] * AM[2][j];
   }
   Triple F;
-  const bool held = solve_friction(set, A, b, dim, p.mu_hold * f[2], p.mu_slip * f[2], F);
+  const bool held = solve_friction(set, A, b, dim, p.mu_hold * f[2], p.mu_slip * f[2], p.alpha, F);
   p.slip = held ? SlipMode::kStick : SlipMode::kSlide;
   f[0] = F.x, f[1] = F.y;
   if (p.rows == 6) f[5] = arm * F.z + px * F.y - py * F.x;

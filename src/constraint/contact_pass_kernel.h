@@ -11,7 +11,30 @@ struct Assembly {
   bool symmetric = true;  ///< no sliding friction in it
 };
 
+/// w = c + G·f, kPacks registers of it; G is symmetric.
+template <int kPacks>
+KANSETSU_HD void outcome_of(ContactWork& k) {
+  Eight sum[kPacks];
+  for (int p = 0; p < kPacks; ++p) sum[p] = *reinterpret_cast<const Eight*>(k.c + 8 * p);
+  for (int j = 0; j < k.n; ++j) {
+    const Eight f(k.f[j]);
+    for (int p = 0; p < kPacks; ++p) sum[p] = madd(f, *reinterpret_cast<const Eight*>(k.G + j * k.ldg + 8 * p), sum[p]);
+  }
+  for (int p = 0; p < kPacks; ++p) eight(k.w + 8 * p) = sum[p];
+}
 inline void outcome(ContactWork& k) {
+  switch ((k.n + 7) / 8) {
+    case 1:
+      return outcome_of<1>(k);
+    case 2:
+      return outcome_of<2>(k);
+    case 3:
+      return outcome_of<3>(k);
+    case 4:
+      return outcome_of<4>(k);
+    default:
+      break;
+  }
   for (int i = 0; i < k.n; i += 8) eight(k.w + i) = *reinterpret_cast<const Eight*>(k.c + i);
   for (int j = 0; j < k.n; ++j) {
     if (k.f[j] != 0) add_scaled(k.f[j], k.G + j * k.ldg, k.n, k.w);
@@ -220,6 +243,41 @@ inline Assembly assemble(ContactWork& k, SlipEquations* slips, int& slip_count) 
   return s;
 }
 
+/// g ← equationᵀ · rows of G: kPacks registers of it.
+template <int kPacks>
+KANSETSU_HD void equation_row(const ContactWork& k, const double* equation, int row, int rows, double* g) {
+  Eight sum[kPacks];
+  for (int p = 0; p < kPacks; ++p) sum[p] = Eight(0.0);
+  for (int r = 0; r < rows; ++r) {
+    if (equation[r] == 0) continue;
+    const Eight e(equation[r]);
+    const double* G = k.G + (row + r) * k.ldg;
+    for (int p = 0; p < kPacks; ++p) sum[p] = madd(e, *reinterpret_cast<const Eight*>(G + 8 * p), sum[p]);
+  }
+  for (int p = 0; p < kPacks; ++p) eight(g + 8 * p) = sum[p];
+}
+inline void equation_row(const ContactWork& k, const double* equation, int row, int rows, double* g) {
+  switch ((k.n + 7) / 8) {
+    case 1:
+      return equation_row<1>(k, equation, row, rows, g);
+    case 2:
+      return equation_row<2>(k, equation, row, rows, g);
+    case 3:
+      return equation_row<3>(k, equation, row, rows, g);
+    case 4:
+      return equation_row<4>(k, equation, row, rows, g);
+    case 5:
+      return equation_row<5>(k, equation, row, rows, g);
+    case 6:
+      return equation_row<6>(k, equation, row, rows, g);
+    default:
+      for (int n = 0; n < k.n; n += 8) eight(g + n) = Eight(0.0);
+      for (int r = 0; r < rows; ++r) {
+        if (equation[r] != 0) add_scaled(equation[r], k.G + (row + r) * k.ldg, k.n, g);
+      }
+  }
+}
+
 inline void fill_matrix(ContactWork& k, const Assembly& s, const SlipEquations* slips, int slip_count) {
   // What the clamped rows already do.
   for (int i = 0; i < k.n; i += 8) eight(k.w + i) = *reinterpret_cast<const Eight*>(k.c + i);
@@ -233,17 +291,22 @@ inline void fill_matrix(ContactWork& k, const Assembly& s, const SlipEquations* 
       const int i = b.first + c;
       const double* equation = k.equations + 64 * p + 8 * c;
       double target = k.x[i];
-      for (int n = 0; n < k.n; n += 8) eight(k.g + n) = Eight(0.0);
-      for (int r = 0; r < b.rows; ++r) {
-        if (equation[r] == 0) continue;
-        add_scaled(equation[r], k.G + (b.row + r) * k.ldg, k.n, k.g);
-        target -= equation[r] * k.w[b.row + r];
-      }
+      for (int r = 0; r < b.rows; ++r) target -= equation[r] * k.w[b.row + r];
+      equation_row(k, equation, b.row, b.rows, k.g);
       double* line = k.matrix + i * k.ld;
       for (int q = 0; q < s.blocks; ++q) {
         const ContactWork::Block& d = k.blocks[q];
         Eight sum(0.0);
-        for (int r = 0; r < d.rows; ++r) sum = madd(Eight(k.g[d.row + r]), eight(k.columns + 48 * q + 8 * r), sum);
+        if (d.rows == 1) {
+          sum = Eight(k.g[d.row]) * eight(k.columns + 48 * q);
+        } else {
+          for (int r = 0; r < 3; ++r) sum = madd(Eight(k.g[d.row + r]), eight(k.columns + 48 * q + 8 * r), sum);
+        }
+        if (d.rows == 6) {
+          Eight turn(0.0);
+          for (int r = 3; r < 6; ++r) turn = madd(Eight(k.g[d.row + r]), eight(k.columns + 48 * q + 8 * r), turn);
+          sum = sum + turn;
+        }
         __builtin_memcpy(line + d.first, &sum, sizeof(sum));  // what lies past the block is overwritten by the next
       }
       line[s.m] = target;
@@ -266,6 +329,13 @@ inline void solve_assembled(ContactWork& k, const Assembly& s) {
   if (s.m <= 6 && solve_filled<6>(k.matrix, s.m, k.ld, share, k.x)) return;
   if (s.m > 6 && s.m <= 12 && solve_filled<12>(k.matrix, s.m, k.ld, share, k.x)) return;
   if (!s.symmetric) {
+    const int packs = (s.m + 1 + 7) / 8 * 8;
+    if (s.m > 12) {  // smaller ones have been tried without exchanges
+      for (int i = 0; i < s.m; ++i) {
+        for (int j = 0; j < packs; j += 8) eight(k.matrix2 + i * k.ld + j) = eight(k.matrix + i * k.ld + j);
+      }
+      if (solve_plain(k.matrix2, s.m, k.ld, share, k.x, k.g)) return;
+    }
     k.rank_deficiency = solve_general(k.matrix, s.m, k.ld, 1e-13, k.x, k.g, k.order);
     return;
   }

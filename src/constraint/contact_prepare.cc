@@ -71,14 +71,19 @@ void ContactSolver::Impl::start(const ContactProblem& problem, const ContactOpti
   const auto address = reinterpret_cast<std::uintptr_t>(numbers.data());
   double* at = numbers.data() + (64 - address % 64) % 64 / sizeof(double);
   const auto take = [&at](int size) { return std::exchange(at, at + size); };
-  double* G = take(n * k.ldg);
-  for (int i = 0; i < n; ++i) {
-    const double* from = problem.G + i * problem.stride;
-    double* to = G + i * k.ldg;
-    for (int j = 0; j < n; ++j) to[j] = from[j];
-    for (int j = n; j < k.ldg; ++j) to[j] = 0;
+  if (problem.padded) {
+    k.G = problem.G;
+    k.ldg = problem.stride;
+  } else {
+    double* G = take(n * k.ldg);
+    for (int i = 0; i < n; ++i) {
+      const double* from = problem.G + i * problem.stride;
+      double* to = G + i * k.ldg;
+      for (int j = 0; j < n; ++j) to[j] = from[j];
+      for (int j = n; j < k.ldg; ++j) to[j] = 0;
+    }
+    k.G = G;
   }
-  k.G = G;
   for (double** v : {&k.x, &k.w, &k.f, &k.g, &k.best, &k.cut, &k.start, &k.record, &c, &c_end, &u}) *v = take(k.ld);
   k.columns = take(48 * s.blocks);
   k.equations = take(64 * s.blocks);
@@ -160,6 +165,7 @@ void reduce_to_segment(kernel::PatchWork& p) {
 }  // namespace
 
 void collect(const ContactPatch& patch, const bool* touches, kernel::PatchWork& p) {
+  p.alpha = 0;
   p.row = patch.row, p.rows = patch.row_count;
   p.count = 0;
   for (int i = 0; i < patch.vertex_count; ++i) {

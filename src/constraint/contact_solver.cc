@@ -163,6 +163,7 @@ void contact::prepare_bound(const Step& s, const BoundedRow& row, BoundWork& b) 
 }
 
 void contact::remember(const PatchWork& p, const double* force, ContactMemory& m) {
+  const ContactMemory before = m;
   m.known = true, m.mode = p.mode, m.slip = p.slip, m.closed = 0;
   for (int v = 0; v < p.count; ++v) {
     const bool on_surface = !p.three || v == p.corner[0] || v == p.corner[1] || v == p.corner[2];
@@ -171,6 +172,8 @@ void contact::remember(const PatchWork& p, const double* force, ContactMemory& m
     if (closed) m.closed = std::uint8_t(m.closed | 1u << p.id[v]);
   }
   for (int r = 0; r < 6; ++r) m.wrench[std::size_t(r)] = r < p.rows ? force[r] : 0.0;
+  const bool same = before.known && before.mode == m.mode && before.slip == m.slip && before.closed == m.closed;
+  m.steady = same ? std::uint8_t(std::min(before.steady + 1, 255)) : std::uint8_t(0);
 }
 
 namespace {
@@ -213,6 +216,7 @@ void ContactSolver::solve_contact(const ContactProblem& problem, std::span<Conta
     const int row = problem.patches[i].row;
     contact::prepare_patch(step, problem.patches[i], memory[i], problem.u + row, problem.a + row, k.patches[i]);
     any = any || k.patches[i].count > 0;
+    k.changeable = k.changeable || (memory[i].known && memory[i].steady == 0);
   }
   for (int i = 0; i < k.bound_count; ++i) contact::prepare_bound(step, problem.bounded[std::size_t(i)], k.bounds[i]);
   if (!any) {
@@ -247,6 +251,7 @@ void ContactSolver::solve_contact(const ContactProblem& problem, std::span<Conta
     k.c = impl.c_end;
     if (!options.end_of_step) {  // the sweeps work on velocities at the end of the step
       const Step end{options, problem.h, problem.gravity, true};
+      k.swept = false;
       for (std::size_t i = 0; i < problem.patches.size(); ++i) {
         const int row = problem.patches[i].row;
         contact::prepare_patch(end, problem.patches[i], memory[i], problem.u + row, problem.a + row, k.patches[i]);

@@ -95,15 +95,14 @@ inline void settle_friction(ContactWork& k) {
 }
 
 /// Newton steps and the full check from the present iterate; otherwise the iterate is put back.
-inline bool polish(ContactWork& k, bool want_definite, double* least = nullptr) {
+/// @param residual  of the iterate
+inline bool polish(ContactWork& k, bool want_definite, double& residual) {
+  constexpr int kMostChanges = 1;  // of states: where more are wrong, sweeps find them sooner
   take_hypotheses(k);
-  if (!want_definite && verify(k) <= accepted_residual(k)) return true;
-  if (least && k.residual < *least) {  // what is returned if no iterate is accepted
-    *least = k.residual;
-    for (int i = 0; i < k.n; ++i) k.record[i] = k.f[i];
-  }
+  residual = verify(k);
+  if (!want_definite && residual <= accepted_residual(k)) return true;
   keep(k);
-  if (hypotheses(k, k.max_passes, want_definite, false)) return true;
+  if (hypotheses(k, k.max_passes, want_definite, false, kMostChanges)) return true;
   put_back(k);
   return false;
 }
@@ -113,25 +112,41 @@ inline void begin_sweeps(ContactWork& k) {
   outcome(k);
 }
 
-inline bool fast_path(ContactWork& k) {
-  if (hypotheses(k, k.max_passes, true, true)) return k.accepted = true;
-  begin_sweeps(k);
-  for (int round = 0; round < 2; ++round) {
+/// Sweeps until the states have stayed the same for a while; at most so many.
+inline void settle(ContactWork& k, int most) {
+  constexpr int kSame = 2;
+  unsigned long long states = 0;
+  for (int n = 0, same = 0; n < most && same < kSame; ++n) {
     sweep(k);
-    sweep(k);
-    if (polish(k, true)) return k.accepted = true;
+    const unsigned long long now = state_hash(k);
+    same = now == states ? same + 1 : 0;
+    states = now;
   }
+}
+
+inline bool fast_path(ContactWork& k) {
+  if (!k.changeable && hypotheses(k, k.max_passes, true, true)) return k.accepted = true;
+  constexpr int kFirst = 12, kMore = 6, kRounds = 4;
+  double residual = 0;
+  begin_sweeps(k);
+  for (int round = 0; round < kRounds; ++round) {
+    if (round == 0) settle(k, kFirst);
+    for (int n = 0; round > 0 && n < kMore; ++n) sweep(k);
+    if (polish(k, true, residual)) return k.accepted = true;
+  }
+  k.swept = true;
   return k.accepted = false;
 }
 
 inline bool complementarity(ContactWork& k) {
   forget_given(k);
-  begin_sweeps(k);
+  if (!k.swept) begin_sweeps(k);
   unsigned long long states = 0, tried = 0;
-  int again = 0;
+  int again = 0, stuck = 0;
   double least = 1e300;
-  for (int i = 0; i < k.n; ++i) k.record[i] = k.start[i];
-  for (int n = 1; n <= k.max_sweeps; ++n) {
+  for (int i = 0; i < k.n; ++i) k.record[i] = k.f[i];
+  constexpr int kStuck = 4;  // checks that do not halve the residual: sweeps lead nowhere, or to no solution
+  for (int n = k.swept ? k.sweeps + 1 : 1; n <= k.max_sweeps && stuck < kStuck; ++n) {
     sweep(k);
     if (n % 6 == 0) settle_friction(k);
     const unsigned long long now = state_hash(k);
@@ -139,7 +154,13 @@ inline bool complementarity(ContactWork& k) {
     states = now;
     if (!settled && n < again) continue;
     tried = now, again = n + 4 + n / 4;
-    if (polish(k, false, &least)) return k.accepted = true;
+    double residual = 0;
+    if (polish(k, false, residual)) return k.accepted = true;
+    stuck = residual < 0.5 * least ? 0 : stuck + 1;
+    if (residual < least) {  // what is returned if no iterate is accepted
+      least = residual;
+      for (int i = 0; i < k.n; ++i) k.record[i] = k.f[i];
+    }
   }
   for (int i = 0; i < k.n; ++i) k.f[i] = k.record[i];
   outcome(k);

@@ -42,6 +42,7 @@ struct PatchWork {
   double d = 0, dx = 0, dy = 0;  ///< arm at p0 and its gradient
   bool stopped = false;          ///< has gone from slide to stick in this solve
   bool slid = false;             ///< has slid in a recent sweep
+  double alpha = 0;              ///< of its last visit where it slid: U = −α·F
 
   // answer
   double f[6]{};
@@ -95,6 +96,8 @@ struct ContactWork {
   int solves = 0, sweeps = 0, rank_deficiency = 0;
   double residual = 0;
   bool accepted = false, indefinite = false;
+  bool changeable = false;  ///< states changed in the last step: it is no use to begin with them
+  bool swept = false;       ///< f is an iterate of the sweeps, to be gone on with
 };
 
 /// A problem too large for a matrix: rows as blocks on body velocities. Forces are impulses here, outcomes velocities.

@@ -1,6 +1,7 @@
 #include "constraint/island.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace kansetsu {
 
@@ -28,10 +29,12 @@ FrameMotion6 frame_motion(const RowEnd& a, const RowEnd& b, const Mat3<>& E, con
 void Island::reserve(int figures, int rows) {
   figures_.reserve(size_t(figures));
   const long stride = kernel::padded_rows(rows);
-  if (stride * stride <= G_.size()) return;
+  if (stride * stride <= full_.size() && stride <= u_.size()) return;
   for (Eigen::VectorXd* x : {&u_, &a_, &target_, &reduced_u_, &reduced_a_, &force_, &y_})
     *x = Eigen::VectorXd::Zero(stride);
-  G_.resize(stride * stride);
+  constexpr std::uintptr_t kLine = 64;  // bytes
+  memory_.resize(stride * stride + 8);
+  G_ = reinterpret_cast<double*>((reinterpret_cast<std::uintptr_t>(memory_.data()) + kLine - 1) / kLine * kLine);
   full_.resize(stride * stride);
   elimination_.reserve(rows, rows);
 }
@@ -49,7 +52,6 @@ void Island::begin(std::span<Mechanics* const> figures, int bilateral, int other
 }
 
 void Island::add_frame(int row, unsigned mask, const RowEnd& a, const RowEnd& b, const Mat3<>& E, const Vec3<>& p_W) {
-  constexpr unsigned kAll = 0b111111;
   const FrameMotion6 motion = frame_motion(a, b, E, p_W);
   int next = row;
   for (int k = 0; k < 6; ++k) {
@@ -60,14 +62,13 @@ void Island::add_frame(int row, unsigned mask, const RowEnd& a, const RowEnd& b,
   const auto add_end = [&](const RowEnd& end, double sign) {
     if (!end.figure || end.body < 0) return;
     const Vec3<> p = p_W - end.figure->origin();
-    if (mask == kAll) return end.figure->add_frame(row, end.body, E, p, sign);
     const Vec3<> axes[3] = {sign * E.column_x(), sign * E.column_y(), sign * E.column_z()};
-    int at = row;
+    Force<> F[6];
+    size_t count = 0;
     for (int k = 0; k < 6; ++k) {
-      if (!(mask >> k & 1)) continue;
-      const Force<> F = k < 3 ? Force<>{cross(p, axes[k]), axes[k]} : Force<>{axes[k - 3], {}};
-      end.figure->add_wrench(at++, end.body, F);
+      if (mask >> k & 1) F[count++] = k < 3 ? Force<>{cross(p, axes[k]), axes[k]} : Force<>{axes[k - 3], {}};
     }
+    end.figure->add_wrenches(row, end.body, {F, count});
   };
   add_end(a, -1);
   add_end(b, 1);
@@ -78,7 +79,8 @@ void Island::add_turn(int row, const RowEnd& a, const RowEnd& b, const Vec3<>& a
   u_[row] += dot(axis_W, B.w - A.w);
   a_[row] += dot(axis_W, B.alpha - A.alpha - cross(A.w, B.w - A.w));
   const auto add_end = [&](const RowEnd& end, const Vec3<>& moment) {
-    if (end.figure && end.body >= 0) end.figure->add_wrench(row, end.body, {moment, {}});
+    const Force<> F{moment, {}};
+    if (end.figure && end.body >= 0) end.figure->add_wrenches(row, end.body, {&F, 1});
   };
   add_end(a, -axis_W);
   add_end(b, axis_W);
@@ -91,20 +93,18 @@ void Island::add_dof(int row, Mechanics& figure, int column, double scale, doubl
 
 void Island::assemble() {
   const long size = long(stride_) * stride_;
-  G_.head(size).setZero();
+  std::fill_n(G_, size, 0.0);
   for (Mechanics* figure : figures_) {
     figure->finish_rows();
-    figure->add_delassus(G_.data());
+    figure->add_delassus(G_, a_.data());
   }
-  for (int r = 0; r <= rows_; ++r) {  // the blocks left of the diagonal
+  for (int r = 0; r < rows_; ++r) {  // the blocks left of the diagonal
     const int first = r / kernel::kRowBlock * kernel::kRowBlock;
     for (int c = 0; c < first; ++c) G_[r * stride_ + c] = G_[c * stride_ + r];
   }
-  const double* driven = G_.data() + rows_ * stride_;
-  for (int r = 0; r < rows_; ++r) a_[r] += driven[r];
   if (bilateral_ == 0) return;
-  full_.head(size) = G_.head(size);
-  elimination_.eliminate(G_.data(), stride_, bilateral_, rows_);
+  std::copy_n(G_, size, full_.data());
+  elimination_.eliminate(G_, stride_, bilateral_, rows_);
 }
 
 double Island::hold_velocities() {
@@ -123,13 +123,13 @@ double Island::hold_accelerations() {
 
 void Island::complete(const double* others_force, double drive) {
   force_.head(stride_).setZero();
-  force_[rows_] = drive;
+  drive_ = drive;
   std::copy(others_force, others_force + others(), force_.data() + bilateral_);
   if (bilateral_ > 0) elimination_.forces(others_force, force_.data());
 }
 
 double Island::impulse_energy() const {
-  const Eigen::VectorXd& G = bilateral_ > 0 ? full_ : G_;
+  const double* G = bilateral_ > 0 ? full_.data() : G_;
   double sum = 0;
   for (int r = 0; r < rows_; ++r) {
     double jump = 0;
@@ -140,12 +140,17 @@ double Island::impulse_energy() const {
 }
 
 Island::Work Island::work(double h) const {
-  const Eigen::VectorXd& G = bilateral_ > 0 ? full_ : G_;
+  const double* G = bilateral_ > 0 ? full_.data() : G_;
   Work out{0, 0};
   for (int r = 0; r < rows_; ++r) {
-    double a = a_[r];
-    for (int c = 0; c < rows_; ++c) a += G[r * stride_ + c] * force_[c];
-    (r < bilateral_ ? out.bilateral : out.others) += h * force_[r] * (u_[r] + 0.5 * h * a);
+    double a[2] = {a_[r], 0};  // two sums, which do not wait for each other
+    int c = 0;
+    for (; c + 1 < rows_; c += 2) {
+      a[0] += G[r * stride_ + c] * force_[c];
+      a[1] += G[r * stride_ + c + 1] * force_[c + 1];
+    }
+    if (c < rows_) a[0] += G[r * stride_ + c] * force_[c];
+    (r < bilateral_ ? out.bilateral : out.others) += h * force_[r] * (u_[r] + 0.5 * h * (a[0] + a[1]));
   }
   return out;
 }

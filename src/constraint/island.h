@@ -56,7 +56,8 @@ class Island {
 
   /// G, the velocities after an impact that only holds the bilateral rows, and reduced accelerations of the others.
   void assemble();
-  const double* G() const { return G_.data() + bilateral_ * stride_ + bilateral_; }  ///< of the other rows
+  const double* G() const { return G_ + bilateral_ * stride_ + bilateral_; }  ///< of the other rows
+  bool padded() const { return bilateral_ == 0; }                             ///< as ContactProblem has it
   int stride() const { return stride_; }
   int rank() const { return elimination_.rank(); }
 
@@ -72,7 +73,7 @@ class Island {
   void complete(const double* others, double drive);
   const double* force() const { return force_.data(); }
   /// Adds M⁻¹·(Jᵀ·force + drive·(τ − bias)) to `out` of a figure, in the order given to begin().
-  void respond(int figure, double* out) const { figures_[size_t(figure)]->respond(force_.data(), out); }
+  void respond(int figure, double* out) const { figures_[size_t(figure)]->respond(force_.data(), drive_, out); }
   std::span<Mechanics* const> figures() const { return {figures_.data(), figures_.size()}; }
   /// Work of the forces over a step of length h, of bilateral rows and of the others: with the mean velocity of each row.
   struct Work {
@@ -85,7 +86,9 @@ class Island {
  private:
   std::vector<Mechanics*> figures_;
   int bilateral_ = 0, rows_ = 0, stride_ = 0;
-  Eigen::VectorXd G_, full_, u_, a_, target_, reduced_u_, reduced_a_, force_, y_;
+  double drive_ = 0;
+  double* G_ = nullptr;
+  Eigen::VectorXd memory_, full_, u_, a_, target_, reduced_u_, reduced_a_, force_, y_;
   BilateralElimination elimination_;
 };
 

@@ -1,40 +1,71 @@
 #pragma once
 
+#include <cstdint>
+
 #include "model/tree.h"
 
 /// Entry points of the kernels that prepare one state of a figure for constraints, of one instruction set.
 namespace kansetsu::kernel {
 
+/// A body as the recursion passes it, together with those that carry it alone and have no mass.
+struct TreeStep {
+  int first, last;            ///< its columns
+  int before;                 ///< last column of what carries it; −1: none
+  int burden, parent_burden;  ///< where their records begin; −1: no parent
+  bool opens;                 ///< nothing is there yet when it comes to its parent
+};
+
 /// One figure at one state, in O: world axes at the free base's present position, or at the world's origin. Records are
 /// those of dynamics/dense: a pose is the axes of B and its origin, four numbers each; a motion is [w, 0, v, 0].
 struct MechanicsBlock {
-  double *X, *V, *A;       ///< per body: pose, velocity, acceleration at v̇ = 0 (gravity apart)
-  double* S;               ///< per column: the motion that it gives whatever hangs on it
-  double* subtree;         ///< per body: inertia (10) and bias wrench (6) of all that hangs on it
-  double* lanes;           ///< S and M·S by columns
-  double *H, *L, *D_inv;   ///< M = Lᵀ·D·L: rows of D·L and of −L, `stride` apart
+  double *X, *V, *A;      ///< per body: pose, velocity, acceleration at v̇ = 0 (gravity apart)
+  double* S;              ///< per column: the motion that it gives whatever hangs on it
+  double *D_inv, *drive;  ///< per column: of M = Lᵀ·D·L; and L⁻ᵀ·(τ − bias torques)
+
+  // Trees without gears: the articulated-body recursion, see recursion_kernel.h.
+  bool recursive;
+  const TreeStep* steps;        ///< the deepest first
+  double* burden;               ///< inertia and bias wrench of all that hangs on a body; those with mass come first
+  double *U, *along;            ///< per column: P·S, as a motion record; scratch of the sweeps
+  const int* heavy;             ///< bodies with mass, padded to whole blocks
+  const double* heavy_inertia;  ///< mass, h and I as ten arrays
+  const int* up;                ///< per column: the one before it on the way to the base, or −1
+  int heavy_count, heavy_stride, step_count;
+
+  // Others: the mass matrix.
+  double *subtree,
+      *lanes;              ///< per body: inertia (10) and bias wrench (6) of all that hangs on it; S and M·S by columns
+  double *H, *L;           ///< rows of D·L and of −L, `stride` apart
   double *bias, *scratch;  ///< torques at v̇ = 0; columns numbers of scratch
   int stride;
   const int *path, *path_begin;    ///< of each row i the columns j < i where L is not zero
   const int *below, *below_begin;  ///< of each column j the rows i > j
+
+  int words;  ///< of a set of columns, 64 each
 };
 
 /// Rows of constraints on one figure: column by column of v, all rows side by side. `stride` is a multiple of kRowBlock.
 inline constexpr int kRowBlock = 8;
-/// So many rows and the column of driving torques, padded.
-constexpr int padded_rows(int rows) { return rows / kRowBlock * kRowBlock + kRowBlock; }
+constexpr int padded_rows(int rows) { return (rows + kRowBlock - 1) / kRowBlock * kRowBlock; }
 
 struct MechanicsKernels {
   void (*poses)(const TreeView&, const double* q, void* scratch, MechanicsBlock&);
   void (*motions)(const TreeView&, const double* v, MechanicsBlock&);
-  /// M, plus `extra` (may be null) on its diagonal, and the bias torque. @return columns that nothing resists
-  int (*factorise)(const TreeView&, const double* extra, MechanicsBlock&);
-  /// Z ← L⁻ᵀ·Z for `stride` right sides
+  /// M, plus `extra` (may be null) on its diagonal, and what the torques tau (may be null) and the bias do.
+  /// @return columns that nothing resists
+  int (*factorise)(const TreeView&, const double* extra, const double* tau, MechanicsBlock&);
+  /// Recursive only: Z += L⁻ᵀ·Jᵀ of up to eight wrenches (six numbers by eight rows) on what column k moves, and of a torque
+  void (*climb)(const MechanicsBlock&, int k, const double* wrenches, double* Z, int stride);
+  void (*climb_torque)(const MechanicsBlock&, int k, double torque, double* Z, int stride);
+  /// Not recursive only: Z ← L⁻ᵀ·Z for `stride` right sides
   void (*half_solve)(const MechanicsBlock&, int nv, double* Z, int stride);
-  /// G += Zᵀ·D⁻¹·Z; G is stride × stride, of which the blocks on and right of the diagonal are written
-  void (*delassus)(const MechanicsBlock&, int nv, const double* Z, int stride, double* G);
-  /// out += L⁻¹·D⁻¹·Z·λ
-  void (*respond)(const MechanicsBlock&, int nv, const double* Z, int stride, const double* lambda, double* out);
+  /// G += Zᵀ·D⁻¹·Z; G is stride × stride, of which the blocks on and right of the diagonal are written. a += Zᵀ·D⁻¹·drive.
+  /// `touched`: per block of rows the set of columns where Z is not zero
+  void (*delassus)(const MechanicsBlock&, const std::uint64_t* touched, const double* Z, int stride, double* G,
+                   double* a);
+  /// out += L⁻¹·D⁻¹·(Z·λ + share·drive). `any`: the set of columns where Z is not zero
+  void (*respond)(const MechanicsBlock&, int nv, const std::uint64_t* any, const double* Z, int stride,
+                  const double* lambda, double share, double* out);
   /// x ← M⁻¹·x
   void (*solve)(const MechanicsBlock&, int nv, double* x);
 };

@@ -11,7 +11,7 @@
 namespace kansetsu {
 namespace {
 
-constexpr int kPoseRecord = 16, kMotionRecord = 8, kSubtreeRecord = 16, kMassLanes = 12, kLine = 8;
+constexpr int kSubtreeRecord = 16, kMassLanes = 12, kBodyRecord = 48, kLine = 8;
 
 /// First cache line in a block that has one to spare.
 double* aligned(double* block) {
@@ -19,21 +19,25 @@ double* aligned(double* block) {
   return reinterpret_cast<double*>((reinterpret_cast<std::uintptr_t>(block) + kBytes - 1) / kBytes * kBytes);
 }
 
-Vec3<> load3(const double* at) { return {at[0], at[1], at[2]}; }
-Motion<> load_motion(const double* at) { return {load3(at), load3(at + 4)}; }
-
 }  // namespace
 
 Mechanics::Mechanics(const Model& model) : model_(model), tree_(&model_.tree().view()), nv_(model.nv()) {
   const int bodies = tree_->columns.bodies, columns = tree_->columns.columns;
   const int stride = padded_columns(std::max(nv_, 1));
+  block_.recursive = tree_->columns.ordered;
+  block_.words = (nv_ + 63) / 64;
+  any_.assign(size_t(block_.words), 0);
+  none_ = any_;
+  if (block_.recursive) make_recursion();
+  const long square = block_.recursive ? 0 : long(stride) * stride;
+  const long records = long(kBodyRecord) * (long(heavy_.size()) + tree_->body_count);
   const long numbers = long(kPoseRecord + 2 * kMotionRecord + kSubtreeRecord) * bodies +
-                       long(kMotionRecord + kMassLanes) * columns + 2L * stride * stride + 4L * (stride + columns) +
-                       16L * kLine;
+                       long(3 * kMotionRecord + kMassLanes) * columns + 2 * square + records + 6L * (stride + columns) +
+                       20L * kLine;
   memory_ = Eigen::VectorXd::Zero(numbers);
   pose_scratch_ = Eigen::VectorXd::Zero(long(tree_->body_count + kLine) * 14 + 8L * kLine);
   double* next = aligned(memory_.data());
-  const auto take = [&](int count) {
+  const auto take = [&](long count) {
     double* at = next;
     next += (count + kLine - 1) / kLine * kLine;
     return at;
@@ -42,16 +46,105 @@ Mechanics::Mechanics(const Model& model) : model_(model), tree_(&model_.tree().v
   block_.V = take(kMotionRecord * bodies);
   block_.A = take(kMotionRecord * bodies);
   block_.S = take(kMotionRecord * columns);
-  block_.subtree = take(kSubtreeRecord * bodies);
-  block_.lanes = take(kMassLanes * columns);
-  block_.H = take(stride * stride);
-  block_.L = take(stride * stride);
   block_.D_inv = take(stride);
-  block_.bias = take(std::max(stride, columns));
+  block_.drive = take(stride);
   block_.scratch = take(std::max(stride, columns));
   block_.stride = stride;
-  drive_ = Eigen::VectorXd::Zero(nv_);
+  if (block_.recursive) {
+    block_.U = take(kMotionRecord * columns);
+    block_.along = take(kMotionRecord * columns);
+    block_.burden = take(records);
+    return;
+  }
+  block_.subtree = take(kSubtreeRecord * bodies);
+  block_.lanes = take(kMassLanes * columns);
+  block_.H = take(square);
+  block_.L = take(square);
+  block_.bias = take(std::max(stride, columns));
   make_pattern();
+}
+
+/// Which bodies have a mass, the order of the recursion, and the ways to the base.
+void Mechanics::make_recursion() {
+  const int bodies = tree_->body_count;
+  for (int i = 0; i < bodies; ++i) {
+    if (!tree_->bodies[i].massless) heavy_.push_back(i);
+  }
+  const int heavy = int(heavy_.size()), padded = padded_columns(heavy);
+  heavy_.resize(size_t(padded), 0);
+  heavy_inertia_ = Eigen::VectorXd::Zero(10L * padded + kLine);
+  double* inertia = aligned(heavy_inertia_.data());
+  for (int k = 0; k < heavy; ++k) {
+    const Inertia<>& M = tree_->bodies[heavy_[size_t(k)]].M_B;
+    const double n[10] = {M.m, M.h.x, M.h.y, M.h.z, M.I.xx, M.I.xy, M.I.xz, M.I.yy, M.I.yz, M.I.zz};
+    for (int c = 0; c < 10; ++c) inertia[c * padded + k] = n[c];
+  }
+  block_.heavy = heavy_.data();
+  block_.heavy_count = heavy;
+  block_.heavy_stride = padded;
+  block_.heavy_inertia = inertia;
+  order_steps(heavy, padded);
+
+  const size_t words = size_t(block_.words);
+  up_.assign(size_t(nv_), -1);
+  to_base_.assign(size_t(nv_) * words, 0);
+  for (int i = 0; i < bodies; ++i) {
+    const Body& b = tree_->bodies[i];
+    for (int k = b.u; k < b.u + b.nu; ++k) {
+      const int before = k > b.u ? k - 1 : b.parent < 0 ? -1 : last_column(b.parent);
+      up_[size_t(k)] = before;
+      std::uint64_t* set = to_base_.data() + size_t(k) * words;
+      if (before >= 0) std::copy_n(to_base_.data() + size_t(before) * words, words, set);
+      set[k / 64] |= std::uint64_t(1) << (k % 64);
+    }
+  }
+  block_.up = up_.data();
+}
+
+void Mechanics::order_steps(int heavy, int padded) {
+  const int bodies = tree_->body_count;
+  std::vector<int> depth(size_t(bodies), 0), place(size_t(bodies), -1), children(size_t(bodies), 0), order, top;
+  for (int k = 0; k < heavy; ++k) place[size_t(heavy_[size_t(k)])] = k;
+  int next = padded;
+  for (int i = 0; i < bodies; ++i) {
+    const Body& b = tree_->bodies[i];
+    depth[size_t(i)] = b.nu + (b.parent < 0 ? 0 : depth[size_t(b.parent)]);
+    if (b.parent >= 0) ++children[size_t(b.parent)];
+    if (place[size_t(i)] < 0) place[size_t(i)] = next++;
+  }
+  // A body takes in what carries it alone and has no mass, up to three columns in all.
+  constexpr int kMostColumns = 3;
+  std::vector<bool> taken(size_t(bodies), false);
+  top.assign(size_t(bodies), 0);
+  for (int i = bodies - 1; i >= 0; --i) {
+    if (taken[size_t(i)]) continue;
+    int t = i, columns = tree_->bodies[i].nu;
+    for (int p = tree_->bodies[t].parent; p >= 0 && p == t - 1; p = tree_->bodies[t].parent) {
+      const Body& b = tree_->bodies[p];
+      if (!b.massless || children[size_t(p)] != 1 || columns + b.nu > kMostColumns) break;
+      taken[size_t(p)] = true;
+      columns += b.nu;
+      t = p;
+    }
+    top[size_t(i)] = t;
+    order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return depth[size_t(a)] > depth[size_t(b)]; });
+  std::vector<bool> filled(static_cast<size_t>(bodies));
+  for (int i = 0; i < bodies; ++i) filled[size_t(i)] = !tree_->bodies[i].massless;
+  for (const int i : order) {
+    const Body& b = tree_->bodies[top[size_t(i)]];
+    const bool root = b.parent < 0;
+    steps_.push_back({.first = b.u,
+                      .last = last_column(i),
+                      .before = root ? -1 : last_column(b.parent),
+                      .burden = kBodyRecord * place[size_t(i)],
+                      .parent_burden = root ? -1 : kBodyRecord * place[size_t(b.parent)],
+                      .opens = !root && !filled[size_t(b.parent)]});
+    if (!root) filled[size_t(b.parent)] = true;
+  }
+  block_.steps = steps_.data();
+  block_.step_count = int(steps_.size());
 }
 
 /// Which entries of L are not zero. On a tree without gears these are M's; else what elimination fills in is added.
@@ -93,52 +186,47 @@ void Mechanics::make_pattern() {
 
 void Mechanics::set_pose(const double* q) {
   kernel::mechanics().poses(*tree_, q, aligned(pose_scratch_.data()), block_);
-  if (tree_->free_base) origin_ = load3(q);
+  if (tree_->free_base) origin_ = {q[0], q[1], q[2]};
 }
 void Mechanics::set_motion(const double* v) { kernel::mechanics().motions(*tree_, v, block_); }
-int Mechanics::factorise(const double* extra_inertia) {
-  return kernel::mechanics().factorise(*tree_, extra_inertia, block_);
-}
-void Mechanics::set_torque(const double* tau) {
-  for (int k = 0; k < nv_; ++k) drive_[k] = tau[k] - block_.bias[k];
+int Mechanics::factorise(const double* extra_inertia, const double* tau) {
+  return kernel::mechanics().factorise(*tree_, extra_inertia, tau, block_);
 }
 void Mechanics::free_acceleration(double* out) const {
-  std::copy(drive_.data(), drive_.data() + nv_, out);
-  solve(out);
+  std::fill(out, out + nv_, 0.0);
+  kernel::mechanics().respond(block_, nv_, none_.data(), nullptr, 0, nullptr, 1, out);
 }
 void Mechanics::solve(double* x) const { kernel::mechanics().solve(block_, nv_, x); }
 
 int Mechanics::body_of(LinkId link) const { return model_.tree().links[size_t(link.value())].body; }
 
-Transform<> Mechanics::body_pose(int body) const {
-  if (body < 0) return {};
-  const double* X = block_.X + body * kPoseRecord;
-  const Mat3<> R{{X[0], X[4], X[8]}, {X[1], X[5], X[9]}, {X[2], X[6], X[10]}};
-  return {R, origin_ + load3(X + 12)};
-}
 Transform<> Mechanics::link_pose(LinkId link) const {
   const LinkPlacement& place = model_.tree().links[size_t(link.value())];
   return body_pose(place.body) * place.X_BL;
 }
-Motion<> Mechanics::velocity(int body) const {
-  return body < 0 ? Motion<>{} : load_motion(block_.V + body * kMotionRecord);
-}
-Motion<> Mechanics::drift(int body) const {
-  return body < 0 ? Motion<>{} : load_motion(block_.A + body * kMotionRecord);
-}
 
 void Mechanics::reserve_rows(int rows) {
   const long stride = kernel::padded_rows(rows);
-  const long needed = stride * nv_ + kLine;
+  const long needed = stride * nv_ + 2 * kLine;  // wrenches are written eight rows at a time
   if (rows_memory_.size() < needed) rows_memory_.resize(needed);
+  touched_.reserve(size_t(stride / kernel::kRowBlock * block_.words));
   Z_ = aligned(rows_memory_.data());
 }
 
 void Mechanics::begin_rows(int rows) {
   rows_ = rows;
   stride_ = kernel::padded_rows(rows);
-  if (long(stride_) * nv_ + kLine > rows_memory_.size()) reserve_rows(rows);
+  if (long(stride_) * nv_ + 2 * kLine > rows_memory_.size()) reserve_rows(rows);
   std::memset(Z_, 0, sizeof(double) * size_t(stride_) * size_t(nv_));
+  touched_.assign(size_t(stride_ / kernel::kRowBlock * block_.words), 0);
+  std::fill(any_.begin(), any_.end(), 0);
+}
+
+void Mechanics::touch(int row, int count, const std::uint64_t* columns) {
+  for (int b = row / kernel::kRowBlock; b <= (row + count - 1) / kernel::kRowBlock; ++b) {
+    for (int w = 0; w < block_.words; ++w) touched_[size_t(b * block_.words + w)] |= columns[w];
+  }
+  for (int w = 0; w < block_.words; ++w) any_[size_t(w)] |= columns[w];
 }
 
 /// visit(column of v, ratio, S record) for everything that moves the body.
@@ -160,62 +248,62 @@ void Mechanics::visit_columns(int body, Visit&& visit) const {
 }
 
 void Mechanics::add_generalised(int body, const Force<>& F, double* out) const {
-  visit_columns(body,
-                [&](int column, double ratio, const double* S) { out[column] += ratio * dot(load_motion(S), F); });
+  visit_columns(body, [&](int column, double ratio, const double* S) { out[column] += ratio * dot(motion_at(S), F); });
 }
 
-void Mechanics::add_wrench(int row, int body, const Force<>& F) {
-  visit_columns(body, [&](int column, double ratio, const double* S) {
-    Z_[column * stride_ + row] += ratio * dot(load_motion(S), F);
-  });
-}
-
-void Mechanics::add_frame(int row, int body, const Mat3<>& E, const Vec3<>& p_O, double sign) {
-  const Vec3<> axes[3] = {E.column_x(), E.column_y(), E.column_z()};
-  using Four = Pack<double, 4>;
-  Four f[3], g[3], h[3];  // the numbers of the wrenches on w: moments of the forces, and the moments; on v: the forces
-  for (int k = 0; k < 3; ++k) {
-    const Vec3<> moment = cross(p_O, axes[k]);
-    const double m[3] = {moment.x, moment.y, moment.z}, a[3] = {axes[k].x, axes[k].y, axes[k].z};
-    for (int c = 0; c < 3; ++c) f[c].set(k, sign * m[c]), g[c].set(k, sign * a[c]);
-  }
-  for (int c = 0; c < 3; ++c) h[c] = g[c], f[c].set(3, 0.0), g[c].set(3, 0.0), h[c].set(3, 0.0);
-  visit_columns(body, [&](int column, double ratio, const double* S) {
-    Four force(0.0), moment(0.0);
-    for (int c = 0; c < 3; ++c) {
-      force = madd(f[c], Four(ratio * S[c]), madd(h[c], Four(ratio * S[4 + c]), force));
-      moment = madd(g[c], Four(ratio * S[c]), moment);
+void Mechanics::add_wrenches(int row, int body, std::span<const Force<>> F) {
+  if (!block_.recursive) {
+    for (const Force<>& f : F) {
+      visit_columns(body, [&](int column, double ratio, const double* S) {
+        Z_[column * stride_ + row] += ratio * dot(motion_at(S), f);
+      });
+      ++row;
     }
-    double* to = Z_ + column * stride_ + row;
-    for (int k = 0; k < 3; ++k) to[k] += force[k], to[3 + k] += moment[k];
-  });
+    return;
+  }
+  alignas(64) double numbers[6][8] = {};
+  for (size_t i = 0; i < F.size(); ++i) {
+    const Force<>& f = F[i];
+    numbers[0][i] = f.t.x, numbers[1][i] = f.t.y, numbers[2][i] = f.t.z;
+    numbers[3][i] = f.f.x, numbers[4][i] = f.f.y, numbers[5][i] = f.f.z;
+  }
+  const int last = last_column(body);
+  kernel::mechanics().climb(block_, last, numbers[0], Z_ + row, stride_);
+  touch(row, int(F.size()), to_base_.data() + size_t(last * block_.words));
 }
 
 void Mechanics::write_frame(int body, const Mat3<>& E, const Vec3<>& p_O, double sign, int count, double* J) const {
   const Vec3<> axes[3] = {sign * E.column_x(), sign * E.column_y(), sign * E.column_z()};
   visit_columns(body, [&](int column, double ratio, const double* S) {
-    const Motion<> s = load_motion(S);
+    const Motion<> s = motion_at(S);
     const Vec3<> v = s.v + cross(s.w, p_O);
     for (int k = 0; k < 3; ++k) J[k * nv_ + column] += ratio * dot(axes[k], v);
     for (int k = 3; k < count; ++k) J[k * nv_ + column] += ratio * dot(axes[k - 3], s.w);
   });
 }
 
-void Mechanics::add_torque(int row, int column, double scale) { Z_[column * stride_ + row] += scale; }
-
-void Mechanics::add_row_velocities(const double* v, double* out) const {
-  for (int k = 0; k < nv_; ++k) {
-    for (int r = 0; r < rows_; ++r) out[r] += Z_[k * stride_ + r] * v[k];
+void Mechanics::add_torque(int row, int column, double scale) {
+  if (!block_.recursive) {
+    Z_[column * stride_ + row] += scale;
+    return;
   }
+  kernel::mechanics().climb_torque(block_, column, scale, Z_ + row, stride_);
+  touch(row, 1, to_base_.data() + size_t(column * block_.words));
 }
 
 void Mechanics::finish_rows() {
-  for (int k = 0; k < nv_; ++k) Z_[k * stride_ + rows_] = drive_[k];
+  if (block_.recursive) return;
   kernel::mechanics().half_solve(block_, nv_, Z_, stride_);
+  for (size_t b = 0; b < touched_.size(); b += size_t(block_.words)) {
+    for (int k = 0; k < nv_; ++k) touched_[b + size_t(k / 64)] |= std::uint64_t(1) << (k % 64);
+  }
+  for (int k = 0; k < nv_; ++k) any_[size_t(k / 64)] |= std::uint64_t(1) << (k % 64);
 }
-void Mechanics::add_delassus(double* G) const { kernel::mechanics().delassus(block_, nv_, Z_, stride_, G); }
-void Mechanics::respond(const double* lambda, double* out) const {
-  kernel::mechanics().respond(block_, nv_, Z_, stride_, lambda, out);
+void Mechanics::add_delassus(double* G, double* a) const {
+  kernel::mechanics().delassus(block_, touched_.data(), Z_, stride_, G, a);
+}
+void Mechanics::respond(const double* lambda, double share, double* out) const {
+  kernel::mechanics().respond(block_, nv_, any_.data(), Z_, stride_, lambda, share, out);
 }
 
 }  // namespace kansetsu

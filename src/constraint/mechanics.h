@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "constraint/kernel_table.h"
@@ -10,7 +12,8 @@ namespace kansetsu {
 /// One figure at one state, factorised for constraints: poses and velocities of its bodies, M = Lᵀ·D·L, the free
 /// acceleration, and its share of every constraint row. Never allocates but in the constructor and reserve_rows().
 ///
-/// Order of calls in a step: set_pose, set_motion, factorise, set_torque; begin_rows, add_wrench / add_torque for
+/// Trees without gears go by the articulated-body recursion, where a row costs what its path to the base is long; others by
+/// the mass matrix. Order of calls in a step: set_pose, set_motion, factorise; begin_rows, add_wrenches / add_torque for
 /// every row, finish_rows; add_delassus, respond.
 class Mechanics {
  public:
@@ -21,50 +24,64 @@ class Mechanics {
 
   void set_pose(const double* q);
   void set_motion(const double* v);
-  /// @param extra_inertia  nv numbers added to M's diagonal, or null   @return number of columns that nothing resists
-  int factorise(const double* extra_inertia);
-  void set_torque(const double* tau);  ///< what drives the figure, besides its bias torques
+  /// @param extra_inertia  nv numbers added to M's diagonal, or null
+  /// @param tau            what drives the figure, besides its bias torques; null: nothing
+  /// @return number of columns that nothing resists
+  int factorise(const double* extra_inertia, const double* tau);
   /// out = M⁻¹·(τ − bias)
   void free_acceleration(double* out) const;
   void solve(double* x) const;  ///< x ← M⁻¹·x
-  const double* bias() const { return block_.bias; }
 
   /// The reference point O of everything below, in the world; axes are the world's.
   const Vec3<>& origin() const { return origin_; }
   int body_of(LinkId link) const;  ///< −1: fixed to the world
   Transform<> link_pose(LinkId link) const;
-  Transform<> body_pose(int body) const;
-  Motion<> velocity(int body) const;  ///< of the body at O
-  Motion<> drift(int body) const;     ///< spatial acceleration at O for v̇ = 0
+  Transform<> body_pose(int body) const {
+    if (body < 0) return {};
+    const double* X = block_.X + body * kPoseRecord;
+    const Mat3<> R{{X[0], X[4], X[8]}, {X[1], X[5], X[9]}, {X[2], X[6], X[10]}};
+    return {R, origin_ + Vec3<>{X[12], X[13], X[14]}};
+  }
+  /// Its axes, four numbers each, the last of them zero.
+  const double* body_axes(int body) const { return block_.X + body * kPoseRecord; }
+  Motion<> velocity(int body) const {  ///< of the body at O
+    return body < 0 ? Motion<>{} : motion_at(block_.V + body * kMotionRecord);
+  }
+  Motion<> drift(int body) const {  ///< spatial acceleration at O for v̇ = 0
+    return body < 0 ? Motion<>{} : motion_at(block_.A + body * kMotionRecord);
+  }
 
   /// out += Jᵀ·F for a wrench on a body; F at O, world axes
   void add_generalised(int body, const Force<>& F, double* out) const;
 
-  /// Rows of a frame as in add_frame(), by themselves: `count` (3 or 6) rows of nv numbers, added to J.
+  /// Rows of a frame by themselves, added to J: `count` (3 or 6) rows of nv numbers, forces along, then moments about the
+  /// axes E at p (in the world, from O).
   void write_frame(int body, const Mat3<>& E, const Vec3<>& p_O, double sign, int count, double* J) const;
 
   // Constraint rows.
-  // Behind the last row stands the column τ − bias: G gets, in its place, the accelerations that rows have without forces.
   void reserve_rows(int rows);
   void begin_rows(int rows);  ///< so many rows, all zero
   int rows() const { return rows_; }
-  /// Row `row` measures F·V of the body; F at O, world axes. Adds to what is there.
-  void add_wrench(int row, int body, const Force<>& F);
-  /// The six rows from `row` on at once: forces along, then moments about the axes E of a frame at p (in the world, from O).
-  void add_frame(int row, int body, const Mat3<>& E, const Vec3<>& p_O, double sign);
+  /// Rows from `row` on measure F·V of the body, one per wrench, eight at most; F at O, world axes. Adds to what is there.
+  void add_wrenches(int row, int body, std::span<const Force<>> F);
   /// Row `row` measures scale · v[column]
   void add_torque(int row, int column, double scale);
-  /// out += rows · v, before finish_rows(); rows() numbers
-  void add_row_velocities(const double* v, double* out) const;
-  void finish_rows();  ///< rows ← L⁻ᵀ·rows; from now on add_… must not be called
+  void finish_rows();  ///< from now on add_… must not be called
   int stride() const { return stride_; }
-  /// G += J·M⁻¹·Jᵀ; G is stride() × stride(), of which the blocks right of the diagonal (and on it) are written
-  void add_delassus(double* G) const;
-  /// out += M⁻¹·(Jᵀ·λ + λ[rows()]·(τ − bias)); λ has stride() numbers
-  void respond(const double* lambda, double* out) const;
+  /// G += J·M⁻¹·Jᵀ; G is stride() × stride(), of which the blocks right of the diagonal (and on it) are written.
+  /// a += J·M⁻¹·(τ − bias); stride() numbers
+  void add_delassus(double* G, double* a) const;
+  /// out += M⁻¹·(Jᵀ·λ + share·(τ − bias)); λ has stride() numbers
+  void respond(const double* lambda, double share, double* out) const;
 
  private:
+  static constexpr int kPoseRecord = 16, kMotionRecord = 8;
+  static Motion<> motion_at(const double* x) { return {{x[0], x[1], x[2]}, {x[4], x[5], x[6]}}; }
   void make_pattern();
+  void make_recursion();
+  void order_steps(int heavy, int padded);
+  int last_column(int body) const { return tree_->bodies[body].u + tree_->bodies[body].nu - 1; }
+  void touch(int row, int count, const std::uint64_t* columns);
   template <class Visit>
   void visit_columns(int body, Visit&& visit) const;
 
@@ -72,10 +89,15 @@ class Mechanics {
   const TreeView* tree_;
   int nv_ = 0, rows_ = 0, stride_ = 0;
   Vec3<> origin_{};
-  Eigen::VectorXd memory_, pose_scratch_, rows_memory_, drive_;
+  Eigen::VectorXd memory_, pose_scratch_, rows_memory_, heavy_inertia_;
   kernel::MechanicsBlock block_{};
   double* Z_ = nullptr;
-  std::vector<int> path_, path_begin_, below_, below_begin_;
+  std::vector<int> path_, path_begin_, below_, below_begin_;  // of the mass matrix
+  std::vector<int> heavy_, up_;                               // of the recursion
+  std::vector<kernel::TreeStep> steps_;
+  std::vector<std::uint64_t> to_base_;     ///< per column: the set of columns from it to the base
+  std::vector<std::uint64_t> touched_;     ///< per block of rows: columns where they are not zero
+  std::vector<std::uint64_t> any_, none_;  ///< those of all rows; of none
 };
 
 }  // namespace kansetsu

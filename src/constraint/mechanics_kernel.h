@@ -5,8 +5,8 @@
 #include "dynamics/dense/sparse_inverse.h"
 #include "dynamics/reduced_matrix.h"
 
-/// What constraints need of one figure at one state: where its bodies are and how they move, M = Lᵀ·D·L, bias torques. All
-/// in O, a register full of bodies or columns at a time; [RBDA] 5.3, 6.2, 6.5.
+/// How the bodies of a figure move; and, for trees with gears, M = Lᵀ·D·L and bias torques by the mass matrix. All in O, a
+/// register full of bodies or columns at a time; [RBDA] 5.3, 6.2, 6.5.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// Record of a subtree: inertia, then the wrench that holds it at v̇ = 0.
@@ -79,31 +79,6 @@ KANSETSU_HD bool finish_row(const MechanicsBlock& m, int i, double scale) {
   return resists;
 }
 
-/// Columns numbered depth first: what eliminates column i is one range, its subtree.
-template <class P>
-int factorise_ordered(const ColumnView& view, int n, const MechanicsBlock& m) {
-  int singular = 0;
-  for (int i = n - 1; i >= 0; --i) {
-    double* H = m.H + i * m.stride;
-    const double scale = H[i];
-    const int end = view.end[i];
-    in_chunks<4>(0, i / P::width + 1, [&](auto count, int block) __attribute__((always_inline)) {
-      P value[count];
-      double* to = H + block * P::width;
-      for (int b = 0; b < count; ++b) value[b] = load<P>(to + b * P::width);
-      int k = end;
-      const auto next = [&]() __attribute__((always_inline)) {
-        --k;
-        return std::pair<const double*, int>(m.L + k * m.stride + i, k);
-      };
-      add_rows(m.H + block * P::width, m.stride, end - 1 - i, next, value);
-      for (int b = 0; b < count; ++b) store(value[b], to + b * P::width);
-    });
-    singular += !finish_row<P>(m, i, scale);
-  }
-  return singular;
-}
-
 /// Any pattern that is closed under elimination.
 template <class P>
 int factorise_pattern(int n, const MechanicsBlock& m) {
@@ -134,19 +109,6 @@ KANSETSU_HD void gather_rows(const MechanicsBlock& m, int j, double* Z, int stri
     for (int p = 0; p < kPacks; ++p) sum[p] = madd(factor, load<P>(row + p * P::width), sum[p]);
   }
   for (int p = 0; p < kPacks; ++p) store(sum[p], to + p * P::width);
-}
-
-/// G(rows r …, columns c …) += Zᵀ·D⁻¹·Z, a tile of kTile rows and one block of columns in registers.
-template <int kTile, class P>
-KANSETSU_HD void delassus_tile(const MechanicsBlock& m, int nv, const double* Z, int stride, int r, int c, double* G) {
-  P sum[kTile];
-  for (int t = 0; t < kTile; ++t) sum[t] = load<P>(G + (r + t) * stride + c);
-  for (int i = 0; i < nv; ++i) {
-    const double* z = Z + i * stride;
-    const P scaled = P(m.D_inv[i]) * load<P>(z + c);
-    for (int t = 0; t < kTile; ++t) sum[t] = madd(P(z[r + t]), scaled, sum[t]);
-  }
-  for (int t = 0; t < kTile; ++t) store(sum[t], G + (r + t) * stride + c);
 }
 
 }  // namespace kansetsu::kernel::inline KANSETSU_ISA

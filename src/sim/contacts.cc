@@ -26,29 +26,96 @@ Mat3<> patch_axes(const Vec3<>& n, const Mat3<>& R_WP) {
 int Contacts::add(WorldShape shape, int broad_body, const CollisionGroups& groups) {
   shapes_.push_back(std::move(shape));
   boxes_.resize(shapes_.size());
+  found_ = false;
   return broad_.add(broad_body, groups);
 }
 
-void Contacts::place(std::vector<std::unique_ptr<FigureData>>& figures, double time) {
-  for (size_t i = 0; i < shapes_.size(); ++i) {
-    WorldShape& s = shapes_[i];
-    if (s.figure >= 0) {
-      Mechanics& m = figures[size_t(s.figure)]->mechanics;
-      s.X_WS = m.body_pose(s.body) * s.X_BS;
-      s.end = {.figure = &m, .body = s.body};
-    } else if (s.motion) {
-      const MotionSample sample = kansetsu::sample(*s.motion, s.X_BS, time);
-      s.X_WS = sample.X_WB;
-      s.end = {.p = sample.X_WB.p, .V = sample.V_WB, .A = sample.A_WB};
-    } else {
-      s.X_WS = s.X_BS;
-      s.end = {};
-    }
-    if (s.figure < 0 && s.moves) {
-      s.end.p = s.X_WS.p;
-      s.end.V.v += s.X_WS.R * s.surface_velocity;
-    }
+void Contacts::place(WorldShape& s, Figures& figures, double time) {
+  if (s.placed == now_) return;
+  s.placed = now_;
+  if (s.figure >= 0) {
+    Mechanics& m = figures[size_t(s.figure)]->mechanics;
+    s.X_WS = m.body_pose(s.body) * s.X_BS;
+    s.end = {.figure = &m, .body = s.body};
+    return;
   }
+  if (s.motion) {
+    const MotionSample sample = kansetsu::sample(*s.motion, s.X_BS, time);
+    s.X_WS = sample.X_WB;
+    s.end = {.p = sample.X_WB.p, .V = sample.V_WB, .A = sample.A_WB};
+  } else {
+    s.X_WS = s.X_BS;
+    s.end = {};
+  }
+  if (s.moves) {
+    s.end.p = s.X_WS.p;
+    s.end.V.v += s.X_WS.R * s.surface_velocity;
+  }
+}
+
+/// Everything that can move, with how far its shapes reach.
+void Contacts::list_movers() {
+  movers_.clear();
+  for (size_t i = 0; i < shapes_.size(); ++i) {
+    const WorldShape& s = shapes_[i];
+    if (s.figure < 0 && !s.motion) continue;
+    const Aabb box = bounds(s.geometry, s.figure < 0 ? Transform<>{} : s.X_BS);
+    const auto far = [](double a, double b) { return std::max(std::abs(a), std::abs(b)); };
+    const Vec3<> corner{far(box.lower.x, box.upper.x), far(box.lower.y, box.upper.y), far(box.lower.z, box.upper.z)};
+    const double reach = norm(corner);
+    if (s.figure >= 0 && !movers_.empty() && movers_.back().figure == s.figure && movers_.back().body == s.body)
+      movers_.back().reach = std::max(movers_.back().reach, reach);
+    else
+      movers_.push_back({.figure = s.figure, .body = s.body, .shape = int(i), .reach = reach});
+  }
+}
+
+/// Whether no point of a shape can have moved by more than slack_: |Δp| + |ΔR|·reach.
+bool Contacts::still_near(Figures& figures, double time) {
+  const auto square = [](const Vec3<>& a) { return dot(a, a); };
+  const double limit = 0.5 * slack_ * slack_;  // (a + b)² ≤ 2·(a² + b²)
+  for (const Mover& m : movers_) {
+    double shift = 0, turn = 0;
+    if (m.figure >= 0) {
+      const Mechanics& mechanics = figures[size_t(m.figure)]->mechanics;
+      const double* X = mechanics.body_axes(m.body);
+      double part[4] = {};
+      for (int k = 0; k < 12; ++k) part[k % 4] += (X[k] - m.axes[k]) * (X[k] - m.axes[k]);
+      turn = (part[0] + part[1]) + (part[2] + part[3]);
+      shift = square(mechanics.origin() + Vec3<>{X[12], X[13], X[14]} - m.X_W.p);
+    } else {
+      place(shapes_[size_t(m.shape)], figures, time);
+      const Transform<>& X = shapes_[size_t(m.shape)].X_WS;
+      shift = square(X.p - m.X_W.p);
+      turn = square(X.R.x - m.X_W.R.x) + square(X.R.y - m.X_W.R.y) + square(X.R.z - m.X_W.R.z);
+    }
+    if (!(shift + turn * m.reach * m.reach < limit)) return false;
+  }
+  return true;
+}
+
+void Contacts::find_near(Figures& figures, double time, double margin) {
+  constexpr double kLeast = 0.005, kMost = 0.2;  // [m]
+  constexpr int kOften = 8, kSeldom = 100;       // steps between two searches
+  if (!found_) list_movers();
+  if (found_ && looks_ < kOften) slack_ = std::min(2 * slack_, kMost);
+  if (found_ && looks_ > kSeldom) slack_ = std::max(0.5 * slack_, kLeast);
+  found_ = true;
+  looks_ = 0;
+  margin_ = margin;
+  const double grow = 0.5 * margin + slack_;
+  for (size_t i = 0; i < shapes_.size(); ++i) {
+    place(shapes_[i], figures, time);
+    Aabb& box = boxes_[i] = bounds(shapes_[i].geometry, shapes_[i].X_WS);
+    box.lower -= {grow, grow, grow};
+    box.upper += {grow, grow, grow};
+  }
+  for (Mover& m : movers_) {
+    m.X_W = m.figure >= 0 ? figures[size_t(m.figure)]->mechanics.body_pose(m.body) : shapes_[size_t(m.shape)].X_WS;
+    if (m.figure >= 0) std::copy_n(figures[size_t(m.figure)]->mechanics.body_axes(m.body), 12, m.axes);
+  }
+  broad_.update(boxes_);
+  near_.assign(broad_.pairs().begin(), broad_.pairs().end());
 }
 
 double Contacts::smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin) {
@@ -60,34 +127,69 @@ double Contacts::smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures,
   return smallest;
 }
 
-void Contacts::find_pairs(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin) {
-  place(figures, time);
-  for (size_t i = 0; i < shapes_.size(); ++i) {
-    Aabb& box = boxes_[i] = bounds(shapes_[i].geometry, shapes_[i].X_WS);
-    const Vec3<> grow{margin / 2, margin / 2, margin / 2};
-    box.lower -= grow;
-    box.upper += grow;
+/// Contacts of one pair whose shapes are placed.
+void Contacts::collide_pair(const ShapePair& pair, double margin) {
+  const bool swapped = shapes_[size_t(pair.b)].figure < 0;  // the parent is what does not move by itself
+  const WorldShape &parent = shapes_[size_t(swapped ? pair.b : pair.a)],
+                   &real = shapes_[size_t(swapped ? pair.a : pair.b)];
+  if (parent.geometry.kind() != ShapeKind::kPlane) {
+    const Aabb a = bounds(parent.geometry, parent.X_WS), b = bounds(real.geometry, real.X_WS);
+    const Vec3<> m{margin, margin, margin};
+    if (!overlap({a.lower - m, a.upper + m}, b)) return;
   }
-  broad_.update(boxes_);
-  keys_.clear();
-  manifolds_.clear();
+  if (parent.geometry.is_convex() && real.geometry.is_convex()) {
+    Manifold& out = manifolds_.emplace_back();
+    if (collide(real.geometry, real.X_WS, parent.geometry, parent.X_WS, margin, out) && out.count > 0)
+      keys_.push_back({pair.a, pair.b, out.part});
+    else
+      manifolds_.pop_back();
+    return;
+  }
   constexpr size_t kPerPair = 64;
   if (memory_.empty()) memory_.resize(kPerPair);
-  for (const ShapePair& pair : broad_.pairs()) {
-    const bool swapped = shapes_[size_t(pair.b)].figure < 0;  // the parent is what does not move by itself
-    const WorldShape &parent = shapes_[size_t(swapped ? pair.b : pair.a)],
-                     &real = shapes_[size_t(swapped ? pair.a : pair.b)];
-    ManifoldList list(memory_);
-    const int count = collide(real.geometry, real.X_WS, parent.geometry, parent.X_WS, margin, list);
-    for (int k = 0; k < count; ++k) {
-      if (list[k].count == 0) continue;
-      keys_.push_back({pair.a, pair.b, list[k].part});
-      manifolds_.push_back(list[k]);
-    }
+  ManifoldList list(memory_);
+  const int count = collide(real.geometry, real.X_WS, parent.geometry, parent.X_WS, margin, list);
+  for (int k = 0; k < count; ++k) {
+    if (list[k].count == 0) continue;
+    keys_.push_back({pair.a, pair.b, list[k].part});
+    manifolds_.push_back(list[k]);
   }
 }
 
-void Contacts::find(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin, double tol_gap) {
+void Contacts::find_pairs(Figures& figures, double time, double margin) {
+  ++now_;
+  ++looks_;
+  if (!found_ || margin > margin_ || !still_near(figures, time)) find_near(figures, time, margin);
+  keys_.clear();
+  manifolds_.clear();
+  for (const ShapePair& pair : near_) {
+    place(shapes_[size_t(pair.a)], figures, time);
+    place(shapes_[size_t(pair.b)], figures, time);
+    collide_pair(pair, margin);
+  }
+}
+
+double Contacts::fastest(const Figures& figures, double time) {
+  if (!found_) list_movers();
+  double most = 0;
+  for (const Mover& m : movers_) {
+    Vec3<> v, w;
+    if (m.figure >= 0) {
+      const Mechanics& mechanics = figures[size_t(m.figure)]->mechanics;
+      const Motion<> V = mechanics.velocity(m.body);
+      const double* X = mechanics.body_axes(m.body);
+      v = V.v + cross(V.w, Vec3<>{X[12], X[13], X[14]}), w = V.w;
+    } else {
+      const WorldShape& s = shapes_[size_t(m.shape)];
+      const MotionSample sample = kansetsu::sample(*s.motion, s.X_BS, time);
+      v = sample.V_WB.v, w = sample.V_WB.w;
+    }
+    most = std::max(most, norm(v) + norm(w) * m.reach);
+  }
+  return most;
+}
+
+void Contacts::find(Figures& figures, double time, double margin, double tol_gap, double near) {
   find_pairs(figures, time, margin);
   carried_.cache.update(keys_, manifolds_);
   if (carried_.remembered.size() < size_t(carried_.cache.slots()))
@@ -95,8 +197,8 @@ void Contacts::find(std::vector<std::unique_ptr<FigureData>>& figures, double ti
   if (carried_.arms.size() < carried_.remembered.size()) carried_.arms.resize(carried_.remembered.size());
   touches_.clear();
   for (size_t i = 0; i < keys_.size(); ++i) {
-    const auto near = [&](const ContactPoint& point) { return point.gap <= tol_gap; };
-    const bool touches = std::ranges::any_of(manifolds_[i].used(), near);
+    const auto is_near = [&](const ContactPoint& point) { return point.gap <= near; };
+    const bool touches = std::ranges::any_of(manifolds_[i].used(), is_near);
     if (touches)
       make_touch(manifolds_[i], keys_[i], carried_.cache.matches()[i], tol_gap);
     else
@@ -147,17 +249,21 @@ void Contacts::make_touch(const Manifold& m, const PairKey& key, const ContactMa
 
 /// The arm depends on the shape of the polygon only: distances between corners that agree to a millionth give the same.
 double Contacts::arm_of(int slot, const ContactPatch& patch) {
-  KnownArm& known = carried_.arms[size_t(slot)];
   constexpr double kSame = 1e-12;  // [m²]
-  bool same = known.count == patch.vertex_count;
-  for (int k = 0; same && k < known.count; ++k) {
-    const ContactVertex &a = patch.vertices[size_t(k)], &b = known.polygon[size_t(k)];
-    same = (a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) < kSame;
-  }
-  if (!same) {
-    known = {patch.vertices, patch.vertex_count, friction_arm({patch.vertices.data(), size_t(patch.vertex_count)})};
-  }
-  return known.arm;
+  const auto same = [&](const KnownArm& known) {
+    if (known.count != patch.vertex_count) return false;
+    for (int k = 0; k < known.count; ++k) {
+      const ContactVertex &a = patch.vertices[size_t(k)], &b = known.polygon[size_t(k)];
+      if (!((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) < kSame)) return false;
+    }
+    return true;
+  };
+  KnownArms& known = carried_.arms[size_t(slot)];
+  if (same(known[0])) return known[0].arm;
+  if (same(known[1])) return known[1].arm;
+  known[1] = known[0];
+  known[0] = {patch.vertices, patch.vertex_count, friction_arm({patch.vertices.data(), size_t(patch.vertex_count)})};
+  return known[0].arm;
 }
 
 void Contacts::remember() {

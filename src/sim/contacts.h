@@ -24,8 +24,10 @@ struct WorldShape {
   bool moves = false;  ///< of the surroundings: as told
   std::optional<PrescribedMotion> motion{};
   Vec3<> surface_velocity{};
+  // Of this step, once it has been placed:
   Transform<> X_WS{};
   RowEnd end{};
+  std::uint64_t placed = 0;
 };
 
 /// A contact of this step.
@@ -45,40 +47,65 @@ class Contacts {
  public:
   int add(WorldShape shape, int broad_body, const CollisionGroups& groups);
   const std::vector<WorldShape>& shapes() const { return shapes_; }
-  std::vector<WorldShape>& shapes() { return shapes_; }
-  BroadPhase& broad() { return broad_; }
+  /// Whoever changes shapes or filters makes the pairs be looked for anew.
+  std::vector<WorldShape>& change_shapes() { return found_ = false, shapes_; }
+  BroadPhase& change_filters() { return found_ = false, broad_; }
   MaterialTable& materials() { return materials_; }
 
-  /// @param poses  whether figures have been given their poses; shapes of the surroundings follow `time`
-  void find(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin, double tol_gap);
+  /// Figures have their poses; shapes of the surroundings follow `time`.
+  /// @param near  what has a smaller gap is a contact: tol_gap, or more where contacts are to be met before they touch
+  void find(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin, double tol_gap, double near);
+  /// Bound of the speed of all shapes; figures have their velocities.
+  double fastest(const std::vector<std::unique_ptr<FigureData>>& figures, double time);
   /// Of all pairs at the figures' present poses; leaves what is carried alone.
   double smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin);
   std::vector<Touch>& touches() { return touches_; }
   void remember();  ///< the memories of this step's touches
-  /// The friction arm of a polygon that has been seen: it seldom changes.
+  /// The friction arms of the last two polygons of a contact: they seldom change, but a foot that rocks goes to and fro.
   struct KnownArm {
     std::array<ContactVertex, ContactPatch::kMaxVertices> polygon{};
     int count = 0;
     double arm = 0;
   };
+  using KnownArms = std::array<KnownArm, 2>;
   /// What is carried from step to step; memories and arms by slot.
   struct Carried {
     ContactCache cache;
     std::vector<ContactMemory> remembered;
-    std::vector<KnownArm> arms;
+    std::vector<KnownArms> arms;
   };
   const Carried& carried() const { return carried_; }
   void restore(const Carried& carried) { carried_ = carried; }
 
  private:
-  void find_pairs(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin);
-  void place(std::vector<std::unique_ptr<FigureData>>& figures, double time);
+  using Figures = std::vector<std::unique_ptr<FigureData>>;
+  void find_pairs(Figures& figures, double time, double margin);
+  void place(WorldShape& shape, Figures& figures, double time);
+  void list_movers();
+  bool still_near(Figures& figures, double time);
+  void find_near(Figures& figures, double time, double margin);
+  void collide_pair(const ShapePair& pair, double margin);
   void make_touch(const Manifold& m, const PairKey& key, const ContactMatch& match, double tol_gap);
 
   std::vector<WorldShape> shapes_;
   BroadPhase broad_;
   MaterialTable materials_;
   std::vector<Aabb> boxes_;
+  /// Pairs that may touch before some body has moved by more than slack_: boxes grown by as much overlap.
+  std::vector<ShapePair> near_;
+  /// A body with shapes, or a shape of the surroundings that moves.
+  struct Mover {
+    int figure, body, shape;
+    double reach;          ///< of its shapes from its origin [m]
+    Transform<> X_W{};     ///< when the pairs were found
+    double axes[12] = {};  ///< of a body, as Mechanics has them
+  };
+  std::vector<Mover> movers_;
+  bool found_ = false;     ///< near_ is what it says
+  double margin_ = 0;      ///< that near_ was made for
+  double slack_ = 0.02;    ///< [m]
+  int looks_ = 0;          ///< steps since the pairs were found
+  std::uint64_t now_ = 0;  ///< counts what is placed
   std::vector<Manifold> memory_, manifolds_;
   std::vector<PairKey> keys_;
   Carried carried_;

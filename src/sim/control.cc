@@ -33,6 +33,16 @@ Controller make_controller(const ControllerDescription& description, int figure,
                   "' is a ball; only torques can be given to its coordinates");
     }
     out.drives.push_back(int(found - data.drives.begin()));
+    JointSignal joint_signal{control.value,     control.amplitude, control.frequency, control.phase,
+                             control.deviation, control.kp,        control.kd,        control.effort};
+    if (data.options.switches.effort_limits) joint_signal.limit = std::min(control.effort, found->dof.effort);
+    if (found->terms.size() == 1 && found->positions.size() == 1) {
+      joint_signal.column = found->terms[0].first, joint_signal.position = found->positions[0].first;
+      joint_signal.ratio = found->terms[0].second, joint_signal.offset = found->offset;
+    }
+    out.draws = out.draws || control.deviation > 0;
+    out.limited = out.limited || joint_signal.limit < kInfinity;
+    out.joints.push_back(joint_signal);
   }
   out.saturated.assign(description.joints.size(), false);
   out.state.active = description.active;
@@ -42,7 +52,7 @@ Controller make_controller(const ControllerDescription& description, int figure,
 }
 
 Signal signal(const Controller& controller, size_t joint, double time) {
-  const JointControl& c = controller.description.joints[joint];
+  const JointSignal& c = controller.joints[joint];
   if (c.amplitude == 0) return {c.value + controller.state.noise[joint], 0, 0};
   const double w = 2 * std::numbers::pi * c.frequency, angle = w * time + c.phase;
   const double s = c.amplitude * std::sin(angle);
@@ -53,8 +63,8 @@ void draw(Controller& controller, double time) {
   ControllerState& state = controller.state;
   if (!state.active || time < state.next_draw) return;
   std::normal_distribution<double> normal;
-  for (size_t i = 0; i < state.noise.size(); ++i) {
-    const double deviation = controller.description.joints[i].deviation;
+  for (size_t i = 0; controller.draws && i < state.noise.size(); ++i) {
+    const double deviation = controller.joints[i].deviation;
     if (deviation > 0) state.noise[i] = deviation * normal(state.rng);
   }
   state.next_draw = controller.description.period > 0 ? state.next_draw + controller.description.period : time;
@@ -62,51 +72,57 @@ void draw(Controller& controller, double time) {
 
 namespace {
 
-double effort_limit(const Controller& controller, size_t joint, const FigureData& figure) {
-  const double own = controller.description.joints[joint].effort;
-  if (!figure.options.switches.effort_limits) return own;
-  return std::min(own, figure.drives[size_t(controller.drives[joint])].dof.effort);
+double position_of(const JointSignal& c, const DriveCoordinate& drive, const Eigen::VectorXd& q) {
+  return c.position >= 0 ? c.offset + c.ratio * q[c.position] : drive.position(q);
+}
+double velocity_of(const JointSignal& c, const DriveCoordinate& drive, const Eigen::VectorXd& v) {
+  return c.column >= 0 ? c.ratio * v[c.column] : drive.velocity(v);
+}
+/// visit(column, ratio) of all that the joint's torque acts on.
+template <class Visit>
+void for_each_term(const JointSignal& c, const DriveCoordinate& drive, Visit&& visit) {
+  if (c.column >= 0) return visit(c.column, c.ratio);
+  for (const auto& [column, ratio] : drive.terms) visit(column, ratio);
 }
 
 }  // namespace
 
 void add_control(Controller& controller, FigureData& figure, double time, double h) {
   if (!controller.state.active || controller.description.kind == ControlKind::kMotion) return;
-  for (size_t i = 0; i < controller.drives.size(); ++i) {
-    const JointControl& c = controller.description.joints[i];
+  const bool given = controller.description.kind == ControlKind::kTorque;
+  for (size_t i = 0; i < controller.joints.size(); ++i) {
+    const JointSignal& c = controller.joints[i];
     const DriveCoordinate& drive = figure.drives[size_t(controller.drives[i])];
-    const double limit = effort_limit(controller, i, figure);
     double torque = 0;
-    if (controller.description.kind == ControlKind::kTorque) {
-      torque = std::clamp(signal(controller, i, time).value, -limit, limit);
+    if (given) {
+      torque = std::clamp(signal(controller, i, time).value, -c.limit, c.limit);
     } else {
       const Signal s = signal(controller, i, time + h);
-      const double q = drive.position(figure.q), v = drive.velocity(figure.v);
+      const double q = position_of(c, drive, figure.q), v = velocity_of(c, drive, figure.v);
       torque = c.kp * (s.value - q - h * v) + c.kd * (s.rate - v);
       if (controller.saturated[i]) {
-        torque = torque > 0 ? limit : -limit;
+        torque = torque > 0 ? c.limit : -c.limit;
       } else {
-        for (const auto& [column, ratio] : drive.terms)
-          figure.extra[column] += ratio * ratio * (h * c.kd + h * h * c.kp);
+        const double gain = h * c.kd + h * h * c.kp;
+        for_each_term(c, drive, [&](int column, double ratio) { figure.extra[column] += ratio * ratio * gain; });
         figure.has_extra = true;
       }
     }
-    for (const auto& [column, ratio] : drive.terms) figure.tau[column] += ratio * torque;
+    for_each_term(c, drive, [&](int column, double ratio) { figure.tau[column] += ratio * torque; });
   }
 }
 
 bool saturates(Controller& controller, const FigureData& figure, double time, double h) {
-  if (!controller.state.active || controller.description.kind != ControlKind::kPd) return false;
+  if (!controller.limited || !controller.state.active || controller.description.kind != ControlKind::kPd) return false;
   bool any = false;
-  for (size_t i = 0; i < controller.drives.size(); ++i) {
-    const double limit = effort_limit(controller, i, figure);
-    if (controller.saturated[i] || limit == kInfinity) continue;
-    const JointControl& c = controller.description.joints[i];
+  for (size_t i = 0; i < controller.joints.size(); ++i) {
+    const JointSignal& c = controller.joints[i];
+    if (controller.saturated[i] || c.limit == kInfinity) continue;
     const DriveCoordinate& drive = figure.drives[size_t(controller.drives[i])];
     const Signal s = signal(controller, i, time + h);
-    const double v = drive.velocity(figure.v) + h * drive.velocity(figure.vdot);
-    const double torque = c.kp * (s.value - drive.position(figure.q) - h * v) + c.kd * (s.rate - v);
-    if (std::abs(torque) <= limit * (1 + 1e-9)) continue;
+    const double v = velocity_of(c, drive, figure.v) + h * velocity_of(c, drive, figure.vdot);
+    const double torque = c.kp * (s.value - position_of(c, drive, figure.q) - h * v) + c.kd * (s.rate - v);
+    if (std::abs(torque) <= c.limit * (1 + 1e-9)) continue;
     controller.saturated[i] = true;
     any = true;
   }

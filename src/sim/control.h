@@ -17,12 +17,22 @@ struct ControllerState {
   std::vector<double> noise;
 };
 
+/// What a step needs of a joint control, side by side in memory.
+struct JointSignal {
+  double value, amplitude, frequency, phase, deviation, kp, kd;
+  double limit;                    ///< of |τ|, the joint's own included
+  int column = -1, position = -1;  ///< of a coordinate that is one entry of v and q, without gears; −1: see the drive
+  double ratio = 1, offset = 0;
+};
+
 /// Signals to joints, from a ControllerDescription.
 struct Controller {
   ControllerDescription description;
   int figure = 0;
   std::vector<int> drives;  ///< per joint control: index in FigureData::drives
-  std::vector<bool> saturated;
+  std::vector<JointSignal> joints;
+  bool draws = false, limited = false;  ///< some joint has noise; a limit of its torque
+  std::vector<char> saturated;
   ControllerState state;
 };
 

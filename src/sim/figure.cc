@@ -11,9 +11,17 @@ FigureData::FigureData(const Model& m, const FigureOptions& o)
        {&v, &vdot, &torque, &external, &tau, &extra, &effort, &work_step, &spring_torque, &stored, &stored_inertia})
     *x = Eigen::VectorXd::Zero(model.nv());
   std::vector<int> position(size_t(model.nv()), -1);  // of each column
+  if (model.base() == Base::kFree) rotations.push_back({3, 0, 4});
   for (int j = 0; j < model.joint_count(); ++j) {
     const CoordinateRange r = model.coordinates(JointId(j));
     for (int k = 0; r.nq == r.nv && k < r.nv; ++k) position[size_t(r.v + k)] = r.q + k;
+    has_screws = has_screws || r.nq == 7;
+    if (r.nq != r.nv) rotations.push_back({r.q, r.v, 4});
+    if (r.nq != r.nv || r.nv == 0) continue;
+    if (!runs.empty() && runs.back().q + runs.back().count == r.q && runs.back().v + runs.back().count == r.v)
+      runs.back().count += r.nv;
+    else
+      runs.push_back({r.q, r.v, r.nv});
   }
   for (int j = 0; j < model.joint_count(); ++j) {
     const JointDescription& joint = model.joint(JointId(j));
@@ -35,13 +43,38 @@ FigureData::FigureData(const Model& m, const FigureOptions& o)
       drives.push_back(std::move(drive));
     }
   }
+  const JointSwitches& on = options.switches;
+  for (size_t i = 0; i < drives.size(); ++i) {
+    const DofDescription& d = drives[i].dof;
+    const PassiveDrive p{
+        .drive = int(i),
+        .damping = on.damping ? d.damping : 0,
+        .stiffness = on.springs ? d.stiffness : 0,
+        .limited = on.limits && !drives[i].positions.empty() && (d.lower > -kInfinity || d.upper < kInfinity),
+        .friction = on.friction ? d.friction : 0};
+    if (p.damping != 0 || p.stiffness != 0) springs.push_back(p);
+    if (!drives[i].terms.empty() && (p.limited || p.friction > 0)) bounds.push_back(p);
+  }
+}
+
+void FigureData::add_to_positions(double h) {
+  if (has_screws) {
+    work_step = h * v;
+    if (model.base() == Base::kFree) work_step.segment<3>(3).setZero();
+    return integrate(model, q, work_step, q);
+  }
+  for (const Run& r : runs) q.segment(r.q, r.count) += h * v.segment(r.v, r.count);
+  for (const Run& r : rotations) {
+    const Quaternion<> before{q[r.q], q[r.q + 1], q[r.q + 2], q[r.q + 3]};
+    const Quaternion<> after = normalised(before * exp_quaternion(h * Vec3<>{v[r.v], v[r.v + 1], v[r.v + 2]}));
+    q[r.q] = after.x, q[r.q + 1] = after.y, q[r.q + 2] = after.z, q[r.q + 3] = after.w;
+  }
 }
 
 void FigureData::advance(double h) {
   if (model.base() != Base::kFree) {
     v += h * vdot;
-    work_step = h * v;
-    return integrate(model, q, work_step, q);
+    return add_to_positions(h);
   }
   const auto at = [](const Eigen::VectorXd& x, int i) { return Vec3<>{x[i], x[i + 1], x[i + 2]}; };
   const auto rotation = [&] { return to_mat3(Quaternion<>{q[3], q[4], q[5], q[6]}); };
@@ -50,9 +83,7 @@ void FigureData::advance(double h) {
   const Vec3<> turning = at(vdot, 3) + cross(w, u) - transpose_times(R, model.gravity());
   const Vec3<> v_W = R * (u + h * rotate(exp_quaternion((0.5 * h) * w), turning)) + h * model.gravity();
   v += h * vdot;
-  work_step = h * v;
-  work_step.segment<3>(3).setZero();
-  integrate(model, q, work_step, q);
+  add_to_positions(h);
   const Vec3<> moved = p + h * v_W, turned = transpose_times(rotation(), v_W);
   q.head<3>() << moved.x, moved.y, moved.z;
   v.segment<3>(3) << turned.x, turned.y, turned.z;

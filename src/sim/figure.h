@@ -29,6 +29,14 @@ struct DriveCoordinate {
   }
 };
 
+/// What acts on a coordinate by itself, as far as switches allow: for loops that would else pass over many that do nothing.
+struct PassiveDrive {
+  int drive = 0;
+  double damping = 0, stiffness = 0;
+  bool limited = false;
+  double friction = 0;
+};
+
 /// A ball joint with swing and twist limits.
 struct BallLimit {
   int q = 0, v = 0;
@@ -60,9 +68,17 @@ struct FigureData {
   /// acceleration as it stands in the middle of the step, turned with the base. So a free body keeps its momentum, and
   /// one that turns about a pivot its energy to fourth order.
   void advance(double h);
+  void add_to_positions(double h);  ///< h·v of all but the base's place
   bool has_extra = false;
   std::vector<DriveCoordinate> drives;
+  std::vector<PassiveDrive> springs, bounds;  ///< with damping or stiffness; with limits or dry friction
   std::vector<BallLimit> balls;
+  /// Coordinates that are added up as numbers, and quaternions: where they begin in q and v.
+  struct Run {
+    int q, v, count;
+  };
+  std::vector<Run> runs, rotations;
+  bool has_screws = false;        ///< free joints besides the base: left to integrate()
   std::vector<int> broad_bodies;  ///< body number in the broad phase, per body of the tree
 };
 

@@ -17,22 +17,20 @@ constexpr double kNear = 1e-3;  // limits closer than this, or than two steps, h
 /// Limits that may be reached within the step, and dry friction.
 void World::Impl::add_bounded(IslandWork& w, int figure) {
   const FigureData& f = *figures[size_t(figure)];
-  const JointSwitches& on = f.options.switches;
   const auto add = [&](const BoundedRow& row, int drive, double sign) {
     w.bounded.push_back(row);
     w.bounded_origin.push_back({.figure = figure, .drive = drive, .sign = sign});
   };
-  for (size_t i = 0; i < f.drives.size(); ++i) {
-    const DriveCoordinate& d = f.drives[i];
-    if (d.terms.empty()) continue;
-    if (on.limits && !d.positions.empty() && (d.dof.lower > -kInfinity || d.dof.upper < kInfinity)) {
+  for (const PassiveDrive& p : f.bounds) {
+    const DriveCoordinate& d = f.drives[size_t(p.drive)];
+    if (p.limited) {
       const double q = d.position(f.q), reach = kNear + 2 * options.time_step * std::abs(d.velocity(f.v));
-      if (q - d.dof.lower < reach) add(BoundedRow::limit(0, q - d.dof.lower), int(i), 1);
-      if (d.dof.upper - q < reach) add(BoundedRow::limit(0, d.dof.upper - q), int(i), -1);
+      if (q - d.dof.lower < reach) add(BoundedRow::limit(0, q - d.dof.lower), p.drive, 1);
+      if (d.dof.upper - q < reach) add(BoundedRow::limit(0, d.dof.upper - q), p.drive, -1);
     }
-    if (on.friction && d.dof.friction > 0) add(BoundedRow::friction(0, d.dof.friction), int(i), 1);
+    if (p.friction > 0) add(BoundedRow::friction(0, p.friction), p.drive, 1);
   }
-  if (on.limits) add_ball_limits(w, figure);
+  if (f.options.switches.limits) add_ball_limits(w, figure);
 }
 
 /// Swing θ: cos θ = z·R·z. Twist τ = 2·atan2(z, w) of the quaternion. Their rates are linear in ω of the plug's own axes.

@@ -164,7 +164,7 @@ class SceneBuilder {
     for (const ContactExclusion& e : scene_.exclusions) {
       for (const int a : find_shapes(e.a)) {
         for (const int b : find_shapes(e.b)) {
-          if (a != b) impl_.contacts.broad().exclude_shapes(a, b);
+          if (a != b) impl_.contacts.change_filters().exclude_shapes(a, b);
         }
       }
     }
@@ -172,7 +172,7 @@ class SceneBuilder {
       for (const int a : find_shapes(p.a)) {
         for (const int b : find_shapes(p.b)) {
           if (a == b) continue;
-          impl_.contacts.broad().include_shapes(a, b);
+          impl_.contacts.change_filters().include_shapes(a, b);
           if (!p.surface.empty()) give_own_surface(a, b, p.surface);
         }
       }
@@ -182,7 +182,7 @@ class SceneBuilder {
   void give_own_surface(int a, int b, const std::string& surface) {
     MaterialTable& table = impl_.contacts.materials();
     const auto clone = [&](int shape) {
-      WorldShape& s = impl_.contacts.shapes()[size_t(shape)];
+      WorldShape& s = impl_.contacts.change_shapes()[size_t(shape)];
       const MaterialId old = s.material, fresh = table.add(table.material(old));
       for (int m = 0; m < table.size() - 1; ++m) table.set_pair(fresh, MaterialId(m), table.pair(old, MaterialId(m)));
       s.material = fresh;

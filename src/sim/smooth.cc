@@ -28,7 +28,7 @@ constexpr double kError[kStages] = {71.0 / 57600,      0,          -71.0 / 16695
 
 /// Whether bilateral constraints are all there is: nothing touches but what separates, no limit is near, no dry friction.
 bool World::Impl::is_smooth() {
-  contacts.find(figures, time, options.contact_margin, options.contact.tol_gap);
+  contacts.find(figures, time, options.contact_margin, options.contact.tol_gap, options.contact.tol_gap);
   for (const Touch& t : contacts.touches()) {
     const FrameMotion6 motion = frame_motion(t.parent_end, t.real_end, t.E, t.origin);
     for (int k = 0; k < t.patch.vertex_count; ++k) {
@@ -61,8 +61,7 @@ void World::Impl::evaluate(double t) {
     IslandWork& w = *works[size_t(i)];
     for (const int k : w.figures) {
       FigureData& f = *figures[size_t(k)];
-      f.mechanics.factorise(nullptr);
-      f.mechanics.set_torque(f.tau.data());
+      f.mechanics.factorise(nullptr, f.tau.data());
     }
     solve_bilateral(w, false);
   }
@@ -232,8 +231,7 @@ World::AssemblyReport World::assemble(double tolerance, int max_iterations) {
     for (const int k : work.figures) {
       FigureData& f = *w.figures[size_t(k)];
       f.mechanics.set_motion(f.v.data());
-      f.mechanics.factorise(nullptr);
-      f.mechanics.set_torque(f.torque.data());
+      f.mechanics.factorise(nullptr, f.torque.data());
     }
     for (int pass = 0; pass < 2; ++pass) {
       for (const int k : work.figures) w.figures[size_t(k)]->mechanics.set_motion(w.figures[size_t(k)]->v.data());
@@ -254,8 +252,7 @@ void World::Impl::newton_step(IslandWork& w) {
   for (const int k : w.figures) {
     FigureData& f = *figures[size_t(k)];
     f.mechanics.set_motion(f.v.data());
-    f.mechanics.factorise(nullptr);
-    f.mechanics.set_torque(f.torque.data());
+    f.mechanics.factorise(nullptr, f.torque.data());
   }
   close_gaps(w, std::min(1.0, kLongest / largest_gap(w, time)));
 }

@@ -7,7 +7,8 @@ World::StandReport World::stand(FigureId id) {
   FigureData& f = impl_->data(id, "World::stand");
   Contacts& contacts = impl_->contacts;
   const Contacts::Carried carried = contacts.carried();  // looking changes nothing
-  contacts.find(impl_->figures, impl_->time, impl_->options.contact_margin, impl_->options.contact.tol_gap);
+  contacts.find(impl_->figures, impl_->time, impl_->options.contact_margin, impl_->options.contact.tol_gap,
+                impl_->options.contact.tol_gap);
   std::vector<Support> supports;
   for (const Touch& t : contacts.touches()) {
     const bool on_real = contacts.shapes()[size_t(t.real)].figure == id.value();

@@ -13,10 +13,9 @@ void World::Impl::prepare_torques(double h) {
     f->stored = f->spring_torque;
     f->stored_inertia.setZero();
     f->has_extra = false;
-    const JointSwitches& on = f->options.switches;
-    for (const DriveCoordinate& d : f->drives) {
-      const double damping = on.damping ? d.dof.damping : 0, stiffness = on.springs ? d.dof.stiffness : 0;
-      if (damping == 0 && stiffness == 0) continue;
+    for (const PassiveDrive& p : f->springs) {
+      const DriveCoordinate& d = f->drives[size_t(p.drive)];
+      const double damping = p.damping, stiffness = p.stiffness;
       // At the end of the step: −k·(q + h·v⁺ − rest) − d·v⁺ with v⁺ = v + h·v̇.
       const double v = d.velocity(f->v);
       const double spring = stiffness == 0 ? 0 : -stiffness * (d.position(f->q) + h * v - d.dof.rest);
@@ -34,7 +33,18 @@ void World::Impl::prepare_torques(double h) {
 
 void World::Impl::contact_step() {
   const double h = options.time_step;
-  contacts.find(figures, time, options.contact_margin, options.contact.tol_gap);
+  for_each(int(figures.size()), [&](int i) {
+    FigureData& f = *figures[size_t(i)];
+    f.mechanics.set_motion(f.v.data());
+    f.spring_torque.setZero();
+  });
+  const ContactOptions& o = options.contact;
+  double margin = options.contact_margin, near = o.tol_gap;
+  if (o.anticipate && o.end_of_step) {  // whatever may be reached within the step, gravity included
+    near = 2 * h * (contacts.fastest(figures, time) + h * norm(options.gravity)) + o.tol_gap;
+    margin = std::max(margin, near);
+  }
+  contacts.find(figures, time, margin, o.tol_gap, near);
   for (ConnectionData& c : connections) {
     if (c.active) place_connection(figures, time, c);
   }
@@ -42,11 +52,6 @@ void World::Impl::contact_step() {
   begin_reports();
   step_taken = h;
   for (Controller& c : controllers) std::fill(c.saturated.begin(), c.saturated.end(), false);
-  for_each(int(figures.size()), [&](int i) {
-    FigureData& f = *figures[size_t(i)];
-    f.mechanics.set_motion(f.v.data());
-    f.spring_torque.setZero();
-  });
   add_spring_forces();
   constexpr int kMostCuts = 4;  // of torques that come out above their limit
   for (int pass = 0;; ++pass) {
@@ -54,8 +59,7 @@ void World::Impl::contact_step() {
     for_each(island_count, [&](int i) {
       for (const int k : works[size_t(i)]->figures) {
         FigureData& f = *figures[size_t(k)];
-        f.mechanics.factorise(f.has_extra ? f.extra.data() : nullptr);
-        f.mechanics.set_torque(f.tau.data());
+        f.mechanics.factorise(f.has_extra ? f.extra.data() : nullptr, f.tau.data());
       }
       solve_island(*works[size_t(i)]);
     });
@@ -122,12 +126,15 @@ void World::Impl::find_islands() {
   }
 }
 
-/// Whether something new comes in: a vertex that begins to touch, or a connection that is made while its ends move.
+/// Whether something new comes in: a vertex that begins to touch, or a connection that is made while its ends move. What is so
+/// slow that it would not bounce is no impact: the forces of the step stop it just the same.
 bool World::Impl::approaches(IslandWork& w) {
   for (const int i : w.connections) {
     if (connections[size_t(i)].is_new) return true;
   }
   const double* u = w.island.u() + w.island.bilateral();
+  const ContactOptions& o = options.contact;
+  const double slow = o.end_of_step ? o.rest_speed(norm(options.gravity), options.time_step) : o.v_impact;
   for (size_t i = 0; i < w.patches.size(); ++i) {
     const ContactPatch& p = w.patches[i];
     if (!contacts.touches()[size_t(w.touches[i])].is_new) continue;
@@ -135,7 +142,7 @@ bool World::Impl::approaches(IslandWork& w) {
     for (int k = 0; k < p.vertex_count; ++k) {
       const ContactVertex& x = p.vertices[size_t(k)];
       const double turn = p.row_count == 6 ? s[3] * x.y - s[4] * x.x : 0;
-      if (x.gap <= options.contact.tol_gap && s[2] + turn < -options.contact.v_impact) return true;
+      if (x.gap <= o.tol_gap && s[2] + turn < -slow) return true;
     }
   }
   return false;
@@ -145,6 +152,7 @@ ContactProblem World::Impl::contact_problem(const IslandWork& w) const {
   return {.rows = w.island.others(),
           .G = w.island.G(),
           .stride = w.island.stride(),
+          .padded = w.island.padded(),
           .a = w.island.reduced_a(),
           .u = w.island.reduced_u(),
           .h = options.time_step,
@@ -229,8 +237,7 @@ void World::Impl::solve_island(IslandWork& w) {
     resolve_impact(w);
     for (const int i : w.figures) {  // bias torques of the new velocities
       FigureData& f = *figures[size_t(i)];
-      f.mechanics.factorise(f.has_extra ? f.extra.data() : nullptr);
-      f.mechanics.set_torque(f.tau.data());
+      f.mechanics.factorise(f.has_extra ? f.extra.data() : nullptr, f.tau.data());
     }
     count_rows(w, bilateral, others);
     build();

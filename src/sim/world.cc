@@ -100,7 +100,7 @@ void World::Impl::filter_self_collisions(int figure) {
   const auto exclude = [&](int a, int b) {
     if (a < 0 || b < 0 || a == b) return;
     const int x = f.broad_bodies[size_t(a)], y = f.broad_bodies[size_t(b)];
-    if (x >= 0 && y >= 0) contacts.broad().exclude_bodies(x, y);
+    if (x >= 0 && y >= 0) contacts.change_filters().exclude_bodies(x, y);
   };
   if (f.options.self_collision == SelfCollision::kNone) {
     for (int a = 0; a < tree.body_count(); ++a) {

@@ -274,3 +274,35 @@ TEST_CASE("stand: the torques that hold the human where it stands; in the air th
   world.set_state(id, at(model, 0, 0, 1.5));
   CHECK_FALSE(world.stand(id).feasible);
 }
+
+TEST_CASE("a fall ends at the surface where contacts are anticipated, and within v·h of it where they are not") {
+  double depth[2] = {0, 0};
+  for (const bool anticipate : {false, true}) {
+    CAPTURE(anticipate);
+    WorldOptions options = earth();
+    options.contact.anticipate = anticipate;
+    World world(options);
+    world.add_fixed(Plane{}, {});
+    const Model box = body("box", Box{{0.2, 0.2, 0.2}}, 1), ball = body("ball", Sphere{0.1}, 1);
+    State tilted = at(box, 1, 0, 1.1);
+    const Quaternion<> turn = exp_quaternion(Vec3<>{0.3, -0.2, 0.1});
+    tilted.q.segment<4>(3) << turn.x, turn.y, turn.z, turn.w;
+    world.add(box, at(box, 0, 0, 1.1));
+    FigureOptions second;
+    second.name = "tilted";
+    world.add(box, tilted, second);
+    world.add(ball, at(ball, 2, 0, 1.1));
+    world.advance(2);
+    CHECK(world.status() == WorldStatus::kRunning);
+    depth[anticipate] = world.totals().worst_penetration;
+    for (int i = 0; i < 3; ++i) {
+      CHECK(std::abs(world.q(FigureId(i))[2] - 0.1) < 2e-4);  // slop and tol_gap
+      CHECK(world.v(FigureId(i)).norm() < 1e-6);
+    }
+  }
+  MESSAGE("deepest: " << depth[0] << " m, anticipated " << depth[1] << " m");
+  const double speed = std::sqrt(2 * kG);  // after 1 m
+  CHECK(depth[0] > 1e-3);
+  CHECK(depth[0] < 1.1 * speed * 1e-3);
+  CHECK(depth[1] < 1e-4);  // what turns on its way passes the surface to second order in h
+}

@@ -18,8 +18,7 @@ unsigned mask_of(const Json& rows) {
 void prepare(Mechanics& m, const Case& c, const Eigen::VectorXd& tau) {
   m.set_pose(c.state.q.data());
   m.set_motion(c.state.v.data());
-  m.factorise(nullptr);
-  m.set_torque(tau.data());
+  m.factorise(nullptr, tau.data());
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ struct ContactMemory {
   SlipMode slip = SlipMode::kStick;
   std::uint8_t closed = 0;         ///< bit i: vertex i is closed
   bool known = false;              ///< false: the contact is new, the other fields say nothing
+  std::uint8_t steady = 0;         ///< steps since mode, slip and closed vertices have changed, 255 at most
   std::array<double, 6> wrench{};  ///< at the patch origin, patch axes [N, N·m]
 };
 
@@ -93,7 +94,8 @@ struct ContactOptions {
   /// creep, and sliding friction opposes the velocity at the end of the step. Off: the acceleration level of the paper,
   /// for exact comparisons: targets are zero accelerations, sliding friction opposes the present velocity.
   bool end_of_step = true;
-  /// Vertices that do not touch yet may not pass the surface within the step. (For contacts without restitution.)
+  /// Vertices that do not touch yet may not pass the surface within the step: what falls ends at it, not up to v·h below. For
+  /// contacts without restitution; such a landing is a force of one step, not an impact.
   bool anticipate = false;
 
   FrictionSet friction_set = FrictionSet::kEllipse;
@@ -112,6 +114,12 @@ struct ContactOptions {
   double tolerance = 1e-9;        ///< complementarity residual that is accepted [m/s, N·s]
   double rank_tolerance = 1e-10;  ///< pivots below this share of the largest diagonal count as zero
   ContactTier start = ContactTier::kFast;  ///< first method to try (tests and measurements)
+
+  /// v_rest as it applies.
+  double rest_speed(double gravity, double h) const {
+    const double automatic = 2 * gravity * h;
+    return v_rest >= 0 ? v_rest : automatic > 1e-3 ? automatic : 1e-3;
+  }
 };
 
 /// The matrix problem. Rows that are not in a patch or bounded row are ignored (their force is zero).
@@ -119,6 +127,8 @@ struct ContactProblem {
   int rows = 0;
   const double* G = nullptr;  ///< J·M⁻¹·Jᵀ, symmetric positive semidefinite, row i at G + i·stride
   int stride = 0;
+  /// G is at a multiple of 64 bytes, its stride a multiple of 8, and rows are zero from `rows` to there: it is used where it is.
+  bool padded = false;
   const double* a =
       nullptr;  ///< accelerations of the rows without contact forces; u + h·a: their velocity after the step
   const double* u = nullptr;  ///< velocities of the rows

@@ -1,4 +1,5 @@
 #include "constraint/mechanics_kernel.h"
+#include "constraint/recursion_kernel.h"
 #include "kinematics/entry.h"
 
 namespace kansetsu::kernel {
@@ -20,19 +21,19 @@ void motions_entry(const TreeView& tree, const double* v, MechanicsBlock& m) {
   drift_records(tree, m.S, m.scratch, m.V, m.A);
 }
 
-int factorise_entry(const TreeView& tree, const double* extra, MechanicsBlock& m) {
-  bias_records<P>(tree, m);
-  const bool ordered = tree.columns.ordered;
-  bias_lanes<P>(tree, m, ordered ? m.bias : m.scratch);
-  const ColumnLanes<double, kMassLanes> lanes{m.lanes};
-  const auto add_extra = [&] {
-    for (int k = 0; extra && k < tree.nv; ++k) m.H[k * m.stride + k] += extra[k];
-  };
-  if (ordered) {
-    mass_matrix_lanes(tree, lanes, MatrixOut<double>{m.H, tree.nu, m.stride});
-    add_extra();
-    return factorise_ordered<P>(tree.columns, tree.nu, m);
+/// x ← L⁻ᵀ·x
+void half_solve_one(const MechanicsBlock& m, int nv, double* x) {
+  for (int j = nv - 1; j >= 0; --j) {
+    for (int k = m.below_begin[j]; k < m.below_begin[j + 1]; ++k) {
+      x[j] = madd(m.L[m.below[k] * m.stride + j], x[m.below[k]], x[j]);
+    }
   }
+}
+
+int factorise_matrix(const TreeView& tree, const double* extra, const double* tau, MechanicsBlock& m) {
+  bias_records<P>(tree, m);
+  bias_lanes<P>(tree, m, m.scratch);
+  const ColumnLanes<double, kMassLanes> lanes{m.lanes};
   reduce(tree, m.scratch, m.bias);
   for (int k = 0; k < tree.nv * m.stride; ++k) m.H[k] = 0;
   struct Entries {
@@ -52,8 +53,15 @@ int factorise_entry(const TreeView& tree, const double* extra, MechanicsBlock& m
       if (l != k) add_reduced(tree, l, k, value, M);
     }
   }
-  add_extra();
-  return factorise_pattern<P>(tree.nv, m);
+  for (int k = 0; extra && k < tree.nv; ++k) m.H[k * m.stride + k] += extra[k];
+  const int singular = factorise_pattern<P>(tree.nv, m);
+  for (int k = 0; k < tree.nv; ++k) m.drive[k] = (tau ? tau[k] : 0) - m.bias[k];
+  half_solve_one(m, tree.nv, m.drive);
+  return singular;
+}
+
+int factorise_entry(const TreeView& tree, const double* extra, const double* tau, MechanicsBlock& m) {
+  return m.recursive ? factorise_tree(tree, extra, tau, m) : factorise_matrix(tree, extra, tau, m);
 }
 
 void half_solve_entry(const MechanicsBlock& m, int nv, double* Z, int stride) {
@@ -65,9 +73,21 @@ void half_solve_entry(const MechanicsBlock& m, int nv, double* Z, int stride) {
   }
 }
 
-void delassus_entry(const MechanicsBlock& m, int nv, const double* Z, int stride, double* G) {
+void delassus_entry(const MechanicsBlock& m, const std::uint64_t* touched, const double* Z, int stride, double* G,
+                    double* a) {
   for (int r = 0; r < stride; r += kRowBlock) {
-    for (int c = r; c < stride; c += P::width) delassus_tile<kRowBlock, P>(m, nv, Z, stride, r, c, G);
+    const std::uint64_t* rows = touched + r / kRowBlock * m.words;
+    for (int c = r; c < stride; c += P::width) {
+      delassus_tile<kRowBlock, P>(m, rows, touched + c / kRowBlock * m.words, Z, stride, r, c, G);
+    }
+    Eight sum = load_eight(a + r);
+    for (int w = 0; w < m.words; ++w) {
+      for (std::uint64_t left = rows[w]; left != 0; left &= left - 1) {
+        const int i = 64 * w + __builtin_ctzll(left);
+        sum = madd(Eight(m.D_inv[i] * m.drive[i]), load_eight(Z + i * stride + r), sum);
+      }
+    }
+    store_eight(sum, a + r);
   }
 }
 
@@ -90,22 +110,29 @@ void solve_lower(const MechanicsBlock& m, int nv, double* x) {
   }
 }
 
-void respond_entry(const MechanicsBlock& m, int nv, const double* Z, int stride, const double* lambda, double* out) {
-  for (int i = 0; i < nv; ++i) {
-    P sum(0);
-    for (int c = 0; c < stride; c += P::width) sum = madd(load<P>(Z + i * stride + c), load<P>(lambda + c), sum);
-    m.scratch[i] = m.D_inv[i] * sum_of(sum);
+void respond_entry(const MechanicsBlock& m, int nv, const std::uint64_t* any, const double* Z, int stride,
+                   const double* lambda, double share, double* out) {
+  for (int i = 0; i < nv; ++i) m.scratch[i] = m.D_inv[i] * (share * m.drive[i]);
+  for (int w = 0; w < m.words; ++w) {
+    for (std::uint64_t left = any[w]; left != 0; left &= left - 1) {
+      const int i = 64 * w + __builtin_ctzll(left);
+      Eight sum(0);
+      for (int c = 0; c < stride; c += kRowBlock) {
+        sum = madd(load_eight(Z + i * stride + c), load_eight(lambda + c), sum);
+      }
+      m.scratch[i] = madd(m.D_inv[i], total(sum), m.scratch[i]);
+    }
   }
-  solve_lower(m, nv, m.scratch);
+  m.recursive ? descend(m, m.scratch) : solve_lower(m, nv, m.scratch);
   for (int i = 0; i < nv; ++i) out[i] += m.scratch[i];
 }
 
 void solve_entry(const MechanicsBlock& m, int nv, double* x) {
-  for (int j = nv - 1; j >= 0; --j) {
-    for (int k = m.below_begin[j]; k < m.below_begin[j + 1]; ++k) {
-      x[j] = madd(m.L[m.below[k] * m.stride + j], x[m.below[k]], x[j]);
-    }
+  if (m.recursive) {
+    ascend(m, nv, x);
+    return descend(m, x);
   }
+  half_solve_one(m, nv, x);
   for (int i = 0; i < nv; ++i) x[i] *= m.D_inv[i];
   solve_lower(m, nv, x);
 }
@@ -113,8 +140,8 @@ void solve_entry(const MechanicsBlock& m, int nv, double* x) {
 }  // namespace
 
 extern const MechanicsKernels mechanics_table;
-const MechanicsKernels mechanics_table = {poses_entry,    motions_entry, factorise_entry, half_solve_entry,
-                                          delassus_entry, respond_entry, solve_entry};
+const MechanicsKernels mechanics_table = {poses_entry,      motions_entry,  factorise_entry, climb,      climb_torque,
+                                          half_solve_entry, delassus_entry, respond_entry,   solve_entry};
 
 }  // namespace KANSETSU_ISA
 }  // namespace kansetsu::kernel

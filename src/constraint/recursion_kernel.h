@@ -1,0 +1,221 @@
+#pragma once
+
+#include <cstdint>
+
+#include "constraint/eight.h"
+#include "constraint/kernel_table.h"
+#include "dynamics/dense/derivative_lanes.h"
+
+/// Trees without gears: M = Lᵀ·D·L is never formed. The articulated-body recursion in the one frame O, column by column from
+/// the tips, gives D and, for any right side, L⁻ᵀ of it: z = Sᵀ·F on the way to the base, where each column takes its share
+/// U·D⁻¹·z off the wrench F. In O nothing is turned or shifted between a body and its parent. [RBDA] 6.5, 7.3.
+///
+/// Symbols   P articulated inertia, Z its bias wrench, U = P·S, D = SᵀU + rotor + implicit gains, y = Sᵀ·Z − τ
+namespace kansetsu::kernel::inline KANSETSU_ISA {
+
+/// Six rows of eight numbers: row c of P in the layout of a motion record, and in the fourth lane number c of Z.
+inline constexpr int kBodyRows = 6, kBodyRecord = 48, kBiasLane = 3;
+/// Where the six numbers of a motion stand in its record.
+inline constexpr int kMotionLane[6] = {0, 1, 2, 4, 5, 6};
+
+/// Inertia and bias wrench of the bodies that have a mass.
+template <class P>
+KANSETSU_HD void heavy_records(const TreeView& tree, const MechanicsBlock& m) {
+  const Vec3<P> up = lift<P>(-tree.gravity);
+  const P o(0);
+  for (int i = 0; i < m.heavy_count; i += P::width) {
+    P n[kInertiaNumbers], x[kPoseRecord];
+    for (int c = 0; c < kInertiaNumbers; ++c) n[c] = load<P>(m.heavy_inertia + c * m.heavy_stride + i);
+    load_records(m.X, m.heavy + i, x);
+    const Transform<P> X{{{x[0], x[4], x[8]}, {x[1], x[5], x[9]}, {x[2], x[6], x[10]}}, {x[12], x[13], x[14]}};
+    const Inertia<P> M = X * to_inertia(n);
+    const Motion<P> V = load_motions<P>(m.V, m.heavy + i);
+    Motion<P> A = load_motions<P>(m.A, m.heavy + i);
+    A.v += up;
+    const Force<P> F = M * A + cross(V, M * V);
+    const Vec3<P>& h = M.h;
+    const P record[kBodyRecord] = {M.I.xx, M.I.xy, M.I.xz, F.t.x, o,    -h.z, h.y,  o,  //
+                                   M.I.xy, M.I.yy, M.I.yz, F.t.y, h.z,  o,    -h.x, o,  //
+                                   M.I.xz, M.I.yz, M.I.zz, F.t.z, -h.y, h.x,  o,    o,  //
+                                   o,      h.z,    -h.y,   F.f.x, M.m,  o,    o,    o,  //
+                                   -h.z,   o,      h.x,    F.f.y, o,    M.m,  o,    o,  //
+                                   h.y,    -h.x,   o,      F.f.z, o,    o,    M.m,  o};
+    store_records(record, m.burden + i * kBodyRecord);
+  }
+}
+
+/// What hangs on a body as the recursion goes inward.
+struct Burden8 {
+  Eight r[kBodyRows];
+
+  KANSETSU_HD explicit Burden8(const double* record) {
+    for (int c = 0; c < kBodyRows; ++c) r[c] = load_eight(record + 8 * c);
+  }
+  KANSETSU_HD void put(double* record) const {
+    for (int c = 0; c < kBodyRows; ++c) store_eight(r[c], record + 8 * c);
+  }
+  KANSETSU_HD void add_to(double* record) const {
+    for (int c = 0; c < kBodyRows; ++c) store_eight(load_eight(record + 8 * c) + r[c], record + 8 * c);
+  }
+  /// P·S, and Sᵀ·Z in the fourth lane.
+  KANSETSU_HD Eight times(const double* S) const {
+    return madd(r[2], Eight(S[2]), madd(r[1], Eight(S[1]), r[0] * Eight(S[0]))) +
+           madd(r[5], Eight(S[6]), madd(r[4], Eight(S[5]), r[3] * Eight(S[4])));
+  }
+  /// P and Z less k·Uᵀ
+  KANSETSU_HD void take_off(const Eight& k, const Eight& U) {
+    r[0] = madd(broadcast<0>(k), U, r[0]);
+    r[1] = madd(broadcast<1>(k), U, r[1]);
+    r[2] = madd(broadcast<2>(k), U, r[2]);
+    r[3] = madd(broadcast<4>(k), U, r[3]);
+    r[4] = madd(broadcast<5>(k), U, r[4]);
+    r[5] = madd(broadcast<6>(k), U, r[5]);
+  }
+  KANSETSU_HD double turning() const { return r[0][0] + r[1][1] + r[2][2]; }
+  KANSETSU_HD double moving() const { return r[3][4] + r[4][5] + r[5][6]; }
+};
+
+/// Diagonal of M besides the bodies' inertia, and torques.
+struct ColumnInput {
+  const double *rotor, *extra, *tau;
+
+  KANSETSU_HD double added(int k) const { return rotor[k] + (extra ? extra[k] : 0); }
+  KANSETSU_HD double torque(int k) const { return tau ? tau[k] : 0; }
+};
+
+/// Lets the columns k, k − 1, … (kCount of them) of one body, or of bodies without mass between them, move freely. All at once:
+/// one after the other each would wait for the division of the one before. @return how many nothing resists
+template <int kCount>
+KANSETSU_HD int eliminate_columns(Burden8& b, int k, const ColumnInput& in, const MechanicsBlock& m) {
+  // A pivot that is nothing beside the traces of P along S belongs to a column that nothing resists.
+  constexpr double kVanishing = 1e-14;
+  const double turning = b.turning(), moving = b.moving();
+  Eight U[kCount];
+  double g[kCount][kCount], floor[kCount], inverse[kCount];
+#pragma GCC unroll 3
+  for (int i = 0; i < kCount; ++i) {
+    const double* S = m.S + (k - i) * kMotionRecord;
+    const double added = in.added(k - i);
+    U[i] = b.times(S);
+#pragma GCC unroll 3
+    for (int j = 0; j <= i; ++j) g[i][j] = total(load_eight(S) * U[j]);
+    g[i][i] += added;
+    const double turn = S[0] * S[0] + S[1] * S[1] + S[2] * S[2], move = S[4] * S[4] + S[5] * S[5] + S[6] * S[6];
+    floor[i] = kVanishing * (turn * turning + move * moving + added);
+    U[i].set(kBiasLane, U[i][kBiasLane] - in.torque(k - i));
+  }
+  int singular = 0;
+#pragma GCC unroll 3
+  for (int i = 0; i < kCount; ++i) {
+    const bool resists = g[i][i] > floor[i];
+    singular += !resists;
+    inverse[i] = resists ? 1 / g[i][i] : 0;
+#pragma GCC unroll 3
+    for (int j = i + 1; j < kCount; ++j) {
+      const double share = g[j][i] * inverse[i];
+#pragma GCC unroll 3
+      for (int l = j; l < kCount; ++l) g[l][j] = msub(g[l][i], share, g[l][j]);
+      U[j] = madd(U[i], Eight(-share), U[j]);
+    }
+  }
+#pragma GCC unroll 3
+  for (int i = 0; i < kCount; ++i) {
+    b.take_off(U[i] * Eight(-inverse[i]), U[i]);
+    store_eight(U[i], m.U + (k - i) * kMotionRecord);
+    m.D_inv[k - i] = inverse[i];
+    m.drive[k - i] = -U[i][kBiasLane];
+  }
+  return singular;
+}
+
+/// The deepest bodies first, so that those of different limbs, which do not wait for each other, follow one another.
+/// @return number of columns that nothing resists; they stand still
+inline int factorise_tree(const TreeView& tree, const double* extra, const double* tau, const MechanicsBlock& m) {
+  heavy_records<NativePack<double>>(tree, m);
+  int singular = 0;
+  const ColumnInput in{tree.rotor_inertia, extra, tau};
+  for (int n = 0; n < m.step_count; ++n) {
+    const TreeStep& step = m.steps[n];
+    Burden8 b(m.burden + step.burden);
+    int k = step.last;
+    for (; k - 2 >= step.first; k -= 3) singular += eliminate_columns<3>(b, k, in, m);
+    if (k - 1 == step.first) singular += eliminate_columns<2>(b, k, in, m);
+    if (k == step.first) singular += eliminate_columns<1>(b, k, in, m);
+    if (step.opens)
+      b.put(m.burden + step.parent_burden);
+    else if (step.parent_burden >= 0)
+      b.add_to(m.burden + step.parent_burden);
+  }
+  return singular;
+}
+
+/// Up to eight wrenches side by side, on the body whose last column is k: Z += L⁻ᵀ·Jᵀ in their rows.
+inline void climb(const MechanicsBlock& m, int k, const double* wrenches, double* Z, int stride) {
+  Eight F[6];
+  for (int c = 0; c < 6; ++c) F[c] = load_eight(wrenches + 8 * c);
+  for (; k >= 0; k = m.up[k]) {
+    const double *S = m.S + k * kMotionRecord, *U = m.U + k * kMotionRecord;
+    const Eight z = madd(F[2], Eight(S[2]), madd(F[1], Eight(S[1]), F[0] * Eight(S[0]))) +
+                    madd(F[5], Eight(S[6]), madd(F[4], Eight(S[5]), F[3] * Eight(S[4])));
+    double* to = Z + k * stride;
+    store_eight(load_eight(to) + z, to);
+    const Eight t = z * Eight(-m.D_inv[k]);
+    for (int c = 0; c < 6; ++c) F[c] = madd(t, Eight(U[kMotionLane[c]]), F[c]);
+  }
+}
+/// The same for a torque on column k, in one row.
+inline void climb_torque(const MechanicsBlock& m, int k, double torque, double* Z, int stride) {
+  Eight F(0.0);
+  double z = torque;
+  for (; k >= 0; k = m.up[k]) {
+    const Eight U = load_eight(m.U + k * kMotionRecord);
+    z = z + total(load_eight(m.S + k * kMotionRecord) * F);
+    Z[k * stride] += z;
+    F = madd(U, Eight(-(m.D_inv[k] * z)), F);
+    z = 0;
+  }
+}
+
+/// x ← L⁻¹·x: accelerations from the base to the tips, x = D⁻¹·(half-solved torques) on the way in.
+inline void descend(const MechanicsBlock& m, double* x) {
+  for (int n = m.step_count - 1; n >= 0; --n) {
+    const TreeStep& step = m.steps[n];
+    Eight A = step.before < 0 ? Eight(0.0) : load_eight(m.along + step.before * kMotionRecord);
+    for (int k = step.first; k <= step.last; ++k) {
+      x[k] -= m.D_inv[k] * total(load_eight(m.U + k * kMotionRecord) * A);
+      A = madd(load_eight(m.S + k * kMotionRecord), Eight(x[k]), A);
+    }
+    store_eight(A, m.along + step.last * kMotionRecord);
+  }
+}
+/// x ← D⁻¹·L⁻ᵀ·x for torques on all columns.
+inline void ascend(const MechanicsBlock& m, int nv, double* x) {
+  for (int k = 0; k < nv * kMotionRecord; ++k) m.along[k] = 0;
+  for (int k = nv - 1; k >= 0; --k) {
+    const Eight F = load_eight(m.along + k * kMotionRecord);  // of all that hangs on k
+    const double z = x[k] + total(load_eight(m.S + k * kMotionRecord) * F);
+    x[k] = m.D_inv[k] * z;
+    if (m.up[k] < 0) continue;
+    double* to = m.along + m.up[k] * kMotionRecord;
+    store_eight(load_eight(to) + madd(load_eight(m.U + k * kMotionRecord), Eight(-x[k]), F), to);
+  }
+}
+
+/// G(rows r …, columns c …) += Zᵀ·D⁻¹·Z over the columns that both blocks of rows have, a tile in registers.
+template <int kTile, class P>
+KANSETSU_HD void delassus_tile(const MechanicsBlock& m, const std::uint64_t* rows, const std::uint64_t* columns,
+                               const double* Z, int stride, int r, int c, double* G) {
+  P sum[kTile];
+  for (int t = 0; t < kTile; ++t) sum[t] = load<P>(G + (r + t) * stride + c);
+  for (int w = 0; w < m.words; ++w) {
+    for (std::uint64_t left = rows[w] & columns[w]; left != 0; left &= left - 1) {
+      const int i = 64 * w + __builtin_ctzll(left);
+      const double* z = Z + i * stride;
+      const P scaled = P(m.D_inv[i]) * load<P>(z + c);
+      for (int t = 0; t < kTile; ++t) sum[t] = madd(P(z[r + t]), scaled, sum[t]);
+    }
+  }
+  for (int t = 0; t < kTile; ++t) store(sum[t], G + (r + t) * stride + c);
+}
+
+}  // namespace kansetsu::kernel::inline KANSETSU_ISA
