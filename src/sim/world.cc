@@ -337,7 +337,9 @@ void World::set_controller(const ControllerDescription& controller) {
     c.state.active = controller.active;
     impl_->note(c.state.active ? EventKind::kControllerStarted : EventKind::kControllerStopped, controller.name);
   }
-  c.description = controller;
+  ControllerState state = std::move(c.state);
+  c = make_controller(controller, c.figure, *impl_->figures[size_t(c.figure)], impl_->options.seed);
+  c.state = std::move(state);
 }
 
 Vec3<> World::gravity() const { return impl_->options.gravity; }

@@ -67,8 +67,7 @@ Eigen::VectorXd simulated(const Case& c, const std::vector<HeldFrame>& holds, co
   Mechanics m(c.model);
   m.set_pose(c.state.q.data());
   m.set_motion(c.state.v.data());
-  m.factorise(nullptr);
-  m.set_torque(tau.data());
+  m.factorise(nullptr, tau.data());
   Mechanics* figures[] = {&m};
   Island island;
   int rows = 0;
