@@ -95,6 +95,8 @@ class AmcReader {
     if (given_[i]) report_.error(line_, kFrame, path(name), "the bone has two lines in this frame", "take one out");
     given_[i] = true;
     row_[i] = pose(i, values);
+    if (!(norm(row_[i].p) <= kLargestNumber))
+      report_.error(line_, kNumber, path(name), "the bone is too far away", "its place in the skeleton counts, too");
   }
 
   BonePose pose(std::size_t i, const double* values) const {

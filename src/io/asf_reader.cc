@@ -165,8 +165,9 @@ class AsfReader {
 
   void close_bone() {
     open_ = false;
-    if (name_.empty() || !is_clean(name_)) {
-      report_.error(line_, kName, ":bonedata", "a bone has no name", "write 'name' between begin and end");
+    if (name_.empty() || !is_clean(name_) || name_.find_first_of("{}") != std::string::npos) {
+      report_.error(line_, kName, ":bonedata", fmt::format("a bone has the name {}", quote(name_)),
+                    "write 'name' and letters between begin and end");
       return;
     }
     if (!index_.emplace(name_, static_cast<int>(asf_.bones.size())).second) {

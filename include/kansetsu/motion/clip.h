@@ -23,7 +23,7 @@ struct ClipDerivatives {
 ClipDerivatives derivatives(const Model& model, const Clip& clip);
 
 /// Butterworth low pass of second order, run forwards and backwards: no delay. `cutoff` is where the two passes together have
-/// −3 dB; each alone is designed for cutoff/0.802 [Winter 2009]. Acts on the stored numbers, quaternions are normalised
+/// −3 dB; each alone is designed for cutoff/0.802 [Winter]. Acts on the stored numbers, quaternions are normalised
 /// again; the ends are continued by point reflection. Frames must be evenly spaced, and the cut-off below 0.4 of the rate.
 /// @param cutoff  [Hz]
 Clip low_pass(const Model& model, const Clip& clip, double cutoff);

@@ -7,7 +7,7 @@
 #include "kansetsu/kinematics/kinematics.h"
 
 /// Whole-body control: accelerations, support forces and joint torques together, for loops of 1 kHz and more.
-/// docs/theory/whole_body.md.
+/// docs/theory/walking.md §1.
 namespace kansetsu {
 
 /// The rectangle by which a foot or a hand rests on a surface: origin in its middle, z out of the surface.
