@@ -9,6 +9,7 @@ import os
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import numpy
 import pytest
 from kansetsu_protocol import BAD_FILE, NUMERICAL, OK, USAGE, run
 
@@ -159,6 +160,24 @@ def test_clips_that_cannot_be_used(tmp_path: Path, name: str, text: str, argumen
 def test_a_missing_clip():
     assert run("analyze", "nowhere.mcap").exit_code == BAD_FILE
     assert run("analyze", "nowhere.csv").exit_code == BAD_FILE
+
+
+def test_forces_of_a_simulated_walk_are_found_again(tmp_path: Path):
+    """The world knows its contact forces; the analysis sees nothing but positions."""
+    clip, truth, table = tmp_path / "walk.mcap", tmp_path / "walk.npz", tmp_path / "walk.csv"
+    result = run("walk", "--distance", "2", "--record", str(clip), "--record", str(truth))
+    assert result.exit_code == OK, result.stderr
+    reply = analysis_of(clip, "--csv", str(table))
+    assert math.isclose(reply["mean_vertical"], WEIGHT, rel_tol=1e-3)
+    recorded = numpy.load(truth)
+    known = numpy.zeros(len(recorded["time"]))
+    numpy.add.at(known, recorded["contacts/frame"], recorded["contacts/point_normal_force"][:, 8])
+    found = numpy.array([float(row["left/fz [N]"]) + float(row["right/fz [N]"]) for row in table_of(table)])
+    # A frame holds the forces of the step that led to it; its acceleration is that of the step after. Landings are impacts, which
+    # differences spread over two frames.
+    error = numpy.abs(found[1:-1] - known[2:])
+    assert numpy.median(error) < 0.5
+    assert numpy.quantile(error, 0.95) < 5
 
 
 needs_data = pytest.mark.skipif("KANSETSU_DATA_DIR" not in os.environ, reason="KANSETSU_DATA_DIR is not set")
