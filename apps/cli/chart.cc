@@ -165,7 +165,7 @@ std::string draw(const PlanChart& chart, const Box2& box) {
   const double half_x = scale * (right - left) / 2, half_y = scale * (bottom - top) / 2;
   Axis x{(low_x + high_x) / 2 - half_x, (low_x + high_x) / 2 + half_x, left, right, 1};
   Axis y{(low_y + high_y) / 2 - half_y, (low_y + high_y) / 2 + half_y, bottom, top, 1};
-  x.step = nice_step(2 * half_x, 10), y.step = std::min(x.step, nice_step(2 * half_y, 3));
+  x.step = nice_step(2 * half_x, 10), y.step = std::min(x.step, nice_step(2 * half_y, 5));
   std::string svg = text(left, box.y + 16, chart.title, "class=\"title\"");
   svg += text(box.x + 4, top - 8, "y [m]", "class=\"sub\"") + text(right + 8, bottom + 16, "x [m]", "class=\"sub\"");
   for (const double t : y.ticks()) {
