@@ -140,6 +140,17 @@ def test_a_figure_on_a_fixed_base_has_torques_only(tmp_path: Path):
     assert reply["supports"] == [] and reply["joints"]["hinge1"]["torque"] != 0
 
 
+def test_arrays_of_numpy(tmp_path: Path):
+    time = 0.01 * numpy.arange(100)
+    arrays = {"time": time, "pendulum/q": 0.3 * numpy.sin(5 * time)[:, None]}
+    numpy.savez(tmp_path / "wave.npz", **arrays)
+    reply = analysis_of(tmp_path / "wave.npz", "--figure", "pendulum")
+    assert reply["frames"] == 100 and reply["clip"] == "wave"
+    numpy.savez_compressed(tmp_path / "small.npz", **arrays)
+    result = run("analyze", str(tmp_path / "small.npz"), "--figure", "pendulum")
+    assert result.exit_code == BAD_FILE and "numpy.savez writes what can be read" in result.stderr
+
+
 @pytest.mark.parametrize("name, text, arguments, code, word", [
     ("a.csv", "time,x\n0,1\n", [], BAD_FILE, "REC030"),
     ("a.csv", "time,pendulum/q/hinge1\n0,1\n0.1,nan\n", ["--figure", "pendulum"], BAD_FILE, "a.csv:3: error[REC031]"),
