@@ -50,6 +50,7 @@ TimeChart residual_chart(const Analysis& a) {
                   .unit = "N, N·m",
                   .times = a.clip.times,
                   .bands = bands_of(a)};
+  chart.least = 1;
   Series force{.name = "force [N]", .colour = 2}, moment{.name = "moment [N·m]", .colour = 3};
   for (const Force<>& r : a.residual) force.y.push_back(norm(r.f)), moment.y.push_back(norm(r.t));
   chart.series = {std::move(force), std::move(moment)};

@@ -70,7 +70,7 @@ Exit run_analyze(const Options& options) {
 Runner declare_analyze(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("CLIP", options->clip.file,
-                 "a capture (.bvh, .amc), which the figure follows, or a recording (.mcap, .csv)")
+                 "a capture (.bvh, .amc), which the figure follows, or a recording (.mcap, .csv, .npz)")
       ->required()
       ->type_name("");
   app.add_option("--figure", options->figure.name, "the model; human28, or the recording's own, by default")

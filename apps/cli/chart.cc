@@ -107,7 +107,7 @@ std::string escaped(std::string_view words) {
 std::string draw(const TimeChart& chart, const Box2& box) {
   const double left = box.x + kLeft, right = box.x + box.width - kLegend, top = box.y + kTop,
                bottom = box.y + box.height - kBottom;
-  double low = 0, high = 0;
+  double low = 0, high = chart.least;
   for (const Series& s : chart.series) {
     for (const std::optional<double>& y : s.y) {
       if (y) low = std::min(low, *y), high = std::max(high, *y);
@@ -132,7 +132,7 @@ std::string draw(const TimeChart& chart, const Box2& box) {
     svg += text(x.at(t), bottom + 16, fmt::format("{:g}", t), "text-anchor=\"middle\"");
   }
   svg += text(box.x + 4, top - 8, chart.unit, "class=\"sub\"");
-  if (chart.time_axis) svg += text(right + 8, bottom + 16, "time [s]", "class=\"sub\"");
+  svg += text(right + 8, bottom + 16, "time [s]", "class=\"sub\"");
   double line = top + 8;
   for (const Series& s : chart.series) {
     svg += path(
@@ -165,7 +165,7 @@ std::string draw(const PlanChart& chart, const Box2& box) {
   const double half_x = scale * (right - left) / 2, half_y = scale * (bottom - top) / 2;
   Axis x{(low_x + high_x) / 2 - half_x, (low_x + high_x) / 2 + half_x, left, right, 1};
   Axis y{(low_y + high_y) / 2 - half_y, (low_y + high_y) / 2 + half_y, bottom, top, 1};
-  x.step = nice_step(2 * half_x, 10), y.step = x.step;
+  x.step = nice_step(2 * half_x, 10), y.step = std::min(x.step, nice_step(2 * half_y, 5));
   std::string svg = text(left, box.y + 16, chart.title, "class=\"title\"");
   svg += text(box.x + 4, top - 8, "y [m]", "class=\"sub\"") + text(right + 8, bottom + 16, "x [m]", "class=\"sub\"");
   for (const double t : y.ticks()) {

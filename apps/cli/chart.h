@@ -30,7 +30,7 @@ struct TimeChart {
   std::vector<double> times{};
   std::vector<Series> series{};
   std::vector<Band> bands{};
-  bool time_axis = true;  ///< with its name
+  double least = 0;  ///< the axis goes up to this at least, so that rounding does not look like something
 };
 std::string draw(const TimeChart& chart, const Box2& box);
 

@@ -42,9 +42,9 @@ FigureClip figure_clip_or_fail(const ClipSource& source, const ModelSource& figu
     return {model, std::move(motion.clip), std::move(motion.feet)};
   }
   if (!io::names_clip(source.file)) {
-    throw Failure(
-        kBadUsage,
-        fmt::format("{}: unknown format for a clip\n  known: .bvh, .amc, and recordings .mcap, .csv", source.file));
+    throw Failure(kBadUsage,
+                  fmt::format("{}: unknown format for a clip\n  known: .bvh, .amc, and recordings .mcap, .csv, .npz",
+                              source.file));
   }
   const bool own = figure.name.empty() && std::filesystem::path(source.file).extension() == ".mcap";
   ModelSource model_source = figure;

@@ -1,4 +1,3 @@
-// examples/cpp/analysis.cc
 // A squat, what it takes, and one moment of a motion made from tasks: a figure that pushes itself up.
 #include <cstdio>
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "io/npz_reader.h"
 #include "io/number.h"
 #include "io/recording_codes.h"
 #include "io/text.h"
@@ -55,6 +56,7 @@ class ClipReader {
 
   void add_frame(double time, const Eigen::VectorXd& q, int line) {
     if (const auto problem = configuration_problem(model_, q)) return bad_line(line, *problem);
+    if (!std::isfinite(time)) return bad_line(line, "the time is not a number");
     if (!times_.empty() && time == times_.back()) {
       ++merged_;
       frames_.back() = q;
@@ -141,7 +143,10 @@ void check_columns(const Model& model, const Columns& columns, int line, ClipRea
 
 }  // namespace
 
-bool names_clip(const std::filesystem::path& file) { return file.extension() == ".mcap" || file.extension() == ".csv"; }
+bool names_clip(const std::filesystem::path& file) {
+  const std::filesystem::path ending = file.extension();
+  return ending == ".mcap" || ending == ".csv" || ending == ".npz";
+}
 
 Loaded<Clip> parse_clip_csv(const Model& model, std::string_view text, const std::string& file_name) {
   ClipReader reader(model, file_name);
@@ -179,17 +184,51 @@ Loaded<Clip> parse_clip_csv(const Model& model, std::string_view text, const std
   return reader.finish(std::filesystem::path(file_name).stem().string());
 }
 
+Loaded<Clip> parse_clip_npz(const Model& model, std::string_view bytes, const std::string& file_name) {
+  ClipReader reader(model, file_name);
+  const NpzFile file = parse_npz(bytes);
+  if (!file.problem.empty()) {
+    reader.error(recording::kCannotRead, 0, file.problem);
+    return reader.finish({});
+  }
+  const auto time = file.arrays.find("time");
+  const NpzArray* q = nullptr;
+  for (const auto& [name, array] : file.arrays) {
+    if (!name.ends_with("/q") || array.columns != std::size_t(model.nq()) || array.numbers.empty()) continue;
+    const auto names = file.arrays.find(name + "_names");
+    if (names != file.arrays.end() && names->second.texts != position_names(model)) continue;
+    if (!q || name == model.name() + "/q") q = &array;
+  }
+  if (time == file.arrays.end()) reader.error(recording::kNoColumn, 0, "there is no array 'time'");
+  if (!q)
+    reader.error(recording::kNoFigure, 0,
+                 fmt::format("no array FIGURE/q has the {} coordinates of '{}'", model.nq(), model.name()));
+  if (time == file.arrays.end() || !q) return reader.finish({});
+  if (time->second.numbers.size() != q->rows) {
+    reader.error(recording::kBadRow, 0,
+                 fmt::format("{} times and {} configurations", time->second.numbers.size(), q->rows));
+    return reader.finish({});
+  }
+  for (std::size_t k = 0; k < q->rows; ++k) {
+    const Eigen::Map<const Eigen::VectorXd> row(q->numbers.data() + k * q->columns, model.nq());
+    reader.add_frame(time->second.numbers[k], row, 0);
+  }
+  return reader.finish(std::filesystem::path(file_name).stem().string());
+}
+
 Loaded<Clip> read_clip(const Model& model, const std::filesystem::path& file) {
   const std::string name = file.string();
   ClipReader reader(model, name);
-  if (file.extension() == ".csv") {
+  if (file.extension() == ".csv" || file.extension() == ".npz") {
     const FileText text = read_file(file);
-    if (!text.problem) return parse_clip_csv(model, text.text, name);
+    if (!text.problem)
+      return file.extension() == ".csv" ? parse_clip_csv(model, text.text, name)
+                                        : parse_clip_npz(model, text.text, name);
     reader.error(recording::kCannotRead, 0, text.reason.empty() ? "cannot be read" : text.reason);
     return reader.finish({});
   }
   if (file.extension() != ".mcap") {
-    reader.error(recording::kUnknownFormat, 0, "clips are read from .mcap and .csv");
+    reader.error(recording::kUnknownFormat, 0, "clips are read from .mcap, .csv and .npz");
     return reader.finish({});
   }
   Loaded<Recording> recording = read_recording(file);

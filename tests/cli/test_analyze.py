@@ -9,6 +9,7 @@ import os
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import numpy
 import pytest
 from kansetsu_protocol import BAD_FILE, NUMERICAL, OK, USAGE, run
 
@@ -139,6 +140,17 @@ def test_a_figure_on_a_fixed_base_has_torques_only(tmp_path: Path):
     assert reply["supports"] == [] and reply["joints"]["hinge1"]["torque"] != 0
 
 
+def test_arrays_of_numpy(tmp_path: Path):
+    time = 0.01 * numpy.arange(100)
+    arrays = {"time": time, "pendulum/q": 0.3 * numpy.sin(5 * time)[:, None]}
+    numpy.savez(tmp_path / "wave.npz", **arrays)
+    reply = analysis_of(tmp_path / "wave.npz", "--figure", "pendulum")
+    assert reply["frames"] == 100 and reply["clip"] == "wave"
+    numpy.savez_compressed(tmp_path / "small.npz", **arrays)
+    result = run("analyze", str(tmp_path / "small.npz"), "--figure", "pendulum")
+    assert result.exit_code == BAD_FILE and "numpy.savez writes what can be read" in result.stderr
+
+
 @pytest.mark.parametrize("name, text, arguments, code, word", [
     ("a.csv", "time,x\n0,1\n", [], BAD_FILE, "REC030"),
     ("a.csv", "time,pendulum/q/hinge1\n0,1\n0.1,nan\n", ["--figure", "pendulum"], BAD_FILE, "a.csv:3: error[REC031]"),
@@ -159,6 +171,24 @@ def test_clips_that_cannot_be_used(tmp_path: Path, name: str, text: str, argumen
 def test_a_missing_clip():
     assert run("analyze", "nowhere.mcap").exit_code == BAD_FILE
     assert run("analyze", "nowhere.csv").exit_code == BAD_FILE
+
+
+def test_forces_of_a_simulated_walk_are_found_again(tmp_path: Path):
+    """The world knows its contact forces; the analysis sees nothing but positions."""
+    clip, truth, table = tmp_path / "walk.mcap", tmp_path / "walk.npz", tmp_path / "walk.csv"
+    result = run("walk", "--distance", "2", "--record", str(clip), "--record", str(truth))
+    assert result.exit_code == OK, result.stderr
+    reply = analysis_of(clip, "--csv", str(table))
+    assert math.isclose(reply["mean_vertical"], WEIGHT, rel_tol=1e-3)
+    recorded = numpy.load(truth)
+    known = numpy.zeros(len(recorded["time"]))
+    numpy.add.at(known, recorded["contacts/frame"], recorded["contacts/point_normal_force"][:, 8])
+    found = numpy.array([float(row["left/fz [N]"]) + float(row["right/fz [N]"]) for row in table_of(table)])
+    # A frame holds the forces of the step that led to it; its acceleration is that of the step after. Landings are impacts, which
+    # differences spread over two frames.
+    error = numpy.abs(found[1:-1] - known[2:])
+    assert numpy.median(error) < 0.5
+    assert numpy.quantile(error, 0.95) < 5
 
 
 needs_data = pytest.mark.skipif("KANSETSU_DATA_DIR" not in os.environ, reason="KANSETSU_DATA_DIR is not set")

@@ -10,11 +10,12 @@
 /// Clips from recordings: the motion of one figure, without the rest. RECnnn codes: docs/formats/recording.md.
 namespace kansetsu::io {
 
-/// Whether read_clip() knows the ending: .mcap, .csv.
+/// Whether read_clip() knows the ending: .mcap, .csv, .npz.
 bool names_clip(const std::filesystem::path& file);
 
 /// Frames of the figure that has the model's coordinates by name; the one named as the model if several have.
 Loaded<Clip> read_clip(const Model& model, const std::filesystem::path& file);
 Loaded<Clip> parse_clip_csv(const Model& model, std::string_view text, const std::string& file_name = {});
+Loaded<Clip> parse_clip_npz(const Model& model, std::string_view bytes, const std::string& file_name = {});
 
 }  // namespace kansetsu::io

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "kansetsu/io/recording.h"
 #include "kansetsu/model/configuration.h"
@@ -40,7 +41,7 @@ const char kHeader[] = "time,pendulum/q/hinge1,pendulum/v/hinge1\n";
 TEST_CASE("clips come back from recordings to the bit, by the model's name or by its coordinates") {
   const Model human = human28(), rod = pendulum(3);
   const io::Recording recording = two_figures(human, rod);
-  for (const char* name : {"kansetsu_clip_test.mcap", "kansetsu_clip_test.csv"}) {
+  for (const char* name : {"kansetsu_clip_test.mcap", "kansetsu_clip_test.csv", "kansetsu_clip_test.npz"}) {
     CAPTURE(name);
     const fs::path file = fs::temp_directory_path() / name;
     REQUIRE(io::write_recording(recording, file).empty());
@@ -87,4 +88,22 @@ TEST_CASE("tables without the columns, without frames, with the same time twice"
   CHECK(has_code(io::read_clip(model, "/nowhere/at.csv").diagnostics, "REC001"));
   CHECK(has_code(io::read_clip(model, "/nowhere/at.mcap").diagnostics, "REC001"));
   CHECK(has_code(io::read_clip(model, "clip.txt").diagnostics, "REC021"));
+}
+
+TEST_CASE("arrays that are cut, damaged or compressed give diagnostics") {
+  const Model model = pendulum(2);
+  const fs::path file = fs::temp_directory_path() / "kansetsu_clip_cut.npz";
+  REQUIRE(io::write_recording(two_figures(model, pendulum(3)), file).empty());
+  std::ifstream stream(file, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
+  fs::remove(file);
+  REQUIRE(io::parse_clip_npz(model, bytes));
+  for (std::size_t size = 0; size < bytes.size(); size += 7) CHECK(!io::parse_clip_npz(model, bytes.substr(0, size)));
+  std::mt19937 rng(2);
+  for (int trial = 0; trial < 2000; ++trial) {  // whatever it says, it says something
+    std::string damaged = bytes;
+    for (int k = 0; k < 4; ++k) damaged[rng() % damaged.size()] = char(rng());
+    const Loaded<Clip> clip = io::parse_clip_npz(model, damaged);
+    CHECK(clip.value.has_value() != has_errors(clip.diagnostics));
+  }
 }

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Arrays of NumPy from a ZIP file without compression, as numpy.savez and our recorder write them.
+namespace kansetsu::io {
+
+struct NpzArray {
+  std::vector<double> numbers{};     ///< of '<f8', row by row
+  std::vector<std::string> texts{};  ///< of '<Un'
+  std::size_t rows = 0, columns = 1;
+};
+
+struct NpzFile {
+  std::map<std::string, NpzArray> arrays{};  ///< by name, without .npy; of other types none
+  std::string problem{};                     ///< why the file could not be read; empty: it could
+};
+NpzFile parse_npz(std::string_view bytes);
+
+}  // namespace kansetsu::io
