@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "kansetsu/base/error.h"
 #include "kansetsu/kinematics/centroidal.h"
@@ -333,11 +334,12 @@ void World::set_controller(const ControllerDescription& controller) {
                     std::ranges::equal(controller.joints, c.description.joints, same_dof);
   if (!fits)
     throw Error("World::set_controller: '" + controller.name + "' drives another figure, or its joints otherwise");
-  if (controller.active != c.state.active) {
-    c.state.active = controller.active;
-    impl_->note(c.state.active ? EventKind::kControllerStarted : EventKind::kControllerStopped, controller.name);
-  }
-  c.description = controller;
+  ControllerState state = std::move(c.state);  // random numbers go on
+  const bool was_active = std::exchange(state.active, controller.active);
+  c = make_controller(controller, c.figure, *impl_->figures[size_t(c.figure)], impl_->options.seed);
+  c.state = std::move(state);
+  if (controller.active != was_active)
+    impl_->note(controller.active ? EventKind::kControllerStarted : EventKind::kControllerStopped, controller.name);
 }
 
 Vec3<> World::gravity() const { return impl_->options.gravity; }
