@@ -134,7 +134,8 @@ bool World::Impl::approaches(IslandWork& w) {
   }
   const double* u = w.island.u() + w.island.bilateral();
   const ContactOptions& o = options.contact;
-  const double slow = o.end_of_step ? o.rest_speed(norm(options.gravity), options.time_step) : o.v_impact;
+  const double rest = o.end_of_step ? o.rest_speed(norm(options.gravity), options.time_step) : 0;
+  const double slow = std::max(rest, o.v_impact);
   for (size_t i = 0; i < w.patches.size(); ++i) {
     const ContactPatch& p = w.patches[i];
     if (!contacts.touches()[size_t(w.touches[i])].is_new) continue;
