@@ -1,0 +1,90 @@
+"""kansetsu walk and track: figures on their own feet."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from kansetsu_protocol import run
+
+DATA = os.environ.get("KANSETSU_DATA_DIR")
+
+
+def report(*arguments, code=0):
+    result = run(*map(str, arguments), "--json")
+    assert result.exit_code == code, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_a_walk_is_reported_and_recorded(tmp_path):
+    csv, mcap = tmp_path / "walk.csv", tmp_path / "walk.mcap"
+    r = report("walk", "--distance", 1.5, "--speed", 0.6, "--record", csv, "--record", mcap, "--rate", 50)
+    assert r["status"] == "ok" and r["steps"] >= 3
+    assert abs(r["walked"] - 1.5) < 0.3
+    assert r["root_wrench"] == 0
+    assert abs(r["vertical_force"] - 1) < 0.01
+    assert r["penetration"] < 1e-3
+    assert len(csv.read_text().splitlines()) > 50 * (r["seconds"] - 0.1)
+    assert mcap.stat().st_size > 10_000
+
+
+def test_the_same_seed_walks_the_same_way():
+    arguments = ["walk", "--distance", 1, "--push", "8Ns@random", "--seed", 5]
+    first, second = report(*arguments), report(*arguments)
+    assert first["hash"] == second["hash"] and first["pushes"] == second["pushes"]
+    other = report(*arguments[:-1], 6)
+    assert other["pushes"] != first["pushes"]
+
+
+def test_a_fall_ends_with_its_cause_and_keeps_the_recording(tmp_path):
+    file = tmp_path / "fall.csv"
+    r = report("walk", "--push", "400Ns@1s:left", "--record", file, "--rate", 50, code=4)
+    assert r["status"] == "fallen" and r["cause"] and r["seconds"] > 1
+    assert len(file.read_text().splitlines()) > 50
+
+
+@pytest.mark.parametrize(
+    "push, cause",
+    [
+        ("20", "Ns@"),
+        ("Ns@3s", "impulse"),
+        ("-5Ns@3s", "impulse"),
+        ("nanNs@3s", "impulse"),
+        ("5Ns@", "time"),
+        ("5Ns@3", "'s'"),
+        ("5Ns@3s:up", "direction"),
+        ("5Ns@3s,", "':'"),
+    ],
+)
+def test_bad_pushes_are_told(push, cause):
+    result = run("walk", f"--push={push}")
+    assert result.exit_code == 2
+    assert cause in result.stderr and "20Ns@3s" in result.stderr
+
+
+def test_bad_use_is_told(tmp_path):
+    assert run("walk", "--speed", "nan").exit_code == 2
+    assert run("walk", "--speed", "9").exit_code == 2
+    result = run("walk", "--figure", "pendulum")
+    assert result.exit_code == 2 and "cannot walk" in result.stderr
+    assert run("track", str(tmp_path / "no.bvh")).exit_code == 3
+    assert run("generate", "walk", "--depth", "1").exit_code == 2
+
+
+def test_a_generated_walk_is_followed(tmp_path):
+    clip = tmp_path / "walk.mcap"
+    result = run("generate", "walk", "--distance", "1.5", "--record", str(clip))
+    assert result.exit_code == 0, result.stderr
+    r = report("track", clip)
+    assert r["status"] == "ok" and r["root_wrench"] == 0 and r["joint_error"] < 0.2
+
+
+@pytest.mark.skipif(not DATA, reason="KANSETSU_DATA_DIR is not set")
+@pytest.mark.parametrize("clip", ["asf_amc/02_01.amc", "bvh_cmu_cgspeed/cmu_02_01_walk.bvh"])
+def test_a_captured_walk_is_followed_to_its_end(clip):
+    r = report("track", Path(DATA) / "mocap" / clip)
+    assert r["status"] == "ok" and r["seconds"] > 2.5
+    assert r["root_wrench"] == 0
+    assert r["joint_error"] < 0.15 and r["shift"] < 0.3
