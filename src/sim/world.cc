@@ -337,7 +337,7 @@ void World::set_controller(const ControllerDescription& controller) {
     c.state.active = controller.active;
     impl_->note(c.state.active ? EventKind::kControllerStarted : EventKind::kControllerStopped, controller.name);
   }
-  c.description = controller;
+  describe(c, controller, *impl_->figures[size_t(c.figure)]);
 }
 
 Vec3<> World::gravity() const { return impl_->options.gravity; }
