@@ -17,7 +17,6 @@ std::uint64_t seed_for(std::uint64_t seed, const std::string& name) {
 Controller make_controller(const ControllerDescription& description, int figure, const FigureData& data,
                            std::uint64_t seed) {
   Controller out;
-  out.description = description;
   out.figure = figure;
   for (const JointControl& control : description.joints) {
     const JointId joint = data.model.joint_id(control.dof.joint);
@@ -33,22 +32,32 @@ Controller make_controller(const ControllerDescription& description, int figure,
                   "' is a ball; only torques can be given to its coordinates");
     }
     out.drives.push_back(int(found - data.drives.begin()));
-    JointSignal joint_signal{control.value,     control.amplitude, control.frequency, control.phase,
-                             control.deviation, control.kp,        control.kd,        control.effort};
-    if (data.options.switches.effort_limits) joint_signal.limit = std::min(control.effort, found->dof.effort);
-    if (found->terms.size() == 1 && found->positions.size() == 1) {
-      joint_signal.column = found->terms[0].first, joint_signal.position = found->positions[0].first;
-      joint_signal.ratio = found->terms[0].second, joint_signal.offset = found->offset;
-    }
-    out.draws = out.draws || control.deviation > 0;
-    out.limited = out.limited || joint_signal.limit < kInfinity;
-    out.joints.push_back(joint_signal);
   }
+  describe(out, description, data);
   out.saturated.assign(description.joints.size(), false);
   out.state.active = description.active;
   out.state.rng.seed(description.seed.value_or(seed_for(seed, description.name)));
   out.state.noise.assign(description.joints.size(), 0.0);
   return out;
+}
+
+void describe(Controller& out, const ControllerDescription& description, const FigureData& data) {
+  out.description = description;
+  out.joints.clear();
+  out.draws = out.limited = false;
+  for (size_t i = 0; i < description.joints.size(); ++i) {
+    const JointControl& c = description.joints[i];
+    const DriveCoordinate& drive = data.drives[size_t(out.drives[i])];
+    JointSignal s{c.value, c.amplitude, c.frequency, c.phase, c.deviation, c.kp, c.kd, c.effort};
+    if (data.options.switches.effort_limits) s.limit = std::min(c.effort, drive.dof.effort);
+    if (drive.terms.size() == 1 && drive.positions.size() == 1) {
+      s.column = drive.terms[0].first, s.position = drive.positions[0].first;
+      s.ratio = drive.terms[0].second, s.offset = drive.offset;
+    }
+    out.draws = out.draws || c.deviation > 0;
+    out.limited = out.limited || s.limit < kInfinity;
+    out.joints.push_back(s);
+  }
 }
 
 Signal signal(const Controller& controller, size_t joint, double time) {

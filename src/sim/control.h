@@ -38,6 +38,8 @@ struct Controller {
 
 Controller make_controller(const ControllerDescription& description, int figure, const FigureData& data,
                            std::uint64_t seed);
+/// Takes another description of the same joints; the state stays.
+void describe(Controller& controller, const ControllerDescription& description, const FigureData& data);
 struct Signal {
   double value, rate, acceleration;
 };
