@@ -112,18 +112,22 @@ std::optional<Eigen::VectorXd> stand_on(const Model& model, const Biped& biped, 
                            .target = {rotation_z(std::sin(yaw), std::cos(yaw)), {0, 0, middle.z + pelvis_height}},
                            .weight = {0, 0, 1}});
   problem.add(ik::ComTask{.target = middle, .weight = {1, 1, 0}});
-  problem.add(ik::PostureTask{neutral(model), joint_weights(model)}, {.level = 1});
   ik::Options options;
   options.iterations = 300;
-  const ik::Report report = ik::Solver(model, problem, options).solve(start);
-  if (!report.solved()) return std::nullopt;
-  return report.q;
+  ik::Problem at_ease = problem;
+  at_ease.add(ik::PostureTask{neutral(model), joint_weights(model)}, {.level = 1});
+  // Knees that are to be straight, and cannot be, may keep it from settling; then any posture will do.
+  for (const ik::Problem& p : {at_ease, problem}) {
+    ik::Report report = ik::Solver(model, p, options).solve(start);
+    if (report.solved()) return report.q;
+  }
+  return std::nullopt;
 }
 
 FoundBiped find_biped(const Model& model, double crouch) {
   if (model.base() != Base::kFree) return {{}, "its base is fixed"};
-  const auto left = find_any(model, {"soleL", "left_sole", "l_sole", "LeftSole"});
-  const auto right = find_any(model, {"soleR", "right_sole", "r_sole", "RightSole"});
+  const auto left = find_any(model, {"soleL", "left_sole", "l_sole", "l_foot_sole", "left_foot_sole"});
+  const auto right = find_any(model, {"soleR", "right_sole", "r_sole", "r_foot_sole", "right_foot_sole"});
   if (!left || !right) return {{}, "it has no frames soleL and soleR"};
   const auto left_sole = make_sole(model, *left), right_sole = make_sole(model, *right);
   if (!left_sole || !right_sole) {

@@ -13,7 +13,6 @@
 namespace kansetsu {
 namespace {
 
-constexpr double kGravity = 9.81;
 constexpr double kRate = 200;          // [Hz] of the plan
 constexpr double kCaptureGain = 4;     // [1/s] at which the pressure corrects the capture point
 constexpr double kStepGain = 0.8;      // of what the capture point will be off at landing, taken by the foothold
@@ -55,7 +54,7 @@ struct Tracker::Impl {
     rates = derivatives(model, smooth);
     clip = smooth;
     for (int k = 0; k < clip.frames(); ++k) com_height += center_of_mass(model, clip.q.col(k)).z / clip.frames();
-    capture = CapturePoint(std::sqrt(kGravity / com_height));
+    capture = CapturePoint(std::sqrt(norm(model.gravity()) / com_height));
     plan = plan_feet(model, biped, clip, capture.omega());
     tau = vdot = posture_wanted = Eigen::VectorXd::Zero(model.nv());
     posture_weight = Eigen::VectorXd::Constant(model.nv(), 0.5);
@@ -228,7 +227,7 @@ const Eigen::VectorXd& Tracker::control(double time, double /*dt*/, const State&
     s.fallen = true, s.cause = "the centre of mass sank";
   } else if (dot(R.column_z(), R_ref.column_z()) < 0.5) {
     s.fallen = true, s.cause = "the trunk tilted";
-  } else if (!(m.tau.cwiseAbs().maxCoeff() < kMadness * m.model.mass() * kGravity * m.com_height)) {
+  } else if (!(m.tau.cwiseAbs().maxCoeff() < kMadness * m.model.mass() * norm(m.model.gravity()) * m.com_height)) {
     s.fallen = true, s.cause = "no sensible torques keep it up";
     m.tau.setZero();
   }

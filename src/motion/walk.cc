@@ -13,7 +13,6 @@
 namespace kansetsu {
 namespace {
 
-constexpr double kGravity = 9.81;
 constexpr double kSettle = 0.9;         // [s] of leaning before the first step
 constexpr double kStrideChange = 0.14;  // [m] from one step to the next
 constexpr double kSharedPart = 0.2;     // of a step
@@ -71,6 +70,7 @@ struct Walker::Impl {
   CapturePoint capture;
   StepTiming timing;
   double com_height, width;
+  double gravity;  ///< [m/s²]
   WalkStatus status;
   Eigen::VectorXd posture_weight, posture_wanted, tau;
   WholeBodyResult forces;
@@ -90,7 +90,14 @@ struct Walker::Impl {
   bool last_step = false;
 
   Impl(const Model& m, const Biped& b, const WalkOptions& o)
-      : model(m), biped(b), options(o), body(m), capture(1), com_height(0), width(o.step_width) {
+      : model(m),
+        biped(b),
+        options(o),
+        body(m),
+        capture(1),
+        com_height(0),
+        width(o.step_width),
+        gravity(norm(m.gravity())) {
     const double time = o.step_time > 0 ? o.step_time : std::clamp(0.68 - 0.2 * o.speed, 0.36, 0.7);
     timing = {(1 - kSharedPart) * time, kSharedPart * time};
     if (!(width > 0)) {
@@ -100,7 +107,7 @@ struct Walker::Impl {
     }
     crouch();
     com_height = center_of_mass(model, biped.posture).z;
-    capture = CapturePoint(std::sqrt(kGravity / com_height));
+    capture = CapturePoint(std::sqrt(gravity / com_height));
     tau = posture_wanted = Eigen::VectorXd::Zero(model.nv());
     weigh_posture();
     next_stride = std::min(0.5 * kStrideChange, speed_stride());
@@ -299,7 +306,7 @@ void Walker::Impl::add_supports(double time) {
     SupportLimits limits{.friction = options.friction, .inset = kInset};
     if (status.phase == WalkPhase::kShared && is_stance) {
       const double part = (time - begin) / timing.shared;
-      limits.most = std::max(1.5 * (1 - part), 0.02) * model.mass() * kGravity;
+      limits.most = std::max(1.5 * (1 - part), 0.02) * model.mass() * gravity;
       if (part > between(0.2, 0.5) && !last_step) limits.pivot = Edge::kFront;
     }
     // What is left of its motion dies down; a tilted sole turns onto the ground.
@@ -429,7 +436,7 @@ const Eigen::VectorXd& Walker::control(double time, double dt, const State& stat
   m.forces = m.body.solve();
   if (m.forces.status != WholeBodyResult::Status::kSolved) ++s.infeasible;
   m.tau = m.forces.tau;
-  if (!(m.tau.cwiseAbs().maxCoeff() < kMadness * m.model.mass() * kGravity * m.com_height)) {
+  if (!(m.tau.cwiseAbs().maxCoeff() < kMadness * m.model.mass() * m.gravity * m.com_height)) {
     s.fallen = true;
     s.cause = "no sensible torques keep it up";
     m.tau.setZero();

@@ -11,8 +11,6 @@
 namespace kansetsu {
 namespace {
 
-constexpr double kGravity = 9.81;
-
 EnvironmentShape make_shape(std::string name, const Shape& shape, const Transform<>& X_WS) {
   EnvironmentShape out;
   out.shape.name = std::move(name);
@@ -82,10 +80,10 @@ struct WalkSimulation::Impl {
       : model(m),
         setup(s),
         biped(biped_or_throw(m)),
-        world(WorldOptions{.time_step = s.time_step, .seed = s.seed}),
+        world(WorldOptions{.time_step = s.time_step, .gravity = m.gravity(), .seed = s.seed}),
         figure(0),
         pushes(draw(s)),
-        weight(m.mass() * kGravity) {
+        weight(m.mass() * norm(m.gravity())) {
     if (clip)
       walker = std::make_unique<Tracker>(model, biped, *clip, s.track);
     else

@@ -88,3 +88,12 @@ def test_a_captured_walk_is_followed_to_its_end(clip):
     assert r["status"] == "ok" and r["seconds"] > 2.5
     assert r["root_wrench"] == 0
     assert r["joint_error"] < 0.15 and r["shift"] < 0.3
+
+
+@pytest.mark.skipif(not DATA, reason="KANSETSU_DATA_DIR is not set")
+def test_a_robot_walks_from_its_urdf():
+    atlas = Path(DATA) / "robots" / "urdf" / "atlas_minimal_contact.urdf"
+    r = report("walk", "--figure", atlas, "--speed", 0.6, "--distance", 1.5)
+    assert r["status"] == "ok" and r["root_wrench"] == 0 and r["infeasible"] == 0
+    assert abs(r["vertical_force"] - 1) < 0.01
+    assert r["penetration"] < 1e-3

@@ -23,7 +23,7 @@ struct Biped {
 std::optional<Eigen::VectorXd> stand_on(const Model& model, const Biped& biped, const Transform<>& X_WLeft,
                                         const Transform<>& X_WRight, double pelvis_height, const VectorRef& start);
 
-/// Finds the soles by the frames soleL and soleR (or left_sole, right_sole, l_sole, r_sole), their size by the collision
+/// Finds the soles by the frames soleL and soleR (or left_sole, l_sole, l_foot_sole, left_foot_sole and their like), their size by the collision
 /// shapes of their links; knees bent so that the hips sink by `crouch` [m]. The reason if it is not a biped.
 struct FoundBiped {
   std::optional<Biped> biped;
