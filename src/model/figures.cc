@@ -1,8 +1,12 @@
 #include "kansetsu/model/figures.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <numbers>
 #include <string>
 
+#include "kansetsu/base/error.h"
 #include "kansetsu/model/builder.h"
 
 namespace kansetsu {
@@ -77,15 +81,59 @@ Model chain(int links, Base base) {
   return builder.build();
 }
 
+Model rope(int links, const RopeOptions& o) {
+  if (links < 2 || !(o.length > 0) || !(o.chord > 0) || !(o.chord < o.length) || !(o.mass > 0)) {
+    throw Error("rope: " + std::to_string(links) + " links, length " + std::to_string(o.length) + " m, chord " +
+                std::to_string(o.chord) + " m, mass " + std::to_string(o.mass) + " kg make no arc");
+  }
+  // A polygon of equal sides, each turned by `bend` from the last: its chord is piece·sin(links·bend/2)/sin(bend/2).
+  const double piece = o.length / links;
+  double low = 0, high = 2 * std::numbers::pi / links;
+  for (int i = 0; i < 200; ++i) {
+    const double middle = 0.5 * (low + high);
+    const double chord = piece * std::sin(0.5 * links * middle) / std::sin(0.5 * middle);
+    (chord > o.chord ? low : high) = middle;
+  }
+  const double bend = 0.5 * (low + high);
+  // Links lie along −z of their frames; the first one's frame is that of the arc, and its rod is turned in it.
+  const double first = 0.5 * (links - 1) * bend - 0.5 * std::numbers::pi;
+  const Vec3<> along{0, std::sin(first), -std::cos(first)};
+  const double radius = std::min(0.01, 0.02 * o.length);
+  ModelBuilder builder("rope" + std::to_string(links));
+  builder.base(Base::kFree);
+  for (int i = 1; i <= links; ++i) {
+    const Pose middle{.p = i == 1 ? 0.5 * piece * along : Vec3<>{0, 0, -0.5 * piece},
+                      .rpy = {i == 1 ? first : 0, 0, 0}};
+    LinkDescription link = rod("link" + std::to_string(i), -piece, o.mass / links, 0.1 * radius);
+    link.inertial->origin = middle;
+    link.visuals = {{.origin = middle, .shape = Capsule{radius, piece}}};
+    builder.link(std::move(link));
+    if (i == 1) continue;
+    const Pose socket{.p = i == 2 ? piece * along : Vec3<>{0, 0, -piece}, .rpy = {i == 2 ? first - bend : -bend, 0, 0}};
+    builder.joint({.name = "joint" + std::to_string(i),
+                   .type = JointType::kRevolute,
+                   .parent = "link" + std::to_string(i - 1),
+                   .child = "link" + std::to_string(i),
+                   .socket = socket,
+                   .axis = i % 2 == 0 ? Vec3<>{1, 0, 0} : Vec3<>{0, 1, 0},
+                   .dofs = {{.damping = o.damping}}});
+  }
+  builder.frame({"end", "link" + std::to_string(links), {.p = {0, 0, -piece}}});
+  return builder.build();
+}
+
 std::optional<Model> find_figure(std::string_view name) {
   if (name == "human28") return human28();
   if (name == "human28_ball") return human28_ball();
   if (name == "pendulum") return pendulum();
   if (const auto n = number_after("pendulum", name)) return pendulum(*n);
   if (const auto n = number_after("chain", name)) return chain(*n);
+  if (const auto n = number_after("rope", name); n && *n >= 2) return rope(*n);
   return std::nullopt;
 }
 
-std::vector<std::string> figure_names() { return {"human28", "human28_ball", "pendulum", "pendulum2", "chain8"}; }
+std::vector<std::string> figure_names() {
+  return {"human28", "human28_ball", "pendulum", "pendulum2", "chain8", "rope100"};
+}
 
 }  // namespace kansetsu

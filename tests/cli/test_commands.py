@@ -12,7 +12,7 @@ import pytest
 from kansetsu_protocol import BAD_FILE, OK, USAGE, Request, State, evaluate, run
 
 COMMANDS = ["check", "info", "conventions", "eval", "ik", "simulate", "generate", "analyze", "convert", "view", "bench", "completion"]
-FIGURES = ["human28", "human28_ball", "pendulum", "pendulum2", "chain8"]
+FIGURES = ["human28", "human28_ball", "pendulum", "pendulum2", "chain8", "rope100"]
 
 WARNED = """<robot name="w"><link name="a"><inertial><mass value="1"/>
   <inertia ixx="1" iyy="1" izz="3" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
@@ -200,7 +200,7 @@ def test_convert_merges_fixed_links(tmp_path: Path):
     assert [frame["name"] for frame in info["frames"]] == ["c"]
 
 
-@pytest.mark.parametrize("name", ["human28", "pendulum2", "chain8"])
+@pytest.mark.parametrize("name", ["human28", "pendulum2", "chain8", "rope100"])
 def test_figures_are_written_as_urdf(name: str, tmp_path: Path):
     copy = tmp_path / "copy.urdf"
     assert run("convert", name, copy).exit_code == OK

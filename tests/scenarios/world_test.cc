@@ -259,3 +259,29 @@ TEST_CASE("gravity and controllers change while the world runs, and snapshots ke
   CHECK_THROWS_AS(changed.set_controller(control), Error);
   CHECK_THROWS_AS(changed.set_gravity({0, 0, kInfinity}), Error);
 }
+
+TEST_CASE("a rope between two points, one lets go: gaps closed, energy accounted for") {
+  const int links = 100;  // examples/scenes/rope.toml has 2000
+  WorldOptions options;
+  options.time_step = 2e-4;
+  options.integrator = Integrator::kRk4;
+  World world(options);
+  const Model model = rope(links);
+  const FigureId id = world.add(model, {.name = "rope", .collides = false});
+  const Transform<> X_LE = to_transform(model.frame(model.frame_id("end")).origin);
+  const BodyRef last{id, LinkId(links - 1)};
+  const Vec3<> end = world.pose(last) * X_LE.p;
+  CHECK(norm(end - Vec3<>{0, -RopeOptions{}.chord, 0}) < 1e-9);  // 200 halvings; the rest is rounding over 100 links
+  world.connect(kWorldBody, BodyRef{id, LinkId(0)}, {.mask = kPointMask});
+  const ConnectionId right = world.connect(kWorldBody, last, {.mask = kPointMask, .X_AC = {.p = end}, .X_BC = X_LE});
+  const auto energy = [&] { return world.kinetic_energy() + world.potential_energy(); };
+  const double start = energy();
+  world.advance(0.5);
+  CHECK(world.totals().worst_gap < 1e-9);
+  world.release(right);
+  world.advance(1);
+  REQUIRE(world.status() == WorldStatus::kRunning);
+  const WorldTotals& t = world.totals();
+  CHECK(world.kinetic_energy() > 0.1);  // it swings: m·g·length is 4 J
+  CHECK(std::abs(energy() - start - t.work_torque - t.work_connection) < 1e-3 * 4);
+}

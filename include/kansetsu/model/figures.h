@@ -18,6 +18,16 @@ Model pendulum(int links = 1);
 /// link "ground" before the first rod (nv = links), a free base is the first rod itself (nv = links + 5).
 Model chain(int links, Base base = Base::kFixed);
 
+/// A rope of `links` rods with hinges across it in turn, a free base, and a little damping. In its neutral configuration it is an arc
+/// in the plane x = 0 that hangs from the origin, where its first link begins, to (0, −chord, 0), where the frame "end" is.
+struct RopeOptions {
+  double length = 2;      ///< [m]
+  double chord = 1.62;    ///< [m], less than the length
+  double mass = 0.2;      ///< [kg]
+  double damping = 2e-7;  ///< [N·m·s] of each hinge
+};
+Model rope(int links, const RopeOptions& options = {});
+
 /// Random trees for tests: everything about them follows from the seed.
 struct RandomTreeOptions {
   int links = 12;  ///< the root included
@@ -30,7 +40,7 @@ struct RandomTreeOptions {
 };
 Model random_tree(std::uint64_t seed, const RandomTreeOptions& options = {});
 
-/// Built-in figure by name ("human28", "human28_ball", "pendulum", "chain8", …), or none.
+/// Built-in figure by name ("human28", "human28_ball", "pendulum", "chain8", "rope100", …), or none.
 std::optional<Model> find_figure(std::string_view name);
 std::vector<std::string> figure_names();
 
