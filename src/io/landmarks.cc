@@ -8,7 +8,7 @@
 #include "kansetsu/io/capture.h"
 
 #define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
+#include "io/toml.h"
 
 /// Tables of landmarks in TOML: [bones] pelvis = "Hips", and [links] kneeL = "shin" or { link = "shin", at = [0, 0, 0] }.
 namespace kansetsu::io {
@@ -82,6 +82,11 @@ Loaded<LandmarkTable> parse_landmarks(std::string_view text, const std::string& 
   out.name = stem_of(file_name);
   if (find_invalid_utf8(text) != std::string_view::npos || is_binary(text)) {
     report.error(0, kForeign, {}, "the file is no plain text", "tables of landmarks are TOML");
+    return {std::nullopt, report.take()};
+  }
+  if (const auto line = stray_character_line(text)) {
+    report.error(*line, kSyntax, {}, "a character beyond ASCII outside of a string",
+                 "put names with such characters into quotes");
     return {std::nullopt, report.take()};
   }
   const toml::parse_result parsed = toml::parse(text);

@@ -8,6 +8,7 @@
 
 #include "io/scene_reader.h"
 #include "io/text.h"
+#include "io/toml.h"
 #include "kansetsu/io/mjcf.h"
 
 namespace kansetsu::io {
@@ -58,6 +59,11 @@ Loaded<SceneDescription> parse_scene(std::string_view text, const std::string& f
   }
   scene::Reader reader(file_name);
   reader.scene.file = file_name;
+  if (const auto line = stray_character_line(text)) {
+    return {std::nullopt,
+            {scene::problem(scene::kSyntax, file_name, *line, "a character beyond ASCII outside of a string",
+                            "put names with such characters into quotes")}};
+  }
   const toml::parse_result parsed = toml::parse(text, file_name);
   if (!parsed) {
     const toml::source_position at = parsed.error().source().begin;

@@ -11,7 +11,7 @@
 #include "kansetsu/spatial/vec3.h"
 
 #define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
+#include "io/toml.h"
 
 /// TOML tables read key by key, every problem reported with line and column.
 namespace kansetsu::io {
