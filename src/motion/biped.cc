@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kansetsu/base/error.h"
 #include "kansetsu/ik/solver.h"
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/spatial/quaternion.h"
@@ -147,6 +148,12 @@ FoundBiped find_biped(const Model& model, double crouch) {
   if (!posture) return {{}, "it cannot stand with its hips lowered by " + std::to_string(crouch) + " m"};
   biped.posture = *posture;
   return {biped, {}};
+}
+
+Biped biped_of(const Model& model) {
+  FoundBiped found = find_biped(model);
+  if (!found.biped) throw Error(model.name() + " cannot walk: " + found.problem);
+  return *std::move(found.biped);
 }
 
 }  // namespace kansetsu

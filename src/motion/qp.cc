@@ -57,7 +57,7 @@ Qp::Qp(int unknowns, int equations, int inequalities) {
   const int n = unknowns, m = n + inequalities;
   reflectors_ = RowMatrix::Zero(std::min(n, equations) + 1, n);
   beta_ = Eigen::VectorXd::Zero(equations + 1);
-  F_ = RowMatrix::Zero(n, n), H_ = RowMatrix::Zero(n, n), Jt_ = RowMatrix::Zero(n, n), R_ = RowMatrix::Zero(n, n);
+  H_ = RowMatrix::Zero(n, n), Jt_ = RowMatrix::Zero(n, n), R_ = RowMatrix::Zero(n, n);
   for (auto* v : {&x0_, &rhs_, &y_, &normal_, &d_, &z_, &dual_step_, &full_, &multiplier_}) v->setZero(n + 4);
   active_.resize(size_t(n) + 1);
   state_.assign(size_t(m), 0);
@@ -195,7 +195,7 @@ void Qp::move(double length, double* x) {
 }
 
 /// Turns the last columns of J so that the new normal is seen by the next one only: d = Jᵀ·normal becomes a column of R.
-bool Qp::add(const Constraint& c) {
+void Qp::add(const Constraint& c) {
   const int q = active_count_;
   for (int j = r_ - 1; j > q; --j) {
     const double a = d_[j - 1], b = d_[j], h = std::hypot(a, b);
@@ -213,7 +213,6 @@ bool Qp::add(const Constraint& c) {
   active_[size_t(q)] = c;
   state_[size_t(c.row)] = 1;
   ++active_count_;
-  return std::abs(d_[q]) > 0;
 }
 
 void Qp::drop(int index) {

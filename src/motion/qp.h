@@ -61,7 +61,7 @@ class Qp {
   bool most_violated(const double* x, Constraint& out, double& by) const;
   bool enforce(Constraint c, double violation, double* x, QpReport& report);
   void move(double length, double* x);
-  bool add(const Constraint& c);
+  void add(const Constraint& c);
   void drop(int index);
   double limit(const Constraint& c) const;
 
@@ -70,8 +70,8 @@ class Qp {
   const Eigen::VectorXd *lower_ = nullptr, *upper_ = nullptr, *c_lower_ = nullptr, *c_upper_ = nullptr;
   RowMatrix reflectors_;  ///< one per independent equation
   Eigen::VectorXd beta_, x0_;
-  RowMatrix F_, H_, Jt_,
-      R_;  ///< rows of the cost in free directions; their normal matrix; Jᵀ; triangle of active normals
+  RowMatrix H_, Jt_,
+      R_;  ///< normal matrix of the cost in the free directions; Jᵀ; triangle of active normals
   Eigen::VectorXd rhs_, y_, normal_, d_, z_, dual_step_, full_, multiplier_;
   std::vector<Constraint> active_;
   std::vector<Span> span_;         ///< columns of each row of C that are not zero

@@ -9,6 +9,7 @@
 #include "kansetsu/spatial/rotations.h"
 #include "motion/capture_point.h"
 #include "motion/foot_plan.h"
+#include "motion/settle.h"
 
 namespace kansetsu {
 namespace {
@@ -160,14 +161,8 @@ void Tracker::Impl::add_foot(bool left, int k, bool touches, const Vec3<>& error
   const bool heel = foot.heel[size_t(k)], toe = foot.toe[size_t(k)];
   SupportLimits limits{.friction = options.friction, .inset = 0.005};
   limits.pivot = heel == toe ? Edge::kNone : heel ? Edge::kRear : Edge::kFront;
-  const FrameMotion motion = body.motion(biped.sole(left).link, biped.sole(left).X_LS);
-  const double edge_x = limits.pivot == Edge::kNone ? 0 : (heel ? -1 : 1) * biped.sole(left).half_length;
-  const Vec3<> edge = motion.X_WF.R * Vec3<>{edge_x, 0, 0};
-  const Vec3<> tilt = limits.pivot == Edge::kNone ? cross(motion.X_WF.R.column_z(), Vec3<>{0, 0, 1}) : Vec3<>{};
-  constexpr double kStiffness = 400, kDamping = 40;
-  const Motion<> A{transpose_times(motion.X_WF.R, kStiffness * tilt - kDamping * motion.V.w),
-                   transpose_times(motion.X_WF.R, -kDamping * add_cross(motion.V.v, motion.V.w, edge))};
-  body.support(biped.sole(left), limits, A);
+  const Sole& sole = biped.sole(left);
+  body.support(sole, limits, settling(body.motion(sole.link, sole.X_LS), sole, limits.pivot, {0, 0, 1}));
   if (limits.pivot != Edge::kNone) add_foot_task(left, shift, 1, 0);
 }
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "kansetsu/base/error.h"
 #include "kansetsu/kinematics/jacobian.h"
 #include "kansetsu/spatial/rotations.h"
 #include "motion/capture_point.h"
+#include "motion/settle.h"
 #include "motion/swing.h"
 
 namespace kansetsu {
@@ -53,6 +53,12 @@ double smooth(double s) {
   return s * s * s * (10 + s * (-15 + 6 * s));
 }
 
+void check(const WalkOptions& o) {
+  if (!(o.speed >= 0 && o.speed < 3)) throw Error("Walker: the speed is not between 0 and 3 m/s");
+  if (!(o.step_time >= 0 && o.step_width >= 0)) throw Error("Walker: step_time or step_width is negative or no number");
+  if (!(o.clearance > 0 && o.friction > 0)) throw Error("Walker: clearance or friction is not positive");
+}
+
 Vec3<> flat(const Vec3<>& p) { return {p.x, p.y, 0}; }
 
 }  // namespace
@@ -72,6 +78,12 @@ struct Walker::Impl {
   double com_height, width;
   double gravity;  ///< [m/s²]
   WalkStatus status;
+  struct PostureJoint {
+    int q, v;
+    double target;     ///< [rad, m]
+    double swing = 0;  ///< per metre that the left foot is ahead
+  };
+  std::vector<PostureJoint> posture_joints;
   Eigen::VectorXd posture_weight, posture_wanted, tau;
   WholeBodyResult forces;
 
@@ -87,7 +99,7 @@ struct Walker::Impl {
   Transform<> lifted{};  ///< of the swinging sole when it left the ground
   Course x, y, z, turn;  ///< of the swinging sole; turn: part of the way from `lifted` to flat on the ground
   Course yaw;            ///< of pelvis and trunk
-  bool last_step = false;
+  bool begun = false, last_step = false;
 
   Impl(const Model& m, const Biped& b, const WalkOptions& o)
       : model(m),
@@ -131,9 +143,17 @@ struct Walker::Impl {
   void weigh_posture() {
     posture_weight = Eigen::VectorXd::Constant(model.nv(), 0.3);
     posture_weight.head(6).setZero();
-    for (const ArmJoint& arm : kArms) {
-      const auto joint = model.find_joint(arm.joint);
-      if (joint && model.coordinates(*joint).nv == 1) posture_weight[model.coordinates(*joint).v] = arm.weight;
+    for (int j = 0; j < model.joint_count(); ++j) {
+      const CoordinateRange r = model.coordinates(JointId{j});
+      if (r.nq != 1) continue;
+      PostureJoint joint{.q = r.q, .v = r.v, .target = biped.posture[r.q]};
+      for (const ArmJoint& arm : kArms) {
+        if (model.joint(JointId{j}).name != arm.joint) continue;
+        joint.target += arm.bend;
+        joint.swing = arm.swing;
+        posture_weight[r.v] = arm.weight;
+      }
+      posture_joints.push_back(joint);
     }
     Workspace work(model);
     Eigen::Matrix<double, 6, Eigen::Dynamic> axes(6, model.nv());
@@ -173,16 +193,12 @@ struct Walker::Impl {
 };
 
 Walker::Walker(const Model& model, const Biped& biped, const WalkOptions& options)
-    : impl_(std::make_unique<Impl>(model, biped, options)) {
-  if (!(options.speed >= 0) || !(options.speed < 3)) throw Error("Walker: speed is not between 0 and 3 m/s");
-}
+    : impl_((check(options), std::make_unique<Impl>(model, biped, options))) {}
 Walker::Walker(Walker&&) noexcept = default;
 Walker& Walker::operator=(Walker&&) noexcept = default;
 Walker::~Walker() = default;
 const WalkStatus& Walker::status() const { return impl_->status; }
 const WholeBodyResult& Walker::forces() const { return impl_->forces; }
-void Walker::set_speed(double speed) { impl_->options.speed = speed; }
-void Walker::set_turn(double turn) { impl_->options.turn = turn; }
 
 State Walker::start() const {
   const Impl& m = *impl_;
@@ -309,15 +325,8 @@ void Walker::Impl::add_supports(double time) {
       limits.most = std::max(1.5 * (1 - part), 0.02) * model.mass() * gravity;
       if (part > between(0.2, 0.5) && !last_step) limits.pivot = Edge::kFront;
     }
-    // What is left of its motion dies down; a tilted sole turns onto the ground.
-    const FrameMotion motion = sole(left);
-    const Vec3<> normal = options.terrain.normal();
-    const Vec3<> tilt = limits.pivot == Edge::kFront ? Vec3<>{} : cross(motion.X_WF.R.column_z(), normal);
-    constexpr double kDamping = 40, kStiffness = 400;
-    const Vec3<> edge = motion.X_WF.R * Vec3<>{limits.pivot == Edge::kFront ? biped.sole(left).half_length : 0, 0, 0};
-    const Motion<> A{transpose_times(motion.X_WF.R, kStiffness * tilt - kDamping * motion.V.w),
-                     transpose_times(motion.X_WF.R, -kDamping * add_cross(motion.V.v, motion.V.w, edge))};
-    body.support(biped.sole(left), limits, A);
+    body.support(biped.sole(left), limits,
+                 settling(sole(left), biped.sole(left), limits.pivot, options.terrain.normal()));
     if (limits.pivot == Edge::kFront) add_roll(left);
   }
 }
@@ -361,15 +370,8 @@ void Walker::Impl::add_posture(const State& state) {
   constexpr double kStiffness = 60, kDamping = 12;
   posture_wanted = -kDamping * state.v;
   const double apart = dot(turned(yaw.p).column_x(), sole(true).X_WF.p - sole(false).X_WF.p);
-  for (int j = 0; j < model.joint_count(); ++j) {
-    const CoordinateRange r = model.coordinates(JointId{j});
-    if (r.nq != 1) continue;
-    double target = biped.posture[r.q];
-    const std::string& name = model.joint(JointId{j}).name;
-    for (const ArmJoint& arm : kArms) {
-      if (name == arm.joint) target += arm.bend + arm.swing * apart;
-    }
-    posture_wanted[r.v] += kStiffness * (target - state.q[r.q]);
+  for (const PostureJoint& p : posture_joints) {
+    posture_wanted[p.v] += kStiffness * (p.target + p.swing * apart - state.q[p.q]);
   }
   body.posture(posture_wanted, posture_weight);
 }
@@ -407,7 +409,11 @@ const Eigen::VectorXd& Walker::control(double time, double dt, const State& stat
   m.body.begin(state);
   const Centroidal& c = m.body.centroidal();
   const Vec3<> xi = flat(c.com + (1 / m.capture.omega()) * c.com_velocity);
-  if (s.phase == WalkPhase::kStanding && m.begin == 0 && time == 0) m.leaning = xi;
+  if (!m.begun) {
+    m.begun = true;
+    m.begin = time;
+    m.leaning = xi;
+  }
   const double t = time - m.begin;
   const bool swing_touches = s.stance_left ? feet.right : feet.left;
   if (s.phase == WalkPhase::kStanding && t > kSettle && (s.capture_error < 0.01 || t > 2 * kSettle)) {
@@ -430,7 +436,7 @@ const Eigen::VectorXd& Walker::control(double time, double dt, const State& stat
     if (left > kDecided || m.begin == time) m.choose_foothold(std::max(left, 0.0), xi);
     m.move_swing(left, dt);
   }
-  Vec3<> pressure = m.wanted_pressure(time, xi);
+  const Vec3<> pressure = m.wanted_pressure(time, xi);
   m.add_supports(time);
   m.add_tasks(state, pressure, dt);
   m.forces = m.body.solve();

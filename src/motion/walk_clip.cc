@@ -9,9 +9,8 @@ Clip walk_clip(const Model& model, const WalkOptions& options, double rate) {
   constexpr double kStep = 1e-3, kMostTime = 3600;  // [s]
   if (!(rate > 0) || rate > 1 / kStep) throw Error("walk_clip: the rate is not between 0 and 1000 Hz");
   if (!std::isfinite(options.distance)) throw Error("walk_clip: a clip needs a distance");
-  const FoundBiped found = find_biped(model);
-  if (!found.biped) throw Error(model.name() + " cannot walk: " + found.problem);
-  Walker walker(model, *found.biped, options);
+  const Biped biped = biped_of(model);
+  Walker walker(model, biped, options);
   State state = walker.start();
   std::vector<Eigen::VectorXd> frames;
   const auto touches = [&](const LinkPoses& poses, const Sole& sole) {
@@ -24,7 +23,7 @@ Clip walk_clip(const Model& model, const WalkOptions& options, double rate) {
   for (int i = 0; !walker.status().done; ++i, time = i * kStep) {
     if (time >= double(frames.size()) / rate - 1e-9) frames.push_back(state.q);
     fk(model, state.q, work, poses);
-    walker.control(time, kStep, state, {touches(poses, found.biped->left), touches(poses, found.biped->right)});
+    walker.control(time, kStep, state, {touches(poses, biped.left), touches(poses, biped.right)});
     if (walker.status().fallen || time > kMostTime) {
       throw Error("walk_clip: no walk of " + std::to_string(options.speed) +
                   " m/s comes out: " + walker.status().cause);

@@ -19,12 +19,6 @@ EnvironmentShape make_shape(std::string name, const Shape& shape, const Transfor
   return out;
 }
 
-Biped biped_or_throw(const Model& model) {
-  FoundBiped found = find_biped(model);
-  if (!found.biped) throw Error(model.name() + " cannot walk: " + found.problem);
-  return *std::move(found.biped);
-}
-
 /// What was not said is drawn: any direction, any time once it is on its way.
 std::vector<Push> draw(const WalkSetup& setup) {
   std::mt19937_64 random(setup.seed);
@@ -79,7 +73,7 @@ struct WalkSimulation::Impl {
   Impl(const Model& m, const WalkSetup& s, const Clip* clip)
       : model(m),
         setup(s),
-        biped(biped_or_throw(m)),
+        biped(biped_of(m)),
         world(WorldOptions{.time_step = s.time_step, .gravity = m.gravity(), .seed = s.seed}),
         figure(0),
         pushes(draw(s)),

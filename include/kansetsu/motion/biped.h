@@ -30,5 +30,7 @@ struct FoundBiped {
   std::string problem;
 };
 FoundBiped find_biped(const Model& model, double crouch = 0.05);
+/// The same; throws Error with the reason.
+Biped biped_of(const Model& model);
 
 }  // namespace kansetsu

@@ -87,9 +87,6 @@ class Walker final : public MotionController {
   const WalkStatus& status() const override;
   const WholeBodyResult& forces() const override;
 
-  void set_speed(double speed);
-  void set_turn(double turn);
-
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
