@@ -4,8 +4,6 @@
 
 #include "cli/arguments.h"
 #include "cli/clip.h"
-#include "cli/recording.h"
-#include "cli/walk_push.h"
 #include "cli/walk_report.h"
 #include "kansetsu/base/error.h"
 
@@ -16,10 +14,8 @@ struct Options {
   ClipSource clip;
   ModelSource figure{.name = {}, .base = Base::kFree};
   WalkSetup setup{};
-  std::vector<std::string> pushes, records;
-  std::string html;
-  double rate = 0;
-  bool self_collision = false, json = false;
+  RunOptions run;
+  bool self_collision = false;
 };
 
 WalkSimulation simulation_or_fail(const Model& model, const Clip& clip, const WalkSetup& setup) {
@@ -31,15 +27,11 @@ WalkSimulation simulation_or_fail(const Model& model, const Clip& clip, const Wa
 }
 
 Exit run_track(const Options& options) {
-  WalkSetup setup = options.setup;
-  for (const std::string& text : options.pushes) setup.pushes.push_back(parse_push("track", text));
+  WalkSetup setup = setup_of("track", options.setup, options.run);
   setup.self_collision = options.self_collision ? SelfCollision::kNotNeighbours : SelfCollision::kNone;
   const FigureClip source = figure_clip_or_fail(options.clip, options.figure);
   WalkSimulation walk = simulation_or_fail(source.model, source.clip, setup);
-  std::vector<std::string> files = options.records;
-  if (!options.html.empty()) files.push_back(options.html);
-  WorldRecorder recorder(walk.world(), walk.scene(), files, options.rate);
-  return run_and_report(walk, recorder, {.command = "track", .figure = source.model.name(), .json = options.json},
+  return run_and_report(walk, options.run, {.command = "track", .figure = source.model.name()},
                         std::min(source.clip.duration(), setup.duration),
                         [&walk](const WalkStatus&) { return walk.world().time(); });
 }
@@ -61,16 +53,7 @@ Runner declare_track(CLI::App& app) {
       ->check(CLI::Range(0., 50.))
       ->capture_default_str();
   app.add_flag("--self-collision", o->self_collision, "limbs may touch each other");
-  app.add_option("--push", o->pushes, "a blow on the trunk: 20Ns@3s, 20Ns@random, 20Ns@3s:left; may be repeated")
-      ->type_name("PUSH");
-  app.add_option("--seed", o->setup.seed, "of what is drawn: times and directions of pushes")->capture_default_str();
-  app.add_option("--step", o->setup.time_step, "time step in seconds")
-      ->check(CLI::Range(1e-5, 5e-3))
-      ->capture_default_str();
-  app.add_option("--record", o->records, "write what happens: .mcap, .csv, .npz, .glb or .html; may be repeated");
-  app.add_option("--rate", o->rate, "recorded frames per second; 0: every step")->check(CLI::NonNegativeNumber);
-  app.add_option("--html", o->html, "write a page that shows it")->type_name("OUT");
-  app.add_flag("--json", o->json, "print the report as JSON");
+  add_run_options(app, o->run, o->setup);
   return [o] { return run_track(*o); };
 }
 

@@ -7,8 +7,6 @@
 
 #include "cli/arguments.h"
 #include "cli/load_model.h"
-#include "cli/recording.h"
-#include "cli/walk_push.h"
 #include "cli/walk_report.h"
 #include "kansetsu/base/error.h"
 #include "kansetsu/sim/walk.h"
@@ -22,10 +20,7 @@ struct Options {
   ModelSource figure{.name = "human28", .base = Base::kFree};
   WalkSetup setup{};
   double turn = 0, slope = 0;
-  std::vector<std::string> pushes, records;
-  std::string html;
-  double rate = 0;
-  bool json = false;
+  RunOptions run;
 };
 
 WalkSimulation simulation_or_fail(const Model& model, const WalkSetup& setup) {
@@ -37,8 +32,7 @@ WalkSimulation simulation_or_fail(const Model& model, const WalkSetup& setup) {
 }
 
 Exit run_walk(const Options& options) {
-  WalkSetup setup = options.setup;
-  for (const std::string& text : options.pushes) setup.pushes.push_back(parse_push("walk", text));
+  WalkSetup setup = setup_of("walk", options.setup, options.run);
   setup.walk.terrain.slope = options.slope * kDegree;
   if (options.turn != 0) {
     setup.walk.turn = std::copysign(setup.walk.turn, options.turn);
@@ -48,12 +42,8 @@ Exit run_walk(const Options& options) {
   }
   const Model model = model_or_fail(options.figure);
   WalkSimulation walk = simulation_or_fail(model, setup);
-  std::vector<std::string> files = options.records;
-  if (!options.html.empty()) files.push_back(options.html);
-  WorldRecorder recorder(walk.world(), walk.scene(), files, options.rate);
-
-  return run_and_report(walk, recorder, {.command = "walk", .figure = model.name(), .json = options.json},
-                        setup.walk.distance, [](const WalkStatus& status) { return status.walked; });
+  return run_and_report(walk, options.run, {.command = "walk", .figure = model.name()}, setup.walk.distance,
+                        [](const WalkStatus& status) { return status.walked; });
 }
 
 }  // namespace
@@ -79,20 +69,8 @@ Runner declare_walk(CLI::App& app) {
   app.add_option("--clearance", walk.clearance, "metres that a foot is lifted")
       ->check(CLI::Range(0.01, 0.3))
       ->capture_default_str();
-  app.add_option(
-         "--push", o->pushes,
-         "a blow on the trunk: 20Ns@3s, 20Ns@random, 20Ns@3s:left (front, back, left, right: from where, or degrees); "
-         "may be repeated")
-      ->type_name("PUSH");
-  app.add_option("--seed", o->setup.seed, "of what is drawn: times and directions of pushes")->capture_default_str();
   app.add_option("--duration", o->setup.duration, "seconds at most")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--step", o->setup.time_step, "time step in seconds")
-      ->check(CLI::Range(1e-5, 5e-3))
-      ->capture_default_str();
-  app.add_option("--record", o->records, "write what happens: .mcap, .csv, .npz, .glb or .html; may be repeated");
-  app.add_option("--rate", o->rate, "recorded frames per second; 0: every step")->check(CLI::NonNegativeNumber);
-  app.add_option("--html", o->html, "write a page that shows it")->type_name("OUT");
-  app.add_flag("--json", o->json, "print the report as JSON");
+  add_run_options(app, o->run, o->setup);
   return [o] { return run_walk(*o); };
 }
 

@@ -6,10 +6,13 @@
 #include <chrono>
 #include <numbers>
 
+#include "cli/arguments.h"
 #include "cli/json_writer.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/recording.h"
 #include "cli/table.h"
+#include "cli/walk_push.h"
 
 namespace kansetsu::cli {
 namespace {
@@ -85,8 +88,31 @@ std::string report_json(WalkSimulation& walk, const WalkReport& r, double wall) 
 
 }  // namespace
 
-Exit run_and_report(WalkSimulation& walk, WorldRecorder& recorder, const RunTitle& title, double whole,
+void add_run_options(CLI::App& app, RunOptions& run, WalkSetup& setup) {
+  app.add_option("--push", run.pushes,
+                 "a blow on the trunk: 20Ns@3s, 20Ns@random, 20Ns@3s:left (front, back, left, right: from where, or "
+                 "degrees); may be repeated")
+      ->type_name("PUSH");
+  app.add_option("--seed", setup.seed, "of what is drawn: times and directions of pushes")->capture_default_str();
+  app.add_option("--step", setup.time_step, "time step in seconds")
+      ->check(CLI::Range(1e-5, 5e-3))
+      ->capture_default_str();
+  app.add_option("--record", run.records, "write what happens: .mcap, .csv, .npz, .glb or .html; may be repeated");
+  app.add_option("--rate", run.rate, "recorded frames per second; 0: every step")->check(CLI::NonNegativeNumber);
+  app.add_option("--html", run.html, "write a page that shows it")->type_name("OUT");
+  app.add_flag("--json", run.json, "print the report as JSON");
+}
+
+WalkSetup setup_of(const std::string& command, WalkSetup setup, const RunOptions& run) {
+  for (const std::string& text : run.pushes) setup.pushes.push_back(parse_push(command, text));
+  return setup;
+}
+
+Exit run_and_report(WalkSimulation& walk, const RunOptions& run, const RunTitle& title, double whole,
                     const std::function<double(const WalkStatus&)>& done) {
+  std::vector<std::string> files = run.records;
+  if (!run.html.empty()) files.push_back(run.html);
+  WorldRecorder recorder(walk.world(), walk.scene(), files, run.rate);
   const auto start = std::chrono::steady_clock::now();
   {
     Progress progress(title.figure + ": " + title.command, std::size_t(std::max(whole * 1000, 1.0)));
@@ -99,7 +125,7 @@ Exit run_and_report(WalkSimulation& walk, WorldRecorder& recorder, const RunTitl
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   recorder.finish();
   const WalkReport report = walk.report();
-  print(title.json ? report_json(walk, report, wall) : report_text(walk, report, wall));
+  print(run.json ? report_json(walk, report, wall) : report_text(walk, report, wall));
   if (!report.fallen) return kOk;
   fmt::print(stderr, "kansetsu {}: {} fell after {:.3f} s: {}\n", title.command, title.figure, report.seconds,
              report.cause);

@@ -2,23 +2,33 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "cli/command.h"
-#include "cli/recording.h"
 #include "kansetsu/sim/walk.h"
 
 /// What walk and track have in common: the run, and what is told about it.
 namespace kansetsu::cli {
 
-struct RunTitle {
-  std::string command, figure;
+struct RunOptions {
+  std::vector<std::string> pushes, records;
+  std::string html;
+  double rate = 0;
   bool json = false;
 };
+/// --push, --seed, --step, --record, --rate, --html, --json
+void add_run_options(CLI::App& app, RunOptions& run, WalkSetup& setup);
+/// The setup with the pushes of the options. Throws Failure.
+WalkSetup setup_of(const std::string& command, WalkSetup setup, const RunOptions& run);
 
-/// Runs to the end with a progress bar and prints the report. A fall is told on standard error and gives kNumerical; the
+struct RunTitle {
+  std::string command, figure;
+};
+
+/// Runs to the end with a progress bar, records, and prints the report. A fall is told on standard error and gives kNumerical; the
 /// recordings are complete up to it.
 /// @param whole  when `done` of the status reaches it, everything is
-Exit run_and_report(WalkSimulation& walk, WorldRecorder& recorder, const RunTitle& title, double whole,
+Exit run_and_report(WalkSimulation& walk, const RunOptions& run, const RunTitle& title, double whole,
                     const std::function<double(const WalkStatus&)>& done);
 
 }  // namespace kansetsu::cli

@@ -85,11 +85,6 @@ Tracker::~Tracker() = default;
 const WalkStatus& Tracker::status() const { return impl_->status; }
 const WholeBodyResult& Tracker::forces() const { return impl_->forces; }
 double Tracker::duration() const { return (impl_->clip.frames() - 1) / kRate; }
-double Tracker::joint_error() const {
-  return impl_->samples > 0 ? std::sqrt(impl_->square_error / double(impl_->samples)) : 0;
-}
-double Tracker::shift() const { return norm(impl_->shift); }
-
 State Tracker::start() const {
   const Impl& m = *impl_;
   State state(m.model);
@@ -181,7 +176,8 @@ void Tracker::Impl::add_posture(const State& state) {
   body.posture(posture_wanted, posture_weight);
   const int joints = model.nv() - 6;
   square_error += error.tail(joints).squaredNorm() / joints;
-  ++samples;
+  status.joint_error = std::sqrt(square_error / double(++samples));
+  status.shift = norm(shift);
 }
 
 const Eigen::VectorXd& Tracker::control(double time, double /*dt*/, const State& state, const FootSensing& feet) {

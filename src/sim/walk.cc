@@ -244,10 +244,8 @@ WalkReport WalkSimulation::report() const {
   r.vertical_force = r.seconds > 0 ? m.vertical_impulse / (r.seconds * m.weight) : 0;
   r.cost_of_transport = r.walked > 0 ? m.work / (m.weight * r.walked) : 0;
   r.infeasible = status.infeasible;
-  if (const auto* tracker = dynamic_cast<const Tracker*>(m.walker.get())) {
-    r.joint_error = tracker->joint_error();
-    r.shift = tracker->shift();
-  }
+  r.joint_error = status.joint_error;
+  r.shift = status.shift;
   return r;
 }
 

@@ -28,9 +28,7 @@ class Tracker final : public MotionController {
   const WalkStatus& status() const override;
   const WholeBodyResult& forces() const override;
 
-  double duration() const;     ///< [s] of what is followed
-  double joint_error() const;  ///< [rad] root mean square of all joints so far
-  double shift() const;        ///< [m] how far steps have been moved from where the clip has them
+  double duration() const;  ///< [s] of what is followed
 
  private:
   struct Impl;

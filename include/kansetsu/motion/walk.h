@@ -56,6 +56,8 @@ struct WalkStatus {
   Vec3<> pressure{};         ///< where it wants the ground to push
   Vec3<> foothold{};         ///< middle of the next sole
   double capture_error = 0;  ///< [m] of the capture point from its plan
+  double joint_error = 0;    ///< [rad] of a clip that is followed: root mean square of all joints so far
+  double shift = 0;          ///< [m] and how far its steps have been moved
   bool done = false;         ///< the distance is walked, it stands
   bool fallen = false;
   std::string cause{};  ///< of the fall
