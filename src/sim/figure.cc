@@ -27,6 +27,17 @@ FigureData::FigureData(const Model& m, const FigureOptions& o)
     const JointDescription& joint = model.joint(JointId(j));
     const CoordinateRange r = model.coordinates(JointId(j));
     if (r.nq == 4 && joint.swing_twist) balls.push_back({r.q, r.v, *joint.swing_twist});
+    const auto massless = [&](LinkId link) {
+      const auto& inertial = model.link(link).inertial;
+      return !inertial || inertial->mass == 0;
+    };
+    const bool singular = massless(model.parent_link(JointId(j))) || massless(model.child_link(JointId(j)));
+    const auto chain = info(joint.type).chain;
+    for (const Primitive& p : chain) {
+      const bool hinge = p.kind == PrimitiveKind::kHinge || p.kind == PrimitiveKind::kScrew;
+      if (r.nv == 0 || !hinge) continue;
+      turns.push_back({r.v + p.coordinate, singular || chain.size() > 1 ? int(drives.size()) + p.coordinate : -1});
+    }
     for (int k = 0; k < info(joint.type).nv; ++k) {
       DriveCoordinate drive;
       drive.joint = JointId(j);
@@ -42,6 +53,9 @@ FigureData::FigureData(const Model& m, const FigureOptions& o)
       }
       drives.push_back(std::move(drive));
     }
+  }
+  for (const Run& r : rotations) {
+    for (int k = 0; k < 3; ++k) turns.push_back({r.v + k, -1});
   }
   const JointSwitches& on = options.switches;
   for (size_t i = 0; i < drives.size(); ++i) {

@@ -78,6 +78,12 @@ struct FigureData {
     int q, v, count;
   };
   std::vector<Run> runs, rotations;
+  /// Columns of v that are angular.
+  struct Turn {
+    int column;
+    int drive;  ///< of a hinge next to a link without mass: where such hinges meet, M may be singular; negative: of others
+  };
+  std::vector<Turn> turns;
   bool has_screws = false;        ///< free joints besides the base: left to integrate()
   std::vector<int> broad_bodies;  ///< body number in the broad phase, per body of the tree
 };

@@ -146,8 +146,9 @@ struct World::Impl {
   std::vector<std::unique_ptr<IslandWork>> works;
   std::vector<int> group;  ///< of each figure: the island it belongs to
   int island_count = 0;
-  double step_taken = 0;  ///< [s]
-  double next_step = 0;   ///< of the adaptive integrator; 0: not known
+  double step_length = 0;  ///< [s] of what contact_step() is to do: a time step, or a part of one
+  double step_taken = 0;   ///< [s]
+  double next_step = 0;    ///< of the adaptive integrator; 0: not known
 
   FigureData& data(FigureId id, const char* function) const;
   Controller& controller(std::string_view name, const char* function);
@@ -157,6 +158,8 @@ struct World::Impl {
   void activate(ConnectionData& c);
 
   void step(World& world);
+  void set_poses();
+  double longest_part(double h) const;
   void contact_step();
   void smooth_step();
   bool is_smooth();
@@ -202,6 +205,7 @@ struct World::Impl {
   void integrate_figures(double h);
   void project();
   bool check_finite();
+  void account();
   void finish_step();
   void break_connections();
   void run_events(bool before);

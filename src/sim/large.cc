@@ -12,7 +12,7 @@ bool World::Impl::is_large(const IslandWork& w, int bilateral, int others) const
 }
 
 void World::Impl::solve_large(IslandWork& w, int others) {
-  const double h = options.time_step;
+  const double h = step_length;
   w.offsets.assign(figures.size(), -1);
   int size = 0;
   for (const int i : w.figures) {

@@ -11,10 +11,11 @@ namespace {
 bool is_held_motion(const Controller& c) { return c.state.active && c.description.kind == ControlKind::kMotion; }
 
 constexpr double kNear = 1e-3;  // limits closer than this, or than two steps, have a row
+constexpr double kTurn = 1;     // [rad] that hinges which may be singular turn in a time step at most
 
 }  // namespace
 
-/// Limits that may be reached within the step, and dry friction.
+/// Limits that may be reached within the step, dry friction, and hinges that turn too fast.
 void World::Impl::add_bounded(IslandWork& w, int figure) {
   const FigureData& f = *figures[size_t(figure)];
   const auto add = [&](const BoundedRow& row, int drive, double sign) {
@@ -24,11 +25,18 @@ void World::Impl::add_bounded(IslandWork& w, int figure) {
   for (const PassiveDrive& p : f.bounds) {
     const DriveCoordinate& d = f.drives[size_t(p.drive)];
     if (p.limited) {
-      const double q = d.position(f.q), reach = kNear + 2 * options.time_step * std::abs(d.velocity(f.v));
+      const double q = d.position(f.q), reach = kNear + 2 * step_length * std::abs(d.velocity(f.v));
       if (q - d.dof.lower < reach) add(BoundedRow::limit(0, q - d.dof.lower), p.drive, 1);
       if (d.dof.upper - q < reach) add(BoundedRow::limit(0, d.dof.upper - q), p.drive, -1);
     }
     if (p.friction > 0) add(BoundedRow::friction(0, p.friction), p.drive, 1);
+  }
+  const bool steps = options.integrator == Integrator::kSemiImplicit;
+  const double fastest = kTurn / options.time_step;
+  for (const FigureData::Turn& t : f.turns) {  // what such a hinge would turn faster is taken away
+    const double v = f.v[t.column];
+    if (t.drive >= 0 && steps && std::abs(v) > 0.8 * fastest)
+      add(BoundedRow::limit(0, fastest * step_length), t.drive, v > 0 ? -1 : 1);
   }
   if (f.options.switches.limits) add_ball_limits(w, figure);
 }
@@ -40,7 +48,7 @@ void World::Impl::add_ball_limits(IslandWork& w, int figure) {
     const double x = f.q[b.q], y = f.q[b.q + 1], z = f.q[b.q + 2], s = f.q[b.q + 3];
     const auto add = [&](double gap, double cx, double cy, double cz) {
       const double rate = cx * f.v[b.v] + cy * f.v[b.v + 1] + cz * f.v[b.v + 2];
-      if (gap > kNear + 2 * options.time_step * std::abs(rate)) return;
+      if (gap > kNear + 2 * step_length * std::abs(rate)) return;
       w.bounded.push_back(BoundedRow::limit(0, gap));
       w.bounded_origin.push_back({.figure = figure, .column = b.v, .ball = {cx, cy, cz}});
     };
@@ -136,7 +144,7 @@ void World::Impl::fill_rows(IslandWork& w) {
 /// What bilateral rows are to do. In an impact they keep their velocity unless they are new. A step ends at the velocity
 /// that closes a share of their gap. Between the stages of a smooth step the motion itself counts.
 void World::Impl::set_targets(IslandWork& w, Target kind) {
-  const double h = options.time_step;
+  const double h = step_length;
   constexpr double kShare = 0.2, kFastest = 0.5;  // of the gap per step; [m/s, rad/s]
   double* target = w.island.target();
   const double* u = w.island.u();

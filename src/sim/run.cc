@@ -34,9 +34,13 @@ const char* to_string(EventKind kind) {
   return "";
 }
 
+void World::Impl::set_poses() {
+  for_each(int(figures.size()), [&](int i) { figures[size_t(i)]->mechanics.set_pose(figures[size_t(i)]->q.data()); });
+}
+
 void World::Impl::step(World& world) {
   if (status != WorldStatus::kRunning) return;
-  for_each(int(figures.size()), [&](int i) { figures[size_t(i)]->mechanics.set_pose(figures[size_t(i)]->q.data()); });
+  set_poses();
   for (const Callback& callback : callbacks) callback(world, time);
   run_events(true);
   for (Controller& c : controllers) draw(c, time);
@@ -52,12 +56,17 @@ void World::Impl::step(World& world) {
     return;
   }
   report = {};
-  if (options.integrator == Integrator::kSemiImplicit)
-    contact_step();
-  else
-    smooth_step();
-  if (!check_finite()) return;
-  project();
+  for (const std::unique_ptr<FigureData>& f : figures) f->q0 = f->q, f->v0 = f->v;
+  for (double left = options.time_step; left > 0; left -= step_taken) {
+    if (left < options.time_step) set_poses();
+    step_length = left;
+    options.integrator == Integrator::kSemiImplicit ? contact_step() : smooth_step();
+    if (!check_finite()) return;
+    project();
+    account();
+    if (options.integrator == Integrator::kAdaptive) break;
+  }
+  step_length = options.time_step;
   finish_step();
 }
 
@@ -74,19 +83,16 @@ bool World::Impl::check_finite() {
     }
     if (failure.empty())
       failure = fmt::format("at {:.6f} s: figure '{}': the position is not finite", time, f->options.name);
+    for (const std::unique_ptr<FigureData>& g : figures) g->q = g->q0, g->v = g->v0;
     return false;
   }
   return true;
 }
 
-void World::Impl::finish_step() {
-  const double h = step_taken;
-  time += h;
-  ++totals.steps;
-  for (const std::unique_ptr<FigureData>& f : figures) {
-    f->external.setZero();
-    totals.work_torque += f->work_done;
-  }
+/// What came of a step, or of a part of one: added to the report and the totals.
+void World::Impl::account() {
+  time += step_taken;
+  for (const std::unique_ptr<FigureData>& f : figures) totals.work_torque += f->work_done;
   contacts.remember();
   for (size_t i = 0; i < contact_reports.size(); ++i) {
     const ContactReport& c = contact_reports[i];
@@ -106,6 +112,11 @@ void World::Impl::finish_step() {
     totals.work_connection += w.work.bilateral;
     totals.work_contact += w.work.others;
   }
+}
+
+void World::Impl::finish_step() {
+  ++totals.steps;
+  for (const std::unique_ptr<FigureData>& f : figures) f->external.setZero();
   connection_reports.clear();
   for (size_t i = 0; i < connections.size(); ++i) {
     const ConnectionData& c = connections[i];

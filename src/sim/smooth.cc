@@ -151,7 +151,7 @@ void World::Impl::smooth_step() {
   for (const ConnectionData& c : connections) impulsive |= c.active && c.is_new;
   if (impulsive) return contact_step();
 
-  double h = options.time_step;
+  double h = step_length;
   const bool adaptive = options.integrator == Integrator::kAdaptive;
   if (adaptive) h = std::min(h, next_step > 0 ? next_step : h);
   constexpr double kSafety = 0.9, kShrink = 0.2, kGrow = 5;

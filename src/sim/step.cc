@@ -6,6 +6,7 @@
 
 /// One semi-implicit step with contacts: spec/rotations_ik_contact.md §6. Velocities first, then positions with them.
 namespace kansetsu {
+
 void World::Impl::prepare_torques(double h) {
   for (const std::unique_ptr<FigureData>& f : figures) {
     f->tau = f->torque + f->external + f->spring_torque;
@@ -31,8 +32,27 @@ void World::Impl::prepare_torques(double h) {
   for (Controller& c : controllers) add_control(c, *figures[size_t(c.figure)], time, h);
 }
 
+/// Less than h where something would turn far in a way that a step of full length cannot follow. Beside the singular posture
+/// of hinges that meet in a point, with nothing between them that has mass, speeds grow beyond any bound for a moment, and
+/// long steps gain energy without end. Whatever else turns evenly, a wheel, does not ask for it.
+double World::Impl::longest_part(double h) const {
+  constexpr double kFar = 0.25, kUneven = 0.05;  // [rad] in a time step: in all, and by acceleration
+  constexpr double kPart = 0.05, kChange = 0.2;  // [rad] in a part; of the speed in a part
+  constexpr double kShortest = 1.0 / 512;        // of a time step
+  const double whole = options.time_step;
+  double longest = h;
+  for (const std::unique_ptr<FigureData>& f : figures) {
+    for (const FigureData::Turn& t : f->turns) {
+      const double v = std::abs(f->v[t.column]), a = std::abs(f->vdot[t.column]), speed = v + h * a;
+      if (whole * speed < kFar || (t.drive < 0 && whole * h * a < kUneven)) continue;
+      longest = std::min({longest, kPart / speed, kChange * (v + kFar / whole) / a});
+    }
+  }
+  return std::max(longest, std::min(h, kShortest * whole));
+}
+
 void World::Impl::contact_step() {
-  const double h = options.time_step;
+  const double h = step_length;
   for_each(int(figures.size()), [&](int i) {
     FigureData& f = *figures[size_t(i)];
     f.mechanics.set_motion(f.v.data());
@@ -50,12 +70,11 @@ void World::Impl::contact_step() {
   }
   find_islands();
   begin_reports();
-  step_taken = h;
   for (Controller& c : controllers) std::fill(c.saturated.begin(), c.saturated.end(), false);
   add_spring_forces();
   constexpr int kMostCuts = 4;  // of torques that come out above their limit
   for (int pass = 0;; ++pass) {
-    prepare_torques(h);
+    prepare_torques(step_length);
     for_each(island_count, [&](int i) {
       for (const int k : works[size_t(i)]->figures) {
         FigureData& f = *figures[size_t(k)];
@@ -64,10 +83,14 @@ void World::Impl::contact_step() {
       solve_island(*works[size_t(i)]);
     });
     bool again = false;
-    for (Controller& c : controllers) again |= saturates(c, *figures[size_t(c.figure)], time, h);
-    if (!again || pass == kMostCuts) break;
+    for (Controller& c : controllers) again |= saturates(c, *figures[size_t(c.figure)], time, step_length);
+    if (again && pass < kMostCuts) continue;
+    const double part = longest_part(step_length);
+    if (part >= step_length) break;
+    step_length = part;
   }
-  integrate_figures(h);
+  step_taken = step_length;
+  integrate_figures(step_length);
 }
 
 int World::Impl::root(int figure) {
@@ -134,7 +157,7 @@ bool World::Impl::approaches(IslandWork& w) {
   }
   const double* u = w.island.u() + w.island.bilateral();
   const ContactOptions& o = options.contact;
-  const double rest = o.end_of_step ? o.rest_speed(norm(options.gravity), options.time_step) : 0;
+  const double rest = o.end_of_step ? o.rest_speed(norm(options.gravity), step_length) : 0;
   const double slow = std::max(rest, o.v_impact);
   for (size_t i = 0; i < w.patches.size(); ++i) {
     const ContactPatch& p = w.patches[i];
@@ -156,7 +179,7 @@ ContactProblem World::Impl::contact_problem(const IslandWork& w) const {
           .padded = w.island.padded(),
           .a = w.island.reduced_a(),
           .u = w.island.reduced_u(),
-          .h = options.time_step,
+          .h = step_length,
           .gravity = norm(options.gravity),
           .patches = w.patches,
           .bounded = w.bounded};
@@ -195,7 +218,7 @@ void World::Impl::resolve_forces(IslandWork& w) {
     w.residual = w.result.residual;
   }
   w.island.complete(w.result.force.data(), 1);
-  w.work = w.island.work(options.time_step);
+  w.work = w.island.work(step_length);
   for (size_t i = 0; i < w.figures.size(); ++i) {
     FigureData& f = *figures[size_t(w.figures[i])];
     f.vdot.setZero();
@@ -212,7 +235,7 @@ void World::Impl::resolve_forces(IslandWork& w) {
     if (t.parent_end.figure) continue;
     const PointMotion surface = point_motion(t.parent_end, t.origin);
     const Force<>& F = contact_reports[size_t(i)].wrench;
-    w.work.others += options.time_step * (dot(F.f, surface.v) + dot(F.t, surface.w));
+    w.work.others += step_length * (dot(F.f, surface.v) + dot(F.t, surface.w));
   }
   for (size_t k = 0; k < w.touches.size(); ++k) contacts.touches()[size_t(w.touches[k])].memory = w.memories[k];
 }

@@ -24,7 +24,7 @@ Model with_gravity(const Model& model, const Vec3<>& gravity) {
 
 }  // namespace
 
-World::Impl::Impl(const WorldOptions& o) : options(o) {
+World::Impl::Impl(const WorldOptions& o) : options(o), step_length(o.time_step) {
   if (o.threads > 1) pool = std::make_unique<ThreadPool>(o.threads);
   if (!(o.time_step > 0) || !std::isfinite(o.time_step))
     throw Error(fmt::format("World: the time step is {}, it must be above zero", o.time_step));

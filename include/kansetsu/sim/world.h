@@ -214,6 +214,8 @@ class World {
   void set_gravity(const Vec3<>& gravity);
 
   // Time.
+  /// One time step. Where hinges turn so fast that it could not be followed, it is made of parts; reports then tell of the
+  /// last part, totals of all.
   void step();
   /// Steps until `seconds` have passed or the world stops. @return steps taken
   int advance(double seconds);
