@@ -231,8 +231,14 @@ def efficiencies(rows):
             yield row["model"], row["algo"], found[2], n, row["ns_median"], one["ns_median"] / (n * row["ns_median"])
 
 
+def thread_runs(data):
+    """(where, rows) of this run and of those on machines with more cores."""
+    yield "this run", data["rows"]
+    yield from data["threads"]
+
+
 def thread_targets(data):
-    rows = [e for e in efficiencies(data["rows"]) if e[:4] == ("human28", "aba", "fp64", THREADS)]
+    rows = [e for _, run in thread_runs(data) for e in efficiencies(run) if e[:4] == ("human28", "aba", "fp64", THREADS)]
     measured = rows[0][5] if rows else None
     yield [f"aba, {THREADS} threads", "human28", f"≥ {EFFICIENCY}·n", f"{measured:.2f}·n" if rows else "",
            verdict(measured >= EFFICIENCY if rows else None)]
@@ -254,13 +260,16 @@ def target_table(data):
 
 
 def thread_table(data):
-    rows = list(efficiencies(data["rows"]))
-    if not rows:
+    tables = []
+    for where, run in thread_runs(data):
+        cells = [[m, a, p, str(n), number(ns), f"{e:.2f}"] for m, a, p, n, ns, e in efficiencies(run)]
+        if cells:
+            head = ["model", "algorithm", "precision", "threads", "ns per state", "efficiency"]
+            tables.append(f"{where}:\n\n" + markdown([head, *cells]) + "\n\n")
+    if not tables:
         return ""
-    cells = [["model", "algorithm", "precision", "threads", "ns per state", "efficiency"]]
-    cells += [[m, a, p, str(n), number(ns), f"{e:.2f}"] for m, a, p, n, ns, e in rows]
     return ("## Threads\n\nBatches on several threads. *efficiency* is the time on one thread divided by n times the time on n threads; 1 is "
-            "perfect.\n\n" + markdown(cells) + "\n\n")
+            "perfect.\n\n" + "".join(tables))
 
 
 def gpu_table(data):
@@ -548,11 +557,17 @@ def parse(arguments):
     for option in ("--json", "--docs", "--readme", "--instructions"):
         parser.add_argument(option, type=Path)
     parser.add_argument("--gpu", type=Path, action="append", default=[])
+    parser.add_argument("--threads", type=Path, action="append", default=[], help="what the driver wrote on a machine with more cores")
     parser.add_argument("--commit", default="unknown")
     parser.add_argument("--command", default="script/bench --docs")
     parser.add_argument("--date", default=datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"))
     parser.add_argument("--compile-seconds", action="append", default=[])
     return parser.parse_args(arguments)
+
+
+def load_threads(file):
+    raw = json.loads(file.read_text(encoding="utf-8"))
+    return f"{raw['cpu']}, {raw['processors']} processors, {raw['date']}: `{raw['command']}`", make_rows(raw, {})
 
 
 def gather(args):
@@ -562,7 +577,7 @@ def gather(args):
             "compile_seconds": {name: float(s) for name, s in (item.split("=") for item in args.compile_seconds)},
             **{k: v for k, v in raw.items() if k != "rows"}, "rows": make_rows(raw, counts)}
     present = list(dict.fromkeys(key(row) for row in data["rows"]))
-    extra = {"gpu": load_gpu(args.gpu), "counted_flags": flags, "missing_peers": missing_peers(raw),
+    extra = {"gpu": load_gpu(args.gpu), "threads": [load_threads(file) for file in args.threads], "counted_flags": flags, "missing_peers": missing_peers(raw),
              "columns": [c for c in COLUMNS if c in present] + [c for c in present if c not in COLUMNS]}
     return data, data | extra
 

@@ -88,7 +88,7 @@ def test_results_that_disagree_fail(tmp_path, capsys, change, status):
 def test_targets_are_judged_and_smaller_without_avx512():
     def judged(instruction_set):
         raw = raw_run(all_rows(), instruction_set)
-        data = raw | {"rows": report.make_rows(raw), "gpu": []}
+        data = raw | {"rows": report.make_rows(raw), "gpu": [], "threads": []}
         return {row[0]: row for row in report.target_table(data)}
 
     table = judged("avx512")
@@ -101,10 +101,19 @@ def test_targets_are_judged_and_smaller_without_avx512():
 def test_threads_get_an_efficiency():
     rows = [*all_rows(), measured("kansetsu", "gcc", 800, mode="threads 1 fp64"), measured("kansetsu", "gcc", 125, mode="threads 8 fp64")]
     raw = raw_run(rows)
-    data = raw | {"rows": report.make_rows(raw), "gpu": []}
+    data = raw | {"rows": report.make_rows(raw), "gpu": [], "threads": []}
     assert [(n, round(e, 3)) for *_, n, _, e in report.efficiencies(data["rows"])] == [(1, 1.0), (8, 0.8)]
     assert "| human28 | aba | fp64 | 8 | 125 | 0.80 |" in report.thread_table(data)
     assert next(report.thread_targets(data))[-1] == "**no**"
+
+
+def test_threads_of_a_machine_with_more_cores_are_read_from_a_file(tmp_path):
+    rows = [measured("kansetsu", "gcc", 800, mode="threads 1 fp64"), measured("kansetsu", "gcc", 110, mode="threads 8 fp64")]
+    file = tmp_path / "many.json"
+    file.write_text(json.dumps(raw_run(rows) | {"processors": 16, "date": "today", "command": "bench_driver --threads 1,8"}), encoding="utf-8")
+    assert run(tmp_path, raw_run(all_rows()), "--threads", str(file), "--docs", str(tmp_path / "docs"))[0] == 0
+    text = (tmp_path / "docs/benchmarks.md").read_text(encoding="utf-8")
+    assert "16 processors, today: `bench_driver --threads 1,8`" in text and "| 0.91·n | yes |" in " ".join(text.split())
 
 
 def test_docs_pictures_readme_and_gpu_rows(tmp_path):
