@@ -6,19 +6,23 @@
 
 namespace kansetsu::cuda {
 
+/// A number that blocks send each other: both halves carry the number of the launch, so that the reader sees for itself when it
+/// has come. No fence, no flag beside it: one way through the cache and back.
+struct alignas(16) ChainPost {
+  unsigned low, low_epoch, high, high_epoch;
+};
+
 /// What the kernel works on: chains one after the other. The state and the result are in the host's memory, mapped.
 struct ChainArguments {
   ChainView chain;
   int nq, nv, most_links;
   const double *q, *v, *tau;
   double* vdot;
-  double *q_device, *v_device, *tau_device;
-  ChainCarry* totals;            ///< per piece
-  double *clusters, *h, *n, *s;  ///< per piece kChainOut, 5, 5 (and one more); per link 6
-  unsigned* counters;            ///< per chain
+  ChainPost* posts;
 };
 
 cudaError_t prepare_chains(int shared_bytes);
+/// @param epoch  of the launch; never that of the launch before, nor 0
 cudaError_t launch_chains(const ChainArguments& arguments, unsigned epoch, int blocks, int threads, int shared_bytes,
                           cudaStream_t stream);
 

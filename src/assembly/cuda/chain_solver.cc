@@ -2,6 +2,9 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
 #include <cstring>
 
 #include "assembly/chain.h"
@@ -22,6 +25,9 @@ int attribute(cudaDeviceAttr what, int device) {
   check(cudaDeviceGetAttribute(&value, what, device), "cudaDeviceGetAttribute");
   return value;
 }
+
+/// Stands where a number is still to come. A signalling NaN: no arithmetic of the device has it as its result.
+constexpr std::uint64_t kPending = 0x7ff46b616e736574;
 
 }  // namespace
 
@@ -56,26 +62,25 @@ struct ChainSolver::Impl {
     threads = options.threads > 0 ? options.threads : 512;
     if (threads % 32 != 0 || threads > 512)
       throw Error("ChainSolver: threads is " + std::to_string(threads) + ", must be a multiple of 32 up to 512");
-    const auto piece_bytes = [&](int pieces) {
-      const int most = (links + pieces - 1) / pieces;
-      const int room = std::max(60 * (threads / 32), kChainPivot + 15);
+    const auto piece_bytes = [&](int pieces, int group) {
+      ChainPiece none;
       return int(sizeof(double)) *
-             std::max(chain_piece_numbers(most) + room, pieces * (kChainOut + kChainPivot + 10) + 5);
+             carve_chain_piece(chain.view(pieces, group), (links + pieces - 1) / pieces, threads / 32, nullptr, none);
     };
     int pieces = options.pieces;
-    if (pieces == 0) {
-      pieces = chains > 1 && piece_bytes(1) <= most_shared ? 1 : chain_pieces(links, processors - 1);
-    }
+    if (pieces == 0) pieces = chains > 1 && piece_bytes(1, 1) <= most_shared ? 1 : chain_pieces(links, processors);
     if (pieces < 1 || pieces > links) throw Error("ChainSolver: pieces is " + std::to_string(pieces));
-    shared_bytes = piece_bytes(pieces);
-    if (shared_bytes > most_shared || (pieces > 1 && 36 * pieces > (kChainOut + kChainPivot) * (links / pieces)))
+    const int group = options.group == 0 ? chain_group(pieces) : options.group;
+    if (group < 1 || group > pieces) throw Error("ChainSolver: group is " + std::to_string(group));
+    shared_bytes = piece_bytes(pieces, group);
+    if (shared_bytes > most_shared)
       throw Error("ChainSolver: " + std::to_string(links) + " links in " + std::to_string(pieces) +
                   " pieces do not fit into the memory of the device's processors");
-    if (pieces > 1 && chains * (pieces + 1) > processors)
+    if (pieces > 1 && chains * pieces > processors)
       throw Error("ChainSolver: " + std::to_string(chains) + " chains of " + std::to_string(pieces) +
                   " pieces are more than the device can hold at once");
-    blocks = chains * (pieces == 1 ? 1 : pieces + 1);
-    arguments.chain = chain.view(pieces);
+    blocks = chains * pieces;
+    arguments.chain = chain.view(pieces, group);
     arguments.nq = chain.nq;
     arguments.nv = chain.nv;
     arguments.most_links = (links + pieces - 1) / pieces;
@@ -83,33 +88,15 @@ struct ChainSolver::Impl {
   }
 
   void reserve() {
-    const size_t links = chain.links.size(), pieces = size_t(arguments.chain.pieces), count = size_t(chains);
-    const size_t nq = size_t(chain.nq), nv = size_t(chain.nv);
-    size_t size = 0;
-    const auto take = [&size](size_t bytes) {
-      const size_t at = size;
-      size += (bytes + 255) / 256 * 256;
-      return at;
-    };
-    const size_t at_links = take(links * sizeof(ChainLink)), at_q = take(8 * nq * count), at_v = take(8 * nv * count),
-                 at_tau = take(8 * nv * count), at_totals = take(sizeof(ChainCarry) * pieces * count),
-                 at_clusters = take(8 * kChainOut * pieces * count), at_h = take(40 * pieces * count),
-                 at_n = take(40 * (pieces + 1) * count), at_s = take(48 * links * count), at_counters = take(4 * count);
-    check(cudaMalloc(reinterpret_cast<void**>(&device_memory), size), "cudaMalloc");
-    check(cudaMemset(device_memory, 0, size), "cudaMemset");
-    check(cudaMemcpy(device_memory + at_links, chain.links.data(), links * sizeof(ChainLink), cudaMemcpyHostToDevice),
+    const size_t count = size_t(chains), nq = size_t(chain.nq), nv = size_t(chain.nv);
+    const size_t link_bytes = (chain.links.size() * sizeof(ChainLink) + 255) / 256 * 256,
+                 post_bytes = size_t(arguments.chain.posts()) * count * sizeof(ChainPost);
+    check(cudaMalloc(reinterpret_cast<void**>(&device_memory), link_bytes + post_bytes), "cudaMalloc");
+    check(cudaMemset(device_memory, 0, link_bytes + post_bytes), "cudaMemset");
+    check(cudaMemcpy(device_memory, chain.links.data(), chain.links.size() * sizeof(ChainLink), cudaMemcpyHostToDevice),
           "cudaMemcpy");
-    const auto numbers = [&](size_t at) { return reinterpret_cast<double*>(device_memory + at); };
-    arguments.chain.links = reinterpret_cast<const ChainLink*>(device_memory + at_links);
-    arguments.q_device = numbers(at_q);
-    arguments.v_device = numbers(at_v);
-    arguments.tau_device = numbers(at_tau);
-    arguments.totals = reinterpret_cast<ChainCarry*>(device_memory + at_totals);
-    arguments.clusters = numbers(at_clusters);
-    arguments.h = numbers(at_h);
-    arguments.n = numbers(at_n);
-    arguments.s = numbers(at_s);
-    arguments.counters = reinterpret_cast<unsigned*>(device_memory + at_counters);
+    arguments.chain.links = reinterpret_cast<const ChainLink*>(device_memory);
+    arguments.posts = reinterpret_cast<ChainPost*>(device_memory + link_bytes);
 
     const size_t host_size = 8 * count * (nq + 3 * nv);
     check(cudaHostAlloc(reinterpret_cast<void**>(&host_memory), host_size, cudaHostAllocMapped), "cudaHostAlloc");
@@ -125,7 +112,35 @@ struct ChainSolver::Impl {
     arguments.vdot = static_cast<double*>(seen) + (nq + 2 * nv) * count;
   }
 
-  void launch() { check(launch_chains(arguments, epoch++, blocks, threads, shared_bytes, stream), "cudaLaunchKernel"); }
+  void launch() {
+    if (++epoch == 0) ++epoch;
+    check(launch_chains(arguments, epoch, blocks, threads, shared_bytes, stream), "cudaLaunchKernel");
+  }
+
+  /// Launches and calls each(i, v̇[i]) in order as the numbers come. A few thousand numbers are watched one by one, which is
+  /// over sooner than the launch is; more of them are waited for together.
+  template <class Each>
+  void run(const Each& each) {
+    constexpr size_t kWatched = 16384;
+    const size_t count = size_t(chains) * size_t(chain.nv);
+    if (count <= kWatched) std::fill_n(reinterpret_cast<std::uint64_t*>(vdot), count, kPending);
+    launch();
+    if (count > kWatched) check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    for (size_t i = 0; i < count; ++i) each(i, count <= kWatched ? wait_for(vdot[i]) : vdot[i]);
+  }
+  double wait_for(double& number) const {
+    constexpr unsigned kPatience = 1u << 16;  // some hundred microseconds
+    const std::atomic_ref<std::uint64_t> bits(reinterpret_cast<std::uint64_t&>(number));
+    std::uint64_t seen = bits.load(std::memory_order_relaxed);
+    for (unsigned k = 1; seen == kPending; ++k, seen = bits.load(std::memory_order_relaxed)) {
+      if (k % kPatience != 0) continue;
+      const cudaError_t status = cudaStreamQuery(stream);
+      if (status == cudaSuccess && bits.load(std::memory_order_acquire) == kPending)
+        throw Error("ChainSolver: the device has ended without a result");
+      if (status != cudaErrorNotReady) check(status, "solve_chains");
+    }
+    return std::bit_cast<double>(seen);
+  }
 };
 
 ChainSolver::ChainSolver(const Model& model, const ChainOptions& options)
@@ -141,8 +156,7 @@ int ChainSolver::pieces() const { return impl_->arguments.chain.pieces; }
 ChainSolver::Buffers ChainSolver::buffers() const { return {impl_->q, impl_->v, impl_->tau, impl_->vdot}; }
 
 void ChainSolver::solve() {
-  impl_->launch();
-  check(cudaStreamSynchronize(impl_->stream), "cudaStreamSynchronize");
+  impl_->run([](size_t, double) {});
 }
 
 void ChainSolver::solve(const double* q, const double* v, const double* tau, double* vdot) {
@@ -150,8 +164,7 @@ void ChainSolver::solve(const double* q, const double* v, const double* tau, dou
   std::memcpy(impl_->q, q, 8 * nq * count);
   std::memcpy(impl_->v, v, 8 * nv * count);
   std::memcpy(impl_->tau, tau, 8 * nv * count);
-  solve();
-  std::memcpy(vdot, impl_->vdot, 8 * nv * count);
+  impl_->run([vdot](size_t i, double x) { vdot[i] = x; });
 }
 
 double ChainSolver::device_time(int repeats) {

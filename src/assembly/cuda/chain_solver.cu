@@ -1,5 +1,6 @@
 #define KANSETSU_ISA baseline
 #include <cuda_runtime.h>
+#include <cstdlib>
 
 #include "assembly/chain_kernel.h"
 #include "assembly/cuda/chain_launch.h"
@@ -8,8 +9,8 @@ namespace kansetsu::cuda {
 namespace {
 
 struct WarpLanes {
+  static constexpr int kSize = 32;
   __device__ int rank() const { return int(threadIdx.x & 31); }
-  __device__ int size() const { return 32; }
   __device__ void sync() const { __syncwarp(); }
 };
 struct DeviceBlock {
@@ -21,96 +22,70 @@ struct DeviceBlock {
   __device__ void sync() const { __syncthreads(); }
 };
 
-/// All blocks of a chain wait for each other. The counter only grows: nothing has to be reset between launches.
-__device__ void wait_for_all(unsigned* counter, unsigned target) {
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    __threadfence();
-    atomicAdd(counter, 1u);
-    while (int(*reinterpret_cast<volatile unsigned*>(counter) - target) < 0) {
-    }
-    __threadfence();
-  }
-  __syncthreads();
-}
+/// Posts of one chain.
+struct DeviceMail {
+  ChainPost* posts;
+  unsigned epoch;
 
-/// Copies what a piece needs of the state from the host's memory.
-__device__ void fetch(const DeviceBlock& block, const ChainView& chain, int piece, const ChainArguments& a, long row,
-                      double* q, double* v, double* tau) {
-  const int first = chain.first(piece), count = chain.size(piece);
-  if (chain.free_base && piece == 0) {
-    for (int k = block.thread(); k < 7; k += block.threads()) q[k] = a.q[row * a.nq + k];
-    for (int k = block.thread(); k < 6; k += block.threads()) {
-      v[k] = a.v[row * a.nv + k];
-      tau[k] = a.tau[row * a.nv + k];
+  __device__ void post(const DeviceBlock& block, int at, const double* numbers, int count) const {
+    for (int k = block.thread(); k < count; k += block.threads()) {
+      const double x = numbers[k];
+      asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %2};" ::"l"(posts + at + k), "r"(__double2loint(x)),
+                   "r"(epoch), "r"(__double2hiint(x))
+                   : "memory");
     }
   }
-  for (int i = first + block.thread(); i <= first + count && i < chain.count; i += block.threads()) {
-    const ChainLink& link = chain.links[i];
-    if (chain.free_base && i == 0) continue;
-    const double x = a.q[row * a.nq + link.position], rate = a.v[row * a.nv + link.column],
-                 torque = a.tau[row * a.nv + link.column];
-    q[link.position] = x;
-    v[link.column] = rate;
-    tau[link.column] = torque;
+  /// Four at a time are under way.
+  __device__ void take(const DeviceBlock& block, int at, double* numbers, int count) const {
+    constexpr int kAtOnce = 4;
+    for (int begin = block.thread(); begin < count; begin += kAtOnce * block.threads()) {
+      ChainPost got[kAtOnce];
+      bool missing;
+      do {
+        missing = false;
+#pragma unroll
+        for (int k = 0; k < kAtOnce; ++k) {
+          const int i = begin + k * block.threads();
+          if (i < count) got[k] = read(posts + at + i);
+        }
+#pragma unroll
+        for (int k = 0; k < kAtOnce; ++k) {
+          const int i = begin + k * block.threads();
+          if (i < count && (got[k].low_epoch != epoch || got[k].high_epoch != epoch)) missing = true;
+        }
+      } while (missing);
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k) {
+        const int i = begin + k * block.threads();
+        if (i < count) numbers[i] = __hiloint2double(int(got[k].high), int(got[k].low));
+      }
+    }
   }
-  block.sync();
-}
 
-__global__ void __launch_bounds__(512) solve_chains(const __grid_constant__ ChainArguments a, unsigned epoch) {
+ private:
+  static __device__ ChainPost read(const ChainPost* from) {
+    ChainPost p;
+    asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(p.low), "=r"(p.low_epoch), "=r"(p.high), "=r"(p.high_epoch)
+                 : "l"(from)
+                 : "memory");
+    return p;
+  }
+};
+
+__global__ void __launch_bounds__(512, 1) solve_chains(const __grid_constant__ ChainArguments a, unsigned epoch) {
   extern __shared__ __align__(16) double memory[];
   const DeviceBlock block;
   const ChainView& chain = a.chain;
-  const int per_chain = chain.pieces == 1 ? 1 : chain.pieces + 1;
-  const long row = blockIdx.x / per_chain;
-  const int piece = int(blockIdx.x % per_chain);
-  const bool top_block = piece == chain.pieces;
-  unsigned* counter = a.counters + row;
-  unsigned target = epoch * 4u * unsigned(per_chain);
-  const auto next_phase = [&] {
-    target += unsigned(per_chain);
-    if (per_chain > 1)
-      wait_for_all(counter, target);
-    else
-      block.sync();
-  };
-  ChainCarry* totals = a.totals + row * chain.pieces;
-  double* clusters = a.clusters + row * chain.pieces * kChainOut;
-  double* h = a.h + row * chain.pieces * 5;
-  double* n = a.n + row * (chain.pieces + 1) * 5;
-  double* s = a.s + row * chain.count * 6;
-  // each block of a chain has its own copy of what it reads: neighbours write the same numbers to the same places
-  double *q = a.q_device + row * a.nq, *v = a.v_device + row * a.nv, *tau = a.tau_device + row * a.nv;
-
+  const long row = long(blockIdx.x) / chain.pieces;
+  const int piece = int(blockIdx.x) % chain.pieces;
+  const DeviceMail mail{a.posts + row * chain.posts(), epoch};
   ChainPiece p;
-  double* T = nullptr;
-  if (!top_block) {
-    p = carve_chain_piece(memory, a.most_links);
-    T = memory + chain_piece_numbers(a.most_links);
-    fetch(block, chain, piece, a, row, q, v, tau);
-    kernel::place_chain(block, chain, piece, q, v, p, totals + piece);
-  }
-  if (per_chain > 1) next_phase();
-  if (!top_block) {
-    const Motion<> V = kernel::velocity_before(block, piece, totals, reinterpret_cast<ChainCarry*>(p.out));
-    block.sync();
-    kernel::reduce_chain(block, chain, piece, V, v, tau, p, T, clusters + piece * kChainOut, h + 5 * piece);
-  }
-  next_phase();
-  if (top_block || per_chain == 1) {
-    double* out = top_block ? memory : p.out;  // the only piece's own cluster is no longer needed
-    double* pivot = top_block ? memory + kChainOut * chain.pieces : T;
-    double* forces = top_block ? pivot + kChainPivot * chain.pieces : T + kChainPivot;
-    for (int k = block.thread(); k < kChainOut * chain.pieces; k += block.threads()) out[k] = clusters[k];
-    double* right = forces + 5 * (chain.pieces + 1);
-    for (int k = block.thread(); k < 5 * chain.pieces; k += block.threads()) right[k] = h[k];
-    kernel::top_chain(block, chain, right, out, pivot, forces);
-    for (int k = block.thread(); k < 5 * (chain.pieces + 1); k += block.threads()) n[k] = forces[k];
-  }
-  next_phase();
-  if (!top_block) kernel::expand_chain(block, chain, piece, n, p, s);
-  next_phase();
-  if (!top_block) kernel::finish_chain(block, chain, piece, p, s, a.vdot + row * a.nv);
+  carve_chain_piece(chain, a.most_links, block.warps(), memory, p);
+  kernel::place_chain(block, chain, piece, a.q + row * a.nq, a.v + row * a.nv, a.tau + row * a.nv, p, mail);
+  kernel::reduce_chain(block, chain, piece, p, mail);
+  kernel::gather_chain(block, chain, piece, p, mail);
+  kernel::finish_chain(block, chain, piece, p, mail, a.vdot + row * a.nv);
 }
 
 }  // namespace
@@ -121,7 +96,8 @@ cudaError_t prepare_chains(int shared_bytes) {
 
 cudaError_t launch_chains(const ChainArguments& arguments, unsigned epoch, int blocks, int threads, int shared_bytes,
                           cudaStream_t stream) {
-  if (arguments.chain.pieces == 1) {
+  static const bool plain = getenv("PLAIN") != nullptr;
+  if (arguments.chain.pieces == 1 || plain) {
     solve_chains<<<unsigned(blocks), unsigned(threads), size_t(shared_bytes), stream>>>(arguments, epoch);
     return cudaGetLastError();
   }
