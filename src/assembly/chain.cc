@@ -57,6 +57,9 @@ Chain make_chain(const Model& model) {
     link.offset = row.offset;
     link.position = std::max(0, term.position);
     link.column = term.column;
+    const bool is_base = i == 0 && chain.free_base;
+    const int before = chain.free_base ? 1 : 0;  // 7 positions and 6 velocities of the base stand for one of each
+    if (!is_base && (link.position != i + 6 * before || link.column != i + 5 * before)) chain.in_order = false;
     chain.links.push_back(link);
   }
   return chain;

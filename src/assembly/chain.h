@@ -13,12 +13,12 @@ namespace kansetsu {
 /// A model that is one chain of 1-DOF joints, for the kernels of chain_kernel.h.
 struct Chain {
   std::vector<ChainLink> links;
-  bool free_base = false;
+  bool free_base = false, in_order = true;
   Vec3<> gravity;
   int nq = 0, nv = 0;
 
   ChainView view(int pieces, int group) const {
-    return {links.data(), int(links.size()), pieces, group, free_base, gravity};
+    return {links.data(), int(links.size()), pieces, group, free_base, in_order, gravity};
   }
 };
 

@@ -46,14 +46,17 @@ struct ChainView {
   int count, pieces;
   int group;       ///< pieces per group
   bool free_base;  ///< link 0 is a free body: positions 0…6, velocities 0…5
+  bool in_order;   ///< positions and velocities of the links follow each other
   Vec3<> gravity;
 
-  KANSETSU_HD int first(int piece) const { return int(long(count) * piece / pieces); }
+  KANSETSU_HD int first(int piece) const { return int(unsigned(count) * unsigned(piece) / unsigned(pieces)); }
   KANSETSU_HD int size(int piece) const { return first(piece + 1) - first(piece); }
   KANSETSU_HD int groups() const { return (pieces + group - 1) / group; }
+  KANSETSU_HD int position(int i) const { return in_order ? i + (free_base ? 6 : 0) : links[i].position; }
+  KANSETSU_HD int column(int i) const { return in_order ? i + (free_base ? 5 : 0) : links[i].column; }
   KANSETSU_HD int carry_post(int piece) const { return kChainCarry * piece; }
-  KANSETSU_HD int cluster_post(int piece) const { return kChainCarry * pieces + kChainOut * piece; }
-  KANSETSU_HD int group_post(int index) const { return (kChainCarry + kChainOut) * pieces + kChainOut * index; }
+  KANSETSU_HD int cluster_post(int piece) const { return (kChainCarry + 1) / 2 * 2 * pieces + kChainOut * piece; }
+  KANSETSU_HD int group_post(int index) const { return cluster_post(pieces) + kChainOut * index; }
   KANSETSU_HD int posts() const { return group_post(groups()); }
 };
 
@@ -64,6 +67,7 @@ struct ChainState {
 
 /// Memory of a piece, one array per quantity.
 struct ChainPiece {
+  const ChainLink* links;  ///< the first of its own; one more
   Transform<>* X;     ///< pose in the carrier; one more: of the first link of the next piece
   ChainState* state;  ///< one more likewise
   double* base;       ///< of a free base: q 7, v 6, tau 6
@@ -97,6 +101,7 @@ KANSETSU_HD int carve_chain_piece(const ChainView& chain, int links, int teams, 
   p.U = take(kChainForce * links);
   p.upper = take(upper > carries ? upper : carries);
   p.upper_U = take(kChainForce * (chain.group + chain.groups()));
+  p.links = nullptr;
   p.X = reinterpret_cast<Transform<>*>(take(12 * (links + 1)));
   p.state = reinterpret_cast<ChainState*>(take(3 * (links + 1)));
   p.base = take(19);
@@ -197,7 +202,7 @@ KANSETSU_HD void reduce_carries(const Block& block, ChainCarry* at, int count) {
   block.sync();
 }
 
-/// State and poses of a piece, and its carry, posted.
+/// State and poses of a piece, and its carry, posted. p.links need not be there before the block waits for the first time.
 /// @param mail  post(block, where, numbers, count) and take(block, where, numbers, count), by all threads of a block
 template <class Block, class Mail>
 KANSETSU_HD void place_chain(const Block& block, const ChainView& chain, int piece, const double* q, const double* v,
@@ -205,16 +210,18 @@ KANSETSU_HD void place_chain(const Block& block, const ChainView& chain, int pie
   const int first = chain.first(piece), count = chain.size(piece);
   if (chain.free_base && piece == 0) {
     for (int k = block.thread(); k < 19; k += block.threads()) p.base[k] = k < 7 ? q[k] : k < 13 ? v[k - 7] : tau[k - 13];
-    block.sync();
   }
+  for (int i = block.thread(); i <= count && first + i < chain.count; i += block.threads()) {
+    const bool is_base = chain.free_base && first + i == 0;
+    const int position = chain.position(first + i), column = chain.column(first + i);
+    p.state[i] = is_base ? ChainState{} : ChainState{q[position], v[column], tau[column]};
+  }
+  block.sync();
   ChainCarry* carry = p.carry();
   for (int i = block.thread(); i <= count && first + i < chain.count; i += block.threads()) {
-    const ChainLink& link = chain.links[first + i];
-    ChainState own{};
-    if (PrimitiveKind(link.kind) != PrimitiveKind::kFree) own = {q[link.position], v[link.column], tau[link.column]};
-    p.state[i] = own;
-    p.X[i] = chain_pose(link, own, p.base);
-    if (i < count) carry[i] = {p.X[i], chain_rate(link, own, p.base), 0};
+    const Transform<> X = chain_pose(p.links[i], p.state[i], p.base);
+    p.X[i] = X;
+    if (i < count) carry[i] = {X, chain_rate(p.links[i], p.state[i], p.base), 0};
   }
   ChainCarry* scanned = scan_carries(block, carry, carry + count, count);
   if (chain.pieces > 1) {
@@ -228,7 +235,7 @@ KANSETSU_HD void place_chain(const Block& block, const ChainView& chain, int pie
 
 /// Bias and right sides of a link. t: what its own joint and the next one exert on it, gyroscopic wrench included.
 KANSETSU_HD void load_chain_link(const ChainView& chain, int i, int local, const Motion<>& V_start, const ChainPiece& p) {
-  const ChainLink& link = chain.links[i];
+  const ChainLink& link = p.links[local];
   const ChainState& own = p.state[local];
   const Motion<> V = inverse_times(p.carry()[local].X, V_start) + p.carry()[local].v;
   Motion<> C = cross(V, chain_rate(link, own, p.base));
@@ -243,7 +250,7 @@ KANSETSU_HD void load_chain_link(const ChainView& chain, int i, int local, const
     for (int k = 0; k < 5; ++k) p.h[5 * local + k] = dot(C, link.columns[k]);
   }
   if (i + 1 < chain.count) {
-    const ChainLink& next = chain.links[i + 1];
+    const ChainLink& next = p.links[local + 1];
     t -= p.X[local + 1] * ((next.ratio * p.state[local + 1].tau) * next.columns[5]);
   }
   p.C[local] = C;
@@ -259,15 +266,15 @@ KANSETSU_HD void load_chain_link(const ChainView& chain, int i, int local, const
 /// zero where there is no joint.
 KANSETSU_HD Force<> chain_wrench(const ChainView& chain, int i, int local, const ChainPiece& p, int c) {
   const Force<> none{{0, 0, 0}, {0, 0, 0}};
-  if (c < 5) return i == 0 && chain.free_base ? none : chain.links[i].columns[c];
-  return i + 1 == chain.count ? none : -(p.X[local + 1] * chain.links[i + 1].columns[c - 5]);
+  if (c < 5) return i == 0 && chain.free_base ? none : p.links[local].columns[c];
+  return i + 1 == chain.count ? none : -(p.X[local + 1] * p.links[local + 1].columns[c - 5]);
 }
 
 /// Front of a link as a cluster: G = Hᵀ·A⁻¹·H and −Hᵀ·A⁻¹·t. T: room for kChainRoom numbers.
 template <class Lanes>
 KANSETSU_HD void chain_front(const Lanes& lanes, const ChainView& chain, int i, int local, const ChainPiece& p,
                              double* T, double* out) {
-  const double* C_inv = chain.links[i].C_inv;
+  const double* C_inv = p.links[local].C_inv;
   for (int c = lanes.rank(); c < 11; c += Lanes::kSize) {
     const Force<> F = chain_wrench(chain, i, local, p, c);
     const double six[6] = {F.t.x, F.t.y, F.t.z, F.f.x, F.f.y, F.f.z};
@@ -333,7 +340,7 @@ KANSETSU_HD void gather_chain(const Block& block, const ChainView& chain, int pi
 /// Acceleration of link i, apparent. @param ends  forces of its joints
 KANSETSU_HD Motion<> chain_acceleration(const ChainView& chain, int i, int local, const ChainPiece& p,
                                         const ChainEnds& ends) {
-  const double* C_inv = chain.links[i].C_inv;
+  const double* C_inv = p.links[local].C_inv;
   Force<> F{{0, 0, 0}, {0, 0, 0}};
   for (int c = 0; c < 5; ++c) F = madd(ends.base[c], chain_wrench(chain, i, local, p, c), F);
   for (int c = 0; c < 5; ++c) F = madd(ends.tip[c], chain_wrench(chain, i, local, p, 5 + c), F);
@@ -380,7 +387,7 @@ KANSETSU_HD void finish_chain(const Block& block, const ChainView& chain, int pi
     }
     descend(count, p.U, i, ends);
     const Motion<> s = chain_acceleration(chain, first + i, i, p, ends);
-    const ChainLink& link = chain.links[first + i];
+    const ChainLink& link = p.links[i];
     const Motion<> A = s - p.C[i];
     if (PrimitiveKind(link.kind) == PrimitiveKind::kFree) {
       vdot[0] = A.w.x, vdot[1] = A.w.y, vdot[2] = A.w.z, vdot[3] = A.v.x, vdot[4] = A.v.y, vdot[5] = A.v.z;
@@ -391,9 +398,9 @@ KANSETSU_HD void finish_chain(const Block& block, const ChainView& chain, int pi
   }
   block.sync();
   for (int i = block.thread(); i < count; i += block.threads()) {
-    const ChainLink& link = chain.links[first + i];
+    const ChainLink& link = p.links[i];
     if (PrimitiveKind(link.kind) == PrimitiveKind::kFree) continue;
-    vdot[link.column] = link.ratio * (p.own[i] + p.previous[i]);
+    vdot[chain.column(first + i)] = link.ratio * (p.own[i] + p.previous[i]);
   }
 }
 

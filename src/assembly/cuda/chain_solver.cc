@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "assembly/chain.h"
 #include "assembly/cuda/chain_launch.h"
@@ -26,15 +27,13 @@ int attribute(cudaDeviceAttr what, int device) {
   return value;
 }
 
-/// Stands where a number is still to come. A signalling NaN: no arithmetic of the device has it as its result.
-constexpr std::uint64_t kPending = 0x7ff46b616e736574;
-
 }  // namespace
 
 struct ChainSolver::Impl {
   Chain chain;
-  int chains, device = 0, blocks = 0, threads = 0, shared_bytes = 0;
-  unsigned epoch = 0;
+  int chains, device = 0;
+  bool odd = false;
+  ChainLaunch how{};
   ChainArguments arguments{};
   std::byte *device_memory = nullptr, *host_memory = nullptr;
   double *q = nullptr, *v = nullptr, *tau = nullptr, *vdot = nullptr;
@@ -59,44 +58,47 @@ struct ChainSolver::Impl {
     const int links = int(chain.links.size());
     const int processors = attribute(cudaDevAttrMultiProcessorCount, device);
     const int most_shared = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    threads = options.threads > 0 ? options.threads : 512;
+    const int threads = options.threads > 0 ? options.threads : 512;
     if (threads % 32 != 0 || threads > 512)
       throw Error("ChainSolver: threads is " + std::to_string(threads) + ", must be a multiple of 32 up to 512");
-    const auto piece_bytes = [&](int pieces, int group) {
-      ChainPiece none;
+    const auto piece_bytes = [&](int pieces, int group, bool with_links) {
       return int(sizeof(double)) *
-             carve_chain_piece(chain.view(pieces, group), (links + pieces - 1) / pieces, threads / 32, nullptr, none);
+             chain_memory(chain.view(pieces, group), (links + pieces - 1) / pieces, threads, with_links);
     };
     int pieces = options.pieces;
-    if (pieces == 0) pieces = chains > 1 && piece_bytes(1, 1) <= most_shared ? 1 : chain_pieces(links, processors);
+    if (pieces == 0) pieces = chains > 1 && piece_bytes(1, 1, false) <= most_shared ? 1 : chain_pieces(links, processors);
     if (pieces < 1 || pieces > links) throw Error("ChainSolver: pieces is " + std::to_string(pieces));
     const int group = options.group == 0 ? chain_group(pieces) : options.group;
     if (group < 1 || group > pieces) throw Error("ChainSolver: group is " + std::to_string(group));
-    shared_bytes = piece_bytes(pieces, group);
-    if (shared_bytes > most_shared)
+    how.with_links = piece_bytes(pieces, group, true) <= most_shared;
+    how.shared_bytes = piece_bytes(pieces, group, how.with_links);
+    if (how.shared_bytes > most_shared)
       throw Error("ChainSolver: " + std::to_string(links) + " links in " + std::to_string(pieces) +
                   " pieces do not fit into the memory of the device's processors");
     if (pieces > 1 && chains * pieces > processors)
       throw Error("ChainSolver: " + std::to_string(chains) + " chains of " + std::to_string(pieces) +
                   " pieces are more than the device can hold at once");
-    blocks = chains * pieces;
+    how.blocks = chains * pieces;
+    how.threads = threads;
     arguments.chain = chain.view(pieces, group);
     arguments.nq = chain.nq;
     arguments.nv = chain.nv;
     arguments.most_links = (links + pieces - 1) / pieces;
-    check(prepare_chains(shared_bytes), "cudaFuncSetAttribute");
+    check(prepare_chains(how), "cudaFuncSetAttribute");
   }
 
   void reserve() {
     const size_t count = size_t(chains), nq = size_t(chain.nq), nv = size_t(chain.nv);
     const size_t link_bytes = (chain.links.size() * sizeof(ChainLink) + 255) / 256 * 256,
-                 post_bytes = size_t(arguments.chain.posts()) * count * sizeof(ChainPost);
-    check(cudaMalloc(reinterpret_cast<void**>(&device_memory), link_bytes + post_bytes), "cudaMalloc");
-    check(cudaMemset(device_memory, 0, link_bytes + post_bytes), "cudaMemset");
+                 posts = size_t(arguments.chain.posts() + 1) / 2 * 2 * count;
+    const std::vector<std::uint64_t> pending(2 * posts, kPending);
+    check(cudaMalloc(reinterpret_cast<void**>(&device_memory), link_bytes + 16 * posts), "cudaMalloc");
     check(cudaMemcpy(device_memory, chain.links.data(), chain.links.size() * sizeof(ChainLink), cudaMemcpyHostToDevice),
           "cudaMemcpy");
+    check(cudaMemcpy(device_memory + link_bytes, pending.data(), 16 * posts, cudaMemcpyHostToDevice), "cudaMemcpy");
     arguments.chain.links = reinterpret_cast<const ChainLink*>(device_memory);
-    arguments.posts = reinterpret_cast<ChainPost*>(device_memory + link_bytes);
+    arguments.posts[0] = reinterpret_cast<double*>(device_memory + link_bytes);
+    arguments.posts[1] = arguments.posts[0] + posts;
 
     const size_t host_size = 8 * count * (nq + 3 * nv);
     check(cudaHostAlloc(reinterpret_cast<void**>(&host_memory), host_size, cudaHostAllocMapped), "cudaHostAlloc");
@@ -113,33 +115,44 @@ struct ChainSolver::Impl {
   }
 
   void launch() {
-    if (++epoch == 0) ++epoch;
-    check(launch_chains(arguments, epoch, blocks, threads, shared_bytes, stream), "cudaLaunchKernel");
+    check(launch_chains(arguments, odd, how, stream), "cudaLaunchKernel");
+    odd = !odd;
   }
 
-  /// Launches and calls each(i, v̇[i]) in order as the numbers come. A few thousand numbers are watched one by one, which is
-  /// over sooner than the launch is; more of them are waited for together.
-  template <class Each>
-  void run(const Each& each) {
-    constexpr size_t kWatched = 16384;
+  /// Launches and waits for the result. A few thousand numbers are watched as they come, which is over sooner than the
+  /// launch is; more of them are waited for together. @param out  where to copy them, or none
+  void run(double* out) {
+    constexpr size_t kWatched = 16384, kLook = 64;
     const size_t count = size_t(chains) * size_t(chain.nv);
-    if (count <= kWatched) std::fill_n(reinterpret_cast<std::uint64_t*>(vdot), count, kPending);
+    if (count > kWatched) {
+      launch();
+      check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+      if (out) std::memcpy(out, vdot, 8 * count);
+      return;
+    }
+    std::fill_n(reinterpret_cast<std::uint64_t*>(vdot), count, kPending);
     launch();
-    if (count > kWatched) check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-    for (size_t i = 0; i < count; ++i) each(i, count <= kWatched ? wait_for(vdot[i]) : vdot[i]);
+    double seen[kLook];
+    for (size_t begin = 0; begin < count; begin += kLook) {
+      const size_t size = std::min(kLook, count - begin);
+      look_at(vdot + begin, size, seen);
+      if (out) std::memcpy(out + begin, seen, 8 * size);
+    }
   }
-  double wait_for(double& number) const {
-    constexpr unsigned kPatience = 1u << 16;  // some hundred microseconds
-    const std::atomic_ref<std::uint64_t> bits(reinterpret_cast<std::uint64_t&>(number));
-    std::uint64_t seen = bits.load(std::memory_order_relaxed);
-    for (unsigned k = 1; seen == kPending; ++k, seen = bits.load(std::memory_order_relaxed)) {
+  /// Copies numbers when all of them have come.
+  void look_at(const double* numbers, size_t size, double* seen) const {
+    constexpr unsigned kPatience = 1u << 14;  // some hundred microseconds
+    for (unsigned k = 1;; ++k) {
+      std::atomic_signal_fence(std::memory_order_seq_cst);  // the device writes behind the compiler's back
+      std::memcpy(seen, numbers, 8 * size);
+      size_t missing = 0;
+      for (size_t i = 0; i < size; ++i) missing += std::bit_cast<std::uint64_t>(seen[i]) == kPending ? 1 : 0;
+      if (missing == 0) return;
       if (k % kPatience != 0) continue;
       const cudaError_t status = cudaStreamQuery(stream);
-      if (status == cudaSuccess && bits.load(std::memory_order_acquire) == kPending)
-        throw Error("ChainSolver: the device has ended without a result");
+      if (status == cudaSuccess && k > 4 * kPatience) throw Error("ChainSolver: the device has ended without a result");
       if (status != cudaErrorNotReady) check(status, "solve_chains");
     }
-    return std::bit_cast<double>(seen);
   }
 };
 
@@ -156,7 +169,7 @@ int ChainSolver::pieces() const { return impl_->arguments.chain.pieces; }
 ChainSolver::Buffers ChainSolver::buffers() const { return {impl_->q, impl_->v, impl_->tau, impl_->vdot}; }
 
 void ChainSolver::solve() {
-  impl_->run([](size_t, double) {});
+  impl_->run(nullptr);
 }
 
 void ChainSolver::solve(const double* q, const double* v, const double* tau, double* vdot) {
@@ -164,7 +177,7 @@ void ChainSolver::solve(const double* q, const double* v, const double* tau, dou
   std::memcpy(impl_->q, q, 8 * nq * count);
   std::memcpy(impl_->v, v, 8 * nv * count);
   std::memcpy(impl_->tau, tau, 8 * nv * count);
-  impl_->run([vdot](size_t i, double x) { vdot[i] = x; });
+  impl_->run(vdot);
 }
 
 double ChainSolver::device_time(int repeats) {

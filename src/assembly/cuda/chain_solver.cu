@@ -22,88 +22,117 @@ struct DeviceBlock {
   __device__ void sync() const { __syncthreads(); }
 };
 
-/// Posts of one chain.
+/// Posts of one chain. A number says itself whether it has come: no fence, no flag beside it, one way through the cache and
+/// back.
 struct DeviceMail {
-  ChainPost* posts;
-  unsigned epoch;
+  double *posts, *others;  ///< of this launch, of the next
 
   __device__ void post(const DeviceBlock& block, int at, const double* numbers, int count) const {
     for (int k = block.thread(); k < count; k += block.threads()) {
-      const double x = numbers[k];
-      asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %2};" ::"l"(posts + at + k), "r"(__double2loint(x)),
-                   "r"(epoch), "r"(__double2hiint(x))
-                   : "memory");
+      asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(posts + at + k), "d"(numbers[k]) : "memory");
+      others[at + k] = __longlong_as_double(static_cast<long long>(kPending));
     }
   }
-  /// Four at a time are under way.
+  /// Pairs, four under way at a time. @param at  even
   __device__ void take(const DeviceBlock& block, int at, double* numbers, int count) const {
     constexpr int kAtOnce = 4;
-    for (int begin = block.thread(); begin < count; begin += kAtOnce * block.threads()) {
-      ChainPost got[kAtOnce];
-      bool missing;
+    const int step = 2 * block.threads();
+    for (int begin = 2 * block.thread(); begin < count; begin += kAtOnce * step) {
+      long long got[kAtOnce][2];
+      bool missing[kAtOnce], any;
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k) missing[k] = begin + k * step < count;
       do {
-        missing = false;
 #pragma unroll
         for (int k = 0; k < kAtOnce; ++k) {
-          const int i = begin + k * block.threads();
-          if (i < count) got[k] = read(posts + at + i);
+          if (missing[k]) read(posts + at + begin + k * step, got[k]);
         }
+        any = false;
 #pragma unroll
         for (int k = 0; k < kAtOnce; ++k) {
-          const int i = begin + k * block.threads();
-          if (i < count && (got[k].low_epoch != epoch || got[k].high_epoch != epoch)) missing = true;
+          const bool second = begin + k * step + 1 < count;
+          missing[k] = missing[k] && (got[k][0] == pending() || (second && got[k][1] == pending()));
+          any = any || missing[k];
         }
-      } while (missing);
+      } while (any);
 #pragma unroll
       for (int k = 0; k < kAtOnce; ++k) {
-        const int i = begin + k * block.threads();
-        if (i < count) numbers[i] = __hiloint2double(int(got[k].high), int(got[k].low));
+        const int i = begin + k * step;
+        if (i < count) numbers[i] = __longlong_as_double(got[k][0]);
+        if (i + 1 < count) numbers[i + 1] = __longlong_as_double(got[k][1]);
       }
     }
   }
 
  private:
-  static __device__ ChainPost read(const ChainPost* from) {
-    ChainPost p;
-    asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(p.low), "=r"(p.low_epoch), "=r"(p.high), "=r"(p.high_epoch)
-                 : "l"(from)
-                 : "memory");
-    return p;
+  static __device__ long long pending() { return static_cast<long long>(kPending); }
+  static __device__ void read(const double* from, long long (&to)[2]) {
+    asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];" : "=l"(to[0]), "=l"(to[1]) : "l"(from) : "memory");
   }
 };
 
-__global__ void __launch_bounds__(512, 1) solve_chains(const __grid_constant__ ChainArguments a, unsigned epoch) {
+constexpr int kLinkNumbers = int(sizeof(ChainLink) / sizeof(double));
+
+/// Copies the constants of a piece's links. The first warps read the state meanwhile, which takes longer.
+__device__ void copy_links(const DeviceBlock& block, const ChainView& chain, int piece, int most_links, double* to) {
+  const int readers = (most_links / 32 + 1) * 32, first = chain.first(piece);
+  const int begin = block.threads() > readers ? readers : 0;
+  int links = chain.size(piece) + 1;
+  if (first + links > chain.count) links = chain.count - first;
+  const double* from = reinterpret_cast<const double*>(chain.links + first);
+  for (int k = block.thread() - begin; k < kLinkNumbers * links; k += block.threads() - begin) {
+    if (k >= 0) to[k] = from[k];
+  }
+}
+
+template <bool with_links>
+__global__ void __launch_bounds__(512, 1) solve_chains(const __grid_constant__ ChainArguments a, bool odd) {
   extern __shared__ __align__(16) double memory[];
   const DeviceBlock block;
   const ChainView& chain = a.chain;
   const long row = long(blockIdx.x) / chain.pieces;
   const int piece = int(blockIdx.x) % chain.pieces;
-  const DeviceMail mail{a.posts + row * chain.posts(), epoch};
+  const long posts = row * ((chain.posts() + 1) / 2 * 2);
+  const DeviceMail mail{a.posts[odd ? 1 : 0] + posts, a.posts[odd ? 0 : 1] + posts};
   ChainPiece p;
-  carve_chain_piece(chain, a.most_links, block.warps(), memory, p);
+  const int taken = carve_chain_piece(chain, a.most_links, block.warps(), memory, p);
+  if constexpr (with_links) {
+    copy_links(block, chain, piece, a.most_links, memory + taken);
+    p.links = reinterpret_cast<const ChainLink*>(memory + taken);
+  } else {
+    p.links = chain.links + chain.first(piece);
+  }
   kernel::place_chain(block, chain, piece, a.q + row * a.nq, a.v + row * a.nv, a.tau + row * a.nv, p, mail);
   kernel::reduce_chain(block, chain, piece, p, mail);
   kernel::gather_chain(block, chain, piece, p, mail);
   kernel::finish_chain(block, chain, piece, p, mail, a.vdot + row * a.nv);
 }
 
-}  // namespace
-
-cudaError_t prepare_chains(int shared_bytes) {
-  return cudaFuncSetAttribute(solve_chains, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
+const void* kernel_of(const ChainLaunch& launch) {
+  return launch.with_links ? reinterpret_cast<const void*>(solve_chains<true>)
+                           : reinterpret_cast<const void*>(solve_chains<false>);
 }
 
-cudaError_t launch_chains(const ChainArguments& arguments, unsigned epoch, int blocks, int threads, int shared_bytes,
-                          cudaStream_t stream) {
+}  // namespace
+
+int chain_memory(const ChainView& chain, int most_links, int threads, bool with_links) {
+  ChainPiece none;
+  return carve_chain_piece(chain, most_links, threads / 32, nullptr, none) +
+         (with_links ? kLinkNumbers * (most_links + 1) : 0);
+}
+
+cudaError_t prepare_chains(const ChainLaunch& launch) {
+  return cudaFuncSetAttribute(kernel_of(launch), cudaFuncAttributeMaxDynamicSharedMemorySize, launch.shared_bytes);
+}
+
+cudaError_t launch_chains(const ChainArguments& arguments, bool odd, const ChainLaunch& launch, cudaStream_t stream) {
+  void* values[] = {const_cast<ChainArguments*>(&arguments), &odd};
+  const dim3 blocks(static_cast<unsigned>(launch.blocks)), threads(static_cast<unsigned>(launch.threads));
+  const size_t shared = static_cast<size_t>(launch.shared_bytes);
   static const bool plain = getenv("PLAIN") != nullptr;
-  if (arguments.chain.pieces == 1 || plain) {
-    solve_chains<<<unsigned(blocks), unsigned(threads), size_t(shared_bytes), stream>>>(arguments, epoch);
-    return cudaGetLastError();
-  }
-  void* values[] = {const_cast<ChainArguments*>(&arguments), &epoch};  // blocks wait for each other: all must be there
-  return cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(solve_chains), dim3(unsigned(blocks)),
-                                     dim3(unsigned(threads)), values, size_t(shared_bytes), stream);
+  if (arguments.chain.pieces == 1 || plain) return cudaLaunchKernel(kernel_of(launch), blocks, threads, values, shared, stream);
+  // pieces wait for each other: all must be there
+  return cudaLaunchCooperativeKernel(kernel_of(launch), blocks, threads, values, shared, stream);
 }
 
 }  // namespace kansetsu::cuda

@@ -38,6 +38,7 @@ Eigen::VectorXd solve_in_pieces(const Chain& chain, int pieces, int group, const
     ChainPiece& own = piece[size_t(p)];
     memory.emplace_back(size_t(carve_chain_piece(view, view.size(p), 1, nullptr, own)), kNothing);
     carve_chain_piece(view, view.size(p), 1, memory.back().data(), own);
+    own.links = view.links + view.first(p);
   }
   Eigen::VectorXd vdot = Eigen::VectorXd::Constant(chain.nv, kNothing);
   const auto each = [&](const auto& phase) {
