@@ -119,19 +119,21 @@ struct ChainSolver::Impl {
     odd = !odd;
   }
 
-  /// Launches and waits for the result. A few thousand numbers are watched as they come, which is over sooner than the
-  /// launch is; more of them are waited for together. @param out  where to copy them, or none
-  void run(double* out) {
-    constexpr size_t kWatched = 16384, kLook = 64;
+  /// A result of a few thousand numbers is watched as it comes, which is over sooner than the launch is; a longer one is
+  /// waited for as a whole.
+  bool watched() const { return size_t(chains) * size_t(chain.nv) <= 16384; }
+  void expect() {
+    if (watched()) std::fill_n(reinterpret_cast<std::uint64_t*>(vdot), size_t(chains) * size_t(chain.nv), kPending);
+  }
+  /// @param out  where to copy the result, or none
+  void wait(double* out) {
+    constexpr size_t kLook = 64;
     const size_t count = size_t(chains) * size_t(chain.nv);
-    if (count > kWatched) {
-      launch();
+    if (!watched()) {
       check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
       if (out) std::memcpy(out, vdot, 8 * count);
       return;
     }
-    std::fill_n(reinterpret_cast<std::uint64_t*>(vdot), count, kPending);
-    launch();
     double seen[kLook];
     for (size_t begin = 0; begin < count; begin += kLook) {
       const size_t size = std::min(kLook, count - begin);
@@ -169,7 +171,9 @@ int ChainSolver::pieces() const { return impl_->arguments.chain.pieces; }
 ChainSolver::Buffers ChainSolver::buffers() const { return {impl_->q, impl_->v, impl_->tau, impl_->vdot}; }
 
 void ChainSolver::solve() {
-  impl_->run(nullptr);
+  impl_->expect();
+  impl_->launch();
+  impl_->wait(nullptr);
 }
 
 void ChainSolver::solve(const double* q, const double* v, const double* tau, double* vdot) {
@@ -177,7 +181,9 @@ void ChainSolver::solve(const double* q, const double* v, const double* tau, dou
   std::memcpy(impl_->q, q, 8 * nq * count);
   std::memcpy(impl_->v, v, 8 * nv * count);
   std::memcpy(impl_->tau, tau, 8 * nv * count);
-  impl_->run(vdot);
+  impl_->expect();
+  impl_->launch();
+  impl_->wait(vdot);
 }
 
 double ChainSolver::device_time(int repeats) {
