@@ -57,18 +57,24 @@ Chain make_chain(const Model& model) {
     link.offset = row.offset;
     link.position = std::max(0, term.position);
     link.column = term.column;
+    const bool is_base = i == 0 && chain.free_base;
+    const int before = chain.free_base ? 1 : 0;  // 7 positions and 6 velocities of the base stand for one of each
+    if (!is_base && (link.position != i + 6 * before || link.column != i + 5 * before)) chain.in_order = false;
     chain.links.push_back(link);
   }
   return chain;
 }
 
 int chain_pieces(int links, int blocks) {
-  // The scan over the pieces must fit into the memory of the clusters of a piece, and pieces of fewer than eight links only
-  // move work to the top.
-  const int by_memory = int(std::sqrt(5.0 * links)), by_size = std::max(1, links / 8);
+  constexpr int kFewest = 8;  // pieces of fewer links only move work up
   int pieces = 1;
-  while (2 * pieces <= std::min({by_memory, by_size, blocks})) pieces *= 2;
+  while (2 * pieces <= std::min(links / kFewest, blocks)) pieces *= 2;
   return pieces;
+}
+
+int chain_group(int pieces) {
+  constexpr int kAtOnce = 16;  // so many clusters are joined in as many levels as in two steps, with one wait less
+  return std::min(pieces, kAtOnce);
 }
 
 }  // namespace kansetsu

@@ -13,11 +13,13 @@ namespace kansetsu {
 /// A model that is one chain of 1-DOF joints, for the kernels of chain_kernel.h.
 struct Chain {
   std::vector<ChainLink> links;
-  bool free_base = false;
+  bool free_base = false, in_order = true;
   Vec3<> gravity;
   int nq = 0, nv = 0;
 
-  ChainView view(int pieces) const { return {links.data(), int(links.size()), pieces, free_base, gravity}; }
+  ChainView view(int pieces, int group) const {
+    return {links.data(), int(links.size()), pieces, group, free_base, in_order, gravity};
+  }
 };
 
 /// Why a model is no such chain (branches, gears, rotors, joints of several coordinates, massless links), or none.
@@ -26,5 +28,7 @@ std::optional<std::string> chain_problem(const Model& model);
 Chain make_chain(const Model& model);
 /// How many pieces a chain is best cut into for `blocks` processors.
 int chain_pieces(int links, int blocks);
+/// How many of these are joined before the rest.
+int chain_group(int pieces);
 
 }  // namespace kansetsu

@@ -2,25 +2,21 @@
 
 #include <cmath>
 
+#include "assembly/chain_cluster_kernel.h"
 #include "kansetsu/spatial/quaternion.h"
 #include "kansetsu/spatial/sincos.h"
 #include "kinematics/joint_kernel.h"
 
-/// One long chain of 1-DOF joints over many processors: pieces of links, one per block of threads, and a tree of their
-/// clusters on top. The same clusters as in front_kernel.h with a fixed shape: five rows towards the base, five towards the
-/// tip. Written for teams of threads; a team of one is the CPU. spec/dynamics.md §9.4, docs/theory/assembly.md.
+/// One long chain of 1-DOF joints over many processors: pieces of links, one per block of threads, groups of pieces, and the
+/// whole. Written for blocks of threads that send each other numbers; a block of one thread is the CPU. spec/dynamics.md §9.4,
+/// docs/theory/assembly.md.
 ///
-/// A chain is computed in phases between which all blocks wait for each other:
-///   place     poses of the links in their carriers, and what the whole piece does to a velocity
-///   reduce    velocities, fronts of the links, joins within the piece; its cluster is handed over
-///   top       (one block) joins of the pieces, base and ring closed; forces between the pieces
-///   expand    splits within the piece, accelerations of its links
-///   finish    joint accelerations
+/// A piece goes through four phases; between them it posts a few numbers and waits for those of others, never for all:
+///   place     poses of its links, and what the whole piece does to a velocity; posted
+///   reduce    velocities from all pieces before it, fronts of its links, joins; its cluster is posted
+///   gather    every piece of a group joins the clusters of the group for itself; the first one posts the result
+///   finish    every piece joins the groups, finds its way down to its own links, and their accelerations
 namespace kansetsu {
-
-inline constexpr int kChainRows = 5;
-inline constexpr int kChainOut = 10 * 11;   ///< ten rows of [toward base 5, toward tip 5, right side]
-inline constexpr int kChainPivot = 5 * 16;  ///< five rows of [W 10, z, closed 5]
 
 /// Constants of a link.
 struct ChainLink {
@@ -35,88 +31,121 @@ struct ChainLink {
   int kind;              ///< PrimitiveKind
 };
 
-/// The whole chain.
-struct ChainView {
-  const ChainLink* links;
-  int count, pieces;
-  bool free_base;  ///< link 0 is a free body: positions 0…6, velocities 0…5
-  Vec3<> gravity;
-
-  KANSETSU_HD int first(int piece) const { return int(long(count) * piece / pieces); }
-  KANSETSU_HD int size(int piece) const { return first(piece + 1) - first(piece); }
-};
-
 /// Effect of a stretch of links on a velocity: V_end = X⁻¹·V_start + v.
 struct ChainCarry {
   Transform<> X;
   Motion<> v;
+  double unused;  ///< an odd size: neighbours lie in different banks of memory
+};
+inline constexpr int kChainCarry = 19;
+static_assert(sizeof(ChainCarry) == kChainCarry * sizeof(double));
+
+/// The whole chain, and where its pieces post.
+struct ChainView {
+  const ChainLink* links;
+  int count, pieces;
+  int group;       ///< pieces per group
+  bool free_base;  ///< link 0 is a free body: positions 0…6, velocities 0…5
+  bool in_order;   ///< positions and velocities of the links follow each other
+  Vec3<> gravity;
+
+  KANSETSU_HD int first(int piece) const { return int(unsigned(count) * unsigned(piece) / unsigned(pieces)); }
+  KANSETSU_HD int size(int piece) const { return first(piece + 1) - first(piece); }
+  KANSETSU_HD int groups() const { return (pieces + group - 1) / group; }
+  KANSETSU_HD int position(int i) const { return in_order ? i + (free_base ? 6 : 0) : links[i].position; }
+  KANSETSU_HD int column(int i) const { return in_order ? i + (free_base ? 5 : 0) : links[i].column; }
+  KANSETSU_HD int carry_post(int piece) const { return kChainCarry * piece; }
+  KANSETSU_HD int cluster_post(int piece) const { return (kChainCarry + 1) / 2 * 2 * pieces + kChainOut * piece; }
+  KANSETSU_HD int group_post(int index) const { return cluster_post(pieces) + kChainOut * index; }
+  KANSETSU_HD int posts() const { return group_post(groups()); }
+};
+
+/// Of a link with one coordinate.
+struct ChainState {
+  double q, v, tau;
 };
 
 /// Memory of a piece, one array per quantity.
 struct ChainPiece {
+  const ChainLink* links;  ///< the first of its own; one more
   Transform<>* X;     ///< pose in the carrier; one more: of the first link of the next piece
-  ChainCarry* carry;  ///< twice as many as links
-  Motion<>* V;
+  ChainState* state;  ///< one more likewise
+  double* base;       ///< of a free base: q 7, v 6, tau 6
   Motion<>* C;
-  double* h;      ///< 5 per link, of its own joint
-  double* out;    ///< kChainOut per link
-  double* pivot;  ///< kChainPivot per join; the join of link i with what is before it
-  double* n;      ///< 5 per link and one more: forces of the joints
-  double* s;      ///< 6 per link
-  double* y;      ///< 6 per link: −C⁻¹·t
-};
+  double* h;         ///< 5 per link, of its own joint
+  double* y;         ///< 6 per link: −C⁻¹·t
+  double* own;       ///< what a link contributes to the acceleration of its joint
+  double* previous;  ///< what the link before contributes
+  double* out;       ///< clusters; before that, two carries per link
+  double* U;        ///< before that, kChainRoom per half warp
+  double* n;        ///< forces of the joints, one more
+  double* upper;    ///< clusters of the pieces of the group, then of the groups; before that, carries of all pieces
+  double* upper_U;  ///< likewise
+  double* before;   ///< row 10 of what is before the piece
 
-KANSETSU_HD constexpr int chain_piece_numbers(int links) {
-  return (links + 1) * 12 + 2 * links * 18 + links * (6 + 6 + 5 + kChainOut + kChainPivot + 6 + 6) + 5 * (links + 1);
-}
-KANSETSU_HD ChainPiece carve_chain_piece(double* block, int links) {
+  KANSETSU_HD ChainCarry* carry() const { return reinterpret_cast<ChainCarry*>(out); }
+};
+inline constexpr int kChainRoom = 66;
+
+/// Sets the pointers into a block of memory (or none) and returns how many numbers that takes.
+/// @param links  of the longest piece   @param halves  of warps in a block
+KANSETSU_HD int carve_chain_piece(const ChainView& chain, int links, int halves, double* block, ChainPiece& p) {
+  int taken = 0;
   const auto take = [&](int n) {
-    double* here = block;
-    block += n;
+    double* here = block ? block + taken : nullptr;
+    taken += n + n % 2;  // pairs stay together
     return here;
   };
-  ChainPiece p;
+  const int upper = kChainOut * (chain.group + chain.groups()), carries = kChainCarry * chain.pieces;
+  p.out = take(kChainOut * links);
+  p.U = take(kChainForce * links > kChainRoom * halves ? kChainForce * links : kChainRoom * halves);
+  p.n = take(5 * (links + 1));
+  p.upper = take(upper > carries ? upper : carries);
+  p.upper_U = take(kChainForce * (chain.group + chain.groups()));
+  p.links = nullptr;
   p.X = reinterpret_cast<Transform<>*>(take(12 * (links + 1)));
-  p.carry = reinterpret_cast<ChainCarry*>(take(36 * links));
-  p.V = reinterpret_cast<Motion<>*>(take(6 * links));
+  p.state = reinterpret_cast<ChainState*>(take(3 * (links + 1)));
+  p.base = take(19);
   p.C = reinterpret_cast<Motion<>*>(take(6 * links));
   p.h = take(5 * links);
-  p.out = take(kChainOut * links);
-  p.pivot = take(kChainPivot * links);
-  p.n = take(5 * (links + 1));
-  p.s = take(6 * links);
   p.y = take(6 * links);
-  return p;
+  p.own = take(links);
+  p.previous = take(links);
+  p.before = take(kChainStride);
+  return taken;
 }
 
 }  // namespace kansetsu
 
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// The CPU as a block: one thread, one team of one lane.
+/// The CPU as a block: one thread is its warps, halves of warps and teams for rows (eight lanes) at once.
 struct SerialBlock {
   struct Lanes {
+    static constexpr int kSize = 1;
     KANSETSU_HD int rank() const { return 0; }
-    KANSETSU_HD int size() const { return 1; }
     KANSETSU_HD void sync() const {}
   };
-  Lanes lanes;
+  Lanes lanes, halves, rows;
   KANSETSU_HD int thread() const { return 0; }
   KANSETSU_HD int threads() const { return 1; }
   KANSETSU_HD int warp() const { return 0; }
   KANSETSU_HD int warps() const { return 1; }
+  KANSETSU_HD int half() const { return 0; }
+  KANSETSU_HD int half_count() const { return 1; }
+  KANSETSU_HD int team() const { return 0; }
+  KANSETSU_HD int teams() const { return 1; }
   KANSETSU_HD void sync() const {}
 };
 
-KANSETSU_HD Transform<> chain_pose(const ChainView& chain, int i, const double* q) {
-  const ChainLink& link = chain.links[i];
+KANSETSU_HD Transform<> chain_pose(const ChainLink& link, const ChainState& own, const double* base) {
   Transform<> X = link.X_PJ;
   if (PrimitiveKind(link.kind) == PrimitiveKind::kFree) {
-    X.R = X.R * to_mat3(Quaternion<>{q[3], q[4], q[5], q[6]});
-    X.p = link.X_PJ * Vec3<>{q[0], q[1], q[2]};
+    X.R = X.R * to_mat3(Quaternion<>{base[3], base[4], base[5], base[6]});
+    X.p = link.X_PJ * Vec3<>{base[0], base[1], base[2]};
     return X;
   }
-  const double x = madd(link.ratio, q[link.position], link.offset);
+  const double x = madd(link.ratio, own.q, link.offset);
   if (PrimitiveKind(link.kind) != PrimitiveKind::kSlide) {
     double s, c;
     sincos(x, s, c);
@@ -137,13 +166,16 @@ KANSETSU_HD Transform<> chain_pose(const ChainView& chain, int i, const double* 
 }
 
 /// S·u of a link.
-KANSETSU_HD Motion<> chain_rate(const ChainLink& link, const double* v) {
-  if (PrimitiveKind(link.kind) == PrimitiveKind::kFree) return {{v[0], v[1], v[2]}, {v[3], v[4], v[5]}};
-  return (link.ratio * v[link.column]) * link.S;
+KANSETSU_HD Motion<> chain_rate(const ChainLink& link, const ChainState& own, const double* base) {
+  if (PrimitiveKind(link.kind) == PrimitiveKind::kFree) {
+    const double* v = base + 7;
+    return {{v[0], v[1], v[2]}, {v[3], v[4], v[5]}};
+  }
+  return (link.ratio * own.v) * link.S;
 }
 
 KANSETSU_HD ChainCarry compose(const ChainCarry& a, const ChainCarry& b) {
-  return {a.X * b.X, inverse_times(b.X, a.v) + b.v};
+  return {a.X * b.X, inverse_times(b.X, a.v) + b.v, 0};
 }
 
 /// Inclusive scan in place; `other` is room for as many. Returns where the result is.
@@ -162,42 +194,69 @@ KANSETSU_HD ChainCarry* scan_carries(const Block& block, ChainCarry* at, ChainCa
   return at;
 }
 
-/// Poses, and the carry of the piece. @param total  out
+/// All of them in one, in the first place.
 template <class Block>
-KANSETSU_HD void place_chain(const Block& block, const ChainView& chain, int piece, const double* q, const double* v,
-                             ChainPiece& p, ChainCarry* total) {
-  const int first = chain.first(piece), count = chain.size(piece);
-  for (int i = block.thread(); i <= count; i += block.threads()) {
-    if (first + i < chain.count) p.X[i] = chain_pose(chain, first + i, q);
-    if (i < count) p.carry[i] = {p.X[i], chain_rate(chain.links[first + i], v)};
-  }
-  ChainCarry* scanned = scan_carries(block, p.carry, p.carry + count, count);
-  if (block.thread() == 0) *total = scanned[count - 1];
-  if (scanned != p.carry) {
-    for (int i = block.thread(); i < count; i += block.threads()) p.carry[i] = scanned[i];
+KANSETSU_HD void reduce_carries(const Block& block, ChainCarry* at, int count) {
+  for (int step = 1; step < count; step *= 2) {
+    block.sync();
+    for (int i = 2 * step * block.thread(); i + step < count; i += 2 * step * block.threads()) {
+      at[i] = compose(at[i], at[i + step]);
+    }
   }
   block.sync();
 }
 
-/// Velocity, bias and right sides of a link. t_next: what the joint of the next link exerts on this one, if there is one.
-KANSETSU_HD void load_chain_link(const ChainView& chain, int i, int local, const Motion<>& V_start, const double* v,
-                                 const double* tau, ChainPiece& p) {
-  const ChainLink& link = chain.links[i];
-  const Motion<> V = inverse_times(p.carry[local].X, V_start) + p.carry[local].v;
-  Motion<> C = cross(V, chain_rate(link, v));
+/// State and poses of a piece, and its carry, posted. p.links need not be there before the block waits for the first time.
+/// @param mail  post(block, where, numbers, count) and take(block, where, numbers, count), by all threads of a block
+template <class Block, class Mail>
+KANSETSU_HD void place_chain(const Block& block, const ChainView& chain, int piece, const double* q, const double* v,
+                             const double* tau, const ChainPiece& p, const Mail& mail) {
+  const int first = chain.first(piece), count = chain.size(piece);
+  if (chain.free_base && piece == 0) {
+    for (int k = block.thread(); k < 19; k += block.threads()) p.base[k] = k < 7 ? q[k] : k < 13 ? v[k - 7] : tau[k - 13];
+  }
+  for (int i = block.thread(); i <= count && first + i < chain.count; i += block.threads()) {
+    const bool is_base = chain.free_base && first + i == 0;
+    const int position = chain.position(first + i), column = chain.column(first + i);
+    p.state[i] = is_base ? ChainState{} : ChainState{q[position], v[column], tau[column]};
+  }
+  block.sync();
+  ChainCarry* carry = p.carry();
+  for (int i = block.thread(); i <= count && first + i < chain.count; i += block.threads()) {
+    const Transform<> X = chain_pose(p.links[i], p.state[i], p.base);
+    p.X[i] = X;
+    if (i < count) carry[i] = {X, chain_rate(p.links[i], p.state[i], p.base), 0};
+  }
+  ChainCarry* scanned = scan_carries(block, carry, carry + count, count);
+  if (chain.pieces > 1) {
+    mail.post(block, chain.carry_post(piece), reinterpret_cast<const double*>(scanned + count - 1), kChainCarry);
+  }
+  if (scanned != carry) {
+    for (int i = block.thread(); i < count; i += block.threads()) carry[i] = scanned[i];
+    block.sync();
+  }
+}
+
+/// Bias and right sides of a link. t: what its own joint and the next one exert on it, gyroscopic wrench included.
+KANSETSU_HD void load_chain_link(const ChainView& chain, int i, int local, const Motion<>& V_start, const ChainPiece& p) {
+  const ChainLink& link = p.links[local];
+  const ChainState& own = p.state[local];
+  const Motion<> V = inverse_times(p.carry()[local].X, V_start) + p.carry()[local].v;
+  Motion<> C = cross(V, chain_rate(link, own, p.base));
   if (i == 0) C += inverse_times(p.X[local], Motion<>{{0, 0, 0}, -chain.gravity});
   Force<> t = -cross(V, link.M * V);
   if (PrimitiveKind(link.kind) == PrimitiveKind::kFree) {
+    const double* tau = p.base + 13;
     t += Force<>{{tau[0], tau[1], tau[2]}, {tau[3], tau[4], tau[5]}};
+    for (int k = 0; k < 5; ++k) p.h[5 * local + k] = 0;
   } else {
-    t = madd(link.ratio * tau[link.column], link.columns[5], t);
+    t = madd(link.ratio * own.tau, link.columns[5], t);
     for (int k = 0; k < 5; ++k) p.h[5 * local + k] = dot(C, link.columns[k]);
   }
   if (i + 1 < chain.count) {
-    const ChainLink& next = chain.links[i + 1];
-    t -= p.X[local + 1] * ((next.ratio * tau[next.column]) * next.columns[5]);
+    const ChainLink& next = p.links[local + 1];
+    t -= p.X[local + 1] * ((next.ratio * p.state[local + 1].tau) * next.columns[5]);
   }
-  p.V[local] = V;
   p.C[local] = C;
   const double six[6] = {t.t.x, t.t.y, t.t.z, t.f.x, t.f.y, t.f.z};
   for (int r = 0; r < 6; ++r) {
@@ -207,215 +266,179 @@ KANSETSU_HD void load_chain_link(const ChainView& chain, int i, int local, const
   }
 }
 
-/// Column c of H: toward the base for c < 5, toward the tip after that; zero where there is no joint.
+/// Column c of H: toward the base for c < 5, toward the tip after that, the dual of the next joint's motion for c = 10;
+/// zero where there is no joint.
 KANSETSU_HD Force<> chain_wrench(const ChainView& chain, int i, int local, const ChainPiece& p, int c) {
   const Force<> none{{0, 0, 0}, {0, 0, 0}};
-  if (c < 5) return i == 0 && chain.free_base ? none : chain.links[i].columns[c];
-  return i + 1 == chain.count ? none : -(p.X[local + 1] * chain.links[i + 1].columns[c - 5]);
+  if (c < 5) return i == 0 && chain.free_base ? none : p.links[local].columns[c];
+  return i + 1 == chain.count ? none : -(p.X[local + 1] * p.links[local + 1].columns[c - 5]);
 }
 
-/// Front of a link: G = Hᵀ·A⁻¹·H and −Hᵀ·A⁻¹·t. T: room for 60 numbers.
+/// Front of a link as a cluster: G = Hᵀ·A⁻¹·H and −Hᵀ·A⁻¹·t. T: room for kChainRoom numbers.
 template <class Lanes>
 KANSETSU_HD void chain_front(const Lanes& lanes, const ChainView& chain, int i, int local, const ChainPiece& p,
                              double* T, double* out) {
-  const double* C_inv = chain.links[i].C_inv;
-  for (int c = lanes.rank(); c < 10; c += lanes.size()) {
+  constexpr int kItems = 32 / Lanes::kSize;  // an item: half of the rows of a column
+  const double* C_inv = p.links[local].C_inv;
+  double own[kItems][6];
+  for (int item = 0; item < kItems; ++item) {
+    const int c = (lanes.rank() + item * Lanes::kSize) % 16;
+    if (c > 10) continue;
     const Force<> F = chain_wrench(chain, i, local, p, c);
     const double six[6] = {F.t.x, F.t.y, F.t.z, F.f.x, F.f.y, F.f.z};
     for (int r = 0; r < 6; ++r) {
       double sum = 0;
       for (int k = 0; k <= r; ++k) sum = madd(C_inv[6 * r + k], six[k], sum);
-      T[6 * c + r] = sum;
+      own[item][r] = sum;
     }
+    for (int r = 0; r < 6; ++r) T[6 * c + r] = own[item][r];
+    for (int r = 0; r < 6 && c == 10; ++r) own[item][r] = p.y[6 * local + r];
   }
   lanes.sync();
-  for (int n = lanes.rank(); n < kChainOut; n += lanes.size()) {
-    const int row = n / 11, column = n % 11;
-    const double* b = column < 10 ? T + 6 * column : p.y + 6 * local;
-    double sum = 0;
-    for (int k = 0; k < 6; ++k) sum = madd(T[6 * row + k], b[k], sum);
-    out[n] = sum;
-  }
-  lanes.sync();
-}
-
-/// Factors five pivot rows whose closed columns begin at 11.
-template <class Lanes>
-KANSETSU_HD void factor_chain_rows(const Lanes& lanes, double* P) {
-  for (int p = 0; p < 5; ++p) {
-    const double pivot = P[16 * p + 11 + p];
-    const double inverse = pivot > 0 ? 1 / std::sqrt(pivot) : 0.0;
-    lanes.sync();
-    for (int c = lanes.rank(); c < 16; c += lanes.size()) P[16 * p + c] = P[16 * p + c] * inverse;
-    lanes.sync();
-    for (int n = lanes.rank(); n < 16 * (4 - p); n += lanes.size()) {
-      const int i = p + 1 + n / 16, c = n % 16;
-      P[16 * i + c] = msub(P[16 * p + 11 + i], P[16 * p + c], P[16 * i + c]);
-    }
-    lanes.sync();
-    if (lanes.rank() == 0) P[16 * p + 11 + p] = inverse;
-  }
-  lanes.sync();
-}
-
-/// Joins B (toward the tip) to A; the result takes A's place.
-template <class Lanes>
-KANSETSU_HD void join_chain(const Lanes& lanes, const double* h, double* A, const double* B, double* P) {
-  for (int n = lanes.rank(); n < kChainPivot; n += lanes.size()) {
-    const int j = n / 16, c = n % 16;
-    const double *a = A + 11 * (5 + j), *b = B + 11 * j;
-    P[n] = c < 5 ? a[c] : c < 10 ? b[c] : c == 10 ? a[10] + b[10] + h[j] : a[c - 6] + b[c - 11];
-  }
-  lanes.sync();
-  factor_chain_rows(lanes, P);
-  for (int n = lanes.rank(); n < kChainOut; n += lanes.size()) {
-    const int r = n / 11, c = n % 11;
-    double sum = r < 5 ? (c < 5 || c == 10 ? A[n] : 0.0) : (c >= 5 ? B[n] : 0.0);
-    for (int j = 0; j < 5; ++j) sum = msub(P[16 * j + r], P[16 * j + c], sum);
-    A[n] = sum;
-  }
-  lanes.sync();
-}
-
-/// Forces of the joint that a join has closed, from those at its two ends.
-template <class Lanes>
-KANSETSU_HD void split_chain(const Lanes& lanes, const double* P, const double* base, const double* tip, double* n) {
-  if (lanes.rank() == 0) {
-    for (int j = 4; j >= 0; --j) {
-      double x = P[16 * j + 10];
-      for (int k = 0; k < 5; ++k) x = msub(P[16 * j + k], base[k], msub(P[16 * j + 5 + k], tip[k], x));
-      for (int i = j + 1; i < 5; ++i) x = msub(P[16 * j + 11 + i], n[i], x);
-      n[j] = x * P[16 * j + 11 + j];
-    }
-  }
-  lanes.sync();
-}
-
-/// Joins neighbours level by level; cluster i of a level begins at link i·stride.
-template <class Block>
-KANSETSU_HD void join_all(const Block& block, int count, const double* h, int h_stride, double* out, double* pivot) {
-  for (int stride = 1; stride < count; stride *= 2) {
-    block.sync();
-    for (int a = 2 * stride * block.warp(); a + stride < count; a += 2 * stride * block.warps()) {
-      const int b = a + stride;
-      join_chain(block.lanes, h + h_stride * b, out + kChainOut * a, out + kChainOut * b, pivot + kChainPivot * b);
-    }
-  }
-  block.sync();
-}
-/// The way back. n[i]: forces of the joint before cluster i; n[0] and n[count] are known.
-template <class Block>
-KANSETSU_HD void split_all(const Block& block, int count, const double* pivot, double* n) {
-  int stride = 1;
-  while (stride < count) stride *= 2;
-  for (stride /= 2; stride >= 1; stride /= 2) {
-    block.sync();
-    for (int a = 2 * stride * block.warp(); a + stride < count; a += 2 * stride * block.warps()) {
-      const int b = a + stride, end = b + stride < count ? b + stride : count;
-      split_chain(block.lanes, pivot + kChainPivot * b, n + 5 * a, n + 5 * end, n + 5 * b);
-    }
-  }
-  block.sync();
-}
-
-/// Velocity of the link before a piece, from the carries of all pieces before it. @param room  carries, two per piece
-template <class Block>
-KANSETSU_HD Motion<> velocity_before(const Block& block, int piece, const ChainCarry* totals, ChainCarry* room) {
-  Motion<> none{{0, 0, 0}, {0, 0, 0}};
-  if (piece == 0) return none;
-  for (int i = block.thread(); i < piece; i += block.threads()) room[i] = totals[i];
-  const ChainCarry* scanned = scan_carries(block, room, room + piece, piece);
-  return scanned[piece - 1].v;  // the world does not move
-}
-
-/// Everything up to the cluster of the piece.
-/// @param T  60 numbers per team   @param cluster  out, kChainOut numbers   @param h_first  out, 5: of the first joint
-template <class Block>
-KANSETSU_HD void reduce_chain(const Block& block, const ChainView& chain, int piece, const Motion<>& V_before,
-                              const double* v, const double* tau, ChainPiece& p, double* T, double* cluster,
-                              double* h_first) {
-  const int first = chain.first(piece), count = chain.size(piece);
-  for (int i = block.thread(); i < count; i += block.threads()) {
-    load_chain_link(chain, first + i, i, V_before, v, tau, p);
-  }
-  block.sync();
-  for (int i = block.warp(); i < count; i += block.warps()) {
-    chain_front(block.lanes, chain, first + i, i, p, T + 60 * block.warp(), p.out + kChainOut * i);
-  }
-  join_all(block, count, p.h, 5, p.out, p.pivot);
-  for (int n = block.thread(); n < kChainOut; n += block.threads()) cluster[n] = p.out[n];
-  for (int k = block.thread(); k < 5; k += block.threads()) h_first[k] = p.h[k];
-}
-
-/// Joins the pieces and closes the base. @param out, pivot  room for all pieces; out holds their clusters
-/// @param n  out, 5 per piece and one more: forces of the joints before the pieces; the last is zero
-template <class Block>
-KANSETSU_HD void top_chain(const Block& block, const ChainView& chain, const double* h, double* out, double* pivot,
-                           double* n) {
-  join_all(block, chain.pieces, h, 5, out, pivot);
-  for (int k = block.thread(); k < 5; k += block.threads()) n[k] = n[5 * chain.pieces + k] = 0;
-  block.sync();
-  if (!chain.free_base && block.warp() == 0) {  // the first joint: only its own side moves
-    double* P = pivot;
-    for (int i = block.lanes.rank(); i < kChainPivot; i += block.lanes.size()) {
-      const int j = i / 16, c = i % 16;
-      P[i] = c < 10 ? 0.0 : c == 10 ? out[11 * j + 10] + h[j] : out[11 * j + c - 11];
-    }
-    block.lanes.sync();
-    factor_chain_rows(block.lanes, P);
-    split_chain(block.lanes, P, n + 5 * chain.pieces, n + 5 * chain.pieces, n);
-  }
-  split_all(block, chain.pieces, pivot, n);
-}
-
-/// Forces within the piece and accelerations (apparent) of its links. @param n  of the top   @param s  out, all links
-template <class Block>
-KANSETSU_HD void expand_chain(const Block& block, const ChainView& chain, int piece, const double* n, ChainPiece& p,
-                              double* s) {
-  const int first = chain.first(piece), count = chain.size(piece);
-  for (int k = block.thread(); k < 5; k += block.threads()) {
-    p.n[k] = n[5 * piece + k];
-    p.n[5 * count + k] = n[5 * (piece + 1) + k];
-  }
-  split_all(block, count, p.pivot, p.n);
-  for (int i = block.thread(); i < count; i += block.threads()) {
-    const double* C_inv = chain.links[first + i].C_inv;
-    Force<> F{{0, 0, 0}, {0, 0, 0}};
-    for (int c = 0; c < 10; ++c) F = madd(p.n[5 * i + c], chain_wrench(chain, first + i, i, p, c), F);
-    const double six[6] = {F.t.x, F.t.y, F.t.z, F.f.x, F.f.y, F.f.z};
-    double y[6];
-    for (int r = 0; r < 6; ++r) {
-      y[r] = -p.y[6 * i + r];
-      for (int k = 0; k <= r; ++k) y[r] = madd(C_inv[6 * r + k], six[k], y[r]);
-    }
-    for (int r = 0; r < 6; ++r) {
+  for (int item = 0; item < kItems; ++item) {
+    const int half = (lanes.rank() + item * Lanes::kSize) / 16, c = (lanes.rank() + item * Lanes::kSize) % 16;
+    if (c > 10) continue;
+    const int first = half == 0 ? 0 : 5;
+    for (int r = 0; r < 5 + half; ++r) {  // the same places for all lanes of a half: one access
       double sum = 0;
-      for (int k = r; k < 6; ++k) sum = madd(C_inv[6 * k + r], y[k], sum);
-      p.s[6 * i + r] = sum;
-      s[6 * (first + i) + r] = sum;
+      for (int k = 0; k < 6; ++k) sum = madd(T[6 * (first + r) + k], own[item][k], sum);
+      out[kChainStride * (first + r) + c] = sum;
+    }
+  }
+  for (int k = lanes.rank(); k < 5; k += Lanes::kSize) out[kChainStride * k + 11] = p.h[5 * local + k];
+  lanes.sync();
+}
+
+/// Everything up to the cluster of the piece, posted.
+template <class Block, class Mail>
+KANSETSU_HD void reduce_chain(const Block& block, const ChainView& chain, int piece, const ChainPiece& p,
+                              const Mail& mail) {
+  const int first = chain.first(piece), count = chain.size(piece);
+  Motion<> V_before{{0, 0, 0}, {0, 0, 0}};  // the world does not move
+  if (piece > 0) {
+    mail.take(block, chain.carry_post(0), p.upper, kChainCarry * piece);
+    const ChainCarry* all = reinterpret_cast<ChainCarry*>(p.upper);
+    reduce_carries(block, reinterpret_cast<ChainCarry*>(p.upper), piece);
+    V_before = all->v;
+  }
+  for (int i = block.thread(); i < count; i += block.threads()) load_chain_link(chain, first + i, i, V_before, p);
+  block.sync();
+  const auto front = [&](const auto& lanes, int team, int teams) {
+    for (int i = team; i < count; i += teams) {
+      chain_front(lanes, chain, first + i, i, p, p.U + kChainRoom * team, p.out + kChainOut * i);
+    }
+  };
+  if (count > block.warps()) {
+    front(block.halves, block.half(), block.half_count());
+  } else {
+    front(block.lanes, block.warp(), block.warps());
+  }
+  join_all<true>(block, count, p.out, p.U);
+  if (chain.pieces > 1) mail.post(block, chain.cluster_post(piece), p.out, kChainOut);
+}
+
+/// The cluster of the piece's group, posted by the first piece of it.
+template <class Block, class Mail>
+KANSETSU_HD void gather_chain(const Block& block, const ChainView& chain, int piece, const ChainPiece& p,
+                              const Mail& mail) {
+  const int begin = piece - piece % chain.group;
+  const int members = chain.group < chain.pieces - begin ? chain.group : chain.pieces - begin;
+  if (chain.pieces > 1) {
+    mail.take(block, chain.cluster_post(begin), p.upper, kChainOut * members);
+  } else {
+    for (int k = block.thread(); k < kChainOut; k += block.threads()) p.upper[k] = p.out[k];
+  }
+  block.sync();
+  if (piece > begin) {
+    const double* row = p.upper + kChainOut * (piece - 1 - begin) + 10 * kChainStride;
+    for (int k = block.thread(); k < 11; k += block.threads()) p.before[k] = row[k];
+  }
+  join_all<false>(block, members, p.upper, p.upper_U);
+  if (piece == begin && chain.groups() > 1) mail.post(block, chain.group_post(piece / chain.group), p.upper, kChainOut);
+}
+
+/// Acceleration of link i, apparent. @param ends  forces of its joints
+KANSETSU_HD Motion<> chain_acceleration(const ChainView& chain, int i, int local, const ChainPiece& p,
+                                        const ChainEnds& ends) {
+  const double* C_inv = p.links[local].C_inv;
+  Force<> F{{0, 0, 0}, {0, 0, 0}};
+  for (int c = 0; c < 5; ++c) F = madd(ends.base[c], chain_wrench(chain, i, local, p, c), F);
+  for (int c = 0; c < 5; ++c) F = madd(ends.tip[c], chain_wrench(chain, i, local, p, 5 + c), F);
+  const double six[6] = {F.t.x, F.t.y, F.t.z, F.f.x, F.f.y, F.f.z};
+  double y[6], s[6];
+  for (int r = 0; r < 6; ++r) {
+    y[r] = -p.y[6 * local + r];
+    for (int k = 0; k <= r; ++k) y[r] = madd(C_inv[6 * r + k], six[k], y[r]);
+  }
+  for (int r = 0; r < 6; ++r) {
+    s[r] = 0;
+    for (int k = r; k < 6; ++k) s[r] = madd(C_inv[6 * k + r], y[k], s[r]);
+  }
+  return {{s[0], s[1], s[2]}, {s[3], s[4], s[5]}};
+}
+
+/// Forces at the ends of the piece, and what the link before it contributes to its first joint: that is known from the ends
+/// of the piece before, or of the group before if this piece is the first of a group.
+template <class Block>
+KANSETSU_HD void close_chain(const Block& block, const ChainView& chain, int piece, const ChainPiece& p,
+                             const double* root) {
+  const int group = piece / chain.group, begin = group * chain.group, count = chain.size(piece);
+  const int members = chain.group < chain.pieces - begin ? chain.group : chain.pieces - begin;
+  for (int which = block.team(); which < 2; which += block.teams()) {
+    const bool is_before = which == 1, of_group = is_before && piece == begin;
+    ChainEnds ends = chain_ends(root, chain.free_base);
+    descend(block.rows, chain.groups(), p.upper_U + kChainForce * chain.group, group - (of_group ? 1 : 0), ends);
+    if (!of_group) descend(block.rows, members, p.upper_U, piece - begin - (is_before ? 1 : 0), ends);
+    if (block.rows.rank() != 0) continue;
+    if (is_before) {
+      p.previous[0] = piece == 0 ? 0.0 : contribution(p.before, ends);
+    } else {
+      for (int k = 0; k < 5; ++k) p.n[k] = ends.base[k], p.n[5 * count + k] = ends.tip[k];
     }
   }
   block.sync();
 }
 
-/// v̇, once all accelerations are there.
-template <class Block>
+/// Forces of the joints of the piece and what they do. @param vdot  out, of the whole chain
+template <class Block, class Mail>
 KANSETSU_HD void finish_chain(const Block& block, const ChainView& chain, int piece, const ChainPiece& p,
-                              const double* s, double* vdot) {
-  const int first = chain.first(piece), count = chain.size(piece);
-  const auto motion = [&](int i) {
-    const double* a = s + 6 * i;
-    return Motion<>{{a[0], a[1], a[2]}, {a[3], a[4], a[5]}};
-  };
+                              const Mail& mail, double* vdot) {
+  const int first = chain.first(piece), count = chain.size(piece), groups = chain.groups();
+  double* root = p.upper;
+  if (groups > 1) {
+    root = p.upper + kChainOut * chain.group;
+    mail.take(block, chain.group_post(0), root, kChainOut * groups);
+    block.sync();
+    if (piece % chain.group == 0 && piece > 0) {
+      const double* row = root + kChainOut * (piece / chain.group - 1) + 10 * kChainStride;
+      for (int k = block.thread(); k < 11; k += block.threads()) p.before[k] = row[k];
+    }
+    join_all<false>(block, groups, root, p.upper_U + kChainForce * chain.group);
+  }
+  close_chain(block, chain, piece, p, root);
+  for (int i = 1 + block.team(); i < count; i += block.teams()) {
+    ChainEnds ends;
+    for (int k = 0; k < 5; ++k) ends.base[k] = p.n[k], ends.tip[k] = p.n[5 * count + k];
+    descend(block.rows, count, p.U, i, ends);
+    for (int k = 0; k < 5 && block.rows.rank() == 0; ++k) p.n[5 * i + k] = ends.base[k];
+  }
+  block.sync();
   for (int i = block.thread(); i < count; i += block.threads()) {
-    const ChainLink& link = chain.links[first + i];
-    Motion<> A = motion(first + i) - p.C[i];
-    if (first + i > 0) A = A - inverse_times(p.X[i], motion(first + i - 1));
-    if (PrimitiveKind(link.kind) == PrimitiveKind::kFree) {
+    ChainEnds ends;
+    for (int k = 0; k < 5; ++k) ends.base[k] = p.n[5 * i + k], ends.tip[k] = p.n[5 * i + 5 + k];
+    const Motion<> s = chain_acceleration(chain, first + i, i, p, ends), A = s - p.C[i];
+    if (PrimitiveKind(p.links[i].kind) == PrimitiveKind::kFree) {
       vdot[0] = A.w.x, vdot[1] = A.w.y, vdot[2] = A.w.z, vdot[3] = A.v.x, vdot[4] = A.v.y, vdot[5] = A.v.z;
     } else {
-      vdot[link.column] = link.ratio * dot(A, link.columns[5]);
+      p.own[i] = dot(A, p.links[i].columns[5]);
     }
+    if (i + 1 < count) p.previous[i + 1] = dot(s, chain_wrench(chain, first + i, i, p, 10));
+  }
+  block.sync();
+  for (int i = block.thread(); i < count; i += block.threads()) {
+    const ChainLink& link = p.links[i];
+    if (PrimitiveKind(link.kind) == PrimitiveKind::kFree) continue;
+    vdot[chain.column(first + i)] = link.ratio * (p.own[i] + p.previous[i]);
   }
 }
 

@@ -14,6 +14,7 @@ struct ChainOptions {
   int device = -1;  ///< −1: the current one
   int chains = 1;   ///< states that one call takes
   int pieces = 0;   ///< blocks of threads per chain; 0: by its length
+  int group = 0;    ///< pieces that are joined before the rest; 0: a choice that has been measured
   int threads = 0;  ///< per block; 0: a choice that has been measured
 };
 

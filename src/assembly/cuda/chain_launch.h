@@ -2,9 +2,14 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
+
 #include "assembly/chain_kernel.h"
 
 namespace kansetsu::cuda {
+
+/// Stands where a number is still to come. A signalling NaN: no arithmetic has it as its result.
+inline constexpr std::uint64_t kPending = 0x7ff46b616e736574;
 
 /// What the kernel works on: chains one after the other. The state and the result are in the host's memory, mapped.
 struct ChainArguments {
@@ -12,14 +17,19 @@ struct ChainArguments {
   int nq, nv, most_links;
   const double *q, *v, *tau;
   double* vdot;
-  double *q_device, *v_device, *tau_device;
-  ChainCarry* totals;            ///< per piece
-  double *clusters, *h, *n, *s;  ///< per piece kChainOut, 5, 5 (and one more); per link 6
-  unsigned* counters;            ///< per chain
+  double* posts[2];  ///< of even and odd launches, for all chains; a launch leaves those of the other kind pending
 };
 
-cudaError_t prepare_chains(int shared_bytes);
-cudaError_t launch_chains(const ChainArguments& arguments, unsigned epoch, int blocks, int threads, int shared_bytes,
-                          cudaStream_t stream);
+/// Numbers of shared memory that a block needs for its piece, and with copies of the constants of its links.
+int chain_memory(const ChainView& chain, int most_links, int threads, bool with_links);
+
+/// How chains are launched.
+struct ChainLaunch {
+  int blocks, threads, shared_bytes;
+  bool with_links;  ///< there is room for the constants
+};
+cudaError_t prepare_chains(const ChainLaunch& launch);
+/// @param odd  the launch is of another kind than the one before
+cudaError_t launch_chains(const ChainArguments& arguments, bool odd, const ChainLaunch& launch, cudaStream_t stream);
 
 }  // namespace kansetsu::cuda

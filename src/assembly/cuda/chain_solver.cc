@@ -2,7 +2,11 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "assembly/chain.h"
 #include "assembly/cuda/chain_launch.h"
@@ -27,8 +31,9 @@ int attribute(cudaDeviceAttr what, int device) {
 
 struct ChainSolver::Impl {
   Chain chain;
-  int chains, device = 0, blocks = 0, threads = 0, shared_bytes = 0;
-  unsigned epoch = 0;
+  int chains, device = 0;
+  bool odd = false;
+  ChainLaunch how{};
   ChainArguments arguments{};
   std::byte *device_memory = nullptr, *host_memory = nullptr;
   double *q = nullptr, *v = nullptr, *tau = nullptr, *vdot = nullptr;
@@ -53,63 +58,47 @@ struct ChainSolver::Impl {
     const int links = int(chain.links.size());
     const int processors = attribute(cudaDevAttrMultiProcessorCount, device);
     const int most_shared = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    threads = options.threads > 0 ? options.threads : 512;
+    const int threads = options.threads > 0 ? options.threads : 512;
     if (threads % 32 != 0 || threads > 512)
       throw Error("ChainSolver: threads is " + std::to_string(threads) + ", must be a multiple of 32 up to 512");
-    const auto piece_bytes = [&](int pieces) {
-      const int most = (links + pieces - 1) / pieces;
-      const int room = std::max(60 * (threads / 32), kChainPivot + 15);
+    const auto piece_bytes = [&](int pieces, int group, bool with_links) {
       return int(sizeof(double)) *
-             std::max(chain_piece_numbers(most) + room, pieces * (kChainOut + kChainPivot + 10) + 5);
+             chain_memory(chain.view(pieces, group), (links + pieces - 1) / pieces, threads, with_links);
     };
     int pieces = options.pieces;
-    if (pieces == 0) {
-      pieces = chains > 1 && piece_bytes(1) <= most_shared ? 1 : chain_pieces(links, processors - 1);
-    }
+    if (pieces == 0) pieces = chains > 1 && piece_bytes(1, 1, false) <= most_shared ? 1 : chain_pieces(links, processors);
     if (pieces < 1 || pieces > links) throw Error("ChainSolver: pieces is " + std::to_string(pieces));
-    shared_bytes = piece_bytes(pieces);
-    if (shared_bytes > most_shared || (pieces > 1 && 36 * pieces > (kChainOut + kChainPivot) * (links / pieces)))
+    const int group = options.group == 0 ? chain_group(pieces) : options.group;
+    if (group < 1 || group > pieces) throw Error("ChainSolver: group is " + std::to_string(group));
+    how.with_links = piece_bytes(pieces, group, true) <= most_shared;
+    how.shared_bytes = piece_bytes(pieces, group, how.with_links);
+    if (how.shared_bytes > most_shared)
       throw Error("ChainSolver: " + std::to_string(links) + " links in " + std::to_string(pieces) +
                   " pieces do not fit into the memory of the device's processors");
-    if (pieces > 1 && chains * (pieces + 1) > processors)
+    if (pieces > 1 && chains * pieces > processors)
       throw Error("ChainSolver: " + std::to_string(chains) + " chains of " + std::to_string(pieces) +
                   " pieces are more than the device can hold at once");
-    blocks = chains * (pieces == 1 ? 1 : pieces + 1);
-    arguments.chain = chain.view(pieces);
+    how.blocks = chains * pieces;
+    how.threads = threads;
+    arguments.chain = chain.view(pieces, group);
     arguments.nq = chain.nq;
     arguments.nv = chain.nv;
     arguments.most_links = (links + pieces - 1) / pieces;
-    check(prepare_chains(shared_bytes), "cudaFuncSetAttribute");
+    check(prepare_chains(how), "cudaFuncSetAttribute");
   }
 
   void reserve() {
-    const size_t links = chain.links.size(), pieces = size_t(arguments.chain.pieces), count = size_t(chains);
-    const size_t nq = size_t(chain.nq), nv = size_t(chain.nv);
-    size_t size = 0;
-    const auto take = [&size](size_t bytes) {
-      const size_t at = size;
-      size += (bytes + 255) / 256 * 256;
-      return at;
-    };
-    const size_t at_links = take(links * sizeof(ChainLink)), at_q = take(8 * nq * count), at_v = take(8 * nv * count),
-                 at_tau = take(8 * nv * count), at_totals = take(sizeof(ChainCarry) * pieces * count),
-                 at_clusters = take(8 * kChainOut * pieces * count), at_h = take(40 * pieces * count),
-                 at_n = take(40 * (pieces + 1) * count), at_s = take(48 * links * count), at_counters = take(4 * count);
-    check(cudaMalloc(reinterpret_cast<void**>(&device_memory), size), "cudaMalloc");
-    check(cudaMemset(device_memory, 0, size), "cudaMemset");
-    check(cudaMemcpy(device_memory + at_links, chain.links.data(), links * sizeof(ChainLink), cudaMemcpyHostToDevice),
+    const size_t count = size_t(chains), nq = size_t(chain.nq), nv = size_t(chain.nv);
+    const size_t link_bytes = (chain.links.size() * sizeof(ChainLink) + 255) / 256 * 256,
+                 posts = size_t(arguments.chain.posts() + 1) / 2 * 2 * count;
+    const std::vector<std::uint64_t> pending(2 * posts, kPending);
+    check(cudaMalloc(reinterpret_cast<void**>(&device_memory), link_bytes + 16 * posts), "cudaMalloc");
+    check(cudaMemcpy(device_memory, chain.links.data(), chain.links.size() * sizeof(ChainLink), cudaMemcpyHostToDevice),
           "cudaMemcpy");
-    const auto numbers = [&](size_t at) { return reinterpret_cast<double*>(device_memory + at); };
-    arguments.chain.links = reinterpret_cast<const ChainLink*>(device_memory + at_links);
-    arguments.q_device = numbers(at_q);
-    arguments.v_device = numbers(at_v);
-    arguments.tau_device = numbers(at_tau);
-    arguments.totals = reinterpret_cast<ChainCarry*>(device_memory + at_totals);
-    arguments.clusters = numbers(at_clusters);
-    arguments.h = numbers(at_h);
-    arguments.n = numbers(at_n);
-    arguments.s = numbers(at_s);
-    arguments.counters = reinterpret_cast<unsigned*>(device_memory + at_counters);
+    check(cudaMemcpy(device_memory + link_bytes, pending.data(), 16 * posts, cudaMemcpyHostToDevice), "cudaMemcpy");
+    arguments.chain.links = reinterpret_cast<const ChainLink*>(device_memory);
+    arguments.posts[0] = reinterpret_cast<double*>(device_memory + link_bytes);
+    arguments.posts[1] = arguments.posts[0] + posts;
 
     const size_t host_size = 8 * count * (nq + 3 * nv);
     check(cudaHostAlloc(reinterpret_cast<void**>(&host_memory), host_size, cudaHostAllocMapped), "cudaHostAlloc");
@@ -125,7 +114,48 @@ struct ChainSolver::Impl {
     arguments.vdot = static_cast<double*>(seen) + (nq + 2 * nv) * count;
   }
 
-  void launch() { check(launch_chains(arguments, epoch++, blocks, threads, shared_bytes, stream), "cudaLaunchKernel"); }
+  void launch() {
+    check(launch_chains(arguments, odd, how, stream), "cudaLaunchKernel");
+    odd = !odd;
+  }
+
+  /// A result of a few thousand numbers is watched as it comes, which is over sooner than the launch is; a longer one is
+  /// waited for as a whole.
+  bool watched() const { return size_t(chains) * size_t(chain.nv) <= 16384; }
+  void expect() {
+    if (watched()) std::fill_n(reinterpret_cast<std::uint64_t*>(vdot), size_t(chains) * size_t(chain.nv), kPending);
+  }
+  /// @param out  where to copy the result, or none
+  void wait(double* out) {
+    constexpr size_t kLook = 64;
+    const size_t count = size_t(chains) * size_t(chain.nv);
+    if (!watched()) {
+      check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+      if (out) std::memcpy(out, vdot, 8 * count);
+      return;
+    }
+    double seen[kLook];
+    for (size_t begin = 0; begin < count; begin += kLook) {
+      const size_t size = std::min(kLook, count - begin);
+      look_at(vdot + begin, size, seen);
+      if (out) std::memcpy(out + begin, seen, 8 * size);
+    }
+  }
+  /// Copies numbers when all of them have come.
+  void look_at(const double* numbers, size_t size, double* seen) const {
+    constexpr unsigned kPatience = 1u << 14;  // some hundred microseconds
+    for (unsigned k = 1;; ++k) {
+      std::atomic_signal_fence(std::memory_order_seq_cst);  // the device writes behind the compiler's back
+      std::memcpy(seen, numbers, 8 * size);
+      size_t missing = 0;
+      for (size_t i = 0; i < size; ++i) missing += std::bit_cast<std::uint64_t>(seen[i]) == kPending ? 1 : 0;
+      if (missing == 0) return;
+      if (k % kPatience != 0) continue;
+      const cudaError_t status = cudaStreamQuery(stream);
+      if (status == cudaSuccess && k > 4 * kPatience) throw Error("ChainSolver: the device has ended without a result");
+      if (status != cudaErrorNotReady) check(status, "solve_chains");
+    }
+  }
 };
 
 ChainSolver::ChainSolver(const Model& model, const ChainOptions& options)
@@ -141,8 +171,9 @@ int ChainSolver::pieces() const { return impl_->arguments.chain.pieces; }
 ChainSolver::Buffers ChainSolver::buffers() const { return {impl_->q, impl_->v, impl_->tau, impl_->vdot}; }
 
 void ChainSolver::solve() {
+  impl_->expect();
   impl_->launch();
-  check(cudaStreamSynchronize(impl_->stream), "cudaStreamSynchronize");
+  impl_->wait(nullptr);
 }
 
 void ChainSolver::solve(const double* q, const double* v, const double* tau, double* vdot) {
@@ -150,8 +181,9 @@ void ChainSolver::solve(const double* q, const double* v, const double* tau, dou
   std::memcpy(impl_->q, q, 8 * nq * count);
   std::memcpy(impl_->v, v, 8 * nv * count);
   std::memcpy(impl_->tau, tau, 8 * nv * count);
-  solve();
-  std::memcpy(vdot, impl_->vdot, 8 * nv * count);
+  impl_->expect();
+  impl_->launch();
+  impl_->wait(vdot);
 }
 
 double ChainSolver::device_time(int repeats) {

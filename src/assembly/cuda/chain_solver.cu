@@ -7,127 +7,142 @@
 namespace kansetsu::cuda {
 namespace {
 
-struct WarpLanes {
-  __device__ int rank() const { return int(threadIdx.x & 31); }
-  __device__ int size() const { return 32; }
-  __device__ void sync() const { __syncwarp(); }
+template <int size>
+struct DeviceLanes {
+  static constexpr int kSize = size;
+  __device__ int rank() const { return int(threadIdx.x % size); }
+  __device__ void sync() const { __syncwarp(mask()); }
+  /// x of lane k.
+  __device__ double of(int k, double x) const { return __shfl_sync(mask(), x, k, size); }
+
+ private:
+  __device__ static unsigned mask() { return (0xffffffffu >> (32 - size)) << (threadIdx.x % 32 / size * size); }
 };
 struct DeviceBlock {
-  WarpLanes lanes;
+  DeviceLanes<32> lanes;
+  DeviceLanes<16> halves;
+  DeviceLanes<8> rows;
   __device__ int thread() const { return int(threadIdx.x); }
   __device__ int threads() const { return int(blockDim.x); }
-  __device__ int warp() const { return int(threadIdx.x >> 5); }
-  __device__ int warps() const { return int(blockDim.x >> 5); }
+  __device__ int warp() const { return int(threadIdx.x / 32); }
+  __device__ int warps() const { return int(blockDim.x / 32); }
+  __device__ int half() const { return int(threadIdx.x / 16); }
+  __device__ int half_count() const { return int(blockDim.x / 16); }
+  __device__ int team() const { return int(threadIdx.x / 8); }
+  __device__ int teams() const { return int(blockDim.x / 8); }
   __device__ void sync() const { __syncthreads(); }
 };
 
-/// All blocks of a chain wait for each other. The counter only grows: nothing has to be reset between launches.
-__device__ void wait_for_all(unsigned* counter, unsigned target) {
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    __threadfence();
-    atomicAdd(counter, 1u);
-    while (int(*reinterpret_cast<volatile unsigned*>(counter) - target) < 0) {
-    }
-    __threadfence();
-  }
-  __syncthreads();
-}
+/// Posts of one chain. A number says itself whether it has come: no fence, no flag beside it, one way through the cache and
+/// back.
+struct DeviceMail {
+  double *posts, *others;  ///< of this launch, of the next
 
-/// Copies what a piece needs of the state from the host's memory.
-__device__ void fetch(const DeviceBlock& block, const ChainView& chain, int piece, const ChainArguments& a, long row,
-                      double* q, double* v, double* tau) {
-  const int first = chain.first(piece), count = chain.size(piece);
-  if (chain.free_base && piece == 0) {
-    for (int k = block.thread(); k < 7; k += block.threads()) q[k] = a.q[row * a.nq + k];
-    for (int k = block.thread(); k < 6; k += block.threads()) {
-      v[k] = a.v[row * a.nv + k];
-      tau[k] = a.tau[row * a.nv + k];
+  __device__ void post(const DeviceBlock& block, int at, const double* numbers, int count) const {
+    for (int k = block.thread(); k < count; k += block.threads()) {
+      asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(posts + at + k), "d"(numbers[k]) : "memory");
+      others[at + k] = __longlong_as_double(static_cast<long long>(kPending));
     }
   }
-  for (int i = first + block.thread(); i <= first + count && i < chain.count; i += block.threads()) {
-    const ChainLink& link = chain.links[i];
-    if (chain.free_base && i == 0) continue;
-    const double x = a.q[row * a.nq + link.position], rate = a.v[row * a.nv + link.column],
-                 torque = a.tau[row * a.nv + link.column];
-    q[link.position] = x;
-    v[link.column] = rate;
-    tau[link.column] = torque;
+  /// Pairs, four under way at a time. @param at  even
+  __device__ void take(const DeviceBlock& block, int at, double* numbers, int count) const {
+    constexpr int kAtOnce = 4;
+    const int step = 2 * block.threads();
+    for (int begin = 2 * block.thread(); begin < count; begin += kAtOnce * step) {
+      long long got[kAtOnce][2];
+      bool missing[kAtOnce], any;
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k) missing[k] = begin + k * step < count;
+      do {
+#pragma unroll
+        for (int k = 0; k < kAtOnce; ++k) {
+          if (missing[k]) read(posts + at + begin + k * step, got[k]);
+        }
+        any = false;
+#pragma unroll
+        for (int k = 0; k < kAtOnce; ++k) {
+          const bool second = begin + k * step + 1 < count;
+          missing[k] = missing[k] && (got[k][0] == pending() || (second && got[k][1] == pending()));
+          any = any || missing[k];
+        }
+      } while (any);
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k) {
+        const int i = begin + k * step;
+        if (i < count) numbers[i] = __longlong_as_double(got[k][0]);
+        if (i + 1 < count) numbers[i + 1] = __longlong_as_double(got[k][1]);
+      }
+    }
   }
-  block.sync();
+
+ private:
+  static __device__ long long pending() { return static_cast<long long>(kPending); }
+  static __device__ void read(const double* from, long long (&to)[2]) {
+    asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];" : "=l"(to[0]), "=l"(to[1]) : "l"(from) : "memory");
+  }
+};
+
+constexpr int kLinkNumbers = int(sizeof(ChainLink) / sizeof(double));
+
+/// Copies the constants of a piece's links. The first warps read the state meanwhile, which takes longer.
+__device__ void copy_links(const DeviceBlock& block, const ChainView& chain, int piece, int most_links, double* to) {
+  const int readers = (most_links / 32 + 1) * 32, first = chain.first(piece);
+  const int begin = block.threads() > readers ? readers : 0;
+  int links = chain.size(piece) + 1;
+  if (first + links > chain.count) links = chain.count - first;
+  const double* from = reinterpret_cast<const double*>(chain.links + first);
+  for (int k = block.thread() - begin; k < kLinkNumbers * links; k += block.threads() - begin) {
+    if (k >= 0) to[k] = from[k];
+  }
 }
 
-__global__ void __launch_bounds__(512) solve_chains(const __grid_constant__ ChainArguments a, unsigned epoch) {
+template <bool with_links>
+__global__ void __launch_bounds__(512, 1) solve_chains(const __grid_constant__ ChainArguments a, bool odd) {
   extern __shared__ __align__(16) double memory[];
   const DeviceBlock block;
   const ChainView& chain = a.chain;
-  const int per_chain = chain.pieces == 1 ? 1 : chain.pieces + 1;
-  const long row = blockIdx.x / per_chain;
-  const int piece = int(blockIdx.x % per_chain);
-  const bool top_block = piece == chain.pieces;
-  unsigned* counter = a.counters + row;
-  unsigned target = epoch * 4u * unsigned(per_chain);
-  const auto next_phase = [&] {
-    target += unsigned(per_chain);
-    if (per_chain > 1)
-      wait_for_all(counter, target);
-    else
-      block.sync();
-  };
-  ChainCarry* totals = a.totals + row * chain.pieces;
-  double* clusters = a.clusters + row * chain.pieces * kChainOut;
-  double* h = a.h + row * chain.pieces * 5;
-  double* n = a.n + row * (chain.pieces + 1) * 5;
-  double* s = a.s + row * chain.count * 6;
-  // each block of a chain has its own copy of what it reads: neighbours write the same numbers to the same places
-  double *q = a.q_device + row * a.nq, *v = a.v_device + row * a.nv, *tau = a.tau_device + row * a.nv;
-
+  const long row = long(blockIdx.x) / chain.pieces;
+  const int piece = int(blockIdx.x) % chain.pieces;
+  const long posts = row * ((chain.posts() + 1) / 2 * 2);
+  const DeviceMail mail{a.posts[odd ? 1 : 0] + posts, a.posts[odd ? 0 : 1] + posts};
   ChainPiece p;
-  double* T = nullptr;
-  if (!top_block) {
-    p = carve_chain_piece(memory, a.most_links);
-    T = memory + chain_piece_numbers(a.most_links);
-    fetch(block, chain, piece, a, row, q, v, tau);
-    kernel::place_chain(block, chain, piece, q, v, p, totals + piece);
+  const int taken = carve_chain_piece(chain, a.most_links, 2 * block.warps(), memory, p);
+  if constexpr (with_links) {
+    copy_links(block, chain, piece, a.most_links, memory + taken);
+    p.links = reinterpret_cast<const ChainLink*>(memory + taken);
+  } else {
+    p.links = chain.links + chain.first(piece);
   }
-  if (per_chain > 1) next_phase();
-  if (!top_block) {
-    const Motion<> V = kernel::velocity_before(block, piece, totals, reinterpret_cast<ChainCarry*>(p.out));
-    block.sync();
-    kernel::reduce_chain(block, chain, piece, V, v, tau, p, T, clusters + piece * kChainOut, h + 5 * piece);
-  }
-  next_phase();
-  if (top_block || per_chain == 1) {
-    double* out = top_block ? memory : p.out;  // the only piece's own cluster is no longer needed
-    double* pivot = top_block ? memory + kChainOut * chain.pieces : T;
-    double* forces = top_block ? pivot + kChainPivot * chain.pieces : T + kChainPivot;
-    for (int k = block.thread(); k < kChainOut * chain.pieces; k += block.threads()) out[k] = clusters[k];
-    double* right = forces + 5 * (chain.pieces + 1);
-    for (int k = block.thread(); k < 5 * chain.pieces; k += block.threads()) right[k] = h[k];
-    kernel::top_chain(block, chain, right, out, pivot, forces);
-    for (int k = block.thread(); k < 5 * (chain.pieces + 1); k += block.threads()) n[k] = forces[k];
-  }
-  next_phase();
-  if (!top_block) kernel::expand_chain(block, chain, piece, n, p, s);
-  next_phase();
-  if (!top_block) kernel::finish_chain(block, chain, piece, p, s, a.vdot + row * a.nv);
+  kernel::place_chain(block, chain, piece, a.q + row * a.nq, a.v + row * a.nv, a.tau + row * a.nv, p, mail);
+  kernel::reduce_chain(block, chain, piece, p, mail);
+  kernel::gather_chain(block, chain, piece, p, mail);
+  kernel::finish_chain(block, chain, piece, p, mail, a.vdot + row * a.nv);
+}
+
+const void* kernel_of(const ChainLaunch& launch) {
+  return launch.with_links ? reinterpret_cast<const void*>(solve_chains<true>)
+                           : reinterpret_cast<const void*>(solve_chains<false>);
 }
 
 }  // namespace
 
-cudaError_t prepare_chains(int shared_bytes) {
-  return cudaFuncSetAttribute(solve_chains, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
+int chain_memory(const ChainView& chain, int most_links, int threads, bool with_links) {
+  ChainPiece none;
+  return carve_chain_piece(chain, most_links, threads / 16, nullptr, none) +
+         (with_links ? kLinkNumbers * (most_links + 1) : 0);
 }
 
-cudaError_t launch_chains(const ChainArguments& arguments, unsigned epoch, int blocks, int threads, int shared_bytes,
-                          cudaStream_t stream) {
-  if (arguments.chain.pieces == 1) {
-    solve_chains<<<unsigned(blocks), unsigned(threads), size_t(shared_bytes), stream>>>(arguments, epoch);
-    return cudaGetLastError();
-  }
-  void* values[] = {const_cast<ChainArguments*>(&arguments), &epoch};  // blocks wait for each other: all must be there
-  return cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(solve_chains), dim3(unsigned(blocks)),
-                                     dim3(unsigned(threads)), values, size_t(shared_bytes), stream);
+cudaError_t prepare_chains(const ChainLaunch& launch) {
+  return cudaFuncSetAttribute(kernel_of(launch), cudaFuncAttributeMaxDynamicSharedMemorySize, launch.shared_bytes);
+}
+
+cudaError_t launch_chains(const ChainArguments& arguments, bool odd, const ChainLaunch& launch, cudaStream_t stream) {
+  void* values[] = {const_cast<ChainArguments*>(&arguments), &odd};
+  const dim3 blocks(static_cast<unsigned>(launch.blocks)), threads(static_cast<unsigned>(launch.threads));
+  const size_t shared = static_cast<size_t>(launch.shared_bytes);
+  if (arguments.chain.pieces == 1) return cudaLaunchKernel(kernel_of(launch), blocks, threads, values, shared, stream);
+  // pieces wait for each other: all must be there
+  return cudaLaunchCooperativeKernel(kernel_of(launch), blocks, threads, values, shared, stream);
 }
 
 }  // namespace kansetsu::cuda

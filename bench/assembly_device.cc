@@ -1,0 +1,184 @@
+/// Forward dynamics of long chains on a CUDA device beside one core's ABA: one line of JSON per time.
+///
+///   assembly_device [--most LINKS] [--calls N] [--tune LINKS] [--pieces P] [--group G] [--threads T]
+///
+/// "cuda" is a call from the host's memory to a result in the host's memory, "cuda without copies" the same in memory that the
+/// device sees, "cuda kernel" the mean time of launches that follow each other; us is the lowest median of nine calls in a row,
+/// median_us that of all. error: greatest difference from ABA over fresh random states, in parts of the greatest acceleration; the
+/// result is filled with NaN before each. --tune tries ways to cut one chain.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <limits>
+#include <random>
+#include <string>
+
+#include "kansetsu/assembly/cuda.h"
+#include "kansetsu/dynamics/dynamics.h"
+#include "kansetsu/model/configuration.h"
+#include "kansetsu/model/figures.h"
+
+using namespace kansetsu;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Problem {
+  State state;
+  Eigen::VectorXd tau;
+
+  Problem(const Model& model, std::mt19937_64& rng) : state(model) {
+    std::normal_distribution<double> normal;
+    const auto vector = [&](long n) {
+      return Eigen::VectorXd::NullaryExpr(n, [&](Eigen::Index) { return normal(rng); }).eval();
+    };
+    state.q = integrate(model, state.q, 0.3 * vector(model.nv()));
+    state.v = 0.1 * vector(model.nv());
+    tau = vector(model.nv());
+  }
+};
+
+double median(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+template <class Call>
+std::vector<double> times_of(int calls, const Call& call) {
+  std::vector<double> times;
+  for (int k = 0; k < calls + 20; ++k) {
+    const auto start = Clock::now();
+    call();
+    if (k >= 20) times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+  }
+  return times;
+}
+
+void print(int links, const std::string& method, int threads, const std::vector<double>& times, size_t calls,
+           const std::string& more = "") {
+  double lowest = median(times);
+  for (size_t begin = 0; begin + 9 <= times.size(); begin += 9) {
+    lowest = std::min(lowest, median({times.begin() + long(begin), times.begin() + long(begin) + 9}));
+  }
+  std::printf(
+      "{\"structure\": \"chain\", \"links\": %d, \"method\": \"%s\", \"threads\": %d, \"us\": %.3f, \"median_us\": "
+      "%.3f, \"calls\": %zu%s}\n",
+      links, method.c_str(), threads, lowest, median(times), calls, more.c_str());
+  std::fflush(stdout);
+}
+
+/// Fresh states through the same solver, as many per call as it takes.
+double error_of(const Model& model, cuda::ChainSolver& device, std::mt19937_64& rng) {
+  double worst = 0;
+  const long nq = model.nq(), nv = model.nv(), chains = device.chains();
+  for (int trial = 0; trial < 5; ++trial) {
+    Eigen::VectorXd q(nq * chains), v(nv * chains), tau(nv * chains), expected(nv * chains);
+    for (long c = 0; c < chains; ++c) {
+      const Problem p(model, rng);
+      q.segment(nq * c, nq) = p.state.q;
+      v.segment(nv * c, nv) = p.state.v;
+      tau.segment(nv * c, nv) = p.tau;
+      expected.segment(nv * c, nv) = aba(model, p.state, p.tau).vdot;
+    }
+    Eigen::VectorXd vdot = Eigen::VectorXd::Constant(nv * chains, std::numeric_limits<double>::quiet_NaN());
+    device.solve(q.data(), v.data(), tau.data(), vdot.data());
+    const double off = (vdot - expected).lpNorm<Eigen::Infinity>() / expected.lpNorm<Eigen::Infinity>();
+    worst = vdot.allFinite() ? std::max(worst, off) : std::numeric_limits<double>::infinity();
+  }
+  return worst;
+}
+
+std::string described(const cuda::ChainSolver& device, double error) {
+  char text[100];
+  std::snprintf(text, sizeof text, ", \"pieces\": %d, \"error\": %.1e", device.pieces(), error);
+  return text;
+}
+
+void compare(int links, int calls, const cuda::ChainOptions& options) {
+  const Model model = chain(links);
+  std::mt19937_64 rng(1);
+  const Problem p(model, rng);
+  cuda::ChainSolver device(model, options);
+  const std::string more = described(device, error_of(model, device, rng));
+  Eigen::VectorXd vdot(model.nv());
+  print(links, "cuda", 0, times_of(calls, [&] {
+          device.solve(p.state.q.data(), p.state.v.data(), p.tau.data(), vdot.data());
+        }),
+        size_t(calls), more);
+  print(links, "cuda without copies", 0, times_of(calls, [&] { device.solve(); }), size_t(calls), more);
+  print(links, "cuda kernel", 0, {device.device_time(calls)}, size_t(calls), more);
+  Workspace work(model);
+  AbaResult result(model);
+  print(links, "aba", 1, times_of(calls, [&] { aba(model, p.state, p.tau, work, result); }), size_t(calls));
+}
+
+/// Many medium chains at once.
+void compare_batch(int links, int chains, int calls) {
+  const Model model = chain(links);
+  std::mt19937_64 rng(1);
+  cuda::ChainOptions options;
+  options.chains = chains;
+  cuda::ChainSolver device(model, options);
+  const std::string more = described(device, error_of(model, device, rng)), name = " batch of " + std::to_string(chains);
+  const Problem p(model, rng);
+  const Eigen::VectorXd q = p.state.q.replicate(chains, 1), v = p.state.v.replicate(chains, 1),
+                        tau = p.tau.replicate(chains, 1);
+  Eigen::VectorXd vdot(v.size());
+  print(links, "cuda" + name, 0, times_of(calls, [&] { device.solve(q.data(), v.data(), tau.data(), vdot.data()); }),
+        size_t(calls), more);
+  print(links, "cuda kernel" + name, 0, {device.device_time(calls)}, size_t(calls), more);
+}
+
+void tune(int links, int calls) {
+  const Model model = chain(links);
+  std::mt19937_64 rng(1);
+  const Problem p(model, rng);
+  Eigen::VectorXd vdot(model.nv());
+  std::printf("%6s %6s %6s %7s %9s %9s %9s\n", "links", "pieces", "group", "threads", "call us", "kernel us", "error");
+  for (int pieces : {1, 8, 16, 32, 64, 128, 132}) {
+    for (int group : {1, 4, 8, 12, 16, 32}) {
+      if (group > pieces || pieces > links / 4 || (group == 1 && pieces > 1)) continue;
+      for (int threads : {256, 512}) {
+        cuda::ChainOptions options;
+        options.pieces = pieces, options.group = group, options.threads = threads;
+        try {
+          cuda::ChainSolver device(model, options);
+          const double error = error_of(model, device, rng);
+          const double call = median(times_of(
+              calls, [&] { device.solve(p.state.q.data(), p.state.v.data(), p.tau.data(), vdot.data()); }));
+          std::printf("%6d %6d %6d %7d %9.2f %9.2f %9.1e\n", links, pieces, group, threads, call,
+                      device.device_time(calls), error);
+        } catch (const std::exception& e) {
+          std::printf("%6d %6d %6d %7d %s\n", links, pieces, group, threads, e.what());
+        }
+        std::fflush(stdout);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int most = 8192, calls = 1000, tuned = 0;
+  cuda::ChainOptions options;
+  for (int k = 1; k + 1 < argc; k += 2) {
+    const std::string option = argv[k];
+    const int value = std::stoi(argv[k + 1]);
+    if (option == "--most") most = value;
+    if (option == "--calls") calls = value;
+    if (option == "--tune") tuned = value;
+    if (option == "--pieces") options.pieces = value;
+    if (option == "--group") options.group = value;
+    if (option == "--threads") options.threads = value;
+  }
+  if (tuned > 0) {
+    tune(tuned, calls);
+    return 0;
+  }
+  for (int links = 8; links <= most; links *= 2) compare(links, calls, options);
+  for (int links : {32, 64, 100}) {
+    for (int chains : {132, 1056}) compare_batch(links, chains, std::min(calls, 300));
+  }
+}
