@@ -56,7 +56,8 @@ void set_strides(Arm& arm) {
 }  // namespace
 
 ArmView Arm::view() const {
-  return {joints.data(), int(joints.size()), X_tool, offset_kind(X_tool.p), X_tool.R != Mat3<>::identity(), length};
+  return {joints.data(), int(joints.size()), X_tool, offset_kind(X_tool.p), X_tool.R != Mat3<>::identity(), length,
+          extent};
 }
 
 std::optional<std::string> arm_problem(const Model& model, LinkId link) {
@@ -89,6 +90,8 @@ Arm make_arm(const Model& model, LinkId link, const Transform<>& X_LF, bool use_
     ArmJoint joint{
         motion_of(b), b.X_PJ.R != Mat3<>::identity(), b.X_PJ.R, b.X_PJ.p, offset_kind(b.X_PJ.p), 0, 0, 0, 0, 0};
     set_limits(model, b, term.position, term.ratio, row.offset, use_limits, joint);
+    arm.extent +=
+        norm(joint.p) + (joint.motion == ArmMotion::kSlideZ ? std::max(std::abs(joint.from), std::abs(joint.to)) : 0);
     if (!arm.joints.empty()) reach += norm(joint.p);
     arm.joints.push_back(joint);
     arm.position.push_back(term.position);
@@ -98,6 +101,7 @@ Arm make_arm(const Model& model, LinkId link, const Transform<>& X_LF, bool use_
   set_strides(arm);
   arm.X_tool = placement.X_BL * X_LF;
   reach += norm(arm.X_tool.p);
+  arm.extent += norm(arm.X_tool.p);
   arm.length = reach > 0 ? reach / 3 : 1;  // what a radian of a typical joint moves the frame by
   return arm;
 }

@@ -14,7 +14,7 @@ struct Arm {
   std::vector<int> position;          ///< in the model's q
   std::vector<double> ratio, offset;  ///< tree coordinate = ratio·q + offset
   Transform<> X_tool;
-  double length = 1;
+  double length = 1, extent = 0;
 
   ArmView view() const;
 };
