@@ -1,8 +1,10 @@
 #include "ik/arm.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
+#include "ik/limits.h"
 #include "model/tree.h"
 
 namespace kansetsu::ik {
@@ -32,13 +34,10 @@ ArmOffset offset_kind(const Vec3<>& p) {
   return p.x != 0 ? ArmOffset::kX : p.y != 0 ? ArmOffset::kY : ArmOffset::kZ;
 }
 
-/// Limits, and where to start from: within them, or a turn or two metres about zero.
-void set_limits(const Model& model, const Body& b, int position, double ratio, double offset, bool use_limits,
-                ArmJoint& joint) {
-  const double a = ratio * model.lower_position()[position] + offset;
-  const double c = ratio * model.upper_position()[position] + offset;
-  joint.lower = use_limits ? std::min(a, c) : -kInfinity;
-  joint.upper = use_limits ? std::max(a, c) : kInfinity;
+/// Limits of the tree coordinate, and where to start from: within them, or a turn or two metres about zero.
+void set_limits(double lower, double upper, const Body& b, double ratio, double offset, ArmJoint& joint) {
+  joint.lower = std::min(ratio * lower + offset, ratio * upper + offset);
+  joint.upper = std::max(ratio * lower + offset, ratio * upper + offset);
   const double reach = b.kind == PrimitiveKind::kSlide ? 1.0 : std::numbers::pi;
   const bool low = std::isfinite(joint.lower), high = std::isfinite(joint.upper);
   joint.from = low ? joint.lower : high ? joint.upper - 2 * reach : offset - reach;
@@ -56,7 +55,25 @@ void set_strides(Arm& arm) {
 }  // namespace
 
 ArmView Arm::view() const {
-  return {joints.data(), int(joints.size()), X_tool, offset_kind(X_tool.p), X_tool.R != Mat3<>::identity(), length};
+  return {joints.data(), int(joints.size()), X_tool, offset_kind(X_tool.p), X_tool.R != Mat3<>::identity(), length,
+          extent};
+}
+
+void Arm::from_model(const double* q, double* y) const {
+  for (size_t k = 0; k < joints.size(); ++k) y[k] = ratio[k] * q[position[k]] + offset[k];
+}
+
+/// Clamped once more: the way back from tree coordinates may round across a limit.
+void Arm::to_model(const double* y, double* q) const {
+  for (size_t k = 0; k < joints.size(); ++k) {
+    q[position[k]] = std::clamp((y[k] - offset[k]) / ratio[k], lower[k], upper[k]);
+  }
+}
+
+void to_numbers(const Transform<>& X, double* out) {
+  const double numbers[12] = {X.R.x.x, X.R.x.y, X.R.x.z, X.R.y.x, X.R.y.y, X.R.y.z,
+                              X.R.z.x, X.R.z.y, X.R.z.z, X.p.x,   X.p.y,   X.p.z};
+  std::copy(numbers, numbers + 12, out);
 }
 
 std::optional<std::string> arm_problem(const Model& model, LinkId link) {
@@ -65,6 +82,7 @@ std::optional<std::string> arm_problem(const Model& model, LinkId link) {
   if (chain.empty()) return "no joint moves it";
   if (int(chain.size()) > kMostArmJoints) return "more than " + std::to_string(kMostArmJoints) + " joints carry it";
   std::vector<bool> used(size_t(model.nq()), false);
+  const Limits limits(model, {});
   for (const int i : chain) {
     const Body& b = tree.bodies[size_t(i)];
     if (b.large >= 0) return "a ball or a free base carries it";
@@ -73,6 +91,8 @@ std::optional<std::string> arm_problem(const Model& model, LinkId link) {
     const size_t position = size_t(tree.terms[size_t(tree.rows[size_t(b.u)].begin)].position);
     if (used[position]) return "geared joints carry it";
     used[position] = true;
+    if (limits.shares(int(position)))
+      return "a geared joint with several leaders has limits and follows one of its joints";
   }
   return std::nullopt;
 }
@@ -81,6 +101,8 @@ Arm make_arm(const Model& model, LinkId link, const Transform<>& X_LF, bool use_
   const Tree& tree = model.tree();
   const LinkPlacement& placement = tree.links.at(size_t(link.value()));
   Arm arm;
+  Eigen::VectorXd lower = Eigen::VectorXd::Constant(model.nq(), -kInfinity), upper = -lower;
+  Limits(model, {.limits = use_limits}).box(lower, upper);
   double reach = 0;
   for (const int i : chain_of(tree, placement.body)) {
     const Body& b = tree.bodies[size_t(i)];
@@ -88,7 +110,11 @@ Arm make_arm(const Model& model, LinkId link, const Transform<>& X_LF, bool use_
     const CoordinateTerm& term = tree.terms[size_t(row.begin)];
     ArmJoint joint{
         motion_of(b), b.X_PJ.R != Mat3<>::identity(), b.X_PJ.R, b.X_PJ.p, offset_kind(b.X_PJ.p), 0, 0, 0, 0, 0};
-    set_limits(model, b, term.position, term.ratio, row.offset, use_limits, joint);
+    arm.lower.push_back(lower[term.position]);
+    arm.upper.push_back(upper[term.position]);
+    set_limits(arm.lower.back(), arm.upper.back(), b, term.ratio, row.offset, joint);
+    arm.extent +=
+        norm(joint.p) + (joint.motion == ArmMotion::kSlideZ ? std::max(std::abs(joint.from), std::abs(joint.to)) : 0);
     if (!arm.joints.empty()) reach += norm(joint.p);
     arm.joints.push_back(joint);
     arm.position.push_back(term.position);
@@ -98,6 +124,7 @@ Arm make_arm(const Model& model, LinkId link, const Transform<>& X_LF, bool use_
   set_strides(arm);
   arm.X_tool = placement.X_BL * X_LF;
   reach += norm(arm.X_tool.p);
+  arm.extent += norm(arm.X_tool.p);
   arm.length = reach > 0 ? reach / 3 : 1;  // what a radian of a typical joint moves the frame by
   return arm;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <bit>
+
 #include "ik/kernel_table.h"
 #include "kansetsu/spatial/small_matrix.h"
 #include "kinematics/posture_kernel.h"
@@ -11,11 +13,18 @@
 /// λ vanishes with the error, so that convergence ends quadratic (Sugihara 2011), and grows where a step would be too bold.
 ///
 /// Most iterations only find the way: they are made in single precision, twice as many lanes at once. The last two or three
-/// are in double precision, from where the first phase ended.
+/// are in double precision, from where the first phase ended. Targets that are not met go on to where nothing is nearer:
+/// with λ = 4·ℓ·|e|, as the curvature of the way, which J·Jᵀ knows nothing of, grows with |e| and the reach, 3·ℓ.
 namespace kansetsu::ik::inline KANSETSU_ISA {
 
 /// Sines of single numbers are taken a register full at a time.
 inline constexpr int kArmPadding = 16;
+
+enum class ArmPhase {
+  kSearch,  ///< from starting points, until one comes near the target
+  kFinish,  ///< from where the search ended, once
+  kSettle,  ///< from the nearest configuration of a target that was not met, once
+};
 
 template <class T>
 struct ArmColumn {
@@ -102,8 +111,17 @@ struct ArmStep {
   T q_next[kMostArmJoints];
 };
 
+template <ArmPhase kPhase, class T>
+KANSETSU_HD T arm_damping(const ArmView& arm, const ArmLimits& limits, const T& error2) {
+  using S = scalar_t<T>;
+  using std::sqrt;
+  const T least = T(S(1e-14));
+  if constexpr (kPhase == ArmPhase::kSettle) return madd(T(S(4 * arm.length)), sqrt(error2), least);
+  return madd(T(S(0.5 * limits.damping)), error2, least);
+}
+
 /// The errors at q and the configuration that one step leads to.
-template <class T>
+template <ArmPhase kPhase, class T>
 KANSETSU_HD void arm_step(const ArmView& arm, const ArmLimits& limits, const Mat3<T>& R_d, const Vec3<T>& p_d,
                           const T* q, ArmStep<T>& out) {
   using S = scalar_t<T>;
@@ -115,7 +133,7 @@ KANSETSU_HD void arm_step(const ArmView& arm, const ArmLimits& limits, const Mat
   out.position2 = dot(shift, shift);
   T e[6] = {length * turn.x, length * turn.y, length * turn.z, shift.x, shift.y, shift.z};
   const T error2 = madd(length * length, out.rotation2, out.position2);
-  const T lambda = madd(T(S(0.5 * limits.damping)), error2, T(S(1e-14)));
+  const T lambda = arm_damping<kPhase>(arm, limits, error2);
 
   Lower<T, 6> A;
   for (T& a : A.a) a = zero;
@@ -157,24 +175,27 @@ struct LanesOf {
   static constexpr int width = 1;
   KANSETSU_HD static T get(const T& x, int) { return x; }
   KANSETSU_HD static void set(T& x, int, T s) { x = s; }
-  KANSETSU_HD static bool any(bool mask) { return mask; }
+  KANSETSU_HD static unsigned bits(bool mask) { return mask; }
 };
 template <class S, int W>
 struct LanesOf<Pack<S, W>> {
   static constexpr int width = W;
   KANSETSU_HD static S get(const Pack<S, W>& x, int lane) { return x[lane]; }
   KANSETSU_HD static void set(Pack<S, W>& x, int lane, S s) { x.set(lane, s); }
-  KANSETSU_HD static bool any(const typename Pack<S, W>::Mask& mask) {
-    typename detail::PackTypes<S, W>::Int bits[W], found = 0;
-    std::memcpy(bits, &mask.m, sizeof(bits));
-    for (int i = 0; i < W; ++i) found |= bits[i];
-    return found != 0;
+  KANSETSU_HD static unsigned bits(const typename Pack<S, W>::Mask& mask) {
+    [[maybe_unused]] constexpr int bytes = W * int(sizeof(S));
+#if defined(__AVX512DQ__)
+    if constexpr (bytes == 64 && sizeof(S) == 8) return _mm512_movepi64_mask(__m512i(mask.m));
+    if constexpr (bytes == 64 && sizeof(S) == 4) return _mm512_movepi32_mask(__m512i(mask.m));
+#endif
+#if defined(__AVX2__)
+    if constexpr (bytes == 32 && sizeof(S) == 8) return unsigned(_mm256_movemask_pd(__m256d(mask.m)));
+    if constexpr (bytes == 32 && sizeof(S) == 4) return unsigned(_mm256_movemask_ps(__m256(mask.m)));
+#endif
+    unsigned found = 0;
+    for (int i = 0; i < W; ++i) found |= unsigned(mask.m[i] != 0) << i;
+    return found;
   }
-};
-
-enum class ArmPhase {
-  kSearch,  ///< from starting points, until one comes near the target
-  kFinish,  ///< from where the search ended, once
 };
 
 /// Lanes that solve tasks side by side; a lane that is done takes the next task. What is looked at in every step is done for
@@ -185,8 +206,8 @@ class ArmCrew {
   using S = scalar_t<T>;
   using Lanes = LanesOf<T>;
 
-  KANSETSU_HD ArmCrew(const ArmView& arm, ArmTask* tasks, int count, const ArmLimits& limits)
-      : arm_(arm), tasks_(tasks), count_(count), limits_(limits) {}
+  KANSETSU_HD ArmCrew(const ArmView& arm, ArmTask* first, const ArmLimits& limits)
+      : arm_(arm), next_(first), limits_(limits) {}
 
   KANSETSU_HD void run() {
     const T zero = T(S(0));
@@ -194,14 +215,16 @@ class ArmCrew {
     R_ = Mat3<T>::identity();
     p_ = {zero, zero, zero};
     working_ = zero;
+    if constexpr (kPhase == ArmPhase::kSettle) {
+      last_error2_ = zero;
+      for (T& q : last_q_) q = zero;
+    }
     int busy = 0;
     for (int lane = 0; lane < Lanes::width; ++lane) busy += take_task(lane, q_);
     while (busy > 0) {
-      arm_step(arm_, limits_, R_, p_, q_, step_);
-      if (Lanes::any(at_an_end() & (working_ > zero))) {
-        for (int lane = 0; lane < Lanes::width; ++lane) {
-          if (Lanes::get(ending_, lane) > 0 && lanes_[lane].task >= 0 && !end_start(lane)) --busy;
-        }
+      arm_step<kPhase>(arm_, limits_, R_, p_, q_, step_);
+      for (unsigned ends = Lanes::bits(at_an_end() & (working_ > zero)); ends; ends &= ends - 1) {
+        if (!end_start(std::countr_zero(ends))) --busy;
       }
       for (int k = 0; k < arm_.n; ++k) q_[k] = step_.q_next[k];
     }
@@ -210,7 +233,7 @@ class ArmCrew {
  private:
   /// Where a lane is with its task.
   struct Lane {
-    int task = -1;
+    ArmTask* task = nullptr;
     double best = 0;  ///< least squared error at the end of a start
   };
 
@@ -227,49 +250,71 @@ class ArmCrew {
     milestone_ = select(check, error2_, milestone_);
     patience_ = select(check, T(S(limits_.patience)), patience_);
     const auto ends = met | (check & !closer) | (iteration_ >= T(S(limits_.iterations_per_start)));
-    ending_ = select(ends, one, zero);
     met_ = select(met, one, zero);
+    if constexpr (kPhase == ArmPhase::kSettle) gather_momentum();
     return ends;
+  }
+  /// Steps go on in the direction of the last one unless that led further away: a creeping descent walks.
+  KANSETSU_HD void gather_momentum() {
+    const T kept = select(error2_ > last_error2_, T(S(0)), T(S(0.9)));
+    for (int k = 0; k < arm_.n; ++k) {
+      const T low = T(S(arm_.joints[k].lower)), high = T(S(arm_.joints[k].upper));
+      const T next = madd(kept, q_[k] - last_q_[k], step_.q_next[k]);
+      step_.q_next[k] = select(next < low, low, select(next > high, high, next));
+      last_q_[k] = q_[k];
+    }
+    last_error2_ = error2_;
   }
   /// Keeps what is best and begins anew or with another task. False if there is none left.
   KANSETSU_HD bool end_start(int lane) {
     Lane& state = lanes_[lane];
-    ArmTask& task = tasks_[state.task];
+    ArmTask& task = *state.task;
     const bool met = Lanes::get(met_, lane) > 0;
-    const double error2 = Lanes::get(error2_, lane);
     task.iterations += int(Lanes::get(iteration_, lane));
+    if constexpr (kPhase == ArmPhase::kSearch) {
+      const double error2 = Lanes::get(error2_, lane);
+      if (met || !(state.best <= error2)) {
+        state.best = error2;
+        keep(lane, task.solution);
+      }
+      if (++task.starts < limits_.starts && !met) {
+        begin(lane, step_.q_next);
+        return true;
+      }
+    } else {
+      end_task(lane, met, task);
+    }
+    return take_task(lane, step_.q_next);
+  }
+  /// What is met is the solution; of all others the nearest counts in the end.
+  KANSETSU_HD void end_task(int lane, bool met, ArmTask& task) {
+    const double error2 = Lanes::get(error2_, lane);
     task.solved = met;
-    if (met || !(state.best <= error2)) {
-      state.best = error2;
-      task.rotation = std::sqrt(double(Lanes::get(step_.rotation2, lane)));
-      task.position = std::sqrt(double(Lanes::get(step_.position2, lane)));
-      for (int k = 0; k < arm_.n; ++k) task.solution[k] = within(k, Lanes::get(q_[k], lane));
-    }
-    if constexpr (kPhase == ArmPhase::kFinish) {
-      task.done = met || task.starts >= limits_.starts;
-      return take_task(lane, step_.q_next);
-    }
-    ++task.starts;
-    if (met || task.starts >= limits_.starts) return take_task(lane, step_.q_next);
-    begin(lane, step_.q_next);
-    return true;
+    if (!met && task.nearest2 <= error2) return;
+    task.nearest2 = error2;
+    task.rotation = std::sqrt(double(Lanes::get(step_.rotation2, lane)));
+    task.position = std::sqrt(double(Lanes::get(step_.position2, lane)));
+    keep(lane, met ? task.solution : task.start);
+  }
+  KANSETSU_HD void keep(int lane, double* where) const {
+    for (int k = 0; k < arm_.n; ++k) where[k] = within(k, Lanes::get(q_[k], lane));
   }
   KANSETSU_HD bool take_task(int lane, T* q) {
     Lane& state = lanes_[lane];
-    while (next_ < count_ && tasks_[next_].done) ++next_;
-    state.task = next_ < count_ ? next_++ : -1;
-    Lanes::set(working_, lane, S(state.task < 0 ? 0 : 1));
-    if (state.task < 0) return false;
+    state.task = next_;
+    Lanes::set(working_, lane, S(next_ ? 1 : 0));
+    if (!next_) return false;
+    next_ = next_->next;
     state.best = 1e300;
     T* numbers[12] = {&R_.x.x, &R_.x.y, &R_.x.z, &R_.y.x, &R_.y.y, &R_.y.z,
                       &R_.z.x, &R_.z.y, &R_.z.z, &p_.x,   &p_.y,   &p_.z};
-    for (int i = 0; i < 12; ++i) Lanes::set(*numbers[i], lane, S(tasks_[state.task].target[i]));
+    for (int i = 0; i < 12; ++i) Lanes::set(*numbers[i], lane, S(state.task->target[i]));
     begin(lane, q);
     return true;
   }
   /// Puts the next starting point into q: the given one, then points of an additive recurrence that fills the box evenly.
   KANSETSU_HD void begin(int lane, T* q) {
-    const ArmTask& task = tasks_[lanes_[lane].task];
+    const ArmTask& task = *lanes_[lane].task;
     Lanes::set(iteration_, lane, S(0));
     Lanes::set(patience_, lane, S(1));  // the first look sets the milestone
     Lanes::set(milestone_, lane, S(1e30));
@@ -283,7 +328,9 @@ class ArmCrew {
       constexpr double kNonsense = 1e6;  // also what is no number
       if (!(x >= -kNonsense && x <= kNonsense)) x = joint.from;
       Lanes::set(q[k], lane, S(within(k, x)));
+      if constexpr (kPhase == ArmPhase::kSettle) Lanes::set(last_q_[k], lane, S(within(k, x)));
     }
+    if constexpr (kPhase == ArmPhase::kSettle) Lanes::set(last_error2_, lane, S(1e30));
   }
   KANSETSU_HD double within(int k, double x) const {
     const ArmJoint& joint = arm_.joints[k];
@@ -291,29 +338,59 @@ class ArmCrew {
   }
 
   const ArmView& arm_;
-  ArmTask* tasks_;
-  int count_, next_ = 0;
+  ArmTask* next_;
   const ArmLimits& limits_;
   Mat3<T> R_;
   Vec3<T> p_;
   alignas(64) T q_[kArmPadding];
   ArmStep<T> step_;
   T error2_, iteration_, patience_, milestone_;
-  T working_, ending_, met_;  ///< 1 in the lanes that are
+  T working_, met_;                                                           ///< 1 in the lanes that are
+  T last_q_[kPhase == ArmPhase::kSettle ? kMostArmJoints : 1], last_error2_;  ///< while settling
   Lane lanes_[Lanes::width];
 };
 
-/// @tparam Search, Finish  the scalars of the two phases
+/// Not inlined: a function for each phase, or they spoil each other's registers.
+template <class T, ArmPhase kPhase>
+[[gnu::noinline]] void arm_phase(const ArmView& arm, ArmTask* first, const ArmLimits& limits) {
+  ArmCrew<T, kPhase>(arm, first, limits).run();
+}
+
+/// Takes the tasks that are done out of the list; those that were never met go to the list of the lost.
+inline void part_with_done(ArmTask*& first, ArmTask*& lost, int starts) {
+  for (ArmTask** at = &first; *at;) {
+    ArmTask* task = *at;
+    if (!task->solved && task->starts < starts) {
+      at = &task->next;
+      continue;
+    }
+    *at = task->next;
+    if (task->solved) continue;
+    task->next = lost;
+    lost = task;
+  }
+}
+
+/// @tparam Search, Finish  the scalars of the phases
 template <class Search, class Finish>
 void arm_solve_entry(const ArmView& arm, ArmTask* tasks, int count, const ArmLimits& limits) {
-  ArmLimits coarse = limits;
+  ArmLimits coarse = limits, patient = limits;
+  const double size = arm.extent > 1 ? arm.extent : 1;
   coarse.rotation = coarse.rotation > coarse.coarse ? coarse.rotation : coarse.coarse;
-  coarse.position = coarse.position > coarse.coarse ? coarse.position : coarse.coarse;
-  for (bool left = count > 0; left;) {
-    ArmCrew<Search, ArmPhase::kSearch>(arm, tasks, count, coarse).run();
-    ArmCrew<Finish, ArmPhase::kFinish>(arm, tasks, count, limits).run();
-    left = false;
-    for (int i = 0; i < count; ++i) left = left || !tasks[i].done;  // near, but not there: other starting points
+  coarse.position = coarse.position > size * coarse.coarse ? coarse.position : size * coarse.coarse;
+  patient.iterations_per_start = limits.settling;
+  patient.progress = limits.settled;
+  patient.patience = 4 * limits.patience;
+  for (int i = 0; i + 1 < count; ++i) tasks[i].next = &tasks[i + 1];
+  ArmTask *first = count > 0 ? tasks : nullptr, *lost = nullptr;
+  while (first) {
+    arm_phase<Search, ArmPhase::kSearch>(arm, first, coarse);
+    arm_phase<Finish, ArmPhase::kFinish>(arm, first, limits);
+    part_with_done(first, lost, limits.starts);  // near, but not there: other starting points
+  }
+  if (lost) arm_phase<Finish, ArmPhase::kSettle>(arm, lost, patient);
+  for (ArmTask* task = lost; task; task = task->next) {
+    for (int k = 0; k < arm.n && !task->solved; ++k) task->solution[k] = task->start[k];
   }
 }
 

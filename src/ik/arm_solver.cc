@@ -16,12 +16,6 @@ namespace {
 /// Targets that a worker takes at once: many lanes' worth, so that few lanes wait for the slowest target of a chunk.
 constexpr std::ptrdiff_t kChunk = 4096;
 
-void to_numbers(const Transform<>& X, double* out) {
-  const double numbers[12] = {X.R.x.x, X.R.x.y, X.R.x.z, X.R.y.x, X.R.y.y, X.R.y.z,
-                              X.R.z.x, X.R.z.y, X.R.z.z, X.p.x,   X.p.y,   X.p.z};
-  std::copy(numbers, numbers + 12, out);
-}
-
 /// A target that is not finite is infinitely far away.
 ArmReport report_of(const ArmTask& task) {
   const bool finite = std::isfinite(task.position) && std::isfinite(task.rotation);
@@ -50,30 +44,17 @@ struct ArmSolver::Impl {
     return o.threads > 0 ? o.threads : std::max(int(std::thread::hardware_concurrency()), 1);
   }
 
-  void to_arm(const double* q, double* y) const {
-    for (int k = 0; k < n; ++k) y[k] = arm.ratio[size_t(k)] * q[arm.position[size_t(k)]] + arm.offset[size_t(k)];
-  }
-  /// Clamped once more: the way back from tree coordinates may round across a limit.
-  void from_arm(const double* y, double* q) const {
-    for (int k = 0; k < n; ++k) {
-      const int i = arm.position[size_t(k)];
-      const double x = (y[k] - arm.offset[size_t(k)]) / arm.ratio[size_t(k)];
-      const bool limited = arm.joints[size_t(k)].lower > -kInfinity || arm.joints[size_t(k)].upper < kInfinity;
-      q[i] = limited ? std::clamp(x, model.lower_position()[i], model.upper_position()[i]) : x;
-    }
-  }
-
   void solve_chunk(Desk& desk, std::ptrdiff_t first, int count, const double* X_WF, double* q, ArmReport* reports) {
     const int nq = model.nq();
     for (int i = 0; i < count; ++i) {
       double* start = desk.starts.data() + i * n;
-      to_arm(q + (first + i) * nq, start);
+      arm.from_model(q + (first + i) * nq, start);
       desk.tasks[size_t(i)] = {
           .target = X_WF + 12 * (first + i), .start = start, .solution = desk.solutions.data() + i * n};
     }
     arm_pack_kernels().solve(arm.view(), desk.tasks.data(), count, limits);
     for (int i = 0; i < count; ++i) {
-      from_arm(desk.tasks[size_t(i)].solution, q + (first + i) * nq);
+      arm.to_model(desk.tasks[size_t(i)].solution, q + (first + i) * nq);
       reports[first + i] = report_of(desk.tasks[size_t(i)]);
     }
   }
@@ -104,10 +85,10 @@ ArmReport ArmSolver::solve(const Transform<>& X_WF, Eigen::Ref<Eigen::VectorXd> 
   check_size("ArmSolver::solve", "q", q.size(), impl_->model.nq());
   double target[12], start[kMostArmJoints], solution[kMostArmJoints];
   to_numbers(X_WF, target);
-  impl_->to_arm(q.data(), start);
+  impl_->arm.from_model(q.data(), start);
   ArmTask task{.target = target, .start = start, .solution = solution};
   arm_kernels().solve(impl_->arm.view(), &task, 1, impl_->limits);
-  impl_->from_arm(solution, q.data());
+  impl_->arm.to_model(solution, q.data());
   return report_of(task);
 }
 

@@ -33,6 +33,7 @@ struct ArmView {
   ArmOffset tool_offset;
   bool tool_turned;
   double length;  ///< [m] that counts as much as a radian
+  double extent;  ///< [m] that coordinates reach to: what single precision is relative to
 };
 
 }  // namespace kansetsu::ik

@@ -143,6 +143,20 @@ void Limits::clamp(Eigen::Ref<Eigen::VectorXd> q) const {
   }
 }
 
+void Limits::box(Eigen::Ref<Eigen::VectorXd> lower, Eigen::Ref<Eigen::VectorXd> upper) const {
+  for (const Scalar& s : scalars_) {
+    lower[s.q] = std::max(lower[s.q], s.lower);
+    upper[s.q] = std::min(upper[s.q], s.upper);
+  }
+}
+
+bool Limits::shares(int position) const {
+  return std::any_of(combined_.begin(), combined_.end(), [&](const Combined& c) {
+    return std::any_of(c.positions.begin(), c.positions.end(),
+                       [&](const auto& term) { return term.first == position; });
+  });
+}
+
 void Limits::active(const VectorRef& q, std::vector<int>& out) const {
   out.clear();
   constexpr double kAt = 1e-9;

@@ -24,6 +24,10 @@ class Limits {
   void clamp(Eigen::Ref<Eigen::VectorXd> q) const;
   /// Whether coordinate v of a joint with one number, or of a ball, is at a limit.
   void active(const VectorRef& q, std::vector<int>& out) const;
+  /// Narrows bounds on q to the limits that are of one coordinate each, those of its followers included. @param lower,upper  nq
+  void box(Eigen::Ref<Eigen::VectorXd> lower, Eigen::Ref<Eigen::VectorXd> upper) const;
+  /// Whether a limit is one of this coordinate of q and of others together.
+  bool shares(int position) const;
   /// Largest violation; 0 if there is none.
   double violation(const VectorRef& q) const;
 

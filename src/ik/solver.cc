@@ -4,9 +4,12 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numbers>
 #include <random>
 
+#include "ik/arm.h"
 #include "ik/hierarchy.h"
+#include "ik/kernel_table.h"
 #include "ik/limits.h"
 #include "ik/rows.h"
 #include "kansetsu/base/error.h"
@@ -29,6 +32,31 @@ const FrameOn* frame_of(const AnyTask& task) {
       },
       task);
 }
+
+bool is_one(const Vec3<>& a) { return a.x == 1 && a.y == 1 && a.z == 1; }
+
+/// The task, if it is all there is to do and the whole of a pose.
+const PoseTask* lone_pose(const Problem& problem) {
+  if (problem.items.size() != 1 || !problem.clearances.empty()) return nullptr;
+  const auto* task = std::get_if<PoseTask>(&problem.items.front().task);
+  return task && is_one(task->weight) && is_one(task->turn_weight) ? task : nullptr;
+}
+
+/// The frame of a lone pose with the arm that carries it.
+struct LoneArm {
+  FrameOn frame;
+  Arm arm;
+
+  static std::optional<LoneArm> of(const Model& model, const Problem& problem, const Options& options) {
+    const PoseTask* task = options.arms ? lone_pose(problem) : nullptr;
+    if (!task || arm_problem(model, task->frame.link)) return {};
+    return LoneArm{task->frame, make_arm(model, task->frame.link, task->frame.X_LF, options.limits)};
+  }
+  /// Tasks may have been given other numbers.
+  bool carries(const FrameOn& f) const {
+    return f.link == frame.link && !(f.X_LF.R != frame.X_LF.R) && norm(f.X_LF.p - frame.X_LF.p) == 0;
+  }
+};
 
 }  // namespace
 
@@ -54,6 +82,7 @@ struct Solver::Impl {
         evaluator(m),
         rows(m, problem),
         limits(m, options),
+        lone_arm(LoneArm::of(m, problem, options)),
         hierarchy({m.nv(), rows.most_rows(), constraint_rows()}),
         C(size_t(std::max(constraint_rows(), 1)) * size_t(m.nv()) + 1),
         c_lower(size_t(constraint_rows()) + 1),
@@ -214,6 +243,24 @@ struct Solver::Impl {
     return options.iterations;
   }
 
+  /// Moves q to the solution where the problem is an arm's and the arm finds it; else q stays. Adds to the counts.
+  void reach_as_arm(int most_starts, int& iterations, int& starts) {
+    const PoseTask* pose = lone_arm ? lone_pose(problem) : nullptr;
+    if (!pose || !lone_arm->carries(pose->frame)) return;
+    const double tolerance = problem.items.front().options.tolerance / std::numbers::sqrt2;  // of turn and way each
+    const ArmLimits how{
+        .rotation = tolerance, .position = tolerance, .starts = most_starts, .largest_step = options.largest_step};
+    double target[12], y[kMostArmJoints], solution[kMostArmJoints];
+    to_numbers(pose->target, target);
+    lone_arm->arm.from_model(q.data(), y);
+    ArmTask task{.target = target, .start = y, .solution = solution};
+    arm_kernels().solve(lone_arm->arm.view(), &task, 1, how);
+    if (!task.solved) return;
+    lone_arm->arm.to_model(solution, q.data());
+    iterations += task.iterations;
+    starts = task.starts;
+  }
+
   Status status(bool still, const std::vector<int>& active) const {
     if (first_level_met()) return Status::kSolved;
     if (!still) return Status::kNotConverged;
@@ -283,12 +330,13 @@ struct Solver::Impl {
   /// One start after the other until one leads to a solution; the best is kept.
   void solve(const VectorRef& start, Report& report) {
     begin(start);
-    int iterations = 0, s = 0;
+    int iterations = 0, s = 0, starts_of_arm = 1;
     double best = 0;
     name_tasks(report);
     report.errors.reserve(size_t(options.iterations) + 1);
     path.reserve(size_t(options.iterations) + 1);
     first_errors.reserve(size_t(options.iterations) + 1);
+    reach_as_arm(std::max(options.starts, 1), iterations, starts_of_arm);
     for (; s < std::max(options.starts, 1); ++s) {
       if (s > 0) restart(start, s);
       bool still;
@@ -301,7 +349,7 @@ struct Solver::Impl {
       if (report.status == Status::kSolved) break;
     }
     report.iterations = iterations;
-    report.starts = std::min(s + 1, std::max(options.starts, 1));
+    report.starts = std::max(std::min(s + 1, std::max(options.starts, 1)), starts_of_arm);
     end();
   }
 
@@ -311,6 +359,7 @@ struct Solver::Impl {
   TaskEvaluator evaluator;
   TaskRows rows;
   Limits limits;
+  std::optional<LoneArm> lone_arm;
   Hierarchy hierarchy;
   std::vector<double> C, c_lower, c_upper, squared, next_squared, tolerated, path, first_errors;
   Eigen::VectorXd lower, upper, dx, gradient, q, q_next, q_moved;
@@ -340,7 +389,8 @@ std::vector<Report> Solver::solve_all(const VectorRef& start, int starts, double
     if (s > 0) impl_->restart(home, s);
     Report report;
     bool still;
-    report.iterations = impl_->descend(still, report.errors);
+    impl_->reach_as_arm(1, report.iterations, report.starts);
+    report.iterations += impl_->descend(still, report.errors);
     report.starts = 1;
     impl_->name_tasks(report);
     impl_->fill(report, still);

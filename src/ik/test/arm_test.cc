@@ -96,17 +96,72 @@ TEST_CASE("slides, tilted axes and flipped joints are arms, too") {
   }
 }
 
-TEST_CASE("out of reach: the nearest configuration and what is missing") {
+/// What the solver makes as small as it can: ℓ²·φ² + p², ℓ a third of the reach.
+double squared_error(const Model& model, const Eigen::VectorXd& q, const FrameOn& frame, const Transform<>& X) {
+  double reach = norm(frame.X_LF.p);
+  for (int j = 1; j < model.joint_count(); ++j) reach += norm(to_transform(model.joint(JointId(j)).socket).p);
+  const Transform<> at = pose_of(model, q, frame);
+  const double turn = reach / 3 * angular_distance(at.R, X.R), way = norm(at.p - X.p);
+  return turn * turn + way * way;
+}
+
+TEST_CASE("targets out of reach end with the nearest pose and say so, alone and among many") {
   const Model model = arm7();
   const FrameOn tool = frame_on(model, "tool");
+  std::mt19937_64 rng(25);
   ArmSolver arm(model, tool, {.starts = 20});
-  Eigen::VectorXd q = neutral(model);
-  const ArmReport report = arm.solve({Mat3<>::identity(), {5, 0, 0.3}}, q);
-  CHECK(!report.solved);
-  CHECK(report.starts == 20);
-  CHECK(report.position > 3);
-  CHECK(report.position < 4.5);
-  CHECK(q.allFinite());
+  constexpr int kCount = 60;
+  std::vector<double> numbers;
+  Eigen::MatrixXd all = neutral(model).replicate(1, kCount);
+  for (int i = 0; i < kCount; ++i) {
+    CAPTURE(i);
+    const double far = i % 3 == 0 ? 1.5 : i % 3 == 1 ? 5 : 200;  // just beyond a reach of 1.1 m, and far away [m]
+    const Transform<> X{to_mat3(uniform_rotation(rng)), far * uniform_direction(rng)};
+    for (const Vec3<>& r : {X.R.x, X.R.y, X.R.z, X.p}) numbers.insert(numbers.end(), {r.x, r.y, r.z});
+    Eigen::VectorXd q = neutral(model);
+    const ArmReport report = arm.solve(X, q);
+    CHECK(!report.solved);
+    CHECK(report.starts == 20);
+    CHECK(within_limits(model, q));
+    CHECK(report.position == doctest::Approx(norm(pose_of(model, q, tool).p - X.p)).epsilon(1e-9));
+    CHECK(report.rotation == doctest::Approx(angular_distance(pose_of(model, q, tool).R, X.R)).epsilon(1e-6));
+    // nothing nearer among configurations around it, up to where the last iterations stop
+    const double here = squared_error(model, q, tool, X);
+    for (int trial = 0; trial < 300; ++trial) {
+      Eigen::VectorXd other = q;
+      const double size = trial % 2 ? 0.2 : 0.01;
+      for (int k = 0; k < 7; ++k) other[k] += uniform(rng, -size, size);
+      other = other.cwiseMax(model.lower_position()).cwiseMin(model.upper_position());
+      CHECK(squared_error(model, other, tool, X) >= here * (1 - 1e-7));
+    }
+    all.col(i) = q;
+  }
+  Eigen::MatrixXd q = neutral(model).replicate(1, kCount);
+  std::vector<ArmReport> reports(kCount);
+  arm.solve(kCount, numbers.data(), q.data(), reports.data());
+  CHECK(q == all);
+}
+
+TEST_CASE("single precision in between does not bound what an arm may be") {
+  // the base kilometres away, and links of tens of metres: rounding of floats is coarse there
+  ModelDescription far = arm7().description(), large = far;
+  far.joints[0].socket.p = {3000, -4000, 10};
+  for (JointDescription& joint : large.joints) joint.socket.p = 40 * joint.socket.p;
+  for (const ModelDescription& d : {far, large}) {
+    const Model model = value_or_throw(Model::build(d));
+    const FrameOn tool = frame_on(model, "tool");
+    const Targets targets(model, tool, 300, 26);
+    ArmSolver arm(model, tool);
+    int solved = 0, starts = 0;
+    for (const Transform<>& X : targets.poses) {
+      Eigen::VectorXd q = neutral(model);
+      const ArmReport report = arm.solve(X, q);
+      solved += report.solved && pose_error(model, q, tool, X) < 1e-7;
+      starts += report.starts;
+    }
+    CHECK(solved >= 297);
+    CHECK(starts < 4 * 300);  // 1.3 each for the arm as it is
+  }
 }
 
 TEST_CASE("numbers that are not finite do no harm") {

@@ -41,7 +41,7 @@ TEST_CASE("convergence is quadratic") {
   VectorXd q(7);
   q << 0.3, 0.5, -0.4, 1.1, 0.2, 0.9, -0.3;
   const Transform<> X = pose_of(model, q, tool);
-  Solver solver(model, Problem().add(PoseTask{tool, X}, {.tolerance = 1e-13}));
+  Solver solver(model, Problem().add(PoseTask{tool, X}, {.tolerance = 1e-13}), {.arms = false});
   const Report report = solver.solve(q + VectorXd::Constant(7, 0.1));
   CHECK(report.solved());
   const std::vector<double>& e = report.errors;
@@ -72,6 +72,86 @@ TEST_CASE("targets out of reach end with the nearest pose and say so") {
     for (int k = 0; k < 7; ++k) q[k] += uniform(rng, -0.3, 0.3);
     CHECK(norm(pose_of(model, q, tool).p - far) >= distance - 1e-9);
   }
+}
+
+TEST_CASE("a lone pose on an arm goes the arm's way, with the same report") {
+  const Model model = arm7();
+  const FrameOn tool = frame_on(model, "tool");
+  std::mt19937_64 rng(47);
+  Solver fast(model, Problem().add(PoseTask{tool, {}}), {.starts = 20});
+  Solver general(model, Problem().add(PoseTask{tool, {}}), {.starts = 20, .arms = false});
+  Report report, other;
+  int both = 0, by_arm = 0;
+  for (int trial = 0; trial < 100; ++trial) {
+    CAPTURE(trial);
+    const Transform<> X = pose_of(model, random_configuration(model, rng), tool);
+    for (Solver* s : {&fast, &general}) std::get<PoseTask>(s->problem().items[0].task).target = X;
+    fast.solve(neutral(model), report);
+    general.solve(neutral(model), other);
+    if (!report.solved() || !other.solved()) continue;
+    ++both;
+    CHECK(pose_error(model, report.q, tool, X) < 1e-8);
+    CHECK(within_limits(model, report.q));
+    CHECK(report.tasks[0].met);
+    by_arm += report.errors.size() == 1;  // already there
+    CHECK(report.iterations > 0);
+    CHECK(report.manipulability > 0);
+  }
+  CHECK(both >= 98);
+  CHECK(by_arm >= 95);
+  const VectorXd start = neutral(model);
+  CHECK(kansetsu::test::allocations_in([&] { fast.solve(start, report); }) == 0);
+
+  // what the arm does not reach, the general way says why
+  for (Solver* s : {&fast, &general}) {
+    std::get<PoseTask>(s->problem().items[0].task).target = {Mat3<>::identity(), {4, 1, 0.3}};
+  }
+  fast.solve(start, report);
+  general.solve(start, other);
+  CHECK(report.status == other.status);
+  CHECK(report.q == other.q);
+  // another tool, and a free axis: no longer that arm's problem
+  auto& task = std::get<PoseTask>(fast.problem().items[0].task);
+  task = {FrameOn{tool.link, tool.X_LF * Transform<>{Mat3<>::identity(), {0, 0, 0.1}}}, {}};
+  task.target = pose_of(model, VectorXd::Constant(7, 0.4), task.frame);
+  fast.solve(VectorXd::Constant(7, 0.3), report);
+  CHECK(report.solved());
+  CHECK(pose_error(model, report.q, task.frame, task.target) < 1e-7);
+  task.turn_weight = {1, 1, 0};
+  task.target = {task.target.R * rotation_z(0.0, 1.0), task.target.p};  // a quarter turn about z
+  fast.solve(report.q, other);
+  CHECK(other.solved());
+  CHECK(other.iterations == 0);
+}
+
+TEST_CASE("what follows a joint of the arm by gears keeps its limits, too") {
+  ModelDescription d = arm7().description();
+  d.links.push_back({.name = "rod", .inertial = d.links.back().inertial});
+  d.joints.push_back({.name = "rod_joint",
+                      .type = JointType::kRevolute,
+                      .parent = "link2",
+                      .child = "rod",
+                      .axis = {0, 1, 0},
+                      .dofs = {{.lower = -0.6, .upper = 0.8}}});
+  d.couplings.push_back({.dependent = {"rod_joint", 0}, .terms = {{{"joint2", 0}, -2.0}}, .offset = 0.1});
+  const Model model = value_or_throw(Model::build(d));
+  const FrameOn tool = frame_on(model, "tool");
+  ArmSolver arm(model, tool);
+  std::mt19937_64 rng(48);
+  int solved = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    VectorXd there = random_configuration(model, rng);
+    there[1] = uniform(rng, -0.35, 0.35);  // −2·q + 0.1 within the limits
+    VectorXd q = neutral(model);
+    solved += arm.solve(pose_of(model, there, tool), q).solved;
+    const double rod = -2 * q[1] + 0.1;
+    CHECK(rod >= -0.6 - 1e-12);
+    CHECK(rod <= 0.8 + 1e-12);
+  }
+  CHECK(solved >= 195);
+  d.couplings.back().terms.push_back({{"joint1", 0}, 1.0});
+  const Model shared = value_or_throw(Model::build(d));
+  CHECK(ArmSolver::problem(shared, frame_on(shared, "tool")).has_value());
 }
 
 TEST_CASE("a limit in the way is named") {
