@@ -24,6 +24,11 @@ struct WorldShape {
   bool moves = false;  ///< of the surroundings: as told
   std::optional<PrescribedMotion> motion{};
   Vec3<> surface_velocity{};
+  // A ball around the shape on its body; of what has no bounds the radius is infinite.
+  Vec3<> centre_B{};
+  double radius = 0;
+  Vec3<> centre_W{};
+  std::uint64_t centred = 0;  ///< when centre_W was found
   // Of this step, once it has been placed:
   Transform<> X_WS{};
   RowEnd end{};
@@ -38,8 +43,8 @@ struct Touch {
   Vec3<> origin;
   ContactPatch patch;
   ContactMemory memory;
-  bool is_new = false;  ///< a vertex has begun to touch
-  RowEnd parent_end, real_end;
+  bool is_new = false;                                      ///< a vertex has begun to touch
+  const RowEnd *parent_end = nullptr, *real_end = nullptr;  ///< those of the shapes
 };
 
 /// Finds the contacts of a step and keeps what they remember.
@@ -48,7 +53,10 @@ class Contacts {
   int add(WorldShape shape, int broad_body, const CollisionGroups& groups);
   const std::vector<WorldShape>& shapes() const { return shapes_; }
   /// Whoever changes shapes or filters makes the pairs be looked for anew.
-  std::vector<WorldShape>& change_shapes() { return found_ = false, shapes_; }
+  std::vector<WorldShape>& change_shapes() {
+    for (WorldShape& s : shapes_) s.placed = s.centred = 0;
+    return found_ = false, shapes_;
+  }
   BroadPhase& change_filters() { return found_ = false, broad_; }
   MaterialTable& materials() { return materials_; }
 
@@ -84,6 +92,8 @@ class Contacts {
   void list_movers();
   bool still_near(Figures& figures, double time);
   void find_near(Figures& figures, double time, double margin);
+  const Vec3<>& centre(WorldShape& shape, const Figures& figures);
+  bool balls_are_apart(const ShapePair& pair, const Figures& figures, double margin);
   void collide_pair(const ShapePair& pair, double margin);
   void make_touch(const Manifold& m, const PairKey& key, const ContactMatch& match, double tol_gap);
 
@@ -96,11 +106,17 @@ class Contacts {
   /// A body with shapes, or a shape of the surroundings that moves.
   struct Mover {
     int figure, body, shape;
-    double reach;          ///< of its shapes from its origin [m]
-    Transform<> X_W{};     ///< when the pairs were found
-    double axes[12] = {};  ///< of a body, as Mechanics has them
+    double reach;       ///< of its shapes from its origin [m]
+    Transform<> X_W{};  ///< of the surroundings, when the pairs were found
   };
   std::vector<Mover> movers_;
+  /// The bodies among them, figure by figure, as they were then.
+  struct FigureBefore {
+    int figure, first, count;
+    Vec3<> origin{};
+  };
+  std::vector<FigureBefore> figures_before_;
+  std::vector<kernel::BodyBefore> bodies_before_;
   bool found_ = false;     ///< near_ is what it says
   double margin_ = 0;      ///< that near_ was made for
   double slack_ = 0.02;    ///< [m]

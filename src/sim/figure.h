@@ -43,6 +43,9 @@ struct BallLimit {
   SwingTwistLimit limit;
 };
 
+/// Without a branch per number: 0·x is not zero where x is not finite.
+inline bool is_finite(const Eigen::VectorXd& x) { return (0.0 * x).sum() == 0; }
+
 struct FigureData {
   FigureData(const Model& m, const FigureOptions& o);
 

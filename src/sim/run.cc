@@ -45,7 +45,7 @@ void World::Impl::step(World& world) {
   run_events(true);
   for (Controller& c : controllers) draw(c, time);
   for (const std::unique_ptr<FigureData>& f : figures) {
-    if (f->torque.allFinite() && f->external.allFinite()) continue;
+    if (is_finite(f->torque) && is_finite(f->external)) continue;
     status = WorldStatus::kFailed;
     for (int k = 0; k < f->model.nv(); ++k) {
       if (std::isfinite(f->torque[k] + f->external[k])) continue;
@@ -73,8 +73,9 @@ void World::Impl::step(World& world) {
 /// A state that is not finite stops the world before anybody sees it: the figures stay where they were.
 bool World::Impl::check_finite() {
   for (const std::unique_ptr<FigureData>& f : figures) {
-    if (f->v.allFinite() && f->q.allFinite()) continue;
+    if (is_finite(f->v) && is_finite(f->q)) continue;
     status = WorldStatus::kFailed;
+    for (const std::unique_ptr<FigureData>& any : figures) any->mechanics.forget_rows();
     for (int k = 0; k < f->model.nv(); ++k) {
       if (std::isfinite(f->v[k])) continue;
       failure = fmt::format("at {:.6f} s: figure '{}', '{}': the velocity is {}", time, f->options.name,

@@ -232,8 +232,8 @@ void World::Impl::resolve_forces(IslandWork& w) {
   if (inequalities) report_contacts(w, false);
   for (const int i : w.touches) {  // rows move with the surface: what a platform or a conveyor does is work, too
     const Touch& t = contacts.touches()[size_t(i)];
-    if (t.parent_end.figure) continue;
-    const PointMotion surface = point_motion(t.parent_end, t.origin);
+    if (t.parent_end->figure) continue;
+    const PointMotion surface = point_motion(*t.parent_end, t.origin);
     const Force<>& F = contact_reports[size_t(i)].wrench;
     w.work.others += step_length * (dot(F.f, surface.v) + dot(F.t, surface.w));
   }
