@@ -89,6 +89,7 @@ template <int kCount>
 KANSETSU_HD int eliminate_columns(Burden8& b, int k, const ColumnInput& in, const MechanicsBlock& m) {
   // A pivot that is nothing beside the traces of P along S belongs to a column that nothing resists.
   constexpr double kVanishing = 1e-14;
+  static constexpr double kBias[8] = {0, 0, 0, 1, 0, 0, 0, 0};
   const double turning = b.turning(), moving = b.moving();
   Eight U[kCount];
   double g[kCount][kCount], share[kCount][kCount], floor[kCount], inverse[kCount];
@@ -102,7 +103,7 @@ KANSETSU_HD int eliminate_columns(Burden8& b, int k, const ColumnInput& in, cons
     g[i][i] += added;
     const double turn = S[0] * S[0] + S[1] * S[1] + S[2] * S[2], move = S[4] * S[4] + S[5] * S[5] + S[6] * S[6];
     floor[i] = kVanishing * (turn * turning + move * moving + added);
-    U[i].set(kBiasLane, U[i][kBiasLane] - in.torque(k - i));
+    U[i] = madd(load_eight(kBias), Eight(-in.torque(k - i)), U[i]);
   }
   int singular = 0;
 #pragma GCC unroll 3

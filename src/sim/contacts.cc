@@ -51,6 +51,11 @@ void Contacts::place(WorldShape& s, Figures& figures, double time) {
   if (s.placed == now_) return;
   if (s.placed > 0 && s.figure < 0 && !s.motion) return;  // it stays
   s.placed = now_;
+  place_anew(s, figures, time);
+  if (s.geometry.kind() == ShapeKind::kPlane) s.plane_axes = patch_axes(s.X_WS.R.column_z(), s.X_WS.R);
+}
+
+void Contacts::place_anew(WorldShape& s, Figures& figures, double time) {
   if (s.figure >= 0) {
     Mechanics& m = figures[size_t(s.figure)]->mechanics;
     s.X_WS = m.body_pose(s.body) * s.X_BS;
@@ -261,7 +266,8 @@ void Contacts::make_touch(const Manifold& m, const PairKey& key, const ContactMa
   t.slot = match.id.slot;
   t.parent_end = &parent.end;
   t.real_end = &real.end;
-  t.E = patch_axes(m.normal_W, parent.X_WS.R);
+  const bool flat = parent.geometry.kind() == ShapeKind::kPlane;
+  t.E = flat ? parent.plane_axes : patch_axes(m.normal_W, parent.X_WS.R);
   Vec3<> sum{};
   for (const ContactPoint& point : m.used()) sum += point.p_W;
   t.origin = (1.0 / m.count) * sum;

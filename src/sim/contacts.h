@@ -33,6 +33,7 @@ struct WorldShape {
   Transform<> X_WS{};
   RowEnd end{};
   std::uint64_t placed = 0;
+  Mat3<> plane_axes{};  ///< of a plane: the axes of all its contacts
 };
 
 /// A contact of this step.
@@ -89,6 +90,7 @@ class Contacts {
   using Figures = std::vector<std::unique_ptr<FigureData>>;
   void find_pairs(Figures& figures, double time, double margin);
   void place(WorldShape& shape, Figures& figures, double time);
+  void place_anew(WorldShape& shape, Figures& figures, double time);
   void list_movers();
   bool still_near(Figures& figures, double time);
   void find_near(Figures& figures, double time, double margin);

@@ -73,6 +73,7 @@ struct FigureData {
   void advance(double h);
   void add_to_positions(double h);  ///< h·v of all but the base's place
   bool has_extra = false;
+  bool has_stored = false;  ///< there are springs: stored and stored_inertia count
   std::vector<DriveCoordinate> drives;
   std::vector<PassiveDrive> springs, bounds;  ///< with damping or stiffness; with limits or dry friction
   std::vector<BallLimit> balls;
