@@ -242,6 +242,7 @@ double Contacts::fastest(const Figures& figures, double time) {
 
 void Contacts::find(Figures& figures, double time, double margin, double tol_gap, double near) {
   find_pairs(figures, time, margin);
+  join_flat();
   carried_.cache.update(keys_, manifolds_);
   if (carried_.remembered.size() < size_t(carried_.cache.slots()))
     carried_.remembered.resize(size_t(carried_.cache.slots()));
@@ -250,10 +251,12 @@ void Contacts::find(Figures& figures, double time, double margin, double tol_gap
   for (size_t i = 0; i < keys_.size(); ++i) {
     const auto is_near = [&](const ContactPoint& point) { return point.gap <= near; };
     const bool touches = std::ranges::any_of(manifolds_[i].used(), is_near);
-    if (touches)
+    if (touches) {
       make_touch(manifolds_[i], keys_[i], carried_.cache.matches()[i], tol_gap);
-    else
+      touches_.back().merged = merged_[i];
+    } else {
       carried_.remembered[size_t(carried_.cache.matches()[i].id.slot)] = {};
+    }
   }
 }
 

@@ -36,9 +36,17 @@ struct WorldShape {
   Mat3<> plane_axes{};  ///< of a plane: the axes of all its contacts
 };
 
+/// Other shapes of the same link whose points are part of a contact.
+inline constexpr int kMaxMerged = 7;
+struct MergedShapes {
+  int count = 0;
+  int shape[kMaxMerged] = {};
+};
+
 /// A contact of this step.
 struct Touch {
   int parent = 0, real = 0;  ///< shapes
+  MergedShapes merged{};     ///< besides `real`
   int slot = 0;              ///< of its memory
   Mat3<> E;
   Vec3<> origin;
@@ -69,6 +77,7 @@ class Contacts {
   /// Of all pairs at the figures' present poses; leaves what is carried alone.
   double smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin);
   std::vector<Touch>& touches() { return touches_; }
+  const std::vector<Touch>& touches() const { return touches_; }
   void remember();  ///< the memories of this step's touches
   /// The friction arms of the last two polygons of a contact: they seldom change, but a foot that rocks goes to and fro.
   struct KnownArm {
@@ -97,6 +106,9 @@ class Contacts {
   const Vec3<>& centre(WorldShape& shape, const Figures& figures);
   bool balls_are_apart(const ShapePair& pair, const Figures& figures, double margin);
   void collide_pair(const ShapePair& pair, double margin);
+  void join_flat();
+  bool on_one_plane(const PairKey& a, const PairKey& b) const;
+  bool join(size_t i, size_t j);
   void make_touch(const Manifold& m, const PairKey& key, const ContactMatch& match, double tol_gap);
 
   std::vector<WorldShape> shapes_;
@@ -126,6 +138,7 @@ class Contacts {
   std::uint64_t now_ = 0;  ///< counts what is placed
   std::vector<Manifold> memory_, manifolds_;
   std::vector<PairKey> keys_;
+  std::vector<MergedShapes> merged_;  ///< per manifold
   Carried carried_;
   double arm_of(int slot, const ContactPatch& patch);
   std::vector<Touch> touches_;

@@ -163,13 +163,19 @@ bool World::Impl::names(const ShapeRef& ref, const WorldShape& shape) const {
   return ref.shape.empty() || shape.name == ref.shape;
 }
 
+bool World::Impl::names_real(const ShapeRef& ref, size_t contact) const {
+  const Touch& t = contacts.touches()[contact];
+  const auto named = [&](int shape) { return names(ref, contacts.shapes()[size_t(shape)]); };
+  return named(t.real) || std::any_of(t.merged.shape, t.merged.shape + t.merged.count, named);
+}
+
 bool World::Impl::touches(const ShapeRef& a, const ShapeRef& b) const {
-  const std::vector<WorldShape>& shapes = contacts.shapes();
-  return std::any_of(contact_reports.begin(), contact_reports.end(), [&](const ContactReport& c) {
-    if (c.mode == ContactMode::kOpen) return false;
-    const WorldShape &x = shapes[size_t(c.shape_a)], &y = shapes[size_t(c.shape_b)];
-    return (names(a, x) && names(b, y)) || (names(a, y) && names(b, x));
-  });
+  for (size_t i = 0; i < contact_reports.size(); ++i) {
+    if (contact_reports[i].mode == ContactMode::kOpen) continue;
+    const WorldShape& parent = contacts.shapes()[size_t(contact_reports[i].shape_a)];
+    if ((names(a, parent) && names_real(b, i)) || (names_real(a, i) && names(b, parent))) return true;
+  }
+  return false;
 }
 
 bool World::Impl::triggered(const EventDescription& e) {
@@ -298,10 +304,11 @@ void World::Impl::read_sensors() {
       case SensorKind::kContact: {
         Force<> sum{};
         int count = 0;
-        for (const ContactReport& c : contact_reports) {
+        for (size_t i = 0; i < contact_reports.size(); ++i) {
+          const ContactReport& c = contact_reports[i];
           if (c.mode == ContactMode::kOpen) continue;
-          const WorldShape &x = contacts.shapes()[size_t(c.shape_a)], &y = contacts.shapes()[size_t(c.shape_b)];
-          const bool first = names(s.description.contact, x), second = names(s.description.contact, y);
+          const bool first = names(s.description.contact, contacts.shapes()[size_t(c.shape_a)]);
+          const bool second = names_real(s.description.contact, i);
           if (first == second) continue;
           const double sign = second ? 1 : -1;
           sum += Force<>{sign * (c.wrench.t + cross(c.p, c.wrench.f)), sign * c.wrench.f};
