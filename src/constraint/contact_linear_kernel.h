@@ -10,6 +10,28 @@ KANSETSU_HD double absolute(double a) { return a < 0 ? -a : a; }
 KANSETSU_HD double larger(double a, double b) { return a > b ? a : b; }
 KANSETSU_HD double smaller(double a, double b) { return a < b ? a : b; }
 
+/// One lane in all; the number is known when loops are unrolled.
+KANSETSU_HD Eight lane_everywhere(const Eight& a, int lane) {
+  switch (lane) {
+    case 0:
+      return broadcast<0>(a);
+    case 1:
+      return broadcast<1>(a);
+    case 2:
+      return broadcast<2>(a);
+    case 3:
+      return broadcast<3>(a);
+    case 4:
+      return broadcast<4>(a);
+    case 5:
+      return broadcast<5>(a);
+    case 6:
+      return broadcast<6>(a);
+    default:
+      return broadcast<7>(a);
+  }
+}
+
 /// Gauss–Jordan without exchanges on N×N rows that already hold the right side in column N: no second sweep, no
 /// triangular loops, everything in registers. False if a pivot falls to `share` of its diagonal.
 template <int N>
@@ -24,12 +46,16 @@ KANSETSU_HD bool eliminate(Eight (&r)[N][(N + 8) / 8], double share, double* x) 
     const double pivot = r[k][k / 8][k % 8];
     good &= pivot > floor[k] && pivot > 0;
     inverse[k] = 1 / pivot;
+    const Eight scale(-inverse[k]);
+    Eight scaled[W];
+#pragma GCC unroll 4
+    for (int j = k / 8; j < W; ++j) scaled[j] = r[k][j] * scale;
 #pragma GCC unroll 16
     for (int i = 0; i < N; ++i) {
       if (i == k) continue;
-      const Eight m(-(r[i][k / 8][k % 8] * inverse[k]));
+      const Eight m = lane_everywhere(r[i][k / 8], k % 8);
 #pragma GCC unroll 4
-      for (int j = k / 8; j < W; ++j) r[i][j] = madd(m, r[k][j], r[i][j]);
+      for (int j = k / 8; j < W; ++j) r[i][j] = madd(m, scaled[j], r[i][j]);
     }
   }
 #pragma GCC unroll 16
@@ -49,6 +75,40 @@ inline bool solve_definite(const double* A, int ld, const double* c, double shar
     r[i][N / 8].set(N % 8, -c[i]);
   }
   return eliminate<N>(r, share, x);
+}
+
+/// A·x = −c where rows 6 and 7 of fourteen are none: two blocks of six, each in a register of its own.
+inline bool solve_two_blocks(const double* A, int ld, const double* c, double share, double* x) {
+  constexpr int kLane = 6;  // of the right side
+  Eight r[12][2];
+  double inverse[12], floor[12];
+#pragma GCC unroll 16
+  for (int i = 0; i < 12; ++i) {
+    const int row = i < 6 ? i : i + 2;
+    r[i][0] = *reinterpret_cast<const Eight*>(A + row * ld);
+    r[i][1] = *reinterpret_cast<const Eight*>(A + row * ld + 8);
+    r[i][1].set(kLane, -c[row]);
+    floor[i] = share * r[i][i / 6][i % 6];
+  }
+  bool good = true;
+#pragma GCC unroll 16
+  for (int k = 0; k < 12; ++k) {
+    const double pivot = r[k][k / 6][k % 6];
+    good &= pivot > floor[k] && pivot > 0;
+    inverse[k] = 1 / pivot;
+    const Eight scale(-inverse[k]), first = r[k][0] * scale, second = r[k][1] * scale;
+#pragma GCC unroll 16
+    for (int i = 0; i < 12; ++i) {
+      if (i == k) continue;
+      const Eight m = lane_everywhere(r[i][k / 6], k % 6);
+      if (k < 6) r[i][0] = madd(m, first, r[i][0]);
+      r[i][1] = madd(m, second, r[i][1]);
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < 12; ++i) x[i < 6 ? i : i + 2] = r[i][1][kLane] * inverse[i];
+  x[6] = x[7] = 0;
+  return good;
 }
 
 /// The first n ≤ N rows of A with the right side in column n, filled up with the identity.

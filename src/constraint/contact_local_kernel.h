@@ -179,7 +179,7 @@ inline bool solve_friction(FrictionSet set, double A[3][3], const double* b, int
     }
     F = {x[0], x[1], x[2]};
     const double size = length(F);
-    if (absolute(size - slip) <= 1e-13 * slip) break;
+    if (absolute(size - slip) <= 1e-10 * slip) break;
     double d[3];
     const double Fx[3] = {F.x, F.y, F.z};
     if (!solve3(S, Fx, d)) break;

@@ -121,9 +121,9 @@ inline void add_stick(ContactWork& k, Assembly& s, int index) {
 /// Friction unknowns F of a patch whose sliding direction is unknown: P·U + s·(F + μ·e·fz) = 0 with P = 1 − e·eᵀ, which
 /// is F = −μ·fz·U/|U| linearised. The terms in s, and those of U that move with the centre of pressure, go to `extra`.
 struct SlipEquations {
-  int first = 0, count = 0;     ///< friction unknowns
-  int normal = 0, normals = 0;  ///< normal unknowns
-  double extra[3][6];           ///< per equation: coefficients of the normals (3) and of F (3)
+  int first, count;     ///< friction unknowns
+  int normal, normals;  ///< normal unknowns
+  double extra[3][6];   ///< per equation: coefficients of the normals (3) and of F (3)
 };
 inline SlipEquations add_slip(ContactWork& k, Assembly& s, int index, int normal, int normals,
                               const double (*coefficient)[3]) {
@@ -157,12 +157,13 @@ inline SlipEquations add_slip(ContactWork& k, Assembly& s, int index, int normal
   return q;
 }
 
-/// Whether the unknowns are the rows themselves: every patch a sticking surface with six rows, one after the other.
-inline bool all_rows_held(const ContactWork& k) {
-  if (6 * k.patch_count != k.n || k.bound_count > 0) return false;
+/// Whether the unknowns are the rows themselves: every patch a sticking surface with six rows, `apart` from one to the next.
+inline bool all_rows_held(const ContactWork& k, int apart) {
+  if (apart * (k.patch_count - 1) + 6 != k.n || k.bound_count > 0) return false;
   for (int i = 0; i < k.patch_count; ++i) {
     const PatchWork& p = k.patches[i];
-    if (p.mode != ContactMode::kSurface || p.slip != SlipMode::kStick || p.row != 6 * i || !(p.arm > 0) || p.targets) {
+    if (p.mode != ContactMode::kSurface || p.slip != SlipMode::kStick || p.row != apart * i || !(p.arm > 0) ||
+        p.targets) {
       return false;
     }
   }
@@ -352,10 +353,11 @@ inline void solve_assembled(ContactWork& k, const Assembly& s) {
 inline void pass(ContactWork& k, SlipEquations* slips) {
   ++k.solves;
   k.rank_deficiency = 0;
-  if (k.n == 12 || k.n == 6) {
-    if (all_rows_held(k)) {
-      const bool good = k.n == 12 ? solve_definite<12>(k.G, k.ldg, k.c, k.rank_tolerance, k.f)
-                                  : solve_definite<6>(k.G, k.ldg, k.c, k.rank_tolerance, k.f);
+  if (k.n == 14 || k.n == 12 || k.n == 6) {
+    if (all_rows_held(k, k.n == 12 ? 6 : 8)) {
+      const bool good = k.n == 14   ? solve_two_blocks(k.G, k.ldg, k.c, k.rank_tolerance, k.f)
+                        : k.n == 12 ? solve_definite<12>(k.G, k.ldg, k.c, k.rank_tolerance, k.f)
+                                    : solve_definite<6>(k.G, k.ldg, k.c, k.rank_tolerance, k.f);
       if (good) {
         outcome(k);
         for (int i = 0; i < k.patch_count; ++i) {

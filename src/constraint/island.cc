@@ -18,7 +18,13 @@ PointMotion point_motion(const RowEnd& end, const Vec3<>& p_W) {
 /// With x the place of p in the axes of a: ẋ = Eᵀ·(v_b − v_a), ẍ = Eᵀ·(a_b − a_a − 2·ω_a×(v_b − v_a)), where v_a and a_a are
 /// those of a's own point at p. spec/rotations_ik_contact.md §3, with the second ω_a× of a point that is b's.
 FrameMotion6 frame_motion(const RowEnd& a, const RowEnd& b, const Mat3<>& E, const Vec3<>& p_W) {
-  const PointMotion A = point_motion(a, p_W), B = point_motion(b, p_W);
+  const PointMotion B = point_motion(b, p_W);
+  if (a.rests) {
+    const Vec3<> u = transpose_times(E, B.v), n = transpose_times(E, B.w);
+    const Vec3<> du = transpose_times(E, B.a), dn = transpose_times(E, B.alpha);
+    return {{u.x, u.y, u.z, n.x, n.y, n.z}, {du.x, du.y, du.z, dn.x, dn.y, dn.z}};
+  }
+  const PointMotion A = point_motion(a, p_W);
   const Vec3<> v = B.v - A.v, w = B.w - A.w;
   const Vec3<> vdot = B.a - A.a - 2.0 * cross(A.w, v), wdot = B.alpha - A.alpha - cross(A.w, w);
   const Vec3<> u = transpose_times(E, v), n = transpose_times(E, w);
@@ -59,9 +65,11 @@ void Island::add_frame(int row, unsigned mask, const RowEnd& a, const RowEnd& b,
     u_[next] += motion.u[k];
     a_[next++] += motion.drift[k];
   }
+  const bool whole = mask == 0b111111 || mask == 0b111;
   const auto add_end = [&](const RowEnd& end, double sign) {
     if (!end.figure || end.body < 0) return;
     const Vec3<> p = p_W - end.figure->origin();
+    if (whole) return end.figure->add_axes(row, end.body, E, p, sign, next - row);
     const Vec3<> axes[3] = {sign * E.column_x(), sign * E.column_y(), sign * E.column_z()};
     Force<> F[6];
     size_t count = 0;
@@ -93,10 +101,9 @@ void Island::add_dof(int row, Mechanics& figure, int column, double scale, doubl
 
 void Island::assemble() {
   const long size = long(stride_) * stride_;
-  std::fill_n(G_, size, 0.0);
   for (Mechanics* figure : figures_) {
     figure->finish_rows();
-    figure->add_delassus(G_, a_.data());
+    figure->add_delassus(G_, a_.data(), figure == figures_.front());
   }
   for (int r = 0; r < rows_; ++r) {  // the blocks left of the diagonal
     const int first = r / kernel::kRowBlock * kernel::kRowBlock;
@@ -139,19 +146,14 @@ double Island::impulse_energy() const {
   return sum;
 }
 
-Island::Work Island::work(double h) const {
+Island::Work Island::work(double h) {
   const double* G = bilateral_ > 0 ? full_.data() : G_;
   Work out{0, 0};
-  for (int r = 0; r < rows_; ++r) {
-    double a[2] = {a_[r], 0};  // two sums, which do not wait for each other
-    int c = 0;
-    for (; c + 1 < rows_; c += 2) {
-      a[0] += G[r * stride_ + c] * force_[c];
-      a[1] += G[r * stride_ + c + 1] * force_[c + 1];
-    }
-    if (c < rows_) a[0] += G[r * stride_ + c] * force_[c];
-    (r < bilateral_ ? out.bilateral : out.others) += h * force_[r] * (u_[r] + 0.5 * h * (a[0] + a[1]));
-  }
+  double* y = y_.data();  // accelerations of the rows
+  std::copy_n(a_.data(), stride_, y);
+  kernel::mechanics().add_product(G, rows_, stride_, force_.data(), y);
+  for (int r = 0; r < rows_; ++r)
+    (r < bilateral_ ? out.bilateral : out.others) += h * force_[r] * (u_[r] + 0.5 * h * y[r]);
   return out;
 }
 

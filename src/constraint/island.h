@@ -14,8 +14,9 @@ struct RowEnd {
   Mechanics* figure = nullptr;
   int body = -1;
   // Without a figure:
-  Vec3<> p{};         ///< the point whose motion follows
-  Motion<> V{}, A{};  ///< [ω; v] and [ω̇; dv/dt] of that point, world axes
+  Vec3<> p{};          ///< the point whose motion follows
+  Motion<> V{}, A{};   ///< [ω; v] and [ω̇; dv/dt] of that point, world axes
+  bool rests = false;  ///< V and A are known to be zero
 };
 
 /// Motion of the point of an end that is at p now, at v̇ = 0.
@@ -79,7 +80,7 @@ class Island {
   struct Work {
     double bilateral, others;
   };
-  Work work(double h) const;
+  Work work(double h);
   /// Change of the kinetic energy by the forces as impulses: ½·(u + u⁺)·force.
   double impulse_energy() const;
 

@@ -15,6 +15,18 @@ struct TreeStep {
   bool opens;                 ///< nothing is there yet when it comes to its parent
 };
 
+/// Up to eight wrenches side by side (six numbers by eight rows) on what column k moves, for the rows from `row` on.
+struct Wrenches {
+  alignas(64) double numbers[6][8];
+  int k, row;
+};
+
+/// The pose record of a body as it was, and what the squares of its changes count.
+struct BodyBefore {
+  alignas(64) double X[16], weight[16];
+  int body;
+};
+
 /// One figure at one state, in O: world axes at the free base's present position, or at the world's origin. Records are
 /// those of dynamics/dense: a pose is the axes of B and its origin, four numbers each; a motion is [w, 0, v, 0].
 struct MechanicsBlock {
@@ -24,10 +36,12 @@ struct MechanicsBlock {
 
   // Trees without gears: the articulated-body recursion, see recursion_kernel.h.
   bool recursive;
-  const TreeStep* steps;        ///< the deepest first
-  double* burden;               ///< inertia and bias wrench of all that hangs on a body; those with mass come first
-  double *U, *along;            ///< per column: P·S, as a motion record; scratch of the sweeps
-  const int* heavy;             ///< bodies with mass, padded to whole blocks
+  const TreeStep* steps;  ///< the deepest first
+  double* burden;         ///< inertia and bias wrench of all that hangs on a body; those with mass come first
+  double *U, *along;      ///< per column: P·S, as a motion record; scratch of the sweeps
+  double* share;          ///< per column, four numbers: what the others of its group take of it
+  const int* group;       ///< per column: how many, from it inwards, were eliminated at once; 1 inside such a group
+  const int* heavy;       ///< bodies with mass, padded to whole blocks
   const double* heavy_inertia;  ///< mass, h and I as ten arrays
   const int* up;                ///< per column: the one before it on the way to the base, or −1
   int heavy_count, heavy_stride, step_count;
@@ -54,20 +68,25 @@ struct MechanicsKernels {
   /// M, plus `extra` (may be null) on its diagonal, and what the torques tau (may be null) and the bias do.
   /// @return columns that nothing resists
   int (*factorise)(const TreeView&, const double* extra, const double* tau, MechanicsBlock&);
-  /// Recursive only: Z += L⁻ᵀ·Jᵀ of up to eight wrenches (six numbers by eight rows) on what column k moves, and of a torque
-  void (*climb)(const MechanicsBlock&, int k, const double* wrenches, double* Z, int stride);
+  /// Recursive only: Z += L⁻ᵀ·Jᵀ of sets of wrenches, and of a torque
+  void (*climb)(const MechanicsBlock&, const Wrenches* sets, int count, double* Z, int stride);
   void (*climb_torque)(const MechanicsBlock&, int k, double torque, double* Z, int stride);
   /// Not recursive only: Z ← L⁻ᵀ·Z for `stride` right sides
   void (*half_solve)(const MechanicsBlock&, int nv, double* Z, int stride);
-  /// G += Zᵀ·D⁻¹·Z; G is stride × stride, of which the blocks on and right of the diagonal are written. a += Zᵀ·D⁻¹·drive.
-  /// `touched`: per block of rows the set of columns where Z is not zero
-  void (*delassus)(const MechanicsBlock&, const std::uint64_t* touched, const double* Z, int stride, double* G,
-                   double* a);
+  /// G += Zᵀ·D⁻¹·Z, or G = … if it is the first; G is stride × stride, of which the blocks on and right of the diagonal are
+  /// written. a += Zᵀ·D⁻¹·drive.
+  /// `touched`: per block of rows the set of columns where Z is not zero; `used`: how many of its rows are in use
+  void (*delassus)(const MechanicsBlock&, const std::uint64_t* touched, const int* used, const double* Z, int stride,
+                   bool first, double* G, double* a);
   /// out += L⁻¹·D⁻¹·(Z·λ + share·drive). `any`: the set of columns where Z is not zero
   void (*respond)(const MechanicsBlock&, int nv, const std::uint64_t* any, const double* Z, int stride,
                   const double* lambda, double share, double* out);
   /// x ← M⁻¹·x
   void (*solve)(const MechanicsBlock&, int nv, double* x);
+  /// y += G·f for a symmetric matrix with whole blocks of columns
+  void (*add_product)(const double* G, int rows, int stride, const double* f, double* y);
+  /// The largest Σ weight·(X − before)² of some bodies: their records, as they are and as they were
+  double (*largest_change)(const MechanicsBlock&, const BodyBefore* bodies, int count, const double* shift);
 };
 
 const MechanicsKernels& mechanics();

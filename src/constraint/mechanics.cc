@@ -1,6 +1,7 @@
 #include "constraint/mechanics.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -32,8 +33,8 @@ Mechanics::Mechanics(const Model& model) : model_(model), tree_(&model_.tree().v
   const long square = block_.recursive ? 0 : long(stride) * stride;
   const long records = long(kBodyRecord) * (long(heavy_.size()) + tree_->body_count);
   const long numbers = long(kPoseRecord + 2 * kMotionRecord + kSubtreeRecord) * bodies +
-                       long(3 * kMotionRecord + kMassLanes) * columns + 2 * square + records + 6L * (stride + columns) +
-                       20L * kLine;
+                       long(3 * kMotionRecord + kMassLanes) * columns + 2 * square + records +
+                       10L * (stride + columns) + 20L * kLine;
   memory_ = Eigen::VectorXd::Zero(numbers);
   pose_scratch_ = Eigen::VectorXd::Zero(long(tree_->body_count + kLine) * 14 + 8L * kLine);
   double* next = aligned(memory_.data());
@@ -54,6 +55,7 @@ Mechanics::Mechanics(const Model& model) : model_(model), tree_(&model_.tree().v
     block_.U = take(kMotionRecord * columns);
     block_.along = take(kMotionRecord * columns);
     block_.burden = take(records);
+    block_.share = take(4L * columns);
     return;
   }
   block_.subtree = take(kSubtreeRecord * bodies);
@@ -143,6 +145,11 @@ void Mechanics::order_steps(int heavy, int padded) {
                       .opens = !root && !filled[size_t(b.parent)]});
     if (!root) filled[size_t(b.parent)] = true;
   }
+  group_.assign(size_t(nv_), 1);
+  for (const kernel::TreeStep& step : steps_) {  // as factorise_tree() takes them
+    for (int k = step.last; k >= step.first; k -= 3) group_[size_t(k)] = std::min(3, k - step.first + 1);
+  }
+  block_.group = group_.data();
   block_.steps = steps_.data();
   block_.step_count = int(steps_.size());
 }
@@ -208,8 +215,12 @@ Transform<> Mechanics::link_pose(LinkId link) const {
 void Mechanics::reserve_rows(int rows) {
   const long stride = kernel::padded_rows(rows);
   const long needed = stride * nv_ + 2 * kLine;  // wrenches are written eight rows at a time
-  if (rows_memory_.size() < needed) rows_memory_.resize(needed);
+  if (rows_memory_.size() >= needed) return;
+  rows_memory_.resize(needed);
+  clear_stride_ = 0;
   touched_.reserve(size_t(stride / kernel::kRowBlock * block_.words));
+  used_.reserve(size_t(stride / kernel::kRowBlock));
+  pending_.reserve(2 * size_t(rows));
   Z_ = aligned(rows_memory_.data());
 }
 
@@ -217,14 +228,30 @@ void Mechanics::begin_rows(int rows) {
   rows_ = rows;
   stride_ = kernel::padded_rows(rows);
   if (long(stride_) * nv_ + 2 * kLine > rows_memory_.size()) reserve_rows(rows);
-  std::memset(Z_, 0, sizeof(double) * size_t(stride_) * size_t(nv_));
-  touched_.assign(size_t(stride_ / kernel::kRowBlock * block_.words), 0);
-  std::fill(any_.begin(), any_.end(), 0);
+  const int words = block_.words, blocks = stride_ / kernel::kRowBlock;
+  if (clear_stride_ == stride_) {  // only what the last rows have left there
+    for (int i = 0; i < blocks * words; ++i) {
+      const int block = i / words;
+      for (std::uint64_t left = touched_[size_t(i)]; left != 0; left &= left - 1) {
+        const int column = 64 * (i % words) + std::countr_zero(left);
+        std::memset(Z_ + column * stride_ + block * kernel::kRowBlock, 0, sizeof(double) * kernel::kRowBlock);
+      }
+      touched_[size_t(i)] = 0;
+    }
+  } else {
+    std::memset(Z_, 0, sizeof(double) * (size_t(stride_) * size_t(nv_) + kLine));
+    touched_.assign(size_t(blocks * words), 0);
+    clear_stride_ = stride_;
+  }
+  for (std::uint64_t& set : any_) set = 0;
+  used_.assign(size_t(blocks), 0);
+  pending_.clear();
 }
 
 void Mechanics::touch(int row, int count, const std::uint64_t* columns) {
   for (int b = row / kernel::kRowBlock; b <= (row + count - 1) / kernel::kRowBlock; ++b) {
     for (int w = 0; w < block_.words; ++w) touched_[size_t(b * block_.words + w)] |= columns[w];
+    used_[size_t(b)] = std::max(used_[size_t(b)], std::min(row + count - b * kernel::kRowBlock, kernel::kRowBlock));
   }
   for (int w = 0; w < block_.words; ++w) any_[size_t(w)] |= columns[w];
 }
@@ -261,15 +288,48 @@ void Mechanics::add_wrenches(int row, int body, std::span<const Force<>> F) {
     }
     return;
   }
-  alignas(64) double numbers[6][8] = {};
+  kernel::Wrenches& w = pending_.emplace_back();
   for (size_t i = 0; i < F.size(); ++i) {
     const Force<>& f = F[i];
-    numbers[0][i] = f.t.x, numbers[1][i] = f.t.y, numbers[2][i] = f.t.z;
-    numbers[3][i] = f.f.x, numbers[4][i] = f.f.y, numbers[5][i] = f.f.z;
+    w.numbers[0][i] = f.t.x, w.numbers[1][i] = f.t.y, w.numbers[2][i] = f.t.z;
+    w.numbers[3][i] = f.f.x, w.numbers[4][i] = f.f.y, w.numbers[5][i] = f.f.z;
   }
-  const int last = last_column(body);
-  kernel::mechanics().climb(block_, last, numbers[0], Z_ + row, stride_);
-  touch(row, int(F.size()), to_base_.data() + size_t(last * block_.words));
+  w.k = last_column(body);
+  w.row = row;
+  touch(row, int(F.size()), to_base_.data() + size_t(w.k * block_.words));
+}
+
+void Mechanics::add_axes(int row, int body, const Mat3<>& E, const Vec3<>& p_O, double sign, int count) {
+  const Vec3<> axes[3] = {sign * E.column_x(), sign * E.column_y(), sign * E.column_z()};
+  if (!block_.recursive) {
+    Force<> F[6];
+    for (int k = 0; k < count; ++k) F[k] = k < 3 ? Force<>{cross(p_O, axes[k]), axes[k]} : Force<>{axes[k - 3], {}};
+    return add_wrenches(row, body, {F, size_t(count)});
+  }
+  kernel::Wrenches& w = pending_.emplace_back();
+  auto& n = w.numbers;
+  for (int k = 0; k < 3; ++k) {
+    const Vec3<> moment = cross(p_O, axes[k]);
+    n[0][k] = moment.x, n[1][k] = moment.y, n[2][k] = moment.z;
+    n[3][k] = axes[k].x, n[4][k] = axes[k].y, n[5][k] = axes[k].z;
+  }
+  for (int k = 3; k < count; ++k) n[0][k] = axes[k - 3].x, n[1][k] = axes[k - 3].y, n[2][k] = axes[k - 3].z;
+  w.k = last_column(body);
+  w.row = row;
+  touch(row, count, to_base_.data() + size_t(w.k * block_.words));
+}
+
+kernel::BodyBefore Mechanics::remember(int body, double axes_weight) const {
+  kernel::BodyBefore out{};
+  std::copy_n(body_axes(body), kPoseRecord, out.X);
+  for (int k = 0; k < kPoseRecord; ++k) out.weight[k] = k < 12 ? axes_weight : 1;
+  out.body = body;
+  return out;
+}
+double Mechanics::largest_change(std::span<const kernel::BodyBefore> bodies, const Vec3<>& origin_before) const {
+  const Vec3<> shift = origin_ - origin_before;
+  alignas(64) const double numbers[8] = {0, 0, 0, 0, shift.x, shift.y, shift.z, 0};
+  return kernel::mechanics().largest_change(block_, bodies.data(), int(bodies.size()), numbers);
 }
 
 void Mechanics::write_frame(int body, const Mat3<>& E, const Vec3<>& p_O, double sign, int count, double* J) const {
@@ -292,15 +352,20 @@ void Mechanics::add_torque(int row, int column, double scale) {
 }
 
 void Mechanics::finish_rows() {
-  if (block_.recursive) return;
+  if (block_.recursive) {
+    kernel::mechanics().climb(block_, pending_.data(), int(pending_.size()), Z_, stride_);
+    pending_.clear();
+    return;
+  }
   kernel::mechanics().half_solve(block_, nv_, Z_, stride_);
   for (size_t b = 0; b < touched_.size(); b += size_t(block_.words)) {
     for (int k = 0; k < nv_; ++k) touched_[b + size_t(k / 64)] |= std::uint64_t(1) << (k % 64);
   }
+  std::fill(used_.begin(), used_.end(), kernel::kRowBlock);
   for (int k = 0; k < nv_; ++k) any_[size_t(k / 64)] |= std::uint64_t(1) << (k % 64);
 }
-void Mechanics::add_delassus(double* G, double* a) const {
-  kernel::mechanics().delassus(block_, touched_.data(), Z_, stride_, G, a);
+void Mechanics::add_delassus(double* G, double* a, bool first) const {
+  kernel::mechanics().delassus(block_, touched_.data(), used_.data(), Z_, stride_, first, G, a);
 }
 void Mechanics::respond(const double* lambda, double share, double* out) const {
   kernel::mechanics().respond(block_, nv_, any_.data(), Z_, stride_, lambda, share, out);

@@ -44,6 +44,10 @@ class Mechanics {
   }
   /// Its axes, four numbers each, the last of them zero.
   const double* body_axes(int body) const { return block_.X + body * kPoseRecord; }
+  /// Its pose as largest_change() compares it with what it is then: Σ over its axes, and its place.
+  kernel::BodyBefore remember(int body, double axes_weight) const;
+  /// The largest change of the bodies since; `origin_before`: origin() then.
+  double largest_change(std::span<const kernel::BodyBefore> bodies, const Vec3<>& origin_before) const;
   Motion<> velocity(int body) const {  ///< of the body at O
     return body < 0 ? Motion<>{} : motion_at(block_.V + body * kMotionRecord);
   }
@@ -60,17 +64,20 @@ class Mechanics {
 
   // Constraint rows.
   void reserve_rows(int rows);
-  void begin_rows(int rows);  ///< so many rows, all zero
+  void begin_rows(int rows);                 ///< so many rows, all zero
+  void forget_rows() { clear_stride_ = 0; }  ///< after numbers that were not finite
   int rows() const { return rows_; }
   /// Rows from `row` on measure F·V of the body, one per wrench, eight at most; F at O, world axes. Adds to what is there.
   void add_wrenches(int row, int body, std::span<const Force<>> F);
+  /// The same for the axes E at p (in the world, from O): `count` (3 or 6) rows, forces along them, then moments about them.
+  void add_axes(int row, int body, const Mat3<>& E, const Vec3<>& p_O, double sign, int count);
   /// Row `row` measures scale · v[column]
   void add_torque(int row, int column, double scale);
   void finish_rows();  ///< from now on add_… must not be called
   int stride() const { return stride_; }
-  /// G += J·M⁻¹·Jᵀ; G is stride() × stride(), of which the blocks right of the diagonal (and on it) are written.
-  /// a += J·M⁻¹·(τ − bias); stride() numbers
-  void add_delassus(double* G, double* a) const;
+  /// G += J·M⁻¹·Jᵀ (G = … if it is the first); G is stride() × stride(), of which the blocks right of the diagonal (and on
+  /// it) are written. a += J·M⁻¹·(τ − bias); stride() numbers
+  void add_delassus(double* G, double* a, bool first = false) const;
   /// out += M⁻¹·(Jᵀ·λ + share·(τ − bias)); λ has stride() numbers
   void respond(const double* lambda, double share, double* out) const;
 
@@ -89,6 +96,7 @@ class Mechanics {
   const TreeView* tree_;
   int nv_ = 0, rows_ = 0, stride_ = 0;
   Vec3<> origin_{};
+  int clear_stride_ = 0;  ///< Z is zero, but for what is touched, as rows of this stride; 0: it is not
   Eigen::VectorXd memory_, pose_scratch_, rows_memory_, heavy_inertia_;
   kernel::MechanicsBlock block_{};
   double* Z_ = nullptr;
@@ -98,6 +106,9 @@ class Mechanics {
   std::vector<std::uint64_t> to_base_;     ///< per column: the set of columns from it to the base
   std::vector<std::uint64_t> touched_;     ///< per block of rows: columns where they are not zero
   std::vector<std::uint64_t> any_, none_;  ///< those of all rows; of none
+  std::vector<int> used_;                  ///< per block of rows: how many of them
+  std::vector<kernel::Wrenches> pending_;  ///< of the recursion: not yet on their way
+  std::vector<int> group_;
 };
 
 }  // namespace kansetsu

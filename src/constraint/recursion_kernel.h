@@ -89,9 +89,10 @@ template <int kCount>
 KANSETSU_HD int eliminate_columns(Burden8& b, int k, const ColumnInput& in, const MechanicsBlock& m) {
   // A pivot that is nothing beside the traces of P along S belongs to a column that nothing resists.
   constexpr double kVanishing = 1e-14;
+  static constexpr double kBias[8] = {0, 0, 0, 1, 0, 0, 0, 0};
   const double turning = b.turning(), moving = b.moving();
   Eight U[kCount];
-  double g[kCount][kCount], floor[kCount], inverse[kCount];
+  double g[kCount][kCount], share[kCount][kCount], floor[kCount], inverse[kCount];
 #pragma GCC unroll 3
   for (int i = 0; i < kCount; ++i) {
     const double* S = m.S + (k - i) * kMotionRecord;
@@ -102,7 +103,7 @@ KANSETSU_HD int eliminate_columns(Burden8& b, int k, const ColumnInput& in, cons
     g[i][i] += added;
     const double turn = S[0] * S[0] + S[1] * S[1] + S[2] * S[2], move = S[4] * S[4] + S[5] * S[5] + S[6] * S[6];
     floor[i] = kVanishing * (turn * turning + move * moving + added);
-    U[i].set(kBiasLane, U[i][kBiasLane] - in.torque(k - i));
+    U[i] = madd(load_eight(kBias), Eight(-in.torque(k - i)), U[i]);
   }
   int singular = 0;
 #pragma GCC unroll 3
@@ -112,10 +113,10 @@ KANSETSU_HD int eliminate_columns(Burden8& b, int k, const ColumnInput& in, cons
     inverse[i] = resists ? 1 / g[i][i] : 0;
 #pragma GCC unroll 3
     for (int j = i + 1; j < kCount; ++j) {
-      const double share = g[j][i] * inverse[i];
+      share[j][i] = g[j][i] * inverse[i];
 #pragma GCC unroll 3
-      for (int l = j; l < kCount; ++l) g[l][j] = msub(g[l][i], share, g[l][j]);
-      U[j] = madd(U[i], Eight(-share), U[j]);
+      for (int l = j; l < kCount; ++l) g[l][j] = msub(g[l][i], share[j][i], g[l][j]);
+      U[j] = madd(U[i], Eight(-share[j][i]), U[j]);
     }
   }
 #pragma GCC unroll 3
@@ -125,6 +126,8 @@ KANSETSU_HD int eliminate_columns(Burden8& b, int k, const ColumnInput& in, cons
     m.D_inv[k - i] = inverse[i];
     m.drive[k - i] = -U[i][kBiasLane];
   }
+  if constexpr (kCount > 1) m.share[4 * k] = share[1][0];
+  if constexpr (kCount > 2) m.share[4 * k + 1] = share[2][0], m.share[4 * k + 2] = share[2][1];
   return singular;
 }
 
@@ -149,19 +152,65 @@ inline int factorise_tree(const TreeView& tree, const double* extra, const doubl
   return singular;
 }
 
-/// Up to eight wrenches side by side, on the body whose last column is k: Z += L⁻ᵀ·Jᵀ in their rows.
-inline void climb(const MechanicsBlock& m, int k, const double* wrenches, double* Z, int stride) {
+/// A set of wrenches on its way to the base: Z += L⁻ᵀ·Jᵀ in their rows.
+struct Climber {
   Eight F[6];
-  for (int c = 0; c < 6; ++c) F[c] = load_eight(wrenches + 8 * c);
-  for (; k >= 0; k = m.up[k]) {
-    const double *S = m.S + k * kMotionRecord, *U = m.U + k * kMotionRecord;
-    const Eight z = madd(F[2], Eight(S[2]), madd(F[1], Eight(S[1]), F[0] * Eight(S[0]))) +
-                    madd(F[5], Eight(S[6]), madd(F[4], Eight(S[5]), F[3] * Eight(S[4])));
-    double* to = Z + k * stride;
-    store_eight(load_eight(to) + z, to);
-    const Eight t = z * Eight(-m.D_inv[k]);
-    for (int c = 0; c < 6; ++c) F[c] = madd(t, Eight(U[kMotionLane[c]]), F[c]);
+  int k;
+  double* Z;  ///< of its rows
+
+  KANSETSU_HD Climber(const Wrenches& w, double* all) : k(w.k), Z(all + w.row) {
+    for (int c = 0; c < 6; ++c) F[c] = load_eight(w.numbers[c]);
   }
+  /// Passes kCount columns that were eliminated at once: with their shares none waits for the one before.
+  template <int kCount>
+  KANSETSU_HD void pass(const MechanicsBlock& m, int stride) {
+    Eight z[kCount];
+#pragma GCC unroll 3
+    for (int i = 0; i < kCount; ++i) {
+      const double* S = m.S + (k - i) * kMotionRecord;
+      z[i] = madd(F[2], Eight(S[2]), madd(F[1], Eight(S[1]), F[0] * Eight(S[0]))) +
+             madd(F[5], Eight(S[6]), madd(F[4], Eight(S[5]), F[3] * Eight(S[4])));
+    }
+    const double* share = m.share + 4 * k;
+    if constexpr (kCount > 1) z[1] = madd(z[0], Eight(-share[0]), z[1]);
+    if constexpr (kCount > 2) z[2] = madd(z[1], Eight(-share[2]), madd(z[0], Eight(-share[1]), z[2]));
+#pragma GCC unroll 3
+    for (int i = 0; i < kCount; ++i) {
+      double* to = Z + (k - i) * stride;
+      store_eight(load_eight(to) + z[i], to);
+      const double* U = m.U + (k - i) * kMotionRecord;
+      const Eight t = z[i] * Eight(-m.D_inv[k - i]);
+#pragma GCC unroll 6
+      for (int c = 0; c < 6; ++c) F[c] = madd(t, Eight(U[kMotionLane[c]]), F[c]);
+    }
+    k = m.up[k - kCount + 1];
+  }
+  KANSETSU_HD void pass(const MechanicsBlock& m, int stride, int count) {
+    if (count == 3)
+      pass<3>(m, stride);
+    else if (count == 2)
+      pass<2>(m, stride);
+    else
+      pass<1>(m, stride);
+  }
+};
+
+/// Two sets at a time, as long as their ways are alike: mostly those of a left and a right limb.
+inline void climb(const MechanicsBlock& m, const Wrenches* sets, int count, double* Z, int stride) {
+  int n = 0;
+  for (; n + 1 < count; n += 2) {
+    Climber a(sets[n], Z), b(sets[n + 1], Z);
+    while (a.k >= 0 && b.k >= 0 && m.group[a.k] == m.group[b.k]) {
+      const int columns = m.group[a.k];
+      a.pass(m, stride, columns);
+      b.pass(m, stride, columns);
+    }
+    while (a.k >= 0) a.pass(m, stride, m.group[a.k]);
+    while (b.k >= 0) b.pass(m, stride, m.group[b.k]);
+  }
+  if (n == count) return;
+  Climber last(sets[n], Z);
+  while (last.k >= 0) last.pass(m, stride, m.group[last.k]);
 }
 /// The same for a torque on column k, in one row.
 inline void climb_torque(const MechanicsBlock& m, int k, double torque, double* Z, int stride) {
@@ -176,14 +225,35 @@ inline void climb_torque(const MechanicsBlock& m, int k, double torque, double* 
   }
 }
 
+/// The columns of one group, which ends with column k, from their carrier's acceleration on.
+KANSETSU_HD void descend_group(const MechanicsBlock& m, int k, int count, Eight& A, double* x) {
+  const auto along = [&](int i) { return m.D_inv[i] * total(load_eight(m.U + i * kMotionRecord) * A); };
+  const auto S = [&](int i) { return load_eight(m.S + i * kMotionRecord); };
+  const double* share = m.share + 4 * k;
+  if (count == 3) {
+    const double c = x[k - 2] - along(k - 2), b = x[k - 1] - along(k - 1) - share[2] * c;
+    const double a = x[k] - along(k) - share[0] * b - share[1] * c;
+    A = madd(S(k), Eight(a), madd(S(k - 1), Eight(b), madd(S(k - 2), Eight(c), A)));
+    x[k - 2] = c, x[k - 1] = b, x[k] = a;
+  } else if (count == 2) {
+    const double b = x[k - 1] - along(k - 1), a = x[k] - along(k) - share[0] * b;
+    A = madd(S(k), Eight(a), madd(S(k - 1), Eight(b), A));
+    x[k - 1] = b, x[k] = a;
+  } else {
+    x[k] -= along(k);
+    A = madd(S(k), Eight(x[k]), A);
+  }
+}
+
 /// x ← L⁻¹·x: accelerations from the base to the tips, x = D⁻¹·(half-solved torques) on the way in.
 inline void descend(const MechanicsBlock& m, double* x) {
   for (int n = m.step_count - 1; n >= 0; --n) {
     const TreeStep& step = m.steps[n];
     Eight A = step.before < 0 ? Eight(0.0) : load_eight(m.along + step.before * kMotionRecord);
-    for (int k = step.first; k <= step.last; ++k) {
-      x[k] -= m.D_inv[k] * total(load_eight(m.U + k * kMotionRecord) * A);
-      A = madd(load_eight(m.S + k * kMotionRecord), Eight(x[k]), A);
+    for (int k = step.first; k <= step.last;) {
+      const int left = step.last - k + 1, outer = k + (left % 3 == 0 ? 3 : left % 3) - 1;
+      descend_group(m, outer, outer - k + 1, A, x);
+      k = outer + 1;
     }
     store_eight(A, m.along + step.last * kMotionRecord);
   }
@@ -203,10 +273,10 @@ inline void ascend(const MechanicsBlock& m, int nv, double* x) {
 
 /// G(rows r …, columns c …) += Zᵀ·D⁻¹·Z over the columns that both blocks of rows have, a tile in registers.
 template <int kTile, class P>
-KANSETSU_HD void delassus_tile(const MechanicsBlock& m, const std::uint64_t* rows, const std::uint64_t* columns,
-                               const double* Z, int stride, int r, int c, double* G) {
+inline void delassus_tile(const MechanicsBlock& m, const std::uint64_t* rows, const std::uint64_t* columns,
+                          const double* Z, int stride, int r, int c, bool first, double* G) {
   P sum[kTile];
-  for (int t = 0; t < kTile; ++t) sum[t] = load<P>(G + (r + t) * stride + c);
+  for (int t = 0; t < kTile; ++t) sum[t] = first ? P(0) : load<P>(G + (r + t) * stride + c);
   for (int w = 0; w < m.words; ++w) {
     for (std::uint64_t left = rows[w] & columns[w]; left != 0; left &= left - 1) {
       const int i = 64 * w + __builtin_ctzll(left);
@@ -216,6 +286,7 @@ KANSETSU_HD void delassus_tile(const MechanicsBlock& m, const std::uint64_t* row
     }
   }
   for (int t = 0; t < kTile; ++t) store(sum[t], G + (r + t) * stride + c);
+  for (int t = kTile; first && t < kRowBlock; ++t) store(P(0), G + (r + t) * stride + c);
 }
 
 }  // namespace kansetsu::kernel::inline KANSETSU_ISA

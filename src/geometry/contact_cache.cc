@@ -41,6 +41,12 @@ namespace {
 /// Points of now to points of last: by feature, then the nearest pairs of what is left, in order of their distance.
 template <class Remembered>
 void match_points(const Remembered& now, const Remembered& last, double reach, ContactMatch& match) {
+  if (now.count == last.count) {  // mostly nothing has changed
+    bool same = true;
+    for (int i = 0; i < now.count; ++i) same &= now.features[std::size_t(i)] == last.features[std::size_t(i)];
+    for (int i = 0; same && i < now.count; ++i) match.previous_point[std::size_t(i)] = std::int8_t(i);
+    if (same) return;
+  }
   bool taken[kMaxManifoldPoints] = {};
   for (int i = 0; i < now.count; ++i) {
     for (int k = 0; k < last.count; ++k) {
@@ -82,8 +88,8 @@ void ContactCache::update(std::span<const PairKey> keys, std::span<const Manifol
     }
   }
   now_.swap(last_);
-  now_.clear();
   now_.reserve(std::max(keys.size(), last_.capacity()));  // both lists grow together, so that swapping never costs
+  now_.resize(keys.size());                               // what is there is written over
   matches_.clear();
   ended_.clear();
   std::size_t old = 0;  // both lists are sorted: one walk along both
@@ -94,12 +100,13 @@ void ContactCache::update(std::span<const PairKey> keys, std::span<const Manifol
   };
   for (std::size_t i = 0; i < keys.size(); ++i) {
     while (old < last_.size() && last_[old].key < keys[i]) end_old();
-    Remembered now{keys[i], {}, 0, manifolds[i].count, {}, {}};
+    Remembered& now = now_[i];
+    now.key = keys[i], now.id = {}, now.age = 0, now.count = manifolds[i].count;
     for (int k = 0; k < now.count; ++k) {
       now.features[std::size_t(k)] = manifolds[i].points[k].feature;
       now.p_W[std::size_t(k)] = manifolds[i].points[k].p_W;
     }
-    ContactMatch match;
+    ContactMatch& match = matches_.emplace_back();
     if (old < last_.size() && last_[old].key == keys[i]) {
       now.id = last_[old].id;
       now.age = last_[old].age + 1;
@@ -111,8 +118,6 @@ void ContactCache::update(std::span<const PairKey> keys, std::span<const Manifol
     }
     match.id = now.id;
     match.age = now.age;
-    now_.push_back(now);
-    matches_.push_back(match);
   }
   while (old < last_.size()) end_old();
 }

@@ -21,9 +21,26 @@ Mat3<> patch_axes(const Vec3<>& n, const Mat3<>& R_WP) {
   return {{x.x, y.x, n.x}, {x.y, y.y, n.y}, {x.z, y.z, n.z}};
 }
 
+/// Of a ball around a shape, about the middle of its bounds.
+double ball_radius(const Geometry& geometry, const Vec3<>& half) {
+  switch (geometry.kind()) {
+    case ShapeKind::kSphere:
+      return geometry.radius();
+    case ShapeKind::kCapsule:
+      return geometry.half().z + geometry.radius();
+    default:
+      return norm(half);
+  }
+}
+
 }  // namespace
 
 int Contacts::add(WorldShape shape, int broad_body, const CollisionGroups& groups) {
+  const Aabb& box = shape.geometry.local_bounds();
+  const Vec3<> half = 0.5 * (box.upper - box.lower);
+  const bool bounded = std::isfinite(half.x + half.y + half.z);
+  shape.centre_B = bounded ? shape.X_BS * (0.5 * (box.upper + box.lower)) : shape.X_BS.p;
+  shape.radius = !bounded ? kInfinity : ball_radius(shape.geometry, half);
   shapes_.push_back(std::move(shape));
   boxes_.resize(shapes_.size());
   found_ = false;
@@ -32,7 +49,13 @@ int Contacts::add(WorldShape shape, int broad_body, const CollisionGroups& group
 
 void Contacts::place(WorldShape& s, Figures& figures, double time) {
   if (s.placed == now_) return;
+  if (s.placed > 0 && s.figure < 0 && !s.motion) return;  // it stays
   s.placed = now_;
+  place_anew(s, figures, time);
+  if (s.geometry.kind() == ShapeKind::kPlane) s.plane_axes = patch_axes(s.X_WS.R.column_z(), s.X_WS.R);
+}
+
+void Contacts::place_anew(WorldShape& s, Figures& figures, double time) {
   if (s.figure >= 0) {
     Mechanics& m = figures[size_t(s.figure)]->mechanics;
     s.X_WS = m.body_pose(s.body) * s.X_BS;
@@ -45,7 +68,7 @@ void Contacts::place(WorldShape& s, Figures& figures, double time) {
     s.end = {.p = sample.X_WB.p, .V = sample.V_WB, .A = sample.A_WB};
   } else {
     s.X_WS = s.X_BS;
-    s.end = {};
+    s.end = {.rests = !s.moves};
   }
   if (s.moves) {
     s.end.p = s.X_WS.p;
@@ -74,22 +97,16 @@ void Contacts::list_movers() {
 bool Contacts::still_near(Figures& figures, double time) {
   const auto square = [](const Vec3<>& a) { return dot(a, a); };
   const double limit = 0.5 * slack_ * slack_;  // (a + b)² ≤ 2·(a² + b²)
+  for (const FigureBefore& f : figures_before_) {
+    const std::span<const kernel::BodyBefore> bodies{bodies_before_.data() + f.first, size_t(f.count)};
+    if (!(figures[size_t(f.figure)]->mechanics.largest_change(bodies, f.origin) < limit)) return false;
+  }
   for (const Mover& m : movers_) {
-    double shift = 0, turn = 0;
-    if (m.figure >= 0) {
-      const Mechanics& mechanics = figures[size_t(m.figure)]->mechanics;
-      const double* X = mechanics.body_axes(m.body);
-      double part[4] = {};
-      for (int k = 0; k < 12; ++k) part[k % 4] += (X[k] - m.axes[k]) * (X[k] - m.axes[k]);
-      turn = (part[0] + part[1]) + (part[2] + part[3]);
-      shift = square(mechanics.origin() + Vec3<>{X[12], X[13], X[14]} - m.X_W.p);
-    } else {
-      place(shapes_[size_t(m.shape)], figures, time);
-      const Transform<>& X = shapes_[size_t(m.shape)].X_WS;
-      shift = square(X.p - m.X_W.p);
-      turn = square(X.R.x - m.X_W.R.x) + square(X.R.y - m.X_W.R.y) + square(X.R.z - m.X_W.R.z);
-    }
-    if (!(shift + turn * m.reach * m.reach < limit)) return false;
+    if (m.figure >= 0) continue;
+    place(shapes_[size_t(m.shape)], figures, time);
+    const Transform<>& X = shapes_[size_t(m.shape)].X_WS;
+    const double turn = square(X.R.x - m.X_W.R.x) + square(X.R.y - m.X_W.R.y) + square(X.R.z - m.X_W.R.z);
+    if (!(square(X.p - m.X_W.p) + turn * m.reach * m.reach < limit)) return false;
   }
   return true;
 }
@@ -110,9 +127,18 @@ void Contacts::find_near(Figures& figures, double time, double margin) {
     box.lower -= {grow, grow, grow};
     box.upper += {grow, grow, grow};
   }
+  figures_before_.clear();
+  bodies_before_.clear();
   for (Mover& m : movers_) {
-    m.X_W = m.figure >= 0 ? figures[size_t(m.figure)]->mechanics.body_pose(m.body) : shapes_[size_t(m.shape)].X_WS;
-    if (m.figure >= 0) std::copy_n(figures[size_t(m.figure)]->mechanics.body_axes(m.body), 12, m.axes);
+    if (m.figure < 0) {
+      m.X_W = shapes_[size_t(m.shape)].X_WS;
+      continue;
+    }
+    const Mechanics& mechanics = figures[size_t(m.figure)]->mechanics;
+    if (figures_before_.empty() || figures_before_.back().figure != m.figure)
+      figures_before_.push_back({m.figure, int(bodies_before_.size()), 0, mechanics.origin()});
+    bodies_before_.push_back(mechanics.remember(m.body, m.reach * m.reach));
+    ++figures_before_.back().count;
   }
   broad_.update(boxes_);
   near_.assign(broad_.pairs().begin(), broad_.pairs().end());
@@ -125,6 +151,30 @@ double Contacts::smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures,
     for (const ContactPoint& point : m.used()) smallest = std::min(smallest, point.gap);
   }
   return smallest;
+}
+
+/// Of the ball around a shape that need not be placed.
+const Vec3<>& Contacts::centre(WorldShape& s, const Figures& figures) {
+  if (s.centred == now_) return s.centre_W;
+  s.centred = now_;
+  if (s.figure < 0) return s.centre_W = s.centre_B;
+  const Mechanics& m = figures[size_t(s.figure)]->mechanics;
+  const double* X = m.body_axes(s.body);
+  const Vec3<>&c = s.centre_B, &o = m.origin();
+  s.centre_W = {o.x + X[12] + X[0] * c.x + X[4] * c.y + X[8] * c.z, o.y + X[13] + X[1] * c.x + X[5] * c.y + X[9] * c.z,
+                o.z + X[14] + X[2] * c.x + X[6] * c.y + X[10] * c.z};
+  return s.centre_W;
+}
+
+/// Whether balls around two shapes are farther apart than the margin; a plane is a half-space.
+bool Contacts::balls_are_apart(const ShapePair& pair, const Figures& figures, double margin) {
+  WorldShape &a = shapes_[size_t(pair.a)], &b = shapes_[size_t(pair.b)];
+  if (a.motion || b.motion) return false;
+  const Vec3<> d = centre(b, figures) - centre(a, figures);
+  if (a.geometry.kind() == ShapeKind::kPlane && a.figure < 0) return dot(a.X_BS.R.column_z(), d) > b.radius + margin;
+  if (b.geometry.kind() == ShapeKind::kPlane && b.figure < 0) return -dot(b.X_BS.R.column_z(), d) > a.radius + margin;
+  const double reach = a.radius + b.radius + margin;
+  return dot(d, d) > reach * reach;
 }
 
 /// Contacts of one pair whose shapes are placed.
@@ -163,6 +213,7 @@ void Contacts::find_pairs(Figures& figures, double time, double margin) {
   keys_.clear();
   manifolds_.clear();
   for (const ShapePair& pair : near_) {
+    if (balls_are_apart(pair, figures, margin)) continue;
     place(shapes_[size_t(pair.a)], figures, time);
     place(shapes_[size_t(pair.b)], figures, time);
     collide_pair(pair, margin);
@@ -191,6 +242,7 @@ double Contacts::fastest(const Figures& figures, double time) {
 
 void Contacts::find(Figures& figures, double time, double margin, double tol_gap, double near) {
   find_pairs(figures, time, margin);
+  join_flat();
   carried_.cache.update(keys_, manifolds_);
   if (carried_.remembered.size() < size_t(carried_.cache.slots()))
     carried_.remembered.resize(size_t(carried_.cache.slots()));
@@ -199,10 +251,12 @@ void Contacts::find(Figures& figures, double time, double margin, double tol_gap
   for (size_t i = 0; i < keys_.size(); ++i) {
     const auto is_near = [&](const ContactPoint& point) { return point.gap <= near; };
     const bool touches = std::ranges::any_of(manifolds_[i].used(), is_near);
-    if (touches)
+    if (touches) {
       make_touch(manifolds_[i], keys_[i], carried_.cache.matches()[i], tol_gap);
-    else
+      touches_.back().merged = merged_[i];
+    } else {
       carried_.remembered[size_t(carried_.cache.matches()[i].id.slot)] = {};
+    }
   }
 }
 
@@ -213,9 +267,10 @@ void Contacts::make_touch(const Manifold& m, const PairKey& key, const ContactMa
   t.real = swapped ? key.a : key.b;
   const WorldShape &parent = shapes_[size_t(t.parent)], &real = shapes_[size_t(t.real)];
   t.slot = match.id.slot;
-  t.parent_end = parent.end;
-  t.real_end = real.end;
-  t.E = patch_axes(m.normal_W, parent.X_WS.R);
+  t.parent_end = &parent.end;
+  t.real_end = &real.end;
+  const bool flat = parent.geometry.kind() == ShapeKind::kPlane;
+  t.E = flat ? parent.plane_axes : patch_axes(m.normal_W, parent.X_WS.R);
   Vec3<> sum{};
   for (const ContactPoint& point : m.used()) sum += point.p_W;
   t.origin = (1.0 / m.count) * sum;

@@ -24,22 +24,36 @@ struct WorldShape {
   bool moves = false;  ///< of the surroundings: as told
   std::optional<PrescribedMotion> motion{};
   Vec3<> surface_velocity{};
+  // A ball around the shape on its body; of what has no bounds the radius is infinite.
+  Vec3<> centre_B{};
+  double radius = 0;
+  Vec3<> centre_W{};
+  std::uint64_t centred = 0;  ///< when centre_W was found
   // Of this step, once it has been placed:
   Transform<> X_WS{};
   RowEnd end{};
   std::uint64_t placed = 0;
+  Mat3<> plane_axes{};  ///< of a plane: the axes of all its contacts
+};
+
+/// Other shapes of the same link whose points are part of a contact.
+inline constexpr int kMaxMerged = 7;
+struct MergedShapes {
+  int count = 0;
+  int shape[kMaxMerged] = {};
 };
 
 /// A contact of this step.
 struct Touch {
   int parent = 0, real = 0;  ///< shapes
+  MergedShapes merged{};     ///< besides `real`
   int slot = 0;              ///< of its memory
   Mat3<> E;
   Vec3<> origin;
   ContactPatch patch;
   ContactMemory memory;
-  bool is_new = false;  ///< a vertex has begun to touch
-  RowEnd parent_end, real_end;
+  bool is_new = false;                                      ///< a vertex has begun to touch
+  const RowEnd *parent_end = nullptr, *real_end = nullptr;  ///< those of the shapes
 };
 
 /// Finds the contacts of a step and keeps what they remember.
@@ -48,7 +62,10 @@ class Contacts {
   int add(WorldShape shape, int broad_body, const CollisionGroups& groups);
   const std::vector<WorldShape>& shapes() const { return shapes_; }
   /// Whoever changes shapes or filters makes the pairs be looked for anew.
-  std::vector<WorldShape>& change_shapes() { return found_ = false, shapes_; }
+  std::vector<WorldShape>& change_shapes() {
+    for (WorldShape& s : shapes_) s.placed = s.centred = 0;
+    return found_ = false, shapes_;
+  }
   BroadPhase& change_filters() { return found_ = false, broad_; }
   MaterialTable& materials() { return materials_; }
 
@@ -60,6 +77,7 @@ class Contacts {
   /// Of all pairs at the figures' present poses; leaves what is carried alone.
   double smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin);
   std::vector<Touch>& touches() { return touches_; }
+  const std::vector<Touch>& touches() const { return touches_; }
   void remember();  ///< the memories of this step's touches
   /// The friction arms of the last two polygons of a contact: they seldom change, but a foot that rocks goes to and fro.
   struct KnownArm {
@@ -81,10 +99,16 @@ class Contacts {
   using Figures = std::vector<std::unique_ptr<FigureData>>;
   void find_pairs(Figures& figures, double time, double margin);
   void place(WorldShape& shape, Figures& figures, double time);
+  void place_anew(WorldShape& shape, Figures& figures, double time);
   void list_movers();
   bool still_near(Figures& figures, double time);
   void find_near(Figures& figures, double time, double margin);
+  const Vec3<>& centre(WorldShape& shape, const Figures& figures);
+  bool balls_are_apart(const ShapePair& pair, const Figures& figures, double margin);
   void collide_pair(const ShapePair& pair, double margin);
+  void join_flat();
+  bool on_one_plane(const PairKey& a, const PairKey& b) const;
+  bool join(size_t i, size_t j);
   void make_touch(const Manifold& m, const PairKey& key, const ContactMatch& match, double tol_gap);
 
   std::vector<WorldShape> shapes_;
@@ -96,11 +120,17 @@ class Contacts {
   /// A body with shapes, or a shape of the surroundings that moves.
   struct Mover {
     int figure, body, shape;
-    double reach;          ///< of its shapes from its origin [m]
-    Transform<> X_W{};     ///< when the pairs were found
-    double axes[12] = {};  ///< of a body, as Mechanics has them
+    double reach;       ///< of its shapes from its origin [m]
+    Transform<> X_W{};  ///< of the surroundings, when the pairs were found
   };
   std::vector<Mover> movers_;
+  /// The bodies among them, figure by figure, as they were then.
+  struct FigureBefore {
+    int figure, first, count;
+    Vec3<> origin{};
+  };
+  std::vector<FigureBefore> figures_before_;
+  std::vector<kernel::BodyBefore> bodies_before_;
   bool found_ = false;     ///< near_ is what it says
   double margin_ = 0;      ///< that near_ was made for
   double slack_ = 0.02;    ///< [m]
@@ -108,6 +138,7 @@ class Contacts {
   std::uint64_t now_ = 0;  ///< counts what is placed
   std::vector<Manifold> memory_, manifolds_;
   std::vector<PairKey> keys_;
+  std::vector<MergedShapes> merged_;  ///< per manifold
   Carried carried_;
   double arm_of(int slot, const ContactPatch& patch);
   std::vector<Touch> touches_;

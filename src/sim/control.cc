@@ -58,6 +58,17 @@ void describe(Controller& out, const ControllerDescription& description, const F
     out.limited = out.limited || s.limit < kInfinity;
     out.joints.push_back(s);
   }
+  const long n = long(out.joints.size());
+  out.first_column = -1;
+  out.kp.resize(n), out.kd.resize(n), out.value.resize(n);
+  bool row = n > 0 && !out.limited && !out.draws;
+  for (long i = 0; i < n; ++i) {
+    const JointSignal &s = out.joints[size_t(i)], &first = out.joints[0];
+    out.kp[i] = s.kp, out.kd[i] = s.kd, out.value[i] = s.value;
+    row = row && s.column == first.column + i && s.position == first.position + i && s.column >= 0 && s.ratio == 1 &&
+          s.offset == 0 && s.amplitude == 0;
+  }
+  if (row) out.first_column = out.joints[0].column, out.first_position = out.joints[0].position;
 }
 
 Signal signal(const Controller& controller, size_t joint, double time) {
@@ -99,16 +110,35 @@ void for_each_term(const JointSignal& c, const DriveCoordinate& drive, Visit&& v
 void add_control(Controller& controller, FigureData& figure, double time, double h) {
   if (!controller.state.active || controller.description.kind == ControlKind::kMotion) return;
   const bool given = controller.description.kind == ControlKind::kTorque;
+  if (!given && controller.first_column >= 0) {  // what most controllers of a posture are: all joints at once
+    const long n = controller.kp.size();
+    const auto q = figure.q.array().segment(controller.first_position, n);
+    const auto v = figure.v.array().segment(controller.first_column, n);
+    figure.tau.array().segment(controller.first_column, n) +=
+        controller.kp * (controller.value - q - h * v) - controller.kd * v;
+    figure.extra.array().segment(controller.first_column, n) += h * controller.kd + h * h * controller.kp;
+    figure.has_extra = true;
+    return;
+  }
+  const double *q = figure.q.data(), *v = figure.v.data(), *noise = controller.state.noise.data();
+  double *tau = figure.tau.data(), *extra = figure.extra.data();
   for (size_t i = 0; i < controller.joints.size(); ++i) {
     const JointSignal& c = controller.joints[i];
+    if (!given && c.column >= 0 && c.amplitude == 0 && !controller.saturated[i]) {  // what most joints are
+      const double rate = c.ratio * v[c.column], left = c.value + noise[i] - (c.offset + c.ratio * q[c.position]);
+      tau[c.column] += c.ratio * (c.kp * (left - h * rate) - c.kd * rate);
+      extra[c.column] += c.ratio * c.ratio * (h * c.kd + h * h * c.kp);
+      figure.has_extra = true;
+      continue;
+    }
     const DriveCoordinate& drive = figure.drives[size_t(controller.drives[i])];
     double torque = 0;
     if (given) {
       torque = std::clamp(signal(controller, i, time).value, -c.limit, c.limit);
     } else {
       const Signal s = signal(controller, i, time + h);
-      const double q = position_of(c, drive, figure.q), v = velocity_of(c, drive, figure.v);
-      torque = c.kp * (s.value - q - h * v) + c.kd * (s.rate - v);
+      const double at = position_of(c, drive, figure.q), rate = velocity_of(c, drive, figure.v);
+      torque = c.kp * (s.value - at - h * rate) + c.kd * (s.rate - rate);
       if (controller.saturated[i]) {
         torque = torque > 0 ? c.limit : -c.limit;
       } else {

@@ -32,6 +32,9 @@ struct Controller {
   std::vector<int> drives;  ///< per joint control: index in FigureData::drives
   std::vector<JointSignal> joints;
   bool draws = false, limited = false;  ///< some joint has noise; a limit of its torque
+  /// Where all joints follow one another in v and q, are not geared, wanted at rest and without limits: the first of them.
+  int first_column = -1, first_position = -1;
+  Eigen::ArrayXd kp, kd, value;
   std::vector<char> saturated;
   ControllerState state;
 };

@@ -5,6 +5,19 @@
 
 namespace kansetsu {
 
+namespace {
+
+/// exp_quaternion(φ). A step mostly turns so little that a few terms of its series are exact.
+Quaternion<> turn_by(const Vec3<>& phi) {
+  const double z = 0.25 * dot(phi, phi);  // (half the angle)²
+  if (!(z < 0.01)) return exp_quaternion(phi);
+  const double half_sinc = 0.5 + z * (-1.0 / 12 + z * (1.0 / 240 + z * (-1.0 / 10080 + z * (1.0 / 725760))));
+  const double c = 1 + z * (-0.5 + z * (1.0 / 24 + z * (-1.0 / 720 + z * (1.0 / 40320 - z * (1.0 / 3628800)))));
+  return {half_sinc * phi.x, half_sinc * phi.y, half_sinc * phi.z, c};
+}
+
+}  // namespace
+
 FigureData::FigureData(const Model& m, const FigureOptions& o)
     : model(m), options(o), mechanics(model), work(model), q(neutral(model)) {
   for (Eigen::VectorXd* x :
@@ -80,7 +93,7 @@ void FigureData::add_to_positions(double h) {
   for (const Run& r : runs) q.segment(r.q, r.count) += h * v.segment(r.v, r.count);
   for (const Run& r : rotations) {
     const Quaternion<> before{q[r.q], q[r.q + 1], q[r.q + 2], q[r.q + 3]};
-    const Quaternion<> after = normalised(before * exp_quaternion(h * Vec3<>{v[r.v], v[r.v + 1], v[r.v + 2]}));
+    const Quaternion<> after = normalised(before * turn_by(h * Vec3<>{v[r.v], v[r.v + 1], v[r.v + 2]}));
     q[r.q] = after.x, q[r.q + 1] = after.y, q[r.q + 2] = after.z, q[r.q + 3] = after.w;
   }
 }
@@ -95,7 +108,7 @@ void FigureData::advance(double h) {
   const Mat3<> R = rotation();
   const Vec3<> p = at(q, 0), w = at(v, 0), u = at(v, 3);
   const Vec3<> turning = at(vdot, 3) + cross(w, u) - transpose_times(R, model.gravity());
-  const Vec3<> v_W = R * (u + h * rotate(exp_quaternion((0.5 * h) * w), turning)) + h * model.gravity();
+  const Vec3<> v_W = R * (u + h * rotate(turn_by((0.5 * h) * w), turning)) + h * model.gravity();
   v += h * vdot;
   add_to_positions(h);
   const Vec3<> moved = p + h * v_W, turned = transpose_times(rotation(), v_W);

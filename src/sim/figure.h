@@ -43,6 +43,9 @@ struct BallLimit {
   SwingTwistLimit limit;
 };
 
+/// Without a branch per number: 0·x is not zero where x is not finite.
+inline bool is_finite(const Eigen::VectorXd& x) { return (0.0 * x).sum() == 0; }
+
 struct FigureData {
   FigureData(const Model& m, const FigureOptions& o);
 
@@ -70,6 +73,7 @@ struct FigureData {
   void advance(double h);
   void add_to_positions(double h);  ///< h·v of all but the base's place
   bool has_extra = false;
+  bool has_stored = false;  ///< there are springs: stored and stored_inertia count
   std::vector<DriveCoordinate> drives;
   std::vector<PassiveDrive> springs, bounds;  ///< with damping or stiffness; with limits or dry friction
   std::vector<BallLimit> balls;

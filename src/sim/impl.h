@@ -212,6 +212,7 @@ struct World::Impl {
   bool triggered(const EventDescription& e);
   void act(const EventDescription& e);
   bool names(const ShapeRef& ref, const WorldShape& shape) const;
+  bool names_real(const ShapeRef& ref, size_t contact) const;  ///< some shape on the real side of a contact
   bool touches(const ShapeRef& a, const ShapeRef& b) const;
   Force<> joint_wrench(const SensorData& s);
   void read_sensors();

@@ -10,6 +10,14 @@ namespace {
 
 bool is_held_motion(const Controller& c) { return c.state.active && c.description.kind == ControlKind::kMotion; }
 
+/// Where the rows of a contact begin, `row` or later. Of few contacts none goes across a block of eight, so that those of two
+/// limbs meet only where the limbs do; the rows between them are zero.
+int first_row(const IslandWork& w, int row, int count) {
+  constexpr size_t kFew = 4;
+  const int left = kernel::kRowBlock - row % kernel::kRowBlock;
+  return w.touches.size() <= kFew && count > left ? row + left : row;
+}
+
 constexpr double kNear = 1e-3;  // limits closer than this, or than two steps, have a row
 constexpr double kTurn = 1;     // [rad] that hinges which may be singular turn in a time step at most
 
@@ -78,8 +86,12 @@ void World::Impl::count_rows(IslandWork& w, int& bilateral, int& others) {
   bilateral = count_bilateral(w);
   w.bounded.clear(), w.bounded_origin.clear();
   for (const int i : w.figures) add_bounded(w, i);
-  others = int(w.bounded.size());
-  for (const int i : w.touches) others += contacts.touches()[size_t(i)].patch.row_count;
+  int row = bilateral + int(w.bounded.size());
+  for (const int i : w.touches) {
+    const int count = contacts.touches()[size_t(i)].patch.row_count;
+    row = first_row(w, row, count) + count;
+  }
+  others = row - bilateral;
 }
 
 void World::Impl::fill_bilateral(IslandWork& w) {
@@ -133,7 +145,8 @@ void World::Impl::fill_rows(IslandWork& w) {
   for (const int i : w.touches) {
     Touch& t = contacts.touches()[size_t(i)];
     const unsigned mask = t.patch.row_count == 6 ? 0b111111 : 0b111;
-    w.island.add_frame(row, mask, t.parent_end, t.real_end, t.E, t.origin);
+    row = first_row(w, row, t.patch.row_count);
+    w.island.add_frame(row, mask, *t.parent_end, *t.real_end, t.E, t.origin);
     t.patch.row = row - first;
     row += t.patch.row_count;
     w.patches.push_back(t.patch);

@@ -45,7 +45,7 @@ void World::Impl::step(World& world) {
   run_events(true);
   for (Controller& c : controllers) draw(c, time);
   for (const std::unique_ptr<FigureData>& f : figures) {
-    if (f->torque.allFinite() && f->external.allFinite()) continue;
+    if (is_finite(f->torque) && is_finite(f->external)) continue;
     status = WorldStatus::kFailed;
     for (int k = 0; k < f->model.nv(); ++k) {
       if (std::isfinite(f->torque[k] + f->external[k])) continue;
@@ -73,8 +73,9 @@ void World::Impl::step(World& world) {
 /// A state that is not finite stops the world before anybody sees it: the figures stay where they were.
 bool World::Impl::check_finite() {
   for (const std::unique_ptr<FigureData>& f : figures) {
-    if (f->v.allFinite() && f->q.allFinite()) continue;
+    if (is_finite(f->v) && is_finite(f->q)) continue;
     status = WorldStatus::kFailed;
+    for (const std::unique_ptr<FigureData>& any : figures) any->mechanics.forget_rows();
     for (int k = 0; k < f->model.nv(); ++k) {
       if (std::isfinite(f->v[k])) continue;
       failure = fmt::format("at {:.6f} s: figure '{}', '{}': the velocity is {}", time, f->options.name,
@@ -162,13 +163,19 @@ bool World::Impl::names(const ShapeRef& ref, const WorldShape& shape) const {
   return ref.shape.empty() || shape.name == ref.shape;
 }
 
+bool World::Impl::names_real(const ShapeRef& ref, size_t contact) const {
+  const Touch& t = contacts.touches()[contact];
+  const auto named = [&](int shape) { return names(ref, contacts.shapes()[size_t(shape)]); };
+  return named(t.real) || std::any_of(t.merged.shape, t.merged.shape + t.merged.count, named);
+}
+
 bool World::Impl::touches(const ShapeRef& a, const ShapeRef& b) const {
-  const std::vector<WorldShape>& shapes = contacts.shapes();
-  return std::any_of(contact_reports.begin(), contact_reports.end(), [&](const ContactReport& c) {
-    if (c.mode == ContactMode::kOpen) return false;
-    const WorldShape &x = shapes[size_t(c.shape_a)], &y = shapes[size_t(c.shape_b)];
-    return (names(a, x) && names(b, y)) || (names(a, y) && names(b, x));
-  });
+  for (size_t i = 0; i < contact_reports.size(); ++i) {
+    if (contact_reports[i].mode == ContactMode::kOpen) continue;
+    const WorldShape& parent = contacts.shapes()[size_t(contact_reports[i].shape_a)];
+    if ((names(a, parent) && names_real(b, i)) || (names_real(a, i) && names(b, parent))) return true;
+  }
+  return false;
 }
 
 bool World::Impl::triggered(const EventDescription& e) {
@@ -297,10 +304,11 @@ void World::Impl::read_sensors() {
       case SensorKind::kContact: {
         Force<> sum{};
         int count = 0;
-        for (const ContactReport& c : contact_reports) {
+        for (size_t i = 0; i < contact_reports.size(); ++i) {
+          const ContactReport& c = contact_reports[i];
           if (c.mode == ContactMode::kOpen) continue;
-          const WorldShape &x = contacts.shapes()[size_t(c.shape_a)], &y = contacts.shapes()[size_t(c.shape_b)];
-          const bool first = names(s.description.contact, x), second = names(s.description.contact, y);
+          const bool first = names(s.description.contact, contacts.shapes()[size_t(c.shape_a)]);
+          const bool second = names_real(s.description.contact, i);
           if (first == second) continue;
           const double sign = second ? 1 : -1;
           sum += Force<>{sign * (c.wrench.t + cross(c.p, c.wrench.f)), sign * c.wrench.f};

@@ -30,7 +30,7 @@ constexpr double kError[kStages] = {71.0 / 57600,      0,          -71.0 / 16695
 bool World::Impl::is_smooth() {
   contacts.find(figures, time, options.contact_margin, options.contact.tol_gap, options.contact.tol_gap);
   for (const Touch& t : contacts.touches()) {
-    const FrameMotion6 motion = frame_motion(t.parent_end, t.real_end, t.E, t.origin);
+    const FrameMotion6 motion = frame_motion(*t.parent_end, *t.real_end, t.E, t.origin);
     for (int k = 0; k < t.patch.vertex_count; ++k) {
       const ContactVertex& x = t.patch.vertices[size_t(k)];
       const double closing = motion.u[2] + motion.u[3] * x.y - motion.u[4] * x.x;

@@ -9,11 +9,16 @@ namespace kansetsu {
 
 void World::Impl::prepare_torques(double h) {
   for (const std::unique_ptr<FigureData>& f : figures) {
-    f->tau = f->torque + f->external + f->spring_torque;
     f->extra.setZero();
-    f->stored = f->spring_torque;
-    f->stored_inertia.setZero();
     f->has_extra = false;
+    f->has_stored = !springs.empty() || !f->springs.empty();
+    if (f->has_stored) {
+      f->tau = f->torque + f->external + f->spring_torque;
+      f->stored = f->spring_torque;
+      f->stored_inertia.setZero();
+    } else {
+      f->tau = f->torque + f->external;
+    }
     for (const PassiveDrive& p : f->springs) {
       const DriveCoordinate& d = f->drives[size_t(p.drive)];
       const double damping = p.damping, stiffness = p.stiffness;
@@ -232,8 +237,8 @@ void World::Impl::resolve_forces(IslandWork& w) {
   if (inequalities) report_contacts(w, false);
   for (const int i : w.touches) {  // rows move with the surface: what a platform or a conveyor does is work, too
     const Touch& t = contacts.touches()[size_t(i)];
-    if (t.parent_end.figure) continue;
-    const PointMotion surface = point_motion(t.parent_end, t.origin);
+    if (t.parent_end->figure) continue;
+    const PointMotion surface = point_motion(*t.parent_end, t.origin);
     const Force<>& F = contact_reports[size_t(i)].wrench;
     w.work.others += step_length * (dot(F.f, surface.v) + dot(F.t, surface.w));
   }
@@ -312,10 +317,14 @@ void World::Impl::report_contacts(IslandWork& w, bool impact) {
 void World::Impl::integrate_figures(double h) {
   for_each(int(figures.size()), [&](int i) {
     FigureData& f = *figures[size_t(i)];
-    f.effort = f.tau;
-    if (f.has_extra) f.effort -= f.extra.cwiseProduct(f.vdot);
-    f.work_step = f.effort - f.stored + f.stored_inertia.cwiseProduct(f.vdot);
-    f.work_done = h * f.work_step.dot(f.v + 0.5 * h * f.vdot);
+    const auto mean = f.v + 0.5 * h * f.vdot;
+    if (f.has_extra)
+      f.effort = f.tau - f.extra.cwiseProduct(f.vdot);
+    else
+      f.effort = f.tau;
+    double work = f.effort.dot(mean);
+    if (f.has_stored) work -= (f.stored - f.stored_inertia.cwiseProduct(f.vdot)).dot(mean);
+    f.work_done = h * work;
     f.advance(h);
   });
 }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <numbers>
 #include <random>
 
 #include "kansetsu/base/error.h"
@@ -182,6 +183,47 @@ TEST_CASE("grab and release while swinging: the length of the state stays, nothi
   });
   CHECK(allocations == 0);
   CHECK(world.status() == WorldStatus::kRunning);
+}
+
+TEST_CASE("shapes of one link on a plane are one contact, whose force is known") {
+  ModelBuilder builder("sled");
+  LinkDescription link;
+  link.name = "sled";
+  link.inertial = Inertial{10, {}, Sym3<>::diagonal(0.1, 0.2, 0.2)};
+  const double kQuarter = 0.5 * std::numbers::pi;
+  for (const double y : {0.1, -0.1}) {  // two runners along x
+    link.collisions.push_back(
+        {.name = y > 0 ? "left" : "right", .origin = {{0, y, -0.05}, {0, kQuarter, 0}}, .shape = Capsule{0.02, 0.4}});
+  }
+  builder.link(link);
+  const Model model = builder.base(Base::kFree).build();
+  SceneDescription scene;
+  scene.figures.push_back({.name = "sled", .model = model.description()});
+  scene.figures[0].initial.base.p = {0, 0, 0.07};
+  scene.environment.push_back({.shape = {.name = "floor", .shape = Plane{}}});
+  scene.events.push_back({.name = "right touches",
+                          .trigger = TriggerKind::kTouch,
+                          .a = {.shape = "right", .figure = "sled"},
+                          .b = {.shape = "floor"}});
+  World world = value_or_throw(World::build(scene));
+  Eigen::VectorXd torque = Eigen::VectorXd::Zero(6);
+  torque[2] = 3;  // [N·m] turns it; friction holds it
+  torque[3] = 20;
+  world.set_torque(FigureId(0), torque);
+  for (int i = 0; i < 500; ++i) {
+    world.step();
+    REQUIRE(world.report().contacts.size() == 1);
+    REQUIRE(world.report().contacts[0].tier == ContactTier::kFast);
+    REQUIRE(world.report().residual < 1e-9);
+  }
+  const ContactReport& c = world.report().contacts[0];
+  CHECK(c.mode == ContactMode::kSurface);
+  CHECK(c.wrench.f.z == doctest::Approx(98.1).epsilon(1e-9));
+  CHECK(c.wrench.f.x == doctest::Approx(-20).epsilon(1e-9));
+  CHECK(world.v(FigureId(0)).norm() < 1e-12);  // held: nothing creeps
+  REQUIRE(!world.events().empty());            // also by the name of the second shape
+  CHECK(world.events()[0].kind == EventKind::kTouch);
+  CHECK(world.events()[0].name == "right touches");
 }
 
 TEST_CASE("a ball joint stops at its swing and twist limits") {

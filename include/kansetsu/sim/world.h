@@ -61,12 +61,12 @@ struct ConnectionOptions {
 
 /// What one step did to one contact.
 struct ContactReport {
-  BodyRef a, b;  ///< the force acts on b; a's surface is the parent
-  int shape_a = -1, shape_b = -1;
-  int id = -1;           ///< stays while the contact lasts
-  Vec3<> p{}, normal{};  ///< where its wrench is taken; from a to b
-  Force<> wrench{};      ///< on b at p, world axes [N·m; N]
-  Vec3<> pressure{};     ///< centre of pressure
+  BodyRef a, b;                    ///< the force acts on b; a's surface is the parent
+  int shape_a = -1, shape_b = -1;  ///< shape_b: the first, where several shapes of a link are on one plane
+  int id = -1;                     ///< stays while the contact lasts
+  Vec3<> p{}, normal{};            ///< where its wrench is taken; from a to b
+  Force<> wrench{};                ///< on b at p, world axes [N·m; N]
+  Vec3<> pressure{};               ///< centre of pressure
   ContactMode mode = ContactMode::kOpen;
   SlipMode slip = SlipMode::kStick;
   ContactTier tier = ContactTier::kNone;

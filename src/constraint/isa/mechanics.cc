@@ -73,12 +73,18 @@ void half_solve_entry(const MechanicsBlock& m, int nv, double* Z, int stride) {
   }
 }
 
-void delassus_entry(const MechanicsBlock& m, const std::uint64_t* touched, const double* Z, int stride, double* G,
-                    double* a) {
+void delassus_entry(const MechanicsBlock& m, const std::uint64_t* touched, const int* used, const double* Z, int stride,
+                    bool first, double* G, double* a) {
   for (int r = 0; r < stride; r += kRowBlock) {
     const std::uint64_t* rows = touched + r / kRowBlock * m.words;
     for (int c = r; c < stride; c += P::width) {
-      delassus_tile<kRowBlock, P>(m, rows, touched + c / kRowBlock * m.words, Z, stride, r, c, G);
+      const std::uint64_t* columns = touched + c / kRowBlock * m.words;
+      if (used[r / kRowBlock] > 6)
+        delassus_tile<kRowBlock, P>(m, rows, columns, Z, stride, r, c, first, G);
+      else if (used[r / kRowBlock] > 3)
+        delassus_tile<6, P>(m, rows, columns, Z, stride, r, c, first, G);
+      else
+        delassus_tile<3, P>(m, rows, columns, Z, stride, r, c, first, G);
     }
     Eight sum = load_eight(a + r);
     for (int w = 0; w < m.words; ++w) {
@@ -137,11 +143,34 @@ void solve_entry(const MechanicsBlock& m, int nv, double* x) {
   solve_lower(m, nv, x);
 }
 
+void add_product_entry(const double* G, int rows, int stride, const double* f, double* y) {
+  for (int c = 0; c < stride; c += kRowBlock) {
+    Eight sum = load_eight(y + c);
+    for (int r = 0; r < rows; ++r) sum = madd(Eight(f[r]), load_eight(G + r * stride + c), sum);
+    store_eight(sum, y + c);
+  }
+}
+
+double largest_change_entry(const MechanicsBlock& m, const BodyBefore* bodies, int count, const double* shift) {
+  const Eight minus(-1.0), moved = load_eight(shift);
+  double largest = 0;
+  for (int i = 0; i < count; ++i) {
+    const BodyBefore& b = bodies[i];
+    const double* X = m.X + b.body * kPoseRecord;
+    const Eight low = madd(minus, load_eight(b.X), load_eight(X));
+    const Eight high = madd(minus, load_eight(b.X + 8), load_eight(X + 8)) + moved;
+    const double change = total(madd(high * load_eight(b.weight + 8), high, low * load_eight(b.weight) * low));
+    if (!(change <= largest)) largest = change;  // what is not a number counts
+  }
+  return largest;
+}
+
 }  // namespace
 
 extern const MechanicsKernels mechanics_table;
-const MechanicsKernels mechanics_table = {poses_entry,      motions_entry,  factorise_entry, climb,      climb_torque,
-                                          half_solve_entry, delassus_entry, respond_entry,   solve_entry};
+const MechanicsKernels mechanics_table = {poses_entry,  motions_entry,     factorise_entry,     climb,
+                                          climb_torque, half_solve_entry,  delassus_entry,      respond_entry,
+                                          solve_entry,  add_product_entry, largest_change_entry};
 
 }  // namespace KANSETSU_ISA
 }  // namespace kansetsu::kernel
