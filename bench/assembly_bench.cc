@@ -3,7 +3,8 @@
 ///   assembly_bench [--most LINKS] [--threads 1,2,16] [--seconds PER_ROW]
 ///
 /// us is the lowest median of nine calls in a row, which a loaded machine disturbs least, median_us that of all calls; the
-/// methods of a size take turns, so that a change of the machine's speed meets all of them alike. "edit" is one connect and one cut of a closure between the ends of the middle third.
+/// methods of a size take turns, so that a change of the machine's speed meets all of them alike. "edit" is one connect and one
+/// cut of a closure between the ends of the middle third. Devices: assembly_device.cc.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -16,9 +17,6 @@
 #include "kansetsu/dynamics/response.h"
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/model/figures.h"
-#if defined(KANSETSU_BENCH_CUDA)
-#include "kansetsu/assembly/cuda.h"
-#endif
 
 using namespace kansetsu;
 
@@ -109,30 +107,7 @@ void compare_chain(int links, const std::vector<int>& threads, double seconds) {
     add("assembly", ForwardMethod::kAssembly, n);
     if (!SegmentDynamics::unsupported(p.model)) add("segments", ForwardMethod::kSegments, n);
   }
-#if defined(KANSETSU_BENCH_CUDA)
-  std::unique_ptr<cuda::ChainSolver> device;
-  Eigen::VectorXd vdot(p.model.nv());
-  if (links >= 16) {
-    device = std::make_unique<cuda::ChainSolver>(p.model);
-    const cuda::ChainSolver::Buffers buffers = device->buffers();
-    std::copy_n(p.state.q.data(), p.model.nq(), buffers.q);
-    std::copy_n(p.state.v.data(), p.model.nv(), buffers.v);
-    std::copy_n(p.tau.data(), p.model.nv(), buffers.tau);
-    contestants.push_back({"cuda without copies", 0, [&] { device->solve(); }});
-    contestants.push_back(
-        {"cuda", 0, [&] { device->solve(p.state.q.data(), p.state.v.data(), p.tau.data(), vdot.data()); }});
-  }
-#endif
   run("chain", links, contestants, seconds);
-#if defined(KANSETSU_BENCH_CUDA)
-  if (device) {
-    const double kernel = device->device_time(200);
-    print("chain", links, "cuda kernel", 0, kernel, kernel, 200);
-    const Eigen::VectorXd expected = aba(p.model, p.state, p.tau).vdot;
-    std::fprintf(stderr, "chain %d: device differs from ABA by %.1e of %.1e, %d pieces\n", links,
-                 (vdot - expected).lpNorm<Eigen::Infinity>(), expected.lpNorm<Eigen::Infinity>(), device->pieces());
-  }
-#endif
 }
 
 /// The open chain by ABA, closed by response operators: spec/dynamics.md §7.
@@ -217,26 +192,4 @@ int main(int argc, char** argv) {
   for (int links = 8; links <= most; links *= 2) compare_chain(links, threads, seconds);
   for (int links = 8; links <= most; links *= 2) compare_ring(links, threads, seconds);
   compare_edits(std::min(most, 4096), seconds);
-#if defined(KANSETSU_BENCH_CUDA)
-  for (int links : {32, 64, 100}) {  // many medium chains at once
-    for (int chains : {132, 1056}) {
-      const Problem p(chain(links));
-      cuda::ChainOptions options;
-      options.chains = chains;
-      cuda::ChainSolver device(p.model, options);
-      const Eigen::VectorXd q = p.state.q.replicate(chains, 1), v = p.state.v.replicate(chains, 1),
-                            tau = p.tau.replicate(chains, 1);
-      Eigen::VectorXd vdot(v.size());
-      std::vector<Contestant> contestants;
-      contestants.push_back({"cuda batch of " + std::to_string(chains), 0,
-                             [&] { device.solve(q.data(), v.data(), tau.data(), vdot.data()); }});
-      run("chain", links, contestants, seconds);
-      const double kernel = device.device_time(50);
-      print("chain", links, "cuda kernel batch of " + std::to_string(chains), 0, kernel, kernel, 50);
-      const Eigen::VectorXd expected = aba(p.model, p.state, p.tau).vdot;
-      std::fprintf(stderr, "batch: differs from ABA by %.1e\n",
-                   (vdot.tail(p.model.nv()) - expected).lpNorm<Eigen::Infinity>());
-    }
-  }
-#endif
 }

@@ -102,9 +102,8 @@ void compare(int links, int calls, const cuda::ChainOptions& options) {
   cuda::ChainSolver device(model, options);
   const std::string more = described(device, error_of(model, device, rng));
   Eigen::VectorXd vdot(model.nv());
-  print(links, "cuda", 0, times_of(calls, [&] {
-          device.solve(p.state.q.data(), p.state.v.data(), p.tau.data(), vdot.data());
-        }),
+  print(links, "cuda", 0,
+        times_of(calls, [&] { device.solve(p.state.q.data(), p.state.v.data(), p.tau.data(), vdot.data()); }),
         size_t(calls), more);
   print(links, "cuda without copies", 0, times_of(calls, [&] { device.solve(); }), size_t(calls), more);
   print(links, "cuda kernel", 0, {device.device_time(calls)}, size_t(calls), more);
@@ -120,7 +119,8 @@ void compare_batch(int links, int chains, int calls) {
   cuda::ChainOptions options;
   options.chains = chains;
   cuda::ChainSolver device(model, options);
-  const std::string more = described(device, error_of(model, device, rng)), name = " batch of " + std::to_string(chains);
+  const std::string more = described(device, error_of(model, device, rng)),
+                    name = " batch of " + std::to_string(chains);
   const Problem p(model, rng);
   const Eigen::VectorXd q = p.state.q.replicate(chains, 1), v = p.state.v.replicate(chains, 1),
                         tau = p.tau.replicate(chains, 1);
@@ -145,8 +145,8 @@ void tune(int links, int calls) {
         try {
           cuda::ChainSolver device(model, options);
           const double error = error_of(model, device, rng);
-          const double call = median(times_of(
-              calls, [&] { device.solve(p.state.q.data(), p.state.v.data(), p.tau.data(), vdot.data()); }));
+          const double call = median(
+              times_of(calls, [&] { device.solve(p.state.q.data(), p.state.v.data(), p.tau.data(), vdot.data()); }));
           std::printf("%6d %6d %6d %7d %9.2f %9.2f %9.1e\n", links, pieces, group, threads, call,
                       device.device_time(calls), error);
         } catch (const std::exception& e) {

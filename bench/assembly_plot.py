@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Draws the rows of assembly_bench: time per link over the number of links, one curve per method and number of threads.
 
-usage: bench/assembly_plot.py ROWS.json OUT.svg TITLE
+usage: bench/assembly_plot.py OUT.svg TITLE ROWS.jsonl...
+
+A method that stands in several files is taken from the first.
 """
 
 import json
@@ -48,9 +50,13 @@ def panel(picture, rows, structure, top, height=300, left=70):
 
 
 def main():
-    source, target, title = sys.argv[1:4]
-    with open(source) as file:
-        rows = [json.loads(line) for line in file if line.strip().startswith("{\"structure")]
+    target, title, *sources = sys.argv[1:]
+    rows, known = [], set()
+    for source in sources:
+        with open(source) as file:
+            new = [json.loads(line) for line in file if line.strip().startswith("{\"structure")]
+        rows += [r for r in new if r["method"] not in known]
+        known |= {r["method"] for r in new}
     picture = Picture(title)
     top = 70
     for structure in ("chain", "ring"):

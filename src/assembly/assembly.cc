@@ -72,7 +72,7 @@ struct Assembly::Impl {
       check_size(function, "the result", out.figures[f].vdot.size(), figures[f].nv());
   }
 
-  void place(const Anchor& anchor, const char* side, int& figure, int& body, Transform<>& X) {
+  void place(const ClosureAnchor& anchor, const char* side, int& figure, int& body, Transform<>& X) {
     if (anchor.figure < 0 || anchor.figure >= int(figures.size()))
       throw Error("connect: side " + std::string(side) + " names figure " + std::to_string(anchor.figure) + " of " +
                   std::to_string(figures.size()));

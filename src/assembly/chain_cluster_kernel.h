@@ -49,8 +49,7 @@ struct ChainRows {
       L[2 * i] = madd(b0, P[0], b1 * P[1]);
       L[2 * i + 1] = madd(b0, P[1], b1 * P[2]);
       for (int k = 0; k <= i; ++k) {
-        Q[i * (i + 1) / 2 + k] =
-            msub(L[2 * i], Y[kRow[k]], msub(L[2 * i + 1], Y[kRow[k] + 1], Y[kRow[i] + 2 + k]));
+        Q[i * (i + 1) / 2 + k] = msub(L[2 * i], Y[kRow[k]], msub(L[2 * i + 1], Y[kRow[k] + 1], Y[kRow[i] + 2 + k]));
       }
     }
     S[0] = msub(Q[4], Q[4], Q[2] * Q[5]);
@@ -122,22 +121,14 @@ KANSETSU_HD void join_chain(const Lanes& lanes, double* A, const double* B, doub
 }
 
 /// Joins neighbours level by level; cluster i of a level begins at place i·stride. All end in the first place; the forces
-/// between a and b of a join are at place b of U. Where a level has more joins than the block has warps, half a warp has to do.
-/// @tparam kMany  there may be such levels
-template <bool kMany, class Block>
+/// between a and b of a join are at place b of U.
+template <class Block>
 KANSETSU_HD void join_all(const Block& block, int count, double* out, double* U) {
   for (int stride = 1; stride < count; stride *= 2) {
     block.sync();
-    const auto join = [&](const auto& lanes, int team, int teams) {
-      for (int a = 2 * stride * team; a + stride < count; a += 2 * stride * teams) {
-        const int b = a + stride;
-        join_chain(lanes, out + kChainOut * a, out + kChainOut * b, U + kChainForce * b);
-      }
-    };
-    if (kMany && count > 2 * stride * block.warps()) {
-      join(block.halves, block.half(), block.half_count());
-    } else {
-      join(block.lanes, block.warp(), block.warps());
+    for (int a = 2 * stride * block.warp(); a + stride < count; a += 2 * stride * block.warps()) {
+      const int b = a + stride;
+      join_chain(block.lanes, out + kChainOut * a, out + kChainOut * b, U + kChainForce * b);
     }
   }
   block.sync();
@@ -148,30 +139,20 @@ struct ChainEnds {
   double base[5], tip[5];
 };
 
-/// n_j of a joint from the forces at the ends of its cluster. @param row  j of its U
-KANSETSU_HD double chain_force(const double* row, const ChainEnds& ends) {
-  double x = row[10], y = row[5] * ends.tip[0];
-  for (int k = 0; k < 5; ++k) x = msub(row[k], ends.base[k], x);
-  for (int k = 1; k < 5; ++k) y = madd(row[5 + k], ends.tip[k], y);
-  return x - y;
-}
-
-/// The way back: from the ends of all clusters of a tree to those of cluster i. A team of lanes, a row each; all know the
-/// result.
-template <class Rows>
-KANSETSU_HD void descend(const Rows& rows, int count, const double* U, int i, ChainEnds& ends) {
+/// The way back: from the ends of all clusters of a tree to those of cluster i.
+KANSETSU_HD void descend(int count, const double* U, int i, ChainEnds& ends) {
   int stride = 1;
   while (stride < count) stride *= 2;
   for (stride /= 2; stride >= 1; stride /= 2) {
     const int b = (i & ~(2 * stride - 1)) + stride;
     if (b >= count) continue;
+    const double* row = U + kChainForce * b;
     double n[5];
-    if constexpr (Rows::kSize == 1) {
-      for (int j = 0; j < 5; ++j) n[j] = chain_force(U + kChainForce * b + kChainStride * j, ends);
-    } else {
-      const int own = rows.rank() < 5 ? rows.rank() : 4;
-      const double x = chain_force(U + kChainForce * b + kChainStride * own, ends);
-      for (int j = 0; j < 5; ++j) n[j] = rows.of(j, x);
+    for (int j = 0; j < 5; ++j, row += kChainStride) {
+      double x = row[10], y = row[5] * ends.tip[0];
+      for (int k = 0; k < 5; ++k) x = msub(row[k], ends.base[k], x);
+      for (int k = 1; k < 5; ++k) y = madd(row[5 + k], ends.tip[k], y);
+      n[j] = x - y;
     }
     for (int j = 0; j < 5; ++j) {
       ends.base[j] = i >= b ? n[j] : ends.base[j];

@@ -68,28 +68,28 @@ struct ChainState {
 /// Memory of a piece, one array per quantity.
 struct ChainPiece {
   const ChainLink* links;  ///< the first of its own; one more
-  Transform<>* X;     ///< pose in the carrier; one more: of the first link of the next piece
-  ChainState* state;  ///< one more likewise
-  double* base;       ///< of a free base: q 7, v 6, tau 6
+  Transform<>* X;          ///< pose in the carrier; one more: of the first link of the next piece
+  ChainState* state;       ///< one more likewise
+  double* base;            ///< of a free base: q 7, v 6, tau 6
   Motion<>* C;
   double* h;         ///< 5 per link, of its own joint
   double* y;         ///< 6 per link: −C⁻¹·t
   double* own;       ///< what a link contributes to the acceleration of its joint
   double* previous;  ///< what the link before contributes
   double* out;       ///< clusters; before that, two carries per link
-  double* U;        ///< before that, kChainRoom per half warp
-  double* n;        ///< forces of the joints, one more
+  double* U;
   double* upper;    ///< clusters of the pieces of the group, then of the groups; before that, carries of all pieces
   double* upper_U;  ///< likewise
   double* before;   ///< row 10 of what is before the piece
+  double* T;        ///< kChainRoom per team
 
   KANSETSU_HD ChainCarry* carry() const { return reinterpret_cast<ChainCarry*>(out); }
 };
 inline constexpr int kChainRoom = 66;
 
 /// Sets the pointers into a block of memory (or none) and returns how many numbers that takes.
-/// @param links  of the longest piece   @param halves  of warps in a block
-KANSETSU_HD int carve_chain_piece(const ChainView& chain, int links, int halves, double* block, ChainPiece& p) {
+/// @param links  of the longest piece   @param teams  of threads in a block
+KANSETSU_HD int carve_chain_piece(const ChainView& chain, int links, int teams, double* block, ChainPiece& p) {
   int taken = 0;
   const auto take = [&](int n) {
     double* here = block ? block + taken : nullptr;
@@ -98,8 +98,7 @@ KANSETSU_HD int carve_chain_piece(const ChainView& chain, int links, int halves,
   };
   const int upper = kChainOut * (chain.group + chain.groups()), carries = kChainCarry * chain.pieces;
   p.out = take(kChainOut * links);
-  p.U = take(kChainForce * links > kChainRoom * halves ? kChainForce * links : kChainRoom * halves);
-  p.n = take(5 * (links + 1));
+  p.U = take(kChainForce * links);
   p.upper = take(upper > carries ? upper : carries);
   p.upper_U = take(kChainForce * (chain.group + chain.groups()));
   p.links = nullptr;
@@ -112,6 +111,7 @@ KANSETSU_HD int carve_chain_piece(const ChainView& chain, int links, int halves,
   p.own = take(links);
   p.previous = take(links);
   p.before = take(kChainStride);
+  p.T = take(kChainRoom * teams);
   return taken;
 }
 
@@ -119,22 +119,18 @@ KANSETSU_HD int carve_chain_piece(const ChainView& chain, int links, int halves,
 
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// The CPU as a block: one thread is its warps, halves of warps and teams for rows (eight lanes) at once.
+/// The CPU as a block: one thread, one team of one lane.
 struct SerialBlock {
   struct Lanes {
     static constexpr int kSize = 1;
     KANSETSU_HD int rank() const { return 0; }
     KANSETSU_HD void sync() const {}
   };
-  Lanes lanes, halves, rows;
+  Lanes lanes;
   KANSETSU_HD int thread() const { return 0; }
   KANSETSU_HD int threads() const { return 1; }
   KANSETSU_HD int warp() const { return 0; }
   KANSETSU_HD int warps() const { return 1; }
-  KANSETSU_HD int half() const { return 0; }
-  KANSETSU_HD int half_count() const { return 1; }
-  KANSETSU_HD int team() const { return 0; }
-  KANSETSU_HD int teams() const { return 1; }
   KANSETSU_HD void sync() const {}
 };
 
@@ -213,7 +209,8 @@ KANSETSU_HD void place_chain(const Block& block, const ChainView& chain, int pie
                              const double* tau, const ChainPiece& p, const Mail& mail) {
   const int first = chain.first(piece), count = chain.size(piece);
   if (chain.free_base && piece == 0) {
-    for (int k = block.thread(); k < 19; k += block.threads()) p.base[k] = k < 7 ? q[k] : k < 13 ? v[k - 7] : tau[k - 13];
+    for (int k = block.thread(); k < 19; k += block.threads())
+      p.base[k] = k < 7 ? q[k] : k < 13 ? v[k - 7] : tau[k - 13];
   }
   for (int i = block.thread(); i <= count && first + i < chain.count; i += block.threads()) {
     const bool is_base = chain.free_base && first + i == 0;
@@ -238,7 +235,8 @@ KANSETSU_HD void place_chain(const Block& block, const ChainView& chain, int pie
 }
 
 /// Bias and right sides of a link. t: what its own joint and the next one exert on it, gyroscopic wrench included.
-KANSETSU_HD void load_chain_link(const ChainView& chain, int i, int local, const Motion<>& V_start, const ChainPiece& p) {
+KANSETSU_HD void load_chain_link(const ChainView& chain, int i, int local, const Motion<>& V_start,
+                                 const ChainPiece& p) {
   const ChainLink& link = p.links[local];
   const ChainState& own = p.state[local];
   const Motion<> V = inverse_times(p.carry()[local].X, V_start) + p.carry()[local].v;
@@ -323,17 +321,10 @@ KANSETSU_HD void reduce_chain(const Block& block, const ChainView& chain, int pi
   }
   for (int i = block.thread(); i < count; i += block.threads()) load_chain_link(chain, first + i, i, V_before, p);
   block.sync();
-  const auto front = [&](const auto& lanes, int team, int teams) {
-    for (int i = team; i < count; i += teams) {
-      chain_front(lanes, chain, first + i, i, p, p.U + kChainRoom * team, p.out + kChainOut * i);
-    }
-  };
-  if (count > block.warps()) {
-    front(block.halves, block.half(), block.half_count());
-  } else {
-    front(block.lanes, block.warp(), block.warps());
+  for (int i = block.warp(); i < count; i += block.warps()) {
+    chain_front(block.lanes, chain, first + i, i, p, p.T + kChainRoom * block.warp(), p.out + kChainOut * i);
   }
-  join_all<true>(block, count, p.out, p.U);
+  join_all(block, count, p.out, p.U);
   if (chain.pieces > 1) mail.post(block, chain.cluster_post(piece), p.out, kChainOut);
 }
 
@@ -353,7 +344,7 @@ KANSETSU_HD void gather_chain(const Block& block, const ChainView& chain, int pi
     const double* row = p.upper + kChainOut * (piece - 1 - begin) + 10 * kChainStride;
     for (int k = block.thread(); k < 11; k += block.threads()) p.before[k] = row[k];
   }
-  join_all<false>(block, members, p.upper, p.upper_U);
+  join_all(block, members, p.upper, p.upper_U);
   if (piece == begin && chain.groups() > 1) mail.post(block, chain.group_post(piece / chain.group), p.upper, kChainOut);
 }
 
@@ -377,60 +368,42 @@ KANSETSU_HD Motion<> chain_acceleration(const ChainView& chain, int i, int local
   return {{s[0], s[1], s[2]}, {s[3], s[4], s[5]}};
 }
 
-/// Forces at the ends of the piece, and what the link before it contributes to its first joint: that is known from the ends
-/// of the piece before, or of the group before if this piece is the first of a group.
-template <class Block>
-KANSETSU_HD void close_chain(const Block& block, const ChainView& chain, int piece, const ChainPiece& p,
-                             const double* root) {
-  const int group = piece / chain.group, begin = group * chain.group, count = chain.size(piece);
-  const int members = chain.group < chain.pieces - begin ? chain.group : chain.pieces - begin;
-  for (int which = block.team(); which < 2; which += block.teams()) {
-    const bool is_before = which == 1, of_group = is_before && piece == begin;
-    ChainEnds ends = chain_ends(root, chain.free_base);
-    descend(block.rows, chain.groups(), p.upper_U + kChainForce * chain.group, group - (of_group ? 1 : 0), ends);
-    if (!of_group) descend(block.rows, members, p.upper_U, piece - begin - (is_before ? 1 : 0), ends);
-    if (block.rows.rank() != 0) continue;
-    if (is_before) {
-      p.previous[0] = piece == 0 ? 0.0 : contribution(p.before, ends);
-    } else {
-      for (int k = 0; k < 5; ++k) p.n[k] = ends.base[k], p.n[5 * count + k] = ends.tip[k];
-    }
-  }
-  block.sync();
-}
-
-/// Forces of the joints of the piece and what they do. @param vdot  out, of the whole chain
+/// Forces around every link of the piece and what they do. Thread `count` looks at what is before the piece.
+/// @param vdot  out, of the whole chain
 template <class Block, class Mail>
 KANSETSU_HD void finish_chain(const Block& block, const ChainView& chain, int piece, const ChainPiece& p,
                               const Mail& mail, double* vdot) {
   const int first = chain.first(piece), count = chain.size(piece), groups = chain.groups();
-  double* root = p.upper;
+  const int group = piece / chain.group, begin = group * chain.group;
+  const int members = chain.group < chain.pieces - begin ? chain.group : chain.pieces - begin;
+  double *root = p.upper, *top_U = p.upper_U + kChainForce * chain.group;
   if (groups > 1) {
     root = p.upper + kChainOut * chain.group;
     mail.take(block, chain.group_post(0), root, kChainOut * groups);
     block.sync();
-    if (piece % chain.group == 0 && piece > 0) {
-      const double* row = root + kChainOut * (piece / chain.group - 1) + 10 * kChainStride;
+    if (piece == begin && group > 0) {
+      const double* row = root + kChainOut * (group - 1) + 10 * kChainStride;
       for (int k = block.thread(); k < 11; k += block.threads()) p.before[k] = row[k];
     }
-    join_all<false>(block, groups, root, p.upper_U + kChainForce * chain.group);
+    join_all(block, groups, root, top_U);
   }
-  close_chain(block, chain, piece, p, root);
-  for (int i = 1 + block.team(); i < count; i += block.teams()) {
-    ChainEnds ends;
-    for (int k = 0; k < 5; ++k) ends.base[k] = p.n[k], ends.tip[k] = p.n[5 * count + k];
-    descend(block.rows, count, p.U, i, ends);
-    for (int k = 0; k < 5 && block.rows.rank() == 0; ++k) p.n[5 * i + k] = ends.base[k];
-  }
-  block.sync();
-  for (int i = block.thread(); i < count; i += block.threads()) {
-    ChainEnds ends;
-    for (int k = 0; k < 5; ++k) ends.base[k] = p.n[5 * i + k], ends.tip[k] = p.n[5 * i + 5 + k];
-    const Motion<> s = chain_acceleration(chain, first + i, i, p, ends), A = s - p.C[i];
-    if (PrimitiveKind(p.links[i].kind) == PrimitiveKind::kFree) {
+  for (int i = block.thread(); i <= count; i += block.threads()) {
+    ChainEnds ends = chain_ends(root, chain.free_base);
+    const bool is_before = i == count;  // the piece before, or the group before if this is the first piece of a group
+    descend(groups, top_U, is_before && piece == begin ? group - 1 : group, ends);
+    if (!is_before || piece > begin) descend(members, p.upper_U, piece - begin - (is_before ? 1 : 0), ends);
+    if (is_before) {
+      p.previous[0] = piece == 0 ? 0.0 : contribution(p.before, ends);
+      continue;
+    }
+    descend(count, p.U, i, ends);
+    const Motion<> s = chain_acceleration(chain, first + i, i, p, ends);
+    const ChainLink& link = p.links[i];
+    const Motion<> A = s - p.C[i];
+    if (PrimitiveKind(link.kind) == PrimitiveKind::kFree) {
       vdot[0] = A.w.x, vdot[1] = A.w.y, vdot[2] = A.w.z, vdot[3] = A.v.x, vdot[4] = A.v.y, vdot[5] = A.v.z;
     } else {
-      p.own[i] = dot(A, p.links[i].columns[5]);
+      p.own[i] = dot(A, link.columns[5]);
     }
     if (i + 1 < count) p.previous[i + 1] = dot(s, chain_wrench(chain, first + i, i, p, 10));
   }

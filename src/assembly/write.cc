@@ -142,7 +142,7 @@ void Solver::write_reactions(int f, Reactions& out) {
   std::fill(figure.link_force.begin(), figure.link_force.end(), Force<>{});
   for (const ClosureData& c : *closures_) {
     if (!c.alive) continue;
-    const auto add = [&](const Anchor& anchor, int figure_of, const Force<>* wrench) {
+    const auto add = [&](const ClosureAnchor& anchor, int figure_of, const Force<>* wrench) {
       if (figure_of != f || !anchor.link) return;
       const size_t l = size_t(anchor.link->value());
       figure.link_force[l] += inverse_times(tree.links[l].X_BL, closure_force(c, wrench));

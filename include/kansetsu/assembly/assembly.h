@@ -16,7 +16,7 @@ using RowMask = std::uint8_t;
 inline constexpr RowMask kAllRows = 0b111111;
 
 /// A frame J on a link of a figure, or on the world.
-struct Anchor {
+struct ClosureAnchor {
   int figure = 0;
   std::optional<LinkId> link{};  ///< none: the world; X_LJ is then X_WJ
   Transform<> X_LJ{};
@@ -25,7 +25,7 @@ struct Anchor {
 /// Holds two frames together: the motion of the plug (on b) relative to the socket (on a), in plug axes, is zero in the rows
 /// of the mask. Poses and velocities are taken as they are; what has drifted is pulled back by `bias`.
 struct Closure {
-  Anchor a{}, b{};
+  ClosureAnchor a{}, b{};
   RowMask rows = kAllRows;
 };
 using ClosureId = Id<struct ClosureTag>;

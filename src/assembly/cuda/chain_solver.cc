@@ -66,7 +66,8 @@ struct ChainSolver::Impl {
              chain_memory(chain.view(pieces, group), (links + pieces - 1) / pieces, threads, with_links);
     };
     int pieces = options.pieces;
-    if (pieces == 0) pieces = chains > 1 && piece_bytes(1, 1, false) <= most_shared ? 1 : chain_pieces(links, processors);
+    if (pieces == 0)
+      pieces = chains > 1 && piece_bytes(1, 1, false) <= most_shared ? 1 : chain_pieces(links, processors);
     if (pieces < 1 || pieces > links) throw Error("ChainSolver: pieces is " + std::to_string(pieces));
     const int group = options.group == 0 ? chain_group(pieces) : options.group;
     if (group < 1 || group > pieces) throw Error("ChainSolver: group is " + std::to_string(group));

@@ -7,29 +7,17 @@
 namespace kansetsu::cuda {
 namespace {
 
-template <int size>
-struct DeviceLanes {
-  static constexpr int kSize = size;
-  __device__ int rank() const { return int(threadIdx.x % size); }
-  __device__ void sync() const { __syncwarp(mask()); }
-  /// x of lane k.
-  __device__ double of(int k, double x) const { return __shfl_sync(mask(), x, k, size); }
-
- private:
-  __device__ static unsigned mask() { return (0xffffffffu >> (32 - size)) << (threadIdx.x % 32 / size * size); }
+struct WarpLanes {
+  static constexpr int kSize = 32;
+  __device__ int rank() const { return int(threadIdx.x % 32); }
+  __device__ void sync() const { __syncwarp(); }
 };
 struct DeviceBlock {
-  DeviceLanes<32> lanes;
-  DeviceLanes<16> halves;
-  DeviceLanes<8> rows;
+  WarpLanes lanes;
   __device__ int thread() const { return int(threadIdx.x); }
   __device__ int threads() const { return int(blockDim.x); }
   __device__ int warp() const { return int(threadIdx.x / 32); }
   __device__ int warps() const { return int(blockDim.x / 32); }
-  __device__ int half() const { return int(threadIdx.x / 16); }
-  __device__ int half_count() const { return int(blockDim.x / 16); }
-  __device__ int team() const { return int(threadIdx.x / 8); }
-  __device__ int teams() const { return int(blockDim.x / 8); }
   __device__ void sync() const { __syncthreads(); }
 };
 
@@ -106,7 +94,7 @@ __global__ void __launch_bounds__(512, 1) solve_chains(const __grid_constant__ C
   const long posts = row * ((chain.posts() + 1) / 2 * 2);
   const DeviceMail mail{a.posts[odd ? 1 : 0] + posts, a.posts[odd ? 0 : 1] + posts};
   ChainPiece p;
-  const int taken = carve_chain_piece(chain, a.most_links, 2 * block.warps(), memory, p);
+  const int taken = carve_chain_piece(chain, a.most_links, block.warps(), memory, p);
   if constexpr (with_links) {
     copy_links(block, chain, piece, a.most_links, memory + taken);
     p.links = reinterpret_cast<const ChainLink*>(memory + taken);
@@ -128,7 +116,7 @@ const void* kernel_of(const ChainLaunch& launch) {
 
 int chain_memory(const ChainView& chain, int most_links, int threads, bool with_links) {
   ChainPiece none;
-  return carve_chain_piece(chain, most_links, threads / 16, nullptr, none) +
+  return carve_chain_piece(chain, most_links, threads / 32, nullptr, none) +
          (with_links ? kLinkNumbers * (most_links + 1) : 0);
 }
 

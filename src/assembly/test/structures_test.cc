@@ -66,7 +66,7 @@ Model loose_bricks(int count) {
   }
   return builder.build();
 }
-Anchor brick(int i, const Vec3<>& p) { return {0, LinkId(i + 1), {Mat3<>::identity(), p}}; }
+ClosureAnchor brick(int i, const Vec3<>& p) { return {0, LinkId(i + 1), {Mat3<>::identity(), p}}; }
 
 State gentle_state(const Model& model, std::mt19937_64& rng) {
   State state(model);
@@ -205,7 +205,7 @@ TEST_CASE("random cuts and connections give what a fresh build gives") {
       } else {
         const int first = loose ? 1 : 0, a = first + pick(n), b = first + pick(n);
         if (a == b) continue;
-        Anchor on_a{0, LinkId(a), {Mat3<>::identity(), {0.1 * pick(5), 0.3, 0}}};
+        ClosureAnchor on_a{0, LinkId(a), {Mat3<>::identity(), {0.1 * pick(5), 0.3, 0}}};
         if (pick(8) == 0) on_a.link.reset();  // to the world
         const Closure closure{
             on_a, {0, LinkId(b), {Mat3<>::identity(), {0, -0.2, 0.1 * pick(4)}}}, masks[loose ? pick(4) : 3 * pick(2)]};
