@@ -41,6 +41,9 @@ int Contacts::add(WorldShape shape, int broad_body, const CollisionGroups& group
   const bool bounded = std::isfinite(half.x + half.y + half.z);
   shape.centre_B = bounded ? shape.X_BS * (0.5 * (box.upper + box.lower)) : shape.X_BS.p;
   shape.radius = !bounded ? kInfinity : ball_radius(shape.geometry, half);
+  for (auto other = shapes_.rbegin(); other != shapes_.rend() && other->figure == shape.figure; ++other) {
+    if (shape.figure >= 0 && other->link == shape.link) other->is_alone = shape.is_alone = false;
+  }
   shapes_.push_back(std::move(shape));
   boxes_.resize(shapes_.size());
   found_ = false;

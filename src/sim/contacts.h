@@ -21,7 +21,8 @@ struct WorldShape {
   Transform<> X_BS;  ///< on its body, or in the world
   MaterialId material{0};
   std::string name{};
-  bool moves = false;  ///< of the surroundings: as told
+  bool is_alone = true;  ///< its link has no other shape
+  bool moves = false;    ///< of the surroundings: as told
   std::optional<PrescribedMotion> motion{};
   Vec3<> surface_velocity{};
   // A ball around the shape on its body; of what has no bounds the radius is infinite.

@@ -83,8 +83,9 @@ void Contacts::join_flat() {
   merged_.assign(keys_.size(), {});
   size_t kept = 0;
   for (size_t j = 0; j < keys_.size(); ++j) {
+    const bool alone = shapes_[size_t(keys_[j].a)].is_alone && shapes_[size_t(keys_[j].b)].is_alone;
     bool joined = false;
-    for (size_t i = 0; i < kept && !joined; ++i) joined = on_one_plane(keys_[i], keys_[j]) && join(i, j);
+    for (size_t i = 0; i < kept && !joined && !alone; ++i) joined = on_one_plane(keys_[i], keys_[j]) && join(i, j);
     if (joined) continue;
     if (kept != j) keys_[kept] = keys_[j], manifolds_[kept] = manifolds_[j];
     ++kept;
