@@ -93,6 +93,7 @@ Exit run_ik(const Options& options) {
   for (const std::string& text : options.targets) {
     request.problem.add(parse_target(text, model), {.name = text.substr(0, text.rfind(':'))});
   }
+  request.problem.add_loops(model, loops_of(options.model));
   if (options.starts > 0) request.options.starts = options.starts;
   if (options.no_limits) request.options.limits = false;
 
