@@ -2,11 +2,11 @@
 // start, the same limits. A target counts as solved where Kansetsu's forward kinematics of the answer is within 1e-6 m and
 // 1e-6 rad of it and, in the rows with limits, no limit is broken. Times include restarts and failures.
 //
-//   bench_ik URDF LINK [--lock JOINT,JOINT,…] [--count N] [--peer-count N] [--seed S] [--targets FILE]
-//   bench_ik human28
+//   bench_ik URDF LINK [--lock JOINT,JOINT,…] [--count N] [--peer-count N] [--seed S] [--targets FILE] [--json FILE]
+//   bench_ik human28 [--json FILE]
 //
-// Locked joints are held at zero. --targets writes the targets as JSON, for bench/ik_peers.py. human28: both hands, both feet and
-// the centre of mass of the figure, near by, solved; and one differential step of the same tasks.
+// Locked joints are held at zero. --targets writes the targets as JSON, for bench/ik_peers.py; --json the rows. human28: both
+// hands, both feet and the centre of mass of the figure, near by, solved; and one differential step of the same tasks.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -19,6 +19,7 @@
 #include <kdl/chainiksolvervel_pinv.hpp>
 #include <nlohmann/json.hpp>
 
+#include "kansetsu/base/error.h"
 #include "kansetsu/ik/arm.h"
 #include "kansetsu/ik/differential.h"
 #include "kansetsu/io/urdf.h"
@@ -84,15 +85,21 @@ struct Result {
   std::vector<double> us;
   int solved = 0;
 
-  void print(const char* name) const {
+  /// A line on standard output and a row. @param solver, mode  as the row names them
+  void print(nlohmann::json& rows, const char* name, const char* solver, const char* mode) const {
     std::vector<double> sorted = us;
     std::sort(sorted.begin(), sorted.end());
     const size_t n = sorted.size();
     double mean = 0;
     for (const double t : us) mean += t / double(n);
-    std::printf("%-34s %8.2f %% %10.2f %10.2f %10.2f\n", name, 100.0 * solved / double(n), sorted[n / 2], mean,
-                sorted[n * 99 / 100]);
+    const double percent = 100.0 * solved / double(n), middle = sorted[n / 2], p99 = sorted[n * 99 / 100];
+    std::printf("%-34s %8.2f %% %10.2f %10.2f %10.2f\n", name, percent, middle, mean, p99);
     std::fflush(stdout);
+    rows.push_back(
+        {{"solver", solver}, {"mode", mode}, {"targets", n}, {"solved_percent", percent}, {"us_mean", mean}});
+    if (std::string_view(mode) == "many") return;  // has no time of its own for each
+    rows.back()["us_median"] = middle;
+    rows.back()["us_p99"] = p99;
   }
 };
 
@@ -183,7 +190,7 @@ class Kdl {
 };
 
 /// Per target, of one core: many targets in one call.
-void measure_batch(const Setting& s) {
+void measure_batch(const Setting& s, nlohmann::json& rows) {
   ik::ArmSolver arm(s.model, s.frame, {.starts = kStarts});
   std::vector<double> numbers;
   for (const Transform<>& X : s.targets) {
@@ -204,12 +211,13 @@ void measure_batch(const Setting& s) {
   }
   for (std::ptrdiff_t i = 0; i < count; ++i) result.solved += s.reached(q.col(i), s.targets[size_t(i)], true);
   result.us.assign(s.targets.size(), best / double(count));
-  result.print("kansetsu, many at once, one core");
+  result.print(rows, "kansetsu, many at once, one core", "kansetsu", "many");
 }
 
 void write_targets(const Setting& s, const std::string& file) {
   nlohmann::json json;
-  json["start"] = std::vector<double>(s.start.begin(), s.start.end());
+  for (int k = 0; k < s.model.nv(); ++k)
+    json["start"][s.model.dof_names()[size_t(k)]] = s.start[k];  // hinges and slides
   for (const Transform<>& X : s.targets) {
     const Eigen::Matrix4d m = to_eigen(X);
     std::vector<std::vector<double>> rows;
@@ -224,7 +232,7 @@ double median(std::vector<double> x) {
   return x[x.size() / 2];
 }
 
-void bench_figure() {
+nlohmann::json bench_figure() {
   const Model model = human28();
   std::mt19937_64 rng(3);
   const auto uniform = [&](double a) { return a * (2 * double(rng() >> 11) * 0x1p-53 - 1); };
@@ -273,13 +281,54 @@ void bench_figure() {
   std::printf("human28, hands, feet and centre of mass, seed 3: %d of %d solved\n", solved, kTrials);
   std::printf("solution %.1f us, iteration %.1f us, differential step %.1f us (medians)\n", median(solution),
               median(iteration), median(step));
+  return {{{"solver", "kansetsu"},
+           {"mode", "limits"},
+           {"targets", kTrials},
+           {"solved_percent", 100.0 * solved / kTrials},
+           {"us_median", median(solution)},
+           {"us_iteration", median(iteration)},
+           {"us_differential_step", median(step)}}};
+}
+
+/// One arm with all its solvers, in one run.
+nlohmann::json bench_arm(const Setting& s, size_t peer_count) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const bool limits : {true, false}) {
+    ik::ArmSolver arm(s.model, s.frame, {.limits = limits, .starts = kStarts});
+    measure(s, limits, s.targets.size(), 3, [&](size_t i, Eigen::VectorXd& q) {
+      arm.solve(s.targets[i], q);
+    }).print(rows, limits ? "kansetsu, limits" : "kansetsu, no limits", "kansetsu", limits ? "limits" : "no limits");
+    if (limits) measure_batch(s, rows);
+  }
+  Kdl peer(s);
+  if (!peer.agrees()) throw Error("KDL's forward kinematics differs");
+  measure(s, true, peer_count, 3, [&](size_t i, Eigen::VectorXd& q) {
+    peer.solve(i, q, false, true);
+  }).print(rows, "KDL NR_JL, limits", "KDL NR_JL", "limits");
+  measure(s, true, peer_count, 3, [&](size_t i, Eigen::VectorXd& q) {
+    peer.solve(i, q, true, true);
+  }).print(rows, "KDL LMA, limits by restarts", "KDL LMA", "limits");
+  measure(s, false, peer_count, 3, [&](size_t i, Eigen::VectorXd& q) {
+    peer.solve(i, q, true, false);
+  }).print(rows, "KDL LMA, no limits", "KDL LMA", "no limits");
+  return rows;
+}
+
+void write_rows(nlohmann::json rows, const std::string& model, const std::string& link, std::uint64_t seed,
+                const std::string& file) {
+  for (nlohmann::json& row : rows) {
+    row["model"] = model;
+    row["link"] = link;
+    row["seed"] = seed;
+  }
+  if (!file.empty()) std::ofstream(file) << rows.dump(1) << "\n";
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("inverse kinematics beside KDL");
-  std::string file, link, targets;
+  std::string file, link, targets, json;
   std::vector<std::string> locked;
   size_t count = 10'000, peer_count = 10'000;
   std::uint64_t seed = 1;
@@ -290,10 +339,11 @@ int main(int argc, char** argv) {
   app.add_option("--peer-count", peer_count, "targets for KDL, the first of them");
   app.add_option("--seed", seed);
   app.add_option("--targets", targets, "write the targets here");
+  app.add_option("--json", json, "write the rows here");
   CLI11_PARSE(app, argc, argv);
 
   if (file == "human28") {
-    bench_figure();
+    write_rows(bench_figure(), "human28", "hands, feet, centre of mass", 3, json);
     return 0;
   }
   Model model = value_or_throw(io::load_urdf(file));
@@ -310,25 +360,5 @@ int main(int argc, char** argv) {
 
   std::printf("%s, %s: %zu targets, seed %llu\n%-34s %10s %10s %10s %10s\n", model.name().c_str(), link.c_str(), count,
               static_cast<unsigned long long>(seed), "", "solved", "median us", "mean us", "p99 us");
-  for (const bool limits : {true, false}) {
-    ik::ArmSolver arm(model, s.frame, {.limits = limits, .starts = kStarts});
-    measure(s, limits, count, 3, [&](size_t i, Eigen::VectorXd& q) {
-      arm.solve(s.targets[i], q);
-    }).print(limits ? "kansetsu, limits" : "kansetsu, no limits");
-    if (limits) measure_batch(s);
-  }
-  Kdl peer(s);
-  if (!peer.agrees()) {
-    std::printf("KDL's forward kinematics differs: not measured\n");
-    return 1;
-  }
-  measure(s, true, peer_count, 3, [&](size_t i, Eigen::VectorXd& q) {
-    peer.solve(i, q, false, true);
-  }).print("KDL NR_JL, limits");
-  measure(s, true, peer_count, 3, [&](size_t i, Eigen::VectorXd& q) {
-    peer.solve(i, q, true, true);
-  }).print("KDL LMA, limits by restarts");
-  measure(s, false, peer_count, 3, [&](size_t i, Eigen::VectorXd& q) {
-    peer.solve(i, q, true, false);
-  }).print("KDL LMA, no limits");
+  write_rows(bench_arm(s, peer_count), model.name(), link, seed, json);
 }

@@ -93,6 +93,7 @@ Exit run_ik(const Options& options) {
   for (const std::string& text : options.targets) {
     request.problem.add(parse_target(text, model), {.name = text.substr(0, text.rfind(':'))});
   }
+  request.problem.add_loops(model, loops_of(options.model));
   if (options.starts > 0) request.options.starts = options.starts;
   if (options.no_limits) request.options.limits = false;
 
@@ -131,8 +132,12 @@ Runner declare_ik(CLI::App& app) {
   app.add_option("--out", options->out, "reply; standard output by default")->type_name("FILE");
   app.add_option("--record", options->record, "write the way from the start to the solution: .mcap, .csv, .npz or .glb")
       ->type_name("FILE");
-  app.add_option("--starts", options->starts, "starting points to try; 20 by default")->type_name("N");
-  app.add_option("--solutions", options->solutions, "as many different ones as are found, up to N")->type_name("N");
+  app.add_option("--starts", options->starts, "starting points to try; 20 by default")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--solutions", options->solutions, "as many different ones as are found, up to N")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000));
   app.add_flag("--no-limits", options->no_limits, "leave the model's limits out of account");
   add_base_option(app, options->model.base);
   return [options] { return run_ik(*options); };

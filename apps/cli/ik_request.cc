@@ -74,11 +74,15 @@ class Entries {
   }
   Transform<> pose() const { return {rotation(), vec3("p")}; }
   ik::FrameOn frame(const char* name) const {
-    const std::string known = text(name);
     const Entries tool(has("tool") ? object_.at("tool") : json::object(), at("tool"), model_, problems_);
+    return place(name, tool.pose());
+  }
+  /// The same without the tool of the task.
+  ik::FrameOn place(const char* name, const Transform<>& on_it = {}) const {
+    const std::string known = text(name);
     if (!has(name)) problems_.bad_shape(at(name), "is missing: the name of a link or frame");
     try {
-      if (has(name)) return ik::frame_on(model_, known, tool.pose());
+      if (has(name)) return ik::frame_on(model_, known, on_it);
     } catch (const Error&) {
       problems_.unknown(at(name), "link or frame", known, frame_names(model_));
     }
@@ -117,6 +121,20 @@ ik::AnyTask read_posture(const Entries& e, const std::string& path, const Model&
   const StateInput input = reader.read(state, path, problems);
   if (!input.error.empty()) problems.bad_shape(path, input.error);
   return ik::PostureTask{input.state.q, {}};
+}
+
+/// A posture of the joints that are named, and of no others.
+ik::AnyTask read_joints(const Entries& e, const std::string& path, const Model& model, Problems& problems) {
+  auto task = std::get<ik::PostureTask>(read_posture(e, path, model, problems));
+  task.weight = Eigen::VectorXd::Zero(model.nv());
+  const json named = e.has("q") && e.object().at("q").is_object() ? e.object().at("q") : json::object();
+  if (named.empty()) problems.bad_shape(path + ".q", "must name joints and their positions");
+  for (const auto& entry : named.items()) {
+    const auto joint = model.find_joint(entry.key());
+    const CoordinateRange c = joint ? model.coordinates(*joint) : CoordinateRange{};
+    if (joint) task.weight.segment(c.v, c.nv).setOnes();
+  }
+  return task;
 }
 
 struct TaskType {
@@ -161,14 +179,12 @@ const std::map<std::string, TaskType>& task_types() {
       {"relative",
        {{"frame", "to", "tool", "p", "rpy", "quat_xyzw", "turn_axes", "axes"},
         [](E e, P, const Model&, Problems&) -> ik::AnyTask {
-          return ik::RelativePoseTask{e.frame("frame"),
-                                      {e.frame("to").link, {}},
-                                      e.pose(),
-                                      e.vec3("turn_axes", {1, 1, 1}),
+          return ik::RelativePoseTask{e.frame("frame"), e.place("to"), e.pose(), e.vec3("turn_axes", {1, 1, 1}),
                                       e.vec3("axes", {1, 1, 1})};
         }}},
       {"markers", {{"markers"}, read_markers}},
       {"posture", {{"q", "base"}, read_posture}},
+      {"joints", {{"q"}, read_joints}},
       {"stay", {{"frame", "tool", "orientation"}, [](E e, P, const Model&, Problems&) -> ik::AnyTask {
                   return ik::StayTask{e.frame("frame"), e.truth("orientation", false), {}};
                 }}}};
@@ -210,7 +226,10 @@ std::optional<ik::ShapeOn> read_shape(const json& value, const std::string& path
   }
   try {
     ik::ShapeOn on{Geometry(shape), std::nullopt, e.pose()};
-    if (e.has("link")) on.link = e.frame("link").link;
+    if (!e.has("link")) return on;
+    const ik::FrameOn carrier = e.place("link");
+    on.link = carrier.link;
+    on.X_LS = carrier.X_LF * on.X_LS;
     return on;
   } catch (const Error& error) {
     problems.bad_shape(path, error.what());
@@ -219,6 +238,13 @@ std::optional<ik::ShapeOn> read_shape(const json& value, const std::string& path
 }
 
 void read_clearances(const json& request, const Model& model, Problems& problems, ik::Problem& out) {
+  const auto keep = [&](std::vector<ik::Clearance> more) {
+    out.clearances.insert(out.clearances.end(), more.begin(), more.end());
+  };
+  if (request.contains("self_clearance")) {
+    const auto least = numbers(request.at("self_clearance"), 1, "self_clearance", problems);
+    if (least) keep(ik::self_clearances(model, least->front()));
+  }
   const auto all = request.find("clearances");
   if (all == request.end()) return;
   if (!all->is_array()) return problems.bad_shape("clearances", "must be an array of objects");
@@ -227,8 +253,12 @@ void read_clearances(const json& request, const Model& model, Problems& problems
     const json& c = (*all)[i];
     if (!is_object_of(c, path, {"first", "second", "least"}, problems)) continue;
     const Entries e(c, path, model, problems);
-    auto first = read_shape(c.value("first", json::object()), path + ".first", model, problems);
     auto second = read_shape(c.value("second", json::object()), path + ".second", model, problems);
+    if (!e.has("first")) {  // all that moves
+      if (second) keep(ik::obstacle_clearances(model, *second, e.number("least", 0)));
+      continue;
+    }
+    auto first = read_shape(c.at("first"), path + ".first", model, problems);
     if (first && second) out.clearances.push_back({*std::move(first), *std::move(second), e.number("least", 0)});
   }
 }
@@ -253,7 +283,7 @@ IkRequest::IkRequest(const Model& model) : start(neutral(model)) { options.start
 IkRequest read_ik_request(const json& request, const Model& model, const std::string& name) {
   Problems problems(name);
   IkRequest result(model);
-  if (is_object_of(request, "request", {"start", "tasks", "clearances", "options"}, problems)) {
+  if (is_object_of(request, "request", {"start", "tasks", "clearances", "self_clearance", "options"}, problems)) {
     if (const auto start = request.find("start"); start != request.end()) {
       const StateInput input = StateReader(model).read(*start, "start", problems);
       if (!input.error.empty()) problems.bad_shape("start", input.error);

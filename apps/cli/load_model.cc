@@ -60,14 +60,14 @@ bool is_scene(const std::string& name) {
 }
 
 /// The one figure of a scene that is asked for, with what was said about the scene.
-Loaded<ModelDescription> figure_of_scene(const ModelSource& source) {
+Loaded<FigureDescription> figure_of_scene(const ModelSource& source) {
   const SceneName name = split(source.name);
   Loaded<SceneDescription> scene = io::read_scene(name.file);
   if (!scene) return {std::nullopt, std::move(scene.diagnostics)};
   std::vector<std::string> known;
   for (FigureDescription& figure : scene.value->figures) {
     if (figure.name == name.figure || (name.figure.empty() && scene.value->figures.size() == 1)) {
-      return {std::move(figure.model), std::move(scene.diagnostics)};
+      return {std::move(figure), std::move(scene.diagnostics)};
     }
     known.push_back(figure.name);
   }
@@ -103,14 +103,20 @@ Loaded<ModelDescription> load_description(const ModelSource& source) {
   return read;
 }
 
+std::vector<LoopClosure> loops_of(const ModelSource& source) {
+  if (figure(source) || !is_scene(source.name)) return {};
+  Loaded<FigureDescription> read = figure_of_scene(source);
+  return read ? std::move(read.value->loops) : std::vector<LoopClosure>{};
+}
+
 Loaded<Model> load_model(const ModelSource& source) {
   if (const auto model = figure(source)) return {model, validate(model->description())};
   if (is_scene(source.name)) {
-    Loaded<ModelDescription> description = figure_of_scene(source);
-    if (!description) return {std::nullopt, std::move(description.diagnostics)};
-    Loaded<Model> built = Model::build(*std::move(description.value));
+    Loaded<FigureDescription> figure = figure_of_scene(source);
+    if (!figure) return {std::nullopt, std::move(figure.diagnostics)};
+    Loaded<Model> built = Model::build(std::move(figure.value->model));
     if (built) built.value = edited(*std::move(built.value), source);
-    return {std::move(built.value), std::move(description.diagnostics)};
+    return {std::move(built.value), std::move(figure.diagnostics)};
   }
   Loaded<Model> read = io::load_urdf(source.name, options_of(source));
   add_figures(read.diagnostics, source.name);

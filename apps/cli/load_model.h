@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kansetsu/model/model.h"
 #include "kansetsu/model/scene.h"
@@ -20,6 +21,9 @@ struct ModelSource {
 /// The description with everything there is to say about it. Of things that are both, a file comes before a figure.
 Loaded<ModelDescription> load_description(const ModelSource& source);
 Loaded<Model> load_model(const ModelSource& source);
+
+/// The loops of the figure that load_model() takes from a scene; none elsewhere.
+std::vector<LoopClosure> loops_of(const ModelSource& source);
 
 /// Whether the name is that of a file with a scene in it, MJCF included, and of no single figure.
 bool names_scene(const std::string& name);

@@ -104,7 +104,18 @@ struct Solver::Impl {
       if (!first) at->second = std::min(at->second, t);
     }
     size_t k = 1;
-    for (const auto& [level, t] : least) tolerated[k++] = t * t;
+    goal = 0;
+    for (const auto& [level, t] : least) {
+      if (level >= 0 && goal == 0) goal = k;
+      tolerated[k++] = t * t;
+    }
+    if (goal == 0) goal = squared.size() - 1;  // nothing but constraints
+  }
+  /// Squared error of the first level and of the constraints before it.
+  double first_squared() const {
+    double sum = 0;
+    for (size_t k = 1; k <= goal; ++k) sum += squared[k];
+    return sum;
   }
   int constraint_rows() const { return limits.rows() + int(problem.clearances.size()); }
 
@@ -181,10 +192,12 @@ struct Solver::Impl {
   }
   bool first_level_met() const {
     int first = std::numeric_limits<int>::max();
-    for (const Problem::Item& item : problem.items) first = std::min(first, item.options.level);
+    for (const Problem::Item& item : problem.items) {
+      if (item.options.level >= 0) first = std::min(first, item.options.level);
+    }
     for (size_t i = 0; i < problem.items.size(); ++i) {
       const TaskOptions& o = problem.items[i].options;
-      if (o.level == first && !(rows.task_error(int(i)) <= o.tolerance)) return false;
+      if (o.level <= first && !(rows.task_error(int(i)) <= o.tolerance)) return false;
     }
     return squared[0] <= 0;
   }
@@ -210,7 +223,7 @@ struct Solver::Impl {
       for (size_t k = 1; k < squared.size(); ++k) total += squared[k];
       errors.push_back(std::sqrt(total));
       if (all_met()) return iteration;
-      first_errors.push_back(rows.level_count() > 0 ? std::sqrt(squared[1]) : 0);
+      first_errors.push_back(std::sqrt(first_squared()));
       if (stagnates()) {
         still = true;
         return iteration;
@@ -278,7 +291,7 @@ struct Solver::Impl {
     report.active_limits.reserve(size_t(model.nv()) + size_t(constraint_rows()));
     limits.active(q, report.active_limits);
     report.status = status(still, report.active_limits);
-    report.distance = rows.level_count() > 0 ? std::sqrt(squared[1]) : 0;
+    report.distance = std::sqrt(first_squared());
     report.tasks.resize(problem.items.size());
     for (size_t i = 0; i < problem.items.size(); ++i) {
       TaskReport& t = report.tasks[i];
@@ -341,8 +354,8 @@ struct Solver::Impl {
       if (s > 0) restart(start, s);
       bool still;
       iterations += descend(still, path);
-      if (s == 0 || first_level_met() || squared[1] < best) {
-        best = squared.size() > 1 ? squared[1] : 0;
+      if (s == 0 || first_level_met() || first_squared() < best) {
+        best = first_squared();
         fill(report, still);
         report.errors.assign(path.begin(), path.end());
       }
@@ -364,7 +377,15 @@ struct Solver::Impl {
   std::vector<double> C, c_lower, c_upper, squared, next_squared, tolerated, path, first_errors;
   Eigen::VectorXd lower, upper, dx, gradient, q, q_next, q_moved;
   std::vector<StayTask*> stays;
+  size_t goal = 0;  ///< the first level that is no constraint, in `squared`
 };
+
+Problem& Problem::add_loops(const Model& model, const std::vector<LoopClosure>& loops) {
+  for (const LoopClosure& loop : loops) {
+    add(loop_task(model, loop), {.level = -1, .name = loop.name.empty() ? "loop" : loop.name});
+  }
+  return *this;
+}
 
 Solver::Solver(const Model& model, Problem problem, Options options)
     : impl_(std::make_unique<Impl>(model, std::move(problem), std::move(options))) {}

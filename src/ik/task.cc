@@ -200,6 +200,14 @@ void TaskEvaluator::Impl::posture(const PostureTask& task, Vector& e, Rows* J) {
   for (int j = 0; j < model.joint_count(); ++j) posture_of(model.coordinates(JointId(j)), task, e, J);
 }
 
+RelativePoseTask loop_task(const Model& model, const LoopClosure& loop) {
+  const auto held = [&](int bit) { return loop.mask >> bit & 1 ? 1.0 : 0.0; };
+  return {.frame = frame_on(model, loop.link_b, to_transform(loop.pose_b)),
+          .base = frame_on(model, loop.link_a, to_transform(loop.pose_a)),
+          .turn_weight = {held(0), held(1), held(2)},
+          .weight = {held(3), held(4), held(5)}};
+}
+
 namespace {
 
 /// Calls the right function of Impl for a task.

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import pytest
 from kansetsu_protocol import BAD_FILE, NUMERICAL, OK, USAGE, run
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def reply_of(result) -> dict:
@@ -95,3 +98,22 @@ def test_several_solutions_differ():
     found = reply_of(result)["solutions"]
     assert len(found) >= 2
     assert found[0]["q"] != found[1]["q"]
+
+
+def test_only_the_named_joints_count():
+    request = {"tasks": [{"type": "position", "frame": "link8", "p": [0.6, 0.3, 0.4]},
+                         {"type": "joints", "q": {"joint1": 0.25}, "level": 1, "name": "first"}]}
+    result = run("ik", "chain8", "--in", "-", stdin=json.dumps(request))
+    assert result.exit_code == OK, result.stderr
+    reply = reply_of(result)
+    assert reply["tasks"][1]["met"]
+    assert abs(reply["q"]["joint1"] - 0.25) < 1e-7
+
+
+def test_the_loop_of_a_scene_stays_closed():
+    scene = str(ROOT / "examples/scenes/four_bar.toml")
+    request = {"tasks": [{"type": "joints", "q": {"crank": 0.9}}], "options": {"starts": 1}}
+    result = run("ik", scene, "--in", "-", stdin=json.dumps(request))
+    assert result.exit_code == OK, result.stderr
+    tasks = {task["name"]: task for task in reply_of(result)["tasks"]}
+    assert tasks["closure"]["met"] and tasks["task 0"]["met"]

@@ -15,7 +15,7 @@
 namespace kansetsu::ik {
 
 struct TaskOptions {
-  int level = 0;            ///< 0 first; a level never disturbs those before it
+  int level = 0;            ///< 0 first; a level never disturbs those before it. Below 0: constraints, e.g. loops
   double weight = 1;        ///< against the other tasks of its level
   double tolerance = 1e-8;  ///< the task is met when its error is no longer than this [m, rad]
   std::string name{};       ///< in reports; "task 0" and so on if empty
@@ -33,6 +33,8 @@ struct Problem {
     items.push_back({std::move(task), std::move(options)});
     return *this;
   }
+  /// The loops of a figure as constraints: they close, or nothing is solved.
+  Problem& add_loops(const Model& model, const std::vector<LoopClosure>& loops);
 };
 
 /// Limits of a ball joint: swing within an ellipse, (x/swing_x)² + (y/swing_y)² ≤ 1 of the swing's rotation vector, and twist.
@@ -55,7 +57,7 @@ struct Options {
 };
 
 enum class Status {
-  kSolved,        ///< every task of the first level is met, later levels as far as the earlier ones allow
+  kSolved,        ///< every task of the first level and all constraints are met, later levels as far as these allow
   kLimitsActive,  ///< as near as the limits allow; without them it could go on
   kUnreachable,   ///< as near as the mechanism reaches from where it began: report.distance says how near
   kNotConverged,  ///< out of iterations while still coming nearer
@@ -73,7 +75,7 @@ struct Report {
   Eigen::VectorXd q;
   int iterations = 0;  ///< of all starts
   int starts = 0;
-  double distance = 0;             ///< length of the first level's error [m, rad]
+  double distance = 0;             ///< length of the error of the first level and the constraints [m, rad]
   std::vector<TaskReport> tasks;   ///< in the order of the problem
   std::vector<int> active_limits;  ///< coordinates of v that are at a limit
   double manipulability = 0;       ///< of the first task's frame; 0 if it has none

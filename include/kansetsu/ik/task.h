@@ -8,6 +8,7 @@
 
 #include "kansetsu/geometry/geometry.h"
 #include "kansetsu/kinematics/kinematics.h"
+#include "kansetsu/model/scene.h"
 
 /// What inverse kinematics is asked for. A task measures an error e(q), zero where it is met; units are metres and radians.
 /// Definitions and Jacobians: docs/theory/ik.md §2.
@@ -88,6 +89,9 @@ struct StayTask {
 
 using AnyTask = std::variant<PositionTask, OrientationTask, PoseTask, AxisTask, LookAtTask, ComTask, RelativePoseTask,
                              MarkerTask, PostureTask, StayTask>;
+
+/// A loop as a task: the second place as seen from the first, in the directions that the loop holds.
+RelativePoseTask loop_task(const Model& model, const LoopClosure& loop);
 
 /// A shape on a link, or in the world, for distances.
 struct ShapeOn {

@@ -318,6 +318,33 @@ TEST_CASE("a loop stays closed while a point moves") {
   CHECK(report.tasks[2].error < 1e-6);
 }
 
+TEST_CASE("loops of a figure are constraints, and a target they cannot follow does not open them") {
+  const Model model = human28();
+  const VectorXd q = neutral(model);
+  const Transform<> X_LR =
+      inverse(pose_of(model, q, frame_on(model, "gripL"))) * pose_of(model, q, frame_on(model, "gripR"));
+  LoopClosure loop{.name = "bar", .link_a = "gripL", .link_b = "gripR", .mask = kPointMask};
+  loop.pose_a.p = X_LR.p;  // both hands on a bar between them, as points
+  Problem problem;
+  problem.add_loops(model, {loop});
+  problem.add(StayTask{frame_on(model, "soleL"), true}, {.level = -1});
+  problem.add(PositionTask{frame_on(model, "gripR"), {0.3, -0.2, 0.3}}, {.name = "hand"});
+  Solver solver(model, problem, {.iterations = 300});
+  const auto opening = [&](const VectorXd& at) {
+    return norm(pose_of(model, at, frame_on(model, "gripL")) * X_LR.p - pose_of(model, at, frame_on(model, "gripR")).p);
+  };
+  const Report near = solver.solve(q);
+  CHECK(near.solved());
+  CHECK(near.tasks[0].name == "bar");
+  CHECK(opening(near.q) < 1e-7);
+  CHECK(norm(pose_of(model, near.q, frame_on(model, "gripR")).p - Vec3<>{0.3, -0.2, 0.3}) < 1e-7);
+  std::get<PositionTask>(solver.problem().items[2].task).target = {5, 0, 0};
+  const Report far = solver.solve(q);
+  CHECK(!far.solved());
+  CHECK(far.distance > 2);
+  CHECK(opening(far.q) < 1e-6);
+}
+
 TEST_CASE("obstacles are kept away from") {
   const Model model = arm7();
   const FrameOn tool = frame_on(model, "tool");
