@@ -45,6 +45,7 @@ struct IslandWork {
   int rank_deficiency = 0;
   bool impact = false;
   Island::Work work{0, 0};
+  double power = 0;  ///< of the bilateral forces at the last stage of a smooth step [W]
 };
 
 inline bool holds(const IslandWork& w, int figure) {
