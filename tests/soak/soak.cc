@@ -36,7 +36,7 @@ bool run_loops(const test::LoopRobot& robot, double seconds, const std::filesyst
   World world = test::loop_world(robot, *data_folder(), true);
   const double start = world.kinetic_energy() + world.potential_energy();
   std::ofstream csv(out / fmt::format("{}.csv", robot.name));
-  csv << "time,gap,angle,kinetic,potential,work,unexplained,most_kinetic\n";
+  csv << "time,gap,angle,kinetic,potential,work,pushed,unexplained,most_kinetic\n";
   double gap = 0, angle = 0, most = 0, said = 0, pushed = 0, last = 0, worst = 0, fastest = 0;
   for (int row = 1; row <= kRows; ++row) {
     double row_gap = 0, row_angle = 0;
@@ -51,8 +51,8 @@ bool run_loops(const test::LoopRobot& robot, double seconds, const std::filesyst
     if (world.status() != WorldStatus::kRunning) return say(robot.name + (": " + world.failure())), false;
     const double left = test::unexplained_energy(world, start);
     gap = std::max(gap, row_gap), angle = std::max(angle, row_angle), worst = std::max(worst, std::abs(left));
-    csv << fmt::format("{},{},{},{},{},{},{},{}\n", world.time(), row_gap, row_angle, world.kinetic_energy(),
-                       world.potential_energy(), world.totals().work_torque, left, most);
+    csv << fmt::format("{},{},{},{},{},{},{},{},{}\n", world.time(), row_gap, row_angle, world.kinetic_energy(),
+                       world.potential_energy(), world.totals().work_torque, pushed, left, most);
     if (since(begin) - said > 10) {
       said = since(begin);
       say(fmt::format("  {}: {:.0f} of {:.0f} s after {:.0f} s, gap {:.1e} m, {:.1e} rad, unexplained {:.2e} J",

@@ -129,7 +129,32 @@ class Hands {
 struct Scene {
   World world;
   std::string what;
+  std::vector<Thrown> thrown{};
 };
+
+/// Poses in which nothing is inside of something else: what pushes it out gives energy.
+void draw_poses(Scene& scene, Random& rng) {
+  constexpr int kTries = 30;
+  constexpr double kShallow = 1e-3;  // [m]
+  for (int k = 0; k < kTries; ++k) {
+    for (size_t i = 0; i < scene.thrown.size(); ++i) {
+      const Model& model = scene.thrown[i].model;
+      State state = thrown_state(scene.thrown[i], rng, int(i));
+      if (scene.thrown[i].loops.empty()) {  // less and less bent
+        const Eigen::VectorXd place = state.q.head(model.base() == Base::kFree ? 7 : 0);
+        state.q = interpolate(model, neutral(model), state.q, 1 - double(k) / kTries);
+        state.q.head(place.size()) = place;
+      }
+      scene.world.set_state(FigureId(int(i)), state);
+    }
+    scene.world.assemble();
+    const Snapshot start = scene.world.save();
+    scene.world.step();
+    const double depth = scene.world.totals().worst_penetration;
+    scene.world.restore(start);
+    if (depth < kShallow) return;
+  }
+}
 
 Scene make_world(Random& rng, const std::optional<std::filesystem::path>& data) {
   WorldOptions options;
@@ -146,15 +171,16 @@ Scene make_world(Random& rng, const std::optional<std::filesystem::path>& data) 
     FigureOptions figure;
     figure.name = "figure" + std::to_string(i);
     figure.self_collision = pick(rng, 2) == 0 ? SelfCollision::kNone : SelfCollision::kNotNeighbours;
-    const FigureId id = scene.world.add(thrown.model, thrown_state(thrown, rng, i), figure);
+    const FigureId id = scene.world.add(thrown.model, figure);
     for (const auto& [a, b] : thrown.loops) {
       scene.world.connect({id, loop_end(thrown.model, a)}, {id, loop_end(thrown.model, b)}, {.hold = Hold::kTogether});
     }
     add_motors(scene.world, id, rng);
     scene.what += fmt::format(", {}{}", thrown.model.name(),
                               figure.self_collision == SelfCollision::kNone ? "" : " touching itself");
+    scene.thrown.push_back(thrown);
   }
-  scene.world.assemble();
+  draw_poses(scene, rng);
   return scene;
 }
 
