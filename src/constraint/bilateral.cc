@@ -11,6 +11,8 @@ constexpr double kDependent = 1e-11;
 /// Rows that answer forces by so little, beside the strongest, are directions in which nothing can move: squares of
 /// rounding errors of their Jacobians.
 constexpr double kImmovable = 1e-26;
+/// Other rows of which bilateral ones leave so little cannot move either.
+constexpr double kHeld = 1e-8;
 
 }  // namespace
 
@@ -21,23 +23,24 @@ void BilateralElimination::reserve(int bilateral_rows, int rows) {
   N_.resize(nb, nb);
   T_.resize(nb, n);
   pivot_.resize(size_t(nb));
+  held_.resize(size_t(n));
   s_.resize(nb);
   work_.resize(nb);
   diagonal_.resize(nb);
 }
 
-/// B = C·Cᵀ, the row with the largest share of its own diagonal left first.
-void BilateralElimination::factorise(const double* G, int stride) {
+/// B = C·Cᵀ, the row with the most left of its diagonal first: the weakest rows, which may be rounding errors, come last.
+void BilateralElimination::factorise(const double* G, int stride, double least) {
   double strongest = 0;
   for (int i = 0; i < nb_; ++i) strongest = std::max(strongest, diagonal_[i] = G[i * stride + i]);
+  least = std::max(least, kImmovable * strongest);
   C_.topLeftCorner(nb_, nb_).setZero();
   rank_ = 0;
   for (int k = 0; k < nb_; ++k) {
     int best = -1;
-    double share = kDependent;
+    double most = least;
     for (int i = 0; i < nb_; ++i) {
-      const double whole = G[i * stride + i];
-      if (whole > kImmovable * strongest && diagonal_[i] > share * whole) best = i, share = diagonal_[i] / whole;
+      if (diagonal_[i] > most && diagonal_[i] > kDependent * G[i * stride + i]) best = i, most = diagonal_[i];
     }
     if (best < 0) return;
     const double root = std::sqrt(diagonal_[best]);
@@ -64,11 +67,11 @@ void BilateralElimination::normal_matrix() {
   }
 }
 
-void BilateralElimination::eliminate(double* G, int stride, int bilateral_rows, int rows) {
+void BilateralElimination::eliminate(double* G, int stride, int bilateral_rows, int rows, double least) {
   reserve(bilateral_rows, rows);
   nb_ = bilateral_rows;
   nr_ = rows - bilateral_rows;
-  factorise(G, stride);
+  factorise(G, stride, least);
   if (rank_ < nb_) normal_matrix();
   for (int k = 0; k < rank_; ++k) {
     const int p = pivot_[size_t(k)];
@@ -77,8 +80,14 @@ void BilateralElimination::eliminate(double* G, int stride, int bilateral_rows, 
     T_.row(k).head(nr_) /= C_(p, k);
   }
   for (int r = 0; r < nr_; ++r) {
-    Eigen::Map<Eigen::RowVectorXd> row(G + (nb_ + r) * stride + nb_, nr_);
-    for (int k = 0; k < rank_; ++k) row -= T_(k, r) * T_.row(k).head(nr_);
+    double* row = G + (nb_ + r) * stride + nb_;
+    const double whole = row[r];
+    for (int k = 0; k < rank_; ++k) Eigen::Map<Eigen::RowVectorXd>(row, nr_) -= T_(k, r) * T_.row(k).head(nr_);
+    held_[size_t(r)] = !(row[r] > kHeld * whole);
+  }
+  for (int r = 0; r < nr_; ++r) {  // what is left of rows that cannot move is rounding errors
+    if (!held_[size_t(r)]) continue;
+    for (int c = 0; c < nr_; ++c) G[(nb_ + r) * stride + nb_ + c] = G[(nb_ + c) * stride + nb_ + r] = 0;
   }
 }
 

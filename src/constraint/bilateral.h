@@ -13,7 +13,8 @@ class BilateralElimination {
   void reserve(int bilateral_rows, int rows);
 
   /// Factorises B and replaces the rest of G by what it is with the first rows held: G_rr − R·B⁺·Rᵀ.
-  void eliminate(double* G, int stride, int bilateral_rows, int rows);
+  /// @param least  rows with a smaller diagonal cannot move: what is there is rounding errors
+  void eliminate(double* G, int stride, int bilateral_rows, int rows, double least);
   int rank() const { return rank_; }
   int count() const { return nb_; }
 
@@ -25,7 +26,7 @@ class BilateralElimination {
 
  private:
   using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  void factorise(const double* G, int stride);
+  void factorise(const double* G, int stride, double least);
   void normal_matrix();
 
   int nb_ = 0, nr_ = 0, rank_ = 0;
@@ -33,6 +34,7 @@ class BilateralElimination {
   Matrix T_;  ///< rank × nr: Rᵀ = C·T
   Matrix N_;  ///< Cholesky factor of Cᵀ·C, only if the rank is deficient
   std::vector<int> pivot_;
+  std::vector<char> held_;  ///< others that bilateral rows leave nothing to move
   Eigen::VectorXd s_, diagonal_;
   mutable Eigen::VectorXd work_;
 };

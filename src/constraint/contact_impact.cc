@@ -100,6 +100,24 @@ Solved attempt(const Impact& s, double factor, int only, ContactWork& k) {
   return r;
 }
 
+/// Impulses that were not accepted may create energy whatever the restitution: of s·Λ those that leave the least are taken.
+void shorten(const Impact& s, ContactWork& k, Solved& r) {
+  double given = 0, twice = 0;  // Λᵀ·u⁻, Λᵀ·G·Λ
+  for (int i = 0; i < k.n; ++i) {
+    given += k.f[i] * s.u[i];
+    twice += k.f[i] * (k.w[i] - s.u[i]);
+  }
+  const double share = given < 0 && twice > 0 ? std::min(1.0, -given / twice) : 0;
+  for (int i = 0; i < k.n; ++i) {
+    k.f[i] *= share;
+    k.w[i] = s.u[i] + share * (k.w[i] - s.u[i]);
+  }
+  for (std::size_t i = 0; i < s.problem.patches.size(); ++i) {
+    for (double& f : k.patches[i].f) f *= share;
+  }
+  r.energy = share * (given + 0.5 * share * twice);
+}
+
 /// Newton's law with stick can create energy; then the restitution is cut by one common factor until it does not.
 Solved guarded(const Impact& s, int only, ContactWork& k, double& factor) {
   factor = 1;
@@ -114,7 +132,9 @@ Solved guarded(const Impact& s, int only, ContactWork& k, double& factor) {
     (attempt(s, middle, only, k).energy > limit ? high : low) = middle;
   }
   factor = low;
-  return attempt(s, low, only, k);
+  r = attempt(s, low, only, k);
+  if (r.energy > limit) shorten(s, k, r);
+  return r;
 }
 
 }  // namespace

@@ -128,8 +128,10 @@ void contact::prepare_patch(const Step& s, const ContactPatch& patch, const Cont
     const ContactVertex& v = patch.vertices[std::size_t(i)];
     touches[i] = v.gap < s.options.tol_gap;
     if (!touches[i] && s.options.anticipate && patch.restitution == 0) {
-      const double faster = a ? s.h * contact::vertex_velocity(patch, a, v) : 0.0;
-      touches[i] = v.gap + s.h * (contact::vertex_velocity(patch, u, v) + faster) < 0;
+      // Speeds of now, and what weights may add to them: what forces that are still unknown will do is not anticipated.
+      const double now = contact::vertex_velocity(patch, u, v), most = std::abs(now) + 20 * s.h * s.gravity;
+      const double faster = a ? std::max(s.h * contact::vertex_velocity(patch, a, v), -most) : 0.0;
+      touches[i] = v.gap + s.h * (now + faster) < 0;
     }
   }
   contact::collect(patch, touches, p);
@@ -198,6 +200,29 @@ void warm_start(const ContactProblem& problem, std::span<const ContactMemory> me
   }
 }
 
+/// Forces that were not accepted may add energy, beyond what the correction of penetration takes: then all of them are cut by
+/// one factor, so that they do not.
+void shorten(const ContactProblem& problem, ContactWork& k) {
+  const double h = problem.h;
+  double given = 0, twice = 0, wanted = 0;  // h·fᵀ·(u + h·a/2), h²·fᵀ·G·f; what the targets allow
+  for (int i = 0; i < k.n; ++i) {
+    double answer = 0;
+    for (int j = 0; j < k.n; ++j) answer += problem.G[i * problem.stride + j] * k.f[j];
+    given += h * k.f[i] * (problem.u[i] + 0.5 * h * problem.a[i]);
+    twice += h * h * k.f[i] * answer;
+  }
+  for (int i = 0; i < k.patch_count; ++i) {
+    const PatchWork& p = k.patches[i];
+    double fastest = 0;
+    for (int v = 0; v < p.count; ++v) fastest = std::max(fastest, p.t[v]);
+    wanted += 0.5 * h * h * fastest * std::max(k.f[p.row + 2], 0.0);
+  }
+  for (int i = 0; i < k.bound_count; ++i) wanted += 0.5 * h * h * std::abs(k.bounds[i].t * k.f[k.bounds[i].row]);
+  if (!(given + 0.5 * twice > wanted)) return;
+  const double share = std::clamp((wanted - given) / (0.5 * twice), 0.0, 1.0);
+  for (int i = 0; i < k.n; ++i) k.f[i] *= std::isfinite(share) ? share : 0;
+}
+
 }  // namespace
 
 void ContactSolver::solve_contact(const ContactProblem& problem, std::span<ContactMemory> memory, ContactResult& out) {
@@ -258,7 +283,7 @@ void ContactSolver::solve_contact(const ContactProblem& problem, std::span<Conta
       }
     }
     done = kernels.complementarity(k);
-    if (!done) tier = ContactTier::kBest;
+    if (!done) tier = ContactTier::kBest, shorten(problem, k);
   }
   contact::report(problem, k, tier, out);
   remember_all(k, memory);

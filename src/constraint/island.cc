@@ -109,9 +109,18 @@ void Island::assemble() {
     const int first = r / kernel::kRowBlock * kernel::kRowBlock;
     for (int c = 0; c < first; ++c) G_[r * stride_ + c] = G_[c * stride_ + r];
   }
+  // Two points of one figure that cannot part, a hinge's for instance: their rows are differences of equal numbers.
+  constexpr double kImmovable = 1e-20;
+  double mass = 0;
+  for (const Mechanics* figure : figures_) mass += figure->mass();
+  const double least = mass > 0 ? kImmovable / mass : 0;
+  for (int r = bilateral_; r < rows_; ++r) {
+    if (G_[r * stride_ + r] >= least) continue;
+    for (int c = 0; c < rows_; ++c) G_[r * stride_ + c] = G_[c * stride_ + r] = 0;
+  }
   if (bilateral_ == 0) return;
   std::copy_n(G_, size, full_.data());
-  elimination_.eliminate(G_, stride_, bilateral_, rows_);
+  elimination_.eliminate(G_, stride_, bilateral_, rows_, least);
 }
 
 double Island::hold_velocities() {

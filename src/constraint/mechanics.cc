@@ -24,6 +24,7 @@ double* aligned(double* block) {
 
 Mechanics::Mechanics(const Model& model) : model_(model), tree_(&model_.tree().view()), nv_(model.nv()) {
   const int bodies = tree_->columns.bodies, columns = tree_->columns.columns;
+  mass_ = model.mass();
   const int stride = padded_columns(std::max(nv_, 1));
   block_.recursive = tree_->columns.ordered;
   block_.words = (nv_ + 63) / 64;

@@ -21,6 +21,7 @@ class Mechanics {
 
   const Model& model() const { return model_; }
   int nv() const { return nv_; }
+  double mass() const { return mass_; }
 
   void set_pose(const double* q);
   void set_motion(const double* v);
@@ -95,6 +96,7 @@ class Mechanics {
   Model model_;
   const TreeView* tree_;
   int nv_ = 0, rows_ = 0, stride_ = 0;
+  double mass_ = 0;
   Vec3<> origin_{};
   int clear_stride_ = 0;  ///< Z is zero, but for what is touched, as rows of this stride; 0: it is not
   Eigen::VectorXd memory_, pose_scratch_, rows_memory_, heavy_inertia_;

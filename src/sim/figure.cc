@@ -19,7 +19,7 @@ Quaternion<> turn_by(const Vec3<>& phi) {
 }  // namespace
 
 FigureData::FigureData(const Model& m, const FigureOptions& o)
-    : model(m), options(o), mechanics(model), work(model), q(neutral(model)) {
+    : model(m), options(o), mechanics(model), work(model), q(neutral(model)), trial(model) {
   for (Eigen::VectorXd* x :
        {&v, &vdot, &torque, &external, &tau, &extra, &effort, &work_step, &spring_torque, &stored, &stored_inertia})
     *x = Eigen::VectorXd::Zero(model.nv());
@@ -98,7 +98,7 @@ void FigureData::add_to_positions(double h) {
   }
 }
 
-void FigureData::advance(double h) {
+void FigureData::add_acceleration(double h) {
   if (model.base() != Base::kFree) {
     v += h * vdot;
     return add_to_positions(h);

@@ -71,7 +71,15 @@ struct FigureData {
   /// acceleration as it stands in the middle of the step, turned with the base. So a free body keeps its momentum, and
   /// one that turns about a pivot its energy to fourth order.
   void advance(double h);
+  void add_acceleration(double h);
+  bool moves_fast(double h) const;
+  Vec3<> com_velocity();
+  void limit_energy(double error, double kinetic);
   void add_to_positions(double h);  ///< h·v of all but the base's place
+  /// What steps in fast motion have added to the energy beyond the work of all forces, kept within a share of the kinetic
+  /// energy [J].
+  double surplus = 0;
+  State trial;  ///< scratch of a step in fast motion
   bool has_extra = false;
   bool has_stored = false;  ///< there are springs: stored and stored_inertia count
   std::vector<DriveCoordinate> drives;

@@ -45,6 +45,8 @@ struct IslandWork {
   int rank_deficiency = 0;
   bool impact = false;
   Island::Work work{0, 0};
+  std::vector<double> closing;  ///< what the targets of bilateral rows want beyond their motion [m/s, rad/s]
+  double power = 0;             ///< of the bilateral forces at the last stage of a smooth step [W]
 };
 
 inline bool holds(const IslandWork& w, int figure) {
@@ -89,6 +91,7 @@ struct EventData {
 struct WorldMoment {
   double time = 0;
   std::vector<Eigen::VectorXd> q, v, vdot, torque, effort;
+  std::vector<double> surplus;
   std::vector<ConnectionData> connections;
   Contacts::Carried contacts;
   Vec3<> gravity;
@@ -176,16 +179,19 @@ struct World::Impl {
   void solve_island(IslandWork& w);
   void count_rows(IslandWork& w, int& bilateral, int& others);
   void fill_rows(IslandWork& w);
-  enum class Target { kImpact, kStep, kAcceleration, kVelocity, kPosition };
+  enum class Target { kImpact, kStep, kStepAsItIs, kAcceleration, kVelocity, kPosition };
   void set_targets(IslandWork& w, Target kind);
   int count_bilateral(const IslandWork& w) const;
   void fill_bilateral(IslandWork& w);
   double largest_gap(IslandWork& w, double t);
-  void close_gaps(IslandWork& w, double share);
+  void close_gaps(IslandWork& w, double share, double furthest);
   bool approaches(IslandWork& w);
   ContactProblem contact_problem(const IslandWork& w) const;
   void resolve_impact(IslandWork& w);
   void resolve_forces(IslandWork& w);
+  void solve_forces(IslandWork& w, Target target);
+  bool closing_strains(IslandWork& w) const;
+  void soften_corrections(IslandWork& w) const;
   bool is_large(const IslandWork& w, int bilateral, int others) const;
   void solve_large(IslandWork& w, int others);
   void begin_reports();

@@ -23,8 +23,10 @@ double World::Impl::largest_gap(IslandWork& w, double t) {
 }
 
 /// Moves the figures of an island so that the gaps of its bilateral rows close, the way that costs least in the metric of
-/// the factorised M. @param share  of the gaps
-void World::Impl::close_gaps(IslandWork& w, double share) {
+/// the factorised M.
+/// @param share     of the gaps
+/// @param furthest  that a coordinate may move [rad, m]: next to a singular posture small gaps ask for long ways
+void World::Impl::close_gaps(IslandWork& w, double share, double furthest) {
   w.island.begin(w.mechanics, count_bilateral(w), 0);
   fill_bilateral(w);
   set_targets(w, Target::kPosition);
@@ -32,17 +34,23 @@ void World::Impl::close_gaps(IslandWork& w, double share) {
   w.island.assemble();
   w.island.hold_velocities();
   w.island.complete(nullptr, 0);
+  double far = 0;
   for (size_t k = 0; k < w.figures.size(); ++k) {
     FigureData& f = *figures[size_t(w.figures[k])];
     f.work_step.setZero();
     w.island.respond(int(k), f.work_step.data());
+    if (f.work_step.size() > 0) far = std::max(far, f.work_step.cwiseAbs().maxCoeff());
+  }
+  for (const int k : w.figures) {
+    FigureData& f = *figures[size_t(k)];
+    if (far > furthest) f.work_step *= furthest / far;
     integrate(f.model, f.q, f.work_step, f.q);
   }
 }
 
 /// Small gaps are closed at once, after the step that made them.
 void World::Impl::project() {
-  constexpr double kTiny = 1e-11, kLarge = 1e-3;
+  constexpr double kTiny = 1e-11, kLarge = 1e-3, kFurthest = 0.02;
   constexpr int kMost = 3;
   const double now = time;
   time += step_taken;
@@ -52,7 +60,7 @@ void World::Impl::project() {
     for (int pass = 0; pass < kMost; ++pass) {
       const double worst = largest_gap(w, time);
       if (worst < kTiny || worst > kLarge || count_bilateral(w) == 0) break;
-      close_gaps(w, 1);
+      close_gaps(w, 1, kFurthest);
     }
   }
   time = now;

@@ -155,11 +155,12 @@ void World::Impl::fill_rows(IslandWork& w) {
 }
 
 /// What bilateral rows are to do. In an impact they keep their velocity unless they are new. A step ends at the velocity
-/// that closes a share of their gap. Between the stages of a smooth step the motion itself counts.
+/// that closes a share of their gap, or leaves it as it is. Between the stages of a smooth step the motion itself counts.
 void World::Impl::set_targets(IslandWork& w, Target kind) {
   const double h = step_length;
   constexpr double kShare = 0.2, kFastest = 0.5;  // of the gap per step; [m/s, rad/s]
   double* target = w.island.target();
+  w.closing.resize(size_t(w.island.bilateral()));
   const double* u = w.island.u();
   int row = 0;
   /// @param now, next  wanted velocity at the beginning and the end of the step
@@ -171,6 +172,10 @@ void World::Impl::set_targets(IslandWork& w, Target kind) {
         break;
       case Target::kStep:
         target[row] = (next + closing - u[row]) / h;
+        w.closing[size_t(row)] = closing;
+        break;
+      case Target::kStepAsItIs:
+        target[row] = (next - u[row]) / h;
         break;
       case Target::kAcceleration:
         target[row] = acceleration;
@@ -199,7 +204,8 @@ void World::Impl::set_targets(IslandWork& w, Target kind) {
     for (size_t i = 0; i < c.drives.size(); ++i) {
       const Signal now = signal(c, i, time), next = signal(c, i, time + h);
       const double q = f.drives[size_t(c.drives[i])].position(f.q);
-      const bool step = kind == Target::kStep;  // there the gap is what the step would leave
+      const bool step =
+          kind == Target::kStep || kind == Target::kStepAsItIs;  // there the gap is what the step would leave
       put(step ? q + h * next.rate - next.value : q - now.value, now.rate, next.rate, now.acceleration, false, 0);
     }
   }

@@ -21,6 +21,7 @@ constexpr double kWeight[kStages][kStages] = {{},
                                               {19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
                                               {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
                                               {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84}};
+constexpr double kClassical[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
 constexpr double kError[kStages] = {71.0 / 57600,      0,          -71.0 / 16695, 71.0 / 1920,
                                     -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
 
@@ -71,6 +72,7 @@ void World::Impl::evaluate(double t) {
 /// Bilateral rows alone: accelerations for the given motion of the rows, or velocities corrected to it.
 void World::Impl::solve_bilateral(IslandWork& w, bool velocities) {
   const int rows = count_bilateral(w);
+  w.power = 0;
   for (const int i : w.figures) {
     FigureData& f = *figures[size_t(i)];
     if (velocities) continue;
@@ -91,6 +93,7 @@ void World::Impl::solve_bilateral(IslandWork& w, bool velocities) {
     w.island.respond(int(k), velocities ? f.v.data() : f.vdot.data());
   }
   if (velocities) return;
+  for (int k = 0; k < rows; ++k) w.power += w.island.force()[k] * w.island.u()[k];
   int row = 0;
   for (const int i : w.connections) {
     connections[size_t(i)].wrench = connection_wrench(connections[size_t(i)], w.island.force() + row);
@@ -98,12 +101,15 @@ void World::Impl::solve_bilateral(IslandWork& w, bool velocities) {
   }
 }
 
-/// One step of length h from the present state by the classical or the embedded method; returns its error estimate.
+/// One step of length h from the present state by the classical or the embedded method; returns its error estimate. Works
+/// are integrals of the powers at the stages, by the weights of the method.
 double World::Impl::runge_kutta(double h, bool embedded) {
   static constexpr double kHalf[4] = {0, 0.5, 0.5, 1};
   const int stages = embedded ? kStages : 4;
   const double* node = embedded ? kNode : kHalf;
-  for (const std::unique_ptr<FigureData>& f : figures) f->begin_stages(stages);
+  const double* weights = embedded ? kWeight[kStages - 1] : kClassical;
+  for (const std::unique_ptr<FigureData>& f : figures) f->begin_stages(stages), f->work_done = 0;
+  for (int i = 0; i < island_count; ++i) works[size_t(i)]->work = {0, 0};
   for (int s = 0; s < stages; ++s) {
     for (const std::unique_ptr<FigureData>& f : figures) {
       f->q = f->q0, f->v = f->v0;
@@ -117,7 +123,9 @@ double World::Impl::runge_kutta(double h, bool embedded) {
     for (const std::unique_ptr<FigureData>& f : figures) {
       position_rate(f->model, f->q, f->v, f->rate_q[size_t(s)]);
       f->rate_v[size_t(s)] = f->vdot;
+      f->work_done += h * weights[s] * (f->tau - f->stored).dot(f->v);
     }
+    for (int i = 0; i < island_count; ++i) works[size_t(i)]->work.bilateral += h * weights[s] * works[size_t(i)]->power;
   }
   double worst = 0;
   for (const std::unique_ptr<FigureData>& f : figures) {
@@ -128,9 +136,8 @@ double World::Impl::runge_kutta(double h, bool embedded) {
       if (f->work_step.size() > 0) worst = std::max(worst, f->work_step.cwiseAbs().maxCoeff() / scale);
       continue;
     }
-    static constexpr double kSum[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
     f->q = f->q0, f->v = f->v0;
-    for (size_t s = 0; s < 4; ++s) f->q += h * kSum[s] * f->rate_q[s], f->v += h * kSum[s] * f->rate_v[s];
+    for (size_t s = 0; s < 4; ++s) f->q += h * kClassical[s] * f->rate_q[s], f->v += h * kClassical[s] * f->rate_v[s];
     normalise(f->model, f->q);
   }
   return worst;
@@ -167,11 +174,7 @@ void World::Impl::smooth_step() {
   }
   if (adaptive && smallest_gap(time + h) < 0) h = locate_touch(h);
   step_taken = h;
-  for (const std::unique_ptr<FigureData>& f : figures) {
-    f->effort = f->tau;
-    difference(f->model, f->q0, f->q, f->work_step);
-    f->work_done = (f->tau - f->stored).dot(f->work_step);
-  }
+  for (const std::unique_ptr<FigureData>& f : figures) f->effort = f->tau;
   const double begin = time;
   time += h;
   for (int i = 0; i < island_count; ++i) {  // velocities along the new directions of the rows
@@ -254,7 +257,7 @@ void World::Impl::newton_step(IslandWork& w) {
     f.mechanics.set_motion(f.v.data());
     f.mechanics.factorise(nullptr, f.torque.data());
   }
-  close_gaps(w, std::min(1.0, kLongest / largest_gap(w, time)));
+  close_gaps(w, std::min(1.0, kLongest / largest_gap(w, time)), kInfinity);
 }
 
 }  // namespace kansetsu

@@ -213,16 +213,53 @@ void World::Impl::resolve_impact(IslandWork& w) {
   for (const int i : w.touches) contacts.touches()[size_t(i)].is_new = false;
 }
 
-void World::Impl::resolve_forces(IslandWork& w) {
-  set_targets(w, Target::kStep);
-  w.inconsistency = std::max(w.inconsistency, w.island.hold_accelerations());
-  w.rank_deficiency = w.island.bilateral() > 0 ? w.island.bilateral() - w.island.rank() : 0;
-  const bool inequalities = w.island.others() > 0;
-  if (inequalities) {
+void World::Impl::solve_forces(IslandWork& w, Target target) {
+  set_targets(w, target);
+  const double left = w.island.hold_accelerations();
+  w.inconsistency = std::max(w.inconsistency, left);
+  if (w.island.others() > 0) {
     w.solver.solve_contact(contact_problem(w), w.memories, w.result);
     w.residual = w.result.residual;
   }
   w.island.complete(w.result.force.data(), 1);
+}
+
+/// Whether closing gaps takes more energy than to move everything as fast: next to a posture in which rows depend on each
+/// other, they ask for speeds beyond any bound.
+bool World::Impl::closing_strains(IslandWork& w) const {
+  double fastest = 0, energy = 0, mass = 0;
+  for (int r = 0; r < w.island.bilateral(); ++r) {
+    fastest = std::max(fastest, std::abs(w.closing[size_t(r)]));
+    energy += step_length * std::abs(w.island.force()[r] * w.closing[size_t(r)]);
+  }
+  if (fastest == 0) return false;
+  for (const int i : w.figures) mass += figures[size_t(i)]->model.mass();
+  constexpr double kLoad = 1000;  // [m/s²] forces that hold, as they may well be
+  return energy > mass * fastest * (10 * fastest + kLoad * step_length);
+}
+
+/// What is past its limit or inside of something comes back the slower the less bilateral rows leave it to move: it has so
+/// much more to move then.
+void World::Impl::soften_corrections(IslandWork& w) const {
+  constexpr double kFree = 0.01;
+  const auto share = [&](int row) { return std::sqrt(std::min(w.island.freedom(row) / kFree, 1.0)); };
+  for (BoundedRow& b : w.bounded) {
+    if (b.has_gap && b.gap < 0) b.gap *= share(b.row);
+  }
+  for (ContactPatch& p : w.patches) {
+    const double least = share(p.row + 2);
+    for (int k = 0; k < p.vertex_count; ++k) {
+      if (p.vertices[size_t(k)].gap < 0) p.vertices[size_t(k)].gap *= least;
+    }
+  }
+}
+
+void World::Impl::resolve_forces(IslandWork& w) {
+  if (w.island.bilateral() > 0) soften_corrections(w);
+  solve_forces(w, Target::kStep);
+  if (w.island.bilateral() > 0 && closing_strains(w)) solve_forces(w, Target::kStepAsItIs);
+  w.rank_deficiency = w.island.bilateral() > 0 ? w.island.bilateral() - w.island.rank() : 0;
+  const bool inequalities = w.island.others() > 0;
   w.work = w.island.work(step_length);
   for (size_t i = 0; i < w.figures.size(); ++i) {
     FigureData& f = *figures[size_t(w.figures[i])];

@@ -9,6 +9,7 @@
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/model/figures.h"
 #include "kansetsu/sim/world.h"
+#include "loop_robots.h"
 
 using namespace kansetsu;
 
@@ -23,30 +24,6 @@ Model rod(double mass, double length) {
   ModelBuilder builder("rod");
   builder.base(Base::kFree);
   builder.link("rod", Inertial{mass, {}, Sym3<>::diagonal(1e-3 * I, I, I)});
-  return builder.build();
-}
-
-/// The four links of a parallelogram-like linkage in the x–z plane: ground, crank, coupler, rocker; the loop is open.
-Model four_bar() {
-  ModelBuilder builder("four_bar");
-  builder.gravity({0, 0, -kG});
-  builder.link("ground");
-  const double lengths[3] = {0.4, 1.0, 0.7};
-  std::string parent = "ground";
-  for (int i = 0; i < 3; ++i) {
-    const double l = lengths[i], I = l * l / 12;
-    const std::string name = "bar" + std::to_string(i);
-    builder.link(name, Inertial{1, {{l / 2, 0, 0}, {}}, Sym3<>::diagonal(1e-4, I, I)});
-    JointDescription joint;
-    joint.name = "hinge" + std::to_string(i);
-    joint.type = JointType::kRevolute;
-    joint.parent = parent;
-    joint.child = name;
-    joint.axis = {0, 1, 0};
-    joint.socket.p = {i == 0 ? 0 : lengths[i - 1], 0, 0};
-    builder.joint(joint);
-    parent = name;
-  }
   return builder.build();
 }
 
@@ -189,7 +166,7 @@ TEST_CASE("scenario 14: a four-bar linkage keeps its energy and its closure") {
     options.integrator = Integrator::kRk4;
     options.time_step = h;
     World world(options);
-    const Model model = four_bar();
+    const Model model = test::four_bar_linkage(options.gravity);
     State state(model);
     state.q << -1.2, 1.0, 1.0;
     FigureOptions figure;

@@ -1,0 +1,68 @@
+#include <algorithm>
+#include <cmath>
+
+#include "kansetsu/kinematics/centroidal.h"
+#include "kansetsu/spatial/rotations.h"
+#include "sim/figure.h"
+
+/// Velocity products are taken at the beginning of a semi-implicit step, so that steps in fast motion add energy, the more the longer
+/// they are, and in the end without bound. What they add is measured, and beyond a share it is taken back. docs/theory/contact.md §8.
+namespace kansetsu {
+namespace {
+
+Mat3<> base_axes(const Eigen::VectorXd& q) { return to_mat3(Quaternion<>{q[3], q[4], q[5], q[6]}); }
+Vec3<> linear(const Eigen::VectorXd& x) { return {x[3], x[4], x[5]}; }
+
+}  // namespace
+
+/// Whether a coordinate moves by more than this within h [rad, m]: what is slower adds too little energy to be looked at.
+bool FigureData::moves_fast(double h) const {
+  constexpr double kFar = 0.02;
+  const int first = model.base() == Base::kFree ? 6 : 0;
+  double fastest = 0;
+  for (int k = 0; k < model.nv(); ++k) {
+    if (k < 3 || k >= first) fastest = std::max(fastest, std::abs(v[k]) + h * std::abs(vdot[k]));
+  }
+  return h * fastest > kFar;
+}
+
+/// Of the centre of mass of a free figure at q, moving with v, world axes: by the momentum M·v, from which rnea() takes the weight.
+Vec3<> FigureData::com_velocity() {
+  trial.q = q;
+  trial.v.setZero();
+  rnea(model, trial, v, work, work_step);
+  return (1 / model.mass()) * (base_axes(q) * linear(work_step)) + model.gravity();
+}
+
+void FigureData::advance(double h) {
+  if (!moves_fast(h)) return add_acceleration(h);
+  trial.q = q, trial.v = v;
+  const Energy start = energy(model, trial, work);
+  rnea(model, trial, vdot, work, work_step);  // all forces but gravity; their work with the mean velocity
+  const double done = h * work_step.dot(trial.v + 0.5 * h * vdot);
+  add_acceleration(h);
+  trial.q = q, trial.v = v;
+  const Energy end = energy(model, trial, work);
+  limit_energy(end.kinetic + end.potential - start.kinetic - start.potential - done, end.kinetic);
+}
+
+/// Takes energy back, from the motion about the centre of mass as long as there is any.
+/// @param error  energy that the step has added
+void FigureData::limit_energy(double error, double kinetic) {
+  constexpr double kShare = 0.02;
+  const Vec3<> com = model.base() == Base::kFree ? com_velocity() : Vec3<>{};
+  const double along = std::min(0.5 * model.mass() * dot(com, com), kinetic), about = kinetic - along;
+  surplus = std::max(surplus + error, -kShare * about);
+  const double excess = surplus - kShare * about;
+  if (!(excess > 0)) return;
+  const auto factor = [](double take, double from) { return take < from ? std::sqrt(1 - take / from) : 0; };
+  const double scale = factor(excess, about), slower = factor(std::max(excess - about, 0.0), along);
+  v *= scale;
+  if (along > 0) {
+    const Vec3<> x = transpose_times(base_axes(q), (slower - scale) * com);
+    v[3] += x.x, v[4] += x.y, v[5] += x.z;
+  }
+  surplus -= (1 - scale * scale) * about + (1 - slower * slower) * along;
+}
+
+}  // namespace kansetsu

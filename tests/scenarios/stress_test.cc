@@ -1,0 +1,29 @@
+#include "stress.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+#include "sanitized.h"
+
+using namespace kansetsu;
+
+TEST_CASE("random worlds thrown on the floor, grabbed and let go, never stop, and next to none gains energy") {
+  const char* folder = std::getenv("KANSETSU_DATA_DIR");
+  const std::optional<std::filesystem::path> data =
+      folder ? std::optional<std::filesystem::path>(folder) : std::nullopt;
+  const int worlds = test::kSanitized ? 4 : 24;  // script/soak makes a thousand of 3 s
+  double worst = 0;
+  int gained = 0;
+  for (int seed = 1; seed <= worlds; ++seed) {
+    const test::StressReport report = test::stress(std::uint64_t(seed), 0.5, data);
+    CAPTURE(seed);
+    CAPTURE(report.world);
+    CHECK(report.failure == "");
+    gained += report.gain > test::kMostGain * report.scale;
+    worst = std::max(worst, report.gain / report.scale);
+  }
+  MESSAGE("largest gain: ", worst, " of the energy in play; more than ", test::kMostGain, ": ", gained, " worlds");
+  // Known: a knot of 20 light links (seed 1) and two figures in each other's grips (seed 15) gain some; docs/theory/contact.md.
+  CHECK(gained <= 2);
+}

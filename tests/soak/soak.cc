@@ -1,0 +1,147 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include "crowd.h"
+#include "loop_robots.h"
+#include "stress.h"
+
+using namespace kansetsu;
+
+/// Runs that take too long for every day; script/soak. Exit code 1: something was found.
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::optional<std::filesystem::path> data_folder() {
+  const char* folder = std::getenv("KANSETSU_DATA_DIR");
+  return folder ? std::optional<std::filesystem::path>(folder) : std::nullopt;
+}
+
+void say(const std::string& line) {
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+/// Rows of one robot: at the end of each interval its largest gaps, and the energy that the ledger does not explain beside
+/// what went through it.
+bool run_loops(const test::LoopRobot& robot, double seconds, const std::filesystem::path& out) {
+  constexpr int kRows = 360;
+  const Clock::time_point begin = Clock::now();
+  World world = test::loop_world(robot, *data_folder(), true);
+  const double start = world.kinetic_energy() + world.potential_energy();
+  std::ofstream csv(out / fmt::format("{}.csv", robot.name));
+  csv << "time,gap,angle,kinetic,potential,work,pushed,unexplained,most_kinetic\n";
+  double gap = 0, angle = 0, most = 0, said = 0, pushed = 0, last = 0, worst = 0, fastest = 0;
+  for (int row = 1; row <= kRows; ++row) {
+    double row_gap = 0, row_angle = 0;
+    while (world.time() < seconds * row / kRows && world.status() == WorldStatus::kRunning) {
+      world.step();
+      row_gap = std::max(row_gap, world.report().loop_gap);
+      row_angle = std::max(row_angle, world.report().loop_angle);
+      pushed += std::abs(world.totals().work_torque - last), last = world.totals().work_torque;
+      most = std::max(most, world.kinetic_energy());
+      fastest = std::max(fastest, world.v(FigureId(0)).cwiseAbs().maxCoeff());
+    }
+    if (world.status() != WorldStatus::kRunning) return say(robot.name + (": " + world.failure())), false;
+    const double left = test::unexplained_energy(world, start);
+    gap = std::max(gap, row_gap), angle = std::max(angle, row_angle), worst = std::max(worst, std::abs(left));
+    csv << fmt::format("{},{},{},{},{},{},{},{},{}\n", world.time(), row_gap, row_angle, world.kinetic_energy(),
+                       world.potential_energy(), world.totals().work_torque, pushed, left, most);
+    if (since(begin) - said > 10) {
+      said = since(begin);
+      say(fmt::format("  {}: {:.0f} of {:.0f} s after {:.0f} s, gap {:.1e} m, {:.1e} rad, unexplained {:.2e} J",
+                      robot.name, world.time(), seconds, said, gap, angle, left));
+    }
+  }
+  // The integrator keeps 1e-7 of the speeds per step, most of it by chance.
+  const bool ok = gap < 1e-6 && angle < 1e-6 && worst < 1e-6 * (most + pushed);
+  say(fmt::format(
+      "{} {}: {:.0f} s in {} steps, gap {:.1e} m, {:.1e} rad; up to {:.3g} rad/s and {:.3g} J, {:.3g} J through the "
+      "motors, {:.2e} J unexplained; {:.0f} s of computing",
+      ok ? "ok  " : "FAIL", robot.name, world.time(), world.totals().steps, gap, angle, fastest, most, pushed, worst,
+      since(begin)));
+  return ok;
+}
+
+bool run_threads(int steps) {
+  const Clock::time_point begin = Clock::now();
+  std::uint64_t hash = 0, contacts = 0;
+  const std::string difference = test::crowd_differences(steps, hash, contacts);
+  if (!difference.empty()) return say("FAIL threads: " + difference), false;
+  say(fmt::format(
+      "ok   threads: {} steps of 20 figures with {} contacts: {:016x} on 1, 2 and 4 threads, after restore and in "
+      "replay; {:.0f} s of computing",
+      steps, contacts, hash, since(begin)));
+  return true;
+}
+
+bool run_stress(std::uint64_t seed, int worlds, double seconds, bool verbose) {
+  const Clock::time_point begin = Clock::now();
+  int failures = 0;
+  double said = 0, worst = 0, penetration = 0, gap = 0;
+  std::uint64_t steps = 0, contacts = 0, grabs = 0, unsolved = 0;
+  for (int i = 0; i < worlds; ++i) {
+    const test::StressReport r = test::stress(seed + std::uint64_t(i), seconds, data_folder());
+    const double share = r.gain / r.scale;
+    if (verbose || !r.failure.empty() || share > test::kMostGain) {
+      say(fmt::format(
+          "{} seed {}: {}: gain {:.3g} J of {:.3g} J, deepest {:.2g} m, gap {:.2g} m, {} grabs, {} of {} contacts "
+          "unsolved {}",
+          r.failure.empty() && share <= test::kMostGain ? "    " : "FAIL", seed + std::uint64_t(i), r.world, r.gain,
+          r.scale, r.penetration, r.gap, r.grabs, r.unsolved, r.contacts, r.failure));
+    }
+    failures += !r.failure.empty() || share > test::kMostGain;
+    worst = std::max(worst, share), penetration = std::max(penetration, r.penetration), gap = std::max(gap, r.gap);
+    steps += r.steps, contacts += r.contacts, grabs += r.grabs, unsolved += r.unsolved;
+    if (since(begin) - said > 10) {
+      said = since(begin);
+      say(fmt::format("  stress: {} of {} worlds after {:.0f} s, {} failed", i + 1, worlds, said, failures));
+    }
+  }
+  say(
+      fmt::format("{} stress: {} worlds from seed {}, {} steps, {} contacts ({} unsolved), {} grabs: {} failed; "
+                  "largest gain {:.2g} of "
+                  "the energy in play, deepest {:.2g} m, largest gap {:.2g} m; {:.0f} s of computing",
+                  failures ? "FAIL" : "ok  ", worlds, seed, steps, contacts, unsolved, grabs, failures, worst,
+                  penetration, gap, since(begin)));
+  return failures == 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("long runs of the world");
+  app.require_subcommand(1);
+  double seconds = 3600, stress_seconds = 3;
+  std::string out = ".", only;
+  CLI::App* loops = app.add_subcommand("loops", "mechanisms with closed loops under random motor torques");
+  loops->add_option("--seconds", seconds, "simulated, of each robot");
+  loops->add_option("--out", out, "folder of the CSV files");
+  loops->add_option("--only", only, "one robot");
+  int steps = 10000, worlds = 1000;
+  CLI::App* threads =
+      app.add_subcommand("threads", "the same bits on any number of threads, after restore and in replay");
+  threads->add_option("--steps", steps);
+  std::uint64_t seed = 1;
+  bool verbose = false;
+  CLI::App* stress = app.add_subcommand("stress", "random worlds, thrown about");
+  stress->add_option("--worlds", worlds);
+  stress->add_option("--seed", seed, "of the first world");
+  stress->add_option("--seconds", stress_seconds, "simulated, of each world");
+  stress->add_flag("--verbose", verbose, "a line for every world");
+  CLI11_PARSE(app, argc, argv);
+  if (threads->parsed()) return run_threads(steps) ? 0 : 1;
+  if (stress->parsed()) return run_stress(seed, worlds, stress_seconds, verbose) ? 0 : 1;
+  if (!data_folder()) return say("soak: loops need KANSETSU_DATA_DIR"), 2;
+  bool ok = true;
+  for (const test::LoopRobot& robot : test::loop_robots()) {
+    if (only.empty() || only == robot.name) ok = run_loops(robot, seconds, out) && ok;
+  }
+  return ok ? 0 : 1;
+}
