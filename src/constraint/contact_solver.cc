@@ -128,10 +128,8 @@ void contact::prepare_patch(const Step& s, const ContactPatch& patch, const Cont
     const ContactVertex& v = patch.vertices[std::size_t(i)];
     touches[i] = v.gap < s.options.tol_gap;
     if (!touches[i] && s.options.anticipate && patch.restitution == 0) {
-      // Speeds of now, and what weights may add to them: what forces that are still unknown will do is not anticipated.
-      const double now = contact::vertex_velocity(patch, u, v), most = std::abs(now) + 20 * s.h * s.gravity;
-      const double faster = a ? std::max(s.h * contact::vertex_velocity(patch, a, v), -most) : 0.0;
-      touches[i] = v.gap + s.h * (now + faster) < 0;
+      const double faster = a ? s.h * contact::vertex_velocity(patch, a, v) : 0.0;
+      touches[i] = v.gap + s.h * (contact::vertex_velocity(patch, u, v) + faster) < 0;
     }
   }
   contact::collect(patch, touches, p);

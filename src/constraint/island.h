@@ -73,11 +73,6 @@ class Island {
   /// @param drive  1: respond() gives accelerations, with all that drives the figures; 0: the share of the forces alone
   void complete(const double* others, double drive);
   const double* force() const { return force_.data(); }
-  /// What bilateral rows leave of the motion of another row under its own force: 1 all, 0 none.
-  double freedom(int other) const {
-    const int r = bilateral_ + other;
-    return bilateral_ == 0 ? 1 : full_[r * stride_ + r] > 0 ? G_[r * stride_ + r] / full_[r * stride_ + r] : 0;
-  }
   /// Adds M⁻¹·(Jᵀ·force + drive·(τ − bias)) to `out` of a figure, in the order given to begin().
   void respond(int figure, double* out) const { figures_[size_t(figure)]->respond(force_.data(), drive_, out); }
   std::span<Mechanics* const> figures() const { return {figures_.data(), figures_.size()}; }

@@ -191,7 +191,6 @@ struct World::Impl {
   void resolve_forces(IslandWork& w);
   void solve_forces(IslandWork& w, Target target);
   bool closing_strains(IslandWork& w) const;
-  void soften_corrections(IslandWork& w) const;
   bool is_large(const IslandWork& w, int bilateral, int others) const;
   void solve_large(IslandWork& w, int others);
   void begin_reports();

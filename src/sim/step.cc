@@ -238,24 +238,7 @@ bool World::Impl::closing_strains(IslandWork& w) const {
   return energy > mass * fastest * (10 * fastest + kLoad * step_length);
 }
 
-/// What is past its limit or inside of something comes back the slower the less bilateral rows leave it to move: it has so
-/// much more to move then.
-void World::Impl::soften_corrections(IslandWork& w) const {
-  constexpr double kFree = 0.01;
-  const auto share = [&](int row) { return std::sqrt(std::min(w.island.freedom(row) / kFree, 1.0)); };
-  for (BoundedRow& b : w.bounded) {
-    if (b.has_gap && b.gap < 0) b.gap *= share(b.row);
-  }
-  for (ContactPatch& p : w.patches) {
-    const double least = share(p.row + 2);
-    for (int k = 0; k < p.vertex_count; ++k) {
-      if (p.vertices[size_t(k)].gap < 0) p.vertices[size_t(k)].gap *= least;
-    }
-  }
-}
-
 void World::Impl::resolve_forces(IslandWork& w) {
-  if (w.island.bilateral() > 0) soften_corrections(w);
   solve_forces(w, Target::kStep);
   if (w.island.bilateral() > 0 && closing_strains(w)) solve_forces(w, Target::kStepAsItIs);
   w.rank_deficiency = w.island.bilateral() > 0 ? w.island.bilateral() - w.island.rank() : 0;
