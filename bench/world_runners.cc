@@ -216,8 +216,9 @@ std::unique_ptr<Runner> make_pile(bool landed) {
   for (int k = 0; k < 4; ++k) {
     const bool along_x = k % 2 == 0;
     const double side = k < 2 ? 1.05 : -1.05;
-    world.add_fixed(Box{{along_x ? 0.1 : 2.2, along_x ? 2.2 : 0.1, 2}},
-                    {{}, {along_x ? side : 0, along_x ? 0 : side, 1}});
+    Transform<> X;
+    X.p = {along_x ? side : 0, along_x ? 0 : side, 1};
+    world.add_fixed(Box{{along_x ? 0.1 : 2.2, along_x ? 2.2 : 0.1, 2}}, X);
   }
   std::mt19937_64 rng(3);
   std::uniform_real_distribution<double> u(-0.7, 0.7);  // turned at will, in layers of nine that do not overlap

@@ -22,6 +22,18 @@ Model with_gravity(const Model& model, const Vec3<>& gravity) {
   return value_or_throw(Model::build(std::move(description)));
 }
 
+/// Axes left out in braces are all zero: Transform<>{{}, p} is no pose.
+void require_pose(const Transform<>& X, const char* function, const char* name) {
+  const Mat3<>& R = X.R;
+  const Vec3<> x = R.column_x(), y = R.column_y(), z = R.column_z();
+  const double off =
+      std::max({norm(cross(x, y) - z), std::abs(norm(x) - 1), std::abs(norm(y) - 1), std::abs(dot(x, y))});
+  if (off < 1e-6 && std::isfinite(X.p.x + X.p.y + X.p.z)) return;
+  throw Error(fmt::format(
+      "{}: {} is no pose: the axes of its R have lengths {:.3g}, {:.3g}, {:.3g}, its p is ({:.6g} {:.6g} {:.6g})",
+      function, name, norm(x), norm(y), norm(z), X.p.x, X.p.y, X.p.z));
+}
+
 }  // namespace
 
 World::Impl::Impl(const WorldOptions& o) : options(o), step_length(o.time_step) {
@@ -127,6 +139,7 @@ int World::add_fixed(const Shape& shape, const Transform<>& X_WS, const ContactM
 
 int World::add_moving(const Shape& shape, const Transform<>& X_WS, const std::optional<PrescribedMotion>& motion,
                       const Vec3<>& surface_velocity, const ContactMaterial& material, std::string name) {
+  require_pose(X_WS, "World::add_fixed, add_moving", "X_WS");
   const MaterialId id = material == ContactMaterial{} ? MaterialId(0) : impl_->contacts.materials().add(material);
   const bool moves = motion.has_value() || surface_velocity != Vec3<>{};
   return impl_->contacts.add({.geometry = Geometry(shape),
@@ -257,6 +270,8 @@ ConnectionId World::connect(BodyRef a, BodyRef b, const ConnectionOptions& optio
   if (a.is_world() && b.is_world()) throw Error("World::connect: one end must be a link of a figure");
   if (options.mask == 0 || options.mask > kWeldMask)
     throw Error(fmt::format("World::connect: the mask is {}, it must have one to six of the bits 0…5", options.mask));
+  require_pose(options.X_AC, "World::connect", "X_AC");
+  require_pose(options.X_BC, "World::connect", "X_BC");
   size_t slot = 0;
   while (slot < impl_->connections.size() && (impl_->connections[slot].active || impl_->connections[slot].kept)) ++slot;
   if (slot == impl_->connections.size()) impl_->connections.emplace_back();
