@@ -212,16 +212,21 @@ KANSETSU_HD void chain_front(const Lanes& lanes, const ChainView& chain, int i, 
   lanes.sync();
 }
 
-/// Rows of the closure, by the threads that have no links to look at. @param tip  the last link, from the world
+/// Rows of the closure, by the threads that have no links to look at.
+/// @param before  carry of all pieces before this one; if this is the first of several, of all pieces
 template <class Block>
-KANSETSU_HD void close_chain(const Block& block, const ChainView& chain, const ChainCarry& tip, const ChainPiece& p) {
-  ChainCarry other{};
-  if (chain.closure.to_base) {
-    const ChainLink& link = chain.links[0];
-    other = {chain_pose(link, ChainState{}, p.base), chain_rate(link, ChainState{}, p.base), 0};
-  }
-  for (int k = block.threads() - 1 - block.thread(); k < 6; k += block.threads())
+KANSETSU_HD void close_chain(const Block& block, const ChainView& chain, int piece, const ChainCarry& before,
+                             const ChainPiece& p) {
+  for (int k = block.threads() - 1 - block.thread(); k < 6; k += block.threads()) {
+    const bool is_last = piece + 1 == chain.pieces;
+    ChainCarry tip = is_last ? p.carry()[chain.size(piece) - 1] : before, other{};
+    if (is_last && piece > 0) tip = compose(before, tip);
+    if (chain.closure.to_base) {
+      const ChainLink& link = chain.links[0];
+      other = {chain_pose(link, ChainState{}, p.base), chain_rate(link, ChainState{}, p.base), 0};
+    }
     close_chain_row(chain, k, tip, other, *p.closing);
+  }
 }
 
 /// Everything up to the cluster of the piece, posted.
@@ -237,11 +242,7 @@ KANSETSU_HD void reduce_chain(const Block& block, const ChainView& chain, int pi
     reduce_carries(block, before, carries);
     if (piece > 0) V_before = before->v;
   }
-  if (chain.closes(piece)) {
-    const ChainCarry& own = p.carry()[count - 1];
-    const ChainCarry tip = carries == 0 ? own : piece == 0 ? *before : compose(*before, own);
-    close_chain(block, chain, tip, p);
-  }
+  if (chain.closes(piece)) close_chain(block, chain, piece, *before, p);
   for (int i = block.thread(); i < count; i += block.threads()) load_chain_link(chain, first + i, i, V_before, p);
   block.sync();
   for (int i = block.warp(); i < count; i += block.warps()) {

@@ -27,7 +27,7 @@ KANSETSU_HD void close_chain_row(const ChainView& chain, int k, const ChainCarry
   out.tip[k] = out.base[k] = Force<>{{0, 0, 0}, {0, 0, 0}};
   out.right[k] = 0;
   if (k >= c.rows) return;
-  const ChainCarry &a = c.tip_is_plug ? other : tip, &b = c.tip_is_plug ? tip : other;
+  const ChainCarry a = c.tip_is_plug ? other : tip, b = c.tip_is_plug ? tip : other;
   const Transform<> X_aP = inverse(a.X) * (b.X * c.X_bJ);  // plug in a
   const Motion<> V_plug = inverse_times(c.X_bJ, b.v);
   Motion<> right = cross(V_plug, V_plug - inverse_times(X_aP, a.v));
@@ -38,7 +38,7 @@ KANSETSU_HD void close_chain_row(const ChainView& chain, int k, const ChainCarry
   const auto unit = [&](int direction) { return c.row[k] == direction ? 1.0 : 0.0; };
   const Force<> F{{unit(0), unit(1), unit(2)}, {unit(3), unit(4), unit(5)}};
   const Force<> on_a = -(X_aP * F), on_b = c.X_bJ * F;
-  const Force<>&on_tip = c.tip_is_plug ? on_b : on_a, &on_other = c.tip_is_plug ? on_a : on_b;
+  const Force<> on_tip = c.tip_is_plug ? on_b : on_a, on_other = c.tip_is_plug ? on_a : on_b;
   double mobility = chain_mobility(chain.links[chain.count - 1], on_tip);
   if (c.to_base) mobility += chain_mobility(chain.links[0], on_other);
   const double scale = 1 / std::sqrt(mobility);
