@@ -219,13 +219,14 @@ KANSETSU_HD void close_chain(const Block& block, const ChainView& chain, int pie
                              const ChainPiece& p) {
   for (int k = block.threads() - 1 - block.thread(); k < 6; k += block.threads()) {
     const bool is_last = piece + 1 == chain.pieces;
+    const ChainLink& first = piece == 0 ? p.links[0] : chain.links[0];
+    const ChainLink& last = is_last ? p.links[chain.size(piece) - 1] : chain.links[chain.count - 1];
     ChainCarry tip = is_last ? p.carry()[chain.size(piece) - 1] : before, other{};
     if (is_last && piece > 0) tip = compose(before, tip);
     if (chain.closure.to_base) {
-      const ChainLink& link = chain.links[0];
-      other = {chain_pose(link, ChainState{}, p.base), chain_rate(link, ChainState{}, p.base), 0};
+      other = {chain_pose(first, ChainState{}, p.base), chain_rate(first, ChainState{}, p.base), 0};
     }
-    close_chain_row(chain, k, tip, other, *p.closing);
+    close_chain_row(chain, k, first, last, tip, other, *p.closing);
   }
 }
 

@@ -20,9 +20,9 @@ KANSETSU_HD double chain_mobility(const ChainLink& link, const Force<>& F) {
   return sum;
 }
 
-/// Row k of the closure. @param tip, other  pose and velocity of the last link and of the other side, in the world
-KANSETSU_HD void close_chain_row(const ChainView& chain, int k, const ChainCarry& tip, const ChainCarry& other,
-                                 ChainClosing& out) {
+/// Row k of the closure. @param first, last  links of the chain   @param tip, other  pose and velocity of the last link and of the other side, in the world
+KANSETSU_HD void close_chain_row(const ChainView& chain, int k, const ChainLink& first, const ChainLink& last,
+                                 const ChainCarry& tip, const ChainCarry& other, ChainClosing& out) {
   const ChainClosure& c = chain.closure;
   out.tip[k] = out.base[k] = Force<>{{0, 0, 0}, {0, 0, 0}};
   out.right[k] = 0;
@@ -39,8 +39,8 @@ KANSETSU_HD void close_chain_row(const ChainView& chain, int k, const ChainCarry
   const Force<> F{{unit(0), unit(1), unit(2)}, {unit(3), unit(4), unit(5)}};
   const Force<> on_a = -(X_aP * F), on_b = c.X_bJ * F;
   const Force<> on_tip = c.tip_is_plug ? on_b : on_a, on_other = c.tip_is_plug ? on_a : on_b;
-  double mobility = chain_mobility(chain.links[chain.count - 1], on_tip);
-  if (c.to_base) mobility += chain_mobility(chain.links[0], on_other);
+  double mobility = chain_mobility(last, on_tip);
+  if (c.to_base) mobility += chain_mobility(first, on_other);
   const double scale = 1 / std::sqrt(mobility);
   out.tip[k] = scale * on_tip;
   if (c.to_base) out.base[k] = scale * on_other;
@@ -53,15 +53,17 @@ KANSETSU_HD double* ring_base(double* room) { return room + 6 * kRingStride; }
 KANSETSU_HD ChainEnds* ring_result(double* room) { return reinterpret_cast<ChainEnds*>(room + 11 * kRingStride); }
 
 /// Column c of the closure's rows (6: right side), all else solved: the base is held, free, or moves with the closure.
-KANSETSU_HD void ring_column(const ChainView& chain, const double* root, const ChainRows& base, int c, double* room) {
+KANSETSU_HD void ring_column(const ChainView& chain, const double* root, int c, double* room) {
   const int column = c < 5 ? 5 + c : c == 5 ? 11 : 10;
   double u[5] = {0, 0, 0, 0, 0};
   if (!chain.free_base) {
+    double Y[15];
     for (int j = 0; j < 5; ++j) {
       const double* row = root + kChainStride * j;
+      for (int k = 0; k <= j; ++k) Y[j * (j + 1) / 2 + k] = row[k];
       u[j] = c < 6 ? root[kChainStride * (5 + c) + j] : row[10] + row[11];
     }
-    base.solve(u);
+    ChainRows(Y).solve(u);
   }
   for (int j = 0; j < 5; ++j) ring_base(room)[kRingStride * j + c] = u[j];
   for (int k = 0; k < chain.closure.rows; ++k) {
@@ -83,13 +85,7 @@ KANSETSU_HD int ring_ends(const Lanes& lanes, const ChainView& chain, const doub
   constexpr double kTolerance = 1e-11;  // kRankTolerance; rows are scaled to yield at most one
   constexpr int kColumns = 7, kItems = Lanes::kSize < kColumns ? kColumns / Lanes::kSize : 1;
   const int rows = chain.closure.rows;
-  double Y[15];
-  for (int j = 0; j < 5; ++j) {
-    for (int k = 0; k <= j; ++k)
-      Y[j * (j + 1) / 2 + k] = chain.free_base ? (j == k ? 1.0 : 0.0) : root[kChainStride * j + k];
-  }
-  const ChainRows base(Y);
-  for (int c = lanes.rank(); c < kColumns; c += Lanes::kSize) ring_column(chain, root, base, c, room);
+  for (int c = lanes.rank(); c < kColumns; c += Lanes::kSize) ring_column(chain, root, c, room);
   lanes.sync();
   int rank = 0;
   unsigned found = 0;
