@@ -1,15 +1,18 @@
-/// Forward dynamics of long chains on a CUDA device beside one core's ABA: one line of JSON per time.
+/// Forward dynamics of long chains and rings on a CUDA device beside one core's ABA and serial assembly: one line of JSON per time.
 ///
-///   assembly_device [--most LINKS] [--calls N] [--tune LINKS] [--pieces P] [--group G] [--threads T]
+///   assembly_device [--most LINKS] [--calls N] [--rings 0|1|2] [--tune LINKS] [--pieces P] [--group G] [--threads T]
 ///
 /// "cuda" is a call from the host's memory to a result in the host's memory, "cuda without copies" the same in memory that the
 /// device sees, "cuda kernel" the mean time of launches that follow each other; us is the lowest median of nine calls in a row,
-/// median_us that of all. error: greatest difference from ABA over fresh random states, in parts of the greatest acceleration; the
-/// result is filled with NaN before each. --tune tries ways to cut one chain.
+/// median_us that of all. error: greatest difference from ABA (rings: from assembly on the CPU) over fresh random states, in parts of
+/// the greatest acceleration; the result is filled with NaN before each. Rings are those of assembly_bench: free chains whose last
+/// link is hinged to the first; the rank of the closure must be the CPU's. --rings 0: without them, 2: nothing but them. --tune tries
+/// ways to cut one chain.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <limits>
+#include <memory>
 #include <random>
 #include <string>
 
@@ -39,6 +42,45 @@ struct Problem {
   }
 };
 
+/// A chain, or a ring made of one.
+struct Figure {
+  Model model;
+  std::optional<Closure> closure;
+
+  const char* structure() const { return closure ? "ring" : "chain"; }
+};
+Figure chain_of(int links) { return {chain(links), {}}; }
+Figure ring_of(int links) {
+  return {chain(links, Base::kFree),
+          Closure{{0, LinkId(links - 1), {Mat3<>::identity(), {0, 0, 0.3}}}, {0, LinkId(0), {}}, 0b111011}};
+}
+
+/// The CPU's answer.
+class Reference {
+ public:
+  explicit Reference(const Figure& figure) : figure_(figure) {
+    if (!figure.closure) return;
+    AssemblyOptions options;
+    options.order = AssemblyOrder::kSerial;
+    options.reactions = false;
+    assembly_ = std::make_unique<Assembly>(figure.model, options);
+    assembly_->connect(*figure.closure);
+    assembly_->rebuild();
+    result_ = std::make_unique<AssemblyResult>(*assembly_);
+  }
+  Eigen::VectorXd operator()(const Problem& p) {
+    if (!assembly_) return aba(figure_.model, p.state, p.tau).vdot;
+    assembly_->solve(p.state, p.tau, *result_);
+    return result_->vdot();
+  }
+  int rank() const { return result_ ? result_->rank : 0; }
+
+ private:
+  const Figure& figure_;
+  std::unique_ptr<Assembly> assembly_;
+  std::unique_ptr<AssemblyResult> result_;
+};
+
 double median(std::vector<double> times) {
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];
@@ -55,36 +97,42 @@ std::vector<double> times_of(int calls, const Call& call) {
   return times;
 }
 
-void print(int links, const std::string& method, int threads, const std::vector<double>& times, size_t calls,
-           const std::string& more = "") {
+void print(const char* structure, int links, const std::string& method, int threads, const std::vector<double>& times,
+           size_t calls, const std::string& more = "") {
   double lowest = median(times);
   for (size_t begin = 0; begin + 9 <= times.size(); begin += 9) {
     lowest = std::min(lowest, median({times.begin() + long(begin), times.begin() + long(begin) + 9}));
   }
   std::printf(
-      "{\"structure\": \"chain\", \"links\": %d, \"method\": \"%s\", \"threads\": %d, \"us\": %.3f, \"median_us\": "
+      "{\"structure\": \"%s\", \"links\": %d, \"method\": \"%s\", \"threads\": %d, \"us\": %.3f, \"median_us\": "
       "%.3f, \"calls\": %zu%s}\n",
-      links, method.c_str(), threads, lowest, median(times), calls, more.c_str());
+      structure, links, method.c_str(), threads, lowest, median(times), calls, more.c_str());
   std::fflush(stdout);
 }
 
-/// Fresh states through the same solver, as many per call as it takes.
-double error_of(const Model& model, cuda::ChainSolver& device, std::mt19937_64& rng) {
+/// Fresh states through the same solver, as many per call as it takes. A wrong rank is an infinite error.
+double error_of(const Figure& figure, cuda::ChainSolver& device, std::mt19937_64& rng) {
+  const Model& model = figure.model;
+  Reference reference(figure);
   double worst = 0;
   const long nq = model.nq(), nv = model.nv(), chains = device.chains();
   for (int trial = 0; trial < 5; ++trial) {
     Eigen::VectorXd q(nq * chains), v(nv * chains), tau(nv * chains), expected(nv * chains);
+    std::vector<int> rank;
     for (long c = 0; c < chains; ++c) {
       const Problem p(model, rng);
       q.segment(nq * c, nq) = p.state.q;
       v.segment(nv * c, nv) = p.state.v;
       tau.segment(nv * c, nv) = p.tau;
-      expected.segment(nv * c, nv) = aba(model, p.state, p.tau).vdot;
+      expected.segment(nv * c, nv) = reference(p);
+      rank.push_back(reference.rank());
     }
     Eigen::VectorXd vdot = Eigen::VectorXd::Constant(nv * chains, std::numeric_limits<double>::quiet_NaN());
     device.solve(q.data(), v.data(), tau.data(), vdot.data());
     const double off = (vdot - expected).lpNorm<Eigen::Infinity>() / expected.lpNorm<Eigen::Infinity>();
-    worst = vdot.allFinite() ? std::max(worst, off) : std::numeric_limits<double>::infinity();
+    bool right = vdot.allFinite();
+    for (long c = 0; c < chains; ++c) right = right && device.rank(int(c)) == rank[size_t(c)];
+    worst = right ? std::max(worst, off) : std::numeric_limits<double>::infinity();
   }
   return worst;
 }
@@ -95,43 +143,53 @@ std::string described(const cuda::ChainSolver& device, double error) {
   return text;
 }
 
-void compare(int links, int calls, const cuda::ChainOptions& options) {
-  const Model model = chain(links);
+void compare(const Figure& figure, int links, int calls, cuda::ChainOptions options) {
+  const Model& model = figure.model;
+  const char* structure = figure.structure();
   std::mt19937_64 rng(1);
   const Problem p(model, rng);
+  options.closure = figure.closure;
   cuda::ChainSolver device(model, options);
-  const std::string more = described(device, error_of(model, device, rng));
+  const std::string more = described(device, error_of(figure, device, rng));
   Eigen::VectorXd vdot(model.nv());
-  print(links, "cuda", 0,
+  print(structure, links, "cuda", 0,
         times_of(calls, [&] { device.solve(p.state.q.data(), p.state.v.data(), p.tau.data(), vdot.data()); }),
         size_t(calls), more);
-  print(links, "cuda without copies", 0, times_of(calls, [&] { device.solve(); }), size_t(calls), more);
-  print(links, "cuda kernel", 0, {device.device_time(calls)}, size_t(calls), more);
+  print(structure, links, "cuda without copies", 0, times_of(calls, [&] { device.solve(); }), size_t(calls), more);
+  print(structure, links, "cuda kernel", 0, {device.device_time(calls)}, size_t(calls), more);
+  if (figure.closure) {
+    Reference reference(figure);
+    const int fewer = std::clamp(200000 / links, 20, calls);  // some tenths of a second
+    print(structure, links, "serial", 1, times_of(fewer, [&] { reference(p); }), size_t(fewer));
+    return;
+  }
   Workspace work(model);
   AbaResult result(model);
-  print(links, "aba", 1, times_of(calls, [&] { aba(model, p.state, p.tau, work, result); }), size_t(calls));
+  print(structure, links, "aba", 1, times_of(calls, [&] { aba(model, p.state, p.tau, work, result); }), size_t(calls));
 }
 
 /// Many medium chains at once.
-void compare_batch(int links, int chains, int calls) {
-  const Model model = chain(links);
+void compare_batch(const Figure& figure, int links, int chains, int calls) {
+  const Model& model = figure.model;
   std::mt19937_64 rng(1);
   cuda::ChainOptions options;
   options.chains = chains;
+  options.closure = figure.closure;
   cuda::ChainSolver device(model, options);
-  const std::string more = described(device, error_of(model, device, rng)),
+  const std::string more = described(device, error_of(figure, device, rng)),
                     name = " batch of " + std::to_string(chains);
   const Problem p(model, rng);
   const Eigen::VectorXd q = p.state.q.replicate(chains, 1), v = p.state.v.replicate(chains, 1),
                         tau = p.tau.replicate(chains, 1);
   Eigen::VectorXd vdot(v.size());
-  print(links, "cuda" + name, 0, times_of(calls, [&] { device.solve(q.data(), v.data(), tau.data(), vdot.data()); }),
-        size_t(calls), more);
-  print(links, "cuda kernel" + name, 0, {device.device_time(calls)}, size_t(calls), more);
+  print(figure.structure(), links, "cuda" + name, 0,
+        times_of(calls, [&] { device.solve(q.data(), v.data(), tau.data(), vdot.data()); }), size_t(calls), more);
+  print(figure.structure(), links, "cuda kernel" + name, 0, {device.device_time(calls)}, size_t(calls), more);
 }
 
 void tune(int links, int calls) {
-  const Model model = chain(links);
+  const Figure figure = chain_of(links);
+  const Model& model = figure.model;
   std::mt19937_64 rng(1);
   const Problem p(model, rng);
   Eigen::VectorXd vdot(model.nv());
@@ -144,7 +202,7 @@ void tune(int links, int calls) {
         options.pieces = pieces, options.group = group, options.threads = threads;
         try {
           cuda::ChainSolver device(model, options);
-          const double error = error_of(model, device, rng);
+          const double error = error_of(figure, device, rng);
           const double call = median(
               times_of(calls, [&] { device.solve(p.state.q.data(), p.state.v.data(), p.tau.data(), vdot.data()); }));
           std::printf("%6d %6d %6d %7d %9.2f %9.2f %9.1e\n", links, pieces, group, threads, call,
@@ -161,13 +219,14 @@ void tune(int links, int calls) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int most = 8192, calls = 1000, tuned = 0;
+  int most = 8192, calls = 1000, tuned = 0, rings = 1;
   cuda::ChainOptions options;
   for (int k = 1; k + 1 < argc; k += 2) {
     const std::string option = argv[k];
     const int value = std::stoi(argv[k + 1]);
     if (option == "--most") most = value;
     if (option == "--calls") calls = value;
+    if (option == "--rings") rings = value;
     if (option == "--tune") tuned = value;
     if (option == "--pieces") options.pieces = value;
     if (option == "--group") options.group = value;
@@ -177,8 +236,14 @@ int main(int argc, char** argv) {
     tune(tuned, calls);
     return 0;
   }
-  for (int links = 8; links <= most; links *= 2) compare(links, calls, options);
+  for (int links = 8; links <= most; links *= 2) {
+    if (rings < 2) compare(chain_of(links), links, calls, options);
+    if (rings > 0) compare(ring_of(links), links, calls, options);
+  }
   for (int links : {32, 64, 100}) {
-    for (int chains : {132, 1056}) compare_batch(links, chains, std::min(calls, 300));
+    for (int chains : {132, 1056}) {
+      if (rings < 2) compare_batch(chain_of(links), links, chains, std::min(calls, 300));
+      if (rings > 0) compare_batch(ring_of(links), links, chains, std::min(calls, 300));
+    }
   }
 }

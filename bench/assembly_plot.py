@@ -3,7 +3,7 @@
 
 usage: bench/assembly_plot.py OUT.svg TITLE ROWS.jsonl...
 
-A method that stands in several files is taken from the first.
+A method that stands in several files is taken from the first that has it for the structure.
 """
 
 import json
@@ -55,8 +55,8 @@ def main():
     for source in sources:
         with open(source) as file:
             new = [json.loads(line) for line in file if line.strip().startswith("{\"structure")]
-        rows += [r for r in new if r["method"] not in known]
-        known |= {r["method"] for r in new}
+        rows += [r for r in new if (r["structure"], r["method"]) not in known]
+        known |= {(r["structure"], r["method"]) for r in new}
     picture = Picture(title)
     top = 70
     for structure in ("chain", "ring"):

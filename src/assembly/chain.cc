@@ -2,6 +2,7 @@
 #include "assembly/chain.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "assembly/mechanism.h"
@@ -26,13 +27,61 @@ std::optional<std::string> chain_problem(const Model& model) {
   return std::nullopt;
 }
 
-Chain make_chain(const Model& model) {
+namespace {
+
+/// Body of an anchor (−1: the world), and the frame there.
+std::pair<int, Transform<>> place(const Tree& tree, const ClosureAnchor& anchor) {
+  if (!anchor.link) return {-1, anchor.X_LJ};
+  const auto& link = tree.links[size_t(anchor.link->value())];
+  return {link.body, link.X_BL * anchor.X_LJ};
+}
+
+ChainClosure make_closure(const Model& model, const Closure& closure) {
+  const Tree& tree = model.tree();
+  const auto [a, X_aJ] = place(tree, closure.a);
+  const auto [b, X_bJ] = place(tree, closure.b);
+  const int last = tree.body_count() - 1;
+  ChainClosure out{};
+  for (int k = 0; k < 6; ++k) {
+    if (closure.rows >> k & 1) out.row[out.rows++] = k;
+  }
+  out.tip_is_plug = b == last;
+  out.to_base = (b == last ? a : b) == 0;
+  out.X_bJ = X_bJ;
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::string> ring_problem(const Model& model, const Closure& closure) {
+  const Tree& tree = model.tree();
+  for (const ClosureAnchor* anchor : {&closure.a, &closure.b}) {
+    if (anchor->figure != 0) return "it names figure " + std::to_string(anchor->figure) + " of 1";
+    if (anchor->link && (anchor->link->value() < 0 || anchor->link->value() >= int(tree.links.size())))
+      return "it names link " + std::to_string(anchor->link->value()) + " of " + std::to_string(tree.links.size());
+  }
+  const int rows = std::popcount(unsigned(closure.rows & kAllRows));
+  if (rows == 0) return "its mask of rows is empty";
+  const int a = place(tree, closure.a).first, b = place(tree, closure.b).first, last = tree.body_count() - 1;
+  if ((a == last) == (b == last)) return "it does not hold the last link to another or the world";
+  const int other = a == last ? b : a;
+  if (other < 0) return std::nullopt;
+  if (other > 0 || tree.bodies[0].kind != PrimitiveKind::kFree)
+    return "it holds the last link neither to the world nor to a free base";
+  if (rows == 6) return "it welds the last link to the base: six rows, but five are the most between two links";
+  return std::nullopt;
+}
+
+Chain make_chain(const Model& model, const std::optional<Closure>& closure) {
   if (const auto problem = chain_problem(model))
     throw Error("model \"" + model.name() + "\" is no chain of simple joints: " + *problem);
+  if (const auto problem = closure ? ring_problem(model, *closure) : std::nullopt)
+    throw Error("the closure makes no ring of model \"" + model.name() + "\": " + *problem);
   Mechanism mechanism;
   mechanism.add(model);
   const Tree& tree = model.tree();
   Chain chain;
+  if (closure) chain.closure = make_closure(model, *closure);
   chain.gravity = tree.gravity;
   chain.nq = tree.nq;
   chain.nv = tree.nv;

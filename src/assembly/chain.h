@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "assembly/chain_kernel.h"
+#include "kansetsu/assembly/assembly.h"
 #include "kansetsu/model/model.h"
 #include "kansetsu/spatial/quaternion.h"
 
@@ -16,16 +17,20 @@ struct Chain {
   bool free_base = false, in_order = true;
   Vec3<> gravity;
   int nq = 0, nv = 0;
+  ChainClosure closure{};
 
   ChainView view(int pieces, int group) const {
-    return {links.data(), int(links.size()), pieces, group, free_base, in_order, gravity};
+    return {links.data(), int(links.size()), pieces, group, free_base, in_order, gravity, closure};
   }
 };
 
 /// Why a model is no such chain (branches, gears, rotors, joints of several coordinates, massless links), or none.
 std::optional<std::string> chain_problem(const Model& model);
+/// Why a closure makes no ring of such a chain, or none: it must hold the last link to the world, or to the first link of a free
+/// chain by at most five rows.
+std::optional<std::string> ring_problem(const Model& model, const Closure& closure);
 /// Throws Error with the problem.
-Chain make_chain(const Model& model);
+Chain make_chain(const Model& model, const std::optional<Closure>& closure = {});
 /// How many pieces a chain is best cut into for `blocks` processors.
 int chain_pieces(int links, int blocks);
 /// How many of these are joined before the rest.

@@ -10,10 +10,11 @@ namespace kansetsu {
 
 /// A cluster: eleven rows of twelve. Rows and columns 0…4 lead toward the base, 5…9 toward the tip; column 10 is the right side.
 /// Row 10 is no constraint: what the last link contributes to the acceleration of the joint after it. Column 11 of rows 0…4 holds
-/// the right side of the joint before the cluster.
+/// the right side of the joint before the cluster. At the tip of a ring rows 5…10 belong to its closure, and column 11 of rows
+/// 5…10 to the last row of that.
 inline constexpr int kChainStride = 12;
 inline constexpr int kChainOut = 11 * kChainStride;
-/// Forces of a joint from those at the ends of its cluster, n = u − U·(base, tip): five rows of [U 10, u, unused].
+/// Forces of a joint from those at the ends of its cluster, n = u − U·(base, tip): five rows of [U 10, u, U of a sixth row at the tip].
 inline constexpr int kChainForce = 5 * kChainStride;
 
 }  // namespace kansetsu
@@ -77,9 +78,11 @@ struct ChainRows {
   }
 };
 
-/// Joins B (toward the tip) to A; the result takes A's place. @param U  out, kChainForce numbers: of the joint between them
+/// Joins B (toward the tip) to A; the result takes A's place. @param ring  there may be a sixth row at the tip
+/// @param U  out, kChainForce numbers: of the joint between them
 template <class Lanes>
-KANSETSU_HD void join_chain(const Lanes& lanes, double* A, const double* B, double* U) {
+KANSETSU_HD void join_chain(const Lanes& lanes, bool ring, double* A, const double* B, double* U) {
+  const int last = ring ? 11 : 10;
   constexpr int kItems = 32 / Lanes::kSize;  // an item: half of the rows of a column
   double Y[15], kept[kItems][6];
   for (int j = 0; j < 5; ++j) {
@@ -88,12 +91,12 @@ KANSETSU_HD void join_chain(const Lanes& lanes, double* A, const double* B, doub
   const ChainRows rows(Y);
   for (int item = 0; item < kItems; ++item) {
     const int half = (lanes.rank() + item * Lanes::kSize) / 16, c = (lanes.rank() + item * Lanes::kSize) % 16;
-    if (c > 10) continue;
+    if (c > last) continue;
     const bool of_A = c < 5 || c == 10, of_B = c >= 5;
     double u[5];
     for (int j = 0; j < 5; ++j) {
       u[j] = of_A ? A[kChainStride * (5 + j) + c] : 0.0;
-      if (of_B) u[j] += B[kChainStride * j + c];
+      if (of_B) u[j] += c == 11 ? B[kChainStride * 10 + j] : B[kChainStride * j + c];
       if (c == 10) u[j] += B[kChainStride * j + 11];
     }
     rows.solve(u);
@@ -114,7 +117,8 @@ KANSETSU_HD void join_chain(const Lanes& lanes, double* A, const double* B, doub
   lanes.sync();
   for (int item = 0; item < kItems; ++item) {
     const int half = (lanes.rank() + item * Lanes::kSize) / 16, c = (lanes.rank() + item * Lanes::kSize) % 16;
-    if (c > 10) continue;
+    if (c > last) continue;
+    if (c == 11 && half == 0) continue;  // the right side of the joint before A stays
     for (int r = 0; r < 5 + half; ++r) A[kChainStride * (5 * half + r) + c] = kept[item][r];
   }
   lanes.sync();
@@ -123,24 +127,24 @@ KANSETSU_HD void join_chain(const Lanes& lanes, double* A, const double* B, doub
 /// Joins neighbours level by level; cluster i of a level begins at place i·stride. All end in the first place; the forces
 /// between a and b of a join are at place b of U.
 template <class Block>
-KANSETSU_HD void join_all(const Block& block, int count, double* out, double* U) {
+KANSETSU_HD void join_all(const Block& block, bool ring, int count, double* out, double* U) {
   for (int stride = 1; stride < count; stride *= 2) {
     block.sync();
     for (int a = 2 * stride * block.warp(); a + stride < count; a += 2 * stride * block.warps()) {
       const int b = a + stride;
-      join_chain(block.lanes, out + kChainOut * a, out + kChainOut * b, U + kChainForce * b);
+      join_chain(block.lanes, ring, out + kChainOut * a, out + kChainOut * b, U + kChainForce * b);
     }
   }
   block.sync();
 }
 
-/// Forces at the two ends of a cluster.
+/// Forces at the two ends of a cluster. Only the closure of a ring has a sixth one.
 struct ChainEnds {
-  double base[5], tip[5];
+  double base[5], tip[6];
 };
 
 /// The way back: from the ends of all clusters of a tree to those of cluster i.
-KANSETSU_HD void descend(int count, const double* U, int i, ChainEnds& ends) {
+KANSETSU_HD void descend(bool ring, int count, const double* U, int i, ChainEnds& ends) {
   int stride = 1;
   while (stride < count) stride *= 2;
   for (stride /= 2; stride >= 1; stride /= 2) {
@@ -152,12 +156,14 @@ KANSETSU_HD void descend(int count, const double* U, int i, ChainEnds& ends) {
       double x = row[10], y = row[5] * ends.tip[0];
       for (int k = 0; k < 5; ++k) x = msub(row[k], ends.base[k], x);
       for (int k = 1; k < 5; ++k) y = madd(row[5 + k], ends.tip[k], y);
+      if (ring) y = madd(row[11], ends.tip[5], y);
       n[j] = x - y;
     }
     for (int j = 0; j < 5; ++j) {
       ends.base[j] = i >= b ? n[j] : ends.base[j];
       ends.tip[j] = i >= b ? ends.tip[j] : n[j];
     }
+    if (ring && i < b) ends.tip[5] = 0;
   }
 }
 

@@ -2,7 +2,8 @@
 
 #include <cmath>
 
-#include "assembly/chain_cluster_kernel.h"
+#include "assembly/chain_data.h"
+#include "assembly/chain_ring_kernel.h"
 #include "kansetsu/spatial/quaternion.h"
 #include "kansetsu/spatial/sincos.h"
 #include "kinematics/joint_kernel.h"
@@ -16,107 +17,6 @@
 ///   reduce    velocities from all pieces before it, fronts of its links, joins; its cluster is posted
 ///   gather    every piece of a group joins the clusters of the group for itself; the first one posts the result
 ///   finish    every piece joins the groups, finds its way down to its own links, and their accelerations
-namespace kansetsu {
-
-/// Constants of a link.
-struct ChainLink {
-  Transform<> X_PJ;
-  Inertia<> M;
-  Force<> columns[6];  ///< five that its joint constrains, then the dual of its motion
-  Motion<> S;
-  double C_inv[36];
-  double ratio, offset, pitch;
-  int position, column;  ///< in q and v
-  int axis;              ///< 0, 1, 2: aligned hinge; −1: any about or along z
-  int kind;              ///< PrimitiveKind
-};
-
-/// Effect of a stretch of links on a velocity: V_end = X⁻¹·V_start + v.
-struct ChainCarry {
-  Transform<> X;
-  Motion<> v;
-  double unused;  ///< an odd size: neighbours lie in different banks of memory
-};
-inline constexpr int kChainCarry = 19;
-static_assert(sizeof(ChainCarry) == kChainCarry * sizeof(double));
-
-/// The whole chain, and where its pieces post.
-struct ChainView {
-  const ChainLink* links;
-  int count, pieces;
-  int group;       ///< pieces per group
-  bool free_base;  ///< link 0 is a free body: positions 0…6, velocities 0…5
-  bool in_order;   ///< positions and velocities of the links follow each other
-  Vec3<> gravity;
-
-  KANSETSU_HD int first(int piece) const { return int(unsigned(count) * unsigned(piece) / unsigned(pieces)); }
-  KANSETSU_HD int size(int piece) const { return first(piece + 1) - first(piece); }
-  KANSETSU_HD int groups() const { return (pieces + group - 1) / group; }
-  KANSETSU_HD int position(int i) const { return in_order ? i + (free_base ? 6 : 0) : links[i].position; }
-  KANSETSU_HD int column(int i) const { return in_order ? i + (free_base ? 5 : 0) : links[i].column; }
-  KANSETSU_HD int carry_post(int piece) const { return kChainCarry * piece; }
-  KANSETSU_HD int cluster_post(int piece) const { return (kChainCarry + 1) / 2 * 2 * pieces + kChainOut * piece; }
-  KANSETSU_HD int group_post(int index) const { return cluster_post(pieces) + kChainOut * index; }
-  KANSETSU_HD int posts() const { return group_post(groups()); }
-};
-
-/// Of a link with one coordinate.
-struct ChainState {
-  double q, v, tau;
-};
-
-/// Memory of a piece, one array per quantity.
-struct ChainPiece {
-  const ChainLink* links;  ///< the first of its own; one more
-  Transform<>* X;          ///< pose in the carrier; one more: of the first link of the next piece
-  ChainState* state;       ///< one more likewise
-  double* base;            ///< of a free base: q 7, v 6, tau 6
-  Motion<>* C;
-  double* h;         ///< 5 per link, of its own joint
-  double* y;         ///< 6 per link: −C⁻¹·t
-  double* own;       ///< what a link contributes to the acceleration of its joint
-  double* previous;  ///< what the link before contributes
-  double* out;       ///< clusters; before that, two carries per link
-  double* U;
-  double* upper;    ///< clusters of the pieces of the group, then of the groups; before that, carries of all pieces
-  double* upper_U;  ///< likewise
-  double* before;   ///< row 10 of what is before the piece
-  double* T;        ///< kChainRoom per team
-
-  KANSETSU_HD ChainCarry* carry() const { return reinterpret_cast<ChainCarry*>(out); }
-};
-inline constexpr int kChainRoom = 66;
-
-/// Sets the pointers into a block of memory (or none) and returns how many numbers that takes.
-/// @param links  of the longest piece   @param teams  of threads in a block
-KANSETSU_HD int carve_chain_piece(const ChainView& chain, int links, int teams, double* block, ChainPiece& p) {
-  int taken = 0;
-  const auto take = [&](int n) {
-    double* here = block ? block + taken : nullptr;
-    taken += n + n % 2;  // pairs stay together
-    return here;
-  };
-  const int upper = kChainOut * (chain.group + chain.groups()), carries = kChainCarry * chain.pieces;
-  p.out = take(kChainOut * links);
-  p.U = take(kChainForce * links);
-  p.upper = take(upper > carries ? upper : carries);
-  p.upper_U = take(kChainForce * (chain.group + chain.groups()));
-  p.links = nullptr;
-  p.X = reinterpret_cast<Transform<>*>(take(12 * (links + 1)));
-  p.state = reinterpret_cast<ChainState*>(take(3 * (links + 1)));
-  p.base = take(19);
-  p.C = reinterpret_cast<Motion<>*>(take(6 * links));
-  p.h = take(5 * links);
-  p.y = take(6 * links);
-  p.own = take(links);
-  p.previous = take(links);
-  p.before = take(kChainStride);
-  p.T = take(kChainRoom * teams);
-  return taken;
-}
-
-}  // namespace kansetsu
-
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// The CPU as a block: one thread, one team of one lane.
@@ -208,7 +108,7 @@ template <class Block, class Mail>
 KANSETSU_HD void place_chain(const Block& block, const ChainView& chain, int piece, const double* q, const double* v,
                              const double* tau, const ChainPiece& p, const Mail& mail) {
   const int first = chain.first(piece), count = chain.size(piece);
-  if (chain.free_base && piece == 0) {
+  if (chain.free_base && (piece == 0 || (chain.closure.to_base && chain.closes(piece)))) {
     for (int k = block.thread(); k < 19; k += block.threads())
       p.base[k] = k < 7 ? q[k] : k < 13 ? v[k - 7] : tau[k - 13];
   }
@@ -264,12 +164,14 @@ KANSETSU_HD void load_chain_link(const ChainView& chain, int i, int local, const
   }
 }
 
-/// Column c of H: toward the base for c < 5, toward the tip after that, the dual of the next joint's motion for c = 10;
-/// zero where there is no joint.
+/// Column c of H: toward the base for c < 5, toward the tip after that, the dual of the next joint's motion for c = 10; at the
+/// ends of a ring those of its closure; zero where there is neither.
 KANSETSU_HD Force<> chain_wrench(const ChainView& chain, int i, int local, const ChainPiece& p, int c) {
   const Force<> none{{0, 0, 0}, {0, 0, 0}};
-  if (c < 5) return i == 0 && chain.free_base ? none : p.links[local].columns[c];
-  return i + 1 == chain.count ? none : -(p.X[local + 1] * p.links[local + 1].columns[c - 5]);
+  if (c < 5 && i == 0 && chain.free_base) return chain.ring() && chain.closure.to_base ? p.closing->base[c] : none;
+  if (c < 5) return p.links[local].columns[c];
+  if (i + 1 == chain.count) return chain.ring() ? p.closing->tip[c - 5] : none;
+  return -(p.X[local + 1] * p.links[local + 1].columns[c - 5]);
 }
 
 /// Front of a link as a cluster: G = Hᵀ·A⁻¹·H and −Hᵀ·A⁻¹·t. T: room for kChainRoom numbers.
@@ -277,28 +179,31 @@ template <class Lanes>
 KANSETSU_HD void chain_front(const Lanes& lanes, const ChainView& chain, int i, int local, const ChainPiece& p,
                              double* T, double* out) {
   constexpr int kItems = 32 / Lanes::kSize;  // an item: half of the rows of a column
+  const int last = chain.ring() ? 11 : 10;
+  const bool closed = chain.ring() && i + 1 == chain.count;
   const double* C_inv = p.links[local].C_inv;
   double own[kItems][6];
   for (int item = 0; item < kItems; ++item) {
     const int c = (lanes.rank() + item * Lanes::kSize) % 16;
-    if (c > 10) continue;
-    const Force<> F = chain_wrench(chain, i, local, p, c);
+    if (c > last) continue;
+    const Force<> F = chain_wrench(chain, i, local, p, c < 11 ? c : 10);
     const double six[6] = {F.t.x, F.t.y, F.t.z, F.f.x, F.f.y, F.f.z};
     for (int r = 0; r < 6; ++r) {
       double sum = 0;
       for (int k = 0; k <= r; ++k) sum = madd(C_inv[6 * r + k], six[k], sum);
       own[item][r] = sum;
     }
-    for (int r = 0; r < 6; ++r) T[6 * c + r] = own[item][r];
+    for (int r = 0; r < 6 && c < 11; ++r) T[6 * c + r] = own[item][r];
     for (int r = 0; r < 6 && c == 10; ++r) own[item][r] = p.y[6 * local + r];
   }
   lanes.sync();
   for (int item = 0; item < kItems; ++item) {
     const int half = (lanes.rank() + item * Lanes::kSize) / 16, c = (lanes.rank() + item * Lanes::kSize) % 16;
-    if (c > 10) continue;
+    if (c > last) continue;
+    if (c == 11 && half == 0) continue;
     const int first = half == 0 ? 0 : 5;
     for (int r = 0; r < 5 + half; ++r) {  // the same places for all lanes of a half: one access
-      double sum = 0;
+      double sum = closed && half == 1 && c == 10 ? p.closing->right[r] : 0.0;
       for (int k = 0; k < 6; ++k) sum = madd(T[6 * (first + r) + k], own[item][k], sum);
       out[kChainStride * (first + r) + c] = sum;
     }
@@ -307,24 +212,44 @@ KANSETSU_HD void chain_front(const Lanes& lanes, const ChainView& chain, int i, 
   lanes.sync();
 }
 
+/// Rows of the closure, by the threads that have no links to look at.
+/// @param before  carry of all pieces before this one; if this is the first of several, of all pieces
+template <class Block>
+KANSETSU_HD void close_chain(const Block& block, const ChainView& chain, int piece, const ChainCarry& before,
+                             const ChainPiece& p) {
+  for (int k = block.threads() - 1 - block.thread(); k < 6; k += block.threads()) {
+    const bool is_last = piece + 1 == chain.pieces;
+    const ChainLink& first = piece == 0 ? p.links[0] : chain.links[0];
+    const ChainLink& last = is_last ? p.links[chain.size(piece) - 1] : chain.links[chain.count - 1];
+    ChainCarry tip = is_last ? p.carry()[chain.size(piece) - 1] : before, other{};
+    if (is_last && piece > 0) tip = compose(before, tip);
+    if (chain.closure.to_base) {
+      other = {chain_pose(first, ChainState{}, p.base), chain_rate(first, ChainState{}, p.base), 0};
+    }
+    close_chain_row(chain, k, first, last, tip, other, *p.closing);
+  }
+}
+
 /// Everything up to the cluster of the piece, posted.
 template <class Block, class Mail>
 KANSETSU_HD void reduce_chain(const Block& block, const ChainView& chain, int piece, const ChainPiece& p,
                               const Mail& mail) {
   const int first = chain.first(piece), count = chain.size(piece);
+  const int carries = piece == 0 && chain.closes(0) && chain.pieces > 1 ? chain.pieces : piece;
+  ChainCarry* before = reinterpret_cast<ChainCarry*>(p.upper);
   Motion<> V_before{{0, 0, 0}, {0, 0, 0}};  // the world does not move
-  if (piece > 0) {
-    mail.take(block, chain.carry_post(0), p.upper, kChainCarry * piece);
-    const ChainCarry* all = reinterpret_cast<ChainCarry*>(p.upper);
-    reduce_carries(block, reinterpret_cast<ChainCarry*>(p.upper), piece);
-    V_before = all->v;
+  if (carries > 0) {
+    mail.take(block, chain.carry_post(0), p.upper, kChainCarry * carries);
+    reduce_carries(block, before, carries);
+    if (piece > 0) V_before = before->v;
   }
+  if (chain.closes(piece)) close_chain(block, chain, piece, *before, p);
   for (int i = block.thread(); i < count; i += block.threads()) load_chain_link(chain, first + i, i, V_before, p);
   block.sync();
   for (int i = block.warp(); i < count; i += block.warps()) {
     chain_front(block.lanes, chain, first + i, i, p, p.T + kChainRoom * block.warp(), p.out + kChainOut * i);
   }
-  join_all(block, count, p.out, p.U);
+  join_all(block, chain.ring(), count, p.out, p.U);
   if (chain.pieces > 1) mail.post(block, chain.cluster_post(piece), p.out, kChainOut);
 }
 
@@ -344,7 +269,7 @@ KANSETSU_HD void gather_chain(const Block& block, const ChainView& chain, int pi
     const double* row = p.upper + kChainOut * (piece - 1 - begin) + 10 * kChainStride;
     for (int k = block.thread(); k < 11; k += block.threads()) p.before[k] = row[k];
   }
-  join_all(block, members, p.upper, p.upper_U);
+  join_all(block, chain.ring(), members, p.upper, p.upper_U);
   if (piece == begin && chain.groups() > 1) mail.post(block, chain.group_post(piece / chain.group), p.upper, kChainOut);
 }
 
@@ -355,6 +280,7 @@ KANSETSU_HD Motion<> chain_acceleration(const ChainView& chain, int i, int local
   Force<> F{{0, 0, 0}, {0, 0, 0}};
   for (int c = 0; c < 5; ++c) F = madd(ends.base[c], chain_wrench(chain, i, local, p, c), F);
   for (int c = 0; c < 5; ++c) F = madd(ends.tip[c], chain_wrench(chain, i, local, p, 5 + c), F);
+  if (chain.ring() && i + 1 == chain.count) F = madd(ends.tip[5], p.closing->tip[5], F);
   const double six[6] = {F.t.x, F.t.y, F.t.z, F.f.x, F.f.y, F.f.z};
   double y[6], s[6];
   for (int r = 0; r < 6; ++r) {
@@ -369,10 +295,10 @@ KANSETSU_HD Motion<> chain_acceleration(const ChainView& chain, int i, int local
 }
 
 /// Forces around every link of the piece and what they do. Thread `count` looks at what is before the piece.
-/// @param vdot  out, of the whole chain
+/// @param vdot  out, of the whole chain   @param rank  out, of a ring: how many rows of its closure are independent; or none
 template <class Block, class Mail>
 KANSETSU_HD void finish_chain(const Block& block, const ChainView& chain, int piece, const ChainPiece& p,
-                              const Mail& mail, double* vdot) {
+                              const Mail& mail, double* vdot, double* rank) {
   const int first = chain.first(piece), count = chain.size(piece), groups = chain.groups();
   const int group = piece / chain.group, begin = group * chain.group;
   const int members = chain.group < chain.pieces - begin ? chain.group : chain.pieces - begin;
@@ -385,18 +311,26 @@ KANSETSU_HD void finish_chain(const Block& block, const ChainView& chain, int pi
       const double* row = root + kChainOut * (group - 1) + 10 * kChainStride;
       for (int k = block.thread(); k < 11; k += block.threads()) p.before[k] = row[k];
     }
-    join_all(block, groups, root, top_U);
+    join_all(block, chain.ring(), groups, root, top_U);
+  }
+  const bool ring = chain.ring();
+  if (ring) {
+    if (block.warp() == 0) {
+      const int found = ring_ends(block.lanes, chain, root, p.ring);
+      if (piece == 0 && rank && block.thread() == 0) *rank = found;
+    }
+    block.sync();
   }
   for (int i = block.thread(); i <= count; i += block.threads()) {
-    ChainEnds ends = chain_ends(root, chain.free_base);
+    ChainEnds ends = ring ? *ring_result(p.ring) : chain_ends(root, chain.free_base);
     const bool is_before = i == count;  // the piece before, or the group before if this is the first piece of a group
-    descend(groups, top_U, is_before && piece == begin ? group - 1 : group, ends);
-    if (!is_before || piece > begin) descend(members, p.upper_U, piece - begin - (is_before ? 1 : 0), ends);
+    descend(ring, groups, top_U, is_before && piece == begin ? group - 1 : group, ends);
+    if (!is_before || piece > begin) descend(ring, members, p.upper_U, piece - begin - (is_before ? 1 : 0), ends);
     if (is_before) {
       p.previous[0] = piece == 0 ? 0.0 : contribution(p.before, ends);
       continue;
     }
-    descend(count, p.U, i, ends);
+    descend(ring, count, p.U, i, ends);
     const Motion<> s = chain_acceleration(chain, first + i, i, p, ends);
     const ChainLink& link = p.links[i];
     const Motion<> A = s - p.C[i];

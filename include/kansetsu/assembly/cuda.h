@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "kansetsu/model/model.h"
+#include "kansetsu/assembly/assembly.h"
 
 /// Forward dynamics of long chains on a CUDA device. Only in builds that found a CUDA toolkit (KANSETSU_CUDA); link
 /// kansetsu::assembly_cuda.
@@ -16,10 +16,12 @@ struct ChainOptions {
   int pieces = 0;   ///< blocks of threads per chain; 0: by its length
   int group = 0;    ///< pieces that are joined before the rest; 0: a choice that has been measured
   int threads = 0;  ///< per block; 0: a choice that has been measured
+  /// Makes a ring: holds the last link to the world, or by at most five rows to the first link of a free chain.
+  std::optional<Closure> closure{};
 };
 
-/// A chain of 1-DOF joints with a fixed or free base, in double precision: one state over the whole device, or many states of
-/// a medium chain (up to some hundred links) a block each. Memory and launches are prepared once; solve() copies nothing but
+/// A chain of 1-DOF joints with a fixed or free base, open or closed to a ring, in double precision: one state over the whole
+/// device, or many states of a medium chain (up to some hundred links) a block each. Memory and launches are prepared once; solve() copies nothing but
 /// the numbers of the state.
 class ChainSolver {
  public:
@@ -30,6 +32,8 @@ class ChainSolver {
 
   /// Why a model is no such chain, or none.
   static std::optional<std::string> unsupported(const Model& model);
+  /// Why a closure makes no ring of it, or none.
+  static std::optional<std::string> unsupported(const Model& model, const Closure& closure);
 
   int chains() const;
   int pieces() const;
@@ -43,6 +47,8 @@ class ChainSolver {
   };
   Buffers buffers() const;
   void solve();
+  /// Of the rows of a ring's closure, how many were independent in the last solve; forces of the others are zero. 0: no ring.
+  int rank(int chain = 0) const;
   /// Time on the device alone, for the state of the last solve: mean of `repeats` launches [µs].
   double device_time(int repeats);
 

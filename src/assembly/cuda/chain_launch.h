@@ -17,6 +17,7 @@ struct ChainArguments {
   int nq, nv, most_links;
   const double *q, *v, *tau;
   double* vdot;
+  double* rank;      ///< of rings
   double* posts[2];  ///< of even and odd launches, for all chains; a launch leaves those of the other kind pending
 };
 
@@ -27,6 +28,7 @@ int chain_memory(const ChainView& chain, int most_links, int threads, bool with_
 struct ChainLaunch {
   int blocks, threads, shared_bytes;
   bool with_links;  ///< there is room for the constants
+  bool ring;
 };
 cudaError_t prepare_chains(const ChainLaunch& launch);
 /// @param odd  the launch is of another kind than the one before

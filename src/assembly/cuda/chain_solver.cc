@@ -36,10 +36,11 @@ struct ChainSolver::Impl {
   ChainLaunch how{};
   ChainArguments arguments{};
   std::byte *device_memory = nullptr, *host_memory = nullptr;
-  double *q = nullptr, *v = nullptr, *tau = nullptr, *vdot = nullptr;
+  double *q = nullptr, *v = nullptr, *tau = nullptr, *vdot = nullptr, *rank = nullptr;
   cudaStream_t stream = nullptr;
 
-  Impl(const Model& model, const ChainOptions& options) : chain(make_chain(model)), chains(options.chains) {
+  Impl(const Model& model, const ChainOptions& options)
+      : chain(make_chain(model, options.closure)), chains(options.chains) {
     if (chains < 1) throw Error("ChainSolver: chains is " + std::to_string(chains) + ", must be at least 1");
     device = options.device;
     if (device < 0) check(cudaGetDevice(&device), "cudaGetDevice");
@@ -79,6 +80,7 @@ struct ChainSolver::Impl {
     if (pieces > 1 && chains * pieces > processors)
       throw Error("ChainSolver: " + std::to_string(chains) + " chains of " + std::to_string(pieces) +
                   " pieces are more than the device can hold at once");
+    how.ring = chain.closure.rows > 0;
     how.blocks = chains * pieces;
     how.threads = threads;
     arguments.chain = chain.view(pieces, group);
@@ -101,18 +103,21 @@ struct ChainSolver::Impl {
     arguments.posts[0] = reinterpret_cast<double*>(device_memory + link_bytes);
     arguments.posts[1] = arguments.posts[0] + posts;
 
-    const size_t host_size = 8 * count * (nq + 3 * nv);
+    const size_t host_size = 8 * count * (nq + 3 * nv + 1);
     check(cudaHostAlloc(reinterpret_cast<void**>(&host_memory), host_size, cudaHostAllocMapped), "cudaHostAlloc");
     q = reinterpret_cast<double*>(host_memory);
     v = q + nq * count;
     tau = v + nv * count;
     vdot = tau + nv * count;
+    rank = vdot + nv * count;
+    std::fill_n(rank, count, 0.0);
     void* seen = nullptr;
     check(cudaHostGetDevicePointer(&seen, host_memory, 0), "cudaHostGetDevicePointer");
     arguments.q = static_cast<double*>(seen);
     arguments.v = arguments.q + nq * count;
     arguments.tau = arguments.v + nv * count;
     arguments.vdot = static_cast<double*>(seen) + (nq + 2 * nv) * count;
+    arguments.rank = arguments.vdot + nv * count;
   }
 
   void launch() {
@@ -124,7 +129,9 @@ struct ChainSolver::Impl {
   /// waited for as a whole.
   bool watched() const { return size_t(chains) * size_t(chain.nv) <= 16384; }
   void expect() {
-    if (watched()) std::fill_n(reinterpret_cast<std::uint64_t*>(vdot), size_t(chains) * size_t(chain.nv), kPending);
+    if (!watched()) return;
+    std::fill_n(reinterpret_cast<std::uint64_t*>(vdot), size_t(chains) * size_t(chain.nv), kPending);
+    if (how.ring) std::fill_n(reinterpret_cast<std::uint64_t*>(rank), size_t(chains), kPending);
   }
   /// @param out  where to copy the result, or none
   void wait(double* out) {
@@ -141,6 +148,7 @@ struct ChainSolver::Impl {
       look_at(vdot + begin, size, seen);
       if (out) std::memcpy(out + begin, seen, 8 * size);
     }
+    for (size_t c = 0; c < size_t(chains) && how.ring; ++c) look_at(rank + c, 1, seen);
   }
   /// Copies numbers when all of them have come.
   void look_at(const double* numbers, size_t size, double* seen) const {
@@ -166,6 +174,10 @@ ChainSolver& ChainSolver::operator=(ChainSolver&&) noexcept = default;
 ChainSolver::~ChainSolver() = default;
 
 std::optional<std::string> ChainSolver::unsupported(const Model& model) { return chain_problem(model); }
+std::optional<std::string> ChainSolver::unsupported(const Model& model, const Closure& closure) {
+  if (auto problem = chain_problem(model)) return problem;
+  return ring_problem(model, closure);
+}
 int ChainSolver::chains() const { return impl_->chains; }
 int ChainSolver::pieces() const { return impl_->arguments.chain.pieces; }
 
@@ -185,6 +197,12 @@ void ChainSolver::solve(const double* q, const double* v, const double* tau, dou
   impl_->expect();
   impl_->launch();
   impl_->wait(vdot);
+}
+
+int ChainSolver::rank(int chain) const {
+  if (chain < 0 || chain >= impl_->chains)
+    throw Error("ChainSolver: rank of chain " + std::to_string(chain) + " of " + std::to_string(impl_->chains));
+  return int(impl_->rank[chain]);
 }
 
 double ChainSolver::device_time(int repeats) {

@@ -84,11 +84,14 @@ __device__ void copy_links(const DeviceBlock& block, const ChainView& chain, int
   }
 }
 
-template <bool with_links>
+/// @tparam with_links  their constants are copied to the block's memory   @tparam ring  the chain has a closure
+template <bool with_links, bool ring>
 __global__ void __launch_bounds__(512, 1) solve_chains(const __grid_constant__ ChainArguments a, bool odd) {
   extern __shared__ __align__(16) double memory[];
   const DeviceBlock block;
-  const ChainView& chain = a.chain;
+  ChainView open = a.chain;
+  open.closure.rows = 0;  // known when compiled: nothing is left of what rings need
+  const ChainView& chain = ring ? a.chain : open;
   const long row = long(blockIdx.x) / chain.pieces;
   const int piece = int(blockIdx.x) % chain.pieces;
   const long posts = row * ((chain.posts() + 1) / 2 * 2);
@@ -104,12 +107,16 @@ __global__ void __launch_bounds__(512, 1) solve_chains(const __grid_constant__ C
   kernel::place_chain(block, chain, piece, a.q + row * a.nq, a.v + row * a.nv, a.tau + row * a.nv, p, mail);
   kernel::reduce_chain(block, chain, piece, p, mail);
   kernel::gather_chain(block, chain, piece, p, mail);
-  kernel::finish_chain(block, chain, piece, p, mail, a.vdot + row * a.nv);
+  kernel::finish_chain(block, chain, piece, p, mail, a.vdot + row * a.nv, ring ? a.rank + row : nullptr);
 }
 
+template <bool ring>
+const void* kernel_of(bool with_links) {
+  return with_links ? reinterpret_cast<const void*>(solve_chains<true, ring>)
+                    : reinterpret_cast<const void*>(solve_chains<false, ring>);
+}
 const void* kernel_of(const ChainLaunch& launch) {
-  return launch.with_links ? reinterpret_cast<const void*>(solve_chains<true>)
-                           : reinterpret_cast<const void*>(solve_chains<false>);
+  return launch.ring ? kernel_of<true>(launch.with_links) : kernel_of<false>(launch.with_links);
 }
 
 }  // namespace
