@@ -55,7 +55,7 @@ TEST_CASE("scenario 9: a rod's end grabs a bar and lets go") {
   const double L = I * w0 - r * m * v0;  // about y: the centre is at +x from the bar
   const double expected = L / (I + m * r * r);
   CHECK(std::abs(L0.y - L) < 1e-12);
-  CHECK(std::abs(world.v(id)[1] - expected) < 1e-9);
+  CHECK(std::abs(world.v(id)[1] - expected) < 1e-12);
   const ConnectionReport& report = world.report().connections[0];
   const Vec3<> dP = world.momentum() - P0;
   CHECK(norm(report.impulse.f - dP) < 1e-3);  // dP includes one step of centripetal force
@@ -71,7 +71,7 @@ TEST_CASE("scenario 9: a rod's end grabs a bar and lets go") {
   world.release(held);
   world.step();
   CHECK(norm(world.momentum() - P) < 1e-12);
-  CHECK(norm(world.angular_momentum({}) - about) < 1e-9);
+  CHECK(norm(world.angular_momentum({}) - about) < 1e-12);
   CHECK(std::abs(world.kinetic_energy() - T) < 1e-12);
   CHECK(world.report().connections.empty());
 }
@@ -92,7 +92,7 @@ TEST_CASE("scenario 11: a falling cat turns itself by 1.1579227 rad without angu
   WorldOptions options;
   options.gravity = {0, 0, 0};
   options.integrator = Integrator::kRk4;
-  options.time_step = 1e-3;
+  options.time_step = 5e-4;
   World world(options);
   State state(model);
   const double w = 2 * std::numbers::pi;
@@ -112,7 +112,7 @@ TEST_CASE("scenario 11: a falling cat turns itself by 1.1579227 rad without angu
                     {.dof = {"y", 0}, .amplitude = 0.6, .frequency = 1}};
   world.add_controller(control);
   double worst = 0;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 2000; ++i) {
     world.step();
     const State now = [&] {
       State s(model);
@@ -121,7 +121,7 @@ TEST_CASE("scenario 11: a falling cat turns itself by 1.1579227 rad without angu
     }();
     worst = std::max(worst, norm(centroidal(model, now).h.t));
   }
-  CHECK(worst < 1e-9);  // velocities are projected at every step; 1e-12 per step
+  CHECK(worst < 1e-12);
   CHECK(std::abs(world.q(id)[7] - 0.6) < 1e-6);
   CHECK(std::abs(world.q(id)[8]) < 1e-6);
   const double angle = 2 * std::atan2(world.q(id).segment<3>(3).norm(), std::abs(world.q(id)[6]));
@@ -150,7 +150,7 @@ TEST_CASE("scenario 12: free flight of the human") {
     return centroidal(model, s);
   };
   const Centroidal start = now();
-  const double seconds = 0.3;
+  const double seconds = 1;
   world.advance(seconds);
   const Centroidal end = now();
   const double t = world.time();
@@ -206,7 +206,7 @@ TEST_CASE("scenario 26: a hand on a bar lets go when it is pulled too hard") {
   const double m = 3, r = 0.8, limit = 60;
   WorldOptions options;
   options.gravity = {0, 0, -kG};
-  options.time_step = 2e-4;
+  options.time_step = 1e-4;
   World world(options);
   const Model model = rod(m, 1e-3);  // a point mass, nearly
   State state(model);
@@ -231,7 +231,7 @@ TEST_CASE("scenario 26: a hand on a bar lets go when it is pulled too hard") {
                     world.velocity({id, LinkId(0)}).v.z * world.velocity({id, LinkId(0)}).v.z;
   const Vec3<> p = world.pose({id, LinkId(0)}).p;
   const double cosine = -p.z / norm(p);
-  CHECK(tension == doctest::Approx(m * kG * cosine + m * w2 / r).epsilon(2e-3));
+  CHECK(tension == doctest::Approx(m * kG * cosine + m * w2 / r).epsilon(1e-3));
   CHECK(tension >= limit);
   CHECK(tension < 1.01 * limit);
   CHECK(world.events().back().kind == EventKind::kBroken);
