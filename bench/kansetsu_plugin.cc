@@ -57,7 +57,12 @@ class Many {
     const Model& model = entry_.model;
     const int nv = model.nv();
     auto& engine = engines_[threads];
-    if (!engine) engine = std::make_unique<batch::Batch<Real>>(model, batch::Options{.threads = threads});
+    // Long chains, too: how far single precision is off stands in the column of errors.
+    constexpr int kAnyDepth = 1 << 20;
+    if (!engine) {
+      engine =
+          std::make_unique<batch::Batch<Real>>(model, batch::Options{.threads = threads, .single_depth = kAnyDepth});
+    }
     row_ = row_size(algorithm);
     count_ = size_t(count);
     if (out_.size() < row_ * count_) out_.resize(row_ * count_);
