@@ -44,7 +44,8 @@ double World::Impl::longest_part(double h) const {
   constexpr double kFar = 0.25, kUneven = 0.05;  // [rad] in a time step: in all, and by acceleration
   constexpr double kPart = 0.05, kChange = 0.2;  // [rad] in a part; of the speed in a part
   constexpr double kShortest = 1.0 / 512;        // of a time step
-  const double whole = options.time_step;
+  const double whole = options.time_step, shortest = kShortest * whole;
+  if (h < 2 * shortest) return h;  // no part, and nothing that is left, is shorter
   double longest = h;
   for (const std::unique_ptr<FigureData>& f : figures) {
     for (const FigureData::Turn& t : f->turns) {
@@ -53,7 +54,7 @@ double World::Impl::longest_part(double h) const {
       longest = std::min({longest, kPart / speed, kChange * (v + kFar / whole) / a});
     }
   }
-  return std::max(longest, std::min(h, kShortest * whole));
+  return longest < h ? std::clamp(longest, shortest, h / 2) : h;
 }
 
 void World::Impl::contact_step() {
