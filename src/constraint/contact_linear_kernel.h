@@ -171,6 +171,95 @@ inline int solve_semidefinite(double* A, int n, int ld, double share, double* x,
   return dropped;
 }
 
+/// Inverse of a block of up to three pivots. False if one of them, eliminated in turn, falls to its floor.
+template <int N>
+KANSETSU_HD bool invert(const double (&B)[N][N], const double* floor, double (&out)[N][N]) {
+  bool good = B[0][0] > floor[0] && B[0][0] > 0;
+  if constexpr (N == 1) {
+    out[0][0] = 1 / B[0][0];
+  } else if constexpr (N == 2) {
+    const double det = B[0][0] * B[1][1] - B[0][1] * B[1][0], scale = 1 / det;
+    good &= det > floor[1] * B[0][0] && det > 0;
+    out[0][0] = B[1][1] * scale, out[0][1] = -B[0][1] * scale;
+    out[1][0] = -B[1][0] * scale, out[1][1] = B[0][0] * scale;
+  } else {
+    const double minor = B[0][0] * B[1][1] - B[0][1] * B[1][0];
+    const double c00 = B[1][1] * B[2][2] - B[1][2] * B[2][1], c01 = B[1][2] * B[2][0] - B[1][0] * B[2][2];
+    const double c02 = B[1][0] * B[2][1] - B[1][1] * B[2][0];
+    const double det = B[0][0] * c00 + B[0][1] * c01 + B[0][2] * c02, scale = 1 / det;
+    good &= minor > floor[1] * B[0][0] && minor > 0 && det > floor[2] * minor && det > 0;
+    out[0][0] = c00 * scale, out[1][0] = c01 * scale, out[2][0] = c02 * scale;
+    out[0][1] = (B[0][2] * B[2][1] - B[0][1] * B[2][2]) * scale;
+    out[1][1] = (B[0][0] * B[2][2] - B[0][2] * B[2][0]) * scale;
+    out[2][1] = (B[0][1] * B[2][0] - B[0][0] * B[2][1]) * scale;
+    out[0][2] = (B[0][1] * B[1][2] - B[0][2] * B[1][1]) * scale;
+    out[1][2] = (B[0][2] * B[1][0] - B[0][0] * B[1][2]) * scale;
+    out[2][2] = minor * scale;
+  }
+  return good;
+}
+
+/// Makes the pivots of lines k to k + N − 1 one, and eliminates their unknowns from the lines below.
+template <int kPacks, int N>
+inline bool eliminate_lines(double* A, int k, int m, int ld, const int* column, const double* floor, double* rhs) {
+  double B[N][N], inverse[N][N], right[N];
+  int at[N];
+  Eight line[N][kPacks];
+  for (int a = 0; a < N; ++a) at[a] = column[k + a];
+  for (int a = 0; a < N; ++a) {
+    for (int b = 0; b < N; ++b) B[a][b] = A[(k + a) * ld + at[b]];
+  }
+  if (!invert<N>(B, floor + k, inverse)) return false;
+  for (int a = 0; a < N; ++a) {
+    right[a] = 0;
+    for (int b = 0; b < N; ++b) right[a] += inverse[a][b] * rhs[k + b];
+    for (int j = 0; j < kPacks; ++j) {
+      line[a][j] = Eight(inverse[a][0]) * eight(A + k * ld + 8 * j);
+      for (int b = 1; b < N; ++b) line[a][j] = madd(Eight(inverse[a][b]), eight(A + (k + b) * ld + 8 * j), line[a][j]);
+    }
+  }
+  for (int a = 0; a < N; ++a) {
+    rhs[k + a] = right[a];
+    for (int j = 0; j < kPacks; ++j) eight(A + (k + a) * ld + 8 * j) = line[a][j];
+  }
+  for (int i = k + N; i < m; ++i) {
+    double* Ai = A + i * ld;
+    double sum = rhs[i];
+    Eight factor[N];
+    for (int a = 0; a < N; ++a) {
+      factor[a] = Eight(-Ai[at[a]]);
+      sum -= Ai[at[a]] * right[a];
+    }
+    rhs[i] = sum;
+    for (int j = 0; j < kPacks; ++j) {
+      Eight x = eight(Ai + 8 * j);
+      for (int a = 0; a < N; ++a) x = madd(factor[a], line[a][j], x);
+      eight(Ai + 8 * j) = x;
+    }
+  }
+  return true;
+}
+
+/// Elimination without exchanges of m lines of kPacks registers, three unknowns at a time; unknown i is in column[i], its right
+/// side in rhs[i]. False if a pivot falls to `share` of its diagonal; lines and right sides are overwritten.
+template <int kPacks>
+inline bool solve_lines(double* A, int m, int ld, const int* column, double share, double* rhs, double* floor,
+                        double* x) {
+  for (int k = 0; k < m; ++k) floor[k] = share * A[k * ld + column[k]];
+  int k = 0;
+  for (; k + 3 <= m; k += 3) {
+    if (!eliminate_lines<kPacks, 3>(A, k, m, ld, column, floor, rhs)) return false;
+  }
+  if (m - k == 2 && !eliminate_lines<kPacks, 2>(A, k, m, ld, column, floor, rhs)) return false;
+  if (m - k == 1 && !eliminate_lines<kPacks, 1>(A, k, m, ld, column, floor, rhs)) return false;
+  for (int last = m - 1; last >= 0; --last) {  // column by column: sums would wait for each other
+    const double value = x[last] = rhs[last];
+    const int before = last / 3 * 3;  // lines of its own group do not hold it
+    for (int i = 0; i < before; ++i) rhs[i] -= A[i * ld + column[last]] * value;
+  }
+  return true;
+}
+
 /// Elimination without exchanges. False if a pivot falls to `share` of its diagonal; the matrix is overwritten.
 inline bool solve_plain(double* A, int n, int ld, double share, double* x, double* inverses) {
   for (int k = 0; k < n; ++k) inverses[k] = share * A[k * ld + k];  // first what a pivot must stay above

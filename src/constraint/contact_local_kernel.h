@@ -193,6 +193,52 @@ inline bool solve_friction(FrictionSet set, double A[3][3], const double* b, int
   return false;
 }
 
+/// Sliding friction of a point within sweeps: (A + α)·F = −b with |F| = reach, α as it was and a step or two of Hebden's
+/// iteration. What is left of the error the next visit takes up.
+inline void slide_point(double a, double b, double c, double bx, double by, double reach, double& alpha, double* F) {
+  constexpr int kMost = 6;
+  constexpr double kClose = 1e-3;  // relative
+  double x = 0, y = 0, size = 0;
+  for (int n = 0; n < kMost; ++n) {
+    const double A = a + alpha, C = c + alpha, inverse = 1 / (A * C - b * b);
+    x = (b * by - C * bx) * inverse, y = (b * bx - A * by) * inverse;
+    const double square = x * x + y * y;
+    size = root(square);
+    if (absolute(size - reach) <= kClose * reach) break;
+    const double curvature = (C * x * x - 2 * b * x * y + A * y * y) * inverse;  // Fᵀ·(A + α)⁻¹·F
+    if (!(curvature > 0)) break;
+    alpha = larger(alpha + (size - reach) * square / (reach * curvature), 0);
+  }
+  const double scale = size > 0 ? reach / size : 0.0;
+  F[0] = x * scale, F[1] = y * scale;
+}
+
+/// One visit of a patch of three rows; G: its block, w and f as in visit_patch(). delta: the change of f.
+inline void visit_point(PatchWork& p, const double* G, int ldg, const double* w, const double* f, double* delta) {
+  const double gxx = G[0], gxy = G[1], gxz = G[2], gyy = G[ldg + 1], gyz = G[ldg + 2];
+  const double fz = larger(f[2] - (w[2] - p.t[0]) * p.normal_inverse, 0);
+  p.i0 = p.i1 = 0;
+  delta[2] = fz - f[2];
+  if (!(fz > 0) || p.count == 0) {
+    p.mode = ContactMode::kOpen;
+    delta[2] = -f[2], delta[0] = -f[0], delta[1] = -f[1];
+    return;
+  }
+  p.mode = ContactMode::kPoint;
+  const double bx = w[0] + gxz * delta[2] - gxx * f[0] - gxy * f[1];
+  const double by = w[1] + gyz * delta[2] - gxy * f[0] - gyy * f[1];
+  const double det = gxx * gyy - gxy * gxy, hold = p.mu_hold * fz, reach = p.mu_slip * fz;
+  const double x = gxy * by - gyy * bx, y = gxy * bx - gxx * by;  // stick: F = (x, y)/det
+  p.slip = x * x + y * y <= hold * hold * det * det ? SlipMode::kStick : SlipMode::kSlide;
+  double F[2] = {0, 0};
+  if (p.slip == SlipMode::kStick) {
+    if (det > 0) F[0] = x / det, F[1] = y / det;
+  } else if (reach > 0) {
+    slide_point(gxx, gxy, gyy, bx, by, reach, p.alpha, F);
+  }
+  delta[0] = F[0] - f[0], delta[1] = F[1] - f[1];
+}
+
 /// One Gauss–Seidel visit. block: the patch's rows × rows of G; w: its outcome, f: its force, both updated.
 inline void visit_patch(FrictionSet set, PatchWork& p, const double* block, int ldb, double tolerance, double* w,
                         double* f) {

@@ -42,7 +42,7 @@ inline void outcome(ContactWork& k) {
 }
 
 inline void open_block(ContactWork& k, Assembly& s, int row, int rows, int patch, int bound) {
-  k.blocks[s.blocks] = {row, rows, s.m, 0, patch, bound};
+  k.blocks[s.blocks] = {row, rows, s.m, 0, patch, bound, nullptr};
   for (int r = 0; r < 6; ++r) eight(k.columns + 48 * s.blocks + 8 * r) = Eight(0.0);
   ++s.blocks;
 }
@@ -55,7 +55,7 @@ inline void add_column(ContactWork& k, Assembly& s, const double* column, const 
   ++s.m, ++b.count;
 }
 
-/// Normal unknowns with friction folded into them where its direction is given; (fz, X, Y) per unknown.
+/// Normal unknowns, with the friction −μ·fz·e of what slides folded into them; (fz, X, Y) per unknown.
 inline int add_normals(ContactWork& k, Assembly& s, int index, double (*coefficient)[3]) {
   const PatchWork& p = k.patches[index];
   double target[3];
@@ -82,13 +82,11 @@ inline int add_normals(ContactWork& k, Assembly& s, int index, double (*coeffici
     double equation[6], column[6];
     normal_column(fz, X, Y, equation);
     for (int r = 0; r < 6; ++r) column[r] = equation[r];
-    if (p.slip == SlipMode::kSlide && !p.newton) {  // f = −μ·fz·e, at the centre of pressure
+    if (p.slip == SlipMode::kSlide) {  // f = −μ·fz·e, at the centre of pressure; its arm moves with that
+      const double moved = p.newton ? p.dx * (X - p.p0[0] * fz) + p.dy * (Y - p.p0[1] * fz) : 0.0;
       column[0] = -p.mu_slip * p.e[0] * fz;
       column[1] = -p.mu_slip * p.e[1] * fz;
-      column[5] = -p.mu_slip * (arm * p.e[2] * fz + X * p.e[1] - Y * p.e[0]);
-    } else if (p.slip == SlipMode::kSlide) {  // how the moment of friction moves with the centre of pressure
-      const double dX = X - p.p0[0] * fz, dY = Y - p.p0[1] * fz;
-      column[5] = -p.mu_slip * (p.e[1] * dX - p.e[0] * dY + p.e[2] * (p.dx * dX + p.dy * dY));
+      column[5] = -p.mu_slip * (p.e[2] * (arm * fz + moved) + X * p.e[1] - Y * p.e[0]);
     } else if (p.slip == SlipMode::kSpin) {
       column[5] = -p.mu_slip * arm * p.e[2] * fz;
     }
@@ -118,40 +116,45 @@ inline void add_stick(ContactWork& k, Assembly& s, int index) {
   if (!turns) add_column(k, s, z, z, 0);
 }
 
-/// Friction unknowns F of a patch whose sliding direction is unknown: P·U + s·(F + μ·e·fz) = 0 with P = 1 − e·eᵀ, which
-/// is F = −μ·fz·U/|U| linearised. The terms in s, and those of U that move with the centre of pressure, go to `extra`.
+/// Two directions across e, orthonormal; of two dimensions only the first.
+inline void across(const double* e, int dimensions, double (&t)[2][3]) {
+  if (dimensions == 2) {
+    t[0][0] = -e[1], t[0][1] = e[0], t[0][2] = 0;
+    return;
+  }
+  const double sign = e[2] < 0 ? -1.0 : 1.0, a = -1 / (sign + e[2]), b = e[0] * e[1] * a;
+  t[0][0] = 1 + sign * e[0] * e[0] * a, t[0][1] = sign * b, t[0][2] = -sign * e[0];
+  t[1][0] = b, t[1][1] = sign + e[1] * e[1] * a, t[1][2] = -e[1];
+}
+
+/// A patch whose sliding direction is unknown: F = −μ·fz·e + Σ φ·t across e, and t·U + s·φ = 0, which is F = −μ·fz·U/|U|
+/// linearised. The terms in s, and those of U that move with the centre of pressure, go to `extra`.
 struct SlipEquations {
-  int first, count;     ///< friction unknowns
+  int first, count;     ///< the unknowns φ
   int normal, normals;  ///< normal unknowns
-  double extra[3][6];   ///< per equation: coefficients of the normals (3) and of F (3)
+  double weight;        ///< s
+  double extra[2][3];   ///< per equation: coefficients of the normals
 };
 inline SlipEquations add_slip(ContactWork& k, Assembly& s, int index, int normal, int normals,
                               const double (*coefficient)[3]) {
   const PatchWork& p = k.patches[index];
   const double arm = p.d;
-  const int count = arm > 0 && p.rows == 6 ? 3 : 2;
+  const int dimensions = arm > 0 && p.rows == 6 ? 3 : 2;
   const double px = p.rows == 3 ? 0 : p.p0[0], py = p.rows == 3 ? 0 : p.p0[1];
-  const double L[3][6] = {{1, 0, 0, 0, 0, -py}, {0, 1, 0, 0, 0, px}, {0, 0, 0, 0, 0, arm}};
-  const double weight = p.U0 / (p.mu_slip * p.fz0);
+  double t[2][3];
+  across(p.e, dimensions, t);
   SlipEquations q{};
-  q.first = s.m, q.count = count, q.normal = normal, q.normals = normals;
-  for (int a = 0; a < count; ++a) {
-    double equation[6] = {0, 0, 0, 0, 0, 0};
-    double P[3] = {0, 0, 0};
-    for (int b = 0; b < count; ++b) {
-      P[b] = (a == b ? 1.0 : 0.0) - p.e[a] * p.e[b];
-      for (int r = 0; r < 6; ++r) equation[r] += P[b] * L[b][r];
-      q.extra[a][3 + b] = a == b ? weight : 0.0;
-    }
+  q.first = s.m, q.count = dimensions - 1, q.normal = normal, q.normals = normals;
+  q.weight = p.U0 / (p.mu_slip * p.fz0);
+  for (int a = 0; a < q.count; ++a) {
+    const double column[6] = {t[a][0], t[a][1], 0, 0, 0, px * t[a][1] - py * t[a][0] + arm * t[a][2]};
     for (int j = 0; j < normals; ++j) {
       const double fz = coefficient[j][0];
       const double dX = coefficient[j][1] - p.p0[0] * fz, dY = coefficient[j][2] - p.p0[1] * fz;
-      q.extra[a][j] = weight * p.mu_slip * p.e[a] * fz;
-      if (p.rows == 6 && p.mode != ContactMode::kPoint) {
-        q.extra[a][j] += p.wz0 / p.fz0 * (P[1] * dX - P[0] * dY + P[2] * (p.dx * dX + p.dy * dY));
-      }
+      const bool moves = p.rows == 6 && p.mode != ContactMode::kPoint;
+      q.extra[a][j] = moves ? p.wz0 / p.fz0 * (t[a][1] * dX - t[a][0] * dY + t[a][2] * (p.dx * dX + p.dy * dY)) : 0.0;
     }
-    add_column(k, s, L[a], equation, 0);
+    add_column(k, s, column, column, 0);
   }
   s.symmetric = false;
   return q;
@@ -216,6 +219,15 @@ inline void spread(ContactWork& k, const Assembly& s) {
   }
 }
 
+/// Whether the unknowns of a patch are the forces of its rows, and which: normals come first.
+inline const signed char* places(const PatchWork& p) {
+  static constexpr signed char kPoint[3] = {2, 0, 1}, kSurface[6] = {2, 3, 4, 0, 1, 5};
+  if (p.slip == SlipMode::kSpin) return nullptr;
+  const bool folded = p.slip == SlipMode::kSlide && p.mu_slip > 0;
+  if (p.rows == 3) return folded ? nullptr : kPoint;
+  return p.mode == ContactMode::kSurface && p.slip == SlipMode::kStick && p.arm > 0 ? kSurface : nullptr;
+}
+
 inline Assembly assemble(ContactWork& k, SlipEquations* slips, int& slip_count) {
   Assembly s;
   slip_count = 0;
@@ -225,6 +237,7 @@ inline Assembly assemble(ContactWork& k, SlipEquations* slips, int& slip_count) 
     double coefficient[3][3];
     const int normal = s.m;
     open_block(k, s, p.row, p.rows, i, -1);
+    k.blocks[s.blocks - 1].place = places(p);
     const int normals = add_normals(k, s, i, coefficient);
     if (p.slip != SlipMode::kSlide) {
       if (p.mu_hold > 0 || p.slip == SlipMode::kSpin) add_stick(k, s, i);
@@ -238,7 +251,9 @@ inline Assembly assemble(ContactWork& k, SlipEquations* slips, int& slip_count) 
   for (int b = 0; b < k.bound_count; ++b) {
     if (k.bounds[b].side != 0) continue;
     const double unit[6] = {1, 0, 0, 0, 0, 0};
+    static constexpr signed char kOnly[1] = {0};
     open_block(k, s, k.bounds[b].row, 1, -1, b);
+    k.blocks[s.blocks - 1].place = kOnly;
     add_column(k, s, unit, unit, k.bounds[b].t);
   }
   return s;
@@ -276,6 +291,47 @@ inline void equation_row(const ContactWork& k, const double* equation, int row, 
       for (int r = 0; r < rows; ++r) {
         if (equation[r] != 0) add_scaled(equation[r], k.G + (row + r) * k.ldg, k.n, g);
       }
+  }
+}
+
+/// The same equations with the columns left where the rows of G are, so that where unknowns are forces of rows nothing is
+/// moved. k.order: the column of each unknown; k.cut: the right sides.
+inline void fill_wide(ContactWork& k, const Assembly& s, const SlipEquations* slips, int slip_count) {
+  for (int i = 0; i < k.n; i += 8) eight(k.w + i) = *reinterpret_cast<const Eight*>(k.c + i);
+  for (int b = 0; b < k.bound_count; ++b) {
+    const BoundWork& bound = k.bounds[b];
+    if (bound.side != 0 && bound.f != 0) add_scaled(bound.f, k.G + bound.row * k.ldg, k.n, k.w);
+  }
+  int mixed[64], mixed_count = 0;
+  for (int p = 0; p < s.blocks; ++p) {
+    const ContactWork::Block& b = k.blocks[p];
+    if (!b.place) mixed[mixed_count++] = p;
+    for (int c = 0; c < b.count; ++c) {
+      k.order[b.first + c] = b.row + (b.place ? b.place[c] : c);
+      const double* equation = k.equations + 64 * p + 8 * c;
+      double target = k.x[b.first + c];
+      for (int r = 0; r < b.rows; ++r) target -= equation[r] * k.w[b.row + r];
+      k.cut[b.first + c] = target;
+      equation_row(k, equation, b.row, b.rows, k.matrix + (b.first + c) * k.ld);
+    }
+  }
+  for (int n = 0; n < mixed_count; ++n) {
+    const int q = mixed[n];
+    const ContactWork::Block& d = k.blocks[q];
+    for (int i = 0; i < s.m; ++i) {
+      double* line = k.matrix + i * k.ld + d.row;
+      Eight sum(0.0);
+      for (int r = 0; r < d.rows; ++r) sum = madd(Eight(line[r]), eight(k.columns + 48 * q + 8 * r), sum);
+      for (int c = 0; c < d.count; ++c) line[c] = sum[c];
+    }
+  }
+  for (int q = 0; q < slip_count; ++q) {
+    const SlipEquations& e = slips[q];
+    for (int a = 0; a < e.count; ++a) {
+      double* line = k.matrix + (e.first + a) * k.ld;
+      for (int j = 0; j < e.normals; ++j) line[k.order[e.normal + j]] += e.extra[a][j];
+      line[k.order[e.first + a]] += e.weight;
+    }
   }
 }
 
@@ -318,8 +374,29 @@ inline void fill_matrix(ContactWork& k, const Assembly& s, const SlipEquations* 
     for (int a = 0; a < e.count; ++a) {
       double* line = k.matrix + (e.first + a) * k.ld;
       for (int j = 0; j < e.normals; ++j) line[e.normal + j] += e.extra[a][j];
-      for (int b = 0; b < e.count; ++b) line[e.first + b] += e.extra[a][3 + b];
+      line[e.first + a] += e.weight;
     }
+  }
+}
+
+constexpr int kWideRows = 48;
+inline bool solve_wide(ContactWork& k, const Assembly& s) {
+  const double share = s.symmetric ? k.rank_tolerance : 1e-4;
+  switch ((k.n + 7) / 8) {
+    case 1:
+      return solve_lines<1>(k.matrix, s.m, k.ld, k.order, share, k.cut, k.g, k.x);
+    case 2:
+      return solve_lines<2>(k.matrix, s.m, k.ld, k.order, share, k.cut, k.g, k.x);
+    case 3:
+      return solve_lines<3>(k.matrix, s.m, k.ld, k.order, share, k.cut, k.g, k.x);
+    case 4:
+      return solve_lines<4>(k.matrix, s.m, k.ld, k.order, share, k.cut, k.g, k.x);
+    case 5:
+      return solve_lines<5>(k.matrix, s.m, k.ld, k.order, share, k.cut, k.g, k.x);
+    case 6:
+      return solve_lines<6>(k.matrix, s.m, k.ld, k.order, share, k.cut, k.g, k.x);
+    default:
+      return false;
   }
 }
 
@@ -371,8 +448,11 @@ inline void pass(ContactWork& k, SlipEquations* slips) {
   }
   int slip_count = 0;
   const Assembly s = assemble(k, slips, slip_count);
-  fill_matrix(k, s, slips, slip_count);
-  solve_assembled(k, s);
+  if (k.n <= kWideRows) fill_wide(k, s, slips, slip_count);
+  if (k.n > kWideRows || !solve_wide(k, s)) {
+    fill_matrix(k, s, slips, slip_count);
+    solve_assembled(k, s);
+  }
   spread(k, s);
   outcome(k);
 }

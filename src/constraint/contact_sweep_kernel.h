@@ -6,6 +6,16 @@
 /// The complementarity problem of all vertices: Gauss–Seidel over patches finds the states, Newton steps the numbers.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
+/// Adds G·Δ of three rows to the outcome.
+inline void add_three(ContactWork& k, int row, const double* delta) {
+  const Eight x(delta[0]), y(delta[1]), z(delta[2]);
+  const double* G = k.G + row * k.ldg;
+  const auto at = [](const double* from) { return *reinterpret_cast<const Eight*>(from); };
+  for (int i = 0; i < k.n; i += 8) {
+    eight(k.w + i) = madd(z, at(G + 2 * k.ldg + i), madd(y, at(G + k.ldg + i), madd(x, at(G + i), eight(k.w + i))));
+  }
+}
+
 /// Adds G·Δ of some rows to the outcome.
 inline void add_response(ContactWork& k, int row, int rows, const double* delta) {
   for (int r = 0; r < rows; ++r) {
@@ -17,6 +27,15 @@ inline void sweep(ContactWork& k) {
   for (int i = 0; i < k.patch_count; ++i) {
     PatchWork& p = k.patches[i];
     double w[6], f[6], delta[6];
+    ++p.sweeps;
+    if (p.rows == 3 && !p.given && k.set == FrictionSet::kEllipse) {
+      double* force = k.f + p.row;
+      visit_point(p, k.G + p.row * k.ldg + p.row, k.ldg, k.w + p.row, force, delta);
+      for (int r = 0; r < 3; ++r) force[r] += delta[r];
+      if (delta[0] != 0 || delta[1] != 0 || delta[2] != 0) add_three(k, p.row, delta);
+      p.slid = p.slid || p.slip == SlipMode::kSlide;
+      continue;
+    }
     for (int r = 0; r < p.rows; ++r) w[r] = k.w[p.row + r], f[r] = k.f[p.row + r];
     visit_patch(k.set, p, k.G + p.row * k.ldg + p.row, k.ldg, k.push_tolerance, w, f);
     for (int r = 0; r < p.rows; ++r) {
@@ -25,7 +44,6 @@ inline void sweep(ContactWork& k) {
     }
     add_response(k, p.row, p.rows, delta);
     p.slid = p.slid || p.slip == SlipMode::kSlide;
-    ++p.sweeps;
   }
   for (int i = 0; i < k.bound_count; ++i) {
     BoundWork& b = k.bounds[i];
@@ -110,6 +128,11 @@ inline bool polish(ContactWork& k, bool want_definite, double& residual) {
 inline void begin_sweeps(ContactWork& k) {
   for (int i = 0; i < k.n; ++i) k.f[i] = k.start[i];
   outcome(k);
+  for (int i = 0; i < k.patch_count; ++i) {
+    PatchWork& p = k.patches[i];
+    const double g = k.G[(p.row + 2) * (k.ldg + 1)];
+    p.normal_inverse = p.rows == 3 && g > 0 ? 1 / g : 0.0;
+  }
 }
 
 /// Sweeps until the states have stayed the same for a while; at most so many.

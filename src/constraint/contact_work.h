@@ -43,6 +43,7 @@ struct PatchWork {
   bool stopped = false;          ///< has gone from slide to stick in this solve
   bool slid = false;             ///< has slid in a recent sweep
   double alpha = 0;              ///< of its last visit where it slid: U = −α·F
+  double normal_inverse = 0;     ///< of a patch of three rows: 1/G_zz, 0 if it cannot move
 
   // answer
   double f[6]{};
@@ -82,6 +83,7 @@ struct ContactWork {
   double* equations = nullptr;  ///< per block 8 × 8: row c holds the combination of outcomes that its equation sets
   struct Block {                ///< the unknowns of a patch or of a bounded row
     int row, rows, first, count, patch, bound;
+    const signed char* place;  ///< in its rows, per unknown: each is the force of that row; null: they are mixed
   };
   Block* blocks = nullptr;
   double *x = nullptr, *w = nullptr, *f = nullptr, *g = nullptr, *best = nullptr, *cut = nullptr;

@@ -70,6 +70,7 @@ FigureData::FigureData(const Model& m, const FigureOptions& o)
   for (const Run& r : rotations) {
     for (int k = 0; k < 3; ++k) turns.push_back({r.v + k, -1});
   }
+  bound_force = Eigen::VectorXd::Zero(kBoundKinds * long(drives.size()));
   const JointSwitches& on = options.switches;
   for (size_t i = 0; i < drives.size(); ++i) {
     const DofDescription& d = drives[i].dof;

@@ -85,6 +85,9 @@ struct FigureData {
   std::vector<DriveCoordinate> drives;
   std::vector<PassiveDrive> springs, bounds;  ///< with damping or stiffness; with limits or dry friction
   std::vector<BallLimit> balls;
+  /// Forces of the last step at limits and in dry friction, with which the next begins: three per drive.
+  enum BoundKind { kLower, kUpper, kFriction, kBoundKinds };
+  Eigen::VectorXd bound_force;
   /// Coordinates that are added up as numbers, and quaternions: where they begin in q and v.
   struct Run {
     int q, v, count;

@@ -34,6 +34,7 @@ struct IslandWork {
     double sign = 1;
     int column = 0;
     double ball[3] = {};
+    int memory = -1;  ///< its place in FigureData::bound_force; −1: it is forgotten
   };
   std::vector<BoundedOrigin> bounded_origin;
   // Of large islands: velocities of all figures one after the other, rows of J and of M⁻¹·Jᵀ by figure.
@@ -90,7 +91,7 @@ struct EventData {
 /// What a snapshot holds.
 struct WorldMoment {
   double time = 0;
-  std::vector<Eigen::VectorXd> q, v, vdot, torque, effort;
+  std::vector<Eigen::VectorXd> q, v, vdot, torque, effort, bound_force;
   std::vector<double> surplus;
   std::vector<ConnectionData> connections;
   Contacts::Carried contacts;
@@ -197,6 +198,7 @@ struct World::Impl {
   void report_contacts(IslandWork& w, bool impact);
   void add_bounded(IslandWork& w, int figure);
   void add_ball_limits(IslandWork& w, int figure);
+  void remember_bounds(const IslandWork& w);
   /// visit(column, coefficient) of a bounded row
   template <class Visit>
   void for_each_term(const IslandWork::BoundedOrigin& o, Visit&& visit) const {

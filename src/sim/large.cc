@@ -113,6 +113,7 @@ void World::Impl::solve_large(IslandWork& w, int others) {
   w.work = {0, work};
   report_contacts(w, false);
   for (size_t k = 0; k < w.touches.size(); ++k) contacts.touches()[size_t(w.touches[k])].memory = w.memories[k];
+  remember_bounds(w);
 }
 
 }  // namespace kansetsu

@@ -26,25 +26,27 @@ constexpr double kTurn = 1;     // [rad] that hinges which may be singular turn 
 /// Limits that may be reached within the step, dry friction, and hinges that turn too fast.
 void World::Impl::add_bounded(IslandWork& w, int figure) {
   const FigureData& f = *figures[size_t(figure)];
-  const auto add = [&](const BoundedRow& row, int drive, double sign) {
+  const auto add = [&](BoundedRow row, int drive, double sign, int memory) {
+    if (memory >= 0) row.last_force = f.bound_force[memory];
     w.bounded.push_back(row);
-    w.bounded_origin.push_back({.figure = figure, .drive = drive, .sign = sign});
+    w.bounded_origin.push_back({.figure = figure, .drive = drive, .sign = sign, .memory = memory});
   };
   for (const PassiveDrive& p : f.bounds) {
     const DriveCoordinate& d = f.drives[size_t(p.drive)];
+    const int memory = FigureData::kBoundKinds * p.drive;
     if (p.limited) {
       const double q = d.position(f.q), reach = kNear + 2 * step_length * std::abs(d.velocity(f.v));
-      if (q - d.dof.lower < reach) add(BoundedRow::limit(0, q - d.dof.lower), p.drive, 1);
-      if (d.dof.upper - q < reach) add(BoundedRow::limit(0, d.dof.upper - q), p.drive, -1);
+      if (q - d.dof.lower < reach) add(BoundedRow::limit(0, q - d.dof.lower), p.drive, 1, memory + FigureData::kLower);
+      if (d.dof.upper - q < reach) add(BoundedRow::limit(0, d.dof.upper - q), p.drive, -1, memory + FigureData::kUpper);
     }
-    if (p.friction > 0) add(BoundedRow::friction(0, p.friction), p.drive, 1);
+    if (p.friction > 0) add(BoundedRow::friction(0, p.friction), p.drive, 1, memory + FigureData::kFriction);
   }
   const bool steps = options.integrator == Integrator::kSemiImplicit;
   const double fastest = kTurn / options.time_step;
   for (const FigureData::Turn& t : f.turns) {  // what such a hinge would turn faster is taken away
     const double v = f.v[t.column];
     if (t.drive >= 0 && steps && std::abs(v) > 0.8 * fastest)
-      add(BoundedRow::limit(0, fastest * step_length), t.drive, v > 0 ? -1 : 1);
+      add(BoundedRow::limit(0, fastest * step_length), t.drive, v > 0 ? -1 : 1, -1);
   }
   if (f.options.switches.limits) add_ball_limits(w, figure);
 }
@@ -69,6 +71,15 @@ void World::Impl::add_ball_limits(IslandWork& w, int figure) {
     const double cx = (z * x - s * y) / n, cy = (s * x + z * y) / n;
     if (b.limit.twist_lower > -kInfinity) add(twist - b.limit.twist_lower, cx, cy, 1);
     if (b.limit.twist_upper < kInfinity) add(b.limit.twist_upper - twist, -cx, -cy, -1);
+  }
+}
+
+/// Keeps the forces of bounded rows for the next step; what has no row now has none to begin with.
+void World::Impl::remember_bounds(const IslandWork& w) {
+  for (const int i : w.figures) figures[size_t(i)]->bound_force.setZero();
+  for (size_t i = 0; i < w.bounded.size(); ++i) {
+    const IslandWork::BoundedOrigin& o = w.bounded_origin[i];
+    if (o.memory >= 0) figures[size_t(o.figure)]->bound_force[o.memory] = w.result.force[size_t(w.bounded[i].row)];
   }
 }
 

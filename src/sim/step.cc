@@ -264,6 +264,7 @@ void World::Impl::resolve_forces(IslandWork& w) {
     w.work.others += step_length * (dot(F.f, surface.v) + dot(F.t, surface.w));
   }
   for (size_t k = 0; k < w.touches.size(); ++k) contacts.touches()[size_t(w.touches[k])].memory = w.memories[k];
+  if (inequalities) remember_bounds(w);
 }
 
 void World::Impl::solve_island(IslandWork& w) {

@@ -410,7 +410,7 @@ Snapshot World::save() const {
   for (const auto& f : impl_->figures) {
     data->q.push_back(f->q), data->v.push_back(f->v), data->vdot.push_back(f->vdot);
     data->torque.push_back(f->torque), data->effort.push_back(f->effort);
-    data->surplus.push_back(f->surplus);
+    data->surplus.push_back(f->surplus), data->bound_force.push_back(f->bound_force);
   }
   data->connections = impl_->connections;
   data->contacts = impl_->contacts.carried();
@@ -444,7 +444,7 @@ void World::restore(const Snapshot& snapshot) {
   for (size_t i = 0; i < data.q.size(); ++i) {
     FigureData& f = *impl_->figures[i];
     f.q = data.q[i], f.v = data.v[i], f.vdot = data.vdot[i], f.torque = data.torque[i], f.effort = data.effort[i];
-    f.surplus = data.surplus[i];
+    f.surplus = data.surplus[i], f.bound_force = data.bound_force[i];
     f.mechanics.set_pose(f.q.data());
     f.mechanics.set_motion(f.v.data());
   }
