@@ -156,10 +156,17 @@ void measure(Contestant& c, const Effort& effort, const Ticks& ticks) {
   const int count = c.batch > 0 ? c.batch : state_ns > 1000 ? 1 : std::min(16, int(1000 / state_ns) + 1);
   const bool all = state_ns * c.states < 2e9 * effort.seconds;
   const int least = all ? c.states : (c.states + effort.repetitions - 1) / effort.repetitions;
+  constexpr int kFewest = 8;
   samples.clear();
   const auto start = Clock::now();
   do {
-    for (int done = 0; done < least; done += count) sample(count);
+    for (int done = 0; done < least; done += count) {
+      if (done >= kFewest && seconds_since(start) > effort.most_seconds) {
+        c.seen = std::min(c.states, std::max(c.seen, 0) + done);
+        break;
+      }
+      sample(count);
+    }
   } while (seconds_since(start) < effort.seconds);
   sink = sum;
   c.medians.push_back(quantile(samples, 0.5) * ticks.ns_per_tick);

@@ -42,7 +42,8 @@ struct Contestant {
   double error = NAN;             ///< largest relative difference to another library
   std::vector<double> medians{};  ///< one per repetition [ns per state]
   std::vector<double> p99s{};
-  int next = 0;  ///< the state with which the next repetition goes on
+  int next = 0;   ///< the state with which the next repetition goes on
+  int seen = -1;  ///< different states in all repetitions; negative: all
 
   double run(int first, int count) const;
   void result(int state, double* out) const;
@@ -58,6 +59,7 @@ struct Effort {
   int repetitions = 9;
   double seconds = 0.01;  ///< a repetition lasts at least so long; it goes through all states if that takes less than
                           ///< twice the time, else through the next 1/repetitions of them
+  double most_seconds = 0.5;  ///< calls so slow that this is not enough go through fewer states, eight at least
 };
 
 /// One repetition.

@@ -299,6 +299,7 @@ void add_rows(Run& run, const ModelData& model, const std::vector<Contestant>& c
                        {"ns_p99", bench::quantile(c.p99s, 0.5)},
                        {"error", nullptr}};
     if (c.batch > 0) row["states_per_call"] = c.batch;
+    if (c.seen >= 0) row["states"] = c.seen;
     if (!std::isnan(c.error)) row["error"] = std::isfinite(c.error) ? c.error : 1e300;
     run.out["rows"].push_back(row);
   }

@@ -361,7 +361,8 @@ Not measured:
 All libraries run in one process, each in its own plug-in, on the same models and the same {states} random states (joints anywhere,
 everything moving, random torques), which are cycled through. For each model and algorithm they take turns, {repetitions} times; each number is
 the median over the turns of the median over all calls of a turn, *p99* (Kansetsu's) the median of the 99th percentiles. Calls under 1 µs are
-timed in small groups; what takes more than 20 ms per call is left out. A batch call takes all {states} states, fewer (but at least
+timed in small groups; what takes more than 20 ms per call is left out, and what is so slow that half a second per repetition is not
+enough goes through fewer states (`states` in the rows). A batch call takes all {states} states, fewer (but at least
 64) where it would take more than 2 ms or its results more than 64 MB.
 
 Before anything is timed, results are compared: *error* is the largest difference to Pinocchio's result (over up to {checked} states), relative to
