@@ -95,7 +95,22 @@ inline double set_centre(PatchWork& p, const Pressure& c) {
   return moved;
 }
 
-inline Change check_slide(const ContactWork& k, PatchWork& p, const Pressure& c, const double* w) {
+/// The direction of sliding as the next pass takes it, from z = ρ·U − F: F = −μ·fz·z/|z| says all of Coulomb's law, and where
+/// next to nothing slips F tells the direction better than U. False: |z| is within the set, it holds.
+inline bool linearise_slide(const ContactWork& k, PatchWork& p, const Triple& F, const Triple& U, double fz,
+                            double wz) {
+  const double* G = k.G + p.row * (k.ldg + 1);
+  const double stiff = 0.5 * (G[0] + G[k.ldg + 1]), rho = stiff > 0 ? 1 / stiff : 0.0;
+  const Triple z{rho * U.x - F.x, rho * U.y - F.y, rho * U.z - F.z};
+  const double size = length(z), reach = p.mu_slip * fz;
+  if (!(size > reach) || !(size > 0)) return false;
+  p.e[0] = z.x / size, p.e[1] = z.y / size, p.e[2] = z.z / size;
+  p.U0 = (size - reach) * stiff, p.fz0 = fz, p.wz0 = wz;
+  p.newton = p.U0 > 0 && reach > 0;
+  return true;
+}
+
+inline Change check_slide(const ContactWork& k, PatchWork& p, const Pressure& c, const double* f, const double* w) {
   const double shifted = set_centre(p, c) * absolute(p.e[2]);
   const double arm = p.d;
   if (p.given) {
@@ -105,30 +120,27 @@ inline Change check_slide(const ContactWork& k, PatchWork& p, const Pressure& c,
     return moved + shifted > 1e-12 ? Change::kRefined : Change::kNone;
   }
   if (!(p.mu_slip > 0)) return Change::kNone;
-  const Triple U = slip_at(p, w, c.x, c.y, arm);
-  const double size = length(U);
-  const Triple was{p.e[0], p.e[1], p.e[2]};
-  if (!(inner(U, was) > 0)) {  // friction would drive: it holds instead
+  const Triple U = slip_at(p, w, c.x, c.y, arm), was{p.e[0], p.e[1], p.e[2]};
+  const bool ellipse = k.set == FrictionSet::kEllipse;
+  const Triple F = friction_at(p, f, c.x, c.y, arm);
+  const bool slides = ellipse ? linearise_slide(k, p, F, U, c.fz, p.rows == 6 ? w[5] : 0.0) : inner(U, was) > 0;
+  if (!slides) {  // friction would drive: it holds instead
     if (p.stopped) return Change::kNone;
     p.stopped = true;
     p.slip = SlipMode::kStick;
     return Change::kState;
   }
-  const Triple e = opposing(k.set, U);
-  const double moved = absolute(e.x - was.x) + absolute(e.y - was.y) + absolute(e.z - was.z);
-  p.e[0] = e.x, p.e[1] = e.y, p.e[2] = e.z;
-  if (k.set == FrictionSet::kEllipse) {
-    const bool first = !p.newton;
-    p.newton = true;
-    p.U0 = size, p.fz0 = c.fz, p.wz0 = p.rows == 6 ? w[5] : 0.0;
-    if (first && moved + shifted <= 1e-7) p.newton = false;
+  if (!ellipse) {
+    const Triple e = opposing(k.set, U);
+    p.e[0] = e.x, p.e[1] = e.y, p.e[2] = e.z;
   }
+  const double moved = absolute(p.e[0] - was.x) + absolute(p.e[1] - was.y) + absolute(p.e[2] - was.z);
   return moved + shifted > 1e-7 ? Change::kRefined : Change::kNone;
 }
 
 inline Change check_friction(const ContactWork& k, PatchWork& p, const double* f, const double* w) {
   const Pressure c = pressure_of(p, f);
-  if (p.slip == SlipMode::kSlide) return check_slide(k, p, c, w);
+  if (p.slip == SlipMode::kSlide) return check_slide(k, p, c, f, w);
   if (p.slip == SlipMode::kStick && p.arm <= 0 &&
       p.mode != ContactMode::kPoint) {  // held at the centre of pressure only
     const double moved = absolute(c.x - p.p0[0]) + absolute(c.y - p.p0[1]);
@@ -144,6 +156,7 @@ inline Change check_friction(const ContactWork& k, PatchWork& p, const double* f
   if (size <= p.mu_hold * f[2] * (1 + 1e-12)) return Change::kNone;
   set_centre(p, c);
   start_slide(p, {-F.x / size, -F.y / size, -F.z / size});
+  if (k.set == FrictionSet::kEllipse && !p.given) linearise_slide(k, p, F, {0, 0, 0}, c.fz, 0);
   return Change::kState;
 }
 

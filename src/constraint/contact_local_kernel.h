@@ -209,8 +209,8 @@ inline void slide_point(double a, double b, double c, double bx, double by, doub
     if (!(curvature > 0)) break;
     alpha = larger(alpha + (size - reach) * square / (reach * curvature), 0);
   }
-  const double scale = size > 0 ? reach / size : 0.0;
-  F[0] = x * scale, F[1] = y * scale;
+  if (!(size > 0 && size < 1e300)) return;  // rows that cannot move: no force
+  F[0] = x * (reach / size), F[1] = y * (reach / size);
 }
 
 /// One visit of a patch of three rows; G: its block, w and f as in visit_patch(). delta: the change of f.

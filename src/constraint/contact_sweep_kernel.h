@@ -71,10 +71,9 @@ inline void take_hypotheses(ContactWork& k) {
     set_centre(p, c);
     if (p.slip != SlipMode::kSlide) continue;
     const Triple U = slip_at(p, w, c.x, c.y, p.d);
-    const Triple e = opposing(k.set, U);
+    const Triple e = opposing(k.set, U), F = friction_at(p, f, c.x, c.y, p.d);
     p.e[0] = e.x, p.e[1] = e.y, p.e[2] = e.z;
-    p.U0 = length(U), p.fz0 = c.fz, p.wz0 = p.rows == 6 ? w[5] : 0.0;
-    p.newton = k.set == FrictionSet::kEllipse && p.U0 > 0 && p.mu_slip * p.fz0 > 0;
+    if (k.set == FrictionSet::kEllipse) linearise_slide(k, p, F, U, c.fz, p.rows == 6 ? w[5] : 0.0);
   }
 }
 
@@ -115,7 +114,7 @@ inline void settle_friction(ContactWork& k) {
 /// Newton steps and the full check from the present iterate; otherwise the iterate is put back.
 /// @param residual  of the iterate
 inline bool polish(ContactWork& k, bool want_definite, double& residual) {
-  constexpr int kMostChanges = 1;  // of states: where more are wrong, sweeps find them sooner
+  constexpr int kMostChanges = 2;  // of states: where more are wrong, sweeps find them sooner
   take_hypotheses(k);
   residual = verify(k);
   if (!want_definite && residual <= accepted_residual(k)) return true;

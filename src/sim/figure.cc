@@ -108,13 +108,21 @@ void FigureData::add_acceleration(double h) {
   const auto rotation = [&] { return to_mat3(Quaternion<>{q[3], q[4], q[5], q[6]}); };
   const Mat3<> R = rotation();
   const Vec3<> p = at(q, 0), w = at(v, 0), u = at(v, 3);
-  const Vec3<> turning = at(vdot, 3) + cross(w, u) - transpose_times(R, model.gravity());
-  const Vec3<> v_W = R * (u + h * rotate(turn_by((0.5 * h) * w), turning)) + h * model.gravity();
+  const double mass = model.mass();
+  const Vec3<> lasting = model.gravity() + (mass > 0 ? 1 / mass : 0) * contact_force;
+  const Vec3<> turning = at(vdot, 3) + cross(w, u) - transpose_times(R, lasting);
+  const Vec3<> v_W = R * (u + h * rotate(turn_by((0.5 * h) * w), turning)) + h * lasting;
   v += h * vdot;
   add_to_positions(h);
   const Vec3<> moved = p + h * v_W, turned = transpose_times(rotation(), v_W);
   q.head<3>() << moved.x, moved.y, moved.z;
   v.segment<3>(3) << turned.x, turned.y, turned.z;
+}
+
+void FigureData::add_turning(double sign) {
+  if (model.base() != Base::kFree) return;
+  const Vec3<> turning = sign * cross(Vec3<>{v[0], v[1], v[2]}, Vec3<>{v[3], v[4], v[5]});
+  vdot[3] += turning.x, vdot[4] += turning.y, vdot[5] += turning.z;
 }
 
 void FigureData::begin_stages(int stages) {

@@ -62,16 +62,19 @@ struct FigureData {
   Eigen::VectorXd spring_torque;  ///< of springs between points
   Eigen::VectorXd stored;         ///< of what is stored in springs, and the inertia that stands for its implicit part
   Eigen::VectorXd stored_inertia;
+  Vec3<> contact_force{};     ///< of all contacts together, in the world, in this step
   double work_done = 0;       ///< of all torques but those of springs, in the last step [J]
   Eigen::VectorXd work_step;  ///< scratch
   Eigen::VectorXd q0, v0;     ///< at the beginning of a step of several stages
   std::vector<Eigen::VectorXd> rate_q, rate_v;
   void begin_stages(int stages);
-  /// By vdot, semi-implicitly. The velocity of a free base is added up in world axes: gravity as it is, the rest of its
-  /// acceleration as it stands in the middle of the step, turned with the base. So a free body keeps its momentum, and
-  /// one that turns about a pivot its energy to fourth order.
+  /// By vdot, semi-implicitly. The velocity of a free base is added up in world axes: gravity and contact forces as they are, the
+  /// rest of its acceleration as it stands in the middle of the step, turned with the base. So a free body keeps its momentum,
+  /// a wheel its speed, and one that turns about a pivot its energy to fourth order.
   void advance(double h);
   void add_acceleration(double h);
+  /// vdot += sign·ω×v of a free base: from the change in its own axes to the acceleration, or back.
+  void add_turning(double sign);
   bool moves_fast(double h) const;
   Vec3<> com_velocity();
   void limit_energy(double error, double kinetic);

@@ -25,6 +25,7 @@ void World::Impl::solve_large(IslandWork& w, int others) {
     FigureData& f = *figures[size_t(i)];
     const size_t at = size_t(w.offsets[size_t(i)]);
     f.mechanics.free_acceleration(f.vdot.data());
+    f.add_turning(1);
     for (int k = 0; k < f.model.nv(); ++k) {
       w.v_now[at + size_t(k)] = f.v[k];
       w.v_next[at + size_t(k)] = f.v[k] + h * f.vdot[k];
@@ -95,6 +96,7 @@ void World::Impl::solve_large(IslandWork& w, int others) {
     FigureData& f = *figures[size_t(i)];
     const size_t at = size_t(w.offsets[size_t(i)]);
     for (int k = 0; k < f.model.nv(); ++k) f.vdot[k] = (w.v_next[at + size_t(k)] - w.v_now[at + size_t(k)]) / h;
+    f.add_turning(-1);
   }
   double work = 0;  // of the forces with the mean velocity of their rows
   for (size_t k = 0; k < w.sparse.size(); ++k) {

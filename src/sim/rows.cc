@@ -140,6 +140,17 @@ void World::Impl::fill_bilateral(IslandWork& w) {
   }
 }
 
+/// A step asks for the velocity at its end, and there a wheel touches with other material than now.
+void World::Impl::take_off_rolling(const Touch& t, double* a) const {
+  const std::vector<WorldShape>& shapes = contacts.shapes();
+  const Vec3<> n = t.E.column_z();
+  Vec3<> K = rolling_acceleration(shapes[size_t(t.real)], n, t.origin);
+  for (int k = 0; k < t.merged.count; ++k) K += rolling_acceleration(shapes[size_t(t.merged.shape[k])], n, t.origin);
+  K = (1.0 / (1 + t.merged.count)) * K - rolling_acceleration(shapes[size_t(t.parent)], -n, t.origin);
+  const Vec3<> rows = transpose_times(t.E, K);
+  a[0] -= rows.x, a[1] -= rows.y, a[2] -= rows.z;
+}
+
 void World::Impl::fill_rows(IslandWork& w) {
   fill_bilateral(w);
   const int first = w.island.bilateral();
@@ -158,6 +169,7 @@ void World::Impl::fill_rows(IslandWork& w) {
     const unsigned mask = t.patch.row_count == 6 ? 0b111111 : 0b111;
     row = first_row(w, row, t.patch.row_count);
     w.island.add_frame(row, mask, *t.parent_end, *t.real_end, t.E, t.origin);
+    if (options.contact.end_of_step) take_off_rolling(t, w.island.a() + row);
     t.patch.row = row - first;
     row += t.patch.row_count;
     w.patches.push_back(t.patch);

@@ -337,6 +337,11 @@ void World::Impl::report_contacts(IslandWork& w, bool impact) {
 
 /// v⁺ = v + h·v̇, then positions with v⁺.
 void World::Impl::integrate_figures(double h) {
+  for (const std::unique_ptr<FigureData>& f : figures) f->contact_force = {};
+  for (const ContactReport& c : contact_reports) {
+    if (c.b.figure != kWorldBody.figure) figures[size_t(c.b.figure.value())]->contact_force += c.wrench.f;
+    if (c.a.figure != kWorldBody.figure) figures[size_t(c.a.figure.value())]->contact_force -= c.wrench.f;
+  }
   for_each(int(figures.size()), [&](int i) {
     FigureData& f = *figures[size_t(i)];
     const auto mean = f.v + 0.5 * h * f.vdot;

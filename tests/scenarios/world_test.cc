@@ -342,3 +342,50 @@ TEST_CASE("what is no pose is refused where it is given") {
   options.X_BC.p.x = std::nan("");
   CHECK_THROWS_AS(world.connect(kWorldBody, {id, LinkId(1)}, options), Error);
 }
+
+namespace {
+
+/// Of radius 0.1 m, its axis along the world's y, rolling along x without slip.
+State rolling_state(const Model& model, double y) {
+  State state(model);
+  state.q << 0, y, 0.1, -std::sqrt(0.5), 0, 0, std::sqrt(0.5);
+  state.v << 0, 0, 20, 2, 0, 0;
+  return state;
+}
+
+}  // namespace
+
+TEST_CASE("what rolls so fast that its rim leaves the floor with more than gravity is carried nevertheless") {
+  const double weight = 9.80665;
+  for (const Shape& shape : {Shape(Sphere{0.1}), Shape(Capsule{0.1, 0.3}), Shape(Cylinder{0.1, 0.3})}) {
+    CAPTURE(shape.index());
+    World world;
+    world.set_gravity({0, 0, -weight});
+    world.add_fixed(Plane{}, {}, {}, "floor");
+    const Model model = value_or_throw(Model::build(make_body("roller", shape, 1, {}).model));
+    const FigureId id = world.add(model, rolling_state(model, 0));
+    for (int i = 0; i < 500; ++i) {
+      world.step();
+      REQUIRE(world.report().contacts.size() == 1);
+      CHECK(world.report().contacts[0].wrench.f.z == doctest::Approx(weight).epsilon(0.01));
+    }
+    CHECK(std::abs(world.q(id)[2] - 0.1) < 1e-6);               // within the slop
+    CHECK(world.q(id)[0] == doctest::Approx(1).epsilon(1e-3));  // 0.5 s at 2 m/s
+  }
+}
+
+TEST_CASE("a long row of balls that touch rolls as each of them would: islands of many contacts") {
+  World world;
+  world.add_fixed(Plane{}, {}, {}, "floor");
+  const int count = 40;  // 3 rows for the floor and 3 for the next ball: more than a dense island has
+  for (int i = 0; i < count; ++i) {
+    const Model model = value_or_throw(Model::build(make_body("ball" + std::to_string(i), Sphere{0.1}, 1, {}).model));
+    world.add(model, rolling_state(model, 0.2 * i));
+  }
+  for (int i = 0; i < 200; ++i) world.step();
+  for (int i = 0; i < count; ++i) {
+    const Eigen::VectorXd& q = world.q(FigureId(i));
+    CHECK(std::abs(q[2] - 0.1) < 1e-5);
+    CHECK(q[0] == doctest::Approx(0.4).epsilon(1e-2));
+  }
+}
