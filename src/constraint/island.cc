@@ -5,28 +5,29 @@
 
 namespace kansetsu {
 
-PointMotion point_motion(const RowEnd& end, const Vec3<>& p_W) {
+PointMotion point_motion(const RowEnd& end, const Vec3<>& p_W, Rate rate) {
   if (!end.figure || end.body < 0) {
     const Vec3<> r = p_W - end.p, spin = cross(end.V.w, r);
     return {end.V.v + spin, end.A.v + cross(end.A.w, r) + cross(end.V.w, spin), end.V.w, end.A.w};
   }
   const Motion<> V = end.figure->velocity(end.body), A = end.figure->drift(end.body);
   const Vec3<> r = p_W - end.figure->origin(), v = V.v + cross(V.w, r);
+  if (rate == Rate::kPlace) return {v, end.figure->base_turning(), V.w, {}};
   return {v, A.v + cross(A.w, r) + cross(V.w, v), V.w, A.w};
 }
 
 /// With x the place of p in the axes of a: ẋ = Eᵀ·(v_b − v_a), ẍ = Eᵀ·(a_b − a_a − 2·ω_a×(v_b − v_a)), where v_a and a_a are
 /// those of a's own point at p. spec/rotations_ik_contact.md §3, with the second ω_a× of a point that is b's.
-FrameMotion6 frame_motion(const RowEnd& a, const RowEnd& b, const Mat3<>& E, const Vec3<>& p_W) {
-  const PointMotion B = point_motion(b, p_W);
+FrameMotion6 frame_motion(const RowEnd& a, const RowEnd& b, const Mat3<>& E, const Vec3<>& p_W, Rate rate) {
+  const PointMotion B = point_motion(b, p_W, rate);
   if (a.rests) {
     const Vec3<> u = transpose_times(E, B.v), n = transpose_times(E, B.w);
     const Vec3<> du = transpose_times(E, B.a), dn = transpose_times(E, B.alpha);
     return {{u.x, u.y, u.z, n.x, n.y, n.z}, {du.x, du.y, du.z, dn.x, dn.y, dn.z}};
   }
-  const PointMotion A = point_motion(a, p_W);
-  const Vec3<> v = B.v - A.v, w = B.w - A.w;
-  const Vec3<> vdot = B.a - A.a - 2.0 * cross(A.w, v), wdot = B.alpha - A.alpha - cross(A.w, w);
+  const PointMotion A = point_motion(a, p_W, rate);
+  const Vec3<> v = B.v - A.v, w = B.w - A.w, turn = rate == Rate::kPlace && a.figure ? Vec3<>{} : A.w;
+  const Vec3<> vdot = B.a - A.a - 2.0 * cross(turn, v), wdot = B.alpha - A.alpha - cross(turn, w);
   const Vec3<> u = transpose_times(E, v), n = transpose_times(E, w);
   const Vec3<> du = transpose_times(E, vdot), dn = transpose_times(E, wdot);
   return {{u.x, u.y, u.z, n.x, n.y, n.z}, {du.x, du.y, du.z, dn.x, dn.y, dn.z}};
@@ -57,8 +58,9 @@ void Island::begin(std::span<Mechanics* const> figures, int bilateral, int other
   target_.head(bilateral_).setZero();
 }
 
-void Island::add_frame(int row, unsigned mask, const RowEnd& a, const RowEnd& b, const Mat3<>& E, const Vec3<>& p_W) {
-  const FrameMotion6 motion = frame_motion(a, b, E, p_W);
+void Island::add_frame(int row, unsigned mask, const RowEnd& a, const RowEnd& b, const Mat3<>& E, const Vec3<>& p_W,
+                       Rate rate) {
+  const FrameMotion6 motion = frame_motion(a, b, E, p_W, rate);
   int next = row;
   for (int k = 0; k < 6; ++k) {
     if (!(mask >> k & 1)) continue;

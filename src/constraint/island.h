@@ -19,17 +19,22 @@ struct RowEnd {
   bool rests = false;  ///< V and A are known to be zero
 };
 
+/// What the acceleration of a point of a figure means: that of its material; or the change of J·v with J as it is now, which
+/// is how velocities change at a place that does not go along, the lowest of a wheel.
+enum class Rate { kMaterial, kPlace };
+
 /// Motion of the point of an end that is at p now, at v̇ = 0.
 struct PointMotion {
   Vec3<> v, a, w, alpha;
 };
-PointMotion point_motion(const RowEnd& end, const Vec3<>& p_W);
+PointMotion point_motion(const RowEnd& end, const Vec3<>& p_W, Rate rate = Rate::kMaterial);
 
 /// Velocity [v; ω] of b relative to a at p in the axes E fixed to a, and its rate at v̇ = 0. p is a point of b.
 struct FrameMotion6 {
   double u[6], drift[6];
 };
-FrameMotion6 frame_motion(const RowEnd& a, const RowEnd& b, const Mat3<>& E, const Vec3<>& p_W);
+FrameMotion6 frame_motion(const RowEnd& a, const RowEnd& b, const Mat3<>& E, const Vec3<>& p_W,
+                          Rate rate = Rate::kMaterial);
 
 /// Rows in two groups: bilateral ones first, then those with inequalities. Within a step: begin, add_… for every row,
 /// assemble; then matrices and right sides are there, bilateral rows eliminated.
@@ -43,7 +48,8 @@ class Island {
   int rows() const { return rows_; }
 
   /// Directions `mask` (bit k of [v; ω]) of b relative to a, in rows from `row` on, one per bit; E are axes fixed to a.
-  void add_frame(int row, unsigned mask, const RowEnd& a, const RowEnd& b, const Mat3<>& E, const Vec3<>& p_W);
+  void add_frame(int row, unsigned mask, const RowEnd& a, const RowEnd& b, const Mat3<>& E, const Vec3<>& p_W,
+                 Rate rate = Rate::kMaterial);
   /// Turn of b relative to a about an axis of the world, in one row.
   void add_turn(int row, const RowEnd& a, const RowEnd& b, const Vec3<>& axis_W);
   /// Adds scale · v[column] of a figure to a row.

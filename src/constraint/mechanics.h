@@ -52,6 +52,11 @@ class Mechanics {
   Motion<> velocity(int body) const {  ///< of the body at O
     return body < 0 ? Motion<>{} : motion_at(block_.V + body * kMotionRecord);
   }
+  /// How the velocity of a free base changes at v̇ = 0, for its axes turn.
+  Vec3<> base_turning() const {
+    const Motion<> V = velocity(0);
+    return tree_->free_base ? cross(V.w, V.v) : Vec3<>{};
+  }
   Motion<> drift(int body) const {  ///< spatial acceleration at O for v̇ = 0
     return body < 0 ? Motion<>{} : motion_at(block_.A + body * kMotionRecord);
   }

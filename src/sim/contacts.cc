@@ -35,22 +35,6 @@ double ball_radius(const Geometry& geometry, const Vec3<>& half) {
 
 }  // namespace
 
-Vec3<> rolling_acceleration(const WorldShape& s, const Vec3<>& inward, const Vec3<>& contact) {
-  const Vec3<> w = s.end.figure ? s.end.figure->velocity(s.end.body).w : s.end.V.w;
-  switch (s.geometry.kind()) {
-    case ShapeKind::kSphere:
-    case ShapeKind::kCapsule:
-      return s.geometry.radius() * (dot(w, w) * inward - dot(w, inward) * w);
-    case ShapeKind::kCylinder: {
-      const Vec3<> axis = s.X_WS.R.column_z(), r = contact - s.X_WS.p;
-      const double spin = dot(w, axis);
-      return spin * spin * (dot(r, axis) * axis - r);
-    }
-    default:
-      return {};
-  }
-}
-
 int Contacts::add(WorldShape shape, int broad_body, const CollisionGroups& groups) {
   const Aabb& box = shape.geometry.local_bounds();
   const Vec3<> half = 0.5 * (box.upper - box.lower);

@@ -57,10 +57,6 @@ struct Touch {
   const RowEnd *parent_end = nullptr, *real_end = nullptr;  ///< those of the shapes
 };
 
-/// How a shape that rolls carries its material away from a contact: the part ω×(ω×r) of the acceleration there, r from the centre
-/// of curvature. The contact itself does not take part in it. @param inward  normal at the contact, into the shape
-Vec3<> rolling_acceleration(const WorldShape& shape, const Vec3<>& inward, const Vec3<>& contact);
-
 /// Finds the contacts of a step and keeps what they remember.
 class Contacts {
  public:

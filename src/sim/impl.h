@@ -180,7 +180,7 @@ struct World::Impl {
   void solve_island(IslandWork& w);
   void count_rows(IslandWork& w, int& bilateral, int& others);
   void fill_rows(IslandWork& w);
-  void take_off_rolling(const Touch& t, double* a) const;
+  Rate rate_of(const Touch& t) const;
   enum class Target { kImpact, kStep, kStepAsItIs, kAcceleration, kVelocity, kPosition };
   void set_targets(IslandWork& w, Target kind);
   int count_bilateral(const IslandWork& w) const;

@@ -140,15 +140,15 @@ void World::Impl::fill_bilateral(IslandWork& w) {
   }
 }
 
-/// A step asks for the velocity at its end, and there a wheel touches with other material than now.
-void World::Impl::take_off_rolling(const Touch& t, double* a) const {
-  const std::vector<WorldShape>& shapes = contacts.shapes();
-  const Vec3<> n = t.E.column_z();
-  Vec3<> K = rolling_acceleration(shapes[size_t(t.real)], n, t.origin);
-  for (int k = 0; k < t.merged.count; ++k) K += rolling_acceleration(shapes[size_t(t.merged.shape[k])], n, t.origin);
-  K = (1.0 / (1 + t.merged.count)) * K - rolling_acceleration(shapes[size_t(t.parent)], -n, t.origin);
-  const Vec3<> rows = transpose_times(t.E, K);
-  a[0] -= rows.x, a[1] -= rows.y, a[2] -= rows.z;
+/// A step asks for the velocity at its end. What is flat touches there with the same material as now; what is round with other:
+/// then it is the present place that counts.
+Rate World::Impl::rate_of(const Touch& t) const {
+  const auto round = [&](int shape) {
+    const WorldShape& s = contacts.shapes()[size_t(shape)];
+    const ShapeKind kind = s.geometry.kind();
+    return s.figure >= 0 && (kind == ShapeKind::kSphere || kind == ShapeKind::kCapsule || kind == ShapeKind::kCylinder);
+  };
+  return options.contact.end_of_step && (round(t.real) || round(t.parent)) ? Rate::kPlace : Rate::kMaterial;
 }
 
 void World::Impl::fill_rows(IslandWork& w) {
@@ -168,8 +168,7 @@ void World::Impl::fill_rows(IslandWork& w) {
     Touch& t = contacts.touches()[size_t(i)];
     const unsigned mask = t.patch.row_count == 6 ? 0b111111 : 0b111;
     row = first_row(w, row, t.patch.row_count);
-    w.island.add_frame(row, mask, *t.parent_end, *t.real_end, t.E, t.origin);
-    if (options.contact.end_of_step) take_off_rolling(t, w.island.a() + row);
+    w.island.add_frame(row, mask, *t.parent_end, *t.real_end, t.E, t.origin, rate_of(t));
     t.patch.row = row - first;
     row += t.patch.row_count;
     w.patches.push_back(t.patch);
