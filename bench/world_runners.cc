@@ -238,10 +238,11 @@ std::vector<std::unique_ptr<Runner>> make_humanoid(const std::string& file) {
   SceneDescription scene = value_or_throw(io::read_scene(file));
   scene.controllers.clear();  // motors are driven from here
   World world = value_or_throw(World::build(scene));
-  const int steps = int(std::lround(10 / world.time_step()));
+  constexpr int kRuns = 4;  // falls of 10 s under other torques: one alone is chance
+  const int restart = int(std::lround(10 / world.time_step())), steps = kRuns * restart;
   const Model& model = world.model(FigureId(0));
   PeerInput peer;
-  peer.file = file, peer.steps = steps, peer.time_step = world.time_step();
+  peer.file = file, peer.steps = steps, peer.time_step = world.time_step(), peer.restart = restart;
   std::vector<double> torque;
   for (int k = 6; k < model.nv(); ++k) peer.joints.push_back(model.dof_names()[size_t(k)]);
   const std::vector<double> draws = noise(steps * int(peer.joints.size()), 5, 1);
@@ -251,7 +252,7 @@ std::vector<std::unique_ptr<Runner>> make_humanoid(const std::string& file) {
   }
   peer.torque = draws;
   std::vector<std::unique_ptr<Runner>> out;
-  out.push_back(std::make_unique<WorldRunner>(std::move(world), steps, torque));
+  out.push_back(std::make_unique<WorldRunner>(std::move(world), steps, torque, restart));
   if (auto runner = make_peer(peer)) out.push_back(std::move(runner));
   return out;
 }
