@@ -111,16 +111,17 @@ inline void settle_friction(ContactWork& k) {
   }
 }
 
-/// Newton steps and the full check from the present iterate; otherwise the iterate is put back.
+/// Newton steps and the full check from the present iterate.
 /// @param residual  of the iterate
-inline bool polish(ContactWork& k, bool want_definite, double& residual) {
+/// @param back      if that fails the iterate is put back; else it is what the last Newton step gave
+inline bool polish(ContactWork& k, bool want_definite, double& residual, bool back = true) {
   constexpr int kMostChanges = 2;  // of states: where more are wrong, sweeps find them sooner
   take_hypotheses(k);
   residual = verify(k);
   if (!want_definite && residual <= accepted_residual(k)) return true;
   keep(k);
   if (hypotheses(k, k.max_passes, want_definite, false, kMostChanges)) return true;
-  put_back(k);
+  if (back) put_back(k);
   return false;
 }
 
@@ -154,7 +155,7 @@ inline bool fast_path(ContactWork& k) {
   for (int round = 0; round < kRounds; ++round) {
     if (round == 0) settle(k, kFirst);
     for (int n = 0; round > 0 && n < kMore; ++n) sweep(k);
-    if (polish(k, true, residual)) return k.accepted = true;
+    if (polish(k, true, residual, round + 1 == kRounds)) return k.accepted = true;
   }
   k.swept = true;
   return k.accepted = false;
