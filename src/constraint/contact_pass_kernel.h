@@ -296,7 +296,8 @@ inline void equation_row(const ContactWork& k, const double* equation, int row, 
 
 /// The same equations with the columns left where the rows of G are, so that where unknowns are forces of rows nothing is
 /// moved. k.order: the column of each unknown; k.cut: the right sides.
-inline void fill_wide(ContactWork& k, const Assembly& s, const SlipEquations* slips, int slip_count) {
+/// @param damping  share of its diagonal by which each row answers a change of its force in addition
+inline void fill_wide(ContactWork& k, const Assembly& s, const SlipEquations* slips, int slip_count, double damping) {
   for (int i = 0; i < k.n; i += 8) eight(k.w + i) = *reinterpret_cast<const Eight*>(k.c + i);
   for (int b = 0; b < k.bound_count; ++b) {
     const BoundWork& bound = k.bounds[b];
@@ -311,8 +312,14 @@ inline void fill_wide(ContactWork& k, const Assembly& s, const SlipEquations* sl
       const double* equation = k.equations + 64 * p + 8 * c;
       double target = k.x[b.first + c];
       for (int r = 0; r < b.rows; ++r) target -= equation[r] * k.w[b.row + r];
+      double* line = k.matrix + (b.first + c) * k.ld;
+      equation_row(k, equation, b.row, b.rows, line);
+      for (int r = 0; damping > 0 && r < b.rows; ++r) {
+        const double part = damping * equation[r] * k.G[(b.row + r) * (k.ldg + 1)];
+        line[b.row + r] += part;
+        target += part * (b.patch >= 0 ? k.patches[b.patch].f[r] : k.bounds[b.bound].f);
+      }
       k.cut[b.first + c] = target;
-      equation_row(k, equation, b.row, b.rows, k.matrix + (b.first + c) * k.ld);
     }
   }
   for (int n = 0; n < mixed_count; ++n) {
@@ -448,8 +455,17 @@ inline void pass(ContactWork& k, SlipEquations* slips) {
   }
   int slip_count = 0;
   const Assembly s = assemble(k, slips, slip_count);
-  if (k.n <= kWideRows) fill_wide(k, s, slips, slip_count);
-  if (k.n > kWideRows || !solve_wide(k, s)) {
+  bool done = false;
+  if (k.n <= kWideRows) {
+    fill_wide(k, s, slips, slip_count, 0);
+    done = solve_wide(k, s);
+    if (!done && !s.symmetric) {  // rows that nearly depend on each other: not far from the forces there are
+      constexpr double kDamping = 1e-3;
+      fill_wide(k, s, slips, slip_count, kDamping);
+      done = solve_wide(k, s);
+    }
+  }
+  if (!done) {
     fill_matrix(k, s, slips, slip_count);
     solve_assembled(k, s);
   }
