@@ -167,7 +167,9 @@ inline bool solve_friction(FrictionSet set, double A[3][3], const double* b, int
     if (size > 0) F = {F.x * slip / size, F.y * slip / size, F.z * slip / size};
     return false;
   }
-  // (A + α)·F = −b with |F| = slip: Hebden's iteration; from above the first step leads below, then it is monotone.
+  // (A + α)·F = −b with |F| = slip: Hebden's iteration; from above the first step leads below, then it is monotone. α is kept from
+  // visit to visit, so that what is left of the error goes with the sweeps.
+  constexpr double kClose = 1e-3;
   for (int n = 0; n < 30; ++n) {
     double S[3][3];
     for (int i = 0; i < 3; ++i) {
@@ -179,7 +181,7 @@ inline bool solve_friction(FrictionSet set, double A[3][3], const double* b, int
     }
     F = {x[0], x[1], x[2]};
     const double size = length(F);
-    if (absolute(size - slip) <= 1e-10 * slip) break;
+    if (absolute(size - slip) <= kClose * slip) break;
     double d[3];
     const double Fx[3] = {F.x, F.y, F.z};
     if (!solve3(S, Fx, d)) break;

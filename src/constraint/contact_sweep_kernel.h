@@ -119,7 +119,7 @@ inline bool polish(ContactWork& k, bool want_definite, double& residual, bool ba
   take_hypotheses(k);
   residual = verify(k);
   if (!want_definite && residual <= accepted_residual(k)) return true;
-  keep(k);
+  if (back) keep(k);
   if (hypotheses(k, k.max_passes, want_definite, false, kMostChanges)) return true;
   if (back) put_back(k);
   return false;
