@@ -138,9 +138,10 @@ inline void solve_normals(PatchWork& p, const NormalProblem& q, double* f) {
 }
 
 /// Friction that, within radius r of the set, dissipates most: A·F + b = U opposes F. True: it holds (U = 0).
+/// @param close  how far |F| of sliding friction may be from its limit before it is put there, relative
 /// @param alpha  in and out: U = −α·F where it slides, a guess on the way in
 inline bool solve_friction(FrictionSet set, double A[3][3], const double* b, int dim, double hold, double slip,
-                           double& alpha, Triple& F) {
+                           double close, double& alpha, Triple& F) {
   double trace = 0;
   for (int i = 0; i < dim; ++i) trace += A[i][i];
   F = {0, 0, 0};
@@ -167,9 +168,7 @@ inline bool solve_friction(FrictionSet set, double A[3][3], const double* b, int
     if (size > 0) F = {F.x * slip / size, F.y * slip / size, F.z * slip / size};
     return false;
   }
-  // (A + α)·F = −b with |F| = slip: Hebden's iteration; from above the first step leads below, then it is monotone. α is kept from
-  // visit to visit, so that what is left of the error goes with the sweeps.
-  constexpr double kClose = 1e-3;
+  // (A + α)·F = −b with |F| = slip: Hebden's iteration; from above the first step leads below, then it is monotone.
   for (int n = 0; n < 30; ++n) {
     double S[3][3];
     for (int i = 0; i < 3; ++i) {
@@ -181,7 +180,7 @@ inline bool solve_friction(FrictionSet set, double A[3][3], const double* b, int
     }
     F = {x[0], x[1], x[2]};
     const double size = length(F);
-    if (absolute(size - slip) <= kClose * slip) break;
+    if (absolute(size - slip) <= close * slip) break;
     double d[3];
     const double Fx[3] = {F.x, F.y, F.z};
     if (!solve3(S, Fx, d)) break;
@@ -195,18 +194,19 @@ inline bool solve_friction(FrictionSet set, double A[3][3], const double* b, int
   return false;
 }
 
-/// Sliding friction of a point within sweeps: (A + α)·F = −b with |F| = reach, α as it was and a step or two of Hebden's
-/// iteration. What is left of the error the next visit takes up.
+/// How exact sliding friction is in sweeps that Newton steps follow, and in sweeps alone.
+inline constexpr double kRough = 1e-3, kExact = 1e-10;
+
+/// Sliding friction of a point: (A + α)·F = −b with |F| = reach, from the α of the last visit on.
 inline void slide_point(double a, double b, double c, double bx, double by, double reach, double& alpha, double* F) {
   constexpr int kMost = 6;
-  constexpr double kClose = 1e-3;  // relative
   double x = 0, y = 0, size = 0;
   for (int n = 0; n < kMost; ++n) {
     const double A = a + alpha, C = c + alpha, inverse = 1 / (A * C - b * b);
     x = (b * by - C * bx) * inverse, y = (b * bx - A * by) * inverse;
     const double square = x * x + y * y;
     size = root(square);
-    if (absolute(size - reach) <= kClose * reach) break;
+    if (absolute(size - reach) <= kRough * reach) break;
     const double curvature = (C * x * x - 2 * b * x * y + A * y * y) * inverse;  // Fᵀ·(A + α)⁻¹·F
     if (!(curvature > 0)) break;
     alpha = larger(alpha + (size - reach) * square / (reach * curvature), 0);
@@ -242,8 +242,8 @@ inline void visit_point(PatchWork& p, const double* G, int ldg, const double* w,
 }
 
 /// One Gauss–Seidel visit. block: the patch's rows × rows of G; w: its outcome, f: its force, both updated.
-inline void visit_patch(FrictionSet set, PatchWork& p, const double* block, int ldb, double tolerance, double* w,
-                        double* f) {
+inline void visit_patch(FrictionSet set, PatchWork& p, const double* block, int ldb, double tolerance, double close,
+                        double* w, double* f) {
   double was[6] = {0, 0, 0, 0, 0, 0};
   const auto apply = [&](const double* from) {
     for (int j = 0; j < p.rows; ++j) {
@@ -312,7 +312,7 @@ inline void visit_patch(FrictionSet set, PatchWork& p, const double* block, int 
     for (int j = 0; j < 3; ++j) A[i][j] = M[0][i] * AM[0][j] + M[1][i] * AM[1][j] + M[2][i] * AM[2][j];
   }
   Triple F;
-  const bool held = solve_friction(set, A, b, dim, p.mu_hold * f[2], p.mu_slip * f[2], p.alpha, F);
+  const bool held = solve_friction(set, A, b, dim, p.mu_hold * f[2], p.mu_slip * f[2], close, p.alpha, F);
   p.slip = held ? SlipMode::kStick : SlipMode::kSlide;
   f[0] = F.x, f[1] = F.y;
   if (p.rows == 6) f[5] = arm * F.z + px * F.y - py * F.x;

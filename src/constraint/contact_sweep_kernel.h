@@ -37,7 +37,7 @@ inline void sweep(ContactWork& k) {
       continue;
     }
     for (int r = 0; r < p.rows; ++r) w[r] = k.w[p.row + r], f[r] = k.f[p.row + r];
-    visit_patch(k.set, p, k.G + p.row * k.ldg + p.row, k.ldg, k.push_tolerance, w, f);
+    visit_patch(k.set, p, k.G + p.row * k.ldg + p.row, k.ldg, k.push_tolerance, kRough, w, f);
     for (int r = 0; r < p.rows; ++r) {
       delta[r] = f[r] - k.f[p.row + r];
       k.f[p.row + r] = f[r];
