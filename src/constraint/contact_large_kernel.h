@@ -60,7 +60,7 @@ inline double visit(LargeWork& k, int i) {
   double before[6], w[6], f[6], delta[6];
   row_velocities(row, p.rows, k.v, w);
   for (int r = 0; r < p.rows; ++r) before[r] = w[r], f[r] = row.f[r];
-  visit_patch(k.set, p, row.D, 6, k.push_tolerance, kExact, w, f);
+  visit_patch(k.set, p, row.D, 6, k.push_tolerance, kExactFriction, w, f);
   double change = 0;
   for (int r = 0; r < p.rows; ++r) {
     delta[r] = f[r] - row.f[r];

@@ -194,19 +194,17 @@ inline bool solve_friction(FrictionSet set, double A[3][3], const double* b, int
   return false;
 }
 
-/// How exact sliding friction is in sweeps that Newton steps follow, and in sweeps alone.
-inline constexpr double kRough = 1e-3, kExact = 1e-10;
-
 /// Sliding friction of a point: (A + α)·F = −b with |F| = reach, from the α of the last visit on.
-inline void slide_point(double a, double b, double c, double bx, double by, double reach, double& alpha, double* F) {
-  constexpr int kMost = 6;
+inline void slide_point(double a, double b, double c, double bx, double by, double reach, double close, double& alpha,
+                        double* F) {
+  constexpr int kMost = 30;
   double x = 0, y = 0, size = 0;
   for (int n = 0; n < kMost; ++n) {
     const double A = a + alpha, C = c + alpha, inverse = 1 / (A * C - b * b);
     x = (b * by - C * bx) * inverse, y = (b * bx - A * by) * inverse;
     const double square = x * x + y * y;
     size = root(square);
-    if (absolute(size - reach) <= kRough * reach) break;
+    if (absolute(size - reach) <= close * reach) break;
     const double curvature = (C * x * x - 2 * b * x * y + A * y * y) * inverse;  // Fᵀ·(A + α)⁻¹·F
     if (!(curvature > 0)) break;
     alpha = larger(alpha + (size - reach) * square / (reach * curvature), 0);
@@ -216,7 +214,8 @@ inline void slide_point(double a, double b, double c, double bx, double by, doub
 }
 
 /// One visit of a patch of three rows; G: its block, w and f as in visit_patch(). delta: the change of f.
-inline void visit_point(PatchWork& p, const double* G, int ldg, const double* w, const double* f, double* delta) {
+inline void visit_point(PatchWork& p, const double* G, int ldg, double close, const double* w, const double* f,
+                        double* delta) {
   const double gxx = G[0], gxy = G[1], gxz = G[2], gyy = G[ldg + 1], gyz = G[ldg + 2];
   const double fz = larger(f[2] - (w[2] - p.t[0]) * p.normal_inverse, 0);
   p.i0 = p.i1 = 0;
@@ -236,7 +235,7 @@ inline void visit_point(PatchWork& p, const double* G, int ldg, const double* w,
   if (p.slip == SlipMode::kStick) {
     if (det > 0) F[0] = x / det, F[1] = y / det;
   } else if (reach > 0) {
-    slide_point(gxx, gxy, gyy, bx, by, reach, p.alpha, F);
+    slide_point(gxx, gxy, gyy, bx, by, reach, close, p.alpha, F);
   }
   delta[0] = F[0] - f[0], delta[1] = F[1] - f[1];
 }

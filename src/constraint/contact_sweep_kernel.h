@@ -30,14 +30,14 @@ inline void sweep(ContactWork& k) {
     ++p.sweeps;
     if (p.rows == 3 && !p.given && k.set == FrictionSet::kEllipse) {
       double* force = k.f + p.row;
-      visit_point(p, k.G + p.row * k.ldg + p.row, k.ldg, k.w + p.row, force, delta);
+      visit_point(p, k.G + p.row * k.ldg + p.row, k.ldg, k.close, k.w + p.row, force, delta);
       for (int r = 0; r < 3; ++r) force[r] += delta[r];
       if (delta[0] != 0 || delta[1] != 0 || delta[2] != 0) add_three(k, p.row, delta);
       p.slid = p.slid || p.slip == SlipMode::kSlide;
       continue;
     }
     for (int r = 0; r < p.rows; ++r) w[r] = k.w[p.row + r], f[r] = k.f[p.row + r];
-    visit_patch(k.set, p, k.G + p.row * k.ldg + p.row, k.ldg, k.push_tolerance, kRough, w, f);
+    visit_patch(k.set, p, k.G + p.row * k.ldg + p.row, k.ldg, k.push_tolerance, k.close, w, f);
     for (int r = 0; r < p.rows; ++r) {
       delta[r] = f[r] - k.f[p.row + r];
       k.f[p.row + r] = f[r];
@@ -163,6 +163,7 @@ inline bool fast_path(ContactWork& k) {
 
 inline bool complementarity(ContactWork& k) {
   forget_given(k);
+  k.close = kExactFriction;
   if (!k.swept) begin_sweeps(k);
   unsigned long long states = 0, tried = 0;
   int again = 0, stuck = 0;

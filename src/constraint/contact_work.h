@@ -9,6 +9,8 @@
 /// Time steps and impacts differ only in c, t and the meaning of f.
 namespace kansetsu::kernel {
 
+/// How close sliding friction comes to its limit before it is put there, relative: in sweeps that Newton steps follow, and alone.
+inline constexpr double kRoughFriction = 1e-3, kExactFriction = 1e-10;
 inline constexpr int kMaxTouching = ContactPatch::kMaxVertices;
 
 struct PatchWork {
@@ -73,6 +75,7 @@ struct ContactWork {
   FrictionSet set = FrictionSet::kEllipse;
   double tolerance = 1e-9, rank_tolerance = 1e-10;
   int max_passes = 8, max_sweeps = 500;
+  double close = kRoughFriction;
 
   // scratch: vectors of ld (≥ columns + 2, a multiple of 8), matrices of as many rows
   int ld = 0;
