@@ -342,6 +342,11 @@ void World::Impl::integrate_figures(double h) {
     if (c.b.figure != kWorldBody.figure) figures[size_t(c.b.figure.value())]->contact_force += c.wrench.f;
     if (c.a.figure != kWorldBody.figure) figures[size_t(c.a.figure.value())]->contact_force -= c.wrench.f;
   }
+  for (const ConnectionData& c : connections) {  // what holds against a contact turns like it
+    for (const BodyRef& end : {c.a, c.b}) {
+      if (c.active && end.figure != kWorldBody.figure) figures[size_t(end.figure.value())]->contact_force = {};
+    }
+  }
   for_each(int(figures.size()), [&](int i) {
     FigureData& f = *figures[size_t(i)];
     const auto mean = f.v + 0.5 * h * f.vdot;
