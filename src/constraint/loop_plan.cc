@@ -253,17 +253,17 @@ void LoopPlan::list_rows(int n) {
   node.closed_end = int(rows.size());
   for (int k = node.wrench_begin; k < node.wrench_end; ++k) wrenches[size_t(k)].column = at_[size_t(row_of_wrench(k))];
   for (int k = node.torque_begin; k < node.torque_end; ++k) torques[size_t(k)].column = at_[size_t(row_of_torque(k))];
-  for (int c = node.first_child; c >= 0; c = nodes[size_t(c)].next_sibling) add_runs(c, node.head);
+  for (int c = node.first_child; c >= 0; c = nodes[size_t(c)].next_sibling) add_runs(c, node.head, ld);
 }
 
-void LoopPlan::add_runs(int child, int head) {
+void LoopPlan::add_runs(int child, int head, int ld) {
   Node& c = nodes[size_t(child)];
   c.run_begin = int(runs.size());
   if (c.head > 0 && head > 0) runs.push_back({0, 0, c.head});
   for (int k = c.kept_begin; k < c.kept_end; ++k) {
     const int from = c.head + k - c.kept_begin, to = at_[size_t(rows[size_t(k)])];
-    if (int(runs.size()) > c.run_begin && runs.back().to + runs.back().count == to &&
-        runs.back().from + runs.back().count == from)
+    const bool first = int(runs.size()) == c.run_begin || to == ld;  // kept and closed rows are never in one run
+    if (!first && runs.back().to + runs.back().count == to && runs.back().from + runs.back().count == from)
       ++runs.back().count;
     else
       runs.push_back({from, to, 1});

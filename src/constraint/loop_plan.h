@@ -84,7 +84,7 @@ struct LoopPlan {
   void order_nodes();
   void sort_actions(std::span<Mechanics* const> figures, std::span<const RowWrench> w, std::span<const RowTorque> t);
   void list_rows(int n);
-  void add_runs(int child, int head);
+  void add_runs(int child, int head, int ld);
   void lay_out();
   int row_of_wrench(int k) const { return wrench_rows_[size_t(wrenches[size_t(k)].index)].row; }
   int row_of_torque(int k) const { return torque_rows_[size_t(torques[size_t(k)].index)].row; }

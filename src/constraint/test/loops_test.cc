@@ -220,3 +220,32 @@ TEST_CASE("loops: rows of every kind on trees of every kind are as one matrix ha
   }
   CHECK(islands > 10);
 }
+
+TEST_CASE("loops: nets of bricks are as one matrix has them") {
+  std::mt19937_64 rng(3);
+  const Model brick =
+      ModelBuilder("brick").base(Base::kFree).link("b", {.mass = 0.1, .inertia = {1e-4, 0, 0, 1e-4, 0, 2e-4}}).build();
+  for (const int side : {4, 5, 6, 7, 10}) {
+    CAPTURE(side);
+    Figures figures;
+    const auto place = [&](int x, int y) { return Vec3<>{0.1 * x, 0.1 * y, 0.02 * std::sin(1.3 * x + 0.7 * y)}; };
+    for (int i = 0; i < side * side; ++i) {
+      State s(brick);
+      const Vec3<> p = place(i % side, i / side);
+      s.q.head<3>() << p.x, p.y, p.z;
+      s.v = 0.1 * test::random_vector(6, rng);
+      figures.add(brick, s, rng);
+    }
+    std::vector<Row> knots;
+    for (int y = 0; y < side; ++y) {
+      for (int x = 0; x < side; ++x) {
+        const auto tie = [&](int i, int j, int u, int w) {
+          knots.push_back({.a = i, .b = j, .p = 0.5 * (place(x, y) + place(u, w))});
+        };
+        if (x + 1 < side) tie(y * side + x, y * side + x + 1, x + 1, y);
+        if (y + 1 < side) tie(y * side + x, y * side + x + side, x, y + 1);
+      }
+    }
+    compare(figures, knots, {}, 1e-8, rng);
+  }
+}
