@@ -45,7 +45,7 @@ struct LoopKernels {
   /// @param least  rows with less on their diagonal cannot move
   void (*close)(LoopFront&, double least);
   /// Sets the columns of the joint free. `z` holds what torques of rows act on them, D_inv what is on the diagonal of M
-  /// besides bodies; negative: the column is locked.
+  /// besides bodies; −∞: the column is locked.
   void (*free_columns)(const LoopFront&);
   /// Right sides r of the closed rows through the front. @return the largest that no force can change
   double (*reduce)(const LoopFront&);

@@ -124,9 +124,8 @@ inline void free_front_columns(const LoopFront& f) {
     const double* S = f.S + 8 * k;
     for (int i = 0; i < 6; ++i) add_scaled(f.ld, S[kMotionPlace[i]], f.F + i * f.ld, z);
     double D = f.D_inv[k];
-    const bool locked = D < 0;
     for (int i = 0; i < 6; ++i) D -= S[kMotionPlace[i]] * z[i];
-    f.D_inv[k] = !locked && D > 0 ? 1 / D : 0;
+    f.D_inv[k] = D > 0 ? 1 / D : 0;
     for (int i = 0; i < 6; ++i) add_scaled(f.ld, f.D_inv[k] * z[i], z, f.F + i * f.ld);
   }
   add_product(f, 6, f.z, f.ld, f.columns, f.D_inv);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -33,9 +34,11 @@ class Mechanics {
   bool recursive() const { return block_.recursive; }
   const TreeView& tree() const { return *tree_; }
   const double* column_motion(int k) const { return block_.S + k * kMotionRecord; }  ///< in O, [w, 0, v, 0]
-  /// Rotor inertia and extra inertia of a column, or −1 if nothing resists it. The extra numbers of factorise() must be there still.
+  /// What is on M's diagonal besides bodies: rotor inertia and the extra numbers of factorise(), which must still be there; −∞
+  /// for a column that nothing resists.
   double column_inertia(int k) const {
-    return block_.D_inv[k] == 0 ? -1 : tree_->rotor_inertia[k] + (extra_ ? extra_[k] : 0);
+    if (block_.D_inv[k] == 0) return -std::numeric_limits<double>::infinity();
+    return tree_->rotor_inertia[k] + (extra_ ? extra_[k] : 0);
   }
   /// Motions of all bodies in O, besides what they have at v̇ = 0, for the rates x of v.
   void body_motions(const double* x, Motion<>* out) const;
