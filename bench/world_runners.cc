@@ -4,6 +4,7 @@
 #include <random>
 
 #include "kansetsu/io/scene.h"
+#include "kansetsu/model/builder.h"
 #include "kansetsu/model/figures.h"
 #include "kansetsu/sim/world.h"
 #include "kansetsu/spatial/rotations.h"
@@ -234,6 +235,75 @@ std::unique_ptr<Runner> make_pile(bool landed) {
   return std::make_unique<WorldRunner>(std::move(world), landed ? 1000 : 1500, std::vector<double>());
 }
 
+/// A wavy net of side × side bricks, neighbours tied by balls in the middle between them, hung by a corner: loops everywhere.
+/// @param tree  one figure, rows of bricks on a spine; only what closes loops is tied. Else every brick is a figure
+std::vector<std::unique_ptr<Runner>> make_net(int side, bool tree, int steps) {
+  const auto name = [](int i) { return "b" + std::to_string(i); };
+  const auto place = [&](int i) {
+    const int x = i % side, y = i / side;
+    return Vec3<>{0.1 * x, 0.1 * y, 0.02 * std::sin(1.3 * x + 0.7 * y)};
+  };
+  const Inertial brick{.mass = 0.1, .inertia = {1e-4, 0, 0, 1e-4, 0, 2e-4}};
+  World world;
+  std::vector<BodyRef> bricks;
+  ModelBuilder net("net");
+  net.base(Base::kFree);
+  std::string bodies, ties;
+  const auto text = [](const Vec3<>& p) {
+    return std::to_string(p.x) + " " + std::to_string(p.y) + " " + std::to_string(p.z);
+  };
+  for (int i = 0; i < side * side; ++i) {
+    const int carrier = i % side ? i - 1 : i - side;
+    bodies += "<body name='" + name(i) + "' pos='" + text(place(i)) +
+              "'><freejoint/><inertial pos='0 0 0' mass='0.1' diaginertia='1e-4 1e-4 2e-4'/></body>";
+    if (tree) {
+      net.link(name(i), brick);
+      if (i == 0) continue;
+      const Vec3<> half = 0.5 * (place(i) - place(carrier));
+      net.joint({.name = "j" + name(i),
+                 .type = JointType::kBall,
+                 .parent = name(carrier),
+                 .child = name(i),
+                 .socket = {.p = half},
+                 .plug = {.p = -half}});
+      continue;
+    }
+    const Model model = ModelBuilder(name(i)).base(Base::kFree).link("brick", brick).build();
+    State state(model);
+    state.q.head<3>() << place(i).x, place(i).y, place(i).z;
+    bricks.push_back({world.add(model, state), LinkId(0)});
+  }
+  if (tree) {
+    const Model model = net.build();
+    State state(model);
+    state.q.head<3>() << place(0).x, place(0).y, place(0).z;
+    const FigureId id = world.add(model, state);
+    for (int i = 0; i < side * side; ++i) bricks.push_back({id, model.link_id(name(i))});
+  }
+  const auto tie = [&](int i, int j, bool joint) {
+    const Vec3<> half = 0.5 * (place(j) - place(i));
+    ties += "<connect body1='" + name(i) + "' body2='" + name(j) + "' anchor='" + text(half) + "'/>";
+    ConnectionOptions knot;
+    knot.mask = kPointMask;
+    knot.X_AC.p = half, knot.X_BC.p = -half;
+    if (!joint) world.connect(bricks[size_t(i)], bricks[size_t(j)], knot);
+  };
+  for (int i = 0; i < side * side; ++i) {
+    if ((i + 1) % side) tie(i, i + 1, tree);
+    if (i + side < side * side) tie(i, i + side, tree && i % side == 0);
+  }
+  world.connect(kWorldBody, bricks[0], {.mask = kPointMask});
+  ties += "<connect body1='" + name(0) + "' anchor='0 0 0'/>";
+  std::vector<std::unique_ptr<Runner>> out;
+  out.push_back(std::make_unique<WorldRunner>(std::move(world), steps, std::vector<double>()));
+  PeerInput peer;
+  peer.steps = steps;
+  peer.text = "<mujoco><option timestep='0.001'/><worldbody>" + bodies + "</worldbody><equality>" + ties +
+              "</equality></mujoco>";
+  if (auto runner = tree ? nullptr : make_peer(peer)) out.push_back(std::move(runner));
+  return out;
+}
+
 std::vector<std::unique_ptr<Runner>> make_humanoid(const std::string& file) {
   SceneDescription scene = value_or_throw(io::read_scene(file));
   scene.controllers.clear();  // motors are driven from here
@@ -271,7 +341,11 @@ std::vector<Scenario> scenarios(const std::string& humanoid) {
                             {"grip made and cut", [] { return make_grip(2000); }},
                             {"16 boxes stacked", [] { return one(make_stack()); }, true},
                             {"100 boxes falling", [] { return one(make_pile(false)); }, true},
-                            {"100 boxes lying", [] { return one(make_pile(true)); }, true}};
+                            {"100 boxes lying", [] { return one(make_pile(true)); }, true},
+                            {"net of 10 x 10", [] { return make_net(10, false, 200); }, true},
+                            {"net of 10 x 10, a tree", [] { return make_net(10, true, 200); }, true},
+                            {"net of 20 x 20", [] { return make_net(20, false, 100); }, true},
+                            {"net of 20 x 20, a tree", [] { return make_net(20, true, 100); }, true}};
   if (!humanoid.empty()) out.push_back({"humanoid.xml", [humanoid] { return make_humanoid(humanoid); }});
   return out;
 }

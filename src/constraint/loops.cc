@@ -24,6 +24,8 @@ namespace {
 
 /// Rows that bilateral ones leave so little of cannot move either, as in bilateral.cc.
 constexpr double kHeld = 1e-8;
+/// Rows that are met to this share need no refinement.
+constexpr double kExact = 1e-12;
 
 void grow(Eigen::VectorXd& x, long size) {
   if (x.size() < size) x = Eigen::VectorXd::Zero(size);
@@ -254,18 +256,21 @@ double LoopElimination::hold(const double* y_b, double* y_r) {
   return inconsistency_;
 }
 
-/// Once more for what the first solution has left.
 void LoopElimination::forces(double* force) {
   sweep_out(force, response_.data());
-  grow(force_change_, bilateral_ + others_);
-  Eigen::VectorXd& rest = force_change_;
-  rest.setZero();
-  add_row_rates(response_, rest.data());
-  rest.head(bilateral_) += y_.head(bilateral_);
-  sweep_in(rest.data());
-  rest.setZero();
-  sweep_out(rest.data(), change_.data());
-  for (int r = 0; r < bilateral_; ++r) force[r] += rest[r];
+  grow(rest_, bilateral_ + others_);
+  rest_.setZero();
+  add_row_rates(response_, rest_.data());
+  double left = 0, whole = 0;
+  for (int r = 0; r < bilateral_; ++r) {
+    whole = std::max({whole, std::abs(rest_[r]), std::abs(y_[r])});
+    left = std::max(left, std::abs(rest_[r] += y_[r]));
+  }
+  if (left <= kExact * whole) return;
+  sweep_in(rest_.data());  // once more for what the first solution has left
+  rest_.setZero();
+  sweep_out(rest_.data(), change_.data());
+  for (int r = 0; r < bilateral_; ++r) force[r] += rest_[r];
   response_ += change_;
 }
 

@@ -59,7 +59,7 @@ class LoopElimination {
   std::vector<kernel::LoopFront> fronts_;  ///< per node
   std::vector<int> order_;
   std::vector<int> column_, body_;  ///< per figure: its first column and body among all
-  Eigen::VectorXd memory_, stack_[2], x_, carried_, y_, change_, force_change_;
+  Eigen::VectorXd memory_, stack_[2], x_, carried_, y_, rest_, change_;
   Eigen::VectorXd free_, response_;  ///< rates of all columns of all figures
   mutable std::vector<Motion<>> motions_;
 };
