@@ -71,6 +71,7 @@ class Island {
   const double* G() const { return sparse_ ? G_ : G_ + bilateral_ * stride_ + bilateral_; }  ///< of the other rows
   bool padded() const { return sparse_ || bilateral_ == 0; }  ///< as ContactProblem has it
   int stride() const { return stride_; }
+  bool is_sparse() const { return sparse_; }  ///< by LoopElimination
   int rank() const { return sparse_ ? loops_.rank() : elimination_.rank(); }
 
   /// Right sides of the other rows with the bilateral ones held at target(): velocities (impact) or accelerations.

@@ -26,12 +26,16 @@ double World::Impl::largest_gap(IslandWork& w, double t) {
 /// the factorised M.
 /// @param share     of the gaps
 /// @param furthest  that a coordinate may move [rad, m]: next to a singular posture small gaps ask for long ways
-void World::Impl::close_gaps(IslandWork& w, double share, double furthest) {
-  w.island.begin(w.mechanics, count_bilateral(w), 0);
-  fill_bilateral(w);
+/// @param again     with the rows and the factor of the last call, as far as they are worth keeping
+void World::Impl::close_gaps(IslandWork& w, double share, double furthest, bool again) {
+  again = again && w.island.is_sparse();
+  if (!again) {
+    w.island.begin(w.mechanics, count_bilateral(w), 0);
+    fill_bilateral(w);
+  }
   set_targets(w, Target::kPosition);
   for (int k = 0; k < w.island.rows(); ++k) w.island.target()[k] = (1 - share) * w.island.u()[k];
-  w.island.assemble();
+  if (!again) w.island.assemble();
   w.island.hold_velocities();
   w.island.complete(nullptr, 0);
   double far = 0;
@@ -48,7 +52,8 @@ void World::Impl::close_gaps(IslandWork& w, double share, double furthest) {
   }
 }
 
-/// Small gaps are closed at once, after the step that made them.
+/// Small gaps are closed at once, after the step that made them. What the first correction has left is so small that its
+/// factor serves once more.
 void World::Impl::project() {
   constexpr double kTiny = 1e-11, kLarge = 1e-3, kFurthest = 0.02;
   constexpr int kMost = 3;
@@ -60,7 +65,7 @@ void World::Impl::project() {
     for (int pass = 0; pass < kMost; ++pass) {
       const double worst = largest_gap(w, time);
       if (worst < kTiny || worst > kLarge || count_bilateral(w) == 0) break;
-      close_gaps(w, 1, kFurthest);
+      close_gaps(w, 1, kFurthest, pass == 1);
     }
   }
   time = now;
