@@ -52,20 +52,22 @@ void World::Impl::close_gaps(IslandWork& w, double share, double furthest, bool 
   }
 }
 
-/// Small gaps are closed at once, after the step that made them. What the first correction has left is so small that its
-/// factor serves once more.
+/// Small gaps are closed at once, after the step that made them. The factor of the first correction serves the others where
+/// the gaps have become far smaller by it.
 void World::Impl::project() {
-  constexpr double kTiny = 1e-11, kLarge = 1e-3, kFurthest = 0.02;
+  constexpr double kTiny = 1e-11, kLarge = 1e-3, kFurthest = 0.02, kFar = 1e-2;
   constexpr int kMost = 3;
   const double now = time;
   time += step_taken;
   for (int i = 0; i < island_count; ++i) {
     IslandWork& w = *works[size_t(i)];
     if (w.connections.empty() && couplings.empty()) continue;
+    double first = 0;
     for (int pass = 0; pass < kMost; ++pass) {
       const double worst = largest_gap(w, time);
+      if (pass == 0) first = worst;
       if (worst < kTiny || worst > kLarge || count_bilateral(w) == 0) break;
-      close_gaps(w, 1, kFurthest, pass == 1);
+      close_gaps(w, 1, kFurthest, pass > 0 && worst < kFar * first);
     }
   }
   time = now;
