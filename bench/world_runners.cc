@@ -4,6 +4,7 @@
 #include <random>
 
 #include "kansetsu/io/scene.h"
+#include "kansetsu/model/builder.h"
 #include "kansetsu/model/figures.h"
 #include "kansetsu/sim/world.h"
 #include "kansetsu/spatial/rotations.h"
@@ -234,6 +235,100 @@ std::unique_ptr<Runner> make_pile(bool landed) {
   return std::make_unique<WorldRunner>(std::move(world), landed ? 1000 : 1500, std::vector<double>());
 }
 
+/// A wavy net of side × side bricks, neighbours tied by balls in the middle between them, hung by a corner: loops everywhere.
+struct Net {
+  int side;
+
+  static std::string name(int i) { return "b" + std::to_string(i); }
+  Vec3<> place(int i) const {
+    const int x = i % side, y = i / side;
+    return {0.1 * x, 0.1 * y, 0.02 * std::sin(1.3 * x + 0.7 * y)};
+  }
+  /// visit(i, j, half of the way from i to j) for all knots
+  template <class Visit>
+  void for_each_knot(Visit&& visit) const {
+    for (int i = 0; i < side * side; ++i) {
+      if ((i + 1) % side) visit(i, i + 1, 0.5 * (place(i + 1) - place(i)));
+      if (i + side < side * side) visit(i, i + side, 0.5 * (place(i + side) - place(i)));
+    }
+  }
+  /// In a tree rows of bricks hang on the first column.
+  bool is_joint(int i, int j) const { return j == i + 1 || i % side == 0; }
+
+  std::vector<BodyRef> add_bricks(World& world) const {
+    std::vector<BodyRef> out;
+    for (int i = 0; i < side * side; ++i) {
+      const Model model = ModelBuilder(name(i)).base(Base::kFree).link("brick", brick()).build();
+      State state(model);
+      state.q.head<3>() << place(i).x, place(i).y, place(i).z;
+      out.push_back({world.add(model, state), LinkId(0)});
+    }
+    return out;
+  }
+  std::vector<BodyRef> add_tree(World& world) const {
+    ModelBuilder builder("net");
+    builder.base(Base::kFree);
+    for (int i = 0; i < side * side; ++i) builder.link(name(i), brick());
+    for_each_knot([&](int i, int j, const Vec3<>& half) {
+      if (!is_joint(i, j)) return;
+      builder.joint({.name = "j" + name(j),
+                     .type = JointType::kBall,
+                     .parent = name(i),
+                     .child = name(j),
+                     .socket = {.p = half},
+                     .plug = {.p = -half}});
+    });
+    const Model model = builder.build();
+    State state(model);
+    state.q.head<3>() << place(0).x, place(0).y, place(0).z;
+    const FigureId id = world.add(model, state);
+    std::vector<BodyRef> out;
+    for (int i = 0; i < side * side; ++i) out.push_back({id, model.link_id(name(i))});
+    return out;
+  }
+  std::string mjcf() const {
+    const auto text = [](const Vec3<>& p) {
+      return std::to_string(p.x) + " " + std::to_string(p.y) + " " + std::to_string(p.z);
+    };
+    std::string bodies, ties = "<connect body1='" + name(0) + "' anchor='0 0 0'/>";
+    for (int i = 0; i < side * side; ++i) {
+      bodies += "<body name='" + name(i) + "' pos='" + text(place(i)) +
+                "'><freejoint/><inertial pos='0 0 0' mass='0.1' diaginertia='1e-4 1e-4 2e-4'/></body>";
+    }
+    for_each_knot([&](int i, int j, const Vec3<>& half) {
+      ties += "<connect body1='" + name(i) + "' body2='" + name(j) + "' anchor='" + text(half) + "'/>";
+    });
+    return "<mujoco><option timestep='0.001'/><worldbody>" + bodies + "</worldbody><equality>" + ties +
+           "</equality></mujoco>";
+  }
+
+ private:
+  static Inertial brick() { return {.mass = 0.1, .inertia = {1e-4, 0, 0, 1e-4, 0, 2e-4}}; }
+};
+
+/// @param tree  one figure, and only what closes loops is tied; else every brick is a figure, beside the same in the peer
+std::vector<std::unique_ptr<Runner>> make_net(int side, bool tree, int steps) {
+  const Net net{side};
+  World world;
+  const std::vector<BodyRef> bricks = tree ? net.add_tree(world) : net.add_bricks(world);
+  net.for_each_knot([&](int i, int j, const Vec3<>& half) {
+    if (tree && net.is_joint(i, j)) return;
+    ConnectionOptions knot;
+    knot.mask = kPointMask;
+    knot.X_AC.p = half, knot.X_BC.p = -half;
+    world.connect(bricks[size_t(i)], bricks[size_t(j)], knot);
+  });
+  world.connect(kWorldBody, bricks[0], {.mask = kPointMask});
+  std::vector<std::unique_ptr<Runner>> out;
+  out.push_back(std::make_unique<WorldRunner>(std::move(world), steps, std::vector<double>()));
+  if (tree) return out;
+  PeerInput peer;
+  peer.steps = steps;
+  peer.text = net.mjcf();
+  if (auto runner = make_peer(peer)) out.push_back(std::move(runner));
+  return out;
+}
+
 std::vector<std::unique_ptr<Runner>> make_humanoid(const std::string& file) {
   SceneDescription scene = value_or_throw(io::read_scene(file));
   scene.controllers.clear();  // motors are driven from here
@@ -271,7 +366,11 @@ std::vector<Scenario> scenarios(const std::string& humanoid) {
                             {"grip made and cut", [] { return make_grip(2000); }},
                             {"16 boxes stacked", [] { return one(make_stack()); }, true},
                             {"100 boxes falling", [] { return one(make_pile(false)); }, true},
-                            {"100 boxes lying", [] { return one(make_pile(true)); }, true}};
+                            {"100 boxes lying", [] { return one(make_pile(true)); }, true},
+                            {"net of 10 x 10", [] { return make_net(10, false, 200); }, true},
+                            {"net of 10 x 10, a tree", [] { return make_net(10, true, 200); }, true},
+                            {"net of 20 x 20", [] { return make_net(20, false, 100); }, true},
+                            {"net of 20 x 20, a tree", [] { return make_net(20, true, 100); }, true}};
   if (!humanoid.empty()) out.push_back({"humanoid.xml", [humanoid] { return make_humanoid(humanoid); }});
   return out;
 }

@@ -35,26 +35,38 @@ FrameMotion6 frame_motion(const RowEnd& a, const RowEnd& b, const Mat3<>& E, con
 
 void Island::reserve(int figures, int rows) {
   figures_.reserve(size_t(figures));
-  const long stride = kernel::padded_rows(rows);
-  if (stride * stride <= full_.size() && stride <= u_.size()) return;
+  const long size = kernel::padded_rows(rows);
+  if (size <= u_.size()) return;
   for (Eigen::VectorXd* x : {&u_, &a_, &target_, &reduced_u_, &reduced_a_, &force_, &y_})
-    *x = Eigen::VectorXd::Zero(stride);
+    *x = Eigen::VectorXd::Zero(size);
+}
+
+void Island::reserve_matrix(int rows) {
+  const long stride = kernel::padded_rows(rows);
+  if (stride * stride + 8 <= memory_.size()) return;
   constexpr std::uintptr_t kLine = 64;  // bytes
   memory_.resize(stride * stride + 8);
   G_ = reinterpret_cast<double*>((reinterpret_cast<std::uintptr_t>(memory_.data()) + kLine - 1) / kLine * kLine);
-  full_.resize(stride * stride);
-  elimination_.reserve(rows, rows);
 }
 
 void Island::begin(std::span<Mechanics* const> figures, int bilateral, int others) {
   rows_ = bilateral + others;
   bilateral_ = bilateral;
+  sparse_ = bilateral > most_dense;
   reserve(int(figures.size()), rows_);
   figures_.assign(figures.begin(), figures.end());
-  for (Mechanics* figure : figures_) figure->begin_rows(rows_);
-  stride_ = kernel::padded_rows(rows_);
-  u_.head(stride_).setZero();
-  a_.head(stride_).setZero();
+  const int padded = kernel::padded_rows(rows_);
+  stride_ = kernel::padded_rows(sparse_ ? others : rows_);
+  reserve_matrix(stride_);
+  if (sparse_) {
+    loops_.begin(figures, bilateral, others);
+  } else {
+    if (long(stride_) * stride_ > full_.size()) full_.resize(long(stride_) * stride_);
+    elimination_.reserve(rows_, rows_);
+    for (Mechanics* figure : figures_) figure->begin_rows(rows_);
+  }
+  u_.head(padded).setZero();
+  a_.head(padded).setZero();
   target_.head(bilateral_).setZero();
 }
 
@@ -71,13 +83,14 @@ void Island::add_frame(int row, unsigned mask, const RowEnd& a, const RowEnd& b,
   const auto add_end = [&](const RowEnd& end, double sign) {
     if (!end.figure || end.body < 0) return;
     const Vec3<> p = p_W - end.figure->origin();
-    if (whole) return end.figure->add_axes(row, end.body, E, p, sign, next - row);
+    if (whole && !sparse_) return end.figure->add_axes(row, end.body, E, p, sign, next - row);
     const Vec3<> axes[3] = {sign * E.column_x(), sign * E.column_y(), sign * E.column_z()};
     Force<> F[6];
     size_t count = 0;
     for (int k = 0; k < 6; ++k) {
       if (mask >> k & 1) F[count++] = k < 3 ? Force<>{cross(p, axes[k]), axes[k]} : Force<>{axes[k - 3], {}};
     }
+    if (sparse_) return loops_.add_wrenches(row, *end.figure, end.body, {F, count});
     end.figure->add_wrenches(row, end.body, {F, count});
   };
   add_end(a, -1);
@@ -90,18 +103,30 @@ void Island::add_turn(int row, const RowEnd& a, const RowEnd& b, const Vec3<>& a
   a_[row] += dot(axis_W, B.alpha - A.alpha - cross(A.w, B.w - A.w));
   const auto add_end = [&](const RowEnd& end, const Vec3<>& moment) {
     const Force<> F{moment, {}};
-    if (end.figure && end.body >= 0) end.figure->add_wrenches(row, end.body, {&F, 1});
+    if (!end.figure || end.body < 0) return;
+    if (sparse_) return loops_.add_wrenches(row, *end.figure, end.body, {&F, 1});
+    end.figure->add_wrenches(row, end.body, {&F, 1});
   };
   add_end(a, -axis_W);
   add_end(b, axis_W);
 }
 
 void Island::add_dof(int row, Mechanics& figure, int column, double scale, double velocity) {
-  figure.add_torque(row, column, scale);
+  if (sparse_)
+    loops_.add_torque(row, figure, column, scale);
+  else
+    figure.add_torque(row, column, scale);
   u_[row] += scale * velocity;
 }
 
 void Island::assemble() {
+  // Two points of one figure that cannot part, a hinge's for instance: their rows are differences of equal numbers.
+  constexpr double kImmovable = 1e-20;
+  double mass = 0;
+  for (const Mechanics* figure : figures_) mass += figure->mass();
+  const double least = mass > 0 ? kImmovable / mass : 0;
+  if (sparse_) return loops_.eliminate(a_.data(), G_, stride_, least);
+
   const long size = long(stride_) * stride_;
   for (Mechanics* figure : figures_) {
     figure->finish_rows();
@@ -111,11 +136,6 @@ void Island::assemble() {
     const int first = r / kernel::kRowBlock * kernel::kRowBlock;
     for (int c = 0; c < first; ++c) G_[r * stride_ + c] = G_[c * stride_ + r];
   }
-  // Two points of one figure that cannot part, a hinge's for instance: their rows are differences of equal numbers.
-  constexpr double kImmovable = 1e-20;
-  double mass = 0;
-  for (const Mechanics* figure : figures_) mass += figure->mass();
-  const double least = mass > 0 ? kImmovable / mass : 0;
   for (int r = bilateral_; r < rows_; ++r) {
     if (G_[r * stride_ + r] >= least) continue;
     for (int c = 0; c < rows_; ++c) G_[r * stride_ + c] = G_[c * stride_ + r] = 0;
@@ -129,40 +149,45 @@ double Island::hold_velocities() {
   reduced_u_.head(others()) = u_.segment(bilateral_, others());
   if (bilateral_ == 0) return 0;
   y_.head(bilateral_) = u_.head(bilateral_) - target_.head(bilateral_);
-  return elimination_.hold(y_.data(), reduced_u_.data());
+  return sparse_ ? loops_.hold(y_.data(), reduced_u_.data()) : elimination_.hold(y_.data(), reduced_u_.data());
 }
 double Island::hold_accelerations() {
   reduced_u_.head(others()) = u_.segment(bilateral_, others());
   reduced_a_.head(others()) = a_.segment(bilateral_, others());
   if (bilateral_ == 0) return 0;
   y_.head(bilateral_) = a_.head(bilateral_) - target_.head(bilateral_);
-  return elimination_.hold(y_.data(), reduced_a_.data());
+  return sparse_ ? loops_.hold(y_.data(), reduced_a_.data()) : elimination_.hold(y_.data(), reduced_a_.data());
 }
 
 void Island::complete(const double* others_force, double drive) {
-  force_.head(stride_).setZero();
+  force_.head(kernel::padded_rows(rows_)).setZero();
   drive_ = drive;
   std::copy(others_force, others_force + others(), force_.data() + bilateral_);
-  if (bilateral_ > 0) elimination_.forces(others_force, force_.data());
+  if (sparse_)
+    loops_.forces(force_.data());
+  else if (bilateral_ > 0)
+    elimination_.forces(others_force, force_.data());
 }
 
-double Island::impulse_energy() const {
-  const double* G = bilateral_ > 0 ? full_.data() : G_;
+void Island::add_response(double* y) {
+  if (sparse_) return loops_.add_rates(y);
+  kernel::mechanics().add_product(bilateral_ > 0 ? full_.data() : G_, rows_, stride_, force_.data(), y);
+}
+
+double Island::impulse_energy() {
+  double* jump = y_.data();
+  std::fill(jump, jump + kernel::padded_rows(rows_), 0.0);
+  add_response(jump);
   double sum = 0;
-  for (int r = 0; r < rows_; ++r) {
-    double jump = 0;
-    for (int c = 0; c < rows_; ++c) jump += G[r * stride_ + c] * force_[c];
-    sum += force_[r] * (u_[r] + 0.5 * jump);
-  }
+  for (int r = 0; r < rows_; ++r) sum += force_[r] * (u_[r] + 0.5 * jump[r]);
   return sum;
 }
 
 Island::Work Island::work(double h) {
-  const double* G = bilateral_ > 0 ? full_.data() : G_;
   Work out{0, 0};
   double* y = y_.data();  // accelerations of the rows
-  std::copy_n(a_.data(), stride_, y);
-  kernel::mechanics().add_product(G, rows_, stride_, force_.data(), y);
+  std::copy_n(a_.data(), kernel::padded_rows(rows_), y);
+  add_response(y);
   for (int r = 0; r < rows_; ++r)
     (r < bilateral_ ? out.bilateral : out.others) += h * force_[r] * (u_[r] + 0.5 * h * y[r]);
   return out;

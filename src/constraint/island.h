@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "constraint/bilateral.h"
+#include "constraint/loops.h"
 #include "constraint/mechanics.h"
 
 /// Constraint rows over several figures, and how they answer forces together.
@@ -37,9 +38,13 @@ FrameMotion6 frame_motion(const RowEnd& a, const RowEnd& b, const Mat3<>& E, con
                           Rate rate = Rate::kMaterial);
 
 /// Rows in two groups: bilateral ones first, then those with inequalities. Within a step: begin, add_… for every row,
-/// assemble; then matrices and right sides are there, bilateral rows eliminated.
+/// assemble; then matrices and right sides are there, bilateral rows eliminated: by one matrix over all rows, or, where there
+/// are many, by LoopElimination.
 class Island {
  public:
+  /// More bilateral rows than this are not put into one matrix. Tests change it.
+  int most_dense = 64;
+
   void reserve(int figures, int rows);
   void begin(std::span<Mechanics* const> figures, int bilateral, int others);
 
@@ -63,10 +68,11 @@ class Island {
 
   /// G, the velocities after an impact that only holds the bilateral rows, and reduced accelerations of the others.
   void assemble();
-  const double* G() const { return G_ + bilateral_ * stride_ + bilateral_; }  ///< of the other rows
-  bool padded() const { return bilateral_ == 0; }                             ///< as ContactProblem has it
+  const double* G() const { return sparse_ ? G_ : G_ + bilateral_ * stride_ + bilateral_; }  ///< of the other rows
+  bool padded() const { return sparse_ || bilateral_ == 0; }  ///< as ContactProblem has it
   int stride() const { return stride_; }
-  int rank() const { return elimination_.rank(); }
+  bool is_sparse() const { return sparse_; }  ///< by LoopElimination
+  int rank() const { return sparse_ ? loops_.rank() : elimination_.rank(); }
 
   /// Right sides of the other rows with the bilateral ones held at target(): velocities (impact) or accelerations.
   /// @return what is inconsistent in the bilateral rows
@@ -80,7 +86,10 @@ class Island {
   void complete(const double* others, double drive);
   const double* force() const { return force_.data(); }
   /// Adds M⁻¹·(Jᵀ·force + drive·(τ − bias)) to `out` of a figure, in the order given to begin().
-  void respond(int figure, double* out) const { figures_[size_t(figure)]->respond(force_.data(), drive_, out); }
+  void respond(int figure, double* out) const {
+    if (sparse_) return loops_.respond(figure, drive_, out);
+    figures_[size_t(figure)]->respond(force_.data(), drive_, out);
+  }
   std::span<Mechanics* const> figures() const { return {figures_.data(), figures_.size()}; }
   /// Work of the forces over a step of length h, of bilateral rows and of the others: with the mean velocity of each row.
   struct Work {
@@ -88,15 +97,22 @@ class Island {
   };
   Work work(double h);
   /// Change of the kinetic energy by the forces as impulses: ½·(u + u⁺)·force.
-  double impulse_energy() const;
+  double impulse_energy();
 
  private:
+  void reserve_matrix(int rows);
+  /// y += G·force, of all rows
+  void add_response(double* y);
+
   std::vector<Mechanics*> figures_;
-  int bilateral_ = 0, rows_ = 0, stride_ = 0;
+  int bilateral_ = 0, rows_ = 0;
+  int stride_ = 0;  ///< of G_, which is over all rows, or over those with inequalities if it is sparse
+  bool sparse_ = false;
   double drive_ = 0;
   double* G_ = nullptr;
   Eigen::VectorXd memory_, full_, u_, a_, target_, reduced_u_, reduced_a_, force_, y_;
   BilateralElimination elimination_;
+  LoopElimination loops_;
 };
 
 }  // namespace kansetsu

@@ -198,6 +198,7 @@ void Mechanics::set_pose(const double* q) {
 }
 void Mechanics::set_motion(const double* v) { kernel::mechanics().motions(*tree_, v, block_); }
 int Mechanics::factorise(const double* extra_inertia, const double* tau) {
+  extra_ = extra_inertia;
   return kernel::mechanics().factorise(*tree_, extra_inertia, tau, block_);
 }
 void Mechanics::free_acceleration(double* out) const {
@@ -277,6 +278,20 @@ void Mechanics::visit_columns(int body, Visit&& visit) const {
 
 void Mechanics::add_generalised(int body, const Force<>& F, double* out) const {
   visit_columns(body, [&](int column, double ratio, const double* S) { out[column] += ratio * dot(motion_at(S), F); });
+}
+
+void Mechanics::body_motions(const double* x, Motion<>* out) const {
+  for (int i = 0; i < tree_->body_count; ++i) {
+    const Body& b = tree_->bodies[i];
+    Motion<> V = b.parent < 0 ? Motion<>{} : out[b.parent];
+    for (int k = b.u; k < b.u + b.nu; ++k) {
+      double rate = tree_->columns.ordered ? x[k] : 0;
+      for (int t = tree_->rows[k].begin; !tree_->columns.ordered && t < tree_->rows[k].end; ++t)
+        rate += tree_->terms[t].ratio * x[tree_->terms[t].column];
+      V += rate * motion_at(block_.S + k * kMotionRecord);
+    }
+    out[i] = V;
+  }
 }
 
 void Mechanics::add_wrenches(int row, int body, std::span<const Force<>> F) {

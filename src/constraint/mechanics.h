@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,20 @@ class Mechanics {
   /// @param tau            what drives the figure, besides its bias torques; null: nothing
   /// @return number of columns that nothing resists
   int factorise(const double* extra_inertia, const double* tau);
+  /// Goes by the recursion; LoopElimination takes it body by body then.
+  bool recursive() const { return block_.recursive; }
+  const TreeView& tree() const { return *tree_; }
+  const double* column_motion(int k) const { return block_.S + k * kMotionRecord; }  ///< in O, [w, 0, v, 0]
+  /// What is on M's diagonal besides bodies: rotor inertia and the extra numbers of factorise(), which must still be there; −∞
+  /// for a column that nothing resists.
+  double column_inertia(int k) const {
+    if (block_.D_inv[k] == 0) return -std::numeric_limits<double>::infinity();
+    return tree_->rotor_inertia[k] + (extra_ ? extra_[k] : 0);
+  }
+  /// Motions of all bodies in O, besides what they have at v̇ = 0, for the rates x of v.
+  void body_motions(const double* x, Motion<>* out) const;
+  /// Its place among the figures of an island.
+  int number = 0;
   /// out = M⁻¹·(τ − bias)
   void free_acceleration(double* out) const;
   void solve(double* x) const;  ///< x ← M⁻¹·x
@@ -106,6 +121,7 @@ class Mechanics {
   int clear_stride_ = 0;  ///< Z is zero, but for what is touched, as rows of this stride; 0: it is not
   Eigen::VectorXd memory_, pose_scratch_, rows_memory_, heavy_inertia_;
   kernel::MechanicsBlock block_{};
+  const double* extra_ = nullptr;  ///< of the last factorise()
   double* Z_ = nullptr;
   std::vector<int> path_, path_begin_, below_, below_begin_;  // of the mass matrix
   std::vector<int> heavy_, up_;                               // of the recursion

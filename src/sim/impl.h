@@ -186,7 +186,7 @@ struct World::Impl {
   int count_bilateral(const IslandWork& w) const;
   void fill_bilateral(IslandWork& w);
   double largest_gap(IslandWork& w, double t);
-  void close_gaps(IslandWork& w, double share, double furthest);
+  void close_gaps(IslandWork& w, double share, double furthest, bool again);
   bool approaches(IslandWork& w);
   ContactProblem contact_problem(const IslandWork& w) const;
   void resolve_impact(IslandWork& w);

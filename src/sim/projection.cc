@@ -26,12 +26,16 @@ double World::Impl::largest_gap(IslandWork& w, double t) {
 /// the factorised M.
 /// @param share     of the gaps
 /// @param furthest  that a coordinate may move [rad, m]: next to a singular posture small gaps ask for long ways
-void World::Impl::close_gaps(IslandWork& w, double share, double furthest) {
-  w.island.begin(w.mechanics, count_bilateral(w), 0);
-  fill_bilateral(w);
+/// @param again     with the rows and the factor of the last call, as far as they are worth keeping
+void World::Impl::close_gaps(IslandWork& w, double share, double furthest, bool again) {
+  again = again && w.island.is_sparse();
+  if (!again) {
+    w.island.begin(w.mechanics, count_bilateral(w), 0);
+    fill_bilateral(w);
+  }
   set_targets(w, Target::kPosition);
   for (int k = 0; k < w.island.rows(); ++k) w.island.target()[k] = (1 - share) * w.island.u()[k];
-  w.island.assemble();
+  if (!again) w.island.assemble();
   w.island.hold_velocities();
   w.island.complete(nullptr, 0);
   double far = 0;
@@ -48,19 +52,22 @@ void World::Impl::close_gaps(IslandWork& w, double share, double furthest) {
   }
 }
 
-/// Small gaps are closed at once, after the step that made them.
+/// Small gaps are closed at once, after the step that made them. The factor of the first correction serves the others where
+/// the gaps have become far smaller by it.
 void World::Impl::project() {
-  constexpr double kTiny = 1e-11, kLarge = 1e-3, kFurthest = 0.02;
+  constexpr double kTiny = 1e-11, kLarge = 1e-3, kFurthest = 0.02, kFar = 1e-2;
   constexpr int kMost = 3;
   const double now = time;
   time += step_taken;
   for (int i = 0; i < island_count; ++i) {
     IslandWork& w = *works[size_t(i)];
     if (w.connections.empty() && couplings.empty()) continue;
+    double first = 0;
     for (int pass = 0; pass < kMost; ++pass) {
       const double worst = largest_gap(w, time);
+      if (pass == 0) first = worst;
       if (worst < kTiny || worst > kLarge || count_bilateral(w) == 0) break;
-      close_gaps(w, 1, kFurthest);
+      close_gaps(w, 1, kFurthest, pass > 0 && worst < kFar * first);
     }
   }
   time = now;

@@ -257,7 +257,7 @@ void World::Impl::newton_step(IslandWork& w) {
     f.mechanics.set_motion(f.v.data());
     f.mechanics.factorise(nullptr, f.torque.data());
   }
-  close_gaps(w, std::min(1.0, kLongest / largest_gap(w, time)), kInfinity);
+  close_gaps(w, std::min(1.0, kLongest / largest_gap(w, time)), kInfinity, false);
 }
 
 }  // namespace kansetsu
