@@ -31,6 +31,14 @@ function(kansetsu_target_options target)
   endif()
 endfunction()
 
+# kansetsu_quick_to_compile(<target>)
+#
+# For targets of many files that wait for files, people and the libraries: release builds optimise them less, which takes a
+# quarter less time to compile.
+function(kansetsu_quick_to_compile target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # Instruction sets for files in src/<module>/isa/, each compiled once per entry with -DKANSETSU_ISA=<entry>.
 # KANSETSU_ISA_FLAGS_<entry> holds the compiler flags of an entry.
 set(KANSETSU_ISAS baseline)

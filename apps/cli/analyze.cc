@@ -67,30 +67,27 @@ Exit run_analyze(const Options& options) {
 
 }  // namespace
 
-Runner declare_analyze(CLI::App& app) {
+Runner declare_analyze(Arguments& args) {
   auto options = std::make_shared<Options>();
-  app.add_option("CLIP", options->clip.file,
-                 "a capture (.bvh, .amc), which the figure follows, or a recording (.mcap, .csv, .npz)")
-      ->required()
-      ->type_name("");
-  app.add_option("--figure", options->figure.name, "the model; human28, or the recording's own, by default")
-      ->type_name("MODEL");
-  app.add_option("--filter", options->filter, "cut-off of the low-pass filter; 6 for captures, 0 (none) for recordings")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("HZ");
-  app.add_option("--friction", options->friction, "of soles on the ground; 0.8 by default")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("MU");
-  app.add_option("--csv", options->csv, "write everything as a table, one line per frame")->type_name("FILE");
-  app.add_option("--svg", options->svg, "write plots")->type_name("FILE");
-  app.add_option("--record", options->records,
-                 "write the motion with its forces: .mcap, .csv, .npz or .glb; may be repeated")
-      ->type_name("FILE")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_flag("--json", options->json, "print the summary as JSON");
-  add_base_option(app, options->figure.base);
-  add_clip_options(app, options->clip);
-  add_retarget_options(app, options->clip);
+  args.add("CLIP", options->clip.file,
+           "a capture (.bvh, .amc), which the figure follows, or a recording (.mcap, .csv, .npz)")
+      .required()
+      .type_name("");
+  args.add("--figure", options->figure.name, "the model; human28, or the recording's own, by default")
+      .type_name("MODEL");
+  args.add("--filter", options->filter, "cut-off of the low-pass filter; 6 for captures, 0 (none) for recordings")
+      .not_negative()
+      .type_name("HZ");
+  args.add("--friction", options->friction, "of soles on the ground; 0.8 by default").not_negative().type_name("MU");
+  args.add("--csv", options->csv, "write everything as a table, one line per frame").type_name("FILE");
+  args.add("--svg", options->svg, "write plots").type_name("FILE");
+  args.add("--record", options->records, "write the motion with its forces: .mcap, .csv, .npz or .glb; may be repeated")
+      .type_name("FILE")
+      .take_all();
+  args.add_flag("--json", options->json, "print the summary as JSON");
+  add_base_option(args, options->figure.base);
+  add_clip_options(args, options->clip);
+  add_retarget_options(args, options->clip);
   return [options] { return run_analyze(*options); };
 }
 

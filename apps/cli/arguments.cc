@@ -2,11 +2,22 @@
 
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
+
 #include "cli/output.h"
 #include "cli/suggest.h"
 
 namespace kansetsu::cli {
 namespace {
+
+/// The long names of a command's options: --base, --json, …
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
 
 /// What is wrong with the arguments, in our words where the library's are poor.
 std::string problem_of(const CLI::App& app, const CLI::ParseError& error) {
@@ -17,23 +28,20 @@ std::string problem_of(const CLI::App& app, const CLI::ParseError& error) {
   return fmt::format("unknown option '{}'{}", first, did_you_mean(first, option_names(app)));
 }
 
-}  // namespace
-
-std::vector<std::string> option_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
+Runner declare(const Command& command, CLI::App& app) {
+  app.set_help_flag("-h,--help", "this text");
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+  Arguments args(app);
+  return command.declare(args);
 }
+
+}  // namespace
 
 Exit run(const Command& command, std::span<const std::string> arguments) {
   CLI::App app(std::string(command.summary), fmt::format("kansetsu {}", command.name));
   app.footer(fmt::format("Examples:\n{}", command.examples));
-  app.set_help_flag("-h,--help", "this text");
   app.get_formatter()->column_width(28);
-  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::Throw);
-  const Runner runner = command.declare(app);
+  const Runner runner = declare(command, app);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // it takes them from the back
   } catch (const CLI::CallForHelp&) {
@@ -46,16 +54,109 @@ Exit run(const Command& command, std::span<const std::string> arguments) {
   return runner();
 }
 
-CLI::Option* add_base_option(CLI::App& app, std::optional<Base>& base) {
-  static const std::map<std::string, Base> kNames{{"fixed", Base::kFixed}, {"free", Base::kFree}};
-  const auto set = [&base](const std::string& name) { base = kNames.at(name); };
-  return app
-      .add_option_function<std::string>("--base", set,
-                                        "whether the root link is fixed to the world; as the file says by default")
-      ->type_name("fixed|free")
-      ->check([](const std::string& name) {
-        return kNames.contains(name) ? "" : fmt::format("'{}' is neither fixed nor free", name);
+Argument& Argument::required() {
+  option_->required();
+  return *this;
+}
+Argument& Argument::type_name(const std::string& name) {
+  option_->type_name(name);
+  return *this;
+}
+Argument& Argument::show_default() {
+  option_->capture_default_str();
+  return *this;
+}
+Argument& Argument::take_all() {
+  option_->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  return *this;
+}
+Argument& Argument::delimiter(char separator) {
+  option_->delimiter(separator);
+  return *this;
+}
+Argument& Argument::positive() {
+  option_->check(CLI::PositiveNumber);
+  return *this;
+}
+Argument& Argument::not_negative() {
+  option_->check(CLI::NonNegativeNumber);
+  return *this;
+}
+Argument& Argument::between(int lowest, int highest) {
+  option_->check(CLI::Range(lowest, highest));
+  return *this;
+}
+Argument& Argument::between(double lowest, double highest) {
+  option_->check(CLI::Range(lowest, highest));
+  return *this;
+}
+Argument& Argument::one_of(const std::vector<std::string>& words) {
+  option_->check(CLI::IsMember(words));
+  return *this;
+}
+Argument& Argument::check(std::function<std::string(const std::string&)> problem) {
+  option_->check(std::move(problem));
+  return *this;
+}
+
+Argument Arguments::add(const std::string& name, std::string& value, const std::string& help) {
+  return Argument(*app_->add_option(name, value, help));
+}
+Argument Arguments::add(const std::string& name, double& value, const std::string& help) {
+  return Argument(*app_->add_option(name, value, help));
+}
+Argument Arguments::add(const std::string& name, int& value, const std::string& help) {
+  return Argument(*app_->add_option(name, value, help));
+}
+Argument Arguments::add(const std::string& name, std::uint16_t& value, const std::string& help) {
+  return Argument(*app_->add_option(name, value, help));
+}
+Argument Arguments::add(const std::string& name, std::uint64_t& value, const std::string& help) {
+  return Argument(*app_->add_option(name, value, help));
+}
+Argument Arguments::add(const std::string& name, std::optional<double>& value, const std::string& help) {
+  return Argument(*app_->add_option(name, value, help));
+}
+Argument Arguments::add(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help) {
+  return Argument(*app_->add_option(name, value, help));
+}
+Argument Arguments::add(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+  return Argument(*app_->add_option(name, values, help));
+}
+Argument Arguments::add(const std::string& name, std::vector<double>& values, const std::string& help) {
+  return Argument(*app_->add_option(name, values, help));
+}
+Argument Arguments::add_number(const std::string& name, std::function<void(double)> take, const std::string& help) {
+  return Argument(*app_->add_option_function<double>(name, std::move(take), help));
+}
+Argument Arguments::add_word(const std::string& name, std::function<void(const std::string&)> take,
+                             const std::string& help) {
+  return Argument(*app_->add_option_function<std::string>(name, std::move(take), help));
+}
+void Arguments::add_flag(const std::string& name, bool& value, const std::string& help) {
+  app_->add_flag(name, value, help);
+}
+
+void add_base_option(Arguments& args, std::optional<Base>& base) {
+  args.add_word(
+          "--base", [&base](const std::string& name) { base = name == "fixed" ? Base::kFixed : Base::kFree; },
+          "whether the root link is fixed to the world; as the file says by default")
+      .type_name("fixed|free")
+      .check([](const std::string& name) {
+        return name == "fixed" || name == "free" ? "" : fmt::format("'{}' is neither fixed nor free", name);
       });
+}
+
+std::vector<ArgumentInfo> declared_arguments(const Command& command) {
+  CLI::App app;
+  const Runner unused = declare(command, app);
+  std::vector<ArgumentInfo> all;
+  for (const CLI::Option* option : app.get_options()) {
+    const std::vector<std::string>& names = option->get_lnames();
+    all.push_back({names.empty() ? "" : "--" + names.front(), option->get_description(), option->get_type_name(),
+                   option->get_expected_max()});
+  }
+  return all;
 }
 
 }  // namespace kansetsu::cli

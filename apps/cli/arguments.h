@@ -1,27 +1,88 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "cli/command.h"
 #include "kansetsu/model/description.h"
 
-/// What arguments of several subcommands have in common.
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+/// How a subcommand declares its arguments. The library that parses them is known to arguments.cc alone: each file that includes
+/// it takes four seconds more to compile.
 namespace kansetsu::cli {
 
 /// Parses the arguments and runs the command. Help goes to standard output; misuse is told with what is known.
 Exit run(const Command& command, std::span<const std::string> arguments);
+
+/// One declared argument; what else is to be said of it.
+class Argument {
+ public:
+  explicit Argument(CLI::Option& option) : option_(&option) {}
+
+  Argument& required();
+  Argument& type_name(const std::string& name);  ///< of its value in the help, e.g. "FILE"; "a|b" are choices
+  Argument& show_default();                      ///< in the help
+  Argument& take_all();                          ///< may be given several times
+  Argument& delimiter(char separator);           ///< between several values
+
+  Argument& positive();
+  Argument& not_negative();
+  Argument& between(int lowest, int highest);
+  Argument& between(double lowest, double highest);
+  Argument& one_of(const std::vector<std::string>& words);
+  /// @param problem  what is wrong with a value; empty: nothing
+  Argument& check(std::function<std::string(const std::string& value)> problem);
+
+ private:
+  CLI::Option* option_;
+};
+
+/// What a declared argument looks like to others.
+struct ArgumentInfo {
+  std::string name;  ///< --base; empty for positional arguments
+  std::string help, type_name;
+  int most_values = 0;  ///< 0 for flags
+};
+
+/// The arguments of one subcommand. Names are "--name", "-n,--name", or a word in capitals for positional ones. Values are
+/// written when the arguments have been parsed, and must live until then.
+class Arguments {
+ public:
+  explicit Arguments(CLI::App& app) : app_(&app) {}
+
+  Argument add(const std::string& name, std::string& value, const std::string& help);
+  Argument add(const std::string& name, double& value, const std::string& help);
+  Argument add(const std::string& name, int& value, const std::string& help);
+  Argument add(const std::string& name, std::uint16_t& value, const std::string& help);
+  Argument add(const std::string& name, std::uint64_t& value, const std::string& help);
+  Argument add(const std::string& name, std::optional<double>& value, const std::string& help);
+  Argument add(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help);
+  Argument add(const std::string& name, std::vector<std::string>& values, const std::string& help);
+  Argument add(const std::string& name, std::vector<double>& values, const std::string& help);
+  Argument add_number(const std::string& name, std::function<void(double)> take, const std::string& help);
+  Argument add_word(const std::string& name, std::function<void(const std::string&)> take, const std::string& help);
+  void add_flag(const std::string& name, bool& value, const std::string& help);
+
+ private:
+  CLI::App* app_;
+};
 
 /// Help for MODEL.
 inline constexpr char kModelHelp[] =
     "URDF, MJCF or scene file (FILE#FIGURE: one of its figures), or a built-in figure: human28, pendulum, chain8, …";
 
 /// --base fixed|free
-CLI::Option* add_base_option(CLI::App& app, std::optional<Base>& base);
+void add_base_option(Arguments& args, std::optional<Base>& base);
 
-/// The long names of a command's options: --base, --json, …
-std::vector<std::string> option_names(const CLI::App& app);
+/// All that a command declares, --help first.
+std::vector<ArgumentInfo> declared_arguments(const Command& command);
 
 }  // namespace kansetsu::cli

@@ -64,11 +64,11 @@ Exit bench(const Options& options) {
 
 }  // namespace
 
-Runner declare_bench(CLI::App& app) {
+Runner declare_bench(Arguments& args) {
   auto options = std::make_shared<Options>();
-  app.add_option("SUBJECT", options->subject, "ik-seed: the experiment of seed 001")->required()->type_name("ik-seed");
-  app.add_flag("--json", options->json, "print numbers for machines");
-  app.add_option("--svg", options->svg, "draw the measured numbers")->type_name("FILE");
+  args.add("SUBJECT", options->subject, "ik-seed: the experiment of seed 001").required().type_name("ik-seed");
+  args.add_flag("--json", options->json, "print numbers for machines");
+  args.add("--svg", options->svg, "draw the measured numbers").type_name("FILE");
   return [options] { return bench(*options); };
 }
 

@@ -30,26 +30,25 @@ const char* up_of(const Capture& capture) {
 
 }  // namespace
 
-void add_clip_options(CLI::App& app, ClipSource& source) {
-  app.add_option("--unit", source.unit, "length of the clip's unit in metres; by default as tall as people are")
-      ->check(CLI::PositiveNumber)
-      ->type_name("M");
+void add_clip_options(Arguments& args, ClipSource& source) {
+  args.add("--unit", source.unit, "length of the clip's unit in metres; by default as tall as people are")
+      .positive()
+      .type_name("M");
   static const std::map<std::string, UpAxis> kAxes{{"x", UpAxis::kX}, {"y", UpAxis::kY}, {"z", UpAxis::kZ}};
-  app.add_option_function<std::string>(
-         "--up", [&source](const std::string& axis) { source.up = kAxes.at(axis); },
-         "axis of the clip that points upward; by default that of the skeleton at rest")
-      ->check(CLI::IsMember(std::vector<std::string>{"x", "y", "z"}))
-      ->type_name("x|y|z");
-  app.add_option("--skeleton", source.skeleton, "the .asf of an .amc; by default the one beside it")->type_name("FILE");
+  args.add_word(
+          "--up", [&source](const std::string& axis) { source.up = kAxes.at(axis); },
+          "axis of the clip that points upward; by default that of the skeleton at rest")
+      .one_of({"x", "y", "z"})
+      .type_name("x|y|z");
+  args.add("--skeleton", source.skeleton, "the .asf of an .amc; by default the one beside it").type_name("FILE");
 }
 
-void add_retarget_options(CLI::App& app, ClipSource& source) {
-  app.add_option("--landmarks", source.table, "table of bones and links (TOML); by default a built-in one")
-      ->type_name("FILE");
-  app.add_option("--scale", source.scale, "size of the figure in that of the skeleton; by default by their legs")
-      ->check(CLI::PositiveNumber)
-      ->type_name("X");
-  app.add_flag("--keep-feet", source.keep_feet, "leave the feet as captured, skating");
+void add_retarget_options(Arguments& args, ClipSource& source) {
+  args.add("--landmarks", source.table, "table of bones and links (TOML); by default a built-in one").type_name("FILE");
+  args.add("--scale", source.scale, "size of the figure in that of the skeleton; by default by their legs")
+      .positive()
+      .type_name("X");
+  args.add_flag("--keep-feet", source.keep_feet, "leave the feet as captured, skating");
 }
 
 Loaded<Capture> load_capture(const ClipSource& source) {

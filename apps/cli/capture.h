@@ -21,9 +21,9 @@ struct ClipSource {
 };
 
 /// --unit, --up, --skeleton
-void add_clip_options(CLI::App& app, ClipSource& source);
+void add_clip_options(Arguments& args, ClipSource& source);
 /// --landmarks, --scale, --keep-feet
-void add_retarget_options(CLI::App& app, ClipSource& source);
+void add_retarget_options(Arguments& args, ClipSource& source);
 
 Loaded<Capture> load_capture(const ClipSource& source);
 /// Warnings go to standard error. Throws Failure with all lines if there is none.

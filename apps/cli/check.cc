@@ -95,14 +95,12 @@ Exit check(const Options& options) {
 
 }  // namespace
 
-Runner declare_check(CLI::App& app) {
+Runner declare_check(Arguments& args) {
   auto options = std::make_shared<Options>();
-  app.add_option("MODEL", options->models, std::string(kModelHelp) + "; or a clip (.bvh, .amc)")
-      ->required()
-      ->type_name("");
-  app.add_flag("--json", options->json, "print {\"ok\", \"diagnostics\"} on standard output");
-  app.add_flag("--strict", options->strict, "fail on warnings, too");
-  add_base_option(app, options->base);
+  args.add("MODEL", options->models, std::string(kModelHelp) + "; or a clip (.bvh, .amc)").required().type_name("");
+  args.add_flag("--json", options->json, "print {\"ok\", \"diagnostics\"} on standard output");
+  args.add_flag("--strict", options->strict, "fail on warnings, too");
+  add_base_option(args, options->base);
   return [options] { return check(*options); };
 }
 

@@ -6,10 +6,6 @@
 #include <string>
 #include <string_view>
 
-namespace CLI {
-class App;
-}
-
 /// The subcommands of `kansetsu`: each is a row of the table and a file of its own.
 namespace kansetsu::cli {
 
@@ -27,6 +23,8 @@ struct Failure : std::runtime_error {
   Exit exit;
 };
 
+class Arguments;
+
 /// Does what the parsed arguments say.
 using Runner = std::function<Exit()>;
 
@@ -35,24 +33,24 @@ struct Command {
   std::string_view summary;   ///< one line, for the list of commands
   std::string_view examples;  ///< end of the help text
   /// Declares the arguments; the returned function runs the command once they are parsed.
-  Runner (*declare)(CLI::App& app);
+  Runner (*declare)(Arguments& args);
 };
 
 std::span<const Command> commands();
 
-Runner declare_check(CLI::App& app);
-Runner declare_info(CLI::App& app);
-Runner declare_conventions(CLI::App& app);
-Runner declare_eval(CLI::App& app);
-Runner declare_ik(CLI::App& app);
-Runner declare_convert(CLI::App& app);
-Runner declare_simulate(CLI::App& app);
-Runner declare_walk(CLI::App& app);
-Runner declare_track(CLI::App& app);
-Runner declare_generate(CLI::App& app);
-Runner declare_analyze(CLI::App& app);
-Runner declare_view(CLI::App& app);
-Runner declare_bench(CLI::App& app);
-Runner declare_completion(CLI::App& app);
+Runner declare_check(Arguments& args);
+Runner declare_info(Arguments& args);
+Runner declare_conventions(Arguments& args);
+Runner declare_eval(Arguments& args);
+Runner declare_ik(Arguments& args);
+Runner declare_convert(Arguments& args);
+Runner declare_simulate(Arguments& args);
+Runner declare_walk(Arguments& args);
+Runner declare_track(Arguments& args);
+Runner declare_generate(Arguments& args);
+Runner declare_analyze(Arguments& args);
+Runner declare_view(Arguments& args);
+Runner declare_bench(Arguments& args);
+Runner declare_completion(Arguments& args);
 
 }  // namespace kansetsu::cli

@@ -34,11 +34,10 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return parts;
 }
 
-Word word_of(const CLI::Option& option) {
-  Word word{.help = option.get_description(), .repeated = option.get_expected_max() > 1};
-  if (!option.get_lnames().empty()) word.option = "--" + option.get_lnames().front();
-  if (option.get_expected_max() == 0) return word;
-  const std::string type = option.get_type_name();
+Word word_of(const ArgumentInfo& argument) {
+  Word word{.option = argument.name, .help = argument.help, .repeated = argument.most_values > 1};
+  if (argument.most_values == 0) return word;
+  const std::string& type = argument.type_name;
   const bool model = word.help.starts_with(kModelHelp) || type == "MODEL";
   word.value = model ? Word::kModel : type.find('|') != std::string::npos ? Word::kChoice : Word::kFile;
   if (word.value == Word::kChoice) word.choices = split(type, '|');
@@ -49,11 +48,8 @@ Word word_of(const CLI::Option& option) {
 std::vector<Completion> completions() {
   std::vector<Completion> all;
   for (const Command& command : commands()) {
-    CLI::App app;
-    app.set_help_flag("-h,--help", "this text");
-    const Runner unused = command.declare(app);
     Completion c{std::string(command.name), std::string(command.summary), {}};
-    for (const CLI::Option* option : app.get_options()) c.words.push_back(word_of(*option));
+    for (const ArgumentInfo& argument : declared_arguments(command)) c.words.push_back(word_of(argument));
     all.push_back(std::move(c));
   }
   return all;
@@ -188,12 +184,12 @@ std::string fish() {
 
 }  // namespace
 
-Runner declare_completion(CLI::App& app) {
+Runner declare_completion(Arguments& args) {
   auto shell = std::make_shared<std::string>();
-  app.add_option("SHELL", *shell, "the shell to print it for")
-      ->required()
-      ->type_name("bash|zsh|fish")
-      ->check([](const std::string& name) {
+  args.add("SHELL", *shell, "the shell to print it for")
+      .required()
+      .type_name("bash|zsh|fish")
+      .check([](const std::string& name) {
         const bool known = name == "bash" || name == "zsh" || name == "fish";
         return known ? "" : fmt::format("'{}' is none of bash, zsh, fish", name);
       });

@@ -7,7 +7,7 @@ namespace kansetsu::cli {
 
 extern const char kConventionsPage[];  // written by CMake
 
-Runner declare_conventions(CLI::App&) {
+Runner declare_conventions(Arguments&) {
   return [] {
     print(kConventionsPage);
     return kOk;

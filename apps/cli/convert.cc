@@ -116,23 +116,21 @@ Exit convert(Options options) {
 
 }  // namespace
 
-Runner declare_convert(CLI::App& app) {
+Runner declare_convert(Arguments& args) {
   auto options = std::make_shared<Options>();
-  app.add_option("IN", options->model.name,
-                 std::string(kModelHelp) + "; or a recording (.mcap); or a clip (.bvh, .amc)")
-      ->required()
-      ->type_name("");
-  app.add_option(
-         "OUT", options->out,
-         "file to write; its ending tells the format: .urdf or .toml, a scene ('-': URDF to standard output); of a "
-         "recording .mcap, .csv, .npz or .glb; of a clip .bvh, .csv, and with --figure what a recording may be")
-      ->required()
-      ->type_name("");
-  add_base_option(app, options->model.base);
-  app.add_flag("--merge-fixed", options->merge_fixed, "links joined by fixed joints become one link each");
-  app.add_option("--figure", options->figure, "model that follows a clip")->type_name("MODEL");
-  add_clip_options(app, options->clip);
-  add_retarget_options(app, options->clip);
+  args.add("IN", options->model.name, std::string(kModelHelp) + "; or a recording (.mcap); or a clip (.bvh, .amc)")
+      .required()
+      .type_name("");
+  args.add("OUT", options->out,
+           "file to write; its ending tells the format: .urdf or .toml, a scene ('-': URDF to standard output); of a "
+           "recording .mcap, .csv, .npz or .glb; of a clip .bvh, .csv, and with --figure what a recording may be")
+      .required()
+      .type_name("");
+  add_base_option(args, options->model.base);
+  args.add_flag("--merge-fixed", options->merge_fixed, "links joined by fixed joints become one link each");
+  args.add("--figure", options->figure, "model that follows a clip").type_name("MODEL");
+  add_clip_options(args, options->clip);
+  add_retarget_options(args, options->clip);
   return [options] { return convert(*options); };
 }
 

@@ -96,12 +96,12 @@ Exit eval(const Options& options) {
 
 }  // namespace
 
-Runner declare_eval(CLI::App& app) {
+Runner declare_eval(Arguments& args) {
   auto options = std::make_shared<Options>();
-  app.add_option("MODEL", options->model.name, kModelHelp)->required()->type_name("");
-  add_base_option(app, options->model.base);
-  app.add_option("--in", options->in, "request; standard input by default")->type_name("FILE");
-  app.add_option("--out", options->out, "reply; standard output by default")->type_name("FILE");
+  args.add("MODEL", options->model.name, kModelHelp).required().type_name("");
+  add_base_option(args, options->model.base);
+  args.add("--in", options->in, "request; standard input by default").type_name("FILE");
+  args.add("--out", options->out, "reply; standard output by default").type_name("FILE");
   return [options] { return eval(*options); };
 }
 

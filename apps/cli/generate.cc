@@ -176,24 +176,23 @@ Exit generate_clip(const Options& options) {
 
 }  // namespace
 
-Runner declare_generate(CLI::App& app) {
+Runner declare_generate(Arguments& args) {
   auto options = std::make_shared<Options>();
-  app.add_option("KIND", options->kind, "the motion")->required()->type_name(kind_names("|"));
-  app.add_option("--figure", options->figure.name, "the model; human28 by default")->type_name("MODEL");
-  app.add_option("--record", options->record, "write the motion: .mcap, .csv, .npz or .glb")->type_name("FILE");
+  args.add("KIND", options->kind, "the motion").required().type_name(kind_names("|"));
+  args.add("--figure", options->figure.name, "the model; human28 by default").type_name("MODEL");
+  args.add("--record", options->record, "write the motion: .mcap, .csv, .npz or .glb").type_name("FILE");
   for (const Parameter& p : kParameters) {
     const std::string name = p.name;
-    app.add_option_function<double>(
-           "--" + name, [options, name](double x) { options->numbers.given[name] = x; }, p.help)
-        ->type_name(p.unit);
+    args.add_number(
+            "--" + name, [options, name](double x) { options->numbers.given[name] = x; }, p.help)
+        .type_name(p.unit);
   }
-  app.add_option("--hand", options->numbers.hand, "reach: the frame that goes there; gripR by default")
-      ->type_name("FRAME");
-  app.add_option("--target", options->numbers.target,
-                 "reach: x,y,z in metres; the figure stands at the origin, looking along x")
-      ->type_name("X,Y,Z")
-      ->delimiter(',');
-  app.add_flag("--json", options->json, "print the summary as JSON");
+  args.add("--hand", options->numbers.hand, "reach: the frame that goes there; gripR by default").type_name("FRAME");
+  args.add("--target", options->numbers.target,
+           "reach: x,y,z in metres; the figure stands at the origin, looking along x")
+      .type_name("X,Y,Z")
+      .delimiter(',');
+  args.add_flag("--json", options->json, "print the summary as JSON");
   return [options] { return generate_clip(*options); };
 }
 

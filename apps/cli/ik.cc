@@ -121,25 +121,22 @@ Exit run_ik(const Options& options) {
 
 }  // namespace
 
-Runner declare_ik(CLI::App& app) {
+Runner declare_ik(Arguments& args) {
   auto options = std::make_shared<Options>();
-  app.add_option("MODEL", options->model.name, kModelHelp)->required()->type_name("");
-  app.add_option("--target", options->targets, "FRAME:x,y,z, FRAME:x,y,z,roll,pitch,yaw or FRAME:x,y,z,qx,qy,qz,qw")
-      ->type_name("FRAME:POSE")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--in", options->in, "request with tasks, start and options as JSON; - is standard input")
-      ->type_name("FILE");
-  app.add_option("--out", options->out, "reply; standard output by default")->type_name("FILE");
-  app.add_option("--record", options->record, "write the way from the start to the solution: .mcap, .csv, .npz or .glb")
-      ->type_name("FILE");
-  app.add_option("--starts", options->starts, "starting points to try; 20 by default")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1'000'000));
-  app.add_option("--solutions", options->solutions, "as many different ones as are found, up to N")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1'000'000));
-  app.add_flag("--no-limits", options->no_limits, "leave the model's limits out of account");
-  add_base_option(app, options->model.base);
+  args.add("MODEL", options->model.name, kModelHelp).required().type_name("");
+  args.add("--target", options->targets, "FRAME:x,y,z, FRAME:x,y,z,roll,pitch,yaw or FRAME:x,y,z,qx,qy,qz,qw")
+      .type_name("FRAME:POSE")
+      .take_all();
+  args.add("--in", options->in, "request with tasks, start and options as JSON; - is standard input").type_name("FILE");
+  args.add("--out", options->out, "reply; standard output by default").type_name("FILE");
+  args.add("--record", options->record, "write the way from the start to the solution: .mcap, .csv, .npz or .glb")
+      .type_name("FILE");
+  args.add("--starts", options->starts, "starting points to try; 20 by default").type_name("N").between(1, 1'000'000);
+  args.add("--solutions", options->solutions, "as many different ones as are found, up to N")
+      .type_name("N")
+      .between(1, 1'000'000);
+  args.add_flag("--no-limits", options->no_limits, "leave the model's limits out of account");
+  add_base_option(args, options->model.base);
   return [options] { return run_ik(*options); };
 }
 

@@ -8,17 +8,15 @@
 
 namespace kansetsu::cli {
 
-Runner declare_info(CLI::App& app) {
+Runner declare_info(Arguments& args) {
   struct Options {
     ModelSource model;
     bool json = false;
   };
   auto options = std::make_shared<Options>();
-  app.add_option("MODEL", options->model.name, std::string(kModelHelp) + "; or a clip (.bvh, .amc)")
-      ->required()
-      ->type_name("");
-  app.add_flag("--json", options->json, "print it as JSON; what has no limit is null");
-  add_base_option(app, options->model.base);
+  args.add("MODEL", options->model.name, std::string(kModelHelp) + "; or a clip (.bvh, .amc)").required().type_name("");
+  args.add_flag("--json", options->json, "print it as JSON; what has no limit is null");
+  add_base_option(args, options->model.base);
   return [options] {
     if (io::names_capture(options->model.name)) {
       const Capture capture = capture_or_fail({.file = options->model.name});

@@ -142,20 +142,19 @@ Exit simulate(const Options& options) {
 
 }  // namespace
 
-Runner declare_simulate(CLI::App& app) {
+Runner declare_simulate(Arguments& args) {
   auto options = std::make_shared<Options>();
-  app.add_option("SCENE", options->scene,
-                 "a scene (.toml), an MJCF or URDF file, or a built-in figure, which stands on a floor")
-      ->required()
-      ->type_name("");
-  app.add_option("--duration", options->duration, "simulated seconds; the scene's by default")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--step", options->step, "time step in seconds; the scene's by default")->check(CLI::PositiveNumber);
-  app.add_option("--record", options->records, "write what happens: .mcap, .csv, .npz, .glb or .html; may be repeated");
-  app.add_option("--rate", options->rate, "recorded frames per second; 0: every step")->check(CLI::NonNegativeNumber);
-  app.add_option("--seed", options->seed, "of all random numbers; the scene's by default");
-  app.add_option("--threads", options->threads, "how many to use; the result is the same")->check(CLI::Range(1, 256));
-  app.add_flag("--json", options->json, "print the summary as JSON");
+  args.add("SCENE", options->scene,
+           "a scene (.toml), an MJCF or URDF file, or a built-in figure, which stands on a floor")
+      .required()
+      .type_name("");
+  args.add("--duration", options->duration, "simulated seconds; the scene's by default").positive();
+  args.add("--step", options->step, "time step in seconds; the scene's by default").positive();
+  args.add("--record", options->records, "write what happens: .mcap, .csv, .npz, .glb or .html; may be repeated");
+  args.add("--rate", options->rate, "recorded frames per second; 0: every step").not_negative();
+  args.add("--seed", options->seed, "of all random numbers; the scene's by default");
+  args.add("--threads", options->threads, "how many to use; the result is the same").between(1, 256);
+  args.add_flag("--json", options->json, "print the summary as JSON");
   return [options] { return simulate(*options); };
 }
 

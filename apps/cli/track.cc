@@ -38,22 +38,20 @@ Exit run_track(const Options& options) {
 
 }  // namespace
 
-Runner declare_track(CLI::App& app) {
+Runner declare_track(Arguments& args) {
   auto o = std::make_shared<Options>();
   TrackOptions& track = o->setup.track;
-  app.add_option("CLIP", o->clip.file, "captured motion (.bvh, .amc), or a recording of the figure (.mcap, .csv)")
-      ->required()
-      ->type_name("");
-  app.add_option("--figure", o->figure.name, "model that follows; the recording's own, or human28")->type_name("MODEL");
-  add_clip_options(app, o->clip);
-  add_retarget_options(app, o->clip);
-  app.add_option("--from", track.from, "seconds of the clip at which it begins")->check(CLI::NonNegativeNumber);
-  app.add_option("--to", track.to, "seconds of the clip at which it ends")->check(CLI::PositiveNumber);
-  app.add_option("--filter", track.cutoff, "low pass of the clip in Hz; 0: as it is")
-      ->check(CLI::Range(0., 50.))
-      ->capture_default_str();
-  app.add_flag("--self-collision", o->self_collision, "limbs may touch each other");
-  add_run_options(app, o->run, o->setup);
+  args.add("CLIP", o->clip.file, "captured motion (.bvh, .amc), or a recording of the figure (.mcap, .csv)")
+      .required()
+      .type_name("");
+  args.add("--figure", o->figure.name, "model that follows; the recording's own, or human28").type_name("MODEL");
+  add_clip_options(args, o->clip);
+  add_retarget_options(args, o->clip);
+  args.add("--from", track.from, "seconds of the clip at which it begins").not_negative();
+  args.add("--to", track.to, "seconds of the clip at which it ends").positive();
+  args.add("--filter", track.cutoff, "low pass of the clip in Hz; 0: as it is").between(0., 50.).show_default();
+  args.add_flag("--self-collision", o->self_collision, "limbs may touch each other");
+  add_run_options(args, o->run, o->setup);
   return [o] { return run_track(*o); };
 }
 

@@ -195,38 +195,38 @@ Exit run_view(const Options& options) {
 }
 
 /// An option that takes one of a few words.
-void add_choice(CLI::App& app, const std::string& name, std::string& value, const std::vector<std::string>& words,
+void add_choice(Arguments& args, const std::string& name, std::string& value, const std::vector<std::string>& words,
                 const std::string& help) {
-  app.add_option(name, value, help)->check(CLI::IsMember(words))->type_name(fmt::format("{}", fmt::join(words, "|")));
+  args.add(name, value, help).one_of(words).type_name(fmt::format("{}", fmt::join(words, "|")));
 }
 
 }  // namespace
 
-Runner declare_view(CLI::App& app) {
+Runner declare_view(Arguments& args) {
   auto options = std::make_shared<Options>();
-  app.add_option("FILE", options->source.name,
-                 "recording (.mcap), scene (.toml), model (URDF, MJCF), or a built-in figure: human28, …")
-      ->required()
-      ->type_name("");
-  add_base_option(app, options->source.base);
-  app.add_flag("--live", options->live,
-               "run the scene, or the model on a floor, while it is watched: pull, hold, let go");
-  app.add_option("--html", options->html, "write a page that holds everything, instead of serving")->type_name("OUT");
-  app.add_option("--png", options->png, "write a picture, made by Chromium without a window")->type_name("OUT");
-  app.add_option("--strip", options->strip, "that many pictures side by side, evenly from --from to --to")
-      ->type_name("N")
-      ->check(CLI::Range(1, 24));
-  app.add_option("--size", options->size, "of the picture; 1280x720 by default")->type_name("WxH");
-  app.add_option("--from", options->from, "time of the picture, or of a strip's first [s]")->type_name("T");
-  app.add_option("--to", options->to, "time of a strip's last picture [s]")->type_name("T");
-  add_choice(app, "--camera", options->camera, {"angle", "front", "side", "top"}, "where the picture is taken from");
-  add_choice(app, "--look", options->look, {"light", "dark"}, "of the picture");
-  add_choice(app, "--body", options->body, {"shapes", "bones"},
+  args.add("FILE", options->source.name,
+           "recording (.mcap), scene (.toml), model (URDF, MJCF), or a built-in figure: human28, …")
+      .required()
+      .type_name("");
+  add_base_option(args, options->source.base);
+  args.add_flag("--live", options->live,
+                "run the scene, or the model on a floor, while it is watched: pull, hold, let go");
+  args.add("--html", options->html, "write a page that holds everything, instead of serving").type_name("OUT");
+  args.add("--png", options->png, "write a picture, made by Chromium without a window").type_name("OUT");
+  args.add("--strip", options->strip, "that many pictures side by side, evenly from --from to --to")
+      .type_name("N")
+      .between(1, 24);
+  args.add("--size", options->size, "of the picture; 1280x720 by default").type_name("WxH");
+  args.add("--from", options->from, "time of the picture, or of a strip's first [s]").type_name("T");
+  args.add("--to", options->to, "time of a strip's last picture [s]").type_name("T");
+  add_choice(args, "--camera", options->camera, {"angle", "front", "side", "top"}, "where the picture is taken from");
+  add_choice(args, "--look", options->look, {"light", "dark"}, "of the picture");
+  add_choice(args, "--body", options->body, {"shapes", "bones"},
              "links as their shapes, or as capsules from joint to joint");
-  app.add_option("--show", options->show, "what a picture shows beside the bodies: contacts, com, joints, frames")
-      ->type_name("WORD,…");
-  app.add_option("--port", options->port, "to serve on; a free one by default")->type_name("N");
-  app.add_flag("--no-browser", options->no_browser, "print the address only");
+  args.add("--show", options->show, "what a picture shows beside the bodies: contacts, com, joints, frames")
+      .type_name("WORD,…");
+  args.add("--port", options->port, "to serve on; a free one by default").type_name("N");
+  args.add_flag("--no-browser", options->no_browser, "print the address only");
   return [options] { return run_view(*options); };
 }
 

@@ -48,29 +48,22 @@ Exit run_walk(const Options& options) {
 
 }  // namespace
 
-Runner declare_walk(CLI::App& app) {
+Runner declare_walk(Arguments& args) {
   auto o = std::make_shared<Options>();
   WalkOptions& walk = o->setup.walk;
   walk.distance = 5;
   walk.turn = 0.25;
-  app.add_option("--figure", o->figure.name, kModelHelp)->capture_default_str()->type_name("");
-  app.add_option("--speed", walk.speed, "metres per second")->check(CLI::Range(0.1, 2.0))->capture_default_str();
-  app.add_option("--distance", walk.distance, "metres, after which it stops")
-      ->check(CLI::Range(0.1, 1e4))
-      ->capture_default_str();
-  app.add_option("--turn", o->turn, "degrees to the left on the way; negative: to the right")
-      ->check(CLI::Range(-3600., 3600.));
-  app.add_option("--turn-rate", walk.turn, "radians per second")->check(CLI::Range(0.01, 1.0))->capture_default_str();
-  app.add_option("--slope", o->slope, "degrees that the ground rises ahead")->check(CLI::Range(-20., 20.));
-  app.add_option("--stairs", walk.terrain.stair_rise, "metres of each of eight stairs up, 1.5 m ahead")
-      ->check(CLI::Range(0., 0.3));
-  app.add_option("--step-time", walk.step_time, "seconds from foot to foot; 0: by the speed")
-      ->check(CLI::Range(0., 2.));
-  app.add_option("--clearance", walk.clearance, "metres that a foot is lifted")
-      ->check(CLI::Range(0.01, 0.3))
-      ->capture_default_str();
-  app.add_option("--duration", o->setup.duration, "seconds at most")->check(CLI::PositiveNumber)->capture_default_str();
-  add_run_options(app, o->run, o->setup);
+  args.add("--figure", o->figure.name, kModelHelp).show_default().type_name("");
+  args.add("--speed", walk.speed, "metres per second").between(0.1, 2.0).show_default();
+  args.add("--distance", walk.distance, "metres, after which it stops").between(0.1, 1e4).show_default();
+  args.add("--turn", o->turn, "degrees to the left on the way; negative: to the right").between(-3600., 3600.);
+  args.add("--turn-rate", walk.turn, "radians per second").between(0.01, 1.0).show_default();
+  args.add("--slope", o->slope, "degrees that the ground rises ahead").between(-20., 20.);
+  args.add("--stairs", walk.terrain.stair_rise, "metres of each of eight stairs up, 1.5 m ahead").between(0., 0.3);
+  args.add("--step-time", walk.step_time, "seconds from foot to foot; 0: by the speed").between(0., 2.);
+  args.add("--clearance", walk.clearance, "metres that a foot is lifted").between(0.01, 0.3).show_default();
+  args.add("--duration", o->setup.duration, "seconds at most").positive().show_default();
+  add_run_options(args, o->run, o->setup);
   return [o] { return run_walk(*o); };
 }
 

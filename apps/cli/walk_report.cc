@@ -88,19 +88,17 @@ std::string report_json(WalkSimulation& walk, const WalkReport& r, double wall) 
 
 }  // namespace
 
-void add_run_options(CLI::App& app, RunOptions& run, WalkSetup& setup) {
-  app.add_option("--push", run.pushes,
-                 "a blow on the trunk: 20Ns@3s, 20Ns@random, 20Ns@3s:left (front, back, left, right: from where, or "
-                 "degrees); may be repeated")
-      ->type_name("PUSH");
-  app.add_option("--seed", setup.seed, "of what is drawn: times and directions of pushes")->capture_default_str();
-  app.add_option("--step", setup.time_step, "time step in seconds")
-      ->check(CLI::Range(1e-5, 5e-3))
-      ->capture_default_str();
-  app.add_option("--record", run.records, "write what happens: .mcap, .csv, .npz, .glb or .html; may be repeated");
-  app.add_option("--rate", run.rate, "recorded frames per second; 0: every step")->check(CLI::NonNegativeNumber);
-  app.add_option("--html", run.html, "write a page that shows it")->type_name("OUT");
-  app.add_flag("--json", run.json, "print the report as JSON");
+void add_run_options(Arguments& args, RunOptions& run, WalkSetup& setup) {
+  args.add("--push", run.pushes,
+           "a blow on the trunk: 20Ns@3s, 20Ns@random, 20Ns@3s:left (front, back, left, right: from where, or "
+           "degrees); may be repeated")
+      .type_name("PUSH");
+  args.add("--seed", setup.seed, "of what is drawn: times and directions of pushes").show_default();
+  args.add("--step", setup.time_step, "time step in seconds").between(1e-5, 5e-3).show_default();
+  args.add("--record", run.records, "write what happens: .mcap, .csv, .npz, .glb or .html; may be repeated");
+  args.add("--rate", run.rate, "recorded frames per second; 0: every step").not_negative();
+  args.add("--html", run.html, "write a page that shows it").type_name("OUT");
+  args.add_flag("--json", run.json, "print the report as JSON");
 }
 
 WalkSetup setup_of(const std::string& command, WalkSetup setup, const RunOptions& run) {

@@ -17,7 +17,7 @@ struct RunOptions {
   bool json = false;
 };
 /// --push, --seed, --step, --record, --rate, --html, --json
-void add_run_options(CLI::App& app, RunOptions& run, WalkSetup& setup);
+void add_run_options(Arguments& args, RunOptions& run, WalkSetup& setup);
 /// The setup with the pushes of the options. Throws Failure.
 WalkSetup setup_of(const std::string& command, WalkSetup setup, const RunOptions& run);
 

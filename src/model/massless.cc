@@ -23,18 +23,46 @@ namespace {
 /// (a metre of wire 20 µm thick).
 constexpr double kNegligible = 1e-12;
 
-using Subspace = Eigen::Matrix<double, 6, Eigen::Dynamic, 0, 6, 6>;
+/// All matrices and vectors of the recursion: each further type and expression would be compiled for itself.
 using Block = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, 6, 6>;
-using Rates = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, 6, 1>;
 using SparseVector = std::vector<std::pair<int, double>>;  // tree coordinate, value
+
+Block times(const Block& A, const Block& B) { return A * B; }
+Block transposed(const Block& A) { return A.transpose(); }
+/// A B Aᵀ
+Block congruent(const Block& A, const Block& B) { return times(times(A, B), transposed(A)); }
+/// A with its column k times by[k]
+Block scaled_columns(Block A, const Block& by) {
+  for (Eigen::Index k = 0; k < A.cols(); ++k) {
+    for (Eigen::Index i = 0; i < A.rows(); ++i) A(i, k) *= by(k);
+  }
+  return A;
+}
+Block scaled_rows(Block A, const Block& by) {
+  for (Eigen::Index k = 0; k < A.cols(); ++k) {
+    for (Eigen::Index i = 0; i < A.rows(); ++i) A(i, k) *= by(i);
+  }
+  return A;
+}
+Block each_inverse(Block a) {
+  for (Eigen::Index i = 0; i < a.rows(); ++i) a(i) = 1 / a(i);
+  return a;
+}
+
+struct Spectrum {
+  Block values, vectors;  ///< ascending; in columns
+};
+Spectrum spectrum(const Block& symmetric) {
+  const Eigen::SelfAdjointEigenSolver<Block> solver(symmetric);
+  return {solver.eigenvalues(), solver.eigenvectors()};
+}
 
 double uniform(std::mt19937_64& rng) { return double(rng() >> 11) * 0x1p-52 - 1; }  // in [−1, 1)
 
 struct Node {
   std::vector<int> children;
   Transform<> X_PB;
-  Matrix6d W = Matrix6d::Zero();
-  Subspace S;
+  Block W, S;
   Block D_inverse;        ///< zero along null directions
   Block null_directions;  ///< columns
 };
@@ -50,7 +78,7 @@ class InertiaSweep {
     std::vector<SparseVector> out;
     for (int i = 0; i < int(nodes_.size()); ++i) {
       const Block& null = nodes_[std::size_t(i)].null_directions;
-      for (int k = 0; k < null.cols(); ++k) out.push_back(null_vector(i, null.col(k)));
+      for (int k = 0; k < null.cols(); ++k) out.push_back(null_vector(i, null.middleCols(k, 1)));
     }
     return out;
   }
@@ -92,9 +120,9 @@ class InertiaSweep {
     return {0, 0, 1};
   }
 
-  static Subspace motion_subspace(const Body& body) {
-    if (body.kind == PrimitiveKind::kFree) return Matrix6d::Identity();
-    if (body.kind == PrimitiveKind::kBall) return Matrix6d::Identity().leftCols<3>();
+  static Block motion_subspace(const Body& body) {
+    if (body.kind == PrimitiveKind::kFree) return Block::Identity(6, 6);
+    if (body.kind == PrimitiveKind::kBall) return Block::Identity(6, 3);
     const Vec3<> a = direction(body);
     const bool slide = body.kind == PrimitiveKind::kSlide;
     return to_eigen(Motion<>{slide ? Vec3<>{} : a, slide ? a : body.pitch * a});
@@ -106,36 +134,48 @@ class InertiaSweep {
     node.W = to_eigen(body.M_B);
     for (int child : node.children) {
       const Node& c = nodes_[std::size_t(child)];
-      const Subspace U = c.W * c.S;
-      Matrix6d Ia = c.W - U * c.D_inverse * U.transpose();
+      const Block U = times(c.W, c.S);
+      Block Ia = c.W;
+      Ia -= congruent(U, c.D_inverse);
       if (is_thin(body.M_B)) remove_rounding(c.W, Ia);
-      const Matrix6d X_F = force_matrix(c.X_PB);
-      node.W += X_F * Ia * X_F.transpose();
+      node.W += congruent(force_matrix(c.X_PB), Ia);
     }
-    Block D = node.S.transpose() * node.W * node.S;
+    Block D = congruent(transposed(node.S), node.W);
     for (int k = 0; k < body.nu; ++k) D(k, k) += tree_.rotor_inertia[std::size_t(body.u + k)];
     split(D, scales(node), node);
   }
 
+  struct Traces {
+    double rotational, mass;
+  };
+  static Traces traces(const Block& W) { return {W(0, 0) + W(1, 1) + W(2, 2), W(3, 3) + W(4, 4) + W(5, 5)}; }
+
   /// What each coordinate could see: all of the rotational inertia about the joint, and all of the mass.
-  static Rates scales(const Node& node) {
-    const double rotational = node.W.topLeftCorner<3, 3>().trace(), mass = node.W.bottomRightCorner<3, 3>().trace();
-    return node.S.cwiseAbs2().transpose() *
-           (Vector6d() << rotational, rotational, rotational, mass, mass, mass).finished();
+  static Block scales(const Node& node) {
+    const auto [rotational, mass] = traces(node.W);
+    Block scale(node.S.cols(), 1);
+    for (Eigen::Index k = 0; k < node.S.cols(); ++k) {
+      scale(k) = 0;
+      for (Eigen::Index i = 0; i < 6; ++i) scale(k) += node.S(i, k) * node.S(i, k) * (i < 3 ? rotational : mass);
+    }
+    return scale;
   }
 
   /// Inverse of D on its range, and a basis of its null space, both by eigenvalues relative to the scales.
-  static void split(const Block& D, const Rates& scale, Node& node) {
-    const Rates root = scale.cwiseMax(D.diagonal()).unaryExpr([](double s) { return s > 0 ? std::sqrt(s) : 1.0; });
-    const Block scaled = root.cwiseInverse().asDiagonal() * D * root.cwiseInverse().asDiagonal();
-    const Eigen::SelfAdjointEigenSolver<Block> eigen(scaled);
+  static void split(const Block& D, const Block& scale, Node& node) {
     const Eigen::Index n = D.rows();
+    Block inverse_root(n, 1);
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const double s = std::max(scale(i), D(i, i));
+      inverse_root(i) = s > 0 ? 1 / std::sqrt(s) : 1;
+    }
+    const auto [values, vectors] = spectrum(scaled_columns(scaled_rows(D, inverse_root), inverse_root));
     Eigen::Index null = 0;
-    while (null < n && eigen.eigenvalues()[null] <= kNegligible) ++null;
-    const Block V = root.cwiseInverse().asDiagonal() * eigen.eigenvectors();
+    while (null < n && values(null) <= kNegligible) ++null;
+    const Block V = scaled_rows(vectors, inverse_root);
     node.null_directions = V.leftCols(null);
     const Block range = V.rightCols(n - null);
-    node.D_inverse = range * eigen.eigenvalues().tail(n - null).cwiseInverse().asDiagonal() * range.transpose();
+    node.D_inverse = times(scaled_columns(range, each_inverse(values.bottomRows(n - null))), transposed(range));
   }
 
   /// Whether the body's own inertia might not drown the rounding of what its children hand over.
@@ -147,37 +187,42 @@ class InertiaSweep {
   }
 
   /// Sets eigenvalues of Ia that are negligible against those of W to zero, lengths made comparable by W's own radius.
-  static void remove_rounding(const Matrix6d& W, Matrix6d& Ia) {
-    const double rotational = W.topLeftCorner<3, 3>().trace(), mass = W.bottomRightCorner<3, 3>().trace();
+  static void remove_rounding(const Block& W, Block& Ia) {
+    const auto [rotational, mass] = traces(W);
     const double length = rotational > 0 && mass > 0 ? std::sqrt(rotational / mass) : 1;
-    const Vector6d unit = (Vector6d() << 1, 1, 1, length, length, length).finished();
+    Block unit(6, 1);
+    for (int i = 0; i < 6; ++i) unit(i) = i < 3 ? 1 : length;
     const double floor = kNegligible * (rotational + length * length * mass);
-    const Eigen::SelfAdjointEigenSolver<Matrix6d> eigen(unit.asDiagonal() * Ia * unit.asDiagonal());
-    const Vector6d kept = eigen.eigenvalues().unaryExpr([&](double x) { return x <= floor ? 0.0 : x; });
-    const Matrix6d V = unit.cwiseInverse().asDiagonal() * eigen.eigenvectors();
-    Ia = V * kept.asDiagonal() * V.transpose();
+    auto [values, vectors] = spectrum(scaled_columns(scaled_rows(Ia, unit), unit));
+    for (int i = 0; i < 6; ++i) {
+      if (values(i) <= floor) values(i) = 0;
+    }
+    const Block V = scaled_rows(vectors, each_inverse(unit));
+    Ia = times(scaled_columns(V, values), transposed(V));
   }
 
   /// Unit rates z at body i; below it each joint gives way so that nothing heavy moves.
-  SparseVector null_vector(int i, const Rates& z) const {
+  SparseVector null_vector(int i, const Block& z) const {
     SparseVector out;
-    const auto add = [&](int body, const Rates& rates) {
-      for (int k = 0; k < rates.size(); ++k) {
-        if (rates[k] != 0) out.emplace_back(tree_.bodies[std::size_t(body)].u + k, rates[k]);
+    const auto add = [&](int body, const Block& rates) {
+      for (int k = 0; k < rates.rows(); ++k) {
+        if (rates(k) != 0) out.emplace_back(tree_.bodies[std::size_t(body)].u + k, rates(k));
       }
     };
     add(i, z);
-    std::vector<std::pair<int, Vector6d>> stack{{i, nodes_[std::size_t(i)].S * z}};
+    std::vector<std::pair<int, Block>> stack{{i, times(nodes_[std::size_t(i)].S, z)}};
     while (!stack.empty()) {
       const auto [parent, V] = stack.back();
       stack.pop_back();
       for (int c : nodes_[std::size_t(parent)].children) {
         const Node& node = nodes_[std::size_t(c)];
         if (node.W.isZero(0)) continue;
-        const Vector6d carried = force_matrix(node.X_PB).transpose() * V;  // = X_PB⁻¹ V
-        const Rates rates = -node.D_inverse * (node.S.transpose() * node.W * carried);
+        Block carried = times(transposed(force_matrix(node.X_PB)), V);  // = X_PB⁻¹ V
+        Block rates = times(node.D_inverse, times(transposed(node.S), times(node.W, carried)));
+        rates *= -1;
         add(c, rates);
-        stack.emplace_back(c, carried + node.S * rates);
+        carried += times(node.S, rates);
+        stack.emplace_back(c, carried);
       }
     }
     return out;
