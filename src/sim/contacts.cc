@@ -324,6 +324,10 @@ double Contacts::arm_of(int slot, const ContactPatch& patch) {
   return known[0].arm;
 }
 
+void Contacts::own_touches() {
+  for (Touch& t : touches_) t.parent_end = &shapes_[size_t(t.parent)].end, t.real_end = &shapes_[size_t(t.real)].end;
+}
+
 void Contacts::remember() {
   for (const Touch& t : touches_) carried_.remembered[size_t(t.slot)] = t.memory;
 }

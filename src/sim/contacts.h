@@ -69,6 +69,8 @@ class Contacts {
   }
   BroadPhase& change_filters() { return found_ = false, broad_; }
   MaterialTable& materials() { return materials_; }
+  const MaterialTable& materials() const { return materials_; }
+  const BroadPhase& filters() const { return broad_; }
 
   /// Figures have their poses; shapes of the surroundings follow `time`.
   /// @param near  what has a smaller gap is a contact: tol_gap, or more where contacts are to be met before they touch
@@ -94,7 +96,10 @@ class Contacts {
     std::vector<KnownArms> arms;
   };
   const Carried& carried() const { return carried_; }
+  Carried& change_carried() { return carried_; }
   void restore(const Carried& carried) { carried_ = carried; }
+  /// After a copy: touches point to their own shapes again.
+  void own_touches();
 
  private:
   using Figures = std::vector<std::unique_ptr<FigureData>>;

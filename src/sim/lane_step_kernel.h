@@ -1,0 +1,227 @@
+#pragma once
+
+#include "sim/lane_stance_kernel.h"
+
+/// A semi-implicit step of worlds side by side: src/sim/step.cc for the common case, and the checks that it is one.
+namespace kansetsu::kernel::inline KANSETSU_ISA {
+
+/// Torques that act explicitly, and the inertia that stands for the implicit part of PD control and dampers.
+template <class P>
+KANSETSU_HD void drive_columns(const LaneFigure& f, const LaneBlock& block, LaneWork<P>& w) {
+  const TreeView& tree = *f.tree;
+  const P *q = as<P>(block.q), *v = as<P>(block.v), *torque = as<P>(block.torque);
+  const P *gain_p = as<P>(block.gain_p), *gain_d = as<P>(block.gain_d), *aim = as<P>(block.aim);
+  const P h(f.h);
+  for (int k = 0; k < tree.nv; ++k) w.tau[k] = torque[k], w.extra[k] = P(tree.rotor_inertia[k]);
+  for (int i = 0; i < f.run_count; ++i) {
+    for (int n = 0; n < f.runs[i].count; ++n) {
+      const int k = f.runs[i].v + n;
+      const P gain = madd(h, gain_p[k], gain_d[k]);
+      w.tau[k] += msub(gain, v[k], msub(gain_p[k], q[f.runs[i].q + n], aim[k]));
+      w.extra[k] = madd(h, gain, w.extra[k]);
+    }
+  }
+}
+
+/// Whether no coordinate is near a limit.
+template <class P>
+KANSETSU_HD LaneMask<P> within_limits(const LaneFigure& f, const P* q, const P* v) {
+  LaneMask<P> ok = P(0.0) < P(1.0);
+  for (int i = 0; i < f.limit_count; ++i) {
+    const LaneLimit& l = f.limits[i];
+    const P x = madd(P(l.ratio), q[l.position], P(l.offset));
+    const P reach = madd(P(2 * f.h), absolute(P(l.ratio) * v[l.column]), P(f.limit_near));
+    ok = ok & (x - P(l.lower) >= reach) & (P(l.upper) - x >= reach);
+  }
+  return ok;
+}
+
+/// Whether nothing moves so fast that its energy would be looked at, FigureData::moves_fast(), or that is not finite.
+template <class P>
+KANSETSU_HD LaneMask<P> moves_slowly(const LaneFigure& f, const P* v, const P* x) {
+  const P h(f.h);
+  P most(0.0);
+  for (int k = 0; k < f.tree->nv; ++k) {
+    const P speed = madd(h, absolute(x[k]), absolute(v[k]));
+    if (f.tree->free_base && k >= 3 && k < 6)
+      most = select(P(0.0) * speed == P(0.0), most, P(1e300));
+    else
+      most = select(speed <= most, most, speed);  // what is not a number stays
+  }
+  return h * most <= P(f.far);
+}
+
+/// exp of a small turn, as turn_by() of src/sim/figure.cc.
+template <class P>
+KANSETSU_HD Quaternion<P> small_turn(const Vec3<P>& phi) {
+  const P z = P(0.25) * dot(phi, phi);
+  const P s = madd(z, madd(z, madd(z, madd(z, P(1.0 / 725760), P(-1.0 / 10080)), P(1.0 / 240)), P(-1.0 / 12)), P(0.5));
+  const P c = madd(
+      z, madd(z, madd(z, madd(z, madd(z, P(-1.0 / 3628800), P(1.0 / 40320)), P(-1.0 / 720)), P(1.0 / 24)), P(-0.5)),
+      P(1.0));
+  return {s * phi.x, s * phi.y, s * phi.z, c};
+}
+
+/// Writes to the lanes of a mask only.
+template <class P>
+struct MaskedStore {
+  LaneMask<P> mask;
+  KANSETSU_HD void operator()(const P& value, P& to) const { to = select(mask, value, to); }
+};
+
+/// v⁺ = v + h·v̇, then positions with v⁺: FigureData::add_acceleration().
+template <class P>
+KANSETSU_HD void integrate(const LaneFigure& f, const LaneBlock& block, const Mat3<P>& R, const P* x,
+                           const MaskedStore<P>& put) {
+  const TreeView& tree = *f.tree;
+  P *q = as<P>(block.q), *v = as<P>(block.v);
+  const P h(f.h);
+  Vec3<P> v_W = zero3<P>();
+  if (tree.free_base) {
+    const Vec3<P> w{v[0], v[1], v[2]}, u{v[3], v[4], v[5]}, g = lift<P>(tree.gravity);
+    const Vec3<P> turning = add_cross(Vec3<P>{x[3], x[4], x[5]}, w, u) - transpose_times(R, g);
+    v_W = R * madd(h, rotate(small_turn(P(0.5 * f.h) * w), turning), u) + h * g;
+  }
+  for (int k = tree.free_base ? 6 : 0; k < tree.nv; ++k) put(madd(h, x[k], v[k]), v[k]);
+  for (int i = 0; i < f.run_count; ++i) {
+    for (int n = 0; n < f.runs[i].count; ++n) {
+      const int at = f.runs[i].q + n;
+      put(madd(h, v[f.runs[i].v + n], q[at]), q[at]);
+    }
+  }
+  for (int i = 0; i < f.turn_count; ++i) {
+    P *to = q + f.turns[i].q, *w = v + f.turns[i].v;
+    const bool base = tree.free_base && f.turns[i].v == 0;
+    for (int k = 0; base && k < 3; ++k) put(madd(h, x[k], w[k]), w[k]);
+    const Quaternion<P> before{to[0], to[1], to[2], to[3]};
+    const Quaternion<P> after = normalised(before * small_turn(Vec3<P>{h * w[0], h * w[1], h * w[2]}));
+    put(after.x, to[0]), put(after.y, to[1]), put(after.z, to[2]), put(after.w, to[3]);
+    if (!base) continue;
+    const Vec3<P> turned = transpose_times(to_mat3(after), v_W);
+    put(turned.x, v[3]), put(turned.y, v[4]), put(turned.z, v[5]);
+    put(madd(h, v_W.x, q[0]), q[0]), put(madd(h, v_W.y, q[1]), q[1]), put(madd(h, v_W.z, q[2]), q[2]);
+  }
+}
+
+/// Torques as they acted, and their work with the mean velocity.
+template <class P>
+KANSETSU_HD void account(const LaneFigure& f, const LaneBlock& block, const LaneWork<P>& w, const MaskedStore<P>& put) {
+  const TreeView& tree = *f.tree;
+  const P h(f.h), half(0.5 * f.h), *v = as<P>(block.v);
+  P work(0.0);
+  for (int k = 0; k < tree.nv; ++k) {
+    const P effort = msub(w.extra[k] - P(tree.rotor_inertia[k]), w.x[k], w.tau[k]);
+    work = madd(effort, madd(half, w.x[k], v[k]), work);
+    put(effort, as<P>(block.effort)[k]);
+    put(w.x[k], as<P>(block.vdot)[k]);
+  }
+  put(madd(h, work, *as<P>(block.work_torque)), *as<P>(block.work_torque));
+}
+
+template <class P>
+std::uint32_t bits_of(const LaneMask<P>& mask) {
+  std::uint32_t bits = 0;
+  for (int i = 0; i < P::width; ++i) bits |= std::uint32_t(mask.m[i] != 0) << i;
+  return bits;
+}
+template <class P>
+LaneMask<P> mask_of(std::uint32_t bits) {
+  P x(0.0);
+  for (int i = 0; i < P::width; ++i) x.set(i, (bits >> i & 1) != 0 ? 1.0 : 0.0);
+  return x > P(0.0);
+}
+
+/// What a stance of kSoles soles needs besides: everything in the order of World::Impl::contact_step().
+template <int kSoles, class P>
+std::uint32_t lane_step(const LaneFigure& f, const LaneStance& stance, std::uint32_t wanted, void* scratch,
+                        const LaneBlock& block) {
+  constexpr int kRows = kSoles * kSoleRows;
+  Carver<P> carver(scratch);
+  LaneWork<P> w = carve_lanes(f, carver);
+  const TreeView& tree = *f.tree;
+  const P *q = as<P>(block.q), *v = as<P>(block.v);
+  LaneMask<P> ok = mask_of<P>(wanted);
+  outward(f, q, v, w);
+  drive_columns(f, block, w);
+  ok = ok & within_limits(f, q, v);
+  const Vec3<P> O = tree.free_base ? Vec3<P>{q[0], q[1], q[2]} : zero3<P>();
+  ok = ok & nothing_near(stance, w, O);
+
+  StandingSole<P> soles[kSoles > 0 ? kSoles : 1];
+  P corners[kSoles > 0 ? kSoles * kSoleCorners * 3 : 1], gap[kSoles > 0 ? kSoles : 1];
+  for (int s = 0; s < kSoles; ++s) {
+    ok = ok & place_sole(stance, s, w.kept[stance.soles[s].kept], O, block, soles[s], corners + s * kSoleCorners * 3,
+                         gap[s]);
+    ok = ok & rests(stance, soles[s], as<P>(block.wrench) + s * kSoleRows);
+  }
+  if (bits_of<P>(ok) == 0) return 0;
+  ok = ok & (inward(f, w) > P(f.least_pivot));
+
+  for (int k = tree.free_base ? 6 : 0; k < tree.nv; ++k) w.x[k] = w.D_inv[k] * w.drive[k];
+  P force[kRows + 1], outcomes[kRows + 1], residual(0.0), contact_work(0.0);
+  if constexpr (kSoles > 0) {
+    const P h(f.h), rate(1 / f.h);
+    P a[kRows], c[kRows];
+    for (int s = 0; s < kSoles; ++s) {
+      climb(f, stance, s, soles[s].origin, w);
+      for (int r = 0; r < kSoleRows; ++r) a[s * kSoleRows + r] = soles[s].drift[r];
+      free_rows(f, stance, s, w, a + s * kSoleRows);
+      for (int r = 0; r < kSoleRows; ++r) c[s * kSoleRows + r] = madd(soles[s].u[r], rate, a[s * kSoleRows + r]);
+    }
+    P *G = w.G, *L = w.G + packed(kRows, 0);
+    delassus<kSoles>(f, stance, w, G);
+    ok = ok & solve_rows<kRows>(f, stance, G, c, L, force);
+    outcome<kRows>(G, c, force, outcomes);
+    P most(0.0);
+    for (int s = 0; s < kSoles; ++s) {
+      P left;
+      ok = ok & holds(f, stance.soles[s], soles[s], force + s * kSoleRows, outcomes + s * kSoleRows, left);
+      residual = larger(residual, left);
+      most = larger(most, absolute(force[s * kSoleRows + 2]));
+      for (int r = 0; r < kSoleRows; ++r) {  // with the mean velocity of the row: u + h·(w − u/h)/2
+        const int row = s * kSoleRows + r;
+        contact_work = madd(force[row], madd(h, outcomes[row], soles[s].u[r]), contact_work);
+      }
+    }
+    ok = ok & (residual <= P(stance.tolerance) * larger(P(1.0), most * h));
+    for (int s = 0; s < kSoles; ++s) {
+      const P* Z = w.Z + s * kSoleRows * tree.nv;
+      for (int n = 0; n < stance.soles[s].path_count; ++n, Z += kSoleRows) {
+        const int k = stance.soles[s].path[n];
+        P sum = Z[0] * force[s * kSoleRows];
+        for (int r = 1; r < kSoleRows; ++r) sum = madd(Z[r], force[s * kSoleRows + r], sum);
+        w.x[k] = madd(w.D_inv[k], sum, w.x[k]);
+      }
+    }
+  }
+  if (tree.free_base) {
+    for (int i = 0; i < 6; ++i) {
+      for (int r = 0; r < kRows; ++r) w.base_drive[i] = madd(w.base_Z[6 * r + i], force[r], w.base_drive[i]);
+      w.base_drive[i] = (*w.base)(i, i) * w.base_drive[i];
+    }
+  }
+  descend(f, w);
+  ok = ok & moves_slowly(f, v, w.x);
+
+  const std::uint32_t done = bits_of<P>(ok);
+  if (done == 0) return 0;
+  const MaskedStore<P> put{ok};
+  account(f, block, w, put);
+  integrate(f, block, w.posture.X_PB[0].R, w.x, put);
+  for (int r = 0; r < kRows; ++r) put(force[r], as<P>(block.wrench)[r]);
+  for (int s = 0; s < kSoles; ++s) {
+    for (int k = 0; k < 3 * kSoleCorners; ++k) {
+      put(corners[s * kSoleCorners * 3 + k], as<P>(block.corners)[s * kSoleCorners * 3 + k]);
+    }
+    put(gap[s], as<P>(block.gap)[s]);
+    P& worst_gap = *as<P>(block.worst_gap);
+    put(smaller(gap[s], worst_gap), worst_gap);
+  }
+  P &worst = *as<P>(block.worst_residual), &work = *as<P>(block.work_contact);
+  put(residual, *as<P>(block.residual));
+  put(larger(residual, worst), worst);
+  put(madd(P(0.5 * f.h), contact_work, work), work);
+  return done;
+}
+
+}  // namespace kansetsu::kernel::inline KANSETSU_ISA
