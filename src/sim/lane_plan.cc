@@ -42,6 +42,12 @@ int face_of(std::span<const std::uint32_t> features) {
 Vec3<> unit(int axis) { return {double(axis == 0), double(axis == 1), double(axis == 2)}; }
 double component(const Vec3<>& a, int axis) { return axis == 0 ? a.x : axis == 1 ? a.y : a.z; }
 
+kernel::LaneInertia about_com(const Inertia<>& M) {
+  const Vec3<> com = M.m > 0 ? (1 / M.m) * M.h : Vec3<>{};
+  const Sym3<> I = M.I - M.m * parallel_axis(com, com);
+  return {M.m, com, I, I.xy == 0 && I.xz == 0 && I.yz == 0, com.x == 0 && com.y == 0};
+}
+
 bool is_fixed_plane(const WorldShape& s) { return s.figure < 0 && s.geometry.kind() == ShapeKind::kPlane; }
 
 }  // namespace
@@ -105,14 +111,22 @@ void LanePlan::make_figure(const World::Impl& world) {
   std::vector<bool> keep(static_cast<size_t>(bodies), false);
   for (int i = 0; i < bodies; ++i) {
     const Body& b = tree.bodies[size_t(i)];
-    if (!b.massless) heavy_[size_t(i)] = figure_.heavy_count++;
+    for (int p = b.parent; p >= 0 && !b.massless; p = tree.bodies[size_t(p)].parent)
+      heavy_[size_t(i)] += !tree.bodies[size_t(p)].massless;
+    if (!b.massless) figure_.heavy_count = std::max(figure_.heavy_count, ++heavy_[size_t(i)] + 1);
+    inertias_.push_back(about_com(b.M_B));
     if (b.parent >= 0) ++children_[size_t(b.parent)];
     if (b.parent >= 0 && b.parent != i - 1) keep[size_t(b.parent)] = true;
   }
   double reach = 0;  // how far anything can be from the base, and the inertia that gives
   for (const Body& b : tree.bodies) reach += norm(b.X_PJ.p);
-  for (const WorldShape& s : world.contacts.shapes()) {
-    if (s.figure >= 0) keep[size_t(s.body)] = true;
+  for (const ShapePair& pair :
+       pairs_) {  // boxes may stand; of others places are asked for unless they only meet planes
+    const WorldShape &a = world.contacts.shapes()[size_t(pair.a)], &b = world.contacts.shapes()[size_t(pair.b)];
+    const bool plane = is_fixed_plane(a) || is_fixed_plane(b);
+    for (const WorldShape* s : {&a, &b}) {
+      if (s->figure >= 0 && (!plane || s->geometry.kind() == ShapeKind::kBox)) keep[size_t(s->body)] = true;
+    }
   }
   for (int i = 0; i < bodies; ++i) {
     if (keep[size_t(i)]) kept_[size_t(i)] = figure_.kept_count++;
@@ -136,6 +150,10 @@ void LanePlan::make_figure(const World::Impl& world) {
   figure_.far = kFar, figure_.limit_near = kNear;
   figure_.h = world.options.time_step;
   figure_.tree = &tree.view();
+  figure_.aligned = tree.simple;
+  for (int i = tree.free_base ? 1 : 0; i < bodies; ++i)
+    figure_.aligned = figure_.aligned && tree.bodies[size_t(i)].aligned_axis >= 0;
+  figure_.inertias = inertias_.data();
   figure_.heavy = heavy_.data(), figure_.kept = kept_.data();
   figure_.limits = limits_.data(), figure_.limit_count = int(limits_.size());
   figure_.runs = runs_.data(), figure_.run_count = int(runs_.size());
@@ -143,41 +161,56 @@ void LanePlan::make_figure(const World::Impl& world) {
 }
 
 /// As Mechanics::order_steps(): a body takes in what carries it alone and has no mass, up to three columns in all. Bodies are
-/// numbered depth first, so that the last child to be passed comes right before its parent and hands on in registers.
+/// numbered depth first: the last child to be passed on the way in comes right before its parent and hands its burden on; so
+/// does the first on the way out with the acceleration.
 void LanePlan::make_steps() {
   const Tree& tree = model_.tree();
   const int bodies = tree.body_count(), base = tree.free_base ? 0 : -1;
   constexpr int kMostColumns = 3;
-  std::vector<int> meeting(size_t(bodies), -1);
-  for (int i = 0; i < bodies; ++i) {
+  std::vector<int> meeting(size_t(bodies), -1), last(size_t(bodies), 0);  // of each body: its last descendant
+  std::vector<bool> filled(size_t(bodies), false), taken(size_t(bodies), false);
+  for (int i = bodies - 1; i >= 0; --i) {
+    last[size_t(i)] = std::max(last[size_t(i)], i);
+    const int parent = tree.bodies[size_t(i)].parent;
+    if (parent >= 0) last[size_t(parent)] = std::max(last[size_t(parent)], last[size_t(i)]);
     if (children_[size_t(i)] > 1) meeting[size_t(i)] = figure_.meeting_count++;
   }
-  std::vector<bool> filled(size_t(bodies), false);
-  for (int i = bodies - 1; i > base;) {
+  const auto add_step = [&](int i) {
     int top = i, columns = tree.bodies[size_t(i)].nu;
     for (int p = tree.bodies[size_t(top)].parent; p > base && p == top - 1; p = tree.bodies[size_t(top)].parent) {
       const Body& b = tree.bodies[size_t(p)];
       if (!b.massless || children_[size_t(p)] != 1 || columns + b.nu > kMostColumns) break;
       columns += b.nu;
+      taken[size_t(p)] = true;
       top = p;
     }
-    const Body &first = tree.bodies[size_t(top)], &last = tree.bodies[size_t(i)];
-    const int parent = first.parent;
-    const bool hands_on = parent == top - 1;
-    kernel::LaneStep step{.first = first.u,
-                          .last = last.u + last.nu - 1,
+    const Body &inner = tree.bodies[size_t(top)], &outer = tree.bodies[size_t(i)];
+    const int parent = inner.parent;
+    const bool hands_on = parent >= 0 && last[size_t(parent)] == last[size_t(top)];
+    kernel::LaneStep step{.first = inner.u,
+                          .last = outer.u + outer.nu - 1,
                           .heavy = heavy_[size_t(i)],
                           .from = meeting[size_t(i)],
                           .to = parent < 0 || hands_on ? -1 : meeting[size_t(parent)],
                           .opens = false,
                           .leaf = children_[size_t(i)] == 0,
-                          .before = parent < 0 ? kernel::LaneStep::kGround
-                                    : hands_on ? -1
-                                               : meeting[size_t(parent)],
+                          .before = parent < 0          ? kernel::LaneStep::kGround
+                                    : parent == top - 1 ? -1
+                                                        : meeting[size_t(parent)],
                           .after = meeting[size_t(i)]};
     if (step.to >= 0) step.opens = !filled[size_t(parent)], filled[size_t(parent)] = true;
     steps_.push_back(step);
-    i = top - 1;
+  };
+  for (int first = 0; first < bodies;) {
+    int tip = first;
+    while (tip + 1 < bodies && tree.bodies[size_t(tip) + 1].parent == tip) ++tip;
+    const int begin = int(steps_.size());
+    for (int i = tip; i > base; i = tree.bodies[size_t(i)].parent) {
+      if (last[size_t(i)] != tip) break;
+      if (!taken[size_t(i)]) add_step(i);
+    }
+    limbs_.push_back({first, tip + 1, begin, int(steps_.size())});
+    first = tip + 1;
   }
   if (tree.free_base) {
     figure_.base = {.first = 0,
@@ -190,7 +223,12 @@ void LanePlan::make_steps() {
                     .before = kernel::LaneStep::kGround,
                     .after = meeting[0]};
   }
+  for (size_t i = 0; i < steps_.size(); ++i) outward_.push_back(int(i));
+  std::sort(outward_.begin(), outward_.end(),
+            [&](int a, int b) { return steps_[size_t(a)].first < steps_[size_t(b)].first; });
   figure_.steps = steps_.data(), figure_.step_count = int(steps_.size());
+  figure_.limbs = limbs_.data(), figure_.limb_count = int(limbs_.size());
+  figure_.outward = outward_.data();
 }
 
 bool LanePlan::is_plain(const World::Impl& w) const {
@@ -225,9 +263,8 @@ bool LanePlan::stance_of(const World::Impl& w, StanceKey& key) const {
     const ContactMemory& memory = carried.remembered[slot];
     const int face = face_of(cache.features(i));
     const bool stands = is_fixed_plane(plane) && plane.placed > 0 && box.figure >= 0 && box.body >= 0 &&
-                        box.geometry.kind() == ShapeKind::kBox && face >= 0 && memory.known && memory.steady > 0 &&
-                        memory.mode == ContactMode::kSurface && memory.slip == SlipMode::kStick &&
-                        memory.closed == 0b1111 && memory.wrench[2] > 0;
+                        box.geometry.kind() == ShapeKind::kBox && face >= 0 && memory.wrench[2] > 0 &&
+                        ((holds(memory) && memory.steady > 0) || memory.has_jerked());
     if (!stands) return false;
     key.soles[size_t(key.count++)] = {pair, face};
   }
@@ -251,6 +288,7 @@ int LanePlan::add(const World::Impl& w, const StanceKey& key) {
   t.sole_count = key.count;
   t.margin = w.options.contact_margin;
   t.tol_gap = o.tol_gap, t.slop = o.slop, t.v_eps = o.v_eps, t.w_eps = o.w_eps;
+  t.slow = std::max(o.rest_speed(norm(w.options.gravity), w.options.time_step), o.v_impact);
   t.tolerance = o.tolerance, t.rank_tolerance = o.rank_tolerance;
   const Tree& tree = model_.tree();
   for (int i = 0; i < key.count; ++i) {
@@ -292,7 +330,8 @@ int LanePlan::add(const World::Impl& w, const StanceKey& key) {
 /// Everything that may touch something and is no sole of the stance.
 void LanePlan::watch(const World::Impl& w, Stance& stance) const {
   const std::vector<WorldShape>& shapes = w.contacts.shapes();
-  std::vector<int> planes;  // shapes
+  std::vector<int> planes;                               // shapes
+  std::vector<std::pair<int, kernel::LaneWatch>> found;  // by body
   for (const ShapePair& pair : pairs_) {
     bool sole = false;
     for (int i = 0; i < stance.key.count; ++i) {
@@ -311,9 +350,9 @@ void LanePlan::watch(const World::Impl& w, Stance& stance) const {
       continue;
     }
     const int shape = int(&fixed - shapes.data());
-    size_t at = size_t(std::find(planes.begin(), planes.end(), shape) - planes.begin());
-    if (at == planes.size()) planes.push_back(shape), stance.watches.emplace_back();
-    kernel::LaneWatch watch{.kept = kept_[size_t(moving.body)], .centre_B = moving.centre_B, .radius = moving.radius};
+    const long at = std::find(planes.begin(), planes.end(), shape) - planes.begin();
+    if (at == long(planes.size())) planes.push_back(shape);
+    kernel::LaneWatch watch{.plane = int(at), .centre_B = moving.centre_B, .radius = moving.radius};
     const Geometry& g = moving.geometry;
     if (g.kind() == ShapeKind::kCapsule || g.kind() == ShapeKind::kBox) {
       watch.radius = g.radius();
@@ -322,15 +361,22 @@ void LanePlan::watch(const World::Impl& w, Stance& stance) const {
         if (component(g.half(), k) > 0) watch.e_B[watch.e_count++] = moving.X_BS.R * (component(g.half(), k) * unit(k));
       }
     }
-    stance.watches[at].push_back(watch);
+    found.emplace_back(moving.body, watch);
   }
-  for (size_t i = 0; i < planes.size(); ++i) {
-    std::vector<kernel::LaneWatch>& list = stance.watches[i];
-    std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.kept < b.kept; });
-    const Transform<>& X = shapes[size_t(planes[i])].X_BS;
-    stance.planes.push_back({X.R.column_z(), X.p, list.data(), int(list.size())});
+  const auto by_body = [](const auto& a, const auto& b) { return a.first < b.first; };
+  std::stable_sort(found.begin(), found.end(), by_body);
+  stance.watch_begin.assign(size_t(model_.tree().body_count()) + 1, 0);
+  for (const auto& [body, watch] : found) {
+    stance.watches.push_back(watch);
+    ++stance.watch_begin[size_t(body) + 1];
   }
-  stance.table.planes = stance.planes.data(), stance.table.plane_count = int(stance.planes.size());
+  for (size_t i = 1; i < stance.watch_begin.size(); ++i) stance.watch_begin[i] += stance.watch_begin[i - 1];
+  for (const int shape : planes) {
+    const Transform<>& X = shapes[size_t(shape)].X_BS;
+    stance.planes.push_back({X.R.column_z(), X.p, X.R.column_z() == Vec3<>{0, 0, 1}});
+  }
+  stance.table.planes = stance.planes.data();
+  stance.table.watches = stance.watches.data(), stance.table.watch_begin = stance.watch_begin.data();
   stance.table.pairs = stance.pairs.data(), stance.table.pair_count = int(stance.pairs.size());
 }
 

@@ -22,6 +22,11 @@ struct StanceKey {
   friend bool operator==(const StanceKey&, const StanceKey&) = default;
 };
 
+/// Whether a sole stood on all its corners, and held.
+inline bool holds(const ContactMemory& m) {
+  return m.known && m.mode == ContactMode::kSurface && m.slip == SlipMode::kStick && m.closed == 0b1111;
+}
+
 /// How worlds of one kind are stepped in lanes: tables of their figure, and of the stances that were met.
 class LanePlan {
  public:
@@ -50,7 +55,8 @@ class LanePlan {
     kernel::LaneStance table{};
     std::vector<int> path[kernel::kMostSoles], common_a, common_b;
     std::vector<kernel::LanePlane> planes;
-    std::vector<std::vector<kernel::LaneWatch>> watches;
+    std::vector<kernel::LaneWatch> watches;
+    std::vector<int> watch_begin;
     std::vector<kernel::LanePair> pairs;
   };
   std::string find_obstacle(const World::Impl& world) const;
@@ -65,7 +71,10 @@ class LanePlan {
   std::vector<ShapePair> pairs_;  ///< all that may ever touch
   kernel::LaneFigure figure_{};
   std::vector<int> heavy_, kept_, children_;
+  std::vector<kernel::LaneInertia> inertias_;
   std::vector<kernel::LaneStep> steps_;
+  std::vector<kernel::LaneLimb> limbs_;
+  std::vector<int> outward_;
   std::vector<kernel::LaneLimit> limits_;
   std::vector<kernel::LaneStretch> runs_, turns_;
   std::vector<std::unique_ptr<Stance>> stances_;

@@ -74,164 +74,245 @@ KANSETSU_HD LaneMask<P> place_sole(const LaneStance& stance, int index, const La
                        as<P>(block.polygon[1]) + 2 * kSoleCorners * index};
   const LaneMask<P> first = same_polygon(s, known[0]), second = same_polygon(s, known[1]);
   s.arm = select(first, as<P>(block.arm[0])[index], as<P>(block.arm[1])[index]);
-  const Vec3<P> v = add_cross(m.V.v, m.V.w, s.origin);
-  const Vec3<P> acceleration = add_cross(add_cross(m.A.v, m.A.w, s.origin), m.V.w, v);
-  const Vec3<P> u = transpose_times(E, v), w = transpose_times(E, m.V.w);
-  const Vec3<P> du = transpose_times(E, acceleration), dw = transpose_times(E, m.A.w);
+  const Vec3<P> r = s.origin - m.X.p, across = cross(m.w, r);
+  const Vec3<P> acceleration = add_cross(add_cross(m.a, m.alpha, r), m.w, across);
+  const Vec3<P> u = transpose_times(E, m.v + across), w = transpose_times(E, m.w);
+  const Vec3<P> du = transpose_times(E, acceleration), dw = transpose_times(E, m.alpha);
   const P rows[kSoleRows] = {u.x, u.y, u.z, w.x, w.y, w.z}, rates[kSoleRows] = {du.x, du.y, du.z, dw.x, dw.y, dw.z};
-  for (int r = 0; r < kSoleRows; ++r) s.u[r] = rows[r], s.drift[r] = rates[r];
+  for (int k = 0; k < kSoleRows; ++k) s.u[k] = rows[k], s.drift[k] = rates[k];
   return ok & (first | second);
 }
 
-/// Whether a sole that carried `last` is at rest: about the centre of its pressure then.
+/// Whether a sole that carried `last` is at rest: about the centre of its pressure then, and no corner comes in so fast that it
+/// might be an impact.
 template <class P>
 KANSETSU_HD LaneMask<P> rests(const LaneStance& stance, const StandingSole<P>& s, const P* last) {
   const P x = -last[4] / last[2], y = last[3] / last[2];
   const P vx = msub(s.u[5], y, s.u[0]), vy = madd(s.u[5], x, s.u[1]);
-  return (madd(vx, vx, vy * vy) <= P(stance.v_eps * stance.v_eps)) & (absolute(s.u[5]) <= P(stance.w_eps));
+  const P by_a = absolute(msub(s.u[4], s.ax, s.u[3] * s.ay)), by_b = absolute(msub(s.u[4], s.bx, s.u[3] * s.by));
+  return (madd(vx, vx, vy * vy) <= P(stance.v_eps * stance.v_eps)) & (absolute(s.u[5]) <= P(stance.w_eps)) &
+         (s.u[2] - by_a - by_b >= P(-stance.slow));
 }
 
-/// Z of the rows of a sole on their way to the base, [RBDA] 7.3: z = SᵀF, and each column takes its share off F.
+/// Z of the rows of a sole on their way to the base, [RBDA] 7.3: z = SᵀF, and each column takes its share off F. Three rows at
+/// a time, forces along the axes or moments about them, so that they fit in registers.
 template <class P>
-KANSETSU_HD void climb(const LaneFigure& f, const LaneStance& stance, int index, const Vec3<P>& origin,
-                       LaneWork<P>& w) {
-  const LaneSole& sole = stance.soles[index];
-  Force<P> F[kSoleRows];
-  const Vec3<P> axes[3] = {lift<P>(sole.E.column_x()), lift<P>(sole.E.column_y()), lift<P>(sole.E.column_z())};
-  for (int r = 0; r < 3; ++r) {
-    F[r] = {cross(origin, axes[r]), axes[r]};
-    F[3 + r] = {axes[r], zero3<P>()};
-  }
-  P* Z = w.Z + index * kSoleRows * f.tree->nv;
+KANSETSU_HD void climb_three(const LaneFigure& f, const LaneSole& sole, P (&F)[3][6], P* Z, P* base_Z,
+                             const LaneWork<P>& w) {
   for (int n = 0; n < sole.path_count; ++n, Z += kSoleRows) {
     const int k = sole.path[n];
-    const Motion<P> S = w.S[k];
-    const Force<P> U = w.U[k];
+    const P *S = w.S + 6 * k, *U = w.U + 6 * k;
     const P inverse = w.D_inv[k];
-#pragma GCC unroll 6
-    for (int r = 0; r < kSoleRows; ++r) {
-      const P z = dot(S, F[r]);
+#pragma GCC unroll 3
+    for (int r = 0; r < 3; ++r) {
+      const P turn = madd(S[2], F[r][2], madd(S[1], F[r][1], S[0] * F[r][0]));
+      const P z = turn + madd(S[5], F[r][5], madd(S[4], F[r][4], S[3] * F[r][3]));
       Z[r] = z;
-      F[r] = madd(-(inverse * z), U, F[r]);
+      const P share = inverse * z;
+#pragma GCC unroll 6
+      for (int i = 0; i < 6; ++i) F[r][i] = msub(share, U[i], F[r][i]);
     }
   }
   if (!f.tree->free_base) return;
   const Lower<P, 6>& L = *w.base;
+#pragma GCC unroll 3
+  for (int r = 0; r < 3; ++r) {
 #pragma GCC unroll 6
-  for (int r = 0; r < kSoleRows; ++r) {
-    P* z = w.base_Z + 6 * (index * kSoleRows + r);
-    P y[6] = {F[r].t.x, F[r].t.y, F[r].t.z, F[r].f.x, F[r].f.y, F[r].f.z};
+    for (int i = 0; i < 6; ++i) {
 #pragma GCC unroll 6
-    for (int i = 1; i < 6; ++i) {
-#pragma GCC unroll 6
-      for (int j = 0; j < i; ++j) y[i] = msub(L(i, j), y[j], y[i]);
+      for (int j = 0; j < i; ++j) F[r][i] = msub(L(i, j), F[r][j], F[r][i]);
+      base_Z[kSoleRows * i + r] = F[r][i];
     }
-    for (int i = 0; i < 6; ++i) z[i] = y[i];
   }
 }
-
-/// Where the entry (r, c), c ≤ r, of a symmetric matrix stands.
-constexpr int packed(int r, int c) { return r * (r + 1) / 2 + c; }
-
-/// What a column of one sole's path adds to its own block of G.
 template <class P>
-KANSETSU_HD void add_column(const P& inverse, const P* Z, int row, P* G) {
-#pragma GCC unroll 6
-  for (int r = 0; r < kSoleRows; ++r) {
-    const P z = inverse * Z[r];
-    for (int c = 0; c <= r; ++c) G[packed(row + r, row + c)] = madd(z, Z[c], G[packed(row + r, row + c)]);
-  }
-}
-
-/// G = J·M⁻¹·Jᵀ, by its lower triangle.
-template <int kSoles, class P>
-KANSETSU_HD void delassus(const LaneFigure& f, const LaneStance& stance, const LaneWork<P>& w, P* G) {
-  constexpr int kRows = kSoles * kSoleRows;
-  P scaled[6];
-  for (int r = 0; r < kRows; ++r) {
-    const P* z = w.base_Z + 6 * r;
-    for (int i = 0; i < 6; ++i) scaled[i] = (*w.base)(i, i) * z[i];
-    for (int c = 0; c <= r; ++c) {
-      const P* y = w.base_Z + 6 * c;
-      P sum = scaled[0] * y[0];
-      for (int i = 1; i < 6; ++i) sum = madd(scaled[i], y[i], sum);
-      G[packed(r, c)] = f.tree->free_base ? sum : P(0.0);
-    }
-  }
-  const int size = kSoleRows * f.tree->nv;
-  for (int s = 0; s < kSoles; ++s) {
-    const LaneSole& sole = stance.soles[s];
-    const P* Z = w.Z + s * size;
-    for (int n = 0; n < sole.path_count; ++n) {
-      add_column(w.D_inv[sole.path[n]], Z + n * kSoleRows, s * kSoleRows, G);
-    }
-  }
-  for (int i = 0; kSoles == 2 && i < stance.common_count; ++i) {
-    const P *a = w.Z + stance.common_a[i] * kSoleRows, *b = w.Z + size + stance.common_b[i] * kSoleRows;
-    const P inverse = w.D_inv[stance.soles[0].path[stance.common_a[i]]];
-    for (int r = 0; r < kSoleRows; ++r) {
-      const P z = inverse * b[r];
-      for (int c = 0; c < kSoleRows; ++c) G[packed(kSoleRows + r, c)] = madd(z, a[c], G[packed(kSoleRows + r, c)]);
-    }
-  }
-}
-
-/// Accelerations of the rows without contact forces.
-template <class P>
-KANSETSU_HD void free_rows(const LaneFigure& f, const LaneStance& stance, int index, const LaneWork<P>& w, P* a) {
+KANSETSU_HD void climb(const LaneFigure& f, const LaneStance& stance, int index, const Vec3<P>& origin,
+                       LaneWork<P>& w) {
   const LaneSole& sole = stance.soles[index];
-  const P* Z = w.Z + index * kSoleRows * f.tree->nv;
-  for (int n = 0; n < sole.path_count; ++n, Z += kSoleRows) {
-    const int k = sole.path[n];
-    const P x = w.D_inv[k] * w.drive[k];
-    for (int r = 0; r < kSoleRows; ++r) a[r] = madd(x, Z[r], a[r]);
+  P *Z = w.Z + index * kSoleRows * f.tree->nv, *base_Z = w.base_Z + index * kSoleRows * 6;
+  const Vec3<P> axes[3] = {lift<P>(sole.E.column_x()), lift<P>(sole.E.column_y()), lift<P>(sole.E.column_z())};
+  P F[3][6];
+#pragma GCC unroll 3
+  for (int r = 0; r < 3; ++r) put_motion(Motion<P>{cross(origin, axes[r]), axes[r]}, F[r]);
+  climb_three(f, sole, F, Z, base_Z, w);
+#pragma GCC unroll 3
+  for (int r = 0; r < 3; ++r) put_motion(Motion<P>{axes[r], zero3<P>()}, F[r]);
+  climb_three(f, sole, F, Z + 3, base_Z + 3, w);
+}
+
+inline constexpr int kOwnBlock = packed(kSoleRows, 0), kCrossBlock = kSoleRows * kSoleRows;
+
+/// G = J·M⁻¹·Jᵀ of a sole with itself, the lower triangle; and a, the accelerations of its rows without contact forces.
+template <class P>
+KANSETSU_HD void own_delassus(const LaneFigure& f, const LaneSole& sole, int index, const LaneWork<P>& w, P* G, P* a) {
+  P sum[kOwnBlock];
+  for (P& x : sum) x = P(0.0);
+  const auto add = [&](const P& inverse, const P* z) KANSETSU_INLINE_LAMBDA {
+#pragma GCC unroll 6
+    for (int r = 0; r < kSoleRows; ++r) {
+      const P scaled = inverse * z[r];
+#pragma GCC unroll 6
+      for (int c = 0; c <= r; ++c) sum[packed(r, c)] = madd(scaled, z[c], sum[packed(r, c)]);
+    }
+  };
+  const P *Z = w.Z + index * kSoleRows * f.tree->nv, *base_Z = w.base_Z + index * kSoleRows * 6;
+  for (int n = 0; n < sole.path_count; ++n) add(w.D_inv[sole.path[n]], Z + n * kSoleRows);
+  for (int i = 0; f.tree->free_base && i < 6; ++i) add((*w.base)(i, i), base_Z + i * kSoleRows);
+#pragma GCC unroll 21
+  for (int i = 0; i < kOwnBlock; ++i) G[i] = sum[i];
+  P rate[kSoleRows];
+  for (int r = 0; r < kSoleRows; ++r) rate[r] = a[r];
+  const auto add_drive = [&](const P& x, const P* z) KANSETSU_INLINE_LAMBDA {
+#pragma GCC unroll 6
+    for (int r = 0; r < kSoleRows; ++r) rate[r] = madd(x, z[r], rate[r]);
+  };
+  for (int n = 0; n < sole.path_count; ++n) add_drive(w.x[sole.path[n]], Z + n * kSoleRows);
+  for (int i = 0; f.tree->free_base && i < 6; ++i) {
+    add_drive((*w.base)(i, i) * w.base_drive[i], base_Z + i * kSoleRows);
   }
-  if (!f.tree->free_base) return;
-  P x[6];
-  for (int i = 0; i < 6; ++i) x[i] = (*w.base)(i, i) * w.base_drive[i];
-  for (int r = 0; r < kSoleRows; ++r) {
-    const P* z = w.base_Z + 6 * (index * kSoleRows + r);
-    for (int i = 0; i < 6; ++i) a[r] = madd(x[i], z[i], a[r]);
+  for (int r = 0; r < kSoleRows; ++r) a[r] = rate[r];
+}
+
+/// G of the second sole (rows) with the first (columns): three rows at a time.
+template <class P>
+KANSETSU_HD void cross_delassus(const LaneFigure& f, const LaneStance& stance, const LaneWork<P>& w, P* G) {
+  for (int first = 0; first < kSoleRows; first += 3) {
+    P sum[3 * kSoleRows];
+    for (P& x : sum) x = P(0.0);
+    const auto add = [&](const P& inverse, const P* z, const P* y) KANSETSU_INLINE_LAMBDA {
+#pragma GCC unroll 3
+      for (int r = 0; r < 3; ++r) {
+        const P scaled = inverse * y[first + r];
+#pragma GCC unroll 6
+        for (int c = 0; c < kSoleRows; ++c) sum[r * kSoleRows + c] = madd(scaled, z[c], sum[r * kSoleRows + c]);
+      }
+    };
+    for (int i = 0; i < stance.common_count; ++i) {
+      add(w.D_inv[stance.soles[0].path[stance.common_a[i]]], w.Z + stance.common_a[i] * kSoleRows,
+          w.Z + (f.tree->nv + stance.common_b[i]) * kSoleRows);
+    }
+    for (int i = 0; f.tree->free_base && i < 6; ++i) {
+      add((*w.base)(i, i), w.base_Z + i * kSoleRows, w.base_Z + (6 + i) * kSoleRows);
+    }
+#pragma GCC unroll 18
+    for (int i = 0; i < 3 * kSoleRows; ++i) G[first * kSoleRows + i] = sum[i];
   }
 }
 
-/// G·x = −c. False where a pivot falls to a share of its diagonal, or a row cannot move.
-template <int kRows, class P>
-KANSETSU_HD LaneMask<P> solve_rows(const LaneFigure& f, const LaneStance& stance, const P* G, const P* c, P* L, P* x) {
-  for (int i = 0; i < packed(kRows, 0); ++i) L[i] = G[i];
+/// The rows of one sole as L·D·Lᵀ: below the diagonal L, on it 1/D. False where a pivot falls to a share of the diagonal, or a
+/// row cannot move.
+template <class P>
+KANSETSU_HD LaneMask<P> factor_block(const P& share, const P& least, const P* diagonal, P (&l)[kOwnBlock]) {
   LaneMask<P> ok = P(0.0) < P(1.0);
-  for (int r = 0; r < kRows; ++r) x[r] = -c[r];
-  for (int j = 0; j < kRows; ++j) {
-    const P pivot = L[packed(j, j)], diagonal = G[packed(j, j)];
-    ok = ok & (pivot > P(stance.rank_tolerance) * diagonal) & (diagonal >= P(f.least_mobility));
-    const P inverse = P(1.0) / pivot;
-    P column[kRows];
-    for (int i = j + 1; i < kRows; ++i) column[i] = L[packed(i, j)];
-    for (int i = j + 1; i < kRows; ++i) {
-      const P l = column[i] * inverse;
-      for (int k = j + 1; k <= i; ++k) L[packed(i, k)] = msub(l, column[k], L[packed(i, k)]);
-      x[i] = msub(l, x[j], x[i]);
-      L[packed(i, j)] = l;
+#pragma GCC unroll 6
+  for (int j = 0; j < kSoleRows; ++j) {
+    const P pivot = l[packed(j, j)], inverse = P(1.0) / pivot;
+    ok = ok & (pivot > share * diagonal[packed(j, j)]) & (diagonal[packed(j, j)] >= least);
+#pragma GCC unroll 6
+    for (int i = kSoleRows - 1; i > j; --i) {
+      const P l_ij = l[packed(i, j)] * inverse;
+#pragma GCC unroll 6
+      for (int k = j + 1; k <= i; ++k) l[packed(i, k)] = msub(l_ij, l[packed(k, j)], l[packed(i, k)]);
+      l[packed(i, j)] = l_ij;
     }
-    L[packed(j, j)] = inverse;
+    l[packed(j, j)] = inverse;
   }
-  for (int j = 0; j < kRows; ++j) x[j] = L[packed(j, j)] * x[j];
-  for (int i = kRows - 2; i >= 0; --i) {
-    for (int j = i + 1; j < kRows; ++j) x[i] = msub(L[packed(j, i)], x[j], x[i]);
+  return ok;
+}
+/// x ← L⁻¹·x; and x ← L⁻ᵀ·x
+template <class P>
+KANSETSU_HD void forward_block(const P* l, P (&x)[kSoleRows]) {
+#pragma GCC unroll 6
+  for (int i = 1; i < kSoleRows; ++i) {
+#pragma GCC unroll 6
+    for (int j = 0; j < i; ++j) x[i] = msub(l[packed(i, j)], x[j], x[i]);
   }
+}
+template <class P>
+KANSETSU_HD void backward_block(const P* l, P (&x)[kSoleRows]) {
+#pragma GCC unroll 6
+  for (int i = kSoleRows - 1; i > 0; --i) {
+#pragma GCC unroll 6
+    for (int j = 0; j < i; ++j) x[j] = msub(l[packed(i, j)], x[i], x[j]);
+  }
+}
+
+/// G·x = −c, where G is the own block of each sole and, of two, the one between them: rows of the second, columns of the first.
+template <int kSoles, class P>
+KANSETSU_HD LaneMask<P> solve_rows(const LaneFigure& f, const LaneStance& stance, const P* G, const P* c, P* x) {
+  const P share(stance.rank_tolerance), least(f.least_mobility);
+  P first[kOwnBlock], y[kSoleRows];
+#pragma GCC unroll 21
+  for (int i = 0; i < kOwnBlock; ++i) first[i] = G[i];
+  LaneMask<P> ok = factor_block(share, least, G, first);
+  for (int r = 0; r < kSoleRows; ++r) y[r] = -c[r];
+  forward_block(first, y);
+  if constexpr (kSoles == 2) {
+    const P *own = G + kOwnBlock, *between = own + kOwnBlock;
+    P second[kOwnBlock], z[kSoleRows], B[kSoleRows][kSoleRows], L[kSoleRows][kSoleRows];  // B = L·D
+    for (int i = 0; i < kSoleRows; ++i) {
+      P row[kSoleRows];
+#pragma GCC unroll 6
+      for (int j = 0; j < kSoleRows; ++j) row[j] = between[i * kSoleRows + j];
+      forward_block(first, row);
+      z[i] = -c[kSoleRows + i];
+#pragma GCC unroll 6
+      for (int j = 0; j < kSoleRows; ++j) {
+        B[i][j] = row[j];
+        L[i][j] = row[j] * first[packed(j, j)];
+        z[i] = msub(L[i][j], y[j], z[i]);
+      }
+      for (int k = 0; k <= i; ++k) {
+        P sum = own[packed(i, k)];
+#pragma GCC unroll 6
+        for (int j = 0; j < kSoleRows; ++j) sum = msub(L[i][j], B[k][j], sum);
+        second[packed(i, k)] = sum;
+      }
+    }
+    ok = ok & factor_block(share, least, own, second);
+    forward_block(second, z);
+    for (int i = 0; i < kSoleRows; ++i) z[i] = second[packed(i, i)] * z[i];
+    backward_block(second, z);
+    for (int j = 0; j < kSoleRows; ++j) y[j] = first[packed(j, j)] * y[j];
+    for (int i = 0; i < kSoleRows; ++i) {
+      for (int j = 0; j < kSoleRows; ++j) y[j] = msub(L[i][j], z[i], y[j]);
+      x[kSoleRows + i] = z[i];
+    }
+  } else {
+    for (int j = 0; j < kSoleRows; ++j) y[j] = first[packed(j, j)] * y[j];
+  }
+  backward_block(first, y);
+  for (int r = 0; r < kSoleRows; ++r) x[r] = y[r];
   return ok;
 }
 
 /// w = c + G·x
-template <int kRows, class P>
+template <int kSoles, class P>
 KANSETSU_HD void outcome(const P* G, const P* c, const P* x, P* w) {
-  for (int r = 0; r < kRows; ++r) w[r] = c[r];
-  for (int r = 0; r < kRows; ++r) {
-    for (int k = 0; k < r; ++k) {
-      w[r] = madd(G[packed(r, k)], x[k], w[r]);
-      w[k] = madd(G[packed(r, k)], x[r], w[k]);
+  for (int s = 0; s < kSoles; ++s) {
+    const P *own = G + s * kOwnBlock, *y = x + s * kSoleRows;
+    P sum[kSoleRows];
+    for (int r = 0; r < kSoleRows; ++r) sum[r] = c[s * kSoleRows + r];
+#pragma GCC unroll 6
+    for (int r = 0; r < kSoleRows; ++r) {
+#pragma GCC unroll 6
+      for (int k = 0; k < r; ++k) {
+        const P& entry = own[packed(r, k)];
+        sum[r] = madd(entry, y[k], sum[r]);
+        sum[k] = madd(entry, y[r], sum[k]);
+      }
+      sum[r] = madd(own[packed(r, r)], y[r], sum[r]);
     }
-    w[r] = madd(G[packed(r, r)], x[r], w[r]);
+    if constexpr (kSoles == 2) {
+      const P *between = G + 2 * kOwnBlock, *other = x + (1 - s) * kSoleRows;
+#pragma GCC unroll 6
+      for (int r = 0; r < kSoleRows; ++r) {
+#pragma GCC unroll 6
+        for (int k = 0; k < kSoleRows; ++k)
+          sum[r] = madd(between[s == 1 ? r * kSoleRows + k : k * kSoleRows + r], other[k], sum[r]);
+      }
+    }
+    for (int r = 0; r < kSoleRows; ++r) w[s * kSoleRows + r] = sum[r];
   }
 }
 
@@ -286,31 +367,10 @@ KANSETSU_HD LaneMask<P> holds(const LaneFigure& f, const LaneSole& sole, const S
   return ok;
 }
 
-/// Whether everything that is not a sole stays away.
+/// Whether pairs of balls stay apart.
 template <class P>
-KANSETSU_HD LaneMask<P> nothing_near(const LaneStance& stance, const LaneWork<P>& w, const Vec3<P>& O) {
+KANSETSU_HD LaneMask<P> pairs_are_apart(const LaneStance& stance, const LaneWork<P>& w, const Vec3<P>& O) {
   LaneMask<P> ok = P(0.0) < P(1.0);
-  const P margin(stance.margin);
-  for (int i = 0; i < stance.plane_count; ++i) {
-    const LanePlane& plane = stance.planes[i];
-    const Vec3<P> n = lift<P>(plane.normal);
-    const P base = dot(n, O - lift<P>(plane.point));
-    int last = -1;
-    Vec3<P> n_B = n;
-    P height = base;
-    for (int k = 0; k < plane.watch_count; ++k) {
-      const LaneWatch& watch = plane.watches[k];
-      if (watch.kept != last) {
-        last = watch.kept;
-        const Transform<P>& X = w.kept[last].X;
-        n_B = transpose_times(X.R, n);
-        height = base + dot(n, X.p);
-      }
-      P clear = height + dot(n_B, lift<P>(watch.centre_B)) - P(watch.radius);
-      for (int e = 0; e < watch.e_count; ++e) clear = clear - absolute(dot(n_B, lift<P>(watch.e_B[e])));
-      ok = ok & (clear > margin);
-    }
-  }
   for (int i = 0; i < stance.pair_count; ++i) {
     const LanePair& pair = stance.pairs[i];
     const Vec3<P> b = w.kept[pair.kept_b].X * lift<P>(pair.centre_b);

@@ -119,12 +119,6 @@ KANSETSU_HD void account(const LaneFigure& f, const LaneBlock& block, const Lane
 }
 
 template <class P>
-std::uint32_t bits_of(const LaneMask<P>& mask) {
-  std::uint32_t bits = 0;
-  for (int i = 0; i < P::width; ++i) bits |= std::uint32_t(mask.m[i] != 0) << i;
-  return bits;
-}
-template <class P>
 LaneMask<P> mask_of(std::uint32_t bits) {
   P x(0.0);
   for (int i = 0; i < P::width; ++i) x.set(i, (bits >> i & 1) != 0 ? 1.0 : 0.0);
@@ -141,11 +135,12 @@ std::uint32_t lane_step(const LaneFigure& f, const LaneStance& stance, std::uint
   const TreeView& tree = *f.tree;
   const P *q = as<P>(block.q), *v = as<P>(block.v);
   LaneMask<P> ok = mask_of<P>(wanted);
-  outward(f, q, v, w);
-  drive_columns(f, block, w);
-  ok = ok & within_limits(f, q, v);
   const Vec3<P> O = tree.free_base ? Vec3<P>{q[0], q[1], q[2]} : zero3<P>();
-  ok = ok & nothing_near(stance, w, O);
+  drive_columns(f, block, w);
+  const LaneSweep<P> sweep = sweep_tree(f, stance, q, v, O, w);
+  ok = ok & (sweep.clearance > P(stance.margin)) & (sweep.pivot > P(f.least_pivot));
+  ok = ok & within_limits(f, q, v);
+  ok = ok & pairs_are_apart(stance, w, O);
 
   StandingSole<P> soles[kSoles > 0 ? kSoles : 1];
   P corners[kSoles > 0 ? kSoles * kSoleCorners * 3 : 1], gap[kSoles > 0 ? kSoles : 1];
@@ -155,23 +150,21 @@ std::uint32_t lane_step(const LaneFigure& f, const LaneStance& stance, std::uint
     ok = ok & rests(stance, soles[s], as<P>(block.wrench) + s * kSoleRows);
   }
   if (bits_of<P>(ok) == 0) return 0;
-  ok = ok & (inward(f, w) > P(f.least_pivot));
 
   for (int k = tree.free_base ? 6 : 0; k < tree.nv; ++k) w.x[k] = w.D_inv[k] * w.drive[k];
   P force[kRows + 1], outcomes[kRows + 1], residual(0.0), contact_work(0.0);
   if constexpr (kSoles > 0) {
     const P h(f.h), rate(1 / f.h);
-    P a[kRows], c[kRows];
+    P a[kRows], c[kRows], *G = w.G;
+    for (int s = 0; s < kSoles; ++s) climb(f, stance, s, soles[s].origin, w);
     for (int s = 0; s < kSoles; ++s) {
-      climb(f, stance, s, soles[s].origin, w);
       for (int r = 0; r < kSoleRows; ++r) a[s * kSoleRows + r] = soles[s].drift[r];
-      free_rows(f, stance, s, w, a + s * kSoleRows);
+      own_delassus(f, stance.soles[s], s, w, G + s * kOwnBlock, a + s * kSoleRows);
       for (int r = 0; r < kSoleRows; ++r) c[s * kSoleRows + r] = madd(soles[s].u[r], rate, a[s * kSoleRows + r]);
     }
-    P *G = w.G, *L = w.G + packed(kRows, 0);
-    delassus<kSoles>(f, stance, w, G);
-    ok = ok & solve_rows<kRows>(f, stance, G, c, L, force);
-    outcome<kRows>(G, c, force, outcomes);
+    if constexpr (kSoles == 2) cross_delassus(f, stance, w, G + 2 * kOwnBlock);
+    ok = ok & solve_rows<kSoles>(f, stance, G, c, force);
+    outcome<kSoles>(G, c, force, outcomes);
     P most(0.0);
     for (int s = 0; s < kSoles; ++s) {
       P left;
@@ -196,7 +189,10 @@ std::uint32_t lane_step(const LaneFigure& f, const LaneStance& stance, std::uint
   }
   if (tree.free_base) {
     for (int i = 0; i < 6; ++i) {
-      for (int r = 0; r < kRows; ++r) w.base_drive[i] = madd(w.base_Z[6 * r + i], force[r], w.base_drive[i]);
+      for (int s = 0; s < kSoles; ++s) {
+        const P* z = w.base_Z + (6 * s + i) * kSoleRows;
+        for (int r = 0; r < kSoleRows; ++r) w.base_drive[i] = madd(z[r], force[s * kSoleRows + r], w.base_drive[i]);
+      }
       w.base_drive[i] = (*w.base)(i, i) * w.base_drive[i];
     }
   }

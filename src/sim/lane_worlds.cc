@@ -131,7 +131,15 @@ void LaneWorlds::store_contacts(World::Impl& world, int stance, int i, int steps
     const PairKey& key = carried.cache.key(s);
     const int slot = carried.cache.id(s).slot;
     ContactMemory& memory = carried.remembered[size_t(slot)];
-    memory.steady = std::uint8_t(std::min(memory.steady + steps, 255));
+    for (int n = std::min(steps, 256); n > 0; --n) {  // as contact::remember()
+      if (holds(memory)) {
+        memory.steady = std::uint8_t(std::min(memory.steady + n, 255));
+        break;
+      }
+      memory.stood = std::uint8_t(std::max<int>(memory.steady, memory.stood / 2));
+      memory.mode = ContactMode::kSurface, memory.slip = SlipMode::kStick, memory.closed = 0b1111;
+      memory.steady = 0;
+    }
     Vec3<> corners[kSoleCorners], sum{};
     for (int k = 0; k < kSoleCorners; ++k) {
       const int from = 3 * (s * kSoleCorners + k);

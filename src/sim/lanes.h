@@ -24,6 +24,21 @@ struct LaneStep {
   static constexpr int kGround = -2;
 };
 
+/// Bodies of which each carries the next, to a tip; and the steps that can be made then: of all bodies whose last descendant
+/// that tip is, the deepest first. So little of a tree is in work at a time that it stays in the nearest cache.
+struct LaneLimb {
+  int first_body, end_body, first_step, end_step;
+};
+
+/// The inertia of a body about its centre of mass, body axes.
+struct LaneInertia {
+  double m;
+  Vec3<> com;
+  Sym3<> I;
+  bool diagonal;  ///< I is
+  bool along_z;   ///< com is
+};
+
 /// A coordinate with limits: ratio·q[position] + offset stays clear of both.
 struct LaneLimit {
   int position, column;
@@ -38,13 +53,17 @@ struct LaneStretch {
 /// One figure, the same in all lanes.
 struct LaneFigure {
   const TreeView* tree;
-  const int* heavy;  ///< per body: its place among those with mass, or −1
+  const int* heavy;  ///< per body: how many that carry it have mass, −1 if it has none: its place while it is in work
   const int* kept;   ///< per body: its place among those whose motion is asked for, or −1
+  const LaneInertia* inertias;  ///< per body
+  const LaneLimb* limbs;
   const LaneStep* steps;
+  const int* outward;  ///< the steps from the base to the tips
   const LaneLimit* limits;
   const LaneStretch *runs, *turns;
   LaneStep base;  ///< of a free base: its columns are eliminated all at once
-  int heavy_count, kept_count, step_count, meeting_count, limit_count, run_count, turn_count;
+  int heavy_count, kept_count, limb_count, step_count, meeting_count, limit_count, run_count, turn_count;
+  bool aligned;        ///< all joints but a free base are aligned hinges
   double least_pivot;  ///< [kg·m²] less may be a column that nothing resists
   double least_mobility;
   double h;
@@ -66,10 +85,14 @@ struct LaneSole {
 
 /// A convex shape that has to stay away from a plane: Σ|n·e_k| + radius is how far it reaches.
 struct LaneWatch {
-  int kept = 0;
+  int plane = 0;
   Vec3<> centre_B{}, e_B[3]{};
   int e_count = 0;
   double radius = 0;
+};
+struct LanePlane {
+  Vec3<> normal, point;
+  bool level;  ///< the normal is the world's z axis
 };
 /// Two balls that must not meet; one of them may rest in the world (kept < 0).
 struct LanePair {
@@ -77,18 +100,14 @@ struct LanePair {
   Vec3<> centre_a, centre_b;
   double reach;  ///< sum of their radii, and the margin
 };
-struct LanePlane {
-  Vec3<> normal, point;
-  const LaneWatch* watches;
-  int watch_count;
-};
 
 /// Which soles are down.
 struct LaneStance {
   LaneSole soles[kMostSoles];
   int sole_count;
   const LanePlane* planes;
-  int plane_count;
+  const LaneWatch* watches;
+  const int* watch_begin;  ///< of each body: its first watch, and one more at the end
   const LanePair* pairs;
   int pair_count;
   /// Columns on the ways of both soles: their places in either path.
@@ -96,7 +115,7 @@ struct LaneStance {
   int common_count;
   double margin;
   // Of the contact solver:
-  double tol_gap, slop, v_eps, w_eps, tolerance, rank_tolerance;
+  double tol_gap, slop, v_eps, w_eps, slow, tolerance, rank_tolerance;
 };
 
 /// A block of worlds: every number is a pack, `width` of them side by side.
