@@ -9,6 +9,7 @@ std::unique_ptr<FigureData> clone_figure(const FigureData& f) {
   out->torque = f.torque, out->external = f.external, out->effort = f.effort;
   out->q0 = f.q0, out->v0 = f.v0;
   out->surplus = f.surplus;
+  out->bound_force = f.bound_force;
   out->broad_bodies = f.broad_bodies;
   out->mechanics.set_pose(f.q.data());
   out->mechanics.set_motion(f.v.data());

@@ -37,6 +37,9 @@ struct WorldShape {
   Mat3<> plane_axes{};  ///< of a plane: the axes of all its contacts
 };
 
+/// Axes of a patch: z = n, turned as little as possible from those of the parent so that they stay with it.
+Mat3<> patch_axes(const Vec3<>& n, const Mat3<>& R_WP);
+
 /// Other shapes of the same link whose points are part of a contact.
 inline constexpr int kMaxMerged = 7;
 struct MergedShapes {

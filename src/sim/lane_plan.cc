@@ -111,9 +111,7 @@ void LanePlan::make_figure(const World::Impl& world) {
   std::vector<bool> keep(static_cast<size_t>(bodies), false);
   for (int i = 0; i < bodies; ++i) {
     const Body& b = tree.bodies[size_t(i)];
-    for (int p = b.parent; p >= 0 && !b.massless; p = tree.bodies[size_t(p)].parent)
-      heavy_[size_t(i)] += !tree.bodies[size_t(p)].massless;
-    if (!b.massless) figure_.heavy_count = std::max(figure_.heavy_count, ++heavy_[size_t(i)] + 1);
+    if (!b.massless) heavy_[size_t(i)] = figure_.heavy_count++;
     inertias_.push_back(about_com(b.M_B));
     if (b.parent >= 0) ++children_[size_t(b.parent)];
     if (b.parent >= 0 && b.parent != i - 1) keep[size_t(b.parent)] = true;
@@ -160,75 +158,56 @@ void LanePlan::make_figure(const World::Impl& world) {
   figure_.turns = turns_.data(), figure_.turn_count = int(turns_.size());
 }
 
-/// As Mechanics::order_steps(): a body takes in what carries it alone and has no mass, up to three columns in all. Bodies are
-/// numbered depth first: the last child to be passed on the way in comes right before its parent and hands its burden on; so
-/// does the first on the way out with the acceleration.
+/// As Mechanics::order_steps(): a body takes in what carries it alone and has no mass, up to three columns in all.
 void LanePlan::make_steps() {
   const Tree& tree = model_.tree();
   const int bodies = tree.body_count(), base = tree.free_base ? 0 : -1;
   constexpr int kMostColumns = 3;
-  std::vector<int> meeting(size_t(bodies), -1), last(size_t(bodies), 0);  // of each body: its last descendant
-  std::vector<bool> filled(size_t(bodies), false), taken(size_t(bodies), false);
-  for (int i = bodies - 1; i >= 0; --i) {
-    last[size_t(i)] = std::max(last[size_t(i)], i);
-    const int parent = tree.bodies[size_t(i)].parent;
-    if (parent >= 0) last[size_t(parent)] = std::max(last[size_t(parent)], last[size_t(i)]);
-    if (children_[size_t(i)] > 1) meeting[size_t(i)] = figure_.meeting_count++;
+  struct Found {
+    int top, tip, depth;
+  };
+  std::vector<Found> found;
+  std::vector<int> depth(size_t(bodies), 0);
+  for (int i = 0; i < bodies; ++i) {
+    const Body& b = tree.bodies[size_t(i)];
+    depth[size_t(i)] = b.nu + (b.parent < 0 ? 0 : depth[size_t(b.parent)]);
   }
-  const auto add_step = [&](int i) {
+  for (int i = bodies - 1; i > base; i = found.back().top - 1) {
     int top = i, columns = tree.bodies[size_t(i)].nu;
     for (int p = tree.bodies[size_t(top)].parent; p > base && p == top - 1; p = tree.bodies[size_t(top)].parent) {
       const Body& b = tree.bodies[size_t(p)];
       if (!b.massless || children_[size_t(p)] != 1 || columns + b.nu > kMostColumns) break;
       columns += b.nu;
-      taken[size_t(p)] = true;
       top = p;
     }
-    const Body &inner = tree.bodies[size_t(top)], &outer = tree.bodies[size_t(i)];
-    const int parent = inner.parent;
-    const bool hands_on = parent >= 0 && last[size_t(parent)] == last[size_t(top)];
+    found.push_back({top, i, depth[size_t(i)]});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.depth > b.depth; });
+  if (base == 0) found.push_back({0, 0, 6});
+  std::vector<std::vector<int>> slots(static_cast<size_t>(bodies));  // of each body: those of its children
+  for (size_t n = 0; n < found.size(); ++n) {
+    const auto& [top, tip, at] = found[n];
+    const Body &inner = tree.bodies[size_t(top)], &outer = tree.bodies[size_t(tip)];
+    const std::vector<int>& children = slots[size_t(tip)];
     kernel::LaneStep step{.first = inner.u,
                           .last = outer.u + outer.nu - 1,
-                          .heavy = heavy_[size_t(i)],
-                          .from = meeting[size_t(i)],
-                          .to = parent < 0 || hands_on ? -1 : meeting[size_t(parent)],
-                          .opens = false,
-                          .leaf = children_[size_t(i)] == 0,
-                          .before = parent < 0          ? kernel::LaneStep::kGround
-                                    : parent == top - 1 ? -1
-                                                        : meeting[size_t(parent)],
-                          .after = meeting[size_t(i)]};
-    if (step.to >= 0) step.opens = !filled[size_t(parent)], filled[size_t(parent)] = true;
-    steps_.push_back(step);
-  };
-  for (int first = 0; first < bodies;) {
-    int tip = first;
-    while (tip + 1 < bodies && tree.bodies[size_t(tip) + 1].parent == tip) ++tip;
-    const int begin = int(steps_.size());
-    for (int i = tip; i > base; i = tree.bodies[size_t(i)].parent) {
-      if (last[size_t(i)] != tip) break;
-      if (!taken[size_t(i)]) add_step(i);
-    }
-    limbs_.push_back({first, tip + 1, begin, int(steps_.size())});
-    first = tip + 1;
+                          .heavy = heavy_[size_t(tip)],
+                          .slot = children.empty() ? figure_.slot_count++ : children[0],
+                          .others = int(others_.size()),
+                          .others_end = 0,
+                          .leaf = children.empty(),
+                          .before = inner.parent < 0 ? kernel::LaneStep::kGround : inner.parent,
+                          .after = tip};
+    for (size_t k = 1; k < children.size(); ++k) others_.push_back(children[k]);
+    step.others_end = int(others_.size());
+    if (inner.parent >= 0) slots[size_t(inner.parent)].push_back(step.slot);
+    if (base == 0 && n + 1 == found.size())
+      figure_.base = step;
+    else
+      steps_.push_back(step);
   }
-  if (tree.free_base) {
-    figure_.base = {.first = 0,
-                    .last = 5,
-                    .heavy = heavy_[0],
-                    .from = meeting[0],
-                    .to = -1,
-                    .opens = false,
-                    .leaf = children_[0] == 0,
-                    .before = kernel::LaneStep::kGround,
-                    .after = meeting[0]};
-  }
-  for (size_t i = 0; i < steps_.size(); ++i) outward_.push_back(int(i));
-  std::sort(outward_.begin(), outward_.end(),
-            [&](int a, int b) { return steps_[size_t(a)].first < steps_[size_t(b)].first; });
   figure_.steps = steps_.data(), figure_.step_count = int(steps_.size());
-  figure_.limbs = limbs_.data(), figure_.limb_count = int(limbs_.size());
-  figure_.outward = outward_.data();
+  figure_.others = others_.data();
 }
 
 bool LanePlan::is_plain(const World::Impl& w) const {
@@ -262,7 +241,7 @@ bool LanePlan::stance_of(const World::Impl& w, StanceKey& key) const {
     const size_t slot = size_t(cache.id(i).slot);
     const ContactMemory& memory = carried.remembered[slot];
     const int face = face_of(cache.features(i));
-    const bool stands = is_fixed_plane(plane) && plane.placed > 0 && box.figure >= 0 && box.body >= 0 &&
+    const bool stands = is_fixed_plane(plane) && box.figure >= 0 && box.body >= 0 &&
                         box.geometry.kind() == ShapeKind::kBox && face >= 0 && memory.wrench[2] > 0 &&
                         ((holds(memory) && memory.steady > 0) || memory.has_jerked());
     if (!stands) return false;
@@ -305,8 +284,8 @@ int LanePlan::add(const World::Impl& w, const StanceKey& key) {
     s.middle_B = box.X_BS * (side * component(half, axis) * unit(axis));
     s.a_B = R * (component(half, u) * unit(u));
     s.b_B = R * (-side * component(half, v) * unit(v));
-    s.on_plane = plane.X_WS.p;
-    s.E = plane.plane_axes;
+    s.on_plane = plane.X_BS.p;
+    s.E = patch_axes(plane.X_BS.R.column_z(), plane.X_BS.R);
     s.mu = w.contacts.materials().pair(plane.material, box.material).mu_s;
     for (int body = box.body; body >= 0 && !(tree.free_base && body == 0); body = tree.bodies[size_t(body)].parent) {
       for (int k = tree.bodies[size_t(body)].nu - 1; k >= 0; --k)

@@ -73,8 +73,7 @@ class LanePlan {
   std::vector<int> heavy_, kept_, children_;
   std::vector<kernel::LaneInertia> inertias_;
   std::vector<kernel::LaneStep> steps_;
-  std::vector<kernel::LaneLimb> limbs_;
-  std::vector<int> outward_;
+  std::vector<int> others_;
   std::vector<kernel::LaneLimit> limits_;
   std::vector<kernel::LaneStretch> runs_, turns_;
   std::vector<std::unique_ptr<Stance>> stances_;

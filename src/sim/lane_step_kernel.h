@@ -118,6 +118,31 @@ KANSETSU_HD void account(const LaneFigure& f, const LaneBlock& block, const Lane
   put(madd(h, work, *as<P>(block.work_torque)), *as<P>(block.work_torque));
 }
 
+/// What a step found of its soles.
+template <class P>
+struct LaneOutcome {
+  const P *force, *corners, *gap;
+  P residual, work;
+};
+
+/// Writes a step down: the next state, and what is told of it.
+template <int kSoles, class P>
+KANSETSU_HD void finish(const LaneFigure& f, const LaneBlock& block, const LaneWork<P>& w, const LaneOutcome<P>& out,
+                        const MaskedStore<P>& put) {
+  account(f, block, w, put);
+  integrate(f, block, w.posture.X_PB[0].R, w.x, put);
+  for (int r = 0; r < kSoles * kSoleRows; ++r) put(out.force[r], as<P>(block.wrench)[r]);
+  for (int k = 0; k < kSoles * kSoleCorners * 3; ++k) put(out.corners[k], as<P>(block.corners)[k]);
+  P &worst_gap = *as<P>(block.worst_gap), &worst = *as<P>(block.worst_residual), &work = *as<P>(block.work_contact);
+  for (int s = 0; s < kSoles; ++s) {
+    put(out.gap[s], as<P>(block.gap)[s]);
+    put(smaller(out.gap[s], worst_gap), worst_gap);
+  }
+  put(out.residual, *as<P>(block.residual));
+  put(larger(out.residual, worst), worst);
+  put(madd(P(0.5 * f.h), out.work, work), work);
+}
+
 template <class P>
 LaneMask<P> mask_of(std::uint32_t bits) {
   P x(0.0);
@@ -137,8 +162,7 @@ std::uint32_t lane_step(const LaneFigure& f, const LaneStance& stance, std::uint
   LaneMask<P> ok = mask_of<P>(wanted);
   const Vec3<P> O = tree.free_base ? Vec3<P>{q[0], q[1], q[2]} : zero3<P>();
   drive_columns(f, block, w);
-  const LaneSweep<P> sweep = sweep_tree(f, stance, q, v, O, w);
-  ok = ok & (sweep.clearance > P(stance.margin)) & (sweep.pivot > P(f.least_pivot));
+  ok = ok & (go_out(f, stance, q, v, O, w) > P(stance.margin));
   ok = ok & within_limits(f, q, v);
   ok = ok & pairs_are_apart(stance, w, O);
 
@@ -150,6 +174,7 @@ std::uint32_t lane_step(const LaneFigure& f, const LaneStance& stance, std::uint
     ok = ok & rests(stance, soles[s], as<P>(block.wrench) + s * kSoleRows);
   }
   if (bits_of<P>(ok) == 0) return 0;
+  ok = ok & (come_back(f, w) > P(f.least_pivot));
 
   for (int k = tree.free_base ? 6 : 0; k < tree.nv; ++k) w.x[k] = w.D_inv[k] * w.drive[k];
   P force[kRows + 1], outcomes[kRows + 1], residual(0.0), contact_work(0.0);
@@ -201,22 +226,8 @@ std::uint32_t lane_step(const LaneFigure& f, const LaneStance& stance, std::uint
 
   const std::uint32_t done = bits_of<P>(ok);
   if (done == 0) return 0;
-  const MaskedStore<P> put{ok};
-  account(f, block, w, put);
-  integrate(f, block, w.posture.X_PB[0].R, w.x, put);
-  for (int r = 0; r < kRows; ++r) put(force[r], as<P>(block.wrench)[r]);
-  for (int s = 0; s < kSoles; ++s) {
-    for (int k = 0; k < 3 * kSoleCorners; ++k) {
-      put(corners[s * kSoleCorners * 3 + k], as<P>(block.corners)[s * kSoleCorners * 3 + k]);
-    }
-    put(gap[s], as<P>(block.gap)[s]);
-    P& worst_gap = *as<P>(block.worst_gap);
-    put(smaller(gap[s], worst_gap), worst_gap);
-  }
-  P &worst = *as<P>(block.worst_residual), &work = *as<P>(block.work_contact);
-  put(residual, *as<P>(block.residual));
-  put(larger(residual, worst), worst);
-  put(madd(P(0.5 * f.h), contact_work, work), work);
+  const LaneOutcome<P> out{force, corners, gap, residual, contact_work};
+  finish<kSoles>(f, block, w, out, MaskedStore<P>{ok});
   return done;
 }
 

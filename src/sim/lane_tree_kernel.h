@@ -38,8 +38,8 @@ struct LaneWork {
   P *D_inv, *drive;        ///< per column
   P *tau, *extra;          ///< per column: torques; inertia that stands for implicit gains, the rotor's included
   P* x;                    ///< per column: accelerations
-  LaneBurden<P>* burdens;  ///< where limbs meet; and one that is handed on
-  P* along;                ///< where limbs meet: accelerations without drift, six numbers
+  LaneBurden<P>* burdens;  ///< per slot
+  P* along;                ///< per body: acceleration without drift, six numbers
   P* Z;                    ///< per sole and column of its path: kSoleRows numbers
   Lower<P, 6>* base;       ///< factor of the base: L, and on its diagonal 1/D
   P* base_drive;           ///< six, in world axes
@@ -58,8 +58,8 @@ KANSETSU_HD LaneWork<P> carve_lanes(const LaneFigure& f, Carver<P>& carver) {
   w.S = carver.template take<P>(6 * tree.nv);
   w.U = carver.template take<P>(6 * tree.nv);
   for (P** p : {&w.D_inv, &w.drive, &w.tau, &w.extra, &w.x}) *p = carver.template take<P>(tree.nv);
-  w.burdens = carver.template take<LaneBurden<P>>(f.meeting_count + 1);
-  w.along = carver.template take<P>(6 * f.meeting_count);
+  w.burdens = carver.template take<LaneBurden<P>>(f.slot_count);
+  w.along = carver.template take<P>(6 * tree.body_count);
   w.Z = carver.template take<P>(kMostRows * tree.nv);
   w.base = carver.template take<Lower<P, 6>>(1);
   w.base_drive = carver.template take<P>(6);
@@ -299,25 +299,26 @@ KANSETSU_HD void add_body(const Inertia<P>& M, const Force<P>& F, LaneBurden<P>&
 }
 
 template <class P>
-KANSETSU_HD void take_up(const LaneStep& step, const LaneWork<P>& w, LaneBurden<P>& b) {
+KANSETSU_HD void take_up(const LaneFigure& f, const LaneStep& step, const LaneWork<P>& w, LaneBurden<P>& b) {
   if (step.leaf && step.heavy >= 0) return add_body<true>(w.M[step.heavy], w.F[step.heavy], b);
   if (step.leaf) {
     for (P& x : b.I) x = P(0.0);
     for (P& x : b.Z) x = P(0.0);
     return;
   }
-  if (step.from >= 0) {
-    const LaneBurden<P>& others = w.burdens[step.from];
-    for (int i = 0; i < 21; ++i) b.I[i] += others.I[i];
-    for (int i = 0; i < 6; ++i) b.Z[i] += others.Z[i];
+  for (int n = step.others; n < step.others_end; ++n) {
+    const LaneBurden<P>& other = w.burdens[f.others[n]];
+    for (int i = 0; i < 21; ++i) b.I[i] += other.I[i];
+    for (int i = 0; i < 6; ++i) b.Z[i] += other.Z[i];
   }
   if (step.heavy >= 0) add_body<false>(w.M[step.heavy], w.F[step.heavy], b);
 }
 
 /// The base: P = L·D·Lᵀ in world axes. @return the smallest pivot
 template <class P>
-KANSETSU_HD P eliminate_base(const LaneFigure& f, LaneWork<P>& w, LaneBurden<P>& b) {
-  take_up(f.base, w, b);
+KANSETSU_HD P eliminate_base(const LaneFigure& f, LaneWork<P>& w) {
+  LaneBurden<P>& b = w.burdens[f.base.slot];
+  take_up(f, f.base, w, b);
   const Mat3<P>& R = w.posture.X_PB[0].R;
   const Vec3<P> t = R * Vec3<P>{w.tau[0], w.tau[1], w.tau[2]}, u = R * Vec3<P>{w.tau[3], w.tau[4], w.tau[5]};
   Lower<P, 6> I;
@@ -334,23 +335,24 @@ KANSETSU_HD P eliminate_base(const LaneFigure& f, LaneWork<P>& w, LaneBurden<P>&
   return factor.least_pivot;
 }
 
-/// What a sweep over the tree finds besides: the smallest pivot, and the smallest distance of a watched shape from its plane.
+/// From the base to the tips: how bodies move, inertia and bias wrench of those that have a mass.
+/// @return the smallest distance of a watched shape from its plane
 template <class P>
-struct LaneSweep {
-  P pivot, clearance;
-};
-
-/// The bodies of a limb from its root to its tip: how they move, inertia and bias wrench of those that have a mass.
-template <class P>
-KANSETSU_HD void go_out(const LaneFigure& f, const LaneStance& stance, const LaneLimb& limb, const P* v,
-                        const Vec3<P>& O, LaneWork<P>& w, LaneSweep<P>& out) {
+KANSETSU_HD P go_out(const LaneFigure& f, const LaneStance& stance, const P* q, const P* v, const Vec3<P>& O,
+                     LaneWork<P>& w) {
   const TreeView& tree = *f.tree;
+  load_lane_posture(f, q, w.posture);
   const Vec3<P> up = lift<P>(-tree.gravity), zero = zero3<P>();
+  P clearance(1e300);
   LaneMotion<P> m{{}, zero, zero, zero, zero};
-  const int parent = tree.bodies[limb.first_body].parent;
-  if (parent >= 0) m = w.kept[f.kept[parent]];
-  for (int i = limb.first_body; i < limb.end_body; ++i) {
+  for (int i = 0; i < tree.body_count; ++i) {
     const Body& b = tree.bodies[i];
+    if (b.parent != i - 1) {
+      if (b.parent < 0)
+        m = {{}, zero, zero, zero, zero};
+      else
+        m = w.kept[f.kept[b.parent]];
+    }
     if (i == 0 && tree.free_base) {
       m.X = {w.posture.X_PB[0].R, zero};
       m.w = m.X.R * Vec3<P>{v[0], v[1], v[2]}, m.v = m.X.R * Vec3<P>{v[3], v[4], v[5]};
@@ -362,53 +364,33 @@ KANSETSU_HD void go_out(const LaneFigure& f, const LaneStance& stance, const Lan
     }
     if (f.kept[i] >= 0) w.kept[f.kept[i]] = m;
     if (f.heavy[i] >= 0) weigh_body(f.inertias[i], m, up, w.M[f.heavy[i]], w.F[f.heavy[i]]);
-    out.clearance = least_clearance(stance, i, m.X, O, out.clearance);
+    clearance = least_clearance(stance, i, m.X, O, clearance);
   }
+  return clearance;
 }
 
-/// The steps that can be made when a tip is reached.
+/// From the tips to the base. @return the smallest pivot
 template <class P>
-KANSETSU_HD void come_back(const LaneFigure& f, const LaneLimb& limb, LaneWork<P>& w, LaneSweep<P>& out) {
-  LaneBurden<P>& b = w.burdens[f.meeting_count];
-  const auto note = [&](const P& pivot) { out.pivot = select(pivot < out.pivot, pivot, out.pivot); };
-  for (int n = limb.first_step; n < limb.end_step; ++n) {
+KANSETSU_HD P come_back(const LaneFigure& f, LaneWork<P>& w) {
+  P least(1e300);
+  const auto note = [&](const P& pivot) { least = select(pivot < least, pivot, least); };
+  for (int n = 0; n < f.step_count; ++n) {
     const LaneStep& step = f.steps[n];
-    take_up(step, w, b);
+    LaneBurden<P>& b = w.burdens[step.slot];
+    take_up(f, step, w, b);
     int k = step.last;
     for (; k - 2 >= step.first; k -= 3) note(eliminate<3>(w, k, b));
     if (k - 1 == step.first) note(eliminate<2>(w, k, b));
     if (k == step.first) note(eliminate<1>(w, k, b));
-    if (step.to < 0) continue;
-    LaneBurden<P>& to = w.burdens[step.to];
-    for (int i = 0; i < 21; ++i) to.I[i] = step.opens ? b.I[i] : to.I[i] + b.I[i];
-    for (int i = 0; i < 6; ++i) to.Z[i] = step.opens ? b.Z[i] : to.Z[i] + b.Z[i];
   }
-}
-
-/// Limb by limb out and back; at last the base.
-template <class P>
-KANSETSU_HD LaneSweep<P> sweep_tree(const LaneFigure& f, const LaneStance& stance, const P* q, const P* v,
-                                    const Vec3<P>& O, LaneWork<P>& w) {
-  LaneSweep<P> out{P(1e300), P(1e300)};
-  load_lane_posture(f, q, w.posture);
-  for (int n = 0; n < f.limb_count; ++n) {
-    go_out(f, stance, f.limbs[n], v, O, w, out);
-    come_back(f, f.limbs[n], w, out);
-  }
-  if (!f.tree->free_base) return out;
-  const P pivot = eliminate_base(f, w, w.burdens[f.meeting_count]);
-  out.pivot = select(pivot < out.pivot, pivot, out.pivot);
-  return out;
+  if (f.tree->free_base) note(eliminate_base(f, w));
+  return least;
 }
 
 /// From the base to the tips: accelerations x of all columns, of which x holds D⁻¹·(half-solved torques).
 template <class P>
 KANSETSU_HD void descend(const LaneFigure& f, LaneWork<P>& w) {
   P A[6];
-  for (P& x : A) x = P(0.0);
-  const auto keep = [&](int place) {
-    for (int i = 0; place >= 0 && i < 6; ++i) w.along[6 * place + i] = A[i];
-  };
   if (f.tree->free_base) {
     for (int i = 0; i < 6; ++i) A[i] = w.base_drive[i];
 #pragma GCC unroll 6
@@ -416,17 +398,15 @@ KANSETSU_HD void descend(const LaneFigure& f, LaneWork<P>& w) {
 #pragma GCC unroll 6
       for (int j = 0; j < i; ++j) A[j] = msub((*w.base)(i, j), A[i], A[j]);
     }
-    keep(f.base.after);
+    for (int i = 0; i < 6; ++i) w.along[6 * f.base.after + i] = A[i];
     const Mat3<P>& R = w.posture.X_PB[0].R;
     const Vec3<P> t = transpose_times(R, Vec3<P>{A[0], A[1], A[2]}), u = transpose_times(R, Vec3<P>{A[3], A[4], A[5]});
     w.x[0] = t.x, w.x[1] = t.y, w.x[2] = t.z, w.x[3] = u.x, w.x[4] = u.y, w.x[5] = u.z;
   }
-  for (int n = 0; n < f.step_count; ++n) {
-    const LaneStep& step = f.steps[f.outward[n]];
-    if (step.before != -1) {
+  for (int n = f.step_count - 1; n >= 0; --n) {
+    const LaneStep& step = f.steps[n];
 #pragma GCC unroll 6
-      for (int i = 0; i < 6; ++i) A[i] = step.before == LaneStep::kGround ? P(0.0) : w.along[6 * step.before + i];
-    }
+    for (int i = 0; i < 6; ++i) A[i] = step.before == LaneStep::kGround ? P(0.0) : w.along[6 * step.before + i];
     for (int k = step.first; k <= step.last; ++k) {
       const P *S = w.S + 6 * k, *U = w.U + 6 * k;
       const P near = madd(A[2], U[2], madd(A[1], U[1], A[0] * U[0])),
@@ -436,7 +416,9 @@ KANSETSU_HD void descend(const LaneFigure& f, LaneWork<P>& w) {
 #pragma GCC unroll 6
       for (int i = 0; i < 6; ++i) A[i] = madd(x, S[i], A[i]);
     }
-    keep(step.after);
+    if (step.leaf) continue;
+#pragma GCC unroll 6
+    for (int i = 0; i < 6; ++i) w.along[6 * step.after + i] = A[i];
   }
 }
 

@@ -103,6 +103,7 @@ void LaneWorlds::store(World::Impl& world, int stance, int i, int steps, double 
     f.vdot[k] = at(parts_.vdot, i, k);
     f.effort[k] = at(parts_.effort, i, k);
   }
+  if (plan_.key(stance).count > 0) f.bound_force.setZero();
   world.time = time;
   f.mechanics.set_pose(f.q.data());
   f.mechanics.set_motion(f.v.data());

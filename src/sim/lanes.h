@@ -12,22 +12,16 @@ namespace kansetsu::kernel {
 
 inline constexpr int kMostSoles = 2, kSoleRows = 6, kSoleCorners = 4, kMostRows = kMostSoles * kSoleRows;
 
-/// Columns that are eliminated at once: of one body, and of those that carry it alone and have no mass.
+/// Columns that are eliminated at once: of one body, and of those that carry it alone and have no mass. What hangs on a body is
+/// in a slot; the first child's becomes its parent's.
 struct LaneStep {
   int first, last;  ///< columns
   int heavy;        ///< whose own inertia is added before; −1: there is none
-  int from, to;     ///< places where limbs meet: added before; where the rest goes. −1: handed on in registers
-  bool opens;       ///< nothing is at `to` yet
-  bool leaf;        ///< nothing is handed on to it
-  int before,
-      after;  ///< places where accelerations are kept: of what carries it, −1: in registers, kGround; of itself, or −1
-  static constexpr int kGround = -2;
-};
-
-/// Bodies of which each carries the next, to a tip; and the steps that can be made then: of all bodies whose last descendant
-/// that tip is, the deepest first. So little of a tree is in work at a time that it stays in the nearest cache.
-struct LaneLimb {
-  int first_body, end_body, first_step, end_step;
+  int slot;
+  int others, others_end;  ///< the slots of its other children: a range of LaneFigure::others
+  bool leaf;               ///< nothing hangs on it
+  int before, after;       ///< places of accelerations: of what carries it, or kGround; of itself
+  static constexpr int kGround = -1;
 };
 
 /// The inertia of a body about its centre of mass, body axes.
@@ -53,16 +47,16 @@ struct LaneStretch {
 /// One figure, the same in all lanes.
 struct LaneFigure {
   const TreeView* tree;
-  const int* heavy;  ///< per body: how many that carry it have mass, −1 if it has none: its place while it is in work
-  const int* kept;   ///< per body: its place among those whose motion is asked for, or −1
+  const int* heavy;             ///< per body: its place among those with mass, or −1
+  const int* kept;              ///< per body: its place among those whose motion is asked for, or −1
   const LaneInertia* inertias;  ///< per body
-  const LaneLimb* limbs;
-  const LaneStep* steps;
-  const int* outward;  ///< the steps from the base to the tips
+  const LaneStep*
+      steps;  ///< the deepest first, so that those of different limbs, which do not wait for each other, follow
+  const int* others;
   const LaneLimit* limits;
   const LaneStretch *runs, *turns;
   LaneStep base;  ///< of a free base: its columns are eliminated all at once
-  int heavy_count, kept_count, limb_count, step_count, meeting_count, limit_count, run_count, turn_count;
+  int heavy_count, kept_count, step_count, slot_count, limit_count, run_count, turn_count;
   bool aligned;        ///< all joints but a free base are aligned hinges
   double least_pivot;  ///< [kg·m²] less may be a column that nothing resists
   double least_mobility;
