@@ -12,14 +12,14 @@ KANSETSU_HD void drive_columns(const LaneFigure& f, const LaneBlock& block, Lane
   const P *q = as<P>(block.q), *v = as<P>(block.v), *torque = as<P>(block.torque);
   const P *gain_p = as<P>(block.gain_p), *gain_d = as<P>(block.gain_d), *aim = as<P>(block.aim);
   const P h(f.h);
-  for (int k = 0; k < tree.nv; ++k) w.tau[k] = torque[k], w.extra[k] = P(tree.rotor_inertia[k]);
+  for (int k = 0; k < tree.nv; ++k) {
+    const P gain = madd(h, gain_p[k], gain_d[k]);
+    w.tau[k] = msub(gain, v[k], torque[k] + aim[k]);
+    w.extra[k] = madd(h, gain, P(tree.rotor_inertia[k]));
+  }
   for (int i = 0; i < f.run_count; ++i) {
-    for (int n = 0; n < f.runs[i].count; ++n) {
-      const int k = f.runs[i].v + n;
-      const P gain = madd(h, gain_p[k], gain_d[k]);
-      w.tau[k] += msub(gain, v[k], msub(gain_p[k], q[f.runs[i].q + n], aim[k]));
-      w.extra[k] = madd(h, gain, w.extra[k]);
-    }
+    const LaneStretch& run = f.runs[i];
+    for (int n = 0; n < run.count; ++n) w.tau[run.v + n] = msub(gain_p[run.v + n], q[run.q + n], w.tau[run.v + n]);
   }
 }
 
@@ -118,20 +118,86 @@ KANSETSU_HD void account(const LaneFigure& f, const LaneBlock& block, const Lane
   put(madd(h, work, *as<P>(block.work_torque)), *as<P>(block.work_torque));
 }
 
-/// What a step found of its soles.
-template <class P>
-struct LaneOutcome {
-  const P *force, *corners, *gap;
-  P residual, work;
+/// What a step finds of its soles.
+template <int kSoles, class P>
+struct LaneSoles {
+  static constexpr int kRows = kSoles * kSoleRows, kSize = kSoles > 0 ? kSoles : 1;
+  StandingSole<P> sole[kSize];
+  P corners[kSize * kSoleCorners * 3], gap[kSize];
+  P force[kSize * kSoleRows];
+  P residual = P(0.0), work = P(0.0);
 };
+
+/// Places all soles; where they rest.
+template <int kSoles, class P>
+KANSETSU_HD LaneMask<P> stand(const LaneStance& stance, const LaneBlock& block, const Vec3<P>& O, const LaneWork<P>& w,
+                              LaneSoles<kSoles, P>& out) {
+  LaneMask<P> ok = P(0.0) < P(1.0);
+  for (int s = 0; s < kSoles; ++s) {
+    const LaneMotion<P>& m = w.kept[stance.soles[s].kept];
+    ok = ok & place_sole(stance, s, m, O, block, out.sole[s], out.corners + s * kSoleCorners * 3, out.gap[s]);
+    ok = ok & rests(stance, out.sole[s], as<P>(block.wrench) + s * kSoleRows);
+  }
+  return ok;
+}
+
+/// The forces that hold all soles; where they can.
+template <int kSoles, class P>
+KANSETSU_HD LaneMask<P> hold(const LaneFigure& f, const LaneStance& stance, LaneWork<P>& w, LaneSoles<kSoles, P>& out) {
+  const P h(f.h), rate(1 / f.h);
+  P a[out.kRows], c[out.kRows], outcomes[out.kRows], *G = w.G;
+  for (int s = 0; s < kSoles; ++s) climb(f, stance, s, out.sole[s].origin, w);
+  for (int s = 0; s < kSoles; ++s) {
+    for (int r = 0; r < kSoleRows; ++r) a[s * kSoleRows + r] = out.sole[s].drift[r];
+    own_delassus(f, stance.soles[s], s, w, G + s * kOwnBlock, a + s * kSoleRows);
+    for (int r = 0; r < kSoleRows; ++r) c[s * kSoleRows + r] = madd(out.sole[s].u[r], rate, a[s * kSoleRows + r]);
+  }
+  if constexpr (kSoles == 2) cross_delassus(f, stance, w, G + 2 * kOwnBlock);
+  LaneMask<P> ok = solve_rows<kSoles>(f, stance, G, c, out.force);
+  outcome<kSoles>(G, c, out.force, outcomes);
+  P most(0.0);
+  for (int s = 0; s < kSoles; ++s) {
+    P left;
+    const P *force = out.force + s * kSoleRows, *after = outcomes + s * kSoleRows;
+    ok = ok & holds(f, stance.soles[s], out.sole[s], force, after, left);
+    out.residual = larger(out.residual, left);
+    most = larger(most, absolute(force[2]));
+    // With the mean velocity of the rows: u + h·(w − u/h)/2, of which the half comes later.
+    for (int r = 0; r < kSoleRows; ++r) out.work = madd(force[r], madd(h, after[r], out.sole[s].u[r]), out.work);
+  }
+  return ok & (out.residual <= P(stance.tolerance) * larger(P(1.0), most * h));
+}
+
+/// x = D⁻¹·(drive + Z·force) of all columns, and of the base.
+template <int kSoles, class P>
+KANSETSU_HD void drive_all(const LaneFigure& f, const LaneStance& stance, const LaneSoles<kSoles, P>& soles,
+                           LaneWork<P>& w) {
+  const TreeView& tree = *f.tree;
+  for (int s = 0; s < kSoles; ++s) {
+    const P *Z = w.Z + s * kSoleRows * tree.nv, *force = soles.force + s * kSoleRows;
+    for (int n = 0; n < stance.soles[s].path_count; ++n, Z += kSoleRows) {
+      const int k = stance.soles[s].path[n];
+      P sum = Z[0] * force[0];
+      for (int r = 1; r < kSoleRows; ++r) sum = madd(Z[r], force[r], sum);
+      w.x[k] = madd(w.D_inv[k], sum, w.x[k]);
+    }
+  }
+  for (int i = 0; tree.free_base && i < 6; ++i) {
+    for (int s = 0; s < kSoles; ++s) {
+      const P *z = w.base_Z + (6 * s + i) * kSoleRows, *force = soles.force + s * kSoleRows;
+      for (int r = 0; r < kSoleRows; ++r) w.base_drive[i] = madd(z[r], force[r], w.base_drive[i]);
+    }
+    w.base_drive[i] = (*w.base)(i, i) * w.base_drive[i];
+  }
+}
 
 /// Writes a step down: the next state, and what is told of it.
 template <int kSoles, class P>
-KANSETSU_HD void finish(const LaneFigure& f, const LaneBlock& block, const LaneWork<P>& w, const LaneOutcome<P>& out,
-                        const MaskedStore<P>& put) {
+KANSETSU_HD void finish(const LaneFigure& f, const LaneBlock& block, const LaneWork<P>& w,
+                        const LaneSoles<kSoles, P>& out, const MaskedStore<P>& put) {
   account(f, block, w, put);
   integrate(f, block, w.posture.X_PB[0].R, w.x, put);
-  for (int r = 0; r < kSoles * kSoleRows; ++r) put(out.force[r], as<P>(block.wrench)[r]);
+  for (int r = 0; r < out.kRows; ++r) put(out.force[r], as<P>(block.wrench)[r]);
   for (int k = 0; k < kSoles * kSoleCorners * 3; ++k) put(out.corners[k], as<P>(block.corners)[k]);
   P &worst_gap = *as<P>(block.worst_gap), &worst = *as<P>(block.worst_residual), &work = *as<P>(block.work_contact);
   for (int s = 0; s < kSoles; ++s) {
@@ -150,84 +216,29 @@ LaneMask<P> mask_of(std::uint32_t bits) {
   return x > P(0.0);
 }
 
-/// What a stance of kSoles soles needs besides: everything in the order of World::Impl::contact_step().
+/// One step of the lanes in `wanted`, in the order of World::Impl::contact_step(). @return those for which it is valid
 template <int kSoles, class P>
 std::uint32_t lane_step(const LaneFigure& f, const LaneStance& stance, std::uint32_t wanted, void* scratch,
                         const LaneBlock& block) {
-  constexpr int kRows = kSoles * kSoleRows;
   Carver<P> carver(scratch);
   LaneWork<P> w = carve_lanes(f, carver);
   const TreeView& tree = *f.tree;
   const P *q = as<P>(block.q), *v = as<P>(block.v);
-  LaneMask<P> ok = mask_of<P>(wanted);
   const Vec3<P> O = tree.free_base ? Vec3<P>{q[0], q[1], q[2]} : zero3<P>();
+  LaneSoles<kSoles, P> soles;
+  LaneMask<P> ok = mask_of<P>(wanted);
   drive_columns(f, block, w);
   ok = ok & (go_out(f, stance, q, v, O, w) > P(stance.margin));
-  ok = ok & within_limits(f, q, v);
-  ok = ok & pairs_are_apart(stance, w, O);
-
-  StandingSole<P> soles[kSoles > 0 ? kSoles : 1];
-  P corners[kSoles > 0 ? kSoles * kSoleCorners * 3 : 1], gap[kSoles > 0 ? kSoles : 1];
-  for (int s = 0; s < kSoles; ++s) {
-    ok = ok & place_sole(stance, s, w.kept[stance.soles[s].kept], O, block, soles[s], corners + s * kSoleCorners * 3,
-                         gap[s]);
-    ok = ok & rests(stance, soles[s], as<P>(block.wrench) + s * kSoleRows);
-  }
+  ok = ok & within_limits(f, q, v) & pairs_are_apart(stance, w, O) & stand(stance, block, O, w, soles);
   if (bits_of<P>(ok) == 0) return 0;
   ok = ok & (come_back(f, w) > P(f.least_pivot));
-
   for (int k = tree.free_base ? 6 : 0; k < tree.nv; ++k) w.x[k] = w.D_inv[k] * w.drive[k];
-  P force[kRows + 1], outcomes[kRows + 1], residual(0.0), contact_work(0.0);
-  if constexpr (kSoles > 0) {
-    const P h(f.h), rate(1 / f.h);
-    P a[kRows], c[kRows], *G = w.G;
-    for (int s = 0; s < kSoles; ++s) climb(f, stance, s, soles[s].origin, w);
-    for (int s = 0; s < kSoles; ++s) {
-      for (int r = 0; r < kSoleRows; ++r) a[s * kSoleRows + r] = soles[s].drift[r];
-      own_delassus(f, stance.soles[s], s, w, G + s * kOwnBlock, a + s * kSoleRows);
-      for (int r = 0; r < kSoleRows; ++r) c[s * kSoleRows + r] = madd(soles[s].u[r], rate, a[s * kSoleRows + r]);
-    }
-    if constexpr (kSoles == 2) cross_delassus(f, stance, w, G + 2 * kOwnBlock);
-    ok = ok & solve_rows<kSoles>(f, stance, G, c, force);
-    outcome<kSoles>(G, c, force, outcomes);
-    P most(0.0);
-    for (int s = 0; s < kSoles; ++s) {
-      P left;
-      ok = ok & holds(f, stance.soles[s], soles[s], force + s * kSoleRows, outcomes + s * kSoleRows, left);
-      residual = larger(residual, left);
-      most = larger(most, absolute(force[s * kSoleRows + 2]));
-      for (int r = 0; r < kSoleRows; ++r) {  // with the mean velocity of the row: u + h·(w − u/h)/2
-        const int row = s * kSoleRows + r;
-        contact_work = madd(force[row], madd(h, outcomes[row], soles[s].u[r]), contact_work);
-      }
-    }
-    ok = ok & (residual <= P(stance.tolerance) * larger(P(1.0), most * h));
-    for (int s = 0; s < kSoles; ++s) {
-      const P* Z = w.Z + s * kSoleRows * tree.nv;
-      for (int n = 0; n < stance.soles[s].path_count; ++n, Z += kSoleRows) {
-        const int k = stance.soles[s].path[n];
-        P sum = Z[0] * force[s * kSoleRows];
-        for (int r = 1; r < kSoleRows; ++r) sum = madd(Z[r], force[s * kSoleRows + r], sum);
-        w.x[k] = madd(w.D_inv[k], sum, w.x[k]);
-      }
-    }
-  }
-  if (tree.free_base) {
-    for (int i = 0; i < 6; ++i) {
-      for (int s = 0; s < kSoles; ++s) {
-        const P* z = w.base_Z + (6 * s + i) * kSoleRows;
-        for (int r = 0; r < kSoleRows; ++r) w.base_drive[i] = madd(z[r], force[s * kSoleRows + r], w.base_drive[i]);
-      }
-      w.base_drive[i] = (*w.base)(i, i) * w.base_drive[i];
-    }
-  }
+  if constexpr (kSoles > 0) ok = ok & hold(f, stance, w, soles);
+  drive_all(f, stance, soles, w);
   descend(f, w);
   ok = ok & moves_slowly(f, v, w.x);
-
   const std::uint32_t done = bits_of<P>(ok);
-  if (done == 0) return 0;
-  const LaneOutcome<P> out{force, corners, gap, residual, contact_work};
-  finish<kSoles>(f, block, w, out, MaskedStore<P>{ok});
+  if (done != 0) finish(f, block, w, soles, MaskedStore<P>{ok});
   return done;
 }
 

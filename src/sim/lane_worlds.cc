@@ -49,6 +49,12 @@ kernel::LaneBlock LaneWorlds::block(int b) const {
   return out;
 }
 
+void LaneWorlds::set_torque(int i, const double* tau) {
+  double* to = &at(parts_.torque, i, 0);
+  const int nv = plan_.figure().tree->nv, width = width_;
+  for (int k = 0; k < nv; ++k) to[k * width] = tau[k];
+}
+
 void LaneWorlds::load(const World::Impl& world, int stance, int i) {
   const FigureData& f = *world.figures[0];
   for (int k = 0; k < f.q.size(); ++k) at(parts_.q, i, k) = f.q[k];

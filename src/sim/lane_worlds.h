@@ -19,7 +19,8 @@ class LaneWorlds {
   void load(const World::Impl& world, int stance, int i);
   /// Gives it back as if it had made `steps` steps by itself, which took until `time`.
   void store(World::Impl& world, int stance, int i, int steps, double time);
-  double& torque(int i, int k) const { return at(parts_.torque, i, k); }
+  double torque(int i, int k) const { return at(parts_.torque, i, k); }
+  void set_torque(int i, const double* tau);  ///< nv numbers
   double q(int i, int k) const { return at(parts_.q, i, k); }
   double v(int i, int k) const { return at(parts_.v, i, k); }
 

@@ -164,15 +164,14 @@ World& WorldBatch::world(int i) {
 
 void WorldBatch::set_torques(FigureId figure, const Eigen::Ref<const Matrix>& tau) {
   check_size("WorldBatch::set_torques", "rows", tau.rows(), size());
+  if (size() == 0) return;
+  check_size("WorldBatch::set_torques", "columns", tau.cols(), model(figure).nv());
   for (int i = 0; i < size(); ++i) {
-    FigureData& f = impl_->data(i).data(figure, "WorldBatch::set_torques");
-    check_size("WorldBatch::set_torques", "columns", tau.cols(), f.model.nv());
     const double* row = tau.data() + i * tau.outerStride();
-    if (impl_->places[size_t(i)].stance < 0) {
-      f.torque = Eigen::Map<const Eigen::VectorXd>(row, tau.cols());
-      continue;
-    }
-    for (int k = 0; k < tau.cols(); ++k) impl_->lanes->torque(i, k) = row[k];
+    if (impl_->places[size_t(i)].stance < 0)
+      impl_->data(i).figures[size_t(figure.value())]->torque = Eigen::Map<const Eigen::VectorXd>(row, tau.cols());
+    else
+      impl_->lanes->set_torque(i, row);
   }
 }
 

@@ -271,6 +271,45 @@ TEST_CASE("worlds in lanes: a box that slides to rest, other planes, shapes of t
   }
 }
 
+TEST_CASE("worlds in lanes: other figures: balls, fixed bases, slides") {
+  SUBCASE("ball joints, standing") {
+    const auto make = [] {
+      World w;
+      w.add_fixed(Plane{}, {}, {}, "floor");
+      const Model model = human28_ball();
+      State state(model);
+      state.q[2] = 0.88;
+      w.add(model, state, {.switches = {.limits = false}});
+      return w;
+    };
+    World world = make();
+    compare_steps(make(), world, 3, fewer(100), 0.2, 0.2);
+  }
+  SUBCASE("a chain that hangs") {
+    World world, prototype;
+    for (World* w : {&world, &prototype}) w->add(chain(6));
+    compare_steps(prototype, world, 5, fewer(200), 0.02, 0.3);
+  }
+  SUBCASE("random trees of all joints, in flight") {
+    int tried = 0;
+    for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+      CAPTURE(seed);
+      RandomTreeOptions options;
+      options.base = seed % 2 == 0 ? Base::kFree : Base::kFixed;
+      options.types = {JointType::kRevolute, JointType::kPrismatic, JointType::kHelical, JointType::kBall};
+      const Model model = random_tree(seed, options);
+      World world, prototype;
+      FigureOptions figure;
+      figure.switches = {.limits = false, .friction = false, .damping = true, .springs = false};
+      for (World* w : {&world, &prototype}) w->add(model, figure);
+      if (WorldBatch(prototype, 1).obstacle() != "") continue;
+      ++tried;
+      compare_steps(prototype, world, 3, 5, 0.01, 0.1);
+    }
+    CHECK(tried >= 3);
+  }
+}
+
 TEST_CASE("what lanes cannot do is done by Worlds, to the bit") {
   const auto same = [](const World& prototype, const char* obstacle) {
     CAPTURE(obstacle);

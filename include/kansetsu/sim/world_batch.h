@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,7 +16,7 @@
 ///     batch.step();
 ///     batch.world(7).report();                      // any one of them, as a World
 ///
-/// Each world does what a World of its own would do. As long as it makes the common step (one figure that stands on the soles
+/// Each world does what a World of its own would do, and has one. As long as it makes the common step (one figure that stands on the soles
 /// of one or two boxes on planes, or flies; all soles hold; no limit, connection, event or other shape is near) it is stepped
 /// side by side with others, a world per SIMD lane, and agrees with a World to rounding errors: 1e-12 of the largest velocity
 /// in a step. Every other step is made by a World, to the bit. Which way a world goes depends on that world alone, so that
@@ -54,7 +55,7 @@ class WorldBatch {
   /// The same, to do anything with: set its state, connect, restore a snapshot, step it alone.
   World& world(int i);
 
-  // All worlds at once, a row per world. Wrong sizes throw Error. Never allocates.
+  // All worlds at once, a row per world. Wrong sizes throw Error. set_torques() and states() never allocate.
   void set_torques(FigureId figure, const Eigen::Ref<const Matrix>& tau);
   void set_states(FigureId figure, const Eigen::Ref<const Matrix>& q, const Eigen::Ref<const Matrix>& v);
   void states(FigureId figure, Eigen::Ref<Matrix> q, Eigen::Ref<Matrix> v) const;
