@@ -121,7 +121,7 @@ KANSETSU_HD void account(const LaneFigure& f, const LaneBlock& block, const Lane
 /// What a step finds of its soles.
 template <int kSoles, class P>
 struct LaneSoles {
-  static constexpr int kRows = kSoles * kSoleRows, kSize = kSoles > 0 ? kSoles : 1;
+  static constexpr int kSize = kSoles > 0 ? kSoles : 1;
   StandingSole<P> sole[kSize];
   P corners[kSize * kSoleCorners * 3], gap[kSize];
   P force[kSize * kSoleRows];
@@ -145,7 +145,8 @@ KANSETSU_HD LaneMask<P> stand(const LaneStance& stance, const LaneBlock& block, 
 template <int kSoles, class P>
 KANSETSU_HD LaneMask<P> hold(const LaneFigure& f, const LaneStance& stance, LaneWork<P>& w, LaneSoles<kSoles, P>& out) {
   const P h(f.h), rate(1 / f.h);
-  P a[out.kRows], c[out.kRows], outcomes[out.kRows], *G = w.G;
+  constexpr int kRows = kSoles * kSoleRows;
+  P a[kRows], c[kRows], outcomes[kRows], *G = w.G;
   for (int s = 0; s < kSoles; ++s) climb(f, stance, s, out.sole[s].origin, w);
   for (int s = 0; s < kSoles; ++s) {
     for (int r = 0; r < kSoleRows; ++r) a[s * kSoleRows + r] = out.sole[s].drift[r];
@@ -197,7 +198,7 @@ KANSETSU_HD void finish(const LaneFigure& f, const LaneBlock& block, const LaneW
                         const LaneSoles<kSoles, P>& out, const MaskedStore<P>& put) {
   account(f, block, w, put);
   integrate(f, block, w.posture.X_PB[0].R, w.x, put);
-  for (int r = 0; r < out.kRows; ++r) put(out.force[r], as<P>(block.wrench)[r]);
+  for (int r = 0; r < kSoles * kSoleRows; ++r) put(out.force[r], as<P>(block.wrench)[r]);
   for (int k = 0; k < kSoles * kSoleCorners * 3; ++k) put(out.corners[k], as<P>(block.corners)[k]);
   P &worst_gap = *as<P>(block.worst_gap), &worst = *as<P>(block.worst_residual), &work = *as<P>(block.work_contact);
   for (int s = 0; s < kSoles; ++s) {

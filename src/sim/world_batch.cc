@@ -23,8 +23,9 @@ struct WorldBatch::Impl {
   };
 
   World::Impl& data(int i) { return *worlds[size_t(i)].impl_; }
-  void tell(int i);     ///< its World of the steps made in its lane
-  void look_at(int i);  ///< whether a World can go on in a lane
+  void rehearse(int i);  ///< a step that is taken back, so that its World has all the memory it needs
+  void tell(int i);      ///< its World of the steps made in its lane
+  void look_at(int i);   ///< whether a World can go on in a lane
   void enter(int i, int stance);
   void step_block(int b, void* scratch, WorldBatchReport& count);
   void step_alone(int i, WorldBatchReport& count);
@@ -67,6 +68,20 @@ WorldBatch::Impl::Impl(const World& prototype, int count, const WorldBatchOption
   lanes = std::make_unique<LaneWorlds>(*plan, count);
   const long numbers = long(kernel::lanes().scratch(plan->figure()) / sizeof(double)) + 8;
   for (int w = 0; w < threads; ++w) scratch.push_back(Eigen::VectorXd::Zero(numbers));
+  for (int i = 0; i < count; ++i) rehearse(i);
+}
+
+void WorldBatch::Impl::rehearse(int i) {
+  World::Impl& world = data(i);
+  if (!plan->is_plain(world)) return;
+  const Snapshot before = worlds[size_t(i)].save();
+  const StepReport said = world.report;
+  const std::vector<ContactReport> contacts = world.contact_reports;
+  worlds[size_t(i)].step();
+  worlds[size_t(i)].restore(before);
+  world.report = said;
+  world.contact_reports.assign(contacts.begin(), contacts.end());
+  world.report.contacts = world.contact_reports;
 }
 
 void WorldBatch::Impl::tell(int i) {

@@ -379,7 +379,8 @@ TEST_CASE("a batch: the same bits on 1, 2 and 4 threads, whoever stands beside, 
 }
 
 TEST_CASE("a batch does not allocate") {
-  const World world = standing();
+  World world = standing();
+  world.advance(0.005);
   WorldBatch batch(world, 9);
   WorldBatch::Matrix q(9, world.model(kFirst).nq()), v(9, world.model(kFirst).nv());
   Noise noise(9, world.model(kFirst), 6, 9);
@@ -390,9 +391,9 @@ TEST_CASE("a batch does not allocate") {
       batch.states(kFirst, q, v);
     }
   };
-  run();  // capacities grow when a step needs more than any before
+  for (int i = 0; i < 3; ++i) batch.step();  // the stance becomes known
   CHECK(test::allocations_in(run) == 0);
-  CHECK(batch.report().total_alone > 18);
+  CHECK(batch.report().total_alone > 9);
   CHECK(q.row(4).transpose() == std::as_const(batch).world(4).q(kFirst));
   CHECK(v.row(4).transpose() == std::as_const(batch).world(4).v(kFirst));
 }
