@@ -70,17 +70,18 @@ struct MaskedStore {
 };
 
 /// v⁺ = v + h·v̇, then positions with v⁺: FigureData::add_acceleration().
+/// @param lasting  what accelerates a free base in the world, whichever way it turns: gravity and contact forces
 template <class P>
-KANSETSU_HD void integrate(const LaneFigure& f, const LaneBlock& block, const Mat3<P>& R, const P* x,
-                           const MaskedStore<P>& put) {
+KANSETSU_HD void integrate(const LaneFigure& f, const LaneBlock& block, const Mat3<P>& R, const Vec3<P>& lasting,
+                           const P* x, const MaskedStore<P>& put) {
   const TreeView& tree = *f.tree;
   P *q = as<P>(block.q), *v = as<P>(block.v);
   const P h(f.h);
   Vec3<P> v_W = zero3<P>();
   if (tree.free_base) {
-    const Vec3<P> w{v[0], v[1], v[2]}, u{v[3], v[4], v[5]}, g = lift<P>(tree.gravity);
-    const Vec3<P> turning = add_cross(Vec3<P>{x[3], x[4], x[5]}, w, u) - transpose_times(R, g);
-    v_W = R * madd(h, rotate(small_turn(P(0.5 * f.h) * w), turning), u) + h * g;
+    const Vec3<P> w{v[0], v[1], v[2]}, u{v[3], v[4], v[5]};
+    const Vec3<P> turning = add_cross(Vec3<P>{x[3], x[4], x[5]}, w, u) - transpose_times(R, lasting);
+    v_W = R * madd(h, rotate(small_turn(P(0.5 * f.h) * w), turning), u) + h * lasting;
   }
   for (int k = tree.free_base ? 6 : 0; k < tree.nv; ++k) put(madd(h, x[k], v[k]), v[k]);
   for (int i = 0; i < f.run_count; ++i) {
@@ -194,10 +195,15 @@ KANSETSU_HD void drive_all(const LaneFigure& f, const LaneStance& stance, const 
 
 /// Writes a step down: the next state, and what is told of it.
 template <int kSoles, class P>
-KANSETSU_HD void finish(const LaneFigure& f, const LaneBlock& block, const LaneWork<P>& w,
+KANSETSU_HD void finish(const LaneFigure& f, const LaneBlock& block, const LaneWork<P>& w, const LaneStance& stance,
                         const LaneSoles<kSoles, P>& out, const MaskedStore<P>& put) {
   account(f, block, w, put);
-  integrate(f, block, w.posture.X_PB[0].R, w.x, put);
+  Vec3<P> lasting = lift<P>(f.tree->gravity);
+  for (int s = 0; s < kSoles; ++s) {
+    const P* force = out.force + s * kSoleRows;
+    lasting = madd(P(1 / f.mass), lift<P>(stance.soles[s].E) * Vec3<P>{force[0], force[1], force[2]}, lasting);
+  }
+  integrate(f, block, w.posture.X_PB[0].R, lasting, w.x, put);
   for (int r = 0; r < kSoles * kSoleRows; ++r) put(out.force[r], as<P>(block.wrench)[r]);
   for (int k = 0; k < kSoles * kSoleCorners * 3; ++k) put(out.corners[k], as<P>(block.corners)[k]);
   P &worst_gap = *as<P>(block.worst_gap), &worst = *as<P>(block.worst_residual), &work = *as<P>(block.work_contact);
@@ -239,7 +245,7 @@ std::uint32_t lane_step(const LaneFigure& f, const LaneStance& stance, std::uint
   descend(f, w);
   ok = ok & moves_slowly(f, v, w.x);
   const std::uint32_t done = bits_of<P>(ok);
-  if (done != 0) finish(f, block, w, soles, MaskedStore<P>{ok});
+  if (done != 0) finish(f, block, w, stance, soles, MaskedStore<P>{ok});
   return done;
 }
 

@@ -60,6 +60,7 @@ struct LaneFigure {
   bool aligned;        ///< all joints but a free base are aligned hinges
   double least_pivot;  ///< [kg·m²] less may be a column that nothing resists
   double least_mobility;
+  double mass;
   double h;
   // As World has them:
   double far, limit_near;
