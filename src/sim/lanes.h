@@ -50,8 +50,7 @@ struct LaneFigure {
   const int* heavy;             ///< per body: its place among those with mass, or −1
   const int* kept;              ///< per body: its place among those whose motion is asked for, or −1
   const LaneInertia* inertias;  ///< per body
-  const LaneStep*
-      steps;  ///< the deepest first, so that those of different limbs, which do not wait for each other, follow
+  const LaneStep* steps;        ///< the deepest first: those of different limbs do not wait for each other
   const int* others;
   const LaneLimit* limits;
   const LaneStretch *runs, *turns;

@@ -183,10 +183,13 @@ void WorldBatch::set_torques(FigureId figure, const Eigen::Ref<const Matrix>& ta
   check_size("WorldBatch::set_torques", "columns", tau.cols(), model(figure).nv());
   for (int i = 0; i < size(); ++i) {
     const double* row = tau.data() + i * tau.outerStride();
-    if (impl_->places[size_t(i)].stance < 0)
-      impl_->data(i).figures[size_t(figure.value())]->torque = Eigen::Map<const Eigen::VectorXd>(row, tau.cols());
-    else
+    if (impl_->places[size_t(i)].stance >= 0 && figure.value() == 0) {
       impl_->lanes->set_torque(i, row);
+      continue;
+    }
+    FigureData& f = impl_->data(i).data(figure, "WorldBatch::set_torques");
+    check_size("WorldBatch::set_torques", "columns", tau.cols(), f.model.nv());
+    f.torque = Eigen::Map<const Eigen::VectorXd>(row, tau.cols());
   }
 }
 

@@ -292,7 +292,7 @@ TEST_CASE("worlds in lanes: other figures: balls, fixed bases, slides") {
   }
   SUBCASE("random trees of all joints, in flight") {
     int tried = 0;
-    for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+    for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u, 6u}) {
       CAPTURE(seed);
       RandomTreeOptions options;
       options.base = seed % 2 == 0 ? Base::kFree : Base::kFixed;

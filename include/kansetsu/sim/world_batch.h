@@ -39,7 +39,8 @@ class WorldBatch {
  public:
   using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-  /// `count` copies of the prototype, its callbacks included: with several threads they are called from all of them.
+  /// `count` copies of the prototype, its callbacks included: with several threads they are called from all of them, and must
+  /// not throw.
   WorldBatch(const World& prototype, int count, const WorldBatchOptions& options = {});
   WorldBatch(WorldBatch&&) noexcept;
   WorldBatch& operator=(WorldBatch&&) noexcept;
