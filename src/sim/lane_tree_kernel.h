@@ -258,15 +258,16 @@ KANSETSU_HD P eliminate(LaneWork<P>& w, int k, LaneBurden<P>& b) {
   }
 #pragma GCC unroll 6
   for (int a = 0; a < 6; ++a) {
-    P gain[kCount];
+    P gain[kCount], Z = b.Z[a];
 #pragma GCC unroll 3
     for (int i = 0; i < kCount; ++i) {
 #pragma GCC unroll 3
       for (int j = 0; j < i; ++j) U[i][a] = msub(share[i][j], U[j][a], U[i][a]);
       w.U[6 * (k - i) + a] = U[i][a];
       gain[i] = inverse[i] * U[i][a];
-      b.Z[a] = madd(y[i], gain[i], b.Z[a]);
+      Z = madd(y[i], gain[i], Z);
     }
+    b.Z[a] = Z;
 #pragma GCC unroll 6
     for (int c = 0; c <= a; ++c) {
       P entry = b.I[packed(a, c)];
