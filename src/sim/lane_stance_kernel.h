@@ -166,7 +166,7 @@ KANSETSU_HD void own_delassus(const LaneFigure& f, const LaneSole& sole, int ind
 #pragma GCC unroll 6
     for (int r = 0; r < kSoleRows; ++r) rate[r] = madd(x, z[r], rate[r]);
   };
-  for (int n = 0; n < sole.path_count; ++n) add_drive(w.x[sole.path[n]], Z + n * kSoleRows);
+  for (int n = 0; n < sole.path_count; ++n) add_drive(w.D_inv[sole.path[n]] * w.drive[sole.path[n]], Z + n * kSoleRows);
   for (int i = 0; f.tree->free_base && i < 6; ++i) {
     add_drive((*w.base)(i, i) * w.base_drive[i], base_Z + i * kSoleRows);
   }
@@ -249,23 +249,24 @@ KANSETSU_HD LaneMask<P> solve_rows(const LaneFigure& f, const LaneStance& stance
   forward_block(first, y);
   if constexpr (kSoles == 2) {
     const P *own = G + kOwnBlock, *between = own + kOwnBlock;
-    P second[kOwnBlock], z[kSoleRows], B[kSoleRows][kSoleRows], L[kSoleRows][kSoleRows];  // B = L·D
+    P second[kOwnBlock], z[kSoleRows], B[kSoleRows][kSoleRows];  // L·D
     for (int i = 0; i < kSoleRows; ++i) {
       P row[kSoleRows];
 #pragma GCC unroll 6
       for (int j = 0; j < kSoleRows; ++j) row[j] = between[i * kSoleRows + j];
       forward_block(first, row);
       z[i] = -c[kSoleRows + i];
+      P L[kSoleRows];
 #pragma GCC unroll 6
       for (int j = 0; j < kSoleRows; ++j) {
         B[i][j] = row[j];
-        L[i][j] = row[j] * first[packed(j, j)];
-        z[i] = msub(L[i][j], y[j], z[i]);
+        L[j] = row[j] * first[packed(j, j)];
+        z[i] = msub(L[j], y[j], z[i]);
       }
       for (int k = 0; k <= i; ++k) {
         P sum = own[packed(i, k)];
 #pragma GCC unroll 6
-        for (int j = 0; j < kSoleRows; ++j) sum = msub(L[i][j], B[k][j], sum);
+        for (int j = 0; j < kSoleRows; ++j) sum = msub(L[j], B[k][j], sum);
         second[packed(i, k)] = sum;
       }
     }
@@ -273,14 +274,12 @@ KANSETSU_HD LaneMask<P> solve_rows(const LaneFigure& f, const LaneStance& stance
     forward_block(second, z);
     for (int i = 0; i < kSoleRows; ++i) z[i] = second[packed(i, i)] * z[i];
     backward_block(second, z);
-    for (int j = 0; j < kSoleRows; ++j) y[j] = first[packed(j, j)] * y[j];
     for (int i = 0; i < kSoleRows; ++i) {
-      for (int j = 0; j < kSoleRows; ++j) y[j] = msub(L[i][j], z[i], y[j]);
+      for (int j = 0; j < kSoleRows; ++j) y[j] = msub(B[i][j], z[i], y[j]);
       x[kSoleRows + i] = z[i];
     }
-  } else {
-    for (int j = 0; j < kSoleRows; ++j) y[j] = first[packed(j, j)] * y[j];
   }
+  for (int j = 0; j < kSoleRows; ++j) y[j] = first[packed(j, j)] * y[j];
   backward_block(first, y);
   for (int r = 0; r < kSoleRows; ++r) x[r] = y[r];
   return ok;

@@ -12,15 +12,19 @@ KANSETSU_HD void drive_columns(const LaneFigure& f, const LaneBlock& block, Lane
   const P *q = as<P>(block.q), *v = as<P>(block.v), *torque = as<P>(block.torque);
   const P *gain_p = as<P>(block.gain_p), *gain_d = as<P>(block.gain_d), *aim = as<P>(block.aim);
   const P h(f.h);
-  for (int k = 0; k < tree.nv; ++k) {
+  const auto put = [&](int k, const P& pull) KANSETSU_INLINE_LAMBDA {
     const P gain = madd(h, gain_p[k], gain_d[k]);
-    w.tau[k] = msub(gain, v[k], torque[k] + aim[k]);
+    w.tau[k] = msub(gain, v[k], torque[k] + pull);
     w.extra[k] = madd(h, gain, P(tree.rotor_inertia[k]));
-  }
+  };
   for (int i = 0; i < f.run_count; ++i) {
     const LaneStretch& run = f.runs[i];
-    for (int n = 0; n < run.count; ++n) w.tau[run.v + n] = msub(gain_p[run.v + n], q[run.q + n], w.tau[run.v + n]);
+    for (int n = 0; n < run.count; ++n) put(run.v + n, msub(gain_p[run.v + n], q[run.q + n], aim[run.v + n]));
   }
+  for (int i = 0; i < f.turn_count; ++i) {
+    for (int n = 0; n < 3; ++n) put(f.turns[i].v + n, P(0.0));
+  }
+  for (int k = 3; tree.free_base && k < 6; ++k) put(k, P(0.0));
 }
 
 /// Whether no coordinate is near a limit.
@@ -170,7 +174,7 @@ KANSETSU_HD LaneMask<P> hold(const LaneFigure& f, const LaneStance& stance, Lane
   return ok & (out.residual <= P(stance.tolerance) * larger(P(1.0), most * h));
 }
 
-/// x = D⁻¹·(drive + Z·force) of all columns, and of the base.
+/// Adds what the forces of the soles do to what drives the columns: Z·force; of the base D⁻¹ of it all.
 template <int kSoles, class P>
 KANSETSU_HD void drive_all(const LaneFigure& f, const LaneStance& stance, const LaneSoles<kSoles, P>& soles,
                            LaneWork<P>& w) {
@@ -181,7 +185,7 @@ KANSETSU_HD void drive_all(const LaneFigure& f, const LaneStance& stance, const 
       const int k = stance.soles[s].path[n];
       P sum = Z[0] * force[0];
       for (int r = 1; r < kSoleRows; ++r) sum = madd(Z[r], force[r], sum);
-      w.x[k] = madd(w.D_inv[k], sum, w.x[k]);
+      w.drive[k] += sum;
     }
   }
   for (int i = 0; tree.free_base && i < 6; ++i) {
@@ -239,7 +243,6 @@ std::uint32_t lane_step(const LaneFigure& f, const LaneStance& stance, std::uint
   ok = ok & within_limits(f, q, v) & pairs_are_apart(stance, w, O) & stand(stance, block, O, w, soles);
   if (bits_of<P>(ok) == 0) return 0;
   ok = ok & (come_back(f, w) > P(f.least_pivot));
-  for (int k = tree.free_base ? 6 : 0; k < tree.nv; ++k) w.x[k] = w.D_inv[k] * w.drive[k];
   if constexpr (kSoles > 0) ok = ok & hold(f, stance, w, soles);
   drive_all(f, stance, soles, w);
   descend(f, w);

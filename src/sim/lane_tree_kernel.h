@@ -193,6 +193,26 @@ KANSETSU_HD void weigh_body(const LaneInertia& own, const LaneMotion<P>& m, cons
         madd(h.x, c.x, madd(h.z, c.z, I.yy)), msub(h.y, c.z, I.yz), madd(h.x, c.x, madd(h.y, c.y, I.zz))}};
 }
 
+/// Adds the own inertia and bias wrench of a body to what hangs on it, or begins with them.
+template <bool kBegin, class P>
+KANSETSU_HD void add_body(const Inertia<P>& M, const Force<P>& F, LaneBurden<P>& b) {
+  const auto add = [&](int r, int c, const P& x) KANSETSU_INLINE_LAMBDA {
+    P& entry = b.I[packed(r, c)];
+    entry = kBegin ? x : entry + x;
+  };
+  const P zero(0.0);
+  add(0, 0, M.I.xx), add(1, 0, M.I.xy), add(1, 1, M.I.yy), add(2, 0, M.I.xz), add(2, 1, M.I.yz), add(2, 2, M.I.zz);
+  // [I h̃; −h̃ m]: rows 3 to 5 of it
+  add(3, 1, M.h.z), add(3, 2, -M.h.y), add(4, 0, -M.h.z), add(4, 2, M.h.x), add(5, 0, M.h.y), add(5, 1, -M.h.x);
+  add(3, 3, M.m), add(4, 4, M.m), add(5, 5, M.m);
+  if (kBegin) {
+    add(3, 0, zero), add(4, 1, zero), add(4, 3, zero), add(5, 2, zero), add(5, 3, zero), add(5, 4, zero);
+  }
+  const P f[6] = {F.t.x, F.t.y, F.t.z, F.f.x, F.f.y, F.f.z};
+#pragma GCC unroll 6
+  for (int i = 0; i < 6; ++i) b.Z[i] = kBegin ? f[i] : b.Z[i] + f[i];
+}
+
 /// How far the shapes of a body are from planes, the smallest distance so far.
 template <class P>
 KANSETSU_HD P least_clearance(const LaneStance& stance, int body, const Transform<P>& X, const Vec3<P>& O, P least) {
@@ -277,26 +297,6 @@ KANSETSU_HD P eliminate(LaneWork<P>& w, int k, LaneBurden<P>& b) {
     }
   }
   return least;
-}
-
-/// Adds the own inertia and bias wrench of a body to what hangs on it, or begins with them.
-template <bool kBegin, class P>
-KANSETSU_HD void add_body(const Inertia<P>& M, const Force<P>& F, LaneBurden<P>& b) {
-  const auto add = [&](int r, int c, const P& x) KANSETSU_INLINE_LAMBDA {
-    P& entry = b.I[packed(r, c)];
-    entry = kBegin ? x : entry + x;
-  };
-  const P zero(0.0);
-  add(0, 0, M.I.xx), add(1, 0, M.I.xy), add(1, 1, M.I.yy), add(2, 0, M.I.xz), add(2, 1, M.I.yz), add(2, 2, M.I.zz);
-  // [I h̃; −h̃ m]: rows 3 to 5 of it
-  add(3, 1, M.h.z), add(3, 2, -M.h.y), add(4, 0, -M.h.z), add(4, 2, M.h.x), add(5, 0, M.h.y), add(5, 1, -M.h.x);
-  add(3, 3, M.m), add(4, 4, M.m), add(5, 5, M.m);
-  if (kBegin) {
-    add(3, 0, zero), add(4, 1, zero), add(4, 3, zero), add(5, 2, zero), add(5, 3, zero), add(5, 4, zero);
-  }
-  const P f[6] = {F.t.x, F.t.y, F.t.z, F.f.x, F.f.y, F.f.z};
-#pragma GCC unroll 6
-  for (int i = 0; i < 6; ++i) b.Z[i] = kBegin ? f[i] : b.Z[i] + f[i];
 }
 
 template <class P>
@@ -388,7 +388,7 @@ KANSETSU_HD P come_back(const LaneFigure& f, LaneWork<P>& w) {
   return least;
 }
 
-/// From the base to the tips: accelerations x of all columns, of which x holds D⁻¹·(half-solved torques).
+/// From the base to the tips: accelerations x of all columns, from what drives them.
 template <class P>
 KANSETSU_HD void descend(const LaneFigure& f, LaneWork<P>& w) {
   P A[6];
@@ -412,7 +412,7 @@ KANSETSU_HD void descend(const LaneFigure& f, LaneWork<P>& w) {
       const P *S = w.S + 6 * k, *U = w.U + 6 * k;
       const P near = madd(A[2], U[2], madd(A[1], U[1], A[0] * U[0])),
               far = madd(A[5], U[5], madd(A[4], U[4], A[3] * U[3]));
-      const P x = msub(w.D_inv[k], near + far, w.x[k]);
+      const P x = w.D_inv[k] * (w.drive[k] - (near + far));
       w.x[k] = x;
 #pragma GCC unroll 6
       for (int i = 0; i < 6; ++i) A[i] = madd(x, S[i], A[i]);
