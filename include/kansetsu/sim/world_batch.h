@@ -16,11 +16,11 @@
 ///     batch.step();
 ///     batch.world(7).report();                      // any one of them, as a World
 ///
-/// Each world does what a World of its own would do, and has one. As long as it makes the common step (one figure that stands on the soles
-/// of one or two boxes on planes, or flies; all soles hold; no limit, connection, event or other shape is near) it is stepped
-/// side by side with others, a world per SIMD lane, and agrees with a World to rounding errors: 1e-12 of the largest velocity
-/// in a step. Every other step is made by a World, to the bit. Which way a world goes depends on that world alone, so that
-/// neither the number of threads nor the neighbours change a bit. docs/guide/world.md, docs/theory/contact.md.
+/// Each world does what a World of its own would do, and has one. As long as it makes the common step (one figure that stands on
+/// the soles of one or two boxes on planes, or flies; all soles hold; no limit, connection, event or other shape is near) it
+/// is stepped side by side with others, a world per SIMD lane, and agrees with a World to rounding errors: 1e-12 of the largest
+/// velocity in a step. Every other step is made by its World, to the bit. Which way a world goes depends on that world alone, so
+/// that neither the number of threads nor the neighbours change a bit. docs/guide/world.md, docs/theory/contact.md.
 namespace kansetsu {
 
 struct WorldBatchOptions {
@@ -50,8 +50,8 @@ class WorldBatch {
   double time_step() const;
   const Model& model(FigureId figure) const;
 
-  /// World i as it is now, to look at; poses and velocities of its bodies are those of the present state. Good until the
-  /// next step. Not from several threads at once.
+  /// World i as it is now, to look at. Good until the next step; not from several threads at once. After a step in a lane poses
+  /// and velocities of its bodies are those of the present state, after one of its World those at the beginning of that step.
   const World& world(int i) const;
   /// The same, to do anything with: set its state, connect, restore a snapshot, step it alone.
   World& world(int i);
