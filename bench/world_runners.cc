@@ -2,11 +2,12 @@
 
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "kansetsu/io/scene.h"
 #include "kansetsu/model/builder.h"
 #include "kansetsu/model/figures.h"
-#include "kansetsu/sim/world.h"
+#include "kansetsu/sim/world_batch.h"
 #include "kansetsu/spatial/rotations.h"
 
 namespace bench {
@@ -125,6 +126,65 @@ std::vector<double> standing_torque(int steps, double deviation) {
   std::vector<double> torque = noise(steps * kNv, deviation, 1);
   for (int i = 0; i < steps; ++i) std::fill_n(torque.begin() + i * kNv, 6, 0.0);
   return torque;
+}
+
+/// Several worlds that stand already, each under its own noise.
+class BatchRunner : public Runner {
+ public:
+  BatchRunner(const World& world, int worlds, int steps, double deviation, bool lanes)
+      : batch_(world, worlds, {.lanes = lanes}), lanes_(lanes), steps_(steps), start_(batch_.save()) {
+    const long nv = world.v(FigureId(0)).size();
+    const std::vector<double> draws = noise(steps * worlds * int(nv), deviation, 1);
+    for (int i = 0; i < steps; ++i) {
+      torque_.emplace_back(Eigen::Map<const WorldBatch::Matrix>(draws.data() + i * worlds * nv, worlds, nv));
+      torque_.back().leftCols(6).setZero();
+    }
+  }
+  std::string engine() const override { return lanes_ ? "lanes" : "alone"; }
+  int steps() const override { return steps_; }
+  int worlds() const override { return batch_.size(); }
+  double time_step() const override { return batch_.time_step(); }
+  void reset() override { batch_.restore(start_); }
+  void before(int i) override {
+    if (i % kRestart == 0) reset();
+  }
+  void step(int i) override {
+    batch_.set_torques(FigureId(0), torque_[size_t(i)]);
+    batch_.step();
+  }
+  Quality observe() override {
+    Quality out;
+    out.tiers.assign(5, 0);
+    const WorldBatchReport before_all = batch_.report();
+    for (int i = 0; i < steps_; ++i) {
+      before(i);
+      step(i);
+      const World& first = std::as_const(batch_).world(0);
+      out.contacts += double(first.report().contacts.size()) / steps_;
+      out.penetration = std::max(out.penetration, first.report().penetration);
+      out.residual = std::max(out.residual, first.report().residual);
+      for (size_t k = 0; k < 5; ++k) out.tiers[k] += std::uint64_t(first.report().tiers[k]);
+    }
+    const WorldBatchReport& r = batch_.report();
+    out.lanes = double(r.total_lanes - before_all.total_lanes) / (double(steps_) * batch_.size());
+    return out;
+  }
+
+ private:
+  WorldBatch batch_;
+  bool lanes_;
+  int steps_;
+  std::vector<Snapshot> start_;
+  std::vector<WorldBatch::Matrix> torque_;
+};
+
+std::vector<std::unique_ptr<Runner>> make_worlds(int worlds, double deviation) {
+  World world = standing();
+  world.advance(0.005);
+  std::vector<std::unique_ptr<Runner>> out;
+  out.push_back(std::make_unique<BatchRunner>(world, worlds, 1000, deviation, true));
+  out.push_back(std::make_unique<BatchRunner>(world, worlds, 1000, deviation, false));
+  return out;
 }
 
 std::string number(double x) {
@@ -363,6 +423,9 @@ std::vector<std::unique_ptr<Runner>> one(std::unique_ptr<Runner> runner) {
 std::vector<Scenario> scenarios(const std::string& humanoid) {
   std::vector<Scenario> out{{"standing, 5 N·m", [] { return make_standing(5, 5000); }},
                             {"standing, 25 N·m", [] { return make_standing(25, 5000); }},
+                            {"8 worlds, 0 N·m", [] { return make_worlds(8, 0); }},
+                            {"8 worlds, 5 N·m", [] { return make_worlds(8, 5); }},
+                            {"64 worlds, 5 N·m", [] { return make_worlds(64, 5); }},
                             {"grip made and cut", [] { return make_grip(2000); }},
                             {"16 boxes stacked", [] { return one(make_stack()); }, true},
                             {"100 boxes falling", [] { return one(make_pile(false)); }, true},

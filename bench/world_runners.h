@@ -19,6 +19,7 @@ struct Quality {
   double energy_error = 0;  ///< what work does not account for, at the end [J]
   double residual = 0;      ///< worst complementarity residual; 0 where an engine has none
   std::vector<std::uint64_t> tiers{};
+  double lanes = 0;  ///< of several worlds: the share of steps made side by side
 };
 
 /// One engine in one scenario; the same run every time after reset().
@@ -27,6 +28,7 @@ class Runner {
   virtual ~Runner() = default;
   virtual std::string engine() const = 0;
   virtual int steps() const = 0;
+  virtual int worlds() const { return 1; }  ///< that a step advances: times are those of one
   virtual double time_step() const = 0;
   virtual void reset() = 0;
   virtual void before(int) {}  ///< a step; not measured

@@ -69,6 +69,7 @@ void start_modes(PatchWork& p, const ContactMemory& memory) {
            : p.spans      ? ContactMode::kSurface
                           : ContactMode::kLine;
   if (p.mode == ContactMode::kLine) p.i1 = 1;
+  if (memory.has_jerked()) return;
   if (!memory.known || memory.mode == ContactMode::kSurface || memory.mode == ContactMode::kOpen) return;
   int closed[kernel::kMaxTouching], count = 0;
   for (int i = 0; i < p.count; ++i) {
@@ -174,6 +175,7 @@ void contact::remember(const PatchWork& p, const double* force, ContactMemory& m
   for (int r = 0; r < 6; ++r) m.wrench[std::size_t(r)] = r < p.rows ? force[r] : 0.0;
   const bool same = before.known && before.mode == m.mode && before.slip == m.slip && before.closed == m.closed;
   m.steady = same ? std::uint8_t(std::min(before.steady + 1, 255)) : std::uint8_t(0);
+  if (!same) m.stood = std::uint8_t(std::max<int>(before.steady, before.stood / 2));
 }
 
 namespace {
@@ -239,7 +241,7 @@ void ContactSolver::solve_contact(const ContactProblem& problem, std::span<Conta
     const int row = problem.patches[i].row;
     contact::prepare_patch(step, problem.patches[i], memory[i], problem.u + row, problem.a + row, k.patches[i]);
     any = any || k.patches[i].count > 0;
-    k.changeable = k.changeable || (memory[i].known && memory[i].steady == 0);
+    k.changeable = k.changeable || (memory[i].known && memory[i].steady == 0 && !memory[i].has_jerked());
   }
   for (int i = 0; i < k.bound_count; ++i) contact::prepare_bound(step, problem.bounded[std::size_t(i)], k.bounds[i]);
   if (!any) {

@@ -36,6 +36,13 @@ void ContactCache::clear() {
   ended_.clear();
 }
 
+void ContactCache::repeat(int i, int times, std::span<const Vec3<>> p_W) {
+  Remembered& r = now_[std::size_t(i)];
+  check_size("ContactCache::repeat", "p_W", long(p_W.size()), r.count);
+  r.age += times;
+  std::copy(p_W.begin(), p_W.end(), r.p_W.begin());
+}
+
 namespace {
 
 /// Points of now to points of last: by feature, then the nearest pairs of what is left, in order of their distance.

@@ -6,9 +6,7 @@
 #include "kansetsu/constraint/contact_solver.h"
 
 namespace kansetsu {
-namespace {
 
-/// Axes with z = n, turned as little as possible from those of the parent so that they stay with it.
 Mat3<> patch_axes(const Vec3<>& n, const Mat3<>& R_WP) {
   const Vec3<> columns[3] = {R_WP.column_x(), R_WP.column_y(), R_WP.column_z()};
   int best = 0;
@@ -20,6 +18,8 @@ Mat3<> patch_axes(const Vec3<>& n, const Mat3<>& R_WP) {
   const Vec3<> y = cross(n, x);
   return {{x.x, y.x, n.x}, {x.y, y.y, n.y}, {x.z, y.z, n.z}};
 }
+
+namespace {
 
 /// Of a ball around a shape, about the middle of its bounds.
 double ball_radius(const Geometry& geometry, const Vec3<>& half) {
@@ -322,6 +322,10 @@ double Contacts::arm_of(int slot, const ContactPatch& patch) {
   known[1] = known[0];
   known[0] = {patch.vertices, patch.vertex_count, friction_arm({patch.vertices.data(), size_t(patch.vertex_count)})};
   return known[0].arm;
+}
+
+void Contacts::own_touches() {
+  for (Touch& t : touches_) t.parent_end = &shapes_[size_t(t.parent)].end, t.real_end = &shapes_[size_t(t.real)].end;
 }
 
 void Contacts::remember() {

@@ -37,6 +37,9 @@ struct WorldShape {
   Mat3<> plane_axes{};  ///< of a plane: the axes of all its contacts
 };
 
+/// Axes of a patch: z = n, turned as little as possible from those of the parent so that they stay with it.
+Mat3<> patch_axes(const Vec3<>& n, const Mat3<>& R_WP);
+
 /// Other shapes of the same link whose points are part of a contact.
 inline constexpr int kMaxMerged = 7;
 struct MergedShapes {
@@ -69,6 +72,8 @@ class Contacts {
   }
   BroadPhase& change_filters() { return found_ = false, broad_; }
   MaterialTable& materials() { return materials_; }
+  const MaterialTable& materials() const { return materials_; }
+  const BroadPhase& filters() const { return broad_; }
 
   /// Figures have their poses; shapes of the surroundings follow `time`.
   /// @param near  what has a smaller gap is a contact: tol_gap, or more where contacts are to be met before they touch
@@ -94,7 +99,10 @@ class Contacts {
     std::vector<KnownArms> arms;
   };
   const Carried& carried() const { return carried_; }
+  Carried& change_carried() { return carried_; }
   void restore(const Carried& carried) { carried_ = carried; }
+  /// After a copy: touches point to their own shapes again.
+  void own_touches();
 
  private:
   using Figures = std::vector<std::unique_ptr<FigureData>>;

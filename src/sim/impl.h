@@ -108,6 +108,7 @@ struct WorldMoment {
 
 struct World::Impl {
   explicit Impl(const WorldOptions& o);
+  std::unique_ptr<Impl> clone() const;  ///< everything but scratch memory; on one thread
 
   WorldOptions options;
   double time = 0;

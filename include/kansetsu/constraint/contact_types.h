@@ -51,7 +51,12 @@ struct ContactMemory {
   std::uint8_t closed = 0;         ///< bit i: vertex i is closed
   bool known = false;              ///< false: the contact is new, the other fields say nothing
   std::uint8_t steady = 0;         ///< steps since mode, slip and closed vertices have changed, 255 at most
+  std::uint8_t stood = 0;          ///< how long they had been the same before; halved by every further change
   std::array<double, 6> wrench{};  ///< at the patch origin, patch axes [N, N·m]
+
+  /// After a long time it has just changed, and most likely for a moment only: all that touches will hold again.
+  bool has_jerked() const { return known && steady == 0 && stood >= kLong; }
+  static constexpr int kLong = 8;  ///< steps
 };
 
 /// A scalar row with a bounded force: lower ≤ f ≤ upper, and the velocity after the step is `target` unless a bound is met

@@ -50,6 +50,15 @@ class ContactCache {
 
   /// One per manifold of the last update.
   std::span<const ContactMatch> matches() const { return matches_; }
+  /// What the contacts of the last update were between, and the features of their points.
+  int size() const { return int(now_.size()); }
+  const PairKey& key(int i) const { return now_[std::size_t(i)].key; }
+  ContactId id(int i) const { return now_[std::size_t(i)].id; }
+  std::span<const std::uint32_t> features(int i) const {
+    return {now_[std::size_t(i)].features.data(), std::size_t(now_[std::size_t(i)].count)};
+  }
+  /// As if update() had found contact i so many times more, with the same features, at last at these points.
+  void repeat(int i, int times, std::span<const Vec3<>> p_W);
   /// Contacts of the step before that are no more.
   std::span<const ContactId> ended() const { return ended_; }
   /// 1 + the highest slot ever in use.

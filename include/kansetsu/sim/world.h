@@ -256,6 +256,7 @@ class World {
   struct Impl;  // private
 
  private:
+  friend class WorldBatch;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -153,6 +153,25 @@ TEST_CASE("a contact keeps its id while it lasts, and its points their place") {
   CHECK_THROWS_AS(cache.update(std::vector{a}, {}), Error);
 }
 
+TEST_CASE("a contact that is told to have been found again is as if it had") {
+  const PairKey key{0, 1, 0};
+  const std::vector<Manifold> first{manifold({{{0, 0, 0}, 0, 10}, {{1, 0, 0}, 0, 11}})},
+      moved{manifold({{{0, 0.1, 0}, 0, 10}, {{1, 0.1, 0}, 0, 11}})}, turned{manifold({{{0, 0.11, 0}, 0, 20}})};
+  ContactCache found, told;
+  for (ContactCache* cache : {&found, &told}) cache->update(std::vector{key}, first);
+  for (int i = 0; i < 3; ++i) found.update(std::vector{key}, moved);
+  told.repeat(0, 3, std::vector<Vec3<>>{{0, 0.1, 0}, {1, 0.1, 0}});
+  CHECK(told.key(0) == key);
+  CHECK(told.id(0) == found.id(0));
+  CHECK(std::ranges::equal(told.features(0), found.features(0)));
+  for (ContactCache* cache : {&found, &told}) {
+    cache->update(std::vector{key}, turned);
+    CHECK(cache->matches()[0].age == 4);
+    CHECK(cache->matches()[0].previous_point[0] == 0);  // by its distance from where it was last
+  }
+  CHECK_THROWS_AS(told.repeat(0, 1, {}), Error);
+}
+
 TEST_CASE("a copy of the cache goes on alike, and neither allocates once warm") {
   Random random(6);
   ContactCache cache;

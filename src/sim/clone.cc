@@ -1,0 +1,53 @@
+#include "sim/impl.h"
+
+namespace kansetsu {
+namespace {
+
+std::unique_ptr<FigureData> clone_figure(const FigureData& f) {
+  auto out = std::make_unique<FigureData>(f.model, f.options);
+  out->q = f.q, out->v = f.v, out->vdot = f.vdot;
+  out->torque = f.torque, out->external = f.external, out->effort = f.effort;
+  out->q0 = f.q0, out->v0 = f.v0;
+  out->surplus = f.surplus;
+  out->bound_force = f.bound_force;
+  out->broad_bodies = f.broad_bodies;
+  out->mechanics.set_pose(f.q.data());
+  out->mechanics.set_motion(f.v.data());
+  return out;
+}
+
+}  // namespace
+
+std::unique_ptr<World::Impl> World::Impl::clone() const {
+  WorldOptions one = options;
+  one.threads = 1;
+  auto out = std::make_unique<Impl>(one);
+  out->time = time;
+  for (const std::unique_ptr<FigureData>& f : figures) out->figures.push_back(clone_figure(*f));
+  out->contacts = contacts;
+  out->contacts.own_touches();
+  out->connections = connections;
+  out->couplings = couplings;
+  out->springs = springs;
+  out->controllers = controllers;
+  out->sensors = sensors;
+  out->event_states = event_states;
+  out->callbacks = callbacks;
+  out->contact_callbacks = contact_callbacks;
+  out->wrenches = wrenches;
+  out->broad_bodies = broad_bodies;
+  out->status = status;
+  out->failure = failure;
+  out->report = report;
+  out->totals = totals;
+  out->contact_reports = contact_reports;
+  out->connection_reports = connection_reports;
+  for (ConnectionReport& r : out->connection_reports) r.name = out->connections[size_t(r.id.value())].options.name;
+  out->report.contacts = out->contact_reports;
+  out->report.connections = out->connection_reports;
+  out->events = events;
+  out->next_step = next_step;
+  return out;
+}
+
+}  // namespace kansetsu

@@ -1,0 +1,363 @@
+#include "sim/lane_plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/isa_table.h"
+#include "geometry/box_features.h"
+#include "geometry/convex.h"
+
+namespace kansetsu {
+namespace kernel {
+
+#define KANSETSU_DECLARE(isa)          \
+  namespace isa {                      \
+  extern const LaneKernels lane_table; \
+  }
+KANSETSU_FOR_EACH_ISA(KANSETSU_DECLARE)
+
+const LaneKernels& lanes() { KANSETSU_PICK(lane_table) }
+
+}  // namespace kernel
+
+namespace {
+
+constexpr size_t kMostStances = 16, kMostPairs = 512;
+
+/// A box as the corners of its lowest face tell: which face, or −1.
+int face_of(std::span<const std::uint32_t> features) {
+  using namespace detail;
+  if (features.size() != kernel::kSoleCorners) return -1;
+  for (int face = 0; face < 6; ++face) {
+    bool same = true;
+    for (size_t i = 0; i < 4; ++i) {  // as box_plane() writes them
+      const std::uint32_t corner = feature(FeatureKind::kVertex, kBoxFaces[face].vertex[3 - i]);
+      same = same && features[i] == feature_pair(corner, feature(FeatureKind::kFace, 0));
+    }
+    if (same) return face;
+  }
+  return -1;
+}
+
+Vec3<> unit(int axis) { return {double(axis == 0), double(axis == 1), double(axis == 2)}; }
+double component(const Vec3<>& a, int axis) { return axis == 0 ? a.x : axis == 1 ? a.y : a.z; }
+
+kernel::LaneInertia about_com(const Inertia<>& M) {
+  const Vec3<> com = M.m > 0 ? (1 / M.m) * M.h : Vec3<>{};
+  const Sym3<> I = M.I - M.m * parallel_axis(com, com);
+  return {M.m, com, I, I.xy == 0 && I.xz == 0 && I.yz == 0, com.x == 0 && com.y == 0};
+}
+
+bool is_fixed_plane(const WorldShape& s) { return s.figure < 0 && s.geometry.kind() == ShapeKind::kPlane; }
+
+}  // namespace
+
+LanePlan::LanePlan(const World::Impl& world) : model_(world.figures.at(0)->model), obstacle_(find_obstacle(world)) {
+  if (!obstacle_.empty()) return;
+  shape_count_ = world.contacts.shapes().size();
+  list_pairs(world);
+  if (!obstacle_.empty()) return;
+  make_figure(world);
+  make_steps();
+}
+
+std::string LanePlan::find_obstacle(const World::Impl& world) const {
+  const WorldOptions& o = world.options;
+  if (world.figures.size() != 1) return "the world has " + std::to_string(world.figures.size()) + " figures, not one";
+  const FigureData& f = *world.figures[0];
+  if (o.integrator != Integrator::kSemiImplicit) return "the integrator is not the semi-implicit one";
+  if (!o.contact.end_of_step || o.contact.anticipate || o.contact.friction_set != FrictionSet::kEllipse ||
+      o.contact.start > ContactTier::kFast || !(o.contact_margin >= o.contact.tol_gap))
+    return "the options of the contact solver are not the usual ones";
+  if (model_.nv() == 0) return "the figure has no coordinate";
+  if (!model_.tree().view().columns.ordered) return "the figure has gears";
+  if (f.has_screws) return "a joint besides the base is free";
+  if (!f.balls.empty() && f.options.switches.limits) return "a ball joint has limits";
+  for (const PassiveDrive& p : f.bounds) {
+    if (p.friction > 0) return "a joint has dry friction";
+    if (f.drives[size_t(p.drive)].terms.size() != 1) return "a limit is on several coordinates";
+  }
+  for (const PassiveDrive& p : f.springs) {
+    if (p.stiffness != 0) return "a joint has a spring";
+    if (f.drives[size_t(p.drive)].terms.size() != 1) return "a damper is on several coordinates";
+  }
+  for (const WorldShape& s : world.contacts.shapes()) {
+    if (s.moves || s.motion) return "something in the surroundings moves";
+    if (s.figure >= 0 && !std::isfinite(s.radius)) return "a shape of the figure has no bounds";
+  }
+  return {};
+}
+
+/// Whatever the filters let meet.
+void LanePlan::list_pairs(const World::Impl& world) {
+  BroadPhase all = world.contacts.filters();
+  constexpr double kHuge = 1e30;
+  all.update(std::vector<Aabb>(shape_count_, Aabb{{-kHuge, -kHuge, -kHuge}, {kHuge, kHuge, kHuge}}));
+  pairs_.assign(all.pairs().begin(), all.pairs().end());
+  if (pairs_.size() > kMostPairs)
+    obstacle_ = "there are " + std::to_string(pairs_.size()) + " pairs of shapes to look at";
+  for (const ShapePair& pair : pairs_) {
+    const WorldShape &a = world.contacts.shapes()[size_t(pair.a)], &b = world.contacts.shapes()[size_t(pair.b)];
+    const bool bounded = std::isfinite(a.radius) && std::isfinite(b.radius);
+    if (!bounded && !is_fixed_plane(a) && !is_fixed_plane(b)) obstacle_ = "a shape of the surroundings has no bounds";
+  }
+}
+
+void LanePlan::make_figure(const World::Impl& world) {
+  const FigureData& f = *world.figures[0];
+  const Tree& tree = model_.tree();
+  const int bodies = tree.body_count();
+  heavy_.assign(size_t(bodies), -1), kept_.assign(size_t(bodies), -1), children_.assign(size_t(bodies), 0);
+  std::vector<bool> keep(static_cast<size_t>(bodies), false);
+  for (int i = 0; i < bodies; ++i) {
+    const Body& b = tree.bodies[size_t(i)];
+    if (!b.massless) heavy_[size_t(i)] = figure_.heavy_count++;
+    inertias_.push_back(about_com(b.M_B));
+    if (b.parent >= 0) ++children_[size_t(b.parent)];
+    if (b.parent >= 0 && b.parent != i - 1) keep[size_t(b.parent)] = true;
+  }
+  double reach = 0;  // how far anything can be from the base, and the inertia that gives
+  for (const Body& b : tree.bodies) reach += norm(b.X_PJ.p);
+  for (const ShapePair& pair :
+       pairs_) {  // boxes may stand; of others places are asked for unless they only meet planes
+    const WorldShape &a = world.contacts.shapes()[size_t(pair.a)], &b = world.contacts.shapes()[size_t(pair.b)];
+    const bool plane = is_fixed_plane(a) || is_fixed_plane(b);
+    for (const WorldShape* s : {&a, &b}) {
+      if (s->figure >= 0 && (!plane || s->geometry.kind() == ShapeKind::kBox)) keep[size_t(s->body)] = true;
+    }
+  }
+  for (int i = 0; i < bodies; ++i) {
+    if (keep[size_t(i)]) kept_[size_t(i)] = figure_.kept_count++;
+  }
+  for (const PassiveDrive& p : f.bounds) {
+    const DriveCoordinate& d = f.drives[size_t(p.drive)];
+    limits_.push_back({d.positions[0].first, d.terms[0].first, d.terms[0].second, d.offset, d.dof.lower, d.dof.upper});
+  }
+  for (const FigureData::Run& r : f.runs) runs_.push_back({r.q, r.v, r.count});
+  for (const FigureData::Run& r : f.rotations) turns_.push_back({r.q, r.v, r.count});
+  // A pivot that World takes for a column that nothing resists is below 1e-14 of what hangs on it, at any distance from O.
+  double turning = 0;
+  for (const Body& b : tree.bodies)
+    turning += b.M_B.I.xx + b.M_B.I.yy + b.M_B.I.zz + b.M_B.m * 2 * reach * reach + 2 * reach * norm(b.M_B.h);
+  double rotor = 0;
+  for (const double r : tree.rotor_inertia) rotor = std::max(rotor, r);
+  constexpr double kVanishing = 1e-14, kImmovable = 1e-20;  // src/constraint: recursion_kernel.h, island.cc
+  constexpr double kFar = 0.02, kNear = 1e-3;               // moves_fast() and add_bounded() of src/sim
+  figure_.least_pivot = kVanishing * ((1 + reach * reach) * (turning + 3 * model_.mass()) + rotor);
+  figure_.mass = model_.mass();
+  figure_.least_mobility = kImmovable / model_.mass();
+  figure_.far = kFar, figure_.limit_near = kNear;
+  figure_.h = world.options.time_step;
+  figure_.tree = &tree.view();
+  figure_.aligned = tree.simple;
+  for (int i = tree.free_base ? 1 : 0; i < bodies; ++i)
+    figure_.aligned = figure_.aligned && tree.bodies[size_t(i)].aligned_axis >= 0;
+  figure_.inertias = inertias_.data();
+  figure_.heavy = heavy_.data(), figure_.kept = kept_.data();
+  figure_.limits = limits_.data(), figure_.limit_count = int(limits_.size());
+  figure_.runs = runs_.data(), figure_.run_count = int(runs_.size());
+  figure_.turns = turns_.data(), figure_.turn_count = int(turns_.size());
+}
+
+/// As Mechanics::order_steps(): a body takes in what carries it alone and has no mass, up to three columns in all.
+void LanePlan::make_steps() {
+  const Tree& tree = model_.tree();
+  const int bodies = tree.body_count(), base = tree.free_base ? 0 : -1;
+  constexpr int kMostColumns = 3;
+  struct Found {
+    int top, tip, depth;
+  };
+  std::vector<Found> found;
+  std::vector<int> depth(size_t(bodies), 0);
+  for (int i = 0; i < bodies; ++i) {
+    const Body& b = tree.bodies[size_t(i)];
+    depth[size_t(i)] = b.nu + (b.parent < 0 ? 0 : depth[size_t(b.parent)]);
+  }
+  for (int i = bodies - 1; i > base; i = found.back().top - 1) {
+    int top = i, columns = tree.bodies[size_t(i)].nu;
+    for (int p = tree.bodies[size_t(top)].parent; p > base && p == top - 1; p = tree.bodies[size_t(top)].parent) {
+      const Body& b = tree.bodies[size_t(p)];
+      if (!b.massless || children_[size_t(p)] != 1 || columns + b.nu > kMostColumns) break;
+      columns += b.nu;
+      top = p;
+    }
+    found.push_back({top, i, depth[size_t(i)]});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.depth > b.depth; });
+  if (base == 0) found.push_back({0, 0, 6});
+  std::vector<std::vector<int>> slots(static_cast<size_t>(bodies));  // of each body: those of its children
+  for (size_t n = 0; n < found.size(); ++n) {
+    const auto& [top, tip, at] = found[n];
+    const Body &inner = tree.bodies[size_t(top)], &outer = tree.bodies[size_t(tip)];
+    const std::vector<int>& children = slots[size_t(tip)];
+    kernel::LaneStep step{.first = inner.u,
+                          .last = outer.u + outer.nu - 1,
+                          .heavy = heavy_[size_t(tip)],
+                          .slot = children.empty() ? figure_.slot_count++ : children[0],
+                          .others = int(others_.size()),
+                          .others_end = 0,
+                          .leaf = children.empty(),
+                          .before = inner.parent < 0 ? kernel::LaneStep::kGround : inner.parent,
+                          .after = tip};
+    for (size_t k = 1; k < children.size(); ++k) others_.push_back(children[k]);
+    step.others_end = int(others_.size());
+    if (inner.parent >= 0) slots[size_t(inner.parent)].push_back(step.slot);
+    if (base == 0 && n + 1 == found.size())
+      figure_.base = step;
+    else
+      steps_.push_back(step);
+  }
+  figure_.steps = steps_.data(), figure_.step_count = int(steps_.size());
+  figure_.others = others_.data();
+}
+
+bool LanePlan::is_plain(const World::Impl& w) const {
+  if (w.status != WorldStatus::kRunning || !w.callbacks.empty() || !w.contact_callbacks.empty() || !w.sensors.empty() ||
+      !w.event_states.empty() || !w.springs.empty() || !w.couplings.empty() || w.figures.size() != 1 ||
+      w.contacts.shapes().size() != shape_count_)
+    return false;
+  for (const ConnectionData& c : w.connections) {
+    if (c.active) return false;
+  }
+  for (const Controller& c : w.controllers) {
+    if (!c.state.active) continue;
+    if (c.description.kind != ControlKind::kPd || c.limited || c.draws) return false;
+    for (const JointSignal& s : c.joints) {
+      if (s.amplitude != 0 || s.column < 0) return false;
+    }
+  }
+  const FigureData& f = *w.figures[0];
+  return f.model.gravity() == model_.gravity() && (f.external.array() == 0).all();
+}
+
+bool LanePlan::stance_of(const World::Impl& w, StanceKey& key) const {
+  const Contacts::Carried& carried = w.contacts.carried();
+  const ContactCache& cache = carried.cache;
+  key = {};
+  if (cache.size() > kernel::kMostSoles) return false;
+  for (int i = 0; i < cache.size(); ++i) {
+    const PairKey& pair = cache.key(i);
+    const WorldShape &a = w.contacts.shapes()[size_t(pair.a)], &b = w.contacts.shapes()[size_t(pair.b)];
+    const WorldShape &plane = a.figure < 0 ? a : b, &box = a.figure < 0 ? b : a;
+    const size_t slot = size_t(cache.id(i).slot);
+    const ContactMemory& memory = carried.remembered[slot];
+    const int face = face_of(cache.features(i));
+    const bool stands = is_fixed_plane(plane) && box.figure >= 0 && box.body >= 0 &&
+                        box.geometry.kind() == ShapeKind::kBox && face >= 0 && memory.wrench[2] > 0 &&
+                        ((holds(memory) && memory.steady > 0) || memory.has_jerked());
+    if (!stands) return false;
+    key.soles[size_t(key.count++)] = {pair, face};
+  }
+  return true;
+}
+
+int LanePlan::find(const StanceKey& key) const {
+  for (size_t i = 0; i < stances_.size(); ++i) {
+    if (stances_[i]->key == key) return int(i);
+  }
+  return -1;
+}
+
+int LanePlan::add(const World::Impl& w, const StanceKey& key) {
+  if (const int known = find(key); known >= 0) return known;
+  if (stances_.size() == kMostStances) return -1;
+  auto stance = std::make_unique<Stance>();
+  stance->key = key;
+  const ContactOptions& o = w.options.contact;
+  kernel::LaneStance& t = stance->table;
+  t.sole_count = key.count;
+  t.margin = w.options.contact_margin;
+  t.tol_gap = o.tol_gap, t.slop = o.slop, t.v_eps = o.v_eps, t.w_eps = o.w_eps;
+  t.slow = std::max(o.rest_speed(norm(w.options.gravity), w.options.time_step), o.v_impact);
+  t.tolerance = o.tolerance, t.rank_tolerance = o.rank_tolerance;
+  const Tree& tree = model_.tree();
+  for (int i = 0; i < key.count; ++i) {
+    const StanceKey::Sole& sole = key.soles[size_t(i)];
+    const WorldShape &a = w.contacts.shapes()[size_t(sole.pair.a)], &b = w.contacts.shapes()[size_t(sole.pair.b)];
+    const WorldShape &plane = a.figure < 0 ? a : b, &box = a.figure < 0 ? b : a;
+    const int axis = sole.face / 2, u = (axis + 1) % 3, v = (axis + 2) % 3;
+    const double side = sole.face % 2 == 0 ? 1 : -1;
+    const Vec3<>& half = box.geometry.half();
+    const Mat3<>& R = box.X_BS.R;
+    kernel::LaneSole& s = t.soles[i];
+    s.kept = kept_[size_t(box.body)];
+    s.outward_B = R * (side * unit(axis));
+    s.middle_B = box.X_BS * (side * component(half, axis) * unit(axis));
+    s.a_B = R * (component(half, u) * unit(u));
+    s.b_B = R * (-side * component(half, v) * unit(v));
+    s.on_plane = plane.X_BS.p;
+    s.E = patch_axes(plane.X_BS.R.column_z(), plane.X_BS.R);
+    s.mu = w.contacts.materials().pair(plane.material, box.material).mu_s;
+    for (int body = box.body; body >= 0 && !(tree.free_base && body == 0); body = tree.bodies[size_t(body)].parent) {
+      for (int k = tree.bodies[size_t(body)].nu - 1; k >= 0; --k)
+        stance->path[i].push_back(tree.bodies[size_t(body)].u + k);
+    }
+    s.path = stance->path[i].data(), s.path_count = int(stance->path[i].size());
+  }
+  for (size_t x = 0; x < stance->path[0].size(); ++x) {
+    for (size_t y = 0; y < stance->path[1].size(); ++y) {
+      if (stance->path[0][x] == stance->path[1][y])
+        stance->common_a.push_back(int(x)), stance->common_b.push_back(int(y));
+    }
+  }
+  t.common_a = stance->common_a.data(), t.common_b = stance->common_b.data();
+  t.common_count = int(stance->common_a.size());
+  watch(w, *stance);
+  stances_.push_back(std::move(stance));
+  return int(stances_.size()) - 1;
+}
+
+/// Everything that may touch something and is no sole of the stance.
+void LanePlan::watch(const World::Impl& w, Stance& stance) const {
+  const std::vector<WorldShape>& shapes = w.contacts.shapes();
+  std::vector<int> planes;                               // shapes
+  std::vector<std::pair<int, kernel::LaneWatch>> found;  // by body
+  for (const ShapePair& pair : pairs_) {
+    bool sole = false;
+    for (int i = 0; i < stance.key.count; ++i) {
+      const PairKey& key = stance.key.soles[size_t(i)].pair;
+      sole = sole || (key.a == pair.a && key.b == pair.b);
+    }
+    if (sole) continue;
+    const WorldShape &a = shapes[size_t(pair.a)], &b = shapes[size_t(pair.b)];
+    const WorldShape &fixed = b.figure < 0 ? b : a, &moving = b.figure < 0 ? a : b;
+    if (!is_fixed_plane(fixed)) {
+      stance.pairs.push_back({.kept_a = fixed.figure < 0 ? -1 : kept_[size_t(fixed.body)],
+                              .kept_b = kept_[size_t(moving.body)],
+                              .centre_a = fixed.centre_B,
+                              .centre_b = moving.centre_B,
+                              .reach = fixed.radius + moving.radius + stance.table.margin});
+      continue;
+    }
+    const int shape = int(&fixed - shapes.data());
+    const long at = std::find(planes.begin(), planes.end(), shape) - planes.begin();
+    if (at == long(planes.size())) planes.push_back(shape);
+    kernel::LaneWatch watch{.plane = int(at), .centre_B = moving.centre_B, .radius = moving.radius};
+    const Geometry& g = moving.geometry;
+    if (g.kind() == ShapeKind::kCapsule || g.kind() == ShapeKind::kBox) {
+      watch.radius = g.radius();
+      watch.centre_B = moving.X_BS.p;
+      for (int k = 0; k < 3; ++k) {
+        if (component(g.half(), k) > 0) watch.e_B[watch.e_count++] = moving.X_BS.R * (component(g.half(), k) * unit(k));
+      }
+    }
+    found.emplace_back(moving.body, watch);
+  }
+  const auto by_body = [](const auto& a, const auto& b) { return a.first < b.first; };
+  std::stable_sort(found.begin(), found.end(), by_body);
+  stance.watch_begin.assign(size_t(model_.tree().body_count()) + 1, 0);
+  for (const auto& [body, watch] : found) {
+    stance.watches.push_back(watch);
+    ++stance.watch_begin[size_t(body) + 1];
+  }
+  for (size_t i = 1; i < stance.watch_begin.size(); ++i) stance.watch_begin[i] += stance.watch_begin[i - 1];
+  for (const int shape : planes) {
+    const Transform<>& X = shapes[size_t(shape)].X_BS;
+    stance.planes.push_back({X.R.column_z(), X.p, X.R.column_z() == Vec3<>{0, 0, 1}});
+  }
+  stance.table.planes = stance.planes.data();
+  stance.table.watches = stance.watches.data(), stance.table.watch_begin = stance.watch_begin.data();
+  stance.table.pairs = stance.pairs.data(), stance.table.pair_count = int(stance.pairs.size());
+}
+
+}  // namespace kansetsu

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/impl.h"
+#include "sim/lanes.h"
+
+namespace kansetsu {
+
+/// Which faces of which boxes stand on which planes.
+struct StanceKey {
+  struct Sole {
+    PairKey pair{};
+    int face = 0;
+    friend bool operator==(const Sole&, const Sole&) = default;
+  };
+  std::array<Sole, kernel::kMostSoles> soles{};
+  int count = 0;
+  friend bool operator==(const StanceKey&, const StanceKey&) = default;
+};
+
+/// Whether a sole stood on all its corners, and held.
+inline bool holds(const ContactMemory& m) {
+  return m.known && m.mode == ContactMode::kSurface && m.slip == SlipMode::kStick && m.closed == 0b1111;
+}
+
+/// How worlds of one kind are stepped in lanes: tables of their figure, and of the stances that were met.
+class LanePlan {
+ public:
+  explicit LanePlan(const World::Impl& world);
+  LanePlan(const LanePlan&) = delete;
+  LanePlan& operator=(const LanePlan&) = delete;
+
+  /// Why lanes cannot take such worlds; empty: they can. Then the rest is there.
+  const std::string& obstacle() const { return obstacle_; }
+  const kernel::LaneFigure& figure() const { return figure_; }
+
+  /// Whether this world has nothing that lanes do not know: connections, callbacks, controllers of other kinds, …
+  bool is_plain(const World::Impl& world) const;
+  /// The stance of a plain world by what its contacts remember; false: something does not stand, or not since long enough.
+  bool stance_of(const World::Impl& world, StanceKey& key) const;
+  /// Its number, −1 if it has none yet.
+  int find(const StanceKey& key) const;
+  /// Makes one; −1 if there are too many.
+  int add(const World::Impl& world, const StanceKey& key);
+  const kernel::LaneStance& stance(int number) const { return stances_[size_t(number)]->table; }
+  const StanceKey& key(int number) const { return stances_[size_t(number)]->key; }
+
+ private:
+  struct Stance {
+    StanceKey key;
+    kernel::LaneStance table{};
+    std::vector<int> path[kernel::kMostSoles], common_a, common_b;
+    std::vector<kernel::LanePlane> planes;
+    std::vector<kernel::LaneWatch> watches;
+    std::vector<int> watch_begin;
+    std::vector<kernel::LanePair> pairs;
+  };
+  std::string find_obstacle(const World::Impl& world) const;
+  void make_steps();
+  void make_figure(const World::Impl& world);
+  void list_pairs(const World::Impl& world);
+  void watch(const World::Impl& world, Stance& stance) const;
+
+  Model model_;  ///< whose tree the tables point into
+  std::string obstacle_;
+  size_t shape_count_ = 0;
+  std::vector<ShapePair> pairs_;  ///< all that may ever touch
+  kernel::LaneFigure figure_{};
+  std::vector<int> heavy_, kept_, children_;
+  std::vector<kernel::LaneInertia> inertias_;
+  std::vector<kernel::LaneStep> steps_;
+  std::vector<int> others_;
+  std::vector<kernel::LaneLimit> limits_;
+  std::vector<kernel::LaneStretch> runs_, turns_;
+  std::vector<std::unique_ptr<Stance>> stances_;
+};
+
+}  // namespace kansetsu

@@ -1,0 +1,383 @@
+#pragma once
+
+#include "kinematics/entry.h"
+#include "sim/lane_tree_kernel.h"
+
+/// Soles that stand and hold, in each lane: their corners on the planes, their rows, the forces that keep them where they are,
+/// and all that has to be true for these forces to be the step's. What World does in src/sim/contacts.cc (box on plane) and
+/// src/constraint/contact_*.h (surface that sticks) for one world, without its other cases.
+namespace kansetsu::kernel::inline KANSETSU_ISA {
+
+template <class P>
+using LaneMask = typename P::Mask;
+
+template <class P>
+KANSETSU_HD P absolute(const P& a) {
+  return select(a < P(0.0), -a, a);
+}
+template <class P>
+KANSETSU_HD P larger(const P& a, const P& b) {
+  return select(a > b, a, b);
+}
+template <class P>
+KANSETSU_HD P smaller(const P& a, const P& b) {
+  return select(a < b, a, b);
+}
+
+/// A sole as it stands. Corners in the plane, from their middle: −a−b, +a−b, +a+b, −a+b.
+template <class P>
+struct StandingSole {
+  Vec3<P> origin;    ///< of the patch, from O
+  P ax, ay, bx, by;  ///< half edges
+  P arm;             ///< of friction, while the pressure is well inside
+  P u[kSoleRows], drift[kSoleRows];
+};
+
+/// Whether the corners are those of a polygon whose arm is known: Contacts::arm_of().
+template <class P>
+KANSETSU_HD LaneMask<P> same_polygon(const StandingSole<P>& s, const P* known) {
+  const P x[kSoleCorners] = {-s.ax - s.bx, s.ax - s.bx, s.ax + s.bx, s.bx - s.ax};
+  const P y[kSoleCorners] = {-s.ay - s.by, s.ay - s.by, s.ay + s.by, s.by - s.ay};
+  const P limit(1e-12);  // [m²]
+  P most(0.0);
+  for (int k = 0; k < kSoleCorners; ++k) {
+    const P dx = x[k] - known[2 * k], dy = y[k] - known[2 * k + 1], square = madd(dx, dx, dy * dy);
+    most = k == 0 ? square : select(square <= most, most, square);  // what is not a number stays
+  }
+  return most < limit;
+}
+
+/// Places a sole: true where all corners touch, none too deep, and the arm is known.
+template <class P>
+KANSETSU_HD LaneMask<P> place_sole(const LaneStance& stance, int index, const LaneMotion<P>& m, const Vec3<P>& O,
+                                   const LaneBlock& block, StandingSole<P>& s, P* corners, P& least_gap) {
+  const LaneSole& sole = stance.soles[index];
+  const Mat3<P> E = lift<P>(sole.E);
+  const Vec3<P> n = E.column_z();
+  const Vec3<P> middle = m.X * lift<P>(sole.middle_B), a = m.X.R * lift<P>(sole.a_B), b = m.X.R * lift<P>(sole.b_B);
+  const P height = dot(n, middle + (O - lift<P>(sole.on_plane))), up_a = dot(n, a), up_b = dot(n, b);
+  const P gap[kSoleCorners] = {height - up_a - up_b, height + up_a - up_b, height + up_a + up_b, height - up_a + up_b};
+  least_gap = smaller(smaller(gap[0], gap[1]), smaller(gap[2], gap[3]));
+  const P most_gap = larger(larger(gap[0], gap[1]), larger(gap[2], gap[3]));
+  LaneMask<P> ok = (most_gap < P(stance.tol_gap)) & (least_gap >= P(-stance.slop)) &
+                   (dot(n, m.X.R * lift<P>(sole.outward_B)) < P(-0.75));  // no other face can be nearer
+  const Vec3<P> at = O + middle;
+  const Vec3<P> p[kSoleCorners] = {at - a - b, at + a - b, at + a + b, at - a + b};
+  for (int k = 0; k < kSoleCorners; ++k) {
+    const Vec3<P> c = madd(P(-0.5) * gap[k], n, p[k]);
+    corners[3 * k] = c.x, corners[3 * k + 1] = c.y, corners[3 * k + 2] = c.z;
+  }
+  s.origin = madd(P(-0.5) * height, n, middle);
+  const Vec3<P> x = E.column_x(), y = E.column_y();
+  s.ax = dot(x, a), s.ay = dot(y, a), s.bx = dot(x, b), s.by = dot(y, b);
+  const P* known[2] = {as<P>(block.polygon[0]) + 2 * kSoleCorners * index,
+                       as<P>(block.polygon[1]) + 2 * kSoleCorners * index};
+  const LaneMask<P> first = same_polygon(s, known[0]), second = same_polygon(s, known[1]);
+  s.arm = select(first, as<P>(block.arm[0])[index], as<P>(block.arm[1])[index]);
+  const Vec3<P> r = s.origin - m.X.p, across = cross(m.w, r);
+  const Vec3<P> acceleration = add_cross(add_cross(m.a, m.alpha, r), m.w, across);
+  const Vec3<P> u = transpose_times(E, m.v + across), w = transpose_times(E, m.w);
+  const Vec3<P> du = transpose_times(E, acceleration), dw = transpose_times(E, m.alpha);
+  const P rows[kSoleRows] = {u.x, u.y, u.z, w.x, w.y, w.z}, rates[kSoleRows] = {du.x, du.y, du.z, dw.x, dw.y, dw.z};
+  for (int k = 0; k < kSoleRows; ++k) s.u[k] = rows[k], s.drift[k] = rates[k];
+  return ok & (first | second);
+}
+
+/// Whether a sole that carried `last` is at rest: about the centre of its pressure then, and no corner comes in so fast that it
+/// might be an impact.
+template <class P>
+KANSETSU_HD LaneMask<P> rests(const LaneStance& stance, const StandingSole<P>& s, const P* last) {
+  const P x = -last[4] / last[2], y = last[3] / last[2];
+  const P vx = msub(s.u[5], y, s.u[0]), vy = madd(s.u[5], x, s.u[1]);
+  const P by_a = absolute(msub(s.u[4], s.ax, s.u[3] * s.ay)), by_b = absolute(msub(s.u[4], s.bx, s.u[3] * s.by));
+  return (madd(vx, vx, vy * vy) <= P(stance.v_eps * stance.v_eps)) & (absolute(s.u[5]) <= P(stance.w_eps)) &
+         (s.u[2] - by_a - by_b >= P(-stance.slow));
+}
+
+/// Z of the rows of a sole on their way to the base, [RBDA] 7.3: z = SᵀF, and each column takes its share off F. Three rows at
+/// a time, forces along the axes or moments about them, so that they fit in registers.
+template <class P>
+KANSETSU_HD void climb_three(const LaneFigure& f, const LaneSole& sole, P (&F)[3][6], P* Z, P* base_Z,
+                             const LaneWork<P>& w) {
+  for (int n = 0; n < sole.path_count; ++n, Z += kSoleRows) {
+    const int k = sole.path[n];
+    const P *S = w.S + 6 * k, *U = w.U + 6 * k;
+    const P inverse = w.D_inv[k];
+#pragma GCC unroll 3
+    for (int r = 0; r < 3; ++r) {
+      const P turn = madd(S[2], F[r][2], madd(S[1], F[r][1], S[0] * F[r][0]));
+      const P z = turn + madd(S[5], F[r][5], madd(S[4], F[r][4], S[3] * F[r][3]));
+      Z[r] = z;
+      const P share = inverse * z;
+#pragma GCC unroll 6
+      for (int i = 0; i < 6; ++i) F[r][i] = msub(share, U[i], F[r][i]);
+    }
+  }
+  if (!f.tree->free_base) return;
+  const Lower<P, 6>& L = *w.base;
+#pragma GCC unroll 3
+  for (int r = 0; r < 3; ++r) {
+#pragma GCC unroll 6
+    for (int i = 0; i < 6; ++i) {
+#pragma GCC unroll 6
+      for (int j = 0; j < i; ++j) F[r][i] = msub(L(i, j), F[r][j], F[r][i]);
+      base_Z[kSoleRows * i + r] = F[r][i];
+    }
+  }
+}
+template <class P>
+KANSETSU_HD void climb(const LaneFigure& f, const LaneStance& stance, int index, const Vec3<P>& origin,
+                       LaneWork<P>& w) {
+  const LaneSole& sole = stance.soles[index];
+  P *Z = w.Z + index * kSoleRows * f.tree->nv, *base_Z = w.base_Z + index * kSoleRows * 6;
+  const Vec3<P> axes[3] = {lift<P>(sole.E.column_x()), lift<P>(sole.E.column_y()), lift<P>(sole.E.column_z())};
+  P F[3][6];
+#pragma GCC unroll 3
+  for (int r = 0; r < 3; ++r) put_motion(Motion<P>{cross(origin, axes[r]), axes[r]}, F[r]);
+  climb_three(f, sole, F, Z, base_Z, w);
+#pragma GCC unroll 3
+  for (int r = 0; r < 3; ++r) put_motion(Motion<P>{axes[r], zero3<P>()}, F[r]);
+  climb_three(f, sole, F, Z + 3, base_Z + 3, w);
+}
+
+inline constexpr int kOwnBlock = packed(kSoleRows, 0), kCrossBlock = kSoleRows * kSoleRows;
+
+/// G = J·M⁻¹·Jᵀ of a sole with itself, the lower triangle; and a, the accelerations of its rows without contact forces.
+template <class P>
+KANSETSU_HD void own_delassus(const LaneFigure& f, const LaneSole& sole, int index, const LaneWork<P>& w, P* G, P* a) {
+  P sum[kOwnBlock];
+  for (P& x : sum) x = P(0.0);
+  const auto add = [&](const P& inverse, const P* z) KANSETSU_INLINE_LAMBDA {
+#pragma GCC unroll 6
+    for (int r = 0; r < kSoleRows; ++r) {
+      const P scaled = inverse * z[r];
+#pragma GCC unroll 6
+      for (int c = 0; c <= r; ++c) sum[packed(r, c)] = madd(scaled, z[c], sum[packed(r, c)]);
+    }
+  };
+  const P *Z = w.Z + index * kSoleRows * f.tree->nv, *base_Z = w.base_Z + index * kSoleRows * 6;
+  for (int n = 0; n < sole.path_count; ++n) add(w.D_inv[sole.path[n]], Z + n * kSoleRows);
+  for (int i = 0; f.tree->free_base && i < 6; ++i) add((*w.base)(i, i), base_Z + i * kSoleRows);
+#pragma GCC unroll 21
+  for (int i = 0; i < kOwnBlock; ++i) G[i] = sum[i];
+  P rate[kSoleRows];
+  for (int r = 0; r < kSoleRows; ++r) rate[r] = a[r];
+  const auto add_drive = [&](const P& x, const P* z) KANSETSU_INLINE_LAMBDA {
+#pragma GCC unroll 6
+    for (int r = 0; r < kSoleRows; ++r) rate[r] = madd(x, z[r], rate[r]);
+  };
+  for (int n = 0; n < sole.path_count; ++n) add_drive(w.D_inv[sole.path[n]] * w.drive[sole.path[n]], Z + n * kSoleRows);
+  for (int i = 0; f.tree->free_base && i < 6; ++i) {
+    add_drive((*w.base)(i, i) * w.base_drive[i], base_Z + i * kSoleRows);
+  }
+  for (int r = 0; r < kSoleRows; ++r) a[r] = rate[r];
+}
+
+/// G of the second sole (rows) with the first (columns): three rows at a time.
+template <class P>
+KANSETSU_HD void cross_delassus(const LaneFigure& f, const LaneStance& stance, const LaneWork<P>& w, P* G) {
+  for (int first = 0; first < kSoleRows; first += 3) {
+    P sum[3 * kSoleRows];
+    for (P& x : sum) x = P(0.0);
+    const auto add = [&](const P& inverse, const P* z, const P* y) KANSETSU_INLINE_LAMBDA {
+#pragma GCC unroll 3
+      for (int r = 0; r < 3; ++r) {
+        const P scaled = inverse * y[first + r];
+#pragma GCC unroll 6
+        for (int c = 0; c < kSoleRows; ++c) sum[r * kSoleRows + c] = madd(scaled, z[c], sum[r * kSoleRows + c]);
+      }
+    };
+    for (int i = 0; i < stance.common_count; ++i) {
+      add(w.D_inv[stance.soles[0].path[stance.common_a[i]]], w.Z + stance.common_a[i] * kSoleRows,
+          w.Z + (f.tree->nv + stance.common_b[i]) * kSoleRows);
+    }
+    for (int i = 0; f.tree->free_base && i < 6; ++i) {
+      add((*w.base)(i, i), w.base_Z + i * kSoleRows, w.base_Z + (6 + i) * kSoleRows);
+    }
+#pragma GCC unroll 18
+    for (int i = 0; i < 3 * kSoleRows; ++i) G[first * kSoleRows + i] = sum[i];
+  }
+}
+
+/// The rows of one sole as L·D·Lᵀ: below the diagonal L, on it 1/D. False where a pivot falls to a share of the diagonal, or a
+/// row cannot move.
+template <class P>
+KANSETSU_HD LaneMask<P> factor_block(const P& share, const P& least, const P* diagonal, P (&l)[kOwnBlock]) {
+  LaneMask<P> ok = P(0.0) < P(1.0);
+#pragma GCC unroll 6
+  for (int j = 0; j < kSoleRows; ++j) {
+    const P pivot = l[packed(j, j)], inverse = P(1.0) / pivot;
+    ok = ok & (pivot > share * diagonal[packed(j, j)]) & (diagonal[packed(j, j)] >= least);
+#pragma GCC unroll 6
+    for (int i = kSoleRows - 1; i > j; --i) {
+      const P l_ij = l[packed(i, j)] * inverse;
+#pragma GCC unroll 6
+      for (int k = j + 1; k <= i; ++k) l[packed(i, k)] = msub(l_ij, l[packed(k, j)], l[packed(i, k)]);
+      l[packed(i, j)] = l_ij;
+    }
+    l[packed(j, j)] = inverse;
+  }
+  return ok;
+}
+/// x ← L⁻¹·x; and x ← L⁻ᵀ·x
+template <class P>
+KANSETSU_HD void forward_block(const P* l, P (&x)[kSoleRows]) {
+#pragma GCC unroll 6
+  for (int i = 1; i < kSoleRows; ++i) {
+#pragma GCC unroll 6
+    for (int j = 0; j < i; ++j) x[i] = msub(l[packed(i, j)], x[j], x[i]);
+  }
+}
+template <class P>
+KANSETSU_HD void backward_block(const P* l, P (&x)[kSoleRows]) {
+#pragma GCC unroll 6
+  for (int i = kSoleRows - 1; i > 0; --i) {
+#pragma GCC unroll 6
+    for (int j = 0; j < i; ++j) x[j] = msub(l[packed(i, j)], x[i], x[j]);
+  }
+}
+
+/// G·x = −c, where G is the own block of each sole and, of two, the one between them: rows of the second, columns of the first.
+template <int kSoles, class P>
+KANSETSU_HD LaneMask<P> solve_rows(const LaneFigure& f, const LaneStance& stance, const P* G, const P* c, P* x) {
+  const P share(stance.rank_tolerance), least(f.least_mobility);
+  P first[kOwnBlock], y[kSoleRows];
+#pragma GCC unroll 21
+  for (int i = 0; i < kOwnBlock; ++i) first[i] = G[i];
+  LaneMask<P> ok = factor_block(share, least, G, first);
+  for (int r = 0; r < kSoleRows; ++r) y[r] = -c[r];
+  forward_block(first, y);
+  if constexpr (kSoles == 2) {
+    const P *own = G + kOwnBlock, *between = own + kOwnBlock;
+    P second[kOwnBlock], z[kSoleRows], B[kSoleRows][kSoleRows];  // L·D
+    for (int i = 0; i < kSoleRows; ++i) {
+      P row[kSoleRows];
+#pragma GCC unroll 6
+      for (int j = 0; j < kSoleRows; ++j) row[j] = between[i * kSoleRows + j];
+      forward_block(first, row);
+      z[i] = -c[kSoleRows + i];
+      P L[kSoleRows];
+#pragma GCC unroll 6
+      for (int j = 0; j < kSoleRows; ++j) {
+        B[i][j] = row[j];
+        L[j] = row[j] * first[packed(j, j)];
+        z[i] = msub(L[j], y[j], z[i]);
+      }
+      for (int k = 0; k <= i; ++k) {
+        P sum = own[packed(i, k)];
+#pragma GCC unroll 6
+        for (int j = 0; j < kSoleRows; ++j) sum = msub(L[j], B[k][j], sum);
+        second[packed(i, k)] = sum;
+      }
+    }
+    ok = ok & factor_block(share, least, own, second);
+    forward_block(second, z);
+    for (int i = 0; i < kSoleRows; ++i) z[i] = second[packed(i, i)] * z[i];
+    backward_block(second, z);
+    for (int i = 0; i < kSoleRows; ++i) {
+      for (int j = 0; j < kSoleRows; ++j) y[j] = msub(B[i][j], z[i], y[j]);
+      x[kSoleRows + i] = z[i];
+    }
+  }
+  for (int j = 0; j < kSoleRows; ++j) y[j] = first[packed(j, j)] * y[j];
+  backward_block(first, y);
+  for (int r = 0; r < kSoleRows; ++r) x[r] = y[r];
+  return ok;
+}
+
+/// w = c + G·x
+template <int kSoles, class P>
+KANSETSU_HD void outcome(const P* G, const P* c, const P* x, P* w) {
+  for (int s = 0; s < kSoles; ++s) {
+    const P *own = G + s * kOwnBlock, *y = x + s * kSoleRows;
+    P sum[kSoleRows];
+    for (int r = 0; r < kSoleRows; ++r) sum[r] = c[s * kSoleRows + r];
+#pragma GCC unroll 6
+    for (int r = 0; r < kSoleRows; ++r) {
+#pragma GCC unroll 6
+      for (int k = 0; k < r; ++k) {
+        const P& entry = own[packed(r, k)];
+        sum[r] = madd(entry, y[k], sum[r]);
+        sum[k] = madd(entry, y[r], sum[k]);
+      }
+      sum[r] = madd(own[packed(r, r)], y[r], sum[r]);
+    }
+    if constexpr (kSoles == 2) {
+      const P *between = G + 2 * kOwnBlock, *other = x + (1 - s) * kSoleRows;
+#pragma GCC unroll 6
+      for (int r = 0; r < kSoleRows; ++r) {
+#pragma GCC unroll 6
+        for (int k = 0; k < kSoleRows; ++k)
+          sum[r] = madd(between[s == 1 ? r * kSoleRows + k : k * kSoleRows + r], other[k], sum[r]);
+      }
+    }
+    for (int r = 0; r < kSoleRows; ++r) w[s * kSoleRows + r] = sum[r];
+  }
+}
+
+/// The arm of friction where the pressure of a parallelogram is centred at (x, y): arm_at() of the contact solver.
+template <class P>
+KANSETSU_HD P arm_at(const StandingSole<P>& s, const P& area, const P& x, const P& y) {
+  const P half(0.5), quarter(0.25);
+  P least = s.arm;
+  const P size_a = P(2.0) * sqrt(madd(s.ax, s.ax, s.ay * s.ay)), size_b = P(2.0) * sqrt(madd(s.bx, s.bx, s.by * s.by));
+  // Four vertices, twice the area is 8·a×b, and the squares of the edges add up to 2·(|2a|² + |2b|²).
+  const P around = P(2.0) * madd(size_a, size_a, size_b * size_b);
+  const P band = smaller(s.arm, P(2.0) * area / sqrt(P(4.0) * around));
+  const auto edge = [&](const P& along, const P& size, const P& distance) KANSETSU_INLINE_LAMBDA {
+    const P left = madd(half, size, -absolute(along));  // to the nearer end
+    const P on_edge = smaller(larger(left, P(0.0)), quarter * size);
+    const P part = larger(distance, P(0.0)) / band;
+    const P d = madd(s.arm - on_edge, part, on_edge);
+    const LaneMask<P> counts = (distance < band) & (on_edge < s.arm) & (d < least);
+    least = select(counts, d, least);
+  };
+  const P inv_a = P(2.0) / size_a, inv_b = P(2.0) / size_b;
+  const P uax = inv_a * s.ax, uay = inv_a * s.ay, ubx = inv_b * s.bx, uby = inv_b * s.by;
+  // From the middles: along either edge, and to the left of it; what an edge is shifted along itself against the other.
+  const P along_a = madd(uax, x, uay * y), along_b = madd(ubx, x, uby * y);
+  const P left_a = msub(uay, x, uax * y), left_b = msub(uby, x, ubx * y);
+  const P shift_a = madd(uax, s.bx, uay * s.by), shift_b = madd(ubx, s.ax, uby * s.ay);
+  const P from_a = area * inv_a, from_b = area * inv_b;
+  edge(along_a + shift_a, size_a, from_a + left_a);
+  edge(along_a - shift_a, size_a, from_a - left_a);
+  edge(along_b - shift_b, size_b, from_b + left_b);
+  edge(along_b + shift_b, size_b, from_b - left_b);
+  return larger(least, P(1e-9) * s.arm);
+}
+
+/// Whether a wrench pushes, with its pressure inside the sole and its friction in the set; and what it leaves of the conditions.
+template <class P>
+KANSETSU_HD LaneMask<P> holds(const LaneFigure& f, const LaneSole& sole, const StandingSole<P>& s, const P* force,
+                              const P* w, P& residual) {
+  const P fz = force[2], X = -force[4], Y = force[3], mu(sole.mu), h(f.h);
+  const P area = msub(s.ay, s.bx, s.ax * s.by);  // a×b, a quarter of the whole
+  const P by_a = absolute(msub(s.ay, X, s.ax * Y)), by_b = absolute(msub(s.by, X, s.bx * Y)), most = fz * area;
+  LaneMask<P> ok = (fz > P(0.0)) & (area > P(0.0)) & (by_a <= most) & (by_b <= most);
+  const P inverse = P(1.0) / fz, x = X * inverse, y = Y * inverse;
+  const P arm = arm_at(s, area, x, y);
+  const P spin = force[5] - msub(y, force[0], x * force[1]);  // about the centre of pressure
+  const P limit = mu * fz, slip = madd(force[0], force[0], force[1] * force[1]);
+  ok = ok & (madd(slip * arm, arm, spin * spin) <= (limit * arm) * (limit * arm));
+  const P reach = larger(absolute(s.ax + s.bx) + absolute(s.ay + s.by), absolute(s.ax - s.bx) + absolute(s.ay - s.by));
+  const P turn = larger(larger(absolute(w[3]), absolute(w[4])), absolute(w[5])) * reach;
+  const P worst = larger(larger(absolute(w[0]), absolute(w[1])), absolute(w[2])) + turn;
+  residual = larger(smaller(worst, fz) * h, P(2.0) * limit * worst * h * h);
+  return ok;
+}
+
+/// Whether pairs of balls stay apart.
+template <class P>
+KANSETSU_HD LaneMask<P> pairs_are_apart(const LaneStance& stance, const LaneWork<P>& w, const Vec3<P>& O) {
+  LaneMask<P> ok = P(0.0) < P(1.0);
+  for (int i = 0; i < stance.pair_count; ++i) {
+    const LanePair& pair = stance.pairs[i];
+    const Vec3<P> b = w.kept[pair.kept_b].X * lift<P>(pair.centre_b);
+    const Vec3<P> d =
+        pair.kept_a < 0 ? b + (O - lift<P>(pair.centre_a)) : b - w.kept[pair.kept_a].X * lift<P>(pair.centre_a);
+    ok = ok & (dot(d, d) > P(pair.reach * pair.reach));
+  }
+  return ok;
+}
+
+}  // namespace kansetsu::kernel::inline KANSETSU_ISA

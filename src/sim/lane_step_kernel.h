@@ -1,0 +1,255 @@
+#pragma once
+
+#include "sim/lane_stance_kernel.h"
+
+/// A semi-implicit step of worlds side by side: src/sim/step.cc for the common case, and the checks that it is one.
+namespace kansetsu::kernel::inline KANSETSU_ISA {
+
+/// Torques that act explicitly, and the inertia that stands for the implicit part of PD control and dampers.
+template <class P>
+KANSETSU_HD void drive_columns(const LaneFigure& f, const LaneBlock& block, LaneWork<P>& w) {
+  const TreeView& tree = *f.tree;
+  const P *q = as<P>(block.q), *v = as<P>(block.v), *torque = as<P>(block.torque);
+  const P *gain_p = as<P>(block.gain_p), *gain_d = as<P>(block.gain_d), *aim = as<P>(block.aim);
+  const P h(f.h);
+  const auto put = [&](int k, const P& pull) KANSETSU_INLINE_LAMBDA {
+    const P gain = madd(h, gain_p[k], gain_d[k]);
+    w.tau[k] = msub(gain, v[k], torque[k] + pull);
+    w.extra[k] = madd(h, gain, P(tree.rotor_inertia[k]));
+  };
+  for (int i = 0; i < f.run_count; ++i) {
+    const LaneStretch& run = f.runs[i];
+    for (int n = 0; n < run.count; ++n) put(run.v + n, msub(gain_p[run.v + n], q[run.q + n], aim[run.v + n]));
+  }
+  for (int i = 0; i < f.turn_count; ++i) {
+    for (int n = 0; n < 3; ++n) put(f.turns[i].v + n, P(0.0));
+  }
+  for (int k = 3; tree.free_base && k < 6; ++k) put(k, P(0.0));
+}
+
+/// Whether no coordinate is near a limit.
+template <class P>
+KANSETSU_HD LaneMask<P> within_limits(const LaneFigure& f, const P* q, const P* v) {
+  LaneMask<P> ok = P(0.0) < P(1.0);
+  for (int i = 0; i < f.limit_count; ++i) {
+    const LaneLimit& l = f.limits[i];
+    const P x = madd(P(l.ratio), q[l.position], P(l.offset));
+    const P reach = madd(P(2 * f.h), absolute(P(l.ratio) * v[l.column]), P(f.limit_near));
+    ok = ok & (x - P(l.lower) >= reach) & (P(l.upper) - x >= reach);
+  }
+  return ok;
+}
+
+/// Whether nothing moves so fast that its energy would be looked at, FigureData::moves_fast(), or that is not finite.
+template <class P>
+KANSETSU_HD LaneMask<P> moves_slowly(const LaneFigure& f, const P* v, const P* x) {
+  const P h(f.h);
+  P most(0.0);
+  for (int k = 0; k < f.tree->nv; ++k) {
+    const P speed = madd(h, absolute(x[k]), absolute(v[k]));
+    if (f.tree->free_base && k >= 3 && k < 6)
+      most = select(P(0.0) * speed == P(0.0), most, P(1e300));
+    else
+      most = select(speed <= most, most, speed);  // what is not a number stays
+  }
+  return h * most <= P(f.far);
+}
+
+/// exp of a small turn, as turn_by() of src/sim/figure.cc.
+template <class P>
+KANSETSU_HD Quaternion<P> small_turn(const Vec3<P>& phi) {
+  const P z = P(0.25) * dot(phi, phi);
+  const P s = madd(z, madd(z, madd(z, madd(z, P(1.0 / 725760), P(-1.0 / 10080)), P(1.0 / 240)), P(-1.0 / 12)), P(0.5));
+  const P c = madd(
+      z, madd(z, madd(z, madd(z, madd(z, P(-1.0 / 3628800), P(1.0 / 40320)), P(-1.0 / 720)), P(1.0 / 24)), P(-0.5)),
+      P(1.0));
+  return {s * phi.x, s * phi.y, s * phi.z, c};
+}
+
+/// Writes to the lanes of a mask only.
+template <class P>
+struct MaskedStore {
+  LaneMask<P> mask;
+  KANSETSU_HD void operator()(const P& value, P& to) const { to = select(mask, value, to); }
+};
+
+/// v⁺ = v + h·v̇, then positions with v⁺: FigureData::add_acceleration().
+/// @param lasting  what accelerates a free base in the world, whichever way it turns: gravity and contact forces
+template <class P>
+KANSETSU_HD void integrate(const LaneFigure& f, const LaneBlock& block, const Mat3<P>& R, const Vec3<P>& lasting,
+                           const P* x, const MaskedStore<P>& put) {
+  const TreeView& tree = *f.tree;
+  P *q = as<P>(block.q), *v = as<P>(block.v);
+  const P h(f.h);
+  Vec3<P> v_W = zero3<P>();
+  if (tree.free_base) {
+    const Vec3<P> w{v[0], v[1], v[2]}, u{v[3], v[4], v[5]};
+    const Vec3<P> turning = add_cross(Vec3<P>{x[3], x[4], x[5]}, w, u) - transpose_times(R, lasting);
+    v_W = R * madd(h, rotate(small_turn(P(0.5 * f.h) * w), turning), u) + h * lasting;
+  }
+  for (int k = tree.free_base ? 6 : 0; k < tree.nv; ++k) put(madd(h, x[k], v[k]), v[k]);
+  for (int i = 0; i < f.run_count; ++i) {
+    for (int n = 0; n < f.runs[i].count; ++n) {
+      const int at = f.runs[i].q + n;
+      put(madd(h, v[f.runs[i].v + n], q[at]), q[at]);
+    }
+  }
+  for (int i = 0; i < f.turn_count; ++i) {
+    P *to = q + f.turns[i].q, *w = v + f.turns[i].v;
+    const bool base = tree.free_base && f.turns[i].v == 0;
+    for (int k = 0; base && k < 3; ++k) put(madd(h, x[k], w[k]), w[k]);
+    const Quaternion<P> before{to[0], to[1], to[2], to[3]};
+    const Quaternion<P> after = normalised(before * small_turn(Vec3<P>{h * w[0], h * w[1], h * w[2]}));
+    put(after.x, to[0]), put(after.y, to[1]), put(after.z, to[2]), put(after.w, to[3]);
+    if (!base) continue;
+    const Vec3<P> turned = transpose_times(to_mat3(after), v_W);
+    put(turned.x, v[3]), put(turned.y, v[4]), put(turned.z, v[5]);
+    put(madd(h, v_W.x, q[0]), q[0]), put(madd(h, v_W.y, q[1]), q[1]), put(madd(h, v_W.z, q[2]), q[2]);
+  }
+}
+
+/// Torques as they acted, and their work with the mean velocity.
+template <class P>
+KANSETSU_HD void account(const LaneFigure& f, const LaneBlock& block, const LaneWork<P>& w, const MaskedStore<P>& put) {
+  const TreeView& tree = *f.tree;
+  const P h(f.h), half(0.5 * f.h), *v = as<P>(block.v);
+  P work(0.0);
+  for (int k = 0; k < tree.nv; ++k) {
+    const P effort = msub(w.extra[k] - P(tree.rotor_inertia[k]), w.x[k], w.tau[k]);
+    work = madd(effort, madd(half, w.x[k], v[k]), work);
+    put(effort, as<P>(block.effort)[k]);
+    put(w.x[k], as<P>(block.vdot)[k]);
+  }
+  put(madd(h, work, *as<P>(block.work_torque)), *as<P>(block.work_torque));
+}
+
+/// What a step finds of its soles.
+template <int kSoles, class P>
+struct LaneSoles {
+  static constexpr int kSize = kSoles > 0 ? kSoles : 1;
+  StandingSole<P> sole[kSize];
+  P corners[kSize * kSoleCorners * 3], gap[kSize];
+  P force[kSize * kSoleRows];
+  P residual = P(0.0), work = P(0.0);
+};
+
+/// Places all soles; where they rest.
+template <int kSoles, class P>
+KANSETSU_HD LaneMask<P> stand(const LaneStance& stance, const LaneBlock& block, const Vec3<P>& O, const LaneWork<P>& w,
+                              LaneSoles<kSoles, P>& out) {
+  LaneMask<P> ok = P(0.0) < P(1.0);
+  for (int s = 0; s < kSoles; ++s) {
+    const LaneMotion<P>& m = w.kept[stance.soles[s].kept];
+    ok = ok & place_sole(stance, s, m, O, block, out.sole[s], out.corners + s * kSoleCorners * 3, out.gap[s]);
+    ok = ok & rests(stance, out.sole[s], as<P>(block.wrench) + s * kSoleRows);
+  }
+  return ok;
+}
+
+/// The forces that hold all soles; where they can.
+template <int kSoles, class P>
+KANSETSU_HD LaneMask<P> hold(const LaneFigure& f, const LaneStance& stance, LaneWork<P>& w, LaneSoles<kSoles, P>& out) {
+  const P h(f.h), rate(1 / f.h);
+  constexpr int kRows = kSoles * kSoleRows;
+  P a[kRows], c[kRows], outcomes[kRows], *G = w.G;
+  for (int s = 0; s < kSoles; ++s) climb(f, stance, s, out.sole[s].origin, w);
+  for (int s = 0; s < kSoles; ++s) {
+    for (int r = 0; r < kSoleRows; ++r) a[s * kSoleRows + r] = out.sole[s].drift[r];
+    own_delassus(f, stance.soles[s], s, w, G + s * kOwnBlock, a + s * kSoleRows);
+    for (int r = 0; r < kSoleRows; ++r) c[s * kSoleRows + r] = madd(out.sole[s].u[r], rate, a[s * kSoleRows + r]);
+  }
+  if constexpr (kSoles == 2) cross_delassus(f, stance, w, G + 2 * kOwnBlock);
+  LaneMask<P> ok = solve_rows<kSoles>(f, stance, G, c, out.force);
+  outcome<kSoles>(G, c, out.force, outcomes);
+  P most(0.0);
+  for (int s = 0; s < kSoles; ++s) {
+    P left;
+    const P *force = out.force + s * kSoleRows, *after = outcomes + s * kSoleRows;
+    ok = ok & holds(f, stance.soles[s], out.sole[s], force, after, left);
+    out.residual = larger(out.residual, left);
+    most = larger(most, absolute(force[2]));
+    // With the mean velocity of the rows: u + h·(w − u/h)/2, of which the half comes later.
+    for (int r = 0; r < kSoleRows; ++r) out.work = madd(force[r], madd(h, after[r], out.sole[s].u[r]), out.work);
+  }
+  return ok & (out.residual <= P(stance.tolerance) * larger(P(1.0), most * h));
+}
+
+/// Adds what the forces of the soles do to what drives the columns: Z·force; of the base D⁻¹ of it all.
+template <int kSoles, class P>
+KANSETSU_HD void drive_all(const LaneFigure& f, const LaneStance& stance, const LaneSoles<kSoles, P>& soles,
+                           LaneWork<P>& w) {
+  const TreeView& tree = *f.tree;
+  for (int s = 0; s < kSoles; ++s) {
+    const P *Z = w.Z + s * kSoleRows * tree.nv, *force = soles.force + s * kSoleRows;
+    for (int n = 0; n < stance.soles[s].path_count; ++n, Z += kSoleRows) {
+      const int k = stance.soles[s].path[n];
+      P sum = Z[0] * force[0];
+      for (int r = 1; r < kSoleRows; ++r) sum = madd(Z[r], force[r], sum);
+      w.drive[k] += sum;
+    }
+  }
+  for (int i = 0; tree.free_base && i < 6; ++i) {
+    for (int s = 0; s < kSoles; ++s) {
+      const P *z = w.base_Z + (6 * s + i) * kSoleRows, *force = soles.force + s * kSoleRows;
+      for (int r = 0; r < kSoleRows; ++r) w.base_drive[i] = madd(z[r], force[r], w.base_drive[i]);
+    }
+    w.base_drive[i] = (*w.base)(i, i) * w.base_drive[i];
+  }
+}
+
+/// Writes a step down: the next state, and what is told of it.
+template <int kSoles, class P>
+KANSETSU_HD void finish(const LaneFigure& f, const LaneBlock& block, const LaneWork<P>& w, const LaneStance& stance,
+                        const LaneSoles<kSoles, P>& out, const MaskedStore<P>& put) {
+  account(f, block, w, put);
+  Vec3<P> lasting = lift<P>(f.tree->gravity);
+  for (int s = 0; s < kSoles; ++s) {
+    const P* force = out.force + s * kSoleRows;
+    lasting = madd(P(1 / f.mass), lift<P>(stance.soles[s].E) * Vec3<P>{force[0], force[1], force[2]}, lasting);
+  }
+  integrate(f, block, w.posture.X_PB[0].R, lasting, w.x, put);
+  for (int r = 0; r < kSoles * kSoleRows; ++r) put(out.force[r], as<P>(block.wrench)[r]);
+  for (int k = 0; k < kSoles * kSoleCorners * 3; ++k) put(out.corners[k], as<P>(block.corners)[k]);
+  P &worst_gap = *as<P>(block.worst_gap), &worst = *as<P>(block.worst_residual), &work = *as<P>(block.work_contact);
+  for (int s = 0; s < kSoles; ++s) {
+    put(out.gap[s], as<P>(block.gap)[s]);
+    put(smaller(out.gap[s], worst_gap), worst_gap);
+  }
+  put(out.residual, *as<P>(block.residual));
+  put(larger(out.residual, worst), worst);
+  put(madd(P(0.5 * f.h), out.work, work), work);
+}
+
+template <class P>
+LaneMask<P> mask_of(std::uint32_t bits) {
+  P x(0.0);
+  for (int i = 0; i < P::width; ++i) x.set(i, (bits >> i & 1) != 0 ? 1.0 : 0.0);
+  return x > P(0.0);
+}
+
+/// One step of the lanes in `wanted`, in the order of World::Impl::contact_step(). @return those for which it is valid
+template <int kSoles, class P>
+std::uint32_t lane_step(const LaneFigure& f, const LaneStance& stance, std::uint32_t wanted, void* scratch,
+                        const LaneBlock& block) {
+  Carver<P> carver(scratch);
+  LaneWork<P> w = carve_lanes(f, carver);
+  const TreeView& tree = *f.tree;
+  const P *q = as<P>(block.q), *v = as<P>(block.v);
+  const Vec3<P> O = tree.free_base ? Vec3<P>{q[0], q[1], q[2]} : zero3<P>();
+  LaneSoles<kSoles, P> soles;
+  LaneMask<P> ok = mask_of<P>(wanted);
+  drive_columns(f, block, w);
+  ok = ok & (go_out(f, stance, q, v, O, w) > P(stance.margin));
+  ok = ok & within_limits(f, q, v) & pairs_are_apart(stance, w, O) & stand(stance, block, O, w, soles);
+  if (bits_of<P>(ok) == 0) return 0;
+  ok = ok & (come_back(f, w) > P(f.least_pivot));
+  if constexpr (kSoles > 0) ok = ok & hold(f, stance, w, soles);
+  drive_all(f, stance, soles, w);
+  descend(f, w);
+  ok = ok & moves_slowly(f, v, w.x);
+  const std::uint32_t done = bits_of<P>(ok);
+  if (done != 0) finish(f, block, w, stance, soles, MaskedStore<P>{ok});
+  return done;
+}
+
+}  // namespace kansetsu::kernel::inline KANSETSU_ISA

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <vector>
+
+#include "sim/lane_plan.h"
+
+namespace kansetsu {
+
+/// The numbers of worlds in lanes, `width` worlds to a block, and the way between them and a World.
+class LaneWorlds {
+ public:
+  LaneWorlds(const LanePlan& plan, int count);
+
+  int width() const { return width_; }
+  int blocks() const { return blocks_; }
+  kernel::LaneBlock block(int b) const;
+
+  /// Takes a world that stands as `stance` says: state, torques, gains, what its contacts remember.
+  void load(const World::Impl& world, int stance, int i);
+  /// Gives it back as if it had made `steps` steps by itself, which took until `time`.
+  void store(World::Impl& world, int stance, int i, int steps, double time);
+  double torque(int i, int k) const { return at(parts_.torque, i, k); }
+  void set_torque(int i, const double* tau);  ///< nv numbers
+  double q(int i, int k) const { return at(parts_.q, i, k); }
+  double v(int i, int k) const { return at(parts_.v, i, k); }
+
+ private:
+  double& at(const double* part, int i, int k) const {
+    return const_cast<double*>(part)[long(i / width_) * stride_ + long(k) * width_ + i % width_];
+  }
+  void load_contacts(const World::Impl& world, int stance, int i);
+  void store_contacts(World::Impl& world, int stance, int i, int steps);
+
+  const LanePlan& plan_;
+  int width_, blocks_;
+  long stride_ = 0;  ///< numbers of a block
+  Eigen::VectorXd memory_;
+  kernel::LaneBlock parts_{};  ///< of block 0
+};
+
+}  // namespace kansetsu

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kansetsu/spatial/inertia.h"
+#include "model/tree.h"
+
+/// Several worlds of one figure side by side, a world per lane: what a kernel reads of them, and its entry points. Only the
+/// common step is made in lanes: the soles of a stance rest on planes, all of them hold, nothing else is near. Of each lane a
+/// kernel says whether that came true. docs/theory/contact.md, "Eight worlds in lanes".
+namespace kansetsu::kernel {
+
+inline constexpr int kMostSoles = 2, kSoleRows = 6, kSoleCorners = 4, kMostRows = kMostSoles * kSoleRows;
+
+/// Columns that are eliminated at once: of one body, and of those that carry it alone and have no mass. What hangs on a body is
+/// in a slot; the first child's becomes its parent's.
+struct LaneStep {
+  int first, last;  ///< columns
+  int heavy;        ///< whose own inertia is added before; −1: there is none
+  int slot;
+  int others, others_end;  ///< the slots of its other children: a range of LaneFigure::others
+  bool leaf;               ///< nothing hangs on it
+  int before, after;       ///< places of accelerations: of what carries it, or kGround; of itself
+  static constexpr int kGround = -1;
+};
+
+/// The inertia of a body about its centre of mass, body axes.
+struct LaneInertia {
+  double m;
+  Vec3<> com;
+  Sym3<> I;
+  bool diagonal;  ///< I is
+  bool along_z;   ///< com is
+};
+
+/// A coordinate with limits: ratio·q[position] + offset stays clear of both.
+struct LaneLimit {
+  int position, column;
+  double ratio, offset, lower, upper;
+};
+
+/// Coordinates that just add up, from q and v on; or a quaternion.
+struct LaneStretch {
+  int q, v, count;
+};
+
+/// One figure, the same in all lanes.
+struct LaneFigure {
+  const TreeView* tree;
+  const int* heavy;             ///< per body: its place among those with mass, or −1
+  const int* kept;              ///< per body: its place among those whose motion is asked for, or −1
+  const LaneInertia* inertias;  ///< per body
+  const LaneStep* steps;        ///< the deepest first: those of different limbs do not wait for each other
+  const int* others;
+  const LaneLimit* limits;
+  const LaneStretch *runs, *turns;
+  LaneStep base;  ///< of a free base: its columns are eliminated all at once
+  int heavy_count, kept_count, step_count, slot_count, limit_count, run_count, turn_count;
+  bool aligned;        ///< all joints but a free base are aligned hinges
+  double least_pivot;  ///< [kg·m²] less may be a column that nothing resists
+  double least_mobility;
+  double mass;
+  double h;
+  // As World has them:
+  double far, limit_near;
+};
+
+/// A face of a box on a plane of the surroundings. Its corners, in the order of the manifold: −a−b, +a−b, +a+b, −a+b.
+struct LaneSole {
+  int kept;                   ///< place of its body
+  Vec3<> middle_B, a_B, b_B;  ///< of the face
+  Vec3<> outward_B;           ///< of the box
+  Vec3<> on_plane;            ///< a point
+  Mat3<> E;                   ///< axes of the patch
+  double mu;                  ///< that holds
+  const int* path;            ///< columns of hinges from the sole to the base
+  int path_count;
+};
+
+/// A convex shape that has to stay away from a plane: Σ|n·e_k| + radius is how far it reaches.
+struct LaneWatch {
+  int plane = 0;
+  Vec3<> centre_B{}, e_B[3]{};
+  int e_count = 0;
+  double radius = 0;
+};
+struct LanePlane {
+  Vec3<> normal, point;
+  bool level;  ///< the normal is the world's z axis
+};
+/// Two balls that must not meet; one of them may rest in the world (kept < 0).
+struct LanePair {
+  int kept_a, kept_b;
+  Vec3<> centre_a, centre_b;
+  double reach;  ///< sum of their radii, and the margin
+};
+
+/// Which soles are down.
+struct LaneStance {
+  LaneSole soles[kMostSoles];
+  int sole_count;
+  const LanePlane* planes;
+  const LaneWatch* watches;
+  const int* watch_begin;  ///< of each body: its first watch, and one more at the end
+  const LanePair* pairs;
+  int pair_count;
+  /// Columns on the ways of both soles: their places in either path.
+  const int *common_a, *common_b;
+  int common_count;
+  double margin;
+  // Of the contact solver:
+  double tol_gap, slop, v_eps, w_eps, slow, tolerance, rank_tolerance;
+};
+
+/// A block of worlds: every number is a pack, `width` of them side by side.
+struct LaneBlock {
+  double *q, *v, *vdot, *effort;
+  double* torque;                 ///< set by the user, per column
+  double *gain_p, *gain_d, *aim;  ///< of PD control, per column: τ = aim − gain_p·(q + h·v) − gain_d·v, implicit
+  double* wrench;                 ///< per sole, kSoleRows
+  double* corners;                ///< per sole, in the world: kSoleCorners × 3
+  double *polygon[2], *arm[2];    ///< per sole: two that are known, corners x, y; and their arms of friction
+  double* gap;                    ///< per sole: the smallest
+  double *work_torque, *work_contact, *residual, *worst_residual, *worst_gap;
+};
+
+struct LaneKernels {
+  int width;
+  /// One step of the lanes in `wanted` (bit i: lane i). @return those for which it is valid; the others are left as they were.
+  std::uint32_t (*step)(const LaneFigure&, const LaneStance&, std::uint32_t wanted, void* scratch, const LaneBlock&);
+  /// Bytes of scratch.
+  std::size_t (*scratch)(const LaneFigure&);
+};
+const LaneKernels& lanes();
+
+}  // namespace kansetsu::kernel
