@@ -111,18 +111,10 @@ inline void settle_friction(ContactWork& k) {
   }
 }
 
-/// Newton steps and the full check from the present iterate.
-/// @param residual  of the iterate
-/// @param back      if that fails the iterate is put back; else it is what the last Newton step gave
-inline bool polish(ContactWork& k, bool want_definite, double& residual, bool back = true) {
-  constexpr int kMostChanges = 2;  // of states: where more are wrong, sweeps find them sooner
-  take_hypotheses(k);
-  residual = verify(k);
-  if (!want_definite && residual <= accepted_residual(k)) return true;
-  if (back) keep(k);
-  if (hypotheses(k, k.max_passes, want_definite, false, kMostChanges)) return true;
-  if (back) put_back(k);
-  return false;
+inline bool is_finite(const ContactWork& k) {
+  double zero = 0;
+  for (int i = 0; i < k.n; ++i) zero += 0 * k.f[i] + 0 * k.w[i];
+  return zero == 0;
 }
 
 inline void begin_sweeps(ContactWork& k) {
@@ -133,6 +125,23 @@ inline void begin_sweeps(ContactWork& k) {
     const double g = k.G[(p.row + 2) * (k.ldg + 1)];
     p.normal_inverse = p.rows == 3 && g > 0 ? 1 / g : 0.0;
   }
+}
+
+/// Newton steps and the full check from the present iterate.
+/// @param residual  of the iterate
+/// @param back      if that fails the iterate is put back; else it is what the last Newton step gave
+inline bool polish(ContactWork& k, bool want_definite, double& residual, bool back = true) {
+  constexpr int kMostChanges = 2;  // of states: where more are wrong, sweeps find them sooner
+  take_hypotheses(k);
+  residual = verify(k);
+  if (!want_definite && residual <= accepted_residual(k)) return true;
+  if (back) keep(k);
+  if (hypotheses(k, k.max_passes, want_definite, false, kMostChanges)) return true;
+  if (back)
+    put_back(k);
+  else if (!is_finite(k))
+    begin_sweeps(k);
+  return false;
 }
 
 /// Sweeps until the states have stayed the same for a while; at most so many.
@@ -159,6 +168,22 @@ inline bool fast_path(ContactWork& k) {
   }
   k.swept = true;
   return k.accepted = false;
+}
+
+/// No force at all: where nothing was found, better than forces beyond all measure.
+inline void open_all(ContactWork& k) {
+  for (int i = 0; i < k.n; ++i) k.f[i] = 0;
+  for (int i = 0; i < k.patch_count; ++i) {
+    PatchWork& p = k.patches[i];
+    p.mode = ContactMode::kOpen, p.slip = SlipMode::kStick;
+    for (double& f : p.f) f = 0;
+  }
+  for (int i = 0; i < k.bound_count; ++i) {
+    BoundWork& b = k.bounds[i];
+    k.f[b.row] = b.f = smaller(larger(0, b.lower), b.upper);
+    b.side = b.f <= b.lower ? -1 : b.f >= b.upper ? 1 : 0;
+  }
+  outcome(k);
 }
 
 inline bool complementarity(ContactWork& k) {
@@ -190,7 +215,10 @@ inline bool complementarity(ContactWork& k) {
   outcome(k);
   sweep(k);  // states that belong to it
   take_hypotheses(k);
-  verify(k);
+  const double best = verify(k);
+  keep(k);
+  open_all(k);
+  if (!(verify(k) < best)) put_back(k), verify(k);
   return k.accepted = false;
 }
 
