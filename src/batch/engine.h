@@ -51,8 +51,8 @@ struct Block {
   const Real* fext = nullptr;  ///< wrenches on the bodies, in B; null if there are none
   void* varied = nullptr;      ///< the tree with the states' own inertias, for VariedKernels; null if they have none
   void* scratch = nullptr;
-  kernel::BlockRows<Real> rows{};  ///< of the output without packs, and
-  Real* spare = nullptr;           ///< a row for those that are missing
+  std::array<kernel::BlockRows<Real>, 4> rows{};  ///< of the outputs, for kernels that write them themselves, and
+  Real* spare = nullptr;                          ///< a row for those that are missing
 };
 
 template <class Real>
@@ -168,9 +168,8 @@ void Engine<Real>::run(const char* function, std::ptrdiff_t count, const Extras<
     Block<Real> block = gather_extras(extra, packs_in[0], count, b, worker, memory, problems);
     block.scratch = memory.rest();
     block.spare = spare;
-    for (const Output<Real>& x : out) {
-      if (x.packs == 0) block.rows = rows_of(x, count, b);
-    }
+    static_assert(O <= 4);
+    for (std::size_t i = 0; i < O; ++i) block.rows[i] = rows_of(out[i], count, b);
     [&]<std::size_t... i, std::size_t... o>(std::index_sequence<i...>, std::index_sequence<o...>) {
       kernel(block, packs_in[i]..., packs_out[o]...);
     }(std::make_index_sequence<I>(), std::make_index_sequence<O>());

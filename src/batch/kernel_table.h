@@ -14,6 +14,8 @@ struct BlockRows {
   Real* first;
   std::ptrdiff_t stride;
   int count;
+
+  Real* at(int i) const { return first + i * stride; }
 };
 
 /// A stretch of q and v: n numbers that just add up, a quaternion, or a pose.

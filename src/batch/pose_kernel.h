@@ -74,7 +74,7 @@ KANSETSU_HD void node_poses(const NodeTreeViewOf<Const>& tree, const LinksOfBodi
   Transform<P> X = ground;
   for (int i = 0; i < tree.node_count; ++i) {
     const NodeOf<Const>& node = tree.nodes[i];
-    take_from_parent(tree, node, ground, meeting, X);
+    take_from_parent(node, ground, meeting, X);
     if (node.kind == NodeKind::kFree) {
       X = state.X_base;
     } else {

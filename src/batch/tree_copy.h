@@ -34,8 +34,15 @@ KANSETSU_HD CoordinateRowOf<Const> copy_constants(const CoordinateRow& row) {
   return {begin, end, lift<Const>(offset)};
 }
 template <class Const>
+KANSETSU_HD LeafOf<Const> copy_constants(const LeafOf<double>& leaf) {
+  const auto& [P, k, D_inv] = leaf;
+  return {
+      {lift<Const>(P.A), lift<Const>(P.B), lift<Const>(P.M)}, {lift<Const>(k.t), lift<Const>(k.f)}, lift<Const>(D_inv)};
+}
+template <class Const>
 KANSETSU_HD NodeOf<Const> copy_constants(const NodeOf<double>& node) {
-  const auto& [parent, kind, n, u, q, body, ball, gathers, leaf, massless, offset, R0, Q, p, M, rotor] = node;
+  const auto& [parent, kind, n, u, q, body, ball, gathers, from, leaf, massless, offset, R0, Q, p, M, rotor,
+               rotor_share, last] = node;
   return {parent,
           kind,
           n,
@@ -44,6 +51,7 @@ KANSETSU_HD NodeOf<Const> copy_constants(const NodeOf<double>& node) {
           {body[0], body[1], body[2], body[3]},
           ball,
           gathers,
+          from,
           leaf,
           massless,
           offset,
@@ -51,7 +59,9 @@ KANSETSU_HD NodeOf<Const> copy_constants(const NodeOf<double>& node) {
           lift<Const>(Q),
           lift<Const>(p),
           lift<Const>(M),
-          {lift<Const>(rotor[0]), lift<Const>(rotor[1]), lift<Const>(rotor[2])}};
+          {lift<Const>(rotor[0]), lift<Const>(rotor[1]), lift<Const>(rotor[2])},
+          rotor_share,
+          copy_constants<Const>(last)};
 }
 template <class Const>
 KANSETSU_HD Const copy_constants(double x) {

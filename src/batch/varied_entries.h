@@ -38,7 +38,14 @@ bool set_inertias_entry(const LinkPlacement* links, int link_count, const scalar
       body_inertias(links, link_count, as<P>(parameters), VariedTree<P>::at(memory).view.body_count, bodies);
   if (const auto* nodes = VariedTree<P>::at(memory).view.nodes) {
     NodeOf<P>* list = const_cast<NodeOf<P>*>(nodes->nodes);  // they lie in `memory` too
-    for (int i = 0; i < nodes->node_count; ++i) list[i].M = bodies[list[i].body[0]].M_B;
+    for (int i = 0; i < nodes->node_count; ++i) {
+      NodeOf<P>& node = list[i];
+      node.M = bodies[node.body[0]].M_B;
+      node.rotor_share = 0;  // of other inertias
+      if (!node.leaf || node.gathers >= 0 || node.kind > NodeKind::kHinge) continue;
+      node.last =
+          eliminate_leaf(node.M, node.kind == NodeKind::kHinge ? 2 : int(node.kind), node.rotor[0], kPivotNoise<P>);
+    }
   }
   bool none = true;
   for (int i = 0; i < P::width; ++i) none = none && stray[i] == 0;

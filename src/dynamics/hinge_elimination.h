@@ -1,7 +1,6 @@
 #pragma once
 
 #include "dynamics/own_inertia.h"
-#include "model/nodes.h"
 
 /// The tight loop of the articulated-body algorithm: one aligned hinge. Axes are renamed so that the hinge is about z;
 /// what the elimination leaves is then turned in the plane only, shifted by a constant and added to the parent.
@@ -22,15 +21,13 @@ struct HingeState {
   T rate, tau, rotor;
 };
 
-/// In place of a velocity: what it adds to the accelerations is in Z already.
-struct InBias {};
-
 /// Eliminates an aligned hinge. P and Z: what hangs on it, and on return, if `passes_on`, what its parent sees of that.
-/// @param V  velocity of B, for the acceleration V × S·q̇; or InBias
+/// @param V  velocity of B, for the acceleration V × S·q̇
+/// @param kShifts  whether the parent sees it at its own origin, else at the hinge
 /// @param keep  called with the factor and U/D
 /// @param singular  out: 1 if the hinge moves no inertia
-template <int AX, Offset kOffset, class T, class Velocity, class Keep>
-KANSETSU_HD void eliminate_axis(const HingeState<T>& hinge, const Velocity& V, bool passes_on, T& singular,
+template <int AX, bool kShifts, class T, class Keep>
+KANSETSU_HD void eliminate_axis(const HingeState<T>& hinge, const Motion<T>& V, bool passes_on, T& singular,
                                 ArticulatedInertia<T>& P, Force<T>& Z, const Keep& keep) {
   const Sym3<T> A = to_z<AX>(P.A), M = to_z<AX>(P.M);
   const Mat3<T> B = to_z<AX>(P.B);
@@ -61,34 +58,24 @@ KANSETSU_HD void eliminate_axis(const HingeState<T>& hinge, const Velocity& V, b
                    msub(U.f.y, k.f.y, M.yy), msub(U.f.y, k.f.z, M.yz), msub(U.f.z, k.f.z, M.zz)};
 
   // Z' = Z + P'·c + U·D⁻¹·u with the bias c = V × S·q̇, which has no component along the axis.
-  Vec3<T> Zt1{madd(k.t.x, u, Zt.x), madd(k.t.y, u, Zt.y), madd(k.t.z, u, Zt.z)};
-  Vec3<T> Zf1{madd(k.f.x, u, Zf.x), madd(k.f.y, u, Zf.y), madd(k.f.z, u, Zf.z)};
-  if constexpr (!std::is_same_v<Velocity, InBias>) {
-    const Vec3<T> w = to_z<AX>(V.w), v = to_z<AX>(V.v);
-    const T& r = hinge.rate;
-    const T cx = w.y * r, cy = -(w.x * r), dx = v.y * r, dy = -(v.x * r);
-    Zt1 = {madd(A1.xx, cx, madd(A1.xy, cy, madd(B1.x.x, dx, madd(B1.x.y, dy, Zt1.x)))),
-           madd(A1.xy, cx, madd(A1.yy, cy, madd(B1.y.x, dx, madd(B1.y.y, dy, Zt1.y)))),
-           madd(A1.xz, cx, madd(A1.yz, cy, madd(B1.z.x, dx, madd(B1.z.y, dy, Zt1.z))))};
-    Zf1 = {madd(B1.x.x, cx, madd(B1.y.x, cy, madd(M1.xx, dx, madd(M1.xy, dy, Zf1.x)))),
-           madd(B1.x.y, cx, madd(B1.y.y, cy, madd(M1.xy, dx, madd(M1.yy, dy, Zf1.y)))),
-           madd(B1.x.z, cx, madd(B1.y.z, cy, madd(M1.xz, dx, madd(M1.yz, dy, Zf1.z))))};
-  }
+  const Vec3<T> w = to_z<AX>(V.w), v = to_z<AX>(V.v);
+  const T& r = hinge.rate;
+  const T cx = w.y * r, cy = -(w.x * r), dx = v.y * r, dy = -(v.x * r);
+  const Vec3<T> Zt1{madd(A1.xx, cx, madd(A1.xy, cy, madd(B1.x.x, dx, madd(B1.x.y, dy, madd(k.t.x, u, Zt.x))))),
+                    madd(A1.xy, cx, madd(A1.yy, cy, madd(B1.y.x, dx, madd(B1.y.y, dy, madd(k.t.y, u, Zt.y))))),
+                    madd(A1.xz, cx, madd(A1.yz, cy, madd(B1.z.x, dx, madd(B1.z.y, dy, madd(k.t.z, u, Zt.z)))))};
+  const Vec3<T> Zf1{madd(B1.x.x, cx, madd(B1.y.x, cy, madd(M1.xx, dx, madd(M1.xy, dy, madd(k.f.x, u, Zf.x))))),
+                    madd(B1.x.y, cx, madd(B1.y.y, cy, madd(M1.xy, dx, madd(M1.yy, dy, madd(k.f.y, u, Zf.y))))),
+                    madd(B1.x.z, cx, madd(B1.y.z, cy, madd(M1.xz, dx, madd(M1.yz, dy, madd(k.f.z, u, Zf.z)))))};
 
   const TurnZ<T> turn_z(hinge.c, hinge.s);
   ArticulatedInertia<T> P_z{turn_z(A1), turn_z(B1), turn_z(M1)};
   Vec3<T> t = turn_z(Zt1);
   const Vec3<T> f = turn_z(Zf1);
-  const Vec3<T> p = to_z<AX>(hinge.p);
-  if constexpr (kOffset == Offset::kAny) {
+  if constexpr (kShifts) {
+    const Vec3<T> p = to_z<AX>(hinge.p);
     P_z = shift(p, P_z);
     t = add_cross(t, p, f);
-  } else if constexpr (kOffset != Offset::kNone) {
-    constexpr int K = (int(kOffset) + 2 - AX) % 3;  // the axis of the offset, where AX is called z
-    const T& d = along<K>(p);
-    P_z = from_z<K>(shift_z(d, to_z<K>(P_z)));
-    const Vec3<T> f_K = to_z<K>(f), t_K = to_z<K>(t);
-    t = from_z<K>(Vec3<T>{msub(d, f_K.y, t_K.x), madd(d, f_K.x, t_K.y), t_K.z});
   }
   P = {from_z<AX>(P_z.A), from_z<AX>(P_z.B), from_z<AX>(P_z.M)};
   Z = {from_z<AX>(t), from_z<AX>(f)};
@@ -110,8 +97,8 @@ KANSETSU_HD void eliminate_hinge(const TreeViewOf<Const>& tree, const Step& step
                             T(tree.rotor_inertia[b.u])};
   ArticulatedInertia<T> P = collected_inertia(b, i, P_all);
   Force<T> Z = collected_bias(b, i, forces, Z_all);
-  eliminate_axis<AX, Offset::kAny>(hinge, forces.V[i], b.parent >= 0, singular[term.column], P, Z,
-                                   [&](const HingeFactor<T>& factor, const Force<T>&) { factors[i] = factor; });
+  eliminate_axis<AX, true>(hinge, forces.V[i], b.parent >= 0, singular[term.column], P, Z,
+                           [&](const HingeFactor<T>& factor, const Force<T>&) { factors[i] = factor; });
   if (b.parent >= 0) deposit(tree, step, forces, P, Z, P_all, Z_all);
 }
 

@@ -177,13 +177,12 @@ template <int AX, bool kTurned, class T, class Const>
 KANSETSU_HD void lean_eliminate(const LeanNodeOf<Const>& node, const LeanHinge<AX, kTurned, T>& hinge, const T& rate,
                                 const T& tau, LeanBurden<T>& b, Motion<T>& V, LeanRecord<T>& record, T& singular) {
   const HingeState<T> state{hinge.c, hinge.s, hinge.p, rate, tau, lift<T>(node.rotor)};
-  eliminate_axis<AX, Offset::kNone>(
-      state, V, true, singular, b.P, b.Z, [&](const HingeFactor<T>& f, const Force<T>& gain) {
-        const Vec3<T> w = to_z<AX>(V.w), v = to_z<AX>(V.v);
-        const T along_c = madd(w.y, f.U.t.x, msub(w.x, f.U.t.y, msub(v.x, f.U.f.y, v.y * f.U.f.x)));  // Uᵀ·c / rate
-        record.g = f.D_inv * msub(along_c, rate, f.u);
-        record.k = gain;
-      });
+  eliminate_axis<AX, false>(state, V, true, singular, b.P, b.Z, [&](const HingeFactor<T>& f, const Force<T>& gain) {
+    const Vec3<T> w = to_z<AX>(V.w), v = to_z<AX>(V.v);
+    const T along_c = madd(w.y, f.U.t.x, msub(w.x, f.U.t.y, msub(v.x, f.U.f.y, v.y * f.U.f.x)));  // Uᵀ·c / rate
+    record.g = f.D_inv * msub(along_c, rate, f.u);
+    record.k = gain;
+  });
   along<AX>(V.w) -= rate;
   V = {hinge.forth(V.w), hinge.forth(V.v)};
   if constexpr (kTurned) {

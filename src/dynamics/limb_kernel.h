@@ -48,12 +48,11 @@ KANSETSU_HD void scatter_lanes(const NodeTreeViewOf<Limb>& tree, int count, cons
   }
 }
 
-/// Motions of the carriers of a set, one per lane. of(l): that of lane l.
+/// Vectors of the carriers of a set, one per lane. of(l): that of lane l.
 template <class Of>
-KANSETSU_HD Motion<Limb> side_by_side(const Of& of) {
-  const Motion<double>&a = of(0), &b = of(1), &c = of(2), &d = of(3);
-  return {{lanes(a.w.x, b.w.x, c.w.x, d.w.x), lanes(a.w.y, b.w.y, c.w.y, d.w.y), lanes(a.w.z, b.w.z, c.w.z, d.w.z)},
-          {lanes(a.v.x, b.v.x, c.v.x, d.v.x), lanes(a.v.y, b.v.y, c.v.y, d.v.y), lanes(a.v.z, b.v.z, c.v.z, d.v.z)}};
+KANSETSU_HD Vec3<Limb> side_by_side(const Of& of) {
+  const Vec3<double>&a = of(0), &b = of(1), &c = of(2), &d = of(3);
+  return {lanes(a.x, b.x, c.x, d.x), lanes(a.y, b.y, c.y, d.y), lanes(a.z, b.z, c.z, d.z)};
 }
 /// The place of a set's carrier among those where limbs meet; −1: the ground.
 KANSETSU_HD int meeting_of(const LimbSetView& set, const NodeTreeViewOf<double>& trunk, int lane) {
@@ -65,26 +64,26 @@ KANSETSU_HD Drift<Limb> carrier_drifts(const LimbSetView& set, const NodeTreeVie
     const int at = meeting_of(set, trunk, l);
     return at < 0 ? ground : drift[at];
   };
-  return {side_by_side([&](int l) -> const Motion<double>& { return of(l).V; }),
-          side_by_side([&](int l) -> const Motion<double>& { return of(l).D; })};
+  return {side_by_side([&](int l) -> const Vec3<double>& { return of(l).w; }),
+          side_by_side([&](int l) -> const Vec3<double>& { return of(l).e; }),
+          side_by_side([&](int l) -> const Vec3<double>& { return of(l).a; })};
 }
 KANSETSU_HD Motion<Limb> carrier_accelerations(const LimbSetView& set, const NodeTreeViewOf<double>& trunk,
                                                const Motion<double>* A, const Motion<double>& ground) {
-  return side_by_side([&](int l) -> const Motion<double>& {
+  const auto of = [&](int l) -> const Motion<double>& {
     const int at = meeting_of(set, trunk, l);
     return at < 0 ? ground : A[at];
-  });
+  };
+  return {side_by_side([&](int l) -> const Vec3<double>& { return of(l).w; }),
+          side_by_side([&](int l) -> const Vec3<double>& { return of(l).v; })};
 }
 
 /// Wrenches on the bodies of a node of limbs.
 KANSETSU_HD Force<Limb> lane_wrenches(const NodeOf<Limb>& node, const Force<double>* fext) {
   const Force<double> none;
   const auto of = [&](int l) -> const Force<double>& { return node.body[l] < 0 ? none : fext[node.body[l]]; };
-  const Force<double>&a = of(0), &b = of(1), &c = of(2), &d = of(3);
-  const Vec3<Limb> t{lanes(a.t.x, b.t.x, c.t.x, d.t.x), lanes(a.t.y, b.t.y, c.t.y, d.t.y),
-                     lanes(a.t.z, b.t.z, c.t.z, d.t.z)};
-  const Vec3<Limb> f{lanes(a.f.x, b.f.x, c.f.x, d.f.x), lanes(a.f.y, b.f.y, c.f.y, d.f.y),
-                     lanes(a.f.z, b.f.z, c.f.z, d.f.z)};
+  const Vec3<Limb> t = side_by_side([&](int l) -> const Vec3<double>& { return of(l).t; });
+  const Vec3<Limb> f = side_by_side([&](int l) -> const Vec3<double>& { return of(l).f; });
   return {node.Q * t, node.Q * f};
 }
 

@@ -5,17 +5,14 @@
 /// The articulated-body algorithm over nodes. Seed 000 §2.4, spec/dynamics.md §4. Inertia and bias of a chain are handed from
 /// node to node; only where limbs meet are they put down.
 ///
-/// Accelerations are counted from the drift D, which the velocities alone would cause: D = X·D_P + V × S·q̇. It is found on
-/// the way out and enters as the wrench M·D + V ×* M·V of the nodes that have a mass. The recursion itself then knows no
-/// velocities: Z' = Z + U·D⁻¹·u, and a node keeps nothing but that wrench.
+/// Accelerations are counted from the drift, which the velocities alone would cause. It is found on the way out and enters as
+/// the wrench that the nodes with a mass need for it. The recursion itself then knows no velocities: Z' = Z + U·D⁻¹·u, and a
+/// node keeps nothing but that wrench.
+///
+/// The three sweeps are functions of their own: as one they are too much for gcc, which then keeps what goes from node to node
+/// in memory (15 % longer).
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// q̈ = free − kᵀ·a' of a hinge: k = P·S/D, free = (τ − Sᵀ·Z)/D, in renamed axes.
-template <class T>
-struct HingeGain {
-  Force<T> k;
-  T free;
-};
 /// P, the factor of SᵀPS and τ − Sᵀ·Z of a ball.
 template <class T>
 struct BallFactor {
@@ -61,13 +58,6 @@ KANSETSU_HD NodeWork<T> carve_nodes(const NodeTreeViewOf<Const>& tree, Carver<T>
   return w;
 }
 
-/// What hangs on a node, its own share included.
-template <class T>
-struct Burden {
-  ArticulatedInertia<T> P;
-  Force<T> Z;
-};
-
 template <class T>
 KANSETSU_HD Burden<T> no_burden() {
   const Vec3<T> o{T(0), T(0), T(0)};
@@ -75,13 +65,13 @@ KANSETSU_HD Burden<T> no_burden() {
   return {{O, {o, o, o}, O}, {o, o}};
 }
 
-/// Places where limbs meet, empty.
+/// Places where limbs meet, empty. Number by number: as structs they would be copied through the stack.
 template <class T, class Const>
 KANSETSU_HD void clear_gathers(const NodeTreeViewOf<Const>& tree, NodeWork<T>& w) {
   for (int g = 0; g < tree.gather_count; ++g) {
-    const Burden<T> none = no_burden<T>();
-    w.P[g] = none.P;
-    w.Z[g] = none.Z;
+    T *P = &w.P[g].A.xx, *Z = &w.Z[g].t.x;
+    for (int k = 0; k < 21; ++k) P[k] = T(0);
+    for (int k = 0; k < 6; ++k) Z[k] = T(0);
   }
 }
 
@@ -94,15 +84,8 @@ KANSETSU_HD void take_up(const NodeOf<Const>& node, int i, const NodeWork<T>& w,
     b = {to_articulated(lift<T>(node.M)), w.own[i]};
     return;
   }
-  if (node.massless) {
-    if (w.all_own) b.Z += w.own[i];
-    return;
-  }
-  const Inertia<T> M = lift<T>(node.M);
-  b.P.A = b.P.A + M.I;
-  b.P.B = b.P.B + skew(M.h);
-  b.P.M = b.P.M + Sym3<T>::diagonal(M.m, M.m, M.m);
-  b.Z += w.own[i];
+  if (!node.massless) b.P = with_own(b.P, lift<T>(node.M));
+  if (!node.massless || w.all_own) b.Z += w.own[i];
 }
 
 /// D = A + rotors about all three axes: P' = P − [A; Bᵀ]·D⁻¹·[A B].
@@ -144,95 +127,90 @@ KANSETSU_HD void eliminate_ball(const NodeOf<Const>& node, const BallJoint<T>& j
 /// Outward: how the nodes move, and what wrenches that takes. ground: the same of what carries the tree.
 /// @param external  called with each node, gives the wrench on it in its frame; or nullptr
 template <class T, class Const, class External>
-KANSETSU_HD void outward(const NodeTreeViewOf<Const>& tree, const T* q, const Drift<T>& ground,
-                         const External& external, NodeWork<T>& w) {
+[[gnu::noinline]] inline void outward(const NodeTreeViewOf<Const>& tree, const T* q, const Drift<T>& ground,
+                                      const External& external, NodeWork<T>& w) {
   load_balls(tree, q, w.state);
   w.all_own = !std::is_same_v<External, std::nullptr_t>;
   Drift<T> m = ground;
   for (int i = 0; i < tree.node_count; ++i) {
     const NodeOf<Const>& node = tree.nodes[i];
-    take_from_parent(tree, node, ground, w.drift, m);
+    take_from_parent(node, ground, w.drift, m);
     const T* u = w.state.u + node.u;
     if (node.kind == NodeKind::kFree) {
       m = at_rest<T>();
-      m.V = {{u[0], u[1], u[2]}, {u[3], u[4], u[5]}};
+      m.w = {u[0], u[1], u[2]};
+      m.a = cross(m.w, Vec3<T>{u[3], u[4], u[5]});
     } else {
-      m = {at_node(node, m.V), at_node(node, m.D)};
-      with_node(node, w.state, [&](const auto& joint) {
-        m = {joint.to_axes(m.V), joint.to_axes(m.D)};
-        joint.add_bias(m.V, u, m.D);
-        joint.add_rate(u, m.V);
-      });
+      go_to_node(node, m);
+      with_node(node, w.state, [&](const auto& joint) { pass_joint(joint, u, m); });
     }
     if (node.gathers >= 0) w.drift[node.gathers] = m;
     put_wrench(node, m, external, w.own[i]);
   }
 }
 
-/// Eliminates hinge i.
-template <int AX, Offset kOffset, class T, class Const>
-KANSETSU_HD void eliminate_node(const NodeOf<Const>& node, int i, bool passes_on, NodeWork<T>& w, Burden<T>& b) {
-  const int k = node.u;
-  const HingeState<T> hinge{w.state.c[k], w.state.s[k], lift<T>(node.p),
-                            w.state.u[k], w.tau[k],     lift<T>(node.rotor[0])};
-  T singular;
-  eliminate_axis<AX, kOffset>(
-      hinge, InBias{}, passes_on, singular, b.P, b.Z,
-      [&](const HingeFactor<T>& f, const Force<T>& gain) { w.hinge[i] = {gain, f.D_inv * f.u}; });
-  if (w.singular) w.singular[k] = singular;
-}
-
+/// Eliminates the hinge of node i, burdened with b and what the node itself brings.
 template <int AX, class T, class Const>
 KANSETSU_HD void eliminate_hinge(const NodeOf<Const>& node, int i, bool passes_on, NodeWork<T>& w, Burden<T>& b) {
-  switch (node.offset) {
-    case Offset::kX:
-      eliminate_node<AX, Offset::kX>(node, i, passes_on, w, b);
-      break;
-    case Offset::kY:
-      eliminate_node<AX, Offset::kY>(node, i, passes_on, w, b);
-      break;
-    case Offset::kZ:
-      eliminate_node<AX, Offset::kZ>(node, i, passes_on, w, b);
-      break;
-    case Offset::kAny:
-      eliminate_node<AX, Offset::kAny>(node, i, passes_on, w, b);
-      break;
-    case Offset::kNone:
-      eliminate_node<AX, Offset::kNone>(node, i, passes_on, w, b);
-      break;
+  const int c = node.u;
+  const TurnZ<T> R(w.state.c[c], w.state.s[c]);
+  T* singular = w.singular ? w.singular + c : nullptr;
+  const T rotor = lift<T>(node.rotor[0]);
+  if (node.leaf && node.gathers < 0) {
+    eliminate<AX>(R, w.tau[c], node.last, passes_on, w.own[i], b, w.hinge[i], singular);
+    return;
   }
+  if (node.gathers >= 0) b = {w.P[node.gathers], w.Z[node.gathers]};
+  const bool solid = node.rotor_share > kPivotNoise<T>;
+  if (node.massless) {
+    if (w.all_own) b.Z += w.own[i];
+    if (solid)
+      eliminate<AX, true>(R, w.tau[c], rotor, passes_on, b, b, w.hinge[i], singular);
+    else
+      eliminate<AX, false>(R, w.tau[c], rotor, passes_on, b, b, w.hinge[i], singular);
+    return;
+  }
+  const Burden<T> sum{with_own(b.P, lift<T>(node.M)), b.Z + w.own[i]};
+  if (solid)
+    eliminate<AX, true>(R, w.tau[c], rotor, passes_on, sum, b, w.hinge[i], singular);
+  else
+    eliminate<AX, false>(R, w.tau[c], rotor, passes_on, sum, b, w.hinge[i], singular);
 }
 
 /// Inward: returns what the carrier sees of a carried tree. With a free base A[0] is solved for.
 /// On entry w.P and w.Z hold what other trees have put down at the places where limbs meet.
 template <class T, class Const>
-KANSETSU_HD Burden<T> inward(const NodeTreeViewOf<Const>& tree, bool carried, NodeWork<T>& w) {
+[[gnu::noinline]] inline Burden<T> inward(const NodeTreeViewOf<Const>& tree, bool carried, NodeWork<T>& w) {
   Burden<T> b = no_burden<T>();
   for (int i = tree.node_count - 1; i >= 0; --i) {
     const NodeOf<Const>& node = tree.nodes[i];
-    take_up(node, i, w, b);
     const bool passes_on = node.parent >= 0 || carried;
     switch (node.kind) {
       case NodeKind::kHingeX:
         eliminate_hinge<0>(node, i, passes_on, w, b);
+        if (passes_on) shift(node, b);
         break;
       case NodeKind::kHingeY:
         eliminate_hinge<1>(node, i, passes_on, w, b);
+        if (passes_on) shift(node, b);
         break;
       case NodeKind::kHingeZ:
         eliminate_hinge<2>(node, i, passes_on, w, b);
+        if (passes_on) shift(node, b);
         break;
       case NodeKind::kHinge: {
-        eliminate_node<2, Offset::kNone>(node, i, passes_on, w, b);
+        eliminate_hinge<2>(node, i, passes_on, w, b);
         const Transform<T> X{lift<T>(node.R0), lift<T>(node.p)};
         if (passes_on) b = {X * b.P, X * b.Z};
         break;
       }
       case NodeKind::kBall:
+        take_up(node, i, w, b);
         eliminate_ball(node, BallJoint<T>{w.state.R[node.ball], lift<T>(node.p)}, w.tau + node.u, passes_on, b,
                        w.ball[node.ball], w.singular ? w.singular + node.u : nullptr);
         break;
       case NodeKind::kFree: {
+        take_up(node, i, w, b);
         const T angular = trace(b.P.A), linear = trace(b.P.M);
         const Ldlt<T, 6> base = factor(b.P, T(kPivotNoise<T>) * select(angular < linear, angular, linear));
         for (int k = 0; k < 6 && w.singular; ++k) w.singular[k] = base.dropped;
@@ -241,10 +219,9 @@ KANSETSU_HD Burden<T> inward(const NodeTreeViewOf<Const>& tree, bool carried, No
         break;
       }
     }
-    const int at = node.parent < 0 ? -1 : tree.nodes[node.parent].gathers;
-    if (at < 0) continue;
-    w.P[at] += b.P;
-    w.Z[at] += b.Z;
+    if (node.from < 0) continue;
+    w.P[node.from] += b.P;
+    w.Z[node.from] += b.Z;
   }
   return b;
 }
@@ -252,17 +229,17 @@ KANSETSU_HD Burden<T> inward(const NodeTreeViewOf<Const>& tree, bool carried, No
 /// Outward again: accelerations, from the drift. A_P: that of what carries the tree, apparent (gravity as an upward
 /// acceleration).
 template <class T, class Const>
-KANSETSU_HD void accelerate(const NodeTreeViewOf<Const>& tree, const Motion<T>& A_P, NodeWork<T>& w) {
+[[gnu::noinline]] inline void accelerate(const NodeTreeViewOf<Const>& tree, const Motion<T>& A_P, NodeWork<T>& w) {
   Motion<T> A = A_P;
   for (int i = 0; i < tree.node_count; ++i) {
     const NodeOf<Const>& node = tree.nodes[i];
-    take_from_parent(tree, node, A_P, w.A, A);
+    take_from_parent(node, A_P, w.A, A);
     if (node.kind != NodeKind::kFree) A = at_node(node, A);
     T* vdot = w.vdot + node.u;
     const auto hinge = [&]<int AX>(const auto& joint, detail::Constant<AX>) {
       const HingeGain<T>& gain = w.hinge[i];
-      A = joint.to_axes(A);
       const T acceleration = gain.free - dot(Motion<T>{to_z<AX>(A.w), to_z<AX>(A.v)}, gain.k);
+      A = joint.to_axes(A);
       joint.add_rate(&acceleration, A);
       vdot[0] = acceleration;
     };
@@ -279,7 +256,8 @@ KANSETSU_HD void accelerate(const NodeTreeViewOf<Const>& tree, const Motion<T>& 
         hinge(AlignedHinge<T, 2>{c, s, p}, detail::Constant<2>{});
         break;
       case NodeKind::kHinge:
-        hinge(TurnedHinge<T>{c, s, lift<T>(node.R0), p}, detail::Constant<2>{});
+        A = {transpose_times(lift<T>(node.R0), A.w), transpose_times(lift<T>(node.R0), A.v)};
+        hinge(AlignedHinge<T, 2>{c, s, p}, detail::Constant<2>{});
         break;
       case NodeKind::kFree: {
         A = w.A[node.gathers];

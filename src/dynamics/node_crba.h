@@ -185,7 +185,7 @@ struct ColumnWalk {
   KANSETSU_HD void put_down(const NodeOf<Const>& node) {
     if (node.parent < 0) return;
     C = inertia_on_parent(node, state, C);
-    const int at = tree.nodes[node.parent].gathers;
+    const int at = node.from;
     if (at >= 0) meeting[at] = meeting[at] + C;
   }
   /// Number of entries of column k of node i.

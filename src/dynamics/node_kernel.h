@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dynamics/hinge_elimination.h"
+#include "dynamics/node_elimination.h"
 #include "kansetsu/spatial/small_matrix.h"
 #include "kinematics/posture_kernel.h"
 #include "model/nodes.h"
@@ -48,13 +48,9 @@ KANSETSU_HD void load_posture(const NodeTreeViewOf<Const>& tree, const T* q, Nod
   const int first = tree.first_angle;
   for (int k = first; k < tree.coordinate_count; ++k) {
     const NodeCoordinate& c = tree.coordinates[k];
-    const T x = madd(lift<T>(c.ratio), q[c.position], lift<T>(c.offset));
-    if constexpr (std::is_floating_point_v<T>)
-      state.s[k - first] = x;
-    else
-      sincos(x, state.s[k - first], state.c[k - first]);
+    state.s[k - first] = madd(lift<T>(c.ratio), q[c.position], lift<T>(c.offset));
   }
-  if constexpr (std::is_floating_point_v<T>) sincos_array(state.s, tree.coordinate_count - first, state.s, state.c);
+  sincos_array(state.s, tree.coordinate_count - first, state.s, state.c);
   state.s -= first;  // numbered like the coordinates from here on
   state.c -= first;
   if (first == 0) return;
@@ -118,40 +114,79 @@ KANSETSU_HD Force<T> at_parent(const NodeOf<Const>& node, const Force<T>& F) {
   return {add_cross_offset(F.t, -F.f, node), F.f};
 }
 
-/// How a node moves: velocity, and apparent acceleration D as far as it is known on the way out.
+/// How a node turns, and how it accelerates as far as that is known on the way out: angular velocity and acceleration, and
+/// the acceleration of its origin, classical: of the velocity of the origin nothing depends but this.
 template <class T>
 struct Drift {
-  Motion<T> V, D;
+  Vec3<T> w, e, a;
 };
 
 template <class T>
 KANSETSU_HD Drift<T> at_rest() {
   const Vec3<T> o{T(0), T(0), T(0)};
-  return {{o, o}, {o, o}};
+  return {o, o, o};
 }
 
-/// M·D + V ×* M·V. The acceleration of the point at r is a + E·r with a = D.v + ω × V.v and E = α× + ω×ω×, hence
+/// The acceleration of the point at p of a body: a + e × p + ω × (ω × p). Along axis K it is seven operations.
+template <int K, class T>
+KANSETSU_HD Vec3<T> acceleration_along(const Drift<T>& m, const T& d) {
+  const Vec3<T> w = to_z<K>(m.w), e = to_z<K>(m.e), a = to_z<K>(m.a);
+  return from_z<K>(Vec3<T>{madd(d, madd(w.x, w.z, e.y), a.x), msub(d, msub(w.y, w.z, e.x), a.y),
+                           msub(d, madd(w.x, w.x, w.y * w.y), a.z)});
+}
+template <class T, class Const>
+KANSETSU_HD void go_to_node(const NodeOf<Const>& node, Drift<T>& m) {
+  switch (node.offset) {
+    case Offset::kX:
+      m.a = acceleration_along<0>(m, lift<T>(node.p.x));
+      break;
+    case Offset::kY:
+      m.a = acceleration_along<1>(m, lift<T>(node.p.y));
+      break;
+    case Offset::kZ:
+      m.a = acceleration_along<2>(m, lift<T>(node.p.z));
+      break;
+    case Offset::kAny: {
+      const Vec3<T> p = lift<T>(node.p);
+      m.a = add_cross(add_cross(m.a, m.e, p), m.w, cross(m.w, p));
+      break;
+    }
+    case Offset::kNone:
+      break;
+  }
+}
+
+/// Over a joint with rates u: into the child's axes, and what turns while it turns accelerates.
+template <class T, class Joint>
+KANSETSU_HD void pass_joint(const Joint& joint, const T* u, Drift<T>& m) {
+  m = {joint.to_axes(m.w), joint.to_axes(m.e), joint.to_axes(m.a)};
+  joint.add_bias(m.w, u, m.e);
+  joint.add_rate(u, m.w);
+}
+
+/// M·A + V ×* M·V. The acceleration of the point at r is a + E·r with E = e× + ω×ω×, hence
 ///   f = m·a + E·h,   t = h × a + ∫ r × E·r dm,   and the integral has the entries of E·Σ − (E·Σ)ᵀ, Σ = ½·tr(I)·1 − I.
 template <class T, class Const>
 KANSETSU_HD Force<T> inertial_wrench(const Inertia<Const>& M, const Drift<T>& m) {
-  const Vec3<T>&w = m.V.w, &e = m.D.w;
-  const Vec3<T> a = add_cross(m.D.v, w, m.V.v);
+  const Vec3<T>&w = m.w, &e = m.e, &a = m.a;
   const T xx = w.x * w.x, yy = w.y * w.y, zz = w.z * w.z;
-  // Fused: gcc 12 does so with bare products and sums where it sees them side by side, contraction off or not, and the bits of
-  // one state would not be those of a pack.
-  const Mat3<T> E{{-(yy + zz), madd(w.x, w.y, -e.z), madd(w.x, w.z, e.y)},
-                  {madd(w.x, w.y, e.z), -(xx + zz), madd(w.y, w.z, -e.x)},
-                  {madd(w.x, w.z, -e.y), madd(w.y, w.z, e.x), -(xx + yy)}};
+  // E: on the diagonal −(ω²−ω_i²), below it ω_iω_j ± e_k, and the negatives of what is above.
+  const T E_yx = madd(w.x, w.y, e.z), E_xz = madd(w.x, w.z, e.y), E_zy = madd(w.y, w.z, e.x);
+  const T N_xy = msub(w.x, w.y, e.z), N_zx = msub(w.x, w.z, e.y), N_yz = msub(w.y, w.z, e.x);
   const Vec3<T> h = lift<T>(M.h);
   const Const half = Const(0.5) * (M.I.xx + M.I.yy + M.I.zz);
   const T Sxx = lift<T>(half - M.I.xx), Syy = lift<T>(half - M.I.yy), Szz = lift<T>(half - M.I.zz);
   const T Ixy = lift<T>(M.I.xy), Ixz = lift<T>(M.I.xz), Iyz = lift<T>(M.I.yz);  // −Σ off the diagonal
-  const Vec3<T> t = add_cross(
-      Vec3<T>{madd(E.z.y, Syy, madd(-E.y.z, Szz, madd(E.y.x, Ixz, madd(-E.z.x, Ixy, (E.y.y - E.z.z) * Iyz)))),
-              madd(E.x.z, Szz, madd(-E.z.x, Sxx, madd(E.z.y, Ixy, madd(-E.x.y, Iyz, (E.z.z - E.x.x) * Ixz)))),
-              madd(E.y.x, Sxx, madd(-E.x.y, Syy, madd(E.x.z, Iyz, madd(-E.y.z, Ixz, (E.x.x - E.y.y) * Ixy))))},
-      h, a);
-  return {t, madd(lift<T>(M.m), a, E * h)};
+  const Vec3<T> t =
+      add_cross(Vec3<T>{madd(E_zy, Syy, madd(N_yz, Szz, madd(E_yx, Ixz, madd(N_zx, Ixy, (yy - zz) * Iyz)))),
+                        madd(E_xz, Szz, madd(N_zx, Sxx, madd(E_zy, Ixy, madd(N_xy, Iyz, (zz - xx) * Ixz)))),
+                        madd(E_yx, Sxx, madd(N_xy, Syy, madd(E_xz, Iyz, madd(N_yz, Ixz, (xx - yy) * Ixy))))},
+                h, a);
+  const T m_lifted = lift<T>(M.m);
+  const Vec3<T> f{madd(m_lifted, a.x, msub(yy + zz, h.x, msub(N_xy, h.y, E_xz * h.z))),
+                  madd(m_lifted, a.y, msub(xx + zz, h.y, msub(N_yz, h.z, E_yx * h.x))),
+                  madd(m_lifted, a.z, msub(xx + yy, h.z, msub(N_zx, h.x, E_zy * h.y)))};
+  return {t, f};
 }
 
 /// Rotations of the balls.
@@ -169,12 +204,11 @@ KANSETSU_HD void load_balls(const NodeTreeViewOf<Const>& tree, const T* q, const
 /// On the way out m goes from parent to child. Along a chain it is just handed on; only where limbs meet is it kept, in
 /// `meeting`: there m becomes the parent's again.
 template <class Const, class Item>
-KANSETSU_HD void take_from_parent(const NodeTreeViewOf<Const>& tree, const NodeOf<Const>& node, const Item& ground,
-                                  const Item* meeting, Item& m) {
-  if (node.parent < 0)
+KANSETSU_HD void take_from_parent(const NodeOf<Const>& node, const Item& ground, const Item* meeting, Item& m) {
+  if (node.from >= 0)
+    m = meeting[node.from];
+  else if (node.from == node.kGround)
     m = ground;
-  else if (tree.nodes[node.parent].gathers >= 0)
-    m = meeting[tree.nodes[node.parent].gathers];
 }
 
 /// The wrench that a node's own inertia takes, less an external one. Between massless nodes nothing is written if there is

@@ -33,8 +33,7 @@ KANSETSU_HD void gather_torques(const NodeTreeViewOf<Const>& tree, const NodeSta
     for (int k = 0; k < node.n; ++k) tau[u + k] = madd(lift<T>(node.rotor[k]), a[u + k], tau[u + k]);
     if (node.parent < 0) continue;
     F = at_parent(node, F);
-    const int at = tree.nodes[node.parent].gathers;
-    if (at >= 0) meeting[at] += F;
+    if (node.from >= 0) meeting[node.from] += F;
   }
 }
 
@@ -43,22 +42,22 @@ template <class T, class Const, class External>
 KANSETSU_HD void node_wrenches(const NodeTreeViewOf<Const>& tree, const NodeState<T>& state, const Vec3<T>& A_ground,
                                const T* a, const External& external, Drift<T>* meeting, Force<T>* own) {
   Drift<T> ground = at_rest<T>();
-  ground.D.v = A_ground;
+  ground.a = A_ground;
   Drift<T> m = ground;
   for (int i = 0; i < tree.node_count; ++i) {
     const NodeOf<Const>& node = tree.nodes[i];
-    take_from_parent(tree, node, ground, meeting, m);
+    take_from_parent(node, ground, meeting, m);
     const T *u = state.u + node.u, *r = a + node.u;
     if (node.kind == NodeKind::kFree) {
       const Vec3<T> lift_off = transpose_times(state.X_base.R, A_ground);
-      m = {{{u[0], u[1], u[2]}, {u[3], u[4], u[5]}}, {{r[0], r[1], r[2]}, lift_off + Vec3<T>{r[3], r[4], r[5]}}};
+      m.w = {u[0], u[1], u[2]};
+      m.e = {r[0], r[1], r[2]};
+      m.a = add_cross(lift_off + Vec3<T>{r[3], r[4], r[5]}, m.w, Vec3<T>{u[3], u[4], u[5]});
     } else {
-      m = {at_node(node, m.V), at_node(node, m.D)};
+      go_to_node(node, m);
       with_node(node, state, [&](const auto& joint) {
-        m = {joint.to_axes(m.V), joint.to_axes(m.D)};
-        joint.add_bias(m.V, u, m.D);
-        joint.add_rate(u, m.V);
-        joint.add_rate(r, m.D);
+        pass_joint(joint, u, m);
+        joint.add_rate(r, m.e);
       });
     }
     if (node.gathers >= 0) meeting[node.gathers] = m;

@@ -62,24 +62,33 @@ KANSETSU_HD Vec3<T> cross_axis(const Vec3<T>& a, const T& r) {
   if constexpr (AX == 2) return {a.y * r, -(a.x * r), T(0)};
 }
 
-/// Renaming of axes so that AX becomes z (cyclic, costs nothing), and back.
+/// b + a × (e_AX·r)
+template <int AX, class T>
+KANSETSU_HD void add_cross_axis(const Vec3<T>& a, const T& r, Vec3<T>& b) {
+  if constexpr (AX == 0) b = {b.x, madd(a.z, r, b.y), msub(a.y, r, b.z)};
+  if constexpr (AX == 1) b = {msub(a.z, r, b.x), b.y, madd(a.x, r, b.z)};
+  if constexpr (AX == 2) b = {madd(a.y, r, b.x), msub(a.x, r, b.y), b.z};
+}
+
+/// Renaming of axes so that AX becomes z (cyclic, costs nothing), and back. Number by number even where nothing is renamed:
+/// gcc copies whole structs through the stack.
 template <int AX, class T>
 KANSETSU_HD Vec3<T> to_z(const Vec3<T>& a) {
   if constexpr (AX == 0) return {a.y, a.z, a.x};
   if constexpr (AX == 1) return {a.z, a.x, a.y};
-  if constexpr (AX == 2) return a;
+  if constexpr (AX == 2) return {a.x, a.y, a.z};
 }
 template <int AX, class T>
 KANSETSU_HD Sym3<T> to_z(const Sym3<T>& a) {
   if constexpr (AX == 0) return {a.yy, a.yz, a.xy, a.zz, a.xz, a.xx};
   if constexpr (AX == 1) return {a.zz, a.xz, a.yz, a.xx, a.xy, a.yy};
-  if constexpr (AX == 2) return a;
+  if constexpr (AX == 2) return {a.xx, a.xy, a.xz, a.yy, a.yz, a.zz};
 }
 template <int AX, class T>
 KANSETSU_HD Mat3<T> to_z(const Mat3<T>& a) {
   if constexpr (AX == 0) return {to_z<0>(a.y), to_z<0>(a.z), to_z<0>(a.x)};
   if constexpr (AX == 1) return {to_z<1>(a.z), to_z<1>(a.x), to_z<1>(a.y)};
-  if constexpr (AX == 2) return a;
+  if constexpr (AX == 2) return {to_z<2>(a.x), to_z<2>(a.y), to_z<2>(a.z)};
 }
 template <int AX, class T>
 KANSETSU_HD ArticulatedInertia<T> to_z(const ArticulatedInertia<T>& P) {
@@ -122,6 +131,7 @@ struct AlignedHinge {
   KANSETSU_HD Motion<T> to_axes(const Motion<T>& V) const {
     return {turn_back<AX>(c, s, V.w), turn_back<AX>(c, s, V.v)};
   }
+  KANSETSU_HD Vec3<T> to_axes(const Vec3<T>& a) const { return turn_back<AX>(c, s, a); }
   KANSETSU_HD Force<T> to_parent(const Force<T>& F_B) const {
     const Force<T> F = to_parent_axes(F_B);
     return {add_cross(F.t, p, F.f), F.f};
@@ -141,13 +151,15 @@ struct AlignedHinge {
     const Sym3<T> I = from_z<AX>(TurnZ<T>(c, s)(to_z<AX>(M.I)));
     return {M.m, h_P, I + parallel_axis(h + h_P, p)};
   }
-  /// V + S·u
+  /// V + S·u; of its angular part the same
   KANSETSU_HD void add_rate(const T* u, Motion<T>& V) const { along<AX>(V.w) += u[0]; }
+  KANSETSU_HD void add_rate(const T* u, Vec3<T>& w) const { along<AX>(w) += u[0]; }
   /// A + V × S·u
   KANSETSU_HD void add_bias(const Motion<T>& V, const T* u, Motion<T>& A) const {
     A.w += cross_axis<AX>(V.w, u[0]);
     A.v += cross_axis<AX>(V.v, u[0]);
   }
+  KANSETSU_HD void add_bias(const Vec3<T>& w, const T* u, Vec3<T>& e) const { add_cross_axis<AX>(w, u[0], e); }
   /// Sᵀ·F
   KANSETSU_HD void project(const Force<T>& F, T* out) const { out[0] = along<AX>(F.t); }
 };
@@ -160,9 +172,8 @@ struct TurnedHinge {
   Vec3<T> p;
 
   KANSETSU_HD Motion<T> to_child(const Motion<T>& V_P) const { return to_axes({V_P.w, add_cross(V_P.v, V_P.w, p)}); }
-  KANSETSU_HD Motion<T> to_axes(const Motion<T>& V) const {
-    return {turn_back<2>(c, s, transpose_times(R0, V.w)), turn_back<2>(c, s, transpose_times(R0, V.v))};
-  }
+  KANSETSU_HD Motion<T> to_axes(const Motion<T>& V) const { return {to_axes(V.w), to_axes(V.v)}; }
+  KANSETSU_HD Vec3<T> to_axes(const Vec3<T>& a) const { return turn_back<2>(c, s, transpose_times(R0, a)); }
   KANSETSU_HD Force<T> to_parent_axes(const Force<T>& F) const {
     return {R0 * turn<2>(c, s, F.t), R0 * turn<2>(c, s, F.f)};
   }
@@ -171,10 +182,12 @@ struct TurnedHinge {
     return {add_cross(F.t, p, F.f), F.f};
   }
   KANSETSU_HD void add_rate(const T* u, Motion<T>& V) const { V.w.z += u[0]; }
+  KANSETSU_HD void add_rate(const T* u, Vec3<T>& w) const { w.z += u[0]; }
   KANSETSU_HD void add_bias(const Motion<T>& V, const T* u, Motion<T>& A) const {
     A.w += cross_axis<2>(V.w, u[0]);
     A.v += cross_axis<2>(V.v, u[0]);
   }
+  KANSETSU_HD void add_bias(const Vec3<T>& w, const T* u, Vec3<T>& e) const { add_cross_axis<2>(w, u[0], e); }
   KANSETSU_HD void project(const Force<T>& F, T* out) const { out[0] = F.t.z; }
 };
 
@@ -185,17 +198,17 @@ struct BallJoint {
   Vec3<T> p;
 
   KANSETSU_HD Motion<T> to_child(const Motion<T>& V_P) const { return to_axes({V_P.w, add_cross(V_P.v, V_P.w, p)}); }
-  KANSETSU_HD Motion<T> to_axes(const Motion<T>& V) const { return {transpose_times(R, V.w), transpose_times(R, V.v)}; }
+  KANSETSU_HD Motion<T> to_axes(const Motion<T>& V) const { return {to_axes(V.w), to_axes(V.v)}; }
+  KANSETSU_HD Vec3<T> to_axes(const Vec3<T>& a) const { return transpose_times(R, a); }
   KANSETSU_HD Force<T> to_parent_axes(const Force<T>& F) const { return {R * F.t, R * F.f}; }
   KANSETSU_HD Force<T> to_parent(const Force<T>& F_B) const {
     const Force<T> F = to_parent_axes(F_B);
     return {add_cross(F.t, p, F.f), F.f};
   }
-  KANSETSU_HD void add_rate(const T* u, Motion<T>& V) const { V.w += Vec3<T>{u[0], u[1], u[2]}; }
-  KANSETSU_HD void add_bias(const Motion<T>& V, const T* u, Motion<T>& A) const {
-    const Vec3<T> rate{u[0], u[1], u[2]};
-    A.w = add_cross(A.w, V.w, rate);
-    A.v = add_cross(A.v, V.v, rate);
+  KANSETSU_HD void add_rate(const T* u, Motion<T>& V) const { add_rate(u, V.w); }
+  KANSETSU_HD void add_rate(const T* u, Vec3<T>& w) const { w += Vec3<T>{u[0], u[1], u[2]}; }
+  KANSETSU_HD void add_bias(const Vec3<T>& w, const T* u, Vec3<T>& e) const {
+    e = add_cross(e, w, Vec3<T>{u[0], u[1], u[2]});
   }
   KANSETSU_HD void project(const Force<T>& F, T* out) const {
     out[0] = F.t.x;

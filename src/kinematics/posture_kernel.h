@@ -22,7 +22,12 @@ KANSETSU_HD void sincos_array(const T* angle, int n, T* s, T* c) {
       std::memcpy(c + i, &cosine, sizeof(P));
     }
   } else {
-    for (int i = 0; i < n; ++i) {
+    int i = 0;
+    if constexpr (requires { typename T::IntVector; }) {  // packs; other types bring their own sincos
+      constexpr int kTogether = 4;
+      for (; i + kTogether <= n; i += kTogether) sincos_in_step<kTogether>(angle + i, s + i, c + i);
+    }
+    for (; i < n; ++i) {
       const T x = angle[i];  // the sines may overwrite the angles
       sincos(x, s[i], c[i]);
     }

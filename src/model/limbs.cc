@@ -50,6 +50,7 @@ class SetBuilder {
   LimbSet run() {
     set_.count = int(chains_.size());
     for (size_t depth = 0; depth < chains_.front().size(); ++depth) add(depth);  // the longest chain is the first
+    fold_leaf(set_.tree.nodes.back());
     return std::move(set_);
   }
 
@@ -89,6 +90,8 @@ class SetBuilder {
     out.n = model.n;
     out.u = int(tree.lane_coordinates.size());
     out.massless = true;
+    out.from = depth > 0 ? out.kHandedOn : out.kGround;
+    out.rotor_share = 1;
     out.offset = Offset::kNone;
     if (depth > 0) tree.nodes.back().leaf = false;
     tree.lane_coordinates.resize(tree.lane_coordinates.size() + size_t(out.n));
@@ -122,6 +125,7 @@ class SetBuilder {
     const Mat3<>& Q = Q_[lane];
     out.body[lane] = node.body[0];
     out.massless &= node.massless;
+    out.rotor_share = std::min(out.rotor_share, node.rotor_share);
     if (const Offset mine = offset_of(Q_parent * node.p); mine != Offset::kNone) {
       out.offset = out.offset == Offset::kNone || out.offset == mine ? mine : Offset::kAny;
     }

@@ -72,6 +72,14 @@ void split_limbs(Nodes& nodes);
 
 Offset offset_of(const Vec3<>& p);
 
+/// What a leaf's hinge leaves, from its inertia and rotor.
+template <class Const>
+void fold_leaf(NodeOf<Const>& node) {
+  constexpr double kNoise = 1e-13;  // as kPivotNoise of doubles in the kernels
+  if (!node.leaf || node.gathers >= 0 || node.kind == NodeKind::kBall || node.kind == NodeKind::kFree) return;
+  node.last = eliminate_leaf(node.M, node.kind == NodeKind::kHinge ? 2 : int(node.kind), node.rotor[0], kNoise);
+}
+
 /// Numbers leaves, slots, angles and gathering places of a tree whose nodes and coordinates are there.
 /// @param gathers  nodes that must gather although they have at most one child
 void number_nodes(NodeTreeOf<double>& tree, const std::vector<bool>& gathers);

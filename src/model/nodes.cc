@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "model/limbs.h"
 
@@ -51,8 +52,31 @@ void number_nodes(NodeTreeOf<double>& tree, const std::vector<bool>& gathers) {
     const bool meeting = children[i] > 1 || gathers[i] || node.kind == NodeKind::kFree;
     node.gathers = meeting ? tree.gather_count++ : -1;
     if (node.kind == NodeKind::kBall) node.ball = tree.ball_count++;
+    node.from = node.parent < 0 ? node.kGround : tree.nodes[size_t(node.parent)].gathers;
+    fold_leaf(node);
   }
 }
+
+namespace {
+
+/// What the rotors are beside the largest inertias that their hinges can see. N² = ∫ρ² dm of all that hangs on a node is at
+/// most what it is with every limb stretched out from there, and tr(A) ≤ 2·N²: yielding hinges only lessen A.
+void weigh_rotors(NodeTreeOf<double>& tree) {
+  std::vector<double> mass(tree.nodes.size(), 0), N2(tree.nodes.size(), 0);
+  for (size_t i = tree.nodes.size(); i-- > 0;) {
+    NodeOf<double>& node = tree.nodes[i];
+    mass[i] += node.M.m;
+    N2[i] += 0.5 * std::abs(node.M.I.xx + node.M.I.yy + node.M.I.zz);
+    const double largest = 2 * N2[i];
+    node.rotor_share = node.n == 1 && node.rotor[0] > 0 ? std::min(node.rotor[0] / largest, 1.0) : 0;
+    if (node.parent < 0) continue;
+    const double N = std::sqrt(N2[i]) + norm(node.p) * std::sqrt(std::max(mass[i], 0.0));
+    N2[size_t(node.parent)] += N * N;
+    mass[size_t(node.parent)] += mass[i];
+  }
+}
+
+}  // namespace
 
 std::shared_ptr<const Nodes> make_nodes(const Tree& tree) {
   if (!has_node_form(tree)) return nullptr;
@@ -78,6 +102,7 @@ std::shared_ptr<const Nodes> make_nodes(const Tree& tree) {
     whole.nodes.push_back(node);
   }
   number_nodes(whole, std::vector<bool>(whole.nodes.size(), false));
+  weigh_rotors(whole);
   split_limbs(*out);
   out->whole_view = whole.view();
   out->trunk_view = out->trunk.view();

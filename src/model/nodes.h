@@ -1,5 +1,6 @@
 #pragma once
 
+#include "model/leaf_kernel.h"
 #include "model/tree.h"
 
 /// The tree as the fast paths see it: one node per body, told apart by what can be left out, and limbs that look alike side
@@ -29,6 +30,8 @@ struct NodeOf {
   int body[4] = {-1, -1, -1, -1};  ///< in the tree, of each lane (the first where there are no lanes); −1: none
   int ball = 0;                    ///< its number among the balls
   int gathers = -1;  ///< where contributions of several limbs meet, or a free base; −1: its only child, if any, is next
+  int from =
+      kGround;  ///< where what its parent does is kept: a gathering place; kHandedOn: the parent is the node before
   bool leaf = true;
   bool massless = false;  ///< in all lanes
   Offset offset = Offset::kAny;
@@ -37,6 +40,10 @@ struct NodeOf {
   Vec3<Const> p;                            ///< p_PB
   Inertia<Const> M;
   Const rotor[3] = {Const(0), Const(0), Const(0)};
+  double rotor_share = 0;  ///< of a hinge, at least, of the largest trace of A in any posture; 0: not known
+  LeafOf<Const> last;      ///< of a hinge that is a leaf and gathers nothing
+
+  static constexpr int kGround = -2, kHandedOn = -1;
 };
 
 /// Where a coordinate comes from: u = ratio·v[column], angle = ratio·q[position] + offset. A lane without this joint has

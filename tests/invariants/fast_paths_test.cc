@@ -94,6 +94,26 @@ TEST_CASE("limbs of any axes and lengths go side by side") {
   CHECK(sets > 60);
 }
 
+TEST_CASE("no hinge ever sees more inertia than its rotor was weighed against") {
+  int weighed = 0;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    CAPTURE(seed);
+    const Model model = spider(seed, 1 + int(seed % 7), Base::kFree, false);
+    std::mt19937_64 rng(seed);
+    for (int n = 0; n < 20; ++n) {
+      const Eigen::MatrixXd M = crba(model, random_state(model, rng).q);
+      for (const NodeOf<double>& node : model.tree().nodes->whole.nodes) {
+        if (node.rotor_share <= 0 || node.rotor_share >= 1) continue;
+        const double largest = node.rotor[0] / node.rotor_share;
+        const int column = model.tree().nodes->whole.coordinates[size_t(node.u)].column;
+        CHECK(M(column, column) - node.rotor[0] <= largest);  // the moment about one axis, of all that hangs there
+        ++weighed;
+      }
+    }
+  }
+  CHECK(weighed > 1000);
+}
+
 TEST_CASE("the limbs of the figure: legs and arms in one set, trunk and neck apart") {
   const Model model = human28();
   const Nodes& nodes = *model.tree().nodes;

@@ -129,6 +129,32 @@ KANSETSU_HD Pack<T, W> madd(const Pack<T, W>& a, const Pack<T, W>& b, const Pack
 #endif
 }
 
+/// c − a·b, the bits of madd(−a, b, c): −a would take an instruction and a register of its own.
+template <class T, int W>
+KANSETSU_HD Pack<T, W> msub(const Pack<T, W>& a, const Pack<T, W>& b, const Pack<T, W>& c) {
+  using P = Pack<T, W>;
+  [[maybe_unused]] constexpr int bytes = W * int(sizeof(T));
+#if defined(__AVX512F__) && defined(__FMA__)
+  if constexpr (bytes == 64 && sizeof(T) == 8)
+    return P(typename P::Vector(_mm512_fnmadd_pd(__m512d(a.v), __m512d(b.v), __m512d(c.v))));
+  if constexpr (bytes == 64 && sizeof(T) == 4)
+    return P(typename P::Vector(_mm512_fnmadd_ps(__m512(a.v), __m512(b.v), __m512(c.v))));
+#endif
+#if defined(__FMA__)
+  if constexpr (bytes == 32 && sizeof(T) == 8)
+    return P(typename P::Vector(_mm256_fnmadd_pd(__m256d(a.v), __m256d(b.v), __m256d(c.v))));
+  if constexpr (bytes == 32 && sizeof(T) == 4)
+    return P(typename P::Vector(_mm256_fnmadd_ps(__m256(a.v), __m256(b.v), __m256(c.v))));
+  if constexpr (bytes == 16 && sizeof(T) == 8)
+    return P(typename P::Vector(_mm_fnmadd_pd(__m128d(a.v), __m128d(b.v), __m128d(c.v))));
+  if constexpr (bytes == 16 && sizeof(T) == 4)
+    return P(typename P::Vector(_mm_fnmadd_ps(__m128(a.v), __m128(b.v), __m128(c.v))));
+  return madd(-a, b, c);
+#else
+  return P(c.v - a.v * b.v);
+#endif
+}
+
 template <class T, int W>
 KANSETSU_HD Pack<T, W> sqrt(const Pack<T, W>& a) {
   using P = Pack<T, W>;

@@ -94,6 +94,31 @@ TEST_CASE_TEMPLATE("batch: rows may lie apart, and what is between them is not t
   }
 }
 
+TEST_CASE("batch: the inverse of a large mass matrix is that of one state, wherever its rows lie") {
+  const Model model = human28();
+  const long count = 11, n = model.nv();
+  const States<double> states(model, count, 12);
+  Batch<double> batch(model, {.threads = 1});
+  const std::vector<double> empty(size_t(count * n * n));
+  Spread<double> M_inv(empty, count, 5), dq(empty, count, -2), dv(empty, count, 1), dtau(empty, count, 3);
+  batch.mass_matrix_inverse(count, states.q.data(), M_inv.view);
+  batch.aba_derivatives(count, states.q.data(), states.v.data(), states.a.data(), dq.view, dv.view, dtau.view);
+  const auto row = [&](const Spread<double>& rows,
+                       long i) {  // a column is written as a row: symmetric but for rounding
+    return Eigen::Map<const Eigen::MatrixXd>(rows.first + i * rows.view.stride, n, n);
+  };
+  Workspace work(model);
+  Eigen::MatrixXd expected(n, n);
+  for (long i = 0; i < count; ++i) {
+    mass_matrix_inverse(model, Eigen::Map<const Eigen::VectorXd>(&states.q[size_t(i * model.nq())], model.nq()), work,
+                        expected);
+    CHECK(row(M_inv, i) == expected);
+    // Two ways to the same matrix; the condition of M is near 1e5.
+    CHECK((row(dtau, i) - expected).cwiseAbs().maxCoeff() < 1e-11 * expected.cwiseAbs().maxCoeff());
+  }
+  for (const Spread<double>* rows : {&M_inv, &dq, &dv, &dtau}) CHECK(rows->gaps_untouched());
+}
+
 TEST_CASE_TEMPLATE("batch: an input of stride 0 is one row for all states", Real, double, float) {
   const Model model = human28();
   const long count = 21;

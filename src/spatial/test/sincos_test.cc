@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numbers>
 #include <random>
@@ -157,6 +158,16 @@ TEST_CASE("sincos: every lane of every width has the bits of the scalar") {
   check_lanes<float, 4>(4);
   check_lanes<float, 8>(5);
   check_lanes<float, 16>(6);
+}
+
+TEST_CASE("sincos: several in step have the bits of each alone, also where sines replace the angles") {
+  double x[5] = {0.3, -7.5, 1e4, -0.0, 2e-9}, s[5], c[5], expected_s[5], expected_c[5];
+  for (int i = 0; i < 5; ++i) sincos(x[i], expected_s[i], expected_c[i]);
+  sincos_in_step<5>(x, s, c);
+  CHECK(std::memcmp(s, expected_s, sizeof(s)) == 0);
+  CHECK(std::memcmp(c, expected_c, sizeof(c)) == 0);
+  sincos_in_step<5>(x, x, c);
+  CHECK(std::memcmp(x, expected_s, sizeof(x)) == 0);
 }
 
 }  // namespace
