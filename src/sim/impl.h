@@ -164,6 +164,11 @@ struct World::Impl {
 
   void step(World& world);
   void set_poses();
+  /// Brings the mechanics of all figures to their present state, which a step leaves behind it; whoever asks for poses between
+  /// two steps does this first. Within a step they are those with which it began.
+  void refresh();
+  bool present = true;    ///< they are
+  bool stepping = false;  ///< a step is under way
   double longest_part(double h) const;
   void contact_step();
   void smooth_step();

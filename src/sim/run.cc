@@ -38,6 +38,15 @@ void World::Impl::set_poses() {
   for_each(int(figures.size()), [&](int i) { figures[size_t(i)]->mechanics.set_pose(figures[size_t(i)]->q.data()); });
 }
 
+void World::Impl::refresh() {
+  if (present || stepping) return;
+  for (const std::unique_ptr<FigureData>& f : figures) {
+    f->mechanics.set_pose(f->q.data());
+    f->mechanics.set_motion(f->v.data());
+  }
+  present = true;
+}
+
 void World::Impl::step(World& world) {
   if (status != WorldStatus::kRunning) return;
   set_poses();
@@ -55,6 +64,12 @@ void World::Impl::step(World& world) {
     }
     return;
   }
+  struct Under {  // also where a callback throws
+    bool& way;
+    explicit Under(bool& on) : way(on) { way = true; }
+    ~Under() { way = false; }
+  } under(stepping);
+  present = false;
   report = {};
   for (const std::unique_ptr<FigureData>& f : figures) f->q0 = f->q, f->v0 = f->v;
   for (double left = options.time_step; left > 0; left -= step_taken) {

@@ -5,6 +5,7 @@ namespace kansetsu {
 
 World::StandReport World::stand(FigureId id) {
   FigureData& f = impl_->data(id, "World::stand");
+  impl_->refresh();
   Contacts& contacts = impl_->contacts;
   const Contacts::Carried carried = contacts.carried();  // looking changes nothing
   contacts.find(impl_->figures, impl_->time, impl_->options.contact_margin, impl_->options.contact.tol_gap,

@@ -199,15 +199,18 @@ void World::set_torque(FigureId id, const Eigen::Ref<const Eigen::VectorXd>& tau
 void World::apply_wrench(BodyRef body, const Force<>& F, const Vec3<>& p_W) {
   if (body.is_world()) return;
   FigureData& f = impl_->data(body.figure, "World::apply_wrench");
+  impl_->refresh();
   const Vec3<> r = p_W - f.mechanics.origin();
   f.mechanics.add_generalised(f.mechanics.body_of(body.link), {F.t + cross(r, F.f), F.f}, f.external.data());
 }
 Transform<> World::pose(BodyRef body) const {
   if (body.is_world()) return {};
+  impl_->refresh();
   return impl_->data(body.figure, "World::pose").mechanics.link_pose(body.link);
 }
 Motion<> World::velocity(BodyRef body) const {
   if (body.is_world()) return {};
+  impl_->refresh();
   const Mechanics& m = impl_->data(body.figure, "World::velocity").mechanics;
   const Motion<> V = m.velocity(m.body_of(body.link));
   return {V.w, V.v + cross(V.w, m.link_pose(body.link).p - m.origin())};
@@ -283,6 +286,7 @@ ConnectionId World::connect(BodyRef a, BodyRef b, const ConnectionOptions& optio
   c.options = options;
   c.X_AC = options.X_AC;
   c.X_BD = options.X_BC;
+  impl_->refresh();
   impl_->activate(c);
   return ConnectionId(int(slot));
 }

@@ -389,3 +389,22 @@ TEST_CASE("a long row of balls that touch rolls as each of them would: islands o
     CHECK(q[0] == doctest::Approx(0.4).epsilon(1e-2));
   }
 }
+
+TEST_CASE("between two steps poses are those of the present state, and a grip takes hold there") {
+  World world;
+  const Model model = value_or_throw(Model::build(make_body("ball", Sphere{0.1}, 1, {}).model));
+  State state(model);
+  state.v << 3, 0, 0, 2, 0, 0;
+  const FigureId id = world.add(model, state);
+  const BodyRef ball{id, LinkId(0)};
+  world.on_step([&](World& w, double) { CHECK(w.pose(ball).p.x == w.q(id)[0]); });
+  for (int i = 0; i < 10; ++i) {
+    world.step();
+    CHECK(world.pose(ball).p.x == world.q(id)[0]);
+    CHECK(norm(world.velocity(ball).v) == doctest::Approx(world.v(id).tail<3>().norm()).epsilon(1e-14));
+  }
+  const Vec3<> held = world.pose(ball).p;
+  world.grab(kWorldBody, ball);
+  world.step();
+  CHECK(norm(world.pose(ball).p - held) < 1e-15);  // rounding: it stops where it was, not a step behind
+}
