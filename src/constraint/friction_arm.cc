@@ -18,20 +18,23 @@ namespace {
 /// ∫ r dA over the triangle from the origin to the edge a–b: with p the distance of the edge and θ from its foot,
 /// ∫ (p secθ)³/3 dθ = p³/6·[secθ·tanθ + asinh(tanθ)].
 double moment_of_edge(double ax, double ay, double bx, double by) {
-  const double ex = bx - ax, ey = by - ay, length = std::hypot(ex, ey);
+  const double ex = bx - ax, ey = by - ay, length = std::sqrt(ex * ex + ey * ey);
   const double p = length > 0 ? (ax * by - ay * bx) / length : 0;  // signed
   if (p == 0) return 0;
-  const double ta = (ax * ex + ay * ey) / (length * std::abs(p)), tb = (bx * ex + by * ey) / (length * std::abs(p));
-  const auto primitive = [](double t) { return t * std::sqrt(1 + t * t) + std::asinh(t); };
-  return p * p * p / 6 * (primitive(tb) - primitive(ta));
+  const double scale = 1 / (length * std::abs(p)), ta = (ax * ex + ay * ey) * scale, tb = (bx * ex + by * ey) * scale;
+  const double ra = std::sqrt(1 + ta * ta), rb = std::sqrt(1 + tb * tb);
+  const auto exp_asinh = [](double t, double root) { return t > 0 ? root + t : 1 / (root - t); };
+  return p * p * p / 6 * (tb * rb - ta * ra + std::log(exp_asinh(tb, rb) / exp_asinh(ta, ra)));
 }
 
 double extent(std::span<const ContactVertex> v) {
   double most = 0;
   for (const ContactVertex& a : v) {
-    for (const ContactVertex& b : v) most = std::max(most, std::hypot(a.x - b.x, a.y - b.y));
+    for (const ContactVertex& b : v) {
+      most = std::max(most, (a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y));
+    }
   }
-  return most;
+  return std::sqrt(most);
 }
 
 }  // namespace
