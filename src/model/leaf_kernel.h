@@ -27,16 +27,17 @@ KANSETSU_HD LeafOf<Const> eliminate_leaf(const Inertia<Const>& M, int axis, cons
   const Const D_inv = select(regular, one / D, o);
   // What remains along the axis is the rotor's share, exactly zero without a rotor.
   const Const rest = select(regular, rotor * D_inv, one);
-  const auto A = [&](int i, int j) KANSETSU_INLINE_LAMBDA {
+  const auto A = [&](int i, int j) __attribute__((always_inline)) {
     return i == axis || j == axis ? rest * I[i][j] : msub(U[0][i], D_inv * U[0][j], I[i][j]);
   };
-  const auto C = [&](int i) KANSETSU_INLINE_LAMBDA {
-    const auto c = [&](int j) KANSETSU_INLINE_LAMBDA {
+  const auto C = [&](int i) __attribute__((always_inline)) {
+    const auto c = [&](int j) __attribute__((always_inline)) {
       return i == axis ? rest * B[i][j] : msub(U[0][i], D_inv * U[1][j], B[i][j]);
     };
     return Vec3<Const>{c(0), c(1), c(2)};
   };
-  const auto m = [&](int i, int j) KANSETSU_INLINE_LAMBDA { return msub(U[1][i], D_inv * U[1][j], i == j ? M.m : o); };
+  const auto m = [&](int i, int j)
+                     __attribute__((always_inline)) { return msub(U[1][i], D_inv * U[1][j], i == j ? M.m : o); };
   const int x = (axis + 1) % 3, y = (axis + 2) % 3;
   return {{{A(0, 0), A(0, 1), A(0, 2), A(1, 1), A(1, 2), A(2, 2)},
            {C(0), C(1), C(2)},
