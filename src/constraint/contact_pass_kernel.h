@@ -294,15 +294,20 @@ inline void equation_row(const ContactWork& k, const double* equation, int row, 
   }
 }
 
-/// The same equations with the columns left where the rows of G are, so that where unknowns are forces of rows nothing is
-/// moved. k.order: the column of each unknown; k.cut: the right sides.
-/// @param damping  share of its diagonal by which each row answers a change of its force in addition
-inline void fill_wide(ContactWork& k, const Assembly& s, const SlipEquations* slips, int slip_count, double damping) {
+/// w of what the clamped rows already do.
+inline void clamped_outcome(ContactWork& k) {
   for (int i = 0; i < k.n; i += 8) eight(k.w + i) = *reinterpret_cast<const Eight*>(k.c + i);
   for (int b = 0; b < k.bound_count; ++b) {
     const BoundWork& bound = k.bounds[b];
     if (bound.side != 0 && bound.f != 0) add_scaled(bound.f, k.G + bound.row * k.ldg, k.n, k.w);
   }
+}
+
+/// The same equations with the columns left where the rows of G are, so that where unknowns are forces of rows nothing is
+/// moved. k.order: the column of each unknown; k.cut: the right sides.
+/// @param damping  share of its diagonal by which each row answers a change of its force in addition
+inline void fill_wide(ContactWork& k, const Assembly& s, const SlipEquations* slips, int slip_count, double damping) {
+  clamped_outcome(k);
   int mixed[64], mixed_count = 0;
   for (int p = 0; p < s.blocks; ++p) {
     const ContactWork::Block& b = k.blocks[p];
@@ -343,12 +348,7 @@ inline void fill_wide(ContactWork& k, const Assembly& s, const SlipEquations* sl
 }
 
 inline void fill_matrix(ContactWork& k, const Assembly& s, const SlipEquations* slips, int slip_count) {
-  // What the clamped rows already do.
-  for (int i = 0; i < k.n; i += 8) eight(k.w + i) = *reinterpret_cast<const Eight*>(k.c + i);
-  for (int b = 0; b < k.bound_count; ++b) {
-    const BoundWork& bound = k.bounds[b];
-    if (bound.side != 0 && bound.f != 0) add_scaled(bound.f, k.G + bound.row * k.ldg, k.n, k.w);
-  }
+  clamped_outcome(k);
   for (int p = 0; p < s.blocks; ++p) {
     const ContactWork::Block& b = k.blocks[p];
     for (int c = 0; c < b.count; ++c) {
@@ -386,7 +386,7 @@ inline void fill_matrix(ContactWork& k, const Assembly& s, const SlipEquations* 
   }
 }
 
-constexpr int kWideRows = 48;
+constexpr int kWideRows = 48;  // what solve_wide() has registers for
 inline bool solve_wide(ContactWork& k, const Assembly& s) {
   const double share = s.symmetric ? k.rank_tolerance : 1e-4;
   switch ((k.n + 7) / 8) {
