@@ -70,9 +70,11 @@ function(kansetsu_module)
   endif()
 endfunction()
 
-# What the library and its per-instruction-set objects have in common: our flags, and private headers as "<module>/x.h".
+# What the library and its per-instruction-set objects have in common: our flags, how files are put together, and private
+# headers as "<module>/x.h".
 function(_kansetsu_module_private target)
   kansetsu_target_options(${target})
+  kansetsu_unity(${target})
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
 endfunction()
 

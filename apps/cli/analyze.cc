@@ -14,7 +14,7 @@ namespace {
 /// Captures are noise from frame to frame; what walks and jumps is below this [Hz].
 constexpr double kCaptureCutoff = 6;
 
-struct Options {
+struct AnalyzeArguments {
   ClipSource clip;
   ModelSource figure;
   std::optional<double> filter;
@@ -38,7 +38,7 @@ Analysis analyze_or_fail(const FigureClip& motion, const std::vector<SupportHist
   }
 }
 
-Exit run_analyze(const Options& options) {
+Exit run_analyze(const AnalyzeArguments& options) {
   const FigureClip motion = figure_clip_or_fail(options.clip, options.figure);
   const bool captured = io::names_capture(options.clip.file);
   const double cutoff = options.filter.value_or(captured ? kCaptureCutoff : 0);
@@ -68,7 +68,7 @@ Exit run_analyze(const Options& options) {
 }  // namespace
 
 Runner declare_analyze(Arguments& args) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<AnalyzeArguments>();
   args.add("CLIP", options->clip.file,
            "a capture (.bvh, .amc), which the figure follows, or a recording (.mcap, .csv, .npz)")
       .required()

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <numbers>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,9 @@ class Option;
 /// How a subcommand declares its arguments. The library that parses them is known to arguments.cc alone: each file that includes
 /// it takes four seconds more to compile.
 namespace kansetsu::cli {
+
+/// Angles of arguments are in degrees, so are those that people read.
+inline constexpr double kDegree = std::numbers::pi / 180;
 
 /// Parses the arguments and runs the command. Help goes to standard output; misuse is told with what is known.
 Exit run(const Command& command, std::span<const std::string> arguments);

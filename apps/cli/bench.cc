@@ -12,12 +12,12 @@
 namespace kansetsu::cli {
 namespace {
 
-struct Options {
+struct BenchArguments {
   std::string subject, svg;
   bool json = false;
 };
 
-std::string table(const std::vector<ik::SeedRow>& rows) {
+std::string seed_table(const std::vector<ik::SeedRow>& rows) {
   const auto three = [](const std::array<double, 3>& x) {
     return fmt::format("{:9.3f} {:9.3f} {:9.3f}", x[0], x[1], x[2]);
   };
@@ -37,7 +37,7 @@ std::string table(const std::vector<ik::SeedRow>& rows) {
   return text;
 }
 
-std::string to_json(const std::vector<ik::SeedRow>& rows) {
+std::string seed_json(const std::vector<ik::SeedRow>& rows) {
   JsonWriter json;
   json.begin_object().key("rows").begin_array();
   for (const ik::SeedRow& r : rows) {
@@ -48,12 +48,12 @@ std::string to_json(const std::vector<ik::SeedRow>& rows) {
   return json.end_array().end_object().take() + "\n";
 }
 
-Exit bench(const Options& options) {
+Exit bench(const BenchArguments& options) {
   static const std::vector<std::string> kSubjects{"ik-seed"};
   if (options.subject != kSubjects.front())
     throw Failure(kBadUsage, unknown_name("subject", options.subject, kSubjects));
   const std::vector<ik::SeedRow> rows = ik::seed_experiment();
-  print(options.json ? to_json(rows) : table(rows));
+  print(options.json ? seed_json(rows) : seed_table(rows));
   if (!options.svg.empty()) {
     Output out(options.svg);
     out.write(seed_plot(rows));
@@ -65,7 +65,7 @@ Exit bench(const Options& options) {
 }  // namespace
 
 Runner declare_bench(Arguments& args) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchArguments>();
   args.add("SUBJECT", options->subject, "ik-seed: the experiment of seed 001").required().type_name("ik-seed");
   args.add_flag("--json", options->json, "print numbers for machines");
   args.add("--svg", options->svg, "draw the measured numbers").type_name("FILE");

@@ -11,11 +11,6 @@
 namespace kansetsu::cli {
 namespace {
 
-std::string without_last_newline(std::string text) {
-  if (text.ends_with('\n')) text.pop_back();
-  return text;
-}
-
 std::vector<Landmark> known_landmarks(const Capture& capture, const LandmarkTable& table) {
   std::vector<Landmark> out;
   for (int l = 0; l < kLandmarkCount; ++l)
@@ -57,7 +52,7 @@ Loaded<Capture> load_capture(const ClipSource& source) {
 
 Capture capture_or_fail(const ClipSource& source) {
   Loaded<Capture> capture = load_capture(source);
-  if (!capture) throw Failure(kBadFile, without_last_newline(to_string(capture.diagnostics)));
+  if (!capture) throw bad_file(capture.diagnostics);
   fmt::print(stderr, "{}", to_string(capture.diagnostics));
   return *std::move(capture.value);
 }
@@ -66,11 +61,11 @@ Retargeted retarget_or_fail(const Model& model, const Capture& capture, const Cl
   RetargetOptions options{.scale = source.scale, .pin_feet = !source.keep_feet};
   if (!source.table.empty()) {
     Loaded<LandmarkTable> table = io::read_landmarks(source.table);
-    if (!table) throw Failure(kBadFile, without_last_newline(to_string(table.diagnostics)));
+    if (!table) throw bad_file(table.diagnostics);
     options.table = *std::move(table.value);
   }
   Loaded<Retargeted> motion = retarget(model, capture, options);
-  if (!motion) throw Failure(kBadFile, without_last_newline(to_string(motion.diagnostics)));
+  if (!motion) throw bad_file(motion.diagnostics);
   fmt::print(stderr, "{}", to_string(motion.diagnostics));
   return *std::move(motion.value);
 }

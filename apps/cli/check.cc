@@ -11,7 +11,7 @@
 namespace kansetsu::cli {
 namespace {
 
-struct Options {
+struct CheckArguments {
   std::vector<std::string> models;
   std::optional<Base> base;
   bool json = false, strict = false;
@@ -28,7 +28,7 @@ std::string count_of(std::size_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-Report examine(const std::string& name, const Options& options) {
+Report examine(const std::string& name, const CheckArguments& options) {
   Report report{name, {}, {}, false};
   const ModelSource source{.name = name, .base = options.base};
   if (io::names_capture(name)) {
@@ -74,7 +74,7 @@ void write(JsonWriter& json, const Diagnostic& d) {
   json.entry("message", d.message).entry("hint", d.hint).end_object();
 }
 
-Exit check(const Options& options) {
+Exit check(const CheckArguments& options) {
   bool ok = true;
   JsonWriter findings;
   Output out;
@@ -96,7 +96,7 @@ Exit check(const Options& options) {
 }  // namespace
 
 Runner declare_check(Arguments& args) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckArguments>();
   args.add("MODEL", options->models, std::string(kModelHelp) + "; or a clip (.bvh, .amc)").required().type_name("");
   args.add_flag("--json", options->json, "print {\"ok\", \"diagnostics\"} on standard output");
   args.add_flag("--strict", options->strict, "fail on warnings, too");

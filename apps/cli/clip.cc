@@ -11,15 +11,10 @@
 namespace kansetsu::cli {
 namespace {
 
-std::string without_last_newline(std::string text) {
-  if (text.ends_with('\n')) text.pop_back();
-  return text;
-}
-
 /// The model that a recording carries, if it is the only one.
 Model recorded_model(const std::string& file) {
   Loaded<io::Recording> recording = io::read_recording(file);
-  if (!recording) throw Failure(kBadFile, without_last_newline(to_string(recording.diagnostics)));
+  if (!recording) throw bad_file(recording.diagnostics);
   const std::vector<io::RecordedFigure>& figures = recording.value->header.figures;
   if (figures.size() != 1) {
     std::string names;
@@ -51,7 +46,7 @@ FigureClip figure_clip_or_fail(const ClipSource& source, const ModelSource& figu
   if (model_source.name.empty()) model_source.name = "human28";
   const Model model = own ? recorded_model(source.file) : model_or_fail(model_source);
   Loaded<Clip> clip = io::read_clip(model, source.file);
-  if (!clip) throw Failure(kBadFile, without_last_newline(to_string(clip.diagnostics)));
+  if (!clip) throw bad_file(clip.diagnostics);
   fmt::print(stderr, "{}", to_string(clip.diagnostics));
   return {model, *std::move(clip.value), {}};
 }

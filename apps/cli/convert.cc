@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ConvertArguments {
   ModelSource model;
   std::string out;
   bool merge_fixed = false;
@@ -53,7 +53,7 @@ void move_meshes(ModelDescription& model, const fs::path& from, const fs::path& 
 void print_diagnostics(const std::vector<Diagnostic>& diagnostics) { fmt::print(stderr, "{}", to_string(diagnostics)); }
 
 /// A recording as another: .mcap, .csv, .npz or .glb.
-Exit convert_recording(const Options& options) {
+Exit convert_recording(const ConvertArguments& options) {
   Loaded<io::Recording> recording = io::read_recording(options.model.name);
   print_diagnostics(recording.diagnostics);
   if (!recording) return kBadFile;
@@ -83,14 +83,14 @@ void prepare(ModelDescription& model, const std::string& source) {
   drop_foreign_shapes(model);
 }
 
-Exit convert_to_scene(const Options& options) {
+Exit convert_to_scene(const ConvertArguments& options) {
   const SceneDescription scene = scene_or_fail(options.model);
   const std::vector<Diagnostic> diagnostics = io::write_scene(scene, options.out);
   print_diagnostics(diagnostics);
   return has_errors(diagnostics) ? kBadFile : kOk;
 }
 
-Exit convert(Options options) {
+Exit convert(ConvertArguments options) {
   if (fs::path(options.model.name).extension() == ".mcap") return convert_recording(options);
   if (io::names_capture(options.model.name)) {
     options.clip.file = options.model.name;
@@ -117,7 +117,7 @@ Exit convert(Options options) {
 }  // namespace
 
 Runner declare_convert(Arguments& args) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ConvertArguments>();
   args.add("IN", options->model.name, std::string(kModelHelp) + "; or a recording (.mcap); or a clip (.bvh, .amc)")
       .required()
       .type_name("");

@@ -16,7 +16,7 @@
 namespace kansetsu::cli {
 namespace {
 
-struct Options {
+struct EvalArguments {
   ModelSource model;
   std::string in = "-", out = "-";
 };
@@ -73,7 +73,7 @@ class Evaluator {
   bool failed_ = false;
 };
 
-Exit eval(const Options& options) {
+Exit eval(const EvalArguments& options) {
   Model model = model_or_fail(options.model);
   const std::string source = options.in == "-" ? "standard input" : options.in;
   const Request request = read_request(parse_json(read_input(options.in), source), model, source);
@@ -97,7 +97,7 @@ Exit eval(const Options& options) {
 }  // namespace
 
 Runner declare_eval(Arguments& args) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EvalArguments>();
   args.add("MODEL", options->model.name, kModelHelp).required().type_name("");
   add_base_option(args, options->model.base);
   args.add("--in", options->in, "request; standard input by default").type_name("FILE");

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <span>
 
 #include "cli/arguments.h"
@@ -79,7 +78,7 @@ Clip make_bar_swing(const Model& model, const Numbers& n) {
 }
 
 Clip make_walk(const Model& model, const Numbers& n) {
-  constexpr double kDegree = std::numbers::pi / 180, kTurnRate = 0.25;  // [rad/s]
+  constexpr double kTurnRate = 0.25;  // [rad/s]
   WalkOptions o;
   o.distance = 5;
   double turn = 0, slope = 0, rate = 100;
@@ -108,7 +107,7 @@ std::string kind_names(std::string_view separator) {
   return text;
 }
 
-struct Options {
+struct GenerateArguments {
   std::string kind, record;
   ModelSource figure{.name = "human28"};
   Numbers numbers;
@@ -149,7 +148,7 @@ void print_summary(const Model& model, const Clip& clip, bool as_json) {
                                               high.x, low.y, high.y, low.z, high.z)}}));
 }
 
-Exit generate_clip(const Options& options) {
+Exit generate_clip(const GenerateArguments& options) {
   const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& k) { return k.name == options.kind; });
   if (kind == kKinds.end())
     throw Failure(kBadUsage,
@@ -177,7 +176,7 @@ Exit generate_clip(const Options& options) {
 }  // namespace
 
 Runner declare_generate(Arguments& args) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<GenerateArguments>();
   args.add("KIND", options->kind, "the motion").required().type_name(kind_names("|"));
   args.add("--figure", options->figure.name, "the model; human28 by default").type_name("MODEL");
   args.add("--record", options->record, "write the motion: .mcap, .csv, .npz or .glb").type_name("FILE");

@@ -18,7 +18,7 @@
 namespace kansetsu::cli {
 namespace {
 
-struct Options {
+struct IkArguments {
   ModelSource model;
   std::vector<std::string> targets;
   std::string in, out = "-", record;
@@ -80,7 +80,7 @@ void write_motion(const std::string& file, const Model& model, const Eigen::Vect
   if (has_errors(problems)) throw Failure(kBadFile, to_string(problems));
 }
 
-Exit run_ik(const Options& options) {
+Exit run_ik(const IkArguments& options) {
   const Model model = model_or_fail(options.model);
   if (options.in.empty() && options.targets.empty()) {
     throw Failure(kBadUsage, "nothing to do: give --target FRAME:pose, or a request with --in FILE");
@@ -122,7 +122,7 @@ Exit run_ik(const Options& options) {
 }  // namespace
 
 Runner declare_ik(Arguments& args) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<IkArguments>();
   args.add("MODEL", options->model.name, kModelHelp).required().type_name("");
   args.add("--target", options->targets, "FRAME:x,y,z, FRAME:x,y,z,roll,pitch,yaw or FRAME:x,y,z,qx,qy,qz,qw")
       .type_name("FRAME:POSE")

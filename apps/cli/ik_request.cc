@@ -18,7 +18,7 @@
 namespace kansetsu::cli {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 std::vector<std::string> frame_names(const Model& model) {
   std::vector<std::string> names;
@@ -30,7 +30,7 @@ std::vector<std::string> frame_names(const Model& model) {
 /// Reads the entries of one JSON object; what is wrong goes to the problems, and a default comes back.
 class Entries {
  public:
-  Entries(const json& object, std::string path, const Model& model, Problems& problems)
+  Entries(const Json& object, std::string path, const Model& model, Problems& problems)
       : object_(object), path_(std::move(path)), model_(model), problems_(problems) {}
 
   bool has(const char* name) const { return object_.contains(name); }
@@ -74,7 +74,7 @@ class Entries {
   }
   Transform<> pose() const { return {rotation(), vec3("p")}; }
   ik::FrameOn frame(const char* name) const {
-    const Entries tool(has("tool") ? object_.at("tool") : json::object(), at("tool"), model_, problems_);
+    const Entries tool(has("tool") ? object_.at("tool") : Json::object(), at("tool"), model_, problems_);
     return place(name, tool.pose());
   }
   /// The same without the tool of the task.
@@ -88,11 +88,11 @@ class Entries {
     }
     return {};
   }
-  const json& object() const { return object_; }
+  const Json& object() const { return object_; }
   std::string at(const char* name) const { return path_ + "." + name; }
 
  private:
-  const json& object_;
+  const Json& object_;
   std::string path_;
   const Model& model_;
   Problems& problems_;
@@ -100,7 +100,7 @@ class Entries {
 
 ik::AnyTask read_markers(const Entries& e, const std::string& path, const Model& model, Problems& problems) {
   ik::MarkerTask task;
-  const json markers = e.has("markers") ? e.object().at("markers") : json::array();
+  const Json markers = e.has("markers") ? e.object().at("markers") : Json::array();
   if (!markers.is_array()) problems.bad_shape(path + ".markers", "must be an array of objects");
   for (size_t i = 0; markers.is_array() && i < markers.size(); ++i) {
     const std::string here = fmt::format("{}.markers[{}]", path, i);
@@ -114,7 +114,7 @@ ik::AnyTask read_markers(const Entries& e, const std::string& path, const Model&
 
 ik::AnyTask read_posture(const Entries& e, const std::string& path, const Model& model, Problems& problems) {
   const StateReader reader(model);
-  json state = json::object();
+  Json state = Json::object();
   for (const char* name : {"q", "base"}) {
     if (e.has(name)) state[name] = e.object().at(name);
   }
@@ -127,7 +127,7 @@ ik::AnyTask read_posture(const Entries& e, const std::string& path, const Model&
 ik::AnyTask read_joints(const Entries& e, const std::string& path, const Model& model, Problems& problems) {
   auto task = std::get<ik::PostureTask>(read_posture(e, path, model, problems));
   task.weight = Eigen::VectorXd::Zero(model.nv());
-  const json named = e.has("q") && e.object().at("q").is_object() ? e.object().at("q") : json::object();
+  const Json named = e.has("q") && e.object().at("q").is_object() ? e.object().at("q") : Json::object();
   if (named.empty()) problems.bad_shape(path + ".q", "must name joints and their positions");
   for (const auto& entry : named.items()) {
     const auto joint = model.find_joint(entry.key());
@@ -191,7 +191,7 @@ const std::map<std::string, TaskType>& task_types() {
   return types;
 }
 
-void read_task(const json& task, const std::string& path, const Model& model, Problems& problems, ik::Problem& out) {
+void read_task(const Json& task, const std::string& path, const Model& model, Problems& problems, ik::Problem& out) {
   if (!is_object(task, path, problems)) return;
   const Entries e(task, path, model, problems);
   const std::string type = e.text("type");
@@ -210,7 +210,7 @@ void read_task(const json& task, const std::string& path, const Model& model, Pr
 }
 
 /// {"sphere": radius}, {"capsule": [radius, length]} or {"box": [x, y, z]}, at p, rpy on the link; without one, in the world.
-std::optional<ik::ShapeOn> read_shape(const json& value, const std::string& path, const Model& model,
+std::optional<ik::ShapeOn> read_shape(const Json& value, const std::string& path, const Model& model,
                                       Problems& problems) {
   if (!is_object_of(value, path, {"link", "p", "rpy", "quat_xyzw", "sphere", "capsule", "box"}, problems)) return {};
   const Entries e(value, path, model, problems);
@@ -237,7 +237,7 @@ std::optional<ik::ShapeOn> read_shape(const json& value, const std::string& path
   }
 }
 
-void read_clearances(const json& request, const Model& model, Problems& problems, ik::Problem& out) {
+void read_clearances(const Json& request, const Model& model, Problems& problems, ik::Problem& out) {
   const auto keep = [&](std::vector<ik::Clearance> more) {
     out.clearances.insert(out.clearances.end(), more.begin(), more.end());
   };
@@ -250,10 +250,10 @@ void read_clearances(const json& request, const Model& model, Problems& problems
   if (!all->is_array()) return problems.bad_shape("clearances", "must be an array of objects");
   for (size_t i = 0; i < all->size(); ++i) {
     const std::string path = fmt::format("clearances[{}]", i);
-    const json& c = (*all)[i];
+    const Json& c = (*all)[i];
     if (!is_object_of(c, path, {"first", "second", "least"}, problems)) continue;
     const Entries e(c, path, model, problems);
-    auto second = read_shape(c.value("second", json::object()), path + ".second", model, problems);
+    auto second = read_shape(c.value("second", Json::object()), path + ".second", model, problems);
     if (!e.has("first")) {  // all that moves
       if (second) keep(ik::obstacle_clearances(model, *second, e.number("least", 0)));
       continue;
@@ -263,7 +263,7 @@ void read_clearances(const json& request, const Model& model, Problems& problems
   }
 }
 
-void read_options(const json& request, const Model& model, Problems& problems, ik::Options& out) {
+void read_options(const Json& request, const Model& model, Problems& problems, ik::Options& out) {
   const auto options = request.find("options");
   if (options == request.end()) return;
   if (!is_object_of(*options, "options", {"limits", "iterations", "starts", "largest_step", "damping"}, problems))
@@ -280,7 +280,7 @@ void read_options(const json& request, const Model& model, Problems& problems, i
 
 IkRequest::IkRequest(const Model& model) : start(neutral(model)) { options.starts = 20; }
 
-IkRequest read_ik_request(const json& request, const Model& model, const std::string& name) {
+IkRequest read_ik_request(const Json& request, const Model& model, const std::string& name) {
   Problems problems(name);
   IkRequest result(model);
   if (is_object_of(request, "request", {"start", "tasks", "clearances", "self_clearance", "options"}, problems)) {

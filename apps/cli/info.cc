@@ -9,11 +9,11 @@
 namespace kansetsu::cli {
 
 Runner declare_info(Arguments& args) {
-  struct Options {
+  struct InfoArguments {
     ModelSource model;
     bool json = false;
   };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InfoArguments>();
   args.add("MODEL", options->model.name, std::string(kModelHelp) + "; or a clip (.bvh, .amc)").required().type_name("");
   args.add_flag("--json", options->json, "print it as JSON; what has no limit is null");
   add_base_option(args, options->model.base);

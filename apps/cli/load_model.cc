@@ -77,11 +77,7 @@ Loaded<FigureDescription> figure_of_scene(const ModelSource& source) {
 
 template <class T>
 T value_or_fail(Loaded<T>&& loaded, const std::string& name) {
-  if (!loaded) {
-    std::string text = to_string(loaded.diagnostics);
-    if (text.ends_with('\n')) text.pop_back();
-    throw Failure(kBadFile, text);
-  }
+  if (!loaded) throw bad_file(loaded.diagnostics);
   if (const std::size_t count = loaded.diagnostics.size()) {
     fmt::print(stderr, "{0}: {1} warning{2}; 'kansetsu check {0}' shows {3}\n", name, count, count == 1 ? "" : "s",
                count == 1 ? "it" : "them");
@@ -90,6 +86,12 @@ T value_or_fail(Loaded<T>&& loaded, const std::string& name) {
 }
 
 }  // namespace
+
+Failure bad_file(const std::vector<Diagnostic>& diagnostics) {
+  std::string text = to_string(diagnostics);
+  if (text.ends_with('\n')) text.pop_back();
+  return {kBadFile, text};
+}
 
 Loaded<ModelDescription> load_description(const ModelSource& source) {
   if (const auto model = figure(source)) return {model->description(), validate(model->description())};

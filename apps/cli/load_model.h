@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/command.h"
 #include "kansetsu/model/model.h"
 #include "kansetsu/model/scene.h"
 
@@ -17,6 +18,9 @@ struct ModelSource {
   std::optional<Base> base{};  ///< none: as the file says
   FixedLinks fixed_links = FixedLinks::kKeep;
 };
+
+/// Says all that a reader has said of a file.
+Failure bad_file(const std::vector<Diagnostic>& diagnostics);
 
 /// The description with everything there is to say about it. Of things that are both, a file comes before a figure.
 Loaded<ModelDescription> load_description(const ModelSource& source);

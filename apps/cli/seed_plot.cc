@@ -8,20 +8,20 @@
 namespace kansetsu::cli {
 namespace {
 
-constexpr double kLeft = 250, kWidth = 420, kRow = 42, kBar = 10, kTop = 40;
+constexpr double kNames = 250, kScale = 420, kRow = 42, kBar = 10, kHeading = 40;
 constexpr double kLeast = 0.1, kMost = 200;  // ends of the logarithmic scale
 
 double x_of(double rms) {
   const double part = std::log(std::max(rms, kLeast) / kLeast) / std::log(kMost / kLeast);
-  return kLeft + kWidth * std::clamp(part, 0.0, 1.0);
+  return kNames + kScale * std::clamp(part, 0.0, 1.0);
 }
 
 std::string bars(std::string_view name, const std::array<double, 3>& rms, double y, const char* color) {
-  std::string svg = fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n", kLeft - 8, y + 20, name);
+  std::string svg = fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n", kNames - 8, y + 20, name);
   for (std::size_t run = 0; run < 3; ++run) {
     const double top = y + 2 + double(run) * (kBar + 1), end = x_of(rms[run]);
-    svg += fmt::format("<rect x=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"/>\n", kLeft, top,
-                       end - kLeft, kBar, color);
+    svg += fmt::format("<rect x=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"/>\n", kNames, top,
+                       end - kNames, kBar, color);
     svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"9\">{:.2f}</text>\n", end + 4, top + 8, rms[run]);
   }
   return svg;
@@ -30,7 +30,7 @@ std::string bars(std::string_view name, const std::array<double, 3>& rms, double
 }  // namespace
 
 std::string seed_plot(const std::vector<ik::SeedRow>& rows) {
-  const double height = kTop + kRow * double(rows.size() + 2) + 30;
+  const double height = kHeading + kRow * double(rows.size() + 2) + 30;
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"740\" height=\"{0}\" viewBox=\"0 0 740 {0}\" "
       "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"740\" height=\"{0}\" fill=\"white\"/>\n"
@@ -39,11 +39,11 @@ std::string seed_plot(const std::vector<ik::SeedRow>& rows) {
       height);
   for (const double tick : {0.1, 1.0, 10.0, 100.0}) {
     svg += fmt::format("<line x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2}\" stroke=\"#ccc\"/>\n", x_of(tick),
-                       kTop, height - 25);
+                       kHeading, height - 25);
     svg +=
         fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:g}</text>\n", x_of(tick), height - 8, tick);
   }
-  double y = kTop;
+  double y = kHeading;
   svg += bars("log quaternion, printed in the seed", ik::kSeedLogQuaternion, y, "#999");
   svg += bars("Euler, printed in the seed", ik::kSeedEuler, y += kRow, "#999");
   for (const ik::SeedRow& row : rows)

@@ -17,7 +17,7 @@
 namespace kansetsu::cli {
 namespace {
 
-struct Options {
+struct SimulateArguments {
   std::string scene;
   std::optional<double> duration, step;
   std::optional<std::uint64_t> seed;
@@ -102,7 +102,7 @@ std::string json_summary(const World& world, const Summary& s) {
   return json.take() + "\n";
 }
 
-Exit simulate(const Options& options) {
+Exit simulate(const SimulateArguments& options) {
   SceneDescription scene = scene_or_fail(options.scene);
   if (options.step) scene.time_step = *options.step;
   if (options.duration) scene.duration = *options.duration;
@@ -143,7 +143,7 @@ Exit simulate(const Options& options) {
 }  // namespace
 
 Runner declare_simulate(Arguments& args) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SimulateArguments>();
   args.add("SCENE", options->scene,
            "a scene (.toml), an MJCF or URDF file, or a built-in figure, which stands on a floor")
       .required()

@@ -10,7 +10,7 @@
 namespace kansetsu::cli {
 namespace {
 
-struct Options {
+struct TrackArguments {
   ClipSource clip;
   ModelSource figure{.name = {}, .base = Base::kFree};
   WalkSetup setup{};
@@ -26,7 +26,7 @@ WalkSimulation simulation_or_fail(const Model& model, const Clip& clip, const Wa
   }
 }
 
-Exit run_track(const Options& options) {
+Exit run_track(const TrackArguments& options) {
   WalkSetup setup = setup_of("track", options.setup, options.run);
   setup.self_collision = options.self_collision ? SelfCollision::kNotNeighbours : SelfCollision::kNone;
   const FigureClip source = figure_clip_or_fail(options.clip, options.figure);
@@ -39,7 +39,7 @@ Exit run_track(const Options& options) {
 }  // namespace
 
 Runner declare_track(Arguments& args) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<TrackArguments>();
   TrackOptions& track = o->setup.track;
   args.add("CLIP", o->clip.file, "captured motion (.bvh, .amc), or a recording of the figure (.mcap, .csv)")
       .required()

@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 constexpr int kLargestSide = 8192;  // pixels
 constexpr auto kPictureTime = std::chrono::minutes(2);
 
-struct Options {
+struct ViewArguments {
   ModelSource source;
   std::string html, png, size, camera = "angle", look = "light", show = "contacts", body = "shapes";
   int strip = 0;
@@ -79,7 +79,7 @@ void check_recording(const std::string& file) {
   if (!read) throw Failure(kBadFile, fmt::format("{}: cannot be shown", file));
 }
 
-serve::Content content_of(const Options& options) {
+serve::Content content_of(const ViewArguments& options) {
   const std::string& name = options.source.name;
   std::error_code ignored;
   const bool ends = fs::path(name).extension() == ".mcap";
@@ -100,7 +100,7 @@ std::string bytes_of(const serve::Content& content) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-Exit write_page(const Options& options, const serve::Content& content) {
+Exit write_page(const ViewArguments& options, const serve::Content& content) {
   // Without what other programs show: a third of the size.
   std::string bytes = bytes_of(content);
   if (!content.file.empty()) {
@@ -115,7 +115,7 @@ Exit write_page(const Options& options, const serve::Content& content) {
   return kOk;
 }
 
-std::pair<int, int> size_of(const Options& options) {
+std::pair<int, int> size_of(const ViewArguments& options) {
   const int count = std::max(options.strip, 1);
   if (options.size.empty())
     return count > 1 ? std::pair{std::min(240 * count, kLargestSide), 420} : std::pair{1280, 720};
@@ -131,7 +131,7 @@ std::pair<int, int> size_of(const Options& options) {
                                        kLargestSide));
 }
 
-Exit write_picture(const Options& options, serve::Content content) {
+Exit write_picture(const ViewArguments& options, serve::Content content) {
   const auto [width, height] = size_of(options);
   std::string query =
       fmt::format("&picture=1&width={}&height={}&count={}&camera={}&look={}&show={}&style={}", width, height,
@@ -158,7 +158,7 @@ Exit write_picture(const Options& options, serve::Content content) {
   return kOk;
 }
 
-Exit serve_page(const Options& options, serve::Content content) {
+Exit serve_page(const ViewArguments& options, serve::Content content) {
   serve::Server server(std::move(content), {.port = options.port});
   server.run_until_interrupted([&] {
     fmt::print(stderr, "{}\n", server.url());
@@ -169,7 +169,7 @@ Exit serve_page(const Options& options, serve::Content content) {
   return kOk;
 }
 
-Exit serve_live(const Options& options) {
+Exit serve_live(const ViewArguments& options) {
   const std::string& name = options.source.name;
   if (!options.html.empty() || !options.png.empty())
     throw Failure(kBadUsage, "kansetsu view: --live is watched in a browser; --html and --png are for recordings");
@@ -179,7 +179,7 @@ Exit serve_live(const Options& options) {
   return serve_page(options, {.name = fs::path(name).filename().string(), .live = &world});
 }
 
-Exit run_view(const Options& options) {
+Exit run_view(const ViewArguments& options) {
   if (serve::viewer_page().empty()) {
     throw Failure(kBadUsage,
                   "kansetsu view: this kansetsu was built without the viewer\n  help: build it where Node 18 is "
@@ -203,7 +203,7 @@ void add_choice(Arguments& args, const std::string& name, std::string& value, co
 }  // namespace
 
 Runner declare_view(Arguments& args) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ViewArguments>();
   args.add("FILE", options->source.name,
            "recording (.mcap), scene (.toml), model (URDF, MJCF), or a built-in figure: human28, …")
       .required()

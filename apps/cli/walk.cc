@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <numbers>
 
 #include "cli/arguments.h"
 #include "cli/load_model.h"
@@ -14,9 +13,7 @@
 namespace kansetsu::cli {
 namespace {
 
-constexpr double kDegree = std::numbers::pi / 180;
-
-struct Options {
+struct WalkArguments {
   ModelSource figure{.name = "human28", .base = Base::kFree};
   WalkSetup setup{};
   double turn = 0, slope = 0;
@@ -31,7 +28,7 @@ WalkSimulation simulation_or_fail(const Model& model, const WalkSetup& setup) {
   }
 }
 
-Exit run_walk(const Options& options) {
+Exit run_walk(const WalkArguments& options) {
   WalkSetup setup = setup_of("walk", options.setup, options.run);
   setup.walk.terrain.slope = options.slope * kDegree;
   if (options.turn != 0) {
@@ -49,7 +46,7 @@ Exit run_walk(const Options& options) {
 }  // namespace
 
 Runner declare_walk(Arguments& args) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<WalkArguments>();
   WalkOptions& walk = o->setup.walk;
   walk.distance = 5;
   walk.turn = 0.25;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numbers>
 
 #include "cli/arguments.h"
 #include "cli/json_writer.h"
@@ -16,8 +15,6 @@
 
 namespace kansetsu::cli {
 namespace {
-
-constexpr double kDegree = std::numbers::pi / 180;
 
 std::string push_text(const Push& push) {
   return fmt::format("{:.3g} N·s at {:.3f} s, {:.0f}° from ahead", push.impulse, *push.time, *push.direction / kDegree);

@@ -1,4 +1,3 @@
-#define KANSETSU_ISA baseline
 #include "assembly/chain.h"
 
 #include <algorithm>

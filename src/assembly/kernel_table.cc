@@ -10,6 +10,7 @@ namespace kansetsu::kernel {
   extern const SegmentKernels segments_table;  \
   }
 KANSETSU_FOR_EACH_ISA(KANSETSU_DECLARE)
+#undef KANSETSU_DECLARE
 
 const AssemblyKernels& assembly() { KANSETSU_PICK(assembly_table) }
 const SegmentKernels& segments() { KANSETSU_PICK(segments_table) }

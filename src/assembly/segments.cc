@@ -1,4 +1,3 @@
-#define KANSETSU_ISA baseline
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <new>
@@ -16,8 +15,8 @@ using Mat6 = Eigen::Matrix<double, 6, 6>;
 using Vec6 = Eigen::Matrix<double, 6, 1>;
 using RowMat6 = Eigen::Matrix<double, 6, 6, Eigen::RowMajor>;
 
-Vec6 six(const Motion<>& m) { return (Vec6() << m.w.x, m.w.y, m.w.z, m.v.x, m.v.y, m.v.z).finished(); }
-Vec6 six(const Force<>& f) { return (Vec6() << f.t.x, f.t.y, f.t.z, f.f.x, f.f.y, f.f.z).finished(); }
+Vec6 vec6(const Motion<>& m) { return (Vec6() << m.w.x, m.w.y, m.w.z, m.v.x, m.v.y, m.v.z).finished(); }
+Vec6 vec6(const Force<>& f) { return (Vec6() << f.t.x, f.t.y, f.t.z, f.f.x, f.f.y, f.f.z).finished(); }
 Motion<> motion(const Vec6& x) { return {{x[0], x[1], x[2]}, {x[3], x[4], x[5]}}; }
 Force<> force(const Vec6& x) { return {{x[0], x[1], x[2]}, {x[3], x[4], x[5]}}; }
 Mat6 matrix(const ArticulatedInertia<>& P) {
@@ -33,7 +32,7 @@ Mat6 matrix(const ArticulatedInertia<>& P) {
 /// Six motions of a carrier, seen from a body at X: the columns of X⁻¹.
 Mat6 to_child(const Transform<>& X) {
   Mat6 out;
-  for (int k = 0; k < 6; ++k) out.col(k) = six(inverse_times(X, motion(Vec6::Unit(k))));
+  for (int k = 0; k < 6; ++k) out.col(k) = vec6(inverse_times(X, motion(Vec6::Unit(k))));
   return out;
 }
 /// L with A = L·Lᵀ; A may be singular, as what a hinge passes on always is.
@@ -49,8 +48,10 @@ Mat6 semidefinite_factor(const Mat6& A) {
   return L;
 }
 
+}  // namespace
+
 /// What the middle pass keeps of a segment.
-struct Middle {
+struct SegmentMiddle {
   Mat6 W, X;  ///< X⁻¹ of its first link
   Mat6 P;
   Vec6 right, ZJ, U, Z;
@@ -61,11 +62,9 @@ struct AlignedDeleter {
   void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t(64)); }
 };
 using AlignedBytes = std::unique_ptr<std::byte[], AlignedDeleter>;
-AlignedBytes aligned_bytes(size_t size) {
+static AlignedBytes aligned_bytes(size_t size) {
   return AlignedBytes(new (std::align_val_t(64)) std::byte[(size + 63) / 64 * 64]());
 }
-
-}  // namespace
 
 struct SegmentDynamics::Impl {
   Chain chain;
@@ -82,7 +81,7 @@ struct SegmentDynamics::Impl {
   };
   std::vector<Group> group;
   std::vector<SegmentShare> shares;
-  std::vector<Middle> middle;
+  std::vector<SegmentMiddle> middle;
   SpinPool pool;
 
   Impl(const Model& model, int thread_count, int wanted)
@@ -160,7 +159,7 @@ struct SegmentDynamics::Impl {
     Vec6 ZJ = Vec6::Zero();
     for (int s = segments - 1; s >= 0; --s) {
       const SegmentShare& share = shares[size_t(s)];
-      Middle& m = middle[size_t(s)];
+      SegmentMiddle& m = middle[size_t(s)];
       const Mat6 Gamma = Eigen::Map<const RowMat6>(share.Gamma), E = Eigen::Map<const RowMat6>(share.E);
       const Mat6 L = semidefinite_factor(IJ);
       const Mat6 K = Mat6::Identity() + L.transpose() * Gamma * L;
@@ -168,10 +167,10 @@ struct SegmentDynamics::Impl {
       m.ZJ = ZJ;
       m.right = Eigen::Map<const Vec6>(share.b) - Gamma * ZJ;
       m.P = matrix(share.P) + E.transpose() * m.W * E;
-      m.Z = six(share.Z) + E.transpose() * (m.W * m.right + ZJ);
+      m.Z = vec6(share.Z) + E.transpose() * (m.W * m.right + ZJ);
       if (s == 0 && floating) break;
       const ChainLink& link = chain.links[size_t(first(s))];
-      const Vec6 S = six(share.S), C = six(share.C);
+      const Vec6 S = vec6(share.S), C = vec6(share.C);
       m.U = m.P * S;
       const double D = S.dot(m.U);
       m.D_inv = D > 0 ? 1 / D : 0;
@@ -184,7 +183,7 @@ struct SegmentDynamics::Impl {
     s_end.tail<3>() << -chain.gravity.x, -chain.gravity.y, -chain.gravity.z;
     for (int s = 0; s < segments; ++s) {
       SegmentShare& share = shares[size_t(s)];
-      const Middle& m = middle[size_t(s)];
+      const SegmentMiddle& m = middle[size_t(s)];
       Vec6 a;
       if (s == 0 && floating) {
         a = m.P.llt().solve(Eigen::Map<const Vec6>(tau) - m.Z);
@@ -197,7 +196,7 @@ struct SegmentDynamics::Impl {
         const Vec6 moved = m.X * s_end;
         const double qdd = m.D_inv * (m.e - m.U.dot(moved));
         vdot[link.column] = link.ratio * qdd;
-        a = moved + six(share.C) + qdd * six(share.S);
+        a = moved + vec6(share.C) + qdd * vec6(share.S);
       }
       const Mat6 Gamma = Eigen::Map<const RowMat6>(share.Gamma), E = Eigen::Map<const RowMat6>(share.E);
       const Vec6 r = E * a + m.right, w = m.W * r;

@@ -12,6 +12,7 @@ namespace kansetsu::kernel {
   extern const VariedKernels<float> varied_float_packs;   \
   }
 KANSETSU_FOR_EACH_ISA(KANSETSU_DECLARE)
+#undef KANSETSU_DECLARE
 
 template <>
 const BatchKernels<double>& batch_packs<double>() {

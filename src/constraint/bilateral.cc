@@ -11,8 +11,6 @@ constexpr double kDependent = 1e-11;
 /// Rows that answer forces by so little, beside the strongest, are directions in which nothing can move: squares of
 /// rounding errors of their Jacobians.
 constexpr double kImmovable = 1e-26;
-/// Other rows of which bilateral ones leave so little cannot move either.
-constexpr double kHeld = 1e-8;
 
 }  // namespace
 

@@ -5,6 +5,9 @@
 
 namespace kansetsu {
 
+/// Other rows of which bilateral ones leave so little cannot move either.
+inline constexpr double kHeld = 1e-8;
+
 /// Bilateral constraints, eliminated: the first `nb` rows of a Delassus matrix G = [B Rᵀ; R …] are held, whatever force it
 /// takes. B may be rank deficient (redundant loops): B = C·Cᵀ by a pivoted Cholesky factor, forces are those of least norm.
 /// spec/dynamics.md §7, spec/rotations_ik_contact.md §3.

@@ -28,16 +28,16 @@ struct ContactSolver::Impl {
 namespace contact {
 
 /// Everything of a time step that does not depend on the patch.
-struct Step {
+struct ContactStep {
   const ContactOptions& options;
   double h, gravity;
   bool end_of_step;
 };
 /// A patch for a time step: touching vertices, targets as accelerations above the end-of-step constant, first hypotheses.
 /// u, a: velocities and accelerations of its rows; a may be null, then nothing is anticipated by it.
-void prepare_patch(const Step& step, const ContactPatch& patch, const ContactMemory& memory, const double* u,
+void prepare_patch(const ContactStep& step, const ContactPatch& patch, const ContactMemory& memory, const double* u,
                    const double* a, kernel::PatchWork& out);
-void prepare_bound(const Step& step, const BoundedRow& row, kernel::BoundWork& out);
+void prepare_bound(const ContactStep& step, const BoundedRow& row, kernel::BoundWork& out);
 void remember(const kernel::PatchWork& patch, const double* force, ContactMemory& memory);
 /// State, counters and centre of pressure; force: the patch's rows.
 void report_patch(const kernel::PatchWork& patch, const double* force, ContactTier tier, PatchReport& out);

@@ -8,6 +8,7 @@ namespace kansetsu::kernel {
   extern const ContactKernels contact_table; \
   }
 KANSETSU_FOR_EACH_ISA(KANSETSU_DECLARE)
+#undef KANSETSU_DECLARE
 
 const ContactKernels& contact_kernels() { KANSETSU_PICK(contact_table) }
 

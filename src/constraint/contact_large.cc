@@ -80,7 +80,7 @@ void ContactSolver::solve_contact_large(const SparseContactProblem& q, std::span
     return;
   }
 
-  const contact::Step step{options, q.h, q.gravity, true};
+  const contact::ContactStep step{options, q.h, q.gravity, true};
   for (std::size_t i = 0; i < count; ++i) {
     PatchWork& p = impl.patches[i];
     double u[6] = {0, 0, 0, 0, 0, 0};

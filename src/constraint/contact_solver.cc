@@ -7,7 +7,7 @@
 
 namespace kansetsu {
 
-using contact::Step;
+using contact::ContactStep;
 using kernel::BoundWork;
 using kernel::ContactWork;
 using kernel::PatchWork;
@@ -21,7 +21,7 @@ void ContactSolver::reserve(int patches, int rows, int bounded) { impl_->reserve
 namespace {
 
 /// Least outcome of a touching vertex: penetration is undone with limited acceleration, what is apart may close.
-double vertex_target(const Step& s, const ContactVertex& v, double un, double bend) {
+double vertex_target(const ContactStep& s, const ContactVertex& v, double un, double bend) {
   const ContactOptions& o = s.options;
   if (v.gap < -o.slop) {
     const double omega = o.baumgarte / s.h, depth = -v.gap - o.slop;
@@ -79,7 +79,7 @@ void start_modes(PatchWork& p, const ContactMemory& memory) {
   if (memory.mode == ContactMode::kPoint && count == 1) p.mode = ContactMode::kPoint, p.i0 = p.i1 = closed[0];
 }
 
-void start_friction(const Step& s, const ContactPatch& patch, const ContactMemory& memory, const double* u,
+void start_friction(const ContactStep& s, const ContactPatch& patch, const ContactMemory& memory, const double* u,
                     PatchWork& p) {
   const ContactOptions& o = s.options;
   const double mu_slip = std::min(patch.mu_dynamic, patch.mu_static);
@@ -122,8 +122,8 @@ void start_friction(const Step& s, const ContactPatch& patch, const ContactMemor
 
 }  // namespace
 
-void contact::prepare_patch(const Step& s, const ContactPatch& patch, const ContactMemory& memory, const double* u,
-                            const double* a, PatchWork& p) {
+void contact::prepare_patch(const ContactStep& s, const ContactPatch& patch, const ContactMemory& memory,
+                            const double* u, const double* a, PatchWork& p) {
   bool touches[ContactPatch::kMaxVertices];
   for (int i = 0; i < patch.vertex_count; ++i) {
     const ContactVertex& v = patch.vertices[std::size_t(i)];
@@ -149,7 +149,7 @@ void contact::prepare_patch(const Step& s, const ContactPatch& patch, const Cont
   p.residual = 0;
 }
 
-void contact::prepare_bound(const Step& s, const BoundedRow& row, BoundWork& b) {
+void contact::prepare_bound(const ContactStep& s, const BoundedRow& row, BoundWork& b) {
   b = {};
   b.row = row.row, b.lower = row.lower, b.upper = row.upper;
   b.t = row.target / s.h;
@@ -234,7 +234,7 @@ void ContactSolver::solve_contact(const ContactProblem& problem, std::span<Conta
   k.bound_count = int(problem.bounded.size());
   k.scale = problem.h;
   k.push_tolerance = 0.1 * options.tolerance / problem.h;
-  const Step step{options, problem.h, problem.gravity, options.end_of_step};
+  const ContactStep step{options, problem.h, problem.gravity, options.end_of_step};
 
   bool any = k.bound_count > 0;
   for (std::size_t i = 0; i < problem.patches.size(); ++i) {
@@ -275,7 +275,7 @@ void ContactSolver::solve_contact(const ContactProblem& problem, std::span<Conta
     tier = ContactTier::kComplementarity;
     k.c = impl.c_end;
     if (!options.end_of_step) {  // the sweeps work on velocities at the end of the step
-      const Step end{options, problem.h, problem.gravity, true};
+      const ContactStep end{options, problem.h, problem.gravity, true};
       k.swept = false;
       for (std::size_t i = 0; i < problem.patches.size(); ++i) {
         const int row = problem.patches[i].row;

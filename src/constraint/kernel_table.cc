@@ -9,6 +9,7 @@ namespace kansetsu::kernel {
   extern const MechanicsKernels mechanics_table; \
   }
 KANSETSU_FOR_EACH_ISA(KANSETSU_DECLARE)
+#undef KANSETSU_DECLARE
 
 const MechanicsKernels& mechanics() { KANSETSU_PICK(mechanics_table) }
 

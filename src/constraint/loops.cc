@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <utility>
 
 #include "base/isa_table.h"
+#include "constraint/bilateral.h"
 
 namespace kansetsu {
 namespace kernel {
@@ -15,6 +15,7 @@ namespace kernel {
   extern const LoopKernels loop_table; \
   }
 KANSETSU_FOR_EACH_ISA(KANSETSU_DECLARE)
+#undef KANSETSU_DECLARE
 
 const LoopKernels& loops() { KANSETSU_PICK(loop_table) }
 
@@ -22,8 +23,6 @@ const LoopKernels& loops() { KANSETSU_PICK(loop_table) }
 
 namespace {
 
-/// Rows that bilateral ones leave so little of cannot move either, as in bilateral.cc.
-constexpr double kHeld = 1e-8;
 /// Rows that are met to this share need no refinement.
 constexpr double kExact = 1e-12;
 
@@ -31,10 +30,6 @@ void grow(Eigen::VectorXd& x, long size) {
   if (x.size() < size) x = Eigen::VectorXd::Zero(size);
 }
 /// First cache line in a block that has one to spare.
-double* aligned(double* block) {
-  constexpr std::uintptr_t kBytes = 64;
-  return reinterpret_cast<double*>((reinterpret_cast<std::uintptr_t>(block) + kBytes - 1) / kBytes * kBytes);
-}
 
 }  // namespace
 
@@ -67,7 +62,8 @@ void LoopElimination::bind() {
   order_.resize(plan_.rows.size());
   fronts_.resize(plan_.nodes.size());
   grow(carried_, 6 * long(plan_.nodes.size()));
-  double *memory = aligned(memory_.data()), *stack[2] = {aligned(stack_[0].data()), aligned(stack_[1].data())};
+  double *memory = kernel::aligned(memory_.data()),
+         *stack[2] = {kernel::aligned(stack_[0].data()), kernel::aligned(stack_[1].data())};
   for (size_t n = 0; n < plan_.nodes.size(); ++n) {
     const LoopPlan::Node& node = plan_.nodes[n];
     kernel::LoopFront& f = fronts_[n];
@@ -220,7 +216,7 @@ void LoopElimination::sweep_in(const double* y_b) {
 /// Forces of the closed rows and rates of all columns, from the root to the parts.
 void LoopElimination::sweep_out(double* force, double* response) {
   const kernel::LoopKernels& kernels = kernel::loops();
-  double* x = aligned(x_.data());
+  double* x = kernel::aligned(x_.data());
   for (auto n = plan_.order.rbegin(); n != plan_.order.rend(); ++n) {
     const LoopPlan::Node& node = plan_.nodes[size_t(*n)];
     const kernel::LoopFront& f = fronts_[size_t(*n)];

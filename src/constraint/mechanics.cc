@@ -14,12 +14,6 @@ namespace {
 
 constexpr int kSubtreeRecord = 16, kMassLanes = 12, kBodyRecord = 48, kLine = 8;
 
-/// First cache line in a block that has one to spare.
-double* aligned(double* block) {
-  constexpr std::uintptr_t kBytes = 64;
-  return reinterpret_cast<double*>((reinterpret_cast<std::uintptr_t>(block) + kBytes - 1) / kBytes * kBytes);
-}
-
 }  // namespace
 
 Mechanics::Mechanics(const Model& model) : model_(model), tree_(&model_.tree().view()), nv_(model.nv()) {
@@ -38,7 +32,7 @@ Mechanics::Mechanics(const Model& model) : model_(model), tree_(&model_.tree().v
                        10L * (stride + columns) + 20L * kLine;
   memory_ = Eigen::VectorXd::Zero(numbers);
   pose_scratch_ = Eigen::VectorXd::Zero(long(tree_->body_count + kLine) * 14 + 8L * kLine);
-  double* next = aligned(memory_.data());
+  double* next = kernel::aligned(memory_.data());
   const auto take = [&](long count) {
     double* at = next;
     next += (count + kLine - 1) / kLine * kLine;
@@ -76,7 +70,7 @@ void Mechanics::make_recursion() {
   const int heavy = int(heavy_.size()), padded = padded_columns(heavy);
   heavy_.resize(size_t(padded), 0);
   heavy_inertia_ = Eigen::VectorXd::Zero(10L * padded + kLine);
-  double* inertia = aligned(heavy_inertia_.data());
+  double* inertia = kernel::aligned(heavy_inertia_.data());
   for (int k = 0; k < heavy; ++k) {
     const Inertia<>& M = tree_->bodies[heavy_[size_t(k)]].M_B;
     const double n[10] = {M.m, M.h.x, M.h.y, M.h.z, M.I.xx, M.I.xy, M.I.xz, M.I.yy, M.I.yz, M.I.zz};
@@ -193,7 +187,7 @@ void Mechanics::make_pattern() {
 }
 
 void Mechanics::set_pose(const double* q) {
-  kernel::mechanics().poses(*tree_, q, aligned(pose_scratch_.data()), block_);
+  kernel::mechanics().poses(*tree_, q, kernel::aligned(pose_scratch_.data()), block_);
   if (tree_->free_base) origin_ = {q[0], q[1], q[2]};
 }
 void Mechanics::set_motion(const double* v) { kernel::mechanics().motions(*tree_, v, block_); }
@@ -223,7 +217,7 @@ void Mechanics::reserve_rows(int rows) {
   touched_.reserve(size_t(stride / kernel::kRowBlock * block_.words));
   used_.reserve(size_t(stride / kernel::kRowBlock));
   pending_.reserve(2 * size_t(rows));
-  Z_ = aligned(rows_memory_.data());
+  Z_ = kernel::aligned(rows_memory_.data());
 }
 
 void Mechanics::begin_rows(int rows) {

@@ -11,6 +11,7 @@ namespace kansetsu::kernel {
   extern const DynamicsKernels<float> dynamics_float_packs;   \
   }
 KANSETSU_FOR_EACH_ISA(KANSETSU_DECLARE)
+#undef KANSETSU_DECLARE
 
 const DynamicsKernels<double>& dynamics() { KANSETSU_PICK(dynamics_table) }
 template <>

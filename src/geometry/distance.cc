@@ -1,5 +1,4 @@
 #include <cmath>
-#include <limits>
 
 #include "geometry/gjk.h"
 #include "geometry/pairs.h"
@@ -10,8 +9,6 @@ namespace kansetsu {
 namespace {
 
 using detail::Convex;
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 Distance at_point(const Vec3<>& normal, const Vec3<>& p, double gap) {
   return {gap, madd(0.5 * gap, normal, p), madd(-0.5 * gap, normal, p), normal};
@@ -28,7 +25,7 @@ Distance deepest_point(const Manifold& m) {
 /// Half spaces overlap without bound unless they face each other exactly.
 Distance between_planes(const Transform<>& X_WA, const Transform<>& X_WB) {
   const Vec3<> a = X_WA.R.column_z(), b = X_WB.R.column_z(), d = X_WA.p - X_WB.p;
-  if (norm(a + b) > 1e-12) return {-kInfinite, X_WA.p, X_WB.p, b};
+  if (norm(a + b) > 1e-12) return {-kInfinity, X_WA.p, X_WB.p, b};
   const double gap = dot(b, d);
   return {gap, X_WA.p, madd(-gap, b, X_WA.p), b};
 }
@@ -91,7 +88,7 @@ class NearestTriangle {
  private:
   const Convex& shape_;
   Aabb box_;
-  Distance best_{kInfinite, {}, {}, {0, 0, 1}};
+  Distance best_{kInfinity, {}, {}, {0, 0, 1}};
 };
 
 Distance to_world(const Distance& d, const Transform<>& X_WS) {
@@ -101,7 +98,7 @@ Distance exchanged(const Distance& d) { return {d.distance, d.p_WB, d.p_WA, -d.n
 
 /// Of a mesh above a surface: all of its triangles.
 Distance mesh_distance(const MeshData& mesh, const Transform<>& X_SM, const Geometry& surface) {
-  Distance best{kInfinite, {}, {}, {0, 0, 1}};
+  Distance best{kInfinity, {}, {}, {0, 0, 1}};
   for (const auto& t : mesh.data->triangles) {
     Vec3<> corner[3];
     for (std::size_t k = 0; k < 3; ++k) corner[k] = X_SM * mesh.data->vertices[std::size_t(t[k])];
@@ -122,7 +119,7 @@ Distance mesh_distance(const MeshData& mesh, const Transform<>& X_SM, const Geom
 /// The lowest corner of a mesh over a plane; the mesh is A.
 Distance mesh_over_plane(const MeshData& mesh, const Transform<>& X_WM, const Transform<>& X_WP) {
   const Vec3<> n = X_WP.R.column_z();
-  Distance best{kInfinite, {}, {}, n};
+  Distance best{kInfinity, {}, {}, n};
   for (const Vec3<>& v : mesh.data->vertices) {
     const Vec3<> p = X_WM * v;
     if (const double gap = dot(n, p - X_WP.p); gap < best.distance) best = {gap, p, madd(-gap, n, p), n};
@@ -134,7 +131,7 @@ Distance mesh_over_plane(const MeshData& mesh, const Transform<>& X_WM, const Tr
 Distance surface_distance(const Geometry& A, const Transform<>& X_WA, const Geometry& B, const Transform<>& X_WB) {
   if (A.kind() == ShapeKind::kPlane) {
     if (B.kind() == ShapeKind::kTriangleMesh) return exchanged(mesh_over_plane(*B.mesh_data(), X_WB, X_WA));
-    return {-kInfinite, X_WA.p, X_WB.p, X_WB.R.column_z()};  // the ground has no end below
+    return {-kInfinity, X_WA.p, X_WB.p, X_WB.R.column_z()};  // the ground has no end below
   }
   const Transform<> X_BA = inverse(X_WB) * X_WA;
   if (A.is_convex()) {
@@ -146,7 +143,7 @@ Distance surface_distance(const Geometry& A, const Transform<>& X_WA, const Geom
   if (A.kind() == ShapeKind::kTriangleMesh) return to_world(mesh_distance(*A.mesh_data(), X_BA, B), X_WB);
   if (B.kind() == ShapeKind::kTriangleMesh)
     return exchanged(to_world(mesh_distance(*B.mesh_data(), inverse(X_BA), A), X_WA));
-  return {-kInfinite, X_WA.p, X_WB.p, X_WB.R.column_z()};
+  return {-kInfinity, X_WA.p, X_WB.p, X_WB.R.column_z()};
 }
 
 }  // namespace
@@ -155,8 +152,8 @@ Distance signed_distance(const Geometry& A, const Transform<>& X_WA, const Geome
   if (A.kind() == ShapeKind::kPlane && B.kind() == ShapeKind::kPlane) return between_planes(X_WA, X_WB);
   Manifold m;
   const bool convex = A.is_convex() && B.is_convex();
-  if (collide(A, X_WA, B, X_WB, convex ? kInfinite : 0, m)) return deepest_point(m);
-  if (convex) return {kInfinite, X_WA.p, X_WB.p, {0, 0, 1}};  // a pose is not finite
+  if (collide(A, X_WA, B, X_WB, convex ? kInfinity : 0, m)) return deepest_point(m);
+  if (convex) return {kInfinity, X_WA.p, X_WB.p, {0, 0, 1}};  // a pose is not finite
   if (A.kind() <= B.kind()) return surface_distance(A, X_WA, B, X_WB);
   return exchanged(surface_distance(B, X_WB, A, X_WA));
 }

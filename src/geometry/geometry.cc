@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "geometry/hull.h"
 #include "geometry/terrain.h"
@@ -12,8 +11,6 @@
 
 namespace kansetsu {
 namespace {
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 void check_length(const char* shape, const char* name, double value) {
   if (!(value >= 0) || !std::isfinite(value))
@@ -106,7 +103,7 @@ struct Maker {
   }
   void operator()(const Plane&) {
     kind = ShapeKind::kPlane;
-    bounds = {{-kInfinite, -kInfinite, -kInfinite}, {kInfinite, kInfinite, 0}};
+    bounds = {{-kInfinity, -kInfinity, -kInfinity}, {kInfinity, kInfinity, 0}};
   }
   void operator()(const ConvexHull& s) {
     kind = ShapeKind::kConvexHull;
@@ -119,7 +116,7 @@ struct Maker {
     check_field(s);
     height_field = std::make_shared<const HeightFieldData>(make_height_field(s));
     const auto [low, high] = std::minmax_element(s.heights.begin(), s.heights.end());
-    bounds = {{-0.5 * s.size_x, -0.5 * s.size_y, -kInfinite}, {0.5 * s.size_x, 0.5 * s.size_y, *high}};
+    bounds = {{-0.5 * s.size_x, -0.5 * s.size_y, -kInfinity}, {0.5 * s.size_x, 0.5 * s.size_y, *high}};
   }
   void operator()(const TriangleMesh& s) {
     kind = ShapeKind::kTriangleMesh;
@@ -143,7 +140,7 @@ Aabb around_centre(const Vec3<>& p, const Vec3<>& reach) { return {p - reach, p 
 
 Aabb plane_bounds(const Transform<>& X) {
   const Vec3<> n = X.R.column_z();
-  Aabb box{{-kInfinite, -kInfinite, -kInfinite}, {kInfinite, kInfinite, kInfinite}};
+  Aabb box{{-kInfinity, -kInfinity, -kInfinity}, {kInfinity, kInfinity, kInfinity}};
   const auto limit = [](double along, double across_1, double across_2, double p, double& lower, double& upper) {
     if (across_1 != 0 || across_2 != 0) return;
     (along > 0 ? upper : lower) = p;
@@ -155,7 +152,7 @@ Aabb plane_bounds(const Transform<>& X) {
 }
 
 Aabb hull_bounds(const HullData& hull, const Transform<>& X) {
-  Aabb box{{kInfinite, kInfinite, kInfinite}, {-kInfinite, -kInfinite, -kInfinite}};
+  Aabb box{{kInfinity, kInfinity, kInfinity}, {-kInfinity, -kInfinity, -kInfinity}};
   for (const Vec3<>& v : hull.vertices) {
     const Vec3<> p = X * v;
     box.lower = {std::min(box.lower.x, p.x), std::min(box.lower.y, p.y), std::min(box.lower.z, p.z)};

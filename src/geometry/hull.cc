@@ -21,8 +21,6 @@ struct Triangle {
   bool alive = true;
 };
 
-std::uint64_t edge_key(int a, int b) { return (std::uint64_t(std::uint32_t(a)) << 32) | std::uint32_t(b); }
-
 class Quickhull {
  public:
   Quickhull(std::span<const Vec3<>> points, double tolerance) : points_(points), tolerance_(tolerance) {}

@@ -8,6 +8,9 @@
 
 namespace kansetsu {
 
+/// The edge from vertex a to vertex b, as a key.
+inline std::uint64_t edge_key(int a, int b) { return (std::uint64_t(std::uint32_t(a)) << 32) | std::uint32_t(b); }
+
 /// A convex polyhedron. A flat one has two faces back to back, a segment two vertices, a point one vertex, both no face.
 struct HullData {
   struct Face {

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <limits>
 
 #include "geometry/convex.h"
 #include "geometry/pairs.h"
@@ -10,27 +9,25 @@
 namespace kansetsu {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
 struct Ray {
   Vec3<> p, d;
   double reach;
 };
 struct Hit {
-  double t = kInfinite;
+  double t = kInfinity;
   Vec3<> normal{};
 };
 
 /// The stretch of the ray inside of what has been cut so far, and the normal where it enters.
 struct Stretch {
-  double from = -kInfinite, to = kInfinite;
+  double from = -kInfinity, to = kInfinity;
   Vec3<> normal{};
 
   /// Keeps what is on the inner side of the plane n·x = offset.
   void cut(const Ray& ray, const Vec3<>& n, double offset) {
     const double height = dot(n, ray.p) - offset, slope = dot(n, ray.d);
     if (slope == 0) {
-      if (height > 0) to = -kInfinite;
+      if (height > 0) to = -kInfinity;
     } else if (slope < 0) {
       if (const double t = -height / slope; t > from) {
         from = t;
@@ -63,12 +60,12 @@ Stretch cut_cylinder(const Ray& ray, double radius) {
                c = ray.p.x * ray.p.x + ray.p.y * ray.p.y - radius * radius;
   Stretch s;
   if (a == 0) {
-    if (c > 0) s.to = -kInfinite;
+    if (c > 0) s.to = -kInfinity;
     return s;
   }
   const double root = b * b - a * c;
   if (root < 0) {
-    s.to = -kInfinite;
+    s.to = -kInfinity;
     return s;
   }
   s.from = (-b - std::sqrt(root)) / a;
@@ -190,7 +187,7 @@ class FieldWalk {
       const int index = 2 * (row * (field_.field.columns - 1) + column);
       Hit hit = nearer(hit_triangle(ray_, height_field_triangle(field_, index).corner),
                        hit_triangle(ray_, height_field_triangle(field_, index + 1).corner));
-      if (hit.t < kInfinite) return hit;
+      if (hit.t < kInfinity) return hit;
       const double next_x = leaves(ray_.p.x, ray_.d.x, -0.5 * size_x, field_.step_x, column);
       const double next_y = leaves(ray_.p.y, ray_.d.y, -0.5 * size_y, field_.step_y, row);
       t = std::fmin(next_x, next_y);
@@ -206,12 +203,12 @@ class FieldWalk {
     return i < 0 ? 0 : (i >= cells ? cells - 1 : i);
   }
   static double leaves(double p, double d, double low, double step, int cell) {
-    if (d == 0) return kInfinite;
+    if (d == 0) return kInfinity;
     return (low + (d > 0 ? cell + 1 : cell) * step - p) / d;
   }
   double height(const Vec3<>& p, int column, int row) const {
     const int index = 2 * (row * (field_.field.columns - 1) + column);
-    double z = -kInfinite;
+    double z = -kInfinity;
     for (int k = 0; k < 2; ++k) {  // the triangle that p is over; on a border both say the same
       const TerrainTriangle t = height_field_triangle(field_, index + k);
       bool over = true;

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "geometry/hull.h"
+
 namespace kansetsu {
 namespace {
 
@@ -103,8 +105,6 @@ void build_tree(MeshData& mesh, const std::vector<Aabb>& boxes, int first, int c
   mesh.nodes[index].first = right;
   mesh.nodes[index].count = 0;
 }
-
-std::uint64_t edge_key(int a, int b) { return (std::uint64_t(std::uint32_t(a)) << 32) | std::uint32_t(b); }
 
 /// Vertices at the same place are one: files of triangles (STL) repeat them.
 std::vector<int> weld(const std::vector<Vec3<>>& vertices) {

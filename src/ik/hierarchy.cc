@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "kansetsu/base/error.h"
+#include "kansetsu/geometry/shape.h"
 
 namespace kansetsu::ik {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 /// A direction that is shorter than this part of the row it is left over from counts as none: rows that depend on others.
 constexpr double kDependent = 1e-10;
 /// A step along a constraint's normal below this part of the step's length does not approach it.
@@ -104,8 +103,8 @@ void Hierarchy::load(const HierarchyProblem& problem, double* x) {
     const bool bound = i < n_;
     const double* lower = bound ? problem.lower : problem.c_lower;
     const double* upper = bound ? problem.upper : problem.c_upper;
-    relaxed_lower_[size_t(i)] = lower ? lower[bound ? i : i - n_] : -kInf;
-    relaxed_upper_[size_t(i)] = upper ? upper[bound ? i : i - n_] : kInf;
+    relaxed_lower_[size_t(i)] = lower ? lower[bound ? i : i - n_] : -kInfinity;
+    relaxed_upper_[size_t(i)] = upper ? upper[bound ? i : i - n_] : kInfinity;
     side_of_[size_t(i)] = 0;
   }
   for (int i = 0; i < n_; ++i) x[i] = std::clamp(0.0, relaxed_lower_[size_t(i)], relaxed_upper_[size_t(i)]);
@@ -240,7 +239,7 @@ int Hierarchy::first_blocked(const double* x, const double* dx, double& length, 
   for (int i = 0; i < m_; ++i) {
     if (side_of_[size_t(i)] != 0) continue;
     const Limit l = limit(i);
-    if (l.lower == -kInf && l.upper == kInf) continue;
+    if (l.lower == -kInfinity && l.upper == kInfinity) continue;
     const double rate = value(i, dx);
     if (std::abs(rate) <= kParallel * size) continue;
     const double room = (rate > 0 ? l.upper : l.lower) - value(i, x);
@@ -347,8 +346,8 @@ bool Hierarchy::restore(double* x) {
     std::copy(p_.C[i - n_], p_.C[i - n_] + n_, restore_rows_.data() + broken * Z_.stride);
     restore_b_[size_t(broken)] = at < l.lower ? l.lower : l.upper;
     order_[size_t(broken++)] = i;
-    relaxed_lower_[size_t(i)] = -kInf;
-    relaxed_upper_[size_t(i)] = kInf;
+    relaxed_lower_[size_t(i)] = -kInfinity;
+    relaxed_upper_[size_t(i)] = kInfinity;
   }
   if (broken == 0) return true;
   level.A.rows = broken;
@@ -357,7 +356,8 @@ bool Hierarchy::restore(double* x) {
   bool all = true;
   for (int k = 0; k < broken; ++k) {
     const int i = order_[size_t(k)];
-    const double lower = p_.c_lower ? p_.c_lower[i - n_] : -kInf, upper = p_.c_upper ? p_.c_upper[i - n_] : kInf;
+    const double lower = p_.c_lower ? p_.c_lower[i - n_] : -kInfinity,
+                 upper = p_.c_upper ? p_.c_upper[i - n_] : kInfinity;
     const double at = value(i, x), slack = 1e-9 * (1 + std::abs(restore_b_[size_t(k)]));
     all = all && at >= lower - slack && at <= upper + slack;
     relaxed_lower_[size_t(i)] = std::min(lower, at);

@@ -10,6 +10,7 @@ namespace kansetsu::ik {
   extern const ArmKernels arm_packs_table; \
   }
 KANSETSU_FOR_EACH_ISA(KANSETSU_DECLARE)
+#undef KANSETSU_DECLARE
 
 const ArmKernels& arm_kernels() { KANSETSU_PICK(arm_table) }
 const ArmKernels& arm_pack_kernels() { KANSETSU_PICK(arm_packs_table) }

@@ -9,8 +9,6 @@
 namespace kansetsu::ik {
 namespace {
 
-constexpr double kInf = kInfinity;
-
 Quaternion<> quaternion_at(const VectorRef& q, int i) { return {q[i], q[i + 1], q[i + 2], q[i + 3]}; }
 
 /// 1 on the ellipse of the swing, less within.
@@ -33,7 +31,7 @@ BallLimit ball_limit(const Model& model, JointId joint, const Options& options) 
 }
 
 bool limits_anything(const BallLimit& l) {
-  return l.swing_x < kInf || l.swing_y < kInf || l.twist_lower > -kInf || l.twist_upper < kInf;
+  return l.swing_x < kInfinity || l.swing_y < kInfinity || l.twist_lower > -kInfinity || l.twist_upper < kInfinity;
 }
 
 }  // namespace
@@ -58,7 +56,7 @@ void Limits::add_joint(const Model& model, JointId joint, const Options& options
   if (c.nq != c.nv) return;
   for (int k = 0; k < c.nv; ++k) {
     const double lower = model.lower_position()[c.q + k], upper = model.upper_position()[c.q + k];
-    if (lower > -kInf || upper < kInf) scalars_.push_back({c.q + k, c.v + k, lower, upper});
+    if (lower > -kInfinity || upper < kInfinity) scalars_.push_back({c.q + k, c.v + k, lower, upper});
   }
 }
 
@@ -69,7 +67,7 @@ void Limits::add_dependent(const Model& model, JointId joint) {
   for (int k = 0; k < type.nv; ++k) {
     const DofDescription& dof = model.dof(joint, k);
     const Model::Row& row = model.row(joint, k);
-    if ((dof.lower == -kInf && dof.upper == kInf) || row.terms.empty()) continue;
+    if ((dof.lower == -kInfinity && dof.upper == kInfinity) || row.terms.empty()) continue;
     Combined limit{{}, row.terms, row.offset, dof.lower, dof.upper};
     for (const auto& [column, ratio] : row.terms) {
       limit.positions.emplace_back(position_of_column_[size_t(column)], ratio);
@@ -111,7 +109,7 @@ void Limits::rows(const VectorRef& q, double* C, int stride, double* lower, doub
       swing[ball.v + k] = (swing_ratio(plus, ball.limit) - swing_ratio(minus, ball.limit)) / (2 * h);
       twist[ball.v + k] = wrap_angle(plus.twist - minus.twist) / (2 * h);
     }
-    lower[r] = -kInf;
+    lower[r] = -kInfinity;
     upper[r] = 1 - swing_ratio(st, ball.limit);
     lower[r + 1] = ball.limit.twist_lower - st.twist;
     upper[r + 1] = ball.limit.twist_upper - st.twist;

@@ -42,6 +42,8 @@ const PoseTask* lone_pose(const Problem& problem) {
   return task && is_one(task->weight) && is_one(task->turn_weight) ? task : nullptr;
 }
 
+}  // namespace
+
 /// The frame of a lone pose with the arm that carries it.
 struct LoneArm {
   FrameOn frame;
@@ -57,8 +59,6 @@ struct LoneArm {
     return f.link == frame.link && !(f.X_LF.R != frame.X_LF.R) && norm(f.X_LF.p - frame.X_LF.p) == 0;
   }
 };
-
-}  // namespace
 
 const char* to_string(Status status) {
   switch (status) {

@@ -24,15 +24,6 @@ std::string_view next_line(std::string_view& rest) {
   rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
   return line;
 }
-std::string_view next_word(std::string_view& rest) {
-  constexpr std::string_view kBlank = " \t\r\v\f";
-  const std::size_t start = rest.find_first_not_of(kBlank);
-  if (start == std::string_view::npos) return rest = {};
-  const std::size_t end = rest.find_first_of(kBlank, start);
-  const std::string_view word = rest.substr(start, end - start);
-  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end);
-  return word;
-}
 std::string lower(std::string_view text) {
   std::string s(text);
   for (char& c : s) c = c >= 'A' && c <= 'Z' ? char(c + 32) : c;

@@ -14,15 +14,6 @@ namespace {
 
 constexpr std::string_view kSpace = " \t\n\r\f\v";
 
-/// Cuts the first word off the text; empty at the end.
-std::string_view next_word(std::string_view& text) {
-  const std::size_t begin = std::min(text.find_first_not_of(kSpace), text.size());
-  const std::size_t end = std::min(text.find_first_of(kSpace, begin), text.size());
-  const std::string_view word = text.substr(begin, end - begin);
-  text.remove_prefix(end);
-  return word;
-}
-
 /// Whether a number out of double's range is too small rather than too large: the decimal exponent of its first digit.
 bool is_tiny(std::string_view word) {
   const std::size_t e = std::min(word.find_first_of("eE"), word.size());
@@ -65,6 +56,14 @@ std::optional<std::string> parse_numbers(std::string_view text, std::span<double
   }
   if (found == out.size()) return std::nullopt;
   return fmt::format("expected {} number{}, found {}", out.size(), out.size() == 1 ? "" : "s", found);
+}
+
+std::string_view next_word(std::string_view& text) {
+  const std::size_t begin = std::min(text.find_first_not_of(kSpace), text.size());
+  const std::size_t end = std::min(text.find_first_of(kSpace, begin), text.size());
+  const std::string_view word = text.substr(begin, end - begin);
+  text.remove_prefix(end);
+  return word;
 }
 
 int count_words(std::string_view text) {

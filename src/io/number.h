@@ -15,6 +15,8 @@ enum class Infinity { kRefuse, kAllow };
 std::optional<std::string> parse_numbers(std::string_view text, std::span<double> out,
                                          Infinity infinity = Infinity::kRefuse);
 
+/// Cuts the first word off the text; empty at the end.
+std::string_view next_word(std::string_view& text);
 /// How many pieces white space divides the text into.
 int count_words(std::string_view text);
 

@@ -43,9 +43,9 @@ std::string value(const std::vector<double>& numbers) {
 std::string value(const std::string& text) { return toml_text(text); }
 std::string value(bool b) { return b ? "true" : "false"; }
 
-class Writer {
+class SceneWriter {
  public:
-  explicit Writer(const SceneDescription& scene) : scene_(scene) {}
+  explicit SceneWriter(const SceneDescription& scene) : scene_(scene) {}
 
   std::string write() {
     write_settings();
@@ -473,7 +473,7 @@ Loaded<std::string> to_scene(const SceneDescription& scene) {
   std::vector<Diagnostic> problems = validate(scene);
   std::erase_if(problems, [](const Diagnostic& d) { return !d.is_error(); });
   if (!problems.empty()) return {std::nullopt, std::move(problems)};
-  return {Writer(scene).write(), {}};
+  return {SceneWriter(scene).write(), {}};
 }
 
 std::vector<Diagnostic> write_scene(const SceneDescription& scene, const std::filesystem::path& file) {

@@ -17,6 +17,7 @@ struct FileText {
   std::string reason;  ///< of the problem, from the operating system where it has one
 };
 
+inline constexpr std::size_t kMaxDiagnostics = 1000;  ///< of a file; nobody reads more
 inline constexpr std::uintmax_t kMaxFileSize = std::uintmax_t{256} << 20;
 
 FileText read_file(const std::filesystem::path& file);

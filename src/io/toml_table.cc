@@ -12,8 +12,6 @@
 namespace kansetsu::io {
 namespace {
 
-constexpr std::size_t kMaxDiagnostics = 1000;  // nobody reads more
-
 const char* name_of(toml::node_type type) {
   switch (type) {
     case toml::node_type::table:

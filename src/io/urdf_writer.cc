@@ -34,9 +34,9 @@ bool uses(const JointDescription& joint, PrimitiveAxis axis) {
   return std::any_of(chain.begin(), chain.end(), [&](const Primitive& p) { return p.axis == axis; });
 }
 
-class Writer {
+class UrdfWriter {
  public:
-  explicit Writer(const ModelDescription& model) : model_(model) {
+  explicit UrdfWriter(const ModelDescription& model) : model_(model) {
     for (const JointDescription& joint : model.joints) joints_.emplace(joint.name, &joint);
     for (const Material& material : model.materials) materials_.emplace(material.name, &material);
     for (const Coupling& coupling : model.couplings) {
@@ -315,7 +315,7 @@ Loaded<std::string> to_urdf(const ModelDescription& description) {
   std::vector<Diagnostic> problems = validate(description);
   std::erase_if(problems, [](const Diagnostic& d) { return !d.is_error(); });
   if (!problems.empty()) return {std::nullopt, std::move(problems)};
-  return Writer(description).write();
+  return UrdfWriter(description).write();
 }
 
 std::vector<Diagnostic> write_urdf(const ModelDescription& description, const std::filesystem::path& file) {

@@ -12,7 +12,6 @@ namespace kansetsu::io {
 namespace {
 
 /// A hopeless file has a problem in every line; nobody reads more than this.
-constexpr std::size_t kMaxDiagnostics = 1000;
 
 bool contains(Names names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
 

@@ -11,6 +11,7 @@ namespace kansetsu::kernel {
   extern const KinematicsKernels<float> kinematics_float_packs;   \
   }
 KANSETSU_FOR_EACH_ISA(KANSETSU_DECLARE)
+#undef KANSETSU_DECLARE
 
 const KinematicsKernels<double>& kinematics() { KANSETSU_PICK(kinematics_table) }
 template <>

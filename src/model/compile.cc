@@ -12,8 +12,6 @@
 namespace kansetsu {
 namespace {
 
-Vec3<> normalised(const Vec3<>& a) { return (1.0 / norm(a)) * a; }
-
 double component(const Vec3<>& a, int k) { return k == 0 ? a.x : k == 1 ? a.y : a.z; }
 
 /// Coordinate axis that a unit vector is along, or −1. Four roundings are allowed: what composing rotations by multiples

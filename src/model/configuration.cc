@@ -12,7 +12,7 @@ namespace kansetsu {
 namespace {
 
 /// A stretch of q and v: n numbers that just add up, a quaternion, or a pose.
-struct Block {
+struct CoordinateBlock {
   enum Kind { kVector, kBall, kFree } kind;
   int q, v, n;  ///< n position coordinates
 };
@@ -20,12 +20,16 @@ struct Block {
 /// Joint by joint; any model.
 template <class F>
 void for_each_joint_block(const Model& model, F&& f) {
-  if (const CoordinateRange r = model.base_coordinates(); r.nv > 0) f(Block{Block::kFree, r.q, r.v, r.nq});
+  if (const CoordinateRange r = model.base_coordinates(); r.nv > 0)
+    f(CoordinateBlock{CoordinateBlock::kFree, r.q, r.v, r.nq});
   for (int j = 0; j < model.joint_count(); ++j) {
     const CoordinateRange r = model.coordinates(JointId(j));
     if (r.nq == 0) continue;
     const bool vector = r.nq == r.nv;
-    f(Block{vector ? Block::kVector : r.nq == 4 ? Block::kBall : Block::kFree, r.q, r.v, r.nq});
+    f(CoordinateBlock{vector      ? CoordinateBlock::kVector
+                      : r.nq == 4 ? CoordinateBlock::kBall
+                                  : CoordinateBlock::kFree,
+                      r.q, r.v, r.nq});
   }
 }
 
@@ -37,14 +41,14 @@ void for_each_block(const Model& model, F&& f) {
   if (!tree.simple) return for_each_joint_block(model, f);
   int q = 0, v = 0;
   for (const LargePrimitive& large : tree.large) {
-    if (large.q > q) f(Block{Block::kVector, q, v, large.q - q});
+    if (large.q > q) f(CoordinateBlock{CoordinateBlock::kVector, q, v, large.q - q});
     v += large.q - q;
     const bool ball = tree.bodies[std::size_t(large.body)].kind == PrimitiveKind::kBall;
-    f(Block{ball ? Block::kBall : Block::kFree, large.q, v, ball ? 4 : 7});
+    f(CoordinateBlock{ball ? CoordinateBlock::kBall : CoordinateBlock::kFree, large.q, v, ball ? 4 : 7});
     q = large.q + (ball ? 4 : 7);
     v += ball ? 3 : 6;
   }
-  if (tree.nq > q) f(Block{Block::kVector, q, v, tree.nq - q});
+  if (tree.nq > q) f(CoordinateBlock{CoordinateBlock::kVector, q, v, tree.nq - q});
 }
 
 Vec3<> vec3_at(const VectorRef& x, int i) { return {x[i], x[i + 1], x[i + 2]}; }
@@ -74,15 +78,15 @@ void integrate(const Model& model, const VectorRef& q, const VectorRef& v, Eigen
   check_q("integrate", model, q.size());
   check_v("integrate", model, v.size());
   check_size("integrate", "out", out.size(), model.nq());
-  for_each_block(model, [&](const Block& b) {
-    if (b.kind == Block::kVector) {
+  for_each_block(model, [&](const CoordinateBlock& b) {
+    if (b.kind == CoordinateBlock::kVector) {
       for (int i = 0; i < b.n; ++i) out[b.q + i] = q[b.q + i] + v[b.v + i];
       return;
     }
     const Vec3<> w = vec3_at(v, b.v);
-    const int rotation = b.kind == Block::kFree ? b.q + 3 : b.q;
+    const int rotation = b.kind == CoordinateBlock::kFree ? b.q + 3 : b.q;
     const Quaternion<> r = quaternion_at(q, rotation);
-    if (b.kind == Block::kFree) {
+    if (b.kind == CoordinateBlock::kFree) {
       // SE(3): a constant twist in body axes moves along a screw, p + R·Jl(ω)·v
       put(vec3_at(q, b.q) + rotate(r, left_jacobian(w) * vec3_at(v, b.v + 3)), out, b.q);
     }
@@ -94,16 +98,16 @@ void difference(const Model& model, const VectorRef& a, const VectorRef& b, Eige
   check_size("difference", "a", a.size(), model.nq());
   check_size("difference", "b", b.size(), model.nq());
   check_size("difference", "out", out.size(), model.nv());
-  for_each_block(model, [&](const Block& block) {
-    if (block.kind == Block::kVector) {
+  for_each_block(model, [&](const CoordinateBlock& block) {
+    if (block.kind == CoordinateBlock::kVector) {
       for (int i = 0; i < block.n; ++i) out[block.v + i] = b[block.q + i] - a[block.q + i];
       return;
     }
-    const int rotation = block.kind == Block::kFree ? block.q + 3 : block.q;
+    const int rotation = block.kind == CoordinateBlock::kFree ? block.q + 3 : block.q;
     const Quaternion<> r = quaternion_at(a, rotation);
     const Vec3<> w = log_rotation(conjugate(r) * quaternion_at(b, rotation));
     put(w, out, block.v);
-    if (block.kind == Block::kFree) {
+    if (block.kind == CoordinateBlock::kFree) {
       const Vec3<> p = inverse_rotate(r, vec3_at(b, block.q) - vec3_at(a, block.q));
       put(left_jacobian_inverse(w) * p, out, block.v + 3);
     }
@@ -128,9 +132,9 @@ Eigen::VectorXd interpolate(const Model& model, const VectorRef& a, const Vector
 
 void normalise(const Model& model, Eigen::Ref<Eigen::VectorXd> q) {
   check_q("normalise", model, q.size());
-  for_each_block(model, [&](const Block& b) {
-    if (b.kind == Block::kVector) return;
-    const int i = b.kind == Block::kFree ? b.q + 3 : b.q;
+  for_each_block(model, [&](const CoordinateBlock& b) {
+    if (b.kind == CoordinateBlock::kVector) return;
+    const int i = b.kind == CoordinateBlock::kFree ? b.q + 3 : b.q;
     const Quaternion<> r = quaternion_at(q, i);
     put(dot(r, r) == 0 ? Quaternion<>{} : normalised(r), q, i);
   });
@@ -140,16 +144,16 @@ void position_rate(const Model& model, const VectorRef& q, const VectorRef& v, E
   check_q("position_rate", model, q.size());
   check_v("position_rate", model, v.size());
   check_size("position_rate", "rate", rate.size(), model.nq());
-  for_each_block(model, [&](const Block& b) {
-    if (b.kind == Block::kVector) {
+  for_each_block(model, [&](const CoordinateBlock& b) {
+    if (b.kind == CoordinateBlock::kVector) {
       rate.segment(b.q, b.n) = v.segment(b.v, b.n);
       return;
     }
-    const int rotation = b.kind == Block::kFree ? b.q + 3 : b.q;
+    const int rotation = b.kind == CoordinateBlock::kFree ? b.q + 3 : b.q;
     const Quaternion<> r = quaternion_at(q, rotation);
     const Vec3<> w = vec3_at(v, b.v);
     put(0.5 * (r * Quaternion<>{w.x, w.y, w.z, 0}), rate, rotation);
-    if (b.kind == Block::kFree) put(rotate(r, vec3_at(v, b.v + 3)), rate, b.q);
+    if (b.kind == CoordinateBlock::kFree) put(rotate(r, vec3_at(v, b.v + 3)), rate, b.q);
   });
 }
 Eigen::VectorXd position_rate(const Model& model, const VectorRef& q, const VectorRef& v) {
@@ -164,9 +168,9 @@ std::optional<std::string> configuration_problem(const Model& model, const Vecto
     if (!std::isfinite(q[i])) return fmt::format("q[{}] is {}", i, q[i]);
   }
   std::optional<std::string> problem;
-  for_each_block(model, [&](const Block& b) {
-    if (b.kind == Block::kVector || problem) return;
-    const int i = b.kind == Block::kFree ? b.q + 3 : b.q;
+  for_each_block(model, [&](const CoordinateBlock& b) {
+    if (b.kind == CoordinateBlock::kVector || problem) return;
+    const int i = b.kind == CoordinateBlock::kFree ? b.q + 3 : b.q;
     const Quaternion<> r = quaternion_at(q, i);
     const double length = std::sqrt(dot(r, r));
     if (std::abs(length - 1) <= 1e-6) return;

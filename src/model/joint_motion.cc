@@ -7,8 +7,6 @@
 namespace kansetsu {
 namespace {
 
-Vec3<> normalised(const Vec3<>& a) { return (1.0 / norm(a)) * a; }
-
 /// y axis of the plane normal to the unit vector z: any would do, but the choice is part of the file format.
 Vec3<> plane_y(const Vec3<>& z) {
   const Vec3<> helper = std::abs(z.x) < 0.9 ? Vec3<>{1, 0, 0} : Vec3<>{0, 1, 0};

@@ -7,6 +7,8 @@
 /// Geometry of single joints, read from the joint table. For building and editing; kernels have their own form.
 namespace kansetsu {
 
+inline Vec3<> normalised(const Vec3<>& a) { return (1.0 / norm(a)) * a; }
+
 /// Unit direction of a primitive in the socket frame of its joint.
 Vec3<> primitive_axis(const JointDescription& joint, PrimitiveAxis axis);
 

@@ -57,9 +57,9 @@ Spectrum spectrum(const Block& symmetric) {
   return {solver.eigenvalues(), solver.eigenvectors()};
 }
 
-double uniform(std::mt19937_64& rng) { return double(rng() >> 11) * 0x1p-52 - 1; }  // in [−1, 1)
+double any_rate(std::mt19937_64& rng) { return double(rng() >> 11) * 0x1p-52 - 1; }  // in [−1, 1)
 
-struct Node {
+struct MassNode {
   std::vector<int> children;
   Transform<> X_PB;
   Block W, S;
@@ -87,10 +87,10 @@ class InertiaSweep {
   void draw_posture() {
     std::mt19937_64 rng(20);
     std::vector<double> q(std::size_t(tree_.nq));
-    for (double& x : q) x = uniform(rng);  // rad and m; any four numbers make a quaternion
+    for (double& x : q) x = any_rate(rng);  // rad and m; any four numbers make a quaternion
     for (int i = 0; i < int(nodes_.size()); ++i) {
       const Body& body = tree_.bodies[std::size_t(i)];
-      Node& node = nodes_[std::size_t(i)];
+      MassNode& node = nodes_[std::size_t(i)];
       node.X_PB = body.X_PJ * primitive_pose(body, q);
       node.S = motion_subspace(body);
       if (body.parent >= 0) nodes_[std::size_t(body.parent)].children.push_back(i);
@@ -129,11 +129,11 @@ class InertiaSweep {
   }
 
   void eliminate(int i) {
-    Node& node = nodes_[std::size_t(i)];
+    MassNode& node = nodes_[std::size_t(i)];
     const Body& body = tree_.bodies[std::size_t(i)];
     node.W = to_eigen(body.M_B);
     for (int child : node.children) {
-      const Node& c = nodes_[std::size_t(child)];
+      const MassNode& c = nodes_[std::size_t(child)];
       const Block U = times(c.W, c.S);
       Block Ia = c.W;
       Ia -= congruent(U, c.D_inverse);
@@ -151,7 +151,7 @@ class InertiaSweep {
   static Traces traces(const Block& W) { return {W(0, 0) + W(1, 1) + W(2, 2), W(3, 3) + W(4, 4) + W(5, 5)}; }
 
   /// What each coordinate could see: all of the rotational inertia about the joint, and all of the mass.
-  static Block scales(const Node& node) {
+  static Block scales(const MassNode& node) {
     const auto [rotational, mass] = traces(node.W);
     Block scale(node.S.cols(), 1);
     for (Eigen::Index k = 0; k < node.S.cols(); ++k) {
@@ -162,7 +162,7 @@ class InertiaSweep {
   }
 
   /// Inverse of D on its range, and a basis of its null space, both by eigenvalues relative to the scales.
-  static void split(const Block& D, const Block& scale, Node& node) {
+  static void split(const Block& D, const Block& scale, MassNode& node) {
     const Eigen::Index n = D.rows();
     Block inverse_root(n, 1);
     for (Eigen::Index i = 0; i < n; ++i) {
@@ -215,7 +215,7 @@ class InertiaSweep {
       const auto [parent, V] = stack.back();
       stack.pop_back();
       for (int c : nodes_[std::size_t(parent)].children) {
-        const Node& node = nodes_[std::size_t(c)];
+        const MassNode& node = nodes_[std::size_t(c)];
         if (node.W.isZero(0)) continue;
         Block carried = times(transposed(force_matrix(node.X_PB)), V);  // = X_PB⁻¹ V
         Block rates = times(node.D_inverse, times(transposed(node.S), times(node.W, carried)));
@@ -229,7 +229,7 @@ class InertiaSweep {
   }
 
   const Tree& tree_;
-  std::vector<Node> nodes_;
+  std::vector<MassNode> nodes_;
 };
 
 /// The tree coordinate that is column c of v itself (up to sign): the first that follows it alone and one to one.

@@ -11,7 +11,6 @@
 #include "model/massless.h"
 
 namespace kansetsu {
-namespace {
 
 /// Names to indices, with an error that lists what there is.
 class NameMap {
@@ -39,8 +38,6 @@ class NameMap {
   const char* kind_;
   std::unordered_map<std::string, int> index_;
 };
-
-}  // namespace
 
 struct Model::Data {
   explicit Data(ModelDescription ordered)

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "kansetsu/spatial/vec3.h"
+
 /// The capture point ξ = c + ċ/ω of a pendulum of constant height: ξ̇ = ω·(ξ − z), z where the ground pushes. All formulas hold
 /// for each horizontal coordinate by itself. docs/theory/walking.md §2.
 namespace kansetsu {
@@ -11,6 +13,12 @@ struct StepTiming {
   double single = 0.4, shared = 0.1;
   double total() const { return single + shared; }
 };
+
+/// What is along the ground.
+inline Vec3<> flat(const Vec3<>& p) { return {p.x, p.y, 0}; }
+
+inline constexpr double kCaptureGain = 4;  ///< [1/s] at which the pressure corrects the capture point
+inline constexpr double kMadness = 10;     ///< torques beyond this many weights times the height of the body
 
 class CapturePoint {
  public:

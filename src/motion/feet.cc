@@ -54,13 +54,13 @@ void split_stances(FootContacts& foot, const std::vector<std::uint8_t>& heel, co
 }
 
 /// Where a foot stands from frame `begin` to `end`: flat on the floor, at the mean of its flat moments.
-struct Stance {
+struct FootStance {
   std::size_t begin = 0, end = 0;
   Vec3<> heel{}, toe{}, left{};  ///< left: unit vector across the sole
 };
 
-Stance stance_of(const SolePath& path, const FootContacts& foot, std::size_t begin, std::size_t end) {
-  Stance s{begin, end};
+FootStance stance_of(const SolePath& path, const FootContacts& foot, std::size_t begin, std::size_t end) {
+  FootStance s{begin, end};
   const auto gather = [&](auto&& wanted) {
     Vec3<> middle{}, along{};
     double count = 0;
@@ -105,8 +105,8 @@ struct Share {
   double weight = 0;
   std::size_t frame = 0;
 };
-Share share_of(const std::vector<std::uint8_t>& down, const std::vector<double>& times, const Stance& s, std::size_t k,
-               double blend_time) {
+Share share_of(const std::vector<std::uint8_t>& down, const std::vector<double>& times, const FootStance& s,
+               std::size_t k, double blend_time) {
   if (k >= s.begin && k < s.end && down[k]) return {1, k};
   Share share;
   double gap = INFINITY;
@@ -155,7 +155,7 @@ PinnedPath pin(const SolePath& path, const FootContacts& foot, const std::vector
     }
     std::size_t end = k;
     while (end < n && foot.down(static_cast<int>(end))) ++end;
-    const Stance s = stance_of(path, foot, k, end);
+    const FootStance s = stance_of(path, foot, k, end);
     const Vec3<> edge = s.toe + norm(path.side[k] - path.toe[k]) * s.left;
     for (std::size_t i = 0; i < n; ++i) {
       if (times[i] < times[k] - blend_time || times[i] > times[end - 1] + blend_time) continue;

@@ -15,13 +15,9 @@ namespace kansetsu {
 namespace {
 
 constexpr double kRate = 200;          // [Hz] of the plan
-constexpr double kCaptureGain = 4;     // [1/s] at which the pressure corrects the capture point
 constexpr double kStepGain = 0.8;      // of what the capture point will be off at landing, taken by the foothold
 constexpr double kClearance = 0.03;    // [m] that a foot is lifted more than in the clip
 constexpr double kLongestShift = 0.3;  // [m] of one foothold
-constexpr double kMadness = 10;        // torques beyond this many weights times the height of the body
-
-Vec3<> flat(const Vec3<>& p) { return {p.x, p.y, 0}; }
 
 }  // namespace
 

@@ -16,11 +16,9 @@ namespace {
 constexpr double kSettle = 0.9;         // [s] of leaning before the first step
 constexpr double kStrideChange = 0.14;  // [m] from one step to the next
 constexpr double kSharedPart = 0.2;     // of a step
-constexpr double kCaptureGain = 4;      // [1/s] at which the pressure corrects the capture point
 constexpr double kArrived = 0.04;       // [m] from where it is to go
 constexpr double kBackOnTheWay = 0.4;   // [rad] of heading per metre beside the way
 constexpr double kDecided = 0.08;       // [s] before landing a foothold changes no more
-constexpr double kMadness = 10;         // torques beyond this many weights times the height of the body
 constexpr double kInset = 0.008;        // [m] of the centre of pressure from a sole's rim
 constexpr double kReach = 0.97;         // of a leg that is used
 
@@ -58,8 +56,6 @@ void check(const WalkOptions& o) {
   if (!(o.step_time >= 0 && o.step_width >= 0)) throw Error("Walker: step_time or step_width is negative or no number");
   if (!(o.clearance > 0 && o.friction > 0)) throw Error("Walker: clearance or friction is not positive");
 }
-
-Vec3<> flat(const Vec3<>& p) { return {p.x, p.y, 0}; }
 
 }  // namespace
 

@@ -15,6 +15,7 @@ namespace kernel {
   extern const LaneKernels lane_table; \
   }
 KANSETSU_FOR_EACH_ISA(KANSETSU_DECLARE)
+#undef KANSETSU_DECLARE
 
 const LaneKernels& lanes() { KANSETSU_PICK(lane_table) }
 

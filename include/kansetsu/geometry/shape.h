@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <memory>
 #include <string>
 #include <variant>
@@ -11,6 +12,9 @@
 /// Shapes as plain data, in metres, centred on their own frame. Cylinders and capsules stand along z; the length of a
 /// capsule is that of its cylindrical part.
 namespace kansetsu {
+
+/// Of planes and of limits that are none.
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Sphere {
   double radius = 0;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,8 +13,6 @@
 /// Readers and ModelBuilder make descriptions, editing changes them, Model::build() checks and compiles them.
 /// Every member has an initialiser, so that {.name = …, .mass = …} draws no warning about those left out.
 namespace kansetsu {
-
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Position and roll–pitch–yaw (R = Rz(yaw) Ry(pitch) Rx(roll)), kept as written so that files survive a round trip.
 struct Pose {
