@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 
 import report  # noqa: E402
+import report_targets  # noqa: E402
 
 KEYS = ["model", "algo", "mode", "lib", "compiler", "ns_median", "ns_p99", "ratio_to_best_peer", "error", "instructions"]
 
@@ -98,13 +99,19 @@ def test_targets_are_judged_and_smaller_without_avx512():
     assert judged("avx2")["aba, batch fp64"][2].startswith("≥ 12.75 ×")
 
 
+def test_a_second_run_without_avx512_is_judged_by_the_smaller_targets(tmp_path):
+    (tmp_path / "avx2.json").write_text(json.dumps(raw_run(all_rows(), "avx2")), encoding="utf-8")
+    run(tmp_path, raw_run(all_rows()), "--avx2", str(tmp_path / "avx2.json"), "--docs", str(tmp_path))
+    assert "| aba, batch fp64 on AVX2 | human28 | ≥ 12.75 × | 16.0 × | yes |" in (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
+
+
 def test_threads_get_an_efficiency():
     rows = [*all_rows(), measured("kansetsu", "gcc", 800, mode="threads 1 fp64"), measured("kansetsu", "gcc", 125, mode="threads 8 fp64")]
     raw = raw_run(rows)
     data = raw | {"rows": report.make_rows(raw), "gpu": [], "threads": []}
-    assert [(n, round(e, 3)) for *_, n, _, e in report.efficiencies(data["rows"])] == [(1, 1.0), (8, 0.8)]
+    assert [(n, round(e, 3)) for *_, n, _, e in report_targets.efficiencies(data["rows"])] == [(1, 1.0), (8, 0.8)]
     assert "| human28 | aba | fp64 | 8 | 125 | 0.80 |" in report.thread_table(data)
-    assert next(report.thread_targets(data))[-1] == "**no**"
+    assert next(report_targets.thread_targets(data))[-1] == "**no**"
 
 
 def test_threads_of_a_machine_with_more_cores_are_read_from_a_file(tmp_path):
