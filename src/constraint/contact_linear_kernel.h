@@ -264,10 +264,11 @@ inline bool solve_lines(double* A, int m, int ld, int packs, const int* column, 
   }
   for (int k = (m - 1) / 3 * 3; k >= 0; k -= 3) {  // column by column: sums would wait for each other
     const int count = m - k < 3 ? m - k : 3;
-    for (int a = 0; a < count; ++a) {
-      const double value = x[k + a] = rhs[k + a];
-      const double* at = A + column[k + a];
-      for (int i = 0; i < k; ++i) rhs[i] -= at[i * ld] * value;
+    double value[3] = {0, 0, 0};
+    const double* at[3] = {A, A, A};
+    for (int a = 0; a < count; ++a) value[a] = x[k + a] = rhs[k + a], at[a] = A + column[k + a];
+    for (int i = 0; i < k; ++i) {
+      rhs[i] -= at[0][i * ld] * value[0] + at[1][i * ld] * value[1] + at[2][i * ld] * value[2];
     }
   }
   return true;

@@ -374,10 +374,21 @@ inline void mix_slide(ContactWork& k, int m, const ContactWork::Block& b) {
 }
 inline void mix_block(ContactWork& k, int m, int q) {
   const ContactWork::Block& b = k.blocks[q];
+  Eight column[6];
+  for (int r = 0; r < 6; ++r) column[r] = eight(k.columns + 48 * q + 8 * r);
+  if (b.rows == 6) {
+    for (int i = 0; i < m; ++i) {
+      double* line = k.matrix + i * k.ld + b.row;
+      const Eight first = madd(Eight(line[2]), column[2], madd(Eight(line[1]), column[1], Eight(line[0]) * column[0]));
+      const Eight second = madd(Eight(line[5]), column[5], madd(Eight(line[4]), column[4], Eight(line[3]) * column[3]));
+      store_six(line, first + second);
+    }
+    return;
+  }
   for (int i = 0; i < m; ++i) {
     double* line = k.matrix + i * k.ld + b.row;
-    Eight sum(0.0);
-    for (int r = 0; r < b.rows; ++r) sum = madd(Eight(line[r]), eight(k.columns + 48 * q + 8 * r), sum);
+    Eight sum = Eight(line[0]) * column[0];
+    for (int r = 1; r < b.rows; ++r) sum = madd(Eight(line[r]), column[r], sum);
     for (int c = 0; c < b.count; ++c) line[c] = sum[c];
   }
 }
@@ -490,7 +501,7 @@ inline bool solve_wide(ContactWork& k, const Assembly& s, const SlipEquations* s
       fill_wide<0>(k, s, slips, slip_count, damping);
       break;
   }
-  const double share = s.symmetric ? k.rank_tolerance : 1e-4;
+  const double share = s.symmetric || k.exact ? k.rank_tolerance : 1e-4;
   return solve_lines(k.matrix, s.m, k.ld, packs, k.order, share, k.cut, k.g, k.x);
 }
 
@@ -513,6 +524,7 @@ inline void solve_assembled(ContactWork& k, const Assembly& s) {
 inline void pass(ContactWork& k, SlipEquations* slips) {
   ++k.solves;
   k.rank_deficiency = 0;
+  k.damped = false;
   if (k.n == 14 || k.n == 12 || k.n == 6) {
     if (all_rows_held(k, k.n == 12 ? 6 : 8)) {
       const bool good = k.n == 14   ? solve_two_blocks(k.G, k.ldg, k.c, k.rank_tolerance, k.f)
@@ -534,9 +546,9 @@ inline void pass(ContactWork& k, SlipEquations* slips) {
   bool done = s.m == 0 || solve_wide(k, s, slips, slip_count, 0);
   if (!done) {
     s = assemble(k, slips, slip_count, false);
-    if (!s.symmetric) {  // rows that nearly depend on each other: not far from the forces there are
+    if (!s.symmetric && !k.exact) {  // rows that nearly depend on each other: not far from the forces there are
       constexpr double kDamping = 1e-3;
-      done = solve_wide(k, s, slips, slip_count, kDamping);
+      done = k.damped = solve_wide(k, s, slips, slip_count, kDamping);
     }
     if (!done) {
       fill_matrix(k, s, slips, slip_count);

@@ -106,6 +106,8 @@ struct ContactWork {
   double residual = 0;
   bool accepted = false, indefinite = false;
   bool changeable = false;  ///< states changed in the last step: it is no use to begin with them
+  bool damped = false;      ///< the last pass solved a system that was damped
+  bool exact = false;       ///< passes are not to be damped
   bool swept = false;       ///< f is an iterate of the sweeps, to be gone on with
 };
 
