@@ -26,6 +26,11 @@ inline void set_full(PatchWork& p) {
 
 /// Normal direction: which features carry. f, w: the patch's rows.
 inline Change check_normal(const ContactWork& k, PatchWork& p, const double* f, const double* w) {
+  if (p.rows == 3 && p.mode != ContactMode::kOpen) {
+    if (f[2] > 0) return Change::kNone;
+    p.mode = ContactMode::kOpen;
+    return Change::kState;
+  }
   if (p.mode == ContactMode::kOpen) {
     const int worst = worst_vertex(p, w, k.push_tolerance);
     if (worst < 0) return Change::kNone;
@@ -103,10 +108,12 @@ inline bool linearise_slide(const ContactWork& k, PatchWork& p, const Triple& F,
   const double stiff = 0.5 * (G[0] + G[k.ldg + 1]), rho = stiff > 0 ? 1 / stiff : 0.0;
   const Triple z{rho * U.x - F.x, rho * U.y - F.y, rho * U.z - F.z};
   const double size = length(z), reach = p.mu_slip * fz;
-  if (!(size > reach) || !(size > 0)) return false;
-  p.e[0] = z.x / size, p.e[1] = z.y / size, p.e[2] = z.z / size;
-  p.U0 = (size - reach) * stiff, p.fz0 = fz, p.wz0 = wz;
-  p.newton = p.U0 > 0 && reach > 0;
+  constexpr double kEdge = 1e-3;  // what is that close to slipping may be about to
+  if (!(size > reach * (1 - kEdge)) || !(size > 0)) return false;
+  const double inverse = 1 / size;
+  p.e[0] = z.x * inverse, p.e[1] = z.y * inverse, p.e[2] = z.z * inverse;
+  p.U0 = larger(size - reach, 0) * stiff, p.fz0 = fz, p.wz0 = wz;
+  p.newton = reach > 0;
   return true;
 }
 
@@ -244,6 +251,46 @@ inline bool definite(const ContactWork& k) {
   return true;
 }
 
+/// Where rows depend on each other and contradict, what is held all the same moves: there it slips, at its limit.
+inline bool let_slip(ContactWork& k, double accepted) {
+  bool any = false;
+  for (int i = 0; i < k.patch_count; ++i) {
+    PatchWork& p = k.patches[i];
+    if (p.mode == ContactMode::kOpen || p.slip != SlipMode::kStick || p.residual <= accepted || !(p.mu_slip > 0)) continue;
+    const double *f = k.f + p.row, *w = k.w + p.row;
+    const Pressure c = pressure_of(p, f);
+    set_centre(p, c);
+    const Triple U = slip_at(p, w, c.x, c.y, p.d);
+    const double size = length(U);
+    if (!(size > 0) || !(c.fz > 0)) continue;
+    start_slide(p, {U.x / size, U.y / size, U.z / size});
+    p.U0 = size, p.fz0 = c.fz, p.wz0 = p.rows == 6 ? w[5] : 0.0;
+    p.newton = any = true;
+  }
+  return any;
+}
+
+/// Sliding friction that is past its limit by less than counts.
+inline void put_on_limit(ContactWork& k) {
+  bool any = false;
+  for (int i = 0; i < k.patch_count; ++i) {
+    PatchWork& p = k.patches[i];
+    if (p.mode == ContactMode::kOpen || p.slip != SlipMode::kSlide || k.set != FrictionSet::kEllipse) continue;
+    double* f = k.f + p.row;
+    const Pressure c = pressure_of(p, f);
+    const double arm = arm_at(p, c.x, c.y).d, reach = p.mu_slip * larger(f[2], 0);
+    const Triple F = friction_at(p, f, c.x, c.y, arm);
+    const double size = length(F);
+    if (!(size > reach)) continue;
+    const double share = reach / size;
+    f[0] *= share, f[1] *= share;
+    if (p.rows == 6) f[5] = share * arm * F.z + c.x * f[1] - c.y * f[0];
+    for (int r = 0; r < p.rows; ++r) p.f[r] = f[r];
+    any = true;
+  }
+  if (any) outcome(k);
+}
+
 /// Passes from the present hypotheses until nothing changes, and the full check. The loop gives up if a set of states
 /// comes back, if a limit is reached, if Newton steps do not settle, if states change more than max_changes times, or
 /// at the first change of the normal direction if those are to stay.
@@ -251,8 +298,10 @@ inline bool hypotheses(ContactWork& k, int max_passes, bool want_definite, bool 
   constexpr int kMaxSlips = 64;
   SlipEquations slips[kMaxSlips];
   if (k.patch_count > kMaxSlips) return false;
-  int seen = 0, refined = 0;
+  int seen = 0, refined = 0, slips_left = 2;
+  double last = 1e300;
   k.seen[seen++] = state_hash(k);
+  k.exact = false;
   for (int n = 0; n < max_passes; ++n) {
     pass(k, slips);
     Change change = Change::kNone;
@@ -268,10 +317,20 @@ inline bool hypotheses(ContactWork& k, int max_passes, bool want_definite, bool 
       if (c > change) change = c;
     }
     if (change != Change::kState) {  // where the residual is that small, a refined linearisation is not needed any more
-      const double share = change == Change::kNone ? 1 : 1e-3;
+      const double share = change == Change::kNone ? 1 : 0.1;
       const bool good = verify(k, change == Change::kNone) <= share * accepted_residual(k);
       k.indefinite = good && want_definite && !definite(k);
+      if (good && change == Change::kRefined) put_on_limit(k);
       if (good) return !k.indefinite;
+      const double before = last;
+      last = k.residual;
+      if (k.damped && !k.exact && (change == Change::kNone || last > 0.5 * before)) {  // states fit, numbers do not come
+        k.exact = true;
+        max_passes = n + 1 + k.max_passes;
+        continue;
+      }
+      const bool contradicts = change == Change::kNone && k.rank_deficiency > 0 && k.set == FrictionSet::kEllipse;
+      if (contradicts && slips_left-- > 0 && let_slip(k, accepted_residual(k))) continue;
       if (change == Change::kNone || ++refined > 8) return false;
       continue;
     }

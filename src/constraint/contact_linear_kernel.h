@@ -111,29 +111,6 @@ inline bool solve_two_blocks(const double* A, int ld, const double* c, double sh
   return good;
 }
 
-/// The first n ≤ N rows of A with the right side in column n, filled up with the identity.
-template <int N>
-inline bool solve_filled(const double* A, int n, int ld, double share, double* x) {
-  constexpr int W = (N + 8) / 8;
-  Eight r[N][W];
-#pragma GCC unroll 16
-  for (int i = 0; i < N; ++i) {
-    alignas(64) double line[8 * W] = {};
-    if (i < n) {
-      for (int j = 0; j < n; ++j) line[j] = A[i * ld + j];
-      line[N] = A[i * ld + n];
-    } else {
-      line[i] = 1;
-    }
-#pragma GCC unroll 4
-    for (int k = 0; k < W; ++k) r[i][k] = eight(line + 8 * k);
-  }
-  double full[N];
-  const bool good = eliminate<N>(r, share, full);
-  for (int i = 0; i < n; ++i) x[i] = full[i];
-  return good;
-}
-
 /// y += s·x over whole packs.
 inline void add_scaled(double s, const double* x, int n, double* y) {
   const Eight m(s);
@@ -199,13 +176,13 @@ KANSETSU_HD bool invert(const double (&B)[N][N], const double* floor, double (&o
   return good;
 }
 
-/// Makes the pivots of lines k to k + N − 1 one, and eliminates their unknowns from the lines below.
+/// Makes the pivots of lines k to k + N − 1 one, and eliminates their unknowns from the lines below. Of each line the kPacks
+/// registers from A on; 0: `packs` of them, in memory.
 template <int kPacks, int N>
-inline bool eliminate_lines(double* A, int k, int m, int ld, const int* column, const double* floor, double* rhs) {
+inline bool eliminate_lines(double* A, int k, int m, int ld, int packs, const int* at, const double* floor,
+                            double* rhs) {
+  constexpr int kHeld = kPacks > 0 ? kPacks : 1;
   double B[N][N], inverse[N][N], right[N];
-  int at[N];
-  Eight line[N][kPacks];
-  for (int a = 0; a < N; ++a) at[a] = column[k + a];
   for (int a = 0; a < N; ++a) {
     for (int b = 0; b < N; ++b) B[a][b] = A[(k + a) * ld + at[b]];
   }
@@ -213,14 +190,18 @@ inline bool eliminate_lines(double* A, int k, int m, int ld, const int* column, 
   for (int a = 0; a < N; ++a) {
     right[a] = 0;
     for (int b = 0; b < N; ++b) right[a] += inverse[a][b] * rhs[k + b];
-    for (int j = 0; j < kPacks; ++j) {
-      line[a][j] = Eight(inverse[a][0]) * eight(A + k * ld + 8 * j);
-      for (int b = 1; b < N; ++b) line[a][j] = madd(Eight(inverse[a][b]), eight(A + (k + b) * ld + 8 * j), line[a][j]);
-    }
   }
-  for (int a = 0; a < N; ++a) {
-    rhs[k + a] = right[a];
-    for (int j = 0; j < kPacks; ++j) eight(A + (k + a) * ld + 8 * j) = line[a][j];
+  for (int a = 0; a < N; ++a) rhs[k + a] = right[a];
+  Eight line[N][kHeld];
+  for (int j = 0; j < (kPacks > 0 ? kPacks : packs); ++j) {
+    Eight from[N];
+    for (int b = 0; b < N; ++b) from[b] = eight(A + (k + b) * ld + 8 * j);
+    for (int a = 0; a < N; ++a) {
+      Eight sum = Eight(inverse[a][0]) * from[0];
+      for (int b = 1; b < N; ++b) sum = madd(Eight(inverse[a][b]), from[b], sum);
+      eight(A + (k + a) * ld + 8 * j) = sum;
+      if constexpr (kPacks > 0) line[a][j] = sum;
+    }
   }
   for (int i = k + N; i < m; ++i) {
     double* Ai = A + i * ld;
@@ -231,52 +212,64 @@ inline bool eliminate_lines(double* A, int k, int m, int ld, const int* column, 
       sum -= Ai[at[a]] * right[a];
     }
     rhs[i] = sum;
-    for (int j = 0; j < kPacks; ++j) {
+    for (int j = 0; j < (kPacks > 0 ? kPacks : packs); ++j) {
       Eight x = eight(Ai + 8 * j);
-      for (int a = 0; a < N; ++a) x = madd(factor[a], line[a][j], x);
+      for (int a = 0; a < N; ++a) {
+        if constexpr (kPacks > 0)
+          x = madd(factor[a], line[a][j], x);
+        else
+          x = madd(factor[a], eight(A + (k + a) * ld + 8 * j), x);
+      }
       eight(Ai + 8 * j) = x;
     }
   }
   return true;
 }
-
-/// Elimination without exchanges of m lines of kPacks registers, three unknowns at a time; unknown i is in column[i], its right
-/// side in rhs[i]. False if a pivot falls to `share` of its diagonal; lines and right sides are overwritten.
-template <int kPacks>
-inline bool solve_lines(double* A, int m, int ld, const int* column, double share, double* rhs, double* floor,
-                        double* x) {
-  for (int k = 0; k < m; ++k) floor[k] = share * A[k * ld + column[k]];
-  int k = 0;
-  for (; k + 3 <= m; k += 3) {
-    if (!eliminate_lines<kPacks, 3>(A, k, m, ld, column, floor, rhs)) return false;
+template <int N>
+inline bool eliminate_lines(double* A, int k, int m, int ld, int packs, const int* at, const double* floor,
+                            double* rhs) {
+  switch (packs) {
+    case 1:
+      return eliminate_lines<1, N>(A, k, m, ld, packs, at, floor, rhs);
+    case 2:
+      return eliminate_lines<2, N>(A, k, m, ld, packs, at, floor, rhs);
+    case 3:
+      return eliminate_lines<3, N>(A, k, m, ld, packs, at, floor, rhs);
+    case 4:
+      return eliminate_lines<4, N>(A, k, m, ld, packs, at, floor, rhs);
+    case 5:
+      return eliminate_lines<5, N>(A, k, m, ld, packs, at, floor, rhs);
+    default:
+      return eliminate_lines<0, N>(A, k, m, ld, packs, at, floor, rhs);
   }
-  if (m - k == 2 && !eliminate_lines<kPacks, 2>(A, k, m, ld, column, floor, rhs)) return false;
-  if (m - k == 1 && !eliminate_lines<kPacks, 1>(A, k, m, ld, column, floor, rhs)) return false;
-  for (int last = m - 1; last >= 0; --last) {  // column by column: sums would wait for each other
-    const double value = x[last] = rhs[last];
-    const int before = last / 3 * 3;  // lines of its own group do not hold it
-    for (int i = 0; i < before; ++i) rhs[i] -= A[i * ld + column[last]] * value;
-  }
-  return true;
 }
 
-/// Elimination without exchanges. False if a pivot falls to `share` of its diagonal; the matrix is overwritten.
-inline bool solve_plain(double* A, int n, int ld, double share, double* x, double* inverses) {
-  for (int k = 0; k < n; ++k) inverses[k] = share * A[k * ld + k];  // first what a pivot must stay above
-  for (int k = 0; k < n; ++k) {
-    double* Ak = A + k * ld;
-    if (!(Ak[k] > inverses[k]) || !(Ak[k] > 0)) return false;
-    const double inverse = inverses[k] = 1 / Ak[k];
-    const int first = k / 8 * 8;
-    for (int i = k + 1; i < n; ++i) {
-      double* Ai = A + i * ld;
-      const Eight m(-(Ai[k] * inverse));
-      for (int j = first; j <= n; j += 8) eight(Ai + j) = madd(m, eight(Ak + j), eight(Ai + j));
-    }
+/// Elimination without exchanges of m lines of `packs` registers, three unknowns at a time; unknown i is in column[i], its right
+/// side in rhs[i]. Registers that hold no column of an unknown that is left are left alone. False if a pivot falls to `share` of its
+/// diagonal; lines and right sides are overwritten.
+inline bool solve_lines(double* A, int m, int ld, int packs, const int* column, double share, double* rhs,
+                        double* floor, double* x) {
+  for (int k = 0; k < m; ++k) floor[k] = share * A[k * ld + column[k]];
+  for (int k = 0; k < m; k += 3) {
+    int first = column[k], at[3] = {};
+    for (int i = k + 1; i < m; ++i) first = column[i] < first ? column[i] : first;
+    first = first / 8 * 8;
+    const int count = m - k < 3 ? m - k : 3, left = packs - first / 8;
+    for (int a = 0; a < count; ++a) at[a] = column[k + a] - first;
+    double* from = A + first;
+    const bool good = count == 3   ? eliminate_lines<3>(from, k, m, ld, left, at, floor, rhs)
+                      : count == 2 ? eliminate_lines<2>(from, k, m, ld, left, at, floor, rhs)
+                                   : eliminate_lines<1>(from, k, m, ld, left, at, floor, rhs);
+    if (!good) return false;
   }
-  for (int k = n - 1; k >= 0; --k) {  // column by column: sums would wait for each other
-    const double value = x[k] = A[k * ld + n] * inverses[k];
-    for (int i = 0; i < k; ++i) A[i * ld + n] -= A[i * ld + k] * value;
+  for (int k = (m - 1) / 3 * 3; k >= 0; k -= 3) {  // column by column: sums would wait for each other
+    const int count = m - k < 3 ? m - k : 3;
+    double value[3] = {0, 0, 0};
+    const double* at[3] = {A, A, A};
+    for (int a = 0; a < count; ++a) value[a] = x[k + a] = rhs[k + a], at[a] = A + column[k + a];
+    for (int i = 0; i < k; ++i) {
+      rhs[i] -= at[0][i * ld] * value[0] + at[1][i * ld] * value[1] + at[2][i * ld] * value[2];
+    }
   }
   return true;
 }

@@ -198,19 +198,20 @@ inline bool solve_friction(FrictionSet set, double A[3][3], const double* b, int
 inline void slide_point(double a, double b, double c, double bx, double by, double reach, double close, double& alpha,
                         double* F) {
   constexpr int kMost = 30;
-  double x = 0, y = 0, size = 0;
+  const double goal = reach * reach;
+  double x = 0, y = 0, square = 0;
   for (int n = 0; n < kMost; ++n) {
     const double A = a + alpha, C = c + alpha, inverse = 1 / (A * C - b * b);
     x = (b * by - C * bx) * inverse, y = (b * bx - A * by) * inverse;
-    const double square = x * x + y * y;
-    size = root(square);
-    if (absolute(size - reach) <= close * reach) break;
+    square = x * x + y * y;
+    if (absolute(square - goal) <= 2 * close * goal) break;
     const double curvature = (C * x * x - 2 * b * x * y + A * y * y) * inverse;  // Fᵀ·(A + α)⁻¹·F
     if (!(curvature > 0)) break;
-    alpha = larger(alpha + (size - reach) * square / (reach * curvature), 0);
+    alpha = larger(alpha + (root(square) - reach) * square / (reach * curvature), 0);
   }
-  if (!(size > 0 && size < 1e300)) return;  // rows that cannot move: no force
-  F[0] = x * (reach / size), F[1] = y * (reach / size);
+  if (!(square > 0 && square < 1e300)) return;  // rows that cannot move: no force
+  const double scale = reach / root(square);
+  F[0] = x * scale, F[1] = y * scale;
 }
 
 /// One visit of a patch of three rows; G: its block, w and f as in visit_patch(). delta: the change of f.

@@ -42,7 +42,7 @@ inline void outcome(ContactWork& k) {
 }
 
 inline void open_block(ContactWork& k, Assembly& s, int row, int rows, int patch, int bound) {
-  k.blocks[s.blocks] = {row, rows, s.m, 0, patch, bound, nullptr};
+  k.blocks[s.blocks] = {row, rows, s.m, 0, patch, bound, ContactWork::Unknowns::kMixed, nullptr};
   for (int r = 0; r < 6; ++r) eight(k.columns + 48 * s.blocks + 8 * r) = Eight(0.0);
   ++s.blocks;
 }
@@ -199,18 +199,29 @@ inline void solve_proximal(ContactWork& k, const Assembly& s, const double* A, c
 
 /// Unknowns to forces.
 inline void spread(ContactWork& k, const Assembly& s) {
-  for (int i = 0; i < k.n; ++i) k.f[i] = 0;
+  using Unknowns = ContactWork::Unknowns;
+  for (int i = 0; i < k.n; i += 8) eight(k.f + i) = Eight(0.0);
   for (int b = 0; b < k.bound_count; ++b) {
     if (k.bounds[b].side != 0) k.f[k.bounds[b].row] = k.bounds[b].f;
   }
   for (int q = 0; q < s.blocks; ++q) {
     const ContactWork::Block& b = k.blocks[q];
-    for (int r = 0; r < b.rows; ++r) {
-      double sum = 0;
-      for (int c = 0; c < b.count; ++c) sum += k.columns[48 * q + 8 * r + c] * k.x[b.first + c];
-      k.f[b.row + r] = sum;
+    double* f = k.f + b.row;
+    const double* x = k.x + b.first;
+    if (b.kind == Unknowns::kRows) {
+      for (int c = 0; c < b.count; ++c) f[b.place[c]] = x[c];
+    } else if (b.kind == Unknowns::kSlide) {
+      const PatchWork& p = k.patches[b.patch];
+      const double along = -p.mu_slip * x[0], across = b.count > 1 ? x[1] : 0.0;
+      f[0] = along * p.e[0] - across * p.e[1], f[1] = along * p.e[1] + across * p.e[0], f[2] = x[0];
+    } else {
+      for (int r = 0; r < b.rows; ++r) {
+        double sum = 0;
+        for (int c = 0; c < b.count; ++c) sum += k.columns[48 * q + 8 * r + c] * x[c];
+        f[r] = sum;
+      }
     }
-    if (b.bound >= 0) k.bounds[b.bound].f = k.f[b.row];
+    if (b.bound >= 0) k.bounds[b.bound].f = f[0];
   }
   for (int i = 0; i < k.patch_count; ++i) {
     PatchWork& p = k.patches[i];
@@ -228,16 +239,53 @@ inline const signed char* places(const PatchWork& p) {
   return p.mode == ContactMode::kSurface && p.slip == SlipMode::kStick && p.arm > 0 ? kSurface : nullptr;
 }
 
-inline Assembly assemble(ContactWork& k, SlipEquations* slips, int& slip_count) {
+/// A block whose unknowns need no columns and equations written down. False: it does.
+inline bool add_direct(ContactWork& k, Assembly& s, int index) {
+  using Unknowns = ContactWork::Unknowns;
+  const PatchWork& p = k.patches[index];
+  const auto open = [&](Unknowns kind, int count, const signed char* place) {
+    k.blocks[s.blocks++] = {p.row, p.rows, s.m, count, index, -1, kind, place};
+    s.m += count;
+  };
+  if (const signed char* place = places(p)) {
+    const bool surface = p.rows == 6, holds = p.slip != SlipMode::kSlide && p.mu_hold > 0;
+    const int normals = surface ? 3 : 1;
+    for (int i = 0; i < normals; ++i) k.x[s.m + i] = !surface ? p.t[p.i0] : p.targets ? p.plane[i] : 0.0;
+    for (int i = normals; i < 2 * normals + 1; ++i) k.x[s.m + i] = 0;
+    open(Unknowns::kRows, normals + (!holds ? 0 : surface ? 3 : 2), place);
+    return true;
+  }
+  if (p.rows != 3 || p.slip != SlipMode::kSlide) return false;
+  k.x[s.m] = p.t[p.i0], k.x[s.m + 1] = 0;
+  open(Unknowns::kSlide, p.newton ? 2 : 1, nullptr);
+  s.symmetric = false;
+  return true;
+}
+
+/// The unknowns of all blocks, and of those that are mixed columns and equations. Bounded rows come first, as their rows do.
+/// @param direct  not all need be mixed
+inline Assembly assemble(ContactWork& k, SlipEquations* slips, int& slip_count, bool direct) {
+  using Unknowns = ContactWork::Unknowns;
   Assembly s;
   slip_count = 0;
+  for (int b = 0; b < k.bound_count; ++b) {
+    if (k.bounds[b].side != 0) continue;
+    static constexpr signed char kOnly[1] = {0};
+    if (direct) {
+      k.x[s.m] = k.bounds[b].t;
+      k.blocks[s.blocks++] = {k.bounds[b].row, 1, s.m++, 1, -1, b, Unknowns::kRows, kOnly};
+      continue;
+    }
+    const double unit[6] = {1, 0, 0, 0, 0, 0};
+    open_block(k, s, k.bounds[b].row, 1, -1, b);
+    add_column(k, s, unit, unit, k.bounds[b].t);
+  }
   for (int i = 0; i < k.patch_count; ++i) {
     const PatchWork& p = k.patches[i];
-    if (p.mode == ContactMode::kOpen) continue;
+    if (p.mode == ContactMode::kOpen || (direct && add_direct(k, s, i))) continue;
     double coefficient[3][3];
     const int normal = s.m;
     open_block(k, s, p.row, p.rows, i, -1);
-    k.blocks[s.blocks - 1].place = places(p);
     const int normals = add_normals(k, s, i, coefficient);
     if (p.slip != SlipMode::kSlide) {
       if (p.mu_hold > 0 || p.slip == SlipMode::kSpin) add_stick(k, s, i);
@@ -248,49 +296,27 @@ inline Assembly assemble(ContactWork& k, SlipEquations* slips, int& slip_count) 
       s.symmetric = false;
     }
   }
-  for (int b = 0; b < k.bound_count; ++b) {
-    if (k.bounds[b].side != 0) continue;
-    const double unit[6] = {1, 0, 0, 0, 0, 0};
-    static constexpr signed char kOnly[1] = {0};
-    open_block(k, s, k.bounds[b].row, 1, -1, b);
-    k.blocks[s.blocks - 1].place = kOnly;
-    add_column(k, s, unit, unit, k.bounds[b].t);
-  }
   return s;
 }
 
-/// g ← equationᵀ · rows of G: kPacks registers of it.
+/// g ← equationᵀ · rows of G: kPacks registers of it, 0: as many as there are, in memory.
 template <int kPacks>
 KANSETSU_HD void equation_row(const ContactWork& k, const double* equation, int row, int rows, double* g) {
-  Eight sum[kPacks];
-  for (int p = 0; p < kPacks; ++p) sum[p] = Eight(0.0);
-  for (int r = 0; r < rows; ++r) {
-    if (equation[r] == 0) continue;
-    const Eight e(equation[r]);
-    const double* G = k.G + (row + r) * k.ldg;
-    for (int p = 0; p < kPacks; ++p) sum[p] = madd(e, *reinterpret_cast<const Eight*>(G + 8 * p), sum[p]);
-  }
-  for (int p = 0; p < kPacks; ++p) eight(g + 8 * p) = sum[p];
-}
-inline void equation_row(const ContactWork& k, const double* equation, int row, int rows, double* g) {
-  switch ((k.n + 7) / 8) {
-    case 1:
-      return equation_row<1>(k, equation, row, rows, g);
-    case 2:
-      return equation_row<2>(k, equation, row, rows, g);
-    case 3:
-      return equation_row<3>(k, equation, row, rows, g);
-    case 4:
-      return equation_row<4>(k, equation, row, rows, g);
-    case 5:
-      return equation_row<5>(k, equation, row, rows, g);
-    case 6:
-      return equation_row<6>(k, equation, row, rows, g);
-    default:
-      for (int n = 0; n < k.n; n += 8) eight(g + n) = Eight(0.0);
-      for (int r = 0; r < rows; ++r) {
-        if (equation[r] != 0) add_scaled(equation[r], k.G + (row + r) * k.ldg, k.n, g);
-      }
+  if constexpr (kPacks == 0) {
+    for (int n = 0; n < k.n; n += 8) eight(g + n) = Eight(0.0);
+    for (int r = 0; r < rows; ++r) {
+      if (equation[r] != 0) add_scaled(equation[r], k.G + (row + r) * k.ldg, k.n, g);
+    }
+  } else {
+    Eight sum[kPacks];
+    for (int p = 0; p < kPacks; ++p) sum[p] = Eight(0.0);
+    for (int r = 0; r < rows; ++r) {
+      if (equation[r] == 0) continue;
+      const Eight e(equation[r]);
+      const double* G = k.G + (row + r) * k.ldg;
+      for (int p = 0; p < kPacks; ++p) sum[p] = madd(e, *reinterpret_cast<const Eight*>(G + 8 * p), sum[p]);
+    }
+    for (int p = 0; p < kPacks; ++p) eight(g + 8 * p) = sum[p];
   }
 }
 
@@ -303,22 +329,94 @@ inline void clamped_outcome(ContactWork& k) {
   }
 }
 
+/// Lines and right sides of blocks whose unknowns are not mixed.
+template <int kPacks>
+inline void fill_rows(ContactWork& k, const ContactWork::Block& b) {
+  for (int c = 0; c < b.count; ++c) {
+    const int row = b.row + b.place[c], i = b.first + c;
+    const double* G = k.G + row * k.ldg;
+    double* line = k.matrix + i * k.ld;
+    for (int n = 0; n < (kPacks > 0 ? 8 * kPacks : k.n); n += 8) eight(line + n) = *reinterpret_cast<const Eight*>(G + n);
+    k.order[i] = row;
+    k.cut[i] = k.x[i] - k.w[row];
+  }
+}
+template <int kPacks>
+inline void fill_slide(ContactWork& k, const ContactWork::Block& b) {
+  const PatchWork& p = k.patches[b.patch];
+  const double* G = k.G + b.row * k.ldg;
+  const auto at = [](const double* from) { return *reinterpret_cast<const Eight*>(from); };
+  double *line = k.matrix + b.first * k.ld, *second = line + k.ld;
+  const Eight x(-p.e[1]), y(p.e[0]);
+  for (int n = 0; n < (kPacks > 0 ? 8 * kPacks : k.n); n += 8) {
+    eight(line + n) = at(G + 2 * k.ldg + n);
+    if (b.count > 1) eight(second + n) = madd(x, at(G + n), y * at(G + k.ldg + n));
+  }
+  const double* w = k.w + b.row;
+  k.order[b.first] = b.row;
+  k.cut[b.first] = k.x[b.first] - w[2];
+  if (b.count == 1) return;
+  k.order[b.first + 1] = b.row + 1;
+  k.cut[b.first + 1] = p.e[1] * w[0] - p.e[0] * w[1];
+}
+
+/// From the rows of a block to its unknowns, in the columns of all lines.
+inline void mix_slide(ContactWork& k, int m, const ContactWork::Block& b) {
+  const PatchWork& p = k.patches[b.patch];
+  const double x = p.e[0], y = p.e[1], mu = p.mu_slip;
+  for (int i = 0; i < m; ++i) {
+    double* line = k.matrix + i * k.ld + b.row;
+    const double l0 = line[0], l1 = line[1];
+    line[0] = line[2] - mu * (x * l0 + y * l1);
+    line[1] = x * l1 - y * l0;
+  }
+  if (b.count > 1) k.matrix[(b.first + 1) * k.ld + b.row + 1] += p.U0 / (mu * p.fz0);
+}
+inline void mix_block(ContactWork& k, int m, int q) {
+  const ContactWork::Block& b = k.blocks[q];
+  Eight column[6];
+  for (int r = 0; r < 6; ++r) column[r] = eight(k.columns + 48 * q + 8 * r);
+  if (b.rows == 6) {
+    for (int i = 0; i < m; ++i) {
+      double* line = k.matrix + i * k.ld + b.row;
+      const Eight first = madd(Eight(line[2]), column[2], madd(Eight(line[1]), column[1], Eight(line[0]) * column[0]));
+      const Eight second = madd(Eight(line[5]), column[5], madd(Eight(line[4]), column[4], Eight(line[3]) * column[3]));
+      store_six(line, first + second);
+    }
+    return;
+  }
+  for (int i = 0; i < m; ++i) {
+    double* line = k.matrix + i * k.ld + b.row;
+    Eight sum = Eight(line[0]) * column[0];
+    for (int r = 1; r < b.rows; ++r) sum = madd(Eight(line[r]), column[r], sum);
+    for (int c = 0; c < b.count; ++c) line[c] = sum[c];
+  }
+}
+
 /// The same equations with the columns left where the rows of G are, so that where unknowns are forces of rows nothing is
 /// moved. k.order: the column of each unknown; k.cut: the right sides.
-/// @param damping  share of its diagonal by which each row answers a change of its force in addition
+/// @param damping  share of its diagonal by which each row answers a change of its force in addition; then all blocks are mixed
+template <int kPacks>
 inline void fill_wide(ContactWork& k, const Assembly& s, const SlipEquations* slips, int slip_count, double damping) {
+  using Unknowns = ContactWork::Unknowns;
   clamped_outcome(k);
-  int mixed[64], mixed_count = 0;
   for (int p = 0; p < s.blocks; ++p) {
     const ContactWork::Block& b = k.blocks[p];
-    if (!b.place) mixed[mixed_count++] = p;
+    if (b.kind == Unknowns::kRows) {
+      fill_rows<kPacks>(k, b);
+      continue;
+    }
+    if (b.kind == Unknowns::kSlide) {
+      fill_slide<kPacks>(k, b);
+      continue;
+    }
     for (int c = 0; c < b.count; ++c) {
-      k.order[b.first + c] = b.row + (b.place ? b.place[c] : c);
+      k.order[b.first + c] = b.row + c;
       const double* equation = k.equations + 64 * p + 8 * c;
       double target = k.x[b.first + c];
       for (int r = 0; r < b.rows; ++r) target -= equation[r] * k.w[b.row + r];
       double* line = k.matrix + (b.first + c) * k.ld;
-      equation_row(k, equation, b.row, b.rows, line);
+      equation_row<kPacks>(k, equation, b.row, b.rows, line);
       for (int r = 0; damping > 0 && r < b.rows; ++r) {
         const double part = damping * equation[r] * k.G[(b.row + r) * (k.ldg + 1)];
         line[b.row + r] += part;
@@ -327,15 +425,9 @@ inline void fill_wide(ContactWork& k, const Assembly& s, const SlipEquations* sl
       k.cut[b.first + c] = target;
     }
   }
-  for (int n = 0; n < mixed_count; ++n) {
-    const int q = mixed[n];
-    const ContactWork::Block& d = k.blocks[q];
-    for (int i = 0; i < s.m; ++i) {
-      double* line = k.matrix + i * k.ld + d.row;
-      Eight sum(0.0);
-      for (int r = 0; r < d.rows; ++r) sum = madd(Eight(line[r]), eight(k.columns + 48 * q + 8 * r), sum);
-      for (int c = 0; c < d.count; ++c) line[c] = sum[c];
-    }
+  for (int q = 0; q < s.blocks; ++q) {
+    if (k.blocks[q].kind == Unknowns::kSlide) mix_slide(k, s.m, k.blocks[q]);
+    if (k.blocks[q].kind == Unknowns::kMixed) mix_block(k, s.m, q);
   }
   for (int q = 0; q < slip_count; ++q) {
     const SlipEquations& e = slips[q];
@@ -356,7 +448,7 @@ inline void fill_matrix(ContactWork& k, const Assembly& s, const SlipEquations* 
       const double* equation = k.equations + 64 * p + 8 * c;
       double target = k.x[i];
       for (int r = 0; r < b.rows; ++r) target -= equation[r] * k.w[b.row + r];
-      equation_row(k, equation, b.row, b.rows, k.g);
+      equation_row<0>(k, equation, b.row, b.rows, k.g);
       double* line = k.matrix + i * k.ld;
       for (int q = 0; q < s.blocks; ++q) {
         const ContactWork::Block& d = k.blocks[q];
@@ -386,41 +478,36 @@ inline void fill_matrix(ContactWork& k, const Assembly& s, const SlipEquations* 
   }
 }
 
-constexpr int kWideRows = 48;  // what solve_wide() has registers for
-inline bool solve_wide(ContactWork& k, const Assembly& s) {
-  const double share = s.symmetric ? k.rank_tolerance : 1e-4;
-  switch ((k.n + 7) / 8) {
+/// Assembles, fills and eliminates without exchanges; false if a pivot is small.
+inline bool solve_wide(ContactWork& k, const Assembly& s, const SlipEquations* slips, int slip_count, double damping) {
+  const int packs = (k.n + 7) / 8;
+  switch (packs) {
     case 1:
-      return solve_lines<1>(k.matrix, s.m, k.ld, k.order, share, k.cut, k.g, k.x);
+      fill_wide<1>(k, s, slips, slip_count, damping);
+      break;
     case 2:
-      return solve_lines<2>(k.matrix, s.m, k.ld, k.order, share, k.cut, k.g, k.x);
+      fill_wide<2>(k, s, slips, slip_count, damping);
+      break;
     case 3:
-      return solve_lines<3>(k.matrix, s.m, k.ld, k.order, share, k.cut, k.g, k.x);
+      fill_wide<3>(k, s, slips, slip_count, damping);
+      break;
     case 4:
-      return solve_lines<4>(k.matrix, s.m, k.ld, k.order, share, k.cut, k.g, k.x);
+      fill_wide<4>(k, s, slips, slip_count, damping);
+      break;
     case 5:
-      return solve_lines<5>(k.matrix, s.m, k.ld, k.order, share, k.cut, k.g, k.x);
-    case 6:
-      return solve_lines<6>(k.matrix, s.m, k.ld, k.order, share, k.cut, k.g, k.x);
+      fill_wide<5>(k, s, slips, slip_count, damping);
+      break;
     default:
-      return false;
+      fill_wide<0>(k, s, slips, slip_count, damping);
+      break;
   }
+  const double share = s.symmetric || k.exact ? k.rank_tolerance : 1e-4;
+  return solve_lines(k.matrix, s.m, k.ld, packs, k.order, share, k.cut, k.g, k.x);
 }
 
-/// Small systems in registers, without exchanges; if a pivot is small, with care.
+/// With care, where a pivot is small.
 inline void solve_assembled(ContactWork& k, const Assembly& s) {
-  if (s.m == 0) return;
-  const double share = s.symmetric ? k.rank_tolerance : 1e-4;
-  if (s.m <= 6 && solve_filled<6>(k.matrix, s.m, k.ld, share, k.x)) return;
-  if (s.m > 6 && s.m <= 12 && solve_filled<12>(k.matrix, s.m, k.ld, share, k.x)) return;
   if (!s.symmetric) {
-    const int packs = (s.m + 1 + 7) / 8 * 8;
-    if (s.m > 12) {  // smaller ones have been tried without exchanges
-      for (int i = 0; i < s.m; ++i) {
-        for (int j = 0; j < packs; j += 8) eight(k.matrix2 + i * k.ld + j) = eight(k.matrix + i * k.ld + j);
-      }
-      if (solve_plain(k.matrix2, s.m, k.ld, share, k.x, k.g)) return;
-    }
     k.rank_deficiency = solve_general(k.matrix, s.m, k.ld, 1e-13, k.x, k.g, k.order);
     return;
   }
@@ -437,6 +524,7 @@ inline void solve_assembled(ContactWork& k, const Assembly& s) {
 inline void pass(ContactWork& k, SlipEquations* slips) {
   ++k.solves;
   k.rank_deficiency = 0;
+  k.damped = false;
   if (k.n == 14 || k.n == 12 || k.n == 6) {
     if (all_rows_held(k, k.n == 12 ? 6 : 8)) {
       const bool good = k.n == 14   ? solve_two_blocks(k.G, k.ldg, k.c, k.rank_tolerance, k.f)
@@ -454,20 +542,18 @@ inline void pass(ContactWork& k, SlipEquations* slips) {
     }
   }
   int slip_count = 0;
-  const Assembly s = assemble(k, slips, slip_count);
-  bool done = false;
-  if (k.n <= kWideRows) {
-    fill_wide(k, s, slips, slip_count, 0);
-    done = solve_wide(k, s);
-    if (!done && !s.symmetric) {  // rows that nearly depend on each other: not far from the forces there are
-      constexpr double kDamping = 1e-3;
-      fill_wide(k, s, slips, slip_count, kDamping);
-      done = solve_wide(k, s);
-    }
-  }
+  Assembly s = assemble(k, slips, slip_count, true);
+  bool done = s.m == 0 || solve_wide(k, s, slips, slip_count, 0);
   if (!done) {
-    fill_matrix(k, s, slips, slip_count);
-    solve_assembled(k, s);
+    s = assemble(k, slips, slip_count, false);
+    if (!s.symmetric && !k.exact) {  // rows that nearly depend on each other: not far from the forces there are
+      constexpr double kDamping = 1e-3;
+      done = k.damped = solve_wide(k, s, slips, slip_count, kDamping);
+    }
+    if (!done) {
+      fill_matrix(k, s, slips, slip_count);
+      solve_assembled(k, s);
+    }
   }
   spread(k, s);
   outcome(k);

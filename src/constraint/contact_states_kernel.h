@@ -150,10 +150,25 @@ inline bool inside(const PatchWork& p, double fz, double X, double Y) {
   return in;
 }
 
+/// The residual of a point, as patch_residual() has it.
+inline double point_residual(const ContactWork& k, const PatchWork& p, const double* w, const double* f) {
+  const double s = k.scale, a = p.count > 0 ? w[2] - p.t[0] : 0.0;
+  if (p.mode == ContactMode::kOpen) return larger(-a * s, 0);
+  const double fz = larger(f[2], 0), away = a < 0 ? -a : smaller(a, fz);
+  const bool slides = p.slip == SlipMode::kSlide;
+  const double reach = (slides ? p.mu_slip : p.mu_hold) * fz, size = root(f[0] * f[0] + f[1] * f[1]);
+  const double slip = root(w[0] * w[0] + w[1] * w[1]);
+  const double r = larger(larger(away, -f[2]), size - reach) * s;
+  const double power = slides ? absolute(f[0] * w[0] + f[1] * w[1] + reach * slip) : reach * slip;
+  return larger(r, power * s * s);
+}
+
 /// Complementarity residual of a patch: what is pushed in, pulled, outside the friction set, or not opposed to slip.
 /// w, f: the patch's rows.
 /// `checked`: the wrench is known to lie in the cones.
 inline double patch_residual(const ContactWork& k, const PatchWork& p, const double* w, const double* f, bool checked) {
+  if (p.rows == 3 && !p.given && p.slip != SlipMode::kSpin && k.set == FrictionSet::kEllipse)
+    return point_residual(k, p, w, f);
   const double s = k.scale;
   double r = 0;
   if (checked && p.mode == ContactMode::kSurface && p.slip == SlipMode::kStick && !p.targets) {

@@ -131,7 +131,7 @@ inline void begin_sweeps(ContactWork& k) {
 /// @param residual  of the iterate
 /// @param back      if that fails the iterate is put back; else it is what the last Newton step gave
 inline bool polish(ContactWork& k, bool want_definite, double& residual, bool back = true) {
-  constexpr int kMostChanges = 2;  // of states: where more are wrong, sweeps find them sooner
+  constexpr int kMostChanges = 3;  // of states: where more are wrong, sweeps find them sooner
   take_hypotheses(k);
   residual = verify(k);
   if (!want_definite && residual <= accepted_residual(k)) return true;
@@ -161,10 +161,14 @@ inline bool fast_path(ContactWork& k) {
   constexpr int kFirst = 12, kMore = 6, kRounds = 4;
   double residual = 0;
   begin_sweeps(k);
+  unsigned long long tried[kRounds];
   for (int round = 0; round < kRounds; ++round) {
     if (round == 0) settle(k, kFirst);
     for (int n = 0; round > 0 && n < kMore; ++n) sweep(k);
-    if (polish(k, true, residual, round + 1 == kRounds)) return k.accepted = true;
+    tried[round] = state_hash(k);
+    bool again = false;  // then Newton steps lead back to where they came from
+    for (int i = 0; i < round; ++i) again = again || tried[i] == tried[round];
+    if (polish(k, true, residual, again || round + 1 == kRounds)) return k.accepted = true;
   }
   k.swept = true;
   return k.accepted = false;

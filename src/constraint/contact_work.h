@@ -84,9 +84,13 @@ struct ContactWork {
   double* matrix2 = nullptr;
   double* columns = nullptr;    ///< per block 6 × 8: column c is the wrench of a unit of the block's unknown c
   double* equations = nullptr;  ///< per block 8 × 8: row c holds the combination of outcomes that its equation sets
-  struct Block {                ///< the unknowns of a patch or of a bounded row
+  /// What the unknowns of a block are: wrenches by `columns`; forces of its rows; of a sliding point the normal force with its
+  /// friction, and the friction across it.
+  enum class Unknowns : unsigned char { kMixed, kRows, kSlide };
+  struct Block {  ///< of a patch or of a bounded row
     int row, rows, first, count, patch, bound;
-    const signed char* place;  ///< in its rows, per unknown: each is the force of that row; null: they are mixed
+    Unknowns kind;
+    const signed char* place;  ///< kRows: which of its rows, per unknown
   };
   Block* blocks = nullptr;
   double *x = nullptr, *w = nullptr, *f = nullptr, *g = nullptr, *best = nullptr, *cut = nullptr;
@@ -102,6 +106,8 @@ struct ContactWork {
   double residual = 0;
   bool accepted = false, indefinite = false;
   bool changeable = false;  ///< states changed in the last step: it is no use to begin with them
+  bool damped = false;      ///< the last pass solved a system that was damped
+  bool exact = false;       ///< passes are not to be damped
   bool swept = false;       ///< f is an iterate of the sweeps, to be gone on with
 };
 

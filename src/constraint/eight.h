@@ -95,4 +95,15 @@ KANSETSU_HD double total(const Eight& a) {
   return t[0] + t[1];
 }
 
+/// The first six of them to memory.
+KANSETSU_HD void store_six(double* to, const Eight& a) {
+#if defined(__AVX512F__)
+  const Pack<double, 4> low = four_of<0>(a), high = four_of<4>(a);
+  std::memcpy(to, &low, sizeof(low));
+  std::memcpy(to + 4, &high, 2 * sizeof(double));
+#else
+  for (int i = 0; i < 6; ++i) to[i] = a[i];
+#endif
+}
+
 }  // namespace kansetsu::kernel::inline KANSETSU_ISA

@@ -336,6 +336,29 @@ kernel::BodyBefore Mechanics::remember(int body, double axes_weight) const {
   out.body = body;
   return out;
 }
+Mechanics::Totals Mechanics::totals(const double* v) const {
+  Totals out;
+  double twice = 0;
+  Vec3<> moment{};  // Σ mass·place, from O
+  double mass = 0;
+  for (int i = 0; i < tree_->body_count; ++i) {
+    const Inertia<>& M = tree_->bodies[i].M_B;
+    const double* X = block_.X + i * kPoseRecord;
+    const Mat3<> R{{X[0], X[4], X[8]}, {X[1], X[5], X[9]}, {X[2], X[6], X[10]}};
+    const Vec3<> p{X[12], X[13], X[14]}, h = R * M.h;
+    const Motion<> V = velocity(i);
+    const Vec3<> at = V.v + cross(V.w, p), w = transpose_times(R, V.w), turned = cross(V.w, h);
+    twice += M.m * dot(at, at) + 2 * dot(at, turned) + dot(w, M.I * w);
+    out.momentum += M.m * at + turned;
+    moment += M.m * p + h;
+    mass += M.m;
+  }
+  for (int k = 0; k < nv_; ++k) twice += tree_->rotor_inertia[k] * v[k] * v[k];
+  out.kinetic = 0.5 * twice;
+  out.potential = -dot(tree_->gravity, moment + mass * origin_);
+  return out;
+}
+
 double Mechanics::largest_change(std::span<const kernel::BodyBefore> bodies, const Vec3<>& origin_before) const {
   const Vec3<> shift = origin_ - origin_before;
   alignas(64) const double numbers[8] = {0, 0, 0, 0, shift.x, shift.y, shift.z, 0};

@@ -76,6 +76,13 @@ class Mechanics {
     return body < 0 ? Motion<>{} : motion_at(block_.A + body * kMotionRecord);
   }
 
+  /// Energy and momentum of a figure without gears at its pose and motion; v: the velocities given to set_motion().
+  struct Totals {
+    double kinetic = 0, potential = 0;  ///< rotors included; of gravity, zero at the world's origin [J]
+    Vec3<> momentum{};                  ///< linear [N·s]
+  };
+  Totals totals(const double* v) const;
+
   /// out += Jᵀ·F for a wrench on a body; F at O, world axes
   void add_generalised(int body, const Force<>& F, double* out) const;
 

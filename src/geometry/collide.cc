@@ -19,7 +19,7 @@ bool never(const Placed&, const Placed&, double, Manifold& out) {
 /// By kind of A and of B, the kind of A not below that of B.
 constexpr Pair kPairs[6][6] = {{never},
                                {detail::sphere_plane, detail::sphere_sphere},
-                               {detail::convex_plane, detail::capsule_sphere, detail::capsule_capsule},
+                               {detail::capsule_plane, detail::capsule_sphere, detail::capsule_capsule},
                                {detail::box_plane, detail::box_sphere, detail::convex_convex, detail::box_box},
                                {detail::convex_plane, detail::cylinder_sphere, detail::convex_convex,
                                 detail::convex_convex, detail::convex_convex},

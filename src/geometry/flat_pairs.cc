@@ -46,6 +46,18 @@ bool box_plane(const Placed& A, const Placed& B, double margin, Manifold& out) {
   return true;
 }
 
+bool capsule_plane(const Placed& A, const Placed& B, double margin, Manifold& out) {
+  const Vec3<> n = B.X_W.R.column_z(), half = A.geometry.half().z * A.X_W.R.column_z(), centre = A.X_W.p - B.X_W.p;
+  PatchWriter writer(out, A.geometry.radius(), 0, margin);
+  writer.set_normal(n);
+  for (int i = 1; i >= 0; --i) {  // as of a face seen from inside
+    const Vec3<> p = i == 0 ? centre - half : centre + half;
+    writer.add_above(p, dot(n, p), feature_pair(feature(FeatureKind::kVertex, i), kPlaneFeature));
+  }
+  for (int i = 0; i < out.count; ++i) out.points[i].p_W += B.X_W.p;
+  return out.count > 0;
+}
+
 bool convex_plane(const Placed& A, const Placed& B, double margin, Manifold& out) {
   const Convex shape = make_convex(A.geometry, {A.X_W.R, A.X_W.p - B.X_W.p});
   const Vec3<> n = B.X_W.R.column_z();

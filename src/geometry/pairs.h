@@ -13,7 +13,8 @@ struct Placed {
 
 bool sphere_plane(const Placed& A, const Placed& B, double margin, Manifold& out);
 bool box_plane(const Placed& A, const Placed& B, double margin, Manifold& out);
-/// Capsule, cylinder, hull on a plane.
+bool capsule_plane(const Placed& A, const Placed& B, double margin, Manifold& out);
+/// Cylinder, hull on a plane.
 bool convex_plane(const Placed& A, const Placed& B, double margin, Manifold& out);
 bool sphere_sphere(const Placed& A, const Placed& B, double margin, Manifold& out);
 bool capsule_sphere(const Placed& A, const Placed& B, double margin, Manifold& out);

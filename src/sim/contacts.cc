@@ -41,6 +41,10 @@ int Contacts::add(WorldShape shape, int broad_body, const CollisionGroups& group
   const bool bounded = std::isfinite(half.x + half.y + half.z);
   shape.centre_B = bounded ? shape.X_BS * (0.5 * (box.upper + box.lower)) : shape.X_BS.p;
   shape.radius = !bounded ? kInfinity : ball_radius(shape.geometry, half);
+  const ShapeKind kind = shape.geometry.kind();
+  shape.is_round = kind == ShapeKind::kSphere || kind == ShapeKind::kCapsule;
+  if (kind == ShapeKind::kCapsule) shape.core_B = shape.geometry.half().z * shape.X_BS.R.column_z();
+  shape.core_radius = shape.is_round ? shape.geometry.radius() : shape.radius;
   for (auto other = shapes_.rbegin(); other != shapes_.rend() && other->figure == shape.figure; ++other) {
     if (shape.figure >= 0 && other->link == shape.link) other->is_alone = shape.is_alone = false;
   }
@@ -100,17 +104,23 @@ void Contacts::list_movers() {
 bool Contacts::still_near(Figures& figures, double time) {
   const auto square = [](const Vec3<>& a) { return dot(a, a); };
   const double limit = 0.5 * slack_ * slack_;  // (a + b)² ≤ 2·(a² + b²)
+  double largest = 0;
   for (const FigureBefore& f : figures_before_) {
     const std::span<const kernel::BodyBefore> bodies{bodies_before_.data() + f.first, size_t(f.count)};
-    if (!(figures[size_t(f.figure)]->mechanics.largest_change(bodies, f.origin) < limit)) return false;
+    const double change = figures[size_t(f.figure)]->mechanics.largest_change(bodies, f.origin);
+    if (!(change < limit)) return false;
+    largest = std::max(largest, change);
   }
   for (const Mover& m : movers_) {
     if (m.figure >= 0) continue;
     place(shapes_[size_t(m.shape)], figures, time);
     const Transform<>& X = shapes_[size_t(m.shape)].X_WS;
     const double turn = square(X.R.x - m.X_W.R.x) + square(X.R.y - m.X_W.R.y) + square(X.R.z - m.X_W.R.z);
-    if (!(square(X.p - m.X_W.p) + turn * m.reach * m.reach < limit)) return false;
+    const double change = square(X.p - m.X_W.p) + turn * m.reach * m.reach;
+    if (!(change < limit)) return false;
+    largest = std::max(largest, change);
   }
+  moved_ = std::sqrt(2 * largest);
   return true;
 }
 
@@ -145,6 +155,9 @@ void Contacts::find_near(Figures& figures, double time, double margin) {
   }
   broad_.update(boxes_);
   near_.assign(broad_.pairs().begin(), broad_.pairs().end());
+  near_gap_.resize(near_.size());
+  for (size_t i = 0; i < near_.size(); ++i) near_gap_[i] = least_gap(near_[i], figures);
+  moved_ = 0;
 }
 
 double Contacts::smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin) {
@@ -156,28 +169,40 @@ double Contacts::smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures,
   return smallest;
 }
 
-/// Of the ball around a shape that need not be placed.
-const Vec3<>& Contacts::centre(WorldShape& s, const Figures& figures) {
-  if (s.centred == now_) return s.centre_W;
+/// Where the ball around a shape is, and a box around it, for shapes that need not be placed.
+void Contacts::find_centre(WorldShape& s, const Figures& figures) {
+  if (s.centred == now_) return;
   s.centred = now_;
-  if (s.figure < 0) return s.centre_W = s.centre_B;
-  const Mechanics& m = figures[size_t(s.figure)]->mechanics;
-  const double* X = m.body_axes(s.body);
-  const Vec3<>&c = s.centre_B, &o = m.origin();
-  s.centre_W = {o.x + X[12] + X[0] * c.x + X[4] * c.y + X[8] * c.z, o.y + X[13] + X[1] * c.x + X[5] * c.y + X[9] * c.z,
-                o.z + X[14] + X[2] * c.x + X[6] * c.y + X[10] * c.z};
-  return s.centre_W;
+  s.centre_W = s.centre_B, s.core_W = s.core_B;
+  if (s.figure >= 0) {
+    const Mechanics& m = figures[size_t(s.figure)]->mechanics;
+    const double* X = m.body_axes(s.body);
+    const auto turned = [X](const Vec3<>& a) {
+      return Vec3<>{X[0] * a.x + X[4] * a.y + X[8] * a.z, X[1] * a.x + X[5] * a.y + X[9] * a.z,
+                    X[2] * a.x + X[6] * a.y + X[10] * a.z};
+    };
+    s.centre_W = m.origin() + Vec3<>{X[12], X[13], X[14]} + turned(s.centre_B);
+    if (s.is_round) s.core_W = turned(s.core_B);
+  }
+  s.extent_W = {s.core_radius + std::abs(s.core_W.x), s.core_radius + std::abs(s.core_W.y),
+                s.core_radius + std::abs(s.core_W.z)};
 }
 
-/// Whether balls around two shapes are farther apart than the margin; a plane is a half-space.
-bool Contacts::balls_are_apart(const ShapePair& pair, const Figures& figures, double margin) {
+/// No more than the gap of two shapes, by what is around them; a plane is a half-space.
+double Contacts::least_gap(const ShapePair& pair, const Figures& figures) {
   WorldShape &a = shapes_[size_t(pair.a)], &b = shapes_[size_t(pair.b)];
-  if (a.motion || b.motion) return false;
-  const Vec3<> d = centre(b, figures) - centre(a, figures);
-  if (a.geometry.kind() == ShapeKind::kPlane && a.figure < 0) return dot(a.X_BS.R.column_z(), d) > b.radius + margin;
-  if (b.geometry.kind() == ShapeKind::kPlane && b.figure < 0) return -dot(b.X_BS.R.column_z(), d) > a.radius + margin;
-  const double reach = a.radius + b.radius + margin;
-  return dot(d, d) > reach * reach;
+  if (a.motion || b.motion) return -kInfinity;
+  find_centre(a, figures);
+  find_centre(b, figures);
+  const Vec3<> d = b.centre_W - a.centre_W;
+  const auto above = [](const Vec3<>& n, const Vec3<>& p, const WorldShape& s) {
+    return dot(n, p) - s.core_radius - std::abs(dot(n, s.core_W));
+  };
+  if (a.geometry.kind() == ShapeKind::kPlane && a.figure < 0) return above(a.X_BS.R.column_z(), d, b);
+  if (b.geometry.kind() == ShapeKind::kPlane && b.figure < 0) return above(b.X_BS.R.column_z(), -d, a);
+  const Vec3<> reach = a.extent_W + b.extent_W;
+  const double boxes = std::max({std::abs(d.x) - reach.x, std::abs(d.y) - reach.y, std::abs(d.z) - reach.z});
+  return std::max(boxes, norm(d) - a.radius - b.radius);
 }
 
 /// Contacts of one pair whose shapes are placed.
@@ -185,7 +210,7 @@ void Contacts::collide_pair(const ShapePair& pair, double margin) {
   const bool swapped = shapes_[size_t(pair.b)].figure < 0;  // the parent is what does not move by itself
   const WorldShape &parent = shapes_[size_t(swapped ? pair.b : pair.a)],
                    &real = shapes_[size_t(swapped ? pair.a : pair.b)];
-  if (parent.geometry.kind() != ShapeKind::kPlane) {
+  if (parent.geometry.kind() != ShapeKind::kPlane && !(parent.is_round && real.is_round)) {
     const Aabb a = bounds(parent.geometry, parent.X_WS), b = bounds(real.geometry, real.X_WS);
     const Vec3<> m{margin, margin, margin};
     if (!overlap({a.lower - m, a.upper + m}, b)) return;
@@ -215,8 +240,10 @@ void Contacts::find_pairs(Figures& figures, double time, double margin) {
   if (!found_ || margin > margin_ || !still_near(figures, time)) find_near(figures, time, margin);
   keys_.clear();
   manifolds_.clear();
-  for (const ShapePair& pair : near_) {
-    if (balls_are_apart(pair, figures, margin)) continue;
+  const double apart = margin + 2 * moved_;
+  for (size_t i = 0; i < near_.size(); ++i) {
+    const ShapePair& pair = near_[i];
+    if (near_gap_[i] > apart || least_gap(pair, figures) > margin) continue;
     place(shapes_[size_t(pair.a)], figures, time);
     place(shapes_[size_t(pair.b)], figures, time);
     collide_pair(pair, margin);

@@ -25,11 +25,15 @@ struct WorldShape {
   bool moves = false;    ///< of the surroundings: as told
   std::optional<PrescribedMotion> motion{};
   Vec3<> surface_velocity{};
-  // A ball around the shape on its body; of what has no bounds the radius is infinite.
+  // A ball around the shape on its body; of what has no bounds the radius is infinite. Spheres and capsules are known
+  // better: their core reaches from the centre to ± core_B, and no further than core_radius around it.
   Vec3<> centre_B{};
   double radius = 0;
-  Vec3<> centre_W{};
-  std::uint64_t centred = 0;  ///< when centre_W was found
+  bool is_round = false;
+  Vec3<> core_B{};
+  double core_radius = 0;
+  Vec3<> centre_W{}, core_W{}, extent_W{};  ///< extent: half of a box around it, along the axes of the world
+  std::uint64_t centred = 0;                ///< when they were found
   // Of this step, once it has been placed:
   Transform<> X_WS{};
   RowEnd end{};
@@ -112,8 +116,8 @@ class Contacts {
   void list_movers();
   bool still_near(Figures& figures, double time);
   void find_near(Figures& figures, double time, double margin);
-  const Vec3<>& centre(WorldShape& shape, const Figures& figures);
-  bool balls_are_apart(const ShapePair& pair, const Figures& figures, double margin);
+  void find_centre(WorldShape& shape, const Figures& figures);
+  double least_gap(const ShapePair& pair, const Figures& figures);
   void collide_pair(const ShapePair& pair, double margin);
   void join_flat();
   bool on_one_plane(const PairKey& a, const PairKey& b) const;
@@ -126,6 +130,8 @@ class Contacts {
   std::vector<Aabb> boxes_;
   /// Pairs that may touch before some body has moved by more than slack_: boxes grown by as much overlap.
   std::vector<ShapePair> near_;
+  std::vector<double> near_gap_;  ///< per pair: no more than its gap was then [m]
+  double moved_ = 0;              ///< [m] no point of a shape has since moved by more
   /// A body with shapes, or a shape of the surroundings that moves.
   struct Mover {
     int figure, body, shape;

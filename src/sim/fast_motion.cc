@@ -10,6 +10,8 @@
 namespace kansetsu {
 namespace {
 
+constexpr double kShare = 0.02;  // of the kinetic energy about the centre of mass: what steps may have added
+
 Mat3<> base_axes(const Eigen::VectorXd& q) { return to_mat3(Quaternion<>{q[3], q[4], q[5], q[6]}); }
 Vec3<> linear(const Eigen::VectorXd& x) { return {x[3], x[4], x[5]}; }
 
@@ -37,19 +39,35 @@ Vec3<> FigureData::com_velocity() {
 void FigureData::advance(double h) {
   if (!moves_fast(h)) return add_acceleration(h);
   trial.q = q, trial.v = v;
-  const Energy start = energy(model, trial, work);
+  const bool known = mechanics.recursive() && model.mass() > 0;  // then they tell energy and momentum at the beginning
+  const Mechanics::Totals before = known ? mechanics.totals(v.data()) : Mechanics::Totals{};
+  const Energy start = known ? Energy{before.kinetic, before.potential} : energy(model, trial, work);
   rnea(model, trial, vdot, work, work_step);  // all forces but gravity; their work with the mean velocity
   const double done = h * work_step.dot(trial.v + 0.5 * h * vdot);
+  Vec3<> com{};  // velocity of the centre of mass afterwards
+  const bool is_free = model.base() == Base::kFree;
+  if (known && is_free)
+    com = (1 / model.mass()) * (before.momentum + h * (base_axes(q) * linear(work_step))) + h * model.gravity();
   add_acceleration(h);
   trial.q = q, trial.v = v;
   const Energy end = energy(model, trial, work);
-  limit_energy(end.kinetic + end.potential - start.kinetic - start.potential - done, end.kinetic);
+  const double error = end.kinetic + end.potential - start.kinetic - start.potential - done;
+  if (!is_free || !known || !keeps_energy(error, end.kinetic, com)) limit_energy(error, end.kinetic);
+}
+
+/// Whether the energy that steps have added stays within its share; then it is noted. `com` is known to first order, which is enough
+/// where it is not close.
+bool FigureData::keeps_energy(double error, double kinetic, const Vec3<>& com) {
+  constexpr double kClose = 0.9;
+  const double about = kinetic - std::min(0.5 * model.mass() * dot(com, com), kinetic);
+  if (!(surplus + error < kClose * kShare * about)) return false;
+  surplus = std::max(surplus + error, -kShare * about);
+  return true;
 }
 
 /// Takes energy back, from the motion about the centre of mass as long as there is any.
 /// @param error  energy that the step has added
 void FigureData::limit_energy(double error, double kinetic) {
-  constexpr double kShare = 0.02;
   const Vec3<> com = model.base() == Base::kFree ? com_velocity() : Vec3<>{};
   const double along = std::min(0.5 * model.mass() * dot(com, com), kinetic), about = kinetic - along;
   surplus = std::max(surplus + error, -kShare * about);

@@ -77,6 +77,7 @@ struct FigureData {
   void add_turning(double sign);
   bool moves_fast(double h) const;
   Vec3<> com_velocity();
+  bool keeps_energy(double error, double kinetic, const Vec3<>& com);
   void limit_energy(double error, double kinetic);
   void add_to_positions(double h);  ///< h·v of all but the base's place
   /// What steps in fast motion have added to the energy beyond the work of all forces, kept within a share of the kinetic

@@ -13,9 +13,12 @@ struct Corner {
   ContactPoint point;
 };
 
-/// Sorts corners counterclockwise. False unless each of them is a corner of their hull, and not a blunt one.
+/// Sorts corners counterclockwise. False unless each of them is a corner of their hull, and not a blunt one; two are the ends of a
+/// line.
 bool sort_around(Corner* corners, int count) {
-  constexpr double kBlunt = 0.02;    // [rad] less of a turn is none
+  constexpr double kBlunt = 0.02;   // [rad] less of a turn is none
+  constexpr double kShort = 0.001;  // [m] less is no line
+  if (count == 2) return std::hypot(corners[1].x - corners[0].x, corners[1].y - corners[0].y) > kShort;
   for (int i = 1; i < count; ++i) {  // along x
     for (int k = i; k > 0 && corners[k].x < corners[k - 1].x; --k) std::swap(corners[k], corners[k - 1]);
   }

@@ -156,7 +156,8 @@ void World::Impl::find_islands() {
 }
 
 /// Whether something new comes in: a vertex that begins to touch, or a connection that is made while its ends move. What is so
-/// slow that it would not bounce is no impact: the forces of the step stop it just the same.
+/// slow that it would not bounce is no impact: the forces of the step stop it just the same. Nor is what would not bounce at any
+/// speed, as long as the force that stops it is within measure.
 bool World::Impl::approaches(IslandWork& w) {
   for (const int i : w.connections) {
     if (connections[size_t(i)].is_new) return true;
@@ -164,15 +165,18 @@ bool World::Impl::approaches(IslandWork& w) {
   const double* u = w.island.u() + w.island.bilateral();
   const ContactOptions& o = options.contact;
   const double rest = o.end_of_step ? o.rest_speed(norm(options.gravity), step_length) : 0;
+  constexpr double kWeights = 10;  // that stop within a step what does not bounce
   const double slow = std::max(rest, o.v_impact);
+  const double soft = o.end_of_step ? std::max(slow, kWeights * norm(options.gravity) * step_length) : slow;
   for (size_t i = 0; i < w.patches.size(); ++i) {
     const ContactPatch& p = w.patches[i];
     if (!contacts.touches()[size_t(w.touches[i])].is_new) continue;
     const double* s = u + p.row;
+    const double fastest = p.restitution > 0 ? slow : soft;
     for (int k = 0; k < p.vertex_count; ++k) {
       const ContactVertex& x = p.vertices[size_t(k)];
       const double turn = p.row_count == 6 ? s[3] * x.y - s[4] * x.x : 0;
-      if (x.gap <= o.tol_gap && s[2] + turn < -slow) return true;
+      if (x.gap <= o.tol_gap && s[2] + turn < -fastest) return true;
     }
   }
   return false;
