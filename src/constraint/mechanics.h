@@ -60,10 +60,10 @@ class Mechanics {
   }
   /// Its axes, four numbers each, the last of them zero.
   const double* body_axes(int body) const { return block_.X + body * kPoseRecord; }
-  /// Its pose as largest_change() compares it with what it is then: Σ over its axes, and its place.
+  /// Its pose as moved() compares it with what it is then: Σ over its axes, and its place.
   kernel::BodyBefore remember(int body, double axes_weight) const;
-  /// The largest change of the bodies since; `origin_before`: origin() then.
-  double largest_change(std::span<const kernel::BodyBefore> bodies, const Vec3<>& origin_before) const;
+  /// Whether one of the bodies has changed by so much since; `origin_before`: origin() then.
+  bool moved(std::span<const kernel::BodyBefore> bodies, const Vec3<>& origin_before, double limit) const;
   Motion<> velocity(int body) const {  ///< of the body at O
     return body < 0 ? Motion<>{} : motion_at(block_.V + body * kMotionRecord);
   }
@@ -113,6 +113,7 @@ class Mechanics {
   template <class Visit>
   void visit_columns(int body, Visit&& visit) const;
 
+  const kernel::MechanicsKernels* kernels_;  ///< of this processor
   Model model_;
   const TreeView* tree_;
   int nv_ = 0, rows_ = 0, stride_ = 0;
