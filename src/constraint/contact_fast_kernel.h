@@ -256,7 +256,8 @@ inline bool let_slip(ContactWork& k, double accepted) {
   bool any = false;
   for (int i = 0; i < k.patch_count; ++i) {
     PatchWork& p = k.patches[i];
-    if (p.mode == ContactMode::kOpen || p.slip != SlipMode::kStick || p.residual <= accepted || !(p.mu_slip > 0)) continue;
+    if (p.mode == ContactMode::kOpen || p.slip != SlipMode::kStick || p.residual <= accepted || !(p.mu_slip > 0))
+      continue;
     const double *f = k.f + p.row, *w = k.w + p.row;
     const Pressure c = pressure_of(p, f);
     set_centre(p, c);
@@ -324,7 +325,8 @@ inline bool hypotheses(ContactWork& k, int max_passes, bool want_definite, bool 
       if (good) return !k.indefinite;
       const double before = last;
       last = k.residual;
-      if (k.damped && !k.exact && (change == Change::kNone || last > 0.5 * before)) {  // states fit, numbers do not come
+      if (k.damped && !k.exact &&
+          (change == Change::kNone || last > 0.5 * before)) {  // states fit, numbers do not come
         k.exact = true;
         max_passes = n + 1 + k.max_passes;
         continue;

@@ -336,7 +336,8 @@ inline void fill_rows(ContactWork& k, const ContactWork::Block& b) {
     const int row = b.row + b.place[c], i = b.first + c;
     const double* G = k.G + row * k.ldg;
     double* line = k.matrix + i * k.ld;
-    for (int n = 0; n < (kPacks > 0 ? 8 * kPacks : k.n); n += 8) eight(line + n) = *reinterpret_cast<const Eight*>(G + n);
+    for (int n = 0; n < (kPacks > 0 ? 8 * kPacks : k.n); n += 8)
+      eight(line + n) = *reinterpret_cast<const Eight*>(G + n);
     k.order[i] = row;
     k.cut[i] = k.x[i] - k.w[row];
   }

@@ -5,7 +5,9 @@
 
 namespace kansetsu {
 
-PointMotion point_motion(const RowEnd& end, const Vec3<>& p_W, Rate rate) {
+namespace {
+
+[[gnu::always_inline]] inline PointMotion motion_at(const RowEnd& end, const Vec3<>& p_W, Rate rate) {
   if (!end.figure || end.body < 0) {
     const Vec3<> r = p_W - end.p, spin = cross(end.V.w, r);
     return {end.V.v + spin, end.A.v + cross(end.A.w, r) + cross(end.V.w, spin), end.V.w, end.A.w};
@@ -16,10 +18,14 @@ PointMotion point_motion(const RowEnd& end, const Vec3<>& p_W, Rate rate) {
   return {v, A.v + cross(A.w, r) + cross(V.w, v), V.w, A.w};
 }
 
+}  // namespace
+
+PointMotion point_motion(const RowEnd& end, const Vec3<>& p_W, Rate rate) { return motion_at(end, p_W, rate); }
+
 /// With x the place of p in the axes of a: ẋ = Eᵀ·(v_b − v_a), ẍ = Eᵀ·(a_b − a_a − 2·ω_a×(v_b − v_a)), where v_a and a_a are
 /// those of a's own point at p. spec/rotations_ik_contact.md §3, with the second ω_a× of a point that is b's.
 FrameMotion6 frame_motion(const RowEnd& a, const RowEnd& b, const Mat3<>& E, const Vec3<>& p_W, Rate rate) {
-  const PointMotion B = point_motion(b, p_W, rate);
+  const PointMotion B = motion_at(b, p_W, rate);
   if (a.rests) {
     const Vec3<> u = transpose_times(E, B.v), n = transpose_times(E, B.w);
     const Vec3<> du = transpose_times(E, B.a), dn = transpose_times(E, B.alpha);
@@ -132,12 +138,10 @@ void Island::assemble() {
     figure->finish_rows();
     figure->add_delassus(G_, a_.data(), figure == figures_.front());
   }
-  for (int r = 0; r < rows_; ++r) {  // the blocks left of the diagonal
-    const int first = r / kernel::kRowBlock * kernel::kRowBlock;
-    for (int c = 0; c < first; ++c) G_[r * stride_ + c] = G_[c * stride_ + r];
-  }
+  kernel::mechanics().mirror(G_, stride_);
   for (int r = bilateral_; r < rows_; ++r) {
-    if (G_[r * stride_ + r] >= least) continue;
+    const double own = G_[r * stride_ + r];
+    if (own >= least || own == 0) continue;  // of a row between those of two contacts everything is zero
     for (int c = 0; c < rows_; ++c) G_[r * stride_ + c] = G_[c * stride_ + r] = 0;
   }
   if (bilateral_ == 0) return;

@@ -77,6 +77,8 @@ struct MechanicsKernels {
   /// Recursive only: Z += L⁻ᵀ·Jᵀ of sets of wrenches, and of a torque
   void (*climb)(const MechanicsBlock&, const Wrenches* sets, int count, double* Z, int stride);
   void (*climb_torque)(const MechanicsBlock&, int k, double torque, double* Z, int stride);
+  /// Zeros wherever a block of rows has touched a column of Z; then it has touched none
+  void (*clear)(std::uint64_t* touched, int blocks, int words, double* Z, int stride);
   /// Not recursive only: Z ← L⁻ᵀ·Z for `stride` right sides
   void (*half_solve)(const MechanicsBlock&, int nv, double* Z, int stride);
   /// G += Zᵀ·D⁻¹·Z, or G = … if it is the first; G is stride × stride, of which the blocks on and right of the diagonal are
@@ -91,8 +93,12 @@ struct MechanicsKernels {
   void (*solve)(const MechanicsBlock&, int nv, double* x);
   /// y += G·f for a symmetric matrix with whole blocks of columns
   void (*add_product)(const double* G, int rows, int stride, const double* f, double* y);
-  /// The largest Σ weight·(X − before)² of some bodies: their records, as they are and as they were
-  double (*largest_change)(const MechanicsBlock&, const BodyBefore* bodies, int count, const double* shift);
+  /// G as a whole from its blocks on and right of the diagonal
+  void (*mirror)(double* G, int stride);
+  /// The largest Σ weight·(X − before)² of some bodies: their records, as they are and as they were; the sum of all if it is below
+  /// `little`
+  double (*largest_change)(const MechanicsBlock&, const BodyBefore* bodies, int count, const double* shift,
+                           double little);
 };
 
 const MechanicsKernels& mechanics();

@@ -1,7 +1,6 @@
 #include "constraint/mechanics.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -16,7 +15,8 @@ constexpr int kSubtreeRecord = 16, kMassLanes = 12, kBodyRecord = 48, kLine = 8;
 
 }  // namespace
 
-Mechanics::Mechanics(const Model& model) : model_(model), tree_(&model_.tree().view()), nv_(model.nv()) {
+Mechanics::Mechanics(const Model& model)
+    : kernels_(&kernel::mechanics()), model_(model), tree_(&model_.tree().view()), nv_(model.nv()) {
   const int bodies = tree_->columns.bodies, columns = tree_->columns.columns;
   mass_ = model.mass();
   const int stride = padded_columns(std::max(nv_, 1));
@@ -187,19 +187,19 @@ void Mechanics::make_pattern() {
 }
 
 void Mechanics::set_pose(const double* q) {
-  kernel::mechanics().poses(*tree_, q, kernel::aligned(pose_scratch_.data()), block_);
+  kernels_->poses(*tree_, q, kernel::aligned(pose_scratch_.data()), block_);
   if (tree_->free_base) origin_ = {q[0], q[1], q[2]};
 }
-void Mechanics::set_motion(const double* v) { kernel::mechanics().motions(*tree_, v, block_); }
+void Mechanics::set_motion(const double* v) { kernels_->motions(*tree_, v, block_); }
 int Mechanics::factorise(const double* extra_inertia, const double* tau) {
   extra_ = extra_inertia;
-  return kernel::mechanics().factorise(*tree_, extra_inertia, tau, block_);
+  return kernels_->factorise(*tree_, extra_inertia, tau, block_);
 }
 void Mechanics::free_acceleration(double* out) const {
   std::fill(out, out + nv_, 0.0);
-  kernel::mechanics().respond(block_, nv_, none_.data(), nullptr, 0, nullptr, 1, out);
+  kernels_->respond(block_, nv_, none_.data(), nullptr, 0, nullptr, 1, out);
 }
-void Mechanics::solve(double* x) const { kernel::mechanics().solve(block_, nv_, x); }
+void Mechanics::solve(double* x) const { kernels_->solve(block_, nv_, x); }
 
 int Mechanics::body_of(LinkId link) const { return model_.tree().links[size_t(link.value())].body; }
 
@@ -226,14 +226,7 @@ void Mechanics::begin_rows(int rows) {
   if (long(stride_) * nv_ + 2 * kLine > rows_memory_.size()) reserve_rows(rows);
   const int words = block_.words, blocks = stride_ / kernel::kRowBlock;
   if (clear_stride_ == stride_) {  // only what the last rows have left there
-    for (int i = 0; i < blocks * words; ++i) {
-      const int block = i / words;
-      for (std::uint64_t left = touched_[size_t(i)]; left != 0; left &= left - 1) {
-        const int column = 64 * (i % words) + std::countr_zero(left);
-        std::memset(Z_ + column * stride_ + block * kernel::kRowBlock, 0, sizeof(double) * kernel::kRowBlock);
-      }
-      touched_[size_t(i)] = 0;
-    }
+    kernels_->clear(touched_.data(), blocks, words, Z_, stride_);
   } else {
     std::memset(Z_, 0, sizeof(double) * (size_t(stride_) * size_t(nv_) + kLine));
     touched_.assign(size_t(blocks * words), 0);
@@ -359,10 +352,11 @@ Mechanics::Totals Mechanics::totals(const double* v) const {
   return out;
 }
 
-double Mechanics::largest_change(std::span<const kernel::BodyBefore> bodies, const Vec3<>& origin_before) const {
+double Mechanics::largest_change(std::span<const kernel::BodyBefore> bodies, const Vec3<>& origin_before,
+                                 double little) const {
   const Vec3<> shift = origin_ - origin_before;
   alignas(64) const double numbers[8] = {0, 0, 0, 0, shift.x, shift.y, shift.z, 0};
-  return kernel::mechanics().largest_change(block_, bodies.data(), int(bodies.size()), numbers);
+  return kernels_->largest_change(block_, bodies.data(), int(bodies.size()), numbers, little);
 }
 
 void Mechanics::write_frame(int body, const Mat3<>& E, const Vec3<>& p_O, double sign, int count, double* J) const {
@@ -380,17 +374,17 @@ void Mechanics::add_torque(int row, int column, double scale) {
     Z_[column * stride_ + row] += scale;
     return;
   }
-  kernel::mechanics().climb_torque(block_, column, scale, Z_ + row, stride_);
+  kernels_->climb_torque(block_, column, scale, Z_ + row, stride_);
   touch(row, 1, to_base_.data() + size_t(column * block_.words));
 }
 
 void Mechanics::finish_rows() {
   if (block_.recursive) {
-    kernel::mechanics().climb(block_, pending_.data(), int(pending_.size()), Z_, stride_);
+    kernels_->climb(block_, pending_.data(), int(pending_.size()), Z_, stride_);
     pending_.clear();
     return;
   }
-  kernel::mechanics().half_solve(block_, nv_, Z_, stride_);
+  kernels_->half_solve(block_, nv_, Z_, stride_);
   for (size_t b = 0; b < touched_.size(); b += size_t(block_.words)) {
     for (int k = 0; k < nv_; ++k) touched_[b + size_t(k / 64)] |= std::uint64_t(1) << (k % 64);
   }
@@ -398,10 +392,10 @@ void Mechanics::finish_rows() {
   for (int k = 0; k < nv_; ++k) any_[size_t(k / 64)] |= std::uint64_t(1) << (k % 64);
 }
 void Mechanics::add_delassus(double* G, double* a, bool first) const {
-  kernel::mechanics().delassus(block_, touched_.data(), used_.data(), Z_, stride_, first, G, a);
+  kernels_->delassus(block_, touched_.data(), used_.data(), Z_, stride_, first, G, a);
 }
 void Mechanics::respond(const double* lambda, double share, double* out) const {
-  kernel::mechanics().respond(block_, nv_, any_.data(), Z_, stride_, lambda, share, out);
+  kernels_->respond(block_, nv_, any_.data(), Z_, stride_, lambda, share, out);
 }
 
 }  // namespace kansetsu

@@ -62,8 +62,8 @@ class Mechanics {
   const double* body_axes(int body) const { return block_.X + body * kPoseRecord; }
   /// Its pose as largest_change() compares it with what it is then: Σ over its axes, and its place.
   kernel::BodyBefore remember(int body, double axes_weight) const;
-  /// The largest change of the bodies since; `origin_before`: origin() then.
-  double largest_change(std::span<const kernel::BodyBefore> bodies, const Vec3<>& origin_before) const;
+  /// The largest change of the bodies since, or the sum of all where it is below `little`; `origin_before`: origin() then.
+  double largest_change(std::span<const kernel::BodyBefore> bodies, const Vec3<>& origin_before, double little) const;
   Motion<> velocity(int body) const {  ///< of the body at O
     return body < 0 ? Motion<>{} : motion_at(block_.V + body * kMotionRecord);
   }
@@ -120,6 +120,7 @@ class Mechanics {
   template <class Visit>
   void visit_columns(int body, Visit&& visit) const;
 
+  const kernel::MechanicsKernels* kernels_;  ///< of this processor
   Model model_;
   const TreeView* tree_;
   int nv_ = 0, rows_ = 0, stride_ = 0;

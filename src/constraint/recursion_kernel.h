@@ -289,4 +289,66 @@ inline void delassus_tile(const MechanicsBlock& m, const std::uint64_t* rows, co
   for (int t = kTile; first && t < kRowBlock; ++t) store(P(0), G + (r + t) * stride + c);
 }
 
+/// What delassus_tile() and the accelerations of the rows come to for two blocks of six rows at most, in one pass. Columns that
+/// both have come before all others, as they do where two limbs meet.
+struct TwoBlocks {
+  static constexpr int kTile = 6;
+  Eight own[2][kTile], cross[kTile], a[2];
+
+  KANSETSU_HD explicit TwoBlocks(const double* rates) : a{load_eight(rates), load_eight(rates + kRowBlock)} {
+#pragma GCC unroll 6
+    for (int t = 0; t < kTile; ++t) own[0][t] = own[1][t] = cross[t] = Eight(0.0);
+  }
+  template <int kBlock>
+  KANSETSU_HD void add_own(const MechanicsBlock& m, int i, const double* z) {
+    const Eight row = load_eight(z), scaled = Eight(m.D_inv[i]) * row;
+#pragma GCC unroll 6
+    for (int t = 0; t < kTile; ++t) own[kBlock][t] = madd(Eight(z[t]), scaled, own[kBlock][t]);
+    a[kBlock] = madd(Eight(m.D_inv[i] * m.drive[i]), row, a[kBlock]);
+  }
+  KANSETSU_HD void add_both(const MechanicsBlock& m, int i, const double* z) {
+    add_own<0>(m, i, z);
+    add_own<1>(m, i, z + kRowBlock);
+    const Eight scaled = Eight(m.D_inv[i]) * load_eight(z + kRowBlock);
+#pragma GCC unroll 6
+    for (int t = 0; t < kTile; ++t) cross[t] = madd(Eight(z[t]), scaled, cross[t]);
+  }
+  KANSETSU_HD void put(double* G, double* rates) const {
+    constexpr int kStride = 2 * kRowBlock;
+    const Eight zero(0.0);
+    for (int t = 0; t < kRowBlock; ++t) {
+      double* to = G + t * kStride;
+      store_eight(t < kTile ? own[0][t] : zero, to);
+      store_eight(t < kTile ? cross[t] : zero, to + kRowBlock);
+      store_eight(t < kTile ? own[1][t] : zero, to + kRowBlock * (kStride + 1));
+    }
+    store_eight(a[0], rates);
+    store_eight(a[1], rates + kRowBlock);
+  }
+};
+/// False, and nothing happens, where columns do not come in that order.
+inline bool delassus_of_two(const MechanicsBlock& m, std::uint64_t one, std::uint64_t other, const double* Z, double* G,
+                            double* a) {
+  constexpr int kStride = 2 * kRowBlock;
+  std::uint64_t both = one & other, first = one & ~both, second = other & ~both;
+  const std::uint64_t rest = first | second;
+  if (both != 0 && rest != 0 && __builtin_clzll(both) <= __builtin_clzll(rest & -rest)) return false;
+  TwoBlocks sum(a);
+  for (; both != 0; both &= both - 1) {
+    const int i = __builtin_ctzll(both);
+    sum.add_both(m, i, Z + i * kStride);
+  }
+  for (; first != 0 && second != 0; first &= first - 1, second &= second - 1) {  // neither waits for the other
+    const int i = __builtin_ctzll(first), k = __builtin_ctzll(second);
+    sum.add_own<0>(m, i, Z + i * kStride);
+    sum.add_own<1>(m, k, Z + k * kStride + kRowBlock);
+  }
+  for (; first != 0; first &= first - 1)
+    sum.add_own<0>(m, __builtin_ctzll(first), Z + __builtin_ctzll(first) * kStride);
+  for (; second != 0; second &= second - 1)
+    sum.add_own<1>(m, __builtin_ctzll(second), Z + __builtin_ctzll(second) * kStride + kRowBlock);
+  sum.put(G, a);
+  return true;
+}
+
 }  // namespace kansetsu::kernel::inline KANSETSU_ISA

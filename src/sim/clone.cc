@@ -6,7 +6,7 @@ namespace {
 std::unique_ptr<FigureData> clone_figure(const FigureData& f) {
   auto out = std::make_unique<FigureData>(f.model, f.options);
   out->q = f.q, out->v = f.v, out->vdot = f.vdot;
-  out->torque = f.torque, out->external = f.external, out->effort = f.effort;
+  out->torque = f.torque, out->external = f.external, out->has_external = f.has_external, out->effort = f.effort;
   out->q0 = f.q0, out->v0 = f.v0;
   out->surplus = f.surplus;
   out->bound_force = f.bound_force;

@@ -104,10 +104,11 @@ void Contacts::list_movers() {
 bool Contacts::still_near(Figures& figures, double time) {
   const auto square = [](const Vec3<>& a) { return dot(a, a); };
   const double limit = 0.5 * slack_ * slack_;  // (a + b)² ≤ 2·(a² + b²)
+  constexpr double kLittle = 0.01;             // a tenth of the way: no need to know it better than by a bound
   double largest = 0;
   for (const FigureBefore& f : figures_before_) {
     const std::span<const kernel::BodyBefore> bodies{bodies_before_.data() + f.first, size_t(f.count)};
-    const double change = figures[size_t(f.figure)]->mechanics.largest_change(bodies, f.origin);
+    const double change = figures[size_t(f.figure)]->mechanics.largest_change(bodies, f.origin, kLittle * limit);
     if (!(change < limit)) return false;
     largest = std::max(largest, change);
   }
@@ -216,11 +217,10 @@ void Contacts::collide_pair(const ShapePair& pair, double margin) {
     if (!overlap({a.lower - m, a.upper + m}, b)) return;
   }
   if (parent.geometry.is_convex() && real.geometry.is_convex()) {
-    Manifold& out = manifolds_.emplace_back();
+    if (manifolds_.size() == keys_.size()) manifolds_.emplace_back();
+    Manifold& out = manifolds_[keys_.size()];
     if (collide(real.geometry, real.X_WS, parent.geometry, parent.X_WS, margin, out) && out.count > 0)
       keys_.push_back({pair.a, pair.b, out.part});
-    else
-      manifolds_.pop_back();
     return;
   }
   constexpr size_t kPerPair = 64;
@@ -229,8 +229,9 @@ void Contacts::collide_pair(const ShapePair& pair, double margin) {
   const int count = collide(real.geometry, real.X_WS, parent.geometry, parent.X_WS, margin, list);
   for (int k = 0; k < count; ++k) {
     if (list[k].count == 0) continue;
+    if (manifolds_.size() == keys_.size()) manifolds_.emplace_back();
+    manifolds_[keys_.size()] = list[k];
     keys_.push_back({pair.a, pair.b, list[k].part});
-    manifolds_.push_back(list[k]);
   }
 }
 
@@ -238,8 +239,7 @@ void Contacts::find_pairs(Figures& figures, double time, double margin) {
   ++now_;
   ++looks_;
   if (!found_ || margin > margin_ || !still_near(figures, time)) find_near(figures, time, margin);
-  keys_.clear();
-  manifolds_.clear();
+  keys_.clear();  // manifolds of the last step are written over
   const double apart = margin + 2 * moved_;
   for (size_t i = 0; i < near_.size(); ++i) {
     const ShapePair& pair = near_[i];
@@ -248,6 +248,7 @@ void Contacts::find_pairs(Figures& figures, double time, double margin) {
     place(shapes_[size_t(pair.b)], figures, time);
     collide_pair(pair, margin);
   }
+  manifolds_.resize(keys_.size());
 }
 
 double Contacts::fastest(const Figures& figures, double time) {
@@ -277,22 +278,24 @@ void Contacts::find(Figures& figures, double time, double margin, double tol_gap
   if (carried_.remembered.size() < size_t(carried_.cache.slots()))
     carried_.remembered.resize(size_t(carried_.cache.slots()));
   if (carried_.arms.size() < carried_.remembered.size()) carried_.arms.resize(carried_.remembered.size());
-  touches_.clear();
+  size_t count = 0;  // those of the last step are written over
   for (size_t i = 0; i < keys_.size(); ++i) {
     const auto is_near = [&](const ContactPoint& point) { return point.gap <= near; };
     const bool touches = std::ranges::any_of(manifolds_[i].used(), is_near);
     if (touches) {
-      make_touch(manifolds_[i], keys_[i], carried_.cache.matches()[i], tol_gap);
-      touches_.back().merged = merged_[i];
+      if (count == touches_.size()) touches_.emplace_back();
+      Touch& t = touches_[count++];
+      make_touch(manifolds_[i], keys_[i], carried_.cache.matches()[i], tol_gap, t);
+      t.merged = merged_[i];
     } else {
       carried_.remembered[size_t(carried_.cache.matches()[i].id.slot)] = {};
     }
   }
+  touches_.resize(count);
 }
 
-void Contacts::make_touch(const Manifold& m, const PairKey& key, const ContactMatch& match, double tol_gap) {
+void Contacts::make_touch(const Manifold& m, const PairKey& key, const ContactMatch& match, double tol_gap, Touch& t) {
   const bool swapped = shapes_[size_t(key.b)].figure < 0;
-  Touch& t = touches_.emplace_back();
   t.parent = swapped ? key.b : key.a;
   t.real = swapped ? key.a : key.b;
   const WorldShape &parent = shapes_[size_t(t.parent)], &real = shapes_[size_t(t.real)];
@@ -326,6 +329,7 @@ void Contacts::make_touch(const Manifold& m, const PairKey& key, const ContactMa
       if (before >= 0 && (old.closed >> before & 1)) t.memory.closed = std::uint8_t(t.memory.closed | (1 << k));
     }
   }
+  t.is_new = false;
   for (int k = 0; k < m.count; ++k) {
     const bool touched = t.memory.known && (t.memory.closed >> k & 1);
     if (m.points[k].gap <= tol_gap && !touched) t.is_new = true;

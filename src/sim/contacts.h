@@ -122,7 +122,7 @@ class Contacts {
   void join_flat();
   bool on_one_plane(const PairKey& a, const PairKey& b) const;
   bool join(size_t i, size_t j);
-  void make_touch(const Manifold& m, const PairKey& key, const ContactMatch& match, double tol_gap);
+  void make_touch(const Manifold& m, const PairKey& key, const ContactMatch& match, double tol_gap, Touch& t);
 
   std::vector<WorldShape> shapes_;
   BroadPhase broad_;

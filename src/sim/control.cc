@@ -111,12 +111,10 @@ void add_control(Controller& controller, FigureData& figure, double time, double
   if (!controller.state.active || controller.description.kind == ControlKind::kMotion) return;
   const bool given = controller.description.kind == ControlKind::kTorque;
   if (!given && controller.first_column >= 0) {  // what most controllers of a posture are: all joints at once
-    const long n = controller.kp.size();
-    const auto q = figure.q.array().segment(controller.first_position, n);
-    const auto v = figure.v.array().segment(controller.first_column, n);
-    figure.tau.array().segment(controller.first_column, n) +=
-        controller.kp * (controller.value - q - h * v) - controller.kd * v;
-    figure.extra.array().segment(controller.first_column, n) += h * controller.kd + h * h * controller.kp;
+    const int column = controller.first_column;
+    kernel::figures().control(int(controller.kp.size()), h, controller.kp.data(), controller.kd.data(),
+                              controller.value.data(), figure.q.data() + controller.first_position,
+                              figure.v.data() + column, figure.tau.data() + column, figure.extra.data() + column);
     figure.has_extra = true;
     return;
   }

@@ -17,15 +17,12 @@ Vec3<> linear(const Eigen::VectorXd& x) { return {x[3], x[4], x[5]}; }
 
 }  // namespace
 
-/// Whether a coordinate moves by more than this within h [rad, m]: what is slower adds too little energy to be looked at.
-bool FigureData::moves_fast(double h) const {
-  constexpr double kFar = 0.02;
-  const int first = model.base() == Base::kFree ? 6 : 0;
-  double fastest = 0;
-  for (int k = 0; k < model.nv(); ++k) {
-    if (k < 3 || k >= first) fastest = std::max(fastest, std::abs(v[k]) + h * std::abs(vdot[k]));
-  }
-  return h * fastest > kFar;
+double FigureData::fastest(double h) const {
+  const kernel::FigureKernels& kernels = kernel::figures();
+  const int nv = int(v.size());
+  if (model.base() != Base::kFree) return kernels.fastest(nv, h, v.data(), vdot.data());
+  return std::max(kernels.fastest(3, h, v.data(), vdot.data()),
+                  kernels.fastest(nv - 6, h, v.data() + 6, vdot.data() + 6));
 }
 
 /// Of the centre of mass of a free figure at q, moving with v, world axes: by the momentum M·v, from which rnea() takes the weight.
@@ -37,7 +34,8 @@ Vec3<> FigureData::com_velocity() {
 }
 
 void FigureData::advance(double h) {
-  if (!moves_fast(h)) return add_acceleration(h);
+  constexpr double kFar = 0.02;  // [rad, m]: what is slower adds too little energy to be looked at
+  if (!(h * speed > kFar)) return add_acceleration(h);
   trial.q = q, trial.v = v;
   const bool known = mechanics.recursive() && model.mass() > 0;  // then they tell energy and momentum at the beginning
   const Mechanics::Totals before = known ? mechanics.totals(v.data()) : Mechanics::Totals{};

@@ -91,7 +91,7 @@ void FigureData::add_to_positions(double h) {
     if (model.base() == Base::kFree) work_step.segment<3>(3).setZero();
     return integrate(model, q, work_step, q);
   }
-  for (const Run& r : runs) q.segment(r.q, r.count) += h * v.segment(r.v, r.count);
+  for (const Run& r : runs) kernel::figures().advance(r.count, h, v.data() + r.v, q.data() + r.q);
   for (const Run& r : rotations) {
     const Quaternion<> before{q[r.q], q[r.q + 1], q[r.q + 2], q[r.q + 3]};
     const Quaternion<> after = normalised(before * turn_by(h * Vec3<>{v[r.v], v[r.v + 1], v[r.v + 2]}));
@@ -101,7 +101,7 @@ void FigureData::add_to_positions(double h) {
 
 void FigureData::add_acceleration(double h) {
   if (model.base() != Base::kFree) {
-    v += h * vdot;
+    kernel::figures().advance(int(v.size()), h, vdot.data(), v.data());
     return add_to_positions(h);
   }
   const auto at = [](const Eigen::VectorXd& x, int i) { return Vec3<>{x[i], x[i + 1], x[i + 2]}; };
@@ -112,7 +112,7 @@ void FigureData::add_acceleration(double h) {
   const Vec3<> lasting = model.gravity() + (mass > 0 ? 1 / mass : 0) * contact_force;
   const Vec3<> turning = at(vdot, 3) + cross(w, u) - transpose_times(R, lasting);
   const Vec3<> v_W = R * (u + h * rotate(turn_by((0.5 * h) * w), turning)) + h * lasting;
-  v += h * vdot;
+  kernel::figures().advance(int(v.size()), h, vdot.data(), v.data());
   add_to_positions(h);
   const Vec3<> moved = p + h * v_W, turned = transpose_times(rotation(), v_W);
   q.head<3>() << moved.x, moved.y, moved.z;

@@ -5,6 +5,7 @@
 
 #include "constraint/mechanics.h"
 #include "kansetsu/sim/world.h"
+#include "sim/figure_kernels.h"
 
 namespace kansetsu {
 
@@ -43,8 +44,7 @@ struct BallLimit {
   SwingTwistLimit limit;
 };
 
-/// Without a branch per number: 0·x is not zero where x is not finite.
-inline bool is_finite(const Eigen::VectorXd& x) { return (0.0 * x).sum() == 0; }
+inline bool is_finite(const Eigen::VectorXd& x) { return kernel::figures().finite(int(x.size()), x.data()); }
 
 struct FigureData {
   FigureData(const Model& m, const FigureOptions& o);
@@ -75,7 +75,8 @@ struct FigureData {
   void add_acceleration(double h);
   /// vdot += sign·ω×v of a free base: from the change in its own axes to the acceleration, or back.
   void add_turning(double sign);
-  bool moves_fast(double h) const;
+  double speed = 0;                ///< fastest() of the step that is under way
+  double fastest(double h) const;  ///< |v| + h·|v̇| of all coordinates but those of the base's place
   Vec3<> com_velocity();
   bool keeps_energy(double error, double kinetic, const Vec3<>& com);
   void limit_energy(double error, double kinetic);
@@ -85,7 +86,8 @@ struct FigureData {
   double surplus = 0;
   State trial;  ///< scratch of a step in fast motion
   bool has_extra = false;
-  bool has_stored = false;  ///< there are springs: stored and stored_inertia count
+  bool has_external = false;  ///< some of `external` may not be zero
+  bool has_stored = false;    ///< there are springs: stored and stored_inertia count
   std::vector<DriveCoordinate> drives;
   std::vector<PassiveDrive> springs, bounds;  ///< with damping or stiffness; with limits or dry friction
   std::vector<BallLimit> balls;

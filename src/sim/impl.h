@@ -169,7 +169,7 @@ struct World::Impl {
   void refresh();
   bool present = true;    ///< they are
   bool stepping = false;  ///< a step is under way
-  double longest_part(double h) const;
+  double longest_part(double h);
   void contact_step();
   void smooth_step();
   bool is_smooth();

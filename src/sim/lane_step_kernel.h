@@ -40,7 +40,7 @@ KANSETSU_HD LaneMask<P> within_limits(const LaneFigure& f, const P* q, const P* 
   return ok;
 }
 
-/// Whether nothing moves so fast that its energy would be looked at, FigureData::moves_fast(), or that is not finite.
+/// Whether nothing moves so fast that its energy would be looked at, FigureData::advance(), or that is not finite.
 template <class P>
 KANSETSU_HD LaneMask<P> moves_slowly(const LaneFigure& f, const P* v, const P* x) {
   const P h(f.h);

@@ -41,11 +41,13 @@ void World::Impl::add_bounded(IslandWork& w, int figure) {
     }
     if (p.friction > 0) add(BoundedRow::friction(0, p.friction), p.drive, 1, memory + FigureData::kFriction);
   }
-  const bool steps = options.integrator == Integrator::kSemiImplicit;
   const double fastest = kTurn / options.time_step;
-  for (const FigureData::Turn& t : f.turns) {  // what such a hinge would turn faster is taken away
+  const bool fast = options.integrator == Integrator::kSemiImplicit &&
+                    kernel::figures().fastest(int(f.v.size()), 0, f.v.data(), f.v.data()) > 0.8 * fastest;
+  for (size_t k = 0; fast && k < f.turns.size(); ++k) {  // what such a hinge would turn faster is taken away
+    const FigureData::Turn& t = f.turns[k];
     const double v = f.v[t.column];
-    if (t.drive >= 0 && steps && std::abs(v) > 0.8 * fastest)
+    if (t.drive >= 0 && std::abs(v) > 0.8 * fastest)
       add(BoundedRow::limit(0, fastest * step_length), t.drive, v > 0 ? -1 : 1, -1);
   }
   if (f.options.switches.limits) add_ball_limits(w, figure);
@@ -76,7 +78,9 @@ void World::Impl::add_ball_limits(IslandWork& w, int figure) {
 
 /// Keeps the forces of bounded rows for the next step; what has no row now has none to begin with.
 void World::Impl::remember_bounds(const IslandWork& w) {
-  for (const int i : w.figures) figures[size_t(i)]->bound_force.setZero();
+  for (const int i : w.figures) {
+    if (!figures[size_t(i)]->bounds.empty()) figures[size_t(i)]->bound_force.setZero();
+  }
   for (size_t i = 0; i < w.bounded.size(); ++i) {
     const IslandWork::BoundedOrigin& o = w.bounded_origin[i];
     if (o.memory >= 0) figures[size_t(o.figure)]->bound_force[o.memory] = w.result.force[size_t(w.bounded[i].row)];

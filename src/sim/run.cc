@@ -54,7 +54,7 @@ void World::Impl::step(World& world) {
   run_events(true);
   for (Controller& c : controllers) draw(c, time);
   for (const std::unique_ptr<FigureData>& f : figures) {
-    if (is_finite(f->torque) && is_finite(f->external)) continue;
+    if (is_finite(f->torque) && (!f->has_external || is_finite(f->external))) continue;
     status = WorldStatus::kFailed;
     for (int k = 0; k < f->model.nv(); ++k) {
       if (std::isfinite(f->torque[k] + f->external[k])) continue;
@@ -132,7 +132,10 @@ void World::Impl::account() {
 
 void World::Impl::finish_step() {
   ++totals.steps;
-  for (const std::unique_ptr<FigureData>& f : figures) f->external.setZero();
+  for (const std::unique_ptr<FigureData>& f : figures) {
+    if (f->has_external) f->external.setZero();
+    f->has_external = false;
+  }
   connection_reports.clear();
   for (size_t i = 0; i < connections.size(); ++i) {
     const ConnectionData& c = connections[i];

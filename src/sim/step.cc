@@ -9,7 +9,7 @@ namespace kansetsu {
 
 void World::Impl::prepare_torques(double h) {
   for (const std::unique_ptr<FigureData>& f : figures) {
-    f->extra.setZero();
+    if (f->has_extra) f->extra.setZero();
     f->has_extra = false;
     f->has_stored = !springs.empty() || !f->springs.empty();
     if (f->has_stored) {
@@ -17,7 +17,7 @@ void World::Impl::prepare_torques(double h) {
       f->stored = f->spring_torque;
       f->stored_inertia.setZero();
     } else {
-      f->tau = f->torque + f->external;
+      kernel::figures().add(int(f->tau.size()), f->torque.data(), f->external.data(), f->tau.data());
     }
     for (const PassiveDrive& p : f->springs) {
       const DriveCoordinate& d = f->drives[size_t(p.drive)];
@@ -40,14 +40,16 @@ void World::Impl::prepare_torques(double h) {
 /// Less than h where something would turn far in a way that a step of full length cannot follow. Beside the singular posture
 /// of hinges that meet in a point, with nothing between them that has mass, speeds grow beyond any bound for a moment, and
 /// long steps gain energy without end. Whatever else turns evenly, a wheel, does not ask for it.
-double World::Impl::longest_part(double h) const {
+double World::Impl::longest_part(double h) {
   constexpr double kFar = 0.25, kUneven = 0.05;  // [rad] in a time step: in all, and by acceleration
   constexpr double kPart = 0.05, kChange = 0.2;  // [rad] in a part; of the speed in a part
   constexpr double kShortest = 1.0 / 512;        // of a time step
   const double whole = options.time_step, shortest = kShortest * whole;
+  for (const std::unique_ptr<FigureData>& f : figures) f->speed = f->fastest(h);
   if (h < 2 * shortest) return h;  // no part, and nothing that is left, is shorter
   double longest = h;
   for (const std::unique_ptr<FigureData>& f : figures) {
+    if (whole * f->speed < kFar) continue;
     for (const FigureData::Turn& t : f->turns) {
       const double v = std::abs(f->v[t.column]), a = std::abs(f->vdot[t.column]), speed = v + h * a;
       if (whole * speed < kFar || (t.drive < 0 && whole * h * a < kUneven)) continue;
@@ -62,7 +64,7 @@ void World::Impl::contact_step() {
   for_each(int(figures.size()), [&](int i) {
     FigureData& f = *figures[size_t(i)];
     f.mechanics.set_motion(f.v.data());
-    f.spring_torque.setZero();
+    if (!springs.empty()) f.spring_torque.setZero();
   });
   const ContactOptions& o = options.contact;
   double margin = options.contact_margin, near = o.tol_gap;
@@ -353,13 +355,9 @@ void World::Impl::integrate_figures(double h) {
   }
   for_each(int(figures.size()), [&](int i) {
     FigureData& f = *figures[size_t(i)];
-    const auto mean = f.v + 0.5 * h * f.vdot;
-    if (f.has_extra)
-      f.effort = f.tau - f.extra.cwiseProduct(f.vdot);
-    else
-      f.effort = f.tau;
-    double work = f.effort.dot(mean);
-    if (f.has_stored) work -= (f.stored - f.stored_inertia.cwiseProduct(f.vdot)).dot(mean);
+    double work = kernel::figures().effort(int(f.v.size()), h, f.tau.data(), f.extra.data(), f.v.data(), f.vdot.data(),
+                                           f.effort.data());
+    if (f.has_stored) work -= (f.stored - f.stored_inertia.cwiseProduct(f.vdot)).dot(f.v + 0.5 * h * f.vdot);
     f.work_done = h * work;
     f.advance(h);
   });

@@ -202,6 +202,7 @@ void World::apply_wrench(BodyRef body, const Force<>& F, const Vec3<>& p_W) {
   impl_->refresh();
   const Vec3<> r = p_W - f.mechanics.origin();
   f.mechanics.add_generalised(f.mechanics.body_of(body.link), {F.t + cross(r, F.f), F.f}, f.external.data());
+  f.has_external = true;
 }
 Transform<> World::pose(BodyRef body) const {
   if (body.is_world()) return {};

@@ -64,6 +64,17 @@ int factorise_entry(const TreeView& tree, const double* extra, const double* tau
   return m.recursive ? factorise_tree(tree, extra, tau, m) : factorise_matrix(tree, extra, tau, m);
 }
 
+void clear_entry(std::uint64_t* touched, int blocks, int words, double* Z, int stride) {
+  const Eight zero(0.0);
+  for (int b = 0; b < blocks; ++b, Z += kRowBlock) {
+    for (int w = 0; w < words; ++w, ++touched) {
+      for (std::uint64_t left = *touched; left != 0; left &= left - 1)
+        store_eight(zero, Z + (64 * w + __builtin_ctzll(left)) * stride);
+      *touched = 0;
+    }
+  }
+}
+
 void half_solve_entry(const MechanicsBlock& m, int nv, double* Z, int stride) {
   constexpr int kPacks = 16 / P::width;  // two blocks of rows
   for (int j = nv - 1; j >= 0; --j) {
@@ -75,6 +86,11 @@ void half_solve_entry(const MechanicsBlock& m, int nv, double* Z, int stride) {
 
 void delassus_entry(const MechanicsBlock& m, const std::uint64_t* touched, const int* used, const double* Z, int stride,
                     bool first, double* G, double* a) {
+  if constexpr (kRegisterBytes == 64) {  // registers enough for all the sums of two feet
+    if (stride == 2 * kRowBlock && m.words == 1 && first && used[0] <= TwoBlocks::kTile &&
+        used[1] <= TwoBlocks::kTile && delassus_of_two(m, touched[0], touched[1], Z, G, a))
+      return;
+  }
   for (int r = 0; r < stride; r += kRowBlock) {
     const std::uint64_t* rows = touched + r / kRowBlock * m.words;
     for (int c = r; c < stride; c += P::width) {
@@ -151,16 +167,33 @@ void add_product_entry(const double* G, int rows, int stride, const double* f, d
   }
 }
 
-double largest_change_entry(const MechanicsBlock& m, const BodyBefore* bodies, int count, const double* shift) {
-  const Eight minus(-1.0), moved = load_eight(shift);
-  double largest = 0;
-  for (int i = 0; i < count; ++i) {
-    const BodyBefore& b = bodies[i];
+void mirror_entry(double* G, int stride) {
+  for (int r = kRowBlock; r < stride; r += P::width) {
+    for (int c = 0; c < r / kRowBlock * kRowBlock; c += P::width) {
+      P tile[P::width];
+      for (int i = 0; i < P::width; ++i) tile[i] = load<P>(G + (c + i) * stride + r);
+      transpose(tile);
+      for (int i = 0; i < P::width; ++i) store(tile[i], G + (r + i) * stride + c);
+    }
+  }
+}
+
+double largest_change_entry(const MechanicsBlock& m, const BodyBefore* bodies, int count, const double* shift,
+                            double little) {
+  const Eight minus(-1.0), origin = load_eight(shift);
+  const auto changes = [&](const BodyBefore& b) __attribute__((always_inline)) {
     const double* X = m.X + b.body * kPoseRecord;
     const Eight low = madd(minus, load_eight(b.X), load_eight(X));
-    const Eight high = madd(minus, load_eight(b.X + 8), load_eight(X + 8)) + moved;
-    const double change = total(madd(high * load_eight(b.weight + 8), high, low * load_eight(b.weight) * low));
-    if (!(change <= largest)) largest = change;  // what is not a number counts
+    const Eight high = madd(minus, load_eight(b.X + 8), load_eight(X + 8)) + origin;
+    return madd(high * load_eight(b.weight + 8), high, low * load_eight(b.weight) * low);
+  };
+  Eight sum(0.0);  // of figures that stand, little: one total for all bodies
+  for (int i = 0; i < count; ++i) sum = sum + changes(bodies[i]);
+  if (const double all = total(sum); all < little) return all;
+  double largest = 0;
+  for (int i = 0; i < count; ++i) {
+    if (const double change = total(changes(bodies[i])); !(change <= largest))
+      largest = change;  // what is not a number counts
   }
   return largest;
 }
@@ -168,9 +201,10 @@ double largest_change_entry(const MechanicsBlock& m, const BodyBefore* bodies, i
 }  // namespace
 
 extern const MechanicsKernels mechanics_table;
-const MechanicsKernels mechanics_table = {poses_entry,  motions_entry,     factorise_entry,     climb,
-                                          climb_torque, half_solve_entry,  delassus_entry,      respond_entry,
-                                          solve_entry,  add_product_entry, largest_change_entry};
+const MechanicsKernels mechanics_table = {poses_entry,         motions_entry, factorise_entry,   climb,
+                                          climb_torque,        clear_entry,   half_solve_entry,  delassus_entry,
+                                          respond_entry,       solve_entry,   add_product_entry, mirror_entry,
+                                          largest_change_entry};
 
 }  // namespace KANSETSU_ISA
 }  // namespace kansetsu::kernel

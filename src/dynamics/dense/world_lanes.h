@@ -85,17 +85,35 @@ KANSETSU_HD void store_subspace(const GeneralJoint<T, Const>&, const BodyOf<Cons
   }
 }
 
+/// Pose and columns of a free base in O, where it stands at the origin: its axes.
+template <class T, class Const>
+KANSETSU_HD QuadPose<T> store_base(const Posture<T>& posture, const BodyOf<Const>& b, const double* sign, T* S) {
+  const Mat3<T>& R = posture.X_PB[0].R;
+  const Quad<T> zero(T(0)), axes[3] = {to_quad(R.column_x()), to_quad(R.column_y()), to_quad(R.column_z())};
+  for (int k = 0; k < 6; ++k) {
+    const Quad<T> axis = Quad<T>(T(sign[b.u + k])) * axes[k % 3];
+    T* to = S + (b.u + k) * kMotionRecord;
+    store(k < 3 ? axis : zero, to);
+    store(k < 3 ? zero : axis, to + 4);
+  }
+  return {axes[0], axes[1], axes[2], zero};
+}
+
 /// Poses of all bodies and motion subspaces of all columns, as records.
 template <class T, class Const>
 KANSETSU_HD void world_records(const TreeViewOf<Const>& tree, const Posture<T>& posture, T* X_all, T* S) {
   const QuadPose<T> ground = QuadPose<T>::identity();
   QuadPose<T> X = ground;  // of the body before
-  for (int i = 0; i < tree.body_count; ++i) {
+  int i = 0;
+  if (tree.free_base) {
+    X = store_base(posture, tree.bodies[0], tree.columns.sign, S);
+    X.store_to(X_all + kPoseRecord * i++);
+  }
+  for (; i < tree.body_count; ++i) {
     const BodyOf<Const>& b = tree.bodies[i];
     if (b.parent != i - 1) X = b.parent < 0 ? ground : QuadPose<T>::load_from(X_all + b.parent * kPoseRecord);
     with_joint(b, posture, i, [&](const auto& joint) __attribute__((always_inline)) {
       X = X * joint;
-      if (i == 0 && tree.free_base) X.p = Quad<T>(T(0));
       store_subspace(joint, b, X, tree.columns.sign, S);
     });
     X.store_to(X_all + i * kPoseRecord);
