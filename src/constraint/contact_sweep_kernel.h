@@ -47,9 +47,8 @@ inline void sweep(ContactWork& k) {
   }
   for (int i = 0; i < k.bound_count; ++i) {
     BoundWork& b = k.bounds[i];
-    const double g = k.G[b.row * k.ldg + b.row];
-    if (!(g > 0)) continue;
-    double f = k.f[b.row] - (k.w[b.row] - b.t) / g;
+    if (!(b.inverse > 0)) continue;
+    double f = k.f[b.row] - (k.w[b.row] - b.t) * b.inverse;
     b.side = f <= b.lower ? -1 : f >= b.upper ? 1 : 0;
     f = smaller(larger(f, b.lower), b.upper);
     const double delta = f - k.f[b.row];
@@ -122,8 +121,14 @@ inline void begin_sweeps(ContactWork& k) {
   outcome(k);
   for (int i = 0; i < k.patch_count; ++i) {
     PatchWork& p = k.patches[i];
-    const double g = k.G[(p.row + 2) * (k.ldg + 1)];
+    const double* G = k.G + p.row * (k.ldg + 1);
+    const double g = G[2 * (k.ldg + 1)], det = G[0] * G[k.ldg + 1] - G[1] * G[1];
     p.normal_inverse = p.rows == 3 && g > 0 ? 1 / g : 0.0;
+    p.tangent_inverse = p.rows == 3 && det > 0 ? 1 / det : 0.0;
+  }
+  for (int i = 0; i < k.bound_count; ++i) {
+    const double g = k.G[k.bounds[i].row * (k.ldg + 1)];
+    k.bounds[i].inverse = g > 0 ? 1 / g : 0.0;
   }
 }
 

@@ -45,7 +45,8 @@ struct PatchWork {
   bool stopped = false;          ///< has gone from slide to stick in this solve
   bool slid = false;             ///< has slid in a recent sweep
   double alpha = 0;              ///< of its last visit where it slid: U = −α·F
-  double normal_inverse = 0;     ///< of a patch of three rows: 1/G_zz, 0 if it cannot move
+  // Of a patch of three rows: 1/G_zz, and 1/(G_xx·G_yy − G_xy²); 0 if it cannot move.
+  double normal_inverse = 0, tangent_inverse = 0;
 
   // answer
   double f[6]{};
@@ -58,6 +59,7 @@ struct BoundWork {
   double lower = 0, upper = 0, t = 0;
   int side = 0;  ///< −1 at the lower bound, +1 at the upper, 0 between
   double f = 0;
+  double inverse = 0;  ///< 1/G of the row, 0 if it cannot move; sweeps
   int changes = 0;
 };
 
