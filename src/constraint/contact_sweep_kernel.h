@@ -141,6 +141,7 @@ inline bool polish(ContactWork& k, bool want_definite, double& residual, bool ba
   residual = verify(k);
   if (!want_definite && residual <= accepted_residual(k)) return true;
   if (back) keep(k);
+  k.expected = k.polishes++ > 0 ? residual : 0;
   if (hypotheses(k, k.max_passes, want_definite, false, kMostChanges)) return true;
   if (back)
     put_back(k);
@@ -162,6 +163,7 @@ inline void settle(ContactWork& k, int most) {
 }
 
 inline bool fast_path(ContactWork& k) {
+  for (int i = 0; i < k.n; i += 8) eight(k.f + i) = Eight(0.0);
   if (!k.changeable && hypotheses(k, k.max_passes, true, true)) return k.accepted = true;
   constexpr int kFirst = 12, kMore = 6, kRounds = 4;
   double residual = 0;
@@ -203,7 +205,7 @@ inline bool complementarity(ContactWork& k) {
   int again = 0, stuck = 0;
   double least = 1e300;
   for (int i = 0; i < k.n; ++i) k.record[i] = k.f[i];
-  constexpr int kStuck = 4;  // checks that do not halve the residual: sweeps lead nowhere, or to no solution
+  constexpr int kStuck = 3;  // checks that do not halve the residual: sweeps lead nowhere, or to no solution
   for (int n = k.swept ? k.sweeps + 1 : 1; n <= k.max_sweeps && stuck < kStuck; ++n) {
     sweep(k);
     if (n % 6 == 0) settle_friction(k);

@@ -97,6 +97,7 @@ struct ContactWork {
   Block* blocks = nullptr;
   double *x = nullptr, *w = nullptr, *f = nullptr, *g = nullptr, *best = nullptr, *cut = nullptr;
   double *start = nullptr, *record = nullptr;  ///< forces that sweeps begin with; the best they found
+  double* near = nullptr;                      ///< forces before the last pass
   int* order = nullptr;
   PatchWork* saved = nullptr;  ///< as many as patches
   BoundWork* saved_bounds = nullptr;
@@ -108,6 +109,8 @@ struct ContactWork {
   double residual = 0;
   bool accepted = false, indefinite = false;
   bool changeable = false;  ///< states changed in the last step: it is no use to begin with them
+  int polishes = 0;         ///< Newton steps from sweeps that have been tried
+  double expected = 0;      ///< residual that Newton steps begin with, where those before have failed; else 0
   bool damped = false;      ///< the last pass solved a system that was damped
   bool exact = false;       ///< passes are not to be damped
   bool swept = false;       ///< f is an iterate of the sweeps, to be gone on with
