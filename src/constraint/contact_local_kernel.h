@@ -204,7 +204,11 @@ inline void slide_point(double a, double b, double c, double bx, double by, doub
     const double A = a + alpha, C = c + alpha, inverse = 1 / (A * C - b * b);
     x = (b * by - C * bx) * inverse, y = (b * bx - A * by) * inverse;
     square = x * x + y * y;
-    if (absolute(square - goal) <= 2 * close * goal) break;
+    if (absolute(square - goal) <= 2 * close * goal) {
+      const double scale = 1.5 - 0.5 * square / goal;  // reach/√square, to second order
+      F[0] = x * scale, F[1] = y * scale;
+      return;
+    }
     const double curvature = (C * x * x - 2 * b * x * y + A * y * y) * inverse;  // Fᵀ·(A + α)⁻¹·F
     if (!(curvature > 0)) break;
     alpha = larger(alpha + (root(square) - reach) * square / (reach * curvature), 0);
@@ -234,7 +238,7 @@ inline void visit_point(PatchWork& p, const double* G, int ldg, double close, co
   p.slip = x * x + y * y <= hold * hold * det * det ? SlipMode::kStick : SlipMode::kSlide;
   double F[2] = {0, 0};
   if (p.slip == SlipMode::kStick) {
-    if (det > 0) F[0] = x / det, F[1] = y / det;
+    F[0] = x * p.tangent_inverse, F[1] = y * p.tangent_inverse;
   } else if (reach > 0) {
     slide_point(gxx, gxy, gyy, bx, by, reach, close, p.alpha, F);
   }

@@ -421,7 +421,7 @@ inline void fill_wide(ContactWork& k, const Assembly& s, const SlipEquations* sl
       for (int r = 0; damping > 0 && r < b.rows; ++r) {
         const double part = damping * equation[r] * k.G[(b.row + r) * (k.ldg + 1)];
         line[b.row + r] += part;
-        target += part * (b.patch >= 0 ? k.patches[b.patch].f[r] : k.bounds[b.bound].f);
+        target += part * k.near[b.row + r];
       }
       k.cut[b.first + c] = target;
     }
@@ -521,11 +521,23 @@ inline void solve_assembled(ContactWork& k, const Assembly& s) {
   solve_proximal(k, s, k.matrix2, k.cut);
 }
 
+/// The same not far from k.near, where rows nearly depend on each other. False: it cannot be.
+inline bool pass_nearby(ContactWork& k, SlipEquations* slips, double damping) {
+  int slip_count = 0;
+  const Assembly s = assemble(k, slips, slip_count, false);
+  if (s.m == 0 || !solve_wide(k, s, slips, slip_count, damping)) return false;
+  k.damped = true;
+  spread(k, s);
+  outcome(k);
+  return true;
+}
+
 /// Solves the present hypotheses: k.f, k.w and the patches' f.
 inline void pass(ContactWork& k, SlipEquations* slips) {
   ++k.solves;
   k.rank_deficiency = 0;
   k.damped = false;
+  for (int i = 0; i < k.n; i += 8) eight(k.near + i) = eight(k.f + i);
   if (k.n == 14 || k.n == 12 || k.n == 6) {
     if (all_rows_held(k, k.n == 12 ? 6 : 8)) {
       const bool good = k.n == 14   ? solve_two_blocks(k.G, k.ldg, k.c, k.rank_tolerance, k.f)
@@ -544,17 +556,13 @@ inline void pass(ContactWork& k, SlipEquations* slips) {
   }
   int slip_count = 0;
   Assembly s = assemble(k, slips, slip_count, true);
-  bool done = s.m == 0 || solve_wide(k, s, slips, slip_count, 0);
+  const bool done = s.m == 0 || solve_wide(k, s, slips, slip_count, 0);
   if (!done) {
+    constexpr double kDamping = 1e-3;
+    if (!s.symmetric && !k.exact && pass_nearby(k, slips, kDamping)) return;
     s = assemble(k, slips, slip_count, false);
-    if (!s.symmetric && !k.exact) {  // rows that nearly depend on each other: not far from the forces there are
-      constexpr double kDamping = 1e-3;
-      done = k.damped = solve_wide(k, s, slips, slip_count, kDamping);
-    }
-    if (!done) {
-      fill_matrix(k, s, slips, slip_count);
-      solve_assembled(k, s);
-    }
+    fill_matrix(k, s, slips, slip_count);
+    solve_assembled(k, s);
   }
   spread(k, s);
   outcome(k);

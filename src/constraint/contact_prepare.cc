@@ -23,7 +23,7 @@ struct Sizes {
       : columns(std::max(rows, 6 * patches + bounded) + kernel::kMaxTouching * std::min(patches, 16)),
         ld((columns + 2 + 8 + 7) / 8 * 8),
         blocks(2 * patches + bounded + 1),
-        total((rows + 7) / 8 * 8 * rows + 11 * ld + 112 * blocks + 2 * (columns + 1) * ld + 8) {}
+        total((rows + 7) / 8 * 8 * rows + 12 * ld + 112 * blocks + 2 * (columns + 1) * ld + 8) {}
   int columns;  ///< unknowns: rows, and the vertices of the active-set tier, which is left out beyond 16 patches
   int ld;       ///< with the right side, and room for a pack that begins in the last column
   int blocks, total;
@@ -84,7 +84,8 @@ void ContactSolver::Impl::start(const ContactProblem& problem, const ContactOpti
     }
     k.G = G;
   }
-  for (double** v : {&k.x, &k.w, &k.f, &k.g, &k.best, &k.cut, &k.start, &k.record, &c, &c_end, &u}) *v = take(k.ld);
+  for (double** v : {&k.x, &k.w, &k.f, &k.g, &k.best, &k.cut, &k.start, &k.record, &k.near, &c, &c_end, &u})
+    *v = take(k.ld);
   k.columns = take(48 * s.blocks);
   k.equations = take(64 * s.blocks);
   k.matrix = take((s.columns + 1) * k.ld);

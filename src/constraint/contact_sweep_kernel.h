@@ -47,9 +47,8 @@ inline void sweep(ContactWork& k) {
   }
   for (int i = 0; i < k.bound_count; ++i) {
     BoundWork& b = k.bounds[i];
-    const double g = k.G[b.row * k.ldg + b.row];
-    if (!(g > 0)) continue;
-    double f = k.f[b.row] - (k.w[b.row] - b.t) / g;
+    if (!(b.inverse > 0)) continue;
+    double f = k.f[b.row] - (k.w[b.row] - b.t) * b.inverse;
     b.side = f <= b.lower ? -1 : f >= b.upper ? 1 : 0;
     f = smaller(larger(f, b.lower), b.upper);
     const double delta = f - k.f[b.row];
@@ -122,8 +121,14 @@ inline void begin_sweeps(ContactWork& k) {
   outcome(k);
   for (int i = 0; i < k.patch_count; ++i) {
     PatchWork& p = k.patches[i];
-    const double g = k.G[(p.row + 2) * (k.ldg + 1)];
+    const double* G = k.G + p.row * (k.ldg + 1);
+    const double g = G[2 * (k.ldg + 1)], det = G[0] * G[k.ldg + 1] - G[1] * G[1];
     p.normal_inverse = p.rows == 3 && g > 0 ? 1 / g : 0.0;
+    p.tangent_inverse = p.rows == 3 && det > 0 ? 1 / det : 0.0;
+  }
+  for (int i = 0; i < k.bound_count; ++i) {
+    const double g = k.G[k.bounds[i].row * (k.ldg + 1)];
+    k.bounds[i].inverse = g > 0 ? 1 / g : 0.0;
   }
 }
 
@@ -136,6 +141,7 @@ inline bool polish(ContactWork& k, bool want_definite, double& residual, bool ba
   residual = verify(k);
   if (!want_definite && residual <= accepted_residual(k)) return true;
   if (back) keep(k);
+  k.expected = k.polishes++ > 0 ? residual : 0;
   if (hypotheses(k, k.max_passes, want_definite, false, kMostChanges)) return true;
   if (back)
     put_back(k);
@@ -157,6 +163,7 @@ inline void settle(ContactWork& k, int most) {
 }
 
 inline bool fast_path(ContactWork& k) {
+  for (int i = 0; i < k.n; i += 8) eight(k.f + i) = Eight(0.0);
   if (!k.changeable && hypotheses(k, k.max_passes, true, true)) return k.accepted = true;
   constexpr int kFirst = 12, kMore = 6, kRounds = 4;
   double residual = 0;
@@ -198,7 +205,7 @@ inline bool complementarity(ContactWork& k) {
   int again = 0, stuck = 0;
   double least = 1e300;
   for (int i = 0; i < k.n; ++i) k.record[i] = k.f[i];
-  constexpr int kStuck = 4;  // checks that do not halve the residual: sweeps lead nowhere, or to no solution
+  constexpr int kStuck = 3;  // checks that do not halve the residual: sweeps lead nowhere, or to no solution
   for (int n = k.swept ? k.sweeps + 1 : 1; n <= k.max_sweeps && stuck < kStuck; ++n) {
     sweep(k);
     if (n % 6 == 0) settle_friction(k);

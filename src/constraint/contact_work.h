@@ -45,7 +45,8 @@ struct PatchWork {
   bool stopped = false;          ///< has gone from slide to stick in this solve
   bool slid = false;             ///< has slid in a recent sweep
   double alpha = 0;              ///< of its last visit where it slid: U = −α·F
-  double normal_inverse = 0;     ///< of a patch of three rows: 1/G_zz, 0 if it cannot move
+  // Of a patch of three rows: 1/G_zz, and 1/(G_xx·G_yy − G_xy²); 0 if it cannot move.
+  double normal_inverse = 0, tangent_inverse = 0;
 
   // answer
   double f[6]{};
@@ -58,6 +59,7 @@ struct BoundWork {
   double lower = 0, upper = 0, t = 0;
   int side = 0;  ///< −1 at the lower bound, +1 at the upper, 0 between
   double f = 0;
+  double inverse = 0;  ///< 1/G of the row, 0 if it cannot move; sweeps
   int changes = 0;
 };
 
@@ -95,6 +97,7 @@ struct ContactWork {
   Block* blocks = nullptr;
   double *x = nullptr, *w = nullptr, *f = nullptr, *g = nullptr, *best = nullptr, *cut = nullptr;
   double *start = nullptr, *record = nullptr;  ///< forces that sweeps begin with; the best they found
+  double* near = nullptr;                      ///< forces before the last pass
   int* order = nullptr;
   PatchWork* saved = nullptr;  ///< as many as patches
   BoundWork* saved_bounds = nullptr;
@@ -106,6 +109,8 @@ struct ContactWork {
   double residual = 0;
   bool accepted = false, indefinite = false;
   bool changeable = false;  ///< states changed in the last step: it is no use to begin with them
+  int polishes = 0;         ///< Newton steps from sweeps that have been tried
+  double expected = 0;      ///< residual that Newton steps begin with, where those before have failed; else 0
   bool damped = false;      ///< the last pass solved a system that was damped
   bool exact = false;       ///< passes are not to be damped
   bool swept = false;       ///< f is an iterate of the sweeps, to be gone on with

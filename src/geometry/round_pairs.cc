@@ -131,14 +131,16 @@ bool cylinder_sphere(const Placed& A, const Placed& B, double margin, Manifold& 
 bool capsule_capsule(const Placed& A, const Placed& B, double margin, Manifold& out) {
   const Segment a = axis_of(A), b = axis_of(B);
   const double radius_a = A.geometry.radius(), radius_b = B.geometry.radius(), sum = radius_a + radius_b;
+  const Vec3<> w = cross(a.along, b.along);
+  const double off = dot(w, a.start - b.start), far = sum + margin;
+  out.count = 0;
+  out.part = 0;
+  if (off * off > far * far * dot(w, w)) return false;  // the lines themselves are too far apart
   const SegmentPair<double> near = nearest_of_segments(a.start, a.along, b.start, b.along);
   const Vec3<> q = madd(near.t, b.along, b.start), d = madd(near.s, a.along, a.start) - q;
   const double length = norm(d);
-  out.count = 0;
-  out.part = 0;
   if (!(length - sum <= margin)) return false;
   const Vec3<> n = length > 1e-12 * sum ? (1 / length) * d : crossing_normal(a, b);
-  const Vec3<> w = cross(a.along, b.along);
   if (dot(w, w) <= 1e-4 * dot(a.along, a.along) * dot(b.along, b.along)) {
     Facet of_a, of_b;
     fill(a, of_a);

@@ -169,7 +169,8 @@ bool World::Impl::approaches(IslandWork& w) {
   const double rest = o.end_of_step ? o.rest_speed(norm(options.gravity), step_length) : 0;
   constexpr double kWeights = 10;  // that stop within a step what does not bounce
   const double slow = std::max(rest, o.v_impact);
-  const double soft = o.end_of_step ? std::max(slow, kWeights * norm(options.gravity) * step_length) : slow;
+  const bool automatic = o.end_of_step && o.v_rest < 0;  // whoever sets v_rest counts impacts
+  const double soft = automatic ? std::max(slow, kWeights * norm(options.gravity) * step_length) : slow;
   for (size_t i = 0; i < w.patches.size(); ++i) {
     const ContactPatch& p = w.patches[i];
     if (!contacts.touches()[size_t(w.touches[i])].is_new) continue;
