@@ -50,6 +50,13 @@ KANSETSU_HD void transpose_below(P (&block)[N]) {
   }
 }
 
+/// A whole register to any address. Not memcpy(): gcc then leaves a loop over registers a loop over memory.
+template <class P>
+KANSETSU_HD void store_row(const P& x, scalar_t<P>* to) {
+  typedef typename P::Vector Anywhere __attribute__((aligned(alignof(scalar_t<P>)), may_alias));
+  *reinterpret_cast<Anywhere*>(to) = x.v;
+}
+
 /// The widest stage comes with loading and storing half registers, where it costs no shuffle.
 template <class P>
 struct Halves {
@@ -59,6 +66,15 @@ struct Halves {
 
   template <std::size_t... K>
   KANSETSU_HD static P load(const Real* low, const Real* high, std::index_sequence<K...>) {
+#if defined(__AVX__)
+    if constexpr (sizeof(P) == 32) {  // gcc would load the high half with an instruction of its own
+      const auto half = [](const Real* from) __attribute__((always_inline)) {
+        return _mm_loadu_pd(reinterpret_cast<const double*>(from));
+      };
+      const __m256d both = _mm256_insertf128_pd(_mm256_castpd128_pd256(half(low)), half(high), 1);
+      return P(__builtin_bit_cast(typename P::Vector, both));
+    }
+#endif
     Half a, b;
     std::memcpy(&a, low, sizeof(Half));
     std::memcpy(&b, high, sizeof(Half));
@@ -72,16 +88,17 @@ struct Halves {
   }
 };
 
-template <class P>
-KANSETSU_HD void load_transposed(const scalar_t<P>* const* rows, int column, P (&block)[P::width]) {
+/// row(i): the numbers of row i, from the first of the block on.
+template <class P, class Row>
+KANSETSU_HD void load_block(const Row& row, P (&block)[P::width]) {
   constexpr int W = P::width, H = W / 2;
   if constexpr (H == 1) {
-    for (int i = 0; i < W; ++i) std::memcpy(&block[i], rows[i] + column, sizeof(P));
+    for (int i = 0; i < W; ++i) std::memcpy(&block[i], row(i), sizeof(P));
     transpose_below<1>(block);
     return;
   }
   for (int i = 0; i < H; ++i) {
-    const scalar_t<P>*a = rows[i] + column, *b = rows[i + H] + column;
+    const scalar_t<P>*a = row(i), *b = row(i + H);
     block[i] = Halves<P>::load(a, b, std::make_index_sequence<std::size_t(W)>());
     block[i + H] = Halves<P>::load(a + H, b + H, std::make_index_sequence<std::size_t(W)>());
   }
@@ -144,7 +161,7 @@ KANSETSU_HD P gather(const scalar_t<P>* const* rows, int n, P* out) {
   for (int done = 0; done < n; done += W) {
     const int k = done + W <= n ? done : n - W;
     P block[W];
-    load_transposed(rows, k, block);
+    load_block([&](int i) __attribute__((always_inline)) { return rows[i] + k; }, block);
     for (int i = 0; i < W; i += 2) {
       out[k + i] = block[i];
       out[k + i + 1] = block[i + 1];
@@ -155,9 +172,46 @@ KANSETSU_HD P gather(const scalar_t<P>* const* rows, int n, P* out) {
   return even + odd;
 }
 
-/// n packs into n numbers of W rows; number k is pack order[k], or k if order is null.
+/// A register full of zeros, 32 bytes at most at once, see for_each_block().
 template <class P>
-KANSETSU_HD void scatter(const P* packs, const int* order, int n, scalar_t<P>* const* rows) {
+KANSETSU_HD void store_zeros(const P& zero, scalar_t<P>* to) {
+  if constexpr (sizeof(P) == 64)
+    Halves<P>::store(zero, to, to + P::width / 2, std::make_index_sequence<std::size_t(P::width / 2)>());
+  else
+    store_row(zero, to);
+}
+
+/// W packs into W numbers of W rows from `column` on. pack(i): where the i-th of them lies.
+template <class P, class Pack>
+KANSETSU_HD void store_packs(const Pack& pack, scalar_t<P>* const* rows, int column) {
+  constexpr int W = P::width;
+  P block[W];
+  if constexpr (sizeof(P) == 32) {  // half as many stores, and loading halves costs nothing
+    load_block([&](int i) __attribute__((always_inline)) { return reinterpret_cast<const scalar_t<P>*>(pack(i)); },
+               block);
+    for (int i = 0; i < W; ++i) store_row(block[i], rows[i] + column);
+  } else {
+    for (int i = 0; i < W; ++i) block[i] = *pack(i);
+    store_transposed(block, rows, column);
+  }
+}
+
+/// Calls put(k) for blocks of W numbers of n, W or more, that cover them all.
+template <class P, class Put>
+KANSETSU_HD void for_each_block(int n, const scalar_t<P>* row, const Put& put) {
+  constexpr int W = P::width;
+  // Stores that straddle cache lines take twice as long: in long rows the second block begins where they do not.
+  constexpr int kAligned = (sizeof(P) < 32 ? int(sizeof(P)) : 32) / int(sizeof(scalar_t<P>));  // at most W
+  const int off = int(reinterpret_cast<std::uintptr_t>(row) / sizeof(scalar_t<P>) % std::size_t(kAligned));
+  put(0);
+  for (int k = off > 0 && n > 4 * W ? kAligned - off : W; k < n - W; k += W) put(k);
+  if (n > W) put(n - W);
+}
+
+/// n packs into n numbers of W rows; number k is pack order[k], or k if order is null.
+/// @param zeros  that many numbers from k on are known to be zero in all rows; null: none is
+template <class P>
+KANSETSU_HD void scatter(const P* packs, const int* order, const int* zeros, int n, scalar_t<P>* const* rows) {
   constexpr int W = P::width;
   if (n < W) {
     for (int k = 0; k < n; ++k) {
@@ -166,16 +220,23 @@ KANSETSU_HD void scatter(const P* packs, const int* order, int n, scalar_t<P>* c
     }
     return;
   }
-  // Stores that straddle cache lines take twice as long: in long rows the second block begins where they do not.
-  constexpr int kAligned = (sizeof(P) < 32 ? int(sizeof(P)) : 32) / int(sizeof(scalar_t<P>));  // at most W
-  const int off = int(reinterpret_cast<std::uintptr_t>(rows[0]) / sizeof(scalar_t<P>) % std::size_t(kAligned));
-  int next = off > 0 && n > 4 * W ? kAligned - off : W;
-  for (int k = 0;; k = next < n - W ? next : n - W, next += W) {
-    P block[W];
-    for (int i = 0; i < W; ++i) block[i] = packs[order ? order[k + i] : k + i];
-    store_transposed(block, rows, k);
-    if (k == n - W) return;
+  scalar_t<P>* own[W];  // pointers that no store can change, where registers hold them
+  for (int i = 0; i < W; ++i) own[i] = rows[i];
+  scalar_t<P>* const* to = W <= 8 ? own : rows;
+  if (!order) {
+    for_each_block<P>(n, rows[0], [&](int k) __attribute__((always_inline)) {
+      store_packs<P>([&](int i) __attribute__((always_inline)) { return packs + k + i; }, to, k);
+    });
+    return;
   }
+  const P zero = P(scalar_t<P>(0));
+  for_each_block<P>(n, rows[0], [&](int k) __attribute__((always_inline)) {
+    if (zeros && zeros[k] >= W) {
+      for (int i = 0; i < W; ++i) store_zeros(zero, to[i] + k);
+    } else {
+      store_packs<P>([&](int i) __attribute__((always_inline)) { return packs + order[k + i]; }, to, k);
+    }
+  });
 }
 
 }  // namespace kansetsu::kernel::inline KANSETSU_ISA

@@ -26,6 +26,10 @@ Orders::Orders(const Model& model, const SparseMassMatrix& sparse)
       mass_matrix[r * nv + c] = mass_matrix[c * nv + r] = k;
     }
   }
+  mass_matrix_zeros.assign(nv * nv + 1, 0);
+  for (size_t k = nv * nv; k-- > 0;) {
+    if (mass_matrix[k] == int(sparse.value.size())) mass_matrix_zeros[k] = mass_matrix_zeros[k + 1] + 1;
+  }
   const Tree& tree = model.tree();
   for (const LinkPlacement& link : tree.links) {
     int from = 12 * link.body;

@@ -41,7 +41,7 @@ KANSETSU_HD LeafOf<Const> copy_constants(const LeafOf<double>& leaf) {
 }
 template <class Const>
 KANSETSU_HD NodeOf<Const> copy_constants(const NodeOf<double>& node) {
-  const auto& [parent, kind, n, u, q, body, ball, gathers, from, leaf, massless, offset, R0, Q, p, M, rotor,
+  const auto& [parent, kind, n, u, q, body, ball, gathers, from, leaf, massless, offset, centre, R0, Q, p, M, rotor,
                rotor_share, last] = node;
   return {parent,
           kind,
@@ -55,6 +55,7 @@ KANSETSU_HD NodeOf<Const> copy_constants(const NodeOf<double>& node) {
           leaf,
           massless,
           offset,
+          centre,
           lift<Const>(R0),
           lift<Const>(Q),
           lift<Const>(p),
@@ -102,10 +103,10 @@ KANSETSU_HD TreeViewOf<Const> copy_tree(const TreeView& tree, const ConstantCoun
   if (nodes) {
     new_nodes = carver.template take_bytes<NodeTreeViewOf<Const>>();
     const auto& [list, coordinates, lane_coordinates, quaternions, node_count, coordinate_count, ball_count,
-                 gather_count, first_angle, in_order] = *nodes;
+                 gather_count, first_angle, angles_at, in_order] = *nodes;
     const auto* new_list = copy_array<NodeOf<Const>>(list, n.nodes, carver);
-    *new_nodes = {new_list,         coordinates, lane_coordinates, quaternions, node_count,
-                  coordinate_count, ball_count,  gather_count,     first_angle, in_order};
+    *new_nodes = {new_list,   coordinates,  lane_coordinates, quaternions, node_count, coordinate_count,
+                  ball_count, gather_count, first_angle,      angles_at,   in_order};
   }
   return {new_bodies, large,         new_rows,      new_terms, new_rotors,
           groups,     group_members, group_columns, new_gamma, steps,

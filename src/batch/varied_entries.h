@@ -42,6 +42,7 @@ bool set_inertias_entry(const LinkPlacement* links, int link_count, const scalar
       NodeOf<P>& node = list[i];
       node.M = bodies[node.body[0]].M_B;
       node.rotor_share = 0;  // of other inertias
+      node.centre = Offset::kAny;
       if (!node.leaf || node.gathers >= 0 || node.kind > NodeKind::kHinge) continue;
       node.last =
           eliminate_leaf(node.M, node.kind == NodeKind::kHinge ? 2 : int(node.kind), node.rotor[0], kPivotNoise<P>);

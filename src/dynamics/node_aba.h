@@ -84,7 +84,7 @@ KANSETSU_HD void take_up(const NodeOf<Const>& node, int i, const NodeWork<T>& w,
     b = {to_articulated(lift<T>(node.M)), w.own[i]};
     return;
   }
-  if (!node.massless) b.P = with_own(b.P, lift<T>(node.M));
+  if (!node.massless) add_own(node, b.P);
   if (!node.massless || w.all_own) b.Z += w.own[i];
 }
 
@@ -151,36 +151,25 @@ template <class T, class Const, class External>
 
 /// Eliminates the hinge of node i, burdened with b and what the node itself brings.
 template <int AX, class T, class Const>
-KANSETSU_HD void eliminate_hinge(const NodeOf<Const>& node, int i, bool passes_on, NodeWork<T>& w, Burden<T>& b) {
+KANSETSU_HD void eliminate_hinge(const NodeOf<Const>& node, int i, bool passes_on, const NodeWork<T>& w, Burden<T>& b) {
   const int c = node.u;
   const TurnZ<T> R(w.state.c[c], w.state.s[c]);
-  T* singular = w.singular ? w.singular + c : nullptr;
-  const T rotor = lift<T>(node.rotor[0]);
   if (node.leaf && node.gathers < 0) {
-    eliminate<AX>(R, w.tau[c], node.last, passes_on, w.own[i], b, w.hinge[i], singular);
+    eliminate<AX>(R, w.tau[c], node.last, passes_on, w.own[i], b, w.hinge[i], w.singular, c);
     return;
   }
-  if (node.gathers >= 0) b = {w.P[node.gathers], w.Z[node.gathers]};
-  const bool solid = node.rotor_share > kPivotNoise<T>;
-  if (node.massless) {
-    if (w.all_own) b.Z += w.own[i];
-    if (solid)
-      eliminate<AX, true>(R, w.tau[c], rotor, passes_on, b, b, w.hinge[i], singular);
-    else
-      eliminate<AX, false>(R, w.tau[c], rotor, passes_on, b, b, w.hinge[i], singular);
-    return;
-  }
-  const Burden<T> sum{with_own(b.P, lift<T>(node.M)), b.Z + w.own[i]};
-  if (solid)
-    eliminate<AX, true>(R, w.tau[c], rotor, passes_on, sum, b, w.hinge[i], singular);
+  const T rotor = lift<T>(node.rotor[0]);
+  if (node.gathers >= 0 || !node.massless || w.all_own) take_up(node, i, w, b);
+  if (node.rotor_share > kPivotNoise<T>)
+    eliminate<AX, true>(R, w.tau[c], rotor, passes_on, b, w.hinge[i], w.singular, c);
   else
-    eliminate<AX, false>(R, w.tau[c], rotor, passes_on, sum, b, w.hinge[i], singular);
+    eliminate<AX, false>(R, w.tau[c], rotor, passes_on, b, w.hinge[i], w.singular, c);
 }
 
 /// Inward: returns what the carrier sees of a carried tree. With a free base A[0] is solved for.
 /// On entry w.P and w.Z hold what other trees have put down at the places where limbs meet.
 template <class T, class Const>
-[[gnu::noinline]] inline Burden<T> inward(const NodeTreeViewOf<Const>& tree, bool carried, NodeWork<T>& w) {
+[[gnu::noinline]] inline Burden<T> inward(const NodeTreeViewOf<Const>& tree, bool carried, const NodeWork<T>& w) {
   Burden<T> b = no_burden<T>();
   for (int i = tree.node_count - 1; i >= 0; --i) {
     const NodeOf<Const>& node = tree.nodes[i];
@@ -231,19 +220,24 @@ template <class T, class Const>
 template <class T, class Const>
 [[gnu::noinline]] inline void accelerate(const NodeTreeViewOf<Const>& tree, const Motion<T>& A_P, NodeWork<T>& w) {
   Motion<T> A = A_P;
-  for (int i = 0; i < tree.node_count; ++i) {
+  Motion<T>* const meeting = w.A;
+  const T *const cosines = w.state.c, *const sines = w.state.s;
+  T* const vdots = w.vdot;
+  const HingeGain<T>* const gains = w.hinge;
+  const int count = tree.node_count;
+  for (int i = 0; i < count; ++i) {
     const NodeOf<Const>& node = tree.nodes[i];
-    take_from_parent(node, A_P, w.A, A);
-    if (node.kind != NodeKind::kFree) A = at_node(node, A);
-    T* vdot = w.vdot + node.u;
-    const auto hinge = [&]<int AX>(const auto& joint, detail::Constant<AX>) {
-      const HingeGain<T>& gain = w.hinge[i];
+    take_from_parent(node, A_P, meeting, A);
+    A = at_node(node, A);
+    T* vdot = vdots + node.u;
+    const auto hinge = [&]<int AX>(const auto& joint, detail::Constant<AX>) __attribute__((always_inline)) {
+      const HingeGain<T>& gain = gains[i];
       const T acceleration = gain.free - dot(Motion<T>{to_z<AX>(A.w), to_z<AX>(A.v)}, gain.k);
       A = joint.to_axes(A);
       joint.add_rate(&acceleration, A);
       vdot[0] = acceleration;
     };
-    const T &c = w.state.c[node.u], &s = w.state.s[node.u];
+    const T &c = cosines[node.u], &s = sines[node.u];
     const Vec3<T> p = lift<T>(node.p);
     switch (node.kind) {
       case NodeKind::kHingeX:
@@ -278,7 +272,7 @@ template <class T, class Const>
         break;
       }
     }
-    if (node.gathers >= 0) w.A[node.gathers] = A;
+    if (node.gathers >= 0) meeting[node.gathers] = A;
   }
 }
 

@@ -77,24 +77,25 @@ KANSETSU_HD void pass_wrench(const TurnZ<T>& R, const Force<T>& k, const T& u, c
   entry<AX, 2>(out.f) = madd(u, k.f.z, entry<AX, 2>(Z.f));
 }
 
-/// What the parent sees of a burden over a hinge about AX, at the hinge but in the parent's axes; `out` may be `b`. All is
+/// Turns a burden into what the parent sees of it over a hinge about AX, at the hinge but in the parent's axes. All is
 /// turned first, while 1/D is under way, and what the hinge yields is subtracted from that.
 /// @param kSolid  the rotor alone keeps D from vanishing
 /// @param passes_on  whether there is a parent that asks
-/// @param singular  out: 1 if the hinge moves no inertia; may be null
+/// @param singular  out: number c is 1 if the hinge moves no inertia; may be null
 template <int AX, bool kSolid, class T>
-KANSETSU_HD void eliminate(const TurnZ<T>& R, const T& tau, const T& rotor, bool passes_on, const Burden<T>& b,
-                           Burden<T>& out, HingeGain<T>& gain, T* singular) {
+KANSETSU_HD void eliminate(const TurnZ<T>& R, const T& tau, const T& rotor, bool passes_on, Burden<T>& b,
+                           HingeGain<T>& gain, T* singular, int c) {
   const ArticulatedInertia<T>& P = b.P;
+  Burden<T>& out = b;
   const T D = entry<AX, 2, 2>(P.A) + rotor;
   T D_inv = T(1) / D, rest = T(1);
   if constexpr (!kSolid) {
     const auto regular = D > T(kPivotNoise<T>) * trace(P.A);
     D_inv = select(regular, D_inv, T(0));
     rest = select(regular, rotor * D_inv, T(1));
-    if (singular) *singular = select(regular, T(0), T(1));
+    if (singular) singular[c] = select(regular, T(0), T(1));
   } else if (singular) {
-    *singular = T(0);
+    singular[c] = T(0);
   }
   const T u = tau - entry<AX, 2>(b.Z.t);
   gain.free = D_inv * u;
@@ -145,9 +146,9 @@ KANSETSU_HD void eliminate(const TurnZ<T>& R, const T& tau, const T& rotor, bool
 /// The same of the last hinge of a limb: only the turn and the wrench are not known before.
 template <int AX, class T, class Const>
 KANSETSU_HD void eliminate(const TurnZ<T>& R, const T& tau, const LeafOf<Const>& leaf, bool passes_on,
-                           const Force<T>& Z, Burden<T>& out, HingeGain<T>& gain, T* singular) {
+                           const Force<T>& Z, Burden<T>& out, HingeGain<T>& gain, T* singular, int c) {
   const T D_inv = lift<T>(leaf.D_inv);
-  if (singular) *singular = select(D_inv == T(0), T(1), T(0));
+  if (singular) singular[c] = select(D_inv == T(0), T(1), T(0));
   const T u = tau - entry<AX, 2>(Z.t);
   gain.free = D_inv * u;
   const PlaneVector<T> t(R, lift<T>(leaf.k.t.x), lift<T>(leaf.k.t.y)), f(R, lift<T>(leaf.k.f.x), lift<T>(leaf.k.f.y));
@@ -229,15 +230,37 @@ KANSETSU_HD void shift(const NodeOf<Const>& node, Burden<T>& b) {
   }
 }
 
-/// P + M, entry by entry.
-template <class T>
-KANSETSU_HD ArticulatedInertia<T> with_own(const ArticulatedInertia<T>& P, const Inertia<T>& M) {
-  const Mat3<T>& B = P.B;
-  return {P.A + M.I,
-          {{B.x.x, B.x.y - M.h.z, B.x.z + M.h.y},
-           {B.y.x + M.h.z, B.y.y, B.y.z - M.h.x},
-           {B.z.x - M.h.y, B.z.y + M.h.x, B.z.z}},
-          {P.M.xx + M.m, P.M.xy, P.M.xz, P.M.yy + M.m, P.M.yz, P.M.zz + M.m}};
+/// P + M where I is diagonal and h along axis K.
+template <int K, class T, class Const>
+KANSETSU_HD void add_own_along(const Inertia<Const>& M, ArticulatedInertia<T>& P) {
+  const T h = lift<T>(along<K>(M.h)), m = lift<T>(M.m);
+  P.A.xx += lift<T>(M.I.xx), P.A.yy += lift<T>(M.I.yy), P.A.zz += lift<T>(M.I.zz);
+  entry<K, 0, 1>(P.B) -= h;
+  entry<K, 1, 0>(P.B) += h;
+  P.M.xx += m, P.M.yy += m, P.M.zz += m;
+}
+/// P + M, number by number.
+template <class T, class Const>
+KANSETSU_HD void add_own(const NodeOf<Const>& node, ArticulatedInertia<T>& P) {
+  switch (node.centre) {
+    case Offset::kX:
+      add_own_along<0>(node.M, P);
+      break;
+    case Offset::kY:
+      add_own_along<1>(node.M, P);
+      break;
+    case Offset::kNone:
+    case Offset::kZ:
+      add_own_along<2>(node.M, P);
+      break;
+    case Offset::kAny: {
+      const Inertia<T> M = lift<T>(node.M);
+      P.A = P.A + M.I;
+      P.B.x.y -= M.h.z, P.B.x.z += M.h.y, P.B.y.x += M.h.z, P.B.y.z -= M.h.x, P.B.z.x -= M.h.y, P.B.z.y += M.h.x;
+      P.M.xx += M.m, P.M.yy += M.m, P.M.zz += M.m;
+      break;
+    }
+  }
 }
 
 }  // namespace kansetsu::kernel::inline KANSETSU_ISA

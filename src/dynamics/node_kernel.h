@@ -46,11 +46,17 @@ KANSETSU_HD void scatter_coordinates(const NodeTreeViewOf<Const>& tree, const T*
 template <class T, class Const>
 KANSETSU_HD void load_posture(const NodeTreeViewOf<Const>& tree, const T* q, NodeState<T>& state) {
   const int first = tree.first_angle;
-  for (int k = first; k < tree.coordinate_count; ++k) {
-    const NodeCoordinate& c = tree.coordinates[k];
-    state.s[k - first] = madd(lift<T>(c.ratio), q[c.position], lift<T>(c.offset));
+  const int n = tree.coordinate_count - first;
+  const T* angle = state.s;                                   // overwritten by the sines
+  if (!std::is_floating_point_v<T> && tree.angles_at >= 0) {  // q of plain numbers is not padded
+    angle = q + tree.angles_at;
+  } else {
+    for (int k = 0; k < n; ++k) {
+      const NodeCoordinate& c = tree.coordinates[first + k];
+      state.s[k] = madd(lift<T>(c.ratio), q[c.position], lift<T>(c.offset));
+    }
   }
-  sincos_array(state.s, tree.coordinate_count - first, state.s, state.c);
+  sincos_array(angle, n, state.s, state.c);
   state.s -= first;  // numbered like the coordinates from here on
   state.c -= first;
   if (first == 0) return;
@@ -106,6 +112,7 @@ KANSETSU_HD Vec3<T> add_cross_offset(const Vec3<T>& to, const Vec3<T>& a, const 
 /// A motion of the parent, at the node's origin, in the parent's axes.
 template <class T, class Const>
 KANSETSU_HD Motion<T> at_node(const NodeOf<Const>& node, const Motion<T>& V_P) {
+  if (node.offset == Offset::kNone) return V_P;
   return {V_P.w, add_cross_offset(V_P.v, V_P.w, node)};
 }
 /// A wrench at the node's origin in the parent's axes, at the parent's origin.
@@ -136,6 +143,7 @@ KANSETSU_HD Vec3<T> acceleration_along(const Drift<T>& m, const T& d) {
 }
 template <class T, class Const>
 KANSETSU_HD void go_to_node(const NodeOf<Const>& node, Drift<T>& m) {
+  if (node.offset == Offset::kNone) return;
   switch (node.offset) {
     case Offset::kX:
       m.a = acceleration_along<0>(m, lift<T>(node.p.x));
@@ -162,6 +170,22 @@ KANSETSU_HD void pass_joint(const Joint& joint, const T* u, Drift<T>& m) {
   m = {joint.to_axes(m.w), joint.to_axes(m.e), joint.to_axes(m.a)};
   joint.add_bias(m.w, u, m.e);
   joint.add_rate(u, m.w);
+}
+
+/// inertial_wrench() where I is diagonal and h along axis K, with the zeros left out.
+template <int K, class T, class Const>
+KANSETSU_HD Force<T> inertial_wrench_along(const Inertia<Const>& M, const Drift<T>& m) {
+  const Vec3<T> w = to_z<K>(m.w), e = to_z<K>(m.e), a = to_z<K>(m.a);
+  const Vec3<Const> I = to_z<K>(Vec3<Const>{M.I.xx, M.I.yy, M.I.zz});
+  const Const half = Const(0.5) * (I.x + I.y + I.z);
+  const T Sxx = lift<T>(half - I.x), Syy = lift<T>(half - I.y), Szz = lift<T>(half - I.z);
+  const T h = lift<T>(along<K>(M.h)), mass = lift<T>(M.m);
+  const T E_xz = madd(w.x, w.z, e.y), N_yz = msub(w.y, w.z, e.x);
+  const Vec3<T> t{msub(h, a.y, madd(madd(w.y, w.z, e.x), Syy, N_yz * Szz)),
+                  madd(h, a.x, madd(E_xz, Szz, msub(w.x, w.z, e.y) * Sxx)),
+                  madd(madd(w.x, w.y, e.z), Sxx, msub(w.x, w.y, e.z) * Syy)};
+  const Vec3<T> f{madd(mass, a.x, E_xz * h), msub(N_yz, h, mass * a.y), msub(madd(w.x, w.x, w.y * w.y), h, mass * a.z)};
+  return {from_z<K>(t), from_z<K>(f)};
 }
 
 /// M·A + V ×* M·V. The acceleration of the point at r is a + E·r with E = e× + ω×ω×, hence
@@ -205,10 +229,30 @@ KANSETSU_HD void load_balls(const NodeTreeViewOf<Const>& tree, const T* q, const
 /// `meeting`: there m becomes the parent's again.
 template <class Const, class Item>
 KANSETSU_HD void take_from_parent(const NodeOf<Const>& node, const Item& ground, const Item* meeting, Item& m) {
+  if (node.from == node.kHandedOn) return;
   if (node.from >= 0)
     m = meeting[node.from];
-  else if (node.from == node.kGround)
+  else
     m = ground;
+}
+
+template <class T, class Const>
+KANSETSU_HD void put_inertial_wrench(const NodeOf<Const>& node, const Drift<T>& m, Force<T>& out) {
+  switch (node.centre) {
+    case Offset::kX:
+      out = inertial_wrench_along<0>(node.M, m);
+      break;
+    case Offset::kY:
+      out = inertial_wrench_along<1>(node.M, m);
+      break;
+    case Offset::kNone:
+    case Offset::kZ:
+      out = inertial_wrench_along<2>(node.M, m);
+      break;
+    case Offset::kAny:
+      out = inertial_wrench(node.M, m);
+      break;
+  }
 }
 
 /// The wrench that a node's own inertia takes, less an external one. Between massless nodes nothing is written if there is
@@ -216,7 +260,7 @@ KANSETSU_HD void take_from_parent(const NodeOf<Const>& node, const Item& ground,
 template <class T, class Const, class External>
 KANSETSU_HD void put_wrench(const NodeOf<Const>& node, const Drift<T>& m, const External& external, Force<T>& out) {
   if constexpr (std::is_same_v<External, std::nullptr_t>) {
-    if (node.leaf || !node.massless) out = inertial_wrench(node.M, m);
+    if (node.leaf || !node.massless) put_inertial_wrench(node, m, out);
   } else {
     out = inertial_wrench(node.M, m) - external(node);
   }

@@ -92,7 +92,7 @@ class SetBuilder {
     out.massless = true;
     out.from = depth > 0 ? out.kHandedOn : out.kGround;
     out.rotor_share = 1;
-    out.offset = Offset::kNone;
+    out.offset = out.centre = Offset::kNone;
     if (depth > 0) tree.nodes.back().leaf = false;
     tree.lane_coordinates.resize(tree.lane_coordinates.size() + size_t(out.n));
     const Mat3<> Q_before[kLimbLanes] = {Q_[0], Q_[1], Q_[2], Q_[3]};
@@ -120,19 +120,23 @@ class SetBuilder {
     tree.nodes.push_back(out);
   }
 
+  /// What is still known when a lane is added.
+  static void add_known(Offset mine, Offset& all) {
+    if (mine != Offset::kNone) all = all == Offset::kNone || all == mine ? mine : Offset::kAny;
+  }
+
   void fill(const Node& node, int lane, const Mat3<>& Q_parent, NodeOf<LimbConst>& out) {
     NodeTreeOf<LimbConst>& tree = set_.tree;
     const Mat3<>& Q = Q_[lane];
     out.body[lane] = node.body[0];
     out.massless &= node.massless;
     out.rotor_share = std::min(out.rotor_share, node.rotor_share);
-    if (const Offset mine = offset_of(Q_parent * node.p); mine != Offset::kNone) {
-      out.offset = out.offset == Offset::kNone || out.offset == mine ? mine : Offset::kAny;
-    }
+    add_known(offset_of(Q_parent * node.p), out.offset);
     set(out.R0, lane, times_transpose(Q_parent * node.R0, Q));
     set(out.Q, lane, Q);
     set(out.p, lane, Q_parent * node.p);
     const Inertia<> M = Transform<>{Q, {}} * node.M;
+    add_known(centre_of(M), out.centre);
     out.M.m.set(lane, M.m);
     set(out.M.h, lane, M.h);
     Sym3<LimbConst>& J = out.M.I;

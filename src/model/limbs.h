@@ -25,8 +25,10 @@ struct NodeTreeOf {
   std::vector<LaneCoordinate> lane_coordinates;
   std::vector<int> quaternions;
   int ball_count = 0, gather_count = 0;
+  int angles_at = -1;
   bool in_order = false;
 
+  int first_angle() const { return !nodes.empty() && nodes[0].kind == NodeKind::kFree ? 6 : 0; }
   NodeTreeViewOf<Const> view() const {
     return {nodes.data(),
             coordinates.data(),
@@ -36,7 +38,8 @@ struct NodeTreeOf {
             int(coordinates.size() + lane_coordinates.size()),
             ball_count,
             gather_count,
-            !nodes.empty() && nodes[0].kind == NodeKind::kFree ? 6 : 0,
+            first_angle(),
+            angles_at,
             in_order};
   }
 };
@@ -71,6 +74,7 @@ std::shared_ptr<const Nodes> make_nodes(const Tree& tree);
 void split_limbs(Nodes& nodes);
 
 Offset offset_of(const Vec3<>& p);
+Offset centre_of(const Inertia<>& M);  ///< see NodeOf
 
 /// What a leaf's hinge leaves, from its inertia and rotor.
 template <class Const>

@@ -27,6 +27,18 @@ NodeKind kind_of(const Body& b) {
   return b.aligned_axis < 0 ? NodeKind::kHinge : NodeKind(b.aligned_axis);
 }
 
+/// angles_at of NodeTreeViewOf
+int find_angles(const NodeTreeOf<double>& tree) {
+  const size_t first = size_t(tree.first_angle());
+  if (tree.coordinates.size() <= first) return -1;
+  const int at = tree.coordinates[first].position;
+  for (size_t k = first; k < tree.coordinates.size(); ++k) {
+    const NodeCoordinate& c = tree.coordinates[k];
+    if (c.position != at + int(k - first) || c.ratio != 1 || c.offset != 0) return -1;
+  }
+  return at;
+}
+
 }  // namespace
 
 Offset offset_of(const Vec3<>& p) {
@@ -34,6 +46,10 @@ Offset offset_of(const Vec3<>& p) {
   if (p.y == 0 && p.z == 0) return Offset::kX;
   if (p.z == 0 && p.x == 0) return Offset::kY;
   return p.x == 0 && p.y == 0 ? Offset::kZ : Offset::kAny;
+}
+
+Offset centre_of(const Inertia<>& M) {
+  return M.I.xy == 0 && M.I.xz == 0 && M.I.yz == 0 ? offset_of(M.h) : Offset::kAny;
 }
 
 void number_nodes(NodeTreeOf<double>& tree, const std::vector<bool>& gathers) {
@@ -45,6 +61,7 @@ void number_nodes(NodeTreeOf<double>& tree, const std::vector<bool>& gathers) {
   for (size_t k = 0; k < tree.coordinates.size(); ++k) {
     tree.in_order &= tree.coordinates[k].column == int(k) && tree.coordinates[k].ratio == 1;
   }
+  tree.angles_at = find_angles(tree);
   tree.ball_count = tree.gather_count = 0;
   for (size_t i = 0; i < tree.nodes.size(); ++i) {
     NodeOf<double>& node = tree.nodes[i];
@@ -95,6 +112,7 @@ std::shared_ptr<const Nodes> make_nodes(const Tree& tree) {
     node.R0 = b.X_PJ.R;
     node.p = b.X_PJ.p;
     node.M = b.M_B;
+    node.centre = centre_of(b.M_B);
     for (int k = 0; k < b.nu; ++k) {
       if (k < 3) node.rotor[k] = tree.rotor_inertia[size_t(b.u + k)];
       whole.coordinates.push_back(coordinate(tree, b.u + k));

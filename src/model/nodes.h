@@ -35,6 +35,7 @@ struct NodeOf {
   bool leaf = true;
   bool massless = false;  ///< in all lanes
   Offset offset = Offset::kAny;
+  Offset centre = Offset::kAny;  ///< the same of h, if I is diagonal; kAny if it is not
   Mat3<Const> R0 = Mat3<Const>::identity();
   Mat3<Const> Q = Mat3<Const>::identity();  ///< how its frame is turned against the body's, see limbs.cc
   Vec3<Const> p;                            ///< p_PB
@@ -63,6 +64,7 @@ struct NodeTreeViewOf {
   const int* quaternions;  ///< lanes only: position in q of each number of each ball, all lanes side by side
   int node_count, coordinate_count, ball_count, gather_count;
   int first_angle;  ///< coordinates before it belong to the free base
+  int angles_at;    ///< the angles are q[angles_at], q[angles_at + 1], … as they are; −1: they are not
   bool in_order;    ///< coordinate k is column k of v, with ratio 1
 };
 

@@ -94,9 +94,8 @@ KANSETSU_HD std::uint32_t bits_of(const typename P::Mask& mask) {
 template <class P>
 KANSETSU_HD void small_sincos(const P& x, P& s, P& c) {
   constexpr detail::SincosConstants<double> K{};
-  const P z = x * x, half_z = P(0.5) * z, one(1.0), head = one - half_z;
-  s = x - (x * z) * detail::polynomial(z, K.S);
-  c = head + (((one - head) - half_z) + (z * z) * detail::polynomial(z, K.C));
+  const P z = x * x;
+  detail::within_quarter(x, P(0.0), z, detail::polynomial(z, K.S), detail::polynomial(z, K.C), s, c);
 }
 
 /// load_posture(); most hinges of a figure that stands are bent so little that their sines are quickly found.

@@ -17,12 +17,17 @@ struct ScalarOf {
 template <class T>
 using scalar_t = typename ScalarOf<T>::type;
 
+/// Defined where madd() rounds once.
+#if defined(__CUDA_ARCH__) || defined(__FMA__)
+#define KANSETSU_FUSES
+#endif
+
 /// a·b + c. One rounding where the instruction set has a fused multiply-add, two where it has not; the same choice for
 /// scalars and packs of one build, so that all widths give the same bits.
 template <class T>
   requires std::is_floating_point_v<T>
 KANSETSU_HD T madd(T a, T b, T c) {
-#if defined(__CUDA_ARCH__) || defined(__FMA__)
+#if defined(KANSETSU_FUSES)
   return std::fma(a, b, c);
 #else
   return a * b + c;

@@ -8,7 +8,8 @@
 /// sin and cos together, for numbers and packs: one branch-free algorithm, so that every lane has the bits of the scalar.
 ///
 /// Quadrant: n = round(|x|·2/π), read from the low bits of the sum with a magic number.
-/// Reduction: r + tail = |x| − n·π/2 with π/2 in parts so short that their products with n are exact (Cody & Waite 1980).
+/// Reduction: r + tail = |x| − n·π/2 with π/2 in parts so short that their products with n are exact (Cody & Waite 1980). With a
+/// fused multiply-add the first part is as long as a number: |x| − n·part is one too.
 /// Polynomials: sin r = r − r·z·S(z), cos r = 1 − z/2 + z²·C(z), z = r², least relative error on |r| ≤ π/4; their
 /// coefficients and the parts of π/2 come from src/spatial/tools/sincos_coefficients.py.
 namespace kansetsu {
@@ -25,6 +26,15 @@ struct IntOf<T> {
   using type = typename T::IntVector;
 };
 
+/// Where the sign bit is set, as select() takes it.
+template <class T>
+KANSETSU_HD auto negative(const typename IntOf<T>::type& bits) {
+  if constexpr (requires { typename T::Mask; })
+    return typename T::Mask{typename IntOf<T>::type(bits < 0)};
+  else
+    return bits < 0;
+}
+
 /// Members, not static ones: CUDA has no device copy of a static array.
 template <class S>
 struct SincosConstants;
@@ -33,7 +43,11 @@ template <>
 struct SincosConstants<double> {
   double two_over_pi = 0x1.45f306dc9c883p-1;
   double magic = 0x1.8p52;  ///< its last bit counts ones; 1.5 keeps the exponent for either sign
+#if defined(KANSETSU_FUSES)
+  double half_pi[3] = {0x1.921fb54442d18p+0, 0x1.1a626331p-54, 0x1.1701b839a252p-88};
+#else
   double half_pi[3] = {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2e037073p-69};
+#endif
   double S[6] = {0x1.5555555555548p-3,   -0x1.111111110f730p-7, 0x1.a01a019be9212p-13,
                  -0x1.71de35552aaacp-19, 0x1.ae5e4b830f1f3p-26, -0x1.5d8b553fce991p-33};
   double C[6] = {0x1.555555555554bp-5,   -0x1.6c16c16c15013p-10, 0x1.a01a019c8ed07p-16,
@@ -44,7 +58,11 @@ template <>
 struct SincosConstants<float> {
   float two_over_pi = 0x1.45f306p-1f;
   float magic = 0x1.8p23f;
+#if defined(KANSETSU_FUSES)
+  float half_pi[3] = {0x1.921fb4p+0f, 0x1.444p-24f, 0x1.68c234p-39f};
+#else
   float half_pi[4] = {0x1.92p+0f, 0x1.fb4p-12f, 0x1.444p-24f, 0x1.68c234p-39f};
+#endif
   float S[3] = {0x1.555546p-3f, -0x1.110778p-7f, 0x1.9953fep-13f};
   float C[3] = {0x1.55554ap-5f, -0x1.6c0c28p-10f, 0x1.99e80cp-16f};
 };
@@ -76,13 +94,33 @@ KANSETSU_HD Quarter<T> to_quarter(const T& x) {
 
   T b = a;
   for (int i = 0; i + 2 < parts; ++i) b = msub(n, T(K.half_pi[i]), b);  // no rounding
-  const T w = n * T(K.half_pi[parts - 2]);                              // none either
+  const T middle = T(K.half_pi[parts - 2]);
+#if defined(KANSETSU_FUSES)
+  const T d = msub(n, middle, b);
+  const T rounding = msub(n, middle, b - d);  // b − d has no rounding: n·middle is the smaller one, or d is exact
+#else
+  const T w = n * middle;  // none either
   const T d = b - w;
   const T v = d - b;
   const T rounding = (b - (d - v)) - (w + v);  // d + rounding = b − w (Knuth's two-sum)
+#endif
   const T rest = msub(T(K.half_pi[parts - 1]), n, rounding);
+#if defined(KANSETSU_FUSES)
+  // Of doubles the last part is so small that this is a tail as it is, however near x is to a multiple of π/2.
+  if constexpr (sizeof(scalar_t<T>) == 8) return {x_bits, __builtin_bit_cast(Int, rounded), d, rest};
+#endif
   const T r = d + rest;
   return {x_bits, __builtin_bit_cast(Int, rounded), r, (d - r) + rest};
+}
+
+/// The sine and cosine of r + tail.
+template <class T>
+KANSETSU_HD void within_quarter(const T& r, const T& tail, const T& z, const T& S, const T& C, T& s, T& c) {
+  const T half = T(scalar_t<T>(0.5)), one = T(scalar_t<T>(1));
+  const T head = msub(half, z, one);              // exact together with
+  const T head_rest = msub(half, z, one - head);  // this
+  s = r + msub(r * z, S, tail * head);
+  c = head + madd(z * z, C, msub(r, tail, head_rest));
 }
 
 /// S(z) and C(z), powers of N numbers side by side.
@@ -102,17 +140,16 @@ KANSETSU_HD void from_quarter(const Quarter<T>& q, const T& z, const T& S, const
   using Int = typename IntOf<T>::type;
   constexpr int top = 8 * int(sizeof(scalar_t<T>)) - 1;  // the sign bit
   const Int sign = (Int{} + 1) << top;
-  const T half_z = T(scalar_t<T>(0.5)) * z;
-  const T one = T(scalar_t<T>(1)), head = one - half_z;  // exact together with (one − head) − half_z
-  const T sin_r = q.r - msub(q.tail, head, (q.r * z) * S);
-  const T cos_r = head + (((one - head) - half_z) + msub(q.r, q.tail, (z * z) * C));
+  T sin_r, cos_r;
+  within_quarter(q.r, q.tail, z, S, C, sin_r, cos_r);
 
   // quadrant 0 1 2 3: sin x = s c −s −c, cos x = c −s −c s
-  const Int sin_bits = __builtin_bit_cast(Int, sin_r), cos_bits = __builtin_bit_cast(Int, cos_r);
-  const Int swap = (sin_bits ^ cos_bits) & -(q.quadrant & 1);
   const Int bit0 = q.quadrant << top, bit1 = q.quadrant << (top - 1);
-  s = __builtin_bit_cast(T, Int(sin_bits ^ swap ^ ((q.x ^ bit1) & sign)));
-  c = __builtin_bit_cast(T, Int(cos_bits ^ swap ^ ((bit1 ^ bit0) & sign)));
+  const auto odd = negative<T>(bit0);
+  const Int s_bits = __builtin_bit_cast(Int, select(odd, cos_r, sin_r));
+  const Int c_bits = __builtin_bit_cast(Int, select(odd, sin_r, cos_r));
+  s = __builtin_bit_cast(T, Int(s_bits ^ ((q.x ^ bit1) & sign)));
+  c = __builtin_bit_cast(T, Int(c_bits ^ ((bit1 ^ bit0) & sign)));
 }
 
 }  // namespace detail

@@ -98,4 +98,6 @@ for name, f in (("S", f_sin), ("C", f_cos)):
 mp.mp.dps = 100
 split([33, 33, 53], 53)
 split([11, 11, 11, 24], 24)
+split([53, 33, 53], 53)  # with a fused multiply-add
+split([23, 11, 24], 24)
 print("2/π", float(2 / mp.pi).hex(), float(rounded(2 / mp.pi, 24)).hex())
