@@ -27,9 +27,10 @@ struct Wrenches {
   int k, row;
 };
 
-/// The pose record of a body as it was, and what the squares of its changes count.
+/// The pose record of a body as it was, and what the squares of the changes of its axes count; those of its place count once.
 struct BodyBefore {
-  alignas(64) double X[16], weight[16];
+  alignas(64) double X[16];
+  double weight;
   int body;
 };
 

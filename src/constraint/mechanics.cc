@@ -325,7 +325,7 @@ void Mechanics::add_axes(int row, int body, const Mat3<>& E, const Vec3<>& p_O, 
 kernel::BodyBefore Mechanics::remember(int body, double axes_weight) const {
   kernel::BodyBefore out{};
   std::copy_n(body_axes(body), kPoseRecord, out.X);
-  for (int k = 0; k < kPoseRecord; ++k) out.weight[k] = k < 12 ? axes_weight : 1;
+  out.weight = axes_weight;
   out.body = body;
   return out;
 }

@@ -181,6 +181,7 @@ struct World::Impl {
   void newton_step(IslandWork& w);
   void prepare_torques(double h);
   void add_spring_forces();
+  void begin_islands(int count);
   void find_islands();
   int root(int figure);
   void solve_island(IslandWork& w);

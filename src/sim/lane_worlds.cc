@@ -55,6 +55,10 @@ void LaneWorlds::set_torque(int i, const double* tau) {
   for (int k = 0; k < nv; ++k) to[k * width] = tau[k];
 }
 
+void LaneWorlds::set_torques(int b, const double* tau, long stride) {
+  kernel::lanes().spread(tau, stride, plan_.figure().tree->nv, parts_.torque + b * stride_);
+}
+
 void LaneWorlds::load(const World::Impl& world, int stance, int i) {
   const FigureData& f = *world.figures[0];
   for (int k = 0; k < f.q.size(); ++k) at(parts_.q, i, k) = f.q[k];
@@ -111,8 +115,7 @@ void LaneWorlds::store(World::Impl& world, int stance, int i, int steps, double 
   }
   if (plan_.key(stance).count > 0) f.bound_force.setZero();
   world.time = time;
-  f.mechanics.set_pose(f.q.data());
-  f.mechanics.set_motion(f.v.data());
+  world.present = false;
   WorldTotals& totals = world.totals;
   const int soles = plan_.key(stance).count;
   const auto count = std::uint64_t(steps) * std::uint64_t(soles);

@@ -106,8 +106,35 @@ int World::Impl::root(int figure) {
   return figure;
 }
 
+void World::Impl::begin_islands(int count) {
+  island_count = count;
+  while (int(works.size()) < count) {
+    works.push_back(std::make_unique<IslandWork>());
+    works.back()->solver.options = options.contact;
+  }
+  for (int k = 0; k < count; ++k) {
+    IslandWork& w = *works[size_t(k)];
+    w.figures.clear(), w.connections.clear(), w.touches.clear(), w.mechanics.clear();
+    w.inconsistency = w.residual = w.impact_energy = 0;
+    w.work = {0, 0};
+    w.rank_deficiency = 0;
+    w.impact = false;
+  }
+}
+
 void World::Impl::find_islands() {
   const int n = int(figures.size());
+  if (n == 1) {
+    begin_islands(1);
+    IslandWork& w = *works[0];
+    w.figures.push_back(0);
+    w.mechanics.push_back(&figures[0]->mechanics);
+    for (size_t i = 0; i < connections.size(); ++i) {
+      if (connections[i].active) w.connections.push_back(int(i));
+    }
+    for (size_t i = 0; i < contacts.touches().size(); ++i) w.touches.push_back(int(i));
+    return;
+  }
   group.resize(size_t(n));
   for (int i = 0; i < n; ++i) group[size_t(i)] = i;
   const auto join = [&](int a, int b) {
@@ -121,24 +148,13 @@ void World::Impl::find_islands() {
   const std::vector<WorldShape>& shapes = contacts.shapes();
   for (const Touch& t : contacts.touches()) join(shapes[size_t(t.parent)].figure, shapes[size_t(t.real)].figure);
 
-  island_count = 0;
+  int count = 0;
   static thread_local std::vector<int> number;
   number.assign(size_t(n), -1);
   for (int i = 0; i < n; ++i) {
-    if (root(i) == i) number[size_t(i)] = island_count++;
+    if (root(i) == i) number[size_t(i)] = count++;
   }
-  while (int(works.size()) < island_count) {
-    works.push_back(std::make_unique<IslandWork>());
-    works.back()->solver.options = options.contact;
-  }
-  for (int k = 0; k < island_count; ++k) {
-    IslandWork& w = *works[size_t(k)];
-    w.figures.clear(), w.connections.clear(), w.touches.clear(), w.mechanics.clear();
-    w.inconsistency = w.residual = w.impact_energy = 0;
-    w.work = {0, 0};
-    w.rank_deficiency = 0;
-    w.impact = false;
-  }
+  begin_islands(count);
   for (int i = 0; i < n; ++i) {
     IslandWork& w = *works[size_t(number[size_t(root(i))])];
     w.figures.push_back(i);

@@ -194,7 +194,7 @@ void World::set_state(FigureId id, const State& state) {
 void World::set_torque(FigureId id, const Eigen::Ref<const Eigen::VectorXd>& tau) {
   FigureData& f = impl_->data(id, "World::set_torque");
   check_size("World::set_torque", "tau", tau.size(), f.model.nv());
-  f.torque = tau;
+  std::copy_n(tau.data(), tau.size(), f.torque.data());
 }
 void World::apply_wrench(BodyRef body, const Force<>& F, const Vec3<>& p_W) {
   if (body.is_world()) return;

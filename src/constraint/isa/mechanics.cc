@@ -180,12 +180,14 @@ void mirror_entry(double* G, int stride) {
 
 double largest_change_entry(const MechanicsBlock& m, const BodyBefore* bodies, int count, const double* shift,
                             double little) {
-  const Eight minus(-1.0), origin = load_eight(shift);
+  static constexpr double kAxes[8] = {1, 1, 1, 1, 0, 0, 0, 0}, kPlace[8] = {0, 0, 0, 0, 1, 1, 1, 1};
+  const Eight minus(-1.0), origin = load_eight(shift), axes = load_eight(kAxes), place = load_eight(kPlace);
   const auto changes = [&](const BodyBefore& b) __attribute__((always_inline)) {
     const double* X = m.X + b.body * kPoseRecord;
     const Eight low = madd(minus, load_eight(b.X), load_eight(X));
     const Eight high = madd(minus, load_eight(b.X + 8), load_eight(X + 8)) + origin;
-    return madd(high * load_eight(b.weight + 8), high, low * load_eight(b.weight) * low);
+    const Eight weight(b.weight);
+    return madd(high * madd(weight, axes, place), high, low * weight * low);
   };
   Eight sum(0.0);  // of figures that stand, little: one total for all bodies
   for (int i = 0; i < count; ++i) sum = sum + changes(bodies[i]);
