@@ -55,10 +55,6 @@ void LaneWorlds::set_torque(int i, const double* tau) {
   for (int k = 0; k < nv; ++k) to[k * width] = tau[k];
 }
 
-void LaneWorlds::set_torques(int b, const double* tau, long stride) {
-  kernel::lanes().spread(tau, stride, plan_.figure().tree->nv, parts_.torque + b * stride_);
-}
-
 void LaneWorlds::load(const World::Impl& world, int stance, int i) {
   const FigureData& f = *world.figures[0];
   for (int k = 0; k < f.q.size(); ++k) at(parts_.q, i, k) = f.q[k];

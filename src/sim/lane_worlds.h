@@ -21,8 +21,6 @@ class LaneWorlds {
   void store(World::Impl& world, int stance, int i, int steps, double time);
   double torque(int i, int k) const { return at(parts_.torque, i, k); }
   void set_torque(int i, const double* tau);  ///< nv numbers
-  /// The same of all worlds of a block, in rows so far apart.
-  void set_torques(int b, const double* tau, long stride);
   double q(int i, int k) const { return at(parts_.q, i, k); }
   double v(int i, int k) const { return at(parts_.v, i, k); }
 

@@ -130,8 +130,6 @@ struct LaneKernels {
   std::uint32_t (*step)(const LaneFigure&, const LaneStance&, std::uint32_t wanted, void* scratch, const LaneBlock&);
   /// Bytes of scratch.
   std::size_t (*scratch)(const LaneFigure&);
-  /// n numbers of each lane, from rows `stride` apart to packs.
-  void (*spread)(const double* rows, long stride, int n, double* packs);
 };
 const LaneKernels& lanes();
 

@@ -1,4 +1,3 @@
-#include "dynamics/dense/lanes.h"
 #include "sim/lane_step_kernel.h"
 
 namespace kansetsu::kernel {
@@ -26,23 +25,10 @@ std::size_t scratch_entry(const LaneFigure& f) {
   return std::size_t(static_cast<std::byte*>(carver.rest()) - start);
 }
 
-void spread_entry(const double* rows, long stride, int n, double* packs) {
-  int k = 0;
-  for (; k + P::width <= n; k += P::width) {
-    P tile[P::width];
-    for (int i = 0; i < P::width; ++i) std::memcpy(&tile[i], rows + i * stride + k, sizeof(P));
-    transpose(tile);
-    for (int i = 0; i < P::width; ++i) store(tile[i], packs + (k + i) * P::width);
-  }
-  for (; k < n; ++k) {
-    for (int i = 0; i < P::width; ++i) packs[k * P::width + i] = rows[i * stride + k];
-  }
-}
-
 }  // namespace
 
 extern const LaneKernels lane_table;
-const LaneKernels lane_table = {P::width, step_entry, scratch_entry, spread_entry};
+const LaneKernels lane_table = {P::width, step_entry, scratch_entry};
 
 }  // namespace KANSETSU_ISA
 }  // namespace kansetsu::kernel
