@@ -59,7 +59,7 @@ Engine<Real>::Engine(const Model& m, const Options& o)
       bodies(m.tree().body_count()),
       depth(depth_of(m.tree())),
       sparse(m),
-      orders(m, sparse),
+      orders(m, sparse, width),
       stretches(coordinate_stretches(m)),
       counts_(count_constants(m.tree())),
       constants_(make_aligned(kernel::copied_size<Real>(counts_))),

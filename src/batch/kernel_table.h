@@ -35,7 +35,7 @@ struct BatchKernels {
   int width;
   /// n numbers of each row into n packs; missing rows are copies of the last. Returns whether all numbers are finite.
   bool (*gather)(const BlockRows<const Real>&, int n, Real* packs);
-  /// n packs into n numbers of each row, number k from pack order[k] (k if null). zeros: so many numbers from k on are zero in
+  /// n packs into n numbers of each row, number k from the pack at packs[order[k]] (pack k if null). zeros: so many from k on are zero in
   /// all rows, may be null. spare: n numbers, for missing rows.
   void (*scatter)(const Real* packs, const int* order, const int* zeros, int n, const BlockRows<Real>&, Real* spare);
 

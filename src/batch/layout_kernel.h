@@ -187,11 +187,10 @@ KANSETSU_HD void store_packs(const Pack& pack, scalar_t<P>* const* rows, int col
   constexpr int W = P::width;
   P block[W];
   if constexpr (sizeof(P) == 32) {  // half as many stores, and loading halves costs nothing
-    load_block([&](int i) __attribute__((always_inline)) { return reinterpret_cast<const scalar_t<P>*>(pack(i)); },
-               block);
+    load_block(pack, block);
     for (int i = 0; i < W; ++i) store_row(block[i], rows[i] + column);
   } else {
-    for (int i = 0; i < W; ++i) block[i] = *pack(i);
+    for (int i = 0; i < W; ++i) block[i] = *reinterpret_cast<const P*>(pack(i));
     store_transposed(block, rows, column);
   }
 }
@@ -208,24 +207,25 @@ KANSETSU_HD void for_each_block(int n, const scalar_t<P>* row, const Put& put) {
   if (n > W) put(n - W);
 }
 
-/// n packs into n numbers of W rows; number k is pack order[k], or k if order is null.
+/// n packs into n numbers of W rows; number k is the pack that begins at number order[k] of all, or pack k if order is null.
 /// @param zeros  that many numbers from k on are known to be zero in all rows; null: none is
 template <class P>
 KANSETSU_HD void scatter(const P* packs, const int* order, const int* zeros, int n, scalar_t<P>* const* rows) {
   constexpr int W = P::width;
   if (n < W) {
     for (int k = 0; k < n; ++k) {
-      const P& from = packs[order ? order[k] : k];
+      const P& from = packs[order ? order[k] / W : k];
       for (int lane = 0; lane < W; ++lane) rows[lane][k] = from[lane];
     }
     return;
   }
+  const auto* numbers = reinterpret_cast<const scalar_t<P>*>(packs);
   scalar_t<P>* own[W];  // pointers that no store can change, where registers hold them
   for (int i = 0; i < W; ++i) own[i] = rows[i];
   scalar_t<P>* const* to = W <= 8 ? own : rows;
   if (!order) {
     for_each_block<P>(n, rows[0], [&](int k) __attribute__((always_inline)) {
-      store_packs<P>([&](int i) __attribute__((always_inline)) { return packs + k + i; }, to, k);
+      store_packs<P>([&](int i) __attribute__((always_inline)) { return numbers + (k + i) * W; }, to, k);
     });
     return;
   }
@@ -234,7 +234,7 @@ KANSETSU_HD void scatter(const P* packs, const int* order, const int* zeros, int
     if (zeros && zeros[k] >= W) {
       for (int i = 0; i < W; ++i) store_zeros(zero, to[i] + k);
     } else {
-      store_packs<P>([&](int i) __attribute__((always_inline)) { return packs + order[k + i]; }, to, k);
+      store_packs<P>([&](int i) __attribute__((always_inline)) { return numbers + order[k + i]; }, to, k);
     }
   });
 }

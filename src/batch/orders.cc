@@ -15,7 +15,7 @@ std::vector<int> transposed(int rows, int columns) {
 
 }  // namespace
 
-Orders::Orders(const Model& model, const SparseMassMatrix& sparse)
+Orders::Orders(const Model& model, const SparseMassMatrix& sparse, int width)
     : columns(transposed(6, model.nv())),
       square(transposed(model.nv(), model.nv())),
       mass_matrix(size_t(model.nv()) * size_t(model.nv()), int(sparse.value.size())) {
@@ -46,6 +46,9 @@ Orders::Orders(const Model& model, const SparseMassMatrix& sparse)
     }
   }
   links_begin.push_back(int(links_of_bodies.size()));
+  for (std::vector<int>* order : {&columns, &square, &mass_matrix, &poses}) {
+    for (int& pack : *order) pack *= width;
+  }
 }
 
 }  // namespace kansetsu::batch

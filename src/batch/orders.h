@@ -4,11 +4,12 @@
 
 #include "kansetsu/dynamics/dynamics.h"
 
-/// Which pack each number of a row comes from, where the kernels' order is not the row's.
+/// At which number the pack begins that each number of a row comes from, where the kernels' order is not the row's.
 namespace kansetsu::batch {
 
 struct Orders {
-  explicit Orders(const Model& model, const SparseMassMatrix& sparse);
+  /// @param width  numbers of a pack
+  Orders(const Model& model, const SparseMassMatrix& sparse, int width);
 
   std::vector<int> columns;  ///< 6 × nv, from column by column
   std::vector<int> square;   ///< nv × nv, from column by column
