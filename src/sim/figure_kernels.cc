@@ -9,6 +9,7 @@ namespace kansetsu::kernel {
   extern const FigureKernels figure_table; \
   }
 KANSETSU_FOR_EACH_ISA(KANSETSU_DECLARE)
+#undef KANSETSU_DECLARE
 
 const FigureKernels& figures() { KANSETSU_PICK(figure_table) }
 
