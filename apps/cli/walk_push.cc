@@ -37,11 +37,11 @@ Push parse_push(const std::string& command, const std::string& text) {
                    fmt::format("kansetsu {}: --push '{}': {}\n  help: as in 20Ns@3s, 20Ns@random or 20Ns@3s:left",
                                command, text, why));
   };
-  constexpr double kMost = 1000;  // [N·s] beyond is no push but a crash
+  constexpr double kLargest = 1000;  // [N·s] beyond is no push but a crash
   std::string_view rest = text;
   Push push;
   const auto impulse = take_number(rest);
-  if (!impulse || *impulse <= 0 || *impulse > kMost) throw fail("begins with no impulse between 0 and 1000");
+  if (!impulse || *impulse <= 0 || *impulse > kLargest) throw fail("begins with no impulse between 0 and 1000");
   push.impulse = *impulse;
   if (!take(rest, "Ns@")) throw fail("no 'Ns@' after the impulse");
   if (!take(rest, "random")) {

@@ -1,3 +1,4 @@
+#define KANSETSU_ISA baseline
 #include "assembly/chain.h"
 
 #include <algorithm>

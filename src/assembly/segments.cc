@@ -1,3 +1,4 @@
+#define KANSETSU_ISA baseline
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <new>

@@ -296,7 +296,7 @@ void Solver::subtree_down(int root, bool further, SweepScratch& scratch, Unknown
 /// costs less than meeting at a barrier (1 µs, in which a core does some 2000 multiplications of these kernels) is done by
 /// one thread together with its neighbours.
 void Solver::share_out() {
-  constexpr double kBarrier = 2000;
+  constexpr double kMeeting = 2000;
   constexpr size_t kPerThread = 4;
   const size_t threads = scratch_.size();
   plan_.subtrees.resize(threads);
@@ -311,7 +311,7 @@ void Solver::share_out() {
   const auto cheaper = [&](int a, int b) { return cost(a) != cost(b) ? cost(a) < cost(b) : a < b; };
   front_.assign(1, clusters_.root());
   const double fair = cost(clusters_.root()) / double(kPerThread * threads);
-  while (!front_.empty() && cost(front_.front()) > std::max(fair, 4 * kBarrier)) {
+  while (!front_.empty() && cost(front_.front()) > std::max(fair, 4 * kMeeting)) {
     std::pop_heap(front_.begin(), front_.end(), cheaper);
     const int c = front_.back();
     front_.pop_back();
@@ -339,7 +339,7 @@ void Solver::share_out() {
          ++end) {
       sum += clusters_[plan_.top[size_t(end)]].cost;
     }
-    const bool shared = end - begin > 1 && sum > 2 * kBarrier;
+    const bool shared = end - begin > 1 && sum > 2 * kMeeting;
     if (!shared && !plan_.stages.empty() && !plan_.stages.back().shared) {
       plan_.stages.back().end = end;
     } else {

@@ -73,5 +73,13 @@ template <class Real>
 const BatchKernels<Real>& batch_packs();
 template <class Real>
 const VariedKernels<Real>& varied_packs();
+template <>
+const BatchKernels<double>& batch_packs<double>();
+template <>
+const BatchKernels<float>& batch_packs<float>();
+template <>
+const VariedKernels<double>& varied_packs<double>();
+template <>
+const VariedKernels<float>& varied_packs<float>();
 
 }  // namespace kansetsu::kernel

@@ -127,10 +127,10 @@ void Island::add_dof(int row, Mechanics& figure, int column, double scale, doubl
 
 void Island::assemble() {
   // Two points of one figure that cannot part, a hinge's for instance: their rows are differences of equal numbers.
-  constexpr double kImmovable = 1e-20;
+  constexpr double kInseparable = 1e-20;
   double mass = 0;
   for (const Mechanics* figure : figures_) mass += figure->mass();
-  const double least = mass > 0 ? kImmovable / mass : 0;
+  const double least = mass > 0 ? kInseparable / mass : 0;
   if (sparse_) return loops_.eliminate(a_.data(), G_, stride_, least);
 
   const long size = long(stride_) * stride_;

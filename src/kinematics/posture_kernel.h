@@ -13,13 +13,13 @@ namespace kansetsu::kernel::inline KANSETSU_ISA {
 template <class T>
 KANSETSU_HD void sincos_array(const T* angle, int n, T* s, T* c) {
   if constexpr (kHasPacks && std::is_floating_point_v<T>) {
-    using P = NativePack<T>;
-    for (int i = 0; i < n; i += P::width) {  // arrays are padded to whole cache lines
-      P x, sine, cosine;
-      std::memcpy(&x, angle + i, sizeof(P));
+    using Lanes = NativePack<T>;
+    for (int i = 0; i < n; i += Lanes::width) {  // arrays are padded to whole cache lines
+      Lanes x, sine, cosine;
+      std::memcpy(&x, angle + i, sizeof(Lanes));
       sincos(x, sine, cosine);
-      std::memcpy(s + i, &sine, sizeof(P));
-      std::memcpy(c + i, &cosine, sizeof(P));
+      std::memcpy(s + i, &sine, sizeof(Lanes));
+      std::memcpy(c + i, &cosine, sizeof(Lanes));
     }
   } else {
     int i = 0;

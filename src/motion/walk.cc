@@ -329,10 +329,10 @@ void Walker::Impl::add_supports(double time) {
 
 /// A foot whose heel is off the ground rolls on over its toes: the leg is on its way when it leaves the ground.
 void Walker::Impl::add_roll(bool left) {
-  constexpr double kRate = 4, kGain = 40;  // [rad/s] per [m/s] of walking, [1/s]
+  constexpr double kRollRate = 4, kGain = 40;  // [rad/s] per [m/s] of walking, [1/s]
   const FrameMotion motion = sole(left);
   const Vec3<> axis = motion.X_WF.R.column_y();
-  const Vec3<> A = kGain * (kRate * options.speed - dot(axis, motion.V.w)) * axis;
+  const Vec3<> A = kGain * (kRollRate * options.speed - dot(axis, motion.V.w)) * axis;
   const double weight = between(3, 0);
   body.link(biped.sole(left).link, biped.sole(left).X_LS, {A, {}},
             {{weight * axis.x * axis.x, weight * axis.y * axis.y, 0}, {}});

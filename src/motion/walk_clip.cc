@@ -6,8 +6,8 @@
 namespace kansetsu {
 
 Clip walk_clip(const Model& model, const WalkOptions& options, double rate) {
-  constexpr double kStep = 1e-3, kMostTime = 3600;  // [s]
-  if (!(rate > 0) || rate > 1 / kStep) throw Error("walk_clip: the rate is not between 0 and 1000 Hz");
+  constexpr double kTick = 1e-3, kMostTime = 3600;  // [s]
+  if (!(rate > 0) || rate > 1 / kTick) throw Error("walk_clip: the rate is not between 0 and 1000 Hz");
   if (!std::isfinite(options.distance)) throw Error("walk_clip: a clip needs a distance");
   const Biped biped = biped_of(model);
   Walker walker(model, biped, options);
@@ -20,16 +20,16 @@ Clip walk_clip(const Model& model, const WalkOptions& options, double rate) {
   Workspace work(model);
   LinkPoses poses(model);
   double time = 0;
-  for (int i = 0; !walker.status().done; ++i, time = i * kStep) {
+  for (int i = 0; !walker.status().done; ++i, time = i * kTick) {
     if (time >= double(frames.size()) / rate - 1e-9) frames.push_back(state.q);
     fk(model, state.q, work, poses);
-    walker.control(time, kStep, state, {touches(poses, biped.left), touches(poses, biped.right)});
+    walker.control(time, kTick, state, {touches(poses, biped.left), touches(poses, biped.right)});
     if (walker.status().fallen || time > kMostTime) {
       throw Error("walk_clip: no walk of " + std::to_string(options.speed) +
                   " m/s comes out: " + walker.status().cause);
     }
-    state.v += kStep * walker.forces().vdot;
-    integrate(model, state.q, kStep * state.v, state.q);
+    state.v += kTick * walker.forces().vdot;
+    integrate(model, state.q, kTick * state.v, state.q);
   }
   Clip clip{.name = "walk"};
   clip.q.resize(model.nq(), Eigen::Index(frames.size()));

@@ -184,14 +184,14 @@ void World::Impl::fill_rows(IslandWork& w) {
 /// that closes a share of their gap, or leaves it as it is. Between the stages of a smooth step the motion itself counts.
 void World::Impl::set_targets(IslandWork& w, Target kind) {
   const double h = step_length;
-  constexpr double kShare = 0.2, kFastest = 0.5;  // of the gap per step; [m/s, rad/s]
+  constexpr double kClosed = 0.2, kFastest = 0.5;  // of the gap per step; [m/s, rad/s]
   double* target = w.island.target();
   w.closing.resize(size_t(w.island.bilateral()));
   const double* u = w.island.u();
   int row = 0;
   /// @param now, next  wanted velocity at the beginning and the end of the step
   const auto put = [&](double gap, double now, double next, double acceleration, bool jumps, double restitution) {
-    const double closing = std::clamp(-kShare / h * gap, -kFastest, kFastest);
+    const double closing = std::clamp(-kClosed / h * gap, -kFastest, kFastest);
     switch (kind) {
       case Target::kImpact:
         target[row] = jumps ? now - restitution * (u[row] - now) : u[row];
