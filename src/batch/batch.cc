@@ -191,9 +191,8 @@ template <class Real>
 void Batch<Real>::crba(std::ptrdiff_t count, In q, Out M, In inertias) {
   Impl& in = *impl_;
   const int values = int(in.sparse.value.size());
-  const int* slot = in.sparse.slot.data();
-  const Output<Real> matrix{
-      "M", M, in.nv * in.nv, values + 1, in.orders.mass_matrix.data(), in.orders.mass_matrix_zeros.data()};
+  const int* slot = in.orders.slots.data();
+  const Output<Real> matrix{"M", M, in.nv * in.nv, values + 1, in.orders.mass_matrix.data()};
   in.run("crba", count, {.inertias = inertias}, std::array{in.positions(q)}, std::array{matrix},
          [&](const Block<Real>& block, const Real* bq, Real* out) {
            std::fill_n(out + values * in.width, in.width, Real(0));

@@ -32,9 +32,9 @@ struct RowPointers {
 };
 
 template <class P>
-void scatter_entry(const scalar_t<P>* packs, const int* order, const int* zeros, int n,
-                   const BlockRows<scalar_t<P>>& to, scalar_t<P>* spare) {
-  scatter(as<P>(packs), order, zeros, n, RowPointers<P>(to, spare).rows);
+void scatter_entry(const scalar_t<P>* packs, const int* order, int n, const BlockRows<scalar_t<P>>& to,
+                   scalar_t<P>* spare) {
+  scatter(as<P>(packs), order, n, RowPointers<P>(to, spare).rows);
 }
 
 template <class P>

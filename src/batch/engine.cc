@@ -141,7 +141,7 @@ template <class Real>
 void Engine<Real>::scatter(const Output<Real>& out, const Real* packs, std::ptrdiff_t count, std::ptrdiff_t block,
                            Real* spare) const {
   if (out.given() && out.packs > 0) {
-    layout.scatter(packs, out.order, out.zeros, out.size, rows_of(out, count, block), spare);
+    layout.scatter(packs, out.order, out.size, rows_of(out, count, block), spare);
   }
 }
 

@@ -31,8 +31,7 @@ struct Input {
   bool given() const { return rows.data || !optional; }
 };
 
-/// Rows of `size` numbers that a function writes, from `packs` packs in the given order (null: as they are), `zeros` of them
-/// from a number on known to be zero (null: none). No packs: the kernel writes the rows itself, see Block::rows.
+/// Rows of `size` numbers that a function writes, from `packs` packs in the given order (null: as they are). No packs: the kernel writes the rows itself, see Block::rows.
 template <class Real>
 struct Output {
   const char* name;
@@ -40,7 +39,6 @@ struct Output {
   int size;
   int packs;
   const int* order = nullptr;
-  const int* zeros = nullptr;
   bool optional = false;
 
   bool given() const { return rows.data || !optional; }

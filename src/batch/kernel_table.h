@@ -35,9 +35,9 @@ struct BatchKernels {
   int width;
   /// n numbers of each row into n packs; missing rows are copies of the last. Returns whether all numbers are finite.
   bool (*gather)(const BlockRows<const Real>&, int n, Real* packs);
-  /// n packs into n numbers of each row, number k from the pack at packs[order[k]] (pack k if null). zeros: so many from k on are zero in
-  /// all rows, may be null. spare: n numbers, for missing rows.
-  void (*scatter)(const Real* packs, const int* order, const int* zeros, int n, const BlockRows<Real>&, Real* spare);
+  /// n packs into n numbers of each row, number k from the pack at packs[order[k]] (pack k if null). spare: n numbers, for
+  /// missing rows.
+  void (*scatter)(const Real* packs, const int* order, int n, const BlockRows<Real>&, Real* spare);
 
   /// Poses of all links into the rows, only of trees with nodes. spare: a row's numbers, for missing rows.
   void (*link_pose_rows)(const TreeViewOf<Real>&, const LinksOfBodies&, const Real* q, void* scratch,

@@ -106,7 +106,7 @@ KANSETSU_HD void load_block(const Row& row, P (&block)[P::width]) {
 }
 
 template <class P>
-KANSETSU_HD void store_transposed(P (&block)[P::width], scalar_t<P>* const* rows, int column) {
+KANSETSU_HD void store_transposed(P (&block)[P::width], scalar_t<P>* const* rows, std::ptrdiff_t column) {
   constexpr int W = P::width, H = W / 2;
   if constexpr (H == 1) {
     transpose_below<1>(block);
@@ -172,45 +172,35 @@ KANSETSU_HD P gather(const scalar_t<P>* const* rows, int n, P* out) {
   return even + odd;
 }
 
-/// A register full of zeros, 32 bytes at most at once, see for_each_block().
-template <class P>
-KANSETSU_HD void store_zeros(const P& zero, scalar_t<P>* to) {
-  if constexpr (sizeof(P) == 64)
-    Halves<P>::store(zero, to, to + P::width / 2, std::make_index_sequence<std::size_t(P::width / 2)>());
-  else
-    store_row(zero, to);
-}
-
 /// W packs into W numbers of W rows from `column` on. pack(i): where the i-th of them lies.
 template <class P, class Pack>
-KANSETSU_HD void store_packs(const Pack& pack, scalar_t<P>* const* rows, int column) {
+KANSETSU_HD void store_packs(const Pack& pack, scalar_t<P>* const* rows, std::ptrdiff_t column) {
   constexpr int W = P::width;
   P block[W];
-  if constexpr (sizeof(P) == 32) {  // half as many stores, and loading halves costs nothing
-    load_block(pack, block);
+  for (int i = 0; i < W; ++i) block[i] = *reinterpret_cast<const P*>(pack(i));
+  if constexpr (sizeof(P) == 32) {  // half as many stores
+    transpose_below<W / 2>(block);
     for (int i = 0; i < W; ++i) store_row(block[i], rows[i] + column);
   } else {
-    for (int i = 0; i < W; ++i) block[i] = *reinterpret_cast<const P*>(pack(i));
     store_transposed(block, rows, column);
   }
 }
 
 /// Calls put(k) for blocks of W numbers of n, W or more, that cover them all.
 template <class P, class Put>
-KANSETSU_HD void for_each_block(int n, const scalar_t<P>* row, const Put& put) {
-  constexpr int W = P::width;
+KANSETSU_HD void for_each_block(std::ptrdiff_t n, const scalar_t<P>* row, const Put& put) {
+  constexpr std::ptrdiff_t W = P::width;
   // Stores that straddle cache lines take twice as long: in long rows the second block begins where they do not.
-  constexpr int kAligned = (sizeof(P) < 32 ? int(sizeof(P)) : 32) / int(sizeof(scalar_t<P>));  // at most W
-  const int off = int(reinterpret_cast<std::uintptr_t>(row) / sizeof(scalar_t<P>) % std::size_t(kAligned));
+  constexpr std::ptrdiff_t kAligned = std::ptrdiff_t((sizeof(P) < 32 ? sizeof(P) : 32) / sizeof(scalar_t<P>));
+  const auto off = std::ptrdiff_t(reinterpret_cast<std::uintptr_t>(row) / sizeof(scalar_t<P>)) % kAligned;
   put(0);
-  for (int k = off > 0 && n > 4 * W ? kAligned - off : W; k < n - W; k += W) put(k);
+  for (std::ptrdiff_t k = off > 0 && n > 4 * W ? kAligned - off : W; k < n - W; k += W) put(k);
   if (n > W) put(n - W);
 }
 
 /// n packs into n numbers of W rows; number k is the pack that begins at number order[k] of all, or pack k if order is null.
-/// @param zeros  that many numbers from k on are known to be zero in all rows; null: none is
 template <class P>
-KANSETSU_HD void scatter(const P* packs, const int* order, const int* zeros, int n, scalar_t<P>* const* rows) {
+KANSETSU_HD void scatter(const P* packs, const int* order, int n, scalar_t<P>* const* rows) {
   constexpr int W = P::width;
   if (n < W) {
     for (int k = 0; k < n; ++k) {
@@ -224,18 +214,14 @@ KANSETSU_HD void scatter(const P* packs, const int* order, const int* zeros, int
   for (int i = 0; i < W; ++i) own[i] = rows[i];
   scalar_t<P>* const* to = W <= 8 ? own : rows;
   if (!order) {
-    for_each_block<P>(n, rows[0], [&](int k) __attribute__((always_inline)) {
+    for_each_block<P>(n, rows[0], [&](std::ptrdiff_t k) __attribute__((always_inline)) {
       store_packs<P>([&](int i) __attribute__((always_inline)) { return numbers + (k + i) * W; }, to, k);
     });
     return;
   }
-  const P zero = P(scalar_t<P>(0));
-  for_each_block<P>(n, rows[0], [&](int k) __attribute__((always_inline)) {
-    if (zeros && zeros[k] >= W) {
-      for (int i = 0; i < W; ++i) store_zeros(zero, to[i] + k);
-    } else {
-      store_packs<P>([&](int i) __attribute__((always_inline)) { return numbers + order[k + i]; }, to, k);
-    }
+  // Zeros of sparse matrices are stored like the rest: telling them apart costs more than it saves.
+  for_each_block<P>(n, rows[0], [&](std::ptrdiff_t k) __attribute__((always_inline)) {
+    store_packs<P>([&](int i) __attribute__((always_inline)) { return numbers + order[k + i]; }, to, k);
   });
 }
 

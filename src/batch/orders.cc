@@ -1,5 +1,8 @@
 #include "batch/orders.h"
 
+#include <numeric>
+#include <utility>
+
 #include "model/tree.h"
 
 namespace kansetsu::batch {
@@ -18,17 +21,19 @@ std::vector<int> transposed(int rows, int columns) {
 Orders::Orders(const Model& model, const SparseMassMatrix& sparse, int width)
     : columns(transposed(6, model.nv())),
       square(transposed(model.nv(), model.nv())),
+      slots(sparse.slot),
       mass_matrix(size_t(model.nv()) * size_t(model.nv()), int(sparse.value.size())) {
   const size_t nv = size_t(model.nv());
+  std::vector<int> place(sparse.value.size());
+  std::iota(place.begin(), place.end(), 0);
+  if (model.tree().view().nodes) {  // values stay as they come, see crba_sparse of kernel::DynamicsKernels
+    for (size_t n = 0; n < slots.size(); ++n) place[size_t(std::exchange(slots[n], int(n)))] = int(n);
+  }
   for (size_t r = 0; r < nv; ++r) {
     for (int k = sparse.row_start[r]; k < sparse.row_start[r + 1]; ++k) {
       const size_t c = size_t(sparse.column[size_t(k)]);
-      mass_matrix[r * nv + c] = mass_matrix[c * nv + r] = k;
+      mass_matrix[r * nv + c] = mass_matrix[c * nv + r] = place[size_t(k)];
     }
-  }
-  mass_matrix_zeros.assign(nv * nv + 1, 0);
-  for (size_t k = nv * nv; k-- > 0;) {
-    if (mass_matrix[k] == int(sparse.value.size())) mass_matrix_zeros[k] = mass_matrix_zeros[k + 1] + 1;
   }
   const Tree& tree = model.tree();
   for (const LinkPlacement& link : tree.links) {

@@ -13,9 +13,10 @@ struct Orders {
 
   std::vector<int> columns;  ///< 6 × nv, from column by column
   std::vector<int> square;   ///< nv × nv, from column by column
-  /// nv × nv, from the values of the sparse mass matrix; zeros come from one pack more
+  /// Where the n-th entry of the mass matrix that kernels compute goes among the values they leave
+  std::vector<int> slots;
+  /// nv × nv, from those values; zeros come from one pack more
   std::vector<int> mass_matrix;
-  std::vector<int> mass_matrix_zeros;  ///< how many zeros of mass_matrix follow each other from each entry on
 
   /// 12 per link: the body's pose, or behind all bodies that of a link whose frame is not its body's
   std::vector<int> poses;

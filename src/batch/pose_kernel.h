@@ -8,43 +8,6 @@
 /// writes, and as packs in between they would be written twice.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// X_WB·p + p_W for an offset, its zeros left out.
-template <class T, class Const>
-KANSETSU_HD Vec3<T> node_origin(const NodeOf<Const>& node, const Transform<T>& X) {
-  switch (node.offset) {
-    case Offset::kX:
-      return madd(lift<T>(node.p.x), X.R.column_x(), X.p);
-    case Offset::kY:
-      return madd(lift<T>(node.p.y), X.R.column_y(), X.p);
-    case Offset::kZ:
-      return madd(lift<T>(node.p.z), X.R.column_z(), X.p);
-    case Offset::kAny:
-      return X * lift<T>(node.p);
-    case Offset::kNone:
-      break;
-  }
-  return X.p;
-}
-
-template <class T, class Const>
-KANSETSU_HD Mat3<T> node_axes(const NodeOf<Const>& node, const NodeState<T>& state, const Mat3<T>& R) {
-  const T &c = state.c[node.u], &s = state.s[node.u];
-  switch (node.kind) {
-    case NodeKind::kHingeX:
-      return {turn_back<0>(c, s, R.x), turn_back<0>(c, s, R.y), turn_back<0>(c, s, R.z)};
-    case NodeKind::kHingeY:
-      return {turn_back<1>(c, s, R.x), turn_back<1>(c, s, R.y), turn_back<1>(c, s, R.z)};
-    case NodeKind::kHingeZ:
-      return {turn_back<2>(c, s, R.x), turn_back<2>(c, s, R.y), turn_back<2>(c, s, R.z)};
-    case NodeKind::kHinge: {
-      const Mat3<T> R1 = R * lift<T>(node.R0);
-      return {turn_back<2>(c, s, R1.x), turn_back<2>(c, s, R1.y), turn_back<2>(c, s, R1.z)};
-    }
-    default:
-      return R * state.R[node.ball];
-  }
-}
-
 template <class P>
 KANSETSU_HD void put_pose(const Transform<P>& X, scalar_t<P>* const* rows, int column) {
   const P numbers[12] = {X.R.x.x, X.R.x.y, X.R.x.z, X.R.y.x, X.R.y.y, X.R.y.z,

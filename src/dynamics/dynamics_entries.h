@@ -131,22 +131,23 @@ void crba_sparse_lanes(const TreeViewOf<Const>& tree, const Const* q, void* scra
   }
 }
 
-/// Where an entry of the mass matrix goes. Not lambdas: they must be inlined, or the registers of all columns are spilled.
+/// Where the entries of the mass matrix go: one behind the other, or each to its slot.
 template <class T>
-struct PlainEntry {
-  T* out;
-  KANSETSU_HD void operator()(int, int, const int* slot, const T& value) const { out[*slot] = value; }
+struct InOrder {
+  T* next;
+  KANSETSU_HD void put(const T& value) { *next++ = value; }
+  KANSETSU_HD void skip(int n) { next += n; }
 };
 template <class T>
-struct SignedEntry {
+struct BySlot {
+  const int* next;
   T* out;
-  const NodeCoordinate* coordinates;
-  KANSETSU_HD void operator()(int k, int l, const int* slot, const T& value) const {
-    out[*slot] = T(scalar_t<T>(coordinates[k].ratio * coordinates[l].ratio)) * value;
-  }
+  KANSETSU_HD void put(const T& value) { out[*next++] = value; }
+  KANSETSU_HD void skip(int n) { next += n; }
 };
 
-/// With gears a tree entry (k, l) feeds several places, and one on or below the diagonal twice if k and l meet there.
+/// With gears a tree entry (k, l) feeds several places, and one on or below the diagonal twice if k and l meet there. Packs of
+/// trees with nodes leave the entries in the order in which they are computed.
 template <class T, class Const>
 void crba_sparse_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, const int* slot, int value_count,
                        Const* values) {
@@ -155,15 +156,10 @@ void crba_sparse_entry(const TreeViewOf<Const>& tree, const Const* q, void* scra
   }
   T* out = as<T>(values);
   if (tree.nodes) {
-    const NodeTreeViewOf<Const>& nodes = *tree.nodes;
-    Carver<T> carver(scratch);
-    NodeState<T> state = carve_state(nodes, carver);
-    Inertia<T>* meeting = carver.template take<Inertia<T>>(nodes.gather_count);
-    load_posture(nodes, as<T>(q), state);
-    if (nodes.in_order) {
-      node_crba(nodes, as<T>(q), state, meeting, slot, PlainEntry<T>{out});
+    if constexpr (std::is_floating_point_v<T>) {
+      node_crba(*tree.nodes, as<T>(q), scratch, BySlot<T>{slot, out});
     } else {
-      node_crba(nodes, as<T>(q), state, meeting, slot, SignedEntry<T>{out, nodes.coordinates});
+      node_crba(*tree.nodes, as<T>(q), scratch, InOrder<T>{out});
     }
     return;
   }

@@ -13,7 +13,8 @@ struct DynamicsKernels {
   void (*rnea)(const TreeViewOf<Real>&, const Real* q, const Real* v, const Real* a, const Real* fext, void* scratch,
                Real* tau, Real* tau_tree);
   void (*crba)(const TreeViewOf<Real>&, const Real* q, void* scratch, Real* M);
-  /// The lower triangle as values of a sparse matrix, see SparseMassMatrix
+  /// The lower triangle as values of a sparse matrix, see SparseMassMatrix. Packs of trees with nodes take no slots: their values
+  /// are in the order in which they are computed
   void (*crba_sparse)(const TreeViewOf<Real>&, const Real* q, void* scratch, const int* slot, int value_count,
                       Real* values);
   /// singular: nv numbers, non-zero where the projected inertia of a coordinate vanishes; packs: may be null

@@ -86,6 +86,44 @@ KANSETSU_HD void with_node(const NodeOf<Const>& node, const NodeState<T>& state,
   }
 }
 
+/// Where a node is if its parent is at X, the zeros of its offset left out.
+template <class T, class Const>
+KANSETSU_HD Vec3<T> node_origin(const NodeOf<Const>& node, const Transform<T>& X) {
+  switch (node.offset) {
+    case Offset::kX:
+      return madd(lift<T>(node.p.x), X.R.column_x(), X.p);
+    case Offset::kY:
+      return madd(lift<T>(node.p.y), X.R.column_y(), X.p);
+    case Offset::kZ:
+      return madd(lift<T>(node.p.z), X.R.column_z(), X.p);
+    case Offset::kAny:
+      return X * lift<T>(node.p);
+    case Offset::kNone:
+      break;
+  }
+  return X.p;
+}
+
+/// How a node is turned if its parent is turned by R.
+template <class T, class Const>
+KANSETSU_HD Mat3<T> node_axes(const NodeOf<Const>& node, const NodeState<T>& state, const Mat3<T>& R) {
+  const T &c = state.c[node.u], &s = state.s[node.u];
+  switch (node.kind) {
+    case NodeKind::kHingeX:
+      return {turn_back<0>(c, s, R.x), turn_back<0>(c, s, R.y), turn_back<0>(c, s, R.z)};
+    case NodeKind::kHingeY:
+      return {turn_back<1>(c, s, R.x), turn_back<1>(c, s, R.y), turn_back<1>(c, s, R.z)};
+    case NodeKind::kHingeZ:
+      return {turn_back<2>(c, s, R.x), turn_back<2>(c, s, R.y), turn_back<2>(c, s, R.z)};
+    case NodeKind::kHinge: {
+      const Mat3<T> R1 = R * lift<T>(node.R0);
+      return {turn_back<2>(c, s, R1.x), turn_back<2>(c, s, R1.y), turn_back<2>(c, s, R1.z)};
+    }
+    default:
+      return R * state.R[node.ball];
+  }
+}
+
 /// What a node's offset adds: a × p with the zeros of p left out. Along axis K it is two products.
 template <int K, class T>
 KANSETSU_HD Vec3<T> add_cross_along(const Vec3<T>& to, const Vec3<T>& a, const T& d) {
