@@ -5,7 +5,7 @@ usage: tools/check_layers.py [ROOT] [--self-test]
 
     base <- spatial <- geometry <- model <- kinematics <- dynamics <- assembly <- constraint <- sim <- apps, python
                                    model <- io    kinematics <- ik <- motion (also dynamics, constraint) <- sim
-                                   spatial ... constraint, ik <- batch
+                                   spatial ... constraint, ik <- batch <- codegen
 
 An arrow may be skipped, never reversed. Rules:
 
@@ -40,6 +40,7 @@ USES = {
     "motion": ["ik", "dynamics", "constraint"],
     "sim": ["constraint", "motion"],
     "batch": ["constraint", "ik"],
+    "codegen": ["batch"],
 }
 EVERYTHING = set(USES)
 

@@ -44,6 +44,7 @@ Runner declare_conventions(Arguments& args);
 Runner declare_eval(Arguments& args);
 Runner declare_ik(Arguments& args);
 Runner declare_convert(Arguments& args);
+Runner declare_compile(Arguments& args);
 Runner declare_simulate(Arguments& args);
 Runner declare_walk(Arguments& args);
 Runner declare_track(Arguments& args);

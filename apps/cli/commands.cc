@@ -57,6 +57,10 @@ constexpr std::array kCommands{
             "  kansetsu convert run.mcap run.glb\n"
             "  kansetsu convert walk.bvh walk.mcap --figure human28",
             declare_convert},
+    Command{"compile", "write the dynamics of a model as C++ source, its constants folded in",
+            "  kansetsu compile robot.urdf -o generated\n"
+            "  kansetsu compile human28 -o generated --name figure",
+            declare_compile},
     Command{"view", "show a recording, a scene or a model: in the browser, as a page, as pictures",
             "  kansetsu view run.mcap\n"
             "  kansetsu view robot.urdf --base fixed\n"

@@ -34,7 +34,11 @@ struct RowPointers {
 template <class P>
 void scatter_entry(const scalar_t<P>* packs, const int* order, int n, const BlockRows<scalar_t<P>>& to,
                    scalar_t<P>* spare) {
-  scatter(as<P>(packs), order, n, RowPointers<P>(to, spare).rows);
+  const RowPointers<P> pointers(to, spare);
+  if (order)
+    scatter(as<P>(packs), order, n, pointers.rows);
+  else
+    scatter(as<P>(packs), n, pointers.rows);
 }
 
 template <class P>

@@ -198,31 +198,34 @@ KANSETSU_HD void for_each_block(std::ptrdiff_t n, const scalar_t<P>* row, const 
   if (n > W) put(n - W);
 }
 
-/// n packs into n numbers of W rows; number k is the pack that begins at number order[k] of all, or pack k if order is null.
-template <class P>
-KANSETSU_HD void scatter(const P* packs, const int* order, int n, scalar_t<P>* const* rows) {
+/// n packs into n numbers of W rows. from(k): where the pack of number k begins.
+template <class P, class From>
+KANSETSU_HD void scatter_from(const From& from, int n, scalar_t<P>* const* rows) {
   constexpr int W = P::width;
   if (n < W) {
     for (int k = 0; k < n; ++k) {
-      const P& from = packs[order ? order[k] / W : k];
-      for (int lane = 0; lane < W; ++lane) rows[lane][k] = from[lane];
+      for (int lane = 0; lane < W; ++lane) rows[lane][k] = from(k)[lane];
     }
     return;
   }
-  const auto* numbers = reinterpret_cast<const scalar_t<P>*>(packs);
   scalar_t<P>* own[W];  // pointers that no store can change, where registers hold them
   for (int i = 0; i < W; ++i) own[i] = rows[i];
   scalar_t<P>* const* to = W <= 8 ? own : rows;
-  if (!order) {
-    for_each_block<P>(n, rows[0], [&](std::ptrdiff_t k) __attribute__((always_inline)) {
-      store_packs<P>([&](int i) __attribute__((always_inline)) { return numbers + (k + i) * W; }, to, k);
-    });
-    return;
-  }
-  // Zeros of sparse matrices are stored like the rest: telling them apart costs more than it saves.
   for_each_block<P>(n, rows[0], [&](std::ptrdiff_t k) __attribute__((always_inline)) {
-    store_packs<P>([&](int i) __attribute__((always_inline)) { return numbers + order[k + i]; }, to, k);
+    store_packs<P>([&](int i) __attribute__((always_inline)) { return from(k + i); }, to, k);
   });
+}
+template <class P>
+KANSETSU_HD void scatter(const P* packs, int n, scalar_t<P>* const* rows) {
+  const auto* numbers = reinterpret_cast<const scalar_t<P>*>(packs);
+  scatter_from<P>([&](std::ptrdiff_t k) __attribute__((always_inline)) { return numbers + k * P::width; }, n, rows);
+}
+/// Number k is the pack that begins at number order[k] of all. Zeros of sparse matrices are stored like the rest: telling them
+/// apart costs more than it saves.
+template <class P>
+KANSETSU_HD void scatter(const P* packs, const int* order, int n, scalar_t<P>* const* rows) {
+  const auto* numbers = reinterpret_cast<const scalar_t<P>*>(packs);
+  scatter_from<P>([&](std::ptrdiff_t k) __attribute__((always_inline)) { return numbers + order[k]; }, n, rows);
 }
 
 }  // namespace kansetsu::kernel::inline KANSETSU_ISA

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from kansetsu_protocol import BAD_FILE, OK, USAGE, Request, State, evaluate, run
 
-COMMANDS = ["check", "info", "conventions", "eval", "ik", "simulate", "generate", "analyze", "convert", "view", "bench", "completion"]
+COMMANDS = ["check", "info", "conventions", "eval", "ik", "simulate", "generate", "analyze", "convert", "compile", "view", "bench", "completion"]
 FIGURES = ["human28", "human28_ball", "pendulum", "pendulum2", "chain8", "rope100"]
 
 WARNED = """<robot name="w"><link name="a"><inertial><mass value="1"/>
@@ -82,7 +82,7 @@ def test_completion_knows_commands_and_options(shell: str):
 
 
 @pytest.mark.parametrize("line, expected", [
-    (["kansetsu", "c"], {"check", "conventions", "convert", "completion"}),
+    (["kansetsu", "c"], {"check", "conventions", "convert", "compile", "completion"}),
     (["kansetsu", "eval", "--"], {"--help", "--base", "--in", "--out"}),
     (["kansetsu", "eval", "--base", "f"], {"fixed", "free"}),
     (["kansetsu", "info", "human"], {"human28", "human28_ball"}),

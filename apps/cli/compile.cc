@@ -1,0 +1,65 @@
+/// kansetsu compile MODEL -o DIR: the dynamics of a model as C++ source, its constants folded in.
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "cli/arguments.h"
+#include "cli/load_model.h"
+#include "cli/output.h"
+#include "kansetsu/base/error.h"
+#include "kansetsu/codegen/compile_model.h"
+
+namespace kansetsu::cli {
+namespace {
+
+struct CompileArguments {
+  ModelSource model;
+  std::string folder, name;
+};
+
+CompiledModel compile_or_fail(const Model& model, const std::string& name) {
+  try {
+    return compile_model(model, name);
+  } catch (const Error& error) {
+    throw Failure(kBadUsage, std::string("kansetsu compile: ") + error.what());
+  }
+}
+
+Exit compile(const CompileArguments& options) {
+  const Model model = model_or_fail(options.model);
+  if (!loops_of(options.model).empty()) {
+    fmt::print(stderr, "kansetsu compile: loops are left open: rnea, crba and aba are those of the tree\n");
+  }
+  const CompiledModel compiled = compile_or_fail(model, options.name);
+  std::error_code code;
+  std::filesystem::create_directories(options.folder, code);
+  if (code)
+    throw Failure(kBadFile,
+                  fmt::format("kansetsu compile: cannot make the folder {}: {}", options.folder, code.message()));
+  const std::filesystem::path file = std::filesystem::path(options.folder) / (compiled.name + ".h");
+  Output out(file);
+  out.write(compiled.text);
+  out.commit();
+  Output summary;
+  summary.write(
+      fmt::format("{}: {} positions, {} velocities; operations: rnea {}, crba {}, aba {}; {} sines and cosines\n",
+                  file.string(), model.nq(), model.nv(), compiled.rnea_operations, compiled.crba_operations,
+                  compiled.aba_operations, compiled.angles));
+  summary.commit();
+  return kOk;
+}
+
+}  // namespace
+
+Runner declare_compile(Arguments& args) {
+  auto options = std::make_shared<CompileArguments>();
+  args.add("MODEL", options->model.name, kModelHelp).required().type_name("");
+  args.add("-o,--out", options->folder, "folder to write NAME.h to; made if it is missing").required().type_name("DIR");
+  args.add("--name", options->name, "of the file and its namespace; by default the model's and _model")
+      .type_name("NAME");
+  add_base_option(args, options->model.base);
+  return [options] { return compile(*options); };
+}
+
+}  // namespace kansetsu::cli

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <type_traits>
+
+#include "batch/layout_kernel.h"
+#include "kansetsu/spatial/sincos.h"
+
+/// What compiled models need beside their own operations. Like the headers it includes, it is written into them, see source.cc.
+namespace kansetsu::kernel::inline KANSETSU_ISA {
+
+/// sin and cos of the first n of N numbers: plain ones a register full at a time. N is a multiple of any register's numbers.
+template <int n, int N, class T>
+inline void sines_and_cosines(const T (&x)[N], T (&s)[N], T (&c)[N]) {
+  if constexpr (std::is_floating_point_v<T>) {
+    using Lanes = NativePack<T>;
+    for (int i = 0; i < n; i += Lanes::width) {
+      Lanes a, sine, cosine;
+      std::memcpy(&a, x + i, sizeof(Lanes));
+      sincos(a, sine, cosine);
+      std::memcpy(s + i, &sine, sizeof(Lanes));
+      std::memcpy(c + i, &cosine, sizeof(Lanes));
+    }
+  } else {
+    constexpr int kTogether = sizeof(T) == 64 ? 4 : 3;
+    constexpr int kWhole = n - n % kTogether;
+    for (int i = 0; i < kWhole; i += kTogether) sincos_in_step<kTogether>(x + i, s + i, c + i);
+    for (int i = kWhole; i < n; ++i) sincos(x[i], s[i], c[i]);
+  }
+}
+
+/// N numbers of the W rows from `first` on, as packs; rows beyond the last of `count` are copies of it.
+template <int N, class P>
+struct PacksOfRows {
+  P numbers[N];
+
+  PacksOfRows(const scalar_t<P>* from, std::ptrdiff_t first, std::ptrdiff_t count) {
+    const scalar_t<P>* rows[P::width];
+    for (int i = 0; i < P::width; ++i) rows[i] = from + (first + i < count ? first + i : count - 1) * N;
+    gather(rows, N, numbers);
+  }
+};
+
+/// At which number the packs begin that are number 0, 1, … of a row.
+template <int W, int N>
+struct PackOrder {
+  int begins[N];
+
+  constexpr explicit PackOrder(const int (&packs)[N]) : begins() {
+    for (int i = 0; i < N; ++i) begins[i] = W * packs[i];
+  }
+};
+
+/// Calls kernel(packs of each input…, kPacks packs) for `count` rows of kIn… numbers each, a register full of them at a time, and
+/// writes kOut numbers per row: the packs in the given order, or as they are if it is nullptr.
+template <int kOut, int kPacks, int... kIn, class Real, class Order, class Kernel, class... Inputs>
+inline void for_rows(std::ptrdiff_t count, Real* out, Order order, const Kernel& kernel, const Inputs*... in) {
+  using P = NativePack<Real>;
+  struct Memory {
+    P packs[kPacks];
+    Real spare[kOut];  // for rows that are missing
+  };
+  const auto memory = std::make_unique<Memory>();
+  for (std::ptrdiff_t first = 0; first < count; first += P::width) {
+    kernel(PacksOfRows<kIn, P>(in, first, count).numbers..., memory->packs);
+    Real* rows[P::width];
+    for (int i = 0; i < P::width; ++i) rows[i] = first + i < count ? out + (first + i) * kOut : memory->spare;
+    if constexpr (std::is_null_pointer_v<Order>)
+      scatter(memory->packs, kOut, rows);
+    else
+      scatter(memory->packs, order, kOut, rows);
+  }
+}
+
+}  // namespace kansetsu::kernel::inline KANSETSU_ISA

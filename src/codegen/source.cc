@@ -1,0 +1,214 @@
+#include "codegen/source.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <map>
+
+#include "kansetsu/base/error.h"
+
+namespace kansetsu::codegen {
+namespace {
+
+/// Names and expressions of the operations of one algorithm.
+class Writer {
+ public:
+  explicit Writer(const Algorithm& algorithm)
+      : algorithm_(algorithm), trace_(algorithm.trace), needed_(trace_.needed_for(algorithm.results)) {
+    for (Value id = 0; id < trace_.size(); ++id) {
+      const Operation& x = trace_[id];
+      if (!needed_[std::size_t(id)] || (x.op != Op::kSin && x.op != Op::kCos)) continue;
+      if (angles_.try_emplace(x.a, int(angles_.size())).second) angle_list_.push_back(x.a);
+    }
+  }
+
+  const std::vector<Value>& angles() const { return angle_list_; }
+
+  /// All operations that `results` need and that have not been written.
+  std::string operations(const std::vector<Value>& results, int& count) {
+    const std::vector<bool> now = trace_.needed_for(results);
+    std::string out;
+    for (Value id = 0; id < trace_.size(); ++id) {
+      if (!now[std::size_t(id)] || written_.count(id) || !has_name(id)) continue;
+      written_[id] = true;
+      out += fmt::format("  const auto t{} = {};\n", id, expression(trace_[id]));
+      ++count;
+    }
+    return out;
+  }
+
+  std::string name(Value id) const {
+    const Operation& x = trace_[id];
+    switch (x.op) {
+      case Op::kConstant:
+        return fmt::format("support::lift<T>({})", number(x.value));
+      case Op::kInput:
+        return fmt::format("{}[{}]", algorithm_.inputs[std::size_t(x.a)].name, x.b);
+      case Op::kSin:
+        return fmt::format("sines[{}]", angles_.at(x.a));
+      case Op::kCos:
+        return fmt::format("cosines[{}]", angles_.at(x.a));
+      default:
+        return fmt::format("t{}", id);
+    }
+  }
+
+ private:
+  bool has_name(Value id) const {
+    const Op op = trace_[id].op;
+    return op != Op::kConstant && op != Op::kInput && op != Op::kSin && op != Op::kCos;
+  }
+  /// The shortest text that is read as this double, and as a double.
+  static std::string number(double x) {
+    if (!std::isfinite(x)) return std::isnan(x) ? "NAN" : x > 0 ? "HUGE_VAL" : "-HUGE_VAL";
+    const std::string text = fmt::format("{}", x);
+    return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
+  }
+  std::string expression(const Operation& x) const {
+    const auto infix = [&](const char* sign) { return fmt::format("{} {} {}", name(x.a), sign, name(x.b)); };
+    const auto call = [&](const char* function) {
+      return fmt::format("{}({}, {}, {})", function, name(x.a), name(x.b), name(x.c));
+    };
+    switch (x.op) {
+      case Op::kAdd:
+        return infix("+");
+      case Op::kSub:
+        return infix("-");
+      case Op::kMul:
+        return infix("*");
+      case Op::kDiv:
+        return infix("/");
+      case Op::kLess:
+        return infix("<");
+      case Op::kLessEqual:
+        return infix("<=");
+      case Op::kEqual:
+        return infix("==");
+      case Op::kAnd:
+        return infix("&");
+      case Op::kOr:
+        return infix("|");
+      case Op::kMadd:
+        return call("madd");
+      case Op::kMsub:
+        return call("msub");
+      case Op::kSelect:
+        return call("select");
+      case Op::kNegate:
+        return "-" + name(x.a);
+      case Op::kNot:
+        return "!" + name(x.a);
+      case Op::kSqrt:
+        return fmt::format("sqrt({})", name(x.a));
+      default:
+        throw Error("compile_model: an operation without an expression");
+    }
+  }
+
+  const Algorithm& algorithm_;
+  const Trace& trace_;
+  const std::vector<bool> needed_;
+  std::map<Value, int> angles_;
+  std::vector<Value> angle_list_;
+  std::map<Value, bool> written_;
+};
+
+std::string parameters(const Algorithm& algorithm, const char* type) {
+  std::string out;
+  for (const Argument& x : algorithm.inputs) out += fmt::format("[[maybe_unused]] const {}* {}, ", type, x.name);
+  return out + fmt::format("{}* {}", type, algorithm.output.name);
+}
+
+/// Results that several numbers of the output share, once each, and which of them each number is.
+struct Distinct {
+  std::vector<Value> values;
+  std::vector<int> order;
+
+  explicit Distinct(const std::vector<Value>& results) {
+    std::map<Value, int> place;
+    for (const Value id : results) {
+      const auto [at, is_new] = place.try_emplace(id, int(values.size()));
+      if (is_new) values.push_back(id);
+      order.push_back(at->second);
+    }
+  }
+  /// Whether it is worth it to write them to memory once and from there to the rows.
+  bool few() const { return 2 * values.size() < order.size(); }
+};
+
+std::string write_rows(const Algorithm& algorithm, const Distinct& distinct) {
+  const bool few = distinct.few();
+  std::string sizes =
+      fmt::format("{}, {}", algorithm.output.size, few ? distinct.values.size() : distinct.order.size());
+  std::string names, packs, in, order = "nullptr", table;
+  for (const Argument& x : algorithm.inputs) {
+    sizes += fmt::format(", {}", x.size);
+    names += fmt::format(", {}", x.name);
+    packs += fmt::format("{}_packs, ", x.name);
+    in += fmt::format("const auto* {}_packs, ", x.name);
+  }
+  if (few) {
+    table = fmt::format("  static constexpr int values[] = {{{}}};\n", fmt::join(distinct.order, ", "));
+    table +=
+        "  static constexpr support::PackOrder<support::NativePack<Real>::width, int(std::size(values))> "
+        "order(values);\n";
+    order = "order.begins";
+  }
+  return fmt::format(R"(template <class Real>
+inline void {0}(std::ptrdiff_t count, {1}) {{
+{2}  support::for_rows<{3}>(
+      count, {4}, {5}, []({6}auto* out) {{ COMPILED::{0}{7}({8}out); }}{9});
+}}
+)",
+                     algorithm.name, parameters(algorithm, "Real"), table, sizes, algorithm.output.name, order, in,
+                     few ? "<true>" : "", packs, names);
+}
+
+std::string write_outputs(const std::string& indent, const Algorithm& algorithm, const Writer& writer,
+                          const std::vector<Value>& results) {
+  std::string out;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    out += fmt::format("{}{}[{}] = {};\n", indent, algorithm.output.name, i, writer.name(results[i]));
+  }
+  return out;
+}
+
+}  // namespace
+
+Source write_source(const Algorithm& algorithm) {
+  Writer writer(algorithm);
+  Source out;
+  out.angles = int(writer.angles().size());
+  std::string body = writer.operations(writer.angles(), out.operations);
+  if (out.angles > 0) {
+    constexpr int kLine = 16;  // numbers of the widest register
+    body += fmt::format("  alignas(64) T angles[{0}] = {{}}, sines[{0}], cosines[{0}];\n",
+                        (out.angles + kLine - 1) / kLine * kLine);
+    for (int i = 0; i < out.angles; ++i) {
+      body += fmt::format("  angles[{}] = {};\n", i, writer.name(writer.angles()[std::size_t(i)]));
+    }
+    body += fmt::format("  support::sines_and_cosines<{}>(angles, sines, cosines);\n", out.angles);
+  }
+  body += writer.operations(algorithm.results, out.operations);
+  const Distinct distinct(algorithm.results);
+  if (distinct.few()) {
+    body += "  if constexpr (kDistinct) {\n" + write_outputs("    ", algorithm, writer, distinct.values);
+    body += "  } else {\n" + write_outputs("    ", algorithm, writer, algorithm.results) + "  }\n";
+  } else {
+    body += write_outputs("  ", algorithm, writer, algorithm.results);
+  }
+  out.function = fmt::format(
+      R"(/// {}. {} operations, {} sines and cosines.
+template <{}class T>
+inline void {}({}) {{
+  using support::madd, support::msub, support::select, support::sqrt;
+{}}}
+)",
+      algorithm.comment, out.operations, out.angles, distinct.few() ? "bool kDistinct = false, " : "", algorithm.name,
+      parameters(algorithm, "T"), body);
+  out.rows = write_rows(algorithm, distinct);
+  return out;
+}
+
+}  // namespace kansetsu::codegen
