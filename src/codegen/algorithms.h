@@ -15,14 +15,19 @@ struct Argument {
   int size;
 };
 
+/// For which numbers an algorithm is: a joint counts as singular sooner in single precision.
+enum class Precision { kAny, kDouble, kSingle };
+
 struct Algorithm {
   std::string name, comment;
   std::vector<Argument> inputs;  ///< the n-th is array n of the trace
   Argument output;
-  Trace trace;
-  std::vector<Value> results;  ///< of the output
+  Precision precision = Precision::kAny;
+  Trace trace{};
+  std::vector<Value> results{};  ///< of the output
 };
 
+/// rnea, crba, aba, and aba in single precision.
 std::vector<Algorithm> trace_algorithms(const Model& model);
 
 }  // namespace kansetsu::codegen

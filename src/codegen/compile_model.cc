@@ -50,6 +50,7 @@ CompiledModel compile_model(const Model& model, std::string name) {
   for (const codegen::Algorithm& algorithm : codegen::trace_algorithms(model)) {
     const codegen::Source source = codegen::write_source(algorithm);
     functions += source.function + "\n";
+    if (algorithm.precision == codegen::Precision::kSingle) continue;  // its rows are those of double precision
     rows += source.rows + "\n";
     (algorithm.name == "rnea"   ? out.rnea_operations
      : algorithm.name == "crba" ? out.crba_operations

@@ -114,6 +114,18 @@ class Writer {
   std::map<Value, bool> written_;
 };
 
+const char* requirement(Precision precision) {
+  switch (precision) {
+    case Precision::kDouble:
+      return "\n  requires(sizeof(support::scalar_t<T>) == 8)";
+    case Precision::kSingle:
+      return "\n  requires(sizeof(support::scalar_t<T>) == 4)";
+    case Precision::kAny:
+      break;
+  }
+  return "";
+}
+
 std::string parameters(const Algorithm& algorithm, const char* type) {
   std::string out;
   for (const Argument& x : algorithm.inputs) out += fmt::format("[[maybe_unused]] const {}* {}, ", type, x.name);
@@ -199,13 +211,14 @@ Source write_source(const Algorithm& algorithm) {
     body += write_outputs("  ", algorithm, writer, algorithm.results);
   }
   out.function = fmt::format(
-      R"(/// {}. {} operations, {} sines and cosines.
-template <{}class T>
+      R"(/// {}{}. {} operations, {} sines and cosines.
+template <{}class T>{}
 inline void {}({}) {{
   using support::madd, support::msub, support::select, support::sqrt;
 {}}}
 )",
-      algorithm.comment, out.operations, out.angles, distinct.few() ? "bool kDistinct = false, " : "", algorithm.name,
+      algorithm.comment, algorithm.precision == Precision::kSingle ? ", in single precision" : "", out.operations,
+      out.angles, distinct.few() ? "bool kDistinct = false, " : "", requirement(algorithm.precision), algorithm.name,
       parameters(algorithm, "T"), body);
   out.rows = write_rows(algorithm, distinct);
   return out;

@@ -21,7 +21,8 @@ class TraceScope {
   Trace* before_;
 };
 
-/// Memory full of zeros is full of the number zero: the first operation of a trace.
+/// Stands for a number of type Real. Memory full of zeros is full of the number zero: the first operation of a trace.
+template <class Real>
 struct Traced {
   Value id = 0;
 
@@ -67,8 +68,9 @@ struct Traced {
 
 }  // namespace codegen
 
-template <>
-struct ScalarOf<codegen::Traced> {
+/// Constants are folded in double, whatever the number stands for.
+template <class Real>
+struct ScalarOf<codegen::Traced<Real>> {
   using type = double;
 };
 

@@ -75,7 +75,7 @@ TEST_CASE("compiled: traces of all kinds of trees give the library's results") {
   for (const auto& [seed, model] : test::invariant_models(20)) {
     CAPTURE(seed);
     const std::vector<codegen::Algorithm> algorithms = codegen::trace_algorithms(model);
-    REQUIRE(algorithms.size() == 3);
+    REQUIRE(algorithms.size() == 4);
     std::mt19937_64 rng(seed + 1);
     for (int i = 0; i < 3; ++i) {
       const State state = test::regular_state(model, rng);
