@@ -10,14 +10,15 @@
 namespace kansetsu {
 namespace kernel {
 
-#define KANSETSU_DECLARE(isa)          \
-  namespace isa {                      \
-  extern const LaneKernels lane_table; \
+#define KANSETSU_DECLARE(isa)                          \
+  namespace isa {                                      \
+  extern const LaneKernels lane_table, one_lane_table; \
   }
 KANSETSU_FOR_EACH_ISA(KANSETSU_DECLARE)
 #undef KANSETSU_DECLARE
 
 const LaneKernels& lanes() { KANSETSU_PICK(lane_table) }
+const LaneKernels& one_lane() { KANSETSU_PICK(one_lane_table) }
 
 }  // namespace kernel
 
@@ -53,9 +54,11 @@ bool is_fixed_plane(const WorldShape& s) { return s.figure < 0 && s.geometry.kin
 
 }  // namespace
 
-LanePlan::LanePlan(const World::Impl& world) : model_(world.figures.at(0)->model), obstacle_(find_obstacle(world)) {
+LanePlan::LanePlan(const World::Impl& world)
+    : model_(world.figures.at(0)->model),
+      obstacle_(find_obstacle(world)),
+      shape_count_(world.contacts.shapes().size()) {
   if (!obstacle_.empty()) return;
-  shape_count_ = world.contacts.shapes().size();
   list_pairs(world);
   if (!obstacle_.empty()) return;
   make_figure(world);
@@ -239,10 +242,14 @@ bool LanePlan::make_tree(int root, Stance& stance) {
   return true;
 }
 
+bool LanePlan::fits(const World::Impl& w) const {
+  return w.figures.size() == 1 && w.contacts.shapes().size() == shape_count_ &&
+         w.figures[0]->model.gravity() == model_.gravity();
+}
+
 bool LanePlan::is_plain(const World::Impl& w) const {
   if (w.status != WorldStatus::kRunning || !w.callbacks.empty() || !w.contact_callbacks.empty() || !w.sensors.empty() ||
-      !w.event_states.empty() || !w.springs.empty() || !w.couplings.empty() || w.figures.size() != 1 ||
-      w.contacts.shapes().size() != shape_count_)
+      !w.event_states.empty() || !w.springs.empty() || !w.couplings.empty() || !fits(w))
     return false;
   for (const ConnectionData& c : w.connections) {
     if (c.active) return false;
@@ -254,8 +261,7 @@ bool LanePlan::is_plain(const World::Impl& w) const {
       if (s.amplitude != 0 || s.column < 0) return false;
     }
   }
-  const FigureData& f = *w.figures[0];
-  return f.model.gravity() == model_.gravity() && (f.external.array() == 0).all();
+  return (w.figures[0]->external.array() == 0).all();
 }
 
 bool LanePlan::stance_of(const World::Impl& w, StanceKey& key) const {
@@ -321,22 +327,22 @@ int LanePlan::add(const World::Impl& w, const StanceKey& key) {
   if (key.count > 0 && !model_.tree().free_base) return -1;
   if (!make_tree(bodies[0], *stance)) return -1;
   for (int i = 1; i < key.count; ++i) {
-    std::vector<int>& path = stance->path[i];
-    find_path(*stance, bodies[i], path);
-    t.soles[i].path = path.data(), t.soles[i].path_count = int(path.size());
+    find_path(*stance, i, bodies[i]);
   }
   watch(w, *stance);
   stances_.push_back(std::move(stance));
   return int(stances_.size()) - 1;
 }
 
-/// Columns from a body to the root, in the order in which they are eliminated.
-void LanePlan::find_path(const Stance& stance, int body, std::vector<int>& path) const {
+/// Columns from the body of a sole to the root, in the order in which they are eliminated.
+void LanePlan::find_path(Stance& stance, int sole, int body) const {
+  std::vector<int>& path = stance.path[sole];
   for (const kernel::LaneStep& step : stance.steps) {
     if (step.after != body) continue;
     for (int k = step.last; k >= step.first; --k) path.push_back(k);
     body = step.before;
   }
+  stance.table.soles[sole].path = path.data(), stance.table.soles[sole].path_count = int(path.size());
 }
 
 /// Everything that may touch something and is no sole of the stance.

@@ -38,6 +38,8 @@ class LanePlan {
   const std::string& obstacle() const { return obstacle_; }
   const kernel::LaneFigure& figure() const { return figure_; }
 
+  /// Whether the tables are of this world as it is now.
+  bool fits(const World::Impl& world) const;
   /// Whether this world has nothing that lanes do not know: connections, callbacks, controllers of other kinds, …
   bool is_plain(const World::Impl& world) const;
   /// The stance of a plain world by what its contacts remember; false: something does not stand, or not since long enough.
@@ -46,6 +48,7 @@ class LanePlan {
   int find(const StanceKey& key) const;
   /// Makes one; −1 if there are too many, or a sole on which the tree cannot stand: that of a fixed figure.
   int add(const World::Impl& world, const StanceKey& key);
+  void forget_stances() { stances_.clear(); }
   const kernel::LaneStance& stance(int number) const { return stances_[size_t(number)]->table; }
   const StanceKey& key(int number) const { return stances_[size_t(number)]->key; }
 
@@ -65,7 +68,7 @@ class LanePlan {
   std::string find_obstacle(const World::Impl& world) const;
   void find_joints();
   bool make_tree(int root, Stance& stance);
-  void find_path(const Stance& stance, int body, std::vector<int>& path) const;
+  void find_path(Stance& stance, int sole, int body) const;
   void make_figure(const World::Impl& world);
   void list_pairs(const World::Impl& world);
   void watch(const World::Impl& world, Stance& stance) const;

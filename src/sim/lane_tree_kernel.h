@@ -39,12 +39,13 @@ struct LaneWork {
   Force<P>* F;             ///< the wrench that holds it at v̇ = 0
   P *S, *U;                ///< per column: six numbers
   P *D_inv, *drive;        ///< per column
+  P* share;                ///< per column, four numbers: what those eliminated with it before take of it
   P *tau, *extra;          ///< per column: torques; inertia that stands for implicit gains, the rotor's included
   P* x;                    ///< per column: accelerations
   LaneBurden<P>* burdens;  ///< per slot
   P* along;                ///< per body: acceleration without drift, six numbers
   P* Z;                    ///< per column of the path of the second sole: kSoleRows numbers
-  P* root_F;               ///< per row of it: the wrench that comes to the first one
+  P* root_F;               ///< the wrenches that come to the first one: six times as many
 };
 
 template <class P>
@@ -57,6 +58,7 @@ KANSETSU_HD LaneWork<P> carve_lanes(const LaneFigure& f, Carver<P>& carver) {
   w.F = carver.template take<Force<P>>(f.heavy_count);
   w.S = carver.template take<P>(6 * tree.nv);
   w.U = carver.template take<P>(6 * tree.nv);
+  w.share = carver.template take<P>(4 * tree.nv);
   for (P** p : {&w.D_inv, &w.drive, &w.tau, &w.extra, &w.x}) *p = carver.template take<P>(tree.nv);
   w.burdens = carver.template take<LaneBurden<P>>(f.slot_count);
   w.along = carver.template take<P>(6 * tree.body_count);
@@ -292,6 +294,8 @@ KANSETSU_HD P eliminate(LaneWork<P>& w, int k, LaneBurden<P>& b) {
     w.D_inv[k - i] = inverse[i];
     w.drive[k - i] = y[i];
   }
+  if constexpr (kCount > 1) w.share[4 * k] = share[1][0];
+  if constexpr (kCount > 2) w.share[4 * k + 1] = share[2][0], w.share[4 * k + 2] = share[2][1];
 #pragma GCC unroll 6
   for (int a = 0; a < 6; ++a) {
     P gain[kCount], Z = b.Z[a];
@@ -408,6 +412,34 @@ KANSETSU_HD P come_back(const LaneTree& tree, LaneWork<P>& w) {
   return least;
 }
 
+/// Accelerations of the columns k, k − 1, … that were eliminated at once; A becomes that of what they move. With their shares
+/// none waits for the one before.
+template <int kCount, class P>
+KANSETSU_HD void accelerate(int k, P (&A)[6], const LaneWork<P>& w) {
+  P x[kCount];
+#pragma GCC unroll 3
+  for (int i = 0; i < kCount; ++i) {
+    const P* U = w.U + 6 * (k - i);
+    const P near = madd(A[2], U[2], madd(A[1], U[1], A[0] * U[0])),
+            far = madd(A[5], U[5], madd(A[4], U[4], A[3] * U[3]));
+    x[i] = w.D_inv[k - i] * (w.drive[k - i] - (near + far));
+  }
+  const P* share = w.share + 4 * k;
+  if constexpr (kCount == 3) {
+    x[1] = msub(share[2], x[2], x[1]);
+    x[0] = msub(share[0], x[1], msub(share[1], x[2], x[0]));
+  } else if constexpr (kCount == 2) {
+    x[0] = msub(share[0], x[1], x[0]);
+  }
+#pragma GCC unroll 3
+  for (int i = kCount - 1; i >= 0; --i) {
+    const P* S = w.S + 6 * (k - i);
+#pragma GCC unroll 6
+    for (int a = 0; a < 6; ++a) A[a] = madd(x[i], S[a], A[a]);
+    w.x[k - i] = x[i];
+  }
+}
+
 /// From the root, which has the acceleration A besides its drift, to the tips: accelerations x of all columns, from what drives
 /// them.
 template <class P>
@@ -417,15 +449,10 @@ KANSETSU_HD void descend(const LaneFigure& f, const LaneTree& tree, P (&A)[6], L
     const LaneStep& step = tree.steps[n];
 #pragma GCC unroll 6
     for (int i = 0; i < 6; ++i) A[i] = step.before == LaneStep::kGround ? P(0.0) : w.along[6 * step.before + i];
-    for (int k = step.first; k <= step.last; ++k) {
-      const P *S = w.S + 6 * k, *U = w.U + 6 * k;
-      const P near = madd(A[2], U[2], madd(A[1], U[1], A[0] * U[0])),
-              far = madd(A[5], U[5], madd(A[4], U[4], A[3] * U[3]));
-      const P x = w.D_inv[k] * (w.drive[k] - (near + far));
-      w.x[k] = x;
-#pragma GCC unroll 6
-      for (int i = 0; i < 6; ++i) A[i] = madd(x, S[i], A[i]);
-    }
+    int k = step.first - 1;  // come_back() took them from the last one on
+    if ((step.last - k) % 3 == 1) accelerate<1>(k += 1, A, w);
+    if ((step.last - k) % 3 == 2) accelerate<2>(k += 2, A, w);
+    while (k < step.last) accelerate<3>(k += 3, A, w);
     if (step.leaf && !step.base) continue;
 #pragma GCC unroll 6
     for (int i = 0; i < 6; ++i) w.along[6 * step.after + i] = A[i];

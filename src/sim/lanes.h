@@ -137,6 +137,7 @@ struct LaneKernels {
   /// Bytes of scratch.
   std::size_t (*scratch)(const LaneFigure&);
 };
-const LaneKernels& lanes();
+const LaneKernels& lanes();     ///< of this processor
+const LaneKernels& one_lane();  ///< a world by itself
 
 }  // namespace kansetsu::kernel
