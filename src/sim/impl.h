@@ -106,8 +106,11 @@ struct WorldMoment {
   double next_step = 0;
 };
 
+class StandingStep;
+
 struct World::Impl {
   explicit Impl(const WorldOptions& o);
+  ~Impl();
   std::unique_ptr<Impl> clone() const;  ///< everything but scratch memory; on one thread
 
   WorldOptions options;
@@ -169,6 +172,8 @@ struct World::Impl {
   void refresh();
   bool present = true;    ///< they are
   bool stepping = false;  ///< a step is under way
+  std::unique_ptr<StandingStep> standing;
+  void changed();  ///< by somebody, between two steps
   double longest_part(double h);
   void contact_step();
   void smooth_step();

@@ -10,14 +10,15 @@
 namespace kansetsu {
 namespace kernel {
 
-#define KANSETSU_DECLARE(isa)          \
-  namespace isa {                      \
-  extern const LaneKernels lane_table; \
+#define KANSETSU_DECLARE(isa)                          \
+  namespace isa {                                      \
+  extern const LaneKernels lane_table, one_lane_table; \
   }
 KANSETSU_FOR_EACH_ISA(KANSETSU_DECLARE)
 #undef KANSETSU_DECLARE
 
 const LaneKernels& lanes() { KANSETSU_PICK(lane_table) }
+const LaneKernels& one_lane() { KANSETSU_PICK(one_lane_table) }
 
 }  // namespace kernel
 
@@ -53,13 +54,15 @@ bool is_fixed_plane(const WorldShape& s) { return s.figure < 0 && s.geometry.kin
 
 }  // namespace
 
-LanePlan::LanePlan(const World::Impl& world) : model_(world.figures.at(0)->model), obstacle_(find_obstacle(world)) {
+LanePlan::LanePlan(const World::Impl& world)
+    : model_(world.figures.at(0)->model),
+      obstacle_(find_obstacle(world)),
+      shape_count_(world.contacts.shapes().size()) {
   if (!obstacle_.empty()) return;
-  shape_count_ = world.contacts.shapes().size();
   list_pairs(world);
   if (!obstacle_.empty()) return;
   make_figure(world);
-  make_steps();
+  find_joints();
 }
 
 std::string LanePlan::find_obstacle(const World::Impl& world) const {
@@ -161,20 +164,18 @@ void LanePlan::make_figure(const World::Impl& world) {
 }
 
 /// As Mechanics::order_steps(): a body takes in what carries it alone and has no mass, up to three columns in all.
-void LanePlan::make_steps() {
+void LanePlan::find_joints() {
   const Tree& tree = model_.tree();
   const int bodies = tree.body_count(), base = tree.free_base ? 0 : -1;
   constexpr int kMostColumns = 3;
-  struct Found {
-    int top, tip, depth;
-  };
-  std::vector<Found> found;
   std::vector<int> depth(size_t(bodies), 0);
   for (int i = 0; i < bodies; ++i) {
     const Body& b = tree.bodies[size_t(i)];
     depth[size_t(i)] = b.nu + (b.parent < 0 ? 0 : depth[size_t(b.parent)]);
+    figure_.slot_count += children_[size_t(i)] == 0;
   }
-  for (int i = bodies - 1; i > base; i = found.back().top - 1) {
+  ++figure_.slot_count;  // a base that carries nothing but the leg on which the tree stands
+  for (int i = bodies - 1; i > base; i = joints_.back().top - 1) {
     int top = i, columns = tree.bodies[size_t(i)].nu;
     for (int p = tree.bodies[size_t(top)].parent; p > base && p == top - 1; p = tree.bodies[size_t(top)].parent) {
       const Body& b = tree.bodies[size_t(p)];
@@ -182,40 +183,73 @@ void LanePlan::make_steps() {
       columns += b.nu;
       top = p;
     }
-    found.push_back({top, i, depth[size_t(i)]});
+    joints_.push_back({top, i, depth[size_t(i)]});
   }
-  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.depth > b.depth; });
-  if (base == 0) found.push_back({0, 0, 6});
-  std::vector<std::vector<int>> slots(static_cast<size_t>(bodies));  // of each body: those of its children
-  for (size_t n = 0; n < found.size(); ++n) {
-    const auto& [top, tip, at] = found[n];
-    const Body &inner = tree.bodies[size_t(top)], &outer = tree.bodies[size_t(tip)];
-    const std::vector<int>& children = slots[size_t(tip)];
-    kernel::LaneStep step{.first = inner.u,
-                          .last = outer.u + outer.nu - 1,
-                          .heavy = heavy_[size_t(tip)],
-                          .slot = children.empty() ? figure_.slot_count++ : children[0],
-                          .others = int(others_.size()),
+  std::stable_sort(joints_.begin(), joints_.end(), [](const Joint& a, const Joint& b) { return a.depth > b.depth; });
+}
+
+/// The steps of the tree that stands on a body (−1: on the ground), and the ways of the other soles to it. False if the body is
+/// between others that are passed at once.
+bool LanePlan::make_tree(int root, Stance& stance) {
+  const Tree& tree = model_.tree();
+  const auto parent = [&](int body) { return tree.bodies[size_t(body)].parent; };
+  std::vector<Joint> order, turned;  // turned: from the root to the base
+  std::vector<bool> is_turned(joints_.size(), false);
+  for (int at = root; at > 0 || (at == 0 && !tree.free_base);) {
+    const auto found = std::find_if(joints_.begin(), joints_.end(), [&](const Joint& j) { return j.tip == at; });
+    if (found == joints_.end()) return false;
+    is_turned[size_t(found - joints_.begin())] = true;
+    turned.push_back(*found);
+    at = parent(found->top);
+  }
+  for (size_t i = 0; i < joints_.size(); ++i) {
+    if (!is_turned[i]) order.push_back(joints_[i]);
+  }
+  order.insert(order.end(), turned.rbegin(), turned.rend());
+  const size_t straight = joints_.size() - turned.size();
+  stance.turned = std::make_unique<bool[]>(size_t(model_.nv()));
+  std::vector<std::vector<int>> slots(size_t(tree.body_count()));  // of each body: those of what hangs on it
+  int slot_count = 0;
+  const auto step_of = [&](int outer, int first, int last, int before) {
+    const std::vector<int>& children = slots[size_t(outer)];
+    kernel::LaneStep step{.first = first,
+                          .last = last,
+                          .heavy = heavy_[size_t(outer)],
+                          .slot = children.empty() ? slot_count++ : children[0],
+                          .others = int(stance.others.size()),
                           .others_end = 0,
                           .leaf = children.empty(),
-                          .before = inner.parent < 0 ? kernel::LaneStep::kGround : inner.parent,
-                          .after = tip};
-    for (size_t k = 1; k < children.size(); ++k) others_.push_back(children[k]);
-    step.others_end = int(others_.size());
-    if (inner.parent >= 0) slots[size_t(inner.parent)].push_back(step.slot);
-    if (base == 0 && n + 1 == found.size())
-      figure_.base = step;
-    else
-      steps_.push_back(step);
+                          .base = tree.free_base && outer == 0,
+                          .before = before < 0 ? kernel::LaneStep::kGround : before,
+                          .after = outer};
+    for (size_t k = 1; k < children.size(); ++k) stance.others.push_back(children[k]);
+    step.others_end = int(stance.others.size());
+    if (before >= 0) slots[size_t(before)].push_back(step.slot);
+    return step;
+  };
+  for (size_t i = 0; i < order.size(); ++i) {
+    const Body &inner = tree.bodies[size_t(order[i].top)], &outer = tree.bodies[size_t(order[i].tip)];
+    const int first = inner.u, last = outer.u + outer.nu - 1;
+    stance.steps.push_back(i < straight ? step_of(order[i].tip, first, last, inner.parent)
+                                        : step_of(inner.parent, first, last, order[i].tip));
+    for (int k = first; i >= straight && k <= last; ++k) stance.turned[size_t(k)] = true;
   }
-  figure_.steps = steps_.data(), figure_.step_count = int(steps_.size());
-  figure_.others = others_.data();
+  kernel::LaneTree& t = stance.table.tree;
+  if (const int at = root < 0 ? 0 : root; root >= 0 || tree.free_base) t.root = step_of(at, 0, -1, -1);
+  t.steps = stance.steps.data(), t.step_count = int(stance.steps.size());
+  t.others = stance.others.data();
+  t.turned = stance.turned.get();
+  return true;
+}
+
+bool LanePlan::fits(const World::Impl& w) const {
+  return w.figures.size() == 1 && w.contacts.shapes().size() == shape_count_ &&
+         w.figures[0]->model.gravity() == model_.gravity();
 }
 
 bool LanePlan::is_plain(const World::Impl& w) const {
   if (w.status != WorldStatus::kRunning || !w.callbacks.empty() || !w.contact_callbacks.empty() || !w.sensors.empty() ||
-      !w.event_states.empty() || !w.springs.empty() || !w.couplings.empty() || w.figures.size() != 1 ||
-      w.contacts.shapes().size() != shape_count_)
+      !w.event_states.empty() || !w.springs.empty() || !w.couplings.empty() || !fits(w))
     return false;
   for (const ConnectionData& c : w.connections) {
     if (c.active) return false;
@@ -227,8 +261,7 @@ bool LanePlan::is_plain(const World::Impl& w) const {
       if (s.amplitude != 0 || s.column < 0) return false;
     }
   }
-  const FigureData& f = *w.figures[0];
-  return f.model.gravity() == model_.gravity() && (f.external.array() == 0).all();
+  return (w.figures[0]->external.array() == 0).all();
 }
 
 bool LanePlan::stance_of(const World::Impl& w, StanceKey& key) const {
@@ -271,7 +304,7 @@ int LanePlan::add(const World::Impl& w, const StanceKey& key) {
   t.tol_gap = o.tol_gap, t.slop = o.slop, t.v_eps = o.v_eps, t.w_eps = o.w_eps;
   t.slow = std::max(o.rest_speed(norm(w.options.gravity), w.options.time_step), o.v_impact);
   t.tolerance = o.tolerance, t.rank_tolerance = o.rank_tolerance;
-  const Tree& tree = model_.tree();
+  int bodies[kernel::kMostSoles] = {-1, -1};
   for (int i = 0; i < key.count; ++i) {
     const StanceKey::Sole& sole = key.soles[size_t(i)];
     const WorldShape &a = w.contacts.shapes()[size_t(sole.pair.a)], &b = w.contacts.shapes()[size_t(sole.pair.b)];
@@ -289,23 +322,27 @@ int LanePlan::add(const World::Impl& w, const StanceKey& key) {
     s.on_plane = plane.X_BS.p;
     s.E = patch_axes(plane.X_BS.R.column_z(), plane.X_BS.R);
     s.mu = w.contacts.materials().pair(plane.material, box.material).mu_s;
-    for (int body = box.body; body >= 0 && !(tree.free_base && body == 0); body = tree.bodies[size_t(body)].parent) {
-      for (int k = tree.bodies[size_t(body)].nu - 1; k >= 0; --k)
-        stance->path[i].push_back(tree.bodies[size_t(body)].u + k);
-    }
-    s.path = stance->path[i].data(), s.path_count = int(stance->path[i].size());
+    bodies[i] = box.body;
   }
-  for (size_t x = 0; x < stance->path[0].size(); ++x) {
-    for (size_t y = 0; y < stance->path[1].size(); ++y) {
-      if (stance->path[0][x] == stance->path[1][y])
-        stance->common_a.push_back(int(x)), stance->common_b.push_back(int(y));
-    }
+  if (key.count > 0 && !model_.tree().free_base) return -1;
+  if (!make_tree(bodies[0], *stance)) return -1;
+  for (int i = 1; i < key.count; ++i) {
+    find_path(*stance, i, bodies[i]);
   }
-  t.common_a = stance->common_a.data(), t.common_b = stance->common_b.data();
-  t.common_count = int(stance->common_a.size());
   watch(w, *stance);
   stances_.push_back(std::move(stance));
   return int(stances_.size()) - 1;
+}
+
+/// Columns from the body of a sole to the root, in the order in which they are eliminated.
+void LanePlan::find_path(Stance& stance, int sole, int body) const {
+  std::vector<int>& path = stance.path[sole];
+  for (const kernel::LaneStep& step : stance.steps) {
+    if (step.after != body) continue;
+    for (int k = step.last; k >= step.first; --k) path.push_back(k);
+    body = step.before;
+  }
+  stance.table.soles[sole].path = path.data(), stance.table.soles[sole].path_count = int(path.size());
 }
 
 /// Everything that may touch something and is no sole of the stance.

@@ -38,14 +38,17 @@ class LanePlan {
   const std::string& obstacle() const { return obstacle_; }
   const kernel::LaneFigure& figure() const { return figure_; }
 
+  /// Whether the tables are of this world as it is now.
+  bool fits(const World::Impl& world) const;
   /// Whether this world has nothing that lanes do not know: connections, callbacks, controllers of other kinds, …
   bool is_plain(const World::Impl& world) const;
   /// The stance of a plain world by what its contacts remember; false: something does not stand, or not since long enough.
   bool stance_of(const World::Impl& world, StanceKey& key) const;
   /// Its number, −1 if it has none yet.
   int find(const StanceKey& key) const;
-  /// Makes one; −1 if there are too many.
+  /// Makes one; −1 if there are too many, or a sole on which the tree cannot stand: that of a fixed figure.
   int add(const World::Impl& world, const StanceKey& key);
+  void forget_stances() { stances_.clear(); }
   const kernel::LaneStance& stance(int number) const { return stances_[size_t(number)]->table; }
   const StanceKey& key(int number) const { return stances_[size_t(number)]->key; }
 
@@ -53,14 +56,19 @@ class LanePlan {
   struct Stance {
     StanceKey key;
     kernel::LaneStance table{};
-    std::vector<int> path[kernel::kMostSoles], common_a, common_b;
+    std::vector<kernel::LaneStep> steps;
+    std::vector<int> others;
+    std::unique_ptr<bool[]> turned;  ///< per column
+    std::vector<int> path[kernel::kMostSoles];
     std::vector<kernel::LanePlane> planes;
     std::vector<kernel::LaneWatch> watches;
     std::vector<int> watch_begin;
     std::vector<kernel::LanePair> pairs;
   };
   std::string find_obstacle(const World::Impl& world) const;
-  void make_steps();
+  void find_joints();
+  bool make_tree(int root, Stance& stance);
+  void find_path(Stance& stance, int sole, int body) const;
   void make_figure(const World::Impl& world);
   void list_pairs(const World::Impl& world);
   void watch(const World::Impl& world, Stance& stance) const;
@@ -72,8 +80,11 @@ class LanePlan {
   kernel::LaneFigure figure_{};
   std::vector<int> heavy_, kept_, children_;
   std::vector<kernel::LaneInertia> inertias_;
-  std::vector<kernel::LaneStep> steps_;
-  std::vector<int> others_;
+  /// The columns between a body and what carries it: those of the bodies top … tip.
+  struct Joint {
+    int top, tip, depth;
+  };
+  std::vector<Joint> joints_;  ///< the deepest first
   std::vector<kernel::LaneLimit> limits_;
   std::vector<kernel::LaneStretch> runs_, turns_;
   std::vector<std::unique_ptr<Stance>> stances_;

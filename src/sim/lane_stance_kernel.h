@@ -9,9 +9,6 @@
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 template <class P>
-using LaneMask = typename P::Mask;
-
-template <class P>
 KANSETSU_HD P absolute(const P& a) {
   return select(a < P(0.0), -a, a);
 }
@@ -94,11 +91,10 @@ KANSETSU_HD LaneMask<P> rests(const LaneStance& stance, const StandingSole<P>& s
          (s.u[2] - by_a - by_b >= P(-stance.slow));
 }
 
-/// Z of the rows of a sole on their way to the base, [RBDA] 7.3: z = SᵀF, and each column takes its share off F. Three rows at
+/// Z of the rows of a sole on their way to the root, [RBDA] 7.3: z = SᵀF, and each column takes its share off F. Three rows at
 /// a time, forces along the axes or moments about them, so that they fit in registers.
 template <class P>
-KANSETSU_HD void climb_three(const LaneFigure& f, const LaneSole& sole, P (&F)[3][6], P* Z, P* base_Z,
-                             const LaneWork<P>& w) {
+KANSETSU_HD void climb_three(const LaneSole& sole, P (&F)[3][6], P* Z, P* root_F, const LaneWork<P>& w) {
   for (int n = 0; n < sole.path_count; ++n, Z += kSoleRows) {
     const int k = sole.path[n];
     const P *S = w.S + 6 * k, *U = w.U + 6 * k;
@@ -113,90 +109,55 @@ KANSETSU_HD void climb_three(const LaneFigure& f, const LaneSole& sole, P (&F)[3
       for (int i = 0; i < 6; ++i) F[r][i] = msub(share, U[i], F[r][i]);
     }
   }
-  if (!f.tree->free_base) return;
-  const Lower<P, 6>& L = *w.base;
 #pragma GCC unroll 3
   for (int r = 0; r < 3; ++r) {
 #pragma GCC unroll 6
-    for (int i = 0; i < 6; ++i) {
-#pragma GCC unroll 6
-      for (int j = 0; j < i; ++j) F[r][i] = msub(L(i, j), F[r][j], F[r][i]);
-      base_Z[kSoleRows * i + r] = F[r][i];
-    }
+    for (int i = 0; i < 6; ++i) root_F[6 * r + i] = F[r][i];
   }
 }
 template <class P>
-KANSETSU_HD void climb(const LaneFigure& f, const LaneStance& stance, int index, const Vec3<P>& origin,
-                       LaneWork<P>& w) {
-  const LaneSole& sole = stance.soles[index];
-  P *Z = w.Z + index * kSoleRows * f.tree->nv, *base_Z = w.base_Z + index * kSoleRows * 6;
+KANSETSU_HD void climb(const LaneSole& sole, const Vec3<P>& origin, LaneWork<P>& w) {
   const Vec3<P> axes[3] = {lift<P>(sole.E.column_x()), lift<P>(sole.E.column_y()), lift<P>(sole.E.column_z())};
   P F[3][6];
 #pragma GCC unroll 3
   for (int r = 0; r < 3; ++r) put_motion(Motion<P>{cross(origin, axes[r]), axes[r]}, F[r]);
-  climb_three(f, sole, F, Z, base_Z, w);
+  climb_three(sole, F, w.Z, w.root_F, w);
 #pragma GCC unroll 3
   for (int r = 0; r < 3; ++r) put_motion(Motion<P>{axes[r], zero3<P>()}, F[r]);
-  climb_three(f, sole, F, Z + 3, base_Z + 3, w);
+  climb_three(sole, F, w.Z + 3, w.root_F + 18, w);
 }
 
-inline constexpr int kOwnBlock = packed(kSoleRows, 0), kCrossBlock = kSoleRows * kSoleRows;
+inline constexpr int kOwnBlock = packed(kSoleRows, 0);
 
-/// G = J·M⁻¹·Jᵀ of a sole with itself, the lower triangle; and a, the accelerations of its rows without contact forces.
+/// G = J·M⁻¹·Jᵀ of a sole, the lower triangle, while the first one holds; and a, the accelerations of its rows without its own
+/// forces, where the first one has the acceleration `root`.
 template <class P>
-KANSETSU_HD void own_delassus(const LaneFigure& f, const LaneSole& sole, int index, const LaneWork<P>& w, P* G, P* a) {
-  P sum[kOwnBlock];
-  for (P& x : sum) x = P(0.0);
-  const auto add = [&](const P& inverse, const P* z) KANSETSU_INLINE_LAMBDA {
+KANSETSU_HD void delassus(const LaneSole& sole, const LaneWork<P>& w, const P (&root)[6], P (&G)[kOwnBlock],
+                          P (&a)[kSoleRows]) {
+#pragma GCC unroll 21
+  for (P& x : G) x = P(0.0);
+  for (int n = 0; n < sole.path_count; ++n) {
+    const P *z = w.Z + n * kSoleRows, inverse = w.D_inv[sole.path[n]];
 #pragma GCC unroll 6
     for (int r = 0; r < kSoleRows; ++r) {
       const P scaled = inverse * z[r];
 #pragma GCC unroll 6
-      for (int c = 0; c <= r; ++c) sum[packed(r, c)] = madd(scaled, z[c], sum[packed(r, c)]);
+      for (int c = 0; c <= r; ++c) G[packed(r, c)] = madd(scaled, z[c], G[packed(r, c)]);
     }
-  };
-  const P *Z = w.Z + index * kSoleRows * f.tree->nv, *base_Z = w.base_Z + index * kSoleRows * 6;
-  for (int n = 0; n < sole.path_count; ++n) add(w.D_inv[sole.path[n]], Z + n * kSoleRows);
-  for (int i = 0; f.tree->free_base && i < 6; ++i) add((*w.base)(i, i), base_Z + i * kSoleRows);
-#pragma GCC unroll 21
-  for (int i = 0; i < kOwnBlock; ++i) G[i] = sum[i];
+  }
   P rate[kSoleRows];
-  for (int r = 0; r < kSoleRows; ++r) rate[r] = a[r];
-  const auto add_drive = [&](const P& x, const P* z) KANSETSU_INLINE_LAMBDA {
 #pragma GCC unroll 6
-    for (int r = 0; r < kSoleRows; ++r) rate[r] = madd(x, z[r], rate[r]);
-  };
-  for (int n = 0; n < sole.path_count; ++n) add_drive(w.D_inv[sole.path[n]] * w.drive[sole.path[n]], Z + n * kSoleRows);
-  for (int i = 0; f.tree->free_base && i < 6; ++i) {
-    add_drive((*w.base)(i, i) * w.base_drive[i], base_Z + i * kSoleRows);
+  for (int r = 0; r < kSoleRows; ++r) {
+    rate[r] = a[r];
+#pragma GCC unroll 6
+    for (int i = 0; i < 6; ++i) rate[r] = madd(root[i], w.root_F[6 * r + i], rate[r]);
+  }
+  for (int n = 0; n < sole.path_count; ++n) {
+    const P x = w.D_inv[sole.path[n]] * w.drive[sole.path[n]];
+#pragma GCC unroll 6
+    for (int r = 0; r < kSoleRows; ++r) rate[r] = madd(x, w.Z[n * kSoleRows + r], rate[r]);
   }
   for (int r = 0; r < kSoleRows; ++r) a[r] = rate[r];
-}
-
-/// G of the second sole (rows) with the first (columns): three rows at a time.
-template <class P>
-KANSETSU_HD void cross_delassus(const LaneFigure& f, const LaneStance& stance, const LaneWork<P>& w, P* G) {
-  for (int first = 0; first < kSoleRows; first += 3) {
-    P sum[3 * kSoleRows];
-    for (P& x : sum) x = P(0.0);
-    const auto add = [&](const P& inverse, const P* z, const P* y) KANSETSU_INLINE_LAMBDA {
-#pragma GCC unroll 3
-      for (int r = 0; r < 3; ++r) {
-        const P scaled = inverse * y[first + r];
-#pragma GCC unroll 6
-        for (int c = 0; c < kSoleRows; ++c) sum[r * kSoleRows + c] = madd(scaled, z[c], sum[r * kSoleRows + c]);
-      }
-    };
-    for (int i = 0; i < stance.common_count; ++i) {
-      add(w.D_inv[stance.soles[0].path[stance.common_a[i]]], w.Z + stance.common_a[i] * kSoleRows,
-          w.Z + (f.tree->nv + stance.common_b[i]) * kSoleRows);
-    }
-    for (int i = 0; f.tree->free_base && i < 6; ++i) {
-      add((*w.base)(i, i), w.base_Z + i * kSoleRows, w.base_Z + (6 + i) * kSoleRows);
-    }
-#pragma GCC unroll 18
-    for (int i = 0; i < 3 * kSoleRows; ++i) G[first * kSoleRows + i] = sum[i];
-  }
 }
 
 /// The rows of one sole as L·D·Lᵀ: below the diagonal L, on it 1/D. False where a pivot falls to a share of the diagonal, or a
@@ -237,82 +198,69 @@ KANSETSU_HD void backward_block(const P* l, P (&x)[kSoleRows]) {
   }
 }
 
-/// G·x = −c, where G is the own block of each sole and, of two, the one between them: rows of the second, columns of the first.
-template <int kSoles, class P>
-KANSETSU_HD LaneMask<P> solve_rows(const LaneFigure& f, const LaneStance& stance, const P* G, const P* c, P* x) {
-  const P share(stance.rank_tolerance), least(f.least_mobility);
-  P first[kOwnBlock], y[kSoleRows];
+/// G·x = −c
+template <class P>
+KANSETSU_HD LaneMask<P> solve_rows(const LaneFigure& f, const LaneStance& stance, const P (&G)[kOwnBlock],
+                                   const P (&c)[kSoleRows], P* x) {
+  P l[kOwnBlock], y[kSoleRows];
 #pragma GCC unroll 21
-  for (int i = 0; i < kOwnBlock; ++i) first[i] = G[i];
-  LaneMask<P> ok = factor_block(share, least, G, first);
+  for (int i = 0; i < kOwnBlock; ++i) l[i] = G[i];
+  const LaneMask<P> ok = factor_block(P(stance.rank_tolerance), P(f.least_mobility), G, l);
   for (int r = 0; r < kSoleRows; ++r) y[r] = -c[r];
-  forward_block(first, y);
-  if constexpr (kSoles == 2) {
-    const P *own = G + kOwnBlock, *between = own + kOwnBlock;
-    P second[kOwnBlock], z[kSoleRows], B[kSoleRows][kSoleRows];  // L·D
-    for (int i = 0; i < kSoleRows; ++i) {
-      P row[kSoleRows];
-#pragma GCC unroll 6
-      for (int j = 0; j < kSoleRows; ++j) row[j] = between[i * kSoleRows + j];
-      forward_block(first, row);
-      z[i] = -c[kSoleRows + i];
-      P L[kSoleRows];
-#pragma GCC unroll 6
-      for (int j = 0; j < kSoleRows; ++j) {
-        B[i][j] = row[j];
-        L[j] = row[j] * first[packed(j, j)];
-        z[i] = msub(L[j], y[j], z[i]);
-      }
-      for (int k = 0; k <= i; ++k) {
-        P sum = own[packed(i, k)];
-#pragma GCC unroll 6
-        for (int j = 0; j < kSoleRows; ++j) sum = msub(L[j], B[k][j], sum);
-        second[packed(i, k)] = sum;
-      }
-    }
-    ok = ok & factor_block(share, least, own, second);
-    forward_block(second, z);
-    for (int i = 0; i < kSoleRows; ++i) z[i] = second[packed(i, i)] * z[i];
-    backward_block(second, z);
-    for (int i = 0; i < kSoleRows; ++i) {
-      for (int j = 0; j < kSoleRows; ++j) y[j] = msub(B[i][j], z[i], y[j]);
-      x[kSoleRows + i] = z[i];
-    }
-  }
-  for (int j = 0; j < kSoleRows; ++j) y[j] = first[packed(j, j)] * y[j];
-  backward_block(first, y);
+  forward_block(l, y);
+  for (int j = 0; j < kSoleRows; ++j) y[j] = l[packed(j, j)] * y[j];
+  backward_block(l, y);
   for (int r = 0; r < kSoleRows; ++r) x[r] = y[r];
   return ok;
 }
 
 /// w = c + G·x
-template <int kSoles, class P>
-KANSETSU_HD void outcome(const P* G, const P* c, const P* x, P* w) {
-  for (int s = 0; s < kSoles; ++s) {
-    const P *own = G + s * kOwnBlock, *y = x + s * kSoleRows;
-    P sum[kSoleRows];
-    for (int r = 0; r < kSoleRows; ++r) sum[r] = c[s * kSoleRows + r];
+template <class P>
+KANSETSU_HD void outcome(const P (&G)[kOwnBlock], const P (&c)[kSoleRows], const P* x, P* w) {
+  P sum[kSoleRows];
+  for (int r = 0; r < kSoleRows; ++r) sum[r] = c[r];
 #pragma GCC unroll 6
-    for (int r = 0; r < kSoleRows; ++r) {
+  for (int r = 0; r < kSoleRows; ++r) {
 #pragma GCC unroll 6
-      for (int k = 0; k < r; ++k) {
-        const P& entry = own[packed(r, k)];
-        sum[r] = madd(entry, y[k], sum[r]);
-        sum[k] = madd(entry, y[r], sum[k]);
-      }
-      sum[r] = madd(own[packed(r, r)], y[r], sum[r]);
+    for (int k = 0; k < r; ++k) {
+      const P& entry = G[packed(r, k)];
+      sum[r] = madd(entry, x[k], sum[r]);
+      sum[k] = madd(entry, x[r], sum[k]);
     }
-    if constexpr (kSoles == 2) {
-      const P *between = G + 2 * kOwnBlock, *other = x + (1 - s) * kSoleRows;
-#pragma GCC unroll 6
-      for (int r = 0; r < kSoleRows; ++r) {
-#pragma GCC unroll 6
-        for (int k = 0; k < kSoleRows; ++k)
-          sum[r] = madd(between[s == 1 ? r * kSoleRows + k : k * kSoleRows + r], other[k], sum[r]);
-      }
-    }
-    for (int r = 0; r < kSoleRows; ++r) w[s * kSoleRows + r] = sum[r];
+    sum[r] = madd(G[packed(r, r)], x[r], sum[r]);
   }
+  for (int r = 0; r < kSoleRows; ++r) w[r] = sum[r];
+}
+
+/// The acceleration, besides its drift, of a body whose sole comes to rest within the step: at O.
+template <class P>
+KANSETSU_HD void resting(const P& rate, const LaneSole& sole, const StandingSole<P>& s, P (&A)[6]) {
+  P c[kSoleRows];
+#pragma GCC unroll 6
+  for (int r = 0; r < kSoleRows; ++r) c[r] = -madd(s.u[r], rate, s.drift[r]);
+  const Mat3<P> E = lift<P>(sole.E);
+  const Vec3<P> turn = E * Vec3<P>{c[3], c[4], c[5]};
+  put_motion(Motion<P>{turn, add_cross(E * Vec3<P>{c[0], c[1], c[2]}, s.origin, turn)}, A);
+}
+
+/// The wrench of the first sole, along the axes of its patch: what the root needs to accelerate with A.
+/// @param force  of the second sole; null: there is none
+template <class P>
+KANSETSU_HD void root_wrench(const LaneSole& sole, const StandingSole<P>& s, const LaneBurden<P>& b, const P (&A)[6],
+                             const LaneWork<P>& w, const P* force, P* out) {
+  P W[6];
+#pragma GCC unroll 6
+  for (int i = 0; i < 6; ++i) {
+    W[i] = b.Z[i];
+#pragma GCC unroll 6
+    for (int k = 0; k < 6; ++k) W[i] = madd(b.I[symmetric(i, k)], A[k], W[i]);
+#pragma GCC unroll 6
+    for (int r = 0; force && r < kSoleRows; ++r) W[i] = msub(w.root_F[6 * r + i], force[r], W[i]);
+  }
+  const Mat3<P> E = lift<P>(sole.E);
+  const Vec3<P> F{W[3], W[4], W[5]}, f = transpose_times(E, F);
+  const Vec3<P> t = transpose_times(E, add_cross(Vec3<P>{W[0], W[1], W[2]}, F, s.origin));
+  out[0] = f.x, out[1] = f.y, out[2] = f.z, out[3] = t.x, out[4] = t.y, out[5] = t.z;
 }
 
 /// The arm of friction where the pressure of a parallelogram is centred at (x, y): arm_at() of the contact solver.

@@ -70,7 +70,9 @@ KANSETSU_HD Quaternion<P> small_turn(const Vec3<P>& phi) {
 template <class P>
 struct MaskedStore {
   LaneMask<P> mask;
-  KANSETSU_HD void operator()(const P& value, P& to) const { to = select(mask, value, to); }
+  KANSETSU_HD void operator()(const P& value, P& to) const {
+    to = LaneTraits<P>::width == 1 ? value : select(mask, value, to);  // nothing is written down for no lane
+  }
 };
 
 /// v⁺ = v + h·v̇, then positions with v⁺: FigureData::add_acceleration().
@@ -146,21 +148,40 @@ KANSETSU_HD LaneMask<P> stand(const LaneStance& stance, const LaneBlock& block, 
   return ok;
 }
 
-/// The forces that hold all soles; where they can.
-template <int kSoles, class P>
-KANSETSU_HD LaneMask<P> hold(const LaneFigure& f, const LaneStance& stance, LaneWork<P>& w, LaneSoles<kSoles, P>& out) {
-  const P h(f.h), rate(1 / f.h);
-  constexpr int kRows = kSoles * kSoleRows;
-  P a[kRows], c[kRows], outcomes[kRows], *G = w.G;
-  for (int s = 0; s < kSoles; ++s) climb(f, stance, s, out.sole[s].origin, w);
-  for (int s = 0; s < kSoles; ++s) {
-    for (int r = 0; r < kSoleRows; ++r) a[s * kSoleRows + r] = out.sole[s].drift[r];
-    own_delassus(f, stance.soles[s], s, w, G + s * kOwnBlock, a + s * kSoleRows);
-    for (int r = 0; r < kSoleRows; ++r) c[s * kSoleRows + r] = madd(out.sole[s].u[r], rate, a[s * kSoleRows + r]);
+/// Adds what the forces of a sole do to what drives the columns on its way to the root: Z·force.
+template <class P>
+KANSETSU_HD void drive_path(const LaneSole& sole, const P* force, LaneWork<P>& w) {
+  const P* Z = w.Z;
+  for (int n = 0; n < sole.path_count; ++n, Z += kSoleRows) {
+    P sum = w.drive[sole.path[n]];
+    for (int r = 0; r < kSoleRows; ++r) sum = madd(Z[r], force[r], sum);
+    w.drive[sole.path[n]] = sum;
   }
-  if constexpr (kSoles == 2) cross_delassus(f, stance, w, G + 2 * kOwnBlock);
-  LaneMask<P> ok = solve_rows<kSoles>(f, stance, G, c, out.force);
-  outcome<kSoles>(G, c, out.force, outcomes);
+}
+
+/// The forces that hold all soles, and where they can. The first one is the root of the tree: its acceleration is known.
+template <int kSoles, class P>
+KANSETSU_HD LaneMask<P> hold(const LaneFigure& f, const LaneStance& stance, LaneWork<P>& w, P (&root)[6],
+                             LaneSoles<kSoles, P>& out) {
+  const P h(f.h), rate(1 / f.h);
+  P outcomes[kSoles * kSoleRows];
+  for (int r = 0; r < kSoleRows; ++r) outcomes[r] = P(0.0);
+  LaneMask<P> ok = P(0.0) < P(1.0);
+  resting(rate, stance.soles[0], out.sole[0], root);
+  P* second = nullptr;  // forces
+  if constexpr (kSoles == 2) {
+    P G[kOwnBlock], a[kSoleRows], c[kSoleRows];
+    const LaneSole& sole = stance.soles[1];
+    second = out.force + kSoleRows;
+    climb(sole, out.sole[1].origin, w);
+    for (int r = 0; r < kSoleRows; ++r) a[r] = out.sole[1].drift[r];
+    delassus(sole, w, root, G, a);
+    for (int r = 0; r < kSoleRows; ++r) c[r] = madd(out.sole[1].u[r], rate, a[r]);
+    ok = ok & solve_rows(f, stance, G, c, second);
+    outcome(G, c, second, outcomes + kSoleRows);
+    drive_path(sole, second, w);
+  }
+  root_wrench(stance.soles[0], out.sole[0], w.burdens[stance.tree.root.slot], root, w, second, out.force);
   P most(0.0);
   for (int s = 0; s < kSoles; ++s) {
     P left;
@@ -172,29 +193,6 @@ KANSETSU_HD LaneMask<P> hold(const LaneFigure& f, const LaneStance& stance, Lane
     for (int r = 0; r < kSoleRows; ++r) out.work = madd(force[r], madd(h, after[r], out.sole[s].u[r]), out.work);
   }
   return ok & (out.residual <= P(stance.tolerance) * larger(P(1.0), most * h));
-}
-
-/// Adds what the forces of the soles do to what drives the columns: Z·force; of the base D⁻¹ of it all.
-template <int kSoles, class P>
-KANSETSU_HD void drive_all(const LaneFigure& f, const LaneStance& stance, const LaneSoles<kSoles, P>& soles,
-                           LaneWork<P>& w) {
-  const TreeView& tree = *f.tree;
-  for (int s = 0; s < kSoles; ++s) {
-    const P *Z = w.Z + s * kSoleRows * tree.nv, *force = soles.force + s * kSoleRows;
-    for (int n = 0; n < stance.soles[s].path_count; ++n, Z += kSoleRows) {
-      const int k = stance.soles[s].path[n];
-      P sum = Z[0] * force[0];
-      for (int r = 1; r < kSoleRows; ++r) sum = madd(Z[r], force[r], sum);
-      w.drive[k] += sum;
-    }
-  }
-  for (int i = 0; tree.free_base && i < 6; ++i) {
-    for (int s = 0; s < kSoles; ++s) {
-      const P *z = w.base_Z + (6 * s + i) * kSoleRows, *force = soles.force + s * kSoleRows;
-      for (int r = 0; r < kSoleRows; ++r) w.base_drive[i] = madd(z[r], force[r], w.base_drive[i]);
-    }
-    w.base_drive[i] = (*w.base)(i, i) * w.base_drive[i];
-  }
 }
 
 /// Writes a step down: the next state, and what is told of it.
@@ -221,10 +219,14 @@ KANSETSU_HD void finish(const LaneFigure& f, const LaneBlock& block, const LaneW
 }
 
 template <class P>
-LaneMask<P> mask_of(std::uint32_t bits) {
-  P x(0.0);
-  for (int i = 0; i < P::width; ++i) x.set(i, (bits >> i & 1) != 0 ? 1.0 : 0.0);
-  return x > P(0.0);
+KANSETSU_HD LaneMask<P> mask_of(std::uint32_t bits) {
+  if constexpr (LaneTraits<P>::width == 1) {
+    return bits != 0;
+  } else {
+    P x(0.0);
+    for (int i = 0; i < P::width; ++i) x.set(i, (bits >> i & 1) != 0 ? 1.0 : 0.0);
+    return x > P(0.0);
+  }
 }
 
 /// One step of the lanes in `wanted`, in the order of World::Impl::contact_step(). @return those for which it is valid
@@ -242,10 +244,15 @@ std::uint32_t lane_step(const LaneFigure& f, const LaneStance& stance, std::uint
   ok = ok & (go_out(f, stance, q, v, O, w) > P(stance.margin));
   ok = ok & within_limits(f, q, v) & pairs_are_apart(stance, w, O) & stand(stance, block, O, w, soles);
   if (bits_of<P>(ok) == 0) return 0;
-  ok = ok & (come_back(f, w) > P(f.least_pivot));
-  if constexpr (kSoles > 0) ok = ok & hold(f, stance, w, soles);
-  drive_all(f, stance, soles, w);
-  descend(f, w);
+  const LaneTree& order = stance.tree;
+  P pivot = come_back(order, w), root[6] = {};
+  if (kSoles > 0 || tree.free_base) take_up(order, order.root, w, w.burdens[order.root.slot]);
+  if constexpr (kSoles > 0)
+    ok = ok & hold(f, stance, w, root, soles);
+  else if (tree.free_base)
+    pivot = smaller(free_base(w.burdens[order.root.slot], root), pivot);
+  ok = ok & (pivot > P(f.least_pivot));
+  descend(f, order, root, w);
   ok = ok & moves_slowly(f, v, w.x);
   const std::uint32_t done = bits_of<P>(ok);
   if (done != 0) finish(f, block, w, stance, soles, MaskedStore<P>{ok});

@@ -9,6 +9,9 @@
 /// free base's present position. The recursion of constraint/recursion_kernel.h, where a number becomes a pack.
 ///
 /// Symbols   P articulated inertia, Z its bias wrench, U = P·S, D = SᵀU + rotor + implicit gains, drive = τ − SᵀZ
+///
+/// The recursion goes to the base, or to a sole that holds (LaneTree): in O it makes no difference to S and P which body stands
+/// still, but for the sign of S between them.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// How a body moves: its pose; its angular velocity and that of its origin; and their rates at v̇ = 0 (gravity apart).
@@ -36,15 +39,13 @@ struct LaneWork {
   Force<P>* F;             ///< the wrench that holds it at v̇ = 0
   P *S, *U;                ///< per column: six numbers
   P *D_inv, *drive;        ///< per column
+  P* share;                ///< per column, four numbers: what those eliminated with it before take of it
   P *tau, *extra;          ///< per column: torques; inertia that stands for implicit gains, the rotor's included
   P* x;                    ///< per column: accelerations
   LaneBurden<P>* burdens;  ///< per slot
   P* along;                ///< per body: acceleration without drift, six numbers
-  P* Z;                    ///< per sole and column of its path: kSoleRows numbers
-  Lower<P, 6>* base;       ///< factor of the base: L, and on its diagonal 1/D
-  P* base_drive;           ///< six, in world axes
-  P* base_Z;               ///< per row of all soles: six
-  P* G;                    ///< of the rows; and the factor of it
+  P* Z;                    ///< per column of the path of the second sole: kSoleRows numbers
+  P* root_F;               ///< the wrenches that come to the first one: six times as many
 };
 
 template <class P>
@@ -57,14 +58,12 @@ KANSETSU_HD LaneWork<P> carve_lanes(const LaneFigure& f, Carver<P>& carver) {
   w.F = carver.template take<Force<P>>(f.heavy_count);
   w.S = carver.template take<P>(6 * tree.nv);
   w.U = carver.template take<P>(6 * tree.nv);
+  w.share = carver.template take<P>(4 * tree.nv);
   for (P** p : {&w.D_inv, &w.drive, &w.tau, &w.extra, &w.x}) *p = carver.template take<P>(tree.nv);
   w.burdens = carver.template take<LaneBurden<P>>(f.slot_count);
   w.along = carver.template take<P>(6 * tree.body_count);
-  w.Z = carver.template take<P>(kMostRows * tree.nv);
-  w.base = carver.template take<Lower<P, 6>>(1);
-  w.base_drive = carver.template take<P>(6);
-  w.base_Z = carver.template take<P>(6 * kMostRows);
-  w.G = carver.template take<P>(kMostRows * (kMostRows + 1));
+  w.Z = carver.template take<P>(kSoleRows * tree.nv);
+  w.root_F = carver.template take<P>(6 * kSoleRows);
   return w;
 }
 
@@ -77,17 +76,35 @@ KANSETSU_HD Motion<P> no_motion() {
   return {zero3<P>(), zero3<P>()};
 }
 
+/// A number beside no other is a lane, too.
+template <class P>
+struct LaneTraits {
+  using Mask = typename P::Mask;
+  static constexpr int width = P::width;
+};
+template <>
+struct LaneTraits<double> {
+  using Mask = bool;
+  static constexpr int width = 1;
+};
+template <class P>
+using LaneMask = typename LaneTraits<P>::Mask;
+
 /// Bit i: lane i of a mask.
 template <class P>
-KANSETSU_HD std::uint32_t bits_of(const typename P::Mask& mask) {
+KANSETSU_HD std::uint32_t bits_of(const LaneMask<P>& mask) {
+  if constexpr (LaneTraits<P>::width == 1) {
+    return mask;
+  } else {
 #if defined(__AVX512F__)
-  if constexpr (sizeof(P) == 64) return _mm512_test_epi64_mask(__m512i(mask.m), __m512i(mask.m));
+    if constexpr (sizeof(P) == 64) return _mm512_test_epi64_mask(__m512i(mask.m), __m512i(mask.m));
 #elif defined(__AVX2__)
-  if constexpr (sizeof(P) == 32) return std::uint32_t(_mm256_movemask_pd(__m256d(mask.m)));
+    if constexpr (sizeof(P) == 32) return std::uint32_t(_mm256_movemask_pd(__m256d(mask.m)));
 #endif
-  std::uint32_t bits = 0;
-  for (int i = 0; i < P::width; ++i) bits |= std::uint32_t(mask.m[i] != 0) << i;
-  return bits;
+    std::uint32_t bits = 0;
+    for (int i = 0; i < P::width; ++i) bits |= std::uint32_t(mask.m[i] != 0) << i;
+    return bits;
+  }
 }
 
 /// sincos() where |x| is below π/4, to the bit: nothing is reduced there.
@@ -102,8 +119,8 @@ KANSETSU_HD void small_sincos(const P& x, P& s, P& c) {
 template <class P>
 KANSETSU_HD void load_lane_posture(const LaneFigure& f, const P* q, Posture<P>& out) {
   const TreeView& tree = *f.tree;
-  if (!f.aligned) return load_posture(tree, q, out);
-  constexpr std::uint32_t kAll = (1u << P::width) - 1;
+  if (!f.aligned || LaneTraits<P>::width == 1) return load_posture(tree, q, out);
+  constexpr std::uint32_t kAll = (1u << LaneTraits<P>::width) - 1;
   const P limit(0.78);
   for (int i = tree.free_base ? 1 : 0; i < tree.body_count; ++i) {
     const P x = tree_position(tree, tree.bodies[i].u, q);
@@ -133,8 +150,8 @@ KANSETSU_HD void move_origin(const Vec3<P>& r, LaneMotion<P>& m) {
 
 /// From a body to one that hangs on it: its pose, its columns, and what they add to its motion.
 template <class P, int AX>
-KANSETSU_HD void pass_body(const AlignedHinge<P, AX>& joint, const Body& b, const double* sign, const P* v,
-                           LaneMotion<P>& m, P* S) {
+KANSETSU_HD void pass_body(const AlignedHinge<P, AX>& joint, const Body& b, const double* sign, const bool* turned,
+                           const P* v, LaneMotion<P>& m, P* S) {
   Mat3<P>& R = m.X.R;
   if (!b.concurrent) {
     const Vec3<>& p = b.X_PJ.p;
@@ -144,21 +161,23 @@ KANSETSU_HD void pass_body(const AlignedHinge<P, AX>& joint, const Body& b, cons
        turn_back<AX>(joint.c, joint.s, R.z)};
   Vec3<P> axis = AX == 0 ? R.column_x() : AX == 1 ? R.column_y() : R.column_z();
   if (sign[b.u] < 0) axis = -axis;
-  put_motion(Motion<P>{axis, cross(m.X.p, axis)}, S + 6 * b.u);
   const Vec3<P> rate = v[b.u] * axis;
+  if (turned[b.u]) axis = -axis;
+  put_motion(Motion<P>{axis, cross(m.X.p, axis)}, S + 6 * b.u);
   m.alpha = add_cross(m.alpha, m.w, rate);
   m.w += rate;
 }
 /// Any other primitive, by spatial velocities in O.
 template <class P, class Joint>
-KANSETSU_HD void pass_body(const Joint& joint, const Body& b, const double* sign, const P* v, LaneMotion<P>& m, P* S) {
+KANSETSU_HD void pass_body(const Joint& joint, const Body& b, const double* sign, const bool* turned, const P* v,
+                           LaneMotion<P>& m, P* S) {
   Motion<P> V{m.w, add_cross(m.v, m.X.p, m.w)};
   Motion<P> A{m.alpha, add_cross(add_cross(m.a, m.X.p, m.alpha), m.v, m.w)};
   m.X = joint.compose(m.X);
   Motion<P> rate{zero3<P>(), zero3<P>()};
   for (int k = 0; k < b.nu; ++k) {
     const Motion<P> s = P(sign[b.u + k]) * (m.X * subspace<P>(b, k));
-    put_motion(s, S + 6 * (b.u + k));
+    put_motion(turned[b.u + k] ? -s : s, S + 6 * (b.u + k));
     rate = madd(v[b.u + k], s, rate);
   }
   A += cross(V, rate);
@@ -275,6 +294,8 @@ KANSETSU_HD P eliminate(LaneWork<P>& w, int k, LaneBurden<P>& b) {
     w.D_inv[k - i] = inverse[i];
     w.drive[k - i] = y[i];
   }
+  if constexpr (kCount > 1) w.share[4 * k] = share[1][0];
+  if constexpr (kCount > 2) w.share[4 * k + 1] = share[2][0], w.share[4 * k + 2] = share[2][1];
 #pragma GCC unroll 6
   for (int a = 0; a < 6; ++a) {
     P gain[kCount], Z = b.Z[a];
@@ -299,38 +320,43 @@ KANSETSU_HD P eliminate(LaneWork<P>& w, int k, LaneBurden<P>& b) {
 }
 
 template <class P>
-KANSETSU_HD void take_up(const LaneFigure& f, const LaneStep& step, const LaneWork<P>& w, LaneBurden<P>& b) {
-  if (step.leaf && step.heavy >= 0) return add_body<true>(w.M[step.heavy], w.F[step.heavy], b);
-  if (step.leaf) {
+KANSETSU_HD void take_up(const LaneTree& tree, const LaneStep& step, const LaneWork<P>& w, LaneBurden<P>& b) {
+  if (step.leaf && step.heavy >= 0) {
+    add_body<true>(w.M[step.heavy], w.F[step.heavy], b);
+  } else if (step.leaf) {
     for (P& x : b.I) x = P(0.0);
     for (P& x : b.Z) x = P(0.0);
-    return;
+  } else {
+    for (int n = step.others; n < step.others_end; ++n) {
+      const LaneBurden<P>& other = w.burdens[tree.others[n]];
+      for (int i = 0; i < 21; ++i) b.I[i] += other.I[i];
+      for (int i = 0; i < 6; ++i) b.Z[i] += other.Z[i];
+    }
+    if (step.heavy >= 0) add_body<false>(w.M[step.heavy], w.F[step.heavy], b);
   }
-  for (int n = step.others; n < step.others_end; ++n) {
-    const LaneBurden<P>& other = w.burdens[f.others[n]];
-    for (int i = 0; i < 21; ++i) b.I[i] += other.I[i];
-    for (int i = 0; i < 6; ++i) b.Z[i] += other.Z[i];
-  }
-  if (step.heavy >= 0) add_body<false>(w.M[step.heavy], w.F[step.heavy], b);
-}
-
-/// The base: P = L·D·Lᵀ in world axes. @return the smallest pivot
-template <class P>
-KANSETSU_HD P eliminate_base(const LaneFigure& f, LaneWork<P>& w) {
-  LaneBurden<P>& b = w.burdens[f.base.slot];
-  take_up(f, f.base, w, b);
+  if (!step.base) return;
   const Mat3<P>& R = w.posture.X_PB[0].R;
   const Vec3<P> t = R * Vec3<P>{w.tau[0], w.tau[1], w.tau[2]}, u = R * Vec3<P>{w.tau[3], w.tau[4], w.tau[5]};
+  b.Z[0] -= t.x, b.Z[1] -= t.y, b.Z[2] -= t.z, b.Z[3] -= u.x, b.Z[4] -= u.y, b.Z[5] -= u.z;
+}
+
+/// A free base: its acceleration A = −P⁻¹·Z in world axes. @return the smallest pivot
+template <class P>
+KANSETSU_HD P free_base(const LaneBurden<P>& b, P (&A)[6]) {
   Lower<P, 6> I;
   for (int i = 0; i < 21; ++i) I.a[i] = b.I[i];
   const Ldlt<P, 6> factor = Ldlt<P, 6>::factor(I, P(0.0));
-  *w.base = factor.l;
-  P y[6] = {t.x - b.Z[0], t.y - b.Z[1], t.z - b.Z[2], u.x - b.Z[3], u.y - b.Z[4], u.z - b.Z[5]};
 #pragma GCC unroll 6
   for (int i = 0; i < 6; ++i) {
+    A[i] = -b.Z[i];
 #pragma GCC unroll 6
-    for (int j = 0; j < i; ++j) y[i] = msub(factor.l(i, j), y[j], y[i]);
-    w.base_drive[i] = y[i];
+    for (int j = 0; j < i; ++j) A[i] = msub(factor.l(i, j), A[j], A[i]);
+  }
+  for (int i = 0; i < 6; ++i) A[i] = factor.l(i, i) * A[i];
+#pragma GCC unroll 6
+  for (int i = 5; i > 0; --i) {
+#pragma GCC unroll 6
+    for (int j = 0; j < i; ++j) A[j] = msub(factor.l(i, j), A[i], A[j]);
   }
   return factor.least_pivot;
 }
@@ -359,7 +385,7 @@ KANSETSU_HD P go_out(const LaneFigure& f, const LaneStance& stance, const P* q, 
       m.a = cross(m.w, m.v);  // of the point itself, at a spatial acceleration of zero
     } else {
       with_joint(b, w.posture, i, [&](const auto& joint) __attribute__((always_inline)) {
-        pass_body(joint, b, tree.columns.sign, v, m, w.S);
+        pass_body(joint, b, tree.columns.sign, stance.tree.turned, v, m, w.S);
       });
     }
     if (f.kept[i] >= 0) w.kept[f.kept[i]] = m;
@@ -369,57 +395,73 @@ KANSETSU_HD P go_out(const LaneFigure& f, const LaneStance& stance, const P* q, 
   return clearance;
 }
 
-/// From the tips to the base. @return the smallest pivot
+/// From the tips to the root. @return the smallest pivot
 template <class P>
-KANSETSU_HD P come_back(const LaneFigure& f, LaneWork<P>& w) {
+KANSETSU_HD P come_back(const LaneTree& tree, LaneWork<P>& w) {
   P least(1e300);
   const auto note = [&](const P& pivot) { least = select(pivot < least, pivot, least); };
-  for (int n = 0; n < f.step_count; ++n) {
-    const LaneStep& step = f.steps[n];
+  for (int n = 0; n < tree.step_count; ++n) {
+    const LaneStep& step = tree.steps[n];
     LaneBurden<P>& b = w.burdens[step.slot];
-    take_up(f, step, w, b);
+    take_up(tree, step, w, b);
     int k = step.last;
     for (; k - 2 >= step.first; k -= 3) note(eliminate<3>(w, k, b));
     if (k - 1 == step.first) note(eliminate<2>(w, k, b));
     if (k == step.first) note(eliminate<1>(w, k, b));
   }
-  if (f.tree->free_base) note(eliminate_base(f, w));
   return least;
 }
 
-/// From the base to the tips: accelerations x of all columns, from what drives them.
-template <class P>
-KANSETSU_HD void descend(const LaneFigure& f, LaneWork<P>& w) {
-  P A[6];
-  if (f.tree->free_base) {
-    for (int i = 0; i < 6; ++i) A[i] = w.base_drive[i];
-#pragma GCC unroll 6
-    for (int i = 5; i > 0; --i) {
-#pragma GCC unroll 6
-      for (int j = 0; j < i; ++j) A[j] = msub((*w.base)(i, j), A[i], A[j]);
-    }
-    for (int i = 0; i < 6; ++i) w.along[6 * f.base.after + i] = A[i];
-    const Mat3<P>& R = w.posture.X_PB[0].R;
-    const Vec3<P> t = transpose_times(R, Vec3<P>{A[0], A[1], A[2]}), u = transpose_times(R, Vec3<P>{A[3], A[4], A[5]});
-    w.x[0] = t.x, w.x[1] = t.y, w.x[2] = t.z, w.x[3] = u.x, w.x[4] = u.y, w.x[5] = u.z;
+/// Accelerations of the columns k, k − 1, … that were eliminated at once; A becomes that of what they move. With their shares
+/// none waits for the one before.
+template <int kCount, class P>
+KANSETSU_HD void accelerate(int k, P (&A)[6], const LaneWork<P>& w) {
+  P x[kCount];
+#pragma GCC unroll 3
+  for (int i = 0; i < kCount; ++i) {
+    const P* U = w.U + 6 * (k - i);
+    const P near = madd(A[2], U[2], madd(A[1], U[1], A[0] * U[0])),
+            far = madd(A[5], U[5], madd(A[4], U[4], A[3] * U[3]));
+    x[i] = w.D_inv[k - i] * (w.drive[k - i] - (near + far));
   }
-  for (int n = f.step_count - 1; n >= 0; --n) {
-    const LaneStep& step = f.steps[n];
+  const P* share = w.share + 4 * k;
+  if constexpr (kCount == 3) {
+    x[1] = msub(share[2], x[2], x[1]);
+    x[0] = msub(share[0], x[1], msub(share[1], x[2], x[0]));
+  } else if constexpr (kCount == 2) {
+    x[0] = msub(share[0], x[1], x[0]);
+  }
+#pragma GCC unroll 3
+  for (int i = kCount - 1; i >= 0; --i) {
+    const P* S = w.S + 6 * (k - i);
+#pragma GCC unroll 6
+    for (int a = 0; a < 6; ++a) A[a] = madd(x[i], S[a], A[a]);
+    w.x[k - i] = x[i];
+  }
+}
+
+/// From the root, which has the acceleration A besides its drift, to the tips: accelerations x of all columns, from what drives
+/// them.
+template <class P>
+KANSETSU_HD void descend(const LaneFigure& f, const LaneTree& tree, P (&A)[6], LaneWork<P>& w) {
+  for (int i = 0; i < 6; ++i) w.along[6 * tree.root.after + i] = A[i];
+  for (int n = tree.step_count - 1; n >= 0; --n) {
+    const LaneStep& step = tree.steps[n];
 #pragma GCC unroll 6
     for (int i = 0; i < 6; ++i) A[i] = step.before == LaneStep::kGround ? P(0.0) : w.along[6 * step.before + i];
-    for (int k = step.first; k <= step.last; ++k) {
-      const P *S = w.S + 6 * k, *U = w.U + 6 * k;
-      const P near = madd(A[2], U[2], madd(A[1], U[1], A[0] * U[0])),
-              far = madd(A[5], U[5], madd(A[4], U[4], A[3] * U[3]));
-      const P x = w.D_inv[k] * (w.drive[k] - (near + far));
-      w.x[k] = x;
-#pragma GCC unroll 6
-      for (int i = 0; i < 6; ++i) A[i] = madd(x, S[i], A[i]);
-    }
-    if (step.leaf) continue;
+    int k = step.first - 1;  // come_back() took them from the last one on
+    if ((step.last - k) % 3 == 1) accelerate<1>(k += 1, A, w);
+    if ((step.last - k) % 3 == 2) accelerate<2>(k += 2, A, w);
+    while (k < step.last) accelerate<3>(k += 3, A, w);
+    if (step.leaf && !step.base) continue;
 #pragma GCC unroll 6
     for (int i = 0; i < 6; ++i) w.along[6 * step.after + i] = A[i];
   }
+  if (!f.tree->free_base) return;
+  const Mat3<P>& R = w.posture.X_PB[0].R;
+  const Vec3<P> t = transpose_times(R, Vec3<P>{w.along[0], w.along[1], w.along[2]});
+  const Vec3<P> u = transpose_times(R, Vec3<P>{w.along[3], w.along[4], w.along[5]});
+  w.x[0] = t.x, w.x[1] = t.y, w.x[2] = t.z, w.x[3] = u.x, w.x[4] = u.y, w.x[5] = u.z;
 }
 
 }  // namespace kansetsu::kernel::inline KANSETSU_ISA

@@ -32,8 +32,8 @@ void for_each_part(kernel::LaneBlock& b, int nq, int nv, Visit&& visit) {
 
 }  // namespace
 
-LaneWorlds::LaneWorlds(const LanePlan& plan, int count)
-    : plan_(plan), width_(kernel::lanes().width), blocks_((count + width_ - 1) / width_) {
+LaneWorlds::LaneWorlds(const LanePlan& plan, int count, const kernel::LaneKernels& kernels)
+    : plan_(plan), width_(kernels.width), blocks_((count + width_ - 1) / width_) {
   const TreeView& tree = *plan.figure().tree;
   for_each_part(parts_, tree.nq, tree.nv, [&](double*&, int packs) { stride_ += long(packs) * width_; });
   stride_ = (stride_ + kLine - 1) / kLine * kLine;
@@ -109,7 +109,11 @@ void LaneWorlds::store(World::Impl& world, int stance, int i, int steps, double 
     f.vdot[k] = at(parts_.vdot, i, k);
     f.effort[k] = at(parts_.effort, i, k);
   }
-  if (plan_.key(stance).count > 0) f.bound_force.setZero();
+  store_account(world, stance, i, steps, time);
+}
+
+void LaneWorlds::store_account(World::Impl& world, int stance, int i, int steps, double time) {
+  if (plan_.key(stance).count > 0) world.figures[0]->bound_force.setZero();
   world.time = time;
   world.present = false;
   WorldTotals& totals = world.totals;

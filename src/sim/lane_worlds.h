@@ -9,7 +9,7 @@ namespace kansetsu {
 /// The numbers of worlds in lanes, `width` worlds to a block, and the way between them and a World.
 class LaneWorlds {
  public:
-  LaneWorlds(const LanePlan& plan, int count);
+  LaneWorlds(const LanePlan& plan, int count, const kernel::LaneKernels& kernels = kernel::lanes());
 
   int width() const { return width_; }
   int blocks() const { return blocks_; }
@@ -19,6 +19,8 @@ class LaneWorlds {
   void load(const World::Impl& world, int stance, int i);
   /// Gives it back as if it had made `steps` steps by itself, which took until `time`.
   void store(World::Impl& world, int stance, int i, int steps, double time);
+  /// The same but for q, v, v̇ and efforts.
+  void store_account(World::Impl& world, int stance, int i, int steps, double time);
   double torque(int i, int k) const { return at(parts_.torque, i, k); }
   void set_torque(int i, const double* tau);  ///< nv numbers
   double q(int i, int k) const { return at(parts_.q, i, k); }

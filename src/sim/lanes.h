@@ -12,14 +12,15 @@ namespace kansetsu::kernel {
 
 inline constexpr int kMostSoles = 2, kSoleRows = 6, kSoleCorners = 4, kMostRows = kMostSoles * kSoleRows;
 
-/// Columns that are eliminated at once: of one body, and of those that carry it alone and have no mass. What hangs on a body is
-/// in a slot; the first child's becomes its parent's.
+/// Columns that are eliminated at once: between two bodies, with nothing between them that has mass. What hangs on the outer one
+/// is in a slot; the first child's becomes its carrier's.
 struct LaneStep {
   int first, last;  ///< columns
-  int heavy;        ///< whose own inertia is added before; −1: there is none
+  int heavy;        ///< of the outer body: whose own inertia is added before; −1: it has none
   int slot;
   int others, others_end;  ///< the slots of its other children: a range of LaneFigure::others
   bool leaf;               ///< nothing hangs on it
+  bool base;               ///< it is a free base, on which torques act, too
   int before, after;       ///< places of accelerations: of what carries it, or kGround; of itself
   static constexpr int kGround = -1;
 };
@@ -44,18 +45,25 @@ struct LaneStretch {
   int q, v, count;
 };
 
+/// The tree as the recursion goes through it. Where nothing touches, from the base on. Where a sole stands, from there on: it holds,
+/// so that its acceleration is known, and its six rows need no equations.
+struct LaneTree {
+  const LaneStep* steps;  ///< the deepest first: those of different limbs do not wait for each other
+  const int* others;
+  const bool* turned;  ///< per column: it moves what the figure's tree has before it
+  LaneStep root;       ///< without columns, but for a free base
+  int step_count;
+};
+
 /// One figure, the same in all lanes.
 struct LaneFigure {
   const TreeView* tree;
   const int* heavy;             ///< per body: its place among those with mass, or −1
   const int* kept;              ///< per body: its place among those whose motion is asked for, or −1
   const LaneInertia* inertias;  ///< per body
-  const LaneStep* steps;        ///< the deepest first: those of different limbs do not wait for each other
-  const int* others;
   const LaneLimit* limits;
   const LaneStretch *runs, *turns;
-  LaneStep base;  ///< of a free base: its columns are eliminated all at once
-  int heavy_count, kept_count, step_count, slot_count, limit_count, run_count, turn_count;
+  int heavy_count, kept_count, slot_count, limit_count, run_count, turn_count;
   bool aligned;        ///< all joints but a free base are aligned hinges
   double least_pivot;  ///< [kg·m²] less may be a column that nothing resists
   double least_mobility;
@@ -73,7 +81,7 @@ struct LaneSole {
   Vec3<> on_plane;            ///< a point
   Mat3<> E;                   ///< axes of the patch
   double mu;                  ///< that holds
-  const int* path;            ///< columns of hinges from the sole to the base
+  const int* path;            ///< columns from the sole to the first one, on which the tree stands
   int path_count;
 };
 
@@ -99,14 +107,12 @@ struct LanePair {
 struct LaneStance {
   LaneSole soles[kMostSoles];
   int sole_count;
+  LaneTree tree;
   const LanePlane* planes;
   const LaneWatch* watches;
   const int* watch_begin;  ///< of each body: its first watch, and one more at the end
   const LanePair* pairs;
   int pair_count;
-  /// Columns on the ways of both soles: their places in either path.
-  const int *common_a, *common_b;
-  int common_count;
   double margin;
   // Of the contact solver:
   double tol_gap, slop, v_eps, w_eps, slow, tolerance, rank_tolerance;
@@ -131,6 +137,7 @@ struct LaneKernels {
   /// Bytes of scratch.
   std::size_t (*scratch)(const LaneFigure&);
 };
-const LaneKernels& lanes();
+const LaneKernels& lanes();     ///< of this processor
+const LaneKernels& one_lane();  ///< a world by itself
 
 }  // namespace kansetsu::kernel

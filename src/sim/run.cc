@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/impl.h"
+#include "sim/standing.h"
 
 /// What surrounds the mechanics of a step: callbacks, reports, events, sensors, failure.
 namespace kansetsu {
@@ -48,7 +49,8 @@ void World::Impl::refresh() {
 }
 
 void World::Impl::step(World& world) {
-  if (status != WorldStatus::kRunning) return;
+  if (status != WorldStatus::kRunning || standing->step(*this)) return;
+  changed();
   set_poses();
   for (const Callback& callback : callbacks) callback(world, time);
   run_events(true);

@@ -10,6 +10,7 @@
 #include "kansetsu/kinematics/centroidal.h"
 #include "kansetsu/model/configuration.h"
 #include "sim/impl.h"
+#include "sim/standing.h"
 
 namespace kansetsu {
 namespace {
@@ -36,7 +37,8 @@ void require_pose(const Transform<>& X, const char* function, const char* name) 
 
 }  // namespace
 
-World::Impl::Impl(const WorldOptions& o) : options(o), step_length(o.time_step) {
+World::Impl::Impl(const WorldOptions& o)
+    : options(o), step_length(o.time_step), standing(std::make_unique<StandingStep>()) {
   if (o.threads > 1) pool = std::make_unique<ThreadPool>(o.threads);
   if (!(o.time_step > 0) || !std::isfinite(o.time_step))
     throw Error(fmt::format("World: the time step is {}, it must be above zero", o.time_step));
@@ -56,6 +58,7 @@ World::~World() = default;
 FigureId World::add(const Model& model, const FigureOptions& options) { return add(model, State(model), options); }
 
 FigureId World::add(const Model& model, const State& state, const FigureOptions& options) {
+  impl_->changed();
   const FigureId id(int(impl_->figures.size()));
   FigureOptions named = options;
   if (named.name.empty()) named.name = model.name();
@@ -139,6 +142,7 @@ int World::add_fixed(const Shape& shape, const Transform<>& X_WS, const ContactM
 
 int World::add_moving(const Shape& shape, const Transform<>& X_WS, const std::optional<PrescribedMotion>& motion,
                       const Vec3<>& surface_velocity, const ContactMaterial& material, std::string name) {
+  impl_->changed();
   require_pose(X_WS, "World::add_fixed, add_moving", "X_WS");
   const MaterialId id = material == ContactMaterial{} ? MaterialId(0) : impl_->contacts.materials().add(material);
   const bool moves = motion.has_value() || surface_velocity != Vec3<>{};
@@ -294,6 +298,7 @@ ConnectionId World::connect(BodyRef a, BodyRef b, const ConnectionOptions& optio
 
 /// From now on the connection holds.
 void World::Impl::activate(ConnectionData& c) {
+  changed();
   if (c.options.hold == Hold::kRelativePose)
     c.X_AC = inverse(body_pose(figures, c.a)) * (body_pose(figures, c.b) * c.X_BD);
   c.active = c.is_new = true;
@@ -320,9 +325,16 @@ ConnectionId World::connection(std::string_view name) const {
   throw Error(fmt::format("World::connection: unknown connection '{}'; known: {}", name, known));
 }
 
-void World::on_step(Callback callback) { impl_->callbacks.push_back(std::move(callback)); }
-void World::on_contact(ContactCallback callback) { impl_->contact_callbacks.push_back(std::move(callback)); }
+void World::on_step(Callback callback) {
+  impl_->changed();
+  impl_->callbacks.push_back(std::move(callback));
+}
+void World::on_contact(ContactCallback callback) {
+  impl_->changed();
+  impl_->contact_callbacks.push_back(std::move(callback));
+}
 void World::add_controller(const ControllerDescription& controller) {
+  impl_->changed();
   const FigureId id = figure(controller.figure);
   impl_->controllers.push_back(
       make_controller(controller, id.value(), impl_->data(id, "World::add_controller"), impl_->options.seed));
@@ -347,6 +359,7 @@ ControllerDescription World::controller(std::string_view name) const {
   return description;
 }
 void World::set_controller(const ControllerDescription& controller) {
+  impl_->changed();
   Controller& c = impl_->controller(controller.name, "World::set_controller");
   const auto same_dof = [](const JointControl& a, const JointControl& b) { return a.dof == b.dof; };
   const bool fits = controller.figure == c.description.figure && controller.kind == c.description.kind &&
@@ -364,6 +377,7 @@ void World::set_controller(const ControllerDescription& controller) {
 
 Vec3<> World::gravity() const { return impl_->options.gravity; }
 void World::set_gravity(const Vec3<>& gravity) {
+  impl_->changed();
   if (!std::isfinite(gravity.x) || !std::isfinite(gravity.y) || !std::isfinite(gravity.z))
     throw Error(fmt::format("World::set_gravity: ({}, {}, {}) is not finite", gravity.x, gravity.y, gravity.z));
   impl_->options.gravity = gravity;
@@ -376,6 +390,7 @@ void World::set_gravity(const Vec3<>& gravity) {
 }
 
 void World::add_spring(BodyRef a, const Vec3<>& p_A, BodyRef b, const Vec3<>& p_B, const SpringDescription& spring) {
+  impl_->changed();
   const double length = norm(pose(b) * p_B - pose(a) * p_A);
   impl_->springs.push_back({a, b, p_A, p_B, spring, spring.rest_length.value_or(length)});
 }
@@ -434,6 +449,7 @@ Snapshot World::save() const {
 }
 
 void World::restore(const Snapshot& snapshot) {
+  impl_->changed();
   if (!snapshot.data_) throw Error("World::restore: the snapshot is empty");
   const Snapshot::Data& data = *snapshot.data_;
   bool fits = data.q.size() == impl_->figures.size() && data.controllers.size() == impl_->controllers.size() &&

@@ -68,7 +68,10 @@ WorldBatch::Impl::Impl(const World& prototype, int count, const WorldBatchOption
   lanes = std::make_unique<LaneWorlds>(*plan, count);
   const long numbers = long(kernel::lanes().scratch(plan->figure()) / sizeof(double)) + 8;
   for (int w = 0; w < threads; ++w) scratch.push_back(Eigen::VectorXd::Zero(numbers));
-  for (int i = 0; i < count; ++i) rehearse(i);
+  for (int i = 0; i < count; ++i) {
+    data(i).options.standing_steps = false;  // what stands is in a lane
+    rehearse(i);
+  }
 }
 
 void WorldBatch::Impl::rehearse(int i) {

@@ -19,9 +19,16 @@ namespace {
 
 constexpr FigureId kFirst(0);
 
+/// Worlds to compare with take the general step, whatever stands.
+WorldOptions general() {
+  WorldOptions options;
+  options.standing_steps = false;
+  return options;
+}
+
 /// human28 on two soles, held by PD control of every hinge.
 World standing(bool limits = false, SelfCollision self_collision = SelfCollision::kNone) {
-  World world;
+  World world(general());
   const Model model = human28();
   State state(model);
   state.q[2] = 0.88;
@@ -184,7 +191,7 @@ void compare_steps(const World& prototype, World& world, int count, int steps, d
 int fewer(int steps) { return test::kSanitized ? steps / 10 : steps; }
 
 World limp(double height, double speed) {
-  World world;
+  World world(general());
   const Model model = human28();
   State state(model);
   state.q[2] = height;
@@ -249,7 +256,7 @@ TEST_CASE("worlds in lanes: a box that slides to rest, other planes, shapes of t
   const Model box = value_or_throw(Model::build(make_body("box", Box{{0.3, 0.2, 0.1}}, 2, {}).model));
   SUBCASE("a box on a slope with two walls") {
     const auto make = [&] {
-      World w;
+      World w(general());
       const Quaternion<> tilt{0, std::sin(0.1), 0, std::cos(0.1)};
       w.add_fixed(Plane{}, {to_mat3(tilt), {0, 0, 0.5}}, {}, "slope");
       w.add_fixed(Plane{}, {to_mat3(Quaternion<>{0, std::sqrt(0.5), 0, std::sqrt(0.5)}), {-3, 0, 0}}, {}, "wall");
@@ -274,7 +281,7 @@ TEST_CASE("worlds in lanes: a box that slides to rest, other planes, shapes of t
 TEST_CASE("worlds in lanes: other figures: balls, fixed bases, slides") {
   SUBCASE("ball joints, standing") {
     const auto make = [] {
-      World w;
+      World w(general());
       w.add_fixed(Plane{}, {}, {}, "floor");
       const Model model = human28_ball();
       State state(model);
@@ -286,7 +293,7 @@ TEST_CASE("worlds in lanes: other figures: balls, fixed bases, slides") {
     compare_steps(make(), world, 3, fewer(100), 0.2, 0.2);
   }
   SUBCASE("a chain that hangs") {
-    World world, prototype;
+    World world(general()), prototype(general());
     for (World* w : {&world, &prototype}) w->add(chain(6));
     compare_steps(prototype, world, 5, fewer(200), 0.02, 0.3);
   }
@@ -298,7 +305,7 @@ TEST_CASE("worlds in lanes: other figures: balls, fixed bases, slides") {
       options.base = seed % 2 == 0 ? Base::kFree : Base::kFixed;
       options.types = {JointType::kRevolute, JointType::kPrismatic, JointType::kHelical, JointType::kBall};
       const Model model = random_tree(seed, options);
-      World world, prototype;
+      World world(general()), prototype(general());
       FigureOptions figure;
       figure.switches = {.limits = false, .friction = false, .damping = true, .springs = false};
       for (World* w : {&world, &prototype}) w->add(model, figure);

@@ -39,6 +39,9 @@ struct WorldOptions {
   double contact_margin = 2e-3;  ///< [m] how far apart surfaces are still looked at
   std::uint64_t seed = 0;
   int threads = 1;
+  /// Whether a figure that stands alone on soles that hold is stepped by a way of its own, which takes three quarters of the time.
+  /// It gives the same step to 1e-12 of the largest velocity.
+  bool standing_steps = true;
 };
 
 struct FigureOptions {
