@@ -42,7 +42,7 @@ inline void outcome(ContactWork& k) {
 }
 
 inline void open_block(ContactWork& k, Assembly& s, int row, int rows, int patch, int bound) {
-  k.blocks[s.blocks] = {row, rows, s.m, 0, patch, bound, ContactWork::Unknowns::kMixed, nullptr};
+  k.blocks[s.blocks] = {row, rows, s.m, 0, patch, bound, ContactWork::Unknowns::kMixed, nullptr, 0};
   for (int r = 0; r < 6; ++r) eight(k.columns + 48 * s.blocks + 8 * r) = Eight(0.0);
   ++s.blocks;
 }
@@ -244,7 +244,7 @@ inline bool add_direct(ContactWork& k, Assembly& s, int index) {
   using Unknowns = ContactWork::Unknowns;
   const PatchWork& p = k.patches[index];
   const auto open = [&](Unknowns kind, int count, const signed char* place) {
-    k.blocks[s.blocks++] = {p.row, p.rows, s.m, count, index, -1, kind, place};
+    k.blocks[s.blocks++] = {p.row, p.rows, s.m, count, index, -1, kind, place, 0};
     s.m += count;
   };
   if (const signed char* place = places(p)) {
@@ -273,7 +273,7 @@ inline Assembly assemble(ContactWork& k, SlipEquations* slips, int& slip_count, 
     static constexpr signed char kOnly[1] = {0};
     if (direct) {
       k.x[s.m] = k.bounds[b].t;
-      k.blocks[s.blocks++] = {k.bounds[b].row, 1, s.m++, 1, -1, b, Unknowns::kRows, kOnly};
+      k.blocks[s.blocks++] = {k.bounds[b].row, 1, s.m++, 1, -1, b, Unknowns::kRows, kOnly, 0};
       continue;
     }
     const double unit[6] = {1, 0, 0, 0, 0, 0};
@@ -286,7 +286,7 @@ inline Assembly assemble(ContactWork& k, SlipEquations* slips, int& slip_count, 
     double coefficient[3][3];
     const int normal = s.m;
     open_block(k, s, p.row, p.rows, i, -1);
-    const int normals = add_normals(k, s, i, coefficient);
+    const int normals = k.blocks[s.blocks - 1].normals = add_normals(k, s, i, coefficient);
     if (p.slip != SlipMode::kSlide) {
       if (p.mu_hold > 0 || p.slip == SlipMode::kSpin) add_stick(k, s, i);
       if (p.slip == SlipMode::kSpin) s.symmetric = false;
@@ -318,6 +318,16 @@ KANSETSU_HD void equation_row(const ContactWork& k, const double* equation, int 
     }
     for (int p = 0; p < kPacks; ++p) eight(g + 8 * p) = sum[p];
   }
+}
+
+/// The same of three rows: those of an equation of a patch of six, across its plane or along it.
+template <int kPacks>
+KANSETSU_HD void equation_row(const ContactWork& k, const double* equation, int row, const int (&at)[3], double* g) {
+  const Eight x(equation[at[0]]), y(equation[at[1]]), z(equation[at[2]]);
+  const double *X = k.G + (row + at[0]) * k.ldg, *Y = k.G + (row + at[1]) * k.ldg, *Z = k.G + (row + at[2]) * k.ldg;
+  const auto from = [](const double* p) { return *reinterpret_cast<const Eight*>(p); };
+  for (int n = 0; n < (kPacks > 0 ? 8 * kPacks : k.n); n += 8)
+    eight(g + n) = madd(z, from(Z + n), madd(y, from(Y + n), x * from(X + n)));
 }
 
 /// w of what the clamped rows already do.
@@ -400,6 +410,7 @@ inline void mix_block(ContactWork& k, int m, int q) {
 template <int kPacks>
 inline void fill_wide(ContactWork& k, const Assembly& s, const SlipEquations* slips, int slip_count, double damping) {
   using Unknowns = ContactWork::Unknowns;
+  constexpr int kAcross[3] = {2, 3, 4}, kAlong[3] = {0, 1, 5};
   clamped_outcome(k);
   for (int p = 0; p < s.blocks; ++p) {
     const ContactWork::Block& b = k.blocks[p];
@@ -417,7 +428,10 @@ inline void fill_wide(ContactWork& k, const Assembly& s, const SlipEquations* sl
       double target = k.x[b.first + c];
       for (int r = 0; r < b.rows; ++r) target -= equation[r] * k.w[b.row + r];
       double* line = k.matrix + (b.first + c) * k.ld;
-      equation_row<kPacks>(k, equation, b.row, b.rows, line);
+      if (b.rows == 6)
+        equation_row<kPacks>(k, equation, b.row, c < b.normals ? kAcross : kAlong, line);
+      else
+        equation_row<kPacks>(k, equation, b.row, b.rows, line);
       for (int r = 0; damping > 0 && r < b.rows; ++r) {
         const double part = damping * equation[r] * k.G[(b.row + r) * (k.ldg + 1)];
         line[b.row + r] += part;

@@ -147,10 +147,10 @@ namespace {
 /// Leaves the two vertices farthest apart of points on one line, or one if all coincide.
 void reduce_to_segment(kernel::PatchWork& p) {
   int a = 0, b = 0;
-  double most = 0;
+  double most = 0;  // squared
   for (int i = 0; i < p.count; ++i) {
     for (int j = i + 1; j < p.count; ++j) {
-      const double d = std::hypot(p.x[i] - p.x[j], p.y[i] - p.y[j]);
+      const double dx = p.x[i] - p.x[j], dy = p.y[i] - p.y[j], d = dx * dx + dy * dy;
       if (d > most) most = d, a = i, b = j;
     }
   }
@@ -186,6 +186,12 @@ void collect(const ContactPatch& patch, const bool* touches, kernel::PatchWork& 
   p.turn = area < 0 ? -1 : 1;
   p.spans = p.count >= 3 && std::abs(area) > 1e-6 * around;
   if (!p.spans && p.count >= 2) reduce_to_segment(p);
+  p.length = p.along[0] = p.along[1] = 0;
+  if (p.count == 2) {
+    const double dx = p.x[1] - p.x[0], dy = p.y[1] - p.y[0];
+    p.length = std::sqrt(dx * dx + dy * dy);
+    p.along[0] = dx / p.length, p.along[1] = dy / p.length;
+  }
   p.arm = p.count > 1 ? patch.arm : 0;
   p.band = p.spans ? std::min(p.arm, 0.25 * std::abs(area) / std::sqrt(p.count * around)) : 0.0;
 }

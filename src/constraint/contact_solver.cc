@@ -97,9 +97,10 @@ void start_friction(const ContactStep& s, const ContactPatch& patch, const Conta
   const bool moves = vx * vx + vy * vy > o.v_eps * o.v_eps || turns;
   p.mu_slip = mu_slip;
   p.mu_hold = moves ? mu_slip : patch.mu_static;
-  p.d = p.mode == ContactMode::kSurface             ? p.arm
-        : p.mode == ContactMode::kLine && p.arm > 0 ? 0.25 * std::hypot(p.x[p.i1] - p.x[p.i0], p.y[p.i1] - p.y[p.i0])
-                                                    : 0.0;
+  p.d = p.mode == ContactMode::kSurface ? p.arm
+        : p.mode == ContactMode::kLine && p.arm > 0
+            ? 0.25 * (p.spans ? std::hypot(p.x[p.i1] - p.x[p.i0], p.y[p.i1] - p.y[p.i0]) : p.length)
+            : 0.0;
   p.dx = p.dy = 0;
   p.slip = SlipMode::kStick;
   p.newton = p.stopped = p.given = p.slid = false;

@@ -27,9 +27,8 @@ inline Arm arm_at(const PatchWork& p, double x, double y) {
   if (p.mode == ContactMode::kPoint || p.mode == ContactMode::kOpen || !(p.arm > 0)) return {0, 0, 0};
   Arm least{p.arm, 0, 0};
   if (!p.spans) {
-    const double ex = p.x[1] - p.x[0], ey = p.y[1] - p.y[0], size = root(ex * ex + ey * ey);
-    least = edge_arm(size, ((x - p.x[0]) * ex + (y - p.y[0]) * ey) / size, ex / size, ey / size);
-    least.d = larger(least.d, 1e-9 * size);
+    least = edge_arm(p.length, (x - p.x[0]) * p.along[0] + (y - p.y[0]) * p.along[1], p.along[0], p.along[1]);
+    least.d = larger(least.d, 1e-9 * p.length);
     return least;
   }
   for (int i = 0; i < p.count; ++i) {

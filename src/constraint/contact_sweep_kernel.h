@@ -133,12 +133,12 @@ inline void begin_sweeps(ContactWork& k) {
 }
 
 /// Newton steps and the full check from the present iterate.
-/// @param residual  of the iterate
+/// @param residual  of the iterate, where it is asked for: the first Newton steps of the fast path do not
 /// @param back      if that fails the iterate is put back; else it is what the last Newton step gave
 inline bool polish(ContactWork& k, bool want_definite, double& residual, bool back = true) {
   constexpr int kMostChanges = 3;  // of states: where more are wrong, sweeps find them sooner
   take_hypotheses(k);
-  residual = verify(k);
+  if (!want_definite || k.polishes > 0) residual = verify(k);
   if (!want_definite && residual <= accepted_residual(k)) return true;
   if (back) keep(k);
   k.expected = k.polishes++ > 0 ? residual : 0;

@@ -22,8 +22,9 @@ struct PatchWork {
   double x[kMaxTouching], y[kMaxTouching];
   double t[kMaxTouching];  ///< least outcome of the vertex's normal
   unsigned char id[kMaxTouching];
-  double plane[3];  ///< t as a plane: t_i ≈ plane[0] + plane[1]·y − plane[2]·x
-  double turn = 1;  ///< +1: counterclockwise
+  double plane[3];                ///< t as a plane: t_i ≈ plane[0] + plane[1]·y − plane[2]·x
+  double turn = 1;                ///< +1: counterclockwise
+  double length = 0, along[2]{};  ///< of two vertices: distance and direction from the first to the second
   double mu_hold = 0, mu_slip = 0;
   double arm = 0;      ///< of friction while the pressure is well inside
   double band = 0;     ///< width of the rim where it falls to that of the edge
@@ -93,6 +94,7 @@ struct ContactWork {
     int row, rows, first, count, patch, bound;
     Unknowns kind;
     const signed char* place;  ///< kRows: which of its rows, per unknown
+    int normals;               ///< kMixed: so many unknowns and equations come first that are across the patch
   };
   Block* blocks = nullptr;
   double *x = nullptr, *w = nullptr, *f = nullptr, *g = nullptr, *best = nullptr, *cut = nullptr;

@@ -203,7 +203,11 @@ double Contacts::least_gap(const ShapePair& pair, const Figures& figures) {
   if (b.geometry.kind() == ShapeKind::kPlane && b.figure < 0) return above(b.X_BS.R.column_z(), -d, a);
   const Vec3<> reach = a.extent_W + b.extent_W;
   const double boxes = std::max({std::abs(d.x) - reach.x, std::abs(d.y) - reach.y, std::abs(d.z) - reach.z});
-  return std::max(boxes, norm(d) - a.radius - b.radius);
+  const double square = dot(d, d), far = std::sqrt(square);
+  if (!a.is_round || !b.is_round || !(far > 0)) return std::max(boxes, far - a.radius - b.radius);
+  // Along the line between the centres.
+  const double along = (square - std::abs(dot(a.core_W, d)) - std::abs(dot(b.core_W, d))) / far;
+  return std::max(boxes, along - a.core_radius - b.core_radius);
 }
 
 /// Contacts of one pair whose shapes are placed.
@@ -285,7 +289,7 @@ void Contacts::find(Figures& figures, double time, double margin, double tol_gap
     if (touches) {
       if (count == touches_.size()) touches_.emplace_back();
       Touch& t = touches_[count++];
-      make_touch(manifolds_[i], keys_[i], carried_.cache.matches()[i], tol_gap, t);
+      make_touch(manifolds_[i], keys_[i], carried_.cache.matches()[i], tol_gap, near, t);
       t.merged = merged_[i];
     } else {
       carried_.remembered[size_t(carried_.cache.matches()[i].id.slot)] = {};
@@ -294,7 +298,36 @@ void Contacts::find(Figures& figures, double time, double margin, double tol_gap
   touches_.resize(count);
 }
 
-void Contacts::make_touch(const Manifold& m, const PairKey& key, const ContactMatch& match, double tol_gap, Touch& t) {
+/// Origin and vertices of the patch. Where one point of several is near, the others have no part in the step.
+void Contacts::place_points(const Manifold& m, double near, Touch& t) const {
+  Vec3<> sum{};
+  int count = 0;
+  t.only = -1;
+  for (int k = 0; k < m.count; ++k) {
+    sum += m.points[k].p_W;
+    if (m.points[k].gap <= near) ++count, t.only = k;
+  }
+  t.origin = (1.0 / m.count) * sum;
+  if (count > 1 || m.count == 1) t.only = -1;
+  ContactPatch& patch = t.patch;
+  if (t.only >= 0) {
+    const ContactPoint& point = m.points[t.only];
+    const Vec3<> r = transpose_times(t.E, point.p_W - t.origin);
+    t.only_x = r.x, t.only_y = r.y;
+    t.origin = point.p_W;
+    patch.vertex_count = 1;
+    patch.vertices[0] = {0, 0, point.gap};
+    return;
+  }
+  patch.vertex_count = m.count;
+  for (int k = 0; k < m.count; ++k) {
+    const Vec3<> r = transpose_times(t.E, m.points[k].p_W - t.origin);
+    patch.vertices[size_t(k)] = {r.x, r.y, m.points[k].gap};
+  }
+}
+
+void Contacts::make_touch(const Manifold& m, const PairKey& key, const ContactMatch& match, double tol_gap, double near,
+                          Touch& t) {
   const bool swapped = shapes_[size_t(key.b)].figure < 0;
   t.parent = swapped ? key.b : key.a;
   t.real = swapped ? key.a : key.b;
@@ -304,36 +337,35 @@ void Contacts::make_touch(const Manifold& m, const PairKey& key, const ContactMa
   t.real_end = &real.end;
   const bool flat = parent.geometry.kind() == ShapeKind::kPlane;
   t.E = flat ? parent.plane_axes : patch_axes(m.normal_W, parent.X_WS.R);
-  Vec3<> sum{};
-  for (const ContactPoint& point : m.used()) sum += point.p_W;
-  t.origin = (1.0 / m.count) * sum;
+  place_points(m, near, t);
   const ContactMaterial& material = materials_.pair(parent.material, real.material);
   ContactPatch& patch = t.patch;
-  patch.vertex_count = m.count;
-  for (int k = 0; k < m.count; ++k) {
-    const Vec3<> r = transpose_times(t.E, m.points[k].p_W - t.origin);
-    patch.vertices[size_t(k)] = {r.x, r.y, m.points[k].gap};
-  }
   patch.mu_static = material.mu_s;
   patch.mu_dynamic = material.mu_d;
   patch.restitution = material.restitution;
-  patch.arm = m.count == 1 ? (2.0 / 3) * material.spin_radius : arm_of(t.slot, patch);
-  patch.row_count = m.count == 1 && patch.arm == 0 ? 3 : 6;
+  patch.arm = m.count == 1 ? (2.0 / 3) * material.spin_radius : t.only >= 0 ? 0 : arm_of(t.slot, patch);
+  patch.row_count = patch.vertex_count == 1 && patch.arm == 0 ? 3 : 6;
+  recall(m, match, tol_gap, t);
+}
 
+/// What the contact remembers, in terms of the patch; and whether a vertex begins to touch.
+void Contacts::recall(const Manifold& m, const ContactMatch& match, double tol_gap, Touch& t) const {
   t.memory = match.age > 0 ? carried_.remembered[size_t(t.slot)] : ContactMemory{};
-  if (match.age > 0) {
-    const ContactMemory old = t.memory;
-    t.memory.closed = 0;
-    for (int k = 0; k < m.count; ++k) {
-      const int before = match.previous_point[size_t(k)];
-      if (before >= 0 && (old.closed >> before & 1)) t.memory.closed = std::uint8_t(t.memory.closed | (1 << k));
-    }
+  unsigned closed = 0;
+  for (int k = 0; match.age > 0 && k < m.count; ++k) {
+    const int before = match.previous_point[size_t(k)];
+    if (before >= 0 && (t.memory.closed >> before & 1)) closed |= 1u << k;
   }
   t.is_new = false;
   for (int k = 0; k < m.count; ++k) {
-    const bool touched = t.memory.known && (t.memory.closed >> k & 1);
+    const bool touched = t.memory.known && (closed >> k & 1);
     if (m.points[k].gap <= tol_gap && !touched) t.is_new = true;
   }
+  if (t.only >= 0) {
+    closed = closed >> t.only & 1;
+    for (size_t i = 3; i < 6; ++i) t.memory.wrench[i] = 0;
+  }
+  t.memory.closed = std::uint8_t(closed);
 }
 
 /// The arm depends on the shape of the polygon only: distances between corners that agree to a millionth give the same.
@@ -360,7 +392,13 @@ void Contacts::own_touches() {
 }
 
 void Contacts::remember() {
-  for (const Touch& t : touches_) carried_.remembered[size_t(t.slot)] = t.memory;
+  for (const Touch& t : touches_) {
+    ContactMemory& m = carried_.remembered[size_t(t.slot)] = t.memory;
+    if (t.only < 0) continue;  // of one point: as the whole contact has it
+    m.closed = std::uint8_t(m.closed << t.only);
+    m.wrench[3] = t.only_y * m.wrench[2], m.wrench[4] = -t.only_x * m.wrench[2];
+    m.wrench[5] = t.only_x * m.wrench[1] - t.only_y * m.wrench[0];
+  }
 }
 
 }  // namespace kansetsu

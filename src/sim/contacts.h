@@ -60,7 +60,9 @@ struct Touch {
   Vec3<> origin;
   ContactPatch patch;
   ContactMemory memory;
-  bool is_new = false;                                      ///< a vertex has begun to touch
+  int only = -1;                  ///< of several points the one that is near: then the patch is that point; else −1
+  double only_x = 0, only_y = 0;  ///< where it is from the middle of them all, in E [m]
+  bool is_new = false;            ///< a vertex has begun to touch
   const RowEnd *parent_end = nullptr, *real_end = nullptr;  ///< those of the shapes
 };
 
@@ -122,7 +124,10 @@ class Contacts {
   void join_flat();
   bool on_one_plane(const PairKey& a, const PairKey& b) const;
   bool join(size_t i, size_t j);
-  void make_touch(const Manifold& m, const PairKey& key, const ContactMatch& match, double tol_gap, Touch& t);
+  void make_touch(const Manifold& m, const PairKey& key, const ContactMatch& match, double tol_gap, double near,
+                  Touch& t);
+  void place_points(const Manifold& m, double near, Touch& t) const;
+  void recall(const Manifold& m, const ContactMatch& match, double tol_gap, Touch& t) const;
 
   std::vector<WorldShape> shapes_;
   BroadPhase broad_;
