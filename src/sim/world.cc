@@ -188,6 +188,7 @@ void World::set_state(FigureId id, const State& state) {
   if (const auto problem = configuration_problem(f.model, state.q))
     throw Error("World::set_state: figure '" + f.options.name + "': " + *problem);
   if (!state.v.allFinite()) throw Error("World::set_state: figure '" + f.options.name + "': v is not finite");
+  impl_->changed();
   f.q = state.q;
   normalise(f.model, f.q);
   f.v = state.v;

@@ -173,3 +173,22 @@ TEST_CASE("a figure that stands does not allocate; a grip or a callback takes th
   CHECK(same_bits());
   CHECK(steps == 2);
 }
+
+TEST_CASE("a figure that stood and is put elsewhere makes the general step from there") {
+  const Model model = human28();
+  World world = on_floor(model, 0.88, true), general = on_floor(model, 0.88, false);
+  for (World* w : {&world, &general}) w->advance(0.05);
+  for (const double height : {2.0, 0.9, 0.87}) {  // in the air, just above the floor, in it
+    CAPTURE(height);
+    general.restore(world.save());
+    for (World* w : {&world, &general}) {
+      State state(model);
+      state.q = w->q(kFirst), state.v = w->v(kFirst);
+      state.q[2] = height;
+      w->set_state(kFirst, state);
+      w->step();
+    }
+    CHECK(world.report().contacts.size() == general.report().contacts.size());
+    CHECK((world.v(kFirst) - general.v(kFirst)).cwiseAbs().maxCoeff() < 1e-12);
+  }
+}
