@@ -157,6 +157,7 @@ void LaneWorlds::store_contacts(World::Impl& world, int stance, int i, int steps
   Contacts::Carried& carried = world.contacts.change_carried();
   world.report = {};
   world.contact_reports.clear();
+  world.connection_reports.clear();
   for (int s = 0; s < table.sole_count; ++s) {
     const PairKey& key = carried.cache.key(s);
     const int slot = carried.cache.id(s).slot;
