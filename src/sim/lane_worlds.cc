@@ -55,6 +55,26 @@ void LaneWorlds::set_torque(int i, const double* tau) {
   for (int k = 0; k < nv; ++k) to[k * width] = tau[k];
 }
 
+namespace {
+
+/// Column by column, so that a line of memory is written once.
+template <int kWidth>
+void interleave(int count, const double* rows, long stride, double* to) {
+  for (int k = 0; k < count; ++k, to += kWidth) {
+    for (int i = 0; i < kWidth; ++i) to[i] = rows[i * stride + k];
+  }
+}
+
+}  // namespace
+
+void LaneWorlds::set_torques(int b, const double* tau, long stride) {
+  double* to = parts_.torque + b * stride_;
+  const int nv = plan_.figure().tree->nv;
+  if (width_ == 8) return interleave<8>(nv, tau, stride, to);
+  if (width_ == 4) return interleave<4>(nv, tau, stride, to);
+  for (int i = 0; i < width_; ++i) set_torque(b * width_ + i, tau + i * stride);
+}
+
 void LaneWorlds::load(const World::Impl& world, int stance, int i) {
   const FigureData& f = *world.figures[0];
   for (int k = 0; k < f.q.size(); ++k) at(parts_.q, i, k) = f.q[k];
@@ -137,6 +157,7 @@ void LaneWorlds::store_contacts(World::Impl& world, int stance, int i, int steps
   Contacts::Carried& carried = world.contacts.change_carried();
   world.report = {};
   world.contact_reports.clear();
+  world.connection_reports.clear();
   for (int s = 0; s < table.sole_count; ++s) {
     const PairKey& key = carried.cache.key(s);
     const int slot = carried.cache.id(s).slot;

@@ -23,6 +23,8 @@ class LaneWorlds {
   void store_account(World::Impl& world, int stance, int i, int steps, double time);
   double torque(int i, int k) const { return at(parts_.torque, i, k); }
   void set_torque(int i, const double* tau);  ///< nv numbers
+  /// Of all worlds of a block, their rows `stride` numbers apart.
+  void set_torques(int b, const double* tau, long stride);
   double q(int i, int k) const { return at(parts_.q, i, k); }
   double v(int i, int k) const { return at(parts_.v, i, k); }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "base/thread_pool.h"
@@ -184,8 +185,16 @@ void WorldBatch::set_torques(FigureId figure, const Eigen::Ref<const Matrix>& ta
   check_size("WorldBatch::set_torques", "rows", tau.rows(), size());
   if (size() == 0) return;
   check_size("WorldBatch::set_torques", "columns", tau.cols(), model(figure).nv());
+  const int width = impl_->has_lanes() ? impl_->lanes->width() : 1;
+  const auto in_lane = [](const Impl::Place& place) { return place.stance >= 0; };
   for (int i = 0; i < size(); ++i) {
     const double* row = tau.data() + i * tau.outerStride();
+    if (width > 1 && i % width == 0 && i + width <= size() && figure.value() == 0 &&
+        std::all_of(&impl_->places[size_t(i)], &impl_->places[size_t(i)] + width, in_lane)) {
+      impl_->lanes->set_torques(i / width, row, tau.outerStride());
+      i += width - 1;
+      continue;
+    }
     if (impl_->places[size_t(i)].stance >= 0 && figure.value() == 0) {
       impl_->lanes->set_torque(i, row);
       continue;

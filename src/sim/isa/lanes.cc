@@ -1,3 +1,6 @@
+#if defined(__clang__)  // in one lane masks are of type bool; & asks for both sides all the same
+#pragma clang diagnostic ignored "-Wbitwise-instead-of-logical"
+#endif
 #include "sim/lane_step_kernel.h"
 
 namespace kansetsu::kernel {
