@@ -43,7 +43,7 @@ void Island::reserve(int figures, int rows) {
   figures_.reserve(size_t(figures));
   const long size = kernel::padded_rows(rows);
   if (size <= u_.size()) return;
-  for (Eigen::VectorXd* x : {&u_, &a_, &target_, &reduced_u_, &reduced_a_, &force_, &y_})
+  for (Eigen::VectorXd* x : {&u_, &a_, &drift_, &target_, &reduced_u_, &reduced_a_, &force_, &y_})
     *x = Eigen::VectorXd::Zero(size);
 }
 
@@ -126,6 +126,7 @@ void Island::add_dof(int row, Mechanics& figure, int column, double scale, doubl
 }
 
 void Island::assemble() {
+  drift_.head(rows_) = a_.head(rows_);
   // Two points of one figure that cannot part, a hinge's for instance: their rows are differences of equal numbers.
   constexpr double kInseparable = 1e-20;
   double mass = 0;
@@ -192,8 +193,10 @@ Island::Work Island::work(double h) {
   double* y = y_.data();  // accelerations of the rows
   std::copy_n(a_.data(), kernel::padded_rows(rows_), y);
   add_response(y);
-  for (int r = 0; r < rows_; ++r)
+  for (int r = 0; r < rows_; ++r) {
     (r < bilateral_ ? out.bilateral : out.others) += h * force_[r] * (u_[r] + 0.5 * h * y[r]);
+    out.figures += h * force_[r] * (u_[r] + 0.5 * h * (y[r] - drift_[r]));
+  }
   return out;
 }
 

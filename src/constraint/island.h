@@ -94,6 +94,7 @@ class Island {
   /// Work of the forces over a step of length h, of bilateral rows and of the others: with the mean velocity of each row.
   struct Work {
     double bilateral, others;
+    double figures = 0;  ///< of all forces, with the mean velocities of the figures: rows as they lie at the beginning
   };
   Work work(double h);
   /// Change of the kinetic energy by the forces as impulses: ½·(u + u⁺)·force.
@@ -110,7 +111,7 @@ class Island {
   bool sparse_ = false;
   double drive_ = 0;
   double* G_ = nullptr;
-  Eigen::VectorXd memory_, full_, u_, a_, target_, reduced_u_, reduced_a_, force_, y_;
+  Eigen::VectorXd memory_, full_, u_, a_, drift_, target_, reduced_u_, reduced_a_, force_, y_;
   BilateralElimination elimination_;
   LoopElimination loops_;
 };

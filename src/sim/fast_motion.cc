@@ -33,19 +33,22 @@ Vec3<> FigureData::com_velocity() {
   return (1 / model.mass()) * (base_axes(q) * linear(work_step)) + model.gravity();
 }
 
-void FigureData::advance(double h) {
+void FigureData::advance(double h, double torque_work) {
   constexpr double kFar = 0.02;  // [rad, m]: what is slower adds too little energy to be looked at
   if (!(h * speed > kFar)) return add_acceleration(h);
   trial.q = q, trial.v = v;
   const bool known = mechanics.recursive() && model.mass() > 0;  // then they tell energy and momentum at the beginning
   const Mechanics::Totals before = known ? mechanics.totals(v.data()) : Mechanics::Totals{};
   const Energy start = known ? Energy{before.kinetic, before.potential} : energy(model, trial, work);
-  rnea(model, trial, vdot, work, work_step);  // all forces but gravity; their work with the mean velocity
-  const double done = h * work_step.dot(trial.v + 0.5 * h * vdot);
+  // All forces but gravity: their work with the mean velocity, and on a free base their sum.
+  const bool is_free = model.base() == Base::kFree, told = known && rows_known;
+  if (!told) rnea(model, trial, vdot, work, work_step);
+  const double done = told ? torque_work + row_work : h * work_step.dot(trial.v + 0.5 * h * vdot);
   Vec3<> com{};  // velocity of the centre of mass afterwards
-  const bool is_free = model.base() == Base::kFree;
-  if (known && is_free)
-    com = (1 / model.mass()) * (before.momentum + h * (base_axes(q) * linear(work_step))) + h * model.gravity();
+  if (known && is_free) {
+    const Vec3<> force = told ? base_axes(q) * linear(effort) + contact_force : base_axes(q) * linear(work_step);
+    com = (1 / model.mass()) * (before.momentum + h * force) + h * model.gravity();
+  }
   add_acceleration(h);
   trial.q = q, trial.v = v;
   const Energy end = energy(model, trial, work);

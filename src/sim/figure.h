@@ -64,6 +64,8 @@ struct FigureData {
   Eigen::VectorXd stored_inertia;
   Vec3<> contact_force{};     ///< of all contacts together, in the world, in this step
   double work_done = 0;       ///< of all torques but those of springs, in the last step [J]
+  double row_work = 0;        ///< of contacts and limits in this step, with the mean of v; where rows_known [J]
+  bool rows_known = false;    ///< what acts besides torques and gravity is row_work and contact_force
   Eigen::VectorXd work_step;  ///< scratch
   Eigen::VectorXd q0, v0;     ///< at the beginning of a step of several stages
   std::vector<Eigen::VectorXd> rate_q, rate_v;
@@ -71,7 +73,8 @@ struct FigureData {
   /// By vdot, semi-implicitly. The velocity of a free base is added up in world axes: gravity and contact forces as they are, the
   /// rest of its acceleration as it stands in the middle of the step, turned with the base. So a free body keeps its momentum,
   /// a wheel its speed, and one that turns about a pivot its energy to fourth order.
-  void advance(double h);
+  /// @param work  of all torques, with the mean of v [J]
+  void advance(double h, double work);
   void add_acceleration(double h);
   /// vdot += sign·ω×v of a free base: from the change in its own axes to the acceleration, or back.
   void add_turning(double sign);

@@ -207,6 +207,7 @@ struct World::Impl {
   bool closing_strains(IslandWork& w) const;
   bool is_large(const IslandWork& w, int bilateral, int others) const;
   void solve_large(IslandWork& w, int others);
+  bool is_told(const IslandWork& w) const;
   void begin_reports();
   void report_contacts(IslandWork& w, bool impact);
   void add_bounded(IslandWork& w, int figure);

@@ -262,16 +262,28 @@ bool World::Impl::closing_strains(IslandWork& w) const {
   return energy > mass * fastest * (10 * fastest + kLoad * step_length);
 }
 
+/// Whether contacts and limits are all that acts on the one figure of an island, and nothing that it touches moves by itself.
+bool World::Impl::is_told(const IslandWork& w) const {
+  if (w.figures.size() != 1 || w.island.bilateral() > 0) return false;
+  return std::ranges::all_of(w.touches, [&](int i) {
+    const RowEnd& parent = *contacts.touches()[size_t(i)].parent_end;
+    return parent.figure || parent.rests;
+  });
+}
+
 void World::Impl::resolve_forces(IslandWork& w) {
   solve_forces(w, Target::kStep);
   if (w.island.bilateral() > 0 && closing_strains(w)) solve_forces(w, Target::kStepAsItIs);
   w.rank_deficiency = w.island.bilateral() > 0 ? w.island.bilateral() - w.island.rank() : 0;
   const bool inequalities = w.island.others() > 0;
   w.work = w.island.work(step_length);
+  const bool told = is_told(w);
   for (size_t i = 0; i < w.figures.size(); ++i) {
     FigureData& f = *figures[size_t(w.figures[i])];
     f.vdot.setZero();
     w.island.respond(int(i), f.vdot.data());
+    f.rows_known = told;
+    f.row_work = w.work.figures;
   }
   int row = 0;
   for (const int i : w.connections) {
@@ -297,10 +309,14 @@ void World::Impl::solve_island(IslandWork& w) {
     for (const int i : w.figures) {
       FigureData& f = *figures[size_t(i)];
       f.mechanics.free_acceleration(f.vdot.data());
+      f.rows_known = true, f.row_work = 0;
     }
     return;
   }
-  if (is_large(w, bilateral, others)) return solve_large(w, others);
+  if (is_large(w, bilateral, others)) {
+    for (const int i : w.figures) figures[size_t(i)]->rows_known = false;
+    return solve_large(w, others);
+  }
   const auto build = [&] {
     w.island.begin(w.mechanics, bilateral, others);
     fill_rows(w);
@@ -374,9 +390,10 @@ void World::Impl::integrate_figures(double h) {
     FigureData& f = *figures[size_t(i)];
     double work = kernel::figures().effort(int(f.v.size()), h, f.tau.data(), f.extra.data(), f.v.data(), f.vdot.data(),
                                            f.effort.data());
+    const double torque_work = h * work;
     if (f.has_stored) work -= (f.stored - f.stored_inertia.cwiseProduct(f.vdot)).dot(f.v + 0.5 * h * f.vdot);
     f.work_done = h * work;
-    f.advance(h);
+    f.advance(h, torque_work);
   });
 }
 
