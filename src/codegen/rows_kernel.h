@@ -9,7 +9,7 @@
 #include "batch/layout_kernel.h"
 #include "kansetsu/spatial/sincos.h"
 
-/// What compiled models need beside their own operations. Like the headers it includes, it is written into them, see source.cc.
+/// What compiled models need beside their own operations. Like the headers it includes, it is written into them, see support.cc.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// sin and cos of the first n of N numbers: plain ones a register full at a time. N is a multiple of any register's numbers.

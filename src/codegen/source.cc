@@ -15,10 +15,11 @@ namespace {
 class Writer {
  public:
   explicit Writer(const Algorithm& algorithm)
-      : algorithm_(algorithm), trace_(algorithm.trace), needed_(trace_.needed_for(algorithm.results)) {
+      : algorithm_(algorithm), trace_(algorithm.trace), written_(std::size_t(trace_.size()), false) {
+    const std::vector<bool> needed = trace_.needed_for(algorithm.results);
     for (Value id = 0; id < trace_.size(); ++id) {
       const Operation& x = trace_[id];
-      if (!needed_[std::size_t(id)] || (x.op != Op::kSin && x.op != Op::kCos)) continue;
+      if (!needed[std::size_t(id)] || (x.op != Op::kSin && x.op != Op::kCos)) continue;
       if (angles_.try_emplace(x.a, int(angles_.size())).second) angle_list_.push_back(x.a);
     }
   }
@@ -30,8 +31,8 @@ class Writer {
     const std::vector<bool> now = trace_.needed_for(results);
     std::string out;
     for (Value id = 0; id < trace_.size(); ++id) {
-      if (!now[std::size_t(id)] || written_.count(id) || !has_name(id)) continue;
-      written_[id] = true;
+      if (!now[std::size_t(id)] || written_[std::size_t(id)] || !has_name(id)) continue;
+      written_[std::size_t(id)] = true;
       out += fmt::format("  const auto t{} = {};\n", id, expression(trace_[id]));
       ++count;
     }
@@ -108,10 +109,9 @@ class Writer {
 
   const Algorithm& algorithm_;
   const Trace& trace_;
-  const std::vector<bool> needed_;
   std::map<Value, int> angles_;
   std::vector<Value> angle_list_;
-  std::map<Value, bool> written_;
+  std::vector<bool> written_;
 };
 
 const char* requirement(Precision precision) {

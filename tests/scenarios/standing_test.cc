@@ -7,6 +7,7 @@
 #include "kansetsu/model/figures.h"
 #include "kansetsu/sim/world.h"
 #include "no_alloc.h"
+#include "posture.h"
 #include "sanitized.h"
 
 /// Steps of a figure that stands, WorldOptions::standing_steps, beside the general ones.
@@ -24,11 +25,7 @@ World on_floor(const Model& model, double height, bool standing_steps) {
   state.q[2] = height;
   world.add_fixed(Plane{}, {}, {}, "floor");
   world.add(model, state, {.switches = {.limits = false}});
-  ControllerDescription pd;
-  pd.name = "posture", pd.figure = model.name(), pd.kind = ControlKind::kPd;
-  for (int j = 0; j < model.joint_count(); ++j)
-    pd.joints.push_back({.dof = {model.joint(JointId(j)).name, 0}, .kp = 2000, .kd = 100});
-  world.add_controller(pd);
+  test::hold_posture(world, model);
   return world;
 }
 

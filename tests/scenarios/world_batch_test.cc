@@ -11,6 +11,7 @@
 #include "kansetsu/model/figures.h"
 #include "kansetsu/spatial/quaternion.h"
 #include "no_alloc.h"
+#include "posture.h"
 #include "sanitized.h"
 
 using namespace kansetsu;
@@ -37,11 +38,7 @@ World standing(bool limits = false, SelfCollision self_collision = SelfCollision
   options.switches.limits = limits;
   options.self_collision = self_collision;
   world.add(model, state, options);
-  ControllerDescription pd;
-  pd.name = "posture", pd.figure = model.name(), pd.kind = ControlKind::kPd;
-  for (int j = 0; j < model.joint_count(); ++j)
-    pd.joints.push_back({.dof = {model.joint(JointId(j)).name, 0}, .kp = 2000, .kd = 100});
-  world.add_controller(pd);
+  test::hold_posture(world, model);
   return world;
 }
 
