@@ -4,7 +4,7 @@
 #include <memory>
 #include <new>
 
-namespace kansetsu::batch {
+namespace kansetsu {
 
 inline constexpr std::align_val_t kCacheLine{64};
 
@@ -18,4 +18,4 @@ inline AlignedMemory make_aligned(std::size_t bytes) {
   return AlignedMemory(static_cast<std::byte*>(::operator new(bytes, kCacheLine)));
 }
 
-}  // namespace kansetsu::batch
+}  // namespace kansetsu
