@@ -1,10 +1,11 @@
 #define KANSETSU_ISA baseline
 #include <Eigen/Cholesky>
 #include <algorithm>
-#include <new>
+#include <cstring>
 
 #include "assembly/chain.h"
 #include "assembly/kernel_table.h"
+#include "base/aligned_memory.h"
 #include "base/spin_pool.h"
 #include "kansetsu/assembly/forward.h"
 #include "kansetsu/base/error.h"
@@ -59,12 +60,10 @@ struct SegmentMiddle {
   double D_inv, e;
 };
 
-struct AlignedDeleter {
-  void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t(64)); }
-};
-using AlignedBytes = std::unique_ptr<std::byte[], AlignedDeleter>;
-static AlignedBytes aligned_bytes(size_t size) {
-  return AlignedBytes(new (std::align_val_t(64)) std::byte[(size + 63) / 64 * 64]());
+static AlignedMemory aligned_zeros(size_t size) {
+  AlignedMemory memory = make_aligned(size);
+  std::memset(memory.get(), 0, size);
+  return memory;
 }
 
 struct SegmentDynamics::Impl {
@@ -73,8 +72,8 @@ struct SegmentDynamics::Impl {
   bool floating;
   const kernel::SegmentKernels& kernels;
   struct Group {
-    AlignedBytes links, steps;
-    AlignedBytes numbers;  ///< q, rate, u, qdd: `length` rows of `width`
+    AlignedMemory links, steps;
+    AlignedMemory numbers;  ///< q, rate, u, qdd: `length` rows of `width`
     double shorter[8] = {};
     double* row(int which, int links_in_lane, int width) const {
       return reinterpret_cast<double*>(numbers.get()) + size_t(which * links_in_lane * width);
@@ -106,9 +105,9 @@ struct SegmentDynamics::Impl {
     group.resize(size_t(groups));
     for (int g = 0; g < groups; ++g) {
       Group& out = group[size_t(g)];
-      out.links = aligned_bytes(kernels.link_bytes * size_t(length));
-      out.steps = aligned_bytes(kernels.step_bytes * size_t(length));
-      out.numbers = aligned_bytes(sizeof(double) * size_t(4 * length * width));
+      out.links = aligned_zeros(kernels.link_bytes * size_t(length));
+      out.steps = aligned_zeros(kernels.step_bytes * size_t(length));
+      out.numbers = aligned_zeros(sizeof(double) * size_t(4 * length * width));
       for (int lane = 0; lane < width; ++lane) {
         const int s = g * width + lane;
         out.shorter[lane] = size(s) < length;

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/aligned_memory.h"
 #include "base/thread_pool.h"
-#include "batch/aligned_memory.h"
 #include "batch/kernel_table.h"
 #include "batch/orders.h"
 #include "batch/stretches.h"

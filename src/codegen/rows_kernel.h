@@ -1,36 +1,15 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <iterator>
 #include <memory>
 #include <type_traits>
 
 #include "batch/layout_kernel.h"
-#include "kansetsu/spatial/sincos.h"
+#include "kinematics/sincos_kernel.h"
 
 /// What compiled models need beside their own operations. Like the headers it includes, it is written into them, see support.cc.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
-
-/// sin and cos of the first n of N numbers: plain ones a register full at a time. N is a multiple of any register's numbers.
-template <int n, int N, class T>
-inline void sines_and_cosines(const T (&x)[N], T (&s)[N], T (&c)[N]) {
-  if constexpr (std::is_floating_point_v<T>) {
-    using Lanes = NativePack<T>;
-    for (int i = 0; i < n; i += Lanes::width) {
-      Lanes a, sine, cosine;
-      std::memcpy(&a, x + i, sizeof(Lanes));
-      sincos(a, sine, cosine);
-      std::memcpy(s + i, &sine, sizeof(Lanes));
-      std::memcpy(c + i, &cosine, sizeof(Lanes));
-    }
-  } else {
-    constexpr int kTogether = sizeof(T) == 64 ? 4 : 3;
-    constexpr int kWhole = n - n % kTogether;
-    for (int i = 0; i < kWhole; i += kTogether) sincos_in_step<kTogether>(x + i, s + i, c + i);
-    for (int i = kWhole; i < n; ++i) sincos(x[i], s[i], c[i]);
-  }
-}
 
 /// N numbers of the W rows from `first` on, as packs; rows beyond the last of `count` are copies of it.
 template <int N, class P>

@@ -200,7 +200,7 @@ Source write_source(const Algorithm& algorithm) {
     for (int i = 0; i < out.angles; ++i) {
       body += fmt::format("  angles[{}] = {};\n", i, writer.name(writer.angles()[std::size_t(i)]));
     }
-    body += fmt::format("  support::sines_and_cosines<{}>(angles, sines, cosines);\n", out.angles);
+    body += fmt::format("  support::sincos_array(angles, {}, sines, cosines);\n", out.angles);
   }
   body += writer.operations(algorithm.results, out.operations);
   const Distinct distinct(algorithm.results);

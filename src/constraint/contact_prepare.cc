@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/aligned_memory.h"
 #include "constraint/contact_impl.h"
 #include "kansetsu/base/error.h"
 
@@ -68,8 +68,7 @@ void ContactSolver::Impl::start(const ContactProblem& problem, const ContactOpti
   k.column_capacity = s.columns;
   k.ld = s.ld;
   k.ldg = (n + 7) / 8 * 8;
-  const auto address = reinterpret_cast<std::uintptr_t>(numbers.data());
-  double* at = numbers.data() + (64 - address % 64) % 64 / sizeof(double);
+  double* at = aligned(numbers.data());
   const auto take = [&at](int size) { return std::exchange(at, at + size); };
   if (problem.padded) {
     k.G = problem.G;

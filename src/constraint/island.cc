@@ -1,7 +1,8 @@
 #include "constraint/island.h"
 
 #include <algorithm>
-#include <cstdint>
+
+#include "base/aligned_memory.h"
 
 namespace kansetsu {
 
@@ -50,9 +51,8 @@ void Island::reserve(int figures, int rows) {
 void Island::reserve_matrix(int rows) {
   const long stride = kernel::padded_rows(rows);
   if (stride * stride + 8 <= memory_.size()) return;
-  constexpr std::uintptr_t kLine = 64;  // bytes
   memory_.resize(stride * stride + 8);
-  G_ = reinterpret_cast<double*>((reinterpret_cast<std::uintptr_t>(memory_.data()) + kLine - 1) / kLine * kLine);
+  G_ = aligned(memory_.data());
 }
 
 void Island::begin(std::span<Mechanics* const> figures, int bilateral, int others) {

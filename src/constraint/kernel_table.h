@@ -7,12 +7,6 @@
 /// Entry points of the kernels that prepare one state of a figure for constraints, of one instruction set.
 namespace kansetsu::kernel {
 
-/// First cache line in a block that has one to spare.
-inline double* aligned(double* block) {
-  constexpr std::uintptr_t kBytes = 64;
-  return reinterpret_cast<double*>((reinterpret_cast<std::uintptr_t>(block) + kBytes - 1) / kBytes * kBytes);
-}
-
 /// A body as the recursion passes it, together with those that carry it alone and have no mass.
 struct TreeStep {
   int first, last;            ///< its columns

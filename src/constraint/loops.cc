@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/aligned_memory.h"
 #include "base/isa_table.h"
 #include "constraint/bilateral.h"
 
@@ -62,8 +63,7 @@ void LoopElimination::bind() {
   order_.resize(plan_.rows.size());
   fronts_.resize(plan_.nodes.size());
   grow(carried_, 6 * long(plan_.nodes.size()));
-  double *memory = kernel::aligned(memory_.data()),
-         *stack[2] = {kernel::aligned(stack_[0].data()), kernel::aligned(stack_[1].data())};
+  double *memory = aligned(memory_.data()), *stack[2] = {aligned(stack_[0].data()), aligned(stack_[1].data())};
   for (size_t n = 0; n < plan_.nodes.size(); ++n) {
     const LoopPlan::Node& node = plan_.nodes[n];
     kernel::LoopFront& f = fronts_[n];
@@ -216,7 +216,7 @@ void LoopElimination::sweep_in(const double* y_b) {
 /// Forces of the closed rows and rates of all columns, from the root to the parts.
 void LoopElimination::sweep_out(double* force, double* response) {
   const kernel::LoopKernels& kernels = kernel::loops();
-  double* x = kernel::aligned(x_.data());
+  double* x = aligned(x_.data());
   for (auto n = plan_.order.rbegin(); n != plan_.order.rend(); ++n) {
     const LoopPlan::Node& node = plan_.nodes[size_t(*n)];
     const kernel::LoopFront& f = fronts_[size_t(*n)];

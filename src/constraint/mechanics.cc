@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/aligned_memory.h"
 #include "kansetsu/base/error.h"
 #include "kansetsu/spatial/pack.h"
 #include "model/scratch.h"
@@ -32,7 +33,7 @@ Mechanics::Mechanics(const Model& model)
                        10L * (stride + columns) + 20L * kLine;
   memory_ = Eigen::VectorXd::Zero(numbers);
   pose_scratch_ = Eigen::VectorXd::Zero(long(tree_->body_count + kLine) * 14 + 8L * kLine);
-  double* next = kernel::aligned(memory_.data());
+  double* next = aligned(memory_.data());
   const auto take = [&](long count) {
     double* at = next;
     next += (count + kLine - 1) / kLine * kLine;
@@ -70,7 +71,7 @@ void Mechanics::make_recursion() {
   const int heavy = int(heavy_.size()), padded = padded_columns(heavy);
   heavy_.resize(size_t(padded), 0);
   heavy_inertia_ = Eigen::VectorXd::Zero(10L * padded + kLine);
-  double* inertia = kernel::aligned(heavy_inertia_.data());
+  double* inertia = aligned(heavy_inertia_.data());
   for (int k = 0; k < heavy; ++k) {
     const Inertia<>& M = tree_->bodies[heavy_[size_t(k)]].M_B;
     const double n[10] = {M.m, M.h.x, M.h.y, M.h.z, M.I.xx, M.I.xy, M.I.xz, M.I.yy, M.I.yz, M.I.zz};
@@ -187,7 +188,7 @@ void Mechanics::make_pattern() {
 }
 
 void Mechanics::set_pose(const double* q) {
-  kernels_->poses(*tree_, q, kernel::aligned(pose_scratch_.data()), block_);
+  kernels_->poses(*tree_, q, aligned(pose_scratch_.data()), block_);
   if (tree_->free_base) origin_ = {q[0], q[1], q[2]};
 }
 void Mechanics::set_motion(const double* v) { kernels_->motions(*tree_, v, block_); }
@@ -217,7 +218,7 @@ void Mechanics::reserve_rows(int rows) {
   touched_.reserve(size_t(stride / kernel::kRowBlock * block_.words));
   used_.reserve(size_t(stride / kernel::kRowBlock));
   pending_.reserve(2 * size_t(rows));
-  Z_ = kernel::aligned(rows_memory_.data());
+  Z_ = aligned(rows_memory_.data());
 }
 
 void Mechanics::begin_rows(int rows) {

@@ -128,7 +128,7 @@ void MergedPatches::add(const Manifold& patch, std::uint32_t region) {
 }
 
 void MergedPatches::write(const Transform<>& X_WS, bool flipped, ManifoldList& out) {
-  int order[kMaxGroups];
+  int order[kMaxGroups] = {};
   for (int i = 0; i < count_; ++i) order[i] = i;
   std::sort(order, order + count_, [&](int a, int b) {
     return groups_[a].region != groups_[b].region ? groups_[a].region < groups_[b].region : a < b;

@@ -1,38 +1,12 @@
 #pragma once
 
-#include <cstring>
-
 #include "kansetsu/spatial/quaternion.h"
 #include "kinematics/joint_kernel.h"
+#include "kinematics/sincos_kernel.h"
 #include "model/scratch.h"
 
 /// From the user's q, v to the tree's coordinates and back: gears, signs, quaternions, sines and cosines.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
-
-/// sin and cos of n numbers: for plain doubles a register full at a time, with the same bits.
-template <class T>
-KANSETSU_HD void sincos_array(const T* angle, int n, T* s, T* c) {
-  if constexpr (kHasPacks && std::is_floating_point_v<T>) {
-    using Lanes = NativePack<T>;
-    for (int i = 0; i < n; i += Lanes::width) {  // arrays are padded to whole cache lines
-      Lanes x, sine, cosine;
-      std::memcpy(&x, angle + i, sizeof(Lanes));
-      sincos(x, sine, cosine);
-      std::memcpy(s + i, &sine, sizeof(Lanes));
-      std::memcpy(c + i, &cosine, sizeof(Lanes));
-    }
-  } else {
-    int i = 0;
-    if constexpr (requires { typename T::IntVector; }) {  // packs; other types bring their own sincos
-      constexpr int kTogether = sizeof(T) == 64 ? 4 : 3;  // AVX-512 has twice as many registers
-      for (; i + kTogether <= n; i += kTogether) sincos_in_step<kTogether>(angle + i, s + i, c + i);
-    }
-    for (; i < n; ++i) {
-      const T x = angle[i];  // the sines may overwrite the angles
-      sincos(x, s[i], c[i]);
-    }
-  }
-}
 
 /// u = G·v
 template <class T, class Const>

@@ -1,29 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
-#include <utility>
 
+#include "kansetsu/base/suggest.h"
 #include "kansetsu/model/joint_type.h"
 #include "model/checks.h"
 
 namespace kansetsu {
 namespace {
-
-/// Number of letters to insert, delete or change to turn a into b (Levenshtein).
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({change, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
 
 /// Reports items without a name and the second and later items of one name.
 template <class Items, class LineOf>
@@ -56,17 +40,10 @@ std::optional<int> NameIndex::find(const Map& map, std::string_view name) {
 }
 
 std::string NameIndex::suggest(const Map& map, std::string_view name) {
-  // A third of the letters may differ, and one more; the first name in the alphabet wins a tie, whatever the map's order.
-  std::size_t best_distance = std::min(name.size() / 3 + 2, name.size());
-  std::string_view best;
-  for (const auto& [known, index] : map) {
-    const std::size_t distance = edit_distance(name, known);
-    if (distance < best_distance || (distance == best_distance && !best.empty() && known < best)) {
-      best_distance = distance;
-      best = known;
-    }
-  }
-  return best.empty() ? "" : fmt::format("did you mean '{}'?", best);
+  std::vector<std::string> known;
+  for (const auto& entry : map) known.emplace_back(entry.first);
+  std::ranges::sort(known);  // of two that are as near the first, whatever the map's order
+  return nearest_name(name, known);
 }
 
 void check_names(const ModelDescription& d, const NameIndex& names, Report& report) {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/aligned_memory.h"
+
 namespace kansetsu {
 
 using kernel::kMostSoles;
@@ -13,11 +15,6 @@ using kernel::kSoleRows;
 namespace {
 
 constexpr long kLine = 8;  // numbers
-
-double* aligned(double* block) {
-  constexpr std::uintptr_t kBytes = 64;
-  return reinterpret_cast<double*>((reinterpret_cast<std::uintptr_t>(block) + kBytes - 1) / kBytes * kBytes);
-}
 
 /// visit(part) of everything in a block, and how many packs it has.
 template <class Visit>

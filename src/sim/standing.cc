@@ -1,5 +1,7 @@
 #include "sim/standing.h"
 
+#include "base/aligned_memory.h"
+
 namespace kansetsu {
 
 World::Impl::~Impl() = default;
@@ -44,7 +46,7 @@ bool StandingStep::step(World::Impl& world) {
   kernel::LaneBlock block = lane_->block(0);
   block.q = f.q.data(), block.v = f.v.data(), block.vdot = f.vdot.data(), block.effort = f.effort.data();
   block.torque = f.torque.data();
-  double* scratch = kernel::aligned(scratch_.data());
+  double* scratch = aligned(scratch_.data());
   if (kernel::one_lane().step(plan_->figure(), plan_->stance(stance_), 1, scratch, block) == 0) return false;
   for (Controller& c : world.controllers) draw(c, world.time);
   lane_->store_account(world, stance_, 0, 1, world.time + plan_->figure().h);

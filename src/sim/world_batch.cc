@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/aligned_memory.h"
 #include "base/thread_pool.h"
 #include "kansetsu/base/error.h"
 #include "sim/lane_worlds.h"
@@ -251,9 +252,7 @@ void WorldBatch::step() {
         m.step_alone(k, m.counts[size_t(worker)]);
         continue;
       }
-      double* memory = m.scratch[size_t(worker)].data();
-      const auto address = reinterpret_cast<std::uintptr_t>(memory);
-      m.step_block(k, memory + (64 - address % 64) % 64 / sizeof(double), m.counts[size_t(worker)]);
+      m.step_block(k, aligned(m.scratch[size_t(worker)].data()), m.counts[size_t(worker)]);
     }
   };
   if (m.pool)

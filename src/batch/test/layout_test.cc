@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "batch/aligned_memory.h"
+#include "base/aligned_memory.h"
 #include "batch/kernel_table.h"
 
 /// Rows to packs and back: any length, any number of rows, wherever they begin; under the baseline and under this processor's
@@ -33,7 +33,7 @@ void check_round_trip(const kernel::BatchKernels<Real>& table, int n, int rows, 
   const int W = table.width, stride = n + gap;
   std::vector<Real> from(size_t(offset + rows * stride)), to(from.size(), Real(-1)), spare(size_t(n) + 1, Real(-2));
   std::iota(from.begin(), from.end(), Real(1));
-  const auto memory = batch::make_aligned(size_t(n * W + 1) * sizeof(Real));
+  const auto memory = make_aligned(size_t(n * W + 1) * sizeof(Real));
   Real* packs = reinterpret_cast<Real*>(memory.get());
   CHECK(table.gather({from.data() + offset, stride, rows}, n, packs));
   for (int k = 0; k < n; ++k) {
@@ -72,7 +72,7 @@ TEST_CASE_TEMPLATE("layout: there and back", Real, double, float) {
 TEST_CASE_TEMPLATE("layout: one pack serves many numbers", Real, double, float) {
   for (const auto* table : tables<Real>()) {
     const int W = table->width, n = 150, rows = W - 1, last = n;  // pack `last` is the zero of sparse rows
-    const auto memory = batch::make_aligned(size_t((n + 1) * W) * sizeof(Real));
+    const auto memory = make_aligned(size_t((n + 1) * W) * sizeof(Real));
     Real* packs = reinterpret_cast<Real*>(memory.get());
     std::iota(packs, packs + n * W, Real(1));
     std::fill_n(packs + n * W, W, Real(0));
@@ -94,7 +94,7 @@ TEST_CASE_TEMPLATE("layout: a number that is not finite is seen wherever it stan
   for (const auto* table : tables<Real>()) {
     for (int n : {1, 3, 8, 35}) {
       const int W = table->width;
-      const auto memory = batch::make_aligned(size_t(n * W) * sizeof(Real));
+      const auto memory = make_aligned(size_t(n * W) * sizeof(Real));
       for (int at = 0; at < n * W; ++at) {
         for (Real wrong : {Real(NAN), Real(INFINITY)}) {
           std::vector<Real> from(size_t(n * W), std::numeric_limits<Real>::max());

@@ -1,10 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <new>
 
-namespace kansetsu::batch {
+namespace kansetsu {
 
 inline constexpr std::align_val_t kCacheLine{64};
 
@@ -18,4 +19,11 @@ inline AlignedMemory make_aligned(std::size_t bytes) {
   return AlignedMemory(static_cast<std::byte*>(::operator new(bytes, kCacheLine)));
 }
 
-}  // namespace kansetsu::batch
+/// The first cache line in a block of numbers that has one to spare.
+inline double* aligned(double* block) {
+  constexpr std::uintptr_t kBytes{64};
+  const std::uintptr_t past = reinterpret_cast<std::uintptr_t>(block) % kBytes;
+  return block + (kBytes - past) % kBytes / sizeof(double);
+}
+
+}  // namespace kansetsu
