@@ -285,3 +285,17 @@ TEST_CASE("[data] loops of the closed chain come from its equalities") {
   REQUIRE(scene.value->figures.size() == 1);
   CHECK(scene.value->figures[0].loops.size() == 4);
 }
+
+TEST_CASE("a body that is welded to the world may touch its children, as in MuJoCo, unless they are excluded") {
+  const auto filters = [](const std::string& contact) {
+    const Loaded<SceneDescription> scene = parse_mjcf(
+        "<mujoco><worldbody><body name='base'><geom size='0.1'/><body name='arm'><joint/><geom size='0.1'/>"
+        "<body name='hand'><joint/><geom size='0.1'/></body></body></body></worldbody>" +
+        contact + "</mujoco>");
+    REQUIRE(scene);
+    CHECK(scene.value->figures[0].self_collision == SelfCollision::kAll);
+    return scene.value->figures[0].model.collision_filters;
+  };
+  CHECK(filters("") == std::vector<CollisionFilter>{{"hand", "arm"}});
+  CHECK(filters("<contact><exclude body1='base' body2='arm'/></contact>").size() == 2);
+}

@@ -182,3 +182,29 @@ TEST_CASE("a scene with every letter lost once is refused or read, never more") 
   }
   CHECK(read > 0);
 }
+
+TEST_CASE("what would never happen, or crash, is told instead") {
+  const std::string ball = "[[body]]\nname = \"ball\"\ntype = \"sphere\"\nradius = 0.1\nmass = 1.0\n";
+  const std::string grip = "[[connection]]\nname = \"grip\"\na = {figure = \"ball\"}\nb = {}\nactive = false\n";
+  const auto event = [&](const std::string& keys) {
+    return ball + grip + "[[event]]\nname = \"e\"\nconnection = \"grip\"\ndo = \"connect\"\ntarget = \"grip\"\n" + keys;
+  };
+  accepted(event("when = \"near\"\ndistance = 0.1\n"));
+  refused(event("when = \"near\"\n"), "SCENE004", 11);
+  accepted(event("when = \"force\"\ntorque = 1.0\n"));
+  refused(event("when = \"force\"\n"), "SCENE004", 11);
+  refused(ball + "[[sensor]]\nname = \"imu\"\nkind = \"imu\"\nat = {p = [0.0, 0.0, 1.0]}\n", "SCENE116", 6);
+  refused(ball + "[[exclude]]\na = {link = \"ball\"}\nb = {}\n", "SCENE004", 7);
+  refused(
+      "[[figure]]\nname = \"man\"\nmodel = \"human28_ball\"\n"
+      "[[controller]]\nname = \"pd\"\nfigure = \"man\"\nkind = \"pd\"\nkp = 1.0\njoints = [\"waist\"]\n",
+      "SCENE119", 4);
+  std::string deep = "[a";
+  for (int i = 0; i < 100000; ++i) deep += ".b";
+  refused(deep + "]\n", "SCENE002", 1);
+  accepted("[scene]\nname = \"" + std::string(1000, '.') + "\"\n" + ball);  // dots in texts are no keys
+
+  const Loaded<SceneDescription> nan = parse_scene(ball + "density = nan\n", "s.toml");
+  REQUIRE(find(nan.diagnostics, "SCENE005"));
+  CHECK(find(nan.diagnostics, "SCENE005")->message == "density is nan, not a finite number");
+}
