@@ -65,7 +65,11 @@ SceneDescription scene_or_fail(const std::string& name, std::optional<Base> base
 
 World world_or_fail(const SceneDescription& scene, int threads) {
   Loaded<World> world = World::build(scene, threads);
-  tell(world.diagnostics, scene.file.empty() ? scene.name : scene.file);
+  if (has_errors(world.diagnostics)) throw Failure(kBadFile, to_string(world.diagnostics));
+  // Those of the scene itself have been told when it was read.
+  std::erase_if(world.diagnostics, [](const Diagnostic& d) { return !d.code.starts_with("WORLD"); });
+  if (!world.diagnostics.empty()) fmt::print(stderr, "{}", to_string(world.diagnostics.front()));
+  if (world.diagnostics.size() > 1) fmt::print(stderr, "  and {} more like it\n", world.diagnostics.size() - 1);
   return *std::move(world.value);
 }
 
