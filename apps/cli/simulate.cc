@@ -135,6 +135,12 @@ Exit simulate(const SimulateArguments& options) {
   if (options.step) scene.time_step = *options.step;
   if (options.duration) scene.duration = *options.duration;
   if (options.seed) scene.seed = *options.seed;
+  const double steps = std::ceil(scene.duration / scene.time_step - 1e-9);
+  constexpr double kMostSteps = 1e15;  // more than a computer makes in a year; time could not be told apart by them
+  if (!(steps <= kMostSteps)) {
+    throw Failure(kBadUsage, fmt::format("{:.3g} s in steps of {:.3g} s are {:.3g} steps: too many", scene.duration,
+                                         scene.time_step, steps));
+  }
   World world = world_or_fail(scene, options.threads);
   if (world.figure_count() == 0) fmt::print(stderr, "{}: nothing can move, there is no figure\n", options.scene);
   WorldRecorder recorder(world, scene, options.records, options.rate);
@@ -142,7 +148,6 @@ Exit simulate(const SimulateArguments& options) {
   Summary summary;
   summary.energy_start = total_energy(world);
   const auto start = std::chrono::steady_clock::now();
-  const double steps = std::ceil(scene.duration / scene.time_step - 1e-9);
   {
     Progress progress("simulating " + options.scene, std::size_t(steps));
     recorder.add(world);

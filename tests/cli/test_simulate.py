@@ -72,6 +72,9 @@ def test_recordings_hold_every_step(tmp_path):
     [
         (["no_such.toml"], 3, "no_such"),
         (["human28", "--duration", "-1"], 2, "duration"),
+        (["human28", "--duration", "nan"], 2, "nan is not a number above zero"),
+        (["human28", "--duration", "1e308", "--step", "1e-300"], 2, "too many"),
+        (["human28", "--seed", "-1"], 2, "zero or more"),
         (["human28", "--record", "out.xyz", "--duration", "0.01"], 3, "xyz"),
         (["broken.toml"], 3, "broken.toml:1"),
     ],
