@@ -59,6 +59,11 @@ void apply_keyframe(SceneDescription& scene, const std::string& keyframe) {
       figure.initial = state->second;
     }
   }
+  for (ControllerDescription& controller : scene.controllers) {
+    const auto values = found->controls.find(controller.name);
+    if (values == found->controls.end() || values->second.size() != controller.joints.size()) continue;
+    for (std::size_t i = 0; i < controller.joints.size(); ++i) controller.joints[i].value = values->second[i];
+  }
 }
 
 }  // namespace kansetsu
