@@ -208,3 +208,31 @@ TEST_CASE("what would never happen, or crash, is told instead") {
   REQUIRE(find(nan.diagnostics, "SCENE005"));
   CHECK(find(nan.diagnostics, "SCENE005")->message == "density is nan, not a finite number");
 }
+
+TEST_CASE("mesh files become shapes that can be touched: triangles around, hulls on links") {
+  const fs::path folder = fs::temp_directory_path() / "kansetsu_scene_meshes";
+  fs::create_directories(folder);
+  std::ofstream(folder / "t.obj") << "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+  std::ofstream(folder / "bad.obj") << "v 0 0\n";
+  const std::string mesh = "type = \"mesh\"\nfile = \"t.obj\"\nscale = [2.0, 2.0, 2.0]\n";
+  const std::string text = "[[environment]]\nname = \"rock\"\n" + mesh +
+                           "[[environment]]\nname = \"bad\"\ntype = \"mesh\"\nfile = \"bad.obj\"\n" +
+                           "[[figure]]\nname = \"f\"\n[[figure.link]]\nname = \"l\"\nmass = 1.0\ninertia = [0.1, 0.1, "
+                           "0.1]\n[[figure.link.shape]]\n" +
+                           mesh;
+  Loaded<SceneDescription> scene = parse_scene(text, (folder / "s.toml").string());
+  INFO(to_string(scene.diagnostics));
+  REQUIRE(scene);
+  const std::vector<Diagnostic> told = load_meshes(*scene.value);
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].code.starts_with("MESH"));
+  CHECK_FALSE(told[0].is_error());
+  const auto* rock = std::get_if<TriangleMesh>(&scene.value->environment[0].shape.shape);
+  REQUIRE(rock);
+  CHECK(rock->data->triangles.size() == 4);
+  CHECK(std::holds_alternative<Mesh>(scene.value->environment[1].shape.shape));
+  const auto* link = std::get_if<ConvexHull>(&scene.value->figures[0].model.links[0].collisions[0].shape);
+  REQUIRE(link);
+  CHECK(link->vertices[1] == Vec3<>{2, 0, 0});
+  fs::remove_all(folder);
+}
