@@ -3,12 +3,27 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 
 #include "cli/output.h"
 #include "cli/suggest.h"
 
 namespace kansetsu::cli {
 namespace {
+
+/// Those of CLI11 take NaN and infinity, and write out the largest number there is.
+CLI::Validator number_check(const char* name, const char* wanted, bool (*fine)(double)) {
+  const auto check = [=](std::string& text) {
+    double x = 0;
+    const bool is_number = CLI::detail::lexical_cast(text, x);
+    return is_number && std::isfinite(x) && fine(x) ? std::string() : fmt::format("{} is not {}", text, wanted);
+  };
+  return CLI::Validator(check, name);
+}
+/// -1 would be read as the largest number there is.
+std::string no_sign(const std::string& text) {
+  return text.starts_with('-') ? fmt::format("{} is not a whole number, zero or more", text) : std::string();
+}
 
 /// The long names of a command's options: --base, --json, …
 std::vector<std::string> option_names(const CLI::App& app) {
@@ -75,11 +90,11 @@ Argument& Argument::delimiter(char separator) {
   return *this;
 }
 Argument& Argument::positive() {
-  option_->check(CLI::PositiveNumber);
+  option_->check(number_check("POSITIVE", "a number above zero", [](double x) { return x > 0; }));
   return *this;
 }
 Argument& Argument::not_negative() {
-  option_->check(CLI::NonNegativeNumber);
+  option_->check(number_check("NONNEGATIVE", "a number, zero or more", [](double x) { return x >= 0; }));
   return *this;
 }
 Argument& Argument::between(int lowest, int highest) {
@@ -112,13 +127,13 @@ Argument Arguments::add(const std::string& name, std::uint16_t& value, const std
   return Argument(*app_->add_option(name, value, help));
 }
 Argument Arguments::add(const std::string& name, std::uint64_t& value, const std::string& help) {
-  return Argument(*app_->add_option(name, value, help));
+  return Argument(*app_->add_option(name, value, help)->check(no_sign));
 }
 Argument Arguments::add(const std::string& name, std::optional<double>& value, const std::string& help) {
   return Argument(*app_->add_option(name, value, help));
 }
 Argument Arguments::add(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help) {
-  return Argument(*app_->add_option(name, value, help));
+  return Argument(*app_->add_option(name, value, help)->check(no_sign));
 }
 Argument Arguments::add(const std::string& name, std::vector<std::string>& values, const std::string& help) {
   return Argument(*app_->add_option(name, values, help));

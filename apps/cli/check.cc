@@ -7,6 +7,7 @@
 #include "cli/json_writer.h"
 #include "cli/load_model.h"
 #include "cli/output.h"
+#include "kansetsu/sim/world.h"
 
 namespace kansetsu::cli {
 namespace {
@@ -44,6 +45,13 @@ Report examine(const std::string& name, const CheckArguments& options) {
     if (scene) report.contents = ", " + count_of(scene.value->figures.size(), "figure");
     report.ok = bool(scene);
     report.diagnostics = std::move(scene.diagnostics);
+    if (scene) {
+      for (Diagnostic& d : World::build(*scene.value).diagnostics) {
+        if (!d.is_error()) continue;
+        report.diagnostics.push_back(std::move(d));
+        report.ok = false;
+      }
+    }
   } else {
     Loaded<Model> model = load_model(source);
     if (model) {

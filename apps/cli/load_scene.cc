@@ -36,20 +36,28 @@ double lowest_point(const Model& model) {
   return std::isfinite(lowest) ? lowest : 0;
 }
 
+/// The first of warnings that nobody has told yet, and how many there are.
+void tell_first(const std::vector<Diagnostic>& warnings) {
+  if (!warnings.empty()) fmt::print(stderr, "{}", to_string(warnings.front()));
+  if (warnings.size() > 1) fmt::print(stderr, "  and {} more like it\n", warnings.size() - 1);
+}
+
 /// A model alone: on a floor, with its own posture.
 SceneDescription stage(const std::string& name, std::optional<Base> base) {
   SceneDescription scene;
   scene.name = name;
+  if (std::filesystem::exists(name)) scene.file = name;  // a built-in figure has none
   FigureDescription figure;
   figure.model = description_or_fail({.name = name, .base = base});
   figure.name = figure.model.name.empty() ? "figure" : figure.model.name;
-  const Model model = model_or_fail({.name = name, .base = base});
-  if (figure.model.base == Base::kFree) {
-    figure.initial.base.p.z = -lowest_point(model);
-    scene.environment.push_back({.shape = {.name = "floor", .shape = Plane{}}});
-  }
   figure.self_collision = SelfCollision::kNone;
   scene.figures.push_back(std::move(figure));
+  tell_first(io::load_meshes(scene));
+  FigureDescription& only = scene.figures.front();
+  if (only.model.base == Base::kFree) {
+    only.initial.base.p.z = -lowest_point(value_or_throw(Model::build(only.model)));
+    scene.environment.push_back({.shape = {.name = "floor", .shape = Plane{}}});
+  }
   return scene;
 }
 
@@ -60,12 +68,16 @@ SceneDescription scene_or_fail(const std::string& name, std::optional<Base> base
   if (io::find_format(name) == io::FileFormat::kUrdf) return stage(name, base);
   Loaded<SceneDescription> scene = io::read_scene(name);
   tell(scene.diagnostics, name);
+  tell_first(io::load_meshes(*scene.value));
   return *std::move(scene.value);
 }
 
 World world_or_fail(const SceneDescription& scene, int threads) {
   Loaded<World> world = World::build(scene, threads);
-  tell(world.diagnostics, scene.file.empty() ? scene.name : scene.file);
+  if (has_errors(world.diagnostics)) throw Failure(kBadFile, to_string(world.diagnostics));
+  // Those of the scene itself have been told when it was read.
+  std::erase_if(world.diagnostics, [](const Diagnostic& d) { return !d.code.starts_with("WORLD"); });
+  tell_first(world.diagnostics);
   return *std::move(world.value);
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/command.h"
 #include "cli/output.h"
 #include "serve/page.h"
@@ -17,23 +19,22 @@ io::BodyRef to_recorded(const BodyRef& body) {
 
 }  // namespace
 
-io::RecordingHeader header_of(const World& world, const SceneDescription& scene) {
+namespace {
+
+io::RecordingHeader header_with(const World& world, const SceneDescription& scene,
+                                const std::vector<NumberGroup>& numbers) {
   io::RecordingHeader header;
   for (int i = 0; i < world.figure_count(); ++i) {
     header.figures.push_back({world.name(FigureId(i)), world.model(FigureId(i))});
   }
   for (const EnvironmentShape& e : scene.environment) header.environment.push_back(e.shape);
-  header.numbers = {{"kinetic energy", "J"}, {"potential energy", "J"}, {"contacts", ""},
-                    {"penetration", "m"},    {"residual", ""},          {"gap", "m"}};
-  for (const std::string& sensor : world.sensor_names()) {
-    for (size_t k = 0; k < world.sensor(sensor).size(); ++k)
-      header.numbers.push_back({fmt::format("{}[{}]", sensor, k), ""});
-  }
+  for (const NumberGroup& group : numbers)
+    header.numbers.insert(header.numbers.end(), group.channels.begin(), group.channels.end());
   header.notes = {{"title", scene.name}, {"scene", scene.name}, {"seed", fmt::format("{}", scene.seed)}};
   return header;
 }
 
-io::RecordedFrame frame_of(const World& world, std::size_t& told) {
+io::RecordedFrame frame_with(const World& world, const std::vector<NumberGroup>& numbers, std::size_t& told) {
   io::RecordedFrame frame;
   frame.time = world.time();
   for (int i = 0; i < world.figure_count(); ++i) {
@@ -42,19 +43,13 @@ io::RecordedFrame frame_of(const World& world, std::size_t& told) {
     frame.states.push_back(std::move(state));
   }
   const StepReport& report = world.report();
-  frame.numbers = {world.kinetic_energy(), world.potential_energy(), 0,
-                   report.penetration,     report.residual,          report.loop_gap};
+  for (const NumberGroup& group : numbers) group.append(world, frame.numbers);
   for (const ContactReport& c : report.contacts) {
     if (c.mode == ContactMode::kOpen) continue;
-    ++frame.numbers[2];
     frame.contacts.push_back({to_recorded(c.b), to_recorded(c.a), c.pressure, c.normal, c.wrench.f});
   }
   for (const ConnectionReport& c : report.connections) {
     frame.connections.push_back({std::string(c.name), to_recorded(c.b), to_recorded(c.a), c.p, c.wrench});
-  }
-  for (const std::string& sensor : world.sensor_names()) {
-    const std::vector<double>& value = world.sensor(sensor);
-    frame.numbers.insert(frame.numbers.end(), value.begin(), value.end());
   }
   for (; told < world.events().size(); ++told) {
     const Event& e = world.events()[told];
@@ -63,34 +58,67 @@ io::RecordedFrame frame_of(const World& world, std::size_t& told) {
   return frame;
 }
 
-WorldRecorder::WorldRecorder(const World& world, const SceneDescription& scene, const std::vector<std::string>& files,
-                             double rate) {
-  for (const std::string& file : files) open(world, scene, file, rate);
-  for (const RecordingDescription& r : scene.recordings) open(world, scene, r.file, r.rate);
+bool recording_wants(const RecordingDescription& r, Recorded what) {
+  return std::find(r.what.begin(), r.what.end(), what) != r.what.end();
 }
 
-void WorldRecorder::open(const World& world, const SceneDescription& scene, const std::string& name, double rate) {
-  if (std::filesystem::path(name).extension() == ".html") {
-    if (serve::viewer_page().empty())
-      throw Failure(kBadUsage, fmt::format("{}: this kansetsu was built without the viewer; record an .mcap", name));
-    files_.push_back({name, nullptr, {.header = header_of(world, scene)}, rate > 0 ? rate : kPageRate, 0});
-    return;
+}  // namespace
+
+io::RecordingHeader header_of(const World& world, const SceneDescription& scene) {
+  return header_with(world, scene, usual_numbers(world));
+}
+io::RecordedFrame frame_of(const World& world, std::size_t& told) {
+  return frame_with(world, usual_numbers(world), told);
+}
+
+WorldRecorder::WorldRecorder(const World& world, const SceneDescription& scene, const std::vector<std::string>& files,
+                             double rate) {
+  for (const std::string& name : files) {
+    File file;
+    file.name = name, file.rate = rate;
+    file.numbers = usual_numbers(world);
+    open(world, scene, std::move(file));
   }
-  Loaded<std::unique_ptr<io::Recorder>> recorder = io::make_recorder(name, header_of(world, scene));
-  if (!recorder) throw Failure(kBadFile, to_string(recorder.diagnostics));
-  files_.push_back({name, std::move(*recorder.value), {}, rate, 0});
+  for (const RecordingDescription& r : scene.recordings) {
+    File file;
+    file.name = r.file, file.rate = r.rate;
+    file.numbers = chosen_numbers(world, scene, r.what);
+    file.contacts = recording_wants(r, Recorded::kContacts);
+    file.connections = recording_wants(r, Recorded::kConnections);
+    file.events = recording_wants(r, Recorded::kEvents);
+    open(world, scene, std::move(file));
+  }
+}
+
+void WorldRecorder::open(const World& world, const SceneDescription& scene, File file) {
+  if (std::filesystem::path(file.name).extension() == ".html") {
+    if (serve::viewer_page().empty()) {
+      throw Failure(kBadUsage,
+                    fmt::format("{}: this kansetsu was built without the viewer; record an .mcap", file.name));
+    }
+    file.page.header = header_with(world, scene, file.numbers);
+    if (!(file.rate > 0)) file.rate = kPageRate;
+  } else {
+    Loaded<std::unique_ptr<io::Recorder>> recorder =
+        io::make_recorder(file.name, header_with(world, scene, file.numbers));
+    if (!recorder) throw Failure(kBadFile, to_string(recorder.diagnostics));
+    file.recorder = std::move(*recorder.value);
+  }
+  files_.push_back(std::move(file));
 }
 
 void WorldRecorder::add(const World& world) {
   if (world.status() == WorldStatus::kFailed) return;
-  std::optional<io::RecordedFrame> frame;
   for (File& file : files_) {
     if (world.time() < file.next - 1e-9) continue;
-    if (!frame) frame = frame_of(world, events_);
+    io::RecordedFrame frame = frame_with(world, file.numbers, file.told);
+    if (!file.contacts) frame.contacts.clear();
+    if (!file.connections) frame.connections.clear();
+    if (!file.events) frame.events.clear();
     if (file.recorder)
-      file.recorder->add(*frame);
+      file.recorder->add(frame);
     else
-      file.page.frames.push_back(*frame);
+      file.page.frames.push_back(std::move(frame));
     file.next = file.rate > 0 ? file.next + 1 / file.rate : 0;
   }
 }

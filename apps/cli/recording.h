@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/recorded_numbers.h"
 #include "kansetsu/io/recording.h"
 #include "kansetsu/sim/world.h"
 
@@ -28,12 +29,14 @@ class WorldRecorder {
     std::string name;
     std::unique_ptr<io::Recorder> recorder;  ///< none: a page, which is written at the end
     io::Recording page;
+    std::vector<NumberGroup> numbers;
+    bool contacts = true, connections = true, events = true;  ///< whether it has them
     double rate = 0, next = 0;
+    std::size_t told = 0;  ///< events that it has had
   };
-  void open(const World& world, const SceneDescription& scene, const std::string& name, double rate);
+  void open(const World& world, const SceneDescription& scene, File file);
 
   std::vector<File> files_;
-  std::size_t events_ = 0;  ///< already told
 };
 
 }  // namespace kansetsu::cli

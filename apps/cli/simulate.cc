@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -18,7 +19,7 @@ namespace kansetsu::cli {
 namespace {
 
 struct SimulateArguments {
-  std::string scene;
+  std::string scene, keyframe;
   std::optional<double> duration, step;
   std::optional<std::uint64_t> seed;
   std::vector<std::string> records;
@@ -75,6 +76,16 @@ void print_summary(const World& world, const Summary& s, Output& out) {
   out.write(table(events));
 }
 
+/// Connections whose ends are not where they belong: a grip that cannot be reached.
+std::vector<const ConnectionReport*> open_connections(const World& world) {
+  constexpr double kOpen = 1e-3;  // [m, rad]
+  std::vector<const ConnectionReport*> out;
+  for (const ConnectionReport& c : world.report().connections) {
+    if (std::max(c.position_gap, c.angle_gap) > kOpen) out.push_back(&c);
+  }
+  return out;
+}
+
 std::string json_summary(const World& world, const Summary& s) {
   const WorldTotals& t = world.totals();
   JsonWriter json;
@@ -88,6 +99,12 @@ std::string json_summary(const World& world, const Summary& s) {
   json.entry("complementarity", double(t.tiers[3])).entry("best", double(t.tiers[4])).end_object();
   json.entry("worst_residual", t.worst_residual).entry("penetration", t.worst_penetration);
   json.entry("gap", t.worst_gap).entry("gap_angle", t.worst_angle);
+  json.key("open_connections").begin_array();
+  for (const ConnectionReport* c : open_connections(world)) {
+    json.begin_object().entry("name", std::string(c->name)).entry("gap", c->position_gap);
+    json.entry("gap_angle", c->angle_gap).end_object();
+  }
+  json.end_array();
   json.key("energy").begin_object();
   json.entry("start", s.energy_start).entry("end", s.energy_end).entry("work_torque", t.work_torque);
   json.entry("work_contact", t.work_contact).entry("work_connection", t.work_connection);
@@ -102,18 +119,35 @@ std::string json_summary(const World& world, const Summary& s) {
   return json.take() + "\n";
 }
 
+void start_from(SceneDescription& scene, const std::string& keyframe) {
+  std::vector<std::string> known;
+  for (const Keyframe& k : scene.keyframes) known.push_back(k.name);
+  if (std::find(known.begin(), known.end(), keyframe) == known.end())
+    throw Failure(kBadUsage,
+                  fmt::format("there is no keyframe '{}'; {}", keyframe,
+                              known.empty() ? "the scene has none" : fmt::format("known: {}", fmt::join(known, ", "))));
+  apply_keyframe(scene, keyframe);
+}
+
 Exit simulate(const SimulateArguments& options) {
   SceneDescription scene = scene_or_fail(options.scene);
+  if (!options.keyframe.empty()) start_from(scene, options.keyframe);
   if (options.step) scene.time_step = *options.step;
   if (options.duration) scene.duration = *options.duration;
   if (options.seed) scene.seed = *options.seed;
+  const double steps = std::ceil(scene.duration / scene.time_step - 1e-9);
+  constexpr double kMostSteps = 1e15;  // more than a computer makes in a year; time could not be told apart by them
+  if (!(steps <= kMostSteps)) {
+    throw Failure(kBadUsage, fmt::format("{:.3g} s in steps of {:.3g} s are {:.3g} steps: too many", scene.duration,
+                                         scene.time_step, steps));
+  }
   World world = world_or_fail(scene, options.threads);
+  if (world.figure_count() == 0) fmt::print(stderr, "{}: nothing can move, there is no figure\n", options.scene);
   WorldRecorder recorder(world, scene, options.records, options.rate);
 
   Summary summary;
   summary.energy_start = total_energy(world);
   const auto start = std::chrono::steady_clock::now();
-  const double steps = std::ceil(scene.duration / scene.time_step - 1e-9);
   {
     Progress progress("simulating " + options.scene, std::size_t(steps));
     recorder.add(world);
@@ -135,6 +169,10 @@ Exit simulate(const SimulateArguments& options) {
   else
     print_summary(world, summary, out);
   out.commit();
+  for (const ConnectionReport* c : open_connections(world)) {
+    fmt::print(stderr, "kansetsu simulate: connection '{}' is open at the end: {:.3g} m, {:.3g} rad\n", c->name,
+               c->position_gap, c->angle_gap);
+  }
   if (world.status() != WorldStatus::kFailed) return kOk;
   fmt::print(stderr, "kansetsu simulate: the world stopped {}\n", world.failure());
   return kNumerical;
@@ -150,6 +188,7 @@ Runner declare_simulate(Arguments& args) {
       .type_name("");
   args.add("--duration", options->duration, "simulated seconds; the scene's by default").positive();
   args.add("--step", options->step, "time step in seconds; the scene's by default").positive();
+  args.add("--keyframe", options->keyframe, "begin in this state of the scene or MJCF file");
   args.add("--record", options->records, "write what happens: .mcap, .csv, .npz, .glb or .html; may be repeated");
   args.add("--rate", options->rate, "recorded frames per second; 0: every step").not_negative();
   args.add("--seed", options->seed, "of all random numbers; the scene's by default");

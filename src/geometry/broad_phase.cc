@@ -52,11 +52,15 @@ void BroadPhase::exclude_shapes(int a, int b) { insert(excluded_shapes_, key(a, 
 void BroadPhase::include_bodies(int a, int b) { erase(excluded_bodies_, key(a, b)); }
 void BroadPhase::include_shapes(int a, int b) { erase(excluded_shapes_, key(a, b)); }
 
+void BroadPhase::always_include_shapes(int a, int b) { insert(included_shapes_, key(a, b)); }
+
 void BroadPhase::clear() { *this = BroadPhase(); }
 
 bool BroadPhase::wanted(int a, int b) const {
   const Entry &x = shapes_[std::size_t(a)], &y = shapes_[std::size_t(b)];
-  return x.body != y.body && may_touch(x.groups, y.groups) && !contains(excluded_bodies_, key(x.body, y.body)) &&
+  if (x.body == y.body) return false;
+  if (contains(included_shapes_, key(a, b))) return true;
+  return may_touch(x.groups, y.groups) && !contains(excluded_bodies_, key(x.body, y.body)) &&
          !contains(excluded_shapes_, key(a, b));
 }
 

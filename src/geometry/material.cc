@@ -49,7 +49,7 @@ void MaterialTable::check_id(const char* function, MaterialId id) const {
     throw Error(fmt::format("MaterialTable::{}: there is no material {}, only {}", function, id.value(), size()));
 }
 
-MaterialId MaterialTable::add(const ContactMaterial& material) {
+MaterialId MaterialTable::add(ContactMaterial material) {  // by value: it may be one of the table's own
   check(material);
   const int n = size();
   std::vector<Pair> pairs(std::size_t(n + 1) * std::size_t(n + 1));

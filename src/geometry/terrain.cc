@@ -106,6 +106,31 @@ void build_tree(MeshData& mesh, const std::vector<Aabb>& boxes, int first, int c
   mesh.nodes[index].count = 0;
 }
 
+/// What lies next to each vertex, whatever copies of it there are.
+void list_neighbours(const TriangleMeshData& m, const std::vector<int>& same, MeshData& mesh) {
+  std::vector<std::vector<int>> next(m.vertices.size());
+  for (const auto& v : m.triangles) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      std::vector<int>& list = next[std::size_t(same[std::size_t(v[k])])];
+      for (const std::size_t other : {(k + 1) % 3, (k + 2) % 3}) list.push_back(same[std::size_t(v[other])]);
+    }
+  }
+  for (std::vector<int>& list : next) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+  mesh.around_range.resize(m.vertices.size());
+  for (std::size_t v = 0; v < same.size(); ++v) {
+    const auto first = std::size_t(same[v]);
+    if (first == v) {
+      mesh.around_range[v] = {mesh.around.size(), next[v].size()};
+      for (const int w : next[v]) mesh.around.push_back(m.vertices[std::size_t(w)]);
+    } else {
+      mesh.around_range[v] = mesh.around_range[first];  // it came before
+    }
+  }
+}
+
 /// Vertices at the same place are one: files of triangles (STL) repeat them.
 std::vector<int> weld(const std::vector<Vec3<>>& vertices) {
   struct Hash {
@@ -222,6 +247,7 @@ MeshData make_mesh(const TriangleMesh& source) {
           if (const int other = neighbour(t, k); other >= 0) visit(other);
         }
       });
+  list_neighbours(m, same, mesh);
   mesh.order.resize(std::size_t(count));
   std::iota(mesh.order.begin(), mesh.order.end(), 0);
   build_tree(mesh, boxes, 0, count);
@@ -236,6 +262,10 @@ TerrainTriangle mesh_triangle(const MeshData& data, int index) {
   t.normal = data.normals[i];
   t.edges = data.edges[i];
   t.region = data.region[i];
+  for (std::size_t k = 0; k < 3; ++k) {
+    const MeshData::Range range = data.around_range[std::size_t(v[k])];
+    t.around[k] = std::span(data.around).subspan(range.first, range.count);
+  }
   return t;
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "kansetsu/geometry/geometry.h"
@@ -34,6 +35,11 @@ struct MeshData {
   std::vector<Vec3<>> normals;
   std::vector<std::array<TriangleEdge, 3>> edges;
   std::vector<std::uint32_t> region;
+  struct Range {
+    std::size_t first = 0, count = 0;
+  };
+  std::vector<Vec3<>> around;       ///< what lies next to a vertex: the same for all vertices at one place
+  std::vector<Range> around_range;  ///< by vertex
   std::vector<int> order;
   std::vector<Node> nodes;
 };
@@ -47,6 +53,7 @@ struct TerrainTriangle {
   Vec3<> normal;
   std::array<TriangleEdge, 3> edges;  ///< from corner i to i + 1
   std::uint32_t region;
+  std::array<std::span<const Vec3<>>, 3> around{};  ///< of a mesh: the vertices next to each corner
 };
 /// Number `index` as in HeightFieldData::region.
 TerrainTriangle height_field_triangle(const HeightFieldData& data, int index);

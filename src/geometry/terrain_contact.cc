@@ -29,6 +29,11 @@ bool is_admissible(const TerrainTriangle& t, const Vec3<>& m) {
     const bool whole = height[i] >= enough && height[(i + 1) % 3] >= enough;
     if (whole) return edge.ridge && along >= edge.lean - 1e-9;  // one edge carries it
   }
+  for (int i = 0; i < 3; ++i) {  // a corner of a mesh, where no neighbour of it lies higher
+    if (height[i] < enough || t.around[std::size_t(i)].empty()) continue;
+    return std::ranges::all_of(t.around[std::size_t(i)],
+                               [&](const Vec3<>& w) { return dot(m, w - t.corner[i]) <= 1e-9 * size; });
+  }
   for (int i = 0; i < 3; ++i) {  // a corner: both of its edges have a say
     const TriangleEdge& edge = t.edges[std::size_t(i)];
     const bool touches = height[i] >= enough || height[(i + 1) % 3] >= enough;
@@ -99,8 +104,8 @@ class TriangleContact {
     write(t, keep, patch);
   }
 
-  /// Cores overlap: along the triangle's normal, or along a face or edge of the shape that needs less depth and leans over a
-  /// ridge. What would need less but leans elsewhere is for another triangle to say.
+  /// Cores overlap: along the triangle's normal, along a face or edge of the shape, or whatever needs least depth, if it leans over
+  /// a ridge. What would need less but leans elsewhere is for another triangle to say.
   void overlap_contact(const TerrainTriangle& t, const Convex& triangle, double face, Manifold& patch) {
     Separation best;
     best.distance = face;
@@ -125,6 +130,13 @@ class TriangleContact {
       const Vec3<> c = cross(edge.p[1] - edge.p[0], t.corner[(i + 1) % 3] - t.corner[i]);
       const double length = norm(c);
       if (length > 0) consider((dot(c, t.normal) < 0 ? -1 / length : 1 / length) * c);
+    }
+    if (-best.distance > margin_) {
+      // Still deep: the triangle may only just reach into the shape, where its normal and these faces and edges say nothing of it.
+      constexpr double kFarLess = 0.2;
+      const Separation least = separate(shape_, triangle, margin_);
+      consider(least.normal);
+      if (-least.distance < kFarLess * -best.distance) return;
     }
     if (!leans) return face_contact(t, triangle, elsewhere ? Keep::kFace : Keep::kRidges, patch);
     std::uint32_t unused;

@@ -155,8 +155,11 @@ class FigureMaker {
     model().links.push_back(std::move(link));
   }
 
-  /// MuJoCo lets no two bodies touch that are welded together, nor those of two neighbouring welded groups.
+  /// MuJoCo lets no two bodies touch that are welded together, nor those of two neighbouring welded groups, unless one of these is
+  /// welded to the world.
   void add_filters() {
+    const bool welded = body(root_).joints.empty();  // to the world
+    if (welded) figure_.self_collision = SelfCollision::kAll;
     std::vector<int> group(std::size_t(end_ - root_));
     std::vector<std::vector<int>> members(group.size());
     for (int i = root_; i < end_; ++i) {
@@ -173,17 +176,19 @@ class FigureMaker {
       }
       if (g == 0) continue;
       const int parent = group[std::size_t(body(int(g) + root_).parent - root_)];
+      if (welded && parent == 0) continue;
       for (const int a : own) {
         for (const int b : members[std::size_t(parent)]) add_filter(a, b);
       }
     }
   }
   void add_filter(int a, int b) {
-    // Two bodies that one joint joins need no filter.
+    // Two bodies that one joint joins need no filter, where neighbours never touch.
     const auto joined = [&](int child, int parent) {
       return body(child).parent == parent && body(child).joints.size() < 2;
     };
-    if (!joined(a, b) && !joined(b, a)) model().collision_filters.push_back({body(a).name, body(b).name});
+    const bool all = figure_.self_collision == SelfCollision::kAll;
+    if (all || (!joined(a, b) && !joined(b, a))) model().collision_filters.push_back({body(a).name, body(b).name});
   }
 
   Reader& reader_;

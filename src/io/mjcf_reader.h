@@ -143,6 +143,12 @@ struct Reader {
   std::set<std::string> paired_geoms;                  ///< that <contact><pair> names
   JointSwitches switches;
   bool equalities = true, actuation = true;
+  /// Of each actuator of the file, in its order: what a keyframe's ctrl means.
+  struct Input {
+    std::string controller{};  ///< it is held at offset + slope·ctrl; empty: nothing acts on ctrl
+    double offset = 0, slope = 0;
+  };
+  std::vector<Input> inputs;
   SceneDescription scene;
   std::map<int, std::map<std::string, double>> felt_inertias;  ///< by figure and joint, when asked for
 

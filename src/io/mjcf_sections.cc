@@ -291,6 +291,7 @@ std::optional<Affine> read_law(Reader& reader, const Attributes& a, std::string_
 void read_actuator(Reader& reader, const Element& element) {
   const std::string_view tag = element.Name();
   check_attributes(reader, element, "actuator");
+  reader.inputs.emplace_back();  // those that are left out count, too
   const Attributes a = attributes_of(reader, element, "actuator", {});
   const JointPlace place = read_target(reader, a);
   if (!place.joint) return;
@@ -331,6 +332,7 @@ void read_actuator(Reader& reader, const Element& element) {
   controller.kind = ControlKind::kPd;
   controller.joints = {control};
   controller.line = element.GetLineNum();
+  if (control.kp > 0) reader.inputs.back() = {name, control.value, law->gain * gear[0] / control.kp};
   reader.scene.controllers.push_back(std::move(controller));
 }
 
@@ -354,6 +356,20 @@ void read_free_state(const double* q, FigureState& state) {
   state.base = to_pose({to_mat3(quat), {q[0], q[1], q[2]}});
 }
 
+/// ctrl of a keyframe as what controllers hold.
+void read_controls(Reader& reader, const Element& element, Keyframe& key) {
+  const auto ctrl = read_vector(reader, element, "ctrl", reader.inputs.size());
+  for (std::size_t i = 0; ctrl && i < ctrl->size(); ++i) {
+    const Reader::Input& input = reader.inputs[i];
+    if (!input.controller.empty()) {
+      key.controls[input.controller] = {input.offset + input.slope * (*ctrl)[i]};
+    } else if ((*ctrl)[i] != 0) {
+      reader.report.repeated_warning(element, kUnsupportedAttribute,
+                                     "ctrl of a keyframe is read for actuators that hold a position only");
+    }
+  }
+}
+
 void read_key(Reader& reader, const Element& element, std::size_t nq, std::size_t nv) {
   check_attributes(reader, element, "key");
   Keyframe key;
@@ -362,6 +378,7 @@ void read_key(Reader& reader, const Element& element, std::size_t nq, std::size_
   const Attributes a(reader, element, nullptr);
   a.number("time", key.time);
   const auto qpos = read_vector(reader, element, "qpos", nq), qvel = read_vector(reader, element, "qvel", nv);
+  read_controls(reader, element, key);
   for (const FigureDescription& figure : reader.scene.figures) key.figures[figure.name] = figure.initial;
   std::size_t iq = 0, iv = 0;
   for (const Body& body : reader.bodies) {

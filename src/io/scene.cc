@@ -64,6 +64,11 @@ Loaded<SceneDescription> parse_scene(std::string_view text, const std::string& f
             {scene::problem(scene::kSyntax, file_name, *line, "a character beyond ASCII outside of a string",
                             "put names with such characters into quotes")}};
   }
+  if (const auto line = deep_key_line(text)) {
+    return {std::nullopt,
+            {scene::problem(scene::kSyntax, file_name, *line, fmt::format("a key of more than {} parts", kDeepestKey),
+                            "no key of a scene has so many")}};
+  }
   const toml::parse_result parsed = toml::parse(text, file_name);
   if (!parsed) {
     const toml::source_position at = parsed.error().source().begin;

@@ -248,12 +248,13 @@ void read_body(Reader& reader, TomlTable& table) {
   const Motion<> velocity = read_velocity(table, "velocity");
   table.finish();
   if (!shape) return;
+  const bool heavy = table.has("mass"), dense = table.has("density");
   const auto V = volume(shape->shape);
   if (!V)
     return table.error(kShape, "a body needs a sphere, box, cylinder or capsule",
                        "use a figure with a link for other shapes");
-  if (mass.has_value() == density.has_value())
-    return table.error(kConflict, "a body has either mass or density", "write mass = 1.0");
+  if (heavy == dense) return table.error(kConflict, "a body has either mass or density", "write mass = 1.0");
+  if (!mass && !density) return;  // what it is has been told
   FigureDescription body = make_body(name, shape->shape, mass ? *mass : *density * *V, pose);
   shape->origin = {};
   shape->name = name;

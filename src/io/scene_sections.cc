@@ -234,8 +234,13 @@ void read_event(Reader& reader, TomlTable& table) {
   table.read("delay", e.delay);
   table.read("once", e.once);
   if (e.trigger == TriggerKind::kNear || e.trigger == TriggerKind::kForce) e.connection = table.required("connection");
-  if (e.trigger == TriggerKind::kNear) table.read("distance", e.distance);
+  if (e.trigger == TriggerKind::kNear) {
+    if (!table.has("distance")) table.error(kMissing, "key 'distance' is missing", "write distance = 0.05");
+    table.read("distance", e.distance);
+  }
   if (e.trigger == TriggerKind::kForce) {
+    if (!table.has("force") && !table.has("torque"))
+      table.error(kMissing, "neither 'force' nor 'torque' is there", "write force = 100.0");
     table.read("force", e.force);
     table.read("torque", e.torque);
   }

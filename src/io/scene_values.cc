@@ -151,6 +151,8 @@ ShapeRef read_shape_ref(TomlTable& table, const char* key) {
     inner->read("figure", ref.figure);
     inner->read("link", ref.link);
     inner->read("shape", ref.shape);
+    if (ref.figure.empty() && !ref.link.empty())
+      inner->error(kMissing, "a link without a figure", "name the figure it belongs to");
     inner->finish();
   }
   return ref;

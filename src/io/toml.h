@@ -19,4 +19,9 @@ namespace kansetsu::io {
 /// parsing: toml++ 3.3 takes what such characters lead to for unreachable.
 std::optional<int> stray_character_line(std::string_view text);
 
+/// The line of the first key of more than kDeepestKey parts, as in a.b.c: toml++ goes through its tables by recursion, however deep
+/// they are.
+inline constexpr int kDeepestKey = 100;
+std::optional<int> deep_key_line(std::string_view text);
+
 }  // namespace kansetsu::io

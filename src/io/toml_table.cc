@@ -30,6 +30,13 @@ const char* name_of(toml::node_type type) {
   }
 }
 
+/// What it is, and of numbers how large.
+std::string told(const toml::node& node) {
+  if (const auto* whole = node.as_integer()) return fmt::format("{}", whole->get());
+  if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
+  return name_of(node.type());
+}
+
 /// A number that is one: neither nan nor infinite, which no key of a scene needs.
 std::optional<double> finite_number(const toml::node& node) {
   if (!node.is_number()) return std::nullopt;
@@ -72,7 +79,7 @@ const toml::node* TomlTable::find(const char* key) {
 }
 
 void TomlTable::wrong_type(const toml::node& node, const char* key, const char* expected) {
-  report_->error(node, path_, scene::kType, fmt::format("{} is {}, not {}", key, name_of(node.type()), expected),
+  report_->error(node, path_, scene::kType, fmt::format("{} is {}, not {}", key, told(node), expected),
                  "see docs/formats/scene.md");
 }
 

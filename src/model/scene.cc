@@ -49,12 +49,20 @@ void apply_keyframe(SceneDescription& scene, const std::string& keyframe) {
   const auto found = std::find_if(scene.keyframes.begin(), scene.keyframes.end(),
                                   [&](const Keyframe& k) { return k.name == keyframe; });
   if (found == scene.keyframes.end()) {
-    throw Error(fmt::format("apply_keyframe: the scene has no keyframe '{}'", keyframe));
+    std::string known;
+    for (const Keyframe& k : scene.keyframes) known += (known.empty() ? "" : ", ") + k.name;
+    throw Error(fmt::format("apply_keyframe: the scene has no keyframe '{}'; known: {}", keyframe,
+                            known.empty() ? "none" : known));
   }
   for (FigureDescription& figure : scene.figures) {
     if (const auto state = found->figures.find(figure.name); state != found->figures.end()) {
       figure.initial = state->second;
     }
+  }
+  for (ControllerDescription& controller : scene.controllers) {
+    const auto values = found->controls.find(controller.name);
+    if (values == found->controls.end() || values->second.size() != controller.joints.size()) continue;
+    for (std::size_t i = 0; i < controller.joints.size(); ++i) controller.joints[i].value = values->second[i];
   }
 }
 

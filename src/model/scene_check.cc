@@ -366,6 +366,7 @@ class SceneCheck {
     std::set<std::pair<std::string, int>> seen;
     for (const JointControl& j : c.joints) {
       here.dof(*names, j.dof);
+      check_drive(c, *names, j.dof, here);
       for (const double x : {j.value, j.amplitude, j.frequency, j.phase, j.deviation, j.kp, j.kd})
         here.finite(j.dof.joint, x);
       for (const double x : {j.deviation, j.kp, j.kd, j.effort}) here.not_negative("deviation, gain or effort", x);
@@ -376,13 +377,27 @@ class SceneCheck {
     }
   }
 
+  /// Coordinates of a ball or free joint are no angles: there is nothing that a position could be held at.
+  static void check_drive(const ControllerDescription& c, const FigureNames& names, const DofRef& dof, const At& here) {
+    const auto joint = names.joints.find(dof.joint);
+    if (c.kind == ControlKind::kTorque || dof.index != 0 || joint == names.joints.end()) return;
+    const JointTypeInfo& type = info(joint->second->type);
+    if (type.nq == type.nv) return;
+    here.error(scene::kNoSuchDrive,
+               fmt::format("joint '{}' is of type {}: only torques can be given to it", dof.joint, type.name),
+               "name the joints that are meant, or use kind = \"torque\"");
+  }
+
   void check(const SensorDescription& s) {
     const At here = at(s.line, fmt::format("sensor[{}]", s.name));
     for (const double x : {s.angular_noise, s.linear_noise}) {
       here.finite("noise", x);
       here.not_negative("noise", x);
     }
-    if (s.kind == SensorKind::kImu) here.anchor(s.at);
+    if (s.kind == SensorKind::kImu) {
+      here.anchor(s.at);
+      if (s.at.figure.empty()) here.error(scene::kNowhere, "the sensor is on no figure", "name one: at = {figure = …}");
+    }
     if (s.kind == SensorKind::kConnectionForce) here.connection(s.connection);
     if (s.kind == SensorKind::kContact) here.shape(s.contact);
     if (s.kind != SensorKind::kJointForce) return;

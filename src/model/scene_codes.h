@@ -21,5 +21,6 @@ inline constexpr char kPlaneOnLink[] = "SCENE115";
 inline constexpr char kNowhere[] = "SCENE116";
 inline constexpr char kEmptyMask[] = "SCENE117";
 inline constexpr char kDrivenTwice[] = "SCENE118";
+inline constexpr char kNoSuchDrive[] = "SCENE119";
 
 }  // namespace kansetsu::scene

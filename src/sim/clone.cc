@@ -11,6 +11,7 @@ std::unique_ptr<FigureData> clone_figure(const FigureData& f) {
   out->surplus = f.surplus;
   out->bound_force = f.bound_force;
   out->broad_bodies = f.broad_bodies;
+  out->broad_base = f.broad_base;
   out->mechanics.set_pose(f.q.data());
   out->mechanics.set_motion(f.v.data());
   return out;
@@ -42,7 +43,7 @@ std::unique_ptr<World::Impl> World::Impl::clone() const {
   out->totals = totals;
   out->contact_reports = contact_reports;
   out->connection_reports = connection_reports;
-  for (ConnectionReport& r : out->connection_reports) r.name = out->connections[size_t(r.id.value())].options.name;
+  for (ConnectionReport& r : out->connection_reports) r.name = out->connections[place_of(r.id)].options.name;
   out->report.contacts = out->contact_reports;
   out->report.connections = out->connection_reports;
   out->events = events;

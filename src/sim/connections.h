@@ -16,6 +16,7 @@ struct ConnectionData {
   Transform<> X_AC, X_BD;
   bool active = false, is_new = false;
   bool kept = false;  ///< of a scene: its place is not used again
+  int uses = 0;       ///< how often its place has been used before
   double start = 0;   ///< when it was made; prescribed motion counts from here
   Force<> wrench{}, impulse{};
   double position_gap = 0, angle_gap = 0;

@@ -54,6 +54,34 @@ int Contacts::add(WorldShape shape, int broad_body, const CollisionGroups& group
   return broad_.add(broad_body, groups);
 }
 
+namespace {
+
+auto find_pair(auto& pairs, int a, int b) {
+  const ShapePair key{std::min(a, b), std::max(a, b)};
+  return std::lower_bound(pairs.begin(), pairs.end(), key,
+                          [](const auto& x, const ShapePair& k) { return x.first < k; });
+}
+
+}  // namespace
+
+const ContactMaterial& Contacts::material_between(int a, int b) const {
+  if (!pair_materials_.empty()) {
+    const auto found = find_pair(pair_materials_, a, b);
+    if (found != pair_materials_.end() && found->first == ShapePair{std::min(a, b), std::max(a, b)})
+      return found->second;
+  }
+  return materials_.pair(shapes_[size_t(a)].material, shapes_[size_t(b)].material);
+}
+
+void Contacts::set_material_between(int a, int b, const ContactMaterial& material) {
+  const ShapePair key{std::min(a, b), std::max(a, b)};
+  const auto found = find_pair(pair_materials_, a, b);
+  if (found != pair_materials_.end() && found->first == key)
+    found->second = material;
+  else
+    pair_materials_.insert(found, {key, material});
+}
+
 void Contacts::place(WorldShape& s, Figures& figures, double time) {
   if (s.placed == now_) return;
   if (s.placed > 0 && s.figure < 0 && !s.motion) return;  // it stays
@@ -338,7 +366,7 @@ void Contacts::make_touch(const Manifold& m, const PairKey& key, const ContactMa
   const bool flat = parent.geometry.kind() == ShapeKind::kPlane;
   t.E = flat ? parent.plane_axes : patch_axes(m.normal_W, parent.X_WS.R);
   place_points(m, near, t);
-  const ContactMaterial& material = materials_.pair(parent.material, real.material);
+  const ContactMaterial& material = material_between(t.parent, t.real);
   ContactPatch& patch = t.patch;
   patch.mu_static = material.mu_s;
   patch.mu_dynamic = material.mu_d;

@@ -15,7 +15,8 @@ namespace kansetsu {
 
 /// A shape of a link, or of the surroundings.
 struct WorldShape {
-  int figure = -1, body = -1;
+  int figure = -1, body = -1;  ///< −1: it does not move by itself
+  int owner = -1;              ///< the figure of its link, which need not be able to move
   LinkId link{0};
   Geometry geometry;
   Transform<> X_BS;  ///< on its body, or in the world
@@ -80,6 +81,9 @@ class Contacts {
   MaterialTable& materials() { return materials_; }
   const MaterialTable& materials() const { return materials_; }
   const BroadPhase& filters() const { return broad_; }
+  /// What two shapes are to each other: as their materials say, unless the pair has a material of its own.
+  const ContactMaterial& material_between(int a, int b) const;
+  void set_material_between(int a, int b, const ContactMaterial& material);
 
   /// Figures have their poses; shapes of the surroundings follow `time`.
   /// @param near  what has a smaller gap is a contact: tol_gap, or more where contacts are to be met before they touch
@@ -132,6 +136,7 @@ class Contacts {
   std::vector<WorldShape> shapes_;
   BroadPhase broad_;
   MaterialTable materials_;
+  std::vector<std::pair<ShapePair, ContactMaterial>> pair_materials_;  ///< sorted
   std::vector<Aabb> boxes_;
   /// Pairs that may touch before some body has moved by more than slack_: boxes grown by as much overlap.
   std::vector<ShapePair> near_;

@@ -14,8 +14,34 @@ std::uint64_t seed_for(std::uint64_t seed, const std::string& name) {
   return hash;
 }
 
+namespace {
+
+/// A number that is not finite would be found by a step only, which cannot tell where it came from.
+void check_numbers(const ControllerDescription& description) {
+  const auto refuse = [&](const JointControl& j, const char* what, double x) {
+    throw Error("controller '" + description.name + "', joint '" + j.dof.joint + "': " + what + " is " +
+                std::to_string(x));
+  };
+  for (const JointControl& j : description.joints) {
+    const std::pair<const char*, double> numbers[] = {{"the value", j.value},
+                                                      {"the amplitude", j.amplitude},
+                                                      {"the frequency", j.frequency},
+                                                      {"the phase", j.phase},
+                                                      {"the deviation", j.deviation},
+                                                      {"kp", j.kp},
+                                                      {"kd", j.kd}};
+    for (const auto& [what, x] : numbers) {
+      if (!std::isfinite(x)) refuse(j, what, x);
+    }
+    if (!(j.effort >= 0)) refuse(j, "the effort", j.effort);
+  }
+}
+
+}  // namespace
+
 Controller make_controller(const ControllerDescription& description, int figure, const FigureData& data,
                            std::uint64_t seed) {
+  check_numbers(description);
   Controller out;
   out.figure = figure;
   for (const JointControl& control : description.joints) {

@@ -110,6 +110,7 @@ struct FigureData {
   std::vector<Turn> turns;
   bool has_screws = false;        ///< free joints besides the base: left to integrate()
   std::vector<int> broad_bodies;  ///< body number in the broad phase, per body of the tree
+  int broad_base = -1;            ///< that of the links that cannot move
 };
 
 }  // namespace kansetsu

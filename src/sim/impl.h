@@ -59,6 +59,7 @@ struct SpringData {
   Vec3<> p_A, p_B;
   SpringDescription spring;
   double rest = 0;
+  Vec3<> at_a{}, at_b{}, pull{};  ///< in the last step: its ends, and its force on a
 };
 
 /// q[dependent] as a polynomial of q[driver], held as a row.
@@ -92,6 +93,8 @@ struct EventData {
 struct WorldMoment {
   double time = 0;
   std::vector<Eigen::VectorXd> q, v, vdot, torque, effort, bound_force;
+  std::vector<Eigen::VectorXd> external;  ///< empty where no wrench waits for the next step
+  std::vector<std::pair<BodyRef, Force<>>> wrenches;
   std::vector<double> surplus;
   std::vector<ConnectionData> connections;
   Contacts::Carried contacts;
@@ -104,6 +107,7 @@ struct WorldMoment {
   WorldStatus status = WorldStatus::kRunning;
   std::string failure;
   double next_step = 0;
+  size_t shapes = 0, springs = 0;  ///< how many there were
 };
 
 class StandingStep;
@@ -125,7 +129,7 @@ struct World::Impl {
   std::vector<EventData> event_states;
   std::vector<Callback> callbacks;
   std::vector<ContactCallback> contact_callbacks;
-  std::vector<std::pair<BodyRef, Force<>>> wrenches;  ///< at the world's origin
+  std::vector<std::pair<BodyRef, Force<>>> wrenches;  ///< applied for this step, at the world's origin
   int broad_bodies = 1;                               ///< 0 is the surroundings
 
   WorldStatus status = WorldStatus::kRunning;
@@ -160,7 +164,10 @@ struct World::Impl {
 
   FigureData& data(FigureId id, const char* function) const;
   Controller& controller(std::string_view name, const char* function);
+  ConnectionData* connection(ConnectionId id);  ///< null if it is no more, even where another one has taken its place
+  void require_body(const BodyRef& body, const char* function) const;
   void add_shapes(int figure, const CollisionGroups& groups);
+  int broad_body(int figure, int body);  ///< the number in the broad phase, a new one where there is none yet
   void filter_self_collisions(int figure);
 
   void activate(ConnectionData& c);
@@ -241,5 +248,13 @@ struct World::Impl {
 };
 
 struct Snapshot::Data : WorldMoment {};
+
+/// The place of a connection among all, and how often that has been used before: a handle that outlives its connection does not
+/// name the next one there, before the place has been used 2048 times.
+inline constexpr int kConnectionPlaces = 1 << 20;
+inline ConnectionId connection_id(size_t place, int uses) {
+  return ConnectionId(int(place) + kConnectionPlaces * (uses & 2047));
+}
+inline size_t place_of(ConnectionId id) { return size_t(id.value() % kConnectionPlaces); }
 
 }  // namespace kansetsu

@@ -321,7 +321,7 @@ int LanePlan::add(const World::Impl& w, const StanceKey& key) {
     s.b_B = R * (-side * component(half, v) * unit(v));
     s.on_plane = plane.X_BS.p;
     s.E = patch_axes(plane.X_BS.R.column_z(), plane.X_BS.R);
-    s.mu = w.contacts.materials().pair(plane.material, box.material).mu_s;
+    s.mu = w.contacts.material_between(sole.pair.a, sole.pair.b).mu_s;
     bodies[i] = box.body;
   }
   if (key.count > 0 && !model_.tree().free_base) return -1;

@@ -53,8 +53,10 @@ bool Contacts::on_one_plane(const PairKey& a, const PairKey& b) const {
   };
   const int plane = plane_of(a);
   if (plane < 0 || plane_of(b) != plane) return false;
-  const WorldShape &x = shapes_[size_t(a.a + a.b - plane)], &y = shapes_[size_t(b.a + b.b - plane)];
-  return x.figure == y.figure && x.link == y.link && x.material == y.material;
+  const int i = a.a + a.b - plane, j = b.a + b.b - plane;
+  const WorldShape &x = shapes_[size_t(i)], &y = shapes_[size_t(j)];
+  return x.figure == y.figure && x.link == y.link && x.material == y.material &&
+         (pair_materials_.empty() || material_between(i, plane) == material_between(j, plane));
 }
 
 /// The points of manifold j become some of manifold i; false, and nothing happens, if they would not all be corners.

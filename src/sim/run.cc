@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kansetsu/spatial/swing_twist.h"
 #include "sim/impl.h"
 #include "sim/standing.h"
 
@@ -34,6 +35,22 @@ const char* to_string(EventKind kind) {
   }
   return "";
 }
+
+namespace {
+
+constexpr double kAtLimit = 1e-6;  // [rad, m] closer is there: limits hold to 1e-9
+
+bool at_ball_limit(const FigureData& f, JointId joint) {
+  const std::optional<SwingTwistLimit>& limit = f.model.joint(joint).swing_twist;
+  const CoordinateRange at = f.model.coordinates(joint);
+  if (!limit || at.nq != 4) return false;
+  const double* q = f.q.data() + at.q;
+  const SwingTwist now = swing_twist(Quaternion<>{q[0], q[1], q[2], q[3]});
+  return now.swing() >= limit->swing - kAtLimit || now.twist <= limit->twist_lower + kAtLimit ||
+         now.twist >= limit->twist_upper - kAtLimit;
+}
+
+}  // namespace
 
 void World::Impl::set_poses() {
   for_each(int(figures.size()), [&](int i) { figures[size_t(i)]->mechanics.set_pose(figures[size_t(i)]->q.data()); });
@@ -143,7 +160,7 @@ void World::Impl::finish_step() {
     const ConnectionData& c = connections[i];
     if (!c.active) continue;
     connection_reports.push_back(
-        {ConnectionId(int(i)), c.options.name, c.a, c.b, c.p, c.wrench, c.impulse, c.position_gap, c.angle_gap});
+        {connection_id(i, c.uses), c.options.name, c.a, c.b, c.p, c.wrench, c.impulse, c.position_gap, c.angle_gap});
     report.loop_gap = std::max(report.loop_gap, c.position_gap);
     report.loop_angle = std::max(report.loop_angle, c.angle_gap);
   }
@@ -159,6 +176,7 @@ void World::Impl::finish_step() {
   break_connections();
   run_events(false);
   read_sensors();
+  wrenches.clear();
 }
 
 void World::Impl::break_connections() {
@@ -177,7 +195,8 @@ void World::Impl::note(EventKind kind, std::string name, std::string detail) {
 }
 
 bool World::Impl::names(const ShapeRef& ref, const WorldShape& shape) const {
-  const FigureData* f = shape.figure >= 0 ? figures[size_t(shape.figure)].get() : nullptr;
+  const FigureData* f = shape.owner >= 0 ? figures[size_t(shape.owner)].get() : nullptr;
+  if (ref.figure.empty() && !ref.shape.empty() && f) return false;  // a shape of the surroundings
   if (!ref.figure.empty() && (!f || f->options.name != ref.figure)) return false;
   if (!ref.link.empty() && (!f || f->model.link(shape.link).name != ref.link)) return false;
   return ref.shape.empty() || shape.name == ref.shape;
@@ -191,16 +210,15 @@ bool World::Impl::names_real(const ShapeRef& ref, size_t contact) const {
 
 bool World::Impl::touches(const ShapeRef& a, const ShapeRef& b) const {
   for (size_t i = 0; i < contact_reports.size(); ++i) {
-    if (contact_reports[i].mode == ContactMode::kOpen) continue;
-    const WorldShape& parent = contacts.shapes()[size_t(contact_reports[i].shape_a)];
+    const ContactReport& c = contact_reports[i];
+    if (c.mode == ContactMode::kOpen && c.impulse.f == Vec3<>{}) continue;  // what bounces has touched
+    const WorldShape& parent = contacts.shapes()[size_t(c.shape_a)];
     if ((names(a, parent) && names_real(b, i)) || (names_real(a, i) && names(b, parent))) return true;
   }
   return false;
 }
 
 bool World::Impl::triggered(const EventDescription& e) {
-  const double slack = 0.5 * options.time_step;
-  if (time < e.time - slack) return false;
   const auto connection = [&](const std::string& name) -> ConnectionData* {
     const auto found = std::find_if(connections.begin(), connections.end(),
                                     [&](const ConnectionData& c) { return c.options.name == name; });
@@ -229,13 +247,26 @@ bool World::Impl::triggered(const EventDescription& e) {
         for (const DriveCoordinate& d : f->drives) {
           if (f->model.joint(d.joint).name != e.dof.joint || d.index != e.dof.index || d.positions.empty()) continue;
           const double q = d.position(f->q);
-          return q <= d.dof.lower + 1e-6 || q >= d.dof.upper - 1e-6;
+          return q <= d.dof.lower + kAtLimit || q >= d.dof.upper - kAtLimit;
         }
+        const std::optional<JointId> joint = f->model.find_joint(e.dof.joint);
+        return joint && at_ball_limit(*f, *joint);
       }
       return false;
   }
   return false;
 }
+
+namespace {
+
+/// Ends that are far apart when they are to coincide are worth a word: they are pulled together, or cannot be.
+std::string connection_detail(const ConnectionData& c, const std::string& event) {
+  constexpr double kFar = 1e-3;  // [m, rad]
+  if (std::max(c.position_gap, c.angle_gap) < kFar) return event;
+  return fmt::format("{}: the ends are {:.6g} m and {:.6g} rad apart", event, c.position_gap, c.angle_gap);
+}
+
+}  // namespace
 
 void World::Impl::act(const EventDescription& e) {
   const auto find = [&](auto& list, auto&& name) {
@@ -249,7 +280,7 @@ void World::Impl::act(const EventDescription& e) {
     case ActionKind::kConnect:
       if (connection == connections.end() || connection->active) return;
       activate(*connection);
-      return note(EventKind::kConnected, e.target, e.name);
+      return note(EventKind::kConnected, e.target, connection_detail(*connection, e.name));
     case ActionKind::kCut:
       if (connection == connections.end() || !connection->active) return;
       connection->active = false;
@@ -276,7 +307,9 @@ void World::Impl::run_events(bool before) {
       act(e);
     }
     if (event.done || before != (e.trigger == TriggerKind::kTime)) continue;
-    const bool now = triggered(e), edge = now && !event.was_true;
+    const bool early = time < e.time - 0.5 * options.time_step;
+    if (early && e.trigger != TriggerKind::kLift) continue;
+    const bool now = triggered(e), edge = now && !event.was_true && !early;
     event.was_true = now;
     if (!edge) continue;
     event.done = e.once;
@@ -342,7 +375,8 @@ void World::Impl::read_sensors() {
   }
 }
 
-/// Wrench across a joint, on its child link, in link axes: inverse dynamics with all contact and connection forces.
+/// Wrench across a joint, on its child link, in link axes: inverse dynamics with the forces of contacts, connections, springs and
+/// whatever was applied.
 Force<> World::Impl::joint_wrench(const SensorData& s) {
   FigureData& f = *figures[size_t(s.body.figure.value())];
   State state;
@@ -357,10 +391,16 @@ Force<> World::Impl::joint_wrench(const SensorData& s) {
     if (c.b.figure.value() == self) add(c.b.link, c.wrench, c.p);
     if (c.a.figure.value() == self) add(c.a.link, -c.wrench, c.p);
   }
-  for (const ConnectionData& c : connections) {
-    if (!c.active) continue;
+  for (const ConnectionReport& c : connection_reports) {  // one that broke in this step has acted in it
     if (c.b.figure.value() == self) add(c.b.link, c.wrench, c.p);
     if (c.a.figure.value() == self) add(c.a.link, -c.wrench, c.p);
+  }
+  for (const SpringData& spring : springs) {
+    if (spring.a.figure.value() == self) add(spring.a.link, {{}, spring.pull}, spring.at_a);
+    if (spring.b.figure.value() == self) add(spring.b.link, {{}, -spring.pull}, spring.at_b);
+  }
+  for (const auto& [body, F] : wrenches) {
+    if (body.figure.value() == self) add(body.link, F, {});
   }
   Reactions out(f.model);
   reactions(f.model, state, f.vdot, f.work, out, &external);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "kansetsu/base/error.h"
@@ -29,8 +30,9 @@ class SceneBuilder {
     for (const SpringDescription& s : scene_.springs) add_spring(s);
     for (const ControllerDescription& c : scene_.controllers) world_.add_controller(c);
     for (const SensorDescription& s : scene_.sensors) add_sensor(s);
-    for (const EventDescription& e : scene_.events) impl_.event_states.push_back({e, false, false, -1});
+    for (const EventDescription& e : scene_.events) add_event(e);
     close_loops();
+    if (!has_errors(report_)) tell_penetrations();
   }
 
  private:
@@ -111,19 +113,15 @@ class SceneBuilder {
           mesh_left_out(*mesh, description.name + "/" + f.model.link(LinkId(i)).name, f.model.link(LinkId(i)).line);
           continue;
         }
-        int broad = 0;
-        if (body >= 0) {
-          if (f.broad_bodies[size_t(body)] < 0) f.broad_bodies[size_t(body)] = impl_.broad_bodies++;
-          broad = f.broad_bodies[size_t(body)];
-        }
         impl_.contacts.add({.figure = body >= 0 ? index : -1,
                             .body = body,
+                            .owner = index,
                             .link = LinkId(i),
                             .geometry = Geometry(s.shape),
                             .X_BS = f.model.tree().links[size_t(i)].X_BL * to_transform(s.origin),
                             .material = material(s.surface, description.surface),
                             .name = s.name},
-                           broad, {s.contype, s.conaffinity});
+                           impl_.broad_body(index, body), {s.contype, s.conaffinity});
       }
     }
   }
@@ -171,27 +169,15 @@ class SceneBuilder {
     for (const ContactPair& p : scene_.pairs) {
       for (const int a : find_shapes(p.a)) {
         for (const int b : find_shapes(p.b)) {
-          if (a == b) continue;
-          impl_.contacts.change_filters().include_shapes(a, b);
-          if (!p.surface.empty()) give_own_surface(a, b, p.surface);
+          const std::vector<WorldShape>& shapes = impl_.contacts.shapes();
+          if (a == b || (shapes[size_t(a)].figure < 0 && shapes[size_t(b)].figure < 0)) continue;
+          impl_.contacts.change_filters().always_include_shapes(a, b);
+          if (!p.surface.empty())
+            impl_.contacts.set_material_between(a, b, impl_.contacts.materials().material(material(p.surface, "")));
         }
       }
     }
   }
-  /// A material for each of the two shapes that differs from the old one only towards the other.
-  void give_own_surface(int a, int b, const std::string& surface) {
-    MaterialTable& table = impl_.contacts.materials();
-    const auto clone = [&](int shape) {
-      WorldShape& s = impl_.contacts.change_shapes()[size_t(shape)];
-      const MaterialId old = s.material, fresh = table.add(table.material(old));
-      for (int m = 0; m < table.size() - 1; ++m) table.set_pair(fresh, MaterialId(m), table.pair(old, MaterialId(m)));
-      s.material = fresh;
-    };
-    clone(a), clone(b);
-    const std::vector<WorldShape>& shapes = impl_.contacts.shapes();
-    table.set_pair(shapes[size_t(a)].material, shapes[size_t(b)].material, table.material(material(surface, "")));
-  }
-
   /// A link or frame of a figure, and where it is on the link.
   std::pair<BodyRef, Transform<>> place(const std::string& figure, const std::string& name, const Pose& pose) const {
     if (figure.empty()) return {kWorldBody, to_transform(pose)};
@@ -226,7 +212,7 @@ class SceneBuilder {
     };
     return {c, figure, find(c.dependent), c.driver ? find(*c.driver) : -1};
   }
-  void keep(ConnectionId id) { impl_.connections[size_t(id.value())].kept = true; }
+  void keep(ConnectionId id) { impl_.connections[place_of(id)].kept = true; }
 
   void add_connection(const ConnectionDescription& c) {
     const auto [a, X_A] = place(c.a.figure, c.a.link, c.a.pose);
@@ -262,11 +248,29 @@ class SceneBuilder {
       const Model& model = world_.model(id);
       data.body = {id, model.child_link(model.joint_id(s.joint))};
     } else if (s.kind == SensorKind::kConnectionForce) {
-      data.connection = world_.connection(s.connection).value();
+      data.connection = int(place_of(world_.connection(s.connection)));
     }
     data.rng.seed(s.seed.value_or(seed_for(scene_.seed, s.name)));
     data.value.assign(s.kind == SensorKind::kContact ? 7 : 6, 0.0);
     impl_.sensors.push_back(std::move(data));
+  }
+
+  void add_event(const EventDescription& e) {
+    const bool apart = e.trigger == TriggerKind::kLift;  // what has not touched yet cannot lift
+    impl_.event_states.push_back({.description = e, .was_true = apart});
+  }
+
+  /// Of a connection, or of a loop, which is a connection FIGURE/LOOP.
+  int line_of(const std::string& connection) const {
+    for (const ConnectionDescription& c : scene_.connections) {
+      if (c.name == connection) return c.line;
+    }
+    for (const FigureDescription& f : scene_.figures) {
+      for (const LoopClosure& loop : f.loops) {
+        if (f.name + "/" + loop.name == connection) return loop.line;
+      }
+    }
+    return 0;
   }
 
   /// Loops are closed before time starts; what cannot be closed is an error with its gap.
@@ -274,15 +278,50 @@ class SceneBuilder {
     for (const auto& [body, options] : bases_) keep(world_.connect(kWorldBody, body, options));
     const bool any = std::any_of(impl_.connections.begin(), impl_.connections.end(),
                                  [](const ConnectionData& c) { return c.active; });
-    if (!any) return;
+    if (!any && impl_.couplings.empty()) return;
     const World::AssemblyReport report = world_.assemble();
     if (report.ok) return;
     for (const ConnectionData& c : impl_.connections) {
       if (!c.active || std::max(c.position_gap, c.angle_gap) < 1e-9) continue;
-      problem(Severity::kError, "WORLD002", 0, "connection[" + c.options.name + "]",
+      problem(Severity::kError, "WORLD002", line_of(c.options.name), "connection[" + c.options.name + "]",
               fmt::format("the ends cannot be brought together: {:.6g} m and {:.6g} rad are left", c.position_gap,
                           c.angle_gap),
               "check the frames and the initial posture; the loop may be impossible to close");
+    }
+    for (const CouplingData& c : impl_.couplings) {
+      const double gap = c.value(*impl_.figures[size_t(c.figure)]).gap;
+      if (std::abs(gap) < 1e-9) continue;
+      problem(Severity::kError, "WORLD002", c.coupling.line, "coupling[" + c.coupling.name + "]",
+              fmt::format("joint '{}' cannot be brought to where the coupling wants it: {:.6g} is left",
+                          c.coupling.dependent.joint, gap),
+              "check the coefficients and the initial posture");
+    }
+  }
+
+  std::string name_of(const WorldShape& s) const {
+    if (s.owner < 0) return s.name;
+    const FigureData& f = *impl_.figures[size_t(s.owner)];
+    const std::string& link = f.model.link(s.link).name;
+    return link == f.options.name ? link : f.options.name + "/" + link;
+  }
+  /// What is inside of something else when time starts, deepest first: it will be pushed out, and that may be a surprise.
+  void tell_penetrations() {
+    constexpr double kDeep = 1e-3;       // [m] ten times what contacts leave alone
+    Contacts contacts = impl_.contacts;  // looking changes nothing
+    contacts.find(impl_.figures, 0, impl_.options.contact_margin, impl_.options.contact.tol_gap,
+                  impl_.options.contact.tol_gap);
+    std::vector<std::pair<double, const Touch*>> deep;
+    for (const Touch& t : contacts.touches()) {
+      double gap = 0;
+      for (int k = 0; k < t.patch.vertex_count; ++k) gap = std::min(gap, t.patch.vertices[size_t(k)].gap);
+      if (gap < -kDeep) deep.emplace_back(gap, &t);
+    }
+    std::stable_sort(deep.begin(), deep.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [gap, touch] : deep) {
+      const WorldShape &a = contacts.shapes()[size_t(touch->real)], &b = contacts.shapes()[size_t(touch->parent)];
+      problem(Severity::kWarning, "WORLD004", 0, "",
+              fmt::format("at the start '{}' is {:.3g} m deep in '{}'", name_of(a), -gap, name_of(b)),
+              "move one of them, or let them never touch; what is inside is pushed out");
     }
   }
 

@@ -217,6 +217,8 @@ World::AssemblyReport World::assemble(double tolerance, int max_iterations) {
       out.gap = std::max(out.gap, c.position_gap);
       out.angle = std::max(out.angle, c.angle_gap);
     }
+    for (const CouplingData& c : w.couplings)
+      out.gap = std::max(out.gap, std::abs(c.value(*w.figures[size_t(c.figure)]).gap));
   };
   w.contacts.touches().clear();
   w.find_islands();

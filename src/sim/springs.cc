@@ -6,9 +6,10 @@ namespace kansetsu {
 
 /// Springs and dampers between points, as torques of the figures.
 void World::Impl::add_spring_forces() {
-  for (const SpringData& s : springs) {
+  for (SpringData& s : springs) {
     const Vec3<> p = body_pose(figures, s.a) * s.p_A, q = body_pose(figures, s.b) * s.p_B, line = q - p;
     const double length = norm(line);
+    s.at_a = p, s.at_b = q, s.pull = {};
     if (length == 0) continue;
     const Vec3<> along = (1 / length) * line;
     const RowEnd a = row_end(figures, s.a), b = row_end(figures, s.b);
@@ -20,8 +21,9 @@ void World::Impl::add_spring_forces() {
       FigureData& f = *figures[size_t(body.figure.value())];
       end.figure->add_generalised(end.body, {cross(at - end.figure->origin(), force), force}, f.spring_torque.data());
     };
-    add(s.a, a, p, pull * along);
-    add(s.b, b, q, -pull * along);
+    s.pull = pull * along;
+    add(s.a, a, p, s.pull);
+    add(s.b, b, q, -s.pull);
   }
 }
 

@@ -2,10 +2,41 @@
 #include "sim/impl.h"
 
 namespace kansetsu {
+namespace {
+
+/// A connection that holds its point, as what it can do at least: forces of any direction there, and moments if it holds all turns.
+Support grip_of(const ConnectionData& c, LinkId link, const Vec3<>& p_L) {
+  Support s{.link = link, .corners = {p_L}, .grips = true};
+  if ((c.options.mask & kOrientationMask) != kOrientationMask) return s;
+  constexpr double kArm = 0.1;  // [m] forces this far from each other are moments as well
+  for (const Vec3<>& arm : {Vec3<>{kArm, 0, 0}, Vec3<>{0, kArm, 0}, Vec3<>{0, 0, kArm}}) s.corners.push_back(p_L + arm);
+  return s;
+}
+
+/// What springs in the joints do at rest, taken off the torques that hold the figure.
+void leave_to_springs(const FigureData& f, Eigen::VectorXd& tau) {
+  for (const PassiveDrive& p : f.springs) {
+    const DriveCoordinate& d = f.drives[size_t(p.drive)];
+    if (p.stiffness == 0) continue;
+    const double spring = -p.stiffness * (d.position(f.q) - d.dof.rest);
+    for (const auto& [column, ratio] : d.terms) tau[column] -= ratio * spring;
+  }
+}
+
+}  // namespace
 
 World::StandReport World::stand(FigureId id) {
   FigureData& f = impl_->data(id, "World::stand");
   impl_->refresh();
+  State state(f.model);
+  state.q = f.q;
+  const Eigen::VectorXd still = Eigen::VectorXd::Zero(f.model.nv());
+  if (f.model.base() == Base::kFixed) {  // the base carries it
+    Eigen::VectorXd tau = rnea(f.model, state, still);
+    leave_to_springs(f, tau);
+    set_torque(id, tau);
+    return {.feasible = true};
+  }
   Contacts& contacts = impl_->contacts;
   const Contacts::Carried carried = contacts.carried();  // looking changes nothing
   contacts.find(impl_->figures, impl_->time, impl_->options.contact_margin, impl_->options.contact.tol_gap,
@@ -28,11 +59,15 @@ World::StandReport World::stand(FigureId id) {
   }
   contacts.restore(carried);
   contacts.touches().clear();
+  for (const ConnectionData& c : impl_->connections) {
+    const bool on_a = c.a.figure == id, on_b = c.b.figure == id;
+    if (!c.active || on_a == on_b || (c.options.mask & kPointMask) != kPointMask) continue;
+    const BodyRef& end = on_a ? c.a : c.b;
+    supports.push_back(grip_of(c, end.link, on_a ? c.X_AC.p : c.X_BD.p));
+  }
 
-  State state(f.model);
-  state.q = f.q;
-  const SupportedMotion motion =
-      supported_inverse_dynamics(f.model, state, Eigen::VectorXd::Zero(f.model.nv()), supports);
+  SupportedMotion motion = supported_inverse_dynamics(f.model, state, still, supports);
+  leave_to_springs(f, motion.tau);
   if (motion.feasible) set_torque(id, motion.tau);
   return {motion.feasible, norm(motion.residual.f), norm(motion.residual.t), int(supports.size())};
 }

@@ -35,19 +35,58 @@ void require_pose(const Transform<>& X, const char* function, const char* name) 
       function, name, norm(x), norm(y), norm(z), X.p.x, X.p.y, X.p.z));
 }
 
+constexpr int kMostThreads = 256;
+
+void check_state(const Model& model, const State& state, const std::string& figure, const char* function) {
+  check_size(function, "q", state.q.size(), model.nq());
+  check_size(function, "v", state.v.size(), model.nv());
+  if (const auto problem = configuration_problem(model, state.q))
+    throw Error(fmt::format("{}: figure '{}': {}", function, figure, *problem));
+  if (!state.v.allFinite()) throw Error(fmt::format("{}: figure '{}': v is not finite", function, figure));
+}
+
+void require_finite(const Vec3<>& v, const char* function, const char* name) {
+  if (std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z)) return;
+  throw Error(fmt::format("{}: {} is ({}, {}, {}), which is not finite", function, name, v.x, v.y, v.z));
+}
+void require_not_negative(double x, const char* function, const char* name) {
+  if (!(x >= 0)) throw Error(fmt::format("{}: {} is {}, it must be zero or more", function, name, x));
+}
+void require_motion(const PrescribedMotion& m, const char* function) {
+  for (const Vec3<>& v : {m.velocity, m.amplitude, m.axis}) require_finite(v, function, "a vector of the motion");
+  require_finite({m.rate, m.swing, m.start}, function, "(rate, swing, start) of the motion");
+  require_finite({m.frequency, m.phase, 0}, function, "(frequency, phase) of the motion");
+  if (!(m.stop >= m.start))
+    throw Error(fmt::format("{}: the motion stops at {} s, before it starts at {} s", function, m.stop, m.start));
+}
+
 }  // namespace
 
 World::Impl::Impl(const WorldOptions& o)
     : options(o), step_length(o.time_step), standing(std::make_unique<StandingStep>()) {
+  const auto require = [](bool fine, const char* what, double value, const char* wanted) {
+    if (!fine) throw Error(fmt::format("World: {} is {}, it must be {}", what, value, wanted));
+  };
+  require(o.time_step > 0 && std::isfinite(o.time_step), "the time step", o.time_step, "above zero");
+  require(o.tolerance > 0 && o.tolerance < 1, "the tolerance", o.tolerance, "between 0 and 1");
+  require(o.contact_margin >= 0 && std::isfinite(o.contact_margin), "the contact margin", o.contact_margin,
+          "zero or more");
+  require_finite(o.gravity, "World", "gravity");
+  require(o.threads >= 1 && o.threads <= kMostThreads, "the number of threads", o.threads, "1 to 256");
   if (o.threads > 1) pool = std::make_unique<ThreadPool>(o.threads);
-  if (!(o.time_step > 0) || !std::isfinite(o.time_step))
-    throw Error(fmt::format("World: the time step is {}, it must be above zero", o.time_step));
 }
 
 FigureData& World::Impl::data(FigureId id, const char* function) const {
   if (id.value() < 0 || id.value() >= int(figures.size()))
     throw Error(fmt::format("{}: there is no figure {}, the world has {}", function, id.value(), figures.size()));
   return *figures[size_t(id.value())];
+}
+
+void World::Impl::require_body(const BodyRef& body, const char* function) const {
+  if (body.is_world()) return;
+  const FigureData& f = data(body.figure, function);
+  if (body.link.value() < 0 || body.link.value() >= f.model.link_count())
+    throw Error(fmt::format("{}: figure '{}' has no link {}", function, f.options.name, body.link.value()));
 }
 
 World::World(const WorldOptions& options) : impl_(std::make_unique<Impl>(options)) {}
@@ -65,6 +104,8 @@ FigureId World::add(const Model& model, const State& state, const FigureOptions&
   for (const auto& f : impl_->figures) {
     if (f->options.name == named.name) throw Error("World::add: there is already a figure '" + named.name + "'");
   }
+  check_state(model, state, named.name, "World::add");
+  MaterialTable().add(named.material);  // throws for what is none, before anything has changed
   impl_->figures.push_back(std::make_unique<FigureData>(with_gravity(model, impl_->options.gravity), named));
   FigureData& f = *impl_->figures.back();
   if (!f.options.switches.rotor_inertia) {
@@ -90,36 +131,47 @@ void World::Impl::add_shapes(int figure, const CollisionGroups& groups) {
     const int body = f.mechanics.body_of(LinkId(i));
     for (const LinkShape& s : f.model.link(LinkId(i)).collisions) {
       if (std::holds_alternative<Mesh>(s.shape)) continue;  // by reference only: nothing to touch
-      int broad = 0;
-      if (body >= 0) {
-        if (f.broad_bodies[size_t(body)] < 0) f.broad_bodies[size_t(body)] = broad_bodies++;
-        broad = f.broad_bodies[size_t(body)];
-      }
       const Transform<> X_BS = f.model.tree().links[size_t(i)].X_BL * to_transform(s.origin);
       contacts.add({.figure = body >= 0 ? figure : -1,
                     .body = body,
+                    .owner = figure,
                     .link = LinkId(i),
                     .geometry = Geometry(s.shape),
                     .X_BS = X_BS,
                     .material = material,
                     .name = s.name},
-                   broad, groups);
+                   broad_body(figure, body), groups);
     }
   }
+}
+
+/// What cannot move never meets the surroundings, nor what cannot move of other figures.
+int World::Impl::broad_body(int figure, int body) {
+  FigureData& f = *figures[size_t(figure)];
+  int& number = body < 0 ? f.broad_base : f.broad_bodies[size_t(body)];
+  if (number >= 0) return number;
+  number = broad_bodies++;
+  if (body >= 0) return number;
+  BroadPhase& filters = contacts.change_filters();
+  filters.exclude_bodies(0, number);
+  for (const std::unique_ptr<FigureData>& other : figures) {
+    if (other.get() != &f && other->broad_base >= 0) filters.exclude_bodies(other->broad_base, number);
+  }
+  return number;
 }
 
 /// Which links of a figure never meet: all, or those that a joint joins (links without shapes between them do not count).
 void World::Impl::filter_self_collisions(int figure) {
   FigureData& f = *figures[size_t(figure)];
   const Tree& tree = f.model.tree();
+  const auto number = [&](int body) { return body < 0 ? f.broad_base : f.broad_bodies[size_t(body)]; };
   const auto exclude = [&](int a, int b) {
-    if (a < 0 || b < 0 || a == b) return;
-    const int x = f.broad_bodies[size_t(a)], y = f.broad_bodies[size_t(b)];
-    if (x >= 0 && y >= 0) contacts.change_filters().exclude_bodies(x, y);
+    const int x = number(a), y = number(b);
+    if (a != b && x >= 0 && y >= 0) contacts.change_filters().exclude_bodies(x, y);
   };
   if (f.options.self_collision == SelfCollision::kNone) {
     for (int a = 0; a < tree.body_count(); ++a) {
-      for (int b = 0; b < a; ++b) exclude(a, b);
+      for (int b = -1; b < a; ++b) exclude(a, b);  // −1: what cannot move
     }
     return;
   }
@@ -144,6 +196,8 @@ int World::add_moving(const Shape& shape, const Transform<>& X_WS, const std::op
                       const Vec3<>& surface_velocity, const ContactMaterial& material, std::string name) {
   impl_->changed();
   require_pose(X_WS, "World::add_fixed, add_moving", "X_WS");
+  require_finite(surface_velocity, "World::add_moving", "the surface velocity");
+  if (motion) require_motion(*motion, "World::add_moving");
   const MaterialId id = material == ContactMaterial{} ? MaterialId(0) : impl_->contacts.materials().add(material);
   const bool moves = motion.has_value() || surface_velocity != Vec3<>{};
   return impl_->contacts.add({.geometry = Geometry(shape),
@@ -183,11 +237,7 @@ const Eigen::VectorXd& World::effort(FigureId id) const { return impl_->data(id,
 
 void World::set_state(FigureId id, const State& state) {
   FigureData& f = impl_->data(id, "World::set_state");
-  check_size("World::set_state", "q", state.q.size(), f.model.nq());
-  check_size("World::set_state", "v", state.v.size(), f.model.nv());
-  if (const auto problem = configuration_problem(f.model, state.q))
-    throw Error("World::set_state: figure '" + f.options.name + "': " + *problem);
-  if (!state.v.allFinite()) throw Error("World::set_state: figure '" + f.options.name + "': v is not finite");
+  check_state(f.model, state, f.options.name, "World::set_state");
   impl_->changed();
   f.q = state.q;
   normalise(f.model, f.q);
@@ -203,19 +253,23 @@ void World::set_torque(FigureId id, const Eigen::Ref<const Eigen::VectorXd>& tau
 }
 void World::apply_wrench(BodyRef body, const Force<>& F, const Vec3<>& p_W) {
   if (body.is_world()) return;
+  impl_->require_body(body, "World::apply_wrench");
   FigureData& f = impl_->data(body.figure, "World::apply_wrench");
   impl_->refresh();
   const Vec3<> r = p_W - f.mechanics.origin();
   f.mechanics.add_generalised(f.mechanics.body_of(body.link), {F.t + cross(r, F.f), F.f}, f.external.data());
   f.has_external = true;
+  impl_->wrenches.emplace_back(body, Force<>{F.t + cross(p_W, F.f), F.f});
 }
 Transform<> World::pose(BodyRef body) const {
   if (body.is_world()) return {};
+  impl_->require_body(body, "World::pose");
   impl_->refresh();
   return impl_->data(body.figure, "World::pose").mechanics.link_pose(body.link);
 }
 Motion<> World::velocity(BodyRef body) const {
   if (body.is_world()) return {};
+  impl_->require_body(body, "World::velocity");
   impl_->refresh();
   const Mechanics& m = impl_->data(body.figure, "World::velocity").mechanics;
   const Motion<> V = m.velocity(m.body_of(body.link));
@@ -270,31 +324,33 @@ Vec3<> World::angular_momentum(const Vec3<>& about_W) const {
 }
 
 ConnectionId World::connect(BodyRef a, BodyRef b, const ConnectionOptions& options) {
-  for (const BodyRef& body : {a, b}) {
-    if (body.is_world()) continue;
-    const FigureData& f = impl_->data(body.figure, "World::connect");
-    if (body.link.value() < 0 || body.link.value() >= f.model.link_count())
-      throw Error(fmt::format("World::connect: figure '{}' has no link {}", f.options.name, body.link.value()));
-  }
+  for (const BodyRef& body : {a, b}) impl_->require_body(body, "World::connect");
   if (a.is_world() && b.is_world()) throw Error("World::connect: one end must be a link of a figure");
+  if (a == b) throw Error("World::connect: both ends are the same link");
   if (options.mask == 0 || options.mask > kWeldMask)
     throw Error(fmt::format("World::connect: the mask is {}, it must have one to six of the bits 0…5", options.mask));
   require_pose(options.X_AC, "World::connect", "X_AC");
   require_pose(options.X_BC, "World::connect", "X_BC");
+  require_not_negative(options.break_force, "World::connect", "break_force");
+  require_not_negative(options.break_torque, "World::connect", "break_torque");
+  if (!(options.restitution >= 0 && options.restitution <= 1))
+    throw Error(fmt::format("World::connect: the restitution is {}, it must lie in 0…1", options.restitution));
+  if (options.motion) require_motion(*options.motion, "World::connect");
   size_t slot = 0;
   while (slot < impl_->connections.size() && (impl_->connections[slot].active || impl_->connections[slot].kept)) ++slot;
-  if (slot == impl_->connections.size()) impl_->connections.emplace_back();
+  const bool fresh = slot == impl_->connections.size();
+  if (fresh) impl_->connections.emplace_back();
   ConnectionData& c = impl_->connections[slot];
-  const bool kept = c.kept;
+  const int uses = c.uses + (fresh ? 0 : 1);
   c = ConnectionData{};
-  c.kept = kept;
+  c.uses = uses;
   c.a = a, c.b = b;
   c.options = options;
   c.X_AC = options.X_AC;
   c.X_BD = options.X_BC;
   impl_->refresh();
   impl_->activate(c);
-  return ConnectionId(int(slot));
+  return connection_id(slot, c.uses);
 }
 
 /// From now on the connection holds.
@@ -309,18 +365,23 @@ void World::Impl::activate(ConnectionData& c) {
 }
 
 void World::release(ConnectionId id) {
-  if (id.value() < 0 || id.value() >= int(impl_->connections.size()))
+  if (id.value() < 0 || place_of(id) >= impl_->connections.size())
     throw Error(fmt::format("World::release: there is no connection {}", id.value()));
-  impl_->connections[size_t(id.value())].active = false;
+  if (ConnectionData* c = impl_->connection(id)) c->active = false;
 }
 bool World::connected(ConnectionId id) const {
-  return id.value() >= 0 && id.value() < int(impl_->connections.size()) &&
-         impl_->connections[size_t(id.value())].active;
+  const ConnectionData* c = impl_->connection(id);
+  return c && c->active;
+}
+ConnectionData* World::Impl::connection(ConnectionId id) {
+  if (id.value() < 0 || place_of(id) >= connections.size()) return nullptr;
+  ConnectionData& c = connections[place_of(id)];
+  return connection_id(place_of(id), c.uses) == id ? &c : nullptr;
 }
 ConnectionId World::connection(std::string_view name) const {
   std::string known;
   for (size_t i = 0; i < impl_->connections.size(); ++i) {
-    if (impl_->connections[i].options.name == name) return ConnectionId(int(i));
+    if (impl_->connections[i].options.name == name) return connection_id(i, impl_->connections[i].uses);
     known += (known.empty() ? "" : ", ") + impl_->connections[i].options.name;
   }
   throw Error(fmt::format("World::connection: unknown connection '{}'; known: {}", name, known));
@@ -335,8 +396,12 @@ void World::on_contact(ContactCallback callback) {
   impl_->contact_callbacks.push_back(std::move(callback));
 }
 void World::add_controller(const ControllerDescription& controller) {
-  impl_->changed();
   const FigureId id = figure(controller.figure);
+  for (const Controller& c : impl_->controllers) {
+    if (c.description.name == controller.name && !controller.name.empty())
+      throw Error("World::add_controller: there is already a controller '" + controller.name + "'");
+  }
+  impl_->changed();
   impl_->controllers.push_back(
       make_controller(controller, id.value(), impl_->data(id, "World::add_controller"), impl_->options.seed));
 }
@@ -379,8 +444,7 @@ void World::set_controller(const ControllerDescription& controller) {
 Vec3<> World::gravity() const { return impl_->options.gravity; }
 void World::set_gravity(const Vec3<>& gravity) {
   impl_->changed();
-  if (!std::isfinite(gravity.x) || !std::isfinite(gravity.y) || !std::isfinite(gravity.z))
-    throw Error(fmt::format("World::set_gravity: ({}, {}, {}) is not finite", gravity.x, gravity.y, gravity.z));
+  require_finite(gravity, "World::set_gravity", "gravity");
   impl_->options.gravity = gravity;
   for (const auto& f : impl_->figures) {
     f->model = with_gravity(f->model, gravity);
@@ -391,6 +455,14 @@ void World::set_gravity(const Vec3<>& gravity) {
 }
 
 void World::add_spring(BodyRef a, const Vec3<>& p_A, BodyRef b, const Vec3<>& p_B, const SpringDescription& spring) {
+  for (const BodyRef& body : {a, b}) impl_->require_body(body, "World::add_spring");
+  if (a.is_world() && b.is_world()) throw Error("World::add_spring: one end must be a link of a figure");
+  for (const Vec3<>& p : {p_A, p_B}) require_finite(p, "World::add_spring", "an end");
+  require_finite({spring.stiffness, spring.damping, spring.rest_length.value_or(0)}, "World::add_spring",
+                 "(stiffness, damping, rest length)");
+  require_not_negative(spring.stiffness, "World::add_spring", "the stiffness");
+  require_not_negative(spring.damping, "World::add_spring", "the damping");
+  require_not_negative(spring.rest_length.value_or(0), "World::add_spring", "the rest length");
   impl_->changed();
   const double length = norm(pose(b) * p_B - pose(a) * p_A);
   impl_->springs.push_back({a, b, p_A, p_B, spring, spring.rest_length.value_or(length)});
@@ -432,7 +504,10 @@ Snapshot World::save() const {
     data->q.push_back(f->q), data->v.push_back(f->v), data->vdot.push_back(f->vdot);
     data->torque.push_back(f->torque), data->effort.push_back(f->effort);
     data->surplus.push_back(f->surplus), data->bound_force.push_back(f->bound_force);
+    data->external.push_back(f->has_external ? f->external : Eigen::VectorXd());
   }
+  data->wrenches = impl_->wrenches;
+  data->shapes = impl_->contacts.shapes().size(), data->springs = impl_->springs.size();
   data->connections = impl_->connections;
   data->contacts = impl_->contacts.carried();
   data->gravity = impl_->options.gravity;
@@ -454,12 +529,15 @@ void World::restore(const Snapshot& snapshot) {
   if (!snapshot.data_) throw Error("World::restore: the snapshot is empty");
   const Snapshot::Data& data = *snapshot.data_;
   bool fits = data.q.size() == impl_->figures.size() && data.controllers.size() == impl_->controllers.size() &&
-              data.sensors.size() == impl_->sensors.size() && data.event_states.size() == impl_->event_states.size();
+              data.sensors.size() == impl_->sensors.size() && data.event_states.size() == impl_->event_states.size() &&
+              data.shapes == impl_->contacts.shapes().size() && data.springs == impl_->springs.size();
   for (size_t i = 0; fits && i < data.q.size(); ++i) fits = data.q[i].size() == impl_->figures[i]->q.size();
   if (!fits) {
-    throw Error(
-        fmt::format("World::restore: the snapshot is of another world: {} figures and {} controllers, here {} and {}",
-                    data.q.size(), data.controllers.size(), impl_->figures.size(), impl_->controllers.size()));
+    throw Error(fmt::format(
+        "World::restore: the snapshot is of another world: {} figures, {} shapes, {} controllers and {} springs, "
+        "here {}, {}, {} and {}",
+        data.q.size(), data.shapes, data.controllers.size(), data.springs, impl_->figures.size(),
+        impl_->contacts.shapes().size(), impl_->controllers.size(), impl_->springs.size()));
   }
   if (data.gravity != impl_->options.gravity) set_gravity(data.gravity);
   impl_->time = data.time;
@@ -467,9 +545,15 @@ void World::restore(const Snapshot& snapshot) {
     FigureData& f = *impl_->figures[i];
     f.q = data.q[i], f.v = data.v[i], f.vdot = data.vdot[i], f.torque = data.torque[i], f.effort = data.effort[i];
     f.surplus = data.surplus[i], f.bound_force = data.bound_force[i];
+    f.has_external = data.external[i].size() > 0;
+    if (f.has_external)
+      f.external = data.external[i];
+    else
+      f.external.setZero();
     f.mechanics.set_pose(f.q.data());
     f.mechanics.set_motion(f.v.data());
   }
+  impl_->wrenches = data.wrenches;
   impl_->connections = data.connections;
   impl_->contacts.restore(data.contacts);
   impl_->controllers = data.controllers;

@@ -72,6 +72,9 @@ def test_recordings_hold_every_step(tmp_path):
     [
         (["no_such.toml"], 3, "no_such"),
         (["human28", "--duration", "-1"], 2, "duration"),
+        (["human28", "--duration", "nan"], 2, "nan is not a number above zero"),
+        (["human28", "--duration", "1e308", "--step", "1e-300"], 2, "too many"),
+        (["human28", "--seed", "-1"], 2, "zero or more"),
         (["human28", "--record", "out.xyz", "--duration", "0.01"], 3, "xyz"),
         (["broken.toml"], 3, "broken.toml:1"),
     ],
@@ -89,3 +92,106 @@ def test_mjcf_models_of_others_run_for_ten_seconds(name):
     s = summary(Path(folder) / "robots" / "mjcf" / f"{name}.xml", "--duration", 10)
     assert s["status"] == "ok" and s["seconds"] == pytest.approx(10)
     assert s["worst_residual"] < 1e-2  # [m/s]; where the solver gives up it says so
+
+
+HANGING = """
+[scene]
+duration = 0.05
+[[body]]
+name = "ball"
+type = "sphere"
+radius = 0.1
+mass = 1.0
+pose = {p = [0.0, 0.0, 1.0]}
+[[connection]]
+name = "grip"
+a = {p = [0.0, 0.0, 1.0]}
+b = {figure = "ball"}
+[[event]]
+name = "mark"
+when = "time"
+time = 0.013
+[[keyframe]]
+name = "aside"
+[[keyframe.figure]]
+name = "ball"
+pose = {p = [0.0, 2.0, 1.0]}
+"""
+
+
+def columns(file):
+    rows = list(csv.reader(Path(file).open()))
+    return {name: [float(row[i]) for row in rows[1:]] for i, name in enumerate(rows[0])}
+
+
+def test_records_hold_what_they_are_asked_for(tmp_path):
+    (tmp_path / "s.toml").write_text(
+        HANGING
+        + """
+[[record]]
+file = "plain.csv"
+[[record]]
+file = "forces.csv"
+what = ["tau", "momentum", "connections"]
+[[record]]
+file = "slow.mcap"
+what = ["events"]
+rate = 100.0
+[[record]]
+file = "fast.mcap"
+what = ["events"]
+"""
+    )
+    summary("s.toml")
+    plain, forces = columns("plain.csv"), columns("forces.csv")
+    assert all("/q/" in name or "/v/" in name for name in plain if name != "time")
+    assert forces["grip/force z [N]"][-1] == pytest.approx(9.81)
+    assert forces["momentum z [N s]"][-1] == pytest.approx(0)
+    assert "ball/tau/base.v_z" in forces and "kinetic energy [J]" not in forces
+    for file in ("slow.mcap", "fast.mcap"):  # the event falls between two frames of the slow one
+        assert run("convert", file, "out.mcap").exit_code == 0
+        assert b"note mark" in Path(file).read_bytes()
+
+
+def test_a_run_begins_in_a_keyframe(tmp_path):
+    (tmp_path / "s.toml").write_text(HANGING.replace('[[connection]]', '[[connection]]\nactive = false'))
+    assert simulate("s.toml", "--keyframe", "aside", "--record", "out.csv").exit_code == 0
+    assert columns("out.csv")["ball/q/base.y"][0] == 2
+    result = simulate("s.toml", "--keyframe", "asid")
+    assert result.exit_code == 2 and "aside" in result.stderr
+
+
+def test_a_grip_out_of_reach_is_told(tmp_path):
+    (tmp_path / "s.toml").write_text(
+        """
+[scene]
+duration = 0.05
+[[figure]]
+name = "arm"
+model = "pendulum"
+[[connection]]
+name = "grip"
+a = {figure = "arm"}
+b = {figure = "arm", link = "rod1"}
+active = false
+[[event]]
+name = "now"
+when = "time"
+do = "connect"
+target = "grip"
+[[connection]]
+name = "far"
+a = {p = [0.0, 0.0, 9.0]}
+b = {figure = "arm", link = "rod1"}
+ACTIVE
+""".replace("ACTIVE", "active = false").replace('target = "grip"', 'target = "far"')
+    )
+    result = simulate("s.toml", "--json")
+    assert result.exit_code == 0, result.stderr
+    s = json.loads(result.stdout)
+    assert [c["name"] for c in s["open_connections"]] == ["far"]
+    assert "apart" in s["events"][0]["detail"]
+    assert "'far'" in result.stderr
+    (tmp_path / "t.toml").write_text((tmp_path / "s.toml").read_text().replace("active = false", ""))
+    result = run("check", "t.toml")
+    assert result.exit_code == 3 and "WORLD002" in result.stdout + result.stderr

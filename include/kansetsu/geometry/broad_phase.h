@@ -39,6 +39,8 @@ class BroadPhase {
   /// Takes an exclusion back; nothing if there is none.
   void include_bodies(int a, int b);
   void include_shapes(int a, int b);
+  /// These two meet whatever groups and exclusions say, unless they belong to one body.
+  void always_include_shapes(int a, int b);
   void clear();
 
   int size() const { return int(shapes_.size()); }
@@ -70,8 +72,8 @@ class BroadPhase {
   void add_pair(int a, int b);
 
   std::vector<Entry> shapes_;
-  std::vector<std::uint64_t> excluded_bodies_, excluded_shapes_;  ///< sorted keys
-  std::vector<int> order_;                                        ///< of the last step, along the axis
+  std::vector<std::uint64_t> excluded_bodies_, excluded_shapes_, included_shapes_;  ///< sorted keys
+  std::vector<int> order_;  ///< of the last step, along the axis
   std::vector<Interval> intervals_;
   std::vector<int> unbounded_, empty_;  ///< shapes that take no part in the sweep
   std::vector<ShapePair> unsorted_, pairs_;

@@ -34,7 +34,7 @@ class MaterialTable {
   explicit MaterialTable(const CombineRules& rules = {});
 
   /// Throws Error unless all numbers are finite and ≥ 0, mu_d ≤ mu_s and restitution ≤ 1.
-  MaterialId add(const ContactMaterial& material);
+  MaterialId add(ContactMaterial material);
   void set(MaterialId id, const ContactMaterial& material);
   /// In place of what the rules say, in both orders; a pair of a material with itself is a pair like others.
   void set_pair(MaterialId a, MaterialId b, const ContactMaterial& material);

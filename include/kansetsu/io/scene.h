@@ -15,6 +15,10 @@ Loaded<SceneDescription> read_scene(const std::filesystem::path& file);
 /// The same for TOML text in memory; `file_name` stands in diagnostics, and names of files start from its folder.
 Loaded<SceneDescription> parse_scene(std::string_view text, const std::string& file_name = {});
 
+/// Reads the mesh files that collision shapes refer to, so that a world can be built with them: meshes of the surroundings as they
+/// are, those of links as their convex hulls, as in MuJoCo. What cannot be read stays as it is, with a warning MESHnnn.
+std::vector<Diagnostic> load_meshes(SceneDescription& scene);
+
 /// The scene as TOML text with all its models in it; parse_scene gives the same scene back.
 Loaded<std::string> to_scene(const SceneDescription& scene);
 /// Writes to_scene() so that no half-written file is ever seen.

@@ -305,7 +305,8 @@ struct Keyframe {
   std::string name{};
   double time = 0;
   std::map<std::string, FigureState> figures{};
-  std::map<std::string, std::vector<double>> controls{};  ///< by actuator, where the source has them
+  /// By controller: the values of its joints. Others by actuator, for whoever reads them.
+  std::map<std::string, std::vector<double>> controls{};
   int line = 0;
 };
 
@@ -346,7 +347,7 @@ FigureDescription make_body(std::string name, const Shape& shape, double mass, c
 /// Every problem of a scene at once: names, references, numbers, and those of its models. Codes SCENEnnn and MODELnnn.
 std::vector<Diagnostic> validate(const SceneDescription& scene);
 
-/// Puts the figures into the state of a keyframe. Throws Error if there is none of that name.
+/// Puts the figures into the state of a keyframe, and its controls into the controllers. Throws Error if there is none of that name.
 void apply_keyframe(SceneDescription& scene, const std::string& keyframe);
 
 }  // namespace kansetsu

@@ -233,17 +233,17 @@ class World {
   struct AssemblyReport {
     bool ok = false;
     int iterations = 0;
-    double gap = 0, angle = 0, velocity = 0;
+    double gap = 0, angle = 0, velocity = 0;  ///< couplings count as gaps
     int rank_deficiency = 0;
   };
   AssemblyReport assemble(double tolerance = 1e-12, int max_iterations = 100);
 
-  /// Torques that hold a figure with a free base still where it stands, by the contacts it has now; set_torque() is called
-  /// with them. `feasible` is false if it cannot stand so.
+  /// Torques that hold a figure still where it stands or hangs, by the contacts it has now, the connections that hold a point of
+  /// it, and the springs in its joints; set_torque() is called with them. `feasible` is false if it cannot stand so.
   struct StandReport {
     bool feasible = false;
     double missing_force = 0, missing_torque = 0;  ///< what the contacts cannot give [N], [N·m]
-    int contacts = 0;
+    int contacts = 0;                              ///< and connections
   };
   StandReport stand(FigureId id);
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "kansetsu/base/error.h"
+#include "kansetsu/geometry/query.h"
 #include "support.h"
 
 /// Shapes on height fields and meshes.
@@ -220,6 +221,60 @@ TEST_CASE("the surface can be turned and moved, and come first") {
   for (int i = 0; i < 4; ++i) {
     CHECK(a.memory[0].points[i].p_W == b.memory[0].points[3 - i].p_W);
     CHECK((a.memory[0].points[i].feature >> 16) == (b.memory[0].points[3 - i].feature & 0xffff));
+  }
+}
+
+/// A cube as a mesh and as a hull: what touches one touches the other.
+struct Cube {
+  ConvexHull hull{};
+  TriangleMesh mesh{};
+  explicit Cube(double half) {
+    auto data = std::make_shared<TriangleMeshData>();
+    for (int i = 0; i < 8; ++i)
+      data->vertices.push_back({(i & 1) != 0 ? half : -half, (i & 2) != 0 ? half : -half, (i & 4) != 0 ? half : -half});
+    data->triangles = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
+                       {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
+    hull.vertices = data->vertices;
+    mesh.data = data;
+  }
+};
+
+TEST_CASE("a mesh touches with its corners and edges, not with its faces alone") {
+  const Cube cube(0.1);
+  Random random(7);
+  const Geometry hull(cube.hull);
+  for (const Shape& shape : {Shape(Sphere{0.1}), Shape(Capsule{0.1, 0.3}), Shape(Box{{0.5, 0.4, 0.3}}),
+                             Shape(Cylinder{0.2, 0.3}), Shape(Cube(0.1).hull)}) {
+    const Geometry other(shape);
+    for (const double wanted : {1e-3, -5e-4}) {
+      int missing = 0, wrong = 0;
+      constexpr int kTries = 300;
+      for (int i = 0; i < kTries; ++i) {
+        const Transform<> X_WO{random.rotation(), {}};
+        Transform<> X_WC = random.pose(1);
+        for (int k = 0; k < 50; ++k) {  // brought to the distance that is wanted
+          const Distance d = signed_distance(other, X_WO, hull, X_WC);
+          X_WC.p += (d.distance - wanted) * d.normal_W;
+        }
+        Manifold memory[16];
+        ManifoldList list(memory);
+        const int count = collide(other, X_WO, Geometry(cube.mesh), X_WC, 2e-3, list);
+        double gap = 1;
+        for (int k = 0; k < count; ++k) {
+          for (const ContactPoint& p : memory[k].used()) gap = std::min(gap, p.gap);
+        }
+        missing += count == 0;
+        wrong += count > 0 && std::abs(gap - wanted) > 4e-4;
+      }
+      INFO("kind ", int(other.kind()), ", distance ", wanted, ": missing ", missing, ", wrong ", wrong);
+      if (wanted > 0) {
+        CHECK(missing == 0);
+        CHECK(wrong <= kTries / 100);  // what a cylinder's rim touches is not exact
+      } else {  // triangles have no inside: for one that has been passed the way out may be on its other side
+        CHECK(missing <= kTries / 20);
+        CHECK(wrong <= kTries / 10);
+      }
+    }
   }
 }
 

@@ -85,6 +85,17 @@ TEST_CASE("the broad phase finds what testing all pairs finds, whatever moves") 
   CHECK_THROWS_AS(broad.set_groups(kCount, {}), Error);
 }
 
+TEST_CASE("a pair that always meets does so whatever groups and exclusions say, but not within a body") {
+  BroadPhase broad;
+  for (const int body : {0, 1, 2, 2}) broad.add(body, {0, 0});
+  broad.exclude_bodies(0, 1);
+  broad.always_include_shapes(1, 0);
+  broad.always_include_shapes(2, 3);
+  const std::vector<Aabb> boxes(4, Aabb{{0, 0, 0}, {1, 1, 1}});
+  broad.update(boxes);
+  CHECK(found(broad) == std::vector<ShapePair>{{0, 1}});
+}
+
 TEST_CASE("the broad phase does not allocate once warm") {
   Random random(9);
   BroadPhase broad;

@@ -285,3 +285,37 @@ TEST_CASE("[data] loops of the closed chain come from its equalities") {
   REQUIRE(scene.value->figures.size() == 1);
   CHECK(scene.value->figures[0].loops.size() == 4);
 }
+
+TEST_CASE("a body that is welded to the world may touch its children, as in MuJoCo, unless they are excluded") {
+  const auto filters = [](const std::string& contact) {
+    const Loaded<SceneDescription> scene = parse_mjcf(
+        "<mujoco><worldbody><body name='base'><geom size='0.1'/><body name='arm'><joint/><geom size='0.1'/>"
+        "<body name='hand'><joint/><geom size='0.1'/></body></body></body></worldbody>" +
+        contact + "</mujoco>");
+    REQUIRE(scene);
+    CHECK(scene.value->figures[0].self_collision == SelfCollision::kAll);
+    return scene.value->figures[0].model.collision_filters;
+  };
+  CHECK(filters("") == std::vector<CollisionFilter>{{"hand", "arm"}});
+  CHECK(filters("<contact><exclude body1='base' body2='arm'/></contact>").size() == 2);
+}
+
+TEST_CASE("ctrl of a keyframe is what controllers hold from there on") {
+  const auto read = [](const std::string& ctrl) {
+    return parse_mjcf(
+        "<mujoco><worldbody><body name='a'><joint name='j'/><geom size='0.1'/></body></worldbody><actuator>"
+        "<motor joint='j'/><position name='p' joint='j' kp='100' gear='2'/></actuator>"
+        "<keyframe><key name='home' qpos='0.3' ctrl='" +
+        ctrl + "'/></keyframe></mujoco>");
+  };
+  Loaded<SceneDescription> scene = read("0 0.5");
+  REQUIRE(scene);
+  CHECK(scene.diagnostics.empty());
+  apply_keyframe(*scene.value, "home");
+  CHECK(scene.value->controllers[0].joints[0].value == 0.25);  // the actuator's length is twice the angle
+  CHECK(scene.value->figures[0].initial.q.at("j") == std::vector{0.3});
+  const Loaded<SceneDescription> motor = read("1 0.5");
+  REQUIRE(motor.diagnostics.size() == 1);
+  CHECK(motor.diagnostics[0].code == "MJCF043");
+  CHECK_FALSE(read("1"));
+}

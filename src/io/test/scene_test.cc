@@ -182,3 +182,57 @@ TEST_CASE("a scene with every letter lost once is refused or read, never more") 
   }
   CHECK(read > 0);
 }
+
+TEST_CASE("what would never happen, or crash, is told instead") {
+  const std::string ball = "[[body]]\nname = \"ball\"\ntype = \"sphere\"\nradius = 0.1\nmass = 1.0\n";
+  const std::string grip = "[[connection]]\nname = \"grip\"\na = {figure = \"ball\"}\nb = {}\nactive = false\n";
+  const auto event = [&](const std::string& keys) {
+    return ball + grip + "[[event]]\nname = \"e\"\nconnection = \"grip\"\ndo = \"connect\"\ntarget = \"grip\"\n" + keys;
+  };
+  accepted(event("when = \"near\"\ndistance = 0.1\n"));
+  refused(event("when = \"near\"\n"), "SCENE004", 11);
+  accepted(event("when = \"force\"\ntorque = 1.0\n"));
+  refused(event("when = \"force\"\n"), "SCENE004", 11);
+  refused(ball + "[[sensor]]\nname = \"imu\"\nkind = \"imu\"\nat = {p = [0.0, 0.0, 1.0]}\n", "SCENE116", 6);
+  refused(ball + "[[exclude]]\na = {link = \"ball\"}\nb = {}\n", "SCENE004", 7);
+  refused(
+      "[[figure]]\nname = \"man\"\nmodel = \"human28_ball\"\n"
+      "[[controller]]\nname = \"pd\"\nfigure = \"man\"\nkind = \"pd\"\nkp = 1.0\njoints = [\"waist\"]\n",
+      "SCENE119", 4);
+  std::string deep = "[a";
+  for (int i = 0; i < 100000; ++i) deep += ".b";
+  refused(deep + "]\n", "SCENE002", 1);
+  accepted("[scene]\nname = \"" + std::string(1000, '.') + "\"\n" + ball);  // dots in texts are no keys
+
+  const Loaded<SceneDescription> nan = parse_scene(ball + "density = nan\n", "s.toml");
+  REQUIRE(find(nan.diagnostics, "SCENE005"));
+  CHECK(find(nan.diagnostics, "SCENE005")->message == "density is nan, not a finite number");
+}
+
+TEST_CASE("mesh files become shapes that can be touched: triangles around, hulls on links") {
+  const fs::path folder = fs::temp_directory_path() / "kansetsu_scene_meshes";
+  fs::create_directories(folder);
+  std::ofstream(folder / "t.obj") << "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+  std::ofstream(folder / "bad.obj") << "v 0 0\n";
+  const std::string mesh = "type = \"mesh\"\nfile = \"t.obj\"\nscale = [2.0, 2.0, 2.0]\n";
+  const std::string text = "[[environment]]\nname = \"rock\"\n" + mesh +
+                           "[[environment]]\nname = \"bad\"\ntype = \"mesh\"\nfile = \"bad.obj\"\n" +
+                           "[[figure]]\nname = \"f\"\n[[figure.link]]\nname = \"l\"\nmass = 1.0\ninertia = [0.1, 0.1, "
+                           "0.1]\n[[figure.link.shape]]\n" +
+                           mesh;
+  Loaded<SceneDescription> scene = parse_scene(text, (folder / "s.toml").string());
+  INFO(to_string(scene.diagnostics));
+  REQUIRE(scene);
+  const std::vector<Diagnostic> told = load_meshes(*scene.value);
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].code.starts_with("MESH"));
+  CHECK_FALSE(told[0].is_error());
+  const auto* rock = std::get_if<TriangleMesh>(&scene.value->environment[0].shape.shape);
+  REQUIRE(rock);
+  CHECK(rock->data->triangles.size() == 4);
+  CHECK(std::holds_alternative<Mesh>(scene.value->environment[1].shape.shape));
+  const auto* link = std::get_if<ConvexHull>(&scene.value->figures[0].model.links[0].collisions[0].shape);
+  REQUIRE(link);
+  CHECK(link->vertices[1] == Vec3<>{2, 0, 0});
+  fs::remove_all(folder);
+}

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "kansetsu/io/recording.h"
+#include "kansetsu/sim/world.h"
+
+namespace kansetsu::cli {
+
+/// Numbers of a recording that belong together: what they are called, and how a world tells them.
+struct NumberGroup {
+  std::vector<io::NumberChannel> channels;
+  std::function<void(const World&, std::vector<double>&)> append;
+};
+
+/// What is worth a plot in any world: energies, contacts, gaps, sensors.
+std::vector<NumberGroup> usual_numbers(const World& world);
+/// What a [[record]] of a scene asks for.
+std::vector<NumberGroup> chosen_numbers(const World& world, const SceneDescription& scene,
+                                        const std::vector<Recorded>& what);
+
+}  // namespace kansetsu::cli

@@ -1,0 +1,58 @@
+#include <map>
+#include <tuple>
+
+#include "kansetsu/io/mesh.h"
+#include "kansetsu/io/scene.h"
+
+namespace kansetsu::io {
+namespace {
+
+/// Files are read once, however many shapes refer to them.
+class MeshLoader {
+ public:
+  explicit MeshLoader(std::vector<Diagnostic>& report) : report_(report) {}
+
+  void load(LinkShape& shape, bool hull) {
+    const auto* mesh = std::get_if<Mesh>(&shape.shape);
+    if (!mesh || mesh->path.empty()) return;
+    const TriangleMesh& loaded = read(*mesh);
+    if (!loaded.data) return;
+    if (hull)
+      shape.shape = ConvexHull{loaded.data->vertices};
+    else
+      shape.shape = loaded;
+  }
+
+ private:
+  const TriangleMesh& read(const Mesh& mesh) {
+    const auto [place, is_new] =
+        known_.try_emplace({mesh.path, mesh.scale.x, mesh.scale.y, mesh.scale.z}, TriangleMesh{});
+    if (!is_new) return place->second;
+    Loaded<TriangleMesh> loaded = load_mesh(mesh);
+    for (Diagnostic& d : loaded.diagnostics) {
+      d.severity = Severity::kWarning;  // the rest of the scene is sound; a world tells what nothing touches
+      report_.push_back(std::move(d));
+    }
+    if (loaded) place->second = *std::move(loaded.value);
+    return place->second;
+  }
+
+  std::vector<Diagnostic>& report_;
+  std::map<std::tuple<std::string, double, double, double>, TriangleMesh> known_;
+};
+
+}  // namespace
+
+std::vector<Diagnostic> load_meshes(SceneDescription& scene) {
+  std::vector<Diagnostic> report;
+  MeshLoader loader(report);
+  for (EnvironmentShape& shape : scene.environment) loader.load(shape.shape, false);
+  for (FigureDescription& figure : scene.figures) {
+    for (LinkDescription& link : figure.model.links) {
+      for (LinkShape& shape : link.collisions) loader.load(shape, true);
+    }
+  }
+  return report;
+}
+
+}  // namespace kansetsu::io
