@@ -45,6 +45,7 @@ double World::Impl::longest_part(double h) {
   constexpr double kFar = 0.25, kUneven = 0.05;  // [rad] in a time step: in all, and by acceleration
   constexpr double kPart = 0.05, kChange = 0.2;  // [rad] in a part; of the speed in a part
   constexpr double kShortest = 1.0 / 512;        // of a time step
+  constexpr double kTurned = 1.0 / 16;  // the same where rows turn: what gaps are left beyond that project() closes
   const double whole = options.time_step, shortest = kShortest * whole;
   for (const std::unique_ptr<FigureData>& f : figures) f->speed = f->fastest(h);
   if (h < 2 * shortest) return h;  // no part, and nothing that is left, is shorter
@@ -61,7 +62,7 @@ double World::Impl::longest_part(double h) {
     const IslandWork& w = *works[size_t(i)];
     if (!figures[size_t(w.figures[0])]->held) continue;
     const double a = w.island.turning();
-    if (h * h * a > 2 * kLargeGap) longest = std::min(longest, std::sqrt(2 * kLargeGap / a));
+    if (h * h * a > 2 * kLargeGap) longest = std::min(longest, std::max(std::sqrt(2 * kLargeGap / a), kTurned * whole));
   }
   return longest < h ? std::clamp(longest, shortest, h / 2) : h;
 }
