@@ -188,14 +188,18 @@ double Island::impulse_energy() {
   return sum;
 }
 
+double Island::turning() const { return bilateral_ > 0 ? drift_.head(bilateral_).cwiseAbs().maxCoeff() : 0; }
+
 Island::Work Island::work(double h) {
   Work out{0, 0};
   double* y = y_.data();  // accelerations of the rows
   std::copy_n(a_.data(), kernel::padded_rows(rows_), y);
   add_response(y);
   for (int r = 0; r < rows_; ++r) {
-    (r < bilateral_ ? out.bilateral : out.others) += h * force_[r] * (u_[r] + 0.5 * h * y[r]);
-    out.figures += h * force_[r] * (u_[r] + 0.5 * h * (y[r] - drift_[r]));
+    const double work = h * force_[r] * (u_[r] + 0.5 * h * y[r]);
+    (r < bilateral_ ? out.bilateral : out.others) += work;
+    if (r < bilateral_) out.turned -= 0.5 * h * h * force_[r] * drift_[r];
+    out.figures += r < bilateral_ ? work : h * force_[r] * (u_[r] + 0.5 * h * (y[r] - drift_[r]));
   }
   return out;
 }

@@ -91,10 +91,16 @@ class Island {
     figures_[size_t(figure)]->respond(force_.data(), drive_, out);
   }
   std::span<Mechanics* const> figures() const { return {figures_.data(), figures_.size()}; }
+  /// Largest acceleration of a bilateral row while no velocity changes: its direction does.
+  double turning() const;
+  /// Of a bilateral row, as turning() says.
+  double drift(int row) const { return drift_[row]; }
   /// Work of the forces over a step of length h, of bilateral rows and of the others: with the mean velocity of each row.
   struct Work {
     double bilateral, others;
-    double figures = 0;  ///< of all forces, with the mean velocities of the figures: rows as they lie at the beginning
+    double turned = 0;  ///< of bilateral forces beyond that, if rows did not turn with the step
+    /// Of all forces: bilateral rows as they turn with the step, others as they lie at the beginning.
+    double figures = 0;
   };
   Work work(double h);
   /// Change of the kinetic energy by the forces as impulses: ½·(u + u⁺)·force.

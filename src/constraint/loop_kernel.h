@@ -8,9 +8,9 @@
 /// Dense kernels of a front, eight columns at a time; see loop_front.h.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// Pivots below this share of all that was added to the row's diagonal are rounding errors of dependent rows, as in
-/// bilateral.cc (spec/dynamics.md §7).
-inline constexpr double kDependentRow = 1e-11;
+/// Pivots below this share of all that was added to the row's diagonal are those of dependent rows, as in bilateral.cc
+/// (spec/dynamics.md §7).
+inline constexpr double kDependentRow = 1e-9;
 /// Where the six numbers of a motion stand in its record.
 inline constexpr int kMotionPlace[6] = {0, 1, 2, 4, 5, 6};
 

@@ -46,6 +46,10 @@ struct BallLimit {
 
 inline bool is_finite(const Eigen::VectorXd& x) { return kernel::figures().finite(int(x.size()), x.data()); }
 
+/// How far a coordinate moves in a step at most before what the step does to energy and momentum is looked at [rad, m]. In flight
+/// a momentum that is not kept shows sooner: the faster the figure as a whole, the more energy it is.
+inline constexpr double kLookedAt = 0.02, kLookedAtInFlight = 0.005;
+
 struct FigureData {
   FigureData(const Model& m, const FigureOptions& o);
 
@@ -64,7 +68,10 @@ struct FigureData {
   Eigen::VectorXd stored_inertia;
   Vec3<> contact_force{};     ///< of all contacts together, in the world, in this step
   double work_done = 0;       ///< of all torques but those of springs, in the last step [J]
+  double torque_work = 0;     ///< of all torques in this step, with the mean of v [J]
   double row_work = 0;        ///< of contacts and limits in this step, with the mean of v; where rows_known [J]
+  bool flies = false;         ///< it has joints and a free base, and touches nothing but itself
+  bool held = false;          ///< bilateral rows act on its island
   bool rows_known = false;    ///< what acts besides torques and gravity is row_work and contact_force
   Eigen::VectorXd work_step;  ///< scratch
   Eigen::VectorXd q0, v0;     ///< at the beginning of a step of several stages
@@ -73,14 +80,14 @@ struct FigureData {
   /// By vdot, semi-implicitly. The velocity of a free base is added up in world axes: gravity and contact forces as they are, the
   /// rest of its acceleration as it stands in the middle of the step, turned with the base. So a free body keeps its momentum,
   /// a wheel its speed, and one that turns about a pivot its energy to fourth order.
-  /// @param work  of all torques, with the mean of v [J]
-  void advance(double h, double work);
+  void advance(double h);
   void add_acceleration(double h);
   /// vdot += sign·ω×v of a free base: from the change in its own axes to the acceleration, or back.
   void add_turning(double sign);
   double speed = 0;                ///< fastest() of the step that is under way
   double fastest(double h) const;  ///< |v| + h·|v̇| of all coordinates but those of the base's place
   Vec3<> com_velocity();
+  void move_along(const Vec3<>& change);
   bool keeps_energy(double error, double kinetic, const Vec3<>& com);
   void limit_energy(double error, double kinetic);
   void add_to_positions(double h);  ///< h·v of all but the base's place

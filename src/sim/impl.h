@@ -9,6 +9,7 @@
 #include "base/thread_pool.h"
 #include "constraint/island.h"
 #include "kansetsu/constraint/contact_solver.h"
+#include "kansetsu/kinematics/centroidal.h"
 #include "kansetsu/sim/world.h"
 #include "sim/connections.h"
 #include "sim/contacts.h"
@@ -47,8 +48,23 @@ struct IslandWork {
   bool impact = false;
   Island::Work work{0, 0};
   std::vector<double> closing;  ///< what the targets of bilateral rows want beyond their motion [m/s, rad/s]
-  double power = 0;             ///< of the bilateral forces at the last stage of a smooth step [W]
+  /// Gaps of bilateral rows that are large at the beginning of a step, as it is to leave them; 0: small ones, closed at once.
+  /// Empty: not known.
+  std::vector<double> leave;
+  /// Of energy and momentum in a step, while it is open; of figures that bilateral rows hold.
+  struct Ledger {
+    bool open = false, flies = false;
+    double mass = 0;
+    double expected = 0;  ///< energy at the end [J]
+    double surplus = 0;   ///< of all figures, before [J]
+    Vec3<> com{};         ///< velocity of the common centre of mass at the end, where they fly
+  };
+  Ledger ledger;
+  double power = 0;  ///< of the bilateral forces at the last stage of a smooth step [W]
 };
+
+/// Gaps of bilateral rows beyond this are closed by and by; smaller ones at once [m, rad].
+inline constexpr double kLargeGap = 1e-3;
 
 inline bool holds(const IslandWork& w, int figure) {
   return std::find(w.figures.begin(), w.figures.end(), figure) != w.figures.end();
@@ -200,9 +216,10 @@ struct World::Impl {
   void count_rows(IslandWork& w, int& bilateral, int& others);
   void fill_rows(IslandWork& w);
   Rate rate_of(const Touch& t) const;
-  enum class Target { kImpact, kStep, kStepAsItIs, kAcceleration, kVelocity, kPosition };
+  enum class Target { kImpact, kStep, kStepAsItIs, kStepAcross, kAcceleration, kVelocity, kPosition };
   void set_targets(IslandWork& w, Target kind);
   int count_bilateral(const IslandWork& w) const;
+  int count_held(const IslandWork& w) const;
   void fill_bilateral(IslandWork& w);
   double largest_gap(IslandWork& w, double t);
   void close_gaps(IslandWork& w, double share, double furthest, bool again);
@@ -212,6 +229,7 @@ struct World::Impl {
   void resolve_forces(IslandWork& w);
   void solve_forces(IslandWork& w, Target target);
   bool closing_strains(IslandWork& w) const;
+  bool turning_strains(const IslandWork& w) const;
   bool is_large(const IslandWork& w, int bilateral, int others) const;
   void solve_large(IslandWork& w, int others);
   bool is_told(const IslandWork& w) const;
@@ -231,8 +249,15 @@ struct World::Impl {
       visit(column, o.sign * ratio);
   }
   void integrate_figures(double h);
+  bool flies(const IslandWork& w) const;
+  Energy energy_of(const IslandWork& w) const;
+  Vec3<> com_velocity(const IslandWork& w, double mass) const;
+  void advance_together(IslandWork& w, double h);
+  void settle(IslandWork& w);
   void project();
-  bool check_finite();
+  bool is_sound(const FigureData& f) const;
+  std::string what_fails(const FigureData& f) const;
+  bool check_states();
   void account();
   void finish_step();
   void break_connections();

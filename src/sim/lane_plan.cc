@@ -146,11 +146,11 @@ void LanePlan::make_figure(const World::Impl& world) {
   double rotor = 0;
   for (const double r : tree.rotor_inertia) rotor = std::max(rotor, r);
   constexpr double kVanishing = 1e-14, kImmovable = 1e-20;  // src/constraint: recursion_kernel.h, island.cc
-  constexpr double kFar = 0.02, kNear = 1e-3;               // advance() and add_bounded() of src/sim
+  constexpr double kNear = 1e-3;                            // add_bounded() of src/sim
   figure_.least_pivot = kVanishing * ((1 + reach * reach) * (turning + 3 * model_.mass()) + rotor);
   figure_.mass = model_.mass();
   figure_.least_mobility = kImmovable / model_.mass();
-  figure_.far = kFar, figure_.limit_near = kNear;
+  figure_.far = kLookedAt, figure_.far_in_flight = kLookedAtInFlight, figure_.limit_near = kNear;
   figure_.h = world.options.time_step;
   figure_.tree = &tree.view();
   figure_.aligned = tree.simple;

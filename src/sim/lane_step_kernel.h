@@ -42,7 +42,7 @@ KANSETSU_HD LaneMask<P> within_limits(const LaneFigure& f, const P* q, const P* 
 
 /// Whether nothing moves so fast that its energy would be looked at, FigureData::advance(), or that is not finite.
 template <class P>
-KANSETSU_HD LaneMask<P> moves_slowly(const LaneFigure& f, const P* v, const P* x) {
+KANSETSU_HD LaneMask<P> moves_slowly(const LaneFigure& f, double far, const P* v, const P* x) {
   const P h(f.h);
   P most(0.0);
   for (int k = 0; k < f.tree->nv; ++k) {
@@ -52,7 +52,7 @@ KANSETSU_HD LaneMask<P> moves_slowly(const LaneFigure& f, const P* v, const P* x
     else
       most = select(speed <= most, most, speed);  // what is not a number stays
   }
-  return h * most <= P(f.far);
+  return h * most <= P(far);
 }
 
 /// exp of a small turn, as turn_by() of src/sim/figure.cc.
@@ -253,7 +253,7 @@ std::uint32_t lane_step(const LaneFigure& f, const LaneStance& stance, std::uint
     pivot = smaller(free_base(w.burdens[order.root.slot], root), pivot);
   ok = ok & (pivot > P(f.least_pivot));
   descend(f, order, root, w);
-  ok = ok & moves_slowly(f, v, w.x);
+  ok = ok & moves_slowly(f, kSoles == 0 && tree.free_base && tree.nv > 6 ? f.far_in_flight : f.far, v, w.x);
   const std::uint32_t done = bits_of<P>(ok);
   if (done != 0) finish(f, block, w, stance, soles, MaskedStore<P>{ok});
   return done;

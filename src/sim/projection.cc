@@ -7,17 +7,25 @@
 /// Positions in which bilateral rows hold: after every step, and when loops are assembled.
 namespace kansetsu {
 
-/// Largest gap of an island's bilateral rows at the present poses; places its connections.
+/// Largest gap of an island's bilateral rows at the present poses, less what the step is to leave of it; places its connections.
 double World::Impl::largest_gap(IslandWork& w, double t) {
   double worst = 0;
+  size_t row = 0;
+  const auto add = [&](double gap) {
+    worst = std::max(worst, std::abs(gap - (row < w.leave.size() ? w.leave[row] : 0.0)));
+    ++row;
+  };
   for (const int k : w.figures) figures[size_t(k)]->mechanics.set_pose(figures[size_t(k)]->q.data());
   for (const int k : w.connections) {
     ConnectionData& c = connections[size_t(k)];
     place_connection(figures, t, c);
-    for (const double gap : c.phi) worst = std::max(worst, std::abs(gap));
+    for (int i = 0; i < 6; ++i) {
+      if (row_mask(c.options.mask) >> i & 1) add(c.phi[i]);
+    }
   }
+  row += size_t(count_held(w));
   for (const CouplingData& c : couplings) {
-    if (holds(w, c.figure)) worst = std::max(worst, std::abs(c.value(*figures[size_t(c.figure)]).gap));
+    if (holds(w, c.figure)) add(c.value(*figures[size_t(c.figure)]).gap);
   }
   return worst;
 }
@@ -34,7 +42,10 @@ void World::Impl::close_gaps(IslandWork& w, double share, double furthest, bool 
     fill_bilateral(w);
   }
   set_targets(w, Target::kPosition);
-  for (int k = 0; k < w.island.rows(); ++k) w.island.target()[k] = (1 - share) * w.island.u()[k];
+  for (int k = 0; k < w.island.rows(); ++k) {
+    const double leave = k < int(w.leave.size()) ? w.leave[size_t(k)] : 0.0;
+    w.island.target()[k] = leave + (1 - share) * (w.island.u()[k] - leave);
+  }
   if (!again) w.island.assemble();
   w.island.hold_velocities();
   w.island.complete(nullptr, 0);
@@ -52,10 +63,10 @@ void World::Impl::close_gaps(IslandWork& w, double share, double furthest, bool 
   }
 }
 
-/// Small gaps are closed at once, after the step that made them. The factor of the first correction serves the others where
-/// the gaps have become far smaller by it.
+/// Gaps are closed at once, after the step that made them; of those that were large before, what the step has added beyond
+/// what it was asked for. The factor of the first correction serves the others where the gaps have become far smaller by it.
 void World::Impl::project() {
-  constexpr double kTiny = 1e-11, kLarge = 1e-3, kFurthest = 0.02, kFar = 1e-2;
+  constexpr double kTiny = 1e-11, kFurthest = 0.02, kFar = 1e-2;
   constexpr int kMost = 3;
   const double now = time;
   time += step_taken;
@@ -66,11 +77,14 @@ void World::Impl::project() {
     for (int pass = 0; pass < kMost; ++pass) {
       const double worst = largest_gap(w, time);
       if (pass == 0) first = worst;
-      if (worst < kTiny || worst > kLarge || count_bilateral(w) == 0) break;
+      if (worst < kTiny || count_bilateral(w) == 0 || (w.leave.empty() && worst > kLargeGap)) break;
       close_gaps(w, 1, kFurthest, pass > 0 && worst < kFar * first);
     }
   }
   time = now;
+  for_each(island_count, [&](int i) {
+    if (works[size_t(i)]->ledger.open) settle(*works[size_t(i)]);
+  });
 }
 
 }  // namespace kansetsu

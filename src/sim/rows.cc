@@ -87,12 +87,18 @@ void World::Impl::remember_bounds(const IslandWork& w) {
   }
 }
 
-int World::Impl::count_bilateral(const IslandWork& w) const {
+/// Rows of motions that controllers hold.
+int World::Impl::count_held(const IslandWork& w) const {
   int rows = 0;
-  for (const int i : w.connections) rows += connections[size_t(i)].rows;
   for (const Controller& c : controllers) {
     if (is_held_motion(c) && holds(w, c.figure)) rows += int(c.drives.size());
   }
+  return rows;
+}
+
+int World::Impl::count_bilateral(const IslandWork& w) const {
+  int rows = count_held(w);
+  for (const int i : w.connections) rows += connections[size_t(i)].rows;
   for (const CouplingData& c : couplings) rows += holds(w, c.figure);
   return rows;
 }
@@ -180,21 +186,24 @@ void World::Impl::fill_rows(IslandWork& w) {
   }
 }
 
-/// What bilateral rows are to do. In an impact they keep their velocity unless they are new. A step ends at the velocity
-/// that closes a share of their gap, or leaves it as it is. Between the stages of a smooth step the motion itself counts.
+/// What bilateral rows are to do (kStepAcross: see turning_strains()). An impact leaves them at the velocity that is wanted, or that new ones rebound with: impulses on
+/// rows that were to keep any other would do work. A step ends at the velocity that closes a share of their gap, or leaves it as it is. Between the stages of a smooth step the motion itself counts.
 void World::Impl::set_targets(IslandWork& w, Target kind) {
   const double h = step_length;
   constexpr double kClosed = 0.2, kFastest = 0.5;  // of the gap per step; [m/s, rad/s]
   double* target = w.island.target();
+  const bool step = kind == Target::kStep || kind == Target::kStepAsItIs || kind == Target::kStepAcross;
   w.closing.resize(size_t(w.island.bilateral()));
+  if (step) w.leave.assign(size_t(w.island.bilateral()), 0.0);
   const double* u = w.island.u();
   int row = 0;
   /// @param now, next  wanted velocity at the beginning and the end of the step
   const auto put = [&](double gap, double now, double next, double acceleration, bool jumps, double restitution) {
     const double closing = std::clamp(-kClosed / h * gap, -kFastest, kFastest);
+    if (step && std::abs(gap) > kLargeGap) w.leave[size_t(row)] = gap + (kind == Target::kStep ? h * closing : 0.0);
     switch (kind) {
       case Target::kImpact:
-        target[row] = jumps ? now - restitution * (u[row] - now) : u[row];
+        target[row] = jumps ? now - restitution * (u[row] - now) : now;
         break;
       case Target::kStep:
         target[row] = (next + closing - u[row]) / h;
@@ -202,6 +211,9 @@ void World::Impl::set_targets(IslandWork& w, Target kind) {
         break;
       case Target::kStepAsItIs:
         target[row] = (next - u[row]) / h;
+        break;
+      case Target::kStepAcross:
+        target[row] = (next - u[row]) / h + w.island.drift(row);
         break;
       case Target::kAcceleration:
         target[row] = acceleration;
@@ -229,9 +241,7 @@ void World::Impl::set_targets(IslandWork& w, Target kind) {
     const FigureData& f = *figures[size_t(c.figure)];
     for (size_t i = 0; i < c.drives.size(); ++i) {
       const Signal now = signal(c, i, time), next = signal(c, i, time + h);
-      const double q = f.drives[size_t(c.drives[i])].position(f.q);
-      const bool step =
-          kind == Target::kStep || kind == Target::kStepAsItIs;  // there the gap is what the step would leave
+      const double q = f.drives[size_t(c.drives[i])].position(f.q);  // in a step the gap is what it would leave
       put(step ? q + h * next.rate - next.value : q - now.value, now.rate, next.rate, now.acceleration, false, 0);
     }
   }

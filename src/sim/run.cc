@@ -95,7 +95,7 @@ void World::Impl::step(World& world) {
     if (left < options.time_step) set_poses();
     step_length = left;
     options.integrator == Integrator::kSemiImplicit ? contact_step() : smooth_step();
-    if (!check_finite()) return;
+    if (!check_states()) return;
     project();
     account();
     if (options.integrator == Integrator::kAdaptive) break;
@@ -104,21 +104,46 @@ void World::Impl::step(World& world) {
   finish_step();
 }
 
-/// A state that is not finite stops the world before anybody sees it: the figures stay where they were.
-bool World::Impl::check_finite() {
+/// Whether the figure's state may be gone on with. A coordinate that moves by 1600 turns in a time step, or a base that outruns
+/// light, is no motion any more: long before it all digits of the step are lost.
+bool World::Impl::is_sound(const FigureData& f) const {
+  constexpr double kMostTurning = 1e4, kFastest = 3e8;  // [rad, m] in a time step; [m/s]
+  const double base = f.model.base() == Base::kFree ? std::abs(f.v[3]) + std::abs(f.v[4]) + std::abs(f.v[5]) : 0;
+  return is_finite(f.v) && is_finite(f.q) && options.time_step * f.speed < kMostTurning && base < kFastest;
+}
+
+/// What stands in the way of a step: the coordinate that has lost all bounds, and the connection that pulls most.
+std::string World::Impl::what_fails(const FigureData& f) const {
+  int worst = -1;
+  for (int k = 0; k < f.model.nv(); ++k) {
+    if (worst < 0 || !(std::abs(f.v[k]) <= std::abs(f.v[worst]))) worst = k;
+    if (!std::isfinite(f.v[k])) break;
+  }
+  std::string out = fmt::format("at {:.6f} s: figure '{}'", time, f.options.name);
+  if (worst >= 0 && !(std::isfinite(f.v[worst]) && !is_finite(f.q)))
+    out += fmt::format(", '{}': the velocity is {:.6g}", f.model.dof_names()[size_t(worst)], f.v[worst]);
+  else
+    out += ": the position is not finite";
+  double most = 0;
+  const ConnectionData* strongest = nullptr;
+  for (const ConnectionData& c : connections) {
+    const double pull = norm(c.wrench.f) + norm(c.wrench.t);
+    if (c.active && !(pull <= most)) strongest = &c, most = pull;
+  }
+  if (!strongest) return out;
+  const std::string name = strongest->options.name.empty() ? std::to_string(strongest - connections.data())
+                                                           : "'" + strongest->options.name + "'";
+  return out + fmt::format("; connection {} takes {:.6g} N, {:.6g} N·m", name, norm(strongest->wrench.f),
+                           norm(strongest->wrench.t));
+}
+
+/// A state that is not sound stops the world before anybody sees it: the figures stay where they were.
+bool World::Impl::check_states() {
   for (const std::unique_ptr<FigureData>& f : figures) {
-    if (is_finite(f->v) && is_finite(f->q)) continue;
+    if (is_sound(*f)) continue;
     status = WorldStatus::kFailed;
-    for (const std::unique_ptr<FigureData>& any : figures) any->mechanics.forget_rows();
-    for (int k = 0; k < f->model.nv(); ++k) {
-      if (std::isfinite(f->v[k])) continue;
-      failure = fmt::format("at {:.6f} s: figure '{}', '{}': the velocity is {}", time, f->options.name,
-                            f->model.dof_names()[size_t(k)], f->v[k]);
-      break;
-    }
-    if (failure.empty())
-      failure = fmt::format("at {:.6f} s: figure '{}': the position is not finite", time, f->options.name);
-    for (const std::unique_ptr<FigureData>& g : figures) g->q = g->q0, g->v = g->v0;
+    failure = what_fails(*f);
+    for (const std::unique_ptr<FigureData>& g : figures) g->mechanics.forget_rows(), g->q = g->q0, g->v = g->v0;
     return false;
   }
   return true;

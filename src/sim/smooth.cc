@@ -174,7 +174,7 @@ void World::Impl::smooth_step() {
   }
   if (adaptive && smallest_gap(time + h) < 0) h = locate_touch(h);
   step_taken = h;
-  for (const std::unique_ptr<FigureData>& f : figures) f->effort = f->tau;
+  for (const std::unique_ptr<FigureData>& f : figures) f->effort = f->tau, f->speed = f->fastest(0);
   const double begin = time;
   time += h;
   for (int i = 0; i < island_count; ++i) {  // velocities along the new directions of the rows

@@ -39,11 +39,13 @@ void World::Impl::prepare_torques(double h) {
 
 /// Less than h where something would turn far in a way that a step of full length cannot follow. Beside the singular posture
 /// of hinges that meet in a point, with nothing between them that has mass, speeds grow beyond any bound for a moment, and
-/// long steps gain energy without end. Whatever else turns evenly, a wheel, does not ask for it.
+/// long steps gain energy without end. Whatever else turns evenly, a wheel, does not ask for it; unless bilateral rows turn with
+/// it so far that their gaps would become large.
 double World::Impl::longest_part(double h) {
   constexpr double kFar = 0.25, kUneven = 0.05;  // [rad] in a time step: in all, and by acceleration
   constexpr double kPart = 0.05, kChange = 0.2;  // [rad] in a part; of the speed in a part
   constexpr double kShortest = 1.0 / 512;        // of a time step
+  constexpr double kTurned = 1.0 / 16;  // the same where rows turn: what gaps are left beyond that project() closes
   const double whole = options.time_step, shortest = kShortest * whole;
   for (const std::unique_ptr<FigureData>& f : figures) f->speed = f->fastest(h);
   if (h < 2 * shortest) return h;  // no part, and nothing that is left, is shorter
@@ -55,6 +57,12 @@ double World::Impl::longest_part(double h) {
       if (whole * speed < kFar || (t.drive < 0 && whole * h * a < kUneven)) continue;
       longest = std::min({longest, kPart / speed, kChange * (v + kFar / whole) / a});
     }
+  }
+  for (int i = 0; i < island_count; ++i) {
+    const IslandWork& w = *works[size_t(i)];
+    if (!figures[size_t(w.figures[0])]->held) continue;
+    const double a = w.island.turning();
+    if (h * h * a > 2 * kLargeGap) longest = std::min(longest, std::max(std::sqrt(2 * kLargeGap / a), kTurned * whole));
   }
   return longest < h ? std::clamp(longest, shortest, h / 2) : h;
 }
@@ -115,6 +123,8 @@ void World::Impl::begin_islands(int count) {
   for (int k = 0; k < count; ++k) {
     IslandWork& w = *works[size_t(k)];
     w.figures.clear(), w.connections.clear(), w.touches.clear(), w.mechanics.clear();
+    w.leave.clear();
+    w.ledger = {};
     w.inconsistency = w.residual = w.impact_energy = 0;
     w.work = {0, 0};
     w.rank_deficiency = 0;
@@ -262,6 +272,19 @@ bool World::Impl::closing_strains(IslandWork& w) const {
   return energy > mass * fastest * (10 * fastest + kLoad * step_length);
 }
 
+/// Whether rows turn so much within the step that to follow them takes a good part of all kinetic energy, or many times as much: they
+/// are next to a posture in which they depend on each other, and the step leads across it, or the step is too long for how fast
+/// such forces let things swing. Then rows are held as they lie at the beginning. That takes energy only, and what it leaves of gaps
+/// is closed afterwards.
+bool World::Impl::turning_strains(const IslandWork& w) const {
+  constexpr double kPart = 0.1;  // a tenth is a turn of 0.3 rad
+  double mass = 0;
+  for (const int i : w.figures) mass += figures[size_t(i)]->model.mass();
+  const double fall = step_length * norm(options.gravity);
+  if (!(w.work.turned > 0.5 * mass * fall * fall)) return false;  // no more than a step gives by itself
+  return w.work.turned > kPart * energy_of(w).kinetic;
+}
+
 /// Whether contacts and limits are all that acts on the one figure of an island, and nothing that it touches moves by itself.
 bool World::Impl::is_told(const IslandWork& w) const {
   if (w.figures.size() != 1 || w.island.bilateral() > 0) return false;
@@ -274,9 +297,13 @@ bool World::Impl::is_told(const IslandWork& w) const {
 void World::Impl::resolve_forces(IslandWork& w) {
   solve_forces(w, Target::kStep);
   if (w.island.bilateral() > 0 && closing_strains(w)) solve_forces(w, Target::kStepAsItIs);
+  w.work = w.island.work(step_length);
+  if (w.island.bilateral() > 0 && turning_strains(w)) {
+    solve_forces(w, Target::kStepAcross);
+    w.work = w.island.work(step_length);
+  }
   w.rank_deficiency = w.island.bilateral() > 0 ? w.island.bilateral() - w.island.rank() : 0;
   const bool inequalities = w.island.others() > 0;
-  w.work = w.island.work(step_length);
   const bool told = is_told(w);
   for (size_t i = 0; i < w.figures.size(); ++i) {
     FigureData& f = *figures[size_t(w.figures[i])];
@@ -296,7 +323,8 @@ void World::Impl::resolve_forces(IslandWork& w) {
     if (t.parent_end->figure) continue;
     const PointMotion surface = point_motion(*t.parent_end, t.origin);
     const Force<>& F = contact_reports[size_t(i)].wrench;
-    w.work.others += step_length * (dot(F.f, surface.v) + dot(F.t, surface.w));
+    const double given = step_length * (dot(F.f, surface.v) + dot(F.t, surface.w));
+    w.work.others += given, w.work.figures += given;
   }
   for (size_t k = 0; k < w.touches.size(); ++k) contacts.touches()[size_t(w.touches[k])].memory = w.memories[k];
   if (inequalities) remember_bounds(w);
@@ -305,6 +333,7 @@ void World::Impl::resolve_forces(IslandWork& w) {
 void World::Impl::solve_island(IslandWork& w) {
   int bilateral = 0, others = 0;
   count_rows(w, bilateral, others);
+  for (const int i : w.figures) figures[size_t(i)]->held = bilateral > 0;
   if (bilateral + others == 0) {
     for (const int i : w.figures) {
       FigureData& f = *figures[size_t(i)];
@@ -376,24 +405,36 @@ void World::Impl::report_contacts(IslandWork& w, bool impact) {
 
 /// v⁺ = v + h·v̇, then positions with v⁺.
 void World::Impl::integrate_figures(double h) {
-  for (const std::unique_ptr<FigureData>& f : figures) f->contact_force = {};
+  for (const std::unique_ptr<FigureData>& f : figures) {
+    f->contact_force = {};
+    f->flies = f->model.base() == Base::kFree && f->v.size() > 6;
+  }
   for (const ContactReport& c : contact_reports) {
+    for (const FigureId id : {c.a.figure, c.b.figure}) {
+      if (c.a.figure != c.b.figure && id != kWorldBody.figure) figures[size_t(id.value())]->flies = false;
+    }
     if (c.b.figure != kWorldBody.figure) figures[size_t(c.b.figure.value())]->contact_force += c.wrench.f;
     if (c.a.figure != kWorldBody.figure) figures[size_t(c.a.figure.value())]->contact_force -= c.wrench.f;
   }
   for (const ConnectionData& c : connections) {  // what holds against a contact turns like it
     for (const BodyRef& end : {c.a, c.b}) {
-      if (c.active && end.figure != kWorldBody.figure) figures[size_t(end.figure.value())]->contact_force = {};
+      if (!c.active || end.figure == kWorldBody.figure) continue;
+      figures[size_t(end.figure.value())]->contact_force = {};
+      figures[size_t(end.figure.value())]->flies = false;
     }
   }
   for_each(int(figures.size()), [&](int i) {
     FigureData& f = *figures[size_t(i)];
     double work = kernel::figures().effort(int(f.v.size()), h, f.tau.data(), f.extra.data(), f.v.data(), f.vdot.data(),
                                            f.effort.data());
-    const double torque_work = h * work;
+    f.torque_work = h * work;
     if (f.has_stored) work -= (f.stored - f.stored_inertia.cwiseProduct(f.vdot)).dot(f.v + 0.5 * h * f.vdot);
     f.work_done = h * work;
-    f.advance(h, torque_work);
+    if (!f.held) f.advance(h);
+  });
+  for_each(island_count, [&](int i) {
+    IslandWork& w = *works[size_t(i)];
+    if (figures[size_t(w.figures[0])]->held) advance_together(w, h);
   });
 }
 

@@ -24,6 +24,6 @@ TEST_CASE("random worlds thrown on the floor, grabbed and let go, never stop, an
     worst = std::max(worst, report.gain / report.scale);
   }
   MESSAGE("largest gain: ", worst, " of the energy in play; more than ", test::kMostGain, ": ", gained, " worlds");
-  // Known: a knot of 20 light links (seed 1) and two figures in each other's grips (seed 15) gain some; docs/theory/contact.md.
-  CHECK(gained <= 2);
+  // None does at the time of writing. Such worlds are chaotic: of hundreds that last six times as long, one may; docs/theory/contact.md.
+  CHECK(gained <= 1);
 }

@@ -37,6 +37,25 @@ TEST_CASE("a NaN torque stops the world with its name, and the state stays finit
   CHECK(world.time() == t);
 }
 
+TEST_CASE("a speed beyond all bounds stops the world with its name, and who pulls") {
+  World world = test::crowd(1, 1);
+  const FigureId id = world.figure("figure0");
+  world.connect(kWorldBody, {id, LinkId(0)}, {.mask = kPointMask, .name = "grip"});
+  world.advance(0.01);
+  REQUIRE(world.status() == WorldStatus::kRunning);
+  State state(world.model(id));
+  state.q = world.q(id), state.v = world.v(id);
+  state.v[10] = 1e9;
+  world.set_state(id, state);
+  state.q = world.q(id);
+  world.step();
+  CHECK(world.status() == WorldStatus::kFailed);
+  CHECK(world.failure().find("figure0") != std::string::npos);
+  CHECK(world.failure().find("grip") != std::string::npos);
+  CHECK(world.q(id) == state.q);
+  CHECK(world.v(id) == state.v);
+}
+
 TEST_CASE("a thousand steps with changing contacts do not allocate") {
   WorldOptions options;
   World world(options);

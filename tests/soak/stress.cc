@@ -132,6 +132,18 @@ struct Scene {
   std::vector<Thrown> thrown{};
 };
 
+/// The neutral posture, or as near to it as limits allow: what is past a limit is pushed back, which gives energy.
+Eigen::VectorXd straight(const Model& model) {
+  Eigen::VectorXd q = neutral(model);
+  for (int j = 0; j < model.joint_count(); ++j) {
+    const CoordinateRange at = model.coordinates(JointId(j));
+    if (at.nq != 1 || info(model.joint(JointId(j)).type).nv != 1) continue;
+    const DofDescription& dof = model.dof(JointId(j), 0);
+    q[at.q] = std::clamp(q[at.q], dof.lower, dof.upper);
+  }
+  return q;
+}
+
 /// Poses in which nothing is inside of something else: what pushes it out gives energy.
 void draw_poses(Scene& scene, Random& rng) {
   constexpr int kTries = 30;
@@ -142,7 +154,7 @@ void draw_poses(Scene& scene, Random& rng) {
       State state = thrown_state(scene.thrown[i], rng, int(i));
       if (scene.thrown[i].loops.empty()) {  // less and less bent
         const Eigen::VectorXd place = state.q.head(model.base() == Base::kFree ? 7 : 0);
-        state.q = interpolate(model, neutral(model), state.q, 1 - double(k) / kTries);
+        state.q = interpolate(model, straight(model), state.q, 1 - double(k) / kTries);
         state.q.head(place.size()) = place;
       }
       scene.world.set_state(FigureId(int(i)), state);
