@@ -24,9 +24,11 @@ namespace {
 double vertex_target(const ContactStep& s, const ContactVertex& v, double un, double bend) {
   const ContactOptions& o = s.options;
   if (v.gap < -o.slop) {
-    const double omega = o.baumgarte / s.h, depth = -v.gap - o.slop;
-    const double wanted =
-        std::clamp(omega * omega * depth - 2 * o.damping * omega * un, -o.a_low * s.gravity, o.a_max * s.gravity);
+    const double omega = o.baumgarte / s.h, depth = -v.gap - o.slop, brake = o.a_low * s.gravity;
+    // No faster than the brake can stop it where it comes out: v²/2 = brake·(depth − h·v).
+    const double fastest = std::sqrt(brake * s.h * brake * s.h + 2 * brake * depth) - brake * s.h;
+    const double law = omega * omega * depth - 2 * o.damping * omega * un;
+    const double wanted = std::clamp(std::min(law, (fastest - un) / s.h), -brake, o.a_max * s.gravity);
     // The law itself never leaves faster than ω·depth: what does so bounces, and needs no help.
     const bool leaves = un > 2 * omega * depth;
     if (!s.end_of_step) return (leaves ? 0.0 : wanted) - bend;

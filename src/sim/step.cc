@@ -368,7 +368,7 @@ void World::Impl::begin_reports() {
   const std::vector<WorldShape>& shapes = contacts.shapes();
   const auto body = [&](int shape) {
     const WorldShape& s = shapes[size_t(shape)];
-    return s.figure < 0 ? kWorldBody : BodyRef{FigureId(s.figure), s.link};
+    return s.owner < 0 ? kWorldBody : BodyRef{FigureId(s.owner), s.link};
   };
   contact_reports.clear();
   for (const Touch& t : contacts.touches()) {

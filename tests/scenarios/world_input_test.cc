@@ -276,4 +276,23 @@ TEST_CASE("limits of a ball joint are events; couplings hold from the start; wha
   CHECK(sunk.diagnostics[0].message == "at the start 'ball' is 0.5 m deep in 'floor'");
 }
 
+TEST_CASE("what begins inside the floor comes out and stays on it") {
+  for (const double depth : {0.001, 0.01, 0.05, 0.2, 5.0}) {
+    CAPTURE(depth);
+    World world;
+    world.add_fixed(Plane{}, {});
+    const Model model = ball("ball");
+    const FigureId id = world.add(model, at(model, 0.1 - depth));
+    double highest = -kInfinity;
+    // At half of gravity it is out after √(8·depth/g), twice that with the way up to that speed.
+    const double time = 1 + 2 * std::sqrt(8 * depth / 9.81);
+    for (int i = 0; i < int(time / world.time_step()); ++i) {
+      world.step();
+      highest = std::max(highest, world.q(id)[2] - 0.1);
+    }
+    CHECK(highest < 1e-6);
+    CHECK(world.q(id)[2] - 0.1 > -1.1e-4);  // the slop that is left alone
+  }
+}
+
 }  // namespace kansetsu
