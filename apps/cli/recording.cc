@@ -17,10 +17,6 @@ io::BodyRef to_recorded(const BodyRef& body) {
   return body.is_world() ? io::BodyRef{} : io::BodyRef{body.figure.value(), body.link.value()};
 }
 
-}  // namespace
-
-namespace {
-
 io::RecordingHeader header_with(const World& world, const SceneDescription& scene,
                                 const std::vector<NumberGroup>& numbers) {
   io::RecordingHeader header;
