@@ -109,6 +109,7 @@ World standing() {
   world.add_fixed(Plane{}, {}, {}, "floor");
   FigureOptions options;
   options.switches.limits = false;
+  options.self_collision = SelfCollision::kNone;  // the peer's figure has nothing but soles
   world.add(model, state, options);
   ControllerDescription pd;
   pd.name = "posture", pd.figure = model.name(), pd.kind = ControlKind::kPd;

@@ -3,7 +3,7 @@
 
 usage: tools/check_layers.py [ROOT] [--self-test]
 
-    base <- spatial <- geometry <- model <- kinematics <- dynamics <- assembly <- constraint <- sim <- apps, python
+    base <- spatial <- geometry <- model <- kinematics <- dynamics <- assembly <- constraint <- actuation <- sim <- apps, python
                                    model <- io    kinematics <- ik <- motion (also dynamics, constraint) <- sim
                                    spatial ... constraint, ik <- batch <- codegen
 
@@ -36,9 +36,10 @@ USES = {
     "dynamics": ["kinematics"],
     "assembly": ["dynamics"],
     "constraint": ["assembly"],
+    "actuation": ["constraint"],
     "ik": ["kinematics"],
     "motion": ["ik", "dynamics", "constraint"],
-    "sim": ["constraint", "motion"],
+    "sim": ["actuation", "motion"],
     "batch": ["constraint", "ik"],
     "codegen": ["batch"],
 }

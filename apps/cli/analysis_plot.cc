@@ -45,18 +45,6 @@ TimeChart force_chart(const Analysis& a) {
   return chart;
 }
 
-TimeChart residual_chart(const Analysis& a) {
-  TimeChart chart{.title = "Residual at the root: what the supports cannot give",
-                  .unit = "N, N·m",
-                  .times = a.clip.times,
-                  .bands = bands_of(a)};
-  chart.least = 1;
-  Series force{.name = "force [N]", .colour = 2}, moment{.name = "moment [N·m]", .colour = 3};
-  for (const Force<>& r : a.residual) force.y.push_back(norm(r.f)), moment.y.push_back(norm(r.t));
-  chart.series = {std::move(force), std::move(moment)};
-  return chart;
-}
-
 /// The six joints with the largest torques.
 TimeChart torque_chart(const Model& model, const Analysis& a) {
   TimeChart chart{
@@ -107,6 +95,18 @@ PlanChart plan_chart(const Model& model, const Analysis& a, const std::vector<Su
 }
 
 }  // namespace
+
+TimeChart residual_chart(const Analysis& a) {
+  TimeChart chart{.title = "Residual at the root: what the supports cannot give",
+                  .unit = "N, N·m",
+                  .times = a.clip.times,
+                  .bands = bands_of(a)};
+  chart.least = 1;
+  Series force{.name = "force [N]", .colour = 2}, moment{.name = "moment [N·m]", .colour = 3};
+  for (const Force<>& r : a.residual) force.y.push_back(norm(r.f)), moment.y.push_back(norm(r.t));
+  chart.series = {std::move(force), std::move(moment)};
+  return chart;
+}
 
 std::string analysis_svg(const Model& model, const Analysis& a, const std::vector<SupportHistory>& supports) {
   std::string charts;

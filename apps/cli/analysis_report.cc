@@ -77,6 +77,8 @@ std::string analysis_text(const Model& model, const Analysis& a) {
     for (const SupportForces& support : a.supports) {
       rows.push_back({fmt::format("  largest of {}", support.name), fmt::format("{:.1f} N", peak_vertical(support))});
     }
+    rows.push_back({"supported", fmt::format("{:.2f} % of what the motion needs; {:.1f} % of the frames lack support",
+                                             100 * s.supported, 100 * s.unsupported_frames)});
     rows.push_back(
         {"residual force", fmt::format("rms {:.3g} N ({:.2g} % of the weight), largest {:.3g} N", s.residual_force,
                                        percent(s.residual_force, s.weight), s.worst_force)});
@@ -104,15 +106,21 @@ std::string analysis_json(const Model& model, const Analysis& a) {
   JsonWriter json;
   json.begin_object().entry("clip", a.clip.name).entry("figure", model.name()).entry("mass", model.mass());
   json.entry("frames", a.frames()).entry("duration", a.clip.duration()).entry("weight", s.weight);
+  json.entry("supported", s.supported).entry("unsupported_frames", s.unsupported_frames);
   json.entry("mean_vertical", s.mean_vertical).entry("residual_force", s.residual_force);
   json.entry("residual_moment", s.residual_moment).entry("worst_force", s.worst_force);
-  json.entry("worst_moment", s.worst_moment).entry("largest_friction", s.largest_friction);
+  json.entry("fall", s.fall).entry("worst_moment", s.worst_moment).entry("largest_friction", s.largest_friction);
   json.entry("positive_work", s.positive_work).entry("negative_work", s.negative_work);
   json.key("supports").begin_array();
   for (const SupportForces& support : a.supports) {
     json.line().begin_object().entry("name", support.name).entry("grips", support.grips);
     json.entry("frames_down", int(std::count(support.down.begin(), support.down.end(), 1)));
     json.entry("peak_vertical", peak_vertical(support)).end_object();
+  }
+  json.end_array().key("gaps").begin_array();
+  for (const SupportGap& gap : a.gaps) {
+    json.line().begin_object().entry("first", gap.first).entry("last", gap.last);
+    json.entry("found", gap.found).entry("needed", gap.needed).end_object();
   }
   json.end_array().key("phases").begin_array();
   for (const Phase& p : a.phases) {

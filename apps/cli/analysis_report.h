@@ -2,7 +2,9 @@
 
 #include <string>
 
+#include "cli/chart.h"
 #include "kansetsu/io/recording.h"
+#include "kansetsu/model/measured.h"
 #include "kansetsu/motion/analysis.h"
 
 /// An analysis for people, for programs, and as pictures.
@@ -14,6 +16,19 @@ std::string analysis_json(const Model& model, const Analysis& analysis);
 std::string analysis_csv(const Model& model, const Analysis& analysis);
 /// Forces and their shares over time, centres of pressure on the ground, torques, residual.
 std::string analysis_svg(const Model& model, const Analysis& analysis, const std::vector<SupportHistory>& supports);
+/// What is left at the root, over time.
+TimeChart residual_chart(const Analysis& analysis);
+/// What there is to know beside the analysis itself.
+struct AnalysisNotes {
+  std::string file{};
+  double cutoff = 0, friction = 0, belt = 0;  ///< [Hz, –, m/s]
+  std::vector<std::string> remarks{};         ///< warnings
+};
+/// One page with pictures in it: events, strides, forces of each foot, moments and powers over the cycle, residuals, what was assumed.
+std::string analysis_page(const Model& model, const Analysis& analysis, const std::vector<SupportHistory>& supports,
+                          const AnalysisNotes& notes);
+/// Moments of all coordinates over time, as OpenSim names them: knee_moment.
+TimeTable analysis_moments(const Model& model, const Analysis& analysis);
 /// The motion with its forces, for viewers.
 io::Recording analysis_recording(const Model& model, const Analysis& analysis,
                                  const std::vector<SupportHistory>& supports);

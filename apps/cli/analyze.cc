@@ -2,33 +2,43 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "cli/analysis_report.h"
+#include "cli/analyze_measured.h"
 #include "cli/arguments.h"
 #include "cli/clip.h"
+#include "cli/measured.h"
 #include "cli/output.h"
+#include "cli/terminal.h"
 #include "kansetsu/base/error.h"
+#include "kansetsu/model/edit.h"
+#include "kansetsu/model/human.h"
 
 namespace kansetsu::cli {
 namespace {
 
-/// Captures are noise from frame to frame; what walks and jumps is below this [Hz].
-constexpr double kCaptureCutoff = 6;
+/// Captures are noise from frame to frame; what walks is below the first, what runs and jumps below the second [Hz].
+constexpr double kCaptureCutoff = 6, kFlightCutoff = 12;
+
+bool leaves_the_ground(const std::vector<SupportHistory>& supports, int frames) {
+  int flying = 0;
+  for (int k = 0; k < frames; ++k)
+    flying += std::none_of(supports.begin(), supports.end(), [&](const SupportHistory& s) { return s.down(k); });
+  return flying > frames / 50;
+}
 
 struct AnalyzeArguments {
   ClipSource clip;
   ModelSource figure;
-  std::optional<double> filter;
+  std::optional<double> filter, mass, height;
+  std::optional<Sex> sex;
   double friction = 0.8;
-  bool json = false;
-  std::string csv, svg;
+  bool json = false, reduce = false;
+  std::string csv, svg, sto, loads, report;
   std::vector<std::string> records;
 };
-
-void write_file(const std::string& file, const std::string& text) {
-  Output out{std::filesystem::path(file)};
-  out.write(text);
-  out.commit();
-}
 
 Analysis analyze_or_fail(const FigureClip& motion, const std::vector<SupportHistory>& supports, double cutoff) {
   try {
@@ -38,29 +48,76 @@ Analysis analyze_or_fail(const FigureClip& motion, const std::vector<SupportHist
   }
 }
 
+/// A height or a sex ask for the human of published tables.
+ModelSource figure_of(const AnalyzeArguments& options) {
+  ModelSource out = options.figure;
+  if (!options.height && !options.sex) return out;
+  if (!out.name.empty() && out.name != "human")
+    throw Failure(kBadUsage,
+                  fmt::format("--height and --sex make the figure 'human'; '{}' has a size of its own", out.name));
+  out.name = human_name({options.mass.value_or(0), options.height.value_or(0), options.sex.value_or(Sex::kMale)});
+  return out;
+}
+
+/// What a reader of the numbers must know.
+std::vector<std::string> remarks_of(const Analysis& a) {
+  std::vector<std::string> out;
+  if (a.summary.fall > 1.7)
+    out.push_back(
+        fmt::format("in flight it falls {:.1f} times as fast as things do: it plays about {:.1f} times too fast; "
+                    "--frame-rate says how many frames a second has",
+                    a.summary.fall, std::sqrt(a.summary.fall)));
+  for (const SupportGap& gap : a.gaps)
+    out.push_back(fmt::format("frames {} to {}: supports carry {:.0f} N, the motion needs {:.0f} N", gap.first,
+                              gap.last, gap.found, gap.needed));
+  return out;
+}
+
 Exit run_analyze(const AnalyzeArguments& options) {
-  const FigureClip motion = figure_clip_or_fail(options.clip, options.figure);
-  const bool captured = io::names_capture(options.clip.file);
-  const double cutoff = options.filter.value_or(captured ? kCaptureCutoff : 0);
+  if (options.reduce && options.loads.empty() && std::filesystem::path(options.clip.file).extension() != ".xml")
+    throw Failure(kBadUsage, "--reduce-residuals needs measured forces: --loads FILE, or a setup file");
+  if (!options.loads.empty() || std::filesystem::path(options.clip.file).extension() == ".xml")
+    return analyze_measured({options.clip.file, options.figure.name, options.loads, options.sto, options.filter,
+                             options.json, options.reduce});
+  FigureClip motion = figure_clip_or_fail(options.clip, figure_of(options));
+  if (options.mass) motion.model = scale(motion.model, 1, *options.mass / motion.model.mass());
+  const bool captured = io::names_capture(options.clip.file) || io::names_table(options.clip.file);
+  if (norm(motion.belt) > 0)
+    fmt::print(stderr, "{}: walks on a belt of {:.3f} m/s; forces are told as if it stood still\n", options.clip.file,
+               norm(motion.belt));
   std::vector<SupportHistory> supports;
   if (motion.model.base() == Base::kFree) {
     const SupportOptions wish{.friction = options.friction};
-    supports = motion.feet.empty() ? find_supports(motion.model, motion.clip, wish)
-                                   : find_supports(motion.model, motion.clip, motion.feet, wish);
+    supports = motion.contacts ? find_supports(motion.model, *motion.contacts, wish)
+                               : find_supports(motion.model, motion.clip, wish);
   }
   if (motion.model.base() == Base::kFree && supports.empty()) {
     fmt::print(stderr, "kansetsu analyze: '{}' has no feet or hands that are known by name; all forces are residual\n",
                motion.model.name());
   }
+  const bool flies = leaves_the_ground(supports, motion.clip.frames());
+  const double cutoff = options.filter.value_or(!captured ? 0 : flies ? kFlightCutoff : kCaptureCutoff);
   const Analysis analysis = analyze_or_fail(motion, supports, cutoff);
-  if (!options.csv.empty()) write_file(options.csv, analysis_csv(motion.model, analysis));
-  if (!options.svg.empty()) write_file(options.svg, analysis_svg(motion.model, analysis, supports));
+  const std::vector<std::string> remarks = remarks_of(analysis);
+  for (const std::string& remark : remarks) fmt::print(stderr, "{}: {}\n", options.clip.file, remark);
+  if (!options.report.empty())
+    write_whole(options.report,
+                analysis_page(motion.model, analysis, supports,
+                              {options.clip.file, cutoff, options.friction, norm(motion.belt), remarks}));
+  if (!options.sto.empty()) {
+    const std::vector<Diagnostic> problems = io::write_sto(analysis_moments(motion.model, analysis), options.sto);
+    if (has_errors(problems)) throw Failure(kBadFile, to_string(problems));
+  }
+  if (!options.csv.empty()) write_whole(options.csv, analysis_csv(motion.model, analysis));
+  if (!options.svg.empty()) write_whole(options.svg, analysis_svg(motion.model, analysis, supports));
   for (const std::string& file : options.records) {
     const std::vector<Diagnostic> problems =
         io::write_recording(analysis_recording(motion.model, analysis, supports), file);
     if (has_errors(problems)) throw Failure(kBadFile, to_string(problems));
     fmt::print(stderr, "{}", to_string(problems));
   }
+  for (const std::string& file : {options.csv, options.svg}) tell_written(file);
+  for (const std::string& file : options.records) tell_written(file);
   print(options.json ? analysis_json(motion.model, analysis) : analysis_text(motion.model, analysis));
   return kOk;
 }
@@ -70,22 +127,49 @@ Exit run_analyze(const AnalyzeArguments& options) {
 Runner declare_analyze(Arguments& args) {
   auto options = std::make_shared<AnalyzeArguments>();
   args.add("CLIP", options->clip.file,
-           "a capture (.bvh, .amc), which the figure follows, or a recording (.mcap, .csv, .npz)")
+           "a capture (.bvh, .amc), which the figure follows; a recording (.mcap, .csv, .npz); coordinates of an "
+           "OpenSim model "
+           "(.mot, .sto); a setup file of inverse dynamics (.xml)")
       .required()
       .type_name("");
   args.add("--figure", options->figure.name, "the model; human28, or the recording's own, by default")
       .type_name("MODEL");
-  args.add("--filter", options->filter, "cut-off of the low-pass filter; 6 for captures, 0 (none) for recordings")
+  args.add(
+          "--filter", options->filter,
+          "cut-off of the low-pass filter; 6 for captures, 12 for those that leave the ground, 0 (none) for recordings")
       .not_negative()
       .type_name("HZ");
+  args.add("--mass", options->mass, "of the person; all masses of the figure are scaled to it")
+      .positive()
+      .type_name("KG");
+  args.add("--height", options->height, "of the person [m]; the figure is then 'human', of published tables")
+      .positive()
+      .type_name("M");
+  args.add_word(
+          "--sex", [options](const std::string& name) { options->sex = find_sex(name); },
+          "of the person; the figure is then 'human'")
+      .one_of({"female", "male"})
+      .type_name("female|male");
   args.add("--friction", options->friction, "of soles on the ground; 0.8 by default").not_negative().type_name("MU");
   args.add("--csv", options->csv, "write everything as a table, one line per frame").type_name("FILE");
+  args.add("--loads", options->loads,
+           "measured forces on an OpenSim model: its external loads (.xml); joint moments come from them, nothing is "
+           "guessed")
+      .type_name("FILE");
+  args.add_flag("--reduce-residuals", options->reduce,
+                "with measured forces: move the body (20 mm at most, rms) and the trunk's mass centre (50 mm) until 2 "
+                "% are left at the root");
+  args.add("--sto", options->sto, "write joint moments as an OpenSim table").type_name("FILE");
+  args.add("--report", options->report,
+           "write a page (.html) with events, strides, forces, moments over the cycle, residuals")
+      .type_name("FILE");
   args.add("--svg", options->svg, "write plots").type_name("FILE");
   args.add("--record", options->records, "write the motion with its forces: .mcap, .csv, .npz or .glb; may be repeated")
       .type_name("FILE")
       .take_all();
   args.add_flag("--json", options->json, "print the summary as JSON");
   add_base_option(args, options->figure.base);
+  add_path_option(args);
   add_clip_options(args, options->clip);
   add_retarget_options(args, options->clip);
   return [options] { return run_analyze(*options); };

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 
+#include "cli/allowed_paths.h"
 #include "cli/output.h"
 #include "cli/suggest.h"
 
@@ -19,6 +20,9 @@ CLI::Validator number_check(const char* name, const char* wanted, bool (*fine)(d
     return is_number && std::isfinite(x) && fine(x) ? std::string() : fmt::format("{} is not {}", text, wanted);
   };
   return CLI::Validator(check, name);
+}
+CLI::Validator finite_check() {
+  return number_check("", "a finite number", [](double) { return true; });
 }
 /// -1 would be read as the largest number there is.
 std::string no_sign(const std::string& text) {
@@ -102,7 +106,11 @@ Argument& Argument::between(int lowest, int highest) {
   return *this;
 }
 Argument& Argument::between(double lowest, double highest) {
-  option_->check(CLI::Range(lowest, highest));
+  option_->check([=](const std::string& text) {
+    double x = 0;
+    const bool fine = CLI::detail::lexical_cast(text, x) && x >= lowest && x <= highest;
+    return fine ? std::string() : fmt::format("{} is not a number from {} to {}", text, lowest, highest);
+  });
   return *this;
 }
 Argument& Argument::one_of(const std::vector<std::string>& words) {
@@ -118,7 +126,7 @@ Argument Arguments::add(const std::string& name, std::string& value, const std::
   return Argument(*app_->add_option(name, value, help));
 }
 Argument Arguments::add(const std::string& name, double& value, const std::string& help) {
-  return Argument(*app_->add_option(name, value, help));
+  return Argument(*app_->add_option(name, value, help)->check(finite_check()));
 }
 Argument Arguments::add(const std::string& name, int& value, const std::string& help) {
   return Argument(*app_->add_option(name, value, help));
@@ -130,7 +138,7 @@ Argument Arguments::add(const std::string& name, std::uint64_t& value, const std
   return Argument(*app_->add_option(name, value, help)->check(no_sign));
 }
 Argument Arguments::add(const std::string& name, std::optional<double>& value, const std::string& help) {
-  return Argument(*app_->add_option(name, value, help));
+  return Argument(*app_->add_option(name, value, help)->check(finite_check()));
 }
 Argument Arguments::add(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help) {
   return Argument(*app_->add_option(name, value, help)->check(no_sign));
@@ -139,10 +147,10 @@ Argument Arguments::add(const std::string& name, std::vector<std::string>& value
   return Argument(*app_->add_option(name, values, help));
 }
 Argument Arguments::add(const std::string& name, std::vector<double>& values, const std::string& help) {
-  return Argument(*app_->add_option(name, values, help));
+  return Argument(*app_->add_option(name, values, help)->check(finite_check()));
 }
 Argument Arguments::add_number(const std::string& name, std::function<void(double)> take, const std::string& help) {
-  return Argument(*app_->add_option_function<double>(name, std::move(take), help));
+  return Argument(*app_->add_option_function<double>(name, std::move(take), help)->check(finite_check()));
 }
 Argument Arguments::add_word(const std::string& name, std::function<void(const std::string&)> take,
                              const std::string& help) {
@@ -160,6 +168,21 @@ void add_base_option(Arguments& args, std::optional<Base>& base) {
       .check([](const std::string& name) {
         return name == "fixed" || name == "free" ? "" : fmt::format("'{}' is neither fixed nor free", name);
       });
+}
+
+void add_path_option(Arguments& args) {
+  const auto is_folder = [](const std::string& name) {
+    std::error_code ignored;
+    return std::filesystem::is_directory(name, ignored) ? "" : fmt::format("'{}' is not a folder", name);
+  };
+  args.add("--package-path", given_package_paths(),
+           "folder that holds ROS packages, or is one: where package://NAME/… is found; may be repeated")
+      .type_name("DIR")
+      .check(is_folder);
+  args.add("--allow-path", given_paths(),
+           "folder outside of a model's package from which files that it names are read; may be repeated")
+      .type_name("DIR")
+      .check(is_folder);
 }
 
 std::vector<ArgumentInfo> declared_arguments(const Command& command) {

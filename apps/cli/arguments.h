@@ -86,6 +86,9 @@ inline constexpr char kModelHelp[] =
 /// --base fixed|free
 void add_base_option(Arguments& args, std::optional<Base>& base);
 
+/// --allow-path DIR and --package-path DIR: of every command that reads models, see allowed_paths.h.
+void add_path_option(Arguments& args);
+
 /// All that a command declares, --help first.
 std::vector<ArgumentInfo> declared_arguments(const Command& command);
 

@@ -29,6 +29,9 @@ void add_clip_options(Arguments& args, ClipSource& source) {
   args.add("--unit", source.unit, "length of the clip's unit in metres; by default as tall as people are")
       .positive()
       .type_name("M");
+  args.add("--frame-rate", source.rate, "frames per second of the clip; by default as the file says")
+      .positive()
+      .type_name("HZ");
   static const std::map<std::string, UpAxis> kAxes{{"x", UpAxis::kX}, {"y", UpAxis::kY}, {"z", UpAxis::kZ}};
   args.add_word(
           "--up", [&source](const std::string& axis) { source.up = kAxes.at(axis); },
@@ -43,6 +46,10 @@ void add_retarget_options(Arguments& args, ClipSource& source) {
   args.add("--scale", source.scale, "size of the figure in that of the skeleton; by default by their legs")
       .positive()
       .type_name("X");
+  args.add("--belt", source.belt,
+           "velocity of the floor along the clip's x and y, e.g. -1.2,0; by default found from the feet")
+      .delimiter(',')
+      .type_name("X,Y");
   args.add_flag("--keep-feet", source.keep_feet, "leave the feet as captured, skating");
 }
 
@@ -54,11 +61,18 @@ Capture capture_or_fail(const ClipSource& source) {
   Loaded<Capture> capture = load_capture(source);
   if (!capture) throw bad_file(capture.diagnostics);
   fmt::print(stderr, "{}", to_string(capture.diagnostics));
+  if (source.rate) capture.value->frame_time = 1 / *source.rate;
   return *std::move(capture.value);
 }
 
+std::optional<Vec3<>> belt_of(const ClipSource& source) {
+  if (source.belt.empty()) return std::nullopt;
+  if (source.belt.size() != 2) throw Failure(kBadUsage, "--belt needs two numbers, e.g. -1.2,0");
+  return Vec3<>{source.belt[0], source.belt[1], 0};
+}
+
 Retargeted retarget_or_fail(const Model& model, const Capture& capture, const ClipSource& source) {
-  RetargetOptions options{.scale = source.scale, .pin_feet = !source.keep_feet};
+  RetargetOptions options{.scale = source.scale, .pin_feet = !source.keep_feet, .belt = belt_of(source)};
   if (!source.table.empty()) {
     Loaded<LandmarkTable> table = io::read_landmarks(source.table);
     if (!table) throw bad_file(table.diagnostics);
@@ -150,6 +164,7 @@ std::string retarget_text(const Retargeted& motion) {
                     fmt::format("{:.1f}", 1e3 * r.largest), std::to_string(r.worst_frame),
                     fmt::format("{:.1f}", 1e3 * r.from_capture)});
   text += table(rows);
+  if (norm(motion.belt) > 0) text += fmt::format("  on a belt of {:.3f} m/s\n", norm(motion.belt));
   for (const FootContacts& foot : motion.feet) {
     int steps = 0, down = 0;
     for (int k = 0; k < motion.clip.frames(); ++k) {

@@ -15,19 +15,22 @@ namespace kansetsu::cli {
 struct ClipSource {
   std::string file{};
   std::string skeleton{}, table{};  ///< files; empty: what is beside it, what is built in
-  std::optional<double> unit{}, scale{};
+  std::optional<double> unit{}, scale{}, rate{};
   std::optional<UpAxis> up{};
-  bool keep_feet = false;  ///< as captured, skating
+  bool keep_feet = false;      ///< as captured, skating
+  std::vector<double> belt{};  ///< x, y [m/s]; empty: found from the feet
 };
 
-/// --unit, --up, --skeleton
+/// --unit, --up, --frame-rate, --skeleton
 void add_clip_options(Arguments& args, ClipSource& source);
-/// --landmarks, --scale, --keep-feet
+/// --landmarks, --scale, --keep-feet, --belt
 void add_retarget_options(Arguments& args, ClipSource& source);
 
 Loaded<Capture> load_capture(const ClipSource& source);
 /// Warnings go to standard error. Throws Failure with all lines if there is none.
 Capture capture_or_fail(const ClipSource& source);
+/// What --belt says.
+std::optional<Vec3<>> belt_of(const ClipSource& source);
 Retargeted retarget_or_fail(const Model& model, const Capture& capture, const ClipSource& source);
 
 /// The motion as a recording: figure, floor, and which ends of the soles are down.

@@ -89,6 +89,8 @@ std::string legend(double x, double y, const std::string& name, const std::strin
 
 }  // namespace
 
+std::string chart_style() { return kStyle; }
+
 std::string escaped(std::string_view words) {
   std::string out;
   for (const char c : words) {
@@ -132,7 +134,7 @@ std::string draw(const TimeChart& chart, const Box2& box) {
     svg += text(x.at(t), bottom + 16, fmt::format("{:g}", t), "text-anchor=\"middle\"");
   }
   svg += text(box.x + 4, top - 8, chart.unit, "class=\"sub\"");
-  svg += text(right + 8, bottom + 16, "time [s]", "class=\"sub\"");
+  svg += text(right + 8, bottom + 16, chart.x_label, "class=\"sub\"");
   double line = top + 8;
   for (const Series& s : chart.series) {
     svg += path(

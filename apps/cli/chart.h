@@ -30,6 +30,7 @@ struct TimeChart {
   std::vector<double> times{};
   std::vector<Series> series{};
   std::vector<Band> bands{};
+  std::string x_label = "time [s]";
   double least = 0;  ///< the axis goes up to this at least, so that rounding does not look like something
 };
 std::string draw(const TimeChart& chart, const Box2& box);
@@ -55,6 +56,9 @@ std::string draw(const PlanChart& chart, const Box2& box);
 /// A whole picture around charts that have been drawn.
 std::string picture(double width, double height, const std::string& title, const std::string& subtitle,
                     const std::string& content);
+
+/// The colours that charts are drawn in, for a page that has several.
+std::string chart_style();
 
 /// Text that XML takes as it is meant.
 std::string escaped(std::string_view text);

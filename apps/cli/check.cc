@@ -2,11 +2,18 @@
 
 #include <fmt/format.h>
 
+#include "cli/allowed_paths.h"
 #include "cli/arguments.h"
 #include "cli/capture.h"
+#include "cli/input.h"
 #include "cli/json_writer.h"
 #include "cli/load_model.h"
+#include "cli/measured.h"
 #include "cli/output.h"
+#include "cli/terminal.h"
+#include "kansetsu/io/mjcf.h"
+#include "kansetsu/io/scene.h"
+#include "kansetsu/io/urdf.h"
 #include "kansetsu/sim/world.h"
 
 namespace kansetsu::cli {
@@ -29,10 +36,35 @@ std::string count_of(std::size_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+/// What comes by standard input: URDF, MJCF, or a scene. Files that it names are looked for from the current folder on.
+Loaded<SceneDescription> parse_input(const CheckArguments& options) {
+  const std::string text = read_input("-"), name = "standard input";
+  switch (io::find_format_of(text)) {
+    case io::FileFormat::kMjcf:
+      return io::parse_mjcf(text, name, references());
+    case io::FileFormat::kScene:
+      return io::parse_scene(text, name, references());
+    default:
+      break;
+  }
+  Loaded<ModelDescription> model = io::parse_urdf(
+      text, name, {.base = options.base, .package_paths = package_paths(), .allowed_paths = allowed_paths()});
+  if (!model) return {std::nullopt, std::move(model.diagnostics)};
+  SceneDescription scene;
+  scene.figures.push_back({.name = "figure", .model = *std::move(model.value)});
+  return {std::move(scene), std::move(model.diagnostics)};
+}
+
 Report examine(const std::string& name, const CheckArguments& options) {
   Report report{name, {}, {}, false};
   const ModelSource source{.name = name, .base = options.base};
-  if (io::names_capture(name)) {
+  if (name == "-") {
+    Loaded<SceneDescription> scene = parse_input(options);
+    report.name = "standard input";
+    if (scene) report.contents = ", " + count_of(scene.value->figures.size(), "figure");
+    report.ok = bool(scene);
+    report.diagnostics = std::move(scene.diagnostics);
+  } else if (io::names_capture(name)) {
     Loaded<Capture> clip = load_capture({.file = name});
     if (clip) {
       report.contents = fmt::format(", {}, {}", count_of(clip.value->bones.size(), "bone"),
@@ -40,6 +72,23 @@ Report examine(const std::string& name, const CheckArguments& options) {
     }
     report.ok = bool(clip);
     report.diagnostics = std::move(clip.diagnostics);
+  } else if (io::names_measurement(name)) {
+    Loaded<Measurement> measured = io::read_measurement(name);
+    if (measured) {
+      report.contents = fmt::format(", {}, {}, {}", count_of(measured.value->markers.names.size(), "marker"),
+                                    count_of(measured.value->plates.size(), "plate"),
+                                    count_of(std::size_t(measured.value->markers.frames()), "frame"));
+    }
+    report.ok = bool(measured);
+    report.diagnostics = std::move(measured.diagnostics);
+  } else if (io::names_table(name)) {
+    Loaded<TimeTable> table = io::read_table(name);
+    if (table) {
+      report.contents = fmt::format(", {}, {}", count_of(table.value->columns.size(), "column"),
+                                    count_of(std::size_t(table.value->rows()), "row"));
+    }
+    report.ok = bool(table);
+    report.diagnostics = std::move(table.diagnostics);
   } else if (names_scene(name)) {
     Loaded<SceneDescription> scene = load_scene(source);
     if (scene) report.contents = ", " + count_of(scene.value->figures.size(), "figure");
@@ -92,7 +141,7 @@ Exit check(const CheckArguments& options) {
     if (options.json) {
       for (const Diagnostic& d : report.diagnostics) write(findings, d);
     } else {
-      fmt::print(stderr, "{}", to_string(report.diagnostics));
+      fmt::print(stderr, "{}", coloured(to_string(report.diagnostics)));
       out.write(summary(report));
     }
   }
@@ -105,10 +154,15 @@ Exit check(const CheckArguments& options) {
 
 Runner declare_check(Arguments& args) {
   auto options = std::make_shared<CheckArguments>();
-  args.add("MODEL", options->models, std::string(kModelHelp) + "; or a clip (.bvh, .amc)").required().type_name("");
+  args.add("MODEL", options->models,
+           std::string(kModelHelp) +
+               "; a clip (.bvh, .amc), a measurement (.c3d, .trc, .mot, .sto), or - for a model from standard input")
+      .required()
+      .type_name("");
   args.add_flag("--json", options->json, "print {\"ok\", \"diagnostics\"} on standard output");
   args.add_flag("--strict", options->strict, "fail on warnings, too");
   add_base_option(args, options->base);
+  add_path_option(args);
   return [options] { return check(*options); };
 }
 

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "cli/measured.h"
 #include "kansetsu/io/clip.h"
 #include "kansetsu/model/figures.h"
 #include "kansetsu/motion/clip.h"
@@ -34,12 +35,24 @@ FigureClip figure_clip_or_fail(const ClipSource& source, const ModelSource& figu
     if (model_source.name.empty()) model_source.name = "human28";
     const Model model = model_or_fail(model_source);
     Retargeted motion = retarget_or_fail(model, capture, source);
-    return {model, std::move(motion.clip), std::move(motion.feet)};
+    return {model, std::move(motion.clip), Contacts{std::move(motion.feet), std::move(motion.others)}, motion.belt};
+  }
+  if (io::names_table(source.file)) {
+    const MappedModel mapped = mapped_or_fail(figure.name);
+    const CoordinateMotion motion = motion_or_fail(mapped, source.file, 0);
+    Clip clip = clip_of(mapped, motion);
+    if (mapped.model().base() != Base::kFree) return {mapped.model(), std::move(clip), {}, {}};
+    Ground ground = find_ground(mapped.model(), clip, find_feet(mapped.model()), RetargetOptions{}.largest_tilt);
+    ground.belt = belt_of(source).value_or(ground.belt);
+    clip = on_ground(mapped.model(), clip, ground);
+    return {mapped.model(), std::move(clip), {}, ground.belt};
   }
   if (!io::names_clip(source.file)) {
-    throw Failure(kBadUsage,
-                  fmt::format("{}: unknown format for a clip\n  known: .bvh, .amc, and recordings .mcap, .csv, .npz",
-                              source.file));
+    throw Failure(
+        kBadUsage,
+        fmt::format("{}: unknown format for a clip\n  known: .bvh, .amc, recordings .mcap, .csv, .npz, and .mot, "
+                    ".sto of an OpenSim model",
+                    source.file));
   }
   const bool own = figure.name.empty() && std::filesystem::path(source.file).extension() == ".mcap";
   ModelSource model_source = figure;
@@ -48,7 +61,7 @@ FigureClip figure_clip_or_fail(const ClipSource& source, const ModelSource& figu
   Loaded<Clip> clip = io::read_clip(model, source.file);
   if (!clip) throw bad_file(clip.diagnostics);
   fmt::print(stderr, "{}", to_string(clip.diagnostics));
-  return {model, *std::move(clip.value), {}};
+  return {model, *std::move(clip.value), {}, {}};
 }
 
 io::Recording to_recording(const Model& model, const Clip& clip, const std::string& program) {

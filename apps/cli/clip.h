@@ -11,7 +11,8 @@ namespace kansetsu::cli {
 struct FigureClip {
   Model model;
   Clip clip{};
-  std::vector<FootContacts> feet{};  ///< of a capture; empty: look for them in the clip
+  std::optional<Contacts> contacts{};  ///< of a capture; none: look for them in the clip
+  Vec3<> belt{};                       ///< [m/s] of a floor that moved, which the clip has not any more
 };
 
 /// @param figure  its name may be empty: the recording's own model (.mcap), human28 otherwise. Throws Failure.

@@ -43,6 +43,7 @@ Runner declare_info(Arguments& args);
 Runner declare_conventions(Arguments& args);
 Runner declare_eval(Arguments& args);
 Runner declare_ik(Arguments& args);
+Runner declare_fit(Arguments& args);
 Runner declare_convert(Arguments& args);
 Runner declare_compile(Arguments& args);
 Runner declare_simulate(Arguments& args);

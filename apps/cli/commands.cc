@@ -25,6 +25,10 @@ constexpr std::array kCommands{
             "  kansetsu ik panda.urdf --target panda_link8:0.4,0.1,0.5,3.14,0,0\n"
             "  kansetsu ik human28 --in tasks.json --record motion.mcap",
             declare_ik},
+    Command{"fit", "the motion of a model from markers, and the sizes of its segments",
+            "  kansetsu fit walk.trc --figure subject.osim --mot walk_ik.mot\n"
+            "  kansetsu fit walk.c3d --figure gait2392.osim --static standing.c3d --mass 72.6 --record walk.mcap",
+            declare_fit},
     Command{"simulate", "let time pass in a scene: contacts, connections, events",
             "  kansetsu simulate scene.toml --duration 5 --record out.mcap\n"
             "  kansetsu simulate humanoid.xml --json\n"

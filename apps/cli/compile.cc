@@ -59,6 +59,7 @@ Runner declare_compile(Arguments& args) {
   args.add("--name", options->name, "of the file and its namespace; by default the model's and _model")
       .type_name("NAME");
   add_base_option(args, options->model.base);
+  add_path_option(args);
   return [options] { return compile(*options); };
 }
 

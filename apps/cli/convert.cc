@@ -7,7 +7,9 @@
 #include "cli/arguments.h"
 #include "cli/convert_capture.h"
 #include "cli/load_model.h"
+#include "cli/measured.h"
 #include "cli/output.h"
+#include "cli/terminal.h"
 #include "kansetsu/io/recording.h"
 #include "kansetsu/io/scene.h"
 #include "kansetsu/io/urdf.h"
@@ -24,6 +26,8 @@ struct ConvertArguments {
   bool merge_fixed = false;
   ClipSource clip;
   std::string figure;
+  std::string table = "forces";
+  double least = 20;  ///< [N]
 };
 
 void check_format(const std::string& file) {
@@ -50,7 +54,17 @@ void move_meshes(ModelDescription& model, const fs::path& from, const fs::path& 
   }
 }
 
-void print_diagnostics(const std::vector<Diagnostic>& diagnostics) { fmt::print(stderr, "{}", to_string(diagnostics)); }
+void print_diagnostics(const std::vector<Diagnostic>& diagnostics) {
+  fmt::print(stderr, "{}", coloured(to_string(diagnostics)));
+}
+
+/// What there is to say after writing the file.
+Exit written(const std::vector<Diagnostic>& diagnostics, const std::string& file) {
+  print_diagnostics(diagnostics);
+  if (has_errors(diagnostics)) return kBadFile;
+  tell_written(file);
+  return kOk;
+}
 
 /// A recording as another: .mcap, .csv, .npz or .glb.
 Exit convert_recording(const ConvertArguments& options) {
@@ -58,8 +72,7 @@ Exit convert_recording(const ConvertArguments& options) {
   print_diagnostics(recording.diagnostics);
   if (!recording) return kBadFile;
   const std::vector<Diagnostic> diagnostics = io::write_recording(*recording.value, options.out);
-  print_diagnostics(diagnostics);
-  return has_errors(diagnostics) ? kBadFile : kOk;
+  return written(diagnostics, options.out);
 }
 
 /// What URDF has no shapes for is left out, and said so.
@@ -86,8 +99,7 @@ void prepare(ModelDescription& model, const std::string& source) {
 Exit convert_to_scene(const ConvertArguments& options) {
   const SceneDescription scene = scene_or_fail(options.model);
   const std::vector<Diagnostic> diagnostics = io::write_scene(scene, options.out);
-  print_diagnostics(diagnostics);
-  return has_errors(diagnostics) ? kBadFile : kOk;
+  return written(diagnostics, options.out);
 }
 
 Exit convert(ConvertArguments options) {
@@ -96,6 +108,8 @@ Exit convert(ConvertArguments options) {
     options.clip.file = options.model.name;
     return convert_capture(options.clip, {.name = options.figure, .base = options.model.base}, options.out);
   }
+  if (io::names_measurement(options.model.name) || io::names_table(options.model.name))
+    return convert_measurement(options.model.name, options.out, options.table, options.least);
   check_format(options.out);
   if (fs::path(options.out).extension() == ".toml") return convert_to_scene(options);
   if (options.merge_fixed) options.model.fixed_links = FixedLinks::kMerge;
@@ -110,25 +124,35 @@ Exit convert(ConvertArguments options) {
   }
   if (!model.file.empty()) move_meshes(model, model.file, options.out);
   const std::vector<Diagnostic> diagnostics = io::write_urdf(model, options.out);
-  print_diagnostics(diagnostics);
-  return has_errors(diagnostics) ? kBadFile : kOk;
+  return written(diagnostics, options.out);
 }
 
 }  // namespace
 
 Runner declare_convert(Arguments& args) {
   auto options = std::make_shared<ConvertArguments>();
-  args.add("IN", options->model.name, std::string(kModelHelp) + "; or a recording (.mcap); or a clip (.bvh, .amc)")
+  args.add("IN", options->model.name,
+           std::string(kModelHelp) +
+               "; or a recording (.mcap); or a clip (.bvh, .amc); or a measurement (.c3d, .trc, .mot, .sto)")
       .required()
       .type_name("");
   args.add("OUT", options->out,
            "file to write; its ending tells the format: .urdf or .toml, a scene ('-': URDF to standard output); of a "
-           "recording .mcap, .csv, .npz or .glb; of a clip .bvh, .csv, and with --figure what a recording may be")
+           "recording .mcap, .csv, .npz or .glb; of a clip .bvh, .csv, and with --figure what a recording may be; of a "
+           "measurement .trc, .c3d, .csv, .mot, .sto")
       .required()
       .type_name("");
   add_base_option(args, options->model.base);
+  add_path_option(args);
   args.add_flag("--merge-fixed", options->merge_fixed, "links joined by fixed joints become one link each");
   args.add("--figure", options->figure, "model that follows a clip").type_name("MODEL");
+  args.add("--table", options->table,
+           "what a .mot or .sto of a measurement holds: forces of its plates, or its signals")
+      .one_of({"forces", "signals"})
+      .type_name("forces|signals");
+  args.add("--least", options->least, "vertical force from which on a plate has a centre of pressure; 20 by default")
+      .not_negative()
+      .type_name("N");
   add_clip_options(args, options->clip);
   add_retarget_options(args, options->clip);
   return [options] { return convert(*options); };

@@ -26,8 +26,8 @@ bool same(const Transform<>& a, const Transform<>& b) { return a.R == b.R && a.p
 /// Answers states one after the other; keeps the compiled model while the pose of a fixed base stays the same.
 class Evaluator {
  public:
-  Evaluator(const Model& model, const std::vector<Quantity>& quantities)
-      : model_(model), quantities_(quantities), bench_(model) {}
+  Evaluator(const Model& model, ActuationDescription actuation, const std::vector<Quantity>& quantities)
+      : model_(model), actuation_(std::move(actuation)), quantities_(quantities), bench_(model, actuation_) {}
 
   /// The state's slot in the reply.
   std::string answer(const StateInput& input) {
@@ -62,11 +62,12 @@ class Evaluator {
 
   void place_base(const std::optional<Transform<>>& pose) {
     if (pose.has_value() == pose_.has_value() && (!pose || same(*pose, *pose_))) return;
-    bench_ = Bench(pose ? with_base(model_, Base::kFixed, to_pose(*pose)) : model_);
+    bench_ = Bench(pose ? with_base(model_, Base::kFixed, to_pose(*pose)) : model_, actuation_);
     pose_ = pose;
   }
 
   const Model model_;
+  const ActuationDescription actuation_;
   const std::vector<Quantity>& quantities_;
   Bench bench_;
   std::optional<Transform<>> pose_;  ///< of the bench's base; none: the model's own
@@ -83,7 +84,7 @@ Exit eval(const EvalArguments& options) {
   JsonWriter json;
   json.begin_object().entry("nq", model.nq()).entry("nv", model.nv()).key("dofs").array(model.dof_names());
   json.key("results").begin_array();
-  Evaluator evaluator(model, request.quantities);
+  Evaluator evaluator(model, actuation_of(options.model), request.quantities);
   Progress progress("eval", request.states.size());
   for (std::size_t i = 0; i < request.states.size(); ++i) {
     out.write(json.line().raw(evaluator.answer(request.states[i])).take());
@@ -100,6 +101,7 @@ Runner declare_eval(Arguments& args) {
   auto options = std::make_shared<EvalArguments>();
   args.add("MODEL", options->model.name, kModelHelp).required().type_name("");
   add_base_option(args, options->model.base);
+  add_path_option(args);
   args.add("--in", options->in, "request; standard input by default").type_name("FILE");
   args.add("--out", options->out, "reply; standard output by default").type_name("FILE");
   return [options] { return eval(*options); };

@@ -16,6 +16,8 @@ namespace {
 
 void check_invertible(const Bench& bench, Status status, const Eigen::VectorXd& singular) {
   if (status == Status::kOk) return;
+  if (status == Status::kNotFinite)
+    throw StateError("the accelerations are not finite: check the state and the forces");
   const auto joints = singular_joints(bench.model, singular);
   throw StateError(
       fmt::format("the mass matrix is singular: nothing resists {}; give the links that move with {} mass, "
@@ -100,6 +102,81 @@ void write_response(Bench& b, const StateInput& in, const Quantity& quantity, Js
   json.matrix(b.response.link_response_world(quantity.to, quantity.from));
 }
 
+/// One number per tendon or actuator, by name.
+template <class Number>
+void write_each(JsonWriter& json, int count, const auto& name_of, Number&& number) {
+  json.begin_object();
+  for (int i = 0; i < count; ++i) json.entry(name_of(i), number(i));
+  json.end_object();
+}
+Eigen::VectorXd dense(const MomentRow& row, int nv) {
+  Eigen::VectorXd out = Eigen::VectorXd::Zero(nv);
+  for (std::size_t k = 0; k < row.columns.size(); ++k) out[row.columns[k]] += row.values[k];
+  return out;
+}
+/// The tendons and actuators at the state.
+const Actuation& placed(Bench& b, const StateInput& in) {
+  b.actuation.place(in.state);
+  return b.actuation;
+}
+auto tendon_names(const Actuation& a) {
+  return [&a](int i) -> const std::string& { return a.tendon(i).name; };
+}
+auto actuator_names(const Actuation& a) {
+  return [&a](int i) -> const std::string& { return a.actuator(i).name; };
+}
+void write_tendon_length(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json) {
+  const Actuation& a = placed(b, in);
+  write_each(json, a.tendon_count(), tendon_names(a), [&](int i) { return a.tendon_length(i); });
+}
+void write_tendon_velocity(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json) {
+  const Actuation& a = placed(b, in);
+  write_each(json, a.tendon_count(), tendon_names(a), [&](int i) { return a.tendon_velocity(i); });
+}
+void write_tendon_moment(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json) {
+  const Actuation& a = placed(b, in);
+  write_each(json, a.tendon_count(), tendon_names(a), [&](int i) { return dense(a.tendon_moment(i), b.model.nv()); });
+}
+void write_actuator_length(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json) {
+  const Actuation& a = placed(b, in);
+  write_each(json, a.actuator_count(), actuator_names(a), [&](int i) { return a.actuator_length(i); });
+}
+void write_actuator_velocity(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json) {
+  const Actuation& a = placed(b, in);
+  write_each(json, a.actuator_count(), actuator_names(a), [&](int i) { return a.actuator_velocity(i); });
+}
+void write_actuator_moment(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json) {
+  const Actuation& a = placed(b, in);
+  write_each(json, a.actuator_count(), actuator_names(a),
+             [&](int i) { return dense(a.actuator_moment(i), b.model.nv()); });
+}
+/// Controls and activations of a state, in order.
+Eigen::VectorXd by_actuator(const Actuation& a, const std::map<std::string, double>& given) {
+  Eigen::VectorXd out = Eigen::VectorXd::Zero(a.actuator_count());
+  for (const auto& [name, x] : given) {
+    const int i = a.find_actuator(name);
+    if (i < 0) throw StateError(fmt::format("there is no actuator '{}'", name));
+    out[i] = x;
+  }
+  return out;
+}
+void write_actuator_force(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json) {
+  const Actuation& a = placed(b, in);
+  const Eigen::VectorXd u = by_actuator(a, in.control), x = by_actuator(a, in.activation);
+  std::vector<ActuatorForce> forces(std::size_t(u.size()));
+  a.forces(u, x, forces);
+  write_each(json, a.actuator_count(), actuator_names(a), [&](int i) { return forces[std::size_t(i)].force; });
+}
+void write_actuator_torque(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json) {
+  const Actuation& a = placed(b, in);
+  json.value(a.torques(by_actuator(a, in.control), by_actuator(a, in.activation)));
+}
+void write_activation_rate(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json) {
+  const Actuation& a = placed(b, in);
+  const Eigen::VectorXd u = by_actuator(a, in.control), x = by_actuator(a, in.activation);
+  write_each(json, a.actuator_count(), actuator_names(a), [&](int i) { return a.activation_rate(i, u[i], x[i]); });
+}
+
 struct Row {
   std::string_view name, links;  ///< e.g. "jacobian", ":LINK"
   Quantity::Write write;
@@ -116,6 +193,15 @@ constexpr std::array kTable{
     Row{"rnea_derivatives", "", write_rnea_derivatives},
     Row{"aba_derivatives", "", write_aba_derivatives},
     Row{"response", ":LINK:LINK", write_response},
+    Row{"tendon_length", "", write_tendon_length},
+    Row{"tendon_velocity", "", write_tendon_velocity},
+    Row{"tendon_moment", "", write_tendon_moment},
+    Row{"actuator_length", "", write_actuator_length},
+    Row{"actuator_velocity", "", write_actuator_velocity},
+    Row{"actuator_moment", "", write_actuator_moment},
+    Row{"actuator_force", "", write_actuator_force},
+    Row{"actuator_torque", "", write_actuator_torque},
+    Row{"activation_rate", "", write_activation_rate},
 };
 
 std::vector<std::string> known_quantities() {

@@ -6,6 +6,7 @@
 
 #include "cli/eval_state.h"
 #include "cli/json_writer.h"
+#include "kansetsu/actuation/actuation.h"
 #include "kansetsu/dynamics/response.h"
 
 namespace kansetsu::cli {
@@ -17,12 +18,14 @@ struct StateError : std::runtime_error {
 
 /// A model with the memory to compute on it.
 struct Bench {
-  explicit Bench(const Model& m) : model(m), work(m), external(m), response(m) {}
+  explicit Bench(const Model& m, const ActuationDescription& a = {})
+      : model(m), work(m), external(m), response(m), actuation(m, a) {}
 
   Model model;
   Workspace work;
   ExternalForces external;
   Response response;
+  Actuation actuation;
 };
 
 /// Something that can be asked for, by the name it has in "compute".

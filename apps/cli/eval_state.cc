@@ -60,9 +60,18 @@ StateReader::StateReader(const Model& model) : model_(model) {
 
 StateInput StateReader::read(const json& state, const std::string& path, Problems& problems) const {
   StateInput input(model_);
-  if (!is_object_of(state, path, {"base", "q", "v", "a", "tau", "fext"}, problems)) return input;
+  if (!is_object_of(state, path, {"base", "q", "v", "a", "tau", "fext", "u", "act"}, problems)) return input;
   if (const auto base = state.find("base"); base != state.end()) read_base(*base, path + ".base", input, problems);
   if (const auto fext = state.find("fext"); fext != state.end()) read_wrenches(*fext, path + ".fext", input, problems);
+  const auto read_numbers = [&](const char* key, std::map<std::string, double>& out) {
+    const auto found = state.find(key);
+    if (found == state.end() || !is_object(*found, fmt::format("{}.{}", path, key), problems)) return;
+    for (const auto& [name, value] : found->items()) {
+      if (const auto x = numbers(value, 1, fmt::format("{}.{}.{}", path, key, name), problems)) out[name] = x->front();
+    }
+  };
+  read_numbers("u", input.control);
+  read_numbers("act", input.activation);
   set_positions(read_joints(state, "q", path, problems), input);
   set_rates(read_joints(state, "v", path, problems), input.state.v, input);
   set_rates(read_joints(state, "a", path, problems), input.vdot, input);

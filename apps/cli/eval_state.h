@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -20,8 +22,9 @@ struct StateInput {
   State state;
   Eigen::VectorXd vdot, tau;
   std::vector<std::pair<LinkId, Force<>>> wrenches;
-  std::optional<Transform<>> base_pose;  ///< of a fixed base, if the state gives one
-  std::string error;                     ///< why nothing can be computed from it; empty if something can
+  std::map<std::string, double> control, activation;  ///< by actuator
+  std::optional<Transform<>> base_pose;               ///< of a fixed base, if the state gives one
+  std::string error;                                  ///< why nothing can be computed from it; empty if something can
 };
 
 /// Reads the states of a request. Unknown names and wrong shapes are problems of the request as a whole; numbers that contradict

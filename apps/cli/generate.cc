@@ -12,6 +12,7 @@
 #include "cli/json_writer.h"
 #include "cli/output.h"
 #include "cli/table.h"
+#include "cli/terminal.h"
 #include "kansetsu/base/error.h"
 #include "kansetsu/kinematics/centroidal.h"
 #include "kansetsu/motion/parametric.h"
@@ -168,6 +169,7 @@ Exit generate_clip(const GenerateArguments& options) {
         io::write_recording(to_recording(model, clip, "kansetsu generate"), options.record);
     if (has_errors(problems)) throw Failure(kBadFile, to_string(problems));
     fmt::print(stderr, "{}", to_string(problems));
+    tell_written(options.record);
   }
   print_summary(model, clip, options.json);
   return kOk;
@@ -191,6 +193,7 @@ Runner declare_generate(Arguments& args) {
            "reach: x,y,z in metres; the figure stands at the origin, looking along x")
       .type_name("X,Y,Z")
       .delimiter(',');
+  add_path_option(args);
   args.add_flag("--json", options->json, "print the summary as JSON");
   return [options] { return generate_clip(*options); };
 }

@@ -137,6 +137,7 @@ Runner declare_ik(Arguments& args) {
       .between(1, 1'000'000);
   args.add_flag("--no-limits", options->no_limits, "leave the model's limits out of account");
   add_base_option(args, options->model.base);
+  add_path_option(args);
   return [options] { return run_ik(*options); };
 }
 

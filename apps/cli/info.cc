@@ -4,6 +4,7 @@
 #include "cli/arguments.h"
 #include "cli/capture.h"
 #include "cli/load_model.h"
+#include "cli/measured.h"
 #include "cli/output.h"
 
 namespace kansetsu::cli {
@@ -14,13 +15,27 @@ Runner declare_info(Arguments& args) {
     bool json = false;
   };
   auto options = std::make_shared<InfoArguments>();
-  args.add("MODEL", options->model.name, std::string(kModelHelp) + "; or a clip (.bvh, .amc)").required().type_name("");
+  args.add("MODEL", options->model.name,
+           std::string(kModelHelp) + "; or a clip (.bvh, .amc) or measurement (.c3d, .trc, .mot, .sto)")
+      .required()
+      .type_name("");
   args.add_flag("--json", options->json, "print it as JSON; what has no limit is null");
   add_base_option(args, options->model.base);
+  add_path_option(args);
   return [options] {
     if (io::names_capture(options->model.name)) {
       const Capture capture = capture_or_fail({.file = options->model.name});
       print(options->json ? capture_json(capture) : capture_text(capture));
+      return kOk;
+    }
+    if (io::names_measurement(options->model.name)) {
+      const Measurement measured = measurement_or_fail(options->model.name);
+      print(options->json ? measurement_json(measured) : measurement_text(measured));
+      return kOk;
+    }
+    if (io::names_table(options->model.name)) {
+      const TimeTable table = table_or_fail(options->model.name);
+      print(options->json ? table_json(table) : table_text(table));
       return kOk;
     }
     if (names_scene(options->model.name)) {

@@ -1,6 +1,10 @@
 #include "cli/input.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -10,6 +14,26 @@
 #include "cli/command.h"
 
 namespace kansetsu::cli {
+namespace {
+
+constexpr int kMoment = 2000;  ///< [ms] for somebody to begin writing to a pipe
+
+/// Opens without waiting for the other end of a pipe: nobody may ever come. Null with the reason in errno.
+std::FILE* open_input(const std::string& file) {
+  const int handle = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  if (handle < 0) return nullptr;
+  struct stat status{};
+  pollfd waiting{handle, POLLIN, 0};
+  const bool pipe = ::fstat(handle, &status) == 0 && S_ISFIFO(status.st_mode);
+  if ((pipe && ::poll(&waiting, 1, kMoment) == 0) || ::fcntl(handle, F_SETFL, O_RDONLY) != 0) {
+    ::close(handle);
+    errno = ETIMEDOUT;
+    return nullptr;
+  }
+  return ::fdopen(handle, "rb");
+}
+
+}  // namespace
 
 std::string read_input(const std::string& file) {
   const bool standard = file == "-";
@@ -21,8 +45,10 @@ std::string read_input(const std::string& file) {
       if (stream != stdin) std::fclose(stream);
     }
   };
-  const std::unique_ptr<std::FILE, Close> stream(standard ? stdin : std::fopen(file.c_str(), "rb"));
-  if (!stream) fail(fmt::format("cannot be read: {}", std::strerror(errno)));
+  const std::unique_ptr<std::FILE, Close> stream(standard ? stdin : open_input(file));
+  if (!stream)
+    fail(errno == ETIMEDOUT ? "it is a pipe that nobody writes to"
+                            : fmt::format("cannot be read: {}", std::strerror(errno)));
 
   std::string text, piece(std::size_t{1} << 16, '\0');
   while (const std::size_t count = std::fread(piece.data(), 1, piece.size(), stream.get())) {

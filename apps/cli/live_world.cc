@@ -1,8 +1,11 @@
 #include "cli/live_world.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numbers>
 
 #include "cli/load_scene.h"
 #include "cli/recording.h"
@@ -11,10 +14,20 @@ namespace kansetsu::cli {
 namespace {
 
 constexpr double kLargestStrength = 3;
-constexpr double kPullFrequency = 9;   // [rad/s] at which the whole figure would swing on the mouse
-constexpr double kStrongestPull = 30;  // [m/s²]: three times the figure's weight
-constexpr double kLightest = 1e-3;     // [kg]
-constexpr double kBudget = 0.05;       // [s] of wall time per frame
+constexpr double kPullFrequency = 9;    // [rad/s] at which the whole figure would swing on the mouse
+constexpr double kStrongestPull = 30;   // [m/s²]: three times the figure's weight
+constexpr double kLightest = 1e-3;      // [kg]
+constexpr double kBudget = 0.05;        // [s] of wall time per frame
+constexpr double kPastStep = 0.1;       // [s] between moments that are remembered
+constexpr std::size_t kMostPast = 600;  // moments: a minute
+
+constexpr std::size_t kMostControls = 200;
+
+/// What the slider of a joint's target is called.
+std::string target_name(const ControllerDescription& controller, const JointControl& joint) {
+  const std::string dof = joint.dof.index == 0 ? "" : fmt::format("[{}]", joint.dof.index);
+  return fmt::format("{}/{}{}", controller.name, joint.dof.joint, dof);
+}
 
 BodyRef body_of(const io::BodyRef& body) { return {FigureId(body.figure), LinkId(body.link)}; }
 
@@ -22,19 +35,41 @@ BodyRef body_of(const io::BodyRef& body) { return {FigureId(body.figure), LinkId
 
 LiveWorld::LiveWorld(SceneDescription scene, int threads)
     : scene_(std::move(scene)), threads_(threads), world_(world_or_fail(scene_, threads)) {
-  header_ = header_of(world_, scene_);
+  numbers_ = usual_numbers(world_, scene_);
+  header_ = header_of(world_, scene_, numbers_);
 }
 
 void LiveWorld::reset() {
   const Vec3<> gravity = world_.gravity();
   world_ = world_or_fail(scene_, threads_);
   world_.set_gravity(gravity);
-  const std::map<std::string, double> strength = std::move(strength_);
-  for (const auto& [name, value] : strength) set_control(name, value);
+  numbers_ = usual_numbers(world_, scene_);
+  for (const ControllerDescription& c : scene_.controllers) {
+    const auto mine = [&](const auto& target) { return target.first.starts_with(c.name + "/"); };
+    if (strength_.contains(c.name) || std::ranges::any_of(targets_, mine)) set_controller(c);
+  }
   told_ = 0;
   due_ = 0;
   drag_.reset();
   grips_.clear();
+  past_.clear();
+}
+
+void LiveWorld::remember() {
+  if (world_.status() != WorldStatus::kRunning) return;
+  if (!past_.empty() && world_.time() < past_.back().time + kPastStep - 1e-9) return;
+  past_.push_back({world_.time(), world_.save(), grips_});
+  if (past_.size() > kMostPast) past_.pop_front();
+}
+
+void LiveWorld::rewind(double time) {
+  while (past_.size() > 1 && past_.back().time > time + 1e-9) past_.pop_back();
+  if (past_.empty()) return;
+  world_.restore(past_.back().state);
+  told_ = world_.events().size();
+  due_ = 0;
+  drag_.reset();
+  grips_ = past_.back().grips;
 }
 
 std::string LiveWorld::failure() const {
@@ -43,6 +78,7 @@ std::string LiveWorld::failure() const {
 
 io::RecordedFrame LiveWorld::advance(double seconds) {
   using Clock = std::chrono::steady_clock;
+  remember();
   const auto end = Clock::now() + std::chrono::duration<double>(kBudget);
   due_ += seconds;
   for (; due_ >= world_.time_step() && world_.status() == WorldStatus::kRunning; due_ -= world_.time_step()) {
@@ -51,7 +87,7 @@ io::RecordedFrame LiveWorld::advance(double seconds) {
     if (Clock::now() > end) due_ = 0;  // and so ends
   }
   if (world_.status() != WorldStatus::kRunning) due_ = 0;
-  io::RecordedFrame frame = frame_of(world_, told_);
+  io::RecordedFrame frame = frame_of(world_, numbers_, told_);
   if (drag_) {
     const Vec3<> at = world_.pose(drag_->body) * drag_->point;
     frame.connections.push_back(
@@ -114,18 +150,47 @@ std::vector<serve::LiveControl> LiveWorld::controls() const {
   for (const std::string& name : world_.controller_names()) {
     const auto set = strength_.find(name);
     const double now = set != strength_.end() ? set->second : world_.controller(name).active ? 1 : 0;
-    controls.push_back({name, 0, kLargestStrength, now});
+    controls.push_back({name, 0, kLargestStrength, now, "×"});
+  }
+  for (const ControllerDescription& c : scene_.controllers) {
+    if (c.kind != ControlKind::kPd) continue;
+    const Model& model = world_.model(world_.figure(c.figure));
+    for (const JointControl& joint : c.joints) {
+      if (controls.size() >= kMostControls) return controls;
+      const JointId id = model.joint_id(joint.dof.joint);
+      const DofDescription& dof = model.dof(id, joint.dof.index);
+      const bool slides = model.joint(id).type == JointType::kPrismatic;
+      const double reach = slides ? 1 : std::numbers::pi;
+      const std::string name = target_name(c, joint);
+      const auto set = targets_.find(name);
+      controls.push_back({name, std::isfinite(dof.lower) ? dof.lower : -reach,
+                          std::isfinite(dof.upper) ? dof.upper : reach,
+                          set == targets_.end() ? joint.value : set->second, slides ? "m" : "rad"});
+    }
   }
   return controls;
 }
 
 void LiveWorld::set_control(const std::string& name, double value) {
-  strength_[name] = value;
-  const auto found = std::ranges::find(scene_.controllers, name, &ControllerDescription::name);
-  if (found == scene_.controllers.end()) return;
-  ControllerDescription changed = *found;
+  for (const ControllerDescription& c : scene_.controllers) {
+    const bool targets = c.kind == ControlKind::kPd && std::ranges::any_of(c.joints, [&](const JointControl& joint) {
+                           return target_name(c, joint) == name;
+                         });
+    if (targets) targets_[name] = value;
+    if (c.name == name) strength_[name] = value;
+    if (targets || c.name == name) set_controller(c);
+  }
+}
+
+/// The scene's controller as the sliders have it.
+void LiveWorld::set_controller(const ControllerDescription& original) {
+  ControllerDescription changed = original;
+  const auto set = strength_.find(original.name);
+  const double value = set != strength_.end() ? set->second : original.active ? 1 : 0;
   changed.active = value > 0;
   for (JointControl& joint : changed.joints) {
+    if (const auto target = targets_.find(target_name(original, joint)); target != targets_.end())
+      joint.value = target->second;
     if (changed.kind == ControlKind::kPd) joint.kp *= value, joint.kd *= value;
     if (changed.kind == ControlKind::kTorque) joint.value *= value, joint.amplitude *= value, joint.deviation *= value;
   }

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/recorded_numbers.h"
 #include "kansetsu/sim/world.h"
 #include "serve/live_source.h"
 
@@ -18,7 +20,8 @@ class LiveWorld final : public serve::LiveSource {
   const io::RecordingHeader& header() const override { return header_; }
   /// A world too slow for real time falls behind; it does not keep viewers waiting.
   io::RecordedFrame advance(double seconds) override;
-  void reset() override;  ///< gravity and controls stay as they were set
+  void reset() override;              ///< gravity and controls stay as they were set
+  void rewind(double time) override;  ///< within the last minute, in steps of a tenth of a second
   std::string failure() const override;
 
   void drag(const io::BodyRef& body, const Vec3<>& point, const Vec3<>& target) override;
@@ -28,7 +31,8 @@ class LiveWorld final : public serve::LiveSource {
 
   Vec3<> gravity() const override { return world_.gravity(); }
   void set_gravity(const Vec3<>& gravity) override { world_.set_gravity(gravity); }
-  /// Of each controller its strength: a factor of the scene's torques and gains, 0 is off. Held motions are on or off.
+  /// Of each controller its strength: a factor of the scene's torques and gains, 0 is off. Held motions are on or off. Then the
+  /// targets of position controllers, joint by joint.
   std::vector<serve::LiveControl> controls() const override;
   void set_control(const std::string& name, double value) override;
 
@@ -40,18 +44,30 @@ class LiveWorld final : public serve::LiveSource {
     Vec3<> force{};
   };
 
+  using Grips = std::map<std::pair<int, int>, ConnectionId>;  ///< by figure and link
+  struct Moment {
+    double time = 0;
+    Snapshot state;
+    Grips grips;
+  };
+
   void pull();
+  void remember();
+  void set_controller(const ControllerDescription& original);
   double mass_of(FigureId figure, std::optional<LinkId> link = {}) const;
 
   SceneDescription scene_;
   int threads_ = 1;
   World world_;
+  std::vector<NumberGroup> numbers_;
   io::RecordingHeader header_;
-  std::size_t told_ = 0;  ///< events
-  double due_ = 0;        ///< [s] of simulated time
+  std::size_t told_ = 0;     ///< events
+  double due_ = 0;           ///< [s] of simulated time
+  std::deque<Moment> past_;  ///< oldest first
   std::optional<Drag> drag_;
-  std::map<std::pair<int, int>, ConnectionId> grips_;  ///< by figure and link
-  std::map<std::string, double> strength_;             ///< by controller
+  Grips grips_;
+  std::map<std::string, double> strength_;  ///< by controller
+  std::map<std::string, double> targets_;   ///< by the name of the control
 };
 
 }  // namespace kansetsu::cli

@@ -4,7 +4,9 @@
 
 #include <filesystem>
 
+#include "cli/allowed_paths.h"
 #include "cli/command.h"
+#include "kansetsu/io/osim.h"
 #include "kansetsu/io/scene.h"
 #include "kansetsu/io/urdf.h"
 #include "kansetsu/model/edit.h"
@@ -41,7 +43,17 @@ std::optional<Model> figure(const ModelSource& source) {
 }
 
 io::UrdfOptions options_of(const ModelSource& source) {
-  return {.base = source.base, .merge_fixed = source.fixed_links == FixedLinks::kMerge};
+  return {.base = source.base,
+          .merge_fixed = source.fixed_links == FixedLinks::kMerge,
+          .package_paths = package_paths(),
+          .allowed_paths = allowed_paths()};
+}
+
+/// An OpenSim model, every motion of its joints a coordinate of its own.
+Loaded<ModelDescription> describe_osim(const ModelSource& source) {
+  Loaded<io::OsimModel> read = io::read_osim(source.name);
+  if (!read) return {std::nullopt, std::move(read.diagnostics)};
+  return {std::move(read.value->model), std::move(read.diagnostics)};
 }
 
 /// FILE#FIGURE names one of several figures of a scene.
@@ -62,7 +74,7 @@ bool is_scene(const std::string& name) {
 /// The one figure of a scene that is asked for, with what was said about the scene.
 Loaded<FigureDescription> figure_of_scene(const ModelSource& source) {
   const SceneName name = split(source.name);
-  Loaded<SceneDescription> scene = io::read_scene(name.file);
+  Loaded<SceneDescription> scene = io::read_scene(name.file, references());
   if (!scene) return {std::nullopt, std::move(scene.diagnostics)};
   std::vector<std::string> known;
   for (FigureDescription& figure : scene.value->figures) {
@@ -78,10 +90,7 @@ Loaded<FigureDescription> figure_of_scene(const ModelSource& source) {
 template <class T>
 T value_or_fail(Loaded<T>&& loaded, const std::string& name) {
   if (!loaded) throw bad_file(loaded.diagnostics);
-  if (const std::size_t count = loaded.diagnostics.size()) {
-    fmt::print(stderr, "{0}: {1} warning{2}; 'kansetsu check {0}' shows {3}\n", name, count, count == 1 ? "" : "s",
-               count == 1 ? "it" : "them");
-  }
+  tell_count(loaded.diagnostics, name);
   return *std::move(loaded.value);
 }
 
@@ -93,9 +102,20 @@ Failure bad_file(const std::vector<Diagnostic>& diagnostics) {
   return {kBadFile, text};
 }
 
+void tell_count(const std::vector<Diagnostic>& warnings, const std::string& name) {
+  if (warnings.empty()) return;
+  fmt::print(stderr, "{0}: {1} warning{2}; 'kansetsu check {0}' shows {3}\n", name, warnings.size(),
+             warnings.size() == 1 ? "" : "s", warnings.size() == 1 ? "it" : "them");
+}
+
 Loaded<ModelDescription> load_description(const ModelSource& source) {
   if (const auto model = figure(source)) return {model->description(), validate(model->description())};
   if (is_scene(source.name)) {
+    Loaded<Model> model = load_model(source);
+    if (!model) return {std::nullopt, std::move(model.diagnostics)};
+    return {model.value->description(), std::move(model.diagnostics)};
+  }
+  if (io::names_osim(source.name)) {
     Loaded<Model> model = load_model(source);
     if (!model) return {std::nullopt, std::move(model.diagnostics)};
     return {model.value->description(), std::move(model.diagnostics)};
@@ -111,6 +131,12 @@ std::vector<LoopClosure> loops_of(const ModelSource& source) {
   return read ? std::move(read.value->loops) : std::vector<LoopClosure>{};
 }
 
+ActuationDescription actuation_of(const ModelSource& source) {
+  if (figure(source) || !is_scene(source.name)) return {};
+  Loaded<FigureDescription> read = figure_of_scene(source);
+  return read ? std::move(read.value->actuation) : ActuationDescription{};
+}
+
 Loaded<Model> load_model(const ModelSource& source) {
   if (const auto model = figure(source)) return {model, validate(model->description())};
   if (is_scene(source.name)) {
@@ -120,6 +146,13 @@ Loaded<Model> load_model(const ModelSource& source) {
     if (built) built.value = edited(*std::move(built.value), source);
     return {std::move(built.value), std::move(figure.diagnostics)};
   }
+  if (io::names_osim(source.name)) {
+    Loaded<ModelDescription> description = describe_osim(source);
+    if (!description) return {std::nullopt, std::move(description.diagnostics)};
+    Loaded<Model> built = Model::build(*std::move(description.value));
+    if (built) built.value = edited(*std::move(built.value), source);
+    return {std::move(built.value), std::move(description.diagnostics)};
+  }
   Loaded<Model> read = io::load_urdf(source.name, options_of(source));
   add_figures(read.diagnostics, source.name);
   return read;
@@ -128,7 +161,7 @@ Loaded<Model> load_model(const ModelSource& source) {
 bool names_scene(const std::string& name) { return is_scene(name) && split(name).figure.empty(); }
 
 Loaded<SceneDescription> load_scene(const ModelSource& source) {
-  if (names_scene(source.name)) return io::read_scene(source.name);
+  if (names_scene(source.name)) return io::read_scene(source.name, references());
   Loaded<ModelDescription> model = load_description(source);
   if (!model) return {std::nullopt, std::move(model.diagnostics)};
   SceneDescription scene;

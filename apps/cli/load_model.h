@@ -22,12 +22,17 @@ struct ModelSource {
 /// Says all that a reader has said of a file.
 Failure bad_file(const std::vector<Diagnostic>& diagnostics);
 
+/// How many warnings there are, on standard error.
+void tell_count(const std::vector<Diagnostic>& warnings, const std::string& name);
+
 /// The description with everything there is to say about it. Of things that are both, a file comes before a figure.
 Loaded<ModelDescription> load_description(const ModelSource& source);
 Loaded<Model> load_model(const ModelSource& source);
 
 /// The loops of the figure that load_model() takes from a scene; none elsewhere.
 std::vector<LoopClosure> loops_of(const ModelSource& source);
+/// Its tendons and actuators, likewise.
+ActuationDescription actuation_of(const ModelSource& source);
 
 /// Whether the name is that of a file with a scene in it, MJCF included, and of no single figure.
 bool names_scene(const std::string& name);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "cli/allowed_paths.h"
 #include "cli/command.h"
 #include "cli/load_model.h"
 #include "kansetsu/geometry/geometry.h"
@@ -15,13 +16,6 @@
 
 namespace kansetsu::cli {
 namespace {
-
-void tell(const std::vector<Diagnostic>& diagnostics, const std::string& name) {
-  if (has_errors(diagnostics)) throw Failure(kBadFile, to_string(diagnostics));
-  if (diagnostics.empty()) return;
-  fmt::print(stderr, "{}: {} warning{}; 'kansetsu check' lists them\n", name, diagnostics.size(),
-             diagnostics.size() == 1 ? "" : "s");
-}
 
 /// Lowest point of a model's shapes in its neutral posture; zero without shapes.
 double lowest_point(const Model& model) {
@@ -43,38 +37,46 @@ void tell_first(const std::vector<Diagnostic>& warnings) {
 }
 
 /// A model alone: on a floor, with its own posture.
-SceneDescription stage(const std::string& name, std::optional<Base> base) {
+StagedScene stage(const std::string& name, std::optional<Base> base) {
+  Loaded<ModelDescription> model = load_description({.name = name, .base = base});
+  if (!model) return {.scene = {std::nullopt, std::move(model.diagnostics)}};
   SceneDescription scene;
   scene.name = name;
   if (std::filesystem::exists(name)) scene.file = name;  // a built-in figure has none
   FigureDescription figure;
-  figure.model = description_or_fail({.name = name, .base = base});
+  figure.model = *std::move(model.value);
   figure.name = figure.model.name.empty() ? "figure" : figure.model.name;
-  figure.self_collision = SelfCollision::kNone;
   scene.figures.push_back(std::move(figure));
-  tell_first(io::load_meshes(scene));
+  std::vector<Diagnostic> of_meshes = io::load_meshes(scene);
   FigureDescription& only = scene.figures.front();
   if (only.model.base == Base::kFree) {
     only.initial.base.p.z = -lowest_point(value_or_throw(Model::build(only.model)));
     scene.environment.push_back({.shape = {.name = "floor", .shape = Plane{}}});
   }
-  return scene;
+  return {.scene = {std::move(scene), std::move(model.diagnostics)}, .of_meshes = std::move(of_meshes)};
 }
 
 }  // namespace
 
-SceneDescription scene_or_fail(const std::string& name, std::optional<Base> base) {
+StagedScene load_stage(const std::string& name, std::optional<Base> base) {
   if (!std::filesystem::exists(name)) return stage(name, base);  // a built-in figure, or the message that there is none
   if (io::find_format(name) == io::FileFormat::kUrdf) return stage(name, base);
-  Loaded<SceneDescription> scene = io::read_scene(name);
-  tell(scene.diagnostics, name);
-  tell_first(io::load_meshes(*scene.value));
-  return *std::move(scene.value);
+  StagedScene out{.scene = io::read_scene(name, references())};
+  if (out.scene) out.of_meshes = io::load_meshes(*out.scene.value);
+  return out;
+}
+
+SceneDescription scene_or_fail(const std::string& name, std::optional<Base> base) {
+  StagedScene staged = load_stage(name, base);
+  if (!staged.scene) throw bad_file(staged.scene.diagnostics);
+  tell_count(staged.scene.diagnostics, name);
+  tell_first(staged.of_meshes);
+  return *std::move(staged.scene.value);
 }
 
 World world_or_fail(const SceneDescription& scene, int threads) {
   Loaded<World> world = World::build(scene, threads);
-  if (has_errors(world.diagnostics)) throw Failure(kBadFile, to_string(world.diagnostics));
+  if (!world) throw bad_file(world.diagnostics);
   // Those of the scene itself have been told when it was read.
   std::erase_if(world.diagnostics, [](const Diagnostic& d) { return !d.code.starts_with("WORLD"); });
   tell_first(world.diagnostics);

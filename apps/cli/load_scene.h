@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kansetsu/model/scene.h"
 #include "kansetsu/sim/world.h"
@@ -9,8 +10,15 @@
 /// SCENE arguments: scene files, and models, which stand on a floor.
 namespace kansetsu::cli {
 
-/// The scene; warnings are counted on standard error. Throws Failure with all lines if there is none.
+/// A scene with its meshes read, and what there is to say about either.
+struct StagedScene {
+  Loaded<SceneDescription> scene;
+  std::vector<Diagnostic> of_meshes{};
+};
 /// @param base  of a model; none: as the file says
+StagedScene load_stage(const std::string& name, std::optional<Base> base = {});
+
+/// The scene; warnings are counted on standard error. Throws Failure with all lines if there is none.
 SceneDescription scene_or_fail(const std::string& name, std::optional<Base> base = {});
 /// The world of a scene, likewise.
 World world_or_fail(const SceneDescription& scene, int threads);

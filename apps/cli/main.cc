@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/suggest.h"
+#include "cli/terminal.h"
 #include "kansetsu/base/error.h"
 
 namespace kansetsu::cli {
@@ -77,7 +78,10 @@ void occupy_standard_streams() {
 }
 
 Exit guarded(std::vector<std::string> arguments) {
-  const auto say = [](std::string_view what) { fmt::print(stderr, "{}{}", what, what.ends_with('\n') ? "" : "\n"); };
+  const auto say = [](std::string what) {
+    if (!what.ends_with('\n')) what += '\n';
+    fmt::print(stderr, "{}", coloured(std::move(what)));
+  };
   try {
     return dispatch(std::move(arguments));
   } catch (const Output::BrokenPipe&) {

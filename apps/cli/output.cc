@@ -69,6 +69,12 @@ void Output::fail(int error) {
   throw Failure(kBadFile, fmt::format("{}: cannot be written: {}", name, std::strerror(error)));
 }
 
+void write_whole(const std::filesystem::path& file, std::string_view text) {
+  Output out(file);
+  out.write(text);
+  out.commit();
+}
+
 void print(std::string_view text) {
   Output out;
   out.write(text);

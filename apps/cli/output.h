@@ -29,6 +29,9 @@ class Output {
   std::FILE* stream_ = nullptr;
 };
 
+/// A whole file at once.
+void write_whole(const std::filesystem::path& file, std::string_view text);
+
 /// All of standard output at once.
 void print(std::string_view text);
 

@@ -21,7 +21,10 @@ void Progress::done(std::size_t count) {
   if (now < next_) return;
   next_ = now + std::chrono::milliseconds(100);
   shown_ = true;
-  fmt::print(stderr, "\r\033[K{}: {} of {} ({} %)", what_, count, total_, 100 * count / total_);
+  if (total_ == 0)
+    fmt::print(stderr, "\r\033[K{}: {}", what_, count);
+  else
+    fmt::print(stderr, "\r\033[K{}: {} of {} ({} %)", what_, count, total_, 100 * count / total_);
   std::fflush(stderr);
 }
 

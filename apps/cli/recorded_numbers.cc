@@ -13,9 +13,26 @@ void add_axis_channels(const std::string& name, const char* unit, std::vector<io
   for (const char* axis : {"x", "y", "z"}) out.push_back({fmt::format("{} {}", name, axis), unit});
 }
 
-NumberGroup energy_numbers() {
-  return {{{"kinetic energy", "J"}, {"potential energy", "J"}}, [](const World& w, std::vector<double>& out) {
-            out.insert(out.end(), {w.kinetic_energy(), w.potential_energy()});
+/// What has come in and gone out of the mechanical energy so far.
+double explained_energy(const WorldTotals& t) {
+  return t.work_torque + t.work_contact + t.work_connection + t.impact_energy;
+}
+
+/// The energy and where it came from and went to, since the start.
+NumberGroup energy_numbers(const World& world) {
+  const double start = world.kinetic_energy() + world.potential_energy() - explained_energy(world.totals());
+  return {{{"kinetic energy", "J"},
+           {"potential energy", "J"},
+           {"work of torques", "J"},
+           {"work of contacts", "J"},
+           {"work of connections", "J"},
+           {"energy of impacts", "J"},
+           {"unexplained energy", "J"}},
+          [start](const World& w, std::vector<double>& out) {
+            const double kinetic = w.kinetic_energy(), potential = w.potential_energy();
+            const WorldTotals& t = w.totals();
+            out.insert(out.end(), {kinetic, potential, t.work_torque, t.work_contact, t.work_connection,
+                                   t.impact_energy, kinetic + potential - start - explained_energy(t)});
           }};
 }
 
@@ -58,16 +75,86 @@ NumberGroup sensor_numbers(const World& world) {
   return group;
 }
 
-NumberGroup effort_numbers(const World& world) {
+/// Which velocity coordinates are angles.
+std::vector<bool> angular_dofs(const Model& model) {
+  std::vector<bool> angular(std::size_t(model.nv()), true);
+  const auto shift = [&](int v) { angular[std::size_t(v)] = false; };
+  if (model.base() == Base::kFree) {
+    for (int k = 3; k < 6; ++k) shift(k);
+  }
+  for (int j = 0; j < model.joint_count(); ++j) {
+    const CoordinateRange range = model.coordinates(JointId(j));
+    if (range.nv == 0) continue;  // it follows others
+    for (const Primitive& p : info(model.joint(JointId(j)).type).chain) {
+      if (p.kind == PrimitiveKind::kSlide) shift(range.v + p.coordinate);
+      for (int k = 3; p.kind == PrimitiveKind::kFree && k < 6; ++k) shift(range.v + p.coordinate + k);
+    }
+  }
+  return angular;
+}
+
+/// One channel per velocity coordinate of every figure, in joint states rather than by a topic each.
+std::vector<io::NumberChannel> dof_channels(const World& world, const char* what, const char* angle,
+                                            const char* length) {
+  std::vector<io::NumberChannel> channels;
+  for (int i = 0; i < world.figure_count(); ++i) {
+    const Model& model = world.model(FigureId(i));
+    const std::vector<bool> angular = angular_dofs(model);
+    for (std::size_t k = 0; k < angular.size(); ++k) {
+      channels.push_back({fmt::format("{}/{}/{}", world.name(FigureId(i)), what, model.dof_names()[k]),
+                          angular[k] ? angle : length, false});
+    }
+  }
+  return channels;
+}
+
+NumberGroup acceleration_numbers(const World& world) {
+  return {dof_channels(world, "vdot", "rad/s²", "m/s²"), [](const World& w, std::vector<double>& out) {
+            for (int i = 0; i < w.figure_count(); ++i) {
+              const Eigen::VectorXd& vdot = w.vdot(FigureId(i));
+              out.insert(out.end(), vdot.data(), vdot.data() + vdot.size());
+            }
+          }};
+}
+
+/// Of all joints of a figure: what its torques do, springs and motors included.
+NumberGroup power_numbers(const World& world) {
   NumberGroup group;
   for (int i = 0; i < world.figure_count(); ++i) {
-    for (const std::string& dof : world.model(FigureId(i)).dof_names())
-      group.channels.push_back({fmt::format("{}/tau/{}", world.name(FigureId(i)), dof), ""});
+    group.channels.push_back({fmt::format("{}/joint power", world.name(FigureId(i))), "W"});
   }
+  group.append = [](const World& w, std::vector<double>& out) {
+    for (int i = 0; i < w.figure_count(); ++i) out.push_back(w.effort(FigureId(i)).dot(w.v(FigureId(i))));
+  };
+  return group;
+}
+
+NumberGroup effort_numbers(const World& world) {
+  NumberGroup group;
+  group.channels = dof_channels(world, "tau", "N m", "N");
   group.append = [](const World& w, std::vector<double>& out) {
     for (int i = 0; i < w.figure_count(); ++i) {
       const Eigen::VectorXd& tau = w.effort(FigureId(i));
       out.insert(out.end(), tau.data(), tau.data() + tau.size());
+    }
+  };
+  return group;
+}
+
+/// Control, activation and force of every actuator.
+NumberGroup actuator_numbers(const World& world) {
+  NumberGroup group;
+  for (int i = 0; i < world.figure_count(); ++i) {
+    for (const ActuatorReport& a : world.actuators(FigureId(i))) {
+      for (const char* what : {"control", "activation", "force"})
+        group.channels.push_back({fmt::format("{}/{}/{}", world.name(FigureId(i)), a.name, what), ""});
+    }
+  }
+  group.append = [](const World& w, std::vector<double>& out) {
+    for (int i = 0; i < w.figure_count(); ++i) {
+      const Eigen::VectorXd &u = w.control(FigureId(i)), &x = w.activation(FigureId(i));
+      for (long k = 0; k < u.size(); ++k)
+        out.insert(out.end(), {u[k], x[k], w.actuators(FigureId(i))[size_t(k)].force});
     }
   };
   return group;
@@ -101,8 +188,9 @@ NumberGroup connection_numbers(const SceneDescription& scene) {
 
 }  // namespace
 
-std::vector<NumberGroup> usual_numbers(const World& world) {
-  return {energy_numbers(), contact_numbers(), gap_numbers(), sensor_numbers(world)};
+std::vector<NumberGroup> usual_numbers(const World& world, const SceneDescription& scene) {
+  return {energy_numbers(world),       contact_numbers(),     connection_numbers(scene), power_numbers(world),
+          acceleration_numbers(world), effort_numbers(world), sensor_numbers(world),     actuator_numbers(world)};
 }
 
 std::vector<NumberGroup> chosen_numbers(const World& world, const SceneDescription& scene,
@@ -110,11 +198,12 @@ std::vector<NumberGroup> chosen_numbers(const World& world, const SceneDescripti
   const auto wanted = [&](Recorded r) { return std::find(what.begin(), what.end(), r) != what.end(); };
   std::vector<NumberGroup> out;
   if (wanted(Recorded::kEfforts)) out.push_back(effort_numbers(world));
-  if (wanted(Recorded::kEnergy)) out.push_back(energy_numbers());
+  if (wanted(Recorded::kEnergy)) out.push_back(energy_numbers(world));
   if (wanted(Recorded::kMomentum)) out.push_back(momentum_numbers());
   if (wanted(Recorded::kContacts)) out.push_back(contact_numbers());
   if (wanted(Recorded::kConnections)) out.push_back(connection_numbers(scene));
   if (wanted(Recorded::kSensors)) out.push_back(sensor_numbers(world));
+  if (wanted(Recorded::kActuators)) out.push_back(actuator_numbers(world));
   return out;
 }
 

@@ -14,8 +14,9 @@ struct NumberGroup {
   std::function<void(const World&, std::vector<double>&)> append;
 };
 
-/// What is worth a plot in any world: energies, contacts, gaps, sensors.
-std::vector<NumberGroup> usual_numbers(const World& world);
+/// Every force and what goes with it: accelerations, generalised forces and power of each figure, the energy balance, contacts,
+/// connections, sensors. To be made when the balance begins.
+std::vector<NumberGroup> usual_numbers(const World& world, const SceneDescription& scene);
 /// What a [[record]] of a scene asks for.
 std::vector<NumberGroup> chosen_numbers(const World& world, const SceneDescription& scene,
                                         const std::vector<Recorded>& what);

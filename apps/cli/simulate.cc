@@ -7,12 +7,15 @@
 #include <cmath>
 
 #include "cli/arguments.h"
+#include "cli/controls.h"
+#include "cli/interrupt.h"
 #include "cli/json_writer.h"
 #include "cli/load_scene.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/table.h"
+#include "cli/terminal.h"
 #include "kansetsu/sim/world.h"
 
 namespace kansetsu::cli {
@@ -22,15 +25,18 @@ struct SimulateArguments {
   std::string scene, keyframe;
   std::optional<double> duration, step;
   std::optional<std::uint64_t> seed;
-  std::vector<std::string> records;
+  std::vector<std::string> records, controls;
+  std::string control_file;
   double rate = 0;
   int threads = 1;
-  bool json = false;
+  bool json = false, strict = false;
 };
 
 struct Summary {
   double seconds = 0, wall = 0;
   double energy_start = 0, energy_end = 0;
+  SensorValues sensors_start{}, sensors_end{};
+  double kinetic = 0;  ///< largest seen [J]
 };
 
 double total_energy(const World& world) { return world.kinetic_energy() + world.potential_energy(); }
@@ -67,6 +73,7 @@ void print_summary(const World& world, const Summary& s, Output& out) {
       {"  unexplained", number("{:.3g} J", energy_error(world, s))},
       {"state", fmt::format("{:016x}", world.hash())}};
   out.write(table(rows));
+  if (const std::string actuators = actuator_table(world); !actuators.empty()) out.write("\nActuators\n" + actuators);
   if (world.events().empty()) return;
   out.write("\nEvents\n");
   std::vector<std::vector<std::string>> events;
@@ -109,6 +116,9 @@ std::string json_summary(const World& world, const Summary& s) {
   json.entry("start", s.energy_start).entry("end", s.energy_end).entry("work_torque", t.work_torque);
   json.entry("work_contact", t.work_contact).entry("work_connection", t.work_connection);
   json.entry("impact", t.impact_energy).entry("unexplained", energy_error(world, s)).end_object();
+  write_actuators(world, json.key("actuators"));
+  json.key("sensors").begin_object().key("start").raw(sensors_as_json(s.sensors_start));
+  json.key("end").raw(sensors_as_json(s.sensors_end)).end_object();
   json.key("events").begin_array();
   for (const Event& e : world.events()) {
     json.begin_object().entry("time", e.time).entry("kind", to_string(e.kind)).entry("name", e.name);
@@ -117,6 +127,33 @@ std::string json_summary(const World& world, const Summary& s) {
   json.end_array();
   json.entry("hash", fmt::format("{:016x}", world.hash())).end_object();
   return json.take() + "\n";
+}
+
+/// What makes the result doubtful, in words.
+std::vector<std::string> doubts(const World& world, const Summary& s) {
+  // A millimetre is more than rounding and solver tolerances explain: shapes that began inside each other, or a step that is too
+  // long. One percent of the energy that moved is what a step of a tenth of the fastest period loses.
+  constexpr double kDeep = 1e-3, kUnexplained = 0.01;
+  const WorldTotals& t = world.totals();
+  std::vector<std::string> out;
+  if (t.tiers[4] > 0) {
+    out.push_back(fmt::format("{} of {} contacts were not solved to the tolerance; the worst residual is {:.3g}",
+                              t.tiers[4], t.contacts, t.worst_residual));
+  }
+  if (t.worst_penetration > kDeep)
+    out.push_back(
+        fmt::format("bodies overlapped by up to {:.3g} mm; a shorter --step may help", 1e3 * t.worst_penetration));
+  const double moved = std::abs(t.work_torque) + std::abs(t.work_contact) + std::abs(t.work_connection) +
+                       std::abs(t.impact_energy) + s.kinetic;
+  double lift = 0;  // what it takes to lift everything by that millimetre: corrections of positions below it do so
+  for (int i = 0; i < world.figure_count(); ++i)
+    lift += world.model(FigureId(i)).mass() * norm(world.gravity()) * kDeep;
+  if (const double lost = energy_error(world, s); std::abs(lost) > kUnexplained * moved + lift) {
+    out.push_back(
+        fmt::format("{:.3g} J of the energy are unexplained, {:.2g} % of what moved; a shorter --step may help", lost,
+                    100 * std::abs(lost) / moved));
+  }
+  return out;
 }
 
 void start_from(SceneDescription& scene, const std::string& keyframe) {
@@ -143,24 +180,35 @@ Exit simulate(const SimulateArguments& options) {
   }
   World world = world_or_fail(scene, options.threads);
   if (world.figure_count() == 0) fmt::print(stderr, "{}: nothing can move, there is no figure\n", options.scene);
+  set_controls(world, options.controls);
+  std::optional<ControlTable> table;
+  if (!options.control_file.empty()) table.emplace(options.control_file, world);
   WorldRecorder recorder(world, scene, options.records, options.rate);
+  const Interrupt interrupt;
 
   Summary summary;
   summary.energy_start = total_energy(world);
+  summary.sensors_start = sensors_now(world);
   const auto start = std::chrono::steady_clock::now();
   {
     Progress progress("simulating " + options.scene, std::size_t(steps));
     recorder.add(world);
     std::size_t count = 0;
-    while (world.status() == WorldStatus::kRunning && world.time() < scene.duration - 0.5 * scene.time_step) {
+    while (world.status() == WorldStatus::kRunning && world.time() < scene.duration - 0.5 * scene.time_step &&
+           !Interrupt::caught()) {
+      if (table) table->apply(world);
       world.step();
       recorder.add(world);
-      if (++count % 64 == 0) progress.done(count);
+      if (++count % 64 != 0) continue;
+      progress.done(count);
+      summary.kinetic = std::max(summary.kinetic, world.kinetic_energy());
     }
   }
   summary.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   summary.seconds = world.time();
   summary.energy_end = total_energy(world);
+  summary.sensors_end = sensors_of(world);
+  summary.kinetic = std::max(summary.kinetic, world.kinetic_energy());
   recorder.finish();
 
   Output out;
@@ -173,7 +221,11 @@ Exit simulate(const SimulateArguments& options) {
     fmt::print(stderr, "kansetsu simulate: connection '{}' is open at the end: {:.3g} m, {:.3g} rad\n", c->name,
                c->position_gap, c->angle_gap);
   }
-  if (world.status() != WorldStatus::kFailed) return kOk;
+  for (const std::string& name : recorder.names()) tell_written(name);
+  const std::vector<std::string> warnings = doubts(world, summary);
+  for (const std::string& warning : warnings) warn("simulate", warning);
+  if (const int signal = Interrupt::caught()) return interrupted("simulate", world.time(), signal);
+  if (world.status() != WorldStatus::kFailed) return options.strict && !warnings.empty() ? kNumerical : kOk;
   fmt::print(stderr, "kansetsu simulate: the world stopped {}\n", world.failure());
   return kNumerical;
 }
@@ -186,14 +238,20 @@ Runner declare_simulate(Arguments& args) {
            "a scene (.toml), an MJCF or URDF file, or a built-in figure, which stands on a floor")
       .required()
       .type_name("");
-  args.add("--duration", options->duration, "simulated seconds; the scene's by default").positive();
-  args.add("--step", options->step, "time step in seconds; the scene's by default").positive();
+  args.add("--duration", options->duration, "simulated time [s]; the scene's by default").positive().type_name("T");
+  args.add("--step", options->step, "time step [s]; the scene's by default").positive().type_name("T");
   args.add("--keyframe", options->keyframe, "begin in this state of the scene or MJCF file");
+  args.add("--control", options->controls, "ACTUATOR=VALUE or FIGURE/ACTUATOR=VALUE; may be repeated")
+      .type_name("NAME=VALUE");
+  args.add("--controls", options->control_file, "a CSV file of controls: columns time and actuators").type_name("FILE");
   args.add("--record", options->records, "write what happens: .mcap, .csv, .npz, .glb or .html; may be repeated");
-  args.add("--rate", options->rate, "recorded frames per second; 0: every step").not_negative();
+  args.add("--rate", options->rate, "recorded frames per second [Hz]; 0: every step").not_negative().type_name("HZ");
   args.add("--seed", options->seed, "of all random numbers; the scene's by default");
   args.add("--threads", options->threads, "how many to use; the result is the same").between(1, 256);
+  add_path_option(args);
   args.add_flag("--json", options->json, "print the summary as JSON");
+  args.add_flag("--strict", options->strict,
+                "exit 4 after unsolved contacts, penetration above 1 mm, or 1 % of unexplained energy");
   return [options] { return simulate(*options); };
 }
 

@@ -51,6 +51,7 @@ Runner declare_track(Arguments& args) {
   args.add("--to", track.to, "seconds of the clip at which it ends").positive();
   args.add("--filter", track.cutoff, "low pass of the clip in Hz; 0: as it is").between(0., 50.).show_default();
   args.add_flag("--self-collision", o->self_collision, "limbs may touch each other");
+  add_path_option(args);
   add_run_options(args, o->run, o->setup);
   return [o] { return run_track(*o); };
 }

@@ -14,11 +14,15 @@
 #include "cli/load_model.h"
 #include "cli/load_scene.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/recording.h"
+#include "cli/suggest.h"
+#include "cli/terminal.h"
 #include "kansetsu/geometry/geometry.h"
 #include "kansetsu/io/recording.h"
 #include "kansetsu/sim/world.h"
 #include "serve/browser.h"
+#include "serve/encoder.h"
 #include "serve/page.h"
 #include "serve/server.h"
 
@@ -28,13 +32,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kLargestSide = 8192;  // pixels
-constexpr auto kPictureTime = std::chrono::minutes(2);
+constexpr auto kPictureTime = std::chrono::minutes(2), kVideoTime = std::chrono::minutes(60);
 
 struct ViewArguments {
   ModelSource source;
-  std::string html, png, size, camera = "angle", look = "light", show = "contacts", body = "shapes";
+  std::string html, png, video, size, camera = "angle", look = "light", show = "contacts", body = "shapes";
   int strip = 0;
   std::optional<double> from, to;
+  double fps = 30;
   std::uint16_t port = 0;
   bool live = false, no_browser = false;
 };
@@ -67,8 +72,9 @@ std::string still_of(const Model& model) {
 std::string still_of(const SceneDescription& scene) {
   const World world = world_or_fail(scene, 1);
   std::size_t told = 0;
-  io::Recording recording{.header = header_of(world, scene)};
-  recording.frames.push_back(frame_of(world, told));
+  const std::vector<NumberGroup> numbers = usual_numbers(world, scene);
+  io::Recording recording{.header = header_of(world, scene, numbers)};
+  recording.frames.push_back(frame_of(world, numbers, told));
   return io::to_mcap(recording);
 }
 
@@ -84,6 +90,8 @@ serve::Content content_of(const ViewArguments& options) {
   std::error_code ignored;
   const bool ends = fs::path(name).extension() == ".mcap";
   if (ends || (fs::is_regular_file(name, ignored) && io::is_mcap(name))) {
+    if (fs::exists(name, ignored) && !fs::is_regular_file(name, ignored))
+      throw Failure(kBadFile, fmt::format("{}: this is no file; a page reads a recording piece by piece", name));
     check_recording(name);
     return {.name = fs::path(name).filename().string(), .file = fs::absolute(name)};
   }
@@ -112,6 +120,7 @@ Exit write_page(const ViewArguments& options, const serve::Content& content) {
   Output out{fs::path(options.html)};
   out.write(serve::page_with_recording(bytes, content.name));
   out.commit();
+  tell_written(options.html);
   return kOk;
 }
 
@@ -131,13 +140,55 @@ std::pair<int, int> size_of(const ViewArguments& options) {
                                        kLargestSide));
 }
 
-Exit write_picture(const ViewArguments& options, serve::Content content) {
+/// What the page is asked to draw.
+std::string picture_query(const ViewArguments& options) {
   const auto [width, height] = size_of(options);
   std::string query =
       fmt::format("&picture=1&width={}&height={}&count={}&camera={}&look={}&show={}&style={}", width, height,
                   std::max(options.strip, 1), options.camera, options.look, options.show, options.body);
   if (options.from) query += fmt::format("&from={}", *options.from);
   if (options.to) query += fmt::format("&to={}", *options.to);
+  return query;
+}
+
+/// Picture after picture goes from the page into ffmpeg.
+Exit write_video(const ViewArguments& options, serve::Content content) {
+  if (std::ifstream(options.video)) fs::remove(options.video);
+  serve::VideoEncoder encoder(options.video, options.fps);
+  serve::Server* running = nullptr;
+  std::string why;
+  std::size_t count = 0;
+  bool done = false;
+  Progress progress("pictures of " + options.video, 0);
+  const auto end = [&](std::string reason) {
+    why = std::move(reason);
+    running->stop();
+  };
+  serve::Server server(std::move(content), {.on_picture =
+                                                [&](const std::string& png) {
+                                                  progress.done(++count);
+                                                  if (!encoder.add(png)) end("ffmpeg ended early");
+                                                },
+                                            .on_failed = end,
+                                            .on_finished =
+                                                [&] {
+                                                  done = true;
+                                                  running->stop();
+                                                }});
+  running = &server;
+  {
+    const serve::HeadlessBrowser browser(server.url(picture_query(options) + fmt::format("&video={}", options.fps)));
+    server.run_for(kVideoTime);
+  }
+  const bool complete = encoder.finish() && done;
+  if (!why.empty()) throw Failure(kBadFile, fmt::format("kansetsu view: {}", why));
+  if (!complete) throw Failure(kBadFile, "kansetsu view: the film was not completed");
+  tell_written(options.video);
+  return kOk;
+}
+
+Exit write_picture(const ViewArguments& options, serve::Content content) {
+  const std::string query = picture_query(options);
   std::string picture, why;
   serve::Server* running = nullptr;
   const auto keep = [&](std::string& to) {
@@ -155,6 +206,7 @@ Exit write_picture(const ViewArguments& options, serve::Content content) {
   Output out{fs::path(options.png)};
   out.write(picture);
   out.commit();
+  tell_written(options.png);
   return kOk;
 }
 
@@ -171,8 +223,9 @@ Exit serve_page(const ViewArguments& options, serve::Content content) {
 
 Exit serve_live(const ViewArguments& options) {
   const std::string& name = options.source.name;
-  if (!options.html.empty() || !options.png.empty())
-    throw Failure(kBadUsage, "kansetsu view: --live is watched in a browser; --html and --png are for recordings");
+  if (!options.html.empty() || !options.png.empty() || !options.video.empty())
+    throw Failure(kBadUsage,
+                  "kansetsu view: --live is watched in a browser; --html, --png and --video are for recordings");
   if (fs::path(name).extension() == ".mcap")
     throw Failure(kBadUsage, "kansetsu view: --live runs a scene or a model, and this is a recording");
   LiveWorld world(scene_or_fail(name, options.source.base), 1);
@@ -187,11 +240,26 @@ Exit run_view(const ViewArguments& options) {
   }
   if (options.strip > 0 && options.png.empty())
     throw Failure(kBadUsage, "kansetsu view: --strip makes pictures; name one by --png");
+  if (options.from && options.to && *options.to < *options.from)
+    throw Failure(kBadUsage, fmt::format("kansetsu view: --to {} is before --from {}", *options.to, *options.from));
   if (options.live) return serve_live(options);
   serve::Content content = content_of(options);
   if (!options.html.empty()) return write_page(options, content);
+  if (!options.video.empty()) return write_video(options, std::move(content));
   if (!options.png.empty()) return write_picture(options, std::move(content));
   return serve_page(options, std::move(content));
+}
+
+/// What is wrong with a list of things to show.
+std::string unknown_overlay(std::string_view words) {
+  static const std::vector<std::string> kKnown{"contacts", "com", "joints", "frames", "trails"};
+  while (!words.empty()) {
+    const std::string word(words.substr(0, words.find(',')));
+    if (!word.empty() && std::find(kKnown.begin(), kKnown.end(), word) == kKnown.end())
+      return unknown_name("word", word, kKnown);
+    words.remove_prefix(std::min(word.size() + 1, words.size()));
+  }
+  return "";
 }
 
 /// An option that takes one of a few words.
@@ -209,22 +277,32 @@ Runner declare_view(Arguments& args) {
       .required()
       .type_name("");
   add_base_option(args, options->source.base);
+  add_path_option(args);
   args.add_flag("--live", options->live,
                 "run the scene, or the model on a floor, while it is watched: pull, hold, let go");
   args.add("--html", options->html, "write a page that holds everything, instead of serving").type_name("OUT");
   args.add("--png", options->png, "write a picture, made by Chromium without a window").type_name("OUT");
+  args.add("--video", options->video, "write a film, .mp4, .webm or .gif, made by Chromium and ffmpeg")
+      .type_name("OUT");
+  args.add("--fps", options->fps, "pictures per second of the film [Hz]")
+      .type_name("HZ")
+      .between(1.0, 120.0)
+      .show_default();
   args.add("--strip", options->strip, "that many pictures side by side, evenly from --from to --to")
       .type_name("N")
       .between(1, 24);
   args.add("--size", options->size, "of the picture; 1280x720 by default").type_name("WxH");
-  args.add("--from", options->from, "time of the picture, or of a strip's first [s]").type_name("T");
-  args.add("--to", options->to, "time of a strip's last picture [s]").type_name("T");
+  args.add("--from", options->from, "time of the picture, or of the first of a strip or film [s]")
+      .type_name("T")
+      .not_negative();
+  args.add("--to", options->to, "time of the last picture of a strip or film [s]").type_name("T").not_negative();
   add_choice(args, "--camera", options->camera, {"angle", "front", "side", "top"}, "where the picture is taken from");
   add_choice(args, "--look", options->look, {"light", "dark"}, "of the picture");
   add_choice(args, "--body", options->body, {"shapes", "bones"},
              "links as their shapes, or as capsules from joint to joint");
   args.add("--show", options->show, "what a picture shows beside the bodies: contacts, com, joints, frames")
-      .type_name("WORD,…");
+      .type_name("WORD,…")
+      .check([](const std::string& words) { return unknown_overlay(words); });
   args.add("--port", options->port, "to serve on; a free one by default").type_name("N");
   args.add_flag("--no-browser", options->no_browser, "print the address only");
   return [options] { return run_view(*options); };

@@ -60,6 +60,7 @@ Runner declare_walk(Arguments& args) {
   args.add("--step-time", walk.step_time, "seconds from foot to foot; 0: by the speed").between(0., 2.);
   args.add("--clearance", walk.clearance, "metres that a foot is lifted").between(0.01, 0.3).show_default();
   args.add("--duration", o->setup.duration, "seconds at most").positive().show_default();
+  add_path_option(args);
   add_run_options(args, o->run, o->setup);
   return [o] { return run_walk(*o); };
 }

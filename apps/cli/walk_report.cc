@@ -1,4 +1,5 @@
 #include "cli/walk_report.h"
+#include "cli/interrupt.h"
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/table.h"
+#include "cli/terminal.h"
 #include "cli/walk_push.h"
 
 namespace kansetsu::cli {
@@ -91,9 +93,9 @@ void add_run_options(Arguments& args, RunOptions& run, WalkSetup& setup) {
            "degrees); may be repeated")
       .type_name("PUSH");
   args.add("--seed", setup.seed, "of what is drawn: times and directions of pushes").show_default();
-  args.add("--step", setup.time_step, "time step in seconds").between(1e-5, 5e-3).show_default();
+  args.add("--step", setup.time_step, "time step [s]").between(1e-5, 5e-3).show_default();
   args.add("--record", run.records, "write what happens: .mcap, .csv, .npz, .glb or .html; may be repeated");
-  args.add("--rate", run.rate, "recorded frames per second; 0: every step").not_negative();
+  args.add("--rate", run.rate, "recorded frames per second [Hz]; 0: every step").not_negative();
   args.add("--html", run.html, "write a page that shows it").type_name("OUT");
   args.add_flag("--json", run.json, "print the report as JSON");
 }
@@ -108,19 +110,22 @@ Exit run_and_report(WalkSimulation& walk, const RunOptions& run, const RunTitle&
   std::vector<std::string> files = run.records;
   if (!run.html.empty()) files.push_back(run.html);
   WorldRecorder recorder(walk.world(), walk.scene(), files, run.rate);
+  const Interrupt interrupt;
   const auto start = std::chrono::steady_clock::now();
   {
     Progress progress(title.figure + ": " + title.command, std::size_t(std::max(whole * 1000, 1.0)));
     recorder.add(walk.world());
-    while (walk.step()) {
+    while (!Interrupt::caught() && walk.step()) {
       recorder.add(walk.world());
       progress.done(std::size_t(std::max(done(walk.controller().status()) * 1000, 0.0)));
     }
   }
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   recorder.finish();
+  for (const std::string& name : recorder.names()) tell_written(name);
   const WalkReport report = walk.report();
   print(run.json ? report_json(walk, report, wall) : report_text(walk, report, wall));
+  if (const int signal = Interrupt::caught()) return interrupted(title.command, report.seconds, signal);
   if (!report.fallen) return kOk;
   fmt::print(stderr, "kansetsu {}: {} fell after {:.3f} s: {}\n", title.command, title.figure, report.seconds,
              report.cause);

@@ -21,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A program on PATH; empty if there is none.
+}  // namespace
+
 std::string find_program(const std::vector<std::string>& names) {
   const char* path = std::getenv("PATH");
   for (const std::string& name : names) {
@@ -34,6 +35,8 @@ std::string find_program(const std::vector<std::string>& names) {
   }
   return {};
 }
+
+namespace {
 
 /// Starts a program in a process group of its own, silent; −1 if that fails.
 int start(const std::string& program, const std::vector<std::string>& arguments) {

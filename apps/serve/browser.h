@@ -2,8 +2,12 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 namespace kansetsu::serve {
+
+/// A program on PATH, by the first name that is there; empty if there is none.
+std::string find_program(const std::vector<std::string>& names);
 
 /// Shows an address in the user's browser; false if there is none that can be asked.
 bool open_browser(const std::string& url);

@@ -30,13 +30,22 @@ Vec3<> vec3(const Json& value, double limit) {
   return {number(value[0], limit), number(value[1], limit), number(value[2], limit)};
 }
 
+/// A whole number; one that does not fit is not cut off but one that nothing has.
+std::int64_t index(const Json& value) {
+  if (!value.is_number_integer()) throw Wrong("a whole number is expected");
+  return value.get<std::int64_t>();
+}
+
 io::BodyRef body(const Json& message, const io::RecordingHeader& header) {
-  const int figure = message.at("figure").get<int>(), link = message.at("link").get<int>();
+  const std::int64_t figure = index(message.at("figure")), link = index(message.at("link"));
   const bool known = figure >= 0 && std::size_t(figure) < header.figures.size() && link >= 0 &&
                      link < header.figures[std::size_t(figure)].model.link_count();
   if (!known) throw Wrong(fmt::format("there is no link {} of figure {}", link, figure));
-  return {figure, link};
+  return {int(figure), int(link)};
 }
+
+/// As text; bytes that are no UTF-8, as they may come from a viewer, are replaced.
+std::string text_of(const Json& message) { return message.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace
 
@@ -44,16 +53,24 @@ std::string LiveSession::hello() const {
   const Vec3<> g = source_.gravity();
   Json controls = Json::array();
   for (const LiveControl& c : source_.controls()) {
-    controls.push_back({{"name", c.name}, {"min", c.min}, {"max", c.max}, {"value", c.value}});
+    controls.push_back({{"name", c.name}, {"min", c.min}, {"max", c.max}, {"value", c.value}, {"unit", c.unit}});
   }
-  return Json{
-      {"type", "hello"},     {"version", kVersion},        {"scene", Json::parse(io::to_scene_json(source_.header()))},
-      {"playing", playing_}, {"gravity", {g.x, g.y, g.z}}, {"controls", controls}}
-      .dump();
+  std::string text = text_of(Json{{"type", "hello"},
+                                  {"version", kVersion},
+                                  {"playing", playing_},
+                                  {"gravity", {g.x, g.y, g.z}},
+                                  {"controls", controls}});
+  text.pop_back();  // the brace
+  return text + ",\"scene\":" + scene_.json + "}";
+}
+
+const std::string* LiveSession::file(const std::string& name) const {
+  const auto found = scene_.files.find(name);
+  return found == scene_.files.end() ? nullptr : found->second.get();
 }
 
 std::string LiveSession::state() const {
-  return Json{{"type", "state"}, {"playing", playing_}, {"speed", speed_}}.dump();
+  return text_of(Json{{"type", "state"}, {"playing", playing_}, {"speed", speed_}});
 }
 
 std::optional<std::string> LiveSession::handle(std::string_view text, std::string& problem) {
@@ -76,6 +93,10 @@ std::optional<std::string> LiveSession::handle(std::string_view text, std::strin
     }
     if (type == "reset") {
       source_.reset();
+      broken_.clear();
+    } else if (type == "rewind") {
+      source_.rewind(number(message.at("time"), 1e12));
+      broken_.clear();
     } else if (type == "drag") {
       source_.drag(body(message, source_.header()), vec3(message.at("point"), kFarthest),
                    vec3(message.at("target"), kFarthest));
@@ -96,9 +117,7 @@ std::optional<std::string> LiveSession::handle(std::string_view text, std::strin
     } else {
       throw Wrong(fmt::format("unknown message '{}'", type));
     }
-  } catch (const Json::exception& error) {
-    problem = error.what();
-  } catch (const Wrong& error) {
+  } catch (const std::exception& error) {  // of the message, or of the source: neither ends the simulation
     problem = error.what();
   }
   return std::nullopt;
@@ -113,13 +132,18 @@ std::optional<std::string> LiveSession::tick(double seconds) {
     --steps_;
     ahead = kStepSeconds;
   }
-  const io::RecordedFrame frame = source_.advance(ahead);
-  time_ = frame.time;
-  return io::to_frame_message(frame);
+  try {
+    const io::RecordedFrame frame = source_.advance(ahead);
+    time_ = frame.time;
+    return io::to_frame_message(frame);
+  } catch (const std::exception& error) {
+    broken_ = error.what();
+    return std::nullopt;
+  }
 }
 
 std::vector<std::string> LiveSession::news() {
-  const std::string why = source_.failure();
+  const std::string why = broken_.empty() ? source_.failure() : broken_;
   if (why.empty() == !failed_) return {};
   failed_ = !why.empty();
   if (!failed_) return {};
@@ -127,6 +151,6 @@ std::vector<std::string> LiveSession::news() {
   return {state(), problem_message(why)};
 }
 
-std::string problem_message(std::string_view why) { return Json{{"type", "problem"}, {"message", why}}.dump(); }
+std::string problem_message(std::string_view why) { return text_of(Json{{"type", "problem"}, {"message", why}}); }
 
 }  // namespace kansetsu::serve

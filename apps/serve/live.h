@@ -14,10 +14,12 @@ inline constexpr std::size_t kLargestMessage = std::size_t{16} << 10;  ///< byte
 /// A running simulation between viewers and a source: what they say goes in, frames come out. No sockets in here.
 class LiveSession {
  public:
-  explicit LiveSession(LiveSource& source) : source_(source) {}
+  explicit LiveSession(LiveSource& source) : source_(source), scene_(io::to_scene_message(source.header())) {}
 
   /// What a viewer is told first.
   std::string hello() const;
+  /// A file that the scene names (mesh/0.stl), or none.
+  const std::string* file(const std::string& name) const;
   /// A message of a viewer. What to answer everybody (the new state), or none; what is wrong goes to `problem`.
   std::optional<std::string> handle(std::string_view message, std::string& problem);
   /// The next frame for everybody after `seconds` of wall time; none while nothing moves and nobody asked.
@@ -32,9 +34,11 @@ class LiveSession {
   std::string state() const;
 
   LiveSource& source_;
+  io::SceneMessage scene_;
   bool playing_ = true, wanted_ = true, failed_ = false;
   int steps_ = 0;
   double speed_ = 1, time_ = 0;
+  std::string broken_;  ///< what the source threw; until it is reset
 };
 
 /// The message that says what went wrong.

@@ -11,6 +11,7 @@ namespace kansetsu::serve {
 struct LiveControl {
   std::string name{};
   double min = 0, max = 1, value = 0;
+  std::string unit{};
 };
 
 /// A simulation that can be watched and touched. The server calls it from one thread; what viewers send arrives between
@@ -23,6 +24,8 @@ class LiveSource {
   /// Advances by about `seconds` of simulated time (a whole number of steps; 0: none) and says where things are.
   virtual io::RecordedFrame advance(double seconds) = 0;
   virtual void reset() = 0;
+  /// Goes back to the latest moment at or before the time that is remembered; what came after is forgotten.
+  virtual void rewind(double time) { (void)time; }
   /// Why it cannot go on, if it cannot; viewers are told, and time stands still until reset().
   virtual std::string failure() const { return {}; }
 

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <deque>
 #include <fstream>
+#include <list>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
@@ -34,7 +35,9 @@ using Response = http::response<http::string_body>;
 constexpr std::size_t kLargestPicture = std::size_t{64} << 20, kLargestRange = std::size_t{64} << 20;
 constexpr std::uint32_t kLargestHeader = 16 << 10;
 constexpr std::size_t kMostSessions = 64, kLongestQueue = 4;  // frames that wait for a slow viewer
+constexpr std::size_t kMostWaiting = 256;                     // messages; a viewer that does not read them is let go
 constexpr auto kPatience = std::chrono::seconds(30);
+constexpr auto kStrangersPatience = std::chrono::seconds(5);  // until the first request with the token
 constexpr auto kTick = std::chrono::microseconds(16667);
 
 std::string make_token() {
@@ -114,6 +117,7 @@ struct Server::Impl {
 
   void accept();
   void tick();
+  bool make_room();
   void broadcast(const std::string& message, bool binary);
   /// Why a request is refused, if it is: it must come from this machine's browser, on our page, with our token.
   std::optional<http::status> refusal(const http::fields& fields, std::string_view target) const;
@@ -128,6 +132,7 @@ struct Server::Impl {
   std::string token = make_token();
   std::optional<LiveSession> live;
   std::set<LiveViewer*> viewers;
+  std::list<HttpSession*> waiting;  ///< connections that wait for a request, the longest first
   std::size_t sessions = 0;
   asio::io_context context{1};  // behind what sessions refer to: they end with it
   tcp::acceptor acceptor;
@@ -162,7 +167,8 @@ class LiveViewer : public std::enable_shared_from_this<LiveViewer> {
   }
 
   void send(std::string message, bool binary) {
-    if (binary && queue_.size() >= kLongestQueue) return;  // a slow viewer misses frames, not messages
+    if (gone_ || (binary && queue_.size() >= kLongestQueue)) return;  // a slow viewer misses frames, not messages
+    if (queue_.size() >= kMostWaiting) return close();
     queue_.push_back({std::move(message), binary});
     if (queue_.size() == 1) write();
   }
@@ -180,8 +186,13 @@ class LiveViewer : public std::enable_shared_from_this<LiveViewer> {
     });
   }
   void leave() {
-    server_.viewers.erase(this);
-    if (server_.viewers.empty()) server_.content.live->drop();
+    gone_ = true;
+    if (server_.viewers.erase(this) > 0 && server_.viewers.empty()) server_.content.live->drop();
+  }
+  /// The pending read and write end with an error, and with them the viewer.
+  void close() {
+    gone_ = true;
+    beast::get_lowest_layer(socket_).close();
   }
   void write() {
     socket_.binary(queue_.front().binary);
@@ -201,6 +212,7 @@ class LiveViewer : public std::enable_shared_from_this<LiveViewer> {
   websocket::stream<beast::tcp_stream> socket_;
   beast::flat_buffer buffer_;
   std::deque<Outgoing> queue_;
+  bool gone_ = false;
 };
 
 // ------------------------------------------------------------------------------------------------------------------- http
@@ -211,7 +223,10 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   HttpSession(Server::Impl& server, tcp::socket&& socket) : server_(server), stream_(std::move(socket)) {
     ++server_.sessions;
   }
-  ~HttpSession() { --server_.sessions; }
+  ~HttpSession() {
+    stop_waiting();
+    --server_.sessions;
+  }
   HttpSession(const HttpSession&) = delete;
   HttpSession& operator=(const HttpSession&) = delete;
 
@@ -219,13 +234,27 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     parser_.emplace();
     parser_->header_limit(kLargestHeader);
     parser_->body_limit(server_.options.on_picture ? kLargestPicture : 0);
-    stream_.expires_after(kPatience);
+    stream_.expires_after(known_ ? kPatience : kStrangersPatience);
+    place_ = server_.waiting.insert(server_.waiting.end(), this);
     http::async_read(stream_, buffer_, *parser_,
                      [self = shared_from_this()](beast::error_code error, std::size_t) { self->got(error); });
   }
 
+  bool known() const { return known_; }
+  /// The pending read ends with an error, and with it the session.
+  void close() {
+    stop_waiting();
+    stream_.close();
+  }
+
  private:
+  void stop_waiting() {
+    if (place_) server_.waiting.erase(*place_);
+    place_.reset();
+  }
+
   void got(beast::error_code error) {
+    stop_waiting();
     if (error == beast::error_code(http::error::body_limit)) return reply(plain(http::status::payload_too_large), true);
     if (error == beast::error_code(http::error::header_limit))
       return reply(plain(http::status::request_header_fields_too_large), true);
@@ -233,6 +262,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     Request request = parser_->release();
     const std::string_view target = view(request.target());
     if (const auto refused = server_.refusal(request, target)) return reply(plain(*refused), true);
+    known_ = true;
     if (websocket::is_upgrade(request)) {
       if (!server_.live || split(target).path != "/live") return reply(plain(http::status::not_found), true);
       std::make_shared<LiveViewer>(server_, std::move(stream_))->start(request);
@@ -276,14 +306,26 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
+  std::optional<std::list<HttpSession*>::iterator> place_;  ///< among those that wait
+  bool known_ = false;                                      ///< has shown the token
 };
 
 void Server::Impl::accept() {
   acceptor.async_accept([this](beast::error_code error, tcp::socket socket) {
     if (error == beast::error_code(asio::error::operation_aborted)) return;
-    if (!error && sessions < kMostSessions) std::make_shared<HttpSession>(*this, std::move(socket))->read();
+    if (!error && make_room()) std::make_shared<HttpSession>(*this, std::move(socket))->read();
     accept();
   });
+}
+
+/// Where there is no room, the connection that has waited longest goes: one that never showed the token, else an idle one.
+bool Server::Impl::make_room() {
+  if (sessions < kMostSessions) return true;
+  auto oldest = std::find_if(waiting.begin(), waiting.end(), [](const HttpSession* s) { return !s->known(); });
+  if (oldest == waiting.end()) oldest = waiting.begin();
+  if (oldest == waiting.end()) return false;
+  (*oldest)->close();
+  return true;
 }
 
 void Server::Impl::tick() {
@@ -293,21 +335,26 @@ void Server::Impl::tick() {
     const auto now = std::chrono::steady_clock::now();
     const double seconds = std::chrono::duration<double>(now - last_tick).count();
     last_tick = now;
-    if (!viewers.empty()) {  // nobody watches: nothing moves
-      if (const auto frame = live->tick(seconds)) broadcast(*frame, true);
-      for (const std::string& message : live->news()) broadcast(message, false);
+    try {
+      if (!viewers.empty()) {  // nobody watches: nothing moves
+        if (const auto frame = live->tick(seconds)) broadcast(*frame, true);
+        for (const std::string& message : live->news()) broadcast(message, false);
+      }
+    } catch (const std::exception&) {  // a frame is lost; the clock goes on
     }
     tick();
   });
 }
 
 void Server::Impl::broadcast(const std::string& message, bool binary) {
-  for (LiveViewer* viewer : viewers) viewer->send(message, binary);
+  const std::vector<LiveViewer*> all(viewers.begin(), viewers.end());
+  for (LiveViewer* viewer : all) viewer->send(message, binary);
 }
 
 std::optional<http::status> Server::Impl::refusal(const http::fields& fields, std::string_view target) const {
   const std::string names[] = {fmt::format("127.0.0.1:{}", port), fmt::format("localhost:{}", port)};
   const auto is_here = [&](std::string_view host) { return host == names[0] || host == names[1]; };
+  if (fields.count(http::field::host) != 1 || fields.count(http::field::origin) > 1) return http::status::bad_request;
   if (!is_here(view(fields[http::field::host]))) return http::status::misdirected_request;
   if (const std::string_view origin = view(fields[http::field::origin]); !origin.empty()) {
     if (!origin.starts_with("http://") || !is_here(origin.substr(7))) return http::status::forbidden;
@@ -370,16 +417,22 @@ Response Server::Impl::answer(const Request& request) {
   Response response(http::status::ok, request.version());
   const std::string_view path = split(view(request.target())).path;
   const bool reads = request.method() == http::verb::get || request.method() == http::verb::head;
+  const std::string* file = live && reads && !path.empty() ? live->file(std::string(path.substr(1))) : nullptr;
   if (path == "/recording" && reads && !live) return recording(request);
   if (path == "/" && reads) {
     response.set(http::field::content_type, "text/html; charset=utf-8");
     response.body() = viewer_page();
+  } else if (file) {
+    response.set(http::field::content_type, "application/octet-stream");
+    response.body() = *file;
   } else if (path == "/info" && reads) {
     response.set(http::field::content_type, "application/json");
     response.body() = nlohmann::json{{"name", content.name}, {"live", live.has_value()}}.dump(
         -1, ' ', false, nlohmann::json::error_handler_t::replace);
   } else if (path == "/picture" && request.method() == http::verb::post && options.on_picture) {
     options.on_picture(request.body());
+  } else if (path == "/finished" && request.method() == http::verb::post && options.on_finished) {
+    options.on_finished();
   } else if (path == "/failed" && request.method() == http::verb::post && options.on_failed) {
     options.on_failed(request.body());
   } else {
@@ -402,7 +455,15 @@ const std::string& Server::token() const { return impl_->token; }
 std::string Server::url(const std::string& more) const {
   return fmt::format("http://127.0.0.1:{}/?token={}{}", impl_->port, impl_->token, more);
 }
-void Server::run() { impl_->context.run(); }
+void Server::run() {
+  while (!impl_->context.stopped()) {
+    try {
+      impl_->context.run();
+    } catch (
+        const std::exception&) {  // of one request or viewer: its connection ends with its handler, the server goes on
+    }
+  }
+}
 void Server::run_until_interrupted(const std::function<void()>& announce) {
   asio::signal_set signals(impl_->context, SIGINT, SIGTERM);
   signals.async_wait([this](beast::error_code error, int) {

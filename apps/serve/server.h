@@ -25,6 +25,7 @@ struct ServerOptions {
   /// A picture that the page made, or the reason why it could not; without these nothing is accepted.
   std::function<void(std::string png)> on_picture{};
   std::function<void(std::string why)> on_failed{};
+  std::function<void()> on_finished{};  ///< after the last of several pictures
 };
 
 class HttpSession;

@@ -62,10 +62,10 @@ configure_and_build() {
   cmake --build --preset "$preset" -j "$(job_count)" >&2
 }
 
-# set_test_environment: what tests read. KANSETSU_BIN is the command under test; KANSETSU_DATA_DIR, the folder of recorded
+# set_test_environment: what tests read. KANSETSU_BIN is the command under test, PYTHONPATH leads to the Python package; KANSETSU_DATA_DIR, the folder of recorded
 # files, is taken from ../shared/data unless given; tests that need it are skipped where there is none.
 set_test_environment() {
-  export KANSETSU_BIN="$root/build/kansetsu"
+  export KANSETSU_BIN="$root/build/kansetsu" PYTHONPATH="$root/build/python"
   if [[ -z "${KANSETSU_DATA_DIR:-}" && -d "$root/../shared/data" ]]; then
     KANSETSU_DATA_DIR="$(cd "$root/../shared/data" && pwd)"
     export KANSETSU_DATA_DIR

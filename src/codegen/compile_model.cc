@@ -21,9 +21,26 @@ std::string identifier_from(std::string name) {
   return name + "_model";  // no word of the language, no function of the library
 }
 
+/// Words of C++20 that no namespace can have, and std, which is another's.
+bool is_word_of_the_language(std::string_view name) {
+  static constexpr std::string_view kWords =
+      " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class "
+      "compl "
+      "concept const const_cast consteval constexpr constinit continue co_await co_return co_yield decltype default "
+      "delete "
+      "do double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable "
+      "namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast "
+      "requires return short signed sizeof static static_assert static_cast std struct switch template this "
+      "thread_local "
+      "throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq ";
+  return kWords.find(fmt::format(" {} ", name)) != std::string_view::npos;
+}
+
 void check_identifier(const std::string& name) {
   bool good = !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0;
   for (const char c : name) good = good && in_identifier(c);
+  if (good && is_word_of_the_language(name))
+    throw Error("compile_model: the name '" + name + "' is a word of C++ and cannot be that of a namespace");
   if (!good) throw Error("compile_model: the name '" + name + "' is no identifier: letters, digits and _ are");
 }
 

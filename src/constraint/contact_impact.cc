@@ -16,6 +16,7 @@ struct Impact {
   const ContactOptions& options;
   const double* u;  ///< velocities before
   double v_rest;
+  ContactSolver::Impl& impl;
 };
 
 /// Touching vertices, velocities after the impact as targets; factor: what the energy guard leaves of the restitution.
@@ -31,19 +32,7 @@ bool prepare_patch(const Impact& s, const ContactPatch& patch, double factor, Pa
     p.t[i] = un < -s.v_rest ? -factor * patch.restitution * un : 0.0;
     approaches = approaches || un < -s.options.v_impact;
   }
-  contact::fit_targets(p);
-  p.mode = p.count == 0   ? ContactMode::kOpen
-           : p.count == 1 ? ContactMode::kPoint
-           : p.spans      ? ContactMode::kSurface
-                          : ContactMode::kLine;
-  p.i0 = 0, p.i1 = p.mode == ContactMode::kLine ? 1 : 0;
-  p.slip = SlipMode::kStick;
-  p.newton = p.stopped = p.given = p.slid = false;
-  p.mu_hold = patch.mu_static, p.mu_slip = std::min(patch.mu_dynamic, patch.mu_static);
-  for (int i = 0; i < 3; ++i) p.omega[i] = 0;
-  p.p0[0] = p.p0[1] = 0;
-  for (int i = 0; i < p.count; ++i) p.p0[0] += p.x[i] / p.count, p.p0[1] += p.y[i] / p.count;
-  for (double& f : p.f) f = 0;
+  p.mu = patch.mu_static, p.paper = s.options.friction_set == FrictionSet::kPaper;
   return approaches;
 }
 
@@ -63,13 +52,15 @@ bool prepare_bounds(const Impact& s, double factor, ContactWork& k) {
   return approaches;
 }
 
-/// One solve for all that is prepared, by the tiers of a time step.
-ContactTier solve(const ContactOptions& options, ContactWork& k) {
-  const kernel::ContactKernels& kernels = kernel::contact_kernels();
-  for (int i = 0; i < k.n; ++i) k.start[i] = 0;
-  if (options.start <= ContactTier::kFast && kernels.fast(k)) return ContactTier::kFast;
-  if (options.start <= ContactTier::kActiveSet && kernels.active_set(k)) return ContactTier::kActiveSet;
-  return kernels.complementarity(k) ? ContactTier::kComplementarity : ContactTier::kBest;
+/// One solve for all that is prepared, by the method of a time step.
+ContactTier solve(const ContactOptions& options, ContactSolver::Impl& impl, double gravity_step) {
+  const ContactWork& k = impl.work;
+  double fastest = gravity_step;
+  for (int i = 0; i < k.patch_count; ++i) {
+    for (int r = 0; r < 3 && k.patches[i].count > 0; ++r)
+      fastest = std::max(fastest, std::abs(k.c[k.patches[i].row + r]));
+  }
+  return impl.solve_newton(1, options.tolerance * fastest, {});
 }
 
 /// ½·Λᵀ·(u⁻ + u⁺): what the impulses do to the kinetic energy.
@@ -88,14 +79,11 @@ struct Solved {
 Solved attempt(const Impact& s, double factor, int only, ContactWork& k) {
   for (std::size_t i = 0; i < s.problem.patches.size(); ++i) {
     prepare_patch(s, s.problem.patches[i], factor, k.patches[i]);
-    if (only >= 0 && int(i) != only) {
-      k.patches[i].count = 0;
-      k.patches[i].mode = ContactMode::kOpen;
-    }
+    if (only >= 0 && int(i) != only) k.patches[i].count = 0;
   }
   if (only < 0) prepare_bounds(s, factor, k);
   Solved r;
-  r.tier = solve(s.options, k);
+  r.tier = solve(s.options, s.impl, s.problem.gravity * s.problem.h);
   r.energy = work_of(k, s.u, k.w, 0, k.n);
   return r;
 }
@@ -111,9 +99,6 @@ void shorten(const Impact& s, ContactWork& k, Solved& r) {
   for (int i = 0; i < k.n; ++i) {
     k.f[i] *= share;
     k.w[i] = s.u[i] + share * (k.w[i] - s.u[i]);
-  }
-  for (std::size_t i = 0; i < s.problem.patches.size(); ++i) {
-    for (double& f : k.patches[i].f) f *= share;
   }
   r.energy = share * (given + 0.5 * share * twice);
 }
@@ -143,13 +128,11 @@ void ContactSolver::solve_impact(const ContactProblem& problem, ContactResult& o
   contact::check("solve_impact", problem, problem.patches.size());
   contact::clear(problem, out);
   Impl& impl = *impl_;
-  impl.start(problem, options);
+  impl.start(problem);
   ContactWork& k = impl.work;
   for (int i = 0; i < problem.rows; ++i) impl.u[i] = problem.u[i];
-  const Impact impact{problem, options, impl.u, options.rest_speed(problem.gravity, problem.h)};
+  const Impact impact{problem, options, impl.u, options.rest_speed(problem.gravity, problem.h), impl};
   k.c = impl.u;
-  k.scale = 1;
-  k.push_tolerance = 0.1 * options.tolerance;
 
   const auto any_approaches = [&] {
     bool any = prepare_bounds(impact, 1, k);
@@ -188,8 +171,8 @@ void ContactSolver::solve_impact(const ContactProblem& problem, ContactResult& o
         out.force[std::size_t(i)] += k.f[i];
         impl.u[i] = k.w[i];
       }
-      out.solves += k.solves, out.sweeps += k.sweeps;
-      k.solves = k.sweeps = 0;
+      out.solves += k.solves;
+      k.solves = 0;
     }
   }
   ContactResult& r = out;

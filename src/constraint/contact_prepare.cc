@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/aligned_memory.h"
 #include "constraint/contact_impl.h"
+#include "constraint/contact_thresholds.h"
 #include "kansetsu/base/error.h"
 
 namespace kansetsu {
@@ -15,83 +17,37 @@ void ContactResult::reserve(int patch_capacity, int row_capacity) {
   force.reserve(std::size_t(row_capacity));
 }
 
-namespace {
-
-/// Scratch of a problem, in doubles.
-struct Sizes {
-  Sizes(int patches, int rows, int bounded)
-      : columns(std::max(rows, 6 * patches + bounded) + kernel::kMaxTouching * std::min(patches, 16)),
-        ld((columns + 2 + 8 + 7) / 8 * 8),
-        blocks(2 * patches + bounded + 1),
-        total((rows + 7) / 8 * 8 * rows + 12 * ld + 112 * blocks + 2 * (columns + 1) * ld + 8) {}
-  int columns;  ///< unknowns: rows, and the vertices of the active-set tier, which is left out beyond 16 patches
-  int ld;       ///< with the right side, and room for a pack that begins in the last column
-  int blocks, total;
-};
-
-}  // namespace
-
 void ContactSolver::Impl::reserve(int patch_count, int rows, int bounded) {
   const auto grow = [](auto& v, int size) {
     if (v.size() < std::size_t(size)) v.resize(std::size_t(size));
   };
-  grow(patches, patch_count);
-  grow(saved, patch_count);
-  grow(bounds, bounded);
-  grow(saved_bounds, bounded);
-  const Sizes s(patch_count, rows, bounded);
-  grow(blocks, 2 * patch_count + bounded + 1);
-  grow(integers, s.ld);
-  grow(hashes, 16 * (patch_count + 1) + 4 * bounded + 16);
-  grow(numbers, s.total);
+  grow(patches, patch_count), grow(bounds, bounded);
+  const int padded = (rows + 7) / 8 * 8;
+  grow(numbers, (rows + 4) * padded + 8);
+  reserve_laws(patch_count, rows, bounded);
 }
 
-void ContactSolver::Impl::start(const ContactProblem& problem, const ContactOptions& chosen) {
-  const int n = problem.rows, count = int(problem.patches.size()), bounded = int(problem.bounded.size());
-  reserve(count, n, bounded);
+void ContactSolver::Impl::start(const ContactProblem& problem) {
+  const int n = problem.rows;
+  reserve(int(problem.patches.size()), n, int(problem.bounded.size()));
   kernel::ContactWork& k = work;
   k = {};
   k.n = n;
-  k.patches = patches.data();
-  k.patch_count = count;
+  k.patches = patches.data(), k.patch_count = int(problem.patches.size());
   k.bounds = bounds.data();
-  k.saved = saved.data();
-  k.saved_bounds = saved_bounds.data();
-  k.blocks = blocks.data();
-  k.set = chosen.friction_set;
-  k.tolerance = chosen.tolerance;
-  k.rank_tolerance = chosen.rank_tolerance;
-  k.max_passes = chosen.max_passes;
-  k.max_sweeps = chosen.max_sweeps;
-
-  const Sizes s(count, n, bounded);
-  k.column_capacity = s.columns;
-  k.ld = s.ld;
   k.ldg = (n + 7) / 8 * 8;
   double* at = aligned(numbers.data());
-  const auto take = [&at](int size) { return std::exchange(at, at + size); };
+  for (double** v : {&k.w, &k.f, &k.c, &u}) *v = std::exchange(at, at + k.ldg);
   if (problem.padded) {
-    k.G = problem.G;
-    k.ldg = problem.stride;
-  } else {
-    double* G = take(n * k.ldg);
-    for (int i = 0; i < n; ++i) {
-      const double* from = problem.G + i * problem.stride;
-      double* to = G + i * k.ldg;
-      for (int j = 0; j < n; ++j) to[j] = from[j];
-      for (int j = n; j < k.ldg; ++j) to[j] = 0;
-    }
-    k.G = G;
+    k.G = problem.G, k.ldg = problem.stride;
+    return;
   }
-  for (double** v : {&k.x, &k.w, &k.f, &k.g, &k.best, &k.cut, &k.start, &k.record, &k.near, &c, &c_end, &u})
-    *v = take(k.ld);
-  k.columns = take(48 * s.blocks);
-  k.equations = take(64 * s.blocks);
-  k.matrix = take((s.columns + 1) * k.ld);
-  k.matrix2 = take((s.columns + 1) * k.ld);
-  k.order = integers.data();
-  k.seen = hashes.data();
-  k.seen_capacity = int(hashes.size());
+  k.G = at;
+  for (int i = 0; i < n; ++i, at += k.ldg) {
+    const double* from = problem.G + i * problem.stride;
+    std::copy(from, from + n, at);
+    std::fill(at + n, at + k.ldg, 0.0);
+  }
 }
 
 namespace contact {
@@ -120,12 +76,18 @@ void check(const char* function, const ContactProblem& problem, std::size_t memo
 }
 
 bool finite(const ContactProblem& problem, bool with_acceleration) {
-  double sum = problem.h + problem.gravity;
+  double sum = problem.h + problem.gravity, side[8] = {};  // side by side: one sum would wait for itself
   for (int i = 0; i < problem.rows; ++i) {
+    const double* line = problem.G + i * problem.stride;
     sum += problem.u[i] * 0;
     if (with_acceleration) sum += problem.a[i] * 0;
-    for (int j = 0; j < problem.rows; ++j) sum += problem.G[i * problem.stride + j] * 0;
+    int j = 0;
+    for (; j + 8 <= problem.rows; j += 8) {
+      for (int k = 0; k < 8; ++k) side[k] += line[j + k] * 0;
+    }
+    for (; j < problem.rows; ++j) side[0] += line[j] * 0;
   }
+  for (const double s : side) sum += s;
   for (const ContactPatch& p : problem.patches) {
     sum += (p.mu_static + p.mu_dynamic + p.restitution + p.arm) * 0;
     for (int i = 0; i < p.vertex_count; ++i) {
@@ -165,9 +127,8 @@ void reduce_to_segment(kernel::PatchWork& p) {
 }  // namespace
 
 void collect(const ContactPatch& patch, const bool* touches, kernel::PatchWork& p) {
-  p.alpha = 0;
+  p = {};
   p.row = patch.row, p.rows = patch.row_count;
-  p.count = 0;
   for (int i = 0; i < patch.vertex_count; ++i) {
     if (!touches[i]) continue;
     const ContactVertex& v = patch.vertices[std::size_t(i)];
@@ -183,39 +144,9 @@ void collect(const ContactPatch& patch, const bool* touches, kernel::PatchWork& 
     around += dx * dx + dy * dy;
   }
   p.turn = area < 0 ? -1 : 1;
-  p.spans = p.count >= 3 && std::abs(area) > 1e-6 * around;
+  p.spans = p.count >= 3 && std::abs(area) > kernel::threshold::kFlat * around;
   if (!p.spans && p.count >= 2) reduce_to_segment(p);
-  p.length = p.along[0] = p.along[1] = 0;
-  if (p.count == 2) {
-    const double dx = p.x[1] - p.x[0], dy = p.y[1] - p.y[0];
-    p.length = std::sqrt(dx * dx + dy * dy);
-    p.along[0] = dx / p.length, p.along[1] = dy / p.length;
-  }
-  p.arm = p.count > 1 ? patch.arm : 0;
-  p.band = p.spans ? std::min(p.arm, 0.25 * std::abs(area) / std::sqrt(p.count * around)) : 0.0;
-}
-
-void fit_targets(kernel::PatchWork& p) {
-  p.targets = p.three = false;
-  p.planar = true;
-  for (int i = 0; i < p.count; ++i) p.targets = p.targets || p.t[i] != 0;
-  if (!p.targets || !p.spans) return;
-  // About the middle, so that the normal equations are 1 + 2×2: t = m + a·(y − y₀) − b·(x − x₀).
-  double x0 = 0, y0 = 0, m = 0, xx = 0, xy = 0, yy = 0, tx = 0, ty = 0;
-  for (int i = 0; i < p.count; ++i) x0 += p.x[i] / p.count, y0 += p.y[i] / p.count, m += p.t[i] / p.count;
-  for (int i = 0; i < p.count; ++i) {
-    const double x = p.x[i] - x0, y = p.y[i] - y0;
-    xx += x * x, xy += x * y, yy += y * y, tx += (p.t[i] - m) * x, ty += (p.t[i] - m) * y;
-  }
-  const double det = xx * yy - xy * xy;
-  const double by_x = (tx * yy - ty * xy) / det, by_y = (ty * xx - tx * xy) / det;
-  p.plane[0] = m - by_x * x0 - by_y * y0, p.plane[1] = by_y, p.plane[2] = -by_x;
-  double off = 0, size = 0;
-  for (int i = 0; i < p.count; ++i) {
-    off = std::max(off, std::abs(p.plane[0] + by_x * p.x[i] + by_y * p.y[i] - p.t[i]));
-    size = std::max(size, std::abs(p.t[i]));
-  }
-  p.planar = off <= 1e-12 * size;
+  p.arm = p.count > 1 || patch.vertex_count == 1 ? patch.arm : 0;
 }
 
 void clear(const ContactProblem& problem, ContactResult& out) {
@@ -225,7 +156,7 @@ void clear(const ContactProblem& problem, ContactResult& out) {
   out.residual = out.energy = 0;
   out.restitution_factor = 1;
   out.tier = ContactTier::kNone;
-  out.solves = out.sweeps = out.rank_deficiency = 0;
+  out.solves = out.sweeps = 0;
   out.painleve = false;
 }
 
@@ -244,9 +175,8 @@ void report_patch(const kernel::PatchWork& p, const double* force, ContactTier t
 
 void report(const ContactProblem& problem, const kernel::ContactWork& k, ContactTier tier, ContactResult& out) {
   out.tier = tier;
-  out.solves += k.solves, out.sweeps += k.sweeps;
+  out.solves += k.solves;
   out.residual = k.residual;
-  out.rank_deficiency = k.rank_deficiency;
   if (tier == ContactTier::kBest) out.status = ContactStatus::kNotConverged;
   for (int i = 0; i < k.n; ++i) out.force[std::size_t(i)] = k.f[i];
   for (std::size_t i = 0; i < problem.patches.size(); ++i) {
@@ -255,4 +185,31 @@ void report(const ContactProblem& problem, const kernel::ContactWork& k, Contact
 }
 
 }  // namespace contact
+
+int redundancy(const ContactProblem& problem, const ContactResult& result) {
+  std::vector<int> rows;
+  for (std::size_t i = 0; i < problem.patches.size(); ++i) {
+    for (int r = 0; r < problem.patches[i].row_count && result.patches[i].wrench[2] > 0; ++r)
+      rows.push_back(problem.patches[i].row + r);
+  }
+  const std::size_t n = rows.size();
+  std::vector<double> A(n * n), own(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) A[i * n + j] = problem.G[rows[i] * problem.stride + rows[j]];
+    own[i] = A[i * n + i];
+  }
+  int dropped = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    if (!(A[k * n + k] > kernel::threshold::kDependent * own[k])) {
+      ++dropped;
+      continue;
+    }
+    for (std::size_t i = k + 1; i < n; ++i) {
+      const double factor = A[i * n + k] / A[k * n + k];
+      for (std::size_t j = k; j < n; ++j) A[i * n + j] -= factor * A[k * n + j];
+    }
+  }
+  return dropped;
+}
+
 }  // namespace kansetsu

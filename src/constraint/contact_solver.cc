@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "constraint/contact_impl.h"
+#include "constraint/contact_thresholds.h"
 
 namespace kansetsu {
 
@@ -11,6 +13,7 @@ using contact::ContactStep;
 using kernel::BoundWork;
 using kernel::ContactWork;
 using kernel::PatchWork;
+using namespace kernel::threshold;
 
 ContactSolver::ContactSolver(const ContactOptions& o) : options(o), impl_(std::make_unique<Impl>()) {}
 ContactSolver::ContactSolver(ContactSolver&&) noexcept = default;
@@ -20,10 +23,11 @@ void ContactSolver::reserve(int patches, int rows, int bounded) { impl_->reserve
 
 namespace {
 
-/// Least outcome of a touching vertex: penetration is undone with limited acceleration, what is apart may close.
+/// Least outcome of a touching vertex: what is apart may close. At acceleration level penetration is undone with limited acceleration; at the
+/// end of a step solve_positions() does that.
 double vertex_target(const ContactStep& s, const ContactVertex& v, double un, double bend) {
   const ContactOptions& o = s.options;
-  if (v.gap < -o.slop) {
+  if (v.gap < -o.slop && !s.end_of_step) {
     const double omega = o.baumgarte / s.h, depth = -v.gap - o.slop, brake = o.a_low * s.gravity;
     // No faster than the brake can stop it where it comes out: v²/2 = brake·(depth − h·v).
     const double fastest = std::sqrt(brake * s.h * brake * s.h + 2 * brake * depth) - brake * s.h;
@@ -31,31 +35,15 @@ double vertex_target(const ContactStep& s, const ContactVertex& v, double un, do
     const double wanted = std::clamp(std::min(law, (fastest - un) / s.h), -brake, o.a_max * s.gravity);
     // The law itself never leaves faster than ω·depth: what does so bounces, and needs no help.
     const bool leaves = un > 2 * omega * depth;
-    if (!s.end_of_step) return (leaves ? 0.0 : wanted) - bend;
-    return leaves ? 0.0 : std::max(0.0, wanted + un / s.h);
+    return (leaves ? 0.0 : wanted) - bend;
   }
   if (v.gap > o.tol_gap) return -v.gap / (s.h * s.h) - (s.end_of_step ? 0.0 : un / s.h);  // anticipated
   return s.end_of_step ? 0.0 : -bend;
 }
 
-/// Slip before the step about a point of the patch: direction in the metric of the friction set.
-void set_direction(const ContactOptions& o, PatchWork& p, const double* u, double px, double py, double arm) {
-  const double wz = p.rows == 6 ? u[5] : 0.0;
-  double U[3] = {u[0] - wz * py, u[1] + wz * px, arm * wz};
-  if (o.friction_set == FrictionSet::kPaper) {
-    const double v = std::hypot(U[0], U[1]), w = std::abs(U[2]);
-    const double share = w > 0 ? std::exp(-v / w) : 0.0, along = v > 0 ? (1 - share) / v : 0.0;
-    p.e[0] = along * U[0], p.e[1] = along * U[1], p.e[2] = std::copysign(share, U[2]);
-    return;
-  }
-  const double size = std::sqrt(U[0] * U[0] + U[1] * U[1] + U[2] * U[2]);
-  for (int i = 0; i < 3; ++i) p.e[i] = size > 0 ? U[i] / size : 0.0;
-  p.U0 = size;
-}
-
 /// Whether the paper's spin mode applies: the patch turns about a centre inside it.
 bool spins(const ContactOptions& o, const PatchWork& p, const double* u) {
-  if (!o.paper_spin || o.friction_set != FrictionSet::kPaper || !p.spans || std::abs(u[5]) <= o.w_eps) return false;
+  if (!o.paper_spin || !p.paper || !p.spans || std::abs(u[5]) <= o.w_eps) return false;
   const double x = -u[1] / u[5], y = u[0] / u[5];
   for (int i = 0; i < p.count; ++i) {
     const int j = i + 1 < p.count ? i + 1 : 0;
@@ -64,63 +52,35 @@ bool spins(const ContactOptions& o, const PatchWork& p, const double* u) {
   return true;
 }
 
-void start_modes(PatchWork& p, const ContactMemory& memory) {
-  p.i0 = p.i1 = 0;
-  p.mode = p.count == 0   ? ContactMode::kOpen
-           : p.count == 1 ? ContactMode::kPoint
-           : p.spans      ? ContactMode::kSurface
-                          : ContactMode::kLine;
-  if (p.mode == ContactMode::kLine) p.i1 = 1;
-  if (memory.has_jerked()) return;
-  if (!memory.known || memory.mode == ContactMode::kSurface || memory.mode == ContactMode::kOpen) return;
-  int closed[kernel::kMaxTouching], count = 0;
-  for (int i = 0; i < p.count; ++i) {
-    if (memory.closed >> p.id[i] & 1) closed[count++] = i;
-  }
-  if (memory.mode == ContactMode::kLine && count == 2) p.mode = ContactMode::kLine, p.i0 = closed[0], p.i1 = closed[1];
-  if (memory.mode == ContactMode::kPoint && count == 1) p.mode = ContactMode::kPoint, p.i0 = p.i1 = closed[0];
-}
-
-void start_friction(const ContactStep& s, const ContactPatch& patch, const ContactMemory& memory, const double* u,
-                    PatchWork& p) {
+/// Coefficient of friction, and the slip where the law takes that of the velocities before the step.
+void set_friction(const ContactStep& s, const ContactPatch& patch, const ContactMemory& memory, const double* u,
+                  PatchWork& p) {
   const ContactOptions& o = s.options;
-  const double mu_slip = std::min(patch.mu_dynamic, patch.mu_static);
-  double x = 0, y = 0;
+  double x = 0, y = 0;  // centre of pressure
   if (memory.known && memory.wrench[2] > 0 && p.count > 1) {
     x = -memory.wrench[4] / memory.wrench[2], y = memory.wrench[3] / memory.wrench[2];
-  } else if (p.count > 0) {
-    for (int i = 0; i < p.count; ++i) x += p.x[i], y += p.y[i];
-    x /= p.count, y /= p.count;
+  } else {
+    for (int i = 0; i < p.count; ++i) x += p.x[i] / p.count, y += p.y[i] / p.count;
   }
-  p.p0[0] = x, p.p0[1] = y;
-  const double wz = p.rows == 6 ? u[5] : 0.0;
-  const bool turns = p.count > 1 && std::abs(wz) > o.w_eps;
+  const double mu_slip = std::min(patch.mu_dynamic, patch.mu_static), wz = p.rows == 6 ? u[5] : 0.0;
   const double vx = u[0] - wz * y, vy = u[1] + wz * x;
-  const bool moves = vx * vx + vy * vy > o.v_eps * o.v_eps || turns;
-  p.mu_slip = mu_slip;
-  p.mu_hold = moves ? mu_slip : patch.mu_static;
-  p.d = p.mode == ContactMode::kSurface ? p.arm
-        : p.mode == ContactMode::kLine && p.arm > 0
-            ? 0.25 * (p.spans ? std::hypot(p.x[p.i1] - p.x[p.i0], p.y[p.i1] - p.y[p.i0]) : p.length)
-            : 0.0;
-  p.dx = p.dy = 0;
-  p.slip = SlipMode::kStick;
-  p.newton = p.stopped = p.given = p.slid = false;
-  if (!moves || p.mode == ContactMode::kOpen) return;
-  p.slip = SlipMode::kSlide;
-  set_direction(o, p, u, x, y, p.d);
-  if (!s.end_of_step) {
-    p.given = true;
-    p.motion[0] = u[0], p.motion[1] = u[1], p.motion[2] = wz;
-    if (spins(o, p, u)) {
-      p.slip = SlipMode::kSpin, p.mu_hold = patch.mu_static;
-      p.centre[0] = -u[1] / wz, p.centre[1] = u[0] / wz, p.e[2] = std::copysign(1.0, wz);
-    }
-  } else if (o.friction_set == FrictionSet::kEllipse && memory.known && memory.slip == SlipMode::kSlide &&
-             memory.wrench[2] > 0 && mu_slip > 0) {
-    p.newton = true;
-    p.U0 /= s.h, p.fz0 = memory.wrench[2], p.wz0 = wz / s.h;
+  p.paper = o.friction_set == FrictionSet::kPaper, p.known = kernel::KnownSlip::kNone;
+  if (s.end_of_step && !p.paper) {
+    // Stribeck: by the slip before the step, so that every step has one coefficient and a solution.
+    const double slip = patch.mu_static > mu_slip ? std::hypot(vx, vy, p.arm * wz) / o.v_stribeck : 0;
+    p.mu = mu_slip + (patch.mu_static - mu_slip) * std::exp(-slip * slip);
+    return;
   }
+  const bool turns = p.count > 1 && std::abs(wz) > o.w_eps;
+  const bool moves = vx * vx + vy * vy > o.v_eps * o.v_eps || turns;
+  p.mu = moves || p.begins ? mu_slip : patch.mu_static;
+  if (!moves) return;
+  p.known = kernel::KnownSlip::kSlide;
+  p.motion[0] = u[0], p.motion[1] = u[1], p.motion[2] = wz;
+  if (!spins(o, p, u)) return;
+  p.known = kernel::KnownSlip::kSpin;
+  p.mu = patch.mu_static, p.mu_spin = mu_slip;
+  p.centre[0] = -u[1] / wz, p.centre[1] = u[0] / wz;
 }
 
 }  // namespace
@@ -131,39 +91,27 @@ void contact::prepare_patch(const ContactStep& s, const ContactPatch& patch, con
   for (int i = 0; i < patch.vertex_count; ++i) {
     const ContactVertex& v = patch.vertices[std::size_t(i)];
     touches[i] = v.gap < s.options.tol_gap;
-    if (!touches[i] && s.options.anticipate && patch.restitution == 0) {
+    if (!touches[i] && s.options.anticipate) {
       const double faster = a ? s.h * contact::vertex_velocity(patch, a, v) : 0.0;
       touches[i] = v.gap + s.h * (contact::vertex_velocity(patch, u, v) + faster) < 0;
     }
   }
+  const bool begins = p.begins;
   contact::collect(patch, touches, p);
-  const bool bends = !s.end_of_step && patch.row_count == 6 && (u[3] != 0 || u[4] != 0);
-  for (int i = 0; i < 3; ++i) p.omega[i] = bends ? u[3 + i] : 0.0;
+  p.begins = begins;
+  const bool bends = !s.end_of_step && patch.row_count == 6;
   for (int i = 0; i < p.count; ++i) {
     const ContactVertex& v = patch.vertices[p.id[i]];
     const double bend = bends ? u[5] * (u[3] * v.x + u[4] * v.y) : 0.0;
-    p.t[i] = vertex_target(s, v, contact::vertex_velocity(patch, u, v), bend);
+    p.t[i] = s.h * vertex_target(s, v, contact::vertex_velocity(patch, u, v), bend);
   }
-  contact::fit_targets(p);
-  start_modes(p, memory);
-  start_friction(s, patch, memory, u, p);
-  for (int i = 0; i < 6; ++i) p.f[i] = 0;
-  p.solves = p.sweeps = 0;
-  p.residual = 0;
+  set_friction(s, patch, memory, u, p);
 }
 
 void contact::prepare_bound(const ContactStep& s, const BoundedRow& row, BoundWork& b) {
-  b = {};
-  b.row = row.row, b.lower = row.lower, b.upper = row.upper;
-  b.t = row.target / s.h;
-  if (row.has_gap) {
-    // The way that is left may be used up; what is past the limit comes back, not faster than 2 rad/s or m/s.
-    const double velocity = row.gap > 0 ? -row.gap / s.h : std::min(-s.options.baumgarte * row.gap / s.h, 2.0);
-    b.t = velocity / s.h;
-  }
-  const double f = std::clamp(row.last_force, row.lower, row.upper);
-  b.side = f <= row.lower ? -1 : f >= row.upper ? 1 : 0;
-  b.f = b.side == 0 ? 0 : f;
+  b = {.row = row.row, .lower = s.h * row.lower, .upper = s.h * row.upper, .t = row.target};
+  if (row.has_gap) b.t = row.gap > 0 ? -row.gap / s.h : 0;  // the way that is left may be used up
+  b.f = std::clamp(s.h * row.last_force, b.lower, b.upper);
 }
 
 void contact::remember(const PatchWork& p, const double* force, ContactMemory& m) {
@@ -176,6 +124,8 @@ void contact::remember(const PatchWork& p, const double* force, ContactMemory& m
     if (closed) m.closed = std::uint8_t(m.closed | 1u << p.id[v]);
   }
   for (int r = 0; r < 6; ++r) m.wrench[std::size_t(r)] = r < p.rows ? force[r] : 0.0;
+  m.force = {};
+  for (int v = 0; v < p.count; ++v) m.force[p.id[v]] = {p.force[v][0], p.force[v][1], p.force[v][2]};
   const bool same = before.known && before.mode == m.mode && before.slip == m.slip && before.closed == m.closed;
   m.steady = same ? std::uint8_t(std::min(before.steady + 1, 255)) : std::uint8_t(0);
   if (!same) m.stood = std::uint8_t(std::max<int>(before.steady, before.stood / 2));
@@ -189,18 +139,24 @@ void remember_all(const ContactWork& k, std::span<ContactMemory> memory) {
   }
 }
 
-/// Start of the sweeps: the forces of the last step where they push.
-void warm_start(const ContactProblem& problem, std::span<const ContactMemory> memory, ContactWork& k) {
-  for (int i = 0; i < k.n; ++i) k.start[i] = 0;
-  for (std::size_t i = 0; i < memory.size(); ++i) {
+/// Forces of the last attempt to begin with; what begins to slide has friction of motion from then on. @return how far a centre of pressure
+/// has moved [m]; 1 where there was none, or a state has changed
+double follow_pressure(const ContactWork& k, double h, std::span<ContactMemory> memory) {
+  double moved = 0;
+  for (int i = 0; i < k.patch_count; ++i) {
     PatchWork& p = k.patches[i];
-    if (p.count == 0 || !memory[i].known || !(memory[i].wrench[2] > 0)) continue;
-    for (int r = 0; r < p.rows; ++r) k.start[p.row + r] = memory[i].wrench[std::size_t(r)];
+    ContactMemory& m = memory[std::size_t(i)];
+    const double* f = k.f + p.row;
+    if (p.slip == SlipMode::kSlide && p.known == kernel::KnownSlip::kNone && !p.begins) p.begins = true, moved = 1;
+    if (p.rows < 6 || p.count < 2 || !(f[2] > 0)) continue;
+    const bool known = m.known && m.wrench[2] > 0;
+    const double x = known ? -m.wrench[4] / m.wrench[2] : 0, y = known ? m.wrench[3] / m.wrench[2] : 0;
+    moved = std::max({moved, std::abs(-f[4] / f[2] - x), std::abs(f[3] / f[2] - y), known ? 0.0 : 1.0});
+    m.known = true;
+    for (std::size_t r = 0; r < 6; ++r) m.wrench[r] = f[r] / h;
+    for (int v = 0; v < p.count; ++v) m.force[p.id[v]] = {p.force[v][0] / h, p.force[v][1] / h, p.force[v][2] / h};
   }
-  for (std::size_t i = 0; i < problem.bounded.size(); ++i) {
-    const BoundedRow& b = problem.bounded[i];
-    k.start[b.row] = std::clamp(b.last_force, b.lower, b.upper);
-  }
+  return moved;
 }
 
 /// Forces that were not accepted may add energy, beyond what the correction of penetration takes: then all of them are cut by
@@ -218,9 +174,9 @@ void shorten(const ContactProblem& problem, ContactWork& k) {
     const PatchWork& p = k.patches[i];
     double fastest = 0;
     for (int v = 0; v < p.count; ++v) fastest = std::max(fastest, p.t[v]);
-    wanted += 0.5 * h * h * fastest * std::max(k.f[p.row + 2], 0.0);
+    wanted += 0.5 * h * fastest * std::max(k.f[p.row + 2], 0.0);
   }
-  for (int i = 0; i < k.bound_count; ++i) wanted += 0.5 * h * h * std::abs(k.bounds[i].t * k.f[k.bounds[i].row]);
+  for (int i = 0; i < k.bound_count; ++i) wanted += 0.5 * h * std::abs(k.bounds[i].t * k.f[k.bounds[i].row]);
   if (!(given + 0.5 * twice > wanted)) return;
   const double share = std::clamp((wanted - given) / (0.5 * twice), 0.0, 1.0);
   for (int i = 0; i < k.n; ++i) k.f[i] *= std::isfinite(share) ? share : 0;
@@ -228,67 +184,98 @@ void shorten(const ContactProblem& problem, ContactWork& k) {
 
 }  // namespace
 
+double contact::way_out(const ContactOptions& o, double depth, double h, double already) {
+  if (!(depth > 0)) return -std::numeric_limits<double>::infinity();
+  return std::min(o.push_share * depth, h * (o.push_speed + kDeep * depth)) - already;
+}
+
+bool ContactSolver::solve_positions(const ContactProblem& problem, ContactResult& out) {
+  Impl& impl = *impl_;
+  ContactWork& k = impl.work;  // velocities and touching vertices are those of solve_contact()
+  constexpr double kFar = 1e30;
+  double longest = 0;
+  for (int i = 0; i < k.patch_count; ++i) {
+    PatchWork& p = k.patches[i];
+    const ContactPatch& patch = problem.patches[std::size_t(i)];
+    for (int v = 0; v < p.count; ++v) {
+      const double velocity = kernel::contact_velocity(p, k.w + p.row, v);
+      const double way =
+          contact::way_out(options, -patch.vertices[p.id[v]].gap - options.slop, problem.h, problem.h * velocity);
+      p.t[v] = std::max(way, -kFar), longest = std::max(longest, way);
+    }
+    p.mu = 0;
+  }
+  for (int i = 0; i < k.bound_count; ++i) {
+    const BoundedRow& row = problem.bounded[std::size_t(i)];
+    BoundWork& b = k.bounds[i];
+    const double way = row.has_gap ? contact::way_out(options, -row.gap, problem.h, problem.h * k.w[row.row]) : -kFar;
+    b.t = std::max(way, -kFar), longest = std::max(longest, way);
+    b.lower = 0, b.upper = row.has_gap ? std::numeric_limits<double>::infinity() : 0, b.f = 0;
+  }
+  if (!(longest > kShortestWay)) return false;
+  for (int i = 0; i < k.n; ++i) k.c[i] = 0;
+  impl.solve_newton(1, kWayTolerance * longest, {});
+  for (int i = 0; i < k.n; ++i) out.force[std::size_t(i)] = k.f[i];
+  return true;
+}
+
+/// A step with the targets and slips of the end of the step or of the acceleration level; velocities and impulses throughout.
+ContactTier ContactSolver::Impl::attempt(const ContactProblem& problem, std::span<const ContactMemory> memory,
+                                         const ContactStep& step) {
+  ContactWork& k = work;
+  const double h = problem.h;
+  for (int i = 0; i < k.n; ++i) k.c[i] = h * problem.a[i] + (step.end_of_step ? problem.u[i] : 0.0);
+  for (int i = 0; i < k.bound_count; ++i) {
+    const BoundedRow& row = problem.bounded[std::size_t(i)];
+    contact::prepare_bound(step, row, k.bounds[i]);
+    k.c[row.row] = h * problem.a[row.row] + problem.u[row.row];
+  }
+  double fastest = problem.gravity * h;
+  for (int i = 0; i < k.patch_count; ++i) {
+    const ContactPatch& patch = problem.patches[std::size_t(i)];
+    PatchWork& p = k.patches[i];
+    contact::prepare_patch(step, patch, memory[std::size_t(i)], problem.u + patch.row, problem.a + patch.row, p);
+    for (int r = 0; r < 3 && p.count > 0; ++r) fastest = std::max(fastest, std::abs(k.c[p.row + r]));
+  }
+  const ContactOptions& o = step.options;
+  return solve_newton(h, o.tolerance * fastest, memory, o.start > ContactTier::kFast);
+}
+
 void ContactSolver::solve_contact(const ContactProblem& problem, std::span<ContactMemory> memory, ContactResult& out) {
   contact::check("solve_contact", problem, memory.size());
   contact::clear(problem, out);
   Impl& impl = *impl_;
-  impl.start(problem, options);
+  impl.start(problem);
   ContactWork& k = impl.work;
   k.bound_count = int(problem.bounded.size());
-  k.scale = problem.h;
-  k.push_tolerance = 0.1 * options.tolerance / problem.h;
-  const ContactStep step{options, problem.h, problem.gravity, options.end_of_step};
-
+  if (!contact::finite(problem, true)) {
+    out.status = ContactStatus::kBadInput;
+    return;
+  }
+  ContactStep step{options, problem.h, problem.gravity, options.end_of_step};
+  for (int i = 0; i < k.patch_count; ++i) k.patches[i].begins = false;
+  ContactTier tier = impl.attempt(problem, memory, step);
+  // At acceleration level friction of what slides acts in the centre of pressure of the answer.
+  for (int n = 0; n < kMostCentres && !step.end_of_step && tier != ContactTier::kBest; ++n) {
+    if (!(follow_pressure(k, problem.h, memory) > kCentreFound)) break;
+    tier = impl.attempt(problem, memory, step);
+  }
+  if (tier == ContactTier::kBest &&
+      !step.end_of_step) {  // no acceleration need do: then velocities at the end of the step
+    out.painleve = step.end_of_step = true;
+    tier = impl.attempt(problem, memory, step);
+    if (tier == ContactTier::kFast) tier = ContactTier::kComplementarity;
+  }
+  for (int i = 0; i < k.n; ++i) k.f[i] /= problem.h;
   bool any = k.bound_count > 0;
-  for (std::size_t i = 0; i < problem.patches.size(); ++i) {
-    const int row = problem.patches[i].row;
-    contact::prepare_patch(step, problem.patches[i], memory[i], problem.u + row, problem.a + row, k.patches[i]);
+  for (int i = 0; i < k.patch_count; ++i) {
     any = any || k.patches[i].count > 0;
-    k.changeable = k.changeable || (memory[i].known && memory[i].steady == 0 && !memory[i].has_jerked());
-  }
-  for (int i = 0; i < k.bound_count; ++i) contact::prepare_bound(step, problem.bounded[std::size_t(i)], k.bounds[i]);
-  if (!any) {
-    for (int i = 0; i < k.n; ++i) k.f[i] = 0;
-    return remember_all(k, memory);
-  }
-
-  const double rate = 1 / problem.h;
-  for (int i = 0; i < k.n; ++i) impl.c_end[i] = problem.a[i] + problem.u[i] * rate;
-  k.c = impl.c_end;
-  if (!options.end_of_step) {
-    for (int i = 0; i < k.n; ++i) impl.c[i] = problem.a[i];
-    for (const BoundedRow& b : problem.bounded) impl.c[b.row] = impl.c_end[b.row];
-    k.c = impl.c;
-  }
-
-  warm_start(problem, memory, k);
-  const kernel::ContactKernels& kernels = kernel::contact_kernels();
-  ContactTier tier = ContactTier::kFast;
-  bool done = options.start <= ContactTier::kFast && kernels.fast(k);
-  out.painleve = k.indefinite;
-  if (!done && options.start <= ContactTier::kActiveSet) {
-    tier = ContactTier::kActiveSet;
-    done = kernels.active_set(k);
-  }
-  if (!done) {
-    if (!contact::finite(problem, true)) {
-      out.status = ContactStatus::kBadInput;
-      return;
+    for (auto& vertex : k.patches[i].force) {
+      for (double& f : vertex) f /= problem.h;
     }
-    tier = ContactTier::kComplementarity;
-    k.c = impl.c_end;
-    if (!options.end_of_step) {  // the sweeps work on velocities at the end of the step
-      const ContactStep end{options, problem.h, problem.gravity, true};
-      k.swept = false;
-      for (std::size_t i = 0; i < problem.patches.size(); ++i) {
-        const int row = problem.patches[i].row;
-        contact::prepare_patch(end, problem.patches[i], memory[i], problem.u + row, problem.a + row, k.patches[i]);
-      }
-    }
-    done = kernels.complementarity(k);
-    if (!done) tier = ContactTier::kBest, shorten(problem, k);
   }
-  contact::report(problem, k, tier, out);
+  if (tier == ContactTier::kBest) shorten(problem, k);
+  if (any) contact::report(problem, k, tier, out);
   remember_all(k, memory);
 }
 

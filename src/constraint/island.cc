@@ -44,7 +44,7 @@ void Island::reserve(int figures, int rows) {
   figures_.reserve(size_t(figures));
   const long size = kernel::padded_rows(rows);
   if (size <= u_.size()) return;
-  for (Eigen::VectorXd* x : {&u_, &a_, &drift_, &target_, &reduced_u_, &reduced_a_, &force_, &y_})
+  for (Eigen::VectorXd* x : {&u_, &a_, &place_, &drift_, &target_, &reduced_u_, &reduced_a_, &force_, &y_})
     *x = Eigen::VectorXd::Zero(size);
 }
 
@@ -73,16 +73,19 @@ void Island::begin(std::span<Mechanics* const> figures, int bilateral, int other
   }
   u_.head(padded).setZero();
   a_.head(padded).setZero();
+  place_.head(padded).setZero();
   target_.head(bilateral_).setZero();
 }
 
 void Island::add_frame(int row, unsigned mask, const RowEnd& a, const RowEnd& b, const Mat3<>& E, const Vec3<>& p_W,
                        Rate rate) {
   const FrameMotion6 motion = frame_motion(a, b, E, p_W, rate);
+  const FrameMotion6 place = rate == Rate::kPlace ? motion : frame_motion(a, b, E, p_W, Rate::kPlace);
   int next = row;
   for (int k = 0; k < 6; ++k) {
     if (!(mask >> k & 1)) continue;
     u_[next] += motion.u[k];
+    place_[next] += place.drift[k];
     a_[next++] += motion.drift[k];
   }
   const bool whole = mask == 0b111111 || mask == 0b111;
@@ -126,7 +129,7 @@ void Island::add_dof(int row, Mechanics& figure, int column, double scale, doubl
 }
 
 void Island::assemble() {
-  drift_.head(rows_) = a_.head(rows_);
+  drift_.head(rows_) = a_.head(rows_) - place_.head(rows_);
   // Two points of one figure that cannot part, a hinge's for instance: their rows are differences of equal numbers.
   constexpr double kInseparable = 1e-20;
   double mass = 0;
@@ -188,18 +191,15 @@ double Island::impulse_energy() {
   return sum;
 }
 
-double Island::turning() const { return bilateral_ > 0 ? drift_.head(bilateral_).cwiseAbs().maxCoeff() : 0; }
-
 Island::Work Island::work(double h) {
   Work out{0, 0};
   double* y = y_.data();  // accelerations of the rows
   std::copy_n(a_.data(), kernel::padded_rows(rows_), y);
   add_response(y);
   for (int r = 0; r < rows_; ++r) {
-    const double work = h * force_[r] * (u_[r] + 0.5 * h * y[r]);
+    const double work = h * force_[r] * (u_[r] + 0.5 * h * (y[r] - drift_[r]));
     (r < bilateral_ ? out.bilateral : out.others) += work;
     if (r < bilateral_) out.turned -= 0.5 * h * h * force_[r] * drift_[r];
-    out.figures += r < bilateral_ ? work : h * force_[r] * (u_[r] + 0.5 * h * (y[r] - drift_[r]));
   }
   return out;
 }

@@ -91,16 +91,13 @@ class Island {
     figures_[size_t(figure)]->respond(force_.data(), drive_, out);
   }
   std::span<Mechanics* const> figures() const { return {figures_.data(), figures_.size()}; }
-  /// Largest acceleration of a bilateral row while no velocity changes: its direction does.
-  double turning() const;
-  /// Of a bilateral row, as turning() says.
+  /// J̇·v of a row: its acceleration while no velocity changes, for its direction does. The velocity of a free base counts as it is in
+  /// the world.
   double drift(int row) const { return drift_[row]; }
   /// Work of the forces over a step of length h, of bilateral rows and of the others: with the mean velocity of each row.
   struct Work {
     double bilateral, others;
     double turned = 0;  ///< of bilateral forces beyond that, if rows did not turn with the step
-    /// Of all forces: bilateral rows as they turn with the step, others as they lie at the beginning.
-    double figures = 0;
   };
   Work work(double h);
   /// Change of the kinetic energy by the forces as impulses: ½·(u + u⁺)·force.
@@ -117,7 +114,7 @@ class Island {
   bool sparse_ = false;
   double drive_ = 0;
   double* G_ = nullptr;
-  Eigen::VectorXd memory_, full_, u_, a_, drift_, target_, reduced_u_, reduced_a_, force_, y_;
+  Eigen::VectorXd memory_, full_, u_, a_, place_, drift_, target_, reduced_u_, reduced_a_, force_, y_;
   BilateralElimination elimination_;
   LoopElimination loops_;
 };

@@ -330,26 +330,16 @@ kernel::BodyBefore Mechanics::remember(int body, double axes_weight) const {
   out.body = body;
   return out;
 }
-Mechanics::Totals Mechanics::totals(const double* v) const {
+
+Mechanics::Totals Mechanics::totals() const {
   Totals out;
-  double twice = 0;
-  Vec3<> moment{};  // Σ mass·place, from O
-  double mass = 0;
   for (int i = 0; i < tree_->body_count; ++i) {
-    const Inertia<>& M = tree_->bodies[i].M_B;
-    const double* X = block_.X + i * kPoseRecord;
-    const Mat3<> R{{X[0], X[4], X[8]}, {X[1], X[5], X[9]}, {X[2], X[6], X[10]}};
-    const Vec3<> p{X[12], X[13], X[14]}, h = R * M.h;
-    const Motion<> V = velocity(i);
-    const Vec3<> at = V.v + cross(V.w, p), w = transpose_times(R, V.w), turned = cross(V.w, h);
-    twice += M.m * dot(at, at) + 2 * dot(at, turned) + dot(w, M.I * w);
-    out.momentum += M.m * at + turned;
-    moment += M.m * p + h;
-    mass += M.m;
+    Transform<> X_OB = body_pose(i);
+    X_OB.p -= origin_;
+    const Inertia<> M_O = X_OB * tree_->bodies[i].M_B;
+    out.inertia = out.inertia + M_O;
+    out.momentum += M_O * velocity(i);
   }
-  for (int k = 0; k < nv_; ++k) twice += tree_->rotor_inertia[k] * v[k] * v[k];
-  out.kinetic = 0.5 * twice;
-  out.potential = -dot(tree_->gravity, moment + mass * origin_);
   return out;
 }
 
@@ -368,6 +358,11 @@ void Mechanics::write_frame(int body, const Mat3<>& E, const Vec3<>& p_O, double
     for (int k = 0; k < 3; ++k) J[k * nv_ + column] += ratio * dot(axes[k], v);
     for (int k = 3; k < count; ++k) J[k * nv_ + column] += ratio * dot(axes[k - 3], s.w);
   });
+}
+
+void Mechanics::write_turn(int body, const Vec3<>& axis_W, double* J) const {
+  visit_columns(body,
+                [&](int column, double ratio, const double* S) { J[column] += ratio * dot(axis_W, motion_at(S).w); });
 }
 
 void Mechanics::add_torque(int row, int column, double scale) {

@@ -76,12 +76,12 @@ class Mechanics {
     return body < 0 ? Motion<>{} : motion_at(block_.A + body * kMotionRecord);
   }
 
-  /// Energy and momentum of a figure without gears at its pose and motion; v: the velocities given to set_motion().
+  /// All bodies as one, at O, world axes.
   struct Totals {
-    double kinetic = 0, potential = 0;  ///< rotors included; of gravity, zero at the world's origin [J]
-    Vec3<> momentum{};                  ///< linear [N·s]
+    Inertia<> inertia{};
+    Force<> momentum{};
   };
-  Totals totals(const double* v) const;
+  Totals totals() const;
 
   /// out += Jᵀ·F for a wrench on a body; F at O, world axes
   void add_generalised(int body, const Force<>& F, double* out) const;
@@ -89,6 +89,8 @@ class Mechanics {
   /// Rows of a frame by themselves, added to J: `count` (3 or 6) rows of nv numbers, forces along, then moments about the
   /// axes E at p (in the world, from O).
   void write_frame(int body, const Mat3<>& E, const Vec3<>& p_O, double sign, int count, double* J) const;
+  /// Turn of a body about an axis of the world, as a row of J, added.
+  void write_turn(int body, const Vec3<>& axis_W, double* J) const;
 
   // Constraint rows.
   void reserve_rows(int rows);

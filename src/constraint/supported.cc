@@ -103,9 +103,17 @@ SupportedMotion supported_inverse_dynamics(const Model& model, const State& stat
     const Vec3<> m = cross(rays[k].p - X_WB.p, rays[k].f);
     A.col(long(k)) << m.x, m.y, m.z, rays[k].f.x, rays[k].f.y, rays[k].f.z;
   }
-  // So little that the least sum of squares decides only among forces that fit equally well.
-  const double epsilon = rays.empty() ? 0 : 1e-12 * (A.transpose() * A).trace() / double(rays.size());
-  const Eigen::VectorXd c = rays.empty() ? Eigen::VectorXd() : nonnegative_least_squares(A, w, epsilon, out.iterations);
+  // Of forces that fit equally well those with the least sum of squares: a small weight, and what it takes from the fit is asked for again
+  // until nothing is missing (each time a share ε of what was missing is left).
+  constexpr int kRefinements = 3;
+  const double epsilon = rays.empty() ? 0 : 1e-6 * (A.transpose() * A).trace() / double(rays.size());
+  Eigen::VectorXd c = Eigen::VectorXd::Zero(long(rays.size())), wanted = w;
+  for (int n = 0; n <= kRefinements && !rays.empty(); ++n) {
+    int iterations = 0;
+    c = nonnegative_least_squares(A, wanted, epsilon, iterations);
+    out.iterations += iterations;
+    wanted += w - A * c;
+  }
 
   ExternalForces external(model);
   out.wrenches.assign(supports.size(), Force<>{});

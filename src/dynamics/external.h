@@ -2,6 +2,7 @@
 
 #include "kansetsu/dynamics/dynamics.h"
 #include "kinematics/link_frames.h"
+#include "model/workspace_use.h"
 
 namespace kansetsu {
 
@@ -12,7 +13,7 @@ const double* body_wrenches(const Model& model, const VectorRef& q, const Extern
 const double* world_wrenches(const Model& model, const VectorRef& q, const ExternalForces* external,
                              Carver<double>& carver);
 
-/// Checks q and v of a state, and the workspace.
-void check_state(const char* function, const Model& model, const State& state, const Workspace& work);
+/// Checks q and v of a state, and takes the workspace.
+[[nodiscard]] WorkspaceUse check_state(const char* function, const Model& model, const State& state, Workspace& work);
 
 }  // namespace kansetsu

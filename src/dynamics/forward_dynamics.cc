@@ -2,11 +2,15 @@
 #include "dynamics/kernel_table.h"
 #include "kansetsu/base/error.h"
 #include "kansetsu/dynamics/dynamics.h"
+#include "model/workspace_use.h"
 
 namespace kansetsu {
 namespace {
 
-Status status_of(const Eigen::VectorXd& singular) { return singular.sum() == 0 ? Status::kOk : Status::kSingular; }
+Status status_of(const AbaResult& result) {
+  if (result.singular.sum() > 0) return Status::kSingular;
+  return (0.0 * result.vdot).sum() == 0 ? Status::kOk : Status::kNotFinite;  // 0·∞ and 0·NaN are NaN
+}
 
 }  // namespace
 
@@ -15,14 +19,14 @@ AbaResult::AbaResult(const Model& model)
 
 void aba(const Model& model, const State& state, const VectorRef& tau, Workspace& work, AbaResult& out,
          const ExternalForces* external) {
-  check_state("aba", model, state, work);
+  const WorkspaceUse use = check_state("aba", model, state, work);
   check_size("aba", "tau", tau.size(), model.nv());
   check_size("aba", "the result", out.vdot.size(), model.nv());
   Carver<double> carver(work.data());
   const double* fext = body_wrenches(model, state.q, external, carver);
   kernel::dynamics().aba(model.tree().view(), state.q.data(), state.v.data(), tau.data(), fext, carver.rest(),
                          out.vdot.data(), out.singular.data());
-  out.status = status_of(out.singular);
+  out.status = status_of(out);
 }
 
 AbaResult aba(const Model& model, const State& state, const VectorRef& tau, const ExternalForces* external) {
@@ -46,11 +50,11 @@ std::vector<std::string> singular_joints(const Model& model, const Eigen::Vector
 
 void solve_mass_matrix(const Model& model, const VectorRef& q, const VectorRef& x, Workspace& work, AbaResult& out) {
   check_size("solve_mass_matrix", "q", q.size(), model.nq());
-  work.check("solve_mass_matrix", model);
+  const WorkspaceUse use(work, "solve_mass_matrix", model);
   check_size("solve_mass_matrix", "x", x.size(), model.nv());
   check_size("solve_mass_matrix", "the result", out.vdot.size(), model.nv());
   kernel::dynamics().solve(model.tree().view(), q.data(), x.data(), work.data(), out.vdot.data(), out.singular.data());
-  out.status = status_of(out.singular);
+  out.status = status_of(out);
 }
 
 }  // namespace kansetsu

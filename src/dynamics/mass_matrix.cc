@@ -5,6 +5,7 @@
 #include "dynamics/kernel_table.h"
 #include "kansetsu/base/error.h"
 #include "kansetsu/dynamics/derivatives.h"
+#include "model/workspace_use.h"
 
 namespace kansetsu {
 namespace {
@@ -28,7 +29,7 @@ void visit_entries(const Tree& tree, Visit&& visit) {
 
 void crba(const Model& model, const VectorRef& q, Workspace& work, Eigen::Ref<Eigen::MatrixXd> M) {
   check_size("crba", "q", q.size(), model.nq());
-  work.check("crba", model);
+  const WorkspaceUse use(work, "crba", model);
   check_size("crba", "rows of M", M.rows(), model.nv());
   check_size("crba", "columns of M", M.cols(), model.nv());
   if (M.outerStride() != M.rows()) throw Error("crba: the result must be contiguous");
@@ -72,7 +73,7 @@ SparseMassMatrix::SparseMassMatrix(const Model& model) : tree(&model.tree()) {
 
 void crba(const Model& model, const VectorRef& q, Workspace& work, SparseMassMatrix& out) {
   check_size("crba", "q", q.size(), model.nq());
-  work.check("crba", model);
+  const WorkspaceUse use(work, "crba", model);
   if (out.tree != &model.tree())
     throw Error("crba: the sparse matrix was made for another model than '" + model.name() + "'");
   kernel::dynamics().crba_sparse(model.tree().view(), q.data(), work.data(), out.slot.data(), int(out.value.size()),
@@ -81,7 +82,7 @@ void crba(const Model& model, const VectorRef& q, Workspace& work, SparseMassMat
 
 void mass_matrix_inverse(const Model& model, const VectorRef& q, Workspace& work, Eigen::Ref<Eigen::MatrixXd> out) {
   check_size("mass_matrix_inverse", "q", q.size(), model.nq());
-  work.check("mass_matrix_inverse", model);
+  const WorkspaceUse use(work, "mass_matrix_inverse", model);
   check_size("mass_matrix_inverse", "rows of the result", out.rows(), model.nv());
   check_size("mass_matrix_inverse", "columns of the result", out.cols(), model.nv());
   if (out.outerStride() != out.rows()) throw Error("mass_matrix_inverse: the result must be contiguous");

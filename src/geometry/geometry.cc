@@ -8,6 +8,7 @@
 #include "geometry/hull.h"
 #include "geometry/terrain.h"
 #include "kansetsu/base/error.h"
+#include "kansetsu/geometry/surface.h"
 
 namespace kansetsu {
 namespace {
@@ -38,15 +39,32 @@ Aabb around(const std::vector<Vec3<>>& points) {
   return box;
 }
 
+std::string grid_problem(const HeightField& s) {
+  if (s.columns >= 2 && s.rows >= 2 && s.heights.size() == std::size_t(s.columns) * std::size_t(s.rows)) return {};
+  return fmt::format(
+      "the height field has {} columns, {} rows and {} heights; expected two of each at least, and columns × rows "
+      "heights",
+      s.columns, s.rows, s.heights.size());
+}
+
+std::string index_problem(const TriangleMeshData& data) {
+  for (std::size_t i = 0; i < data.triangles.size(); ++i) {
+    for (const int v : data.triangles[i]) {
+      if (v < 0 || std::size_t(v) >= data.vertices.size())
+        return fmt::format("triangle {} names vertex {}, but there are {}", i, v, data.vertices.size());
+    }
+  }
+  return {};
+}
+
+void check_surface(const Shape& shape) {
+  if (const std::string problem = surface_problem(shape); !problem.empty()) throw Error("Geometry: " + problem);
+}
+
 void check_field(const HeightField& s) {
   check_length("height field", "size_x", s.size_x);
   check_length("height field", "size_y", s.size_y);
-  if (s.columns < 2 || s.rows < 2 || s.heights.size() != std::size_t(s.columns) * std::size_t(s.rows)) {
-    throw Error(
-        fmt::format("Geometry: the height field has {} columns, {} rows and {} heights; expected two of each at "
-                    "least, and columns × rows heights",
-                    s.columns, s.rows, s.heights.size()));
-  }
+  check_surface(s);
   if (!(s.size_x > 0) || !(s.size_y > 0)) throw Error("Geometry: the height field has no area");
   for (std::size_t i = 0; i < s.heights.size(); ++i) {
     if (!std::isfinite(s.heights[i]))
@@ -57,13 +75,7 @@ void check_field(const HeightField& s) {
 void check_mesh(const TriangleMesh& s) {
   if (!s.data || s.data->triangles.empty()) throw Error("Geometry: the mesh has no triangles");
   check_points("mesh", s.data->vertices);
-  const int count = int(s.data->vertices.size());
-  for (std::size_t i = 0; i < s.data->triangles.size(); ++i) {
-    for (int v : s.data->triangles[i]) {
-      if (v < 0 || v >= count)
-        throw Error(fmt::format("Geometry: triangle {} names vertex {}, but there are {}", i, v, count));
-    }
-  }
+  check_surface(s);
 }
 
 struct Maker {
@@ -179,6 +191,12 @@ const char* to_string(ShapeKind kind) {
   static constexpr const char* kNames[] = {"plane",    "sphere",      "capsule",      "box",
                                            "cylinder", "convex hull", "height field", "triangle mesh"};
   return kNames[int(kind)];
+}
+
+std::string surface_problem(const Shape& shape) {
+  if (const auto* field = std::get_if<HeightField>(&shape)) return grid_problem(*field);
+  const auto* mesh = std::get_if<TriangleMesh>(&shape);
+  return mesh && mesh->data ? index_problem(*mesh->data) : std::string();
 }
 
 Geometry::Geometry(const Shape& shape) {

@@ -28,18 +28,6 @@ fs::path skeleton_beside(const fs::path& amc) {
   return {};
 }
 
-std::vector<Diagnostic> write_text(const fs::path& file, const std::string& text) {
-  const std::optional<std::string> reason = replace_file(file, text);
-  if (!reason) return {};
-  return {{Severity::kError,
-           kCannotWrite,
-           file.string(),
-           0,
-           {},
-           "cannot be written: " + *reason,
-           "check the folder and that you may write there"}};
-}
-
 std::string vector_text(const Vec3<>& v) {
   return fmt::format("{} {} {}", format_number(v.x), format_number(v.y), format_number(v.z));
 }

@@ -30,6 +30,13 @@ inline constexpr char kSurplus[] = "CAP030";
 inline constexpr char kIgnored[] = "CAP031";
 inline constexpr char kGuess[] = "CAP032";
 inline constexpr char kNumbering[] = "CAP033";
+// Measurements.
+inline constexpr char kHeader[] = "CAP050";
+inline constexpr char kColumns[] = "CAP051";
+inline constexpr char kTimes[] = "CAP052";
+inline constexpr char kParameter[] = "CAP053";
+inline constexpr char kPlate[] = "CAP054";
+inline constexpr char kCount[] = "CAP055";
 // Writing, and tables of landmarks.
 inline constexpr char kCannotWrite[] = "CAP040";
 inline constexpr char kLandmark[] = "CAP041";

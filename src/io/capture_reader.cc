@@ -118,11 +118,6 @@ std::optional<double> read_number(std::string_view word) {
   return value;
 }
 
-std::string_view without_mark(std::string_view text) {
-  constexpr std::string_view kMark = "\xef\xbb\xbf";
-  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
-}
-
 std::optional<Vec3<>> read_vector(Words& words, Report& report, const std::string& path) {
   double value[3] = {};
   for (double& v : value) {
@@ -156,5 +151,17 @@ void settle(Capture& capture, const CaptureOptions& options, std::optional<doubl
 }
 
 std::string stem_of(const std::string& file) { return std::filesystem::path(file).stem().string(); }
+
+std::vector<Diagnostic> write_text(const std::filesystem::path& file, const std::string& text) {
+  const std::optional<std::string> reason = replace_file(file, text);
+  if (!reason) return {};
+  return {{Severity::kError,
+           kCannotWrite,
+           file.string(),
+           0,
+           {},
+           "cannot be written: " + *reason,
+           "check the folder and that you may write there"}};
+}
 
 }  // namespace kansetsu::io::capture

@@ -75,12 +75,12 @@ std::optional<double> read_number(std::string_view word);
 inline constexpr double kLargestNumber = 1e9;  ///< beyond this no length or angle makes sense
 inline constexpr char kNoNumber[] = "no finite number up to 1e9";
 
-/// The text after a byte order mark.
-std::string_view without_mark(std::string_view text);
-
 /// Unit and axes, asked for or guessed.
 void settle(Capture& capture, const CaptureOptions& options, std::optional<double> stated_unit, Report& report);
 
 std::string stem_of(const std::string& file);
+
+/// Writes the whole file or nothing; an error if it cannot.
+std::vector<Diagnostic> write_text(const std::filesystem::path& file, const std::string& text);
 
 }  // namespace kansetsu::io::capture

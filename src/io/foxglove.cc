@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 
 #include "io/proto.h"
 
@@ -52,7 +53,7 @@ struct AddShape {
   Writer& entity;
   Transform<> X;
   Colour tint;
-  const std::vector<MeshFile>& meshes;
+  MeshSet meshes;
 
   void sphere(const Transform<>& at, double radius) const {
     const double d = 2 * radius;
@@ -73,13 +74,11 @@ struct AddShape {
     for (const double side : {-0.5, 0.5}) sphere({X.R, X * Vec3<>{0, 0, side * s.length}}, s.radius);
   }
   void operator()(const Mesh& s) const {
-    for (const MeshFile& file : meshes) {
-      if (s.path.empty() || file.path != s.path) continue;
-      Writer out;
-      out.message(1, pose(X)).message(2, vector3(s.scale)).message(3, colour(tint));
-      entity.message(kModels, out.text(6, media_type(file.name)).text(7, file.data));
-      return;
-    }
+    const MeshFile* file = meshes.find(s);
+    if (!file) return;
+    Writer out;
+    out.message(1, pose(X)).message(2, vector3(s.scale)).message(3, colour(tint));
+    entity.message(kModels, out.text(6, media_type(file->name)).text(7, *file->data));
   }
   template <class Other>
   void operator()(const Other&) const {}
@@ -90,7 +89,7 @@ Writer entity(double time, std::string_view frame, std::string_view id) {
 }
 
 void add_shapes(Writer& to, const std::vector<LinkShape>& shapes, const ModelDescription* model,
-                const std::vector<MeshFile>& meshes) {
+                const MeshSet& meshes) {
   for (const LinkShape& shape : shapes) {
     std::visit(AddShape{to, to_transform(shape.origin), colour_of(shape, model).value_or(kDefault), meshes},
                shape.shape);
@@ -125,21 +124,60 @@ std::string transforms(const RecordingHeader& header, const RecordedFrame& frame
   return std::move(out.bytes);
 }
 
+JointStates::JointStates(const RecordingHeader& header) {
+  std::map<std::string, int> numbers;
+  for (std::size_t i = 0; i < header.numbers.size(); ++i) numbers.emplace(header.numbers[i].name, int(i));
+  const auto find = [&](const std::string& name) {
+    const auto found = numbers.find(name);
+    return found == numbers.end() ? -1 : found->second;
+  };
+  for (std::size_t k = 0; k < header.figures.size(); ++k) {
+    const Model& model = header.figures[k].model;
+    const std::string& figure = header.figures[k].name;
+    for (int j = 0; j < model.joint_count(); ++j) {
+      const CoordinateRange range = model.coordinates(JointId(j));
+      if (range.nq != 1 || range.nv != 1) continue;
+      const std::string& dof = model.dof_names()[std::size_t(range.v)];
+      joints_.push_back({.name = header.figures.size() == 1 ? dof : figure + "/" + dof,
+                         .figure = k,
+                         .q = range.q,
+                         .v = range.v,
+                         .vdot = find(figure + "/vdot/" + dof),
+                         .tau = find(figure + "/tau/" + dof)});
+    }
+  }
+}
+
+std::string JointStates::message(const RecordedFrame& frame) const {
+  Writer out;
+  out.message(1, time_stamp(frame.time));
+  for (const Joint& joint : joints_) {
+    const State& state = frame.states[joint.figure];
+    Writer one;
+    one.text(1, joint.name).number(2, state.q[joint.q]).number(3, state.v[joint.v]);
+    if (joint.vdot >= 0) one.number(4, frame.numbers[std::size_t(joint.vdot)]);
+    if (joint.tau >= 0) one.number(5, frame.numbers[std::size_t(joint.tau)]);
+    out.message(2, one);
+  }
+  return std::move(out.bytes);
+}
+
 std::string shapes(const RecordingHeader& header, const std::vector<MeshFile>& meshes, double time) {
   Writer out;
-  for (const RecordedFigure& figure : header.figures) {
-    const auto all = body_shapes(figure.model);
+  for (std::size_t k = 0; k < header.figures.size(); ++k) {
+    const RecordedFigure& figure = header.figures[k];
+    const auto all = shown_shapes(figure.model, {meshes, int(k)});
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i].empty()) continue;
       const std::string name = figure.name + "/" + figure.model.link(LinkId(int(i))).name;
       Writer one = entity(time, name, name);
-      add_shapes(one, all[i], &figure.model.description(), meshes);
+      add_shapes(one, all[i], &figure.model.description(), {meshes, int(k)});
       out.message(2, one);
     }
   }
   if (!header.environment.empty()) {
     Writer one = entity(time, "world", "environment");
-    add_shapes(one, header.environment, nullptr, meshes);
+    add_shapes(one, header.environment, nullptr, {meshes});
     out.message(2, one);
   }
   return std::move(out.bytes);

@@ -11,6 +11,23 @@ namespace kansetsu::io::foxglove {
 
 /// foxglove.FrameTransforms: where every link is. Frames are called "figure/link", their parent is "world".
 std::string transforms(const RecordingHeader& header, const RecordedFrame& frame);
+/// foxglove.JointStates: every joint of one coordinate, called "joint", or "figure/joint" where there are several figures; with
+/// acceleration and effort where numbers called FIGURE/vdot/DOF and FIGURE/tau/DOF are recorded.
+class JointStates {
+ public:
+  explicit JointStates(const RecordingHeader& header);
+  bool empty() const { return joints_.empty(); }
+  std::string message(const RecordedFrame& frame) const;
+
+ private:
+  struct Joint {
+    std::string name{};
+    std::size_t figure = 0;
+    int q = 0, v = 0;
+    int vdot = -1, tau = -1;  ///< indices of numbers; −1: none
+  };
+  std::vector<Joint> joints_{};
+};
 /// foxglove.SceneUpdate: the shapes of all links and of the environment, for the beginning.
 std::string shapes(const RecordingHeader& header, const std::vector<MeshFile>& meshes, double time);
 /// foxglove.SceneUpdate: contact and connection forces as arrows, one metre for a thousand newtons.

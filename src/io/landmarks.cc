@@ -7,7 +7,6 @@
 #include "kansetsu/base/suggest.h"
 #include "kansetsu/io/capture.h"
 
-#define TOML_EXCEPTIONS 0
 #include "io/toml.h"
 
 /// Tables of landmarks in TOML: [bones] pelvis = "Hips", and [links] kneeL = "shin" or { link = "shin", at = [0, 0, 0] }.
@@ -80,22 +79,12 @@ Loaded<LandmarkTable> parse_landmarks(std::string_view text, const std::string& 
   Report report(file_name);
   LandmarkTable out;
   out.name = stem_of(file_name);
-  if (find_invalid_utf8(text) != std::string_view::npos || is_binary(text)) {
-    report.error(0, kForeign, {}, "the file is no plain text", "tables of landmarks are TOML");
+  const TomlText parsed = parse_toml(text, file_name);
+  if (!parsed.problem.empty()) {
+    report.error(parsed.line, parsed.foreign ? kForeign : kSyntax, {}, parsed.problem, parsed.hint);
     return {std::nullopt, report.take()};
   }
-  if (const auto line = stray_character_line(text)) {
-    report.error(*line, kSyntax, {}, "a character beyond ASCII outside of a string",
-                 "put names with such characters into quotes");
-    return {std::nullopt, report.take()};
-  }
-  const toml::parse_result parsed = toml::parse(text);
-  if (!parsed) {
-    report.error(static_cast<int>(parsed.error().source().begin.line), kSyntax, {},
-                 std::string(parsed.error().description()), "the file must be TOML");
-    return {std::nullopt, report.take()};
-  }
-  for (const auto& [key, node] : parsed.table()) {
+  for (const auto& [key, node] : parsed.table) {
     const std::string name(key.str());
     const toml::table* section = node.as_table();
     if (name == "name" && text_of(&node))

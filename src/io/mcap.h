@@ -103,6 +103,7 @@ struct Contents {
   std::vector<Attachment> attachments{};
   std::vector<Metadata> metadata{};
   bool complete = false;            ///< ends as it should
+  bool too_large = false;           ///< more than the limit; what came later was not opened
   std::uint64_t readable = 0;       ///< bytes up to the end of the last whole record
   std::vector<std::string> damage;  ///< what had to be left out, in words
 };
@@ -114,7 +115,11 @@ struct Message {
   std::string_view data{};
 };
 
-/// Reads from front to back whatever is whole; never throws, whatever the bytes are. No value: this is no MCAP file.
-std::optional<Contents> read(std::string_view bytes, const std::function<void(const Message&)>& visit);
+/// Reads from front to back whatever is whole; never throws, whatever the bytes are. No value: this is no MCAP file. Records whose
+/// checksum does not fit are damage, and so are those without one: our files have them.
+/// @param visit  none: chunks stay closed
+/// @param limit  bytes of all opened chunks together
+std::optional<Contents> read(std::string_view bytes, const std::function<void(const Message&)>& visit,
+                             std::uint64_t limit = std::uint64_t{1} << 40);
 
 }  // namespace kansetsu::io::mcap

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "io/mesh_codes.h"
+#include "io/mesh_content.h"
 #include "io/number.h"
 #include "io/text.h"
 
@@ -238,7 +239,7 @@ Loaded<TriangleMesh> parse_mesh(std::string_view bytes, MeshFormat format, const
 }
 
 Loaded<TriangleMesh> load_mesh(const std::filesystem::path& file, const Vec3<>& scale) {
-  const std::string name = file.string(), ending = lower(file.extension().string());
+  const std::string name = file.string(), ending = lower_ending(name);
   if (ending != ".stl" && ending != ".obj") {
     return refuse(mesh::kFormat, name, fmt::format("{} is no kind of mesh that can be read", quote(ending)),
                   "convert it to .stl or .obj");

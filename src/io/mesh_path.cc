@@ -1,5 +1,6 @@
 #include "io/mesh_path.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace kansetsu::io {
@@ -30,9 +31,12 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
-MeshPath file_at(const fs::path& path) {
-  if (!is_file(path)) return {MeshPath::Status::kNoFile, {}, {}};
-  return {MeshPath::Status::kFound, path.lexically_normal().string(), {}};
+/// By name: what the user's own folders hold may be links, as ROS installs them.
+bool is_below(const fs::path& file, const fs::path& folder) {
+  std::error_code ignored;
+  const fs::path relative =
+      file.lexically_normal().lexically_relative(fs::absolute(folder, ignored).lexically_normal());
+  return !relative.empty() && *relative.begin() != "..";
 }
 
 bool cut_prefix(std::string_view& text, std::string_view prefix) {
@@ -43,7 +47,9 @@ bool cut_prefix(std::string_view& text, std::string_view prefix) {
 
 }  // namespace
 
-MeshFinder::MeshFinder(const fs::path& model_file, const std::vector<fs::path>& package_paths) : roots_(package_paths) {
+MeshFinder::MeshFinder(const fs::path& model_file, const std::vector<fs::path>& package_paths,
+                       const std::vector<fs::path>& allowed)
+    : roots_(package_paths), gate_(model_file, allowed) {
   std::error_code ignored;
   folder_ = fs::absolute(model_file, ignored).parent_path();
   for (fs::path& root : roots_) {
@@ -51,6 +57,7 @@ MeshFinder::MeshFinder(const fs::path& model_file, const std::vector<fs::path>& 
   }
   for (fs::path& folder : folders_of("ROS_PACKAGE_PATH")) roots_.push_back(std::move(folder));
   for (const fs::path& folder : folders_of("AMENT_PREFIX_PATH")) roots_.push_back(folder / "share");
+  trusted_ = roots_;
   for (fs::path folder = folder_; !folder.empty(); folder = folder.parent_path()) {
     roots_.push_back(folder);
     if (folder == folder.parent_path()) break;
@@ -63,6 +70,18 @@ MeshPath MeshFinder::find(std::string_view uri) const {
   cut_prefix(uri, "file://");
   if (uri.empty()) return {MeshPath::Status::kNoFile, {}, {}};
   return file_at(folder_ / fs::path(uri));  // an absolute name replaces the folder
+}
+
+MeshPath MeshFinder::file_at(const fs::path& path) const {
+  // Behind a link, a/../b is another file for the system than for who reads the path: what is checked is what is opened.
+  std::error_code error;
+  const fs::path named = fs::absolute(path, error).lexically_normal();
+  const bool trusted =
+      std::any_of(trusted_.begin(), trusted_.end(), [&](const fs::path& folder) { return is_below(named, folder); });
+  if (trusted && is_file(named)) return {MeshPath::Status::kFound, named.string(), {}};
+  const fs::path real = fs::canonical(path, error);
+  if (error || !is_file(real)) return {MeshPath::Status::kNoFile, {}, {}};
+  return {gate_.allows(real) ? MeshPath::Status::kFound : MeshPath::Status::kOutside, real.string(), {}};
 }
 
 MeshPath MeshFinder::find_in_package(std::string_view rest) const {

@@ -6,30 +6,38 @@
 #include <string_view>
 #include <vector>
 
+#include "io/file_gate.h"
+
 /// Where the mesh files named by a model are.
 namespace kansetsu::io {
 
 struct MeshPath {
-  enum class Status { kFound, kNoFile, kNoPackage, kRemote };
+  enum class Status { kFound, kNoFile, kNoPackage, kRemote, kOutside };
   Status status = Status::kNoFile;
-  std::string path;     ///< of the file, if found
+  std::string path;     ///< of the file, if found; kOutside: where it would be
   std::string package;  ///< of a package:// or model:// name
 };
 
 class MeshFinder {
  public:
   /// Looks for packages in `package_paths`, then ROS_PACKAGE_PATH, AMENT_PREFIX_PATH and the folders above `model_file`;
-  /// relative names start from the model's folder.
-  MeshFinder(const std::filesystem::path& model_file, const std::vector<std::filesystem::path>& package_paths);
+  /// relative names start from the model's folder. Files outside of the model's own package, of `allowed` and of the packages
+  /// that the user named by the first three are not taken.
+  MeshFinder(const std::filesystem::path& model_file, const std::vector<std::filesystem::path>& package_paths,
+             const std::vector<std::filesystem::path>& allowed = {});
 
   /// Understands package://, model://, file://, absolute and relative names. http and https are remote: never fetched.
   MeshPath find(std::string_view uri) const;
+  const FileGate& gate() const { return gate_; }
 
  private:
   MeshPath find_in_package(std::string_view rest) const;
+  MeshPath file_at(const std::filesystem::path& path) const;
 
   std::filesystem::path folder_;
-  std::vector<std::filesystem::path> roots_;  // each may be the package itself or hold it
+  std::vector<std::filesystem::path> roots_;    // each may be the package itself or hold it
+  std::vector<std::filesystem::path> trusted_;  // those of roots_ that the user named
+  FileGate gate_;
 };
 
 }  // namespace kansetsu::io

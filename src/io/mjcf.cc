@@ -15,8 +15,8 @@ constexpr XmlCodes kCodes{kMissing, kNumber, kCharacters, kUnique, kUnknownEleme
 
 /// Sections of which nothing is used.
 void check_sections(Reader& reader, const Element& root) {
-  static constexpr std::string_view kRead[] = {"compiler", "option",  "default",  "asset",  "worldbody",
-                                               "equality", "contact", "actuator", "sensor", "keyframe"};
+  static constexpr std::string_view kRead[] = {"compiler", "option", "default",  "asset",  "worldbody", "equality",
+                                               "contact",  "tendon", "actuator", "sensor", "keyframe"};
   static constexpr std::string_view kHarmless[] = {"size", "visual", "statistic", "custom"};
   static constexpr std::string_view kUnsupported[] = {"deformable", "extension"};
   const auto in = [](const auto& list, std::string_view name) {
@@ -25,10 +25,7 @@ void check_sections(Reader& reader, const Element& root) {
   for (const Element* section : children(reader, root)) {
     const std::string_view tag = section->Name();
     if (in(kRead, tag) || in(kHarmless, tag)) continue;
-    if (tag == "tendon") {
-      if (section->FirstChildElement())
-        reader.report.repeated_warning(*section, kTendon, "tendons are not supported and ignored");
-    } else if (in(kUnsupported, tag)) {
+    if (in(kUnsupported, tag)) {
       reader.report.repeated_warning(*section, kUnsupportedElement,
                                      fmt::format("<{}> is not supported and ignored", tag));
     } else {
@@ -56,6 +53,7 @@ void read(Reader& reader, const Element& root) {
   set_masses(reader);
   set_surfaces(reader);
   make_figures(reader);
+  read_tendons(reader, root);
   read_equalities(reader, root);
   read_contacts(reader, root);
   read_actuators(reader, root);
@@ -89,12 +87,16 @@ Diagnostic file_problem(const std::filesystem::path& file, const FileText& read)
 
 }  // namespace
 
-Reader::Reader(const std::string& file_name) : report(file_name, kCodes), file(file_name) { scene.file = file_name; }
+Reader::Reader(const std::string& file_name, const ReferenceOptions& options)
+    : report(file_name, kCodes), file(file_name), gate(file_name, options.allowed_paths) {
+  scene.file = file_name;
+}
 
 }  // namespace mjcf
 
-Loaded<SceneDescription> parse_mjcf(std::string_view text, const std::string& file_name) {
-  mjcf::Reader reader(file_name);
+Loaded<SceneDescription> parse_mjcf(std::string_view text, const std::string& file_name,
+                                    const ReferenceOptions& options) {
+  mjcf::Reader reader(file_name, options);
   std::string repaired;
   if (find_invalid_utf8(text) != std::string_view::npos && !is_binary(text)) {
     repaired = repair_utf8(text);
@@ -115,10 +117,10 @@ Loaded<SceneDescription> parse_mjcf(std::string_view text, const std::string& fi
   return {std::move(reader.scene), std::move(diagnostics)};
 }
 
-Loaded<SceneDescription> read_mjcf(const std::filesystem::path& file) {
+Loaded<SceneDescription> read_mjcf(const std::filesystem::path& file, const ReferenceOptions& options) {
   const FileText read = read_file(file);
   if (read.problem) return {std::nullopt, {mjcf::file_problem(file, read)}};
-  return parse_mjcf(read.text, file.string());
+  return parse_mjcf(read.text, file.string(), options);
 }
 
 }  // namespace kansetsu::io

@@ -147,7 +147,7 @@ void read_site(Reader& reader, const Element& element, const Place& place) {
   Body& body = reader.bodies[std::size_t(place.body)];
   const std::string name =
       take_name(reader, element, "site", fmt::format("{}_site{}", body.name, body.sites.size() + 1));
-  body.sites.push_back({name, place.X_BF * read_pose(reader, a)});
+  body.sites.push_back({name, place.X_BF * read_pose(reader, a), a});
 }
 
 void read_children(Reader& reader, const Element& element, const Place& place);

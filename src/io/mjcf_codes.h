@@ -47,7 +47,6 @@ inline constexpr char kActuator[] = "MJCF048";
 inline constexpr char kEquality[] = "MJCF049";
 inline constexpr char kFreeJointData[] = "MJCF050";
 inline constexpr char kIntegrator[] = "MJCF051";
-inline constexpr char kCondim[] = "MJCF052";
 inline constexpr char kMocap[] = "MJCF053";
 inline constexpr char kDampRatio[] = "MJCF054";
 inline constexpr char kForceRange[] = "MJCF055";
@@ -57,5 +56,6 @@ inline constexpr char kGeomShape[] = "MJCF058";
 inline constexpr char kEncoding[] = "MJCF059";
 inline constexpr char kSensor[] = "MJCF060";
 inline constexpr char kTendon[] = "MJCF061";
+inline constexpr char kMeshOutside[] = "MJCF070";
 
 }  // namespace kansetsu::io::mjcf

@@ -40,6 +40,11 @@ bool is_root(const Element& element) {
 /// Parses into a document of the reader's; its root, or nothing and what is wrong.
 const Element* parse(Reader& reader, std::string_view text, std::string& problem, int& line) {
   tinyxml2::XMLDocument& document = reader.documents.emplace_back();
+  if (const auto crowded = crowded_element_line(text)) {
+    line = *crowded;
+    problem = fmt::format("an element has more than {} attributes", kMostAttributes);
+    return nullptr;
+  }
   document.Parse(text.data(), text.size());
   if (document.Error() || !document.RootElement()) {
     line = document.ErrorLineNum();
@@ -63,6 +68,12 @@ const Element* include(Reader& reader, const Element& element) {
   }
   if (reader.included_files.size() > kMostIncludes) {
     reader.report.error(element, kInclude, fmt::format("more than {} included files", kMostIncludes), "join some");
+    return nullptr;
+  }
+  if (!reader.gate.allows(path)) {
+    reader.report.error(element, kInclude,
+                        fmt::format("the included file {} is outside of the model's package", quote(path.string())),
+                        reader.gate.hint(path));
     return nullptr;
   }
   const FileText read = read_file(path);

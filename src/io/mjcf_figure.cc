@@ -211,6 +211,7 @@ void add_to_environment(Reader& reader, const Body& body) {
 
 struct SurfaceKey {
   double friction;
+  double spin, rolling;
   bool frictionless;
   int priority;
   auto operator<=>(const SurfaceKey&) const = default;
@@ -219,20 +220,31 @@ struct SurfaceKey {
 std::string surface_name(const SurfaceKey& key) {
   std::string name = key.frictionless ? fmt::format("smooth_{}", format_number(key.friction))
                                       : fmt::format("friction_{}", format_number(key.friction));
+  if (key.spin > 0) name += fmt::format("_spin_{}", format_number(key.spin));
+  if (key.rolling > 0) name += fmt::format("_rolling_{}", format_number(key.rolling));
   if (key.priority != 0) name += fmt::format("_priority_{}", key.priority);
   return name;
 }
 
 /// MuJoCo's rule for a pair: the surface of higher priority, else friction if either side wants it, and then the larger one.
-double pair_friction(const SurfaceKey& a, const SurfaceKey& b) {
+ContactMaterial pair_material(const SurfaceKey& a, const SurfaceKey& b) {
   if (a.priority != b.priority) {
     const SurfaceKey& chosen = a.priority > b.priority ? a : b;
-    return chosen.frictionless ? 0 : chosen.friction;
+    return contact_material(chosen.frictionless ? 0 : chosen.friction, chosen.spin, chosen.rolling);
   }
-  return a.frictionless && b.frictionless ? 0 : std::max(a.friction, b.friction);
+  return contact_material(a.frictionless && b.frictionless ? 0 : std::max(a.friction, b.friction),
+                          std::max(a.spin, b.spin), std::max(a.rolling, b.rolling));
 }
 
 }  // namespace
+
+/// MuJoCo's torsional friction is the moment by the pressure; ours is μ times two thirds of the radius.
+ContactMaterial contact_material(double friction, double spin, double rolling) {
+  return {.mu_s = friction,
+          .mu_d = friction,
+          .spin_radius = friction > 0 ? 1.5 * spin / friction : 0,
+          .rolling_radius = rolling};
+}
 
 int find_body(const Reader& reader, std::string_view name) {
   for (std::size_t i = 0; i < reader.bodies.size(); ++i) {
@@ -252,7 +264,7 @@ void set_surfaces(Reader& reader) {
   std::map<SurfaceKey, int> keys;
   for (Body& body : reader.bodies) {
     for (Geom& geom : body.geoms) {
-      const SurfaceKey key{geom.friction, geom.condim == 1, geom.priority};
+      const SurfaceKey key{geom.friction, geom.spin, geom.rolling, geom.condim == 1, geom.priority};
       if (!can_touch(reader, geom)) continue;
       if (keys.size() < kMostSurfaces) keys.emplace(key, 0);
       if (keys.contains(key)) geom.shape.surface = surface_name(key);
@@ -260,16 +272,17 @@ void set_surfaces(Reader& reader) {
   }
   SceneDescription& scene = reader.scene;
   scene.default_surface = {.mu_s = 1, .mu_d = 1};
-  scene.surface_rules = {CombineRule::kMaximum, CombineRule::kMaximum, CombineRule::kMaximum};
+  constexpr CombineRule kLarger = CombineRule::kMaximum;
+  scene.surface_rules = {kLarger, kLarger, kLarger, kLarger};
   for (const auto& [key, unused] : keys) {
-    scene.surfaces.push_back({surface_name(key), {.mu_s = key.friction, .mu_d = key.friction}});
+    scene.surfaces.push_back({surface_name(key), contact_material(key.friction, key.spin, key.rolling)});
   }
   for (auto a = keys.begin(); a != keys.end(); ++a) {
     for (auto b = a; b != keys.end(); ++b) {
-      const double friction = pair_friction(a->first, b->first);
-      if (friction == std::max(a->first.friction, b->first.friction)) continue;
-      scene.surface_pairs.push_back(
-          {surface_name(a->first), surface_name(b->first), {.mu_s = friction, .mu_d = friction}});
+      const ContactMaterial pair = pair_material(a->first, b->first);
+      const auto own = [](const SurfaceKey& key) { return contact_material(key.friction, key.spin, key.rolling); };
+      if (pair == combine(own(a->first), own(b->first), scene.surface_rules)) continue;
+      scene.surface_pairs.push_back({surface_name(a->first), surface_name(b->first), pair});
     }
   }
 }

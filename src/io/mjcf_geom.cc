@@ -112,7 +112,13 @@ Solid read_mesh(Reader& reader, const Attributes& a) {
   const std::filesystem::path path = std::filesystem::path(reader.file).parent_path() / relative;
   std::error_code ignored;
   if (std::filesystem::is_regular_file(path, ignored)) {
-    mesh.path = path.string();
+    if (reader.gate.allows(path)) {
+      mesh.path = path.string();
+    } else {
+      reader.report.warning(a.element(), kMeshOutside,
+                            fmt::format("the mesh {} is outside of the model's package and left out", quote(mesh.uri)),
+                            reader.gate.hint(path));
+    }
   } else {
     reader.report.repeated_warning(a.element(), kMeshNotFound, "mesh files are not found",
                                    fmt::format("the first is {}", quote(path.string())));
@@ -188,14 +194,25 @@ void read_contact(Reader& reader, const Attributes& a, Geom& geom) {
     reader.report.error(a.element(), kRange, fmt::format("condim is {}", geom.condim), "known: 1, 3, 4, 6");
     geom.condim = 3;
   }
-  if (friction[0] < 0) {
+  if (friction[0] < 0 || friction[1] < 0 || friction[2] < 0) {
     reader.report.error(a.element(), kRange, "friction is negative", "give zero or more");
     geom.friction = 1;
+    return;
   }
-  if (geom.condim > 3) {
-    reader.report.repeated_warning(a.element(), kCondim,
-                                   "torsional and rolling friction (condim 4 and 6) are left out");
-  }
+  if (geom.condim >= 4) geom.spin = friction[1];
+  if (geom.condim == 6) geom.rolling = friction[2];
+}
+
+/// The file of a material's picture, if it is there and may be read.
+std::string texture_of(const Reader& reader, const std::string& material) {
+  const auto named = reader.material_textures.find(material);
+  if (named == reader.material_textures.end()) return {};
+  const auto found = reader.textures.find(named->second);
+  if (found == reader.textures.end()) return {};
+  std::error_code ignored;
+  const std::filesystem::path path = std::filesystem::absolute(
+      std::filesystem::path(reader.file).parent_path() / reader.compiler.texture_folder / found->second, ignored);
+  return std::filesystem::is_regular_file(path, ignored) && reader.gate.allows(path) ? path.string() : "";
 }
 
 void read_colour(Reader& reader, const Attributes& a, LinkShape& shape) {
@@ -204,11 +221,14 @@ void read_colour(Reader& reader, const Attributes& a, LinkShape& shape) {
     material.name = *name;
     const auto found = reader.colours.find(*name);
     if (found != reader.colours.end()) material.rgba = found->second;
+    material.texture = texture_of(reader, *name);
   }
   std::array<double, 4> rgba{0.5, 0.5, 0.5, 1};
   if (a.numbers("rgba", rgba, 3) > 0) material.rgba = std::vector<double>(rgba.begin(), rgba.end());
-  if (!material.rgba) return;
-  for (double& c : *material.rgba) c = std::clamp(c, 0.0, 1.0);
+  if (!material.rgba && material.texture.empty()) return;
+  if (material.rgba) {
+    for (double& c : *material.rgba) c = std::clamp(c, 0.0, 1.0);
+  }
   shape.material = material;
 }
 

@@ -7,17 +7,22 @@
 /// The mass matrix of a figure in the reference configuration by composite inertias, all at the world's origin:
 /// M_ij = S_i · I_j S_j for a coordinate i at or before j, where S is the coordinate's motion and I_j the inertia it moves.
 namespace kansetsu::io::mjcf {
-namespace {
 
-constexpr std::size_t kMostRows = 1000;
-
-struct Coordinate {
+struct ReferenceCoordinate {
   Motion<> S;
   int body = 0;
   const Joint* joint = nullptr;
 };
+struct ReferenceInertia {
+  std::vector<ReferenceCoordinate> coordinates;
+  Eigen::MatrixXd inverse;  ///< of M; empty: there is none
+};
 
-void add_coordinates(const Body& body, int index, std::vector<Coordinate>& out) {
+namespace {
+
+constexpr std::size_t kMostRows = 1000;
+
+void add_coordinates(const Body& body, int index, std::vector<ReferenceCoordinate>& out) {
   for (const Joint& joint : body.joints) {
     const Vec3<> axis = body.X_WB.R * joint.axis, p = body.X_WB * joint.p;
     const auto turn = [&](const Vec3<>& w) { out.push_back({{w, cross(p, w)}, index, &joint}); };
@@ -34,7 +39,7 @@ void add_coordinates(const Body& body, int index, std::vector<Coordinate>& out) 
 }
 
 Eigen::MatrixXd mass_matrix(const Reader& reader, const std::vector<int>& bodies,
-                            const std::vector<Coordinate>& coordinates) {
+                            const std::vector<ReferenceCoordinate>& coordinates) {
   std::vector<Inertia<>> composite(reader.bodies.size());
   for (auto i = bodies.rbegin(); i != bodies.rend(); ++i) {
     const Body& body = reader.bodies[std::size_t(*i)];
@@ -49,11 +54,11 @@ Eigen::MatrixXd mass_matrix(const Reader& reader, const std::vector<int>& bodies
   const auto n = Eigen::Index(coordinates.size());
   Eigen::MatrixXd M = Eigen::MatrixXd::Zero(n, n);
   for (Eigen::Index j = 0; j < n; ++j) {
-    const Coordinate& moved = coordinates[std::size_t(j)];
+    const ReferenceCoordinate& moved = coordinates[std::size_t(j)];
     const Force<> F = composite[std::size_t(moved.body)] * moved.S;
     int body = moved.body;  // ancestors of the moved body, from the body itself on
     for (Eigen::Index i = j; i >= 0; --i) {
-      const Coordinate& other = coordinates[std::size_t(i)];
+      const ReferenceCoordinate& other = coordinates[std::size_t(i)];
       while (body > other.body) body = reader.bodies[std::size_t(body)].parent;
       if (body == other.body) M(i, j) = M(j, i) = dot(other.S, F);
     }
@@ -62,34 +67,56 @@ Eigen::MatrixXd mass_matrix(const Reader& reader, const std::vector<int>& bodies
   return M;
 }
 
-std::map<std::string, double> compute(const Reader& reader, int figure) {
+const ReferenceInertia& inertia_of(Reader& reader, int figure) {
+  std::shared_ptr<const ReferenceInertia>& known = reader.inertias[figure];
+  if (known) return *known;
+  auto out = std::make_shared<ReferenceInertia>();
   std::vector<int> bodies;
-  std::vector<Coordinate> coordinates;
   for (std::size_t i = 1; i < reader.bodies.size(); ++i) {
     if (reader.bodies[i].figure != figure) continue;
     bodies.push_back(int(i));
-    add_coordinates(reader.bodies[i], int(i), coordinates);
+    add_coordinates(reader.bodies[i], int(i), out->coordinates);
   }
-  if (coordinates.size() > kMostRows) return {};
-  const Eigen::MatrixXd M = mass_matrix(reader, bodies, coordinates);
-  const Eigen::LLT<Eigen::MatrixXd> factor(M);
-  if (factor.info() != Eigen::Success) return {};
-  const Eigen::MatrixXd inverse = factor.solve(Eigen::MatrixXd::Identity(M.rows(), M.cols()));
-  std::map<std::string, double> out;
-  for (Eigen::Index i = 0; i < M.rows(); ++i) {
-    if (std::isfinite(inverse(i, i)) && inverse(i, i) > 0)
-      out[coordinates[std::size_t(i)].joint->name] = 1 / inverse(i, i);
+  if (out->coordinates.size() <= kMostRows) {
+    const Eigen::MatrixXd M = mass_matrix(reader, bodies, out->coordinates);
+    const Eigen::LLT<Eigen::MatrixXd> factor(M);
+    if (factor.info() == Eigen::Success) out->inverse = factor.solve(Eigen::MatrixXd::Identity(M.rows(), M.cols()));
+    if (!out->inverse.allFinite()) out->inverse.resize(0, 0);
   }
-  return out;
+  known = std::move(out);
+  return *known;
+}
+
+Eigen::VectorXd row_of(const Reader& reader, const ReferenceInertia& of, const ReferenceMoment& moment) {
+  Eigen::VectorXd row = Eigen::VectorXd::Zero(Eigen::Index(of.coordinates.size()));
+  for (Eigen::Index i = 0; i < row.size(); ++i) {
+    const ReferenceCoordinate& c = of.coordinates[std::size_t(i)];
+    for (const auto& [joint, ratio] : moment.joints) {
+      if (c.joint->name == joint) row[i] += ratio;
+    }
+    for (const Pull& pull : moment.pulls) {
+      int body = pull.body;
+      while (body > c.body) body = reader.bodies[std::size_t(body)].parent;
+      if (body == c.body) row[i] += dot(c.S, Force<>{pull.t + cross(pull.p, pull.f), pull.f});
+    }
+  }
+  return row;
 }
 
 }  // namespace
 
-std::optional<double> felt_inertia(Reader& reader, int figure, const std::string& joint) {
-  auto known = reader.felt_inertias.find(figure);
-  if (known == reader.felt_inertias.end()) known = reader.felt_inertias.emplace(figure, compute(reader, figure)).first;
-  const auto found = known->second.find(joint);
-  return found == known->second.end() ? std::nullopt : std::optional(found->second);
+std::optional<double> unit_acceleration(Reader& reader, int figure, const ReferenceMoment& moment) {
+  const ReferenceInertia& of = inertia_of(reader, figure);
+  if (of.inverse.size() == 0) return std::nullopt;
+  return (of.inverse * row_of(reader, of, moment)).norm();
+}
+
+std::optional<double> felt_inertia(Reader& reader, int figure, const ReferenceMoment& moment) {
+  const ReferenceInertia& of = inertia_of(reader, figure);
+  if (of.inverse.size() == 0) return std::nullopt;
+  const Eigen::VectorXd row = row_of(reader, of, moment);
+  const double mobility = row.dot(of.inverse * row);
+  return mobility > 0 ? std::optional(1 / mobility) : std::nullopt;
 }
 
 }  // namespace kansetsu::io::mjcf

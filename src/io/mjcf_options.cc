@@ -37,7 +37,8 @@ void read_flags(Reader& reader, const Attributes& flag) {
   if (off("spring") || passive) reader.switches.springs = false;
   if (off("damper") || passive) reader.switches.damping = false;
   if (off("equality") || constraint) reader.equalities = false;
-  if (off("actuation")) reader.actuation = false;
+  if (off("actuation")) reader.switches.actuators = false;
+  if (off("clampctrl")) reader.clamp_controls = false;
 }
 
 void read_option(Reader& reader, const Element& element) {
@@ -50,6 +51,7 @@ void read_option(Reader& reader, const Element& element) {
     scene.time_step = 0.002;
   }
   a.vec3("gravity", scene.gravity);
+  a.vec3("magnetic", scene.magnetic);
   if (const auto kind = a.keyword("integrator", {"Euler", "RK4", "implicit", "implicitfast"})) {
     scene.integrator = *kind == 1 ? Integrator::kRk4 : Integrator::kSemiImplicit;
     if (*kind > 1) {
@@ -119,6 +121,14 @@ void read_material(Reader& reader, const Element& element) {
   const Attributes a = attributes_of(reader, element, "material", {});
   std::array<double, 4> rgba{1, 1, 1, 1};
   if (a.numbers("rgba", rgba, 3) > 0) reader.colours[name] = {rgba.begin(), rgba.end()};
+  if (const auto texture = a.text("texture")) reader.material_textures[name] = *texture;
+}
+
+/// Flat pictures from a file are shown; cubes, skies and those made by rules are not.
+void read_texture(Reader& reader, const Element& element) {
+  const char *file = element.Attribute("file"), *type = element.Attribute("type"), *name = element.Attribute("name");
+  if (!file || !type || std::string_view(type) != "2d") return;
+  reader.textures.emplace(name ? name : std::filesystem::path(file).stem().string(), file);
 }
 
 }  // namespace
@@ -153,7 +163,8 @@ void read_compiler(Reader& reader, const Element& root) {
     a.number("boundmass", c.bound_mass);
     a.number("boundinertia", c.bound_inertia);
     a.number("settotalmass", c.total_mass);
-    if (const auto folder = a.text("assetdir")) c.mesh_folder = *folder;
+    if (const auto folder = a.text("assetdir")) c.mesh_folder = c.texture_folder = *folder;
+    if (const auto folder = a.text("texturedir")) c.texture_folder = *folder;
     if (const auto folder = a.text("meshdir")) c.mesh_folder = *folder;
   }
 }
@@ -168,6 +179,7 @@ void read_assets(Reader& reader, const Element& root) {
     const std::string_view tag = element->Name();
     if (tag == "mesh") read_mesh(reader, *element);
     if (tag == "material") read_material(reader, *element);
+    if (tag == "texture") read_texture(reader, *element);
     if (tag == "hfield" || tag == "skin") {
       reader.report.repeated_warning(*element, kUnsupportedElement,
                                      fmt::format("<{}> is not supported and ignored", tag));

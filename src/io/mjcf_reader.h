@@ -11,10 +11,13 @@
 #include <string_view>
 #include <vector>
 
+#include "io/file_gate.h"
 #include "io/mjcf_codes.h"
 #include "io/xml.h"
+#include "kansetsu/io/references.h"
 #include "kansetsu/model/scene.h"
 #include "kansetsu/model/solid.h"
+#include "model/tendon_path.h"
 
 /// The parts of the MJCF reader. Elements are read into bodies that know their joints and geoms (mjcf_body.cc, mjcf_geom.cc);
 /// figures and the environment are made of them when all is known (mjcf_figure.cc).
@@ -34,6 +37,10 @@ struct DefaultClass {
 };
 
 struct Reader;
+struct ReferenceInertia;  // mjcf_sensor.cc
+void read_sensors(Reader& reader, const Element& root);
+
+// mjcf_inertia.cc
 
 /// The attributes of an element, and below them those of its default class.
 class Attributes {
@@ -77,6 +84,7 @@ struct Geom {
   std::optional<Inertial> mass;  ///< in the body's frame; none: no mass, or an unknown one
   int group = 0;
   double friction = 1;
+  double spin = 0, rolling = 0;  ///< torsional and rolling friction, where condim asks for them [m]
   int condim = 3, priority = 0;
 };
 
@@ -95,6 +103,7 @@ struct Joint {
 struct Site {
   std::string name;
   Transform<> X_BS;
+  std::optional<Attributes> attributes{};
 };
 
 struct Body {
@@ -110,13 +119,23 @@ struct Body {
   int figure = -1;  ///< of the scene; −1: it cannot move
 };
 
+/// A tendon, and what it is in the reference configuration.
+struct Tendon {
+  std::string name;
+  int figure = -1;  ///< −1: it is left out
+  double length = 0;
+  std::vector<Pull> pulls{};                             ///< by body
+  std::vector<std::pair<std::string, double>> joints{};  ///< of one without a path
+  Interval limit{};
+};
+
 struct Compiler {
   bool degrees = true, autolimits = true, balance_inertia = false;
   std::string eulerseq = "xyz";
   enum { kFalse, kTrue, kAuto } inertia_from_geom = kAuto;
   int group_lower = 0, group_upper = 5;
   double bound_mass = 0, bound_inertia = 0, total_mass = -1;
-  std::string mesh_folder;
+  std::string mesh_folder, texture_folder;
 
   double angle(double x) const { return degrees ? x * 0.017453292519943295 : x; }
 };
@@ -130,6 +149,7 @@ struct MeshAsset {
 struct Reader {
   XmlReport report;
   std::string file;
+  FileGate gate;
   std::deque<tinyxml2::XMLDocument> documents;        ///< the file and those it includes
   std::map<const Element*, const Element*> included;  ///< root element by <include>
   std::set<std::string> included_files;
@@ -138,21 +158,26 @@ struct Reader {
   std::map<std::string, DefaultClass, std::less<>> classes;
   std::map<std::string, MeshAsset> meshes;
   std::map<std::string, std::vector<double>> colours;  ///< of materials
+  std::map<std::string, std::string> textures;         ///< files of flat pictures, by texture
+  std::map<std::string, std::string> material_textures;
   std::map<std::string, std::set<std::string>> names;  ///< that are taken, by kind
   std::vector<Body> bodies;                            ///< depth first; 0 is the world
   std::set<std::string> paired_geoms;                  ///< that <contact><pair> names
   JointSwitches switches;
-  bool equalities = true, actuation = true;
-  /// Of each actuator of the file, in its order: what a keyframe's ctrl means.
+  bool equalities = true, clamp_controls = true;
+  /// Of each actuator of the file, in its order: whose ctrl and act a keyframe's are.
   struct Input {
-    std::string controller{};  ///< it is held at offset + slope·ctrl; empty: nothing acts on ctrl
-    double offset = 0, slope = 0;
+    int figure = -1;  ///< −1: it is left out
+    std::string name{};
+    bool has_activation = false;
+    Interval range{};
   };
   std::vector<Input> inputs;
+  std::vector<Tendon> tendons;
   SceneDescription scene;
-  std::map<int, std::map<std::string, double>> felt_inertias;  ///< by figure and joint, when asked for
+  std::map<int, std::shared_ptr<const ReferenceInertia>> inertias;  ///< by figure, when asked for
 
-  explicit Reader(const std::string& file_name);
+  Reader(const std::string& file_name, const ReferenceOptions& options);
 };
 
 /// Where a frame or body stands while its children are read.
@@ -205,20 +230,50 @@ void set_masses(Reader& reader);
 void make_figures(Reader& reader);
 /// A place on a body, as an anchor of the scene.
 Anchor anchor_on(const Reader& reader, int body, const Transform<>& X_BA);
+/// Of coefficients as MuJoCo has them: sliding, torsional [m], rolling [m].
+ContactMaterial contact_material(double friction, double spin, double rolling);
 /// The surface of the scene for a geom's friction.
 void set_surfaces(Reader& reader);
 /// The number of the body, −1 if there is none of that name.
 int find_body(const Reader& reader, std::string_view name);
 
+// mjcf_sections.cc
+struct JointPlace {
+  const Body* body = nullptr;
+  const Joint* joint = nullptr;
+};
+JointPlace find_joint(const Reader& reader, std::string_view name);
+struct SitePlace {
+  int body = -1;
+  const Site* site = nullptr;
+};
+SitePlace find_site(const Reader& reader, std::string_view name);
+void unknown(Reader& reader, const Element& at, const char* kind, const std::string& name);
+
+// mjcf_tendon.cc
+void read_tendons(Reader& reader, const Element& root);
+const Tendon* find_tendon(const Reader& reader, std::string_view name);
+/// Two tendons whose lengths go together.
+void read_tendon_coupling(Reader& reader, const Element& element, bool active);
+/// A range that holds if it is limited, or if it is there and files tell so by it.
+Interval read_limits(Reader& reader, const Attributes& a, const char* range, const char* limited, bool always = false);
+
+// mjcf_actuator.cc
+void read_actuators(Reader& reader, const Element& root);
+
 // mjcf_inertia.cc
-/// 1/(M⁻¹)ᵢᵢ of a hinge or slide in the reference configuration; none where M is singular or has too many rows.
-std::optional<double> felt_inertia(Reader& reader, int figure, const std::string& joint);
+/// How a length changes with the coordinates of a figure in the reference configuration.
+struct ReferenceMoment {
+  std::vector<std::pair<std::string, double>> joints{};  ///< of joints of one coordinate
+  std::vector<Pull> pulls{};                             ///< by body
+};
+/// |M⁻¹·moment|, and the inertia along it, 1/(moment·M⁻¹·moment); none where M is singular or has too many rows.
+std::optional<double> unit_acceleration(Reader& reader, int figure, const ReferenceMoment& moment);
+std::optional<double> felt_inertia(Reader& reader, int figure, const ReferenceMoment& moment);
 
 // mjcf_sections.cc
 void read_equalities(Reader& reader, const Element& root);
 void read_contacts(Reader& reader, const Element& root);
-void read_actuators(Reader& reader, const Element& root);
-void read_sensors(Reader& reader, const Element& root);
 void read_keyframes(Reader& reader, const Element& root);
 
 }  // namespace kansetsu::io::mjcf

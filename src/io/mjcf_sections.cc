@@ -9,13 +9,6 @@
 #include "kansetsu/spatial/quaternion.h"
 
 namespace kansetsu::io::mjcf {
-namespace {
-
-/// Where a joint is: body and position among its joints.
-struct JointPlace {
-  const Body* body = nullptr;
-  const Joint* joint = nullptr;
-};
 
 JointPlace find_joint(const Reader& reader, std::string_view name) {
   for (const Body& body : reader.bodies) {
@@ -26,10 +19,21 @@ JointPlace find_joint(const Reader& reader, std::string_view name) {
   return {};
 }
 
+SitePlace find_site(const Reader& reader, std::string_view name) {
+  for (std::size_t i = 0; i < reader.bodies.size(); ++i) {
+    for (const Site& site : reader.bodies[i].sites) {
+      if (site.name == name) return {int(i), &site};
+    }
+  }
+  return {};
+}
+
 void unknown(Reader& reader, const Element& at, const char* kind, const std::string& name) {
   reader.report.error(at, kUnknownName, fmt::format("unknown {} {}", kind, quote(name)),
                       "define it, or correct the name");
 }
+
+namespace {
 
 /// The body that an attribute names; the world if it is absent and need not be there.
 std::optional<int> read_body_name(Reader& reader, const Element& element, const char* attribute, bool required) {
@@ -52,19 +56,13 @@ std::optional<Ends> read_sites(Reader& reader, const Element& element) {
   for (const bool first : {true, false}) {
     const auto name = read_required_text(reader.report, element, first ? "site1" : "site2");
     if (!name) return std::nullopt;
-    bool found = false;
-    for (std::size_t i = 0; i < reader.bodies.size() && !found; ++i) {
-      for (const Site& site : reader.bodies[i].sites) {
-        if (site.name != *name) continue;
-        (first ? ends.body1 : ends.body2) = int(i);
-        (first ? ends.X_1A : ends.X_2B) = site.X_BS;
-        found = true;
-      }
-    }
-    if (!found) {
+    const SitePlace found = find_site(reader, *name);
+    if (!found.site) {
       unknown(reader, element, "site", *name);
       return std::nullopt;
     }
+    (first ? ends.body1 : ends.body2) = found.body;
+    (first ? ends.X_1A : ends.X_2B) = found.site->X_BS;
   }
   return ends;
 }
@@ -113,6 +111,7 @@ void add_closure(Reader& reader, const Element& element, const Ends& ends, Const
   connection.a = a;
   connection.b = b;
   connection.mask = mask;
+  connection.hold = Hold::kTogether;
   connection.active = active;
   connection.line = line;
   reader.scene.connections.push_back(std::move(connection));
@@ -206,134 +205,11 @@ void read_pair(Reader& reader, const Element& element) {
   if (a.integer("condim", condim) || given) {
     const double mu = condim == 1 ? 0 : std::max(friction[0], 0.0);
     pair.surface = fmt::format("pair{}", reader.scene.pairs.size() + 1);
-    reader.scene.surfaces.push_back({pair.surface, {.mu_s = mu, .mu_d = mu}});
+    const bool known = mu > 0 && friction[2] >= 0 && friction[3] >= 0;
+    reader.scene.surfaces.push_back({pair.surface, contact_material(mu, known && condim >= 4 ? friction[2] : 0,
+                                                                    known && condim == 6 ? friction[3] : 0)});
   }
   reader.scene.pairs.push_back(std::move(pair));
-}
-
-/// The joint an actuator acts on; none (and a word about it) if it acts on something else.
-JointPlace read_target(Reader& reader, const Attributes& a) {
-  const Element& element = a.element();
-  auto name = a.text("joint");
-  if (!name) name = a.text("jointinparent");
-  if (!name) {
-    reader.report.repeated_warning(element, kActuator,
-                                   "actuators that act on no joint (tendon, site, body) are left out");
-    return {};
-  }
-  const JointPlace place = find_joint(reader, *name);
-  if (!place.joint)
-    unknown(reader, element, "joint", *name);
-  else if (place.joint->kind != JointKind::kHinge && place.joint->kind != JointKind::kSlide) {
-    reader.report.repeated_warning(element, kActuator, "actuators on ball and free joints are left out");
-    return {};
-  }
-  return place;
-}
-
-double magnitude(Reader& reader, const Attributes& a, const char* range_name, const char* limited_name) {
-  std::array<double, 2> range{};
-  const int limited = a.keyword(limited_name, {"false", "true", "auto"}).value_or(2);
-  if (a.numbers(range_name, range, 2) != 2 || limited == 0) return kInfinity;
-  if (range[0] != -range[1] && std::string_view(range_name) == "forcerange") {
-    reader.report.repeated_warning(a.element(), kForceRange,
-                                   "a range of forces that is not symmetric is read as its larger side");
-  }
-  return std::max(std::abs(range[0]), std::abs(range[1]));
-}
-
-/// force = gain·ctrl + bias₀ + bias₁·length + bias₂·velocity
-struct Affine {
-  double gain = 1, bias0 = 0, kp = 0, kd = 0;
-};
-
-/// None if the actuator's dynamics are of another kind.
-std::optional<Affine> read_law(Reader& reader, const Attributes& a, std::string_view tag, const JointPlace& place,
-                               double gear) {
-  Affine law;
-  std::array<double, 10> gain{1}, bias{};
-  if (tag == "motor") return law;
-  if (tag == "position") {
-    law.kp = 1;
-    a.number("kp", law.kp);
-    a.number("kv", law.kd);
-    law.gain = law.kp;
-    if (double ratio = 0; a.number("dampratio", ratio) && std::abs(gear) > 1e-7 && law.kp > 0) {
-      const auto inertia = felt_inertia(reader, place.body->figure, place.joint->name);
-      if (inertia)
-        law.kd = 2 * ratio * std::sqrt(law.kp * *inertia) / std::abs(gear);
-      else
-        reader.report.repeated_warning(a.element(), kDampRatio,
-                                       "dampratio is ignored: the inertia is singular or too large to compute",
-                                       "give kv");
-    }
-    return law;
-  }
-  if (tag == "velocity") {
-    law.kd = 1;
-    a.number("kv", law.kd);
-    law.gain = law.kd;
-    return law;
-  }
-  if (tag != "general") return std::nullopt;
-  const int dynamics =
-      a.keyword("dyntype", {"none", "integrator", "filter", "filterexact", "muscle", "user"}).value_or(0);
-  const int gain_type = a.keyword("gaintype", {"fixed", "affine", "muscle", "user"}).value_or(0);
-  const int bias_type = a.keyword("biastype", {"none", "affine", "muscle", "user"}).value_or(0);
-  if (dynamics != 0 || gain_type != 0 || bias_type > 1) return std::nullopt;
-  a.numbers("gainprm", gain, 1);
-  a.numbers("biasprm", bias, 1);
-  law.gain = gain[0];
-  if (bias_type == 1) law.bias0 = bias[0], law.kp = -bias[1], law.kd = -bias[2];
-  return law;
-}
-
-void read_actuator(Reader& reader, const Element& element) {
-  const std::string_view tag = element.Name();
-  check_attributes(reader, element, "actuator");
-  reader.inputs.emplace_back();  // those that are left out count, too
-  const Attributes a = attributes_of(reader, element, "actuator", {});
-  const JointPlace place = read_target(reader, a);
-  if (!place.joint) return;
-  const std::string name = take_name(reader, element, "actuator", place.joint->name + "_motor");
-  std::array<double, 6> gear{1};
-  a.numbers("gear", gear, 1);
-  const double square = gear[0] * gear[0];
-  const auto law = read_law(reader, a, tag, place, gear[0]);
-  if (!law) {
-    reader.report.repeated_warning(
-        element, kActuator, fmt::format("<{}> actuators with this kind of dynamics are left out", tag_of(element)));
-    return;
-  }
-  FigureDescription& figure = reader.scene.figures[std::size_t(place.body->figure)];
-  const double force = std::abs(gear[0]) * magnitude(reader, a, "forcerange", "forcelimited");
-  if (law->kp == 0 && law->kd == 0 && law->bias0 == 0) {
-    const double control = magnitude(reader, a, "ctrlrange", "ctrllimited");
-    const double ratio = gear[0] * law->gain;
-    figure.model.actuators.push_back({name, {place.joint->name, 0}, ratio, std::min(force, std::abs(ratio) * control)});
-    return;
-  }
-  figure.model.actuators.push_back({name, {place.joint->name, 0}, 1, force});
-  if (!reader.actuation) return;
-  // With ctrl = 0, and gear between joint and actuator on both ways.
-  JointControl control;
-  control.dof = {place.joint->name, 0};
-  control.kp = law->kp * square;
-  control.kd = law->kd * square;
-  control.value = control.kp != 0 ? law->bias0 * gear[0] / control.kp : 0;
-  control.effort = force;
-  if (control.kp < 0 || control.kd < 0) {
-    reader.report.repeated_warning(element, kActuator, "actuators with negative gains are left out");
-    return;
-  }
-  ControllerDescription controller;
-  controller.name = name;
-  controller.figure = figure.name;
-  controller.kind = ControlKind::kPd;
-  controller.joints = {control};
-  controller.line = element.GetLineNum();
-  if (control.kp > 0) reader.inputs.back() = {name, control.value, law->gain * gear[0] / control.kp};
-  reader.scene.controllers.push_back(std::move(controller));
 }
 
 /// Numbers of a keyframe, as many as there must be.
@@ -356,17 +232,21 @@ void read_free_state(const double* q, FigureState& state) {
   state.base = to_pose({to_mat3(quat), {q[0], q[1], q[2]}});
 }
 
-/// ctrl of a keyframe as what controllers hold.
+/// ctrl and act of a keyframe, by figure and actuator; beyond their ranges they are cut.
 void read_controls(Reader& reader, const Element& element, Keyframe& key) {
+  std::size_t activations = 0;
+  for (const Reader::Input& input : reader.inputs) activations += input.has_activation;
   const auto ctrl = read_vector(reader, element, "ctrl", reader.inputs.size());
-  for (std::size_t i = 0; ctrl && i < ctrl->size(); ++i) {
+  const auto act = read_vector(reader, element, "act", activations);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < reader.inputs.size(); ++i) {
     const Reader::Input& input = reader.inputs[i];
-    if (!input.controller.empty()) {
-      key.controls[input.controller] = {input.offset + input.slope * (*ctrl)[i]};
-    } else if ((*ctrl)[i] != 0) {
-      reader.report.repeated_warning(element, kUnsupportedAttribute,
-                                     "ctrl of a keyframe is read for actuators that hold a position only");
-    }
+    const std::size_t at = next;
+    next += input.has_activation;
+    if (input.figure < 0) continue;
+    FigureState& state = key.figures[reader.scene.figures[std::size_t(input.figure)].name];
+    if (ctrl) state.control[input.name] = input.range.clamp((*ctrl)[i]);
+    if (act && input.has_activation) state.activation[input.name] = (*act)[at];
   }
 }
 
@@ -378,8 +258,8 @@ void read_key(Reader& reader, const Element& element, std::size_t nq, std::size_
   const Attributes a(reader, element, nullptr);
   a.number("time", key.time);
   const auto qpos = read_vector(reader, element, "qpos", nq), qvel = read_vector(reader, element, "qvel", nv);
-  read_controls(reader, element, key);
   for (const FigureDescription& figure : reader.scene.figures) key.figures[figure.name] = figure.initial;
+  read_controls(reader, element, key);
   std::size_t iq = 0, iv = 0;
   for (const Body& body : reader.bodies) {
     for (const Joint& joint : body.joints) {
@@ -418,13 +298,15 @@ void read_equalities(Reader& reader, const Element& root) {
   for (const Element* element : sections(reader, root, "equality")) {
     const std::string_view tag = element->Name();
     const bool weld = tag == "weld";
-    if (tag == "connect" || weld || tag == "joint")
-      check_attributes(reader, *element, tag == "joint" ? "equality_joint" : tag);
+    if (tag == "connect" || weld || tag == "joint" || tag == "tendon")
+      check_attributes(reader, *element, tag == "joint" || tag == "tendon" ? "equality_" + std::string(tag) : tag);
     const Attributes a = attributes_of(reader, *element, "equality", {});
     const bool active = a.boolean("active").value_or(true);
     if (!reader.equalities) continue;
     if (tag == "joint") {
       read_coupling(reader, *element, active);
+    } else if (tag == "tendon") {
+      read_tendon_coupling(reader, *element, active);
     } else if (tag == "connect" || weld) {
       const auto ends =
           element->Attribute("site1") ? read_sites(reader, *element) : read_bodies(reader, *element, weld);
@@ -446,16 +328,6 @@ void read_contacts(Reader& reader, const Element& root) {
     else
       reader.report.repeated_warning(*element, kUnknownElement,
                                      fmt::format("<{}> in <contact> is not known and ignored", tag_of(*element)));
-  }
-}
-
-void read_actuators(Reader& reader, const Element& root) {
-  for (const Element* element : sections(reader, root, "actuator")) read_actuator(reader, *element);
-}
-
-void read_sensors(Reader& reader, const Element& root) {
-  for (const Element* element : sections(reader, root, "sensor")) {
-    reader.report.repeated_warning(*element, kSensor, fmt::format("sensor <{}> is not read", tag_of(*element)));
   }
 }
 

@@ -1,8 +1,8 @@
 #include "io/model_json.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "io/json.h"
 #include "io/recording_codes.h"
 
 namespace kansetsu::io {
@@ -248,11 +248,6 @@ Json to_json(const T& x) {
 
 // ---------------------------------------------------------------------------------------------------------------- reading
 
-/// Thrown for what is not as it should be; nlohmann's own exceptions serve for wrong types.
-struct Wrong : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 template <class T>
 void from_json(const Json& in, T& x);
 template <class T>
@@ -278,12 +273,12 @@ double number_from(const Json& in) {
   const auto& text = in.get_ref<const std::string&>();
   if (text == "inf") return kInfinity;
   if (text == "-inf") return -kInfinity;
-  throw Wrong("'" + text + "' is no number");
+  throw WrongJson("'" + text + "' is no number");
 }
 
 template <class T>
 void from_json(const Json& in, std::vector<T>& x) {
-  if (!in.is_array()) throw Wrong("an array is missing");
+  if (!in.is_array()) throw WrongJson("an array is missing");
   x.clear();
   for (const Json& one : in) from_json(one, x.emplace_back());
 }
@@ -302,12 +297,12 @@ void shape_from(const Json& in, const std::string& type, Shape& x) {
     if constexpr (std::is_same_v<decltype(shape), TriangleMesh>) {
       TriangleMeshData data;
       from_json(in.at("vertices"), data.vertices);
-      data.triangles = in.at("triangles").get<std::vector<std::array<int, 3>>>();
+      from_json(in.at("triangles"), data.triangles);
       shape.data = std::make_shared<const TriangleMeshData>(std::move(data));
     }
     x = shape;
   } else {
-    throw Wrong("'" + type + "' is no shape");
+    throw WrongJson("'" + type + "' is no shape");
   }
 }
 
@@ -315,8 +310,13 @@ template <class T>
 void from_json(const Json& in, T& x) {
   if constexpr (std::is_same_v<T, double>) {
     x = number_from(in);
-  } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, int> || std::is_same_v<T, std::string>) {
+  } else if constexpr (std::is_same_v<T, int>) {
+    x = int_from(in);
+  } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
     x = in.get<T>();
+  } else if constexpr (std::is_same_v<T, std::array<int, 3>>) {
+    if (in.size() != 3) throw WrongJson("a triangle has three corners");
+    for (std::size_t i = 0; i < 3; ++i) x[i] = int_from(in.at(i));
   } else if constexpr (std::is_same_v<T, Vec3<>>) {
     x = {number_from(in.at(0)), number_from(in.at(1)), number_from(in.at(2))};
   } else if constexpr (std::is_same_v<T, Sym3<>>) {
@@ -324,14 +324,14 @@ void from_json(const Json& in, T& x) {
     for (std::size_t i = 0; i < 6; ++i) *targets[i] = number_from(in.at(i));
   } else if constexpr (std::is_same_v<T, JointType>) {
     const auto type = find_joint_type(in.get_ref<const std::string&>());
-    if (!type) throw Wrong("'" + in.get<std::string>() + "' is no joint type");
+    if (!type) throw WrongJson("'" + in.get<std::string>() + "' is no joint type");
     x = *type;
   } else if constexpr (std::is_same_v<T, Base>) {
     x = in == "free" ? Base::kFree : Base::kFixed;
   } else if constexpr (std::is_same_v<T, Shape>) {
     shape_from(in, in.at("type").get<std::string>(), x);
   } else {
-    if (!in.is_object()) throw Wrong("an object is missing");
+    if (!in.is_object()) throw WrongJson("an object is missing");
     Read<T> read(in);
     fields(read, x);
   }
@@ -355,13 +355,13 @@ Loaded<ModelDescription> model_from_json(std::string_view text, const std::strin
   try {
     const Json in = Json::parse(text);
     if (in.value("format", "") != "kansetsu-model") return fail("it is no kansetsu-model");
-    if (in.value("version", 0) > kModelJsonVersion) return fail("it was written by a newer version of kansetsu");
+    if (int_from(in.at("version")) > kModelJsonVersion) return fail("it was written by a newer version of kansetsu");
     ModelDescription description;
     from_json(in, description);
     return {std::move(description), {}};
   } catch (const nlohmann::json::exception& error) {
     return fail(error.what());
-  } catch (const Wrong& error) {
+  } catch (const WrongJson& error) {
     return fail(error.what());
   }
 }

@@ -124,7 +124,7 @@ NpzFile parse_npz(std::string_view all) {
     out.problem = "it is no ZIP file, or ends early";
     return out;
   }
-  std::size_t at = *directory;
+  std::size_t at = *directory, left = all.size();  // entries that overlap would make a small file large
   for (int i = 0; i < *count; ++i) {
     const auto signature = bytes.piece(at, 4);
     const auto method = bytes.at<std::uint16_t>(at + 10), name_size = bytes.at<std::uint16_t>(at + 28),
@@ -144,6 +144,11 @@ NpzFile parse_npz(std::string_view all) {
                              bytes.at<std::uint16_t>(*local + std::size_t{28}).value_or(0);
     const auto text = bytes.piece(*local + std::size_t{30} + skip, *size);
     if (!text || !name->ends_with(".npy")) continue;
+    if (text->size() > left) {
+      out.problem = "its arrays overlap";
+      return out;
+    }
+    left -= text->size();
     if (auto array = parse_npy(*text)) out.arrays[std::string(name->substr(0, name->size() - 4))] = std::move(*array);
   }
   return out;

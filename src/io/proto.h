@@ -91,7 +91,7 @@ class Reader {
     return result;
   }
   std::int32_t signed_varint() {
-    expect(wire == Wire::kVarint);
+    expect(wire == Wire::kVarint && value <= 0xffffffffu);
     const auto zigzag = static_cast<std::uint32_t>(value);
     return static_cast<std::int32_t>((zigzag >> 1) ^ (~(zigzag & 1) + 1));
   }

@@ -10,7 +10,7 @@
 namespace kansetsu::io::proto {
 namespace {
 
-/// A message: "field:type" each, numbered from 1 on; a star marks repeated ones. Types with a dot are messages, "Type" is the
+/// A message: "field:type" each, numbered from 1 on; a star marks repeated ones, a question mark those that may be absent. Types with a dot are messages, "Type" is the
 /// message's own enumeration.
 struct Message {
   std::string_view name, fields, enumeration = {};
@@ -55,9 +55,12 @@ constexpr Message kMessages[] = {
      "timestamp:google.protobuf.Timestamp parent_frame_id:string child_frame_id:string translation:foxglove.Vector3 "
      "rotation:foxglove.Quaternion"},
     {"foxglove.FrameTransforms", "transforms:foxglove.FrameTransform*"},
+    {"foxglove.JointState", "name:string position:double? velocity:double? acceleration:double? effort:double?"},
+    {"foxglove.JointStates", "timestamp:google.protobuf.Timestamp joints:foxglove.JointState*"},
     {"kansetsu.FigureState", "q:double* v:double*"},
     {"kansetsu.Contact",
-     "figure_a:sint32 link_a:sint32 figure_b:sint32 link_b:sint32 point:double* normal:double* force:double*"},
+     "figure_a:sint32 link_a:sint32 figure_b:sint32 link_b:sint32 point:double* normal:double* force:double* "
+     "moment:double* impulse:double* state:sint32"},
     {"kansetsu.Connection",
      "name:string figure_a:sint32 link_a:sint32 figure_b:sint32 link_b:sint32 point:double* force:double* "
      "moment:double*"},
@@ -90,7 +93,7 @@ std::vector<std::string_view> words(std::string_view text) {
 
 struct Field {
   std::string_view name, type;
-  bool repeated = false;
+  bool repeated = false, optional = false;
   bool is_message() const { return type.find('.') != std::string_view::npos; }
 };
 
@@ -98,9 +101,9 @@ std::vector<Field> fields_of(const Message& message) {
   std::vector<Field> fields;
   for (const std::string_view word : words(message.fields)) {
     const std::size_t colon = word.find(':');
-    const bool repeated = word.ends_with('*');
-    fields.push_back(
-        {word.substr(0, colon), word.substr(colon + 1, word.size() - colon - 1 - (repeated ? 1 : 0)), repeated});
+    const bool repeated = word.ends_with('*'), optional = word.ends_with('?');
+    const std::size_t end = word.size() - (repeated || optional ? 1 : 0);
+    fields.push_back({word.substr(0, colon), word.substr(colon + 1, end - colon - 1), repeated, optional});
   }
   return fields;
 }
@@ -135,11 +138,17 @@ Writer file_descriptor(const Message& message) {
   std::vector<std::string_view> seen;
   type.text(1, message.name.substr(package_of(message.name).size() + 1));
   int number = 0;
+  std::uint64_t optional = 0;
   for (const Field& field : fields_of(message)) {
-    type.message(2, field_descriptor(message, field, ++number));
+    Writer described = field_descriptor(message, field, ++number);
+    if (field.optional) described.varint(9, optional++).varint(17, 1);  // a group of its own, as protoc makes it
+    type.message(2, described);
     if (!field.is_message() || std::count(seen.begin(), seen.end(), field.type)) continue;
     seen.push_back(field.type);
     file.text(3, file_of(field.type));
+  }
+  for (const Field& field : fields_of(message)) {
+    if (field.optional) type.message(8, Writer().text(1, "_" + std::string(field.name)));
   }
   if (!message.enumeration.empty()) {
     Writer values;

@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <set>
 
 #include "io/recorders.h"
 #include "io/recording_codes.h"
+#include "io/recording_frame.h"
 #include "kansetsu/base/error.h"
+#include "kansetsu/geometry/surface.h"
 
 namespace kansetsu::io {
 namespace {
@@ -38,13 +38,21 @@ void check_forces(const RecordingHeader& header, const RecordedFrame& frame) {
       if (!finite(value)) throw Error(fmt::format("Recorder::add: a contact at {} s is not finite", frame.time));
     }
   };
-  for (const auto& c : frame.contacts) check(c.a, c.b, {c.point, c.normal, c.force});
+  for (const auto& c : frame.contacts) check(c.a, c.b, {c.point, c.normal, c.force, c.moment, c.impulse});
   for (const auto& c : frame.connections) check(c.a, c.b, {c.point, c.wrench.f, c.wrench.t});
 }
 
 }  // namespace
 
+const char* to_string(ContactState state) {
+  static constexpr const char* kNames[] = {"unknown", "stick", "slide", "spin", "impact"};
+  return kNames[std::size_t(state)];
+}
+
 Recorder::Recorder(RecordingHeader header) : header_(std::move(header)) {
+  for (const LinkShape& shape : header_.environment) {
+    if (const std::string problem = surface_problem(shape.shape); !problem.empty()) throw Error("Recorder: " + problem);
+  }
   std::set<std::string> names;
   for (const RecordedFigure& figure : header_.figures) {
     if (figure.name.empty() || !names.insert(figure.name).second) {
@@ -55,7 +63,7 @@ Recorder::Recorder(RecordingHeader header) : header_(std::move(header)) {
 
 void Recorder::add(const RecordedFrame& frame) {
   if (finished_) throw Error("Recorder::add: the recording is finished");
-  if (!(frame.time >= last_time_) || !(frame.time < 1e9)) {
+  if (!(frame.time >= last_time_) || !(frame.time < kLatestTime)) {
     throw Error(fmt::format("Recorder::add: time {} s after {} s", frame.time, last_time_));
   }
   check_size("Recorder::add", "states", long(frame.states.size()), long(header_.figures.size()));
@@ -63,6 +71,7 @@ void Recorder::add(const RecordedFrame& frame) {
   for (std::size_t i = 0; i < frame.states.size(); ++i) check_state(header_.figures[i], frame.states[i]);
   check_forces(header_, frame);
   last_time_ = frame.time;
+  begun_ = true;
   write(frame);
 }
 
@@ -72,71 +81,69 @@ std::vector<Diagnostic> Recorder::finish() {
   return close();
 }
 
-Diagnostic cannot_write(const std::filesystem::path& file, const std::string& reason) {
-  return {Severity::kError,
-          recording::kCannotWrite,
-          file.string(),
-          0,
-          {},
-          "cannot be written: " + reason,
-          "check the folder, its permissions and the space on the disk"};
+Recorder::~Recorder() = default;
+
+void Recorder::finish_begun() noexcept {
+  try {
+    if (begun_) finish();
+  } catch (...) {  // there is nobody to tell; what is in the file is whole as far as it goes
+  }
 }
 
-OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)), stream_(std::fopen(path_.c_str(), "wb")) {
-  if (!stream_) note();
+std::vector<Diagnostic> close(OutputFile& file) {
+  const std::optional<std::string> reason = file.close();
+  if (!reason) return {};
+  return {{Severity::kError,
+           recording::kCannotWrite,
+           file.path().string(),
+           0,
+           {},
+           "cannot be written: " + *reason,
+           "check the folder, its permissions and the space on the disk"}};
 }
 
-OutputFile::~OutputFile() {
-  if (stream_) std::fclose(stream_);
+namespace {
+
+/// `streamed`: how a format that is written as frames come is.
+Loaded<std::unique_ptr<Recorder>> open_recorder(const std::filesystem::path& file, RecordingHeader header,
+                                                const RecorderOptions& options, Writing streamed) {
+  const std::string extension = file.extension().string();
+  const bool streams = extension == ".mcap" || extension == ".csv";
+  if (!streams && extension != ".npz" && extension != ".glb") {
+    return {std::nullopt,
+            {{Severity::kError,
+              recording::kUnknownFormat,
+              file.string(),
+              0,
+              {},
+              fmt::format("'{}' is no format of recordings", extension),
+              "name a file that ends in .mcap, .csv, .npz or .glb"}}};
+  }
+  auto out = std::make_unique<OutputFile>(file, streams ? streamed : Writing::kBeside);
+  if (!out->ok()) return {std::nullopt, close(*out)};
+  if (extension == ".mcap") return {make_mcap_recorder(std::move(out), std::move(header), options), {}};
+  if (extension == ".csv") return {make_csv_recorder(std::move(out), std::move(header)), {}};
+  if (extension == ".npz") return {make_npz_recorder(std::move(out), std::move(header)), {}};
+  return {make_gltf_recorder(std::move(out), std::move(header), options), {}};
 }
 
-void OutputFile::note() {
-  if (!problem_) problem_ = std::strerror(errno);
-}
-
-bool OutputFile::write(std::string_view bytes) {
-  if (ok() && std::fwrite(bytes.data(), 1, bytes.size(), stream_) != bytes.size()) note();
-  return ok();
-}
-
-bool OutputFile::flush() {
-  if (ok() && std::fflush(stream_) != 0) note();
-  return ok();
-}
-
-std::vector<Diagnostic> OutputFile::close() {
-  if (stream_ && std::fclose(stream_) != 0) note();
-  stream_ = nullptr;
-  if (!problem_) return {};
-  return {cannot_write(path_, *problem_)};
-}
+}  // namespace
 
 Loaded<std::unique_ptr<Recorder>> make_recorder(const std::filesystem::path& file, RecordingHeader header,
                                                 const RecorderOptions& options) {
-  const std::string extension = file.extension().string();
-  if (extension == ".mcap") return make_mcap_recorder(file, std::move(header), options);
-  if (extension == ".csv") {
-    auto out = std::make_unique<OutputFile>(file);
-    if (!out->ok()) return {std::nullopt, out->close()};
-    return {make_csv_recorder(std::move(out), std::move(header)), {}};
-  }
-  if (extension == ".npz") return {make_npz_recorder(file, std::move(header)), {}};
-  if (extension == ".glb") return {make_gltf_recorder(file, std::move(header), options), {}};
-  return {std::nullopt,
-          {{Severity::kError,
-            recording::kUnknownFormat,
-            file.string(),
-            0,
-            {},
-            fmt::format("'{}' is no format of recordings", extension),
-            "name a file that ends in .mcap, .csv, .npz or .glb"}}};
+  return open_recorder(file, std::move(header), options, Writing::kInPlace);
 }
 
 std::vector<Diagnostic> write_recording(const Recording& recording, const std::filesystem::path& file,
                                         const RecorderOptions& options) {
-  Loaded<std::unique_ptr<Recorder>> made = make_recorder(file, recording.header, options);
+  Loaded<std::unique_ptr<Recorder>> made = open_recorder(file, recording.header, options, Writing::kBeside);
   if (!made) return made.diagnostics;
-  for (const RecordedFrame& frame : recording.frames) (*made.value)->add(frame);
+  try {
+    for (const RecordedFrame& frame : recording.frames) (*made.value)->add(frame);
+  } catch (...) {
+    (*made.value)->abandon();
+    throw;
+  }
   std::vector<Diagnostic> diagnostics = std::move(made.diagnostics);
   for (Diagnostic& d : (*made.value)->finish()) diagnostics.push_back(std::move(d));
   return diagnostics;

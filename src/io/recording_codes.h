@@ -10,6 +10,7 @@ inline constexpr char kForeign[] = "REC003";
 inline constexpr char kNewer[] = "REC004";
 inline constexpr char kBadModel[] = "REC005";
 inline constexpr char kBadScene[] = "REC006";
+inline constexpr char kTooMuch[] = "REC007";
 // Reading: warnings.
 inline constexpr char kInterrupted[] = "REC010";
 inline constexpr char kDamaged[] = "REC011";

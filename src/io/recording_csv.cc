@@ -1,9 +1,12 @@
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "io/number.h"
 #include "io/recorders.h"
 
-/// Recordings as a table: one row per frame, for spreadsheets and scripts. Contacts have no columns.
+/// Recordings as tables, for spreadsheets and scripts: one row per frame, and beside it NAME.contacts.csv, one row per contact and
+/// connection of every frame.
 namespace kansetsu::io {
 namespace {
 
@@ -14,6 +17,9 @@ std::string field(const std::string& name) {
   for (const char c : name) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + "\"";
 }
+
+/// run.csv: run.contacts.csv.
+std::filesystem::path forces_file(std::filesystem::path file) { return file.replace_extension(".contacts.csv"); }
 
 class CsvRecorder final : public Recorder {
  public:
@@ -29,7 +35,7 @@ class CsvRecorder final : public Recorder {
     }
     file_->write(line + "\n");
   }
-  ~CsvRecorder() override { finish(); }
+  ~CsvRecorder() override { finish_begun(); }
 
  protected:
   void write(const RecordedFrame& frame) override {
@@ -40,12 +46,50 @@ class CsvRecorder final : public Recorder {
       for (const double x : state.v) add(x);
     }
     for (const double x : frame.numbers) add(x);
+    file_->start();
     file_->write(line + "\n");
+    for (const RecordedContact& c : frame.contacts) {
+      write_force(frame.time, to_string(c.state), c.a, c.b, {c.point, c.normal, c.force, c.moment, c.impulse});
+    }
+    for (const RecordedConnection& c : frame.connections) {
+      write_force(frame.time, c.name, c.a, c.b, {c.point, {}, c.wrench.f, c.wrench.t, {}});
+    }
   }
-  std::vector<Diagnostic> close() override { return file_->close(); }
+  std::vector<Diagnostic> close() override {
+    std::vector<Diagnostic> found = io::close(*file_);
+    if (forces_) {
+      for (Diagnostic& d : io::close(*forces_)) found.push_back(std::move(d));
+    }
+    return found;
+  }
 
  private:
-  std::unique_ptr<OutputFile> file_;
+  std::string name_of(const BodyRef& body) const {
+    if (body == BodyRef{}) return "world";
+    const RecordedFigure& figure = header().figures[std::size_t(body.figure)];
+    return figure.name + "/" + figure.model.link(LinkId(body.link)).name;
+  }
+
+  /// The table of forces is made when there is a first one.
+  void write_force(double time, const std::string& what, const BodyRef& a, const BodyRef& b,
+                   std::initializer_list<Vec3<>> values) {
+    if (!forces_) {
+      forces_ = std::make_unique<OutputFile>(forces_file(file_->path()), Writing::kInPlace);
+      forces_->start();
+      std::string head = "time,what,a,b";
+      for (const char* name : {"point", "normal", "force", "moment", "impulse"}) {
+        for (const char* axis : {"x", "y", "z"}) head += fmt::format(",{}_{}", name, axis);
+      }
+      forces_->write(head + "\n");
+    }
+    std::string line = format_number(time) + "," + field(what) + "," + field(name_of(a)) + "," + field(name_of(b));
+    for (const Vec3<>& v : values) {
+      for (const double x : {v.x, v.y, v.z}) line += "," + format_number(x);
+    }
+    forces_->write(line + "\n");
+  }
+
+  std::unique_ptr<OutputFile> file_, forces_;
 };
 
 }  // namespace

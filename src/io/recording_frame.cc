@@ -1,9 +1,15 @@
 #include "io/recording_frame.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "io/proto.h"
 
 namespace kansetsu::io {
 namespace {
+
+/// Contacts, connections and events of a frame: an empty one takes two bytes of a file and a hundred of memory.
+constexpr std::size_t kMostParts = 1'000'000;
 
 proto::Writer encode(const State& state) {
   const auto all = [](const Eigen::VectorXd& x) { return std::span<const double>(x.data(), std::size_t(x.size())); };
@@ -38,6 +44,11 @@ State decode_state(std::string_view bytes, bool& failed) {
   return state;
 }
 
+/// A state that a newer version knows is unknown here.
+ContactState state_of(int number) {
+  return number >= 0 && number <= int(ContactState::kImpact) ? ContactState(number) : ContactState::kUnknown;
+}
+
 RecordedContact decode_contact(std::string_view bytes, bool& failed) {
   RecordedContact contact;
   proto::Reader in(bytes);
@@ -46,6 +57,9 @@ RecordedContact decode_contact(std::string_view bytes, bool& failed) {
     if (in.field == 5) contact.point = in.vec3();
     if (in.field == 6) contact.normal = in.vec3();
     if (in.field == 7) contact.force = in.vec3();
+    if (in.field == 8) contact.moment = in.vec3();
+    if (in.field == 9) contact.impulse = in.vec3();
+    if (in.field == 10) contact.state = state_of(in.signed_varint());
   }
   failed = failed || in.failed;
   return contact;
@@ -66,9 +80,14 @@ RecordedConnection decode_connection(std::string_view bytes, bool& failed) {
 }
 
 bool fits(const BodyRef& body, const RecordingHeader& header) {
-  if (body.figure == -1) return true;
+  if (body == BodyRef{}) return true;
   if (body.figure < 0 || std::size_t(body.figure) >= header.figures.size()) return false;
   return body.link >= 0 && body.link < header.figures[std::size_t(body.figure)].model.link_count();
+}
+
+bool is_finite(std::initializer_list<Vec3<>> values) {
+  return std::all_of(values.begin(), values.end(),
+                     [](const Vec3<>& a) { return std::isfinite(a.x) && std::isfinite(a.y) && std::isfinite(a.z); });
 }
 
 bool fits(const RecordedFrame& frame, const RecordingHeader& header) {
@@ -79,12 +98,13 @@ bool fits(const RecordedFrame& frame, const RecordingHeader& header) {
     if (!frame.states[i].q.allFinite() || !frame.states[i].v.allFinite()) return false;
   }
   for (const auto& c : frame.contacts) {
-    if (!fits(c.a, header) || !fits(c.b, header)) return false;
+    if (!fits(c.a, header) || !fits(c.b, header) || !is_finite({c.point, c.normal, c.force, c.moment, c.impulse}))
+      return false;
   }
   for (const auto& c : frame.connections) {
-    if (!fits(c.a, header) || !fits(c.b, header)) return false;
+    if (!fits(c.a, header) || !fits(c.b, header) || !is_finite({c.point, c.wrench.f, c.wrench.t})) return false;
   }
-  return true;
+  return frame.time >= 0 && frame.time < kLatestTime;
 }
 
 }  // namespace
@@ -96,7 +116,11 @@ std::string encode_frame(const RecordedFrame& frame) {
   for (const RecordedContact& c : frame.contacts) {
     proto::Writer inner;
     encode(inner, 1, c.a, c.b);
-    out.message(3, inner.numbers(5, c.point).numbers(6, c.normal).numbers(7, c.force));
+    inner.numbers(5, c.point).numbers(6, c.normal).numbers(7, c.force);
+    if (c.moment != Vec3<>{}) inner.numbers(8, c.moment);
+    if (c.impulse != Vec3<>{}) inner.numbers(9, c.impulse);
+    if (c.state != ContactState::kUnknown) inner.signed_varint(10, int(c.state));
+    out.message(3, inner);
   }
   for (const RecordedConnection& c : frame.connections) {
     proto::Writer inner;
@@ -114,6 +138,8 @@ std::optional<RecordedFrame> decode_frame(std::string_view bytes, const Recordin
   bool failed = false;
   proto::Reader in(bytes);
   while (in.next()) {
+    const std::size_t parts = frame.contacts.size() + frame.connections.size() + frame.events.size();
+    if (parts > kMostParts || frame.states.size() > header.figures.size()) return std::nullopt;
     switch (in.field) {
       case 1:
         frame.time = in.number();
@@ -140,8 +166,18 @@ std::optional<RecordedFrame> decode_frame(std::string_view bytes, const Recordin
         break;
     }
   }
-  if (failed || in.failed || !(frame.time >= 0) || !fits(frame, header)) return std::nullopt;
+  if (failed || in.failed || !fits(frame, header)) return std::nullopt;
   return frame;
+}
+
+std::size_t memory_of(const RecordedFrame& frame) {
+  std::size_t sum = sizeof frame + sizeof(State) * frame.states.size() + sizeof(double) * frame.numbers.size() +
+                    sizeof(RecordedContact) * frame.contacts.size() +
+                    sizeof(RecordedConnection) * frame.connections.size() + sizeof(std::string) * frame.events.size();
+  for (const State& state : frame.states) sum += sizeof(double) * std::size_t(state.q.size() + state.v.size());
+  for (const RecordedConnection& c : frame.connections) sum += c.name.size();
+  for (const std::string& event : frame.events) sum += event.size();
+  return sum;
 }
 
 }  // namespace kansetsu::io

@@ -78,7 +78,7 @@ class Document {
   std::string glb() {
     json["buffers"] = Json::array({{{"byteLength", bytes.size()}}});
     if (bytes.empty()) json.erase("buffers");
-    std::string text = json.dump();
+    std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
     text.append((4 - text.size() % 4) % 4, ' ');
     bytes.append((4 - bytes.size() % 4) % 4, '\0');
     ByteWriter out;
@@ -127,12 +127,12 @@ struct Track {
 
 class GltfRecorder final : public Recorder {
  public:
-  GltfRecorder(std::filesystem::path file, RecordingHeader header, const RecorderOptions& options)
+  GltfRecorder(std::unique_ptr<OutputFile> file, RecordingHeader header, const RecorderOptions& options)
       : Recorder(std::move(header)), file_(std::move(file)), options_(options) {
     for (const RecordedFigure& figure : this->header().figures)
       tracks_.emplace_back(std::size_t(figure.model.link_count()));
   }
-  ~GltfRecorder() override { finish(); }
+  ~GltfRecorder() override { finish_begun(); }
 
  protected:
   void write(const RecordedFrame& frame) override {
@@ -159,9 +159,8 @@ class GltfRecorder final : public Recorder {
       write(frame);
     }
     build();
-    OutputFile out(file_);
-    out.write(document_.glb());
-    for (Diagnostic& d : out.close()) diagnostics_.push_back(std::move(d));
+    file_->write(document_.glb());
+    for (Diagnostic& d : io::close(*file_)) diagnostics_.push_back(std::move(d));
     return std::move(diagnostics_);
   }
 
@@ -173,7 +172,7 @@ class GltfRecorder final : public Recorder {
     Json children = Json::array(), channels = Json::array(), samplers = Json::array();
     int time = -1;
     for (std::size_t i = 0; i < tracks_.size(); ++i) {
-      const int first = add_links(header().figures[i], tracks_[i]);
+      const int first = add_links(int(i), tracks_[i]);
       children.push_back(document_.add("nodes", {{"name", header().figures[i].name}, {"children", {first}}}));
       if (times_.size() < 2) continue;
       if (time < 0) time = document_.accessor(times_, "SCALAR", 1, 0, true);
@@ -191,9 +190,10 @@ class GltfRecorder final : public Recorder {
   }
 
   /// Nodes of all links, one after the other; the first one's index.
-  int add_links(const RecordedFigure& figure, const std::vector<Track>& tracks) {
+  int add_links(int index, const std::vector<Track>& tracks) {
+    const RecordedFigure& figure = header().figures[std::size_t(index)];
     const int first = document_.json.contains("nodes") ? int(document_.json["nodes"].size()) : 0;
-    const auto shapes = body_shapes(figure.model);
+    const auto shapes = shown_shapes(figure.model, {meshes_, index});
     std::vector<Json> children(shapes.size(), Json::array());
     for (std::size_t k = 0; k < shapes.size(); ++k) {
       const Track& t = tracks[k];
@@ -206,16 +206,16 @@ class GltfRecorder final : public Recorder {
     }
     for (std::size_t k = 0; k < shapes.size(); ++k) {
       for (const LinkShape& shape : shapes[k]) {
-        if (const auto node = add_shape(shape, &figure.model.description())) children[k].push_back(*node);
+        if (const auto node = add_shape(shape, &figure.model.description(), index)) children[k].push_back(*node);
       }
       if (!children[k].empty()) document_.json["nodes"][std::size_t(first) + k]["children"] = children[k];
     }
     return first;
   }
 
-  std::optional<int> add_shape(const LinkShape& shape, const ModelDescription* model) {
+  std::optional<int> add_shape(const LinkShape& shape, const ModelDescription* model, int figure = -1) {
     std::optional<Triangles> triangles = tessellate(shape.shape);
-    if (const auto* mesh = std::get_if<Mesh>(&shape.shape)) triangles = triangles_of(*mesh);
+    if (const auto* mesh = std::get_if<Mesh>(&shape.shape)) triangles = triangles_of(*mesh, figure);
     if (!triangles) return std::nullopt;
     const Transform<> X = to_transform(shape.origin);
     const int mesh = document_.mesh(*triangles, colour_of(shape, model).value_or(std::array{0.45, 0.6, 0.75, 1.0}));
@@ -224,22 +224,20 @@ class GltfRecorder final : public Recorder {
     return document_.add("nodes", node);
   }
 
-  std::optional<Triangles> triangles_of(const Mesh& mesh) {
-    for (const MeshFile& file : meshes_) {
-      if (mesh.path.empty() || file.path != mesh.path) continue;
-      auto triangles = parse_stl(file.data, mesh.scale);
-      if (!triangles) {
-        diagnostics_.push_back({Severity::kWarning,
-                                recording::kMeshLeftOut,
-                                file.path,
-                                0,
-                                {},
-                                "only binary STL meshes are put into .glb files; this one is left out",
-                                "convert the mesh to binary STL"});
-      }
-      return triangles;
+  std::optional<Triangles> triangles_of(const Mesh& mesh, int figure) {
+    const MeshFile* file = MeshSet{meshes_, figure}.find(mesh);
+    if (!file) return std::nullopt;
+    auto triangles = parse_stl(*file->data, mesh.scale);
+    if (!triangles) {
+      diagnostics_.push_back({Severity::kWarning,
+                              recording::kMeshLeftOut,
+                              file->path.empty() ? file->uri : file->path,
+                              0,
+                              {},
+                              "only binary STL meshes are put into .glb files; this one is left out",
+                              "convert the mesh to binary STL"});
     }
-    return std::nullopt;
+    return triangles;
   }
 
   void animate(const Track& track, int node, int time, Json& channels, Json& samplers) {
@@ -252,7 +250,7 @@ class GltfRecorder final : public Recorder {
     add(track.rotations, "VEC4", 4, "rotation");
   }
 
-  std::filesystem::path file_;
+  std::unique_ptr<OutputFile> file_;
   RecorderOptions options_;
   std::vector<MeshFile> meshes_;
   std::vector<Diagnostic> diagnostics_;
@@ -264,9 +262,9 @@ class GltfRecorder final : public Recorder {
 
 }  // namespace
 
-std::unique_ptr<Recorder> make_gltf_recorder(const std::filesystem::path& file, RecordingHeader header,
+std::unique_ptr<Recorder> make_gltf_recorder(std::unique_ptr<OutputFile> file, RecordingHeader header,
                                              const RecorderOptions& options) {
-  return std::make_unique<GltfRecorder>(file, std::move(header), options);
+  return std::make_unique<GltfRecorder>(std::move(file), std::move(header), options);
 }
 
 }  // namespace kansetsu::io

@@ -2,8 +2,6 @@
 
 #include <cctype>
 #include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "io/foxglove.h"
 #include "io/mcap.h"
@@ -11,8 +9,8 @@
 #include "io/proto.h"
 #include "io/proto_schema.h"
 #include "io/recorders.h"
-#include "io/recording_codes.h"
 #include "io/recording_frame.h"
+#include "io/recording_parts.h"
 #include "io/recording_scene.h"
 #include "kansetsu/base/error.h"
 
@@ -20,12 +18,8 @@
 namespace kansetsu::io {
 namespace {
 
-constexpr char kFormat[] = "1";
-constexpr char kFrameTopic[] = "/kansetsu/frame", kSceneName[] = "scene.json";
 constexpr int kFrames = 0, kOthers = 1;                        // streams of chunks
 constexpr std::size_t kLargestChunk = std::size_t{512} << 10;  // bytes before compression
-
-std::string model_name(std::size_t figure) { return fmt::format("model/{}.json", figure); }
 
 /// The topic of a number: rerun and others want no spaces in it.
 std::string number_topic(std::string name) {
@@ -41,15 +35,17 @@ std::uint64_t nanoseconds(double time) { return static_cast<std::uint64_t>(std::
 class McapFrames {
  public:
   McapFrames(mcap::Sink sink, const RecordingHeader& header, const RecorderOptions& options)
-      : header_(header), options_(options), out_(std::move(sink), options.compression, "kansetsu") {
+      : header_(header), options_(options), joints_(header), out_(std::move(sink), options.compression, "kansetsu") {
     if (options.embed_meshes) meshes_ = collect_meshes(header, diagnostics);
-    out_.add_metadata({"kansetsu", {{"format", kFormat}, {"figures", std::to_string(header.figures.size())}}});
+    out_.add_metadata(
+        {"kansetsu", {{"format", recording::kFormat}, {"figures", std::to_string(header.figures.size())}}});
     if (!header.notes.empty()) out_.add_metadata({"notes", header.notes});
-    out_.add_attachment({kSceneName, "application/json", scene_json(header, meshes_)});
+    out_.add_attachment({recording::kSceneName, "application/json", scene_json(header, meshes_)});
     for (std::size_t i = 0; i < header.figures.size(); ++i) {
-      out_.add_attachment({model_name(i), "application/json", model_to_json(header.figures[i].model.description())});
+      out_.add_attachment(
+          {recording::model_name(i), "application/json", model_to_json(header.figures[i].model.description())});
     }
-    for (const MeshFile& mesh : meshes_) out_.add_attachment({mesh.name, "application/octet-stream", mesh.data});
+    for (const MeshFile& mesh : meshes_) out_.add_attachment({mesh.name, "application/octet-stream", *mesh.data});
     add_channels();
   }
 
@@ -75,23 +71,27 @@ class McapFrames {
   }
 
   void add_channels() {
-    frames_ = channel("kansetsu.Frame", kFrameTopic);
+    frames_ = channel("kansetsu.Frame", recording::kFrameTopic);
     if (!(options_.foxglove_rate > 0)) return;
     transforms_ = channel("foxglove.FrameTransforms", "/tf");
     scene_ = channel("foxglove.SceneUpdate", "/scene");
-    for (const NumberChannel& number : header_.numbers) {
-      numbers_.push_back(
-          channel("kansetsu.Number", number_topic(number.name), {{"name", number.name}, {"unit", number.unit}}));
+    if (!joints_.empty()) joint_states_ = channel("foxglove.JointStates", "/joint_states");
+    for (std::size_t i = 0; i < header_.numbers.size(); ++i) {
+      const NumberChannel& number = header_.numbers[i];
+      if (!number.topic) continue;
+      numbers_.emplace_back(
+          i, channel("kansetsu.Number", number_topic(number.name), {{"name", number.name}, {"unit", number.unit}}));
     }
   }
 
   void add_others(const RecordedFrame& frame, std::uint64_t time) {
-    for (std::size_t i = 0; i < numbers_.size(); ++i) {
-      out_.message(kOthers, numbers_[i], time, proto::Writer().number(1, frame.numbers[i]).bytes);
+    for (const auto& [index, topic] : numbers_) {
+      out_.message(kOthers, topic, time, proto::Writer().number(1, frame.numbers[index]).bytes);
     }
     if (frame.time < next_) return;
     if (!started_) out_.message(kOthers, scene_, time, foxglove::shapes(header_, meshes_, frame.time));
     out_.message(kOthers, transforms_, time, foxglove::transforms(header_, frame));
+    if (!joints_.empty()) out_.message(kOthers, joint_states_, time, joints_.message(frame));
     const bool loaded = !frame.contacts.empty() || !frame.connections.empty();
     if (loaded || had_forces_) out_.message(kOthers, scene_, time, foxglove::forces(frame));
     had_forces_ = loaded;
@@ -103,11 +103,12 @@ class McapFrames {
 
   const RecordingHeader& header_;
   RecorderOptions options_;
+  foxglove::JointStates joints_;
   mcap::Writer out_;
   std::vector<MeshFile> meshes_;
   std::map<std::string, std::uint16_t> schemas_;
-  std::uint16_t frames_ = 0, transforms_ = 0, scene_ = 0;
-  std::vector<std::uint16_t> numbers_;
+  std::uint16_t frames_ = 0, transforms_ = 0, scene_ = 0, joint_states_ = 0;
+  std::vector<std::pair<std::size_t, std::uint16_t>> numbers_;  ///< those with a topic of their own
   double chunk_start_ = 0, next_ = 0;
   bool started_ = false, had_forces_ = false;
 };
@@ -115,17 +116,18 @@ class McapFrames {
 class McapRecorder final : public Recorder {
  public:
   McapRecorder(std::unique_ptr<OutputFile> file, RecordingHeader header, const RecorderOptions& options)
-      : Recorder(std::move(header)), file_(std::move(file)), frames_(sink(), this->header(), options) {
-    file_->flush();
-  }
-  ~McapRecorder() override { finish(); }
+      : Recorder(std::move(header)), file_(std::move(file)), frames_(sink(), this->header(), options) {}
+  ~McapRecorder() override { finish_begun(); }
 
  protected:
-  void write(const RecordedFrame& frame) override { frames_.add(frame); }
+  void write(const RecordedFrame& frame) override {
+    file_->start();
+    frames_.add(frame);
+  }
   std::vector<Diagnostic> close() override {
     frames_.finish();
     std::vector<Diagnostic> diagnostics = std::move(frames_.diagnostics);
-    for (Diagnostic& d : file_->close()) diagnostics.push_back(std::move(d));
+    for (Diagnostic& d : io::close(*file_)) diagnostics.push_back(std::move(d));
     return diagnostics;
   }
 
@@ -139,154 +141,11 @@ class McapRecorder final : public Recorder {
   McapFrames frames_;
 };
 
-// ---------------------------------------------------------------------------------------------------------------- reading
-
-const mcap::Attachment* find(const mcap::Contents& contents, const std::string& name) {
-  for (const mcap::Attachment& a : contents.attachments) {
-    if (a.name == name) return &a;
-  }
-  return nullptr;
-}
-
-/// Collects what is wrong with one file.
-class Complaints {
- public:
-  explicit Complaints(std::string file) : file_(std::move(file)) {}
-  void error(const char* code, std::string message, std::string hint = {}) {
-    all.push_back({Severity::kError, code, file_, 0, {}, std::move(message), std::move(hint)});
-  }
-  void warning(const char* code, std::string message, std::string hint = {}) {
-    all.push_back({Severity::kWarning, code, file_, 0, {}, std::move(message), std::move(hint)});
-  }
-  std::vector<Diagnostic> all;
-
- private:
-  std::string file_;
-};
-
-Vec3<> vec3_of(const nlohmann::json& a) { return {a.at(0), a.at(1), a.at(2)}; }
-
-/// The shapes that models of URDF have not.
-void read_surface(const std::string& type, const nlohmann::json& json, Shape& shape) {
-  const auto vertices = [&] {
-    std::vector<Vec3<>> found;
-    for (const auto& v : json.at("vertices")) found.push_back(vec3_of(v));
-    return found;
-  };
-  if (type == "plane") shape = Plane{};
-  if (type == "hull") shape = ConvexHull{vertices()};
-  if (type == "heights") {
-    shape = HeightField{json.at("columns"), json.at("rows"), json.at("size").at(0), json.at("size").at(1),
-                        json.at("heights").get<std::vector<double>>()};
-  }
-  if (type == "triangles") {
-    auto data = std::make_shared<TriangleMeshData>();
-    data->vertices = vertices();
-    data->triangles = json.at("triangles").get<std::vector<std::array<int, 3>>>();
-    shape = TriangleMesh{std::move(data)};
-  }
-}
-
-LinkShape shape_of(const nlohmann::json& json) {
-  LinkShape shape{.name = json.value("name", "")};
-  shape.origin = {vec3_of(json.at("pose")), vec3_of(json.at("rpy"))};
-  const std::string type = json.at("type");
-  if (type == "sphere") shape.shape = Sphere{json.at("radius")};
-  if (type == "box") shape.shape = Box{vec3_of(json.at("size"))};
-  if (type == "cylinder") shape.shape = Cylinder{json.at("radius"), json.at("length")};
-  if (type == "capsule") shape.shape = Capsule{json.at("radius"), json.at("length")};
-  read_surface(type, json, shape.shape);
-  if (type == "mesh") shape.shape = Mesh{json.at("uri"), {}, vec3_of(json.at("scale"))};
-  if (json.contains("color")) shape.material = Material{.rgba = json.at("color").get<std::vector<double>>()};
-  return shape;
-}
-
-/// Environment, numbers and names of figures; the models come from their own attachments.
-std::vector<std::string> read_scene(std::string_view text, RecordingHeader& header, Complaints& complaints) {
-  std::vector<std::string> names;
-  try {
-    const auto json = nlohmann::json::parse(text);
-    if (json.at("version").get<int>() > kSceneVersion) {
-      complaints.error(recording::kNewer, "the scene was written by a newer version of kansetsu", "update kansetsu");
-      return names;
-    }
-    for (const auto& figure : json.at("figures")) names.push_back(figure.at("name"));
-    for (const auto& shape : json.at("environment")) header.environment.push_back(shape_of(shape));
-    for (const auto& number : json.at("numbers")) header.numbers.push_back({number.at("name"), number.at("unit")});
-  } catch (const nlohmann::json::exception& error) {
-    complaints.error(recording::kBadScene, fmt::format("{} cannot be understood: {}", kSceneName, error.what()));
-  }
-  return names;
-}
-
-void read_models(const mcap::Contents& contents, const std::vector<std::string>& names, RecordingHeader& header,
-                 Complaints& complaints) {
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const std::string name = model_name(i);
-    const mcap::Attachment* text = find(contents, name);
-    if (!text) {
-      complaints.error(recording::kBadModel, fmt::format("the model of '{}' is missing ({})", names[i], name));
-      continue;
-    }
-    Loaded<ModelDescription> description = model_from_json(text->data, name);
-    Loaded<Model> model = description ? Model::build(*std::move(description.value))
-                                      : Loaded<Model>{{}, std::move(description.diagnostics)};
-    if (model) {
-      header.figures.push_back({names[i], *std::move(model.value)});
-      continue;
-    }
-    complaints.error(recording::kBadModel, fmt::format("the model of '{}' cannot be built", names[i]));
-    for (Diagnostic& d : model.diagnostics) {
-      if (d.is_error()) complaints.all.push_back(std::move(d));
-    }
-  }
-}
-
-/// Whether the file is a recording of ours, and one of a version we know.
-bool check_kind(const mcap::Contents& contents, Complaints& complaints) {
-  for (const mcap::Metadata& metadata : contents.metadata) {
-    if (metadata.name != "kansetsu") continue;
-    const auto format = metadata.values.find("format");
-    if (format != metadata.values.end() && format->second == kFormat) return true;
-    complaints.error(recording::kNewer,
-                     fmt::format("recordings of format {} are not known, only {}",
-                                 format == metadata.values.end() ? "?" : format->second, kFormat),
-                     "update kansetsu");
-    return false;
-  }
-  complaints.error(recording::kForeign,
-                   contents.library.empty()
-                       ? std::string("an MCAP file, but no recording of kansetsu")
-                       : fmt::format("an MCAP file written by '{}', but no recording of kansetsu", contents.library),
-                   "name a file that 'kansetsu simulate --record' wrote");
-  return false;
-}
-
-std::optional<RecordingHeader> read_header(const mcap::Contents& contents, Complaints& complaints) {
-  if (!check_kind(contents, complaints)) return std::nullopt;
-  RecordingHeader header;
-  for (const mcap::Metadata& metadata : contents.metadata) {
-    if (metadata.name == "notes") header.notes = metadata.values;
-  }
-  const mcap::Attachment* scene = find(contents, kSceneName);
-  if (!scene) {
-    complaints.error(recording::kBadScene, fmt::format("{} is missing", kSceneName),
-                     "the file ends too early or is damaged");
-    return std::nullopt;
-  }
-  const auto names = read_scene(scene->data, header, complaints);
-  if (!has_errors(complaints.all)) read_models(contents, names, header, complaints);
-  if (has_errors(complaints.all)) return std::nullopt;
-  return header;
-}
-
 }  // namespace
 
-Loaded<std::unique_ptr<Recorder>> make_mcap_recorder(const std::filesystem::path& file, RecordingHeader header,
-                                                     const RecorderOptions& options) {
-  auto out = std::make_unique<OutputFile>(file);
-  if (!out->ok()) return {std::nullopt, out->close()};
-  return {std::make_unique<McapRecorder>(std::move(out), std::move(header), options), {}};
+std::unique_ptr<Recorder> make_mcap_recorder(std::unique_ptr<OutputFile> file, RecordingHeader header,
+                                             const RecorderOptions& options) {
+  return std::make_unique<McapRecorder>(std::move(file), std::move(header), options);
 }
 
 std::string to_mcap(const Recording& recording, const RecorderOptions& options) {
@@ -302,68 +161,14 @@ std::string to_mcap(const Recording& recording, const RecorderOptions& options) 
   return bytes;
 }
 
-std::string to_scene_json(const RecordingHeader& header) { return scene_json(header, {}); }
+SceneMessage to_scene_message(const RecordingHeader& header) {
+  SceneMessage out;
+  const std::vector<MeshFile> meshes = collect_meshes(header, out.diagnostics);
+  out.json = scene_json(header, meshes);
+  for (const MeshFile& mesh : meshes) out.files.emplace(mesh.name, mesh.data);
+  return out;
+}
 
 std::string to_frame_message(const RecordedFrame& frame) { return encode_frame(frame); }
-
-Loaded<Recording> parse_recording(std::string_view bytes, const std::string& file_name) {
-  Complaints complaints(file_name);
-  std::vector<std::string> messages;  // decoded once the header is known: attachments may stand behind them
-  const auto contents = mcap::read(bytes, [&](const mcap::Message& m) {
-    if (m.channel.topic == kFrameTopic) messages.emplace_back(m.data);
-  });
-  if (!contents) {
-    complaints.error(recording::kNotMcap, bytes.empty() ? "the file is empty" : "this is no MCAP file",
-                     "recordings begin with the bytes 89 'MCAP' 30 0D 0A");
-    return {std::nullopt, complaints.all};
-  }
-  std::optional<RecordingHeader> header = read_header(*contents, complaints);
-  if (!header) return {std::nullopt, complaints.all};
-
-  Recording recording{.header = *std::move(header), .complete = contents->complete};
-  std::size_t bad = 0;
-  for (const std::string& message : messages) {
-    auto frame = decode_frame(message, recording.header);
-    const bool in_order = frame && (recording.frames.empty() || frame->time >= recording.frames.back().time);
-    if (in_order) {
-      recording.frames.push_back(*std::move(frame));
-    } else {
-      ++bad;
-    }
-  }
-  for (const std::string& what : contents->damage) complaints.warning(recording::kDamaged, what);
-  if (bad > 0) complaints.warning(recording::kBadFrame, fmt::format("{} frames are damaged and left out", bad));
-  if (!recording.complete) {
-    const double end = recording.frames.empty() ? 0 : recording.frames.back().time;
-    complaints.warning(
-        recording::kInterrupted,
-        fmt::format("the recording ends early: {} frames up to {} s are whole", recording.frames.size(), end),
-        "it was interrupted while being written, or copied in part");
-  }
-  return {std::move(recording), complaints.all};
-}
-
-Loaded<Recording> read_recording(const std::filesystem::path& file) {
-  Complaints complaints(file.string());
-  std::error_code error;
-  if (std::filesystem::is_directory(file, error)) {
-    complaints.error(recording::kCannotRead, "this is a folder", "name the .mcap file in it");
-    return {std::nullopt, complaints.all};
-  }
-  std::ifstream stream(file, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream.is_open() || stream.bad()) {
-    complaints.error(recording::kCannotRead, "cannot be read", "check the name, the folder and your permissions");
-    return {std::nullopt, complaints.all};
-  }
-  return parse_recording(bytes, file.string());
-}
-
-bool is_mcap(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string start(mcap::kMagic.size(), '\0');
-  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
-  return stream.gcount() == static_cast<std::streamsize>(start.size()) && start == mcap::kMagic;
-}
 
 }  // namespace kansetsu::io

@@ -61,7 +61,9 @@ class Zip {
 
   void add(const std::string& name, std::string_view data) {
     constexpr std::uint64_t kLimit = std::numeric_limits<std::uint32_t>::max();
-    too_large_ = too_large_ || data.size() + name.size() + offset_ + directory_.bytes.size() + 1000 > kLimit;
+    constexpr std::uint64_t kMost = std::numeric_limits<std::uint16_t>::max();
+    too_large_ = too_large_ || data.size() + name.size() + offset_ + directory_.bytes.size() + 1000 > kLimit ||
+                 name.size() > kMost || count_ == kMost;
     if (too_large_) return;
     ByteWriter common;  // version, UTF-8 names, stored, 1980-01-01 0:00
     common.put(std::uint16_t{20})
@@ -101,11 +103,13 @@ class Zip {
   bool too_large_ = false;
 };
 
+constexpr const char* kContactVectors[] = {"point", "normal", "force", "moment", "impulse"};
+
 class NpzRecorder final : public Recorder {
  public:
-  NpzRecorder(std::filesystem::path file, RecordingHeader header)
+  NpzRecorder(std::unique_ptr<OutputFile> file, RecordingHeader header)
       : Recorder(std::move(header)), file_(std::move(file)), q_(this->header().figures.size()), v_(q_.size()) {}
-  ~NpzRecorder() override { finish(); }
+  ~NpzRecorder() override { finish_begun(); }
 
  protected:
   void write(const RecordedFrame& frame) override {
@@ -115,16 +119,26 @@ class NpzRecorder final : public Recorder {
     }
     for (const RecordedContact& c : frame.contacts) {
       contact_frame_.push_back(static_cast<std::int32_t>(time_.size()));
+      contact_state_.push_back(static_cast<std::int32_t>(c.state));
       for (const int id : {c.a.figure, c.a.link, c.b.figure, c.b.link}) contact_bodies_.push_back(id);
-      for (const Vec3<>& x : {c.point, c.normal, c.force}) contacts_.insert(contacts_.end(), {x.x, x.y, x.z});
+      for (const Vec3<>& x : {c.point, c.normal, c.force, c.moment, c.impulse})
+        contacts_.insert(contacts_.end(), {x.x, x.y, x.z});
+    }
+    for (const RecordedConnection& c : frame.connections) {
+      connection_frame_.push_back(static_cast<std::int32_t>(time_.size()));
+      connection_names_.push_back(c.name);
+      for (const int id : {c.a.figure, c.a.link, c.b.figure, c.b.link}) connection_bodies_.push_back(id);
+      connection_point_.insert(connection_point_.end(), {c.point.x, c.point.y, c.point.z});
+      connection_force_.insert(connection_force_.end(), {c.wrench.f.x, c.wrench.f.y, c.wrench.f.z});
+      connection_moment_.insert(connection_moment_.end(), {c.wrench.t.x, c.wrench.t.y, c.wrench.t.z});
     }
     numbers_.insert(numbers_.end(), frame.numbers.begin(), frame.numbers.end());
     time_.push_back(frame.time);
   }
 
   std::vector<Diagnostic> close() override {
-    OutputFile out(file_);
-    Zip zip(out);
+    file_->start();
+    Zip zip(*file_);
     zip.add("time.npy", npy(time_, 0));
     for (std::size_t i = 0; i < q_.size(); ++i) {
       const RecordedFigure& figure = header().figures[i];
@@ -140,32 +154,50 @@ class NpzRecorder final : public Recorder {
     }
     zip.add("contacts/frame.npy", npy(contact_frame_, 0));
     zip.add("contacts/bodies.npy", npy(contact_bodies_, 4));
-    zip.add("contacts/point_normal_force.npy", npy(contacts_, 9));
-    zip.finish();
-    std::vector<Diagnostic> diagnostics = out.close();
-    if (zip.too_large()) {
-      diagnostics.push_back({Severity::kError,
-                             recording::kTooLarge,
-                             file_.string(),
-                             0,
-                             {},
-                             "more than 4 GiB do not fit into an .npz file",
-                             "write .mcap instead"});
+    zip.add("contacts/state.npy", npy(contact_state_, 0));
+    for (std::size_t i = 0; i < std::size(kContactVectors); ++i) {
+      std::vector<double> values;
+      for (std::size_t k = 3 * i; k < contacts_.size(); k += 3 * std::size(kContactVectors))
+        values.insert(values.end(), {contacts_[k], contacts_[k + 1], contacts_[k + 2]});
+      zip.add(fmt::format("contacts/{}.npy", kContactVectors[i]), npy(values, 3));
     }
-    return diagnostics;
+    add_connections(zip);
+    zip.finish();
+    if (zip.too_large()) {
+      return {{Severity::kError,
+               recording::kTooLarge,
+               file_->path().string(),
+               0,
+               {},
+               "more than 4 GiB do not fit into an .npz file",
+               "write .mcap instead"}};
+    }
+    return io::close(*file_);
   }
 
  private:
-  std::filesystem::path file_;
+  void add_connections(Zip& zip) const {
+    if (connection_frame_.empty()) return;
+    zip.add("connections/frame.npy", npy(connection_frame_, 0));
+    zip.add("connections/names.npy", npy(connection_names_));
+    zip.add("connections/bodies.npy", npy(connection_bodies_, 4));
+    zip.add("connections/point.npy", npy(connection_point_, 3));
+    zip.add("connections/force.npy", npy(connection_force_, 3));
+    zip.add("connections/moment.npy", npy(connection_moment_, 3));
+  }
+
+  std::unique_ptr<OutputFile> file_;
   std::vector<double> time_, numbers_, contacts_;
-  std::vector<std::int32_t> contact_frame_, contact_bodies_;
+  std::vector<std::int32_t> contact_frame_, contact_bodies_, contact_state_, connection_frame_, connection_bodies_;
+  std::vector<std::string> connection_names_;
+  std::vector<double> connection_point_, connection_force_, connection_moment_;
   std::vector<std::vector<double>> q_, v_;
 };
 
 }  // namespace
 
-std::unique_ptr<Recorder> make_npz_recorder(const std::filesystem::path& file, RecordingHeader header) {
-  return std::make_unique<NpzRecorder>(file, std::move(header));
+std::unique_ptr<Recorder> make_npz_recorder(std::unique_ptr<OutputFile> file, RecordingHeader header) {
+  return std::make_unique<NpzRecorder>(std::move(file), std::move(header));
 }
 
 }  // namespace kansetsu::io

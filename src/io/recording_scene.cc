@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "io/mesh_content.h"
 #include "io/recording_codes.h"
 #include "io/text.h"
 #include "model/joint_motion.h"
@@ -25,15 +27,10 @@ Json to_json(const Transform<>& X) {
 
 Json or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-const MeshFile* find_mesh(const Mesh& mesh, const std::vector<MeshFile>& meshes) {
-  const auto found = std::find_if(meshes.begin(), meshes.end(), [&](auto& m) { return m.path == mesh.path; });
-  return mesh.path.empty() || found == meshes.end() ? nullptr : &*found;
-}
-
 /// Fills in what kind of shape it is; kinds that are not drawn stay without a type.
 struct ShapeToJson {
   Json& out;
-  const std::vector<MeshFile>& meshes;
+  MeshSet meshes;
 
   void operator()(const Sphere& s) const { out.update({{"type", "sphere"}, {"radius", s.radius}}); }
   void operator()(const Box& s) const { out.update({{"type", "box"}, {"size", to_json(s.size)}}); }
@@ -44,7 +41,7 @@ struct ShapeToJson {
     out.update({{"type", "capsule"}, {"radius", s.radius}, {"length", s.length}});
   }
   void operator()(const Mesh& s) const {
-    const MeshFile* file = find_mesh(s, meshes);
+    const MeshFile* file = meshes.find(s);
     if (file) out.update({{"type", "mesh"}, {"file", file->name}, {"uri", s.uri}, {"scale", to_json(s.scale)}});
   }
   void operator()(const Plane&) const { out.update({{"type", "plane"}}); }
@@ -63,7 +60,7 @@ struct ShapeToJson {
   }
 };
 
-Json to_json(const LinkShape& shape, const ModelDescription* model, const std::vector<MeshFile>& meshes) {
+Json to_json(const LinkShape& shape, const ModelDescription* model, const MeshSet& meshes) {
   Json out = Json::object();
   std::visit(ShapeToJson{out, meshes}, shape.shape);
   if (!out.contains("type")) return out;
@@ -71,10 +68,13 @@ Json to_json(const LinkShape& shape, const ModelDescription* model, const std::v
   out["pose"] = to_json(to_transform(shape.origin));
   if (!model) out["rpy"] = to_json(shape.origin.rpy);  // the environment is read back from here, to the bit
   if (const auto colour = colour_of(shape, model)) out["color"] = *colour;
+  if (const MeshFile* texture = meshes.find_texture(texture_of(shape, model))) {
+    out.update({{"texture", texture->name}, {"texture_name", texture->uri}});
+  }
   return out;
 }
 
-Json to_json(const std::vector<LinkShape>& shapes, const ModelDescription* model, const std::vector<MeshFile>& meshes) {
+Json to_json(const std::vector<LinkShape>& shapes, const ModelDescription* model, const MeshSet& meshes) {
   Json out = Json::array();
   for (const LinkShape& shape : shapes) {
     Json one = to_json(shape, model, meshes);
@@ -83,8 +83,8 @@ Json to_json(const std::vector<LinkShape>& shapes, const ModelDescription* model
   return out;
 }
 
-Json links_json(const Model& model, const std::vector<MeshFile>& meshes) {
-  const auto shapes = body_shapes(model), bones = bone_shapes(model);
+Json links_json(const Model& model, const MeshSet& meshes) {
+  const auto shapes = shown_shapes(model, meshes), bones = bone_shapes(model);
   Json links = Json::array();
   for (int i = 0; i < model.link_count(); ++i) {
     const LinkDescription& link = model.link(LinkId(i));
@@ -152,7 +152,7 @@ Json joint_json(const Model& model, JointId id, const std::vector<int>& position
   return out;
 }
 
-Json figure_json(const RecordedFigure& figure, const std::vector<MeshFile>& meshes) {
+Json figure_json(const RecordedFigure& figure, const MeshSet& meshes) {
   const Model& model = figure.model;
   const std::vector<int> position = position_columns(model);
   Json joints = Json::array(), frames = Json::array();
@@ -178,25 +178,132 @@ Json figure_json(const RecordedFigure& figure, const std::vector<MeshFile>& mesh
           {"frames", std::move(frames)}};
 }
 
-/// Every mesh of the header, in order.
-std::vector<const Mesh*> meshes_of(const RecordingHeader& header) {
-  std::vector<const Mesh*> found;
-  const auto look = [&](const std::vector<LinkShape>& shapes) {
+/// A mesh of the header, and the figure that shows it.
+struct ShownMesh {
+  const Mesh& mesh;
+  int figure = -1;
+};
+
+/// Whether a file for it was found, here or in the recording that the header came with.
+bool has_file(const ShownMesh& shown, const RecordingHeader& header) {
+  if (!shown.mesh.path.empty()) return true;
+  return std::any_of(header.meshes.begin(), header.meshes.end(),
+                     [&](const RecordedMesh& m) { return m.figure == shown.figure && m.uri == shown.mesh.uri; });
+}
+
+std::vector<ShownMesh> meshes_of(const RecordingHeader& header) {
+  std::vector<ShownMesh> found;
+  const auto look = [&](const std::vector<LinkShape>& shapes, int figure) {
     for (const LinkShape& shape : shapes) {
-      if (const auto* mesh = std::get_if<Mesh>(&shape.shape)) found.push_back(mesh);
+      if (const auto* mesh = std::get_if<Mesh>(&shape.shape)) found.push_back({*mesh, figure});
     }
   };
-  for (const RecordedFigure& figure : header.figures) {
-    for (int i = 0; i < figure.model.link_count(); ++i) {
-      const LinkDescription& link = figure.model.link(LinkId(i));
-      look(link.visuals.empty() ? link.collisions : link.visuals);
+  for (std::size_t k = 0; k < header.figures.size(); ++k) {
+    const Model& model = header.figures[k].model;
+    for (int i = 0; i < model.link_count(); ++i) {
+      const LinkDescription& link = model.link(LinkId(i));
+      const std::size_t before = found.size();
+      look(link.visuals, int(k));
+      const bool missing = std::any_of(found.begin() + std::ptrdiff_t(before), found.end(),
+                                       [&](const ShownMesh& m) { return !has_file(m, header); });
+      if (link.visuals.empty() || missing) look(link.collisions, int(k));
     }
   }
-  look(header.environment);
+  look(header.environment, -1);
   return found;
 }
 
+/// A texture that a shape of the header names, and the figure that shows it.
+struct ShownTexture {
+  std::string file{};
+  int figure = -1;
+};
+std::vector<ShownTexture> textures_of(const RecordingHeader& header) {
+  std::vector<ShownTexture> found;
+  for (std::size_t k = 0; k < header.figures.size(); ++k) {
+    const ModelDescription& model = header.figures[k].model.description();
+    for (const LinkDescription& link : model.links) {
+      for (const LinkShape& shape : link.visuals.empty() ? link.collisions : link.visuals) {
+        if (std::string file = texture_of(shape, &model); !file.empty()) found.push_back({std::move(file), int(k)});
+      }
+    }
+  }
+  return found;
+}
+
+/// The bytes of a PNG picture: of the file of this absolute name, else of the recording that the header came with.
+std::shared_ptr<const std::string> picture_of(const ShownTexture& shown, const RecordingHeader& header) {
+  std::shared_ptr<const std::string> data;
+  if (std::filesystem::path(shown.file).is_absolute()) {
+    FileText text = read_file(shown.file, kLargestMesh);
+    if (!text.problem) data = std::make_shared<const std::string>(std::move(text.text));
+  } else {
+    for (const RecordedMesh& m : header.meshes) {
+      if (m.figure == shown.figure && m.uri == shown.file) data = m.data;
+    }
+  }
+  return data && data->starts_with("\x89PNG\r\n\x1a\n") ? data : nullptr;
+}
+
+void collect_textures(const RecordingHeader& header, std::vector<MeshFile>& files) {
+  int count = 0;
+  for (const ShownTexture& shown : textures_of(header)) {
+    if (MeshSet{files, shown.figure}.find_texture(shown.file)) continue;
+    auto data = picture_of(shown, header);
+    if (!data) continue;
+    const bool here = std::filesystem::path(shown.file).is_absolute();
+    files.push_back({.path = here ? shown.file : "",
+                     .figure = shown.figure,
+                     .uri = std::filesystem::path(shown.file).filename().string(),
+                     .name = fmt::format("texture/{}.png", count++),
+                     .data = std::move(data)});
+  }
+}
+
+/// The file behind a mesh, or why there is none; neither if it was never found.
+struct Found {
+  MeshFile file{};
+  std::string problem{};
+};
+Found file_of(const ShownMesh& shown, const RecordingHeader& header) {
+  Found out;
+  out.file = {.path = shown.mesh.path, .figure = shown.figure, .uri = shown.mesh.uri};
+  if (shown.mesh.path.empty()) {
+    for (const RecordedMesh& m : header.meshes) {
+      if (m.figure != shown.figure || m.uri != shown.mesh.uri) continue;
+      out.file.data = m.data;
+      out.file.name = m.ending;
+    }
+  } else {
+    FileText text = read_file(shown.mesh.path, kLargestMesh);
+    if (text.problem) {
+      out.problem = *text.problem == FileProblem::kTooLarge
+                        ? fmt::format("the mesh is larger than {} MiB and is left out", kLargestMesh >> 20)
+                        : "the mesh cannot be read and is left out";
+      return out;
+    }
+    out.file.data = std::make_shared<const std::string>(std::move(text.text));
+    out.file.name = lower_ending(shown.mesh.path);
+  }
+  if (!out.file.data) return out;
+  if (auto clean = mesh_content(*out.file.data, out.file.name))
+    out.file.data =
+        clean->size() == out.file.data->size() ? out.file.data : std::make_shared<const std::string>(*clean);
+  else
+    out.problem = "this is no mesh that can be shown, and is left out";
+  return out;
+}
+
 }  // namespace
+
+std::string texture_of(const LinkShape& shape, const ModelDescription* model) {
+  if (!shape.material) return {};
+  if (!shape.material->texture.empty() || !model) return shape.material->texture;
+  for (const Material& material : model->materials) {
+    if (material.name == shape.material->name) return material.texture;
+  }
+  return {};
+}
 
 std::optional<std::array<double, 4>> colour_of(const LinkShape& shape, const ModelDescription* model) {
   const auto four = [](const std::vector<double>& c) { return std::array<double, 4>{c[0], c[1], c[2], c[3]}; };
@@ -210,41 +317,83 @@ std::optional<std::array<double, 4>> colour_of(const LinkShape& shape, const Mod
   return std::nullopt;
 }
 
+const MeshFile* MeshSet::find(const Mesh& mesh) const {
+  const auto found = std::find_if(files.begin(), files.end(), [&](const MeshFile& file) {
+    if (!mesh.path.empty()) return file.path == mesh.path;
+    return file.path.empty() && file.figure == figure && file.uri == mesh.uri;
+  });
+  return found == files.end() ? nullptr : &*found;
+}
+
+const MeshFile* MeshSet::find_texture(const std::string& texture) const {
+  if (texture.empty()) return nullptr;
+  const bool here = std::filesystem::path(texture).is_absolute();
+  const auto found = std::find_if(files.begin(), files.end(), [&](const MeshFile& file) {
+    if (!file.name.starts_with("texture/")) return false;
+    return here ? file.path == texture : file.path.empty() && file.figure == figure && file.uri == texture;
+  });
+  return found == files.end() ? nullptr : &*found;
+}
+
+std::vector<std::vector<LinkShape>> shown_shapes(const Model& model, const MeshSet& meshes) {
+  const auto is_missing = [&](const LinkShape& shape) {
+    const auto* mesh = std::get_if<Mesh>(&shape.shape);
+    return mesh && !meshes.find(*mesh);
+  };
+  auto shapes = body_shapes(model);
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    if (std::erase_if(shapes[i], is_missing) == 0 || !shapes[i].empty()) continue;
+    shapes[i] = model.link(LinkId(int(i))).collisions;
+    std::erase_if(shapes[i], is_missing);
+    if (shapes[i].empty()) shapes[i] = bone_shapes(model)[i];
+  }
+  return shapes;
+}
+
 std::vector<MeshFile> collect_meshes(const RecordingHeader& header, std::vector<Diagnostic>& diagnostics) {
   std::vector<MeshFile> files;
-  std::vector<std::string> refused;
-  for (const Mesh* mesh : meshes_of(header)) {
-    if (mesh->path.empty() || find_mesh(*mesh, files)) continue;
-    if (std::count(refused.begin(), refused.end(), mesh->path)) continue;
-    FileText text = read_file(mesh->path);
-    if (text.problem || text.text.size() > kLargestMesh) {
-      refused.push_back(mesh->path);
+  std::set<std::string> refused;
+  for (const ShownMesh& shown : meshes_of(header)) {
+    if (MeshSet{files, shown.figure}.find(shown.mesh)) continue;
+    const std::string& place = shown.mesh.path.empty() ? shown.mesh.uri : shown.mesh.path;
+    if (refused.contains(place)) continue;
+    Found found = file_of(shown, header);
+    if (!found.problem.empty()) {
+      refused.insert(place);
       diagnostics.push_back({Severity::kWarning,
                              recording::kMeshLeftOut,
-                             mesh->path,
+                             place,
                              0,
                              {},
-                             text.problem
-                                 ? "the mesh cannot be read and is left out"
-                                 : fmt::format("the mesh is larger than {} MiB and is left out", kLargestMesh >> 20),
+                             found.problem,
                              "the recording shows the figure without it"});
-      continue;
+    } else if (found.file.data) {
+      found.file.name = fmt::format("mesh/{}{}", files.size(), found.file.name);
+      files.push_back(std::move(found.file));
     }
-    std::string extension = std::filesystem::path(mesh->path).extension().string();
-    std::transform(extension.begin(), extension.end(), extension.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    files.push_back({mesh->path, fmt::format("mesh/{}{}", files.size(), extension), std::move(text.text)});
   }
+  collect_textures(header, files);
   return files;
 }
 
 std::string scene_json(const RecordingHeader& header, const std::vector<MeshFile>& meshes) {
-  Json figures = Json::array(), numbers = Json::array();
-  for (const RecordedFigure& figure : header.figures) figures.push_back(figure_json(figure, meshes));
-  for (const NumberChannel& number : header.numbers) numbers.push_back({{"name", number.name}, {"unit", number.unit}});
+  Json figures = Json::array(), numbers = Json::array(), missing = Json::array();
+  std::set<std::string> named;
+  for (const ShownMesh& shown : meshes_of(header)) {
+    if (MeshSet{meshes, shown.figure}.find(shown.mesh)) continue;
+    const std::string& file = shown.mesh.uri.empty() ? shown.mesh.path : shown.mesh.uri;
+    if (named.insert(file).second) missing.push_back(file);
+  }
+  for (std::size_t i = 0; i < header.figures.size(); ++i)
+    figures.push_back(figure_json(header.figures[i], {meshes, int(i)}));
+  for (const NumberChannel& number : header.numbers) {
+    numbers.push_back({{"name", number.name}, {"unit", number.unit}});
+    if (!number.topic) numbers.back()["topic"] = false;
+  }
   const Json scene{{"format", "kansetsu-scene"},    {"version", kSceneVersion},
-                   {"figures", std::move(figures)}, {"environment", to_json(header.environment, nullptr, meshes)},
-                   {"numbers", std::move(numbers)}, {"notes", header.notes}};
+                   {"figures", std::move(figures)}, {"environment", to_json(header.environment, nullptr, {meshes})},
+                   {"numbers", std::move(numbers)}, {"missing", std::move(missing)},
+                   {"notes", header.notes}};
   return scene.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -52,32 +52,14 @@ std::vector<Diagnostic> sorted(std::vector<Diagnostic> diagnostics) {
 }  // namespace
 }  // namespace scene
 
-Loaded<SceneDescription> parse_scene(std::string_view text, const std::string& file_name) {
-  if (is_binary(text) || is_utf16(text) || find_invalid_utf8(text) != std::string_view::npos) {
-    return {std::nullopt,
-            {scene::problem(scene::kSyntax, file_name, 0, "this is no UTF-8 text", "a scene is a TOML file")}};
-  }
-  scene::Reader reader(file_name);
+Loaded<SceneDescription> parse_scene(std::string_view text, const std::string& file_name,
+                                     const ReferenceOptions& options) {
+  const TomlText parsed = parse_toml(text, file_name);
+  if (!parsed.problem.empty())
+    return {std::nullopt, {scene::problem(scene::kSyntax, file_name, parsed.line, parsed.problem, parsed.hint)}};
+  scene::Reader reader(file_name, options);
   reader.scene.file = file_name;
-  if (const auto line = stray_character_line(text)) {
-    return {std::nullopt,
-            {scene::problem(scene::kSyntax, file_name, *line, "a character beyond ASCII outside of a string",
-                            "put names with such characters into quotes")}};
-  }
-  if (const auto line = deep_key_line(text)) {
-    return {std::nullopt,
-            {scene::problem(scene::kSyntax, file_name, *line, fmt::format("a key of more than {} parts", kDeepestKey),
-                            "no key of a scene has so many")}};
-  }
-  const toml::parse_result parsed = toml::parse(text, file_name);
-  if (!parsed) {
-    const toml::source_position at = parsed.error().source().begin;
-    return {std::nullopt,
-            {scene::problem(scene::kSyntax, file_name, int(at.line),
-                            fmt::format("column {}: {}", at.column, parsed.error().description()),
-                            "correct the TOML at this line")}};
-  }
-  scene::read(reader, parsed.table());
+  scene::read(reader, parsed.table);
   std::vector<Diagnostic> diagnostics = std::move(reader.warnings);
   for (Diagnostic& d : reader.report.take()) diagnostics.push_back(std::move(d));
   if (!has_errors(diagnostics)) {
@@ -94,8 +76,8 @@ Loaded<SceneDescription> parse_scene(std::string_view text, const std::string& f
   return {std::move(reader.scene), std::move(diagnostics)};
 }
 
-Loaded<SceneDescription> read_scene(const std::filesystem::path& file) {
-  if (find_format(file) == FileFormat::kMjcf) return read_mjcf(file);
+Loaded<SceneDescription> read_scene(const std::filesystem::path& file, const ReferenceOptions& options) {
+  if (find_format(file) == FileFormat::kMjcf) return read_mjcf(file, options);
   const FileText read = read_file(file);
   if (read.problem) {
     const bool missing = *read.problem == FileProblem::kMissing;
@@ -104,7 +86,35 @@ Loaded<SceneDescription> read_scene(const std::filesystem::path& file) {
                             missing ? "there is no such file" : "cannot be read: " + read.reason,
                             "check the name and the folder")}};
   }
-  return parse_scene(read.text, file.string());
+  return parse_scene(read.text, file.string(), options);
+}
+
+namespace {
+
+/// By the first element of XML that says so; it may stand behind a long licence.
+std::optional<FileFormat> format_by_element(std::string_view head) {
+  for (std::size_t at = head.find('<'); at != std::string_view::npos; at = head.find('<', at + 1)) {
+    const std::string_view rest = head.substr(at + 1);
+    if (rest.starts_with("!--")) {
+      const std::size_t end = head.find("-->", at);
+      if (end == std::string_view::npos) break;
+      at = end;
+    } else if (rest.starts_with("mujoco")) {
+      return FileFormat::kMjcf;
+    } else if (rest.starts_with("robot")) {
+      return FileFormat::kUrdf;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+FileFormat find_format_of(std::string_view text) {
+  const auto found = format_by_element(text.substr(0, 4096));
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const bool xml = first != std::string_view::npos && text[first] == '<';
+  return found.value_or(xml ? FileFormat::kUrdf : FileFormat::kScene);
 }
 
 FileFormat find_format(const std::filesystem::path& file) {
@@ -119,19 +129,7 @@ FileFormat find_format(const std::filesystem::path& file) {
   } else {
     head.clear();
   }
-  // The first element of an XML file may stand behind a long licence.
-  for (std::size_t at = head.find('<'); at != std::string::npos; at = head.find('<', at + 1)) {
-    const std::string_view rest = std::string_view(head).substr(at + 1);
-    if (rest.starts_with("!--")) {
-      const std::size_t end = head.find("-->", at);
-      if (end == std::string::npos) break;
-      at = end;
-    } else if (rest.starts_with("mujoco")) {
-      return FileFormat::kMjcf;
-    } else if (rest.starts_with("robot")) {
-      return FileFormat::kUrdf;
-    }
-  }
+  if (const auto found = format_by_element(head)) return *found;
   return ending == ".xml" || ending == ".mjcf" ? FileFormat::kMjcf : FileFormat::kUrdf;
 }
 

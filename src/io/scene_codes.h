@@ -18,5 +18,6 @@ inline constexpr char kNoSuchPart[] = "SCENE011";
 inline constexpr char kTooMany[] = "SCENE012";
 inline constexpr char kConflict[] = "SCENE013";
 inline constexpr char kCannotWrite[] = "SCENE014";
+inline constexpr char kOutside[] = "SCENE015";
 
 }  // namespace kansetsu::io::scene

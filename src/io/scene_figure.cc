@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "io/scene_actuator.h"
 #include "io/scene_reader.h"
 #include "io/text.h"
 #include "kansetsu/base/suggest.h"
@@ -28,7 +29,7 @@ void take_diagnostics(Reader& reader, TomlTable& table, std::vector<Diagnostic>&
 
 /// The figure of an MJCF file that is asked for, with its loops and couplings.
 void load_mjcf(Reader& reader, TomlTable& table, const std::filesystem::path& path, FigureDescription& out) {
-  Loaded<SceneDescription> scene = read_mjcf(path);
+  Loaded<SceneDescription> scene = read_mjcf(path, reader.options);
   const std::string wanted = table.text("figure").value_or("");
   take_diagnostics(reader, table, std::move(scene.diagnostics), path.string());
   if (!scene) return;
@@ -39,6 +40,7 @@ void load_mjcf(Reader& reader, TomlTable& table, const std::filesystem::path& pa
     out.model = std::move(figure.model);
     out.loops = std::move(figure.loops);
     out.couplings = std::move(figure.couplings);
+    out.actuation = std::move(figure.actuation);
     out.initial = std::move(figure.initial);
     // Surfaces of the file are not those of the scene.
     for (LinkDescription& link : out.model.links) {
@@ -59,6 +61,11 @@ void load_file(Reader& reader, TomlTable& table, const std::string& source, Figu
                    near.empty() ? "name a .urdf or .xml file relative to the scene, or a built-in figure" : near);
     return;
   }
+  if (!reader.gate.allows(path)) {
+    table.error_at("model", kOutside, fmt::format("the model {} is outside of the scene's package", quote(source)),
+                   reader.gate.hint(path));
+    return;
+  }
   switch (find_format(path)) {
     case FileFormat::kMjcf:
       return load_mjcf(reader, table, path, out);
@@ -68,7 +75,8 @@ void load_file(Reader& reader, TomlTable& table, const std::string& source, Figu
     case FileFormat::kUrdf:
       break;
   }
-  Loaded<ModelDescription> model = read_urdf(path);
+  Loaded<ModelDescription> model =
+      read_urdf(path, {.package_paths = reader.options.package_paths, .allowed_paths = reader.options.allowed_paths});
   take_diagnostics(reader, table, std::move(model.diagnostics), path.string());
   if (model) out.model = *std::move(model.value);
 }
@@ -146,16 +154,6 @@ void add_parts(TomlTable& table, ModelDescription& model) {
     frame.finish();
     model.frames.push_back(std::move(out));
   }
-  for (TomlTable& actuator : table.tables("actuator")) {
-    Actuator out;
-    out.name = actuator.required("name");
-    out.dof.joint = actuator.required("joint");
-    out.dof.index = int(std::min<std::int64_t>(actuator.integer("index").value_or(0), 100));
-    actuator.read("gear", out.gear);
-    actuator.read("effort", out.effort);
-    actuator.finish();
-    model.actuators.push_back(std::move(out));
-  }
   for (TomlTable& pair : table.tables("exclude")) {
     model.collision_filters.push_back({pair.required("a"), pair.required("b")});
     pair.finish();
@@ -179,7 +177,8 @@ void add_loops(TomlTable& table, FigureDescription& figure) {
     PolynomialCoupling out;
     out.line = coupling.line();
     out.name = coupling.required("name");
-    out.dependent = {coupling.required("joint"), 0};
+    out.tendons = coupling.has("tendon");
+    out.dependent = {coupling.required(out.tendons ? "tendon" : "joint"), 0};
     if (const auto driver = coupling.text("driver")) out.driver = DofRef{*driver, 0};
     coupling.read("reference", out.reference);
     coupling.read("driver_reference", out.driver_reference);
@@ -202,6 +201,7 @@ void read_switches(TomlTable& table, JointSwitches& out) {
   inner->read("springs", out.springs);
   inner->read("effort_limits", out.effort_limits);
   inner->read("rotor_inertia", out.rotor_inertia);
+  inner->read("actuators", out.actuators);
   inner->finish();
 }
 
@@ -222,6 +222,8 @@ void read_figure(Reader& reader, TomlTable& table) {
   figure.initial.velocity = given.velocity;
   for (const auto& [joint, values] : given.q) figure.initial.q[joint] = values;
   figure.initial.v = given.v;
+  for (const auto& [actuator, u] : given.control) figure.initial.control[actuator] = u;
+  for (const auto& [actuator, x] : given.activation) figure.initial.activation[actuator] = x;
   if (figure.model.base == Base::kFixed) figure.model.base_pose = figure.initial.base;
   figure.base_motion = read_motion(table, "motion");
   table.read("surface", figure.surface);
@@ -233,6 +235,7 @@ void read_figure(Reader& reader, TomlTable& table) {
     adjust_joints(table, figure.model);
   }
   add_parts(table, figure.model);
+  read_actuators(table, figure.actuation);
   add_loops(table, figure);
   // What belongs to another kind of model, or to one that could not be loaded, is no unknown key.
   for (const char* key : {"joint", "gear", "figure", "keep_shapes", "shape", "adjust"}) table.allow(key);

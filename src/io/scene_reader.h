@@ -3,8 +3,10 @@
 #include <filesystem>
 #include <string>
 
+#include "io/file_gate.h"
 #include "io/scene_codes.h"
 #include "io/toml_table.h"
+#include "kansetsu/io/references.h"
 #include "kansetsu/model/scene.h"
 
 /// The parts of the reader of scene files, one function per kind of table.
@@ -16,7 +18,14 @@ struct Reader {
   SceneDescription scene;
   std::vector<Diagnostic> warnings;  ///< about models that were read along
 
-  explicit Reader(const std::string& file) : report(file), folder(std::filesystem::path(file).parent_path()) {}
+  ReferenceOptions options;
+  FileGate gate;
+
+  Reader(const std::string& file, const ReferenceOptions& references)
+      : report(file),
+        folder(std::filesystem::path(file).parent_path()),
+        options(references),
+        gate(file, references.allowed_paths) {}
 };
 
 // scene_values.cc

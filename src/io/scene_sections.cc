@@ -92,6 +92,7 @@ void read_settings(Reader& reader, TomlTable& table) {
   SceneDescription& scene = reader.scene;
   table.read("name", scene.name);
   table.read("gravity", scene.gravity);
+  table.read("magnetic", scene.magnetic);
   table.read("time_step", scene.time_step);
   table.read("duration", scene.duration);
   if (const auto word = table.keyword("integrator", {"semi_implicit", "rk4", "adaptive"}))
@@ -99,6 +100,7 @@ void read_settings(Reader& reader, TomlTable& table) {
   table.read("tolerance", scene.tolerance);
   scene.seed = read_seed(table).value_or(0);
   table.read("contacts", scene.contacts);
+  table.read("sleeping", scene.sleeping);
   table.finish();
 }
 
@@ -108,6 +110,7 @@ void read_surfaces(Reader& reader, TomlTable& root) {
     scene.surface_rules.friction = read_rule(*rules, "friction", scene.surface_rules.friction);
     scene.surface_rules.restitution = read_rule(*rules, "restitution", scene.surface_rules.restitution);
     scene.surface_rules.spin_radius = read_rule(*rules, "spin_radius", scene.surface_rules.spin_radius);
+    scene.surface_rules.rolling_radius = read_rule(*rules, "rolling_radius", scene.surface_rules.rolling_radius);
     rules->finish();
   }
   for (TomlTable& table : root.tables("surface")) {
@@ -204,17 +207,27 @@ void read_sensor(Reader& reader, TomlTable& table) {
   SensorDescription s;
   s.line = table.line();
   s.name = table.required("name");
-  if (const auto kind = table.keyword("kind", {"imu", "joint_force", "connection_force", "contact"}))
-    s.kind = SensorKind(*kind);
-  else if (!table.has("kind"))
-    table.required("kind");
-  if (s.kind == SensorKind::kImu) s.at = read_anchor(table, "at");
-  if (s.kind == SensorKind::kJointForce) {
+  const std::string kind = table.required("kind");
+  if (const auto known = sensor_kind(kind))
+    s.kind = *known;
+  else if (!kind.empty())
+    table.error_at("kind", kKeyword, fmt::format("there is no sensor '{}'", kind), "see docs/formats/scene.md");
+  using enum SensorKind;
+  if (table.has("at")) s.at = read_anchor(table, "at");
+  if (table.has("reference")) s.reference = read_anchor(table, "reference");
+  if (s.kind == kJointForce) {
     s.at.figure = table.required("figure");
     s.joint = table.required("joint");
   }
-  if (s.kind == SensorKind::kConnectionForce) s.connection = table.required("connection");
-  if (s.kind == SensorKind::kContact) s.contact = read_shape_ref(table, "of");
+  if (s.kind >= kJointPosition && s.kind <= kActuatorForce) {
+    s.at.figure = table.required("figure");
+    s.target = table.required("target");
+  }
+  if (s.kind == kConnectionForce) s.connection = table.required("connection");
+  if (s.kind == kContact || table.has("of")) s.contact = read_shape_ref(table, "of");
+  if (table.has("to")) s.other = read_shape_ref(table, "to");
+  table.read("cutoff", s.cutoff);
+  table.read("noise", s.noise);
   table.read("angular_noise", s.angular_noise);
   table.read("linear_noise", s.linear_noise);
   s.seed = read_seed(table);
@@ -262,7 +275,7 @@ void read_event(Reader& reader, TomlTable& table) {
 
 void read_recording(Reader& reader, TomlTable& table) {
   static constexpr std::string_view kWhat[] = {"q",        "v",           "tau",     "energy", "momentum",
-                                               "contacts", "connections", "sensors", "events"};
+                                               "contacts", "connections", "sensors", "events", "actuators"};
   RecordingDescription r;
   r.line = table.line();
   r.file = table.required("file");
@@ -273,7 +286,7 @@ void read_recording(Reader& reader, TomlTable& table) {
       const auto* found = std::find(std::begin(kWhat), std::end(kWhat), word);
       if (found == std::end(kWhat))
         table.error_at("what", kKeyword, fmt::format("'{}' cannot be recorded", word),
-                       "known: q, v, tau, energy, momentum, contacts, connections, sensors, events");
+                       "known: q, v, tau, energy, momentum, contacts, connections, sensors, events, actuators");
       else
         r.what.push_back(Recorded(found - kWhat));
     }

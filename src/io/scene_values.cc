@@ -4,6 +4,7 @@
 
 #include "io/number.h"
 #include "io/scene_reader.h"
+#include "io/text.h"
 #include "kansetsu/spatial/quaternion.h"
 
 namespace kansetsu::io::scene {
@@ -74,7 +75,12 @@ std::optional<Shape> read_mesh(Reader& reader, TomlTable& table) {
   const std::filesystem::path path = reader.folder / mesh.uri;
   std::error_code ignored;
   if (std::filesystem::is_regular_file(path, ignored)) {
-    mesh.path = path.string();
+    if (reader.gate.allows(path)) {
+      mesh.path = path.string();
+    } else {
+      table.error_at("file", kOutside, fmt::format("the mesh {} is outside of the scene's package", quote(mesh.uri)),
+                     reader.gate.hint(path));
+    }
   } else if (!mesh.uri.empty()) {
     table.error_at("file", kShape, fmt::format("there is no mesh file '{}'", path.string()),
                    "names are relative to the scene");
@@ -258,6 +264,14 @@ FigureState read_state(TomlTable& table) {
   state.velocity = read_velocity(table, "velocity");
   state.q = read_values(table, "q");
   state.v = read_values(table, "v");
+  const auto read_numbers = [&](const char* key, std::map<std::string, double>& out) {
+    auto inner = table.table(key);
+    if (!inner) return;
+    for (const std::string& name : inner->keys()) inner->read(name.c_str(), out[name]);
+    inner->finish();
+  };
+  read_numbers("control", state.control);
+  read_numbers("activation", state.activation);
   return state;
 }
 
@@ -268,6 +282,7 @@ ContactMaterial read_material(TomlTable& table, ContactMaterial material) {
   table.read("dynamic_friction", material.mu_d);
   table.read("restitution", material.restitution);
   table.read("spin_radius", material.spin_radius);
+  table.read("rolling_radius", material.rolling_radius);
   return material;
 }
 

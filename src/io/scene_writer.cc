@@ -4,6 +4,7 @@
 
 #include "io/dof_attributes.h"
 #include "io/number.h"
+#include "io/scene_actuator.h"
 #include "io/scene_codes.h"
 #include "io/text.h"
 #include "kansetsu/io/scene.h"
@@ -17,7 +18,7 @@ constexpr ConstraintMask kMasks[] = {kWeldMask,        kPointMask,     kHingeMas
                                      kCylindricalMask, kUniversalMask, kPointInPlaneMask, kOrientationMask};
 constexpr std::string_view kRules[] = {"geometric_mean", "mean", "minimum", "maximum"};
 constexpr std::string_view kRecorded[] = {"q",        "v",           "tau",     "energy", "momentum",
-                                          "contacts", "connections", "sensors", "events"};
+                                          "contacts", "connections", "sensors", "events", "actuators"};
 constexpr std::string_view kDirections[] = {"rx", "ry", "rz", "x", "y", "z"};
 
 /// Text of TOML values.
@@ -133,6 +134,7 @@ class SceneWriter {
     put("dynamic_friction", m.mu_d);
     put("restitution", m.restitution);
     maybe("spin_radius", m.spin_radius, 0.0);
+    maybe("rolling_radius", m.rolling_radius, 0.0);
   }
   void values(std::string_view key, const std::map<std::string, std::vector<double>>& map) {
     if (map.empty()) return;
@@ -149,6 +151,13 @@ class SceneWriter {
       raw("velocity", fmt::format("{{omega = {}, v = {}}}", value(s.velocity.w), value(s.velocity.v)));
     values("q", s.q);
     values("v", s.v);
+    values("control", s.control);
+    values("activation", s.activation);
+  }
+  void values(std::string_view key, const std::map<std::string, double>& map) {
+    std::vector<std::string> parts;
+    for (const auto& [name, x] : map) parts.push_back(fmt::format("{} = {}", toml_text(name), value(x)));
+    if (!parts.empty()) raw(key, fmt::format("{{{}}}", fmt::join(parts, ", ")));
   }
 
   void size(const Plane&) { raw("type", "\"plane\""); }
@@ -197,6 +206,7 @@ class SceneWriter {
     text_ += "[scene]\n";
     if (!scene_.name.empty()) put("name", scene_.name);
     put("gravity", scene_.gravity);
+    maybe("magnetic", scene_.magnetic, SceneDescription{}.magnetic);
     put("time_step", scene_.time_step);
     put("duration", scene_.duration);
     static constexpr std::string_view kIntegrators[] = {"semi_implicit", "rk4", "adaptive"};
@@ -204,10 +214,12 @@ class SceneWriter {
     maybe("tolerance", scene_.tolerance, 1e-6);
     if (scene_.seed != 0) raw("seed", std::to_string(scene_.seed));
     if (!scene_.contacts) put("contacts", false);
+    if (!scene_.sleeping) put("sleeping", false);
     text_ += "\n[surface_rules]\n";
     raw("friction", toml_text(kRules[int(scene_.surface_rules.friction)]));
     raw("restitution", toml_text(kRules[int(scene_.surface_rules.restitution)]));
     raw("spin_radius", toml_text(kRules[int(scene_.surface_rules.spin_radius)]));
+    raw("rolling_radius", toml_text(kRules[int(scene_.surface_rules.rolling_radius)]));
     open("surface");
     put("name", std::string("default"));
     material(scene_.default_surface);
@@ -248,8 +260,9 @@ class SceneWriter {
     if (s != JointSwitches{}) {
       raw("joints",
           fmt::format(
-              "{{limits = {}, friction = {}, damping = {}, springs = {}, effort_limits = {}, rotor_inertia = {}}}",
-              s.limits, s.friction, s.damping, s.springs, s.effort_limits, s.rotor_inertia));
+              "{{limits = {}, friction = {}, damping = {}, springs = {}, effort_limits = {}, rotor_inertia = {}, "
+              "actuators = {}}}",
+              s.limits, s.friction, s.damping, s.springs, s.effort_limits, s.rotor_inertia, s.actuators));
     }
     for (const LinkDescription& link : f.model.links) write(link);
     for (const JointDescription& joint : f.model.joints) write(joint);
@@ -261,14 +274,7 @@ class SceneWriter {
       if (frame.origin.p != Vec3<>{}) put("p", frame.origin.p);
       if (frame.origin.rpy != Vec3<>{}) put("rpy", frame.origin.rpy);
     }
-    for (const Actuator& actuator : f.model.actuators) {
-      open("figure.actuator");
-      put("name", actuator.name);
-      put("joint", actuator.dof.joint);
-      if (actuator.dof.index != 0) raw("index", std::to_string(actuator.dof.index));
-      maybe("gear", actuator.gear, 1.0);
-      limit("effort", actuator.effort);
-    }
+    text_ += scene::actuators_as_toml({f.actuation.tendons, all_actuators(f.model, f.actuation)});
     for (const CollisionFilter& pair : f.model.collision_filters) {
       open("figure.exclude");
       put("a", pair.a);
@@ -286,7 +292,7 @@ class SceneWriter {
     for (const PolynomialCoupling& c : f.couplings) {
       open("figure.coupling");
       put("name", c.name);
-      put("joint", c.dependent.joint);
+      put(c.tendons ? "tendon" : "joint", c.dependent.joint);
       if (c.driver) put("driver", c.driver->joint);
       maybe("reference", c.reference, 0.0);
       maybe("driver_reference", c.driver_reference, 0.0);
@@ -412,12 +418,18 @@ class SceneWriter {
   void write(const SensorDescription& s) {
     open("sensor");
     put("name", s.name);
-    static constexpr std::string_view kSensors[] = {"imu", "joint_force", "connection_force", "contact"};
-    raw("kind", toml_text(kSensors[int(s.kind)]));
-    if (s.kind == SensorKind::kImu) anchor("at", s.at);
+    raw("kind", toml_text(sensor_name(s.kind)));
+    using enum SensorKind;
+    const bool by_target = s.kind >= kJointPosition && s.kind <= kActuatorForce;
+    if (by_target) put("figure", s.at.figure), put("target", s.target);
+    if (!by_target && s.kind != kJointForce && s.at != Anchor{}) anchor("at", s.at);
+    if (s.reference) anchor("reference", *s.reference);
+    shape_ref("to", s.other);
+    maybe("cutoff", s.cutoff, 0.0);
+    maybe("noise", s.noise, 0.0);
     if (s.kind == SensorKind::kJointForce) put("figure", s.at.figure), put("joint", s.joint);
     if (s.kind == SensorKind::kConnectionForce) put("connection", s.connection);
-    if (s.kind == SensorKind::kContact) shape_ref("of", s.contact);
+    shape_ref("of", s.contact);
     maybe("angular_noise", s.angular_noise, 0.0);
     maybe("linear_noise", s.linear_noise, 0.0);
     if (s.seed) raw("seed", std::to_string(*s.seed));

@@ -90,7 +90,7 @@ Triangles surface(const HeightField& field) {
   const auto at = [&](int column, int row) {
     return Vec3<>{field.size_x * (double(column) / (field.columns - 1) - 0.5),
                   field.size_y * (double(row) / (field.rows - 1) - 0.5),
-                  field.heights[std::size_t(row * field.columns + column)]};
+                  field.heights[std::size_t(row) * std::size_t(field.columns) + std::size_t(column)]};
   };
   for (int row = 0; row + 1 < field.rows; ++row) {
     for (int column = 0; column + 1 < field.columns; ++column) {

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <random>
+
+#include "io/file_handle.h"
+#include "io/output_file.h"
 
 namespace kansetsu::io {
 namespace {
+
+constexpr std::chrono::seconds kMoment{2};  ///< for the other end of a pipe to be opened
 
 unsigned char byte(char c) { return static_cast<unsigned char>(c); }
 
@@ -33,63 +36,54 @@ std::size_t utf8_length(std::string_view text) {
   return bad ? 0 : length;
 }
 
-/// The reason if it fails.
-std::optional<std::string> write_file(const std::filesystem::path& file, std::string_view text) {
-  errno = 0;
-  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
-  stream.write(text.data(), static_cast<std::streamsize>(text.size()));
-  stream.close();
-  if (stream) return std::nullopt;
-  return errno ? std::strerror(errno) : "write error";
-}
-
 }  // namespace
 
-FileText read_file(const std::filesystem::path& file) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const fs::file_status status = fs::status(file, error);
-  if (status.type() == fs::file_type::not_found) return {{}, FileProblem::kMissing, {}};
-  if (!fs::status_known(status)) return {{}, FileProblem::kUnreadable, error.message()};
-  if (fs::is_directory(status)) return {{}, FileProblem::kNotAFile, "it is a folder"};
+FileText read_file(const std::filesystem::path& file, std::uintmax_t largest) {
+  // Without waiting: opening a pipe that nobody writes to would take for ever.
+  const FileHandle handle(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+  if (!handle) {
+    const FileProblem problem = errno == ENOENT || errno == ENOTDIR ? FileProblem::kMissing : FileProblem::kUnreadable;
+    return {{}, problem, std::strerror(errno)};
+  }
+  struct stat status{};
+  if (::fstat(handle.get(), &status) != 0) return {{}, FileProblem::kUnreadable, std::strerror(errno)};
+  if (S_ISDIR(status.st_mode)) return {{}, FileProblem::kNotAFile, "it is a folder"};
+  const bool pipe = S_ISFIFO(status.st_mode);
+  if (!pipe && !S_ISREG(status.st_mode)) return {{}, FileProblem::kNotAFile, "it is a device"};
 
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return {{}, FileProblem::kUnreadable, std::strerror(errno)};
   FileText result;
-  if (fs::is_regular_file(status)) {
-    const std::uintmax_t size = fs::file_size(file, error);
-    if (!error && size > kMaxFileSize) return {{}, FileProblem::kTooLarge, {}};
-    if (!error) result.text.reserve(static_cast<std::size_t>(size));
+  if (!pipe) {
+    if (std::uintmax_t(status.st_size) > largest) return {{}, FileProblem::kTooLarge, {}};
+    result.text.reserve(static_cast<std::size_t>(status.st_size));
   }
-  // Piece by piece up to the limit: a pipe or a device has no size to ask for.
+  // Piece by piece up to the limit: a pipe has no size to ask for, and files under /proc say 0.
   std::string piece(std::size_t{1} << 20, '\0');
-  while (stream) {
-    stream.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    result.text.append(piece, 0, static_cast<std::size_t>(stream.gcount()));
-    if (result.text.size() > kMaxFileSize) return {{}, FileProblem::kTooLarge, {}};
+  const auto wait_for = [&](std::chrono::milliseconds time) {
+    pollfd waiting{handle.get(), POLLIN, 0};
+    return ::poll(&waiting, 1, int(time.count())) != 0;
+  };
+  for (bool asked = false;;) {
+    const ssize_t count = ::read(handle.get(), piece.data(), piece.size());
+    if (count > 0) {
+      result.text.append(piece, 0, static_cast<std::size_t>(count));
+      if (result.text.size() > largest) return {{}, FileProblem::kTooLarge, {}};
+    } else if (count == 0) {
+      if (!pipe || asked || !result.text.empty()) return result;
+      asked = true;  // a writer that begins only now has a moment to do so
+      if (!wait_for(kMoment)) return {{}, FileProblem::kNotAFile, "it is a pipe that nobody writes to"};
+    } else if (errno == EAGAIN) {
+      if (!wait_for(kPatience))
+        return {{}, FileProblem::kNotAFile, fmt::format("it is a pipe that was silent for {} s", kPatience.count())};
+    } else if (errno != EINTR) {
+      return {{}, FileProblem::kUnreadable, std::strerror(errno)};
+    }
   }
-  if (stream.bad()) return {{}, FileProblem::kUnreadable, std::strerror(errno)};
-  return result;
 }
 
 std::optional<std::string> replace_file(const std::filesystem::path& file, std::string_view text) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const fs::file_status old = fs::status(file, error);
-  if (fs::exists(old) && !fs::is_regular_file(old))
-    return write_file(file, text);  // a device or a pipe stays what it is
-  const fs::path target = fs::is_symlink(file, error) ? fs::weakly_canonical(file, error) : file;
-  fs::path temporary = target;
-  temporary += fmt::format(".{:08x}.tmp", std::random_device{}());
-  std::optional<std::string> reason = write_file(temporary, text);
-  if (!reason) {
-    if (fs::exists(old)) fs::permissions(temporary, old.permissions(), error);
-    fs::rename(temporary, target, error);
-    if (!error) return std::nullopt;
-    reason = error.message();
-  }
-  fs::remove(temporary, error);
-  return reason;
+  OutputFile out(file, Writing::kBeside);
+  out.write(text);
+  return out.close();
 }
 
 bool is_binary(std::string_view text) {
@@ -99,6 +93,11 @@ bool is_binary(std::string_view text) {
 }
 
 bool is_utf16(std::string_view text) { return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"); }
+
+std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
 
 int line_of(std::string_view text, std::size_t at) {
   return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -20,7 +21,10 @@ struct FileText {
 inline constexpr std::size_t kMaxDiagnostics = 1000;  ///< of a file; nobody reads more
 inline constexpr std::uintmax_t kMaxFileSize = std::uintmax_t{256} << 20;
 
-FileText read_file(const std::filesystem::path& file);
+/// The whole file. A pipe is read as well (as in `check <(program)`) while somebody writes to it; what can hang or never ends
+/// is refused: devices, a pipe that nobody writes to or that stays silent for kPatience.
+FileText read_file(const std::filesystem::path& file, std::uintmax_t largest = kMaxFileSize);
+inline constexpr std::chrono::seconds kPatience{30};
 
 /// Writes a temporary file beside `file` and renames it, so that nobody ever sees half a file. The reason if it fails; an
 /// old file is then untouched. A link is followed, not replaced; devices and pipes are written in place.
@@ -30,6 +34,9 @@ std::optional<std::string> replace_file(const std::filesystem::path& file, std::
 bool is_binary(std::string_view text);
 /// Begins with the byte order mark of UTF-16 or UTF-32.
 bool is_utf16(std::string_view text);
+
+/// Without the byte order mark of UTF-8, which some editors write.
+std::string_view without_mark(std::string_view text);
 
 /// The line, counted from 1, that holds the byte.
 int line_of(std::string_view text, std::size_t at);

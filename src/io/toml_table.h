@@ -10,7 +10,6 @@
 #include "kansetsu/base/diagnostic.h"
 #include "kansetsu/spatial/vec3.h"
 
-#define TOML_EXCEPTIONS 0
 #include "io/toml.h"
 
 /// TOML tables read key by key, every problem reported with line and column.

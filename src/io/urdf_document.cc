@@ -115,6 +115,10 @@ std::optional<Diagnostic> check_text(std::string_view text) {
     return problem(kEntities, line_of(text, at), "document type with entity declarations is not supported",
                    "write the text out where the entity is used");
   }
+  if (const auto line = crowded_element_line(text)) {
+    return problem(kSyntax, *line, fmt::format("an element has more than {} attributes", kMostAttributes),
+                   "no element of URDF has so many");
+  }
   return std::nullopt;
 }
 

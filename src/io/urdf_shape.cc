@@ -57,12 +57,16 @@ std::string locate(Reader& reader, const Element& element, const std::string& ur
   } else if (found.status == MeshPath::Status::kNoPackage) {
     reader.report.repeated_warning(element, kPackageNotFound,
                                    fmt::format("package {} is not found", quote(found.package)),
-                                   "give the folder that holds it as a package path, or set ROS_PACKAGE_PATH");
+                                   "name the folder that holds it by --package-path DIR, or in ROS_PACKAGE_PATH");
   } else if (found.status == MeshPath::Status::kNoFile) {
     reader.report.repeated_warning(element, kMeshNotFound, "mesh files are not found",
                                    fmt::format("the first is {}", quote(uri)));
+  } else if (found.status == MeshPath::Status::kOutside) {
+    reader.report.warning(element, kMeshOutside,
+                          fmt::format("the mesh {} is outside of the model's package and left out", quote(uri)),
+                          reader.meshes.gate().hint(found.path));
   }
-  return found.path;
+  return found.status == MeshPath::Status::kFound ? found.path : std::string();
 }
 
 Shape read_mesh(Reader& reader, const Element& element) {
@@ -101,6 +105,15 @@ std::optional<Shape> read_geometry(Reader& reader, const Element& element) {
   return shape;
 }
 
+/// The file, if it is there and may be read; else its name alone, by which nothing is opened.
+std::string texture_file(const Reader& reader, const std::string& uri) {
+  if (uri.empty()) return {};
+  const MeshPath found = reader.meshes.find(uri);
+  std::error_code ignored;
+  if (found.status == MeshPath::Status::kFound) return std::filesystem::absolute(found.path, ignored).string();
+  return std::filesystem::path(uri).is_absolute() ? std::filesystem::path(uri).filename().string() : uri;
+}
+
 Material read_material(Reader& reader, const Element& element) {
   XmlReport& report = reader.report;
   check_element(report, element, {"name"}, {"color", "texture"});
@@ -121,7 +134,8 @@ Material read_material(Reader& reader, const Element& element) {
   }
   if (const Element* texture = element.FirstChildElement("texture")) {
     check_element(report, *texture, {"filename"});
-    material.texture = read_text(report, *texture, "filename").value_or("");  // <texture/> is common
+    material.texture =
+        texture_file(reader, read_text(report, *texture, "filename").value_or(""));  // <texture/> is common
   }
   return material;
 }

@@ -11,8 +11,6 @@
 namespace kansetsu::io {
 namespace {
 
-/// A hopeless file has a problem in every line; nobody reads more than this.
-
 bool contains(Names names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
 
 bool is_namespace(std::string_view attribute) {
@@ -37,6 +35,34 @@ std::string step_of(const Element& element) {
 }
 
 }  // namespace
+
+std::optional<int> crowded_element_line(std::string_view text) {
+  const auto behind = [&](std::string_view end, std::size_t from) {
+    const std::size_t at = text.find(end, from);
+    return at == std::string_view::npos ? text.size() : at + end.size();
+  };
+  for (std::size_t i = text.find('<'); i < text.size(); i = text.find('<', i)) {
+    const std::string_view rest = text.substr(i);
+    if (rest.starts_with("<!--")) {
+      i = behind("-->", i + 4);
+    } else if (rest.starts_with("<![CDATA[")) {
+      i = behind("]]>", i + 9);
+    } else if (rest.starts_with("<?")) {
+      i = behind("?>", i + 2);
+    } else {
+      int count = 0;
+      for (++i; i < text.size() && text[i] != '>';) {
+        if (text[i] != '"' && text[i] != '\'') {
+          ++i;
+          continue;
+        }
+        if (++count > kMostAttributes) return line_of(text, i);
+        i = behind(text.substr(i, 1), i + 1);
+      }
+    }
+  }
+  return std::nullopt;
+}
 
 std::string tag_of(const Element& element) { return shorten(element.Name()); }
 

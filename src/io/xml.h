@@ -31,6 +31,11 @@ struct XmlCodes {
   const char* too_many;           ///< the list of problems was cut short
 };
 
+/// The line of the first element with more than kMostAttributes. To be looked for before parsing: tinyxml2 compares each attribute
+/// with all before it.
+inline constexpr int kMostAttributes = 1000;
+std::optional<int> crowded_element_line(std::string_view text);
+
 /// The element's name for a message, however long it is.
 std::string tag_of(const Element& element);
 

@@ -2,12 +2,13 @@
 
 #include "kansetsu/base/error.h"
 #include "kinematics/kernel_table.h"
+#include "model/workspace_use.h"
 
 namespace kansetsu {
 
 Energy energy(const Model& model, const State& state, Workspace& work) {
   check_size("energy", "q", state.q.size(), model.nq());
-  work.check("energy", model);
+  const WorkspaceUse use(work, "energy", model);
   check_size("energy", "v", state.v.size(), model.nv());
   double out[2];
   kernel::kinematics().energy(model.tree().view(), state.q.data(), state.v.data(), work.data(), out);
@@ -23,7 +24,7 @@ Centroidal::Centroidal(const Model& model) : A(6, model.nv()), A_dot(6, model.nv
 
 void centroidal(const Model& model, const State& state, Workspace& work, Centroidal& out) {
   check_size("centroidal", "q", state.q.size(), model.nq());
-  work.check("centroidal", model);
+  const WorkspaceUse use(work, "centroidal", model);
   check_size("centroidal", "columns of the result", out.A.cols(), model.nv());
   check_size("centroidal", "v", state.v.size(), model.nv());
   double x[13];
@@ -44,7 +45,7 @@ Centroidal centroidal(const Model& model, const State& state) {
 
 Vec3<> center_of_mass(const Model& model, const VectorRef& q, Workspace& work) {
   check_size("center_of_mass", "q", q.size(), model.nq());
-  work.check("center_of_mass", model);
+  const WorkspaceUse use(work, "center_of_mass", model);
   double x[13];
   kernel::kinematics().centroidal(model.tree().view(), q.data(), nullptr, work.data(), x, nullptr, nullptr);
   return {x[1], x[2], x[3]};

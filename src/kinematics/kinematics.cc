@@ -3,6 +3,7 @@
 #include "kansetsu/base/error.h"
 #include "kinematics/kernel_table.h"
 #include "kinematics/link_frames.h"
+#include "model/workspace_use.h"
 
 namespace kansetsu {
 
@@ -11,7 +12,7 @@ LinkMotions::LinkMotions(const Model& model) : poses(model), V(size_t(model.link
 
 void fk(const Model& model, const VectorRef& q, Workspace& work, LinkPoses& out) {
   check_size("fk", "q", q.size(), model.nq());
-  work.check("fk", model);
+  const WorkspaceUse use(work, "fk", model);
   check_size("fk", "poses of the result", long(out.X_WL.size()), model.link_count());
   const Tree& tree = model.tree();
   kernel::kinematics().fk(tree.view(), tree.links.data(), int(tree.links.size()), q.data(), work.data(),
@@ -31,7 +32,7 @@ Transform<> frame_pose(const Model& model, const LinkPoses& poses, FrameId frame
 
 void link_motions(const Model& model, const State& state, const VectorRef& vdot, Workspace& work, LinkMotions& out) {
   check_size("link_motions", "q", state.q.size(), model.nq());
-  work.check("link_motions", model);
+  const WorkspaceUse use(work, "link_motions", model);
   check_size("link_motions", "velocities of the result", long(out.V.size()), model.link_count());
   check_size("link_motions", "v", state.v.size(), model.nv());
   check_size("link_motions", "vdot", vdot.size(), model.nv());

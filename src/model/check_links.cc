@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kansetsu/geometry/surface.h"
 #include "model/checks.h"
 
 namespace kansetsu {
@@ -80,6 +81,9 @@ void check_shapes(const LinkDescription& link, const char* kind, const std::vect
     if (const double size = smallest_size(shape.shape); size < 0) {
       report.add(ModelCode::kNegativeSize, link.line, path,
                  fmt::format("a shape of link '{}' has size {}", link.name, size));
+    }
+    if (const std::string problem = surface_problem(shape.shape); !problem.empty()) {
+      report.add(ModelCode::kBadSurface, link.line, path, fmt::format("a shape of link '{}': {}", link.name, problem));
     }
     if (shape.material) check_material(*shape.material, link.line, path, report);
   }

@@ -62,6 +62,8 @@ constexpr std::array kCodes{
                   "sizes, radii and lengths are zero or positive [m]"},
     ModelCodeInfo{kBadColour, "MODEL037", kError, "colour that is not four numbers in 0…1",
                   "write red, green, blue and opacity, each in 0…1"},
+    ModelCodeInfo{kBadSurface, "MODEL038", kError, "height field or mesh whose parts do not fit together",
+                  "a height field has columns × rows heights, and triangles name vertices that are there"},
 
     ModelCodeInfo{kZeroAxis, "MODEL040", kError, "joint axis is the zero vector",
                   "give a direction, e.g. (0, 1, 0); it is normalised on build"},

@@ -40,6 +40,7 @@ enum class ModelCode {
   kMasslessFreeBase,
   kNegativeSize,
   kBadColour,
+  kBadSurface,
   // joints
   kZeroAxis,
   kParallelAxes,

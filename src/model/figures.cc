@@ -8,6 +8,7 @@
 
 #include "kansetsu/base/error.h"
 #include "kansetsu/model/builder.h"
+#include "kansetsu/model/human.h"
 
 namespace kansetsu {
 namespace {
@@ -21,7 +22,8 @@ LinkDescription rod(std::string name, double length, double mass, double radius)
   const LinkShape shape{.origin = middle, .shape = Cylinder{radius > 0 ? radius : 0.02, std::abs(length)}};
   return {.name = std::move(name),
           .inertial = Inertial{mass, middle, Sym3<>::diagonal(across, across, along)},
-          .visuals = {shape}};
+          .visuals = {shape},
+          .collisions = {shape}};
 }
 
 /// The number behind a prefix: 8 of "chain8".
@@ -106,7 +108,7 @@ Model rope(int links, const RopeOptions& o) {
                       .rpy = {i == 1 ? first : 0, 0, 0}};
     LinkDescription link = rod("link" + std::to_string(i), -piece, o.mass / links, 0.1 * radius);
     link.inertial->origin = middle;
-    link.visuals = {{.origin = middle, .shape = Capsule{radius, piece}}};
+    link.visuals = link.collisions = {{.origin = middle, .shape = Capsule{radius, piece}}};
     builder.link(std::move(link));
     if (i == 1) continue;
     const Pose socket{.p = i == 2 ? piece * along : Vec3<>{0, 0, -piece}, .rpy = {i == 2 ? first - bend : -bend, 0, 0}};
@@ -125,6 +127,7 @@ Model rope(int links, const RopeOptions& o) {
 std::optional<Model> find_figure(std::string_view name) {
   if (name == "human28") return human28();
   if (name == "human28_ball") return human28_ball();
+  if (const auto options = parse_human(name)) return human(*options);
   if (name == "pendulum") return pendulum();
   if (const auto n = number_after("pendulum", name)) return pendulum(*n);
   if (const auto n = number_after("chain", name)) return chain(*n);
@@ -133,7 +136,7 @@ std::optional<Model> find_figure(std::string_view name) {
 }
 
 std::vector<std::string> figure_names() {
-  return {"human28", "human28_ball", "pendulum", "pendulum2", "chain8", "rope100"};
+  return {"human28", "human28_ball", "human", "pendulum", "pendulum2", "chain8", "rope100"};
 }
 
 }  // namespace kansetsu

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "kansetsu/base/error.h"
+#include "kansetsu/base/owner.h"
 #include "kansetsu/model/configuration.h"
 #include "model/compile.h"
 #include "model/massless.h"
@@ -124,25 +125,25 @@ Loaded<Model> Model::build(ModelDescription description) {
 
 Model::Model(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
 
-const std::string& Model::name() const { return data_->description.name; }
-int Model::nq() const { return data_->coordinates.nq; }
-int Model::nv() const { return data_->coordinates.nv; }
-Base Model::base() const { return data_->description.base; }
-const Vec3<>& Model::gravity() const { return data_->description.gravity; }
-double Model::mass() const { return data_->mass; }
+const std::string& Model::name() const { return held(data_).description.name; }
+int Model::nq() const { return held(data_).coordinates.nq; }
+int Model::nv() const { return held(data_).coordinates.nv; }
+Base Model::base() const { return held(data_).description.base; }
+const Vec3<>& Model::gravity() const { return held(data_).description.gravity; }
+double Model::mass() const { return held(data_).mass; }
 
-int Model::link_count() const { return int(data_->description.links.size()); }
-int Model::joint_count() const { return int(data_->description.joints.size()); }
-int Model::frame_count() const { return int(data_->description.frames.size()); }
-const LinkDescription& Model::link(LinkId id) const { return data_->description.links.at(size_t(id.value())); }
-const JointDescription& Model::joint(JointId id) const { return data_->description.joints.at(size_t(id.value())); }
-const FrameDescription& Model::frame(FrameId id) const { return data_->description.frames.at(size_t(id.value())); }
-LinkId Model::frame_link(FrameId id) const { return LinkId(data_->frame_links.at(size_t(id.value()))); }
+int Model::link_count() const { return int(held(data_).description.links.size()); }
+int Model::joint_count() const { return int(held(data_).description.joints.size()); }
+int Model::frame_count() const { return int(held(data_).description.frames.size()); }
+const LinkDescription& Model::link(LinkId id) const { return held(data_).description.links.at(size_t(id.value())); }
+const JointDescription& Model::joint(JointId id) const { return held(data_).description.joints.at(size_t(id.value())); }
+const FrameDescription& Model::frame(FrameId id) const { return held(data_).description.frames.at(size_t(id.value())); }
+LinkId Model::frame_link(FrameId id) const { return LinkId(held(data_).frame_links.at(size_t(id.value()))); }
 std::optional<LinkId> Model::parent(LinkId id) const {
   if (id.value() == 0) return std::nullopt;
   return parent_link(JointId(id.value() - 1));
 }
-LinkId Model::parent_link(JointId id) const { return LinkId(data_->parents.at(size_t(id.value()))); }
+LinkId Model::parent_link(JointId id) const { return LinkId(held(data_).parents.at(size_t(id.value()))); }
 LinkId Model::child_link(JointId id) const { return LinkId(id.value() + 1); }
 
 namespace {
@@ -152,31 +153,33 @@ std::optional<Id> to_id(std::optional<int> i) {
 }
 }  // namespace
 
-std::optional<LinkId> Model::find_link(std::string_view name) const { return to_id<LinkId>(data_->links.find(name)); }
+std::optional<LinkId> Model::find_link(std::string_view name) const {
+  return to_id<LinkId>(held(data_).links.find(name));
+}
 std::optional<JointId> Model::find_joint(std::string_view name) const {
-  return to_id<JointId>(data_->joints.find(name));
+  return to_id<JointId>(held(data_).joints.find(name));
 }
 std::optional<FrameId> Model::find_frame(std::string_view name) const {
-  return to_id<FrameId>(data_->frames.find(name));
+  return to_id<FrameId>(held(data_).frames.find(name));
 }
-LinkId Model::link_id(std::string_view name) const { return LinkId(data_->links.at(name)); }
-JointId Model::joint_id(std::string_view name) const { return JointId(data_->joints.at(name)); }
-FrameId Model::frame_id(std::string_view name) const { return FrameId(data_->frames.at(name)); }
+LinkId Model::link_id(std::string_view name) const { return LinkId(held(data_).links.at(name)); }
+JointId Model::joint_id(std::string_view name) const { return JointId(held(data_).joints.at(name)); }
+FrameId Model::frame_id(std::string_view name) const { return FrameId(held(data_).frames.at(name)); }
 
-CoordinateRange Model::coordinates(JointId id) const { return data_->coordinates.joints.at(size_t(id.value())); }
-CoordinateRange Model::base_coordinates() const { return data_->coordinates.base; }
-const std::vector<std::string>& Model::dof_names() const { return data_->coordinates.dof_names; }
+CoordinateRange Model::coordinates(JointId id) const { return held(data_).coordinates.joints.at(size_t(id.value())); }
+CoordinateRange Model::base_coordinates() const { return held(data_).coordinates.base; }
+const std::vector<std::string>& Model::dof_names() const { return held(data_).coordinates.dof_names; }
 const Model::Row& Model::row(JointId id, int index) const {
-  return data_->coordinates.rows.at(size_t(id.value())).at(size_t(index));
+  return held(data_).coordinates.rows.at(size_t(id.value())).at(size_t(index));
 }
-const Eigen::VectorXd& Model::lower_position() const { return data_->lower; }
-const Eigen::VectorXd& Model::upper_position() const { return data_->upper; }
-const Eigen::VectorXd& Model::velocity_limit() const { return data_->velocity; }
-const Eigen::VectorXd& Model::effort_limit() const { return data_->effort; }
+const Eigen::VectorXd& Model::lower_position() const { return held(data_).lower; }
+const Eigen::VectorXd& Model::upper_position() const { return held(data_).upper; }
+const Eigen::VectorXd& Model::velocity_limit() const { return held(data_).velocity; }
+const Eigen::VectorXd& Model::effort_limit() const { return held(data_).effort; }
 const DofDescription& Model::dof(JointId id, int index) const { return joint(id).dofs.at(size_t(index)); }
 
 Eigen::MatrixXd Model::actuation() const {
-  const auto& actuators = data_->description.actuators;
+  const auto& actuators = held(data_).description.actuators;
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(nv(), int(actuators.size()));
   for (int a = 0; const Actuator& actuator : actuators) {
     const Row& r = row(joint_id(actuator.dof.joint), actuator.dof.index);
@@ -187,13 +190,13 @@ Eigen::MatrixXd Model::actuation() const {
 }
 
 bool Model::may_collide(LinkId a, LinkId b) const {
-  return a != b && !data_->filtered.contains(std::minmax(a.value(), b.value()));
+  return a != b && !held(data_).filtered.contains(std::minmax(a.value(), b.value()));
 }
 
-const std::vector<JointId>& Model::massless_joints() const { return data_->massless; }
-const ModelDescription& Model::description() const& { return data_->description; }
-ModelDescription Model::description() && { return data_->description; }
-const Tree& Model::tree() const { return data_->tree; }
+const std::vector<JointId>& Model::massless_joints() const { return held(data_).massless; }
+const ModelDescription& Model::description() const& { return held(data_).description; }
+ModelDescription Model::description() && { return held(data_).description; }
+const Tree& Model::tree() const { return held(data_).tree; }
 
 State::State(const Model& model) : q(neutral(model)), v(Eigen::VectorXd::Zero(model.nv())) {}
 

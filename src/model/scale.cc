@@ -101,4 +101,27 @@ Model scale(const Model& model, double length, double mass) {
   return value_or_throw(Model::build(std::move(d)));
 }
 
+Model scale_links(const Model& model, const std::vector<double>& lengths, double mass) {
+  if (int(lengths.size()) != model.link_count())
+    throw Error(fmt::format("scale_links: {} lengths, the model has {} links", lengths.size(), model.link_count()));
+  for (const double length : lengths)
+    if (!(length > 0) || !(mass > 0))
+      throw Error(fmt::format("scale_links: lengths and mass must be positive, not {} and {}", length, mass));
+  if (!model.description().couplings.empty())
+    throw Error(fmt::format("scale_links: coordinates of '{}' are geared to each other", model.name()));
+  const auto of = [&](const std::string& link) {
+    return Scale{lengths[std::size_t(model.link_id(link).value())], mass};
+  };
+  ModelDescription d = model.description();
+  for (LinkDescription& link : d.links) of(link.name).apply(link);
+  for (JointDescription& joint : d.joints) {
+    const Pose plug = joint.plug;
+    of(joint.parent).apply(joint);
+    joint.plug = plug;
+    of(joint.child).apply(joint.plug);
+  }
+  for (FrameDescription& frame : d.frames) of(frame.link).apply(frame.origin);
+  return value_or_throw(Model::build(std::move(d)));
+}
+
 }  // namespace kansetsu

@@ -19,11 +19,14 @@ using Names = std::vector<std::string>;
 struct FigureNames {
   const FigureDescription* figure = nullptr;
   std::unordered_map<std::string_view, const JointDescription*> joints;
-  std::set<std::string_view> links, shapes;
+  std::set<std::string_view> links, shapes, actuators, tendons;
 
   explicit FigureNames(const FigureDescription& f) : figure(&f) {
     for (const JointDescription& joint : f.model.joints) joints.emplace(joint.name, &joint);
     for (const FrameDescription& frame : f.model.frames) links.insert(frame.name);
+    for (const Actuator& motor : f.model.actuators) actuators.insert(motor.name);
+    for (const ActuatorDescription& actuator : f.actuation.actuators) actuators.insert(actuator.name);
+    for (const TendonDescription& tendon : f.actuation.tendons) tendons.insert(tendon.name);
     for (const LinkDescription& link : f.model.links) {
       links.insert(link.name);
       for (const LinkShape& shape : link.collisions) shapes.insert(shape.name);
@@ -213,7 +216,7 @@ class SceneCheck {
 
   void check(const ContactMaterial& m, int line, const std::string& path) {
     const At here = at(line, path);
-    for (const double x : {m.mu_s, m.mu_d, m.spin_radius}) {
+    for (const double x : {m.mu_s, m.mu_d, m.spin_radius, m.rolling_radius}) {
       here.finite("coefficient", x);
       here.not_negative("coefficient", x);
     }
@@ -233,6 +236,11 @@ class SceneCheck {
       // Lines of a model that has a file of its own are lines of that file.
       if (d.file.empty()) d.file = scene_.file, d.line = figure.line;
       d.path = path + (d.path.empty() || d.path.starts_with("model[") ? "" : "/" + d.path);
+      found_.push_back(std::move(d));
+    }
+    for (Diagnostic d : validate(figure.model, figure.actuation)) {
+      d.file = scene_.file;
+      d.path = path + "/" + d.path;
       found_.push_back(std::move(d));
     }
     const FigureNames names(figure);
@@ -261,8 +269,11 @@ class SceneCheck {
     }
     for (const PolynomialCoupling& coupling : figure.couplings) {
       const At coupling_at = at(coupling.line, fmt::format("{}/coupling[{}]", path, coupling.name));
-      coupling_at.dof(names, coupling.dependent);
-      if (coupling.driver) coupling_at.dof(names, *coupling.driver);
+      for (const DofRef* ref : {&coupling.dependent, coupling.driver ? &*coupling.driver : nullptr}) {
+        if (ref && !coupling.tendons) coupling_at.dof(names, *ref);
+        if (ref && coupling.tendons && !names.tendons.contains(ref->joint))
+          coupling_at.unknown(scene::kUnknownTendon, "tendon", ref->joint, listed(names.tendons));
+      }
       for (const double c : coupling.coefficient) coupling_at.finite("coefficient", c);
     }
   }
@@ -300,6 +311,13 @@ class SceneCheck {
     here.finite("velocity", state.velocity.v);
     check_values(state.q, true, names, here);
     check_values(state.v, false, names, here);
+    for (const auto* values : {&state.control, &state.activation}) {
+      for (const auto& [name, x] : *values) {
+        here.finite(name, x);
+        if (!names.actuators.contains(name))
+          here.unknown(scene::kUnknownActuator, "actuator", name, listed(names.actuators));
+      }
+    }
   }
 
   void check(const EnvironmentShape& environment) {
@@ -390,12 +408,27 @@ class SceneCheck {
 
   void check(const SensorDescription& s) {
     const At here = at(s.line, fmt::format("sensor[{}]", s.name));
-    for (const double x : {s.angular_noise, s.linear_noise}) {
+    for (const double x : {s.angular_noise, s.linear_noise, s.noise, s.cutoff}) {
       here.finite("noise", x);
       here.not_negative("noise", x);
     }
-    if (s.kind == SensorKind::kImu) {
-      here.anchor(s.at);
+    using enum SensorKind;
+    const bool by_target = s.kind >= kJointPosition && s.kind <= kActuatorForce;
+    if (s.kind != kJointForce && !by_target) here.anchor(s.at);
+    if (s.reference) here.anchor(*s.reference);
+    if (by_target) {
+      const FigureNames* names = here.figure(s.at.figure);
+      if (!names) return;
+      if (s.kind >= kActuatorPosition && !names->actuators.contains(s.target))
+        here.unknown(scene::kUnknownActuator, "actuator", s.target, listed(names->actuators));
+      if (s.kind >= kTendonPosition && s.kind <= kTendonLimitForce && !names->tendons.contains(s.target))
+        here.unknown(scene::kUnknownTendon, "tendon", s.target, listed(names->tendons));
+      if (s.kind < kTendonPosition && !names->joints.contains(s.target))
+        here.unknown(scene::kUnknownJoint, "joint", s.target, joint_names(*names));
+      return;
+    }
+    if (s.kind == kDistance || s.kind == kNormal || s.kind == kFromTo) here.shape(s.contact), here.shape(s.other);
+    if (s.kind == kImu || s.kind == kForce || s.kind == kTorque) {
       if (s.at.figure.empty()) here.error(scene::kNowhere, "the sensor is on no figure", "name one: at = {figure = …}");
     }
     if (s.kind == SensorKind::kConnectionForce) here.connection(s.connection);

@@ -22,5 +22,11 @@ inline constexpr char kNowhere[] = "SCENE116";
 inline constexpr char kEmptyMask[] = "SCENE117";
 inline constexpr char kDrivenTwice[] = "SCENE118";
 inline constexpr char kNoSuchDrive[] = "SCENE119";
+inline constexpr char kUnknownActuator[] = "SCENE120";
+inline constexpr char kUnknownTendon[] = "SCENE121";
+inline constexpr char kBadTendon[] = "SCENE122";
+inline constexpr char kBadActuator[] = "SCENE123";
+inline constexpr char kUnknownTarget[] = "SCENE124";
+inline constexpr char kRepeatedActuator[] = "SCENE125";
 
 }  // namespace kansetsu::scene

@@ -10,6 +10,8 @@
 #include "kansetsu/motion/clip.h"
 #include "kansetsu/spatial/eigen.h"
 #include "motion/analysis_summary.h"
+#include "motion/ball_view.h"
+#include "motion/base_wrench.h"
 #include "motion/force_fit.h"
 
 namespace kansetsu {
@@ -20,6 +22,8 @@ constexpr double kCompliance = 1e-9;
 /// Share of its full readiness that a corner has when it just touches: loads begin near zero.
 constexpr double kLeastShare = 0.03;
 constexpr int kCone = 8;  ///< edges of the friction cone
+/// Height of the place to which forces point, in heights of the centre of mass.
+constexpr double kPivot = 1.4;
 
 void check(const Model& model, const Clip& clip, std::span<const SupportHistory> supports) {
   if (const std::optional<std::string> problem = clip_problem(model, clip)) throw Error("analyze: " + *problem);
@@ -143,10 +147,24 @@ class Moment {
       for (const Vec3<>& axis : {axes.x, axes.y, axes.n}) add(axis), add(-axis);
       return;
     }
+    const Vec3<> lean = leaning(axes, p, com, s.friction);
     for (int k = 0; k < kCone; ++k) {
       const double a = 2 * M_PI * (k + 0.5) / kCone;
-      add(axes.n + s.friction * std::cos(a) * axes.x + s.friction * std::sin(a) * axes.y);
+      const Vec3<> t = std::cos(a) * axes.x + std::sin(a) * axes.y;
+      add(axes.n + s.friction * t);
+      // Least squares then share a load among the edges so that their sum leans as it should.
+      if (s.friction > 0) rays_.back().cost /= std::max(0.1, 1 + 2 / s.friction * dot(t, lean));
     }
+  }
+
+  /// Where nothing else decides, forces point to a place above the centre of mass: that of two feet pushes forward behind it and
+  /// brakes before it [Maus et al. 2010, virtual pivot point]. Tangential over normal.
+  static Vec3<> leaning(const Across& axes, const Vec3<>& p, const Vec3<>& com, double friction) {
+    const double up = dot(com - p, axes.n);
+    if (!(up > 0.1)) return {};
+    const Vec3<> lean = (1 / (kPivot * up)) * (com - p - up * axes.n);
+    const double most = 0.45 * friction, size = norm(lean);
+    return size > most ? (most / size) * lean : lean;
   }
 
   std::span<const SupportHistory> supports_;
@@ -158,11 +176,6 @@ class Moment {
   ForceFit fit_;
 };
 
-/// The base's generalised force as a wrench at its origin, world axes.
-Force<> base_wrench(const Transform<>& X_WB, const Eigen::VectorXd& tau) {
-  return {X_WB.R * Vec3<>{tau[0], tau[1], tau[2]}, X_WB.R * Vec3<>{tau[3], tau[4], tau[5]}};
-}
-
 /// Where on the plane z = height the wrench (at `at`) has no moment across the vertical.
 std::optional<Vec3<>> zero_moment_point(const Force<>& F, const Vec3<>& at, double height, double least) {
   if (!(F.f.z > least)) return std::nullopt;
@@ -170,13 +183,9 @@ std::optional<Vec3<>> zero_moment_point(const Force<>& F, const Vec3<>& at, doub
   return Vec3<>{at.x + (-F.t.y + depth * F.f.x) / F.f.z, at.y + (F.t.x + depth * F.f.y) / F.f.z, height};
 }
 
-}  // namespace
-
-Analysis analyze(const Model& model, const Clip& clip, std::span<const SupportHistory> supports,
-                 const AnalysisOptions& options) {
-  check(model, clip, supports);
-  if (!(options.residual_arm > 0))
-    throw Error(fmt::format("analyze: residual_arm {} is not positive", options.residual_arm));
+/// The analysis of a figure whose coordinates are smooth.
+Analysis analyze_smooth(const Model& model, const Clip& clip, std::span<const SupportHistory> supports,
+                        const AnalysisOptions& options) {
   Analysis out{.clip = options.cutoff > 0 ? low_pass(model, clip, options.cutoff) : clip};
   ClipDerivatives rates = derivatives(model, out.clip);
   out.v = std::move(rates.v), out.vdot = std::move(rates.vdot);
@@ -209,6 +218,7 @@ Analysis analyze(const Model& model, const Clip& clip, std::span<const SupportHi
       const Transform<>& X_WB = poses[LinkId(0)];
       const Force<> needed = base_wrench(X_WB, tau);
       const Force<> about_com{needed.t + cross(X_WB.p - out.com[i], needed.f), needed.f};
+      out.needed.push_back(needed.f.z);
       out.zmp[i] = zero_moment_point(needed, X_WB.p, 0, 0.05 * weight);
       moment.fit(k, ready, poses, out.com[i], about_com);
       moment.collect(k, poses, out.supports);
@@ -218,8 +228,35 @@ Analysis analyze(const Model& model, const Clip& clip, std::span<const SupportHi
     }
     out.tau.col(k) = tau;
   }
+  return out;
+}
+
+/// The same in hinges.
+void back_to_hinges(const BallView& view, const Model& model, const Clip& clip, Analysis& a) {
+  a.clip = view.to_hinges(a.clip, clip);
+  Eigen::MatrixXd v(model.nv(), a.frames()), vdot = v, tau = v;
+  for (long k = 0; k < a.frames(); ++k) {
+    view.rates(a.clip.q.col(k), a.v.col(k), a.vdot.col(k), v.col(k), vdot.col(k));
+    view.torques(a.clip.q.col(k), a.tau.col(k), tau.col(k));
+  }
+  a.v = std::move(v), a.vdot = std::move(vdot), a.tau = std::move(tau);
+}
+
+}  // namespace
+
+Analysis analyze(const Model& model, const Clip& clip, std::span<const SupportHistory> supports,
+                 const AnalysisOptions& options) {
+  check(model, clip, supports);
+  if (!(options.residual_arm > 0))
+    throw Error(fmt::format("analyze: residual_arm {} is not positive", options.residual_arm));
+  const BallView view(model);
+  std::vector<SupportHistory> seen(supports.begin(), supports.end());
+  for (SupportHistory& s : seen) s.support.link = view.link(s.support.link);
+  Analysis out = analyze_smooth(view.model(), view.to_balls(clip), seen, options);
+  if (!view.same()) back_to_hinges(view, model, clip, out);
   out.power = out.tau.cwiseProduct(out.v);
   out.phases = find_phases(out);
+  if (model.base() == Base::kFree) out.gaps = find_gaps(out);
   out.summary = summarise(model, out);
   return out;
 }

@@ -20,6 +20,23 @@ double share(const Clip& clip, std::size_t k) {
   return 0.5 * (clip.times[std::min(k + 1, last)] - clip.times[k > 0 ? k - 1 : 0]);
 }
 
+/// The median over all flights that last a tenth of a second, without their ends.
+double fall_of(const Analysis& a, double weight) {
+  constexpr double kShortest = 0.1, kEnds = 0.03;  // [s]
+  std::vector<double> falls;
+  for (const Phase& p : a.phases) {
+    if (p.kind != Phase::Kind::kFlight || p.end - p.start < kShortest || a.needed.empty()) continue;
+    for (int k = p.first; k <= p.last; ++k) {
+      const double t = a.clip.times[std::size_t(k)];
+      if (t > p.start + kEnds && t < p.end - kEnds) falls.push_back(1 - a.needed[std::size_t(k)] / weight);
+    }
+  }
+  if (falls.size() < 3) return 1;
+  const auto middle = falls.begin() + long(falls.size() / 2);
+  std::nth_element(falls.begin(), middle, falls.end());
+  return *middle;
+}
+
 }  // namespace
 
 const char* to_string(Phase::Kind kind) {
@@ -54,13 +71,52 @@ std::vector<Phase> find_phases(const Analysis& a) {
   return phases;
 }
 
+std::vector<SupportGap> find_gaps(const Analysis& a) {
+  constexpr double kWindow = 1, kShare = 0.05;  // [s]
+  std::vector<SupportGap> gaps;
+  const std::vector<double>& times = a.clip.times;
+  // Sums up to each frame, weighted by time.
+  std::vector<double> found{0}, needed{0}, passed{0};
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    double force = 0;
+    for (const SupportForces& s : a.supports) force += s.wrench[k].f.z;
+    const double dt = share(a.clip, k);
+    found.push_back(found.back() + dt * force), needed.push_back(needed.back() + dt * a.needed[k]);
+    passed.push_back(passed.back() + dt);
+  }
+  const double window = std::min(kWindow, times.back() - times.front());
+  for (std::size_t k = 0, end = 0; k < times.size(); ++k) {
+    while (end < times.size() && times[end] - times[k] < window - 1e-9) ++end;
+    if (end == times.size()) break;
+    const double n = needed[end + 1] - needed[k], f = found[end + 1] - found[k];
+    if (!(std::abs(f - n) > kShare * std::abs(n))) continue;
+    if (!gaps.empty() && gaps.back().last >= int(k))
+      gaps.back().last = int(end);
+    else
+      gaps.push_back({.first = int(k), .last = int(end)});
+  }
+  for (SupportGap& gap : gaps) {
+    const std::size_t first = std::size_t(gap.first), last = std::size_t(gap.last) + 1;
+    const double time = passed[last] - passed[first];
+    gap.found = (found[last] - found[first]) / time, gap.needed = (needed[last] - needed[first]) / time;
+  }
+  return gaps;
+}
+
 AnalysisSummary summarise(const Model& model, const Analysis& a) {
   AnalysisSummary s;
   const double g = norm(model.gravity());
   s.weight = model.mass() * g;
   const Vec3<> up = g > 0 ? (-1 / g) * model.gravity() : Vec3<>{0, 0, 1};
+  double needed = 0;
   for (std::size_t k = 0; k < a.clip.times.size(); ++k) {
     const double dt = share(a.clip, k), part = dt / a.clip.duration();
+    if (!a.needed.empty()) {
+      needed += part * a.needed[k];
+      const bool held =
+          std::any_of(a.supports.begin(), a.supports.end(), [&](const auto& x) { return x.down[k] != 0; });
+      if (!held && a.needed[k] > 0.2 * s.weight) s.unsupported_frames += 1.0 / double(a.clip.times.size());
+    }
     for (const SupportForces& support : a.supports) {
       const Vec3<>& f = support.wrench[k].f;
       const double normal = dot(f, up);
@@ -78,6 +134,8 @@ AnalysisSummary summarise(const Model& model, const Analysis& a) {
     }
     for (const double power : a.power.col(long(k))) (power > 0 ? s.positive_work : s.negative_work) += dt * power;
   }
+  s.fall = fall_of(a, s.weight);
+  s.supported = needed > 0 ? s.mean_vertical / needed : 1;
   s.residual_force = std::sqrt(s.residual_force), s.residual_moment = std::sqrt(s.residual_moment);
   return s;
 }

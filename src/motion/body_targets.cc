@@ -155,8 +155,9 @@ void TargetMaker::foot(Landmark knee, Landmark ankle, Landmark toe, Targets& out
 void TargetMaker::make(int frame, Targets& out) {
   load(frame);
   out = {};
+  const Vec3<> origin = placement_.origin + double(frame) * placement_.drift;
   for (std::size_t l = 0; l < now_.size(); ++l)
-    if (now_[l]) out.captured[l] = placement_.scale * (placement_.R * (*now_[l] - placement_.origin));
+    if (now_[l]) out.captured[l] = placement_.scale * (placement_.R * (*now_[l] - origin));
   trunk(out);
   limb(L::kHipL, L::kKneeL, L::kAnkleL, out);
   limb(L::kHipR, L::kKneeR, L::kAnkleR, out);

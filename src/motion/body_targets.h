@@ -41,11 +41,12 @@ struct Targets {
 /// The shortest turn from one direction to another.
 Mat3<> swing(const Vec3<>& a, const Vec3<>& b);
 
-/// Capture to figure: scale·R·(p − origin).
+/// Capture to figure: scale·R·(p − origin − frame·drift).
 struct Placement {
   double scale = 1;
   Mat3<> R = Mat3<>::identity();
   Vec3<> origin{};  ///< [m]
+  Vec3<> drift{};   ///< [m] per frame: of a floor that moves
 };
 
 class TargetMaker {

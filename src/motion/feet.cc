@@ -6,51 +6,24 @@
 namespace kansetsu::retargeting {
 namespace {
 
-/// Stretches of one value that are shorter than `shortest` take that of their surroundings; gaps only if the point is back at
-/// its place.
-void drop_short(std::vector<std::uint8_t>& flags, const std::vector<Vec3<>>& path, const std::vector<double>& times,
-                double shortest, std::uint8_t value) {
-  constexpr double kSamePlace = 0.02;  // [m]
-  for (std::size_t k = 0; k < flags.size();) {
-    std::size_t end = k;
-    while (end < flags.size() && flags[end] == flags[k]) ++end;
-    const bool inside = k > 0 && end < flags.size();
-    const bool back = inside && std::hypot(path[end].x - path[k - 1].x, path[end].y - path[k - 1].y) < kSamePlace;
-    if (inside && flags[k] == value && times[end] - times[k] < shortest && (value == 1 || back))
-      std::fill(flags.begin() + static_cast<long>(k), flags.begin() + static_cast<long>(end), std::uint8_t(!value));
-    k = end;
-  }
-}
-
-/// When one end of a sole is down. A foot that is dragged away from where it landed does not stand: it lands anew.
-std::vector<std::uint8_t> mark(const std::vector<Vec3<>>& path, const std::vector<double>& speed,
-                               const std::vector<double>& times, const FootContactOptions& o) {
-  constexpr double kStray = 0.05;  // [m]
-  std::vector<std::uint8_t> down(path.size(), 0);
-  bool on = false;
+/// When one end of a sole is held.
+std::vector<std::uint8_t> held(const std::vector<std::uint8_t>& down, const std::vector<Vec3<>>& path,
+                               const std::vector<double>& times) {
+  constexpr double kHeight = 0.03, kSpeed = 0.5, kStray = 0.05, kWindow = 0.025;  // [m, m/s, m, s]
+  std::vector<std::uint8_t> out(down.size(), 0);
   Vec3<> place{};
-  for (std::size_t k = 0; k < path.size(); ++k) {
-    const bool strayed = on && std::hypot(path[k].x - place.x, path[k].y - place.y) > kStray;
-    const bool release = path[k].z > o.release_height || speed[k] > o.release_speed || strayed;
-    const bool engage = path[k].z < o.height && speed[k] < o.speed;
-    if (on && release) {
-      on = false;
-    } else if (!on && engage) {
-      on = true;
-      place = path[k];
-    }
-    down[k] = on;
+  for (std::size_t k = 0; k < down.size(); ++k) {
+    if (!down[k] || path[k].z > kHeight) continue;
+    std::size_t a = k, b = k;
+    while (a > 0 && times[k] - times[a] < kWindow) --a;
+    while (b + 1 < path.size() && times[b] - times[k] < kWindow) ++b;
+    if (!(norm(path[b] - path[a]) < kSpeed * (times[b] - times[a]))) continue;
+    const bool before = k > 0 && out[k - 1];
+    if (before && std::hypot(path[k].x - place.x, path[k].y - place.y) > kStray) continue;
+    if (!before) place = path[k];
+    out[k] = 1;
   }
-  drop_short(down, path, times, o.shortest, 0);
-  drop_short(down, path, times, o.shortest, 1);
-  return down;
-}
-
-/// Where an end landed anew within a stance, the whole foot did.
-void split_stances(FootContacts& foot, const std::vector<std::uint8_t>& heel, const std::vector<std::uint8_t>& toe) {
-  for (std::size_t k = 1; k + 1 < heel.size(); ++k)
-    for (const auto* end : {&heel, &toe})
-      if ((*end)[k - 1] && !(*end)[k] && (*end)[k + 1]) foot.heel_down[k] = foot.toe_down[k] = 0;
+  return out;
 }
 
 /// Where a foot stands from frame `begin` to `end`: flat on the floor, at the mean of its flat moments.
@@ -137,11 +110,15 @@ void make_rigid(const SolePath& path, std::size_t i, PinnedPath& out) {
 
 }  // namespace
 
-void mark_contacts(const SolePath& path, const std::vector<double>& times, const FootContactOptions& options,
-                   FootContacts& foot) {
-  foot.heel_down = mark(path.heel, path.heel_speed, times, options);
-  foot.toe_down = mark(path.toe, path.toe_speed, times, options);
-  split_stances(foot, std::vector(foot.heel_down), std::vector(foot.toe_down));
+FootContacts steady(const FootContacts& foot, const SolePath& path, const std::vector<double>& times) {
+  FootContacts out = foot;
+  out.heel_down = held(foot.heel_down, path.heel, times), out.toe_down = held(foot.toe_down, path.toe, times);
+  const std::vector<std::uint8_t> heel = out.heel_down, toe = out.toe_down;
+  // Where an end landed anew within a stance, the whole foot did.
+  for (std::size_t k = 1; k + 1 < heel.size(); ++k)
+    for (const auto* end : {&heel, &toe})
+      if ((*end)[k - 1] && !(*end)[k] && (*end)[k + 1]) out.heel_down[k] = out.toe_down[k] = 0;
+  return out;
 }
 
 PinnedPath pin(const SolePath& path, const FootContacts& foot, const std::vector<double>& times, double blend_time) {

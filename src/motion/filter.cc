@@ -1,47 +1,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <numbers>
 
 #include "kansetsu/base/error.h"
 #include "kansetsu/motion/clip.h"
+#include "motion/butterworth.h"
 #include "motion/clip_check.h"
 
 namespace kansetsu {
 namespace {
-
-/// y = b0·x + b1·x₁ + b2·x₂ − a1·y₁ − a2·y₂, the bilinear transform of 1/(s² + √2·s + 1).
-struct Biquad {
-  double b0, b1, b2, a1, a2;
-
-  static Biquad butterworth(double cutoff, double rate) {
-    const double k = std::tan(std::numbers::pi * cutoff / rate), k2 = k * k, r = std::numbers::sqrt2 * k;
-    const double d = 1 + r + k2;
-    return {k2 / d, 2 * k2 / d, k2 / d, 2 * (k2 - 1) / d, (1 - r + k2) / d};
-  }
-
-  /// In place, from rest at the first value.
-  void run(Eigen::VectorXd& x) const {
-    double x1 = x[0], x2 = x[0], y1 = x[0], y2 = x[0];
-    for (long k = 0; k < x.size(); ++k) {
-      const double in = x[k], y = b0 * in + b1 * x1 + b2 * x2 - a1 * y1 - a2 * y2;
-      x2 = x1, x1 = in, y2 = y1, y1 = y;
-      x[k] = y;
-    }
-  }
-};
-
-/// n samples with `pad` more on both sides, reflected in the end points.
-Eigen::VectorXd padded(const Eigen::VectorXd& x, long pad) {
-  const long n = x.size();
-  Eigen::VectorXd out(n + 2 * pad);
-  for (long k = 0; k < pad; ++k) {
-    out[k] = 2 * x[0] - x[pad - k];
-    out[pad + n + k] = 2 * x[n - 1] - x[n - 2 - k];
-  }
-  out.segment(pad, n) = x;
-  return out;
-}
 
 double even_rate(const Clip& clip) {
   const double step = clip.duration() / (clip.frames() - 1);
@@ -77,23 +44,9 @@ Clip low_pass(const Model& model, const Clip& clip, double cutoff) {
   if (!(cutoff > 0) || cutoff >= 0.4 * rate)
     throw Error(fmt::format("low_pass(): cut-off {} Hz at {} frames per second; it must be below {} Hz", cutoff, rate,
                             0.4 * rate));
-  // Each pass is weaker by this, so that both together have −3 dB at the cut-off: (2^½ − 1)^¼. The bilinear transform bends
-  // frequencies; the correction belongs to the straight ones.
-  static const double kTwoPasses = std::pow(std::numbers::sqrt2 - 1, 0.25);
-  const double bent = std::tan(std::numbers::pi * cutoff / rate) / kTwoPasses;
-  const Biquad filter = Biquad::butterworth(std::atan(bent) * rate / std::numbers::pi, rate);
   Clip out = clip;
   unwind(model, out.q);
-  // The filter has forgotten its beginning after two periods of the cut-off.
-  const long pad = std::min<long>(clip.frames() - 1, std::lround(2 * rate / cutoff));
-  for (long i = 0; i < out.q.rows(); ++i) {
-    Eigen::VectorXd x = padded(out.q.row(i), pad);
-    filter.run(x);
-    x.reverseInPlace();
-    filter.run(x);
-    x.reverseInPlace();
-    out.q.row(i) = x.segment(pad, clip.frames());
-  }
+  low_pass_rows(out.q, rate, cutoff, ButterworthKind::kSecondCorrected);
   for (int k = 0; k < out.frames(); ++k) normalise(model, out.q.col(k));
   return out;
 }

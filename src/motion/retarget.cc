@@ -41,6 +41,45 @@ LandmarkTable human28_table() {
   return t;
 }
 
+/// The built-in human of published tables.
+LandmarkTable human_table() {
+  LandmarkTable t{.name = "human"};
+  t.links = {
+      {L::kPelvis, {"pelvis", {}}}, {L::kChest, {"thorax", {}}}, {L::kNeck, {"head", {}}}, {L::kHead, {"head", {}}}};
+  const auto side = [&](const char* mark, L hip, L knee, L ankle, L toe, L shoulder, L elbow, L wrist) {
+    const std::string s(mark);
+    t.links[hip] = {"thigh" + s, {}};
+    t.links[knee] = {"shank" + s, {}};
+    t.links[ankle] = {"foot" + s, {}};
+    t.links[toe] = {"toes" + s, {}};
+    t.links[shoulder] = {"upper_arm" + s, {}};
+    t.links[elbow] = {"forearm" + s, {}};
+    t.links[wrist] = {"hand" + s, {}};
+  };
+  side("_l", L::kHipL, L::kKneeL, L::kAnkleL, L::kToeL, L::kShoulderL, L::kElbowL, L::kWristL);
+  side("_r", L::kHipR, L::kKneeR, L::kAnkleR, L::kToeR, L::kShoulderR, L::kElbowR, L::kWristR);
+  return t;
+}
+
+/// Bodies of OpenSim's gait models. The heel bone begins at the back of the sole; the ankle is above it.
+LandmarkTable opensim_table() {
+  LandmarkTable t{.name = "opensim"};
+  t.links = {{L::kPelvis, {"pelvis", {}}}, {L::kChest, {"torso", {}}}, {L::kHead, {"torso", {0, 0, 0.6}}}};
+  const auto side = [&](const char* mark, L hip, L knee, L ankle, L toe, L shoulder, L elbow, L wrist) {
+    const std::string s(mark);
+    t.links[hip] = {"femur_" + s, {}};
+    t.links[knee] = {"tibia_" + s, {}};
+    t.links[ankle] = {"calcn_" + s, {0.05, 0, 0.042}};
+    t.links[toe] = {"toes_" + s, {0.06, 0, 0}};
+    t.links[shoulder] = {"humerus_" + s, {}};
+    t.links[elbow] = {"ulna_" + s, {}};
+    t.links[wrist] = {"hand_" + s, {}};
+  };
+  side("l", L::kHipL, L::kKneeL, L::kAnkleL, L::kToeL, L::kShoulderL, L::kElbowL, L::kWristL);
+  side("r", L::kHipR, L::kKneeR, L::kAnkleR, L::kToeR, L::kShoulderR, L::kElbowR, L::kWristR);
+  return t;
+}
+
 /// One retargeting, step by step.
 class Retargeter {
  public:
@@ -63,6 +102,7 @@ class Retargeter {
              "do hips, knees and ankles name different bones?");
       return {std::nullopt, std::move(diagnostics_)};
     }
+    tell_odd();
     out_.feet = find_soles(model_, landmarks_);
     place();
     first_pass();
@@ -147,6 +187,45 @@ class Retargeter {
 
   int frames() const { return capture_.frames() - out_.first_frame; }
 
+  void warn(const char* code, std::string message, std::string hint) {
+    diagnostics_.push_back(
+        {Severity::kWarning, code, capture_.file, 0, capture_.name, std::move(message), std::move(hint)});
+  }
+
+  /// Bones that are elsewhere all of a sudden, and people who lie all the time because the file's up is another.
+  void tell_odd() {
+    constexpr double kFastest = 20, kLying = 0.3;  // [m/s, cosine of trunk and upward on average]
+    std::vector<Transform<>> now, before;
+    std::map<int, std::pair<int, int>> jumps;  // bone, its first jump and how many there are
+    Vec3<> along{};
+    double longest = 0;
+    for (int k = out_.first_frame; k < capture_.frames(); ++k) {
+      bone_poses(capture_, k, now);
+      for (std::size_t i = 0; i < before.size(); ++i) {
+        if (!(norm(now[i].p - before[i].p) > kFastest * capture_.frame_time)) continue;
+        auto& [first, count] = jumps.try_emplace(int(i), k, 0).first->second;
+        ++count;
+      }
+      before = now;
+      if (!at(bones_, L::kHead) || !at(bones_, L::kPelvis)) continue;
+      const Vec3<> trunk =
+          now[std::size_t(at(bones_, L::kHead)->bone)].p - now[std::size_t(at(bones_, L::kPelvis)->bone)].p;
+      along += trunk, longest += norm(trunk);
+    }
+    for (const auto& [bone, jump] : jumps) {
+      const int parent = capture_.bones[std::size_t(bone)].parent;
+      if (parent >= 0 && jumps.contains(parent)) continue;  // it was carried along
+      warn(mapping::kJump,
+           fmt::format("bone '{}' moves faster than {:g} m/s in {} frames, first in frame {}",
+                       capture_.bones[std::size_t(bone)].name, kFastest, jump.second, jump.first),
+           "markers were exchanged, or the unit or the frame rate is wrong: forces there mean nothing");
+    }
+    if (longest > 0 && norm(along) > 0.5 * longest && along.z < kLying * norm(along))
+      warn(mapping::kUp,
+           fmt::format("the trunk points {} on average", along.z < -kLying * norm(along) ? "downward" : "sideways"),
+           "someone who stands? then the rest pose and the motion have different axes upward: --up x|y|z");
+  }
+
   void place() {
     out_.scale = options_.scale.value_or(maker_->leg_of_figure() / maker_->leg_of_capture());
     placement_.scale = out_.scale;
@@ -189,38 +268,36 @@ class Retargeter {
     return out;
   }
 
-  /// The floor becomes z = 0, and feet on it are marked.
+  /// The floor becomes z = 0 and stands still, and feet on it are marked.
   void level_floor() {
-    std::vector<SolePath> soles = paths();
-    if (!options_.floor) {
-      level(estimate_floor(soles, options_.contact, options_.largest_tilt));
-      soles = paths();
-    }
+    Ground ground = find_ground(model_, out_.clip, out_.feet, options_.largest_tilt);
+    if (options_.floor) ground.height = 0, ground.slope = {};
+    if (options_.belt) ground.belt = options_.scale.value_or(out_.scale) * (placement_.R * *options_.belt);
+    level(ground);
     out_.floor = placement_.origin.z;
-    for (std::size_t f = 0; f < soles.size(); ++f)
-      mark_contacts(soles[f], out_.clip.times, options_.contact, out_.feet[f]);
+    Contacts contacts = find_all_contacts(model_, out_.clip, std::move(out_.feet), options_.contact);
+    out_.feet = std::move(contacts.feet), out_.others = std::move(contacts.others);
   }
 
-  /// Turns and moves capture and clip so that the floor becomes z = 0.
-  void level(const Floor& floor) {
-    const Mat3<> R = swing({-floor.slope.x, -floor.slope.y, 1}, {0, 0, 1});
-    placement_.origin += (floor.height / placement_.scale) * transpose_times(placement_.R, Vec3<>{0, 0, 1});
+  /// Turns and moves capture and clip so that the floor becomes z = 0, and stands still.
+  void level(const Ground& ground) {
+    const Mat3<> R = swing({-ground.slope.x, -ground.slope.y, 1}, {0, 0, 1});
+    placement_.drift = (capture_.frame_time / placement_.scale) * transpose_times(placement_.R, ground.belt);
+    placement_.origin += (ground.height / placement_.scale) * transpose_times(placement_.R, Vec3<>{0, 0, 1}) -
+                         double(out_.first_frame) * placement_.drift;
     placement_.R = R * placement_.R;
     maker_->set(placement_);
-    out_.floor_tilt = std::atan(norm(floor.slope));
-    const int base = model_.base_coordinates().q;
-    for (int k = 0; k < frames(); ++k) {
-      auto q = out_.clip.q.col(k);
-      const Vec3<> p = R * Vec3<>{q[base], q[base + 1], q[base + 2] - floor.height};
-      const Quaternion<> turn = to_quaternion(R) * Quaternion<>{q[base + 3], q[base + 4], q[base + 5], q[base + 6]};
-      q.segment<7>(base) << p.x, p.y, p.z, turn.x, turn.y, turn.z, turn.w;
-    }
+    out_.floor_tilt = std::atan(norm(ground.slope));
+    out_.belt = ground.belt;
+    out_.clip = on_ground(model_, out_.clip, ground);
   }
 
   void second_pass() {
     const std::vector<SolePath> soles = paths();
-    for (std::size_t f = 0; f < soles.size(); ++f)
-      pinned_.push_back(pin(soles[f], out_.feet[f], out_.clip.times, options_.blend_time));
+    for (std::size_t f = 0; f < soles.size(); ++f) {
+      steady_.push_back(steady(out_.feet[f], soles[f], out_.clip.times));
+      pinned_.push_back(pin(soles[f], steady_[f], out_.clip.times, options_.blend_time));
+    }
     solve(pinned_);
   }
 
@@ -246,7 +323,7 @@ class Retargeter {
         ++seen[l];
       }
       for (std::size_t f = 0; f < pinned_.size(); ++f) {
-        const FootContacts& foot = out_.feet[f];
+        const FootContacts& foot = steady_[f];
         const auto i = static_cast<std::size_t>(k);
         const Transform<>& X = poses[foot.link];
         if (foot.heel_down[i]) out_.skate = std::max(out_.skate, norm(X * foot.heel - pinned_[f].heel[i]));
@@ -274,6 +351,7 @@ class Retargeter {
   FigurePoints figure_{};
   std::optional<TargetMaker> maker_;
   Placement placement_{};
+  std::vector<FootContacts> steady_;  ///< as they are pinned
   std::vector<PinnedPath> pinned_;
   Retargeted out_;
   std::vector<Diagnostic> diagnostics_;
@@ -286,7 +364,7 @@ std::map<Landmark, LinkPoint> find_landmarks(const Model& model, const LandmarkT
     (void)model.link_id(point.link);  // throws, and names those it knows
   // The table that knows most links of this model, completed and overruled by what is asked for.
   std::map<Landmark, LinkPoint> best;
-  std::vector<LandmarkTable> known{human28_table()};
+  std::vector<LandmarkTable> known{human28_table(), human_table(), opensim_table()};
   for (const LandmarkTable& skeleton : skeleton_tables()) {
     LandmarkTable links{.name = skeleton.name};
     for (const auto& [landmark, bone] : skeleton.bones) links.links[landmark] = {bone, {}};
@@ -300,13 +378,6 @@ std::map<Landmark, LinkPoint> find_landmarks(const Model& model, const LandmarkT
   }
   for (const auto& [landmark, point] : table.links) best[landmark] = point;
   return best;
-}
-
-std::vector<FootContacts> find_contacts(const Model& model, const Clip& clip, const FootContactOptions& options) {
-  if (const auto problem = clip_problem(model, clip)) throw Error("find_contacts(): " + *problem);
-  std::vector<FootContacts> feet = find_soles(model, find_landmarks(model));
-  for (FootContacts& foot : feet) mark_contacts(sole_path(model, clip, foot), clip.times, options, foot);
-  return feet;
 }
 
 Loaded<Retargeted> retarget(const Model& model, const Capture& capture, const RetargetOptions& options) {

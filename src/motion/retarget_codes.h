@@ -9,6 +9,9 @@ inline constexpr char kNoBone[] = "MAP003";
 inline constexpr char kNoLink[] = "MAP004";
 inline constexpr char kStance[] = "MAP005";
 inline constexpr char kNoLegs[] = "MAP006";
-inline constexpr char kUnusedBone[] = "MAP010";  // warning
+// Warnings.
+inline constexpr char kUnusedBone[] = "MAP010";
+inline constexpr char kJump[] = "MAP011";
+inline constexpr char kUp[] = "MAP012";
 
 }  // namespace kansetsu::mapping

@@ -8,8 +8,10 @@ std::unique_ptr<FigureData> clone_figure(const FigureData& f) {
   out->q = f.q, out->v = f.v, out->vdot = f.vdot;
   out->torque = f.torque, out->external = f.external, out->has_external = f.has_external, out->effort = f.effort;
   out->q0 = f.q0, out->v0 = f.v0;
-  out->surplus = f.surplus;
+  out->actuators.control = f.actuators.control, out->actuators.activation = f.actuators.activation;
+  out->rest_time = f.rest_time, out->nap = f.nap;
   out->bound_force = f.bound_force;
+  out->products_due = f.products_due;
   out->broad_bodies = f.broad_bodies;
   out->broad_base = f.broad_base;
   out->mechanics.set_pose(f.q.data());
@@ -24,9 +26,11 @@ std::unique_ptr<World::Impl> World::Impl::clone() const {
   one.threads = 1;
   auto out = std::make_unique<Impl>(one);
   out->time = time;
+  out->asleep_count = asleep_count;
   for (const std::unique_ptr<FigureData>& f : figures) out->figures.push_back(clone_figure(*f));
   out->contacts = contacts;
   out->contacts.own_touches();
+  out->contacts.pool = nullptr;
   out->connections = connections;
   out->couplings = couplings;
   out->springs = springs;
@@ -48,6 +52,7 @@ std::unique_ptr<World::Impl> World::Impl::clone() const {
   out->report.connections = out->connection_reports;
   out->events = events;
   out->next_step = next_step;
+  out->magnetic = magnetic;
   return out;
 }
 

@@ -91,19 +91,47 @@ void add_connection_rows(const ConnectionData& c, int row, Island& island) {
   island.add_turn(row + shifts, c.end_a, c.end_b, c.turn_axis);
 }
 
-Force<> connection_wrench(const ConnectionData& c, const double* force) {
-  Force<> out{};
+namespace {
+
+/// visit(is a rotation, axis) of every row
+template <class Visit>
+void for_each_row(const ConnectionData& c, Visit&& visit) {
   const unsigned mask = row_mask(c.options.mask);
   const bool one_turn = std::popcount(c.options.mask & 7u) == 1;
   for (int k = 0; k < 6; ++k) {
-    if (!(mask >> k & 1)) continue;
-    const double f = *force++;
-    if (k < 3)
-      out.f += f * axis(c.E, k);
-    else
-      out.t += f * (one_turn ? c.turn_axis : axis(c.E, k - 3));
+    if (mask >> k & 1) visit(k >= 3, k < 3 ? axis(c.E, k) : one_turn ? c.turn_axis : axis(c.E, k - 3));
   }
+}
+
+}  // namespace
+
+void write_connection(const ConnectionData& c, const Mechanics& figure, int body, double sign, double* J) {
+  const Vec3<> p = c.p - figure.origin();
+  for_each_row(c, [&](bool turns, const Vec3<>& along) {
+    const Vec3<> a = sign * along;
+    figure.add_generalised(body, turns ? Force<>{a, {}} : Force<>{cross(p, a), a}, J);
+    J += figure.nv();
+  });
+}
+
+void connection_forces(const ConnectionData& c, double* force) {
+  for_each_row(c, [&](bool turns, const Vec3<>& along) { *force++ = dot(along, turns ? c.wrench.t : c.wrench.f); });
+}
+
+Force<> connection_wrench(const ConnectionData& c, const double* force) {
+  Force<> out{};
+  for_each_row(c, [&](bool turns, const Vec3<>& along) { (turns ? out.t : out.f) += *force++ * along; });
   return out;
+}
+
+void add_load(ConnectionData& c, double h) {
+  const double left = std::exp(-h / kBreakTime);  // a blow counts in full at the end of its step
+  const auto add = [left](const Vec3<>& force, const Vec3<>& blow, Vec3<>& load) {
+    load = left * load + (1 - left) * force + (1 / kBreakTime) * blow;
+  };
+  add(c.wrench.f, c.struck.f, c.load.f);
+  add(c.wrench.t, c.struck.t, c.load.t);
+  c.struck = {};
 }
 
 }  // namespace kansetsu

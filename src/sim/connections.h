@@ -9,6 +9,10 @@
 
 namespace kansetsu {
 
+/// Over which a connection averages what it carries before it is compared with break_force and break_torque [s]: a mean that
+/// forgets exponentially, whatever the time step. A blow of J [N·s] counts as J / kBreakTime.
+inline constexpr double kBreakTime = 0.01;
+
 /// A connection between two frames: C on a, D on b.
 struct ConnectionData {
   BodyRef a, b;
@@ -19,6 +23,8 @@ struct ConnectionData {
   int uses = 0;       ///< how often its place has been used before
   double start = 0;   ///< when it was made; prescribed motion counts from here
   Force<> wrench{}, impulse{};
+  Force<> struck{};  ///< impulse of this part of the step, until it is accounted for
+  Force<> load{};    ///< wrench and impulses, averaged over kBreakTime
   double position_gap = 0, angle_gap = 0;
 
   // This step's geometry.
@@ -42,6 +48,12 @@ Transform<> body_pose(const std::vector<std::unique_ptr<FigureData>>& figures, B
 void place_connection(const std::vector<std::unique_ptr<FigureData>>& figures, double time, ConnectionData& c);
 /// Its rows from `row` on.
 void add_connection_rows(const ConnectionData& c, int row, Island& island);
+/// The same as rows of J of the figure at one of its ends, c.rows × nv; sign: −1 for a, 1 for b.
+void write_connection(const ConnectionData& c, const Mechanics& figure, int body, double sign, double* J);
+/// Forces of its rows that make up its wrench of the last step.
+void connection_forces(const ConnectionData& c, double* force);
+/// Takes what a step of h seconds did into the mean that it may break by.
+void add_load(ConnectionData& c, double h);
 /// The wrench that forces of its rows are, on b at p, world axes.
 Force<> connection_wrench(const ConnectionData& c, const double* force);
 

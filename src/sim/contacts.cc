@@ -35,7 +35,7 @@ double ball_radius(const Geometry& geometry, const Vec3<>& half) {
 
 }  // namespace
 
-int Contacts::add(WorldShape shape, int broad_body, const CollisionGroups& groups) {
+int ContactFinder::add(WorldShape shape, int broad_body, const CollisionGroups& groups) {
   const Aabb& box = shape.geometry.local_bounds();
   const Vec3<> half = 0.5 * (box.upper - box.lower);
   const bool bounded = std::isfinite(half.x + half.y + half.z);
@@ -48,6 +48,7 @@ int Contacts::add(WorldShape shape, int broad_body, const CollisionGroups& group
   for (auto other = shapes_.rbegin(); other != shapes_.rend() && other->figure == shape.figure; ++other) {
     if (shape.figure >= 0 && other->link == shape.link) other->is_alone = shape.is_alone = false;
   }
+  has_motion_ = has_motion_ || shape.motion.has_value();
   shapes_.push_back(std::move(shape));
   boxes_.resize(shapes_.size());
   found_ = false;
@@ -64,7 +65,7 @@ auto find_pair(auto& pairs, int a, int b) {
 
 }  // namespace
 
-const ContactMaterial& Contacts::material_between(int a, int b) const {
+const ContactMaterial& ContactFinder::material_between(int a, int b) const {
   if (!pair_materials_.empty()) {
     const auto found = find_pair(pair_materials_, a, b);
     if (found != pair_materials_.end() && found->first == ShapePair{std::min(a, b), std::max(a, b)})
@@ -73,7 +74,7 @@ const ContactMaterial& Contacts::material_between(int a, int b) const {
   return materials_.pair(shapes_[size_t(a)].material, shapes_[size_t(b)].material);
 }
 
-void Contacts::set_material_between(int a, int b, const ContactMaterial& material) {
+void ContactFinder::set_material_between(int a, int b, const ContactMaterial& material) {
   const ShapePair key{std::min(a, b), std::max(a, b)};
   const auto found = find_pair(pair_materials_, a, b);
   if (found != pair_materials_.end() && found->first == key)
@@ -82,7 +83,7 @@ void Contacts::set_material_between(int a, int b, const ContactMaterial& materia
     pair_materials_.insert(found, {key, material});
 }
 
-void Contacts::place(WorldShape& s, Figures& figures, double time) {
+void ContactFinder::place(WorldShape& s, Figures& figures, double time) {
   if (s.placed == now_) return;
   if (s.placed > 0 && s.figure < 0 && !s.motion) return;  // it stays
   s.placed = now_;
@@ -90,7 +91,7 @@ void Contacts::place(WorldShape& s, Figures& figures, double time) {
   if (s.geometry.kind() == ShapeKind::kPlane) s.plane_axes = patch_axes(s.X_WS.R.column_z(), s.X_WS.R);
 }
 
-void Contacts::place_anew(WorldShape& s, Figures& figures, double time) {
+void ContactFinder::place_anew(WorldShape& s, Figures& figures, double time) {
   if (s.figure >= 0) {
     Mechanics& m = figures[size_t(s.figure)]->mechanics;
     s.X_WS = m.body_pose(s.body) * s.X_BS;
@@ -112,8 +113,9 @@ void Contacts::place_anew(WorldShape& s, Figures& figures, double time) {
 }
 
 /// Everything that can move, with how far its shapes reach.
-void Contacts::list_movers() {
+void ContactFinder::list_movers() {
   movers_.clear();
+  mover_of_.assign(shapes_.size(), -1);
   for (size_t i = 0; i < shapes_.size(); ++i) {
     const WorldShape& s = shapes_[i];
     if (s.figure < 0 && !s.motion) continue;
@@ -125,16 +127,18 @@ void Contacts::list_movers() {
       movers_.back().reach = std::max(movers_.back().reach, reach);
     else
       movers_.push_back({.figure = s.figure, .body = s.body, .shape = int(i), .reach = reach});
+    mover_of_[i] = int(movers_.size()) - 1;
   }
 }
 
 /// Whether no point of a shape can have moved by more than slack_: |Δp| + |ΔR|·reach.
-bool Contacts::still_near(Figures& figures, double time) {
+bool ContactFinder::still_near(Figures& figures, double time) {
   const auto square = [](const Vec3<>& a) { return dot(a, a); };
   const double limit = 0.5 * slack_ * slack_;  // (a + b)² ≤ 2·(a² + b²)
   constexpr double kLittle = 0.01;             // a tenth of the way: no need to know it better than by a bound
   double largest = 0;
   for (const FigureBefore& f : figures_before_) {
+    if (figures[size_t(f.figure)]->nap >= 0) continue;
     const std::span<const kernel::BodyBefore> bodies{bodies_before_.data() + f.first, size_t(f.count)};
     const double change = figures[size_t(f.figure)]->mechanics.largest_change(bodies, f.origin, kLittle * limit);
     if (!(change < limit)) return false;
@@ -153,17 +157,18 @@ bool Contacts::still_near(Figures& figures, double time) {
   return true;
 }
 
-void Contacts::find_near(Figures& figures, double time, double margin) {
+void ContactFinder::find_near(Figures& figures, double time, double margin) {
   constexpr double kLeast = 0.005, kMost = 0.2;  // [m]
   constexpr int kOften = 8, kSeldom = 100;       // steps between two searches
-  if (!found_) list_movers();
   if (found_ && looks_ < kOften) slack_ = std::min(2 * slack_, kMost);
   if (found_ && looks_ > kSeldom) slack_ = std::max(0.5 * slack_, kLeast);
   found_ = true;
   looks_ = 0;
   margin_ = margin;
-  const double grow = 0.5 * margin + slack_;
+  constexpr double kFaster = 2;  // than now something may become before the pairs are looked for anew
+  for (Mover& m : movers_) m.allowed = std::max(0.5 * margin, kFaster * m.ahead);
   for (size_t i = 0; i < shapes_.size(); ++i) {
+    const double grow = (mover_of_[i] < 0 ? 0.5 * margin : movers_[size_t(mover_of_[i])].allowed) + slack_;
     place(shapes_[i], figures, time);
     Aabb& box = boxes_[i] = bounds(shapes_[i].geometry, shapes_[i].X_WS);
     box.lower -= {grow, grow, grow};
@@ -185,11 +190,15 @@ void Contacts::find_near(Figures& figures, double time, double margin) {
   broad_.update(boxes_);
   near_.assign(broad_.pairs().begin(), broad_.pairs().end());
   near_gap_.resize(near_.size());
+  kept_of_.assign(near_.size(), {});
+  still_keys_.clear();
+  still_manifolds_.clear();
   for (size_t i = 0; i < near_.size(); ++i) near_gap_[i] = least_gap(near_[i], figures);
   moved_ = 0;
 }
 
-double Contacts::smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin) {
+double ContactFinder::smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin) {
+  look_ahead(figures, time, {});
   find_pairs(figures, time, margin);
   double smallest = kInfinity;
   for (const Manifold& m : manifolds_) {
@@ -199,7 +208,7 @@ double Contacts::smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures,
 }
 
 /// Where the ball around a shape is, and a box around it, for shapes that need not be placed.
-void Contacts::find_centre(WorldShape& s, const Figures& figures) {
+void ContactFinder::find_centre(WorldShape& s, const Figures& figures) {
   if (s.centred == now_) return;
   s.centred = now_;
   s.centre_W = s.centre_B, s.core_W = s.core_B;
@@ -218,7 +227,7 @@ void Contacts::find_centre(WorldShape& s, const Figures& figures) {
 }
 
 /// No more than the gap of two shapes, by what is around them; a plane is a half-space.
-double Contacts::least_gap(const ShapePair& pair, const Figures& figures) {
+double ContactFinder::least_gap(const ShapePair& pair, const Figures& figures) {
   WorldShape &a = shapes_[size_t(pair.a)], &b = shapes_[size_t(pair.b)];
   if (a.motion || b.motion) return -kInfinity;
   find_centre(a, figures);
@@ -238,72 +247,104 @@ double Contacts::least_gap(const ShapePair& pair, const Figures& figures) {
   return std::max(boxes, along - a.core_radius - b.core_radius);
 }
 
+/// The shapes of a pair as a contact has them: the parent is what does not move by itself.
+ContactFinder::Sides ContactFinder::sides_of(const ShapePair& pair) const {
+  const bool swapped = shapes_[size_t(pair.b)].figure < 0;
+  return {shapes_[size_t(swapped ? pair.b : pair.a)], shapes_[size_t(swapped ? pair.a : pair.b)]};
+}
+
+bool ContactFinder::boxes_meet(const Sides& sides, double margin) {
+  const auto& [parent, real] = sides;
+  if (parent.geometry.kind() == ShapeKind::kPlane || (parent.is_round && real.is_round)) return true;
+  const Aabb a = bounds(parent.geometry, parent.X_WS), b = bounds(real.geometry, real.X_WS);
+  const Vec3<> m{margin, margin, margin};
+  return overlap({a.lower - m, a.upper + m}, b);
+}
+
+/// Whether two convex shapes are near each other, as they are placed; then `out` is their contact.
+bool ContactFinder::collide_convex(const ShapePair& pair, double margin, Manifold& out) const {
+  const Sides sides = sides_of(pair);
+  const auto& [parent, real] = sides;
+  if (!boxes_meet(sides, margin)) return false;
+  return collide(real.geometry, real.X_WS, parent.geometry, parent.X_WS, margin, out) && out.count > 0;
+}
+
+bool ContactFinder::is_convex(const ShapePair& pair) const {
+  return shapes_[size_t(pair.a)].geometry.is_convex() && shapes_[size_t(pair.b)].geometry.is_convex();
+}
+
 /// Contacts of one pair whose shapes are placed.
-void Contacts::collide_pair(const ShapePair& pair, double margin) {
-  const bool swapped = shapes_[size_t(pair.b)].figure < 0;  // the parent is what does not move by itself
-  const WorldShape &parent = shapes_[size_t(swapped ? pair.b : pair.a)],
-                   &real = shapes_[size_t(swapped ? pair.a : pair.b)];
-  if (parent.geometry.kind() != ShapeKind::kPlane && !(parent.is_round && real.is_round)) {
-    const Aabb a = bounds(parent.geometry, parent.X_WS), b = bounds(real.geometry, real.X_WS);
-    const Vec3<> m{margin, margin, margin};
-    if (!overlap({a.lower - m, a.upper + m}, b)) return;
-  }
-  if (parent.geometry.is_convex() && real.geometry.is_convex()) {
+void ContactFinder::collide_pair(const ShapePair& pair, double margin) {
+  if (is_convex(pair)) {
     if (manifolds_.size() == keys_.size()) manifolds_.emplace_back();
     Manifold& out = manifolds_[keys_.size()];
-    if (collide(real.geometry, real.X_WS, parent.geometry, parent.X_WS, margin, out) && out.count > 0)
-      keys_.push_back({pair.a, pair.b, out.part});
+    if (collide_convex(pair, margin, out)) keys_.push_back({pair.a, pair.b, out.part});
     return;
   }
+  const Sides sides = sides_of(pair);
+  const auto& [parent, real] = sides;
+  if (!boxes_meet(sides, margin)) return;
   constexpr size_t kPerPair = 64;
   if (memory_.empty()) memory_.resize(kPerPair);
   ManifoldList list(memory_);
   const int count = collide(real.geometry, real.X_WS, parent.geometry, parent.X_WS, margin, list);
   for (int k = 0; k < count; ++k) {
-    if (list[k].count == 0) continue;
-    if (manifolds_.size() == keys_.size()) manifolds_.emplace_back();
-    manifolds_[keys_.size()] = list[k];
-    keys_.push_back({pair.a, pair.b, list[k].part});
+    if (list[k].count > 0) append({pair.a, pair.b, list[k].part}, list[k]);
   }
 }
 
-void Contacts::find_pairs(Figures& figures, double time, double margin) {
+void ContactFinder::append(const PairKey& key, const Manifold& m) {
+  if (manifolds_.size() == keys_.size()) manifolds_.emplace_back();
+  manifolds_[keys_.size()] = m;
+  keys_.push_back(key);
+}
+
+/// Pairs that have to be looked at, with their shapes placed.
+void ContactFinder::list_candidates(Figures& figures, double time, double margin) {
+  candidates_.clear();
+  for (size_t i = 0; i < near_.size(); ++i) {
+    const ShapePair& pair = near_[i];
+    const double apart = margin_of(pair, margin);
+    if (near_gap_[i] > apart + 2 * moved_ || least_gap(pair, figures) > apart) continue;
+    const bool still = lie_still(pair, figures), known = still && kept_of_[i].first >= 0;
+    candidates_.push_back({int(i), apart, still, known});
+    if (known) continue;
+    place(shapes_[size_t(pair.a)], figures, time);
+    place(shapes_[size_t(pair.b)], figures, time);
+  }
+}
+
+void ContactFinder::find_pairs(Figures& figures, double time, double margin) {
   ++now_;
   ++looks_;
   if (!found_ || margin > margin_ || !still_near(figures, time)) find_near(figures, time, margin);
+  list_candidates(figures, time, margin);
   keys_.clear();  // manifolds of the last step are written over
-  const double apart = margin + 2 * moved_;
-  for (size_t i = 0; i < near_.size(); ++i) {
-    const ShapePair& pair = near_[i];
-    if (near_gap_[i] > apart || least_gap(pair, figures) > margin) continue;
-    place(shapes_[size_t(pair.a)], figures, time);
-    place(shapes_[size_t(pair.b)], figures, time);
-    collide_pair(pair, margin);
+  if (pool) {     // convex pairs side by side, each with its own result; they are gathered in their order
+    if (found_by_.size() < candidates_.size()) found_by_.resize(candidates_.size());
+    for_each(pool, int(candidates_.size()), [&](int k) {
+      Candidate& c = candidates_[size_t(k)];
+      const ShapePair& pair = near_[size_t(c.near)];
+      if (!c.known && is_convex(pair)) c.hit = collide_convex(pair, c.margin, found_by_[size_t(k)]);
+    });
+  }
+  for (size_t k = 0; k < candidates_.size(); ++k) {
+    const Candidate& c = candidates_[k];
+    const ShapePair& pair = near_[size_t(c.near)];
+    const size_t first = keys_.size();
+    if (c.known)
+      repeat_pair(size_t(c.near));
+    else if (!pool || !is_convex(pair))
+      collide_pair(pair, c.margin);
+    else if (c.hit)
+      append({pair.a, pair.b, found_by_[k].part}, found_by_[k]);
+    if (c.still && !c.known) keep_pair(size_t(c.near), first);
   }
   manifolds_.resize(keys_.size());
 }
 
-double Contacts::fastest(const Figures& figures, double time) {
-  if (!found_) list_movers();
-  double most = 0;
-  for (const Mover& m : movers_) {
-    Vec3<> v, w;
-    if (m.figure >= 0) {
-      const Mechanics& mechanics = figures[size_t(m.figure)]->mechanics;
-      const Motion<> V = mechanics.velocity(m.body);
-      const double* X = mechanics.body_axes(m.body);
-      v = V.v + cross(V.w, Vec3<>{X[12], X[13], X[14]}), w = V.w;
-    } else {
-      const WorldShape& s = shapes_[size_t(m.shape)];
-      const MotionSample sample = kansetsu::sample(*s.motion, s.X_BS, time);
-      v = sample.V_WB.v, w = sample.V_WB.w;
-    }
-    most = std::max(most, norm(v) + norm(w) * m.reach);
-  }
-  return most;
-}
-
-void Contacts::find(Figures& figures, double time, double margin, double tol_gap, double near) {
+void ContactFinder::find(Figures& figures, double time, double margin, double tol_gap, const Ahead& ahead) {
+  look_ahead(figures, time, ahead);
   find_pairs(figures, time, margin);
   join_flat();
   carried_.cache.update(keys_, manifolds_);
@@ -312,6 +353,7 @@ void Contacts::find(Figures& figures, double time, double margin, double tol_gap
   if (carried_.arms.size() < carried_.remembered.size()) carried_.arms.resize(carried_.remembered.size());
   size_t count = 0;  // those of the last step are written over
   for (size_t i = 0; i < keys_.size(); ++i) {
+    const double near = near_of(manifolds_[i], keys_[i], tol_gap, ahead);
     const auto is_near = [&](const ContactPoint& point) { return point.gap <= near; };
     const bool touches = std::ranges::any_of(manifolds_[i].used(), is_near);
     if (touches) {
@@ -327,7 +369,7 @@ void Contacts::find(Figures& figures, double time, double margin, double tol_gap
 }
 
 /// Origin and vertices of the patch. Where one point of several is near, the others have no part in the step.
-void Contacts::place_points(const Manifold& m, double near, Touch& t) const {
+void ContactFinder::place_points(const Manifold& m, double near, Touch& t) const {
   Vec3<> sum{};
   int count = 0;
   t.only = -1;
@@ -354,8 +396,8 @@ void Contacts::place_points(const Manifold& m, double near, Touch& t) const {
   }
 }
 
-void Contacts::make_touch(const Manifold& m, const PairKey& key, const ContactMatch& match, double tol_gap, double near,
-                          Touch& t) {
+void ContactFinder::make_touch(const Manifold& m, const PairKey& key, const ContactMatch& match, double tol_gap,
+                               double near, Touch& t) {
   const bool swapped = shapes_[size_t(key.b)].figure < 0;
   t.parent = swapped ? key.b : key.a;
   t.real = swapped ? key.a : key.b;
@@ -371,18 +413,21 @@ void Contacts::make_touch(const Manifold& m, const PairKey& key, const ContactMa
   patch.mu_static = material.mu_s;
   patch.mu_dynamic = material.mu_d;
   patch.restitution = material.restitution;
+  t.rolling = material.rolling_radius;
   patch.arm = m.count == 1 ? (2.0 / 3) * material.spin_radius : t.only >= 0 ? 0 : arm_of(t.slot, patch);
   patch.row_count = patch.vertex_count == 1 && patch.arm == 0 ? 3 : 6;
   recall(m, match, tol_gap, t);
 }
 
 /// What the contact remembers, in terms of the patch; and whether a vertex begins to touch.
-void Contacts::recall(const Manifold& m, const ContactMatch& match, double tol_gap, Touch& t) const {
+void ContactFinder::recall(const Manifold& m, const ContactMatch& match, double tol_gap, Touch& t) const {
   t.memory = match.age > 0 ? carried_.remembered[size_t(t.slot)] : ContactMemory{};
   unsigned closed = 0;
+  const auto force = t.memory.force;
   for (int k = 0; match.age > 0 && k < m.count; ++k) {
     const int before = match.previous_point[size_t(k)];
     if (before >= 0 && (t.memory.closed >> before & 1)) closed |= 1u << k;
+    t.memory.force[size_t(k)] = before >= 0 ? force[size_t(before)] : std::array<double, 3>{};
   }
   t.is_new = false;
   for (int k = 0; k < m.count; ++k) {
@@ -392,12 +437,13 @@ void Contacts::recall(const Manifold& m, const ContactMatch& match, double tol_g
   if (t.only >= 0) {
     closed = closed >> t.only & 1;
     for (size_t i = 3; i < 6; ++i) t.memory.wrench[i] = 0;
+    t.memory.force[0] = t.memory.force[size_t(t.only)];
   }
   t.memory.closed = std::uint8_t(closed);
 }
 
 /// The arm depends on the shape of the polygon only: distances between corners that agree to a millionth give the same.
-double Contacts::arm_of(int slot, const ContactPatch& patch) {
+double ContactFinder::arm_of(int slot, const ContactPatch& patch) {
   constexpr double kSame = 1e-12;  // [m²]
   const auto same = [&](const KnownArm& known) {
     if (known.count != patch.vertex_count) return false;
@@ -415,15 +461,17 @@ double Contacts::arm_of(int slot, const ContactPatch& patch) {
   return known[0].arm;
 }
 
-void Contacts::own_touches() {
+void ContactFinder::own_touches() {
+  found_ = false;  // what is kept of sleepers belongs to the shapes of another world
   for (Touch& t : touches_) t.parent_end = &shapes_[size_t(t.parent)].end, t.real_end = &shapes_[size_t(t.real)].end;
 }
 
-void Contacts::remember() {
+void ContactFinder::remember() {
   for (const Touch& t : touches_) {
     ContactMemory& m = carried_.remembered[size_t(t.slot)] = t.memory;
     if (t.only < 0) continue;  // of one point: as the whole contact has it
     m.closed = std::uint8_t(m.closed << t.only);
+    std::swap(m.force[0], m.force[size_t(t.only)]);
     m.wrench[3] = t.only_y * m.wrench[2], m.wrench[4] = -t.only_x * m.wrench[2];
     m.wrench[5] = t.only_x * m.wrench[1] - t.only_y * m.wrench[0];
   }

@@ -10,6 +10,7 @@
 #include "kansetsu/geometry/material.h"
 #include "kansetsu/sim/world.h"
 #include "sim/figure.h"
+#include "sim/parallel.h"
 
 namespace kansetsu {
 
@@ -64,11 +65,12 @@ struct Touch {
   int only = -1;                  ///< of several points the one that is near: then the patch is that point; else −1
   double only_x = 0, only_y = 0;  ///< where it is from the middle of them all, in E [m]
   bool is_new = false;            ///< a vertex has begun to touch
+  double rolling = 0;             ///< lever of the moment that resists rolling [m]
   const RowEnd *parent_end = nullptr, *real_end = nullptr;  ///< those of the shapes
 };
 
 /// Finds the contacts of a step and keeps what they remember.
-class Contacts {
+class ContactFinder {
  public:
   int add(WorldShape shape, int broad_body, const CollisionGroups& groups);
   const std::vector<WorldShape>& shapes() const { return shapes_; }
@@ -78,6 +80,8 @@ class Contacts {
     return found_ = false, shapes_;
   }
   BroadPhase& change_filters() { return found_ = false, broad_; }
+  void rearranged() { found_ = false; }            ///< figures fell asleep or woke
+  bool has_motion() const { return has_motion_; }  ///< of the surroundings
   MaterialTable& materials() { return materials_; }
   const MaterialTable& materials() const { return materials_; }
   const BroadPhase& filters() const { return broad_; }
@@ -85,16 +89,20 @@ class Contacts {
   const ContactMaterial& material_between(int a, int b) const;
   void set_material_between(int a, int b, const ContactMaterial& material);
 
-  /// Figures have their poses; shapes of the surroundings follow `time`.
-  /// @param near  what has a smaller gap is a contact: tol_gap, or more where contacts are to be met before they touch
-  void find(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin, double tol_gap, double near);
-  /// Bound of the speed of all shapes; figures have their velocities.
-  double fastest(const std::vector<std::unique_ptr<FigureData>>& figures, double time);
+  /// A step that is to be looked over beforehand: what may be met within it is a contact already.
+  struct Ahead {
+    double h = 0;        ///< [s]; 0: what is tol_gap apart or less is a contact, nothing else
+    double gravity = 0;  ///< [m/s²]
+  };
+  /// Figures have their poses, and their velocities where something is looked for ahead; shapes of the surroundings follow `time`.
+  void find(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin, double tol_gap,
+            const Ahead& ahead);
   /// Of all pairs at the figures' present poses; leaves what is carried alone.
   double smallest_gap(std::vector<std::unique_ptr<FigureData>>& figures, double time, double margin);
   std::vector<Touch>& touches() { return touches_; }
   const std::vector<Touch>& touches() const { return touches_; }
-  void remember();  ///< the memories of this step's touches
+  void remember();             ///< the memories of this step's touches
+  ThreadPool* pool = nullptr;  ///< on whose threads pairs are looked at; none: on this one
   /// The friction arms of the last two polygons of a contact: they seldom change, but a foot that rocks goes to and fro.
   struct KnownArm {
     std::array<ContactVertex, ContactPatch::kMaxVertices> polygon{};
@@ -111,6 +119,8 @@ class Contacts {
   const Carried& carried() const { return carried_; }
   Carried& change_carried() { return carried_; }
   void restore(const Carried& carried) { carried_ = carried; }
+  void keep() { kept_ = carried_; }     ///< before find()
+  void go_back() { carried_ = kept_; }  ///< to the last keep()
   /// After a copy: touches point to their own shapes again.
   void own_touches();
 
@@ -120,11 +130,26 @@ class Contacts {
   void place(WorldShape& shape, Figures& figures, double time);
   void place_anew(WorldShape& shape, Figures& figures, double time);
   void list_movers();
+  void look_ahead(const Figures& figures, double time, const Ahead& ahead);
+  double margin_of(const ShapePair& pair, double margin) const;
+  double near_of(const Manifold& m, const PairKey& key, double tol_gap, const Ahead& ahead) const;
   bool still_near(Figures& figures, double time);
   void find_near(Figures& figures, double time, double margin);
   void find_centre(WorldShape& shape, const Figures& figures);
   double least_gap(const ShapePair& pair, const Figures& figures);
   void collide_pair(const ShapePair& pair, double margin);
+  bool lie_still(const ShapePair& pair, const Figures& figures) const;
+  struct Sides {
+    const WorldShape &parent, &real;
+  };
+  Sides sides_of(const ShapePair& pair) const;
+  static bool boxes_meet(const Sides& sides, double margin);
+  bool is_convex(const ShapePair& pair) const;
+  bool collide_convex(const ShapePair& pair, double margin, Manifold& out) const;
+  void append(const PairKey& key, const Manifold& m);
+  void list_candidates(Figures& figures, double time, double margin);
+  void repeat_pair(size_t near);
+  void keep_pair(size_t near, size_t first);
   void join_flat();
   bool on_one_plane(const PairKey& a, const PairKey& b) const;
   bool join(size_t i, size_t j);
@@ -145,10 +170,13 @@ class Contacts {
   /// A body with shapes, or a shape of the surroundings that moves.
   struct Mover {
     int figure, body, shape;
-    double reach;       ///< of its shapes from its origin [m]
-    Transform<> X_W{};  ///< of the surroundings, when the pairs were found
+    double reach;        ///< of its shapes from its origin [m]
+    double ahead = 0;    ///< how far its shapes may come to meet others within the step [m]
+    double allowed = 0;  ///< what the pairs were found for: half a margin, or more where it is fast [m]
+    Transform<> X_W{};   ///< of the surroundings, when the pairs were found
   };
   std::vector<Mover> movers_;
+  std::vector<int> mover_of_;  ///< per shape; −1: it stays
   /// The bodies among them, figure by figure, as they were then.
   struct FigureBefore {
     int figure, first, count;
@@ -156,6 +184,23 @@ class Contacts {
   };
   std::vector<FigureBefore> figures_before_;
   std::vector<kernel::BodyBefore> bodies_before_;
+  /// Contacts of pairs that both lie still, as they were found first: a range of still_manifolds_, per near pair.
+  struct Kept {
+    int first = -1, count = 0;
+  };
+  /// A pair of this step that has to be looked at.
+  struct Candidate {
+    int near;  ///< its place among the near pairs
+    double margin;
+    bool still, known;  ///< both lie still; what they have is kept
+    bool hit = false;
+  };
+  std::vector<Candidate> candidates_;
+  std::vector<Manifold> found_by_;  ///< by candidate, where several threads look
+  std::vector<Kept> kept_of_;
+  std::vector<PairKey> still_keys_;
+  std::vector<Manifold> still_manifolds_;
+  bool has_motion_ = false;
   bool found_ = false;     ///< near_ is what it says
   double margin_ = 0;      ///< that near_ was made for
   double slack_ = 0.02;    ///< [m]
@@ -164,7 +209,7 @@ class Contacts {
   std::vector<Manifold> memory_, manifolds_;
   std::vector<PairKey> keys_;
   std::vector<MergedShapes> merged_;  ///< per manifold
-  Carried carried_;
+  Carried carried_, kept_;
   double arm_of(int slot, const ContactPatch& patch);
   std::vector<Touch> touches_;
 };

@@ -144,14 +144,14 @@ void add_control(Controller& controller, FigureData& figure, double time, double
     figure.has_extra = true;
     return;
   }
-  const double *q = figure.q.data(), *v = figure.v.data(), *noise = controller.state.noise.data();
+  const double half = 0.5 * h, *q = figure.q.data(), *v = figure.v.data(), *noise = controller.state.noise.data();
   double *tau = figure.tau.data(), *extra = figure.extra.data();
   for (size_t i = 0; i < controller.joints.size(); ++i) {
     const JointSignal& c = controller.joints[i];
     if (!given && c.column >= 0 && c.amplitude == 0 && !controller.saturated[i]) {  // what most joints are
       const double rate = c.ratio * v[c.column], left = c.value + noise[i] - (c.offset + c.ratio * q[c.position]);
-      tau[c.column] += c.ratio * (c.kp * (left - h * rate) - c.kd * rate);
-      extra[c.column] += c.ratio * c.ratio * (h * c.kd + h * h * c.kp);
+      tau[c.column] += c.ratio * (c.kp * (left - half * rate) - c.kd * rate);
+      extra[c.column] += c.ratio * c.ratio * h * (c.kd + half * c.kp);
       figure.has_extra = true;
       continue;
     }
@@ -162,11 +162,11 @@ void add_control(Controller& controller, FigureData& figure, double time, double
     } else {
       const Signal s = signal(controller, i, time + h);
       const double at = position_of(c, drive, figure.q), rate = velocity_of(c, drive, figure.v);
-      torque = c.kp * (s.value - at - h * rate) + c.kd * (s.rate - rate);
+      torque = c.kp * (s.value - at - half * rate) + c.kd * (s.rate - rate);
       if (controller.saturated[i]) {
         torque = torque > 0 ? c.limit : -c.limit;
       } else {
-        const double gain = h * c.kd + h * h * c.kp;
+        const double gain = h * (c.kd + half * c.kp);
         for_each_term(c, drive, [&](int column, double ratio) { figure.extra[column] += ratio * ratio * gain; });
         figure.has_extra = true;
       }
@@ -184,7 +184,7 @@ bool saturates(Controller& controller, const FigureData& figure, double time, do
     const DriveCoordinate& drive = figure.drives[size_t(controller.drives[i])];
     const Signal s = signal(controller, i, time + h);
     const double v = velocity_of(c, drive, figure.v) + h * velocity_of(c, drive, figure.vdot);
-    const double torque = c.kp * (s.value - position_of(c, drive, figure.q) - h * v) + c.kd * (s.rate - v);
+    const double torque = c.kp * (s.value - position_of(c, drive, figure.q) - 0.5 * h * v) + c.kd * (s.rate - v);
     if (std::abs(torque) <= c.limit * (1 + 1e-9)) continue;
     controller.saturated[i] = true;
     any = true;

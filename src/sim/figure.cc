@@ -1,5 +1,8 @@
 #include "sim/figure.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/spatial/rotations.h"
 
@@ -16,12 +19,16 @@ Quaternion<> turn_by(const Vec3<>& phi) {
   return {half_sinc * phi.x, half_sinc * phi.y, half_sinc * phi.z, c};
 }
 
+Vec3<> at(const Eigen::VectorXd& x, int i) { return {x[i], x[i + 1], x[i + 2]}; }
+
 }  // namespace
 
+Mat3<> FigureData::base_axes() const { return to_mat3(Quaternion<>{q[3], q[4], q[5], q[6]}); }
+
 FigureData::FigureData(const Model& m, const FigureOptions& o)
-    : model(m), options(o), mechanics(model), work(model), q(neutral(model)), trial(model) {
-  for (Eigen::VectorXd* x :
-       {&v, &vdot, &torque, &external, &tau, &extra, &effort, &work_step, &spring_torque, &stored, &stored_inertia})
+    : model(m), options(o), mechanics(model), actuators(model, options), work(model), q(neutral(model)), trial(model) {
+  for (Eigen::VectorXd* x : {&v, &vdot, &torque, &external, &tau, &extra, &effort, &work_step, &spring_torque, &stored,
+                             &stored_inertia, &shift, &net, &products, &products_due, &products_next, &bias, &still})
     *x = Eigen::VectorXd::Zero(model.nv());
   std::vector<int> position(size_t(model.nv()), -1);  // of each column
   if (model.base() == Base::kFree) rotations.push_back({3, 0, 4});
@@ -49,7 +56,7 @@ FigureData::FigureData(const Model& m, const FigureOptions& o)
     for (const Primitive& p : chain) {
       const bool hinge = p.kind == PrimitiveKind::kHinge || p.kind == PrimitiveKind::kScrew;
       if (r.nv == 0 || !hinge) continue;
-      turns.push_back({r.v + p.coordinate, singular || chain.size() > 1 ? int(drives.size()) + p.coordinate : -1});
+      if (singular || chain.size() > 1) turns.push_back({r.v + p.coordinate, int(drives.size()) + p.coordinate});
     }
     for (int k = 0; k < info(joint.type).nv; ++k) {
       DriveCoordinate drive;
@@ -67,10 +74,7 @@ FigureData::FigureData(const Model& m, const FigureOptions& o)
       drives.push_back(std::move(drive));
     }
   }
-  for (const Run& r : rotations) {
-    for (int k = 0; k < 3; ++k) turns.push_back({r.v + k, -1});
-  }
-  bound_force = Eigen::VectorXd::Zero(kBoundKinds * long(drives.size()));
+  bound_force = Eigen::VectorXd::Zero(kBoundKinds * long(drives.size() + options.actuation.tendons.size()));
   const JointSwitches& on = options.switches;
   for (size_t i = 0; i < drives.size(); ++i) {
     const DofDescription& d = drives[i].dof;
@@ -99,24 +103,99 @@ void FigureData::add_to_positions(double h) {
   }
 }
 
-void FigureData::add_acceleration(double h) {
-  if (model.base() != Base::kFree) {
-    kernel::figures().advance(int(v.size()), h, vdot.data(), v.data());
-    return add_to_positions(h);
-  }
-  const auto at = [](const Eigen::VectorXd& x, int i) { return Vec3<>{x[i], x[i + 1], x[i + 2]}; };
-  const auto rotation = [&] { return to_mat3(Quaternion<>{q[3], q[4], q[5], q[6]}); };
-  const Mat3<> R = rotation();
-  const Vec3<> p = at(q, 0), w = at(v, 0), u = at(v, 3);
-  const double mass = model.mass();
-  const Vec3<> lasting = model.gravity() + (mass > 0 ? 1 / mass : 0) * contact_force;
-  const Vec3<> turning = at(vdot, 3) + cross(w, u) - transpose_times(R, lasting);
-  const Vec3<> v_W = R * (u + h * rotate(turn_by((0.5 * h) * w), turning)) + h * lasting;
-  kernel::figures().advance(int(v.size()), h, vdot.data(), v.data());
+double FigureData::fastest(double h) const {
+  const kernel::FigureKernels& kernels = kernel::figures();
+  const int nv = int(v.size());
+  if (model.base() != Base::kFree) return kernels.fastest(nv, h, v.data(), vdot.data());
+  return std::max(kernels.fastest(3, h, v.data(), vdot.data()),
+                  kernels.fastest(nv - 6, h, v.data() + 6, vdot.data() + 6));
+}
+
+void FigureData::drift(double h) {
+  if (model.base() != Base::kFree) return add_to_positions(h);
+  const Vec3<> v_W = base_axes() * at(v, 3);
   add_to_positions(h);
-  const Vec3<> moved = p + h * v_W, turned = transpose_times(rotation(), v_W);
+  const Vec3<> moved = at(q, 0) + h * v_W, turned = transpose_times(base_axes(), v_W);
   q.head<3>() << moved.x, moved.y, moved.z;
   v.segment<3>(3) << turned.x, turned.y, turned.z;
+}
+
+void FigureData::kick(double h) {
+  const bool is_free = model.base() == Base::kFree;
+  const Vec3<> turning = is_free ? h * cross(at(v, 0), at(v, 3)) : Vec3<>{};
+  kernel::figures().advance(int(v.size()), h, vdot.data(), v.data());
+  if (is_free) v[3] += turning.x, v[4] += turning.y, v[5] += turning.z;
+}
+
+void FigureData::set_mechanics() {
+  mechanics.set_pose(q.data());
+  mechanics.set_motion(v.data());
+}
+
+void FigureData::factorise(double h) {
+  net = tau - products - (1 / h) * products_due;
+  mechanics.factorise(has_extra ? extra.data() : nullptr, net.data());
+}
+
+/// Bias torques of the motion v + after·v̇, gravity included, with the base's place at rest: they do not depend on its velocity.
+void FigureData::bias_torques(double after, Eigen::VectorXd& out) {
+  trial.q = q, trial.v = v + after * vdot;
+  if (model.base() == Base::kFree) trial.v.segment<3>(3).setZero();
+  rnea(model, trial, still, work, out);
+}
+
+bool FigureData::is_fast(double h) const {
+  const double most = fastest(h);
+  return 0.5 * h * most * most > kProductsGain;
+}
+
+bool FigureData::is_far(double h) const {
+  constexpr double kFar = 0.05;  // [rad, m] in a step
+  return !(h * fastest(h) < kFar);
+}
+
+void FigureData::set_products(double h) {
+  moves = is_fast(h);
+  if (!moves) {
+    products.setZero(), products_due.setZero();
+    return;
+  }
+  bias_torques(0, bias);
+  bias_torques(0.5 * h, work_step);
+  products = work_step - bias;
+}
+
+bool FigureData::correct_products(double h, bool held) {
+  // Of the power of all bias torques, beyond which the step is solved again. What is less is due in the next step where motion is slow
+  // and free: then products hardly change from one step to the other.
+  constexpr double kStrict = 1e-3, kSlow = 0.2;
+  if (!moves && !is_fast(h)) return false;
+  if (!moves) bias_torques(0, bias);
+  moves = true;
+  const Eigen::VectorXd& mean = trial.v;
+  bias_torques(0.5 * h, work_step);
+  double power = 0, change = 0;
+  for (int k = 0; k < work_step.size(); ++k) {
+    change += std::abs((work_step[k] - bias[k] - products[k]) * mean[k]);
+    power += std::abs(work_step[k] * mean[k]);
+  }
+  work_step -= bias;
+  const bool strict = held || is_far(h), again = !(change <= (strict ? kStrict : kSlow) * power);
+  if (!strict && !again) products_next = work_step - products;
+  if (again) products = work_step;
+  return again;
+}
+
+Energy FigureData::energy_of(const Eigen::VectorXd& place, const Eigen::VectorXd& motion) {
+  trial.q = place, trial.v = motion;
+  return energy(model, trial, work);
+}
+
+void FigureData::set_acting() {
+  if (model.base() != Base::kFree) return;
+  const Mat3<> R = base_axes();
+  const Vec3<> force = R * at(effort, 3);
+  acting = {R * at(effort, 0) + cross(at(q, 0), force), force};
 }
 
 void FigureData::add_turning(double sign) {
@@ -127,7 +206,9 @@ void FigureData::add_turning(double sign) {
 
 void FigureData::begin_stages(int stages) {
   q0 = q, v0 = v;
+  actuators.start = actuators.activation;
   while (int(rate_q.size()) < stages) {
+    actuators.rates.push_back(Eigen::VectorXd::Zero(actuators.activation.size()));
     rate_q.push_back(Eigen::VectorXd::Zero(model.nq()));
     rate_v.push_back(Eigen::VectorXd::Zero(model.nv()));
   }

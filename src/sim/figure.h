@@ -1,9 +1,14 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "constraint/mechanics.h"
+#include "kansetsu/actuation/actuation.h"
+#include "kansetsu/dynamics/dynamics.h"
+#include "kansetsu/kinematics/centroidal.h"
+#include "kansetsu/kinematics/kinematics.h"
 #include "kansetsu/sim/world.h"
 #include "sim/figure_kernels.h"
 
@@ -38,6 +43,27 @@ struct PassiveDrive {
   double friction = 0;
 };
 
+/// The actuators of a figure in a step: their state, and what they do.
+struct ActuatorsData {
+  Actuation actuation;
+  Eigen::VectorXd control, activation;  ///< set by the user; part of the state
+  Eigen::VectorXd input;                ///< activations that act in this step
+  std::vector<ActuatorForce> forces;    ///< at the beginning of the step
+  /// What acts: force − gain·l̈, or the bound where `saturated`.
+  struct Acting {
+    double force = 0, gain = 0;
+    bool saturated = false;
+  };
+  std::vector<Acting> acting;
+  std::vector<ActuatorReport> reports;
+  Eigen::VectorXd tau, extra;  ///< of all together
+  Eigen::VectorXd start;       ///< activations at the beginning of a step of several stages
+  std::vector<Eigen::VectorXd> rates;
+
+  ActuatorsData(const Model& model, const FigureOptions& options);
+  bool any() const { return !forces.empty() || actuation.tendon_count() > 0; }
+};
+
 /// A ball joint with swing and twist limits.
 struct BallLimit {
   int q = 0, v = 0;
@@ -46,9 +72,8 @@ struct BallLimit {
 
 inline bool is_finite(const Eigen::VectorXd& x) { return kernel::figures().finite(int(x.size()), x.data()); }
 
-/// How far a coordinate moves in a step at most before what the step does to energy and momentum is looked at [rad, m]. In flight
-/// a momentum that is not kept shows sooner: the faster the figure as a whole, the more energy it is.
-inline constexpr double kLookedAt = 0.02, kLookedAtInFlight = 0.005;
+/// Velocity products of the beginning of a step add ½·h·v² of the kinetic energy per second to it: what they may add [1/s].
+inline constexpr double kProductsGain = 1e-4;
 
 struct FigureData {
   FigureData(const Model& m, const FigureOptions& o);
@@ -56,45 +81,62 @@ struct FigureData {
   Model model;
   FigureOptions options;
   Mechanics mechanics;
+  ActuatorsData actuators;
   Workspace work;
   Eigen::VectorXd q, v, vdot;
-  Eigen::VectorXd torque;         ///< set by the user, kept
-  Eigen::VectorXd external;       ///< of wrenches, this step only
-  Eigen::VectorXd tau;            ///< all that acts explicitly
-  Eigen::VectorXd extra;          ///< inertia that stands for implicit springs, dampers and PD control
+  Eigen::VectorXd torque;    ///< set by the user, kept
+  Eigen::VectorXd external;  ///< of wrenches, this step only
+  Eigen::VectorXd tau;       ///< all that acts explicitly
+  Eigen::VectorXd extra;     ///< inertia that stands for implicit springs, dampers and PD control
+  Eigen::VectorXd products;  ///< velocity products at the middle of the step beyond those at its beginning
+  Eigen::VectorXd
+      products_due;  ///< [N·m·s, N·s] what the last step has left of them, for they came out other than they were put in
+  Eigen::VectorXd products_next;  ///< [N·m, N] the same of this step
+  Eigen::VectorXd bias;           ///< scratch of products
+  Eigen::VectorXd net;            ///< tau, less products and what is due of them
+  Eigen::VectorXd still;          ///< zero
   Eigen::VectorXd effort;         ///< what acted in the last step
   Eigen::VectorXd spring_torque;  ///< of springs between points
   Eigen::VectorXd stored;         ///< of what is stored in springs, and the inertia that stands for its implicit part
   Eigen::VectorXd stored_inertia;
-  Vec3<> contact_force{};     ///< of all contacts together, in the world, in this step
-  double work_done = 0;       ///< of all torques but those of springs, in the last step [J]
-  double torque_work = 0;     ///< of all torques in this step, with the mean of v [J]
-  double row_work = 0;        ///< of contacts and limits in this step, with the mean of v; where rows_known [J]
-  bool flies = false;         ///< it has joints and a free base, and touches nothing but itself
-  bool held = false;          ///< bilateral rows act on its island
-  bool rows_known = false;    ///< what acts besides torques and gravity is row_work and contact_force
-  Eigen::VectorXd work_step;  ///< scratch
-  Eigen::VectorXd q0, v0;     ///< at the beginning of a step of several stages
+  double torque_work = 0;                        ///< of all torques in this step, springs included [J]
+  double work_done = 0;                          ///< of all torques but those of springs, in the last step [J]
+  Eigen::VectorXd work_step;                     ///< scratch
+  Eigen::VectorXd q0, v0;                        ///< at the beginning of a step
+  Eigen::VectorXd q_begin, v_begin, vdot_begin;  ///< of the part of it that is under way
   std::vector<Eigen::VectorXd> rate_q, rate_v;
   void begin_stages(int stages);
-  /// By vdot, semi-implicitly. The velocity of a free base is added up in world axes: gravity and contact forces as they are, the
-  /// rest of its acceleration as it stands in the middle of the step, turned with the base. So a free body keeps its momentum,
-  /// a wheel its speed, and one that turns about a pivot its energy to fourth order.
-  void advance(double h);
-  void add_acceleration(double h);
+  /// q ⊕ h·v. The base keeps the velocity of its place in the world: its coordinates turn with the axes.
+  void drift(double h);
+  /// v += h·v̇ at the present pose, in the axes of the base as they lie there.
+  void kick(double h);
+  void set_mechanics();      ///< to the present state
+  void factorise(double h);  ///< the mechanics, with all that drives the figure
+  /// Velocity products belong to the velocity in the middle of the step, v + h·v̇/2: first with v̇ of the last step, then with what came of it.
+  void set_products(double h);
+  /// @param held  by bilateral rows
+  /// @return whether they have changed so much that the step is to be solved again
+  bool correct_products(double h, bool held);
+  void bias_torques(double after, Eigen::VectorXd& out);
+  bool is_fast(double h) const;
+  bool is_far(double h) const;  ///< moves so far in a step that its energy is looked at
+  bool moves = false;           ///< so fast that products of the beginning will not do
+  Energy energy_of(const Eigen::VectorXd& place, const Eigen::VectorXd& motion);
+  void set_acting();
+  Force<>
+      acting{};  ///< all torques together, as a wrench on the figure at the world's origin, in the middle of the step
   /// vdot += sign·ω×v of a free base: from the change in its own axes to the acceleration, or back.
   void add_turning(double sign);
-  double speed = 0;                ///< fastest() of the step that is under way
   double fastest(double h) const;  ///< |v| + h·|v̇| of all coordinates but those of the base's place
-  Vec3<> com_velocity();
-  void move_along(const Vec3<>& change);
-  bool keeps_energy(double error, double kinetic, const Vec3<>& com);
-  void limit_energy(double error, double kinetic);
+  Mat3<> base_axes() const;
   void add_to_positions(double h);  ///< h·v of all but the base's place
-  /// What steps in fast motion have added to the energy beyond the work of all forces, kept within a share of the kinetic
-  /// energy [J].
-  double surplus = 0;
-  State trial;  ///< scratch of a step in fast motion
+  int nap = -1;                     ///< those with the same number sleep together; −1: it is awake
+  double rest_time = 0;             ///< for how long it has been at rest [s]
+  bool driven = false;              ///< something acts on it that may change
+  State trial;                      ///< scratch of a step in fast motion
+  Eigen::MatrixXd mass_matrix;      ///< of heaps
+  Eigen::VectorXd shift;            ///< of positions alone at the end of the step, where has_shift
+  bool has_shift = false;
   bool has_extra = false;
   bool has_external = false;  ///< some of `external` may not be zero
   bool has_stored = false;    ///< there are springs: stored and stored_inertia count
@@ -109,15 +151,18 @@ struct FigureData {
     int q, v, count;
   };
   std::vector<Run> runs, rotations;
-  /// Columns of v that are angular.
+  /// Hinges next to a link without mass: where such hinges meet, M may be singular.
   struct Turn {
-    int column;
-    int drive;  ///< of a hinge next to a link without mass: where such hinges meet, M may be singular; negative: of others
+    int column, drive;
   };
   std::vector<Turn> turns;
   bool has_screws = false;        ///< free joints besides the base: left to integrate()
   std::vector<int> broad_bodies;  ///< body number in the broad phase, per body of the tree
   int broad_base = -1;            ///< that of the links that cannot move
+  // What sensors ask for, found once per step.
+  std::unique_ptr<LinkMotions> motions;
+  std::unique_ptr<Reactions> reactions;
+  bool motions_known = false, reactions_known = false;
 };
 
 }  // namespace kansetsu

@@ -6,15 +6,16 @@
 #include <random>
 #include <vector>
 
-#include "base/thread_pool.h"
 #include "constraint/island.h"
 #include "kansetsu/constraint/contact_solver.h"
+#include "kansetsu/geometry/query.h"
 #include "kansetsu/kinematics/centroidal.h"
 #include "kansetsu/sim/world.h"
 #include "sim/connections.h"
 #include "sim/contacts.h"
 #include "sim/control.h"
 #include "sim/figure.h"
+#include "sim/parallel.h"
 
 namespace kansetsu {
 
@@ -35,31 +36,40 @@ struct IslandWork {
     double sign = 1;
     int column = 0;
     double ball[3] = {};
+    int tendon = -1;  ///< its length is measured, not a coordinate
     int memory = -1;  ///< its place in FigureData::bound_force; −1: it is forgotten
+    int touch = -1;   ///< the contact whose rolling it resists, about `axis` of the world; −1: none
+    Vec3<> axis{};
   };
   std::vector<BoundedOrigin> bounded_origin;
   // Of large islands: velocities of all figures one after the other, rows of J and of M⁻¹·Jᵀ by figure.
   std::vector<int> offsets;
-  std::vector<double> v_now, v_next, rows_memory;
-  std::vector<SparsePatch> sparse, sparse_bounded;
+  std::vector<double> v_now, v_next, way, rows_memory;
+  std::vector<SparsePatch> sparse, sparse_bounded, sparse_bilateral;
+  std::vector<BilateralBlock> blocks;
+  std::vector<BodyMass> masses;
+  /// Rows of one figure in a block of a heap, yet to be written: those of a contact, a connection, or a bounded row.
+  struct RowJob {
+    int figure = 0, rows = 0;
+    double *J = nullptr, *Y = nullptr;
+    enum Kind { kContact, kConnection, kBounded } kind = kContact;
+    int index = 0;  ///< among the touches or connections of the world, or the bounded rows of the island
+    double sign = 1;
+    int body = 0;
+  };
+  std::vector<RowJob> row_jobs;
+  std::vector<int> job_order, job_begin;  ///< jobs by figure of the island
   // What is reported of it, gathered in a fixed order afterwards.
   double inconsistency = 0, residual = 0, impact_energy = 0;
   int rank_deficiency = 0;
   bool impact = false;
+  bool large = false;   ///< it is solved as a heap
+  bool settled = true;  ///< velocity products are those of the velocities that came out
   Island::Work work{0, 0};
   std::vector<double> closing;  ///< what the targets of bilateral rows want beyond their motion [m/s, rad/s]
   /// Gaps of bilateral rows that are large at the beginning of a step, as it is to leave them; 0: small ones, closed at once.
   /// Empty: not known.
   std::vector<double> leave;
-  /// Of energy and momentum in a step, while it is open; of figures that bilateral rows hold.
-  struct Ledger {
-    bool open = false, flies = false;
-    double mass = 0;
-    double expected = 0;  ///< energy at the end [J]
-    double surplus = 0;   ///< of all figures, before [J]
-    Vec3<> com{};         ///< velocity of the common centre of mass at the end, where they fly
-  };
-  Ledger ledger;
   double power = 0;  ///< of the bilateral forces at the last stage of a smooth step [W]
 };
 
@@ -81,20 +91,37 @@ struct SpringData {
 /// q[dependent] as a polynomial of q[driver], held as a row.
 struct CouplingData {
   PolynomialCoupling coupling;
-  int figure = 0, dependent = 0, driver = -1;  ///< drives of the figure
+  int figure = 0, dependent = 0, driver = -1;  ///< drives of the figure, or its tendons
 
   /// Gap, slope of the polynomial, and its curvature.
   struct Value {
     double gap, slope, curvature;
   };
   Value value(const FigureData& f) const;
+  double position(const FigureData& f, int index) const;
+  double velocity(const FigureData& f, int index) const;
+  /// visit(column, coefficient)
+  template <class Visit>
+  void for_each_term(const FigureData& f, int index, Visit&& visit) const {
+    if (coupling.tendons) {
+      const MomentRow row = f.actuators.actuation.tendon_moment(index);
+      for (size_t k = 0; k < row.columns.size(); ++k) visit(row.columns[k], row.values[k]);
+      return;
+    }
+    for (const auto& [column, ratio] : f.drives[size_t(index)].terms) visit(column, ratio);
+  }
 };
 
 struct SensorData {
   SensorDescription description;
-  BodyRef body;
-  Transform<> X_LS{};
+  BodyRef body{}, reference{};
+  Transform<> X_LS{}, X_LR{};  ///< on their bodies
   int connection = -1;
+  int index = -1;                   ///< coordinate (of drives), tendon or actuator
+  int q = 0, v = 0;                 ///< of a ball joint
+  std::vector<char> subtree{};      ///< per link: it is part of what is measured
+  std::vector<int> shapes, others;  ///< between which a distance is measured
+  std::optional<Geometry> volume{};
   std::vector<double> value;
   std::mt19937_64 rng;
 };
@@ -108,12 +135,13 @@ struct EventData {
 /// What a snapshot holds.
 struct WorldMoment {
   double time = 0;
-  std::vector<Eigen::VectorXd> q, v, vdot, torque, effort, bound_force;
+  std::vector<Eigen::VectorXd> q, v, vdot, torque, effort, bound_force, products_due, control, activation;
   std::vector<Eigen::VectorXd> external;  ///< empty where no wrench waits for the next step
   std::vector<std::pair<BodyRef, Force<>>> wrenches;
-  std::vector<double> surplus;
+  std::vector<double> rest_time;
+  std::vector<int> nap;
   std::vector<ConnectionData> connections;
-  Contacts::Carried contacts;
+  ContactFinder::Carried contacts;
   Vec3<> gravity;
   std::vector<Controller> controllers;
   std::vector<EventData> event_states;
@@ -136,7 +164,7 @@ struct World::Impl {
   WorldOptions options;
   double time = 0;
   std::vector<std::unique_ptr<FigureData>> figures;
-  Contacts contacts;
+  ContactFinder contacts;
   std::vector<ConnectionData> connections;
   std::vector<CouplingData> couplings;
   std::vector<SpringData> springs;
@@ -159,14 +187,7 @@ struct World::Impl {
   /// Calls job(i) for i in [0, count) on all threads. Jobs share nothing, so that their order does not matter.
   template <class Job>
   void for_each(int count, Job&& job) {
-    if (!pool || count < 2) {
-      for (int i = 0; i < count; ++i) job(i);
-      return;
-    }
-    std::atomic<int> next = 0;
-    pool->run(std::min(pool->workers(), count), [&](int) {
-      for (int i = next++; i < count; i = next++) job(i);
-    });
+    kansetsu::for_each(pool.get(), count, job);
   }
   std::unique_ptr<ThreadPool> pool;  ///< none: one thread
 
@@ -177,6 +198,20 @@ struct World::Impl {
   double step_length = 0;  ///< [s] of what contact_step() is to do: a time step, or a part of one
   double step_taken = 0;   ///< [s]
   double next_step = 0;    ///< of the adaptive integrator; 0: not known
+  Vec3<> magnetic{};       ///< what magnetometers measure
+
+  // What rests.
+  int asleep_count = 0;      ///< figures
+  bool asleep_told = false;  ///< everybody sleeps, and the reports are those of sleepers
+  void wake(int figure);     ///< and all that sleep with it
+  void wake(const BodyRef& body);
+  void wake_all();
+  void wake_touched();
+  void find_driven();
+  bool is_still(const IslandWork& w) const;
+  void settle_down();
+  void report_sleepers();
+  bool sleep_on();
 
   FigureData& data(FigureId id, const char* function) const;
   Controller& controller(std::string_view name, const char* function);
@@ -189,7 +224,6 @@ struct World::Impl {
   void activate(ConnectionData& c);
 
   void step(World& world);
-  void set_poses();
   /// Brings the mechanics of all figures to their present state, which a step leaves behind it; whoever asks for poses between
   /// two steps does this first. Within a step they are those with which it began.
   void refresh();
@@ -197,8 +231,20 @@ struct World::Impl {
   bool stepping = false;  ///< a step is under way
   std::unique_ptr<StandingStep> standing;
   void changed();  ///< by somebody, between two steps
-  double longest_part(double h);
+  ContactFinder::Ahead ahead(double h) const;
+  double time_to_touch() const;
+  void meet_impacts();
   void contact_step();
+  void make_connections();
+  void keep_place();
+  void go_back();
+  bool try_step();
+  void find_rows(double t);
+  void settle_island(IslandWork& w);
+  void build_island(IslandWork& w, int bilateral, int others);
+  void add_approach(IslandWork& w);
+  std::vector<ContactReport> made;  ///< of make_connections(): what contacts took of it
+  bool can_repeat = false;          ///< what try_step() changes is kept
   void smooth_step();
   bool is_smooth();
   void evaluate(double t);
@@ -206,8 +252,16 @@ struct World::Impl {
   double runge_kutta(double h, bool embedded);
   double smallest_gap(double t);
   double locate_touch(double h);
+  void back_to_start();
   void newton_step(IslandWork& w);
   void prepare_torques(double h);
+  void place_actuators();  ///< where figures are now
+  void place_actuators(FigureData& f);
+  void add_actuators(FigureData& f, double h);
+  void add_tendon_bounds(IslandWork& w, int figure);
+  void add_adhesion(int figure);  ///< of links towards what they touch
+  bool actuators_saturate(FigureData& f);
+  void finish_actuators(FigureData& f, double h);  ///< what they did; activations move on
   void add_spring_forces();
   void begin_islands(int count);
   void find_islands();
@@ -215,7 +269,6 @@ struct World::Impl {
   void solve_island(IslandWork& w);
   void count_rows(IslandWork& w, int& bilateral, int& others);
   void fill_rows(IslandWork& w);
-  Rate rate_of(const Touch& t) const;
   enum class Target { kImpact, kStep, kStepAsItIs, kStepAcross, kAcceleration, kVelocity, kPosition };
   void set_targets(IslandWork& w, Target kind);
   int count_bilateral(const IslandWork& w) const;
@@ -227,20 +280,29 @@ struct World::Impl {
   ContactProblem contact_problem(const IslandWork& w) const;
   void resolve_impact(IslandWork& w);
   void resolve_forces(IslandWork& w);
+  void resolve_positions(IslandWork& w);
   void solve_forces(IslandWork& w, Target target);
   bool closing_strains(IslandWork& w) const;
   bool turning_strains(const IslandWork& w) const;
   bool is_large(const IslandWork& w, int bilateral, int others) const;
   void solve_large(IslandWork& w, int others);
-  bool is_told(const IslandWork& w) const;
+  void write_blocks(IslandWork& w);
+  void write_block(const IslandWork& w, const IslandWork::RowJob& job);
   void begin_reports();
   void report_contacts(IslandWork& w, bool impact);
   void add_bounded(IslandWork& w, int figure);
   void add_ball_limits(IslandWork& w, int figure);
+  void add_rolling(IslandWork& w);
+  void report_rolling(const IslandWork& w);
   void remember_bounds(const IslandWork& w);
   /// visit(column, coefficient) of a bounded row
   template <class Visit>
   void for_each_term(const IslandWork::BoundedOrigin& o, Visit&& visit) const {
+    if (o.tendon >= 0) {
+      const MomentRow row = figures[size_t(o.figure)]->actuators.actuation.tendon_moment(o.tendon);
+      for (size_t k = 0; k < row.columns.size(); ++k) visit(row.columns[k], o.sign * row.values[k]);
+      return;
+    }
     if (o.drive < 0) {
       for (int k = 0; k < 3; ++k) visit(o.column + k, o.ball[k]);
       return;
@@ -249,11 +311,9 @@ struct World::Impl {
       visit(column, o.sign * ratio);
   }
   void integrate_figures(double h);
+  bool keeps_energy(const IslandWork& w) const;
   bool flies(const IslandWork& w) const;
-  Energy energy_of(const IslandWork& w) const;
-  Vec3<> com_velocity(const IslandWork& w, double mass) const;
-  void advance_together(IslandWork& w, double h);
-  void settle(IslandWork& w);
+  void keep_momentum(const IslandWork& w, double h);
   void project();
   bool is_sound(const FigureData& f) const;
   std::string what_fails(const FigureData& f) const;
@@ -267,8 +327,19 @@ struct World::Impl {
   bool names(const ShapeRef& ref, const WorldShape& shape) const;
   bool names_real(const ShapeRef& ref, size_t contact) const;  ///< some shape on the real side of a contact
   bool touches(const ShapeRef& a, const ShapeRef& b) const;
-  Force<> joint_wrench(const SensorData& s);
+  Force<> joint_wrench(const BodyRef& body);
+  /// Motion of a place on a link, or in the world, where the world stands after the step.
+  FrameMotion motion_of(const BodyRef& body, const Transform<>& X_LS);
+  void measure(SensorData& s, double* out);
+  void measure_contact(SensorData& s, double* out);
+  void measure_frame(const SensorData& s, double* out);
+  void measure_subtree(const SensorData& s, double* out);
+  void measure_coordinate(const SensorData& s, double* out);
+  double measure_touch(const SensorData& s);
+  double measure_range(const SensorData& s);
+  Distance measure_distance(const SensorData& s) const;
   void read_sensors();
+  double potential_energy();
   void note(EventKind kind, std::string name, std::string detail = {});
 };
 

@@ -6,6 +6,7 @@
 #include "base/isa_table.h"
 #include "geometry/box_features.h"
 #include "geometry/convex.h"
+#include "sim/actuators.h"
 
 namespace kansetsu {
 namespace kernel {
@@ -70,7 +71,7 @@ std::string LanePlan::find_obstacle(const World::Impl& world) const {
   if (world.figures.size() != 1) return "the world has " + std::to_string(world.figures.size()) + " figures, not one";
   const FigureData& f = *world.figures[0];
   if (o.integrator != Integrator::kSemiImplicit) return "the integrator is not the semi-implicit one";
-  if (!o.contact.end_of_step || o.contact.anticipate || o.contact.friction_set != FrictionSet::kEllipse ||
+  if (!o.contact.end_of_step || o.contact.friction_set != FrictionSet::kEllipse ||
       o.contact.start > ContactTier::kFast || !(o.contact_margin >= o.contact.tol_gap))
     return "the options of the contact solver are not the usual ones";
   if (model_.nv() == 0) return "the figure has no coordinate";
@@ -104,6 +105,7 @@ void LanePlan::list_pairs(const World::Impl& world) {
     const WorldShape &a = world.contacts.shapes()[size_t(pair.a)], &b = world.contacts.shapes()[size_t(pair.b)];
     const bool bounded = std::isfinite(a.radius) && std::isfinite(b.radius);
     if (!bounded && !is_fixed_plane(a) && !is_fixed_plane(b)) obstacle_ = "a shape of the surroundings has no bounds";
+    if (world.contacts.material_between(pair.a, pair.b).rolling_radius > 0) obstacle_ = "something resists rolling";
   }
 }
 
@@ -150,7 +152,7 @@ void LanePlan::make_figure(const World::Impl& world) {
   figure_.least_pivot = kVanishing * ((1 + reach * reach) * (turning + 3 * model_.mass()) + rotor);
   figure_.mass = model_.mass();
   figure_.least_mobility = kImmovable / model_.mass();
-  figure_.far = kLookedAt, figure_.far_in_flight = kLookedAtInFlight, figure_.limit_near = kNear;
+  figure_.products_gain = kProductsGain, figure_.limit_near = kNear;
   figure_.h = world.options.time_step;
   figure_.tree = &tree.view();
   figure_.aligned = tree.simple;
@@ -248,12 +250,13 @@ bool LanePlan::fits(const World::Impl& w) const {
 }
 
 bool LanePlan::is_plain(const World::Impl& w) const {
-  if (w.status != WorldStatus::kRunning || !w.callbacks.empty() || !w.contact_callbacks.empty() || !w.sensors.empty() ||
-      !w.event_states.empty() || !w.springs.empty() || !w.couplings.empty() || !fits(w))
+  if (w.asleep_count > 0 || w.status != WorldStatus::kRunning || !w.callbacks.empty() || !w.contact_callbacks.empty() ||
+      !w.sensors.empty() || !w.event_states.empty() || !w.springs.empty() || !w.couplings.empty() || !fits(w))
     return false;
   for (const ConnectionData& c : w.connections) {
     if (c.active) return false;
   }
+  if (act(w.figures[0]->actuators)) return false;
   for (const Controller& c : w.controllers) {
     if (!c.state.active) continue;
     if (c.description.kind != ControlKind::kPd || c.limited || c.draws) return false;
@@ -265,7 +268,7 @@ bool LanePlan::is_plain(const World::Impl& w) const {
 }
 
 bool LanePlan::stance_of(const World::Impl& w, StanceKey& key) const {
-  const Contacts::Carried& carried = w.contacts.carried();
+  const ContactFinder::Carried& carried = w.contacts.carried();
   const ContactCache& cache = carried.cache;
   key = {};
   if (cache.size() > kernel::kMostSoles) return false;
@@ -282,6 +285,8 @@ bool LanePlan::stance_of(const World::Impl& w, StanceKey& key) const {
     if (!stands) return false;
     key.soles[size_t(key.count++)] = {pair, face};
   }
+  if (key.count == 0 && model_.base() == Base::kFree)
+    return false;  // what flies keeps its momentum: World::Impl::keep_momentum()
   return true;
 }
 
@@ -300,10 +305,12 @@ int LanePlan::add(const World::Impl& w, const StanceKey& key) {
   const ContactOptions& o = w.options.contact;
   kernel::LaneStance& t = stance->table;
   t.sole_count = key.count;
-  t.margin = w.options.contact_margin;
+  const double h = w.options.time_step;
+  t.margin = w.options.contact_margin + 2 * h * h * norm(w.options.gravity);
+  t.twice_h = 2 * h;
   t.tol_gap = o.tol_gap, t.slop = o.slop, t.v_eps = o.v_eps, t.w_eps = o.w_eps;
   t.slow = std::max(o.rest_speed(norm(w.options.gravity), w.options.time_step), o.v_impact);
-  t.tolerance = o.tolerance, t.rank_tolerance = o.rank_tolerance;
+  t.tolerance = 100 * o.tolerance, t.rank_tolerance = o.rank_tolerance;
   int bodies[kernel::kMostSoles] = {-1, -1};
   for (int i = 0; i < key.count; ++i) {
     const StanceKey::Sole& sole = key.soles[size_t(i)];
@@ -321,7 +328,7 @@ int LanePlan::add(const World::Impl& w, const StanceKey& key) {
     s.b_B = R * (-side * component(half, v) * unit(v));
     s.on_plane = plane.X_BS.p;
     s.E = patch_axes(plane.X_BS.R.column_z(), plane.X_BS.R);
-    s.mu = w.contacts.material_between(sole.pair.a, sole.pair.b).mu_s;
+    s.mu = w.contacts.material_between(sole.pair.a, sole.pair.b).mu_d;  // on the safe side
     bodies[i] = box.body;
   }
   if (key.count > 0 && !model_.tree().free_base) return -1;
@@ -364,7 +371,9 @@ void LanePlan::watch(const World::Impl& w, Stance& stance) const {
                               .kept_b = kept_[size_t(moving.body)],
                               .centre_a = fixed.centre_B,
                               .centre_b = moving.centre_B,
-                              .reach = fixed.radius + moving.radius + stance.table.margin});
+                              .reach = fixed.radius + moving.radius + stance.table.margin,
+                              .lever_a = norm(fixed.centre_B) + fixed.radius,
+                              .lever_b = norm(moving.centre_B) + moving.radius});
       continue;
     }
     const int shape = int(&fixed - shapes.data());
@@ -379,6 +388,7 @@ void LanePlan::watch(const World::Impl& w, Stance& stance) const {
         if (component(g.half(), k) > 0) watch.e_B[watch.e_count++] = moving.X_BS.R * (component(g.half(), k) * unit(k));
       }
     }
+    watch.lever = norm(moving.centre_B) + moving.radius;
     found.emplace_back(moving.body, watch);
   }
   const auto by_body = [](const auto& a, const auto& b) { return a.first < b.first; };

@@ -9,10 +9,6 @@
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 template <class P>
-KANSETSU_HD P absolute(const P& a) {
-  return select(a < P(0.0), -a, a);
-}
-template <class P>
 KANSETSU_HD P larger(const P& a, const P& b) {
   return select(a > b, a, b);
 }
@@ -30,7 +26,7 @@ struct StandingSole {
   P u[kSoleRows], drift[kSoleRows];
 };
 
-/// Whether the corners are those of a polygon whose arm is known: Contacts::arm_of().
+/// Whether the corners are those of a polygon whose arm is known: ContactFinder::arm_of().
 template <class P>
 KANSETSU_HD LaneMask<P> same_polygon(const StandingSole<P>& s, const P* known) {
   const P x[kSoleCorners] = {-s.ax - s.bx, s.ax - s.bx, s.ax + s.bx, s.bx - s.ax};
@@ -45,9 +41,11 @@ KANSETSU_HD LaneMask<P> same_polygon(const StandingSole<P>& s, const P* known) {
 }
 
 /// Places a sole: true where all corners touch, none too deep, and the arm is known.
+/// @param turning  how the velocity of a free base changes at v̇ = 0: Mechanics::base_turning()
 template <class P>
 KANSETSU_HD LaneMask<P> place_sole(const LaneStance& stance, int index, const LaneMotion<P>& m, const Vec3<P>& O,
-                                   const LaneBlock& block, StandingSole<P>& s, P* corners, P& least_gap) {
+                                   const Vec3<P>& turning, const LaneBlock& block, StandingSole<P>& s, P* corners,
+                                   P& least_gap) {
   const LaneSole& sole = stance.soles[index];
   const Mat3<P> E = lift<P>(sole.E);
   const Vec3<P> n = E.column_z();
@@ -72,10 +70,9 @@ KANSETSU_HD LaneMask<P> place_sole(const LaneStance& stance, int index, const La
   const LaneMask<P> first = same_polygon(s, known[0]), second = same_polygon(s, known[1]);
   s.arm = select(first, as<P>(block.arm[0])[index], as<P>(block.arm[1])[index]);
   const Vec3<P> r = s.origin - m.X.p, across = cross(m.w, r);
-  const Vec3<P> acceleration = add_cross(add_cross(m.a, m.alpha, r), m.w, across);
-  const Vec3<P> u = transpose_times(E, m.v + across), w = transpose_times(E, m.w);
-  const Vec3<P> du = transpose_times(E, acceleration), dw = transpose_times(E, m.alpha);
-  const P rows[kSoleRows] = {u.x, u.y, u.z, w.x, w.y, w.z}, rates[kSoleRows] = {du.x, du.y, du.z, dw.x, dw.y, dw.z};
+  const Vec3<P> u = transpose_times(E, m.v + across), w = transpose_times(E, m.w), du = transpose_times(E, turning);
+  const P zero(0.0), rows[kSoleRows] = {u.x, u.y, u.z, w.x, w.y, w.z},
+                     rates[kSoleRows] = {du.x, du.y, du.z, zero, zero, zero};
   for (int k = 0; k < kSoleRows; ++k) s.u[k] = rows[k], s.drift[k] = rates[k];
   return ok & (first | second);
 }
@@ -263,53 +260,37 @@ KANSETSU_HD void root_wrench(const LaneSole& sole, const StandingSole<P>& s, con
   out[0] = f.x, out[1] = f.y, out[2] = f.z, out[3] = t.x, out[4] = t.y, out[5] = t.z;
 }
 
-/// The arm of friction where the pressure of a parallelogram is centred at (x, y): arm_at() of the contact solver.
-template <class P>
-KANSETSU_HD P arm_at(const StandingSole<P>& s, const P& area, const P& x, const P& y) {
-  const P half(0.5), quarter(0.25);
-  P least = s.arm;
-  const P size_a = P(2.0) * sqrt(madd(s.ax, s.ax, s.ay * s.ay)), size_b = P(2.0) * sqrt(madd(s.bx, s.bx, s.by * s.by));
-  // Four vertices, twice the area is 8·a×b, and the squares of the edges add up to 2·(|2a|² + |2b|²).
-  const P around = P(2.0) * madd(size_a, size_a, size_b * size_b);
-  const P band = smaller(s.arm, P(2.0) * area / sqrt(P(4.0) * around));
-  const auto edge = [&](const P& along, const P& size, const P& distance) KANSETSU_INLINE_LAMBDA {
-    const P left = madd(half, size, -absolute(along));  // to the nearer end
-    const P on_edge = smaller(larger(left, P(0.0)), quarter * size);
-    const P part = larger(distance, P(0.0)) / band;
-    const P d = madd(s.arm - on_edge, part, on_edge);
-    const LaneMask<P> counts = (distance < band) & (on_edge < s.arm) & (d < least);
-    least = select(counts, d, least);
-  };
-  const P inv_a = P(2.0) / size_a, inv_b = P(2.0) / size_b;
-  const P uax = inv_a * s.ax, uay = inv_a * s.ay, ubx = inv_b * s.bx, uby = inv_b * s.by;
-  // From the middles: along either edge, and to the left of it; what an edge is shifted along itself against the other.
-  const P along_a = madd(uax, x, uay * y), along_b = madd(ubx, x, uby * y);
-  const P left_a = msub(uay, x, uax * y), left_b = msub(uby, x, ubx * y);
-  const P shift_a = madd(uax, s.bx, uay * s.by), shift_b = madd(ubx, s.ax, uby * s.ay);
-  const P from_a = area * inv_a, from_b = area * inv_b;
-  edge(along_a + shift_a, size_a, from_a + left_a);
-  edge(along_a - shift_a, size_a, from_a - left_a);
-  edge(along_b - shift_b, size_b, from_b + left_b);
-  edge(along_b + shift_b, size_b, from_b - left_b);
-  return larger(least, P(1e-9) * s.arm);
-}
-
-/// Whether a wrench pushes, with its pressure inside the sole and its friction in the set; and what it leaves of the conditions.
+/// Whether a wrench pushes and its four vertices can share it: pressures by how near each is to the centre of pressure, friction in
+/// proportion, its moment as a turn about that centre, each within its bound. Then the law of contact_law_kernel.h holds with nothing moving.
 template <class P>
 KANSETSU_HD LaneMask<P> holds(const LaneFigure& f, const LaneSole& sole, const StandingSole<P>& s, const P* force,
                               const P* w, P& residual) {
-  const P fz = force[2], X = -force[4], Y = force[3], mu(sole.mu), h(f.h);
-  const P area = msub(s.ay, s.bx, s.ax * s.by);  // a×b, a quarter of the whole
-  const P by_a = absolute(msub(s.ay, X, s.ax * Y)), by_b = absolute(msub(s.by, X, s.bx * Y)), most = fz * area;
-  LaneMask<P> ok = (fz > P(0.0)) & (area > P(0.0)) & (by_a <= most) & (by_b <= most);
-  const P inverse = P(1.0) / fz, x = X * inverse, y = Y * inverse;
-  const P arm = arm_at(s, area, x, y);
+  const P one(1.0), fz = force[2], mu(sole.mu), h(f.h), inverse = one / fz, x = -force[4] * inverse,
+                    y = force[3] * inverse;
+  // The centre of pressure is α·a + β·b; corners are ±a ± b.
+  const P det = one / msub(s.ay, s.bx, s.ax * s.by), alpha = det * msub(y, s.bx, x * s.by),
+          beta = det * msub(x, s.ay, y * s.ax);
+  const P cx[kSoleCorners] = {-s.ax - s.bx, s.ax - s.bx, s.ax + s.bx, s.bx - s.ax};
+  const P cy[kSoleCorners] = {-s.ay - s.by, s.ay - s.by, s.ay + s.by, s.by - s.ay};
+  const P share[kSoleCorners] = {(one - alpha) * (one - beta), (one + alpha) * (one - beta),
+                                 (one + alpha) * (one + beta), (one - alpha) * (one + beta)};  // times 4
+  const P far = P(0.5) * (sqrt(madd(cx[0], cx[0], cy[0] * cy[0])) + sqrt(madd(cx[1], cx[1], cy[1] * cy[1])));
+  const P ring = smaller(s.arm / far, one);
+  LaneMask<P> ok = (fz > P(0.0)) & (absolute(alpha) <= one) & (absolute(beta) <= one);
+  P inertia(0.0);
+  for (int k = 0; k < kSoleCorners; ++k) {
+    const P rx = ring * (cx[k] - x), ry = ring * (cy[k] - y);
+    inertia = madd(P(0.25) * share[k], madd(rx, rx, ry * ry), inertia);
+  }
   const P spin = force[5] - msub(y, force[0], x * force[1]);  // about the centre of pressure
-  const P limit = mu * fz, slip = madd(force[0], force[0], force[1] * force[1]);
-  ok = ok & (madd(slip * arm, arm, spin * spin) <= (limit * arm) * (limit * arm));
+  const P turn = spin / inertia, limit = mu * fz;
+  for (int k = 0; k < kSoleCorners; ++k) {
+    const P fx = msub(turn * ring, cy[k] - y, force[0]), fy = madd(turn * ring, cx[k] - x, force[1]);
+    ok = ok & (madd(fx, fx, fy * fy) <= limit * limit);
+  }
   const P reach = larger(absolute(s.ax + s.bx) + absolute(s.ay + s.by), absolute(s.ax - s.bx) + absolute(s.ay - s.by));
-  const P turn = larger(larger(absolute(w[3]), absolute(w[4])), absolute(w[5])) * reach;
-  const P worst = larger(larger(absolute(w[0]), absolute(w[1])), absolute(w[2])) + turn;
+  const P spinning = larger(larger(absolute(w[3]), absolute(w[4])), absolute(w[5])) * reach;
+  const P worst = larger(larger(absolute(w[0]), absolute(w[1])), absolute(w[2])) + spinning;
   residual = larger(smaller(worst, fz) * h, P(2.0) * limit * worst * h * h);
   return ok;
 }
@@ -320,10 +301,17 @@ KANSETSU_HD LaneMask<P> pairs_are_apart(const LaneStance& stance, const LaneWork
   LaneMask<P> ok = P(0.0) < P(1.0);
   for (int i = 0; i < stance.pair_count; ++i) {
     const LanePair& pair = stance.pairs[i];
-    const Vec3<P> b = w.kept[pair.kept_b].X * lift<P>(pair.centre_b);
-    const Vec3<P> d =
-        pair.kept_a < 0 ? b + (O - lift<P>(pair.centre_a)) : b - w.kept[pair.kept_a].X * lift<P>(pair.centre_a);
-    ok = ok & (dot(d, d) > P(pair.reach * pair.reach));
+    const LaneMotion<P>& mover = w.kept[pair.kept_b];
+    const Vec3<P> b = mover.X * lift<P>(pair.centre_b);
+    Vec3<P> d = b + (O - lift<P>(pair.centre_a)), v = mover.v;
+    P speed = P(pair.lever_b) * taxicab(mover.w);
+    if (pair.kept_a >= 0) {
+      const LaneMotion<P>& other = w.kept[pair.kept_a];
+      d = b - other.X * lift<P>(pair.centre_a), v = v - other.v;
+      speed = madd(P(pair.lever_a), taxicab(other.w), speed);
+    }
+    const P reach = madd(P(stance.twice_h), speed + taxicab(v), P(pair.reach));
+    ok = ok & (dot(d, d) > reach * reach);
   }
   return ok;
 }

@@ -2,18 +2,18 @@
 
 #include "sim/lane_stance_kernel.h"
 
-/// A semi-implicit step of worlds side by side: src/sim/step.cc for the common case, and the checks that it is one.
+/// A step of worlds side by side: src/sim/step.cc for the common case, and the checks that it is one.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// Torques that act explicitly, and the inertia that stands for the implicit part of PD control and dampers.
 template <class P>
 KANSETSU_HD void drive_columns(const LaneFigure& f, const LaneBlock& block, LaneWork<P>& w) {
   const TreeView& tree = *f.tree;
-  const P *q = as<P>(block.q), *v = as<P>(block.v), *torque = as<P>(block.torque);
+  const P *q = w.q, *v = w.v, *torque = as<P>(block.torque);
   const P *gain_p = as<P>(block.gain_p), *gain_d = as<P>(block.gain_d), *aim = as<P>(block.aim);
-  const P h(f.h);
+  const P h(f.h), half(0.5 * f.h);
   const auto put = [&](int k, const P& pull) KANSETSU_INLINE_LAMBDA {
-    const P gain = madd(h, gain_p[k], gain_d[k]);
+    const P gain = madd(half, gain_p[k], gain_d[k]);
     w.tau[k] = msub(gain, v[k], torque[k] + pull);
     w.extra[k] = madd(h, gain, P(tree.rotor_inertia[k]));
   };
@@ -40,9 +40,9 @@ KANSETSU_HD LaneMask<P> within_limits(const LaneFigure& f, const P* q, const P* 
   return ok;
 }
 
-/// Whether nothing moves so fast that its energy would be looked at, FigureData::advance(), or that is not finite.
+/// Whether nothing moves so fast that velocity products of the middle of the step count, FigureData::is_fast(), or that is not finite.
 template <class P>
-KANSETSU_HD LaneMask<P> moves_slowly(const LaneFigure& f, double far, const P* v, const P* x) {
+KANSETSU_HD LaneMask<P> moves_slowly(const LaneFigure& f, const P* v, const P* x) {
   const P h(f.h);
   P most(0.0);
   for (int k = 0; k < f.tree->nv; ++k) {
@@ -52,7 +52,7 @@ KANSETSU_HD LaneMask<P> moves_slowly(const LaneFigure& f, double far, const P* v
     else
       most = select(speed <= most, most, speed);  // what is not a number stays
   }
-  return h * most <= P(far);
+  return P(0.5 * f.h) * most * most <= P(f.products_gain);
 }
 
 /// exp of a small turn, as turn_by() of src/sim/figure.cc.
@@ -75,46 +75,49 @@ struct MaskedStore {
   }
 };
 
-/// v⁺ = v + h·v̇, then positions with v⁺: FigureData::add_acceleration().
-/// @param lasting  what accelerates a free base in the world, whichever way it turns: gravity and contact forces
-template <class P>
-KANSETSU_HD void integrate(const LaneFigure& f, const LaneBlock& block, const Mat3<P>& R, const Vec3<P>& lasting,
-                           const P* x, const MaskedStore<P>& put) {
+/// q ⊕ h·v, from one place to another: FigureData::drift(). @param R  axes of a free base there
+template <class P, class Put>
+KANSETSU_HD void drift(const LaneFigure& f, const P& h, const P* q, const P* v, const Mat3<P>& R, P* q_to, P* v_to,
+                       const Put& put) {
   const TreeView& tree = *f.tree;
-  P *q = as<P>(block.q), *v = as<P>(block.v);
-  const P h(f.h);
-  Vec3<P> v_W = zero3<P>();
-  if (tree.free_base) {
-    const Vec3<P> w{v[0], v[1], v[2]}, u{v[3], v[4], v[5]};
-    const Vec3<P> turning = add_cross(Vec3<P>{x[3], x[4], x[5]}, w, u) - transpose_times(R, lasting);
-    v_W = R * madd(h, rotate(small_turn(P(0.5 * f.h) * w), turning), u) + h * lasting;
-  }
-  for (int k = tree.free_base ? 6 : 0; k < tree.nv; ++k) put(madd(h, x[k], v[k]), v[k]);
   for (int i = 0; i < f.run_count; ++i) {
     for (int n = 0; n < f.runs[i].count; ++n) {
       const int at = f.runs[i].q + n;
-      put(madd(h, v[f.runs[i].v + n], q[at]), q[at]);
+      put(madd(h, v[f.runs[i].v + n], q[at]), q_to[at]);
     }
   }
+  for (int k = tree.free_base ? 6 : 0; k < tree.nv; ++k) put(v[k], v_to[k]);
   for (int i = 0; i < f.turn_count; ++i) {
-    P *to = q + f.turns[i].q, *w = v + f.turns[i].v;
+    const P *from = q + f.turns[i].q, *w = v + f.turns[i].v;
+    P* to = q_to + f.turns[i].q;
     const bool base = tree.free_base && f.turns[i].v == 0;
-    for (int k = 0; base && k < 3; ++k) put(madd(h, x[k], w[k]), w[k]);
-    const Quaternion<P> before{to[0], to[1], to[2], to[3]};
+    const Quaternion<P> before{from[0], from[1], from[2], from[3]};
     const Quaternion<P> after = normalised(before * small_turn(Vec3<P>{h * w[0], h * w[1], h * w[2]}));
+    const Vec3<P> v_W = base ? R * Vec3<P>{v[3], v[4], v[5]} : zero3<P>();
     put(after.x, to[0]), put(after.y, to[1]), put(after.z, to[2]), put(after.w, to[3]);
     if (!base) continue;
     const Vec3<P> turned = transpose_times(to_mat3(after), v_W);
-    put(turned.x, v[3]), put(turned.y, v[4]), put(turned.z, v[5]);
-    put(madd(h, v_W.x, q[0]), q[0]), put(madd(h, v_W.y, q[1]), q[1]), put(madd(h, v_W.z, q[2]), q[2]);
+    put(madd(h, v_W.x, q[0]), q_to[0]), put(madd(h, v_W.y, q[1]), q_to[1]), put(madd(h, v_W.z, q[2]), q_to[2]);
+    for (int k = 0; k < 3; ++k) put(v[k], v_to[k]);
+    put(turned.x, v_to[3]), put(turned.y, v_to[4]), put(turned.z, v_to[5]);
   }
+}
+
+/// v += h·v̇ in the middle of the step: FigureData::kick().
+template <class P>
+KANSETSU_HD void kick(const LaneFigure& f, const P* x, P* v) {
+  const P h(f.h);
+  const bool base = f.tree->free_base;
+  const Vec3<P> turning = base ? h * cross(Vec3<P>{v[0], v[1], v[2]}, Vec3<P>{v[3], v[4], v[5]}) : zero3<P>();
+  for (int k = 0; k < f.tree->nv; ++k) v[k] = madd(h, x[k], v[k]);
+  if (base) v[3] += turning.x, v[4] += turning.y, v[5] += turning.z;
 }
 
 /// Torques as they acted, and their work with the mean velocity.
 template <class P>
 KANSETSU_HD void account(const LaneFigure& f, const LaneBlock& block, const LaneWork<P>& w, const MaskedStore<P>& put) {
   const TreeView& tree = *f.tree;
-  const P h(f.h), half(0.5 * f.h), *v = as<P>(block.v);
+  const P h(f.h), half(0.5 * f.h), *v = w.v;
   P work(0.0);
   for (int k = 0; k < tree.nv; ++k) {
     const P effort = msub(w.extra[k] - P(tree.rotor_inertia[k]), w.x[k], w.tau[k]);
@@ -137,12 +140,12 @@ struct LaneSoles {
 
 /// Places all soles; where they rest.
 template <int kSoles, class P>
-KANSETSU_HD LaneMask<P> stand(const LaneStance& stance, const LaneBlock& block, const Vec3<P>& O, const LaneWork<P>& w,
-                              LaneSoles<kSoles, P>& out) {
+KANSETSU_HD LaneMask<P> stand(const LaneStance& stance, const LaneBlock& block, const Vec3<P>& O,
+                              const Vec3<P>& turning, const LaneWork<P>& w, LaneSoles<kSoles, P>& out) {
   LaneMask<P> ok = P(0.0) < P(1.0);
   for (int s = 0; s < kSoles; ++s) {
     const LaneMotion<P>& m = w.kept[stance.soles[s].kept];
-    ok = ok & place_sole(stance, s, m, O, block, out.sole[s], out.corners + s * kSoleCorners * 3, out.gap[s]);
+    ok = ok & place_sole(stance, s, m, O, turning, block, out.sole[s], out.corners + s * kSoleCorners * 3, out.gap[s]);
     ok = ok & rests(stance, out.sole[s], as<P>(block.wrench) + s * kSoleRows);
   }
   return ok;
@@ -197,15 +200,11 @@ KANSETSU_HD LaneMask<P> hold(const LaneFigure& f, const LaneStance& stance, Lane
 
 /// Writes a step down: the next state, and what is told of it.
 template <int kSoles, class P>
-KANSETSU_HD void finish(const LaneFigure& f, const LaneBlock& block, const LaneWork<P>& w, const LaneStance& stance,
-                        const LaneSoles<kSoles, P>& out, const MaskedStore<P>& put) {
+KANSETSU_HD void finish(const LaneFigure& f, const LaneBlock& block, LaneWork<P>& w, const LaneSoles<kSoles, P>& out,
+                        const MaskedStore<P>& put) {
   account(f, block, w, put);
-  Vec3<P> lasting = lift<P>(f.tree->gravity);
-  for (int s = 0; s < kSoles; ++s) {
-    const P* force = out.force + s * kSoleRows;
-    lasting = madd(P(1 / f.mass), lift<P>(stance.soles[s].E) * Vec3<P>{force[0], force[1], force[2]}, lasting);
-  }
-  integrate(f, block, w.posture.X_PB[0].R, lasting, w.x, put);
+  kick(f, w.x, w.v);
+  drift(f, P(0.5 * f.h), w.q, w.v, w.posture.X_PB[0].R, as<P>(block.q), as<P>(block.v), put);
   for (int r = 0; r < kSoles * kSoleRows; ++r) put(out.force[r], as<P>(block.wrench)[r]);
   for (int k = 0; k < kSoles * kSoleCorners * 3; ++k) put(out.corners[k], as<P>(block.corners)[k]);
   P &worst_gap = *as<P>(block.worst_gap), &worst = *as<P>(block.worst_residual), &work = *as<P>(block.work_contact);
@@ -236,13 +235,21 @@ std::uint32_t lane_step(const LaneFigure& f, const LaneStance& stance, std::uint
   Carver<P> carver(scratch);
   LaneWork<P> w = carve_lanes(f, carver);
   const TreeView& tree = *f.tree;
-  const P *q = as<P>(block.q), *v = as<P>(block.v);
+  const P* start = as<P>(block.q) + (tree.free_base ? 3 : 0);
+  const Mat3<P> R =
+      tree.free_base ? to_mat3(Quaternion<P>{start[0], start[1], start[2], start[3]}) : lift<P>(Mat3<>::identity());
+  drift(f, P(0.5 * f.h), as<P>(block.q), as<P>(block.v), R, w.q, w.v,
+        [](const P& x, P& to) KANSETSU_INLINE_LAMBDA { to = x; });
+  const P *q = w.q, *v = w.v;
   const Vec3<P> O = tree.free_base ? Vec3<P>{q[0], q[1], q[2]} : zero3<P>();
   LaneSoles<kSoles, P> soles;
   LaneMask<P> ok = mask_of<P>(wanted);
   drive_columns(f, block, w);
   ok = ok & (go_out(f, stance, q, v, O, w) > P(stance.margin));
-  ok = ok & within_limits(f, q, v) & pairs_are_apart(stance, w, O) & stand(stance, block, O, w, soles);
+  ok = ok & within_limits(f, q, v) & pairs_are_apart(stance, w, O);
+  Vec3<P> turning = zero3<P>();
+  if (tree.free_base) turning = w.posture.X_PB[0].R * cross(Vec3<P>{v[0], v[1], v[2]}, Vec3<P>{v[3], v[4], v[5]});
+  ok = ok & stand(stance, block, O, turning, w, soles);
   if (bits_of<P>(ok) == 0) return 0;
   const LaneTree& order = stance.tree;
   P pivot = come_back(order, w), root[6] = {};
@@ -253,9 +260,9 @@ std::uint32_t lane_step(const LaneFigure& f, const LaneStance& stance, std::uint
     pivot = smaller(free_base(w.burdens[order.root.slot], root), pivot);
   ok = ok & (pivot > P(f.least_pivot));
   descend(f, order, root, w);
-  ok = ok & moves_slowly(f, kSoles == 0 && tree.free_base && tree.nv > 6 ? f.far_in_flight : f.far, v, w.x);
+  ok = ok & moves_slowly(f, v, as<P>(block.vdot)) & moves_slowly(f, v, w.x);
   const std::uint32_t done = bits_of<P>(ok);
-  if (done != 0) finish(f, block, w, stance, soles, MaskedStore<P>{ok});
+  if (done != 0) finish(f, block, w, soles, MaskedStore<P>{ok});
   return done;
 }
 

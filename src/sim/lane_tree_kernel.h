@@ -42,6 +42,7 @@ struct LaneWork {
   P* share;                ///< per column, four numbers: what those eliminated with it before take of it
   P *tau, *extra;          ///< per column: torques; inertia that stands for implicit gains, the rotor's included
   P* x;                    ///< per column: accelerations
+  P *q, *v;                ///< in the middle of the step
   LaneBurden<P>* burdens;  ///< per slot
   P* along;                ///< per body: acceleration without drift, six numbers
   P* Z;                    ///< per column of the path of the second sole: kSoleRows numbers
@@ -59,7 +60,8 @@ KANSETSU_HD LaneWork<P> carve_lanes(const LaneFigure& f, Carver<P>& carver) {
   w.S = carver.template take<P>(6 * tree.nv);
   w.U = carver.template take<P>(6 * tree.nv);
   w.share = carver.template take<P>(4 * tree.nv);
-  for (P** p : {&w.D_inv, &w.drive, &w.tau, &w.extra, &w.x}) *p = carver.template take<P>(tree.nv);
+  for (P** p : {&w.D_inv, &w.drive, &w.tau, &w.extra, &w.x, &w.v}) *p = carver.template take<P>(tree.nv);
+  w.q = carver.template take<P>(tree.nq);
   w.burdens = carver.template take<LaneBurden<P>>(f.slot_count);
   w.along = carver.template take<P>(6 * tree.body_count);
   w.Z = carver.template take<P>(kSoleRows * tree.nv);
@@ -231,9 +233,20 @@ KANSETSU_HD void add_body(const Inertia<P>& M, const Force<P>& F, LaneBurden<P>&
   for (int i = 0; i < 6; ++i) b.Z[i] = kBegin ? f[i] : b.Z[i] + f[i];
 }
 
-/// How far the shapes of a body are from planes, the smallest distance so far.
 template <class P>
-KANSETSU_HD P least_clearance(const LaneStance& stance, int body, const Transform<P>& X, const Vec3<P>& O, P least) {
+KANSETSU_HD P absolute(const P& a) {
+  return select(a < P(0.0), -a, a);
+}
+/// No less than the length of a.
+template <class P>
+KANSETSU_HD P taxicab(const Vec3<P>& a) {
+  return absolute(a.x) + absolute(a.y) + absolute(a.z);
+}
+
+/// How far the shapes of a body are from planes, less what they may come closer within the step; the smallest distance so far.
+template <class P>
+KANSETSU_HD P least_clearance(const LaneStance& stance, int body, const LaneMotion<P>& m, const Vec3<P>& O, P least) {
+  const Transform<P>& X = m.X;
   for (int k = stance.watch_begin[body]; k < stance.watch_begin[body + 1]; ++k) {
     const LaneWatch& watch = stance.watches[k];
     const LanePlane& plane = stance.planes[watch.plane];
@@ -244,6 +257,9 @@ KANSETSU_HD P least_clearance(const LaneStance& stance, int body, const Transfor
       const P along = dot(n_B, lift<P>(watch.e_B[e]));
       clear = clear - select(along < P(0.0), -along, along);
     }
+    const P sinks = plane.level ? -m.v.z : -dot(n, m.v);
+    const P approach = madd(P(watch.lever), taxicab(m.w), select(sinks > P(0.0), sinks, P(0.0)));
+    clear = msub(P(stance.twice_h), approach, clear);
     least = select(clear < least, clear, least);
   }
   return least;
@@ -390,7 +406,7 @@ KANSETSU_HD P go_out(const LaneFigure& f, const LaneStance& stance, const P* q, 
     }
     if (f.kept[i] >= 0) w.kept[f.kept[i]] = m;
     if (f.heavy[i] >= 0) weigh_body(f.inertias[i], m, up, w.M[f.heavy[i]], w.F[f.heavy[i]]);
-    clearance = least_clearance(stance, i, m.X, O, clearance);
+    clearance = least_clearance(stance, i, m, O, clearance);
   }
   return clearance;
 }

@@ -77,6 +77,7 @@ void LaneWorlds::load(const World::Impl& world, int stance, int i) {
   for (int k = 0; k < f.q.size(); ++k) at(parts_.q, i, k) = f.q[k];
   for (int k = 0; k < f.v.size(); ++k) {
     at(parts_.v, i, k) = f.v[k];
+    at(parts_.vdot, i, k) = f.vdot[k];
     at(parts_.torque, i, k) = f.torque[k];
     at(parts_.gain_p, i, k) = at(parts_.gain_d, i, k) = at(parts_.aim, i, k) = 0;
   }
@@ -99,13 +100,13 @@ void LaneWorlds::load(const World::Impl& world, int stance, int i) {
 }
 
 void LaneWorlds::load_contacts(const World::Impl& world, int stance, int i) {
-  const Contacts::Carried& carried = world.contacts.carried();
+  const ContactFinder::Carried& carried = world.contacts.carried();
   for (int s = 0; s < plan_.key(stance).count; ++s) {
     const size_t slot = size_t(carried.cache.id(s).slot);
     for (int r = 0; r < kSoleRows; ++r)
       at(parts_.wrench, i, s * kSoleRows + r) = carried.remembered[slot].wrench[size_t(r)];
     for (int n = 0; n < 2; ++n) {
-      const Contacts::KnownArm& known = carried.arms[slot][size_t(n)];
+      const ContactFinder::KnownArm& known = carried.arms[slot][size_t(n)];
       const bool fits = known.count == kSoleCorners && known.arm > 0;
       at(parts_.arm[n], i, s) = known.arm;
       for (int k = 0; k < kSoleCorners; ++k) {
@@ -151,7 +152,7 @@ void LaneWorlds::store_account(World::Impl& world, int stance, int i, int steps,
 /// Contact by contact what the solver, the report and the memory of a World would say of soles that hold.
 void LaneWorlds::store_contacts(World::Impl& world, int stance, int i, int steps) {
   const kernel::LaneStance& table = plan_.stance(stance);
-  Contacts::Carried& carried = world.contacts.change_carried();
+  ContactFinder::Carried& carried = world.contacts.change_carried();
   world.report = {};
   world.contact_reports.clear();
   world.connection_reports.clear();
@@ -175,6 +176,7 @@ void LaneWorlds::store_contacts(World::Impl& world, int stance, int i, int steps
       sum += corners[k];
     }
     carried.cache.repeat(s, steps, corners);
+    memory.force = {};  // of the whole sole only
     std::array<double, 6>& w = memory.wrench;
     for (int r = 0; r < kSoleRows; ++r) w[size_t(r)] = at(parts_.wrench, i, s * kSoleRows + r);
 

@@ -70,7 +70,7 @@ struct LaneFigure {
   double mass;
   double h;
   // As World has them:
-  double far, far_in_flight, limit_near;
+  double products_gain, limit_near;
 };
 
 /// A face of a box on a plane of the surroundings. Its corners, in the order of the manifold: −a−b, +a−b, +a+b, −a+b.
@@ -91,6 +91,7 @@ struct LaneWatch {
   Vec3<> centre_B{}, e_B[3]{};
   int e_count = 0;
   double radius = 0;
+  double lever = 0;  ///< from the body's origin to the farthest point
 };
 struct LanePlane {
   Vec3<> normal, point;
@@ -100,7 +101,8 @@ struct LanePlane {
 struct LanePair {
   int kept_a, kept_b;
   Vec3<> centre_a, centre_b;
-  double reach;  ///< sum of their radii, and the margin
+  double reach;             ///< sum of their radii, and the margin
+  double lever_a, lever_b;  ///< from the origins of their bodies to the farthest points
 };
 
 /// Which soles are down.
@@ -113,7 +115,8 @@ struct LaneStance {
   const int* watch_begin;  ///< of each body: its first watch, and one more at the end
   const LanePair* pairs;
   int pair_count;
-  double margin;
+  double margin;   ///< [m] to be kept beside what may be met within the step: twice the way at the present speed
+  double twice_h;  ///< [s]
   // Of the contact solver:
   double tol_gap, slop, v_eps, w_eps, slow, tolerance, rank_tolerance;
 };

@@ -45,7 +45,7 @@ bool sort_around(Corner* corners, int count) {
 
 }  // namespace
 
-bool Contacts::on_one_plane(const PairKey& a, const PairKey& b) const {
+bool ContactFinder::on_one_plane(const PairKey& a, const PairKey& b) const {
   const auto plane_of = [&](const PairKey& key) {
     const int parent = shapes_[size_t(key.b)].figure < 0 ? key.b : key.a;
     return shapes_[size_t(parent)].figure < 0 && shapes_[size_t(parent)].geometry.kind() == ShapeKind::kPlane ? parent
@@ -60,7 +60,7 @@ bool Contacts::on_one_plane(const PairKey& a, const PairKey& b) const {
 }
 
 /// The points of manifold j become some of manifold i; false, and nothing happens, if they would not all be corners.
-bool Contacts::join(size_t i, size_t j) {
+bool ContactFinder::join(size_t i, size_t j) {
   Manifold& to = manifolds_[i];
   const Manifold& from = manifolds_[j];
   const PairKey &key = keys_[i], &other = keys_[j];
@@ -84,7 +84,7 @@ bool Contacts::join(size_t i, size_t j) {
   return true;
 }
 
-void Contacts::join_flat() {
+void ContactFinder::join_flat() {
   merged_.assign(keys_.size(), {});
   size_t kept = 0;
   for (size_t j = 0; j < keys_.size(); ++j) {

@@ -15,7 +15,11 @@ double World::Impl::largest_gap(IslandWork& w, double t) {
     worst = std::max(worst, std::abs(gap - (row < w.leave.size() ? w.leave[row] : 0.0)));
     ++row;
   };
-  for (const int k : w.figures) figures[size_t(k)]->mechanics.set_pose(figures[size_t(k)]->q.data());
+  for (const int k : w.figures) {
+    FigureData& f = *figures[size_t(k)];
+    f.mechanics.set_pose(f.q.data());
+    if (f.actuators.actuation.tendon_count() > 0) place_actuators(f);
+  }
   for (const int k : w.connections) {
     ConnectionData& c = connections[size_t(k)];
     place_connection(figures, t, c);
@@ -82,9 +86,6 @@ void World::Impl::project() {
     }
   }
   time = now;
-  for_each(island_count, [&](int i) {
-    if (works[size_t(i)]->ledger.open) settle(*works[size_t(i)]);
-  });
 }
 
 }  // namespace kansetsu

@@ -18,8 +18,8 @@ int first_row(const IslandWork& w, int row, int count) {
   return w.touches.size() <= kFew && count > left ? row + left : row;
 }
 
-constexpr double kNear = 1e-3;  // limits closer than this, or than two steps, have a row
 constexpr double kTurn = 1;     // [rad] that hinges which may be singular turn in a time step at most
+constexpr double kNear = 1e-3;  // limits closer than this, or than two steps, have a row
 
 }  // namespace
 
@@ -47,10 +47,10 @@ void World::Impl::add_bounded(IslandWork& w, int figure) {
   for (size_t k = 0; fast && k < f.turns.size(); ++k) {  // what such a hinge would turn faster is taken away
     const FigureData::Turn& t = f.turns[k];
     const double v = f.v[t.column];
-    if (t.drive >= 0 && std::abs(v) > 0.8 * fastest)
-      add(BoundedRow::limit(0, fastest * step_length), t.drive, v > 0 ? -1 : 1, -1);
+    if (std::abs(v) > 0.8 * fastest) add(BoundedRow::limit(0, fastest * step_length), t.drive, v > 0 ? -1 : 1, -1);
   }
   if (f.options.switches.limits) add_ball_limits(w, figure);
+  add_tendon_bounds(w, figure);
 }
 
 /// Swing θ: cos θ = z·R·z. Twist τ = 2·atan2(z, w) of the quaternion. Their rates are linear in ω of the plug's own axes.
@@ -79,7 +79,7 @@ void World::Impl::add_ball_limits(IslandWork& w, int figure) {
 /// Keeps the forces of bounded rows for the next step; what has no row now has none to begin with.
 void World::Impl::remember_bounds(const IslandWork& w) {
   for (const int i : w.figures) {
-    if (!figures[size_t(i)]->bounds.empty()) figures[size_t(i)]->bound_force.setZero();
+    if (figures[size_t(i)]->bound_force.size() > 0) figures[size_t(i)]->bound_force.setZero();
   }
   for (size_t i = 0; i < w.bounded.size(); ++i) {
     const IslandWork::BoundedOrigin& o = w.bounded_origin[i];
@@ -107,6 +107,7 @@ void World::Impl::count_rows(IslandWork& w, int& bilateral, int& others) {
   bilateral = count_bilateral(w);
   w.bounded.clear(), w.bounded_origin.clear();
   for (const int i : w.figures) add_bounded(w, i);
+  add_rolling(w);
   int row = bilateral + int(w.bounded.size());
   for (const int i : w.touches) {
     const int count = contacts.touches()[size_t(i)].patch.row_count;
@@ -136,29 +137,18 @@ void World::Impl::fill_bilateral(IslandWork& w) {
     FigureData& f = *figures[size_t(c.figure)];
     const CouplingData::Value value = c.value(f);
     const auto add = [&](int drive, double scale) {
-      for (const auto& [column, ratio] : f.drives[size_t(drive)].terms) {
+      c.for_each_term(f, drive, [&](int column, double ratio) {
         w.island.add_dof(row, f.mechanics, column, scale * ratio, f.v[column]);
-      }
+      });
     };
     add(c.dependent, 1);
     if (c.driver >= 0) {
       add(c.driver, -value.slope);
-      const double rate = f.drives[size_t(c.driver)].velocity(f.v);
+      const double rate = c.velocity(f, c.driver);
       w.island.a()[row] -= value.curvature * rate * rate;
     }
     ++row;
   }
-}
-
-/// A step asks for the velocity at its end. What is flat touches there with the same material as now; what is round with other:
-/// then it is the present place that counts.
-Rate World::Impl::rate_of(const Touch& t) const {
-  const auto round = [&](int shape) {
-    const WorldShape& s = contacts.shapes()[size_t(shape)];
-    const ShapeKind kind = s.geometry.kind();
-    return s.figure >= 0 && (kind == ShapeKind::kSphere || kind == ShapeKind::kCapsule || kind == ShapeKind::kCylinder);
-  };
-  return options.contact.end_of_step && (round(t.real) || round(t.parent)) ? Rate::kPlace : Rate::kMaterial;
 }
 
 void World::Impl::fill_rows(IslandWork& w) {
@@ -166,8 +156,14 @@ void World::Impl::fill_rows(IslandWork& w) {
   const int first = w.island.bilateral();
   int row = first;
   for (size_t i = 0; i < w.bounded.size(); ++i, ++row) {
-    FigureData& f = *figures[size_t(w.bounded_origin[i].figure)];
+    const IslandWork::BoundedOrigin& origin = w.bounded_origin[i];
     w.bounded[i].row = row - first;
+    if (origin.touch >= 0) {
+      const Touch& t = contacts.touches()[size_t(origin.touch)];
+      w.island.add_turn(row, *t.parent_end, *t.real_end, origin.axis);
+      continue;
+    }
+    FigureData& f = *figures[size_t(origin.figure)];
     for_each_term(w.bounded_origin[i], [&](int column, double coefficient) {
       w.island.add_dof(row, f.mechanics, column, coefficient, f.v[column]);
     });
@@ -178,7 +174,7 @@ void World::Impl::fill_rows(IslandWork& w) {
     Touch& t = contacts.touches()[size_t(i)];
     const unsigned mask = t.patch.row_count == 6 ? 0b111111 : 0b111;
     row = first_row(w, row, t.patch.row_count);
-    w.island.add_frame(row, mask, *t.parent_end, *t.real_end, t.E, t.origin, rate_of(t));
+    w.island.add_frame(row, mask, *t.parent_end, *t.real_end, t.E, t.origin, Rate::kPlace);
     t.patch.row = row - first;
     row += t.patch.row_count;
     w.patches.push_back(t.patch);
@@ -198,19 +194,22 @@ void World::Impl::set_targets(IslandWork& w, Target kind) {
   const double* u = w.island.u();
   int row = 0;
   /// @param now, next  wanted velocity at the beginning and the end of the step
-  const auto put = [&](double gap, double now, double next, double acceleration, bool jumps, double restitution) {
-    const double closing = std::clamp(-kClosed / h * gap, -kFastest, kFastest);
+  /// @param projected  project() closes gaps that are not large, and those of the middle of a step are not its end's
+  const auto put = [&](double gap, double now, double next, double acceleration, bool jumps, double restitution,
+                       bool projected) {
+    const bool closes = !projected || std::abs(gap) > kLargeGap;
+    const double closing = closes ? std::clamp(-kClosed / h * gap, -kFastest, kFastest) : 0;
     if (step && std::abs(gap) > kLargeGap) w.leave[size_t(row)] = gap + (kind == Target::kStep ? h * closing : 0.0);
     switch (kind) {
       case Target::kImpact:
         target[row] = jumps ? now - restitution * (u[row] - now) : now;
         break;
       case Target::kStep:
-        target[row] = (next + closing - u[row]) / h;
+        target[row] = (next + closing - u[row]) / h + 0.5 * w.island.drift(row);
         w.closing[size_t(row)] = closing;
         break;
       case Target::kStepAsItIs:
-        target[row] = (next - u[row]) / h;
+        target[row] = (next - u[row]) / h + 0.5 * w.island.drift(row);
         break;
       case Target::kStepAcross:
         target[row] = (next - u[row]) / h + w.island.drift(row);
@@ -232,8 +231,8 @@ void World::Impl::set_targets(IslandWork& w, Target kind) {
     const unsigned mask = row_mask(c.options.mask);
     for (int k = 0; k < 6; ++k) {
       if (!(mask >> k & 1)) continue;
-      put(c.phi[k], c.velocity[k], c.velocity[k] + h * c.acceleration[k], c.acceleration[k], c.is_new,
-          c.options.restitution);
+      put(c.phi[k], c.velocity[k], c.velocity[k] + 0.5 * h * c.acceleration[k], c.acceleration[k], c.is_new,
+          c.options.restitution, true);
     }
   }
   for (const Controller& c : controllers) {
@@ -242,18 +241,19 @@ void World::Impl::set_targets(IslandWork& w, Target kind) {
     for (size_t i = 0; i < c.drives.size(); ++i) {
       const Signal now = signal(c, i, time), next = signal(c, i, time + h);
       const double q = f.drives[size_t(c.drives[i])].position(f.q);  // in a step the gap is what it would leave
-      put(step ? q + h * next.rate - next.value : q - now.value, now.rate, next.rate, now.acceleration, false, 0);
+      put(step ? q + 0.5 * h * next.rate - next.value : q - now.value, now.rate, next.rate, now.acceleration, false, 0,
+          false);
     }
   }
   for (const CouplingData& c : couplings) {
-    if (holds(w, c.figure)) put(c.value(*figures[size_t(c.figure)]).gap, 0, 0, 0, false, 0);
+    if (holds(w, c.figure)) put(c.value(*figures[size_t(c.figure)]).gap, 0, 0, 0, false, 0, true);
   }
 }
 
 CouplingData::Value CouplingData::value(const FigureData& f) const {
   double p = 0, slope = 0, curvature = 0;
   if (driver >= 0) {
-    const double x = f.drives[size_t(driver)].position(f.q) - coupling.driver_reference;
+    const double x = position(f, driver) - coupling.driver_reference;
     for (size_t k = coupling.coefficient.size(); k-- > 0;) {  // Horner's scheme for all three
       curvature = curvature * x + 2 * slope;
       slope = slope * x + p;
@@ -262,7 +262,14 @@ CouplingData::Value CouplingData::value(const FigureData& f) const {
   } else {
     p = coupling.coefficient[0];
   }
-  return {f.drives[size_t(dependent)].position(f.q) - coupling.reference - p, slope, curvature};
+  return {position(f, dependent) - coupling.reference - p, slope, curvature};
+}
+
+double CouplingData::position(const FigureData& f, int index) const {
+  return coupling.tendons ? f.actuators.actuation.tendon_length(index) : f.drives[size_t(index)].position(f.q);
+}
+double CouplingData::velocity(const FigureData& f, int index) const {
+  return coupling.tendons ? f.actuators.actuation.tendon_velocity(index) : f.drives[size_t(index)].velocity(f.v);
 }
 
 }  // namespace kansetsu

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kansetsu/base/error.h"
 #include "kansetsu/spatial/swing_twist.h"
 #include "sim/impl.h"
 #include "sim/standing.h"
@@ -52,15 +53,10 @@ bool at_ball_limit(const FigureData& f, JointId joint) {
 
 }  // namespace
 
-void World::Impl::set_poses() {
-  for_each(int(figures.size()), [&](int i) { figures[size_t(i)]->mechanics.set_pose(figures[size_t(i)]->q.data()); });
-}
-
 void World::Impl::refresh() {
   if (present || stepping) return;
   for (const std::unique_ptr<FigureData>& f : figures) {
-    f->mechanics.set_pose(f->q.data());
-    f->mechanics.set_motion(f->v.data());
+    if (f->nap < 0) f->set_mechanics();
   }
   present = true;
 }
@@ -68,9 +64,10 @@ void World::Impl::refresh() {
 void World::Impl::step(World& world) {
   if (status != WorldStatus::kRunning || standing->step(*this)) return;
   changed();
-  set_poses();
+  if (!callbacks.empty() || !event_states.empty()) refresh();
   for (const Callback& callback : callbacks) callback(world, time);
   run_events(true);
+  if (sleep_on()) return;
   for (Controller& c : controllers) draw(c, time);
   for (const std::unique_ptr<FigureData>& f : figures) {
     if (is_finite(f->torque) && (!f->has_external || is_finite(f->external))) continue;
@@ -90,13 +87,16 @@ void World::Impl::step(World& world) {
   } under(stepping);
   present = false;
   report = {};
-  for (const std::unique_ptr<FigureData>& f : figures) f->q0 = f->q, f->v0 = f->v;
+  for (const std::unique_ptr<FigureData>& f : figures) {
+    if (f->nap < 0) f->q0 = f->q, f->v0 = f->v;
+  }
   for (double left = options.time_step; left > 0; left -= step_taken) {
-    if (left < options.time_step) set_poses();
     step_length = left;
     options.integrator == Integrator::kSemiImplicit ? contact_step() : smooth_step();
     if (!check_states()) return;
     project();
+    if (options.integrator == Integrator::kSemiImplicit)
+      for_each(island_count, [&](int i) { keep_momentum(*works[size_t(i)], step_taken); });
     account();
     if (options.integrator == Integrator::kAdaptive) break;
   }
@@ -109,7 +109,7 @@ void World::Impl::step(World& world) {
 bool World::Impl::is_sound(const FigureData& f) const {
   constexpr double kMostTurning = 1e4, kFastest = 3e8;  // [rad, m] in a time step; [m/s]
   const double base = f.model.base() == Base::kFree ? std::abs(f.v[3]) + std::abs(f.v[4]) + std::abs(f.v[5]) : 0;
-  return is_finite(f.v) && is_finite(f.q) && options.time_step * f.speed < kMostTurning && base < kFastest;
+  return is_finite(f.v) && is_finite(f.q) && options.time_step * f.fastest(0) < kMostTurning && base < kFastest;
 }
 
 /// What stands in the way of a step: the coordinate that has lost all bounds, and the connection that pulls most.
@@ -124,7 +124,7 @@ std::string World::Impl::what_fails(const FigureData& f) const {
     out += fmt::format(", '{}': the velocity is {:.6g}", f.model.dof_names()[size_t(worst)], f.v[worst]);
   else
     out += ": the position is not finite";
-  double most = 0;
+  double most = -1;  // whatever holds is named, even where nothing came of the step
   const ConnectionData* strongest = nullptr;
   for (const ConnectionData& c : connections) {
     const double pull = norm(c.wrench.f) + norm(c.wrench.t);
@@ -140,10 +140,12 @@ std::string World::Impl::what_fails(const FigureData& f) const {
 /// A state that is not sound stops the world before anybody sees it: the figures stay where they were.
 bool World::Impl::check_states() {
   for (const std::unique_ptr<FigureData>& f : figures) {
-    if (is_sound(*f)) continue;
+    if (f->nap >= 0 || is_sound(*f)) continue;
     status = WorldStatus::kFailed;
     failure = what_fails(*f);
-    for (const std::unique_ptr<FigureData>& g : figures) g->mechanics.forget_rows(), g->q = g->q0, g->v = g->v0;
+    for (const std::unique_ptr<FigureData>& g : figures) {
+      if (g->nap < 0) g->mechanics.forget_rows(), g->q = g->q0, g->v = g->v0;
+    }
     return false;
   }
   return true;
@@ -154,12 +156,15 @@ void World::Impl::account() {
   time += step_taken;
   for (const std::unique_ptr<FigureData>& f : figures) totals.work_torque += f->work_done;
   contacts.remember();
+  for (ConnectionData& c : connections) {
+    if (c.active) add_load(c, step_taken);
+  }
   for (size_t i = 0; i < contact_reports.size(); ++i) {
     const ContactReport& c = contact_reports[i];
     ++report.tiers[int(c.tier)];
     ++totals.tiers[int(c.tier)];
     report.penetration = std::max(report.penetration, -c.gap);
-    totals.contacts += c.mode != ContactMode::kOpen;
+    totals.contacts += c.mode != ContactMode::kOpen && c.tier != ContactTier::kNone;  // those of sleepers have none
     for (const ContactCallback& callback : contact_callbacks) callback(c);
   }
   for (int i = 0; i < island_count; ++i) {
@@ -176,6 +181,8 @@ void World::Impl::account() {
 
 void World::Impl::finish_step() {
   ++totals.steps;
+  settle_down();
+  report.asleep = asleep_count;
   for (const std::unique_ptr<FigureData>& f : figures) {
     if (f->has_external) f->external.setZero();
     f->has_external = false;
@@ -208,9 +215,10 @@ void World::Impl::break_connections() {
   for (ConnectionData& c : connections) {
     c.impulse = {};
     if (!c.active) continue;
-    const double force = norm(c.wrench.f), torque = norm(c.wrench.t);
+    const double force = norm(c.load.f), torque = norm(c.load.t);
     if (force <= c.options.break_force && torque <= c.options.break_torque) continue;
     c.active = false;
+    wake(c.a), wake(c.b);
     note(EventKind::kBroken, c.options.name, fmt::format("force {:.6g} N, torque {:.6g} N·m", force, torque));
   }
 }
@@ -309,11 +317,13 @@ void World::Impl::act(const EventDescription& e) {
     case ActionKind::kCut:
       if (connection == connections.end() || !connection->active) return;
       connection->active = false;
+      wake(connection->a), wake(connection->b);
       return note(EventKind::kCut, e.target, e.name);
     case ActionKind::kStartController:
     case ActionKind::kStopController: {
       if (controller == controllers.end()) return;
       controller->state.active = e.action == ActionKind::kStartController;
+      wake(controller->figure);
       return note(controller->state.active ? EventKind::kControllerStarted : EventKind::kControllerStopped, e.target,
                   e.name);
     }
@@ -348,88 +358,16 @@ void World::Impl::run_events(bool before) {
   }
 }
 
-void World::Impl::read_sensors() {
-  for (SensorData& s : sensors) {
-    std::normal_distribution<double> normal;
-    const auto put = [&](const Vec3<>& angular, const Vec3<>& linear) {
-      const double x[6] = {angular.x, angular.y, angular.z, linear.x, linear.y, linear.z};
-      s.value.assign(6, 0.0);
-      for (size_t k = 0; k < 6; ++k) {
-        const double noise = k < 3 ? s.description.angular_noise : s.description.linear_noise;
-        s.value[k] = x[k] + (noise > 0 ? noise * normal(s.rng) : 0.0);
-      }
-    };
-    switch (s.description.kind) {
-      case SensorKind::kImu: {
-        FigureData& f = *figures[size_t(s.body.figure.value())];
-        State state;
-        state.q = f.q, state.v = f.v;
-        const LinkMotions motions = link_motions(f.model, state, f.vdot);
-        const FrameMotion at = frame_motion(motions, s.body.link, s.X_LS);
-        put(transpose_times(at.X_WF.R, at.V.w), transpose_times(at.X_WF.R, at.A.v - options.gravity));
-        break;
-      }
-      case SensorKind::kConnectionForce: {
-        const ConnectionData& c = connections[size_t(s.connection)];
-        put(c.active ? c.wrench.t : Vec3<>{}, c.active ? c.wrench.f : Vec3<>{});
-        break;
-      }
-      case SensorKind::kJointForce: {
-        const Force<> F = joint_wrench(s);
-        put(F.t, F.f);
-        break;
-      }
-      case SensorKind::kContact: {
-        Force<> sum{};
-        int count = 0;
-        for (size_t i = 0; i < contact_reports.size(); ++i) {
-          const ContactReport& c = contact_reports[i];
-          if (c.mode == ContactMode::kOpen) continue;
-          const bool first = names(s.description.contact, contacts.shapes()[size_t(c.shape_a)]);
-          const bool second = names_real(s.description.contact, i);
-          if (first == second) continue;
-          const double sign = second ? 1 : -1;
-          sum += Force<>{sign * (c.wrench.t + cross(c.p, c.wrench.f)), sign * c.wrench.f};
-          ++count;
-        }
-        put(sum.t, sum.f);
-        s.value.insert(s.value.begin(), count);
-        break;
-      }
-    }
+const std::vector<double>& World::sensor(std::string_view name) const {
+  for (const SensorData& s : impl_->sensors) {
+    if (s.description.name == name) return s.value;
   }
+  throw Error(fmt::format("World::sensor: unknown sensor '{}'", name));
 }
-
-/// Wrench across a joint, on its child link, in link axes: inverse dynamics with the forces of contacts, connections, springs and
-/// whatever was applied.
-Force<> World::Impl::joint_wrench(const SensorData& s) {
-  FigureData& f = *figures[size_t(s.body.figure.value())];
-  State state;
-  state.q = f.q, state.v = f.v;
-  ExternalForces external(f.model);
-  const LinkPoses poses = fk(f.model, f.q);
-  const auto add = [&](LinkId link, const Force<>& F, const Vec3<>& p) {
-    external[link] += Force<>{F.t + cross(p - poses[link].p, F.f), F.f};
-  };
-  const int self = s.body.figure.value();
-  for (const ContactReport& c : contact_reports) {
-    if (c.b.figure.value() == self) add(c.b.link, c.wrench, c.p);
-    if (c.a.figure.value() == self) add(c.a.link, -c.wrench, c.p);
-  }
-  for (const ConnectionReport& c : connection_reports) {  // one that broke in this step has acted in it
-    if (c.b.figure.value() == self) add(c.b.link, c.wrench, c.p);
-    if (c.a.figure.value() == self) add(c.a.link, -c.wrench, c.p);
-  }
-  for (const SpringData& spring : springs) {
-    if (spring.a.figure.value() == self) add(spring.a.link, {{}, spring.pull}, spring.at_a);
-    if (spring.b.figure.value() == self) add(spring.b.link, {{}, -spring.pull}, spring.at_b);
-  }
-  for (const auto& [body, F] : wrenches) {
-    if (body.figure.value() == self) add(body.link, F, {});
-  }
-  Reactions out(f.model);
-  reactions(f.model, state, f.vdot, f.work, out, &external);
-  return out.wrench[size_t(s.body.link.value())];
+std::vector<std::string> World::sensor_names() const {
+  std::vector<std::string> out;
+  for (const SensorData& s : impl_->sensors) out.push_back(s.description.name);
+  return out;
 }
 
 }  // namespace kansetsu

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "kansetsu/base/error.h"
 #include "kansetsu/model/configuration.h"
@@ -20,6 +21,7 @@ class SceneBuilder {
       : scene_(scene), world_(world), impl_(impl), report_(report) {}
 
   void build() {
+    impl_.magnetic = scene_.magnetic;
     add_surfaces();
     for (const EnvironmentShape& shape : scene_.environment) add_environment(shape);
     for (const FigureDescription& figure : scene_.figures) add_figure(figure);
@@ -88,13 +90,15 @@ class SceneBuilder {
     for (const Diagnostic& d : model.diagnostics) report_.push_back(d);
     if (!model) return;
     const int index = int(impl_.figures.size());
-    impl_.figures.push_back(std::make_unique<FigureData>(
-        *model.value,
-        FigureOptions{
-            .name = f.name, .self_collision = f.self_collision, .switches = f.switches, .collides = scene_.contacts}));
+    impl_.figures.push_back(std::make_unique<FigureData>(*model.value, FigureOptions{.name = f.name,
+                                                                                     .self_collision = f.self_collision,
+                                                                                     .switches = f.switches,
+                                                                                     .collides = scene_.contacts,
+                                                                                     .actuation = f.actuation}));
     add_shapes(index, f);
     impl_.filter_self_collisions(index);
     world_.set_state(FigureId(index), initial_state(*model.value, f));
+    set_controls(FigureId(index), f.initial);
     if (carried) {
       ConnectionOptions options{.hold = Hold::kTogether, .motion = f.base_motion, .name = f.name + "/base"};
       options.X_AC = to_transform(f.initial.base);
@@ -124,6 +128,19 @@ class SceneBuilder {
                            impl_.broad_body(index, body), {s.contype, s.conaffinity});
       }
     }
+  }
+
+  void set_controls(FigureId id, const FigureState& initial) {
+    const std::span<const ActuatorReport> actuators = world_.actuators(id);
+    Eigen::VectorXd u = world_.control(id), x = world_.activation(id);
+    for (size_t i = 0; i < actuators.size(); ++i) {
+      if (const auto at = initial.control.find(std::string(actuators[i].name)); at != initial.control.end())
+        u[long(i)] = at->second;
+      if (const auto at = initial.activation.find(std::string(actuators[i].name)); at != initial.activation.end())
+        x[long(i)] = at->second;
+    }
+    world_.set_control(id, u);
+    world_.set_activation(id, x);
   }
 
   State initial_state(const Model& model, const FigureDescription& f) {
@@ -204,6 +221,11 @@ class SceneBuilder {
   CouplingData make_coupling(const PolynomialCoupling& c, int figure) const {
     const FigureData& f = *impl_.figures[size_t(figure)];
     const auto find = [&](const DofRef& ref) {
+      if (c.tendons) {
+        const int tendon = f.actuators.actuation.find_tendon(ref.joint);
+        if (tendon < 0) throw Error(fmt::format("coupling '{}': there is no tendon '{}'", c.name, ref.joint));
+        return tendon;
+      }
       const JointId joint = f.model.joint_id(ref.joint);
       for (size_t i = 0; i < f.drives.size(); ++i) {
         if (f.drives[i].joint == joint && f.drives[i].index == ref.index) return int(i);
@@ -239,20 +261,54 @@ class SceneBuilder {
   void add_sensor(const SensorDescription& s) {
     SensorData data;
     data.description = s;
-    if (s.kind == SensorKind::kImu) {
-      const auto [body, X] = place(s.at.figure, s.at.link, s.at.pose);
-      data.body = body;
-      data.X_LS = X;
-    } else if (s.kind == SensorKind::kJointForce) {
+    using enum SensorKind;
+    std::tie(data.body, data.X_LS) = place(s.at.figure, s.at.link, s.at.pose);
+    if (s.reference)
+      std::tie(data.reference, data.X_LR) = place(s.reference->figure, s.reference->link, s.reference->pose);
+    if (s.kind == kJointForce) {
       const FigureId id = world_.figure(s.at.figure);
       const Model& model = world_.model(id);
       data.body = {id, model.child_link(model.joint_id(s.joint))};
-    } else if (s.kind == SensorKind::kConnectionForce) {
+    } else if (s.kind == kConnectionForce) {
       data.connection = int(place_of(world_.connection(s.connection)));
+    } else if (s.kind == kDistance || s.kind == kNormal || s.kind == kFromTo) {
+      data.shapes = find_shapes(s.contact);
+      data.others = find_shapes(s.other);
+      if (data.shapes.empty() || data.others.empty())
+        throw Error(fmt::format("sensor '{}': there is no shape on one of its sides", s.name));
     }
+    if (s.volume) data.volume.emplace(*s.volume);
+    if (!s.target.empty()) find_target(data);
+    if (s.kind >= kSubtreeCom && s.kind <= kSubtreeAngularMomentum && !data.body.is_world()) mark_subtree(data);
     data.rng.seed(s.seed.value_or(seed_for(scene_.seed, s.name)));
-    data.value.assign(s.kind == SensorKind::kContact ? 7 : 6, 0.0);
+    data.value.assign(size_t(sensor_size(s.kind)), 0.0);
     impl_.sensors.push_back(std::move(data));
+  }
+  /// The coordinate, tendon or actuator that a sensor measures.
+  void find_target(SensorData& data) {
+    const SensorDescription& s = data.description;
+    const FigureData& f = *impl_.figures[size_t(data.body.figure.value())];
+    using enum SensorKind;
+    if (s.kind >= kTendonPosition && s.kind <= kTendonLimitForce) {
+      data.index = f.actuators.actuation.find_tendon(s.target);
+    } else if (s.kind >= kActuatorPosition && s.kind <= kActuatorForce) {
+      data.index = f.actuators.actuation.find_actuator(s.target);
+    } else {
+      const JointId joint = f.model.joint_id(s.target);
+      data.q = f.model.coordinates(joint).q, data.v = f.model.coordinates(joint).v;
+      for (size_t i = 0; i < f.drives.size() && data.index < 0; ++i) {
+        if (f.drives[i].joint == joint) data.index = int(i);
+      }
+    }
+    if (data.index < 0) throw Error(fmt::format("sensor '{}': there is no '{}'", s.name, s.target));
+  }
+  void mark_subtree(SensorData& data) const {
+    const Model& model = world_.model(data.body.figure);
+    data.subtree.assign(size_t(model.link_count()), 0);
+    for (int i = 0; i < model.link_count(); ++i) {  // parents come first
+      const auto parent = model.parent(LinkId(i));
+      data.subtree[size_t(i)] = LinkId(i) == data.body.link || (parent && data.subtree[size_t(parent->value())]);
+    }
   }
 
   void add_event(const EventDescription& e) {
@@ -306,10 +362,9 @@ class SceneBuilder {
   }
   /// What is inside of something else when time starts, deepest first: it will be pushed out, and that may be a surprise.
   void tell_penetrations() {
-    constexpr double kDeep = 1e-3;       // [m] ten times what contacts leave alone
-    Contacts contacts = impl_.contacts;  // looking changes nothing
-    contacts.find(impl_.figures, 0, impl_.options.contact_margin, impl_.options.contact.tol_gap,
-                  impl_.options.contact.tol_gap);
+    constexpr double kDeep = 1e-3;            // [m] ten times what contacts leave alone
+    ContactFinder contacts = impl_.contacts;  // looking changes nothing
+    contacts.find(impl_.figures, 0, impl_.options.contact_margin, impl_.options.contact.tol_gap, {});
     std::vector<std::pair<double, const Touch*>> deep;
     for (const Touch& t : contacts.touches()) {
       double gap = 0;
@@ -345,6 +400,7 @@ Loaded<World> World::build(const SceneDescription& scene, int threads) {
   options.integrator = scene.integrator;
   options.tolerance = scene.tolerance;
   options.seed = scene.seed;
+  options.sleeping = scene.sleeping;
   options.threads = threads;
   World world(options);
   try {

@@ -3,10 +3,11 @@
 
 #include "kansetsu/base/error.h"
 #include "kansetsu/model/configuration.h"
+#include "sim/actuators.h"
 #include "sim/impl.h"
 
 /// Integrators of high order for what is smooth: no contact, no limit, only bilateral constraints. Where something touches,
-/// the step is the semi-implicit one of step.cc. Positions are integrated as stored numbers (quaternions included) and
+/// the step is that of step.cc. Positions are integrated as stored numbers (quaternions included) and
 /// normalised, which keeps the order of the method.
 namespace kansetsu {
 namespace {
@@ -29,7 +30,7 @@ constexpr double kError[kStages] = {71.0 / 57600,      0,          -71.0 / 16695
 
 /// Whether bilateral constraints are all there is: nothing touches but what separates, no limit is near, no dry friction.
 bool World::Impl::is_smooth() {
-  contacts.find(figures, time, options.contact_margin, options.contact.tol_gap, options.contact.tol_gap);
+  contacts.find(figures, time, options.contact_margin, options.contact.tol_gap, ahead(step_length));
   for (const Touch& t : contacts.touches()) {
     const FrameMotion6 motion = frame_motion(*t.parent_end, *t.real_end, t.E, t.origin);
     for (int k = 0; k < t.patch.vertex_count; ++k) {
@@ -39,6 +40,7 @@ bool World::Impl::is_smooth() {
       if (x.gap <= 0 && closing <= std::max(2 * norm(options.gravity) * options.time_step, 1e-3)) return false;
     }
   }
+  place_actuators();
   IslandWork probe;
   for (size_t i = 0; i < figures.size(); ++i) add_bounded(probe, int(i));
   return probe.bounded.empty();
@@ -54,6 +56,7 @@ void World::Impl::evaluate(double t) {
   }
   for (const std::unique_ptr<FigureData>& f : figures) f->spring_torque.setZero();
   add_spring_forces();
+  place_actuators();
   prepare_torques(0);
   for (ConnectionData& c : connections) {
     if (c.active) place_connection(figures, t, c);
@@ -112,10 +115,13 @@ double World::Impl::runge_kutta(double h, bool embedded) {
   for (int i = 0; i < island_count; ++i) works[size_t(i)]->work = {0, 0};
   for (int s = 0; s < stages; ++s) {
     for (const std::unique_ptr<FigureData>& f : figures) {
-      f->q = f->q0, f->v = f->v0;
+      ActuatorsData& a = f->actuators;
+      f->q = f->q0, f->v = f->v0, a.activation = a.start;
       for (int j = 0; j < s; ++j) {
         const double weight = embedded ? kWeight[s][j] : (j == s - 1 ? kHalf[s] : 0);
-        if (weight != 0) f->q += h * weight * f->rate_q[size_t(j)], f->v += h * weight * f->rate_v[size_t(j)];
+        if (weight == 0) continue;
+        f->q += h * weight * f->rate_q[size_t(j)], f->v += h * weight * f->rate_v[size_t(j)];
+        a.activation += h * weight * a.rates[size_t(j)];
       }
       normalise(f->model, f->q);
     }
@@ -123,6 +129,7 @@ double World::Impl::runge_kutta(double h, bool embedded) {
     for (const std::unique_ptr<FigureData>& f : figures) {
       position_rate(f->model, f->q, f->v, f->rate_q[size_t(s)]);
       f->rate_v[size_t(s)] = f->vdot;
+      activation_rates(f->actuators, f->actuators.rates[size_t(s)]);
       f->work_done += h * weights[s] * (f->tau - f->stored).dot(f->v);
     }
     for (int i = 0; i < island_count; ++i) works[size_t(i)]->work.bilateral += h * weights[s] * works[size_t(i)]->power;
@@ -136,8 +143,11 @@ double World::Impl::runge_kutta(double h, bool embedded) {
       if (f->work_step.size() > 0) worst = std::max(worst, f->work_step.cwiseAbs().maxCoeff() / scale);
       continue;
     }
-    f->q = f->q0, f->v = f->v0;
-    for (size_t s = 0; s < 4; ++s) f->q += h * kClassical[s] * f->rate_q[s], f->v += h * kClassical[s] * f->rate_v[s];
+    f->q = f->q0, f->v = f->v0, f->actuators.activation = f->actuators.start;
+    for (size_t s = 0; s < 4; ++s) {
+      f->q += h * kClassical[s] * f->rate_q[s], f->v += h * kClassical[s] * f->rate_v[s];
+      f->actuators.activation += h * kClassical[s] * f->actuators.rates[s];
+    }
     normalise(f->model, f->q);
   }
   return worst;
@@ -150,16 +160,18 @@ double World::Impl::smallest_gap(double t) {
 }
 
 void World::Impl::smooth_step() {
-  for (const std::unique_ptr<FigureData>& f : figures) f->mechanics.set_motion(f->v.data());
+  for (const std::unique_ptr<FigureData>& f : figures) f->set_mechanics();
   if (!is_smooth()) return contact_step();
+  const bool adaptive = options.integrator == Integrator::kAdaptive;
+  const double meeting = time_to_touch();
+  if (!adaptive && meeting < step_length) return contact_step();
   find_islands();
   begin_reports();
   bool impulsive = false;
   for (const ConnectionData& c : connections) impulsive |= c.active && c.is_new;
   if (impulsive) return contact_step();
 
-  double h = step_length;
-  const bool adaptive = options.integrator == Integrator::kAdaptive;
+  double h = adaptive ? std::min(step_length, meeting) : step_length;
   if (adaptive) h = std::min(h, next_step > 0 ? next_step : h);
   constexpr double kSafety = 0.9, kShrink = 0.2, kGrow = 5;
   for (;;) {
@@ -169,12 +181,15 @@ void World::Impl::smooth_step() {
         std::clamp(kSafety * std::pow(std::max(error / options.tolerance, 1e-10), -0.2), kShrink, kGrow);
     next_step = h * factor;
     if (error <= options.tolerance || h < 1e-9) break;
-    for (const std::unique_ptr<FigureData>& f : figures) f->q = f->q0, f->v = f->v0;
+    back_to_start();
     h = next_step;
   }
   if (adaptive && smallest_gap(time + h) < 0) h = locate_touch(h);
   step_taken = h;
-  for (const std::unique_ptr<FigureData>& f : figures) f->effort = f->tau, f->speed = f->fastest(0);
+  for (const std::unique_ptr<FigureData>& f : figures) {
+    f->effort = f->tau;
+    if (f->actuators.any()) finish_actuators(*f, 0);
+  }
   const double begin = time;
   time += h;
   for (int i = 0; i < island_count; ++i) {  // velocities along the new directions of the rows
@@ -191,23 +206,29 @@ void World::Impl::smooth_step() {
   time = begin;
 }
 
+void World::Impl::back_to_start() {
+  for (const std::unique_ptr<FigureData>& f : figures)
+    f->q = f->q0, f->v = f->v0, f->actuators.activation = f->actuators.start;
+}
+
 /// Shortens the step so that it ends where the first contact begins, from outside.
 double World::Impl::locate_touch(double h) {
   double free = 0, late = h;
   constexpr int kMost = 60;
   for (int i = 0; i < kMost && late - free > 1e-14 * (1 + time); ++i) {
     const double middle = 0.5 * (free + late);
-    for (const std::unique_ptr<FigureData>& f : figures) f->q = f->q0, f->v = f->v0;
+    back_to_start();
     runge_kutta(middle, true);
     (smallest_gap(time + middle) < 0 ? late : free) = middle;
   }
-  for (const std::unique_ptr<FigureData>& f : figures) f->q = f->q0, f->v = f->v0;
+  back_to_start();
   runge_kutta(late, true);
   return late;
 }
 
 World::AssemblyReport World::assemble(double tolerance, int max_iterations) {
   Impl& w = *impl_;
+  w.wake_all();
   AssemblyReport out;
   const auto place = [&] {
     out.gap = out.angle = 0;

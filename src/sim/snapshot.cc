@@ -19,7 +19,10 @@ std::uint64_t World::hash() const {
     }
   };
   add(&impl_->time, 1);
-  for (const auto& f : impl_->figures) add(f->q.data(), f->q.size()), add(f->v.data(), f->v.size());
+  for (const auto& f : impl_->figures) {
+    add(f->q.data(), f->q.size()), add(f->v.data(), f->v.size());
+    add(f->actuators.activation.data(), f->actuators.activation.size());
+  }
   return hash;
 }
 
@@ -31,7 +34,9 @@ Snapshot World::save() const {
   for (const auto& f : impl_->figures) {
     data->q.push_back(f->q), data->v.push_back(f->v), data->vdot.push_back(f->vdot);
     data->torque.push_back(f->torque), data->effort.push_back(f->effort);
-    data->surplus.push_back(f->surplus), data->bound_force.push_back(f->bound_force);
+    data->rest_time.push_back(f->rest_time), data->nap.push_back(f->nap);
+    data->bound_force.push_back(f->bound_force), data->products_due.push_back(f->products_due);
+    data->control.push_back(f->actuators.control), data->activation.push_back(f->actuators.activation);
     data->external.push_back(f->has_external ? f->external : Eigen::VectorXd());
   }
   data->wrenches = impl_->wrenches;
@@ -59,7 +64,10 @@ void World::restore(const Snapshot& snapshot) {
   bool fits = data.q.size() == impl_->figures.size() && data.controllers.size() == impl_->controllers.size() &&
               data.sensors.size() == impl_->sensors.size() && data.event_states.size() == impl_->event_states.size() &&
               data.shapes == impl_->contacts.shapes().size() && data.springs == impl_->springs.size();
-  for (size_t i = 0; fits && i < data.q.size(); ++i) fits = data.q[i].size() == impl_->figures[i]->q.size();
+  for (size_t i = 0; fits && i < data.q.size(); ++i) {
+    fits = data.q[i].size() == impl_->figures[i]->q.size() &&
+           data.control[i].size() == impl_->figures[i]->actuators.control.size();
+  }
   if (!fits) {
     throw Error(fmt::format(
         "World::restore: the snapshot is of another world: {} figures, {} shapes, {} controllers and {} springs, "
@@ -69,10 +77,15 @@ void World::restore(const Snapshot& snapshot) {
   }
   if (data.gravity != impl_->options.gravity) set_gravity(data.gravity);
   impl_->time = data.time;
+  impl_->asleep_count = 0, impl_->asleep_told = false;
+  impl_->contacts.rearranged();
   for (size_t i = 0; i < data.q.size(); ++i) {
     FigureData& f = *impl_->figures[i];
     f.q = data.q[i], f.v = data.v[i], f.vdot = data.vdot[i], f.torque = data.torque[i], f.effort = data.effort[i];
-    f.surplus = data.surplus[i], f.bound_force = data.bound_force[i];
+    f.bound_force = data.bound_force[i], f.products_due = data.products_due[i];
+    f.actuators.control = data.control[i], f.actuators.activation = data.activation[i];
+    f.rest_time = data.rest_time[i], f.nap = data.nap[i];
+    impl_->asleep_count += f.nap >= 0;
     f.has_external = data.external[i].size() > 0;
     if (f.has_external)
       f.external = data.external[i];

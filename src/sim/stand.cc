@@ -37,10 +37,9 @@ World::StandReport World::stand(FigureId id) {
     set_torque(id, tau);
     return {.feasible = true};
   }
-  Contacts& contacts = impl_->contacts;
-  const Contacts::Carried carried = contacts.carried();  // looking changes nothing
-  contacts.find(impl_->figures, impl_->time, impl_->options.contact_margin, impl_->options.contact.tol_gap,
-                impl_->options.contact.tol_gap);
+  ContactFinder& contacts = impl_->contacts;
+  const ContactFinder::Carried carried = contacts.carried();  // looking changes nothing
+  contacts.find(impl_->figures, impl_->time, impl_->options.contact_margin, impl_->options.contact.tol_gap, {});
   std::vector<Support> supports;
   for (const Touch& t : contacts.touches()) {
     const bool on_real = contacts.shapes()[size_t(t.real)].figure == id.value();

@@ -4,14 +4,15 @@
 #include "kansetsu/model/configuration.h"
 #include "sim/impl.h"
 
-/// One semi-implicit step with contacts: spec/rotations_ik_contact.md §6. Velocities first, then positions with them.
+/// One step with contacts, docs/theory/contact.md "The step": half of the way with v, all forces there, the other half with v⁺.
 namespace kansetsu {
 
 void World::Impl::prepare_torques(double h) {
   for (const std::unique_ptr<FigureData>& f : figures) {
+    if (f->nap >= 0) continue;
     if (f->has_extra) f->extra.setZero();
     f->has_extra = false;
-    f->has_stored = !springs.empty() || !f->springs.empty();
+    f->has_stored = !springs.empty() || !f->springs.empty() || f->actuators.actuation.tendon_count() > 0;
     if (f->has_stored) {
       f->tau = f->torque + f->external + f->spring_torque;
       f->stored = f->spring_torque;
@@ -22,174 +23,193 @@ void World::Impl::prepare_torques(double h) {
     for (const PassiveDrive& p : f->springs) {
       const DriveCoordinate& d = f->drives[size_t(p.drive)];
       const double damping = p.damping, stiffness = p.stiffness;
-      // At the end of the step: −k·(q + h·v⁺ − rest) − d·v⁺ with v⁺ = v + h·v̇.
-      const double v = d.velocity(f->v);
-      const double spring = stiffness == 0 ? 0 : -stiffness * (d.position(f->q) + h * v - d.dof.rest);
+      // A spring at the mean of its beginning and end, which keeps its energy, a damper at the end of the step, which never
+      // overshoots: −k·(q + h·(v⁺ − v)/4 − rest) − d·v⁺ with v⁺ = v + h·v̇ and q of the middle.
+      const double v = d.velocity(f->v), spring = stiffness == 0 ? 0 : -stiffness * (d.position(f->q) - d.dof.rest);
+      const double implicit = 0.25 * h * h * stiffness;
       for (const auto& [column, ratio] : d.terms) {
         f->tau[column] += ratio * (spring - damping * v);
-        f->extra[column] += ratio * ratio * (h * damping + h * h * stiffness);
+        f->extra[column] += ratio * ratio * (h * damping + implicit);
         f->stored[column] += ratio * spring;
-        f->stored_inertia[column] += ratio * ratio * h * h * stiffness;
+        f->stored_inertia[column] += ratio * ratio * implicit;
       }
       f->has_extra = true;
     }
   }
   for (Controller& c : controllers) add_control(c, *figures[size_t(c.figure)], time, h);
+  for (size_t i = 0; i < figures.size(); ++i) {
+    if (figures[i]->nap >= 0 || !figures[i]->actuators.any()) continue;
+    add_actuators(*figures[i], h);
+    add_adhesion(int(i));
+  }
 }
 
-/// Less than h where something would turn far in a way that a step of full length cannot follow. Beside the singular posture
-/// of hinges that meet in a point, with nothing between them that has mass, speeds grow beyond any bound for a moment, and
-/// long steps gain energy without end. Whatever else turns evenly, a wheel, does not ask for it; unless bilateral rows turn with
-/// it so far that their gaps would become large.
-double World::Impl::longest_part(double h) {
-  constexpr double kFar = 0.25, kUneven = 0.05;  // [rad] in a time step: in all, and by acceleration
-  constexpr double kPart = 0.05, kChange = 0.2;  // [rad] in a part; of the speed in a part
-  constexpr double kShortest = 1.0 / 512;        // of a time step
-  constexpr double kTurned = 1.0 / 16;  // the same where rows turn: what gaps are left beyond that project() closes
-  const double whole = options.time_step, shortest = kShortest * whole;
-  for (const std::unique_ptr<FigureData>& f : figures) f->speed = f->fastest(h);
-  if (h < 2 * shortest) return h;  // no part, and nothing that is left, is shorter
-  double longest = h;
-  for (const std::unique_ptr<FigureData>& f : figures) {
-    if (whole * f->speed < kFar) continue;
-    for (const FigureData::Turn& t : f->turns) {
-      const double v = std::abs(f->v[t.column]), a = std::abs(f->vdot[t.column]), speed = v + h * a;
-      if (whole * speed < kFar || (t.drive < 0 && whole * h * a < kUneven)) continue;
-      longest = std::min({longest, kPart / speed, kChange * (v + kFar / whole) / a});
-    }
-  }
-  for (int i = 0; i < island_count; ++i) {
-    const IslandWork& w = *works[size_t(i)];
-    if (!figures[size_t(w.figures[0])]->held) continue;
-    const double a = w.island.turning();
-    if (h * h * a > 2 * kLargeGap) longest = std::min(longest, std::max(std::sqrt(2 * kLargeGap / a), kTurned * whole));
-  }
-  return longest < h ? std::clamp(longest, shortest, h / 2) : h;
-}
-
-void World::Impl::contact_step() {
-  const double h = step_length;
-  for_each(int(figures.size()), [&](int i) {
-    FigureData& f = *figures[size_t(i)];
-    f.mechanics.set_motion(f.v.data());
-    if (!springs.empty()) f.spring_torque.setZero();
-  });
-  const ContactOptions& o = options.contact;
-  double margin = options.contact_margin, near = o.tol_gap;
-  if (o.anticipate && o.end_of_step) {  // whatever may be reached within the step, gravity included
-    near = 2 * h * (contacts.fastest(figures, time) + h * norm(options.gravity)) + o.tol_gap;
-    margin = std::max(margin, near);
-  }
-  contacts.find(figures, time, margin, o.tol_gap, near);
+/// Contacts, connections and islands at the present poses; velocities are known.
+void World::Impl::find_rows(double t) {
+  place_actuators();
+  contacts.find(figures, t, options.contact_margin, options.contact.tol_gap, ahead(step_length));
+  wake_touched();
+  meet_impacts();
   for (ConnectionData& c : connections) {
-    if (c.active) place_connection(figures, time, c);
+    if (c.active) place_connection(figures, t, c);
   }
   find_islands();
   begin_reports();
-  for (Controller& c : controllers) std::fill(c.saturated.begin(), c.saturated.end(), false);
-  add_spring_forces();
-  constexpr int kMostCuts = 4;  // of torques that come out above their limit
-  for (int pass = 0;; ++pass) {
-    prepare_torques(step_length);
-    for_each(island_count, [&](int i) {
-      for (const int k : works[size_t(i)]->figures) {
-        FigureData& f = *figures[size_t(k)];
-        f.mechanics.factorise(f.has_extra ? f.extra.data() : nullptr, f.tau.data());
-      }
-      solve_island(*works[size_t(i)]);
-    });
-    bool again = false;
-    for (Controller& c : controllers) again |= saturates(c, *figures[size_t(c.figure)], time, step_length);
-    if (again && pass < kMostCuts) continue;
-    const double part = longest_part(step_length);
-    if (part >= step_length) break;
-    step_length = part;
+  report_sleepers();
+  if (!springs.empty()) {
+    for (const std::unique_ptr<FigureData>& f : figures) f->spring_torque.setZero();
+    add_spring_forces();
   }
+}
+
+/// The impulses of connections that have just been made, in the poses in which they were.
+void World::Impl::make_connections() {
+  const auto is_new = [](const ConnectionData& c) { return c.active && c.is_new; };
+  if (std::ranges::none_of(connections, is_new)) return;
+  for_each(int(figures.size()), [&](int i) {
+    if (figures[size_t(i)]->nap < 0) figures[size_t(i)]->set_mechanics();
+  });
+  find_rows(time);
+  prepare_torques(step_length);
+  for (int i = 0; i < island_count; ++i) {
+    IslandWork& w = *works[size_t(i)];
+    if (std::ranges::none_of(w.connections, [&](int k) { return is_new(connections[size_t(k)]); })) continue;
+    for (const int k : w.figures) figures[size_t(k)]->factorise(step_length);
+    int bilateral = 0, others = 0;
+    count_rows(w, bilateral, others);
+    build_island(w, bilateral, others);
+    resolve_impact(w);
+    report.impacts += 1;
+    report.impact_energy += w.impact_energy;
+  }
+  made = contact_reports;
+}
+
+void World::Impl::contact_step() {
+  make_connections();
+  keep_place();
+  while (!try_step()) {
+    go_back();
+    step_length *= 0.5;
+  }
+  for (const std::unique_ptr<FigureData>& f : figures) {
+    if (f->actuators.any()) finish_actuators(*f, step_length);
+    if (f->has_shift) integrate(f->model, f->q, f->shift, f->q);
+    f->has_shift = false;
+  }
+  made.clear();
   step_taken = step_length;
-  integrate_figures(step_length);
 }
 
-int World::Impl::root(int figure) {
-  while (group[size_t(figure)] != figure) figure = group[size_t(figure)] = group[size_t(group[size_t(figure)])];
-  return figure;
-}
-
-void World::Impl::begin_islands(int count) {
-  island_count = count;
-  while (int(works.size()) < count) {
-    works.push_back(std::make_unique<IslandWork>());
-    works.back()->solver.options = options.contact;
+/// What try_step() changes.
+void World::Impl::keep_place() {
+  // [rad, m] in a step: velocity products of slower motion settle, but where hinges without mass between them may come to a
+  // singular posture at any time.
+  constexpr double kFar = 0.1;
+  can_repeat = false;
+  for (const std::unique_ptr<FigureData>& f : figures) {
+    if (f->nap >= 0) continue;
+    f->q_begin = f->q, f->v_begin = f->v, f->vdot_begin = f->vdot;
+    can_repeat |= !f->turns.empty() || step_length * f->fastest(step_length) > kFar;
   }
-  for (int k = 0; k < count; ++k) {
-    IslandWork& w = *works[size_t(k)];
-    w.figures.clear(), w.connections.clear(), w.touches.clear(), w.mechanics.clear();
-    w.leave.clear();
-    w.ledger = {};
-    w.inconsistency = w.residual = w.impact_energy = 0;
-    w.work = {0, 0};
-    w.rank_deficiency = 0;
-    w.impact = false;
-  }
+  if (can_repeat) contacts.keep();
 }
 
-void World::Impl::find_islands() {
-  const int n = int(figures.size());
-  if (n == 1) {
-    begin_islands(1);
-    IslandWork& w = *works[0];
-    w.figures.push_back(0);
-    w.mechanics.push_back(&figures[0]->mechanics);
-    for (size_t i = 0; i < connections.size(); ++i) {
-      if (connections[i].active) w.connections.push_back(int(i));
+void World::Impl::go_back() {
+  for (const std::unique_ptr<FigureData>& f : figures) {
+    if (f->nap < 0) f->q = f->q_begin, f->v = f->v_begin, f->vdot = f->vdot_begin, f->has_shift = false;
+  }
+  contacts.go_back();
+}
+
+/// Forces of a step of length h: half of the way with the velocity of the beginning, then all of them in the middle.
+/// @return whether it can be gone on with; else it is too long for how its velocity products change
+bool World::Impl::try_step() {
+  const double h = step_length;
+  for_each(int(figures.size()), [&](int i) {
+    FigureData& f = *figures[size_t(i)];
+    if (f.nap >= 0) return;
+    f.drift(0.5 * h);
+    f.set_mechanics();
+    f.set_products(h);
+    f.products_next.setZero();
+  });
+  find_rows(time + 0.5 * h);
+  for (const ContactReport& before : made) {
+    for (ContactReport& now : contact_reports) {
+      if (now.id == before.id) now.impulse = before.impulse, now.impact_energy = before.impact_energy;
     }
-    for (size_t i = 0; i < contacts.touches().size(); ++i) w.touches.push_back(int(i));
-    return;
   }
-  group.resize(size_t(n));
-  for (int i = 0; i < n; ++i) group[size_t(i)] = i;
-  const auto join = [&](int a, int b) {
-    if (a < 0 || b < 0) return;
-    a = root(a), b = root(b);
-    group[size_t(std::max(a, b))] = std::min(a, b);
-  };
-  for (const ConnectionData& c : connections) {
-    if (c.active) join(c.a.figure.value(), c.b.figure.value());
+  for (Controller& c : controllers) std::fill(c.saturated.begin(), c.saturated.end(), false);
+  for (const std::unique_ptr<FigureData>& f : figures) {
+    for (ActuatorsData::Acting& a : f->actuators.acting) a.saturated = false;
   }
-  const std::vector<WorldShape>& shapes = contacts.shapes();
-  for (const Touch& t : contacts.touches()) join(shapes[size_t(t.parent)].figure, shapes[size_t(t.real)].figure);
+  constexpr int kMostCuts = 4;  // of torques that come out above their limit
+  for (int pass = 0; pass <= kMostCuts; ++pass) {
+    prepare_torques(h);
+    for_each(island_count, [&](int i) {
+      works[size_t(i)]->large = false;
+      settle_island(*works[size_t(i)]);
+    });
+    for (int i = 0; i < island_count; ++i) {  // heaps one after the other, each on all threads
+      if (works[size_t(i)]->large) settle_island(*works[size_t(i)]);
+    }
+    bool again = false;
+    for (Controller& c : controllers) again |= saturates(c, *figures[size_t(c.figure)], time, h);
+    for (const std::unique_ptr<FigureData>& f : figures) again |= actuators_saturate(*f);
+    if (!again) break;
+  }
+  integrate_figures(h);
+  constexpr double kShortest = 1.0 / 4096;  // of a time step
+  if (!can_repeat || h < 2 * kShortest * options.time_step) return true;
+  for (int i = 0; i < island_count; ++i) {
+    if (!works[size_t(i)]->settled) return false;
+    keep_momentum(*works[size_t(i)], h);
+    if (!keeps_energy(*works[size_t(i)])) return false;
+  }
+  return true;
+}
 
-  int count = 0;
-  static thread_local std::vector<int> number;
-  number.assign(size_t(n), -1);
-  for (int i = 0; i < n; ++i) {
-    if (root(i) == i) number[size_t(i)] = count++;
+/// Whether the step has given figures no more energy than the work of all forces.
+bool World::Impl::keeps_energy(const IslandWork& w) const {
+  constexpr double kShare = 1e-3;  // of the kinetic energy: what a step of the right length does not add
+  if (std::ranges::none_of(w.figures, [&](int i) { return figures[size_t(i)]->is_far(step_length); })) return true;
+  double before = 0, after = 0, kinetic = 0;
+  double work = w.work.bilateral + w.work.others + w.impact_energy, mass = 0;
+  for (const int i : w.figures) {
+    FigureData& f = *figures[size_t(i)];
+    work += f.torque_work, mass += f.model.mass();
+    const Energy start = f.energy_of(f.q_begin, f.v_begin), end = f.energy_of(f.q, f.v);
+    before += start.kinetic + start.potential, after += end.kinetic + end.potential, kinetic += end.kinetic;
   }
-  begin_islands(count);
-  for (int i = 0; i < n; ++i) {
-    IslandWork& w = *works[size_t(number[size_t(root(i))])];
-    w.figures.push_back(i);
-    w.mechanics.push_back(&figures[size_t(i)]->mechanics);
-  }
-  const auto work_of = [&](int a, int b) -> IslandWork& {
-    return *works[size_t(number[size_t(root(a >= 0 ? a : b))])];
-  };
-  for (size_t i = 0; i < connections.size(); ++i) {
-    const ConnectionData& c = connections[i];
-    if (c.active) work_of(c.a.figure.value(), c.b.figure.value()).connections.push_back(int(i));
-  }
-  for (size_t i = 0; i < contacts.touches().size(); ++i) {
-    const Touch& t = contacts.touches()[i];
-    work_of(shapes[size_t(t.parent)].figure, shapes[size_t(t.real)].figure).touches.push_back(int(i));
+  const double fall = norm(options.gravity) * step_length;
+  return after - before - work <= kShare * kinetic + mass * fall * fall;
+}
+
+/// Solves an island until its velocity products are those of the velocities that come out. What is found to be a heap is left for later.
+void World::Impl::settle_island(IslandWork& w) {
+  constexpr int kMost = 4;  // each solution takes away all but a share h·ω of what is left
+  const bool held = count_bilateral(w) > 0;
+  const bool found = w.large;  // and factorised
+  w.settled = false;
+  for (int pass = 0; pass < kMost && !w.settled; ++pass) {
+    const auto factorise = [&](int i) { figures[size_t(w.figures[size_t(i)])]->factorise(step_length); };
+    if (!found) {
+      for (int i = 0; i < int(w.figures.size()); ++i) factorise(i);
+    } else if (pass > 0) {
+      for_each(int(w.figures.size()), factorise);
+    }
+    solve_island(w);
+    if (w.large && !found) return;
+    w.settled = true;
+    for (const int i : w.figures) w.settled &= !figures[size_t(i)]->correct_products(step_length, held);
   }
 }
 
-/// Whether something new comes in: a vertex that begins to touch, or a connection that is made while its ends move. What is so
+/// Whether something new comes in: a vertex that begins to touch. What is so
 /// slow that it would not bounce is no impact: the forces of the step stop it just the same. Nor is what would not bounce at any
 /// speed, as long as the force that stops it is within measure.
 bool World::Impl::approaches(IslandWork& w) {
-  for (const int i : w.connections) {
-    if (connections[size_t(i)].is_new) return true;
-  }
   const double* u = w.island.u() + w.island.bilateral();
   const ContactOptions& o = options.contact;
   const double rest = o.end_of_step ? o.rest_speed(norm(options.gravity), step_length) : 0;
@@ -224,8 +244,18 @@ ContactProblem World::Impl::contact_problem(const IslandWork& w) const {
           .bounded = w.bounded};
 }
 
+/// What comes in has been accelerated for half of the step when it meets: so a ball rebounds with the energy it came with.
+void World::Impl::add_approach(IslandWork& w) {
+  double *u = w.island.u() + w.island.bilateral(), *a = w.island.a() + w.island.bilateral();
+  for (size_t i = 0; i < w.patches.size(); ++i) {
+    if (!contacts.touches()[size_t(w.touches[i])].is_new) continue;
+    for (int r = w.patches[i].row; r < w.patches[i].row + w.patches[i].row_count; ++r) u[r] += 0.5 * step_length * a[r];
+  }
+}
+
 void World::Impl::resolve_impact(IslandWork& w) {
   set_targets(w, Target::kImpact);
+  add_approach(w);
   w.inconsistency = std::max(w.inconsistency, w.island.hold_velocities());
   w.solver.solve_impact(contact_problem(w), w.result);
   w.island.complete(w.result.force.data(), 0);
@@ -239,7 +269,7 @@ void World::Impl::resolve_impact(IslandWork& w) {
   int row = 0;
   for (const int i : w.connections) {
     ConnectionData& c = connections[size_t(i)];
-    c.impulse = connection_wrench(c, w.island.force() + row);
+    c.impulse = c.struck = connection_wrench(c, w.island.force() + row);
     c.is_new = false;
     row += c.rows;
   }
@@ -256,6 +286,21 @@ void World::Impl::solve_forces(IslandWork& w, Target target) {
     w.residual = w.result.residual;
   }
   w.island.complete(w.result.force.data(), 1);
+}
+
+/// What is past each other comes apart by positions alone: no velocity changes, no friction acts.
+void World::Impl::resolve_positions(IslandWork& w) {
+  if (!options.contact.end_of_step || !w.solver.solve_positions(contact_problem(w), w.result)) return;
+  std::fill(w.island.target(), w.island.target() + w.island.bilateral(), 0.0);
+  std::fill(w.island.u(), w.island.u() + w.island.rows(), 0.0);
+  w.island.hold_velocities();  // bilateral rows stay where they are
+  w.island.complete(w.result.force.data(), 0);
+  for (size_t i = 0; i < w.figures.size(); ++i) {
+    FigureData& f = *figures[size_t(w.figures[i])];
+    f.shift.setZero();
+    w.island.respond(int(i), f.shift.data());
+    f.has_shift = true;
+  }
 }
 
 /// Whether closing gaps takes more energy than to move everything as fast: next to a posture in which rows depend on each
@@ -282,16 +327,10 @@ bool World::Impl::turning_strains(const IslandWork& w) const {
   for (const int i : w.figures) mass += figures[size_t(i)]->model.mass();
   const double fall = step_length * norm(options.gravity);
   if (!(w.work.turned > 0.5 * mass * fall * fall)) return false;  // no more than a step gives by itself
-  return w.work.turned > kPart * energy_of(w).kinetic;
-}
-
-/// Whether contacts and limits are all that acts on the one figure of an island, and nothing that it touches moves by itself.
-bool World::Impl::is_told(const IslandWork& w) const {
-  if (w.figures.size() != 1 || w.island.bilateral() > 0) return false;
-  return std::ranges::all_of(w.touches, [&](int i) {
-    const RowEnd& parent = *contacts.touches()[size_t(i)].parent_end;
-    return parent.figure || parent.rests;
-  });
+  double kinetic = 0;
+  for (const int i : w.figures)
+    kinetic += figures[size_t(i)]->energy_of(figures[size_t(i)]->q, figures[size_t(i)]->v).kinetic;
+  return w.work.turned > kPart * kinetic;
 }
 
 void World::Impl::resolve_forces(IslandWork& w) {
@@ -304,13 +343,10 @@ void World::Impl::resolve_forces(IslandWork& w) {
   }
   w.rank_deficiency = w.island.bilateral() > 0 ? w.island.bilateral() - w.island.rank() : 0;
   const bool inequalities = w.island.others() > 0;
-  const bool told = is_told(w);
   for (size_t i = 0; i < w.figures.size(); ++i) {
     FigureData& f = *figures[size_t(w.figures[i])];
     f.vdot.setZero();
     w.island.respond(int(i), f.vdot.data());
-    f.rows_known = told;
-    f.row_work = w.work.figures;
   }
   int row = 0;
   for (const int i : w.connections) {
@@ -324,42 +360,41 @@ void World::Impl::resolve_forces(IslandWork& w) {
     const PointMotion surface = point_motion(*t.parent_end, t.origin);
     const Force<>& F = contact_reports[size_t(i)].wrench;
     const double given = step_length * (dot(F.f, surface.v) + dot(F.t, surface.w));
-    w.work.others += given, w.work.figures += given;
+    w.work.others += given;
   }
   for (size_t k = 0; k < w.touches.size(); ++k) contacts.touches()[size_t(w.touches[k])].memory = w.memories[k];
-  if (inequalities) remember_bounds(w);
+  if (!inequalities) return;
+  remember_bounds(w);
+  resolve_positions(w);
+}
+
+void World::Impl::build_island(IslandWork& w, int bilateral, int others) {
+  w.island.begin(w.mechanics, bilateral, others);
+  fill_rows(w);
+  w.island.assemble();
 }
 
 void World::Impl::solve_island(IslandWork& w) {
   int bilateral = 0, others = 0;
   count_rows(w, bilateral, others);
-  for (const int i : w.figures) figures[size_t(i)]->held = bilateral > 0;
   if (bilateral + others == 0) {
     for (const int i : w.figures) {
       FigureData& f = *figures[size_t(i)];
       f.mechanics.free_acceleration(f.vdot.data());
-      f.rows_known = true, f.row_work = 0;
     }
     return;
   }
-  if (is_large(w, bilateral, others)) {
-    for (const int i : w.figures) figures[size_t(i)]->rows_known = false;
-    return solve_large(w, others);
+  if (!w.large && is_large(w, bilateral, others)) {
+    w.large = true;
+    return;
   }
-  const auto build = [&] {
-    w.island.begin(w.mechanics, bilateral, others);
-    fill_rows(w);
-    w.island.assemble();
-  };
-  build();
+  if (w.large) return solve_large(w, others);
+  build_island(w, bilateral, others);
   if (approaches(w)) {
     resolve_impact(w);
-    for (const int i : w.figures) {  // bias torques of the new velocities
-      FigureData& f = *figures[size_t(i)];
-      f.mechanics.factorise(f.has_extra ? f.extra.data() : nullptr, f.tau.data());
-    }
+    for (const int i : w.figures) figures[size_t(i)]->factorise(step_length);  // bias torques of the new velocities
     count_rows(w, bilateral, others);
-    build();
+    build_island(w, bilateral, others);
   }
   resolve_forces(w);
 }
@@ -401,40 +436,23 @@ void World::Impl::report_contacts(IslandWork& w, bool impact) {
     out.mode = p.mode, out.slip = p.slip, out.tier = p.tier;
     out.solves = p.solves, out.sweeps = p.sweeps, out.residual = p.residual;
   }
+  if (!impact) report_rolling(w);
 }
 
-/// v⁺ = v + h·v̇, then positions with v⁺.
+/// v⁺ = v + h·v̇ in the middle of the step, then the second half of the way with v⁺.
 void World::Impl::integrate_figures(double h) {
-  for (const std::unique_ptr<FigureData>& f : figures) {
-    f->contact_force = {};
-    f->flies = f->model.base() == Base::kFree && f->v.size() > 6;
-  }
-  for (const ContactReport& c : contact_reports) {
-    for (const FigureId id : {c.a.figure, c.b.figure}) {
-      if (c.a.figure != c.b.figure && id != kWorldBody.figure) figures[size_t(id.value())]->flies = false;
-    }
-    if (c.b.figure != kWorldBody.figure) figures[size_t(c.b.figure.value())]->contact_force += c.wrench.f;
-    if (c.a.figure != kWorldBody.figure) figures[size_t(c.a.figure.value())]->contact_force -= c.wrench.f;
-  }
-  for (const ConnectionData& c : connections) {  // what holds against a contact turns like it
-    for (const BodyRef& end : {c.a, c.b}) {
-      if (!c.active || end.figure == kWorldBody.figure) continue;
-      figures[size_t(end.figure.value())]->contact_force = {};
-      figures[size_t(end.figure.value())]->flies = false;
-    }
-  }
   for_each(int(figures.size()), [&](int i) {
     FigureData& f = *figures[size_t(i)];
+    if (f.nap >= 0) return;
     double work = kernel::figures().effort(int(f.v.size()), h, f.tau.data(), f.extra.data(), f.v.data(), f.vdot.data(),
                                            f.effort.data());
     f.torque_work = h * work;
     if (f.has_stored) work -= (f.stored - f.stored_inertia.cwiseProduct(f.vdot)).dot(f.v + 0.5 * h * f.vdot);
     f.work_done = h * work;
-    if (!f.held) f.advance(h);
-  });
-  for_each(island_count, [&](int i) {
-    IslandWork& w = *works[size_t(i)];
-    if (figures[size_t(w.figures[0])]->held) advance_together(w, h);
+    f.set_acting();
+    f.products_due = h * f.products_next;
+    f.kick(h);
+    f.drift(0.5 * h);
   });
 }
 

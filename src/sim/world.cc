@@ -8,6 +8,7 @@
 #include "kansetsu/base/error.h"
 #include "kansetsu/kinematics/centroidal.h"
 #include "kansetsu/model/configuration.h"
+#include "sim/actuators.h"
 #include "sim/impl.h"
 #include "sim/standing.h"
 
@@ -73,6 +74,7 @@ World::Impl::Impl(const WorldOptions& o)
   require_finite(o.gravity, "World", "gravity");
   require(o.threads >= 1 && o.threads <= kMostThreads, "the number of threads", o.threads, "1 to 256");
   if (o.threads > 1) pool = std::make_unique<ThreadPool>(o.threads);
+  contacts.pool = pool.get();
 }
 
 FigureData& World::Impl::data(FigureId id, const char* function) const {
@@ -97,6 +99,7 @@ FigureId World::add(const Model& model, const FigureOptions& options) { return a
 
 FigureId World::add(const Model& model, const State& state, const FigureOptions& options) {
   impl_->changed();
+  impl_->wake_all();
   const FigureId id(int(impl_->figures.size()));
   FigureOptions named = options;
   if (named.name.empty()) named.name = model.name();
@@ -194,6 +197,7 @@ int World::add_fixed(const Shape& shape, const Transform<>& X_WS, const ContactM
 int World::add_moving(const Shape& shape, const Transform<>& X_WS, const std::optional<PrescribedMotion>& motion,
                       const Vec3<>& surface_velocity, const ContactMaterial& material, std::string name) {
   impl_->changed();
+  impl_->wake_all();
   require_pose(X_WS, "World::add_fixed, add_moving", "X_WS");
   require_finite(surface_velocity, "World::add_moving", "the surface velocity");
   if (motion) require_motion(*motion, "World::add_moving");
@@ -238,16 +242,20 @@ void World::set_state(FigureId id, const State& state) {
   FigureData& f = impl_->data(id, "World::set_state");
   check_state(f.model, state, f.options.name, "World::set_state");
   impl_->changed();
+  impl_->wake(id.value());
   f.q = state.q;
   normalise(f.model, f.q);
   f.v = state.v;
   f.vdot.setZero();
   f.mechanics.set_pose(f.q.data());
   f.mechanics.set_motion(f.v.data());
+  if (f.actuators.any()) impl_->place_actuators(f);
 }
+const Eigen::VectorXd& World::torque(FigureId id) const { return impl_->data(id, "World::torque").torque; }
 void World::set_torque(FigureId id, const Eigen::Ref<const Eigen::VectorXd>& tau) {
   FigureData& f = impl_->data(id, "World::set_torque");
   check_size("World::set_torque", "tau", tau.size(), f.model.nv());
+  if (f.nap >= 0 && tau != f.torque) impl_->wake(id.value());
   std::copy_n(tau.data(), tau.size(), f.torque.data());
 }
 void World::apply_wrench(BodyRef body, const Force<>& F, const Vec3<>& p_W) {
@@ -255,6 +263,7 @@ void World::apply_wrench(BodyRef body, const Force<>& F, const Vec3<>& p_W) {
   impl_->require_body(body, "World::apply_wrench");
   FigureData& f = impl_->data(body.figure, "World::apply_wrench");
   impl_->refresh();
+  impl_->wake(body);
   const Vec3<> r = p_W - f.mechanics.origin();
   f.mechanics.add_generalised(f.mechanics.body_of(body.link), {F.t + cross(r, F.f), F.f}, f.external.data());
   f.has_external = true;
@@ -284,9 +293,10 @@ double World::kinetic_energy() const {
   }
   return sum;
 }
-double World::potential_energy() const {
+double World::potential_energy() const { return impl_->potential_energy(); }
+double World::Impl::potential_energy() {
   double sum = 0;
-  for (const auto& f : impl_->figures) {
+  for (const auto& f : figures) {
     State s;
     s.q = f->q, s.v = f->v;
     sum += energy(f->model, s, f->work).potential;
@@ -295,9 +305,14 @@ double World::potential_energy() const {
       const double x = d.position(f->q) - d.dof.rest;
       sum += 0.5 * d.dof.stiffness * x * x;
     }
+    if (f->actuators.actuation.tendon_count() == 0) continue;
+    refresh();
+    place_actuators(*f);
+    sum += tendon_energy(*f);
   }
-  for (const SpringData& s : impl_->springs) {
-    const double x = norm(pose(s.b) * s.p_B - pose(s.a) * s.p_A) - s.rest;
+  if (!springs.empty()) refresh();
+  for (const SpringData& s : springs) {
+    const double x = norm(body_pose(figures, s.b) * s.p_B - body_pose(figures, s.a) * s.p_A) - s.rest;
     if (x > 0 || !s.spring.pull_only) sum += 0.5 * s.spring.stiffness * x * x;
   }
   return sum;
@@ -355,18 +370,22 @@ ConnectionId World::connect(BodyRef a, BodyRef b, const ConnectionOptions& optio
 /// From now on the connection holds.
 void World::Impl::activate(ConnectionData& c) {
   changed();
+  wake(c.a), wake(c.b);
   if (c.options.hold == Hold::kRelativePose)
     c.X_AC = inverse(body_pose(figures, c.a)) * (body_pose(figures, c.b) * c.X_BD);
   c.active = c.is_new = true;
   c.start = time;
-  c.wrench = c.impulse = {};
+  c.wrench = c.impulse = c.struck = c.load = {};
   place_connection(figures, time, c);
 }
 
 void World::release(ConnectionId id) {
   if (id.value() < 0 || place_of(id) >= impl_->connections.size())
     throw Error(fmt::format("World::release: there is no connection {}", id.value()));
-  if (ConnectionData* c = impl_->connection(id)) c->active = false;
+  ConnectionData* c = impl_->connection(id);
+  if (!c || !c->active) return;
+  impl_->wake(c->a), impl_->wake(c->b);
+  c->active = false;
 }
 bool World::connected(ConnectionId id) const {
   const ConnectionData* c = impl_->connection(id);
@@ -401,6 +420,7 @@ void World::add_controller(const ControllerDescription& controller) {
       throw Error("World::add_controller: there is already a controller '" + controller.name + "'");
   }
   impl_->changed();
+  impl_->wake(id.value());
   impl_->controllers.push_back(
       make_controller(controller, id.value(), impl_->data(id, "World::add_controller"), impl_->options.seed));
 }
@@ -435,6 +455,7 @@ void World::set_controller(const ControllerDescription& controller) {
     c.state.active = controller.active;
     impl_->note(c.state.active ? EventKind::kControllerStarted : EventKind::kControllerStopped, controller.name);
   }
+  impl_->wake(c.figure);
   ControllerState state = std::move(c.state);
   c = make_controller(controller, c.figure, *impl_->figures[size_t(c.figure)], impl_->options.seed);
   c.state = std::move(state);
@@ -445,6 +466,7 @@ void World::set_gravity(const Vec3<>& gravity) {
   impl_->changed();
   require_finite(gravity, "World::set_gravity", "gravity");
   impl_->options.gravity = gravity;
+  impl_->wake_all();
   for (const auto& f : impl_->figures) {
     f->model = with_gravity(f->model, gravity);
     f->mechanics = Mechanics(f->model);
@@ -463,6 +485,7 @@ void World::add_spring(BodyRef a, const Vec3<>& p_A, BodyRef b, const Vec3<>& p_
   require_not_negative(spring.damping, "World::add_spring", "the damping");
   require_not_negative(spring.rest_length.value_or(0), "World::add_spring", "the rest length");
   impl_->changed();
+  impl_->wake(a), impl_->wake(b);
   const double length = norm(pose(b) * p_B - pose(a) * p_A);
   impl_->springs.push_back({a, b, p_A, p_B, spring, spring.rest_length.value_or(length)});
 }
@@ -479,17 +502,5 @@ const std::string& World::failure() const { return impl_->failure; }
 const StepReport& World::report() const { return impl_->report; }
 const WorldTotals& World::totals() const { return impl_->totals; }
 const std::vector<Event>& World::events() const { return impl_->events; }
-
-const std::vector<double>& World::sensor(std::string_view name) const {
-  for (const SensorData& s : impl_->sensors) {
-    if (s.description.name == name) return s.value;
-  }
-  throw Error(fmt::format("World::sensor: unknown sensor '{}'", name));
-}
-std::vector<std::string> World::sensor_names() const {
-  std::vector<std::string> out;
-  for (const SensorData& s : impl_->sensors) out.push_back(s.description.name);
-  return out;
-}
 
 }  // namespace kansetsu

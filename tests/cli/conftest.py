@@ -33,3 +33,9 @@ def model(tmp_path: Path) -> Path:
     path = tmp_path / "robot.urdf"
     path.write_text(ROBOT)
     return path
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path, monkeypatch):
+    """Scenes record below the current folder."""
+    monkeypatch.chdir(tmp_path)

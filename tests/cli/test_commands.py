@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -83,12 +84,12 @@ def test_completion_knows_commands_and_options(shell: str):
 
 @pytest.mark.parametrize("line, expected", [
     (["kansetsu", "c"], {"check", "conventions", "convert", "compile", "completion"}),
-    (["kansetsu", "eval", "--"], {"--help", "--base", "--in", "--out"}),
+    (["kansetsu", "eval", "--"], {"--help", "--base", "--allow-path", "--package-path", "--in", "--out"}),
     (["kansetsu", "eval", "--base", "f"], {"fixed", "free"}),
-    (["kansetsu", "info", "human"], {"human28", "human28_ball"}),
+    (["kansetsu", "info", "human"], {"human", "human28", "human28_ball"}),
     (["kansetsu", "completion", ""], {"bash", "zsh", "fish"}),
     (["kansetsu", "generate", "b"], {"bar-swing"}),
-    (["kansetsu", "analyze", "x.bvh", "--figure", "human"], {"human28", "human28_ball"}),
+    (["kansetsu", "analyze", "x.bvh", "--figure", "human"], {"human", "human28", "human28_ball"}),
 ])
 def test_bash_completes(tmp_path: Path, line: list[str], expected: set[str]):
     script = run("completion", "bash").stdout + f"""
@@ -284,3 +285,15 @@ def test_an_unknown_instruction_set_is_refused():
     done = shell(f"{request} | KANSETSU_ISA=avx3 kansetsu eval pendulum")
     assert done.returncode == USAGE
     assert "KANSETSU_ISA is 'avx3', expected baseline, avx2 or avx512" in done.stderr
+
+
+def test_the_command_is_hardened():
+    """A program of its own addresses, read-only relocations, a stack that is guarded."""
+    if not shutil.which("readelf"):
+        pytest.skip("no readelf")
+    binary = os.environ.get("KANSETSU_BIN") or Path(__file__).resolve().parents[2] / "build/kansetsu"
+    look = lambda option: subprocess.run(["readelf", "-W", option, binary], capture_output=True, text=True).stdout
+    assert "DYN (Position-Independent" in look("-h")
+    assert "GNU_RELRO" in look("-l") and re.search(r"GNU_STACK.* RW ", look("-l"))
+    if "__asan_init" not in look("-s"):
+        assert "BIND_NOW" in look("-d") and "__stack_chk_fail" in look("-s")

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from kansetsu_protocol import needs_viewer
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(os.environ.get("KANSETSU_BIN") or ROOT / "build/kansetsu")
@@ -174,8 +175,7 @@ class Live:
 
 @pytest.fixture(scope="module", autouse=True)
 def with_viewer():
-    if "without the viewer" in subprocess.run([BIN, "view", "human28", "--html", "/dev/null"], capture_output=True, text=True).stderr:
-        pytest.skip("built without the viewer")
+    needs_viewer()
 
 
 @pytest.fixture
@@ -255,12 +255,15 @@ def test_nothing_moves_while_nobody_watches(ball: Live):
 
 def test_the_figure_stands_until_its_controller_is_turned_off(standing: Live):
     viewer = standing.watch()
-    assert {c["name"]: c["value"] for c in viewer.hello["controls"]} == {"posture": 1, "noise": 1}
+    strengths = {c["name"]: c["value"] for c in viewer.hello["controls"] if c["unit"] == "×"}
+    assert strengths == {"posture": 1, "noise": 1}
+    targets = [c for c in viewer.hello["controls"] if c["name"].startswith("posture/")]
+    assert len(targets) == 28 and all(c["unit"] == "rad" and c["min"] < c["max"] for c in targets)
     frame = viewer.after(0.3)
     assert frame["contacts"] == 2 and frame["q"][0][2] > 0.85
     viewer.send(type="control", name="posture", value=0)
     assert viewer.after(1.5)["q"][0][2] < 0.6, "it falls"
-    assert {c["name"]: c["value"] for c in standing.watch().hello["controls"]} == {"posture": 0, "noise": 1}
+    assert {c["name"]: c["value"] for c in standing.watch().hello["controls"] if c["unit"] == "×"} == {"posture": 0, "noise": 1}
 
 
 def test_limbs_can_be_pulled_hard_without_breaking_the_world(standing: Live):
@@ -301,6 +304,62 @@ def test_strangers_and_long_messages_are_refused(ball: Live):
         while True:
             viewer.receive()
     assert ball.watch().frame()["q"], "others go on"
+
+
+def test_no_message_ends_the_server(ball: Live):
+    viewer = ball.watch()
+    body = b'"point": [0,0,0], "target": [0,0,0]}'
+    bad = ["é".encode(), b"\xff\xfe", b'{"type": "\xff"}', '{"type": "関節"}'.encode(), b'{"type": "drag", "figure": 0, "link": 4294967296, ' + body,
+           b'{"type": "drag", "figure": 4294967296, "link": 0, ' + body, b'{"type": "drag", "figure": 0.5, "link": 0, ' + body,
+           b'{"type": "drag", "figure": 0, "link": 18446744073709551616, ' + body, b'{"type": "drag", "figure": 0, "link": true, ' + body,
+           b"[" * 8000, b'{"type": "control", "name": "\xc3", "value": 1}', b"\0", b""]
+    for text in bad:
+        try:  # bytes that are no UTF-8 end the connection, as WebSockets want it
+            viewer.send_text(text)
+            assert viewer.message()["type"] == "problem", text
+        except (ConnectionError, OSError):
+            viewer = ball.watch()
+        assert ball.process.poll() is None, text
+    assert ball.watch().frame()["q"]
+
+
+def test_connections_without_the_token_do_not_keep_others_waiting(ball: Live):
+    silent = []
+    for k in range(100):
+        connection = socket.create_connection(("127.0.0.1", ball.port), timeout=20)
+        if k % 2:
+            connection.sendall(b"GET /live HTTP/1.1\r\nHost: 127")
+        silent.append(connection)
+    start = time.monotonic()
+    assert ball.watch().frame()["q"]
+    assert time.monotonic() - start < 3  # at once, where thirty seconds were possible
+    for connection in silent:
+        connection.close()
+
+
+def test_a_viewer_that_never_reads_is_let_go(ball: Live):
+    lazy, busy = ball.watch(), ball.watch()
+    lazy.connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    sent = 0
+    for _ in range(40):  # each is answered to everybody
+        for _ in range(500):
+            busy.send(type="speed", value=1)
+        sent += 500
+        while busy.message()["type"] != "state":
+            pass
+        if ball.process.poll() is not None:
+            break
+    with open(f"/proc/{ball.process.pid}/status") as status:
+        memory = int(re.search(r"VmRSS:\s+(\d+)", status.read())[1])
+    assert memory < 500_000, f"{memory} KiB after {sent} messages"  # the world, the page and bounded queues
+    assert ball.watch().frame()["q"]
+
+
+def test_a_second_host_is_refused(ball: Live):
+    with pytest.raises(Refused, match="400"):
+        Viewer(ball.port, ball.token, host=f"127.0.0.1:{ball.port}\r\nHost: evil.example")
+    with pytest.raises(Refused, match="400"):
+        Viewer(ball.port, ball.token, origin=f"http://127.0.0.1:{ball.port}\r\nOrigin: http://evil.example")
 
 
 def test_bad_use_is_told(tmp_path: Path):

@@ -35,7 +35,7 @@ def test_scenes_run_and_keep_their_books(scene):
     assert s["tiers"]["best"] == 0
     assert s["worst_residual"] < 1e-6
     assert s["penetration"] < 5e-3
-    # Semi-implicit steps are of first order: a thousandth of what goes through the books.
+    # Impacts are of first order in h: some thousandths of what goes through the books.
     energy = s["energy"]
     through = 1 + abs(energy["start"]) + abs(energy["work_torque"]) + abs(energy["work_contact"])
     assert abs(energy["unexplained"]) < 5e-3 * through
@@ -72,7 +72,7 @@ def test_recordings_hold_every_step(tmp_path):
     [
         (["no_such.toml"], 3, "no_such"),
         (["human28", "--duration", "-1"], 2, "duration"),
-        (["human28", "--duration", "nan"], 2, "nan is not a number above zero"),
+        (["human28", "--duration", "nan"], 2, "nan is not a finite number"),
         (["human28", "--duration", "1e308", "--step", "1e-300"], 2, "too many"),
         (["human28", "--seed", "-1"], 2, "zero or more"),
         (["human28", "--record", "out.xyz", "--duration", "0.01"], 3, "xyz"),
@@ -147,7 +147,7 @@ what = ["events"]
     assert all("/q/" in name or "/v/" in name for name in plain if name != "time")
     assert forces["grip/force z [N]"][-1] == pytest.approx(9.81)
     assert forces["momentum z [N s]"][-1] == pytest.approx(0)
-    assert "ball/tau/base.v_z" in forces and "kinetic energy [J]" not in forces
+    assert "ball/tau/base.v_z [N]" in forces and "kinetic energy [J]" not in forces
     for file in ("slow.mcap", "fast.mcap"):  # the event falls between two frames of the slow one
         assert run("convert", file, "out.mcap").exit_code == 0
         assert b"note mark" in Path(file).read_bytes()
@@ -181,6 +181,7 @@ do = "connect"
 target = "grip"
 [[connection]]
 name = "far"
+hold = "together"
 a = {p = [0.0, 0.0, 9.0]}
 b = {figure = "arm", link = "rod1"}
 ACTIVE
@@ -195,3 +196,39 @@ ACTIVE
     (tmp_path / "t.toml").write_text((tmp_path / "s.toml").read_text().replace("active = false", ""))
     result = run("check", "t.toml")
     assert result.exit_code == 3 and "WORLD002" in result.stdout + result.stderr
+
+
+DEEP = """
+[scene]
+name = "deep"
+duration = 0.1
+
+[[body]]
+name = "ball"
+type = "sphere"
+radius = 0.1
+mass = 2.0
+pose = {p = [0.0, 0.0, 0.095]}
+
+[[environment]]
+name = "floor"
+type = "plane"
+"""
+
+
+def test_doubtful_results_end_with_a_warning_and_fail_when_asked_to(tmp_path: Path):
+    scene = tmp_path / "deep.toml"
+    scene.write_text(DEEP)
+    result = simulate(scene)
+    assert result.exit_code == 0 and "kansetsu simulate: warning: bodies overlapped by up to 5 mm" in result.stderr
+    assert simulate(scene, "--strict").exit_code == 4
+    scene.write_text(DEEP.replace("0.095", "0.0995"))  # half a millimetre is not worth a word
+    result = simulate(scene, "--strict")
+    assert result.exit_code == 0 and "warning" not in result.stderr
+
+
+def test_written_files_are_named_with_their_size(tmp_path: Path):
+    result = simulate(SCENES / "drop.toml", "--duration", 0.1, "--record", tmp_path / "a.csv")
+    size = (tmp_path / "a.csv").stat().st_size
+    assert f"wrote {tmp_path / 'a.csv'}, {size / 1000:.1f} kB" in result.stderr or f"{size / 1000:.0f} kB" in result.stderr
+    assert "\033" not in result.stderr  # no colours in a pipe

@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from kansetsu_protocol import needs_viewer
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(os.environ.get("KANSETSU_BIN") or ROOT / "build/kansetsu")
@@ -47,8 +48,7 @@ class Server:
 
 @pytest.fixture(scope="module")
 def server():
-    if "without the viewer" in subprocess.run([BIN, "view", "human28", "--html", "/dev/null"], capture_output=True, text=True).stderr:
-        pytest.skip("built without the viewer")
+    needs_viewer()
     server = Server("human28")
     yield server
     server.process.terminate()

@@ -5,6 +5,7 @@ The binary is named by KANSETSU_BIN, the folder of foreign models by KANSETSU_DA
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
@@ -125,6 +126,18 @@ def run(*arguments: str | Path, stdin: str = "") -> Run:
     result = Run(done.returncode, done.stdout.decode(), done.stderr.decode(errors="replace"))
     assert result.exit_code in (OK, USAGE, BAD_FILE, NUMERICAL), f"crash? {result}"
     return result
+
+
+@functools.cache
+def has_viewer() -> bool:
+    """Whether the command carries the viewer's page: it is built without where Node or its packages are missing."""
+    return "without the viewer" not in run("view", "human28", "--html", "/dev/null").stderr
+
+
+def needs_viewer():
+    """Skips the test that calls it where the command has no viewer."""
+    if not has_viewer():
+        pytest.skip("built without the viewer")
 
 
 def check(model: Path) -> CheckReport:

@@ -128,13 +128,14 @@ def test_gains_of_position_actuators(model, tmp_path):
     file, scene = without_meshes(model, tmp_path / model.name), tmp_path / "scene.toml"
     assert run("convert", file, scene).exit_code == OK
     m = MujocoOracle(file).model
-    ours = {c["name"]: c["joint"][0] for c in tomllib.loads(scene.read_text()).get("controller", [])}
+    actuators = [a for f in tomllib.loads(scene.read_text())["figure"] for a in f.get("actuator", [])]
+    ours = {a["name"]: a for a in actuators if a.get("bias") == "affine" and a["bias_numbers"][1] != 0}
     positions = [i for i in range(m.nu) if m.actuator_biasprm[i, 1] != 0]
     assert len(ours) == len(positions)
     for i in positions:
-        control, gear = ours[m.actuator(i).name], m.actuator_gear[i, 0]
-        assert control["kp"] == pytest.approx(-m.actuator_biasprm[i, 1] * gear**2, rel=1e-12)
-        assert control.get("kd", 0.0) == pytest.approx(-m.actuator_biasprm[i, 2] * gear**2, rel=1e-9)  # eigenvectors there
+        bias = ours[m.actuator(i).name]["bias_numbers"]
+        assert bias[1] == pytest.approx(m.actuator_biasprm[i, 1], rel=1e-12)
+        assert bias[2] == pytest.approx(m.actuator_biasprm[i, 2], rel=1e-9)  # eigenvectors there
 
 
 @pytest.mark.parametrize("name", SMALL)

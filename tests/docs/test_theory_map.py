@@ -101,7 +101,7 @@ def test_names_are_found_as_declarations_only():
 
 SOURCES = [path for folder in ("include", "src", "apps", "tests", "docs") for path in (ROOT / folder).rglob("*")
            if path.suffix in {".h", ".cc", ".md"}]
-KEY = re.compile(r"\[((?:RBDA|S\d{3}|[A-Z][A-Za-z]{1,5}\d{2}))\]")  # [RBDA], [S000], [EW21]
+KEY = re.compile(r"\[((?:RBDA|Tmps|Neka|S\d{3}|[A-Z][A-Za-z]{1,5}\d{2}))\]")  # [RBDA], [S000], [EW21]
 
 
 def test_every_source_key_is_in_the_references():

@@ -42,7 +42,7 @@ def test_summary_counts_what_is_there(folder: Path):
     assert summary.statistics.chunk_count == len(summary.chunk_indexes)
     assert {a.name for a in summary.attachment_indexes} == {"scene.json", "model/0.json"}
     topics = {c.topic for c in summary.channels.values()}
-    assert topics == {"/kansetsu/frame", "/tf", "/scene", "/numbers/kinetic_energy", "/numbers/com_height",
+    assert topics == {"/kansetsu/frame", "/tf", "/scene", "/joint_states", "/numbers/kinetic_energy", "/numbers/com_height",
                       "/numbers/ground_force"}
 
 
@@ -70,7 +70,7 @@ def test_frames_are_those_of_the_table_to_the_bit(folder: Path):
         assert list(frame.numbers) == [float(x) for x in rows[i][-3:]]
     assert head[-1] == "ground force [N]"
     assert np.array_equal(arrays["contacts/frame"], np.repeat(np.arange(241), 8))
-    force = arrays["contacts/point_normal_force"][:, 8].reshape(241, 8).sum(axis=1)
+    force = arrays["contacts/force"][:, 2].reshape(241, 8).sum(axis=1)
     assert np.allclose(force, arrays["numbers/ground force"], rtol=1e-12)
 
 
@@ -98,7 +98,7 @@ def test_foxglove_schemas_equal_the_published_ones(folder: Path):
 
     def shape(message):
         """What makes two messages the same on the wire and by name."""
-        fields = [(f.name, f.number, f.type, f.label, f.type_name) for f in message.field]
+        fields = [(f.name, f.number, f.type, f.label, f.type_name, f.proto3_optional) for f in message.field]
         enums = [(e.name, [(v.name, v.number) for v in e.value]) for e in message.enum_type]
         return message.name, fields, enums
 
@@ -112,6 +112,7 @@ def test_foxglove_schemas_equal_the_published_ones(folder: Path):
 
     theirs = files(published.DESCRIPTOR, {})
     files(transforms.DESCRIPTOR, theirs)
+    files(pytest.importorskip("foxglove_schemas_protobuf.JointStates_pb2").DESCRIPTOR, theirs)
     with (folder / "squat.mcap").open("rb") as stream:
         schemas = mcap_reader.make_reader(stream).get_summary().schemas.values()
     seen = 0
@@ -143,3 +144,41 @@ def test_bad_recordings_are_told_on_the_command_line(folder: Path, tmp_path: Pat
         assert result.returncode == 3 and code in result.stderr, result.stderr
     result = subprocess.run([BIN, "convert", tmp_path / "missing.mcap", tmp_path / "out.csv"], capture_output=True, text=True)
     assert result.returncode == 3 and "REC001" in result.stderr
+
+
+def test_every_force_is_in_every_format(tmp_path: Path):
+    """A world recorded without being asked for anything: torques, power, contacts and the energy balance, the same in all files."""
+    scene = ROOT / "examples/scenes/standing.toml"
+    names = [tmp_path / f"run.{ending}" for ending in ("mcap", "csv", "npz")]
+    options = [x for name in names for x in ("--record", str(name))]
+    done = subprocess.run([BIN, "simulate", scene, "--duration", "0.4", *options], cwd=tmp_path, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    for name in names:
+        assert f"wrote {name}, " in done.stderr
+    arrays = np.load(names[2])
+    figure = next(n.split("/")[0] for n in arrays.files if n.endswith("/q_names"))
+    dofs = [str(n) for n in arrays[f"{figure}/v_names"]]
+    tau = np.array([arrays[f"numbers/{figure}/tau/{dof}"] for dof in dofs]).T
+    power = arrays[f"numbers/{figure}/joint power"]
+    assert np.allclose(power[1:], (tau * arrays[f"{figure}/v"]).sum(axis=1)[1:], atol=1e-9)
+    balance = sum(arrays[f"numbers/{name}"] for name in ("kinetic energy", "potential energy"))
+    spent = sum(arrays[f"numbers/{name}"] for name in ("work of torques", "work of contacts", "work of connections", "energy of impacts"))
+    assert np.allclose(balance - balance[0] - spent, arrays["numbers/unexplained energy"], atol=1e-9)
+    with names[1].open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    column = f"{figure}/tau/{dofs[-1]} [N m]"
+    assert [float(row[column]) for row in rows] == list(tau[:, -1])
+    # Contacts: the centre of pressure carries no moment but the one about the normal.
+    force, moment = arrays["contacts/force"], arrays["contacts/moment"]
+    assert len(force) > 0 and np.all(force[:, 2] > 0)
+    assert np.all(np.abs(moment[:, :2]) < 1e-6 * (1 + np.abs(force[:, 2:])))
+    assert set(arrays["contacts/state"]) <= {1, 2, 3, 4}
+    with (tmp_path / "run.contacts.csv").open(newline="", encoding="utf-8") as stream:
+        forces = list(csv.DictReader(stream))
+    assert [float(row["force_z"]) for row in forces] == list(force[:, 2])
+    assert {row["what"] for row in forces} <= {"stick", "slide", "spin", "impact"} and forces[0]["a"].startswith(figure)
+    pytest.importorskip("mcap_protobuf")
+    states = [m for topic, m in decoded(names[0]) if topic == "/joint_states"]
+    assert len(states) >= 10
+    joint = {j.name: j for j in states[-1].joints}[dofs[-1]]
+    assert joint.HasField("effort") and joint.effort in tau[:, -1]

@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <filesystem>
 
+#include "data_dir.h"
 #include "kansetsu/ik/arm.h"
 #include "kansetsu/ik/solver.h"
 #include "kansetsu/io/urdf.h"
@@ -31,7 +31,7 @@ Model load(const std::filesystem::path& folder, const Robot& robot) {
 }  // namespace
 
 TEST_CASE("[data] robots: 10 000 targets within the limits are reached, others end at the nearest pose") {
-  const std::filesystem::path data = std::getenv("KANSETSU_DATA_DIR");
+  const std::filesystem::path data = test::data_dir();
   for (const Robot& robot : kRobots) {
     constexpr std::uint64_t seed = 1;
     constexpr int kCount = 10'000;

@@ -1,10 +1,10 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
+#include "data_dir.h"
 #include "kansetsu/model/builder.h"
 #include "kansetsu/sim/world.h"
 #include "sanitized.h"
@@ -19,15 +19,10 @@ struct Row {
   double t, x, y;
 };
 
-/// A reference file of the benchmarks; empty where the data folder is not set.
+/// A reference file of the benchmarks.
 std::vector<Row> reference(const char* file) {
   std::vector<Row> rows;
-  const char* folder = std::getenv("KANSETSU_DATA_DIR");
-  if (!folder) {
-    MESSAGE("skipped: KANSETSU_DATA_DIR is not set");
-    return rows;
-  }
-  std::ifstream in(std::string(folder) + "/benchmarks/" + file);
+  std::ifstream in(test::data_dir() / "benchmarks" / file);
   std::string line;
   while (std::getline(in, line)) {
     std::istringstream text(line);
@@ -72,9 +67,8 @@ WorldOptions planar(double h, const Vec3<>& gravity) {
 
 }  // namespace
 
-TEST_CASE("A01: the simple pendulum over 2000 s") {
+TEST_CASE("[data] A01: the simple pendulum over 2000 s") {
   const std::vector<Row> rows = reference("A01_solution_data.txt");
-  if (rows.empty()) return;
   ModelBuilder builder("pendulum");
   builder.link("ground");
   add_bar(builder, "bar", "ground", {}, {-1, 0, 0}, 1, 0);
@@ -92,9 +86,8 @@ TEST_CASE("A01: the simple pendulum over 2000 s") {
   CHECK(std::abs(world.kinetic_energy() + world.potential_energy()) < 5e-5 * 200);  // 5e-5 J in 10 s is asked for
 }
 
-TEST_CASE("A02: forty four-bar linkages in a row, through the singular position, 20 s") {
+TEST_CASE("[data] A02: forty four-bar linkages in a row, through the singular position, 20 s") {
   const std::vector<Row> rows = reference("A02_N40_solution_data.txt");
-  if (rows.empty()) return;
   constexpr int kN = 40;
   ModelBuilder builder("linkages");
   builder.link("ground");

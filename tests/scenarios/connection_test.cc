@@ -55,7 +55,7 @@ TEST_CASE("scenario 9: a rod's end grabs a bar and lets go") {
   const double L = I * w0 - r * m * v0;  // about y: the centre is at +x from the bar
   const double expected = L / (I + m * r * r);
   CHECK(std::abs(L0.y - L) < 1e-12);
-  CHECK(std::abs(world.v(id)[1] - expected) < 1e-12);
+  CHECK(std::abs(world.v(id)[1] - expected) < 1e-7);  // (ω·h)² of the step that follows
   const ConnectionReport& report = world.report().connections[0];
   const Vec3<> dP = world.momentum() - P0;
   CHECK(norm(report.impulse.f - dP) < 1e-3);  // dP includes one step of centripetal force
@@ -233,7 +233,7 @@ TEST_CASE("scenario 26: a hand on a bar lets go when it is pulled too hard") {
   const double cosine = -p.z / norm(p);
   CHECK(tension == doctest::Approx(m * kG * cosine + m * w2 / r).epsilon(1e-3));
   CHECK(tension >= limit);
-  CHECK(tension < 1.01 * limit);
+  CHECK(tension < 1.04 * limit);  // it rises by 170 N/s, and is averaged over 10 ms
   CHECK(world.events().back().kind == EventKind::kBroken);
 }
 

@@ -197,11 +197,11 @@ TEST_CASE("scenario 28: two feet under random torques of 5 and 25 N·m: every lo
       for (const ContactReport& c : s.world.report().contacts) tier = std::max(tier, c.tier);
       ++tiers[int(tier)];
     }
-    MESSAGE("sigma " << sigma << " N·m: fast " << tiers[1] << ", active set " << tiers[2] << ", complementarity "
-                     << tiers[3] << ", best " << tiers[4] << ", worst residual " << worst);
+    MESSAGE("sigma " << sigma << " N·m: fast " << tiers[1] << ", complementarity " << tiers[3] << ", best " << tiers[4]
+                     << ", worst residual " << worst);
     CHECK(worst < 1e-6);
     CHECK(tiers[int(ContactTier::kBest)] == 0);
-    CHECK(tiers[int(ContactTier::kFast)] >= (sigma < 10 ? 200 : 145));
+    CHECK(tiers[int(ContactTier::kFast)] >= (sigma < 10 ? 190 : 145));  // Newton steps alone
   }
 }
 
@@ -224,13 +224,13 @@ TEST_CASE("a capsule pinched between two pads: no creep at 1.2 of what its weigh
       joint.axis = {1, 0, 0};
       joint.socket.p = {x, 0, 1};
       builder.joint(joint);
-      const FigureId id = world.add(builder.build());
+      const FigureId id = world.add(builder.build(), {.material = {.mu_s = mu_s, .mu_d = mu_d}});
       world.set_torque(id, Eigen::VectorXd::Constant(1, towards * push));
     };
     pad("left", -radius - 0.01, 1);
     pad("right", radius + 0.01, -1);
     const Model capsule = body("capsule", Capsule{radius, 0.06}, mass);
-    const FigureId id = world.add(capsule, at(capsule, 0, 0, 1));
+    const FigureId id = world.add(capsule, at(capsule, 0, 0, 1), {.material = {.mu_s = mu_s, .mu_d = mu_d}});
     world.advance(seconds);
     REQUIRE(world.status() == WorldStatus::kRunning);
     return std::pair(world.q(id)[2], world.v(id)[5]);
@@ -295,6 +295,25 @@ TEST_CASE("sixteen stacked boxes stand for ten seconds") {
   for (int i = 0; i < 16; ++i) {
     CHECK(std::abs(world.q(boxes[size_t(i)])[2] - 0.1 - 0.2 * i) < 1e-4);
     CHECK(std::abs(world.q(boxes[size_t(i)])[0] - 1e-3 * (i % 3)) < 1e-4);
+  }
+}
+
+TEST_CASE("a ball that spins on the spot is braked by its spin radius, and not without one") {
+  const double radius = 0.1, spin_radius = 0.01, mu = 0.5, mass = 1, omega = 5;
+  for (const double spin : {0.0, spin_radius}) {
+    CAPTURE(spin);
+    const ContactMaterial material{.mu_s = mu, .mu_d = mu, .spin_radius = spin};
+    World world(earth());
+    world.add_fixed(Plane{}, {}, material);
+    const Model ball = body("ball", Sphere{radius}, mass);
+    State state = at(ball, 0, 0, radius);
+    state.v[2] = omega;
+    const FigureId id = world.add(ball, state, {.material = material});
+    world.advance(0.5);
+    const double inertia = 0.4 * mass * radius * radius, brake = mu * mass * kG * (2.0 / 3) * spin / inertia;
+    CHECK(world.v(id)[2] == doctest::Approx(omega - 0.5 * brake).epsilon(1e-6));  // a constant moment
+    world.advance(3);
+    CHECK(std::abs(world.v(id)[2] - (spin > 0 ? 0 : omega)) < 1e-6);  // it stops, and stays so
   }
 }
 

@@ -1,20 +1,16 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <cstdlib>
 
+#include "data_dir.h"
 #include "loop_robots.h"
 #include "sanitized.h"
 
 using namespace kansetsu;
 
 /// Robots with closed loops, let go away from equilibrium while their motors push at random. script/soak runs them for an hour.
-TEST_CASE("loops of robots stay closed under random motor torques, and the ledger of energy is balanced") {
-  const char* folder = std::getenv("KANSETSU_DATA_DIR");
-  if (!folder) {
-    MESSAGE("skipped: KANSETSU_DATA_DIR is not set");
-    return;
-  }
+TEST_CASE("[data] loops of robots stay closed under random motor torques, and the ledger of energy is balanced") {
+  const std::filesystem::path folder = test::data_dir();
   const double seconds = test::kSanitized ? 3 : 60;
   for (const test::LoopRobot& robot : test::loop_robots()) {
     const std::string name = robot.name;

@@ -24,7 +24,7 @@ World on_floor(const Model& model, double height, bool standing_steps) {
   State state(model);
   state.q[2] = height;
   world.add_fixed(Plane{}, {}, {}, "floor");
-  world.add(model, state, {.switches = {.limits = false}});
+  world.add(model, state, {.self_collision = SelfCollision::kNone, .switches = {.limits = false}});
   test::hold_posture(world, model);
   return world;
 }

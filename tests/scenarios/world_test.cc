@@ -346,9 +346,8 @@ TEST_CASE("a limp figure passes the singular postures of its shoulders, hips and
     }
   }
   MESSAGE("gained in a step: ", worst, " J, fastest ", fastest, " rad/s");
-  CHECK(worst < 100);     // J; it falls from 800 J, and where it went wrong it gained 10⁵ J
-  CHECK(fastest > 200);   // rad/s: they came near
-  CHECK(fastest < 1100);  // a radian in a time step
+  CHECK(worst < 30);  // J, as docs/theory/contact.md says; it falls from 800 J, and where it went wrong it gained 10⁵ J
+  CHECK(fastest > 200);  // rad/s: they came near
 }
 
 TEST_CASE("what is no pose is refused where it is given") {

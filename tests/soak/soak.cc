@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "crowd.h"
+#include "falls.h"
 #include "loop_robots.h"
 #include "stress.h"
 
@@ -113,6 +114,27 @@ bool run_stress(std::uint64_t seed, int worlds, double seconds, bool verbose) {
   return failures == 0;
 }
 
+bool run_falls(const std::string& only, int count, double seconds, double h) {
+  say("| fall | µs a step | systems | contacts | unsolved % | at rest % | residual m/s | deepest mm | gain J | "
+      "unexplained J | "
+      "of J | kinetic J |");
+  say("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+  bool ok = true;
+  for (const std::string& name : test::falls(data_folder())) {
+    if (!only.empty() && name.find(only) == std::string::npos) continue;
+    const bool heap = name.starts_with("boxes") || name.starts_with("spheres");
+    const test::FallReport r = test::fall(name, heap ? 1 : count, seconds, h, data_folder());
+    const double all = double(std::max(r.contacts, 1L));
+    say(fmt::format(
+        "| {} | {:.1f} | {:.1f} | {} | {:.3f} | {:.3f} | {:.1e} | {:.2f} | {:.2g} | {:.3g} | {:.3g} | {:.2g} | {}",
+        r.what, r.microseconds, r.systems, r.contacts, 100 * double(r.unsolved) / all,
+        100 * double(r.resting_unsolved) / all, r.worst_residual, 1e3 * r.penetration, r.gain, r.unexplained, r.scale,
+        r.kinetic, r.failure));
+    ok = ok && r.failure.empty();
+  }
+  return ok;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -135,7 +157,15 @@ int main(int argc, char** argv) {
   stress->add_option("--seed", seed, "of the first world");
   stress->add_option("--seconds", stress_seconds, "simulated, of each world");
   stress->add_flag("--verbose", verbose, "a line for every world");
+  int count = 10;
+  double fall_seconds = 4, fall_step = 0.002;
+  CLI::App* falls = app.add_subcommand("falls", "limp figures and heaps that fall: a table");
+  falls->add_option("--falls", count, "of each figure");
+  falls->add_option("--seconds", fall_seconds, "simulated, of each fall");
+  falls->add_option("--time-step", fall_step, "[s]");
+  falls->add_option("--only", only, "those whose name holds this");
   CLI11_PARSE(app, argc, argv);
+  if (falls->parsed()) return run_falls(only, count, fall_seconds, fall_step) ? 0 : 1;
   if (threads->parsed()) return run_threads(steps) ? 0 : 1;
   if (stress->parsed()) return run_stress(seed, worlds, stress_seconds, verbose) ? 0 : 1;
   if (!data_folder()) return say("soak: loops need KANSETSU_DATA_DIR"), 2;

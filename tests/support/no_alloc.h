@@ -31,6 +31,17 @@ class NoAllocScope {
   std::size_t start_;
 };
 
+/// While it lives, the allocation of this thread with that number, counted from 1, fails once.
+class FailedAllocation {
+ public:
+  explicit FailedAllocation(std::size_t number);
+  ~FailedAllocation();
+  FailedAllocation(const FailedAllocation&) = delete;
+  FailedAllocation& operator=(const FailedAllocation&) = delete;
+
+  bool happened() const;
+};
+
 /// Number of heap allocations while calling f: CHECK(allocations_in([&] { aba(model, state, tau, work, out); }) == 0).
 template <class F>
 std::size_t allocations_in(F&& f) {

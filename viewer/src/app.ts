@@ -3,15 +3,16 @@ import { Bodies, environmentOf, type BodyStyle, type MeshLoader } from "./bodies
 import { channelsOf } from "./channels";
 import { Controls, press } from "./controls";
 import { Details } from "./details";
-import { byId } from "./dom";
+import { byId, showWarning } from "./dom";
 import type { BodyRef, Frame } from "./frame";
 import { Hands } from "./hands";
 import { setIcon } from "./icons";
 import { Kinematics } from "./kinematics";
 import type { Live } from "./live";
 import { Marks } from "./marks";
-import { meshLoader } from "./meshes";
+import { meshLoader, textureLoader } from "./meshes";
 import { Overlays } from "./overlays";
+import { Past } from "./past";
 import { Plots } from "./plots";
 import type { Recording } from "./recording";
 import type { Scene } from "./scene";
@@ -22,6 +23,7 @@ import { Tree } from "./tree";
 /** The page: ties the scene, time, the panels (controls.ts) and people's hands (hands.ts) together. */
 
 const LIVE_SECONDS = 20; // that plots of a running simulation reach back
+const LIVE_PAST = 60; // [s] that can be looked at again; the simulation remembers as much
 const FOLLOW_SLACK = 0.3; // [m] that a followed figure may rise or sink
 
 export class App {
@@ -36,6 +38,7 @@ export class App {
   readonly scene: Scene;
   readonly tree: Tree;
   readonly plots: Plots;
+  readonly past = new Past(LIVE_PAST);
   readonly still: boolean; // a moment, not a span of time
   hands: Hands | undefined; // of a running simulation
   style: BodyStyle = "shapes";
@@ -63,9 +66,11 @@ export class App {
     this.time = recording?.start ?? 0;
     this.kinematics = this.scene.figures.map((f) => new Kinematics(f));
     this.q = this.scene.figures.map((f) => neutral(f.nq, f.base === "free"));
-    const load: MeshLoader = meshLoader((name) => recording?.attachment(name) ?? Promise.resolve(undefined), (text) => this.notice(text));
+    const read = (name: string) => recording?.attachment(name) ?? live?.attachment(name) ?? Promise.resolve(undefined);
+    const complain = (text: string) => this.notice(text);
+    const load: MeshLoader = meshLoader(read, complain);
     this.look = storedLook();
-    this.bodies = new Bodies(this.scene, load, STAGE[this.look].highlight, stage.quality);
+    this.bodies = new Bodies(this.scene, load, textureLoader(read, complain), STAGE[this.look].highlight, stage.quality);
     this.overlays = new Overlays(this.kinematics);
     stage.scene.add(this.bodies.group, this.overlays.group, environmentOf(this.scene.environment, load, stage.quality));
     this.tree = new Tree(byId("tree"), this.scene, (body) => this.select(body, false));
@@ -87,6 +92,7 @@ export class App {
     await this.chooseCamera();
     if (this.live) this.hands = new Hands(this, this.live);
     this.controls = new Controls(this);
+    if (this.scene.missing?.length) this.warnOfMissing(this.scene.missing);
     this.connectPointer();
     if (this.live) this.startLive(this.live);
     if (this.still && this.scene.figures.length > 0) this.select({ figure: 0, link: -1 });
@@ -117,13 +123,15 @@ export class App {
     }
     if (this.frame) this.apply(this.frame);
     this.move();
-    const wide = box.getSize(new Vector3()).length() > 2.4 * first;
+    const falls = !!this.live && this.scene.environment.length === 0 && this.scene.figures.some((f) => f.base === "free"); // and never lands
+    const wide = falls || box.getSize(new Vector3()).length() > 2.4 * first;
     if (wide) this.follow = press("follow", true);
     this.whole = wide ? undefined : box;
     this.stage.look(this.whole ?? this.bodies.box(), "angle");
   }
 
   span(): [number, number] {
+    if (this.live && !this.playing && this.past.end > 0) return [this.past.start, this.past.end];
     if (this.live) return [Math.max(0, this.time - LIVE_SECONDS), Math.max(this.time, 1)];
     return [this.recording?.start ?? 0, this.recording?.end ?? 1];
   }
@@ -196,7 +204,12 @@ export class App {
   async seek(time: number) {
     const [start, end] = this.span();
     const wanted = Math.min(end, Math.max(start, time));
-    if (this.live || this.still) return;
+    if (this.live) {
+      const frame = this.past.at(wanted);
+      if (frame) this.showLive(frame);
+      return;
+    }
+    if (this.still) return;
     if (this.show(wanted)) return;
     await this.recording?.frameAt(wanted);
     this.show(wanted);
@@ -204,7 +217,7 @@ export class App {
 
   async step(count: 1 | -1) {
     this.setPlaying(false);
-    if (this.live) this.live.send({ type: "step" });
+    if (this.live) this.stepLive(this.live, count);
     else if (this.recording) await this.seek(await this.recording.step(this.time, count));
   }
 
@@ -220,7 +233,10 @@ export class App {
   }
 
   toggle() {
-    if (this.live) this.live.send({ type: this.playing ? "pause" : "play" });
+    if (this.live) {
+      if (!this.playing && this.time < this.past.end - 1e-9) this.live.send({ type: "rewind", time: this.time });
+      this.live.send({ type: this.playing ? "pause" : "play" });
+    }
     this.setPlaying(!this.playing);
   }
 
@@ -251,10 +267,9 @@ export class App {
     this.controls?.legend();
     byId("clock").textContent = `${this.time.toFixed(3)} s`;
     const slider = byId<HTMLInputElement>("time");
-    if (!this.live) {
-      slider.value = String(this.time);
-      slider.setAttribute("aria-valuetext", `${this.time.toFixed(2)} seconds`);
-    }
+    if (this.live) [slider.min, slider.max] = [String(this.past.start), String(Math.max(this.past.end, this.past.start + 1e-3))];
+    slider.value = String(this.time);
+    slider.setAttribute("aria-valuetext", `${this.time.toFixed(2)} seconds`);
     if (!byId("app").classList.contains("no-plots")) this.plots.show(this.time);
   }
 
@@ -313,6 +328,13 @@ export class App {
     this.dirty = true;
   }
 
+  /** The selection, or all there is, in view. */
+  fit() {
+    const box = this.selection ? this.bodies.boxOf(this.selection) : this.bodies.box();
+    this.stage.fit(box);
+    this.dirty = true;
+  }
+
   /** One picture of a time, for stills. */
   async stillAt(time: number) {
     const frame = await this.recording?.frameAt(time);
@@ -354,6 +376,12 @@ export class App {
     element.dataset["timer"] = String(setTimeout(() => (element.hidden = true), 5000));
   }
 
+  /** Stays until it is closed: without it, simple shapes in place of a robot would be a riddle. */
+  private warnOfMissing(files: string[]) {
+    const names = files.slice(0, 3).join(", ") + (files.length > 3 ? `, … (${files.length} in all)` : "");
+    showWarning(files.length === 1 ? "A mesh file is missing." : `${files.length} mesh files are missing.`,
+      `${names}. Collision shapes or capsules along the bones stand in for them.`, "kansetsu … --package-path DIR says which folder holds the packages.");
+  }
 
   // -------------------------------------------------------------------------------------------------- pointer and live
 
@@ -394,12 +422,26 @@ export class App {
     };
     live.onFrame = (frame) => {
       if (frame.figures.length !== this.q.length) return;
-      this.time = frame.time;
-      this.frame = frame;
-      this.apply(frame);
+      this.past.add(frame);
       this.plots.push(frame, LIVE_SECONDS);
-      this.move();
+      this.showLive(frame);
     };
+  }
+
+  private showLive(frame: Frame) {
+    this.time = frame.time;
+    this.frame = frame;
+    this.apply(frame);
+    this.hands?.showPull(frame);
+    this.move();
+  }
+
+  /** Back through what was seen; ahead through it, too, and then by the simulation. */
+  private stepLive(live: Live, count: 1 | -1) {
+    if (live.playing) live.send({ type: "pause" });
+    const frame = this.past.beside(this.time, count);
+    if (frame) this.showLive(frame);
+    else if (count > 0) live.send({ type: "step" });
   }
 }
 

@@ -1,5 +1,5 @@
 import {
-  Box3, BufferGeometry, Color, Group, InstancedMesh, Matrix4, Mesh, MeshLambertMaterial, MeshStandardMaterial, type Intersection, type Material, type Object3D, type Raycaster,
+  Box3, type BufferGeometry, Color, Group, InstancedMesh, Matrix4, Mesh, MeshLambertMaterial, MeshStandardMaterial, type Intersection, type Material, type Object3D, type Raycaster, type Texture,
 } from "three";
 import { DATA_COLORS } from "./theme";
 import type { BodyRef } from "./frame";
@@ -23,6 +23,7 @@ interface Batch {
 }
 
 export type MeshLoader = (file: string) => Promise<BufferGeometry | undefined>;
+export type TextureLoader = (file: string) => Promise<Texture | undefined>;
 export type BodyStyle = "shapes" | "bones";
 
 /** Calm colours for figures whose shapes have none. */
@@ -31,7 +32,7 @@ function figureColor(index: number): Color {
 }
 
 /** Matt surfaces; the processor alone draws them without gloss. */
-function materialOf(quality: Quality, options: { color?: Color; transparent: boolean; opacity: number }): Material {
+function materialOf(quality: Quality, options: { color?: Color; transparent: boolean; opacity: number; vertexColors?: boolean; map?: Texture | null }): Material {
   return quality === "low" ? new MeshLambertMaterial(options) : new MeshStandardMaterial({ roughness: 0.62, metalness: 0.02, ...options });
 }
 
@@ -43,7 +44,7 @@ export class Bodies {
   private generation = 0;
   private readonly flat = flatShadow();
 
-  constructor(private readonly scene: Scene, private readonly load: MeshLoader, private readonly highlight: Color, private readonly quality: Quality) {}
+  constructor(private readonly scene: Scene, private readonly load: MeshLoader, private readonly texture: TextureLoader, private readonly highlight: Color, private readonly quality: Quality) {}
 
   /** Makes the meshes anew. Resolves when mesh files are in, too. */
   async build(style: BodyStyle): Promise<void> {
@@ -56,7 +57,7 @@ export class Bodies {
           const key = keyOf(shape);
           const entry = wanted.get(key) ?? { shape, instances: [] };
           wanted.set(key, entry);
-          const color = shape.color && style === "shapes" ? new Color().setRGB(shape.color[0], shape.color[1], shape.color[2], "srgb") : figureColor(f);
+          const color = shape.color && style === "shapes" ? new Color().setRGB(shape.color[0], shape.color[1], shape.color[2], "srgb") : shape.texture ? new Color(1, 1, 1) : figureColor(f);
           entry.instances.push({ body: { figure: f, link: l }, local: poseMatrix(shape.pose), color });
         }
       }),
@@ -65,21 +66,26 @@ export class Bodies {
     const detail = detailFor([...wanted.values()].reduce((n, w) => n + w.instances.length, 0), this.quality);
     for (const { shape, instances } of wanted.values()) {
       const geometry = geometryOf(shape, detail);
-      if (geometry) this.add(geometry, shape, instances);
-      else if (shape.file) {
-        waiting.push(
-          this.load(shape.file).then((loaded) => {
-            if (loaded && generation === this.generation) this.add(loaded.clone().scale(...(shape.scale ?? [1, 1, 1])), shape, instances);
-          }),
-        );
-      }
+      if (geometry && !shape.texture) this.add(geometry, shape, instances, undefined);
+      else if (geometry || shape.file) waiting.push(this.fetch(generation, geometry, shape, instances));
     }
     await Promise.all(waiting);
   }
 
-  private add(geometry: BufferGeometry, shape: ShapeSpec, instances: Instance[]) {
+  /** Adds a shape whose mesh or picture is in a file. */
+  private async fetch(generation: number, made: BufferGeometry | undefined, shape: ShapeSpec, instances: Instance[]) {
+    const [loaded, texture] = await Promise.all([made ?? this.load(shape.file!), shape.texture ? this.texture(shape.texture) : undefined]);
+    if (!loaded || generation !== this.generation) return;
+    const geometry = made ?? loaded.clone().scale(...(shape.scale ?? [1, 1, 1]));
+    this.add(geometry, shape, instances, geometry.attributes["uv"] ? texture : undefined);
+  }
+
+  private add(geometry: BufferGeometry, shape: ShapeSpec, instances: Instance[], map: Texture | undefined) {
     const opacity = shape.color?.[3] ?? 1;
-    const material = materialOf(this.quality, { transparent: opacity < 1, opacity });
+    // Colours of the file hold where the model gives none.
+    const own = !!geometry.attributes["color"] && !shape.color && !map;
+    if (own) for (const instance of instances) instance.color = new Color(1, 1, 1);
+    const material = materialOf(this.quality, { transparent: opacity < 1, opacity, vertexColors: own, map: map ?? null });
     const mesh = new InstancedMesh(geometry, material, instances.length);
     mesh.castShadow = opacity >= 0.5;
     mesh.receiveShadow = this.quality === "high";
@@ -150,6 +156,20 @@ export class Bodies {
     const batch = this.batches.find((b) => b.mesh === hit.object);
     const body = batch?.instances[hit.instanceId]?.body;
     return body && { body, hit };
+  }
+
+  /** What a link, or a whole figure, reaches. */
+  boxOf(body: BodyRef): Box3 {
+    const out = new Box3();
+    for (const { mesh, instances } of this.batches) {
+      mesh.geometry.computeBoundingBox();
+      instances.forEach((instance, i) => {
+        if (instance.body.figure !== body.figure || (body.link >= 0 && instance.body.link !== body.link)) return;
+        mesh.getMatrixAt(i, this.matrix);
+        out.union(mesh.geometry.boundingBox!.clone().applyMatrix4(this.matrix));
+      });
+    }
+    return out;
   }
 
   box(out = new Box3()): Box3 {

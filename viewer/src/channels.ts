@@ -1,32 +1,65 @@
 import type { Frame } from "./frame";
-import type { Scene } from "./scene";
+import type { FigureSpec, Scene } from "./scene";
+
+const MOST_LINKS = 200; // of a figure whose links have channels of their own
 
 /** Everything in a frame that can be plotted, by name. */
 export interface Channel {
   name: string;
   unit: string;
   value(frame: Frame): number;
+  impulse?(frame: Frame): number; // [N s] of impacts, drawn on top of forces
+}
+
+const length = (v: number[]) => Math.hypot(v[0]!, v[1]!, v[2]!);
+
+/** The sum over contacts of a figure, or of one of its links, of what acts on it. */
+function sum(frame: Frame, figure: number, link: number | undefined, what: "force" | "impulse"): number[] {
+  const total = [0, 0, 0];
+  for (const c of frame.contacts) {
+    const is = (b: { figure: number; link: number }) => b.figure === figure && (link === undefined || b.link === link);
+    const sign = (is(c.a) ? 1 : 0) - (is(c.b) ? 1 : 0);
+    for (let k = 0; k < 3; ++k) total[k]! += sign * c[what][k]!;
+  }
+  return total;
+}
+
+function contactChannels(name: string, figure: number, link: number | undefined): Channel[] {
+  const impulse = (frame: Frame) => length(sum(frame, figure, link, "impulse"));
+  const axis = (k: number) => (frame: Frame) => sum(frame, figure, link, "force")[k]!;
+  return [
+    { name: `${name}/contact force`, unit: "N", value: (frame) => length(sum(frame, figure, link, "force")), impulse },
+    ...["x", "y", "z"].map((letter, k) => ({ name: `${name}/contact force ${letter}`, unit: "N", value: axis(k), impulse })),
+    { name: `${name}/contact impulse`, unit: "N s", value: impulse },
+  ];
+}
+
+/** Units of q and of v: what turns is in radians. */
+function units(figure: FigureSpec): { q: string[]; v: string[] } {
+  const q: string[] = figure.q_names.map(() => "");
+  const v: string[] = figure.v_names.map((name) => (/(^|\.)(omega|w)_?[xyz]$/.test(name) ? "rad/s" : /(^|\.)v_?[xyz]$/.test(name) ? "m/s" : ""));
+  if (figure.base === "free") q.fill("m", 0, 3);
+  for (const joint of figure.joints) {
+    if (joint.follows) continue;
+    (joint.rows ?? []).forEach((row, k) => {
+      const column = row.terms[0]?.[0];
+      if (column === undefined) return;
+      q[column] = joint.chain.find((c) => c.coordinate === k)?.kind === "slide" ? "m" : "rad";
+      const speed = figure.v_names.indexOf(figure.q_names[column]!);
+      if (speed >= 0) v[speed] = `${q[column]}/s`;
+    });
+  }
+  return { q, v };
 }
 
 export function channelsOf(scene: Scene): Channel[] {
   const found: Channel[] = scene.numbers.map((n, i) => ({ name: n.name, unit: n.unit, value: (f: Frame) => f.numbers[i] ?? NaN }));
   scene.figures.forEach((figure, f) => {
-    found.push({
-      name: `${figure.name}/contact force`,
-      unit: "N",
-      value: (frame) => {
-        let x = 0, y = 0, z = 0;
-        for (const c of frame.contacts) {
-          const sign = (c.a.figure === f ? 1 : 0) - (c.b.figure === f ? 1 : 0);
-          x += sign * c.force[0]!;
-          y += sign * c.force[1]!;
-          z += sign * c.force[2]!;
-        }
-        return Math.hypot(x, y, z);
-      },
-    });
-    figure.q_names.forEach((name, i) => found.push({ name: `${figure.name}/q/${name}`, unit: "", value: (frame) => frame.figures[f]?.q[i] ?? NaN }));
-    figure.v_names.forEach((name, i) => found.push({ name: `${figure.name}/v/${name}`, unit: "", value: (frame) => frame.figures[f]?.v[i] ?? NaN }));
+    found.push(...contactChannels(figure.name, f, undefined));
+    const unit = units(figure);
+    figure.q_names.forEach((name, i) => found.push({ name: `${figure.name}/q/${name}`, unit: unit.q[i]!, value: (frame) => frame.figures[f]?.q[i] ?? NaN }));
+    figure.v_names.forEach((name, i) => found.push({ name: `${figure.name}/v/${name}`, unit: unit.v[i]!, value: (frame) => frame.figures[f]?.v[i] ?? NaN }));
+    if (figure.links.length <= MOST_LINKS) figure.links.forEach((link, l) => link.shapes.length > 0 && found.push(...contactChannels(`${figure.name}/${link.name}`, f, l)));
   });
   return found;
 }
@@ -35,10 +68,16 @@ export function channelsOf(scene: Scene): Channel[] {
 export class Series {
   readonly times: number[] = [];
   readonly values: number[] = [];
+  readonly impulses: { time: number; value: number }[] = [];
   constructor(readonly channel: Channel) {}
   add(frame: Frame) {
     this.times.push(frame.time);
     this.values.push(this.channel.value(frame));
+    const impulse = this.channel.impulse?.(frame) ?? 0;
+    if (impulse > 0) this.impulses.push({ time: frame.time, value: impulse });
+  }
+  clear() {
+    this.times.length = this.values.length = this.impulses.length = 0;
   }
   /** Forgets what is older than the time. */
   trim(before: number) {
@@ -47,6 +86,7 @@ export class Series {
     if (n > 256) {
       this.times.splice(0, n);
       this.values.splice(0, n);
+      this.impulses.splice(0, this.impulses.findIndex((p) => p.time >= before) >>> 0);
     }
   }
   /** The value at or before the time. */

@@ -1,4 +1,5 @@
 import type { App } from "./app";
+import { makeChooser } from "./chooser";
 import { byId, make } from "./dom";
 import { setIcon } from "./icons";
 import type { OverlayName } from "./overlays";
@@ -53,8 +54,7 @@ export class Controls {
     byId("speed").addEventListener("change", () => app.live?.send({ type: "speed", value: Number(byId<HTMLSelectElement>("speed").value) }));
     byId("transport").hidden = app.still;
     if (app.still) byId("app").style.gridTemplateRows = "48px minmax(0, 1fr) auto 0";
-    for (const name of ["back", "loop", "length"]) byId(name).hidden = !!app.live;
-    byId("time").parentElement!.style.visibility = app.live ? "hidden" : "";
+    for (const name of ["loop", "length"]) byId(name).hidden = !!app.live;
   }
 
   private connectBar() {
@@ -75,11 +75,7 @@ export class Controls {
     const search = byId<HTMLInputElement>("search");
     search.addEventListener("input", () => app.tree.search(search.value));
     search.addEventListener("keydown", (event) => event.key === "Enter" && app.tree.chooseFirst());
-    const channel = byId<HTMLInputElement>("channel");
-    channel.addEventListener("change", () => {
-      if (channel.value) app.plot(channel.value);
-      channel.value = "";
-    });
+    makeChooser(byId<HTMLInputElement>("channel"), byId("channels"), () => app.plots.known, (name) => app.plot(name));
   }
 
   setPanel(name: Panel, shown: boolean) {
@@ -183,7 +179,9 @@ export class Controls {
       { keys: ["+", "="], label: "+", help: "Faster", run: () => this.speedBy(1) },
       { keys: ["-"], label: "−", help: "Slower", run: () => this.speedBy(-1) },
       { keys: ["l"], label: "L", help: "Loop", run: press("loop") },
-      { keys: ["f"], label: "F", help: "Camera follows", run: press("follow") },
+      { keys: ["f"], label: "F", help: "Fit into view: the selection, or everything", run: () => app.fit() },
+      { keys: ["0"], label: "0", help: "Camera as at first", run: () => this.camera("angle") },
+      { keys: ["v"], label: "V", help: "Camera follows", run: press("follow") },
       { keys: ["1"], label: "1", help: "Camera at an angle", run: () => this.camera("angle") },
       { keys: ["2"], label: "2", help: "Camera in front", run: () => this.camera("front") },
       { keys: ["3"], label: "3", help: "Camera at the side", run: () => this.camera("side") },

@@ -25,10 +25,26 @@ export function download(name: string, content: Blob) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
+/** A warning that stays until somebody closes it. */
+export function showWarning(title: string, text: string, help = "") {
+  const box = byId("warning");
+  const close = make("button", { class: "icon", "aria-label": "Close the warning", onclick: () => (box.hidden = true) }, "✕");
+  box.replaceChildren(make("div", {}, make("b", {}, title), make("p", {}, text), ...(help ? [make("p", {}, make("code", {}, help))] : [])), close);
+  box.hidden = false;
+}
+
 /** A number for people: four significant digits, a real minus sign. */
 export function pretty(x: number): string {
   if (!Number.isFinite(x)) return String(x);
   const a = Math.abs(x);
   const text = a !== 0 && (a < 1e-3 || a >= 1e5) ? x.toExponential(2) : x.toPrecision(4);
   return text.replace("-", "−");
+}
+
+/** The number beside a tick: as many digits as the steps need, and no more. */
+export function tickLabel(value: number, step: number): string {
+  if (value === 0 && step < 1e-5) return "0";
+  if (Math.max(Math.abs(value), step) >= 1e6 || step < 1e-5) return `${Number(value.toPrecision(4))}`.replace("-", "−");
+  const digits = Math.min(6, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+  return value.toFixed(digits).replace("-", "−");
 }

@@ -19,7 +19,11 @@ export interface Contact {
   point: number[];
   normal: number[];
   force: number[];
+  moment: number[];
+  impulse: number[]; // of impacts since the frame before [N s]
+  state: number; // see CONTACT_STATES
 }
+export const CONTACT_STATES = ["", "sticks", "slides", "spins", "impact"];
 export interface Connection {
   name: string;
   a: BodyRef;
@@ -84,12 +88,15 @@ export function decodeFrame(bytes: Uint8Array): Frame {
       });
       frame.figures.push(state);
     } else if (field === 3) {
-      const c: Contact = { a: { ...WORLD }, b: { ...WORLD }, point: [0, 0, 0], normal: [0, 0, 0], force: [0, 0, 0] };
+      const c: Contact = { a: { ...WORLD }, b: { ...WORLD }, point: [0, 0, 0], normal: [0, 0, 0], force: [0, 0, 0], moment: [0, 0, 0], impulse: [0, 0, 0], state: 0 };
       fields(data, (f, v, d) => {
         if (f <= 4) bodies(c, f - 1, v);
         else if (f === 5) c.point = [...doubles(d)];
         else if (f === 6) c.normal = [...doubles(d)];
         else if (f === 7) c.force = [...doubles(d)];
+        else if (f === 8) c.moment = [...doubles(d)];
+        else if (f === 9) c.impulse = [...doubles(d)];
+        else if (f === 10) c.state = zigzag(v);
       });
       frame.contacts.push(c);
     } else if (field === 4) {

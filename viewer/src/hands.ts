@@ -1,13 +1,24 @@
-import { Matrix4, Plane, Vector3 } from "three";
+import { BufferAttribute, BufferGeometry, Color, Line, LineBasicMaterial, Matrix4, Mesh, MeshBasicMaterial, Plane, SphereGeometry, Vector3 } from "three";
 import type { App } from "./app";
-import { byId, make } from "./dom";
-import type { BodyRef } from "./frame";
+import { byId, make, pretty } from "./dom";
+import type { BodyRef, Frame } from "./frame";
 import type { Live } from "./live";
 
 /** What people do to a running simulation: pull at bodies, hold and release them, change gravity and controllers. */
 export class Hands {
+  private target: Vector3 | undefined; // of the pull
+  private readonly spring: Line;
+  private readonly label = make("output", { class: "pull", hidden: true });
+
   constructor(private readonly app: App, private readonly live: Live) {
     byId("side").append(this.panel());
+    const color = new Color("#d1495b");
+    this.spring = new Line(new BufferGeometry().setAttribute("position", new BufferAttribute(new Float32Array(6), 3)), new LineBasicMaterial({ color, depthTest: false, transparent: true }));
+    this.spring.add(new Mesh(new SphereGeometry(0.018, 16, 12), new MeshBasicMaterial({ color, depthTest: false, transparent: true })));
+    this.spring.renderOrder = this.spring.children[0]!.renderOrder = 11;
+    this.spring.frustumCulled = this.spring.visible = false;
+    app.stage.scene.add(this.spring);
+    app.stage.canvas.parentElement!.append(this.label);
   }
 
   /** A body hangs on the pointer by a spring, in the plane through the point that faces the camera. */
@@ -25,13 +36,35 @@ export class Hands {
     };
     listen(["pointermove"], (e) => {
       const target = stage.ray(e.clientX, e.clientY).ray.intersectPlane(plane, new Vector3());
+      this.target = target ?? this.target;
       if (target) this.live.send({ type: "drag", ...found.body, point, target: target.toArray() });
     });
     listen(["pointerup", "pointercancel"], () => {
       this.live.send({ type: "drop" });
+      this.target = undefined;
+      this.spring.visible = false;
+      this.label.hidden = true;
       stage.controls.enabled = true;
       until.abort();
     });
+  }
+
+  /** The point that is pulled, the spring to the pointer, and how strong it pulls. */
+  showPull(frame: Frame) {
+    const pull = frame.connections.find((c) => c.name === "drag");
+    this.spring.visible = !!pull && !!this.target;
+    this.label.hidden = !this.spring.visible;
+    if (!pull || !this.target) return;
+    const from = new Vector3(...pull.point);
+    const position = this.spring.geometry.attributes["position"] as BufferAttribute;
+    position.setXYZ(0, from.x, from.y, from.z);
+    position.setXYZ(1, this.target.x, this.target.y, this.target.z);
+    position.needsUpdate = true;
+    this.spring.children[0]!.position.copy(from);
+    const at = from.clone().lerp(this.target, 0.5).project(this.app.stage.camera);
+    const { clientWidth, clientHeight } = this.app.stage.canvas;
+    this.label.style.transform = `translate(${((at.x + 1) / 2) * clientWidth + 10}px, ${((1 - at.y) / 2) * clientHeight}px)`;
+    this.label.textContent = `${pretty(Math.hypot(...pull.force))} N`;
   }
 
   /** Holds the body where it is, at the point (of the world) or at its middle; one that is held is released. */
@@ -62,7 +95,7 @@ export class Hands {
     const now = new Vector3(...hello.gravity);
     const down = now.length() > 1e-9 ? now.clone().normalize() : new Vector3(0, 0, -1);
     const gravity = this.slider("gravity", 0, 20, now.length(), "m/s²", (value) => this.live.send({ type: "gravity", value: down.clone().multiplyScalar(value).toArray() }));
-    const controls = hello.controls.map((c) => this.slider(c.name, c.min, c.max, c.value, "", (value) => this.live.send({ type: "control", name: c.name, value })));
+    const controls = hello.controls.map((c) => this.slider(c.name, c.min, c.max, c.value, c.unit ?? "", (value) => this.live.send({ type: "control", name: c.name, value })));
     const hold = make("button", { class: "text", title: "Hold or release the selected link (H)", onclick: () => this.toggleSelected() }, "Hold, release");
     const again = make("button", { class: "text", onclick: () => this.live.send({ type: "reset" }) }, "Start again");
     return make("section", { "aria-label": "Simulation", id: "live-panel" }, gravity, ...controls, make("div", { class: "buttons" }, hold, again));

@@ -9,6 +9,7 @@ export interface Control {
   min: number;
   max: number;
   value: number;
+  unit?: string;
 }
 export interface Hello {
   type: "hello";
@@ -19,7 +20,7 @@ export interface Hello {
   controls: Control[];
 }
 export type Command =
-  | { type: "play" } | { type: "pause" } | { type: "step" } | { type: "reset" }
+  | { type: "play" } | { type: "pause" } | { type: "step" } | { type: "reset" } | { type: "rewind"; time: number }
   | { type: "speed"; value: number }
   | { type: "drag"; figure: number; link: number; point: number[]; target: number[] } | { type: "drop" }
   | { type: "grab"; figure: number; link: number; point: number[] } | { type: "release"; figure: number; link: number }
@@ -71,6 +72,13 @@ export class Live {
         } else if (message.type === "problem") live.onProblem(message.message ?? "");
       };
     });
+  }
+
+  /** A file that the scene names, from the server that runs the simulation. */
+  async attachment(name: string): Promise<Uint8Array | undefined> {
+    const url = new URL(this.socket.url);
+    const answer = await fetch(`/${name}${url.search}`);
+    return answer.ok ? new Uint8Array(await answer.arrayBuffer()) : undefined;
   }
 
   /** The next frame, for those who need one before they listen. */

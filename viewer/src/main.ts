@@ -1,10 +1,10 @@
 import "./style.css";
 import { App } from "./app";
 import { BufferSource, HttpSource, ViewerError, type ByteSource } from "./bytes";
-import { byId, make } from "./dom";
+import { byId, make, showWarning } from "./dom";
 import { setIcon } from "./icons";
 import { Live } from "./live";
-import { makePicture, orderOf } from "./picture";
+import { makeFilm, makePicture, orderOf } from "./picture";
 import { Recording } from "./recording";
 import { Stage } from "./stage";
 import { storedLook } from "./theme";
@@ -71,8 +71,12 @@ async function start() {
   const order = orderOf(query);
   if (!order) return show(recording, undefined);
   byId("app").classList.add("picture");
-  const picture = await makePicture(recording, byId<HTMLCanvasElement>("canvas"), order);
-  await fetch(`/picture?token=${encodeURIComponent(token)}`, { method: "POST", body: picture });
+  const canvas = byId<HTMLCanvasElement>("canvas");
+  const post = (path: string, body?: Blob) => fetch(`/${path}?token=${encodeURIComponent(token)}`, { method: "POST", body: body ?? "" });
+  if (order.video > 0) {
+    await makeFilm(recording, canvas, order, (picture) => post("picture", picture));
+    await post("finished");
+  } else await post("picture", await makePicture(recording, canvas, order));
 }
 
 /** Dropped files are shown in place of what is there. */
@@ -85,9 +89,12 @@ function acceptDrops() {
     void (async () => {
       try {
         const recording = await Recording.open(new BufferSource(new Uint8Array(await file.arrayBuffer()), file.name));
+        if (recording.chunks.length === 0) throw new ViewerError("The recording has no frames.", "", "REC012");
         await show(recording, undefined);
       } catch (error) {
-        fail(error);
+        if (!window.kansetsu) fail(error);
+        else if (error instanceof ViewerError) showWarning(`${file.name} cannot be shown.`, `${error.message} ${error.hint}`, error.code);
+        else showWarning(`${file.name} cannot be shown.`, String(error));
       }
     })();
   });

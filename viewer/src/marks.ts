@@ -1,10 +1,17 @@
 import { byId } from "./dom";
 import type { Recording } from "./recording";
-import { CONTACT } from "./theme";
+import { COM, CONNECTION, CONTACT } from "./theme";
 
 const LONGEST = 400; // chunks that are scanned; longer recordings are left alone
 
-/** Events as marks above the time line. */
+/** From a flat end to a tip. */
+function triangle(g: CanvasRenderingContext2D, x: number, from: number, to: number) {
+  g.moveTo(x - 4, from);
+  g.lineTo(x + 4, from);
+  g.lineTo(x, to);
+}
+
+/** Events as marks above the time line: what lands points down, what leaves points up. */
 export class Marks {
   private events: { time: number; text: string }[] = [];
 
@@ -31,7 +38,15 @@ export class Marks {
     canvas.height = height * devicePixelRatio;
     const g = canvas.getContext("2d")!;
     g.scale(devicePixelRatio, devicePixelRatio);
-    g.fillStyle = `#${CONTACT.getHexString()}`;
-    for (const e of this.events) g.fillRect(8 + ((e.time - start) / Math.max(end - start, 1e-9)) * (width - 16) - 1, 3, 2, 7);
+    for (const e of this.events) {
+      const x = 8 + ((e.time - start) / Math.max(end - start, 1e-9)) * (width - 16);
+      const kind = e.text.split(" ")[0];
+      g.fillStyle = `#${(kind === "touch" ? CONTACT : kind === "lift" ? COM : CONNECTION).getHexString()}`;
+      g.beginPath();
+      if (kind === "touch") triangle(g, x, 2, 10); // lands
+      else if (kind === "lift") triangle(g, x, 10, 2); // leaves
+      else g.rect(x - 1, 3, 2, 7);
+      g.fill();
+    }
   }
 }

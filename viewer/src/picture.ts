@@ -14,6 +14,7 @@ export interface PictureOrder {
   look: "dark" | "light";
   show: string[]; // overlays
   style: "shapes" | "bones";
+  video: number; // pictures per second of a film; 0: one picture
 }
 
 export function orderOf(query: URLSearchParams): PictureOrder | undefined {
@@ -23,17 +24,51 @@ export function orderOf(query: URLSearchParams): PictureOrder | undefined {
     width: number("width", 1280), height: number("height", 720), count: Math.max(1, number("count", 1)), from: number("from", NaN), to: number("to", NaN),
     camera: (query.get("camera") ?? "angle") as Preset, look: query.get("look") === "dark" ? "dark" : "light",
     show: (query.get("show") ?? "contacts").split(",").filter(Boolean), style: query.get("style") === "bones" ? "bones" : "shapes",
+    video: number("video", 0),
   };
 }
 
-export async function makePicture(recording: Recording, canvas: HTMLCanvasElement, order: PictureOrder): Promise<Blob> {
+/** An app without a page around it, as the order wants it. */
+async function stageFor(recording: Recording, canvas: HTMLCanvasElement, order: PictureOrder): Promise<{ stage: Stage; app: App; start: number; end: number }> {
   const stage = new Stage(canvas, "high");
   const app = new App(recording, undefined, stage);
   for (const name of Object.keys(app.overlays.shown)) app.overlays.shown[name as keyof typeof app.overlays.shown] = order.show.includes(name);
   app.setLook(order.look);
   await app.setStyle(order.style);
-  const start = Number.isNaN(order.from) ? recording.start : order.from;
-  const end = Number.isNaN(order.to) ? recording.end : order.to;
+  return { stage, app, start: Number.isNaN(order.from) ? recording.start : order.from, end: Number.isNaN(order.to) ? recording.end : order.to };
+}
+
+const png = (canvas: HTMLCanvasElement) => new Promise<Blob>((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture is empty"))), "image/png"));
+
+const CALM = 1.0; // [s] over which the camera's way is averaged
+
+/** Picture after picture of a film, handed to `send`. The camera goes along over the ground, calmly. */
+export async function makeFilm(recording: Recording, canvas: HTMLCanvasElement, order: PictureOrder, send: (picture: Blob) => Promise<unknown>) {
+  const { stage, app, start, end } = await stageFor(recording, canvas, order);
+  const count = Math.max(1, Math.floor((end - start) * order.video + 1e-6) + 1);
+  const times = Array.from({ length: count }, (_, i) => start + i / order.video);
+  const boxes: Box3[] = [];
+  for (const time of times) {
+    await app.stillAt(time);
+    boxes.push(app.box(new Box3()));
+  }
+  const size = new Vector3();
+  for (const box of boxes) size.max(box.getSize(new Vector3()));
+  const low = Math.min(...boxes.map((b) => b.min.z)), high = Math.max(...boxes.map((b) => b.max.z));
+  const half = Math.round((CALM * order.video) / 2);
+  stage.resize(order.width, order.height, 1);
+  for (const [i, time] of times.entries()) {
+    await app.stillAt(time);
+    const near = boxes.slice(Math.max(0, i - half), i + half + 1);
+    const center = near.reduce((sum, b) => sum.add(b.getCenter(new Vector3())), new Vector3()).divideScalar(near.length).setZ((low + high) / 2);
+    stage.look(new Box3().setFromCenterAndSize(center, size.clone().setZ(high - low)), order.camera, 1.06);
+    stage.render();
+    await send(await png(canvas));
+  }
+}
+
+export async function makePicture(recording: Recording, canvas: HTMLCanvasElement, order: PictureOrder): Promise<Blob> {
+  const { stage, app, start, end } = await stageFor(recording, canvas, order);
   const times = Array.from({ length: order.count }, (_, i) => (order.count === 1 ? start : start + ((end - start) * i) / (order.count - 1)));
   // One distance for all pictures: far enough for the largest. The camera goes along with the figures over the ground, not up and down.
   const boxes: Box3[] = [];
@@ -67,6 +102,6 @@ export async function makePicture(recording: Recording, canvas: HTMLCanvasElemen
       g.fillText(`${time.toFixed(2)} s`, (i + 0.5) * width, order.height - order.height / 28);
     }
   }
-  return new Promise((resolve, reject) => strip.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture is empty"))), "image/png"));
+  return png(strip);
 }
 

@@ -1,8 +1,8 @@
 import { Series, rangeOf, ticks, type Channel } from "./channels";
-import { byId, download, make, pretty } from "./dom";
+import { byId, download, make, pretty, tickLabel } from "./dom";
 import type { Frame } from "./frame";
 import { icon } from "./icons";
-import { DATA_COLORS } from "./theme";
+import { DATA_COLORS, IMPACT } from "./theme";
 
 /** Plots below the scene, one above the other, all on the time line. */
 
@@ -28,10 +28,12 @@ export class Plots {
     private readonly channels: Channel[], private readonly span: () => [number, number], private readonly scan: Scanner,
     private readonly seek: (time: number) => void,
   ) {
-    byId("channels").replaceChildren(...channels.slice(0, 4000).map((c) => make("option", { value: c.name })));
     this.hint();
   }
 
+  get known() {
+    return this.channels.map((c) => c.name);
+  }
   get names() {
     return this.rows.map((r) => r.series.channel.name);
   }
@@ -89,7 +91,7 @@ export class Plots {
   /** A frame that has just come, in live mode. */
   push(frame: Frame, keep: number) {
     for (const { series } of this.rows) {
-      if (frame.time < (series.times[series.times.length - 1] ?? -Infinity)) series.times.length = series.values.length = 0;
+      if (frame.time < (series.times[series.times.length - 1] ?? -Infinity)) series.clear();
       series.add(frame);
       series.trim(frame.time - keep);
     }
@@ -127,20 +129,21 @@ export class Plots {
     g.lineWidth = 1;
     g.textAlign = "right";
     g.textBaseline = "middle";
-    for (const v of ticks(low, high, 3)) {
+    for (const [v, label] of labelled(low, high, 3)) {
       line(g, LEFT, y(v), right, y(v));
-      g.fillText(pretty(Number(v.toPrecision(6))).replace(/\.?0+$/, ""), LEFT - 6, y(v));
+      g.fillText(label, LEFT - 6, y(v));
     }
     g.textAlign = "center";
     g.textBaseline = "top";
-    for (const t of ticks(start, end, 8)) {
+    for (const [t, label] of labelled(start, end, 8)) {
       line(g, x(t), bottom, x(t), bottom + 3);
-      g.fillText(`${Number(t.toPrecision(6))}`, x(t), bottom + 4);
+      g.fillText(label, x(t), bottom + 4);
     }
     g.strokeStyle = color;
     g.lineWidth = 1.6;
     g.lineJoin = "round";
     curve(g, series, x, y);
+    impulses(g, series, x, top, bottom);
     g.strokeStyle = style.getPropertyValue("--text");
     g.lineWidth = 1;
     line(g, x(this.time), top - 4, x(this.time), bottom);
@@ -168,6 +171,13 @@ function line(g: CanvasRenderingContext2D, x1: number, y1: number, x2: number, y
   g.stroke();
 }
 
+/** Ticks with what stands beside them. */
+export function labelled(low: number, high: number, count: number): [number, string][] {
+  const found = ticks(low, high, count);
+  const step = found.length > 1 ? found[1]! - found[0]! : Math.abs(found[0]!) || 1;
+  return found.map((v) => [v, tickLabel(v, step)]);
+}
+
 /** Draws the series; where many samples share a pixel, their range. */
 function curve(g: CanvasRenderingContext2D, series: Series, x: (t: number) => number, y: (v: number) => number) {
   g.beginPath();
@@ -192,6 +202,24 @@ function curve(g: CanvasRenderingContext2D, series: Series, x: (t: number) => nu
   g.stroke();
 }
 
+/** Impacts last no time: stems as tall as their impulse beside the largest one, with its number. */
+function impulses(g: CanvasRenderingContext2D, series: Series, x: (t: number) => number, top: number, bottom: number) {
+  if (series.impulses.length === 0) return;
+  const largest = series.impulses.reduce((a, b) => (b.value > a.value ? b : a));
+  g.strokeStyle = g.fillStyle = `#${IMPACT.getHexString()}`;
+  g.lineWidth = 1.4;
+  for (const { time, value } of series.impulses) {
+    const tip = bottom - (value / largest.value) * (bottom - top);
+    line(g, x(time), bottom, x(time), tip);
+    g.beginPath();
+    g.arc(x(time), tip, 2, 0, 7);
+    g.fill();
+  }
+  g.textAlign = "left";
+  g.textBaseline = "middle";
+  g.fillText(`${pretty(largest.value)} N s`, x(largest.time) + 5, top + 3);
+}
+
 /** The plots as a drawing for papers. */
 export function svgOf(rows: { series: Series; color: string }[], [start, end]: [number, number]): string {
   const W = 720, H = 130, L = 62;
@@ -202,10 +230,10 @@ export function svgOf(rows: { series: Series; color: string }[], [start, end]: [
     const x = (t: number) => L + ((t - start) / Math.max(end - start, 1e-9)) * (W - L - 12);
     const y = (v: number) => bottom - ((v - low) / (high - low)) * (bottom - top);
     const points = series.times.map((t, k) => `${x(t).toFixed(1)},${y(series.values[k]!).toFixed(1)}`).join(" ");
-    const grid = ticks(low, high, 3)
-      .map((v) => `<path d="M${L} ${y(v).toFixed(1)}H${W - 12}" stroke="#d0d7de"/><text x="${L - 6}" y="${(y(v) + 4).toFixed(1)}" text-anchor="end">${Number(v.toPrecision(6))}</text>`)
+    const grid = labelled(low, high, 3)
+      .map(([v, label]) => `<path d="M${L} ${y(v).toFixed(1)}H${W - 12}" stroke="#d0d7de"/><text x="${L - 6}" y="${(y(v) + 4).toFixed(1)}" text-anchor="end">${label}</text>`)
       .join("");
-    const axis = ticks(start, end, 8).map((t) => `<text x="${x(t).toFixed(1)}" y="${bottom + 15}" text-anchor="middle">${Number(t.toPrecision(6))}</text>`).join("");
+    const axis = labelled(start, end, 8).map(([t, label]) => `<text x="${x(t).toFixed(1)}" y="${bottom + 15}" text-anchor="middle">${label}</text>`).join("");
     const unit = series.channel.unit ? ` [${escape(series.channel.unit)}]` : "";
     return `${grid}${axis}<polyline points="${points}" fill="none" stroke="${color}" stroke-width="1.5"/><text x="${L}" y="${top - 8}" font-weight="600">${escape(series.channel.name)}${unit}</text>`;
   });

@@ -13,6 +13,7 @@ export interface ShapeSpec {
   length?: number;
   size?: number[];
   file?: string;
+  texture?: string;
   scale?: Vec;
   vertices?: Vec[];
   triangles?: Vec[];
@@ -67,6 +68,7 @@ export interface Scene {
   figures: FigureSpec[];
   environment: ShapeSpec[];
   numbers: { name: string; unit: string }[];
+  missing?: string[]; // mesh files that were not found
   notes: Record<string, string>;
 }
 

@@ -51,5 +51,5 @@ function heights({ columns = 2, rows = 2, size = [1, 1], heights: z = [] }: Shap
 
 /** Shapes with equal keys share a geometry, and are drawn at once. */
 export function keyOf(shape: ShapeSpec): string {
-  return JSON.stringify([shape.type, shape.radius, shape.length, shape.size, shape.file, shape.scale, shape.vertices, shape.triangles, shape.heights, (shape.color?.[3] ?? 1) < 1]);
+  return JSON.stringify([shape.type, shape.radius, shape.length, shape.size, shape.file, shape.texture, shape.scale, shape.vertices, shape.triangles, shape.heights, (shape.color?.[3] ?? 1) < 1]);
 }

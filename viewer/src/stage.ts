@@ -136,6 +136,18 @@ export class Stage {
     this.controls.update();
   }
 
+  /** Puts the box into the picture without turning the camera. */
+  fit(box: Box3, margin = 1.3) {
+    if (box.isEmpty()) return;
+    const radius = Math.max(0.05, box.getSize(new Vector3()).length() / 2);
+    const back = this.camera.position.clone().sub(this.controls.target).normalize();
+    const half = Math.tan((this.camera.fov * Math.PI) / 360) * Math.min(1, this.camera.aspect);
+    this.extent = radius;
+    box.getCenter(this.controls.target);
+    this.camera.position.copy(this.controls.target).addScaledVector(back, (margin * radius) / half);
+    this.controls.update();
+  }
+
   /** Moves camera and target along. */
   follow(by: Vector3) {
     this.controls.target.add(by);

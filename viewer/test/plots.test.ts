@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Series, rangeOf, ticks } from "../src/channels";
-import { svgOf } from "../src/plots";
+import { labelled, svgOf } from "../src/plots";
 import type { Frame } from "../src/frame";
 
 const frame = (time: number, value: number): Frame => ({ time, figures: [], contacts: [], connections: [], numbers: new Float64Array([value]), events: [] });
@@ -12,6 +12,15 @@ describe("plots", () => {
     expect(ticks(-1, 1, 4)).toEqual([-1, -0.5, 0, 0.5, 1]);
     expect(ticks(5, 5, 4)).toEqual([5]);
     for (const t of ticks(0.013, 0.187, 5)) expect(Math.abs(t * 20 - Math.round(t * 20))).toBeLessThan(1e-9);
+  });
+  it("labels ticks with all their digits", () => {
+    const labels = (low: number, high: number, count = 3) => labelled(low, high, count).map(([, label]) => label);
+    expect(labels(0, 2400)).toEqual(["0", "1000", "2000"]);
+    expect(labels(-120, 0, 3)).toEqual(["−100", "−50", "0"]);
+    expect(labels(0, 0.3)).toEqual(["0.0", "0.1", "0.2", "0.3"]);
+    expect(labels(9.94, 10.06, 3)).toEqual(["9.95", "10.00", "10.05"]);
+    expect(labels(0, 2.5e7, 2)).toEqual(["0", "20000000"]);
+    expect(labels(0, 3e-7, 3)).toEqual(["0", "1e−7", "2e−7", "3e−7"]);
   });
   it("pads ranges, those of constants, too", () => {
     expect(rangeOf([1, 1])[0]).toBeLessThan(1);

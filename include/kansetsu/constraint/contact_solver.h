@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
 
@@ -31,16 +32,33 @@ struct SparsePatch {
   BodyBlock block[2];
   int block_count = 0;  ///< 1 (against the ground) or 2
 };
+/// Rows that are held together: those of a connection.
+struct BilateralBlock {
+  int row = 0, row_count = 0;          ///< where their forces go in ContactResult::force; 6 at most
+  std::array<double, 6> target{};      ///< velocity after the step
+  std::array<double, 6> last_force{};  ///< of the step before: the warm start
+};
+/// A figure, or a body by itself, of a heap.
+struct BodyMass {
+  int offset = 0, size = 0;   ///< its velocities
+  const double* M = nullptr;  ///< mass matrix, size × size
+};
 struct SparseContactProblem {
   std::span<const ContactPatch> patches{};  ///< `row` is where the wrench goes in ContactResult::force
   std::span<const SparsePatch> rows{};      ///< one per patch
   std::span<const BoundedRow> bounded{};
   std::span<const SparsePatch> bounded_rows{};  ///< one per bounded row, J and Y with one row each
-  int rows_total = 0;                           ///< size of ContactResult::force
-  std::span<const double> v_now{};              ///< present velocities, all bodies
+  std::span<const BilateralBlock> bilateral{};
+  std::span<const SparsePatch> bilateral_rows{};  ///< one per block
+  int rows_total = 0;                             ///< size of ContactResult::force
+  std::span<const double> v_now{};                ///< present velocities, all bodies
+  std::span<const BodyMass> bodies{};             ///< by ascending offset; empty: sweeps alone, without Newton steps
   double h = 1e-3;
   double gravity = 9.81;
 };
+
+/// Rows of loaded patches beyond their rank: > 0, the split of the forces is one of many.
+int redundancy(const ContactProblem& problem, const ContactResult& result);
 
 class ContactSolver {
  public:
@@ -58,6 +76,12 @@ class ContactSolver {
   /// @param memory  one per patch; the warm start, and on return what the next step should know
   void solve_contact(const ContactProblem& problem, std::span<ContactMemory> memory, ContactResult& out);
 
+  /// The shortest way out: of all displacements those of least kinetic metric that take vertices and limits which are past each other apart
+  /// by a share of their depth. No friction, and no velocity changes. Call it after solve_contact() of the same problem.
+  /// @param out  `force`: what to multiply with M⁻¹·Jᵀ [kg·m]; status kOk and no patches
+  /// @return whether anything is to be moved
+  bool solve_positions(const ContactProblem& problem, ContactResult& out);
+
   /// Impulses of touching vertices that approach, before the step: `a` is not read, forces of the result are impulses. All
   /// touching patches and joint limits take part; those at rest stay so. Nothing approaches: zero impulses, tier kNone.
   void solve_impact(const ContactProblem& problem, ContactResult& out);
@@ -66,9 +90,12 @@ class ContactSolver {
   /// @param v  in: velocities after the step without contact forces; out: with them
   void solve_contact_large(const SparseContactProblem& problem, std::span<ContactMemory> memory, std::span<double> v,
                            ContactResult& out);
+  /// As solve_positions(), after solve_contact_large() of the same problem. @param way  out: how far everything moves
+  bool solve_positions_large(const SparseContactProblem& problem, std::span<double> way);
+
+  struct Impl;  // private
 
  private:
-  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -17,9 +17,8 @@ enum class SlipMode : std::uint8_t { kStick, kSlide, kSpin };
 /// The set of friction wrenches about the centre of pressure, f = |(fx, fy)|, n = |nz|, d = arm:
 /// the ellipse (f/μfz)² + (n/μfz·d)² ≤ 1, or the paper's cone f + n/d ≤ μfz.
 enum class FrictionSet : std::uint8_t { kEllipse, kPaper };
-/// Which method gave the answer. kFast: hypothesis and check. kActiveSet (T1): active set on the normal forces with
-/// guessed friction states. kComplementarity (T2): nonlinear complementarity problem. kBest (T3): its best iterate, the
-/// tolerance was not met. kNone: nothing touches.
+/// How the answer was found. kFast: Newton steps from the last forces. kComplementarity: proximal steps around them, or sweeps in a
+/// heap. kBest: the best iterate, the tolerance was not met. kNone: nothing touches. kActiveSet: the paper's mode alone.
 enum class ContactTier : std::uint8_t { kNone, kFast, kActiveSet, kComplementarity, kBest };
 
 /// A corner of the patch polygon, in the patch plane.
@@ -39,7 +38,7 @@ struct ContactPatch {
   int row_count = 6;                                   ///< 6 or 3
   int vertex_count = 0;                                ///< 1 … kMaxVertices
   std::array<ContactVertex, kMaxVertices> vertices{};  ///< convex polygon, in order (either sense)
-  double mu_static = 0.8, mu_dynamic = 0.6;            ///< μ_D > μ_S counts as μ_S
+  double mu_static = 0.8, mu_dynamic = 0.8;            ///< μ_D > μ_S counts as μ_S
   double restitution = 0;                              ///< 0 … 1
   double arm = 0;  ///< [m] mean distance of the pressure from its centre, see friction_arm(); 0: no torsional friction
 };
@@ -53,6 +52,8 @@ struct ContactMemory {
   std::uint8_t steady = 0;         ///< steps since mode, slip and closed vertices have changed, 255 at most
   std::uint8_t stood = 0;          ///< how long they had been the same before; halved by every further change
   std::array<double, 6> wrench{};  ///< at the patch origin, patch axes [N, N·m]
+  /// Pressure of each vertex, and its friction along x and y [N].
+  std::array<std::array<double, 3>, ContactPatch::kMaxVertices> force{};
 
   /// After a long time it has just changed, and most likely for a moment only: all that touches will hold again.
   bool has_jerked() const { return known && steady == 0 && stood >= kLong; }
@@ -88,9 +89,11 @@ struct BoundedRow {
 
 /// Defaults are those of the specification, section 10.
 struct ContactOptions {
-  double tol_gap = 1e-4;   ///< [m] a vertex with a smaller gap touches
-  double slop = 1e-4;      ///< [m] penetration that is left alone
-  double v_eps = 1e-4;     ///< [m/s] slower is at rest
+  double tol_gap = 1e-4;  ///< [m] a vertex with a smaller gap touches
+  double slop = 1e-4;     ///< [m] penetration that is left alone
+  double v_eps = 1e-4;    ///< [m/s] slower is at rest; acceleration level
+  double v_stribeck =
+      1e-3;  ///< [m/s] slip before the step at which friction has come down from mu_static towards mu_dynamic
   double w_eps = 1e-3;     ///< [rad/s]
   double v_rest = -1;      ///< [m/s] slower impacts do not bounce; negative: max(2 g h, 1e-3)
   double v_impact = 1e-6;  ///< [m/s] a touching vertex that approaches faster is an impact
@@ -107,17 +110,22 @@ struct ContactOptions {
   bool paper_spin = false;          ///< hold the rotation centre of a spinning patch (FrictionSet::kPaper only)
   bool sequential_impacts = false;  ///< Newton's cradle: one impact after the other instead of all at once
 
-  double baumgarte = 0.2;  ///< ω·h of the penetration correction; stable below 0.828, no hop up to 0.2
-  double damping = 1;      ///< ζ
-  double a_low = 0.5;      ///< braking limit of the correction, in gravities
-  double a_max = 5;        ///< limit of the correction, in gravities
+  double push_share = 0.2;  ///< of a penetration beyond the slop that is taken back in a step, by positions alone
+  double push_speed = 0.5;  ///< [m/s] no faster than this
+
+  double baumgarte =
+      0.2;             ///< acceleration level: ω·h of the penetration correction; stable below 0.828, no hop up to 0.2
+  double damping = 1;  ///< ζ
+  double a_low = 0.5;  ///< braking limit of the correction, in gravities
+  double a_max = 5;    ///< limit of the correction, in gravities
 
   int max_passes = 8;             ///< linear solves per attempt of hypothesis and check
   int max_sweeps = 500;           ///< of the complementarity solver
   int max_sweeps_large = 60;      ///< of solve_contact_large
-  double sweep_tolerance = 1e-6;  ///< [m/s] solve_contact_large ends when a sweep changes no contact velocity by more
-  double tolerance = 1e-9;        ///< complementarity residual that is accepted [m/s, N·s]
-  double rank_tolerance = 1e-10;  ///< pivots below this share of the largest diagonal count as zero
+  double sweep_tolerance = 1e-5;  ///< of the fastest contact, or of g·h: how well solve_contact_large meets the law
+  double tolerance =
+      1e-11;  ///< natural residual that is aimed at, of the fastest contact or of g·h; a thousand times as much is accepted
+  double rank_tolerance = 1e-10;           ///< pivots below this share of the largest diagonal count as zero
   ContactTier start = ContactTier::kFast;  ///< first method to try (tests and measurements)
 
   /// v_rest as it applies.
@@ -172,8 +180,7 @@ struct ContactResult {
   double restitution_factor = 1;  ///< impacts: what the energy guard left of the restitution
   ContactTier tier = ContactTier::kNone;
   int solves = 0, sweeps = 0;
-  int rank_deficiency = 0;  ///< of the last linear system; > 0: the split of the forces is one of many
-  bool painleve = false;    ///< a sliding contact had no definite answer at acceleration level
+  bool painleve = false;  ///< a sliding contact had no definite answer at acceleration level
 
   void reserve(int patch_capacity, int row_capacity);
 };

@@ -20,7 +20,8 @@ class ExternalForces {
   std::vector<Force<>> wrenches_;
 };
 
-enum class Status { kOk, kSingular };
+/// kNotFinite: the result is not, because the state, the torques or the forces were not, or a quaternion was zero.
+enum class Status { kOk, kSingular, kNotFinite };
 
 /// Inverse dynamics, τ = M·v̇ + c − Jᵀ·f, by the recursive Newton–Euler algorithm. @param tau  out, size nv
 void rnea(const Model& model, const State& state, const VectorRef& vdot, Workspace& work,

@@ -67,6 +67,7 @@ class ContactCache {
   void clear();
 
  private:
+  friend class SnapshotArchive;  // writes worlds down
   struct Remembered {
     PairKey key;
     ContactId id;

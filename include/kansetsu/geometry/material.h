@@ -8,10 +8,11 @@
 namespace kansetsu {
 
 struct ContactMaterial {
-  double mu_s = 0.8;       ///< static friction
-  double mu_d = 0.6;       ///< dynamic friction
-  double restitution = 0;  ///< 0…1
-  double spin_radius = 0;  ///< radius of the patch that resists spin where the contact is a point [m]
+  double mu_s = 0.8;          ///< friction of what is at rest
+  double mu_d = 0.8;          ///< friction of what slides, mu_s at most
+  double restitution = 0;     ///< 0…1
+  double spin_radius = 0;     ///< radius of the patch that resists spin where the contact is a point [m]
+  double rolling_radius = 0;  ///< lever of the moment that resists rolling: as far the pressure moves ahead [m]
   friend bool operator==(const ContactMaterial&, const ContactMaterial&) = default;
 };
 
@@ -24,6 +25,7 @@ struct CombineRules {
   CombineRule friction = CombineRule::kGeometricMean;
   CombineRule restitution = CombineRule::kGeometricMean;
   CombineRule spin_radius = CombineRule::kMaximum;
+  CombineRule rolling_radius = CombineRule::kMaximum;
 };
 
 ContactMaterial combine(const ContactMaterial& a, const ContactMaterial& b, const CombineRules& rules = {});

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "kansetsu/io/references.h"
 #include "kansetsu/model/scene.h"
 
 /// MJCF, the format of MuJoCo, as a source of scenes. What is read, what is not, and every MJCFnnn code: docs/formats/mjcf.md.
@@ -13,8 +14,9 @@
 namespace kansetsu::io {
 
 /// Reads and validates. Never throws for what is in the file, and reports every problem at once.
-Loaded<SceneDescription> read_mjcf(const std::filesystem::path& file);
+Loaded<SceneDescription> read_mjcf(const std::filesystem::path& file, const ReferenceOptions& options = {});
 /// The same for text in memory; `file_name` stands in diagnostics, and includes and meshes start from its folder.
-Loaded<SceneDescription> parse_mjcf(std::string_view text, const std::string& file_name = {});
+Loaded<SceneDescription> parse_mjcf(std::string_view text, const std::string& file_name = {},
+                                    const ReferenceOptions& options = {});
 
 }  // namespace kansetsu::io

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -23,15 +24,26 @@ struct RecordedFigure {
 /// A number that is worth a plot, e.g. {"energy", "J"}.
 struct NumberChannel {
   std::string name{}, unit{};
+  bool topic = true;  ///< MCAP: whether other programs get it as a topic of its own, or in joint states only
   friend bool operator==(const NumberChannel&, const NumberChannel&) = default;
 };
 
+/// A mesh file that came with a recording, for a Mesh without a path: paths in a recording are never opened.
+struct RecordedMesh {
+  int figure = -1;       ///< index of the figure that shows it; −1: the environment
+  std::string uri{};     ///< of the Mesh
+  std::string ending{};  ///< ".stl"
+  std::shared_ptr<const std::string> data{};
+};
+
 /// What does not change while recording.
+/// Number channels called FIGURE/tau/DOF are the efforts in the joint states that other programs show.
 struct RecordingHeader {
   std::vector<RecordedFigure> figures{};
   std::vector<LinkShape> environment{};  ///< shapes that rest in the world
   std::vector<NumberChannel> numbers{};
   std::map<std::string, std::string> notes{};  ///< free text by key: program, seed, scene …
+  std::vector<RecordedMesh> meshes{};          ///< of a recording that was read
 };
 
 /// A link of a figure, by index; the default is the world.
@@ -40,10 +52,17 @@ struct BodyRef {
   friend bool operator==(const BodyRef&, const BodyRef&) = default;
 };
 
+/// How a contact moves along its surface; kImpact: it closed and opened between two frames.
+enum class ContactState : std::uint8_t { kUnknown, kStick, kSlide, kSpin, kImpact };
+const char* to_string(ContactState state);
+
 struct RecordedContact {
   BodyRef a{}, b{};
-  Vec3<> point{}, normal{};  ///< in the world; the normal points from b to a
+  Vec3<> point{}, normal{};  ///< the centre of pressure, in the world; the normal points from b to a
   Vec3<> force{};            ///< on a, in world axes [N]
+  Vec3<> moment{};           ///< on a, about the point [N·m]
+  Vec3<> impulse{};          ///< of impacts since the frame before, on a [N·s]
+  ContactState state = ContactState::kUnknown;
   friend bool operator==(const RecordedContact&, const RecordedContact&) = default;
 };
 
@@ -85,10 +104,12 @@ struct RecorderOptions {
 /// finish() tells. Wrong sizes, numbers that are not finite and times that run backwards throw Error.
 class Recorder {
  public:
-  virtual ~Recorder() = default;
+  virtual ~Recorder();
   void add(const RecordedFrame& frame);
-  /// Completes the file; every problem on the way. The destructor does it, too, and tells nobody.
+  /// Completes the file; every problem on the way. The destructor does it, too, and tells nobody; without any frame it leaves
+  /// everything as it was before the recorder was made.
   std::vector<Diagnostic> finish();
+  void abandon() { finished_ = true; }  ///< gives up: what is written at the end only is not written
 
   const RecordingHeader& header() const { return header_; }
 
@@ -96,30 +117,42 @@ class Recorder {
   explicit Recorder(RecordingHeader header);
   virtual void write(const RecordedFrame& frame) = 0;
   virtual std::vector<Diagnostic> close() = 0;
+  void finish_begun() noexcept;  ///< for destructors: finish(), if there is something to finish
 
  private:
   RecordingHeader header_;
   double last_time_ = 0;
-  bool finished_ = false;
+  bool begun_ = false, finished_ = false;
 };
 
-/// A recorder for the format that the name asks for: .mcap, .csv, .npz or .glb. An existing file is replaced. MCAP and CSV
-/// are written as frames come; NPZ and glTF keep them in memory until finish().
+/// A recorder for the format that the name asks for: .mcap, .csv, .npz or .glb. An existing file stays as
+/// it is until the first frame, and nobody else can write to it meanwhile. MCAP and CSV are written as frames come, whole messages and
+/// lines only, so that what is there can be read whatever happens; NPZ and glTF keep frames in memory until finish(), and take
+/// the place of an old file at once.
 Loaded<std::unique_ptr<Recorder>> make_recorder(const std::filesystem::path& file, RecordingHeader header,
                                                 const RecorderOptions& options = {});
-/// All of a recording at once.
+/// All of a recording at once; an old file is replaced when the new one is whole, or stays as it is.
 std::vector<Diagnostic> write_recording(const Recording& recording, const std::filesystem::path& file,
                                         const RecorderOptions& options = {});
 /// The same as MCAP in memory.
 std::string to_mcap(const Recording& recording, const RecorderOptions& options = {});
 
-/// What viewers of a running simulation are sent: the scene as JSON, once, and frames as kansetsu.Frame messages.
-std::string to_scene_json(const RecordingHeader& header);
+/// What viewers of a running simulation are sent first: scene.json, and the files that it names, as in recordings.
+struct SceneMessage {
+  std::string json{};
+  std::map<std::string, std::shared_ptr<const std::string>> files{};  ///< by name: mesh/0.stl, texture/0.png …
+  std::vector<Diagnostic> diagnostics{};                              ///< files that are left out
+};
+SceneMessage to_scene_message(const RecordingHeader& header);
+/// One frame as a kansetsu.Frame message.
 std::string to_frame_message(const RecordedFrame& frame);
 
-/// Reads an MCAP recording. One that ends early gives the frames that are whole, `complete` = false and a warning.
+/// Reads an MCAP recording. One that ends early gives the frames that are whole, `complete` = false and a warning. The file may come
+/// from anywhere: every index, count and checksum is verified, no other file is opened, and frames that would take more memory than
+/// kLeastMemory and kMemoryPerByte of the file allow are an error.
 Loaded<Recording> read_recording(const std::filesystem::path& file);
 Loaded<Recording> parse_recording(std::string_view bytes, const std::string& file_name = {});
+inline constexpr std::size_t kLeastMemory = std::size_t{1} << 30, kMemoryPerByte = 16;
 /// Whether the file begins as MCAP files do.
 bool is_mcap(const std::filesystem::path& file);
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "kansetsu/io/references.h"
 #include "kansetsu/model/scene.h"
 
 /// Scene files in TOML. Every key and every SCENEnnn code: docs/formats/scene.md.
@@ -11,9 +12,10 @@ namespace kansetsu::io {
 
 /// Reads and validates a scene: TOML, or MJCF if the file holds that. Figures from URDF and MJCF files are read along. Never
 /// throws for what is in the files, and reports every problem at once.
-Loaded<SceneDescription> read_scene(const std::filesystem::path& file);
+Loaded<SceneDescription> read_scene(const std::filesystem::path& file, const ReferenceOptions& options = {});
 /// The same for TOML text in memory; `file_name` stands in diagnostics, and names of files start from its folder.
-Loaded<SceneDescription> parse_scene(std::string_view text, const std::string& file_name = {});
+Loaded<SceneDescription> parse_scene(std::string_view text, const std::string& file_name = {},
+                                     const ReferenceOptions& options = {});
 
 /// Reads the mesh files that collision shapes refer to, so that a world can be built with them: meshes of the surroundings as they
 /// are, those of links as their convex hulls, as in MuJoCo. What cannot be read stays as it is, with a warning MESHnnn.
@@ -27,5 +29,7 @@ std::vector<Diagnostic> write_scene(const SceneDescription& scene, const std::fi
 enum class FileFormat { kUrdf, kMjcf, kScene };
 /// What a file holds, by its beginning, or by its ending where the beginning does not tell.
 FileFormat find_format(const std::filesystem::path& file);
+/// The same of text: a scene, if it does not hold XML.
+FileFormat find_format_of(std::string_view text);
 
 }  // namespace kansetsu::io

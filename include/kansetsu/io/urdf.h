@@ -17,6 +17,9 @@ struct UrdfOptions {
   /// Where package://NAME/… is looked for: folders that hold a folder NAME, or are called NAME themselves. After these come
   /// ROS_PACKAGE_PATH, AMENT_PREFIX_PATH and the folders above the file.
   std::vector<std::filesystem::path> package_paths = {};
+  /// Folders beside the model's own package from which meshes are taken (ReferenceOptions); those of package_paths,
+  /// ROS_PACKAGE_PATH and AMENT_PREFIX_PATH are.
+  std::vector<std::filesystem::path> allowed_paths = {};
 };
 
 /// Reads and validates. Never throws for what is in the file, and reports every problem at once.

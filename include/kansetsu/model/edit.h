@@ -18,6 +18,9 @@ Model attach(const Model& model, const std::string& link, const Model& tool, con
 /// All lengths times `length`, all masses times `mass` (inertias times mass·length²), at the same unit of time: torques, and
 /// with them damping, springs, friction and effort limits, grow like mass·length², forces like mass·length. Gravity stays.
 Model scale(const Model& model, double length, double mass);
+/// The same with a scale for each link (size link_count()): what is on a link, from the joint that carries it outward, grows by its own.
+/// Limits and springs of joints grow as those of the link that carries them.
+Model scale_links(const Model& model, const std::vector<double>& lengths, double mass);
 /// The link and everything it carries, as a model of its own, named after the link. Couplings with joints outside are
 /// dropped, so that their coordinates are free again.
 Model extract_subtree(const Model& model, const std::string& link, Base base);

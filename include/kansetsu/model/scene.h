@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kansetsu/geometry/material.h"
+#include "kansetsu/model/actuator.h"
 #include "kansetsu/model/description.h"
 
 /// A scene as plain data: figures and bodies, what surrounds them, what joins and drives them, what is measured. Readers
@@ -64,6 +65,7 @@ struct FigureState {
   Pose base{};                                          ///< X_WB of the root link, fixed or free
   Motion<> velocity{};                                  ///< V_WB of a free root link: [ω; v of its origin], world axes
   std::map<std::string, std::vector<double>> q{}, v{};  ///< by joint: info(type).nq, nv numbers each
+  std::map<std::string, double> control{}, activation{};  ///< by actuator; of those not named 0
 
   friend bool operator==(const FigureState&, const FigureState&) = default;
 };
@@ -78,6 +80,7 @@ enum class SelfCollision {
 /// Which of the data of joints act.
 struct JointSwitches {
   bool limits = true, friction = true, damping = true, springs = true, effort_limits = true, rotor_inertia = true;
+  bool actuators = true;
 
   friend bool operator==(const JointSwitches&, const JointSwitches&) = default;
 };
@@ -118,11 +121,12 @@ struct LoopClosure {
 };
 
 /// q[dependent] = reference + Σ coefficient[k]·(q[driver] − driver_reference)ᵏ, as a constraint row. Without a driver the
-/// coordinate is held at reference + coefficient[0].
+/// coordinate is held at reference + coefficient[0]. Instead of coordinates lengths of tendons can be coupled.
 struct PolynomialCoupling {
   std::string name{};
   DofRef dependent{};
   std::optional<DofRef> driver{};
+  bool tendons = false;  ///< dependent and driver name tendons, not joints
   std::array<double, 5> coefficient{};
   double reference = 0, driver_reference = 0;
   int line = 0;
@@ -141,6 +145,7 @@ struct FigureDescription {
   JointSwitches switches{};
   std::vector<LoopClosure> loops{};
   std::vector<PolynomialCoupling> couplings{};
+  ActuationDescription actuation{};
   int line = 0;
 };
 
@@ -165,7 +170,7 @@ struct ConnectionDescription {
   std::string name{};
   Anchor a{}, b{};
   ConstraintMask mask = kWeldMask;
-  Hold hold = Hold::kTogether;
+  Hold hold = Hold::kRelativePose;
   bool active = true;                                        ///< from the start
   double break_force = kInfinity, break_torque = kInfinity;  ///< cut when passed [N], [N·m]
   double restitution = 0;                                    ///< when it is made
@@ -238,17 +243,76 @@ enum class SensorKind {
   kJointForce,       ///< wrench across a joint, on its child link, in link axes
   kConnectionForce,  ///< wrench of a connection, on b
   kContact,          ///< number of contacts and their total force on what `contact` names, world axes
+  // In axes of the anchor, three numbers each.
+  kAccelerometer,  ///< specific force
+  kVelocimeter,
+  kGyro,
+  kForce,         ///< between the anchor's link and its parent, on the link, at the anchor
+  kTorque,        ///< its moment about the anchor
+  kMagnetometer,  ///< the scene's magnetic field
+  // Of contacts and surfaces.
+  kTouch,        ///< sum of the normal forces on the anchor's link within `volume`
+  kRangefinder,  ///< from the anchor along z to the next surface; −1: none
+  kDistance,     ///< of what `contact` and `other` name
+  kNormal,       ///< direction from the one to the other
+  kFromTo,       ///< their nearest points
+  // Of joints, tendons, actuators: `target`.
+  kJointPosition,
+  kJointVelocity,
+  kJointEffort,   ///< of all actuators together
+  kBallPosition,  ///< quaternion w x y z
+  kBallVelocity,
+  kJointLimitPosition,  ///< how far it is from the nearest limit
+  kJointLimitVelocity,
+  kJointLimitForce,
+  kTendonPosition,
+  kTendonVelocity,
+  kTendonEffort,
+  kTendonLimitPosition,
+  kTendonLimitVelocity,
+  kTendonLimitForce,
+  kActuatorPosition,
+  kActuatorVelocity,
+  kActuatorForce,
+  // Of the anchor, in axes of the reference, or of the world.
+  kFramePosition,
+  kFrameQuaternion,  ///< w x y z
+  kFrameXAxis,
+  kFrameYAxis,
+  kFrameZAxis,
+  kFrameLinearVelocity,
+  kFrameAngularVelocity,
+  kFrameLinearAcceleration,
+  kFrameAngularAcceleration,
+  // Of the anchor's link and all that it carries.
+  kSubtreeCom,
+  kSubtreeLinearVelocity,
+  kSubtreeAngularMomentum,
+  // Of the world.
+  kKineticEnergy,
+  kPotentialEnergy,
+  kClock,
 };
+/// How many numbers a sensor has.
+int sensor_size(SensorKind kind);
+/// As scenes write it, e.g. "frame_position".
+std::string_view sensor_name(SensorKind kind);
+std::optional<SensorKind> sensor_kind(std::string_view name);
 
 struct SensorDescription {
   std::string name{};
   SensorKind kind = SensorKind::kImu;
-  Anchor at{};  ///< of an IMU; at.figure also of a joint's
+  Anchor at{};                        ///< at.figure also of joints, tendons and actuators
+  std::optional<Anchor> reference{};  ///< of a frame sensor; none: the world
   std::string joint{};
+  std::string target{};  ///< joint, tendon or actuator
   std::string connection{};
-  ShapeRef contact{};
-  double angular_noise = 0;             ///< standard deviation of each angular number [rad/s, N·m]
-  double linear_noise = 0;              ///< of each linear number [m/s², N]
+  ShapeRef contact{}, other{};
+  std::optional<Shape> volume{};        ///< of a touch sensor, at the anchor; none: anywhere on the link
+  double cutoff = 0;                    ///< values beyond it are cut; 0: none
+  double noise = 0;                     ///< standard deviation of each number
+  double angular_noise = 0;             ///< of each angular number of kImu … kContact [rad/s, N·m]
+  double linear_noise = 0;              ///< of each linear number of these [m/s², N]
   std::optional<std::uint64_t> seed{};  ///< none: from the scene's seed and the name
   int line = 0;
 };
@@ -290,7 +354,8 @@ enum class Recorded {
   kContacts,
   kConnections,
   kSensors,
-  kEvents
+  kEvents,
+  kActuators,  ///< controls, activations, forces; lengths of tendons
 };
 
 struct RecordingDescription {
@@ -316,12 +381,14 @@ struct SceneDescription {
   std::string name{};
   std::string file{};  ///< source, for diagnostics
   Vec3<> gravity{0, 0, -9.81};
+  Vec3<> magnetic{0, -0.5, 0};  ///< field that magnetometers measure
   double time_step = 1e-3;
   double duration = 10;
   Integrator integrator = Integrator::kSemiImplicit;
   double tolerance = 1e-6;  ///< error per step of the adaptive integrator
   std::uint64_t seed = 0;
   bool contacts = true;  ///< false: nothing touches anything
+  bool sleeping = true;  ///< figures that have come to rest are computed no more until something happens to them
 
   ContactMaterial default_surface{};  ///< of shapes without a surface
   CombineRules surface_rules{};

@@ -27,14 +27,12 @@ struct SupportHistory {
 };
 
 struct SupportOptions {
-  double friction = 0.8;    ///< μ
-  bool hands = true;        ///< look for hands that hold on to something while no foot is down
-  double hand_still = 0.1;  ///< a hand holds while it stays within this [m] …
-  double hand_time = 0.8;   ///< … for so long [s], longer than any flight
+  double friction = 0.8;  ///< μ
+  bool others = true;     ///< hands, seat and knees may carry, too
 };
-/// The soles of a figure and when heels and toes are on the floor z = 0, and its hands if they carry it. Feet are as retarget()
-/// tells of them, or found by find_contacts().
-std::vector<SupportHistory> find_supports(const Model& model, const Clip& clip, const std::vector<FootContacts>& feet,
+/// The soles of a figure and when heels and toes are on the floor z = 0, and what else carries it. Contacts are as retarget() tells
+/// of them, or found by find_all_contacts().
+std::vector<SupportHistory> find_supports(const Model& model, const Contacts& contacts,
                                           const SupportOptions& options = {});
 std::vector<SupportHistory> find_supports(const Model& model, const Clip& clip, const SupportOptions& options = {});
 
@@ -62,13 +60,22 @@ struct Phase {
 };
 const char* to_string(Phase::Kind kind);
 
+/// A second or more in which what carries is not what the motion needs.
+struct SupportGap {
+  int first = 0, last = 0;       ///< frames
+  double found = 0, needed = 0;  ///< mean vertical force [N]
+};
+
 struct AnalysisSummary {
-  double weight = 0;                               ///< mass · |gravity| [N]
-  double mean_vertical = 0;                        ///< of all supports, over the clip [N]
+  double weight = 0;              ///< mass · |gravity| [N]
+  double mean_vertical = 0;       ///< of all supports, over the clip [N]
+  double supported = 0;           ///< share of the needed vertical force that supports give
+  double unsupported_frames = 0;  ///< share of frames that need a fifth of the weight and have nothing down
   double residual_force = 0, residual_moment = 0;  ///< root mean square [N, N·m], the moment about the centre of mass
   double worst_force = 0, worst_moment = 0;
   double positive_work = 0, negative_work = 0;  ///< of all joints [J]
-  double largest_friction = 0;                  ///< tangential/normal of any support that carries a tenth of the weight
+  double fall = 1;              ///< in flight, the fall's acceleration over gravity; 1 if there is no flight
+  double largest_friction = 0;  ///< tangential/normal of any support that carries a tenth of the weight
 };
 
 struct Analysis {
@@ -79,6 +86,8 @@ struct Analysis {
   std::vector<Vec3<>> com{};
   std::vector<std::optional<Vec3<>>> zmp{};  ///< where the whole ground force would have to act; none in flight
   std::vector<Phase> phases{};
+  std::vector<double> needed{};    ///< vertical force [N], one per frame
+  std::vector<SupportGap> gaps{};  ///< where the weight found over a second differs by more than a twentieth
   AnalysisSummary summary{};
 
   int frames() const { return clip.frames(); }

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "kansetsu/actuation/actuation.h"
 #include "kansetsu/base/diagnostic.h"
+#include "kansetsu/base/owner.h"
 #include "kansetsu/constraint/contact_types.h"
 #include "kansetsu/geometry/material.h"
 #include "kansetsu/model/model.h"
@@ -35,13 +37,16 @@ struct WorldOptions {
   Vec3<> gravity{0, 0, -9.81};
   Integrator integrator = Integrator::kSemiImplicit;
   double tolerance = 1e-6;  ///< of the adaptive integrator, per step
-  ContactOptions contact{};
+  ContactOptions contact{.anticipate = true};
   double contact_margin = 2e-3;  ///< [m] how far apart surfaces are still looked at
   std::uint64_t seed = 0;
   int threads = 1;
   /// Whether a figure that stands alone on soles that hold is stepped by a way of its own, which takes three quarters of the time.
   /// It gives the same step to 1e-12 of the largest velocity.
   bool standing_steps = true;
+  /// Whether figures that have come to rest, and that nothing drives, are computed no more until they are touched, pushed, connected or
+  /// otherwise changed. docs/guide/world.md, "What rests".
+  bool sleeping = true;
 };
 
 struct FigureOptions {
@@ -50,6 +55,7 @@ struct FigureOptions {
   JointSwitches switches{};
   ContactMaterial material{};  ///< of all its shapes
   bool collides = true;
+  ActuationDescription actuation{};  ///< besides the motors of the model
 };
 
 struct ConnectionOptions {
@@ -90,6 +96,17 @@ struct ConnectionReport {
   double position_gap = 0, angle_gap = 0;
 };
 
+/// What an actuator did in the last step.
+struct ActuatorReport {
+  std::string_view name{};
+  double control = 0;               ///< within its range
+  double activation = 0;            ///< 0 where there is none
+  double length = 0, velocity = 0;  ///< of what it acts on, at the beginning
+  double force = 0;                 ///< as it acted
+  double power = 0;                 ///< that it gave, at the mean velocity [W]
+  bool clamped = false;             ///< control or force is at an end of its range
+};
+
 /// What the last step did.
 struct StepReport {
   double time = 0;  ///< at its end
@@ -103,6 +120,7 @@ struct StepReport {
   int impacts = 0;                      ///< islands with an impact
   double impact_energy = 0;             ///< [J]
   int tiers[5] = {};                    ///< contacts by ContactTier
+  int asleep = 0;  ///< figures that sleep; their contacts are reported as they were, ContactTier::kNone
 };
 
 /// Counted from the start.
@@ -138,6 +156,10 @@ enum class WorldStatus { kRunning, kEnded, kFailed };
 class Snapshot {
  public:
   double time() const;
+
+  /// For other processes of the same build. from_bytes() throws Error for bytes that are damaged or of another version.
+  std::string to_bytes() const;
+  static Snapshot from_bytes(std::string_view bytes);
 
  private:
   friend class World;
@@ -179,6 +201,17 @@ class World {
   void set_state(FigureId id, const State& state);
   /// Joint torques that act until they are changed.
   void set_torque(FigureId id, const Eigen::Ref<const Eigen::VectorXd>& tau);
+  const Eigen::VectorXd& torque(FigureId id) const;  ///< as it was set, by stand() too
+  /// Controls of the figure's actuators, one each in the order of actuators(); they stay until they are changed.
+  void set_control(FigureId id, const Eigen::Ref<const Eigen::VectorXd>& u);
+  void set_control(FigureId id, std::string_view actuator, double u);  ///< throws Error with the known names
+  const Eigen::VectorXd& control(FigureId id) const;
+  /// Activations, one per actuator; 0 of those that have none. Part of the state.
+  const Eigen::VectorXd& activation(FigureId id) const;
+  void set_activation(FigureId id, const Eigen::Ref<const Eigen::VectorXd>& activation);
+  std::span<const ActuatorReport> actuators(FigureId id) const;
+  bool asleep(FigureId id) const;  ///< it has come to rest and is not computed: WorldOptions::sleeping
+  void wake(FigureId id);          ///< and all that sleep with it
   /// A wrench on a link at a point of the world, in world axes, for the next step only.
   void apply_wrench(BodyRef body, const Force<>& F, const Vec3<>& p_W);
   Transform<> pose(BodyRef body) const;
@@ -217,7 +250,7 @@ class World {
   void set_gravity(const Vec3<>& gravity);
 
   // Time.
-  /// One time step. Where hinges turn so fast that it could not be followed, it is made of parts; reports then tell of the
+  /// One time step. Where velocity products change too fast for it, it is made of parts; reports then tell of the
   /// last part, totals of all.
   void step();
   /// Steps until `seconds` have passed or the world stops. @return steps taken
@@ -255,12 +288,16 @@ class World {
 
   const std::vector<double>& sensor(std::string_view name) const;
   std::vector<std::string> sensor_names() const;
+  /// The values of all sensors, in their order.
+  std::vector<double> sensor_values() const;
+  /// Reads the sensors at the present state, where nothing touches: accelerations are those of free motion.
+  void sense();
 
   struct Impl;  // private
 
  private:
   friend class WorldBatch;
-  std::unique_ptr<Impl> impl_;
+  Owner<Impl> impl_;
 };
 
 }  // namespace kansetsu

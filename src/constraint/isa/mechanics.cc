@@ -113,22 +113,17 @@ void delassus_entry(const MechanicsBlock& m, const std::uint64_t* touched, const
   }
 }
 
-double sum_of(const P& x) {
-  double total = 0;
-  for (int j = 0; j < P::width; ++j) total += x[j];
-  return total;
-}
-
-/// x ← L⁻¹·x, for vectors padded to whole blocks. Rows of L are zero off their paths.
+/// x ← L⁻¹·x, for vectors padded to whole blocks. Rows of L are zero off their paths. Eight sums whatever a register holds:
+/// every instruction set adds in the same order.
 void solve_lower(const MechanicsBlock& m, int nv, double* x) {
   for (int i = 1; i < nv; ++i) {
     const double* L = m.L + i * m.stride;
-    const int full = i / P::width * P::width;
-    P sum(0);
-    for (int c = 0; c < full; c += P::width) sum = madd(load<P>(L + c), load<P>(x + c), sum);
-    double total = sum_of(sum);
-    for (int c = full; c < i; ++c) total = madd(L[c], x[c], total);
-    x[i] += total;
+    const int full = i / Eight::width * Eight::width;
+    Eight sum(0.0);
+    for (int c = 0; c < full; c += Eight::width) sum = madd(load_eight(L + c), load_eight(x + c), sum);
+    double value = total(sum);
+    for (int c = full; c < i; ++c) value = madd(L[c], x[c], value);
+    x[i] += value;
   }
 }
 

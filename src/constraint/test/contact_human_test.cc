@@ -14,8 +14,8 @@ TEST_CASE("scenario 13: the standing human carries its weight") {
     ContactSolver solver;
     const ContactResult r = k.contact(solver);
     CHECK(r.tier == ContactTier::kFast);
-    CHECK(r.solves == 1);
-    CHECK(r.rank_deficiency == 0);
+    CHECK(r.solves <= 3);  // from nothing: touch, states, forces
+    CHECK(redundancy(k.problem(), r) == 0);
     CHECK(std::abs(r.force[2] + r.force[8] - 676.65885) < 1e-8);
     CHECK(std::abs(r.force[2] - 338.329425) < 1e-8);
     const Vector vdot =
@@ -63,10 +63,10 @@ TEST_CASE("scenarios 28 and 29: two feet under random joint torques, every load 
         if (p.slip == SlipMode::kStick) REQUIRE(std::abs(power) < 1e-9);
       }
     }
-    MESSAGE("sigma ", sigma, ": fast ", tiers[1], ", active set ", tiers[2], ", complementarity ", tiers[3], ", best ",
-            tiers[4], "; worst residual ", worst, "; most solves ", most_solves, ", sweeps ", most_sweeps);
+    MESSAGE("sigma ", sigma, ": fast ", tiers[1], ", complementarity ", tiers[3], ", best ", tiers[4],
+            "; worst residual ", worst, "; most solves ", most_solves, ", sweeps ", most_sweeps);
     CHECK(worst < 1e-8);
-    CHECK(tiers[1] >= (sigma < 10 ? 199 : 145));
+    CHECK(tiers[1] >= (sigma < 10 ? 190 : 145));  // Newton steps alone
   }
 }
 

@@ -197,7 +197,7 @@ TEST_CASE("impacts never create energy, never pull, and leave nothing approachin
     REQUIRE(std::abs(0.5 * f.dot(k.u + after) - r.energy) < 1e-12);
     for (int i = 0; i < 4; ++i) {
       const ContactVertex& v = k.patches[0].vertices[size_t(i)];
-      REQUIRE(after[2] + after[3] * v.y - after[4] * v.x > -1e-9);
+      REQUIRE(after[2] + after[3] * v.y - after[4] * v.x > -1e-8 * k.u.norm());  // what is accepted
     }
     if (f[2] == 0) REQUIRE(r.tier == ContactTier::kNone);
   }

@@ -52,7 +52,6 @@ TEST_CASE("any finite input gives finite forces: random ranks, zero blocks, wild
     for (const bool paper : {false, true}) {
       ContactOptions o;
       if (paper) o.friction_set = FrictionSet::kPaper, o.paper_spin = true, o.end_of_step = false;
-      o.max_sweeps = 100;
       ContactSolver solver(o);
       const ContactResult r = k.contact(solver), s = k.impact(solver);
       REQUIRE(all_finite(r));

@@ -93,6 +93,18 @@ TEST_CASE("streams have chunks of their own, and the footer's offsets hold") {
   CHECK(static_cast<int>(bytes[summary]) == int(mcap::Op::kSchema));
   footer.take<std::uint64_t>();
   CHECK(footer.take<std::uint32_t>() == crc32(std::string_view(bytes).substr(summary, bytes.size() - 8 - 4 - summary)));
+
+  const auto damage = [&](std::size_t at, char change) {
+    std::string changed = bytes;
+    changed[at] = char(changed[at] ^ change);
+    return mcap::read(changed, {}).value().damage;
+  };
+  CHECK(damage(0 + 12, 0).empty());
+  CHECK(damage(summary + 12, 1) == std::vector<std::string>{"the checksum of the summary does not fit"});
+  CHECK(damage(summary - 1, 1) == std::vector<std::string>{"the checksum of the data does not fit"});
+  std::string without = bytes;  // zeros stand for no checksum
+  without.replace(summary - 4, 4, 4, '\0').replace(bytes.size() - 8 - 4, 4, 4, '\0');
+  CHECK(mcap::read(without, {}).value().damage.empty());
 }
 
 }  // namespace kansetsu::io

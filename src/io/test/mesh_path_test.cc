@@ -40,8 +40,9 @@ TEST_CASE("mesh files are found by relative, absolute and file:// names") {
   const MeshFinder finder(w.model, {});
   CHECK(finder.find("beside.stl").path == (w.root / "src/arm_description/urdf/beside.stl").string());
   CHECK(finder.find("../meshes/hand.stl").path == (w.root / "src/arm_description/meshes/hand.stl").string());
-  CHECK(finder.find((w.root / "ros/legs/knee.stl").string()).status == Status::kFound);
-  CHECK(finder.find("file://" + (w.root / "ros/legs/knee.stl").string()).status == Status::kFound);
+  const std::string hand = (w.root / "src/arm_description/meshes/hand.stl").string();
+  CHECK(finder.find(hand).status == Status::kFound);
+  CHECK(finder.find("file://" + hand).status == Status::kFound);
   CHECK(finder.find("package:///beside.stl").status == Status::kFound);
   CHECK(finder.find("no.stl").status == Status::kNoFile);
   CHECK(finder.find("").status == Status::kNoFile);
@@ -52,7 +53,8 @@ TEST_CASE("packages are found above the model, in the given folders and in the e
   const Workspace w;
   const MeshFinder above(w.model, {});
   CHECK(above.find("package://arm_description/meshes/hand.stl").status == Status::kFound);
-  CHECK(above.find("model://other/meshes/foot.stl").status == Status::kFound);
+  CHECK(above.find("model://other/meshes/foot.stl").status == Status::kOutside);
+  CHECK(MeshFinder(w.model, {}, {w.root / "src/"}).find("model://other/meshes/foot.stl").status == Status::kFound);
   CHECK(above.find("package://arm_description/no.stl").status == Status::kNoFile);
   CHECK(above.find("package://legs/knee.stl").status == Status::kNoPackage);
   CHECK(above.find("package://legs/knee.stl").package == "legs");
@@ -67,4 +69,49 @@ TEST_CASE("packages are found above the model, in the given folders and in the e
   CHECK(environment.find("package://heads/nose.stl").status == Status::kFound);
   unsetenv("ROS_PACKAGE_PATH");
   unsetenv("AMENT_PREFIX_PATH");
+}
+
+TEST_CASE("files outside of the model's package are not taken, however they are named") {
+  const Workspace w;
+  const MeshFinder finder(w.model, {});
+  const std::string knee = (w.root / "ros/legs/knee.stl").string();
+  fs::create_symlink(knee, w.root / "src/arm_description/meshes/link.stl");
+  fs::create_directory_symlink(w.root / "ros", w.root / "src/arm_description/ros");
+  for (const std::string& name :
+       {knee, "file://" + knee, std::string("../../../ros/legs/knee.stl"), std::string("../meshes/link.stl"),
+        std::string("../ros/legs/knee.stl"), std::string("package://arm_description/../../ros/legs/knee.stl"),
+        std::string("package://etc/passwd"), std::string("/etc/passwd")}) {
+    CAPTURE(name);
+    CHECK(finder.find(name).status == Status::kOutside);
+  }
+  CHECK(MeshFinder(w.model, {}, {w.root / "ros"}).find(knee).status == Status::kFound);
+  CHECK(MeshFinder(w.model, {}, {w.root / "ro"}).find(knee).status ==
+        Status::kOutside);  // no folder, only its beginning
+  CHECK(MeshFinder(w.model, {w.root / "ros"}).find(knee).status == Status::kFound);
+}
+
+TEST_CASE("the file that is checked is the file that is opened") {
+  const Workspace w;
+  // For the system, bent/../../secret.stl is meshes/a/b/../../secret.stl; for who reads the name, it is two folders above.
+  Workspace::touch(w.root / "src/secret.stl");
+  Workspace::touch(w.root / "src/arm_description/meshes/secret.stl");
+  fs::create_directories(w.root / "src/arm_description/meshes/a/b");
+  fs::create_directory_symlink(w.root / "src/arm_description/meshes/a/b", w.root / "src/arm_description/urdf/bent");
+  for (const MeshFinder& finder : {MeshFinder(w.model, {}), MeshFinder(w.model, {w.root / "src/arm_description"})}) {
+    for (const char* name : {"bent/../../secret.stl", "package://arm_description/urdf/bent/../../secret.stl"}) {
+      const MeshPath found = finder.find(name);
+      CHECK(found.path != (w.root / "src/secret.stl").string());
+      if (found.status == Status::kFound) CHECK(FileGate(w.model).allows(found.path));
+    }
+  }
+}
+
+TEST_CASE("the package of a model is where its package.xml is, and never all of the disk") {
+  const Workspace w;
+  CHECK(FileGate(w.model).package() == fs::canonical(w.root / "src/arm_description"));
+  Workspace::touch(w.root / "src/package.xml");
+  CHECK(FileGate(w.model).package() == fs::canonical(w.root / "src"));
+  CHECK(FileGate("/robot.urdf").package() == "/");
+  CHECK_FALSE(FileGate("/tmp/robot.urdf").allows("/etc/passwd"));
+  CHECK(FileGate("/tmp/robot.urdf").allows("/tmp/robot.stl"));
 }

@@ -32,6 +32,8 @@ inline RecordedFrame random_frame(const RecordingHeader& header, double time, st
     const int figure = int(rng() % header.figures.size());
     const int link = int(rng() % std::size_t(header.figures[std::size_t(figure)].model.link_count()));
     frame.contacts.push_back({{figure, link}, {}, random_vec3(rng), random_vec3(rng), random_vec3(rng)});
+    if (i != 1) frame.contacts.back().moment = random_vec3(rng), frame.contacts.back().impulse = random_vec3(rng);
+    frame.contacts.back().state = ContactState(i);
     if (i == 1) {
       frame.connections.push_back(
           {"grip", {figure, link}, {0, 0}, random_vec3(rng), {random_vec3(rng), random_vec3(rng)}});

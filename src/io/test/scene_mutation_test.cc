@@ -76,5 +76,20 @@ TEST_CASE("characters beyond ASCII are found outside of strings and comments") {
   CHECK(stray_character_line("a = \"\\\"é\"\n\n[ü]") == 3);
   CHECK(stray_character_line("a = \"open\né") == 2);
   CHECK(!stray_character_line("\""));
+  // A quotation mark opens a string only where a key or a value can begin.
+  for (const char* text : {"a = 25'é'", "a = ='é'", "a = 1.'é'", "a = b\"é\"", "a = 'x''é'", "a = 1['é'", "a = [1 'é']",
+                           "nave =25'`ﯿrDe,b"}) {
+    CAPTURE(text);
+    CHECK(stray_character_line(text) == 1);
+    CHECK_FALSE(parse_toml(text, "x.toml").problem.empty());
+  }
+  for (const char* text : {"a='é'", "a=['é','ü',[ 'ö' ]]", "a={'é'='ü', b.'ö' = \"ä\"}", "['é'.\"ü\"]\n'ö'.b = 1",
+                           "a = [\n1, # ü\n'é',\n]\n'é' = 2", "a = \"\"\"é\"\"\"\"\" # two more\nb = 'é'",
+                           "[[ 'é' ]]\na = [{b = 'é'}, {b = 'ü'}]",
+                           "\xef\xbb\xbf"
+                           "a = 1"}) {
+    CAPTURE(text);
+    CHECK(parse_toml(text, "x.toml").problem == "");
+  }
   CHECK(!stray_character_line(""));
 }

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <fstream>
+#include <thread>
 
 using namespace kansetsu::io;
 namespace fs = std::filesystem;
@@ -71,4 +72,24 @@ TEST_CASE("a pipe is written into, not replaced by a file") {
   CHECK(read(reader, text.data(), text.size()) == 8);
   close(reader);
   fs::remove(pipe);
+}
+
+TEST_CASE("pipes that nobody writes to and devices are no files") {
+  const fs::path pipe = fs::temp_directory_path() / "kansetsu_text_test.fifo";
+  fs::remove(pipe);
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(read_file(pipe).problem == FileProblem::kNotAFile);
+  const int both = open(pipe.c_str(), O_RDWR);
+  REQUIRE(write(both, "text", 4) == 4);
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    close(both);
+  });
+  CHECK(read_file(pipe).text == "text");
+  writer.join();
+  fs::remove(pipe);
+  CHECK(read_file("/dev/zero").problem == FileProblem::kNotAFile);
+  CHECK(read_file("/no/such/file").problem == FileProblem::kMissing);
+  CHECK(read_file("/").problem == FileProblem::kNotAFile);
+  CHECK(read_file("/proc/self/status", 10).problem == FileProblem::kTooLarge);
 }

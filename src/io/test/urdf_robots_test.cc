@@ -7,7 +7,7 @@ using namespace kansetsu;
 using namespace kansetsu::io;
 using namespace kansetsu::io::test;
 
-TEST_CASE("recorded robots load, and what is remarked upon is worth it") {
+TEST_CASE("[data] recorded robots load, and what is remarked upon is worth it") {
   // Missing meshes, ignored elements and attributes, unused ones, materials; the rest concerns the physics (MODELnnn).
   const std::set<std::string> expected{"URDF020", "URDF021", "URDF022", "URDF024", "URDF025",
                                        "URDF027", "URDF028", "URDF033", "URDF034"};
@@ -25,7 +25,7 @@ TEST_CASE("recorded robots load, and what is remarked upon is worth it") {
   }
 }
 
-TEST_CASE("recorded robots have as many links and degrees of freedom as their files") {
+TEST_CASE("[data] recorded robots have as many links and degrees of freedom as their files") {
   struct Size {
     int nv, couplings, links;
   };
@@ -64,7 +64,7 @@ TEST_CASE("recorded robots have as many links and degrees of freedom as their fi
   }
 }
 
-TEST_CASE("odd files are taken or refused for the right reason") {
+TEST_CASE("[data] odd files are taken or refused for the right reason") {
   // File, and the code of the error that refuses it; empty: accepted. From MANIFEST.md, but for what is said at the lines.
   const std::map<std::string, std::string> outcome{
       {"dart__invalid", "URDF007"},

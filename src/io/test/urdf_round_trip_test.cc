@@ -192,7 +192,7 @@ TEST_CASE("random descriptions survive being written and read") {
   }
 }
 
-TEST_CASE("recorded robots survive being read, written and read") {
+TEST_CASE("[data] recorded robots survive being read, written and read") {
   for (const char* folder : {"robots", "odd_models/urdf"}) {
     for (const auto& file : data_files(folder)) {
       CAPTURE(file);

@@ -3,12 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "data_dir.h"
 #include "kansetsu/io/urdf.h"
 
 /// Short models for the tests of the URDF reader and writer.
@@ -75,15 +75,10 @@ inline ModelDescription accepted(const Loaded<ModelDescription>& loaded) {
   return *loaded.value;
 }
 
-/// Every .urdf file under a folder of the recorded data, in order; none (with a message) if the data is not there.
+/// Every .urdf file under a folder of the recorded data, in order.
 inline std::vector<std::filesystem::path> data_files(const char* folder) {
   std::vector<std::filesystem::path> files;
-  const char* data = std::getenv("KANSETSU_DATA_DIR");
-  if (!data) {
-    MESSAGE("skipped: KANSETSU_DATA_DIR is not set");
-    return files;
-  }
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::filesystem::path(data) / folder)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(kansetsu::test::data_dir() / folder)) {
     if (entry.path().extension() == ".urdf") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());

@@ -105,7 +105,7 @@ TEST_CASE("a written file is whole or not there") {
 }
 
 TEST_CASE("shapes that URDF does not have are left out, with a warning that names the link") {
-  const Shape shapes[] = {Plane{}, ConvexHull{{{0, 0, 0}}}, HeightField{}, TriangleMesh{}};
+  const Shape shapes[] = {Plane{}, ConvexHull{{{0, 0, 0}}}, HeightField{2, 2, 1, 1, {0, 0, 0, 0}}, TriangleMesh{}};
   for (const Shape& shape : shapes) {
     ModelDescription model;
     model.name = "m";

@@ -239,7 +239,8 @@ TEST_CASE("figures are found by name") {
   }
   CHECK(find_figure("chain12")->nv() == 12);
   CHECK(find_figure("pendulum3")->nv() == 3);
-  for (const char* name : {"", "human", "chain", "chain0", "chain-1", "chain8x", "chain999999999", "pendulum 2"}) {
+  for (const char* name : {"", "humans", "human:", "human:3", "human:-1m", "chain", "chain0", "chain-1", "chain8x",
+                           "chain999999999", "pendulum 2"}) {
     CAPTURE(name);
     CHECK_FALSE(find_figure(name));
   }

@@ -101,6 +101,8 @@ const std::vector<Case>& cases() {
          link(d, 2).visuals.push_back(
              {.shape = Sphere{1}, .material = Material{.name = "red", .rgba = std::vector<double>{1, 0, 0}}});
        }},
+      {kBadSurface, "link 'hand': the height field has 3 columns, 2 rows and 5 heights", 12,
+       [](D& d) { link(d, 2).visuals.push_back({.shape = HeightField{3, 2, 1, 1, {0, 0, 0, 0, 0}}}); }},
 
       {kZeroAxis, "axis of joint 'grip' is the zero vector (0, 0, 0)", 22, [](D& d) { grip(d).axis = {}; }},
       {kParallelAxes, "axes (0, 0, 1) and (0, 0, -2) of joint 'shoulder' are parallel", 20,

@@ -41,21 +41,21 @@ void advance_entry(int n, double h, const double* rate, double* x) {
 }
 
 template <class T>
-KANSETSU_HD T pd_torque(const T& h, const T& kp, const T& kd, const T& value, const T& q, const T& v) {
-  return kp * (value - q - h * v) - kd * v;
+KANSETSU_HD T pd_torque(const T& half, const T& kp, const T& kd, const T& value, const T& q, const T& v) {
+  return kp * (value - q - half * v) - kd * v;
 }
 
 void control_entry(int n, double h, const double* kp, const double* kd, const double* value, const double* q,
                    const double* v, double* tau, double* extra) {
-  const double hh = h * h;
+  const double half = 0.5 * h, hh = h * half;
   int i = 0;
   for (; i + P::width <= n; i += P::width) {
     const P p = take(kp + i), d = take(kd + i);
-    put(take(tau + i) + pd_torque(P(h), p, d, take(value + i), take(q + i), take(v + i)), tau + i);
+    put(take(tau + i) + pd_torque(P(half), p, d, take(value + i), take(q + i), take(v + i)), tau + i);
     put(take(extra + i) + (P(h) * d + P(hh) * p), extra + i);
   }
   for (; i < n; ++i) {
-    tau[i] += pd_torque(h, kp[i], kd[i], value[i], q[i], v[i]);
+    tau[i] += pd_torque(half, kp[i], kd[i], value[i], q[i], v[i]);
     extra[i] += h * kd[i] + hh * kp[i];
   }
 }

@@ -1,0 +1,190 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/analysis_report.h"
+#include "cli/chart.h"
+#include "kansetsu/motion/gait.h"
+
+/// The report of an analysis as one page.
+namespace kansetsu::cli {
+namespace {
+
+constexpr double kPageWidth = 860, kPageChart = 190;
+
+constexpr const char* kPageStyle = R"(<style>
+body { font-family: sans-serif; font-size: 14px; line-height: 1.45; max-width: 880px; margin: 24px auto; padding: 0 12px; color: #24292f; background: #ffffff }
+h1 { font-size: 22px } h2 { font-size: 16px; margin-top: 28px } table { border-collapse: collapse } td, th { padding: 2px 14px 2px 0; text-align: right }
+td:first-child, th:first-child { text-align: left } th { font-weight: 600; border-bottom: 1px solid #d0d7de } svg { width: 100%; height: auto }
+.warn { color: #9a3412 }
+@media (prefers-color-scheme: dark) { body { color: #e6edf3; background: #0d1117 } th { border-color: #30363d } .warn { color: #f0a060 } }
+</style>
+)";
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string html_table(const Rows& rows, bool head) {
+  std::string out = "<table>\n";
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    out += "<tr>";
+    const char* cell = head && r == 0 ? "th" : "td";
+    for (const std::string& text : rows[r]) out += fmt::format("<{}>{}</{}>", cell, escaped(text), cell);
+    out += "</tr>\n";
+  }
+  return out + "</table>\n";
+}
+
+template <class Chart>
+std::string svg_of(const Chart& chart, double height) {
+  return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:g} {:g}\">\n", kPageWidth, height) +
+         draw(chart, {0, 0, kPageWidth, height}) + "</svg>\n";
+}
+
+std::vector<double> row_of(const Eigen::MatrixXd& values, int row, double factor) {
+  std::vector<double> out;
+  for (long k = 0; k < values.cols(); ++k) out.push_back(factor * values(row, k));
+  return out;
+}
+
+/// One axis of the forces of all supports that are ever down.
+TimeChart force_chart(const Analysis& a, int axis, const char* title) {
+  TimeChart chart{.title = title, .unit = "N", .times = a.clip.times};
+  for (std::size_t i = 0; i < a.supports.size(); ++i) {
+    const SupportForces& s = a.supports[i];
+    if (std::find(s.down.begin(), s.down.end(), 1) == s.down.end()) continue;
+    Series series{.name = s.name, .colour = int(i % 6)};
+    for (std::size_t k = 0; k < s.wrench.size(); ++k) {
+      const Vec3<>& f = s.wrench[k].f;
+      series.y.push_back(s.down[k] ? std::optional(axis == 0 ? f.x : axis == 1 ? f.y : f.z) : std::nullopt);
+    }
+    chart.series.push_back(std::move(series));
+  }
+  return chart;
+}
+
+/// A joint of both sides over the cycle, with a standard deviation to either side.
+TimeChart cycle_chart(const Analysis& a, const std::vector<GaitJoint>& joints, const std::vector<Stride>& strides,
+                      const std::string& name, const Eigen::MatrixXd& values, double factor, std::string title,
+                      const char* unit) {
+  TimeChart chart{.title = std::move(title), .unit = unit};
+  chart.x_label = "cycle [%]";
+  for (int k = 0; k <= 100; ++k) chart.times.push_back(k);
+  for (const GaitJoint& j : joints) {
+    if (j.name != name) continue;
+    const CycleCurve curve = over_cycle(a.clip.times, row_of(values, j.v, factor), strides, j.support);
+    if (curve.strides == 0) continue;
+    const std::string side = a.supports[std::size_t(j.support)].name;
+    Series mean{.name = fmt::format("{} ({})", side, curve.strides), .colour = j.support % 6};
+    Series low{.name = curve.strides > 1 ? "  ± deviation" : "", .colour = j.support % 6, .thin = true, .dashed = true},
+        high = low;
+    high.name.clear();
+    for (std::size_t k = 0; k <= 100; ++k) {
+      mean.y.push_back(curve.mean[k]);
+      low.y.push_back(curve.mean[k] - curve.deviation[k]), high.y.push_back(curve.mean[k] + curve.deviation[k]);
+    }
+    chart.series.push_back(std::move(mean));
+    if (curve.strides > 1) chart.series.push_back(std::move(low)), chart.series.push_back(std::move(high));
+  }
+  return chart;
+}
+
+std::string assumed(const Model& model, const Analysis& a, const AnalysisNotes& notes) {
+  const AnalysisSummary& s = a.summary;
+  Rows rows{{"figure", fmt::format("{}, {:.4g} kg, weight {:.1f} N", model.name(), model.mass(), s.weight)},
+            {"frames", fmt::format("{}, {:.4g} s at {:.4g} Hz", a.frames(), a.clip.duration(),
+                                   (a.frames() - 1) / a.clip.duration())},
+            {"filter", notes.cutoff > 0 ? fmt::format("low pass, {:g} Hz, both ways", notes.cutoff) : "none"},
+            {"floor", notes.belt > 0 ? fmt::format("a belt of {:.3f} m/s, taken as standing", notes.belt) : "stands"},
+            {"friction", fmt::format("{:g}; {:.3f} is the most that is used", notes.friction, s.largest_friction)},
+            {"contacts",
+             "heels, toes and what else carries: the most likely sequence by height, speed and what the motion needs"},
+            {"two feet down", "forces of least squares; a foot that has just landed or is about to leave carries less"},
+            {"supported", fmt::format("{:.2f} % of the vertical force that the motion needs", 100 * s.supported)},
+            {"frames without support", fmt::format("{:.1f} %", 100 * s.unsupported_frames)},
+            {"residual force", fmt::format("rms {:.3g} N ({:.2g} % of the weight), largest {:.3g} N", s.residual_force,
+                                           s.weight > 0 ? 100 * s.residual_force / s.weight : 0, s.worst_force)},
+            {"residual moment", fmt::format("rms {:.3g} N·m, largest {:.3g} N·m", s.residual_moment, s.worst_moment)}};
+  return html_table(rows, false);
+}
+
+std::string stride_table(const Analysis& a, const std::vector<Stride>& strides) {
+  Rows rows{{"stride of", "from [s]", "to [s]", "duration [s]", "stance [%]", "length [m]", "speed [m/s]"}};
+  for (const Stride& s : strides)
+    rows.push_back({a.supports[std::size_t(s.support)].name, fmt::format("{:.3f}", s.start),
+                    fmt::format("{:.3f}", s.end), fmt::format("{:.3f}", s.end - s.start),
+                    fmt::format("{:.1f}", 100 * s.stance()), fmt::format("{:.3f}", s.length),
+                    fmt::format("{:.2f}", s.length / (s.end - s.start))});
+  return html_table(rows, true);
+}
+
+std::string event_table(const Analysis& a) {
+  Rows rows{{"foot", "lands or leaves", "at [s]"}};
+  for (const GaitEvent& e : gait_events(a))
+    rows.push_back(
+        {a.supports[std::size_t(e.support)].name, e.lands ? "lands" : "leaves", fmt::format("{:.3f}", e.time)});
+  return html_table(rows, true);
+}
+
+}  // namespace
+
+std::string analysis_page(const Model& model, const Analysis& a, const std::vector<SupportHistory>& supports,
+                          const AnalysisNotes& notes) {
+  const std::string title = fmt::format("Analysis of {}", a.clip.name);
+  std::string out = fmt::format("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{}</title>\n",
+                                escaped(title));
+  out += chart_style() + kPageStyle + fmt::format("</head><body>\n<h1>{}</h1>\n", escaped(title));
+  out += "<h2>What it is from, and how far it holds</h2>\n" + assumed(model, a, notes);
+  for (const std::string& remark : notes.remarks) out += fmt::format("<p class=\"warn\">{}</p>\n", escaped(remark));
+  const std::vector<Stride> strides = strides_of(model, a, supports);
+  const std::vector<GaitJoint> joints = gait_joints(model, a);
+  if (model.base() == Base::kFree) {
+    out += "<h2>Forces on the figure</h2>\n" + svg_of(force_chart(a, 2, "Vertical"), kPageChart);
+    out += svg_of(force_chart(a, 0, "Along x, where the clip begins to go"), kPageChart);
+    out += svg_of(force_chart(a, 1, "Along y, to the left of it"), kPageChart);
+    out += "<h2>Landings and leavings</h2>\n" + event_table(a);
+    if (!strides.empty()) out += "<h2>Strides</h2>\n" + stride_table(a, strides);
+  }
+  if (!strides.empty() && !joints.empty()) {
+    out +=
+        "<h2>Moments and powers over the cycle</h2>\n<p>From a landing of a foot to its next, per kilogram of the "
+        "body; in brackets the "
+        "number of strides. Signs are those of the model's coordinates: ";
+    for (std::size_t i = 0; i < joints.size(); ++i)
+      out += (i > 0 ? ", " : "") + escaped(model.dof_names()[std::size_t(joints[i].v)]);
+    out += ".</p>\n";
+    for (const char* name : {"hip", "knee", "ankle"}) {
+      const double per_kg = 1 / model.mass();
+      for (const auto& [values, what, unit] :
+           {std::tuple{&a.tau, "moment", "N·m/kg"}, std::tuple{&a.power, "power", "W/kg"}}) {
+        const TimeChart chart =
+            cycle_chart(a, joints, strides, name, *values, per_kg, fmt::format("{}: {}", name, what), unit);
+        if (!chart.series.empty()) out += svg_of(chart, kPageChart);
+      }
+    }
+  }
+  if (model.base() == Base::kFree)
+    out += "<h2>What supports cannot give</h2>\n" + svg_of(residual_chart(a), kPageChart);
+  return out + "</body></html>\n";
+}
+
+TimeTable analysis_moments(const Model& model, const Analysis& a) {
+  TimeTable out{.name = "Inverse Dynamics", .times = a.clip.times};
+  const int first = model.base_coordinates().nv;
+  const bool free = model.base() == Base::kFree;
+  out.values.resize(model.nv() - first + (free ? 6 : 0), a.frames());
+  for (int v = first; v < model.nv(); ++v) {
+    out.columns.push_back(model.dof_names()[std::size_t(v)] + "_moment");
+    out.values.row(v - first) = a.tau.row(v);
+  }
+  if (!free) return out;
+  for (const char* name : {"residual_mx", "residual_my", "residual_mz", "residual_fx", "residual_fy", "residual_fz"})
+    out.columns.emplace_back(name);
+  for (int k = 0; k < a.frames(); ++k) {
+    const Force<>& r = a.residual[std::size_t(k)];
+    out.values.col(k).tail<6>() << r.t.x, r.t.y, r.t.z, r.f.x, r.f.y, r.f.z;
+  }
+  return out;
+}
+
+}  // namespace kansetsu::cli

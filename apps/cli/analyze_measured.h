@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/command.h"
+
+/// kansetsu analyze with measured forces: inverse dynamics of an OpenSim model.
+namespace kansetsu::cli {
+
+struct MeasuredArguments {
+  std::string motion;  ///< .mot, .sto, or a setup file that names everything
+  std::string figure, loads, sto;
+  std::optional<double> filter;
+  bool json = false;
+  bool reduce = false;  ///< residuals, by moving the body and the trunk's mass centre a little
+};
+Exit analyze_measured(const MeasuredArguments& options);
+
+}  // namespace kansetsu::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "cli/command.h"
+#include "kansetsu/io/measured.h"
+#include "kansetsu/io/osim.h"
+#include "kansetsu/motion/measured_dynamics.h"
+
+/// Measurements (.c3d, .trc) and tables (.mot, .sto) as arguments of commands.
+namespace kansetsu::cli {
+
+Measurement measurement_or_fail(const std::string& file);
+TimeTable table_or_fail(const std::string& file);
+
+/// An OpenSim model with its coordinates.
+MappedModel mapped_or_fail(const std::string& file);
+/// Coordinates of a .mot or .sto; those that are missing or unknown are told.
+CoordinateMotion motion_or_fail(const MappedModel& model, const std::string& file, double cutoff);
+
+std::string measurement_text(const Measurement& measured);
+std::string measurement_json(const Measurement& measured);
+std::string table_text(const TimeTable& table);
+std::string table_json(const TimeTable& table);
+
+/// What a measurement or a table becomes is told by the ending: .trc, .c3d, .mot or .sto (forces of plates, else signals), .csv.
+/// @param what   "forces" or "signals" for tables
+/// @param least  [N] below which a plate has no centre of pressure
+Exit convert_measurement(const std::string& in, const std::string& out, const std::string& what, double least);
+
+}  // namespace kansetsu::cli

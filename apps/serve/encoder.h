@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace kansetsu::serve {
+
+/// Turns PNG pictures into a film by ffmpeg: .mp4, .webm or .gif, as the file's name ends.
+class VideoEncoder {
+ public:
+  /// Throws Error if there is no ffmpeg (KANSETSU_FFMPEG names one), or the ending is another.
+  VideoEncoder(const std::string& file, double rate);
+  ~VideoEncoder();
+  VideoEncoder(const VideoEncoder&) = delete;
+  VideoEncoder& operator=(const VideoEncoder&) = delete;
+
+  bool add(std::string_view png);  ///< false: ffmpeg has ended
+  bool finish();                   ///< whether the film is complete
+
+ private:
+  int process_ = -1, pipe_ = -1;
+};
+
+}  // namespace kansetsu::serve

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kansetsu/base/diagnostic.h"
+#include "kansetsu/model/coordinate_map.h"
+#include "kansetsu/model/measured.h"
+
+/// OpenSim models (.osim, documents of version 2, 3 and 4) and the loads of its setup files. What is read and every OSIMnnn code:
+/// docs/formats/osim.md.
+namespace kansetsu::io {
+
+/// Axes are turned so that z is up, x forward and y left; `axes` is the world's from the file's.
+struct OsimModel {
+  ModelDescription model{};
+  CoordinateMap map{};
+  Mat3<> axes = Mat3<>::identity();
+  std::vector<std::string> markers{};  ///< frames of the model
+};
+Loaded<OsimModel> read_osim(const std::filesystem::path& file);
+Loaded<OsimModel> parse_osim(std::string_view text, const std::string& file_name = {});
+/// By its ending, .osim.
+bool names_osim(const std::filesystem::path& file);
+
+/// What acts from outside: columns of a table, and the bodies they act on.
+struct ExternalLoads {
+  std::filesystem::path data{};  ///< .mot or .sto
+  std::vector<ExternalLoad> loads{};
+};
+Loaded<ExternalLoads> read_external_loads(const std::filesystem::path& file);
+
+/// A setup file of inverse dynamics: the files it names, and its filter.
+struct InverseDynamicsSetup {
+  std::filesystem::path model{}, coordinates{}, loads{};
+  double from = -kInfinity, to = kInfinity;  ///< [s]
+  double cutoff = 0;                         ///< [Hz]; 0: none
+};
+Loaded<InverseDynamicsSetup> read_inverse_dynamics_setup(const std::filesystem::path& file);
+
+}  // namespace kansetsu::io

@@ -1,0 +1,173 @@
+"""Many worlds of one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from ._core import Model, Snapshot, World
+from ._names import NamedArray, named
+
+Floats = NDArray[np.float64]
+
+
+class BatchFigure:
+    """A figure in all worlds: arrays with a row per world, live as those of a Figure."""
+
+    __slots__ = ("_core", "model", "name", "q", "tau", "v")
+
+    def __init__(self, core: _core.WorldBatchCore, name: str) -> None:
+        self._core = core
+        self.name = name
+        self.model: Model = core.model(name)
+        self.q: NamedArray = named(core.q(name), self.model.coordinates)
+        """(n, nq); what is written counts from the next step on"""
+        self.v: NamedArray = named(core.v(name), self.model.dofs)
+        """(n, nv)"""
+        self.tau: NamedArray = named(core.tau(name), self.model.dofs)
+        """(n, nv): torques that act until they are changed"""
+
+    def __repr__(self) -> str:
+        return f"<BatchFigure '{self.name}' in {len(self.q)} worlds>"
+
+
+class BatchController:
+    """A controller in all worlds: arrays (n, joints), live. What is written counts from the next step on."""
+
+    __slots__ = ("joints", "kd", "kp", "name", "value")
+
+    def __init__(self, core: _core.WorldBatchCore, name: str) -> None:
+        self.name = name
+        self.joints: list[str] = core.controller_joints(name)
+        """What it drives, in the order of the columns."""
+        self.value: Floats = core.controller_value(name)
+        """Torques, or positions that joints are drawn to."""
+        self.kp: Floats = core.controller_kp(name)
+        self.kd: Floats = core.controller_kd(name)
+
+    def __repr__(self) -> str:
+        return f"<BatchController '{self.name}' of {len(self.joints)} joints in {len(self.value)} worlds>"
+
+
+class WorldBatch:
+    """``n`` copies of a world as it is now, each with its own state and torques, stepped together.
+
+    Worlds that make the common step go side by side in SIMD lanes, the others one by one; which way a world goes depends on that
+    world alone, so that neither the number of threads nor the neighbours change a bit.
+
+    >>> batch = ks.WorldBatch(world, 64, threads=4)
+    >>> batch["robot"].tau[:] = policy(batch["robot"].q)
+    >>> batch.step()
+    """
+
+    def __init__(self, world: World, n: int, *, threads: int = 1, lanes: bool = True) -> None:
+        self._core = _core.WorldBatchCore(world, n, threads, lanes)
+        self._figures = {name: BatchFigure(self._core, name) for name in self._core.figures}
+        self._controllers = {name: BatchController(self._core, name) for name in self._core.controllers}
+
+    def __getitem__(self, figure: str) -> BatchFigure:
+        found = self._figures.get(figure)
+        if found is None:
+            self._core.model(figure)  # raises with the known names
+            raise KeyError(figure)
+        return found
+
+    def __len__(self) -> int:
+        return self._core.n
+
+    @property
+    def figures(self) -> list[str]:
+        """Names of the figures of each world."""
+        return list(self._figures)
+
+    @property
+    def time(self) -> Floats:
+        """(n,) [s]"""
+        return self._core.time
+
+    @property
+    def time_step(self) -> float:
+        """[s]"""
+        return self._core.time_step
+
+    @property
+    def running(self) -> NDArray[np.bool_]:
+        """(n,): False where a world has stopped; failure(i) says why."""
+        return self._core.running.astype(bool)
+
+    def failure(self, world: int) -> str:
+        """Why a world has stopped."""
+        return self._core.failure(world)
+
+    def step(self, count: int = 1) -> None:
+        """One time step of all worlds, or ``count``. A world that fails stops; the others go on."""
+        self._core.step(count)
+
+    def save(self) -> list[Snapshot]:
+        """Snapshots of all worlds."""
+        return self._core.save()
+
+    def reset(self, snapshots: Snapshot | Sequence[Snapshot], which: ArrayLike | None = None) -> None:
+        """Puts worlds back to a snapshot, or each to its own. which: a mask (n,) or numbers of worlds; all by default."""
+        self._core.reset(snapshots, which)
+
+    def rollout(self, figure: str, controls: ArrayLike, *, substeps: int = 1) -> tuple[Floats, Floats]:
+        """Applies torques (n, T, nv), each for ``substeps`` steps; positions (n, T, nq) and velocities (n, T, nv) after each."""
+        return self._core.rollout(figure, controls, substeps)
+
+    def controller(self, name: str) -> BatchController:
+        """A controller of the worlds: targets and gains of each."""
+        found = self._controllers.get(name)
+        if found is None:
+            self._core.controller_joints(name)  # raises with the known names
+            raise KeyError(name)
+        return found
+
+    def connect(
+        self,
+        world: int,
+        a: tuple[str, str] | None,
+        b: tuple[str, str] | None,
+        *,
+        mask: str = "weld",
+        frame_a: ArrayLike | None = None,
+        frame_b: ArrayLike | None = None,
+    ) -> int:
+        """Holds b by a in one world, as World.connect(): bodies are (figure, link or frame), or None. The number of the connection."""
+        return self._core.connect(world, a, b, mask, frame_a, frame_b)
+
+    def release(self, world: int, connection: int) -> None:
+        """Lets go of a connection of one world."""
+        self._core.release(world, connection)
+
+    def sensor(self, name: str) -> Floats:
+        """(n, numbers): what a sensor shows in each world."""
+        return self._core.sensor(name)
+
+    def contacts(self, world: int) -> NDArray[np.void]:
+        """What touches in one world (kansetsu.CONTACT)."""
+        return self._core.contacts(world)
+
+    def contact_counts(self) -> NDArray[np.int64]:
+        """(n,): how many contacts each world has, those included that are about to touch."""
+        return self._core.contact_counts().astype(np.int64)
+
+    def hash(self, world: int) -> int:
+        """Of time and states of one world: equal for equal bits."""
+        return self._core.hash(world)
+
+    @property
+    def obstacle(self) -> str:
+        """Why no world of this kind can go in a SIMD lane; empty: they can."""
+        return self._core.obstacle
+
+    @property
+    def report(self) -> dict[str, int]:
+        """How many worlds went side by side and one by one in the last step, and in all."""
+        return self._core.report
+
+    def __repr__(self) -> str:
+        return f"<WorldBatch of {len(self)}: {', '.join(self._figures)}>"

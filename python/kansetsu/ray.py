@@ -1,0 +1,82 @@
+"""Rollouts, sweeps and searches on Ray: a cluster that is there, or this machine (``pip install kansetsu[ray]``).
+
+found = kansetsu.ray.rollouts("scene.toml", 10_000, seconds=2.0)     # as kansetsu.rollouts.run() of all of them
+scores = kansetsu.ray.map(score, candidates)                         # anything else, in order
+
+Results are in order and do not depend on the number of workers. Work of a worker or node that dies is done again by another.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from . import rollouts as _rollouts
+from ._errors import Error
+
+try:
+    import ray as _ray
+except ImportError as error:
+    raise ImportError("kansetsu.ray needs Ray: pip install 'ray>=2.9', or kansetsu[ray]") from error
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def map(
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    *,
+    retries: int = 5,
+    in_flight: int | None = None,
+    progress: bool = False,
+) -> list[Result]:
+    """[function(x) for x in items], by workers: in order; what function raises is raised here.
+
+    retries: how often an item is tried again after its worker or node has died (-1: for ever); in_flight: how many are given out at
+    a time, four per processor by default, so that memory holds no more than that.
+    """
+    if not _ray.is_initialized():
+        _ray.init(log_to_driver=False, include_dashboard=False)
+    resources: dict[str, float] = _ray.cluster_resources()  # type: ignore[no-untyped-call, unused-ignore]
+    most = in_flight or max(4, 4 * int(resources.get("CPU", 1)))
+    if most < 1 or retries < -1:
+        raise Error("kansetsu.ray.map: in_flight is 1 or more, retries -1 or more")
+    task = _ray.remote(max_retries=retries)(function)
+    out: list[Any] = [None] * len(items)
+    waiting: dict[Any, int] = {}
+    given = done = 0
+    while done < len(items):
+        while given < len(items) and len(waiting) < most:
+            waiting[task.remote(items[given])] = given
+            given += 1
+        ready, _ = _ray.wait(list(waiting), num_returns=1)
+        for reference in ready:
+            i = waiting.pop(reference)
+            try:
+                out[i] = _ray.get(reference)
+            except _ray.exceptions.ObjectLostError:  # its node died with the result
+                waiting[task.remote(items[i])] = i
+                continue
+            done += 1
+            if progress:
+                print(f"\r{done}/{len(items)}", end="" if done < len(items) else "\n", file=sys.stderr, flush=True)
+    return out
+
+
+def rollouts(
+    source: _rollouts.Source, count: int, *, shard: int = 64, retries: int = 5, progress: bool = False, **options: Any
+) -> _rollouts.Results:
+    """kansetsu.rollouts.run(source, range(count), **options), by workers, ``shard`` runs at a time. Files are read by the workers."""
+    if shard < 1 or count < 0:
+        raise Error("kansetsu.ray.rollouts: shard is 1 or more, count 0 or more")
+
+    def work(runs: range) -> _rollouts.Results:
+        return _rollouts.run(source, runs, **options)
+
+    shards = [range(first, min(first + shard, count)) for first in range(0, count, shard)]
+    return _rollouts.merge(map(work, shards, retries=retries, progress=progress))
+
+
+__all__ = ["map", "rollouts"]

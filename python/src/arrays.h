@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bindings.h"
+#include "kansetsu/batch/batch.h"
+#include "kansetsu/spatial/spatial.h"
+
+/// NumPy arrays in and out. Arguments are read where they are if they hold doubles in rows, and copied otherwise; results are new.
+namespace kansetsu::python {
+
+void import_numpy();
+
+/// A new array without values. `data` is its memory.
+template <class Real>
+struct NewArray {
+  nb::object object;
+  Real* data;
+};
+template <class Real = double>
+NewArray<Real> new_array(std::span<const std::ptrdiff_t> shape);
+template <class Real = double>
+NewArray<Real> new_array(std::initializer_list<std::ptrdiff_t> shape) {
+  return new_array<Real>(std::span(shape.begin(), shape.size()));
+}
+/// One whose memory belongs to `owner`: a view that lives as long as it does.
+nb::object view_array(double* data, std::initializer_list<std::ptrdiff_t> shape, nb::handle owner);
+
+/// An argument as rows of `width` numbers.
+template <class Real>
+struct RowsArgument {
+  nb::object keep;  ///< what holds the numbers
+  const Real* data = nullptr;
+  std::ptrdiff_t stride = 0;  ///< in numbers; 0: the same row for all
+  std::ptrdiff_t count = -1;  ///< −1: one row, given as a vector
+
+  bool one() const { return count < 0; }
+  const Real* row(std::ptrdiff_t i) const { return data + i * stride; }
+  operator batch::Rows<const Real>() const { return {data, stride}; }
+};
+
+/// What an argument is called in messages, and what each of its numbers stands for.
+struct Expected {
+  const char* function;
+  const char* name;
+  std::string (*number_name)(const Model&, int index) = nullptr;
+  const Model* model = nullptr;
+};
+
+/// Reads (width,) or (N, width). Numbers of other types are converted where none is lost; wrong shapes and types raise.
+template <class Real>
+RowsArgument<Real> read_rows(const Expected& expected, nb::handle value, std::ptrdiff_t width);
+/// Reads (a, b) or (N, a, b), as rows of a·b numbers.
+template <class Real>
+RowsArgument<Real> read_blocks(const Expected& expected, nb::handle value, std::ptrdiff_t a, std::ptrdiff_t b);
+
+/// Whether it holds rows of floats, which are then computed with as such.
+bool is_float_rows(nb::handle value);
+
+/// Raises unless all numbers of a row are finite; names the first that is not.
+void require_finite(const Expected& expected, const double* data, std::ptrdiff_t width);
+
+/// Exactly so many numbers, finite.
+std::vector<double> read_numbers(const Expected& expected, nb::handle value, std::ptrdiff_t width);
+/// As many as there are, finite.
+std::vector<double> read_numbers(const Expected& expected, nb::handle value);
+Vec3<> read_vec3(const Expected& expected, nb::handle value);
+/// (N, 3)
+std::vector<Vec3<>> read_points(const Expected& expected, nb::handle value);
+/// A 4×4 matrix, a position (3,), or a position and a quaternion x y z w (7,). None is the identity.
+Transform<> read_pose(const Expected& expected, nb::handle value);
+/// 3×3, or a quaternion x y z w.
+Mat3<> read_rotation(const Expected& expected, nb::handle value);
+
+nb::object to_array(const Vec3<>& v);
+nb::object to_array(const Mat3<>& R);
+nb::object to_array(const Transform<>& X);  ///< 4×4
+nb::object to_array(const Motion<>& V);
+nb::object to_array(const Force<>& F);
+nb::object to_array(std::span<const double> numbers);
+nb::object to_array(const Eigen::Ref<const Eigen::MatrixXd>& M);
+/// Its transpose: frames in rows.
+nb::object to_rows(const Eigen::Ref<const Eigen::MatrixXd>& M);
+nb::object to_array(const std::vector<Vec3<>>& points);
+nb::object to_array(const std::vector<Force<>>& wrenches);
+nb::object to_array(const std::vector<Motion<>>& motions);
+nb::object to_bool_array(std::span<const std::uint8_t> values);
+
+void put(const Vec3<>& v, double* out);
+void put(const Transform<>& X, double* out);  ///< 12: R row by row, then p
+
+/// An array of records. `dtype` is a NumPy data type whose size is that of the record.
+nb::object record_array(nb::handle dtype, std::ptrdiff_t count, std::size_t size, const void* data);
+
+}  // namespace kansetsu::python

@@ -1,0 +1,233 @@
+#include "inputs.h"
+
+/// Inverse and forward dynamics, for one state and for rows of states.
+namespace kansetsu::python {
+namespace {
+
+nb::object py_rnea(ModelHandle& m, nb::handle q, nb::handle v, nb::handle vdot, nb::handle external, int threads) {
+  return by_type(q, [&](auto real) {
+    using Real = decltype(real);
+    Inputs<Real> in("rnea", m.model);
+    const auto Q = in.q(q), V = in.tangent("v", v), A = in.tangent("vdot", vdot), W = in.wrenches(external);
+    const int nv = m.model.nv();
+    NewArray<Real> out = in.result({nv});
+    if constexpr (sizeof(Real) == sizeof(double)) {
+      if (in.one()) {
+        auto s = m.scratch();
+        rnea(m.model, load(*s, Q, V), map(A.data, nv), s->work, map(out.data, nv), load(*s, W));
+        return out.object;
+      }
+    }
+    m.with_batch<Real>(threads, [&](auto& batch) { batch.rnea(in.count(), Q, V, A, out.data, {.wrenches = W}); });
+    return out.object;
+  });
+}
+
+nb::object py_bias(ModelHandle& m, nb::handle q, nb::handle v, nb::handle external, int threads) {
+  return by_type(q, [&](auto real) {
+    using Real = decltype(real);
+    Inputs<Real> in("bias", m.model);
+    const auto Q = in.q(q), V = in.tangent("v", v), A = in.tangent("vdot", nb::none()), W = in.wrenches(external);
+    const int nv = m.model.nv();
+    NewArray<Real> out = in.result({nv});
+    if constexpr (sizeof(Real) == sizeof(double)) {
+      if (in.one()) {
+        auto s = m.scratch();
+        rnea(m.model, load(*s, Q, V), map(A.data, nv), s->work, map(out.data, nv), load(*s, W));
+        return out.object;
+      }
+    }
+    m.with_batch<Real>(threads, [&](auto& batch) { batch.bias(in.count(), Q, V, out.data, {.wrenches = W}); });
+    return out.object;
+  });
+}
+
+nb::object py_gravity_torque(ModelHandle& m, nb::handle q, int threads) {
+  return py_bias(m, q, nb::none(), nb::none(), threads);
+}
+
+nb::object py_coriolis_matrix(ModelHandle& m, nb::handle q, nb::handle v) {
+  Inputs<double> in("coriolis_matrix", m.model);
+  const auto Q = in.q(q), V = in.tangent("v", v);
+  auto s = m.scratch();
+  const int nv = m.model.nv();
+  return in.each({nv, nv}, [&](std::ptrdiff_t i, double* out) {
+    coriolis_matrix(m.model, load(*s, Q, V, i), s->work, Eigen::Map<Eigen::MatrixXd>(out, nv, nv));
+    transpose_square(out, nv);
+  });
+}
+
+nb::object py_crba(ModelHandle& m, nb::handle q, nb::handle inertias, int threads) {
+  return by_type(q, [&](auto real) {
+    using Real = decltype(real);
+    Inputs<Real> in("crba", m.model);
+    const auto Q = in.q(q), I = in.inertias(inertias);
+    const int nv = m.model.nv();
+    NewArray<Real> out = in.result({nv, nv});
+    if constexpr (sizeof(Real) == sizeof(double)) {
+      if (in.one() && !I.data) {
+        auto s = m.scratch();
+        crba(m.model, map(Q.data, m.model.nq()), s->work, Eigen::Map<Eigen::MatrixXd>(out.data, nv, nv));  // symmetric
+        return out.object;
+      }
+    }
+    const std::ptrdiff_t count = in.one() ? 1 : in.count();
+    m.with_batch<Real>(threads, [&](auto& batch) { batch.crba(count, Q, out.data, I); });
+    return out.object;
+  });
+}
+
+[[noreturn]] void raise_singular(const Model& model, const double* singular, std::ptrdiff_t state) {
+  const std::vector<std::string> joints = singular_joints(model, map(singular, model.nv()));
+  std::string names;
+  for (const std::string& j : joints) names += (names.empty() ? "" : ", ") + j;
+  const std::string where = state < 0 ? "" : fmt::format("state {}: ", state);
+  raise_error(
+      "SingularError",
+      fmt::format(
+          "aba: {}nothing resists the motion of {}: its acceleration is not determined; singular='zero' leaves it zero",
+          where, names));
+}
+
+enum class Singular { kRaise, kZero };
+constexpr Word<Singular> kSingularWords[] = {{"raise", Singular::kRaise}, {"zero", Singular::kZero}};
+
+nb::object py_aba(ModelHandle& m, nb::handle q, nb::handle v, nb::handle tau, nb::handle external, int threads,
+                  const char* singular) {
+  const Singular mode = singular[0] == 'r' && singular[1] == 'a' && std::string_view(singular) == "raise"
+                            ? Singular::kRaise
+                            : read_word("aba: singular", singular, kSingularWords);
+  return by_type(q, [&](auto real) {
+    using Real = decltype(real);
+    Inputs<Real> in("aba", m.model);
+    const auto Q = in.q(q), V = in.tangent("v", v), T = in.tangent("tau", tau), W = in.wrenches(external);
+    const int nv = m.model.nv();
+    NewArray<Real> out = in.result({nv});
+    if constexpr (sizeof(Real) == sizeof(double)) {
+      if (in.one()) {
+        auto s = m.scratch();
+        aba(m.model, load(*s, Q, V), map(T.data, nv), s->work, s->aba, load(*s, W));
+        if (s->aba.status == Status::kSingular && mode == Singular::kRaise)
+          raise_singular(m.model, s->aba.singular.data(), -1);
+        map(out.data, nv) = s->aba.vdot;
+        return out.object;
+      }
+    }
+    std::vector<Real> found;
+    if (mode == Singular::kRaise) found.resize(size_t(in.count()) * size_t(nv));
+    batch::Rows<Real> marks = found.empty() ? batch::Rows<Real>() : batch::Rows<Real>(found.data());
+    m.with_batch<Real>(threads, [&](auto& batch) { batch.aba(in.count(), Q, V, T, out.data, {.wrenches = W}, marks); });
+    for (size_t k = 0; k < found.size(); ++k) {
+      if (found[k] == 0) continue;
+      const size_t state = k / size_t(nv);
+      const std::vector<double> row(found.begin() + std::ptrdiff_t(state) * nv,
+                                    found.begin() + std::ptrdiff_t(state + 1) * nv);
+      raise_singular(m.model, row.data(), std::ptrdiff_t(state));
+    }
+    return out.object;
+  });
+}
+
+nb::object py_solve_mass_matrix(ModelHandle& m, nb::handle q, nb::handle x) {
+  Inputs<double> in("solve_mass_matrix", m.model);
+  const auto Q = in.q(q), X = in.tangent("x", x, false);
+  auto s = m.scratch();
+  const int nq = m.model.nq(), nv = m.model.nv();
+  return in.each({nv}, [&](std::ptrdiff_t i, double* out) {
+    solve_mass_matrix(m.model, map(Q.row(i), nq), map(X.row(i), nv), s->work, s->aba);
+    map(out, nv) = s->aba.vdot;
+  });
+}
+
+nb::object py_regressor(ModelHandle& m, nb::handle q, nb::handle v, nb::handle vdot) {
+  Inputs<double> in("regressor", m.model);
+  const auto Q = in.q(q), V = in.tangent("v", v), A = in.tangent("vdot", vdot);
+  auto s = m.scratch();
+  const int nv = m.model.nv(), columns = 10 * m.model.link_count();
+  Eigen::MatrixXd Y(nv, columns);
+  return in.each({nv, columns}, [&](std::ptrdiff_t i, double* out) {
+    regressor(m.model, load(*s, Q, V, i), map(A.row(i), nv), s->work, Y);
+    RowMatrixMap(out, nv, columns) = Y;
+  });
+}
+
+nb::object py_reactions(ModelHandle& m, nb::handle q, nb::handle v, nb::handle vdot, nb::handle external) {
+  Inputs<double> in("reactions", m.model);
+  const auto Q = in.q(q), V = in.tangent("v", v), A = in.tangent("vdot", vdot), W = in.wrenches(external);
+  auto s = m.scratch();
+  Reactions reaction(m.model);
+  const int nv = m.model.nv(), links = m.model.link_count();
+  return in.each({links, 6}, [&](std::ptrdiff_t i, double* out) {
+    reactions(m.model, load(*s, Q, V, i), map(A.row(i), nv), s->work, reaction, load(*s, W, i));
+    for (int k = 0; k < links; ++k)
+      put(reaction.wrench[size_t(k)].t, out + 6 * k), put(reaction.wrench[size_t(k)].f, out + 6 * k + 3);
+  });
+}
+
+}  // namespace
+
+void bind_dynamics(nb::module_& module) {
+  module.def("rnea", py_rnea, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
+             nb::arg("vdot").none() = nb::none(), nb::kw_only(), nb::arg("external").none() = nb::none(),
+             nb::arg("threads") = 0,
+             nb::sig("def rnea(model: Model, q: " LIKE ", v: " LIKE " | None = None, vdot: " LIKE
+                     " | None = None, *, external: " LIKE " | None = None, threads: int = 0) -> " FLOATS),
+             "Inverse dynamics: tau = M(q) vdot + c(q, v) - J^T f, by the recursive Newton-Euler algorithm.\n\n"
+             "q is (nq,) or (N, nq), the others (nv,) or (N, nv); what is left out is zero. external: wrenches "
+             "[torque, force] on the links\n"
+             "at their origins in world axes, (links, 6) or (N, links, 6). Rows of float32 are computed in float32. "
+             "threads: 0 is one per core.");
+  module.def("bias", py_bias, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(), nb::kw_only(),
+             nb::arg("external").none() = nb::none(), nb::arg("threads") = 0,
+             nb::sig("def bias(model: Model, q: " LIKE ", v: " LIKE " | None = None, *, external: " LIKE
+                     " | None = None, threads: int = 0) -> " FLOATS),
+             "c(q, v): the torque that holds vdot = 0.");
+  module.def("gravity_torque", py_gravity_torque, nb::arg("model"), nb::arg("q"), nb::kw_only(), nb::arg("threads") = 0,
+             nb::sig("def gravity_torque(model: Model, q: " LIKE ", *, threads: int = 0) -> " FLOATS),
+             "The torque that holds the configuration at rest.");
+  module.def("coriolis_matrix", py_coriolis_matrix, nb::arg("model"), nb::arg("q"), nb::arg("v"),
+             nb::sig("def coriolis_matrix(model: Model, q: " LIKE ", v: " LIKE ") -> " FLOATS),
+             "C(q, v), nv x nv, with C v = c - gravity_torque and dM/dt - 2C skew.");
+  module.def(
+      "crba", py_crba, nb::arg("model"), nb::arg("q"), nb::kw_only(), nb::arg("inertias").none() = nb::none(),
+      nb::arg("threads") = 0,
+      nb::sig("def crba(model: Model, q: " LIKE ", *, inertias: " LIKE " | None = None, threads: int = 0) -> " FLOATS),
+      "Mass matrix, nv x nv, by the composite-rigid-body algorithm.\n\n"
+      "inertias: other mass properties, (links, 10) or (N, links, 10), ordered as inertial_parameters() has them.");
+  module.def("aba", py_aba, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
+             nb::arg("tau").none() = nb::none(), nb::kw_only(), nb::arg("external").none() = nb::none(),
+             nb::arg("threads") = 0, nb::arg("singular") = "raise",
+             nb::sig("def aba(model: Model, q: " LIKE ", v: " LIKE " | None = None, tau: " LIKE
+                     " | None = None, *, external: " LIKE
+                     " | None = None, threads: int = 0, singular: str = 'raise') -> " FLOATS),
+             "Forward dynamics: the acceleration vdot for given torques, by the articulated-body algorithm; gears "
+             "exact, O(n).\n\n"
+             "Arguments as in rnea(). Where nothing resists a coordinate SingularError is raised; with singular='zero' "
+             "its vdot is zero.");
+  module.def("solve_mass_matrix", py_solve_mass_matrix, nb::arg("model"), nb::arg("q"), nb::arg("x"),
+             nb::sig("def solve_mass_matrix(model: Model, q: " LIKE ", x: " LIKE ") -> " FLOATS),
+             "M(q)^-1 x in O(n), without M.");
+  module.def("regressor", py_regressor, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
+             nb::arg("vdot").none() = nb::none(),
+             nb::sig("def regressor(model: Model, q: " LIKE ", v: " LIKE " | None = None, vdot: " LIKE
+                     " | None = None) -> " FLOATS),
+             "Y with rnea(q, v, vdot) = Y pi (rotors apart): nv x 10 links, pi = inertial_parameters(model).");
+  module.def("reactions", py_reactions, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
+             nb::arg("vdot").none() = nb::none(), nb::kw_only(), nb::arg("external").none() = nb::none(),
+             nb::sig("def reactions(model: Model, q: " LIKE ", v: " LIKE " | None = None, vdot: " LIKE
+                     " | None = None, *, external: " LIKE " | None = None) -> " FLOATS),
+             "The wrench [torque, force] that its parent exerts on each link through the joint, in the link's frame: "
+             "(links, 6).");
+  module.def(
+      "inertial_parameters",
+      [](const ModelHandle& m) {
+        const Eigen::VectorXd pi = inertial_parameters(m.model);
+        NewArray<double> out = new_array({m.model.link_count(), 10});
+        map(out.data, pi.size()) = pi;
+        return out.object;
+      },
+      nb::arg("model"), nb::sig("def inertial_parameters(model: Model) -> " FLOATS),
+      "Per link [m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz] about and in its frame: (links, 10).");
+}
+
+}  // namespace kansetsu::python

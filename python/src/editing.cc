@@ -1,0 +1,61 @@
+#include "arrays.h"
+#include "errors.h"
+#include "inputs.h"
+#include "kansetsu/model/edit.h"
+#include "model_handle.h"
+#include "words.h"
+
+/// Editing: each function returns a new model and leaves the old one as it is.
+namespace kansetsu::python {
+void bind_editing(nb::module_& module) {
+  module.def(
+      "lock_joints",
+      [](const ModelHandle& m, const std::vector<std::string>& joints, nb::handle q) {
+        const std::vector<double> at = read_numbers({"lock_joints", "q", position_name, &m.model}, q, m.model.nq());
+        return handle_of(lock_joints(m.model, joints, map(at.data(), m.model.nq())));
+      },
+      nb::arg("model"), nb::arg("joints"), nb::arg("q"),
+      nb::sig("def lock_joints(model: Model, joints: collections.abc.Sequence[str], q: " LIKE ") -> Model"),
+      "A model in which these joints are fixed as in q.");
+  module.def(
+      "attach",
+      [](const ModelHandle& m, const std::string& link, const ModelHandle& tool, nb::handle pose,
+         const std::string& prefix) {
+        return handle_of(attach(m.model, link, tool.model, to_pose(read_pose({"attach", "pose"}, pose)), prefix));
+      },
+      nb::arg("model"), nb::arg("link"), nb::arg("tool"), nb::arg("pose").none() = nb::none(),
+      nb::arg("prefix") = "tool/",
+      nb::sig("def attach(model: Model, link: str, tool: Model, pose: " LIKE
+              " | None = None, prefix: str = 'tool/') -> Model"),
+      "A model with another one fixed to a link; names of the tool get the prefix.");
+  module.def(
+      "scale", [](const ModelHandle& m, double length, double mass) { return handle_of(scale(m.model, length, mass)); },
+      nb::arg("model"), nb::arg("length") = 1.0, nb::arg("mass") = 1.0, "All lengths and masses times these.");
+  module.def(
+      "extract_subtree",
+      [](const ModelHandle& m, const std::string& link, const std::string& base) {
+        return handle_of(extract_subtree(m.model, link, read_word("extract_subtree: base", base, kBases)));
+      },
+      nb::arg("model"), nb::arg("link"), nb::arg("base") = "free",
+      "A link and everything it carries, as a model of its own.");
+  module.def(
+      "with_gravity",
+      [](const ModelHandle& m, nb::handle gravity) {
+        return handle_of(with_gravity(m.model, read_vec3({"with_gravity", "gravity"}, gravity)));
+      },
+      nb::arg("model"), nb::arg("gravity"), nb::sig("def with_gravity(model: Model, gravity: " LIKE ") -> Model"));
+  module.def(
+      "with_base",
+      [](const ModelHandle& m, const std::string& base, nb::handle pose) {
+        return handle_of(with_base(m.model, read_word("with_base: base", base, kBases),
+                                   to_pose(read_pose({"with_base", "pose"}, pose))));
+      },
+      nb::arg("model"), nb::arg("base"), nb::arg("pose").none() = nb::none(),
+      nb::sig("def with_base(model: Model, base: str, pose: " LIKE " | None = None) -> Model"),
+      "With a 'fixed' or 'free' base.");
+  module.def(
+      "merge_fixed_links", [](const ModelHandle& m) { return handle_of(merge_fixed_links(m.model)); }, nb::arg("model"),
+      "Links joined by fixed joints become one link each; the others stay as frames.");
+}
+
+}  // namespace kansetsu::python

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bindings.h"
+#include "kansetsu/base/diagnostic.h"
+#include "kansetsu/base/error.h"
+
+namespace kansetsu::python {
+
+/// Raises kansetsu.NAME(text), a class of kansetsu._errors.
+[[noreturn]] void raise_error(const char* name, const std::string& text);
+/// Raises kansetsu.LoadError with all diagnostics.
+[[noreturn]] void raise_diagnostics(const std::vector<Diagnostic>& diagnostics);
+/// The value; warnings become one kansetsu.FileWarning.
+void warn(const std::vector<Diagnostic>& diagnostics);
+
+template <class T>
+T value_or_raise(Loaded<T>&& loaded) {
+  if (!loaded.value) raise_diagnostics(loaded.diagnostics);
+  warn(loaded.diagnostics);
+  return *std::move(loaded.value);
+}
+/// What a writer has to say.
+inline void raise_errors(const std::vector<Diagnostic>& diagnostics) {
+  if (has_errors(diagnostics)) raise_diagnostics(diagnostics);
+  warn(diagnostics);
+}
+
+/// TypeError and ValueError of arguments.
+[[noreturn]] void raise_type(const std::string& text);
+[[noreturn]] void raise_value(const std::string& text);
+
+/// One of several words, e.g. "local"; others raise with all of them.
+template <class Enum>
+struct Word {
+  const char* word;
+  Enum value;
+};
+template <class Enum, std::size_t n>
+Enum read_word(const char* what, const std::string& text, const Word<Enum> (&words)[n]) {
+  std::string known;
+  for (const Word<Enum>& w : words) {
+    if (text == w.word) return w.value;
+    known += (known.empty() ? "'" : ", '") + std::string(w.word) + "'";
+  }
+  raise_value(std::string(what) + " is '" + text + "', expected one of " + known);
+}
+template <class Enum, std::size_t n>
+const char* word_of(Enum value, const Word<Enum> (&words)[n]) {
+  for (const Word<Enum>& w : words) {
+    if (w.value == value) return w.word;
+  }
+  return "";
+}
+
+}  // namespace kansetsu::python

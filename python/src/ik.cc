@@ -1,0 +1,427 @@
+#include <fmt/format.h>
+
+#include <mutex>
+
+#include "errors.h"
+#include "inputs.h"
+#include "kansetsu/ik/arm.h"
+#include "kansetsu/ik/differential.h"
+#include "kansetsu/ik/solver.h"
+
+/// kansetsu.ik: tasks, the solver of any model, its differential form, and the fast one of arms.
+namespace kansetsu::python {
+namespace {
+
+Vec3<> weights(const char* name, nb::handle value) {
+  if (value.is_none()) return {1, 1, 1};
+  double one = 0;
+  if (nb::try_cast(value, one)) return {one, one, one};
+  return read_vec3({"ik.Problem", name}, value);
+}
+
+struct ProblemHandle {
+  nb::object model_object;
+  ik::Problem problem;
+  const Model& model() const { return nb::cast<const ModelHandle&>(model_object).model; }
+  ik::FrameOn frame(const std::string& name, nb::handle offset) const {
+    return ik::frame_on(model(), name, read_pose({"ik.Problem", "offset"}, offset));
+  }
+};
+
+struct Common {
+  int level;
+  double weight, tolerance;
+  std::string name;
+};
+
+ProblemHandle& add(ProblemHandle& p, ik::AnyTask task, const Common& c) {
+  if (!(c.weight >= 0) || !(c.tolerance > 0))
+    raise_value("ik.Problem: weight must be 0 or more, tolerance more than 0");
+  for (const auto& item : p.problem.items) {
+    if (!c.name.empty() && item.options.name == c.name)
+      raise_value(fmt::format("ik.Problem: there is a task '{}' already", c.name));
+  }
+  p.problem.add(std::move(task), {.level = c.level, .weight = c.weight, .tolerance = c.tolerance, .name = c.name});
+  return p;
+}
+
+Eigen::VectorXd vector_of(const Expected& e, nb::handle value, int size) {
+  const std::vector<double> x = read_numbers(e, value, size);
+  return map(x.data(), size);
+}
+
+/// Another target for a task that has one.
+void set_target(ik::Problem& problem, const Model& model, const std::string& name, nb::handle target) {
+  const Expected e{"ik.set_target", "target"};
+  std::string known;
+  for (auto& item : problem.items) {
+    known += (known.empty() ? "" : ", ") + item.options.name;
+    if (item.options.name != name) continue;
+    if (auto* t = std::get_if<ik::PoseTask>(&item.task))
+      t->target = read_pose(e, target);
+    else if (auto* position = std::get_if<ik::PositionTask>(&item.task))
+      position->target = read_vec3(e, target);
+    else if (auto* orientation = std::get_if<ik::OrientationTask>(&item.task))
+      orientation->target = read_rotation(e, target);
+    else if (auto* com = std::get_if<ik::ComTask>(&item.task))
+      com->target = read_vec3(e, target);
+    else if (auto* posture = std::get_if<ik::PostureTask>(&item.task))
+      posture->target = vector_of({"ik.set_target", "target", position_name, &model}, target, model.nq());
+    else if (auto* look = std::get_if<ik::LookAtTask>(&item.task))
+      look->point = read_vec3(e, target);
+    else if (auto* axis = std::get_if<ik::AxisTask>(&item.task))
+      axis->direction = read_vec3(e, target);
+    else if (auto* relative = std::get_if<ik::RelativePoseTask>(&item.task))
+      relative->target = read_pose(e, target);
+    else
+      raise_value(fmt::format("ik.set_target: task '{}' has no target", name));
+    return;
+  }
+  raise_value(fmt::format("ik.set_target: there is no task '{}'; known: {}", name, known));
+}
+
+struct SolverHandle {
+  SolverHandle(const ProblemHandle& p, const ik::Options& options)
+      : model(p.model()), solver(p.model(), p.problem, options) {}
+  Model model;
+  ik::Solver solver;
+  std::mutex mutex;
+
+  Eigen::VectorXd start(nb::handle q) const {
+    return vector_of({"ik.Solver.solve", "q", position_name, &model}, q, model.nq());
+  }
+  ik::Report solve(nb::handle q) {
+    const Eigen::VectorXd from = start(q);
+    nb::gil_scoped_release release;
+    const std::lock_guard lock(mutex);
+    return solver.solve(from);
+  }
+  std::vector<ik::Report> solve_all(nb::handle q, int starts, double apart) {
+    if (starts < 1) raise_value(fmt::format("ik.Solver.solve_all: starts is {}, expected 1 or more", starts));
+    const Eigen::VectorXd from = start(q);
+    nb::gil_scoped_release release;
+    const std::lock_guard lock(mutex);
+    return solver.solve_all(from, starts, apart);
+  }
+};
+
+struct DifferentialHandle {
+  DifferentialHandle(const ProblemHandle& p, const ik::StepOptions& options)
+      : model(p.model()), differential(p.model(), p.problem, options) {}
+  Model model;
+  ik::Differential differential;
+  std::mutex mutex;
+};
+
+nb::object differential_step(DifferentialHandle& d, nb::handle q, double dt) {
+  if (!(dt > 0)) raise_value(fmt::format("ik.Differential.step: dt is {}, expected more than 0", dt));
+  const Eigen::VectorXd at = vector_of({"ik.Differential.step", "q", position_name, &d.model}, q, d.model.nq());
+  NewArray<double> v = new_array({d.model.nv()});
+  const std::lock_guard lock(d.mutex);
+  const ik::StepReport report = d.differential.step(at, dt, map(v.data, d.model.nv()));
+  if (report.status == ik::StepReport::Status::kInfeasible)
+    raise_error("Error", "ik.Differential.step: limits and clearances contradict each other here");
+  return v.object;
+}
+
+struct ArmHandle {
+  ArmHandle(const ModelHandle& m, const std::string& frame, nb::handle offset, bool limits, double position,
+            double rotation, int starts, int threads)
+      : model(m.model),
+        solver(m.model, ik::frame_on(m.model, frame, read_pose({"ik.ArmSolver", "offset"}, offset)),
+               {.limits = limits, .position = position, .rotation = rotation, .starts = starts, .threads = threads}) {}
+  Model model;
+  ik::ArmSolver solver;
+  std::mutex mutex;
+};
+
+/// (4, 4) and (nq,), or (N, 4, 4) and (nq,) or (N, nq). @return q, solved
+nb::tuple solve_arm(ArmHandle& a, nb::handle target, nb::handle q) {
+  const nb::object numpy = nb::module_::import_("numpy");
+  const RowsArgument<double> X = read_blocks<double>({"ik.ArmSolver.solve", "target"}, target, 4, 4);
+  const RowsArgument<double> start =
+      read_rows<double>({"ik.ArmSolver.solve", "q", position_name, &a.model}, q, a.model.nq());
+  const std::ptrdiff_t count = X.one() ? 1 : X.count;
+  if (!start.one() && start.count != count)
+    raise_value(fmt::format("ik.ArmSolver.solve: {} targets and {} starts", count, start.count));
+  std::vector<double> targets(size_t(12 * count));
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    const double* x = X.row(i);
+    double* t = targets.data() + 12 * i;
+    for (int r = 0; r < 3; ++r) std::copy(x + 4 * r, x + 4 * r + 3, t + 3 * r), t[9 + r] = x[4 * r + 3];
+  }
+  const int nq = a.model.nq();
+  NewArray<double> out = X.one() ? new_array({nq}) : new_array({count, nq});
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    require_finite({"ik.ArmSolver.solve", "q", position_name, &a.model}, start.row(i), nq);
+    std::copy(start.row(i), start.row(i) + nq, out.data + i * nq);
+  }
+  std::vector<ik::ArmReport> reports{size_t(count)};
+  {
+    nb::gil_scoped_release release;
+    const std::lock_guard lock(a.mutex);
+    a.solver.solve(count, targets.data(), out.data, reports.data());
+  }
+  std::vector<std::uint8_t> solved;
+  for (const ik::ArmReport& r : reports) solved.push_back(r.solved);
+  if (X.one()) return nb::make_tuple(out.object, bool(solved[0]));
+  return nb::make_tuple(out.object, to_bool_array(solved));
+}
+
+nb::tuple py_follow(const ModelHandle& m, const std::string& frame, nb::handle path, nb::handle start,
+                    double largest_change) {
+  const RowsArgument<double> X = read_blocks<double>({"ik.follow", "path"}, path, 4, 4);
+  std::vector<Transform<>> poses;
+  for (std::ptrdiff_t i = 0; i < (X.one() ? 1 : X.count); ++i) {
+    NewArray<double> one = new_array({4, 4});
+    std::copy(X.row(i), X.row(i) + 16, one.data);
+    poses.push_back(read_pose({"ik.follow", "path"}, one.object));
+  }
+  const Eigen::VectorXd q = vector_of({"ik.follow", "q", position_name, &m.model}, start, m.model.nq());
+  ik::PathReport report;
+  {
+    nb::gil_scoped_release release;
+    report = ik::follow(m.model, ik::frame_on(m.model, frame), poses, q, {}, {.largest_change = largest_change});
+  }
+  NewArray<double> out = new_array({std::ptrdiff_t(report.q.size()), m.model.nq()});
+  for (size_t i = 0; i < report.q.size(); ++i)
+    map(out.data + std::ptrdiff_t(i) * m.model.nq(), m.model.nq()) = report.q[i];
+  return nb::make_tuple(out.object, report.complete, report.reason);
+}
+
+void bind_problem(nb::module_& module) {
+  using namespace nb::literals;
+  nb::class_<ProblemHandle> c(
+      module, "Problem",
+      "What inverse kinematics is asked for. Tasks of a level never disturb those of levels before it; within a level "
+      "weights count. Names of frames are those of links or frames of the model.");
+  c.def(
+      "__init__",
+      [](ProblemHandle* p, nb::object model) {
+        if (!nb::isinstance<ModelHandle>(model)) raise_type("ik.Problem: model is no kansetsu.Model");
+        new (p) ProblemHandle{std::move(model), {}};
+      },
+      "model"_a, nb::sig("def __init__(self, model: kansetsu._core.Model) -> None"));
+#define COMMON "level: int = 0, weight: float = 1.0, tolerance: float = 1e-08, name: str = ''"
+#define COMMON_ARGS "level"_a = 0, "weight"_a = 1.0, "tolerance"_a = 1e-8, "name"_a = ""
+  c.def(
+      "pose",
+      [](ProblemHandle& p, const std::string& frame, nb::handle target, nb::handle axes, nb::handle turns,
+         nb::handle offset, int level, double weight, double tolerance, const std::string& name) -> ProblemHandle& {
+        return add(p,
+                   ik::PoseTask{p.frame(frame, offset), read_pose({"ik.Problem.pose", "target"}, target),
+                                weights("turns", turns), weights("axes", axes)},
+                   {level, weight, tolerance, name});
+      },
+      "frame"_a, "target"_a, nb::kw_only(), "axes"_a.none() = nb::none(), "turns"_a.none() = nb::none(),
+      "offset"_a.none() = nb::none(), COMMON_ARGS, nb::rv_policy::reference,
+      nb::sig("def pose(self, frame: str, target: " LIKE ", *, axes: " LIKE " | None = None, turns: " LIKE
+              " | None = None, offset: " LIKE " | None = None, " COMMON ") -> Problem"),
+      "The frame shall be at a pose. axes: weights of x, y, z in the world; turns: of turns about the target's axes; 0 "
+      "is free.");
+  c.def(
+      "position",
+      [](ProblemHandle& p, const std::string& frame, nb::handle target, nb::handle axes, nb::handle offset, int level,
+         double weight, double tolerance, const std::string& name) -> ProblemHandle& {
+        return add(p,
+                   ik::PositionTask{p.frame(frame, offset), read_vec3({"ik.Problem.position", "target"}, target),
+                                    weights("axes", axes)},
+                   {level, weight, tolerance, name});
+      },
+      "frame"_a, "target"_a, nb::kw_only(), "axes"_a.none() = nb::none(), "offset"_a.none() = nb::none(), COMMON_ARGS,
+      nb::rv_policy::reference,
+      nb::sig("def position(self, frame: str, target: " LIKE ", *, axes: " LIKE " | None = None, offset: " LIKE
+              " | None = None, " COMMON ") -> Problem"));
+  c.def(
+      "orientation",
+      [](ProblemHandle& p, const std::string& frame, nb::handle target, nb::handle turns, nb::handle offset, int level,
+         double weight, double tolerance, const std::string& name) -> ProblemHandle& {
+        return add(
+            p,
+            ik::OrientationTask{p.frame(frame, offset), read_rotation({"ik.Problem.orientation", "target"}, target),
+                                weights("turns", turns)},
+            {level, weight, tolerance, name});
+      },
+      "frame"_a, "target"_a, nb::kw_only(), "turns"_a.none() = nb::none(), "offset"_a.none() = nb::none(), COMMON_ARGS,
+      nb::rv_policy::reference,
+      nb::sig("def orientation(self, frame: str, target: " LIKE ", *, turns: " LIKE " | None = None, offset: " LIKE
+              " | None = None, " COMMON ") -> Problem"),
+      "target: a 3x3 matrix or a quaternion x y z w.");
+  c.def(
+      "axis",
+      [](ProblemHandle& p, const std::string& frame, nb::handle axis, nb::handle direction, nb::handle offset,
+         int level, double weight, double tolerance, const std::string& name) -> ProblemHandle& {
+        return add(p,
+                   ik::AxisTask{p.frame(frame, offset), read_vec3({"ik.Problem.axis", "axis"}, axis),
+                                read_vec3({"ik.Problem.axis", "direction"}, direction)},
+                   {level, weight, tolerance, name});
+      },
+      "frame"_a, "axis"_a, "direction"_a, nb::kw_only(), "offset"_a.none() = nb::none(), COMMON_ARGS,
+      nb::rv_policy::reference,
+      nb::sig("def axis(self, frame: str, axis: " LIKE ", direction: " LIKE ", *, offset: " LIKE
+              " | None = None, " COMMON ") -> Problem"),
+      "An axis of the frame shall point in a direction of the world; the turn about it is free.");
+  c.def(
+      "look_at",
+      [](ProblemHandle& p, const std::string& frame, nb::handle axis, nb::handle point, nb::handle offset, int level,
+         double weight, double tolerance, const std::string& name) -> ProblemHandle& {
+        return add(p,
+                   ik::LookAtTask{p.frame(frame, offset), read_vec3({"ik.Problem.look_at", "axis"}, axis),
+                                  read_vec3({"ik.Problem.look_at", "point"}, point)},
+                   {level, weight, tolerance, name});
+      },
+      "frame"_a, "axis"_a, "point"_a, nb::kw_only(), "offset"_a.none() = nb::none(), COMMON_ARGS,
+      nb::rv_policy::reference,
+      nb::sig("def look_at(self, frame: str, axis: " LIKE ", point: " LIKE ", *, offset: " LIKE
+              " | None = None, " COMMON ") -> Problem"),
+      "An axis of the frame shall point to a point of the world.");
+  c.def(
+      "com",
+      [](ProblemHandle& p, nb::handle target, nb::handle axes, int level, double weight, double tolerance,
+         const std::string& name) -> ProblemHandle& {
+        return add(p, ik::ComTask{read_vec3({"ik.Problem.com", "target"}, target), weights("axes", axes)},
+                   {level, weight, tolerance, name});
+      },
+      "target"_a, nb::kw_only(), "axes"_a.none() = nb::none(), COMMON_ARGS, nb::rv_policy::reference,
+      nb::sig("def com(self, target: " LIKE ", *, axes: " LIKE " | None = None, " COMMON ") -> Problem"),
+      "The centre of mass.");
+  c.def(
+      "relative_pose",
+      [](ProblemHandle& p, const std::string& frame, const std::string& base, nb::handle target, nb::handle axes,
+         nb::handle turns, int level, double weight, double tolerance, const std::string& name) -> ProblemHandle& {
+        return add(p,
+                   ik::RelativePoseTask{p.frame(frame, nb::none()), p.frame(base, nb::none()),
+                                        read_pose({"ik.Problem.relative_pose", "target"}, target),
+                                        weights("turns", turns), weights("axes", axes)},
+                   {level, weight, tolerance, name});
+      },
+      "frame"_a, "base"_a, "target"_a, nb::kw_only(), "axes"_a.none() = nb::none(), "turns"_a.none() = nb::none(),
+      COMMON_ARGS, nb::rv_policy::reference,
+      nb::sig("def relative_pose(self, frame: str, base: str, target: " LIKE ", *, axes: " LIKE
+              " | None = None, turns: " LIKE " | None = None, " COMMON ") -> Problem"),
+      "A frame as seen from another one that moves, too.");
+  c.def(
+      "posture",
+      [](ProblemHandle& p, nb::handle target, nb::handle dof_weights, int level, double weight, double tolerance,
+         const std::string& name) -> ProblemHandle& {
+        ik::PostureTask task;
+        task.target = vector_of({"ik.Problem.posture", "target", position_name, &p.model()}, target, p.model().nq());
+        if (!dof_weights.is_none())
+          task.weight = vector_of({"ik.Problem.posture", "weights", dof_name, &p.model()}, dof_weights, p.model().nv());
+        return add(p, std::move(task), {level, weight, tolerance, name});
+      },
+      "target"_a, nb::kw_only(), "weights"_a.none() = nb::none(), COMMON_ARGS, nb::rv_policy::reference,
+      nb::sig("def posture(self, target: " LIKE ", *, weights: " LIKE " | None = None, " COMMON ") -> Problem"),
+      "All joints.");
+  c.def(
+      "stay",
+      [](ProblemHandle& p, const std::string& frame, bool orientation, nb::handle offset, int level, double weight,
+         double tolerance, const std::string& name) -> ProblemHandle& {
+        return add(p, ik::StayTask{p.frame(frame, offset), orientation, std::nullopt},
+                   {level, weight, tolerance, name});
+      },
+      "frame"_a, nb::kw_only(), "orientation"_a = true, "offset"_a.none() = nb::none(), COMMON_ARGS,
+      nb::rv_policy::reference,
+      nb::sig("def stay(self, frame: str, *, orientation: bool = True, offset: " LIKE " | None = None, " COMMON
+              ") -> Problem"),
+      "The frame stays where it is when the solver starts: a foot on the ground.");
+#undef COMMON
+#undef COMMON_ARGS
+  c.def(
+      "self_clearance",
+      [](ProblemHandle& p, double least) -> ProblemHandle& {
+        for (ik::Clearance& clearance : ik::self_clearances(p.model(), least))
+          p.problem.clearances.push_back(std::move(clearance));
+        return p;
+      },
+      "least"_a = 0.0, nb::rv_policy::reference, "Links that may collide stay apart by so much [m]; above all tasks.");
+}
+
+}  // namespace
+
+void bind_ik(nb::module_& parent) {
+  using namespace nb::literals;
+  nb::module_ module = parent.def_submodule("ik", "Inverse kinematics; use kansetsu.ik.");
+  bind_problem(module);
+  nb::class_<ik::TaskReport>(module, "TaskReport", "What became of a task.")
+      .def_ro("name", &ik::TaskReport::name)
+      .def_ro("error", &ik::TaskReport::error, "[m, rad]")
+      .def_ro("met", &ik::TaskReport::met);
+  nb::class_<ik::Report>(module, "Report", "What a solver found.")
+      .def_prop_ro(
+          "q", [](const ik::Report& r) { return to_array(std::span(r.q.data(), size_t(r.q.size()))); },
+          nb::sig("def q(self) -> " FLOATS))
+      .def_prop_ro("solved", [](const ik::Report& r) { return r.solved(); })
+      .def_prop_ro(
+          "status", [](const ik::Report& r) { return ik::to_string(r.status); }, "Solved, or the reason why not.")
+      .def_ro("iterations", &ik::Report::iterations)
+      .def_ro("distance", &ik::Report::distance, "Length of the error of the first level [m, rad].")
+      .def_ro("manipulability", &ik::Report::manipulability)
+      .def_ro("active_limits", &ik::Report::active_limits, "Coordinates of v that are at a limit.")
+      .def_ro("tasks", &ik::Report::tasks)
+      .def("__repr__", [](const ik::Report& r) {
+        return fmt::format("<ik.Report: {}, distance {:.3g}>", ik::to_string(r.status), r.distance);
+      });
+  nb::class_<SolverHandle>(module, "Solver", "Holds the memory for one problem; targets may be changed between calls.")
+      .def(
+          "__init__",
+          [](SolverHandle* s, const ProblemHandle& p, bool limits, int iterations, int starts) {
+            if (iterations < 1 || starts < 1) raise_value("ik.Solver: iterations and starts must be 1 or more");
+            new (s) SolverHandle(p, {.limits = limits, .iterations = iterations, .starts = starts});
+          },
+          "problem"_a, nb::kw_only(), "limits"_a = true, "iterations"_a = 100, "starts"_a = 1)
+      .def("solve", &SolverHandle::solve, "q"_a, nb::sig("def solve(self, q: " LIKE ") -> Report"),
+           "From a configuration.")
+      .def("solve_all", &SolverHandle::solve_all, "q"_a, "starts"_a, "apart"_a = 0.1,
+           nb::sig("def solve_all(self, q: " LIKE ", starts: int, apart: float = 0.1) -> list[Report]"),
+           "Solutions that differ, nearest to the start first.")
+      .def(
+          "set_target",
+          [](SolverHandle& s, const std::string& name, nb::handle target) {
+            const std::lock_guard lock(s.mutex);
+            set_target(s.solver.problem(), s.model, name, target);
+          },
+          "name"_a, "target"_a, nb::sig("def set_target(self, name: str, target: " LIKE ") -> None"));
+  nb::class_<DifferentialHandle>(module, "Differential",
+                                 "One step of control: the velocity that serves the tasks best, under limits.")
+      .def(
+          "__init__",
+          [](DifferentialHandle* d, const ProblemHandle& p, double gain, double damping, bool position_limits,
+             bool velocity_limits) {
+            new (d) DifferentialHandle(p, {.gain = gain,
+                                           .damping = damping,
+                                           .position_limits = position_limits,
+                                           .velocity_limits = velocity_limits});
+          },
+          "problem"_a, nb::kw_only(), "gain"_a = 1.0, "damping"_a = 1e-6, "position_limits"_a = true,
+          "velocity_limits"_a = true)
+      .def("step", differential_step, "q"_a, "dt"_a, nb::sig("def step(self, q: " LIKE ", dt: float) -> " FLOATS),
+           "v, to be kept for dt.")
+      .def(
+          "set_target",
+          [](DifferentialHandle& d, const std::string& name, nb::handle target) {
+            const std::lock_guard lock(d.mutex);
+            set_target(d.differential.problem(), d.model, name, target);
+          },
+          "name"_a, "target"_a, nb::sig("def set_target(self, name: str, target: " LIKE ") -> None"));
+  nb::class_<ArmHandle>(
+      module, "ArmSolver",
+      "The pose of one frame on a serial arm of up to 8 joints: microseconds, for one target or for millions.")
+      .def(nb::init<const ModelHandle&, const std::string&, nb::handle, bool, double, double, int, int>(), "model"_a,
+           "frame"_a, nb::kw_only(), "offset"_a.none() = nb::none(), "limits"_a = true, "position"_a = 1e-9,
+           "rotation"_a = 1e-9, "starts"_a = 100, "threads"_a = 1,
+           nb::sig("def __init__(self, model: kansetsu._core.Model, frame: str, *, offset: " LIKE
+                   " | None = None, limits: bool = True, position: float = 1e-09, rotation: float = 1e-09, starts: int "
+                   "= 100, threads: int = 1) "
+                   "-> None"))
+      .def("solve", solve_arm, "target"_a, "q"_a,
+           nb::sig("def solve(self, target: " LIKE ", q: " LIKE ") -> tuple[" FLOATS ", typing.Any]"),
+           "(q, solved) for a 4x4 target and a start; for (N, 4, 4) targets (N, nq) and (N,) bools.");
+  module.def(
+      "follow", py_follow, "model"_a, "frame"_a, "path"_a, "q"_a, nb::kw_only(), "largest_change"_a = 0.2,
+      nb::sig("def follow(model: kansetsu._core.Model, frame: str, path: " LIKE ", q: " LIKE
+              ", *, largest_change: float = 0.2) -> tuple[" FLOATS ", bool, str]"),
+      "Follows poses (N, 4, 4) with a frame, without jumps: configurations, whether all were reached, and why not.");
+}
+
+}  // namespace kansetsu::python

@@ -1,0 +1,26 @@
+#include "inputs.h"
+
+#include <utility>
+
+#include "kansetsu/io/recording.h"
+
+namespace kansetsu::python {
+
+std::string position_name(const Model& model, int index) { return io::position_names(model)[size_t(index)]; }
+std::string dof_name(const Model& model, int index) { return model.dof_names()[size_t(index)]; }
+
+const ExternalForces* load(Scratch& s, const RowsArgument<double>& wrenches, std::ptrdiff_t i) {
+  if (!wrenches.data) return nullptr;
+  const double* w = wrenches.row(i);
+  const size_t links = s.external.wrenches().size();
+  for (size_t k = 0; k < links; ++k, w += 6) s.external[LinkId(int(k))] = {{w[0], w[1], w[2]}, {w[3], w[4], w[5]}};
+  return &s.external;
+}
+
+void transpose_square(double* data, std::ptrdiff_t n) {
+  for (std::ptrdiff_t i = 0; i < n; ++i) {
+    for (std::ptrdiff_t j = 0; j < i; ++j) std::swap(data[i * n + j], data[j * n + i]);
+  }
+}
+
+}  // namespace kansetsu::python

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <nanobind/stl/tuple.h>
+
+#include "bindings.h"
+
+namespace kansetsu::python {
+
+/// Part of bind_motion: figures that walk and follow clips.
+void bind_walking(nb::module_& module);
+
+}  // namespace kansetsu::python

@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include "cli/recording.h"
+#include "errors.h"
+#include "inputs.h"
+#include "kansetsu/sim/walk.h"
+#include "motion_handle.h"
+
+/// Figures that walk on their own contacts, and follow clips by torques alone.
+namespace kansetsu::python {
+namespace {
+
+nb::dict to_dict(const WalkReport& r) {
+  nb::dict out;
+  out["fallen"] = r.fallen, out["cause"] = r.cause, out["seconds"] = r.seconds, out["distance"] = r.distance,
+  out["walked"] = r.walked;
+  out["turned"] = r.turned, out["steps"] = r.steps, out["step_time"] = r.step_time,
+  out["capture_error"] = r.capture_error;
+  out["vertical_force"] = r.vertical_force, out["most_force"] = r.most_force, out["most_torque"] = r.most_torque;
+  out["most_torque_joint"] = r.most_torque_joint, out["most_power"] = r.most_power,
+  out["cost_of_transport"] = r.cost_of_transport;
+  out["root_wrench"] = r.root_wrench, out["unbalanced"] = r.unbalanced, out["slip"] = r.slip,
+  out["joint_error"] = r.joint_error;
+  out["shift"] = r.shift, out["infeasible"] = r.infeasible;
+  return out;
+}
+
+constexpr int kWalkStepsBetweenSignals = 256;
+
+/// To the end, or to Ctrl-C.
+nb::dict run(WalkSimulation& simulation, const std::optional<std::filesystem::path>& record, double rate) {
+  std::vector<std::string> files;
+  if (record) files.push_back(record->string());
+  cli::WorldRecorder recorder(simulation.world(), simulation.scene(), files, rate);
+  recorder.add(simulation.world());
+  for (bool more = true; more;) {
+    {
+      nb::gil_scoped_release release;
+      for (int i = 0; more && i < kWalkStepsBetweenSignals; ++i) {
+        more = simulation.step();
+        recorder.add(simulation.world());
+      }
+    }
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+  recorder.finish();
+  return to_dict(simulation.report());
+}
+
+nb::dict walk(const ModelHandle& m, double speed, double distance, double turn, double slope, double duration,
+              const std::vector<Push>& pushes, std::uint64_t seed, const std::optional<std::filesystem::path>& record,
+              double rate) {
+  for (const auto& [name, x] : {std::pair("speed", speed), std::pair("turn", turn), std::pair("slope", slope)}) {
+    if (!std::isfinite(x)) raise_value(fmt::format("motion.walk: {} is {}, expected a finite number", name, x));
+  }
+  if (!(distance > 0) || !(duration > 0)) raise_value("motion.walk: distance and duration must be more than 0");
+  WalkSetup setup;
+  setup.walk.speed = speed, setup.walk.distance = distance, setup.walk.turn = turn, setup.walk.terrain.slope = slope;
+  setup.duration = duration, setup.pushes = pushes, setup.seed = seed;
+  WalkSimulation simulation(m.model, setup);
+  return run(simulation, record, rate);
+}
+
+nb::dict track(const ModelHandle& m, const Clip& clip, double friction, double cutoff,
+               const std::optional<std::filesystem::path>& record, double rate) {
+  WalkSetup setup;
+  setup.track.friction = friction, setup.track.cutoff = cutoff;
+  WalkSimulation simulation(m.model, clip, setup);
+  return run(simulation, record, rate);
+}
+
+}  // namespace
+
+void bind_walking(nb::module_& module) {
+  using namespace nb::literals;
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  nb::class_<Push>(module, "Push", "A blow on the trunk.")
+      .def(
+          "__init__",
+          [](Push* p, double impulse, const std::optional<double>& time, const std::optional<double>& direction,
+             double duration) { new (p) Push{impulse, time, direction, duration}; },
+          "impulse"_a, "time"_a = nb::none(), "direction"_a = nb::none(), "duration"_a = 0.1,
+          "[N s]; time [s] and direction [rad] from the way ahead to the left are drawn if left out.");
+  module.def(
+      "walk", walk, "model"_a, nb::kw_only(), "speed"_a = 0.8, "distance"_a = kInf, "turn"_a = 0.0, "slope"_a = 0.0,
+      "duration"_a = 120.0, "pushes"_a = std::vector<Push>{}, "seed"_a = 0, "record"_a = nb::none(), "rate"_a = 60.0,
+      nb::sig("def walk(model: kansetsu._core.Model, *, speed: float = 0.8, distance: float = ..., turn: float = 0.0, "
+              "slope: float = 0.0, duration: "
+              "float = 120.0, pushes: collections.abc.Sequence[Push] = ..., seed: int = 0, record: str | "
+              "os.PathLike[str] | None = None, rate: "
+              "float = 60.0) -> dict[str, typing.Any]"),
+      "Lets a figure walk in a world and reports what the world did. record: a file, at `rate` frames per second.");
+  module.def("track", track, "model"_a, "clip"_a, nb::kw_only(), "friction"_a = 0.6, "cutoff"_a = 6.0,
+             "record"_a = nb::none(), "rate"_a = 60.0,
+             nb::sig("def track(model: kansetsu._core.Model, clip: Clip, *, friction: float = 0.6, cutoff: float = "
+                     "6.0, record: str | os.PathLike[str] | "
+                     "None = None, rate: float = 60.0) -> dict[str, typing.Any]"),
+             "Follows a clip by torques alone, likewise.");
+}
+
+}  // namespace kansetsu::python

@@ -1,0 +1,283 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "cli/load_scene.h"
+#include "errors.h"
+#include "inputs.h"
+#include "kansetsu/spatial/quaternion.h"
+#include "shapes.h"
+#include "words.h"
+#include "world_handle.h"
+#include "world_words.h"
+
+/// kansetsu.World: how it is made, what is in it, and how time passes.
+namespace kansetsu::python {
+namespace {
+
+WorldHandle& self_of(nb::handle h) { return *nb::inst_ptr<WorldHandle>(h); }
+
+void make_world(WorldHandle* at, double time_step, nb::handle gravity, const std::string& integrator, double tolerance,
+                double contact_margin, std::uint64_t seed, int threads) {
+  WorldOptions options;
+  if (!(time_step > 0) || !std::isfinite(time_step))
+    raise_value(fmt::format("World: time_step is {}, expected more than 0", time_step));
+  if (threads < 1 || threads > 256) raise_value(fmt::format("World: threads is {}, expected 1 to 256", threads));
+  options.time_step = time_step, options.tolerance = tolerance, options.contact_margin = contact_margin;
+  if (!gravity.is_none()) options.gravity = read_vec3({"World", "gravity"}, gravity);
+  options.integrator = read_word("World: integrator", integrator, kIntegrators);
+  options.seed = seed, options.threads = threads;
+  SceneDescription scene;
+  scene.name = "world", scene.seed = seed, scene.gravity = options.gravity, scene.time_step = time_step;
+  new (at) WorldHandle(World(options), std::move(scene));
+}
+
+WorldHandle* load_world(const std::filesystem::path& path, const std::optional<std::string>& base,
+                        const std::optional<std::string>& keyframe, const std::optional<double>& time_step,
+                        const std::optional<std::uint64_t>& seed, int threads) {
+  std::optional<Base> kind;
+  if (base) kind = read_word("World.load: base", *base, kBases);
+  if (threads < 1 || threads > 256) raise_value(fmt::format("World.load: threads is {}, expected 1 to 256", threads));
+  cli::StagedScene staged = cli::load_stage(path.string(), kind);
+  SceneDescription scene = value_or_raise(std::move(staged.scene));
+  warn(staged.of_meshes);
+  if (keyframe) apply_keyframe(scene, *keyframe);
+  if (time_step) scene.time_step = *time_step;
+  if (seed) scene.seed = *seed;
+  Loaded<World> world = World::build(scene, threads);
+  if (!world) raise_diagnostics(world.diagnostics);
+  return new WorldHandle(*std::move(world.value), std::move(scene));
+}
+
+State read_state(const char* function, const Model& model, nb::handle q, nb::handle v) {
+  State state(model);
+  if (!q.is_none()) {
+    const std::vector<double> x = read_numbers({function, "q", position_name, &model}, q, model.nq());
+    state.q = map(x.data(), model.nq());
+  }
+  if (!v.is_none()) {
+    const std::vector<double> x = read_numbers({function, "v", dof_name, &model}, v, model.nv());
+    state.v = map(x.data(), model.nv());
+  }
+  return state;
+}
+
+void place_base(State& state, const Transform<>& X) {
+  const Quaternion<> turn = to_quaternion(X.R);
+  state.q.head<7>() << X.p.x, X.p.y, X.p.z, turn.x, turn.y, turn.z, turn.w;
+}
+
+FigureHandle add_model(nb::handle self, nb::object model, nb::handle q, nb::handle v, const std::string& name,
+                       const std::string& self_collision, const ContactMaterial& material, bool collides,
+                       nb::handle base) {
+  WorldHandle& w = self_of(self);
+  if (!nb::isinstance<ModelHandle>(model)) raise_type("World.add: model is no kansetsu.Model");
+  const auto& m = nb::cast<const ModelHandle&>(model);
+  State state = read_state("World.add", m.model, q, v);
+  if (!base.is_none()) {
+    if (m.model.base() != Base::kFree)
+      raise_value("World.add: base is the pose of a free base; this one is fixed, see with_base()");
+    const Transform<> X = read_pose({"World.add", "base"}, base);
+    place_base(state, X);
+  }
+  const WorldHandle::Call call(w, "World.add");
+  FigureOptions options;
+  options.name = name, options.material = material, options.collides = collides;
+  options.self_collision = read_word("World.add: self_collision", self_collision, kSelfCollisions);
+  const FigureId id = w.world.add(m.model, state, options);
+  // The world's gravity counts: where the model had another, the world has a model of its own.
+  const Vec3<> g = w.world.model(id).gravity();
+  if (g == m.model.gravity()) w.set_model(id, std::move(model));
+  return {nb::borrow(self), id};
+}
+
+FigureHandle add_body(nb::handle self, const AnyShape& shape, double mass, nb::handle pose, const std::string& name,
+                      const ContactMaterial& material, nb::handle v) {
+  WorldHandle& w = self_of(self);
+  if (!(mass > 0) || !std::isfinite(mass))
+    raise_value(fmt::format("World.add_body: mass is {}, expected more than 0", mass));
+  const Transform<> X = read_pose({"World.add_body", "pose"}, pose);
+  const WorldHandle::Call call(w, "World.add_body");
+  FigureDescription body = make_body(name, to_shape(shape), mass, to_pose(X));
+  body.model.gravity = w.world.gravity();
+  const Model model = value_or_raise(Model::build(std::move(body.model)));
+  State state = read_state("World.add_body", model, nb::none(), v);
+  place_base(state, X);
+  FigureOptions options;
+  options.name = name, options.material = material;
+  return {nb::borrow(self), w.world.add(model, state, options)};
+}
+
+int add_fixed(WorldHandle& w, const AnyShape& shape, nb::handle pose, const ContactMaterial& material,
+              const std::string& name, nb::handle surface_velocity) {
+  const Transform<> X = read_pose({"World.add_fixed", "pose"}, pose);
+  const Vec3<> velocity =
+      surface_velocity.is_none() ? Vec3<>{} : read_vec3({"World.add_fixed", "surface_velocity"}, surface_velocity);
+  const WorldHandle::Call call(w, "World.add_fixed");
+  const Shape s = to_shape(shape);
+  const int index = velocity == Vec3<>{} ? w.world.add_fixed(s, X, material, name)
+                                         : w.world.add_moving(s, X, std::nullopt, velocity, material, name);
+  EnvironmentShape e;
+  e.shape.name = name, e.shape.shape = s, e.shape.origin = to_pose(X), e.surface_velocity = velocity;
+  w.scene.environment.push_back(std::move(e));
+  return index;
+}
+
+std::int64_t advance(WorldHandle& w, double seconds) {
+  if (!(seconds >= 0) || !std::isfinite(seconds))
+    raise_value(fmt::format("World.advance: seconds is {}, expected 0 or more", seconds));
+  const double steps = std::ceil(seconds / w.world.time_step() - 1e-9);
+  if (!(steps < 1e15))
+    raise_value(fmt::format("World.advance: {} s are too many steps of {} s", seconds, w.world.time_step()));
+  return w.step(std::int64_t(steps), "World.advance");
+}
+
+std::vector<std::string> figure_names_of(WorldHandle& w) {
+  std::vector<std::string> out;
+  for (int i = 0; i < w.world.figure_count(); ++i) out.push_back(w.world.name(FigureId(i)));
+  return out;
+}
+
+void bind_making(nb::class_<WorldHandle>& c) {
+  using namespace nb::literals;
+  c.def("__init__", make_world, "time_step"_a = 1e-3, "gravity"_a.none() = nb::none(), "integrator"_a = "semi_implicit",
+        "tolerance"_a = 1e-6, "contact_margin"_a = 2e-3, "seed"_a = 0, "threads"_a = 1,
+        nb::sig("def __init__(self, time_step: float = 0.001, gravity: " LIKE
+                " | None = None, integrator: str = 'semi_implicit', tolerance: float = 1e-06, contact_margin: float = "
+                "0.002, seed: int = 0, "
+                "threads: int = 1) -> None"),
+        "An empty world. integrator: 'semi_implicit', 'rk4' or 'adaptive' (with its tolerance per step).")
+      .def_static("load", load_world, "path"_a, nb::kw_only(), "base"_a = nb::none(), "keyframe"_a = nb::none(),
+                  "time_step"_a = nb::none(), "seed"_a = nb::none(), "threads"_a = 1,
+                  nb::sig("def load(path: str | os.PathLike[str], *, base: str | None = None, keyframe: str | None = "
+                          "None, time_step: float | "
+                          "None = None, seed: int | None = None, threads: int = 1) -> World"),
+                  "The world of a scene or MJCF file; a URDF file or built-in figure stands on a floor.")
+      .def("add", add_model, "model"_a, "q"_a.none() = nb::none(), "v"_a.none() = nb::none(), nb::kw_only(),
+           "name"_a = "", "self_collision"_a = "none", "material"_a = ContactMaterial{}, "collides"_a = true,
+           "base"_a.none() = nb::none(),
+           nb::sig("def add(self, model: Model, q: " LIKE " | None = None, v: " LIKE
+                   " | None = None, *, name: str = '', self_collision: str = 'none', material: Material = ..., "
+                   "collides: bool = True, base: " LIKE " | None = None) -> Figure"),
+           "A figure of a model, neutral and at rest unless told. base: pose of a free base. self_collision: 'none', "
+           "'not_neighbours', 'all'.")
+      .def("add_body", add_body, "shape"_a, "mass"_a, "pose"_a.none() = nb::none(), nb::kw_only(), "name"_a = "",
+           "material"_a = ContactMaterial{}, "v"_a.none() = nb::none(),
+           nb::sig("def add_body(self, shape: " SHAPE ", mass: float, pose: " LIKE
+                   " | None = None, *, name: str = '', material: Material = ..., v: " LIKE " | None = None) -> Figure"),
+           "A free body of one shape, with the inertia of a solid. v: [omega, velocity] in its own axes.")
+      .def("add_fixed", add_fixed, "shape"_a, "pose"_a.none() = nb::none(), nb::kw_only(),
+           "material"_a = ContactMaterial{}, "name"_a = "", "surface_velocity"_a.none() = nb::none(),
+           nb::sig("def add_fixed(self, shape: " SHAPE ", pose: " LIKE
+                   " | None = None, *, material: Material = ..., name: str = '', surface_velocity: " LIKE
+                   " | None = None) -> int"),
+           "A shape that stays: a floor, a wall. surface_velocity: of a conveyor, in the shape's axes.")
+      .def_prop_ro("figures", figure_names_of, "Names of the figures.")
+      .def(
+          "__getitem__",
+          [](nb::handle self, const std::string& name) {
+            WorldHandle& w = self_of(self);
+            return FigureHandle{nb::borrow(self), w.world.figure(name)};
+          },
+          "name"_a, nb::sig("def __getitem__(self, name: str) -> Figure"), "A figure by name.")
+      .def(
+          "body",
+          [](nb::handle self, nb::handle body) {
+            WorldHandle& w = self_of(self);
+            const BodyArgument b = read_body(w, "World.body", body);
+            return BodyHandle{nb::borrow(self), b.body, b.X_LF};
+          },
+          "body"_a, nb::sig("def body(self, body: " BODY ") -> Body"),
+          "A link or frame: 'figure/link', ('figure', 'link').")
+      .def("__repr__", [](const WorldHandle& w) {
+        return fmt::format("<World at {:.6g} s: {} figures>", w.world.time(), w.world.figure_count());
+      });
+}
+
+void bind_time(nb::class_<WorldHandle>& c) {
+  using namespace nb::literals;
+  c.def(
+       "step",
+       [](WorldHandle& w, std::int64_t count) {
+         if (count < 0) raise_value(fmt::format("World.step: count is {}, expected 0 or more", count));
+         w.step(count, "World.step");
+       },
+       "count"_a = 1, "One time step, or `count` of them. WorldError tells if the world has stopped.")
+      .def("advance", advance, "seconds"_a,
+           "Steps until so much time has passed or an event ends the run; how many there were.")
+      .def_prop_ro(
+          "time", [](const WorldHandle& w) { return w.world.time(); }, "[s]")
+      .def_prop_ro(
+          "time_step", [](const WorldHandle& w) { return w.world.time_step(); }, "[s]")
+      .def_prop_ro(
+          "running", [](const WorldHandle& w) { return w.world.status() == WorldStatus::kRunning; },
+          "False after an event that ends the run, and after a failure.")
+      .def_prop_ro(
+          "failure", [](const WorldHandle& w) { return w.world.failure(); }, "Why it stopped: time, body, joint.")
+      .def(
+          "on_step", [](nb::handle self, nb::object callback) { self_of(self).on_step(std::move(callback), self); },
+          "callback"_a,
+          nb::sig("def on_step(self, callback: collections.abc.Callable[[World, float], object]) -> None"),
+          "callback(world, time) before every step: sets torques, wrenches, connections. What it raises ends the step.")
+      .def(
+          "save",
+          [](WorldHandle& w) {
+            const WorldHandle::Call call(w, "World.save");
+            return w.world.save();
+          },
+          "A snapshot: all that matters, to the bit.")
+      .def(
+          "restore",
+          [](WorldHandle& w, const Snapshot& s) {
+            const WorldHandle::Call call(w, "World.restore");
+            w.world.restore(s);
+          },
+          "snapshot"_a, "Goes back to a snapshot of this world, or of one built alike.")
+      .def(
+          "hash",
+          [](WorldHandle& w) {
+            const WorldHandle::Call call(w, "World.hash");
+            return w.world.hash();
+          },
+          "Of time and all states: equal for equal bits.");
+}
+
+PyType_Slot kSlots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(+[](PyObject* self, visitproc visit, void* arg) -> int {
+       Py_VISIT(Py_TYPE(self));
+       return nb::inst_ready(self) ? nb::inst_ptr<WorldHandle>(self)->traverse(visit, arg) : 0;
+     })},
+    {Py_tp_clear, reinterpret_cast<void*>(+[](PyObject* self) -> int {
+       if (nb::inst_ready(self)) nb::inst_ptr<WorldHandle>(self)->clear();
+       return 0;
+     })},
+    {0, nullptr}};
+
+}  // namespace
+
+void bind_world(nb::module_& module) {
+  bind_figure(module);
+  nb::class_<Snapshot>(module, "Snapshot", "A moment of a world, as a value.")
+      .def_prop_ro("time", &Snapshot::time, "[s]")
+      .def("__getstate__",
+           [](const Snapshot& s) {
+             const std::string bytes = s.to_bytes();
+             return nb::bytes(bytes.data(), bytes.size());
+           })
+      .def("__setstate__", [](Snapshot& s, const nb::bytes& bytes) {
+        new (&s) Snapshot(Snapshot::from_bytes({static_cast<const char*>(bytes.data()), bytes.size()}));
+      });
+  nb::class_<WorldHandle> c(module, "World", nb::type_slots(kSlots), nb::is_weak_referenceable(),
+                            "Figures, their surroundings and what joins them, advancing in time. Contacts are rigid; "
+                            "connections are made and "
+                            "cut at any step; every force is reported. One thread at a time.");
+  bind_making(c);
+  bind_time(c);
+  bind_world_state(c);
+  bind_world_joining(module, c);
+  bind_world_reports(module, c);
+  bind_world_control(c);
+  bind_world_recording(module, c);
+}
+
+}  // namespace kansetsu::python

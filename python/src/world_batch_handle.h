@@ -1,0 +1,173 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "errors.h"
+#include "inputs.h"
+#include "kansetsu/sim/world_batch.h"
+#include "world_handle.h"
+
+namespace kansetsu::python {
+
+inline constexpr int kMostWorlds = 1 << 20;
+
+/// Arrays of one figure in all worlds; what was last told or asked beside them.
+struct BatchMirror {
+  RowMatrix q, v, tau, q_known, v_known;
+};
+
+/// A controller in all worlds: what its joints are drawn to and how strongly, (n, joints).
+struct ControllerMirror {
+  std::string name;
+  std::vector<std::string> joints;  ///< of each column
+  RowMatrix value, kp, kd, value_known, kp_known, kd_known;
+};
+
+class BatchHandle {
+ public:
+  BatchHandle(WorldHandle& prototype, int count, int threads, bool lanes)
+      : batch((check(prototype, count, threads), prototype.world), count, {.threads = threads, .lanes = lanes}) {
+    for (int i = 0; i < prototype.world.figure_count(); ++i) {
+      names.push_back(prototype.world.name(FigureId(i)));
+      models.push_back(prototype.model(FigureId(i)));
+      const Model& model = batch.model(FigureId(i));
+      BatchMirror& m = mirrors.emplace_back();
+      m.q.setZero(count, model.nq()), m.v.setZero(count, model.nv()), m.tau.setZero(count, model.nv());
+      for (int k = 0; k < count; ++k) m.tau.row(k) = prototype.world.torque(FigureId(i)).transpose();
+    }
+    for (const std::string& name : prototype.world.controller_names()) {
+      const ControllerDescription c = prototype.world.controller(name);
+      auto& m = *controllers.emplace_back(std::make_unique<ControllerMirror>());
+      m.name = name;
+      for (const JointControl& j : c.joints) {
+        m.joints.push_back(j.dof.joint);
+        if (j.dof.index > 0) m.joints.back() += fmt::format("[{}]", j.dof.index);
+      }
+      for (RowMatrix* x : {&m.value, &m.kp, &m.kd}) x->setZero(count, std::ptrdiff_t(c.joints.size()));
+    }
+    pull();
+    pull_controllers();
+  }
+  ~BatchHandle() {
+    if (forks_ != fork_count()) (void)new WorldBatch(std::move(batch));
+  }
+  BatchHandle(const BatchHandle&) = delete;
+  BatchHandle& operator=(const BatchHandle&) = delete;
+
+  WorldBatch batch;
+  std::vector<std::string> names;
+  std::vector<nb::object> models;
+  std::vector<BatchMirror> mirrors;
+  std::vector<std::unique_ptr<ControllerMirror>> controllers;
+
+  int figure(const char* function, const std::string& name) const {
+    std::string known;
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == name) return int(i);
+      known += (known.empty() ? "" : ", ") + names[i];
+    }
+    raise_value(fmt::format("{}: there is no figure '{}'; known: {}", function, name, known));
+  }
+
+  /// What Python has written goes to the worlds. Torques always: setting them costs less than comparing.
+  void push() {
+    for (size_t i = 0; i < mirrors.size(); ++i) {
+      BatchMirror& m = mirrors[i];
+      const FigureId id{int(i)};
+      const auto same = [](const RowMatrix& a, const RowMatrix& b) {
+        return std::memcmp(a.data(), b.data(), size_t(a.size()) * sizeof(double)) == 0;
+      };
+      if (!same(m.q, m.q_known) || !same(m.v, m.v_known)) {
+        // One by one: a world that nobody touched keeps what it carries from step to step.
+        for (int k = 0; k < batch.size(); ++k) {
+          const size_t nq = size_t(m.q.cols()) * sizeof(double), nv = size_t(m.v.cols()) * sizeof(double);
+          if (std::memcmp(&m.q(k, 0), &m.q_known(k, 0), nq) == 0 && std::memcmp(&m.v(k, 0), &m.v_known(k, 0), nv) == 0)
+            continue;
+          State state;
+          state.q = m.q.row(k).transpose(), state.v = m.v.row(k).transpose();
+          batch.world(k).set_state(id, state);
+        }
+        m.q_known = m.q, m.v_known = m.v;
+      }
+      if (m.tau.cols() > 0) {
+        if (!(m.tau.array() * 0 == 0).all()) {
+          for (int k = 0; k < batch.size(); ++k) {
+            const std::string what = fmt::format("tau of '{}' in world {}", names[i], k);
+            const RowMatrix row = m.tau.row(k);
+            require_finite({"WorldBatch", what.c_str(), dof_name, &batch.model(id)}, row.data(), row.cols());
+          }
+        }
+        batch.set_torques(id, m.tau);
+      }
+    }
+    push_controllers();
+  }
+  void push_controllers();
+  void pull_controllers();
+  void pull() {
+    for (size_t i = 0; i < mirrors.size(); ++i) {
+      BatchMirror& m = mirrors[i];
+      batch.states(FigureId(int(i)), m.q, m.v);
+      m.q_known = m.q, m.v_known = m.v;
+    }
+  }
+
+  class Call {
+   public:
+    Call(BatchHandle& b, const char* function) : b_(b) {
+      if (b.forks_ != fork_count())
+        raise_error("BusyError",
+                    fmt::format("{}: this process was forked from the one that made the worlds; make them anew here",
+                                function));
+      if (b.busy_.exchange(true, std::memory_order_acquire))
+        raise_error("BusyError", fmt::format("{}: the worlds are at work in another thread", function));
+    }
+    ~Call() { b_.busy_.store(false, std::memory_order_release); }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+   private:
+    BatchHandle& b_;
+  };
+
+  void step(std::int64_t count) {
+    if (count < 0) raise_value(fmt::format("WorldBatch.step: count is {}, expected 0 or more", count));
+    const Call call(*this, "WorldBatch.step");
+    push();
+    for (std::int64_t i = 0; i < count; ++i) {
+      {
+        nb::gil_scoped_release release;
+        batch.step();
+      }
+      if (count > 1 && PyErr_CheckSignals() != 0) {
+        pull();
+        throw nb::python_error();
+      }
+    }
+    pull();
+  }
+
+ private:
+  static void check(const WorldHandle& prototype, int count, int threads) {
+    if (count < 1 || count > kMostWorlds)
+      raise_value(fmt::format("WorldBatch: n is {}, expected 1 to {}", count, kMostWorlds));
+    if (threads < 1 || threads > 256) raise_value(fmt::format("WorldBatch: threads is {}, expected 1 to 256", threads));
+    if (prototype.has_callbacks())
+      raise_value(
+          "WorldBatch: the world has Python callbacks (on_step), which many worlds at once cannot call; write the "
+          "arrays between steps");
+  }
+  std::atomic<bool> busy_ = false;
+  unsigned forks_ = fork_count();
+};
+
+void require_world(const BatchHandle& b, int i);
+/// The worlds that a mask or a list of numbers names; None: all.
+std::vector<int> read_worlds(const BatchHandle& b, const char* function, nb::handle which);
+
+void bind_world_batch_changes(nb::class_<BatchHandle>& c);
+
+}  // namespace kansetsu::python

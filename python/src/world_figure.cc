@@ -1,0 +1,163 @@
+#include <fmt/format.h>
+
+#include "errors.h"
+#include "inputs.h"
+#include "kansetsu/ik/task.h"
+#include "world_handle.h"
+#include "world_words.h"
+
+/// kansetsu.Figure and kansetsu.Body: parts of a world, and their numbers as arrays that follow it.
+namespace kansetsu::python {
+namespace {
+
+template <Eigen::VectorXd FigureMirror::* member>
+nb::object live(const FigureHandle& f) {
+  WorldHandle& w = f.get();
+  FigureMirror* m;
+  {
+    const WorldHandle::Call call(w, "Figure");
+    m = &w.mirror(f.id);
+  }
+  Eigen::VectorXd& x = m->*member;
+  return view_array(x.data(), {x.size()}, f.world);
+}
+
+nb::object with_names(nb::object array, const FigureHandle& f, const char* names) {
+  return nb::module_::import_("kansetsu._names").attr("named")(array, f.get().model(f.id).attr(names));
+}
+
+Transform<> pose_of(const BodyHandle& b) {
+  WorldHandle& w = b.get();
+  const WorldHandle::Call call(w, "Body.pose");
+  return b.body.is_world() ? b.X_LF : w.world.pose(b.body) * b.X_LF;
+}
+
+nb::object velocity_of(const BodyHandle& b) {
+  WorldHandle& w = b.get();
+  const WorldHandle::Call call(w, "Body.velocity");
+  if (b.body.is_world()) return to_array(Motion<>{});
+  Motion<> V = w.world.velocity(b.body);
+  V.v = V.v + cross(V.w, w.world.pose(b.body).R * b.X_LF.p);
+  return to_array(V);
+}
+
+void apply_wrench(const BodyHandle& b, nb::handle wrench, nb::handle point) {
+  WorldHandle& w = b.get();
+  const std::vector<double> F = read_numbers({"Body.apply_wrench", "wrench"}, wrench, 6);
+  if (b.body.is_world()) raise_value("Body.apply_wrench: the world itself does not move");
+  const Vec3<> p = point.is_none() ? pose_of(b).p : read_vec3({"Body.apply_wrench", "point"}, point);
+  const WorldHandle::Call call(w, "Body.apply_wrench");
+  w.world.apply_wrench(b.body, {{F[0], F[1], F[2]}, {F[3], F[4], F[5]}}, p);
+}
+
+nb::object stand(const FigureHandle& f) {
+  WorldHandle& w = f.get();
+  const WorldHandle::Call call(w, "Figure.stand");
+  const World::StandReport r = w.world.stand(f.id);
+  if (!r.feasible) {
+    raise_error("WorldError",
+                fmt::format("Figure.stand: '{}' cannot stand so: {:.3g} N and {:.3g} N·m are missing, with {} contacts",
+                            w.world.name(f.id), r.missing_force, r.missing_torque, r.contacts));
+  }
+  return to_array(std::span(w.world.torque(f.id).data(), size_t(w.world.torque(f.id).size())));
+}
+
+}  // namespace
+
+void bind_figure(nb::module_& module) {
+  using namespace nb::literals;
+  nb::class_<BodyHandle>(module, "Body", nb::type_slots(slots_with_world<BodyHandle>()),
+                         "A link or frame of a figure in a world, or the world itself.")
+      .def_prop_ro(
+          "pose", [](const BodyHandle& b) { return to_array(pose_of(b)); }, nb::sig("def pose(self) -> " FLOATS),
+          "4x4, now.")
+      .def_prop_ro(
+          "p", [](const BodyHandle& b) { return to_array(pose_of(b).p); }, nb::sig("def p(self) -> " FLOATS),
+          "Position [m].")
+      .def_prop_ro("velocity", velocity_of, nb::sig("def velocity(self) -> " FLOATS),
+                   "[omega, velocity of its origin] in world axes.")
+      .def(
+          "apply_wrench", apply_wrench, "wrench"_a, "point"_a.none() = nb::none(),
+          nb::sig("def apply_wrench(self, wrench: " LIKE ", point: " LIKE " | None = None) -> None"),
+          "[torque, force] in world axes at a point of the world (its own origin by default), for the next step only.");
+  nb::class_<FigureHandle>(module, "Figure", nb::type_slots(slots_with_world<FigureHandle>()),
+                           "A figure in a world. Its arrays are live: they follow the world, and what is written into "
+                           "q, v and tau counts from the "
+                           "next step or question on.")
+      .def_prop_ro("name", [](const FigureHandle& f) { return f.get().world.name(f.id); })
+      .def_prop_ro(
+          "model", [](const FigureHandle& f) { return f.get().model(f.id); }, nb::sig("def model(self) -> Model"))
+      .def_prop_ro(
+          "q", [](const FigureHandle& f) { return with_names(live<&FigureMirror::q>(f), f, "coordinates"); },
+          nb::sig("def q(self) -> kansetsu._names.NamedArray"), "Positions; write into it to move the figure.")
+      .def_prop_ro(
+          "v", [](const FigureHandle& f) { return with_names(live<&FigureMirror::v>(f), f, "dofs"); },
+          nb::sig("def v(self) -> kansetsu._names.NamedArray"), "Velocities.")
+      .def_prop_ro(
+          "tau", [](const FigureHandle& f) { return with_names(live<&FigureMirror::tau>(f), f, "dofs"); },
+          nb::sig("def tau(self) -> kansetsu._names.NamedArray"), "Torques that act until they are changed.")
+      .def_prop_ro(
+          "vdot", [](const FigureHandle& f) { return with_names(live<&FigureMirror::vdot>(f), f, "dofs"); },
+          nb::sig("def vdot(self) -> kansetsu._names.NamedArray"), "Accelerations of the last step.")
+      .def_prop_ro(
+          "effort", [](const FigureHandle& f) { return with_names(live<&FigureMirror::effort>(f), f, "dofs"); },
+          nb::sig("def effort(self) -> kansetsu._names.NamedArray"),
+          "Torques of the last step as they acted, motors and springs included.")
+      .def("stand", stand, nb::sig("def stand(self) -> " FLOATS),
+           "Sets the torques that hold it still by the contacts and connections it has now; WorldError if none do.")
+      .def(
+          "__getitem__",
+          [](const FigureHandle& f, const std::string& link) {
+            const ik::FrameOn on = ik::frame_on(f.get().world.model(f.id), link);
+            return BodyHandle{f.world, {f.id, on.link}, on.X_LF};
+          },
+          "link"_a, "A link or frame by name.")
+      .def("__repr__", [](const FigureHandle& f) { return fmt::format("<Figure '{}'>", f.get().world.name(f.id)); });
+}
+
+void bind_world_state(nb::class_<WorldHandle>& c) {
+  using namespace nb::literals;
+  c.def_prop_ro(
+       "kinetic_energy",
+       [](WorldHandle& w) {
+         const WorldHandle::Call call(w, "World.kinetic_energy");
+         return w.world.kinetic_energy();
+       },
+       "[J]")
+      .def_prop_ro(
+          "potential_energy",
+          [](WorldHandle& w) {
+            const WorldHandle::Call call(w, "World.potential_energy");
+            return w.world.potential_energy();
+          },
+          "[J]")
+      .def_prop_ro(
+          "momentum",
+          [](WorldHandle& w) {
+            const WorldHandle::Call call(w, "World.momentum");
+            return to_array(w.world.momentum());
+          },
+          nb::sig("def momentum(self) -> " FLOATS), "Linear [N s].")
+      .def(
+          "angular_momentum",
+          [](WorldHandle& w, nb::handle about) {
+            const Vec3<> p = about.is_none() ? Vec3<>{} : read_vec3({"World.angular_momentum", "about"}, about);
+            const WorldHandle::Call call(w, "World.angular_momentum");
+            return to_array(w.world.angular_momentum(p));
+          },
+          "about"_a.none() = nb::none(),
+          nb::sig("def angular_momentum(self, about: " LIKE " | None = None) -> " FLOATS), "[N m s]")
+      .def_prop_rw(
+          "gravity", [](WorldHandle& w) { return to_array(w.world.gravity()); },
+          [](WorldHandle& w, nb::handle g) {
+            const Vec3<> gravity = read_vec3({"World", "gravity"}, g);
+            const WorldHandle::Call call(w, "World.gravity");
+            w.world.set_gravity(gravity);
+            w.scene.gravity = gravity;
+          },
+          nb::for_getter(nb::sig("def gravity(self) -> " FLOATS)),
+          nb::for_setter(nb::sig("def gravity(self, value: " LIKE ") -> None")),
+          "[m/s^2]; not for every step: figures' models are built again.");
+}
+
+}  // namespace kansetsu::python

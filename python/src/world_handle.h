@@ -1,0 +1,139 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "arrays.h"
+#include "cli/recording.h"
+#include "kansetsu/sim/world.h"
+#include "model_handle.h"
+
+namespace kansetsu::python {
+
+/// Numbers of one figure as Python sees them: arrays of ours, which are compared with what the world was last told before anything is
+/// asked of it, and filled afterwards. So they are live, and the world's own memory stays its own.
+struct FigureMirror {
+  Eigen::VectorXd q, v, tau, vdot, effort;
+  Eigen::VectorXd q_known, v_known, tau_known;
+};
+
+/// A recording that is being written.
+struct OpenRecording {
+  cli::WorldRecorder recorder;
+  bool open = true;
+};
+
+/// What Python calls a World: one caller at a time, arrays that follow it, recordings that are fed.
+class WorldHandle {
+ public:
+  WorldHandle(World w, SceneDescription s);
+  ~WorldHandle();
+  WorldHandle(const WorldHandle&) = delete;
+  WorldHandle& operator=(const WorldHandle&) = delete;
+
+  World world;
+  SceneDescription scene;  ///< surroundings, name and seed, for recordings
+
+  /// A figure's arrays, from now on.
+  FigureMirror& mirror(FigureId id);
+  /// The Python object of a figure's model.
+  nb::object model(FigureId id);
+  void set_model(FigureId id, nb::object model);
+
+  std::vector<std::shared_ptr<OpenRecording>> recordings;
+
+  /// `count` steps, without the GIL; interrupted by Ctrl-C and by exceptions of callbacks. @return steps taken
+  std::int64_t step(std::int64_t count, const char* function);
+  void on_step(nb::object callback, nb::handle self);
+  bool has_callbacks() const { return !callbacks_.empty(); }
+
+  // For Python's collector: callbacks may refer to the world.
+  int traverse(visitproc visit, void* arg);
+  void clear();
+
+  /// For the time of a call the world is the caller's: others get BusyError. In a callback the stepping thread may come in, too.
+  class Call {
+   public:
+    enum class Kind { kAny, kStep };
+    Call(WorldHandle& w, const char* function, Kind kind = Kind::kAny);
+    ~Call();
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+   private:
+    WorldHandle& w_;
+    bool nested_ = false;
+  };
+
+  /// Arrays that Python has changed go to the world, and the other way round.
+  void push();
+  void pull();
+  void pull(FigureId id);
+
+ private:
+  enum class Use { kFree, kBusy, kCallback };
+
+  std::vector<std::unique_ptr<FigureMirror>> mirrors_;  ///< null where nobody looks
+  std::vector<nb::object> models_;
+  std::atomic<Use> use_ = Use::kFree;
+  std::thread::id owner_;
+  std::exception_ptr raised_;  ///< by a callback in this step
+  std::vector<nb::object> callbacks_;
+  unsigned forks_ = fork_count();
+};
+
+/// A link or frame of a figure in a world, or the world itself; from a Body, a Figure, "figure/link", ("figure", "link") or None.
+struct BodyArgument {
+  BodyRef body{};
+  Transform<> X_LF{};
+};
+BodyArgument read_body(WorldHandle& w, const char* function, nb::handle value);
+FigureId read_figure(WorldHandle& w, const char* function, nb::handle value);
+
+/// What Python calls Figure and Body: places in a world, which they keep alive.
+struct FigureHandle {
+  nb::object world;
+  FigureId id;
+  WorldHandle& get() const { return *nb::inst_ptr<WorldHandle>(world); }
+};
+struct BodyHandle {
+  nb::object world;
+  BodyRef body;
+  Transform<> X_LF{};  ///< of a frame; the identity of a link
+  WorldHandle& get() const { return *nb::inst_ptr<WorldHandle>(world); }
+};
+struct ConnectionHandle {
+  nb::object world;
+  ConnectionId id;
+  WorldHandle& get() const { return *nb::inst_ptr<WorldHandle>(world); }
+};
+
+/// Python's collector sees through them to their world: callbacks of a world often refer to its figures.
+template <class Handle>
+PyType_Slot* slots_with_world() {
+  static PyType_Slot slots[] = {
+      {Py_tp_traverse, reinterpret_cast<void*>(+[](PyObject* self, visitproc visit, void* arg) -> int {
+         Py_VISIT(Py_TYPE(self));
+         if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<Handle>(self)->world.ptr());
+         return 0;
+       })},
+      {Py_tp_clear,
+       reinterpret_cast<void*>(+[](PyObject*) -> int { return 0; })},  // the world itself lets go of its callbacks
+      {0, nullptr}};
+  return slots;
+}
+
+// The parts of bind_world.
+void bind_figure(nb::module_& module);
+void bind_world_state(nb::class_<WorldHandle>& c);
+void bind_world_joining(nb::module_& module, nb::class_<WorldHandle>& c);
+void bind_world_reports(nb::module_& module, nb::class_<WorldHandle>& c);
+void bind_world_control(nb::class_<WorldHandle>& c);
+void bind_world_recording(nb::module_& module, nb::class_<WorldHandle>& c);
+
+nb::object contact_array(std::span<const ContactReport> contacts);
+nb::object connection_array(std::span<const ConnectionReport> connections);
+
+}  // namespace kansetsu::python

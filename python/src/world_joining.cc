@@ -1,0 +1,153 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "errors.h"
+#include "inputs.h"
+#include "world_handle.h"
+#include "world_words.h"
+
+/// Connections and springs: made and cut between any two steps.
+namespace kansetsu::python {
+namespace {
+
+ConstraintMask read_mask(nb::handle mask) {
+  std::string word;
+  if (nb::try_cast(mask, word)) return read_word("World.connect: mask", word, kMasks);
+  int bits = 0;
+  if (!nb::try_cast(mask, bits) || bits < 1 || bits > kWeldMask)
+    raise_value("World.connect: mask is neither a word nor bits 1 to 63 of [turn x y z, shift x y z]");
+  return ConstraintMask(bits);
+}
+
+double limit(const char* what, double x) {
+  if (!(x > 0)) raise_value(fmt::format("World.connect: {} is {}, expected more than 0", what, x));
+  return x;
+}
+
+ConnectionHandle connect(nb::handle self, nb::handle a, nb::handle b, nb::handle mask, const std::string& hold,
+                         nb::handle frame_a, nb::handle frame_b, double break_force, double break_torque,
+                         const std::string& name) {
+  WorldHandle& w = *nb::inst_ptr<WorldHandle>(self);
+  const BodyArgument on_a = read_body(w, "World.connect", a), on_b = read_body(w, "World.connect", b);
+  constexpr Word<Hold> kHolds[] = {{"relative_pose", Hold::kRelativePose}, {"together", Hold::kTogether}};
+  ConnectionOptions options;
+  options.mask = read_mask(mask), options.hold = read_word("World.connect: hold", hold, kHolds);
+  options.X_AC = on_a.X_LF * read_pose({"World.connect", "frame_a"}, frame_a);
+  options.X_BC = on_b.X_LF * read_pose({"World.connect", "frame_b"}, frame_b);
+  options.break_force = limit("break_force", break_force), options.break_torque = limit("break_torque", break_torque);
+  options.name = name;
+  const WorldHandle::Call call(w, "World.connect");
+  return {nb::borrow(self), w.world.connect(on_a.body, on_b.body, options)};
+}
+
+void release(const ConnectionHandle& c) {
+  WorldHandle& w = c.get();
+  const WorldHandle::Call call(w, "World.release");
+  if (!w.world.connected(c.id)) raise_value("World.release: this connection is no more");
+  w.world.release(c.id);
+}
+
+/// What the last step says of it; raises where there is nothing to say.
+const ConnectionReport& last_report_of(const ConnectionHandle& c, WorldHandle& w) {
+  if (!w.world.connected(c.id)) raise_value("Connection: it is no more");
+  const auto& all = w.world.report().connections;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const ConnectionReport& r) { return r.id == c.id; });
+  if (found == all.end()) raise_value("Connection: it was made after the last step; nothing is known before the next");
+  return *found;
+}
+
+template <Force<> ConnectionReport::* member>
+nb::object wrench(const ConnectionHandle& c) {
+  WorldHandle& w = c.get();
+  const WorldHandle::Call call(w, "Connection");
+  return to_array(last_report_of(c, w).*member);
+}
+
+void add_spring(WorldHandle& w, nb::handle a, nb::handle p_a, nb::handle b, nb::handle p_b, double stiffness,
+                double damping, const std::optional<double>& rest_length, bool pull_only, const std::string& name) {
+  const BodyArgument on_a = read_body(w, "World.add_spring", a), on_b = read_body(w, "World.add_spring", b);
+  const Vec3<> at_a = on_a.X_LF * read_vec3({"World.add_spring", "p_a"}, p_a),
+               at_b = on_b.X_LF * read_vec3({"World.add_spring", "p_b"}, p_b);
+  SpringDescription spring;
+  spring.name = name, spring.stiffness = stiffness, spring.damping = damping, spring.rest_length = rest_length,
+  spring.pull_only = pull_only;
+  const WorldHandle::Call call(w, "World.add_spring");
+  w.world.add_spring(on_a.body, at_a, on_b.body, at_b, spring);
+}
+
+nb::dict assemble(WorldHandle& w, double tolerance, int max_iterations) {
+  const WorldHandle::Call call(w, "World.assemble");
+  const World::AssemblyReport r = w.world.assemble(tolerance, max_iterations);
+  nb::dict out;
+  out["ok"] = r.ok, out["iterations"] = r.iterations, out["gap"] = r.gap, out["angle"] = r.angle,
+  out["velocity"] = r.velocity;
+  out["rank_deficiency"] = r.rank_deficiency;
+  return out;
+}
+
+}  // namespace
+
+void bind_world_joining(nb::module_& module, nb::class_<WorldHandle>& c) {
+  using namespace nb::literals;
+  nb::class_<ConnectionHandle>(module, "Connection", nb::type_slots(slots_with_world<ConnectionHandle>()),
+                               "Two bodies that are held together.")
+      .def_prop_ro(
+          "active",
+          [](const ConnectionHandle& x) {
+            WorldHandle& w = x.get();
+            const WorldHandle::Call call(w, "Connection.active");
+            return w.world.connected(x.id);
+          },
+          "Whether it still holds: neither released nor broken.")
+      .def("release", release, "Lets go; raises if it has been let go before.")
+      .def_prop_ro("wrench", wrench<&ConnectionReport::wrench>, nb::sig("def wrench(self) -> " FLOATS),
+                   "[torque, force] on b at its frame, in world axes, of the last step.")
+      .def_prop_ro("impulse", wrench<&ConnectionReport::impulse>, nb::sig("def impulse(self) -> " FLOATS),
+                   "When it was made [N m s, N s].")
+      .def_prop_ro("id", [](const ConnectionHandle& x) { return x.id.value(); }, "As in World.connections.");
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  c.def("connect", connect, "a"_a.none(), "b"_a.none(), nb::kw_only(), "mask"_a = "weld", "hold"_a = "relative_pose",
+        "frame_a"_a.none() = nb::none(), "frame_b"_a.none() = nb::none(), "break_force"_a = kInf,
+        "break_torque"_a = kInf, "name"_a = "",
+        nb::sig("def connect(self, a: " BODY ", b: " BODY
+                ", *, mask: str | int = 'weld', hold: str = 'relative_pose', frame_a: " LIKE
+                " | None = None, frame_b: " LIKE
+                " | None = None, break_force: float = ..., break_torque: float = ..., name: str = '') -> Connection"),
+        "Holds b by a; None is the world. mask: 'weld', 'point', 'hinge' (about z of a's frame), 'slider', "
+        "'cylindrical', 'universal',\n"
+        "'point_in_plane', 'orientation', or bits of [turn x y z, shift x y z]. hold: 'relative_pose' as they are now, "
+        "or 'together'.")
+      .def(
+          "grab",
+          [](nb::handle self, nb::handle a, nb::handle b) {
+            return connect(self, a, b, nb::str("weld"), "relative_pose", nb::none(), nb::none(), kInf, kInf, "");
+          },
+          "a"_a.none(), "b"_a.none(), nb::sig("def grab(self, a: " BODY ", b: " BODY ") -> Connection"),
+          "b as it is now, held by a.")
+      .def(
+          "release",
+          [](WorldHandle& w, const ConnectionHandle& x) {
+            if (&x.get() != &w) raise_value("World.release: the connection is of another world");
+            release(x);
+          },
+          "connection"_a)
+      .def(
+          "connection",
+          [](nb::handle self, const std::string& name) {
+            WorldHandle& w = *nb::inst_ptr<WorldHandle>(self);
+            return ConnectionHandle{nb::borrow(self), w.world.connection(name)};
+          },
+          "name"_a, nb::sig("def connection(self, name: str) -> Connection"), "A connection of the scene.")
+      .def("add_spring", add_spring, "a"_a.none(), "p_a"_a, "b"_a.none(), "p_b"_a, nb::kw_only(), "stiffness"_a,
+           "damping"_a = 0.0, "rest_length"_a = nb::none(), "pull_only"_a = false, "name"_a = "",
+           nb::sig("def add_spring(self, a: " BODY ", p_a: " LIKE ", b: " BODY ", p_b: " LIKE
+                   ", *, stiffness: float, damping: float = 0.0, rest_length: float | None = None, pull_only: bool = "
+                   "False, name: str = '') -> None"),
+           "A spring and damper between points of two bodies; pull_only: a rope.")
+      .def("assemble", assemble, "tolerance"_a = 1e-12, "max_iterations"_a = 100,
+           nb::sig("def assemble(self, tolerance: float = 1e-12, max_iterations: int = 100) -> dict[str, typing.Any]"),
+           "Moves the figures so that all connections hold; what was reached.");
+}
+
+}  // namespace kansetsu::python

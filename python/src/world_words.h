@@ -1,0 +1,27 @@
+#pragma once
+
+#include "errors.h"
+#include "kansetsu/model/scene.h"
+
+/// Words for choices in worlds.
+namespace kansetsu::python {
+
+inline constexpr Word<Integrator> kIntegrators[] = {
+    {"semi_implicit", Integrator::kSemiImplicit}, {"rk4", Integrator::kRk4}, {"adaptive", Integrator::kAdaptive}};
+inline constexpr Word<SelfCollision> kSelfCollisions[] = {
+    {"none", SelfCollision::kNone}, {"not_neighbours", SelfCollision::kNotNeighbours}, {"all", SelfCollision::kAll}};
+inline constexpr Word<ConstraintMask> kMasks[] = {{"weld", kWeldMask},
+                                                  {"point", kPointMask},
+                                                  {"hinge", kHingeMask},
+                                                  {"slider", kSliderMask},
+                                                  {"cylindrical", kCylindricalMask},
+                                                  {"universal", kUniversalMask},
+                                                  {"point_in_plane", kPointInPlaneMask},
+                                                  {"orientation", kOrientationMask}};
+inline constexpr Word<ControlKind> kControlKinds[] = {
+    {"torque", ControlKind::kTorque}, {"pd", ControlKind::kPd}, {"motion", ControlKind::kMotion}};
+
+#define BODY "Body | Figure | str | tuple[str, str] | None"
+#define FIGURE "Figure | str"
+
+}  // namespace kansetsu::python

@@ -1,0 +1,257 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/aligned_memory.h"
+#include "constraint/contact_impl.h"
+#include "constraint/contact_thresholds.h"
+
+/// From the patches and rows of a problem to the unknowns of Newton's method, and back.
+namespace kansetsu {
+
+using kernel::BoundLaw;
+using kernel::BoundWork;
+using kernel::ContactWork;
+using kernel::LawWork;
+using kernel::PatchLaw;
+using kernel::PatchWork;
+using kernel::VertexLaw;
+using namespace kernel::threshold;
+
+namespace {
+
+/// Pressures of least norm that make up the normal part of a wrench, those that would pull left out.
+void spread(const PatchWork& p, const double* wrench, double* pressure) {
+  const int n = p.count;
+  if (n == 1) {
+    pressure[0] = wrench[2];
+    return;
+  }
+  // λ = f/n + b_x·(x − x̄) + b_y·(y − ȳ), with the moments of the wrench about the middle.
+  double mx = 0, my = 0, xx = 0, xy = 0, yy = 0;
+  for (int i = 0; i < n; ++i) mx += p.x[i] / n, my += p.y[i] / n;
+  for (int i = 0; i < n; ++i) {
+    const double dx = p.x[i] - mx, dy = p.y[i] - my;
+    xx += dx * dx, xy += dx * dy, yy += dy * dy;
+  }
+  const double f = wrench[2], X = -wrench[4] - f * mx, Y = wrench[3] - f * my;
+  const double soft = 1e-9 * (xx + yy), det = (xx + soft) * (yy + soft) - xy * xy;
+  const double bx = ((yy + soft) * X - xy * Y) / det, by = ((xx + soft) * Y - xy * X) / det;
+  double sum = 0;
+  for (int i = 0; i < n; ++i) {
+    pressure[i] = std::max(f / n + bx * (p.x[i] - mx) + by * (p.y[i] - my), 0.0);
+    sum += pressure[i];
+  }
+  for (int i = 0; i < n && sum > 0; ++i) pressure[i] *= f / sum;
+}
+
+}  // namespace
+
+namespace {
+
+/// Direction of friction at a vertex of which the slip is known.
+void set_known_slip(const PatchWork& p, VertexLaw& v) {
+  v.known = p.known;
+  if (p.known == kernel::KnownSlip::kNone) return;
+  const double *m = p.motion, U[3] = {m[0] - m[2] * v.b, m[1] + m[2] * v.a, v.d * m[2]};
+  if (p.known == kernel::KnownSlip::kSpin) {
+    v.e[2] = std::copysign(1.0, -m[2]);
+  } else if (
+      p.paper) {  // (1 − exp(−l/d)) of the force and exp(−l/d) of the moment, l = distance of the rotation centre
+    const double along = std::hypot(U[0], U[1]), share = U[2] != 0 ? std::exp(-along / std::abs(U[2])) : 0;
+    for (int i = 0; i < 2; ++i) v.e[i] = along > 0 ? -(1 - share) * U[i] / along : 0;
+    v.e[2] = std::copysign(share, -U[2]);
+  } else {
+    const double size = std::hypot(U[0], U[1], U[2]);
+    for (int i = 0; i < 3; ++i) v.e[i] = size > 0 ? -U[i] / size : 0;
+  }
+}
+
+}  // namespace
+
+void contact::set_vertices(const PatchWork& p, const ContactMemory* m, double h, PatchLaw& law, double* x) {
+  law.row = p.row, law.rows = p.rows, law.count = p.count;
+  law.mu = p.mu, law.mu_spin = p.mu_spin, law.paper = p.paper;
+  law.friction = (p.count == 1 || p.paper) && p.rows == 6 && p.arm > 0 ? 3 : 2;
+  const int n = p.count;
+  double pressure[kernel::kMaxTouching] = {}, sum = 0, mx = 0, my = 0;
+  const bool warm = m && m->known && m->wrench[2] > 0 && n > 0;
+  bool known = false;  // forces of the vertices themselves
+  law.held = !warm || m->slip == SlipMode::kStick;
+  if (warm) {
+    for (int i = 0; i < n; ++i) pressure[i] = m->force[p.id[i]][0], sum += pressure[i];
+    known = std::abs(sum - m->wrench[2]) < kForgotten * m->wrench[2];  // else some vertices are new
+    if (!known) spread(p, m->wrench.data(), pressure);
+    sum = 0;
+    for (int i = 0; i < n; ++i) sum += pressure[i];
+  }
+  for (int i = 0; i < n; ++i) mx += p.x[i] / n, my += p.y[i] / n;
+  double px = mx, py = my, reach = 0;
+  if (warm && p.rows == 6 && n > 1) px = -m->wrench[4] / m->wrench[2], py = m->wrench[3] / m->wrench[2];
+  if (p.known == kernel::KnownSlip::kSpin) px = p.centre[0], py = p.centre[1];
+  for (int i = 0; i < n && n > 1; ++i) {
+    const double dx = p.x[i] - mx, dy = p.y[i] - my;
+    reach += std::sqrt(dx * dx + dy * dy) / n;
+  }
+  const double share =
+      reach > 0 && !p.paper ? std::min(p.arm / reach, 1.0) : 0;  // the paper's friction acts in one point
+  double inertia = 0;  // of the friction points about the centre of pressure, weighted by pressure
+  for (int i = 0; i < n; ++i) {
+    VertexLaw& v = law.vertex[i];
+    v = {};
+    v.x = p.x[i], v.y = p.y[i], v.t = p.t[i];
+    v.a = px + share * (p.x[i] - px), v.b = py + share * (p.y[i] - py);
+    v.d = law.friction == 3 ? p.arm : 0;
+    set_known_slip(p, v);
+    if (sum > 0) inertia += pressure[i] / sum * ((v.a - px) * (v.a - px) + (v.b - py) * (v.b - py));
+  }
+  // Where only the wrench is known: its friction, shared like the pressure, its moment as a turn about the centre of pressure.
+  const double* f = warm ? m->wrench.data() : nullptr;
+  const double moment = warm && p.rows == 6 ? f[5] - (px * f[1] - py * f[0]) : 0,
+               turn = inertia > 0 ? moment / inertia : 0;
+  for (int i = 0; i < n; ++i, x += 1 + law.friction) {
+    const VertexLaw& v = law.vertex[i];
+    const double part = sum > 0 ? h * pressure[i] / sum : 0;
+    x[0] = h * pressure[i];
+    x[1] = !warm ? 0 : known ? h * m->force[p.id[i]][1] : part * (f[0] - turn * (v.b - py));
+    x[2] = !warm ? 0 : known ? h * m->force[p.id[i]][2] : part * (f[1] + turn * (v.a - px));
+    if (law.friction == 3) x[3] = part * moment / v.d;
+  }
+}
+
+void contact::set_scales(const double* G, int stride, double least, PatchLaw& law) {
+  const auto g = [&](int i, int j) { return G[i * stride + j]; };
+  const auto inverse = [least](double a) { return a > least ? 1 / a : 0.0; };
+  for (int i = 0; i < law.count; ++i) {
+    VertexLaw& v = law.vertex[i];
+    if (law.rows == 3) {
+      v.rho = inverse(g(2, 2)), v.rho_friction = inverse(0.5 * (g(0, 0) + g(1, 1)));
+      continue;
+    }
+    const double n[3] = {1, v.y, -v.x};
+    double sum = 0;
+    for (int a = 0; a < 3; ++a) {
+      for (int b = 0; b < 3; ++b) sum += n[a] * n[b] * g(2 + a, 2 + b);
+    }
+    v.rho = inverse(sum);
+    const double spin = g(5, 5), along_x = g(0, 0) - 2 * v.b * g(0, 5) + v.b * v.b * spin;
+    const double along_y = g(1, 1) + 2 * v.a * g(1, 5) + v.a * v.a * spin;
+    v.rho_friction =
+        inverse(law.friction == 3 ? (along_x + along_y + v.d * v.d * spin) / 3 : 0.5 * (along_x + along_y));
+  }
+}
+
+void contact::add_impulses(const PatchLaw& law, const double* x, double* r) {
+  for (int i = 0; i < law.count; ++i, x += 1 + law.friction) {
+    const VertexLaw& v = law.vertex[i];
+    r[0] += x[1], r[1] += x[2], r[2] += x[0];
+    if (law.rows == 3) continue;
+    r[3] += v.y * x[0], r[4] -= v.x * x[0];
+    r[5] += v.a * x[2] - v.b * x[1] + (law.friction == 3 ? v.d * x[3] : 0.0);
+  }
+}
+
+void contact::read_states(const PatchLaw& law, const double* x, const double* w, double near, PatchWork& p) {
+  double sum = 0;
+  int closed[kernel::kMaxTouching], count = 0;
+  bool slides = false;
+  for (int i = 0; i < p.count; ++i) {
+    const VertexLaw& v = law.vertex[i];
+    const bool wide = p.rows == 6;
+    const double u = wide ? w[2] + w[3] * v.y - w[4] * v.x : w[2], spin = wide ? w[5] : 0;
+    for (int k = 0; k < 3; ++k) p.force[i][k] = x[i * (1 + law.friction) + k];
+    sum += p.force[i][0];
+    if (v.pressed || u - v.t <= near) closed[count++] = i;
+    const double sx = w[0] - spin * v.b, sy = w[1] + spin * v.a, sz = v.d * spin;
+    slides = slides || (v.slides && sx * sx + sy * sy + sz * sz > near * near);
+  }
+  p.three = false;
+  p.i0 = p.i1 = count > 0 ? closed[0] : 0;
+  p.mode = !(sum > 0) ? ContactMode::kOpen : count <= 1 ? ContactMode::kPoint : ContactMode::kLine;
+  if (p.mode == ContactMode::kLine) {
+    p.i1 = closed[count - 1];
+    if (p.spans && count == p.count) p.mode = ContactMode::kSurface;
+    if (p.spans && count > 2 && count < p.count) {  // some corner is up: the others are a smaller surface
+      p.mode = ContactMode::kSurface, p.three = true;
+      p.corner[0] = closed[0], p.corner[1] = closed[1], p.corner[2] = closed[2];
+    }
+  }
+  const SlipMode known = p.known == kernel::KnownSlip::kSpin ? SlipMode::kSpin : SlipMode::kSlide;
+  if (p.known != kernel::KnownSlip::kNone) slides = true;
+  p.slip = slides && p.mode != ContactMode::kOpen ? known : SlipMode::kStick;
+}
+
+void ContactSolver::Impl::reserve_laws(int patch_count, int rows, int bounded) {
+  const auto grow = [](auto& v, int size) {
+    if (v.size() < std::size_t(size)) v.resize(std::size_t(size));
+  };
+  grow(laws, patch_count), grow(bound_laws, bounded);
+  const int padded = (rows + 7) / 8 * 8, stride = padded + 16;
+  const int unknowns = (4 * kernel::kMaxTouching * patch_count + bounded + 7) / 8 * 8;
+  grow(law_numbers, 6 * unknowns + 9 * stride + (rows + 1) * stride + 8);
+  grow(law_integers, 2 * padded);
+}
+
+ContactTier ContactSolver::Impl::solve_newton(double h, double tolerance, std::span<const ContactMemory> memory,
+                                              bool only_proximal) {
+  ContactWork& k = work;
+  LawWork s;
+  s.patch_count = k.patch_count, s.bound_count = k.bound_count, s.rows = k.n;
+  reserve_laws(k.patch_count, k.n, k.bound_count);
+  s.patches = laws.data(), s.bounds = bound_laws.data();
+  for (int i = 0; i < k.patch_count; ++i) s.unknowns += 4 * k.patches[i].count;
+  const int bounds_at = s.unknowns;
+  s.unknowns += k.bound_count;
+  for (int i = 0; i < k.bound_count; ++i) {
+    const BoundWork& b = k.bounds[i];
+    bound_laws[std::size_t(i)] = {.row = b.row, .at = bounds_at + i, .lower = b.lower, .upper = b.upper, .t = b.t};
+  }
+  const int padded = (k.n + 7) / 8 * 8, unknowns = (s.unknowns + 7) / 8 * 8, stride = padded + 16;
+  std::fill(law_numbers.begin(), law_numbers.begin() + long(6 * unknowns + 8), 0.0);  // some unknowns stand for none
+  double* next = aligned(law_numbers.data());
+  const auto take = [&next](int count) { return std::exchange(next, next + count); };
+  for (double** x : {&s.x, &s.before, &s.dx, &s.phi, &s.centre, &s.best}) *x = take(unknowns);
+  for (double** x : {&s.r, &s.w, &s.q, &s.dr, &s.dw, &s.w_before}) {
+    *x = take(stride);
+    std::fill(*x, *x + stride, 0.0);
+  }
+  kernel::RowScratch scratch;
+  scratch.x = take(stride), scratch.weight = take(stride), scratch.right = take(stride);
+  scratch.matrix = take((k.n + 1) * stride), scratch.stride = stride;
+  scratch.order = law_integers.data(), scratch.row = law_integers.data() + padded;
+  const kernel::RowResponse response{k.G, k.ldg};
+
+  double most = 0;
+  for (int i = 0; i < k.n; ++i) most = std::max(most, k.G[i * k.ldg + i]);
+  const double least = kernel::threshold::kImmovable * most;
+  for (int i = 0, at = 0; i < k.patch_count; ++i) {
+    PatchLaw& law = laws[std::size_t(i)];
+    law.at = at;
+    contact::set_vertices(k.patches[i], memory.empty() ? nullptr : &memory[std::size_t(i)], h, law, s.x + at);
+    contact::set_scales(k.G + long(law.row) * k.ldg + law.row, k.ldg, least, law);
+    at += 4 * law.count;
+  }
+  for (int i = 0; i < k.bound_count; ++i) {
+    BoundLaw& b = bound_laws[std::size_t(i)];
+    const double own = k.G[b.row * k.ldg + b.row];
+    b.rho = own > least ? 1 / own : 0;
+    s.x[b.at] = k.bounds[i].f;
+  }
+  s.c = k.c;
+  s.tolerance = tolerance, s.acceptable = kAcceptable * tolerance;
+  s.most_systems = kMostSystems;
+  s.only_proximal = only_proximal;
+  kernel::newton_kernels().rows(s, response, scratch);
+
+  k.solves += s.systems;
+  k.residual = s.residual;
+  for (int i = 0; i < k.n; ++i) k.f[i] = s.r[i], k.w[i] = s.w[i];
+  for (int i = 0; i < k.patch_count; ++i) {
+    PatchWork& p = k.patches[i];
+    p.solves = s.systems, p.residual = s.residual;
+    contact::read_states(laws[std::size_t(i)], s.x + laws[std::size_t(i)].at, s.w + p.row, s.acceptable, p);
+  }
+  return !s.solved ? ContactTier::kBest : s.proximal ? ContactTier::kComplementarity : ContactTier::kFast;
+}
+
+}  // namespace kansetsu

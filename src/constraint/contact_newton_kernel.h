@@ -1,0 +1,423 @@
+#pragma once
+
+#include "constraint/contact_law_kernel.h"
+#include "constraint/contact_thresholds.h"
+
+/// Newton's method on the natural map of all contacts, limits and dry friction of an island at once, and the proximal iteration
+/// around it. Every iteration solves one linear system through a Response: how rows answer impulses.
+///
+///   linearised law      dr = q − H·dw             per patch and per bounded row (contact_law_kernel.h)
+///   response            dw = G·dr                 so that (1 + H·G)·dr = q
+namespace kansetsu::kernel::inline KANSETSU_ISA {
+
+using namespace threshold;
+
+/// Σ g·Φ² at the unknowns and velocities of the work; Φ and the residual are in the work.
+inline double map_all(LawWork& k) {
+  double merit = 0;
+  k.residual = 0;
+  for (int i = 0; i < k.patch_count; ++i) {
+    PatchLaw& law = k.patches[i];
+    int at = law.at;
+    for (int v = 0; v < law.count; ++v, at += 1 + law.friction) {
+      merit += map_vertex(law, law.vertex[v], k.x + at, k.centre + at, k.w + law.row, k.kappa, k.phi + at, k.residual);
+    }
+  }
+  for (int i = 0; i < k.bound_count; ++i) {
+    BoundLaw& b = k.bounds[i];
+    merit += map_bound(b, k.x[b.at], k.centre[b.at], k.w[b.row], k.kappa, k.phi[b.at], k.residual);
+  }
+  return merit;
+}
+
+/// r = Sᵀ·x
+inline void sum_impulses(const LawWork& k, const double* x, double* r) {
+  for (int i = 0; i < k.rows; ++i) r[i] = 0;
+  for (int i = 0; i < k.patch_count; ++i) add_impulses(k.patches[i], x + k.patches[i].at, r + k.patches[i].row);
+  for (int i = 0; i < k.bound_count; ++i) r[k.bounds[i].row] += x[k.bounds[i].at];
+}
+
+inline void copy_numbers(int n, const double* from, double* to) {
+  for (int i = 0; i < n; ++i) to[i] = from[i];
+}
+
+/// Velocities of all rows for the unknowns as they are.
+template <class Response>
+void update_velocities(Response& response, LawWork& k) {
+  sum_impulses(k, k.x, k.r);
+  response.answer(k, k.r, k.w);
+  for (int i = 0; i < k.rows; ++i) k.w[i] += k.c[i];
+}
+
+/// A direction dx with the velocities dw that belong to it. False: the system has no answer.
+template <class Response>
+bool newton_direction(Response& response, LawWork& k, double K) {
+  for (int i = 0; i < k.rows; ++i) k.q[i] = 0;
+  for (int i = 0; i < k.patch_count; ++i) {
+    PatchLaw& law = k.patches[i];
+    linearise_patch(law, k.phi + law.at, K, k.dx + law.at, k.q + law.row);
+  }
+  for (int i = 0; i < k.bound_count; ++i) {
+    BoundLaw& b = k.bounds[i];
+    b.H = b.free ? b.rho / K : 0;
+    k.dx[b.at] = b.free ? -k.phi[b.at] / K : -k.phi[b.at];
+    k.q[b.row] += k.dx[b.at];
+  }
+  ++k.systems;
+  if (!response.solve(k, k.q, k.dw)) return false;
+  for (int i = 0; i < k.patch_count; ++i) {
+    PatchLaw& law = k.patches[i];
+    answer_patch(law, K, k.dw + law.row, k.dx + law.at);
+  }
+  for (int i = 0; i < k.bound_count; ++i) k.dx[k.bounds[i].at] -= k.bounds[i].H * k.dw[k.bounds[i].row];
+  sum_impulses(k, k.dx, k.dr);
+  response.answer(k, k.dr, k.dw);
+  return true;
+}
+
+/// Newton steps from unknowns and velocities that belong together. Full ones first: states may change several times before the residual falls, so that up to kPatience steps in a row may raise
+/// Σ g·Φ². Then back to the best iterate, where a step is cut until the sum falls; laws yield more after short steps, less after full ones.
+template <class Response>
+bool newton(Response& response, LawWork& k, int most) {
+  double yield = kRegular;
+  int stuck = 0, raised = 0;
+  double merit = map_all(k), least = merit;
+  copy_numbers(k.unknowns, k.x, k.before);
+  copy_numbers(k.rows, k.w, k.w_before);
+  for (int n = 0; n < most; ++n) {
+    if (k.residual < k.tolerance) return true;
+    const bool bold = raised < kPatience;
+    if (!newton_direction(response, k, k.kappa + yield)) return false;
+    if (bold) {
+      for (int i = 0; i < k.unknowns; ++i) k.x[i] += k.dx[i];
+      for (int i = 0; i < k.rows; ++i) k.w[i] += k.dw[i];
+      const double last = merit;
+      merit = map_all(k);
+      if (k.residual < k.acceptable && merit > 0.25 * last) return true;
+      if (!(merit < kWorst * least)) raised = kPatience;
+      if (merit < least) {
+        least = merit, raised = 0;
+        copy_numbers(k.unknowns, k.x, k.before);
+        copy_numbers(k.rows, k.w, k.w_before);
+        yield = larger(yield * kLower, kRegular);
+      } else if (++raised >= kPatience) {
+        copy_numbers(k.unknowns, k.before, k.x);
+        copy_numbers(k.rows, k.w_before, k.w);
+        merit = map_all(k);
+      }
+      continue;
+    }
+    const auto move = [&](double alpha) {
+      for (int i = 0; i < k.unknowns; ++i) k.x[i] = k.before[i] + alpha * k.dx[i];
+      for (int i = 0; i < k.rows; ++i) k.w[i] = k.w_before[i] + alpha * k.dw[i];
+      return map_all(k);
+    };
+    double alpha = 1, best = 1e300, best_alpha = 1, now = 0;
+    for (int l = 0; l < kLineSearch; ++l, alpha *= 0.5) {
+      now = move(alpha);
+      if (now < best) best = now, best_alpha = alpha;
+      if (now < (1 - 0.2 * alpha) * merit) break;
+    }
+    if (now != best) move(best_alpha);
+    if (!(best < 1e300)) return false;  // not finite
+    if (best_alpha < 0.3) yield = smaller(yield * kRaise, kMostYield);
+    if (best_alpha == 1) yield = larger(yield * kLower, kRegular), raised = 0;
+    stuck = best > 0.99 * merit ? stuck + 1 : 0;
+    if (!(best < merit)) {
+      copy_numbers(k.unknowns, k.before, k.x);
+      copy_numbers(k.rows, k.w_before, k.w);
+      best = map_all(k);
+    }
+    merit = least = best;
+    copy_numbers(k.unknowns, k.x, k.before);
+    copy_numbers(k.rows, k.w, k.w_before);
+    if (stuck >= kMostStuck) break;
+  }
+  return k.residual < k.tolerance;
+}
+
+/// Forces of the start as the laws allow them.
+inline void clamp_start(LawWork& k) {
+  for (int i = 0; i < k.patch_count; ++i) clamp_patch(k.patches[i], k.x + k.patches[i].at);
+  for (int i = 0; i < k.bound_count; ++i) {
+    const BoundLaw& b = k.bounds[i];
+    k.x[b.at] = b.rho > 0 ? smaller(larger(k.x[b.at], b.lower), b.upper) : 0;
+  }
+}
+
+/// A first step in which what held before, and what is new, carries load and holds. Coulomb's law may have several solutions, of which one
+/// slips: holding is looked for first, so that the answer does not depend on forces that are spread one way or another.
+template <class Response>
+void presume_hold(Response& response, LawWork& k) {
+  bool any = false;
+  for (int i = 0; i < k.patch_count; ++i) any = any || (k.patches[i].held && k.patches[i].count > 0);
+  if (!any) return;
+  for (int i = 0; i < k.patch_count; ++i) {
+    PatchLaw& law = k.patches[i];
+    double* phi = k.phi + law.at;
+    for (int n = 0; n < law.count && law.held; ++n, phi += 1 + law.friction) {
+      VertexLaw& v = law.vertex[n];
+      if (!(v.rho > 0) || v.known != KnownSlip::kNone) continue;
+      const Local u = local_velocity(law, v, k.w + law.row);
+      v.pressed = true, v.slides = false;
+      phi[0] = v.rho * (u.n - v.t);
+      for (int a = 0; a < law.friction; ++a) phi[1 + a] = v.rho_friction * u.t[a];
+    }
+  }
+  if (!newton_direction(response, k, kRegular)) return;
+  for (int i = 0; i < k.unknowns; ++i) k.x[i] += k.dx[i];
+  for (int i = 0; i < k.rows; ++i) k.w[i] += k.dw[i];
+}
+
+/// Newton steps on the law itself; where they get stuck, proximal steps: laws that yield by κ·g about the forces there are, each solved by
+/// the same Newton steps. Of all that was found the best by residual is kept: only starts and converged proximal steps count, never an
+/// iterate on the way.
+template <class Response>
+void solve_law(Response& response, LawWork& k) {
+  clamp_start(k);
+  k.kappa = 0, k.systems = 0;
+  copy_numbers(k.unknowns, k.x, k.centre);
+  copy_numbers(k.unknowns, k.x, k.best);
+  double least = 1e300;
+  const auto judge = [&] {  // the law itself at the present unknowns
+    k.kappa = 0;
+    update_velocities(response, k);
+    map_all(k);
+    if (k.residual < least) least = k.residual, copy_numbers(k.unknowns, k.x, k.best);
+    return k.residual < k.acceptable;
+  };
+  judge();
+  if ((k.solved = k.residual < k.tolerance)) return;
+  if (!k.only_proximal) {
+    presume_hold(response, k);
+    k.solved = newton(response, k, kNewtonSteps) && judge();
+    if (k.solved) return;
+  }
+  k.proximal = true;
+  copy_numbers(k.unknowns, k.centre, k.x);
+  judge();
+  double kappa = kYield;
+  for (int n = 0; n < kProximalSteps && k.systems < k.most_systems; ++n) {
+    copy_numbers(k.unknowns, k.x, k.centre);
+    k.kappa = kappa;
+    if (!newton(response, k, kProximalNewtonSteps)) {
+      copy_numbers(k.unknowns, k.centre, k.x);
+      update_velocities(response, k);
+      kappa *= 3;
+      if (kappa > kMostProximalYield) break;
+      continue;
+    }
+    if (judge()) break;
+    kappa *= 0.3;
+  }
+  copy_numbers(k.unknowns, k.best, k.x);
+  k.solved = judge();
+}
+
+/// w = G·r for kPacks packs of w; line i of G begins at G + i·stride.
+template <int kPacks>
+void combine_lines(const double* G, int stride, int n, const double* r, double* w) {
+  Eight sum[kPacks];
+  for (int p = 0; p < kPacks; ++p) sum[p] = Eight(0.0);
+  for (int i = 0; i < n; ++i, G += stride) {
+    const Eight factor(r[i]);
+    for (int p = 0; p < kPacks; ++p) sum[p] = madd(factor, load_eight(G + 8 * p), sum[p]);
+  }
+  for (int p = 0; p < kPacks; ++p) store_eight(sum[p], w + 8 * p);
+}
+
+/// Two pivots at once, those of lines k and k + 1, from all lines below; kPacks packs from `first` on are left of a line.
+template <int kPacks>
+void eliminate_pair(double* A, int ld, int n, int k, int first, double* right) {
+  double *const one = A + k * ld, *const two = one + ld;
+  const double inverse_one = 1 / one[k], f = -(two[k] * inverse_one);
+  right[k + 1] += f * right[k];
+  Eight a[kPacks], b[kPacks];
+  for (int p = 0; p < kPacks; ++p) {
+    a[p] = load_eight(one + first + 8 * p);
+    b[p] = madd(Eight(f), a[p], load_eight(two + first + 8 * p));
+    store_eight(b[p], two + first + 8 * p);
+  }
+  const double inverse_two = 1 / two[k + 1], over = one[k + 1], y = right[k], z = right[k + 1];
+  for (int i = k + 2; i < n; ++i) {
+    double* to = A + i * ld;
+    const double g = -(to[k] * inverse_one), h = -((to[k + 1] + g * over) * inverse_two);
+    const Eight G(g), H(h);
+    for (int p = 0; p < kPacks; ++p)
+      store_eight(madd(H, b[p], madd(G, a[p], load_eight(to + first + 8 * p))), to + first + 8 * p);
+    right[i] += g * y + h * z;
+  }
+}
+
+/// Rows that answer by a dense matrix: (1 + H·G)·dr = q over the rows where H is not zero.
+struct DenseRows {
+  const RowResponse& matrix;
+  const RowScratch& scratch;
+
+  void answer(const LawWork& k, const double* r, double* w) const {
+    const double* G = matrix.G;
+    int packs = (k.rows + 7) / 8, at = 0;
+    for (; packs >= 4; packs -= 4, at += 32) combine_lines<4>(G + at, matrix.stride, k.rows, r, w + at);
+    if (packs == 3) combine_lines<3>(G + at, matrix.stride, k.rows, r, w + at);
+    if (packs == 2) combine_lines<2>(G + at, matrix.stride, k.rows, r, w + at);
+    if (packs == 1) combine_lines<1>(G + at, matrix.stride, k.rows, r, w + at);
+  }
+  /// dw for the right side q
+  bool solve(LawWork& k, const double* q, double* dw) {
+    double* const A = scratch.matrix;
+    int *const row = scratch.row, ld = scratch.stride;
+    int n = 0;
+    bool others = false;
+    const auto take = [&](bool active, int first, int count) {
+      for (int a = 0; a < count; ++a) {
+        if (active)
+          row[n++] = first + a;
+        else
+          others = others || q[first + a] != 0;
+      }
+    };
+    for (int i = 0; i < k.patch_count; ++i) take(k.patches[i].active, k.patches[i].row, k.patches[i].rows);
+    for (int i = 0; i < k.bound_count; ++i) take(k.bounds[i].free, k.bounds[i].row, 1);
+    for (int i = 0; i < k.rows; ++i) k.dr[i] = q[i];
+    if (n > 0) {
+      if (others) {  // velocities that known impulses give
+        for (int a = 0; a < n; ++a) k.dr[row[a]] = 0;
+        answer(k, k.dr, dw);
+      }
+      assemble(k, q, others ? dw : nullptr, n);
+      if (!eliminate_in_order(n)) {  // a pivot vanishes, as it may where patches slide
+        assemble(k, q, others ? dw : nullptr, n);
+        for (int b = 0; b < n; ++b) A[b * ld + n] = scratch.right[b];
+        for (int j = n + 1; j < (n + 8) / 8 * 8; ++j) {
+          for (int b = 0; b < n; ++b) A[b * ld + j] = 0;
+        }
+        if (solve_general(A, n, ld, kSingular, scratch.x, scratch.weight, scratch.order) > 0) return false;
+      }
+      for (int b = 0; b < n; ++b) k.dr[row[b]] = scratch.x[b];
+    }
+    answer(k, k.dr, dw);
+    return true;
+  }
+
+ private:
+  /// 1 + H·G over the n rows of the system, and its right side. @param known  velocities that impulses of other rows give, or null
+  void assemble(const LawWork& k, const double* q, const double* known, int n) const {
+    const int* row = scratch.row;
+    bool ordered = true;  // the system takes the first n rows, one after the other
+    for (int j = 0; j < n; ++j) ordered = ordered && row[j] == j;
+    const int packs = ((ordered ? n : k.rows) + 7) / 8, ld = scratch.stride;
+    int a = 0;
+    /// `count` lines of H·G; `first`: line of G that belongs to the first column of H
+    const auto fill = [&](const double* H, int ldh, int first, int count, bool follows) {
+      double* const lines = scratch.matrix + a * ld;
+      const double* const G = matrix.G + long(first) * matrix.stride;
+      for (int p = 0; p < packs; ++p) {
+        Eight g[6];
+        for (int l = 0; l < count; ++l) g[l] = load_eight(G + l * matrix.stride + 8 * p);
+        const auto put = [&](int i, const Eight& sum) { store_eight(sum, lines + i * ld + 8 * p); };
+        if (count == 1) {
+          put(0, Eight(H[0]) * g[0]);
+        } else if (count == 3) {
+          for (int i = 0; i < 2; ++i) {
+            Eight sum = madd(Eight(H[i * ldh + 1]), g[1], Eight(H[i * ldh]) * g[0]);
+            put(i, follows ? madd(Eight(H[i * ldh + 2]), g[2], sum) : sum);
+          }
+          put(2, Eight(H[2 * ldh + 2]) * g[2]);
+        } else {
+          for (const int i : {0, 1, 5}) {
+            const double* h = H + i * ldh;
+            Eight sum = madd(Eight(h[5]), g[5], madd(Eight(h[1]), g[1], Eight(h[0]) * g[0]));
+            if (follows) sum = madd(Eight(h[4]), g[4], madd(Eight(h[3]), g[3], madd(Eight(h[2]), g[2], sum)));
+            put(i, sum);
+          }
+          for (const int i : {2, 3, 4}) {
+            const double* h = H + i * ldh;
+            put(i, madd(Eight(h[4]), g[4], madd(Eight(h[3]), g[3], Eight(h[2]) * g[2])));
+          }
+        }
+      }
+      for (int i = 0; i < count; ++i, ++a) {
+        double* line = lines + i * ld;
+        double right = q[first + i];
+        for (int l = 0; l < count && known; ++l) right -= H[i * ldh + l] * known[first + l];
+        if (!ordered) {  // of all rows the system takes some, in its own order
+          for (int p = 0; p < packs; ++p) store_eight(load_eight(line + 8 * p), scratch.x + 8 * p);
+          for (int j = 0; j < n; ++j) line[j] = scratch.x[row[j]];
+          for (int j = n; j < (n + 7) / 8 * 8; ++j) line[j] = 0;
+        }
+        line[a] += 1;
+        scratch.right[a] = right;
+      }
+    };
+    for (int i = 0; i < k.patch_count; ++i) {
+      const PatchLaw& law = k.patches[i];
+      if (law.active) fill(law.H, 6, law.row, law.rows, law.follows);
+    }
+    for (int i = 0; i < k.bound_count; ++i) {
+      if (k.bounds[i].free) fill(&k.bounds[i].H, 1, k.bounds[i].row, 1, false);
+    }
+  }
+  /// Without exchanges: the matrix is that of a product of positive ones where nothing slides. False if a pivot vanishes.
+  bool eliminate_in_order(int n) const {
+    double *const A = scratch.matrix, *const right = scratch.right, *const x = scratch.x;
+    const int ld = scratch.stride, end = (n + 7) / 8 * 8;
+    for (int a = 0; a < n; ++a) scratch.weight[a] = kVanishing * absolute(A[a * ld + a]);
+    for (int k = 0; k < n; k += 2) {
+      if (!(absolute(A[k * ld + k]) > scratch.weight[k])) return false;
+      if (k + 1 == n) break;
+      const int first = k / 8 * 8, packs = (end - first) / 8;
+      switch (packs) {
+        case 1:
+          eliminate_pair<1>(A, ld, n, k, first, right);
+          break;
+        case 2:
+          eliminate_pair<2>(A, ld, n, k, first, right);
+          break;
+        case 3:
+          eliminate_pair<3>(A, ld, n, k, first, right);
+          break;
+        case 4:
+          eliminate_pair<4>(A, ld, n, k, first, right);
+          break;
+        case 5:
+          eliminate_pair<5>(A, ld, n, k, first, right);
+          break;
+        case 6:
+          eliminate_pair<6>(A, ld, n, k, first, right);
+          break;
+        default:
+          eliminate_long_pair(n, k, first, end);
+          break;
+      }
+      if (!(absolute(A[(k + 1) * ld + k + 1]) > scratch.weight[k + 1])) return false;
+    }
+    for (int j = 0; j < end; ++j) x[j] = 0;
+    for (int k = n - 1; k >= 0; --k) {
+      const double* line = A + k * ld;
+      Eight sum(0.0);
+      for (int j = k / 8 * 8; j < end; j += 8) sum = madd(load_eight(line + j), load_eight(x + j), sum);
+      x[k] = (right[k] - total(sum)) / line[k];
+    }
+    return true;
+  }
+  void eliminate_long_pair(int n, int k, int first, int end) const {
+    for (int pivot = k; pivot < k + 2; ++pivot) {
+      const int ld = scratch.stride;
+      const double *from = scratch.matrix + pivot * ld, inverse = 1 / from[pivot];
+      for (int i = pivot + 1; i < n; ++i) {
+        double* to = scratch.matrix + i * ld;
+        const double factor = -(to[pivot] * inverse);
+        for (int j = first; j < end; j += 8)
+          store_eight(madd(Eight(factor), load_eight(from + j), load_eight(to + j)), to + j);
+        scratch.right[i] += factor * scratch.right[pivot];
+      }
+    }
+  }
+};
+
+inline void newton_rows(LawWork& k, const RowResponse& matrix, const RowScratch& scratch) {
+  DenseRows rows{matrix, scratch};
+  solve_law(rows, k);
+}
+
+}  // namespace kansetsu::kernel::inline KANSETSU_ISA

@@ -1,0 +1,69 @@
+#pragma once
+
+/// Every number of the contact solver that decides something and is no option: its unit, and why it is what it is. Options are in
+/// contact_types.h. src/constraint/test/contact_thresholds_test.cc tries either side of each that shows in an answer.
+namespace kansetsu::kernel::threshold {
+
+// Newton's method.
+
+/// Of an unknown's own response: what laws yield in every Newton step, so that systems of redundant contacts are regular. A residual
+/// that is left shrinks by this factor in each further step. Smaller ones leave fewer digits of the system (1e-8 of 1e-16).
+inline constexpr double kRegular = 1e-8;
+/// Newton steps on the law itself; problems that they solve take 2 to 8.
+inline constexpr int kNewtonSteps = 12;
+/// Newton steps of a proximal step, and proximal steps: of problems that are solved at all, 99 % take fewer.
+inline constexpr int kProximalNewtonSteps = 25, kProximalSteps = 20;
+/// Linear systems of an island and of a heap: proximal steps end there. In a falling heap most problems need 10 to 40.
+inline constexpr int kMostSystems = 400, kMostHeapSystems = 60;
+/// Of an unknown's own response: by how much a law yields about the last forces in the first proximal step; and what ends them.
+inline constexpr double kYield = 1e-2, kMostProximalYield = 10;
+/// Steps in a row that may raise Σ g·Φ² before it is back to the best iterate: states change several times before the residual falls.
+inline constexpr int kPatience = 3;
+/// Times the least Σ g·Φ² so far: beyond, a step has led astray at once.
+inline constexpr double kWorst = 1e6;
+/// After short steps laws yield more, after full ones less, up to their whole own response.
+inline constexpr double kRaise = 100, kLower = 0.1, kMostYield = 1;
+/// Halvings of a step; steps in a row that gain less than 1 % before Newton's method gives up.
+inline constexpr int kLineSearch = 8, kMostStuck = 4;
+
+// What counts as solved, in terms of ContactOptions::tolerance.
+
+/// A thousand times the tolerance (1e-8) is accepted where rounding allows no better.
+inline constexpr double kAcceptable = 1e3;
+/// Heaps, of ContactOptions::sweep_tolerance: what sweeps and Newton steps aim at.
+inline constexpr double kHeapAim = 0.3;
+
+// Linear systems.
+
+/// Of the largest own response of an island: what answers less cannot be moved (rounding errors of G are 1e-16).
+inline constexpr double kImmovable = 1e-13;
+/// Of its diagonal: a pivot that falls below is eliminated with exchanges of rows instead.
+inline constexpr double kVanishing = 1e-9;
+/// Of the largest entry of its row: no pivot at all.
+inline constexpr double kSingular = 1e-14;
+/// Of a row's own response: what is left of one that depends on those before; rows of a connection, and redundancy().
+inline constexpr double kDependent = 1e-10;
+
+// Positions.
+
+/// [1/s] of the depth, besides the speed of ContactOptions: what begins metres inside comes out in seconds.
+inline constexpr double kDeep = 1;
+/// [m, rad] shorter ways are none.
+inline constexpr double kShortestWay = 1e-12;
+/// Of the longest way: how well positions are solved, by Newton steps and by sweeps. What is left is undone in the next step.
+inline constexpr double kWayTolerance = 1e-6, kHeapWayTolerance = 1e-2;
+
+// Acceleration level.
+
+/// [m] how far a centre of pressure moves that has been found; solves until then at most.
+inline constexpr double kCentreFound = 1e-12;
+inline constexpr int kMostCentres = 10;
+
+// Geometry of patches.
+
+/// Of the squared circumference: vertices that span less area lie on a line.
+inline constexpr double kFlat = 1e-6;
+/// Of the force of a patch: if the forces of its vertices differ by more from it, some are new and its wrench is spread.
+inline constexpr double kForgotten = 1e-3;
+
+}  // namespace kansetsu::kernel::threshold

@@ -1,0 +1,132 @@
+#include "io/output_file.h"
+
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace kansetsu::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMuch = std::size_t{64} << 10;  // bytes that wait to be written
+constexpr char kTaken[] = "another program is writing to it";
+
+/// Whether the open file is still the one of that name: it may have been renamed between opening and locking.
+bool is_at(const FileHandle& file, const fs::path& path) {
+  struct stat open{}, named{};
+  return ::fstat(file.get(), &open) == 0 && ::stat(path.c_str(), &named) == 0 && open.st_ino == named.st_ino &&
+         open.st_dev == named.st_dev;
+}
+
+/// All of it, or what could be written.
+std::size_t write_all(const FileHandle& file, std::string_view bytes) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t count = ::write(file.get(), bytes.data() + done, bytes.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    done += static_cast<std::size_t>(count);
+  }
+  return done;
+}
+
+}  // namespace
+
+OutputFile::OutputFile(const fs::path& path, Writing writing) : path_(path), target_(path), writing_(writing) {
+  open();
+}
+
+void OutputFile::open() {
+  std::error_code error;
+  const fs::file_status old = fs::status(target_, error);
+  regular_ = !fs::exists(old) || fs::is_regular_file(old);
+  if (!regular_) {  // a device or a pipe stays what it is
+    file_ = FileHandle(::open(target_.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!file_) note_error();
+    return;
+  }
+  if (fs::is_symlink(target_, error)) target_ = fs::weakly_canonical(target_, error);  // a link stays one
+  if (writing_ == Writing::kBeside) {
+    if (fs::exists(old) && ::access(target_.c_str(), W_OK) != 0) return note_error();
+    part_ = target_;
+    part_ += ".kansetsu-part";
+  }
+  const fs::path& place = writing_ == Writing::kBeside ? part_ : target_;
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    created_ = !fs::exists(place, error);
+    file_ = FileHandle(::open(place.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+    if (!file_) return note_error();
+    if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 &&
+        errno == EWOULDBLOCK) {  // other errors: there are no locks here
+      created_ = false;
+      return note(kTaken);
+    }
+    if (!is_at(file_, place)) continue;
+    if (writing_ == Writing::kBeside) {
+      created_ = true;  // what an earlier program left behind is ours to remove
+      if (fs::exists(old)) ::fchmod(file_.get(), static_cast<mode_t>(old.permissions()) & 07777);
+    }
+    return;
+  }
+  note(kTaken);
+}
+
+OutputFile::~OutputFile() {
+  if (closed_ || !file_) return;
+  if (regular_ && created_ && (writing_ == Writing::kBeside || !started_))
+    ::unlink((writing_ == Writing::kBeside ? part_ : target_).c_str());
+  else
+    flush();
+}
+
+void OutputFile::note(const std::string& what) {
+  if (!problem_) problem_ = what;
+}
+void OutputFile::note_error() { note(std::strerror(errno)); }
+
+void OutputFile::start() {
+  if (started_ || !ok()) return;
+  started_ = true;
+  if (regular_ && ::ftruncate(file_.get(), 0) != 0) note_error();
+}
+
+bool OutputFile::write(std::string_view piece) {
+  if (!ok()) return false;
+  waiting_ += piece;
+  ends_.push_back(waiting_.size());
+  return !started_ || waiting_.size() < kMuch || flush();
+}
+
+bool OutputFile::flush() {
+  if (!ok() || !started_) return ok();
+  const std::size_t done = write_all(file_, waiting_);
+  if (done < waiting_.size()) {
+    note_error();
+    const auto whole = std::upper_bound(ends_.begin(), ends_.end(), done);
+    size_ += whole == ends_.begin() ? 0 : *(whole - 1);
+    if (regular_ && ::ftruncate(file_.get(), static_cast<off_t>(size_)) != 0) note_error();
+  } else {
+    size_ += done;
+  }
+  waiting_.clear();
+  ends_.clear();
+  return ok();
+}
+
+std::optional<std::string> OutputFile::close() {
+  if (closed_) return problem_;
+  start();
+  flush();
+  closed_ = true;
+  if (!file_) return problem_;
+  const bool beside = regular_ && writing_ == Writing::kBeside;
+  if (beside && ok() && ::rename(part_.c_str(), target_.c_str()) != 0) note_error();
+  if (beside && !ok() && created_) ::unlink(part_.c_str());
+  if (::close(file_.release()) != 0) note_error();
+  return problem_;
+}
+
+}  // namespace kansetsu::io

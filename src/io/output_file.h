@@ -1,0 +1,54 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/file_handle.h"
+
+namespace kansetsu::io {
+
+/// Where bytes go until the file is whole.
+enum class Writing {
+  kInPlace,  ///< into the file itself, so that what is written is there whatever happens to the program
+  kBeside    ///< into NAME.kansetsu-part beside it, which takes its place at the end
+};
+
+/// A file that is written front to back and keeps the first thing that went wrong. Opening changes nothing yet: an old file is as
+/// it was until start(), or until close() if it is written beside. Nobody else can write to it meanwhile.
+class OutputFile {
+ public:
+  OutputFile(const std::filesystem::path& path, Writing writing);
+  ~OutputFile();  ///< without start(), all is as before; written beside, without close() as well
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void start();  ///< from here on the old content is gone; the first time only
+  /// A piece that makes sense only as a whole: if the disk is full, pieces that did not fit leave no trace. Kept in memory until
+  /// start() and flush(), or until there is much of it.
+  bool write(std::string_view piece);
+  bool flush();
+  /// Completes the file. What went wrong, on the way or now; nothing if all is well.
+  std::optional<std::string> close();
+
+  bool ok() const { return !problem_; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  void open();
+  void note(const std::string& what);
+  void note_error();
+
+  std::filesystem::path path_, target_, part_;  ///< as named; links followed; of kBeside
+  Writing writing_;
+  FileHandle file_;
+  bool regular_ = true, created_ = false, started_ = false, closed_ = false;
+  std::uint64_t size_ = 0;         ///< of whole pieces in the file
+  std::string waiting_;            ///< pieces to be written
+  std::vector<std::size_t> ends_;  ///< of these pieces
+  std::optional<std::string> problem_;
+};
+
+}  // namespace kansetsu::io

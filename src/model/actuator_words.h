@@ -1,0 +1,30 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "kansetsu/model/actuator.h"
+
+/// The words by which files name the values of enumerations, in their order.
+namespace kansetsu {
+
+template <class Enum>
+inline constexpr std::array<std::string_view, 0> kWords{};
+template <>
+inline constexpr std::array<std::string_view, 6> kWords<Transmission>{"joint", "joint_in_parent", "tendon",
+                                                                      "site",  "slider_crank",    "body"};
+template <>
+inline constexpr std::array<std::string_view, 3> kWords<GainLaw>{"fixed", "affine", "muscle"};
+template <>
+inline constexpr std::array<std::string_view, 3> kWords<BiasLaw>{"none", "affine", "muscle"};
+template <>
+inline constexpr std::array<std::string_view, 4> kWords<ActivationLaw>{"none", "integrator", "filter", "muscle"};
+template <>
+inline constexpr std::array<std::string_view, 4> kWords<TendonPartKind>{"point", "pulley", "sphere", "cylinder"};
+
+template <class Enum>
+std::string_view word_of(Enum x) {
+  return kWords<Enum>[std::size_t(x)];
+}
+
+}  // namespace kansetsu

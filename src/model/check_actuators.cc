@@ -1,0 +1,174 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "kansetsu/model/actuator.h"
+#include "model/checks.h"
+#include "model/scene_codes.h"
+
+/// Tendons and actuators: what they name exists, and their numbers make sense.
+namespace kansetsu {
+namespace {
+
+class ActuatorChecks {
+ public:
+  ActuatorChecks(const ModelDescription& model, const ActuationDescription& actuation)
+      : d_(model), actuation_(actuation), names_(model) {}
+
+  std::vector<Diagnostic> run() {
+    std::set<std::string_view> taken;
+    for (const Actuator& motor : d_.actuators) taken.insert(motor.name);
+    for (const ActuatorDescription& a : actuation_.actuators) {
+      start(a.line, "actuator", a.name, taken);
+      check(a);
+    }
+    taken.clear();
+    for (const TendonDescription& t : actuation_.tendons) {
+      start(t.line, "tendon", t.name, taken);
+      check(t);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  /// From now on problems are those of this part.
+  void start(int line, const char* kind, const std::string& name, std::set<std::string_view>& taken) {
+    line_ = line, kind_ = kind, name_ = name;
+    if (name.empty()) say(scene::kRepeatedActuator, "it has no name", "everything is found by name");
+    if (!name.empty() && !taken.insert(name).second) say(scene::kRepeatedActuator, "the name is taken", "rename one");
+  }
+  void say(const char* code, const std::string& what, std::string hint = {}) {
+    found_.push_back({Severity::kError, code, d_.file, line_, fmt::format("{}[{}]", kind_, name_),
+                      fmt::format("{} '{}': {}", kind_, name_, what), std::move(hint)});
+  }
+  bool is_place(const std::string& name) const {
+    return names_.link(name) || std::ranges::find(d_.frames, name, &FrameDescription::name) != d_.frames.end();
+  }
+  void target(const std::string& name) {
+    if (!is_place(name))
+      say(scene::kUnknownTarget, fmt::format("there is no link or frame '{}'", name), names_.suggest_link(name));
+  }
+  void dof(const DofRef& ref) {
+    const DofLookup found = look_up(ref, d_, names_);
+    if (found.problem != DofProblem::kNone) say(scene::kUnknownTarget, found.message, found.hint);
+  }
+  void range(const char* code, const Interval& r, const char* what) {
+    if (!(r.lower <= r.upper))
+      say(code, fmt::format("the lower end {} of its {} is above the upper end {}", r.lower, what, r.upper),
+          "write [lower, upper]");
+  }
+  template <class Numbers>
+  void finite(const Numbers& numbers, const char* what) {
+    for (const double x : numbers) {
+      if (!std::isfinite(x)) return say(scene::kBadActuator, fmt::format("a number of its {} is {}", what, x));
+    }
+  }
+
+  void check_path(const TendonDescription& t) {
+    const char* const code = scene::kBadTendon;
+    int points = 0;
+    bool round = false, broken = false;
+    for (const TendonPart& part : t.path) {
+      const bool wrap = part.kind == TendonPartKind::kSphere || part.kind == TendonPartKind::kCylinder;
+      const bool pulley = part.kind == TendonPartKind::kPulley;
+      broken = broken || (wrap && (points == 0 || round)) || (pulley && (round || points == 1));
+      round = wrap, points = pulley ? 0 : points + (wrap ? 0 : 1);
+      if (pulley) {
+        if (!(part.divisor > 0 && std::isfinite(part.divisor))) say(code, fmt::format("a divisor is {}", part.divisor));
+        continue;
+      }
+      for (const TendonPlace* at : {&part.at, part.side ? &*part.side : nullptr}) {
+        if (!at) continue;
+        if (!at->link.empty()) target(at->link);
+        const Vec3<> sum = at->pose.p + at->pose.rpy;
+        if (!std::isfinite(sum.x + sum.y + sum.z)) say(code, "a place is not finite");
+      }
+      if (wrap && !(part.radius > 0 && std::isfinite(part.radius)))
+        say(code, fmt::format("a radius is {}", part.radius));
+    }
+    if (!t.path.empty() && (broken || round || points < 2))
+      say(code, "the path has no beginning or no end",
+          "a branch has two points at least, and a point before and after every sphere or cylinder");
+  }
+
+  void check(const TendonDescription& t) {
+    const char* const code = scene::kBadTendon;
+    if (t.terms.empty() == t.path.empty()) say(code, "it has to have either terms or a path");
+    for (const TendonTerm& term : t.terms) {
+      dof(term.dof);
+      if (!std::isfinite(term.ratio)) say(code, fmt::format("the ratio of '{}' is {}", term.dof.joint, term.ratio));
+    }
+    check_path(t);
+    const std::pair<const char*, double> amounts[] = {
+        {"stiffness", t.stiffness}, {"damping", t.damping}, {"friction", t.friction}};
+    for (const auto& [what, x] : amounts) {
+      if (!(x >= 0 && std::isfinite(x))) say(code, fmt::format("{} is {}", what, x), "it is zero or more");
+    }
+    if (!std::isfinite(t.rest_lower) || !std::isfinite(t.rest_upper) || t.rest_lower > t.rest_upper)
+      say(code, fmt::format("its spring is slack from {} to {}", t.rest_lower, t.rest_upper), "write [lower, upper]");
+    range(code, t.limit, "limit");
+    range(code, t.effort, "effort");
+  }
+
+  void check_target(const ActuatorDescription& a) {
+    switch (a.transmission) {
+      case Transmission::kJoint:
+      case Transmission::kJointInParent:
+        if (!a.dof.joint.empty()) return dof(a.dof);
+        if (d_.base != Base::kFree)
+          say(scene::kUnknownTarget, "it acts on the free base, but the base is fixed", "name a joint");
+        return;
+      case Transmission::kTendon:
+        if (std::ranges::find(actuation_.tendons, a.target, &TendonDescription::name) == actuation_.tendons.end())
+          say(scene::kUnknownTarget, fmt::format("there is no tendon '{}'", a.target));
+        return;
+      case Transmission::kSliderCrank:
+        if (!(a.crank_length > 0 && std::isfinite(a.crank_length)))
+          say(scene::kBadActuator, fmt::format("its crank length is {}", a.crank_length), "it is above zero");
+        target(a.reference);
+        return target(a.target);
+      case Transmission::kSite:
+        if (!a.reference.empty()) target(a.reference);
+        return target(a.target);
+      case Transmission::kBody:
+        if (!names_.link(a.target)) say(scene::kUnknownTarget, fmt::format("there is no link '{}'", a.target));
+        return;
+    }
+  }
+
+  void check(const ActuatorDescription& a) {
+    check_target(a);
+    finite(std::array{a.gear}, "gear");
+    finite(a.wrench, "wrench");
+    finite(a.gain_numbers, "gain");
+    finite(a.bias_numbers, "bias");
+    finite(a.activation_numbers, "activation");
+    range(scene::kBadActuator, a.control_range, "control range");
+    range(scene::kBadActuator, a.force_range, "force range");
+    range(scene::kBadActuator, a.activation_range, "activation range");
+    if (!(a.effort >= 0)) say(scene::kBadActuator, fmt::format("its effort is {}", a.effort), "it is zero or more");
+    const bool active = a.gain == GainLaw::kMuscle, passive = a.bias == BiasLaw::kMuscle;
+    if ((active || passive) && !(a.length_range.lower < a.length_range.upper))
+      say(scene::kBadActuator, "a muscle needs a length range", "write length_range = [shortest, longest]");
+    if ((active && !(a.gain_numbers[2] >= 0)) || (passive && !(a.bias_numbers[2] >= 0)))
+      say(scene::kBadActuator, "the force of the muscle is negative", "the third number is its largest force");
+  }
+
+  const ModelDescription& d_;
+  const ActuationDescription& actuation_;
+  const NameIndex names_;
+  int line_ = 0;
+  const char* kind_ = "";
+  std::string_view name_;
+  std::vector<Diagnostic> found_;
+};
+
+}  // namespace
+
+std::vector<Diagnostic> validate(const ModelDescription& model, const ActuationDescription& actuation) {
+  return ActuatorChecks(model, actuation).run();
+}
+
+}  // namespace kansetsu

@@ -1,0 +1,238 @@
+#include "model/tendon_path.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace kansetsu {
+namespace {
+
+constexpr double kTiny = 1e-15;  // lengths below it have no direction [m]
+constexpr int kArcPoints = 6;    // of an arc, for looks
+
+const Transform<>& pose_of(std::span<const Transform<>> X_WB, int body) {
+  static const Transform<> kWorld{};
+  return body < 0 ? kWorld : X_WB[std::size_t(body)];
+}
+
+bool cross_each_other(const double* p1, const double* p2, const double* p3, const double* p4) {
+  const double x12 = p2[0] - p1[0], y12 = p2[1] - p1[1], x34 = p4[0] - p3[0], y34 = p4[1] - p3[1];
+  const double det = y34 * x12 - x34 * y12;
+  if (std::abs(det) < kTiny) return false;
+  const double x31 = p1[0] - p3[0], y31 = p1[1] - p3[1];
+  const double a = (x34 * y31 - y34 * x31) / det, b = (x12 * y31 - y12 * x31) / det;
+  return a >= 0 && a <= 1 && b >= 0 && b <= 1;
+}
+
+/// Where a tendon lies on a sphere or cylinder, in the world.
+struct Wrap {
+  Vec3<> a, b;
+  double length = 0;
+  Vec3<> e0, e1, along;  ///< the arc, for looks: its plane, and what it climbs along a cylinder
+  double angle_a = 0, turn = 0, radius = 0;
+  Vec3<> centre;
+};
+
+/// The plane of the circle: for a sphere that of its centre and the two points.
+void plane_of(bool sphere, const Vec3<>& p, const Vec3<>& q, Vec3<>& e0, Vec3<>& e1) {
+  e0 = {1, 0, 0}, e1 = {0, 1, 0};
+  if (!sphere) return;
+  e0 = (1 / norm(p)) * p;
+  Vec3<> normal = cross(p, q);
+  if (const double length = norm(normal); length >= kTiny) {
+    normal = (1 / length) * normal;
+  } else {  // in one line with the centre: any plane
+    const double x = std::abs(e0.x), y = std::abs(e0.y), z = std::abs(e0.z);
+    const bool is_x = x >= y && x >= z, is_y = !is_x && y >= z;
+    normal = cross(e0, Vec3<>{is_x ? 0.0 : 1.0, is_y ? 0.0 : 1.0, is_x || is_y ? 1.0 : 0.0});
+    normal = (1 / norm(normal)) * normal;
+  }
+  e1 = cross(normal, e0);
+}
+
+bool wrap(const PathPart& part, std::span<const Transform<>> X_WB, const Vec3<>& from, const Vec3<>& to, Wrap& out) {
+  const Transform<> X_WP = pose_of(X_WB, part.body) * part.X_BP;
+  const auto local = [&](const Vec3<>& x) { return transpose_times(X_WP.R, x - X_WP.p); };
+  const Vec3<> p = local(from), q = local(to);
+  if (part.radius < kTiny || norm(p) < kTiny || norm(q) < kTiny) return false;
+  const bool sphere = part.kind == TendonPartKind::kSphere;
+  Vec3<> e0, e1;
+  plane_of(sphere, p, q, e0, e1);
+  const double P[2] = {dot(p, e0), dot(p, e1)}, Q[2] = {dot(q, e0), dot(q, e1)};
+  CircleWrap c;
+  bool lies = false;
+  if (part.has_side) {
+    const Vec3<> s = local(pose_of(X_WB, part.side_body) * part.side);
+    double S[2] = {dot(s, e0), dot(s, e1)};
+    const double length = std::hypot(S[0], S[1]);
+    if (length > kTiny) S[0] *= part.radius / length, S[1] *= part.radius / length;
+    lies = norm(s) < part.radius ? wrap_inside(P, Q, part.radius, c) : wrap_circle(P, Q, part.radius, S, c);
+  } else {
+    lies = wrap_circle(P, Q, part.radius, nullptr, c);
+  }
+  if (!lies) return false;
+  Vec3<> a = c.a[0] * e0 + c.a[1] * e1, b = c.b[0] * e0 + c.b[1] * e1;
+  out.length = c.arc;
+  if (!sphere) {  // a helix: it climbs evenly along the way
+    const double before = std::hypot(P[0] - c.a[0], P[1] - c.a[1]), after = std::hypot(Q[0] - c.b[0], Q[1] - c.b[1]);
+    const double way = before + c.arc + after, climb = way > 0 ? (q.z - p.z) / way : 0;
+    a.z = p.z + climb * before, b.z = p.z + climb * (before + c.arc);
+    out.length = std::hypot(c.arc, b.z - a.z);
+  }
+  out.a = X_WP * a, out.b = X_WP * b;
+  out.e0 = X_WP.R * e0, out.e1 = X_WP.R * e1;
+  out.along = sphere ? Vec3<>{} : (b.z - a.z) * X_WP.R.column_z();
+  out.centre = X_WP.p + (sphere ? Vec3<>{} : a.z * X_WP.R.column_z());
+  out.radius = part.radius;
+  out.angle_a = std::atan2(c.a[1], c.a[0]);
+  const double turn = c.arc / part.radius, left = c.a[0] * c.b[1] - c.a[1] * c.b[0];
+  out.turn = (left >= 0) == (turn <= std::numbers::pi) ? turn : -turn;
+  return true;
+}
+
+void add_straight(const PathPart& from, const Vec3<>& a, const PathPart& to, const Vec3<>& b, double share,
+                  PathTrace& out) {
+  const Vec3<> line = b - a;
+  const double length = norm(line);
+  out.length += share * length;
+  if (length < kTiny) return;
+  const Vec3<> f = (share / length) * line;
+  out.pulls.push_back({from.body, a, -f, {}, from.link});
+  out.pulls.push_back({to.body, b, f, {}, to.link});
+}
+
+double squared(const double* x) { return x[0] * x[0] + x[1] * x[1]; }
+
+}  // namespace
+
+bool wrap_circle(const double p[2], const double q[2], double r, const double* side, CircleWrap& out) {
+  const double pp = squared(p), qq = squared(q), rr = r * r;
+  if (pp < rr || qq < rr || r < kTiny) return false;
+  const double d[2] = {q[0] - p[0], q[1] - p[1]}, dd = squared(d);
+  if (dd < kTiny) return false;
+  const double s = std::clamp(-(d[0] * p[0] + d[1] * p[1]) / dd, 0.0, 1.0);
+  const double near[2] = {p[0] + s * d[0], p[1] + s * d[1]};  // of the straight line, to the centre
+  if (squared(near) > rr && (!side || side[0] * near[0] + side[1] * near[1] >= 0)) return false;
+  const double root_p = std::sqrt(std::max(pp - rr, 0.0)), root_q = std::sqrt(std::max(qq - rr, 0.0));
+  CircleWrap way[2];
+  double good[2];
+  for (int i = 0; i < 2; ++i) {
+    const double sign = i == 0 ? r : -r;
+    CircleWrap& w = way[i];
+    w.a[0] = (p[0] * rr + sign * p[1] * root_p) / pp, w.a[1] = (p[1] * rr - sign * p[0] * root_p) / pp;
+    w.b[0] = (q[0] * rr - sign * q[1] * root_q) / qq, w.b[1] = (q[1] * rr + sign * q[0] * root_q) / qq;
+    if (side) {
+      const double middle[2] = {w.a[0] + w.b[0], w.a[1] + w.b[1]}, length = std::sqrt(squared(middle));
+      good[i] = length > kTiny ? (middle[0] * side[0] + middle[1] * side[1]) / length : 0;
+    } else {
+      const double apart[2] = {w.a[0] - w.b[0], w.a[1] - w.b[1]};
+      good[i] = -squared(apart);
+    }
+    if (cross_each_other(p, w.a, q, w.b)) good[i] = -1e4;
+  }
+  const int best = good[0] > good[1] ? 0 : 1;
+  out = way[best];
+  if (cross_each_other(p, out.a, q, out.b)) return false;
+  const double cosine = (out.a[0] * out.b[0] + out.a[1] * out.b[1]) / rr;
+  double angle = std::acos(std::clamp(cosine, -1.0, 1.0));
+  const double turn = out.a[1] * out.b[0] - out.a[0] * out.b[1];
+  if ((turn > 0 && best == 1) || (turn < 0 && best == 0)) angle = 2 * std::numbers::pi - angle;
+  out.arc = r * angle;
+  return true;
+}
+
+bool wrap_inside(const double p[2], const double q[2], double r, CircleWrap& out) {
+  const double lp = std::sqrt(squared(p)), lq = std::sqrt(squared(q));
+  if (lp <= r || lq <= r || r < kTiny) return false;
+  const double d[2] = {q[0] - p[0], q[1] - p[1]}, dd = squared(d);
+  if (dd > kTiny) {  // a straight line through the circle touches it on neither side
+    const double s = -(d[0] * p[0] + d[1] * p[1]) / dd;
+    const double near[2] = {p[0] + s * d[0], p[1] + s * d[1]};
+    if (s > 0 && s < 1 && squared(near) <= r * r) return false;
+  }
+  out.arc = 0;
+  const auto put = [&](double x, double y) { out.a[0] = out.b[0] = x, out.a[1] = out.b[1] = y; };
+  const double middle[2] = {p[0] + q[0], p[1] + q[1]}, length = std::sqrt(squared(middle));
+  put(length > kTiny ? r * middle[0] / length : r, length > kTiny ? r * middle[1] / length : 0.0);
+  // The angles of both lines to the circle are equal: asin(A·z) + asin(B·z) − 2·asin(z) + G = 0, from z = 1 down.
+  const double A = r / lp, B = r / lq, cosine = (lp * lp + lq * lq - dd) / (2 * lp * lq);
+  if (cosine < -1 + kTiny) return false;
+  if (cosine > 1 - kTiny) return true;
+  const double G = std::acos(cosine);
+  const auto f = [&](double z) { return std::asin(A * z) + std::asin(B * z) - 2 * std::asin(z) + G; };
+  const auto slope = [&](double x, double z) { return x / std::sqrt(std::max(1 - x * x * z * z, kTiny)); };
+  double z = 1 - 1e-7, value = f(z);
+  if (value > 0) return true;
+  for (int i = 0; i < 50 && std::abs(value) > 1e-15; ++i) {
+    const double df = slope(A, z) + slope(B, z) - 2 * slope(1, z);
+    if (!(df < 0)) break;
+    const double next = z - value / df;
+    if (!(next < z)) break;  // as far as numbers go
+    z = next, value = f(z);
+  }
+  const bool left = p[0] * q[1] - p[1] * q[0] > 0;
+  const double* from = left ? p : q;
+  const double angle = std::asin(z) - std::asin((left ? A : B) * z), l = left ? lp : lq;
+  const double c = std::cos(angle), s = std::sin(angle);
+  put(r * (c * from[0] - s * from[1]) / l, r * (s * from[0] + c * from[1]) / l);
+  return true;
+}
+
+void reserve_trace(std::span<const PathPart> path, PathTrace& out) {
+  out.pulls.reserve(4 * path.size() + 4);
+  out.points.reserve((kArcPoints + 3) * path.size() + 4);
+}
+
+void trace_path(std::span<const PathPart> path, std::span<const Transform<>> X_WB, PathTrace& out) {
+  out.length = 0;
+  out.pulls.clear(), out.points.clear();
+  const auto point = [&](const PathPart& part) { return pose_of(X_WB, part.body) * part.X_BP.p; };
+  double share = 1;
+  const PathPart *last = nullptr, *round = nullptr;
+  Vec3<> a{};
+  for (const PathPart& part : path) {
+    if (part.kind == TendonPartKind::kPulley) {
+      share = 1 / part.divisor;
+      last = round = nullptr;
+      constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+      if (!out.points.empty()) out.points.push_back({kNone, kNone, kNone});
+      continue;
+    }
+    if (part.kind != TendonPartKind::kPoint) {
+      round = &part;
+      continue;
+    }
+    const Vec3<> b = point(part);
+    if (last) {
+      Wrap w;
+      if (round && wrap(*round, X_WB, a, b, w)) {
+        add_straight(*last, a, *round, w.a, share, out);
+        out.length += share * w.length;
+        add_straight(*round, w.b, part, b, share, out);
+        for (int k = 0; k <= kArcPoints; ++k) {
+          const double s = double(k) / kArcPoints, angle = w.angle_a + s * w.turn;
+          out.points.push_back(w.centre + w.radius * (std::cos(angle) * w.e0 + std::sin(angle) * w.e1) + s * w.along);
+        }
+      } else {
+        add_straight(*last, a, part, b, share, out);
+      }
+    }
+    out.points.push_back(b);
+    last = &part, round = nullptr, a = b;
+  }
+}
+
+double trace_slider_crank(const Transform<>& X_WS, int slider_body, const Vec3<>& crank, int crank_body, double rod,
+                          std::vector<Pull>& out) {
+  const Vec3<> axis = X_WS.R.column_z(), v = crank - X_WS.p;
+  const double along = dot(axis, v), det = along * along + rod * rod - dot(v, v);
+  const bool reaches = det > 0;
+  const double root = reaches ? std::sqrt(det) : 0, share = reaches ? 1 - along / root : 1;
+  const Vec3<> by_v = share * axis + (reaches ? 1 / root : 0.0) * v, by_axis = share * v;
+  out.push_back({.body = crank_body, .p = crank, .f = by_v});
+  out.push_back({.body = slider_body, .p = X_WS.p, .f = -by_v, .t = cross(axis, by_axis)});
+  return along - root;
+}
+
+}  // namespace kansetsu

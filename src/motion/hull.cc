@@ -1,0 +1,49 @@
+#include "motion/hull.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace kansetsu {
+namespace {
+
+double side(const Vec3<>& a, const Vec3<>& b, const Vec3<>& p) {
+  return (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x);
+}
+
+double distance_to_segment(const Vec3<>& a, const Vec3<>& b, const Vec3<>& p) {
+  const double x = b.x - a.x, y = b.y - a.y, length = x * x + y * y;
+  const double s = length > 0 ? std::clamp(((p.x - a.x) * x + (p.y - a.y) * y) / length, 0.0, 1.0) : 0;
+  return std::hypot(a.x + s * x - p.x, a.y + s * y - p.y);
+}
+
+}  // namespace
+
+double distance_to_hull(std::span<const Vec3<>> points, const Vec3<>& p) {
+  std::array<Vec3<>, 32> sorted;
+  const std::size_t n = std::min(points.size(), sorted.size());
+  std::copy_n(points.begin(), n, sorted.begin());
+  std::sort(sorted.begin(), sorted.begin() + long(n),
+            [](const Vec3<>& a, const Vec3<>& b) { return a.x < b.x || (a.x == b.x && a.y < b.y); });
+  // Andrew's chain, counterclockwise.
+  std::array<Vec3<>, 66> hull;
+  std::size_t m = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    while (m >= 2 && side(hull[m - 2], hull[m - 1], sorted[i]) <= 0) --m;
+    hull[m++] = sorted[i];
+  }
+  for (std::size_t i = n - 1, lower = m + 1; i-- > 0;) {
+    while (m >= lower && side(hull[m - 2], hull[m - 1], sorted[i]) <= 0) --m;
+    hull[m++] = sorted[i];
+  }
+  double nearest = INFINITY;
+  bool inside = m > 3;
+  for (std::size_t i = 0; i + 1 < m; ++i) {
+    inside = inside && side(hull[i], hull[i + 1], p) >= 0;
+    nearest = std::min(nearest, distance_to_segment(hull[i], hull[i + 1], p));
+  }
+  if (m <= 1) nearest = std::hypot(hull[0].x - p.x, hull[0].y - p.y);
+  return inside ? 0 : nearest;
+}
+
+}  // namespace kansetsu

@@ -1,0 +1,295 @@
+"""Models, scenes and recordings made to do harm: refused or harmless, and no file that they name gets into an output."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import subprocess
+import time
+import zlib
+from pathlib import Path
+
+import pytest
+from kansetsu_protocol import BAD_FILE, OK, USAGE, run
+
+BIN = Path(os.environ.get("KANSETSU_BIN") or Path(__file__).resolve().parents[2] / "build/kansetsu")
+SECRET = "root:x:0:0:the secret of this test"
+TRIANGLE = "solid t\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid\n"
+LINK = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+MAGIC = b"\x89MCAP0\r\n"
+
+
+def urdf(*meshes: str) -> str:
+    shapes = "".join(f'<visual><geometry><mesh filename="{m}"/></geometry></visual>' for m in meshes)
+    return f'<robot name="a"><link name="b">{LINK}{shapes}</link></robot>'
+
+
+def everything(folder: Path) -> bytes:
+    return b"".join(f.read_bytes() for f in folder.rglob("*") if f.is_file())
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    path = tmp_path / "private/secret.stl"
+    path.parent.mkdir()
+    path.write_text(TRIANGLE.replace("solid t", f"solid {SECRET}"))  # a sound mesh even
+    return path
+
+
+@pytest.fixture
+def robot(tmp_path: Path) -> Path:
+    folder = tmp_path / "package/robots"
+    folder.mkdir(parents=True)
+    return folder / "a.urdf"
+
+
+@pytest.mark.parametrize("name", ["{secret}", "file://{secret}", "../../private/secret.stl", "package://private/secret.stl", "link.stl",
+                                  "/etc/passwd", "/proc/self/environ"])
+def test_a_model_does_not_give_other_files_away(name: str, robot: Path, secret: Path, tmp_path: Path):
+    robot.write_text(urdf(name.format(secret=secret)))
+    (robot.parent / "link.stl").symlink_to(secret)
+    out = tmp_path / "out"
+    out.mkdir()
+    checked = run("check", robot)
+    assert checked.exit_code == OK and "URDF035" in checked.stderr and "--allow-path" in checked.stderr
+    for ending in ["mcap", "glb", "npz", "csv"]:
+        assert run("simulate", robot, "--duration", "0.01", "--record", out / f"r.{ending}").exit_code == OK
+    run("view", robot, "--html", out / "page.html")
+    run("convert", robot, out / "copy.toml")
+    found = everything(out)
+    assert b"outer loop" not in found and b"root:x:0" not in found and b"PATH=" not in found
+    if "etc" in name or "proc" in name:
+        return
+    allowed = run("simulate", robot, "--duration", "0.01", "--record", out / "r.mcap", "--allow-path", secret.parent)
+    assert allowed.exit_code == OK and b"outer loop" in (out / "r.mcap").read_bytes()
+
+
+def test_scenes_and_mjcf_stay_in_their_package(robot: Path, secret: Path, tmp_path: Path):
+    scene, mjcf, other = robot.with_name("s.toml"), robot.with_name("m.xml"), tmp_path / "private/o.urdf"
+    other.write_text(urdf())
+    scene.write_text(f'[[figure]]\nname = "x"\nmodel = "{other}"\n')
+    result = run("check", scene)
+    assert result.exit_code == BAD_FILE and "SCENE015" in result.stderr
+    assert run("check", scene, "--allow-path", other.parent).exit_code == OK
+    scene.write_text(f'[[environment]]\nname = "x"\ntype = "mesh"\nfile = "{secret}"\n')
+    assert run("check", scene).exit_code == BAD_FILE
+    include = tmp_path / "private/i.xml"
+    include.write_text(f"<mujocoinclude><!-- {SECRET} --></mujocoinclude>")
+    mjcf.write_text(f'<mujoco><include file="{include}"/><worldbody/></mujoco>')
+    result = run("check", mjcf)
+    assert result.exit_code == BAD_FILE and "MJCF024" in result.stderr and SECRET not in result.stderr
+    mjcf.write_text(f'<mujoco><asset><mesh name="m" file="{secret}"/></asset><worldbody><geom type="mesh" mesh="m"/></worldbody></mujoco>')
+    result = run("check", mjcf)
+    assert "MJCF070" in result.stderr
+
+
+def test_a_scene_writes_below_the_current_folder_only(robot: Path, tmp_path: Path):
+    work, victim = tmp_path / "work", tmp_path / "victim.csv"
+    work.mkdir()
+    victim.write_text("precious")
+    scene = robot.with_name("s.toml")
+    text = '[[figure]]\nname = "p"\nmodel = "pendulum"\n[[record]]\nfile = "{}"\n'
+    for name in [str(victim), "../victim.csv", "link/victim.csv"]:
+        if name.startswith("link") and not (work / "link").exists():
+            (work / "link").symlink_to(tmp_path)
+        scene.write_text(text.format(name))
+        done = subprocess.run([BIN, "simulate", scene, "--duration", "0.01"], cwd=work, capture_output=True, text=True)
+        assert done.returncode == BAD_FILE and "outside of the current folder" in done.stderr
+        assert victim.read_text() == "precious"
+    scene.write_text(text.format("own.csv"))
+    assert subprocess.run([BIN, "simulate", scene, "--duration", "0.01"], cwd=work, capture_output=True).returncode == OK
+    assert (work / "own.csv").exists()
+
+
+# --- recordings -----------------------------------------------------------------------------------
+
+def records(data: bytes):
+    at = 8
+    while at + 9 <= len(data) - 8:
+        (size,) = struct.unpack_from("<Q", data, at + 1)
+        yield data[at], data[at + 9:at + 9 + size]
+        at += 9 + size
+
+
+def text(data: bytes) -> bytes:
+    return struct.pack("<I", len(data)) + data
+
+
+def edited(data: bytes, name: bytes, change, checksum: bool) -> bytes:
+    """The recording with the JSON of one attachment changed."""
+    out = MAGIC
+    for op, content in records(data):
+        if op == 9:
+            (size,) = struct.unpack_from("<I", content, 16)
+            own = content[20:20 + size]
+            (media,) = struct.unpack_from("<I", content, 20 + size)
+            body = content[24 + size + media + 8:-4]
+            if own == name:
+                value = json.loads(body)
+                change(value)
+                body = json.dumps(value).encode()
+                content = content[:16] + text(own) + text(b"application/json") + struct.pack("<Q", len(body)) + body
+                content += struct.pack("<I", zlib.crc32(content) if checksum else 0)
+        if op == 15:
+            content = bytes(4)
+        out += bytes([op]) + struct.pack("<Q", len(content)) + content
+        if op == 15:
+            break
+    return out + b"\x02" + struct.pack("<Q", 20) + bytes(20) + MAGIC
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory) -> bytes:
+    file = tmp_path_factory.mktemp("recording") / "r.mcap"
+    assert run("simulate", "pendulum", "--duration", "0.05", "--record", file).exit_code == OK
+    return file.read_bytes()
+
+
+CORNERS = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
+SURFACES = {
+    "beyond": {"type": "triangles", "vertices": CORNERS, "triangles": [[0, 1, 100000000]]},
+    "negative": {"type": "triangles", "vertices": CORNERS, "triangles": [[0, 1, -5]]},
+    "leak": {"type": "triangles", "vertices": CORNERS, "triangles": [[0, 1, i] for i in range(3, 40)]},
+    "cut off": {"type": "triangles", "vertices": CORNERS, "triangles": [[0, 1, 1 << 32]]},
+    "few heights": {"type": "heights", "columns": 5000, "rows": 5000, "size": [1, 1], "heights": [0, 0, 0]},
+    "overflow": {"type": "heights", "columns": 2000000000, "rows": 2000000000, "size": [1, 1], "heights": [0, 0, 0]},
+}
+
+
+@pytest.mark.parametrize("checksum", [True, False])
+@pytest.mark.parametrize("name", SURFACES)
+def test_surfaces_that_lead_outside_are_refused(name: str, checksum: bool, recording: bytes, tmp_path: Path):
+    shape = {"name": "x", "pose": [0, 0, 0], "rpy": [0, 0, 0], **SURFACES[name]}
+    file = tmp_path / "r.mcap"
+    file.write_bytes(edited(recording, b"scene.json", lambda scene: scene["environment"].append(shape), checksum))
+    for ending in ["glb", "mcap", "csv"]:
+        result = run("convert", file, tmp_path / f"o.{ending}")
+        assert result.exit_code == BAD_FILE and "REC006" in result.stderr
+        assert not (tmp_path / f"o.{ending}").exists()
+
+
+@pytest.mark.parametrize("shape", [{"type": "triangles", "vertices": CORNERS, "triangles": [[0, 1, 100000000]]},
+                                   {"type": "height_field", "columns": 9, "rows": 9, "size_x": 1, "size_y": 1, "heights": [0]}])
+def test_models_in_recordings_are_checked_as_well(shape: dict, recording: bytes, tmp_path: Path):
+    file = tmp_path / "r.mcap"
+    file.write_bytes(edited(recording, b"model/0.json", lambda m: m["links"][-1].setdefault("visuals", []).append({"shape": shape}), True))
+    result = run("convert", file, tmp_path / "o.glb")
+    assert result.exit_code == BAD_FILE and "MODEL038" in result.stderr
+
+
+@pytest.mark.parametrize("checksum", [True, False])
+def test_paths_in_recordings_are_not_opened(checksum: bool, recording: bytes, secret: Path, tmp_path: Path):
+    out = tmp_path / "out"
+    out.mkdir()
+    for path in [str(secret), "/etc/passwd"]:
+        shape = {"shape": {"type": "mesh", "uri": "x.stl", "path": path}}
+        file = tmp_path / "r.mcap"
+        file.write_bytes(edited(recording, b"model/0.json", lambda m: m["links"][-1].setdefault("visuals", []).append(shape), checksum))
+        for ending in ["mcap", "glb"]:
+            assert run("convert", file, out / f"o.{ending}").exit_code == (OK if checksum else BAD_FILE)
+        run("view", file, "--html", out / "page.html")
+        found = everything(out)
+        assert b"root:x:0" not in found and b"outer loop" not in found and path.encode() not in found
+
+
+def test_a_bomb_is_refused_before_it_takes_memory(recording: bytes, tmp_path: Path):
+    """Chunks of 250 MiB of zeros, packed as runs of a thousand lz4 bytes each; nobody would decompress four of them."""
+    import lz4.frame
+    plain = bytes(200 << 20)
+    packed = lz4.frame.compress(plain)
+    chunk = struct.pack("<QQQI", 0, 0, len(plain), zlib.crc32(plain)) + text(b"lz4") + struct.pack("<Q", len(packed)) + packed
+    head = b"".join(bytes([op]) + struct.pack("<Q", len(c)) + c for op, c in records(recording) if op in (1, 9, 12))
+    file = tmp_path / "bomb.mcap"
+    file.write_bytes(MAGIC + head + 12 * (b"\x06" + struct.pack("<Q", len(chunk)) + chunk) + MAGIC)
+    limit = 4 << 20  # KiB
+    done = subprocess.run(["bash", "-c", f"ulimit -v {limit}; exec '{BIN}' convert '{file}' '{tmp_path}/o.csv'"], capture_output=True, text=True)
+    assert done.returncode == BAD_FILE and "REC007" in done.stderr
+
+
+# --- inputs that hang or grow ---------------------------------------------------------------------
+
+def test_a_pipe_that_nobody_writes_to_is_refused(tmp_path: Path):
+    pipe = tmp_path / "model.urdf"
+    os.mkfifo(pipe)
+    start = time.monotonic()
+    done = subprocess.run([BIN, "check", pipe], capture_output=True, text=True, timeout=60)
+    assert done.returncode == BAD_FILE and "pipe" in done.stderr
+    assert time.monotonic() - start < 20  # two seconds on an idle machine
+
+
+def test_no_command_waits_for_a_pipe_that_nobody_writes_to(tmp_path: Path):
+    commands = [["eval", "pendulum", "--in", "x.json"], ["ik", "human28", "--in", "x.json"], ["view", "x.mcap", "--html", "o.html"]]
+    commands += [["convert", f"x.{ending}", "o.mcap"] for ending in ["mcap", "bvh", "c3d", "trc", "toml", "osim", "npz", "asf"]]
+    running = []
+    for n, command in enumerate(commands):
+        folder = tmp_path / str(n)
+        folder.mkdir()
+        os.mkfifo(folder / next(word for word in command if word.startswith("x.")))
+        running.append(subprocess.Popen([BIN, *command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+    for process, command in zip(running, commands, strict=True):
+        _, told = process.communicate(timeout=60)  # two seconds on an idle machine
+        assert process.returncode in (USAGE, BAD_FILE), (command, told)
+
+
+def test_a_pipe_that_somebody_writes_to_is_read(robot: Path):
+    robot.write_text(urdf())
+    done = subprocess.run(["bash", "-c", f"'{BIN}' check <(sleep 0.3; cat '{robot}')"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == OK, done.stderr
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/dev/tty"])
+def test_devices_are_no_models(device: str):
+    done = subprocess.run([BIN, "check", device], capture_output=True, text=True, timeout=60)
+    assert done.returncode == BAD_FILE
+
+
+def test_requests_come_from_pipes():
+    request = '{"compute": ["rnea"], "states": [{}]}'
+    done = subprocess.run(["bash", "-c", f"'{BIN}' eval pendulum --in <(sleep 0.3; echo '{request}')"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == OK, done.stderr
+
+
+@pytest.mark.parametrize("pattern", ["<OpenSimDocument {}/>", "<robot {}/>", "<mujoco {}/>", "<robot name='r'><link {}/></robot>"])
+def test_many_attributes_do_not_take_long(pattern: str, tmp_path: Path):
+    file = tmp_path / ("many.osim" if "OpenSim" in pattern else "many.xml")
+    file.write_text(pattern.format(" ".join(f'a{i}="1"' for i in range(100_000))))
+    start = time.monotonic()
+    result = run("check", file)
+    assert result.exit_code == BAD_FILE and "1000 attributes" in result.stderr
+    assert time.monotonic() - start < 20  # a fraction of a second on an idle machine
+
+
+def test_a_byte_order_mark_does_not_matter(robot: Path):
+    scene = robot.with_suffix(".toml")
+    scene.write_bytes(b"\xef\xbb\xbf[[figure]]\nname = \"p\"\nmodel = \"pendulum\"\n")
+    assert run("check", scene).exit_code == OK
+
+
+def test_tables_of_landmarks_are_read_with_care(tmp_path: Path):
+    clip, table = tmp_path / "x.bvh", tmp_path / "l.toml"
+    clip.write_text("HIERARCHY\nROOT Hips\n{\nOFFSET 0 0 0\nCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n"
+                    "End Site\n{\nOFFSET 0 10 0\n}\n}\nMOTION\nFrames: 1\nFrame Time: 0.01\n0 0 0 0 0 0\n")
+    table.write_bytes("nave =25'`ﯿrDe,b".encode())
+    result = run("convert", clip, tmp_path / "o.mcap", "--figure", "human28", "--landmarks", table)
+    assert result.exit_code == BAD_FILE and "beyond ASCII" in result.stderr
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e999"])
+def test_numbers_of_arguments_are_finite(number: str, tmp_path: Path):
+    for arguments in [["generate", "squat", "--depth", number], ["simulate", "pendulum", "--duration", number],
+                      ["simulate", "pendulum", "--rate", number], ["walk", "--speed", number]]:
+        assert run(*arguments).exit_code == USAGE, arguments
+
+
+@pytest.mark.parametrize("name", ["int", "namespace", "std", "co_await"])
+def test_words_of_the_language_name_no_compiled_model(name: str, tmp_path: Path):
+    result = run("compile", "pendulum", "--out", tmp_path, "--name", name)
+    assert result.exit_code == USAGE and "word of C++" in result.stderr
+
+
+def test_folders_to_allow_exist(robot: Path):
+    robot.write_text(urdf())
+    assert run("check", robot, "--allow-path", "/no/such/folder").exit_code == USAGE

@@ -1,0 +1,294 @@
+"""Tendons, actuators and sensors of models in MJCF equal MuJoCo's with constraints off."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+import pytest
+from kansetsu_protocol import OK, Request, State, data_files, evaluate_as_is, run
+from mujoco_oracle import MujocoOracle, without_meshes
+
+mujoco = pytest.importorskip("mujoco")
+
+# Rounding of two programs, relative to the largest number of a kind; wraps end where Newton's method does.
+TOLERANCE = 1e-8
+STATES = 20
+# Models that only hold together by files that are not there, or that MuJoCo refuses.
+NOT_COMPARED = {"mujoco_car", "mujoco_humanoid100", "gym_hopper", "gym_walker2d"}
+
+ARM = """
+  <worldbody>
+    <site name="ceiling" pos="0.1 0.05 1.5"/>
+    <body name="upper" pos="0 0 1"><joint name="shoulder" axis="0 1 0" ref="0.2"/><joint name="twist" axis="1 0 0"/>
+      <geom name="bone" type="capsule" fromto="0 0 0 0 0 -0.4" size="0.03"/>
+      <geom name="roller" type="sphere" size="0.05" pos="0 0 -0.2" mass="0.01"/>
+      <site name="a" pos="0.05 0.02 -0.05" euler="20 30 10"/><site name="b" pos="-0.04 0.01 -0.3"/><site name="inside" pos="0 0 -0.4"/>
+      <site name="side" pos="0.2 0 -0.4"/>
+      <body name="lower" pos="0 0 -0.4"><joint name="elbow" axis="0 1 0"/><joint name="slide" type="slide" axis="0 0 1"/>
+        <geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.02"/>
+        <geom name="pin" type="cylinder" size="0.03 0.1" euler="90 0 0" mass="0.01"/>
+        <site name="c" pos="0.06 0.01 -0.1" euler="0 40 60"/><site name="d" pos="-0.05 -0.02 -0.25"/>
+        <body name="hand" pos="0 0 -0.3"><joint name="wrist" type="ball"/><geom size="0.04" mass="0.2"/>
+          <site name="tip" pos="0.01 0.02 -0.08" euler="10 20 30"/></body>
+      </body>
+    </body>
+  </worldbody>"""
+TENDONS = """
+  <tendon>
+    <fixed name="sum" stiffness="3" damping="0.2" springlength="0.1"><joint joint="shoulder" coef="0.5"/><joint joint="elbow" coef="-1.5"/></fixed>
+    <spatial name="straight"><site site="ceiling"/><site site="b"/><site site="d"/></spatial>
+    <spatial name="branches"><site site="ceiling"/><site site="a"/><pulley divisor="2"/><site site="b"/><site site="c"/>
+      <pulley divisor="3"/><site site="b"/><site site="d"/><site site="tip"/></spatial>
+    <spatial name="sphere"><site site="a"/><geom geom="roller"/><site site="b"/><site site="d"/></spatial>
+    <spatial name="sided"><site site="a"/><geom geom="pin" sidesite="side"/><site site="c"/></spatial>
+    <spatial name="through"><site site="b"/><geom geom="pin" sidesite="inside"/><site site="d"/></spatial>
+    <spatial name="both"><site site="ceiling"/><geom geom="roller"/><site site="b"/><geom geom="pin"/><site site="c"/></spatial>
+  </tendon>"""
+
+SMALL = {
+    "kinds": f"""<mujoco><option><flag constraint="disable"/></option>{ARM}{TENDONS}<actuator>
+        <motor name="m" joint="shoulder" gear="3" ctrlrange="-0.5 0.5"/><position name="p" joint="elbow" kp="30" kv="2" gear="0.5" forcerange="-4 9"/>
+        <position name="pr" joint="elbow" kp="20" dampratio="0.7"/><position name="pt" joint="twist" kp="5" timeconst="0.05"/>
+        <velocity name="v" joint="twist" kv="4"/><intvelocity name="i" joint="slide" kp="9" actrange="-0.3 0.3"/>
+        <damper name="d" joint="elbow" kv="2" ctrlrange="0 1"/><cylinder name="c" joint="slide" diameter="0.3" timeconst="0.2" bias="1 2 3"/>
+        <general name="g" joint="shoulder" gaintype="affine" gainprm="1 2 3" biastype="affine" biasprm="4 5 6"/>
+        <general name="gi" joint="shoulder" dyntype="integrator" gainprm="2"/><general name="gf" joint="shoulder" dyntype="filter" dynprm="0.3"/>
+        <general name="ge" joint="shoulder" dyntype="filterexact" dynprm="0.3" biastype="affine" biasprm="0 -1 -2"/>
+        <muscle name="mu" joint="elbow" lengthrange="-2 2"/><muscle name="ms" joint="elbow" force="70" lengthrange="-1 1" gear="-1" tausmooth="0.3" timeconst="0.02 0.05"/>
+        </actuator></mujoco>""",
+    "transmissions": f"""<mujoco><option><flag constraint="disable"/></option>{ARM}{TENDONS}<actuator>
+        <motor name="ball" joint="wrist" gear="1 2 3"/><motor name="ballp" jointinparent="wrist" gear="1 -2 3"/>
+        <position name="ball_servo" joint="wrist" gear="1 0.5 0" kp="3"/>
+        <motor name="t1" tendon="sum" gear="2"/><position name="t2" tendon="straight" kp="10" kv="1"/><muscle name="t3" tendon="sphere" lengthrange="0.3 0.9"/>
+        <position name="t4" tendon="branches" kp="7" dampratio="0.5"/><muscle name="t5" tendon="both" lengthrange="0.3 1.9" force="100"/>
+        <motor name="s" site="tip" gear="1 2 3 0.1 0.2 0.3"/>
+        <position name="sr" site="tip" refsite="a" gear="1 2 3 0 0 0" kp="2"/><motor name="sr2" site="tip" refsite="c" gear="0 0 0 1 2 3"/>
+        <position name="crank" cranksite="c" slidersite="a" cranklength="0.9" gear="2" kp="3"/>
+        </actuator></mujoco>""",
+    "free base": """<mujoco><option><flag constraint="disable"/></option><worldbody><body name="drone" pos="0 0 1"><freejoint name="root"/>
+        <geom type="box" size="0.2 0.1 0.05"/><site name="r1" pos="0.2 0.1 0" euler="0 10 0"/><site name="r2" pos="-0.2 0.1 0.02"/>
+        <body name="arm" pos="0.1 0 0"><joint name="j" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.02"/></body></body></worldbody>
+        <actuator><motor name="r1" site="r1" gear="0 0 1 0 0 0.1" ctrlrange="0 9"/><motor name="r2" site="r2" gear="0 0 1 0 0 -0.1"/>
+        <motor name="f" joint="root" gear="1 2 3 4 5 6"/><motor name="fp" jointinparent="root" gear="1 2 3 4 5 6"/></actuator></mujoco>""",
+}
+
+SENSORS = f"""<mujoco><option><flag constraint="disable"/></option>{ARM}{TENDONS}
+  <actuator><position name="p" joint="elbow" kp="30" kv="2"/><motor name="t" tendon="straight"/><motor name="u" joint="elbow" gear="3"/></actuator>
+  <sensor>
+    <accelerometer name="s1" site="tip"/><gyro name="s2" site="tip"/><velocimeter name="s3" site="tip"/><force name="s4" site="c"/><torque name="s5" site="c"/>
+    <force name="s4b" site="tip"/><torque name="s5b" site="tip"/><magnetometer name="s6" site="c"/>
+    <jointpos name="s7" joint="shoulder"/><jointvel name="s8" joint="elbow"/><jointactuatorfrc name="s9" joint="elbow"/>
+    <ballquat name="s10" joint="wrist"/><ballangvel name="s11" joint="wrist"/>
+    <tendonpos name="s12" tendon="branches"/><tendonvel name="s13" tendon="both"/><tendonactuatorfrc name="s14" tendon="straight"/>
+    <actuatorpos name="s15" actuator="p"/><actuatorvel name="s16" actuator="t"/><actuatorfrc name="s17" actuator="p"/>
+    <framepos name="f1" objtype="site" objname="tip"/><framequat name="f2" objtype="site" objname="tip"/>
+    <framexaxis name="f3" objtype="site" objname="tip"/><frameyaxis name="f4" objtype="geom" objname="pin"/><framezaxis name="f5" objtype="xbody" objname="hand"/>
+    <framelinvel name="f6" objtype="site" objname="tip"/><frameangvel name="f7" objtype="xbody" objname="lower"/>
+    <framelinacc name="f8" objtype="site" objname="tip"/><frameangacc name="f9" objtype="site" objname="tip"/>
+    <framepos name="g1" objtype="site" objname="tip" reftype="site" refname="a"/><framequat name="g2" objtype="site" objname="tip" reftype="xbody" refname="lower"/>
+    <framexaxis name="g3" objtype="site" objname="tip" reftype="site" refname="c"/>
+    <framelinvel name="g6" objtype="site" objname="tip" reftype="site" refname="a"/><frameangvel name="g7" objtype="site" objname="tip" reftype="site" refname="a"/>
+    <framepos name="h1" objtype="body" objname="lower"/><framelinvel name="h2" objtype="body" objname="lower"/>
+    <subtreecom name="t1" body="upper"/><subtreelinvel name="t2" body="lower"/><subtreeangmom name="t3" body="lower"/>
+    <clock name="k"/><e_kinetic name="ek"/><e_potential name="ep"/>
+    <gyro name="cut" site="tip" cutoff="0.4"/><jointpos name="cut2" joint="elbow" cutoff="0.2"/>
+  </sensor></mujoco>"""
+
+
+@pytest.fixture(autouse=True)
+def somewhere_else(tmp_path, monkeypatch):
+    """MuJoCo writes a log of its complaints into the working folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+def rows(values: np.ndarray, nnz, adr, colind, count: int, nv: int) -> np.ndarray:
+    """A sparse matrix of MuJoCo's as a dense one."""
+    out = np.zeros((count, nv))
+    flat = np.asarray(values).ravel()
+    if flat.size == count * nv and colind is None:
+        return flat.reshape(count, nv).copy()
+    for i in range(count):
+        for k in range(int(nnz[i])):
+            out[i, int(np.ravel(colind)[int(adr[i]) + k])] = flat[int(adr[i]) + k]
+    return out
+
+
+def tendon_moments(m, d) -> np.ndarray:
+    where = d if hasattr(d, "ten_J_rownnz") else m
+    return rows(d.ten_J, where.ten_J_rownnz, where.ten_J_rowadr, where.ten_J_colind, m.ntendon, m.nv)
+
+
+def actuator_moments(m, d) -> np.ndarray:
+    return rows(d.actuator_moment, d.moment_rownnz, d.moment_rowadr, d.moment_colind, m.nu, m.nv)
+
+
+def figures_of(model: Path) -> list[dict]:
+    result = run("info", model, "--json")
+    assert result.exit_code == OK, result.stderr
+    return json.loads(result.stdout)["figures"]
+
+
+class Comparison:
+    def __init__(self):
+        self.worst: dict[str, float] = {}
+        self.count = 0
+
+    def add(self, what: str, ours, theirs) -> None:
+        ours, theirs = np.atleast_1d(np.asarray(ours, float)), np.atleast_1d(np.asarray(theirs, float))
+        assert ours.shape == theirs.shape, what
+        if not theirs.size:
+            return
+        difference = float(np.abs(ours - theirs).max() / max(1.0, np.abs(theirs).max()))
+        self.worst[what] = max(self.worst.get(what, 0.0), difference)
+        self.count += 1
+
+    def check(self) -> None:
+        print(self.worst)
+        bad = {what: x for what, x in self.worst.items() if not x <= TOLERANCE}
+        assert not bad, bad
+
+
+def compare(model: Path, states: int) -> Comparison:
+    oracle = MujocoOracle(model)
+    m, d = oracle.model, oracle.data
+    seed = crc32(model.stem.encode())
+    print(f"seed {seed}")
+    rng = np.random.default_rng(seed)
+    out = Comparison()
+    names = {kind: [getattr(m, kind)(i).name for i in range(count)] for kind, count in (("tendon", m.ntendon), ("actuator", m.nu))}
+    for figure in figures_of(model):
+        joints = [j["name"] for j in figure["joints"] if j["nv"] > 0]
+        root = figure["name"]
+        for _ in range(states):
+            state = oracle.random_state(rng, joints, root if figure["base"] == "free" else None)
+            u = rng.uniform(-1.5, 1.5, m.nu)
+            act = rng.uniform(0, 1, m.na)
+            d.ctrl[:], d.act[:] = u, act
+            mujoco.mj_forward(m, d)
+            full = State(**vars(state))
+            request = json.loads(Request([], [full], gravity=oracle.gravity).to_json())
+            request["compute"] = ["tendon_length", "tendon_velocity", "tendon_moment", "actuator_length", "actuator_velocity",
+                                  "actuator_moment", "actuator_force", "activation_rate", "actuator_torque"]
+            own = [n for n in names["actuator"] if n]
+            # Unnamed ones have names of their own here; models of robots name theirs, or have them in one figure.
+            probe = run("eval", f"{model}#{root}", stdin=json.dumps({**request, "compute": ["actuator_length", "tendon_length"]}))
+            assert probe.exit_code == OK, probe.stderr
+            reply = json.loads(probe.stdout)["results"][0]
+            mine = {kind: match(list(reply[f"{kind}_length"]), names[kind]) for kind in ("tendon", "actuator")}
+            request["states"][0]["u"] = {n: float(u[i]) for n, i in mine["actuator"].items()}
+            request["states"][0]["act"] = {n: float(act[m.actuator_actadr[i]]) for n, i in mine["actuator"].items()
+                                           if m.actuator_actadr[i] >= 0}
+            result = run("eval", f"{model}#{root}", stdin=json.dumps(request))
+            assert result.exit_code == OK, result.stderr
+            answer = json.loads(result.stdout)
+            dofs, ours = answer["dofs"], answer["results"][0]
+            columns, T = oracle.columns(dofs, root), transform(oracle, dofs, root)
+            for n, i in mine["tendon"].items():
+                out.add("tendon length", ours["tendon_length"][n], d.ten_length[i])
+                out.add("tendon velocity", ours["tendon_velocity"][n], d.ten_velocity[i])
+                out.add("tendon moment", ours["tendon_moment"][n], T.T @ tendon_moments(m, d)[i, columns])
+            moments = actuator_moments(m, d)
+            for n, i in mine["actuator"].items():
+                out.add("actuator length", ours["actuator_length"][n], d.actuator_length[i])
+                out.add("actuator velocity", ours["actuator_velocity"][n], d.actuator_velocity[i])
+                out.add("actuator moment", ours["actuator_moment"][n], T.T @ moments[i, columns])
+                if not m.actuator_actearly[i]:
+                    out.add("actuator force", ours["actuator_force"][n], d.actuator_force[i])
+                if m.actuator_actadr[i] >= 0:
+                    out.add("activation rate", ours["activation_rate"][n], d.act_dot[m.actuator_actadr[i]])
+            if len(mine["actuator"]) == m.nu and not m.actuator_actearly.any():
+                out.add("torque", ours["actuator_torque"], T.T @ d.qfrc_actuator[columns])
+            assert own is not None
+    return out
+
+
+def match(ours: list[str], theirs: list[str]) -> dict[str, int]:
+    """MuJoCo's number of each of ours: by name, or by the order of those without one."""
+    named = {n: i for i, n in enumerate(theirs) if n}
+    rest = iter([i for i, n in enumerate(theirs) if not n])
+    return {n: named[n] if n in named else next(rest) for n in ours}
+
+
+def transform(oracle: MujocoOracle, dofs: list[str], root: str) -> np.ndarray:
+    """MuJoCo's velocities per ours: the base's are in its own axes here."""
+    T = np.eye(len(dofs))
+    if dofs and dofs[0].startswith("base."):
+        body = mujoco.mj_name2id(oracle.model, mujoco.mjtObj.mjOBJ_BODY, root)
+        q = oracle.model.jnt_qposadr[oracle.model.body_jntadr[body]]
+        R = np.zeros(9)
+        mujoco.mju_quat2Mat(R, oracle.data.qpos[q + 3 : q + 7])
+        T[3:6, 3:6] = R.reshape(3, 3)
+    return T
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_small_models(name, tmp_path):
+    model = tmp_path / "small.xml"
+    model.write_text(SMALL[name])
+    result = compare(model, STATES)
+    result.check()
+    assert result.count > 0
+
+
+def robots() -> list:
+    return [p for p in data_files("robots/mjcf/*.xml") if p.values[0] is None or p.values[0].stem not in NOT_COMPARED]
+
+
+@pytest.mark.parametrize("model", robots())
+def test_robots(model, tmp_path):
+    file = without_meshes(model, tmp_path / model.name)
+    without_constraints(file)
+    compare(file, 3).check()
+
+
+def without_constraints(file: Path) -> None:
+    tree = ElementTree.parse(file)
+    root = tree.getroot()
+    option = root.find("option")
+    option = option if option is not None else ElementTree.SubElement(root, "option")
+    flag = option.find("flag")
+    flag = flag if flag is not None else ElementTree.SubElement(option, "flag")
+    flag.set("constraint", "disable")
+    tree.write(file)
+
+
+def test_sensors(tmp_path):
+    """Values at the start of a simulation, from random states in keyframes."""
+    probe = mujoco.MjModel.from_xml_string(SENSORS)
+    seed = 7
+    print(f"seed {seed}")
+    rng = np.random.default_rng(seed)
+    keys, states = [], []
+    for i in range(STATES):
+        q = rng.uniform(-1, 1, probe.nq)
+        q[4:8] /= np.linalg.norm(q[4:8])
+        v, u = rng.uniform(-2, 2, probe.nv), rng.uniform(-1, 1, probe.nu)
+        text = [" ".join(repr(float(x)) for x in values) for values in (q, v, u)]
+        keys.append(f'<key name="k{i}" qpos="{text[0]}" qvel="{text[1]}" ctrl="{text[2]}"/>')
+        states.append((q, v, u))
+    file = tmp_path / "sensors.xml"
+    file.write_text(SENSORS.replace("</mujoco>", "<keyframe>" + "".join(keys) + "</keyframe></mujoco>"))
+    model = mujoco.MjModel.from_xml_path(str(file))
+    model.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ENERGY)
+    data = mujoco.MjData(model)
+    out = Comparison()
+    for i, (q, v, u) in enumerate(states):
+        data.qpos[:], data.qvel[:], data.ctrl[:] = q, v, u
+        mujoco.mj_forward(model, data)
+        mujoco.mj_forward(model, data)  # its sensor of kinetic energy gives that of the call before
+        result = run("simulate", file, "--keyframe", f"k{i}", "--duration", "0.001", "--json")
+        assert result.exit_code == OK, result.stderr
+        ours = json.loads(result.stdout)["sensors"]["start"]
+        assert list(ours) == [model.sensor(k).name for k in range(model.nsensor)]  # in the order of the file
+        for k in range(model.nsensor):
+            theirs = data.sensordata[model.sensor_adr[k] : model.sensor_adr[k] + model.sensor_dim[k]]
+            values = np.asarray(ours[model.sensor(k).name])
+            quaternion = model.sensor_datatype[k] == mujoco.mjtDataType.mjDATATYPE_QUATERNION
+            if quaternion and values @ theirs < 0:
+                values = -values
+            out.add(model.sensor(k).name, values, theirs)
+    out.check()

@@ -1,0 +1,103 @@
+"""Wrong arguments: an exception that says what was expected, never a crash."""
+
+import contextlib
+import gc
+import resource
+
+import kansetsu as ks
+import numpy as np
+import pytest
+
+FUNCTIONS = [ks.rnea, ks.aba, ks.bias, ks.coriolis_matrix, ks.crba, ks.gravity_torque, ks.fk, ks.link_motions, ks.center_of_mass, ks.energy]
+FUNCTIONS += [ks.centroidal, ks.regressor, ks.reactions, ks.rnea_derivatives, ks.aba_derivatives, ks.mass_matrix_inverse, ks.joint_axes]
+FUNCTIONS += [ks.normalise]
+
+
+def test_wrong_shapes_name_the_right_one(human):
+    with pytest.raises(ks.Error, match=r"rnea: q has shape \(34,\), expected \(35,\) or \(N, 35\) for model 'human28'"):
+        ks.rnea(human, np.zeros(34))
+    with pytest.raises(ks.Error, match=r"v has shape \(2, 2, 34\)"):
+        ks.rnea(human, human.q0, np.zeros((2, 2, 34)))
+    with pytest.raises(ks.Error, match="v has 3 rows, expected 4"):
+        ks.rnea(human, np.tile(human.q0, (4, 1)), np.zeros((3, 34)))
+    with pytest.raises(ks.Error, match=r"external has shape \(29, 5\)"):
+        ks.rnea(human, human.q0, external=np.zeros((29, 5)))
+
+
+def test_wrong_types_are_type_errors(human):
+    for value in ("text", None, object(), {"q": 1}, np.zeros(35, complex), np.array(["a"] * 35), np.array([None] * 35)):
+        with pytest.raises(TypeError, match="q"):
+            ks.rnea(human, value)
+    with pytest.raises(TypeError):
+        ks.rnea("human28", human.q0)
+    with pytest.raises(TypeError):
+        ks.rnea(human, human.q0, threads="two")
+
+
+def test_numbers_that_are_none_are_named(human):
+    v = np.zeros(34)
+    v[human.dofs["elbowL_y"]] = np.nan
+    with pytest.raises(ks.Error, match=rf"aba: v\[{human.dofs['elbowL_y']}\] \(elbowL_y\) is nan"):
+        ks.aba(human, human.q0, v)
+    rows = np.zeros((5, 34))
+    rows[3, 2] = np.inf
+    with pytest.raises(ks.Error, match="3"):  # the state
+        ks.aba(human, np.tile(human.q0, (5, 1)), rows)
+
+
+def test_thread_counts(human):
+    for threads in (-1, 10**6):
+        with pytest.raises(ks.Error, match="threads"):
+            ks.rnea(human, np.tile(human.q0, (4, 1)), threads=threads)
+
+
+def test_no_rows_are_fine(human):
+    assert ks.rnea(human, np.zeros((0, 35))).shape == (0, 34)
+    assert ks.crba(human, np.zeros((0, 35))).shape == (0, 34, 34)
+    assert ks.fk(human, np.zeros((0, 35))).data.shape == (0, 29, 12)
+
+
+def test_poses_that_are_none(human):
+    with pytest.raises(ks.Error, match="orthonormal"):
+        ks.jacobian(human, human.q0, "gripL", offset=np.diag([1, 1, 2, 1.0]))
+    with pytest.raises(ks.Error, match="quaternion"):
+        ks.jacobian(human, human.q0, "gripL", offset=[0, 0, 0, 0, 0, 0, 2])
+    with pytest.raises(ks.Error, match=r"did you mean|known"):
+        ks.jacobian(human, human.q0, "gripp")
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_any_nonsense_is_an_exception(function, human):
+    """Every function with every kind of wrong array in every place."""
+    rng = np.random.default_rng(5)
+    nonsense = [
+        None, 1, -1.5, "x", b"y", [], [[]], [1, 2, 3], object(), np.zeros(0), np.zeros((0, 0)), np.zeros((3, 3, 3)), np.zeros(35, "c16"),
+        np.full(35, np.nan), np.full((2, 35), np.inf), np.zeros(35, "U3"), np.zeros((2, 34)), np.zeros(35)[::-1], np.zeros((35, 2)).T,
+        np.zeros(35, ">f8"), np.zeros(35, "i1"), np.zeros(35, bool), iter([1.0] * 35), {1: 2}, human,
+    ]  # fmt: skip
+    for _ in range(150):
+        arguments = [nonsense[i] for i in rng.integers(len(nonsense), size=rng.integers(1, 4))]
+        with contextlib.suppress(TypeError, ks.Error):
+            function(human, *arguments)
+
+
+def test_calls_leave_nothing_behind(human):
+    """A million of them, in memory."""
+    q, v = np.asarray(human.q0), np.zeros(34)
+    rows = np.tile(q, (3, 1))
+
+    def calls(count):
+        for _ in range(count):
+            ks.aba(human, q, v, v)
+            ks.rnea(human, rows)
+            with contextlib.suppress(ks.Error):
+                ks.rnea(human, v)
+
+    def memory():
+        gc.collect()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    calls(20_000)
+    before = memory()
+    calls(100_000)
+    assert memory() - before < 2_000  # kB; 300 000 lost references would be 30 MB

@@ -1,0 +1,132 @@
+"""Models: loading, names, editing, building, pickling."""
+
+import pickle
+
+import kansetsu as ks
+import numpy as np
+import pytest
+
+PENDULUM = """<robot name="arm">
+  <link name="ground"/>
+  <link name="rod"><inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
+    <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.01"/></inertial></link>
+  <joint name="pivot" type="revolute"><parent link="ground"/><child link="rod"/><axis xyz="0 1 0"/>
+    <limit lower="-2" upper="2" effort="10" velocity="5"/></joint>
+</robot>"""
+
+
+def test_names_and_sizes(human):
+    assert (human.nq, human.nv, human.base) == (35, 34, "free")
+    assert human.name == "human28"
+    assert human.mass == pytest.approx(69, abs=0.5)
+    assert len(human.links) == len(human.joints) + 1 == len(human.parents)
+    assert human.parents[0] == -1
+    assert list(human.dofs)[:6] == ["base.omega_x", "base.omega_y", "base.omega_z", "base.v_x", "base.v_y", "base.v_z"]
+    assert human.dofs["elbowL_y"] == human.coordinates["elbowL_y"] - 1  # a quaternion has four numbers
+    assert human.dofs["base"] == slice(0, 6)
+    assert human.coordinates["base"] == slice(0, 7)
+    assert "soleL" in human.frames
+
+
+def test_arrays_by_name(human):
+    q = human.q0
+    q["elbowL_y"] = -1.5
+    assert q[human.coordinates["elbowL_y"]] == -1.5
+    assert q["elbowL_y"] == -1.5
+    assert q["base"].shape == (7,)
+    assert human.q0["elbowL_y"] == 0  # each is new
+    rows = ks.named(np.zeros((5, human.nv)), human.dofs)
+    rows[..., "elbowL_y"] = 2
+    assert rows[3, "elbowL_y"] == 2
+    assert (rows * 2)["elbowL_y"][0] == 4  # names survive arithmetic
+    assert type(rows.max()) is np.float64
+    with pytest.raises(ks.Error, match=r"did you mean 'elbowL_y'"):
+        q["elbowL_z"]
+    with pytest.raises(ks.Error, match="has none of its own"):
+        q[:6]["elbowL_y"]
+
+
+def test_load_any_format(tmp_path):
+    urdf = tmp_path / "arm.urdf"
+    urdf.write_text(PENDULUM)
+    model = ks.load(urdf)
+    assert (model.name, model.nv, model.lower_position[0], model.effort_limit[0]) == ("arm", 1, -2, 10)
+    with pytest.warns(ks.FileWarning, match="MODEL071"):  # nothing resists a turn of the massless base
+        assert ks.load(str(urdf), base="free").nv == 7
+    mjcf = tmp_path / "two.xml"
+    mjcf.write_text(
+        "<mujoco><worldbody><body name='a'><joint name='j' axis='0 1 0'/><geom size='.1'/></body>"
+        "<body name='b'><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
+    )
+    assert ks.load(f"{mjcf}#a").nv == 1
+    assert ks.load(f"{mjcf}#b").nv == 6
+    with pytest.raises(ks.Error, match="known: a, b"):
+        ks.load(mjcf)
+
+
+def test_what_is_wrong_with_a_file(tmp_path):
+    bad = tmp_path / "bad.urdf"
+    bad.write_text(PENDULUM.replace('<mass value="1"/>', '<mass value="-1"/>').replace('child link="rod"', 'child link="rood"'))
+    with pytest.raises(ks.LoadError) as caught:
+        ks.load(bad)
+    error = caught.value
+    assert len([d for d in error.diagnostics if d.severity == "error"]) >= 2
+    first = error.diagnostics[0]
+    assert first.file.endswith("bad.urdf")
+    assert first.line > 0
+    assert error.code.startswith(("URDF", "MODEL"))
+    assert error.code in str(error)
+    assert [d.code for d in ks.check(bad)] == [d.code for d in error.diagnostics]
+    with pytest.raises(ks.LoadError, match="human28"):  # the hint names the figures
+        ks.load(tmp_path / "nothing.urdf")
+
+
+def test_editing(human):
+    locked = ks.lock_joints(human, ["elbowL_y"], human.q0)
+    assert locked.nv == human.nv - 1
+    assert ks.scale(human, 2.0, 3.0).mass == pytest.approx(3 * human.mass)
+    assert np.array_equal(ks.with_gravity(human, [0, 0, -1.62]).gravity, [0, 0, -1.62])
+    assert ks.with_base(human, "fixed").nv == 28
+    arm = ks.extract_subtree(human, human.links[-1], "fixed")
+    assert arm.nv < human.nv
+    both = ks.attach(human, human.links[0], ks.pendulum(2), ks.pose([0, 0, 1]), "tail/")
+    assert both.nv == human.nv + 2
+    with pytest.raises(ks.Error, match="nowhere"):
+        ks.lock_joints(human, ["nowhere"], human.q0)
+
+
+def test_builder():
+    builder = ks.ModelBuilder("arm")
+    builder.link("ground").link("upper", 1.0, (0, 0, -0.5), (0.1, 0.1, 0.01)).link("lower", 1.0, (0, 0, -0.5), np.diag([0.1, 0.1, 0.01]))
+    builder.joint("shoulder", "revolute", "ground", "upper", axis=(0, 1, 0), lower=-1, upper=1, damping=0.5)
+    builder.joint("elbow", "ball", "upper", "lower", origin=(0, 0, -1), friction=[0.1, 0.2, 0.3])
+    builder.frame("tip", "lower", (0, 0, -1)).collision("lower", ks.Capsule(0.05, 0.9), (0, 0, -0.5))
+    model = builder.build()
+    assert (model.nq, model.nv, model.joint_types) == (5, 4, ["revolute", "ball"])
+    assert np.allclose(ks.fk(model, model.q0)["tip"][:3, 3], [0, 0, -2])
+    with pytest.raises(ks.LoadError, match="MODEL"):
+        ks.ModelBuilder("empty").build()
+    with pytest.raises(ks.Error, match="revolute"):
+        builder.joint("x", "hinge", "upper", "lower")
+    with pytest.raises(TypeError, match="lowest"):
+        builder.joint("x", "revolute", "upper", "lower", lowest=1)
+
+
+@pytest.mark.parametrize("make", [ks.human28, ks.human28_ball, lambda: ks.rope(6), lambda: ks.chain(4)])
+def test_pickle_keeps_everything(make):
+    model = make()
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.name, again.links, list(again.dofs)) == (model.name, model.links, list(model.dofs))
+    q = model.random_configuration(3)
+    v = np.linspace(-1, 1, model.nv)
+    assert np.array_equal(ks.rnea(again, q, v, v), ks.rnea(model, q, v, v))  # to the bit: numbers are written with 17 digits
+    assert ks.load("human28").to_urdf().startswith("<?xml")
+
+
+def test_figures():
+    assert "human28" in ks.figure_names()
+    assert ks.chain(5, "free").nv == 10
+    assert ks.rope(8).nv == 6 + 7
+    for wrong in (0, -3, 10**9):
+        with pytest.raises(ks.Error, match="links"):
+            ks.pendulum(wrong)

@@ -1,0 +1,104 @@
+"""The package itself: its types, its examples, its command."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import kansetsu as ks
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = Path(ks.__file__).parent
+EXAMPLES = sorted((ROOT / "examples" / "python").glob("*.py"))
+
+
+def run(*arguments, cwd=None, **variables):
+    environment = os.environ | {"PYTHONPATH": str(PACKAGE.parent)} | variables
+    command = [sys.executable, *map(str, arguments)]
+    out = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False, timeout=300)
+    assert out.returncode == 0, out.stdout + out.stderr
+    return out.stdout
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.name)
+def test_examples_run(example, tmp_path):
+    if example.name == "ppo.py":
+        pytest.importorskip("gymnasium")
+        assert "reward" in run(example, "--task", "Reach", "--steps", "4096", "--curve", "curve.csv", cwd=tmp_path)
+        return
+    assert run(example, cwd=tmp_path)
+
+
+def blocks():
+    """Programs shown in the documentation, with what is shown below them as their output."""
+    fence = re.compile(r"^```python\n# (\S+\.py)\n(.*?)^```$(?:\n```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [pytest.param(*m.groups(), id=f"{p.name}:{m[1]}") for p in pages for m in fence.finditer(p.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize(("file", "text", "output"), blocks())
+def test_the_documentation_shows_programs_that_run(file, text, output, tmp_path):
+    assert text == (ROOT / file).read_text(encoding="utf-8")
+    if output is not None:
+        assert run(ROOT / file, cwd=tmp_path) == output
+
+
+NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda p: p.stem)
+def test_notebooks_run(file, tmp_path):
+    """In a kernel of their own; what is shown is a page inside the notebook."""
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    notebook = nbformat.read(file, as_version=4)
+    assert not any(cell.get("outputs") for cell in notebook.cells), "notebooks are kept without outputs"
+    try:
+        ks.World().page()
+    except ks.Error:  # the viewer is not built: nothing can be shown
+        notebook.cells = [cell for cell in notebook.cells if "show(" not in cell.source]
+    client = nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": tmp_path}})
+    client.execute()
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and cell.source.rstrip().splitlines()[-1].startswith(("model.show", "world.show")):
+            assert "iframe" in cell.outputs[-1]["data"]["text/html"]
+
+
+def test_types_hold(tmp_path):
+    pytest.importorskip("mypy")
+    config = ["--strict", "--config-file", ROOT / "pyproject.toml", "--cache-dir", tmp_path]
+    run("-m", "mypy", *config, "-p", "kansetsu", cwd=tmp_path, MYPYPATH=str(PACKAGE.parent))
+    run("-m", "mypy", *config, *EXAMPLES, cwd=tmp_path, MYPYPATH=str(PACKAGE.parent))
+
+
+def test_ruff_finds_nothing():
+    pytest.importorskip("ruff")
+    run("-m", "ruff", "check", ROOT / "python", ROOT / "examples" / "python", ROOT / "tests" / "python", cwd=ROOT)
+
+
+def test_every_public_name_is_there_and_has_a_docstring():
+    for name in ks.__all__:
+        thing = getattr(ks, name)
+        if callable(thing):
+            assert thing.__doc__, name
+
+
+def test_import_is_quick():
+    """Processor time besides that of NumPy, which everyone has."""
+    code = "import numpy, time; t = time.process_time(); import kansetsu; print(time.process_time() - t)"
+    assert min(float(run("-c", code)) for _ in range(3)) < 0.15
+
+
+def test_command_and_demo(tmp_path):
+    if not (PACKAGE / "bin" / "kansetsu").exists():
+        pytest.skip("the command is not built")
+    assert "kansetsu" in run("-m", "kansetsu", "--version")
+    try:
+        ks.World().page()
+    except ks.Error as error:
+        pytest.skip(str(error))
+    out = run("-m", "kansetsu", "demo", cwd=tmp_path)
+    assert "hangs" in out
+    assert (tmp_path / "kansetsu-demo.html").stat().st_size > 100_000

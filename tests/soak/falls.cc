@@ -1,0 +1,138 @@
+#include "falls.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <random>
+
+#include "kansetsu/io/mjcf.h"
+#include "kansetsu/model/builder.h"
+#include "kansetsu/model/configuration.h"
+#include "kansetsu/model/figures.h"
+#include "kansetsu/sim/world.h"
+
+namespace kansetsu::test {
+namespace {
+
+using Random = std::mt19937_64;
+constexpr const char* kRecorded[] = {"mujoco_humanoid",
+                                     "dm_humanoid_CMU_V2020",
+                                     "menagerie_unitree_go2__go2",
+                                     "menagerie_unitree_h1__h1",
+                                     "menagerie_unitree_g1__g1",
+                                     "menagerie_unitree_g1__g1_with_hands",
+                                     "menagerie_anybotics_anymal_c__anymal_c",
+                                     "menagerie_pal_talos__talos",
+                                     "gym_ant"};
+
+double uniform(Random& rng, double low, double high) { return std::uniform_real_distribution<double>(low, high)(rng); }
+
+Model recorded(const std::filesystem::path& data, const std::string& name) {
+  const auto file = data / "robots" / "mjcf" / (name + ".xml");
+  return value_or_throw(Model::build(value_or_throw(io::read_mjcf(file)).figures.at(0).model));
+}
+
+void add_stairs(World& world) {
+  for (int i = 0; i < 8; ++i) {
+    world.add_fixed(Box{{0.3, 3, 0.15 * (i + 1)}}, {Mat3<>::identity(), {0.3 * i, 0, 0.075 * (i + 1)}});
+  }
+}
+
+/// A limp figure anywhere in the air.
+World figure_world(const Model& model, double h, double height, bool self, bool stairs, Random& rng) {
+  World world(WorldOptions{.time_step = h});
+  world.add_fixed(Plane{}, {});
+  if (stairs) add_stairs(world);
+  State state(model);
+  state.q = random_configuration(model, rng);
+  const Eigen::VectorXd q0 = neutral(model);
+  Eigen::VectorXd way(model.nv());
+  difference(model, q0, state.q, way);
+  integrate(model, q0, 0.5 * way, state.q);
+  state.q.head<3>() << uniform(rng, 0, 1), uniform(rng, -0.3, 0.3), height;
+  world.add(model, state, {.self_collision = self ? SelfCollision::kNotNeighbours : SelfCollision::kNone});
+  return world;
+}
+
+World heap_world(int count, bool spheres, double h, Random& rng) {
+  World world(WorldOptions{.time_step = h});
+  world.add_fixed(Plane{}, {});
+  for (int k = 0; k < 4; ++k) {  // a pen
+    const double angle = 1.5707963267948966 * k, c = std::cos(angle), s = std::sin(angle);
+    world.add_fixed(Plane{}, {Mat3<>{{0, s, c}, {0, -c, s}, {1, 0, 0}}, {-1.0 * c, -1.0 * s, 0}});
+  }
+  for (int i = 0; i < count; ++i) {
+    const Shape shape = spheres ? Shape(Sphere{0.1}) : Shape(Box{{0.2, 0.2, 0.2}});
+    const Model model = value_or_throw(Model::build(make_body("b" + std::to_string(i), shape, 1, {}).model));
+    State state(model);
+    state.q = random_configuration(model, rng);
+    const int layer = i / 16, place = i % 16;
+    state.q.head<3>() << -0.7 + 0.45 * (place % 4) + uniform(rng, 0, 0.02),
+        -0.7 + 0.45 * (place / 4) + uniform(rng, 0, 0.02), 0.3 + 0.4 * layer;
+    world.add(model, state);
+  }
+  return world;
+}
+
+World make(const std::string& name, double h, Random& rng, const std::optional<std::filesystem::path>& data) {
+  if (name == "human28") return figure_world(human28(), h, 3, true, false, rng);
+  if (name == "human28 on stairs") return figure_world(human28(), h, 3, true, true, rng);
+  if (name.starts_with("boxes ")) return heap_world(std::stoi(name.substr(6)), false, h, rng);
+  if (name.starts_with("spheres ")) return heap_world(std::stoi(name.substr(8)), true, h, rng);
+  return figure_world(recorded(*data, name), h, 1.2, true, false, rng);
+}
+
+double energy(const World& world) { return world.kinetic_energy() + world.potential_energy(); }
+
+}  // namespace
+
+std::vector<std::string> falls(const std::optional<std::filesystem::path>& data) {
+  std::vector<std::string> out = {"human28", "human28 on stairs"};
+  if (data) out.insert(out.end(), std::begin(kRecorded), std::end(kRecorded));
+  for (const char* heap : {"boxes 30", "boxes 100", "boxes 300", "spheres 300"}) out.emplace_back(heap);
+  return out;
+}
+
+FallReport fall(const std::string& name, int count, double seconds, double h,
+                const std::optional<std::filesystem::path>& data) {
+  FallReport out{.what = name, .falls = count};
+  double spent = 0;
+  long touching = 0;
+  for (int n = 0; n < count; ++n) {
+    Random rng(static_cast<std::uint64_t>(1000 + n));
+    World world = make(name, h, rng, data);
+    const double start = energy(world);
+    double mass = 0;
+    for (int f = 0; f < world.figure_count(); ++f) mass += world.model(FigureId(f)).mass();
+    out.scale = std::max(out.scale, mass * 9.81);
+    double before = start, book = 0;
+    const long total = std::lround(seconds / h);
+    for (long i = 0; i < total && world.status() == WorldStatus::kRunning; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      world.step();
+      spent += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      const double now = energy(world), work = world.totals().work_torque;
+      out.gain = std::max(out.gain, now - before - (work - book));
+      before = now, book = work;
+      out.contacts += long(world.report().contacts.size());
+      int systems = 0;
+      for (const ContactReport& c : world.report().contacts) systems = std::max(systems, c.solves);
+      out.systems += systems, touching += !world.report().contacts.empty();
+      out.unsolved += world.report().tiers[4];
+      if (i > total * 3 / 4) out.resting_unsolved += world.report().tiers[4];
+      out.worst_residual = std::max(out.worst_residual, world.report().residual);
+      out.penetration = std::max(out.penetration, world.report().penetration);
+      ++out.steps;
+    }
+    if (world.status() != WorldStatus::kRunning) out.failure = world.failure();
+    const WorldTotals& t = world.totals();
+    const double left = energy(world) - start - t.work_torque - t.work_contact - t.work_connection - t.impact_energy;
+    if (std::abs(left) > std::abs(out.unexplained)) out.unexplained = left;
+    out.kinetic = std::max(out.kinetic, world.kinetic_energy());
+  }
+  out.systems /= double(std::max(touching, 1L));
+  out.microseconds = 1e6 * spent / double(std::max(out.steps, 1L));
+  return out;
+}
+
+}  // namespace kansetsu::test
