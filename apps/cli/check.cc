@@ -22,7 +22,7 @@ namespace {
 struct CheckArguments {
   std::vector<std::string> models;
   std::optional<Base> base;
-  bool json = false, strict = false;
+  bool json = false, strict = false, allow_partial = false;
 };
 
 struct Report {
@@ -30,6 +30,7 @@ struct Report {
   std::vector<Diagnostic> diagnostics;
   std::string contents;  ///< ", 3 links, 2 dofs"; empty if there is nothing to use
   bool ok = false;
+  bool partial = false;  ///< the model is not whole, and that is not allowed
 };
 
 std::string count_of(std::size_t count, const char* noun) {
@@ -111,6 +112,7 @@ Report examine(const std::string& name, const CheckArguments& options) {
     report.diagnostics = std::move(model.diagnostics);
   }
   if (options.strict && !report.diagnostics.empty()) report.ok = false;
+  report.partial = report.ok && !options.allow_partial && is_partial(report.diagnostics);
   return report;
 }
 
@@ -118,9 +120,14 @@ std::string summary(const Report& report) {
   const std::vector<Diagnostic>& all = report.diagnostics;
   const auto errors =
       static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](auto& d) { return d.is_error(); }));
-  std::string text = fmt::format("{}: {}{}", report.name, report.ok ? "ok" : "failed", report.contents);
+  std::string text = fmt::format("{}: {}{}", report.name,
+                                 !report.ok       ? "failed"
+                                 : report.partial ? "partial"
+                                                  : "ok",
+                                 report.contents);
   if (errors > 0) text += ", " + count_of(errors, "error");
   if (errors < all.size()) text += ", " + count_of(all.size() - errors, "warning");
+  if (report.partial) text += fmt::format("\n{}: {}", report.name, partial_summary(all));
   return text + "\n";
 }
 
@@ -128,16 +135,17 @@ void write(JsonWriter& json, const Diagnostic& d) {
   json.line().begin_object();
   json.entry("severity", d.is_error() ? "error" : "warning").entry("code", d.code);
   json.entry("file", d.file).entry("line", d.line).entry("path", d.path);
-  json.entry("message", d.message).entry("hint", d.hint).end_object();
+  json.entry("message", d.message).entry("hint", d.hint).entry("partial", d.partial).end_object();
 }
 
 Exit check(const CheckArguments& options) {
-  bool ok = true;
+  bool ok = true, partial = false;
   JsonWriter findings;
   Output out;
   for (const std::string& name : options.models) {
     const Report report = examine(name, options);
     ok = ok && report.ok;
+    partial = partial || report.partial;
     if (options.json) {
       for (const Diagnostic& d : report.diagnostics) write(findings, d);
     } else {
@@ -145,9 +153,11 @@ Exit check(const CheckArguments& options) {
       out.write(summary(report));
     }
   }
-  if (options.json) out.write(fmt::format("{{\"ok\": {}, \"diagnostics\": [{}]}}\n", ok, findings.take()));
+  if (options.json)
+    out.write(fmt::format("{{\"ok\": {}, \"partial\": {}, \"diagnostics\": [{}]}}\n", ok && !partial, partial,
+                          findings.take()));
   out.commit();
-  return ok ? kOk : kBadFile;
+  return !ok ? kBadFile : partial ? kPartial : kOk;
 }
 
 }  // namespace
@@ -159,8 +169,9 @@ Runner declare_check(Arguments& args) {
                "; a clip (.bvh, .amc), a measurement (.c3d, .trc, .mot, .sto), or - for a model from standard input")
       .required()
       .type_name("");
-  args.add_flag("--json", options->json, "print {\"ok\", \"diagnostics\"} on standard output");
+  args.add_flag("--json", options->json, "print {\"ok\", \"partial\", \"diagnostics\"} on standard output");
   args.add_flag("--strict", options->strict, "fail on warnings, too");
+  args.add_flag("--allow-partial", options->allow_partial, "exit 0 for models that are not read whole, too");
   add_base_option(args, options->base);
   add_path_option(args);
   return [options] { return check(*options); };

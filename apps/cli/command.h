@@ -15,6 +15,7 @@ enum Exit : int {
   kBadUsage = 2,   ///< unknown name or option
   kBadFile = 3,    ///< a file that cannot be read, written or understood
   kNumerical = 4,  ///< a computation that has no answer
+  kPartial = 5,    ///< a model that was read, but not the whole of it
 };
 
 /// Ends a command with a message on standard error.

@@ -18,8 +18,11 @@ struct StagedScene {
 /// @param base  of a model; none: as the file says
 StagedScene load_stage(const std::string& name, std::optional<Base> base = {});
 
+/// What to do with a model that is not whole: say it, or refuse it as well.
+enum class PartialModel { kTell, kRefuse };
 /// The scene; warnings are counted on standard error. Throws Failure with all lines if there is none.
-SceneDescription scene_or_fail(const std::string& name, std::optional<Base> base = {});
+SceneDescription scene_or_fail(const std::string& name, std::optional<Base> base = {},
+                               PartialModel partial = PartialModel::kTell);
 /// The world of a scene, likewise.
 World world_or_fail(const SceneDescription& scene, int threads);
 

@@ -29,7 +29,7 @@ struct SimulateArguments {
   std::string control_file;
   double rate = 0;
   int threads = 1;
-  bool json = false, strict = false;
+  bool json = false, strict = false, allow_partial = false;
 };
 
 struct Summary {
@@ -167,7 +167,8 @@ void start_from(SceneDescription& scene, const std::string& keyframe) {
 }
 
 Exit simulate(const SimulateArguments& options) {
-  SceneDescription scene = scene_or_fail(options.scene);
+  SceneDescription scene =
+      scene_or_fail(options.scene, {}, options.allow_partial ? PartialModel::kTell : PartialModel::kRefuse);
   if (!options.keyframe.empty()) start_from(scene, options.keyframe);
   if (options.step) scene.time_step = *options.step;
   if (options.duration) scene.duration = *options.duration;
@@ -250,6 +251,7 @@ Runner declare_simulate(Arguments& args) {
   args.add("--threads", options->threads, "how many to use; the result is the same").between(1, 256);
   add_path_option(args);
   args.add_flag("--json", options->json, "print the summary as JSON");
+  args.add_flag("--allow-partial", options->allow_partial, "simulate what was read of a model that is not whole");
   args.add_flag("--strict", options->strict,
                 "exit 4 after unsolved contacts, penetration above 1 mm, or 1 % of unexplained energy");
   return [options] { return simulate(*options); };

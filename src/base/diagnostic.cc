@@ -29,6 +29,20 @@ bool has_errors(const std::vector<Diagnostic>& diagnostics) {
   return std::any_of(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& d) { return d.is_error(); });
 }
 
+bool is_partial(const std::vector<Diagnostic>& diagnostics) {
+  return std::any_of(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& d) { return d.partial; });
+}
+
+std::string partial_summary(const std::vector<Diagnostic>& diagnostics) {
+  std::vector<std::string> told;
+  for (const Diagnostic& d : diagnostics) {
+    if (d.partial && std::find(told.begin(), told.end(), d.message) == told.end()) told.push_back(d.message);
+  }
+  std::string text;
+  for (const std::string& message : told) text += (text.empty() ? "read, but not the whole model: " : "; ") + message;
+  return text;
+}
+
 void throw_diagnostics(const std::vector<Diagnostic>& diagnostics) { throw Error(to_string(diagnostics)); }
 
 }  // namespace kansetsu

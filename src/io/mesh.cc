@@ -42,6 +42,8 @@ class MeshReader {
     }
     if (format == MeshFormat::kObj)
       read_obj(bytes);
+    else if (format == MeshFormat::kMsh)
+      read_msh(bytes);
     else if (is_binary_stl(bytes))
       read_binary_stl(bytes);
     else
@@ -97,6 +99,42 @@ class MeshReader {
                 "write finite numbers");
         }
         corners[k] = shared_vertex(p);
+      }
+      data_.triangles.push_back(corners);
+    }
+  }
+
+  /// Counts of vertices, normals, texture coordinates and triangles, then the lists themselves, all of four bytes.
+  void read_msh(std::string_view bytes) {
+    constexpr std::size_t kHead = 16;
+    std::array<std::uint64_t, 4> count{};
+    for (std::size_t i = 0; i < 4 && bytes.size() >= kHead; ++i) count[i] = number_at(bytes, 4 * i);
+    const std::uint64_t expected = kHead + 4 * (3 * count[0] + 3 * count[1] + 2 * count[2] + 3 * count[3]);
+    if (bytes.size() != expected || count[0] == 0) {
+      error(mesh::kTruncated, 0, fmt::format("the file has {} bytes, but its counts need {}", bytes.size(), expected),
+            "it was cut off, or is no MSH file");
+      return;
+    }
+    std::vector<int> vertex;  // by number in the file: equal ones are one
+    for (std::size_t v = 0; v < count[0]; ++v) {
+      float x[3];
+      for (std::size_t i = 0; i < 3; ++i) x[i] = std::bit_cast<float>(number_at(bytes, kHead + 12 * v + 4 * i));
+      const Vec3<> p{x[0], x[1], x[2]};
+      if (!std::isfinite(p.x + p.y + p.z))
+        error(mesh::kNumber, 0, fmt::format("vertex {} is ({}, {}, {})", v, p.x, p.y, p.z), "write finite numbers");
+      vertex.push_back(shared_vertex(p));
+    }
+    const std::size_t faces = kHead + std::size_t(12 * count[0] + 12 * count[1] + 8 * count[2]);
+    for (std::size_t t = 0; t < count[3]; ++t) {
+      std::array<int, 3> corners{};
+      for (std::size_t k = 0; k < 3; ++k) {
+        const std::uint32_t v = number_at(bytes, faces + 12 * t + 4 * k);
+        if (v < vertex.size()) {
+          corners[k] = vertex[v];
+          continue;
+        }
+        error(mesh::kIndex, 0, fmt::format("triangle {} names vertex {} of {}", t, v, vertex.size()),
+              "count vertices from 0");
       }
       data_.triangles.push_back(corners);
     }
@@ -240,7 +278,7 @@ Loaded<TriangleMesh> parse_mesh(std::string_view bytes, MeshFormat format, const
 
 Loaded<TriangleMesh> load_mesh(const std::filesystem::path& file, const Vec3<>& scale) {
   const std::string name = file.string(), ending = lower_ending(name);
-  if (ending != ".stl" && ending != ".obj") {
+  if (ending != ".stl" && ending != ".obj" && ending != ".msh") {
     return refuse(mesh::kFormat, name, fmt::format("{} is no kind of mesh that can be read", quote(ending)),
                   "convert it to .stl or .obj");
   }
@@ -258,7 +296,10 @@ Loaded<TriangleMesh> load_mesh(const std::filesystem::path& file, const Vec3<>& 
         return refuse(mesh::kUnreadable, name, "the file cannot be read: " + content.reason, "check its permissions");
     }
   }
-  return parse_mesh(content.text, ending == ".obj" ? MeshFormat::kObj : MeshFormat::kStl, name, scale);
+  const MeshFormat format = ending == ".obj"   ? MeshFormat::kObj
+                            : ending == ".msh" ? MeshFormat::kMsh
+                                               : MeshFormat::kStl;
+  return parse_mesh(content.text, format, name, scale);
 }
 
 Loaded<TriangleMesh> load_mesh(const Mesh& reference) {

@@ -13,36 +13,14 @@ namespace {
 
 constexpr XmlCodes kCodes{kMissing, kNumber, kCharacters, kUnique, kUnknownElement, kUnknownAttribute, kTooMany};
 
-/// Sections of which nothing is used.
-void check_sections(Reader& reader, const Element& root) {
-  static constexpr std::string_view kRead[] = {"compiler", "option", "default",  "asset",  "worldbody", "equality",
-                                               "contact",  "tendon", "actuator", "sensor", "keyframe"};
-  static constexpr std::string_view kHarmless[] = {"size", "visual", "statistic", "custom"};
-  static constexpr std::string_view kUnsupported[] = {"deformable", "extension"};
-  const auto in = [](const auto& list, std::string_view name) {
-    return std::find(std::begin(list), std::end(list), name) != std::end(list);
-  };
-  for (const Element* section : children(reader, root)) {
-    const std::string_view tag = section->Name();
-    if (in(kRead, tag) || in(kHarmless, tag)) continue;
-    if (in(kUnsupported, tag)) {
-      reader.report.repeated_warning(*section, kUnsupportedElement,
-                                     fmt::format("<{}> is not supported and ignored", tag));
-    } else {
-      reader.report.repeated_warning(*section, kUnknownElement,
-                                     fmt::format("<{}> in <mujoco> is not known and ignored", tag_of(*section)));
-    }
-  }
-}
-
 /// The model part by part; what one part needs of another comes first, wherever it is in the file.
 void read(Reader& reader, const Element& root) {
   reader.scene.name = read_text(reader.report, root, "model").value_or("");
   load_includes(reader, root);
-  check_sections(reader, root);
   read_compiler(reader, root);
   read_options(reader, root);
   read_defaults(reader, root);
+  check_schema(reader, root);
   read_assets(reader, root);
   read_world(reader, root);
   for (const Element* pair : sections(reader, root, "contact")) {

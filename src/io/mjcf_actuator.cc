@@ -19,7 +19,7 @@ struct ActuatorDraft {
 };
 
 void leave_out(Reader& reader, const Element& element, std::string what) {
-  reader.report.repeated_warning(element, kActuator, std::move(what));
+  reader.report.missing(element, kActuator, std::move(what));
 }
 
 bool act_on_joint(Reader& reader, const Attributes& a, const std::string& name, bool in_parent, ActuatorDraft& out) {
@@ -150,8 +150,8 @@ double read_damping(Reader& reader, const Attributes& a, const ActuatorDraft& dr
   if (!a.number("dampratio", ratio) || !(kp > 0)) return kv;
   const auto inertia = felt_inertia(reader, draft.figure, draft.moment);
   if (inertia) return 2 * ratio * std::sqrt(kp * *inertia);
-  reader.report.repeated_warning(a.element(), kDampRatio,
-                                 "dampratio is ignored: the inertia is singular or too large to compute", "give kv");
+  reader.report.missing(a.element(), kDampRatio,
+                        "dampratio is ignored: the inertia is singular or too large to compute", "give kv");
   return kv;
 }
 
@@ -302,13 +302,11 @@ bool read_law(Reader& reader, const Attributes& a, ActuatorDraft& draft) {
     out.gain_numbers = {read_gain(a, "gain")};
     return true;
   }
-  leave_out(reader, a.element(), fmt::format("<{}> actuators are left out", tag_of(a.element())));
-  return false;
+  return false;  // the schema tells of kinds that are missing
 }
 
 void read_actuator(Reader& reader, const Element& element) {
   const std::string_view tag = element.Name();
-  check_attributes(reader, element, "actuator");
   Reader::Input& input = reader.inputs.emplace_back();  // those that are left out count, too
   const Attributes a = attributes_of(reader, element, "actuator", {});
   ActuatorDraft draft;

@@ -13,108 +13,6 @@ namespace {
 
 constexpr std::size_t kMostClasses = 10000;
 
-/// What is known of one kind of element: attributes that are used, that only concern looks or other programs, and that would
-/// change the motion but are not supported.
-struct Kind {
-  std::string_view name;
-  std::vector<std::string_view> used, harmless, unsupported;
-};
-
-const std::vector<Kind>& kinds() {
-  static const std::vector<Kind> kKinds{
-      {"geom",
-       {"name",  "class",    "type",     "pos",  "quat",    "axisangle", "xyaxes",      "zaxis",
-        "euler", "size",     "fromto",   "mass", "density", "contype",   "conaffinity", "condim",
-        "group", "priority", "friction", "mesh", "rgba",    "material"},
-       {"user", "solmix", "fitscale"},
-       {"margin", "gap", "shellinertia", "hfield", "fluidshape", "fluidcoef"}},
-      {"joint",
-       {"name", "class", "type", "pos", "axis", "stiffness", "damping", "range", "limited", "armature", "frictionloss",
-        "ref", "springref", "actuatorfrcrange", "actuatorfrclimited"},
-       {"group", "user", "margin"},
-       {"springdamper", "actuatorgravcomp"}},
-      {"freejoint", {"name"}, {"group"}, {"align"}},
-      {"body",
-       {"name", "childclass", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "mocap"},
-       {"user", "sleep"},
-       {"gravcomp"}},
-      {"frame", {"name", "childclass", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler"}, {}, {}},
-      {"inertial",
-       {"pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "mass", "diaginertia", "fullinertia"},
-       {},
-       {}},
-      {"site",
-       {"name", "class", "pos", "quat", "axisangle", "xyaxes", "zaxis", "euler", "fromto"},
-       {"type", "size", "rgba", "group", "material", "user"},
-       {}},
-      {"actuator",
-       {"name",      "class",       "joint",        "jointinparent", "gear",
-        "ctrlrange", "ctrllimited", "forcerange",   "forcelimited",  "kp",
-        "kv",        "gaintype",    "biastype",     "gainprm",       "biasprm",
-        "dyntype",   "dampratio",   "inheritrange", "tendon",        "slidersite",
-        "cranksite", "cranklength", "site",         "refsite",       "body",
-        "timeconst", "tausmooth",   "dynprm",       "actrange",      "actlimited",
-        "actearly",  "lengthrange", "range",        "force",         "scale",
-        "lmin",      "lmax",        "vmax",         "fpmax",         "fvmax",
-        "area",      "diameter",    "bias",         "gain"},
-       {"group", "user"},
-       {"actdim", "nsample", "interp", "delay", "damping", "armature", "plugin", "instance"}},
-      {"tendon",
-       {"name", "class", "limited", "range", "frictionloss", "springlength", "stiffness", "damping", "actuatorfrcrange",
-        "actuatorfrclimited", "width", "rgba"},
-       {"group", "user", "margin", "material"},
-       {"armature"}},
-      {"equality_tendon", {"name", "class", "tendon1", "tendon2", "polycoef", "active"}, {}, {}},
-      {"connect", {"name", "class", "body1", "body2", "anchor", "site1", "site2", "active"}, {}, {}},
-      {"weld",
-       {"name", "class", "body1", "body2", "anchor", "relpose", "site1", "site2", "active"},
-       {"torquescale"},
-       {}},
-      {"equality_joint", {"name", "class", "joint1", "joint2", "polycoef", "active"}, {}, {}},
-      {"compiler",
-       {"angle", "coordinate", "eulerseq", "autolimits", "inertiafromgeom", "inertiagrouprange", "meshdir", "assetdir",
-        "balanceinertia", "boundmass", "boundinertia", "settotalmass"},
-       {"texturedir", "discardvisual", "usethread", "saveinertial", "convexhull", "conflict", "strippath", "fitaabb"},
-       {"fusestatic", "exactmeshinertia", "alignfree"}},
-      {"option",
-       {"timestep", "gravity", "integrator", "density", "viscosity", "wind", "magnetic"},
-       {"cone",
-        "jacobian",
-        "solver",
-        "iterations",
-        "tolerance",
-        "ls_iterations",
-        "ls_tolerance",
-        "noslip_iterations",
-        "noslip_tolerance",
-        "ccd_iterations",
-        "ccd_tolerance",
-        "mpr_iterations",
-        "mpr_tolerance",
-        "sdf_iterations",
-        "sdf_initpoints",
-        "apirate",
-        "actuatorgroupdisable",
-        "impratio",
-        "collision",
-        "sleep_tolerance"},
-       {"o_margin", "o_solref", "o_solimp", "o_friction"}},
-      {"mesh",
-       {"name", "class", "file", "scale"},
-       {"content_type", "smoothnormal", "maxhullvert", "texcoord", "normal", "material", "octree_maxdepth"},
-       {"vertex", "face", "inertia", "refpos", "refquat", "builtin", "params"}},
-      {"material",
-       {"name", "class", "rgba"},
-       {"texture", "texrepeat", "texuniform", "emission", "specular", "shininess", "reflectance", "metallic",
-        "roughness"},
-       {}},
-      {"key", {"name", "time", "qpos", "qvel", "ctrl", "act"}, {}, {"mpos", "mquat"}},
-  };
-  return kKinds;
-}
-
-bool is_softness(std::string_view name) { return name.starts_with("solref") || name.starts_with("solimp"); }
-
 std::string kind_of(std::string_view tag) {
   static constexpr std::array<std::string_view, 11> kActuators{"general",     "motor",  "position", "velocity",
                                                                "intvelocity", "damper", "cylinder", "muscle",
@@ -150,7 +48,6 @@ void read_class(Reader& reader, const Element& element, const DefaultClass* pare
                           "join them");
     }
     const std::string kind = kind_of(child->Name());
-    check_attributes(reader, *child, kind);
     AttributeMap& map = fresh.kinds[kind];
     for (const tinyxml2::XMLAttribute* a = child->FirstAttribute(); a; a = a->Next()) {
       map[a->Name()] = {a->Value(), child};
@@ -256,30 +153,6 @@ Attributes attributes_of(Reader& reader, const Element& element, std::string_vie
   }
   const auto map = found->second.kinds.find(kind);
   return {reader, element, map == found->second.kinds.end() ? nullptr : &map->second};
-}
-
-void check_attributes(Reader& reader, const Element& element, std::string_view kind) {
-  const auto known = std::find_if(kinds().begin(), kinds().end(), [&](const Kind& k) { return k.name == kind; });
-  if (known == kinds().end()) return;
-  const auto in = [](const std::vector<std::string_view>& list, std::string_view name) {
-    return std::find(list.begin(), list.end(), name) != list.end();
-  };
-  for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
-    const std::string_view name = a->Name();
-    if (in(known->used, name) || in(known->harmless, name)) continue;
-    if (is_softness(name)) {
-      reader.report.repeated_warning(element, kSoftness, "solref and solimp are ignored",
-                                     "contacts and constraints are rigid here");
-    } else if (in(known->unsupported, name)) {
-      reader.report.repeated_warning(
-          element, kUnsupportedAttribute,
-          fmt::format("attribute '{}' of <{}> is not supported and ignored", name, tag_of(element)));
-    } else {
-      reader.report.repeated_warning(
-          element, kUnknownAttribute,
-          fmt::format("attribute {} of <{}> is not known and ignored", quote(name), tag_of(element)));
-    }
-  }
 }
 
 std::string take_name(Reader& reader, const Element& element, const std::string& kind, const std::string& fallback) {

@@ -14,7 +14,6 @@ constexpr std::size_t kMostBodies = 100000;
 
 void read_inertial(Reader& reader, const Element& element, const Place& place) {
   Body& body = reader.bodies[std::size_t(place.body)];
-  check_attributes(reader, element, "inertial");
   if (body.inertial) {
     reader.report.error(element, kUnique, "unique element 'inertial' found 2 times", "a body has one inertia");
     return;
@@ -70,8 +69,8 @@ void read_limits(Reader& reader, const Attributes& a, Joint& joint) {
   if (read_range(reader, a, "actuatorfrcrange", force) && force_limited != 0) {
     joint.dof.effort = std::max(std::abs(force[0]), std::abs(force[1]));
     if (force[0] != -force[1]) {
-      reader.report.repeated_warning(a.element(), kForceRange,
-                                     "a range of forces that is not symmetric is read as its larger side");
+      reader.report.missing(a.element(), kForceRange,
+                            "a range of forces that is not symmetric is read as its larger side");
     }
   }
 }
@@ -80,8 +79,7 @@ double read_positive(Reader& reader, const Attributes& a, const char* name) {
   std::array<double, 4> values{};  // newer files may hold the coefficients of a polynomial
   const int count = a.numbers(name, values, 1);
   if (count > 1 && (values[1] != 0 || values[2] != 0)) {
-    reader.report.repeated_warning(a.element(), kUnsupportedAttribute,
-                                   fmt::format("higher terms of '{}' are ignored", name));
+    reader.report.missing(a.element(), kUnsupportedAttribute, fmt::format("higher terms of '{}' are ignored", name));
   }
   if (values[0] >= 0) return values[0];
   reader.report.error(a.element(), kRange, fmt::format("{} is negative: {}", name, format_number(values[0])),
@@ -92,7 +90,6 @@ double read_positive(Reader& reader, const Attributes& a, const char* name) {
 void read_joint(Reader& reader, const Element& element, const Place& place) {
   Body& body = reader.bodies[std::size_t(place.body)];
   const bool free = std::string_view(element.Name()) == "freejoint";
-  check_attributes(reader, element, free ? "freejoint" : "joint");
   if (place.body == 0) {
     reader.report.error(element, kFreeJoint, "the world has a joint", "put the joint into a <body>");
     return;
@@ -142,7 +139,6 @@ void read_joint(Reader& reader, const Element& element, const Place& place) {
 }
 
 void read_site(Reader& reader, const Element& element, const Place& place) {
-  check_attributes(reader, element, "site");
   const Attributes a = attributes_of(reader, element, "site", place.childclass);
   Body& body = reader.bodies[std::size_t(place.body)];
   const std::string name =
@@ -162,7 +158,6 @@ std::string class_for_children(Reader& reader, const Element& element, const std
 }
 
 void read_body(Reader& reader, const Element& element, const Place& place) {
-  check_attributes(reader, element, "body");
   if (reader.bodies.size() > kMostBodies) {
     reader.report.error(element, kTooLargeModel, fmt::format("more than {} bodies", kMostBodies),
                         "make the model smaller");
@@ -177,7 +172,7 @@ void read_body(Reader& reader, const Element& element, const Place& place) {
   body.X_PB = place.X_BF * read_pose(reader, a);
   body.X_WB = reader.bodies[std::size_t(place.body)].X_WB * body.X_PB;
   if (a.boolean("mocap").value_or(false)) {
-    reader.report.repeated_warning(element, kMocap, "mocap bodies are read as bodies that stand still");
+    reader.report.missing(element, kMocap, "mocap bodies are read as bodies that stand still");
   }
   reader.bodies.push_back(std::move(body));
   reader.bodies[std::size_t(place.body)].children.push_back(index);
@@ -185,14 +180,11 @@ void read_body(Reader& reader, const Element& element, const Place& place) {
 }
 
 void read_frame(Reader& reader, const Element& element, const Place& place) {
-  check_attributes(reader, element, "frame");
   if (element.Attribute("name")) take_name(reader, element, "frame", "frame");
   const Attributes a(reader, element, nullptr);
   read_children(reader, element,
                 {place.body, place.X_BF * read_pose(reader, a), class_for_children(reader, element, place.childclass)});
 }
-
-bool has_no_effect(std::string_view tag) { return tag == "light" || tag == "camera"; }
 
 /// Recursion is bounded by the depth of the XML documents.
 void read_children(Reader& reader, const Element& element, const Place& place) {
@@ -210,14 +202,6 @@ void read_children(Reader& reader, const Element& element, const Place& place) {
       read_inertial(reader, *child, place);
     else if (tag == "site")
       read_site(reader, *child, place);
-    else if (!has_no_effect(tag)) {
-      const bool known =
-          tag == "attach" || tag == "composite" || tag == "flexcomp" || tag == "replicate" || tag == "plugin";
-      reader.report.repeated_warning(
-          *child, known ? kUnsupportedElement : kUnknownElement,
-          fmt::format("<{}> is not {} and ignored", tag_of(*child), known ? "supported" : "known"),
-          known ? "save the compiled model with MuJoCo, which writes it out" : "");
-    }
   }
 }
 

@@ -51,7 +51,6 @@ inline constexpr char kMocap[] = "MJCF053";
 inline constexpr char kDampRatio[] = "MJCF054";
 inline constexpr char kForceRange[] = "MJCF055";
 inline constexpr char kBallLimit[] = "MJCF056";
-inline constexpr char kFluid[] = "MJCF057";
 inline constexpr char kGeomShape[] = "MJCF058";
 inline constexpr char kEncoding[] = "MJCF059";
 inline constexpr char kSensor[] = "MJCF060";

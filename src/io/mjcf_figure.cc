@@ -19,6 +19,17 @@ bool can_touch(const Reader& reader, const Geom& geom) {
   return !geom.shape.name.empty() && reader.paired_geoms.contains(geom.shape.name);
 }
 
+/// A mesh that touches and is not there is a part of the model that is missing; of one that is only seen it is said.
+void report_absent_mesh(Reader& reader, const Geom& geom) {
+  const auto* mesh = std::get_if<Mesh>(&geom.shape.shape);
+  if (!mesh || !mesh->path.empty()) return;
+  const std::string first = fmt::format("the first is {}", quote(mesh->uri));
+  if (can_touch(reader, geom))
+    reader.report.missing(*geom.element, kMeshNotFound, "mesh files that would touch are not found", first);
+  else
+    reader.report.repeated_warning(*geom.element, kMeshNotFound, "mesh files that are only shown are not found", first);
+}
+
 /// The index after the last body of a subtree.
 int end_of(const Reader& reader, int body) {
   while (!reader.bodies[std::size_t(body)].children.empty()) body = reader.bodies[std::size_t(body)].children.back();
@@ -101,8 +112,8 @@ class FigureMaker {
     if (!free) return;
     const DofDescription& dof = root.joints[0].dof;
     if (dof.rotor_inertia > 0 || dof.damping > 0 || dof.stiffness > 0 || dof.friction > 0) {
-      reader_.report.repeated_warning(*root.joints[0].element, kFreeJointData,
-                                      "armature, damping, stiffness and friction of free joints are left out");
+      reader_.report.missing(*root.joints[0].element, kFreeJointData,
+                             "armature, damping, stiffness and friction of free joints are left out");
     }
   }
 
@@ -149,7 +160,13 @@ class FigureMaker {
     link.inertial = b.inertial;
     link.line = b.element->GetLineNum();
     for (const Geom& geom : b.geoms) {
-      if (geom.has_shape) (can_touch(reader_, geom) ? link.collisions : link.visuals).push_back(geom.shape);
+      if (!geom.has_shape) continue;
+      report_absent_mesh(reader_, geom);
+      LinkShape shape = geom.shape;
+      const bool touches = can_touch(reader_, geom);
+      const auto* surface = std::get_if<TriangleMesh>(&shape.shape);
+      if (touches && surface) shape.shape = ConvexHull{surface->data->vertices};  // as meshes from files
+      (touches ? link.collisions : link.visuals).push_back(std::move(shape));
     }
     for (const Site& site : b.sites) model().frames.push_back({site.name, b.name, to_pose(site.X_BS)});
     model().links.push_back(std::move(link));
@@ -199,6 +216,7 @@ class FigureMaker {
 void add_to_environment(Reader& reader, const Body& body) {
   for (const Geom& geom : body.geoms) {
     if (!geom.has_shape) continue;
+    report_absent_mesh(reader, geom);
     EnvironmentShape shape;
     shape.shape = geom.shape;
     shape.shape.origin = to_pose(body.X_WB * to_transform(geom.shape.origin));

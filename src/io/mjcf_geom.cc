@@ -37,15 +37,17 @@ struct Solid {
   std::optional<Shape> shape;
   double volume = 0;
   Sym3<> unit_inertia;
+  Transform<> X_GS{};  ///< of the shape in the geom's frame
 };
 
 Solid primitive(const Shape& shape) {
-  return {shape, volume(shape).value_or(0), solid_inertia(shape, 1).value_or(Sym3<>{})};
+  return {shape, volume(shape).value_or(0), solid_inertia(shape, 1).value_or(Sym3<>{}), {}};
 }
 
 Solid ellipsoid(const Vec3<>& r) {
   const double x = r.x * r.x, y = r.y * r.y, z = r.z * r.z;
-  return {ellipsoid_hull(r), 4.0 / 3 * std::numbers::pi * r.x * r.y * r.z, 0.2 * Sym3<>::diagonal(y + z, x + z, x + y)};
+  return {
+      ellipsoid_hull(r), 4.0 / 3 * std::numbers::pi * r.x * r.y * r.z, 0.2 * Sym3<>::diagonal(y + z, x + z, x + y), {}};
 }
 
 int sizes_of(GeomType type) {
@@ -97,46 +99,51 @@ bool read_size(Reader& reader, const Attributes& a, GeomType type, Vec3<>& size,
   return true;
 }
 
-Solid read_mesh(Reader& reader, const Attributes& a) {
-  const std::string name = a.text("mesh").value_or("");
-  const auto asset = reader.meshes.find(name);
-  if (asset == reader.meshes.end()) {
-    reader.report.error(a.element(), kUnknownName, fmt::format("unknown mesh {}", quote(name)), "define it in <asset>");
+/// A primitive around a mesh, by the box of the mesh's inertia.
+Solid fit_primitive(Reader& reader, const Attributes& a, GeomType type) {
+  const auto box = fit_box(reader, a);
+  if (reader.compiler.fit_aabb || !box) {
+    reader.report.missing(a.element(), kGeomShape,
+                          reader.compiler.fit_aabb ? "primitives fitted to the bounds of a mesh are left out"
+                                                   : "primitives fitted to a mesh that is not there are left out");
     return {};
   }
-  Mesh mesh;
-  mesh.scale = asset->second.scale;
-  if (asset->second.file.empty()) return {};  // vertices within the file
-  const std::filesystem::path relative = std::filesystem::path(reader.compiler.mesh_folder) / asset->second.file;
-  mesh.uri = relative.generic_string();
-  const std::filesystem::path path = std::filesystem::path(reader.file).parent_path() / relative;
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(path, ignored)) {
-    if (reader.gate.allows(path)) {
-      mesh.path = path.string();
-    } else {
-      reader.report.warning(a.element(), kMeshOutside,
-                            fmt::format("the mesh {} is outside of the model's package and left out", quote(mesh.uri)),
-                            reader.gate.hint(path));
-    }
-  } else {
-    reader.report.repeated_warning(a.element(), kMeshNotFound, "mesh files are not found",
-                                   fmt::format("the first is {}", quote(path.string())));
+  double scale = 1;
+  a.number("fitscale", scale);
+  const Vec3<>& h = box->half;
+  const double across = (h.x + h.y) / 2;
+  Solid out;
+  switch (type) {
+    case GeomType::kSphere:
+      out = primitive(Sphere{scale * (h.x + h.y + h.z) / 3});
+      break;
+    case GeomType::kCapsule:
+      out = primitive(Capsule{scale * across, 2 * scale * std::max(0.0, h.z - across / 2)});
+      break;
+    case GeomType::kCylinder:
+      out = primitive(Cylinder{scale * across, 2 * scale * h.z});
+      break;
+    case GeomType::kBox:
+      out = primitive(Box{2 * scale * h});
+      break;
+    default:
+      out = ellipsoid(scale * h);
   }
-  return {mesh, 0, {}};
+  out.X_GS = box->X_GB;
+  return out;
 }
 
 Solid read_solid(Reader& reader, const Attributes& a, GeomType type, std::optional<Transform<>>& X) {
-  if (type == GeomType::kPlane) return {Plane{}, 0, {}};
-  if (type == GeomType::kMesh) return read_mesh(reader, a);
+  if (type == GeomType::kPlane) return {Plane{}, 0, {}, {}};
+  if (type == GeomType::kMesh) {
+    const auto mesh = mesh_shape(reader, a);
+    return mesh ? Solid{mesh->shape, 0, {}, mesh->X_GS} : Solid{};
+  }
   if (type == GeomType::kOther) {
-    reader.report.repeated_warning(a.element(), kGeomShape, "height fields and signed distance fields are left out");
+    reader.report.missing(a.element(), kGeomShape, "height fields and signed distance fields are left out");
     return {};
   }
-  if (a.has("mesh")) {
-    reader.report.repeated_warning(a.element(), kGeomShape, "primitives fitted to a mesh are left out");
-    return {};
-  }
+  if (a.has("mesh")) return fit_primitive(reader, a, type);
   Vec3<> s;
   if (!read_size(reader, a, type, s, X)) return {};
   switch (type) {
@@ -155,21 +162,42 @@ Solid read_solid(Reader& reader, const Attributes& a, GeomType type, std::option
 }
 
 void read_mass(Reader& reader, const Attributes& a, GeomType type, const Solid& solid, Geom& geom) {
-  double density = 1000, mass = 0;
-  a.number("density", density);
-  const bool given = a.number("mass", mass);
-  if (mass < 0 || density < 0) {
+  double mass = 0;
+  a.number("density", geom.density);
+  if (a.number("mass", mass)) geom.given_mass = mass;
+  geom.shell = a.boolean("shellinertia").value_or(false);
+  if (mass < 0 || geom.density < 0) {
     reader.report.error(a.element(), kRange, "mass or density is negative", "give zero or more");
     return;
   }
   if (type == GeomType::kPlane) return;
-  if ((given ? mass : density) == 0) {
+  if (geom.given_mass.value_or(geom.density) == 0) {
     geom.mass = Inertial{};
     return;
   }
-  if (solid.volume <= 0) return;  // unknown; set_mass() says so where it matters
-  if (!given) mass = density * solid.volume;
+  if (type == GeomType::kMesh) geom.mesh.emplace(a);
+  if (solid.volume <= 0 || geom.shell) return;  // unknown; set_mass() says so where it matters
+  mass = geom.given_mass.value_or(geom.density * solid.volume);
   geom.mass = Inertial{mass, geom.shape.origin, mass * solid.unit_inertia};
+}
+
+/// The mass of a geom that counts; none, and a warning, if it is unknown.
+std::optional<Inertial> mass_of(Reader& reader, const Geom& geom) {
+  if (geom.mass) return geom.mass;
+  if (geom.mesh) {
+    if (const auto solid = mesh_mass(reader, *geom.mesh, geom.shell)) {
+      const double mass = geom.given_mass.value_or(geom.density * solid->measure);
+      const Transform<> X = geom.X_BG * Transform<>{Mat3<>::identity(), solid->centre};
+      return Inertial{mass, to_pose(X), mass / solid->measure * solid->inertia};
+    }
+  }
+  if (!geom.has_shape || geom.mesh || geom.shell) {
+    reader.report.missing(*geom.element, kMeshMass,
+                          geom.shell && !geom.mesh ? "shells of primitives have no mass here"
+                                                   : "the mass of this geom is not known; it adds none",
+                          "give the body an <inertial>");
+  }
+  return std::nullopt;
 }
 
 void read_contact(Reader& reader, const Attributes& a, Geom& geom) {
@@ -255,13 +283,7 @@ void set_mass(Reader& reader, Body& body) {
     std::vector<Inertial> parts;
     for (const Geom& geom : body.geoms) {
       if (geom.group < c.group_lower || geom.group > c.group_upper) continue;
-      if (geom.mass) parts.push_back(*geom.mass);
-      const bool unknown = !geom.mass && (!geom.has_shape || std::holds_alternative<Mesh>(geom.shape.shape));
-      if (unknown) {
-        reader.report.repeated_warning(*geom.element, kMeshMass,
-                                       "the mass of meshes is not computed; they add none to their body",
-                                       "give the body an <inertial>");
-      }
+      if (const auto part = mass_of(reader, geom)) parts.push_back(*part);
     }
     body.inertial.reset();
     if (const Inertial whole = combine(parts); whole.mass > 0) body.inertial = whole;
@@ -273,7 +295,6 @@ void set_mass(Reader& reader, Body& body) {
 }  // namespace
 
 void read_geom(Reader& reader, const Element& element, const Place& place) {
-  check_attributes(reader, element, "geom");
   const Attributes a = attributes_of(reader, element, "geom", place.childclass);
   const std::size_t count = reader.bodies[std::size_t(place.body)].geoms.size();
   if (count > kMostGeoms) {
@@ -295,14 +316,15 @@ void read_geom(Reader& reader, const Element& element, const Place& place) {
   std::optional<Transform<>> X;
   const Transform<> pose = read_pose(reader, a);
   const Solid solid = read_solid(reader, a, type, X);
-  geom.shape.origin = to_pose(place.X_BF * X.value_or(pose));
+  geom.X_BG = place.X_BF * X.value_or(pose);
+  geom.shape.origin = to_pose(geom.X_BG * solid.X_GS);
   geom.has_shape = solid.shape.has_value();
   if (solid.shape) geom.shape.shape = *solid.shape;
   read_contact(reader, a, geom);
   read_mass(reader, a, type, solid, geom);
   read_colour(reader, a, geom.shape);
   if (type == GeomType::kPlane && place.body != 0) {
-    reader.report.repeated_warning(element, kGeomShape, "planes on bodies are left out", "planes belong to the world");
+    reader.report.missing(element, kGeomShape, "planes on bodies are left out", "planes belong to the world");
     geom.has_shape = false;
   }
   reader.bodies[std::size_t(place.body)].geoms.push_back(std::move(geom));

@@ -42,7 +42,6 @@ void read_flags(Reader& reader, const Attributes& flag) {
 }
 
 void read_option(Reader& reader, const Element& element) {
-  check_attributes(reader, element, "option");
   const Attributes a(reader, element, nullptr);
   SceneDescription& scene = reader.scene;
   if (a.number("timestep", scene.time_step) && !(scene.time_step > 0 && scene.time_step <= 1e6)) {
@@ -60,63 +59,20 @@ void read_option(Reader& reader, const Element& element) {
                             "stiff damping and gains are taken implicitly in any case");
     }
   }
-  double density = 0, viscosity = 0;
-  Vec3<> wind;
-  a.number("density", density);
-  a.number("viscosity", viscosity);
-  a.vec3("wind", wind);
-  if (density != 0 || viscosity != 0 || wind != Vec3<>{}) {
-    reader.report.warning(element, kFluid, "forces of the surrounding fluid are not supported");
+  for (const char* name : {"density", "viscosity"}) {
+    double value = 0;
+    a.number(name, value);
   }
   bool first = true;
   for (const Element* child : children(reader, element)) {
-    if (std::string_view(child->Name()) != "flag") {
-      reader.report.repeated_warning(*child, kUnknownElement,
-                                     fmt::format("<{}> in <option> is not known and ignored", tag_of(*child)));
-      continue;
-    }
+    if (std::string_view(child->Name()) != "flag") continue;
     if (!first) reader.report.error(*child, kUnique, "unique element 'flag' found 2 times", "join them");
     if (first) read_flags(reader, Attributes(reader, *child, nullptr));
     first = false;
   }
 }
 
-void read_mesh(Reader& reader, const Element& element) {
-  check_attributes(reader, element, "mesh");
-  const Attributes a = attributes_of(reader, element, "mesh", {});
-  MeshAsset mesh;
-  mesh.file = a.text("file").value_or("");
-  a.vec3("scale", mesh.scale);
-  for (const char* list : {"vertex", "face"}) {
-    // Numbers of meshes within the file are not used, but they have to be numbers.
-    const char* text = element.Attribute(list);
-    if (!text) continue;
-    std::vector<double> values(std::size_t(count_words(text)));
-    auto problem = parse_numbers(text, values);
-    for (const double value : values) {
-      if (!problem && std::string_view(list) == "face" && !(value >= 0 && value <= 2147483647.0)) {
-        problem = fmt::format("number is too large in attribute '{}'", list);
-      }
-    }
-    if (problem)
-      reader.report.error(element, kNumber, fmt::format("bad format in attribute '{}': {}", list, *problem),
-                          "write plain numbers");
-  }
-  std::string fallback = std::filesystem::path(mesh.file).stem().string();
-  if (!element.Attribute("name") && !fallback.empty()) {
-    // A mesh is named after its file, and that name can be taken too.
-    if (!reader.names["mesh"].insert(fallback).second) {
-      reader.report.error(element, kRepeatedName, fmt::format("repeated name {} in mesh", quote(fallback)),
-                          "give one of them a name");
-    }
-  } else {
-    fallback = take_name(reader, element, "mesh", "mesh");
-  }
-  reader.meshes.emplace(fallback, std::move(mesh));
-}
-
 void read_material(Reader& reader, const Element& element) {
-  check_attributes(reader, element, "material");
   const std::string name = take_name(reader, element, "material", "material");
   const Attributes a = attributes_of(reader, element, "material", {});
   std::array<double, 4> rgba{1, 1, 1, 1};
@@ -136,7 +92,6 @@ void read_texture(Reader& reader, const Element& element) {
 void read_compiler(Reader& reader, const Element& root) {
   Compiler& c = reader.compiler;
   for (const Element* element : named(reader, root, "compiler")) {
-    check_attributes(reader, *element, "compiler");
     const Attributes a(reader, *element, nullptr);
     if (const auto angle = a.keyword("angle", {"radian", "degree"})) c.degrees = *angle == 1;
     if (const auto where = a.keyword("coordinate", {"local", "global"}); where && *where == 1) {
@@ -152,6 +107,8 @@ void read_compiler(Reader& reader, const Element& root) {
     }
     if (const auto v = a.boolean("autolimits")) c.autolimits = *v;
     if (const auto v = a.boolean("balanceinertia")) c.balance_inertia = *v;
+    if (const auto v = a.boolean("strippath")) c.strip_path = *v;
+    if (const auto v = a.boolean("fitaabb")) c.fit_aabb = *v;
     if (const auto v = a.keyword("inertiafromgeom", {"false", "true", "auto"})) {
       c.inertia_from_geom = *v == 0 ? Compiler::kFalse : *v == 1 ? Compiler::kTrue : Compiler::kAuto;
     }
@@ -177,13 +134,9 @@ void read_options(Reader& reader, const Element& root) {
 void read_assets(Reader& reader, const Element& root) {
   for (const Element* element : sections(reader, root, "asset")) {
     const std::string_view tag = element->Name();
-    if (tag == "mesh") read_mesh(reader, *element);
+    if (tag == "mesh") read_mesh_asset(reader, *element);
     if (tag == "material") read_material(reader, *element);
     if (tag == "texture") read_texture(reader, *element);
-    if (tag == "hfield" || tag == "skin") {
-      reader.report.repeated_warning(*element, kUnsupportedElement,
-                                     fmt::format("<{}> is not supported and ignored", tag));
-    }
     if (tag == "model") {
       const auto file = read_required_text(reader.report, *element, "file");
       if (!file) continue;

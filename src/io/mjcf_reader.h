@@ -37,10 +37,7 @@ struct DefaultClass {
 };
 
 struct Reader;
-struct ReferenceInertia;  // mjcf_sensor.cc
-void read_sensors(Reader& reader, const Element& root);
-
-// mjcf_inertia.cc
+struct ReferenceInertia;  // mjcf_inertia.cc
 
 /// The attributes of an element, and below them those of its default class.
 class Attributes {
@@ -79,9 +76,14 @@ enum class GeomType { kPlane, kSphere, kCapsule, kEllipsoid, kCylinder, kBox, kM
 
 struct Geom {
   const Element* element = nullptr;
-  LinkShape shape;               ///< origin in the body's frame
-  bool has_shape = true;         ///< that Kansetsu knows
-  std::optional<Inertial> mass;  ///< in the body's frame; none: no mass, or an unknown one
+  LinkShape shape;                   ///< origin in the body's frame
+  bool has_shape = true;             ///< that Kansetsu knows
+  std::optional<Inertial> mass;      ///< in the body's frame; none: no mass, or an unknown one
+  std::optional<Attributes> mesh{};  ///< of one whose mass is a mesh's, asked for when it counts
+  Transform<> X_BG;                  ///< pose as written
+  std::optional<double> given_mass{};
+  double density = 1000;
+  bool shell = false;
   int group = 0;
   double friction = 1;
   double spin = 0, rolling = 0;  ///< torsional and rolling friction, where condim asks for them [m]
@@ -136,13 +138,19 @@ struct Compiler {
   int group_lower = 0, group_upper = 5;
   double bound_mass = 0, bound_inertia = 0, total_mass = -1;
   std::string mesh_folder, texture_folder;
+  bool strip_path = false, fit_aabb = false;
 
   double angle(double x) const { return degrees ? x * 0.017453292519943295 : x; }
 };
 
 struct MeshAsset {
-  std::string file;
+  std::string file;  ///< empty: vertices within the MJCF file
   Vec3<> scale{1, 1, 1};
+  Transform<> X_reference{};
+  MeshMass mass = MeshMass::kPyramids;
+  std::shared_ptr<const TriangleMeshData> inline_data{};
+  bool loaded = false;
+  TriangleMesh surface{};  ///< once loaded
 };
 
 /// A document being read.
@@ -201,10 +209,12 @@ std::vector<const Element*> sections(const Reader& reader, const Element& root, 
 void read_defaults(Reader& reader, const Element& root);
 /// The attributes of an element of a kind ("geom", "actuator", …), with its class or that of its surroundings.
 Attributes attributes_of(Reader& reader, const Element& element, std::string_view kind, const std::string& childclass);
-/// Reports attributes that are neither used nor without meaning here, and those nobody knows.
-void check_attributes(Reader& reader, const Element& element, std::string_view kind);
 /// The element's name, made up from `fallback` if it has none; an error if it is taken.
 std::string take_name(Reader& reader, const Element& element, const std::string& kind, const std::string& fallback);
+
+// mjcf_schema.cc
+/// Reports every element and attribute that is not honoured though it may have an effect, and those nobody knows.
+void check_schema(Reader& reader, const Element& root);
 
 // mjcf_pose.cc
 /// pos and one of quat, axisangle, xyaxes, zaxis, euler.
@@ -219,6 +229,23 @@ void read_assets(Reader& reader, const Element& root);
 
 // mjcf_body.cc
 void read_world(Reader& reader, const Element& root);
+
+// mjcf_mesh.cc
+void read_mesh_asset(Reader& reader, const Element& element);
+struct PlacedShape {
+  Shape shape;
+  Transform<> X_GS;  ///< in the geom's frame
+};
+/// The mesh that a geom names; none, and an error, if there is no such mesh.
+std::optional<PlacedShape> mesh_shape(Reader& reader, const Attributes& geom);
+/// Of density one, in the geom's frame; none if the mesh is not there or encloses nothing.
+std::optional<MeshSolid> mesh_mass(Reader& reader, const Attributes& geom, bool shell);
+/// The box of the mesh's inertia in the geom's frame.
+struct FittedBox {
+  Vec3<> half;
+  Transform<> X_GB;
+};
+std::optional<FittedBox> fit_box(Reader& reader, const Attributes& geom);
 
 // mjcf_geom.cc
 void read_geom(Reader& reader, const Element& element, const Place& place);
@@ -257,6 +284,9 @@ const Tendon* find_tendon(const Reader& reader, std::string_view name);
 void read_tendon_coupling(Reader& reader, const Element& element, bool active);
 /// A range that holds if it is limited, or if it is there and files tell so by it.
 Interval read_limits(Reader& reader, const Attributes& a, const char* range, const char* limited, bool always = false);
+
+// mjcf_sensor.cc
+void read_sensors(Reader& reader, const Element& root);
 
 // mjcf_actuator.cc
 void read_actuators(Reader& reader, const Element& root);

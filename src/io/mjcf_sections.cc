@@ -132,12 +132,9 @@ void read_coupling(Reader& reader, const Element& element, bool active) {
     reader.report.error(element, kRange, "only hinge and slide joints can be coupled", "name joints of one coordinate");
     return;
   }
-  if ((second.body && second.body->figure != first.body->figure) || !active) {
-    reader.report.warning(
-        element, kEquality,
-        active ? "a coupling of joints of two figures is left out" : "a coupling that is not active is left out");
-    return;
-  }
+  if (!active) return reader.report.warning(element, kEquality, "a coupling that is not active is left out");
+  if (second.body && second.body->figure != first.body->figure)
+    return reader.report.missing(element, kEquality, "a coupling of joints of two figures is left out");
   PolynomialCoupling coupling;
   coupling.name =
       take_name(reader, element, "equality", fmt::format("equality{}", reader.names["equality"].size() + 1));
@@ -251,7 +248,6 @@ void read_controls(Reader& reader, const Element& element, Keyframe& key) {
 }
 
 void read_key(Reader& reader, const Element& element, std::size_t nq, std::size_t nv) {
-  check_attributes(reader, element, "key");
   Keyframe key;
   key.name = take_name(reader, element, "key", fmt::format("key{}", reader.scene.keyframes.size() + 1));
   key.line = element.GetLineNum();
@@ -298,8 +294,6 @@ void read_equalities(Reader& reader, const Element& root) {
   for (const Element* element : sections(reader, root, "equality")) {
     const std::string_view tag = element->Name();
     const bool weld = tag == "weld";
-    if (tag == "connect" || weld || tag == "joint" || tag == "tendon")
-      check_attributes(reader, *element, tag == "joint" || tag == "tendon" ? "equality_" + std::string(tag) : tag);
     const Attributes a = attributes_of(reader, *element, "equality", {});
     const bool active = a.boolean("active").value_or(true);
     if (!reader.equalities) continue;
@@ -311,9 +305,6 @@ void read_equalities(Reader& reader, const Element& root) {
       const auto ends =
           element->Attribute("site1") ? read_sites(reader, *element) : read_bodies(reader, *element, weld);
       if (ends) add_closure(reader, *element, *ends, weld ? kWeldMask : kPointMask, active);
-    } else {
-      reader.report.repeated_warning(*element, kEquality,
-                                     fmt::format("equality <{}> is not supported and ignored", tag_of(*element)));
     }
   }
 }
@@ -325,9 +316,6 @@ void read_contacts(Reader& reader, const Element& root) {
       read_exclude(reader, *element);
     else if (tag == "pair")
       read_pair(reader, *element);
-    else
-      reader.report.repeated_warning(*element, kUnknownElement,
-                                     fmt::format("<{}> in <contact> is not known and ignored", tag_of(*element)));
   }
 }
 

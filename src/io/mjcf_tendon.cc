@@ -14,8 +14,7 @@ double read_amount(Reader& reader, const Attributes& a, const char* name) {
   std::array<double, 4> values{};
   const int count = a.numbers(name, values, 1);
   if (count > 1 && (values[1] != 0 || values[2] != 0 || values[3] != 0))
-    reader.report.repeated_warning(a.element(), kUnsupportedAttribute,
-                                   fmt::format("higher terms of '{}' are ignored", name));
+    reader.report.missing(a.element(), kUnsupportedAttribute, fmt::format("higher terms of '{}' are ignored", name));
   if (values[0] >= 0) return values[0];
   reader.report.error(a.element(), kRange, fmt::format("{} is negative: {}", name, format_number(values[0])),
                       "give zero or more");
@@ -119,9 +118,6 @@ void read_spatial(Reader& reader, const Element& element, TendonDraft& draft) {
       read_wrap(reader, *child, draft);
     else if (tag == "pulley")
       read_pulley(reader, *child, draft);
-    else
-      reader.report.repeated_warning(*child, kUnknownElement,
-                                     fmt::format("<{}> in <spatial> is not known and ignored", tag_of(*child)));
   }
   // Every branch begins and ends in a point, and goes round one thing at a time.
   const auto& path = draft.description.path;
@@ -143,11 +139,7 @@ void read_spatial(Reader& reader, const Element& element, TendonDraft& draft) {
 
 void read_fixed(Reader& reader, const Element& element, TendonDraft& draft) {
   for (const Element* child : children(reader, element)) {
-    if (std::string_view(child->Name()) != "joint") {
-      reader.report.repeated_warning(*child, kUnknownElement,
-                                     fmt::format("<{}> in <fixed> is not known and ignored", tag_of(*child)));
-      continue;
-    }
+    if (std::string_view(child->Name()) != "joint") continue;
     const Attributes a(reader, *child, nullptr);
     const auto name = read_required_text(reader.report, *child, "joint");
     const JointPlace place = name ? find_joint(reader, *name) : JointPlace{};
@@ -175,12 +167,7 @@ void read_fixed(Reader& reader, const Element& element, TendonDraft& draft) {
 
 void read_tendon(Reader& reader, const Element& element) {
   const std::string_view tag = element.Name();
-  if (tag != "spatial" && tag != "fixed") {
-    reader.report.repeated_warning(element, kUnknownElement,
-                                   fmt::format("<{}> in <tendon> is not known and ignored", tag_of(element)));
-    return;
-  }
-  check_attributes(reader, element, "tendon");
+  if (tag != "spatial" && tag != "fixed") return;
   const Attributes a = attributes_of(reader, element, "tendon", {});
   TendonDraft draft;
   TendonDescription& t = draft.description;
@@ -210,7 +197,7 @@ void read_tendon(Reader& reader, const Element& element) {
   if (a.numbers("rgba", rgba, 4) == 4) t.rgba.assign(rgba.begin(), rgba.end());
   if (draft.several || draft.info.figure < 0) {
     if (draft.several)
-      reader.report.warning(element, kTendon, "a tendon between two figures is left out",
+      reader.report.missing(element, kTendon, "a tendon between two figures is left out",
                             "bodies of one figure hang on one child of <worldbody>");
     draft.info.figure = -1;
   } else {
@@ -258,12 +245,8 @@ void read_tendon_coupling(Reader& reader, const Element& element, bool active) {
   if (!first) return unknown(reader, element, "tendon", *name1);
   if (name2 && !second) return unknown(reader, element, "tendon", *name2);
   const bool apart = first->figure < 0 || (second && second->figure != first->figure);
-  if (apart || !active) {
-    reader.report.warning(
-        element, kEquality,
-        apart ? "a coupling of tendons of two figures is left out" : "a coupling that is not active is left out");
-    return;
-  }
+  if (!active) return reader.report.warning(element, kEquality, "a coupling that is not active is left out");
+  if (apart) return reader.report.missing(element, kEquality, "a coupling of tendons of two figures is left out");
   PolynomialCoupling coupling;
   coupling.name =
       take_name(reader, element, "equality", fmt::format("equality{}", reader.names["equality"].size() + 1));

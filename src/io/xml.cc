@@ -110,6 +110,12 @@ void XmlReport::repeated_warning(const Element& at, const char* code, std::strin
                  std::move(message), std::move(hint)};
 }
 
+void XmlReport::missing(const Element& at, const char* code, std::string message, std::string hint) {
+  const std::pair<std::string, std::string> key{code, message};
+  repeated_warning(at, code, std::move(message), std::move(hint));
+  if (const auto entry = repeated_.find(key); entry != repeated_.end()) entry->second.first.partial = true;
+}
+
 std::vector<Diagnostic> XmlReport::take() {
   for (auto& [key, entry] : repeated_) {
     if (entry.count > 1) entry.first.message += fmt::format(" ({} times, first here)", entry.count);

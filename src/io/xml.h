@@ -57,6 +57,8 @@ class XmlReport {
   void warning(const Element& at, const char* code, std::string message, std::string hint = {});
   /// A warning that many elements may give: reported once, at the first of them, with their number.
   void repeated_warning(const Element& at, const char* code, std::string message, std::string hint = {});
+  /// The same, for what is left out of the model.
+  void missing(const Element& at, const char* code, std::string message, std::string hint = {});
   void add(Diagnostic diagnostic);
 
   /// All diagnostics, in the order of lines; leaves none.

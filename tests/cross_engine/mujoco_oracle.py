@@ -43,10 +43,33 @@ class MujocoOracle:
         self.model = mujoco.MjModel.from_xml_path(str(file))
         self.data = mujoco.MjData(self.model)
         self.model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
-        self.gravity = tuple(self.model.opt.gravity.tolist())
+        weightless = self.model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+        self.gravity = (0.0, 0.0, 0.0) if weightless else tuple(self.model.opt.gravity.tolist())
+        self._joints: dict[str, int] = {}
+        self._roots: dict[str, int] = {}
+
+    def name_by_order(self, figures: list[dict]) -> None:
+        """Joints and bodies without a name in the file are known by their place: both programs go depth first."""
+        joint = 0
+        for figure in figures:
+            if figure["base"] == "free":
+                self._roots[figure["name"]] = int(self.model.jnt_bodyid[joint])
+                joint += 1
+            for j in figure["joints"]:
+                if j["nv"] > 0:
+                    self._joints[j["name"]] = joint
+                    joint += 1
+        assert joint == self.model.njnt
 
     def joint(self, name: str) -> int:
+        if name in self._joints:
+            return self._joints[name]
         return mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_JOINT, name)
+
+    def body(self, name: str) -> int:
+        if name in self._roots:
+            return self._roots[name]
+        return mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, name)
 
     def _joint_of(self, dof: str) -> tuple[int, int]:
         """MuJoCo's joint and the index within it, of a name of a velocity coordinate."""
@@ -61,7 +84,7 @@ class MujocoOracle:
         out = []
         for dof in dofs:
             if dof in BASE_DOFS:
-                body = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, root)
+                body = self.body(root)
                 start = self.model.jnt_dofadr[self.model.body_jntadr[body]]
                 k = BASE_DOFS.index(dof)
                 out.append(start + (3 + k if k < 3 else k - 3))
@@ -97,7 +120,7 @@ class MujocoOracle:
 
     def _random_base(self, rng: np.random.Generator, root: str) -> Base:
         m, d = self.model, self.data
-        body = mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_BODY, root)
+        body = self.body(root)
         joint = m.body_jntadr[body]
         q, v = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
         p, quaternion = rng.uniform(-2, 2, 3), _unit(rng)
@@ -120,7 +143,7 @@ class MujocoOracle:
         columns = self.columns(dofs, root)
         T = np.eye(len(dofs))
         if dofs[: len(BASE_DOFS)] == list(BASE_DOFS):
-            body = mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_BODY, root)
+            body = self.body(root)
             q = m.jnt_qposadr[m.body_jntadr[body]]
             T[3:6, 3:6] = _matrix(d.qpos[q + 3 : q + 7])
         return T.T @ full[np.ix_(columns, columns)] @ T, T.T @ tau[columns]

@@ -18,6 +18,8 @@ struct Diagnostic {
   std::string path;     ///< where in the document, e.g. robot[g1]/joint[knee]/axis
   std::string message;  ///< what is wrong, with the value
   std::string hint;     ///< what to do about it
+  /// A warning that tells what is left out of a model and would move it otherwise.
+  bool partial = false;
 
   bool is_error() const { return severity == Severity::kError; }
 };
@@ -29,6 +31,10 @@ std::string to_string(const Diagnostic& diagnostic);
 std::string to_string(const std::vector<Diagnostic>& diagnostics);
 
 bool has_errors(const std::vector<Diagnostic>& diagnostics);
+/// Whether some of the model was left out.
+bool is_partial(const std::vector<Diagnostic>& diagnostics);
+/// "read, but not the whole model: …" with what is left out, each once; empty if nothing is.
+std::string partial_summary(const std::vector<Diagnostic>& diagnostics);
 
 /// Value plus everything noticed on the way; there is no value if and only if an error was reported.
 template <class T>
@@ -37,6 +43,8 @@ struct [[nodiscard]] Loaded {
   std::vector<Diagnostic> diagnostics;
 
   explicit operator bool() const { return value.has_value(); }
+  /// Whether there is a value that is not the whole model.
+  bool partial() const { return value.has_value() && is_partial(diagnostics); }
 };
 
 /// Throws Error with all lines if there is no value; returns the value otherwise.

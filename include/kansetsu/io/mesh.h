@@ -7,12 +7,12 @@
 #include "kansetsu/base/diagnostic.h"
 #include "kansetsu/geometry/shape.h"
 
-/// Triangle meshes from files: STL (text and binary) and OBJ. What is read and every MESHnnn code: docs/formats/mesh.md.
+/// Triangle meshes from files: STL (text and binary), OBJ and MuJoCo's MSH. What is read and every MESHnnn code: docs/formats/mesh.md.
 namespace kansetsu::io {
 
-enum class MeshFormat { kStl, kObj };
+enum class MeshFormat { kStl, kObj, kMsh };
 
-/// Reads a file whose name ends in .stl or .obj, in any case. Coordinates are multiplied by `scale`; a scale that mirrors
+/// Reads a file whose name ends in .stl, .obj or .msh, in any case. Coordinates are multiplied by `scale`; a scale that mirrors
 /// turns the triangles, so that they still face outwards. Never throws for what is in the file.
 Loaded<TriangleMesh> load_mesh(const std::filesystem::path& file, const Vec3<>& scale = {1, 1, 1});
 /// What a model refers to; an error if its file was not found when the model was read.

@@ -13,6 +13,22 @@ std::optional<double> volume(const Shape& shape);
 /// About the shape's centre, in its axes [kg·m²]; none for a mesh and a plane.
 std::optional<Sym3<>> solid_inertia(const Shape& shape, double mass);
 
+/// What of a surface of triangles weighs.
+enum class MeshMass {
+  kExact,    ///< what it encloses; triangles face outwards
+  kConvex,   ///< what its convex hull encloses
+  kShell,    ///< the surface itself
+  kPyramids  ///< pyramids from the centre over each triangle, all counted as positive: MuJoCo's "legacy"
+};
+/// A body of density one: its volume [m³] or, of a shell, its area [m²], its centre, and its inertia about that.
+struct MeshSolid {
+  double measure = 0;
+  Vec3<> centre;
+  Sym3<> inertia;
+};
+/// Exact for the triangles as they are. The volume of a surface that faces inwards is negative.
+MeshSolid mesh_solid(const TriangleMeshData& mesh, MeshMass mass);
+
 /// Several solids as one, each given by its mass, centre and axes in a common frame. The result is in that frame's axes.
 Inertial combine(const std::vector<Inertial>& parts);
 

@@ -1,0 +1,76 @@
+"""Whole models of others against MuJoCo, meshes and all: masses, mass matrix and bias forces with constraints off."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+import pytest
+from kansetsu_protocol import OK, PARTIAL, Request, check, data_files, evaluate_as_is, run
+from mujoco_oracle import MujocoOracle
+
+# Rounding of two programs at matrices and forces of up to 1e4; meshes add that of surfaces of 1e5 triangles.
+TOLERANCE = 1e-8
+STATES = 3
+
+
+def models() -> list:
+    found = [p for pattern in ("robots/mjcf/*.xml", "robots/mjcf_meshes/*/*.xml", "odd_models/mjcf/*.xml")
+             for p in data_files(pattern)]
+    for package in ("dm_control", "gymnasium"):  # whose wheels carry models; test only, and not needed
+        spec = importlib.util.find_spec(package)
+        for file in sorted(Path(spec.origin).parent.rglob("*.xml")) if spec else []:
+            if "<mujoco" in file.read_text(errors="replace"):
+                found.append(pytest.param(file, id=f"{package}-{file.parent.name}-{file.stem}"))
+    return found
+
+
+@pytest.fixture(autouse=True)
+def somewhere_else(tmp_path, monkeypatch):
+    """MuJoCo writes a log of its complaints into the working folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("model", models())
+def test_masses_and_dynamics(model):
+    try:
+        oracle = MujocoOracle(model)
+    except ValueError as reason:
+        pytest.skip(f"MuJoCo does not read it: {str(reason)[:80]}")
+    report = check(model)
+    if report.exit_code == PARTIAL:
+        left_out = sorted({d.message for d in report.diagnostics if d.partial})
+        structure = [m for m in left_out if any(f"<{tag}>" in m for tag in ("attach", "replicate", "composite", "flexcomp"))]
+        if any(d.code == "MJCF070" for d in report.diagnostics):
+            pytest.skip("meshes outside of the model's package")
+        if structure:
+            pytest.skip("; ".join(structure))
+    else:
+        assert report.exit_code == OK, report.errors
+    result = run("info", model, "--json")
+    assert result.exit_code == OK, result.stderr
+    figures = json.loads(result.stdout)["figures"]
+    assert sum(figure["nv"] for figure in figures) == oracle.model.nv
+    oracle.name_by_order(figures)
+    moving = [b for b in range(1, oracle.model.nbody) if oracle.model.body_weldid[b] != 0
+              and oracle.model.body_mocapid[b] < 0]
+    ours = sum(figure["mass"] for figure in figures)
+    assert ours >= sum(oracle.model.body_mass[b] for b in moving) * (1 - TOLERANCE)
+    assert ours <= (sum(oracle.model.body_mass) + 1e-12) * (1 + TOLERANCE)
+    seed = crc32(model.stem.encode())
+    rng = np.random.default_rng(seed)
+    worst = 0.0
+    for figure in figures:
+        joints = [j["name"] for j in figure["joints"] if j["nv"] > 0]
+        root = figure["name"]
+        for _ in range(STATES):
+            state = oracle.random_state(rng, joints, root if figure["base"] == "free" else None)
+            reply = evaluate_as_is(f"{model}#{root}", Request(["crba", "rnea"], [state], gravity=oracle.gravity))
+            M, tau = oracle.dynamics(reply.dofs, root)
+            for mine, theirs in ((reply.results[0]["crba"], M), (reply.results[0]["rnea"], tau)):
+                worst = max(worst, np.abs(np.asarray(mine) - theirs).max() / max(1.0, np.abs(theirs).max()))
+    print(f"seed {seed}, worst difference {worst:.2e}")
+    assert worst <= TOLERANCE
