@@ -37,6 +37,9 @@ struct ConnectionData {
   Vec3<> turn_axis;                     ///< of the one held rotation, if just one is
 };
 
+/// Gaps of a loop that counts as closed, by the mechanism's size, and angles [rad]: files have six to eight digits.
+inline constexpr double kClosedGap = 1e-6;
+
 /// Directions of a mask in the order of rows: bit k of [v; ω].
 inline unsigned row_mask(ConstraintMask mask) { return unsigned(mask >> 3 & 7) | unsigned(mask & 7) << 3; }
 int row_count(ConstraintMask mask);

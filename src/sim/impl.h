@@ -254,6 +254,13 @@ struct World::Impl {
   double locate_touch(double h);
   void back_to_start();
   void newton_step(IslandWork& w);
+  // assembly_search.cc
+  /// Moves figures to a posture in which connections hold and joints are within their limits; false, and nothing moved, if none
+  /// is found.
+  bool find_assembly();
+  bool within_limits() const;
+  /// Across the links that connections hold [m].
+  double mechanism_size();
   void prepare_torques(double h);
   void place_actuators();  ///< where figures are now
   void place_actuators(FigureData& f);

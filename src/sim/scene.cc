@@ -337,8 +337,9 @@ class SceneBuilder {
     if (!any && impl_.couplings.empty()) return;
     const World::AssemblyReport report = world_.assemble();
     if (report.ok) return;
+    const double accepted = kClosedGap * impl_.mechanism_size();
     for (const ConnectionData& c : impl_.connections) {
-      if (!c.active || std::max(c.position_gap, c.angle_gap) < 1e-9) continue;
+      if (!c.active || (c.position_gap <= accepted && c.angle_gap <= kClosedGap)) continue;
       problem(Severity::kError, "WORLD002", line_of(c.options.name), "connection[" + c.options.name + "]",
               fmt::format("the ends cannot be brought together: {:.6g} m and {:.6g} rad are left", c.position_gap,
                           c.angle_gap),
@@ -346,7 +347,7 @@ class SceneBuilder {
     }
     for (const CouplingData& c : impl_.couplings) {
       const double gap = c.value(*impl_.figures[size_t(c.figure)]).gap;
-      if (std::abs(gap) < 1e-9) continue;
+      if (std::abs(gap) <= accepted) continue;
       problem(Severity::kError, "WORLD002", c.coupling.line, "coupling[" + c.coupling.name + "]",
               fmt::format("joint '{}' cannot be brought to where the coupling wants it: {:.6g} is left",
                           c.coupling.dependent.joint, gap),

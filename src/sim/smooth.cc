@@ -244,13 +244,38 @@ World::AssemblyReport World::assemble(double tolerance, int max_iterations) {
   w.contacts.touches().clear();
   w.find_islands();
   place();
-  for (; out.iterations < max_iterations && std::max(out.gap, out.angle) > tolerance; ++out.iterations) {
-    for (int i = 0; i < w.island_count; ++i) w.newton_step(*w.works[size_t(i)]);
-    const double before = std::max(out.gap, out.angle);
+  const double size = w.mechanism_size();
+  const auto closed = [&] { return std::max(out.gap / size, out.angle) <= std::max(tolerance, kClosedGap); };
+  const auto iterate = [&] {
+    for (; out.iterations < max_iterations && std::max(out.gap, out.angle) > tolerance; ++out.iterations) {
+      for (int i = 0; i < w.island_count; ++i) w.newton_step(*w.works[size_t(i)]);
+      const double before = std::max(out.gap, out.angle);
+      place();
+      if (out.iterations > 5 && std::max(out.gap, out.angle) > 0.99 * before && before < 1e-9) break;
+    }
+  };
+  const bool inside = w.within_limits();
+  const auto positions = [&] {
+    std::vector<Eigen::VectorXd> q;
+    for (const std::unique_ptr<FigureData>& f : w.figures) q.push_back(f->q);
+    return q;
+  };
+  const auto go_to = [&](const std::vector<Eigen::VectorXd>& q) {
+    for (size_t k = 0; k < q.size(); ++k) w.figures[k]->q = q[k];
     place();
-    if (out.iterations > 5 && std::max(out.gap, out.angle) > 0.99 * before && before < 1e-9) break;
+  };
+  const std::vector<Eigen::VectorXd> start = positions();
+  iterate();
+  if (!closed() || (inside && !w.within_limits())) {
+    const std::vector<Eigen::VectorXd> reached = positions();
+    const bool was_closed = closed();
+    go_to(start);
+    if (w.find_assembly())
+      place();
+    else if (was_closed)
+      go_to(reached);  // beyond a limit, but closed
   }
-  out.ok = std::max(out.gap, out.angle) <= std::max(tolerance, 1e-9);
+  out.ok = closed();
   for (int i = 0; i < w.island_count; ++i) {
     IslandWork& work = *w.works[size_t(i)];
     if (w.count_bilateral(work) == 0) continue;

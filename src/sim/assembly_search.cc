@@ -1,0 +1,194 @@
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "kansetsu/model/configuration.h"
+#include "sim/impl.h"
+
+/// Postures in which all connections and couplings hold, where Newton's method from the present one finds none: damped least squares
+/// (Levenberg, Marquardt) on the gaps, with joints kept within their limits, from the posture at hand and then from random ones.
+namespace kansetsu {
+namespace {
+
+constexpr int kStarts = 24;  // the posture at hand, and random ones
+constexpr int kMostIterations = 200;
+constexpr double kDifference = 1e-6;  // [rad, m] of central differences: errors of 1e-10 in J
+constexpr double kConverged = 1e-11;  // gaps by the mechanism's size, and angles
+constexpr double kFreeRange = 1.5;    // [rad, m] around the posture at hand, of joints without limits
+constexpr unsigned kSeed = 20;
+
+/// The figures that connections and couplings hold, as one vector of unknowns.
+class AssemblySearch {
+ public:
+  AssemblySearch(World::Impl& world, double size) : world_(world), size_(size) {
+    for (const ConnectionData& c : world.connections) {
+      if (!c.active) continue;
+      for (const BodyRef& body : {c.a, c.b}) {
+        if (body.figure.value() >= 0) use(body.figure.value());
+      }
+    }
+    for (const CouplingData& c : world.couplings) use(c.figure);
+    std::sort(used_.begin(), used_.end());
+    for (const int k : used_) columns_ += figure(k).model.nv();
+  }
+
+  bool find() {
+    const std::vector<Eigen::VectorXd> start = positions();
+    std::mt19937_64 random(kSeed);
+    for (int attempt = 0; attempt < kStarts; ++attempt) {
+      set_positions(start);
+      for (const int k : used_) {
+        if (attempt > 0) scatter(figure(k), random);
+        keep_limits(figure(k));
+      }
+      if (descend()) return true;
+    }
+    set_positions(start);
+    return false;
+  }
+
+ private:
+  FigureData& figure(int k) { return *world_.figures[size_t(k)]; }
+  void use(int k) {
+    if (std::find(used_.begin(), used_.end(), k) == used_.end()) used_.push_back(k);
+  }
+  std::vector<Eigen::VectorXd> positions() {
+    std::vector<Eigen::VectorXd> q;
+    for (const int k : used_) q.push_back(figure(k).q);
+    return q;
+  }
+  void set_positions(const std::vector<Eigen::VectorXd>& q) {
+    for (size_t i = 0; i < used_.size(); ++i) figure(used_[i]).q = q[i];
+  }
+
+  static void keep_limits(FigureData& f) {
+    f.q = f.q.cwiseMax(f.model.lower_position()).cwiseMin(f.model.upper_position());
+  }
+  static void scatter(FigureData& f, std::mt19937_64& random) {
+    std::uniform_real_distribution<double> unit(-1, 1);
+    const Model& model = f.model;
+    const int base = model.base() == Base::kFree ? 6 : 0;
+    Eigen::VectorXd step = Eigen::VectorXd::Zero(model.nv());
+    for (int i = base; i < model.nv(); ++i) step[i] = kFreeRange * unit(random);
+    integrate(model, f.q, step, f.q);
+    for (int i = 0; i < model.nq(); ++i) {
+      const double lower = model.lower_position()[i], upper = model.upper_position()[i];
+      if (std::isfinite(lower) && std::isfinite(upper)) f.q[i] = lower + 0.5 * (1 + unit(random)) * (upper - lower);
+    }
+  }
+
+  /// All gaps: lengths by the mechanism's size, angles [rad].
+  const Eigen::VectorXd& residual() {
+    std::vector<double>& r = list_;
+    r.clear();
+    for (const int k : used_) {
+      FigureData& f = figure(k);
+      f.mechanics.set_pose(f.q.data());
+      if (f.actuators.actuation.tendon_count() > 0) world_.place_actuators(f);
+    }
+    for (ConnectionData& c : world_.connections) {
+      if (!c.active) continue;
+      place_connection(world_.figures, world_.time, c);
+      for (int i = 0; i < 6; ++i) {
+        if (row_mask(c.options.mask) >> i & 1) r.push_back(i < 3 ? c.phi[i] / size_ : c.phi[i]);
+      }
+    }
+    for (const CouplingData& c : world_.couplings) r.push_back(c.value(figure(c.figure)).gap);
+    residual_ = Eigen::Map<const Eigen::VectorXd>(r.data(), Eigen::Index(r.size()));
+    return residual_;
+  }
+
+  Eigen::MatrixXd derivative(Eigen::Index rows) {
+    Eigen::MatrixXd J(rows, columns_);
+    int column = 0;
+    for (const int k : used_) {
+      FigureData& f = figure(k);
+      const Eigen::VectorXd q = f.q;
+      Eigen::VectorXd step = Eigen::VectorXd::Zero(f.model.nv());
+      for (int i = 0; i < f.model.nv(); ++i, ++column) {
+        step[i] = kDifference;
+        integrate(f.model, q, step, f.q);
+        J.col(column) = residual();
+        integrate(f.model, q, -step, f.q);
+        J.col(column) = (J.col(column) - residual()) / (2 * kDifference);
+        step[i] = 0;
+      }
+      f.q = q;
+    }
+    return J;
+  }
+
+  void move(const Eigen::VectorXd& step) {
+    Eigen::Index column = 0;
+    for (const int k : used_) {
+      FigureData& f = figure(k);
+      integrate(f.model, f.q, step.segment(column, f.model.nv()), f.q);
+      keep_limits(f);
+      column += f.model.nv();
+    }
+  }
+
+  bool descend() {
+    double damping = 1e-3;
+    Eigen::VectorXd r = residual();
+    for (int i = 0; i < kMostIterations && r.cwiseAbs().maxCoeff() > kConverged; ++i) {
+      const Eigen::MatrixXd J = derivative(r.size());
+      const Eigen::MatrixXd normal = J.transpose() * J;
+      const Eigen::VectorXd gradient = J.transpose() * r;
+      const std::vector<Eigen::VectorXd> before = positions();
+      bool better = false;
+      for (int tries = 0; tries < 12 && !better; ++tries) {
+        Eigen::MatrixXd A = normal;
+        A.diagonal().array() += damping;
+        move(-A.ldlt().solve(gradient));
+        better = residual().squaredNorm() < r.squaredNorm();
+        damping = better ? std::max(damping / 10, 1e-14) : damping * 4;
+        if (!better) set_positions(before);
+      }
+      if (!better) break;
+      r = residual_;
+    }
+    return residual().cwiseAbs().maxCoeff() <= kClosedGap;
+  }
+
+  World::Impl& world_;
+  double size_;
+  std::vector<int> used_;
+  int columns_ = 0;
+  std::vector<double> list_;
+  Eigen::VectorXd residual_;
+};
+
+}  // namespace
+
+double World::Impl::mechanism_size() {
+  Vec3<> lower{kInfinity, kInfinity, kInfinity}, upper = -lower;
+  const auto add = [&](const Vec3<>& p) {
+    lower = {std::min(lower.x, p.x), std::min(lower.y, p.y), std::min(lower.z, p.z)};
+    upper = {std::max(upper.x, p.x), std::max(upper.y, p.y), std::max(upper.z, p.z)};
+  };
+  for (const ConnectionData& c : connections) {
+    if (!c.active) continue;
+    for (const BodyRef& body : {c.a, c.b}) {
+      if (body.figure.value() < 0) continue;
+      const FigureData& f = *figures[size_t(body.figure.value())];
+      for (int i = 0; i < f.model.link_count(); ++i) add(body_pose(figures, {body.figure, LinkId(i)}).p);
+    }
+    add(body_pose(figures, c.a) * c.X_AC.p);
+  }
+  constexpr double kSmallest = 1e-3;  // [m] what has no length has no size of its own
+  return lower.x <= upper.x ? std::max(kSmallest, norm(upper - lower)) : 1;
+}
+
+bool World::Impl::find_assembly() { return AssemblySearch(*this, mechanism_size()).find(); }
+
+bool World::Impl::within_limits() const {
+  return std::all_of(figures.begin(), figures.end(), [](const std::unique_ptr<FigureData>& f) {
+    constexpr double kSlack = 1e-9;  // [rad, m]
+    return ((f->q - f->model.lower_position()).array() >= -kSlack).all() &&
+           ((f->model.upper_position() - f->q).array() >= -kSlack).all();
+  });
+}
+
+}  // namespace kansetsu

@@ -1,0 +1,85 @@
+"""Loops of robots of others close from the neutral posture and from random ones within the limits."""
+
+from __future__ import annotations
+
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "cross_engine"))
+from kansetsu_protocol import BAD_FILE, OK, data_files, run  # noqa: E402
+
+STARTS = 20
+# Whose joints the loop file turns into ball joints: as the hinges of the URDF they hold fewer motions than the loops take.
+OTHER_JOINTS = {"digit_like_2legs"}
+
+
+def robots() -> list:
+    found = data_files("robots/closed_loop/*/robot.urdf") + data_files("loops/*/robot.urdf")
+    return [pytest.param(p.values[0], id=p.values[0].parent.name) if p.values[0] is not None else p
+            for p in found if p.values[0] is None or p.values[0].parent.name not in OTHER_JOINTS]
+
+
+def link_of(robot: ElementTree.Element, name: str) -> str:
+    """Loop files name joints as well as links."""
+    for joint in robot.iter("joint"):
+        if joint.get("name") == name and joint.find("child") is not None:
+            return joint.find("child").get("link")
+    return name
+
+
+def scene(urdf: Path, q: dict[str, float]) -> str:
+    robot = ElementTree.parse(urdf).getroot()
+    pairs = re.findall(r"\[\s*['\"](\w+)['\"],\s*['\"](\w+)['\"]\s*\]", (urdf.parent / "robot.yaml").read_text().split("type:")[0])
+    assert pairs
+    text = f'[[figure]]\nname = "robot"\nmodel = "{urdf}"\nbase = "fixed"\n'
+    if q:
+        text += "[figure.q]\n" + "".join(f'"{name}" = {value}\n' for name, value in q.items())
+    for a, b in pairs:
+        text += f'[[figure.loop]]\nname = "{a}"\na = "{link_of(robot, a)}"\nb = "{link_of(robot, b)}"\nkind = "weld"\n'
+    return text
+
+
+def random_posture(urdf: Path, rng: np.random.Generator) -> dict[str, float]:
+    q = {}
+    for joint in ElementTree.parse(urdf).getroot().iter("joint"):
+        if joint.get("type") not in ("revolute", "prismatic", "continuous"):
+            continue
+        limit = joint.find("limit")
+        lower, upper = (float(limit.get(x, 0)) for x in ("lower", "upper")) if limit is not None else (0.0, 0.0)
+        if not lower < upper or joint.get("type") == "continuous":
+            lower, upper = -1.0, 1.0
+        q[joint.get("name")] = float(rng.uniform(max(lower, -3), min(upper, 3)))
+    return q
+
+
+@pytest.mark.parametrize("urdf", robots())
+def test_loops_close(urdf, tmp_path):
+    seed = crc32(urdf.parent.name.encode())
+    print(f"seed {seed}")
+    rng = np.random.default_rng(seed)
+    for k in range(1 + STARTS):
+        file = tmp_path / f"start{k}.toml"
+        file.write_text(scene(urdf, {} if k == 0 else random_posture(urdf, rng)))
+        result = run("check", file, "--allow-path", urdf.parent)
+        assert result.exit_code == OK, (k, result.stderr[-600:])
+
+
+def test_a_loop_that_cannot_close_is_an_error(tmp_path):
+    (tmp_path / "arm.urdf").write_text(
+        """<robot name="arm"><link name="a"/><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"
+        ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="j" type="continuous"><parent link="a"/><child link="b"/>
+        <axis xyz="0 0 1"/></joint></robot>""")
+    file = tmp_path / "scene.toml"
+    text = '[[figure]]\nname = "arm"\nmodel = "arm.urdf"\nbase = "fixed"\n[[figure.loop]]\na = "a"\nb = "b"\nname = "l"\nkind = "point"\n'
+    file.write_text(text + "pose_a = { p = [1, 0, 0.1] }\npose_b = { p = [0, 1, 0] }\n")  # a circle 0.1 m below the point
+    result = run("check", file)
+    assert result.exit_code == BAD_FILE
+    assert "WORLD002" in result.stderr and "0.1 m" in result.stderr
+    file.write_text(text + "pose_a = { p = [1, 0, 1e-8] }\npose_b = { p = [0, 1, 0] }\n")  # no more than the file's digits
+    assert run("check", file).exit_code == OK
