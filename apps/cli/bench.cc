@@ -3,72 +3,158 @@
 #include <fmt/format.h>
 
 #include "cli/arguments.h"
+#include "cli/ik_experiment.h"
+#include "cli/ik_experiment_plot.h"
+#include "cli/ik_methods.h"
 #include "cli/json_writer.h"
+#include "cli/load_model.h"
 #include "cli/output.h"
-#include "cli/seed_plot.h"
 #include "cli/suggest.h"
-#include "kansetsu/ik/seed_experiment.h"
+#include "kansetsu/base/error.h"
+#include "kansetsu/model/figures.h"
 
 namespace kansetsu::cli {
 namespace {
 
 struct BenchArguments {
-  std::string subject, svg;
+  std::string subject, svg, record;
+  std::vector<std::string> frames, arms;
+  int trials = 100, targets = 500, lines = 3;
   bool json = false;
 };
 
-std::string seed_table(const std::vector<ik::SeedRow>& rows) {
+std::string experiment_table(const std::vector<ExperimentRow>& rows) {
   const auto three = [](const std::array<double, 3>& x) {
     return fmt::format("{:9.3f} {:9.3f} {:9.3f}", x[0], x[1], x[2]);
   };
   std::string text =
-      "RMS of (steps - ideal), 100 trials a run           as the seed counts                  fair counting            "
-      " time\n"
-      "                                              A         B         C          A         B         C        "
-      "us/step\n";
+      "RMS of (steps - ideal)                 as the document counts               fair counting                 time\n"
+      "                                            A         B         C          A         B         C     us/step\n";
   const auto line = [&](std::string_view name, const std::string& a, const std::string& b, const std::string& time) {
     text += fmt::format("{:<36} {}  {:>29}  {:>10}\n", name, a, b, time);
   };
-  line("log quaternion, as printed in the seed", three(ik::kSeedLogQuaternion), "", "19-22");
-  line("Euler, as printed in the seed", three(ik::kSeedEuler), "", "22-25");
-  for (const ik::SeedRow& r : rows) {
-    line(r.name, three(r.seed_rms), three(r.fair_rms), fmt::format("{:.2f}", r.us_per_update));
+  line("log quaternion, as printed", three(kPrintedLogQuaternion), "", "19-22");
+  line("Euler, as printed", three(kPrintedEuler), "", "22-25");
+  for (const ExperimentRow& r : rows) {
+    line(r.name, three(r.rms), three(r.fair_rms), fmt::format("{:.2f}", r.us_per_step));
   }
-  return text;
+  return text +
+         "The error of Euler angles comes from asinf near a pitch of 90 degrees: with atan2, with the angles kept, or "
+         "in "
+         "double precision it is gone.\n";
 }
 
-std::string seed_json(const std::vector<ik::SeedRow>& rows) {
+std::string experiment_json(const std::vector<ExperimentRow>& rows) {
   JsonWriter json;
-  json.begin_object().key("rows").begin_array();
-  for (const ik::SeedRow& r : rows) {
-    json.line().begin_object().entry("name", r.name).entry("single", r.single);
-    json.key("seed_rms").array(r.seed_rms).key("fair_rms").array(r.fair_rms).entry("us_per_update", r.us_per_update);
-    json.end_object();
+  json.begin_object().key("printed").begin_object();
+  json.key("log_quaternion_rms").array(kPrintedLogQuaternion).key("euler_rms").array(kPrintedEuler);
+  json.key("log_quaternion_ms").array(kPrintedLogQuaternionTime).key("euler_ms").array(kPrintedEulerTime).end_object();
+  json.key("rows").begin_array();
+  for (const ExperimentRow& r : rows) {
+    json.line().begin_object().entry("name", r.name).entry("method", to_string(r.method));
+    json.entry("single", r.kept != Kept::kDouble).key("rms").array(r.rms).key("fair_rms").array(r.fair_rms);
+    json.entry("us_per_step", r.us_per_step).key("trials").begin_array();
+    for (const ExperimentRow::Trial& t : r.trials)
+      json.begin_array().value(t.distance).value(double(t.count)).end_array();
+    json.end_array().end_object();
   }
   return json.end_array().end_object().take() + "\n";
 }
 
-Exit bench(const BenchArguments& options) {
-  static const std::vector<std::string> kSubjects{"ik-seed"};
-  if (options.subject != kSubjects.front())
-    throw Failure(kBadUsage, unknown_name("subject", options.subject, kSubjects));
-  const std::vector<ik::SeedRow> rows = ik::seed_experiment();
-  print(options.json ? seed_json(rows) : seed_table(rows));
-  if (!options.svg.empty()) {
-    Output out(options.svg);
-    out.write(seed_plot(rows));
-    out.commit();
+void write_file(const std::string& file, const std::string& text) {
+  if (file.empty()) return;
+  Output out(file);
+  out.write(text);
+  out.commit();
+}
+
+Exit run_experiment(const BenchArguments& options) {
+  const std::vector<ExperimentRow> rows = ik_experiment({.trials = options.trials});
+  print(options.json ? experiment_json(rows) : experiment_table(rows));
+  write_file(options.svg, ik_experiment_plot(rows));
+  return kOk;
+}
+
+Exit draw_lines(const BenchArguments& options) {
+  if (options.record.empty() || options.arms.size() > 2)
+    throw Failure(kBadUsage,
+                  "kansetsu bench ik-lines: name a recording by --record FILE, and two arms by --arm at most");
+  const auto arm = [&](std::size_t i) {
+    return options.arms.size() > i ? model_or_fail({.name = options.arms[i]}) : five_ball_arm();
+  };
+  try {
+    const std::vector<Diagnostic> problems =
+        io::write_recording(two_arms(arm(0), arm(1), options.lines), options.record);
+    if (has_errors(problems)) throw Failure(kBadFile, to_string(problems));
+  } catch (const Error& error) {
+    throw Failure(kBadUsage, fmt::format("kansetsu bench ik-lines: {}", error.what()));
   }
   return kOk;
+}
+
+/// MODEL:FRAME; the base is fixed.
+std::vector<MethodRow> compare(const std::string& text, int targets, unsigned seed) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0)
+    throw Failure(kBadUsage, fmt::format("kansetsu bench ik-methods: '{}' has no frame; write MODEL:FRAME", text));
+  const Model model = model_or_fail({.name = text.substr(0, colon), .base = Base::kFixed});
+  try {
+    return compare_methods(model.name(), model, ik::frame_on(model, text.substr(colon + 1)), targets, seed);
+  } catch (const Error& error) {
+    throw Failure(kBadUsage, fmt::format("kansetsu bench ik-methods: {}", error.what()));
+  }
+}
+
+Exit run_methods(const BenchArguments& options) {
+  constexpr unsigned kSeed = 1;
+  std::vector<std::string> frames = options.frames;
+  if (frames.empty()) frames = {"human28_ball:gripL"};
+  std::vector<MethodRow> rows;
+  const auto add = [&](std::vector<MethodRow> more) { rows.insert(rows.end(), more.begin(), more.end()); };
+  for (const std::string& frame : frames) add(compare(frame, options.targets, kSeed));
+  const Model arm = five_ball_arm();
+  add(compare_methods(arm.name(), arm, ik::frame_on(arm, "tip"), options.targets, kSeed));
+  print(options.json ? methods_json(rows, kSeed) : methods_table(rows));
+  write_file(options.svg, methods_plot(rows));
+  return kOk;
+}
+
+Exit bench(const BenchArguments& options) {
+  if (options.subject == "ik-seed") return run_experiment(options);
+  if (options.subject == "ik-methods") return run_methods(options);
+  if (options.subject == "ik-lines") return draw_lines(options);
+  throw Failure(kBadUsage, unknown_name("subject", options.subject, {"ik-seed", "ik-methods", "ik-lines"}));
 }
 
 }  // namespace
 
 Runner declare_bench(Arguments& args) {
   auto options = std::make_shared<BenchArguments>();
-  args.add("SUBJECT", options->subject, "ik-seed: the experiment of seed 001").required().type_name("ik-seed");
+  args.add("SUBJECT", options->subject,
+           "ik-seed: the experiment of the log-quaternion article; ik-methods: tangents, log quaternions and Euler "
+           "angles "
+           "side by side; ik-lines: two arms draw random lines")
+      .required()
+      .type_name("ik-seed|ik-methods|ik-lines");
+  args.add("--frame", options->frames, "ik-methods: a frame to bring to its targets; several times for several")
+      .type_name("MODEL:FRAME")
+      .take_all();
+  args.add("--targets", options->targets, "ik-methods: random targets")
+      .type_name("N")
+      .between(1, 1'000'000)
+      .show_default();
+  args.add("--trials", options->trials, "ik-seed: trials of each of three runs")
+      .type_name("N")
+      .between(1, 100)
+      .show_default();
+  args.add("--lines", options->lines, "ik-lines: how many").type_name("N").between(1, 1000).show_default();
+  args.add("--arm", options->arms, "ik-lines: an arm of balls with a frame called tip; twice for two")
+      .type_name("MODEL")
+      .take_all();
+  args.add("--record", options->record, "ik-lines: write the motion: .mcap, .csv, .npz or .glb").type_name("FILE");
   args.add_flag("--json", options->json, "print numbers for machines");
   args.add("--svg", options->svg, "draw the measured numbers").type_name("FILE");
+  add_path_option(args);
   return [options] { return bench(*options); };
 }
 

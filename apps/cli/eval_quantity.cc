@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <array>
 
+#include "cli/eval_forces.h"
 #include "cli/json_shape.h"
 #include "kansetsu/dynamics/derivatives.h"
+#include "kansetsu/ik/method.h"
 #include "kansetsu/kinematics/centroidal.h"
 #include "kansetsu/kinematics/jacobian.h"
 #include "kansetsu/spatial/quaternion.h"
 
 namespace kansetsu::cli {
-namespace {
 
 void check_invertible(const Bench& bench, Status status, const Eigen::VectorXd& singular) {
   if (status == Status::kOk) return;
@@ -24,6 +25,8 @@ void check_invertible(const Bench& bench, Status status, const Eigen::VectorXd& 
                   "or a joint rotor inertia",
                   fmt::join(joints, ", "), joints.size() == 1 ? "it" : "them"));
 }
+
+namespace {
 
 void write_fk(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json) {
   LinkPoses poses(b.model);
@@ -82,6 +85,11 @@ void write_aba(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json
 
 void write_jacobian(Bench& b, const StateInput& in, const Quantity& quantity, JsonWriter& json) {
   json.matrix(jacobian(b.model, in.state.q, quantity.from));
+}
+
+template <ik::Method method>
+void write_method_jacobian(Bench& b, const StateInput& in, const Quantity& quantity, JsonWriter& json) {
+  json.matrix(ik::method_jacobian(b.model, in.state.q, {quantity.from, {}}, {.method = method}));
 }
 
 void write_rnea_derivatives(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json) {
@@ -190,9 +198,17 @@ constexpr std::array kTable{
     Row{"aba", "", write_aba},
     Row{"centroidal", "", write_centroidal},
     Row{"jacobian", ":LINK", write_jacobian},
+    Row{"tangent_jacobian", ":LINK", write_method_jacobian<ik::Method::kTangent>},
+    Row{"log_quaternion_jacobian", ":LINK", write_method_jacobian<ik::Method::kLogQuaternion>},
+    Row{"euler_jacobian", ":LINK", write_method_jacobian<ik::Method::kEuler>},
     Row{"rnea_derivatives", "", write_rnea_derivatives},
     Row{"aba_derivatives", "", write_aba_derivatives},
     Row{"response", ":LINK:LINK", write_response},
+    Row{"response_operators", "", write_operators},
+    Row{"reactions", "", write_reactions},
+    Row{"assembly", "", write_assembly},
+    Row{"serial_assembly", "", write_serial_assembly},
+    Row{"generation", "", write_generation},
     Row{"tendon_length", "", write_tendon_length},
     Row{"tendon_velocity", "", write_tendon_velocity},
     Row{"tendon_moment", "", write_tendon_moment},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "kansetsu/dynamics/response.h"
 
 namespace kansetsu::cli {
+
+struct GenerationRequest;
 
 /// Why a quantity of a state cannot be computed.
 struct StateError : std::runtime_error {
@@ -35,6 +38,7 @@ struct Quantity {
   std::string name;
   Write write;            ///< throws StateError if there is no answer
   LinkId from{0}, to{0};  ///< links that the name mentions
+  std::shared_ptr<const GenerationRequest> generation{};
 };
 
 /// The quantity of a name such as "rnea" or "jacobian:tool"; none if unknown, which is reported.

@@ -22,6 +22,7 @@ struct IkArguments {
   ModelSource model;
   std::vector<std::string> targets;
   std::string in, out = "-", record;
+  std::string method, euler_order;
   int starts = 0, solutions = 1;
   bool no_limits = false;
 };
@@ -96,6 +97,8 @@ Exit run_ik(const IkArguments& options) {
   request.problem.add_loops(model, loops_of(options.model));
   if (options.starts > 0) request.options.starts = options.starts;
   if (options.no_limits) request.options.limits = false;
+  if (!options.method.empty()) request.options.method = *ik::find_method(options.method);
+  if (!options.euler_order.empty()) request.options.euler_order = *find_euler_order(options.euler_order);
 
   ik::Solver solver(model, request.problem, request.options);
   std::vector<ik::Report> found;
@@ -135,6 +138,14 @@ Runner declare_ik(Arguments& args) {
   args.add("--solutions", options->solutions, "as many different ones as are found, up to N")
       .type_name("N")
       .between(1, 1'000'000);
+  args.add("--method", options->method, "numbers in which rotations are written; tangent by default")
+      .type_name("tangent|log-quaternion|euler")
+      .one_of(method_names());
+  args.add("--euler-order", options->euler_order, "of --method euler; ZYX by default")
+      .type_name("ORDER")
+      .check([](const std::string& order) {
+        return find_euler_order(order) ? "" : "'" + order + "' is none of the orders XYZ, XZY, ..., ZYX, XYX, ..., ZYZ";
+      });
   args.add_flag("--no-limits", options->no_limits, "leave the model's limits out of account");
   add_base_option(args, options->model.base);
   add_path_option(args);

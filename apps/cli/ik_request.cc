@@ -266,7 +266,8 @@ void read_clearances(const Json& request, const Model& model, Problems& problems
 void read_options(const Json& request, const Model& model, Problems& problems, ik::Options& out) {
   const auto options = request.find("options");
   if (options == request.end()) return;
-  if (!is_object_of(*options, "options", {"limits", "iterations", "starts", "largest_step", "damping"}, problems))
+  if (!is_object_of(*options, "options",
+                    {"limits", "iterations", "starts", "largest_step", "damping", "method", "euler_order"}, problems))
     return;
   const Entries e(*options, "options", model, problems);
   out.limits = e.truth("limits", out.limits);
@@ -274,9 +275,27 @@ void read_options(const Json& request, const Model& model, Problems& problems, i
   out.starts = e.whole("starts", out.starts);
   out.largest_step = e.number("largest_step", out.largest_step);
   out.damping = e.number("damping", out.damping);
+  if (e.has("method")) {
+    const auto method = ik::find_method(e.text("method"));
+    if (!method) problems.unknown("options.method", "method", e.text("method"), method_names());
+    out.method = method.value_or(out.method);
+  }
+  if (e.has("euler_order")) {
+    const auto order = find_euler_order(e.text("euler_order"));
+    std::vector<std::string> known;
+    for (const EulerOrder o : kEulerOrders) known.emplace_back(to_string(o));
+    if (!order) problems.unknown("options.euler_order", "order", e.text("euler_order"), known);
+    out.euler_order = order.value_or(out.euler_order);
+  }
 }
 
 }  // namespace
+
+std::vector<std::string> method_names() {
+  std::vector<std::string> names;
+  for (const ik::Method method : ik::kMethods) names.emplace_back(to_string(method));
+  return names;
+}
 
 IkRequest::IkRequest(const Model& model) : start(neutral(model)) { options.starts = 20; }
 

@@ -4,9 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "kansetsu/ik/method.h"
 #include "kansetsu/ik/solver.h"
 
 namespace kansetsu::cli {
+
+/// tangent, log-quaternion, euler.
+std::vector<std::string> method_names();
 
 /// What `kansetsu ik` is asked for, from a file or from flags.
 struct IkRequest {

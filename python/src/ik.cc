@@ -6,6 +6,7 @@
 #include "inputs.h"
 #include "kansetsu/ik/arm.h"
 #include "kansetsu/ik/differential.h"
+#include "kansetsu/ik/method.h"
 #include "kansetsu/ik/solver.h"
 
 /// kansetsu.ik: tasks, the solver of any model, its differential form, and the fast one of arms.
@@ -365,11 +366,20 @@ void bind_ik(nb::module_& parent) {
   nb::class_<SolverHandle>(module, "Solver", "Holds the memory for one problem; targets may be changed between calls.")
       .def(
           "__init__",
-          [](SolverHandle* s, const ProblemHandle& p, bool limits, int iterations, int starts) {
+          [](SolverHandle* s, const ProblemHandle& p, bool limits, int iterations, int starts,
+             const std::string& method, const std::string& euler_order) {
             if (iterations < 1 || starts < 1) raise_value("ik.Solver: iterations and starts must be 1 or more");
-            new (s) SolverHandle(p, {.limits = limits, .iterations = iterations, .starts = starts});
+            const auto how = ik::find_method(method);
+            if (!how) raise_value("ik.Solver: method is 'tangent', 'log-quaternion' or 'euler', not '" + method + "'");
+            const auto order = find_euler_order(euler_order);
+            if (!order)
+              raise_value("ik.Solver: euler_order is one of the twelve, such as 'ZYX', not '" + euler_order + "'");
+            new (s) SolverHandle(
+                p,
+                {.method = *how, .euler_order = *order, .limits = limits, .iterations = iterations, .starts = starts});
           },
-          "problem"_a, nb::kw_only(), "limits"_a = true, "iterations"_a = 100, "starts"_a = 1)
+          "problem"_a, nb::kw_only(), "limits"_a = true, "iterations"_a = 100, "starts"_a = 1, "method"_a = "tangent",
+          "euler_order"_a = "ZYX", "method: in which numbers rotations are written.")
       .def("solve", &SolverHandle::solve, "q"_a, nb::sig("def solve(self, q: " LIKE ") -> Report"),
            "From a configuration.")
       .def("solve_all", &SolverHandle::solve_all, "q"_a, "starts"_a, "apart"_a = 0.1,

@@ -9,8 +9,6 @@
 namespace kansetsu::ik {
 namespace {
 
-Quaternion<> quaternion_at(const VectorRef& q, int i) { return {q[i], q[i + 1], q[i + 2], q[i + 3]}; }
-
 /// 1 on the ellipse of the swing, less within.
 double swing_ratio(const SwingTwist& st, const BallLimit& limit) {
   const double x = st.swing_x / limit.swing_x, y = st.swing_y / limit.swing_y;  // x/∞ = 0
@@ -49,9 +47,11 @@ Limits::Limits(const Model& model, const Options& options)
 
 void Limits::add_joint(const Model& model, JointId joint, const Options& options) {
   const CoordinateRange c = model.coordinates(joint);
-  if (model.joint(joint).type == JointType::kBall && c.nv == 3) {
+  if (auto ball = BallJoint::find(model, joint)) {
     const BallLimit limit = ball_limit(model, joint, options);
-    if (limits_anything(limit)) balls_.push_back({c.q, c.v, limit});
+    int column = model.nv();
+    ball->for_each_term({1, 1, 1}, [&](int v, double) { column = std::min(column, v); });
+    if (limits_anything(limit) && column < model.nv()) balls_.push_back({std::move(*ball), limit, column});
   }
   if (c.nq != c.nv) return;
   for (int k = 0; k < c.nv; ++k) {
@@ -96,19 +96,26 @@ void Limits::bounds(const VectorRef& q, double most, double* lower, double* uppe
 void Limits::rows(const VectorRef& q, double* C, int stride, double* lower, double* upper) const {
   int r = 0;
   for (const Ball& ball : balls_) {
-    const Quaternion<> at = quaternion_at(q, ball.q);
+    const Quaternion<> at = ball.ball.rotation(q);
     const SwingTwist st = swing_twist(at);
     double* swing = C + r * stride;
     double* twist = swing + stride;
     std::fill(swing, swing + 2 * stride, 0.0);
     constexpr double h =
         1e-6;  // the step of the difference: errors of 1e-12 and of 1e-16/1e-6, both far below what matters
+    double of_swing[3], of_twist[3];  // by a turn about each axis of the plug
     for (int k = 0; k < 3; ++k) {
       const Vec3<> d{k == 0 ? h : 0, k == 1 ? h : 0, k == 2 ? h : 0};
       const SwingTwist plus = swing_twist(at * exp_quaternion(d)), minus = swing_twist(at * exp_quaternion(-d));
-      swing[ball.v + k] = (swing_ratio(plus, ball.limit) - swing_ratio(minus, ball.limit)) / (2 * h);
-      twist[ball.v + k] = wrap_angle(plus.twist - minus.twist) / (2 * h);
+      of_swing[k] = (swing_ratio(plus, ball.limit) - swing_ratio(minus, ball.limit)) / (2 * h);
+      of_twist[k] = wrap_angle(plus.twist - minus.twist) / (2 * h);
     }
+    const auto put = [&](const double(&by_turn)[3], double* row) {
+      const Vec3<> rates = ball.ball.rate_row(q, {by_turn[0], by_turn[1], by_turn[2]});
+      ball.ball.for_each_term(rates, [&](int column, double value) { row[column] += value; });
+    };
+    put(of_swing, swing);
+    put(of_twist, twist);
     lower[r] = -kInfinity;
     upper[r] = 1 - swing_ratio(st, ball.limit);
     lower[r + 1] = ball.limit.twist_lower - st.twist;
@@ -126,18 +133,29 @@ void Limits::rows(const VectorRef& q, double* C, int stride, double* lower, doub
   }
 }
 
-void Limits::clamp(Eigen::Ref<Eigen::VectorXd> q) const {
-  for (const Scalar& s : scalars_) q[s.q] = std::max(std::min(q[s.q], s.upper), s.lower);
+bool Limits::clamp_balls(Eigen::Ref<Eigen::VectorXd> q) const {
+  constexpr double kInside = 1 - 1e-12;  // the way through the quaternion rounds
+  constexpr double kRounding = 1e-13;    // [rad] of that way
+  bool moved = false;
   for (const Ball& ball : balls_) {
-    SwingTwist st = swing_twist(quaternion_at(q, ball.q));
+    if (!ball.ball.independent()) continue;  // its coordinates are those of others: rows alone hold it
+    SwingTwist st = swing_twist(ball.ball.rotation(q));
     const double ratio = swing_ratio(st, ball.limit);
     const double twist = std::max(std::min(st.twist, ball.limit.twist_upper), ball.limit.twist_lower);
-    if (ratio <= 1 && twist == st.twist) continue;
-    constexpr double kInside = 1 - 1e-12;  // the way through the quaternion rounds
+    if (ratio <= 1 && std::abs(twist - st.twist) <= kRounding) continue;
     const double scale = ratio > 1 ? kInside / ratio : 1;
-    st = {scale * st.swing_x, scale * st.swing_y, twist};
-    const Quaternion<> x = to_quaternion(st);
-    q[ball.q] = x.x, q[ball.q + 1] = x.y, q[ball.q + 2] = x.z, q[ball.q + 3] = x.w;
+    ball.ball.set_rotation(to_quaternion(SwingTwist{scale * st.swing_x, scale * st.swing_y, twist}), q);
+    moved = true;
+  }
+  return moved;
+}
+
+/// A ZYX ball may have limits of its angles beside those of its rotation: one after the other, until both hold.
+void Limits::clamp(Eigen::Ref<Eigen::VectorXd> q) const {
+  constexpr int kMostRounds = 50;
+  for (int round = 0; round < kMostRounds; ++round) {
+    for (const Scalar& s : scalars_) q[s.q] = std::max(std::min(q[s.q], s.upper), s.lower);
+    if (!clamp_balls(q)) return;
   }
 }
 
@@ -162,9 +180,9 @@ void Limits::active(const VectorRef& q, std::vector<int>& out) const {
     if (q[s.q] <= s.lower + kAt || q[s.q] >= s.upper - kAt) out.push_back(s.v);
   }
   for (const Ball& ball : balls_) {
-    const SwingTwist st = swing_twist(quaternion_at(q, ball.q));
+    const SwingTwist st = swing_twist(ball.ball.rotation(q));
     const bool twist = st.twist <= ball.limit.twist_lower + kAt || st.twist >= ball.limit.twist_upper - kAt;
-    if (twist || swing_ratio(st, ball.limit) >= 1 - kAt) out.push_back(ball.v);
+    if (twist || swing_ratio(st, ball.limit) >= 1 - kAt) out.push_back(ball.column);
   }
   for (const Combined& c : combined_) {
     double value = c.offset;
@@ -179,7 +197,7 @@ double Limits::violation(const VectorRef& q) const {
   double worst = 0;
   for (const Scalar& s : scalars_) worst = std::max({worst, s.lower - q[s.q], q[s.q] - s.upper});
   for (const Ball& ball : balls_) {
-    const SwingTwist st = swing_twist(quaternion_at(q, ball.q));
+    const SwingTwist st = swing_twist(ball.ball.rotation(q));
     worst = std::max(
         {worst, swing_ratio(st, ball.limit) - 1, ball.limit.twist_lower - st.twist, st.twist - ball.limit.twist_upper});
   }

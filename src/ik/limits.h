@@ -4,6 +4,7 @@
 
 #include "ik/hierarchy.h"
 #include "kansetsu/ik/solver.h"
+#include "kansetsu/model/ball_joint.h"
 
 /// The limits of a model as bounds and rows of inequalities on a step v from a configuration.
 namespace kansetsu::ik {
@@ -41,9 +42,11 @@ class Limits {
     double offset, lower, upper;
   };
   struct Ball {
-    int q, v;
+    BallJoint ball;
     BallLimit limit;
+    int column;  ///< of v, the first that turns it
   };
+  bool clamp_balls(Eigen::Ref<Eigen::VectorXd> q) const;  ///< whether one was beyond its limits
   void add_joint(const Model& model, JointId joint, const Options& options);
   void add_dependent(const Model& model, JointId joint);
 

@@ -24,6 +24,7 @@ TaskRows::TaskRows(const Model& model, const Problem& problem)
   }
   J_.assign(size_t(rows) * size_t(nv_) + 1, 0);
   e_.assign(size_t(rows) + 1, 0);
+  true_error_.assign(size_t(rows) + 1, 0);
   for (size_t k = 0; k < first.size(); ++k) {
     levels_.push_back({{J_.data() + first[k] * nv_, count[k], nv_}, e_.data() + first[k], 0});
   }
@@ -52,6 +53,18 @@ void TaskRows::evaluate(TaskEvaluator& evaluator, const Problem& problem) {
       J *= weight;
     }
   }
+}
+
+void TaskRows::evaluate(TaskEvaluator& evaluator, const Problem& problem, const VectorRef& q,
+                        const MethodCoordinates& numbers) {
+  evaluate(evaluator, problem);
+  if (numbers.same()) return;
+  for (size_t i = 0; i < problem.items.size(); ++i) {
+    Eigen::Map<Eigen::VectorXd> error(true_error_.data(), places_[i].count);
+    evaluator.error(problem.items[i].task, error);
+    task_error_[i] = error.norm();
+  }
+  numbers.to_numbers(q, J_.data(), int(J_.size()) / std::max(nv_, 1));
 }
 
 double TaskRows::squared(int level) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ik/hierarchy.h"
+#include "kansetsu/ik/method.h"
 #include "kansetsu/ik/solver.h"
 
 /// The tasks of a problem as levels of a hierarchy: errors and Jacobians side by side, memory once.
@@ -10,8 +11,10 @@ class TaskRows {
  public:
   TaskRows(const Model& model, const Problem& problem);
 
-  /// Errors and Jacobians at the evaluator's configuration, each times its task's weight.
+  /// Errors and Jacobians at the evaluator's configuration, each times its task's weight. @param numbers  rotations in J and
+  /// in the errors; task_error() is of the turn itself
   void evaluate(TaskEvaluator& evaluator, const Problem& problem);
+  void evaluate(TaskEvaluator& evaluator, const Problem& problem, const VectorRef& q, const MethodCoordinates& numbers);
 
   int level_count() const { return int(levels_.size()); }
   Level* levels() { return levels_.data(); }
@@ -28,7 +31,7 @@ class TaskRows {
   };
   int nv_;
   std::vector<Place> places_;  ///< per task
-  std::vector<double> J_, e_, task_error_;
+  std::vector<double> J_, e_, true_error_, task_error_;
   std::vector<Level> levels_;
 };
 

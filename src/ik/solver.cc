@@ -14,6 +14,7 @@
 #include "ik/rows.h"
 #include "kansetsu/base/error.h"
 #include "kansetsu/base/owner.h"
+#include "kansetsu/ik/method.h"
 #include "kansetsu/model/configuration.h"
 
 namespace kansetsu::ik {
@@ -51,7 +52,7 @@ struct LoneArm {
   Arm arm;
 
   static std::optional<LoneArm> of(const Model& model, const Problem& problem, const Options& options) {
-    const PoseTask* task = options.arms ? lone_pose(problem) : nullptr;
+    const PoseTask* task = options.arms && options.method == Method::kTangent ? lone_pose(problem) : nullptr;
     if (!task || arm_problem(model, task->frame.link)) return {};
     return LoneArm{task->frame, make_arm(model, task->frame.link, task->frame.X_LF, options.limits)};
   }
@@ -82,6 +83,7 @@ struct Solver::Impl {
         options(std::move(o)),
         evaluator(m),
         rows(m, problem),
+        numbers(m, {options.method, options.euler_order}),
         limits(m, options),
         lone_arm(LoneArm::of(m, problem, options)),
         hierarchy({m.nv(), rows.most_rows(), constraint_rows()}),
@@ -92,6 +94,7 @@ struct Solver::Impl {
         next_squared(squared.size()) {
     for (auto* v : {&lower, &upper, &dx, &gradient}) v->setZero(m.nv());
     for (auto* v : {&q, &q_next, &q_moved}) v->setZero(m.nq());
+    evaluator.set_method(options.method, options.euler_order);
     set_tolerated();
   }
   /// Per level the least square of a tolerance; for clearances none.
@@ -123,11 +126,12 @@ struct Solver::Impl {
   /// Lengths of the levels' errors at x, [0] how far clearances are broken; rows are left for a step.
   void look(const VectorRef& x, std::vector<double>& out) {
     evaluator.set(x);
-    rows.evaluate(evaluator, problem);
+    rows.evaluate(evaluator, problem, x, numbers);
     out[0] = 0;
     for (size_t i = 0; i < problem.clearances.size(); ++i) {
       const double margin = evaluator.distance(problem.clearances[i], gradient) - problem.clearances[i].least;
       const size_t r = size_t(limits.rows()) + i;
+      numbers.to_numbers(x, gradient.data(), 1);
       std::copy(gradient.data(), gradient.data() + model.nv(), C.data() + r * size_t(model.nv()));
       c_lower[r] = -margin;
       c_upper[r] = kInfinity;
@@ -152,6 +156,7 @@ struct Solver::Impl {
   void step(const VectorRef& x, const std::vector<double>& error2, double mu, int levels) {
     limits.bounds(x, options.largest_step, lower.data(), upper.data());
     limits.rows(x, C.data(), model.nv(), c_lower.data(), c_upper.data());
+    numbers.to_numbers(x, C.data(), limits.rows());
     for (int k = 0; k < levels; ++k) rows.levels()[k].damping = mu * error2[size_t(k) + 1];
     const HierarchyProblem p{model.nv(),     rows.levels(), levels,
                              lower.data(),   upper.data(),  {C.data(), constraint_rows(), model.nv()},
@@ -161,7 +166,7 @@ struct Solver::Impl {
 
   /// q_next = q ⊕ dx, within the limits.
   void move(const VectorRef& from) {
-    integrate(model, from, dx, q_moved);
+    numbers.advance(from, dx, q_moved);
     normalise(model, q_moved);
     limits.clamp(q_moved);
     q_next.swap(q_moved);
@@ -372,6 +377,7 @@ struct Solver::Impl {
   Options options;
   TaskEvaluator evaluator;
   TaskRows rows;
+  MethodCoordinates numbers;
   Limits limits;
   std::optional<LoneArm> lone_arm;
   Hierarchy hierarchy;

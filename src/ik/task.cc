@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ik/figure.h"
+#include "ik/rotation_error.h"
 #include "kansetsu/base/error.h"
 #include "kansetsu/geometry/query.h"
 #include "kansetsu/spatial/rotations.h"
@@ -83,13 +84,12 @@ struct TaskEvaluator::Impl {
     if (J) figure.jacobian(frame.link, p, block.data());
     three(first, target - p, weight, Mat3<>::identity(), block.data() + 3 * nv, e, J);
   }
-  /// e = R_dᵀ·log(R_d·Rᵀ), ∂e = −R_dᵀ·Jr⁻¹·ω (spec §2.3).
+  /// The turn that is left, in the numbers of the method: docs/theory/ik.md (1), (8).
   void orientation(int first, const FrameOn& frame, const Mat3<>& target, const Vec3<>& weight, Vector& e, Rows* J) {
     const Transform<> X = figure.pose(frame.link, frame.X_LF);
     if (J) figure.jacobian(frame.link, X.p, block.data());
-    const Vec3<> phi = log_rotation(times_transpose(target, X.R));
-    three(first, transpose_times(target, phi), weight, transpose(target) * right_jacobian_inverse(phi), block.data(), e,
-          J);
+    const RotationError left = rotation_error(J ? numbers : RotationNumbers{}, target, X.R);
+    three(first, left.e, weight, left.M, block.data(), e, J);
   }
   /// e = d − a for unit vectors. Where they are opposite its gradient vanishes: a sideways part, along
   /// which the joints can turn the axis, shows the way out.
@@ -133,9 +133,8 @@ struct TaskEvaluator::Impl {
       for (int k = 0; k < 6 * nv; ++k) block[size_t(k)] -= other[size_t(k)];
     }
     const Mat3<> to_base = transpose(X_WB.R);
-    const Vec3<> phi = log_rotation(times_transpose(task.target.R, X_BF.R));
-    three(0, transpose_times(task.target.R, phi), task.turn_weight,
-          transpose(task.target.R) * right_jacobian_inverse(phi) * to_base, block.data(), e, J);
+    const RotationError left = rotation_error(J ? numbers : RotationNumbers{}, task.target.R, X_BF.R);
+    three(0, left.e, task.turn_weight, left.M * to_base, block.data(), e, J);
     three(3, task.target.p - X_BF.p, task.weight, to_base, block.data() + 3 * nv, e, J);
   }
   void markers(const MarkerTask& task, Vector& e, Rows* J) {
@@ -150,6 +149,7 @@ struct TaskEvaluator::Impl {
   void posture_of(const CoordinateRange& range, const PostureTask& task, Vector& e, Rows* J);
 
   Figure figure;
+  RotationNumbers numbers{};
   int nv;
   std::vector<double> block, other;  ///< 6 × nv
 };
@@ -260,6 +260,8 @@ TaskEvaluator::TaskEvaluator(const Model& model) : impl_(std::make_unique<Impl>(
 TaskEvaluator::TaskEvaluator(TaskEvaluator&&) noexcept = default;
 TaskEvaluator& TaskEvaluator::operator=(TaskEvaluator&&) noexcept = default;
 TaskEvaluator::~TaskEvaluator() = default;
+
+void TaskEvaluator::set_method(Method method, EulerOrder order) { impl_->numbers = {method, order}; }
 
 void TaskEvaluator::set(const VectorRef& q) { impl_->figure.set(q); }
 

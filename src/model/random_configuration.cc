@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "kansetsu/model/ball_joint.h"
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/spatial/swing_twist.h"
 #include "model/joint_motion.h"
@@ -36,9 +37,7 @@ bool is_independent(const Model& model, const std::string& joint, int k) {
                       [&](const Coupling& c) { return c.dependent.joint == joint && c.dependent.index == k; });
 }
 
-}  // namespace
-
-Eigen::VectorXd random_configuration(const Model& model, std::mt19937_64& rng) {
+Eigen::VectorXd draw(const Model& model, std::mt19937_64& rng) {
   Eigen::VectorXd q(model.nq());
   const auto put_rotation = [&](const Quaternion<>& r, int i) { q.segment<4>(i) << r.x, r.y, r.z, r.w; };
   const auto put_pose = [&](int i) {
@@ -63,6 +62,48 @@ Eigen::VectorXd random_configuration(const Model& model, std::mt19937_64& rng) {
         ++i;
       }
     }
+  }
+  return q;
+}
+
+bool within(const SwingTwistLimit& limit, const Quaternion<>& R_SP) {
+  constexpr double kRounding = 1e-9;  // [rad]
+  const SwingTwist now = swing_twist(R_SP);
+  return now.swing() <= limit.swing + kRounding && now.twist >= limit.twist_lower - kRounding &&
+         now.twist <= limit.twist_upper + kRounding;
+}
+
+/// A ZYX ball: uniform on the rotations within its limits; its angles keep theirs, too, if they have any.
+bool draw_in_limits(const Model& model, const BallJoint& ball, std::mt19937_64& rng, Eigen::VectorXd& q) {
+  const CoordinateRange range = model.coordinates(ball.joint());
+  q.segment(range.q, range.nq).setZero();
+  ball.set_rotation(uniform_in_limits(rng, *model.joint(ball.joint()).swing_twist), q);
+  for (int i = range.q; i < range.q + range.nq; ++i) {
+    if (q[i] < model.lower_position()[i] || q[i] > model.upper_position()[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Eigen::VectorXd random_configuration(const Model& model, std::mt19937_64& rng) {
+  constexpr int kMostDraws = 1000;  // then what is drawn from and the limits have less than a part in 1e3 in common
+  const std::vector<BallJoint> balls = limited_balls(model);
+  const auto own_zyx = [&](const BallJoint& ball) {
+    return ball.independent() && model.joint(ball.joint()).type == JointType::kBallZyx;
+  };
+  Eigen::VectorXd q;
+  for (int round = 0; round < kMostDraws; ++round) {
+    q = draw(model, rng);
+    for (const BallJoint& ball : balls) {
+      if (!own_zyx(ball)) continue;
+      for (int i = 0; i < kMostDraws && !draw_in_limits(model, ball, rng, q); ++i) {
+      }
+    }
+    const bool held = std::all_of(balls.begin(), balls.end(), [&](const BallJoint& ball) {
+      return ball.independent() || within(*model.joint(ball.joint()).swing_twist, ball.rotation(q));
+    });
+    if (held) break;
   }
   return q;
 }

@@ -43,10 +43,13 @@ FigureData::FigureData(const Model& m, const FigureOptions& o)
     else
       runs.push_back({r.q, r.v, r.nv});
   }
+  for (BallJoint& ball : limited_balls(model)) {
+    const SwingTwistLimit& limit = *model.joint(ball.joint()).swing_twist;
+    balls.push_back({std::move(ball), limit});
+  }
   for (int j = 0; j < model.joint_count(); ++j) {
     const JointDescription& joint = model.joint(JointId(j));
     const CoordinateRange r = model.coordinates(JointId(j));
-    if (r.nq == 4 && joint.swing_twist) balls.push_back({r.q, r.v, *joint.swing_twist});
     const auto massless = [&](LinkId link) {
       const auto& inertial = model.link(link).inertial;
       return !inertial || inertial->mass == 0;

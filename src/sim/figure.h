@@ -9,6 +9,7 @@
 #include "kansetsu/dynamics/dynamics.h"
 #include "kansetsu/kinematics/centroidal.h"
 #include "kansetsu/kinematics/kinematics.h"
+#include "kansetsu/model/ball_joint.h"
 #include "kansetsu/sim/world.h"
 #include "sim/figure_kernels.h"
 
@@ -66,7 +67,7 @@ struct ActuatorsData {
 
 /// A ball joint with swing and twist limits.
 struct BallLimit {
-  int q = 0, v = 0;
+  BallJoint ball;
   SwingTwistLimit limit;
 };
 

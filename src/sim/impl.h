@@ -29,13 +29,13 @@ struct IslandWork {
   std::vector<ContactPatch> patches;
   std::vector<ContactMemory> memories;
   std::vector<BoundedRow> bounded;
-  /// What a bounded row measures: a coordinate of a figure (its terms times sign; −1: an upper limit), or three
-  /// coordinates of a ball joint.
+  /// What a bounded row measures: a coordinate of a figure (its terms times sign; −1: an upper limit), or the
+  /// swing or twist of a ball joint.
   struct BoundedOrigin {
     int figure = 0, drive = -1;  ///< −1: a ball
     double sign = 1;
-    int column = 0;
-    double ball[3] = {};
+    int ball = -1;  ///< its place in FigureData::balls, and the row on its rates
+    Vec3<> rate_row{};
     int tendon = -1;  ///< its length is measured, not a coordinate
     int memory = -1;  ///< its place in FigureData::bound_force; −1: it is forgotten
     int touch = -1;   ///< the contact whose rolling it resists, about `axis` of the world; −1: none
@@ -311,7 +311,7 @@ struct World::Impl {
       return;
     }
     if (o.drive < 0) {
-      for (int k = 0; k < 3; ++k) visit(o.column + k, o.ball[k]);
+      figures[size_t(o.figure)]->balls[size_t(o.ball)].ball.for_each_term(o.rate_row, visit);
       return;
     }
     for (const auto& [column, ratio] : figures[size_t(o.figure)]->drives[size_t(o.drive)].terms)

@@ -56,13 +56,16 @@ void World::Impl::add_bounded(IslandWork& w, int figure) {
 /// Swing θ: cos θ = z·R·z. Twist τ = 2·atan2(z, w) of the quaternion. Their rates are linear in ω of the plug's own axes.
 void World::Impl::add_ball_limits(IslandWork& w, int figure) {
   const FigureData& f = *figures[size_t(figure)];
-  for (const BallLimit& b : f.balls) {
-    const double x = f.q[b.q], y = f.q[b.q + 1], z = f.q[b.q + 2], s = f.q[b.q + 3];
+  for (size_t i = 0; i < f.balls.size(); ++i) {
+    const BallLimit& b = f.balls[i];
+    const auto [x, y, z, s] = b.ball.rotation(f.q);
     const auto add = [&](double gap, double cx, double cy, double cz) {
-      const double rate = cx * f.v[b.v] + cy * f.v[b.v + 1] + cz * f.v[b.v + 2];
+      const Vec3<> rate_row = b.ball.rate_row(f.q, {cx, cy, cz});
+      double rate = 0;
+      b.ball.for_each_term(rate_row, [&](int column, double value) { rate += value * f.v[column]; });
       if (gap > kNear + 2 * step_length * std::abs(rate)) return;
       w.bounded.push_back(BoundedRow::limit(0, gap));
-      w.bounded_origin.push_back({.figure = figure, .column = b.v, .ball = {cx, cy, cz}});
+      w.bounded_origin.push_back({.figure = figure, .ball = int(i), .rate_row = rate_row});
     };
     const double lateral = std::hypot(x, y), upright = std::hypot(z, s), swing = 2 * std::atan2(lateral, upright);
     const Vec3<> up{2 * (x * z - y * s), 2 * (y * z + x * s), 1 - 2 * (x * x + y * y)};  // the socket's z in the plug

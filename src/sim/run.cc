@@ -42,13 +42,12 @@ namespace {
 constexpr double kAtLimit = 1e-6;  // [rad, m] closer is there: limits hold to 1e-9
 
 bool at_ball_limit(const FigureData& f, JointId joint) {
-  const std::optional<SwingTwistLimit>& limit = f.model.joint(joint).swing_twist;
-  const CoordinateRange at = f.model.coordinates(joint);
-  if (!limit || at.nq != 4) return false;
-  const double* q = f.q.data() + at.q;
-  const SwingTwist now = swing_twist(Quaternion<>{q[0], q[1], q[2], q[3]});
-  return now.swing() >= limit->swing - kAtLimit || now.twist <= limit->twist_lower + kAtLimit ||
-         now.twist >= limit->twist_upper - kAtLimit;
+  return std::any_of(f.balls.begin(), f.balls.end(), [&](const BallLimit& b) {
+    if (b.ball.joint() != joint) return false;
+    const SwingTwist now = swing_twist(b.ball.rotation(f.q));
+    return now.swing() >= b.limit.swing - kAtLimit || now.twist <= b.limit.twist_lower + kAtLimit ||
+           now.twist >= b.limit.twist_upper - kAtLimit;
+  });
 }
 
 }  // namespace
@@ -280,7 +279,7 @@ bool World::Impl::triggered(const EventDescription& e) {
         for (const DriveCoordinate& d : f->drives) {
           if (f->model.joint(d.joint).name != e.dof.joint || d.index != e.dof.index || d.positions.empty()) continue;
           const double q = d.position(f->q);
-          return q <= d.dof.lower + kAtLimit || q >= d.dof.upper - kAtLimit;
+          if (q <= d.dof.lower + kAtLimit || q >= d.dof.upper - kAtLimit) return true;
         }
         const std::optional<JointId> joint = f->model.find_joint(e.dof.joint);
         return joint && at_ball_limit(*f, *joint);

@@ -1,6 +1,7 @@
 #include "kansetsu/spatial/euler.h"
 
 #include <cmath>
+#include <numbers>
 
 #include "kansetsu/spatial/quaternion.h"
 #include "kansetsu/spatial/sincos.h"
@@ -51,7 +52,10 @@ Mat3<> from_euler(EulerOrder order, const Vec3<>& angles) {
   return elementary(axes.first, angles.x) * elementary(axes.second, angles.y) * elementary(axes.third, angles.z);
 }
 
-Vec3<> to_euler(EulerOrder order, const Mat3<>& R) {
+namespace {
+
+/// @param lock  distance below which the outer axes count as parallel, and the first angle is `first_at_lock`
+Vec3<> angles_of(EulerOrder order, const Mat3<>& R, double lock, double first_at_lock) {
   const auto [i, j, third, k, sign] = axes_of(order);
   const double r[3][3] = {{R.x.x, R.x.y, R.x.z}, {R.y.x, R.y.y, R.y.z}, {R.z.x, R.z.y, R.z.z}};
   const bool proper = third == i;
@@ -60,7 +64,7 @@ Vec3<> to_euler(EulerOrder order, const Mat3<>& R) {
   const double sin_part = proper ? r[j][i] : -sign * r[j][k];
   const double cos_part = proper ? -sign * r[k][i] : r[k][k];
   const double distance_to_lock = std::hypot(sin_part, cos_part);
-  const double a = distance_to_lock < kLock ? 0 : std::atan2(sin_part, cos_part);
+  const double a = distance_to_lock < lock ? first_at_lock : std::atan2(sin_part, cos_part);
   const double b = proper ? std::atan2(distance_to_lock, r[i][i]) : std::atan2(sign * r[i][k], distance_to_lock);
 
   // Row j of R_first(a)ᵀ·R holds the third angle alone: whatever error a has near the lock, c makes up for it.
@@ -69,6 +73,28 @@ Vec3<> to_euler(EulerOrder order, const Mat3<>& R) {
   const auto turned_back = [&](int column) { return c * r[j][column] + sign * s * r[k][column]; };
   const double sin_c = proper ? -sign * turned_back(k) : sign * turned_back(i);
   return {a, b, std::atan2(sin_c, turned_back(j))};
+}
+
+Vec3<> with_nearest_turns(const Vec3<>& a, const Vec3<>& near) {
+  constexpr double turn = 2 * std::numbers::pi;
+  const auto moved = [](double x, double to) { return x + turn * std::round((to - x) / turn); };
+  return {moved(a.x, near.x), moved(a.y, near.y), moved(a.z, near.z)};
+}
+
+}  // namespace
+
+Vec3<> to_euler(EulerOrder order, const Mat3<>& R) { return angles_of(order, R, kLock, 0); }
+
+Vec3<> nearest_euler(EulerOrder order, const Mat3<>& R, const Vec3<>& near) {
+  constexpr double kNearLock =
+      1e-12;  // nearer to the lock the first angle is noise; what this costs R is no more than that
+  constexpr double pi = std::numbers::pi;
+  const Vec3<> first = angles_of(order, R, kNearLock, near.x);
+  const Axes axes = axes_of(order);
+  const double other_second = axes.third == axes.first ? -first.y : pi - first.y;
+  const Vec3<> a = with_nearest_turns(first, near);
+  const Vec3<> b = with_nearest_turns({first.x + pi, other_second, first.z + pi}, near);
+  return norm(a - near) <= norm(b - near) ? a : b;
 }
 
 Mat3<> euler_rate_matrix(EulerOrder order, const Vec3<>& angles) {

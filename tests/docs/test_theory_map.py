@@ -2,6 +2,7 @@
 
 Every table with the columns "equation | what | file | function" is read, on all pages of docs/theory. Files are relative to
 the repository's root; several functions are separated by commas; "–" in both columns means that the code does not need it.
+Tables of docs/theory/sources.md also have a column "test": `file` "beginning of the test's name". They must be complete.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 THEORY = ROOT / "docs/theory"
 HEADER = ["equation", "what", "file", "function"]
+SOURCES_PAGE = THEORY / "sources.md"
 NONE = "–"
 
 
@@ -24,6 +26,7 @@ class Row:
     equation: str
     file: str
     functions: list[str]
+    test: str | None = None
 
     def __str__(self) -> str:
         return f"{self.page.name}:{self.equation}"
@@ -39,12 +42,12 @@ def rows_of(page: Path) -> list[Row]:
     for line in page.read_text(encoding="utf-8").splitlines():
         if not line.startswith("|"):
             in_table = False
-        elif cells(line) == HEADER:
+        elif cells(line)[:4] == HEADER:
             in_table = True
         elif in_table and not set(line) <= set("|-: "):
-            equation, _, file, functions = cells(line)
+            equation, _, file, functions, *test = cells(line)
             names = [name.strip().strip("`") for name in functions.split(",")]
-            found.append(Row(page, equation, file.strip("`"), names))
+            found.append(Row(page, equation, file.strip("`"), names, *test))
     return found
 
 
@@ -83,9 +86,74 @@ def numbers(equation: str) -> set[int]:
     return found
 
 
-def test_all_equations_of_seed_000_are_mapped():
-    mapped = set().union(*(numbers(row.equation) for row in ROWS if row.page.name == "aba.md"))
-    assert mapped == set(range(1, 41))
+def section(key: str) -> str:
+    """Of the page of sources, from the heading of a document to the next."""
+    return re.split(r"^## ", SOURCES_PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:][["Tazz13", "Tmps", "Neka", "Yama01", "NY00", "Errata"].index(key)]
+
+
+def first_cells(key: str) -> list[str]:
+    return [cells(line)[0] for line in section(key).splitlines() if line.startswith("| ")]
+
+
+def named_tests(cell: str) -> list[tuple[str, str]]:
+    return re.findall(r'`([\w.]+)` "([^"]+)"', cell)
+
+
+TEST_FILES = {path.name: path.read_text(encoding="utf-8") for folder in ("src", "tests") for path in (ROOT / folder).rglob("*")
+              if path.name.endswith("_test.cc") or (path.name.startswith("test_") and path.suffix == ".py")}
+
+
+def is_test(file: str, name: str) -> bool:
+    text = TEST_FILES.get(file, "")
+    return f'("{name}' in text or f"def {name}(" in text
+
+
+@pytest.mark.parametrize("key, last, others", [
+    ("Tazz13", 40, {"§2.4 step 1", "§2.4 step 2", "§2.4 step 3", "§2.4 step 4", "§2.5.1", "§2.5.2", "§2.5.3", "§2.8 Θ"}),
+    ("Yama01", 19, {"§2.2", "§2.3", "Fig. 1"}),
+    ("NY00", 36, {"(20b)", "Table 1", "Table 2", "Fig. 1", "Fig. 2", "Fig. 4"}),
+], ids=["Tazz13", "Yama01", "NY00"])
+def test_no_numbered_equation_is_missing(key: str, last: int, others: set[str]):
+    found = first_cells(key)
+    assert set().union(*map(numbers, found)) == set(range(1, last + 1))
+    assert others <= set(found), others - set(found)
+    joined = " ".join(found)
+    if key == "NY00":
+        assert all(name in joined for name in ("(9a)", "(20a)", "Table 3", "Fig. 3", "Fig. 5"))
+
+
+def test_every_listing_of_the_quaternion_article_has_a_row():
+    listings = {"quat2mat", "mat2quat", "quat2axis", "axis2quat", "quat_ln", "quat_exp", "ypr2mat", "mat2ypr", "dr_dq", "dq_ln_domain", "ComputeQuatJacobian",
+                "UpdateQuatPose", "dmat_euler_domain", "ComputeEulerJacobian", "UpdateEulerPose", "EffectorPos", "table of RMS", "table of times", "Fig. 1"}
+    text = section("Tmps")
+    assert not [name for name in listings if name not in text]
+
+
+def test_every_formula_of_the_slides_has_a_row():
+    formulas = {"M⁶, F⁶", "m · f", "spatial velocity", "spatial force", "ᴮX_A", "ᴮX_A⁻ᵀ", "r ×", "v_J = s q̇", "v × m, v ×* f", "derivative", "acceleration", "I_O",
+                "f = I a + v ×* I v", "constrained motion", "vᵢ", "aᵢ", "fᵢ − fᵢ₊₁", "τᵢ = sᵢᵀ fᵢ"}
+    assert formulas <= set(first_cells("Neka")), formulas - set(first_cells("Neka"))
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.page == SOURCES_PAGE], ids=str)
+def test_each_equation_of_the_documents_names_a_test(row: Row):
+    assert row.test is not None
+    if row.test == NONE:
+        assert row.file == NONE
+        return
+    named = named_tests(row.test)
+    assert named, row.test
+    assert not [test for test in named if not is_test(*test)]
+
+
+def test_errata_are_complete_and_each_has_its_test():
+    rows = {cells(line)[0]: cells(line)[4] for line in section("Errata").splitlines() if line.startswith("| ") and not line.startswith("| erratum")}
+    expected = {f"A{i}" for i in range(1, 22)} | {f"B{i}" for i in range(1, 24)}
+    assert expected <= set(rows), expected - set(rows)
+    assert not {key: test for key, test in rows.items() if test != "misprint" and not named_tests(test)}
+    assert not {key: test for key, cell in rows.items() for test in named_tests(cell) if not is_test(*test)}
+    used = set(re.findall(r"\*\*([AB]\d+)\*\*", SOURCES_PAGE.read_text(encoding="utf-8")))
+    assert used <= set(rows)
 
 
 @pytest.mark.parametrize("page", ["aba.md", "rnea.md", "gears.md", "derivatives.md", "response.md", "assembly.md"])

@@ -26,6 +26,21 @@ def test_pose_of_an_arm():
     assert all(np.allclose(ks.fk(arm, r.q)[tip], target, atol=1e-7) for r in several)
 
 
+def test_methods():
+    model = ks.load("human28_ball")
+    q = model.q0
+    hand = np.asarray(ks.fk(model, q)["LowerArmL"])[:3, 3] + [0.1, 0.05, 0.2]
+    for method in ("tangent", "log-quaternion", "euler"):
+        problem = ks.ik.Problem(model).position("LowerArmL", hand)
+        report = ks.ik.Solver(problem, method=method, euler_order="YXZ").solve(q)
+        assert report.solved, method
+        assert np.allclose(np.asarray(ks.fk(model, report.q)["LowerArmL"])[:3, 3], hand, atol=1e-7)
+    with pytest.raises(ValueError, match="log-quaternion"):
+        ks.ik.Solver(problem, method="quaternion")
+    with pytest.raises(ValueError, match="twelve"):
+        ks.ik.Solver(problem, euler_order="XXY")
+
+
 def test_many_targets():
     arm = ks.chain(6)
     Q = np.asarray(arm.random_configuration(2, 50)) * 0.4

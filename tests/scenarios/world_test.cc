@@ -193,35 +193,6 @@ TEST_CASE("shapes of one link on a plane are one contact, whose force is known")
   CHECK(world.events()[0].name == "right touches");
 }
 
-TEST_CASE("a ball joint stops at its swing and twist limits") {
-  ModelBuilder builder("arm");
-  builder.link("ground");
-  builder.link("rod", Inertial{1, {{0, 0, 0.5}, {}}, Sym3<>::diagonal(0.1, 0.1, 0.02)});
-  JointDescription joint;
-  joint.name = "ball", joint.type = JointType::kBall;
-  joint.parent = "ground", joint.child = "rod";
-  joint.swing_twist = SwingTwistLimit{.swing = 0.5, .twist_lower = -0.3, .twist_upper = 0.4};
-  builder.joint(joint);
-  World world;
-  const Model model = builder.build();
-  State state(model);
-  state.q << 0.05, 0.02, 0, std::sqrt(1 - 0.05 * 0.05 - 0.02 * 0.02);
-  state.v << 0, 0, 1;  // it falls over and turns about itself
-  const FigureId id = world.add(model, state);
-  double swing = 0, twist = 0;
-  for (int i = 0; i < 3000; ++i) {
-    world.step();
-    const auto r = world.q(id);
-    swing = std::max(swing, 2 * std::atan2(std::hypot(r[0], r[1]), std::hypot(r[2], r[3])));
-    twist = std::max(twist, 2 * std::atan2(r[2], r[3]));
-  }
-  CHECK(world.status() == WorldStatus::kRunning);
-  CHECK(swing == doctest::Approx(0.5).epsilon(1e-3));
-  CHECK(twist == doctest::Approx(0.4).epsilon(1e-3));
-  CHECK(swing < 0.5 + 2e-4);
-  CHECK(twist < 0.4 + 2e-4);
-}
-
 TEST_CASE("gravity and controllers change while the world runs, and snapshots keep them") {
   const auto make = [](const Vec3<>& gravity, double kp) {
     WorldOptions options;

@@ -45,15 +45,17 @@ struct BallLimit {
 };
 
 struct Options {
-  bool limits = true;                    ///< keep the model's position limits
-  std::vector<BallLimit> ball_limits{};  ///< in place of those of the model
-  int iterations = 100;                  ///< most per start
-  int starts = 1;                        ///< more: other starting points, where the first does not lead to a solution
-  double largest_step = 0.5;             ///< of a coordinate in one iteration [rad, m]
-  double damping = 0.05;                 ///< relative to the squared error
-  double still = 1e-11;                  ///< a step below this no longer moves anything that matters [rad, m]
+  Method method = Method::kTangent;           ///< numbers in which rotations are stepped, of joints and of tasks
+  EulerOrder euler_order = EulerOrder::kZYX;  ///< of kEuler
+  bool limits = true;                         ///< keep the model's position limits
+  std::vector<BallLimit> ball_limits{};       ///< in place of those of the model
+  int iterations = 100;                       ///< most per start
+  int starts = 1;             ///< more: other starting points, where the first does not lead to a solution
+  double largest_step = 0.5;  ///< of a coordinate in one iteration [rad, m]
+  double damping = 0.05;      ///< relative to the squared error
+  double still = 1e-11;       ///< a step below this no longer moves anything that matters [rad, m]
   bool arms =
-      true;  ///< one pose alone, on an arm: the way of ArmSolver first, ten times as fast; no errors on the way then
+      true;  ///< one pose alone, on an arm, by tangents: the way of ArmSolver first, ten times as fast; no errors on the way then
 };
 
 enum class Status {

@@ -9,10 +9,18 @@
 #include "kansetsu/geometry/geometry.h"
 #include "kansetsu/kinematics/kinematics.h"
 #include "kansetsu/model/scene.h"
+#include "kansetsu/spatial/euler.h"
 
 /// What inverse kinematics is asked for. A task measures an error e(q), zero where it is met; units are metres and radians.
 /// Definitions and Jacobians: docs/theory/ik.md §2.
 namespace kansetsu::ik {
+
+/// Numbers in which rotations are written; method.h says what they mean.
+enum class Method {
+  kTangent,        ///< a turn from where it is: R ← R·exp(x). No place is special
+  kLogQuaternion,  ///< u of R = exp(2u), half the rotation vector ([S001]). Not beyond a whole turn, |u| = π
+  kEuler,          ///< three angles of one of twelve orders. Rates without bound at gimbal lock
+};
 
 /// A frame that a link carries: on the link itself, a named frame of the model, or a tool.
 struct FrameOn {
@@ -121,6 +129,8 @@ class TaskEvaluator {
   TaskEvaluator& operator=(TaskEvaluator&&) noexcept;
   ~TaskEvaluator();
 
+  /// Numbers in which rows() writes what is left to turn; tangents until set. error() is always the turn itself.
+  void set_method(Method method, EulerOrder order);
   /// Takes the configuration to look at.
   void set(const VectorRef& q);
   /// Errors, weighted: what is left to do. @param e  out, row_count()

@@ -29,6 +29,10 @@ Mat3<> from_euler(EulerOrder order, const Vec3<>& angles);
 /// throughout, no asin, and no added π.)
 Vec3<> to_euler(EulerOrder order, const Mat3<>& R);
 
+/// Of the angles that mean R, those nearest to the given ones: each rotation has two triples, whole turns aside, and a line of
+/// them at gimbal lock, where the first angle stays.
+Vec3<> nearest_euler(EulerOrder order, const Mat3<>& R, const Vec3<>& near);
+
 /// E with ω = E·(ȧ, ḃ, ċ), ω the angular velocity in the turned (body) axes. Singular at gimbal lock.
 Mat3<> euler_rate_matrix(EulerOrder order, const Vec3<>& angles);
 

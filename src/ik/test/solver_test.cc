@@ -4,6 +4,7 @@
 
 #include "kansetsu/base/error.h"
 #include "kansetsu/kinematics/centroidal.h"
+#include "kansetsu/model/ball_joint.h"
 #include "kansetsu/spatial/swing_twist.h"
 #include "no_alloc.h"
 #include "support.h"
@@ -277,6 +278,46 @@ TEST_CASE("ball joints keep their swing and twist limits") {
     CHECK(st.twist <= l.twist_upper + 1e-9);
   }
   CHECK(!report.active_limits.empty());
+}
+
+TEST_CASE("balls with ZYX angles keep their swing and twist limits as those with quaternions do") {
+  for (const JointType type : {JointType::kBall, JointType::kBallZyx}) {
+    ModelBuilder b("chain");
+    b.link("base");
+    for (int i = 0; i < 3; ++i) {
+      const std::string name = std::to_string(i);
+      b.link("link" + name, {.mass = 1, .inertia = {0.01, 0, 0, 0.01, 0, 0.01}});
+      b.joint({.name = "ball" + name,
+               .type = type,
+               .parent = i ? "link" + std::to_string(i - 1) : "base",
+               .child = "link" + name,
+               .socket = {.p = {0, 0, i ? 0.5 : 0.0}},
+               .swing_twist = SwingTwistLimit{.swing = 0.4, .twist_lower = -0.1, .twist_upper = 0.2}});
+    }
+    const Model model = b.build();
+    const FrameOn tip{LinkId(3), {Mat3<>::identity(), {0, 0, 0.5}}};
+    const std::uint64_t seed = 50;
+    CAPTURE(seed);
+    std::mt19937_64 rng(seed);
+    int solved = 0, at_limit = 0;
+    for (int i = 0; i < 100; ++i) {
+      Solver solver(model, Problem().add(PositionTask{tip, pose_of(model, random_configuration(model, rng), tip).p}),
+                    {.starts = 5});
+      // Half of the starts are beyond the limits.
+      const Eigen::VectorXd start =
+          i % 2 ? neutral(model) : integrate(model, neutral(model), 2 * Eigen::VectorXd::Random(9));
+      const Report report = solver.solve(start);
+      solved += report.solved();
+      at_limit += !report.active_limits.empty();
+      for (int j = 0; j < 3; ++j) {
+        const SwingTwist st = swing_twist(BallJoint::find(model, JointId(j))->rotation(report.q));
+        CHECK(st.swing() <= 0.4 + 1e-9);
+        CHECK((st.twist >= -0.1 - 1e-9 && st.twist <= 0.2 + 1e-9));
+      }
+    }
+    CHECK(solved >= 98);
+    CHECK(at_limit > 10);
+  }
 }
 
 TEST_CASE("gears are respected, and the follower's own limits") {

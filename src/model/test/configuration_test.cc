@@ -1,4 +1,5 @@
 #include "kansetsu/model/configuration.h"
+#include "kansetsu/model/ball_joint.h"
 
 #include <doctest/doctest.h>
 
@@ -185,23 +186,44 @@ TEST_CASE("where a limit is missing, angles reach a turn and lengths two metres"
   CHECK(near(range(JointType::kRevolute, {.lower = 0.1, .upper = 0.2}), 0.1, 0.2));
 }
 
-TEST_CASE("random balls keep their swing and twist limits") {
-  ModelDescription d = test::one_joint(JointType::kBall);
-  d.joints[0].swing_twist = SwingTwistLimit{.swing = 0.5, .twist_lower = -0.2, .twist_upper = 1};
-  const Model model = ModelBuilder(d).build();
-  std::mt19937_64 rng(12);
-  double most_swing = 0, most_twist = 0;
-  for (int i = 0; i < 500; ++i) {
-    const VectorXd q = random_configuration(model, rng);
-    const SwingTwist angles = swing_twist(Quaternion<>{q[0], q[1], q[2], q[3]});
-    CHECK(angles.swing() <= 0.5 + 1e-9);
-    CHECK(angles.twist >= -0.2 - 1e-9);
-    CHECK(angles.twist <= 1 + 1e-9);
-    most_swing = std::max(most_swing, angles.swing());
-    most_twist = std::max(most_twist, angles.twist);
+TEST_CASE("random balls keep their swing and twist limits, quaternions and ZYX angles alike") {
+  for (const JointType type : {JointType::kBall, JointType::kBallZyx}) {
+    ModelDescription d = test::one_joint(type);
+    d.joints[0].swing_twist = SwingTwistLimit{.swing = 0.5, .twist_lower = -0.2, .twist_upper = 1};
+    const Model model = ModelBuilder(d).build();
+    const BallJoint ball = *BallJoint::find(model, JointId(0));
+    const std::uint64_t seed = 12;
+    CAPTURE(seed);
+    std::mt19937_64 rng(seed);
+    double most_swing = 0, most_twist = 0;
+    for (int i = 0; i < 1000; ++i) {
+      const SwingTwist angles = swing_twist(ball.rotation(random_configuration(model, rng)));
+      CHECK(angles.swing() <= 0.5 + 1e-9);  // rounding of the way through the quaternion
+      CHECK(angles.twist >= -0.2 - 1e-9);
+      CHECK(angles.twist <= 1 + 1e-9);
+      most_swing = std::max(most_swing, angles.swing());
+      most_twist = std::max(most_twist, angles.twist);
+    }
+    CHECK(most_swing > 0.49);
+    CHECK(most_twist > 0.97);
   }
-  CHECK(most_swing > 0.49);
-  CHECK(most_twist > 0.97);
+}
+
+TEST_CASE("a random ZYX ball keeps the limits of its angles, too") {
+  ModelDescription d = test::one_joint(JointType::kBallZyx);
+  d.joints[0].swing_twist = SwingTwistLimit{.swing = 0.5};
+  d.joints[0].dofs = {{.lower = 0.1, .upper = 0.3}, {}, {.lower = -2, .upper = 2}};
+  const Model model = ModelBuilder(d).build();
+  const BallJoint ball = *BallJoint::find(model, JointId(0));
+  const std::uint64_t seed = 14;
+  CAPTURE(seed);
+  std::mt19937_64 rng(seed);
+  for (int i = 0; i < 300; ++i) {
+    const VectorXd q = random_configuration(model, rng);
+    CHECK(swing_twist(ball.rotation(q)).swing() <= 0.5 + 1e-9);
+    CHECK((q[0] >= 0.1 && q[0] <= 0.3));
+    CHECK(std::abs(q[2]) <= 2);
+  }
 }
 
 TEST_CASE("normalise scales quaternions and leaves the rest") {

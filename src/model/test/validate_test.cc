@@ -114,6 +114,11 @@ const std::vector<Case>& cases() {
        [](D& d) { grip(d).dofs = {{.lower = 1, .upper = 0}}; }},
       {kTooManyDofs, "'grip' (prismatic) has 1 coordinates, but data for 2", 22, [](D& d) { grip(d).dofs = {{}, {}}; }},
       {kSwingTwistRange, "swing limit 4 is outside 0…π", 21, [](D& d) { wrist(d).swing_twist = {.swing = 4}; }},
+      {kSwingTwistRange, "lower twist limit 1 is above the upper one, -1", 21,
+       [](D& d) {
+         wrist(d).type = JointType::kBallZyx;
+         wrist(d).swing_twist = {.twist_lower = 1, .twist_upper = -1};
+       }},
       {kSwingTwistJoint, "'grip' is prismatic", 22, [](D& d) { grip(d).swing_twist = {.swing = 1}; }},
       {kLimitOfQuaternion, "'wrist' (ball) has position limits", 21, [](D& d) { wrist(d).dofs = {{.lower = -1}}; }},
 

@@ -244,6 +244,28 @@ TEST_CASE("erratum A11: arc tangents of quotients lose the quadrant") {
   CHECK(wrong < 1600);
 }
 
+TEST_CASE("nearest Euler angles: those that were there, beyond a turn and at gimbal lock, too") {
+  const unsigned seed = 88;
+  CAPTURE(seed);
+  Random random(seed);
+  for (const EulerOrder order : kEulerOrders) {
+    CAPTURE(std::string(to_string(order)));
+    const bool proper = to_string(order)[0] == to_string(order)[2];
+    for (int i = 0; i < 100; ++i) {
+      Vec3<> angles = 6.0 * random.vector();
+      const bool lock = i % 5 == 0;
+      if (lock) angles.y = proper ? 0 : (i % 2 ? kPi / 2 : -kPi / 2);
+      const double sine = proper ? std::sin(angles.y) : std::cos(angles.y);
+      if (!lock && std::abs(sine) < 0.1) continue;  // near the lock neighbours have distant angles
+      const Mat3<> R = from_euler(order, angles);
+      const Vec3<> near = lock ? angles : angles + 0.01 * random.vector();
+      const Vec3<> found = nearest_euler(order, R, near);
+      CHECK(norm(found - angles) < 1e-13);  // rounding over the sine of 0.1
+      CHECK(distance(from_euler(order, found), R) < kRounding);
+    }
+  }
+}
+
 TEST_CASE("erratum A12: at gimbal lock the listing adds π to both angles, which changes nothing") {
   const auto listing = [](const Mat3<>& m) {
     const auto half_turn = [](double x) { return x > 0 ? kPi : -kPi; };

@@ -1,4 +1,4 @@
-#include "cli/seed_plot.h"
+#include "cli/ik_experiment_plot.h"
 
 #include <fmt/format.h>
 
@@ -29,12 +29,12 @@ std::string bars(std::string_view name, const std::array<double, 3>& rms, double
 
 }  // namespace
 
-std::string seed_plot(const std::vector<ik::SeedRow>& rows) {
+std::string ik_experiment_plot(const std::vector<ExperimentRow>& rows) {
   const double height = kHeading + kRow * double(rows.size() + 2) + 30;
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"740\" height=\"{0}\" viewBox=\"0 0 740 {0}\" "
       "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"740\" height=\"{0}\" fill=\"white\"/>\n"
-      "<text x=\"10\" y=\"20\" font-size=\"14\">Steps beyond the ideal (RMS of 100 trials; runs A, B, C), as seed 001 "
+      "<text x=\"10\" y=\"20\" font-size=\"14\">Steps beyond the ideal (RMS of 100 trials; runs A, B, C), as [Tmps] "
       "counts</text>\n",
       height);
   for (const double tick : {0.1, 1.0, 10.0, 100.0}) {
@@ -44,10 +44,10 @@ std::string seed_plot(const std::vector<ik::SeedRow>& rows) {
         fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:g}</text>\n", x_of(tick), height - 8, tick);
   }
   double y = kHeading;
-  svg += bars("log quaternion, printed in the seed", ik::kSeedLogQuaternion, y, "#999");
-  svg += bars("Euler, printed in the seed", ik::kSeedEuler, y += kRow, "#999");
-  for (const ik::SeedRow& row : rows)
-    svg += bars(row.name, row.seed_rms, y += kRow, row.single ? "#c44e52" : "#4c72b0");
+  svg += bars("log quaternion, printed in [Tmps]", kPrintedLogQuaternion, y, "#999");
+  svg += bars("Euler, printed in [Tmps]", kPrintedEuler, y += kRow, "#999");
+  for (const ExperimentRow& row : rows)
+    svg += bars(row.name, row.rms, y += kRow, row.kept == Kept::kDouble ? "#4c72b0" : "#c44e52");
   return svg + "</svg>\n";
 }
 

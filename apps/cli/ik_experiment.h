@@ -1,0 +1,57 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "kansetsu/ik/method.h"
+#include "kansetsu/io/recording.h"
+
+/// The experiment of [Tmps] on the general solver: an arm of five balls whose tip goes to the opposite of where it begins, a
+/// millimetre at a time, in the numbers of each method. What it shows: docs/theory/ik.md §6.
+namespace kansetsu::cli {
+
+/// How the arm is kept between two steps. [Tmps] keeps a matrix per joint in single precision, and reads angles from it.
+enum class Kept {
+  kDouble,       ///< as the solver gives it
+  kMatrix,       ///< a matrix of single precision; Euler angles are read from it, pitch by asin, as in [Tmps]
+  kMatrixAtan2,  ///< the same, pitch by atan2
+  kAngles,       ///< angles of single precision
+};
+
+/// One row of the table. Counts are of steps; the ideal of [Tmps] is floor(2|p₀|/step) + 1, its counters begin at 0 for
+/// quaternions and at 1 for Euler angles; fair: counters from 0, ideal floor(2|p₀|/step).
+struct ExperimentRow {
+  std::string_view name;
+  ik::Method method;
+  Kept kept;
+  std::array<double, 3> rms{}, fair_rms{};  ///< √mean (count − ideal)² of runs A, B, C: as [Tmps] counts, and fairly
+  double us_per_step = 0;                   ///< best of several [µs]
+
+  struct Trial {
+    double distance;  ///< |p₀|
+    int count;        ///< steps taken, from 0
+  };
+  std::vector<Trial> trials{};
+};
+
+struct ExperimentSize {
+  int trials = 100;  ///< of each of the runs A, B, C, at most 100
+  int threads = 0;   ///< 0: as many as there are cores
+};
+std::vector<ExperimentRow> ik_experiment(const ExperimentSize& size);
+
+/// What [Tmps] printed, runs A, B, C: RMS, and time of a step [ms].
+inline constexpr std::array<double, 3> kPrintedLogQuaternion{0.678, 0.854, 0.656},
+    kPrintedEuler{52.341, 99.646, 98.148};
+inline constexpr std::array<double, 3> kPrintedLogQuaternionTime{0.022, 0.020, 0.019};
+inline constexpr std::array<double, 3> kPrintedEulerTime{0.025, 0.022, 0.024};
+
+/// The arm: links of unit length along z, a ball at the root of each; its tip is the frame "tip".
+Model five_ball_arm();
+
+/// The demonstration of [Tmps]: two arms draw the same random lines with their frames "tip", to and fro, the first by log
+/// quaternions, the second by Euler angles. @param arms  whose joints are balls; throws Error for others
+io::Recording two_arms(const Model& first, const Model& second, int lines);
+
+}  // namespace kansetsu::cli
