@@ -12,7 +12,6 @@
 #include "kansetsu/spatial/quaternion.h"
 
 namespace kansetsu::cli {
-namespace {
 
 void check_invertible(const Bench& bench, Status status, const Eigen::VectorXd& singular) {
   if (status == Status::kOk) return;
@@ -24,6 +23,8 @@ void check_invertible(const Bench& bench, Status status, const Eigen::VectorXd& 
                   "or a joint rotor inertia",
                   fmt::join(joints, ", "), joints.size() == 1 ? "it" : "them"));
 }
+
+namespace {
 
 void write_fk(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json) {
   LinkPoses poses(b.model);
@@ -193,6 +194,11 @@ constexpr std::array kTable{
     Row{"rnea_derivatives", "", write_rnea_derivatives},
     Row{"aba_derivatives", "", write_aba_derivatives},
     Row{"response", ":LINK:LINK", write_response},
+    Row{"constraint_rows", "", write_constraint_rows},
+    Row{"constrained_aba", "", write_constrained_aba},
+    Row{"constrained_rnea", "", write_constrained_rnea},
+    Row{"constrained_impulse", "", write_constrained_impulse},
+    Row{"constrained_aba_derivatives", "", write_constrained_aba_derivatives},
     Row{"tendon_length", "", write_tendon_length},
     Row{"tendon_velocity", "", write_tendon_velocity},
     Row{"tendon_moment", "", write_tendon_moment},
