@@ -1,4 +1,6 @@
 #include <limits>
+#include <numeric>
+#include <span>
 
 #include "constraint/constrained_impl.h"
 #include "dynamics/external.h"
@@ -51,16 +53,19 @@ class ConstrainedLinearisation {
   ConstrainedLinearisation(ConstrainedWorkspace::Impl& work, const Constraints& constraints, const Model& model)
       : w_(work), constraints_(constraints), tree_(work.mechanics.tree()), nv_(model.nv()), rows_(constraints.rows()) {
     const auto fit = [](Eigen::MatrixXd& X, long rows, long columns) {
-      if (X.rows() != rows || X.cols() != columns) X.resize(rows, columns);
+      if (X.rows() != rows || X.cols() != columns) X = Eigen::MatrixXd::Zero(rows, columns);
     };
-    for (Eigen::MatrixXd* X : {&w_.J, &w_.row_dq, &w_.row_dv, &w_.turned}) fit(*X, rows_, nv_);
-    for (Eigen::MatrixXd* X : {&w_.free_dq, &w_.free_dv, &w_.M_inv, &w_.force_dq}) fit(*X, nv_, nv_);
-    for (Eigen::MatrixXd* X : {&w_.inverse, &w_.delassus, &w_.projector}) fit(*X, rows_, rows_);
-    fit(w_.K, nv_, rows_);
+    padded_ = kernel::padded_rows(rows_);
+    for (Eigen::MatrixXd* X : {&w_.J, &w_.row_dq, &w_.row_dv, &w_.turned, &w_.sum, &w_.lambda}) fit(*X, padded_, nv_);
+    for (Eigen::MatrixXd* X : {&w_.free_dq, &w_.free_dv, &w_.M_inv, &w_.force_dq, &w_.forced_dq}) fit(*X, nv_, nv_);
+    for (Eigen::MatrixXd* X : {&w_.inverse, &w_.delassus, &w_.projector}) fit(*X, padded_, padded_);
+    fit(w_.K, nv_, padded_);
     for (auto& motions : w_.motions) motions.resize(size_t(tree_.body_count));
     for (Eigen::VectorXd* x : {&w_.right_side, &w_.answer}) {
-      if (x->size() < rows_) x->resize(rows_);
+      if (x->size() < padded_) x->resize(padded_);
     }
+    w_.counting.resize(size_t(std::max(nv_, padded_)));
+    std::iota(w_.counting.begin(), w_.counting.end(), 0);
   }
 
   void run(const Model& model, const State& state, const ExternalForces* external, ConstrainedDerivatives& out) {
@@ -142,17 +147,18 @@ class ConstrainedLinearisation {
     }
   }
 
-  /// Column j of ∂(Jᵀ·λ)/∂q: the force changes by dF, and axes that j carries on its side turn with S.
+  /// Column j of ∂(Jᵀ·λ)/∂q: the force changes by dF, and axes that j carries on its side turn with S:
+  /// (S×S_k)·F = −S_k·(S×F).
   void linearise_force(const PlacedFrame& f, const FrameAt& at, int body, int j, const Motion<>& S, bool of_b,
                        const Force<>& dF) {
+    const Force<> carried = dF - cross(S, at.F);
     w_.visit_bodies(f, [&](int other, double sign) {
       const Body& o = tree_.bodies[other];
-      const bool carried = (sign > 0) == of_b && other >= body;
+      const Force<>& change = (sign > 0) == of_b && other >= body ? carried : dF;
       for (int k = o.u; k < o.u + o.nu; ++k) {
-        const Motion<> S_k = w_.column(k);
-        const double change = sign * (dot(S_k, dF) + (carried ? dot(cross(S, S_k), at.F) : 0.0));
+        const double x = sign * dot(w_.column(k), change);
         w_.visit_terms(k, [&](int row, double ratio_k) {
-          w_.visit_terms(j, [&](int to, double ratio) { w_.force_dq(row, to) += ratio_k * ratio * change; });
+          w_.visit_terms(j, [&](int to, double ratio) { w_.force_dq(row, to) += ratio_k * ratio * x; });
         });
       }
     });
@@ -164,15 +170,42 @@ class ConstrainedLinearisation {
     const double* fext = world_wrenches(model, state.q, external, carver);
     kernel::dynamics().aba_derivatives(tree_, state.q.data(), state.v.data(), vdot.data(), fext, carver.rest(),
                                        w_.free_dq.data(), w_.free_dv.data(), w_.M_inv.data());
-    w_.free_dq.noalias() += w_.M_inv * w_.force_dq;
-    w_.write_jacobian(constraints_, w_.J);
-    w_.K.noalias() = w_.M_inv * w_.J.transpose();
+    w_.J.setZero();
+    w_.write_jacobian(constraints_, w_.J.topRows(rows_));
+    w_.moved.clear();
+    for (int k = 0; k < nv_; ++k) {
+      if (!w_.J.col(k).isZero(0) || !w_.force_dq.col(k).isZero(0)) w_.moved.push_back(k);
+    }
+    multiply(w_.M_inv, w_.moved, w_.J, Turned::kYes, nullptr, w_.K);
+    multiply(w_.M_inv, w_.moved, w_.force_dq, Turned::kNo, &w_.free_dq, w_.forced_dq);
   }
+
+  enum class Turned { kNo, kYes };
+  /// out = (add) + scale·A·B, or A·Bᵀ, over the inner indices `inner`.
+  static void multiply(const Eigen::MatrixXd& A, std::span<const int> inner, const Eigen::MatrixXd& B, Turned turned,
+                       const Eigen::MatrixXd* add, Eigen::MatrixXd& out, double scale = 1) {
+    const bool by_rows = turned == Turned::kYes;
+    kernel::mechanics().multiply({.rows = int(out.rows()),
+                                  .columns = int(out.cols()),
+                                  .scale = scale,
+                                  .A = A.data(),
+                                  .A_stride = int(A.rows()),
+                                  .inner = inner.data(),
+                                  .inner_count = int(inner.size()),
+                                  .B = B.data(),
+                                  .B_row = by_rows ? int(B.rows()) : 1,
+                                  .B_column = by_rows ? 1 : int(B.rows()),
+                                  .C = add ? add->data() : nullptr,
+                                  .out = out.data(),
+                                  .out_stride = int(out.rows())});
+  }
+  std::span<const int> first(int count) const { return {w_.counting.data(), size_t(count)}; }
 
   /// G⁺, for right sides that forces can bring about.
   void invert_delassus() {
     const double* G = w_.island.delassus();
     const int stride = w_.island.stride();
+    w_.inverse.setZero();
     for (int r = 0; r < rows_; ++r) {
       w_.right_side.head(rows_).setZero();
       w_.right_side[r] = -1;
@@ -188,8 +221,8 @@ class ConstrainedLinearisation {
   /// (1 − G⁺·G)·∂(J·z)/∂q with z = M⁻¹·Jᵀ·G⁺·λ.
   void turn_null_space(const Eigen::VectorXd& lambda) {
     Eigen::VectorXd& z = w_.nv_sized;
-    w_.answer.head(rows_).noalias() = w_.inverse * lambda;
-    z.noalias() = w_.K * w_.answer.head(rows_);
+    w_.answer.head(rows_).noalias() = w_.inverse.topLeftCorner(rows_, rows_) * lambda;
+    z.noalias() = w_.K.leftCols(rows_) * w_.answer.head(rows_);
     w_.mechanics.body_motions(z.data(), w_.motions[1].data());
     const auto motion = [&](int body) { return body < 0 ? Motion<>{} : w_.motions[1][size_t(body)]; };
     w_.turned.setZero();
@@ -206,29 +239,38 @@ class ConstrainedLinearisation {
         }
       });
     }
-    w_.projector.setIdentity();
-    w_.projector.noalias() -= w_.inverse * w_.delassus;
+    w_.projector.setZero();
+    w_.projector.topLeftCorner(rows_, rows_).setIdentity();
+    for (int c = 0; c < rows_; ++c)
+      w_.projector.col(c).head(rows_).noalias() -=
+          w_.inverse.topLeftCorner(rows_, rows_) * w_.delassus.col(c).head(rows_);
   }
 
   void solve(ConstrainedDerivatives& out) {
-    w_.row_dq.noalias() += w_.J * w_.free_dq;
-    w_.row_dv.noalias() += w_.J * w_.free_dv;
-    out.lambda_dq.noalias() = -w_.inverse * w_.row_dq;
-    out.lambda_dv.noalias() = -w_.inverse * w_.row_dv;
-    out.lambda_dtau.noalias() = -w_.inverse * w_.K.transpose();
-    if (out.forward.rank < rows_) out.lambda_dq.noalias() += w_.projector * w_.turned;
-    out.vdot_dq = w_.free_dq;
-    out.vdot_dq.noalias() += w_.K * out.lambda_dq;
-    out.vdot_dv = w_.free_dv;
-    out.vdot_dv.noalias() += w_.K * out.lambda_dv;
-    out.vdot_dtau = w_.M_inv;
-    out.vdot_dtau.noalias() += w_.K * out.lambda_dtau;
+    multiply(w_.J, w_.moved, w_.forced_dq, Turned::kNo, &w_.row_dq, w_.sum);
+    multiply(w_.inverse, first(rows_), w_.sum, Turned::kNo, nullptr, w_.lambda, -1);
+    if (out.forward.rank < rows_) {
+      w_.sum = w_.lambda;
+      multiply(w_.projector, first(rows_), w_.turned, Turned::kNo, &w_.sum, w_.lambda);
+    }
+    finish(w_.forced_dq, out.lambda_dq, out.vdot_dq);
+    multiply(w_.J, w_.moved, w_.free_dv, Turned::kNo, &w_.row_dv, w_.sum);
+    multiply(w_.inverse, first(rows_), w_.sum, Turned::kNo, nullptr, w_.lambda, -1);
+    finish(w_.free_dv, out.lambda_dv, out.vdot_dv);
+    multiply(w_.inverse, first(rows_), w_.K, Turned::kYes, nullptr, w_.lambda, -1);
+    finish(w_.M_inv, out.lambda_dtau, out.vdot_dtau);
+  }
+  /// δλ is in `lambda`: δv̇ = δv̇_free + K·δλ.
+  void finish(const Eigen::MatrixXd& free, Eigen::MatrixXd& lambda, Eigen::MatrixXd& vdot) {
+    lambda = w_.lambda.topRows(rows_);
+    multiply(w_.K, first(rows_), w_.lambda, Turned::kNo, &free, vdot);
   }
 
   ConstrainedWorkspace::Impl& w_;
   const Constraints& constraints_;
   const TreeView& tree_;
   const int nv_, rows_;
+  int padded_ = 0;
 };
 
 }  // namespace

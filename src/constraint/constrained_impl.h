@@ -70,6 +70,9 @@ struct ConstrainedWorkspace::Impl {
   std::vector<Motion<>> motions[2];
   Eigen::VectorXd right_side, answer, square;
   Eigen::MatrixXd J, K, inverse, delassus, projector, row_dq, row_dv, turned, free_dq, free_dv, force_dq, M_inv;
+  Eigen::MatrixXd sum, lambda, forced_dq, inverse_J;
+  std::vector<int> moved;     ///< columns of v that move some row
+  std::vector<int> counting;  ///< 0, 1, 2, …
 };
 
 /// Numbers of [turns; shifts] along E that the mask takes, one after the other.

@@ -30,23 +30,24 @@ void constrained_rnea(const Model& model, const State& state, const VectorRef& v
     if (std::find(w.undriven.begin(), w.undriven.end(), k) == w.undriven.end()) w.undriven.push_back(k);
   }
   const int count = int(w.undriven.size());
-  if (w.J.rows() != rows || w.J.cols() != nv) w.J.resize(rows, nv);
+  if (w.inverse_J.rows() != rows || w.inverse_J.cols() != nv) w.inverse_J.resize(rows, nv);
+  Eigen::MatrixXd& J = w.inverse_J;
   if (w.square.size() < long(count) * count) w.square.resize(long(count) * count);
   if (w.right_side.size() < count) w.right_side.resize(count), w.answer.resize(count);
-  w.write_jacobian(constraints, w.J);
+  w.write_jacobian(constraints, J);
   rnea(model, state, vdot, w.work, out.tau, external);
 
   for (int i = 0; i < count; ++i) {
     for (int j = 0; j < count; ++j)
-      w.square[long(i) * count + j] = w.J.col(w.undriven[size_t(i)]).dot(w.J.col(w.undriven[size_t(j)]));
+      w.square[long(i) * count + j] = J.col(w.undriven[size_t(i)]).dot(J.col(w.undriven[size_t(j)]));
     w.right_side[i] = -out.tau[w.undriven[size_t(i)]];
   }
   w.elimination.eliminate(w.square.data(), count, count, count, 0);
   w.elimination.hold(w.right_side.data(), nullptr);
   w.elimination.forces(nullptr, w.answer.data());
   out.lambda.setZero();
-  for (int i = 0; i < count; ++i) out.lambda += w.answer[i] * w.J.col(w.undriven[size_t(i)]);
-  out.tau.noalias() -= w.J.transpose() * out.lambda;
+  for (int i = 0; i < count; ++i) out.lambda += w.answer[i] * J.col(w.undriven[size_t(i)]);
+  out.tau.noalias() -= J.transpose() * out.lambda;
   out.missing = 0;
   for (const int k : w.undriven) {
     out.missing = std::max(out.missing, std::abs(out.tau[k]));
@@ -54,7 +55,7 @@ void constrained_rnea(const Model& model, const State& state, const VectorRef& v
   }
   out.violation = 0;
   const auto compare = [&](int row, double drift, double wanted) {
-    out.violation = std::max(out.violation, std::abs(w.J.row(row).dot(vdot) + drift - wanted));
+    out.violation = std::max(out.violation, std::abs(J.row(row).dot(vdot) + drift - wanted));
   };
   for (size_t i = 0; i < w.frames.size(); ++i) {
     const PlacedFrame& f = w.frames[i];
