@@ -177,16 +177,20 @@ class ConstrainedLinearisation {
       if (!w_.J.col(k).isZero(0) || !w_.force_dq.col(k).isZero(0)) w_.moved.push_back(k);
     }
     multiply(w_.M_inv, w_.moved, w_.J, Turned::kYes, nullptr, w_.K);
-    multiply(w_.M_inv, w_.moved, w_.force_dq, Turned::kNo, &w_.free_dq, w_.forced_dq);
+    w_.forced_dq = w_.free_dq;
+    if (!w_.moved.empty())
+      multiply(w_.M_inv, w_.moved, w_.force_dq, Turned::kNo, &w_.free_dq, w_.forced_dq, 1, w_.moved);
   }
 
   enum class Turned { kNo, kYes };
-  /// out = (add) + scale·A·B, or A·Bᵀ, over the inner indices `inner`.
+  /// out = (add) + scale·A·B, or A·Bᵀ, over the inner indices `inner`; all columns, or only `targets`.
   static void multiply(const Eigen::MatrixXd& A, std::span<const int> inner, const Eigen::MatrixXd& B, Turned turned,
-                       const Eigen::MatrixXd* add, Eigen::MatrixXd& out, double scale = 1) {
+                       const Eigen::MatrixXd* add, Eigen::MatrixXd& out, double scale = 1,
+                       std::span<const int> targets = {}) {
     const bool by_rows = turned == Turned::kYes;
     kernel::mechanics().multiply({.rows = int(out.rows()),
-                                  .columns = int(out.cols()),
+                                  .columns = targets.empty() ? int(out.cols()) : int(targets.size()),
+                                  .targets = targets.empty() ? nullptr : targets.data(),
                                   .scale = scale,
                                   .A = A.data(),
                                   .A_stride = int(A.rows()),

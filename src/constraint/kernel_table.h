@@ -66,6 +66,7 @@ constexpr int padded_rows(int rows) { return (rows + kRowBlock - 1) / kRowBlock 
 /// out(:, c) = C(:, c) + scale·Σ A(:, k)·B(k, c) over the k of a list; columns one after the other, out and C not the same memory.
 struct Product {
   int rows, columns;
+  const int* targets;  ///< which columns c; null: the first ones
   double scale;
   const double* A;
   int A_stride;
