@@ -26,8 +26,8 @@ bool same(const Transform<>& a, const Transform<>& b) { return a.R == b.R && a.p
 /// Answers states one after the other; keeps the compiled model while the pose of a fixed base stays the same.
 class Evaluator {
  public:
-  Evaluator(const Model& model, ActuationDescription actuation, const std::vector<Quantity>& quantities)
-      : model_(model), actuation_(std::move(actuation)), quantities_(quantities), bench_(model, actuation_) {}
+  Evaluator(const Model& model, ActuationDescription actuation, const Request& request)
+      : model_(model), actuation_(std::move(actuation)), request_(request), bench_(model, actuation_, request.held) {}
 
   /// The state's slot in the reply.
   std::string answer(const StateInput& input) {
@@ -49,7 +49,7 @@ class Evaluator {
 
     JsonWriter json;
     json.begin_object();
-    for (const Quantity& quantity : quantities_) {
+    for (const Quantity& quantity : request_.quantities) {
       try {
         quantity.write(bench_, input, quantity, json.key(quantity.name));
       } catch (const StateError& error) {
@@ -62,13 +62,13 @@ class Evaluator {
 
   void place_base(const std::optional<Transform<>>& pose) {
     if (pose.has_value() == pose_.has_value() && (!pose || same(*pose, *pose_))) return;
-    bench_ = Bench(pose ? with_base(model_, Base::kFixed, to_pose(*pose)) : model_, actuation_);
+    bench_ = Bench(pose ? with_base(model_, Base::kFixed, to_pose(*pose)) : model_, actuation_, request_.held);
     pose_ = pose;
   }
 
   const Model model_;
   const ActuationDescription actuation_;
-  const std::vector<Quantity>& quantities_;
+  const Request& request_;
   Bench bench_;
   std::optional<Transform<>> pose_;  ///< of the bench's base; none: the model's own
   bool failed_ = false;
@@ -84,7 +84,7 @@ Exit eval(const EvalArguments& options) {
   JsonWriter json;
   json.begin_object().entry("nq", model.nq()).entry("nv", model.nv()).key("dofs").array(model.dof_names());
   json.key("results").begin_array();
-  Evaluator evaluator(model, actuation_of(options.model), request.quantities);
+  Evaluator evaluator(model, actuation_of(options.model), request);
   Progress progress("eval", request.states.size());
   for (std::size_t i = 0; i < request.states.size(); ++i) {
     out.write(json.line().raw(evaluator.answer(request.states[i])).take());

@@ -8,6 +8,7 @@
 #include "cli/eval_state.h"
 #include "cli/json_writer.h"
 #include "kansetsu/actuation/actuation.h"
+#include "kansetsu/constraint/constrained.h"
 #include "kansetsu/dynamics/response.h"
 
 namespace kansetsu::cli {
@@ -19,16 +20,23 @@ struct StateError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What the request holds the model by, for the quantities whose names begin with "constrain".
+struct Held {
+  Constraints constraints;
+  std::vector<int> passive;  ///< columns of v without a motor
+};
+
 /// A model with the memory to compute on it.
 struct Bench {
-  explicit Bench(const Model& m, const ActuationDescription& a = {})
-      : model(m), work(m), external(m), response(m), actuation(m, a) {}
+  Bench(const Model& m, const ActuationDescription& a, const Held& h)
+      : model(m), work(m), external(m), response(m), actuation(m, a), held(h) {}
 
   Model model;
   Workspace work;
   ExternalForces external;
   Response response;
   Actuation actuation;
+  Held held;
 };
 
 /// Something that can be asked for, by the name it has in "compute".
@@ -40,6 +48,16 @@ struct Quantity {
   LinkId from{0}, to{0};  ///< links that the name mentions
   std::shared_ptr<const GenerationRequest> generation{};
 };
+
+/// Throws StateError unless the accelerations are determined.
+void check_invertible(const Bench& bench, Status status, const Eigen::VectorXd& singular);
+
+// Quantities under constraints (eval_constrained.cc).
+void write_constraint_rows(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json);
+void write_constrained_aba(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json);
+void write_constrained_rnea(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json);
+void write_constrained_impulse(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json);
+void write_constrained_aba_derivatives(Bench& b, const StateInput& in, const Quantity&, JsonWriter& json);
 
 /// The quantity of a name such as "rnea" or "jacobian:tool"; none if unknown, which is reported.
 std::optional<Quantity> parse_quantity(const std::string& name, const Model& model, Problems& problems);

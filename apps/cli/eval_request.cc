@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/eval_forces.h"
+#include "cli/eval_held.h"
 #include "cli/json_shape.h"
 
 namespace kansetsu::cli {
@@ -57,7 +58,8 @@ std::vector<StateInput> read_states(const json& request, const Model& model, Pro
 Request read_request(const json& request, const Model& model, const std::string& name) {
   Problems problems(name);
   Request result;
-  if (is_object_of(request, "request", {"compute", "generation", "gravity", "states"}, problems)) {
+  if (is_object_of(request, "request", {"compute", "generation", "gravity", "constraints", "passive", "states"},
+                   problems)) {
     result.quantities = read_quantities(request, model, problems);
     if (const auto generation = request.find("generation"); generation != request.end()) {
       const auto wanted = read_generation(*generation, model, problems);
@@ -66,6 +68,7 @@ Request read_request(const json& request, const Model& model, const std::string&
     if (const auto gravity = request.find("gravity"); gravity != request.end()) {
       if (const auto g = numbers(*gravity, 3, "gravity", problems)) result.gravity = Vec3<>{(*g)[0], (*g)[1], (*g)[2]};
     }
+    result.held = read_held(request, model, problems);
     result.states = read_states(request, model, problems);
   }
   problems.fail_if_any();

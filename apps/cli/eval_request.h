@@ -15,6 +15,7 @@ namespace kansetsu::cli {
 struct Request {
   std::vector<Quantity> quantities;
   std::optional<Vec3<>> gravity;
+  Held held;
   std::vector<StateInput> states;
 };
 

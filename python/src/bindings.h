@@ -29,6 +29,7 @@ void bind_configuration(nb::module_& m);
 void bind_kinematics(nb::module_& m);
 void bind_dynamics(nb::module_& m);
 void bind_derivatives(nb::module_& m);
+void bind_constrained(nb::module_& m);
 void bind_response(nb::module_& m);
 void bind_world(nb::module_& m);
 void bind_world_batch(nb::module_& m);

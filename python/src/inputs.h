@@ -113,6 +113,8 @@ using RowMatrixMap = Eigen::Map<RowMatrix>;
 inline ConstVectorMap map(const double* data, std::ptrdiff_t size) { return {data, size}; }
 inline VectorMap map(double* data, std::ptrdiff_t size) { return {data, size}; }
 
+inline nb::object vector(const Eigen::VectorXd& x) { return to_array(std::span(x.data(), size_t(x.size()))); }
+
 /// Takes row i as the state.
 inline const State& load(Scratch& s, const RowsArgument<double>& q, const RowsArgument<double>& v,
                          std::ptrdiff_t i = 0) {

@@ -55,8 +55,6 @@ nb::object named(const nb::object& array, const nb::object& names) {
   return nb::module_::import_("kansetsu._names").attr("named")(array, names);
 }
 
-nb::object vector(const Eigen::VectorXd& x) { return to_array(std::span(x.data(), size_t(x.size()))); }
-
 /// All that a model is, as a scene of one figure; what pickles hold.
 std::string to_text(const Model& model) {
   SceneDescription scene;

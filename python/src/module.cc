@@ -17,6 +17,7 @@ NB_MODULE(_core, module) {
   bind_kinematics(module);
   bind_dynamics(module);
   bind_derivatives(module);
+  bind_constrained(module);
   bind_response(module);
   bind_world(module);
   bind_world_batch(module);

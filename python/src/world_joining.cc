@@ -11,15 +11,6 @@
 namespace kansetsu::python {
 namespace {
 
-ConstraintMask read_mask(nb::handle mask) {
-  std::string word;
-  if (nb::try_cast(mask, word)) return read_word("World.connect: mask", word, kMasks);
-  int bits = 0;
-  if (!nb::try_cast(mask, bits) || bits < 1 || bits > kWeldMask)
-    raise_value("World.connect: mask is neither a word nor bits 1 to 63 of [turn x y z, shift x y z]");
-  return ConstraintMask(bits);
-}
-
 double limit(const char* what, double x) {
   if (!(x > 0)) raise_value(fmt::format("World.connect: {} is {}, expected more than 0", what, x));
   return x;
@@ -32,7 +23,7 @@ ConnectionHandle connect(nb::handle self, nb::handle a, nb::handle b, nb::handle
   const BodyArgument on_a = read_body(w, "World.connect", a), on_b = read_body(w, "World.connect", b);
   constexpr Word<Hold> kHolds[] = {{"relative_pose", Hold::kRelativePose}, {"together", Hold::kTogether}};
   ConnectionOptions options;
-  options.mask = read_mask(mask), options.hold = read_word("World.connect: hold", hold, kHolds);
+  options.mask = read_mask("World.connect: mask", mask), options.hold = read_word("World.connect: hold", hold, kHolds);
   options.X_AC = on_a.X_LF * read_pose({"World.connect", "frame_a"}, frame_a);
   options.X_BC = on_b.X_LF * read_pose({"World.connect", "frame_b"}, frame_b);
   options.break_force = limit("break_force", break_force), options.break_torque = limit("break_torque", break_torque);

@@ -21,6 +21,16 @@ inline constexpr Word<ConstraintMask> kMasks[] = {{"weld", kWeldMask},
 inline constexpr Word<ControlKind> kControlKinds[] = {
     {"torque", ControlKind::kTorque}, {"pd", ControlKind::kPd}, {"motion", ControlKind::kMotion}};
 
+/// One of the words, or bits. @param what  e.g. "World.connect: mask"
+inline ConstraintMask read_mask(const char* what, nb::handle mask) {
+  std::string word;
+  if (nb::try_cast(mask, word)) return read_word(what, word, kMasks);
+  int bits = 0;
+  if (!nb::try_cast(mask, bits) || bits < 1 || bits > kWeldMask)
+    raise_value(std::string(what) + " is neither a word nor bits 1 to 63 of [turn x y z, shift x y z]");
+  return ConstraintMask(bits);
+}
+
 #define BODY "Body | Figure | str | tuple[str, str] | None"
 #define FIGURE "Figure | str"
 

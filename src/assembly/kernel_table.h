@@ -8,9 +8,10 @@
 namespace kansetsu::kernel {
 
 struct AssemblyKernels {
-  /// Pose in its parent and V_WB_B of every body, and tree velocities
-  void (*motions)(const TreeView&, const double* q, const double* v, void* scratch, Transform<>* X_PB, Motion<>* V,
-                  double* u);
+  /// Of bodies first … last − 1: pose in the parent, tree velocities, and pose X_EB in and velocity (in B) relative to what
+  /// carries the first of them on the way to the base. All arrays are over all bodies; X_EB may be null.
+  void (*motions)(const TreeView&, int first, int last, const double* q, const double* v, void* scratch,
+                  Transform<>* X_PB, Transform<>* X_EB, Motion<>* V, double* u);
   int (*invert_factor)(const double* A, double* C_inv);
   void (*solve_factor)(const double* C_inv, double* x);
   void (*body_front)(const double* C_inv, double* H, int ld, const PivotRows&, const KeptRows&);

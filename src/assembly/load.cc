@@ -126,7 +126,7 @@ Solver::Solver(const std::vector<Model>& figures, const Mechanism& mechanism, Cl
 void Solver::add_figure(const Model& model) {
   const Tree& tree = model.tree();
   const int f = int(figures_.size());
-  Figure figure{&model, int(X_PB_.size()), Workspace(model), {}, {}, {}, {}, {}, nullptr, {}, {}};
+  Figure figure{.model = &model, .first_body = int(X_PB_.size()), .work = Workspace(model)};
   figure.body_force.resize(size_t(tree.body_count()));
   figure.link_force.resize(size_t(model.link_count()));
   figure.joint_of_body.assign(size_t(tree.body_count()), -1);
@@ -154,9 +154,11 @@ void Solver::add_figure(const Model& model) {
           {coordinates[k].u, scalar ? 0 : -1, coordinates[k].sign, dof.stiffness, dof.rest, dof.damping});
     }
   }
+  set_stretches(figure);
   figures_.push_back(std::move(figure));
   const size_t bodies = X_PB_.size() + size_t(tree.body_count());
   X_PB_.resize(bodies);
+  X_EB_.resize(bodies);
   X_WB_.resize(bodies);
   V_.resize(bodies);
   u_.emplace_back(size_t(tree.nu), 0.0);
@@ -177,7 +179,8 @@ void Solver::resize() {
   }
 }
 
-void Solver::load_figure(Figure& figure) {
+/// What acts besides torques: external wrenches, springs and dampers.
+void Solver::load_passive(Figure& figure) {
   const int f = int(&figure - figures_.data());
   const Model& model = *figure.model;
   const Tree& tree = model.tree();
@@ -186,20 +189,12 @@ void Solver::load_figure(Figure& figure) {
   figure.external = const_cast<Force<>*>(  // in our own workspace
       reinterpret_cast<const Force<>*>(body_wrenches(model, state.q, figure.input.external, carver)));
   std::vector<double>&u = u_[size_t(f)], &tau = tau_[size_t(f)];
-  kernels_.motions(tree.view(), state.q.data(), state.v.data(), carver.rest(), X_PB_.data() + figure.first_body,
-                   V_.data() + figure.first_body, u.data());
   if (figure.external) {  // tips pass on all they get
     const std::vector<int>& tips = mechanism_.tips[size_t(f)];
     for (auto i = tips.rbegin(); i != tips.rend(); ++i) {
       const int p = tree.bodies[size_t(*i)].parent;
       if (p >= 0) figure.external[p] += X_PB_[size_t(figure.first_body + *i)] * figure.external[*i];
     }
-  }
-  std::fill(tau.begin(), tau.end(), 0.0);
-  if (figure.input.tau) {
-    const auto& owners = mechanism_.owners[size_t(f)];
-    for (int k = 0; k < tree.nv; ++k)
-      tau[size_t(owners[size_t(k)].u)] = owners[size_t(k)].sign * (*figure.input.tau)[k];
   }
   if (!options_.springs_and_dampers) return;
   for (const Figure::Passive& p : figure.passive) {
@@ -339,10 +334,8 @@ void Solver::load(std::span<const FigureInput> inputs, std::vector<ClosureData>&
   closures_ = &closures;
   bool any_closure = false;
   for (const ClosureData& c : closures) any_closure |= c.alive;
-  for (size_t f = 0; f < figures_.size(); ++f) {
-    figures_[f].input = inputs[f];
-    load_figure(figures_[f]);
-  }
+  for (size_t f = 0; f < figures_.size(); ++f) figures_[f].input = inputs[f];
+  load_figures();
   pool_->run([&](int w) {
     const auto [j0, j1] = part_of(w, joints_.size());
     for (int j = j0; j < j1; ++j) load_joint(j);
@@ -356,17 +349,6 @@ void Solver::load(std::span<const FigureInput> inputs, std::vector<ClosureData>&
   find_poses();
   for (ClosureData& c : closures) {
     if (c.alive) load_closure(c);
-  }
-}
-
-void Solver::find_poses() {
-  for (Figure& figure : figures_) {  // parents come first
-    const Tree& tree = figure.model->tree();
-    for (int i = 0; i < tree.body_count(); ++i) {
-      const size_t at = size_t(figure.first_body + i);
-      const int p = tree.bodies[size_t(i)].parent;
-      X_WB_[at] = p < 0 ? X_PB_[at] : X_WB_[size_t(figure.first_body + p)] * X_PB_[at];
-    }
   }
 }
 

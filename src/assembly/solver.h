@@ -77,21 +77,34 @@ class Solver {
     const Model* model;
     int first_body;
     Workspace work;
-    std::vector<int> joint_of_body;          ///< joint in the mechanism whose chain holds the body; −1: tip
-    std::vector<int> fixed_links;            ///< descending
-    std::vector<std::vector<int>> links_on;  ///< per link: links that hang on it
+    std::vector<int> joint_of_body{};          ///< joint in the mechanism whose chain holds the body; −1: tip
+    std::vector<int> fixed_links{};            ///< descending
+    std::vector<std::vector<int>> links_on{};  ///< per link: links that hang on it
     struct Passive {
       int u, q;
       double sign, stiffness, rest, damping;
     };
-    std::vector<Passive> passive;
+    std::vector<Passive> passive{};
     FigureInput input{};
     Force<>* external = nullptr;  ///< on bodies, in their frames; those of tips are also in their carriers'
-    std::vector<Force<>> body_force, link_force;  ///< of the result, see write_reactions
+    std::vector<Force<>> body_force{}, link_force{};  ///< of the result, see write_reactions
+    // The scan of poses and velocities: bodies in stretches, see load_figures().
+    int stretch = 1;                ///< bodies in each
+    std::vector<int> entry{};       ///< per body: the nearest before its stretch on the way to the base; −1: the ground
+    std::vector<int> entries{};     ///< all of them, ascending
+    std::vector<int> entry_slot{};  ///< per body that is one: its place there
+    std::vector<Transform<>> X_WE{};
+    std::vector<Motion<>> V_E{};
+    int stretches() const { return (int(entry.size()) + stretch - 1) / stretch; }
   };
 
   void add_figure(const Model& model);
-  void load_figure(Figure& figure);
+  void set_stretches(Figure& figure) const;
+  void load_figures();
+  void load_stretch(Figure& figure, int n);
+  void place_entries(Figure& figure);
+  void load_torques(Figure& figure, int worker);
+  void load_passive(Figure& figure);
   void load_joint(int j);
   void load_compound(int j);
   void load_part(int p);
@@ -124,11 +137,14 @@ class Solver {
   }
 
   void find_poses();
+  void find_poses(int worker);
+  void find_gear_torques();
   void recover_joint(int j);
   bool recover_tips(int f);
-  void write_vdot(int f, Eigen::VectorXd& vdot) const;
-  void find_body_forces(int f);
-  void write_reactions(int f, Reactions& out);
+  void write_vdot(int f, int worker, Eigen::VectorXd& vdot) const;
+  void find_body_forces(int f, int worker);
+  void write_reactions(int f, int worker, Reactions& out);
+  void write_fixed_links(int f, Reactions& out);
   Force<> inertial_force(const Figure& figure, int link) const;
   Force<> joint_force(int j) const;
 
@@ -140,7 +156,7 @@ class Solver {
   std::vector<Figure> figures_;
 
   // over all bodies and tree coordinates of all figures
-  std::vector<Transform<>> X_PB_, X_WB_;
+  std::vector<Transform<>> X_PB_, X_EB_, X_WB_;
   std::vector<Motion<>> V_;
   std::vector<std::vector<double>> u_, tau_, udot_, gear_;
   // over joints, parts, rows

@@ -58,9 +58,10 @@ bool Solver::recover_tips(int f) {
   return all;
 }
 
-void Solver::write_vdot(int f, Eigen::VectorXd& vdot) const {
+void Solver::write_vdot(int f, int worker, Eigen::VectorXd& vdot) const {
   const auto& owners = mechanism_.owners[size_t(f)];
-  for (size_t k = 0; k < owners.size(); ++k) vdot[long(k)] = owners[k].sign * udot_[size_t(f)][size_t(owners[k].u)];
+  const auto [first, last] = part_of(worker, owners.size());
+  for (int k = first; k < last; ++k) vdot[k] = owners[size_t(k)].sign * udot_[size_t(f)][size_t(owners[size_t(k)].u)];
 }
 
 /// Wrench on the child of a joint, in its frame.
@@ -86,12 +87,13 @@ Force<> Solver::closure_force(const ClosureData& closure, const Force<>* wrench)
 }
 
 /// Wrench on every body through its primitive, in its frame.
-void Solver::find_body_forces(int f) {
+void Solver::find_body_forces(int f, int worker) {
   Figure& figure = figures_[size_t(f)];
-  for (size_t j = 0; j < mechanism_.joints.size(); ++j) {
-    const Joint& joint = mechanism_.joints[j];
+  const auto [first, last] = part_of(worker, mechanism_.joints.size());
+  for (int j = first; j < last; ++j) {
+    const Joint& joint = mechanism_.joints[size_t(j)];
     if (joint.figure != f) continue;
-    Force<> F = joint_force(int(j));
+    Force<> F = joint_force(j);
     for (int m = joint.body_count - 1; m >= 0; --m) {
       const int i = mechanism_.chain[size_t(joint.bodies + m)];
       const bool massless = m < joint.body_count - 1;
@@ -100,6 +102,7 @@ void Solver::find_body_forces(int f) {
       F = X_PB_[size_t(figure.first_body + i)] * F;
     }
   }
+  if (worker > 0) return;
   for (int i : mechanism_.tips[size_t(f)]) {
     figure.body_force[size_t(i)] = figure.external ? -figure.external[i] : Force<>{};
   }
@@ -122,23 +125,29 @@ Force<> Solver::inertial_force(const Figure& figure, int link) const {
   return place.M_L * A + cross(V, place.M_L * V);
 }
 
-void Solver::write_reactions(int f, Reactions& out) {
-  Figure& figure = figures_[size_t(f)];
+void Solver::write_reactions(int f, int worker, Reactions& out) {
+  const Figure& figure = figures_[size_t(f)];
   const Tree& tree = figure.model->tree();
-  find_body_forces(f);
-  for (size_t j = 0; j < tree.joint_coordinates.size(); ++j) {
+  const auto [j0, j1] = part_of(worker, tree.joint_coordinates.size());
+  for (size_t j = size_t(j0); j < size_t(j1); ++j) {
     for (size_t k = 0; k < tree.joint_coordinates[j].size(); ++k) {
       const Tree::JointCoordinate& c = tree.joint_coordinates[j][k];
       out.torque[out.torque_start[j] + int(k)] =
           c.sign * (tau_[size_t(f)][size_t(c.u)] + gear_[size_t(f)][size_t(c.u)]);
     }
   }
-  for (size_t l = 0; l < tree.links.size(); ++l) {
+  const auto [l0, l1] = part_of(worker, tree.links.size());
+  for (size_t l = size_t(l0); l < size_t(l1); ++l) {
     const LinkPlacement& place = tree.links[l];
     if (place.body >= 0) out.wrench[l] = inverse_times(place.X_BL, figure.body_force[size_t(place.body)]);
   }
+}
+
+/// Links that are fixed to others: Newton–Euler, with what closures and the outside exert on them.
+void Solver::write_fixed_links(int f, Reactions& out) {
+  Figure& figure = figures_[size_t(f)];
+  const Tree& tree = figure.model->tree();
   if (figure.fixed_links.empty()) return;
-  // links that are fixed to others: Newton–Euler, with what closures and the outside exert on them
   std::fill(figure.link_force.begin(), figure.link_force.end(), Force<>{});
   for (const ClosureData& c : *closures_) {
     if (!c.alive) continue;
@@ -171,8 +180,7 @@ void Solver::write_reactions(int f, Reactions& out) {
   }
 }
 
-void Solver::write(AssemblyResult& out) {
-  for (auto& gear : gear_) std::fill(gear.begin(), gear.end(), 0.0);
+void Solver::find_gear_torques() {
   for (const Gear& gear : mechanism_.gears) {
     const double lambda = x_.n[size_t(mechanism_.bonds[size_t(gear.bond)].first)];
     for (int t = gear.terms; t < gear.terms + gear.term_count; ++t) {
@@ -182,23 +190,38 @@ void Solver::write(AssemblyResult& out) {
       gear_[size_t(joint.figure)][size_t(u)] += term.ratio * lambda;
     }
   }
+}
+
+void Solver::write(AssemblyResult& out) {
   int dropped = 0, singular = 0;
   for (const SweepScratch& scratch : scratch_) {
     dropped += scratch.dropped;
     singular += scratch.singular;
   }
-  bool regular = singular == 0;
-  bool posed = false;
+  bool regular = singular == 0, posed = false;
   for (size_t f = 0; f < figures_.size(); ++f) {
     if (!recover_tips(int(f))) regular = false;
-    write_vdot(int(f), out.figures[f].vdot);
-    if (!options_.reactions) continue;
-    if (!posed && figures_[f].input.external && !figures_[f].fixed_links.empty()) {
+    if (options_.reactions && !posed && figures_[f].input.external && !figures_[f].fixed_links.empty()) {
       find_poses();
       posed = true;
     }
-    write_reactions(int(f), out.figures[f].reactions);
   }
+  pool_->run([&](int w) {
+    for (size_t f = 0; f < figures_.size(); ++f) write_vdot(int(f), w, out.figures[f].vdot);
+    if (!options_.reactions) return;
+    for (auto& gear : gear_) {
+      const auto [first, last] = part_of(w, gear.size());
+      std::fill(gear.begin() + first, gear.begin() + last, 0.0);
+    }
+    pool_->barrier();
+    if (w == 0) find_gear_torques();
+    pool_->barrier();
+    for (size_t f = 0; f < figures_.size(); ++f) find_body_forces(int(f), w);
+    pool_->barrier();
+    for (size_t f = 0; f < figures_.size(); ++f) write_reactions(int(f), w, out.figures[f].reactions);
+  });
+  for (size_t f = 0; options_.reactions && f < figures_.size(); ++f)
+    write_fixed_links(int(f), out.figures[f].reactions);
   out.status = regular ? Status::kOk : Status::kSingular;
   out.rows = 0;
   for (const ClosureData& c : *closures_) {

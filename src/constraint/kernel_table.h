@@ -63,6 +63,22 @@ struct MechanicsBlock {
 inline constexpr int kRowBlock = 8;
 constexpr int padded_rows(int rows) { return (rows + kRowBlock - 1) / kRowBlock * kRowBlock; }
 
+/// out(:, c) = C(:, c) + scale·Σ A(:, k)·B(k, c) over the k of a list; columns one after the other, out and C not the same memory.
+struct Product {
+  int rows, columns;
+  const int* targets;  ///< which columns c; null: the first ones
+  double scale;
+  const double* A;
+  int A_stride;
+  const int* inner;  ///< the k
+  int inner_count;
+  const double* B;
+  int B_row, B_column;  ///< steps from k to k + 1, from c to c + 1
+  const double* C;      ///< null: nothing
+  double* out;
+  int out_stride;  ///< C's, too
+};
+
 struct MechanicsKernels {
   void (*poses)(const TreeView&, const double* q, void* scratch, MechanicsBlock&);
   void (*motions)(const TreeView&, const double* v, MechanicsBlock&);
@@ -94,6 +110,7 @@ struct MechanicsKernels {
   /// `little`
   double (*largest_change)(const MechanicsBlock&, const BodyBefore* bodies, int count, const double* shift,
                            double little);
+  void (*multiply)(const Product&);
 };
 
 const MechanicsKernels& mechanics();

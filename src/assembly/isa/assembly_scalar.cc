@@ -5,14 +5,35 @@
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 namespace {
 
-void motions_entry(const TreeView& tree, const double* q, const double* v, void* scratch, Transform<>* X_PB,
-                   Motion<>* V, double* u) {
+void motions_entry(const TreeView& tree, int first, int last, const double* q, const double* v, void* scratch,
+                   Transform<>* X_PB, Transform<>* X_EB, Motion<>* V, double* u) {
+  TreeView part = tree;
+  part.bodies += first;
+  part.body_count = last - first;
   Carver<double> carver(scratch);
-  Posture<double> posture = carve_posture(tree, carver);
-  load_posture(tree, q, posture);
-  expand(tree, v, u);
-  velocities(tree, posture, u, V);
-  for (int i = 0; i < tree.body_count; ++i) X_PB[i] = pose_in_parent(tree.bodies[i], posture, i);
+  Posture<double> posture = carve_posture(tree, carver);  // every stretch of bodies has its place there
+  posture.c += first;
+  posture.s += first;
+  posture.X_PB += first;
+  load_posture(part, q, posture);
+  for (int i = first; i < last; ++i) {
+    const Body& b = tree.bodies[i];
+    for (int k = b.u; k < b.u + b.nu; ++k) {
+      double sum = 0;
+      for (int t = tree.rows[k].begin; t < tree.rows[k].end; ++t)
+        sum = madd(tree.terms[t].ratio, v[tree.terms[t].column], sum);
+      u[k] = sum;
+    }
+    const bool within = b.parent >= first;
+    X_PB[i] = pose_in_parent(b, posture, i - first);
+    if (X_EB) X_EB[i] = within ? X_EB[b.parent] * X_PB[i] : X_PB[i];
+    const Motion<> V_P = within ? V[b.parent] : Motion<>{};
+    with_joint(b, posture, i - first, [&](const auto& joint) {
+      Motion<> V_B = joint.to_child(V_P);
+      joint.add_rate(u + b.u, V_B);
+      V[i] = V_B;
+    });
+  }
 }
 
 int invert_factor_entry(const double* A, double* C_inv) { return invert_factor(A, 0.0, C_inv); }

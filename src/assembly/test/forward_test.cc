@@ -104,3 +104,29 @@ TEST_CASE("every method of forward dynamics gives the same, and the choice follo
   CHECK(choose_forward_method(chain(4096), 1) == ForwardMethod::kAba);
   CHECK(choose_forward_method(chain(4096), 8) == ForwardMethod::kSegments);
 }
+
+TEST_CASE(
+    "assembly of long chains and bushy trees: poses and velocities by stretches, the same bits for every number of "
+    "threads") {
+  for (const std::uint64_t seed : {71u, 72u}) {
+    CAPTURE(seed);
+    for (const int links : {511, 512, 513, 1500}) {  // either side of where stretches begin
+      CAPTURE(links);
+      const Model model =
+          seed == 71 ? chain(links) : random_tree(seed, {.links = links, .types = {JointType::kRevolute}});
+      if (Assembly::unsupported(model)) continue;
+      std::mt19937_64 rng(seed);
+      const State state = gentle_state(model, rng);
+      const Eigen::VectorXd tau = random_vector(model.nv(), rng);
+      const Eigen::VectorXd expected = aba(model, state, tau).vdot;
+      Assembly one(model, {.threads = 1}), three(model, {.threads = 3});
+      AssemblyResult a(one), b(three);
+      one.solve(state, tau, a);
+      three.solve(state, tau, b);
+      CHECK((a.vdot() - expected).cwiseAbs().maxCoeff() < 1e-7 * (1 + expected.cwiseAbs().maxCoeff()));
+      CHECK(a.vdot() == b.vdot());
+      for (size_t l = 0; l < a.figures[0].reactions.wrench.size(); ++l)
+        CHECK(a.figures[0].reactions.wrench[l] == b.figures[0].reactions.wrench[l]);
+    }
+  }
+}

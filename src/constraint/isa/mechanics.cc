@@ -1,4 +1,5 @@
 #include "constraint/mechanics_kernel.h"
+#include "constraint/multiply_kernel.h"
 #include "constraint/recursion_kernel.h"
 #include "kinematics/entry.h"
 
@@ -198,10 +199,10 @@ double largest_change_entry(const MechanicsBlock& m, const BodyBefore* bodies, i
 }  // namespace
 
 extern const MechanicsKernels mechanics_table;
-const MechanicsKernels mechanics_table = {poses_entry,         motions_entry, factorise_entry,   climb,
-                                          climb_torque,        clear_entry,   half_solve_entry,  delassus_entry,
-                                          respond_entry,       solve_entry,   add_product_entry, mirror_entry,
-                                          largest_change_entry};
+const MechanicsKernels mechanics_table = {poses_entry,          motions_entry, factorise_entry,   climb,
+                                          climb_torque,         clear_entry,   half_solve_entry,  delassus_entry,
+                                          respond_entry,        solve_entry,   add_product_entry, mirror_entry,
+                                          largest_change_entry, multiply};
 
 }  // namespace KANSETSU_ISA
 }  // namespace kansetsu::kernel

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "cli/eval_quantity.h"
+
+namespace kansetsu::cli {
+
+class Problems;
+
+/// "constraints" and "passive" of a request: what the model is held by, and which coordinates have no motor.
+Held read_held(const nlohmann::json& request, const Model& model, Problems& problems);
+
+}  // namespace kansetsu::cli

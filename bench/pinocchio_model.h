@@ -1,0 +1,68 @@
+#pragma once
+
+/// A model of the benchmark as Pinocchio's; its headers only, with its own instantiations
+/// (PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION not defined).
+#include <pinocchio/fwd.hpp>
+#include <unsupported/Eigen/CXX11/Tensor>
+
+// Data always holds tensors for second derivatives, 4·nv³ numbers: 34 GB for the longest chain. Nothing measured here uses
+// them, so they take no memory.
+template <>
+class Eigen::Tensor<double, 3, 0, Eigen::DenseIndex> {
+ public:
+  Tensor() = default;
+  Tensor(Eigen::DenseIndex, Eigen::DenseIndex, Eigen::DenseIndex) {}
+  void setZero() {}
+};
+
+#include <pinocchio/multibody/data.hpp>
+#include <pinocchio/multibody/model.hpp>
+
+#include <string>
+
+#include "plugin.h"
+
+namespace {
+
+using RowMatrix3 = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
+
+/// The most special joint type that fits, as Pinocchio's own URDF reader chooses it.
+pinocchio::JointModel joint_of(const BodyData& body) {
+  const Eigen::Vector3d axis = Eigen::Map<const Eigen::Vector3d>(body.axis);
+  const bool x = axis == Eigen::Vector3d::UnitX(), y = axis == Eigen::Vector3d::UnitY(),
+             z = axis == Eigen::Vector3d::UnitZ();
+  if (body.type == kFreeBody) return pinocchio::JointModelFreeFlyer();
+  if (body.type == kRevoluteBody) {
+    if (x) return pinocchio::JointModelRX();
+    if (y) return pinocchio::JointModelRY();
+    if (z) return pinocchio::JointModelRZ();
+    return pinocchio::JointModelRevoluteUnaligned(axis);
+  }
+  if (x) return pinocchio::JointModelPX();
+  if (y) return pinocchio::JointModelPY();
+  if (z) return pinocchio::JointModelPZ();
+  return pinocchio::JointModelPrismaticUnaligned(axis);
+}
+
+pinocchio::Model build(const ModelData& data) {
+  pinocchio::Model model;
+  model.gravity.linear() = Eigen::Map<const Eigen::Vector3d>(data.gravity);
+  for (int i = 0; i < data.body_count; ++i) {
+    const BodyData& b = data.bodies[i];
+    const pinocchio::SE3 placement(Eigen::Map<const RowMatrix3>(b.R), Eigen::Map<const Eigen::Vector3d>(b.p));
+    pinocchio::JointModel type = joint_of(b);
+    if (b.leader >= 0) {
+      const pinocchio::JointModel& leader = model.joints[size_t(b.leader + 1)];
+      type = pinocchio::JointModelMimic(type, leader, b.ratio, b.offset);
+    }
+    const auto joint = model.addJoint(size_t(b.parent + 1), type, placement, "joint" + std::to_string(i));
+    Eigen::Matrix3d I;
+    I << b.inertia[0], b.inertia[1], b.inertia[2], b.inertia[1], b.inertia[3], b.inertia[4], b.inertia[2], b.inertia[4],
+        b.inertia[5];
+    model.appendBodyToJoint(joint, pinocchio::Inertia(b.mass, Eigen::Map<const Eigen::Vector3d>(b.com), I));
+    if (b.type != kFreeBody && b.leader < 0) model.armature[model.joints[joint].idx_v()] = b.rotor_inertia;
+  }
+  return model;
+}
+
+}  // namespace
