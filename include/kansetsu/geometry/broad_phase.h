@@ -36,6 +36,8 @@ class BroadPhase {
   /// No shape of body a meets one of body b. Repeating it changes nothing.
   void exclude_bodies(int a, int b);
   void exclude_shapes(int a, int b);
+  /// Bodies of one family never meet, however many there are. A body is of one family; negative: of none.
+  void set_family(int body, int family);
   /// Takes an exclusion back; nothing if there is none.
   void include_bodies(int a, int b);
   void include_shapes(int a, int b);
@@ -66,12 +68,14 @@ class BroadPhase {
     int shape;
   };
   bool wanted(int a, int b) const;
+  int family(int body) const { return std::size_t(body) < families_.size() ? families_[std::size_t(body)] : -1; }
   void load(std::span<const Aabb> boxes);
   void sort();
   void sort_pairs();
   void add_pair(int a, int b);
 
   std::vector<Entry> shapes_;
+  std::vector<int> families_;  ///< by body; those behind the last have none
   std::vector<std::uint64_t> excluded_bodies_, excluded_shapes_, included_shapes_;  ///< sorted keys
   std::vector<int> order_;  ///< of the last step, along the axis
   std::vector<Interval> intervals_;
