@@ -72,7 +72,12 @@ bool BroadPhase::wanted(int a, int b) const {
 }
 
 void BroadPhase::add_pair(int a, int b) {
-  if (wanted(a, b)) unsorted_.push_back({std::min(a, b), std::max(a, b)});
+  if (!wanted(a, b)) return;
+  if (unsorted_.size() == kMostPairs)
+    throw Error(fmt::format(
+        "BroadPhase::update: more than {} pairs of shapes overlap, such as {} and {}; are many at the same place?",
+        kMostPairs, a, b));
+  unsorted_.push_back({std::min(a, b), std::max(a, b)});
 }
 
 /// Picks the axis along which the centres of the bounded boxes spread most, and sets out the intervals in the last order.

@@ -45,12 +45,15 @@ class BroadPhase {
   void always_include_shapes(int a, int b);
   void clear();
 
+  static constexpr std::size_t kMostPairs = 2'000'000;
+
   int size() const { return int(shapes_.size()); }
   int body(int shape) const { return shapes_[std::size_t(shape)].body; }
 
   /// Finds all pairs for these boxes, one per shape, already grown by the margin that is wanted. A box with a NaN, or whose
-  /// lower limit is above its upper one, meets nothing. Throws Error if the number of boxes is not size(). No allocation
-  /// once it has run with as many shapes and pairs.
+  /// lower limit is above its upper one, meets nothing. Throws Error if the number of boxes is not size(), and where more than
+  /// kMostPairs meet: their contacts would take gigabytes, and a file of a few kilobytes can put everything into one place. No
+  /// allocation once it has run with as many shapes and pairs.
   void update(std::span<const Aabb> boxes);
 
   /// Of the last update, sorted: the same for the same boxes, whatever came before.

@@ -85,6 +85,19 @@ TEST_CASE("the broad phase finds what testing all pairs finds, whatever moves") 
   CHECK_THROWS_AS(broad.set_groups(kCount, {}), Error);
 }
 
+TEST_CASE("more pairs than memory is meant for are refused") {
+  BroadPhase broad;
+  std::vector<Aabb> boxes;
+  const auto add = [&](int count) {
+    for (int i = 0; i < count; ++i) broad.add(broad.size()), boxes.push_back(Aabb{{0, 0, 0}, {1, 1, 1}});
+  };
+  add(2000);  // 1 999 000 pairs
+  broad.update(boxes);
+  CHECK(broad.pairs().size() == 1'999'000);
+  add(1);  // 2 001 000
+  CHECK_THROWS_AS(broad.update(boxes), Error);
+}
+
 TEST_CASE("bodies of one family never meet, and others do") {
   BroadPhase broad;
   for (int body = 0; body < 6; ++body) broad.add(body);
