@@ -86,6 +86,20 @@ def test_scenes_and_mjcf_stay_in_their_package(robot: Path, secret: Path, tmp_pa
     assert "MJCF070" in result.stderr
 
 
+def test_setups_of_inverse_dynamics_stay_in_their_package(robot: Path, secret: Path):
+    setup, table = robot.with_name("setup.xml"), secret.with_name("table.mot")
+    table.write_text(f"{SECRET}\n")
+    for tag, child, more in [("InverseDynamicsTool", "coordinates_file", "<model_file>m.osim</model_file>"), ("InverseDynamicsTool", "model_file", "<coordinates_file>m.mot</coordinates_file>"),
+                             ("InverseDynamicsTool", "external_loads_file", "<model_file>m.osim</model_file><coordinates_file>m.mot</coordinates_file>")]:
+        for name in [str(table), "../../private/table.mot", "link.mot"]:
+            if not (robot.parent / "link.mot").is_symlink():
+                (robot.parent / "link.mot").symlink_to(table)
+            setup.write_text(f"<OpenSimDocument><{tag}><{child}>{name}</{child}>{more}</{tag}></OpenSimDocument>")
+            result = run("analyze", setup)
+            assert result.exit_code == BAD_FILE and "OSIM018" in result.stderr and SECRET not in result.stderr, (child, name, result.stderr)
+            assert "OSIM018" not in run("analyze", setup, "--allow-path", secret.parent).stderr
+
+
 def test_a_scene_writes_below_the_current_folder_only(robot: Path, tmp_path: Path):
     work, victim = tmp_path / "work", tmp_path / "victim.csv"
     work.mkdir()
