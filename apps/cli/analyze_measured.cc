@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "cli/allowed_paths.h"
 #include "cli/json_writer.h"
 #include "cli/load_model.h"
 #include "cli/measured.h"
@@ -28,7 +29,7 @@ struct Inputs {
 Inputs inputs_of(const MeasuredArguments& options) {
   Inputs out{.model = options.figure, .motion = options.motion, .loads = options.loads};
   if (std::filesystem::path(options.motion).extension() == ".xml") {
-    Loaded<io::InverseDynamicsSetup> setup = io::read_inverse_dynamics_setup(options.motion);
+    Loaded<io::InverseDynamicsSetup> setup = io::read_inverse_dynamics_setup(options.motion, references());
     if (!setup) throw bad_file(setup.diagnostics);
     if (out.model.empty()) out.model = setup.value->model.string();
     if (out.loads.empty()) out.loads = setup.value->loads.string();
@@ -42,7 +43,7 @@ Inputs inputs_of(const MeasuredArguments& options) {
 std::vector<MeasuredForce> forces_of(const MappedModel& mapped, const Clip& clip, const Inputs& in,
                                      const Mat3<>& axes) {
   if (in.loads.empty()) return {};
-  Loaded<io::ExternalLoads> loads = io::read_external_loads(in.loads);
+  Loaded<io::ExternalLoads> loads = io::read_external_loads(in.loads, references());
   if (!loads) throw bad_file(loads.diagnostics);
   const TimeTable table = table_or_fail(loads.value->data.string());
   if (clip.times.front() < table.times.front() - 1e-6 || clip.times.back() > table.times.back() + 1e-6)

@@ -456,12 +456,7 @@ std::string Server::url(const std::string& more) const {
   return fmt::format("http://127.0.0.1:{}/?token={}{}", impl_->port, impl_->token, more);
 }
 void Server::run() {
-  while (!impl_->context.stopped()) {
-    try {
-      impl_->context.run();
-    } catch (
-        const std::exception&) {  // of one request or viewer: its connection ends with its handler, the server goes on
-    }
+  while (!run_for(std::chrono::hours(1))) {
   }
 }
 void Server::run_until_interrupted(const std::function<void()>& announce) {
@@ -473,7 +468,14 @@ void Server::run_until_interrupted(const std::function<void()>& announce) {
   run();
 }
 bool Server::run_for(std::chrono::milliseconds limit) {
-  impl_->context.run_for(limit);
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (!impl_->context.stopped() && std::chrono::steady_clock::now() < end) {
+    try {
+      impl_->context.run_until(end);
+    } catch (
+        const std::exception&) {  // of one request or viewer: its connection ends with its handler, the server goes on
+    }
+  }
   return impl_->context.stopped();
 }
 void Server::stop() { impl_->context.stop(); }

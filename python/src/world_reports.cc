@@ -51,6 +51,24 @@ nb::dict totals_of(WorldHandle& w) {
   return out;
 }
 
+nb::dict health_of(WorldHandle& w) {
+  const WorldHandle::Call call(w, "World.health");
+  const WorldHealth h = w.world.health();
+  nb::dict out;
+  out["since"] = h.since, out["time"] = h.time, out["energy"] = h.energy, out["energy_drift"] = h.energy_drift;
+  out["energy_moved"] = h.energy_moved, out["penetration"] = h.penetration, out["gap"] = h.gap, out["angle"] = h.angle;
+  out["residual"] = h.residual, out["contacts"] = h.contacts, out["unsolved"] = h.unsolved;
+  nb::list findings;
+  for (const HealthFinding& finding : h.findings) findings.append(finding.text());
+  out["findings"] = findings;
+  return out;
+}
+
+void set_strict(WorldHandle& w, bool strict) {
+  const WorldHandle::Call call(w, "World.set_strict");
+  w.world.set_strict(strict ? std::optional(HealthLimits{}) : std::nullopt);
+}
+
 nb::object sensor(WorldHandle& w, const std::string& name) {
   const WorldHandle::Call call(w, "World.sensor");
   return to_array(std::span<const double>(w.world.sensor(name)));
@@ -120,6 +138,14 @@ void bind_world_reports(nb::module_& module, nb::class_<WorldHandle>& c) {
                    "Numbers of the last step.")
       .def_prop_ro("totals", totals_of, nb::sig("def totals(self) -> dict[str, typing.Any]"),
                    "Numbers since the start.")
+      .def("health", health_of, nb::sig("def health(self) -> dict[str, typing.Any]"),
+           "How far the numbers may be trusted: energy drift, penetration, gaps, residual, unsolved contacts; "
+           "'findings' "
+           "says in words\n"
+           "which are beyond their limits (kansetsu::HealthLimits).")
+      .def("set_strict", set_strict, nb::arg("strict") = true,
+           nb::sig("def set_strict(self, strict: bool = True) -> None"),
+           "Whether the world stops where a number of health() is beyond its limit.")
       .def_prop_ro(
           "events",
           [](WorldHandle& w) {

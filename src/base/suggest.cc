@@ -42,4 +42,11 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   return nearest ? "did you mean '" + *nearest + "'?" : "";
 }
 
+std::string NameHints::nearest(std::string_view name, std::size_t size,
+                               const std::function<std::vector<std::string>()>& known) {
+  if (size > kMostComparisons - used_) return {};
+  used_ += size;
+  return nearest_name(name, known());
+}
+
 }  // namespace kansetsu

@@ -49,6 +49,11 @@ void BroadPhase::set_groups(int shape, const CollisionGroups& groups) {
 
 void BroadPhase::exclude_bodies(int a, int b) { insert(excluded_bodies_, key(a, b)); }
 void BroadPhase::exclude_shapes(int a, int b) { insert(excluded_shapes_, key(a, b)); }
+void BroadPhase::set_family(int body, int family) {
+  if (body < 0) throw Error(fmt::format("BroadPhase::set_family: there is no body {}", body));
+  if (std::size_t(body) >= families_.size()) families_.resize(std::size_t(body) + 1, -1);
+  families_[std::size_t(body)] = family;
+}
 void BroadPhase::include_bodies(int a, int b) { erase(excluded_bodies_, key(a, b)); }
 void BroadPhase::include_shapes(int a, int b) { erase(excluded_shapes_, key(a, b)); }
 
@@ -60,12 +65,19 @@ bool BroadPhase::wanted(int a, int b) const {
   const Entry &x = shapes_[std::size_t(a)], &y = shapes_[std::size_t(b)];
   if (x.body == y.body) return false;
   if (contains(included_shapes_, key(a, b))) return true;
+  const int own = family(x.body);
+  if (own >= 0 && own == family(y.body)) return false;
   return may_touch(x.groups, y.groups) && !contains(excluded_bodies_, key(x.body, y.body)) &&
          !contains(excluded_shapes_, key(a, b));
 }
 
 void BroadPhase::add_pair(int a, int b) {
-  if (wanted(a, b)) unsorted_.push_back({std::min(a, b), std::max(a, b)});
+  if (!wanted(a, b)) return;
+  if (unsorted_.size() == kMostPairs)
+    throw Error(fmt::format(
+        "BroadPhase::update: more than {} pairs of shapes overlap, such as {} and {}; are many at the same place?",
+        kMostPairs, a, b));
+  unsorted_.push_back({std::min(a, b), std::max(a, b)});
 }
 
 /// Picks the axis along which the centres of the bounded boxes spread most, and sets out the intervals in the last order.

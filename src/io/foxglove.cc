@@ -1,11 +1,14 @@
 #include "io/foxglove.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
 
 #include "io/proto.h"
+#include "io/recording_codes.h"
 
 namespace kansetsu::io::foxglove {
 namespace {
@@ -48,12 +51,25 @@ std::string media_type(const std::string& name) {
   return "application/octet-stream";
 }
 
+/// Every shape carries its mesh along, so that one file named by many shapes would make a message of any size.
+struct MeshBudget {
+  std::size_t left;
+  int left_out = 0;
+
+  bool take(std::size_t bytes) {
+    if (bytes > left) return ++left_out, false;
+    left -= bytes;
+    return true;
+  }
+};
+
 /// Adds a shape to an entity.
 struct AddShape {
   Writer& entity;
   Transform<> X;
   Colour tint;
   MeshSet meshes;
+  MeshBudget& budget;
 
   void sphere(const Transform<>& at, double radius) const {
     const double d = 2 * radius;
@@ -75,7 +91,7 @@ struct AddShape {
   }
   void operator()(const Mesh& s) const {
     const MeshFile* file = meshes.find(s);
-    if (!file) return;
+    if (!file || !budget.take(file->data->size())) return;
     Writer out;
     out.message(1, pose(X)).message(2, vector3(s.scale)).message(3, colour(tint));
     entity.message(kModels, out.text(6, media_type(file->name)).text(7, *file->data));
@@ -88,10 +104,10 @@ Writer entity(double time, std::string_view frame, std::string_view id) {
   return Writer().message(1, time_stamp(time)).text(2, frame).text(3, id).varint(5, 1);
 }
 
-void add_shapes(Writer& to, const std::vector<LinkShape>& shapes, const ModelDescription* model,
-                const MeshSet& meshes) {
+void add_shapes(Writer& to, const std::vector<LinkShape>& shapes, const Materials& materials, const MeshSet& meshes,
+                MeshBudget& budget) {
   for (const LinkShape& shape : shapes) {
-    std::visit(AddShape{to, to_transform(shape.origin), colour_of(shape, model).value_or(kDefault), meshes},
+    std::visit(AddShape{to, to_transform(shape.origin), materials.colour(shape).value_or(kDefault), meshes, budget},
                shape.shape);
   }
 }
@@ -162,23 +178,38 @@ std::string JointStates::message(const RecordedFrame& frame) const {
   return std::move(out.bytes);
 }
 
-std::string shapes(const RecordingHeader& header, const std::vector<MeshFile>& meshes, double time) {
+std::string shapes(const RecordingHeader& header, const MeshFiles& meshes, double time,
+                   std::vector<Diagnostic>& diagnostics, std::size_t most) {
   Writer out;
+  MeshBudget budget{most};
   for (std::size_t k = 0; k < header.figures.size(); ++k) {
     const RecordedFigure& figure = header.figures[k];
     const auto all = shown_shapes(figure.model, {meshes, int(k)});
+    const Materials materials(figure.model.description());
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i].empty()) continue;
       const std::string name = figure.name + "/" + figure.model.link(LinkId(int(i))).name;
       Writer one = entity(time, name, name);
-      add_shapes(one, all[i], &figure.model.description(), {meshes, int(k)});
+      add_shapes(one, all[i], materials, {meshes, int(k)}, budget);
       out.message(2, one);
     }
   }
   if (!header.environment.empty()) {
     Writer one = entity(time, "world", "environment");
-    add_shapes(one, header.environment, nullptr, {meshes});
+    add_shapes(one, header.environment, {}, {meshes}, budget);
     out.message(2, one);
+  }
+  if (budget.left_out > 0) {
+    diagnostics.push_back(
+        {Severity::kWarning,
+         recording::kMeshLeftOut,
+         "/scene",
+         0,
+         {},
+         fmt::format("{} shapes are left out of what Foxglove and rerun show: their meshes would take "
+                     "more than {} MiB",
+                     budget.left_out, most >> 20),
+         "the viewer of kansetsu shows them"});
   }
   return std::move(out.bytes);
 }

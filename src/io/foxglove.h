@@ -28,8 +28,11 @@ class JointStates {
   };
   std::vector<Joint> joints_{};
 };
-/// foxglove.SceneUpdate: the shapes of all links and of the environment, for the beginning.
-std::string shapes(const RecordingHeader& header, const std::vector<MeshFile>& meshes, double time);
+inline constexpr std::size_t kMostShapeBytes = std::size_t{128} << 20;  ///< half of what a reader takes in one chunk
+/// foxglove.SceneUpdate: the shapes of all links and of the environment, for the beginning. Meshes beyond `most` bytes are left out with
+/// a warning.
+std::string shapes(const RecordingHeader& header, const MeshFiles& meshes, double time,
+                   std::vector<Diagnostic>& diagnostics, std::size_t most = kMostShapeBytes);
 /// foxglove.SceneUpdate: contact and connection forces as arrows, one metre for a thousand newtons.
 std::string forces(const RecordedFrame& frame);
 

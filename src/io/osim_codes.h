@@ -13,6 +13,7 @@ inline constexpr char kJointKind[] = "OSIM014";
 inline constexpr char kTree[] = "OSIM015";
 inline constexpr char kName[] = "OSIM016";
 inline constexpr char kTooMany[] = "OSIM017";
+inline constexpr char kOutside[] = "OSIM018";
 // Warnings.
 inline constexpr char kIgnored[] = "OSIM030";
 

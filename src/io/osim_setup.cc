@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include "io/capture_reader.h"
+#include "io/file_gate.h"
 #include "io/osim_codes.h"
 #include "io/osim_reader.h"
+#include "io/text.h"
 #include "kansetsu/io/osim.h"
 
 /// External loads and setup files of inverse dynamics.
@@ -11,11 +13,27 @@ namespace {
 
 using namespace osim;
 
-/// Files are named from the folder of the file that names them.
-std::filesystem::path beside(const std::filesystem::path& file, const std::string& name) {
-  if (name.empty() || capture::same_word(name, "Unassigned")) return {};
-  return file.parent_path() / name;
-}
+/// A file that an element names, from the folder of the document; none where it names none, or one that is not of the package.
+class NamedFiles {
+ public:
+  NamedFiles(const std::filesystem::path& file, const ReferenceOptions& references, XmlReport& report)
+      : folder_(file.parent_path()), gate_(file, references.allowed_paths), report_(report) {}
+
+  std::filesystem::path find(const Element& element, const char* child) {
+    const std::string name = child_text(element, child);
+    if (name.empty() || capture::same_word(name, "Unassigned")) return {};
+    std::filesystem::path path = folder_ / name;
+    if (gate_.allows(path)) return path;
+    report_.error(element, kOutside, fmt::format("the file {} of <{}> is outside of the package", quote(name), child),
+                  gate_.hint(path));
+    return {};
+  }
+
+ private:
+  std::filesystem::path folder_;
+  FileGate gate_;
+  XmlReport& report_;
+};
 
 const Element* open(const std::filesystem::path& file, const char* tag, tinyxml2::XMLDocument& document,
                     XmlReport& report) {
@@ -29,14 +47,14 @@ const Element* open(const std::filesystem::path& file, const char* tag, tinyxml2
 
 }  // namespace
 
-Loaded<ExternalLoads> read_external_loads(const std::filesystem::path& file) {
+Loaded<ExternalLoads> read_external_loads(const std::filesystem::path& file, const ReferenceOptions& references) {
   XmlReport report(file.string(), codes());
   tinyxml2::XMLDocument document;
   const Element* loads = open(file, "ExternalLoads", document, report);
   ExternalLoads out;
   if (loads) {
-    out.data = beside(file, child_text(*loads, "datafile"));
-    if (out.data.empty())
+    out.data = NamedFiles(file, references, report).find(*loads, "datafile");
+    if (child_text(*loads, "datafile").empty())
       report.error(*loads, kMissing, "there is no <datafile>", "name the .mot or .sto of the forces");
     const auto name_of = [](const std::string& text) {
       return capture::same_word(text, "Unassigned") ? std::string() : text;
@@ -66,15 +84,17 @@ Loaded<ExternalLoads> read_external_loads(const std::filesystem::path& file) {
   return {std::move(out), std::move(diagnostics)};
 }
 
-Loaded<InverseDynamicsSetup> read_inverse_dynamics_setup(const std::filesystem::path& file) {
+Loaded<InverseDynamicsSetup> read_inverse_dynamics_setup(const std::filesystem::path& file,
+                                                         const ReferenceOptions& references) {
   XmlReport report(file.string(), codes());
   tinyxml2::XMLDocument document;
   const Element* tool = open(file, "InverseDynamicsTool", document, report);
   InverseDynamicsSetup out;
   if (tool) {
-    out.model = beside(file, child_text(*tool, "model_file"));
-    out.coordinates = beside(file, child_text(*tool, "coordinates_file"));
-    out.loads = beside(file, child_text(*tool, "external_loads_file"));
+    NamedFiles files(file, references, report);
+    out.model = files.find(*tool, "model_file");
+    out.coordinates = files.find(*tool, "coordinates_file");
+    out.loads = files.find(*tool, "external_loads_file");
     for (const char* needed : {"model_file", "coordinates_file"})
       if (child_text(*tool, needed).empty())
         report.error(*tool, kMissing, fmt::format("there is no <{}>", needed), "name the file");

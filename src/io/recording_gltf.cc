@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "io/bytes.h"
@@ -17,6 +18,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kFloat = 5126, kUnsigned = 5125, kArrayBuffer = 34962, kElementBuffer = 34963;
+
+constexpr std::size_t kLargestGlb = 0xffffffff;  ///< bytes: its header counts them in 32 bits
+
+/// Bytes. One mesh file in many sizes would make a file of any size.
+constexpr std::size_t kMostGltfShapes = std::size_t{1} << 30;
 
 /// The document as it grows, and the bytes that it refers to.
 class Document {
@@ -49,10 +55,8 @@ class Document {
   }
 
   int material(const std::array<double, 4>& colour) {
-    for (std::size_t i = 0; i < colours_.size(); ++i) {
-      if (colours_[i] == colour) return int(i);
-    }
-    colours_.push_back(colour);
+    const auto [known, is_new] = colours_.try_emplace(colour, int(colours_.size()));
+    if (!is_new) return known->second;
     // Colours of models are meant as shown (sRGB); glTF wants them linear.
     const auto linear = [](double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
     const auto clamped = [](double c) { return std::clamp(c, 0.0, 1.0); };
@@ -93,7 +97,7 @@ class Document {
   std::string bytes;
 
  private:
-  std::vector<std::array<double, 4>> colours_;
+  std::map<std::array<double, 4>, int> colours_;
 };
 
 Json translation(const Vec3<>& p) { return {float(p.x), float(p.y), float(p.z)}; }
@@ -159,7 +163,18 @@ class GltfRecorder final : public Recorder {
       write(frame);
     }
     build();
-    file_->write(document_.glb());
+    const std::string glb = document_.glb();
+    if (glb.size() > kLargestGlb) {
+      diagnostics_.push_back({Severity::kError,
+                              recording::kTooLarge,
+                              file_->path().string(),
+                              0,
+                              {},
+                              "more than 4 GiB do not fit into a .glb file",
+                              "write .mcap instead"});
+      return std::move(diagnostics_);
+    }
+    file_->write(glb);
     for (Diagnostic& d : io::close(*file_)) diagnostics_.push_back(std::move(d));
     return std::move(diagnostics_);
   }
@@ -180,7 +195,7 @@ class GltfRecorder final : public Recorder {
         animate(tracks_[i][k], first + int(k), time, channels, samplers);
     }
     for (const LinkShape& shape : header().environment) {
-      if (const auto node = add_shape(shape, nullptr)) children.push_back(*node);
+      if (const auto node = add_shape(shape, {})) children.push_back(*node);
     }
     if (!children.empty()) document_.json["nodes"][0]["children"] = children;
     document_.json["scene"] = 0;
@@ -194,6 +209,7 @@ class GltfRecorder final : public Recorder {
     const RecordedFigure& figure = header().figures[std::size_t(index)];
     const int first = document_.json.contains("nodes") ? int(document_.json["nodes"].size()) : 0;
     const auto shapes = shown_shapes(figure.model, {meshes_, index});
+    const Materials materials(figure.model.description());
     std::vector<Json> children(shapes.size(), Json::array());
     for (std::size_t k = 0; k < shapes.size(); ++k) {
       const Track& t = tracks[k];
@@ -206,38 +222,52 @@ class GltfRecorder final : public Recorder {
     }
     for (std::size_t k = 0; k < shapes.size(); ++k) {
       for (const LinkShape& shape : shapes[k]) {
-        if (const auto node = add_shape(shape, &figure.model.description(), index)) children[k].push_back(*node);
+        if (const auto node = add_shape(shape, materials, index)) children[k].push_back(*node);
       }
       if (!children[k].empty()) document_.json["nodes"][std::size_t(first) + k]["children"] = children[k];
     }
     return first;
   }
 
-  std::optional<int> add_shape(const LinkShape& shape, const ModelDescription* model, int figure = -1) {
-    std::optional<Triangles> triangles = tessellate(shape.shape);
-    if (const auto* mesh = std::get_if<Mesh>(&shape.shape)) triangles = triangles_of(*mesh, figure);
-    if (!triangles) return std::nullopt;
+  std::optional<int> add_shape(const LinkShape& shape, const Materials& materials, int figure = -1) {
+    const std::array<double, 4> colour = materials.colour(shape).value_or(std::array{0.45, 0.6, 0.75, 1.0});
+    std::optional<int> mesh;
+    if (const auto* file = std::get_if<Mesh>(&shape.shape)) {
+      mesh = add_mesh(*file, figure, colour);
+    } else if (const std::optional<Triangles> triangles = tessellate(shape.shape)) {
+      mesh = document_.mesh(*triangles, colour);
+    }
+    if (!mesh) return std::nullopt;
     const Transform<> X = to_transform(shape.origin);
-    const int mesh = document_.mesh(*triangles, colour_of(shape, model).value_or(std::array{0.45, 0.6, 0.75, 1.0}));
-    Json node{{"mesh", mesh}, {"translation", translation(X.p)}, {"rotation", rotation(X.R)}};
+    Json node{{"mesh", *mesh}, {"translation", translation(X.p)}, {"rotation", rotation(X.R)}};
     if (!shape.name.empty()) node["name"] = shape.name;
     return document_.add("nodes", node);
   }
 
-  std::optional<Triangles> triangles_of(const Mesh& mesh, int figure) {
-    const MeshFile* file = MeshSet{meshes_, figure}.find(mesh);
+  /// Once, however many shapes of this size and colour show it.
+  std::optional<int> add_mesh(const Mesh& mesh, int figure, const std::array<double, 4>& colour) {
+    const MeshFile* file = meshes_.find(mesh, figure);
     if (!file) return std::nullopt;
-    auto triangles = parse_stl(*file->data, mesh.scale);
-    if (!triangles) {
-      diagnostics_.push_back({Severity::kWarning,
-                              recording::kMeshLeftOut,
-                              file->path.empty() ? file->uri : file->path,
-                              0,
-                              {},
-                              "only binary STL meshes are put into .glb files; this one is left out",
-                              "convert the mesh to binary STL"});
+    const auto [known, is_new] =
+        known_.try_emplace({file, {mesh.scale.x, mesh.scale.y, mesh.scale.z}, colour}, std::nullopt);
+    if (!is_new) return known->second;
+    if (document_.bytes.size() > kMostGltfShapes) {
+      if (!std::exchange(full_, true))
+        leave_out(file->place,
+                  fmt::format("more than {} MiB of shapes: this mesh and others are left out", kMostGltfShapes >> 20),
+                  "write .mcap instead");
+    } else if (const auto triangles = parse_stl(*file->data, mesh.scale)) {
+      known->second = document_.mesh(*triangles, colour);
+    } else {
+      leave_out(file->place, "only binary STL meshes are put into .glb files; this one is left out",
+                "convert the mesh to binary STL");
     }
-    return triangles;
+    return known->second;
+  }
+
+  void leave_out(const std::string& place, std::string why, std::string hint) {
+    diagnostics_.push_back(
+        {Severity::kWarning, recording::kMeshLeftOut, place, 0, {}, std::move(why), std::move(hint)});
   }
 
   void animate(const Track& track, int node, int time, Json& channels, Json& samplers) {
@@ -252,11 +282,13 @@ class GltfRecorder final : public Recorder {
 
   std::unique_ptr<OutputFile> file_;
   RecorderOptions options_;
-  std::vector<MeshFile> meshes_;
+  MeshFiles meshes_;
+  std::map<std::tuple<const MeshFile*, std::array<double, 3>, std::array<double, 4>>, std::optional<int>> known_;
   std::vector<Diagnostic> diagnostics_;
   std::vector<std::vector<Track>> tracks_;
   std::vector<float> times_;
   double next_ = 0;
+  bool full_ = false;  ///< meshes have been left out for their size
   Document document_;
 };
 

@@ -45,7 +45,7 @@ class McapFrames {
       out_.add_attachment(
           {recording::model_name(i), "application/json", model_to_json(header.figures[i].model.description())});
     }
-    for (const MeshFile& mesh : meshes_) out_.add_attachment({mesh.name, "application/octet-stream", *mesh.data});
+    for (const MeshFile& mesh : meshes_.all()) out_.add_attachment({mesh.name, "application/octet-stream", *mesh.data});
     add_channels();
   }
 
@@ -89,7 +89,7 @@ class McapFrames {
       out_.message(kOthers, topic, time, proto::Writer().number(1, frame.numbers[index]).bytes);
     }
     if (frame.time < next_) return;
-    if (!started_) out_.message(kOthers, scene_, time, foxglove::shapes(header_, meshes_, frame.time));
+    if (!started_) out_.message(kOthers, scene_, time, foxglove::shapes(header_, meshes_, frame.time, diagnostics));
     out_.message(kOthers, transforms_, time, foxglove::transforms(header_, frame));
     if (!joints_.empty()) out_.message(kOthers, joint_states_, time, joints_.message(frame));
     const bool loaded = !frame.contacts.empty() || !frame.connections.empty();
@@ -105,7 +105,7 @@ class McapFrames {
   RecorderOptions options_;
   foxglove::JointStates joints_;
   mcap::Writer out_;
-  std::vector<MeshFile> meshes_;
+  MeshFiles meshes_;
   std::map<std::string, std::uint16_t> schemas_;
   std::uint16_t frames_ = 0, transforms_ = 0, scene_ = 0, joint_states_ = 0;
   std::vector<std::pair<std::size_t, std::uint16_t>> numbers_;  ///< those with a topic of their own
@@ -163,9 +163,9 @@ std::string to_mcap(const Recording& recording, const RecorderOptions& options) 
 
 SceneMessage to_scene_message(const RecordingHeader& header) {
   SceneMessage out;
-  const std::vector<MeshFile> meshes = collect_meshes(header, out.diagnostics);
+  const MeshFiles meshes = collect_meshes(header, out.diagnostics);
   out.json = scene_json(header, meshes);
-  for (const MeshFile& mesh : meshes) out.files.emplace(mesh.name, mesh.data);
+  for (const MeshFile& mesh : meshes.all()) out.files.emplace(mesh.name, mesh.data);
   return out;
 }
 

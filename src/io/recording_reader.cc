@@ -88,9 +88,9 @@ LinkShape shape_of(const nlohmann::json& json) {
 }
 
 /// The mesh files that shapes of the scene name, with what they hold.
-class MeshFiles {
+class AttachedMeshes {
  public:
-  MeshFiles(const mcap::Contents& contents, RecordingHeader& header) : header_(header) {
+  AttachedMeshes(const mcap::Contents& contents, RecordingHeader& header) : header_(header) {
     for (const mcap::Attachment& a : contents.attachments) attachments_.try_emplace(a.name, &a);
   }
   void add(const nlohmann::json& shape, int figure) {
@@ -148,7 +148,7 @@ std::vector<std::string> read_scene(const mcap::Contents& contents, std::string_
       complaints.error(recording::kNewer, "the scene was written by a newer version of kansetsu", "update kansetsu");
       return names;
     }
-    MeshFiles meshes(contents, header);
+    AttachedMeshes meshes(contents, header);
     for (const auto& figure : json.at("figures")) {
       for (const auto& link : figure.value("links", nlohmann::json::array())) {
         for (const auto& shape : link.value("shapes", nlohmann::json::array())) meshes.add(shape, int(names.size()));

@@ -7,9 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "io/mesh_content.h"
-#include "io/recording_codes.h"
-#include "io/text.h"
 #include "model/joint_motion.h"
 
 namespace kansetsu::io {
@@ -60,24 +57,27 @@ struct ShapeToJson {
   }
 };
 
-Json to_json(const LinkShape& shape, const ModelDescription* model, const MeshSet& meshes) {
+Json to_json(const LinkShape& shape, const Materials* materials, const MeshSet& meshes) {
   Json out = Json::object();
   std::visit(ShapeToJson{out, meshes}, shape.shape);
   if (!out.contains("type")) return out;
   if (!shape.name.empty()) out["name"] = shape.name;
   out["pose"] = to_json(to_transform(shape.origin));
-  if (!model) out["rpy"] = to_json(shape.origin.rpy);  // the environment is read back from here, to the bit
-  if (const auto colour = colour_of(shape, model)) out["color"] = *colour;
-  if (const MeshFile* texture = meshes.find_texture(texture_of(shape, model))) {
-    out.update({{"texture", texture->name}, {"texture_name", texture->uri}});
+  if (!materials) out["rpy"] = to_json(shape.origin.rpy);  // the environment is read back from here, to the bit
+  const Materials none;
+  const Materials& looks = materials ? *materials : none;
+  if (const auto colour = looks.colour(shape)) out["color"] = *colour;
+  const std::string texture = looks.texture(shape);
+  if (const MeshFile* file = meshes.find_texture(texture)) {
+    out.update({{"texture", file->name}, {"texture_name", std::filesystem::path(texture).filename().string()}});
   }
   return out;
 }
 
-Json to_json(const std::vector<LinkShape>& shapes, const ModelDescription* model, const MeshSet& meshes) {
+Json to_json(const std::vector<LinkShape>& shapes, const Materials* materials, const MeshSet& meshes) {
   Json out = Json::array();
   for (const LinkShape& shape : shapes) {
-    Json one = to_json(shape, model, meshes);
+    Json one = to_json(shape, materials, meshes);
     if (one.contains("type")) out.push_back(std::move(one));
   }
   return out;
@@ -85,15 +85,16 @@ Json to_json(const std::vector<LinkShape>& shapes, const ModelDescription* model
 
 Json links_json(const Model& model, const MeshSet& meshes) {
   const auto shapes = shown_shapes(model, meshes), bones = bone_shapes(model);
+  const Materials materials(model.description());
   Json links = Json::array();
   for (int i = 0; i < model.link_count(); ++i) {
     const LinkDescription& link = model.link(LinkId(i));
     const auto parent = model.parent(LinkId(i));
     Json out{{"name", link.name}, {"parent", parent ? parent->value() : -1}};
     if (link.inertial) out.update({{"mass", link.inertial->mass}, {"com", to_json(link.inertial->origin.p)}});
-    out["shapes"] = to_json(shapes[std::size_t(i)], &model.description(), meshes);
+    out["shapes"] = to_json(shapes[std::size_t(i)], &materials, meshes);
     if (bones[std::size_t(i)] != shapes[std::size_t(i)])
-      out["bones"] = to_json(bones[std::size_t(i)], &model.description(), meshes);
+      out["bones"] = to_json(bones[std::size_t(i)], &materials, meshes);
     links.push_back(std::move(out));
   }
   return links;
@@ -178,162 +179,7 @@ Json figure_json(const RecordedFigure& figure, const MeshSet& meshes) {
           {"frames", std::move(frames)}};
 }
 
-/// A mesh of the header, and the figure that shows it.
-struct ShownMesh {
-  const Mesh& mesh;
-  int figure = -1;
-};
-
-/// Whether a file for it was found, here or in the recording that the header came with.
-bool has_file(const ShownMesh& shown, const RecordingHeader& header) {
-  if (!shown.mesh.path.empty()) return true;
-  return std::any_of(header.meshes.begin(), header.meshes.end(),
-                     [&](const RecordedMesh& m) { return m.figure == shown.figure && m.uri == shown.mesh.uri; });
-}
-
-std::vector<ShownMesh> meshes_of(const RecordingHeader& header) {
-  std::vector<ShownMesh> found;
-  const auto look = [&](const std::vector<LinkShape>& shapes, int figure) {
-    for (const LinkShape& shape : shapes) {
-      if (const auto* mesh = std::get_if<Mesh>(&shape.shape)) found.push_back({*mesh, figure});
-    }
-  };
-  for (std::size_t k = 0; k < header.figures.size(); ++k) {
-    const Model& model = header.figures[k].model;
-    for (int i = 0; i < model.link_count(); ++i) {
-      const LinkDescription& link = model.link(LinkId(i));
-      const std::size_t before = found.size();
-      look(link.visuals, int(k));
-      const bool missing = std::any_of(found.begin() + std::ptrdiff_t(before), found.end(),
-                                       [&](const ShownMesh& m) { return !has_file(m, header); });
-      if (link.visuals.empty() || missing) look(link.collisions, int(k));
-    }
-  }
-  look(header.environment, -1);
-  return found;
-}
-
-/// A texture that a shape of the header names, and the figure that shows it.
-struct ShownTexture {
-  std::string file{};
-  int figure = -1;
-};
-std::vector<ShownTexture> textures_of(const RecordingHeader& header) {
-  std::vector<ShownTexture> found;
-  for (std::size_t k = 0; k < header.figures.size(); ++k) {
-    const ModelDescription& model = header.figures[k].model.description();
-    for (const LinkDescription& link : model.links) {
-      for (const LinkShape& shape : link.visuals.empty() ? link.collisions : link.visuals) {
-        if (std::string file = texture_of(shape, &model); !file.empty()) found.push_back({std::move(file), int(k)});
-      }
-    }
-  }
-  return found;
-}
-
-/// The bytes of a PNG picture: of the file of this absolute name, else of the recording that the header came with.
-std::shared_ptr<const std::string> picture_of(const ShownTexture& shown, const RecordingHeader& header) {
-  std::shared_ptr<const std::string> data;
-  if (std::filesystem::path(shown.file).is_absolute()) {
-    FileText text = read_file(shown.file, kLargestMesh);
-    if (!text.problem) data = std::make_shared<const std::string>(std::move(text.text));
-  } else {
-    for (const RecordedMesh& m : header.meshes) {
-      if (m.figure == shown.figure && m.uri == shown.file) data = m.data;
-    }
-  }
-  return data && data->starts_with("\x89PNG\r\n\x1a\n") ? data : nullptr;
-}
-
-void collect_textures(const RecordingHeader& header, std::vector<MeshFile>& files) {
-  int count = 0;
-  for (const ShownTexture& shown : textures_of(header)) {
-    if (MeshSet{files, shown.figure}.find_texture(shown.file)) continue;
-    auto data = picture_of(shown, header);
-    if (!data) continue;
-    const bool here = std::filesystem::path(shown.file).is_absolute();
-    files.push_back({.path = here ? shown.file : "",
-                     .figure = shown.figure,
-                     .uri = std::filesystem::path(shown.file).filename().string(),
-                     .name = fmt::format("texture/{}.png", count++),
-                     .data = std::move(data)});
-  }
-}
-
-/// The file behind a mesh, or why there is none; neither if it was never found.
-struct Found {
-  MeshFile file{};
-  std::string problem{};
-};
-Found file_of(const ShownMesh& shown, const RecordingHeader& header) {
-  Found out;
-  out.file = {.path = shown.mesh.path, .figure = shown.figure, .uri = shown.mesh.uri};
-  if (shown.mesh.path.empty()) {
-    for (const RecordedMesh& m : header.meshes) {
-      if (m.figure != shown.figure || m.uri != shown.mesh.uri) continue;
-      out.file.data = m.data;
-      out.file.name = m.ending;
-    }
-  } else {
-    FileText text = read_file(shown.mesh.path, kLargestMesh);
-    if (text.problem) {
-      out.problem = *text.problem == FileProblem::kTooLarge
-                        ? fmt::format("the mesh is larger than {} MiB and is left out", kLargestMesh >> 20)
-                        : "the mesh cannot be read and is left out";
-      return out;
-    }
-    out.file.data = std::make_shared<const std::string>(std::move(text.text));
-    out.file.name = lower_ending(shown.mesh.path);
-  }
-  if (!out.file.data) return out;
-  if (auto clean = mesh_content(*out.file.data, out.file.name))
-    out.file.data =
-        clean->size() == out.file.data->size() ? out.file.data : std::make_shared<const std::string>(*clean);
-  else
-    out.problem = "this is no mesh that can be shown, and is left out";
-  return out;
-}
-
 }  // namespace
-
-std::string texture_of(const LinkShape& shape, const ModelDescription* model) {
-  if (!shape.material) return {};
-  if (!shape.material->texture.empty() || !model) return shape.material->texture;
-  for (const Material& material : model->materials) {
-    if (material.name == shape.material->name) return material.texture;
-  }
-  return {};
-}
-
-std::optional<std::array<double, 4>> colour_of(const LinkShape& shape, const ModelDescription* model) {
-  const auto four = [](const std::vector<double>& c) { return std::array<double, 4>{c[0], c[1], c[2], c[3]}; };
-  if (!shape.material) return std::nullopt;
-  if (shape.material->rgba && shape.material->rgba->size() == 4) return four(*shape.material->rgba);
-  if (!model) return std::nullopt;
-  for (const Material& material : model->materials) {
-    if (material.name == shape.material->name && material.rgba && material.rgba->size() == 4)
-      return four(*material.rgba);
-  }
-  return std::nullopt;
-}
-
-const MeshFile* MeshSet::find(const Mesh& mesh) const {
-  const auto found = std::find_if(files.begin(), files.end(), [&](const MeshFile& file) {
-    if (!mesh.path.empty()) return file.path == mesh.path;
-    return file.path.empty() && file.figure == figure && file.uri == mesh.uri;
-  });
-  return found == files.end() ? nullptr : &*found;
-}
-
-const MeshFile* MeshSet::find_texture(const std::string& texture) const {
-  if (texture.empty()) return nullptr;
-  const bool here = std::filesystem::path(texture).is_absolute();
-  const auto found = std::find_if(files.begin(), files.end(), [&](const MeshFile& file) {
-    if (!file.name.starts_with("texture/")) return false;
-    return here ? file.path == texture : file.path.empty() && file.figure == figure && file.uri == texture;
-  });
-  return found == files.end() ? nullptr : &*found;
-}
 
 std::vector<std::vector<LinkShape>> shown_shapes(const Model& model, const MeshSet& meshes) {
   const auto is_missing = [&](const LinkShape& shape) {
@@ -341,46 +187,23 @@ std::vector<std::vector<LinkShape>> shown_shapes(const Model& model, const MeshS
     return mesh && !meshes.find(*mesh);
   };
   auto shapes = body_shapes(model);
+  std::optional<std::vector<std::vector<LinkShape>>> bones;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     if (std::erase_if(shapes[i], is_missing) == 0 || !shapes[i].empty()) continue;
     shapes[i] = model.link(LinkId(int(i))).collisions;
     std::erase_if(shapes[i], is_missing);
-    if (shapes[i].empty()) shapes[i] = bone_shapes(model)[i];
+    if (!shapes[i].empty()) continue;
+    if (!bones) bones = bone_shapes(model);
+    shapes[i] = (*bones)[i];
   }
   return shapes;
 }
 
-std::vector<MeshFile> collect_meshes(const RecordingHeader& header, std::vector<Diagnostic>& diagnostics) {
-  std::vector<MeshFile> files;
-  std::set<std::string> refused;
-  for (const ShownMesh& shown : meshes_of(header)) {
-    if (MeshSet{files, shown.figure}.find(shown.mesh)) continue;
-    const std::string& place = shown.mesh.path.empty() ? shown.mesh.uri : shown.mesh.path;
-    if (refused.contains(place)) continue;
-    Found found = file_of(shown, header);
-    if (!found.problem.empty()) {
-      refused.insert(place);
-      diagnostics.push_back({Severity::kWarning,
-                             recording::kMeshLeftOut,
-                             place,
-                             0,
-                             {},
-                             found.problem,
-                             "the recording shows the figure without it"});
-    } else if (found.file.data) {
-      found.file.name = fmt::format("mesh/{}{}", files.size(), found.file.name);
-      files.push_back(std::move(found.file));
-    }
-  }
-  collect_textures(header, files);
-  return files;
-}
-
-std::string scene_json(const RecordingHeader& header, const std::vector<MeshFile>& meshes) {
+std::string scene_json(const RecordingHeader& header, const MeshFiles& meshes) {
   Json figures = Json::array(), numbers = Json::array(), missing = Json::array();
   std::set<std::string> named;
   for (const ShownMesh& shown : meshes_of(header)) {
-    if (MeshSet{meshes, shown.figure}.find(shown.mesh)) continue;
+    if (meshes.find(shown.mesh, shown.figure)) continue;
     const std::string& file = shown.mesh.uri.empty() ? shown.mesh.path : shown.mesh.uri;
     if (named.insert(file).second) missing.push_back(file);
   }

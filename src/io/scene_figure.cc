@@ -105,10 +105,12 @@ LinkDescription* find_link(ModelDescription& model, const std::string& name) {
   return found == model.links.end() ? nullptr : &*found;
 }
 
-std::vector<std::string> names_of(const auto& items) {
-  std::vector<std::string> names;
-  for (const auto& item : items) names.push_back(item.name);
-  return names;
+std::string nearest(TomlTable& table, const std::string& name, const auto& items) {
+  return table.report().hints.nearest(name, items.size(), [&] {
+    std::vector<std::string> names;
+    for (const auto& item : items) names.push_back(item.name);
+    return names;
+  });
 }
 
 void add_shapes(Reader& reader, TomlTable& table, ModelDescription& model) {
@@ -121,7 +123,7 @@ void add_shapes(Reader& reader, TomlTable& table, ModelDescription& model) {
     LinkDescription* link = find_link(model, name);
     if (!link && !name.empty())
       shape.error_at("link", kNoSuchPart, fmt::format("there is no link '{}'", name),
-                     nearest_name(name, names_of(model.links)));
+                     nearest(shape, name, model.links));
     if (link && read) link->collisions.push_back(*std::move(read));
     shape.finish();
   }
@@ -136,7 +138,7 @@ void adjust_joints(TomlTable& table, ModelDescription& model) {
     if (joint == model.joints.end()) {
       if (!name.empty())
         adjust.error_at("joint", kNoSuchPart, fmt::format("there is no joint '{}'", name),
-                        nearest_name(name, names_of(model.joints)));
+                        nearest(adjust, name, model.joints));
       continue;
     }
     joint->dofs.resize(std::size_t(info(joint->type).nv));

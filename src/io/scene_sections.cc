@@ -39,9 +39,12 @@ void add_joint(TomlTable& table, const FigureDescription& figure, const std::str
   const auto joint =
       std::find_if(joints.begin(), joints.end(), [&](const JointDescription& j) { return j.name == name; });
   if (joint == joints.end()) {
-    std::vector<std::string> known;
-    for (const JointDescription& j : joints) known.push_back(j.name);
-    return table.error(kNoSuchPart, fmt::format("there is no joint '{}'", name), nearest_name(name, known));
+    const std::string hint = table.report().hints.nearest(name, joints.size(), [&] {
+      std::vector<std::string> known;
+      for (const JointDescription& j : joints) known.push_back(j.name);
+      return known;
+    });
+    return table.error(kNoSuchPart, fmt::format("there is no joint '{}'", name), hint);
   }
   for (int k = 0; k < info(joint->type).nv; ++k) {
     out.push_back(control);

@@ -18,6 +18,16 @@ unsigned char byte(char c) { return static_cast<unsigned char>(c); }
 
 bool is_control(char c) { return byte(c) < 0x20 || byte(c) == 0x7f; }
 
+/// Where the first control character of UTF-8 text is, of the second set (U+0080 to U+009F) too: U+009B begins the same commands of a
+/// terminal as escape and [ do.
+std::size_t find_control(std::string_view text, std::size_t from = 0) {
+  for (std::size_t i = from; i < text.size(); ++i) {
+    if (is_control(text[i])) return i;
+    if (byte(text[i]) == 0xc2 && i + 1 < text.size() && byte(text[i + 1]) < 0xa0) return i;
+  }
+  return std::string_view::npos;
+}
+
 /// Length of the UTF-8 character at the beginning of the text, 0 if it is none (overlong forms and surrogates included).
 std::size_t utf8_length(std::string_view text) {
   const unsigned char lead = byte(text[0]);
@@ -129,7 +139,7 @@ std::string repair_utf8(std::string_view text) {
 }
 
 bool is_clean(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), is_control) && find_invalid_utf8(text) == std::string_view::npos;
+  return find_control(text) == std::string_view::npos && find_invalid_utf8(text) == std::string_view::npos;
 }
 
 std::string quote(std::string_view text) {
@@ -138,7 +148,8 @@ std::string quote(std::string_view text) {
   while (end > 0 && end < text.size() && (byte(text[end]) & 0xc0) == 0x80) --end;  // not within a character
   std::string shown = repair_utf8(text.substr(0, end));
   if (end < text.size()) shown += "…";
-  std::replace_if(shown.begin(), shown.end(), is_control, ' ');
+  for (std::size_t at = find_control(shown); at != std::string::npos; at = find_control(shown, at))
+    shown.replace(at, is_control(shown[at]) ? 1 : 2, " ");
   return fmt::format("'{}'", shown);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kansetsu/base/diagnostic.h"
+#include "kansetsu/base/suggest.h"
 #include "kansetsu/spatial/vec3.h"
 
 #include "io/toml.h"
@@ -24,6 +25,7 @@ class TomlReport {
   void error(const toml::node& at, const std::string& path, const char* code, std::string message, std::string hint);
   void add(Diagnostic diagnostic);
   std::vector<Diagnostic> take();
+  NameHints hints{};  ///< for names of the document
 
  private:
   std::string file_;

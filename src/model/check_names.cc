@@ -39,11 +39,13 @@ std::optional<int> NameIndex::find(const Map& map, std::string_view name) {
   return it->second;
 }
 
-std::string NameIndex::suggest(const Map& map, std::string_view name) {
-  std::vector<std::string> known;
-  for (const auto& entry : map) known.emplace_back(entry.first);
-  std::ranges::sort(known);  // of two that are as near the first, whatever the map's order
-  return nearest_name(name, known);
+std::string NameIndex::suggest(const Map& map, std::string_view name) const {
+  return hints_.nearest(name, map.size(), [&] {
+    std::vector<std::string> known;
+    for (const auto& entry : map) known.emplace_back(entry.first);
+    std::ranges::sort(known);  // of two that are as near the first, whatever the map's order
+    return known;
+  });
 }
 
 void check_names(const ModelDescription& d, const NameIndex& names, Report& report) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "kansetsu/base/suggest.h"
 #include "kansetsu/model/description.h"
 #include "model/codes.h"
 
@@ -29,8 +30,9 @@ class NameIndex {
  private:
   using Map = std::unordered_map<std::string_view, int>;
   static std::optional<int> find(const Map& map, std::string_view name);
-  static std::string suggest(const Map& map, std::string_view name);
+  std::string suggest(const Map& map, std::string_view name) const;
   Map links_, joints_;
+  mutable NameHints hints_;
 };
 
 void check_names(const ModelDescription& description, const NameIndex& names, Report& report);

@@ -34,13 +34,16 @@ struct FigureNames {
   }
 };
 
-template <class Set>
-Names listed(const Set& set) {
-  return Names(set.begin(), set.end());
-}
-Names joint_names(const FigureNames& figure) {
+/// The names of a set or a map, in order.
+template <class Known>
+Names listed(const Known& known) {
   Names names;
-  for (const auto& [name, joint] : figure.joints) names.emplace_back(name);
+  for (const auto& entry : known) {
+    if constexpr (requires { entry.first; })
+      names.emplace_back(entry.first);
+    else
+      names.emplace_back(entry);
+  }
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -116,36 +119,36 @@ class SceneCheck {
       if (x >= 0) return;
       error(scene::kRange, fmt::format("{} is {}", name, x), "give zero or more");
     }
-    void unknown(const char* code, std::string_view kind, std::string_view name, const Names& known) const {
-      error(code, fmt::format("there is no {} '{}'", kind, name), nearest_name(name, known));
+    template <class Known>
+    void unknown(const char* code, std::string_view kind, std::string_view name, const Known& known) const {
+      error(code, fmt::format("there is no {} '{}'", kind, name),
+            check.hints_.nearest(name, known.size(), [&] { return listed(known); }));
     }
     const FigureNames* figure(const std::string& name) const {
       const auto found = check.figures_.find(name);
       if (found != check.figures_.end()) return &found->second;
-      Names known;
-      for (const auto& [key, value] : check.figures_) known.push_back(key);
-      unknown(scene::kUnknownFigure, "figure", name, known);
+      unknown(scene::kUnknownFigure, "figure", name, check.figures_);
       return nullptr;
     }
     void surface(const std::string& name) const {
       if (name.empty() || check.surfaces_.contains(name)) return;
-      unknown(scene::kUnknownSurface, "surface", name, listed(check.surfaces_));
+      unknown(scene::kUnknownSurface, "surface", name, check.surfaces_);
     }
     void connection(const std::string& name) const {
       if (!check.connections_.contains(name))
-        unknown(scene::kUnknownConnection, "connection", name, listed(check.connections_));
+        unknown(scene::kUnknownConnection, "connection", name, check.connections_);
     }
     void anchor(const Anchor& anchor) const {
       finite("pose", anchor.pose);
       if (anchor.figure.empty()) return;
       const FigureNames* names = figure(anchor.figure);
       if (names && !anchor.link.empty() && !names->links.contains(anchor.link)) {
-        unknown(scene::kUnknownLink, "link", anchor.link, listed(names->links));
+        unknown(scene::kUnknownLink, "link", anchor.link, names->links);
       }
     }
     void dof(const FigureNames& names, const DofRef& ref) const {
       const auto joint = names.joints.find(ref.joint);
-      if (joint == names.joints.end()) return unknown(scene::kUnknownJoint, "joint", ref.joint, joint_names(names));
+      if (joint == names.joints.end()) return unknown(scene::kUnknownJoint, "joint", ref.joint, names.joints);
       const int nv = info(joint->second->type).nv;
       if (ref.index >= 0 && ref.index < nv) return;
       error(scene::kUnknownJoint, fmt::format("joint '{}' has no coordinate {}", ref.joint, ref.index),
@@ -155,11 +158,10 @@ class SceneCheck {
       const FigureNames* names = ref.figure.empty() ? nullptr : figure(ref.figure);
       if (!ref.figure.empty() && !names) return;
       if (names && !ref.link.empty() && !names->links.contains(ref.link)) {
-        unknown(scene::kUnknownLink, "link", ref.link, listed(names->links));
+        unknown(scene::kUnknownLink, "link", ref.link, names->links);
       }
       const auto& shapes = names ? names->shapes : check.shapes_;
-      if (!ref.shape.empty() && !shapes.contains(ref.shape))
-        unknown(scene::kUnknownShape, "shape", ref.shape, listed(shapes));
+      if (!ref.shape.empty() && !shapes.contains(ref.shape)) unknown(scene::kUnknownShape, "shape", ref.shape, shapes);
     }
     void mask(ConstraintMask mask) const {
       if (mask == 0 || mask > kWeldMask) {
@@ -272,7 +274,7 @@ class SceneCheck {
       for (const DofRef* ref : {&coupling.dependent, coupling.driver ? &*coupling.driver : nullptr}) {
         if (ref && !coupling.tendons) coupling_at.dof(names, *ref);
         if (ref && coupling.tendons && !names.tendons.contains(ref->joint))
-          coupling_at.unknown(scene::kUnknownTendon, "tendon", ref->joint, listed(names.tendons));
+          coupling_at.unknown(scene::kUnknownTendon, "tendon", ref->joint, names.tendons);
       }
       for (const double c : coupling.coefficient) coupling_at.finite("coefficient", c);
     }
@@ -283,7 +285,7 @@ class SceneCheck {
     for (const auto& [name, numbers] : values) {
       const auto joint = names.joints.find(name);
       if (joint == names.joints.end()) {
-        here.unknown(scene::kUnknownJoint, "joint", name, joint_names(names));
+        here.unknown(scene::kUnknownJoint, "joint", name, names.joints);
         continue;
       }
       const JointTypeInfo& type = info(joint->second->type);
@@ -314,8 +316,7 @@ class SceneCheck {
     for (const auto* values : {&state.control, &state.activation}) {
       for (const auto& [name, x] : *values) {
         here.finite(name, x);
-        if (!names.actuators.contains(name))
-          here.unknown(scene::kUnknownActuator, "actuator", name, listed(names.actuators));
+        if (!names.actuators.contains(name)) here.unknown(scene::kUnknownActuator, "actuator", name, names.actuators);
       }
     }
   }
@@ -420,11 +421,11 @@ class SceneCheck {
       const FigureNames* names = here.figure(s.at.figure);
       if (!names) return;
       if (s.kind >= kActuatorPosition && !names->actuators.contains(s.target))
-        here.unknown(scene::kUnknownActuator, "actuator", s.target, listed(names->actuators));
+        here.unknown(scene::kUnknownActuator, "actuator", s.target, names->actuators);
       if (s.kind >= kTendonPosition && s.kind <= kTendonLimitForce && !names->tendons.contains(s.target))
-        here.unknown(scene::kUnknownTendon, "tendon", s.target, listed(names->tendons));
+        here.unknown(scene::kUnknownTendon, "tendon", s.target, names->tendons);
       if (s.kind < kTendonPosition && !names->joints.contains(s.target))
-        here.unknown(scene::kUnknownJoint, "joint", s.target, joint_names(*names));
+        here.unknown(scene::kUnknownJoint, "joint", s.target, names->joints);
       return;
     }
     if (s.kind == kDistance || s.kind == kNormal || s.kind == kFromTo) here.shape(s.contact), here.shape(s.other);
@@ -435,8 +436,7 @@ class SceneCheck {
     if (s.kind == SensorKind::kContact) here.shape(s.contact);
     if (s.kind != SensorKind::kJointForce) return;
     const FigureNames* names = here.figure(s.at.figure);
-    if (names && !names->joints.contains(s.joint))
-      here.unknown(scene::kUnknownJoint, "joint", s.joint, joint_names(*names));
+    if (names && !names->joints.contains(s.joint)) here.unknown(scene::kUnknownJoint, "joint", s.joint, names->joints);
   }
 
   void check(const EventDescription& e) {
@@ -454,7 +454,7 @@ class SceneCheck {
     if (e.action == ActionKind::kConnect || e.action == ActionKind::kCut) here.connection(e.target);
     const bool controls = e.action == ActionKind::kStartController || e.action == ActionKind::kStopController;
     if (controls && !controllers_.contains(e.target))
-      here.unknown(scene::kUnknownController, "controller", e.target, listed(controllers_));
+      here.unknown(scene::kUnknownController, "controller", e.target, controllers_);
   }
 
   void check(const Keyframe& key) {
@@ -469,6 +469,7 @@ class SceneCheck {
   std::map<std::string, FigureNames> figures_;
   std::set<std::string_view> surfaces_, connections_, controllers_, shapes_;
   std::vector<Diagnostic> found_;
+  NameHints hints_;
 };
 
 }  // namespace

@@ -45,6 +45,8 @@ std::unique_ptr<World::Impl> World::Impl::clone() const {
   out->failure = failure;
   out->report = report;
   out->totals = totals;
+  out->ledger = ledger;
+  out->strict = strict;
   out->contact_reports = contact_reports;
   out->connection_reports = connection_reports;
   for (ConnectionReport& r : out->connection_reports) r.name = out->connections[place_of(r.id)].options.name;

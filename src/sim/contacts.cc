@@ -45,9 +45,10 @@ int ContactFinder::add(WorldShape shape, int broad_body, const CollisionGroups& 
   shape.is_round = kind == ShapeKind::kSphere || kind == ShapeKind::kCapsule;
   if (kind == ShapeKind::kCapsule) shape.core_B = shape.geometry.half().z * shape.X_BS.R.column_z();
   shape.core_radius = shape.is_round ? shape.geometry.radius() : shape.radius;
-  for (auto other = shapes_.rbegin(); other != shapes_.rend() && other->figure == shape.figure; ++other) {
-    if (shape.figure >= 0 && other->link == shape.link) other->is_alone = shape.is_alone = false;
-  }
+  // Shapes of a link come one after the other.
+  if (shape.figure >= 0 && !shapes_.empty() && shapes_.back().figure == shape.figure &&
+      shapes_.back().link == shape.link)
+    shapes_.back().is_alone = shape.is_alone = false;
   has_motion_ = has_motion_ || shape.motion.has_value();
   shapes_.push_back(std::move(shape));
   boxes_.resize(shapes_.size());

@@ -132,6 +132,13 @@ struct EventData {
   double due = -1;  ///< when its action follows; negative: nothing is due
 };
 
+/// Where the accounts of energy stood when somebody last changed the world.
+struct Ledger {
+  double time = 0, energy = 0;  ///< [s], [J]
+  double most_kinetic = 0;      ///< seen since [J]
+  WorldTotals totals{};
+};
+
 /// What a snapshot holds.
 struct WorldMoment {
   double time = 0;
@@ -180,6 +187,10 @@ struct World::Impl {
   std::string failure;
   StepReport report;
   WorldTotals totals;
+  std::optional<Ledger> ledger;  ///< none: to be opened at the next step
+  void open_ledger(double kinetic, double potential);
+  std::optional<HealthLimits> strict;
+  std::string body_name(const BodyRef& body, int shape) const;
   std::vector<ContactReport> contact_reports;
   std::vector<ConnectionReport> connection_reports;
   std::vector<Event> events;

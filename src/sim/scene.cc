@@ -215,8 +215,8 @@ class SceneBuilder {
       options.X_BC = X_B;
       keep(world_.connect(a, b, options));
     }
-    const FigureId id = world_.figure(f.name);
-    for (const PolynomialCoupling& c : f.couplings) impl_.couplings.push_back(make_coupling(c, id.value()));
+    for (const PolynomialCoupling& c : f.couplings)
+      impl_.couplings.push_back(make_coupling(c, world_.figure(f.name).value()));
   }
   CouplingData make_coupling(const PolynomialCoupling& c, int figure) const {
     const FigureData& f = *impl_.figures[size_t(figure)];

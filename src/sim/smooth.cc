@@ -228,6 +228,7 @@ double World::Impl::locate_touch(double h) {
 
 World::AssemblyReport World::assemble(double tolerance, int max_iterations) {
   Impl& w = *impl_;
+  w.ledger.reset();
   w.wake_all();
   AssemblyReport out;
   const auto place = [&] {

@@ -59,6 +59,7 @@ Snapshot World::save() const {
 
 void World::restore(const Snapshot& snapshot) {
   impl_->changed();
+  impl_->ledger.reset();
   if (!snapshot.data_) throw Error("World::restore: the snapshot is empty");
   const Snapshot::Data& data = *snapshot.data_;
   bool fits = data.q.size() == impl_->figures.size() && data.controllers.size() == impl_->controllers.size() &&

@@ -99,6 +99,7 @@ FigureId World::add(const Model& model, const FigureOptions& options) { return a
 
 FigureId World::add(const Model& model, const State& state, const FigureOptions& options) {
   impl_->changed();
+  impl_->ledger.reset();
   impl_->wake_all();
   const FigureId id(int(impl_->figures.size()));
   FigureOptions named = options;
@@ -147,6 +148,9 @@ void World::Impl::add_shapes(int figure, const CollisionGroups& groups) {
   }
 }
 
+/// Families of the broad phase: what cannot move, and then one per figure.
+constexpr int kUnmoved = 0, kFirstFigure = 1;
+
 /// What cannot move never meets the surroundings, nor what cannot move of other figures.
 int World::Impl::broad_body(int figure, int body) {
   FigureData& f = *figures[size_t(figure)];
@@ -154,11 +158,7 @@ int World::Impl::broad_body(int figure, int body) {
   if (number >= 0) return number;
   number = broad_bodies++;
   if (body >= 0) return number;
-  BroadPhase& filters = contacts.change_filters();
-  filters.exclude_bodies(0, number);
-  for (const std::unique_ptr<FigureData>& other : figures) {
-    if (other.get() != &f && other->broad_base >= 0) filters.exclude_bodies(other->broad_base, number);
-  }
+  for (const int fixed : {0, number}) contacts.change_filters().set_family(fixed, kUnmoved);
   return number;
 }
 
@@ -173,7 +173,8 @@ void World::Impl::filter_self_collisions(int figure) {
   };
   if (f.options.self_collision == SelfCollision::kNone) {
     for (int a = 0; a < tree.body_count(); ++a) {
-      for (int b = -1; b < a; ++b) exclude(a, b);  // −1: what cannot move
+      if (number(a) >= 0) contacts.change_filters().set_family(number(a), kFirstFigure + figure);
+      exclude(a, -1);  // what cannot move has a family of its own
     }
     return;
   }
@@ -218,11 +219,11 @@ const Model& World::model(FigureId id) const { return impl_->data(id, "World::mo
 const std::string& World::name(FigureId id) const { return impl_->data(id, "World::name").options.name; }
 
 FigureId World::figure(std::string_view name) const {
-  std::string known;
   for (size_t i = 0; i < impl_->figures.size(); ++i) {
     if (impl_->figures[i]->options.name == name) return FigureId(int(i));
-    known += (known.empty() ? "" : ", ") + impl_->figures[i]->options.name;
   }
+  std::string known;
+  for (const auto& f : impl_->figures) known += (known.empty() ? "" : ", ") + f->options.name;
   throw Error(fmt::format("World::figure: unknown figure '{}'; known: {}", name, known));
 }
 BodyRef World::body(std::string_view figure_name, std::string_view link) const {
@@ -242,6 +243,7 @@ void World::set_state(FigureId id, const State& state) {
   FigureData& f = impl_->data(id, "World::set_state");
   check_state(f.model, state, f.options.name, "World::set_state");
   impl_->changed();
+  impl_->ledger.reset();
   impl_->wake(id.value());
   f.q = state.q;
   normalise(f.model, f.q);
@@ -464,6 +466,7 @@ void World::set_controller(const ControllerDescription& controller) {
 Vec3<> World::gravity() const { return impl_->options.gravity; }
 void World::set_gravity(const Vec3<>& gravity) {
   impl_->changed();
+  impl_->ledger.reset();
   require_finite(gravity, "World::set_gravity", "gravity");
   impl_->options.gravity = gravity;
   impl_->wake_all();
@@ -485,12 +488,12 @@ void World::add_spring(BodyRef a, const Vec3<>& p_A, BodyRef b, const Vec3<>& p_
   require_not_negative(spring.damping, "World::add_spring", "the damping");
   require_not_negative(spring.rest_length.value_or(0), "World::add_spring", "the rest length");
   impl_->changed();
+  impl_->ledger.reset();
   impl_->wake(a), impl_->wake(b);
   const double length = norm(pose(b) * p_B - pose(a) * p_A);
   impl_->springs.push_back({a, b, p_A, p_B, spring, spring.rest_length.value_or(length)});
 }
 
-void World::step() { impl_->step(*this); }
 int World::advance(double seconds) {
   const double end = impl_->time + seconds - 0.5 * impl_->options.time_step;
   int steps = 0;

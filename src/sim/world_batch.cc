@@ -63,6 +63,8 @@ WorldBatch::Impl::Impl(const World& prototype, int count, const WorldBatchOption
     obstacle = "the options say so";
   else if (prototype.figure_count() != 1)
     obstacle = fmt::format("the world has {} figures, not one", prototype.figure_count());
+  else if (prototype.impl_->strict)
+    obstacle = "the world is strict: it is looked at after every step";
   if (!obstacle.empty()) return;
   plan = std::make_unique<LanePlan>(*prototype.impl_);
   obstacle = plan->obstacle();

@@ -18,6 +18,8 @@ SECRET = "root:x:0:0:the secret of this test"
 TRIANGLE = "solid t\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid\n"
 LINK = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 MAGIC = b"\x89MCAP0\r\n"
+CLIP = ("HIERARCHY\nROOT Hips\n{\nOFFSET 0 0 0\nCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n"
+        "End Site\n{\nOFFSET 0 10 0\n}\n}\nMOTION\nFrames: 1\nFrame Time: 0.01\n0 0 0 0 0 0\n")
 
 
 def urdf(*meshes: str) -> str:
@@ -82,6 +84,20 @@ def test_scenes_and_mjcf_stay_in_their_package(robot: Path, secret: Path, tmp_pa
     mjcf.write_text(f'<mujoco><asset><mesh name="m" file="{secret}"/></asset><worldbody><geom type="mesh" mesh="m"/></worldbody></mujoco>')
     result = run("check", mjcf)
     assert "MJCF070" in result.stderr
+
+
+def test_setups_of_inverse_dynamics_stay_in_their_package(robot: Path, secret: Path):
+    setup, table = robot.with_name("setup.xml"), secret.with_name("table.mot")
+    table.write_text(f"{SECRET}\n")
+    for tag, child, more in [("InverseDynamicsTool", "coordinates_file", "<model_file>m.osim</model_file>"), ("InverseDynamicsTool", "model_file", "<coordinates_file>m.mot</coordinates_file>"),
+                             ("InverseDynamicsTool", "external_loads_file", "<model_file>m.osim</model_file><coordinates_file>m.mot</coordinates_file>")]:
+        for name in [str(table), "../../private/table.mot", "link.mot"]:
+            if not (robot.parent / "link.mot").is_symlink():
+                (robot.parent / "link.mot").symlink_to(table)
+            setup.write_text(f"<OpenSimDocument><{tag}><{child}>{name}</{child}>{more}</{tag}></OpenSimDocument>")
+            result = run("analyze", setup)
+            assert result.exit_code == BAD_FILE and "OSIM018" in result.stderr and SECRET not in result.stderr, (child, name, result.stderr)
+            assert "OSIM018" not in run("analyze", setup, "--allow-path", secret.parent).stderr
 
 
 def test_a_scene_writes_below_the_current_folder_only(robot: Path, tmp_path: Path):
@@ -207,6 +223,38 @@ def test_a_bomb_is_refused_before_it_takes_memory(recording: bytes, tmp_path: Pa
     assert done.returncode == BAD_FILE and "REC007" in done.stderr
 
 
+# --- files that once broke the product ------------------------------------------------------------
+
+def attacks() -> list[Path]:
+    """Of the folder of recorded files; what they did is in its README."""
+    folder = Path(os.environ.get("KANSETSU_DATA_DIR", "/nonexistent")).parent / "attack"
+    return sorted(p for p in folder.glob("*") if p.suffix in (".mcap", ".urdf", ".toml"))
+
+
+@pytest.mark.skipif(not attacks(), reason="the folder of attacks is not there")
+def test_files_that_once_broke_the_product_are_refused_or_harmless(tmp_path: Path):
+    found = attacks()
+    assert len(found) >= 10  # as many as there were when this was written
+    (tmp_path / "clip.bvh").write_text(CLIP)
+    out = tmp_path / "out"
+    out.mkdir()
+    for file in found:
+        commands = [["check", file], ["info", file]]
+        if file.suffix == ".mcap":
+            commands = [["convert", file, out / f"o.{e}"] for e in ("mcap", "glb", "csv", "npz")] + [["view", file, "--html", out / "o.html"], ["track", file], ["analyze", file]]
+        elif file.suffix == ".urdf":
+            commands += [["simulate", file, "--duration", "0.01", "--record", out / f"o.{e}"] for e in ("mcap", "glb")] + [["view", file, "--html", out / "o.html"]]
+        else:
+            commands = [["convert", tmp_path / "clip.bvh", out / "o.mcap", "--figure", "human28", "--landmarks", file]]
+        for command in commands:
+            words = " ".join(f"'{word}'" for word in command)
+            done = subprocess.run(["bash", "-c", f"ulimit -v {4 << 20}; exec '{BIN}' {words}"], capture_output=True, text=True, timeout=120)
+            assert done.returncode in ((OK, BAD_FILE) if file.suffix == ".urdf" else (BAD_FILE, USAGE)), (command, done.returncode, done.stderr)
+            assert "root:x:0" not in done.stdout + done.stderr
+    written = everything(out)
+    assert b"root:x:0" not in written and b"PATH=" not in written
+
+
 # --- inputs that hang or grow ---------------------------------------------------------------------
 
 def test_a_pipe_that_nobody_writes_to_is_refused(tmp_path: Path):
@@ -218,18 +266,50 @@ def test_a_pipe_that_nobody_writes_to_is_refused(tmp_path: Path):
     assert time.monotonic() - start < 20  # two seconds on an idle machine
 
 
-def test_no_command_waits_for_a_pipe_that_nobody_writes_to(tmp_path: Path):
-    commands = [["eval", "pendulum", "--in", "x.json"], ["ik", "human28", "--in", "x.json"], ["view", "x.mcap", "--html", "o.html"]]
-    commands += [["convert", f"x.{ending}", "o.mcap"] for ending in ["mcap", "bvh", "c3d", "trc", "toml", "osim", "npz", "asf"]]
+# Every argument of every command that names a file to be read; "x.…" is that file, "clip.bvh" a sound one.
+READS = ([["check", f"x.{e}"] for e in ["urdf", "xml", "toml", "osim", "mcap"]] + [["info", "x.urdf"], ["info", "x.toml"]]
+         + [["eval", "x.urdf"], ["eval", "pendulum", "--in", "x.json"], ["ik", "x.urdf"], ["ik", "human28", "--in", "x.json"]]
+         + [["fit", "x.c3d", "--figure", "human28"], ["fit", "x.trc", "--figure", "human28"], ["fit", "y.trc", "--figure", "x.osim"]]
+         + [["simulate", "x.urdf"], ["simulate", "x.toml"], ["simulate", "pendulum", "--controls", "x.csv"], ["walk", "--figure", "x.urdf"]]
+         + [["track", f"x.{e}"] for e in ["bvh", "mcap", "csv"]] + [["generate", "squat", "--figure", "x.urdf"]]
+         + [["analyze", f"x.{e}"] for e in ["bvh", "mcap", "csv", "npz", "mot"]] + [["analyze", "clip.bvh", "--loads", "x.xml"]]
+         + [["convert", f"x.{e}", "o.mcap"] for e in ["mcap", "bvh", "c3d", "trc", "toml", "osim", "npz", "asf", "urdf"]]
+         + [["convert", "clip.bvh", "o.mcap", "--figure", "human28", "--landmarks", "x.toml"], ["convert", "clip.amc", "o.mcap", "--figure", "human28", "--skeleton", "x.asf"]]
+         + [["compile", "x.urdf", "--out", "."], ["view", "x.mcap", "--html", "o.html"], ["view", "x.toml", "--html", "o.html"]])
+
+
+def started(command: list[str], folder: Path) -> subprocess.Popen:
+    (folder / "clip.bvh").write_text(CLIP)
+    (folder / "clip.amc").write_text("#\n:FULLY-SPECIFIED\n:DEGREES\n1\nroot 0 0 0 0 0 0\n")
+    return subprocess.Popen([BIN, *command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "zero", "folder", "loop", "socket"])
+def test_no_command_waits_for_what_is_no_file(kind: str, tmp_path: Path):
+    """A pipe that nobody writes to, a device without an end, a folder, a link to itself, a socket: each in the place of each input."""
     running = []
-    for n, command in enumerate(commands):
+    for n, command in enumerate(READS):
         folder = tmp_path / str(n)
         folder.mkdir()
-        os.mkfifo(folder / next(word for word in command if word.startswith("x.")))
-        running.append(subprocess.Popen([BIN, *command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-    for process, command in zip(running, commands, strict=True):
+        place = folder / next(word for word in command if word.startswith("x."))
+        if kind == "pipe":
+            os.mkfifo(place)
+        elif kind == "zero":
+            place.symlink_to("/dev/zero")
+        elif kind == "folder":
+            place.mkdir()
+        elif kind == "loop":
+            place.symlink_to(place)
+        else:
+            os.mknod(place, 0o600 | 0o140000)
+        running.append(started(command, folder))
+        if len(running) % 8 == 0:  # no more at once
+            running[-8].wait(timeout=60)
+    for process, command in zip(running, READS, strict=True):
         _, told = process.communicate(timeout=60)  # two seconds on an idle machine
-        assert process.returncode in (USAGE, BAD_FILE), (command, told)
+        assert process.returncode in (USAGE, BAD_FILE), (command, process.returncode, told)
+        assert told.strip(), command
+        assert not list((tmp_path / str(READS.index(command))).glob("o.*")), command
 
 
 def test_a_pipe_that_somebody_writes_to_is_read(robot: Path):
@@ -260,6 +340,63 @@ def test_many_attributes_do_not_take_long(pattern: str, tmp_path: Path):
     assert time.monotonic() - start < 20  # a fraction of a second on an idle machine
 
 
+def test_a_crowd_in_one_place_does_not_take_all_memory(tmp_path: Path):
+    """Two thousand bodies and more in one place are pairs without end; 40 kB of text asked for gigabytes."""
+    scene = tmp_path / "crowd.toml"
+    scene.write_text("[scene]\n" + "".join(f'[[body]]\nname="b{i}"\ntype="sphere"\nradius=0.1\nmass=1.0\n' for i in range(2100)))
+    result = run("simulate", scene, "--duration", "0.01")
+    assert result.exit_code == BAD_FILE and "pairs of shapes overlap" in result.stderr
+
+
+@pytest.mark.parametrize("wrong", [20_000])
+def test_nothing_but_wrong_names_does_not_take_long(wrong: int, tmp_path: Path):
+    file = tmp_path / "names.urdf"
+    links = "".join(f'<link name="{"l" * 60}{i}">{LINK}</link>' for i in range(wrong))
+    joints = "".join(f'<joint name="j{i}" type="fixed"><parent link="{"l" * 60}x{i}"/><child link="{"l" * 60}{i}"/></joint>' for i in range(wrong))
+    file.write_text(f'<robot name="a">{links}{joints}</robot>')
+    start = time.monotonic()
+    result = run("check", file)
+    assert result.exit_code == BAD_FILE and "did you mean" in result.stderr
+    assert time.monotonic() - start < 30  # two seconds on an idle machine, where it was hours
+
+
+@pytest.mark.parametrize("letter", ["\\u001b[2J", "\\u009b2J", "\\u0007", "\\u0085"])
+def test_names_do_not_command_the_terminal(letter: str, tmp_path: Path):
+    scene = tmp_path / "s.toml"
+    scene.write_text(f'[scene]\nname = "s"\n[[figure]]\nname = "{letter}"\nmodel = "pendulum"\n')
+    result = run("info", scene)
+    assert result.exit_code == BAD_FILE and "control characters" in result.stderr
+    robot = tmp_path / "r.urdf"
+    robot.write_text(urdf().replace('"b"', f'"{json.loads(chr(34) + letter + chr(34))}"') if letter != "\\u001b[2J" and letter != "\\u0007" else urdf())
+    for command in ("check", "info"):
+        told = run(command, robot)
+        assert not any(c in told.stdout + told.stderr for c in "\x1b\x07\x85\x9b")
+
+
+def png(more: bytes = b"", behind: bytes = b"") -> bytes:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(b"\0\1\2\3")) + more
+            + chunk(b"IEND", b"") + behind)
+
+
+def test_textures_are_pictures_and_nothing_else(robot: Path, tmp_path: Path):
+    mjcf = robot.with_name("m.xml")
+    for name, content in [("good.png", png(behind=SECRET.encode())), ("bad.png", b"\x89PNG\r\n\x1a\n" + SECRET.encode()), ("outside", png(behind=SECRET.encode()))]:
+        outside = name == "outside"
+        place = tmp_path / "private.png" if outside else robot.parent / name
+        place.write_bytes(content)
+        robot.write_text(urdf().replace("</link>", f'<visual><geometry><sphere radius="1"/></geometry><material name="m"><texture filename="{place}"/></material></visual></link>'))
+        mjcf.write_text(f'<mujoco><asset><texture name="t" type="2d" file="{place}"/><material name="m" texture="t"/></asset>'
+                        '<worldbody><body><freejoint/><geom size="1" material="m"/></body></worldbody></mujoco>')
+        for model in (robot, mjcf):
+            record = tmp_path / "r.mcap"
+            assert run("simulate", model, "--duration", "0.01", "--record", record).exit_code == OK
+            found = record.read_bytes()
+            assert SECRET.encode() not in found, (name, model)
+            assert (b"IDAT" in found) == (name == "good.png"), (name, model)
+
+
 def test_a_byte_order_mark_does_not_matter(robot: Path):
     scene = robot.with_suffix(".toml")
     scene.write_bytes(b"\xef\xbb\xbf[[figure]]\nname = \"p\"\nmodel = \"pendulum\"\n")
@@ -268,8 +405,7 @@ def test_a_byte_order_mark_does_not_matter(robot: Path):
 
 def test_tables_of_landmarks_are_read_with_care(tmp_path: Path):
     clip, table = tmp_path / "x.bvh", tmp_path / "l.toml"
-    clip.write_text("HIERARCHY\nROOT Hips\n{\nOFFSET 0 0 0\nCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n"
-                    "End Site\n{\nOFFSET 0 10 0\n}\n}\nMOTION\nFrames: 1\nFrame Time: 0.01\n0 0 0 0 0 0\n")
+    clip.write_text(CLIP)
     table.write_bytes("nave =25'`ﯿrDe,b".encode())
     result = run("convert", clip, tmp_path / "o.mcap", "--figure", "human28", "--landmarks", table)
     assert result.exit_code == BAD_FILE and "beyond ASCII" in result.stderr

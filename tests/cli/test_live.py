@@ -355,6 +355,93 @@ def test_a_viewer_that_never_reads_is_let_go(ball: Live):
     assert ball.watch().frame()["q"]
 
 
+def raw(live: Live, data: bytes, seconds: float = 10) -> bytes:
+    """What the server says to these bytes until it closes or is silent."""
+    with socket.create_connection(("127.0.0.1", live.port), timeout=seconds) as connection:
+        connection.settimeout(seconds)
+        said = b""
+        try:
+            connection.sendall(data)
+            while piece := connection.recv(1 << 16):
+                said += piece
+                if len(said) > 1 << 20:
+                    break
+        except OSError:
+            pass
+        return said
+
+
+def frame(opcode: int, data: bytes, *, masked: bool = True, claim: int | None = None, reserved: int = 0, last: bool = True) -> bytes:
+    """A WebSocket frame that may claim another length, bits that mean nothing, or no mask."""
+    size = len(data) if claim is None else claim
+    head = bytes([(0x80 if last else 0) | reserved << 4 | opcode])
+    flag = 0x80 if masked else 0
+    head += bytes([flag | size]) if size < 126 else bytes([flag | 126]) + struct.pack(">H", size) if size < 65536 else bytes([flag | 127]) + struct.pack(">Q", size)
+    return head + (b"\0\0\0\0" if masked else b"") + data
+
+
+def test_no_frame_ends_the_server(ball: Live):
+    """What no WebSocket client sends: each ends its own connection at most."""
+    text = b'{"type": "pause"}'
+    bad = [frame(1, text, masked=False), frame(1, text, reserved=7), *[frame(op, text) for op in (3, 7, 11, 15)], frame(9, b"x" * 126), frame(9, b"", last=False),
+           frame(1, b"", claim=1 << 62), frame(1, b"", claim=(1 << 64) - 1), frame(1, b"x", claim=17 << 10), frame(0, text), frame(1, text, last=False) * 3,
+           frame(1, b"\xff\xfe\xfd"), frame(1, b"\xe3\x81", last=False) + frame(0, b"x"), frame(8, b"x"), frame(8, struct.pack(">H", 0) + b"\xff"), frame(8, b""),
+           frame(2, os.urandom(1000)), frame(9, b"ping") * 2000, frame(1, b"1e999"), frame(1, b'{"type": "speed", "value": 1e999}'),
+           frame(1, b'{"type": "speed", "value": -1e308}'), frame(1, b'{"type": "rewind", "time": -1e12}'), frame(1, b'{"type": "gravity", "value": [1e308, 1e308, 1e308]}'),
+           frame(1, b'{"type": "speed", "type": "reset", "value": {}}'), frame(1, b"-" * 16000), frame(1, b'{"a":' * 2000)]
+    for data in bad:
+        viewer = ball.watch()
+        viewer.connection.settimeout(0.2)
+        try:
+            viewer.connection.sendall(data)
+            viewer.frame()
+        except (OSError, ValueError):
+            pass
+        viewer.connection.close()
+        assert ball.process.poll() is None, data[:80]
+    assert ball.watch().frame()["q"]
+
+
+def test_no_request_ends_the_server(ball: Live):
+    host = f"Host: 127.0.0.1:{ball.port}\r\n".encode()
+    path = f"/?token={ball.token}".encode()
+    bad = [b"\0" * 4096, os.urandom(4096), b"GET", b"GET \r\n\r\n", b"GET / HTTP/9.9\r\n" + host + b"\r\n", b"GET / HTTP/1.1\r\n\r\n", b"\xff\xfe / HTTP/1.1\r\n" + host + b"\r\n",
+           b"GET " + path + b" HTTP/1.1\r\n" + host + b"X: " + b"a" * (20 << 10) + b"\r\n\r\n",
+           b"GET " + path + b" HTTP/1.1\r\n" + host + b"".join(b"X%d: y\r\n" % i for i in range(3000)) + b"\r\n",
+           b"POST " + path + b" HTTP/1.1\r\n" + host + b"Content-Length: 99999999999999999999\r\n\r\n", b"POST " + path + b" HTTP/1.1\r\n" + host + b"Content-Length: -1\r\n\r\n",
+           b"POST " + path + b" HTTP/1.1\r\n" + host + b"Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFF\r\n",
+           b"POST " + path + b" HTTP/1.1\r\n" + host + b"Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n",
+           b"GET /live?token=" + ball.token.encode() + b" HTTP/1.1\r\n" + host + b"Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+           b"GET /live?token=" + ball.token.encode() + b" HTTP/1.1\r\n" + host + b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: \xff\r\nSec-WebSocket-Version: 99\r\n\r\n",
+           b"GET /../../etc/passwd?token=" + ball.token.encode() + b" HTTP/1.1\r\n" + host + b"\r\n", b"GET /mesh/%2e%2e/x?token=" + ball.token.encode() + b" HTTP/1.1\r\n" + host + b"\r\n",
+           b"GET /recording?token=" + ball.token.encode() + b" HTTP/1.1\r\n" + host + b"Range: bytes=18446744073709551615-\r\n\r\n",
+           b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"]
+    for data in bad:
+        said = raw(ball, data, seconds=0.5)
+        assert b"root:" not in said and not said.startswith(b"HTTP/1.1 101"), data[:80]
+        assert ball.process.poll() is None, data[:80]
+    assert ball.watch().frame()["q"]
+
+
+def test_headers_that_come_slowly_do_not_keep_a_place(ball: Live):
+    """A byte now and then does not start the five seconds anew."""
+    slow = [socket.create_connection(("127.0.0.1", ball.port), timeout=20) for _ in range(70)]
+    start = time.monotonic()
+    closed = 0
+    while time.monotonic() - start < 9 and closed < len(slow):
+        closed = 0
+        for connection in slow:
+            try:
+                connection.sendall(b"G")
+            except OSError:
+                closed += 1
+        time.sleep(0.5)
+        if int(time.monotonic() - start) == 2:
+            assert ball.watch().frame()["q"], "others are served meanwhile"
+    assert closed == len(slow)
+    assert ball.watch().frame()["q"]
+
+
 def test_a_second_host_is_refused(ball: Live):
     with pytest.raises(Refused, match="400"):
         Viewer(ball.port, ball.token, host=f"127.0.0.1:{ball.port}\r\nHost: evil.example")

@@ -220,8 +220,9 @@ def test_doubtful_results_end_with_a_warning_and_fail_when_asked_to(tmp_path: Pa
     scene = tmp_path / "deep.toml"
     scene.write_text(DEEP)
     result = simulate(scene)
-    assert result.exit_code == 0 and "kansetsu simulate: warning: bodies overlapped by up to 5 mm" in result.stderr
-    assert simulate(scene, "--strict").exit_code == 4
+    assert result.exit_code == 0 and "kansetsu simulate: warning: the penetration is 0.005 m, beyond 0.001" in result.stderr
+    strict = simulate(scene, "--strict")  # stops at once, and says where
+    assert strict.exit_code == 4 and "the world stopped at 0.001000 s: the penetration between 'floor' and 'ball/ball' is 0.00" in strict.stderr
     scene.write_text(DEEP.replace("0.095", "0.0995"))  # half a millimetre is not worth a word
     result = simulate(scene, "--strict")
     assert result.exit_code == 0 and "warning" not in result.stderr

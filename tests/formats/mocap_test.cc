@@ -1,11 +1,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <regex>
 
+#include "data_dir.h"
 #include "kansetsu/io/capture.h"
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/model/figures.h"
@@ -17,15 +17,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The folder of captured motion; none where it is not at hand.
-std::optional<fs::path> mocap() {
-  const char* folder = std::getenv("KANSETSU_DATA_DIR");
-  if (!folder) {
-    MESSAGE("skipped: KANSETSU_DATA_DIR is not set");
-    return std::nullopt;
-  }
-  return fs::path(folder) / "mocap";
-}
+/// The folder of captured motion.
+fs::path mocap() { return test::data_dir() / "mocap"; }
 
 std::vector<fs::path> clips_in(const fs::path& folder) {
   std::vector<fs::path> out;
@@ -59,9 +52,8 @@ constexpr double kUnitOfCmu = 0.0254 / 0.45;
 }  // namespace
 
 TEST_CASE("[data] every clip of the collection is read, in its unit and axes") {
-  const auto folder = mocap();
-  if (!folder) return;
-  const std::vector<fs::path> clips = clips_in(*folder);
+  const fs::path folder = mocap();
+  const std::vector<fs::path> clips = clips_in(folder);
   CHECK(clips.size() == 20);  // 15 BVH, 5 AMC
   for (const fs::path& file : clips) {
     const std::string name = file.filename().string();
@@ -86,10 +78,9 @@ TEST_CASE("[data] every clip of the collection is read, in its unit and axes") {
 }
 
 TEST_CASE("[data] CMU 02_01 has the same joint centres as BVH and as AMC") {
-  const auto folder = mocap();
-  if (!folder) return;
-  const Capture bvh = value_or_throw(io::read_capture(*folder / "bvh_cmu_cgspeed/cmu_02_01_walk.bvh"));
-  const Capture amc = value_or_throw(io::read_capture(*folder / "asf_amc/02_01.amc"));
+  const fs::path folder = mocap();
+  const Capture bvh = value_or_throw(io::read_capture(folder / "bvh_cmu_cgspeed/cmu_02_01_walk.bvh"));
+  const Capture amc = value_or_throw(io::read_capture(folder / "asf_amc/02_01.amc"));
   REQUIRE(bvh.frames() == amc.frames() + 1);
   constexpr double kWritten = 1e-5;  // [m] angles of the BVH file have four decimals
   for (const Landmark l : {Landmark::kPelvis, Landmark::kChest, Landmark::kHipL, Landmark::kKneeL, Landmark::kAnkleL,
@@ -99,8 +90,8 @@ TEST_CASE("[data] CMU 02_01 has the same joint centres as BVH and as AMC") {
   }
   // The converter has left out the bones thorax and wrist; without their lengths all joints agree.
   const std::regex dropped("(name (thorax|[lr]wrist)\\s+direction[^\n]*\n\\s*length )[^\\s]+");
-  const std::string asf = std::regex_replace(text_of(*folder / "asf_amc/02.asf"), dropped, "$010");
-  const Capture as_converted = value_or_throw(io::parse_asf_amc(asf, text_of(*folder / "asf_amc/02_01.amc")));
+  const std::string asf = std::regex_replace(text_of(folder / "asf_amc/02.asf"), dropped, "$010");
+  const Capture as_converted = value_or_throw(io::parse_asf_amc(asf, text_of(folder / "asf_amc/02_01.amc")));
   for (int l = 0; l < kLandmarkCount; ++l) {
     CAPTURE(to_string(Landmark(l)));
     CHECK(apart(bvh, as_converted, Landmark(l), 1) < kWritten);
@@ -108,15 +99,14 @@ TEST_CASE("[data] CMU 02_01 has the same joint centres as BVH and as AMC") {
 }
 
 TEST_CASE("[data] the same motion in metres, and written by us, is the same motion") {
-  const auto folder = mocap();
-  if (!folder) return;
-  const fs::path other = *folder / "bvh_other_exporters";
+  const fs::path folder = mocap();
+  const fs::path other = folder / "bvh_other_exporters";
   const Capture max = value_or_throw(io::read_capture(other / "cmu_131_03_3dsmax.bvh"));
   Capture metres = value_or_throw(io::read_capture(other / "cmu_131_03_scaled_to_metres.bvh"));
   metres.poses.resize(max.poses.size());  // its end is padded
   for (int l = 0; l < kLandmarkCount; ++l)
     CHECK(apart(max, metres, Landmark(l), 0) < 1e-4);  // offsets have six decimals
-  for (const fs::path& file : clips_in(*folder)) {
+  for (const fs::path& file : clips_in(folder)) {
     CAPTURE(file.string());
     const Capture c = value_or_throw(io::read_capture(file));
     const Capture again = value_or_throw(io::parse_bvh(io::to_bvh(c), "again.bvh", {.unit = c.unit}));
@@ -129,10 +119,9 @@ TEST_CASE("[data] the same motion in metres, and written by us, is the same moti
 }
 
 TEST_CASE("[data] human28 follows every clip of a person") {
-  const auto folder = mocap();
-  if (!folder) return;
+  const fs::path folder = mocap();
   const Model model = human28();
-  for (const fs::path& file : clips_in(*folder)) {
+  for (const fs::path& file : clips_in(folder)) {
     const std::string name = file.filename().string();
     CAPTURE(name);
     const Capture c = value_or_throw(io::read_capture(file));
@@ -159,10 +148,9 @@ TEST_CASE("[data] human28 follows every clip of a person") {
 }
 
 TEST_CASE("[data] CMU 02_01 walks: steps alternate, feet stand still, residuals are small") {
-  const auto folder = mocap();
-  if (!folder) return;
+  const fs::path folder = mocap();
   const Model model = human28();
-  const Retargeted r = value_or_throw(retarget(model, value_or_throw(io::read_capture(*folder / "asf_amc/02_01.amc"))));
+  const Retargeted r = value_or_throw(retarget(model, value_or_throw(io::read_capture(folder / "asf_amc/02_01.amc"))));
   CHECK(r.skate < 1e-3);
   CHECK(r.floor_tilt == doctest::Approx(0.015).epsilon(0.1));  // the capture's floor rises by 4 cm over 3 m
   for (const JointResidual& j : r.residuals) CHECK(j.rms < 0.015);

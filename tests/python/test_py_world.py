@@ -34,6 +34,21 @@ def test_a_box_rests_on_the_floor():
     assert world["box"][world["box"].model.links[0]].p[2] == pytest.approx(0.1, abs=2e-4)  # slop of 0.1 mm
 
 
+def test_health_and_strict_worlds():
+    world = box_world()
+    world.step(200)
+    health = world.health()
+    assert health["findings"] == [] and health["contacts"] >= 200 and health["unsolved"] == 0
+    assert abs(health["energy_drift"]) <= 0.01 * health["energy_moved"] + 2 * WEIGHT * 1e-3  # HealthLimits
+    deep = ks.World()
+    deep.add_fixed(ks.Plane(), name="floor")
+    deep.add_body(ks.Box([0.2, 0.2, 0.2]), 2.0, [0, 0, 0.095], name="box")
+    deep.set_strict()
+    with pytest.raises(ks.Error, match="the penetration between 'floor' and 'box/box' is 0.00"):
+        deep.step(10)
+    assert not deep.running and deep.totals["steps"] == 1
+
+
 def test_arrays_are_live():
     world = ks.World()
     arm = world.add(ks.pendulum(2), name="arm")

@@ -8,6 +8,7 @@
 
 #include "crowd.h"
 #include "falls.h"
+#include "hour.h"
 #include "loop_robots.h"
 #include "stress.h"
 
@@ -135,6 +136,66 @@ bool run_falls(const std::string& only, int count, double seconds, double h) {
   return ok;
 }
 
+/// Goes on from what `file` holds, until so much is simulated or so much time has passed; saves as it goes.
+bool run_hour(double seconds, double minutes, const std::filesystem::path& file, int threads) {
+  constexpr double kSave = 10;  // [s] of computing between two saves
+  const Clock::time_point begin = Clock::now();
+  test::Hour hour(20, threads);
+  if (std::ifstream saved(file, std::ios::binary); saved) {
+    hour.restore(std::string(std::istreambuf_iterator<char>(saved), {}));
+    say(fmt::format("  hour: goes on at {:.3f} s", hour.world().time()));
+  }
+  const auto save = [&] {
+    const std::filesystem::path part = file.string() + ".part";
+    std::ofstream(part, std::ios::binary) << hour.save();
+    std::filesystem::rename(part, file);
+  };
+  const World& world = hour.world();
+  double said = 0;
+  std::size_t heap = 0, most = 0;
+  const std::uint64_t first = world.totals().steps;
+  while (world.time() < seconds && world.status() == WorldStatus::kRunning && since(begin) < 60 * minutes) {
+    hour.step();
+    if (world.totals().steps == first + 20'000) heap = test::heap_in_use();  // all memory that it will need
+    if (since(begin) - said < kSave) continue;
+    said = since(begin);
+    most = std::max(most, test::heap_in_use());
+    save();
+    say(fmt::format("  hour: {:.0f} of {:.0f} s after {:.0f} s, {} contacts, {:.1f} MB", world.time(), seconds, said,
+                    world.totals().contacts, double(test::heap_in_use()) * 1e-6));
+  }
+  if (world.status() != WorldStatus::kRunning) return say("FAIL hour: the world stopped " + world.failure()), false;
+  save();
+  const WorldHealth health = world.health();
+  const bool grown = heap > 0 && double(most) > 1.05 * double(heap);  // contacts of a heap come and go
+  const bool whole = world.time() >= seconds - 0.5 * world.time_step();
+  say(fmt::format(
+      "{} hour: {:.0f} of {:.0f} s simulated{}, {} contacts, {:.2g} unsolved, deepest {:.2g} m, {:.3g} J of {:.3g} J "
+      "unexplained since {:.0f} s, heap {:.1f} MB then {:.1f} MB, state {:016x}; {:.0f} s of computing",
+      grown   ? "FAIL"
+      : whole ? "ok  "
+              : "part",
+      world.time(), seconds, whole ? "" : " (run it again to go on)", health.contacts, health.unsolved_share(),
+      health.penetration, health.energy_drift, health.energy_moved, health.since, double(heap) * 1e-6,
+      double(most) * 1e-6, world.hash(), since(begin)));
+  return !grown;
+}
+
+/// A million steps of one figure that falls again and again, on the heap's account.
+bool run_growth(int steps) {
+  const Clock::time_point begin = Clock::now();
+  test::Hour hour(1);
+  for (int i = 0; i < 20'000; ++i) hour.step();  // all memory that it will need
+  const std::size_t before = test::heap_in_use();
+  for (int i = 0; i < steps; ++i) hour.step();
+  const std::size_t after = test::heap_in_use();
+  const bool ok = hour.world().status() == WorldStatus::kRunning &&
+                  after <= before + 65536;  // bytes; one number per step would be 8 MB
+  say(fmt::format("{} growth: {} steps, heap {} then {} bytes, {}; {:.0f} s of computing", ok ? "ok  " : "FAIL", steps,
+                  before, after, hour.world().failure().empty() ? "running" : hour.world().failure(), since(begin)));
+  return ok;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -164,7 +225,20 @@ int main(int argc, char** argv) {
   falls->add_option("--seconds", fall_seconds, "simulated, of each fall");
   falls->add_option("--time-step", fall_step, "[s]");
   falls->add_option("--only", only, "those whose name holds this");
+  double hour_seconds = 3600, minutes = 1e6;
+  std::string state = "hour.state";
+  int hour_threads = 1, growth_steps = 1'000'000;
+  CLI::App* hour =
+      app.add_subcommand("hour", "twenty figures fall, are thrown and hold hands; goes on where it was cut off");
+  hour->add_option("--seconds", hour_seconds, "simulated");
+  hour->add_option("--minutes", minutes, "of computing, after which it stops to be gone on with");
+  hour->add_option("--state", state, "file that it goes on from and saves to");
+  hour->add_option("--threads", hour_threads);
+  CLI::App* growth = app.add_subcommand("growth", "many steps take no more memory");
+  growth->add_option("--steps", growth_steps);
   CLI11_PARSE(app, argc, argv);
+  if (hour->parsed()) return run_hour(hour_seconds, minutes, state, hour_threads) ? 0 : 1;
+  if (growth->parsed()) return run_growth(growth_steps) ? 0 : 1;
   if (falls->parsed()) return run_falls(only, count, fall_seconds, fall_step) ? 0 : 1;
   if (threads->parsed()) return run_threads(steps) ? 0 : 1;
   if (stress->parsed()) return run_stress(seed, worlds, stress_seconds, verbose) ? 0 : 1;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,5 +9,19 @@ namespace kansetsu {
 
 /// "did you mean 'X'?" for the known name nearest to a misspelt one, "" if none is near.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
+
+/// The same for many names of one file. Each looks at all known names, so that a file of nothing but wrong names would take the square of
+/// its size: after kMostComparisons there are no more hints.
+class NameHints {
+ public:
+  static constexpr std::size_t kMostComparisons =
+      200'000;  ///< two seconds where all names are as long and as alike as can be
+  /// @param size   how many names are known
+  /// @param known  makes their list, if there is to be a hint
+  std::string nearest(std::string_view name, std::size_t size, const std::function<std::vector<std::string>()>& known);
+
+ private:
+  std::size_t used_ = 0;
+};
 
 }  // namespace kansetsu

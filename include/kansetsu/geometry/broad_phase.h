@@ -36,6 +36,8 @@ class BroadPhase {
   /// No shape of body a meets one of body b. Repeating it changes nothing.
   void exclude_bodies(int a, int b);
   void exclude_shapes(int a, int b);
+  /// Bodies of one family never meet, however many there are. A body is of one family; negative: of none.
+  void set_family(int body, int family);
   /// Takes an exclusion back; nothing if there is none.
   void include_bodies(int a, int b);
   void include_shapes(int a, int b);
@@ -43,12 +45,15 @@ class BroadPhase {
   void always_include_shapes(int a, int b);
   void clear();
 
+  static constexpr std::size_t kMostPairs = 2'000'000;
+
   int size() const { return int(shapes_.size()); }
   int body(int shape) const { return shapes_[std::size_t(shape)].body; }
 
   /// Finds all pairs for these boxes, one per shape, already grown by the margin that is wanted. A box with a NaN, or whose
-  /// lower limit is above its upper one, meets nothing. Throws Error if the number of boxes is not size(). No allocation
-  /// once it has run with as many shapes and pairs.
+  /// lower limit is above its upper one, meets nothing. Throws Error if the number of boxes is not size(), and where more than
+  /// kMostPairs meet: their contacts would take gigabytes, and a file of a few kilobytes can put everything into one place. No
+  /// allocation once it has run with as many shapes and pairs.
   void update(std::span<const Aabb> boxes);
 
   /// Of the last update, sorted: the same for the same boxes, whatever came before.
@@ -66,12 +71,14 @@ class BroadPhase {
     int shape;
   };
   bool wanted(int a, int b) const;
+  int family(int body) const { return std::size_t(body) < families_.size() ? families_[std::size_t(body)] : -1; }
   void load(std::span<const Aabb> boxes);
   void sort();
   void sort_pairs();
   void add_pair(int a, int b);
 
   std::vector<Entry> shapes_;
+  std::vector<int> families_;  ///< by body; those behind the last have none
   std::vector<std::uint64_t> excluded_bodies_, excluded_shapes_, included_shapes_;  ///< sorted keys
   std::vector<int> order_;  ///< of the last step, along the axis
   std::vector<Interval> intervals_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kansetsu/base/diagnostic.h"
+#include "kansetsu/io/references.h"
 #include "kansetsu/model/coordinate_map.h"
 #include "kansetsu/model/measured.h"
 
@@ -30,7 +31,8 @@ struct ExternalLoads {
   std::filesystem::path data{};  ///< .mot or .sto
   std::vector<ExternalLoad> loads{};
 };
-Loaded<ExternalLoads> read_external_loads(const std::filesystem::path& file);
+/// The file that it names is one of its package, or of the allowed folders; another is an error.
+Loaded<ExternalLoads> read_external_loads(const std::filesystem::path& file, const ReferenceOptions& references = {});
 
 /// A setup file of inverse dynamics: the files it names, and its filter.
 struct InverseDynamicsSetup {
@@ -38,6 +40,7 @@ struct InverseDynamicsSetup {
   double from = -kInfinity, to = kInfinity;  ///< [s]
   double cutoff = 0;                         ///< [Hz]; 0: none
 };
-Loaded<InverseDynamicsSetup> read_inverse_dynamics_setup(const std::filesystem::path& file);
+Loaded<InverseDynamicsSetup> read_inverse_dynamics_setup(const std::filesystem::path& file,
+                                                         const ReferenceOptions& references = {});
 
 }  // namespace kansetsu::io

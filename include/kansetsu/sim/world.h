@@ -14,6 +14,7 @@
 #include "kansetsu/geometry/material.h"
 #include "kansetsu/model/model.h"
 #include "kansetsu/model/scene.h"
+#include "kansetsu/sim/health.h"
 
 /// Figures, their surroundings and what joins them, advancing in time. Contacts are rigid; connections are made and cut at
 /// any step without rebuilding anything; every force is reported. docs/guide/world.md.
@@ -261,6 +262,11 @@ class World {
   const StepReport& report() const;
   const WorldTotals& totals() const;
   const std::vector<Event>& events() const;
+  /// How far its numbers may be trusted: energy drift, gaps, penetration, residuals, unsolved contacts, and which are beyond `limits`.
+  WorldHealth health(const HealthLimits& limits = {}) const;
+  /// From now on the world is looked at after every step, and stops where a number is beyond its limit; failure() names it.
+  /// std::nullopt: no more. Part of how a world is used, not of its state: snapshots do not hold it.
+  void set_strict(const std::optional<HealthLimits>& limits = HealthLimits{});
 
   /// Position and velocity so that all connections hold: Newton's method on the gaps, least motion in the metric of M.
   struct AssemblyReport {

@@ -106,6 +106,8 @@ TEST_CASE("sixteen stacked boxes stand for ten seconds at h = 2 ms with less tha
   for (size_t i = 0; i < start.size(); ++i) drift = std::max(drift, (stack.bodies[i].p - start[i]).norm());
   MESSAGE("drift ", drift, " m, ", sweeps / 5000.0, " sweeps a step, not converged ", not_converged, ", residual ",
           worst);
+  CHECK(not_converged == 0);
+  CHECK(worst < 1e-6);  // 5e-8, below the tolerance of the solver
   CHECK(drift < 1e-4);
   // Newton's third law down to the floor.
   CHECK(stack.result.force[2] == doctest::Approx(16 * kG).epsilon(1e-4));

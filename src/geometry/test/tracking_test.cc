@@ -85,6 +85,35 @@ TEST_CASE("the broad phase finds what testing all pairs finds, whatever moves") 
   CHECK_THROWS_AS(broad.set_groups(kCount, {}), Error);
 }
 
+TEST_CASE("more pairs than memory is meant for are refused") {
+  BroadPhase broad;
+  std::vector<Aabb> boxes;
+  const auto add = [&](int count) {
+    for (int i = 0; i < count; ++i) broad.add(broad.size()), boxes.push_back(Aabb{{0, 0, 0}, {1, 1, 1}});
+  };
+  add(2000);  // 1 999 000 pairs
+  broad.update(boxes);
+  CHECK(broad.pairs().size() == 1'999'000);
+  add(1);  // 2 001 000
+  CHECK_THROWS_AS(broad.update(boxes), Error);
+}
+
+TEST_CASE("bodies of one family never meet, and others do") {
+  BroadPhase broad;
+  for (int body = 0; body < 6; ++body) broad.add(body);
+  for (const int body : {0, 1, 2}) broad.set_family(body, 7);
+  for (const int body : {3, 4}) broad.set_family(body, 8);
+  const std::vector<Aabb> boxes(6, Aabb{{0, 0, 0}, {1, 1, 1}});
+  broad.update(boxes);
+  CHECK(broad.pairs().size() == 15 - 3 - 1);  // all but those within the two families
+  for (const ShapePair& pair : broad.pairs()) CHECK((pair.a < 3) + (pair.b < 3) < 2);
+  broad.set_family(1, -1);
+  broad.always_include_shapes(3, 4);
+  broad.update(boxes);
+  CHECK(broad.pairs().size() == 15 - 1);
+  CHECK_THROWS_AS(broad.set_family(-1, 0), Error);
+}
+
 TEST_CASE("a pair that always meets does so whatever groups and exclusions say, but not within a body") {
   BroadPhase broad;
   for (const int body : {0, 1, 2, 2}) broad.add(body, {0, 0});

@@ -33,6 +33,10 @@ TEST_CASE("quotes fit on one line and never cut a character") {
   CHECK(quote("knee") == "'knee'");
   CHECK(quote("a\nb\x01") == "'a b '");
   CHECK(quote("\xff") == "'ÿ'");
+  CHECK(quote("a\xc2\x9b"
+              "2Jb") == "'a 2Jb'");  // a terminal's command in one character
+  CHECK_FALSE(is_clean("a\xc2\x9b"));
+  CHECK(is_clean("\xc2\xa0\xc3\x9b"));  // a space and Û
   for (std::size_t n = 55; n < 65; ++n) {
     const std::string shown = quote(std::string(n, 'x') + "関節関節関節関節");
     CHECK(find_invalid_utf8(shown) == std::string_view::npos);
