@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/arguments.h"
@@ -89,6 +90,18 @@ void drop_foreign_shapes(ModelDescription& model) {
   if (dropped > 0) fmt::print(stderr, "kansetsu convert: {} shapes that URDF has not are left out\n", dropped);
 }
 
+/// Other programs know no <capsule>.
+void tell_capsules(const ModelDescription& model) {
+  const auto capsule = [](const LinkShape& shape) { return std::holds_alternative<Capsule>(shape.shape); };
+  std::ptrdiff_t count = 0;
+  for (const LinkDescription& link : model.links) {
+    count += std::count_if(link.visuals.begin(), link.visuals.end(), capsule);
+    count += std::count_if(link.collisions.begin(), link.collisions.end(), capsule);
+  }
+  if (count > 0)
+    fmt::print(stderr, "kansetsu convert: {} shapes are <capsule>, which not every reader of URDF knows\n", count);
+}
+
 /// A figure of a scene as URDF would have it.
 void prepare(ModelDescription& model, const std::string& source) {
   if (!names_scene(source) && source.find('#') == std::string::npos) return;
@@ -115,6 +128,7 @@ Exit convert(ConvertArguments options) {
   if (options.merge_fixed) options.model.fixed_links = FixedLinks::kMerge;
   ModelDescription model = description_or_fail(options.model);
   prepare(model, options.model.name);
+  tell_capsules(model);
   if (options.out == "-") {
     const Loaded<std::string> text = io::to_urdf(model);
     print_diagnostics(text.diagnostics);

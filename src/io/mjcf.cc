@@ -31,6 +31,7 @@ void read(Reader& reader, const Element& root) {
   set_masses(reader);
   set_surfaces(reader);
   make_figures(reader);
+  set_spring_dampers(reader);
   read_tendons(reader, root);
   read_equalities(reader, root);
   read_contacts(reader, root);

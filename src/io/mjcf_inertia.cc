@@ -119,4 +119,26 @@ std::optional<double> felt_inertia(Reader& reader, int figure, const ReferenceMo
   return mobility > 0 ? std::optional(1 / mobility) : std::nullopt;
 }
 
+/// Of a mass m on a spring: time constant 2m/d, damping ratio d/(2·√(k·m)).
+void set_spring_dampers(Reader& reader) {
+  for (const Body& body : reader.bodies) {
+    for (const Joint& joint : body.joints) {
+      const auto [time, ratio] = joint.spring_damper;
+      if (!(time > 0) || !(ratio > 0)) continue;
+      const bool scalar = joint.kind == JointKind::kHinge || joint.kind == JointKind::kSlide;
+      const auto inertia = scalar ? felt_inertia(reader, body.figure, {.joints = {{joint.name, 1}}}) : std::nullopt;
+      if (!inertia) {
+        reader.report.missing(*joint.element, kDampRatio,
+                              "springdamper is ignored: the joint is a ball, or the mass matrix is singular");
+        continue;
+      }
+      for (JointDescription& made : reader.scene.figures[std::size_t(body.figure)].model.joints) {
+        if (made.name != joint.name) continue;
+        made.dofs[0].stiffness = *inertia / (time * time * ratio * ratio);
+        made.dofs[0].damping = 2 * *inertia / time;
+      }
+    }
+  }
+}
+
 }  // namespace kansetsu::io::mjcf

@@ -77,7 +77,7 @@ void read_inline(Reader& reader, const Element& element, MeshAsset& mesh) {
     reader.report.error(element, kRange, "the vertices are on a line", "give at least three that are not");
     return;
   }
-  mesh.inline_data = std::make_shared<const TriangleMeshData>(std::move(data));
+  if (mesh.file.empty()) mesh.inline_data = std::make_shared<const TriangleMeshData>(std::move(data));
 }
 
 /// Where the asset's file is, if it is there and may be read.
@@ -144,7 +144,7 @@ void read_mesh_asset(Reader& reader, const Element& element) {
   }
   static constexpr MeshMass kMasses[] = {MeshMass::kConvex, MeshMass::kExact, MeshMass::kPyramids, MeshMass::kShell};
   if (const auto kind = a.keyword("inertia", {"convex", "exact", "legacy", "shell"})) mesh.mass = kMasses[*kind];
-  if (mesh.file.empty()) read_inline(reader, element, mesh);
+  read_inline(reader, element, mesh);
   std::string fallback = std::filesystem::path(mesh.file).stem().string();
   if (!element.Attribute("name") && !fallback.empty()) {
     // A mesh is named after its file, and that name can be taken too.

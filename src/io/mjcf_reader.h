@@ -2,6 +2,7 @@
 
 #include <tinyxml2.h>
 
+#include <array>
 #include <deque>
 #include <map>
 #include <memory>
@@ -98,6 +99,7 @@ struct Joint {
   JointKind kind = JointKind::kHinge;
   Vec3<> p{}, axis{0, 0, 1};
   double reference = 0;
+  std::array<double, 2> spring_damper{};  ///< time constant [s] and damping ratio; 0: none
   DofDescription dof{};
   std::optional<SwingTwistLimit> swing_twist{};
 };
@@ -300,6 +302,8 @@ struct ReferenceMoment {
 /// |M⁻¹·moment|, and the inertia along it, 1/(moment·M⁻¹·moment); none where M is singular or has too many rows.
 std::optional<double> unit_acceleration(Reader& reader, int figure, const ReferenceMoment& moment);
 std::optional<double> felt_inertia(Reader& reader, int figure, const ReferenceMoment& moment);
+/// Stiffness and damping of joints that have a time constant instead, by the inertia they feel.
+void set_spring_dampers(Reader& reader);
 
 // mjcf_sections.cc
 void read_equalities(Reader& reader, const Element& root);

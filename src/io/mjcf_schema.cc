@@ -66,9 +66,9 @@ constexpr ElementRule kRules[] = {
     {"frame", "name childclass pos quat axisangle xyaxes zaxis euler", "", "", kBodyParts, kBodyIdle, kBodyMissing},
     {"inertial", "pos quat axisangle xyaxes zaxis euler mass diaginertia fullinertia", "", ""},
     {"joint",
-     "name class type pos axis stiffness damping range limited armature frictionloss ref springref actuatorfrcrange "
-     "actuatorfrclimited",
-     "group user", "margin=0 springdamper=0 actuatorgravcomp=false"},
+     "name class type pos axis stiffness damping range limited armature frictionloss ref springref springdamper "
+     "actuatorfrcrange actuatorfrclimited",
+     "group user", "margin=0 actuatorgravcomp=false"},
     {"freejoint", "name", "group", "align=false"},
     {"geom",
      "name class type pos quat axisangle xyaxes zaxis euler size fromto mass density contype conaffinity condim group "

@@ -1,6 +1,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "io/dof_attributes.h"
 #include "io/number.h"
@@ -46,7 +47,9 @@ std::string value(bool b) { return b ? "true" : "false"; }
 
 class SceneWriter {
  public:
-  explicit SceneWriter(const SceneDescription& scene) : scene_(scene) {}
+  /// @param folder  that mesh files are named from; empty: as they were found
+  explicit SceneWriter(const SceneDescription& scene, std::filesystem::path folder = {})
+      : scene_(scene), folder_(std::move(folder)) {}
 
   std::string write() {
     write_settings();
@@ -167,8 +170,14 @@ class SceneWriter {
   void size(const Capsule& s) { raw("type", "\"capsule\""), put("radius", s.radius), put("length", s.length); }
   void size(const Mesh& s) {
     raw("type", "\"mesh\"");
-    put("file", s.path.empty() ? s.uri : s.path);
+    put("file", s.path.empty() ? s.uri : name_of(s.path));
     maybe("scale", s.scale, Vec3<>{1, 1, 1});
+  }
+  std::string name_of(const std::filesystem::path& file) const {
+    if (folder_.empty()) return file.string();
+    std::error_code ignored;
+    const std::filesystem::path whole = std::filesystem::weakly_canonical(file, ignored);
+    return (whole.empty() ? file : whole).lexically_proximate(folder_).generic_string();
   }
   void size(const ConvexHull& s) {
     std::vector<double> numbers;
@@ -476,20 +485,26 @@ class SceneWriter {
   }
 
   const SceneDescription& scene_;
+  std::filesystem::path folder_;
   std::string text_;
 };
 
-}  // namespace
-
-Loaded<std::string> to_scene(const SceneDescription& scene) {
+Loaded<std::string> text_of(const SceneDescription& scene, const std::filesystem::path& folder) {
   std::vector<Diagnostic> problems = validate(scene);
   std::erase_if(problems, [](const Diagnostic& d) { return !d.is_error(); });
   if (!problems.empty()) return {std::nullopt, std::move(problems)};
-  return {SceneWriter(scene).write(), {}};
+  return {SceneWriter(scene, folder).write(), {}};
 }
 
+}  // namespace
+
+Loaded<std::string> to_scene(const SceneDescription& scene) { return text_of(scene, {}); }
+
 std::vector<Diagnostic> write_scene(const SceneDescription& scene, const std::filesystem::path& file) {
-  Loaded<std::string> text = to_scene(scene);
+  std::error_code ignored;
+  const auto folder =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(file, ignored), ignored).parent_path();
+  Loaded<std::string> text = text_of(scene, folder);
   if (!text) return std::move(text.diagnostics);
   if (auto reason = replace_file(file, *text.value)) {
     text.diagnostics.push_back({Severity::kError,

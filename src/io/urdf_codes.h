@@ -41,6 +41,7 @@ inline constexpr char kEncoding[] = "URDF032";
 inline constexpr char kNoMass[] = "URDF033";
 inline constexpr char kMasslessMoved[] = "URDF034";
 inline constexpr char kMeshOutside[] = "URDF035";
+inline constexpr char kEmptyName[] = "URDF036";
 // Writing.
 inline constexpr char kPlug[] = "URDF040";
 inline constexpr char kForeignJoint[] = "URDF041";

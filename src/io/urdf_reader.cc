@@ -78,7 +78,14 @@ void read_robot(Reader& reader, const Element& robot) {
   check_element(reader.report, robot, {"name", "version"}, {"kansetsu"},
                 {"link", "joint", "material", "frame", "transmission", "gazebo", "sensor", "drake:joint",
                  "drake:collision_filter_group"});
-  reader.description.name = read_required_text(reader.report, robot, "name").value_or("");
+  const char* name = robot.Attribute("name");
+  if (name && !*name) {
+    reader.report.warning(robot, kEmptyName, "the robot's name is empty; it is called 'robot'",
+                          "write <robot name=\"…\">");
+    reader.description.name = "robot";
+  } else {
+    reader.description.name = read_required_text(reader.report, robot, "name").value_or("");
+  }
   reader.lines[{0, ""}] = robot.GetLineNum();
   reader.lines[{0, fmt::format("model[{}]", reader.description.name)}] = robot.GetLineNum();
   check_version(reader, robot);

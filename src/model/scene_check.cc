@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -247,6 +247,7 @@ class SceneCheck {
     }
     const FigureNames names(figure);
     check(figure.initial, names, here);
+    check_limits(figure, here);
     here.surface(figure.surface);
     if (figure.base_motion) {
       here.finite(*figure.base_motion);
@@ -319,6 +320,30 @@ class SceneCheck {
         if (!names.actuators.contains(name)) here.unknown(scene::kUnknownActuator, "actuator", name, names.actuators);
       }
     }
+  }
+
+  /// The contact solver would push such a joint back at once, and hard.
+  void check_limits(const FigureDescription& figure, const At& here) {
+    constexpr double kSlack = 1e-6;    // [rad, m] digits of a file
+    constexpr std::size_t kShown = 5;  // joints
+    if (!figure.switches.limits) return;
+    std::vector<std::string> nearest;
+    for (const JointDescription& joint : figure.model.joints) {
+      if (joint.dofs.size() != 1 || joint.continuous) continue;
+      const auto given = figure.initial.q.find(joint.name);
+      if (given != figure.initial.q.end() && given->second.size() != 1) continue;
+      const double q = given == figure.initial.q.end() ? 0.0 : given->second[0];
+      const double lower = joint.dofs[0].lower, upper = joint.dofs[0].upper;
+      if (!(lower <= upper) || !(q < lower - kSlack || q > upper + kSlack)) continue;
+      nearest.push_back(fmt::format("{} = {:.6g}", joint.name, q < lower ? lower : upper));
+    }
+    if (nearest.empty()) return;
+    const std::size_t count = nearest.size();
+    if (count > kShown) nearest.resize(kShown);
+    found_.push_back(
+        {Severity::kWarning, scene::kOutsideLimits, scene_.file, here.line, here.path,
+         fmt::format("the figure starts outside of the limits of {} joint{}", count, count == 1 ? "" : "s"),
+         fmt::format("nearest within: {}{}", fmt::join(nearest, ", "), count > kShown ? ", …" : "")});
   }
 
   void check(const EnvironmentShape& environment) {

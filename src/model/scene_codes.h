@@ -28,5 +28,6 @@ inline constexpr char kBadTendon[] = "SCENE122";
 inline constexpr char kBadActuator[] = "SCENE123";
 inline constexpr char kUnknownTarget[] = "SCENE124";
 inline constexpr char kRepeatedActuator[] = "SCENE125";
+inline constexpr char kOutsideLimits[] = "SCENE126";
 
 }  // namespace kansetsu::scene

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "data_dir.h"
+#include "kansetsu/io/scene.h"
 #include "kansetsu/model/model.h"
 
 using namespace kansetsu;
@@ -248,6 +249,50 @@ TEST_CASE("what is left out makes a model partial") {
         "supported and ignored");
 }
 
+TEST_CASE("a time constant and a damping ratio are a spring and a damper") {
+  const auto scene = parse_mjcf(R"(<mujoco><worldbody><body><joint name="j" type="slide" springdamper="0.5 2"/>
+      <geom size="0.1" mass="3"/></body></worldbody></mujoco>)");
+  REQUIRE(scene);
+  CHECK_FALSE(scene.partial());
+  const DofDescription& dof = scene.value->figures[0].model.joints[0].dofs[0];
+  CHECK(dof.stiffness == doctest::Approx(3));  // m/(τ·ζ)²
+  CHECK(dof.damping == doctest::Approx(12));   // 2·m/τ
+}
+
+TEST_CASE("a start outside of limits is told, with the nearest within") {
+  const auto warned = [](const std::string& range) {
+    const auto scene = parse_mjcf("<mujoco><compiler angle='radian'/><worldbody><body><joint name='j' range='" + range +
+                                  "'/><geom size='1'/></body></worldbody></mujoco>");
+    REQUIRE(scene);
+    const Diagnostic* d = find(scene.diagnostics, "SCENE126");
+    return d ? d->hint : "";
+  };
+  CHECK(warned("-1 0") == "");
+  CHECK(warned("9e-7 1") == "");
+  CHECK(warned("2e-6 1") == "nearest within: j = 2e-06");
+  CHECK(warned("-2 -1") == "nearest within: j = -1");
+}
+
+TEST_CASE("a scene names mesh files from its own folder") {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / "kansetsu_scene_meshes";
+  fs::create_directories(folder / "robot");
+  fs::create_directories(folder / "out");
+  std::ofstream(folder / "robot" / "a.obj")
+      << "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+  std::ofstream(folder / "robot" / "m.xml")
+      << "<mujoco><asset><mesh file='a.obj'/></asset><worldbody><body><freejoint/>"
+         "<geom type='mesh' mesh='a'/></body></worldbody></mujoco>";
+  const auto scene = read_mjcf(folder / "robot" / "m.xml");
+  REQUIRE(scene);
+  CHECK(scene.value->figures[0].model.links[0].inertial->mass == doctest::Approx(1000.0 / 6));
+  CHECK_FALSE(has_errors(write_scene(*scene.value, folder / "out" / "m.toml")));
+  std::ifstream file(folder / "out" / "m.toml");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  CHECK(text.find("file = \"../robot/a.obj\"") != std::string::npos);
+  fs::remove_all(folder);
+}
+
 TEST_CASE("meshes weigh what they enclose") {
   // A tetrahedron with corners at the origin and one on each axis: volume 1/6, centre at a quarter.
   const auto mass = [](const std::string& mesh, const std::string& geom) {
@@ -310,9 +355,9 @@ TEST_CASE("[data] files that MuJoCo refuses are refused, at their line") {
 
 TEST_CASE("[data] robots in MJCF load, and every warning they give is known") {
   const fs::path data = kansetsu::test::data_dir();
-  static constexpr std::string_view kKnown[] = {"MJCF042", "MJCF043", "MJCF044",  "MJCF045", "MJCF046",
-                                                "MJCF047", "MJCF048", "MJCF051",  "MJCF055", "MJCF057",
-                                                "MJCF060", "MJCF061", "MODEL033", "MODEL070"};
+  static constexpr std::string_view kKnown[] = {"MJCF042", "MJCF043", "MJCF044",  "MJCF045",  "MJCF046",
+                                                "MJCF047", "MJCF048", "MJCF051",  "MJCF055",  "MJCF057",
+                                                "MJCF060", "MJCF061", "MODEL033", "MODEL070", "SCENE126"};
   int count = 0;
   for (const auto& entry : fs::directory_iterator(data / "robots/mjcf")) {
     const auto scene = read_mjcf(entry.path());

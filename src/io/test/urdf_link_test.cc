@@ -188,6 +188,11 @@ TEST_CASE("an orientation may be a quaternion") {
 TEST_CASE("links without a name are refused once") {
   CHECK(refused(parse_body("<link naQQQme='a'/>"), "URDF010").message == "<link> has no attribute name");
   refused(parse_body("<link name=''/>"), "URDF010");
+  const auto unnamed = io::parse_urdf("<robot name=''><link name='a'/></robot>", "x.urdf");
+  REQUIRE(unnamed);
+  CHECK(unnamed.value->name == "robot");
+  CHECK(std::any_of(unnamed.diagnostics.begin(), unnamed.diagnostics.end(),
+                    [](const Diagnostic& d) { return d.code == "URDF036" && !d.is_error(); }));
   refused(parse_body("<link name='a&#7;b'/>"), "URDF017");
   refused(parse_body("<link name='a&#xD800;'/>"), "URDF017");
 }
