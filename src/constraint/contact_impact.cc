@@ -56,6 +56,7 @@ bool prepare_bounds(const Impact& s, double factor, ContactWork& k) {
 ContactTier solve(const ContactOptions& options, ContactSolver::Impl& impl, double gravity_step) {
   const ContactWork& k = impl.work;
   double fastest = gravity_step;
+  for (int i = 0; i < k.bound_count; ++i) fastest = std::max(fastest, std::abs(k.c[k.bounds[i].row]));
   for (int i = 0; i < k.patch_count; ++i) {
     for (int r = 0; r < 3 && k.patches[i].count > 0; ++r)
       fastest = std::max(fastest, std::abs(k.c[k.patches[i].row + r]));

@@ -225,12 +225,14 @@ ContactTier ContactSolver::Impl::attempt(const ContactProblem& problem, std::spa
   ContactWork& k = work;
   const double h = problem.h;
   for (int i = 0; i < k.n; ++i) k.c[i] = h * problem.a[i] + (step.end_of_step ? problem.u[i] : 0.0);
+  double fastest =
+      problem.gravity * h;  // what the tolerance is a part of; without gravity there may be nothing but bounded rows
   for (int i = 0; i < k.bound_count; ++i) {
     const BoundedRow& row = problem.bounded[std::size_t(i)];
     contact::prepare_bound(step, row, k.bounds[i]);
     k.c[row.row] = h * problem.a[row.row] + problem.u[row.row];
+    fastest = std::max(fastest, std::abs(k.c[row.row]));
   }
-  double fastest = problem.gravity * h;
   for (int i = 0; i < k.patch_count; ++i) {
     const ContactPatch& patch = problem.patches[std::size_t(i)];
     PatchWork& p = k.patches[i];

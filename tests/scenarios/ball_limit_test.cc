@@ -114,6 +114,32 @@ TEST_CASE("swing and twist limits hold in 1000 random throws of a ball with ZYX 
   CHECK(beyond < 2e-3);
 }
 
+TEST_CASE("without gravity, too, a hinge stops at its limit, and dry friction slows it down") {
+  for (const double rate : {1e-3, 1.0, 300.0}) {
+    CAPTURE(rate);
+    ModelBuilder builder("wheel");
+    builder.link("ground");
+    builder.link("wheel", Inertial{1, {}, Sym3<>::diagonal(0.1, 0.1, 0.02)});
+    builder.joint({.name = "hinge",
+                   .type = JointType::kRevolute,
+                   .parent = "ground",
+                   .child = "wheel",
+                   .dofs = {{.upper = 100.5 * rate * 1e-3, .friction = 2e-4 * rate}}});
+    const Model model = builder.build();
+    WorldOptions options;
+    options.gravity = {};
+    World world(options);
+    State state(model);
+    state.v << rate;
+    const FigureId id = world.add(model, state);
+    for (int i = 0; i < 50; ++i) world.step();
+    CHECK(world.v(id)[0] == doctest::Approx(rate * (1 - 0.05 * 0.01)).epsilon(1e-9));  // τ/I = 0.01·rate
+    for (int i = 0; i < 100; ++i) world.step();
+    CHECK(std::abs(world.v(id)[0]) < 1e-9 * rate);
+    CHECK(world.q(id)[0] == doctest::Approx(100.5 * rate * 1e-3).epsilon(0.01));  // within the way of a step
+  }
+}
+
 TEST_CASE("a geared ball keeps its limits: it follows a crank, and stops it") {
   ModelDescription d = rod(JointType::kBallZyx, {.swing = 0.5}).description();
   d.links.push_back({.name = "wheel", .inertial = Inertial{1, {}, Sym3<>::diagonal(0.1, 0.1, 0.1)}});
