@@ -53,6 +53,7 @@ Runner declare_track(Arguments& args);
 Runner declare_generate(Arguments& args);
 Runner declare_analyze(Arguments& args);
 Runner declare_view(Arguments& args);
+Runner declare_dynamics(Arguments& args);
 Runner declare_bench(Arguments& args);
 Runner declare_completion(Arguments& args);
 

@@ -71,6 +71,10 @@ constexpr std::array kCommands{
             "  kansetsu view run.mcap --html run.html\n"
             "  kansetsu view run.mcap --png strip.png --strip 6 --camera side",
             declare_view},
+    Command{"dynamics", "forward dynamics of one state by a chosen method, timed, beside aba",
+            "  kansetsu dynamics chain1000 --method assembly --threads 4\n"
+            "  kansetsu dynamics robot.urdf --method serial --json",
+            declare_dynamics},
     Command{"bench", "measure, and print what was measured",
             "  kansetsu bench ik-seed\n"
             "  kansetsu bench ik-seed --svg ik_seed.svg",

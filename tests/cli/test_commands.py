@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from kansetsu_protocol import BAD_FILE, OK, USAGE, Request, State, evaluate, run
 
-COMMANDS = ["check", "info", "conventions", "eval", "ik", "simulate", "generate", "analyze", "convert", "compile", "view", "bench", "completion"]
+COMMANDS = ["check", "info", "conventions", "eval", "ik", "simulate", "generate", "analyze", "convert", "compile", "view", "dynamics", "bench", "completion"]
 FIGURES = ["human28", "human28_ball", "pendulum", "pendulum2", "chain8", "rope100"]
 
 WARNED = """<robot name="w"><link name="a"><inertial><mass value="1"/>

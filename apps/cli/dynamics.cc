@@ -1,0 +1,124 @@
+/// kansetsu dynamics MODEL: forward dynamics of one state by a chosen method, beside the articulated-body algorithm.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <random>
+
+#include "cli/arguments.h"
+#include "cli/json_writer.h"
+#include "cli/load_model.h"
+#include "cli/output.h"
+#include "cli/table.h"
+#include "kansetsu/assembly/forward.h"
+#include "kansetsu/model/configuration.h"
+
+namespace kansetsu::cli {
+namespace {
+
+struct Method {
+  const char* word;
+  ForwardMethod method;
+};
+constexpr Method kMethods[] = {{"auto", ForwardMethod::kAuto},
+                               {"aba", ForwardMethod::kAba},
+                               {"serial", ForwardMethod::kSerialAssembly},
+                               {"assembly", ForwardMethod::kAssembly},
+                               {"segments", ForwardMethod::kSegments}};
+
+struct DynamicsArguments {
+  ModelSource model;
+  std::string method = "auto";
+  int threads = 1, repeat = 10;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+const char* word_of(ForwardMethod method) { return std::ranges::find(kMethods, method, &Method::method)->word; }
+
+/// Why a method cannot take a model; empty: it can.
+std::string refusal(ForwardMethod method, const Model& model) {
+  if (method == ForwardMethod::kSegments) return SegmentDynamics::unsupported(model).value_or("");
+  if (method == ForwardMethod::kAssembly || method == ForwardMethod::kSerialAssembly)
+    return Assembly::unsupported(model).value_or("");
+  return "";
+}
+
+/// Near the neutral posture, so that long chains stay well conditioned.
+State gentle_state(const Model& model, std::mt19937_64& rng, Eigen::VectorXd& tau) {
+  std::normal_distribution<double> normal;
+  const auto numbers = [&](double scale) {
+    return Eigen::VectorXd(Eigen::VectorXd::NullaryExpr(model.nv(), [&](Eigen::Index) { return scale * normal(rng); }));
+  };
+  State state(model);
+  state.q = integrate(model, state.q, numbers(0.3));
+  state.v = numbers(0.1);
+  tau = numbers(1);
+  return state;
+}
+
+Exit dynamics(const DynamicsArguments& options) {
+  const Model model = model_or_fail(options.model);
+  const ForwardMethod wanted = std::ranges::find(kMethods, options.method, &Method::word)->method;
+  if (const std::string why = refusal(wanted, model); !why.empty())
+    throw Failure(kBadUsage, fmt::format("--method {}: {}; --method aba takes every model", options.method, why));
+  std::mt19937_64 rng(options.seed);
+  Eigen::VectorXd tau;
+  const State state = gentle_state(model, rng, tau);
+  AutoForwardDynamics forward(model, options.threads, wanted);
+  AbaResult result(model);
+  double least = kInfinity;
+  for (int i = 0; i < options.repeat; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    forward.solve(state, tau, result);
+    least =
+        std::min(least, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+  }
+  const AbaResult reference = aba(model, state, tau);
+  if (result.status != Status::kOk || reference.status != Status::kOk)
+    throw Failure(kNumerical, "the mass matrix is singular: nothing resists some coordinate");
+  const double scale = model.nv() == 0 ? 1 : std::max(1.0, reference.vdot.cwiseAbs().maxCoeff());
+  const double difference = model.nv() == 0 ? 0 : (result.vdot - reference.vdot).cwiseAbs().maxCoeff() / scale;
+  if (options.json) {
+    JsonWriter json;
+    json.begin_object().entry("model", model.name()).entry("nv", model.nv()).entry("method", word_of(forward.method()));
+    json.entry("threads", options.threads).entry("us_per_call", least).entry("difference_from_aba", difference);
+    json.key("dofs").array(model.dof_names()).entry("vdot", result.vdot).end_object();
+    print(json.take() + "\n");
+  } else {
+    print(table({{"model", fmt::format("{} ({} coordinates)", model.name(), model.nv())},
+                 {"method", word_of(forward.method())},
+                 {"threads", fmt::format("{}", options.threads)},
+                 {"time", fmt::format("{:.1f} us, the least of {}", least, options.repeat)},
+                 {"beside aba", fmt::format("{:.0e} of the largest acceleration", difference)}}));
+  }
+  return kOk;
+}
+
+}  // namespace
+
+Runner declare_dynamics(Arguments& args) {
+  auto options = std::make_shared<DynamicsArguments>();
+  std::vector<std::string> words;
+  std::string shown;
+  for (const Method& m : kMethods) {
+    words.emplace_back(m.word);
+    shown += (shown.empty() ? "" : "|") + words.back();
+  }
+  args.add("MODEL", options->model.name, kModelHelp).required().type_name("");
+  add_base_option(args, options->model.base);
+  add_path_option(args);
+  args.add("--method", options->method, "how; auto: what is fastest here")
+      .one_of(words)
+      .type_name(shown)
+      .show_default();
+  args.add("--threads", options->threads, "of assembly and segments").between(1, 256).type_name("N").show_default();
+  args.add("--repeat", options->repeat, "calls that are timed").between(1, 100000).type_name("N").show_default();
+  args.add("--seed", options->seed, "of the random state").type_name("N").show_default();
+  args.add_flag("--json", options->json, "print all numbers for machines");
+  return [options] { return dynamics(*options); };
+}
+
+}  // namespace kansetsu::cli

@@ -1,0 +1,42 @@
+"""`kansetsu dynamics`: every method gives the accelerations of the articulated-body algorithm."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+import pytest
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run([os.environ["KANSETSU_BIN"], "dynamics", *arguments], capture_output=True, encoding="utf-8", check=False, timeout=60)
+
+
+@pytest.mark.parametrize("method", ["aba", "serial", "assembly", "segments"])
+def test_methods_agree(method: str):
+    found = [json.loads(run("chain600", "--method", m, "--json", "--repeat", "2").stdout) for m in ("aba", method)]
+    largest = max(abs(x) for x in found[0]["vdot"])
+    assert found[1]["method"] == method and found[1]["nv"] == 600
+    assert found[1]["difference_from_aba"] < 1e-8  # of a chain of 600 links
+    assert max(abs(a - b) for a, b in zip(found[0]["vdot"], found[1]["vdot"])) < 1e-8 * largest
+
+
+def test_threads_change_no_bit():
+    one, two = (json.loads(run("chain600", "--method", "assembly", "--threads", n, "--json", "--repeat", "2").stdout)["vdot"] for n in "12")
+    assert one == two
+
+
+def test_the_table_says_what_was_done():
+    text = run("human28", "--method", "serial", "--repeat", "1").stdout
+    assert "serial" in text and "34 coordinates" in text and "beside aba" in text
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (("human28", "--method", "segments"), "--method aba takes every model"),
+    (("human28", "--method", "magic"), "magic"),
+    (("human28", "--threads", "0"), "threads"),
+])
+def test_what_does_not_go_is_said(arguments: tuple[str, ...], words: str):
+    reply = run(*arguments)
+    assert reply.returncode != 0 and reply.stdout == "" and words in reply.stderr
