@@ -119,8 +119,6 @@ struct ContactOptions {
   double a_low = 0.5;  ///< braking limit of the correction, in gravities
   double a_max = 5;    ///< limit of the correction, in gravities
 
-  int max_passes = 8;             ///< linear solves per attempt of hypothesis and check
-  int max_sweeps = 500;           ///< of the complementarity solver
   int max_sweeps_large = 60;      ///< of solve_contact_large
   double sweep_tolerance = 1e-5;  ///< of the fastest contact, or of g·h: how well solve_contact_large meets the law
   double tolerance =
