@@ -18,6 +18,7 @@ void read(Reader& reader, const Element& root) {
   reader.scene.name = read_text(reader.report, root, "model").value_or("");
   load_includes(reader, root);
   read_compiler(reader, root);
+  write_out_replicates(reader, root);
   read_options(reader, root);
   read_defaults(reader, root);
   check_schema(reader, root);

@@ -121,7 +121,11 @@ void read_joint(Reader& reader, const Element& element, const Place& place) {
     joint.reference = reader.compiler.angle(joint.reference), joint.dof.rest = reader.compiler.angle(joint.dof.rest);
   if (joint.kind == JointKind::kBall || joint.kind == JointKind::kFree) joint.reference = joint.dof.rest = 0;
   if (!free) {
-    a.numbers("springdamper", joint.spring_damper, 2);
+    if (a.numbers("springdamper", joint.spring_damper, 2) == 2 &&
+        !(joint.spring_damper[0] > 0 && joint.spring_damper[1] > 0)) {
+      reader.report.error(element, kRange, "springdamper is not positive",
+                          "give a time constant [s] and a damping ratio");
+    }
     joint.dof.stiffness = read_positive(reader, a, "stiffness");
     joint.dof.damping = read_positive(reader, a, "damping");
     joint.dof.rotor_inertia = read_positive(reader, a, "armature");

@@ -101,11 +101,10 @@ const Element* include(Reader& reader, const Element& element) {
 
 void add_children(const Reader& reader, const Element& element, std::vector<const Element*>& out) {
   for (const Element* child = element.FirstChildElement(); child; child = child->NextSiblingElement()) {
-    if (std::string_view(child->Name()) != "include") {
-      out.push_back(child);
-    } else if (const auto root = reader.included.find(child); root != reader.included.end()) {
+    if (const auto root = reader.included.find(child); root != reader.included.end())
       add_children(reader, *root->second, out);
-    }
+    else if (std::string_view(child->Name()) != "include")
+      out.push_back(child);
   }
 }
 

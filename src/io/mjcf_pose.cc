@@ -61,22 +61,26 @@ Mat3<> read_zaxis(Reader& reader, const Attributes& a) {
   return unit ? rotation_to(*unit) : Mat3<>::identity();
 }
 
-/// Lower case letters turn with the frame, upper case ones about axes that stay.
 Mat3<> read_euler(Reader& reader, const Attributes& a) {
   std::array<double, 3> angles{};
+  if (a.numbers("euler", angles, 3) != 3) return Mat3<>::identity();
+  return euler_rotation(reader.compiler, angles);
+}
+
+}  // namespace
+
+/// Lower case letters turn with the frame, upper case ones about axes that stay.
+Mat3<> euler_rotation(const Compiler& compiler, const std::array<double, 3>& angles) {
   Mat3<> R = Mat3<>::identity();
-  if (a.numbers("euler", angles, 3) != 3) return R;
   for (std::size_t i = 0; i < 3; ++i) {
-    const char letter = reader.compiler.eulerseq[i];
+    const char letter = compiler.eulerseq[i];
     const char axis = char(letter | 0x20);
     const Vec3<> e{axis == 'x' ? 1.0 : 0.0, axis == 'y' ? 1.0 : 0.0, axis == 'z' ? 1.0 : 0.0};
-    const Mat3<> turn = exp_rotation(reader.compiler.angle(angles[i]) * e);
+    const Mat3<> turn = exp_rotation(compiler.angle(angles[i]) * e);
     R = letter == axis ? R * turn : turn * R;
   }
   return R;
 }
-
-}  // namespace
 
 Mat3<> rotation_to(const Vec3<>& direction) {
   const double length = norm(direction);

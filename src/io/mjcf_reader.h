@@ -161,7 +161,7 @@ struct Reader {
   std::string file;
   FileGate gate;
   std::deque<tinyxml2::XMLDocument> documents;        ///< the file and those it includes
-  std::map<const Element*, const Element*> included;  ///< root element by <include>
+  std::map<const Element*, const Element*> included;  ///< whose children stand for an <include> or what is written out
   std::set<std::string> included_files;
 
   Compiler compiler;
@@ -207,6 +207,10 @@ std::vector<const Element*> children(const Reader& reader, const Element& elemen
 /// Children of several elements of one name: all sections <asset>, say.
 std::vector<const Element*> sections(const Reader& reader, const Element& root, std::string_view tag);
 
+// mjcf_replicate.cc
+/// Puts copies in the place of every <replicate>, and of what names a copied thing.
+void write_out_replicates(Reader& reader, const Element& root);
+
 // mjcf_attributes.cc
 void read_defaults(Reader& reader, const Element& root);
 /// The attributes of an element of a kind ("geom", "actuator", …), with its class or that of its surroundings.
@@ -221,6 +225,8 @@ void check_schema(Reader& reader, const Element& root);
 // mjcf_pose.cc
 /// pos and one of quat, axisangle, xyaxes, zaxis, euler.
 Transform<> read_pose(Reader& reader, const Attributes& attributes);
+/// By three angles, as the compiler element says.
+Mat3<> euler_rotation(const Compiler& compiler, const std::array<double, 3>& angles);
 /// The turn that takes z to the direction.
 Mat3<> rotation_to(const Vec3<>& direction);
 

@@ -20,7 +20,7 @@ struct ElementRule {
 
 constexpr std::string_view kBodyParts = "inertial joint freejoint geom site body frame";
 constexpr std::string_view kBodyIdle = "camera light";
-constexpr std::string_view kBodyMissing = "attach replicate composite flexcomp plugin";
+constexpr std::string_view kBodyMissing = "attach composite flexcomp plugin";
 constexpr std::string_view kActuatorKinds =
     "general:actuator motor:actuator position:actuator velocity:actuator intvelocity:actuator damper:actuator "
     "cylinder:actuator muscle:actuator adhesion:actuator";
@@ -176,7 +176,7 @@ class Checker {
       reader_.report.missing(child, kUnknownElement,
                              fmt::format("<{}> in <{}> is not known and ignored", tag_of(child), tag_of(parent)));
     } else if (entry->second.what == Entry::kMissing) {
-      const bool part = tag == "composite" || tag == "flexcomp" || tag == "attach" || tag == "replicate";
+      const bool part = tag == "composite" || tag == "flexcomp" || tag == "attach";
       reader_.report.missing(child, kUnsupportedElement, fmt::format("<{}> is not supported and ignored", tag),
                              part ? "save the compiled model with MuJoCo, which writes it out" : "");
     } else if (entry->second.what == Entry::kHonoured) {

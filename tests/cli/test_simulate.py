@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from kansetsu_protocol import run
+from kansetsu_protocol import BAD_FILE, OK, PARTIAL, run
 
 SCENES = Path(__file__).resolve().parents[2] / "examples" / "scenes"
 
@@ -89,9 +89,20 @@ def test_bad_input_is_told(tmp_path, arguments, code, words):
 @pytest.mark.parametrize("name", ["mujoco_humanoid", "gym_ant", "menagerie_unitree_g1__g1"])
 def test_mjcf_models_of_others_run_for_ten_seconds(name):
     folder = os.environ.get("KANSETSU_DATA_DIR") or pytest.skip("KANSETSU_DATA_DIR is not set")
-    s = summary(Path(folder) / "robots" / "mjcf" / f"{name}.xml", "--duration", 10)
+    s = summary(Path(folder) / "robots" / "mjcf" / f"{name}.xml", "--duration", 10, "--allow-partial")
     assert s["status"] == "ok" and s["seconds"] == pytest.approx(10)
     assert s["worst_residual"] < 1e-2  # [m/s]; where the solver gives up it says so
+
+
+def test_a_model_that_is_not_whole_is_refused(tmp_path):
+    model = tmp_path / "m.xml"
+    model.write_text("<mujoco><option density='1000'/><worldbody><body><joint name='j'/><geom size='1'/></body></worldbody></mujoco>")
+    for command in (("check", model), ("simulate", model, "--duration", "0.01")):
+        result = run(*command)
+        assert result.exit_code == PARTIAL
+        assert "read, but not the whole model: attribute 'density' of <option>" in result.stdout + result.stderr
+        assert run(*command, "--allow-partial").exit_code == OK
+    assert run("check", model, "--strict").exit_code == BAD_FILE
 
 
 HANGING = """

@@ -41,6 +41,12 @@ SMALL = {
         <frame pos="0.1 0 0" euler="10 20 30"><geom type="box" size="0.1 0.1 0.2" pos="0 0 1"/>
         <body name="arm" pos="0 0 0.3" xyaxes="1 1 0 0 0 1"><joint name="j" axis="0 1 0" pos="0 0 0.1"/>
         <inertial pos="0.1 0 0" mass="2" fullinertia="0.02 0.03 0.04 0.001 0.002 -0.003"/></body></frame></body></worldbody></mujoco>""",
+    "copies of copies": """
+        <mujoco><compiler eulerseq="zyx"/><worldbody><body name="root"><freejoint/><geom size="0.1"/>
+        <replicate count="3" sep="-" offset="0.3 0.1 0.2" euler="20 10 30"><body name="b" pos="1 0 0" euler="5 6 7"><joint name="j" axis="0 1 1"/>
+        <geom name="g" type="box" size="0.1 0.2 0.3"/><replicate count="11" offset="0 0 0.2" euler="0 0 3"><geom name="h" size="0.05" pos="0 0.3 0"/></replicate>
+        </body></replicate></body></worldbody><actuator><motor name="m" joint="j"/></actuator>
+        <sensor><jointpos joint="j-1"/></sensor></mujoco>""",
     "bounds and total mass": """
         <mujoco><compiler boundmass="0.5" boundinertia="0.01" settotalmass="7" balanceinertia="true"/><worldbody>
         <body><joint name="a"/><geom size="0.01"/><body pos="0.2 0 0"><joint name="b" axis="0 1 0"/>

@@ -39,7 +39,7 @@ def test_spring_dampers(tmp_path):
     model = tmp_path / "model.xml"
     model.write_text("""<mujoco><worldbody><body><joint name="a" axis="0 1 0" springdamper="0.3 0.7"/><geom type="capsule" size="0.1 0.3"
         pos="0.2 0 0.1"/><body pos="0.4 0 0.3"><joint name="b" type="slide" axis="1 0 1" springdamper="0.1 1.5" stiffness="5"/>
-        <joint name="c" springdamper="0 1" damping="2"/><geom type="box" size="0.1 0.2 0.3"/></body></body></worldbody></mujoco>""")
+        <joint name="c" damping="2"/><geom type="box" size="0.1 0.2 0.3"/></body></body></worldbody></mujoco>""")
     m = MujocoOracle(model).model
     for joint in json.loads(run("info", model, "--json").stdout)["figures"][0]["joints"]:
         j, ours = m.joint(joint["name"]).id, joint["coordinates"][0]
