@@ -11,6 +11,7 @@
 #include "cli/json_writer.h"
 #include "cli/load_model.h"
 #include "cli/output.h"
+#include "cli/processes.h"
 #include "cli/table.h"
 #include "kansetsu/assembly/forward.h"
 #include "kansetsu/model/configuration.h"
@@ -33,7 +34,7 @@ struct DynamicsArguments {
   std::string method = "auto";
   int threads = 1, repeat = 10;
   std::uint64_t seed = 1;
-  bool json = false;
+  bool processes = false, json = false;
 };
 
 const char* word_of(ForwardMethod method) { return std::ranges::find(kMethods, method, &Method::method)->word; }
@@ -59,23 +60,58 @@ State gentle_state(const Model& model, std::mt19937_64& rng, Eigen::VectorXd& ta
   return state;
 }
 
-Exit dynamics(const DynamicsArguments& options) {
-  const Model model = model_or_fail(options.model);
-  const ForwardMethod wanted = std::ranges::find(kMethods, options.method, &Method::word)->method;
-  if (const std::string why = refusal(wanted, model); !why.empty())
-    throw Failure(kBadUsage, fmt::format("--method {}: {}; --method aba takes every model", options.method, why));
-  std::mt19937_64 rng(options.seed);
-  Eigen::VectorXd tau;
-  const State state = gentle_state(model, rng, tau);
-  AutoForwardDynamics forward(model, options.threads, wanted);
-  AbaResult result(model);
+/// Least time of a call [µs], and what it found.
+struct Measured {
+  ForwardMethod method = ForwardMethod::kAssembly;
+  double time = kInfinity;
+  int processes = 1;
+  bool speaks = true;  ///< of several processes one
+};
+
+template <class Call>
+double least_time(int repeat, Call&& call) {
   double least = kInfinity;
-  for (int i = 0; i < options.repeat; ++i) {
+  for (int i = 0; i < repeat; ++i) {
     const auto start = std::chrono::steady_clock::now();
-    forward.solve(state, tau, result);
+    call();
     least =
         std::min(least, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
   }
+  return least;
+}
+
+Measured by_threads(const DynamicsArguments& options, const Model& model, const State& state,
+                    const Eigen::VectorXd& tau, AbaResult& out) {
+  const ForwardMethod wanted = std::ranges::find(kMethods, options.method, &Method::word)->method;
+  if (const std::string why = refusal(wanted, model); !why.empty())
+    throw Failure(kBadUsage, fmt::format("--method {}: {}; --method aba takes every model", options.method, why));
+  AutoForwardDynamics forward(model, options.threads, wanted);
+  return {.method = forward.method(), .time = least_time(options.repeat, [&] { forward.solve(state, tau, out); })};
+}
+
+Measured by_processes(const DynamicsArguments& options, const Model& model, const State& state,
+                      const Eigen::VectorXd& tau, AbaResult& out) {
+  if (options.method != "assembly") throw Failure(kBadUsage, "--processes goes with --method assembly");
+  if (const auto why = ChainProcess::unsupported(model))
+    throw Failure(kBadUsage, fmt::format("--processes: {}; only chains are shared out", *why));
+  const ProcessGroup group = mpi_processes();
+  ChainProcess process(model, group, options.threads);
+  Eigen::VectorXd own = Eigen::VectorXd::Zero(model.nv());
+  const double time = least_time(options.repeat, [&] { out.status = process.solve(state, tau, own); });
+  out.vdot = own;
+  sum_over_processes(out.vdot);
+  return {.time = time, .processes = group.size, .speaks = group.rank == 0};
+}
+
+Exit dynamics(const DynamicsArguments& options) {
+  const Model model = model_or_fail(options.model);
+  std::mt19937_64 rng(options.seed);
+  Eigen::VectorXd tau;
+  const State state = gentle_state(model, rng, tau);
+  AbaResult result(model);
+  const Measured measured = options.processes ? by_processes(options, model, state, tau, result)
+                                              : by_threads(options, model, state, tau, result);
+  if (!measured.speaks) return kOk;
   const AbaResult reference = aba(model, state, tau);
   if (result.status != Status::kOk || reference.status != Status::kOk)
     throw Failure(kNumerical, "the mass matrix is singular: nothing resists some coordinate");
@@ -83,15 +119,19 @@ Exit dynamics(const DynamicsArguments& options) {
   const double difference = model.nv() == 0 ? 0 : (result.vdot - reference.vdot).cwiseAbs().maxCoeff() / scale;
   if (options.json) {
     JsonWriter json;
-    json.begin_object().entry("model", model.name()).entry("nv", model.nv()).entry("method", word_of(forward.method()));
-    json.entry("threads", options.threads).entry("us_per_call", least).entry("difference_from_aba", difference);
+    json.begin_object().entry("model", model.name()).entry("nv", model.nv()).entry("method", word_of(measured.method));
+    json.entry("threads", options.threads)
+        .entry("processes", measured.processes)
+        .entry("us_per_call", measured.time)
+        .entry("difference_from_aba", difference);
     json.key("dofs").array(model.dof_names()).entry("vdot", result.vdot).end_object();
     print(json.take() + "\n");
   } else {
     print(table({{"model", fmt::format("{} ({} coordinates)", model.name(), model.nv())},
-                 {"method", word_of(forward.method())},
-                 {"threads", fmt::format("{}", options.threads)},
-                 {"time", fmt::format("{:.1f} us, the least of {}", least, options.repeat)},
+                 {"method", word_of(measured.method)},
+                 {"threads", fmt::format("{} of {} process{}", options.threads, measured.processes,
+                                         measured.processes == 1 ? "" : "es")},
+                 {"time", fmt::format("{:.1f} us, the least of {}", measured.time, options.repeat)},
                  {"beside aba", fmt::format("{:.0e} of the largest acceleration", difference)}}));
   }
   return kOk;
@@ -117,6 +157,10 @@ Runner declare_dynamics(Arguments& args) {
   args.add("--threads", options->threads, "of assembly and segments").between(1, 256).type_name("N").show_default();
   args.add("--repeat", options->repeat, "calls that are timed").between(1, 100000).type_name("N").show_default();
   args.add("--seed", options->seed, "of the random state").type_name("N").show_default();
+  if (has_mpi()) {
+    args.add_flag("--processes", options->processes,
+                  "share the chain out among the processes that mpirun has started, with --method assembly");
+  }
   args.add_flag("--json", options->json, "print all numbers for machines");
   return [options] { return dynamics(*options); };
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -40,3 +41,19 @@ def test_the_table_says_what_was_done():
 def test_what_does_not_go_is_said(arguments: tuple[str, ...], words: str):
     reply = run(*arguments)
     assert reply.returncode != 0 and reply.stdout == "" and words in reply.stderr
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_processes_of_mpi_find_what_one_does(ranks: int):
+    """Built with KANSETSU_MPI; one machine, any number of cores. Free bases: processes_test.cc."""
+    if not shutil.which("mpirun") or "--processes" not in run("--help").stdout:
+        pytest.skip("the command is built without MPI")
+    arguments = ["chain40", "--method", "assembly", "--processes", "--json", "--repeat", "2"]
+    one = json.loads(run(*arguments).stdout)
+    mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(ranks)]
+    several = subprocess.run([*mpirun, os.environ["KANSETSU_BIN"], "dynamics", *arguments], capture_output=True, encoding="utf-8", check=True,
+                             timeout=120)
+    found = json.loads(several.stdout)
+    largest = max(abs(x) for x in one["vdot"])
+    assert (one["processes"], found["processes"]) == (1, ranks)
+    assert max(abs(a - b) for a, b in zip(one["vdot"], found["vdot"])) < 1e-12 * largest

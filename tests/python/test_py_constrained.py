@@ -65,8 +65,10 @@ def test_forward_dynamics_equals_a_dense_solution(human, make, seed):
         wanted[-1] = 0.3
     motion = ks.constrained_aba(human, held, q, v, tau)
     vdot, forces = kkt(human, q, v, tau, held, wanted)
-    assert motion.rank == held.rows and motion.inconsistency == 0
-    assert close(motion.vdot, vdot, SAME) and close(motion.forces, forces, SAME)
+    assert motion.rank == held.rows
+    assert motion.inconsistency == 0
+    assert close(motion.vdot, vdot, SAME)
+    assert close(motion.forces, forces, SAME)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -77,7 +79,8 @@ def test_gears_of_the_model_stay_exact(seed):
     held.frame("left", [0.2, 0, 0], mask="point")
     motion = ks.constrained_aba(model, held, q, v, tau)
     vdot, forces = kkt(model, q, v, tau, held, np.zeros(3))
-    assert close(motion.vdot, vdot, SAME) and close(motion.forces, forces, SAME)
+    assert close(motion.vdot, vdot, SAME)
+    assert close(motion.forces, forces, SAME)
 
 
 def test_rows_that_depend_on_each_other_are_told(human):
@@ -87,7 +90,8 @@ def test_rows_that_depend_on_each_other_are_told(human):
     motion = ks.constrained_aba(human, held, q, 0 * v, tau)
     assert (held.rows, motion.rank) == (15, 12)
     vdot, forces = kkt(human, q, 0 * v, tau, held, np.zeros(15))
-    assert close(motion.vdot, vdot, SAME) and close(motion.forces, forces, 1e-8)  # least norm: the digits of G
+    assert close(motion.vdot, vdot, SAME)
+    assert close(motion.forces, forces, 1e-8)
 
 
 def test_impulses_stop_the_rows(human):
@@ -97,7 +101,8 @@ def test_impulses_stop_the_rows(human):
     hit = ks.constrained_impulse(human, held, q, v)
     assert close(J @ hit.v, 0 * before, SAME)
     assert close(ks.crba(human, q) @ (hit.v - v), J.T @ hit.impulses, SAME)
-    assert hit.energy == pytest.approx(0.5 * (hit.v + v) @ (J.T @ hit.impulses), rel=1e-12) and hit.energy < 0
+    assert hit.energy == pytest.approx(0.5 * (hit.v + v) @ (J.T @ hit.impulses), rel=1e-12)
+    assert hit.energy < 0
 
 
 def test_inverse_dynamics_gives_the_motion_back(human):
@@ -108,7 +113,9 @@ def test_inverse_dynamics_gives_the_motion_back(human):
     found = ks.constrained_rnea(human, held, q, v, motion.vdot, passive=["elbowL_y"])
     assert found.missing > 0.1  # the motion has a torque there, and no force of the soles can stand for it
     found = ks.constrained_rnea(human, held, q, v, motion.vdot)
-    assert found.missing < 1e-8 and found.violation < 1e-8 and not found.tau[:6].any()
+    assert found.missing < 1e-8
+    assert found.violation < 1e-8
+    assert not found.tau[:6].any()
     assert close(ks.constrained_aba(human, held, q, v, found.tau).vdot, motion.vdot, 1e-8)
 
 
@@ -169,7 +176,8 @@ def test_the_command_says_the_same(human):
     v[human.dofs["kneeL_y"]] = 0.5
     tau[human.dofs["kneeR_y"]] = 2.0
     motion = ks.constrained_aba(human, held, q, v, tau)
-    assert said["constrained_aba"]["vdot"] == list(motion.vdot) and said["constrained_aba"]["lambda"] == list(motion.forces)
+    assert said["constrained_aba"]["vdot"] == list(motion.vdot)
+    assert said["constrained_aba"]["lambda"] == list(motion.forces)
     assert said["constrained_aba"]["rank"] == motion.rank
     torque = ks.constrained_rnea(human, held, q, v, passive=["kneeL_y"])
     assert said["constrained_rnea"]["tau"] == list(torque.tau)
@@ -180,7 +188,7 @@ def test_the_command_says_the_same(human):
 
 
 @pytest.mark.skipif("KANSETSU_BIN" not in os.environ, reason="the command is not built")
-@pytest.mark.parametrize("constraint, words", [
+@pytest.mark.parametrize(("constraint", "words"), [
     ({"link": "soleX"}, "soleX"),
     ({"link": "FootL", "to": "tail"}, "tail"),
     ({"link": "FootL", "constrain": ["w"]}, "direction"),
@@ -193,4 +201,6 @@ def test_the_command_says_the_same(human):
 ])
 def test_the_command_names_what_is_wrong(constraint, words):
     code, out, err = evaluate({"compute": ["constrained_aba"], "constraints": [constraint], "states": []})
-    assert code != 0 and out == "" and words in err
+    assert code != 0
+    assert out == ""
+    assert words in err

@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <barrier>
+#include <cmath>
 #include <cstring>
+#include <span>
 #include <thread>
 
 #include "kansetsu/base/error.h"
