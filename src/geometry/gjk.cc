@@ -50,7 +50,7 @@ double nearest_on_triangle(const Vec3<>& p, const Vec3<>& q, const Vec3<>& r, do
 /// Of the faces that have the origin on their outer side, the nearest point of the nearest; inside: weights of the volume.
 void nearest_on_tetrahedron(const DifferencePoint* p, double* weight) {
   static constexpr int kFaces[4][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}, {0, 3, 1, 2}, {1, 3, 2, 0}};
-  double best = -1, t[3];
+  double best = -1, t[3] = {};
   for (const auto& f : kFaces) {
     const Vec3<>& a = p[f[0]].w;
     const Vec3<> n = cross(p[f[1]].w - a, p[f[2]].w - a);
