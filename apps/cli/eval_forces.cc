@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/eval_held.h"
 #include "cli/json_shape.h"
 #include "kansetsu/assembly/assembly.h"
 #include "kansetsu/base/error.h"
@@ -13,8 +14,6 @@ namespace kansetsu::cli {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr const char* kDirections[] = {"rx", "ry", "rz", "x", "y", "z"};
 
 /// Wrenches by link, and torques by joint: of a joint with several coordinates as many numbers.
 void write_carried(const Model& model, const Reactions& r, JsonWriter& json) {
@@ -61,23 +60,6 @@ ik::FrameOn read_frame(const Json& item, const std::string& path, const Model& m
   }
 }
 
-ConstraintMask read_directions(const Json& item, const std::string& path, Problems& problems) {
-  const auto given = item.find("directions");
-  if (given == item.end()) return kWeldMask;
-  unsigned mask = 0;
-  const std::vector<std::string> known(std::begin(kDirections), std::end(kDirections));
-  if (!given->is_array()) problems.bad_shape(path + ".directions", "must be an array of rx, ry, rz, x, y, z");
-  for (std::size_t i = 0; given->is_array() && i < given->size(); ++i) {
-    const std::string name = (*given)[i].is_string() ? (*given)[i].get<std::string>() : (*given)[i].dump();
-    const auto at = std::find(known.begin(), known.end(), name);
-    if (at == known.end())
-      problems.unknown(path + ".directions", "direction", name, known);
-    else
-      mask |= 1u << (at - known.begin());
-  }
-  return ConstraintMask(mask);
-}
-
 /// Calls read(item, path) for each object of an array.
 template <class Read>
 void each_of(const Json& value, const char* name, const std::vector<std::string>& entries, Problems& problems,
@@ -99,13 +81,13 @@ std::shared_ptr<const GenerationRequest> read_generation(const Json& value, cons
   if (!is_object_of(value, "generation", {"holds", "tasks", "method"}, problems)) return out;
   each_of(value, "holds", {"frame", "directions"}, problems, [&](const Json& item, const std::string& path) {
     out->holds.push_back({.frame = read_frame(item, path, model, problems),
-                          .mask = read_directions(item, path, problems),
+                          .mask = read_directions(item, "directions", kWeldMask, path, problems),
                           .grips = true});
   });
   each_of(value, "tasks", {"frame", "directions", "acceleration", "level"}, problems,
           [&](const Json& item, const std::string& path) {
             GenerationRequest::Task task{.frame = read_frame(item, path, model, problems),
-                                         .directions = read_directions(item, path, problems)};
+                                         .directions = read_directions(item, "directions", kWeldMask, path, problems)};
             if (!item.contains("acceleration")) return problems.bad_shape(path + ".acceleration", "is missing");
             if (const auto a = numbers(item.at("acceleration"), 6, path + ".acceleration", problems))
               task.acceleration = {{(*a)[0], (*a)[1], (*a)[2]}, {(*a)[3], (*a)[4], (*a)[5]}};

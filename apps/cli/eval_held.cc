@@ -9,9 +9,30 @@
 #include "kansetsu/spatial/quaternion.h"
 
 namespace kansetsu::cli {
+ConstraintMask read_directions(const nlohmann::json& object, const char* key, ConstraintMask otherwise,
+                               const std::string& path, Problems& problems) {
+  static const std::vector<std::string> kKnown{"rx", "ry", "rz", "x", "y", "z"};  // in the order of the mask
+  const auto found = object.find(key);
+  if (found == object.end()) return otherwise;
+  const std::string at = fmt::format("{}.{}", path, key);
+  if (!found->is_array() || found->empty()) {
+    problems.bad_shape(at, "must be an array of directions: rx, ry, rz, x, y, z");
+    return otherwise;
+  }
+  unsigned mask = 0;
+  for (const nlohmann::json& word : *found) {
+    const std::string name = word.is_string() ? word.get<std::string>() : word.dump();
+    const auto known = std::ranges::find(kKnown, name);
+    if (known == kKnown.end())
+      problems.unknown(at, "direction", name, kKnown);
+    else
+      mask |= 1u << (known - kKnown.begin());
+  }
+  return ConstraintMask(mask);
+}
+
 namespace {
 
-const std::vector<std::string> kDirections{"rx", "ry", "rz", "x", "y", "z"};
 constexpr double kUnitQuaternion = 1e-6;  // how far its length may be from 1
 
 std::vector<std::string> places(const Model& model) {
@@ -27,22 +48,6 @@ std::optional<std::vector<double>> numbers_at(const nlohmann::json& object, cons
   const auto found = object.find(key);
   if (found == object.end()) return std::nullopt;
   return numbers(*found, count, fmt::format("{}.{}", path, key), problems);
-}
-
-void read_directions(const nlohmann::json& object, const std::string& path, FrameConstraint& c, Problems& problems) {
-  const auto found = object.find("constrain");
-  if (found == object.end()) return;
-  const std::string at = path + ".constrain";
-  if (!found->is_array() || found->empty()) return problems.bad_shape(at, "must be an array of directions");
-  unsigned mask = 0;
-  for (const nlohmann::json& word : *found) {
-    const auto known = word.is_string() ? std::ranges::find(kDirections, word.get<std::string>()) : kDirections.end();
-    if (known == kDirections.end())
-      problems.unknown(at, "direction", word.is_string() ? word.get<std::string>() : word.dump(), kDirections);
-    else
-      mask |= 1u << (known - kDirections.begin());
-  }
-  c.mask = ConstraintMask(mask);
 }
 
 void read_frame(const nlohmann::json& object, const std::string& path, const Model& model, Constraints& out,
@@ -70,7 +75,7 @@ void read_frame(const nlohmann::json& object, const std::string& path, const Mod
     c.a = model.find_link(*to);
     if (!c.a) problems.unknown(path + ".to", "link", *to, places(model));
   }
-  read_directions(object, path, c, problems);
+  c.mask = read_directions(object, "constrain", c.mask, path, problems);
   if (const auto quat = numbers_at(object, "quat_xyzw", 4, path, problems)) {
     const double length = std::hypot(std::hypot((*quat)[0], (*quat)[1]), std::hypot((*quat)[2], (*quat)[3]));
     if (std::abs(length - 1) > kUnitQuaternion)
