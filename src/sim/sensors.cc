@@ -359,10 +359,7 @@ void World::Impl::measure(SensorData& s, double* out) {
       return measure_subtree(s, out);
     case kKineticEnergy:
       out[0] = 0;
-      for (const auto& f : figures) {
-        f->trial.q = f->q, f->trial.v = f->v;
-        out[0] += energy(f->model, f->trial, f->work).kinetic;
-      }
+      for (const auto& f : figures) out[0] += f->energy_of(f->q, f->v).kinetic;
       return;
     case kPotentialEnergy:
       out[0] = potential_energy();

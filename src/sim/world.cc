@@ -288,20 +288,14 @@ Motion<> World::velocity(BodyRef body) const {
 
 double World::kinetic_energy() const {
   double sum = 0;
-  for (const auto& f : impl_->figures) {
-    State s;
-    s.q = f->q, s.v = f->v;
-    sum += energy(f->model, s, f->work).kinetic;
-  }
+  for (const auto& f : impl_->figures) sum += f->energy_of(f->q, f->v).kinetic;
   return sum;
 }
 double World::potential_energy() const { return impl_->potential_energy(); }
 double World::Impl::potential_energy() {
   double sum = 0;
   for (const auto& f : figures) {
-    State s;
-    s.q = f->q, s.v = f->v;
-    sum += energy(f->model, s, f->work).potential;
+    sum += f->energy_of(f->q, f->v).potential;
     for (const DriveCoordinate& d : f->drives) {
       if (!f->options.switches.springs || d.dof.stiffness == 0) continue;
       const double x = d.position(f->q) - d.dof.rest;
