@@ -1,11 +1,16 @@
 """Makes the protocol module of ../cross_engine importable; gives tests a small robot."""
 
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cross_engine"))
+
+# Commands under test hear signals even where the tests run in the background, whose SIGINT a shell ignores.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 ROBOT = """<robot name="r">
   <link name="base"><inertial><mass value="5"/>
