@@ -327,7 +327,7 @@ void ContactSolver::solve_contact_large(const SparseContactProblem& q, std::span
     for (auto& vertex : p.force) {
       for (double& f : vertex) f /= q.h;
     }
-    p.sweeps = s.sweeps, p.residual = s.residual_of[i];
+    p.sweeps = s.sweeps, p.solves = s.systems, p.residual = s.residual_of[i];
     const ContactTier tier = p.residual <= accepted ? ContactTier::kComplementarity : ContactTier::kBest;
     contact::report_patch(p, force, tier, out.patches[std::size_t(i)]);
     contact::remember(p, force, memory[std::size_t(i)]);

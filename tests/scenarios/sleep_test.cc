@@ -1,9 +1,11 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <random>
 #include <string>
 #include <vector>
 
+#include "kansetsu/model/configuration.h"
 #include "kansetsu/model/figures.h"
 #include "kansetsu/sim/world.h"
 #include "kansetsu/sim/world_batch.h"
@@ -249,4 +251,30 @@ TEST_CASE("copies of a world that sleeps sleep, and wake by themselves") {
   CHECK(asleep(batch.world(1)) == 2);
   CHECK(batch.world(1).q(FigureId(1)) == world.q(FigureId(1)));
   CHECK(batch.world(0).time() == batch.world(1).time());
+}
+
+TEST_CASE("forty boxes dropped into a pen all come to rest, hardly inside each other, and sleep") {
+  WorldOptions options;
+  options.time_step = 2e-3;
+  World world(options);
+  world.add_fixed(Plane{}, {}, {}, "floor");
+  for (int k = 0; k < 4; ++k) {
+    const double angle = 1.5707963267948966 * k, c = std::cos(angle), s = std::sin(angle);
+    world.add_fixed(Plane{}, {Mat3<>{{0, s, c}, {0, -c, s}, {1, 0, 0}}, {-0.5 * c, -0.5 * s, 0}});
+  }
+  std::mt19937_64 rng(1000);
+  INFO("seed 1000");
+  for (int i = 0; i < 40; ++i) {
+    const Model box = body("b" + std::to_string(i), Box{{0.2, 0.2, 0.2}}, 1);
+    State state(box);
+    state.q = random_configuration(box, rng);
+    state.q.head<3>() << -0.28 + 0.4 * (i % 2), -0.28 + 0.4 * (i / 2 % 2), 0.3 + 0.4 * (i / 4);
+    world.add(box, state);
+  }
+  world.advance(6);
+  REQUIRE(world.status() == WorldStatus::kRunning);
+  CHECK(asleep(world) == 40);
+  CHECK(world.kinetic_energy() < 1e-8);
+  CHECK(world.report().penetration < 1.5e-4);  // [m] slop is 1e-4
+  CHECK(world.report().tiers[4] == 0);
 }

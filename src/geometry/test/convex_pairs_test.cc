@@ -35,7 +35,12 @@ double tolerance(const Case& c) {
 void check_contact(const Case& c, const Manifold& m, double margin) {
   const double gap = least_gap(m), eps = tolerance(c);
   CHECK(std::abs(norm(m.normal_W) - 1) < 1e-14);
-  CHECK(std::abs(separation(c.A, c.X_WA, c.B, c.X_WB, m.normal_W) - gap) < eps);
+  const double along = separation(c.A, c.X_WA, c.B, c.X_WB, m.normal_W);
+  const bool boxes = std::holds_alternative<Box>(c.A) && std::holds_alternative<Box>(c.B);
+  if (boxes && m.count > 1)
+    CHECK(along < gap + eps);  // of a face that lies on another the lowest corner may be beyond its rim
+  else
+    CHECK(std::abs(along - gap) < eps);
   std::set<std::uint32_t> features;
   for (const ContactPoint& p : m.used()) {
     CHECK(p.gap <= margin);
@@ -163,6 +168,31 @@ TEST_CASE("the contact moves with the world") {
       }
     }
   }
+}
+
+TEST_CASE("a box that is tilted by less than 0.02 rad lies on another, though edges that cross are nearer") {
+  const Shape box = Box{{0.2, 0.2, 0.2}};
+  Random random(7);
+  INFO("seed 7");
+  int lying = 0, crossing = 0, missed = 0;
+  for (int n = 0; n < 20000; ++n) {
+    const double yaw = random.uniform(-3, 3), tilt = random.uniform(-0.1, 0.1);
+    const double c = std::cos(yaw), s = std::sin(yaw), C = std::cos(tilt), S = std::sin(tilt);
+    const Mat3<> R = Mat3<>{{1, 0, 0}, {0, C, -S}, {0, S, C}} * Mat3<>{{c, -s, 0}, {s, c, 0}, {0, 0, 1}};
+    const Transform<> X_WB{R, {random.uniform(-0.2, 0.2), random.uniform(-0.2, 0.2), 0.2}};
+    Manifold m;
+    if (!collide(Geometry(box), {}, Geometry(box), X_WB, 0.05, m)) continue;
+    const double upright = std::max(std::abs(m.normal_W.z), std::abs(dot(m.normal_W, R.column_z())));
+    if (upright > 1 - 1e-9) {
+      lying += m.count > 1 && least_gap(m) > separation(box, {}, box, X_WB, m.normal_W) + 1e-9;
+    } else if (upright > 0.9) {
+      ++crossing;
+      missed += upright > 0.9998;
+    }
+  }
+  CHECK(lying > 100);
+  CHECK(crossing > 100);
+  CHECK(missed <= 5);  // where the point in which edges cross is next to a corner
 }
 
 }  // namespace kansetsu
