@@ -94,26 +94,25 @@ std::vector<GaitJoint> gait_joints(const Model& model, const Analysis& a) {
   Workspace work(model);
   Eigen::Matrix<double, 6, Eigen::Dynamic> axes(6, model.nv());
   joint_axes(model, neutral(model), work, axes);
-  using L = Landmark;
   for (int i = 0; i < int(a.supports.size()); ++i) {
     if (!is_foot(a.supports[std::size_t(i)])) continue;
     const bool left = a.supports[std::size_t(i)].name == "left";
-    for (const auto& [name, landmark] : {std::pair{"hip", left ? L::kHipL : L::kHipR},
-                                         {"knee", left ? L::kKneeL : L::kKneeR},
-                                         {"ankle", left ? L::kAnkleL : L::kAnkleR}}) {
+    for (const auto& [name, landmark] : {std::pair{"hip", left ? Landmark::kHipL : Landmark::kHipR},
+                                         {"knee", left ? Landmark::kKneeL : Landmark::kKneeR},
+                                         {"ankle", left ? Landmark::kAnkleL : Landmark::kAnkleR}}) {
       const auto found = marks.find(landmark);
       if (found == marks.end()) continue;
       int best = -1;
       double most = 0.5;
       // Up through the massless links of the joint; the ankle of two bones, talus and heel, is both of their joints.
-      const bool ankle = landmark == L::kAnkleL || landmark == L::kAnkleR;
+      const bool ankle = landmark == Landmark::kAnkleL || landmark == Landmark::kAnkleR;
       int bodies = 0;
       for (std::optional<LinkId> link = model.link_id(found->second.link); link && link->value() > 0;
            link = model.parent(*link)) {
         bodies += model.link(*link).inertial.has_value();
         const bool shank = model.parent(*link) && bodies > (ankle ? 2 : 1);
-        if (shank || (ankle && bodies > 1 && marks.contains(left ? L::kKneeL : L::kKneeR) &&
-                      *link == model.link_id(marks.at(left ? L::kKneeL : L::kKneeR).link)))
+        if (shank || (ankle && bodies > 1 && marks.contains(left ? Landmark::kKneeL : Landmark::kKneeR) &&
+                      *link == model.link_id(marks.at(left ? Landmark::kKneeL : Landmark::kKneeR).link)))
           break;
         const CoordinateRange range = model.coordinates(JointId(link->value() - 1));
         for (int d = 0; d < range.nv; ++d)
