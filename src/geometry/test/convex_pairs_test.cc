@@ -192,7 +192,7 @@ TEST_CASE("a box that is tilted by less than 0.02 rad lies on another, though ed
   }
   CHECK(lying > 100);
   CHECK(crossing > 100);
-  CHECK(missed <= 5);  // where the point in which edges cross is next to a corner
+  CHECK(missed <= 5);  // there no point of the face's patch is as near as the edges
 }
 
 }  // namespace kansetsu
