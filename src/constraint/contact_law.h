@@ -24,6 +24,7 @@ struct VertexLaw {
   // What the last evaluation found.
   bool pressed = false, slides = false;
   double e[3] = {}, share = 1;  ///< direction of friction that slides, given where the slip is known; μ·z_n/|z_t|
+  double grows[3] = {};         ///< derivative of |z_t| by z_t: e itself but for the paper's cone
 };
 
 struct PatchLaw {
@@ -33,7 +34,6 @@ struct PatchLaw {
   int friction = 2;  ///< numbers of friction of a vertex: 2, or 3 with a moment
   double mu = 0, mu_spin = 0;
   bool paper = false;  ///< |(f_x, f_y)| + |n|/d ≤ μ·λ
-  bool held = false;   ///< it held in the last step, or is new: the first Newton step takes it to hold
   VertexLaw vertex[kMaxTouching];
   double H[36] = {};     ///< rows × rows: how its impulses answer velocities, dr = q − H·dw
   bool active = false;   ///< H is not zero

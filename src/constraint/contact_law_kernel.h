@@ -10,8 +10,7 @@
 ///   bounded    z = b − ρ·(w − t)                    Φ_b = b − clamp(z, lower, upper)
 ///
 /// with F = (f_x, f_y, n/d) and U = (u_x, u_y, d·ω). A law that yields has u + κ·g·(x − centre) in place of u. Where the slip is known
-/// friction is R·e with a direction e that is given; of the paper's cone |(f_x, f_y)| + |n|/d takes the place of |z_t|, and Newton steps
-/// take its direction as it is.
+/// friction is R·e with a direction e that is given; of the paper's cone |(f_x, f_y)| + |n|/d takes the place of |z_t|.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 struct Local {
@@ -36,24 +35,26 @@ inline void set_friction(const PatchLaw& law, VertexLaw& v, double pressure, dou
     v.share = 0;
   } else if (v.known == KnownSlip::kSlide) {
     v.slides = true, v.share = 0;
-    for (int k = 0; k < 3; ++k) Z[k] = reach * v.e[k];
+    for (int k = 0; k < 3; ++k) Z[k] = reach * v.e[k], v.grows[k] = v.e[k];
     return;
   } else if (v.known == KnownSlip::kSpin) {  // held in x and y; along e the moment follows the pressure
     v.slides = true;
     const double size = root(square), cut = size > reach ? reach / size : 1;
     Z[0] *= cut, Z[1] *= cut, Z[2] = law.mu_spin * pressure * v.e[2];
+    v.grows[0] = v.grows[1] = 0, v.grows[2] = v.e[2];
     return;
   } else if (law.paper) {
-    const double size = root(square) + absolute(Z[2]);
+    const double along = root(square), size = along + absolute(Z[2]);
     if (size > reach) {
-      v.slides = true, v.share = 0;
-      for (int k = 0; k < 3; ++k) v.e[k] = Z[k] / size, Z[k] = reach * v.e[k];
+      v.slides = true, v.share = reach / size;
+      for (int k = 0; k < 3; ++k) v.e[k] = Z[k] / size;
+      for (int k = 0; k < 2; ++k) v.grows[k] = along > 0 ? Z[k] / along : 0;
+      v.grows[2] = Z[2] < 0 ? -1 : 1;
     }
-    return;
   } else if (square + Z[2] * Z[2] > reach * reach) {
     const double size = root(square + Z[2] * Z[2]);
     v.slides = true, v.share = reach / size;
-    for (int k = 0; k < 3; ++k) v.e[k] = Z[k] / size;
+    for (int k = 0; k < 3; ++k) v.e[k] = v.grows[k] = Z[k] / size;
   }
   for (int k = 0; k < 3; ++k) Z[k] *= v.share;
 }
@@ -110,7 +111,7 @@ inline void add_impulses(const PatchLaw& law, const double* x, double* r) {
 /// The linear answer of a vertex at Φ, dx = dx₀ − D·du with u = (u_n, U):
 ///
 ///   D = | pressure         0       |     pressure = ρ/K,  friction = ρ_t/K                        it holds
-///       | pressure·μ·e   across·T  |     T = 1, or 1 − e·eᵀ and across = c·ρ_t/(1 − c + c·K)      it slides
+///       | pressure·μ·e   across·T  |     T = 1 − e·∂|z_t|, across = c·ρ_t/(1 − c + c·K)           it slides
 struct VertexAnswer {
   double pressure = 0, across = 0, follow = 0;  ///< follow: pressure·μ where it slides
 };
@@ -127,10 +128,10 @@ inline VertexAnswer linearise_vertex(const PatchLaw& law, const VertexLaw& v, co
     for (int k = 1; k <= law.friction; ++k) dx[k] = -phi[k] * stiff;
     return {v.rho * stiff, v.rho_friction * stiff, 0};
   }
-  // Along e friction follows the pressure, across e it turns: dF = e·(−Φ_e + μ·(dλ + Φ_n)) − (Φ_T + c·ρ·dU_T)/(1 − c + c·K).
+  // Along e friction follows the pressure, across it turns: dF = e·(−Φ_e + μ·(dλ + Φ_n)) − (Φ_T + c·ρ·dU_T)/(1 − c + c·K), Φ_T = T·Φ.
   const double c = v.share, soft = 1 / (1 - c + c * K);
   double along = 0;
-  for (int i = 0; i < law.friction; ++i) along += v.e[i] * phi[1 + i];
+  for (int i = 0; i < law.friction; ++i) along += v.grows[i] * phi[1 + i];
   const double mu = sliding_friction(law, v), push = -along + mu * (dx[0] + phi[0]) + along * soft;
   for (int i = 0; i < law.friction; ++i) dx[1 + i] = -phi[1 + i] * soft + push * v.e[i];
   return {v.rho * stiff, c * v.rho_friction * soft, mu * v.rho * stiff};
@@ -139,7 +140,8 @@ inline VertexAnswer linearise_vertex(const PatchLaw& law, const VertexLaw& v, co
 /// All vertices of a patch: dx₀, and summed up over its rows dr = q − H·dw. Pressure is in rows 2 to 4, friction in rows 0, 1 and 5;
 /// pressure does not answer slip, so that this part of H stays zero.
 inline void linearise_patch(PatchLaw& law, const double* phi, double K, double* dx, double* q) {
-  double P[6] = {0, 0, 0, 0, 0, 0}, T[6] = {0, 0, 0, 0, 0, 0}, F[3][3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+  double P[6] = {0, 0, 0, 0, 0, 0}, T[3][3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}},
+         F[3][3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
   bool any = false, follows = false;
   const int stride = 1 + law.friction;
   for (int i = 0; i < law.count; ++i, phi += stride, dx += stride) {
@@ -150,17 +152,18 @@ inline void linearise_patch(PatchLaw& law, const double* phi, double K, double* 
     const double n = D.pressure, t = D.across;
     P[0] += n, P[1] += n * v.y, P[2] -= n * v.x;
     P[3] += n * v.y * v.y, P[4] -= n * v.x * v.y, P[5] += n * v.x * v.x;
-    // T: xx, xy, yy, and with rows (1, 0, −b), (0, 1, a), (0, 0, d) of the slip its moment: x5, y5, 55
-    if (!v.slides) {
-      T[0] += t, T[2] += t, T[3] -= t * v.b, T[4] += t * v.a, T[5] += t * (v.a * v.a + v.b * v.b + v.d * v.d);
-      continue;
-    }
+    // T on the rows 0, 1 and 5, of which (1, 0, −b), (0, 1, a), (0, 0, d) make the slip
+    T[0][0] += t, T[1][1] += t, T[2][2] += t * (v.a * v.a + v.b * v.b + v.d * v.d);
+    T[0][2] -= t * v.b, T[2][0] -= t * v.b, T[1][2] += t * v.a, T[2][1] += t * v.a;
+    if (!v.slides) continue;
     follows = true;
-    const double *e = v.e, turn = v.a * e[1] - v.b * e[0] + v.d * e[2];
-    T[0] += t * (1 - e[0] * e[0]), T[1] -= t * e[0] * e[1], T[2] += t * (1 - e[1] * e[1]);
-    T[3] -= t * (v.b + e[0] * turn), T[4] += t * (v.a - e[1] * turn);
-    T[5] += t * (v.a * v.a + v.b * v.b + v.d * v.d - turn * turn);
-    const double m[3] = {D.follow * e[0], D.follow * e[1], D.follow * turn};
+    const double *e = v.e, *g = v.grows;
+    const double along[3] = {e[0], e[1], v.a * e[1] - v.b * e[0] + v.d * e[2]};
+    const double grows[3] = {t * g[0], t * g[1], t * (v.a * g[1] - v.b * g[0] + v.d * g[2])};
+    for (int k = 0; k < 3; ++k) {
+      for (int l = 0; l < 3; ++l) T[k][l] -= along[k] * grows[l];
+    }
+    const double m[3] = {D.follow * along[0], D.follow * along[1], D.follow * along[2]};
     for (int k = 0; k < 3; ++k) F[k][0] += m[k], F[k][1] += m[k] * v.y, F[k][2] -= m[k] * v.x;
   }
   law.active = any, law.follows = follows;
@@ -169,10 +172,10 @@ inline void linearise_patch(PatchLaw& law, const double* phi, double K, double* 
   add_impulses(law, dx, q);
   if (!any) return;
   double* H = law.H;
-  H[0] = T[0], H[1] = H[6] = T[1], H[7] = T[2];
+  H[0] = T[0][0], H[1] = T[0][1], H[6] = T[1][0], H[7] = T[1][1];
   H[2] = F[0][0], H[8] = F[1][0], H[14] = P[0];
   if (law.rows == 3) return;
-  H[5] = H[30] = T[3], H[11] = H[31] = T[4], H[35] = T[5];
+  H[5] = T[0][2], H[11] = T[1][2], H[30] = T[2][0], H[31] = T[2][1], H[35] = T[2][2];
   H[15] = H[20] = P[1], H[16] = H[26] = P[2], H[21] = P[3], H[22] = H[27] = P[4], H[28] = P[5];
   H[3] = F[0][1], H[4] = F[0][2], H[9] = F[1][1], H[10] = F[1][2];
   H[32] = F[2][0], H[33] = F[2][1], H[34] = F[2][2];
@@ -193,7 +196,7 @@ inline void answer_patch(const PatchLaw& law, double K, const double* dw, double
     }
     const double k = v.share * v.rho_friction / (1 - v.share + v.share * K);
     double along = 0;
-    for (int a = 0; a < law.friction; ++a) along += v.e[a] * u.t[a];
+    for (int a = 0; a < law.friction; ++a) along += v.grows[a] * u.t[a];
     const double mu = sliding_friction(law, v);
     for (int a = 0; a < law.friction; ++a) dx[1 + a] -= k * (u.t[a] - along * v.e[a]) + mu * change * v.e[a];
   }

@@ -77,7 +77,6 @@ void contact::set_vertices(const PatchWork& p, const ContactMemory* m, double h,
   double pressure[kernel::kMaxTouching] = {}, sum = 0, mx = 0, my = 0;
   const bool warm = m && m->known && m->wrench[2] > 0 && n > 0;
   bool known = false;  // forces of the vertices themselves
-  law.held = !warm || m->slip == SlipMode::kStick;
   if (warm) {
     for (int i = 0; i < n; ++i) pressure[i] = m->force[p.id[i]][0], sum += pressure[i];
     known = std::abs(sum - m->wrench[2]) < kForgotten * m->wrench[2];  // else some vertices are new

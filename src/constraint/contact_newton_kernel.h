@@ -75,65 +75,89 @@ bool newton_direction(Response& response, LawWork& k, double K) {
   return true;
 }
 
-/// Newton steps from unknowns and velocities that belong together. Full ones first: states may change several times before the residual falls, so that up to kPatience steps in a row may raise
-/// Σ g·Φ². Then back to the best iterate, where a step is cut until the sum falls; laws yield more after short steps, less after full ones.
-template <class Response>
-bool newton(Response& response, LawWork& k, int most) {
-  double yield = kRegular;
-  int stuck = 0, raised = 0;
-  double merit = map_all(k), least = merit;
-  copy_numbers(k.unknowns, k.x, k.before);
-  copy_numbers(k.rows, k.w, k.w_before);
-  for (int n = 0; n < most; ++n) {
-    if (k.residual < k.tolerance) return true;
-    const bool bold = raised < kPatience;
-    if (!newton_direction(response, k, k.kappa + yield)) return false;
-    if (bold) {
-      for (int i = 0; i < k.unknowns; ++i) k.x[i] += k.dx[i];
-      for (int i = 0; i < k.rows; ++i) k.w[i] += k.dw[i];
-      const double last = merit;
-      merit = map_all(k);
-      if (k.residual < k.acceptable && merit > 0.25 * last) return true;
-      if (!(merit < kWorst * least)) raised = kPatience;
-      if (merit < least) {
-        least = merit, raised = 0;
-        copy_numbers(k.unknowns, k.x, k.before);
-        copy_numbers(k.rows, k.w, k.w_before);
-        yield = larger(yield * kLower, kRegular);
-      } else if (++raised >= kPatience) {
-        copy_numbers(k.unknowns, k.before, k.x);
-        copy_numbers(k.rows, k.w_before, k.w);
-        merit = map_all(k);
+/// Share of the direction after which the first law changes its state: a pressure begins or ends, friction begins to slide or to hold, a
+/// bound is met or left. Up to there the map is smooth; beyond, another direction may lead on.
+inline double first_change(const LawWork& k) {
+  double first = kEndless;
+  const auto note = [&first](double share) {
+    if (share > kNoStep && share < first) first = share;
+  };
+  const double rest = 1 - k.kappa;
+  for (int i = 0; i < k.patch_count; ++i) {
+    const PatchLaw& law = k.patches[i];
+    int at = law.at;
+    for (int n = 0; n < law.count; ++n, at += 1 + law.friction) {
+      const VertexLaw& v = law.vertex[n];
+      if (!(v.rho > 0)) continue;
+      const Local u = local_velocity(law, v, k.w + law.row), du = local_velocity(law, v, k.dw + law.row);
+      const double z = rest * k.x[at] + k.kappa * k.centre[at] - v.rho * (u.n - v.t);
+      const double dz = rest * k.dx[at] - v.rho * du.n;
+      note(-z / dz);
+      // |Z + s·dZ|² = μ²·(z + s·dz)², as a·s² + 2·b·s + c = 0
+      double a = -law.mu * law.mu * dz * dz, b = -law.mu * law.mu * z * dz, c = -law.mu * law.mu * z * z;
+      for (int f = 0; f < law.friction; ++f) {
+        const int l = at + 1 + f;
+        const double Z = rest * k.x[l] + k.kappa * k.centre[l] - v.rho_friction * u.t[f];
+        const double dZ = rest * k.dx[l] - v.rho_friction * du.t[f];
+        a += dZ * dZ, b += Z * dZ, c += Z * Z;
       }
-      continue;
+      const double inside = b * b - a * c;
+      if (inside < 0 || law.paper) continue;
+      const double q = -(b + (b > 0 ? root(inside) : -root(inside)));
+      for (const double share : {q / a, c / q}) {
+        if (z + share * dz > 0) note(share);
+      }
     }
-    const auto move = [&](double alpha) {
-      for (int i = 0; i < k.unknowns; ++i) k.x[i] = k.before[i] + alpha * k.dx[i];
-      for (int i = 0; i < k.rows; ++i) k.w[i] = k.w_before[i] + alpha * k.dw[i];
-      return map_all(k);
-    };
-    double alpha = 1, best = 1e300, best_alpha = 1, now = 0;
-    for (int l = 0; l < kLineSearch; ++l, alpha *= 0.5) {
-      now = move(alpha);
-      if (now < best) best = now, best_alpha = alpha;
-      if (now < (1 - 0.2 * alpha) * merit) break;
-    }
-    if (now != best) move(best_alpha);
-    if (!(best < 1e300)) return false;  // not finite
-    if (best_alpha < 0.3) yield = smaller(yield * kRaise, kMostYield);
-    if (best_alpha == 1) yield = larger(yield * kLower, kRegular), raised = 0;
-    stuck = best > 0.99 * merit ? stuck + 1 : 0;
-    if (!(best < merit)) {
-      copy_numbers(k.unknowns, k.before, k.x);
-      copy_numbers(k.rows, k.w_before, k.w);
-      best = map_all(k);
-    }
-    merit = least = best;
+  }
+  for (int i = 0; i < k.bound_count; ++i) {
+    const BoundLaw& b = k.bounds[i];
+    if (!(b.rho > 0)) continue;
+    const double z = rest * k.x[b.at] + k.kappa * k.centre[b.at] - b.rho * (k.w[b.row] - b.t);
+    const double dz = rest * k.dx[b.at] - b.rho * k.dw[b.row];
+    note((b.lower - z) / dz), note((b.upper - z) / dz);
+  }
+  return first;
+}
+
+/// Newton steps from unknowns and velocities that belong together. Full steps first: states may change several times before the residual
+/// falls, so that up to kPatience in a row may raise Σ g·Φ². Then back to the best iterate, and from there just beyond the first change of
+/// a state, where the sum is still lower and a new direction begins. Ends where that gains nothing.
+/// @param enough  residual that will do [m/s]
+template <class Response>
+bool newton(Response& response, LawWork& k, double enough) {
+  double least = map_all(k), merit = least;
+  const auto keep = [&k] {
     copy_numbers(k.unknowns, k.x, k.before);
     copy_numbers(k.rows, k.w, k.w_before);
-    if (stuck >= kMostStuck) break;
+  };
+  const auto move = [&k](const double* x, const double* w, double share) {
+    for (int i = 0; i < k.unknowns; ++i) k.x[i] = x[i] + share * k.dx[i];
+    for (int i = 0; i < k.rows; ++i) k.w[i] = w[i] + share * k.dw[i];
+    return map_all(k);
+  };
+  keep();
+  for (int n = 0, raised = 0; n < kNewtonSteps; ++n) {
+    if (k.residual < enough) return true;
+    if (!newton_direction(response, k, k.kappa + kRegular)) return false;
+    const bool careful = raised >= kPatience;  // at the best iterate, from which full steps have led astray
+    const double last = merit, beyond = careful ? kBeyond * first_change(k) : 1;
+    merit = move(k.x, k.w, 1);
+    bool full = true;
+    if (!(merit < kGain * least) && beyond < 1) merit = move(k.before, k.w_before, beyond), full = false;
+    if (k.residual < k.acceptable && merit > 0.25 * last) return true;
+    if (merit < least) {
+      const bool gains = !careful || merit < kLeastGain * least;
+      least = merit;
+      keep();
+      if (full) raised = 0;
+      if (!gains) break;
+      continue;
+    }
+    if (careful) break;
+    raised = merit < kWorst * least ? raised + 1 : kPatience;
+    if (raised >= kPatience) merit = move(k.before, k.w_before, 0);
   }
-  return k.residual < k.tolerance;
+  return k.residual < k.acceptable;
 }
 
 /// Forces of the start as the laws allow them.
@@ -145,40 +169,16 @@ inline void clamp_start(LawWork& k) {
   }
 }
 
-/// A first step in which what held before, and what is new, carries load and holds. Coulomb's law may have several solutions, of which one
-/// slips: holding is looked for first, so that the answer does not depend on forces that are spread one way or another.
-template <class Response>
-void presume_hold(Response& response, LawWork& k) {
-  bool any = false;
-  for (int i = 0; i < k.patch_count; ++i) any = any || (k.patches[i].held && k.patches[i].count > 0);
-  if (!any) return;
-  for (int i = 0; i < k.patch_count; ++i) {
-    PatchLaw& law = k.patches[i];
-    double* phi = k.phi + law.at;
-    for (int n = 0; n < law.count && law.held; ++n, phi += 1 + law.friction) {
-      VertexLaw& v = law.vertex[n];
-      if (!(v.rho > 0) || v.known != KnownSlip::kNone) continue;
-      const Local u = local_velocity(law, v, k.w + law.row);
-      v.pressed = true, v.slides = false;
-      phi[0] = v.rho * (u.n - v.t);
-      for (int a = 0; a < law.friction; ++a) phi[1 + a] = v.rho_friction * u.t[a];
-    }
-  }
-  if (!newton_direction(response, k, kRegular)) return;
-  for (int i = 0; i < k.unknowns; ++i) k.x[i] += k.dx[i];
-  for (int i = 0; i < k.rows; ++i) k.w[i] += k.dw[i];
-}
-
 /// Newton steps on the law itself; where they get stuck, proximal steps: laws that yield by κ·g about the forces there are, each solved by
-/// the same Newton steps. Of all that was found the best by residual is kept: only starts and converged proximal steps count, never an
-/// iterate on the way.
+/// the same Newton steps, well enough to go on. Forces that cancel each other (of redundant contacts) may have a long way to go: κ falls with
+/// every success, and stays once where a smaller one has just failed. Of all that was found the best by residual is kept: only starts and
+/// converged proximal steps count, never an iterate on the way.
 template <class Response>
 void solve_law(Response& response, LawWork& k) {
   clamp_start(k);
-  k.kappa = 0, k.systems = 0;
+  k.systems = 0;
   copy_numbers(k.unknowns, k.x, k.centre);
-  copy_numbers(k.unknowns, k.x, k.best);
-  double least = 1e300;
+  double least = kEndless;
   const auto judge = [&] {  // the law itself at the present unknowns
     k.kappa = 0;
     update_velocities(response, k);
@@ -188,27 +188,23 @@ void solve_law(Response& response, LawWork& k) {
   };
   judge();
   if ((k.solved = k.residual < k.tolerance)) return;
-  if (!k.only_proximal) {
-    presume_hold(response, k);
-    k.solved = newton(response, k, kNewtonSteps) && judge();
-    if (k.solved) return;
-  }
-  k.proximal = true;
-  copy_numbers(k.unknowns, k.centre, k.x);
-  judge();
-  double kappa = kYield;
-  for (int n = 0; n < kProximalSteps && k.systems < k.most_systems; ++n) {
+  double kappa = k.only_proximal ? kYield : 0;
+  bool failed = false;
+  while (k.systems < k.most_systems && kappa < kMostProximalYield) {
     copy_numbers(k.unknowns, k.x, k.centre);
-    k.kappa = kappa;
-    if (!newton(response, k, kProximalNewtonSteps)) {
+    const double enough = kappa > 0 ? larger(k.tolerance, kInexact * k.residual) : k.tolerance;
+    k.kappa = kappa, k.proximal = kappa > 0;
+    const bool found = newton(response, k, enough);
+    if (found && judge()) break;
+    if (found && kappa > 0) {
+      if (!failed) kappa *= kShrink;
+      failed = false;
+    } else {
       copy_numbers(k.unknowns, k.centre, k.x);
-      update_velocities(response, k);
-      kappa *= 3;
-      if (kappa > kMostProximalYield) break;
-      continue;
+      judge();
+      kappa = kappa > 0 ? kGrow * kappa : kYield;
+      failed = true;
     }
-    if (judge()) break;
-    kappa *= 0.3;
   }
   copy_numbers(k.unknowns, k.best, k.x);
   k.solved = judge();
