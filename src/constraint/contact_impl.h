@@ -59,9 +59,10 @@ struct ContactSolver::Impl {
   /// Newton's method on what the patches and bounds of the work hold, as velocities and impulses. Writes impulses of the rows to
   /// work.f, velocities to work.w, states and residuals to the patches.
   /// @param memory   forces to begin with, per patch; may be empty
+  /// @param softness  > 0: of laws that yield by so much (LawWork::softness)
   /// @return kFast, kComplementarity, or kBest where the law does not hold to the tolerance
   ContactTier solve_newton(double h, double tolerance, std::span<const ContactMemory> memory,
-                           bool only_proximal = false);
+                           bool only_proximal = false, double softness = 0);
   ContactTier attempt(const ContactProblem& problem, std::span<const ContactMemory> memory,
                       const contact::ContactStep& step);
   std::vector<kernel::PatchLaw> laws;

@@ -69,6 +69,7 @@ struct LawWork {
   double *r = nullptr, *w = nullptr, *q = nullptr, *dr = nullptr, *dw = nullptr, *w_before = nullptr;
 
   int most_systems = 0;        ///< that are solved at most: proximal steps end there
+  double softness = 0;         ///< of g: laws that yield by so much, about no force, are to be solved (positions)
   bool only_proximal = false;  ///< without Newton steps on the law itself
   double kappa = 0;            ///< how far laws yield to changes about `centre`, of g
   // Answer.

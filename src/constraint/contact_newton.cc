@@ -192,7 +192,7 @@ void ContactSolver::Impl::reserve_laws(int patch_count, int rows, int bounded) {
 }
 
 ContactTier ContactSolver::Impl::solve_newton(double h, double tolerance, std::span<const ContactMemory> memory,
-                                              bool only_proximal) {
+                                              bool only_proximal, double softness) {
   ContactWork& k = work;
   LawWork s;
   s.patch_count = k.patch_count, s.bound_count = k.bound_count, s.rows = k.n;
@@ -238,8 +238,8 @@ ContactTier ContactSolver::Impl::solve_newton(double h, double tolerance, std::s
   }
   s.c = k.c;
   s.tolerance = tolerance, s.acceptable = kAcceptable * tolerance;
-  s.most_systems = kMostSystems;
-  s.only_proximal = only_proximal;
+  s.most_systems = softness > 0 ? kMostWaySystems : kMostSystems;
+  s.only_proximal = only_proximal, s.softness = softness;
   kernel::newton_kernels().rows(s, response, scratch);
 
   k.solves += s.systems;

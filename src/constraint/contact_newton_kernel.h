@@ -169,12 +169,28 @@ inline void clamp_start(LawWork& k) {
   }
 }
 
+/// Laws that yield by a given share of their own response, and that is the answer: it exists whatever the targets ask for, and what
+/// contradicts each other shares the error.
+template <class Response>
+void solve_soft_law(Response& response, LawWork& k) {
+  clamp_start(k);
+  k.systems = 0, k.kappa = k.softness;
+  for (int i = 0; i < k.unknowns; ++i) k.centre[i] = 0;
+  update_velocities(response, k);
+  for (double before = kEndless; !(k.solved = newton(response, k, k.tolerance)) && k.systems < k.most_systems;) {
+    if (!(k.residual < kLeastGain * before)) break;
+    before = k.residual;
+  }
+  update_velocities(response, k);
+}
+
 /// Newton steps on the law itself; where they get stuck, proximal steps: laws that yield by κ·g about the forces there are, each solved by
 /// the same Newton steps, well enough to go on. Forces that cancel each other (of redundant contacts) may have a long way to go: κ falls with
 /// every success, and stays once where a smaller one has just failed. Of all that was found the best by residual is kept: only starts and
 /// converged proximal steps count, never an iterate on the way.
 template <class Response>
 void solve_law(Response& response, LawWork& k) {
+  if (k.softness > 0) return solve_soft_law(response, k);
   clamp_start(k);
   k.systems = 0;
   copy_numbers(k.unknowns, k.x, k.centre);

@@ -214,7 +214,7 @@ bool ContactSolver::solve_positions(const ContactProblem& problem, ContactResult
   }
   if (!(longest > kShortestWay)) return false;
   for (int i = 0; i < k.n; ++i) k.c[i] = 0;
-  impl.solve_newton(1, kWayTolerance * longest, {});
+  impl.solve_newton(1, kWayTolerance * longest, {}, false, kWayYield);
   for (int i = 0; i < k.n; ++i) out.force[std::size_t(i)] = k.f[i];
   return true;
 }

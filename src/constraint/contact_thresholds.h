@@ -13,7 +13,7 @@ inline constexpr double kRegular = 1e-8;
 inline constexpr int kNewtonSteps = 12;
 /// Linear systems of an island and of a heap: proximal steps end there. Of 5000 hard problems of falling robots none needs more than 350; in
 /// a falling heap most problems need 10 to 40.
-inline constexpr int kMostSystems = 1000, kMostHeapSystems = 60;
+inline constexpr int kMostSystems = 400, kMostHeapSystems = 60;
 /// Of an unknown's own response: by how much a law yields about the last forces in the first proximal step; and what ends them. The first
 /// may be 1e-4 to 1e-1.
 inline constexpr double kYield = 1e-2, kMostProximalYield = 10;
@@ -58,6 +58,11 @@ inline constexpr double kDependent = 1e-10;
 inline constexpr double kDeep = 1;
 /// [m, rad] shorter ways are none.
 inline constexpr double kShortestWay = 1e-12;
+/// Of an unknown's own response: what rows yield where positions are solved. Bodies that lie inside each other for good ask for ways that
+/// contradict each other; so each comes as far as it can. It leaves a thousandth of the way to the next step.
+inline constexpr double kWayYield = 1e-3;
+/// Linear systems of positions.
+inline constexpr int kMostWaySystems = 40;
 /// Of the longest way: how well positions are solved, by Newton steps and by sweeps. What is left is undone in the next step.
 inline constexpr double kWayTolerance = 1e-6, kHeapWayTolerance = 1e-2;
 
