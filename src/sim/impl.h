@@ -299,6 +299,7 @@ struct World::Impl {
   void resolve_impact(IslandWork& w);
   void resolve_forces(IslandWork& w);
   void resolve_positions(IslandWork& w);
+  void bound_shifts(const IslandWork& w);
   void solve_forces(IslandWork& w, Target target);
   bool closing_strains(IslandWork& w) const;
   bool turning_strains(const IslandWork& w) const;

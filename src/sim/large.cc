@@ -224,8 +224,8 @@ void World::Impl::solve_large(IslandWork& w, int others) {
     for (const int i : w.figures) {
       FigureData& f = *figures[size_t(i)];
       f.shift = Eigen::Map<const Eigen::VectorXd>(w.way.data() + w.offsets[size_t(i)], f.model.nv());
-      f.has_shift = true;
     }
+    bound_shifts(w);
   }
   report_contacts(w, false);
   for (size_t k = 0; k < w.touches.size(); ++k) contacts.touches()[size_t(w.touches[k])].memory = w.memories[k];

@@ -288,21 +288,6 @@ void World::Impl::solve_forces(IslandWork& w, Target target) {
   w.island.complete(w.result.force.data(), 1);
 }
 
-/// What is past each other comes apart by positions alone: no velocity changes, no friction acts.
-void World::Impl::resolve_positions(IslandWork& w) {
-  if (!options.contact.end_of_step || !w.solver.solve_positions(contact_problem(w), w.result)) return;
-  std::fill(w.island.target(), w.island.target() + w.island.bilateral(), 0.0);
-  std::fill(w.island.u(), w.island.u() + w.island.rows(), 0.0);
-  w.island.hold_velocities();  // bilateral rows stay where they are
-  w.island.complete(w.result.force.data(), 0);
-  for (size_t i = 0; i < w.figures.size(); ++i) {
-    FigureData& f = *figures[size_t(w.figures[i])];
-    f.shift.setZero();
-    w.island.respond(int(i), f.shift.data());
-    f.has_shift = true;
-  }
-}
-
 /// Whether closing gaps takes more energy than to move everything as fast: next to a posture in which rows depend on each
 /// other, they ask for speeds beyond any bound.
 bool World::Impl::closing_strains(IslandWork& w) const {

@@ -8,6 +8,7 @@
 #include "kansetsu/io/mjcf.h"
 #include "kansetsu/model/builder.h"
 #include "kansetsu/model/configuration.h"
+#include "kansetsu/model/edit.h"
 #include "kansetsu/model/figures.h"
 #include "kansetsu/sim/world.h"
 
@@ -29,7 +30,8 @@ double uniform(Random& rng, double low, double high) { return std::uniform_real_
 
 Model recorded(const std::filesystem::path& data, const std::string& name) {
   const auto file = data / "robots" / "mjcf" / (name + ".xml");
-  return value_or_throw(Model::build(value_or_throw(io::read_mjcf(file)).figures.at(0).model));
+  const Model model = value_or_throw(Model::build(value_or_throw(io::read_mjcf(file)).figures.at(0).model));
+  return model.base() == Base::kFree ? model : with_base(model, Base::kFree);  // some files leave it to their users
 }
 
 void add_stairs(World& world) {
