@@ -16,6 +16,7 @@
 #include "cli/recording.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
+#include "cli/tiers.h"
 #include "kansetsu/sim/world.h"
 
 namespace kansetsu::cli {
@@ -38,11 +39,6 @@ struct Summary {
   SensorValues sensors_start{}, sensors_end{};
   WorldHealth health{};  ///< at the end
 };
-
-std::string tier_text(const WorldTotals& t) {
-  return fmt::format("fast {}, active set {}, complementarity {}, best {}", t.tiers[1], t.tiers[2], t.tiers[3],
-                     t.tiers[4]);
-}
 
 void print_summary(const World& world, const Summary& s, Output& out) {
   const WorldTotals& t = world.totals();
@@ -93,9 +89,7 @@ std::string json_summary(const World& world, const Summary& s) {
   json.entry("seconds", s.seconds).entry("steps", double(t.steps)).entry("wall_seconds", s.wall);
   json.entry("steps_per_second", double(t.steps) / s.wall);
   json.entry("contacts", double(t.contacts)).entry("impacts", double(t.impacts));
-  json.key("tiers").begin_object();
-  json.entry("none", double(t.tiers[0])).entry("fast", double(t.tiers[1])).entry("active_set", double(t.tiers[2]));
-  json.entry("complementarity", double(t.tiers[3])).entry("best", double(t.tiers[4])).end_object();
+  write_tiers(t, json);
   json.entry("worst_residual", t.worst_residual).entry("penetration", t.worst_penetration);
   json.entry("gap", t.worst_gap).entry("gap_angle", t.worst_angle);
   json.key("open_connections").begin_array();

@@ -13,6 +13,7 @@
 #include "cli/recording.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
+#include "cli/tiers.h"
 #include "cli/walk_push.h"
 
 namespace kansetsu::cli {
@@ -42,8 +43,7 @@ std::string report_text(WalkSimulation& walk, const WalkReport& r, double wall) 
       {"nearest to a joint's end", fmt::format("{:.3g} rad", r.limit_margin)},
       {"contacts",
        fmt::format("{} surface, {} line, {} point; {} of them slid", r.modes[3], r.modes[2], r.modes[1], r.sliding)},
-      {"solved by", fmt::format("fast {}, active set {}, complementarity {}, best {}", t.tiers[1], t.tiers[2],
-                                t.tiers[3], t.tiers[4])},
+      {"solved by", tier_text(t)},
       {"worst residual", fmt::format("{:.2g}", t.worst_residual)},
       {"deepest penetration", fmt::format("{:.2g} mm", 1e3 * t.worst_penetration)},
       {"control beyond its limits", fmt::format("{} times", r.infeasible)},
@@ -71,9 +71,7 @@ std::string report_json(WalkSimulation& walk, const WalkReport& r, double wall) 
   json.key("contacts").begin_object();
   json.entry("surface", double(r.modes[3])).entry("line", double(r.modes[2])).entry("point", double(r.modes[1]));
   json.entry("sliding", double(r.sliding)).end_object();
-  json.key("tiers").begin_object();
-  json.entry("fast", double(t.tiers[1])).entry("active_set", double(t.tiers[2]));
-  json.entry("complementarity", double(t.tiers[3])).entry("best", double(t.tiers[4])).end_object();
+  write_tiers(t, json);
   json.entry("worst_residual", t.worst_residual).entry("penetration", t.worst_penetration);
   json.key("pushes").begin_array();
   for (const Push& push : walk.pushes()) {

@@ -60,7 +60,7 @@ struct ContactSolver::Impl {
   /// work.f, velocities to work.w, states and residuals to the patches.
   /// @param memory   forces to begin with, per patch; may be empty
   /// @param softness  > 0: of laws that yield by so much (LawWork::softness)
-  /// @return kFast, kComplementarity, or kBest where the law does not hold to the tolerance
+  /// @return kNewton, kProximal, or kUnsolved where the law does not hold to the tolerance
   ContactTier solve_newton(double h, double tolerance, std::span<const ContactMemory> memory,
                            bool only_proximal = false, double softness = 0);
   ContactTier attempt(const ContactProblem& problem, std::span<const ContactMemory> memory,

@@ -314,7 +314,7 @@ void ContactSolver::solve_contact_large(const SparseContactProblem& q, std::span
   out.sweeps = s.sweeps, out.solves = s.systems, out.residual = s.residual;
   const double accepted = options.sweep_tolerance * fastest;
   const bool solved = s.residual <= accepted;
-  out.tier = solved ? ContactTier::kComplementarity : ContactTier::kBest;
+  out.tier = solved ? ContactTier::kProximal : ContactTier::kUnsolved;
   if (!solved) out.status = ContactStatus::kNotConverged;
   for (int i = 0; i < s.patch_count; ++i) {
     PatchWork& p = impl.patches[std::size_t(i)];
@@ -328,7 +328,7 @@ void ContactSolver::solve_contact_large(const SparseContactProblem& q, std::span
       for (double& f : vertex) f /= q.h;
     }
     p.sweeps = s.sweeps, p.solves = s.systems, p.residual = s.residual_of[i];
-    const ContactTier tier = p.residual <= accepted ? ContactTier::kComplementarity : ContactTier::kBest;
+    const ContactTier tier = p.residual <= accepted ? ContactTier::kProximal : ContactTier::kUnsolved;
     contact::report_patch(p, force, tier, out.patches[std::size_t(i)]);
     contact::remember(p, force, memory[std::size_t(i)]);
   }

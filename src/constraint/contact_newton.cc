@@ -250,7 +250,7 @@ ContactTier ContactSolver::Impl::solve_newton(double h, double tolerance, std::s
     p.solves = s.systems, p.residual = s.residual;
     contact::read_states(laws[std::size_t(i)], s.x + laws[std::size_t(i)].at, s.w + p.row, s.acceptable, p);
   }
-  return !s.solved ? ContactTier::kBest : s.proximal ? ContactTier::kComplementarity : ContactTier::kFast;
+  return !s.solved ? ContactTier::kUnsolved : s.proximal ? ContactTier::kProximal : ContactTier::kNewton;
 }
 
 }  // namespace kansetsu

@@ -177,7 +177,7 @@ void report(const ContactProblem& problem, const kernel::ContactWork& k, Contact
   out.tier = tier;
   out.solves += k.solves;
   out.residual = k.residual;
-  if (tier == ContactTier::kBest) out.status = ContactStatus::kNotConverged;
+  if (tier == ContactTier::kUnsolved) out.status = ContactStatus::kNotConverged;
   for (int i = 0; i < k.n; ++i) out.force[std::size_t(i)] = k.f[i];
   for (std::size_t i = 0; i < problem.patches.size(); ++i) {
     report_patch(k.patches[i], k.f + k.patches[i].row, tier, out.patches[i]);

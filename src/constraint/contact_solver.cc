@@ -240,7 +240,7 @@ ContactTier ContactSolver::Impl::attempt(const ContactProblem& problem, std::spa
     for (int r = 0; r < 3 && p.count > 0; ++r) fastest = std::max(fastest, std::abs(k.c[p.row + r]));
   }
   const ContactOptions& o = step.options;
-  return solve_newton(h, o.tolerance * fastest, memory, o.start > ContactTier::kFast);
+  return solve_newton(h, o.tolerance * fastest, memory, o.start > ContactTier::kNewton);
 }
 
 void ContactSolver::solve_contact(const ContactProblem& problem, std::span<ContactMemory> memory, ContactResult& out) {
@@ -258,15 +258,15 @@ void ContactSolver::solve_contact(const ContactProblem& problem, std::span<Conta
   for (int i = 0; i < k.patch_count; ++i) k.patches[i].begins = false;
   ContactTier tier = impl.attempt(problem, memory, step);
   // At acceleration level friction of what slides acts in the centre of pressure of the answer.
-  for (int n = 0; n < kMostCentres && !step.end_of_step && tier != ContactTier::kBest; ++n) {
+  for (int n = 0; n < kMostCentres && !step.end_of_step && tier != ContactTier::kUnsolved; ++n) {
     if (!(follow_pressure(k, problem.h, memory) > kCentreFound)) break;
     tier = impl.attempt(problem, memory, step);
   }
-  if (tier == ContactTier::kBest &&
+  if (tier == ContactTier::kUnsolved &&
       !step.end_of_step) {  // no acceleration need do: then velocities at the end of the step
     out.painleve = step.end_of_step = true;
     tier = impl.attempt(problem, memory, step);
-    if (tier == ContactTier::kFast) tier = ContactTier::kComplementarity;
+    if (tier == ContactTier::kNewton) tier = ContactTier::kProximal;
   }
   for (int i = 0; i < k.n; ++i) k.f[i] /= problem.h;
   bool any = k.bound_count > 0;
@@ -276,7 +276,7 @@ void ContactSolver::solve_contact(const ContactProblem& problem, std::span<Conta
       for (double& f : vertex) f /= problem.h;
     }
   }
-  if (tier == ContactTier::kBest) shorten(problem, k);
+  if (tier == ContactTier::kUnsolved) shorten(problem, k);
   if (any) contact::report(problem, k, tier, out);
   remember_all(k, memory);
 }

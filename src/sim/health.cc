@@ -60,8 +60,8 @@ WorldHealth World::health(const HealthLimits& limits) const {
   out.energy_moved = from.most_kinetic + moved_between(from.totals, w.totals);
   out.penetration = w.totals.worst_penetration, out.residual = w.totals.worst_residual;
   out.gap = w.report.loop_gap, out.angle = w.report.loop_angle;
-  out.unsolved = w.totals.tiers[int(ContactTier::kBest)];
-  for (int tier = int(ContactTier::kNone) + 1; tier <= int(ContactTier::kBest); ++tier)
+  out.unsolved = w.totals.tiers[int(ContactTier::kUnsolved)];
+  for (int tier = int(ContactTier::kNone) + 1; tier <= int(ContactTier::kUnsolved); ++tier)
     out.contacts += w.totals.tiers[tier];
 
   const auto tell = [&](const char* what, double value, double limit, const char* unit, std::string where) {

@@ -72,7 +72,7 @@ std::string LanePlan::find_obstacle(const World::Impl& world) const {
   const FigureData& f = *world.figures[0];
   if (o.integrator != Integrator::kSemiImplicit) return "the integrator is not the semi-implicit one";
   if (!o.contact.end_of_step || o.contact.friction_set != FrictionSet::kEllipse ||
-      o.contact.start > ContactTier::kFast || !(o.contact_margin >= o.contact.tol_gap))
+      o.contact.start > ContactTier::kNewton || !(o.contact_margin >= o.contact.tol_gap))
     return "the options of the contact solver are not the usual ones";
   if (model_.nv() == 0) return "the figure has no coordinate";
   if (!model_.tree().view().columns.ordered) return "the figure has gears";

@@ -139,7 +139,7 @@ void LaneWorlds::store_account(World::Impl& world, int stance, int i, int steps,
   const auto count = std::uint64_t(steps) * std::uint64_t(soles);
   totals.steps += std::uint64_t(steps);
   totals.contacts += count;
-  totals.tiers[int(ContactTier::kFast)] += count;
+  totals.tiers[int(ContactTier::kNewton)] += count;
   totals.worst_residual = std::max(totals.worst_residual, at(parts_.worst_residual, i, 0));
   totals.worst_penetration = std::max(totals.worst_penetration, -at(parts_.worst_gap, i, 0));
   totals.work_torque += at(parts_.work_torque, i, 0);
@@ -191,14 +191,14 @@ void LaneWorlds::store_contacts(World::Impl& world, int stance, int i, int steps
     r.normal = E.column_z();
     r.wrench = {E * Vec3<>{w[3], w[4], w[5]}, E * Vec3<>{w[0], w[1], w[2]}};
     r.pressure = r.p + E * Vec3<>{-w[4] / w[2], w[3] / w[2], 0};
-    r.mode = ContactMode::kSurface, r.slip = SlipMode::kStick, r.tier = ContactTier::kFast;
+    r.mode = ContactMode::kSurface, r.slip = SlipMode::kStick, r.tier = ContactTier::kNewton;
     r.solves = 1;
     r.residual = at(parts_.residual, i, 0);
     r.gap = at(parts_.gap, i, s);
     world.report.penetration = std::max(world.report.penetration, -r.gap);
     world.report.residual = r.residual;
   }
-  world.report.tiers[int(ContactTier::kFast)] = table.sole_count;
+  world.report.tiers[int(ContactTier::kNewton)] = table.sole_count;
   world.report.time = world.time;
   world.report.contacts = world.contact_reports;
 }

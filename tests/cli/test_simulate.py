@@ -32,7 +32,7 @@ def summary(*arguments):
 def test_scenes_run_and_keep_their_books(scene):
     s = summary(scene, "--duration", 0.5)
     assert s["status"] == "ok" and s["steps"] > 0
-    assert s["tiers"]["best"] == 0
+    assert s["tiers"]["unsolved"] == 0
     assert s["worst_residual"] < 1e-6
     assert s["penetration"] < 5e-3
     # Impacts are of first order in h: some thousandths of what goes through the books.

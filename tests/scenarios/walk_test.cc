@@ -36,7 +36,7 @@ void check_honest(WalkSimulation& walk, const WalkReport& r) {
   CHECK(std::abs(r.vertical_force - 1) < 0.01);  // it ends as it began, at rest: all momentum that came has gone
   CHECK(r.limit_margin > -1e-9);
   CHECK(r.slip < 5e-4);  // a vertex of a sole may slip while the others hold; the step in which it comes to rest counts
-  CHECK(t.tiers[4] == 0);  // every contact problem was solved, none merely approximated
+  CHECK(t.tiers[int(ContactTier::kUnsolved)] == 0);  // every contact problem was solved, none merely approximated
   CHECK(t.worst_residual < 1e-6);
   CHECK(r.infeasible == 0);
   CHECK(r.unbalanced < 0.1);  // [weights] poses move on while velocities are summed up, and a foot lands within a step

@@ -110,7 +110,7 @@ void check_same_account(const World& a, const World& b) {
   CHECK(a.totals().steps == b.totals().steps);
   CHECK(a.totals().contacts == b.totals().contacts);
   CHECK(a.totals().impacts == b.totals().impacts);
-  for (int k = 0; k < 5; ++k) CHECK(a.totals().tiers[k] == b.totals().tiers[k]);
+  for (int k = 0; k < kContactTiers; ++k) CHECK(a.totals().tiers[k] == b.totals().tiers[k]);
   const double scale = 1 + std::abs(b.totals().work_torque);
   CHECK(std::abs(a.totals().work_torque - b.totals().work_torque) < 1e-9 * scale);
   CHECK(std::abs(a.totals().work_contact - b.totals().work_contact) < 1e-9 * scale);

@@ -180,7 +180,7 @@ TEST_CASE("shapes of one link on a plane are one contact, whose force is known")
   for (int i = 0; i < 500; ++i) {
     world.step();
     REQUIRE(world.report().contacts.size() == 1);
-    REQUIRE(world.report().contacts[0].tier == ContactTier::kFast);
+    REQUIRE(world.report().contacts[0].tier == ContactTier::kNewton);
     REQUIRE(world.report().residual < 1e-9);
   }
   const ContactReport& c = world.report().contacts[0];

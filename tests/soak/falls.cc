@@ -120,8 +120,8 @@ FallReport fall(const std::string& name, int count, double seconds, double h,
       int systems = 0;
       for (const ContactReport& c : world.report().contacts) systems = std::max(systems, c.solves);
       out.systems += systems, touching += !world.report().contacts.empty();
-      out.unsolved += world.report().tiers[4];
-      if (i > total * 3 / 4) out.resting_unsolved += world.report().tiers[4];
+      out.unsolved += world.report().tiers[int(ContactTier::kUnsolved)];
+      if (i > total * 3 / 4) out.resting_unsolved += world.report().tiers[int(ContactTier::kUnsolved)];
       out.worst_residual = std::max(out.worst_residual, world.report().residual);
       out.penetration = std::max(out.penetration, world.report().penetration);
       ++out.steps;

@@ -229,7 +229,7 @@ StressReport stress(std::uint64_t seed, double seconds, const std::optional<std:
     pushed += std::abs(work - last), last = work;
     report.gain = std::max(report.gain, energy - start - work);
     report.gap = std::max(report.gap, world.report().loop_gap);
-    report.unsolved += std::uint64_t(world.report().tiers[int(ContactTier::kBest)]);
+    report.unsolved += std::uint64_t(world.report().tiers[int(ContactTier::kUnsolved)]);
   }
   report.scale = 1 + fall + kinetic + pushed;
   report.steps = world.totals().steps;

@@ -9,9 +9,7 @@
 /// Rigid contact, impact and dry friction without springs.
 ///
 /// The caller says how rows answer forces (ContactProblem); the solver finds forces that push but never pull, stay in the
-/// friction set, and leave no touching vertex moving inwards. It first tries the likely contact states (point, line, surface;
-/// stick, slide) and checks the answer; if the check fails it solves the complementarity problem of all vertices.
-/// Every result says which way it took and how well the conditions hold. Same input and memory, same bits.
+/// friction set, and leave no touching vertex moving inwards, by Newton's method from the forces of the last step. Every result says which way it took and how well the conditions hold. Same input and memory, same bits.
 namespace kansetsu {
 
 /// Mean distance of a uniform pressure from its centre: what turns μ·fz into the largest friction moment.

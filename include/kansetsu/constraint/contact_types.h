@@ -17,9 +17,14 @@ enum class SlipMode : std::uint8_t { kStick, kSlide, kSpin };
 /// The set of friction wrenches about the centre of pressure, f = |(fx, fy)|, n = |nz|, d = arm:
 /// the ellipse (f/μfz)² + (n/μfz·d)² ≤ 1, or the paper's cone f + n/d ≤ μfz.
 enum class FrictionSet : std::uint8_t { kEllipse, kPaper };
-/// How the answer was found. kFast: Newton steps from the last forces. kComplementarity: proximal steps around them, or sweeps in a
-/// heap. kBest: the best iterate, the tolerance was not met. kNone: nothing touches. kActiveSet: the paper's mode alone.
-enum class ContactTier : std::uint8_t { kNone, kFast, kActiveSet, kComplementarity, kBest };
+/// How the answer was found.
+enum class ContactTier : std::uint8_t {
+  kNone,      ///< nothing touches
+  kNewton,    ///< Newton steps from the last forces
+  kProximal,  ///< proximal steps around them; in a heap either, or sweeps
+  kUnsolved,  ///< the best iterate: the tolerance was not met
+};
+inline constexpr int kContactTiers = 4;
 
 /// A corner of the patch polygon, in the patch plane.
 struct ContactVertex {
@@ -123,8 +128,8 @@ struct ContactOptions {
   double sweep_tolerance = 1e-5;  ///< of the fastest contact, or of g·h: how well solve_contact_large meets the law
   double tolerance =
       1e-11;  ///< natural residual that is aimed at, of the fastest contact or of g·h; a thousand times as much is accepted
-  double rank_tolerance = 1e-10;           ///< pivots below this share of the largest diagonal count as zero
-  ContactTier start = ContactTier::kFast;  ///< first method to try (tests and measurements)
+  double rank_tolerance = 1e-10;             ///< pivots below this share of the largest diagonal count as zero
+  ContactTier start = ContactTier::kNewton;  ///< first method to try (tests and measurements)
 
   /// v_rest as it applies.
   double rest_speed(double gravity, double h) const {
@@ -164,7 +169,7 @@ struct PatchReport {
 
 enum class ContactStatus : std::uint8_t {
   kOk,
-  kNotConverged,  ///< tier kBest: forces are usable, `residual` says how good
+  kNotConverged,  ///< tier kUnsolved: forces are usable, `residual` says how good
   kBadInput,      ///< not finite, or sizes out of range: all forces are zero
 };
 

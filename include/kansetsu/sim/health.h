@@ -41,7 +41,7 @@ struct WorldHealth {
   double gap = 0, angle = 0;   ///< of connections, in the last step [m], [rad]
   double residual = 0;         ///< worst, from the start
   std::uint64_t contacts = 0;  ///< solved or not, from the start
-  std::uint64_t unsolved = 0;  ///< of them: ContactTier::kBest
+  std::uint64_t unsolved = 0;  ///< of them: ContactTier::kUnsolved
   std::vector<HealthFinding> findings{};
 
   bool ok() const { return findings.empty(); }

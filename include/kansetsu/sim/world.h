@@ -120,14 +120,14 @@ struct StepReport {
   int rank_deficiency = 0;              ///< redundant bilateral rows
   int impacts = 0;                      ///< islands with an impact
   double impact_energy = 0;             ///< [J]
-  int tiers[5] = {};                    ///< contacts by ContactTier
+  int tiers[kContactTiers] = {};        ///< contacts by ContactTier
   int asleep = 0;  ///< figures that sleep; their contacts are reported as they were, ContactTier::kNone
 };
 
 /// Counted from the start.
 struct WorldTotals {
   std::uint64_t steps = 0, contacts = 0, impacts = 0;
-  std::uint64_t tiers[5] = {};
+  std::uint64_t tiers[kContactTiers] = {};
   double worst_residual = 0, worst_penetration = 0, worst_gap = 0, worst_angle = 0;
   double work_torque = 0, work_contact = 0, work_connection = 0, impact_energy = 0;
 };

@@ -44,7 +44,7 @@ TEST_CASE("scenario 2: a block on a slope sticks up to tan a = mu_S and then sli
       if (end_of_step && slides) k.u[0] = 1e-2;  // ten times the speed of Stribeck's law: friction has come down
       const ContactResult r = k.contact(solver);
       const Vector w = k.outcome(r);
-      CHECK(r.tier == ContactTier::kFast);
+      CHECK(r.tier == ContactTier::kNewton);
       CHECK(r.patches[0].mode == ContactMode::kSurface);
       CHECK((r.patches[0].slip == SlipMode::kSlide) == slides);
       const double expected = slides ? kG * (std::sin(alpha) - mu_d * std::cos(alpha)) : 0;
@@ -188,10 +188,10 @@ TEST_CASE("scenario 18: beyond Painlevé's limit the tip of a sliding rod stops"
     const Vector after = k.u + k.h * k.outcome(r);
     CHECK(r.residual < 1e-8);
     if (mu < 4.0 / 3) {
-      CHECK(r.tier == ContactTier::kFast);
+      CHECK(r.tier == ContactTier::kNewton);
       CHECK(after[0] < -0.9);
     } else {
-      CHECK(r.tier == ContactTier::kComplementarity);
+      CHECK(r.tier == ContactTier::kProximal);
       CHECK(std::abs(after[0]) < 1e-9);  // impact without collision
       CHECK(std::abs(after[2]) < 1e-9);
     }
@@ -258,7 +258,7 @@ TEST_CASE(
     Case k = box_on_floor(Body::box(1, 0.4, 0.2, c), 0.4, 0.2, c, 0, 0, {0, 0, -kG}, load);
     ContactSolver solver(acceleration_level());
     const ContactResult r = k.contact(solver);
-    fast += r.tier == ContactTier::kFast;
+    fast += r.tier == ContactTier::kNewton;
     const Vector w = k.outcome(r);
     // The problem is convex: these conditions single out the accelerations. 1e-8 m/s²: 1e-10 of the largest.
     const Vector a = vertex_outcome(k.patches[0], w);
@@ -280,7 +280,7 @@ TEST_CASE("section 6: a thousand random loads with friction fulfil the complemen
   std::mt19937_64 random(12);
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> height(0.05, 1);
-  int tiers[5] = {};
+  int tiers[kContactTiers] = {};
   double worst = 0;
   for (int n = 0; n < 1000; ++n) {
     CAPTURE(n);
@@ -299,6 +299,7 @@ TEST_CASE("section 6: a thousand random loads with friction fulfil the complemen
     REQUIRE(std::hypot(f[0], f[1]) <= 0.5 * f[2] + 1e-9);
     REQUIRE(vertex_outcome(k.patches[0], w).minCoeff() > -1e-6);
   }
-  MESSAGE("fast ", tiers[1], ", complementarity ", tiers[3], ", worst residual ", worst);
+  MESSAGE("Newton ", tiers[int(ContactTier::kNewton)], ", proximal ", tiers[int(ContactTier::kProximal)],
+          ", worst residual ", worst);
   CHECK(worst < 1e-9);
 }
