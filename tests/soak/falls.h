@@ -6,7 +6,7 @@
 #include <vector>
 
 /// Limp figures and heaps that fall on hard ground: how well their contacts are solved, what happens to their energy, what a step
-/// costs. docs/validation.md holds the table.
+/// costs. docs/validation_contact.md holds the table.
 namespace kansetsu::test {
 
 struct FallReport {
