@@ -51,11 +51,11 @@ class WorldRunner : public Runner {
     std::vector<Eigen::Vector3d> p;
     for (int f = 0; f < world_.figure_count(); ++f) p.push_back(world_.q(FigureId(f)).head<3>());
     Quality out;
-    out.tiers.assign(5, 0);
+    out.tiers.assign(kContactTiers, 0);
     const auto add_run = [&] {
       const WorldTotals& t = world_.totals();
       out.contacts += double(t.contacts - before_all.contacts) / steps_;
-      for (size_t k = 0; k < 5; ++k) out.tiers[k] += t.tiers[k] - before_all.tiers[k];
+      for (size_t k = 0; k < kContactTiers; ++k) out.tiers[k] += t.tiers[k] - before_all.tiers[k];
       out.energy_error += world_.kinetic_energy() + world_.potential_energy() - energy -
                           (t.work_torque - before_all.work_torque) - (t.work_contact - before_all.work_contact) -
                           (t.work_connection - before_all.work_connection) -
@@ -155,7 +155,7 @@ class BatchRunner : public Runner {
   }
   Quality observe() override {
     Quality out;
-    out.tiers.assign(5, 0);
+    out.tiers.assign(kContactTiers, 0);
     const WorldBatchReport before_all = batch_.report();
     for (int i = 0; i < steps_; ++i) {
       before(i);
@@ -164,7 +164,7 @@ class BatchRunner : public Runner {
       out.contacts += double(first.report().contacts.size()) / steps_;
       out.penetration = std::max(out.penetration, first.report().penetration);
       out.residual = std::max(out.residual, first.report().residual);
-      for (size_t k = 0; k < 5; ++k) out.tiers[k] += std::uint64_t(first.report().tiers[k]);
+      for (size_t k = 0; k < kContactTiers; ++k) out.tiers[k] += std::uint64_t(first.report().tiers[k]);
     }
     const WorldBatchReport& r = batch_.report();
     out.lanes = double(r.total_lanes - before_all.total_lanes) / (double(steps_) * batch_.size());

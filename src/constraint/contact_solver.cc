@@ -87,15 +87,19 @@ void set_friction(const ContactStep& s, const ContactPatch& patch, const Contact
 
 void contact::prepare_patch(const ContactStep& s, const ContactPatch& patch, const ContactMemory& memory,
                             const double* u, const double* a, PatchWork& p) {
-  bool touches[ContactPatch::kMaxVertices];
-  for (int i = 0; i < patch.vertex_count; ++i) {
-    const ContactVertex& v = patch.vertices[std::size_t(i)];
-    touches[i] = v.gap < s.options.tol_gap;
-    if (!touches[i] && s.options.anticipate) {
+  // What stops one vertex turns the others down, as fast as that one came: all that are within reach of the fastest take part.
+  double reach = s.options.tol_gap;
+  if (s.options.anticipate) {
+    double fastest = 0;
+    for (int i = 0; i < patch.vertex_count; ++i) {
+      const ContactVertex& v = patch.vertices[std::size_t(i)];
       const double faster = a ? s.h * contact::vertex_velocity(patch, a, v) : 0.0;
-      touches[i] = v.gap + s.h * (contact::vertex_velocity(patch, u, v) + faster) < 0;
+      fastest = std::max(fastest, std::abs(contact::vertex_velocity(patch, u, v) + faster));
     }
+    reach = std::max(reach, kAhead * s.h * (fastest + s.h * s.gravity));
   }
+  bool touches[ContactPatch::kMaxVertices];
+  for (int i = 0; i < patch.vertex_count; ++i) touches[i] = patch.vertices[std::size_t(i)].gap < reach;
   const bool begins = p.begins;
   contact::collect(patch, touches, p);
   p.begins = begins;

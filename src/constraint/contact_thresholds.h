@@ -41,6 +41,12 @@ inline constexpr double kAcceptable = 1e3;
 /// Heaps, of ContactOptions::sweep_tolerance: what sweeps and Newton steps aim at.
 inline constexpr double kHeapAim = 0.3;
 
+// Contacts ahead.
+
+/// Times the way of a step at the speed of the fastest vertex: vertices of a patch that are closer take part. A block that lands on one edge
+/// turns about it, and the other edge comes down no faster than twice the first.
+inline constexpr double kAhead = 2;
+
 // Linear systems.
 
 /// Of the largest own response of an island: what answers less cannot be moved (rounding errors of G are 1e-16).

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "constraint/contact_thresholds.h"
 #include "sim/contacts.h"
 
 /// How far ahead contacts are looked for, and what is known already of those that lie still.
@@ -39,17 +40,18 @@ double ContactFinder::margin_of(const ShapePair& pair, double margin) const {
   return std::max(margin, ahead(pair.a) + ahead(pair.b));
 }
 
-/// Points of a contact that are closer than this take part in the step: they touch, or may do so before it ends.
+/// Points of a contact that are closer than this take part in the step: they touch, or may do so before it ends. What stops one point turns
+/// the others down, as fast as that one came.
 double ContactFinder::near_of(const Manifold& m, const PairKey& key, double tol_gap, const Ahead& ahead) const {
   if (!(ahead.h > 0)) return tol_gap;
   const Sides sides = sides_of({key.a, key.b});
   const auto& [parent, real] = sides;
   const Vec3<>& first = m.points[0].p_W;
   const PointMotion A = point_motion(parent.end, first), B = point_motion(real.end, first);
-  double approach = 0;
+  double fastest = 0;
   for (const ContactPoint& point : m.used())
-    approach = std::max(approach, -dot(m.normal_W, B.v - A.v + cross(B.w - A.w, point.p_W - first)));
-  return std::max(tol_gap, 2 * ahead.h * (approach + ahead.h * ahead.gravity));
+    fastest = std::max(fastest, std::abs(dot(m.normal_W, B.v - A.v + cross(B.w - A.w, point.p_W - first))));
+  return std::max(tol_gap, kernel::threshold::kAhead * ahead.h * (fastest + ahead.h * ahead.gravity));
 }
 
 bool ContactFinder::lie_still(const ShapePair& pair, const Figures& figures) const {
