@@ -26,6 +26,12 @@ inline constexpr double kRaise = 100, kLower = 0.1, kMostYield = 1;
 /// Halvings of a step; steps in a row that gain less than 1 % before Newton's method gives up.
 inline constexpr int kLineSearch = 8, kMostStuck = 4;
 
+// The law of 2000.
+
+/// Of μ·g·h: a slip that is slower may be stopped within the step, so that its direction before the step says nothing about that after
+/// it. Friction decelerates a body by μ·g, and what others press on it by a little more.
+inline constexpr double kStopped = 2;
+
 // What counts as solved, in terms of ContactOptions::tolerance.
 
 /// A thousand times the tolerance (1e-8) is accepted where rounding allows no better.

@@ -22,6 +22,7 @@ void World::Impl::begin_islands(int count) {
     w.leave.clear();
     w.inconsistency = w.residual = w.impact_energy = 0;
     w.work = {0, 0};
+    w.sprung = 0;
     w.rank_deficiency = 0;
     w.impact = false;
   }
