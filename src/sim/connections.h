@@ -41,6 +41,7 @@ struct ConnectionData {
   double stored = 0;                    ///< energy of its springs [J]
 
   ConstraintMask mask() const { return ConstraintMask(held | soft); }
+  bool acts() const { return active && mask() != 0; }  ///< not where all directions have rebounded
 };
 
 /// Gaps of a loop that counts as closed, by the mechanism's size, and angles [rad]: files have six to eight digits.
