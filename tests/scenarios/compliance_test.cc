@@ -1,12 +1,9 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <numbers>
-#include <random>
 
 #include "kansetsu/io/scene.h"
 #include "kansetsu/model/builder.h"
-#include "kansetsu/model/figures.h"
 #include "kansetsu/sim/world.h"
 #include "no_alloc.h"
 
@@ -15,7 +12,6 @@ using namespace kansetsu;
 /// Connections that give way: springs and dampers in some of the six directions of a virtual link, [NY00] Fig. 1.
 namespace {
 
-constexpr double kTwoPi = 2 * std::numbers::pi;
 const Sym3<> kInertia = Sym3<>::diagonal(0.1, 0.2, 0.3);
 
 Model body(double mass = 2, const Sym3<>& I = kInertia) {

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <random>
+#include <numbers>
 
 #include "kansetsu/io/scene.h"
 #include "kansetsu/model/builder.h"
@@ -104,7 +104,8 @@ TEST_CASE("coupled directions that would gain energy by their restitutions rebou
   const Model model = body(m, Sym3<>::diagonal(1e-9, m * l * l / 3, m * l * l / 3));
   State state(model);
   const double half = std::sqrt(0.5);
-  state.q.segment<4>(3) << 0, std::sin(M_PI / 8), 0, std::cos(M_PI / 8);  // 45° about y: the end is at +x, below
+  state.q.segment<4>(3) << 0, std::sin(std::numbers::pi / 8), 0,
+      std::cos(std::numbers::pi / 8);  // 45° about y: the end is at +x, below
   // World velocity (−0.6 vn, 0, −vn), in the rod's axes.
   const double vx = -0.6 * vn, vz = -vn;
   state.v << 0, 0, 0, half * (vx - vz), 0, half * (vx + vz);
