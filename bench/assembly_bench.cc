@@ -1,10 +1,11 @@
 /// Forward dynamics of long chains and rings by every method: one line of JSON per time.
 ///
-///   assembly_bench [--most LINKS] [--threads 1,2,16] [--seconds PER_ROW]
+///   assembly_bench [--most LINKS] [--threads 1,2,16] [--seconds PER_ROW] [--long 1000,10000,1000000]
 ///
 /// us is the lowest median of nine calls in a row, which a loaded machine disturbs least, median_us that of all calls; the
 /// methods of a size take turns, so that a change of the machine's speed meets all of them alike. "edit" is one connect and one
-/// cut of a closure between the ends of the middle third. Devices: assembly_device.cc.
+/// cut of a closure between the ends of the middle third. --long: open chains and random trees of these lengths alone, by ABA and by
+/// assembly, with the largest difference of the two. Devices: assembly_device.cc.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -110,6 +111,44 @@ void compare_chain(int links, const std::vector<int>& threads, double seconds) {
   run("chain", links, contestants, seconds);
 }
 
+/// Every link hangs on one of the last sixteen before it, so that the tree is long as well as bushy.
+Model random_tree(int links) {
+  std::mt19937_64 rng(2);
+  ModelDescription d = chain(links).description();
+  for (std::size_t j = 0; j < d.joints.size(); ++j) {
+    const std::size_t child = j + 1, back = 1 + rng() % std::min<std::size_t>(child, 16);
+    d.joints[j].parent = d.links[child - back].name;
+  }
+  return value_or_throw(Model::build(std::move(d)));
+}
+
+void compare_long(const char* structure, const Model& model, int links, const std::vector<int>& threads,
+                  double seconds) {
+  const Problem p(model);
+  std::vector<std::unique_ptr<AutoForwardDynamics>> solvers;
+  AbaResult result(p.model);
+  std::vector<Contestant> contestants;
+  const auto add = [&](const char* name, ForwardMethod method, int workers) {
+    solvers.push_back(std::make_unique<AutoForwardDynamics>(p.model, workers, method));
+    contestants.push_back({name, workers, [&, s = solvers.back().get()] { s->solve(p.state, p.tau, result); }});
+  };
+  Eigen::VectorXd expected;
+  for (int n : threads) {  // one number of threads at a time: assembly takes some 10 kB a link
+    contestants.clear(), solvers.clear();
+    add("assembly", ForwardMethod::kAssembly, n);
+    if (!SegmentDynamics::unsupported(p.model)) add("segments", ForwardMethod::kSegments, n);
+    if (expected.size() == 0) {
+      add("aba", ForwardMethod::kAba, 1);
+      contestants.back().call();
+      expected = result.vdot;
+    }
+    contestants[0].call();
+    const double off = (result.vdot - expected).cwiseAbs().maxCoeff() / expected.cwiseAbs().maxCoeff();
+    std::fprintf(stderr, "%s of %d links on %d threads: %.1e from aba\n", structure, links, n, off);
+    run(structure, links, contestants, seconds);
+  }
+}
+
 /// The open chain by ABA, closed by response operators: spec/dynamics.md §7.
 struct ClosedByResponses {
   Workspace work;
@@ -178,17 +217,23 @@ void compare_edits(int links, double seconds) {
 int main(int argc, char** argv) {
   int most = 8192;
   double seconds = 0.15;
-  std::vector<int> threads{1, 2};
+  std::vector<int> threads{1, 2}, lengths;
+  const auto read_list = [](const char* at, std::vector<int>& out) {
+    out.clear();
+    for (; at; at = std::strchr(at, ',') ? std::strchr(at, ',') + 1 : nullptr) out.push_back(std::atoi(at));
+  };
   for (int k = 1; k + 1 < argc; k += 2) {
     const std::string option = argv[k];
     if (option == "--most") most = std::stoi(argv[k + 1]);
     if (option == "--seconds") seconds = std::stod(argv[k + 1]);
-    if (option == "--threads") {
-      threads.clear();
-      for (const char* at = argv[k + 1]; at; at = std::strchr(at, ',') ? std::strchr(at, ',') + 1 : nullptr)
-        threads.push_back(std::atoi(at));
-    }
+    if (option == "--threads") read_list(argv[k + 1], threads);
+    if (option == "--long") read_list(argv[k + 1], lengths);
   }
+  for (int links : lengths) {
+    compare_long("chain", chain(links), links, threads, seconds);
+    compare_long("tree", random_tree(links), links, threads, seconds);
+  }
+  if (!lengths.empty()) return 0;
   for (int links = 8; links <= most; links *= 2) compare_chain(links, threads, seconds);
   for (int links = 8; links <= most; links *= 2) compare_ring(links, threads, seconds);
   compare_edits(std::min(most, 4096), seconds);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the rows of assembly_bench: time per link over the number of links, one curve per method and number of threads.
 
-usage: bench/assembly_plot.py OUT.svg TITLE ROWS.jsonl...
+usage: bench/assembly_plot.py [--threads 1,4,16] [--least LINKS] OUT.svg TITLE ROWS.jsonl...
 
 A method that stands in several files is taken from the first that has it for the structure.
 """
@@ -29,7 +29,8 @@ def panel(picture, rows, structure, top, height=300, left=70):
     for decade in range(low, high + 1):
         picture.line(left, y(10.0**decade), left + width, y(10.0**decade))
         picture.text(left - 6, y(10.0**decade) + 4, f"{10.0**decade:g}", "small", "end", "faint")
-    for n in sizes:
+    apart = [n for i, n in enumerate(sizes) if i == 0 or x(n) - x(sizes[i - 1]) > 20]  # figures that do not touch
+    for n in apart:
         picture.text(x(n), top + height + 16, str(n), "small", "middle", "faint")
     threads = sorted({r["threads"] for r in rows})
     ends = []
@@ -50,17 +51,28 @@ def panel(picture, rows, structure, top, height=300, left=70):
 
 
 def main():
-    target, title, *sources = sys.argv[1:]
+    arguments, wanted, least = sys.argv[1:], None, 0
+    while arguments[0].startswith("--"):
+        option, value, *arguments = arguments
+        if option == "--threads":
+            wanted = {0, *map(int, value.split(","))}
+        elif option == "--least":
+            least = int(value)
+        else:
+            sys.exit(__doc__)
+    target, title, *sources = arguments
     rows, known = [], set()
     for source in sources:
         with open(source) as file:
             new = [json.loads(line) for line in file if line.strip().startswith("{\"structure")]
         rows += [r for r in new if (r["structure"], r["method"]) not in known]
         known |= {(r["structure"], r["method"]) for r in new}
+    rows = [r for r in rows if r["links"] >= least and (wanted is None or r["threads"] in wanted)]
     picture = Picture(title)
     top = 70
-    for structure in ("chain", "ring"):
-        top = panel(picture, rows, structure, top)
+    for structure in ("chain", "tree", "ring"):
+        if any(r["structure"] == structure for r in rows):
+            top = panel(picture, rows, structure, top)
     picture.height = max(picture.height, top)
     with open(target, "w") as file:
         file.write(picture.svg())

@@ -18,7 +18,7 @@ namespace {
 WorldHandle& self_of(nb::handle h) { return *nb::inst_ptr<WorldHandle>(h); }
 
 void make_world(WorldHandle* at, double time_step, nb::handle gravity, const std::string& integrator, double tolerance,
-                double contact_margin, std::uint64_t seed, int threads) {
+                double contact_margin, std::uint64_t seed, int threads, const std::string& contact_law) {
   WorldOptions options;
   if (!(time_step > 0) || !std::isfinite(time_step))
     raise_value(fmt::format("World: time_step is {}, expected more than 0", time_step));
@@ -28,6 +28,8 @@ void make_world(WorldHandle* at, double time_step, nb::handle gravity, const std
   options.integrator = read_word("World: integrator", integrator, kIntegrators);
   options.seed = seed, options.threads = threads;
   SceneDescription scene;
+  scene.contact_law = read_word("World: contact_law", contact_law, kContactLaws);
+  if (scene.contact_law == ContactLaw::kNakamuraYamane) options.contact.take_law_of_2000();
   scene.name = "world", scene.seed = seed, scene.gravity = options.gravity, scene.time_step = time_step;
   new (at) WorldHandle(World(options), std::move(scene));
 }
@@ -141,12 +143,13 @@ std::vector<std::string> figure_names_of(WorldHandle& w) {
 void bind_making(nb::class_<WorldHandle>& c) {
   using namespace nb::literals;
   c.def("__init__", make_world, "time_step"_a = 1e-3, "gravity"_a.none() = nb::none(), "integrator"_a = "semi_implicit",
-        "tolerance"_a = 1e-6, "contact_margin"_a = 2e-3, "seed"_a = 0, "threads"_a = 1,
+        "tolerance"_a = 1e-6, "contact_margin"_a = 2e-3, "seed"_a = 0, "threads"_a = 1, "contact_law"_a = "engine",
         nb::sig("def __init__(self, time_step: float = 0.001, gravity: " LIKE
                 " | None = None, integrator: str = 'semi_implicit', tolerance: float = 1e-06, contact_margin: float = "
                 "0.002, seed: int = 0, "
-                "threads: int = 1) -> None"),
-        "An empty world. integrator: 'semi_implicit', 'rk4' or 'adaptive' (with its tolerance per step).")
+                "threads: int = 1, contact_law: str = 'engine') -> None"),
+        "An empty world. integrator: 'semi_implicit', 'rk4' or 'adaptive' (with its tolerance per step). contact_law: "
+        "'engine', or\n'nakamura_yamane': friction of patches as published in 2000.")
       .def_static("load", load_world, "path"_a, nb::kw_only(), "base"_a = nb::none(), "keyframe"_a = nb::none(),
                   "time_step"_a = nb::none(), "seed"_a = nb::none(), "threads"_a = 1,
                   nb::sig("def load(path: str | os.PathLike[str], *, base: str | None = None, keyframe: str | None = "

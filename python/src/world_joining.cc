@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "errors.h"
 #include "inputs.h"
@@ -18,7 +19,7 @@ double limit(const char* what, double x) {
 
 ConnectionHandle connect(nb::handle self, nb::handle a, nb::handle b, nb::handle mask, const std::string& hold,
                          nb::handle frame_a, nb::handle frame_b, double break_force, double break_torque,
-                         const std::string& name) {
+                         nb::handle restitution, nb::handle stiffness, nb::handle damping, const std::string& name) {
   WorldHandle& w = *nb::inst_ptr<WorldHandle>(self);
   const BodyArgument on_a = read_body(w, "World.connect", a), on_b = read_body(w, "World.connect", b);
   constexpr Word<Hold> kHolds[] = {{"relative_pose", Hold::kRelativePose}, {"together", Hold::kTogether}};
@@ -27,6 +28,10 @@ ConnectionHandle connect(nb::handle self, nb::handle a, nb::handle b, nb::handle
   options.X_AC = on_a.X_LF * read_pose({"World.connect", "frame_a"}, frame_a);
   options.X_BC = on_b.X_LF * read_pose({"World.connect", "frame_b"}, frame_b);
   options.break_force = limit("break_force", break_force), options.break_torque = limit("break_torque", break_torque);
+  options.restitution = read_directions("World.connect: restitution", restitution, OneForAll::kYes, 0);
+  options.compliance.stiffness =
+      read_directions("World.connect: stiffness", stiffness, OneForAll::kNo, std::numeric_limits<double>::infinity());
+  options.compliance.damping = read_directions("World.connect: damping", damping, OneForAll::kNo, 0);
   options.name = name;
   const WorldHandle::Call call(w, "World.connect");
   return {nb::borrow(self), w.world.connect(on_a.body, on_b.body, options)};
@@ -100,19 +105,27 @@ void bind_world_joining(nb::module_& module, nb::class_<WorldHandle>& c) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   c.def("connect", connect, "a"_a.none(), "b"_a.none(), nb::kw_only(), "mask"_a = "weld", "hold"_a = "relative_pose",
         "frame_a"_a.none() = nb::none(), "frame_b"_a.none() = nb::none(), "break_force"_a = kInf,
-        "break_torque"_a = kInf, "name"_a = "",
+        "break_torque"_a = kInf, "restitution"_a.none() = nb::none(), "stiffness"_a.none() = nb::none(),
+        "damping"_a.none() = nb::none(), "name"_a = "",
         nb::sig("def connect(self, a: " BODY ", b: " BODY
                 ", *, mask: str | int = 'weld', hold: str = 'relative_pose', frame_a: " LIKE
                 " | None = None, frame_b: " LIKE
-                " | None = None, break_force: float = ..., break_torque: float = ..., name: str = '') -> Connection"),
+                " | None = None, break_force: float = ..., break_torque: float = ..., restitution: float | " DIRECTIONS
+                " | None = None, stiffness: " DIRECTIONS " | None = None, damping: " DIRECTIONS
+                " | None = None, name: str = '') -> Connection"),
         "Holds b by a; None is the world. mask: 'weld', 'point', 'hinge' (about z of a's frame), 'slider', "
         "'cylindrical', 'universal',\n"
         "'point_in_plane', 'orientation', or bits of [turn x y z, shift x y z]. hold: 'relative_pose' as they are now, "
-        "or 'together'.")
+        "or 'together'.\n"
+        "restitution: 0 ... 1, for all directions or by name ('rx', 'ry', 'rz', 'x', 'y', 'z'); a direction that "
+        "rebounds when the connection\n"
+        "is made is not held from then on. stiffness, damping: directions that springs and dampers hold instead, by "
+        "name [N m/rad, N/m].")
       .def(
           "grab",
           [](nb::handle self, nb::handle a, nb::handle b) {
-            return connect(self, a, b, nb::str("weld"), "relative_pose", nb::none(), nb::none(), kInf, kInf, "");
+            return connect(self, a, b, nb::str("weld"), "relative_pose", nb::none(), nb::none(), kInf, kInf, nb::none(),
+                           nb::none(), nb::none(), "");
           },
           "a"_a.none(), "b"_a.none(), nb::sig("def grab(self, a: " BODY ", b: " BODY ") -> Connection"),
           "b as it is now, held by a.")

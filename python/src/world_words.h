@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <iterator>
+
 #include "errors.h"
 #include "kansetsu/model/scene.h"
 
@@ -18,6 +21,8 @@ inline constexpr Word<ConstraintMask> kMasks[] = {{"weld", kWeldMask},
                                                   {"universal", kUniversalMask},
                                                   {"point_in_plane", kPointInPlaneMask},
                                                   {"orientation", kOrientationMask}};
+inline constexpr Word<ContactLaw> kContactLaws[] = {{"engine", ContactLaw::kEngine},
+                                                    {"nakamura_yamane", ContactLaw::kNakamuraYamane}};
 inline constexpr Word<ControlKind> kControlKinds[] = {
     {"torque", ControlKind::kTorque}, {"pd", ControlKind::kPd}, {"motion", ControlKind::kMotion}};
 
@@ -31,6 +36,31 @@ inline ConstraintMask read_mask(const char* what, nb::handle mask) {
   return ConstraintMask(bits);
 }
 
+/// Whether one number may stand for all six directions; not where turns and shifts have different units.
+enum class OneForAll { kYes, kNo };
+/// Numbers by direction, {"z": 0.5}; the others are `otherwise`.
+inline PerDirection read_directions(const char* what, nb::handle value, OneForAll one, double otherwise) {
+  PerDirection out = otherwise;
+  double all = 0;
+  if (value.is_none()) return out;
+  if (one == OneForAll::kYes && nb::try_cast(value, all)) return all;
+  nb::dict each;
+  if (!nb::try_cast(value, each))
+    raise_type(std::string(what) + " is no dict of directions, like {'z': 1e4, 'rx': 20.0}");
+  for (const auto& [key, number] : each) {
+    std::string name;
+    const auto* found = nb::try_cast(key, name)
+                            ? std::find(std::begin(kDirectionNames), std::end(kDirectionNames), name)
+                            : std::end(kDirectionNames);
+    if (found == std::end(kDirectionNames))
+      raise_value(std::string(what) + ": a direction is not known; known: rx, ry, rz, x, y, z");
+    if (!nb::try_cast(number, all)) raise_type(std::string(what) + ": " + name + " is no number");
+    out[int(found - kDirectionNames)] = all;
+  }
+  return out;
+}
+
+#define DIRECTIONS "dict[str, float]"
 #define BODY "Body | Figure | str | tuple[str, str] | None"
 #define FIGURE "Figure | str"
 

@@ -9,6 +9,9 @@ namespace {
 
 /// Figures with fewer bodies are one stretch: a scan costs their poses twice, and nothing is gained.
 constexpr int kFewestBodies = 512;
+/// Stretches are whole cache lines of numbers: sines are taken a pack at a time, and the last pack must not reach into the next
+/// stretch, which another thread computes.
+constexpr int kLine = 8;
 
 }  // namespace
 
@@ -16,7 +19,8 @@ constexpr int kFewestBodies = 512;
 void Solver::set_stretches(Figure& figure) const {
   const Tree& tree = figure.model->tree();
   const int bodies = tree.body_count();
-  figure.stretch = bodies < kFewestBodies ? std::max(bodies, 1) : int(std::sqrt(double(bodies)));
+  figure.stretch =
+      bodies < kFewestBodies ? std::max(bodies, 1) : (int(std::sqrt(double(bodies))) + kLine - 1) / kLine * kLine;
   figure.entry.resize(size_t(bodies));
   for (int i = 0; i < bodies; ++i) {
     const int parent = tree.bodies[size_t(i)].parent, begin = i / figure.stretch * figure.stretch;

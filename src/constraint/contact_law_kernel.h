@@ -24,7 +24,7 @@ inline Local local_velocity(const PatchLaw& law, const VertexLaw& v, const doubl
 
 /// Friction coefficient of what slides.
 inline double sliding_friction(const PatchLaw& law, const VertexLaw& v) {
-  return v.known == KnownSlip::kSpin ? law.mu_spin : law.mu;
+  return v.known == KnownSlip::kSpin && v.share > 0 ? law.mu_spin : law.mu;
 }
 
 /// Where the law of friction takes Z = F − ρ·U when the vertex presses with `pressure`; sets what the vertex does. Z becomes the friction.
@@ -39,9 +39,12 @@ inline void set_friction(const PatchLaw& law, VertexLaw& v, double pressure, dou
     return;
   } else if (v.known == KnownSlip::kSpin) {  // held in x and y; along e the moment follows the pressure
     v.slides = true;
-    const double size = root(square), cut = size > reach ? reach / size : 1;
-    Z[0] *= cut, Z[1] *= cut, Z[2] = law.mu_spin * pressure * v.e[2];
-    v.grows[0] = v.grows[1] = 0, v.grows[2] = v.e[2];
+    const double size = root(square), moment = v.e[2] < 0 ? -law.mu_spin : law.mu_spin;
+    const bool cut = size > reach && law.mu > 0;  // then the force follows the pressure as well
+    v.share = cut ? 0 : 1;
+    for (int k = 0; k < 2; ++k) v.e[k] = cut ? Z[k] / size : 0, Z[k] = cut ? reach * v.e[k] : Z[k];
+    v.e[2] = cut ? moment / law.mu : moment < 0 ? -1 : 1, Z[2] = moment * pressure;
+    v.grows[0] = v.grows[1] = 0, v.grows[2] = v.e[2] < 0 ? -1 : 1;
     return;
   } else if (law.paper) {
     const double along = root(square), size = along + absolute(Z[2]);

@@ -74,10 +74,15 @@ void set_friction(const ContactStep& s, const ContactPatch& patch, const Contact
   const bool turns = p.count > 1 && std::abs(wz) > o.w_eps;
   const bool moves = vx * vx + vy * vy > o.v_eps * o.v_eps || turns;
   p.mu = moves || p.begins ? mu_slip : patch.mu_static;
-  if (!moves) return;
+  // What friction may stop within the step has no slip that could be known before it: it would be turned round. How it stops is left
+  // to the engine's own law, which is a projection.
+  const double stops = s.end_of_step ? kStopped * mu_slip * s.gravity * s.h : 0;
+  const bool fast = std::hypot(vx, vy) > stops || p.arm * std::abs(wz) > stops;
+  if (moves && !fast) p.paper = false;
+  if (!moves || !fast) return;
   p.known = kernel::KnownSlip::kSlide;
   p.motion[0] = u[0], p.motion[1] = u[1], p.motion[2] = wz;
-  if (!spins(o, p, u)) return;
+  if (p.begins || !spins(o, p, u)) return;
   p.known = kernel::KnownSlip::kSpin;
   p.mu = patch.mu_static, p.mu_spin = mu_slip;
   p.centre[0] = -u[1] / wz, p.centre[1] = u[0] / wz;
@@ -161,6 +166,21 @@ double follow_pressure(const ContactWork& k, double h, std::span<ContactMemory> 
     for (int v = 0; v < p.count; ++v) m.force[p.id[v]] = {p.force[v][0] / h, p.force[v][1] / h, p.force[v][2] / h};
   }
   return moved;
+}
+
+/// [NY00] (31), (32): a patch that turns and whose centre friction of rest cannot hold begins to slide.
+/// @return whether there is one
+bool begin_to_slide(const ContactWork& k, ContactTier tier) {
+  constexpr double kRounding = 1e-9;
+  bool any = false;
+  for (int i = 0; i < k.patch_count; ++i) {
+    PatchWork& p = k.patches[i];
+    if (p.known != kernel::KnownSlip::kSpin) continue;
+    const double* f = k.f + p.row;
+    const bool holds = std::hypot(f[0], f[1]) <= (1 - kRounding) * p.mu * f[2];
+    if (!holds || tier == ContactTier::kUnsolved) p.begins = any = true;
+  }
+  return any;
 }
 
 /// Forces that were not accepted may add energy, beyond what the correction of penetration takes: then all of them are cut by
@@ -261,6 +281,7 @@ void ContactSolver::solve_contact(const ContactProblem& problem, std::span<Conta
   ContactStep step{options, problem.h, problem.gravity, options.end_of_step};
   for (int i = 0; i < k.patch_count; ++i) k.patches[i].begins = false;
   ContactTier tier = impl.attempt(problem, memory, step);
+  if (begin_to_slide(k, tier)) tier = impl.attempt(problem, memory, step);
   // At acceleration level friction of what slides acts in the centre of pressure of the answer.
   for (int n = 0; n < kMostCentres && !step.end_of_step && tier != ContactTier::kUnsolved; ++n) {
     if (!(follow_pressure(k, problem.h, memory) > kCentreFound)) break;

@@ -34,6 +34,12 @@ inline constexpr double kNoStep = 1e-12, kBeyond = 1 + 1e-6;
 /// More than any number that counts.
 inline constexpr double kEndless = 1e300;
 
+// The law of 2000.
+
+/// Of μ·g·h: a slip that is slower may be stopped within the step, so that its direction before the step says nothing about that after
+/// it. Friction decelerates a body by μ·g, and what others press on it by a little more.
+inline constexpr double kStopped = 2;
+
 // What counts as solved, in terms of ContactOptions::tolerance.
 
 /// A thousand times the tolerance (1e-8) is accepted where rounding allows no better.

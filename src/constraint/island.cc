@@ -1,6 +1,7 @@
 #include "constraint/island.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/aligned_memory.h"
 
@@ -75,6 +76,43 @@ void Island::begin(std::span<Mechanics* const> figures, int bilateral, int other
   a_.head(padded).setZero();
   place_.head(padded).setZero();
   target_.head(bilateral_).setZero();
+  soft_ = false;
+}
+
+void Island::set_firmness(int row, double firmness) {
+  if (!soft_) {
+    if (firmness_.size() < u_.size()) firmness_.resize(u_.size()), share_.resize(u_.size());
+    firmness_.head(bilateral_).setConstant(kInfinity);
+    share_.head(bilateral_).setOnes();
+    soft_ = true;
+  }
+  firmness_[row] = firmness;
+}
+
+/// A row that gives way adds 1/firmness to its diagonal. Row and column are scaled so that the diagonal stays as it was: then soft
+/// rows beside rigid ones leave the factor as well conditioned as it is without them, and a firmness of 0 is a share of 0.
+/// @param least  a diagonal that rows which cannot move have at least, for they push as well
+void Island::soften(double least) {
+  for (int r = 0; r < bilateral_; ++r) {
+    if (firmness_[r] == kInfinity) continue;
+    double& own = G_[r * stride_ + r];
+    const double diagonal = std::max(own, least);
+    const double share = std::sqrt(diagonal * firmness_[r] / (1 + own * firmness_[r]));
+    share_[r] = share, own = diagonal;
+    for (int c = 0; c < rows_; ++c) {
+      if (c != r) G_[r * stride_ + c] *= share, G_[c * stride_ + r] *= share;
+    }
+  }
+}
+
+/// How far bilateral rows are from what is wanted of them.
+void Island::take_gaps(const Eigen::VectorXd& now) {
+  y_.head(bilateral_) = now.head(bilateral_) - target_.head(bilateral_);
+  if (!soft_) return;
+  for (int r = 0; r < bilateral_; ++r) {
+    if (firmness_[r] == 0) y_[r] = 0;
+    if (!sparse_) y_[r] *= share_[r];
+  }
 }
 
 void Island::add_frame(int row, unsigned mask, const RowEnd& a, const RowEnd& b, const Mat3<>& E, const Vec3<>& p_W,
@@ -135,7 +173,7 @@ void Island::assemble() {
   double mass = 0;
   for (const Mechanics* figure : figures_) mass += figure->mass();
   const double least = mass > 0 ? kInseparable / mass : 0;
-  if (sparse_) return loops_.eliminate(a_.data(), G_, stride_, least);
+  if (sparse_) return loops_.eliminate(a_.data(), G_, stride_, least, soft_ ? firmness_.data() : nullptr);
 
   const long size = long(stride_) * stride_;
   for (Mechanics* figure : figures_) {
@@ -150,20 +188,21 @@ void Island::assemble() {
   }
   if (bilateral_ == 0) return;
   std::copy_n(G_, size, full_.data());
+  if (soft_) soften(mass > 0 ? 1 / mass : 1);
   elimination_.eliminate(G_, stride_, bilateral_, rows_, least);
 }
 
 double Island::hold_velocities() {
   reduced_u_.head(others()) = u_.segment(bilateral_, others());
   if (bilateral_ == 0) return 0;
-  y_.head(bilateral_) = u_.head(bilateral_) - target_.head(bilateral_);
+  take_gaps(u_);
   return sparse_ ? loops_.hold(y_.data(), reduced_u_.data()) : elimination_.hold(y_.data(), reduced_u_.data());
 }
 double Island::hold_accelerations() {
   reduced_u_.head(others()) = u_.segment(bilateral_, others());
   reduced_a_.head(others()) = a_.segment(bilateral_, others());
   if (bilateral_ == 0) return 0;
-  y_.head(bilateral_) = a_.head(bilateral_) - target_.head(bilateral_);
+  take_gaps(a_);
   return sparse_ ? loops_.hold(y_.data(), reduced_a_.data()) : elimination_.hold(y_.data(), reduced_a_.data());
 }
 
@@ -175,6 +214,7 @@ void Island::complete(const double* others_force, double drive) {
     loops_.forces(force_.data());
   else if (bilateral_ > 0)
     elimination_.forces(others_force, force_.data());
+  if (soft_ && !sparse_) force_.head(bilateral_).array() *= share_.head(bilateral_).array();
 }
 
 void Island::add_response(double* y) {

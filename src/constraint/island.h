@@ -66,6 +66,11 @@ class Island {
   /// Acceleration, or velocity after an impact, that bilateral rows are to have; zero after begin().
   double* target() { return target_.data(); }
 
+  /// How firmly bilateral rows are held: the force of a row changes by −firmness · (its acceleration − target()) [kg, kg·m²].
+  /// Infinite after begin(): whatever force it takes. 0: the row carries nothing.
+  void set_firmness(int row, double firmness);
+  bool is_soft() const { return soft_; }  ///< some bilateral row gives way
+
   /// G, the velocities after an impact that only holds the bilateral rows, and reduced accelerations of the others.
   void assemble();
   const double* G() const { return sparse_ ? G_ : G_ + bilateral_ * stride_ + bilateral_; }  ///< of the other rows
@@ -115,14 +120,18 @@ class Island {
   void reserve_matrix(int rows);
   /// y += G·force, of all rows
   void add_response(double* y);
+  void soften(double least);
+  void take_gaps(const Eigen::VectorXd& now);
 
   std::vector<Mechanics*> figures_;
   int bilateral_ = 0, rows_ = 0;
   int stride_ = 0;  ///< of G_, which is over all rows, or over those with inequalities if it is sparse
   bool sparse_ = false;
+  bool soft_ = false;
   double drive_ = 0;
   double* G_ = nullptr;
   Eigen::VectorXd memory_, full_, u_, a_, place_, drift_, target_, reduced_u_, reduced_a_, force_, y_;
+  Eigen::VectorXd firmness_, share_;  ///< of bilateral rows; share_: what soften() leaves of a row
   BilateralElimination elimination_;
   LoopElimination loops_;
 };

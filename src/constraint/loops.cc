@@ -147,7 +147,10 @@ void LoopElimination::load_whole(const LoopPlan::Node& node, const kernel::LoopF
   }
 }
 
-void LoopElimination::eliminate(double* a, double* G, int stride, double least) {
+void LoopElimination::eliminate(double* a, double* G, int stride, double least, const double* firmness) {
+  constexpr double kNothing = 1e30;  // 1/firmness of rows that carry no force: it stays below all others by rounding
+  give_.resize(firmness ? bilateral_ : 0);
+  for (int r = 0; r < give_.size(); ++r) give_[r] = firmness[r] > 0 ? 1 / firmness[r] : kNothing;
   if (plan_.make(figures_, wrenches_, torques_, bilateral_, bilateral_ + others_)) bind();
   for (Eigen::VectorXd* x : {&free_, &response_, &change_}) grow(*x, column_.back());
   if (motions_.size() < size_t(body_.back())) motions_.resize(size_t(body_.back()));
@@ -168,6 +171,11 @@ void LoopElimination::eliminate(double* a, double* G, int stride, double least) 
       load(node, f);
     else if (node.figure >= 0)
       load_whole(node, f);
+    for (int k = 0; k < f.closed && give_.size() > 0; ++k) {
+      const double give = give_[plan_.rows[size_t(node.closed_begin + k)]];
+      f.W[k * f.closed_ld + f.ld + k] += give;
+      f.scale[f.ld + k] += give;
+    }
     if (f.closed > 0) kernels.close(f, least);
     if (f.columns > 0) kernels.free_columns(f);
     rank_ += f.rank;
@@ -258,6 +266,7 @@ void LoopElimination::forces(double* force) {
   rest_.setZero();
   add_row_rates(response_, rest_.data());
   double left = 0, whole = 0;
+  for (int r = 0; r < give_.size(); ++r) rest_[r] += give_[r] * force[r];
   for (int r = 0; r < bilateral_; ++r) {
     whole = std::max({whole, std::abs(rest_[r]), std::abs(y_[r])});
     left = std::max(left, std::abs(rest_[r] += y_[r]));

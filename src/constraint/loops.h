@@ -25,8 +25,9 @@ class LoopElimination {
 
   /// Factorises, adds the accelerations of all rows without constraint forces to `a`, and writes G of the rows that are not
   /// bilateral with the bilateral ones held; rows are `stride` apart, padded with zeros.
-  /// @param least  rows with a smaller diagonal cannot move: what is there is rounding errors
-  void eliminate(double* a, double* G, int stride, double least);
+  /// @param least     rows with a smaller diagonal cannot move: what is there is rounding errors
+  /// @param firmness  of bilateral rows, as Island::set_firmness() has it; null: all are rigid
+  void eliminate(double* a, double* G, int stride, double least, const double* firmness = nullptr);
   int rank() const { return rank_; }
 
   /// How far bilateral rows are from what is wanted, y_b; changes the others accordingly.
@@ -59,6 +60,7 @@ class LoopElimination {
   std::vector<kernel::LoopFront> fronts_;  ///< per node
   std::vector<int> order_;
   std::vector<int> column_, body_;  ///< per figure: its first column and body among all
+  Eigen::VectorXd give_;            ///< of bilateral rows: 1/firmness; empty: all are rigid
   Eigen::VectorXd memory_, stack_[2], x_, carried_, y_, rest_, change_;
   Eigen::VectorXd free_, response_;  ///< rates of all columns of all figures
   mutable std::vector<Motion<>> motions_;

@@ -40,6 +40,10 @@ Anchor read_anchor(TomlTable& table, const char* key);
 ShapeRef read_shape_ref(TomlTable& table, const char* key);
 /// kind = "hinge", or constrain = ["x", "ry", …]
 ConstraintMask read_mask(TomlTable& table);
+/// Whether one number may stand for all six directions; not where turns and shifts have different units.
+enum class AllAtOnce { kYes, kNo };
+/// A table of numbers by direction, {z = 0.5, rx = 0.1}; directions that it does not name keep their value.
+void read_directions(TomlTable& table, const char* key, AllAtOnce all, PerDirection& out);
 /// type = "box" and its sizes.
 std::optional<Shape> read_shape(Reader& reader, TomlTable& table);
 /// A shape with its name, pose, surface, masks and colour.

@@ -103,6 +103,8 @@ void read_settings(Reader& reader, TomlTable& table) {
   table.read("tolerance", scene.tolerance);
   scene.seed = read_seed(table).value_or(0);
   table.read("contacts", scene.contacts);
+  if (const auto word = table.keyword("contact_law", {"engine", "nakamura_yamane"}))
+    scene.contact_law = ContactLaw(*word);
   table.read("sleeping", scene.sleeping);
   table.finish();
 }
@@ -169,7 +171,9 @@ void read_connection(Reader& reader, TomlTable& table) {
   table.read("active", c.active);
   table.read("break_force", c.break_force);
   table.read("break_torque", c.break_torque);
-  table.read("restitution", c.restitution);
+  read_directions(table, "restitution", AllAtOnce::kYes, c.restitution);
+  read_directions(table, "stiffness", AllAtOnce::kNo, c.compliance.stiffness);
+  read_directions(table, "damping", AllAtOnce::kNo, c.compliance.damping);
   c.motion = read_motion(table, "motion");
   table.finish();
   reader.scene.connections.push_back(std::move(c));

@@ -164,20 +164,37 @@ ShapeRef read_shape_ref(TomlTable& table, const char* key) {
   return ref;
 }
 
+void read_directions(TomlTable& table, const char* key, AllAtOnce all, PerDirection& out) {
+  if (!table.has(key)) return;
+  if (!table.is_table(key)) {
+    if (all == AllAtOnce::kYes) {
+      if (const auto x = table.number(key)) out = *x;
+      return;
+    }
+    table.allow(key);
+    table.error_at(key, kType, fmt::format("{} is no table", key),
+                   fmt::format("write {} = {{x = 1e4, rz = 20}}: turns and shifts have different units", key));
+    return;
+  }
+  std::optional<TomlTable> each = table.table(key);
+  if (!each) return;
+  for (int k = 0; k < 6; ++k) each->read(kDirectionNames[k].data(), out[k]);
+  each->finish();
+}
+
 ConstraintMask read_mask(TomlTable& table) {
-  static constexpr std::string_view kDirections[] = {"rx", "ry", "rz", "x", "y", "z"};
   static constexpr ConstraintMask kKinds[] = {kWeldMask,        kPointMask,     kHingeMask,        kSliderMask,
                                               kCylindricalMask, kUniversalMask, kPointInPlaneMask, kOrientationMask};
   if (table.has("constrain")) {
     if (table.has("kind")) table.error_at("kind", kConflict, "both kind and constrain", "give one of them");
     ConstraintMask mask = 0;
     for (const std::string& word : table.texts("constrain").value_or(std::vector<std::string>{})) {
-      const auto* found = std::find(std::begin(kDirections), std::end(kDirections), word);
-      if (found == std::end(kDirections))
+      const auto* found = std::find(std::begin(kDirectionNames), std::end(kDirectionNames), word);
+      if (found == std::end(kDirectionNames))
         table.error_at("constrain", kKeyword, fmt::format("direction '{}' is not known", word),
                        "known: rx, ry, rz, x, y, z");
       else
-        mask = ConstraintMask(mask | (1u << (found - kDirections)));
+        mask = ConstraintMask(mask | (1u << (found - kDirectionNames)));
     }
     return mask;
   }

@@ -20,7 +20,6 @@ constexpr ConstraintMask kMasks[] = {kWeldMask,        kPointMask,     kHingeMas
 constexpr std::string_view kRules[] = {"geometric_mean", "mean", "minimum", "maximum"};
 constexpr std::string_view kRecorded[] = {"q",        "v",           "tau",     "energy", "momentum",
                                           "contacts", "connections", "sensors", "events", "actuators"};
-constexpr std::string_view kDirections[] = {"rx", "ry", "rz", "x", "y", "z"};
 
 /// Text of TOML values.
 std::string toml_text(std::string_view text) {
@@ -128,9 +127,16 @@ class SceneWriter {
     }
     std::vector<std::string> words;
     for (std::size_t i = 0; i < 6; ++i) {
-      if (mask >> i & 1) words.push_back(toml_text(kDirections[i]));
+      if (mask >> i & 1) words.push_back(toml_text(kDirectionNames[i]));
     }
     raw("constrain", fmt::format("[{}]", fmt::join(words, ", ")));
+  }
+  void directions(std::string_view key, const PerDirection& x, double standard) {
+    std::vector<std::string> parts;
+    for (int k = 0; k < 6; ++k) {
+      if (x[k] != standard) parts.push_back(fmt::format("{} = {}", kDirectionNames[k], value(x[k])));
+    }
+    if (!parts.empty()) raw(key, fmt::format("{{{}}}", fmt::join(parts, ", ")));
   }
   void material(const ContactMaterial& m) {
     put("static_friction", m.mu_s);
@@ -223,6 +229,7 @@ class SceneWriter {
     maybe("tolerance", scene_.tolerance, 1e-6);
     if (scene_.seed != 0) raw("seed", std::to_string(scene_.seed));
     if (!scene_.contacts) put("contacts", false);
+    if (scene_.contact_law == ContactLaw::kNakamuraYamane) raw("contact_law", "\"nakamura_yamane\"");
     if (!scene_.sleeping) put("sleeping", false);
     text_ += "\n[surface_rules]\n";
     raw("friction", toml_text(kRules[int(scene_.surface_rules.friction)]));
@@ -387,7 +394,9 @@ class SceneWriter {
     if (!c.active) put("active", false);
     limit("break_force", c.break_force);
     limit("break_torque", c.break_torque);
-    maybe("restitution", c.restitution, 0.0);
+    directions("restitution", c.restitution, 0);
+    directions("stiffness", c.compliance.stiffness, kInfinity);
+    directions("damping", c.compliance.damping, 0);
     motion("motion", c.motion);
   }
   void write(const SpringDescription& s) {

@@ -67,6 +67,10 @@ void TomlReport::add(Diagnostic diagnostic) {
 
 std::vector<Diagnostic> TomlReport::take() { return std::exchange(diagnostics_, {}); }
 
+bool TomlTable::is_table(std::string_view key) const {
+  const toml::node* node = table_->get(key);
+  return node && node->is_table();
+}
 std::vector<std::string> TomlTable::keys() const {
   std::vector<std::string> out;
   for (const auto& [key, node] : *table_) out.emplace_back(key.str());

@@ -42,6 +42,7 @@ class TomlTable {
   const std::string& path() const { return path_; }
   int line() const { return int(table_->source().begin.line); }
   bool has(std::string_view key) const { return table_->contains(key); }
+  bool is_table(std::string_view key) const;
   std::vector<std::string> keys() const;
 
   // Values; none if the key is absent or holds something else (then an error is reported).

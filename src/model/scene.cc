@@ -31,6 +31,24 @@ MotionSample sample(const PrescribedMotion& motion, const Transform<>& X_WB0, do
   return out;
 }
 
+std::string connection_problem(ConstraintMask mask, const PerDirection& restitution, const Compliance& compliance) {
+  for (int k = 0; k < 6; ++k) {
+    const std::string_view name = kDirectionNames[k];
+    const double e = restitution[k], stiffness = compliance.stiffness[k], damping = compliance.damping[k];
+    const bool soft = stiffness < kInfinity;
+    if (!(e >= 0 && e <= 1)) return fmt::format("the restitution of {} is {}, it must lie in 0…1", name, e);
+    if (!(stiffness >= 0)) return fmt::format("the stiffness of {} is {}, it must not be negative", name, stiffness);
+    if (!(damping >= 0 && damping < kInfinity))
+      return fmt::format("the damping of {} is {}, it must be finite and not negative", name, damping);
+    if (damping > 0 && !soft) return fmt::format("{} has a damping but no stiffness: a rigid direction has none", name);
+    if (e > 0 && soft) return fmt::format("{} has a stiffness and a restitution: a spring takes no impulse", name);
+    if (stiffness == 0 && damping == 0)
+      return fmt::format("{} has neither stiffness nor damping: leave it out of what is held", name);
+    if (soft && !(mask >> k & 1)) return fmt::format("{} has a stiffness, but the connection leaves it free", name);
+  }
+  return {};
+}
+
 FigureDescription make_body(std::string name, const Shape& shape, double mass, const Pose& pose) {
   FigureDescription body;
   body.model.name = name;

@@ -382,8 +382,8 @@ class SceneCheck {
     here.mask(c.mask);
     here.not_negative("break force", c.break_force);
     here.not_negative("break torque", c.break_torque);
-    if (!(c.restitution >= 0 && c.restitution <= 1))
-      here.error(scene::kRange, fmt::format("restitution is {}", c.restitution), "it lies in 0…1");
+    const std::string problem = connection_problem(c.mask, c.restitution, c.compliance);
+    if (!problem.empty()) here.error(scene::kRange, problem, "see docs/formats/scene.md, connections");
     if (c.motion) here.finite(*c.motion);
     if (c.a.figure.empty() && c.b.figure.empty()) {
       here.error(scene::kNowhere, "both ends are in the world", "name a figure at one end at least");

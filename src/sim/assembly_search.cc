@@ -90,9 +90,9 @@ class AssemblySearch {
     for (ConnectionData& c : world_.connections) {
       if (!c.active) continue;
       place_connection(world_.figures, world_.time, c);
-      for (int i = 0; i < 6; ++i) {
-        if (row_mask(c.options.mask) >> i & 1) r.push_back(i < 3 ? c.phi[i] / size_ : c.phi[i]);
-      }
+      for_each_direction(c, [&](int i, int bit) {
+        if (c.held >> bit & 1) r.push_back(i < 3 ? c.phi[i] / size_ : c.phi[i]);
+      });
     }
     for (const CouplingData& c : world_.couplings) r.push_back(c.value(figure(c.figure)).gap);
     residual_ = Eigen::Map<const Eigen::VectorXd>(r.data(), Eigen::Index(r.size()));

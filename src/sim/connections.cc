@@ -1,5 +1,6 @@
 #include "sim/connections.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -8,6 +9,28 @@
 namespace kansetsu {
 
 int row_count(ConstraintMask mask) { return std::popcount(unsigned(mask)); }
+
+void hold_all(ConnectionData& c) {
+  c.held = c.soft = 0;
+  for (int bit = 0; bit < 6; ++bit) {
+    if (!(c.options.mask >> bit & 1)) continue;
+    const Compliance& give = c.options.compliance;
+    const unsigned one = 1u << bit;
+    if (give.stiffness[bit] == kInfinity)
+      c.held = ConstraintMask(c.held | one);
+    else if (give.stiffness[bit] > 0 || give.damping[bit] > 0)
+      c.soft = ConstraintMask(c.soft | one);
+  }
+}
+
+void let_rebound(ConnectionData& c, const double* speed, double rest) {
+  unsigned free = 0;
+  for_each_direction(c, [&](int, int bit) {
+    if (c.options.restitution[bit] > 0 && std::abs(*speed) > rest) free |= 1u << bit;
+    ++speed;
+  });
+  c.held = ConstraintMask(c.held & ~free);
+}
 
 RowEnd row_end(const std::vector<std::unique_ptr<FigureData>>& figures, BodyRef body) {
   if (body.is_world()) return {};
@@ -25,7 +48,7 @@ Vec3<> axis(const Mat3<>& R, int k) { return k == 0 ? R.column_x() : k == 1 ? R.
 
 /// Gaps of the held rotations: all three, two about which the third axis may turn, or one.
 void turn_gaps(ConnectionData& c, const Mat3<>& R_WC, const Mat3<>& R_WD) {
-  const unsigned held = c.options.mask & 7u;
+  const unsigned held = c.mask() & 7u;
   const int count = std::popcount(held);
   double* phi = c.phi + 3;
   phi[0] = phi[1] = phi[2] = 0;
@@ -49,14 +72,46 @@ void turn_gaps(ConnectionData& c, const Mat3<>& R_WC, const Mat3<>& R_WD) {
   }
 }
 
+/// ½ Σ stiffness·φ² and its gradient along the rates of the rows. Of turns the whole angle counts. Three of them are the rotation
+/// vector φ of D in C: φ̇ = Jl⁻¹(φ)·ω.
+void set_springs(ConnectionData& c) {
+  c.stored = 0;
+  double stretched[6] = {};  // stiffness·φ
+  const int turns = std::popcount(c.mask() & 7u);
+  double* angle = c.phi + 3;
+  if ((c.soft & 7u) != 0 && turns < 3) {  // what turn_gaps() has are sines
+    const double sine = std::sqrt(angle[0] * angle[0] + angle[1] * angle[1] + angle[2] * angle[2]);
+    const double scale = sine > 0 ? (turns == 1 ? std::asin(std::min(sine, 1.0)) : c.angle_gap) / sine : 1;
+    for (int k = 0; k < 3; ++k) angle[k] *= scale;
+    const double length = turns == 1 ? norm(c.turn_axis) : 0;  // the rate of a sine, too
+    if (length > 0) c.turn_axis = (1 / length) * c.turn_axis;
+  }
+  for_each_direction(c, [&](int k, int bit) {
+    if (!(c.soft >> bit & 1)) return;
+    stretched[k] = c.options.compliance.stiffness[bit] * c.phi[k];
+    c.stored += 0.5 * stretched[k] * c.phi[k];
+  });
+  std::copy(stretched, stretched + 6, c.push);
+  if ((c.soft & 7u) == 0 || turns < 3) return;
+  const Vec3<> phi{angle[0], angle[1], angle[2]};
+  const Vec3<> torque = transpose(left_jacobian_inverse(phi)) * Vec3<>{stretched[3], stretched[4], stretched[5]};
+  c.push[3] = torque.x, c.push[4] = torque.y, c.push[5] = torque.z;
+}
+
 }  // namespace
+
+Give give_of(const ConnectionData& c, int k, double rate, double h) {
+  const int bit = (k + 3) % 6;
+  const double stiffness = c.options.compliance.stiffness[bit], damping = c.options.compliance.damping[bit];
+  return {c.push[k] + damping * (rate - c.velocity[k]), 0.25 * h * h * stiffness + h * damping};
+}
 
 void place_connection(const std::vector<std::unique_ptr<FigureData>>& figures, double time, ConnectionData& c) {
   c.end_a = row_end(figures, c.a);
   c.end_b = row_end(figures, c.b);
   Transform<> X_WC = body_pose(figures, c.a) * c.X_AC;
   const Transform<> X_WD = body_pose(figures, c.b) * c.X_BD;
-  c.rows = row_count(c.options.mask);
+  c.rows = row_count(c.mask());
   c.E = X_WC.R;
   for (int k = 0; k < 6; ++k) c.velocity[k] = c.acceleration[k] = 0;
   Vec3<> wanted{};
@@ -72,19 +127,28 @@ void place_connection(const std::vector<std::unique_ptr<FigureData>>& figures, d
   c.p = X_WD.p;
   const Vec3<> gap = transpose_times(X_WC.R, X_WD.p - X_WC.p) - wanted;
   c.phi[0] = gap.x, c.phi[1] = gap.y, c.phi[2] = gap.z;
-  const unsigned shifts = c.options.mask >> 3 & 7u;
+  const unsigned shifts = c.mask() >> 3 & 7u, held = c.held >> 3 & 7u;
   double squares = 0;
   for (int k = 0; k < 3; ++k) {
     if (!(shifts >> k & 1)) c.phi[k] = 0;
-    squares += c.phi[k] * c.phi[k];
+    if (held >> k & 1) squares += c.phi[k] * c.phi[k];
   }
   c.position_gap = std::sqrt(squares);
   turn_gaps(c, R_wanted, X_WD.R);
+  if (c.soft == 0) return;
+  set_springs(c);
+  if ((c.soft & 7u) == 0) return;
+  squares = 0;  // of turns only those that are held
+  for (int k = 0; k < 3; ++k) {
+    if (c.held >> k & 1) squares += c.phi[3 + k] * c.phi[3 + k];
+  }
+  c.angle_gap = std::sqrt(squares);
 }
 
 void add_connection_rows(const ConnectionData& c, int row, Island& island) {
-  const unsigned mask = row_mask(c.options.mask);
-  const bool one_turn = std::popcount(c.options.mask & 7u) == 1;
+  if (c.rows == 0) return;
+  const unsigned mask = row_mask(c.mask());
+  const bool one_turn = std::popcount(c.mask() & 7u) == 1;
   if (!one_turn) return island.add_frame(row, mask, c.end_a, c.end_b, c.E, c.p);
   const int shifts = std::popcount(mask & 7u);
   if (shifts > 0) island.add_frame(row, mask & 7u, c.end_a, c.end_b, c.E, c.p);
@@ -96,11 +160,10 @@ namespace {
 /// visit(is a rotation, axis) of every row
 template <class Visit>
 void for_each_row(const ConnectionData& c, Visit&& visit) {
-  const unsigned mask = row_mask(c.options.mask);
-  const bool one_turn = std::popcount(c.options.mask & 7u) == 1;
-  for (int k = 0; k < 6; ++k) {
-    if (mask >> k & 1) visit(k >= 3, k < 3 ? axis(c.E, k) : one_turn ? c.turn_axis : axis(c.E, k - 3));
-  }
+  const bool one_turn = std::popcount(c.mask() & 7u) == 1;
+  for_each_direction(c, [&](int k, int) {
+    visit(k >= 3, k < 3 ? axis(c.E, k) : one_turn ? c.turn_axis : axis(c.E, k - 3));
+  });
 }
 
 }  // namespace
@@ -122,6 +185,19 @@ Force<> connection_wrench(const ConnectionData& c, const double* force) {
   Force<> out{};
   for_each_row(c, [&](bool turns, const Vec3<>& along) { (turns ? out.t : out.f) += *force++ * along; });
   return out;
+}
+
+void connection_rates(const ConnectionData& c, double* rate) {
+  const PointMotion A = point_motion(c.end_a, c.p), B = point_motion(c.end_b, c.p);
+  const Vec3<> v = B.v - A.v, w = B.w - A.w;
+  for_each_row(c, [&](bool turns, const Vec3<>& along) { *rate++ = dot(along, turns ? w : v); });
+}
+
+void soft_forces(const ConnectionData& c, const double* rate, double* force) {
+  for_each_direction(c, [&](int k, int bit) {
+    if (c.soft >> bit & 1) *force = -give_of(c, k, *rate, 0).force_now;
+    ++rate, ++force;
+  });
 }
 
 void add_load(ConnectionData& c, double h) {

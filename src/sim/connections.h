@@ -23,18 +23,25 @@ struct ConnectionData {
   int uses = 0;       ///< how often its place has been used before
   double start = 0;   ///< when it was made; prescribed motion counts from here
   Force<> wrench{}, impulse{};
-  Force<> struck{};  ///< impulse of this part of the step, until it is accounted for
-  Force<> load{};    ///< wrench and impulses, averaged over kBreakTime
-  double position_gap = 0, angle_gap = 0;
+  Force<> struck{};                        ///< impulse of this part of the step, until it is accounted for
+  Force<> load{};                          ///< wrench and impulses, averaged over kBreakTime
+  double position_gap = 0, angle_gap = 0;  ///< of directions that are held
+  /// Directions that are held rigidly, and those that springs and dampers hold. One that has rebounded is in neither.
+  ConstraintMask held = 0, soft = 0;
 
   // This step's geometry.
-  int rows = 0;  ///< constrained directions
+  int rows = 0;  ///< directions that are held or sprung
   Mat3<> E;      ///< axes of C in the world
   Vec3<> p;      ///< origin of D
   RowEnd end_a, end_b;
   double phi[6];                        ///< gaps [v; ω order], per direction
   double velocity[6], acceleration[6];  ///< that the directions are to have, [v; ω]
   Vec3<> turn_axis;                     ///< of the one held rotation, if just one is
+  double push[6];                       ///< of its springs: the gradient of `stored`, [v; ω]
+  double stored = 0;                    ///< energy of its springs [J]
+
+  ConstraintMask mask() const { return ConstraintMask(held | soft); }
+  bool acts() const { return active && mask() != 0; }  ///< not where all directions have rebounded
 };
 
 /// Gaps of a loop that counts as closed, by the mechanism's size, and angles [rad]: files have six to eight digits.
@@ -43,6 +50,19 @@ inline constexpr double kClosedGap = 1e-6;
 /// Directions of a mask in the order of rows: bit k of [v; ω].
 inline unsigned row_mask(ConstraintMask mask) { return unsigned(mask >> 3 & 7) | unsigned(mask & 7) << 3; }
 int row_count(ConstraintMask mask);
+/// visit(direction k of [v; ω], bit of the mask) of each row.
+template <class Visit>
+void for_each_direction(const ConnectionData& c, Visit&& visit) {
+  for (int k = 0; k < 6; ++k) {
+    const int bit = (k + 3) % 6;
+    if (c.mask() >> bit & 1) visit(k, bit);
+  }
+}
+/// Takes all directions of its options as they are when it is made.
+void hold_all(ConnectionData& c);
+/// Lets go of the directions that have rebounded from an impact: those with a restitution that came together with `speed`
+/// [m/s, rad/s; per row] above `rest`.
+void let_rebound(ConnectionData& c, const double* speed, double rest);
 
 RowEnd row_end(const std::vector<std::unique_ptr<FigureData>>& figures, BodyRef body);
 Transform<> body_pose(const std::vector<std::unique_ptr<FigureData>>& figures, BodyRef body);
@@ -55,8 +75,18 @@ void add_connection_rows(const ConnectionData& c, int row, Island& island);
 void write_connection(const ConnectionData& c, const Mechanics& figure, int body, double sign, double* J);
 /// Forces of its rows that make up its wrench of the last step.
 void connection_forces(const ConnectionData& c, double* force);
+/// Rates of its rows at the present velocities.
+void connection_rates(const ConnectionData& c, double* rate);
+/// Forces of its springs and dampers at these rates, in the places of their rows; others are left as they are.
+void soft_forces(const ConnectionData& c, const double* rate, double* force);
 /// Takes what a step of h seconds did into the mean that it may break by.
 void add_load(ConnectionData& c, double h);
+/// How a direction k of [v; ω] gives way in a step of length h: force = −force_now − firmness·(acceleration − drift), with the spring
+/// at its mean length of the step, which keeps its energy, and the damper at its end, which never overshoots.
+struct Give {
+  double force_now, firmness;
+};
+Give give_of(const ConnectionData& c, int k, double rate, double h);
 /// The wrench that forces of its rows are, on b at p, world axes.
 Force<> connection_wrench(const ConnectionData& c, const double* force);
 

@@ -70,7 +70,9 @@ struct IslandWork {
   /// Gaps of bilateral rows that are large at the beginning of a step, as it is to leave them; 0: small ones, closed at once.
   /// Empty: not known.
   std::vector<double> leave;
-  double power = 0;  ///< of the bilateral forces at the last stage of a smooth step [W]
+  double rebound_share = 1;  ///< of all restitutions of connections in an impact: what the energy allows
+  double sprung = 0;         ///< work of the springs of connections in the step: what they stored is less by it [J]
+  double power = 0;          ///< of the bilateral forces at the last stage of a smooth step [W]
 };
 
 /// Gaps of bilateral rows beyond this are closed by and by; smaller ones at once [m, rad].
@@ -252,7 +254,9 @@ struct World::Impl {
   bool try_step();
   void find_rows(double t);
   void settle_island(IslandWork& w);
-  void build_island(IslandWork& w, int bilateral, int others);
+  /// What springs and dampers of connections do while rows are held: a step lets them act, in no time they do nothing.
+  enum class Springs { kAct, kRest };
+  void build_island(IslandWork& w, int bilateral, int others, Springs soft);
   void add_approach(IslandWork& w);
   std::vector<ContactReport> made;  ///< of make_connections(): what contacts took of it
   bool can_repeat = false;          ///< what try_step() changes is kept
@@ -286,17 +290,21 @@ struct World::Impl {
   int root(int figure);
   void solve_island(IslandWork& w);
   void count_rows(IslandWork& w, int& bilateral, int& others);
-  void fill_rows(IslandWork& w);
+  void fill_rows(IslandWork& w, Springs soft);
   enum class Target { kImpact, kStep, kStepAsItIs, kStepAcross, kAcceleration, kVelocity, kPosition };
   void set_targets(IslandWork& w, Target kind);
   int count_bilateral(const IslandWork& w) const;
   int count_held(const IslandWork& w) const;
-  void fill_bilateral(IslandWork& w);
+  void fill_bilateral(IslandWork& w, Springs soft);
+  void account_springs(IslandWork& w);
+  bool has_soft_connections() const;
+  void add_soft_forces();
   double largest_gap(IslandWork& w, double t);
   void close_gaps(IslandWork& w, double share, double furthest, bool again);
   bool approaches(IslandWork& w);
   ContactProblem contact_problem(const IslandWork& w) const;
   void resolve_impact(IslandWork& w);
+  double rebound(IslandWork& w, double share);
   void resolve_forces(IslandWork& w);
   void resolve_positions(IslandWork& w);
   void bound_shifts(const IslandWork& w);

@@ -22,6 +22,7 @@ void World::Impl::begin_islands(int count) {
     w.leave.clear();
     w.inconsistency = w.residual = w.impact_energy = 0;
     w.work = {0, 0};
+    w.sprung = 0;
     w.rank_deficiency = 0;
     w.impact = false;
   }
@@ -36,7 +37,7 @@ void World::Impl::find_islands() {
     w.figures.push_back(0);
     w.mechanics.push_back(&figures[0]->mechanics);
     for (size_t i = 0; i < connections.size(); ++i) {
-      if (connections[i].active) w.connections.push_back(int(i));
+      if (connections[i].acts()) w.connections.push_back(int(i));
     }
     for (size_t i = 0; i < contacts.touches().size(); ++i) w.touches.push_back(int(i));
     return;
@@ -49,7 +50,7 @@ void World::Impl::find_islands() {
     group[size_t(std::max(a, b))] = std::min(a, b);
   };
   for (const ConnectionData& c : connections) {
-    if (c.active) join(c.a.figure.value(), c.b.figure.value());
+    if (c.acts()) join(c.a.figure.value(), c.b.figure.value());
   }
   const std::vector<WorldShape>& shapes = contacts.shapes();
   for (const Touch& t : contacts.touches()) join(shapes[size_t(t.parent)].figure, shapes[size_t(t.real)].figure);
@@ -73,7 +74,7 @@ void World::Impl::find_islands() {
   };
   for (size_t i = 0; i < connections.size(); ++i) {
     const ConnectionData& c = connections[i];
-    if (c.active && !sleeps(c.a.figure.value()) && !sleeps(c.b.figure.value()))
+    if (c.acts() && !sleeps(c.a.figure.value()) && !sleeps(c.b.figure.value()))
       work_of(c.a.figure.value(), c.b.figure.value()).connections.push_back(int(i));
   }
   for (size_t i = 0; i < contacts.touches().size(); ++i) {

@@ -10,7 +10,10 @@ bool World::Impl::is_large(const IslandWork& w, int bilateral, int others) const
   constexpr int kDenseRows = 120;  // beyond, sweeps are faster than factorising
   if (others <= kDenseRows || w.figures.size() < 2) return false;
   int connected = 0;
-  for (const int i : w.connections) connected += connections[size_t(i)].rows;
+  for (const int i : w.connections) {
+    if (connections[size_t(i)].soft != 0) return false;  // springs go by the matrix
+    connected += connections[size_t(i)].rows;
+  }
   return bilateral == connected && bilateral < others;  // held motions and couplings go by the matrix
 }
 
@@ -113,7 +116,7 @@ void World::Impl::solve_large(IslandWork& w, int others) {
     connection_forces(c, block.last_force.data());
     size_t next_row = 0;
     for (int k = 0; k < 6; ++k) {
-      if (row_mask(c.options.mask) >> k & 1) block.target[next_row++] = c.velocity[k] + 0.5 * h * c.acceleration[k];
+      if (row_mask(c.mask()) >> k & 1) block.target[next_row++] = c.velocity[k] + 0.5 * h * c.acceleration[k];
     }
     SparsePatch& patch = w.sparse_bilateral.emplace_back();
     const auto end = [&](const BodyRef& body, const RowEnd& at, double sign) {

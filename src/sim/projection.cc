@@ -23,9 +23,7 @@ double World::Impl::largest_gap(IslandWork& w, double t) {
   for (const int k : w.connections) {
     ConnectionData& c = connections[size_t(k)];
     place_connection(figures, t, c);
-    for (int i = 0; i < 6; ++i) {
-      if (row_mask(c.options.mask) >> i & 1) add(c.phi[i]);
-    }
+    for_each_direction(c, [&](int i, int bit) { c.soft >> bit & 1 ? void(++row) : add(c.phi[i]); });
   }
   row += size_t(count_held(w));
   for (const CouplingData& c : couplings) {
@@ -43,7 +41,7 @@ void World::Impl::close_gaps(IslandWork& w, double share, double furthest, bool 
   again = again && w.island.is_sparse();
   if (!again) {
     w.island.begin(w.mechanics, count_bilateral(w), 0);
-    fill_bilateral(w);
+    fill_bilateral(w, Springs::kRest);
   }
   set_targets(w, Target::kPosition);
   for (int k = 0; k < w.island.rows(); ++k) {

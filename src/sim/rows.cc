@@ -119,11 +119,18 @@ void World::Impl::count_rows(IslandWork& w, int& bilateral, int& others) {
   others = row - bilateral;
 }
 
-void World::Impl::fill_bilateral(IslandWork& w) {
+void World::Impl::fill_bilateral(IslandWork& w, Springs soft) {
   int row = 0;
   for (const int i : w.connections) {
-    add_connection_rows(connections[size_t(i)], row, w.island);
-    row += connections[size_t(i)].rows;
+    const ConnectionData& c = connections[size_t(i)];
+    add_connection_rows(c, row, w.island);
+    int next = row;
+    for_each_direction(c, [&](int k, int bit) {
+      if (c.soft >> bit & 1)
+        w.island.set_firmness(next, soft == Springs::kAct ? give_of(c, k, 0, step_length).firmness : 0);
+      ++next;
+    });
+    row = next;
   }
   for (const Controller& c : controllers) {
     if (!is_held_motion(c) || !holds(w, c.figure)) continue;
@@ -154,8 +161,8 @@ void World::Impl::fill_bilateral(IslandWork& w) {
   }
 }
 
-void World::Impl::fill_rows(IslandWork& w) {
-  fill_bilateral(w);
+void World::Impl::fill_rows(IslandWork& w, Springs soft) {
+  fill_bilateral(w, soft);
   const int first = w.island.bilateral();
   int row = first;
   for (size_t i = 0; i < w.bounded.size(); ++i, ++row) {
@@ -195,6 +202,7 @@ void World::Impl::set_targets(IslandWork& w, Target kind) {
   w.closing.resize(size_t(w.island.bilateral()));
   if (step) w.leave.assign(size_t(w.island.bilateral()), 0.0);
   const double* u = w.island.u();
+  const double rest = options.contact.rest_speed(norm(options.gravity), h);
   int row = 0;
   /// @param now, next  wanted velocity at the beginning and the end of the step
   /// @param projected  project() closes gaps that are not large, and those of the middle of a step are not its end's
@@ -205,7 +213,7 @@ void World::Impl::set_targets(IslandWork& w, Target kind) {
     if (step && std::abs(gap) > kLargeGap) w.leave[size_t(row)] = gap + (kind == Target::kStep ? h * closing : 0.0);
     switch (kind) {
       case Target::kImpact:
-        target[row] = jumps ? now - restitution * (u[row] - now) : now;
+        target[row] = jumps ? now - w.rebound_share * restitution * (u[row] - now) : now;
         break;
       case Target::kStep:
         target[row] = (next + closing - u[row]) / h + 0.5 * w.island.drift(row);
@@ -220,8 +228,8 @@ void World::Impl::set_targets(IslandWork& w, Target kind) {
       case Target::kAcceleration:
         target[row] = acceleration;
         break;
-      case Target::kVelocity:
-        target[row] = now;
+      case Target::kVelocity:  // what is to rebound is left to the impact that makes the connection
+        target[row] = jumps && restitution > 0 ? u[row] : now;
         break;
       case Target::kPosition:
         w.island.u()[row] = gap;
@@ -231,12 +239,19 @@ void World::Impl::set_targets(IslandWork& w, Target kind) {
   };
   for (const int i : w.connections) {
     const ConnectionData& c = connections[size_t(i)];
-    const unsigned mask = row_mask(c.options.mask);
-    for (int k = 0; k < 6; ++k) {
-      if (!(mask >> k & 1)) continue;
-      put(c.phi[k], c.velocity[k], c.velocity[k] + 0.5 * h * c.acceleration[k], c.acceleration[k], c.is_new,
-          c.options.restitution, true);
-    }
+    for_each_direction(c, [&](int k, int bit) {
+      if (c.soft >> bit & 1) {  // it has no target but its own law, and no part in what is held
+        const Give give = give_of(c, k, u[row], h);
+        target[row] = step ? w.island.drift(row) + c.acceleration[k] - give.force_now / give.firmness : 0;
+        w.closing[size_t(row)] = 0;
+        if (kind == Target::kPosition) w.island.u()[row] = 0;
+        ++row;
+        return;
+      }
+      const bool jumps = c.is_new && std::abs(u[row] - c.velocity[k]) > rest;
+      put(c.phi[k], c.velocity[k], c.velocity[k] + 0.5 * h * c.acceleration[k], c.acceleration[k], jumps,
+          c.options.restitution[bit], true);
+    });
   }
   for (const Controller& c : controllers) {
     if (!is_held_motion(c) || !holds(w, c.figure)) continue;

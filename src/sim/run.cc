@@ -173,7 +173,7 @@ void World::Impl::account() {
     report.rank_deficiency += w.rank_deficiency;
     report.impacts += w.impact;
     report.impact_energy += w.impact_energy;
-    totals.work_connection += w.work.bilateral;
+    totals.work_connection += w.work.bilateral - w.sprung;
     totals.work_contact += w.work.others;
   }
 }
@@ -214,6 +214,11 @@ void World::Impl::break_connections() {
   for (ConnectionData& c : connections) {
     c.impulse = {};
     if (!c.active) continue;
+    if (c.mask() == 0) {
+      c.active = false;
+      note(EventKind::kCut, c.options.name, "rebounded");
+      continue;
+    }
     const double force = norm(c.load.f), torque = norm(c.load.t);
     if (force <= c.options.break_force && torque <= c.options.break_torque) continue;
     c.active = false;

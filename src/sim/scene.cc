@@ -247,6 +247,7 @@ class SceneBuilder {
     options.break_force = c.break_force;
     options.break_torque = c.break_torque;
     options.restitution = c.restitution;
+    options.compliance = c.compliance;
     options.motion = c.motion;
     options.name = c.name;
     const ConnectionId id = world_.connect(a, b, options);
@@ -402,6 +403,7 @@ Loaded<World> World::build(const SceneDescription& scene, int threads) {
   options.tolerance = scene.tolerance;
   options.seed = scene.seed;
   options.sleeping = scene.sleeping;
+  if (scene.contact_law == ContactLaw::kNakamuraYamane) options.contact.take_law_of_2000();
   options.threads = threads;
   World world(options);
   try {

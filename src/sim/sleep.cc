@@ -70,7 +70,7 @@ void World::Impl::find_driven() {
   }
   for (const SpringData& s : springs) drive(s.a), drive(s.b);
   for (const ConnectionData& c : connections) {
-    if (c.active && (c.options.motion || c.is_new)) drive(c.a), drive(c.b);
+    if (c.active && (c.options.motion || c.is_new || c.soft != 0)) drive(c.a), drive(c.b);
   }
 }
 

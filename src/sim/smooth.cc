@@ -56,11 +56,12 @@ void World::Impl::evaluate(double t) {
   }
   for (const std::unique_ptr<FigureData>& f : figures) f->spring_torque.setZero();
   add_spring_forces();
-  place_actuators();
-  prepare_torques(0);
   for (ConnectionData& c : connections) {
     if (c.active) place_connection(figures, t, c);
   }
+  add_soft_forces();
+  place_actuators();
+  prepare_torques(0);
   for (int i = 0; i < island_count; ++i) {
     IslandWork& w = *works[size_t(i)];
     for (const int k : w.figures) {
@@ -84,7 +85,7 @@ void World::Impl::solve_bilateral(IslandWork& w, bool velocities) {
   }
   if (rows == 0) return;
   w.island.begin(w.mechanics, rows, 0);
-  fill_bilateral(w);
+  fill_bilateral(w, Springs::kRest);
   set_targets(w, velocities ? Target::kVelocity : Target::kAcceleration);
   w.island.assemble();
   const double left = velocities ? w.island.hold_velocities() : w.island.hold_accelerations();
@@ -99,8 +100,18 @@ void World::Impl::solve_bilateral(IslandWork& w, bool velocities) {
   for (int k = 0; k < rows; ++k) w.power += w.island.force()[k] * w.island.u()[k];
   int row = 0;
   for (const int i : w.connections) {
-    connections[size_t(i)].wrench = connection_wrench(connections[size_t(i)], w.island.force() + row);
-    row += connections[size_t(i)].rows;
+    ConnectionData& c = connections[size_t(i)];
+    const double* rate = w.island.u() + row;
+    double force[6] = {};
+    std::copy_n(w.island.force() + row, c.rows, force);
+    soft_forces(c, rate, force);
+    c.wrench = connection_wrench(c, force);
+    int next = 0;
+    for_each_direction(c, [&](int k, int bit) {  // less what its springs store
+      if (c.soft >> bit & 1) w.power += force[next] * rate[next] + c.push[k] * (rate[next] - c.velocity[k]);
+      ++next;
+    });
+    row += c.rows;
   }
 }
 
@@ -292,7 +303,10 @@ World::AssemblyReport World::assemble(double tolerance, int max_iterations) {
     for (const int k : work.figures) w.figures[size_t(k)]->mechanics.set_motion(w.figures[size_t(k)]->v.data());
     out.rank_deficiency += work.rank_deficiency;
     out.velocity = std::max(out.velocity, work.inconsistency);
-    for (const int k : work.connections) w.connections[size_t(k)].is_new = false;
+    for (const int k : work.connections) {
+      ConnectionData& c = w.connections[size_t(k)];
+      c.is_new = c.is_new && c.options.restitution != PerDirection{};  // what may rebound has not met yet
+    }
   }
   return out;
 }

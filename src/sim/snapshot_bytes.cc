@@ -116,15 +116,16 @@ class SnapshotArchive {
     (*this)(description, figure, drives, joints, draws, limited, column, position, kp, kd, value, saturated, state);
   }
   void put(ConnectionOptions& x) {
-    auto& [mask, hold, X_AC, X_BC, force, torque, restitution, motion, name] = x;
-    (*this)(mask, hold, X_AC, X_BC, force, torque, restitution, motion, name);
+    auto& [mask, hold, X_AC, X_BC, force, torque, restitution, compliance, motion, name] = x;
+    (*this)(mask, hold, X_AC, X_BC, force, torque, restitution.value, compliance.stiffness.value,
+            compliance.damping.value, motion, name);
   }
   void put(ConnectionData& x) {
     // What a step computes for itself begins with `rows`, and points into its world.
     auto& [a, b, options, X_AC, X_BD, active, is_new, kept, uses, start, wrench, impulse, struck, load, gap, angle,
-           rows, E, p, end_a, end_b, phi, velocity, acceleration, turn_axis] = x;
+           held, soft, rows, E, p, end_a, end_b, phi, velocity, acceleration, turn_axis, push, stored] = x;
     (*this)(a, b, options, X_AC, X_BD, active, is_new, kept, uses, start, wrench, impulse, struck, load, gap, angle,
-            rows, E, p, phi, velocity, acceleration, turn_axis);
+            held, soft, rows, E, p, phi, velocity, acceleration, turn_axis, push, stored);
     if (reading_) end_a = end_b = RowEnd{};
   }
   void put(ShapeRef& x) {
@@ -171,7 +172,7 @@ class SnapshotArchive {
 
 namespace {
 
-constexpr std::string_view kSnapshotMark = "kansetsu snapshot 2\n";
+constexpr std::string_view kSnapshotMark = "kansetsu snapshot 3\n";
 
 std::uint64_t checksum(std::string_view bytes) {
   std::uint64_t hash = 14695981039346656037ull;  // FNV-1a

@@ -7,7 +7,7 @@ namespace {
 /// A connection that holds its point, as what it can do at least: forces of any direction there, and moments if it holds all turns.
 Support grip_of(const ConnectionData& c, LinkId link, const Vec3<>& p_L) {
   Support s{.link = link, .corners = {p_L}, .grips = true};
-  if ((c.options.mask & kOrientationMask) != kOrientationMask) return s;
+  if ((c.held & kOrientationMask) != kOrientationMask) return s;
   constexpr double kArm = 0.1;  // [m] forces this far from each other are moments as well
   for (const Vec3<>& arm : {Vec3<>{kArm, 0, 0}, Vec3<>{0, kArm, 0}, Vec3<>{0, 0, kArm}}) s.corners.push_back(p_L + arm);
   return s;
@@ -60,7 +60,7 @@ World::StandReport World::stand(FigureId id) {
   contacts.touches().clear();
   for (const ConnectionData& c : impl_->connections) {
     const bool on_a = c.a.figure == id, on_b = c.b.figure == id;
-    if (!c.active || on_a == on_b || (c.options.mask & kPointMask) != kPointMask) continue;
+    if (!c.active || on_a == on_b || (c.held & kPointMask) != kPointMask) continue;
     const BodyRef& end = on_a ? c.a : c.b;
     supports.push_back(grip_of(c, end.link, on_a ? c.X_AC.p : c.X_BD.p));
   }

@@ -8,11 +8,12 @@
 namespace kansetsu {
 
 void World::Impl::prepare_torques(double h) {
+  const bool sprung = !springs.empty() || has_soft_connections();
   for (const std::unique_ptr<FigureData>& f : figures) {
     if (f->nap >= 0) continue;
     if (f->has_extra) f->extra.setZero();
     f->has_extra = false;
-    f->has_stored = !springs.empty() || !f->springs.empty() || f->actuators.actuation.tendon_count() > 0;
+    f->has_stored = sprung || !f->springs.empty() || f->actuators.actuation.tendon_count() > 0;
     if (f->has_stored) {
       f->tau = f->torque + f->external + f->spring_torque;
       f->stored = f->spring_torque;
@@ -56,7 +57,7 @@ void World::Impl::find_rows(double t) {
   find_islands();
   begin_reports();
   report_sleepers();
-  if (!springs.empty()) {
+  if (!springs.empty() || has_soft_connections()) {
     for (const std::unique_ptr<FigureData>& f : figures) f->spring_torque.setZero();
     add_spring_forces();
   }
@@ -77,7 +78,7 @@ void World::Impl::make_connections() {
     for (const int k : w.figures) figures[size_t(k)]->factorise(step_length);
     int bilateral = 0, others = 0;
     count_rows(w, bilateral, others);
-    build_island(w, bilateral, others);
+    build_island(w, bilateral, others, Springs::kRest);
     resolve_impact(w);
     report.impacts += 1;
     report.impact_energy += w.impact_energy;
@@ -253,12 +254,43 @@ void World::Impl::add_approach(IslandWork& w) {
   }
 }
 
-void World::Impl::resolve_impact(IslandWork& w) {
+/// Impulses of an impact in which connections rebound with this share of their restitutions.
+/// @return energy that it gives, but for the work of prescribed motions
+double World::Impl::rebound(IslandWork& w, double share) {
+  w.rebound_share = share;
   set_targets(w, Target::kImpact);
-  add_approach(w);
   w.inconsistency = std::max(w.inconsistency, w.island.hold_velocities());
   w.solver.solve_impact(contact_problem(w), w.result);
   w.island.complete(w.result.force.data(), 0);
+  double energy = w.island.impulse_energy();
+  const double* force = w.island.force();
+  for (const int i : w.connections) {
+    const ConnectionData& c = connections[size_t(i)];
+    for_each_direction(c, [&](int k, int) { energy -= *force++ * c.velocity[k]; });
+  }
+  return energy;
+}
+
+/// Directions that rebound with shares of their own may gain energy, where they are coupled ([NY00] (15), erratum B6): then all of
+/// them rebound less. With E the energy at no restitution, E + s²·(…) is that at a share s of it.
+void World::Impl::resolve_impact(IslandWork& w) {
+  add_approach(w);
+  const auto may_rebound = [&](int i) {
+    const ConnectionData& c = connections[size_t(i)];
+    return c.is_new && c.options.restitution != PerDirection{};
+  };
+  const double gained = rebound(w, 1);
+  if (gained > 0 && std::ranges::any_of(w.connections, may_rebound)) {
+    constexpr int kMost = 8;             // contacts that open or slide make it more than one
+    constexpr double kRounding = 1e-12;  // of the energy that is lost without any rebound
+    const double lost = rebound(w, 0);
+    double share = 1, now = gained;
+    for (int pass = 0; now > -kRounding * lost && pass < kMost && lost < 0; ++pass) {
+      share *= std::sqrt(lost / (lost - now));
+      now = rebound(w, share);
+    }
+    if (now > -kRounding * lost) rebound(w, 0);
+  }
   for (size_t i = 0; i < w.figures.size(); ++i) {
     FigureData& f = *figures[size_t(w.figures[i])];
     w.island.respond(int(i), f.v.data());
@@ -270,6 +302,12 @@ void World::Impl::resolve_impact(IslandWork& w) {
   for (const int i : w.connections) {
     ConnectionData& c = connections[size_t(i)];
     c.impulse = c.struck = connection_wrench(c, w.island.force() + row);
+    if (may_rebound(i) && w.rebound_share > 0) {
+      double speed[6];
+      int next = 0;
+      for_each_direction(c, [&](int k, int) { speed[next] = w.island.u()[row + next] - c.velocity[k], ++next; });
+      let_rebound(c, speed, options.contact.rest_speed(norm(options.gravity), step_length));
+    }
     c.is_new = false;
     row += c.rows;
   }
@@ -326,6 +364,7 @@ void World::Impl::resolve_forces(IslandWork& w) {
     solve_forces(w, Target::kStepAcross);
     w.work = w.island.work(step_length);
   }
+  if (w.island.is_soft()) account_springs(w);
   w.rank_deficiency = w.island.bilateral() > 0 ? w.island.bilateral() - w.island.rank() : 0;
   const bool inequalities = w.island.others() > 0;
   for (size_t i = 0; i < w.figures.size(); ++i) {
@@ -353,9 +392,9 @@ void World::Impl::resolve_forces(IslandWork& w) {
   resolve_positions(w);
 }
 
-void World::Impl::build_island(IslandWork& w, int bilateral, int others) {
+void World::Impl::build_island(IslandWork& w, int bilateral, int others, Springs soft) {
   w.island.begin(w.mechanics, bilateral, others);
-  fill_rows(w);
+  fill_rows(w, soft);
   w.island.assemble();
 }
 
@@ -374,12 +413,13 @@ void World::Impl::solve_island(IslandWork& w) {
     return;
   }
   if (w.large) return solve_large(w, others);
-  build_island(w, bilateral, others);
+  build_island(w, bilateral, others, Springs::kAct);
   if (approaches(w)) {
+    if (w.island.is_soft()) build_island(w, bilateral, others, Springs::kRest);
     resolve_impact(w);
     for (const int i : w.figures) figures[size_t(i)]->factorise(step_length);  // bias torques of the new velocities
     count_rows(w, bilateral, others);
-    build_island(w, bilateral, others);
+    build_island(w, bilateral, others, Springs::kAct);
   }
   resolve_forces(w);
 }

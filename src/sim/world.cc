@@ -306,6 +306,12 @@ double World::Impl::potential_energy() {
     place_actuators(*f);
     sum += tendon_energy(*f);
   }
+  for (ConnectionData& c : connections) {
+    if (!c.active || c.soft == 0) continue;
+    refresh();
+    place_connection(figures, time, c);
+    sum += c.stored;
+  }
   if (!springs.empty()) refresh();
   for (const SpringData& s : springs) {
     const double x = norm(body_pose(figures, s.b) * s.p_B - body_pose(figures, s.a) * s.p_A) - s.rest;
@@ -343,8 +349,8 @@ ConnectionId World::connect(BodyRef a, BodyRef b, const ConnectionOptions& optio
   require_pose(options.X_BC, "World::connect", "X_BC");
   require_not_negative(options.break_force, "World::connect", "break_force");
   require_not_negative(options.break_torque, "World::connect", "break_torque");
-  if (!(options.restitution >= 0 && options.restitution <= 1))
-    throw Error(fmt::format("World::connect: the restitution is {}, it must lie in 0…1", options.restitution));
+  const std::string problem = connection_problem(options.mask, options.restitution, options.compliance);
+  if (!problem.empty()) throw Error("World::connect: " + problem);
   if (options.motion) require_motion(*options.motion, "World::connect");
   size_t slot = 0;
   while (slot < impl_->connections.size() && (impl_->connections[slot].active || impl_->connections[slot].kept)) ++slot;
@@ -370,6 +376,7 @@ void World::Impl::activate(ConnectionData& c) {
   if (c.options.hold == Hold::kRelativePose)
     c.X_AC = inverse(body_pose(figures, c.a)) * (body_pose(figures, c.b) * c.X_BD);
   c.active = c.is_new = true;
+  hold_all(c);
   c.start = time;
   c.wrench = c.impulse = c.struck = c.load = {};
   place_connection(figures, time, c);

@@ -126,6 +126,45 @@ def test_grab_and_release():
     assert ball.q[2] == pytest.approx(1 - 0.5 * WEIGHT * 0.01, abs=1e-3)  # h·t of the semi-implicit step
 
 
+def test_connections_rebound_and_give_way():
+    world = ks.World(gravity=[0, 0, 0])
+    ball = world.add_body(ks.Sphere(0.1), 1.0, [0, 0, 1], name="ball")
+    ball.v[5] = 2.0
+    bar = world.connect(None, ball, mask="point", restitution={"z": 0.5})
+    world.step()
+    assert ball.v[5] == pytest.approx(-1)
+    assert bar.impulse[5] == pytest.approx(-3)
+    assert np.allclose(bar.wrench, 0)
+    world = ks.World()
+    ball = world.add_body(ks.Sphere(0.1), 1.0, [0, 0, 1], name="ball")
+    spring = world.connect(None, ball, stiffness={"z": 1000.0}, damping={"z": 60.0})
+    world.advance(1)
+    assert ball.q[2] == pytest.approx(1 - WEIGHT / 1000, abs=1e-6)
+    assert spring.wrench[5] == pytest.approx(WEIGHT, rel=1e-4)
+    for wrong in (
+        {"stiffness": 1000.0},
+        {"stiffness": {"w": 1.0}},
+        {"stiffness": {"z": "soft"}},
+        {"stiffness": {"z": -1.0}},
+        {"damping": {"z": 1.0}},
+        {"restitution": 2.0},
+    ):
+        with pytest.raises((ks.Error, TypeError, ValueError)):
+            world.connect(None, ball, **wrong)
+
+
+def test_the_law_of_2000():
+    world = ks.World(gravity=[2.0, 0, -9.6], contact_law="nakamura_yamane")
+    world.add_fixed(ks.Plane(), name="floor")
+    box = world.add_body(ks.Box([0.4, 0.3, 0.2]), 3.0, [0, 0, 0.1], name="box")
+    box.v[2] = 5.0
+    world.advance(0.05)
+    assert world.contacts[0]["slip"] == 2  # spin
+    assert np.allclose(box.q[:2], 0, atol=1e-6)
+    with pytest.raises(ks.Error, match="contact_law"):
+        ks.World(contact_law="coulomb")
+
+
 def test_frames_masks_and_other_worlds(human):
     world = ks.World()
     man = world.add(human, name="man", base=[0, 0, 2])

@@ -2,6 +2,7 @@
 
 #include "constraint/island.h"
 #include "contact_case.h"
+#include "kansetsu/constraint/contact_solver.h"
 #include "kansetsu/kinematics/centroidal.h"
 
 using namespace kansetsu;
@@ -34,7 +35,7 @@ TEST_CASE("constraint forces of the reference cases: sticking contacts, standing
                           : json.contains("contact") ? Json::array({json.at("contact")})
                                                      : Json::array();
     if (json.contains("grips")) continue;
-    if (json.contains("contact") && json.at("contact").at("mode") != "stick") continue;  // friction: the solver's tests
+    if (json.contains("contact") && json.at("contact").at("mode") != "stick") continue;  // those that move: below
     ++seen;
     const Case c(json, json.contains("model") ? json.at("model") : human.at("model"));
     Mechanics m(c.model);
@@ -69,6 +70,63 @@ TEST_CASE("constraint forces of the reference cases: sticking contacts, standing
     if (json.contains("rank_HC")) CHECK(island.rank() == json.at("rank_HC").get<int>());
   }
   CHECK(seen >= 6);
+}
+
+TEST_CASE("constraint forces of the reference cases: patches that slide and spin, by the law of 2000") {
+  int seen = 0;
+  const Json file = contact_vectors("constraint_force_cases.json");
+  for (const Json& json : file.at("cases")) {
+    if (!json.contains("contact") || json.at("contact").at("mode") == "stick") continue;
+    const std::string name = json.at("name");
+    CAPTURE(name);
+    ++seen;
+    const Case c(json, json.at("model"));
+    Mechanics m(c.model);
+    prepare(m, c, c.torque(vector(json.at("tau"))));
+    const Json& contact = json.at("contact");
+    const LinkId link = c.model.link_id("b" + std::to_string(contact.at("body").get<int>()));
+    Island island;
+    Mechanics* figures[] = {&m};
+    island.begin(figures, 0, 6);
+    island.add_frame(0, 0b111111, {}, {.figure = &m, .body = m.body_of(link)}, mat(contact.at("axes_world_columns")),
+                     vec(contact.at("point_world")));
+    island.assemble();
+    island.hold_accelerations();
+    // A patch so wide that the centre of pressure is inside. The cases give the slip as a direction, the moment as a share of f_z.
+    const bool spins = contact.at("mode") == "spin";
+    ContactPatch patch;
+    patch.vertex_count = 4;
+    patch.vertices[0] = {1, 1, 0}, patch.vertices[1] = {-1, 1, 0};
+    patch.vertices[2] = {-1, -1, 0}, patch.vertices[3] = {1, -1, 0};
+    patch.mu_static = patch.mu_dynamic = spins ? 0.3 : contact.at("mu_d").get<double>();
+    patch.arm = spins ? contact.at("nz0_over_fz").get<double>() / patch.mu_dynamic : 0.1;
+    const Eigen::VectorXd s = vector(contact.at("slide_dir"));
+    const double u[8] = {spins ? 0 : s[0], spins ? 0 : s[1], 0, 0, 0, spins ? c.state.v[2] : 0};
+    ContactOptions options;
+    options.take_law_of_2000();
+    options.end_of_step = false;
+    ContactSolver solver(options);
+    ContactResult result;
+    ContactMemory memory[1];
+    solver.solve_contact({.rows = 6,
+                          .G = island.G(),
+                          .stride = island.stride(),
+                          .padded = island.padded(),
+                          .a = island.reduced_a(),
+                          .u = u,
+                          .patches = {&patch, 1}},
+                         memory, result);
+    REQUIRE(result.status == ContactStatus::kOk);
+    CHECK(result.patches[0].slip == (spins ? SlipMode::kSpin : SlipMode::kSlide));
+    const Eigen::VectorXd wrench = Eigen::Map<const Eigen::VectorXd>(result.force.data(), 6);
+    constexpr double kCentre = 1e-8;  // the centre of pressure in which friction acts is found to 1e-10 m
+    CHECK(deviation(wrench, vector(json.at("wrench_on_link"))) < kCentre);
+    island.complete(result.force.data(), 1);
+    Eigen::VectorXd vdot = Eigen::VectorXd::Zero(c.model.nv());
+    island.respond(0, vdot.data());
+    CHECK(deviation(c.to_case(vdot, true), vector(json.at("qdd"))) < kCentre);
+  }
+  CHECK(seen == 3);
 }
 
 TEST_CASE("scenario 19: a bar in two hinged hands, 10 rows of rank 7: accelerations unique, forces of least norm") {

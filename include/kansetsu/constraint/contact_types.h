@@ -131,6 +131,9 @@ struct ContactOptions {
   double rank_tolerance = 1e-10;             ///< pivots below this share of the largest diagonal count as zero
   ContactTier start = ContactTier::kNewton;  ///< first method to try (tests and measurements)
 
+  /// Friction and spin of patches as [NY00] has them, sections 4.3 to 4.5; the world still holds at the end of the step.
+  void take_law_of_2000() { friction_set = FrictionSet::kPaper, paper_spin = true; }
+
   /// v_rest as it applies.
   double rest_speed(double gravity, double h) const {
     const double automatic = 2 * gravity * h;

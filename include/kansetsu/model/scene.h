@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kansetsu/geometry/material.h"
@@ -165,6 +166,31 @@ enum class Hold {
   kTogether,      ///< the anchors coincide; a gap is closed by the stabilisation
 };
 
+/// One number for each direction, in the order of the bits of a ConstraintMask: turns about x y z, shifts along x y z.
+struct PerDirection {
+  std::array<double, 6> value{};
+
+  PerDirection(double all = 0) {
+    value.fill(all);
+  }  // NOLINT(google-explicit-constructor): one number for all is common
+  PerDirection(const std::array<double, 6>& each) : value(each) {}  // NOLINT(google-explicit-constructor)
+  double& operator[](int k) { return value[std::size_t(k)]; }
+  double operator[](int k) const { return value[std::size_t(k)]; }
+  friend bool operator==(const PerDirection&, const PerDirection&) = default;
+};
+/// Names of the directions, in that order.
+inline constexpr std::string_view kDirectionNames[6] = {"rx", "ry", "rz", "x", "y", "z"};
+
+/// How a connection holds its directions. One with a stiffness is not held but sprung: −stiffness·gap − damping·rate.
+struct Compliance {
+  PerDirection stiffness = kInfinity;  ///< [N·m/rad, N/m]; infinite: rigid
+  PerDirection damping = 0.0;          ///< [N·m·s/rad, N·s/m]; of directions with a finite stiffness
+
+  friend bool operator==(const Compliance&, const Compliance&) = default;
+};
+/// What is wrong with the numbers of a connection, as words; empty: nothing.
+std::string connection_problem(ConstraintMask mask, const PerDirection& restitution, const Compliance& compliance);
+
 /// A connection that is there from the start, or is made and cut by events.
 struct ConnectionDescription {
   std::string name{};
@@ -173,7 +199,8 @@ struct ConnectionDescription {
   Hold hold = Hold::kRelativePose;
   bool active = true;                                        ///< from the start
   double break_force = kInfinity, break_torque = kInfinity;  ///< cut when passed [N], [N·m]
-  double restitution = 0;                                    ///< when it is made
+  PerDirection restitution = 0.0;  ///< when it is made; directions that rebound are not held from then on
+  Compliance compliance{};
   std::optional<PrescribedMotion> motion{};  ///< of b's anchor seen from a's, in a's axes, from the pose held
   int line = 0;
 };
@@ -377,6 +404,9 @@ struct Keyframe {
 
 // --- The scene --------------------------------------------------------------------------------------------------------
 
+/// Friction of patches: the engine's own, or as Nakamura and Yamane (2000) have it. docs/theory/contact.md, "The law of 2000".
+enum class ContactLaw { kEngine, kNakamuraYamane };
+
 struct SceneDescription {
   std::string name{};
   std::string file{};  ///< source, for diagnostics
@@ -388,6 +418,7 @@ struct SceneDescription {
   double tolerance = 1e-6;  ///< error per step of the adaptive integrator
   std::uint64_t seed = 0;
   bool contacts = true;  ///< false: nothing touches anything
+  ContactLaw contact_law = ContactLaw::kEngine;
   bool sleeping = true;  ///< figures that have come to rest are computed no more until something happens to them
 
   ContactMaterial default_surface{};  ///< of shapes without a surface

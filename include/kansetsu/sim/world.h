@@ -64,7 +64,10 @@ struct ConnectionOptions {
   Hold hold = Hold::kRelativePose;
   Transform<> X_AC{}, X_BC{};  ///< the frames that are joined, on a and on b
   double break_force = kInfinity, break_torque = kInfinity;
-  double restitution = 0;
+  /// When it is made. A direction that rebounds is not held from then on; where none is left, the connection is cut. Directions
+  /// that come together slower than ContactOptions::rest_speed() do not rebound.
+  PerDirection restitution = 0.0;
+  Compliance compliance{};  ///< springs and dampers instead of rigid directions
   std::optional<PrescribedMotion> motion{};
   std::string name{};
 };

@@ -1,7 +1,10 @@
 #include <doctest/doctest.h>
 
+#include <Eigen/LU>
+
 #include "../../../tests/vectors/dyn_case.h"
 #include "assembly/kernel_table.h"
+#include "base/aligned_memory.h"
 #include "kansetsu/assembly/assembly.h"
 
 using namespace kansetsu;
@@ -85,6 +88,85 @@ TEST_CASE("reference trees, chains and loops") {
     }
   }
   CHECK(loops >= 14);
+}
+
+/// The recursion of [Yama01] §2.2 by the kernels of assembly, one joint of the file after the other. A row of the file is a row of
+/// ours, so every matrix between is as the file has it: S (14), M (16), provisional forces (15), forces (17), accelerations (19).
+TEST_CASE("the serial method, with all that is between") {
+  int joints = 0;
+  for (const auto& path : vector_files({"chain_"})) {
+    const Json json = load(path);
+    if (!json.contains("yn_serial")) continue;
+    CAPTURE(path.filename().string());
+    const Json &links = json.at("yn_serial").at("links"), &rows = json.at("yn_serial").at("constraints");
+    const auto near = [](const auto& x, const auto& y) { return deviation(x, y) < kTolerance; };
+    const auto link = [&](size_t k, const char* name) { return matrix(links.at(k).at(name)); };
+    const size_t count = rows.size();
+    // What is left of the rows of joint m when all joints before it are closed: P − S·M·Sᵀ, and its right side.
+    Eigen::MatrixXd left;
+    Eigen::VectorXd right;
+    struct Closed {
+      std::vector<double> numbers;
+      PivotRows P;
+    };
+    std::vector<Closed> closed(count);
+    for (size_t m = 0; m < count; ++m) {
+      CAPTURE(m);
+      const Json& now = rows.at(m);
+      const Eigen::MatrixXd H_prev = matrix(now.at("H_prev")), H_own = matrix(now.at("H_own"));
+      const Eigen::MatrixXd P =
+          H_prev * link(m, "Ainv") * H_prev.transpose() + H_own * link(m + 1, "Ainv") * H_own.transpose();
+      const Eigen::VectorXd a = vector(now.at("h")) - H_prev * link(m, "Ainv") * vector(links.at(m).at("t")) -
+                                H_own * link(m + 1, "Ainv") * vector(links.at(m + 1).at("t"));
+      CHECK(near(a, vector(now.at("a"))));
+      if (m == 0) {
+        left = P, right = a;
+      } else {
+        left += P, right += a;
+      }
+      CHECK(near(Eigen::MatrixXd(left.inverse()), matrix(now.at("M"))));                  // (12), (16)
+      CHECK(near(Eigen::VectorXd(left.inverse() * right), vector(now.at("n_partial"))));  // (11), (15)
+      if (m + 1 == count) break;
+      // Joint m is closed, the rows of the next one are kept.
+      const Eigen::MatrixXd S = matrix(rows.at(m + 1).at("H_prev")) * link(m + 1, "Ainv") * H_own.transpose();  // (14)
+      CHECK(near(S, matrix(rows.at(m + 1).at("S"))));
+      const int n = int(left.rows()), k = int(S.rows()), ld_pivot = padded(k + 1 + n), ld_kept = padded(k + 1);
+      closed[m].numbers.resize(size_t(n * ld_pivot) + 8);
+      std::vector<double> kept_numbers(size_t(k * ld_kept) + 8);
+      double *pivot = aligned(closed[m].numbers.data()), *kept = aligned(kept_numbers.data());
+      for (int r = 0; r < n; ++r) {
+        for (int c = 0; c < k; ++c) pivot[r * ld_pivot + c] = S(c, r);
+        pivot[r * ld_pivot + k] = right[r];
+        for (int c = 0; c < n; ++c) pivot[r * ld_pivot + k + 1 + c] = left(r, c);
+      }
+      closed[m].P = {pivot, n, k, ld_pivot};
+      REQUIRE(kernel::assembly().close(closed[m].P, 0, nullptr, nullptr, {kept, k, ld_kept}) == 0);
+      left.resize(k, k), right.resize(k);
+      for (int r = 0; r < k; ++r) {
+        for (int c = 0; c < k; ++c) left(r, c) = kept[r * ld_kept + c];
+        right[r] = kept[r * ld_kept + k];
+      }
+      ++joints;
+    }
+    std::vector<Eigen::VectorXd> force(count);
+    force[count - 1] = left.inverse() * right;  // (18)
+    for (size_t m = count - 1; m-- > 0;) {      // (17), from the tip to the base
+      const PivotRows& P = closed[m].P;
+      std::vector<double> numbers(size_t(P.ld) + 8);
+      double* x = aligned(numbers.data());
+      for (int c = 0; c < force[m + 1].size(); ++c) x[c] = force[m + 1][c];
+      kernel::assembly().substitute(P, nullptr, P.a + P.right(), P.ld, x);
+      force[m] = Eigen::Map<const Eigen::VectorXd>(x + P.closed(0), P.count);
+    }
+    for (size_t m = 0; m < count; ++m) CHECK(near(force[m], vector(rows.at(m).at("n"))));
+    for (size_t k = 0; k < links.size(); ++k) {  // (19)
+      Eigen::VectorXd t = vector(links.at(k).at("t"));
+      if (k > 0) t += matrix(rows.at(k - 1).at("H_own")).transpose() * force[k - 1];
+      if (k < count) t += matrix(rows.at(k).at("H_prev")).transpose() * force[k];
+      CHECK(near(Eigen::VectorXd(link(k, "Ainv") * t), vector(links.at(k).at("acc_spatial"))));
+    }
+  }
+  CHECK(joints >= 10);
 }
 
 TEST_CASE("one join and its split, with all matrices") {

@@ -95,3 +95,20 @@ TEST_CASE("at acceleration level the centre of pressure is that of the answer, t
   CHECK(first.patches[0].pressure_x > 0.04);  // ahead by μ times the height
   CHECK(std::abs(first.patches[0].pressure_x - again.patches[0].pressure_x) <= 2 * kCentreFound);
 }
+
+TEST_CASE("a patch that turns slower than kStopped·μ·g·h may stop within the step: its spin is not known before it") {
+  for (const double factor : {0.99, 1.01}) {
+    CAPTURE(factor);
+    const double mu = 0.4;
+    Case k = box_on_floor(Body::box(1, 0.4, 0.3, 0.2), 0.4, 0.3, 0.2, 0.5, mu);
+    k.u[5] = factor * kernel::threshold::kStopped * mu * kG * k.h / k.patches[0].arm;
+    ContactOptions o;
+    o.take_law_of_2000();
+    ContactSolver solver(o);
+    const ContactResult r = k.contact(solver);
+    REQUIRE(r.status == ContactStatus::kOk);
+    CHECK((r.patches[0].slip == SlipMode::kSpin) == (factor > 1));
+    CHECK(r.force[5] ==
+          doctest::Approx(-mu * kG * k.patches[0].arm).epsilon(factor > 1 ? 1e-9 : 0.1));  // ring or patch
+  }
+}

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <bit>
+#include <cmath>
 #include <memory>
 
 #include "constraint/island.h"
@@ -58,6 +59,8 @@ struct Row {
   Vec3<> p{};
   std::vector<std::pair<int, double>> terms{};  ///< kDof: columns of figure b
 
+  double firmness = kInfinity;
+
   int count() const { return kind == kFrame ? std::popcount(mask) : 1; }
 };
 
@@ -82,6 +85,7 @@ void fill(Island& island, const Figures& figures, const std::vector<Row>& rows, 
     if (r.kind == Row::kTurn) island.add_turn(row, a, b, r.E.column_x());
     for (const auto& [column, scale] : r.terms)
       island.add_dof(row, *figures.pointers[size_t(r.b)], column, scale, figures.states[size_t(r.b)].v[column]);
+    for (int k = row; k < row + r.count() && r.firmness < kInfinity; ++k) island.set_firmness(k, r.firmness);
     row += r.count();
   }
 }
@@ -214,6 +218,12 @@ TEST_CASE("loops: rows of every kind on trees of every kind are as one matrix ha
     std::vector<Row> bilateral, others;
     while (count(bilateral) < nv / 3) bilateral.push_back(random_row(true));
     while (count(others) < std::min(nv / 4, 20)) others.push_back(random_row(false));
+    if (i % 2) {  // some give way, from springs like feathers to those like steel, and some carry nothing
+      for (Row& r : bilateral) {
+        const int kind = int(rng() % 3);
+        if (kind > 0) r.firmness = kind == 1 ? 0 : std::pow(10.0, double(rng() % 13) - 6);
+      }
+    }
     // Rows at random are far from dependent, or dependent to all digits; M of random trees costs some of these.
     compare(figures, bilateral, others, 1e-6, rng);
     ++islands;

@@ -209,6 +209,23 @@ TEST_CASE("methods: a target at gimbal lock is met by tangents and log quaternio
   CHECK(by_euler < 40);
 }
 
+TEST_CASE("methods: rates of Euler angles are exact down to kLeastRate from gimbal lock, and bounded below") {
+  const RotationNumbers numbers{Method::kEuler, EulerOrder::kZYX};
+  const auto rows = [&](double from_lock) {  // M of the target itself: G·G⁻¹·Rᵀ
+    const Mat3<> R = from_euler(EulerOrder::kZYX, {0.4, std::numbers::pi / 2 - from_lock, -0.7});
+    return rotation_error(numbers, R, R).M * R;
+  };
+  const auto off = [](const Mat3<>& A, double share) {  // from share·1; eps/kLeastRate is what rounding leaves
+    return norm(A.x - share * Vec3<>{1, 0, 0}) + norm(A.y - share * Vec3<>{0, 1, 0}) +
+           norm(A.z - share * Vec3<>{0, 0, 1});
+  };
+  // The determinant of the rates is the cosine of the pitch.
+  CHECK(off(rows(1.01 * kLeastRate), 1) < 1e-8);
+  CHECK(off(rows(0.99 * kLeastRate), 0.99) < 1e-8);
+  CHECK(off(rows(0.5 * kLeastRate), 0.5) < 1e-8);
+  CHECK(off(rows(0), 0) < 1e-8);
+}
+
 TEST_CASE("methods: a solver allocates nothing in any of them") {
   const Model model = figure();
   const FrameOn hand{model.link_id("hand"), {}};
