@@ -232,6 +232,7 @@ void read_figure(Reader& reader, TomlTable& table) {
   if (const auto self = table.keyword("self_collision", {"none", "not_neighbours", "all"}))
     figure.self_collision = SelfCollision(*self);
   read_switches(table, figure.switches);
+  figure.gravity_compensation = read_numbers(table, "gravity_compensation");
   if (loaded) {
     add_shapes(reader, table, figure.model);
     adjust_joints(table, figure.model);
