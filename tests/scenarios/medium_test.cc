@@ -31,7 +31,7 @@ TEST_CASE("what falls in a medium reaches the speed at which drag is its weight"
   World world = built(cube_in({.density = 1000}, 2));
   world.advance(5);
   const double speed = std::sqrt(2 * 2 * 9.81 / (1000 * 0.04));  // m·g = ½·ρ·A·v²
-  CHECK(world.state(FigureId(0)).v[5] == doctest::Approx(-speed).epsilon(1e-6));
+  CHECK(world.v(FigureId(0))[5] == doctest::Approx(-speed).epsilon(1e-6));
 }
 
 TEST_CASE("wind takes along what floats, and ends at its speed") {
@@ -40,9 +40,9 @@ TEST_CASE("wind takes along what floats, and ends at its speed") {
   World world = built(scene);
   world.advance(1);
   const double rate = 3 * M_PI * 0.2 * 20 / 0.5;
-  const State state = world.state(FigureId(0));
-  CHECK(state.v[3] == doctest::Approx(3 * (1 - std::exp(-rate))).epsilon(1e-6));
-  CHECK(std::abs(state.q[2] - 100) < 1e-9);  // all of its weight is taken off
+  const Eigen::VectorXd &q = world.q(FigureId(0)), &v = world.v(FigureId(0));
+  CHECK(v[3] == doctest::Approx(3 * (1 - std::exp(-rate))).epsilon(1e-6));
+  CHECK(std::abs(q[2] - 100) < 1e-9);  // all of its weight is taken off
 }
 
 TEST_CASE("shapes with a clearance come to rest that far apart") {
@@ -58,8 +58,8 @@ TEST_CASE("shapes with a clearance come to rest that far apart") {
     World world = built(scene);
     world.advance(2);
     constexpr double kGap = 1e-5;  // [m] what is left of a gap counts as closed
-    CHECK(std::abs(world.state(FigureId(0)).q[2] - (0.1 + clearance)) < kGap);
-    CHECK(std::abs(world.state(FigureId(1)).q[2] - (0.1 + clearance)) < kGap);
-    CHECK(std::abs(world.state(FigureId(2)).q[2] - (0.3 + 3 * clearance)) < 2 * kGap);  // those of two add up
+    CHECK(std::abs(world.q(FigureId(0))[2] - (0.1 + clearance)) < kGap);
+    CHECK(std::abs(world.q(FigureId(1))[2] - (0.1 + clearance)) < kGap);
+    CHECK(std::abs(world.q(FigureId(2))[2] - (0.3 + 3 * clearance)) < 2 * kGap);  // those of two add up
   }
 }
