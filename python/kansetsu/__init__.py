@@ -84,7 +84,7 @@ from ._core import (
     with_gravity,
 )
 from ._core import version as __version__
-from ._errors import BusyError, Error, FileWarning, LoadError, SingularError, WorldError
+from ._errors import BusyError, Error, FileWarning, LoadError, PartialModelWarning, SingularError, WorldError
 from ._names import NamedArray, Names, named
 from ._poses import Centroidal, Motions, Poses, centroidal, fk, link_motions, pose
 from ._recording import Recording, read
@@ -124,6 +124,7 @@ __all__ = [
     "Motions",
     "NamedArray",
     "Names",
+    "PartialModelWarning",
     "Plane",
     "Poses",
     "Recorder",

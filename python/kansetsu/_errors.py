@@ -51,3 +51,7 @@ class WorldError(Error, RuntimeError):
 
 class FileWarning(UserWarning):
     """Something about a file that does not prevent its use."""
+
+
+class PartialModelWarning(FileWarning):
+    """The file is read, but not the whole model: something that would move it is left out."""

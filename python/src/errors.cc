@@ -34,7 +34,10 @@ void warn(const std::vector<Diagnostic>& diagnostics) {
   while (text.ends_with('\n')) text.pop_back();
   if (diagnostics.size() > 1)
     text += "\n  and " + std::to_string(diagnostics.size() - 1) + " more; ks.check() lists them";
-  if (PyErr_WarnEx(error_class("FileWarning").ptr(), text.c_str(), 1) < 0) throw nb::python_error();
+  const bool partial = is_partial(diagnostics);
+  if (partial) text = partial_summary(diagnostics) + "\n" + text;
+  const nb::object category = error_class(partial ? "PartialModelWarning" : "FileWarning");
+  if (PyErr_WarnEx(category.ptr(), text.c_str(), 1) < 0) throw nb::python_error();
 }
 
 void raise_type(const std::string& text) {
@@ -54,6 +57,7 @@ void bind_errors(nb::module_& module) {
       .def_ro("path", &Diagnostic::path, "Where in the document.")
       .def_ro("message", &Diagnostic::message, "What is wrong, with the value.")
       .def_ro("hint", &Diagnostic::hint, "What to do about it.")
+      .def_ro("partial", &Diagnostic::partial, "Whether a part of the model is left out.")
       .def("__str__", [](const Diagnostic& d) { return to_string(d); })
       .def("__repr__", [](const Diagnostic& d) {
         return "<" + std::string(d.is_error() ? "error" : "warning") + " " + d.code + ": " + d.message + ">";

@@ -132,24 +132,28 @@ void bind_shapes(nb::module_& module) {
       .def(
           "__init__",
           [](ContactMaterial* c, double mu_s, double mu_d, double restitution, double spin_radius,
-             double rolling_radius) {
-            new (c) ContactMaterial{mu_s, std::isnan(mu_d) ? mu_s : mu_d, restitution, spin_radius, rolling_radius};
+             double rolling_radius, double clearance) {
+            new (c) ContactMaterial{mu_s,     std::isnan(mu_d) ? mu_s : mu_d, restitution, spin_radius, rolling_radius,
+                                    clearance};
             MaterialTable().add(*c);  // raises for numbers that are none
           },
           "mu_s"_a = 0.8, "mu_d"_a = std::nan(""), "restitution"_a = 0.0, "spin_radius"_a = 0.0,
-          "rolling_radius"_a = 0.0,
+          "rolling_radius"_a = 0.0, "clearance"_a = 0.0,
           nb::sig("def __init__(self, mu_s: float = 0.8, mu_d: float = ..., restitution: float = 0.0, spin_radius: "
-                  "float = 0.0, rolling_radius: float = 0.0) -> None"),
+                  "float = 0.0, rolling_radius: float = 0.0, clearance: float = 0.0) -> None"),
           "Static and dynamic friction (the same, unless given), restitution 0 ... 1, the radius [m] that resists spin "
-          "at points, and the lever [m] of the moment that resists rolling.")
+          "at points, the lever [m] of the moment that resists rolling, and how far apart [m] shapes are when they "
+          "touch (clearances of two add up).")
       .def_ro("mu_s", &ContactMaterial::mu_s)
       .def_ro("mu_d", &ContactMaterial::mu_d)
       .def_ro("restitution", &ContactMaterial::restitution)
       .def_ro("spin_radius", &ContactMaterial::spin_radius)
       .def_ro("rolling_radius", &ContactMaterial::rolling_radius)
+      .def_ro("clearance", &ContactMaterial::clearance)
       .def("__repr__", [](const ContactMaterial& c) {
-        return fmt::format("Material(mu_s={}, mu_d={}, restitution={}, spin_radius={}, rolling_radius={})", c.mu_s,
-                           c.mu_d, c.restitution, c.spin_radius, c.rolling_radius);
+        return fmt::format(
+            "Material(mu_s={}, mu_d={}, restitution={}, spin_radius={}, rolling_radius={}, clearance={})", c.mu_s,
+            c.mu_d, c.restitution, c.spin_radius, c.rolling_radius, c.clearance);
       });
 }
 

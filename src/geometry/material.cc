@@ -26,21 +26,23 @@ double combine(double a, double b, CombineRule rule) {
 void check(const ContactMaterial& m) {
   const auto fine = [](double x) { return std::isfinite(x) && x >= 0; };
   if (fine(m.mu_s) && fine(m.mu_d) && fine(m.restitution) && fine(m.spin_radius) && fine(m.rolling_radius) &&
-      m.mu_d <= m.mu_s && m.restitution <= 1)
+      fine(m.clearance) && m.mu_d <= m.mu_s && m.restitution <= 1)
     return;
   throw Error(fmt::format(
-      "ContactMaterial: mu_s {}, mu_d {}, restitution {}, spin_radius {}, rolling_radius {}; expected finite "
-      "numbers, 0 at least, mu_d ≤ mu_s and restitution ≤ 1",
-      m.mu_s, m.mu_d, m.restitution, m.spin_radius, m.rolling_radius));
+      "ContactMaterial: mu_s {}, mu_d {}, restitution {}, spin_radius {}, rolling_radius {}, clearance {}; expected "
+      "finite numbers, 0 at least, mu_d ≤ mu_s and restitution ≤ 1",
+      m.mu_s, m.mu_d, m.restitution, m.spin_radius, m.rolling_radius, m.clearance));
 }
 
 }  // namespace
 
 ContactMaterial combine(const ContactMaterial& a, const ContactMaterial& b, const CombineRules& rules) {
-  return {combine(a.mu_s, b.mu_s, rules.friction), combine(a.mu_d, b.mu_d, rules.friction),
+  return {combine(a.mu_s, b.mu_s, rules.friction),
+          combine(a.mu_d, b.mu_d, rules.friction),
           combine(a.restitution, b.restitution, rules.restitution),
           combine(a.spin_radius, b.spin_radius, rules.spin_radius),
-          combine(a.rolling_radius, b.rolling_radius, rules.rolling_radius)};
+          combine(a.rolling_radius, b.rolling_radius, rules.rolling_radius),
+          a.clearance + b.clearance};
 }
 
 MaterialTable::MaterialTable(const CombineRules& rules) : rules_(rules) { add({}); }
@@ -80,6 +82,12 @@ void MaterialTable::set_pair(MaterialId a, MaterialId b, const ContactMaterial& 
   check_id("set_pair", b);
   check(material);
   entry(a.value(), b.value()) = entry(b.value(), a.value()) = {material, true};
+}
+
+double MaterialTable::largest_clearance() const {
+  double largest = 0;
+  for (const Pair& pair : pairs_) largest = std::max(largest, pair.value.clearance);
+  return largest;
 }
 
 const ContactMaterial& MaterialTable::material(MaterialId id) const {

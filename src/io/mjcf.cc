@@ -14,10 +14,11 @@ namespace {
 constexpr XmlCodes kCodes{kMissing, kNumber, kCharacters, kUnique, kUnknownElement, kUnknownAttribute, kTooMany};
 
 /// The model part by part; what one part needs of another comes first, wherever it is in the file.
-void read(Reader& reader, const Element& root) {
+void read(Reader& reader, Element& root) {
   reader.scene.name = read_text(reader.report, root, "model").value_or("");
   load_includes(reader, root);
-  read_compiler(reader, root);
+  read_compiler(reader, root, reader.main.compiler);
+  write_out_attachments(reader, root);
   write_out_replicates(reader, root);
   read_options(reader, root);
   read_defaults(reader, root);
@@ -70,6 +71,7 @@ Diagnostic file_problem(const std::filesystem::path& file, const FileText& read)
 Reader::Reader(const std::string& file_name, const ReferenceOptions& options)
     : report(file_name, kCodes), file(file_name), gate(file_name, options.allowed_paths) {
   scene.file = file_name;
+  main.folder = std::filesystem::path(file_name).parent_path();
 }
 
 }  // namespace mjcf
@@ -89,7 +91,7 @@ Loaded<SceneDescription> parse_mjcf(std::string_view text, const std::string& fi
                        "text is not UTF-8; it is read as Latin-1",
                        "save the file as UTF-8"});
   }
-  if (const Element* root = mjcf::load_document(reader, text)) mjcf::read(reader, *root);
+  if (Element* root = mjcf::load_document(reader, text)) mjcf::read(reader, *root);
   std::vector<Diagnostic> diagnostics = reader.report.take();
   if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
   for (Diagnostic& d : validate(reader.scene)) diagnostics.push_back(std::move(d));

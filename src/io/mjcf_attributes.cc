@@ -155,6 +155,14 @@ Attributes attributes_of(Reader& reader, const Element& element, std::string_vie
   return {reader, element, map == found->second.kinds.end() ? nullptr : &map->second};
 }
 
+double read_margin(Reader& reader, const Attributes& a) {
+  double margin = 0;
+  a.number("margin", margin);
+  if (margin >= 0) return margin;
+  reader.report.missing(a.element(), kUnsupportedAttribute, "a margin below 0 is not supported and ignored");
+  return 0;
+}
+
 std::string take_name(Reader& reader, const Element& element, const std::string& kind, const std::string& fallback) {
   std::set<std::string>& taken = reader.names[kind];
   const std::string own = read_text(reader.report, element, "name").value_or("");

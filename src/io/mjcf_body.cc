@@ -51,11 +51,13 @@ void read_limits(Reader& reader, const Attributes& a, Joint& joint) {
   std::array<double, 2> range{};
   const bool given = read_range(reader, a, "range", range);
   const int limited = a.keyword("limited", {"false", "true", "auto"}).value_or(2);
-  const bool applies = limited == 1 || (limited == 2 && reader.compiler.autolimits && given);
+  const bool applies = limited == 1 || (limited == 2 && reader.compiler_of(a.element()).autolimits && given);
   if (applies && given) {
-    const auto convert = [&](double x) { return joint.kind == JointKind::kSlide ? x : reader.compiler.angle(x); };
+    const auto convert = [&](double x) {
+      return joint.kind == JointKind::kSlide ? x : reader.compiler_of(a.element()).angle(x);
+    };
     if (joint.kind == JointKind::kBall) {
-      const double angle = std::min(convert(range[1]), 3.14159265358979323846);
+      const double angle = std::min(convert(range[1]), 3.14159265358979323846) - joint.margin;
       if (angle > 0) joint.swing_twist = SwingTwistLimit{angle, -angle, angle};
       reader.report.repeated_warning(a.element(), kBallLimit,
                                      "the limit of a ball joint is read as one of swing and of twist");
@@ -117,8 +119,8 @@ void read_joint(Reader& reader, const Element& element, const Place& place) {
   const bool turns = joint.kind == JointKind::kHinge;
   a.number("ref", joint.reference);
   a.number("springref", joint.dof.rest);
-  if (turns)
-    joint.reference = reader.compiler.angle(joint.reference), joint.dof.rest = reader.compiler.angle(joint.dof.rest);
+  const Compiler& compiler = reader.compiler_of(element);
+  if (turns) joint.reference = compiler.angle(joint.reference), joint.dof.rest = compiler.angle(joint.dof.rest);
   if (joint.kind == JointKind::kBall || joint.kind == JointKind::kFree) joint.reference = joint.dof.rest = 0;
   if (!free) {
     if (a.numbers("springdamper", joint.spring_damper, 2) == 2 &&
@@ -130,6 +132,7 @@ void read_joint(Reader& reader, const Element& element, const Place& place) {
     joint.dof.damping = read_positive(reader, a, "damping");
     joint.dof.rotor_inertia = read_positive(reader, a, "armature");
     joint.dof.friction = read_positive(reader, a, "frictionloss");
+    joint.margin = read_margin(reader, a);
     if (joint.kind != JointKind::kFree) read_limits(reader, a, joint);
   }
   const bool has_free = !body.joints.empty() && body.joints[0].kind == JointKind::kFree;
@@ -176,6 +179,7 @@ void read_body(Reader& reader, const Element& element, const Place& place) {
   body.parent = place.body;
   body.X_PB = place.X_BF * read_pose(reader, a);
   body.X_WB = reader.bodies[std::size_t(place.body)].X_WB * body.X_PB;
+  a.number("gravcomp", body.gravity_compensation);
   if (a.boolean("mocap").value_or(false)) {
     reader.report.missing(element, kMocap, "mocap bodies are read as bodies that stand still");
   }

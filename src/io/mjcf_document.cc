@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kOneModel[] = "an MJCF file holds one <mujoco> element";
-constexpr std::size_t kMostIncludes = 200;  // files; a model of more is made by a program gone wild
+constexpr std::size_t kMostFiles = 200;  // a model of more is made by a program gone wild
 
 void report(Reader& reader, const char* code, int line, std::string message, std::string hint) {
   reader.report.add({Severity::kError, code, reader.file, line, {}, std::move(message), std::move(hint)});
@@ -38,7 +38,7 @@ bool is_root(const Element& element) {
 }
 
 /// Parses into a document of the reader's; its root, or nothing and what is wrong.
-const Element* parse(Reader& reader, std::string_view text, std::string& problem, int& line) {
+Element* parse(Reader& reader, std::string_view text, std::string& problem, int& line) {
   tinyxml2::XMLDocument& document = reader.documents.emplace_back();
   if (const auto crowded = crowded_element_line(text)) {
     line = *crowded;
@@ -60,42 +60,17 @@ const Element* parse(Reader& reader, std::string_view text, std::string& problem
 const Element* include(Reader& reader, const Element& element) {
   const auto name = read_required_text(reader.report, element, "file");
   if (!name) return nullptr;
-  const fs::path path = (fs::path(reader.file).parent_path() / *name).lexically_normal();
-  if (!reader.included_files.insert(path.string()).second) {
+  const Source& source = reader.source_of(element);
+  const fs::path path = (source.folder / *name).lexically_normal();
+  // A model and one that it attaches may include the same file.
+  if (!reader.included_files.insert(fmt::format("{}\n{}", fmt::ptr(&source), path.string())).second) {
     reader.report.error(element, kInclude, fmt::format("{} is included twice", quote(*name)),
                         "a file can be included once, and not by itself");
     return nullptr;
   }
-  if (reader.included_files.size() > kMostIncludes) {
-    reader.report.error(element, kInclude, fmt::format("more than {} included files", kMostIncludes), "join some");
-    return nullptr;
-  }
-  if (!reader.gate.allows(path)) {
-    reader.report.error(element, kInclude,
-                        fmt::format("the included file {} is outside of the model's package", quote(path.string())),
-                        reader.gate.hint(path));
-    return nullptr;
-  }
-  const FileText read = read_file(path);
-  if (read.problem) {
-    reader.report.error(element, kInclude, fmt::format("cannot read the included file {}", quote(path.string())),
-                        "names are relative to the folder of the main file");
-    return nullptr;
-  }
-  std::string problem;
-  int line = 0;
-  const Element* root = parse(reader, read.text, problem, line);
-  if (!root) {
-    reader.report.error(element, kInclude, fmt::format("{}, line {}: {}", quote(path.string()), line, problem),
-                        "correct the included file");
-    return nullptr;
-  }
-  reader.report.set_file(reader.documents.back(), path.string());
-  if (!is_root(*root)) {
-    reader.report.error(*root, kInclude, fmt::format("the root of an included file is <{}>", tag_of(*root)),
-                        "it must be <mujoco> or <mujocoinclude>");
-    return nullptr;
-  }
+  const Element* root = load_model(reader, element, path);
+  if (const auto own = reader.sources.find(element.GetDocument()); root && own != reader.sources.end())
+    reader.sources[root->GetDocument()] = own->second;
   return root;
 }
 
@@ -110,11 +85,11 @@ void add_children(const Reader& reader, const Element& element, std::vector<cons
 
 }  // namespace
 
-const Element* load_document(Reader& reader, std::string_view text) {
+Element* load_document(Reader& reader, std::string_view text) {
   if (!is_text(reader, text)) return nullptr;
   std::string problem;
   int line = 0;
-  const Element* root = parse(reader, text, problem, line);
+  Element* root = parse(reader, text, problem, line);
   if (!root) {
     const bool deep = reader.documents.back().ErrorID() == tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED;
     report(reader, deep ? kTooDeep : kSyntax, line, problem, "correct the XML at this line or a little below");
@@ -126,6 +101,35 @@ const Element* load_document(Reader& reader, std::string_view text) {
            fmt::format("the root element is <{}>, not <mujoco>", tag_of(*root)),
            urdf ? "this is a URDF file; open it as URDF" : kOneModel);
     return nullptr;
+  }
+  return root;
+}
+
+Element* load_model(Reader& reader, const Element& element, const fs::path& path) {
+  const std::string_view kind = std::string_view(element.Name()) == "include" ? "included file" : "model";
+  const auto refuse = [&](std::string message, std::string hint) -> Element* {
+    reader.report.error(element, kInclude, std::move(message), std::move(hint));
+    return nullptr;
+  };
+  if (reader.documents.size() > kMostFiles)
+    return refuse(fmt::format("more than {} included files and models", kMostFiles), "join some");
+  if (!reader.gate.allows(path)) {
+    return refuse(fmt::format("the {} {} is outside of the model's package", kind, quote(path.string())),
+                  reader.gate.hint(path));
+  }
+  const FileText read = read_file(path);
+  if (read.problem) {
+    return refuse(fmt::format("cannot read the {} {}", kind, quote(path.string())),
+                  "names are relative to the folder of the main file");
+  }
+  std::string problem;
+  int line = 0;
+  Element* root = parse(reader, read.text, problem, line);
+  if (!root) return refuse(fmt::format("{}, line {}: {}", quote(path.string()), line, problem), "correct that file");
+  reader.report.set_file(reader.documents.back(), path.string());
+  if (!is_root(*root)) {
+    return refuse(fmt::format("the root of the {} {} is <{}>", kind, quote(path.string()), tag_of(*root)),
+                  "it must be <mujoco> or <mujocoinclude>");
   }
   return root;
 }

@@ -50,6 +50,14 @@ Transform<> plug_of(const Joint& joint) {
   return X;
 }
 
+/// Limits hold from their margin on: a spring that MuJoCo puts there rests at it.
+DofDescription inside_margin(const Joint& joint) {
+  DofDescription dof = joint.dof;
+  dof.lower += joint.margin, dof.upper -= joint.margin;
+  if (dof.lower > dof.upper) dof.lower = dof.upper = 0.5 * (dof.lower + dof.upper);
+  return dof;
+}
+
 JointDescription describe(const Joint& joint, const Transform<>& X_PB, std::string parent, std::string child) {
   JointDescription out;
   out.name = joint.name;
@@ -60,10 +68,11 @@ JointDescription describe(const Joint& joint, const Transform<>& X_PB, std::stri
   out.plug = to_pose(plug_of(joint));
   out.axis = joint.axis;
   out.swing_twist = joint.swing_twist;
+  const DofDescription dof = inside_margin(joint);
   switch (joint.kind) {
     case JointKind::kBall:
       out.type = JointType::kBall;
-      out.dofs.assign(3, joint.dof);
+      out.dofs.assign(3, dof);
       return out;
     case JointKind::kSlide:
       out.type = JointType::kPrismatic;
@@ -72,7 +81,7 @@ JointDescription describe(const Joint& joint, const Transform<>& X_PB, std::stri
       out.type = JointType::kRevolute;
       out.continuous = joint.dof.lower == -kInfinity && joint.dof.upper == kInfinity;
   }
-  out.dofs.assign(1, joint.dof);
+  out.dofs.assign(1, dof);
   return out;
 }
 
@@ -161,6 +170,10 @@ class FigureMaker {
     link.line = b.element->GetLineNum();
     for (const Geom& geom : b.geoms) {
       if (!geom.has_shape) continue;
+      if (std::holds_alternative<HeightField>(geom.shape.shape)) {
+        reader_.report.missing(*geom.element, kGeomShape, "height fields on bodies that move are left out");
+        continue;
+      }
       report_absent_mesh(reader_, geom);
       LinkShape shape = geom.shape;
       const bool touches = can_touch(reader_, geom);
@@ -168,6 +181,7 @@ class FigureMaker {
       if (touches && surface) shape.shape = ConvexHull{surface->data->vertices};  // as meshes from files
       (touches ? link.collisions : link.visuals).push_back(std::move(shape));
     }
+    if (b.gravity_compensation != 0) figure_.gravity_compensation[b.name] = b.gravity_compensation;
     for (const Site& site : b.sites) model().frames.push_back({site.name, b.name, to_pose(site.X_BS)});
     model().links.push_back(std::move(link));
   }
@@ -232,6 +246,7 @@ struct SurfaceKey {
   double spin, rolling;
   bool frictionless;
   int priority;
+  double clearance;
   auto operator<=>(const SurfaceKey&) const = default;
 };
 
@@ -240,6 +255,7 @@ std::string surface_name(const SurfaceKey& key) {
                                       : fmt::format("friction_{}", format_number(key.friction));
   if (key.spin > 0) name += fmt::format("_spin_{}", format_number(key.spin));
   if (key.rolling > 0) name += fmt::format("_rolling_{}", format_number(key.rolling));
+  if (key.clearance > 0) name += fmt::format("_clearance_{}", format_number(key.clearance));
   if (key.priority != 0) name += fmt::format("_priority_{}", key.priority);
   return name;
 }
@@ -248,20 +264,26 @@ std::string surface_name(const SurfaceKey& key) {
 ContactMaterial pair_material(const SurfaceKey& a, const SurfaceKey& b) {
   if (a.priority != b.priority) {
     const SurfaceKey& chosen = a.priority > b.priority ? a : b;
-    return contact_material(chosen.frictionless ? 0 : chosen.friction, chosen.spin, chosen.rolling);
+    return contact_material(chosen.frictionless ? 0 : chosen.friction, chosen.spin, chosen.rolling,
+                            a.clearance + b.clearance);
   }
   return contact_material(a.frictionless && b.frictionless ? 0 : std::max(a.friction, b.friction),
-                          std::max(a.spin, b.spin), std::max(a.rolling, b.rolling));
+                          std::max(a.spin, b.spin), std::max(a.rolling, b.rolling), a.clearance + b.clearance);
+}
+
+SurfaceKey key_of(const Geom& geom) {
+  return {geom.friction, geom.spin, geom.rolling, geom.condim == 1, geom.priority, geom.clearance};
 }
 
 }  // namespace
 
 /// MuJoCo's torsional friction is the moment by the pressure; ours is μ times two thirds of the radius.
-ContactMaterial contact_material(double friction, double spin, double rolling) {
+ContactMaterial contact_material(double friction, double spin, double rolling, double clearance) {
   return {.mu_s = friction,
           .mu_d = friction,
           .spin_radius = friction > 0 ? 1.5 * spin / friction : 0,
-          .rolling_radius = rolling};
+          .rolling_radius = rolling,
+          .clearance = clearance};
 }
 
 int find_body(const Reader& reader, std::string_view name) {
@@ -282,7 +304,7 @@ void set_surfaces(Reader& reader) {
   std::map<SurfaceKey, int> keys;
   for (Body& body : reader.bodies) {
     for (Geom& geom : body.geoms) {
-      const SurfaceKey key{geom.friction, geom.spin, geom.rolling, geom.condim == 1, geom.priority};
+      const SurfaceKey key = key_of(geom);
       if (!can_touch(reader, geom)) continue;
       if (keys.size() < kMostSurfaces) keys.emplace(key, 0);
       if (keys.contains(key)) geom.shape.surface = surface_name(key);
@@ -293,12 +315,14 @@ void set_surfaces(Reader& reader) {
   constexpr CombineRule kLarger = CombineRule::kMaximum;
   scene.surface_rules = {kLarger, kLarger, kLarger, kLarger};
   for (const auto& [key, unused] : keys) {
-    scene.surfaces.push_back({surface_name(key), contact_material(key.friction, key.spin, key.rolling)});
+    scene.surfaces.push_back({surface_name(key), contact_material(key.friction, key.spin, key.rolling, key.clearance)});
   }
   for (auto a = keys.begin(); a != keys.end(); ++a) {
     for (auto b = a; b != keys.end(); ++b) {
       const ContactMaterial pair = pair_material(a->first, b->first);
-      const auto own = [](const SurfaceKey& key) { return contact_material(key.friction, key.spin, key.rolling); };
+      const auto own = [](const SurfaceKey& key) {
+        return contact_material(key.friction, key.spin, key.rolling, key.clearance);
+      };
       if (pair == combine(own(a->first), own(b->first), scene.surface_rules)) continue;
       scene.surface_pairs.push_back({surface_name(a->first), surface_name(b->first), pair});
     }

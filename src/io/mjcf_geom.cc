@@ -102,10 +102,11 @@ bool read_size(Reader& reader, const Attributes& a, GeomType type, Vec3<>& size,
 /// A primitive around a mesh, by the box of the mesh's inertia.
 Solid fit_primitive(Reader& reader, const Attributes& a, GeomType type) {
   const auto box = fit_box(reader, a);
-  if (reader.compiler.fit_aabb || !box) {
+  if (reader.compiler_of(a.element()).fit_aabb || !box) {
     reader.report.missing(a.element(), kGeomShape,
-                          reader.compiler.fit_aabb ? "primitives fitted to the bounds of a mesh are left out"
-                                                   : "primitives fitted to a mesh that is not there are left out");
+                          reader.compiler_of(a.element()).fit_aabb
+                              ? "primitives fitted to the bounds of a mesh are left out"
+                              : "primitives fitted to a mesh that is not there are left out");
     return {};
   }
   double scale = 1;
@@ -139,8 +140,9 @@ Solid read_solid(Reader& reader, const Attributes& a, GeomType type, std::option
     const auto mesh = mesh_shape(reader, a);
     return mesh ? Solid{mesh->shape, 0, {}, mesh->X_GS} : Solid{};
   }
+  if (type == GeomType::kHeightField) return {hfield_shape(reader, a), 0, {}, {}};
   if (type == GeomType::kOther) {
-    reader.report.missing(a.element(), kGeomShape, "height fields and signed distance fields are left out");
+    reader.report.missing(a.element(), kGeomShape, "signed distance fields are left out");
     return {};
   }
   if (a.has("mesh")) return fit_primitive(reader, a, type);
@@ -170,7 +172,7 @@ void read_mass(Reader& reader, const Attributes& a, GeomType type, const Solid& 
     reader.report.error(a.element(), kRange, "mass or density is negative", "give zero or more");
     return;
   }
-  if (type == GeomType::kPlane) return;
+  if (type == GeomType::kPlane || type == GeomType::kHeightField) return;
   if (geom.given_mass.value_or(geom.density) == 0) {
     geom.mass = Inertial{};
     return;
@@ -191,7 +193,7 @@ std::optional<Inertial> mass_of(Reader& reader, const Geom& geom) {
       return Inertial{mass, to_pose(X), mass / solid->measure * solid->inertia};
     }
   }
-  if (!geom.has_shape || geom.mesh || geom.shell) {
+  if ((!geom.has_shape && !geom.element->Attribute("hfield")) || geom.mesh || geom.shell) {
     reader.report.missing(*geom.element, kMeshMass,
                           geom.shell && !geom.mesh ? "shells of primitives have no mass here"
                                                    : "the mass of this geom is not known; it adds none",
@@ -215,6 +217,7 @@ void read_contact(Reader& reader, const Attributes& a, Geom& geom) {
   a.integer("condim", geom.condim);
   a.integer("priority", geom.priority);
   a.integer("group", geom.group);
+  geom.clearance = read_margin(reader, a);
   std::array<double, 3> friction{1, 0.005, 0.0001};
   a.numbers("friction", friction, 1);
   geom.friction = friction[0];
@@ -238,8 +241,7 @@ std::string texture_of(const Reader& reader, const std::string& material) {
   const auto found = reader.textures.find(named->second);
   if (found == reader.textures.end()) return {};
   std::error_code ignored;
-  const std::filesystem::path path = std::filesystem::absolute(
-      std::filesystem::path(reader.file).parent_path() / reader.compiler.texture_folder / found->second, ignored);
+  const std::filesystem::path path = std::filesystem::absolute(found->second, ignored);
   return std::filesystem::is_regular_file(path, ignored) && reader.gate.allows(path) ? path.string() : "";
 }
 
@@ -276,7 +278,7 @@ void apply_bounds(const Compiler& c, Inertial& inertial) {
 }
 
 void set_mass(Reader& reader, Body& body) {
-  const Compiler& c = reader.compiler;
+  const Compiler& c = reader.compiler_of(*body.element);
   const bool from_geoms =
       c.inertia_from_geom == Compiler::kTrue || (c.inertia_from_geom == Compiler::kAuto && !body.inertial);
   if (from_geoms) {
@@ -286,7 +288,8 @@ void set_mass(Reader& reader, Body& body) {
       if (const auto part = mass_of(reader, geom)) parts.push_back(*part);
     }
     body.inertial.reset();
-    if (const Inertial whole = combine(parts); whole.mass > 0) body.inertial = whole;
+    // One part keeps its axes: the medium brakes along them.
+    if (const Inertial whole = parts.size() == 1 ? parts[0] : combine(parts); whole.mass > 0) body.inertial = whole;
   }
   if (!body.inertial && (c.bound_mass > 0 || c.bound_inertia > 0)) body.inertial = Inertial{};
   if (body.inertial) apply_bounds(c, *body.inertial);
@@ -306,9 +309,9 @@ void read_geom(Reader& reader, const Element& element, const Place& place) {
   geom.element = &element;
   if (element.Attribute("name")) geom.shape.name = take_name(reader, element, "geom", "geom");
   GeomType type = GeomType::kSphere;
-  static constexpr GeomType kTypes[] = {GeomType::kPlane,     GeomType::kSphere,   GeomType::kCapsule,
-                                        GeomType::kEllipsoid, GeomType::kCylinder, GeomType::kBox,
-                                        GeomType::kMesh,      GeomType::kOther,    GeomType::kOther};
+  static constexpr GeomType kTypes[] = {GeomType::kPlane,     GeomType::kSphere,      GeomType::kCapsule,
+                                        GeomType::kEllipsoid, GeomType::kCylinder,    GeomType::kBox,
+                                        GeomType::kMesh,      GeomType::kHeightField, GeomType::kOther};
   if (const auto found =
           a.keyword("type", {"plane", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "hfield", "sdf"})) {
     type = kTypes[*found];
@@ -336,7 +339,7 @@ void set_masses(Reader& reader) {
     set_mass(reader, reader.bodies[i]);
     if (reader.bodies[i].inertial) total += reader.bodies[i].inertial->mass;
   }
-  const double wanted = reader.compiler.total_mass;
+  const double wanted = reader.main.compiler.total_mass;
   if (!(wanted > 0) || !(total > 0)) return;
   for (Body& body : reader.bodies) {
     if (!body.inertial) continue;

@@ -81,9 +81,7 @@ void read_inline(Reader& reader, const Element& element, MeshAsset& mesh) {
 }
 
 /// Where the asset's file is, if it is there and may be read.
-std::filesystem::path path_of_mesh(const Reader& reader, const MeshAsset& asset) {
-  return std::filesystem::path(reader.file).parent_path() / reader.compiler.mesh_folder / asset.file;
-}
+std::filesystem::path path_of_mesh(const MeshAsset& asset) { return asset.folder / asset.file; }
 
 TriangleMesh placed(const TriangleMeshData& data, const MeshAsset& asset) {
   TriangleMeshData out = data;
@@ -104,7 +102,7 @@ TriangleMesh load_surface(Reader& reader, const Element& at, MeshAsset& asset) {
   if (asset.loaded) return asset.surface;
   asset.loaded = true;
   if (asset.inline_data) return asset.surface = placed(*asset.inline_data, asset);
-  const std::filesystem::path path = path_of_mesh(reader, asset);
+  const std::filesystem::path path = path_of_mesh(asset);
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored) || !reader.gate.allows(path)) return {};  // told elsewhere
   Loaded<TriangleMesh> loaded = load_mesh(path);
@@ -131,7 +129,9 @@ void read_mesh_asset(Reader& reader, const Element& element) {
   const Attributes a = attributes_of(reader, element, "mesh", {});
   MeshAsset mesh;
   mesh.file = a.text("file").value_or("");
-  if (reader.compiler.strip_path) mesh.file = std::filesystem::path(mesh.file).filename().string();
+  const Compiler& compiler = reader.compiler_of(element);
+  mesh.folder = reader.folder_of(element) / compiler.mesh_folder;
+  if (compiler.strip_path) mesh.file = std::filesystem::path(mesh.file).filename().string();
   a.vec3("scale", mesh.scale);
   a.vec3("refpos", mesh.X_reference.p);
   std::array<double, 4> q{1, 0, 0, 0};
@@ -168,9 +168,10 @@ std::optional<PlacedShape> mesh_shape(Reader& reader, const Attributes& a) {
   const Vec3<>& s = asset->scale;
   const Transform<>& X = asset->X_reference;
   const bool turned = X.R != Mat3<>::identity(), uniform = s.x == s.y && s.y == s.z;
-  const std::filesystem::path path = path_of_mesh(reader, *asset);
+  const std::filesystem::path path = path_of_mesh(*asset);
   std::error_code ignored;
-  Mesh mesh{(std::filesystem::path(reader.compiler.mesh_folder) / asset->file).generic_string(), {}, s};
+  const bool absolute = std::filesystem::path(asset->file).is_absolute();
+  Mesh mesh{(absolute ? path : path.lexically_relative(reader.main.folder)).generic_string(), {}, s};
   const bool there = std::filesystem::is_regular_file(path, ignored);
   if (there && !reader.gate.allows(path)) {
     reader.report.warning(a.element(), kMeshOutside,

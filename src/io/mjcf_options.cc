@@ -59,10 +59,9 @@ void read_option(Reader& reader, const Element& element) {
                             "stiff damping and gains are taken implicitly in any case");
     }
   }
-  for (const char* name : {"density", "viscosity"}) {
-    double value = 0;
-    a.number(name, value);
-  }
+  a.number("density", scene.medium.density);
+  a.number("viscosity", scene.medium.viscosity);
+  a.vec3("wind", scene.medium.wind);
   bool first = true;
   for (const Element* child : children(reader, element)) {
     if (std::string_view(child->Name()) != "flag") continue;
@@ -84,13 +83,13 @@ void read_material(Reader& reader, const Element& element) {
 void read_texture(Reader& reader, const Element& element) {
   const char *file = element.Attribute("file"), *type = element.Attribute("type"), *name = element.Attribute("name");
   if (!file || !type || std::string_view(type) != "2d") return;
-  reader.textures.emplace(name ? name : std::filesystem::path(file).stem().string(), file);
+  const std::filesystem::path path = reader.folder_of(element) / reader.compiler_of(element).texture_folder / file;
+  reader.textures.emplace(name ? name : std::filesystem::path(file).stem().string(), path.string());
 }
 
 }  // namespace
 
-void read_compiler(Reader& reader, const Element& root) {
-  Compiler& c = reader.compiler;
+void read_compiler(Reader& reader, const Element& root, Compiler& c) {
   for (const Element* element : named(reader, root, "compiler")) {
     const Attributes a(reader, *element, nullptr);
     if (const auto angle = a.keyword("angle", {"radian", "degree"})) c.degrees = *angle == 1;
@@ -135,18 +134,9 @@ void read_assets(Reader& reader, const Element& root) {
   for (const Element* element : sections(reader, root, "asset")) {
     const std::string_view tag = element->Name();
     if (tag == "mesh") read_mesh_asset(reader, *element);
+    if (tag == "hfield") read_hfield_asset(reader, *element);
     if (tag == "material") read_material(reader, *element);
     if (tag == "texture") read_texture(reader, *element);
-    if (tag == "model") {
-      const auto file = read_required_text(reader.report, *element, "file");
-      if (!file) continue;
-      const auto path = std::filesystem::path(reader.file).parent_path() / *file;
-      std::error_code ignored;
-      if (!std::filesystem::exists(path, ignored)) {
-        reader.report.error(*element, kInclude, fmt::format("cannot read the model {}", quote(path.string())),
-                            "names are relative to the folder of the main file");
-      }
-    }
   }
 }
 

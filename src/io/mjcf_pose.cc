@@ -40,7 +40,7 @@ Mat3<> read_axisangle(Reader& reader, const Attributes& a) {
   std::array<double, 4> v{};
   if (a.numbers("axisangle", v, 4) != 4) return Mat3<>::identity();
   const auto axis = direction(reader, a, "axisangle", {v[0], v[1], v[2]});
-  return axis ? exp_rotation(reader.compiler.angle(v[3]) * *axis) : Mat3<>::identity();
+  return axis ? exp_rotation(reader.compiler_of(a.element()).angle(v[3]) * *axis) : Mat3<>::identity();
 }
 
 Mat3<> read_xyaxes(Reader& reader, const Attributes& a) {
@@ -64,7 +64,7 @@ Mat3<> read_zaxis(Reader& reader, const Attributes& a) {
 Mat3<> read_euler(Reader& reader, const Attributes& a) {
   std::array<double, 3> angles{};
   if (a.numbers("euler", angles, 3) != 3) return Mat3<>::identity();
-  return euler_rotation(reader.compiler, angles);
+  return euler_rotation(reader.compiler_of(a.element()), angles);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <deque>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -73,7 +74,7 @@ class Attributes {
 
 // --- What elements become -------------------------------------------------------------------------------------------
 
-enum class GeomType { kPlane, kSphere, kCapsule, kEllipsoid, kCylinder, kBox, kMesh, kOther };
+enum class GeomType { kPlane, kSphere, kCapsule, kEllipsoid, kCylinder, kBox, kMesh, kHeightField, kOther };
 
 struct Geom {
   const Element* element = nullptr;
@@ -89,6 +90,7 @@ struct Geom {
   double friction = 1;
   double spin = 0, rolling = 0;  ///< torsional and rolling friction, where condim asks for them [m]
   int condim = 3, priority = 0;
+  double clearance = 0;  ///< it touches from this far away [m]
 };
 
 enum class JointKind { kFree, kBall, kSlide, kHinge };
@@ -99,6 +101,7 @@ struct Joint {
   JointKind kind = JointKind::kHinge;
   Vec3<> p{}, axis{0, 0, 1};
   double reference = 0;
+  double margin = 0;                      ///< of its limits, which hold from there
   std::array<double, 2> spring_damper{};  ///< time constant [s] and damping ratio; 0: none
   DofDescription dof{};
   std::optional<SwingTwistLimit> swing_twist{};
@@ -121,6 +124,7 @@ struct Body {
   std::vector<Site> sites;
   std::vector<int> children;
   int figure = -1;  ///< of the scene; −1: it cannot move
+  double gravity_compensation = 0;
 };
 
 /// A tendon, and what it is in the reference configuration.
@@ -145,8 +149,15 @@ struct Compiler {
   double angle(double x) const { return degrees ? x * 0.017453292519943295 : x; }
 };
 
+/// What elements of one model are read by: the main file's, or that of a model it attaches.
+struct Source {
+  Compiler compiler;
+  std::filesystem::path folder;
+};
+
 struct MeshAsset {
-  std::string file;  ///< empty: vertices within the MJCF file
+  std::string file;  ///< empty: vertices within the MJCF file; else in the folder
+  std::filesystem::path folder{};
   Vec3<> scale{1, 1, 1};
   Transform<> X_reference{};
   MeshMass mass = MeshMass::kPyramids;
@@ -164,11 +175,19 @@ struct Reader {
   std::map<const Element*, const Element*> included;  ///< whose children stand for an <include> or what is written out
   std::set<std::string> included_files;
 
-  Compiler compiler;
+  Source main;
+  std::map<const tinyxml2::XMLDocument*, std::shared_ptr<Source>> sources;  ///< of attached models
+  const Source& source_of(const Element& element) const {
+    const auto found = sources.find(report.origin(element).GetDocument());
+    return found == sources.end() ? main : *found->second;
+  }
+  const Compiler& compiler_of(const Element& element) const { return source_of(element).compiler; }
+  const std::filesystem::path& folder_of(const Element& element) const { return source_of(element).folder; }
   std::map<std::string, DefaultClass, std::less<>> classes;
   std::map<std::string, MeshAsset> meshes;
-  std::map<std::string, std::vector<double>> colours;  ///< of materials
-  std::map<std::string, std::string> textures;         ///< files of flat pictures, by texture
+  std::map<std::string, std::optional<HeightField>> hfields;  ///< none: not read
+  std::map<std::string, std::vector<double>> colours;         ///< of materials
+  std::map<std::string, std::string> textures;                ///< files of flat pictures, by texture
   std::map<std::string, std::string> material_textures;
   std::map<std::string, std::set<std::string>> names;  ///< that are taken, by kind
   std::vector<Body> bodies;                            ///< depth first; 0 is the world
@@ -199,13 +218,19 @@ struct Place {
 
 // mjcf_document.cc
 /// Parses the text; an error is reported if it is no MJCF document.
-const Element* load_document(Reader& reader, std::string_view text);
+Element* load_document(Reader& reader, std::string_view text);
+/// The root of another file that an element names; an error if it cannot be used.
+Element* load_model(Reader& reader, const Element& element, const std::filesystem::path& path);
 /// Reads every file that the document includes.
 void load_includes(Reader& reader, const Element& root);
 /// The children of an element, those of included files in their place.
 std::vector<const Element*> children(const Reader& reader, const Element& element);
 /// Children of several elements of one name: all sections <asset>, say.
 std::vector<const Element*> sections(const Reader& reader, const Element& root, std::string_view tag);
+
+// mjcf_attach.cc
+/// Puts parts of other models in the place of every <attach>.
+void write_out_attachments(Reader& reader, Element& root);
 
 // mjcf_replicate.cc
 /// Puts copies in the place of every <replicate>, and of what names a copied thing.
@@ -215,6 +240,8 @@ void write_out_replicates(Reader& reader, const Element& root);
 void read_defaults(Reader& reader, const Element& root);
 /// The attributes of an element of a kind ("geom", "actuator", …), with its class or that of its surroundings.
 Attributes attributes_of(Reader& reader, const Element& element, std::string_view kind, const std::string& childclass);
+/// How far from a surface or a limit it holds already; 0 unless given.
+double read_margin(Reader& reader, const Attributes& a);
 /// The element's name, made up from `fallback` if it has none; an error if it is taken.
 std::string take_name(Reader& reader, const Element& element, const std::string& kind, const std::string& fallback);
 
@@ -231,7 +258,7 @@ Mat3<> euler_rotation(const Compiler& compiler, const std::array<double, 3>& ang
 Mat3<> rotation_to(const Vec3<>& direction);
 
 // mjcf_options.cc
-void read_compiler(Reader& reader, const Element& root);
+void read_compiler(Reader& reader, const Element& root, Compiler& out);
 void read_options(Reader& reader, const Element& root);
 void read_assets(Reader& reader, const Element& root);
 
@@ -255,6 +282,11 @@ struct FittedBox {
 };
 std::optional<FittedBox> fit_box(Reader& reader, const Attributes& geom);
 
+// mjcf_hfield.cc
+void read_hfield_asset(Reader& reader, const Element& element);
+/// The height field that a geom names; none if it is not read, and an error if there is none of that name.
+std::optional<Shape> hfield_shape(Reader& reader, const Attributes& geom);
+
 // mjcf_geom.cc
 void read_geom(Reader& reader, const Element& element, const Place& place);
 /// Masses of bodies from their geoms, bounds and total mass as the compiler element says.
@@ -266,7 +298,7 @@ void make_figures(Reader& reader);
 /// A place on a body, as an anchor of the scene.
 Anchor anchor_on(const Reader& reader, int body, const Transform<>& X_BA);
 /// Of coefficients as MuJoCo has them: sliding, torsional [m], rolling [m].
-ContactMaterial contact_material(double friction, double spin, double rolling);
+ContactMaterial contact_material(double friction, double spin, double rolling, double clearance = 0);
 /// The surface of the scene for a geom's friction.
 void set_surfaces(Reader& reader);
 /// The number of the body, −1 if there is none of that name.

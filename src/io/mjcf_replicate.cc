@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -68,7 +69,7 @@ class Replicator {
     for (int i = 0; i < int(count) && elements_ < kMostElements; ++i) {
       if (i > 0) {
         p = p + R * offset;
-        R = euler_rotation(reader_.compiler, {i * angles[0], i * angles[1], i * angles[2]});
+        R = euler_rotation(reader_.compiler_of(replicate), {i * angles[0], i * angles[1], i * angles[2]});
       }
       Element* frame = into.GetDocument()->NewElement("frame");
       into.InsertEndChild(frame);
@@ -99,12 +100,18 @@ class Replicator {
     if (++elements_ > kMostElements) return;
     Element* made = into.GetDocument()->NewElement(element.Name());
     into.InsertEndChild(made);
+    reader_.report.set_origin(*made, element);
     for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
       const bool name = std::string_view(a->Name()) == "name" && *a->Value();
       made->SetAttribute(a->Name(), name ? (a->Value() + suffix).c_str() : a->Value());
-      if (name) copied_[a->Value()].push_back(suffix);
+      if (name) note(a->Value(), suffix);
     }
     for (const Element* child : children(reader_, element)) copy(*child, *made, suffix);
+  }
+
+  void note(const char* name, const std::string& suffix) {
+    std::vector<std::string>& known = copied_[name];
+    if (std::ranges::find(known, suffix) == known.end()) known.push_back(suffix);
   }
 
   /// The suffixes of the first copied thing that the element or one within it names.
@@ -125,13 +132,18 @@ class Replicator {
     const auto* suffixes = suffixes_of(element);
     if (!suffixes) return;
     Element& root = new_root();
-    for (const std::string& suffix : *suffixes) write_reference(element, root, suffix, true);
+    const std::vector<std::string> copies = *suffixes;
+    for (const std::string& suffix : copies) write_reference(element, root, suffix, true);
+    if (const char* name = element.Attribute("name"); name && *name) {  // an actuator may name a copied tendon
+      for (const std::string& suffix : copies) note(name, suffix);
+    }
     reader_.included.emplace(&element, &root);
   }
   void write_reference(const Element& element, Element& into, const std::string& suffix, bool top) {
     if (++elements_ > kMostElements) return;
     Element* made = into.GetDocument()->NewElement(element.Name());
     into.InsertEndChild(made);
+    reader_.report.set_origin(*made, element);
     for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
       const bool numbered =
           (top && std::string_view(a->Name()) == "name") || (names_thing(a->Name()) && copied_.contains(a->Value()));

@@ -18,9 +18,9 @@ struct ElementRule {
   std::string_view children{}, idle_children{}, missing_children{};
 };
 
-constexpr std::string_view kBodyParts = "inertial joint freejoint geom site body frame";
+constexpr std::string_view kBodyParts = "inertial joint freejoint geom site body frame attach";
 constexpr std::string_view kBodyIdle = "camera light";
-constexpr std::string_view kBodyMissing = "attach composite flexcomp plugin";
+constexpr std::string_view kBodyMissing = "composite flexcomp plugin";
 constexpr std::string_view kActuatorKinds =
     "general:actuator motor:actuator position:actuator velocity:actuator intvelocity:actuator damper:actuator "
     "cylinder:actuator muscle:actuator adhesion:actuator";
@@ -37,13 +37,13 @@ constexpr ElementRule kRules[] = {
      "boundmass boundinertia settotalmass strippath fitaabb",
      "discardvisual usethread saveinertial savecompiled savecanonical passthrough conflict convexhull fusestatic",
      "alignfree=false exactmeshinertia=false", "", "lengthrange", ""},
-    {"option", "timestep gravity integrator magnetic",
+    {"option", "timestep gravity integrator magnetic density viscosity wind",
      "cone jacobian solver iterations tolerance ls_iterations ls_tolerance noslip_iterations noslip_tolerance "
      "ccd_iterations "
      "ccd_tolerance mpr_iterations mpr_tolerance sdf_iterations sdf_initpoints apirate impratio sleep_tolerance "
      "o_margin o_solref "
      "o_solimp o_friction",
-     "density=0 viscosity=0 wind=0 actuatorgroupdisable collision=all", "flag", "", ""},
+     "actuatorgroupdisable collision=all", "flag", "", ""},
     {"flag", "gravity contact constraint limit frictionloss spring damper passive equality actuation clampctrl",
      "warmstart autoreset diagexact energy eulerdamp fwdinv invdiscrete island midphase multiccd nativeccd refsafe "
      "sensor sleep ipc",
@@ -53,7 +53,8 @@ constexpr ElementRule kRules[] = {
      "velocity:actuator "
      "intvelocity:actuator damper:actuator cylinder:actuator muscle:actuator adhesion:actuator",
      "texture camera light orientation pid dcmotor plugin", ""},
-    {"asset", "", "", "", "mesh material model", "texture skin", "hfield"},
+    {"asset", "", "", "", "mesh material model hfield", "texture skin", ""},
+    {"hfield", "name file nrow ncol size elevation", "content_type", ""},
     {"mesh", "name class file scale vertex face inertia refpos refquat",
      "content_type smoothnormal maxhullvert texcoord normal material octree_maxdepth", "builtin=none params", "", "",
      "plugin"},
@@ -61,29 +62,30 @@ constexpr ElementRule kRules[] = {
      "texrepeat texuniform emission specular shininess reflectance metallic roughness", "", "", "layer", ""},
     {"model", "name file", "content_type", ""},
     {"worldbody", "name childclass", "", "", kBodyParts, kBodyIdle, kBodyMissing},
-    {"body", "name childclass pos quat axisangle xyaxes zaxis euler mocap", "user sleep fuse simple", "gravcomp=0",
+    {"body", "name childclass pos quat axisangle xyaxes zaxis euler mocap gravcomp", "user sleep fuse simple", "",
      kBodyParts, kBodyIdle, kBodyMissing},
+    {"attach", "model body prefix", "", ""},
     {"frame", "name childclass pos quat axisangle xyaxes zaxis euler", "", "", kBodyParts, kBodyIdle, kBodyMissing},
     {"inertial", "pos quat axisangle xyaxes zaxis euler mass diaginertia fullinertia", "", ""},
     {"joint",
      "name class type pos axis stiffness damping range limited armature frictionloss ref springref springdamper "
-     "actuatorfrcrange actuatorfrclimited",
-     "group user", "margin=0 actuatorgravcomp=false"},
+     "actuatorfrcrange actuatorfrclimited margin",
+     "group user", "actuatorgravcomp=false"},
     {"freejoint", "name", "group", "align=false"},
     {"geom",
      "name class type pos quat axisangle xyaxes zaxis euler size fromto mass density contype conaffinity condim group "
      "priority "
-     "friction mesh rgba material shellinertia fitscale hfield",
-     "user solmix fluidshape fluidcoef", "margin=0 gap=0 adhesion=0 surfacevel=0", "", "", "plugin"},
+     "friction mesh rgba material shellinertia fitscale hfield margin",
+     "user solmix fluidcoef gap", "adhesion=0 surfacevel=0 fluidshape=none", "", "", "plugin"},
     {"site", "name class pos quat axisangle xyaxes zaxis euler fromto type size", "rgba group material user mesh", ""},
     {"contact", "", "", "", "pair exclude"},
-    {"pair", "name class geom1 geom2 condim friction", "solreffriction", "margin=0 gap=0 adhesion=0"},
+    {"pair", "name class geom1 geom2 condim friction margin", "solreffriction gap", "adhesion=0"},
     {"exclude", "name body1 body2", "", ""},
     {"tendon_section", "", "", "", "spatial:tendon fixed:tendon"},
     {"tendon",
      "name class limited range frictionloss springlength stiffness damping actuatorfrcrange actuatorfrclimited width "
-     "rgba",
-     "group user material", "margin=0 armature=0", "site:path_site geom:path_geom pulley joint:path_joint"},
+     "rgba margin",
+     "group user material", "armature=0", "site:path_site geom:path_geom pulley joint:path_joint"},
     {"path_site", "site", "", ""},
     {"path_geom", "geom sidesite", "", ""},
     {"path_joint", "joint coef", "", ""},
@@ -176,7 +178,7 @@ class Checker {
       reader_.report.missing(child, kUnknownElement,
                              fmt::format("<{}> in <{}> is not known and ignored", tag_of(child), tag_of(parent)));
     } else if (entry->second.what == Entry::kMissing) {
-      const bool part = tag == "composite" || tag == "flexcomp" || tag == "attach";
+      const bool part = tag == "composite" || tag == "flexcomp";
       reader_.report.missing(child, kUnsupportedElement, fmt::format("<{}> is not supported and ignored", tag),
                              part ? "save the compiled model with MuJoCo, which writes it out" : "");
     } else if (entry->second.what == Entry::kHonoured) {

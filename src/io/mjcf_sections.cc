@@ -195,17 +195,18 @@ void read_pair(Reader& reader, const Element& element) {
   ContactPair pair{shape_of_geom(reader, *name1), shape_of_geom(reader, *name2), {}, element.GetLineNum()};
   if (pair.a.shape.empty()) return unknown(reader, element, "geom", *name1);
   if (pair.b.shape.empty()) return unknown(reader, element, "geom", *name2);
-  const Attributes a(reader, element, nullptr);
+  // A pair has its own numbers, and defaults where it gives none: those of its geoms do not count.
+  const Attributes a = attributes_of(reader, element, "pair", {});
   std::array<double, 5> friction{1, 1, 0.005, 0.0001, 0.0001};
   int condim = 3;
-  const bool given = a.numbers("friction", friction, 1) > 0;
-  if (a.integer("condim", condim) || given) {
-    const double mu = condim == 1 ? 0 : std::max(friction[0], 0.0);
-    pair.surface = fmt::format("pair{}", reader.scene.pairs.size() + 1);
-    const bool known = mu > 0 && friction[2] >= 0 && friction[3] >= 0;
-    reader.scene.surfaces.push_back({pair.surface, contact_material(mu, known && condim >= 4 ? friction[2] : 0,
-                                                                    known && condim == 6 ? friction[3] : 0)});
-  }
+  a.numbers("friction", friction, 1);
+  a.integer("condim", condim);
+  const double mu = condim == 1 ? 0 : std::max(friction[0], 0.0);
+  const bool known = mu > 0 && friction[2] >= 0 && friction[3] >= 0;
+  pair.surface = fmt::format("pair{}", reader.scene.pairs.size() + 1);
+  reader.scene.surfaces.push_back(
+      {pair.surface, contact_material(mu, known && condim >= 4 ? friction[2] : 0,
+                                      known && condim == 6 ? friction[3] : 0, read_margin(reader, a))});
   reader.scene.pairs.push_back(std::move(pair));
 }
 

@@ -67,7 +67,7 @@ constexpr std::array kSensorElements{
 std::string figure_name(const Reader& reader, int figure) { return reader.scene.figures[std::size_t(figure)].name; }
 
 void not_read(Reader& reader, const Element& element, std::string why) {
-  reader.report.repeated_warning(element, kSensor, std::move(why));
+  reader.report.missing(element, kSensor, std::move(why));
 }
 
 /// Where an object of the file is: bodies by their inertia's frame, xbody by their own.

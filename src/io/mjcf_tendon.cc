@@ -184,6 +184,9 @@ void read_tendon(Reader& reader, const Element& element) {
     draft.info.pulls = std::move(trace.pulls);
   }
   t.limit = draft.info.limit = read_limits(reader, a, "range", "limited");
+  const double margin = read_margin(reader, a);
+  t.limit.lower += margin, t.limit.upper -= margin;
+  if (t.limit.lower > t.limit.upper) t.limit.lower = t.limit.upper = 0.5 * (t.limit.lower + t.limit.upper);
   t.effort = read_limits(reader, a, "actuatorfrcrange", "actuatorfrclimited");
   t.stiffness = read_amount(reader, a, "stiffness");
   t.damping = read_amount(reader, a, "damping");
@@ -213,7 +216,7 @@ Interval read_limits(Reader& reader, const Attributes& a, const char* range_name
   std::array<double, 2> range{};
   const int limited = a.keyword(limited_name, {"false", "true", "auto"}).value_or(2);
   const bool given = a.numbers(range_name, range, 2) == 2;
-  const bool holds = always || limited == 1 || (limited == 2 && given && reader.compiler.autolimits);
+  const bool holds = always || limited == 1 || (limited == 2 && given && reader.compiler_of(a.element()).autolimits);
   if (!holds) return {};
   if (!given && !always) {
     reader.report.error(a.element(), kRange, fmt::format("{} is true, but there is no {}", limited_name, range_name),

@@ -162,6 +162,16 @@ void add_parts(TomlTable& table, ModelDescription& model) {
   }
 }
 
+/// Where a name of a joint stands for the frame of the joint on its child link, as in loop files of others.
+void resolve_joint(const ModelDescription& model, std::string& link, Pose& pose) {
+  const auto named = [&](const auto& thing) { return thing.name == link; };
+  if (std::ranges::any_of(model.links, named) || std::ranges::any_of(model.frames, named)) return;
+  const auto joint = std::ranges::find_if(model.joints, named);
+  if (joint == model.joints.end()) return;
+  link = joint->child;
+  if (joint->plug != Pose{}) pose = to_pose(to_transform(joint->plug) * to_transform(pose));
+}
+
 void add_loops(TomlTable& table, FigureDescription& figure) {
   for (TomlTable& loop : table.tables("loop")) {
     LoopClosure out;
@@ -172,6 +182,8 @@ void add_loops(TomlTable& table, FigureDescription& figure) {
     out.pose_a = read_pose(loop, "pose_a");
     out.pose_b = read_pose(loop, "pose_b");
     out.mask = read_mask(loop);
+    resolve_joint(figure.model, out.link_a, out.pose_a);
+    resolve_joint(figure.model, out.link_b, out.pose_b);
     loop.finish();
     figure.loops.push_back(std::move(out));
   }
@@ -232,6 +244,7 @@ void read_figure(Reader& reader, TomlTable& table) {
   if (const auto self = table.keyword("self_collision", {"none", "not_neighbours", "all"}))
     figure.self_collision = SelfCollision(*self);
   read_switches(table, figure.switches);
+  figure.gravity_compensation = read_numbers(table, "gravity_compensation");
   if (loaded) {
     add_shapes(reader, table, figure.model);
     adjust_joints(table, figure.model);

@@ -49,6 +49,8 @@ std::optional<Shape> read_shape(Reader& reader, TomlTable& table);
 /// A shape with its name, pose, surface, masks and colour.
 std::optional<LinkShape> read_link_shape(Reader& reader, TomlTable& table);
 std::map<std::string, std::vector<double>> read_values(TomlTable& table, const char* key);
+/// Numbers by name.
+std::map<std::string, double> read_numbers(TomlTable& table, const char* key);
 FigureState read_state(TomlTable& table);
 ContactMaterial read_material(TomlTable& table, ContactMaterial material);
 std::optional<std::uint64_t> read_seed(TomlTable& table);

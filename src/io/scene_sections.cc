@@ -96,6 +96,12 @@ void read_settings(Reader& reader, TomlTable& table) {
   table.read("name", scene.name);
   table.read("gravity", scene.gravity);
   table.read("magnetic", scene.magnetic);
+  if (auto medium = table.table("medium")) {
+    medium->read("density", scene.medium.density);
+    medium->read("viscosity", scene.medium.viscosity);
+    medium->read("wind", scene.medium.wind);
+    medium->finish();
+  }
   table.read("time_step", scene.time_step);
   table.read("duration", scene.duration);
   if (const auto word = table.keyword("integrator", {"semi_implicit", "rk4", "adaptive"}))

@@ -275,20 +275,23 @@ std::map<std::string, std::vector<double>> read_values(TomlTable& table, const c
   return out;
 }
 
+std::map<std::string, double> read_numbers(TomlTable& table, const char* key) {
+  std::map<std::string, double> out;
+  if (auto inner = table.table(key)) {
+    for (const std::string& name : inner->keys()) inner->read(name.c_str(), out[name]);
+    inner->finish();
+  }
+  return out;
+}
+
 FigureState read_state(TomlTable& table) {
   FigureState state;
   state.base = read_pose(table, "pose");
   state.velocity = read_velocity(table, "velocity");
   state.q = read_values(table, "q");
   state.v = read_values(table, "v");
-  const auto read_numbers = [&](const char* key, std::map<std::string, double>& out) {
-    auto inner = table.table(key);
-    if (!inner) return;
-    for (const std::string& name : inner->keys()) inner->read(name.c_str(), out[name]);
-    inner->finish();
-  };
-  read_numbers("control", state.control);
-  read_numbers("activation", state.activation);
+  state.control = read_numbers(table, "control");
+  state.activation = read_numbers(table, "activation");
   return state;
 }
 
@@ -300,6 +303,7 @@ ContactMaterial read_material(TomlTable& table, ContactMaterial material) {
   table.read("restitution", material.restitution);
   table.read("spin_radius", material.spin_radius);
   table.read("rolling_radius", material.rolling_radius);
+  table.read("clearance", material.clearance);
   return material;
 }
 

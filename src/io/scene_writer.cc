@@ -144,6 +144,7 @@ class SceneWriter {
     put("restitution", m.restitution);
     maybe("spin_radius", m.spin_radius, 0.0);
     maybe("rolling_radius", m.rolling_radius, 0.0);
+    maybe("clearance", m.clearance, 0.0);
   }
   void values(std::string_view key, const std::map<std::string, std::vector<double>>& map) {
     if (map.empty()) return;
@@ -222,6 +223,10 @@ class SceneWriter {
     if (!scene_.name.empty()) put("name", scene_.name);
     put("gravity", scene_.gravity);
     maybe("magnetic", scene_.magnetic, SceneDescription{}.magnetic);
+    if (const Medium& m = scene_.medium; m != Medium{}) {
+      raw("medium", fmt::format("{{density = {}, viscosity = {}, wind = {}}}", value(m.density), value(m.viscosity),
+                                value(m.wind)));
+    }
     put("time_step", scene_.time_step);
     put("duration", scene_.duration);
     static constexpr std::string_view kIntegrators[] = {"semi_implicit", "rk4", "adaptive"};
@@ -280,6 +285,7 @@ class SceneWriter {
               "actuators = {}}}",
               s.limits, s.friction, s.damping, s.springs, s.effort_limits, s.rotor_inertia, s.actuators));
     }
+    values("gravity_compensation", f.gravity_compensation);
     for (const LinkDescription& link : f.model.links) write(link);
     for (const JointDescription& joint : f.model.joints) write(joint);
     for (const Coupling& coupling : f.model.couplings) write(coupling);

@@ -48,23 +48,29 @@ Shape read_capsule(Reader& reader, const Element& element) {
   return Capsule{read_size(reader, element, "radius"), read_size(reader, element, "length")};
 }
 
-/// Looks the file up; that it is not there concerns only those who want to see or touch the mesh.
+bool is_collision(const Element& mesh) {
+  const tinyxml2::XMLNode* shape = mesh.Parent() ? mesh.Parent()->Parent() : nullptr;
+  return shape && shape->ToElement() && std::string_view(shape->ToElement()->Name()) == "collision";
+}
+
+/// Looks the file up. Without one that would touch the model is partial; one that is only seen is told.
 std::string locate(Reader& reader, const Element& element, const std::string& uri) {
   const MeshPath found = reader.meshes.find(uri);
+  const auto tell = [&](const char* code, std::string message, std::string hint) {
+    const auto how = is_collision(element) ? &XmlReport::missing : &XmlReport::repeated_warning;
+    (reader.report.*how)(element, code, std::move(message), std::move(hint));
+  };
   if (found.status == MeshPath::Status::kRemote) {
-    reader.report.repeated_warning(element, kMeshRemote, "meshes are not fetched from the network",
-                                   fmt::format("download {} and name the local file", quote(uri)));
+    tell(kMeshRemote, "meshes are not fetched from the network",
+         fmt::format("download {} and name the local file", quote(uri)));
   } else if (found.status == MeshPath::Status::kNoPackage) {
-    reader.report.repeated_warning(element, kPackageNotFound,
-                                   fmt::format("package {} is not found", quote(found.package)),
-                                   "name the folder that holds it by --package-path DIR, or in ROS_PACKAGE_PATH");
+    tell(kPackageNotFound, fmt::format("package {} is not found", quote(found.package)),
+         "name the folder that holds it by --package-path DIR, or in ROS_PACKAGE_PATH");
   } else if (found.status == MeshPath::Status::kNoFile) {
-    reader.report.repeated_warning(element, kMeshNotFound, "mesh files are not found",
-                                   fmt::format("the first is {}", quote(uri)));
+    tell(kMeshNotFound, "mesh files are not found", fmt::format("the first is {}", quote(uri)));
   } else if (found.status == MeshPath::Status::kOutside) {
-    reader.report.warning(element, kMeshOutside,
-                          fmt::format("the mesh {} is outside of the model's package and left out", quote(uri)),
-                          reader.meshes.gate().hint(found.path));
+    tell(kMeshOutside, fmt::format("the mesh {} is outside of the model's package and left out", quote(uri)),
+         reader.meshes.gate().hint(found.path));
   }
   return found.status == MeshPath::Status::kFound ? found.path : std::string();
 }
@@ -93,7 +99,7 @@ std::optional<Shape> read_geometry(Reader& reader, const Element& element) {
     for (const auto& [tag, read] : kShapes) {
       if (tag != child->Name()) continue;
       if (shape) {
-        reader.report.warning(*child, kRepeated, "second shape in one <geometry>; only the first counts");
+        reader.report.missing(*child, kRepeated, "second shape in one <geometry>; only the first counts");
       } else {
         shape = read(reader, *child);
       }

@@ -88,25 +88,26 @@ void XmlReport::add(Diagnostic diagnostic) {
 }
 
 const std::string& XmlReport::file_of(const Element& element) const {
-  const auto found = files_.find(element.GetDocument());
+  const auto found = files_.find(origin(element).GetDocument());
   return found == files_.end() ? file_ : found->second;
 }
 
 void XmlReport::error(const Element& at, const char* code, std::string message, std::string hint) {
   if (errors_ > kMaxDiagnostics) return;
-  add({Severity::kError, code, file_of(at), at.GetLineNum(), path_of(at), std::move(message), std::move(hint)});
+  add({Severity::kError, code, file_of(at), origin(at).GetLineNum(), path_of(at), std::move(message), std::move(hint)});
 }
 
 void XmlReport::warning(const Element& at, const char* code, std::string message, std::string hint) {
   if (warnings_ > kMaxDiagnostics) return;
-  add({Severity::kWarning, code, file_of(at), at.GetLineNum(), path_of(at), std::move(message), std::move(hint)});
+  add({Severity::kWarning, code, file_of(at), origin(at).GetLineNum(), path_of(at), std::move(message),
+       std::move(hint)});
 }
 
 void XmlReport::repeated_warning(const Element& at, const char* code, std::string message, std::string hint) {
   if (repeated_.size() > kMaxDiagnostics) return;
   Repeated& entry = repeated_[{code, message}];
   if (++entry.count > 1) return;
-  entry.first = {Severity::kWarning, code,           file_of(at), at.GetLineNum(), path_of(at),
+  entry.first = {Severity::kWarning, code,           file_of(at), origin(at).GetLineNum(), path_of(at),
                  std::move(message), std::move(hint)};
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,12 @@ class XmlReport {
   const std::string& file() const { return file_; }
   /// Diagnostics about elements of this document name this file instead.
   void set_file(const tinyxml2::XMLDocument& document, std::string file) { files_[&document] = std::move(file); }
+  /// Diagnostics about a copy are about what it was copied from.
+  void set_origin(const Element& copy, const Element& original) { origins_[&copy] = &origin(original); }
+  const Element& origin(const Element& element) const {
+    const auto found = origins_.find(&element);
+    return found == origins_.end() ? element : *found->second;
+  }
   const XmlCodes& codes() const { return codes_; }
 
   void error(const Element& at, const char* code, std::string message, std::string hint);
@@ -74,6 +81,7 @@ class XmlReport {
 
   std::string file_;
   std::map<const tinyxml2::XMLDocument*, std::string> files_;
+  std::unordered_map<const Element*, const Element*> origins_;
   const XmlCodes& codes_;
   std::vector<Diagnostic> diagnostics_;
   std::map<std::pair<std::string, std::string>, Repeated> repeated_;  // by code and message

@@ -175,6 +175,11 @@ class SceneCheck {
   void check_numbers_of_scene() {
     const At here = at(0, "scene");
     here.finite("gravity", scene_.gravity);
+    here.finite("density", scene_.medium.density);
+    here.not_negative("density", scene_.medium.density);
+    here.finite("viscosity", scene_.medium.viscosity);
+    here.not_negative("viscosity", scene_.medium.viscosity);
+    here.finite("wind", scene_.medium.wind);
     if (!(scene_.time_step > 0 && scene_.time_step <= 1e6)) {
       here.error(scene::kRange, fmt::format("time step is {} s", scene_.time_step), "give a time above 0, e.g. 0.001");
     }
@@ -218,7 +223,7 @@ class SceneCheck {
 
   void check(const ContactMaterial& m, int line, const std::string& path) {
     const At here = at(line, path);
-    for (const double x : {m.mu_s, m.mu_d, m.spin_radius, m.rolling_radius}) {
+    for (const double x : {m.mu_s, m.mu_d, m.spin_radius, m.rolling_radius, m.clearance}) {
       here.finite("coefficient", x);
       here.not_negative("coefficient", x);
     }
@@ -248,6 +253,13 @@ class SceneCheck {
     const FigureNames names(figure);
     check(figure.initial, names, here);
     check_limits(figure, here);
+    for (const auto& [link, share] : figure.gravity_compensation) {
+      here.finite("gravity_compensation", share);
+      const auto named = [&name = link](const LinkDescription& l) { return l.name == name; };
+      if (std::ranges::none_of(figure.model.links, named))
+        here.error(scene::kUnknownLink, fmt::format("gravity_compensation: there is no link '{}'", link),
+                   "name a link of the figure");
+    }
     here.surface(figure.surface);
     if (figure.base_motion) {
       here.finite(*figure.base_motion);

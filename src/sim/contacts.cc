@@ -82,6 +82,7 @@ void ContactFinder::set_material_between(int a, int b, const ContactMaterial& ma
     found->second = material;
   else
     pair_materials_.insert(found, {key, material});
+  found_ = false;
 }
 
 void ContactFinder::place(WorldShape& s, Figures& figures, double time) {
@@ -116,6 +117,9 @@ void ContactFinder::place_anew(WorldShape& s, Figures& figures, double time) {
 /// Everything that can move, with how far its shapes reach.
 void ContactFinder::list_movers() {
   movers_.clear();
+  largest_clearance_ = materials_.largest_clearance();
+  for (const auto& [pair, material] : pair_materials_)
+    largest_clearance_ = std::max(largest_clearance_, material.clearance);
   mover_of_.assign(shapes_.size(), -1);
   for (size_t i = 0; i < shapes_.size(); ++i) {
     const WorldShape& s = shapes_[i];
@@ -169,7 +173,8 @@ void ContactFinder::find_near(Figures& figures, double time, double margin) {
   constexpr double kFaster = 2;  // than now something may become before the pairs are looked for anew
   for (Mover& m : movers_) m.allowed = std::max(0.5 * margin, kFaster * m.ahead);
   for (size_t i = 0; i < shapes_.size(); ++i) {
-    const double grow = (mover_of_[i] < 0 ? 0.5 * margin : movers_[size_t(mover_of_[i])].allowed) + slack_;
+    const double grow =
+        (mover_of_[i] < 0 ? 0.5 * margin : movers_[size_t(mover_of_[i])].allowed) + slack_ + 0.5 * largest_clearance_;
     place(shapes_[i], figures, time);
     Aabb& box = boxes_[i] = bounds(shapes_[i].geometry, shapes_[i].X_WS);
     box.lower -= {grow, grow, grow};
@@ -262,12 +267,25 @@ bool ContactFinder::boxes_meet(const Sides& sides, double margin) {
   return overlap({a.lower - m, a.upper + m}, b);
 }
 
+namespace {
+
+/// Gaps of shapes that touch from a distance.
+void keep_apart(double clearance, Manifold& m) {
+  if (clearance == 0) return;
+  for (int k = 0; k < m.count; ++k) m.points[k].gap -= clearance;
+}
+
+}  // namespace
+
 /// Whether two convex shapes are near each other, as they are placed; then `out` is their contact.
 bool ContactFinder::collide_convex(const ShapePair& pair, double margin, Manifold& out) const {
   const Sides sides = sides_of(pair);
   const auto& [parent, real] = sides;
-  if (!boxes_meet(sides, margin)) return false;
-  return collide(real.geometry, real.X_WS, parent.geometry, parent.X_WS, margin, out) && out.count > 0;
+  const double clearance = clearance_of(pair);
+  if (!boxes_meet(sides, margin + clearance)) return false;
+  if (!collide(real.geometry, real.X_WS, parent.geometry, parent.X_WS, margin + clearance, out)) return false;
+  keep_apart(clearance, out);
+  return out.count > 0;
 }
 
 bool ContactFinder::is_convex(const ShapePair& pair) const {
@@ -284,12 +302,14 @@ void ContactFinder::collide_pair(const ShapePair& pair, double margin) {
   }
   const Sides sides = sides_of(pair);
   const auto& [parent, real] = sides;
-  if (!boxes_meet(sides, margin)) return;
+  const double clearance = clearance_of(pair);
+  if (!boxes_meet(sides, margin + clearance)) return;
   constexpr size_t kPerPair = 64;
   if (memory_.empty()) memory_.resize(kPerPair);
   ManifoldList list(memory_);
-  const int count = collide(real.geometry, real.X_WS, parent.geometry, parent.X_WS, margin, list);
+  const int count = collide(real.geometry, real.X_WS, parent.geometry, parent.X_WS, margin + clearance, list);
   for (int k = 0; k < count; ++k) {
+    keep_apart(clearance, list[k]);
     if (list[k].count > 0) append({pair.a, pair.b, list[k].part}, list[k]);
   }
 }
@@ -305,8 +325,8 @@ void ContactFinder::list_candidates(Figures& figures, double time, double margin
   candidates_.clear();
   for (size_t i = 0; i < near_.size(); ++i) {
     const ShapePair& pair = near_[i];
-    const double apart = margin_of(pair, margin);
-    if (near_gap_[i] > apart + 2 * moved_ || least_gap(pair, figures) > apart) continue;
+    const double apart = margin_of(pair, margin), far = apart + clearance_of(pair);
+    if (near_gap_[i] > far + 2 * moved_ || least_gap(pair, figures) > far) continue;
     const bool still = lie_still(pair, figures), known = still && kept_of_[i].first >= 0;
     candidates_.push_back({int(i), apart, still, known});
     if (known) continue;

@@ -132,6 +132,10 @@ class ContactFinder {
   void list_movers();
   void look_ahead(const Figures& figures, double time, const Ahead& ahead);
   double margin_of(const ShapePair& pair, double margin) const;
+  /// How far apart two shapes are when they touch.
+  double clearance_of(const ShapePair& pair) const {
+    return largest_clearance_ > 0 ? material_between(pair.a, pair.b).clearance : 0;
+  }
   double near_of(const Manifold& m, const PairKey& key, double tol_gap, const Ahead& ahead) const;
   bool still_near(Figures& figures, double time);
   void find_near(Figures& figures, double time, double margin);
@@ -201,11 +205,12 @@ class ContactFinder {
   std::vector<PairKey> still_keys_;
   std::vector<Manifold> still_manifolds_;
   bool has_motion_ = false;
-  bool found_ = false;     ///< near_ is what it says
-  double margin_ = 0;      ///< that near_ was made for
-  double slack_ = 0.02;    ///< [m]
-  int looks_ = 0;          ///< steps since the pairs were found
-  std::uint64_t now_ = 0;  ///< counts what is placed
+  double largest_clearance_ = 0;  ///< of all pairs of materials [m]
+  bool found_ = false;            ///< near_ is what it says
+  double margin_ = 0;             ///< that near_ was made for
+  double slack_ = 0.02;           ///< [m]
+  int looks_ = 0;                 ///< steps since the pairs were found
+  std::uint64_t now_ = 0;         ///< counts what is placed
   std::vector<Manifold> memory_, manifolds_;
   std::vector<PairKey> keys_;
   std::vector<MergedShapes> merged_;  ///< per manifold

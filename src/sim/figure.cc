@@ -27,8 +27,9 @@ Mat3<> FigureData::base_axes() const { return to_mat3(Quaternion<>{q[3], q[4], q
 
 FigureData::FigureData(const Model& m, const FigureOptions& o)
     : model(m), options(o), mechanics(model), actuators(model, options), work(model), q(neutral(model)), trial(model) {
-  for (Eigen::VectorXd* x : {&v, &vdot, &torque, &external, &tau, &extra, &effort, &work_step, &spring_torque, &stored,
-                             &stored_inertia, &shift, &net, &products, &products_due, &products_next, &bias, &still})
+  for (Eigen::VectorXd* x :
+       {&v, &vdot, &torque, &external, &tau, &extra, &effort, &work_step, &spring_torque, &medium_torque, &stored,
+        &stored_inertia, &shift, &net, &products, &products_due, &products_next, &bias, &still})
     *x = Eigen::VectorXd::Zero(model.nv());
   std::vector<int> position(size_t(model.nv()), -1);  // of each column
   if (model.base() == Base::kFree) rotations.push_back({3, 0, 4});
@@ -69,6 +70,8 @@ FigureData::FigureData(const Model& m, const FigureOptions& o)
       drive.terms = row.terms;
       drive.offset = row.offset;
       drive.dof = model.dof(JointId(j), k);
+      const bool own = row.terms.size() == 1 && row.terms[0] == std::pair{r.v + k, 1.0};
+      if (r.nq == 4 && r.nv == 3 && own) drive.quaternion = r.q;
       bool vector = true;
       for (const auto& [column, ratio] : row.terms) vector = vector && position[size_t(column)] >= 0;
       for (const auto& [column, ratio] : row.terms) {
@@ -90,6 +93,12 @@ FigureData::FigureData(const Model& m, const FigureOptions& o)
     if (p.damping != 0 || p.stiffness != 0) springs.push_back(p);
     if (!drives[i].terms.empty() && (p.limited || p.friction > 0)) bounds.push_back(p);
   }
+}
+
+double DriveCoordinate::turn(const Eigen::VectorXd& q) const {
+  const double* x = q.data() + quaternion;
+  const Vec3<> r = log_rotation(Quaternion<>{x[0], x[1], x[2], x[3]});
+  return index == 0 ? r.x : index == 1 ? r.y : r.z;
 }
 
 void FigureData::add_to_positions(double h) {

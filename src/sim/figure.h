@@ -21,10 +21,13 @@ struct DriveCoordinate {
   int index = 0;
   std::vector<std::pair<int, double>> terms;      ///< columns of v
   std::vector<std::pair<int, double>> positions;  ///< entries of q; empty inside a quaternion
+  int quaternion = -1;                            ///< where that of a ball joint begins in q
   double offset = 0;
   DofDescription dof;
 
+  /// Of a ball joint: of the rotation vector.
   double position(const Eigen::VectorXd& q) const {
+    if (quaternion >= 0) return turn(q);
     double sum = offset;
     for (const auto& [at, ratio] : positions) sum += ratio * q[at];
     return sum;
@@ -34,6 +37,18 @@ struct DriveCoordinate {
     for (const auto& [column, ratio] : terms) sum += ratio * v[column];
     return sum;
   }
+  double turn(const Eigen::VectorXd& q) const;
+};
+
+/// A link that the medium brakes, or whose weight is taken off.
+struct MediumPart {
+  LinkId link{0};
+  int body = -1;
+  Transform<> X_BC;   ///< the axes of the link's inertia at its centre of mass, on the body
+  Vec3<> edges{};     ///< of the box that is braked
+  double lifted = 0;  ///< mass that gravity does not pull [kg]
+  Vec3<> p{};         ///< in the last step: where it acts, and its force and moment there
+  Force<> force{};
 };
 
 /// What acts on a coordinate by itself, as far as switches allow: for loops that would else pass over many that do nothing.
@@ -98,7 +113,9 @@ struct FigureData {
   Eigen::VectorXd still;          ///< zero
   Eigen::VectorXd effort;         ///< what acted in the last step
   Eigen::VectorXd spring_torque;  ///< of springs between points
-  Eigen::VectorXd stored;         ///< of what is stored in springs, and the inertia that stands for its implicit part
+  Eigen::VectorXd medium_torque;  ///< of medium_parts
+  std::vector<MediumPart> medium_parts;
+  Eigen::VectorXd stored;  ///< of what is stored in springs, and the inertia that stands for its implicit part
   Eigen::VectorXd stored_inertia;
   double torque_work = 0;                        ///< of all torques in this step, springs included [J]
   double work_done = 0;                          ///< of all torques but those of springs, in the last step [J]

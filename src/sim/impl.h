@@ -285,6 +285,8 @@ struct World::Impl {
   bool actuators_saturate(FigureData& f);
   void finish_actuators(FigureData& f, double h);  ///< what they did; activations move on
   void add_spring_forces();
+  void list_medium_parts(FigureData& figure) const;
+  void add_medium_forces();
   void begin_islands(int count);
   void find_islands();
   int root(int figure);

@@ -105,7 +105,9 @@ void LanePlan::list_pairs(const World::Impl& world) {
     const WorldShape &a = world.contacts.shapes()[size_t(pair.a)], &b = world.contacts.shapes()[size_t(pair.b)];
     const bool bounded = std::isfinite(a.radius) && std::isfinite(b.radius);
     if (!bounded && !is_fixed_plane(a) && !is_fixed_plane(b)) obstacle_ = "a shape of the surroundings has no bounds";
-    if (world.contacts.material_between(pair.a, pair.b).rolling_radius > 0) obstacle_ = "something resists rolling";
+    const ContactMaterial& material = world.contacts.material_between(pair.a, pair.b);
+    if (material.rolling_radius > 0) obstacle_ = "something resists rolling";
+    if (material.clearance > 0) obstacle_ = "shapes touch from a distance";
   }
 }
 
@@ -251,7 +253,8 @@ bool LanePlan::fits(const World::Impl& w) const {
 
 bool LanePlan::is_plain(const World::Impl& w) const {
   if (w.asleep_count > 0 || w.status != WorldStatus::kRunning || !w.callbacks.empty() || !w.contact_callbacks.empty() ||
-      !w.sensors.empty() || !w.event_states.empty() || !w.springs.empty() || !w.couplings.empty() || !fits(w))
+      !w.sensors.empty() || !w.event_states.empty() || !w.springs.empty() || !w.couplings.empty() ||
+      !w.figures[0]->medium_parts.empty() || !fits(w))
     return false;
   for (const ConnectionData& c : w.connections) {
     if (c.active) return false;

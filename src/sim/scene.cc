@@ -90,11 +90,14 @@ class SceneBuilder {
     for (const Diagnostic& d : model.diagnostics) report_.push_back(d);
     if (!model) return;
     const int index = int(impl_.figures.size());
-    impl_.figures.push_back(std::make_unique<FigureData>(*model.value, FigureOptions{.name = f.name,
-                                                                                     .self_collision = f.self_collision,
-                                                                                     .switches = f.switches,
-                                                                                     .collides = scene_.contacts,
-                                                                                     .actuation = f.actuation}));
+    impl_.figures.push_back(
+        std::make_unique<FigureData>(*model.value, FigureOptions{.name = f.name,
+                                                                 .self_collision = f.self_collision,
+                                                                 .switches = f.switches,
+                                                                 .collides = scene_.contacts,
+                                                                 .actuation = f.actuation,
+                                                                 .gravity_compensation = f.gravity_compensation}));
+    impl_.list_medium_parts(*impl_.figures.back());
     add_shapes(index, f);
     impl_.filter_self_collisions(index);
     world_.set_state(FigureId(index), initial_state(*model.value, f));
@@ -399,6 +402,7 @@ Loaded<World> World::build(const SceneDescription& scene, int threads) {
   WorldOptions options;
   options.time_step = scene.time_step;
   options.gravity = scene.gravity;
+  options.medium = scene.medium;
   options.integrator = scene.integrator;
   options.tolerance = scene.tolerance;
   options.seed = scene.seed;

@@ -84,6 +84,7 @@ Force<> World::Impl::joint_wrench(const BodyRef& body) {
     if (spring.a.figure.value() == self) add(spring.a.link, {{}, spring.pull}, spring.at_a);
     if (spring.b.figure.value() == self) add(spring.b.link, {{}, -spring.pull}, spring.at_b);
   }
+  for (const MediumPart& part : f.medium_parts) add(part.link, part.force, part.p);
   for (const auto& [applied, F] : wrenches) {
     if (applied.figure.value() == self) add(applied.link, F, {});
   }

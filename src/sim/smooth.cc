@@ -56,6 +56,7 @@ void World::Impl::evaluate(double t) {
   }
   for (const std::unique_ptr<FigureData>& f : figures) f->spring_torque.setZero();
   add_spring_forces();
+  add_medium_forces();
   for (ConnectionData& c : connections) {
     if (c.active) place_connection(figures, t, c);
   }

@@ -21,6 +21,7 @@ void World::Impl::prepare_torques(double h) {
     } else {
       kernel::figures().add(int(f->tau.size()), f->torque.data(), f->external.data(), f->tau.data());
     }
+    if (!f->medium_parts.empty()) f->tau += f->medium_torque;
     for (const PassiveDrive& p : f->springs) {
       const DriveCoordinate& d = f->drives[size_t(p.drive)];
       const double damping = p.damping, stiffness = p.stiffness;
@@ -61,6 +62,7 @@ void World::Impl::find_rows(double t) {
     for (const std::unique_ptr<FigureData>& f : figures) f->spring_torque.setZero();
     add_spring_forces();
   }
+  add_medium_forces();
 }
 
 /// The impulses of connections that have just been made, in the poses in which they were.

@@ -118,6 +118,7 @@ FigureId World::add(const Model& model, const State& state, const FigureOptions&
     }
     impl_->figures.back() = std::make_unique<FigureData>(value_or_throw(Model::build(std::move(description))), named);
   }
+  impl_->list_medium_parts(*impl_->figures.back());
   impl_->add_shapes(id.value(), {});
   impl_->filter_self_collisions(id.value());
   set_state(id, state);

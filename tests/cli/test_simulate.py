@@ -96,13 +96,24 @@ def test_mjcf_models_of_others_run_for_ten_seconds(name):
 
 def test_a_model_that_is_not_whole_is_refused(tmp_path):
     model = tmp_path / "m.xml"
-    model.write_text("<mujoco><option density='1000'/><worldbody><body><joint name='j'/><geom size='1'/></body></worldbody></mujoco>")
+    model.write_text("<mujoco><option collision='pair'/><worldbody><body><joint name='j'/><geom size='1'/></body></worldbody></mujoco>")
     for command in (("check", model), ("simulate", model, "--duration", "0.01")):
         result = run(*command)
         assert result.exit_code == PARTIAL
-        assert "read, but not the whole model: attribute 'density' of <option>" in result.stdout + result.stderr
+        assert "read, but not the whole model: attribute 'collision' of <option>" in result.stdout + result.stderr
         assert run(*command, "--allow-partial").exit_code == OK
     assert run("check", model, "--strict").exit_code == BAD_FILE
+
+
+@pytest.mark.parametrize(("tag", "code"), [("visual", OK), ("collision", PARTIAL)])
+def test_a_mesh_that_is_not_there_counts_where_it_would_touch(tag, code, tmp_path):
+    model = tmp_path / "m.urdf"
+    model.write_text(f"""<robot name="m"><link name="a"/><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0"
+        ixz="0" iyz="0"/></inertial><{tag}><geometry><mesh filename="none.stl"/></geometry></{tag}></link>
+        <joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint></robot>""")
+    for command in (("check", model), ("simulate", model, "--duration", "0.01")):
+        assert run(*command).exit_code == code
+        assert run(*command, "--allow-partial").exit_code == OK
 
 
 HANGING = """

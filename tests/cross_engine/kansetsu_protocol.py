@@ -141,8 +141,8 @@ def needs_viewer():
         pytest.skip("built without the viewer")
 
 
-def check(model: Path) -> CheckReport:
-    result = run("check", model, "--json")
+def check(model: Path, *arguments: str) -> CheckReport:
+    result = run("check", model, "--json", *arguments)
     report = json.loads(result.stdout)
     return CheckReport(result.exit_code, report["ok"], [Diagnostic(**d) for d in report["diagnostics"]])
 

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import importlib.util
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import mujoco
 import numpy as np
-from kansetsu_protocol import BASE_DOFS, Base, State
+import pytest
+from kansetsu_protocol import BASE_DOFS, Base, State, data_files
 
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
+
+
+def mjcf_models() -> list:
+    """The MJCF files of the test data, and of wheels that carry some where they are installed, as test parameters."""
+    patterns = ("robots/mjcf/*.xml", "robots/mjcf_meshes/*/*.xml", "odd_models/mjcf/*.xml")
+    found = [p for pattern in patterns for p in data_files(pattern)]
+    for package in ("dm_control", "gymnasium", "mjlab"):  # test only, and not needed
+        spec = importlib.util.find_spec(package)
+        for file in sorted(Path(spec.origin).parent.rglob("*.xml")) if spec else []:
+            if "<mujoco" in file.read_text(errors="replace"):
+                found.append(pytest.param(file, id=f"{package}-{file.parent.name}-{file.stem}"))
+    return found
 
 
 def without_meshes(source: Path, target: Path) -> Path:
@@ -131,6 +145,12 @@ class MujocoOracle:
         d.qacc[v : v + 3], d.qacc[v + 3 : v + 6] = R @ (a + np.cross(omega, velocity)), alpha
         return Base(p=p.tolist(), quat_xyzw=[*quaternion[1:].tolist(), float(quaternion[0])], omega=omega.tolist(),
                     v=velocity.tolist(), alpha=alpha.tolist(), a=a.tolist())
+
+    def keep(self) -> tuple[np.ndarray, ...]:
+        return tuple(x.copy() for x in (self.data.qpos, self.data.qvel, self.data.qacc))
+
+    def go_back(self, kept: tuple[np.ndarray, ...]) -> None:
+        self.data.qpos[:], self.data.qvel[:], self.data.qacc[:] = kept
 
     def dynamics(self, dofs: list[str], root: str) -> tuple[np.ndarray, np.ndarray]:
         """Mass matrix and the generalised forces for the kept state, in Kansetsu's coordinates."""

@@ -98,7 +98,7 @@ def compare(model: Path, states: int) -> None:
 
 @pytest.mark.parametrize("model", robots(lambda name: name not in NOT_COMPARED | GLOBAL_COORDINATES))
 def test_dynamics_of_robots(model, tmp_path):
-    compare(without_meshes(model, tmp_path / model.name), states=5)
+    compare(without_meshes(model, tmp_path / model.name), states=20)
 
 
 @pytest.mark.parametrize("model", robots(lambda name: name not in NOT_COMPARED | GLOBAL_COORDINATES))
@@ -119,7 +119,7 @@ def test_data_of_joints(model, tmp_path):
             if m.jnt_stiffness[j]:
                 theirs["rest"] = m.qpos_spring[q]
             if m.jnt_limited[j]:
-                theirs["lower"], theirs["upper"] = m.jnt_range[j]
+                theirs["lower"], theirs["upper"] = m.jnt_range[j] + m.jnt_margin[j] * np.array([1, -1])
             else:
                 assert ours["lower"] is None and ours["upper"] is None
             for name, value in theirs.items():

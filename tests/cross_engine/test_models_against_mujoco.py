@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-from pathlib import Path
 from zlib import crc32
 
 import numpy as np
 import pytest
-from kansetsu_protocol import OK, PARTIAL, Request, check, data_files, evaluate_as_is, run
-from mujoco_oracle import MujocoOracle
+from kansetsu_protocol import OK, PARTIAL, Request, check, evaluate_as_is, run
+from mujoco_oracle import MujocoOracle, mjcf_models
 
 # Rounding of two programs at matrices and forces of up to 1e4; meshes add that of surfaces of 1e5 triangles.
 TOLERANCE = 1e-8
-STATES = 3
-
-
-def models() -> list:
-    found = [p for pattern in ("robots/mjcf/*.xml", "robots/mjcf_meshes/*/*.xml", "odd_models/mjcf/*.xml")
-             for p in data_files(pattern)]
-    for package in ("dm_control", "gymnasium"):  # whose wheels carry models; test only, and not needed
-        spec = importlib.util.find_spec(package)
-        for file in sorted(Path(spec.origin).parent.rglob("*.xml")) if spec else []:
-            if "<mujoco" in file.read_text(errors="replace"):
-                found.append(pytest.param(file, id=f"{package}-{file.parent.name}-{file.stem}"))
-    return found
+STATES = 20
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +34,14 @@ def test_spring_dampers(tmp_path):
         assert ours["damping"] == pytest.approx(m.dof_damping[m.jnt_dofadr[j]], rel=1e-9)
 
 
-@pytest.mark.parametrize("model", models())
+def poses(oracle: MujocoOracle, fk: dict) -> list:
+    """Places of the bodies that both know by name, ours and theirs."""
+    m, d = oracle.model, oracle.data
+    bodies = {m.body(b).name: b for b in range(1, m.nbody)}
+    return [(fk[name]["p"], d.xpos[b]) for name, b in bodies.items() if name in fk]
+
+
+@pytest.mark.parametrize("model", mjcf_models())
 def test_masses_and_dynamics(model):
     try:
         oracle = MujocoOracle(model)
@@ -56,7 +50,7 @@ def test_masses_and_dynamics(model):
     report = check(model)
     if report.exit_code == PARTIAL:
         left_out = sorted({d.message for d in report.diagnostics if d.partial})
-        structure = [m for m in left_out if any(f"<{tag}>" in m for tag in ("attach", "replicate", "composite", "flexcomp"))]
+        structure = [m for m in left_out if any(f"<{tag}>" in m for tag in ("composite", "flexcomp"))]
         if any(d.code == "MJCF070" for d in report.diagnostics):
             pytest.skip("meshes outside of the model's package")
         if structure:
@@ -79,11 +73,15 @@ def test_masses_and_dynamics(model):
     for figure in figures:
         joints = [j["name"] for j in figure["joints"] if j["nv"] > 0]
         root = figure["name"]
+        states, kept = [], []
         for _ in range(STATES):
-            state = oracle.random_state(rng, joints, root if figure["base"] == "free" else None)
-            reply = evaluate_as_is(f"{model}#{root}", Request(["crba", "rnea"], [state], gravity=oracle.gravity))
+            states.append(oracle.random_state(rng, joints, root if figure["base"] == "free" else None))
+            kept.append(oracle.keep())
+        reply = evaluate_as_is(f"{model}#{root}", Request(["crba", "rnea", "fk"], states, gravity=oracle.gravity))
+        for ours, state in zip(reply.results, kept, strict=True):
+            oracle.go_back(state)
             M, tau = oracle.dynamics(reply.dofs, root)
-            for mine, theirs in ((reply.results[0]["crba"], M), (reply.results[0]["rnea"], tau)):
+            for mine, theirs in [(ours["crba"], M), (ours["rnea"], tau), *poses(oracle, ours["fk"])]:
                 worst = max(worst, np.abs(np.asarray(mine) - theirs).max() / max(1.0, np.abs(theirs).max()))
     print(f"seed {seed}, worst difference {worst:.2e}")
     assert worst <= TOLERANCE

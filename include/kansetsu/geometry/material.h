@@ -13,6 +13,7 @@ struct ContactMaterial {
   double restitution = 0;     ///< 0…1
   double spin_radius = 0;     ///< radius of the patch that resists spin where the contact is a point [m]
   double rolling_radius = 0;  ///< lever of the moment that resists rolling: as far the pressure moves ahead [m]
+  double clearance = 0;       ///< shapes touch when they are this far apart [m]
   friend bool operator==(const ContactMaterial&, const ContactMaterial&) = default;
 };
 
@@ -28,6 +29,7 @@ struct CombineRules {
   CombineRule rolling_radius = CombineRule::kMaximum;
 };
 
+/// Clearances add up, whatever the rules.
 ContactMaterial combine(const ContactMaterial& a, const ContactMaterial& b, const CombineRules& rules = {});
 
 /// The materials of a world and, worked out beforehand, those of all pairs. Material 0 is always there: the default.
@@ -43,6 +45,8 @@ class MaterialTable {
 
   int size() const { return int(materials_.size()); }
   const ContactMaterial& material(MaterialId id) const;
+  /// Of all pairs.
+  double largest_clearance() const;
   /// O(1), checks nothing.
   const ContactMaterial& pair(MaterialId a, MaterialId b) const {
     return pairs_[std::size_t(a.value()) * materials_.size() + std::size_t(b.value())].value;

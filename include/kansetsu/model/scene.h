@@ -11,6 +11,7 @@
 #include "kansetsu/geometry/material.h"
 #include "kansetsu/model/actuator.h"
 #include "kansetsu/model/description.h"
+#include "kansetsu/model/medium.h"
 
 /// A scene as plain data: figures and bodies, what surrounds them, what joins and drives them, what is measured. Readers
 /// (io/scene.h, io/mjcf.h) make descriptions, a World is built from one. Everything goes by name; times in seconds, SI units,
@@ -147,6 +148,7 @@ struct FigureDescription {
   std::vector<LoopClosure> loops{};
   std::vector<PolynomialCoupling> couplings{};
   ActuationDescription actuation{};
+  std::map<std::string, double> gravity_compensation{};  ///< by link: the share of its weight that it does not feel
   int line = 0;
 };
 
@@ -412,6 +414,7 @@ struct SceneDescription {
   std::string file{};  ///< source, for diagnostics
   Vec3<> gravity{0, 0, -9.81};
   Vec3<> magnetic{0, -0.5, 0};  ///< field that magnetometers measure
+  Medium medium{};
   double time_step = 1e-3;
   double duration = 10;
   Integrator integrator = Integrator::kSemiImplicit;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -36,6 +37,7 @@ inline constexpr BodyRef kWorldBody{};
 struct WorldOptions {
   double time_step = 1e-3;  ///< [s]
   Vec3<> gravity{0, 0, -9.81};
+  Medium medium{};
   Integrator integrator = Integrator::kSemiImplicit;
   double tolerance = 1e-6;  ///< of the adaptive integrator, per step
   ContactOptions contact{.anticipate = true};
@@ -56,7 +58,8 @@ struct FigureOptions {
   JointSwitches switches{};
   ContactMaterial material{};  ///< of all its shapes
   bool collides = true;
-  ActuationDescription actuation{};  ///< besides the motors of the model
+  ActuationDescription actuation{};                      ///< besides the motors of the model
+  std::map<std::string, double> gravity_compensation{};  ///< by link: the share of its weight that it does not feel
 };
 
 struct ConnectionOptions {

@@ -1,0 +1,175 @@
+#include "kansetsu/actuation/actuation.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "kansetsu/base/error.h"
+#include "kansetsu/model/builder.h"
+#include "kansetsu/model/figures.h"
+#include "no_alloc.h"
+
+using namespace kansetsu;
+using namespace kansetsu::test;
+
+namespace {
+
+constexpr double kTolerance = 1e-13;  // rounding
+
+TendonPart point(std::string link, const Vec3<>& p) { return {.at = {std::move(link), {p, {}}}}; }
+
+/// From the ceiling, `up` above the hinge of the pendulum, to `down` along its rod.
+TendonDescription straight(double up, double down) {
+  return {.name = "rope", .path = {point("", {0, 0, up}), point("rod1", {0, 0, -down})}};
+}
+
+Actuation with(const TendonDescription& tendon, std::vector<ActuatorDescription> actuators = {}) {
+  return Actuation(pendulum(), {{tendon}, std::move(actuators)});
+}
+
+State at(const Model& model, double q, double v) {
+  State state(model);
+  state.q[0] = q, state.v[0] = v;
+  return state;
+}
+
+double entry(const MomentRow& row, int column) {
+  double sum = 0;
+  for (std::size_t k = 0; k < row.columns.size(); ++k) sum += row.columns[k] == column ? row.values[k] : 0;
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("the length of a straight tendon obeys the law of cosines, its moment arm is the derivative") {
+  Actuation actuation = with(straight(0.7, 0.4));
+  for (const double q : {-2.0, -0.3, 0.0, 1.1, 3.0}) {
+    CAPTURE(q);
+    actuation.place(at(pendulum(), q, 1.5));
+    const double length = std::sqrt(0.7 * 0.7 + 0.4 * 0.4 + 2 * 0.7 * 0.4 * std::cos(q));
+    const double arm = -0.7 * 0.4 * std::sin(q) / length;
+    CHECK(std::abs(actuation.tendon_length(0) - length) < kTolerance);
+    CHECK(std::abs(entry(actuation.tendon_moment(0), 0) - arm) < kTolerance);
+    CHECK(std::abs(actuation.tendon_velocity(0) - 1.5 * arm) < kTolerance);
+  }
+}
+
+TEST_CASE("a tendon round a cylinder is two tangents and an arc, and its moment arm the radius") {
+  // The hinge's own axis: a pulley of radius 0.1 about y, a rope from 0.5 beside it in the world to 0.5 along the rod.
+  constexpr double kRadius = 0.1, kFar = 0.5;
+  const Pose pulley{{0, 0, 0}, {-std::numbers::pi / 2, 0, 0}};
+  TendonDescription rope{.name = "rope",
+                         .path = {point("", {kFar, 0, 0}),
+                                  {.kind = TendonPartKind::kCylinder, .at = {"", pulley}, .radius = kRadius},
+                                  point("rod1", {0, 0, -kFar})}};
+  rope.path[1].side = TendonPlace{"", {{-1, 0, 1}, {}}};  // over the far side
+  Actuation actuation = with(rope);
+  const double tangent = std::sqrt(kFar * kFar - kRadius * kRadius), part = std::acos(kRadius / kFar);
+  for (const double q :
+       {-0.4, 0.0, 0.4}) {  // the rod points to −z turned by q about y: from +x it is 270° the long way
+    CAPTURE(q);
+    actuation.place(at(pendulum(), q, 2));
+    const double angle = 1.5 * std::numbers::pi - q - 2 * part;
+    CHECK(std::abs(actuation.tendon_length(0) - (2 * tangent + kRadius * angle)) < 1e-9);  // Newton's method ends there
+    CHECK(std::abs(std::abs(entry(actuation.tendon_moment(0), 0)) - kRadius) < 1e-9);
+  }
+}
+
+TEST_CASE("a tendon without a path is a sum of coordinates; a pulley divides what follows") {
+  const Model model = pendulum(2);
+  TendonDescription sum{.name = "sum", .terms = {{{"hinge1", 0}, 0.5}, {{"hinge2", 0}, -2}}};
+  TendonDescription branches{.name = "branches",
+                             .path = {point("", {0, 0, 1}),
+                                      point("", {0, 0, 3}),
+                                      {.kind = TendonPartKind::kPulley, .divisor = 4},
+                                      point("", {1, 0, 0}),
+                                      point("", {1, 2, 0})}};
+  Actuation actuation(model, {{sum, branches}, {}});
+  State state(model);
+  state.q << 0.3, -0.2;
+  state.v << 1, 2;
+  actuation.place(state);
+  CHECK(std::abs(actuation.tendon_length(0) - (0.5 * 0.3 + 2 * 0.2)) < kTolerance);
+  CHECK(std::abs(actuation.tendon_velocity(0) - (0.5 - 4)) < kTolerance);
+  CHECK(std::abs(actuation.tendon_length(1) - (2 + 2.0 / 4)) < kTolerance);
+  CHECK(actuation.find_tendon("branches") == 1);
+  CHECK(actuation.find_tendon("none") == -1);
+}
+
+TEST_CASE("servos follow their laws, and ranges cut controls and forces") {
+  ActuatorDescription servo{.name = "servo", .dof = {"hinge1", 0}, .gear = 2};
+  make_position_servo(servo, 30, 4);
+  servo.control_range = {-1, 1}, servo.force_range = {-20, 20};
+  Actuation actuation(pendulum(), {{}, {servo}});
+  actuation.place(at(pendulum(), 0.1, 0.5));
+  CHECK(actuation.actuator_length(0) == doctest::Approx(0.2));
+  const ActuatorForce free = actuation.force(0, 0.4, 0);
+  CHECK(free.force == doctest::Approx(30 * (0.4 - 0.2) - 4 * 1.0));
+  CHECK(free.d_length == doctest::Approx(-30));
+  CHECK(free.d_velocity == doctest::Approx(-4));
+  CHECK_FALSE(free.clamped);
+  const ActuatorForce cut = actuation.force(0, 7, 0);  // the control is cut at 1: 30·0.8 − 4 = 20
+  CHECK(cut.force == doctest::Approx(20));
+  CHECK(actuation.force(0, -7, 0).force == doctest::Approx(-20));  // −40 otherwise
+  CHECK(actuation.force(0, -7, 0).clamped);
+  Eigen::VectorXd u(1), x = Eigen::VectorXd::Zero(1);
+  u << 0.4;
+  CHECK(actuation.torques(u, x)[0] == doctest::Approx(2 * free.force));  // by the gear
+}
+
+TEST_CASE("activations: an integrator adds up, a filter approaches the control exactly, ranges cut both") {
+  ActuatorDescription integrator{.name = "i", .dof = {"hinge1", 0}, .activation = ActivationLaw::kIntegrator};
+  integrator.activation_range = {-0.5, 0.5};
+  ActuatorDescription filter{.name = "f", .dof = {"hinge1", 0}, .activation = ActivationLaw::kFilter};
+  filter.activation_numbers = {0.2, 0, 0};
+  const Actuation actuation(pendulum(), {{}, {integrator, filter}});
+  CHECK(actuation.activation_rate(0, 3, 0.1) == 3);
+  CHECK(actuation.next_activation(0, 3, 0.1, 0.1) == doctest::Approx(0.4));
+  CHECK(actuation.next_activation(0, 3, 0.1, 1) == 0.5);
+  CHECK(actuation.activation_rate(1, 1, 0.4) == doctest::Approx(3));
+  double x = 0.4;  // in one step or in a hundred
+  for (int k = 0; k < 100; ++k) x = actuation.next_activation(1, 1, x, 0.01);
+  CHECK(std::abs(x - actuation.next_activation(1, 1, 0.4, 1)) < kTolerance);
+  CHECK(std::abs(x - (1 - 0.6 * std::exp(-5))) < kTolerance);
+}
+
+TEST_CASE("limits hold for all actuators of a joint or a tendon together") {
+  ModelDescription weak = pendulum().description();
+  weak.joints[0].dofs = {DofDescription{.effort = 3}};
+  const ActuatorDescription motor{.name = "a", .dof = {"hinge1", 0}};
+  ActuatorDescription other = motor;
+  other.name = "b";
+  Actuation joint(ModelBuilder(weak).build(), {{}, {motor, other}});
+  joint.place(at(pendulum(), 0, 0));
+  const Eigen::Vector2d u{5, 1}, x{0, 0};
+  CHECK(joint.torques(u, x)[0] == doctest::Approx(3));
+  CHECK(joint.torques(-u, x)[0] == doctest::Approx(-3));
+  CHECK(joint.torques(0.1 * u, x)[0] == doctest::Approx(0.6));
+
+  TendonDescription rope = straight(0.7, 0.4);
+  rope.effort = {-2, 2};
+  ActuatorDescription pull{.name = "a", .transmission = Transmission::kTendon, .target = "rope"};
+  ActuatorDescription more = pull;
+  more.name = "b";
+  Actuation tendon = with(rope, {pull, more});
+  tendon.place(at(pendulum(), 0.5, 0));
+  std::vector<ActuatorForce> forces(2);
+  tendon.forces(u, x, forces);
+  CHECK(forces[0].force + forces[1].force == doctest::Approx(2));
+  CHECK(forces[0].force == doctest::Approx(5 * forces[1].force));  // each its share
+}
+
+TEST_CASE("placing and forces allocate nothing") {
+  TendonDescription rope = straight(0.7, 0.4);
+  ActuatorDescription pull{.name = "a", .transmission = Transmission::kTendon, .target = "rope"};
+  Actuation actuation = with(rope, {pull});
+  const State state = at(pendulum(), 0.5, 1);
+  std::vector<ActuatorForce> forces(1);
+  const Eigen::VectorXd u = Eigen::VectorXd::Ones(1), x = Eigen::VectorXd::Zero(1);
+  actuation.place(state);
+  CHECK(allocations_in([&] {
+          actuation.place(state);
+          actuation.forces(u, x, forces);
+        }) == 0);
+}

@@ -1,0 +1,209 @@
+"""Parts of MJCF one by one against MuJoCo: what margins, media, compensated weight, springs of balls, attached models and height
+fields do to the motion."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from kansetsu_protocol import OK, Request, check, evaluate_as_is, run
+from mujoco_oracle import MujocoOracle
+
+mujoco = pytest.importorskip("mujoco")
+
+TOLERANCE = 1e-8  # rounding of two programs
+STATES = 20
+SINKING = 1e-3  # [m, rad] MuJoCo's contacts and limits are springs, and give by this much under the weights of these tests
+
+SWIMMER = """<mujoco><option density="{density}" viscosity="{viscosity}" wind="{wind}" {gravity}>
+    <flag constraint="disable"/></option>
+  <worldbody><body name="head"><freejoint/><geom type="box" size="0.2 0.1 0.05" pos="0.03 0 0.01" euler="10 20 30"/>
+    <body name="neck" pos="0.2 0 0" gravcomp="{lift}"><joint name="n" type="ball" stiffness="{stiffness}" damping="0.3"/>
+      <geom type="capsule" fromto="0 0 0 0.3 0.05 0" size="0.03"/>
+      <body name="tail" pos="0.3 0.05 0" gravcomp="{lift}"><joint name="t" axis="0 1 1" springref="20" stiffness="{stiffness}"/>
+        <geom type="ellipsoid" size="0.1 0.05 0.02" pos="0.1 0 0"/><body name="fin" pos="0.2 0 0" euler="30 0 0">
+          <geom type="box" size="0.05 0.1 0.003"/></body></body></body></body></worldbody>
+  <sensor>{sensors}</sensor></mujoco>"""
+PASSIVE = {
+    "air": dict(density=1.2, viscosity=0, wind="0 0 0"),
+    "honey": dict(density=0, viscosity=5, wind="0 0 0"),
+    "windy water": dict(density=1000, viscosity=0.001, wind="1 -2 0.5"),
+    "compensated": dict(lift=0.7),
+    "weightless part, turned gravity": dict(lift=1, gravity='gravity="1 2 -3"'),
+    "springs of a ball": dict(stiffness=3),
+    "all": dict(density=1.2, viscosity=2, wind="1 0 0", lift=0.4, stiffness=2),
+}
+
+
+@pytest.fixture(autouse=True)
+def somewhere_else(tmp_path, monkeypatch):
+    """MuJoCo writes a log of its complaints into the working folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+def whole(model: Path) -> None:
+    report = check(model)
+    assert report.exit_code == OK, [d.message for d in report.diagnostics]
+
+
+@pytest.mark.parametrize("name", PASSIVE)
+def test_accelerations(name, tmp_path):
+    """Of every body, from random states in keyframes, where nothing but passive forces acts."""
+    sensors = "".join(f'<{kind} name="{body}_{kind}" objtype="xbody" objname="{body}"/>'
+                      for body in ("head", "neck", "tail", "fin") for kind in ("framelinacc", "frameangacc"))
+    options = dict(density=0, viscosity=0, wind="0 0 0", lift=0, stiffness=0, gravity="") | PASSIVE[name]
+    text = SWIMMER.format(**options, sensors=sensors)
+    probe = mujoco.MjModel.from_xml_string(text)
+    seed = 11
+    print(f"seed {seed}")
+    rng = np.random.default_rng(seed)
+    keys, states = [], []
+    for i in range(STATES):
+        q = rng.uniform(-1, 1, probe.nq)
+        q[3:7] /= np.linalg.norm(q[3:7])
+        q[7:11] /= np.linalg.norm(q[7:11])
+        v = rng.uniform(-2, 2, probe.nv)
+        numbers = [" ".join(repr(float(x)) for x in values) for values in (q, v)]
+        keys.append(f'<key name="k{i}" qpos="{numbers[0]}" qvel="{numbers[1]}"/>')
+        states.append((q, v))
+    file = tmp_path / "swimmer.xml"
+    file.write_text(text.replace("</mujoco>", "<keyframe>" + "".join(keys) + "</keyframe></mujoco>"))
+    whole(file)
+    model = mujoco.MjModel.from_xml_path(str(file))
+    data = mujoco.MjData(model)
+    worst = 0.0
+    for i, (q, v) in enumerate(states):
+        data.qpos[:], data.qvel[:] = q, v
+        mujoco.mj_forward(model, data)
+        result = run("simulate", file, "--keyframe", f"k{i}", "--duration", "1e-6", "--json")
+        assert result.exit_code == OK, result.stderr
+        ours = json.loads(result.stdout)["sensors"]["start"]
+        for k in range(model.nsensor):
+            theirs = data.sensordata[model.sensor_adr[k] : model.sensor_adr[k] + 3]
+            mine = np.asarray(ours[model.sensor(k).name])
+            worst = max(worst, np.abs(mine - theirs).max() / max(1.0, np.abs(theirs).max()))
+    print(f"worst difference {worst:.1e}")
+    assert worst <= TOLERANCE
+
+
+def rest(text: str, seconds: float, path: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Where a site comes to rest, here and in MuJoCo."""
+    path.write_text(text)
+    whole(path)
+    result = run("simulate", path, "--duration", seconds, "--json")
+    assert result.exit_code == OK, result.stderr
+    ours = np.asarray(json.loads(result.stdout)["sensors"]["end"][name])
+    model = mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(model)
+    while data.time < seconds:
+        mujoco.mj_step(model, data)
+    return ours, data.sensordata.copy()
+
+
+FLOOR = """<mujoco><option timestep="0.001"/><worldbody><geom name="floor" type="plane" size="2 2 1" {floor}/>
+  <body pos="0 0 0.25"><freejoint/><site name="s"/><geom name="b" {body}/></body></worldbody>
+  <contact>{pair}</contact><sensor><framepos name="p" objtype="site" objname="s"/></sensor></mujoco>"""
+BOX, BALL = 'type="box" size="0.1 0.1 0.1"', 'size="0.1"'
+MARGINS = {
+    "none": dict(body=BOX, height=0.1),
+    "of the floor": dict(floor='margin="0.02"', body=BOX, height=0.12),
+    "add up": dict(floor='margin="0.02"', body=BALL + ' margin="0.01"', height=0.13),
+    "gaps do nothing": dict(floor='margin="0.02" gap="0.02"', body=BOX + ' margin="0.01" gap="0.5"', height=0.13),
+    "of a pair": dict(floor='margin="0.02"', body=BOX, pair='<pair geom1="floor" geom2="b" margin="0.03" gap="0.01"/>', height=0.13),
+    "not those of the geoms of a pair": dict(floor='margin="0.02"', body=BALL, pair='<pair geom1="floor" geom2="b"/>', height=0.1),
+}
+
+
+@pytest.mark.parametrize("name", MARGINS)
+def test_margins_of_surfaces(name, tmp_path):
+    options = dict(floor="", pair="") | MARGINS[name]
+    ours, theirs = rest(FLOOR.format(**options), 1, tmp_path / "floor.xml", "p")
+    assert theirs[2] == pytest.approx(options["height"], abs=SINKING)
+    assert ours[2] == pytest.approx(options["height"], abs=1e-5)  # gaps within tol_gap are closed
+
+
+LIMIT = """<mujoco><option timestep="0.001"/><worldbody><body><joint name="j" {joint} damping="1"/>
+  <geom size="0.1" pos="0.5 0 0" contype="0" conaffinity="0"/></body></worldbody>
+  <sensor><jointpos name="p" joint="j"/></sensor></mujoco>"""
+
+
+@pytest.mark.parametrize(("joint", "expected"), [
+    ('axis="0 1 0" range="-20 10"', np.radians(10)), ('axis="0 1 0" range="-20 10" margin="0.1"', np.radians(10) - 0.1),
+    ('type="slide" axis="0 0 1" range="-0.3 0.1" margin="0.05"', -0.25)])
+def test_margins_of_limits(joint, expected, tmp_path):
+    """They are radians, whatever angles are, and the limit holds from there."""
+    ours, theirs = rest(LIMIT.format(joint=joint), 4, tmp_path / "limit.xml", "p")
+    assert theirs[0] == pytest.approx(expected, abs=5 * SINKING)
+    assert ours[0] == pytest.approx(expected, abs=1e-5)
+
+
+def test_height_field(tmp_path):
+    """A ramp: rows run from the largest y down, heights are stretched to those of `size`."""
+    text = """<mujoco><option timestep="0.001"/><asset>
+      <hfield name="h" nrow="3" ncol="3" size="1 1 0.5 0.1" elevation="4 4 4 3 3 3 2 2 2"/></asset>
+      <worldbody><geom type="hfield" hfield="h" condim="6" friction="1 0.1 0.5"/><body pos="0.1 0.2 0.5"><freejoint/><site name="s"/>
+      <geom size="0.1" condim="6" friction="1 0.1 0.5"/></body></worldbody><sensor><framepos name="p" objtype="site" objname="s"/></sensor></mujoco>"""
+    ours, theirs = rest(text, 0.5, tmp_path / "ramp.xml", "p")
+    slope = np.arctan(0.25)
+    height = 0.25 * (ours[1] + 1) + 0.1 / np.cos(slope)
+    assert ours[2] == pytest.approx(height, abs=1e-4)
+    assert ours == pytest.approx(theirs, abs=5e-3)  # MuJoCo's ball sinks and rolls a little
+
+
+CHILD = """<mujoco><compiler angle="radian" autolimits="true" eulerseq="zyx"/><option gravity="0 0 0"/>
+  <default><geom density="500"/><default class="thin"><geom size="0.02"/><joint damping="0.3" armature="0.02"/></default></default>
+  <asset><mesh name="tetra" vertex="0 0 0 0.1 0 0 0 0.1 0 0 0 0.1"/></asset>
+  <worldbody><body name="base" pos="1 0 0"><geom size="0.1"/>
+    <body name="arm" euler="0.1 0.2 0.3" childclass="thin"><joint name="j" axis="0 1 0" range="-1 1"/>
+      <geom type="capsule" fromto="0 0 0 0.3 0 0"/><geom type="mesh" mesh="tetra"/><site name="s" pos="0.3 0 0"/>
+      <body name="hand" pos="0.3 0 0"><joint name="k" axis="0 0 1"/><geom size="0.05" class="thin"/></body></body></body></worldbody>
+  <tendon><fixed name="both"><joint joint="j" coef="1"/><joint joint="k" coef="-2"/></fixed></tendon>
+  <actuator><motor name="m" joint="j" gear="3"/><position name="p" tendon="both" kp="4"/></actuator>
+  <sensor><jointpos name="q" joint="k"/></sensor></mujoco>"""
+PARENT = """<mujoco><compiler angle="degree"/><default><geom density="2000"/></default>
+  <asset><model name="limb" file="limbs/child.xml"/></asset>
+  <worldbody><body name="trunk"><freejoint/><geom type="box" size="0.2 0.1 0.3"/>
+    <frame pos="0 0.1 0.3" euler="90 0 0"><attach model="limb" body="arm" prefix="left_"/></frame>
+    <frame pos="0 -0.1 0.3"><attach model="limb" body="arm" prefix="right_"/></frame>
+    <replicate count="2" offset="0.3 0 0"><attach model="limb" body="base" prefix="more_"/></replicate></body></worldbody>
+  <actuator><motor name="own" joint="left_k"/></actuator></mujoco>"""
+
+
+def test_attached_models(tmp_path):
+    """Bodies with their classes, meshes, tendons, actuators and sensors, read by the compiler settings of their own file."""
+    (tmp_path / "limbs").mkdir()
+    (tmp_path / "limbs" / "child.xml").write_text(CHILD)
+    file = tmp_path / "parent.xml"
+    file.write_text(PARENT)
+    whole(file)
+    oracle = MujocoOracle(file)
+    figure, = json.loads(run("info", file, "--json").stdout)["figures"]
+    assert {j["name"] for j in figure["joints"]} >= {"left_j", "right_k", "more_j0", "more_k1"}
+    assert figure["mass"] == pytest.approx(sum(oracle.model.body_mass), rel=TOLERANCE)
+    model = oracle.model
+    reply = run("eval", f"{file}#trunk", stdin=json.dumps({"compute": ["actuator_length", "tendon_length"], "states": [{}]}))
+    names = json.loads(reply.stdout)["results"][0]
+    assert set(names["actuator_length"]) == {model.actuator(i).name for i in range(model.nu)}
+    assert set(names["tendon_length"]) == {model.tendon(i).name for i in range(model.ntendon)}
+    rng = np.random.default_rng(5)
+    for _ in range(STATES):
+        state = oracle.random_state(rng, [j["name"] for j in figure["joints"] if j["nv"] > 0], "trunk")
+        reply = evaluate_as_is(f"{file}#trunk", Request(["crba", "rnea"], [state], gravity=oracle.gravity))
+        M, tau = oracle.dynamics(reply.dofs, "trunk")
+        assert np.asarray(reply.results[0]["crba"]) == pytest.approx(M, abs=TOLERANCE * np.abs(M).max())
+        assert np.asarray(reply.results[0]["rnea"]) == pytest.approx(tau, abs=TOLERANCE * np.abs(tau).max())
+        damping = {j["name"]: j["coordinates"][0]["damping"] for j in figure["joints"] if j["nv"] == 1}
+    assert damping["left_j"] == 0.3
+
+
+@pytest.mark.parametrize(("model", "message"), [
+    ('<model name="m" file="none.xml"/>', "cannot read the model"),
+    ('<model name="m" file="parent.xml"/>', "attaches itself"),
+    ('<model name="m" file="/etc/hostname"/>', "outside of the model's package"),
+    ("", "unknown model 'm'")])
+def test_models_that_cannot_be_attached(model, message, tmp_path):
+    file = tmp_path / "parent.xml"
+    file.write_text(f'<mujoco><asset>{model}</asset><worldbody><attach model="m" body="b" prefix="x"/></worldbody></mujoco>')
+    assert any(message in d.message for d in check(file).errors), check(file).errors
