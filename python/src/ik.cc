@@ -232,7 +232,8 @@ void bind_problem(nb::module_& module) {
       "frame"_a, "target"_a, nb::kw_only(), "axes"_a.none() = nb::none(), "offset"_a.none() = nb::none(), COMMON_ARGS,
       nb::rv_policy::reference,
       nb::sig("def position(self, frame: str, target: " LIKE ", *, axes: " LIKE " | None = None, offset: " LIKE
-              " | None = None, " COMMON ") -> Problem"));
+              " | None = None, " COMMON ") -> Problem"),
+      "The frame's origin shall be at a point of the world. axes: weights of x, y, z; 0 is free.");
   c.def(
       "orientation",
       [](ProblemHandle& p, const std::string& frame, nb::handle target, nb::handle turns, nb::handle offset, int level,
@@ -391,7 +392,8 @@ void bind_ik(nb::module_& parent) {
             const std::lock_guard lock(s.mutex);
             set_target(s.solver.problem(), s.model, name, target);
           },
-          "name"_a, "target"_a, nb::sig("def set_target(self, name: str, target: " LIKE ") -> None"));
+          "name"_a, "target"_a, nb::sig("def set_target(self, name: str, target: " LIKE ") -> None"),
+          "Another target for the task of this name.");
   nb::class_<DifferentialHandle>(module, "Differential",
                                  "One step of control: the velocity that serves the tasks best, under limits.")
       .def(
@@ -413,7 +415,8 @@ void bind_ik(nb::module_& parent) {
             const std::lock_guard lock(d.mutex);
             set_target(d.differential.problem(), d.model, name, target);
           },
-          "name"_a, "target"_a, nb::sig("def set_target(self, name: str, target: " LIKE ") -> None"));
+          "name"_a, "target"_a, nb::sig("def set_target(self, name: str, target: " LIKE ") -> None"),
+          "Another target for the task of this name.");
   nb::class_<ArmHandle>(
       module, "ArmSolver",
       "The pose of one frame on a serial arm of up to 8 joints: microseconds, for one target or for millions.")

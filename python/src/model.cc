@@ -151,7 +151,7 @@ void bind_structure(nb::class_<ModelHandle>& c) {
           nb::arg("name"), "The number of a link; an unknown name raises with the known ones.")
       .def(
           "joint_id", [](const ModelHandle& m, const std::string& name) { return m.model.joint_id(name).value(); },
-          nb::arg("name"))
+          nb::arg("name"), "The number of a joint.")
       .def(
           "may_collide",
           [](const ModelHandle& m, const std::string& a, const std::string& b) {

@@ -146,7 +146,8 @@ void bind_clip(nb::module_& module) {
   module.def(
       "cut", [](const ModelHandle& m, const Clip& c, double from, double to) { return cut(m.model, c, from, to); },
       "model"_a, "clip"_a, "start"_a, "stop"_a,
-      nb::sig("def cut(model: kansetsu._core.Model, clip: Clip, start: float, stop: float) -> Clip"));
+      nb::sig("def cut(model: kansetsu._core.Model, clip: Clip, start: float, stop: float) -> Clip"),
+      "The part of a clip between two times [s].");
   module.def(
       "low_pass", [](const ModelHandle& m, const Clip& c, double cutoff) { return low_pass(m.model, c, cutoff); },
       "model"_a, "clip"_a, "cutoff"_a,
@@ -179,7 +180,8 @@ void bind_clip(nb::module_& module) {
       },
       "model"_a, "depth"_a = 0.3, "period"_a = 2.0, "count"_a = 2,
       nb::sig(
-          "def squat(model: kansetsu._core.Model, depth: float = 0.3, period: float = 2.0, count: int = 2) -> Clip"));
+          "def squat(model: kansetsu._core.Model, depth: float = 0.3, period: float = 2.0, count: int = 2) -> Clip"),
+      "Down by depth [m] and up again on both feet, count times.");
   module.def(
       "reach",
       [](const ModelHandle& m, nb::handle target, const std::string& hand, double period) {
@@ -188,11 +190,13 @@ void bind_clip(nb::module_& module) {
       },
       "model"_a, "target"_a, "hand"_a = "gripR", "period"_a = 2.0,
       nb::sig("def reach(model: kansetsu._core.Model, target: " LIKE
-              ", hand: str = 'gripR', period: float = 2.0) -> Clip"));
+              ", hand: str = 'gripR', period: float = 2.0) -> Clip"),
+      "A hand goes to a point of the world and back, along a straight line.");
   module.def(
       "bar_swing", [](const ModelHandle& m, double duration) { return bar_swing(m.model, {.duration = duration}); },
       "model"_a, "duration"_a = 4.0,
-      nb::sig("def bar_swing(model: kansetsu._core.Model, duration: float = 4.0) -> Clip"));
+      nb::sig("def bar_swing(model: kansetsu._core.Model, duration: float = 4.0) -> Clip"),
+      "Both hands on a bar, the body swings as gravity and its hips make it.");
 }
 
 void bind_capture(nb::module_& module) {

@@ -16,7 +16,7 @@ inline constexpr int kMostWorlds = 1 << 20;
 
 /// Arrays of one figure in all worlds; what was last told or asked beside them.
 struct BatchMirror {
-  RowMatrix q, v, tau, q_known, v_known;
+  RowMatrix q, v, tau, control, q_known, v_known, control_known;
 };
 
 /// A controller in all worlds: what its joints are drawn to and how strongly, (n, joints).
@@ -36,6 +36,7 @@ class BatchHandle {
       const Model& model = batch.model(FigureId(i));
       BatchMirror& m = mirrors.emplace_back();
       m.q.setZero(count, model.nq()), m.v.setZero(count, model.nv()), m.tau.setZero(count, model.nv());
+      m.control.setZero(count, prototype.world.control(FigureId(i)).size());
       for (int k = 0; k < count; ++k) m.tau.row(k) = prototype.world.torque(FigureId(i)).transpose();
     }
     for (const std::string& name : prototype.world.controller_names()) {
@@ -49,6 +50,7 @@ class BatchHandle {
       for (RowMatrix* x : {&m.value, &m.kp, &m.kd}) x->setZero(count, std::ptrdiff_t(c.joints.size()));
     }
     pull();
+    pull_controls();
     pull_controllers();
   }
   ~BatchHandle() {
@@ -102,9 +104,13 @@ class BatchHandle {
         }
         batch.set_torques(id, m.tau);
       }
+      push_controls(id);
     }
     push_controllers();
   }
+  /// Controls of actuators, where they are other than before; those that are not finite are forgotten.
+  void push_controls(FigureId id);
+  void pull_controls();
   void push_controllers();
   void pull_controllers();
   void pull() {

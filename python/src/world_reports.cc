@@ -21,6 +21,11 @@ struct ConnectionRecord {
   double p[3], wrench[6], impulse[6], position_gap, angle_gap;
 };
 
+struct ActuatorRecord {
+  double control, activation, length, velocity, force, power;
+  std::int64_t clamped;
+};
+
 void put_body(const BodyRef& body, std::int32_t* out) {
   out[0] = body.figure.value(), out[1] = body.is_world() ? -1 : body.link.value();
 }
@@ -103,6 +108,19 @@ nb::object connection_array(std::span<const ConnectionReport> connections) {
     records.push_back(r);
   }
   return record_array(dtype("CONNECTION"), std::ptrdiff_t(records.size()), sizeof(ConnectionRecord), records.data());
+}
+
+nb::object actuator_array(std::span<const ActuatorReport> actuators) {
+  std::vector<ActuatorRecord> records;
+  for (const ActuatorReport& a : actuators)
+    records.push_back({a.control, a.activation, a.length, a.velocity, a.force, a.power, a.clamped});
+  return record_array(dtype("ACTUATOR"), std::ptrdiff_t(records.size()), sizeof(ActuatorRecord), records.data());
+}
+
+std::vector<std::string> actuator_names(const World& world, FigureId id) {
+  std::vector<std::string> names;
+  for (const ActuatorReport& a : world.actuators(id)) names.emplace_back(a.name);
+  return names;
 }
 
 #define RECORDS "numpy.typing.NDArray[numpy.void]"

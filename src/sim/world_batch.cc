@@ -111,7 +111,10 @@ void WorldBatch::Impl::look_at(int i) {
   Place& place = places[size_t(i)];
   place.stance = -1;
   place.waits = false;
-  if (place.changed && !plan->is_plain(data(i))) return;
+  if (place.changed && !plan->is_plain(data(i))) {
+    data(i).options.standing_steps = !plan->fits(data(i));  // of masses of its own it has tables of its own
+    return;
+  }
   place.changed = false;
   StanceKey key;
   if (data(i).status != WorldStatus::kRunning || !plan->stance_of(data(i), key)) return;
@@ -205,6 +208,16 @@ void WorldBatch::set_torques(FigureId figure, const Eigen::Ref<const Matrix>& ta
     FigureData& f = impl_->data(i).data(figure, "WorldBatch::set_torques");
     check_size("WorldBatch::set_torques", "columns", tau.cols(), f.model.nv());
     f.torque = Eigen::Map<const Eigen::VectorXd>(row, tau.cols());
+  }
+}
+
+void WorldBatch::set_controls(FigureId figure, const Eigen::Ref<const Matrix>& u) {
+  check_size("WorldBatch::set_controls", "rows", u.rows(), size());
+  for (int i = 0; i < size(); ++i) {
+    const FigureData& f = impl_->data(i).data(figure, "WorldBatch::set_controls");
+    check_size("WorldBatch::set_controls", "columns", u.cols(), f.actuators.control.size());
+    if (f.actuators.control.transpose() == u.row(i)) continue;
+    world(i).set_control(figure, u.row(i).transpose());
   }
 }
 

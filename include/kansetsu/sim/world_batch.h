@@ -20,7 +20,8 @@
 /// the soles of one or two boxes on planes, or flies; all soles hold; no limit, connection, event or other shape is near) it
 /// is stepped side by side with others, a world per SIMD lane, and agrees with a World to rounding errors: 1e-12 of the largest
 /// velocity in a step. Every other step is made by its World, to the bit. Which way a world goes depends on that world alone, so
-/// that neither the number of threads nor the neighbours change a bit. docs/guide/world.md, docs/theory/contact.md.
+/// that neither the number of threads nor the neighbours change a bit. A world with masses or materials of its own (World::
+/// set_inertial_parameters(), set_material()) goes by itself. docs/guide/world.md, docs/theory/contact.md.
 namespace kansetsu {
 
 struct WorldBatchOptions {
@@ -58,6 +59,7 @@ class WorldBatch {
 
   // All worlds at once, a row per world. Wrong sizes throw Error. set_torques() and states() never allocate.
   void set_torques(FigureId figure, const Eigen::Ref<const Matrix>& tau);
+  void set_controls(FigureId figure, const Eigen::Ref<const Matrix>& u);  ///< of the actuators
   void set_states(FigureId figure, const Eigen::Ref<const Matrix>& q, const Eigen::Ref<const Matrix>& v);
   void states(FigureId figure, Eigen::Ref<Matrix> q, Eigen::Ref<Matrix> v) const;
 
