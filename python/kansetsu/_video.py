@@ -28,11 +28,12 @@ def video(
     ...     world.advance(5.0)
     >>> ks.video("run.mcap", "run.mp4", camera="side")
     """
+    line: list[str | Path]
     program = command()
     if not program.exists():
         raise Error(f"video: the command is missing from this installation: {program}")
     width, height = size
-    line = [program, "view", Path(recording), "--video", Path(out), "--fps", f"{fps:g}", "--size", f"{width}x{height}", "--camera", camera]
+    line = [program, "view", Path(recording), "--video", Path(out), "--size", f"{width}x{height}", "--camera", camera, "--fps", f"{fps:g}"]
     for option, value in (("--from", start), ("--to", stop)):
         if value is not None:
             line += [option, f"{value:g}"]

@@ -346,21 +346,22 @@ void bind_ik(nb::module_& parent) {
   nb::module_ module = parent.def_submodule("ik", "Inverse kinematics; use kansetsu.ik.");
   bind_problem(module);
   nb::class_<ik::TaskReport>(module, "TaskReport", "What became of a task.")
-      .def_ro("name", &ik::TaskReport::name)
+      .def_ro("name", &ik::TaskReport::name, "As it was given.")
       .def_ro("error", &ik::TaskReport::error, "[m, rad]")
-      .def_ro("met", &ik::TaskReport::met);
+      .def_ro("met", &ik::TaskReport::met, "Whether the error is within the tolerance.");
   nb::class_<ik::Report>(module, "Report", "What a solver found.")
       .def_prop_ro(
           "q", [](const ik::Report& r) { return to_array(std::span(r.q.data(), size_t(r.q.size()))); },
-          nb::sig("def q(self) -> " FLOATS))
-      .def_prop_ro("solved", [](const ik::Report& r) { return r.solved(); })
+          nb::sig("def q(self) -> " FLOATS), "The best posture found.")
+      .def_prop_ro(
+          "solved", [](const ik::Report& r) { return r.solved(); }, "Whether all tasks are met.")
       .def_prop_ro(
           "status", [](const ik::Report& r) { return ik::to_string(r.status); }, "Solved, or the reason why not.")
-      .def_ro("iterations", &ik::Report::iterations)
+      .def_ro("iterations", &ik::Report::iterations, "Over all starts.")
       .def_ro("distance", &ik::Report::distance, "Length of the error of the first level [m, rad].")
-      .def_ro("manipulability", &ik::Report::manipulability)
+      .def_ro("manipulability", &ik::Report::manipulability, "Of the first task's frame; 0 if it has none.")
       .def_ro("active_limits", &ik::Report::active_limits, "Coordinates of v that are at a limit.")
-      .def_ro("tasks", &ik::Report::tasks)
+      .def_ro("tasks", &ik::Report::tasks, "What became of each task.")
       .def("__repr__", [](const ik::Report& r) {
         return fmt::format("<ik.Report: {}, distance {:.3g}>", ik::to_string(r.status), r.distance);
       });

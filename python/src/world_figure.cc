@@ -103,9 +103,11 @@ void bind_figure(nb::module_& module) {
                            "A figure in a world. Its arrays are live: they follow the world, and what is written into "
                            "q, v and tau counts from the "
                            "next step or question on.")
-      .def_prop_ro("name", [](const FigureHandle& f) { return f.get().world.name(f.id); })
       .def_prop_ro(
-          "model", [](const FigureHandle& f) { return f.get().model(f.id); }, nb::sig("def model(self) -> Model"))
+          "name", [](const FigureHandle& f) { return f.get().world.name(f.id); }, "In its world.")
+      .def_prop_ro(
+          "model", [](const FigureHandle& f) { return f.get().model(f.id); }, nb::sig("def model(self) -> Model"),
+          "What it is made of.")
       .def_prop_ro(
           "q", [](const FigureHandle& f) { return with_names(live<&FigureMirror::q>(f), f, "coordinates"); },
           nb::sig("def q(self) -> kansetsu._names.NamedArray"), "Positions; write into it to move the figure.")

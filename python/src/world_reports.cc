@@ -128,9 +128,10 @@ std::vector<std::string> actuator_names(const World& world, FigureId id) {
 void bind_world_reports(nb::module_& module, nb::class_<WorldHandle>& c) {
   nb::class_<Event>(module, "Event", "Something that happened at a moment.")
       .def_ro("time", &Event::time, "[s]")
-      .def_prop_ro("kind", [](const Event& e) { return to_string(e.kind); })
-      .def_ro("name", &Event::name)
-      .def_ro("detail", &Event::detail)
+      .def_prop_ro(
+          "kind", [](const Event& e) { return to_string(e.kind); }, "touch, lift, connected, cut, limit, ...")
+      .def_ro("name", &Event::name, "What it happened to.")
+      .def_ro("detail", &Event::detail, "More about it.")
       .def("__repr__", [](const Event& e) {
         return fmt::format("<{:.6g} s: {} {} {}>", e.time, to_string(e.kind), e.name, e.detail);
       });
@@ -170,7 +171,7 @@ void bind_world_reports(nb::module_& module, nb::class_<WorldHandle>& c) {
             const WorldHandle::Call call(w, "World.events");
             return w.world.events();
           },
-          nb::sig("def events(self) -> list[Event]"))
+          nb::sig("def events(self) -> list[Event]"), "What has happened so far.")
       .def("sensor", sensor, nb::arg("name"), nb::sig("def sensor(self, name: str) -> " FLOATS),
            "What a sensor of the scene shows.")
       .def_prop_ro("sensors", [](const WorldHandle& w) { return w.world.sensor_names(); }, "Names of the sensors.");
