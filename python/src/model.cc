@@ -219,9 +219,14 @@ void bind_model(nb::module_& module) {
        },
        "The model as URDF text.")
       .def(
-          "show", [](nb::handle self) { return nb::module_::import_("kansetsu._show").attr("show")(self); },
-          nb::sig("def show(self) -> kansetsu._show.View"),
-          "The neutral configuration, inline in a notebook or in the browser.")
+          "show",
+          [](nb::handle self, const std::string& title, int height) {
+            return nb::module_::import_("kansetsu._show")
+                .attr("show")(self, nb::arg("title") = title, nb::arg("height") = height);
+          },
+          nb::kw_only(), nb::arg("title") = "kansetsu", nb::arg("height") = 480,
+          nb::sig("def show(self, *, title: str = 'kansetsu', height: int = 480) -> kansetsu._show.View"),
+          "The neutral configuration, inline in a notebook (height in pixels) or in the browser.")
       .def("__repr__", [](const ModelHandle& m) { return text_of(m.model); })
       .def("__getstate__", [](const ModelHandle& m) { return std::pair(m.model.name(), to_text(m.model)); })
       .def("__setstate__", [](ModelHandle& m, const std::pair<std::string, std::string>& state) {
