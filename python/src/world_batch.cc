@@ -94,26 +94,28 @@ nb::tuple rollout(BatchHandle& b, const std::string& figure, nb::handle controls
   const BatchHandle::Call call(b, "WorldBatch.rollout");
   b.push();
   NewArray<double> Q = new_array({n, steps, nq}), V = new_array({n, steps, nv});
-  for (std::ptrdiff_t t = 0; t < steps; ++t) {
-    for (std::ptrdiff_t i = 0; i < n; ++i) driven.row(i) = Eigen::Map<const Eigen::RowVectorXd>(U.row(i) + t * nu, nu);
+  using Drive = RolloutArrays::Drive;
+  const Drive kind = &driven == &m.tau ? Drive::kTorques : Drive::kControls;
+  const auto finish = [&](std::ptrdiff_t t) {  // what acted last stays
+    for (std::ptrdiff_t i = 0; t > 0 && i < n; ++i)
+      driven.row(i) = Eigen::Map<const Eigen::RowVectorXd>(U.row(i) + (t - 1) * nu, nu);
+    m.control_known = m.control;
+    b.pull();
+  };
+  for (std::ptrdiff_t t = 0; t < steps;) {
+    const int count = int(std::min(steps - t, std::max<std::ptrdiff_t>(1, b.steps_at_once(steps) / substeps)));
     {
       nb::gil_scoped_release release;
-      &driven == &m.tau ? b.batch.set_torques(id, driven) : b.batch.set_controls(id, driven);
-      for (int k = 0; k < substeps; ++k) b.batch.step();
+      b.batch.rollout(id, count, substeps,
+                      {kind, U.data + t * nu, steps * nu, Q.data + t * nq, steps * nq, V.data + t * nv, steps * nv});
     }
-    b.batch.states(id, m.q, m.v);
-    for (std::ptrdiff_t i = 0; i < n; ++i) {
-      std::memcpy(Q.data + (i * steps + t) * nq, &m.q(i, 0), size_t(nq) * sizeof(double));
-      std::memcpy(V.data + (i * steps + t) * nv, &m.v(i, 0), size_t(nv) * sizeof(double));
-    }
+    t += count;
     if (PyErr_CheckSignals() != 0) {
-      m.control_known = m.control;
-      b.pull();
+      finish(t);
       throw nb::python_error();
     }
   }
-  m.control_known = m.control;
-  b.pull();
+  finish(steps);
   return nb::make_tuple(Q.object, V.object);
 }
 

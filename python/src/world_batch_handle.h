@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -139,14 +140,19 @@ class BatchHandle {
     BatchHandle& b_;
   };
 
+  /// Steps between two looks at Ctrl-C: a few thousand of single worlds, which take some hundredths of a second.
+  int steps_at_once(std::int64_t left) const {
+    constexpr std::int64_t kWorldSteps = 4096;
+    return int(std::min(left, std::max<std::int64_t>(1, kWorldSteps / batch.size())));
+  }
   void step(std::int64_t count) {
     if (count < 0) raise_value(fmt::format("WorldBatch.step: count is {}, expected 0 or more", count));
     const Call call(*this, "WorldBatch.step");
     push();
-    for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t left = count; left > 0; left -= steps_at_once(left)) {
       {
         nb::gil_scoped_release release;
-        batch.step();
+        batch.step(steps_at_once(left));
       }
       if (count > 1 && PyErr_CheckSignals() != 0) {
         pull();

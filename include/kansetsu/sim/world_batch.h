@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -36,6 +37,18 @@ struct WorldBatchReport {
   std::uint64_t total_lanes = 0, total_alone = 0;
 };
 
+/// What rollouts read and write, step by step: numbers of world i begin `i·stride` after those of world 0.
+struct RolloutArrays {
+  enum class Drive { kTorques, kControls };  ///< nv torques, or the controls of the actuators
+  Drive drive = Drive::kTorques;
+  const double* controls = nullptr;
+  std::ptrdiff_t controls_stride = 0;
+  double* q = nullptr;  ///< after each step; null: not wanted
+  std::ptrdiff_t q_stride = 0;
+  double* v = nullptr;
+  std::ptrdiff_t v_stride = 0;
+};
+
 class WorldBatch {
  public:
   using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -63,8 +76,11 @@ class WorldBatch {
   void set_states(FigureId figure, const Eigen::Ref<const Matrix>& q, const Eigen::Ref<const Matrix>& v);
   void states(FigureId figure, Eigen::Ref<Matrix> q, Eigen::Ref<Matrix> v) const;
 
-  /// One time step of all worlds.
-  void step();
+  /// Time steps of all worlds. Worlds take their steps one world (or one register full of them) after the other, which keeps them in the
+  /// processor's cache: ten of step(1) give the same bits as step(10) and take longer.
+  void step(int count = 1);
+  /// `steps` times: sets what drives the figure, makes `substeps` time steps, and writes down where it is.
+  void rollout(FigureId figure, int steps, int substeps, const RolloutArrays& arrays);
   const WorldBatchReport& report() const;
   /// Why no world of this kind can be stepped side by side with others; empty: they can.
   const std::string& obstacle() const;
