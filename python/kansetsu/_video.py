@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from .__main__ import command
+from ._command import command
 from ._errors import Error
 
 

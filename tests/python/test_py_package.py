@@ -22,6 +22,7 @@ def run(*arguments, cwd=None, **variables):
     command = [sys.executable, *map(str, arguments)]
     out = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False, timeout=300)
     assert out.returncode == 0, out.stdout + out.stderr
+    assert "RuntimeWarning" not in out.stderr
     return out.stdout
 
 
