@@ -79,13 +79,13 @@ def one_state(folder: Path, rounds: int) -> dict[str, float]:
     }
     if file.exists():
         calls |= pinocchio_calls(str(file), q, v, model)
-    one = least(calls, 2000, rounds)
+    one = least(calls, 100, 20 * rounds)
     # Almost all of a call for a pendulum is the way from Python and back: at least what a call costs over C++.
     pendulum = ks.pendulum(1)
     zero = np.zeros(1)
-    nothing = least({"call": lambda: ks.aba(pendulum, zero, zero, zero)}, 20000, rounds)["call"]
+    nothing = least({"call": lambda: ks.aba(pendulum, zero, zero, zero)}, 200, 40 * rounds)["call"]
     rows = np.tile(q, (4096, 1))
-    many = least({"many": lambda: ks.aba(model, rows, v, v, threads=1)}, 2, rounds)["many"] / 4096
+    many = least({"many": lambda: ks.aba(model, rows, v, v, threads=1)}, 1, 5 * rounds)["many"] / 4096
     return one | {"aba of a pendulum, all of it": nothing, "aba, Kansetsu, rows of 4096": many}
 
 
@@ -93,7 +93,7 @@ def steps(folder: Path, rounds: int) -> dict[str, float]:
     """Steps of a world, and of many at once, beside MuJoCo."""
     world = ks.World(gravity=[0, 0, 0])
     world.add(ks.pendulum(1), name="arm")
-    found = least({"one": world.step}, 5000, rounds) | least({"many": lambda: world.step(1000)}, 5, rounds)
+    found = least({"one": world.step}, 200, 20 * rounds) | least({"many": lambda: world.step(1000)}, 1, 5 * rounds)
     out = {"step of a pendulum, world.step()": found["one"], "step of a pendulum, in world.step(1000)": found["many"] / 1000}
     try:
         import mujoco
