@@ -71,7 +71,6 @@ class Scale:
         self.count, self.mean, self.spread = 1e-4, np.zeros(size), np.ones(size)
 
     def learn(self, x: Array) -> None:
-        """More of what is seen."""
         total = self.count + len(x)
         delta = x.mean(axis=0) - self.mean
         self.spread = (self.count * self.spread + len(x) * x.var(axis=0) + delta**2 * self.count * len(x) / total) / total
@@ -137,7 +136,7 @@ def train(task: str, steps: int, seed: int, *, n: int = 64, horizon: int = 64, s
     curve, begin, rounds = [], time.perf_counter(), max(1, steps // (n * horizon))
     info: dict[str, Any] = {}
     for k in range(rounds):
-        seen, done_actions, probability, rewards, values, done = [], [], [], [], [], []
+        seen, done_actions, probability, rewards, values, done, earned = [], [], [], [], [], [], 0.0
         for _ in range(horizon):
             raw = observation.astype(float)
             agent.scale.learn(raw)
@@ -149,9 +148,10 @@ def train(task: str, steps: int, seed: int, *, n: int = 64, horizon: int = 64, s
             values.append(agent.value(x)[:, 0])
             probability.append(agent.log_probability(action, mean))
             observation, reward, over, late, info = envs.step(action.astype(np.float32))
+            earned += float(reward.mean()) / horizon
             if late.any():  # cut short, not over: what would have come counts
-                final = np.stack([f for f in info["final_obs"][late]]).astype(float)
-                reward[late] += 0.98 * agent.value(agent.scale(final))[:, 0] * ~over[late]
+                final = agent.scale(np.stack(list(info["final_obs"][late])).astype(float))
+                reward[late] += 0.98 * agent.value(final)[:, 0] * ~over[late]
             rewards.append(reward)
             done.append((over | late).astype(float))
         last = agent.value(agent.scale(observation.astype(float)))[:, 0]
@@ -160,7 +160,7 @@ def train(task: str, steps: int, seed: int, *, n: int = 64, horizon: int = 64, s
         flat = [np.concatenate(a) for a in (seen, done_actions, probability)]
         agent.improve(flat[0], flat[1], flat[2], gain.ravel(), returns, 1e-3 * (1 - k / rounds) + 1e-5)
         agent.log_std[:] = np.minimum(agent.log_std, -0.7 - 1.3 * k / rounds)  # in the end it walks without noise
-        curve.append(float(np.mean(rewards)))
+        curve.append(earned)
         if k % 10 == 9 or k + 1 == rounds:
             forward = f", {float(np.mean(info['forward'][info['_forward']])):.2f} m/s forwards" if "forward" in info else ""
             say(f"{(k + 1) * n * horizon:8d} steps, {time.perf_counter() - begin:5.0f} s: reward {curve[-1]:.3f}{forward}")
