@@ -10,10 +10,14 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
+import warnings
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import kansetsu as ks
 import numpy as np
@@ -21,16 +25,28 @@ import numpy as np
 Call = Callable[[], object]
 
 
-def least(calls: dict[str, Call], count: int, rounds: int) -> dict[str, float]:
+def least(calls: dict[str, Call], count: int, rounds: int, clock: Callable[[], float] = time.perf_counter) -> dict[str, float]:
     """Seconds per call of each, the least of `rounds` runs of `count` calls, in turn."""
     best = dict.fromkeys(calls, float("inf"))
     for _ in range(rounds):
         for name, call in calls.items():
-            start = time.perf_counter()
+            start = clock()
             for _ in range(count):
                 call()
-            best[name] = min(best[name], (time.perf_counter() - start) / count)
+            best[name] = min(best[name], (clock() - start) / count)
     return best
+
+
+def without_meshes(file: Path) -> Path:
+    """A copy of an MJCF file that shows no meshes: bodies touch by their primitives."""
+    tree = ElementTree.parse(file)
+    for parent in list(tree.iter()):
+        for child in list(parent):
+            if child.tag == "mesh" or (child.tag == "geom" and "mesh" in child.attrib):
+                parent.remove(child)
+    copy = Path(tempfile.mkdtemp()) / file.name
+    tree.write(copy)
+    return copy
 
 
 def pinocchio_calls(file: str, q: np.ndarray, v: np.ndarray, model: Any) -> dict[str, Call]:
@@ -63,12 +79,13 @@ def one_state(folder: Path, rounds: int) -> dict[str, float]:
     }
     if file.exists():
         calls |= pinocchio_calls(str(file), q, v, model)
-    one = least(calls, 2000, rounds)
+    one = least(calls, 100, 20 * rounds)
+    # Almost all of a call for a pendulum is the way from Python and back: at least what a call costs over C++.
     pendulum = ks.pendulum(1)
     zero = np.zeros(1)
-    nothing = least({"call": lambda: ks.aba(pendulum, zero, zero, zero)}, 20000, rounds)["call"]
+    nothing = least({"call": lambda: ks.aba(pendulum, zero, zero, zero)}, 200, 40 * rounds)["call"]
     rows = np.tile(q, (4096, 1))
-    many = least({"many": lambda: ks.aba(model, rows, v, v, threads=1)}, 2, rounds)["many"] / 4096
+    many = least({"many": lambda: ks.aba(model, rows, v, v, threads=1)}, 1, 5 * rounds)["many"] / 4096
     return one | {"aba of a pendulum, all of it": nothing, "aba, Kansetsu, rows of 4096": many}
 
 
@@ -76,7 +93,8 @@ def steps(folder: Path, rounds: int) -> dict[str, float]:
     """Steps of a world, and of many at once, beside MuJoCo."""
     world = ks.World(gravity=[0, 0, 0])
     world.add(ks.pendulum(1), name="arm")
-    out = least({"world.step() of a pendulum": world.step}, 5000, rounds)
+    found = least({"one": world.step}, 200, 20 * rounds) | least({"many": lambda: world.step(1000)}, 1, 5 * rounds)
+    out = {"step of a pendulum, world.step()": found["one"], "step of a pendulum, in world.step(1000)": found["many"] / 1000}
     try:
         import mujoco
         from mujoco import rollout
@@ -88,6 +106,7 @@ def steps(folder: Path, rounds: int) -> dict[str, float]:
         if not file.exists():
             continue
         try:
+            file = without_meshes(file)
             theirs = mujoco.MjModel.from_xml_path(str(file))
             ours = ks.World.load(file)
         except (ValueError, ks.Error) as error:
@@ -101,14 +120,18 @@ def steps(folder: Path, rounds: int) -> dict[str, float]:
         mujoco.mj_getState(theirs, data, full, mujoco.mjtState.mjSTATE_FULLPHYSICS)
         initial, control = np.tile(full, (n, 1)), np.zeros((n, count, theirs.nu))
 
-        def kansetsu(batch: Any = batch, start: Any = start) -> None:
+        robot = ours.figures[0]
+        ours_control = np.zeros((n, count, batch[robot].control.shape[1]))
+
+        def kansetsu(batch: Any = batch, start: Any = start, robot: Any = robot, control: Any = ours_control) -> None:
             batch.reset(start)
-            batch.step(count)
+            batch.rollout(robot, control, drive="control")
 
         def peer(theirs: Any = theirs, data: Any = data, initial: Any = initial, control: Any = control) -> None:
             rollout.rollout(theirs, data, initial, control)
 
-        found = least({"Kansetsu": kansetsu, "MuJoCo": peer}, 1, rounds)
+        # Runs of milliseconds, in one thread: by processor time, or another program's turn would count.
+        found = least({"Kansetsu": kansetsu, "MuJoCo": peer}, 1, 3 * rounds, time.process_time)
         out |= {f"step of {name} in a batch of {n}, {who}": t / n / count for who, t in found.items()}
     return out
 
@@ -124,24 +147,79 @@ def imports() -> dict[str, float]:
     return out
 
 
+def time_text(seconds: float) -> str:
+    """Three digits, in a unit that fits."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def table(rows: dict[str, float]) -> list[str]:
+    """As Markdown: ours, the peer's, and how many times as fast we are."""
+    out = ["| | Kansetsu | peer | times as fast | goal |", "|---|--:|--:|--:|---|"]
+
+    def add(what: str, ours: float, goal: str, peer: str = "", theirs: float | None = None) -> None:
+        beside = "" if theirs is None else f"{time_text(theirs)} ({peer})"
+        out.append(f"| {what} | {time_text(ours)} | {beside} | {'' if theirs is None else f'{theirs / ours:.1f}'} | {goal} |")
+
+    for function in ("rnea", "aba", "crba"):
+        theirs = rows.get(f"{function}, Pinocchio")
+        add(
+            f"`{function}` of one state, ANYmal C",
+            rows[f"{function}, Kansetsu"],
+            "3 times" if function == "aba" else "",
+            "Pinocchio",
+            theirs,
+        )
+    add("`aba` of one state of a pendulum: what a call costs", rows["aba of a pendulum, all of it"], "0.4 µs")
+    add("`aba` of a state among rows of 4096, one thread", rows["aba, Kansetsu, rows of 4096"], "")
+    one, many = rows["step of a pendulum, world.step()"], rows["step of a pendulum, in world.step(1000)"]
+    add("`world.step()` of a pendulum beyond a step in `world.step(1000)`", max(one - many, 0.0), "0.3 µs")
+    for name in [n for n in rows if n.endswith(", Kansetsu") and n.startswith("step of")]:
+        add(name[: -len(", Kansetsu")], rows[name], "3 times", "MuJoCo's rollout", rows[name[: -len("Kansetsu")] + "MuJoCo"])
+    add("`import` beside NumPy, processor time", rows["import kansetsu"], "0.15 s", "MuJoCo", rows.get("import mujoco"))
+    return out
+
+
+def write_docs(lines: list[str]) -> None:
+    """Between the marks of the guide."""
+    page = Path(__file__).parents[1] / "docs" / "guide" / "python.md"
+    before, rest = page.read_text(encoding="utf-8").split("<!-- bench:begin -->")
+    after = rest.split("<!-- bench:end -->")[1]
+    page.write_text(f"{before}<!-- bench:begin -->\n{chr(10).join(lines)}\n<!-- bench:end -->{after}", encoding="utf-8")
+
+
+def versions() -> str:
+    """Of what was measured, and how busy the machine was."""
+    found = [f"{name} {metadata.version(package)}" for name, package in (("MuJoCo", "mujoco"), ("Pinocchio", "pin")) if has(package)]
+    load = os.getloadavg()[0]
+    return f"One core, {time.strftime('%Y-%m-%d')}, load {load:.1f}; {', '.join(found)}; least of many short runs, in turn in one process."
+
+
+def has(package: str) -> bool:
+    """Whether it is installed."""
+    try:
+        metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
     parser.add_argument("--json", type=Path, help="write the rows here as well")
+    parser.add_argument("--docs", action="store_true", help="write the table into docs/guide/python.md")
     options = parser.parse_args()
+    warnings.simplefilter("ignore", ks.FileWarning)  # of what the files say beyond dynamics
     rounds = 3 if options.quick else 15
     folder = Path(os.environ.get("KANSETSU_DATA_DIR", "none"))
     rows = one_state(folder, rounds) | steps(folder, rounds) | imports()
-    width = max(map(len, rows))
-    for name, seconds in rows.items():
-        value = f"{seconds * 1e6:10.2f} µs" if seconds < 1e-2 else f"{seconds:10.3f} s"
-        print(f"{name:<{width}} {value}")
-    for function in ("rnea", "aba", "crba"):
-        if f"{function}, Pinocchio" in rows:
-            print(f"{function}: {rows[f'{function}, Pinocchio'] / rows[f'{function}, Kansetsu']:.2f} times as fast as Pinocchio's binding")
-    for name in rows:
-        if name.endswith(", Kansetsu") and name.startswith("step of"):
-            print(f"{name[:-10]}: {rows[name[:-8] + 'MuJoCo'] / rows[name]:.2f} times as fast as MuJoCo's rollout")
+    lines = [*table(rows), "", versions()]
+    print("\n".join(lines))
+    if options.docs:
+        write_docs(lines)
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
 

@@ -82,16 +82,19 @@ from ._core import (
     solve_mass_matrix,
     with_base,
     with_gravity,
+    with_inertial_parameters,
 )
 from ._core import version as __version__
 from ._errors import BusyError, Error, FileWarning, LoadError, PartialModelWarning, SingularError, WorldError
 from ._names import NamedArray, Names, named
 from ._poses import Centroidal, Motions, Poses, centroidal, fk, link_motions, pose
 from ._recording import Recording, read
-from ._records import CONNECTION, CONTACT, RECORDED_CONTACT
+from ._records import ACTUATOR, CONNECTION, CONTACT, RECORDED_CONTACT
 from ._show import View, show
+from ._video import video
 
 __all__ = [
+    "ACTUATOR",
     "CONNECTION",
     "CONTACT",
     "RECORDED_CONTACT",
@@ -195,6 +198,8 @@ __all__ = [
     "scale",
     "show",
     "solve_mass_matrix",
+    "video",
     "with_base",
     "with_gravity",
+    "with_inertial_parameters",
 ]

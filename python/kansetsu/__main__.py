@@ -5,13 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import NoReturn
 
-
-def command() -> Path:
-    """The kansetsu command of this package."""
-    return Path(__file__).parent / "bin" / "kansetsu"
+from ._command import command
 
 
 def main() -> NoReturn:

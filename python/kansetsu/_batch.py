@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from ._core import Model, Snapshot, World
-from ._names import NamedArray, named
+from ._core import Material, Model, Snapshot, World
+from ._errors import Error
+from ._names import NamedArray, Names, named
 
 Floats = NDArray[np.float64]
 
@@ -17,7 +18,7 @@ Floats = NDArray[np.float64]
 class BatchFigure:
     """A figure in all worlds: arrays with a row per world, live as those of a Figure."""
 
-    __slots__ = ("_core", "model", "name", "q", "tau", "v")
+    __slots__ = ("_core", "control", "model", "name", "q", "tau", "v")
 
     def __init__(self, core: _core.WorldBatchCore, name: str) -> None:
         self._core = core
@@ -29,6 +30,41 @@ class BatchFigure:
         """(n, nv)"""
         self.tau: NamedArray = named(core.tau(name), self.model.dofs)
         """(n, nv): torques that act until they are changed"""
+        self.control: NamedArray = named(core.control(name), Names(core.actuators(name), {}, name, "actuator"))
+        """(n, actuators): controls that stay until they are changed"""
+
+    @property
+    def inertial_parameters(self) -> Floats:
+        """(n, links, 10): a copy, ordered as kansetsu.inertial_parameters() has them."""
+        return self._core.inertial_parameters(self.name)
+
+    def set_inertial_parameters(self, values: ArrayLike, which: ArrayLike | None = None) -> None:
+        """Masses and inertias of the links: (links, 10) for all worlds, or (worlds, links, 10). which: as of WorldBatch.reset().
+
+        >>> robot.set_inertial_parameters(robot.inertial_parameters * rng.uniform(0.8, 1.2, (n, 1, 1)))
+
+        A reset keeps them. Worlds with masses of their own go one by one, not in SIMD lanes.
+        """
+        self._core.set_inertial_parameters(self.name, values, which)
+
+    def set_friction(self, values: ArrayLike, which: ArrayLike | None = None) -> None:
+        """Friction of all shapes of the figure: one number, or one for each world. The material is otherwise the default one.
+
+        What two surfaces have together is the geometric mean of both. A reset keeps it.
+        """
+        friction = np.asarray(values, dtype=np.float64)
+        if friction.ndim > 1:
+            raise Error(f"BatchFigure.set_friction: values have shape {friction.shape}, expected a number or one for each world")
+        default = Material()
+        others = [default.restitution, default.spin_radius, default.rolling_radius]
+        rows = np.empty((*friction.shape, 5))
+        rows[..., 0] = rows[..., 1] = friction
+        rows[..., 2:] = others
+        self._core.set_materials(self.name, rows, which)
+
+    def set_materials(self, values: ArrayLike, which: ArrayLike | None = None) -> None:
+        """Rows of [mu_s, mu_d, restitution, spin_radius, rolling_radius] (kansetsu.Material): one for all worlds, or one for each."""
+        self._core.set_materials(self.name, values, which)
 
     def __repr__(self) -> str:
         return f"<BatchFigure '{self.name}' in {len(self.q)} worlds>"
@@ -114,9 +150,12 @@ class WorldBatch:
         """Puts worlds back to a snapshot, or each to its own. which: a mask (n,) or numbers of worlds; all by default."""
         self._core.reset(snapshots, which)
 
-    def rollout(self, figure: str, controls: ArrayLike, *, substeps: int = 1) -> tuple[Floats, Floats]:
-        """Applies torques (n, T, nv), each for ``substeps`` steps; positions (n, T, nq) and velocities (n, T, nv) after each."""
-        return self._core.rollout(figure, controls, substeps)
+    def rollout(self, figure: str, controls: ArrayLike, *, substeps: int = 1, drive: str = "tau") -> tuple[Floats, Floats]:
+        """Applies torques (n, T, nv), each for ``substeps`` steps; positions (n, T, nq) and velocities (n, T, nv) after each.
+
+        drive="control": controls (n, T, actuators) of its actuators instead.
+        """
+        return self._core.rollout(figure, controls, substeps, drive)
 
     def controller(self, name: str) -> BatchController:
         """A controller of the worlds: targets and gains of each."""

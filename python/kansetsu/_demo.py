@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ._core import Capsule, Plane, World, human28
+from ._errors import Error
 from ._poses import fk, pose
 
 
@@ -35,7 +37,13 @@ def demo(arguments: Sequence[str]) -> int:
     joints = {joint: {"value": float(q[joint]), "kp": 100.0, "kd": 8.0} for joint in model.joints}
     world.add_controller("posture", man, "pd", joints)
     man.v[:6] = [0, 1.2, 0, -1.0, 0, 0]  # a swing
-    with world.record(options.html, rate=60):
+    try:
+        recorder = world.record(options.html, rate=60)
+    except Error as error:
+        print(f"demo: {error}", file=sys.stderr)
+        print("  help: the viewer is built where Node is: 'script/bootstrap build' in the checkout, then 'pip install .'", file=sys.stderr)
+        return 1
+    with recorder:
         grips = [world.connect(None, man[hand], mask="point") for hand in ("gripL", "gripR")]
         world.advance(1.6)
         print(f"hangs: {sum(c.wrench[5] for c in grips):.0f} N at the hands, {model.mass * 9.81:.0f} N is its weight")

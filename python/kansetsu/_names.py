@@ -15,14 +15,18 @@ Index = int | slice
 
 
 class Names(Sequence[str]):
-    """The names of a model's coordinates, in order. ``names["elbow"]`` is where a joint is: a number, or a slice if it has several."""
+    """The names of a model's coordinates, or of a figure's actuators, in order.
 
-    __slots__ = ("_index", "_joints", "_model", "_names")
+    ``names["elbow"]`` is where a joint is: a number, or a slice if it has several.
+    """
 
-    def __init__(self, names: Sequence[str], joints: Mapping[str, tuple[int, int]], model: str) -> None:
+    __slots__ = ("_index", "_joints", "_kind", "_model", "_names")
+
+    def __init__(self, names: Sequence[str], joints: Mapping[str, tuple[int, int]], model: str, kind: str = "coordinate") -> None:
         self._names = tuple(names)
         self._joints = dict(joints)
         self._model = model
+        self._kind = kind
         self._index: dict[str, Index] = {name: i for i, name in enumerate(names)}
         for joint, (first, last) in joints.items():
             if last > first:
@@ -47,7 +51,7 @@ class Names(Sequence[str]):
         near = difflib.get_close_matches(name, self._index, n=1)
         hint = f"; did you mean '{near[0]}'?" if near else ""
         known = ", ".join(self._names[:40]) + (", ..." if len(self._names) > 40 else "")
-        raise Error(f"{self._model} has no coordinate '{name}'{hint}\n  known: {known}")
+        raise Error(f"{self._model} has no {self._kind} '{name}'{hint}\n  known: {known}")
 
     def __len__(self) -> int:
         return len(self._names)

@@ -92,11 +92,11 @@ class Recording:
         """An HTML page that plays it and needs nothing else."""
         return self._data.page(title)
 
-    def show(self) -> View:
-        """Plays it, inline in a notebook or in the browser."""
+    def show(self, *, title: str = "kansetsu", height: int = 480) -> View:
+        """Plays it, inline in a notebook (height in pixels) or in the browser."""
         from ._show import show
 
-        return show(self)
+        return show(self, title=title, height=height)
 
     def _figure(self, figure: str | None) -> str:
         if figure is None:

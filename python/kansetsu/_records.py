@@ -39,6 +39,19 @@ CONNECTION = np.dtype(
     ]
 )
 
+ACTUATOR = np.dtype(
+    [
+        ("control", "f8"),
+        ("activation", "f8"),
+        ("length", "f8"),
+        ("velocity", "f8"),
+        ("force", "f8"),
+        ("power", "f8"),
+        ("clamped", "i8"),
+    ]
+)
+"""control within its range; length and velocity of what it acts on, at the beginning of the step; force as it acted; power given [W]."""
+
 RECORDED_CONTACT = np.dtype(
     [
         ("time", "f8"),

@@ -152,14 +152,16 @@ void bind_builder(nb::module_& module) {
             return b;
           },
           "name"_a, "link"_a, "pose"_a.none() = nb::none(), nb::rv_policy::reference,
-          nb::sig("def frame(self, name: str, link: str, pose: " LIKE " | None = None) -> ModelBuilder"))
+          nb::sig("def frame(self, name: str, link: str, pose: " LIKE " | None = None) -> ModelBuilder"),
+          "A named place on a link.")
       .def(
           "actuator",
           [](Builder& b, const std::string& name, const std::string& joint, double gear, int index) -> Builder& {
             b.description.actuators.push_back({.name = name, .dof = dof_of(joint, index), .gear = gear});
             return b;
           },
-          "name"_a, "joint"_a, "gear"_a = 1.0, "index"_a = 0, nb::rv_policy::reference)
+          "name"_a, "joint"_a, "gear"_a = 1.0, "index"_a = 0, nb::rv_policy::reference,
+          "A motor: its control times the gear acts on a coordinate of a joint.")
       .def(
           "collision",
           [](Builder& b, const std::string& link, const AnyShape& shape, nb::handle pose) -> Builder& {
@@ -178,7 +180,8 @@ void bind_builder(nb::module_& module) {
             return b;
           },
           "link"_a, "shape"_a, "pose"_a.none() = nb::none(), nb::rv_policy::reference,
-          nb::sig("def visual(self, link: str, shape: " SHAPE ", pose: " LIKE " | None = None) -> ModelBuilder"))
+          nb::sig("def visual(self, link: str, shape: " SHAPE ", pose: " LIKE " | None = None) -> ModelBuilder"),
+          "A shape that is seen and touches nothing.")
       .def(
           "no_collision",
           [](Builder& b, const std::string& a, const std::string& other) -> Builder& {

@@ -141,7 +141,8 @@ nb::tuple py_constraint_rows(ModelHandle& m, const ConstraintsHandle& c, nb::han
 void bind_constrained_results(nb::module_& module) {
   nb::class_<ConstrainedMotion>(module, "ConstrainedMotion", "What constrained_aba() finds.")
       .def_prop_ro(
-          "vdot", [](const ConstrainedMotion& x) { return vector(x.vdot); }, nb::sig("def vdot(self) -> " FLOATS))
+          "vdot", [](const ConstrainedMotion& x) { return vector(x.vdot); }, nb::sig("def vdot(self) -> " FLOATS),
+          "(nv,)")
       .def_prop_ro(
           "forces", [](const ConstrainedMotion& x) { return vector(x.lambda); }, nb::sig("def forces(self) -> " FLOATS),
           "Force of each row on the link [N m or N].")
@@ -155,12 +156,14 @@ void bind_constrained_results(nb::module_& module) {
       .def_prop_ro(
           "impulses", [](const ConstrainedImpulse& x) { return vector(x.lambda); },
           nb::sig("def impulses(self) -> " FLOATS), "Of each row on the link [N m s or N s].")
-      .def_ro("rank", &ConstrainedImpulse::rank)
-      .def_ro("inconsistency", &ConstrainedImpulse::inconsistency)
+      .def_ro("rank", &ConstrainedImpulse::rank, "How many rows constrain something of their own.")
+      .def_ro("inconsistency", &ConstrainedImpulse::inconsistency,
+              "Largest row velocity that no impulse can bring about.")
       .def_ro("energy", &ConstrainedImpulse::energy, "Change of the kinetic energy [J].");
   nb::class_<ConstrainedTorque>(module, "ConstrainedTorque", "What constrained_rnea() finds.")
       .def_prop_ro(
-          "tau", [](const ConstrainedTorque& x) { return vector(x.tau); }, nb::sig("def tau(self) -> " FLOATS))
+          "tau", [](const ConstrainedTorque& x) { return vector(x.tau); }, nb::sig("def tau(self) -> " FLOATS),
+          "(nv,): torques of the motors.")
       .def_prop_ro(
           "forces", [](const ConstrainedTorque& x) { return vector(x.lambda); }, nb::sig("def forces(self) -> " FLOATS),
           "Force of each row on the link [N m or N].")
@@ -170,7 +173,9 @@ void bind_constrained_results(nb::module_& module) {
   nb::class_<ConstrainedDerivatives> d(module, "ConstrainedDerivatives", "What constrained_aba_derivatives() finds.");
   d.def_ro("forward", &ConstrainedDerivatives::forward, "The value itself.");
   const auto matrix = [&](const char* name, Eigen::MatrixXd ConstrainedDerivatives::* member, const char* signature) {
-    d.def_prop_ro(name, [member](const ConstrainedDerivatives& x) { return to_array(x.*member); }, nb::sig(signature));
+    d.def_prop_ro(
+        name, [member](const ConstrainedDerivatives& x) { return to_array(x.*member); }, nb::sig(signature),
+        "A row per number of the result; derivatives by q in the tangent space.");
   };
   matrix("vdot_dq", &ConstrainedDerivatives::vdot_dq, "def vdot_dq(self) -> " FLOATS);
   matrix("vdot_dv", &ConstrainedDerivatives::vdot_dv, "def vdot_dv(self) -> " FLOATS);
@@ -205,7 +210,7 @@ void bind_constrained(nb::module_& module) {
            nb::sig("def coordinates(self, ratios: dict[str, float], *, acceleration: float = 0.0, restitution: float = "
                    "0.0) -> None"),
            "The sum of ratio * v over the named coordinates stays as it is: a lock, a gear.")
-      .def_prop_ro("rows", [](const ConstraintsHandle& c) { return c.constraints.rows(); });
+      .def_prop_ro("rows", [](const ConstraintsHandle& c) { return c.constraints.rows(); }, "How many there are.");
   bind_constrained_results(module);
   module.def(
       "constrained_aba", py_constrained_aba, "model"_a, "constraints"_a, "q"_a, "v"_a.none() = nb::none(),

@@ -43,7 +43,21 @@ void bind_editing(nb::module_& module) {
       [](const ModelHandle& m, nb::handle gravity) {
         return handle_of(with_gravity(m.model, read_vec3({"with_gravity", "gravity"}, gravity)));
       },
-      nb::arg("model"), nb::arg("gravity"), nb::sig("def with_gravity(model: Model, gravity: " LIKE ") -> Model"));
+      nb::arg("model"), nb::arg("gravity"), nb::sig("def with_gravity(model: Model, gravity: " LIKE ") -> Model"),
+      "The same model under another gravity [m/s^2].");
+  module.def(
+      "with_inertial_parameters",
+      [](const ModelHandle& m, nb::handle values) {
+        const Expected expected{"with_inertial_parameters", "values", nullptr, &m.model};
+        const auto p = read_blocks<double>(expected, values, m.model.link_count(), 10);
+        if (!p.one()) raise_value("with_inertial_parameters: values of several models");
+        return handle_of(with_inertial_parameters(m.model, map(p.data, 10 * m.model.link_count())));
+      },
+      nb::arg("model"), nb::arg("values"),
+      nb::sig("def with_inertial_parameters(model: Model, values: " LIKE ") -> Model"),
+      "The same mechanism with other inertias, (links, 10) as inertial_parameters() has them. Links without inertia "
+      "keep "
+      "none.");
   module.def(
       "with_base",
       [](const ModelHandle& m, const std::string& base, nb::handle pose) {

@@ -232,7 +232,8 @@ void bind_problem(nb::module_& module) {
       "frame"_a, "target"_a, nb::kw_only(), "axes"_a.none() = nb::none(), "offset"_a.none() = nb::none(), COMMON_ARGS,
       nb::rv_policy::reference,
       nb::sig("def position(self, frame: str, target: " LIKE ", *, axes: " LIKE " | None = None, offset: " LIKE
-              " | None = None, " COMMON ") -> Problem"));
+              " | None = None, " COMMON ") -> Problem"),
+      "The frame's origin shall be at a point of the world. axes: weights of x, y, z; 0 is free.");
   c.def(
       "orientation",
       [](ProblemHandle& p, const std::string& frame, nb::handle target, nb::handle turns, nb::handle offset, int level,
@@ -345,21 +346,22 @@ void bind_ik(nb::module_& parent) {
   nb::module_ module = parent.def_submodule("ik", "Inverse kinematics; use kansetsu.ik.");
   bind_problem(module);
   nb::class_<ik::TaskReport>(module, "TaskReport", "What became of a task.")
-      .def_ro("name", &ik::TaskReport::name)
+      .def_ro("name", &ik::TaskReport::name, "As it was given.")
       .def_ro("error", &ik::TaskReport::error, "[m, rad]")
-      .def_ro("met", &ik::TaskReport::met);
+      .def_ro("met", &ik::TaskReport::met, "Whether the error is within the tolerance.");
   nb::class_<ik::Report>(module, "Report", "What a solver found.")
       .def_prop_ro(
           "q", [](const ik::Report& r) { return to_array(std::span(r.q.data(), size_t(r.q.size()))); },
-          nb::sig("def q(self) -> " FLOATS))
-      .def_prop_ro("solved", [](const ik::Report& r) { return r.solved(); })
+          nb::sig("def q(self) -> " FLOATS), "The best posture found.")
+      .def_prop_ro(
+          "solved", [](const ik::Report& r) { return r.solved(); }, "Whether all tasks are met.")
       .def_prop_ro(
           "status", [](const ik::Report& r) { return ik::to_string(r.status); }, "Solved, or the reason why not.")
-      .def_ro("iterations", &ik::Report::iterations)
+      .def_ro("iterations", &ik::Report::iterations, "Over all starts.")
       .def_ro("distance", &ik::Report::distance, "Length of the error of the first level [m, rad].")
-      .def_ro("manipulability", &ik::Report::manipulability)
+      .def_ro("manipulability", &ik::Report::manipulability, "Of the first task's frame; 0 if it has none.")
       .def_ro("active_limits", &ik::Report::active_limits, "Coordinates of v that are at a limit.")
-      .def_ro("tasks", &ik::Report::tasks)
+      .def_ro("tasks", &ik::Report::tasks, "What became of each task.")
       .def("__repr__", [](const ik::Report& r) {
         return fmt::format("<ik.Report: {}, distance {:.3g}>", ik::to_string(r.status), r.distance);
       });
@@ -391,7 +393,8 @@ void bind_ik(nb::module_& parent) {
             const std::lock_guard lock(s.mutex);
             set_target(s.solver.problem(), s.model, name, target);
           },
-          "name"_a, "target"_a, nb::sig("def set_target(self, name: str, target: " LIKE ") -> None"));
+          "name"_a, "target"_a, nb::sig("def set_target(self, name: str, target: " LIKE ") -> None"),
+          "Another target for the task of this name.");
   nb::class_<DifferentialHandle>(module, "Differential",
                                  "One step of control: the velocity that serves the tasks best, under limits.")
       .def(
@@ -413,7 +416,8 @@ void bind_ik(nb::module_& parent) {
             const std::lock_guard lock(d.mutex);
             set_target(d.differential.problem(), d.model, name, target);
           },
-          "name"_a, "target"_a, nb::sig("def set_target(self, name: str, target: " LIKE ") -> None"));
+          "name"_a, "target"_a, nb::sig("def set_target(self, name: str, target: " LIKE ") -> None"),
+          "Another target for the task of this name.");
   nb::class_<ArmHandle>(
       module, "ArmSolver",
       "The pose of one frame on a serial arm of up to 8 joints: microseconds, for one target or for millions.")

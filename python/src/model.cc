@@ -99,7 +99,8 @@ nb::object random_position(ModelHandle& m, std::uint64_t seed, std::optional<std
 }
 
 void bind_structure(nb::class_<ModelHandle>& c) {
-  c.def_prop_ro("name", [](const ModelHandle& m) { return m.model.name(); })
+  c.def_prop_ro(
+       "name", [](const ModelHandle& m) { return m.model.name(); }, "As the file or builder calls it.")
       .def_prop_ro(
           "nq", [](const ModelHandle& m) { return m.model.nq(); }, "Position coordinates.")
       .def_prop_ro(
@@ -141,17 +142,19 @@ void bind_structure(nb::class_<ModelHandle>& c) {
             return out;
           },
           "Of each link the number of its parent; -1 for the root.")
-      .def_prop_ro("joint_types",
-                   [](const ModelHandle& m) {
-                     return names(m.model.joint_count(),
-                                  [&](int i) { return std::string(info(m.model.joint(JointId(i)).type).name); });
-                   })
+      .def_prop_ro(
+          "joint_types",
+          [](const ModelHandle& m) {
+            return names(m.model.joint_count(),
+                         [&](int i) { return std::string(info(m.model.joint(JointId(i)).type).name); });
+          },
+          "revolute, ball, ...; one per joint.")
       .def(
           "link_id", [](const ModelHandle& m, const std::string& name) { return m.model.link_id(name).value(); },
           nb::arg("name"), "The number of a link; an unknown name raises with the known ones.")
       .def(
           "joint_id", [](const ModelHandle& m, const std::string& name) { return m.model.joint_id(name).value(); },
-          nb::arg("name"))
+          nb::arg("name"), "The number of a joint.")
       .def(
           "may_collide",
           [](const ModelHandle& m, const std::string& a, const std::string& b) {
@@ -179,7 +182,7 @@ void bind_coordinates(nb::class_<ModelHandle>& c) {
           nb::sig("def lower_position(self) -> " FLOATS), "(nq,); -inf where there is no limit.")
       .def_prop_ro(
           "upper_position", [](const ModelHandle& m) { return vector(m.model.upper_position()); },
-          nb::sig("def upper_position(self) -> " FLOATS))
+          nb::sig("def upper_position(self) -> " FLOATS), "(nq,); inf where there is no limit.")
       .def_prop_ro(
           "velocity_limit", [](const ModelHandle& m) { return vector(m.model.velocity_limit()); },
           nb::sig("def velocity_limit(self) -> " FLOATS), "(nv,)")
@@ -189,11 +192,14 @@ void bind_coordinates(nb::class_<ModelHandle>& c) {
       .def_prop_ro(
           "actuation", [](const ModelHandle& m) { return to_array(m.model.actuation()); },
           nb::sig("def actuation(self) -> " FLOATS), "tau = actuation @ u, a column per actuator.")
-      .def_prop_ro("actuators", [](const ModelHandle& m) {
-        std::vector<std::string> out;
-        for (const Actuator& a : m.model.description().actuators) out.push_back(a.name);
-        return out;
-      });
+      .def_prop_ro(
+          "actuators",
+          [](const ModelHandle& m) {
+            std::vector<std::string> out;
+            for (const Actuator& a : m.model.description().actuators) out.push_back(a.name);
+            return out;
+          },
+          "Names of the motors.");
 }
 
 }  // namespace
@@ -213,9 +219,14 @@ void bind_model(nb::module_& module) {
        },
        "The model as URDF text.")
       .def(
-          "show", [](nb::handle self) { return nb::module_::import_("kansetsu._show").attr("show")(self); },
-          nb::sig("def show(self) -> kansetsu._show.View"),
-          "The neutral configuration, inline in a notebook or in the browser.")
+          "show",
+          [](nb::handle self, const std::string& title, int height) {
+            return nb::module_::import_("kansetsu._show")
+                .attr("show")(self, nb::arg("title") = title, nb::arg("height") = height);
+          },
+          nb::kw_only(), nb::arg("title") = "kansetsu", nb::arg("height") = 480,
+          nb::sig("def show(self, *, title: str = 'kansetsu', height: int = 480) -> kansetsu._show.View"),
+          "The neutral configuration, inline in a notebook (height in pixels) or in the browser.")
       .def("__repr__", [](const ModelHandle& m) { return text_of(m.model); })
       .def("__getstate__", [](const ModelHandle& m) { return std::pair(m.model.name(), to_text(m.model)); })
       .def("__setstate__", [](ModelHandle& m, const std::pair<std::string, std::string>& state) {

@@ -112,10 +112,10 @@ void bind_clip(nb::module_& module) {
           "model"_a, "times"_a, "q"_a, "name"_a = "",
           nb::sig("def __init__(self, model: kansetsu._core.Model, times: " LIKE ", q: " LIKE
                   ", name: str = '') -> None"))
-      .def_ro("name", &Clip::name)
+      .def_ro("name", &Clip::name, "Of the motion.")
       .def_prop_ro(
           "times", [](const Clip& c) { return to_array(std::span<const double>(c.times)); },
-          nb::sig("def times(self) -> " FLOATS))
+          nb::sig("def times(self) -> " FLOATS), "(frames,) [s]")
       .def_prop_ro(
           "q", [](const Clip& c) { return to_rows(c.q); }, nb::sig("def q(self) -> " FLOATS), "(frames, nq)")
       .def_prop_ro("duration", &Clip::duration, "[s]")
@@ -146,7 +146,8 @@ void bind_clip(nb::module_& module) {
   module.def(
       "cut", [](const ModelHandle& m, const Clip& c, double from, double to) { return cut(m.model, c, from, to); },
       "model"_a, "clip"_a, "start"_a, "stop"_a,
-      nb::sig("def cut(model: kansetsu._core.Model, clip: Clip, start: float, stop: float) -> Clip"));
+      nb::sig("def cut(model: kansetsu._core.Model, clip: Clip, start: float, stop: float) -> Clip"),
+      "The part of a clip between two times [s].");
   module.def(
       "low_pass", [](const ModelHandle& m, const Clip& c, double cutoff) { return low_pass(m.model, c, cutoff); },
       "model"_a, "clip"_a, "cutoff"_a,
@@ -179,7 +180,8 @@ void bind_clip(nb::module_& module) {
       },
       "model"_a, "depth"_a = 0.3, "period"_a = 2.0, "count"_a = 2,
       nb::sig(
-          "def squat(model: kansetsu._core.Model, depth: float = 0.3, period: float = 2.0, count: int = 2) -> Clip"));
+          "def squat(model: kansetsu._core.Model, depth: float = 0.3, period: float = 2.0, count: int = 2) -> Clip"),
+      "Down by depth [m] and up again on both feet, count times.");
   module.def(
       "reach",
       [](const ModelHandle& m, nb::handle target, const std::string& hand, double period) {
@@ -188,23 +190,27 @@ void bind_clip(nb::module_& module) {
       },
       "model"_a, "target"_a, "hand"_a = "gripR", "period"_a = 2.0,
       nb::sig("def reach(model: kansetsu._core.Model, target: " LIKE
-              ", hand: str = 'gripR', period: float = 2.0) -> Clip"));
+              ", hand: str = 'gripR', period: float = 2.0) -> Clip"),
+      "A hand goes to a point of the world and back, along a straight line.");
   module.def(
       "bar_swing", [](const ModelHandle& m, double duration) { return bar_swing(m.model, {.duration = duration}); },
       "model"_a, "duration"_a = 4.0,
-      nb::sig("def bar_swing(model: kansetsu._core.Model, duration: float = 4.0) -> Clip"));
+      nb::sig("def bar_swing(model: kansetsu._core.Model, duration: float = 4.0) -> Clip"),
+      "Both hands on a bar, the body swings as gravity and its hips make it.");
 }
 
 void bind_capture(nb::module_& module) {
   using namespace nb::literals;
   nb::class_<Capture>(module, "Capture", "Captured motion: a skeleton of bones and how it moved.")
-      .def_ro("name", &Capture::name)
-      .def_prop_ro("bones",
-                   [](const Capture& c) {
-                     std::vector<std::string> names;
-                     for (const Bone& b : c.bones) names.push_back(b.name);
-                     return names;
-                   })
+      .def_ro("name", &Capture::name, "Of the motion.")
+      .def_prop_ro(
+          "bones",
+          [](const Capture& c) {
+            std::vector<std::string> names;
+            for (const Bone& b : c.bones) names.push_back(b.name);
+            return names;
+          },
+          "Names, parents before children.")
       .def_ro("frame_time", &Capture::frame_time, "[s]")
       .def_ro("unit", &Capture::unit, "Of its lengths [m].")
       .def_prop_ro("duration", &Capture::duration, "[s]")
@@ -217,16 +223,17 @@ void bind_capture(nb::module_& module) {
                      "-> Capture"),
              "A .bvh file, or an .amc with the .asf beside it.");
   nb::class_<FootContacts>(module, "FootContacts", "When a foot is on the floor.")
-      .def_ro("name", &FootContacts::name)
+      .def_ro("name", &FootContacts::name, "Of the foot.")
       .def_prop_ro(
           "heel_down", [](const FootContacts& f) { return to_bool_array(f.heel_down); },
-          nb::sig("def heel_down(self) -> numpy.typing.NDArray[numpy.bool_]"))
+          nb::sig("def heel_down(self) -> numpy.typing.NDArray[numpy.bool_]"),
+          "(frames,): whether the heel is on the floor.")
       .def_prop_ro(
           "toe_down", [](const FootContacts& f) { return to_bool_array(f.toe_down); },
-          nb::sig("def toe_down(self) -> numpy.typing.NDArray[numpy.bool_]"));
+          nb::sig("def toe_down(self) -> numpy.typing.NDArray[numpy.bool_]"), "(frames,): whether the toe is.");
   nb::class_<Retargeted>(module, "Retargeted", "A capture as the motion of a figure.")
-      .def_ro("clip", &Retargeted::clip)
-      .def_ro("feet", &Retargeted::feet)
+      .def_ro("clip", &Retargeted::clip, "The motion of the figure.")
+      .def_ro("feet", &Retargeted::feet, "When each foot is on the floor.")
       .def_ro("table", &Retargeted::table, "Name of the landmark table used.")
       .def_ro("scale", &Retargeted::scale, "Figure/capture.")
       .def_ro("floor", &Retargeted::floor, "[m]")
@@ -251,10 +258,10 @@ void bind_capture(nb::module_& module) {
 void bind_analysis(nb::module_& module) {
   using namespace nb::literals;
   nb::class_<SupportForces>(module, "SupportForces", "Forces of one support, frame by frame.")
-      .def_ro("name", &SupportForces::name)
+      .def_ro("name", &SupportForces::name, "Of the support.")
       .def_prop_ro(
           "down", [](const SupportForces& s) { return to_bool_array(s.down); },
-          nb::sig("def down(self) -> numpy.typing.NDArray[numpy.bool_]"))
+          nb::sig("def down(self) -> numpy.typing.NDArray[numpy.bool_]"), "(frames,): whether it carries something.")
       .def_prop_ro(
           "wrench", [](const SupportForces& s) { return to_array(s.wrench); }, nb::sig("def wrench(self) -> " FLOATS),
           "(frames, 6): [torque, force] on its link at the link's origin, world axes.")
@@ -267,17 +274,21 @@ void bind_analysis(nb::module_& module) {
           "v", [](const Analysis& a) { return to_rows(a.v); }, nb::sig("def v(self) -> " FLOATS),
           "(frames, nv), as all below.")
       .def_prop_ro(
-          "vdot", [](const Analysis& a) { return to_rows(a.vdot); }, nb::sig("def vdot(self) -> " FLOATS))
+          "vdot", [](const Analysis& a) { return to_rows(a.vdot); }, nb::sig("def vdot(self) -> " FLOATS),
+          "Accelerations.")
       .def_prop_ro(
-          "tau", [](const Analysis& a) { return to_rows(a.tau); }, nb::sig("def tau(self) -> " FLOATS))
+          "tau", [](const Analysis& a) { return to_rows(a.tau); }, nb::sig("def tau(self) -> " FLOATS),
+          "Torques of the joints; zero at a free base.")
       .def_prop_ro(
-          "power", [](const Analysis& a) { return to_rows(a.power); }, nb::sig("def power(self) -> " FLOATS))
-      .def_ro("supports", &Analysis::supports)
+          "power", [](const Analysis& a) { return to_rows(a.power); }, nb::sig("def power(self) -> " FLOATS),
+          "Of each coordinate [W].")
+      .def_ro("supports", &Analysis::supports, "Forces of each foot or hand.")
       .def_prop_ro(
           "residual", [](const Analysis& a) { return to_array(a.residual); }, nb::sig("def residual(self) -> " FLOATS),
           "(frames, 6): what supports cannot give, at the base.")
       .def_prop_ro(
-          "com", [](const Analysis& a) { return to_array(a.com); }, nb::sig("def com(self) -> " FLOATS))
+          "com", [](const Analysis& a) { return to_array(a.com); }, nb::sig("def com(self) -> " FLOATS),
+          "(frames, 3): centre of mass [m].")
       .def_prop_ro(
           "zmp", [](const Analysis& a) { return rows_of(a.zmp); }, nb::sig("def zmp(self) -> " FLOATS),
           "nan in flight.")
@@ -289,7 +300,8 @@ void bind_analysis(nb::module_& module) {
             return out;
           },
           nb::sig("def phases(self) -> list[tuple[str, float, float]]"), "(kind, start, end)")
-      .def_prop_ro("summary", summary_of, nb::sig("def summary(self) -> dict[str, float]"));
+      .def_prop_ro("summary", summary_of, nb::sig("def summary(self) -> dict[str, float]"),
+                   "The main numbers by name.");
   module.def("analyze", py_analyze, "model"_a, "motion"_a, nb::kw_only(), "cutoff"_a = 0.0, "friction"_a = 0.8,
              "others"_a = true,
              nb::sig("def analyze(model: kansetsu._core.Model, motion: Clip | Retargeted, *, cutoff: float = 0.0, "
@@ -311,10 +323,10 @@ void bind_motion(nb::module_& parent) {
 void bind_codegen(nb::module_& module) {
   nb::class_<CompiledModel>(module, "CompiledModel", "A model's dynamics as C++ source.")
       .def_ro("name", &CompiledModel::name, "Of the namespace and the file NAME.h.")
-      .def_ro("text", &CompiledModel::text)
-      .def_ro("rnea_operations", &CompiledModel::rnea_operations)
-      .def_ro("crba_operations", &CompiledModel::crba_operations)
-      .def_ro("aba_operations", &CompiledModel::aba_operations);
+      .def_ro("text", &CompiledModel::text, "The source.")
+      .def_ro("rnea_operations", &CompiledModel::rnea_operations, "Floating-point operations of a call.")
+      .def_ro("crba_operations", &CompiledModel::crba_operations, "Floating-point operations of a call.")
+      .def_ro("aba_operations", &CompiledModel::aba_operations, "Floating-point operations of a call.");
   module.def(
       "compile_model",
       [](const ModelHandle& m, const std::string& name) {

@@ -144,9 +144,14 @@ void bind_world_recording(nb::module_& module, nb::class_<WorldHandle>& c) {
         "with world.record('run.mcap'): every step is written, or `rate` frames per second: .mcap, .csv, .npz, .glb or "
         ".html, a page.")
       .def(
-          "show", [](nb::handle self) { return nb::module_::import_("kansetsu._show").attr("show")(self); },
-          nb::sig("def show(self) -> kansetsu._show.View"),
-          "The present moment, inline in a notebook or in the browser.")
+          "show",
+          [](nb::handle self, const std::string& title, int height) {
+            return nb::module_::import_("kansetsu._show")
+                .attr("show")(self, nb::arg("title") = title, nb::arg("height") = height);
+          },
+          nb::kw_only(), nb::arg("title") = "kansetsu", nb::arg("height") = 480,
+          nb::sig("def show(self, *, title: str = 'kansetsu', height: int = 480) -> kansetsu._show.View"),
+          "The present moment, inline in a notebook (height in pixels) or in the browser.")
       .def("page", world_page, nb::arg("title") = "kansetsu",
            "The present moment as an HTML page that needs nothing else.");
 }

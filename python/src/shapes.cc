@@ -62,12 +62,14 @@ void bind_shapes(nb::module_& module) {
       .def(
           "__init__", [](Sphere* s, double radius) { new (s) Sphere{positive("Sphere", "radius", radius)}; },
           "radius"_a)
-      .def_ro("radius", &Sphere::radius);
+      .def_ro("radius", &Sphere::radius, "[m]");
   nb::class_<Box>(module, "Box", "A box around its frame's origin, by its edge lengths.")
       .def(
           "__init__", [](Box* s, nb::handle size) { new (s) Box(make_box(size)); }, "size"_a,
           nb::sig("def __init__(self, size: " LIKE ") -> None"))
-      .def_prop_ro("size", [](const Box& b) { return to_array(b.size); }, nb::sig("def size(self) -> " FLOATS));
+      .def_prop_ro(
+          "size", [](const Box& b) { return to_array(b.size); }, nb::sig("def size(self) -> " FLOATS),
+          "Edge lengths [m].");
   nb::class_<Cylinder>(module, "Cylinder", "A cylinder along z.")
       .def(
           "__init__",
@@ -75,8 +77,8 @@ void bind_shapes(nb::module_& module) {
             new (s) Cylinder{positive("Cylinder", "radius", radius), positive("Cylinder", "length", length)};
           },
           "radius"_a, "length"_a)
-      .def_ro("radius", &Cylinder::radius)
-      .def_ro("length", &Cylinder::length);
+      .def_ro("radius", &Cylinder::radius, "[m]")
+      .def_ro("length", &Cylinder::length, "[m]");
   nb::class_<Capsule>(module, "Capsule", "A capsule along z; length is that of its cylindrical part.")
       .def(
           "__init__",
@@ -84,8 +86,8 @@ void bind_shapes(nb::module_& module) {
             new (s) Capsule{positive("Capsule", "radius", radius), positive("Capsule", "length", length)};
           },
           "radius"_a, "length"_a)
-      .def_ro("radius", &Capsule::radius)
-      .def_ro("length", &Capsule::length);
+      .def_ro("radius", &Capsule::radius, "[m]")
+      .def_ro("length", &Capsule::length, "Of the cylindrical part [m].");
   nb::class_<Plane>(module, "Plane", "The half space z <= 0.").def(nb::init<>());
   nb::class_<ConvexHull>(module, "ConvexHull", "The convex hull of points.")
       .def(
@@ -96,7 +98,7 @@ void bind_shapes(nb::module_& module) {
           "vertices"_a, nb::sig("def __init__(self, vertices: " LIKE ") -> None"))
       .def_prop_ro(
           "vertices", [](const ConvexHull& h) { return to_array(h.vertices); },
-          nb::sig("def vertices(self) -> " FLOATS));
+          nb::sig("def vertices(self) -> " FLOATS), "(points, 3) [m]");
   nb::class_<HeightField>(module, "HeightField", "Ground below heights on a grid around the origin.")
       .def(
           "__init__",
@@ -104,8 +106,8 @@ void bind_shapes(nb::module_& module) {
             new (s) HeightField(make_height_field(heights, size));
           },
           "heights"_a, "size"_a, nb::sig("def __init__(self, heights: " LIKE ", size: " LIKE ") -> None"))
-      .def_ro("rows", &HeightField::rows)
-      .def_ro("columns", &HeightField::columns);
+      .def_ro("rows", &HeightField::rows, "Of the grid, along y.")
+      .def_ro("columns", &HeightField::columns, "Of the grid, along x.");
   nb::class_<TriangleMesh>(module, "TriangleMesh", "A surface of triangles, counterclockwise as seen from outside.")
       .def(
           "__init__",
@@ -117,8 +119,9 @@ void bind_shapes(nb::module_& module) {
                   ", triangles: collections.abc.Sequence[tuple[int, int, int]]) -> None"))
       .def_prop_ro(
           "vertices", [](const TriangleMesh& t) { return to_array(t.data->vertices); },
-          nb::sig("def vertices(self) -> " FLOATS))
-      .def_prop_ro("triangles", [](const TriangleMesh& t) { return t.data->triangles; });
+          nb::sig("def vertices(self) -> " FLOATS), "(points, 3) [m]")
+      .def_prop_ro(
+          "triangles", [](const TriangleMesh& t) { return t.data->triangles; }, "Numbers of three vertices each.");
   module.def(
       "load_mesh",
       [](const std::filesystem::path& file, nb::handle scale) {
@@ -144,12 +147,13 @@ void bind_shapes(nb::module_& module) {
           "Static and dynamic friction (the same, unless given), restitution 0 ... 1, the radius [m] that resists spin "
           "at points, the lever [m] of the moment that resists rolling, and how far apart [m] shapes are when they "
           "touch (clearances of two add up).")
-      .def_ro("mu_s", &ContactMaterial::mu_s)
-      .def_ro("mu_d", &ContactMaterial::mu_d)
-      .def_ro("restitution", &ContactMaterial::restitution)
-      .def_ro("spin_radius", &ContactMaterial::spin_radius)
-      .def_ro("rolling_radius", &ContactMaterial::rolling_radius)
-      .def_ro("clearance", &ContactMaterial::clearance)
+      .def_ro("mu_s", &ContactMaterial::mu_s, "Friction of what is at rest.")
+      .def_ro("mu_d", &ContactMaterial::mu_d, "Friction of what slides.")
+      .def_ro("restitution", &ContactMaterial::restitution, "0 ... 1")
+      .def_ro("spin_radius", &ContactMaterial::spin_radius,
+              "Of the patch that resists spin where the contact is a point [m].")
+      .def_ro("rolling_radius", &ContactMaterial::rolling_radius, "Lever of the moment that resists rolling [m].")
+      .def_ro("clearance", &ContactMaterial::clearance, "How far apart shapes are when they touch [m].")
       .def("__repr__", [](const ContactMaterial& c) {
         return fmt::format(
             "Material(mu_s={}, mu_d={}, restitution={}, spin_radius={}, rolling_radius={}, clearance={})", c.mu_s,

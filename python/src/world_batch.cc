@@ -1,3 +1,4 @@
+#include "words.h"
 #include "world_batch_handle.h"
 
 /// kansetsu.WorldBatch: many worlds of one kind, states and torques as arrays with a row per world.
@@ -62,6 +63,7 @@ void reset_some(BatchHandle& b, nb::handle snapshots, nb::handle which) {
       b.mirrors[i].tau.row(worlds[k]) = w.torque(FigureId(int(i))).transpose();
   }
   b.pull();
+  b.pull_controls();
   b.pull_controllers();
 }
 
@@ -71,43 +73,49 @@ std::vector<Snapshot> save_all(BatchHandle& b) {
   return b.batch.save();
 }
 
-nb::tuple rollout(BatchHandle& b, const std::string& figure, nb::handle controls, int substeps) {
+nb::tuple rollout(BatchHandle& b, const std::string& figure, nb::handle controls, int substeps,
+                  const std::string& drive) {
   const auto id = FigureId(b.figure("WorldBatch.rollout", figure));
   if (substeps < 1) raise_value(fmt::format("WorldBatch.rollout: substeps is {}, expected 1 or more", substeps));
+  constexpr Word<RowMatrix BatchMirror::*> kDrives[] = {{"tau", &BatchMirror::tau}, {"control", &BatchMirror::control}};
   BatchMirror& m = b.mirrors[size_t(id.value())];
+  RowMatrix& driven = m.*read_word("WorldBatch.rollout: drive", drive, kDrives);
   const nb::object array =
       nb::module_::import_("numpy").attr("ascontiguousarray")(controls, nb::arg("dtype") = "float64");
   const auto shape = nb::cast<std::vector<std::ptrdiff_t>>(array.attr("shape"));
-  const std::ptrdiff_t n = b.batch.size(), nq = m.q.cols(), nv = m.v.cols();
-  if (shape.size() != 3 || shape[0] != n || shape[2] != nv)
+  const std::ptrdiff_t n = b.batch.size(), nq = m.q.cols(), nv = m.v.cols(), nu = driven.cols();
+  if (shape.size() != 3 || shape[0] != n || shape[2] != nu)
     raise_value(
-        fmt::format("WorldBatch.rollout: controls have another shape than ({}, T, {}): worlds, steps, torques of '{}'",
-                    n, nv, figure));
+        fmt::format("WorldBatch.rollout: controls have another shape than ({}, T, {}): worlds, steps, {} of '{}'", n,
+                    nu, &driven == &m.tau ? "torques" : "actuators", figure));
   const std::ptrdiff_t steps = shape[1];
-  const RowsArgument<double> U = read_blocks<double>({"WorldBatch.rollout", "controls"}, array, steps, nv);
+  const RowsArgument<double> U = read_blocks<double>({"WorldBatch.rollout", "controls"}, array, steps, nu);
+  require_finite({"WorldBatch.rollout", "controls"}, U.data, n * steps * nu);
   const BatchHandle::Call call(b, "WorldBatch.rollout");
   b.push();
   NewArray<double> Q = new_array({n, steps, nq}), V = new_array({n, steps, nv});
-  for (std::ptrdiff_t t = 0; t < steps; ++t) {
-    for (std::ptrdiff_t i = 0; i < n; ++i) m.tau.row(i) = Eigen::Map<const Eigen::RowVectorXd>(U.row(i) + t * nv, nv);
-    if (!(m.tau.array() * 0 == 0).all())
-      raise_value(fmt::format("WorldBatch.rollout: controls of step {} are not all finite", t));
+  using Drive = RolloutArrays::Drive;
+  const Drive kind = &driven == &m.tau ? Drive::kTorques : Drive::kControls;
+  const auto finish = [&](std::ptrdiff_t t) {  // what acted last stays
+    for (std::ptrdiff_t i = 0; t > 0 && i < n; ++i)
+      driven.row(i) = Eigen::Map<const Eigen::RowVectorXd>(U.row(i) + (t - 1) * nu, nu);
+    m.control_known = m.control;
+    b.pull();
+  };
+  for (std::ptrdiff_t t = 0; t < steps;) {
+    const int count = int(std::min(steps - t, std::max<std::ptrdiff_t>(1, b.steps_at_once(steps) / substeps)));
     {
       nb::gil_scoped_release release;
-      b.batch.set_torques(id, m.tau);
-      for (int k = 0; k < substeps; ++k) b.batch.step();
+      b.batch.rollout(id, count, substeps,
+                      {kind, U.data + t * nu, steps * nu, Q.data + t * nq, steps * nq, V.data + t * nv, steps * nv});
     }
-    b.batch.states(id, m.q, m.v);
-    for (std::ptrdiff_t i = 0; i < n; ++i) {
-      std::memcpy(Q.data + (i * steps + t) * nq, &m.q(i, 0), size_t(nq) * sizeof(double));
-      std::memcpy(V.data + (i * steps + t) * nv, &m.v(i, 0), size_t(nv) * sizeof(double));
-    }
+    t += count;
     if (PyErr_CheckSignals() != 0) {
-      b.pull();
+      finish(t);
       throw nb::python_error();
     }
   }
-  b.pull();
+  finish(steps);
   return nb::make_tuple(Q.object, V.object);
 }
 
@@ -147,14 +155,21 @@ void bind_world_batch(nb::module_& module) {
       .def("q", rows<&BatchMirror::q>, "figure"_a, nb::sig("def q(self, figure: str) -> " FLOATS))
       .def("v", rows<&BatchMirror::v>, "figure"_a, nb::sig("def v(self, figure: str) -> " FLOATS))
       .def("tau", rows<&BatchMirror::tau>, "figure"_a, nb::sig("def tau(self, figure: str) -> " FLOATS))
+      .def("control", rows<&BatchMirror::control>, "figure"_a, nb::sig("def control(self, figure: str) -> " FLOATS))
+      .def(
+          "actuators",
+          [](const BatchHandle& b, const std::string& f) {
+            return actuator_names(b.batch.world(0), FigureId(b.figure("WorldBatch.actuators", f)));
+          },
+          "figure"_a)
       .def("step", &BatchHandle::step, "count"_a = 1)
       .def("save", save_all)
       .def("reset", reset_some, "snapshots"_a, "which"_a.none() = nb::none(),
            nb::sig("def reset(self, snapshots: Snapshot | collections.abc.Sequence[Snapshot], which: " LIKE
                    " | None = None) -> None"))
-      .def("rollout", rollout, "figure"_a, "controls"_a, "substeps"_a = 1,
-           nb::sig("def rollout(self, figure: str, controls: " LIKE ", substeps: int = 1) -> tuple[" FLOATS ", " FLOATS
-                   "]"))
+      .def("rollout", rollout, "figure"_a, "controls"_a, "substeps"_a = 1, "drive"_a = "tau",
+           nb::sig("def rollout(self, figure: str, controls: " LIKE
+                   ", substeps: int = 1, drive: str = 'tau') -> tuple[" FLOATS ", " FLOATS "]"))
       .def("sensor", all_sensors, "name"_a, nb::sig("def sensor(self, name: str) -> " FLOATS))
       .def_prop_ro(
           "time",

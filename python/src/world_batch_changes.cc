@@ -1,8 +1,9 @@
+#include "kansetsu/dynamics/dynamics.h"
 #include "kansetsu/ik/task.h"
 #include "world_batch_handle.h"
 #include "world_words.h"
 
-/// What differs between the worlds of a batch: controllers and connections.
+/// What differs between the worlds of a batch: controls, controllers, masses, friction and connections.
 namespace kansetsu::python {
 namespace {
 
@@ -54,6 +55,63 @@ int connect_one(BatchHandle& b, int world, nb::handle a, nb::handle other, const
   return b.batch.world(world).connect(on_a.body, on_b.body, options).value();
 }
 
+/// A row of `width` numbers for each of the worlds that are named, or one for all of them.
+RowsArgument<double> read_varied(const Expected& expected, RowsArgument<double> rows, size_t worlds,
+                                 std::ptrdiff_t width) {
+  if (!rows.one() && rows.count != std::ptrdiff_t(worlds))
+    raise_value(fmt::format("{}: {} has {} rows for {} worlds", expected.function, expected.name, rows.count, worlds));
+  for (std::ptrdiff_t i = 0; i < (rows.one() ? 1 : rows.count); ++i) require_finite(expected, rows.row(i), width);
+  return rows;
+}
+
+/// change(world) of the k-th of these worlds; what it throws names the world.
+template <class Change>
+void change_worlds(BatchHandle& b, const char* function, const std::vector<int>& worlds, Change&& change) {
+  const BatchHandle::Call call(b, function);
+  b.push();
+  for (size_t k = 0; k < worlds.size(); ++k) {
+    try {
+      change(b.batch.world(worlds[k]), std::ptrdiff_t(k));
+    } catch (const Error& e) {
+      raise_value(fmt::format("{}: world {}: {}", function, worlds[k], e.what()));
+    }
+  }
+}
+
+void set_inertias(BatchHandle& b, const std::string& figure, nb::handle values, nb::handle which) {
+  const Expected expected{"BatchFigure.set_inertial_parameters", "values"};
+  const FigureId id(b.figure(expected.function, figure));
+  const std::ptrdiff_t links = b.batch.model(id).link_count();
+  const std::vector<int> worlds = read_worlds(b, expected.function, which);
+  const auto rows = read_varied(expected, read_blocks<double>(expected, values, links, 10), worlds.size(), 10 * links);
+  change_worlds(b, expected.function, worlds, [&](World& world, std::ptrdiff_t k) {
+    world.set_inertial_parameters(id, map(rows.row(k), 10 * links));
+  });
+}
+
+nb::object inertias(BatchHandle& b, const std::string& figure) {
+  const FigureId id(b.figure("BatchFigure.inertial_parameters", figure));
+  const BatchHandle::Call call(b, "BatchFigure.inertial_parameters");
+  const std::ptrdiff_t links = b.batch.model(id).link_count();
+  NewArray<double> out = new_array({b.batch.size(), links, 10});
+  for (int k = 0; k < b.batch.size(); ++k)
+    map(out.data + k * 10 * links, 10 * links) = inertial_parameters(std::as_const(b.batch).world(k).model(id));
+  return out.object;
+}
+
+/// Friction, and what resists spin and rolling, as one material per world.
+void set_materials(BatchHandle& b, const std::string& figure, nb::handle values, nb::handle which) {
+  constexpr int kNumbers = 5;
+  const Expected expected{"BatchFigure.set_materials", "values"};
+  const FigureId id(b.figure(expected.function, figure));
+  const std::vector<int> worlds = read_worlds(b, expected.function, which);
+  const auto rows = read_varied(expected, read_rows<double>(expected, values, kNumbers), worlds.size(), kNumbers);
+  change_worlds(b, expected.function, worlds, [&](World& world, std::ptrdiff_t k) {
+    const double* x = rows.row(k);
+    world.set_material(id, {x[0], x[1], x[2], x[3], x[4]});
+  });
+}
+
 void release_one(BatchHandle& b, int world, int connection) {
   require_world(b, world);
   const BatchHandle::Call call(b, "WorldBatch.release");
@@ -65,6 +123,33 @@ void release_one(BatchHandle& b, int world, int connection) {
 }
 
 }  // namespace
+
+void BatchHandle::push_controls(FigureId id) {
+  BatchMirror& m = mirrors[size_t(id.value())];
+  if (m.control.cols() == 0 ||
+      std::memcmp(m.control.data(), m.control_known.data(), size_t(m.control.size()) * sizeof(double)) == 0)
+    return;
+  for (int k = 0; k < batch.size(); ++k) {
+    const std::string what = fmt::format("control of '{}' in world {}", names[size_t(id.value())], k);
+    try {
+      require_finite({"WorldBatch", what.c_str()}, &m.control(k, 0), m.control.cols());
+    } catch (...) {
+      m.control = m.control_known;
+      throw;
+    }
+  }
+  batch.set_controls(id, m.control);
+  m.control_known = m.control;
+}
+
+void BatchHandle::pull_controls() {
+  for (size_t i = 0; i < mirrors.size(); ++i) {
+    BatchMirror& m = mirrors[i];
+    for (int k = 0; m.control.cols() > 0 && k < batch.size(); ++k)
+      m.control.row(k) = std::as_const(batch).world(k).control(FigureId(int(i))).transpose();
+    m.control_known = m.control;
+  }
+}
 
 void BatchHandle::pull_controllers() {
   for (const auto& m : controllers) {
@@ -122,6 +207,13 @@ void bind_world_batch_changes(nb::class_<BatchHandle>& c) {
            nb::sig("def controller_kp(self, controller: str) -> " FLOATS))
       .def("controller_kd", controller_rows<&ControllerMirror::kd>, "controller"_a,
            nb::sig("def controller_kd(self, controller: str) -> " FLOATS))
+      .def("inertial_parameters", inertias, "figure"_a,
+           nb::sig("def inertial_parameters(self, figure: str) -> " FLOATS))
+      .def("set_inertial_parameters", set_inertias, "figure"_a, "values"_a, "which"_a.none() = nb::none(),
+           nb::sig("def set_inertial_parameters(self, figure: str, values: " LIKE ", which: " LIKE
+                   " | None = None) -> None"))
+      .def("set_materials", set_materials, "figure"_a, "values"_a, "which"_a.none() = nb::none(),
+           nb::sig("def set_materials(self, figure: str, values: " LIKE ", which: " LIKE " | None = None) -> None"))
       .def("connect", connect_one, "world"_a, "a"_a.none(), "b"_a.none(), "mask"_a = "weld",
            "frame_a"_a.none() = nb::none(), "frame_b"_a.none() = nb::none(),
            nb::sig("def connect(self, world: int, a: tuple[str, str] | None, b: tuple[str, str] | None, mask: str = "

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -16,7 +17,7 @@ inline constexpr int kMostWorlds = 1 << 20;
 
 /// Arrays of one figure in all worlds; what was last told or asked beside them.
 struct BatchMirror {
-  RowMatrix q, v, tau, q_known, v_known;
+  RowMatrix q, v, tau, control, q_known, v_known, control_known;
 };
 
 /// A controller in all worlds: what its joints are drawn to and how strongly, (n, joints).
@@ -36,6 +37,7 @@ class BatchHandle {
       const Model& model = batch.model(FigureId(i));
       BatchMirror& m = mirrors.emplace_back();
       m.q.setZero(count, model.nq()), m.v.setZero(count, model.nv()), m.tau.setZero(count, model.nv());
+      m.control.setZero(count, prototype.world.control(FigureId(i)).size());
       for (int k = 0; k < count; ++k) m.tau.row(k) = prototype.world.torque(FigureId(i)).transpose();
     }
     for (const std::string& name : prototype.world.controller_names()) {
@@ -49,6 +51,7 @@ class BatchHandle {
       for (RowMatrix* x : {&m.value, &m.kp, &m.kd}) x->setZero(count, std::ptrdiff_t(c.joints.size()));
     }
     pull();
+    pull_controls();
     pull_controllers();
   }
   ~BatchHandle() {
@@ -102,9 +105,13 @@ class BatchHandle {
         }
         batch.set_torques(id, m.tau);
       }
+      push_controls(id);
     }
     push_controllers();
   }
+  /// Controls of actuators, where they are other than before; those that are not finite are forgotten.
+  void push_controls(FigureId id);
+  void pull_controls();
   void push_controllers();
   void pull_controllers();
   void pull() {
@@ -133,14 +140,19 @@ class BatchHandle {
     BatchHandle& b_;
   };
 
+  /// Steps between two looks at Ctrl-C: a few thousand of single worlds, which take some hundredths of a second.
+  int steps_at_once(std::int64_t left) const {
+    constexpr std::int64_t kWorldSteps = 4096;
+    return int(std::min(left, std::max<std::int64_t>(1, kWorldSteps / batch.size())));
+  }
   void step(std::int64_t count) {
     if (count < 0) raise_value(fmt::format("WorldBatch.step: count is {}, expected 0 or more", count));
     const Call call(*this, "WorldBatch.step");
     push();
-    for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t left = count; left > 0; left -= steps_at_once(left)) {
       {
         nb::gil_scoped_release release;
-        batch.step();
+        batch.step(steps_at_once(left));
       }
       if (count > 1 && PyErr_CheckSignals() != 0) {
         pull();

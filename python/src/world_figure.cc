@@ -26,6 +26,25 @@ nb::object with_names(nb::object array, const FigureHandle& f, const char* names
   return nb::module_::import_("kansetsu._names").attr("named")(array, f.get().model(f.id).attr(names));
 }
 
+/// Actuators have names of their own.
+nb::object with_actuator_names(nb::object array, const FigureHandle& f) {
+  const World& world = f.get().world;
+  const nb::module_ names = nb::module_::import_("kansetsu._names");
+  return names.attr("named")(
+      array, names.attr("Names")(actuator_names(world, f.id), nb::dict(), world.name(f.id), "actuator"));
+}
+
+void set_inertias(const FigureHandle& f, nb::handle values) {
+  WorldHandle& w = f.get();
+  const WorldHandle::Call call(w, "Figure.set_inertial_parameters");
+  const Model& model = w.world.model(f.id);
+  const auto p = read_blocks<double>({"Figure.set_inertial_parameters", "values", nullptr, &model}, values,
+                                     model.link_count(), 10);
+  if (!p.one()) raise_value("Figure.set_inertial_parameters: values of several figures; a WorldBatch takes them");
+  w.world.set_inertial_parameters(f.id, map(p.data, 10 * model.link_count()));
+  w.forget_model(f.id);
+}
+
 Transform<> pose_of(const BodyHandle& b) {
   WorldHandle& w = b.get();
   const WorldHandle::Call call(w, "Body.pose");
@@ -84,9 +103,11 @@ void bind_figure(nb::module_& module) {
                            "A figure in a world. Its arrays are live: they follow the world, and what is written into "
                            "q, v and tau counts from the "
                            "next step or question on.")
-      .def_prop_ro("name", [](const FigureHandle& f) { return f.get().world.name(f.id); })
       .def_prop_ro(
-          "model", [](const FigureHandle& f) { return f.get().model(f.id); }, nb::sig("def model(self) -> Model"))
+          "name", [](const FigureHandle& f) { return f.get().world.name(f.id); }, "In its world.")
+      .def_prop_ro(
+          "model", [](const FigureHandle& f) { return f.get().model(f.id); }, nb::sig("def model(self) -> Model"),
+          "What it is made of.")
       .def_prop_ro(
           "q", [](const FigureHandle& f) { return with_names(live<&FigureMirror::q>(f), f, "coordinates"); },
           nb::sig("def q(self) -> kansetsu._names.NamedArray"), "Positions; write into it to move the figure.")
@@ -103,6 +124,44 @@ void bind_figure(nb::module_& module) {
           "effort", [](const FigureHandle& f) { return with_names(live<&FigureMirror::effort>(f), f, "dofs"); },
           nb::sig("def effort(self) -> kansetsu._names.NamedArray"),
           "Torques of the last step as they acted, motors and springs included.")
+      .def_prop_ro(
+          "control", [](const FigureHandle& f) { return with_actuator_names(live<&FigureMirror::control>(f), f); },
+          nb::sig("def control(self) -> kansetsu._names.NamedArray"),
+          "Controls of its actuators, which stay until they are changed: control[\"motor\"] = 1.0.")
+      .def_prop_ro(
+          "activation",
+          [](const FigureHandle& f) { return with_actuator_names(live<&FigureMirror::activation>(f), f); },
+          nb::sig("def activation(self) -> kansetsu._names.NamedArray"),
+          "Activations of its actuators, part of the state; 0 of those that have none.")
+      .def_prop_ro(
+          "actuators", [](const FigureHandle& f) { return actuator_names(f.get().world, f.id); },
+          "Names of its actuators, in the order of control.")
+      .def_prop_ro(
+          "actuator_reports",
+          [](const FigureHandle& f) {
+            const WorldHandle::Call call(f.get(), "Figure.actuator_reports");
+            return actuator_array(f.get().world.actuators(f.id));
+          },
+          nb::sig("def actuator_reports(self) -> numpy.typing.NDArray[numpy.void]"),
+          "What each actuator did in the last step (kansetsu.ACTUATOR).")
+      .def_prop_ro(
+          "asleep",
+          [](const FigureHandle& f) {
+            const WorldHandle::Call call(f.get(), "Figure.asleep");
+            return f.get().world.asleep(f.id);
+          },
+          "Whether it has come to rest and is not computed until something happens to it.")
+      .def("set_inertial_parameters", set_inertias, "values"_a,
+           nb::sig("def set_inertial_parameters(self, values: " LIKE ") -> None"),
+           "Other inertias of its links, (links, 10) as inertial_parameters(model) has them. Part of what the world is "
+           "made of:\nsnapshots do not hold them. Not for every step: the model is built again.")
+      .def(
+          "set_material",
+          [](const FigureHandle& f, const ContactMaterial& material) {
+            const WorldHandle::Call call(f.get(), "Figure.set_material");
+            f.get().world.set_material(f.id, material);
+          },
+          "material"_a, "Another material of all its shapes; as set_inertial_parameters(), no part of snapshots.")
       .def("stand", stand, nb::sig("def stand(self) -> " FLOATS),
            "Sets the torques that hold it still by the contacts and connections it has now; WorldError if none do.")
       .def(

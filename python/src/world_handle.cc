@@ -50,6 +50,10 @@ void WorldHandle::set_model(FigureId id, nb::object model) {
   models_[i] = std::move(model);
 }
 
+void WorldHandle::forget_model(FigureId id) {
+  if (const auto i = size_t(id.value()); i < models_.size()) models_[i].reset();
+}
+
 void WorldHandle::push() {
   for (size_t i = 0; i < mirrors_.size(); ++i) {
     if (!mirrors_[i]) continue;
@@ -60,6 +64,14 @@ void WorldHandle::push() {
       require_finite({"World", what.c_str(), dof_name, &world.model(id)}, m.tau.data(), m.tau.size());
       world.set_torque(id, m.tau);
       m.tau_known = m.tau;
+    }
+    if (differs(m.control, m.control_known)) {
+      world.set_control(id, m.control);
+      m.control_known = m.control;
+    }
+    if (differs(m.activation, m.activation_known)) {
+      world.set_activation(id, m.activation);
+      m.activation_known = m.activation;
     }
     if (!differs(m.q, m.q_known) && !differs(m.v, m.v_known)) continue;
     State state;
@@ -72,7 +84,9 @@ void WorldHandle::push() {
 void WorldHandle::pull(FigureId id) {
   FigureMirror& m = *mirrors_[size_t(id.value())];
   m.q = world.q(id), m.v = world.v(id), m.tau = world.torque(id), m.vdot = world.vdot(id), m.effort = world.effort(id);
+  m.control = world.control(id), m.activation = world.activation(id);
   m.q_known = m.q, m.v_known = m.v, m.tau_known = m.tau;
+  m.control_known = m.control, m.activation_known = m.activation;
 }
 
 void WorldHandle::pull() {

@@ -15,8 +15,8 @@ namespace kansetsu::python {
 /// Numbers of one figure as Python sees them: arrays of ours, which are compared with what the world was last told before anything is
 /// asked of it, and filled afterwards. So they are live, and the world's own memory stays its own.
 struct FigureMirror {
-  Eigen::VectorXd q, v, tau, vdot, effort;
-  Eigen::VectorXd q_known, v_known, tau_known;
+  Eigen::VectorXd q, v, tau, vdot, effort, control, activation;
+  Eigen::VectorXd q_known, v_known, tau_known, control_known, activation_known;
 };
 
 /// A recording that is being written.
@@ -41,6 +41,7 @@ class WorldHandle {
   /// The Python object of a figure's model.
   nb::object model(FigureId id);
   void set_model(FigureId id, nb::object model);
+  void forget_model(FigureId id);  ///< it was built again
 
   std::vector<std::shared_ptr<OpenRecording>> recordings;
 
@@ -135,5 +136,7 @@ void bind_world_recording(nb::module_& module, nb::class_<WorldHandle>& c);
 
 nb::object contact_array(std::span<const ContactReport> contacts);
 nb::object connection_array(std::span<const ConnectionReport> connections);
+nb::object actuator_array(std::span<const ActuatorReport> actuators);
+std::vector<std::string> actuator_names(const World& world, FigureId id);
 
 }  // namespace kansetsu::python

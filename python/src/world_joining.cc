@@ -135,7 +135,7 @@ void bind_world_joining(nb::module_& module, nb::class_<WorldHandle>& c) {
             if (&x.get() != &w) raise_value("World.release: the connection is of another world");
             release(x);
           },
-          "connection"_a)
+          "connection"_a, "Lets go of a connection.")
       .def(
           "connection",
           [](nb::handle self, const std::string& name) {

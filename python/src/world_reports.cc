@@ -21,6 +21,11 @@ struct ConnectionRecord {
   double p[3], wrench[6], impulse[6], position_gap, angle_gap;
 };
 
+struct ActuatorRecord {
+  double control, activation, length, velocity, force, power;
+  std::int64_t clamped;
+};
+
 void put_body(const BodyRef& body, std::int32_t* out) {
   out[0] = body.figure.value(), out[1] = body.is_world() ? -1 : body.link.value();
 }
@@ -105,14 +110,28 @@ nb::object connection_array(std::span<const ConnectionReport> connections) {
   return record_array(dtype("CONNECTION"), std::ptrdiff_t(records.size()), sizeof(ConnectionRecord), records.data());
 }
 
+nb::object actuator_array(std::span<const ActuatorReport> actuators) {
+  std::vector<ActuatorRecord> records;
+  for (const ActuatorReport& a : actuators)
+    records.push_back({a.control, a.activation, a.length, a.velocity, a.force, a.power, a.clamped});
+  return record_array(dtype("ACTUATOR"), std::ptrdiff_t(records.size()), sizeof(ActuatorRecord), records.data());
+}
+
+std::vector<std::string> actuator_names(const World& world, FigureId id) {
+  std::vector<std::string> names;
+  for (const ActuatorReport& a : world.actuators(id)) names.emplace_back(a.name);
+  return names;
+}
+
 #define RECORDS "numpy.typing.NDArray[numpy.void]"
 
 void bind_world_reports(nb::module_& module, nb::class_<WorldHandle>& c) {
   nb::class_<Event>(module, "Event", "Something that happened at a moment.")
       .def_ro("time", &Event::time, "[s]")
-      .def_prop_ro("kind", [](const Event& e) { return to_string(e.kind); })
-      .def_ro("name", &Event::name)
-      .def_ro("detail", &Event::detail)
+      .def_prop_ro(
+          "kind", [](const Event& e) { return to_string(e.kind); }, "touch, lift, connected, cut, limit, ...")
+      .def_ro("name", &Event::name, "What it happened to.")
+      .def_ro("detail", &Event::detail, "More about it.")
       .def("__repr__", [](const Event& e) {
         return fmt::format("<{:.6g} s: {} {} {}>", e.time, to_string(e.kind), e.name, e.detail);
       });
@@ -152,7 +171,7 @@ void bind_world_reports(nb::module_& module, nb::class_<WorldHandle>& c) {
             const WorldHandle::Call call(w, "World.events");
             return w.world.events();
           },
-          nb::sig("def events(self) -> list[Event]"))
+          nb::sig("def events(self) -> list[Event]"), "What has happened so far.")
       .def("sensor", sensor, nb::arg("name"), nb::sig("def sensor(self, name: str) -> " FLOATS),
            "What a sensor of the scene shows.")
       .def_prop_ro("sensors", [](const WorldHandle& w) { return w.world.sensor_names(); }, "Names of the sensors.");

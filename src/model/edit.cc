@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "kansetsu/base/error.h"
+#include "kansetsu/spatial/inertia.h"
+#include "model/tree.h"
+
 namespace kansetsu {
 namespace {
 
@@ -86,8 +90,28 @@ Model extract_subtree(const Model& model, const std::string& link, Base base) {
 }
 
 Model with_gravity(const Model& model, const Vec3<>& gravity) {
+  if (model.gravity() == gravity) return model;
   ModelDescription d = model.description();
   d.gravity = gravity;
+  return build(std::move(d));
+}
+
+Model with_inertial_parameters(const Model& model, const Eigen::Ref<const Eigen::VectorXd>& parameters) {
+  check_size("with_inertial_parameters", "parameters", parameters.size(), 10 * model.link_count());
+  ModelDescription d = model.description();
+  for (LinkDescription& link : d.links) {
+    const int i = model.link_id(link.name).value();
+    const auto p = parameters.segment<10>(10 * i);
+    const bool has_inertia = (p.array() != 0).any();  // NaN counts, and is found by the checks
+    if (has_inertia != (model.tree().links[size_t(i)].M_L != Inertia<>{})) {
+      throw Error("with_inertial_parameters: link '" + link.name + "' " +
+                  (has_inertia ? "has no inertia in this model, and must keep none" : "must keep some inertia"));
+    }
+    if (!has_inertia) continue;
+    const Vec3<> com = p[0] > 0 ? (1 / p[0]) * Vec3<>{p[1], p[2], p[3]} : Vec3<>{};
+    const Sym3<> about_origin{p[4], p[5], p[7], p[6], p[8], p[9]};
+    link.inertial = Inertial{p[0], {.p = com}, about_origin - p[0] * parallel_axis(com, com)};
+  }
   return build(std::move(d));
 }
 

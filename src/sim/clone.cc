@@ -7,6 +7,7 @@ std::unique_ptr<FigureData> clone_figure(const FigureData& f) {
   auto out = std::make_unique<FigureData>(f.model, f.options);
   out->q = f.q, out->v = f.v, out->vdot = f.vdot;
   out->torque = f.torque, out->external = f.external, out->has_external = f.has_external, out->effort = f.effort;
+  out->own_material = f.own_material;
   out->q0 = f.q0, out->v0 = f.v0;
   out->actuators.control = f.actuators.control, out->actuators.activation = f.actuators.activation;
   out->rest_time = f.rest_time, out->nap = f.nap;
@@ -54,6 +55,7 @@ std::unique_ptr<World::Impl> World::Impl::clone() const {
   out->report.connections = out->connection_reports;
   out->events = events;
   out->next_step = next_step;
+  out->parameters = parameters;
   out->magnetic = magnetic;
   return out;
 }

@@ -96,6 +96,7 @@ struct FigureData {
 
   Model model;
   FigureOptions options;
+  MaterialId own_material{-1};  ///< that World::set_material() has made for it
   Mechanics mechanics;
   ActuatorsData actuators;
   Workspace work;

@@ -243,7 +243,9 @@ struct World::Impl {
   bool present = true;    ///< they are
   bool stepping = false;  ///< a step is under way
   std::unique_ptr<StandingStep> standing;
-  void changed();  ///< by somebody, between two steps
+  void changed();      ///< by somebody, between two steps
+  int parameters = 0;  ///< how often masses or materials were changed: tables for lanes made before do not fit
+  void parameters_changed();
   ContactFinder::Ahead ahead(double h) const;
   double time_to_touch() const;
   void meet_impacts();

@@ -56,7 +56,8 @@ bool is_fixed_plane(const WorldShape& s) { return s.figure < 0 && s.geometry.kin
 }  // namespace
 
 LanePlan::LanePlan(const World::Impl& world)
-    : model_(world.figures.at(0)->model),
+    : parameters_(world.parameters),
+      model_(world.figures.at(0)->model),
       obstacle_(find_obstacle(world)),
       shape_count_(world.contacts.shapes().size()) {
   if (!obstacle_.empty()) return;
@@ -247,7 +248,7 @@ bool LanePlan::make_tree(int root, Stance& stance) {
 }
 
 bool LanePlan::fits(const World::Impl& w) const {
-  return w.figures.size() == 1 && w.contacts.shapes().size() == shape_count_ &&
+  return w.figures.size() == 1 && w.parameters == parameters_ && w.contacts.shapes().size() == shape_count_ &&
          w.figures[0]->model.gravity() == model_.gravity();
 }
 

@@ -73,7 +73,8 @@ class LanePlan {
   void list_pairs(const World::Impl& world);
   void watch(const World::Impl& world, Stance& stance) const;
 
-  Model model_;  ///< whose tree the tables point into
+  int parameters_ = 0;  ///< of the world they are made of
+  Model model_;         ///< whose tree the tables point into
   std::string obstacle_;
   size_t shape_count_ = 0;
   std::vector<ShapePair> pairs_;  ///< all that may ever touch

@@ -8,20 +8,13 @@
 #include "kansetsu/base/error.h"
 #include "kansetsu/kinematics/centroidal.h"
 #include "kansetsu/model/configuration.h"
+#include "kansetsu/model/edit.h"
 #include "sim/actuators.h"
 #include "sim/impl.h"
 #include "sim/standing.h"
 
 namespace kansetsu {
 namespace {
-
-/// The same model under the world's gravity.
-Model with_gravity(const Model& model, const Vec3<>& gravity) {
-  if (model.gravity() == gravity) return model;
-  ModelDescription description = model.description();
-  description.gravity = gravity;
-  return value_or_throw(Model::build(std::move(description)));
-}
 
 /// Axes left out in braces are all zero: Transform<>{{}, p} is no pose.
 void require_pose(const Transform<>& X, const char* function, const char* name) {

@@ -31,6 +31,23 @@ struct WorldBatch::Impl {
   void enter(int i, int stance);
   void step_block(int b, void* scratch, WorldBatchReport& count);
   void step_alone(int i, WorldBatchReport& count);
+
+  /// Steps that are to be made, and what happens before and after some of them.
+  struct Run {
+    int count = 1;
+    FigureId figure{0};
+    int substeps = 1;
+    const RolloutArrays* arrays = nullptr;
+  };
+  int width() const { return has_lanes() ? lanes->width() : 1; }
+  int jobs() const { return (int(worlds.size()) + width() - 1) / width(); }
+  void make(const Run& run);
+  bool prepare(const Run& run, int job, int step);
+  void go_on(const Run& run, int job, int worker);
+  void put_states(const Run& run, int i, int step) const;
+  void set_torque(int i, FigureId figure, const double* tau);
+  void set_control(int i, FigureId figure, const double* u);
+  std::vector<int> steps_done;  ///< steps of each job in this run
   void check(const char* function, int i) const {
     if (i < 0 || i >= int(worlds.size()))
       throw Error(fmt::format("{}: there is no world {}, the batch has {}", function, i, worlds.size()));
@@ -58,7 +75,7 @@ WorldBatch::Impl::Impl(const World& prototype, int count, const WorldBatchOption
   const int threads = std::max(1, options.threads);
   if (threads > 1) pool = std::make_unique<ThreadPool>(threads);
   counts.resize(size_t(threads));
-  places.resize(size_t(count));
+  places.resize(size_t(count)), steps_done.reserve(size_t(count));
   if (!options.lanes)
     obstacle = "the options say so";
   else if (prototype.figure_count() != 1)
@@ -111,7 +128,10 @@ void WorldBatch::Impl::look_at(int i) {
   Place& place = places[size_t(i)];
   place.stance = -1;
   place.waits = false;
-  if (place.changed && !plan->is_plain(data(i))) return;
+  if (place.changed && !plan->is_plain(data(i))) {
+    data(i).options.standing_steps = !plan->fits(data(i));  // of masses of its own it has tables of its own
+    return;
+  }
   place.changed = false;
   StanceKey key;
   if (data(i).status != WorldStatus::kRunning || !plan->stance_of(data(i), key)) return;
@@ -153,6 +173,21 @@ void WorldBatch::Impl::step_block(int b, void* memory, WorldBatchReport& count) 
     tell(i);
     step_alone(i, count);
   }
+}
+
+void WorldBatch::Impl::set_torque(int i, FigureId figure, const double* tau) {
+  if (places[size_t(i)].stance >= 0 && figure.value() == 0) return lanes->set_torque(i, tau);
+  FigureData& f = data(i).data(figure, "WorldBatch::set_torques");
+  f.torque = Eigen::Map<const Eigen::VectorXd>(tau, f.torque.size());
+}
+
+void WorldBatch::Impl::set_control(int i, FigureId figure, const double* u) {
+  const Eigen::VectorXd& control = data(i).data(figure, "WorldBatch::set_controls").actuators.control;
+  const Eigen::Map<const Eigen::VectorXd> wanted(u, control.size());
+  if (control == wanted) return;
+  tell(i);
+  places[size_t(i)].stance = -1, places[size_t(i)].changed = true;
+  worlds[size_t(i)].set_control(figure, wanted);
 }
 
 WorldBatch::WorldBatch(const World& prototype, int count, const WorldBatchOptions& options)
@@ -198,14 +233,15 @@ void WorldBatch::set_torques(FigureId figure, const Eigen::Ref<const Matrix>& ta
       i += width - 1;
       continue;
     }
-    if (impl_->places[size_t(i)].stance >= 0 && figure.value() == 0) {
-      impl_->lanes->set_torque(i, row);
-      continue;
-    }
-    FigureData& f = impl_->data(i).data(figure, "WorldBatch::set_torques");
-    check_size("WorldBatch::set_torques", "columns", tau.cols(), f.model.nv());
-    f.torque = Eigen::Map<const Eigen::VectorXd>(row, tau.cols());
+    impl_->set_torque(i, figure, row);
   }
+}
+
+void WorldBatch::set_controls(FigureId figure, const Eigen::Ref<const Matrix>& u) {
+  check_size("WorldBatch::set_controls", "rows", u.rows(), size());
+  if (size() == 0) return;
+  check_size("WorldBatch::set_controls", "columns", u.cols(), impl_->worlds[0].control(figure).size());
+  for (int i = 0; i < size(); ++i) impl_->set_control(i, figure, u.data() + i * u.outerStride());
 }
 
 void WorldBatch::set_states(FigureId figure, const Eigen::Ref<const Matrix>& q, const Eigen::Ref<const Matrix>& v) {
@@ -234,38 +270,93 @@ void WorldBatch::states(FigureId figure, Eigen::Ref<Matrix> q, Eigen::Ref<Matrix
   }
 }
 
-void WorldBatch::step() {
-  Impl& m = *impl_;
-  const int jobs = m.has_lanes() ? m.lanes->blocks() : size();
-  for (int i = 0; m.has_lanes() && i < size(); ++i) {
-    if (m.places[size_t(i)].changed && m.places[size_t(i)].stance < 0) m.look_at(i);
-    Impl::Place& place = m.places[size_t(i)];
-    if (!place.waits) continue;
-    StanceKey key;
-    place.waits = false;
-    const int stance = m.plan->stance_of(m.data(i), key) ? m.plan->add(m.data(i), key) : -1;
-    if (stance >= 0) m.enter(i, stance);
-  }
-  for (WorldBatchReport& c : m.counts) c = {};
-  std::atomic<int> next = 0;
-  auto work = [&](int worker) {
-    for (int k = next++; k < jobs; k = next++) {
-      if (!m.has_lanes()) {
-        m.step_alone(k, m.counts[size_t(worker)]);
-        continue;
-      }
-      m.step_block(k, aligned(m.scratch[size_t(worker)].data()), m.counts[size_t(worker)]);
+/// What drives the worlds of a job, and whether they can go on: false if one stands in a way for which there are no tables yet.
+bool WorldBatch::Impl::prepare(const Run& run, int job, int step) {
+  bool ready = true;
+  for (int i = job * width(); i < std::min((job + 1) * width(), int(worlds.size())); ++i) {
+    if (const RolloutArrays* a = run.arrays; a && a->controls && step % run.substeps == 0) {
+      const FigureData& f = *data(i).figures[size_t(run.figure.value())];
+      const bool torques = a->drive == RolloutArrays::Drive::kTorques;
+      const long numbers = torques ? f.torque.size() : f.actuators.control.size();
+      const double* u = a->controls + i * a->controls_stride + step / run.substeps * numbers;
+      torques ? set_torque(i, run.figure, u) : set_control(i, run.figure, u);
     }
-  };
-  if (m.pool)
-    m.pool->run(std::min(m.pool->workers(), std::max(jobs, 1)), work);
-  else
-    work(0);
-  m.report.lanes = m.report.alone = m.report.stopped = 0;
-  for (const WorldBatchReport& c : m.counts)
-    m.report.lanes += c.lanes, m.report.alone += c.alone, m.report.stopped += c.stopped;
-  m.report.total_lanes += std::uint64_t(m.report.lanes);
-  m.report.total_alone += std::uint64_t(m.report.alone);
+    if (!has_lanes()) continue;
+    if (places[size_t(i)].changed && places[size_t(i)].stance < 0) look_at(i);
+    ready = ready && !places[size_t(i)].waits;
+  }
+  return ready;
+}
+
+void WorldBatch::Impl::put_states(const Run& run, int i, int step) const {
+  const RolloutArrays& a = *run.arrays;
+  const FigureData& f = *worlds[size_t(i)].impl_->figures[size_t(run.figure.value())];
+  const bool in_lane = places[size_t(i)].stance >= 0;
+  if (a.q) {
+    double* to = a.q + i * a.q_stride + step * f.q.size();
+    for (int k = 0; k < f.q.size(); ++k) to[k] = in_lane ? lanes->q(i, k) : f.q[k];
+  }
+  if (a.v) {
+    double* to = a.v + i * a.v_stride + step * f.v.size();
+    for (int k = 0; k < f.v.size(); ++k) to[k] = in_lane ? lanes->v(i, k) : f.v[k];
+  }
+}
+
+void WorldBatch::Impl::go_on(const Run& run, int job, int worker) {
+  for (int& step = steps_done[size_t(job)]; step < run.count && prepare(run, job, step); ++step) {
+    WorldBatchReport now;
+    if (has_lanes())
+      step_block(job, aligned(scratch[size_t(worker)].data()), now);
+    else
+      step_alone(job, now);
+    WorldBatchReport& count = counts[size_t(worker)];
+    count.total_lanes += std::uint64_t(now.lanes), count.total_alone += std::uint64_t(now.alone);
+    if (step + 1 == run.count) count.lanes += now.lanes, count.alone += now.alone, count.stopped += now.stopped;
+    if (!run.arrays || (step + 1) % run.substeps != 0) continue;
+    for (int i = job * width(); i < std::min((job + 1) * width(), int(worlds.size())); ++i)
+      put_states(run, i, step / run.substeps);
+  }
+}
+
+void WorldBatch::Impl::make(const Run& run) {
+  for (WorldBatchReport& c : counts) c = {};
+  steps_done.assign(size_t(jobs()), 0);
+  const auto is_left = [&](int steps) { return steps < run.count; };
+  while (std::any_of(steps_done.begin(), steps_done.end(), is_left)) {
+    for (int i = 0; has_lanes() && i < int(worlds.size()); ++i) {  // tables for new stances are made by one thread
+      Place& place = places[size_t(i)];
+      if (!place.waits) continue;
+      StanceKey key;
+      place.waits = false;
+      const int stance = plan->stance_of(data(i), key) ? plan->add(data(i), key) : -1;
+      if (stance >= 0) enter(i, stance);
+    }
+    std::atomic<int> next = 0;
+    auto work = [&](int worker) {
+      for (int job = next++; job < jobs(); job = next++) go_on(run, job, worker);
+    };
+    if (pool)
+      pool->run(std::min(pool->workers(), std::max(jobs(), 1)), work);
+    else
+      work(0);
+  }
+  report.lanes = report.alone = report.stopped = 0;
+  for (const WorldBatchReport& c : counts) {
+    report.lanes += c.lanes, report.alone += c.alone, report.stopped += c.stopped;
+    report.total_lanes += c.total_lanes, report.total_alone += c.total_alone;
+  }
+}
+
+void WorldBatch::step(int count) {
+  if (count < 0) throw Error(fmt::format("WorldBatch::step: {} steps", count));
+  impl_->make({.count = count});
+}
+
+void WorldBatch::rollout(FigureId figure, int steps, int substeps, const RolloutArrays& arrays) {
+  if (steps < 0 || substeps < 1) throw Error(fmt::format("WorldBatch::rollout: {} steps of {}", steps, substeps));
+  if (size() == 0) return;
+  (void)model(figure);  // throws where there is no such figure
+  impl_->make({.count = steps * substeps, .figure = figure, .substeps = substeps, .arrays = &arrays});
 }
 
 const WorldBatchReport& WorldBatch::report() const { return impl_->report; }

@@ -6,6 +6,7 @@ python fuzz_calls.py SEED CALLS
 import faulthandler
 import inspect
 import random
+import re
 import resource
 import sys
 import warnings
@@ -79,8 +80,58 @@ def targets(model, world, batch):
     add("WorldBatch", batch)
     add("BatchFigure", batch["human28"])
     add("Snapshot", world.save())
-    add("Recorder", world)
+    for name, thing in objects(model, world):
+        add(name, thing)
     return found
+
+
+def objects(model, world):
+    """One of each kind that is made by a call, some of them closed."""
+    recorder = world.record("fuzz.mcap")
+    world.step()
+    recorder.close()
+    held, gone = world.connect(None, "human28/gripL", mask="point"), world.connect(None, "human28/gripR", mask="point")
+    gone.release()
+    world.step()
+    problem = ks.ik.Problem(model).pose("gripL", np.eye(4), name="hand")
+    arm = ks.extract_subtree(model, "UpperArmL", "fixed")
+    return [
+        ("ClosedRecorder", recorder),
+        ("Connection", held),
+        ("ClosedConnection", gone),
+        ("Recording", ks.read("fuzz.mcap")),
+        ("ModelBuilder", ks.ModelBuilder("b").link("a").link("c", 1.0)),
+        ("Constraints", ks.Constraints(model)),
+        ("Response", ks.Response(model)),
+        ("Problem", problem),
+        ("Solver", ks.ik.Solver(problem)),
+        ("Differential", ks.ik.Differential(problem)),
+        ("ArmSolver", ks.ik.ArmSolver(arm, arm.links[-1])),
+        ("Clip", ks.motion.squat(model, 0.2, 1.0, 1)),
+        ("Names", model.dofs),
+        ("Poses", ks.fk(model, model.q0)),
+    ]
+
+
+def keywords(function):
+    """Names of arguments, by the signature or by what the extension writes of it."""
+    try:
+        return [p.name for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_POSITIONAL]
+    except (TypeError, ValueError):
+        return re.findall(r"[(,] *(\w+)(?=:)", (function.__doc__ or "").split(") ->")[0])
+
+
+def write_arrays(rng, world, batch, value):
+    """Nonsense in a live array, which the next step has to refuse or bear."""
+    figure, many = world["human28"], batch["human28"]
+    array = rng.choice([figure.q, figure.v, figure.tau, figure.control, many.q, many.v, many.tau, many.control])
+    before = array.copy()
+    try:
+        array[rng.choice([..., 0, slice(None, None, 2), "elbowL_y", (..., "kneeL_y")])] = value
+        world.step()
+        batch.step()
+    finally:
+        array[:] = before
 
 
 def valid(model, world, batch):
@@ -113,18 +164,26 @@ def main(seed, count):
         if k % 100 == 0:
             model, world, batch = made()
             all_targets, calls = targets(model, world, batch), valid(model, world, batch)
-        name = rng.choice(sorted(calls) if rng.random() < 0.6 else sorted(all_targets))
+            all_targets["write"] = write_arrays
+        name = rng.choice(sorted(calls) if rng.random() < 0.4 else [*sorted(all_targets), *["write"] * 20])
         function = all_targets[name]
         arguments = list(calls.get(name, ()))
         if arguments:
             arguments[rng.randrange(len(arguments))] = nasty(rng, model, world, batch)
         else:
             arguments = [nasty(rng, model, world, batch) for _ in range(rng.randrange(5))]
-        if any(isinstance(a, (int, float)) and not isinstance(a, bool) and abs(a) > 10_000 for a in arguments) and name in SLOW:
+        named = {}
+        if rng.random() < 0.3 and (known := [k for k in keywords(function) if k not in ("self", "path", "file")]):
+            named = {rng.choice(known): nasty(rng, model, world, batch)}
+        if name == "write":
+            arguments, named = [rng, world, batch, nasty(rng, model, world, batch)], {}
+        numbers = [a for a in [*arguments, *named.values()] if isinstance(a, (int, float)) and not isinstance(a, bool)]
+        if name in SLOW and any(abs(a) > 10_000 for a in numbers):
             continue
-        print(f"{k}: {name}({', '.join(str(type(a).__name__) + ' ' + repr(a)[:80] for a in arguments)})".replace("\n", " "), flush=True)
+        said = ", ".join(f"{type(a).__name__} {a!r:.80}" for a in [*arguments, *named.items()])
+        print(f"{k}: {name}({said})".replace("\n", " "), flush=True)
         try:
-            function(*arguments)
+            function(*arguments, **named)
             returned += 1
         except ALLOWED:
             raised += 1

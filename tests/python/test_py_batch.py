@@ -51,6 +51,17 @@ def test_neither_number_nor_threads_change_a_bit(n, threads):
     assert np.array_equal(many["human28"].q[3:5], few["human28"].q)
 
 
+@pytest.mark.parametrize("lanes", [True, False])
+def test_many_steps_at_once_are_single_steps(lanes):
+    one, many = (pushed(ks.WorldBatch(prototype(), 9, threads=t, lanes=lanes)) for t in (1, 2))
+    for _ in range(80):
+        one.step()
+    many.step(50)
+    many.step(30)
+    assert [one.hash(i) for i in range(9)] == [many.hash(i) for i in range(9)]
+    assert one.report == many.report
+
+
 def test_masked_reset():
     world = prototype()
     world.advance(0.05)

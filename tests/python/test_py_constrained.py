@@ -165,8 +165,14 @@ def test_the_command_says_the_same(human):
     constraints.append({"link": "gripL", "to": "LowerArmR", "constrain": ["rz", "x", "z"], "quat_xyzw": [0.5, 0.5, 0.5, 0.5]})
     constraints.append({"v": {"elbowL_y": 1.0, "elbowR_y": -2.0}, "acceleration": 0.3})
     names = ["constrained_aba", "constrained_rnea", "constrained_impulse", "constrained_aba_derivatives", "constraint_rows"]
-    code, out, err = evaluate({"compute": names, "constraints": constraints, "passive": ["kneeL_y"],
-                               "states": [{"q": {"elbowL_y": -1.0}, "v": {"kneeL_y": 0.5}, "tau": {"kneeR_y": 2.0}}]})
+    code, out, err = evaluate(
+        {
+            "compute": names,
+            "constraints": constraints,
+            "passive": ["kneeL_y"],
+            "states": [{"q": {"elbowL_y": -1.0}, "v": {"kneeL_y": 0.5}, "tau": {"kneeR_y": 2.0}}],
+        }
+    )
     assert (code, err) == (0, "")
     said = json.loads(out)["results"][0]
     q = human.q0
@@ -188,17 +194,20 @@ def test_the_command_says_the_same(human):
 
 
 @pytest.mark.skipif("KANSETSU_BIN" not in os.environ, reason="the command is not built")
-@pytest.mark.parametrize(("constraint", "words"), [
-    ({"link": "soleX"}, "soleX"),
-    ({"link": "FootL", "to": "tail"}, "tail"),
-    ({"link": "FootL", "constrain": ["w"]}, "direction"),
-    ({"link": "FootL", "quat_xyzw": [1, 1, 1, 1]}, "length 2"),
-    ({"link": "FootL", "colour": 1}, "colour"),
-    ({"v": {"tail": 1}}, "coordinate"),
-    ({"v": {}}, "names no coordinate"),
-    ({}, "link"),
-    (3, "constraints[0]"),
-])
+@pytest.mark.parametrize(
+    ("constraint", "words"),
+    [
+        ({"link": "soleX"}, "soleX"),
+        ({"link": "FootL", "to": "tail"}, "tail"),
+        ({"link": "FootL", "constrain": ["w"]}, "direction"),
+        ({"link": "FootL", "quat_xyzw": [1, 1, 1, 1]}, "length 2"),
+        ({"link": "FootL", "colour": 1}, "colour"),
+        ({"v": {"tail": 1}}, "coordinate"),
+        ({"v": {}}, "names no coordinate"),
+        ({}, "link"),
+        (3, "constraints[0]"),
+    ],
+)
 def test_the_command_names_what_is_wrong(constraint, words):
     code, out, err = evaluate({"compute": ["constrained_aba"], "constraints": [constraint], "states": []})
     assert code != 0

@@ -6,7 +6,7 @@ import signal
 import kansetsu as ks
 import numpy as np
 import pytest
-from kansetsu.__main__ import command
+from kansetsu._command import command
 from test_py_package import run as run_python
 
 

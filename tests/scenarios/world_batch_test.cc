@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include "kansetsu/base/error.h"
 #include "kansetsu/model/builder.h"
@@ -412,4 +413,72 @@ TEST_CASE("any world of a batch can be changed by itself") {
   CHECK_THROWS_AS(batch.set_torques(kFirst, WorldBatch::Matrix::Zero(4, 33)), Error);
   CHECK_THROWS_AS(batch.restore({}), Error);
   CHECK_THROWS_AS(WorldBatch(world, -1), Error);
+}
+
+TEST_CASE("many steps at once are steps one after the other, to the bit, in lanes and out of them, on any threads") {
+  const World world = standing();
+  const auto push = [](WorldBatch& batch) {  // some keep standing, some fall
+    for (int i = 0; i < batch.size(); ++i) {
+      State state(std::as_const(batch).world(i).model(kFirst));
+      state.q = std::as_const(batch).world(i).q(kFirst), state.v = std::as_const(batch).world(i).v(kFirst);
+      state.v[3] = 0.1 * i;
+      batch.world(i).set_state(kFirst, state);
+    }
+  };
+  for (const bool lanes : {true, false}) {
+    CAPTURE(lanes);
+    WorldBatch one(world, 11, {.lanes = lanes}), many(world, 11, {.threads = 3, .lanes = lanes});
+    push(one), push(many);
+    for (int k = 0; k < 300; ++k) one.step();
+    many.step(120), many.step(180), many.step(0);
+    for (int i = 0; i < one.size(); ++i)
+      CHECK(std::as_const(one).world(i).hash() == std::as_const(many).world(i).hash());
+    CHECK(one.report().total_lanes == many.report().total_lanes);
+    CHECK(one.report().total_alone == many.report().total_alone);
+    CHECK((one.report().total_lanes > 0) == lanes);
+  }
+  WorldBatch batch(world, 2);
+  CHECK_THROWS_AS(batch.step(-1), Error);
+}
+
+TEST_CASE("a rollout is torques and steps in turn, to the bit") {
+  const World world = standing();
+  const int n = 9, steps = 40, substeps = 3, nq = world.model(kFirst).nq(), nv = world.model(kFirst).nv();
+  std::vector<double> controls(size_t(n * steps * nv)), q(size_t(n * steps * nq)), v(size_t(n * steps * nv));
+  WorldBatch one(world, n), many(world, n, {.threads = 2});
+  Noise noise(n, world.model(kFirst), 20, 3);
+  WorldBatch::Matrix at_q(n, nq), at_v(n, nv);
+  double worst = 0;
+  std::vector<WorldBatch::Matrix> Q, V;
+  for (int t = 0; t < steps; ++t) {
+    const WorldBatch::Matrix& tau = noise.draw();
+    for (int i = 0; i < n; ++i) {
+      for (int k = 0; k < nv; ++k) controls[size_t((i * steps + t) * nv + k)] = tau(i, k);
+    }
+    one.set_torques(kFirst, tau);
+    for (int s = 0; s < substeps; ++s) one.step();
+    one.states(kFirst, at_q, at_v);
+    Q.push_back(at_q), V.push_back(at_v);
+  }
+  for (const int from : {0, 15}) {  // in two parts
+    const int count = from == 0 ? 15 : steps - 15;
+    many.rollout(kFirst, count, substeps,
+                 {.controls = controls.data() + from * nv,
+                  .controls_stride = steps * nv,
+                  .q = q.data() + from * nq,
+                  .q_stride = steps * nq,
+                  .v = v.data() + from * nv,
+                  .v_stride = steps * nv});
+  }
+  for (int t = 0; t < steps; ++t) {
+    for (int i = 0; i < n; ++i) {
+      for (int k = 0; k < nq; ++k)
+        worst = std::max(worst, std::abs(q[size_t((i * steps + t) * nq + k)] - Q[size_t(t)](i, k)));
+      for (int k = 0; k < nv; ++k)
+        worst = std::max(worst, std::abs(v[size_t((i * steps + t) * nv + k)] - V[size_t(t)](i, k)));
+    }
+  }
+  CHECK(worst == 0);
+  CHECK_THROWS_AS(many.rollout(FigureId(1), 1, 1, {}), Error);
+  CHECK_THROWS_AS(many.rollout(kFirst, 1, 0, {}), Error);
 }

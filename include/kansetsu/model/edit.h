@@ -25,6 +25,9 @@ Model scale_links(const Model& model, const std::vector<double>& lengths, double
 /// dropped, so that their coordinates are free again.
 Model extract_subtree(const Model& model, const std::string& link, Base base);
 Model with_gravity(const Model& model, const Vec3<>& gravity);
+/// The same mechanism with other inertias: 10 numbers per link, in the order of inertial_parameters() in dynamics.h. Links that have inertia keep
+/// some, and those that have none keep none.
+Model with_inertial_parameters(const Model& model, const Eigen::Ref<const Eigen::VectorXd>& parameters);
 Model with_base(const Model& model, Base base, const Pose& pose = {});
 /// Links joined by fixed joints become one link each, named after the topmost; the others stay as frames.
 Model merge_fixed_links(const Model& model);

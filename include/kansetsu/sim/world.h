@@ -256,6 +256,12 @@ class World {
   /// From the next step on. Builds the figures' models again: not for every step.
   void set_gravity(const Vec3<>& gravity);
 
+  // What a world is made of, as its figures and shapes are: snapshots do not hold it. Not for every step: models are built again.
+  /// Other inertias of a figure's links, in the order of inertial_parameters(); with_inertial_parameters() says what may change.
+  void set_inertial_parameters(FigureId id, const Eigen::Ref<const Eigen::VectorXd>& parameters);
+  /// Another material of all shapes of a figure. Pairs of shapes to which a scene gives a material of their own keep it.
+  void set_material(FigureId id, const ContactMaterial& material);
+
   // Time.
   /// One time step. Where velocity products change too fast for it, it is made of parts; reports then tell of the
   /// last part, totals of all.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -20,7 +21,8 @@
 /// the soles of one or two boxes on planes, or flies; all soles hold; no limit, connection, event or other shape is near) it
 /// is stepped side by side with others, a world per SIMD lane, and agrees with a World to rounding errors: 1e-12 of the largest
 /// velocity in a step. Every other step is made by its World, to the bit. Which way a world goes depends on that world alone, so
-/// that neither the number of threads nor the neighbours change a bit. docs/guide/world.md, docs/theory/contact.md.
+/// that neither the number of threads nor the neighbours change a bit. A world with masses or materials of its own (World::
+/// set_inertial_parameters(), set_material()) goes by itself. docs/guide/world.md, docs/theory/contact.md.
 namespace kansetsu {
 
 struct WorldBatchOptions {
@@ -33,6 +35,18 @@ struct WorldBatchReport {
   int lanes = 0, alone = 0;  ///< worlds that were stepped side by side, and one by one
   int stopped = 0;           ///< worlds that do not run any more: their status() says why
   std::uint64_t total_lanes = 0, total_alone = 0;
+};
+
+/// What rollouts read and write, step by step: numbers of world i begin `i·stride` after those of world 0.
+struct RolloutArrays {
+  enum class Drive { kTorques, kControls };  ///< nv torques, or the controls of the actuators
+  Drive drive = Drive::kTorques;
+  const double* controls = nullptr;
+  std::ptrdiff_t controls_stride = 0;
+  double* q = nullptr;  ///< after each step; null: not wanted
+  std::ptrdiff_t q_stride = 0;
+  double* v = nullptr;
+  std::ptrdiff_t v_stride = 0;
 };
 
 class WorldBatch {
@@ -58,11 +72,15 @@ class WorldBatch {
 
   // All worlds at once, a row per world. Wrong sizes throw Error. set_torques() and states() never allocate.
   void set_torques(FigureId figure, const Eigen::Ref<const Matrix>& tau);
+  void set_controls(FigureId figure, const Eigen::Ref<const Matrix>& u);  ///< of the actuators
   void set_states(FigureId figure, const Eigen::Ref<const Matrix>& q, const Eigen::Ref<const Matrix>& v);
   void states(FigureId figure, Eigen::Ref<Matrix> q, Eigen::Ref<Matrix> v) const;
 
-  /// One time step of all worlds.
-  void step();
+  /// Time steps of all worlds. Worlds take their steps one world (or one register full of them) after the other, which keeps them in the
+  /// processor's cache: ten of step(1) give the same bits as step(10) and take longer.
+  void step(int count = 1);
+  /// `steps` times: sets what drives the figure, makes `substeps` time steps, and writes down where it is.
+  void rollout(FigureId figure, int steps, int substeps, const RolloutArrays& arrays);
   const WorldBatchReport& report() const;
   /// Why no world of this kind can be stepped side by side with others; empty: they can.
   const std::string& obstacle() const;

@@ -90,6 +90,7 @@ class Posture(Task):
 
     @property
     def actions(self) -> int:
+        """One for each joint."""
         return len(self.robot.model.joints)
 
     def reset(self, batch: WorldBatch, which: NDArray[np.intp], rngs: list[np.random.Generator]) -> None:

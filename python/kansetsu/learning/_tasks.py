@@ -227,6 +227,7 @@ class BarSwing(Floating):
 
     @property
     def actions(self) -> int:
+        """One for each joint, and one for each hand."""
         return len(self.robot.model.joints) + 2
 
     def begin(self, batch: WorldBatch) -> None:

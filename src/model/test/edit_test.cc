@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "kansetsu/base/error.h"
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/model/figures.h"
@@ -339,6 +341,39 @@ TEST_CASE("merging carries shapes, frames and filters along") {
   CHECK(merged.frame(merged.frame_id("f")).origin.p == Vec3<>{1, 0, 2});
   CHECK(merged.frame(merged.frame_id("b")).origin.p == Vec3<>{1, 0, -1});
   CHECK(merged.description().collision_filters == std::vector<CollisionFilter>{{"a", "c"}});
+}
+
+/// As inertial_parameters() has them.
+VectorXd parameters_of(const Model& model) {
+  VectorXd out(10 * model.link_count());
+  for (int i = 0; i < model.link_count(); ++i) {
+    const Inertia<> M = link_inertia(model.link(LinkId(i)));
+    out.segment<10>(10 * i) << M.m, M.h.x, M.h.y, M.h.z, M.I.xx, M.I.xy, M.I.yy, M.I.xz, M.I.yz, M.I.zz;
+  }
+  return out;
+}
+
+TEST_CASE("inertias are changed link by link, and what cannot be is refused") {
+  const Model model = human28();
+  const VectorXd parameters = parameters_of(model);
+  CHECK((parameters_of(with_inertial_parameters(model, parameters)) - parameters).cwiseAbs().maxCoeff() < 1e-14);
+  VectorXd heavier = parameters;
+  const int body = model.link_id("Body").value();
+  heavier.segment<10>(10 * body) *= 3;
+  const Model other = with_inertial_parameters(model, heavier);
+  CHECK((parameters_of(other) - heavier).cwiseAbs().maxCoeff() < 1e-14);
+  CHECK(other.mass() == doctest::Approx(model.mass() + 2 * parameters[10 * body]).epsilon(1e-12));
+  CHECK(other.nv() == model.nv());
+
+  for (const double wrong : {-1.0, std::nan(""), kInfinity}) {
+    VectorXd bad = parameters;
+    bad[10 * body] = wrong;
+    CHECK_THROWS_AS(with_inertial_parameters(model, bad), Error);
+  }
+  VectorXd nothing = parameters;
+  nothing.segment<10>(10 * body).setZero();
+  CHECK_THROWS_WITH_AS(with_inertial_parameters(model, nothing), doctest::Contains("Body"), Error);
+  CHECK_THROWS_AS(with_inertial_parameters(model, parameters.head(10)), Error);
 }
 
 TEST_CASE("gravity and base") {
