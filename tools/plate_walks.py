@@ -1,4 +1,4 @@
-"""Walks of two people on force plates (C3D files), whom no number of the method was fitted to.
+"""Walks of two other people on force plates (C3D files).
 
 gait2392 gets the markers of their files, `kansetsu fit` finds its sizes, places of markers and postures, and `kansetsu analyze` the
 forces from these alone. Mass: what a whole stance gives to its plate over the time of a step, the only thing that is taken from plates.

@@ -23,7 +23,7 @@ namespace {
 constexpr double kCaptureCutoff = 6, kFlightCutoff = 12;
 /// Forces of a walk repeat with its steps: two harmonics of them pass whole, the third by half. Who steps slowly may still do
 /// other things faster [Hz].
-constexpr double kHarmonics = 2.8, kSlowestCutoff = 4.5;
+constexpr double kHarmonics = 2.7, kSlowestCutoff = 4.5;
 /// Share of the weight that nothing explains, root mean square, above which a reader is warned.
 constexpr double kLargeResidual = 0.1;
 /// Share of the weight by which horizontal forces of a captured motion are off: masses are of tables, markers on skin. Under measured

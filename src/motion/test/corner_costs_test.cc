@@ -18,7 +18,7 @@ SupportHistory rolling() {
   return s;
 }
 
-std::vector<double> times() {
+std::vector<double> frame_times() {
   std::vector<double> out;
   for (int k = 0; k < 100; ++k) out.push_back(0.01 * k);
   return out;
@@ -27,7 +27,7 @@ std::vector<double> times() {
 }  // namespace
 
 TEST_CASE("loads roll from heel to toe, and pass from foot to foot") {
-  const CornerCosts cost = corner_costs(rolling(), times(), 0.1, 0.3);
+  const CornerCosts cost = corner_costs(rolling(), frame_times(), 0.1, 0.3);
   double before = 0;
   for (int k = 21; k < 69; ++k) {  // share of the toe, of a load that both could carry
     const double toe = 1 / cost(1, k), heel = 1 / cost(0, k), share = toe / (toe + heel);
@@ -47,7 +47,7 @@ TEST_CASE("loads roll from heel to toe, and pass from foot to foot") {
 TEST_CASE("corners that are easier carry more, and numbers of ease must fit") {
   SupportHistory s = rolling();
   s.ease = {1, 3};
-  const CornerCosts cost = corner_costs(s, times(), 0.1, 0);  // no rolling: ease alone
+  const CornerCosts cost = corner_costs(s, frame_times(), 0.1, 0);  // no rolling: ease alone
   CHECK(cost(0, 45) == doctest::Approx(3 * cost(1, 45)));
   const Model model = human28();
   Clip clip{.name = "standing", .times = {0, 0.1, 0.2}, .q = Eigen::MatrixXd(model.nq(), 3)};

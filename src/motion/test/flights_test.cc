@@ -16,17 +16,17 @@ using namespace kansetsu;
 namespace {
 
 constexpr int kFrames = 240, kFirst = 100, kLast = 140;  // at 120 Hz; flight, both inside
-constexpr double kRate = 120, kGravity = 9.81;
+constexpr double kHopRate = 120, kGravity = 9.81;
 
 /// Stands, flies for a third of a second with a captured noise of 0.5 mm, and stands again. @param times  of gravity
 Clip hop(const Model& model, double times, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> noise(0, 0.0005);
   Clip clip{.name = "hop", .q = Eigen::MatrixXd(model.nq(), kFrames)};
-  const double half = 0.5 * (kLast - kFirst + 2) / kRate;
+  const double half = 0.5 * (kLast - kFirst + 2) / kHopRate;
   for (int k = 0; k < kFrames; ++k) {
-    const double t = k / kRate - (kFirst + kLast) / 2 / kRate;
-    clip.times.push_back(k / kRate);
+    const double t = k / kHopRate - (kFirst + kLast) / 2 / kHopRate;
+    clip.times.push_back(k / kHopRate);
     clip.q.col(k) = neutral(model);
     clip.q(0, k) = noise(random), clip.q(1, k) = noise(random);
     clip.q(2, k) = 0.88 + std::max(0.0, 0.5 * times * kGravity * (half * half - t * t)) + noise(random);
@@ -40,8 +40,8 @@ std::vector<std::uint8_t> carried_but_in_flight() {
   return out;
 }
 
-double acceleration(const Clip& clip, int row, int k) {
-  return kRate * kRate * (clip.q(row, k + 1) - 2 * clip.q(row, k) + clip.q(row, k - 1));
+double hop_acceleration(const Clip& clip, int row, int k) {
+  return kHopRate * kHopRate * (clip.q(row, k + 1) - 2 * clip.q(row, k) + clip.q(row, k - 1));
 }
 
 }  // namespace
@@ -54,10 +54,11 @@ TEST_CASE("who touches nothing falls, and filters do not smear the landing into 
   Clip moved = low_pass(model, captured, 12);
   const Clip filtered = moved;
   fall_in_flight(model, captured, 12, carried_but_in_flight(), moved);
-  CHECK(acceleration(filtered, 2, kFirst) > -0.5 * kGravity);  // what the filter alone makes of it
+  CHECK(hop_acceleration(filtered, 2, kFirst) > -0.5 * kGravity);  // what the filter alone makes of it
   for (int k = kFirst; k <= kLast; ++k) {
-    CHECK(acceleration(moved, 2, k) == doctest::Approx(-kGravity).epsilon(1e-3));  // 1/kConstraint of what was wrong
-    CHECK(std::abs(acceleration(moved, 0, k)) < 1e-3 * kGravity);
+    CHECK(hop_acceleration(moved, 2, k) ==
+          doctest::Approx(-kGravity).epsilon(1e-3));  // 1/kConstraint of what was wrong
+    CHECK(std::abs(hop_acceleration(moved, 0, k)) < 1e-3 * kGravity);
   }
   for (int k = 0; k < kFrames; ++k)
     CHECK(std::abs(moved.q(2, k) - captured.q(2, k)) < 0.01);  // [m]: near what was seen
