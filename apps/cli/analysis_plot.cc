@@ -82,8 +82,9 @@ PlanChart plan_chart(const Model& model, const Analysis& a, const std::vector<Su
         const LinkPoses poses = fk(model, a.clip.q.col(long(k + end) / 2));
         const std::vector<Vec3<>>& c = supports[i].support.corners;
         PlanChart::Outline outline{.colour = int(i % 2)};
+        // Rows of two from heel to toe: the first and the last go around it.
         const std::vector<std::size_t> round =
-            c.size() == 4 ? std::vector<std::size_t>{0, 1, 3, 2} : std::vector<std::size_t>{};
+            c.size() >= 4 ? std::vector<std::size_t>{0, 1, c.size() - 1, c.size() - 2} : std::vector<std::size_t>{};
         for (const std::size_t corner : round) outline.corners.push_back(poses[supports[i].support.link] * c[corner]);
         if (!outline.corners.empty()) chart.outlines.push_back(std::move(outline));
       }

@@ -19,8 +19,16 @@
 namespace kansetsu::cli {
 namespace {
 
-/// Captures are noise from frame to frame; what walks is below the first, what runs and jumps below the second [Hz].
+/// Captures are noise from frame to frame; what stays on the ground is below the first, what runs and jumps below the second [Hz].
 constexpr double kCaptureCutoff = 6, kFlightCutoff = 12;
+/// Forces of a walk repeat with its steps: two harmonics of them pass whole, the third by half. Who steps slowly may still do
+/// other things faster [Hz].
+constexpr double kHarmonics = 2.7, kSlowestCutoff = 4.5;
+/// Share of the weight that nothing explains, root mean square, above which a reader is warned.
+constexpr double kLargeResidual = 0.1;
+/// Share of the weight by which horizontal forces of a captured motion are off: masses are of tables, markers on skin. Under measured
+/// forces the walk of gait2392 leaves 0.026 at its root.
+constexpr double kCaptureDoubt = 0.02;
 
 bool leaves_the_ground(const std::vector<SupportHistory>& supports, int frames) {
   int flying = 0;
@@ -29,10 +37,29 @@ bool leaves_the_ground(const std::vector<SupportHistory>& supports, int frames) 
   return flying > frames / 50;
 }
 
+/// Landings of feet per second; 0 where there are fewer than three.
+double step_rate(const std::vector<SupportHistory>& supports, const Clip& clip) {
+  std::vector<double> landings;
+  for (const SupportHistory& s : supports)
+    for (int k = 1; k < clip.frames(); ++k)
+      if ((s.name == "left" || s.name == "right") && s.down(k) && !s.down(k - 1))
+        landings.push_back(clip.times[std::size_t(k)]);
+  if (landings.size() < 3) return 0;
+  const auto [first, last] = std::minmax_element(landings.begin(), landings.end());
+  return *last > *first ? double(landings.size() - 1) / (*last - *first) : 0;
+}
+
+/// The cut-off for a capture that nobody gave one for.
+double capture_cutoff(const std::vector<SupportHistory>& supports, const Clip& clip) {
+  if (leaves_the_ground(supports, clip.frames())) return kFlightCutoff;
+  const double rate = step_rate(supports, clip);
+  return rate > 0 ? std::clamp(kHarmonics * rate, kSlowestCutoff, kCaptureCutoff) : kCaptureCutoff;
+}
+
 struct AnalyzeArguments {
   ClipSource clip;
   ModelSource figure;
-  std::optional<double> filter, mass, height;
+  std::optional<double> filter, mass, height, doubt;
   std::optional<Sex> sex;
   double friction = 0.8;
   bool json = false, reduce = false;
@@ -40,9 +67,10 @@ struct AnalyzeArguments {
   std::vector<std::string> records;
 };
 
-Analysis analyze_or_fail(const FigureClip& motion, const std::vector<SupportHistory>& supports, double cutoff) {
+Analysis analyze_or_fail(const FigureClip& motion, const std::vector<SupportHistory>& supports,
+                         const AnalysisOptions& options) {
   try {
-    return analyze(motion.model, motion.clip, supports, {.cutoff = cutoff});
+    return analyze(motion.model, motion.clip, supports, options);
   } catch (const Error& error) {
     throw Failure(kNumerical, fmt::format("kansetsu analyze: {}", error.what()));
   }
@@ -70,6 +98,11 @@ std::vector<std::string> remarks_of(const Analysis& a) {
   for (const SupportGap& gap : a.gaps)
     out.push_back(fmt::format("frames {} to {}: supports carry {:.0f} N, the motion needs {:.0f} N", gap.first,
                               gap.last, gap.found, gap.needed));
+  if (a.summary.residual_force > kLargeResidual * a.summary.weight)
+    out.push_back(
+        fmt::format("{:.0f} % of the weight (rms) are explained by nothing that carries: forces are rough where frames "
+                    "are named, or where markers jump",
+                    100 * a.summary.residual_force / a.summary.weight));
   return out;
 }
 
@@ -95,9 +128,9 @@ Exit run_analyze(const AnalyzeArguments& options) {
     fmt::print(stderr, "kansetsu analyze: '{}' has no feet or hands that are known by name; all forces are residual\n",
                motion.model.name());
   }
-  const bool flies = leaves_the_ground(supports, motion.clip.frames());
-  const double cutoff = options.filter.value_or(!captured ? 0 : flies ? kFlightCutoff : kCaptureCutoff);
-  const Analysis analysis = analyze_or_fail(motion, supports, cutoff);
+  const double cutoff = options.filter.value_or(captured ? capture_cutoff(supports, motion.clip) : 0);
+  const double doubt = options.doubt.value_or(captured ? kCaptureDoubt : 0);
+  const Analysis analysis = analyze_or_fail(motion, supports, {.cutoff = cutoff, .doubt = doubt});
   const std::vector<std::string> remarks = remarks_of(analysis);
   for (const std::string& remark : remarks) fmt::print(stderr, "{}: {}\n", options.clip.file, remark);
   if (!options.report.empty())
@@ -134,11 +167,16 @@ Runner declare_analyze(Arguments& args) {
       .type_name("");
   args.add("--figure", options->figure.name, "the model; human28, or the recording's own, by default")
       .type_name("MODEL");
-  args.add(
-          "--filter", options->filter,
-          "cut-off of the low-pass filter; 6 for captures, 12 for those that leave the ground, 0 (none) for recordings")
+  args.add("--filter", options->filter,
+           "cut-off of the low-pass filter; for captures 4.5 to 6, by their steps, and 12 for those that leave the "
+           "ground; 0 (none) for recordings")
       .not_negative()
       .type_name("HZ");
+  args.add("--doubt", options->doubt,
+           "share of the weight by which horizontal forces of the motion may be off; 0.02 for captures, 0 for "
+           "recordings")
+      .not_negative()
+      .type_name("SHARE");
   args.add("--mass", options->mass, "of the person; all masses of the figure are scaled to it")
       .positive()
       .type_name("KG");

@@ -12,6 +12,8 @@
 #include "motion/analysis_summary.h"
 #include "motion/ball_view.h"
 #include "motion/base_wrench.h"
+#include "motion/corner_costs.h"
+#include "motion/flights.h"
 #include "motion/force_fit.h"
 
 namespace kansetsu {
@@ -19,8 +21,9 @@ namespace {
 
 /// What a residual of 1 N costs against forces of 1 N: so little compliance that forces fit to 10⁻⁶ N where they can.
 constexpr double kCompliance = 1e-9;
-/// Share of its full readiness that a corner has when it just touches: loads begin near zero.
-constexpr double kLeastShare = 0.03;
+/// Pressure is usually off by 25 mm from where it usually is in a sole. In one of 0.22 m, that costs 5·(25 mm·weight)² of the forces'
+/// squares; horizontal forces that are off by their doubt shall cost as much.
+constexpr double kUsual = 0.025, kPressureCost = 5;
 constexpr int kCone = 8;  ///< edges of the friction cone
 /// Height of the place to which forces point, in heights of the centre of mass.
 constexpr double kPivot = 1.4;
@@ -39,31 +42,15 @@ void check(const Model& model, const Clip& clip, std::span<const SupportHistory>
       throw Error(fmt::format("analyze: support '{}' has {} corners (1 to 32), normal length {} and friction {}",
                               s.name, s.support.corners.size(), norm(s.support.normal), s.support.friction));
     }
+    const bool eased = s.ease.size() == s.support.corners.size() &&
+                       std::all_of(s.ease.begin(), s.ease.end(), [](double x) { return x > 0; });
+    if (!s.ease.empty() && !eased) {
+      throw Error(fmt::format("analyze: support '{}' has {} corners and {} numbers of ease, which must be positive",
+                              s.name, s.support.corners.size(), s.ease.size()));
+    }
   }
   if (model.base() != Base::kFree && !supports.empty())
     throw Error(fmt::format("analyze: '{}' has a fixed base, which supports cannot help", model.name()));
-}
-
-/// How ready each corner is for load: rising from the touch on, falling towards the end of it.
-std::vector<std::vector<double>> readiness(const SupportHistory& s, const Clip& clip, double transfer) {
-  const std::size_t n = s.touching.size(), corners = s.support.corners.size();
-  std::vector<std::vector<double>> share(corners, std::vector<double>(n, 1));
-  if (!(transfer > 0)) return share;
-  for (std::size_t c = 0; c < corners; ++c) {
-    const auto touches = [&](std::size_t k) { return (s.touching[k] >> c & 1) != 0; };
-    // What touches in the first or last frame has done so, or will, for longer than the clip knows.
-    for (std::size_t k = 0, since = n; k < n; ++k) {
-      if (!touches(k)) since = k + 1;
-      if (since < n && since > 0)
-        share[c][k] = std::min(share[c][k], (clip.times[k] - clip.times[since - 1]) / transfer);
-    }
-    for (std::size_t k = n, until = n; k-- > 0;) {
-      if (!touches(k)) until = k;
-      if (until < n) share[c][k] = std::min(share[c][k], (clip.times[until] - clip.times[k]) / transfer);
-    }
-    for (double& x : share[c]) x = std::max(x, kLeastShare);
-  }
-  return share;
 }
 
 /// Two directions across a normal.
@@ -80,26 +67,31 @@ struct Across {
 /// The forces of one moment.
 class Moment {
  public:
-  Moment(const Model& model, std::span<const SupportHistory> supports, double arm)
-      : supports_(supports), arm_(arm), external_(model) {
+  Moment(const Model& model, std::span<const SupportHistory> supports, const AnalysisOptions& options)
+      : supports_(supports), arm_(options.residual_arm), external_(model) {
+    doubted_ = Wrench6::Constant(kCompliance);
+    doubted_.segment<2>(3).array() += options.doubt * options.doubt / (kPressureCost * kUsual * kUsual);
     for (const SupportHistory& s : supports) across_.emplace_back(s.support.normal);
   }
 
   /// Fits forces on the corners that touch in frame k to the wrench about `com`, world axes. @return  what is left of it
-  Force<> fit(int k, const std::vector<std::vector<std::vector<double>>>& ready, const LinkPoses& poses,
-              const Vec3<>& com, const Force<>& needed) {
+  Force<> fit(int k, const std::vector<CornerCosts>& costs, const LinkPoses& poses, const Vec3<>& com,
+              const Force<>& needed) {
     rays_.clear(), pushes_.clear();
     for (std::size_t i = 0; i < supports_.size(); ++i) {
       const Support& s = supports_[i].support;
       for (std::size_t c = 0; c < s.corners.size(); ++c) {
         if (!(supports_[i].touching[std::size_t(k)] >> c & 1)) continue;
-        const double share = ready[i][c][std::size_t(k)];
-        add_rays(int(i), poses[s.link] * s.corners[c], com, 1 / (share * share));
+        add_rays(int(i), poses[s.link] * s.corners[c], com, costs[i](long(c), k));
       }
     }
     Wrench6 w = to_eigen(needed);
     w.head<3>() /= arm_;
-    Wrench6 left = fit_.solve(rays_, w, Wrench6::Constant(kCompliance));
+    // What nobody can give is not a matter of doubt: the rest is shared out, with as little force as the doubt allows.
+    Wrench6 left = Wrench6::Zero();
+    if (doubted_[3] > kCompliance) left = exact_.solve(rays_, w, Wrench6::Constant(kCompliance));
+    const Wrench6 possible = w - left;
+    left += fit_.solve(rays_, possible, doubted_);
     left.head<3>() *= arm_;
     return to_force(left);
   }
@@ -169,11 +161,12 @@ class Moment {
 
   std::span<const SupportHistory> supports_;
   double arm_;
+  Wrench6 doubted_;
   ExternalForces external_;
   std::vector<Across> across_;
   std::vector<ForceRay> rays_;
   std::vector<Push> pushes_;
-  ForceFit fit_;
+  ForceFit exact_, fit_;
 };
 
 /// Where on the plane z = height the wrench (at `at`) has no moment across the vertical.
@@ -183,10 +176,20 @@ std::optional<Vec3<>> zero_moment_point(const Force<>& F, const Vec3<>& at, doub
   return Vec3<>{at.x + (-F.t.y + depth * F.f.x) / F.f.z, at.y + (F.t.x + depth * F.f.y) / F.f.z, height};
 }
 
+/// Whether anything touches, one per frame.
+std::vector<std::uint8_t> carried(std::span<const SupportHistory> supports, int frames) {
+  std::vector<std::uint8_t> out;
+  for (int k = 0; k < frames; ++k)
+    out.push_back(std::any_of(supports.begin(), supports.end(), [&](const SupportHistory& s) { return s.down(k); }));
+  return out;
+}
+
 /// The analysis of a figure whose coordinates are smooth.
 Analysis analyze_smooth(const Model& model, const Clip& clip, std::span<const SupportHistory> supports,
                         const AnalysisOptions& options) {
   Analysis out{.clip = options.cutoff > 0 ? low_pass(model, clip, options.cutoff) : clip};
+  if (options.cutoff > 0 && model.base() == Base::kFree)
+    fall_in_flight(model, clip, options.cutoff, carried(supports, clip.frames()), out.clip);
   ClipDerivatives rates = derivatives(model, out.clip);
   out.v = std::move(rates.v), out.vdot = std::move(rates.vdot);
   const int n = clip.frames(), nv = model.nv();
@@ -194,9 +197,9 @@ Analysis analyze_smooth(const Model& model, const Clip& clip, std::span<const Su
   const bool free = model.base() == Base::kFree;
   out.tau.resize(nv, n);
   out.residual.resize(frames), out.com.resize(frames), out.zmp.resize(frames);
-  std::vector<std::vector<std::vector<double>>> ready;
+  std::vector<CornerCosts> costs;
   for (const SupportHistory& s : supports) {
-    ready.push_back(readiness(s, clip, options.transfer));
+    costs.push_back(corner_costs(s, clip.times, options.transfer, options.roll));
     SupportForces forces{.name = s.name, .grips = s.support.grips};
     for (int k = 0; k < n; ++k) forces.down.push_back(s.down(k));
     forces.wrench.resize(frames), forces.pressure.resize(frames);
@@ -206,7 +209,7 @@ Analysis analyze_smooth(const Model& model, const Clip& clip, std::span<const Su
   LinkPoses poses(model);
   State state(model);
   Eigen::VectorXd tau(nv);
-  Moment moment(model, supports, options.residual_arm);
+  Moment moment(model, supports, options);
   const double weight = model.mass() * norm(model.gravity());
   for (int k = 0; k < n; ++k) {
     const std::size_t i = std::size_t(k);
@@ -220,7 +223,7 @@ Analysis analyze_smooth(const Model& model, const Clip& clip, std::span<const Su
       const Force<> about_com{needed.t + cross(X_WB.p - out.com[i], needed.f), needed.f};
       out.needed.push_back(needed.f.z);
       out.zmp[i] = zero_moment_point(needed, X_WB.p, 0, 0.05 * weight);
-      moment.fit(k, ready, poses, out.com[i], about_com);
+      moment.fit(k, costs, poses, out.com[i], about_com);
       moment.collect(k, poses, out.supports);
       rnea(model, state, out.vdot.col(k), work, tau, &moment.external());
       out.residual[i] = base_wrench(X_WB, tau);
@@ -249,6 +252,7 @@ Analysis analyze(const Model& model, const Clip& clip, std::span<const SupportHi
   check(model, clip, supports);
   if (!(options.residual_arm > 0))
     throw Error(fmt::format("analyze: residual_arm {} is not positive", options.residual_arm));
+  if (!(options.doubt >= 0)) throw Error(fmt::format("analyze: doubt {} is negative", options.doubt));
   const BallView view(model);
   std::vector<SupportHistory> seen(supports.begin(), supports.end());
   for (SupportHistory& s : seen) s.support.link = view.link(s.support.link);
@@ -256,7 +260,7 @@ Analysis analyze(const Model& model, const Clip& clip, std::span<const SupportHi
   if (!view.same()) back_to_hinges(view, model, clip, out);
   out.power = out.tau.cwiseProduct(out.v);
   out.phases = find_phases(out);
-  if (model.base() == Base::kFree) out.gaps = find_gaps(out);
+  if (model.base() == Base::kFree) out.gaps = find_gaps(out, model.mass() * norm(model.gravity()));
   out.summary = summarise(model, out);
   return out;
 }

@@ -71,8 +71,9 @@ std::vector<Phase> find_phases(const Analysis& a) {
   return phases;
 }
 
-std::vector<SupportGap> find_gaps(const Analysis& a) {
+std::vector<SupportGap> find_gaps(const Analysis& a, double weight) {
   constexpr double kWindow = 1, kShare = 0.05;  // [s]
+  constexpr double kFalls = 0.2;                // of the weight: who needs less in flight may well fly
   std::vector<SupportGap> gaps;
   const std::vector<double>& times = a.clip.times;
   // Sums up to each frame, weighted by time.
@@ -100,6 +101,15 @@ std::vector<SupportGap> find_gaps(const Analysis& a) {
     const double time = passed[last] - passed[first];
     gap.found = (found[last] - found[first]) / time, gap.needed = (needed[last] - needed[first]) / time;
   }
+  // Nothing is down, and yet he does not fall: too short to be seen over a second.
+  for (const Phase& p : a.phases) {
+    const std::size_t first = std::size_t(p.first), last = std::size_t(p.last) + 1;
+    const bool told = std::any_of(gaps.begin(), gaps.end(),
+                                  [&](const SupportGap& gap) { return gap.first <= p.first && p.last <= gap.last; });
+    const double mean = (needed[last] - needed[first]) / std::max(passed[last] - passed[first], 1e-12);
+    if (p.kind == Phase::Kind::kFlight && !told && mean > kFalls * weight) gaps.push_back({p.first, p.last, 0, mean});
+  }
+  std::sort(gaps.begin(), gaps.end(), [](const SupportGap& x, const SupportGap& y) { return x.first < y.first; });
   return gaps;
 }
 

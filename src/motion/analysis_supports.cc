@@ -7,7 +7,16 @@
 namespace kansetsu {
 namespace {
 
-/// Corners beside heel and toe.
+/// Where a sole presses, from heel to toe: its edge, the heel, the ball and the tip of the toes; and how much of the load of its
+/// end each takes. Ends of soles are nobody's usual place: pressure of walkers is at a tenth of the sole when the heel lands, and at
+/// three quarters once it has left.
+struct SoleRow {
+  double along, ease;
+  bool front;
+};
+constexpr SoleRow kSole[] = {{0, 0.3, false}, {0.13, 0.7, false}, {0.72, 0.8, true}, {1, 0.2, true}};
+
+/// Corners beside them.
 SupportHistory to_support(const Model& model, const FootContacts& foot, double friction) {
   SupportHistory history;
   history.name = foot.name;
@@ -17,9 +26,15 @@ SupportHistory to_support(const Model& model, const FootContacts& foot, double f
   const Vec3<> up = transpose_times(fk(model, neutral(model))[foot.link].R, Vec3<>{0, 0, 1});
   const Vec3<> side = cross(up, foot.toe - foot.heel);
   const Vec3<> half = (foot.width / 2 / std::max(norm(side), 1e-9)) * side;
-  history.support.corners = {foot.heel + half, foot.heel - half, foot.toe + half, foot.toe - half};
+  std::uint32_t heel = 0, toe = 0;
+  for (const SoleRow& row : kSole) {
+    const Vec3<> middle = foot.heel + row.along * (foot.toe - foot.heel);
+    (row.front ? toe : heel) |= 0b11u << history.support.corners.size();
+    for (const Vec3<>& corner : {middle + half, middle - half})
+      history.support.corners.push_back(corner), history.ease.push_back(row.ease);
+  }
   for (std::size_t k = 0; k < foot.heel_down.size(); ++k)
-    history.touching.push_back((foot.heel_down[k] ? 0b0011u : 0) | (foot.toe_down[k] ? 0b1100u : 0));
+    history.touching.push_back((foot.heel_down[k] ? heel : 0) | (foot.toe_down[k] ? toe : 0));
   return history;
 }
 

@@ -164,9 +164,11 @@ class Segmentation {
       std::vector<double>& costs = end_costs_.emplace_back();
       for (std::size_t k = 0; k < frames(); ++k) {
         const double h = path.p[k].z - floor;
+        const bool slows = norm(path.v[std::min(k + 1, frames() - 1)]) < norm(path.v[k > 0 ? k - 1 : 0]);
+        const double speed = slows ? options_.landing : options_.speed;
         // Below the floor is no reason against a contact: soles are soft and figures are not the actor.
-        costs.push_back(std::min(
-            kFar, deviation(std::max(h, 0.0) / options_.height) + deviation(norm(path.v[k]) / options_.speed)));
+        costs.push_back(
+            std::min(kFar, deviation(std::max(h, 0.0) / options_.height) + deviation(norm(path.v[k]) / speed)));
       }
     }
   }

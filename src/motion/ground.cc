@@ -19,6 +19,7 @@ using namespace retargeting;
 /// A low end of a sole in one frame.
 struct Footing {
   Vec3<> p{}, v{};
+  double time = 0;  ///< since the clip's first frame
 };
 
 /// The middle of the narrowest half, again and again: the mode of numbers, whatever else is among them [Robertson and Cryer 1974].
@@ -52,7 +53,8 @@ std::vector<Footing> footings(const Model& model, const Clip& clip, const std::v
         while (a > 0 && clip.times[k] - clip.times[a] < kWindow) --a;
         while (b + 1 < end->size() && clip.times[b] - clip.times[k] < kWindow) ++b;
         const double time = clip.times[b] - clip.times[a];
-        out.push_back({(*end)[k], time > 0 ? (1 / time) * ((*end)[b] - (*end)[a]) : Vec3<>{}});
+        out.push_back({(*end)[k], time > 0 ? (1 / time) * ((*end)[b] - (*end)[a]) : Vec3<>{},
+                       clip.times[k] - clip.times.front()});
         break;
       }
   return out;
@@ -78,12 +80,15 @@ Vec3<> find_belt(const std::vector<Footing>& all, const Clip& clip, const Model&
   long most = 0;
   for (std::size_t i = 0; i < v.size(); i += std::max<std::size_t>(1, v.size() / 200))
     if (const long count = near(v[i]); count > most) most = count, mode = v[i];
-  for (int round = 0; round < 20; ++round) {
-    Vec3<> sum{};
-    double count = 0;
-    for (const Vec3<>& x : v)
-      if (level_distance(x, mode) < kRadius) sum += x, ++count;
-    if (count > 0) mode = (1 / count) * sum;
+  // Soles that roll are a little slower or faster; those that stand flat are many at one velocity, which a smaller circle finds.
+  for (const double radius : {kRadius, 0.5 * kRadius, 0.25 * kRadius}) {
+    for (int round = 0; round < 10; ++round) {
+      Vec3<> sum{};
+      double count = 0;
+      for (const Vec3<>& x : v)
+        if (level_distance(x, mode) < radius) sum += x, ++count;
+      if (count > 0) mode = (1 / count) * sum;
+    }
   }
   if (std::hypot(mode.x, mode.y) < kLeast || near(mode) < 2 * near({})) return {};
   const int b = model.base_coordinates().q;
@@ -94,15 +99,38 @@ Vec3<> find_belt(const std::vector<Footing>& all, const Clip& clip, const Model&
   return mode;
 }
 
-/// The plane through points near a level, those beyond 25 mm not counted [Tukey]; level where they are too near to each other to tell.
-Ground fit_floor(const std::vector<Vec3<>>& points, double level, double largest_tilt) {
-  constexpr double kOutlier = 0.025, kReach = 0.3, kGood = 0.012;  // [m]
-  Ground flat;
+constexpr double kOutlier = 0.025;  ///< [m] from the floor at which a sole is not on it
+
+/// What a distance from the floor speaks against it: 0 … 1, the same beyond kOutlier [Tukey].
+double tukey_loss(double e) {
+  const double u = e / kOutlier, rest = 1 - u * u;
+  return std::abs(u) < 1 ? 1 - rest * rest * rest : 1;
+}
+
+struct Floor {
+  Ground ground{};
+  double loss = 1;  ///< mean of all points
+};
+
+double mean_loss(const std::vector<Vec3<>>& points, const Ground& ground) {
+  double sum = 0;
+  for (const Vec3<>& p : points) sum += tukey_loss(p.z - ground.height - dot(ground.slope, p));
+  return sum / std::max(1.0, double(points.size()));
+}
+
+/// The plane through points near their mode, those beyond kOutlier not counted; level where they are too near to each other to tell.
+Floor fit_floor(const std::vector<Vec3<>>& points, double largest_tilt) {
+  constexpr double kReach = 0.3, kGood = 0.012;  // [m]
+  std::vector<double> heights;
+  for (const Vec3<>& p : points) heights.push_back(p.z);
+  Floor flat;
+  flat.ground.height = half_sample_mode(heights);
   double sum = 0, count = 0;
   for (const Vec3<>& p : points)
-    if (std::abs(p.z - level) < 0.5 * kOutlier) sum += p.z, ++count;
-  flat.height = count > 0 ? sum / count : level;
-  Ground plane = flat;
+    if (std::abs(p.z - flat.ground.height) < 0.5 * kOutlier) sum += p.z, ++count;
+  if (count > 0) flat.ground.height = sum / count;
+  flat.loss = mean_loss(points, flat.ground);
+  Ground plane = flat.ground;
   double rms = 0, spread = 0;
   for (int round = 0; round < 30; ++round) {
     const double n = double(points.size()), width = round < 10 ? 2.5 * kOutlier : kOutlier;
@@ -128,7 +156,21 @@ Ground fit_floor(const std::vector<Vec3<>>& points, double level, double largest
     plane.height = x[0], plane.slope = {x[1], x[2], 0};
   }
   const bool good = spread > kReach && rms < kGood && norm(plane.slope) <= largest_tilt;
-  return good ? plane : flat;
+  return good ? Floor{plane, mean_loss(points, plane)} : flat;
+}
+
+/// A floor that stands still, or a belt. A walk over ground of which only the velocity was taken away lies on a plane where the
+/// belt is still, over metres; a treadmill that climbs lies on one in the room, along which the belt runs.
+Ground fit_ground(const std::vector<Footing>& soles, const Vec3<>& belt, double largest_tilt) {
+  constexpr double kBetter = 0.8;  // of the loss: the plane in the room is the shorter one, and must speak clearly
+  std::vector<Vec3<>> room, along;
+  for (const Footing& f : soles) room.push_back(f.p), along.push_back(f.p - f.time * belt);
+  Floor still = fit_floor(along, largest_tilt);
+  still.ground.belt = belt;
+  if (norm(belt) == 0) return still.ground;
+  Floor climbing = fit_floor(room, largest_tilt);
+  climbing.ground.belt = {belt.x, belt.y, dot(climbing.ground.slope, belt)};
+  return (climbing.loss < kBetter * still.loss ? climbing : still).ground;
 }
 
 }  // namespace
@@ -138,17 +180,10 @@ Ground find_ground(const Model& model, const Clip& clip, const std::vector<FootC
   if (all.empty()) return {};
   const Vec3<> belt = find_belt(all, clip, model);
   constexpr double kSlow = 0.3;  // [m/s]
-  std::vector<Vec3<>> slow, any;
-  std::vector<double> heights;
-  for (const Footing& f : all) {
-    any.push_back(f.p);
-    if (level_distance(f.v, belt) < kSlow && std::abs(f.v.z) < kSlow) slow.push_back(f.p);
-  }
-  std::vector<Vec3<>>& points = slow.size() > 10 ? slow : any;
-  for (const Vec3<>& p : points) heights.push_back(p.z);
-  Ground out = fit_floor(points, half_sample_mode(heights), largest_tilt);
-  out.belt = belt;
-  return out;
+  std::vector<Footing> slow;
+  for (const Footing& f : all)
+    if (level_distance(f.v, belt) < kSlow && std::abs(f.v.z) < kSlow) slow.push_back(f);
+  return fit_ground(slow.size() > 10 ? slow : all, belt, largest_tilt);
 }
 
 Clip on_ground(const Model& model, const Clip& clip, const Ground& ground) {

@@ -9,6 +9,7 @@
 #include "kansetsu/base/suggest.h"
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/spatial/rotations.h"
+#include "motion/ball_view.h"
 #include "motion/body_targets.h"
 #include "motion/feet.h"
 #include "motion/follower.h"
@@ -109,6 +110,7 @@ class Retargeter {
     level_floor();
     if (options_.pin_feet && !out_.feet.empty()) second_pass();
     measure();
+    tell_jumps();
     return {std::move(out_), std::move(diagnostics_)};
   }
 
@@ -299,6 +301,37 @@ class Retargeter {
       pinned_.push_back(pin(soles[f], steady_[f], out_.clip.times, options_.blend_time));
     }
     solve(pinned_);
+  }
+
+  /// Limits of the figure that the actor does not have make it jump from one way of following him to another.
+  void tell_jumps() {
+    constexpr double kFastest = 60;  // [rad/s]; kicks and sprints stay below 40
+    const BallView view(model_);     // three hinges of a shoulder may be fast while the arm is not
+    const Model& model = view.model();
+    const Clip balls = view.to_balls(out_.clip);
+    std::optional<int> first;
+    int count = 0, worst = 0;
+    double largest = 0;
+    for (int k = 1; k < frames(); ++k) {
+      const Eigen::VectorXd v = difference(model, balls.q.col(k - 1), balls.q.col(k)) / capture_.frame_time;
+      Eigen::Index i = 0;
+      const double speed = v.tail(v.size() - 6).cwiseAbs().maxCoeff(&i);
+      if (!(speed > kFastest)) continue;
+      if (!first) first = k;
+      ++count;
+      if (speed > largest) largest = speed, worst = int(i) + 6;
+    }
+    if (!first) return;
+    std::string joint;
+    for (int j = 0; j < model.joint_count(); ++j) {
+      const CoordinateRange r = model.coordinates(JointId(j));
+      if (worst >= r.v && worst < r.v + r.nv) joint = model.joint(JointId(j)).name;
+    }
+    warn(mapping::kJointJump,
+         fmt::format("{} cannot follow: joints move faster than {:g} rad/s in {} frames, first in frame {}; '{}' with "
+                     "{:.0f} rad/s",
+                     model_.name(), kFastest, count, *first, joint, largest),
+         "forces there mean nothing; another --figure may follow better");
   }
 
   void measure() {

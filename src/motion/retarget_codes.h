@@ -13,5 +13,6 @@ inline constexpr char kNoLegs[] = "MAP006";
 inline constexpr char kUnusedBone[] = "MAP010";
 inline constexpr char kJump[] = "MAP011";
 inline constexpr char kUp[] = "MAP012";
+inline constexpr char kJointJump[] = "MAP013";
 
 }  // namespace kansetsu::mapping

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import sys
+import tarfile
 from pathlib import Path
 
 import numpy
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / "tests" / "cross_engine"), str(ROOT / "tools")]
-from kansetsu_protocol import OK, run  # noqa: E402
-from validate_people import Walk, clips  # noqa: E402
+sys.path[:0] = [str(ROOT / "tools")]
+from plate_walks import PEOPLE, Person, measure  # noqa: E402
+from validate_people import Walk, belt_added, clips, predicted_moments, run, treadmill  # noqa: E402
 
 DATA = Path(os.environ.get("KANSETSU_DATA_DIR", "none"))
 BINARY = Path(os.environ.get("KANSETSU_BIN", "kansetsu"))
@@ -33,35 +33,66 @@ def test_landings_and_leavings_are_those_of_the_plates(walk: Walk):
 
 def test_forces_are_those_of_the_plates(walk: Walk):
     for vertical, anterior, lateral, correlation in walk.forces().values():
-        assert vertical < 5 and anterior < 10 and lateral < 15 and correlation > 0.98
-    assert numpy.mean(walk.peaks()) < 8  # [%]
+        assert vertical < 4
+        assert anterior < 7
+        assert lateral < 12
+        assert correlation > 0.99
+    assert max(map(abs, walk.peaks())) < 9
+    assert numpy.mean(walk.peaks()) < 7
     assert walk.pressure() < 25  # [mm]
+
+
+def test_moments_from_motion_alone_go_with_those_under_measured_forces(tmp_path: Path):
+    for name, correlation, _ in predicted_moments(BINARY, DATA, tmp_path):
+        assert correlation > 0.9, name
+
+
+@pytest.mark.parametrize("person", PEOPLE, ids=lambda p: p.name)
+def test_forces_of_other_people_are_those_of_their_plates(person: Person, tmp_path: Path):
+    stances = measure(BINARY, DATA, tmp_path, person)
+    assert len(stances) == len(person.plates)
+    for s in stances:
+        assert s.vertical < 7
+        assert s.anterior < 10
+        assert s.correlation > 0.98
+        assert s.pressure < 25
+        assert abs(s.peak) < 8
+        assert abs(s.landing) < 20
+        assert abs(s.leaving) < 15
 
 
 def test_a_belt_is_found_and_changes_no_force(walk: Walk, tmp_path: Path):
     assert abs(walk.belt - 1.13) < 0.03  # [m/s], of the soles in the middle of stances
-    source = (walk.data / "subject01_walk1_ik.mot").read_text().splitlines()
-    begin = [line.strip() for line in source].index("endheader")
-    names = source[begin + 1].split()
-    rows = [[float(x) for x in line.split()] for line in source[begin + 2 :] if line.strip()]
-    for row in rows:
-        row[names.index("pelvis_tx")] += walk.belt * (row[0] - rows[0][0])
-    overground = tmp_path / "overground.mot"
-    overground.write_text("\n".join(source[: begin + 2]) + "\n" +
-                          "".join("\t".join(repr(x) for x in row) + "\n" for row in rows))
-    result = run("analyze", str(overground), "--figure", str(walk.data / "subject01.osim"), "--csv",
-                 str(tmp_path / "out.csv"))
-    assert result.exit_code == OK and "on a belt" not in result.stderr
-    with (tmp_path / "out.csv").open(encoding="utf-8") as stream:
-        table = list(csv.DictReader(stream))
-    for side in ("left", "right"):
-        ours = numpy.array([float(row[f"{side}/fz [N]"]) for row in table])
-        theirs = walk.column(f"{side}/fz [N]")
-        assert numpy.sqrt(numpy.mean((ours - theirs) ** 2)) < 0.02 * numpy.ptp(theirs)
+    assert belt_added(BINARY, walk, tmp_path) < 2  # [%]
+    # Over ground, its velocity taken away; the floor of this capture is tilted a little.
+    belt, apart = treadmill(BINARY, DATA / "mocap" / "bvh_cmu_cgspeed" / "cmu_02_01_walk.bvh", tmp_path)
+    assert abs(belt - 1.107) < 0.02
+    assert apart < 2
+
+
+@pytest.mark.parametrize("name", ["bvh_cmu_cgspeed/cmu_09_01_run.bvh", "bvh_cmu_cgspeed/cmu_16_01_jump.bvh", "asf_amc/02_03.amc"])
+def test_who_leaves_the_ground_falls_and_is_carried_otherwise(name: str):
+    (told,) = clips(BINARY, [DATA / "mocap" / name])
+    assert told["flight"] > 0.3
+    assert told["lacking"] == 0
+    assert abs(told["supported"] - 100) < 1
+    assert told["residual"] < 10
+    assert told["warnings"] == 0
 
 
 @pytest.mark.parametrize("name", ["asf_amc/02_01.amc", "asf_amc/02_05.amc", "bvh_cmu_cgspeed/cmu_02_01_walk.bvh"])
 def test_who_stays_on_the_ground_is_carried(name: str):
     (told,) = clips(BINARY, [DATA / "mocap" / name])
-    assert told["lacking"] == 0 and told["gaps"] == 0
+    assert told["lacking"] == 0
+    assert told["gaps"] == 0
     assert abs(told["supported"] - 100) < 0.5
+
+
+def test_a_figure_that_jumps_from_one_way_of_following_to_another_is_told(tmp_path: Path):
+    with tarfile.open(DATA / "mocap" / "bvh_cmu_more.tar.xz") as more:
+        (member,) = [m for m in more.getmembers() if m.name.endswith("jump__91_45.bvh")]
+        more.extract(member, tmp_path, filter="data")
+    told = run(BINARY, "analyze", str(tmp_path / member.name)).stderr
+    assert "MAP013" in told
+    assert "% of the weight (rms) are explained by nothing" in told
+    assert "MAP013" not in run(BINARY, "analyze", str(DATA / "mocap" / "bvh_cmu_cgspeed" / "cmu_02_01_walk.bvh")).stderr

@@ -22,6 +22,7 @@ struct SupportHistory {
   std::string name{};                     ///< "left", …
   Support support{};                      ///< at most 32 corners
   std::vector<std::uint32_t> touching{};  ///< one per frame; bit k: corner k is on it
+  std::vector<double> ease{};  ///< share that each corner takes of a load that any of them could; empty: all alike
 
   bool down(int frame) const { return touching[std::size_t(frame)] != 0; }
 };
@@ -37,9 +38,15 @@ std::vector<SupportHistory> find_supports(const Model& model, const Contacts& co
 std::vector<SupportHistory> find_supports(const Model& model, const Clip& clip, const SupportOptions& options = {});
 
 struct AnalysisOptions {
-  double cutoff = 0;        ///< of the zero-phase low-pass filter [Hz]; 0: none
-  double transfer = 0.1;    ///< [s] after touching and before leaving over which corners take and give their load
-  double residual_arm = 2;  ///< [m] a residual of 1 N·m counts as much as one of 1/arm N
+  double cutoff = 0;      ///< of the zero-phase low-pass filter [Hz]; 0: none
+  double transfer = 0.1;  ///< [s] after touching and before leaving over which a support takes and gives its load
+  double roll = 0.3;      ///< [s] the same of the corners of one support among themselves
+  /// [m] A residual of 1 N·m counts as much as one of 1/arm N. Long, as moments follow from angular accelerations, of which captures
+  /// know less than of where the mass centre goes: no weight shall be found to please them.
+  double residual_arm = 20;
+  /// Share of the weight by which horizontal forces of the motion may be off, as masses and markers of people are: pressure then
+  /// goes to where it usually is within a support, as far as the moment lets it, and the rest is residual. 0: the motion is exact.
+  double doubt = 0;
 };
 
 /// Forces of one support.

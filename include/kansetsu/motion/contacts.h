@@ -16,11 +16,13 @@ namespace kansetsu {
 struct ContactCosts {
   double height = 0.013;  ///< [m] of an end of a sole above where it stands
   double speed = 0.8;     ///< [m/s] of it against the floor
-  double need = 0.15;     ///< share of the weight that nothing carries
-  double lever = 0.08;    ///< [m] by which the needed force lies outside of what is down
-  double change = 2;      ///< of every landing and leaving: larger numbers give fewer of them
-  bool others = true;     ///< hands, knees, seat and trunk may carry, too
-  double cutoff = 10;     ///< [Hz] of the filter before differentiating
+  double landing =
+      0.52;  ///< [m/s] the same while it slows down: heels have almost stopped when they are loaded, toes slip off
+  double need = 0.15;   ///< share of the weight that nothing carries
+  double lever = 0.08;  ///< [m] by which the needed force lies outside of what is down
+  double change = 2;    ///< of every landing and leaving: larger numbers give fewer of them
+  bool others = true;   ///< hands, knees, seat and trunk may carry, too
+  double cutoff = 10;   ///< [Hz] of the filter before differentiating
 };
 
 /// A foot of the figure: its sole, and when it is on the floor.

@@ -75,6 +75,30 @@ TEST_CASE("a walk on a belt has the contacts and forces of the walk on the floor
   CHECK(std::sqrt(apart / all) < 0.02);
 }
 
+TEST_CASE("a belt is level where its walk was, and climbs where the treadmill does") {
+  const Model model = human28();
+  const std::vector<FootContacts> feet = find_feet(model);
+  const Clip walk = walk_clip(model, {.speed = 1, .distance = 4});
+  const double speed = (walk.q(0, walk.frames() - 1) - walk.q(0, 0)) / walk.duration(), slope = 0.02;
+  Clip tilted = walk, climbing = walk;  // over a tilted floor, its velocity taken away; and on a treadmill that climbs
+  for (int k = 0; k < walk.frames(); ++k) {
+    const double way = speed * walk.times[std::size_t(k)], x = walk.q(0, k);
+    tilted.q(0, k) = climbing.q(0, k) = x - way;
+    tilted.q(2, k) += slope * x;
+    climbing.q(2, k) += slope * (x - way);
+  }
+  const Ground a = find_ground(model, tilted, feet, 0.05), b = find_ground(model, climbing, feet, 0.05);
+  CHECK(a.moves());
+  CHECK(a.slope.x == doctest::Approx(slope).epsilon(0.1));
+  CHECK(b.moves());
+  // Either way who stands at the end is as high as at the beginning, within a tenth of the 8 cm by which the floor rises.
+  for (const auto& [clip, ground] : {std::pair{&tilted, &a}, std::pair{&climbing, &b}}) {
+    const Clip level = on_ground(model, *clip, *ground);
+    const auto last = level.frames() - 1;
+    CHECK(std::abs(level.q(2, last) - level.q(2, 0)) < 0.008);
+  }
+}
+
 TEST_CASE("weight that nothing carries is told, with its frames") {
   const Model model = human28();
   const Clip clip = standing(model, 250);
