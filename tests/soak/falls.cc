@@ -131,7 +131,10 @@ FallReport fall(const std::string& name, int count, double seconds, double h,
       for (const ContactReport& c : world.report().contacts) systems = std::max(systems, c.solves);
       out.systems += systems, touching += !world.report().contacts.empty();
       out.unsolved += world.report().tiers[int(ContactTier::kUnsolved)];
-      if (i > total * 3 / 4) out.resting_unsolved += world.report().tiers[int(ContactTier::kUnsolved)];
+      if (i > total * 3 / 4) {
+        out.resting_unsolved += world.report().tiers[int(ContactTier::kUnsolved)];
+        out.resting_penetration = std::max(out.resting_penetration, world.report().penetration);
+      }
       out.worst_residual = std::max(out.worst_residual, world.report().residual);
       out.penetration = std::max(out.penetration, world.report().penetration);
       ++out.steps;

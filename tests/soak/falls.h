@@ -13,14 +13,14 @@ struct FallReport {
   std::string what;
   int falls = 0;
   long steps = 0, contacts = 0, unsolved = 0, resting_unsolved = 0;
-  double worst_residual = 0;  ///< [m/s]
-  double penetration = 0;     ///< deepest [m]
-  double gain = 0;            ///< largest gain of energy in a step beyond the work of all torques [J]
-  double unexplained = 0;     ///< energy at the end that the ledger does not explain, largest of the falls [J]
-  double scale = 0;           ///< energy that falls [J]
-  double kinetic = 0;         ///< at the end, largest of the falls [J]
-  double microseconds = 0;    ///< per step
-  double systems = 0;         ///< linear systems of the contact solver, per step with contacts
+  double worst_residual = 0;                        ///< [m/s]
+  double penetration = 0, resting_penetration = 0;  ///< deepest [m]; in the last quarter of the time
+  double gain = 0;          ///< largest gain of energy in a step beyond the work of all torques [J]
+  double unexplained = 0;   ///< energy at the end that the ledger does not explain, largest of the falls [J]
+  double scale = 0;         ///< energy that falls [J]
+  double kinetic = 0;       ///< at the end, largest of the falls [J]
+  double microseconds = 0;  ///< per step
+  double systems = 0;       ///< linear systems of the contact solver, per step with contacts
   std::string failure{};
 };
 
