@@ -61,7 +61,8 @@ TEST_CASE("who touches nothing falls, and filters do not smear the landing into 
     CHECK(std::abs(hop_acceleration(moved, 0, k)) < 1e-3 * kGravity);
   }
   for (int k = 0; k < kFrames; ++k)
-    CHECK(std::abs(moved.q(2, k) - captured.q(2, k)) < 0.01);  // [m]: near what was seen
+    CHECK(std::abs(moved.q(2, k) - captured.q(2, k)) <
+          0.015);  // [m]: 12 Hz round off the jumps of 1.7 m/s at both ends
 }
 
 TEST_CASE("a flight that is no free fall stays as it was filtered") {
