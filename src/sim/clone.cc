@@ -13,6 +13,7 @@ std::unique_ptr<FigureData> clone_figure(const FigureData& f) {
   out->rest_time = f.rest_time, out->nap = f.nap;
   out->bound_force = f.bound_force;
   out->products_due = f.products_due;
+  out->medium_parts = f.medium_parts, out->medium_torque = f.medium_torque;
   out->broad_bodies = f.broad_bodies;
   out->broad_base = f.broad_base;
   out->mechanics.set_pose(f.q.data());

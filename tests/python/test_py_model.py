@@ -130,3 +130,13 @@ def test_figures():
     for wrong in (0, -3, 10**9):
         with pytest.raises(ks.Error, match="links"):
             ks.pendulum(wrong)
+
+
+def test_what_is_left_out_of_a_model_is_told(tmp_path):
+    model = tmp_path / "m.xml"
+    model.write_text("<mujoco><worldbody><body name='b'><joint name='j'/><geom size='1' fluidshape='ellipsoid'/></body></worldbody></mujoco>")
+    with pytest.warns(ks.PartialModelWarning, match="read, but not the whole model: attribute 'fluidshape'"):
+        ks.load(model)
+    assert [d.code for d in ks.check(model) if d.partial] == ["MJCF043"]
+    model.write_text(model.read_text().replace(" fluidshape='ellipsoid'", ""))
+    assert not any(d.partial for d in ks.check(model))

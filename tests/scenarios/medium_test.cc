@@ -4,6 +4,7 @@
 
 #include "kansetsu/model/solid.h"
 #include "kansetsu/sim/world.h"
+#include "kansetsu/sim/world_batch.h"
 
 using namespace kansetsu;
 
@@ -32,6 +33,18 @@ TEST_CASE("what falls in a medium reaches the speed at which drag is its weight"
   world.advance(5);
   const double speed = std::sqrt(2 * 2 * 9.81 / (1000 * 0.04));  // m·g = ½·ρ·A·v²
   CHECK(world.v(FigureId(0))[5] == doctest::Approx(-speed).epsilon(1e-6));
+}
+
+TEST_CASE("copies of a world and its restored moments are in the same medium") {
+  World world = built(cube_in({.density = 1.2, .viscosity = 1, .wind = {1, 2, 0}}, 2));
+  WorldBatch copies(world, 2);
+  const Snapshot start = world.save();
+  for (int k = 0; k < 500; ++k) world.step(), copies.step();
+  const Eigen::VectorXd v = world.v(FigureId(0));
+  for (int i = 0; i < 2; ++i) CHECK(v == copies.world(i).v(FigureId(0)));
+  world.restore(start);
+  for (int k = 0; k < 500; ++k) world.step();
+  CHECK(v == world.v(FigureId(0)));
 }
 
 TEST_CASE("wind takes along what floats, and ends at its speed") {
