@@ -147,8 +147,11 @@ class Attacher {
     for (const Element* section : children(reader_, root)) {
       const std::string_view tag = section->Name();
       if (tag == "default") {
-        classes = true;
-        copy(*section, into)->SetAttribute("class", (prefix_ + "main").c_str());
+        const char* name = section->Attribute("class");  // others are those of models that this one attaches
+        const bool main = !name || std::string_view(name) == "main";
+        Element* made = copy(*section, into);
+        if (main && made) made->SetAttribute("class", (prefix_ + "main").c_str());
+        classes = classes || main;
       } else if (tag == "asset") {
         Element* made = add(into, "asset");
         for (const Element* asset : children(reader_, *section)) copy_asset(*asset, *made);

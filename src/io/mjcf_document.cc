@@ -111,7 +111,7 @@ Element* load_model(Reader& reader, const Element& element, const fs::path& path
     reader.report.error(element, kInclude, std::move(message), std::move(hint));
     return nullptr;
   };
-  if (reader.documents.size() > kMostFiles)
+  if (++reader.other_files > kMostFiles)
     return refuse(fmt::format("more than {} included files and models", kMostFiles), "join some");
   if (!reader.gate.allows(path)) {
     return refuse(fmt::format("the {} {} is outside of the model's package", kind, quote(path.string())),

@@ -174,6 +174,7 @@ struct Reader {
   std::deque<tinyxml2::XMLDocument> documents;        ///< the file and those it includes
   std::map<const Element*, const Element*> included;  ///< whose children stand for an <include> or what is written out
   std::set<std::string> included_files;
+  std::size_t other_files = 0;  ///< includes and models that were opened
 
   Source main;
   std::map<const tinyxml2::XMLDocument*, std::shared_ptr<Source>> sources;  ///< of attached models

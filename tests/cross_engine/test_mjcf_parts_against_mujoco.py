@@ -198,6 +198,22 @@ def test_attached_models(tmp_path):
     assert damping["left_j"] == 0.3
 
 
+def test_attached_models_attach_others(tmp_path):
+    (tmp_path / "limbs").mkdir()
+    (tmp_path / "limbs" / "child.xml").write_text(CHILD)
+    (tmp_path / "limbs" / "pair.xml").write_text("""<mujoco><default><geom density="100"/></default><asset><model name="c" file="child.xml"/></asset>
+      <worldbody><body name="pair"><joint name="p" axis="1 0 0"/><geom size="0.1"/><attach model="c" body="arm" prefix="one_"/>
+      <frame pos="0 0.3 0"><attach model="c" body="arm" prefix="two_"/></frame></body></worldbody></mujoco>""")
+    file = tmp_path / "whole.xml"
+    file.write_text("""<mujoco><asset><model name="m" file="limbs/pair.xml"/></asset>
+      <worldbody><attach model="m" body="pair" prefix="x_"/></worldbody></mujoco>""")
+    whole(file)
+    model = mujoco.MjModel.from_xml_path(str(file))
+    figure, = json.loads(run("info", file, "--json").stdout)["figures"]
+    assert {j["name"] for j in figure["joints"] if j["nv"]} == {model.joint(j).name for j in range(model.njnt)}
+    assert figure["mass"] == pytest.approx(sum(model.body_mass), rel=TOLERANCE)
+
+
 @pytest.mark.parametrize(("model", "message"), [
     ('<model name="m" file="none.xml"/>', "cannot read the model"),
     ('<model name="m" file="parent.xml"/>', "attaches itself"),
