@@ -112,15 +112,19 @@ Solved guarded(const Impact& s, int only, ContactWork& k, double& factor) {
   for (int i = 0; i < k.n; ++i) scale += std::abs(k.f[i] * s.u[i]);
   const double limit = 1e-13 * scale;
   if (r.energy <= limit) return r;
+  factor = 0;
+  r = attempt(s, 0, only, k);
+  if (r.energy > limit) {  // not the restitution does it
+    shorten(s, k, r);
+    return r;
+  }
   double low = 0, high = 1;
   for (int n = 0; n < 60 && high - low > 1e-13; ++n) {
     const double middle = 0.5 * (low + high);
     (attempt(s, middle, only, k).energy > limit ? high : low) = middle;
   }
   factor = low;
-  r = attempt(s, low, only, k);
-  if (r.energy > limit) shorten(s, k, r);
-  return r;
+  return attempt(s, low, only, k);
 }
 
 }  // namespace

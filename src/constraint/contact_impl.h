@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "constraint/body_plan.h"
@@ -65,6 +66,7 @@ struct ContactSolver::Impl {
                            bool only_proximal = false, double softness = 0);
   ContactTier attempt(const ContactProblem& problem, std::span<const ContactMemory> memory,
                       const contact::ContactStep& step);
+  int systems_left = std::numeric_limits<int>::max();  ///< that may be solved with patience
   std::vector<kernel::PatchLaw> laws;
   std::vector<kernel::BoundLaw> bound_laws;
   std::vector<double> law_numbers;

@@ -238,10 +238,11 @@ ContactTier ContactSolver::Impl::solve_newton(double h, double tolerance, std::s
   }
   s.c = k.c;
   s.tolerance = tolerance, s.acceptable = kAcceptable * tolerance;
-  s.most_systems = softness > 0 ? kMostWaySystems : kMostSystems;
+  s.most_systems = softness > 0 ? kMostWaySystems : systems_left > 0 ? kMostSystems : kNewtonSteps;
   s.only_proximal = only_proximal, s.softness = softness;
   kernel::newton_kernels().rows(s, response, scratch);
 
+  systems_left = std::max(systems_left - s.systems, 0);
   k.solves += s.systems;
   k.residual = s.residual;
   for (int i = 0; i < k.n; ++i) k.f[i] = s.r[i], k.w[i] = s.w[i];

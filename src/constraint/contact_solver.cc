@@ -20,6 +20,7 @@ ContactSolver::ContactSolver(ContactSolver&&) noexcept = default;
 ContactSolver& ContactSolver::operator=(ContactSolver&&) noexcept = default;
 ContactSolver::~ContactSolver() = default;
 void ContactSolver::reserve(int patches, int rows, int bounded) { impl_->reserve(patches, rows, bounded); }
+void ContactSolver::limit_systems(int count) { impl_->systems_left = count; }
 
 namespace {
 

@@ -165,6 +165,10 @@ struct WorldMoment {
 
 class StandingStep;
 
+/// Linear systems of the contact solver per island and time step, all its parts together: six times what the hardest problem of falling robots
+/// takes. Torques of 1e9 N·m make thousands of parts of a step, none of which has an answer.
+inline constexpr int kMostStepSystems = 2000;
+
 struct World::Impl {
   explicit Impl(const WorldOptions& o);
   ~Impl();

@@ -86,6 +86,7 @@ void World::Impl::step(World& world) {
   } under(stepping);
   present = false;
   report = {};
+  for (const std::unique_ptr<IslandWork>& w : works) w->solver.limit_systems(kMostStepSystems);
   for (const std::unique_ptr<FigureData>& f : figures) {
     if (f->nap < 0) f->q0 = f->q, f->v0 = f->v;
   }

@@ -66,6 +66,9 @@ class ContactSolver {
   ~ContactSolver();
 
   ContactOptions options;
+  /// Linear systems that are solved with patience from now on: when none is left, a problem that Newton steps alone do not solve stays unsolved.
+  /// For those who solve many problems that may make no sense, and want to come to an end. At first without limit.
+  void limit_systems(int count);
 
   /// Scratch for problems of at most this size. Larger problems reserve for themselves, which allocates.
   void reserve(int patches, int rows, int bounded = 0);

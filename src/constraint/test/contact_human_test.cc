@@ -86,6 +86,21 @@ TEST_CASE("every method gives an accepted answer from a cold start") {
   }
 }
 
+TEST_CASE("without systems left, what takes many proximal steps stays unsolved, and nothing else") {
+  const StandingHuman human;
+  std::mt19937_64 random(5);
+  int hard = 0;
+  for (int n = 0; n < 200; ++n) {
+    Case patient = human.load(human.noise(random, 25)), hasty = patient;
+    ContactSolver solver, limited;
+    limited.limit_systems(0);
+    const ContactTier tier = patient.contact(solver).tier, other = hasty.contact(limited).tier;
+    if (tier != ContactTier::kProximal) CHECK(other == tier);
+    hard += other == ContactTier::kUnsolved;
+  }
+  CHECK(hard > 0);
+}
+
 TEST_CASE("the paper's friction cone and its spin mode are solved too") {
   const StandingHuman human;
   std::mt19937_64 random(6);
