@@ -38,7 +38,7 @@ ROBOTS = [
     "menagerie_pal_talos__talos",
     "gym_ant",
 ]
-HEAPS = ["boxes 30", "boxes 100", "boxes 300", "spheres 300"]
+HEAPS = ["boxes 30", "boxes 100", "spheres 300"]
 STEP = 0.002
 HEIGHT = 1.2
 

@@ -1,6 +1,7 @@
 """The theory pages say where each equation is in the code; these tests say whether it is still there.
 
-Every table with the columns "equation | what | file | function" is read, on all pages of docs/theory. Files are relative to
+Every table with the columns "equation | what | file | function" is read, on all pages of docs/theory, and the walks
+"step | what | file | function" of ARCHITECTURE.md. Files are relative to
 the repository's root; several functions are separated by commas; "–" in both columns means that the code does not need it.
 Tables of docs/theory/sources.md also have a column "test": `file` "beginning of the test's name". They must be complete.
 """
@@ -15,7 +16,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 THEORY = ROOT / "docs/theory"
-HEADER = ["equation", "what", "file", "function"]
+HEADERS = [["equation", "what", "file", "function"], ["step", "what", "file", "function"]]
 SOURCES_PAGE = THEORY / "sources.md"
 NONE = "–"
 
@@ -42,7 +43,7 @@ def rows_of(page: Path) -> list[Row]:
     for line in page.read_text(encoding="utf-8").splitlines():
         if not line.startswith("|"):
             in_table = False
-        elif cells(line)[:4] == HEADER:
+        elif cells(line)[:4] in HEADERS:
             in_table = True
         elif in_table and not set(line) <= set("|-: "):
             equation, _, file, functions, *test = cells(line)
@@ -51,7 +52,7 @@ def rows_of(page: Path) -> list[Row]:
     return found
 
 
-ROWS = [row for page in sorted(THEORY.glob("*.md")) for row in rows_of(page)]
+ROWS = [row for page in [*sorted(THEORY.glob("*.md")), ROOT / "ARCHITECTURE.md"] for row in rows_of(page)]
 
 
 def contains(text: str, name: str) -> bool:
