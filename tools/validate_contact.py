@@ -38,7 +38,7 @@ ROBOTS = [
     "menagerie_pal_talos__talos",
     "gym_ant",
 ]
-HEAPS = ["boxes 30", "boxes 100", "spheres 300"]
+HEAPS = ["boxes 30", "boxes 100"]
 STEP = 0.002
 HEIGHT = 1.2
 
@@ -188,7 +188,11 @@ their steps, and 300 boxes kept 10 cm of overlap.
 |---|--:|--:|--:|--:|--:|
 """
         + "\n".join(heaps)
-        + "\n"
+        + """
+
+Heaps of 300 bodies are not solved as well: of 300 spheres, 1.6 s after they begin to fall, 3.9 % of the contacts are unsolved, and a
+step takes 28 ms (`soak falls --only "spheres 300" --seconds 1.6`): Newton steps end after 60 systems there.
+"""
     )
     print(f"wrote {PAGE.relative_to(ROOT)}")
 
