@@ -304,7 +304,11 @@ void Assembly::apply(const VectorRef& forces, AssemblyResult& out) {
   impl_->solver->write(out);
 }
 
-Assembly::Shape Assembly::shape() const { return impl_->clusters.shape(); }
+Assembly::Shape Assembly::shape() const {
+  Shape out = impl_->clusters.shape();
+  impl_->solver->describe_scan(out);
+  return out;
+}
 int Assembly::last_edit() const { return impl_->clusters.touched(); }
 
 }  // namespace kansetsu

@@ -10,7 +10,7 @@
 
 namespace kansetsu {
 
-std::optional<std::string> chain_problem(const Model& model) {
+std::optional<std::string> simple_joints_problem(const Model& model) {
   Mechanism mechanism;
   if (auto problem = mechanism.add(model)) return problem;
   const Tree& tree = model.tree();
@@ -19,10 +19,18 @@ std::optional<std::string> chain_problem(const Model& model) {
   if (!mechanism.gears.empty() || !tree.simple) return "it has gears";
   for (int i = 0; i < tree.body_count(); ++i) {
     const Body& b = tree.bodies[size_t(i)];
-    if (b.parent != i - 1) return "it has branches";
     if (b.kind == PrimitiveKind::kFree && i == 0) continue;
     if (b.nu != 1) return "it has joints of several coordinates";
     if (tree.rotor_inertia[size_t(b.u)] != 0) return "it has rotors";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> chain_problem(const Model& model) {
+  if (auto problem = simple_joints_problem(model)) return problem;
+  const Tree& tree = model.tree();
+  for (int i = 0; i < tree.body_count(); ++i) {
+    if (tree.bodies[size_t(i)].parent != i - 1) return "it has branches";
   }
   return std::nullopt;
 }
@@ -72,20 +80,11 @@ std::optional<std::string> ring_problem(const Model& model, const Closure& closu
   return std::nullopt;
 }
 
-Chain make_chain(const Model& model, const std::optional<Closure>& closure) {
-  if (const auto problem = chain_problem(model))
-    throw Error("model \"" + model.name() + "\" is no chain of simple joints: " + *problem);
-  if (const auto problem = closure ? ring_problem(model, *closure) : std::nullopt)
-    throw Error("the closure makes no ring of model \"" + model.name() + "\": " + *problem);
+std::vector<ChainLink> make_chain_links(const Model& model) {
   Mechanism mechanism;
   mechanism.add(model);
   const Tree& tree = model.tree();
-  Chain chain;
-  if (closure) chain.closure = make_closure(model, *closure);
-  chain.gravity = tree.gravity;
-  chain.nq = tree.nq;
-  chain.nv = tree.nv;
-  chain.free_base = tree.bodies[0].kind == PrimitiveKind::kFree;
+  std::vector<ChainLink> links;
   for (int i = 0; i < tree.body_count(); ++i) {
     const Body& b = tree.bodies[size_t(i)];
     const Joint& joint = mechanism.joints[size_t(i)];
@@ -106,10 +105,28 @@ Chain make_chain(const Model& model, const std::optional<Closure>& closure) {
     link.offset = row.offset;
     link.position = std::max(0, term.position);
     link.column = term.column;
-    const bool is_base = i == 0 && chain.free_base;
-    const int before = chain.free_base ? 1 : 0;  // 7 positions and 6 velocities of the base stand for one of each
-    if (!is_base && (link.position != i + 6 * before || link.column != i + 5 * before)) chain.in_order = false;
-    chain.links.push_back(link);
+    links.push_back(link);
+  }
+  return links;
+}
+
+Chain make_chain(const Model& model, const std::optional<Closure>& closure) {
+  if (const auto problem = chain_problem(model))
+    throw Error("model \"" + model.name() + "\" is no chain of simple joints: " + *problem);
+  if (const auto problem = closure ? ring_problem(model, *closure) : std::nullopt)
+    throw Error("the closure makes no ring of model \"" + model.name() + "\": " + *problem);
+  const Tree& tree = model.tree();
+  Chain chain;
+  if (closure) chain.closure = make_closure(model, *closure);
+  chain.gravity = tree.gravity;
+  chain.nq = tree.nq;
+  chain.nv = tree.nv;
+  chain.free_base = tree.bodies[0].kind == PrimitiveKind::kFree;
+  chain.links = make_chain_links(model);
+  const int before = chain.free_base ? 1 : 0;  // 7 positions and 6 velocities of the base stand for one of each
+  for (int i = before; i < tree.body_count(); ++i) {
+    const ChainLink& link = chain.links[size_t(i)];
+    if (link.position != i + 6 * before || link.column != i + 5 * before) chain.in_order = false;
   }
   return chain;
 }

@@ -24,6 +24,10 @@ struct Chain {
   }
 };
 
+/// Why kernels of 1-DOF joints cannot take a model (gears, rotors, joints of several coordinates, massless links), or none.
+std::optional<std::string> simple_joints_problem(const Model& model);
+/// The links of such a model, in the order of its bodies.
+std::vector<ChainLink> make_chain_links(const Model& model);
 /// Why a model is no such chain (branches, gears, rotors, joints of several coordinates, massless links), or none.
 std::optional<std::string> chain_problem(const Model& model);
 /// Why a closure makes no ring of such a chain, or none: it must hold the last link to the world, or to the first link of a free

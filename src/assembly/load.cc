@@ -129,6 +129,17 @@ void Solver::add_figure(const Model& model) {
   Figure figure{.model = &model, .first_body = int(X_PB_.size()), .work = Workspace(model)};
   figure.body_force.resize(size_t(tree.body_count()));
   figure.link_force.resize(size_t(model.link_count()));
+  figure.wrenches.resize(size_t(tree.body_count()));
+  figure.link_begin.assign(size_t(tree.body_count()) + 1, 0);
+  for (const LinkPlacement& link : tree.links) {
+    if (link.body >= 0) ++figure.link_begin[size_t(link.body) + 1];
+  }
+  for (size_t i = 0; i < figure.wrenches.size(); ++i) figure.link_begin[i + 1] += figure.link_begin[i];
+  figure.links_of.resize(size_t(figure.link_begin.back()));
+  std::vector<int> next = figure.link_begin;
+  for (size_t l = 0; l < tree.links.size(); ++l) {
+    if (tree.links[l].body >= 0) figure.links_of[size_t(next[size_t(tree.links[l].body)]++)] = int(l);
+  }
   figure.joint_of_body.assign(size_t(tree.body_count()), -1);
   for (size_t j = 0; j < mechanism_.joints.size(); ++j) {
     const Joint& joint = mechanism_.joints[j];
@@ -179,27 +190,45 @@ void Solver::resize() {
   }
 }
 
-/// What acts besides torques: external wrenches, springs and dampers.
-void Solver::load_passive(Figure& figure) {
-  const int f = int(&figure - figures_.data());
-  const Model& model = *figure.model;
-  const Tree& tree = model.tree();
-  const State& state = *figure.input.state;
-  Carver<double> carver(figure.work.data());
-  figure.external = const_cast<Force<>*>(  // in our own workspace
-      reinterpret_cast<const Force<>*>(body_wrenches(model, state.q, figure.input.external, carver)));
-  std::vector<double>&u = u_[size_t(f)], &tau = tau_[size_t(f)];
-  if (figure.external) {  // tips pass on all they get
-    const std::vector<int>& tips = mechanism_.tips[size_t(f)];
-    for (auto i = tips.rbegin(); i != tips.rend(); ++i) {
-      const int p = tree.bodies[size_t(*i)].parent;
-      if (p >= 0) figure.external[p] += X_PB_[size_t(figure.first_body + *i)] * figure.external[*i];
+/// Wrenches on the links of each body, in its frame. Poses are there.
+void Solver::load_external(Figure& figure, int worker) {
+  if (!figure.external) return;
+  const Tree& tree = figure.model->tree();
+  const auto [first, last] = part_of(worker, figure.wrenches.size());
+  for (int i = first; i < last; ++i) {
+    const Mat3<>& R_WB = X_WB_[size_t(figure.first_body + i)].R;
+    Force<> sum{};
+    for (int k = figure.link_begin[size_t(i)]; k < figure.link_begin[size_t(i) + 1]; ++k) {
+      const size_t l = size_t(figure.links_of[size_t(k)]);
+      const Force<>& F = figure.input.external->wrenches()[l];  // at the link's origin, world axes
+      const Vec3<> t = transpose_times(R_WB, F.t), f = transpose_times(R_WB, F.f);
+      sum += Force<>{add_cross(t, tree.links[l].X_BL.p, f), f};
     }
+    figure.external[i] = sum;
   }
+}
+
+/// Tips pass on all they get.
+void Solver::pass_on_tips(Figure& figure) {
+  if (!figure.external) return;
+  const Tree& tree = figure.model->tree();
+  const std::vector<int>& tips = mechanism_.tips[size_t(&figure - figures_.data())];
+  for (auto i = tips.rbegin(); i != tips.rend(); ++i) {
+    const int p = tree.bodies[size_t(*i)].parent;
+    if (p >= 0) figure.external[p] += X_PB_[size_t(figure.first_body + *i)] * figure.external[*i];
+  }
+}
+
+void Solver::load_springs(Figure& figure, int worker) {
   if (!options_.springs_and_dampers) return;
-  for (const Figure::Passive& p : figure.passive) {
-    double& torque = tau[size_t(p.u)];
-    torque -= p.damping * u[size_t(p.u)];
+  const size_t f = size_t(&figure - figures_.data());
+  const Tree& tree = figure.model->tree();
+  const State& state = *figure.input.state;
+  const auto [first, last] = part_of(worker, figure.passive.size());
+  for (int k = first; k < last; ++k) {
+    const Figure::Passive& p = figure.passive[size_t(k)];
+    double& torque = tau_[f][size_t(p.u)];
+    torque -= p.damping * u_[f][size_t(p.u)];
     if (p.q < 0) continue;
     const CoordinateRow& row = tree.rows[size_t(p.u)];
     double q = row.offset;
@@ -334,7 +363,14 @@ void Solver::load(std::span<const FigureInput> inputs, std::vector<ClosureData>&
   closures_ = &closures;
   bool any_closure = false;
   for (const ClosureData& c : closures) any_closure |= c.alive;
-  for (size_t f = 0; f < figures_.size(); ++f) figures_[f].input = inputs[f];
+  for (size_t f = 0; f < figures_.size(); ++f) {
+    Figure& figure = figures_[f];
+    figure.input = inputs[f];
+    figure.external = inputs[f].external ? figure.wrenches.data() : nullptr;
+    if (figure.external)
+      check_size("external forces", "wrenches", long(inputs[f].external->wrenches().size()),
+                 figure.model->link_count());
+  }
   load_figures();
   pool_->run([&](int w) {
     const auto [j0, j1] = part_of(w, joints_.size());
@@ -342,8 +378,8 @@ void Solver::load(std::span<const FigureInput> inputs, std::vector<ClosureData>&
     pool_->barrier();
     const auto [p0, p1] = part_of(w, mechanism_.parts.size());
     for (int p = p0; p < p1; ++p) load_part(p);
-    if (w > 0) return;
-    for (size_t g = 0; g < mechanism_.gears.size(); ++g) load_gear(int(g));
+    const auto [g0, g1] = part_of(w, mechanism_.gears.size());
+    for (int g = g0; g < g1; ++g) load_gear(g);
   });
   if (!any_closure) return;
   find_poses();

@@ -56,6 +56,15 @@ struct SweepPlan {
   std::vector<Stage> stages;
 };
 
+/// What carries stretches of bodies, or of the level before, on the way to the base. See scan.cc.
+struct ScanLevel {
+  std::vector<int> source{};     ///< per node: which body, or node of the level before, it is
+  std::vector<int> parent{};     ///< node of this level that it hangs on; −1: the ground
+  std::vector<int> carrier{};    ///< node of the next level that its stretch hangs on; −1: the ground
+  std::vector<Transform<>> X{};  ///< pose: in what carries its stretch, at the end in the world
+  std::vector<Motion<>> V{};     ///< velocity relative to the same, in own axes
+};
+
 class Solver {
  public:
   Solver(const std::vector<Model>& figures, const Mechanism& mechanism, Clusters& clusters,
@@ -71,6 +80,8 @@ class Solver {
   Force<> closure_force(const ClosureData& closure, const Force<>* wrench) const;
   Unknowns& unknowns() { return x_; }
   const double* right_side() const { return h_.data(); }
+  /// Levels and nodes of the scan of poses and velocities, in `out`.
+  void describe_scan(Assembly::Shape& out) const;
 
  private:
   struct Figure {
@@ -86,25 +97,28 @@ class Solver {
     };
     std::vector<Passive> passive{};
     FigureInput input{};
-    Force<>* external = nullptr;  ///< on bodies, in their frames; those of tips are also in their carriers'
+    std::vector<int> link_begin{}, links_of{};  ///< per body: its links, in links_of
+    std::vector<Force<>> wrenches{};
+    Force<>* external =
+        nullptr;  ///< wrenches on bodies, in their frames, or none; those of tips are also in their carriers'
     std::vector<Force<>> body_force{}, link_force{};  ///< of the result, see write_reactions
-    // The scan of poses and velocities: bodies in stretches, see load_figures().
-    int stretch = 1;                ///< bodies in each
-    std::vector<int> entry{};       ///< per body: the nearest before its stretch on the way to the base; −1: the ground
-    std::vector<int> entries{};     ///< all of them, ascending
-    std::vector<int> entry_slot{};  ///< per body that is one: its place there
-    std::vector<Transform<>> X_WE{};
-    std::vector<Motion<>> V_E{};
-    int stretches() const { return (int(entry.size()) + stretch - 1) / stretch; }
+    // The scan of poses and velocities: bodies in stretches, see scan.cc.
+    int stretch = 1;             ///< bodies in each
+    std::vector<int> carrier{};  ///< per body: what its stretch hangs on, in levels[0]; −1: the ground
+    std::vector<ScanLevel> levels{};
+    int stretches() const { return (int(carrier.size()) + stretch - 1) / stretch; }
   };
 
   void add_figure(const Model& model);
   void set_stretches(Figure& figure) const;
   void load_figures();
   void load_stretch(Figure& figure, int n);
-  void place_entries(Figure& figure);
+  void gather_level(Figure& figure, size_t level, int worker);
+  void spread_level(Figure& figure, size_t level, int worker);
   void load_torques(Figure& figure, int worker);
-  void load_passive(Figure& figure);
+  void load_external(Figure& figure, int worker);
+  void load_springs(Figure& figure, int worker);
+  void pass_on_tips(Figure& figure);
   void load_joint(int j);
   void load_compound(int j);
   void load_part(int p);

@@ -125,6 +125,8 @@ class Assembly {
     int clusters = 0, levels = 0;
     int most_rows = 0;      ///< largest number of open rows of a cluster
     double multiplies = 0;  ///< of one solve, estimated
+    int scan_levels = 0;    ///< of the scan of poses and velocities, above the bodies
+    int scan_nodes = 0;     ///< in all of these together
   };
   Shape shape() const;
   int last_edit() const;  ///< clusters that the last connect or cut touched

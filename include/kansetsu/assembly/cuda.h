@@ -6,7 +6,7 @@
 
 #include "kansetsu/assembly/assembly.h"
 
-/// Forward dynamics of long chains on a CUDA device. Only in builds that found a CUDA toolkit (KANSETSU_CUDA); link
+/// Forward dynamics of long chains, rings and large trees on a CUDA device. Only in builds that found a CUDA toolkit (KANSETSU_CUDA); link
 /// kansetsu::assembly_cuda.
 namespace kansetsu::cuda {
 
@@ -49,6 +49,36 @@ class ChainSolver {
   void solve();
   /// Of the rows of a ring's closure, how many were independent in the last solve; forces of the others are zero. 0: no ring.
   int rank(int chain = 0) const;
+  /// Time on the device alone, for the state of the last solve: mean of `repeats` launches [µs].
+  double device_time(int repeats);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+struct TreeOptions {
+  int device = -1;  ///< −1: the current one
+  int blocks = 0;   ///< of threads; 0: as many as the device has processors
+};
+
+/// A tree of 1-DOF joints with a fixed or free base, in double precision: one state over the whole device, by the clusters of
+/// Assembly. Memory and launches are prepared once.
+class TreeSolver {
+ public:
+  explicit TreeSolver(const Model& model, const TreeOptions& options = {});
+  TreeSolver(TreeSolver&&) noexcept;
+  TreeSolver& operator=(TreeSolver&&) noexcept;
+  ~TreeSolver();
+
+  /// Why a model is no such tree (gears, rotors, joints of several coordinates, massless links), or none.
+  static std::optional<std::string> unsupported(const Model& model);
+
+  /// Levels of joining, and how many of them all blocks share.
+  int levels() const;
+  int shared_levels() const;
+  /// Host memory: q nq, v and tau nv numbers; vdot out. Returns when the result is there.
+  void solve(const double* q, const double* v, const double* tau, double* vdot);
   /// Time on the device alone, for the state of the last solve: mean of `repeats` launches [µs].
   double device_time(int repeats);
 

@@ -10,24 +10,11 @@
 
 #include "assembly/chain.h"
 #include "assembly/cuda/chain_launch.h"
+#include "assembly/cuda/status.h"
 #include "kansetsu/assembly/cuda.h"
 #include "kansetsu/base/error.h"
 
 namespace kansetsu::cuda {
-namespace {
-
-void check(cudaError_t status, const char* call) {
-  if (status == cudaSuccess) return;
-  throw Error(std::string(call) + ": " + cudaGetErrorName(status) + ": " + cudaGetErrorString(status));
-}
-
-int attribute(cudaDeviceAttr what, int device) {
-  int value = 0;
-  check(cudaDeviceGetAttribute(&value, what, device), "cudaDeviceGetAttribute");
-  return value;
-}
-
-}  // namespace
 
 struct ChainSolver::Impl {
   Chain chain;

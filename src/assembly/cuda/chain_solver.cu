@@ -3,23 +3,10 @@
 
 #include "assembly/chain_kernel.h"
 #include "assembly/cuda/chain_launch.h"
+#include "assembly/cuda/device_block.cuh"
 
 namespace kansetsu::cuda {
 namespace {
-
-struct WarpLanes {
-  static constexpr int kSize = 32;
-  __device__ int rank() const { return int(threadIdx.x % 32); }
-  __device__ void sync() const { __syncwarp(); }
-};
-struct DeviceBlock {
-  WarpLanes lanes;
-  __device__ int thread() const { return int(threadIdx.x); }
-  __device__ int threads() const { return int(blockDim.x); }
-  __device__ int warp() const { return int(threadIdx.x / 32); }
-  __device__ int warps() const { return int(blockDim.x / 32); }
-  __device__ void sync() const { __syncthreads(); }
-};
 
 /// Posts of one chain. A number says itself whether it has come: no fence, no flag beside it, one way through the cache and
 /// back.

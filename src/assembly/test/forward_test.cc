@@ -127,6 +127,13 @@ TEST_CASE(
       CHECK(a.vdot() == b.vdot());
       for (size_t l = 0; l < a.figures[0].reactions.wrench.size(); ++l)
         CHECK(a.figures[0].reactions.wrench[l] == b.figures[0].reactions.wrench[l]);
+      ExternalForces external(model);
+      for (int l = 0; l < model.link_count(); ++l) external[LinkId(l)].f = {0.1, 0, 0.01 * (l % 7)};
+      one.solve(state, tau, a, &external);
+      three.solve(state, tau, b, &external);
+      const Eigen::VectorXd pushed = aba(model, state, tau, &external).vdot;
+      CHECK((a.vdot() - pushed).cwiseAbs().maxCoeff() < 1e-7 * (1 + pushed.cwiseAbs().maxCoeff()));
+      CHECK(a.vdot() == b.vdot());
     }
   }
 }

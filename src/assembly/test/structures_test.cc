@@ -47,6 +47,7 @@ std::vector<int> parents_of(const std::string& shape, int n) {
     if (shape == "star") out.push_back(0);
     if (shape == "caterpillar") out.push_back(i % 2 == 1 ? i - 1 : std::max(0, i - 2));
     if (shape == "broom") out.push_back(i < n / 2 ? i - 1 : n / 2 - 1);
+    if (shape == "comb") out.push_back(i < n / 2 ? i - 1 : i - n / 2);
     if (shape == "binary") out.push_back((i - 1) / 2);
     if (shape == "random") out.push_back(int(rng() % std::uint64_t(i)));
   }
@@ -78,7 +79,7 @@ State gentle_state(const Model& model, std::mt19937_64& rng) {
 }  // namespace
 
 TEST_CASE("long and bushy trees: articulated bodies, serial order and balanced order agree") {
-  for (const char* shape : {"chain", "star", "caterpillar", "broom", "binary", "random"}) {
+  for (const char* shape : {"chain", "star", "caterpillar", "broom", "comb", "binary", "random"}) {
     for (int n : {2, 31, 1000, 5000}) {
       for (Base base : {Base::kFixed, Base::kFree}) {
         if (n == 1000 && base == Base::kFree) continue;
@@ -100,6 +101,8 @@ TEST_CASE("long and bushy trees: articulated bodies, serial order and balanced o
           const Assembly::Shape made = assembly.shape();
           CHECK(made.most_rows <= 20);  // two handles, the joint between, and the ground's
           CHECK(made.levels <= 3 * std::log2(n) + 4);
+          CHECK(made.scan_levels <= std::log2(n));
+          CHECK(made.scan_nodes <= 1.1 * n);  // a half and a 64th, a half and a 64th of that, …
         }
       }
     }
