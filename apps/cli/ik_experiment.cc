@@ -18,6 +18,8 @@ namespace {
 
 constexpr int kLinks = 5, kMostSteps = 10000, kRuns = 3;
 constexpr double kStep = 0.001f;  // [m] of the tip, in single precision as in [Tmps]
+/// Of the pseudo-inverse, whose listing [Tmps] does not print: with so much of it both its columns come out; docs/theory/ik.md §6.
+constexpr double kDamping = 5e-4;
 constexpr EulerOrder kYawPitchRoll =
     EulerOrder::kYXZ;  // [Tmps] multiplies rows: Rz(roll)·Rx(pitch)·Ry(yaw), transposed
 
@@ -62,7 +64,8 @@ Mat3<> in_single(const Mat3<>& R) {
 /// An arm on its way: one Gauss-Newton step of the general solver for each millimetre.
 class Arm {
  public:
-  Arm(const Model& model, ik::Method method, Kept kept = Kept::kDouble)
+  /// @param damping  see ExperimentRow
+  Arm(const Model& model, ik::Method method, Kept kept = Kept::kDouble, double damping = 0)
       : model_(model),
         method_(method),
         kept_(kept),
@@ -70,7 +73,11 @@ class Arm {
         evaluator_(model_),
         solver_(
             model_, ik::Problem().add(ik::PositionTask{tip_, {}}, {.tolerance = 1e-14}),
-            {.method = method, .euler_order = kYawPitchRoll, .iterations = 1, .largest_step = kInfinity, .damping = 0}),
+            {.method = method,
+             .euler_order = kYawPitchRoll,
+             .iterations = 1,
+             .largest_step = kInfinity,
+             .damping = damping / (kStep * kStep)}),  // the solver's is relative to the squared error, that of a step
         q_(model_.nq()) {
     if (model_.nq() != 4 * model_.joint_count())
       throw Error("an arm that draws lines has balls as joints and no others");
@@ -131,8 +138,8 @@ class Arm {
   Vec3<> goal_{};
 };
 
-double time_per_step(ik::Method method, Kept kept) {
-  Arm arm(five_ball_arm(), method, kept);
+double time_per_step(const ExperimentRow& row) {
+  Arm arm(five_ball_arm(), row.method, row.kept, row.damping);
   Generator random;
   arm.draw(random);
   const Eigen::VectorXd start = arm.q();
@@ -154,7 +161,7 @@ void run_trials(ExperimentRow& row, int count, int threads) {
   row.trials.resize(std::size_t(kRuns * count));
   std::atomic<int> next = 0;
   const auto work = [&] {
-    Arm arm(five_ball_arm(), row.method, row.kept);
+    Arm arm(five_ball_arm(), row.method, row.kept, row.damping);
     Generator random;
     int drawn = 0;
     for (int i = next++; i < kRuns * count; i = next++) {
@@ -210,6 +217,8 @@ std::vector<ExperimentRow> ik_experiment(const ExperimentSize& size) {
   using ik::Method;
   std::vector<ExperimentRow> rows{{"log quaternion, single", Method::kLogQuaternion, Kept::kMatrix},
                                   {"Euler, single", Method::kEuler, Kept::kMatrix},
+                                  {"log quaternion, single, damped", Method::kLogQuaternion, Kept::kMatrix, kDamping},
+                                  {"Euler, single, damped", Method::kEuler, Kept::kMatrix, kDamping},
                                   {"Euler, single, pitch by atan2", Method::kEuler, Kept::kMatrixAtan2},
                                   {"Euler, single, angles kept", Method::kEuler, Kept::kAngles},
                                   {"Euler, double", Method::kEuler, Kept::kDouble},
@@ -218,7 +227,7 @@ std::vector<ExperimentRow> ik_experiment(const ExperimentSize& size) {
                                   {"tangent, double", Method::kTangent, Kept::kDouble}};
   const int cores = std::max(1, int(std::thread::hardware_concurrency()));
   for (ExperimentRow& row : rows) {
-    row.us_per_step = time_per_step(row.method, row.kept);
+    row.us_per_step = time_per_step(row);
     run_trials(row, size.trials, size.threads > 0 ? size.threads : cores);
     count_errors(row, size.trials);
   }

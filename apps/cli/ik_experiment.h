@@ -25,6 +25,7 @@ struct ExperimentRow {
   std::string_view name;
   ik::Method method;
   Kept kept;
+  double damping = 0;                       ///< λ of the pseudo-inverse Jᵀ·(J·Jᵀ + λ)⁻¹
   std::array<double, 3> rms{}, fair_rms{};  ///< √mean (count − ideal)² of runs A, B, C: as [Tmps] counts, and fairly
   double us_per_step = 0;                   ///< best of several [µs]
 

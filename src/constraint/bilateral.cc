@@ -136,4 +136,39 @@ void BilateralElimination::forces(const double* f_r, double* f_b) const {
   for (int i = 0; i < nb_; ++i) f_b[i] = -C_.row(i).head(rank_).dot(x.head(rank_));
 }
 
+/// With all rows independent, C = Pᵀ·L: the rows of L⁻¹ one after the other, in N_, then L⁻ᵀ·L⁻¹.
+void BilateralElimination::invert(double* out, int stride) {
+  if (rank_ < nb_) {
+    Eigen::VectorXd& unit = diagonal_;
+    for (int c = 0; c < nb_; ++c) {
+      unit.head(nb_).setZero();
+      unit[c] = -1;
+      hold(unit.data(), nullptr);
+      forces(nullptr, out + c * stride);
+    }
+    return;
+  }
+  for (int i = 0; i < nb_; ++i) {
+    const double* row = &C_(pivot_[size_t(i)], 0);
+    double* to = &N_(i, 0);
+    for (int k = 0; k <= i; ++k) to[k] = k == i ? 1 : 0;
+    for (int j = 0; j < i; ++j) {
+      const double* from = &N_(j, 0);
+      for (int k = 0; k <= j; ++k) to[k] -= row[j] * from[k];
+    }
+    const double scale = 1 / row[i];
+    for (int k = 0; k <= i; ++k) to[k] *= scale;
+  }
+  for (int i = 0; i < nb_; ++i) {
+    double* sum = diagonal_.data();
+    for (int k = 0; k <= i; ++k) sum[k] = 0;
+    for (int j = i; j < nb_; ++j) {
+      const double* from = &N_(j, 0);
+      for (int k = 0; k <= i; ++k) sum[k] += from[i] * from[k];
+    }
+    const int a = pivot_[size_t(i)];
+    for (int k = 0; k <= i; ++k) out[pivot_[size_t(k)] * stride + a] = out[a * stride + pivot_[size_t(k)]] = sum[k];
+  }
+}
+
 }  // namespace kansetsu

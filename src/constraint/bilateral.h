@@ -26,6 +26,8 @@ class BilateralElimination {
   double hold(const double* y_b, double* y_r);
   /// Forces of the first rows that make up for the last hold() and for forces f_r on the others: −B⁺·(y_b + Rᵀ·f_r).
   void forces(const double* f_r, double* f_b) const;
+  /// B⁺ for right sides that forces can bring about; column c of it at out + c·stride.
+  void invert(double* out, int stride);
 
  private:
   using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -58,12 +59,10 @@ class ConstrainedLinearisation {
     padded_ = kernel::padded_rows(rows_);
     for (Eigen::MatrixXd* X : {&w_.J, &w_.row_dq, &w_.row_dv, &w_.turned, &w_.sum, &w_.lambda}) fit(*X, padded_, nv_);
     for (Eigen::MatrixXd* X : {&w_.free_dq, &w_.free_dv, &w_.M_inv, &w_.force_dq, &w_.forced_dq}) fit(*X, nv_, nv_);
-    for (Eigen::MatrixXd* X : {&w_.inverse, &w_.delassus, &w_.projector}) fit(*X, padded_, padded_);
+    for (Eigen::MatrixXd* X : {&w_.inverse, &w_.answer_square, &w_.delassus, &w_.projector}) fit(*X, padded_, padded_);
     fit(w_.K, nv_, padded_);
     for (auto& motions : w_.motions) motions.resize(size_t(tree_.body_count));
-    for (Eigen::VectorXd* x : {&w_.right_side, &w_.answer}) {
-      if (x->size() < padded_) x->resize(padded_);
-    }
+    if (w_.answer.size() < padded_) w_.answer.resize(padded_);
     w_.counting.resize(size_t(std::max(nv_, padded_)));
     std::iota(w_.counting.begin(), w_.counting.end(), 0);
   }
@@ -111,16 +110,20 @@ class ConstrainedLinearisation {
     for (int i = 0; i < tree_.body_count; ++i) w_.motions[0][size_t(i)] += w_.mechanics.drift(i);
     w_.row_dq.setZero();
     w_.row_dv.setZero();
-    w_.force_dq.setZero();
+    turns_ = std::ranges::any_of(w_.frames, [](const PlacedFrame& f) { return f.a.figure != nullptr; });
+    if (turns_) w_.force_dq.setZero();
+    w_.wrenches.clear();
     for (const PlacedFrame& f : w_.frames) {
       const FrameAt at = place(f, forward.lambda);
       w_.visit_bodies(f, [&](int body, double sign) { linearise_body(f, at, body, sign); });
+      if (!f.a.figure && f.b.body >= 0) w_.wrenches.push_back({f.b.body, f.p_W, at.m, at.f});
     }
   }
 
   void linearise_body(const PlacedFrame& f, const FrameAt& at, int body, double sign) {
     const Body& b = tree_.bodies[body];
     const bool of_b = sign > 0;
+    if (tree_.free_base && body == 0 && !f.a.figure) return linearise_base(f, at);
     const Motion<> V_end = of_b ? at.V_b : at.V_a, A_end = of_b ? at.A_b : at.A_a;
     const Motion<> V_carrier = velocity(b.parent), V_own = velocity(body);
     for (int j = b.u; j < b.u + b.nu; ++j) {
@@ -133,6 +136,7 @@ class ConstrainedLinearisation {
         const Vec3<> dp = S.v + cross(S.w, at.p);
         add_rows(w_.row_dq, f, j, at.rows(V_dq, A_dq - cross(at.V_a, V_dq), dp, {}));
         add_rows(w_.row_dv, f, j, at.rows(S, A_dv - cross(at.V_a, S), {}, {}));
+        if (!f.a.figure) continue;  // the force keeps its axes: see linearise_tree
         dF = {cross(dp, at.f), {}};
       } else {
         const auto by_a = [&](const Motion<>& dV, const Motion<>& dA, const Vec3<>& turned) {
@@ -144,6 +148,17 @@ class ConstrainedLinearisation {
         dF = {cross(S.w, at.m) + cross(at.p, df), df};
       }
       linearise_force(f, at, body, j, S, of_b, dF);
+    }
+  }
+
+  /// A frame that the world holds, by columns of a free base: the figure as a whole turns, and so do accelerations of its points.
+  void linearise_base(const PlacedFrame& f, const FrameAt& at) {
+    const Motion<> V_own = velocity(0);
+    const Body& b = tree_.bodies[0];
+    for (int j = b.u; j < b.u + b.nu; ++j) {
+      const Motion<> S = w_.column(j);
+      add_rows(w_.row_dq, f, j, {cross(S.w, at.B.w), cross(S.w, at.x2)});
+      add_rows(w_.row_dv, f, j, at.rows(S, cross(S, at.V_b - V_own), {}, {}));
     }
   }
 
@@ -164,22 +179,23 @@ class ConstrainedLinearisation {
     });
   }
 
+  /// Forces of frames that the world holds keep their axes, as external ones do: they go with the tree.
   void linearise_tree(const Model& model, const State& state, const Eigen::VectorXd& vdot,
                       const ExternalForces* external) {
     Carver<double> carver(w_.work.data());
-    const double* fext = world_wrenches(model, state.q, external, carver);
+    const double* fext = world_wrenches(model, state.q, external, carver, w_.wrenches);
     kernel::dynamics().aba_derivatives(tree_, state.q.data(), state.v.data(), vdot.data(), fext, carver.rest(),
                                        w_.free_dq.data(), w_.free_dv.data(), w_.M_inv.data());
     w_.J.setZero();
     w_.write_jacobian(constraints_, w_.J.topRows(rows_));
     w_.moved.clear();
     for (int k = 0; k < nv_; ++k) {
-      if (!w_.J.col(k).isZero(0) || !w_.force_dq.col(k).isZero(0)) w_.moved.push_back(k);
+      if (!w_.J.col(k).isZero(0) || (turns_ && !w_.force_dq.col(k).isZero(0))) w_.moved.push_back(k);
     }
     multiply(w_.M_inv, w_.moved, w_.J, Turned::kYes, nullptr, w_.K);
+    if (!turns_) return;
     w_.forced_dq = w_.free_dq;
-    if (!w_.moved.empty())
-      multiply(w_.M_inv, w_.moved, w_.force_dq, Turned::kNo, &w_.free_dq, w_.forced_dq, 1, w_.moved);
+    multiply(w_.M_inv, w_.moved, w_.force_dq, Turned::kNo, &w_.free_dq, w_.forced_dq, 1, w_.moved);
   }
 
   enum class Turned { kNo, kYes };
@@ -205,19 +221,12 @@ class ConstrainedLinearisation {
   }
   std::span<const int> first(int count) const { return {w_.counting.data(), size_t(count)}; }
 
-  /// G⁺, for right sides that forces can bring about.
+  /// G⁺, for right sides that forces can bring about, in the order of the constraints.
   void invert_delassus() {
-    const double* G = w_.island.delassus();
-    const int stride = w_.island.stride();
+    w_.island.invert_bilateral(w_.answer_square.data(), padded_);
     w_.inverse.setZero();
     for (int r = 0; r < rows_; ++r) {
-      w_.right_side.head(rows_).setZero();
-      w_.right_side[r] = -1;
-      w_.island.bilateral_forces(w_.right_side.data(), w_.answer.data());
-      for (int i = 0; i < rows_; ++i) {
-        w_.inverse(w_.row_of[size_t(i)], w_.row_of[size_t(r)]) = w_.answer[i];
-        w_.delassus(w_.row_of[size_t(i)], w_.row_of[size_t(r)]) = G[i * stride + r];
-      }
+      for (int i = 0; i < rows_; ++i) w_.inverse(w_.row_of[size_t(i)], w_.row_of[size_t(r)]) = w_.answer_square(i, r);
     }
   }
 
@@ -243,6 +252,11 @@ class ConstrainedLinearisation {
         }
       });
     }
+    const double* G = w_.island.delassus();
+    for (int r = 0; r < rows_; ++r) {
+      for (int i = 0; i < rows_; ++i)
+        w_.delassus(w_.row_of[size_t(i)], w_.row_of[size_t(r)]) = G[i * w_.island.stride() + r];
+    }
     w_.projector.setZero();
     w_.projector.topLeftCorner(rows_, rows_).setIdentity();
     for (int c = 0; c < rows_; ++c)
@@ -251,13 +265,14 @@ class ConstrainedLinearisation {
   }
 
   void solve(ConstrainedDerivatives& out) {
-    multiply(w_.J, w_.moved, w_.forced_dq, Turned::kNo, &w_.row_dq, w_.sum);
+    const Eigen::MatrixXd& forced_dq = turns_ ? w_.forced_dq : w_.free_dq;
+    multiply(w_.J, w_.moved, forced_dq, Turned::kNo, &w_.row_dq, w_.sum);
     multiply(w_.inverse, first(rows_), w_.sum, Turned::kNo, nullptr, w_.lambda, -1);
     if (out.forward.rank < rows_) {
       w_.sum = w_.lambda;
       multiply(w_.projector, first(rows_), w_.turned, Turned::kNo, &w_.sum, w_.lambda);
     }
-    finish(w_.forced_dq, out.lambda_dq, out.vdot_dq);
+    finish(forced_dq, out.lambda_dq, out.vdot_dq);
     multiply(w_.J, w_.moved, w_.free_dv, Turned::kNo, &w_.row_dv, w_.sum);
     multiply(w_.inverse, first(rows_), w_.sum, Turned::kNo, nullptr, w_.lambda, -1);
     finish(w_.free_dv, out.lambda_dv, out.vdot_dv);
@@ -275,6 +290,7 @@ class ConstrainedLinearisation {
   const TreeView& tree_;
   const int nv_, rows_;
   int padded_ = 0;
+  bool turns_ = false;  ///< some force turns with a link
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "constraint/island.h"
+#include "dynamics/external.h"
 #include "kansetsu/constraint/constrained.h"
 
 namespace kansetsu {
@@ -69,10 +70,12 @@ struct ConstrainedWorkspace::Impl {
   std::vector<int> undriven;
   std::vector<Motion<>> motions[2];
   Eigen::VectorXd right_side, answer, square;
-  Eigen::MatrixXd J, K, inverse, delassus, projector, row_dq, row_dv, turned, free_dq, free_dv, force_dq, M_inv;
+  Eigen::MatrixXd J, K, inverse, answer_square, delassus, projector, row_dq, row_dv, turned, free_dq, free_dv, force_dq,
+      M_inv;
   Eigen::MatrixXd sum, lambda, forced_dq, inverse_J;
-  std::vector<int> moved;     ///< columns of v that move some row
-  std::vector<int> counting;  ///< 0, 1, 2, …
+  std::vector<PointWrench> wrenches;  ///< of frames that the world holds
+  std::vector<int> moved;             ///< columns of v that move some row
+  std::vector<int> counting;          ///< 0, 1, 2, …
 };
 
 /// Numbers of [turns; shifts] along E that the mask takes, one after the other.

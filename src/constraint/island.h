@@ -79,13 +79,10 @@ class Island {
   bool is_sparse() const { return sparse_; }  ///< by LoopElimination
   int rank() const { return sparse_ ? loops_.rank() : elimination_.rank(); }
 
-  /// Not sparse, without other rows, after assemble(): G as it was, stride() numbers a row; and −G⁺·y for y that forces can bring
-  /// about.
+  /// Not sparse, without other rows, after assemble(): G as it was, stride() numbers a row; and G⁺ for right sides that forces can
+  /// bring about.
   const double* delassus() const { return full_.data(); }
-  void bilateral_forces(const double* y, double* force) {
-    elimination_.hold(y, nullptr);
-    elimination_.forces(nullptr, force);
-  }
+  void invert_bilateral(double* out, int stride) { elimination_.invert(out, stride); }
 
   /// Right sides of the other rows with the bilateral ones held at target(): velocities (impact) or accelerations.
   /// @return what is inconsistent in the bilateral rows

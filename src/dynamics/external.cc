@@ -43,24 +43,33 @@ const double* body_wrenches(const Model& model, const VectorRef& q, const Extern
   return numbers(out);
 }
 
+namespace {
+
+using Wrench = kernel::ExternalWrench<double>;
+
+/// E·ω = [ω×m + r×(ω×f); ω×f], at r from O.
+void add_wrench(const Vec3<>& r, const Vec3<>& m, const Vec3<>& f, Wrench& sum) {
+  sum.F += Force<>{add_cross(m, r, f), f};
+  sum.E = sum.E + CoriolisInertia<double>{-skew(m) - skew(r) * skew(f), f};
+}
+
+}  // namespace
+
 const double* world_wrenches(const Model& model, const VectorRef& q, const ExternalForces* external,
-                             Carver<double>& carver) {
-  if (!external) return nullptr;
-  using Wrench = kernel::ExternalWrench<double>;
+                             Carver<double>& carver, std::span<const PointWrench> at_points) {
+  if (!external && at_points.empty()) return nullptr;
   const Tree& tree = model.tree();
   Wrench* out = carver.take<Wrench>(tree.body_count());
   for (int i = 0; i < tree.body_count(); ++i) out[i] = {};
+  const Vec3<> O = tree.free_base ? tree.bodies[0].X_PJ * Vec3<>{q[0], q[1], q[2]} : Vec3<>{};
+  for (const PointWrench& w : at_points) add_wrench(w.p_W - O, w.m, w.f, out[w.body]);
+  if (!external) return &out->F.t.x;
   const Transform<>* X_WB = body_poses(tree, q, carver);
-  const Vec3<> O = tree.free_base ? X_WB[0].p : Vec3<>{};
   for (size_t l = 0; l < tree.links.size(); ++l) {
     const LinkPlacement& link = tree.links[l];
     if (link.body < 0) continue;
     const Force<>& F = external->wrenches()[l];
-    const Vec3<> r = link_pose(link, X_WB).p - O;
-    Wrench& sum = out[link.body];
-    sum.F += Force<>{add_cross(F.t, r, F.f), F.f};
-    // E·ω = [ω×t + r×(ω×f); ω×f]
-    sum.E = sum.E + CoriolisInertia<double>{-skew(F.t) - skew(r) * skew(F.f), F.f};
+    add_wrench(link_pose(link, X_WB).p - O, F.t, F.f, out[link.body]);
   }
   return &out->F.t.x;
 }

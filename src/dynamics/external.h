@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "kansetsu/dynamics/dynamics.h"
 #include "kinematics/link_frames.h"
 #include "model/workspace_use.h"
@@ -9,9 +11,15 @@ namespace kansetsu {
 /// External wrenches on the bodies in body frames, carved from the workspace; null for null.
 const double* body_wrenches(const Model& model, const VectorRef& q, const ExternalForces* external,
                             Carver<double>& carver);
-/// The same for derivatives (kernel::ExternalWrench): world axes about O.
+/// A wrench at a point of a body; it keeps its world axes and moves with the point.
+struct PointWrench {
+  int body;
+  Vec3<> p_W;
+  Vec3<> m, f;  ///< moment about the point, force
+};
+/// The same for derivatives (kernel::ExternalWrench): world axes about O, with wrenches at points as well; null if there are none.
 const double* world_wrenches(const Model& model, const VectorRef& q, const ExternalForces* external,
-                             Carver<double>& carver);
+                             Carver<double>& carver, std::span<const PointWrench> at_points = {});
 
 /// Checks q and v of a state, and takes the workspace.
 [[nodiscard]] WorkspaceUse check_state(const char* function, const Model& model, const State& state, Workspace& work);
