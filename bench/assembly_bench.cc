@@ -18,6 +18,7 @@
 #include "kansetsu/dynamics/response.h"
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/model/figures.h"
+#include "long_tree.h"
 
 using namespace kansetsu;
 
@@ -109,17 +110,6 @@ void compare_chain(int links, const std::vector<int>& threads, double seconds) {
     if (!SegmentDynamics::unsupported(p.model)) add("segments", ForwardMethod::kSegments, n);
   }
   run("chain", links, contestants, seconds);
-}
-
-/// Every link hangs on one of the last sixteen before it, so that the tree is long as well as bushy.
-Model random_tree(int links) {
-  std::mt19937_64 rng(2);
-  ModelDescription d = chain(links).description();
-  for (std::size_t j = 0; j < d.joints.size(); ++j) {
-    const std::size_t child = j + 1, back = 1 + rng() % std::min<std::size_t>(child, 16);
-    d.joints[j].parent = d.links[child - back].name;
-  }
-  return value_or_throw(Model::build(std::move(d)));
 }
 
 void compare_long(const char* structure, const Model& model, int links, const std::vector<int>& threads,
@@ -231,7 +221,7 @@ int main(int argc, char** argv) {
   }
   for (int links : lengths) {
     compare_long("chain", chain(links), links, threads, seconds);
-    compare_long("tree", random_tree(links), links, threads, seconds);
+    compare_long("tree", bench::long_tree(links), links, threads, seconds);
   }
   if (!lengths.empty()) return 0;
   for (int links = 8; links <= most; links *= 2) compare_chain(links, threads, seconds);

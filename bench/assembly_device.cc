@@ -1,13 +1,14 @@
-/// Forward dynamics of long chains and rings on a CUDA device beside one core's ABA and serial assembly: one line of JSON per time.
+/// Forward dynamics of long chains, rings and large trees on a CUDA device beside one core's ABA and serial assembly: one line of
+/// JSON per time.
 ///
-///   assembly_device [--most LINKS] [--calls N] [--rings 0|1|2] [--tune LINKS] [--pieces P] [--group G] [--threads T]
+///   assembly_device [--most LINKS] [--calls N] [--rings 0|1|2] [--trees 0|1|2] [--tune LINKS] [--pieces P] [--group G] [--threads T]
 ///
 /// "cuda" is a call from the host's memory to a result in the host's memory, "cuda without copies" the same in memory that the
 /// device sees, "cuda kernel" the mean time of launches that follow each other; us is the lowest median of nine calls in a row,
 /// median_us that of all. error: greatest difference from ABA (rings: from assembly on the CPU) over fresh random states, in parts of
 /// the greatest acceleration; the result is filled with NaN before each. Rings are those of assembly_bench: free chains whose last
-/// link is hinged to the first; the rank of the closure must be the CPU's. --rings 0: without them, 2: nothing but them. --tune tries
-/// ways to cut one chain.
+/// link is hinged to the first; the rank of the closure must be the CPU's. Trees are those of assembly_bench: every link hangs on one
+/// of the last sixteen before it. --rings 0, --trees 0: without them, 2: nothing but them. --tune tries ways to cut one chain.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -20,6 +21,7 @@
 #include "kansetsu/dynamics/dynamics.h"
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/model/figures.h"
+#include "long_tree.h"
 
 using namespace kansetsu;
 
@@ -187,6 +189,34 @@ void compare_batch(const Figure& figure, int links, int chains, int calls) {
   print(figure.structure(), links, "cuda kernel" + name, 0, {device.device_time(calls)}, size_t(calls), more);
 }
 
+/// A tree beside one core's ABA. Its answers are checked for five fresh states.
+void compare_tree(int links, int calls) {
+  const Model model = bench::long_tree(links);
+  std::mt19937_64 rng(1);
+  cuda::TreeSolver device(model);
+  const Problem p(model, rng);
+  double worst = 0;
+  for (int trial = 0; trial < 5; ++trial) {
+    const Problem other(model, rng);
+    const Eigen::VectorXd expected = aba(model, other.state, other.tau).vdot;
+    Eigen::VectorXd vdot = Eigen::VectorXd::Constant(model.nv(), std::numeric_limits<double>::quiet_NaN());
+    device.solve(other.state.q.data(), other.state.v.data(), other.tau.data(), vdot.data());
+    const double off = (vdot - expected).lpNorm<Eigen::Infinity>() / expected.lpNorm<Eigen::Infinity>();
+    worst = vdot.allFinite() ? std::max(worst, off) : std::numeric_limits<double>::infinity();
+  }
+  char more[100];
+  std::snprintf(more, sizeof more, ", \"levels\": %d, \"shared_levels\": %d, \"error\": %.1e", device.levels(),
+                device.shared_levels(), worst);
+  Eigen::VectorXd vdot(model.nv());
+  print("tree", links, "cuda", 0,
+        times_of(calls, [&] { device.solve(p.state.q.data(), p.state.v.data(), p.tau.data(), vdot.data()); }),
+        size_t(calls), more);
+  print("tree", links, "cuda kernel", 0, {device.device_time(calls)}, size_t(calls), more);
+  Workspace work(model);
+  AbaResult result(model);
+  print("tree", links, "aba", 1, times_of(calls, [&] { aba(model, p.state, p.tau, work, result); }), size_t(calls));
+}
+
 void tune(int links, int calls) {
   const Figure figure = chain_of(links);
   const Model& model = figure.model;
@@ -219,7 +249,7 @@ void tune(int links, int calls) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int most = 8192, calls = 1000, tuned = 0, rings = 1;
+  int most = 8192, calls = 1000, tuned = 0, rings = 1, trees = 1;
   cuda::ChainOptions options;
   for (int k = 1; k + 1 < argc; k += 2) {
     const std::string option = argv[k];
@@ -227,6 +257,7 @@ int main(int argc, char** argv) {
     if (option == "--most") most = value;
     if (option == "--calls") calls = value;
     if (option == "--rings") rings = value;
+    if (option == "--trees") trees = value;
     if (option == "--tune") tuned = value;
     if (option == "--pieces") options.pieces = value;
     if (option == "--group") options.group = value;
@@ -236,6 +267,8 @@ int main(int argc, char** argv) {
     tune(tuned, calls);
     return 0;
   }
+  for (int links = 64; trees > 0 && links <= most; links *= 2) compare_tree(links, calls);
+  if (trees == 2) return 0;
   for (int links = 8; links <= most; links *= 2) {
     if (rings < 2) compare(chain_of(links), links, calls, options);
     if (rings > 0) compare(ring_of(links), links, calls, options);

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "cli/arguments.h"
+#include "cli/clip.h"
 #include "cli/ik_experiment.h"
 #include "cli/ik_experiment_plot.h"
 #include "cli/ik_methods.h"
@@ -12,6 +15,7 @@
 #include "cli/suggest.h"
 #include "kansetsu/base/error.h"
 #include "kansetsu/model/figures.h"
+#include "kansetsu/sim/walk.h"
 
 namespace kansetsu::cli {
 namespace {
@@ -19,6 +23,7 @@ namespace {
 struct BenchArguments {
   std::string subject, svg, record;
   std::vector<std::string> frames, arms;
+  ClipSource clip;
   int trials = 100, targets = 500, lines = 3;
   bool json = false;
 };
@@ -119,11 +124,52 @@ Exit run_methods(const BenchArguments& options) {
   return kOk;
 }
 
+/// The computed example of [NY00] §5: the figure of 28 degrees of freedom walks by torques, with contacts. It follows a captured walk
+/// there; without a clip it walks by itself.
+WalkSimulation walk_of_2000(const BenchArguments& options) {
+  WalkSetup setup{.self_collision = SelfCollision::kNone};
+  setup.walk.distance = 3;  // [m]
+  if (options.clip.file.empty()) return {human28(), setup};
+  const FigureClip source = figure_clip_or_fail(options.clip, {.name = "human28", .base = Base::kFree});
+  return {source.model, source.clip, setup};
+}
+
+Exit time_walk(const BenchArguments& options) {
+  constexpr double kPrinted = 30;  // [ms] for each sample, on an Alpha 21264 of 500 MHz
+  try {
+    WalkSimulation walk = walk_of_2000(options);
+    int samples = 0;
+    const auto start = std::chrono::steady_clock::now();
+    while (walk.step()) ++samples;
+    const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - start;
+    const WalkReport report = walk.report();
+    const double ms = wall.count() / std::max(samples, 1);
+    if (options.json) {
+      JsonWriter json;
+      json.begin_object().entry("printed_ms", kPrinted).entry("ms", ms).entry("samples", samples);
+      json.entry("seconds", report.seconds).entry("walked", report.walked).entry("fallen", report.fallen);
+      print(json.end_object().take() + "\n");
+      return kOk;
+    }
+    print(fmt::format(
+        "ms of computation for each sample, contacts and control included\n"
+        "  as printed, Alpha 21264 of 500 MHz   {:.0f}\n"
+        "  here, samples of 1 ms                {:.3f}\n"
+        "{:.2f} m in {:.2f} s, {}\n",
+        kPrinted, ms, report.walked, report.seconds, report.fallen ? "fell: " + report.cause : "on its feet"));
+    return kOk;
+  } catch (const Error& error) {
+    throw Failure(kBadFile, fmt::format("kansetsu bench walk-seed: {}", error.what()));
+  }
+}
+
 Exit bench(const BenchArguments& options) {
   if (options.subject == "ik-seed") return run_experiment(options);
   if (options.subject == "ik-methods") return run_methods(options);
   if (options.subject == "ik-lines") return draw_lines(options);
-  throw Failure(kBadUsage, unknown_name("subject", options.subject, {"ik-seed", "ik-methods", "ik-lines"}));
+  if (options.subject == "walk-seed") return time_walk(options);
+  throw Failure(kBadUsage,
+                unknown_name("subject", options.subject, {"ik-seed", "ik-methods", "ik-lines", "walk-seed"}));
 }
 
 }  // namespace
@@ -132,10 +178,11 @@ Runner declare_bench(Arguments& args) {
   auto options = std::make_shared<BenchArguments>();
   args.add("SUBJECT", options->subject,
            "ik-seed: the experiment of the log-quaternion article; ik-methods: tangents, log quaternions and Euler "
-           "angles "
-           "side by side; ik-lines: two arms draw random lines")
+           "angles side by side; ik-lines: two arms draw random lines; walk-seed: the computed example of the article "
+           "on "
+           "contacts")
       .required()
-      .type_name("ik-seed|ik-methods|ik-lines");
+      .type_name("ik-seed|ik-methods|ik-lines|walk-seed");
   args.add("--frame", options->frames, "ik-methods: a frame to bring to its targets; several times for several")
       .type_name("MODEL:FRAME")
       .take_all();
@@ -152,6 +199,8 @@ Runner declare_bench(Arguments& args) {
       .type_name("MODEL")
       .take_all();
   args.add("--record", options->record, "ik-lines: write the motion: .mcap, .csv, .npz or .glb").type_name("FILE");
+  args.add("--clip", options->clip.file, "walk-seed: a captured walk to follow; none: human28 walks by itself")
+      .type_name("FILE");
   args.add_flag("--json", options->json, "print numbers for machines");
   args.add("--svg", options->svg, "draw the measured numbers").type_name("FILE");
   add_path_option(args);

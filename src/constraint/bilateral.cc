@@ -13,6 +13,8 @@ constexpr double kDependent = 1e-9;
 /// Rows that answer forces by so little, beside the strongest, are directions in which nothing can move: squares of
 /// rounding errors of their Jacobians.
 constexpr double kImmovable = 1e-26;
+/// Rows of N_ are worked on so many numbers at a time.
+constexpr int kWidth = 4;
 
 }  // namespace
 
@@ -20,8 +22,8 @@ void BilateralElimination::reserve(int bilateral_rows, int rows) {
   if (bilateral_rows <= C_.rows() && rows <= T_.cols()) return;
   const long nb = std::max<long>(bilateral_rows, C_.rows()), n = std::max<long>(rows, T_.cols());
   C_.resize(nb, nb);
-  N_.resize(nb, nb);
-  T_.resize(nb, n);
+  N_.resize(nb, (nb + kWidth - 1) / kWidth * kWidth);
+  T_.resize(nb, std::max(n, N_.cols()));
   pivot_.resize(size_t(nb));
   held_.resize(size_t(n));
   s_.resize(nb);
@@ -136,7 +138,8 @@ void BilateralElimination::forces(const double* f_r, double* f_b) const {
   for (int i = 0; i < nb_; ++i) f_b[i] = -C_.row(i).head(rank_).dot(x.head(rank_));
 }
 
-/// With all rows independent, C = Pᵀ·L: the rows of L⁻¹ one after the other, in N_, then L⁻ᵀ·L⁻¹.
+/// With all rows independent, C = Pᵀ·L: the rows of L⁻¹ one after the other, in N_, then L⁻ᵀ·L⁻¹. There are no
+/// other rows: T_ is free.
 void BilateralElimination::invert(double* out, int stride) {
   if (rank_ < nb_) {
     Eigen::VectorXd& unit = diagonal_;
@@ -148,23 +151,30 @@ void BilateralElimination::invert(double* out, int stride) {
     }
     return;
   }
+  const auto whole = [](int count) { return (count + kWidth - 1) / kWidth * kWidth; };
   for (int i = 0; i < nb_; ++i) {
     const double* row = &C_(pivot_[size_t(i)], 0);
     double* to = &N_(i, 0);
-    for (int k = 0; k <= i; ++k) to[k] = k == i ? 1 : 0;
+    std::fill_n(to, whole(nb_), 0.0);
+    const double scale = 1 / row[i];
     for (int j = 0; j < i; ++j) {
       const double* from = &N_(j, 0);
-      for (int k = 0; k <= j; ++k) to[k] -= row[j] * from[k];
+      const double by = scale * row[j];
+      for (int k = 0; k < whole(j + 1); k += kWidth) {
+        for (int lane = 0; lane < kWidth; ++lane) to[k + lane] -= by * from[k + lane];
+      }
     }
-    const double scale = 1 / row[i];
-    for (int k = 0; k <= i; ++k) to[k] *= scale;
+    to[i] = scale;
   }
   for (int i = 0; i < nb_; ++i) {
-    double* sum = diagonal_.data();
-    for (int k = 0; k <= i; ++k) sum[k] = 0;
+    double* sum = T_.data();
+    std::fill_n(sum, whole(i + 1), 0.0);
     for (int j = i; j < nb_; ++j) {
       const double* from = &N_(j, 0);
-      for (int k = 0; k <= i; ++k) sum[k] += from[i] * from[k];
+      const double by = from[i];
+      for (int k = 0; k < whole(i + 1); k += kWidth) {
+        for (int lane = 0; lane < kWidth; ++lane) sum[k + lane] += by * from[k + lane];
+      }
     }
     const int a = pivot_[size_t(i)];
     for (int k = 0; k <= i; ++k) out[pivot_[size_t(k)] * stride + a] = out[a * stride + pivot_[size_t(k)]] = sum[k];

@@ -117,6 +117,7 @@ void ConstrainedWorkspace::Impl::place(const char* function, const Model& model,
     if (!f.a.rests) f.a.figure = &mechanics, f.a.body = mechanics.body_of(*c.a);
     f.b.figure = &mechanics, f.b.body = mechanics.body_of(c.b);
     f.E = c.a ? mechanics.link_pose(*c.a).R * c.axes : c.axes;
+    f.along_world = f.E == Mat3<>::identity();
     f.p_W = mechanics.link_pose(c.b) * c.point;
     f.row = row;
     f.mask = c.mask;
@@ -180,12 +181,16 @@ void ConstrainedWorkspace::Impl::write_jacobian(const Constraints& constraints, 
       for (int k = b.u; k < b.u + b.nu; ++k) {
         const Motion<> S = column(k);
         visit_terms(k, [&](int to, double ratio) {
-          take_rows(f.mask, f.E, S.w, S.v + cross(S.w, p),
-                    [&](int n, double x) { out(f.row + n, to) += sign * ratio * x; });
+          take_rows(f, S.w, S.v + cross(S.w, p), [&](int n, double x) { out(f.row + n, to) += sign * ratio * x; });
         });
       }
     });
   }
+  write_coordinate_rows(constraints, out);
+}
+
+void ConstrainedWorkspace::Impl::write_coordinate_rows(const Constraints& constraints,
+                                                       Eigen::Ref<Eigen::MatrixXd> out) {
   int row = constraints.rows() - int(constraints.coordinates.size());
   for (const CoordinateConstraint& c : constraints.coordinates) {
     for (const CoordinateConstraint::Term& t : c.terms) out(row, t.column) += t.ratio;

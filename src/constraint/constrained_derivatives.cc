@@ -98,16 +98,18 @@ class ConstrainedLinearisation {
     return at;
   }
 
-  void add_rows(Eigen::MatrixXd& X, const PlacedFrame& f, int k, const RowChange& change) const {
+  KANSETSU_HD void add_rows(Eigen::MatrixXd& X, const PlacedFrame& f, int k, const RowChange& change) const {
     w_.visit_terms(k, [&](int to, double ratio) {
-      take_rows(f.mask, f.E, change.turn, change.shift, [&](int n, double x) { X(f.row + n, to) += ratio * x; });
+      take_rows(f, change.turn, change.shift, [&](int n, double x) { X(f.row + n, to) += ratio * x; });
     });
   }
 
-  /// ∂r/∂q, ∂r/∂v and ∂(Jᵀ·λ)/∂q. A turn of b relative to a by column j carries along all that lies between j and b.
+  /// J, ∂r/∂q, ∂r/∂v and ∂(Jᵀ·λ)/∂q. A turn of b relative to a by column j carries along all that lies between j and b.
   void linearise_rows(const ConstrainedMotion& forward) {
     w_.mechanics.body_motions(forward.vdot.data(), w_.motions[0].data());
     for (int i = 0; i < tree_.body_count; ++i) w_.motions[0][size_t(i)] += w_.mechanics.drift(i);
+    w_.J.setZero();
+    w_.write_coordinate_rows(constraints_, w_.J.topRows(rows_));
     w_.row_dq.setZero();
     w_.row_dv.setZero();
     turns_ = std::ranges::any_of(w_.frames, [](const PlacedFrame& f) { return f.a.figure != nullptr; });
@@ -123,7 +125,7 @@ class ConstrainedLinearisation {
   void linearise_body(const PlacedFrame& f, const FrameAt& at, int body, double sign) {
     const Body& b = tree_.bodies[body];
     const bool of_b = sign > 0;
-    if (tree_.free_base && body == 0 && !f.a.figure) return linearise_base(f, at);
+    if (!f.a.figure) return linearise_held(f, at, body);
     const Motion<> V_end = of_b ? at.V_b : at.V_a, A_end = of_b ? at.A_b : at.A_a;
     const Motion<> V_carrier = velocity(b.parent), V_own = velocity(body);
     for (int j = b.u; j < b.u + b.nu; ++j) {
@@ -131,17 +133,18 @@ class ConstrainedLinearisation {
       const Motion<> V_dq = cross(S, V_end - V_carrier);
       const Motion<> A_dq = cross(S, A_end - acceleration(b.parent)) + cross(cross(V_carrier, S), V_end - V_carrier);
       const Motion<> A_dv = cross(S, V_end - V_carrier - V_own);
+      const Vec3<> dp = S.v + cross(S.w, at.p);
       Force<> dF;
       if (of_b) {
-        const Vec3<> dp = S.v + cross(S.w, at.p);
+        add_rows(w_.J, f, j, {S.w, dp});
         add_rows(w_.row_dq, f, j, at.rows(V_dq, A_dq - cross(at.V_a, V_dq), dp, {}));
         add_rows(w_.row_dv, f, j, at.rows(S, A_dv - cross(at.V_a, S), {}, {}));
-        if (!f.a.figure) continue;  // the force keeps its axes: see linearise_tree
         dF = {cross(dp, at.f), {}};
       } else {
         const auto by_a = [&](const Motion<>& dV, const Motion<>& dA, const Vec3<>& turned) {
           return at.rows(-dV, cross(at.V_a, dV) - dA - cross(dV, at.W), {}, turned);
         };
+        add_rows(w_.J, f, j, {-S.w, -dp});
         add_rows(w_.row_dq, f, j, by_a(V_dq, A_dq, S.w));
         add_rows(w_.row_dv, f, j, by_a(S, A_dv, {}));
         const Vec3<> df = cross(S.w, at.f);
@@ -151,14 +154,27 @@ class ConstrainedLinearisation {
     }
   }
 
-  /// A frame that the world holds, by columns of a free base: the figure as a whole turns, and so do accelerations of its points.
-  void linearise_base(const PlacedFrame& f, const FrameAt& at) {
-    const Motion<> V_own = velocity(0);
-    const Body& b = tree_.bodies[0];
+  /// A frame that the world holds: a is at rest, W = V_b and B = A_b. A column of a free base turns the figure as a whole, and so
+  /// accelerations of its points. What its force does is in linearise_tree.
+  void linearise_held(const PlacedFrame& f, const FrameAt& at, int body) {
+    const Body& b = tree_.bodies[body];
+    const bool is_base = tree_.free_base && body == 0;
+    const Motion<> V_carrier = velocity(b.parent), A_carrier = acceleration(b.parent), V_own = velocity(body);
+    const Motion<> V_rel = at.V_b - V_carrier, A_rel = at.A_b - A_carrier;
     for (int j = b.u; j < b.u + b.nu; ++j) {
       const Motion<> S = w_.column(j);
-      add_rows(w_.row_dq, f, j, {cross(S.w, at.B.w), cross(S.w, at.x2)});
-      add_rows(w_.row_dv, f, j, at.rows(S, cross(S, at.V_b - V_own), {}, {}));
+      const Vec3<> dp = S.v + cross(S.w, at.p);
+      add_rows(w_.J, f, j, {S.w, dp});
+      if (is_base) {
+        add_rows(w_.row_dq, f, j, {cross(S.w, at.B.w), cross(S.w, at.x2)});
+      } else {
+        const Motion<> dW = cross(S, V_rel), dB = cross(S, A_rel) + cross(cross(V_carrier, S), V_rel);
+        const Vec3<> du = dW.v + cross(dW.w, at.p) + cross(at.W.w, dp);
+        add_rows(w_.row_dq, f, j,
+                 {dB.w, dB.v + cross(dB.w, at.p) + cross(at.B.w, dp) + cross(dW.w, at.u) + cross(at.W.w, du)});
+      }
+      const Motion<> dB = cross(S, V_rel - V_own);
+      add_rows(w_.row_dv, f, j, {dB.w, dB.v + cross(dB.w, at.p) + cross(S.w, at.u) + cross(at.W.w, dp)});
     }
   }
 
@@ -186,13 +202,11 @@ class ConstrainedLinearisation {
     const double* fext = world_wrenches(model, state.q, external, carver, w_.wrenches);
     kernel::dynamics().aba_derivatives(tree_, state.q.data(), state.v.data(), vdot.data(), fext, carver.rest(),
                                        w_.free_dq.data(), w_.free_dv.data(), w_.M_inv.data());
-    w_.J.setZero();
-    w_.write_jacobian(constraints_, w_.J.topRows(rows_));
     w_.moved.clear();
     for (int k = 0; k < nv_; ++k) {
       if (!w_.J.col(k).isZero(0) || (turns_ && !w_.force_dq.col(k).isZero(0))) w_.moved.push_back(k);
     }
-    multiply(w_.M_inv, w_.moved, w_.J, Turned::kYes, nullptr, w_.K);
+    multiply(w_.M_inv, w_.moved, w_.J, Turned::kYes, nullptr, w_.K, 1, first(rows_));
     if (!turns_) return;
     w_.forced_dq = w_.free_dq;
     multiply(w_.M_inv, w_.moved, w_.force_dq, Turned::kNo, &w_.free_dq, w_.forced_dq, 1, w_.moved);
@@ -224,9 +238,11 @@ class ConstrainedLinearisation {
   /// G⁺, for right sides that forces can bring about, in the order of the constraints.
   void invert_delassus() {
     w_.island.invert_bilateral(w_.answer_square.data(), padded_);
-    w_.inverse.setZero();
     for (int r = 0; r < rows_; ++r) {
-      for (int i = 0; i < rows_; ++i) w_.inverse(w_.row_of[size_t(i)], w_.row_of[size_t(r)]) = w_.answer_square(i, r);
+      const double* from = w_.answer_square.data() + r * padded_;
+      double* to = w_.inverse.data() + w_.row_of[size_t(r)] * padded_;
+      for (int i = 0; i < rows_; ++i) to[w_.row_of[size_t(i)]] = from[i];
+      for (int i = rows_; i < padded_; ++i) to[i] = 0;
     }
   }
 

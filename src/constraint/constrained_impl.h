@@ -9,9 +9,10 @@ namespace kansetsu {
 /// A frame constraint at a state.
 struct PlacedFrame {
   RowEnd a, b;
-  Mat3<> E;    ///< its axes in the world
-  Vec3<> p_W;  ///< its point
-  int row;     ///< its first
+  Mat3<> E;          ///< its axes in the world
+  bool along_world;  ///< they are those of the world
+  Vec3<> p_W;        ///< its point
+  int row;           ///< its first
   ConstraintMask mask;
 };
 
@@ -34,6 +35,8 @@ struct ConstrainedWorkspace::Impl {
   /// Numbers of the island's rows in the order of the constraints.
   void copy_rows(const double* island_rows, Eigen::VectorXd& out) const;
   void write_jacobian(const Constraints& constraints, Eigen::Ref<Eigen::MatrixXd> out) const;
+  /// The rows of sums of coordinates alone; these are zero before.
+  static void write_coordinate_rows(const Constraints& constraints, Eigen::Ref<Eigen::MatrixXd> out);
 
   /// visit(body, sign) for bodies between the two ends of a frame, what carries both left out.
   template <class Visit>
@@ -48,7 +51,7 @@ struct ConstrainedWorkspace::Impl {
   }
   /// visit(column of v, ratio) for column k of the tree
   template <class Visit>
-  void visit_terms(int k, Visit&& visit) const {
+  KANSETSU_HD void visit_terms(int k, Visit&& visit) const {
     const TreeView& tree = mechanics.tree();
     if (tree.columns.ordered) return visit(k, 1.0);
     for (int t = tree.rows[k].begin; t < tree.rows[k].end; ++t) visit(tree.terms[t].column, tree.terms[t].ratio);
@@ -78,14 +81,20 @@ struct ConstrainedWorkspace::Impl {
   std::vector<int> counting;          ///< 0, 1, 2, …
 };
 
-/// Numbers of [turns; shifts] along E that the mask takes, one after the other.
+/// Numbers of [turns; shifts] along the axes of a frame that its mask takes, one after the other. Inlined: called a hundred times for
+/// each state.
 template <class Take>
-void take_rows(ConstraintMask mask, const Mat3<>& E, const Vec3<>& turn, const Vec3<>& shift, Take&& take) {
-  const Vec3<> t = transpose_times(E, turn), s = transpose_times(E, shift);
+KANSETSU_HD void take_rows(const PlacedFrame& f, const Vec3<>& turn, const Vec3<>& shift, Take&& take) {
+  const Vec3<> t = f.along_world ? turn : transpose_times(f.E, turn),
+               s = f.along_world ? shift : transpose_times(f.E, shift);
+  if (f.mask == kPointMask) {
+    take(0, s.x), take(1, s.y), take(2, s.z);
+    return;
+  }
   const double numbers[6] = {t.x, t.y, t.z, s.x, s.y, s.z};
   int next = 0;
   for (int k = 0; k < 6; ++k) {
-    if (mask >> k & 1) take(next++, numbers[k]);
+    if (f.mask >> k & 1) take(next++, numbers[k]);
   }
 }
 

@@ -100,6 +100,18 @@ def test_the_articles_euler_error_and_its_cause(experiment):
         assert max(experiment[name]["fair_rms"]) < 0.8, name
 
 
+def test_a_little_damping_of_the_pseudo_inverse_is_what_the_articles_counts_have(experiment):
+    """Its pseudo-inverse is not printed. Undamped, the last step hardly ever counts, and the column would be 1."""
+
+    def beyond(name):
+        return [count - int(np.float32(distance) * np.float32(2) / np.float32(0.001)) for distance, count in experiment[name]["trials"]]
+
+    plain, damped = beyond("log quaternion, single"), beyond("log quaternion, single, damped")
+    assert sum(x > 0 for x in plain) < 10 and sum(x > 0 for x in damped) >= 10  # of 36; 0.27 to 0.57 of all in the article
+    assert all(b - a in (0, 1, 2) for a, b in zip(plain, damped))  # each trial loses a fraction of a step
+    assert sum(beyond("Euler, single, damped")) > sum(beyond("Euler, single"))
+
+
 def test_steps_of_each_trial_are_those_of_the_reference(experiment):
     reference = json.loads((ROOT / "tests/vectors/contact/ik_experiment.json").read_text())["per_trial_counts_float64"]["rows"]
     columns = {"log quaternion, double": 3, "Euler, double": 4, "tangent, double": 5}

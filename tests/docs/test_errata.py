@@ -1,12 +1,12 @@
 """Errata of the documents on contact and on assembly: the printed form is computed beside the right one, and fails.
 
-Those on rotations and on articulated bodies are in C++ (src/spatial/test, tests/vectors/errata_test.cc). Numbers: docs/theory/sources.md.
+Those on rotations, on articulated bodies and on bodies that touch are in C++ (src/spatial/test, tests/vectors/errata_test.cc,
+tests/scenarios/errata_contact_test.cc). Numbers: docs/theory/sources.md.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 RNG = np.random.default_rng(4)  # the seed of all random numbers here
 
@@ -26,34 +26,6 @@ def test_b3_the_impulse_of_18_is_that_on_the_floor():
     assert printed[2] < 0  # by the test of §4.4, f_z > 0, every impact would be released
     assert (-printed)[2] > 0
     assert np.allclose(H @ (v + np.linalg.inv(A) @ H.T @ -printed), 0)
-
-
-def test_b4_18_knows_no_restitution():
-    e, v = 0.5, 2.0  # one direction, 1 kg
-    printed = v - 1 * (1 * v)
-    right = v - (1 + e) * v
-    assert printed == 0 and right == -e * v
-
-
-def test_b7_the_drift_of_20_is_a_product_of_h_dot_with_all_velocities():
-    _, H = falling_block()
-    with pytest.raises(ValueError):
-        H @ (H @ np.ones(6))  # Ḣ_C·θ̇_C: six columns, three numbers
-    assert (H @ np.ones(6)).shape == (3,)
-
-
-def test_b8_friction_is_bounded_in_size():
-    mu, normal, tangential = 0.5, 10.0, -20.0
-    assert tangential <= mu * normal  # (25a) as printed accepts four times what there is
-    assert abs(tangential) > mu * normal
-
-
-def test_b9_sliding_friction_opposes_the_velocity_not_the_acceleration():
-    mu, m, g, v = 0.3, 2.0, 9.81, 1.5
-    friction = -mu * m * g  # the block slides forward and slows down
-    acceleration = friction / m
-    assert v * friction < 0
-    assert not acceleration * friction < 0  # (25b) as printed refuses it
 
 
 def test_b10_the_moment_of_friction_at_the_centre_of_pressure():

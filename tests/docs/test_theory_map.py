@@ -89,7 +89,8 @@ def numbers(equation: str) -> set[int]:
 
 def section(key: str) -> str:
     """Of the page of sources, from the heading of a document to the next."""
-    return re.split(r"^## ", SOURCES_PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:][["Tazz13", "Tmps", "Neka", "Yama01", "NY00", "Errata"].index(key)]
+    parts = re.split(r"^## ", SOURCES_PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return next(part for part in parts if part.startswith(f"{key}\n"))
 
 
 def first_cells(key: str) -> list[str]:
@@ -155,6 +156,16 @@ def test_errata_are_complete_and_each_has_its_test():
     assert not {key: test for key, cell in rows.items() for test in named_tests(cell) if not is_test(*test)}
     used = set(re.findall(r"\*\*([AB]\d+)\*\*", SOURCES_PAGE.read_text(encoding="utf-8")))
     assert used <= set(rows)
+
+
+def test_each_experiment_of_the_documents_has_its_command():
+    rows = [cells(line) for line in section("Their experiments").splitlines() if line.startswith("| [")]
+    assert {row[0] for row in rows} == {"[Tmps]", "[Yama01]", "[NY00]"}  # the others print no figures
+    subjects = set(re.findall(r"`kansetsu bench ([\w-]+)", " ".join(row[2] for row in rows)))
+    assert subjects == {"ik-seed", "ik-lines", "walk-seed"}
+    bench = (ROOT / "apps/cli/bench.cc").read_text(encoding="utf-8")
+    assert not [subject for subject in subjects if f'options.subject == "{subject}"' not in bench]
+    assert all(all(row) for row in rows)
 
 
 @pytest.mark.parametrize("page", ["aba.md", "rnea.md", "gears.md", "derivatives.md", "response.md", "assembly.md"])
