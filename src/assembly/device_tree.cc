@@ -25,7 +25,9 @@ class TreePlanner {
   void run() {
     const int root = clusters_.root();
     for (int c = clusters_[root].first_child; c >= 0; c = clusters_[c].next_sibling) find_level(c);
-    std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) { return level_[size_t(a)] < level_[size_t(b)]; });
+    std::sort(order_.begin(), order_.end(), [&](int a, int b) {
+      return level_[size_t(a)] != level_[size_t(b)] ? level_[size_t(a)] < level_[size_t(b)] : a < b;
+    });
     place_.assign(clusters_.all().size(), TreeOperation{});
     for (const int c : order_) {
       while (int(out_.level_begin.size()) <= level_[size_t(c)]) out_.level_begin.push_back(int(out_.operations.size()));

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "assembly/solver.h"
-#include "dynamics/external.h"
+#include "kansetsu/base/error.h"
 
 /// From states to parts and bonds: wrenches on the parts, right sides and wrench columns of the bonds.
 namespace kansetsu {
@@ -220,7 +220,6 @@ void Solver::pass_on_tips(Figure& figure) {
 }
 
 void Solver::load_springs(Figure& figure, int worker) {
-  if (!options_.springs_and_dampers) return;
   const size_t f = size_t(&figure - figures_.data());
   const Tree& tree = figure.model->tree();
   const State& state = *figure.input.state;

@@ -150,7 +150,10 @@ void Solver::load_figures() {
         if (c >= 0) V_[at] += inverse_times(X_EB_[at], figure.levels[0].V[size_t(c)]);
       }
     }
-    for (Figure& figure : figures_) load_springs(figure, w);
+    if (options_.springs_and_dampers) {
+      pool_->barrier();  // torques are there
+      for (Figure& figure : figures_) load_springs(figure, w);
+    }
     if (!external) return;
     find_poses(w);
     pool_->barrier();
