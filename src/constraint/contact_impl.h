@@ -72,6 +72,10 @@ struct ContactSolver::Impl {
   std::vector<double> law_numbers;
   std::vector<int> law_integers;
   void reserve_laws(int patches, int rows, int bounded);
+  std::vector<double> column_numbers;
+  std::vector<const double*> column_lines;
+  std::vector<unsigned char> column_reach;
+  kernel::ColumnScratch take_columns(const kernel::ContactWork& work);
 };
 
 namespace contact {

@@ -191,6 +191,26 @@ void ContactSolver::Impl::reserve_laws(int patch_count, int rows, int bounded) {
   grow(law_integers, 2 * padded);
 }
 
+/// None where the factor is not known, or has more columns than are worth while.
+kernel::ColumnScratch ContactSolver::Impl::take_columns(const ContactWork& k) {
+  kernel::ColumnScratch s;
+  if (!k.factor || k.n < kManyRows * k.factor->columns) return s;
+  const int rows = (k.n + 7) / 8 * 8, ld = (k.factor->columns + 7) / 8 * 8;
+  if (ld > 8 * kernel::ColumnScratch::kMostPacks) return s;
+  const auto grow = [](auto& v, int size) {
+    if (v.size() < std::size_t(size)) v.resize(std::size_t(size));
+  };
+  grow(column_numbers, (ld + rows + 12) * ld + rows + 8), grow(column_lines, ld), grow(column_reach, rows * ld / 64);
+  double* next = aligned(column_numbers.data());
+  const auto take = [&next](int count) { return std::exchange(next, next + count); };
+  s.A = take(ld * ld), s.lines = take(rows * ld), s.scratch = take(8 * ld);
+  for (double** x : {&s.y, &s.right, &s.weight, &s.D}) *x = take(ld);
+  std::fill(next, next + rows, 0.0);
+  s.zero = next, s.stride = ld;
+  s.Z = column_lines.data(), s.reach = column_reach.data();
+  return s;
+}
+
 ContactTier ContactSolver::Impl::solve_newton(double h, double tolerance, std::span<const ContactMemory> memory,
                                               bool only_proximal, double softness) {
   ContactWork& k = work;
@@ -240,7 +260,8 @@ ContactTier ContactSolver::Impl::solve_newton(double h, double tolerance, std::s
   s.tolerance = tolerance, s.acceptable = kAcceptable * tolerance;
   s.most_systems = softness > 0 ? kMostWaySystems : systems_left > 0 ? kMostSystems : kNewtonSteps;
   s.only_proximal = only_proximal, s.softness = softness;
-  kernel::newton_kernels().rows(s, response, scratch);
+  const kernel::ColumnScratch columns = take_columns(k);
+  kernel::newton_kernels().rows(s, response, scratch, columns.stride > 0 ? k.factor : nullptr, columns);
 
   systems_left = std::max(systems_left - s.systems, 0);
   k.solves += s.systems;

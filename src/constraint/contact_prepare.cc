@@ -32,7 +32,7 @@ void ContactSolver::Impl::start(const ContactProblem& problem) {
   reserve(int(problem.patches.size()), n, int(problem.bounded.size()));
   kernel::ContactWork& k = work;
   k = {};
-  k.n = n;
+  k.n = n, k.factor = problem.factor;
   k.patches = patches.data(), k.patch_count = int(problem.patches.size());
   k.bounds = bounds.data();
   k.ldg = (n + 7) / 8 * 8;

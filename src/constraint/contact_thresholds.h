@@ -55,6 +55,9 @@ inline constexpr double kAhead = 2;
 
 // Linear systems.
 
+/// Of the columns of a factor: so many rows of a system and it is solved by columns.
+inline constexpr double kManyRows = 0.8;
+
 /// Of the largest own response of an island: what answers less cannot be moved (rounding errors of G are 1e-16).
 inline constexpr double kImmovable = 1e-13;
 /// Of its diagonal: a pivot that falls below is eliminated with exchanges of rows instead.
@@ -68,8 +71,9 @@ inline constexpr double kDependent = 1e-10;
 
 /// [1/s] of the depth, besides the speed of ContactOptions: what begins metres inside comes out in seconds.
 inline constexpr double kDeep = 1;
-/// [m, rad] shorter ways are none.
-inline constexpr double kShortestWay = 1e-12;
+/// [m, rad] shorter ways are none: a thousandth of the slop that contacts keep. What rests comes to the slop by shares of its way, and would be
+/// moved for ever.
+inline constexpr double kShortestWay = 1e-7;
 /// Of an unknown's own response: what rows yield where positions are solved. Bodies that lie inside each other for good ask for ways that
 /// contradict each other; so each comes as far as it can. It leaves a thousandth of the way to the next step.
 inline constexpr double kWayYield = 1e-3;

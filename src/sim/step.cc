@@ -239,6 +239,7 @@ ContactProblem World::Impl::contact_problem(const IslandWork& w) const {
           .G = w.island.G(),
           .stride = w.island.stride(),
           .padded = w.island.padded(),
+          .factor = w.island.factor(),
           .a = w.island.reduced_a(),
           .u = w.island.reduced_u(),
           .h = step_length,

@@ -8,6 +8,10 @@
 
 /// Plain data of the contact solver: what a contact is, what it remembers, what is reported about it.
 /// Rules and derivations: docs/theory/contact.md.
+namespace kansetsu::kernel {
+struct RowFactor;
+}
+
 namespace kansetsu {
 
 /// How a patch touches: the features of its polygon whose gap stays closed.
@@ -148,6 +152,7 @@ struct ContactProblem {
   int stride = 0;
   /// G is at a multiple of 64 bytes, its stride a multiple of 8, and rows are zero from `rows` to there: it is used where it is.
   bool padded = false;
+  const kernel::RowFactor* factor = nullptr;  ///< of G, where it is known: many rows on few bodies are solved by it
   const double* a =
       nullptr;  ///< accelerations of the rows without contact forces; u + h·a: their velocity after the step
   const double* u = nullptr;  ///< velocities of the rows
