@@ -56,7 +56,7 @@ inline constexpr double kAhead = 2;
 // Linear systems.
 
 /// Of the columns of a factor: so many rows of a system and it is solved by columns.
-inline constexpr double kManyRows = 0.8;
+inline constexpr double kManyRows = 1.2;
 
 /// Of the largest own response of an island: what answers less cannot be moved (rounding errors of G are 1e-16).
 inline constexpr double kImmovable = 1e-13;
