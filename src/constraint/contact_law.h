@@ -82,10 +82,10 @@ struct LawWork {
   // `rows` numbers each, padded to whole packs.
   double *r = nullptr, *w = nullptr, *q = nullptr, *dr = nullptr, *dw = nullptr, *w_before = nullptr;
 
-  int most_systems = 0;        ///< that are solved at most: proximal steps end there
-  double softness = 0;         ///< of g: laws that yield by so much, about no force, are to be solved (positions)
-  bool only_proximal = false;  ///< without Newton steps on the law itself
-  double kappa = 0;            ///< how far laws yield to changes about `centre`, of g
+  int most_systems = 0;  ///< that are solved at most: proximal steps end there
+  double softness = 0;   ///< of g: laws that yield by so much, about no force, are to be solved (positions)
+  bool far = false;      ///< the start is too far off for Newton steps on the law itself: proximal steps come first
+  double kappa = 0;      ///< how far laws yield to changes about `centre`, of g
   // Answer.
   int systems = 0;                        ///< linear systems that were solved
   double residual = 0;                    ///< natural residual [m/s]
@@ -170,7 +170,7 @@ struct ColumnScratch {
 struct NewtonKernels {
   /// By a matrix over all rows, and where it is known by its factor: null if it is not.
   void (*rows)(LawWork&, const RowResponse&, const RowScratch&, const RowFactor*, const ColumnScratch&);
-  void (*bodies)(LawWork&, SweepWork&, const BodyPlan&);          ///< through the velocities of the figures of a heap
+  void (*bodies)(LawWork&, SweepWork&, const BodyPlan&);  ///< through the velocities of the figures of a heap
   void (*sweeps)(SweepWork&);
   void (*own_block)(SweepRows&);  ///< G of rows by themselves
 };

@@ -85,9 +85,8 @@ void contact::set_vertices(const PatchWork& p, const ContactMemory* m, double h,
     for (int i = 0; i < n; ++i) sum += pressure[i];
   }
   for (int i = 0; i < n; ++i) mx += p.x[i] / n, my += p.y[i] / n;
-  double px = mx, py = my, reach = 0;
-  if (warm && p.rows == 6 && n > 1) px = -m->wrench[4] / m->wrench[2], py = m->wrench[3] / m->wrench[2];
-  if (p.known == kernel::KnownSlip::kSpin) px = p.centre[0], py = p.centre[1];
+  const double px = p.centre[0], py = p.centre[1];
+  double reach = 0;
   for (int i = 0; i < n && n > 1; ++i) {
     const double dx = p.x[i] - mx, dy = p.y[i] - my;
     reach += std::sqrt(dx * dx + dy * dy) / n;
@@ -212,7 +211,7 @@ kernel::ColumnScratch ContactSolver::Impl::take_columns(const ContactWork& k) {
 }
 
 ContactTier ContactSolver::Impl::solve_newton(double h, double tolerance, std::span<const ContactMemory> memory,
-                                              bool only_proximal, double softness) {
+                                              bool far, double softness) {
   ContactWork& k = work;
   LawWork s;
   s.patch_count = k.patch_count, s.bound_count = k.bound_count, s.rows = k.n;
@@ -259,7 +258,7 @@ ContactTier ContactSolver::Impl::solve_newton(double h, double tolerance, std::s
   s.c = k.c;
   s.tolerance = tolerance, s.acceptable = kAcceptable * tolerance;
   s.most_systems = softness > 0 ? kMostWaySystems : systems_left > 0 ? kMostSystems : kNewtonSteps;
-  s.only_proximal = only_proximal, s.softness = softness;
+  s.far = far, s.softness = softness;
   const kernel::ColumnScratch columns = take_columns(k);
   kernel::newton_kernels().rows(s, response, scratch, columns.stride > 0 ? k.factor : nullptr, columns);
 

@@ -154,7 +154,10 @@ bool newton(Response& response, LawWork& k, double enough) {
       if (!gains) break;
       continue;
     }
-    if (careful) break;
+    if (careful) {  // nothing gained: the best iterate is the answer
+      move(k.before, k.w_before, 0);
+      break;
+    }
     raised = merit < kWorst * least ? raised + 1 : kPatience;
     if (raised >= kPatience) merit = move(k.before, k.w_before, 0);
   }
@@ -187,8 +190,9 @@ void solve_soft_law(Response& response, LawWork& k) {
 
 /// Newton steps on the law itself; where they get stuck, proximal steps: laws that yield by κ·g about the forces there are, each solved by
 /// the same Newton steps, well enough to go on. Forces that cancel each other (of redundant contacts) may have a long way to go: κ falls with
-/// every success, and stays once where a smaller one has just failed. Of all that was found the best by residual is kept: only starts and
-/// converged proximal steps count, never an iterate on the way.
+/// every success, and stays once where a smaller one has just failed. Near the answer Newton steps on the law itself find the rest. In heaps
+/// they are of no use before that. Of all that was found the best by residual is kept: only starts and converged steps count, never an
+/// iterate on the way.
 template <class Response>
 void solve_law(Response& response, LawWork& k) {
   if (k.softness > 0) return solve_soft_law(response, k);
@@ -205,23 +209,24 @@ void solve_law(Response& response, LawWork& k) {
   };
   judge();
   if ((k.solved = k.residual < k.tolerance)) return;
-  double kappa = k.only_proximal ? kYield : 0;
+  double kappa = kYield, near = kNear * k.tolerance;
+  double direct = k.far ? near : kEndless;  // residual below which the law itself is taken
   bool failed = false;
   while (k.systems < k.most_systems && kappa < kMostProximalYield) {
     copy_numbers(k.unknowns, k.x, k.centre);
-    const double enough = kappa > 0 ? larger(k.tolerance, kInexact * k.residual) : k.tolerance;
-    k.kappa = kappa, k.proximal = kappa > 0;
-    const bool found = newton(response, k, enough);
+    const bool directly = k.residual < direct;
+    if (directly) direct = smaller(near, kAgain * k.residual);
+    k.kappa = directly ? 0 : kappa, k.proximal = k.proximal || !directly;
+    const bool found = newton(response, k, directly ? k.tolerance : larger(k.tolerance, kInexact * k.residual));
     if (found && judge()) break;
-    if (found && kappa > 0) {
+    if (found && !directly) {
       if (!failed) kappa *= kShrink;
       failed = false;
-    } else {
-      copy_numbers(k.unknowns, k.centre, k.x);
-      judge();
-      kappa = kappa > 0 ? kGrow * kappa : kYield;
-      failed = true;
+      continue;
     }
+    copy_numbers(k.unknowns, k.centre, k.x);
+    judge();
+    if (!directly) kappa *= kGrow, failed = true;
   }
   copy_numbers(k.unknowns, k.best, k.x);
   k.solved = judge();
@@ -278,7 +283,8 @@ struct DenseRows {
         answer(k, k.dr, dw);
       }
       assemble(k, q, others ? dw : nullptr, n);
-      if (!solve_in_order(A, n, ld, scratch.right, scratch.x, scratch.weight)) {  // a pivot vanishes, as it may where patches slide
+      if (!solve_in_order(A, n, ld, scratch.right, scratch.x,
+                          scratch.weight)) {  // a pivot vanishes, as it may where patches slide
         assemble(k, q, others ? dw : nullptr, n);
         for (int b = 0; b < n; ++b) A[b * ld + n] = scratch.right[b];
         for (int j = n + 1; j < (n + 8) / 8 * 8; ++j) {

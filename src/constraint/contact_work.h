@@ -29,7 +29,7 @@ struct PatchWork {
   KnownSlip known = KnownSlip::kNone;
   bool begins = false;  ///< acceleration level: at rest, and found to begin to slide
   double motion[3]{};   ///< the known slip: vx, vy, ωz at the origin
-  double centre[2]{};   ///< of the paper's spin mode
+  double centre[2]{};   ///< around which friction acts: of pressure; of the turn in the paper's spin mode
 
   // Answer.
   ContactMode mode = ContactMode::kOpen;

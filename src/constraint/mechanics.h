@@ -107,9 +107,7 @@ class Mechanics {
   void finish_rows();  ///< from now on add_… must not be called
   int stride() const { return stride_; }
   /// Of G = Zᵀ·D⁻¹·Z, after finish_rows().
-  kernel::RowFactor::Part factor() const {
-    return {Z_, block_.D_inv, touched_.data(), nv_, stride_, block_.words};
-  }
+  kernel::RowFactor::Part factor() const { return {Z_, block_.D_inv, touched_.data(), nv_, stride_, block_.words}; }
   /// G += J·M⁻¹·Jᵀ (G = … if it is the first); G is stride() × stride(), of which the blocks right of the diagonal (and on
   /// it) are written. a += J·M⁻¹·(τ − bias); stride() numbers
   void add_delassus(double* G, double* a, bool first = false) const;
