@@ -125,14 +125,12 @@ void World::Impl::go_back() {
   contacts.go_back();
 }
 
-/// What friction takes from the last step stays as it is, however often this one is solved.
-void World::Impl::fix_friction() {
+/// What rows take from the last step stays as it is, however often this one is solved.
+void World::Impl::keep_pressures() {
   for (Touch& t : contacts.touches()) {
     const std::array<double, 6>& wrench = t.memory.wrench;
     t.pressure = t.memory.known ? std::max(wrench[2], 0.0) : 0.0;
-    if (!options.contact.end_of_step) continue;
-    t.patch.centre = t.pressure > 0 ? ContactPatch::Centre::kGiven : ContactPatch::Centre::kMiddle;
-    if (t.pressure > 0) t.patch.centre_x = -wrench[4] / wrench[2], t.patch.centre_y = wrench[3] / wrench[2];
+    if (t.pressure > 0) t.pressure_x = -wrench[4] / wrench[2], t.pressure_y = wrench[3] / wrench[2];
   }
 }
 
@@ -149,7 +147,7 @@ bool World::Impl::try_step() {
     f.products_next.setZero();
   });
   find_rows(time + 0.5 * h);
-  fix_friction();
+  keep_pressures();
   for (const ContactReport& before : made) {
     for (ContactReport& now : contact_reports) {
       if (now.id == before.id) now.impulse = before.impulse, now.impact_energy = before.impact_energy;
