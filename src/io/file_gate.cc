@@ -34,8 +34,8 @@ bool is_within(const fs::path& file, const fs::path& folder) {
 
 }  // namespace
 
-FileGate::FileGate(const fs::path& model_file, const std::vector<fs::path>& allowed) {
-  folders_.push_back(package_of(model_file));
+FileGate::FileGate(const fs::path& model_file, const std::vector<fs::path>& allowed, const fs::path& outer) {
+  folders_.push_back(!outer.empty() && is_within(resolved(model_file), outer) ? outer : package_of(model_file));
   for (const fs::path& folder : allowed) {
     fs::path whole = resolved(folder);
     if (!whole.has_filename() && whole.has_relative_path()) whole = whole.parent_path();  // "folder/"
