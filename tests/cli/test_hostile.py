@@ -91,6 +91,40 @@ def test_scenes_and_mjcf_stay_in_their_package(robot: Path, secret: Path, tmp_pa
     assert "MJCF070" in result.stderr
 
 
+MJCF_MESH = '<worldbody><body><freejoint/><geom size="1"/><geom type="mesh" mesh="m" mass="1"/></body></worldbody>'
+
+
+@pytest.mark.parametrize("text", [
+    '<compiler meshdir="PRIVATE"/><asset><mesh name="m" file="secret.stl"/></asset>' + MJCF_MESH,
+    '<compiler assetdir="../../private"/><asset><mesh name="m" file="secret.stl"/></asset>' + MJCF_MESH,
+    '<compiler meshdir="link"/><asset><mesh name="m" file="secret.stl"/></asset>' + MJCF_MESH,
+    '<compiler meshdir="link/.." strippath="false"/><asset><mesh name="m" file="private/secret.stl"/></asset>' + MJCF_MESH,
+    '<asset><model name="x" file="PRIVATE/x.xml"/></asset><worldbody><attach model="x" prefix="a"/></worldbody>',
+    '<asset><model name="x" file="link/x.xml"/></asset><worldbody><attach model="x" prefix="a"/></worldbody>',
+    '<asset><model name="x" file="../x.xml"/></asset><worldbody><attach model="x" prefix="a"/></worldbody>',  # which names a mesh outside
+    '<include file="../y.xml"/><worldbody/>',
+    '<asset><hfield name="h" file="PRIVATE/secret.stl" size="1 1 1 1"/></asset><worldbody><geom type="hfield" hfield="h"/></worldbody>'])
+def test_no_way_of_mjcf_leads_out_of_the_package(text: str, robot: Path, secret: Path, tmp_path: Path):
+    private, out = secret.parent, tmp_path / "out"
+    out.mkdir()
+    (robot.parent / "link").symlink_to(private)
+    outside = f'<mujoco><asset><mesh name="m" file="{secret}"/></asset>{MJCF_MESH}</mujoco>'
+    for place in (private / "x.xml", robot.parent.parent / "x.xml"):
+        place.write_text(outside)
+    (robot.parent.parent / "y.xml").write_text(outside.replace("mujoco>", "mujocoinclude>"))
+    model = robot.with_name("m.xml")
+    model.write_text(f"<mujoco>{text.replace('PRIVATE', str(private))}</mujoco>")
+    for ending in ["mcap", "glb"]:
+        run("simulate", model, "--duration", "0.01", "--allow-partial", "--record", out / f"r.{ending}")
+    run("convert", model, out / "c.toml")
+    run("view", model, "--html", out / "page.html")
+    told = run("check", model)
+    assert SECRET not in told.stdout + told.stderr and told.stderr
+    assert b"outer loop" not in everything(out) and SECRET.encode() not in everything(out)
+    toml = out / "c.toml"
+    assert not toml.exists() or "vertices" not in toml.read_text()
+
+
 def test_setups_of_inverse_dynamics_stay_in_their_package(robot: Path, secret: Path):
     setup, table = robot.with_name("setup.xml"), secret.with_name("table.mot")
     table.write_text(f"{SECRET}\n")
