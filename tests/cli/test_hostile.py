@@ -91,7 +91,7 @@ def test_scenes_and_mjcf_stay_in_their_package(robot: Path, secret: Path, tmp_pa
     assert "MJCF070" in result.stderr
 
 
-MJCF_MESH = '<worldbody><body><freejoint/><geom size="1"/><geom type="mesh" mesh="m" mass="1"/></body></worldbody>'
+MJCF_MESH = '<worldbody><body><freejoint/><geom size="1"/><geom type="mesh" mesh="m" mass="1" contype="0" conaffinity="0"/></body></worldbody>'
 
 
 @pytest.mark.parametrize("text", [
@@ -123,6 +123,8 @@ def test_no_way_of_mjcf_leads_out_of_the_package(text: str, robot: Path, secret:
     assert b"outer loop" not in everything(out) and SECRET.encode() not in everything(out)
     toml = out / "c.toml"
     assert not toml.exists() or "vertices" not in toml.read_text()
+    run("simulate", model, "--duration", "0.01", "--allow-partial", "--record", tmp_path / "allowed.mcap", "--allow-path", private)
+    assert "hfield" in text or b"outer loop" in (tmp_path / "allowed.mcap").read_bytes()  # what would be seen, then, if it leaked
 
 
 def test_setups_of_inverse_dynamics_stay_in_their_package(robot: Path, secret: Path):
@@ -145,7 +147,7 @@ def test_what_a_scene_names_reaches_no_further_than_the_scene(robot: Path, secre
     (above / "x.urdf").write_text(urdf("../private/secret.stl"))
     (above / "x.xml").write_text(f'<mujoco><asset><mesh name="m" file="{secret}"/><texture name="t" type="2d" file="../private/p.png"/>'
                                  '<material name="c" texture="t"/></asset><worldbody><body><freejoint/><geom size="1" material="c"/>'
-                                 '<geom type="mesh" mesh="m" mass="1"/></body></worldbody></mujoco>')
+                                 '<geom type="mesh" mesh="m" mass="1" contype="0" conaffinity="0"/></body></worldbody></mujoco>')
     (tmp_path / "private/p.png").write_bytes(png())
     out = tmp_path / "out"
     out.mkdir()
@@ -154,7 +156,7 @@ def test_what_a_scene_names_reaches_no_further_than_the_scene(robot: Path, secre
         assert code in run("check", scene).stderr
         for ending in ["mcap", "glb"]:
             assert run("simulate", scene, "--duration", "0.01", "--allow-partial", "--record", out / f"{name}.{ending}").exit_code == OK
-        allowed = run("simulate", scene, "--duration", "0.01", "--record", tmp_path / "allowed.mcap", "--allow-path", secret.parent)
+        allowed = run("simulate", scene, "--duration", "0.01", "--allow-partial", "--record", tmp_path / "allowed.mcap", "--allow-path", secret.parent)
         assert allowed.exit_code == OK and b"outer loop" in (tmp_path / "allowed.mcap").read_bytes()
     found = everything(out)
     assert b"outer loop" not in found and b"IDAT" not in found
@@ -162,7 +164,7 @@ def test_what_a_scene_names_reaches_no_further_than_the_scene(robot: Path, secre
     robot.with_name("setup.xml").write_text("<OpenSimDocument><InverseDynamicsTool><model_file>m.osim</model_file><coordinates_file>m.mot</coordinates_file>"
                                             "<external_loads_file>../loads.xml</external_loads_file></InverseDynamicsTool></OpenSimDocument>")
     robot.with_name("m.osim").write_text(OSIM)
-    robot.with_name("m.mot").write_text("m\nnRows=2\nnColumns=2\nendheader\ntime\tx\n0\t0\n1\t0\n")
+    robot.with_name("m.mot").write_text("m\nnRows=9\nnColumns=2\nendheader\ntime\tx\n" + "".join(f"{k / 100}\t0\n" for k in range(9)))
     result = run("analyze", robot.with_name("setup.xml"))
     assert result.exit_code == BAD_FILE and "OSIM018" in result.stderr
 
