@@ -23,6 +23,7 @@ constexpr double kUsualCutoff = 6;  ///< [Hz] of walking
 /// Everything that inverse dynamics needs.
 struct Inputs {
   std::string model, motion, loads;
+  std::filesystem::path package{};  ///< of the setup file that named these
   double cutoff = kUsualCutoff, from = -kInfinity, to = kInfinity;
 };
 
@@ -32,7 +33,7 @@ Inputs inputs_of(const MeasuredArguments& options) {
     Loaded<io::InverseDynamicsSetup> setup = io::read_inverse_dynamics_setup(options.motion, references());
     if (!setup) throw bad_file(setup.diagnostics);
     if (out.model.empty()) out.model = setup.value->model.string();
-    if (out.loads.empty()) out.loads = setup.value->loads.string();
+    if (out.loads.empty()) out.loads = setup.value->loads.string(), out.package = setup.value->package;
     out.motion = setup.value->coordinates.string();
     out.cutoff = setup.value->cutoff, out.from = setup.value->from, out.to = setup.value->to;
   }
@@ -43,7 +44,9 @@ Inputs inputs_of(const MeasuredArguments& options) {
 std::vector<MeasuredForce> forces_of(const MappedModel& mapped, const Clip& clip, const Inputs& in,
                                      const Mat3<>& axes) {
   if (in.loads.empty()) return {};
-  Loaded<io::ExternalLoads> loads = io::read_external_loads(in.loads, references());
+  io::ReferenceOptions options = references();
+  options.package = in.package;
+  Loaded<io::ExternalLoads> loads = io::read_external_loads(in.loads, options);
   if (!loads) throw bad_file(loads.diagnostics);
   const TimeTable table = table_or_fail(loads.value->data.string());
   if (clip.times.front() < table.times.front() - 1e-6 || clip.times.back() > table.times.back() + 1e-6)

@@ -119,7 +119,7 @@ void read_coordinates(const nlohmann::json& object, const std::string& path, con
 
 Held read_held(const nlohmann::json& request, const Model& model, Problems& problems) {
   Held held;
-  const std::vector<std::string> names = model.dof_names();
+  const std::vector<std::string>& names = model.dof_names();
   if (const auto list = request.find("constraints"); list != request.end()) {
     if (!list->is_array()) problems.bad_shape("constraints", "must be an array of objects");
     for (std::size_t i = 0; list->is_array() && i < list->size() && !problems.too_many(); ++i) {

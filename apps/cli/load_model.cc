@@ -15,10 +15,11 @@
 namespace kansetsu::cli {
 namespace {
 
+/// Also where the system cannot tell: opening it then says why.
 bool is_file(const std::string& name) {
   std::error_code ignored;
   const auto status = std::filesystem::status(name, ignored);
-  return std::filesystem::exists(status) && !std::filesystem::is_directory(status);
+  return status.type() != std::filesystem::file_type::not_found && !std::filesystem::is_directory(status);
 }
 
 Model edited(Model model, const ModelSource& source) {

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
+#include <exception>
 #include <new>
+#include <string_view>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -14,6 +17,7 @@
 #include "cli/suggest.h"
 #include "cli/terminal.h"
 #include "kansetsu/base/error.h"
+#include "kansetsu/base/printable.h"
 
 namespace kansetsu::cli {
 namespace {
@@ -79,7 +83,7 @@ void occupy_standard_streams() {
 Exit guarded(std::vector<std::string> arguments) {
   const auto say = [](std::string what) {
     if (!what.ends_with('\n')) what += '\n';
-    fmt::print(stderr, "{}", coloured(std::move(what)));
+    fmt::print(stderr, "{}", coloured(printable(std::move(what))));
   };
   try {
     return dispatch(std::move(arguments));
@@ -100,15 +104,36 @@ Exit guarded(std::vector<std::string> arguments) {
   }
 }
 
+constexpr std::string_view kNoMemory = "kansetsu: out of memory\n";
+
+/// What takes no memory itself.
+Exit give_up() {
+  [[maybe_unused]] const ssize_t told = ::write(STDERR_FILENO, kNoMemory.data(), kNoMemory.size());
+  return kNumerical;
+}
+
+/// Where memory runs out in a function that may not throw, such as a destructor of the JSON library, nothing can be unwound. What has been
+/// recorded stays as after a kill.
+[[noreturn]] void end_at_once() {
+  try {
+    if (const std::exception_ptr reason = std::current_exception()) std::rethrow_exception(reason);
+  } catch (const std::bad_alloc&) {
+    ::_exit(give_up());
+  } catch (...) {
+  }
+  std::abort();
+}
+
 }  // namespace
 }  // namespace kansetsu::cli
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // writing fails instead, see Output
+  std::set_terminate(kansetsu::cli::end_at_once);
   kansetsu::cli::occupy_standard_streams();
   try {
     return kansetsu::cli::guarded({argv + 1, argv + std::max(argc, 1)});
-  } catch (...) {  // not even the message could be written
-    return kansetsu::cli::kBadFile;
+  } catch (...) {  // not even the message could be put together
+    return kansetsu::cli::give_up();
   }
 }

@@ -104,8 +104,11 @@ serve::Content content_of(const ViewArguments& options) {
 
 std::string bytes_of(const serve::Content& content) {
   if (content.file.empty()) return content.bytes;
-  std::ifstream stream(content.file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
+  std::ifstream stream(content.file, std::ios::binary | std::ios::ate);
+  std::string bytes(stream ? std::size_t(stream.tellg()) : 0, '\0');
+  if (!stream.seekg(0).read(bytes.data(), std::streamsize(bytes.size())) || bytes.empty())
+    throw Failure(kBadFile, fmt::format("{}: cannot be read", content.file.string()));
+  return bytes;
 }
 
 Exit write_page(const ViewArguments& options, const serve::Content& content) {

@@ -1,5 +1,7 @@
 #include "serve/page.h"
 
+#include <fmt/format.h>
+
 #ifdef KANSETSU_VIEWER_PAGE
 // The assembler puts the file into the program as it is.
 asm(".section .rodata\n"
@@ -66,6 +68,11 @@ std::string_view viewer_page() {
 
 std::string page_with_recording(std::string_view mcap, std::string_view name) {
   std::string page(viewer_page());
+  constexpr std::string_view kHead = "<head>";
+  if (const std::size_t head = page.find(kHead); head != std::string::npos) {  // a file has no server to say so
+    page.insert(head + kHead.size(),
+                fmt::format("\n<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">", kPagePolicy));
+  }
   const std::string data = "<script type=\"application/octet-stream\" id=\"recording\" data-name=\"" + attribute(name) +
                            "\">" + base64(mcap) + "</script>\n";
   const std::size_t at = page.rfind("<script type=\"module\">");

@@ -5,6 +5,11 @@
 
 namespace kansetsu::serve {
 
+/// What the page may do: nothing of what it shows may fetch from elsewhere, such as a mesh that names a picture of another machine.
+inline constexpr char kPagePolicy[] =
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
+    "connect-src 'self' blob: data:; base-uri 'none'; form-action 'none'";
+
 /// The viewer as one HTML page; empty if this build has none (KANSETSU_VIEWER=OFF, or Node was missing).
 std::string_view viewer_page();
 

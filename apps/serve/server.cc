@@ -288,9 +288,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     response.set("Referrer-Policy", "no-referrer");
     response.set("Cross-Origin-Resource-Policy", "same-origin");
     response.set("X-Frame-Options", "DENY");
-    response.set("Content-Security-Policy",
-                 "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
-                 "connect-src 'self' blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+    response.set("Content-Security-Policy", fmt::format("{}; frame-ancestors 'none'", kPagePolicy));
     auto shared = std::make_shared<Response>(std::move(response));
     stream_.expires_after(kPatience);
     const auto done = [self = shared_from_this(), shared, close](beast::error_code error, std::size_t) {
@@ -408,6 +406,7 @@ Response Server::Impl::recording(const Request& request) const {
     response.result(http::status::payload_too_large);
   } else {
     response.body() = piece(range.first, count);
+    if (response.body().size() != count) response.result(http::status::internal_server_error);  // cut or gone meanwhile
   }
   response.prepare_payload();
   return response;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kansetsu/base/error.h"
+#include "kansetsu/base/printable.h"
 
 namespace kansetsu {
 
@@ -16,7 +17,7 @@ std::string to_string(const Diagnostic& d) {
   text += ": " + d.message + "\n";
   if (!d.path.empty()) text += "  at " + d.path + "\n";
   if (!d.hint.empty()) text += "  help: " + d.hint + "\n";
-  return text;
+  return printable(std::move(text));
 }
 
 std::string to_string(const std::vector<Diagnostic>& diagnostics) {

@@ -1,29 +1,39 @@
 #include "codegen/support.h"
 
 #include <set>
-#include <sstream>
+#include <string_view>
 
 #include "codegen/support_files.h"
 
 namespace kansetsu::codegen {
 namespace {
 
-bool begins(const std::string& line, const char* with) { return line.rfind(with, 0) == 0; }
+/// Not by a stream: where memory runs out, std::getline() ends without a word, and half of the text would be missing.
+template <class F>
+void for_each_line(std::string_view text, const F& f) {
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    f(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+}
+
+void append_line(std::string& out, std::string_view line) { (out += line) += '\n'; }
 
 /// Whatever must not stand in a namespace goes to `includes` or nowhere; the library's own namespace is left out.
-void take_in(std::istream& in, std::set<std::string>& includes, std::string& text) {
+void take_in(std::string_view file, std::set<std::string>& includes, std::string& text) {
   bool in_namespace = false;
-  for (std::string line; std::getline(in, line);) {
-    if (begins(line, "#include <")) {
-      if (line != "#include <immintrin.h>") includes.insert(line);
-    } else if (begins(line, "namespace kansetsu")) {
+  for_each_line(file, [&](std::string_view line) {
+    if (line.starts_with("#include <")) {
+      if (line != "#include <immintrin.h>") includes.emplace(line);
+    } else if (line.starts_with("namespace kansetsu")) {
       in_namespace = true;
-    } else if (begins(line, "}  // namespace kansetsu")) {
+    } else if (line.starts_with("}  // namespace kansetsu")) {
       in_namespace = false;
     } else if (in_namespace) {
-      text += line + "\n";
+      append_line(text, line);
     }
-  }
+  });
 }
 
 }  // namespace
@@ -31,16 +41,12 @@ void take_in(std::istream& in, std::set<std::string>& includes, std::string& tex
 Support support() {
   Support out;
   std::set<std::string> includes;
-  for (const char* file : kSupportFiles.headers) {
-    std::istringstream in(file);
-    take_in(in, includes, out.text);
-  }
-  for (const std::string& line : includes) out.preamble += line + "\n";
+  for (const char* file : kSupportFiles.headers) take_in(file, includes, out.text);
+  for (const std::string& line : includes) append_line(out.preamble, line);
   out.preamble += "#if defined(__x86_64__)\n#include <immintrin.h>\n#endif\n\n#if !defined(KANSETSU_HD)\n";
-  std::istringstream macros(kSupportFiles.macros);
-  for (std::string line; std::getline(macros, line);) {
-    if (!begins(line, "#pragma once")) out.preamble += line + "\n";
-  }
+  for_each_line(kSupportFiles.macros, [&](std::string_view line) {
+    if (!line.starts_with("#pragma once")) append_line(out.preamble, line);
+  });
   out.preamble += "#endif\n";
   return out;
 }

@@ -34,8 +34,8 @@ bool is_within(const fs::path& file, const fs::path& folder) {
 
 }  // namespace
 
-FileGate::FileGate(const fs::path& model_file, const std::vector<fs::path>& allowed) {
-  folders_.push_back(package_of(model_file));
+FileGate::FileGate(const fs::path& model_file, const std::vector<fs::path>& allowed, const fs::path& outer) {
+  folders_.push_back(!outer.empty() && is_within(resolved(model_file), outer) ? outer : package_of(model_file));
   for (const fs::path& folder : allowed) {
     fs::path whole = resolved(folder);
     if (!whole.has_filename() && whole.has_relative_path()) whole = whole.parent_path();  // "folder/"
@@ -44,6 +44,7 @@ FileGate::FileGate(const fs::path& model_file, const std::vector<fs::path>& allo
 }
 
 bool FileGate::allows(const fs::path& file) const {
+  if (file.native().find('\0') != std::string::npos) return false;  // the system would open what stands before
   const fs::path whole = resolved(file);
   return std::any_of(folders_.begin(), folders_.end(),
                      [&](const fs::path& folder) { return is_within(whole, folder); });

@@ -11,8 +11,10 @@ namespace kansetsu::io {
 class FileGate {
  public:
   /// The package is the nearest folder at or above the model that holds a package.xml, else the parent of the model's folder, but
-  /// never the root of the file system.
-  explicit FileGate(const std::filesystem::path& model_file, const std::vector<std::filesystem::path>& allowed = {});
+  /// never the root of the file system. A model that another file named, and that is in its package `outer`, has that one: else a
+  /// scene could reach one folder further up with every file that it names.
+  explicit FileGate(const std::filesystem::path& model_file, const std::vector<std::filesystem::path>& allowed = {},
+                    const std::filesystem::path& outer = {});
 
   /// Whether the file, links followed, is in one of the folders.
   bool allows(const std::filesystem::path& file) const;

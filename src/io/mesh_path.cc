@@ -48,8 +48,8 @@ bool cut_prefix(std::string_view& text, std::string_view prefix) {
 }  // namespace
 
 MeshFinder::MeshFinder(const fs::path& model_file, const std::vector<fs::path>& package_paths,
-                       const std::vector<fs::path>& allowed)
-    : roots_(package_paths), gate_(model_file, allowed) {
+                       const std::vector<fs::path>& allowed, const fs::path& outer)
+    : roots_(package_paths), gate_(model_file, allowed, outer) {
   std::error_code ignored;
   folder_ = fs::absolute(model_file, ignored).parent_path();
   for (fs::path& root : roots_) {

@@ -22,9 +22,9 @@ class MeshFinder {
  public:
   /// Looks for packages in `package_paths`, then ROS_PACKAGE_PATH, AMENT_PREFIX_PATH and the folders above `model_file`;
   /// relative names start from the model's folder. Files outside of the model's own package, of `allowed` and of the packages
-  /// that the user named by the first three are not taken.
+  /// that the user named by the first three are not taken. `outer`: see FileGate.
   MeshFinder(const std::filesystem::path& model_file, const std::vector<std::filesystem::path>& package_paths,
-             const std::vector<std::filesystem::path>& allowed = {});
+             const std::vector<std::filesystem::path>& allowed = {}, const std::filesystem::path& outer = {});
 
   /// Understands package://, model://, file://, absolute and relative names. http and https are remote: never fetched.
   MeshPath find(std::string_view uri) const;

@@ -69,7 +69,7 @@ Diagnostic file_problem(const std::filesystem::path& file, const FileText& read)
 }  // namespace
 
 Reader::Reader(const std::string& file_name, const ReferenceOptions& options)
-    : report(file_name, kCodes), file(file_name), gate(file_name, options.allowed_paths) {
+    : report(file_name, kCodes), file(file_name), gate(file_name, options.allowed_paths, options.package) {
   scene.file = file_name;
   main.folder = std::filesystem::path(file_name).parent_path();
 }

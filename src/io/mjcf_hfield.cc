@@ -12,7 +12,20 @@
 namespace kansetsu::io::mjcf {
 namespace {
 
+/// Of all height fields, and of all geoms that have one: a few words ask for any number of them.
 constexpr int kMostSamples = 10'000'000;
+
+/// Whether so many more are within bounds; told if not.
+bool take_samples(Reader& reader, const Element& element, std::size_t count) {
+  if (count > std::size_t(kMostSamples) - reader.hfield_samples) {
+    reader.report.error(element, kTooLargeModel,
+                        fmt::format("height fields of more than {} samples together", kMostSamples),
+                        "make them coarser, or use them less often");
+    return false;
+  }
+  reader.hfield_samples += count;
+  return true;
+}
 
 /// From lowest to highest as 0 … height; what is flat is at 0.
 void stretch(std::vector<double>& values, double height) {
@@ -45,6 +58,7 @@ void read_hfield_asset(Reader& reader, const Element& element) {
     return reader.report.error(element, kRange, "size of a height field must be four numbers above 0",
                                "half of its edges along x and y, the largest height, the thickness of the base [m]");
   }
+  if (!take_samples(reader, element, std::size_t(rows) * std::size_t(columns))) return;
   std::vector<double> values(std::size_t(rows) * std::size_t(columns));
   if (const char* text = element.Attribute("elevation")) {
     if (const auto problem = parse_numbers(text, values))
@@ -62,7 +76,11 @@ void read_hfield_asset(Reader& reader, const Element& element) {
 std::optional<Shape> hfield_shape(Reader& reader, const Attributes& a) {
   const std::string name = a.text("hfield").value_or("");
   const auto found = reader.hfields.find(name);
-  if (found != reader.hfields.end()) return found->second;
+  if (found != reader.hfields.end()) {
+    const std::optional<HeightField>& field = found->second;
+    if (!field || !take_samples(reader, a.element(), field->heights.size())) return std::nullopt;
+    return *field;
+  }
   unknown(reader, a.element(), "hfield", name);
   return std::nullopt;
 }

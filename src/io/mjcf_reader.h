@@ -187,6 +187,7 @@ struct Reader {
   std::map<std::string, DefaultClass, std::less<>> classes;
   std::map<std::string, MeshAsset> meshes;
   std::map<std::string, std::optional<HeightField>> hfields;  ///< none: not read
+  std::size_t hfield_samples = 0;                             ///< of these, and of all geoms that have one
   std::map<std::string, std::vector<double>> colours;         ///< of materials
   std::map<std::string, std::string> textures;                ///< files of flat pictures, by texture
   std::map<std::string, std::string> material_textures;

@@ -17,7 +17,9 @@ using namespace osim;
 class NamedFiles {
  public:
   NamedFiles(const std::filesystem::path& file, const ReferenceOptions& references, XmlReport& report)
-      : folder_(file.parent_path()), gate_(file, references.allowed_paths), report_(report) {}
+      : folder_(file.parent_path()), gate_(file, references.allowed_paths, references.package), report_(report) {}
+
+  const std::filesystem::path& package() const { return gate_.package(); }
 
   std::filesystem::path find(const Element& element, const char* child) {
     const std::string name = child_text(element, child);
@@ -92,6 +94,7 @@ Loaded<InverseDynamicsSetup> read_inverse_dynamics_setup(const std::filesystem::
   InverseDynamicsSetup out;
   if (tool) {
     NamedFiles files(file, references, report);
+    out.package = files.package();
     out.model = files.find(*tool, "model_file");
     out.coordinates = files.find(*tool, "coordinates_file");
     out.loads = files.find(*tool, "external_loads_file");

@@ -21,6 +21,14 @@ bool is_at(const FileHandle& file, const fs::path& path) {
          open.st_dev == named.st_dev;
 }
 
+/// Whether nobody else has the file; true as well where there are no locks.
+bool lock(const FileHandle& file) { return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
+
+bool is_locked(const fs::path& path) {
+  const FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  return file && !lock(file);
+}
+
 /// All of it, or what could be written.
 std::size_t write_all(const FileHandle& file, std::string_view bytes) {
   std::size_t done = 0;
@@ -49,26 +57,19 @@ void OutputFile::open() {
     return;
   }
   if (fs::is_symlink(target_, error)) target_ = fs::weakly_canonical(target_, error);  // a link stays one
-  if (writing_ == Writing::kBeside) {
-    if (fs::exists(old) && ::access(target_.c_str(), W_OK) != 0) return note_error();
-    part_ = target_;
-    part_ += ".kansetsu-part";
-  }
-  const fs::path& place = writing_ == Writing::kBeside ? part_ : target_;
+  if (fs::exists(old) && ::access(target_.c_str(), W_OK) != 0) return note_error();
+  part_ = target_;
+  part_ += ".kansetsu-part";
   for (int attempt = 0; attempt < 10; ++attempt) {
-    created_ = !fs::exists(place, error);
-    file_ = FileHandle(::open(place.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
-    if (!file_) return note_error();
-    if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 &&
-        errno == EWOULDBLOCK) {  // other errors: there are no locks here
-      created_ = false;
-      return note(kTaken);
-    }
-    if (!is_at(file_, place)) continue;
-    if (writing_ == Writing::kBeside) {
-      created_ = true;  // what an earlier program left behind is ours to remove
-      if (fs::exists(old)) ::fchmod(file_.get(), static_cast<mode_t>(old.permissions()) & 07777);
-    }
+    FileHandle part(::open(part_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+    if (!part) return note_error();
+    if (!lock(part)) return note(kTaken);
+    if (!is_at(part, part_)) continue;
+    file_ = std::move(part);
+    waits_ = true;  // what an earlier program left behind is ours as well
+    if (is_locked(target_)) return note(kTaken);
+    if (::ftruncate(file_.get(), 0) != 0) note_error();
+    if (fs::exists(old)) ::fchmod(file_.get(), static_cast<mode_t>(old.permissions()) & 07777);
     return;
   }
   note(kTaken);
@@ -76,10 +77,19 @@ void OutputFile::open() {
 
 OutputFile::~OutputFile() {
   if (closed_ || !file_) return;
-  if (regular_ && created_ && (writing_ == Writing::kBeside || !started_))
-    ::unlink((writing_ == Writing::kBeside ? part_ : target_).c_str());
-  else
-    flush();
+  if (writing_ == Writing::kInPlace) flush();
+  drop_part();
+}
+
+void OutputFile::take_place() {
+  if (!waits_ || !ok()) return;
+  if (::rename(part_.c_str(), target_.c_str()) != 0) return note_error();
+  waits_ = false;
+}
+
+void OutputFile::drop_part() {
+  if (waits_) ::unlink(part_.c_str());
+  waits_ = false;
 }
 
 void OutputFile::note(const std::string& what) {
@@ -87,11 +97,7 @@ void OutputFile::note(const std::string& what) {
 }
 void OutputFile::note_error() { note(std::strerror(errno)); }
 
-void OutputFile::start() {
-  if (started_ || !ok()) return;
-  started_ = true;
-  if (regular_ && ::ftruncate(file_.get(), 0) != 0) note_error();
-}
+void OutputFile::start() { started_ = true; }
 
 bool OutputFile::write(std::string_view piece) {
   if (!ok()) return false;
@@ -103,13 +109,14 @@ bool OutputFile::write(std::string_view piece) {
 bool OutputFile::flush() {
   if (!ok() || !started_) return ok();
   const std::size_t done = write_all(file_, waiting_);
-  if (done < waiting_.size()) {
-    note_error();
-    const auto whole = std::upper_bound(ends_.begin(), ends_.end(), done);
-    size_ += whole == ends_.begin() ? 0 : *(whole - 1);
+  const bool all = done == waiting_.size();
+  const int reason = errno;
+  const auto whole = std::upper_bound(ends_.begin(), ends_.end(), done);
+  size_ += whole == ends_.begin() ? 0 : *(whole - 1);
+  if (size_ > 0 && writing_ == Writing::kInPlace) take_place();  // also of a full disk: so far it is whole
+  if (!all) {
+    note(std::strerror(reason));
     if (regular_ && ::ftruncate(file_.get(), static_cast<off_t>(size_)) != 0) note_error();
-  } else {
-    size_ += done;
   }
   waiting_.clear();
   ends_.clear();
@@ -122,9 +129,8 @@ std::optional<std::string> OutputFile::close() {
   flush();
   closed_ = true;
   if (!file_) return problem_;
-  const bool beside = regular_ && writing_ == Writing::kBeside;
-  if (beside && ok() && ::rename(part_.c_str(), target_.c_str()) != 0) note_error();
-  if (beside && !ok() && created_) ::unlink(part_.c_str());
+  take_place();
+  drop_part();
   if (::close(file_.release()) != 0) note_error();
   return problem_;
 }

@@ -10,14 +10,15 @@
 
 namespace kansetsu::io {
 
-/// Where bytes go until the file is whole.
+/// When NAME.kansetsu-part, which bytes go to, takes the place of the file.
 enum class Writing {
-  kInPlace,  ///< into the file itself, so that what is written is there whatever happens to the program
-  kBeside    ///< into NAME.kansetsu-part beside it, which takes its place at the end
+  kInPlace,  ///< with the first bytes, so that what is written is there whatever happens to the program
+  kBeside    ///< at the end
 };
 
 /// A file that is written front to back and keeps the first thing that went wrong. Opening changes nothing yet: an old file is as
-/// it was until start(), or until close() if it is written beside. Nobody else can write to it meanwhile.
+/// it was until something could be written after start(), or until close() if it is written beside. Nobody else can write to it
+/// meanwhile.
 class OutputFile {
  public:
   OutputFile(const std::filesystem::path& path, Writing writing);
@@ -25,7 +26,7 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  void start();  ///< from here on the old content is gone; the first time only
+  void start();  ///< from here on the old content may go
   /// A piece that makes sense only as a whole: if the disk is full, pieces that did not fit leave no trace. Kept in memory until
   /// start() and flush(), or until there is much of it.
   bool write(std::string_view piece);
@@ -38,13 +39,16 @@ class OutputFile {
 
  private:
   void open();
+  void take_place();
+  void drop_part();
   void note(const std::string& what);
   void note_error();
 
-  std::filesystem::path path_, target_, part_;  ///< as named; links followed; of kBeside
+  std::filesystem::path path_, target_, part_;  ///< as named; links followed; beside
   Writing writing_;
   FileHandle file_;
-  bool regular_ = true, created_ = false, started_ = false, closed_ = false;
+  bool regular_ = true, started_ = false, closed_ = false;
+  bool waits_ = false;             ///< the part has yet to take the place of the file
   std::uint64_t size_ = 0;         ///< of whole pieces in the file
   std::string waiting_;            ///< pieces to be written
   std::vector<std::size_t> ends_;  ///< of these pieces

@@ -75,8 +75,9 @@ void load_file(Reader& reader, TomlTable& table, const std::string& source, Figu
     case FileFormat::kUrdf:
       break;
   }
-  Loaded<ModelDescription> model =
-      read_urdf(path, {.package_paths = reader.options.package_paths, .allowed_paths = reader.options.allowed_paths});
+  Loaded<ModelDescription> model = read_urdf(path, {.package_paths = reader.options.package_paths,
+                                                    .allowed_paths = reader.options.allowed_paths,
+                                                    .package = reader.options.package});
   take_diagnostics(reader, table, std::move(model.diagnostics), path.string());
   if (model) out.model = *std::move(model.value);
 }

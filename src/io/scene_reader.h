@@ -25,7 +25,9 @@ struct Reader {
       : report(file),
         folder(std::filesystem::path(file).parent_path()),
         options(references),
-        gate(file, references.allowed_paths) {}
+        gate(file, references.allowed_paths, references.package) {
+    options.package = gate.package();  // of what the scene names
+  }
 };
 
 // scene_values.cc

@@ -8,6 +8,7 @@
 
 #include "io/file_handle.h"
 #include "io/output_file.h"
+#include "kansetsu/base/printable.h"
 
 namespace kansetsu::io {
 namespace {
@@ -17,16 +18,6 @@ constexpr std::chrono::seconds kMoment{2};  ///< for the other end of a pipe to 
 unsigned char byte(char c) { return static_cast<unsigned char>(c); }
 
 bool is_control(char c) { return byte(c) < 0x20 || byte(c) == 0x7f; }
-
-/// Where the first control character of UTF-8 text is, of the second set (U+0080 to U+009F) too: U+009B begins the same commands of a
-/// terminal as escape and [ do.
-std::size_t find_control(std::string_view text, std::size_t from = 0) {
-  for (std::size_t i = from; i < text.size(); ++i) {
-    if (is_control(text[i])) return i;
-    if (byte(text[i]) == 0xc2 && i + 1 < text.size() && byte(text[i + 1]) < 0xa0) return i;
-  }
-  return std::string_view::npos;
-}
 
 /// Length of the UTF-8 character at the beginning of the text, 0 if it is none (overlong forms and surrogates included).
 std::size_t utf8_length(std::string_view text) {

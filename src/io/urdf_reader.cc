@@ -119,7 +119,7 @@ std::string to_utf8(std::string_view text, const std::string& file, std::vector<
 }  // namespace
 
 Reader::Reader(const std::string& file, const UrdfOptions& options)
-    : report(file, kCodes), meshes(file, options.package_paths, options.allowed_paths) {}
+    : report(file, kCodes), meshes(file, options.package_paths, options.allowed_paths, options.package) {}
 
 Parsed parse(std::string_view text, const std::string& file, const UrdfOptions& options) {
   Parsed parsed;

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -61,6 +62,20 @@ def test_threads_do_not_change_a_bit(scene: Path, instructions: str):
 def test_avx2_and_avx512_have_the_same_bits(scene: Path):
     needs("avx512")
     assert bits(str(scene), "avx2") == bits(str(scene), "avx512")
+
+
+@pytest.mark.parametrize(("emulated", "instructions"), [("Nehalem", "baseline"), ("Haswell", "avx2")])
+@pytest.mark.parametrize("name", ["arm", "four_bar", "pinch"])  # motors, a loop, contacts; seconds each
+def test_processors_of_one_set_have_the_same_bits(name: str, emulated: str, instructions: str, tmp_path: Path):
+    """An emulator computes with integers what this processor computes by its own circuits, and stands for one of another maker."""
+    needs(instructions)
+    emulator = shutil.which("qemu-x86_64")
+    if not emulator or b"__asan_init" in BIN.read_bytes():
+        pytest.skip("no emulator, or a build that it cannot run")
+    hashes = [json.loads(subprocess.run([*before, BIN, "simulate", ROOT / f"examples/scenes/{name}.toml", "--duration", "0.02", "--json"], env={**os.environ, **chosen}, cwd=tmp_path,
+                                        capture_output=True, text=True, timeout=300, check=True).stdout)["hash"]
+              for before, chosen in (([], {"KANSETSU_ISA": instructions}), ([emulator, "-cpu", emulated], {}))]
+    assert hashes[0] == hashes[1]
 
 
 @each_scene

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import struct
 import subprocess
 import time
@@ -11,7 +12,7 @@ import zlib
 from pathlib import Path
 
 import pytest
-from kansetsu_protocol import BAD_FILE, OK, USAGE, run
+from kansetsu_protocol import BAD_FILE, OK, USAGE, needs_viewer, run
 
 BIN = Path(os.environ.get("KANSETSU_BIN") or Path(__file__).resolve().parents[2] / "build/kansetsu")
 SECRET = "root:x:0:0:the secret of this test"
@@ -20,6 +21,10 @@ LINK = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz=
 MAGIC = b"\x89MCAP0\r\n"
 CLIP = ("HIERARCHY\nROOT Hips\n{\nOFFSET 0 0 0\nCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n"
         "End Site\n{\nOFFSET 0 10 0\n}\n}\nMOTION\nFrames: 1\nFrame Time: 0.01\n0 0 0 0 0 0\n")
+OSIM = ('<OpenSimDocument Version="40000"><Model name="rod"><BodySet><objects><Body name="b"><mass>1</mass><mass_center>0 0 0</mass_center>'
+        '<inertia>1 1 1 0 0 0</inertia></Body></objects></BodySet><JointSet><objects><SliderJoint name="j"><socket_parent_frame>/ground</socket_parent_frame>'
+        '<socket_child_frame>/bodyset/b</socket_child_frame><coordinates><Coordinate name="x"><motion_type>translational</motion_type></Coordinate>'
+        '</coordinates></SliderJoint></objects></JointSet></Model></OpenSimDocument>')
 
 
 def urdf(*meshes: str) -> str:
@@ -86,6 +91,42 @@ def test_scenes_and_mjcf_stay_in_their_package(robot: Path, secret: Path, tmp_pa
     assert "MJCF070" in result.stderr
 
 
+MJCF_MESH = '<worldbody><body><freejoint/><geom size="1"/><geom type="mesh" mesh="m" mass="1" contype="0" conaffinity="0"/></body></worldbody>'
+
+
+@pytest.mark.parametrize("text", [
+    '<compiler meshdir="PRIVATE"/><asset><mesh name="m" file="secret.stl"/></asset>' + MJCF_MESH,
+    '<compiler assetdir="../../private"/><asset><mesh name="m" file="secret.stl"/></asset>' + MJCF_MESH,
+    '<compiler meshdir="link"/><asset><mesh name="m" file="secret.stl"/></asset>' + MJCF_MESH,
+    '<compiler meshdir="link/.." strippath="false"/><asset><mesh name="m" file="private/secret.stl"/></asset>' + MJCF_MESH,
+    '<asset><model name="x" file="PRIVATE/x.xml"/></asset><worldbody><attach model="x" prefix="a"/></worldbody>',
+    '<asset><model name="x" file="link/x.xml"/></asset><worldbody><attach model="x" prefix="a"/></worldbody>',
+    '<asset><model name="x" file="../x.xml"/></asset><worldbody><attach model="x" prefix="a"/></worldbody>',  # which names a mesh outside
+    '<include file="../y.xml"/><worldbody/>',
+    '<asset><hfield name="h" file="PRIVATE/secret.stl" size="1 1 1 1"/></asset><worldbody><geom type="hfield" hfield="h"/></worldbody>'])
+def test_no_way_of_mjcf_leads_out_of_the_package(text: str, robot: Path, secret: Path, tmp_path: Path):
+    private, out = secret.parent, tmp_path / "out"
+    out.mkdir()
+    (robot.parent / "link").symlink_to(private)
+    outside = f'<mujoco><asset><mesh name="m" file="{secret}"/></asset>{MJCF_MESH}</mujoco>'
+    for place in (private / "x.xml", robot.parent.parent / "x.xml"):
+        place.write_text(outside)
+    (robot.parent.parent / "y.xml").write_text(outside.replace("mujoco>", "mujocoinclude>"))
+    model = robot.with_name("m.xml")
+    model.write_text(f"<mujoco>{text.replace('PRIVATE', str(private))}</mujoco>")
+    for ending in ["mcap", "glb"]:
+        run("simulate", model, "--duration", "0.01", "--allow-partial", "--record", out / f"r.{ending}")
+    run("convert", model, out / "c.toml")
+    run("view", model, "--html", out / "page.html")
+    told = run("check", model)
+    assert SECRET not in told.stdout + told.stderr and told.stderr
+    assert b"outer loop" not in everything(out) and SECRET.encode() not in everything(out)
+    toml = out / "c.toml"
+    assert not toml.exists() or "vertices" not in toml.read_text()
+    run("simulate", model, "--duration", "0.01", "--allow-partial", "--record", tmp_path / "allowed.mcap", "--allow-path", private)
+    assert "hfield" in text or b"outer loop" in (tmp_path / "allowed.mcap").read_bytes()  # what would be seen, then, if it leaked
+
+
 def test_setups_of_inverse_dynamics_stay_in_their_package(robot: Path, secret: Path):
     setup, table = robot.with_name("setup.xml"), secret.with_name("table.mot")
     table.write_text(f"{SECRET}\n")
@@ -98,6 +139,34 @@ def test_setups_of_inverse_dynamics_stay_in_their_package(robot: Path, secret: P
             result = run("analyze", setup)
             assert result.exit_code == BAD_FILE and "OSIM018" in result.stderr and SECRET not in result.stderr, (child, name, result.stderr)
             assert "OSIM018" not in run("analyze", setup, "--allow-path", secret.parent).stderr
+
+
+def test_what_a_scene_names_reaches_no_further_than_the_scene(robot: Path, secret: Path, tmp_path: Path):
+    """A model one folder above its scene has a parent folder of its own, which is outside of the scene's package."""
+    scene, above = robot.with_name("s.toml"), robot.parent.parent
+    (above / "x.urdf").write_text(urdf("../private/secret.stl"))
+    (above / "x.xml").write_text(f'<mujoco><asset><mesh name="m" file="{secret}"/><texture name="t" type="2d" file="../private/p.png"/>'
+                                 '<material name="c" texture="t"/></asset><worldbody><body><freejoint/><geom size="1" material="c"/>'
+                                 '<geom type="mesh" mesh="m" mass="1" contype="0" conaffinity="0"/></body></worldbody></mujoco>')
+    (tmp_path / "private/p.png").write_bytes(png())
+    out = tmp_path / "out"
+    out.mkdir()
+    for name, code in [("x.urdf", "URDF035"), ("x.xml", "MJCF070")]:
+        scene.write_text(f'[[figure]]\nname = "x"\nmodel = "../{name}"\nbase = "free"\n')
+        assert code in run("check", scene).stderr
+        for ending in ["mcap", "glb"]:
+            assert run("simulate", scene, "--duration", "0.01", "--allow-partial", "--record", out / f"{name}.{ending}").exit_code == OK
+        allowed = run("simulate", scene, "--duration", "0.01", "--allow-partial", "--record", tmp_path / "allowed.mcap", "--allow-path", secret.parent)
+        assert allowed.exit_code == OK and b"outer loop" in (tmp_path / "allowed.mcap").read_bytes()
+    found = everything(out)
+    assert b"outer loop" not in found and b"IDAT" not in found
+    (above / "loads.xml").write_text("<OpenSimDocument><ExternalLoads><datafile>../private/table.mot</datafile></ExternalLoads></OpenSimDocument>")
+    robot.with_name("setup.xml").write_text("<OpenSimDocument><InverseDynamicsTool><model_file>m.osim</model_file><coordinates_file>m.mot</coordinates_file>"
+                                            "<external_loads_file>../loads.xml</external_loads_file></InverseDynamicsTool></OpenSimDocument>")
+    robot.with_name("m.osim").write_text(OSIM)
+    robot.with_name("m.mot").write_text("m\nnRows=9\nnColumns=2\nendheader\ntime\tx\n" + "".join(f"{k / 100}\t0\n" for k in range(9)))
+    result = run("analyze", robot.with_name("setup.xml"))
+    assert result.exit_code == BAD_FILE and "OSIM018" in result.stderr
 
 
 def test_a_scene_writes_below_the_current_folder_only(robot: Path, tmp_path: Path):
@@ -371,6 +440,54 @@ def test_names_do_not_command_the_terminal(letter: str, tmp_path: Path):
     for command in ("check", "info"):
         told = run(command, robot)
         assert not any(c in told.stdout + told.stderr for c in "\x1b\x07\x85\x9b")
+
+
+# Where control characters stand in files of each kind; ESC is the character, or what the format writes for it.
+COMMANDING = {
+    "a.urdf": ('<robot name="a"><link name="b"><visual><geometry><mesh filename="ESC[2Jx.stl"/></geometry></visual></link></robot>', "&#27;"),
+    "a.xml": ('<mujoco><include file="ESC[2J.xml"/><worldbody><body name="ESC[0m"><geom type="mesh" mesh="ESC[7m"/></body></worldbody></mujoco>', "&#27;"),
+    "a.toml": ('[[figure]]\nname = "x"\nmodel = "ESC[2J.urdf"\n[[environment]]\nname = "e"\ntype = "mesh"\nfile = "ESC.stl"\n', "\\u001b"),
+    "a.osim": ('<OpenSimDocument Version="40000"><Model name="ESC[2J"><BodySet><objects><Body name="ESC"><mass>xESC[2J</mass></Body></objects></BodySet></Model></OpenSimDocument>', "&#27;"),
+    "a.bvh": (CLIP.replace("Hips", "ESC[2J").replace("Xposition", "ESC[7m"), "\x1b"),
+    "a.mot": ("mESC\nnRows=1\nnColumns=2\nendheader\ntime\tESC[2Jx\n0\tESC[2J\n", "\x1b"),
+    "a.trc": ("PathFileType\t4\t(X/Y/Z)\tt.trc\nDataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\n100\t100\t1\t1\tESC[2J\nFrame#\tTime\tESCA\n\n1\t0\t1\t2\tESC\n", "\x1b"),
+    "setup.xml": ("<OpenSimDocument><InverseDynamicsTool><model_file>ESC[2Jm.osim</model_file><coordinates_file>ESC.mot</coordinates_file></InverseDynamicsTool></OpenSimDocument>", "&#27;"),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDING)
+def test_words_of_files_do_not_command_the_terminal(name: str, tmp_path: Path):
+    content, escape = COMMANDING[name]
+    (tmp_path / name).write_text(content.replace("ESC", escape))
+    for command in ("analyze",) if name == "setup.xml" else ("check", "info"):
+        told = run(command, tmp_path / name)
+        assert told.stderr and not any(c in told.stdout + told.stderr for c in "\x1b\x9b")
+
+
+def test_height_fields_take_no_more_memory_than_one(tmp_path: Path):
+    """Forty words asked for gigabytes: fields without numbers are flat, and each geom has its own."""
+    field = '<hfield name="h{}" nrow="3000" ncol="3000" size="1 1 1 1"/>'
+    geom = '<geom type="hfield" hfield="h0"/>'
+    pattern = "<mujoco><asset>{}</asset><worldbody><body><freejoint/><geom size='1'/></body>{}</worldbody></mujoco>"
+    for name, text in [("fields", pattern.format("".join(field.format(i) for i in range(40)), "")), ("geoms", pattern.format(field.format(0), 40 * geom))]:
+        (tmp_path / f"{name}.xml").write_text(text)
+        done = subprocess.run(["bash", "-c", f"ulimit -v {2 << 20}; exec '{BIN}' check '{tmp_path}/{name}.xml'"], capture_output=True, text=True)
+        assert done.returncode == BAD_FILE and "MJCF029" in done.stderr, done.stderr
+    (tmp_path / "one.xml").write_text(pattern.format(field.format(0).replace("3000", "200"), geom))
+    assert run("check", tmp_path / "one.xml").exit_code == OK
+
+
+def test_exported_pages_fetch_nothing(robot: Path, tmp_path: Path):
+    """A COLLADA mesh may name a picture of another machine; the policy of the page keeps the browser from asking for it."""
+    needs_viewer()
+    robot.with_name("m.dae").write_text('<COLLADA><library_images><image id="i"><init_from>http://203.0.113.1/spy.png</init_from></image></library_images>'
+                                        "<library_geometries/></COLLADA>")
+    robot.write_text(urdf("m.dae"))
+    page = tmp_path / "page.html"
+    assert run("view", robot, "--html", page).exit_code == OK
+    head = page.read_text()[:2000]
+    policy = re.search(r'<head>\s*<meta http-equiv="Content-Security-Policy" content="([^"]*)">', head)
+    assert policy and "default-src 'none'" in policy[1] and "img-src data: blob:;" in policy[1] and "http" not in policy[1]
 
 
 def png(more: bytes = b"", behind: bytes = b"") -> bytes:

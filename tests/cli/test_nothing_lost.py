@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
+import shutil
 import signal
 import subprocess
+import sys
 import time
-import zipfile
 from pathlib import Path
 
 import pytest
 from kansetsu_protocol import BAD_FILE, OK, USAGE, has_viewer, needs_viewer, run
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/fault"))
+
+import faults  # noqa: E402
+
 BIN = Path(os.environ.get("KANSETSU_BIN") or ROOT / "build/kansetsu")
 ENDINGS = ["mcap", "csv", "npz", "glb"]
 
 
 def is_whole(file: Path) -> bool:
-    """Whether a recording can be read by whoever reads its format."""
-    data = file.read_bytes()
-    if file.suffix == ".mcap":
-        return run("convert", file, file.with_suffix(".copy.csv")).exit_code == OK
-    if file.suffix == ".csv":
-        rows = list(csv.reader(io.StringIO(data.decode())))
-        return data.endswith(b"\n") and len({len(row) for row in rows}) == 1
-    if file.suffix == ".npz":
-        with zipfile.ZipFile(file) as archive:
-            return archive.testzip() is None
-    if file.suffix == ".html":
-        return data.rstrip().endswith(b"</html>") and b'id="recording"' in data
-    return data[:4] == b"glTF" and int.from_bytes(data[8:12], "little") == len(data)
+    return faults.is_whole(file, BIN)
 
 
 def leftovers(folder: Path) -> list[str]:
@@ -119,64 +110,43 @@ def test_a_killed_run_can_be_read(tmp_path: Path):
 
 # --- faults of the system -------------------------------------------------------------------------
 
-@pytest.fixture(scope="module")
-def interposer(tmp_path_factory) -> Path:
-    library = tmp_path_factory.mktemp("fault") / "interpose.so"
-    compiled = subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, ROOT / "tests/fault/interpose.c", "-ldl"])
-    if compiled.returncode != 0:
-        pytest.skip("no C compiler")
-    return library
-
-
-def with_fault(interposer: Path, call: str, at: int, arguments: list, count: Path, always: bool = False) -> subprocess.CompletedProcess:
-    environment = {**os.environ, "LD_PRELOAD": str(interposer), "FAULT_CALL": call, "FAULT_AT": str(at), "FAULT_COUNT": str(count)}
-    if always:
-        environment["FAULT_ALWAYS"] = "1"
-    return subprocess.run([BIN, *map(str, arguments)], capture_output=True, text=True, env=environment, timeout=120)
-
-
 def sanitized() -> bool:
     return b"__asan_init" in subprocess.run(["grep", "-ao", "-m1", "__asan_init", BIN], capture_output=True).stdout
 
 
-@pytest.mark.parametrize("call", ["write", "open", "rename", "ftruncate"])
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_each_call_may_fail(call: str, ending: str, interposer: Path, tmp_path: Path):
-    """For every n, the n-th call fails: no crash, a code that says so, and files that are whole, old, or not there."""
+@pytest.fixture(scope="module")
+def harness(tmp_path_factory) -> faults.Harness:
     if sanitized():
         pytest.skip("the sanitizers interpose these calls themselves")
-    count, file = tmp_path / "count", tmp_path / f"r.{ending}"
-    arguments = ["simulate", "pendulum", "--duration", "0.2", "--rate", "50", "--record", file]
-    for n in range(1, 500):
-        file.unlink(missing_ok=True)
-        done = with_fault(interposer, call, n, arguments, count)
-        assert done.returncode in (OK, USAGE, BAD_FILE), (n, done)
-        assert not leftovers(tmp_path), n
-        if done.returncode == OK:
-            assert is_whole(file), n
-        elif file.exists() and file.stat().st_size > 0 and call != "ftruncate":
-            assert is_whole(file) or ending == "mcap" and run("convert", file, tmp_path / "c.csv").exit_code == BAD_FILE, n
-        if int(count.read_text()) < n:
-            break
-    else:
-        pytest.fail("it never got through")
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler")
+    return faults.Harness(BIN, tmp_path_factory.mktemp("fault"))
 
 
-@pytest.mark.parametrize("arguments", [["check", "{robot}"], ["convert", "{robot}", "{out}"], ["simulate", "pendulum", "--duration", "0.01", "--record", "{file}"]])
-def test_memory_may_run_out(arguments: list[str], interposer: Path, tmp_path: Path):
-    """The n-th malloc fails, for n from the first to the last in steps that grow: an exit code, never a signal."""
-    if sanitized():
-        pytest.skip("the sanitizers bring their own allocator")
-    robot, out, count = tmp_path / "r.urdf", tmp_path / "out.urdf", tmp_path / "count"
-    robot.write_text('<robot name="r"><link name="a"/></robot>')
-    words = [a.format(robot=robot, out=out, file=tmp_path / "r.csv") for a in arguments]
-    assert with_fault(interposer, "malloc", -1, words, count).returncode == OK
-    last = int(count.read_text())
-    startup = 200  # of the loader and of static objects, before main can say anything
-    at, codes = startup, set()
-    while at <= last:
-        done = with_fault(interposer, "malloc", at, words, count)
-        assert 0 <= done.returncode <= 4, (at, last, done)
-        codes.add(done.returncode)
-        at += max(1, (last - startup) // 60)
-    assert codes
+@pytest.mark.parametrize("name", faults.CASES)
+def test_any_call_may_fail(name: str, harness: faults.Harness):
+    """Each kind of call at a few places; script/soak faults tries every n."""
+    if any(output.endswith(".html") for output in faults.CASES[name].outputs):
+        needs_viewer()
+    for call in faults.CALLS:
+        assert not list(harness.findings(faults.CASES[name], call, most=5)), call
+
+
+def test_the_harness_notices_what_is_wrong(harness: faults.Harness, tmp_path: Path):
+    """Stand-ins for the command that crash, tear a file, leave one behind, and lie."""
+    def judged(script: str, wrong: str, old: bool = False):
+        (tmp_path / "run").mkdir(exist_ok=True)
+        for file in (tmp_path / "run").iterdir():
+            file.unlink()
+        done = subprocess.run(["sh", "-c", script], cwd=tmp_path / "run", capture_output=True)
+        problem = harness.judge(faults.Case([], ["out.csv"]), done, tmp_path / "run", (b"", b"", {"out.csv": b"a,b\n1,2\n"}), old)
+        assert wrong in problem if wrong else problem == "", (script, problem)
+    judged("kill -SEGV $$", "ended with -11")
+    judged("echo no >&2; printf 'a,b\\n1' > out.csv; exit 3", "torn")
+    judged("echo no >&2; touch x.part; exit 3", "left behind")
+    judged("exit 3", "without a word")
+    judged("printf 'a,b\\n' > out.csv", "all is well")
+    judged("printf 'a,b\\n1,2\\n' > out.csv", "")
+    judged("echo no >&2; printf 'a,b\\n' > out.csv; exit 3", "")
+    judged("echo no >&2; printf '%s' '" + faults.OLD.decode() + "' > out.csv; exit 3", "", old=True)
+    judged("echo no >&2; : > out.csv; exit 3", "torn", old=True)

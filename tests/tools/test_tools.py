@@ -9,6 +9,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import check_isa_symbols  # noqa: E402
 import check_layers  # noqa: E402
+import coverage  # noqa: E402
 import test_summary  # noqa: E402
 
 
@@ -83,3 +84,10 @@ def test_summary_prints_one_line_and_fails_with_the_tests(tmp_path, capsys):
     assert capsys.readouterr().out == "1 passed, 0 failed, 0 skipped\n"
     assert test_summary.main([good, bad]) == 1
     assert capsys.readouterr().out == "19 passed, 5 failed, 5 skipped\n"
+
+
+def test_coverage_counts_lines_of_modules_and_not_of_tests(tmp_path):
+    def file(path, covered, count):
+        return {"filename": str(tmp_path / path), "summary": {"lines": {"covered": covered, "count": count}}}
+    files = [file("src/io/a.cc", 1, 2), file("src/io/b.h", 3, 4), file("src/io/test/a_test.cc", 5, 5), file("tests/x.cc", 7, 7), file("src/sim/c.cc", 0, 9)]
+    assert dict(coverage.by_module(files, tmp_path)) == {"io": [4, 6], "sim": [0, 9]}

@@ -37,6 +37,7 @@ Loaded<ExternalLoads> read_external_loads(const std::filesystem::path& file, con
 /// A setup file of inverse dynamics: the files it names, and its filter.
 struct InverseDynamicsSetup {
   std::filesystem::path model{}, coordinates{}, loads{};
+  std::filesystem::path package{};           ///< of the setup file (ReferenceOptions)
   double from = -kInfinity, to = kInfinity;  ///< [s]
   double cutoff = 0;                         ///< [Hz]; 0: none
 };

@@ -20,6 +20,7 @@ struct UrdfOptions {
   /// Folders beside the model's own package from which meshes are taken (ReferenceOptions); those of package_paths,
   /// ROS_PACKAGE_PATH and AMENT_PREFIX_PATH are.
   std::vector<std::filesystem::path> allowed_paths = {};
+  std::filesystem::path package = {};  ///< of the file that named this one (ReferenceOptions)
 };
 
 /// Reads and validates. Never throws for what is in the file, and reports every problem at once.
