@@ -87,14 +87,24 @@ ModelSource figure_of(const AnalyzeArguments& options) {
   return out;
 }
 
+/// The rate of cameras that is nearest to a given one [Hz].
+double usual_rate(double rate) {
+  constexpr double kRates[] = {24, 25, 30, 50, 60, 100, 120, 150, 200, 240};
+  return *std::min_element(std::begin(kRates), std::end(kRates), [&](double a, double b) {
+    return std::abs(std::log(a / rate)) < std::abs(std::log(b / rate));
+  });
+}
+
 /// What a reader of the numbers must know.
 std::vector<std::string> remarks_of(const Analysis& a) {
   std::vector<std::string> out;
-  if (a.summary.fall >= kOtherRate)
+  if (a.summary.fall >= kOtherRate) {
+    const double faster = std::sqrt(a.summary.fall), rate = (a.frames() - 1) / a.clip.duration();
     out.push_back(
-        fmt::format("in flight it falls {:.1f} times as fast as things do: it plays about {:.1f} times too fast; "
-                    "--frame-rate says how many frames a second has",
-                    a.summary.fall, std::sqrt(a.summary.fall)));
+        fmt::format("in flight it falls {:.1f} times as fast as things do: it plays about {:.1f} times too "
+                    "fast; --frame-rate {:g} may be how many frames a second has",
+                    a.summary.fall, faster, usual_rate(rate / faster)));
+  }
   for (const SupportGap& gap : a.gaps)
     out.push_back(fmt::format("frames {} to {}: supports carry {:.0f} N, the motion needs {:.0f} N", gap.first,
                               gap.last, gap.found, gap.needed));
