@@ -185,7 +185,10 @@ TEST_CASE(
       with = std::max(with, norm(shared.joints[j].wrench[std::size_t(k)].f));
       net = std::max(net, norm(without.joints[j].wrench[std::size_t(k)].f));
     }
-    CHECK(net > 0.8 * weight);  // knees of instrumented people bear 2 to 4 weights in a walk; the ground gives 1.2
+    CHECK(
+        net >
+        0.8 *
+            weight);  // knees of instrumented people bear 2 to 3 weights in a walk, this model more; the ground gives 1.2
     CHECK(net < 1.4 * weight);
     CHECK(with > 2 * weight);
     CHECK(with < 6 * weight);
