@@ -444,8 +444,8 @@ def muscles(page: Page, binary: Path, data: Path) -> None:
         "",
         "The same walk under measured forces, its moments shared among the muscles of the model "
         "([static optimization](theory/static_optimization.md), which tells how near it comes to OpenSim). The largest force between the "
-        "bones of each joint, in weights. Knees of people with instrumented implants bear 2 to 3 when they walk; this model with its few muscles "
-        "gives more, here as in OpenSim.",
+        "bones of each joint, in weights. Knees of people with instrumented implants bear 2 to 3 when they walk; this model with "
+        "its few muscles gives more, here as in OpenSim.",
     )
     page.lines += table_of(["joint towards", "largest force"], [[link, f"{f / weight:.2f}"] for link, f in told["joint_loads"].items()])
 
