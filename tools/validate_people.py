@@ -277,9 +277,13 @@ def clips(binary: Path, files: list[Path]) -> list[dict]:
         if reply.returncode != 0:
             continue
         told = json.loads(reply.stdout)
+        named = re.search(r"--frame-rate (\S+) may be", reply.stderr)
+        if named:
+            slower = json.loads(run(binary, "analyze", str(file), "--json", "--frame-rate", named[1]).stdout)
         out.append(
             {
                 "name": file.stem,
+                "slower": (named[1], 100 * slower["residual_force"] / slower["weight"]) if named else None,
                 "duration": told["duration"],
                 "supported": 100 * told["supported"],
                 "lacking": 100 * told["unsupported_frames"],
@@ -501,6 +505,8 @@ def clip_list(page: Page, table: list[dict]) -> None:
     )
     for c in table:
         page.bound(f"{c['name']}: lacking without a warning [%]", 0 if c["warnings"] else c["lacking"], 2)
+    slower = [f"{c['name']} with {c['slower'][0]} frames a second, {c['slower'][1]:.1f} %" for c in table if c["slower"]]
+    page.add("Residuals of clips that play too fast, at the rate that the warning names: " + "; ".join(slower) + ".")
     page.bound("clips that lack support in 2 % of their frames", sum(c["lacking"] > 2 for c in table), 3)
 
 
