@@ -147,7 +147,7 @@ class MuscleReader {
   }
 
   bool read_shifts(const Element& point, TendonPart& part) {
-    constexpr Vec3<> kAxes[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    constexpr Vec3<> kUnits[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     for (std::size_t i = 0; i < 3; ++i) {
       const std::string letter(1, "xyz"[i]);
       const Element* function = point.FirstChildElement((letter + "_location").c_str());
@@ -159,12 +159,12 @@ class MuscleReader {
       const std::optional<CoordinateFunction> read = read_function(report_, *function);
       if (!read) return false;
       if (read->is_constant()) {
-        part.at.pose.p += turned((*read)(0) * kAxes[i]);
+        part.at.pose.p += turned((*read)(0) * kUnits[i]);
         continue;
       }
       const auto dof = joint_of(point, coordinate_text(point, letter + "_coordinate"));
       if (!dof) return false;
-      part.shifts.push_back({*dof, *read, turned(kAxes[i])});
+      part.shifts.push_back({*dof, *read, turned(kUnits[i])});
     }
     return true;
   }

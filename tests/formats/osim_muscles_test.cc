@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -9,6 +10,7 @@
 #include "kansetsu/actuation/actuation.h"
 #include "kansetsu/io/measured.h"
 #include "kansetsu/io/osim.h"
+#include "kansetsu/model/configuration.h"
 #include "kansetsu/motion/muscle_forces.h"
 
 /// Muscles of OpenSim models: paths, curves, and what they carry.
@@ -147,6 +149,26 @@ TEST_CASE("[data] lengths, moment arms and active forces of muscles are OpenSim'
         for (const auto& [coordinate, value] : numbers[3].items())
           CHECK(std::abs(arms[m.mapped.map().find(coordinate).value()] - value.get<double>()) < 1e-6);
       }
+    }
+  }
+}
+
+TEST_CASE("[data] the Jacobian of a file's coordinates is the derivative of the configuration") {
+  const Muscular m = loaded(io::read_osim(test::data_dir() / "grf/opensim_walk_gait2392/subject01.osim"));
+  constexpr unsigned kSeed = 23;
+  CAPTURE(kSeed);
+  std::srand(kSeed);  // Eigen's
+  constexpr double kStep = 1e-6;
+  for (int i = 0; i < 5; ++i) {
+    const Eigen::VectorXd x = 0.7 * Eigen::VectorXd::Random(m.mapped.size());
+    const Eigen::MatrixXd J = m.mapped.jacobian(x);
+    for (long c = 0; c < x.size(); ++c) {
+      CAPTURE(m.mapped.map().coordinates[std::size_t(c)].name);
+      const Eigen::VectorXd step = kStep * Eigen::VectorXd::Unit(x.size(), c);
+      const Eigen::VectorXd slope =
+          difference(m.mapped.model(), m.mapped.configuration(x - step), m.mapped.configuration(x + step)) /
+          (2 * kStep);
+      CHECK((J.col(c) - slope).cwiseAbs().maxCoeff() < 1e-7);  // of differences: rounding over the step
     }
   }
 }
