@@ -68,12 +68,12 @@ TendonPlace read_place(TomlTable& table) {
   return out;
 }
 
-DofRef read_dof(TomlTable& table) {
+DofRef read_coordinate_ref(TomlTable& table) {
   return {table.required("joint"), int(std::min<std::int64_t>(table.integer("index").value_or(0), 100))};
 }
 
 TendonShift read_shift(TomlTable& table) {
-  TendonShift out{.dof = read_dof(table)};
+  TendonShift out{.dof = read_coordinate_ref(table)};
   std::array<double, 3> along{};
   read_array(table, "direction", along);
   out.direction = {along[0], along[1], along[2]};
@@ -101,7 +101,7 @@ TendonPart read_part(TomlTable& table) {
     side->finish();
   }
   if (auto when = table.table("when")) {
-    out.when = TendonCondition{.dof = read_dof(*when)};
+    out.when = TendonCondition{.dof = read_coordinate_ref(*when)};
     read_range(*when, "range", out.when->range);
     when->finish();
   }
@@ -124,7 +124,7 @@ void read_tendon(TomlTable& table, ActuationDescription& actuation) {
   out.name = table.required("name");
   for (TomlTable& term : table.tables("term")) {
     TendonTerm& t = out.terms.emplace_back();
-    t.dof = read_dof(term);
+    t.dof = read_coordinate_ref(term);
     term.read("ratio", t.ratio);
     term.finish();
   }
