@@ -4,7 +4,7 @@
 usage: tools/check_layers.py [ROOT] [--self-test]
 
     base <- spatial <- geometry <- model <- kinematics <- dynamics <- assembly <- constraint <- actuation <- sim <- apps, python
-                                   model <- io    kinematics <- ik <- motion (also dynamics, constraint) <- sim
+                                   model <- io    kinematics <- ik <- motion (also dynamics, constraint, actuation) <- sim
                                    spatial ... constraint, ik <- batch <- codegen
 
 An arrow may be skipped, never reversed. Rules:
@@ -38,7 +38,7 @@ USES = {
     "constraint": ["assembly"],
     "actuation": ["constraint"],
     "ik": ["kinematics"],
-    "motion": ["ik", "dynamics", "constraint"],
+    "motion": ["ik", "dynamics", "constraint", "actuation"],
     "sim": ["actuation", "motion"],
     "batch": ["constraint", "ik"],
     "codegen": ["batch"],

@@ -27,22 +27,47 @@ def both_sides(body: str, right: dict[str, Point]) -> dict[str, tuple[str, Point
 # Where markers are about, on the bodies of gait2392 (x forward, y upward, z to the right); the fit moves them.
 PELVIS = {"RASI": ("pelvis", (0.02, 0.036, 0.13)), "LASI": ("pelvis", (0.02, 0.036, -0.13))}
 BMC = {
-    **PELVIS, "VSAC": ("pelvis", (-0.17, 0.04, 0)),
-    "C7": ("torso", (-0.09, 0.45, 0)), "IJ": ("torso", (0.07, 0.4, 0)), "PX": ("torso", (0.12, 0.2, 0)),
-    "RSHO": ("torso", (0, 0.43, 0.16)), "LSHO": ("torso", (0, 0.43, -0.16)),
+    **PELVIS,
+    "VSAC": ("pelvis", (-0.17, 0.04, 0)),
+    "C7": ("torso", (-0.09, 0.45, 0)),
+    "IJ": ("torso", (0.07, 0.4, 0)),
+    "PX": ("torso", (0.12, 0.2, 0)),
+    "RSHO": ("torso", (0, 0.43, 0.16)),
+    "LSHO": ("torso", (0, 0.43, -0.16)),
     **both_sides("femur", {"THI": (0.05, -0.22, 0.09), "KNE": (0, -0.404, 0.055), "KNE_2": (0, -0.404, -0.055)}),
     **both_sides("tibia", {"SHA": (0.03, -0.2, 0.05), "ANK": (-0.005, -0.41, 0.053), "ANK_2": (0.006, -0.39, -0.038)}),
-    **both_sides("calcn", {"HEE": (-0.02, 0.02, 0), "TOE": (0.17, 0.03, 0), "FOO": (0.16, 0.02, -0.045),
-                           "FOO_2": (0.13, 0.02, 0.045)}),
+    **both_sides("calcn", {"HEE": (-0.02, 0.02, 0), "TOE": (0.17, 0.03, 0), "FOO": (0.16, 0.02, -0.045), "FOO_2": (0.13, 0.02, 0.045)}),
 }
 WALKING2 = {
-    **PELVIS, "RPSI": ("pelvis", (-0.15, 0.05, 0.05)), "LPSI": ("pelvis", (-0.15, 0.05, -0.05)),
-    "C7": ("torso", (-0.09, 0.45, 0)), "T10": ("torso", (-0.12, 0.2, 0)), "CLAV": ("torso", (0.07, 0.4, 0)),
+    **PELVIS,
+    "RPSI": ("pelvis", (-0.15, 0.05, 0.05)),
+    "LPSI": ("pelvis", (-0.15, 0.05, -0.05)),
+    "C7": ("torso", (-0.09, 0.45, 0)),
+    "T10": ("torso", (-0.12, 0.2, 0)),
+    "CLAV": ("torso", (0.07, 0.4, 0)),
     "STRN": ("torso", (0.12, 0.25, 0)),
-    **both_sides("femur", {"TH1": (0, -0.15, 0.1), "TH2": (0.08, -0.22, 0.03), "TH3": (0.05, -0.3, 0.07),
-                           "LFC": (0, -0.404, 0.055), "MFC": (0, -0.404, -0.055), "HJC": (0, 0, 0)}),
-    **both_sides("tibia", {"TB1": (0.04, -0.08, -0.03), "TB2": (0, -0.17, 0.06), "TB3": (0.03, -0.27, -0.03),
-                           "LMAL": (-0.005, -0.41, 0.053), "MMAL": (0.006, -0.39, -0.038), "AJC": (0, -0.43, 0)}),
+    **both_sides(
+        "femur",
+        {
+            "TH1": (0, -0.15, 0.1),
+            "TH2": (0.08, -0.22, 0.03),
+            "TH3": (0.05, -0.3, 0.07),
+            "LFC": (0, -0.404, 0.055),
+            "MFC": (0, -0.404, -0.055),
+            "HJC": (0, 0, 0),
+        },
+    ),
+    **both_sides(
+        "tibia",
+        {
+            "TB1": (0.04, -0.08, -0.03),
+            "TB2": (0, -0.17, 0.06),
+            "TB3": (0.03, -0.27, -0.03),
+            "LMAL": (-0.005, -0.41, 0.053),
+            "MMAL": (0.006, -0.39, -0.038),
+            "AJC": (0, -0.43, 0),
+        },
+    ),
     **both_sides("calcn", {"CAL": (-0.02, 0.02, 0), "MT1": (0.17, 0.03, -0.04), "MT2": (0.19, 0.03, 0)}),
 }
 
@@ -97,8 +122,10 @@ def write_model(source: Path, markers: dict[str, tuple[str, Point]], out: Path) 
     text = source.read_text()
     begin = text.index('<Marker name="Sternum">')
     end = text.index("</objects>", begin)
-    entries = [f'<Marker name="{name}"><body>{body}</body><location>{p[0]} {p[1]} {p[2]}</location></Marker>'
-               for name, (body, p) in markers.items()]
+    entries = [
+        f'<Marker name="{name}"><body>{body}</body><location>{p[0]} {p[1]} {p[2]}</location></Marker>'
+        for name, (body, p) in markers.items()
+    ]
     out.write_text(text[:begin] + "\n".join(entries) + text[end:])
 
 
@@ -133,8 +160,9 @@ def measure(binary: Path, data: Path, folder: Path, person: Person) -> list[Stan
     return [stance(person, side, c, grf, times, column, heading) for side, c in first.items()]
 
 
-def stance(person: Person, side: str, c: int, grf: numpy.ndarray, times: numpy.ndarray, column: dict[str, numpy.ndarray],
-           heading: numpy.ndarray) -> Stance:
+def stance(
+    person: Person, side: str, c: int, grf: numpy.ndarray, times: numpy.ndarray, column: dict[str, numpy.ndarray], heading: numpy.ndarray
+) -> Stance:
     on = numpy.where(grf[:, c + 2] > 20)[0]
     land, leave = grf[on[0], 0], grf[on[-1], 0]
     around = (times > land - 0.05) & (times < leave + 0.05)
@@ -142,19 +170,31 @@ def stance(person: Person, side: str, c: int, grf: numpy.ndarray, times: numpy.n
     def plate(i: int) -> numpy.ndarray:
         return numpy.interp(times, grf[:, 0], grf[:, c + i])
 
-    ours = [column[f"{side}/fz [N]"], sum(h * column[f"{side}/f{a} [N]"] for h, a in zip(heading, "xy"))]
+    ours = [column[f"{side}/fz [N]"], sum(h * column[f"{side}/f{a} [N]"] for h, a in zip(heading, "xy", strict=False))]
     theirs = [plate(2), heading[0] * plate(0) + heading[1] * plate(1)]
-    errors = [100 * float(numpy.sqrt(numpy.mean((a - b)[around] ** 2)) / numpy.ptp(b[around])) for a, b in zip(ours, theirs)]
+    errors = [100 * float(numpy.sqrt(numpy.mean((a - b)[around] ** 2)) / numpy.ptp(b[around])) for a, b in zip(ours, theirs, strict=False)]
     both = (ours[0] > 100) & (theirs[0] > 100)
-    apart = sum(h * (column[f"{side}/p{a} [m]"] - plate(3 + i)) for i, (h, a) in enumerate(zip(heading, "xy")))
+    apart = sum(h * (column[f"{side}/p{a} [m]"] - plate(3 + i)) for i, (h, a) in enumerate(zip(heading, "xy", strict=False)))
     down = column[f"{side}/down"] > 0
     changes = numpy.where(numpy.diff(down.astype(int)) != 0)[0]
     middles = 0.5 * (times[changes] + times[changes + 1])
 
     def nearest(kind: bool, time: float) -> float:
-        return 1000 * min((m - time for m, k in zip(middles, changes) if bool(down[k + 1]) == kind), key=abs, default=numpy.inf)
+        return 1000 * min(
+            (m - time for m, k in zip(middles, changes, strict=False) if bool(down[k + 1]) == kind), key=abs, default=numpy.inf
+        )
 
-    return Stance(person.name, side, times[around], [a[around] for a in ours], [b[around] for b in theirs], errors[0], errors[1],
-                  float(numpy.corrcoef(ours[0][around], theirs[0][around])[0, 1]),
-                  1000 * float(numpy.median(numpy.abs(apart[both]))), nearest(True, land), nearest(False, leave),
-                  100 * float(ours[0][around].max() / theirs[0][around].max() - 1))
+    return Stance(
+        person.name,
+        side,
+        times[around],
+        [a[around] for a in ours],
+        [b[around] for b in theirs],
+        errors[0],
+        errors[1],
+        float(numpy.corrcoef(ours[0][around], theirs[0][around])[0, 1]),
+        1000 * float(numpy.median(numpy.abs(apart[both]))),
+        nearest(True, land),
+        nearest(False, leave),
+        100 * float(ours[0][around].max() / theirs[0][around].max() - 1),
+    )

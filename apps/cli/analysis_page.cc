@@ -4,42 +4,12 @@
 #include <cmath>
 
 #include "cli/analysis_report.h"
-#include "cli/chart.h"
+#include "cli/page.h"
 #include "kansetsu/motion/gait.h"
 
 /// The report of an analysis as one page.
 namespace kansetsu::cli {
 namespace {
-
-constexpr double kPageWidth = 860, kPageChart = 190;
-
-constexpr const char* kPageStyle = R"(<style>
-body { font-family: sans-serif; font-size: 14px; line-height: 1.45; max-width: 880px; margin: 24px auto; padding: 0 12px; color: #24292f; background: #ffffff }
-h1 { font-size: 22px } h2 { font-size: 16px; margin-top: 28px } table { border-collapse: collapse } td, th { padding: 2px 14px 2px 0; text-align: right }
-td:first-child, th:first-child { text-align: left } th { font-weight: 600; border-bottom: 1px solid #d0d7de } svg { width: 100%; height: auto }
-.warn { color: #9a3412 }
-@media (prefers-color-scheme: dark) { body { color: #e6edf3; background: #0d1117 } th { border-color: #30363d } .warn { color: #f0a060 } }
-</style>
-)";
-
-using Rows = std::vector<std::vector<std::string>>;
-
-std::string html_table(const Rows& rows, bool head) {
-  std::string out = "<table>\n";
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    out += "<tr>";
-    const char* cell = head && r == 0 ? "th" : "td";
-    for (const std::string& text : rows[r]) out += fmt::format("<{}>{}</{}>", cell, escaped(text), cell);
-    out += "</tr>\n";
-  }
-  return out + "</table>\n";
-}
-
-template <class Chart>
-std::string svg_of(const Chart& chart, double height) {
-  return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:g} {:g}\">\n", kPageWidth, height) +
-         draw(chart, {0, 0, kPageWidth, height}) + "</svg>\n";
-}
 
 std::vector<double> row_of(const Eigen::MatrixXd& values, int row, double factor) {
   std::vector<double> out;
@@ -91,25 +61,26 @@ TimeChart cycle_chart(const Analysis& a, const std::vector<GaitJoint>& joints, c
 
 std::string assumed(const Model& model, const Analysis& a, const AnalysisNotes& notes) {
   const AnalysisSummary& s = a.summary;
-  Rows rows{{"figure", fmt::format("{}, {:.4g} kg, weight {:.1f} N", model.name(), model.mass(), s.weight)},
-            {"frames", fmt::format("{}, {:.4g} s at {:.4g} Hz", a.frames(), a.clip.duration(),
-                                   (a.frames() - 1) / a.clip.duration())},
-            {"filter", notes.cutoff > 0 ? fmt::format("low pass, {:g} Hz, both ways", notes.cutoff) : "none"},
-            {"floor", notes.belt > 0 ? fmt::format("a belt of {:.3f} m/s, taken as standing", notes.belt) : "stands"},
-            {"friction", fmt::format("{:g}; {:.3f} is the most that is used", notes.friction, s.largest_friction)},
-            {"contacts",
-             "heels, toes and what else carries: the most likely sequence by height, speed and what the motion needs"},
-            {"two feet down", "forces of least squares; a foot that has just landed or is about to leave carries less"},
-            {"supported", fmt::format("{:.2f} % of the vertical force that the motion needs", 100 * s.supported)},
-            {"frames without support", fmt::format("{:.1f} %", 100 * s.unsupported_frames)},
-            {"residual force", fmt::format("rms {:.3g} N ({:.2g} % of the weight), largest {:.3g} N", s.residual_force,
-                                           s.weight > 0 ? 100 * s.residual_force / s.weight : 0, s.worst_force)},
-            {"residual moment", fmt::format("rms {:.3g} N·m, largest {:.3g} N·m", s.residual_moment, s.worst_moment)}};
+  PageRows rows{
+      {"figure", fmt::format("{}, {:.4g} kg, weight {:.1f} N", model.name(), model.mass(), s.weight)},
+      {"frames",
+       fmt::format("{}, {:.4g} s at {:.4g} Hz", a.frames(), a.clip.duration(), (a.frames() - 1) / a.clip.duration())},
+      {"filter", notes.cutoff > 0 ? fmt::format("low pass, {:g} Hz, both ways", notes.cutoff) : "none"},
+      {"floor", notes.belt > 0 ? fmt::format("a belt of {:.3f} m/s, taken as standing", notes.belt) : "stands"},
+      {"friction", fmt::format("{:g}; {:.3f} is the most that is used", notes.friction, s.largest_friction)},
+      {"contacts",
+       "heels, toes and what else carries: the most likely sequence by height, speed and what the motion needs"},
+      {"two feet down", "forces of least squares; a foot that has just landed or is about to leave carries less"},
+      {"supported", fmt::format("{:.2f} % of the vertical force that the motion needs", 100 * s.supported)},
+      {"frames without support", fmt::format("{:.1f} %", 100 * s.unsupported_frames)},
+      {"residual force", fmt::format("rms {:.3g} N ({:.2g} % of the weight), largest {:.3g} N", s.residual_force,
+                                     s.weight > 0 ? 100 * s.residual_force / s.weight : 0, s.worst_force)},
+      {"residual moment", fmt::format("rms {:.3g} N·m, largest {:.3g} N·m", s.residual_moment, s.worst_moment)}};
   return html_table(rows, false);
 }
 
 std::string stride_table(const Analysis& a, const std::vector<Stride>& strides) {
-  Rows rows{{"stride of", "from [s]", "to [s]", "duration [s]", "stance [%]", "length [m]", "speed [m/s]"}};
+  PageRows rows{{"stride of", "from [s]", "to [s]", "duration [s]", "stance [%]", "length [m]", "speed [m/s]"}};
   for (const Stride& s : strides)
     rows.push_back({a.supports[std::size_t(s.support)].name, fmt::format("{:.3f}", s.start),
                     fmt::format("{:.3f}", s.end), fmt::format("{:.3f}", s.end - s.start),
@@ -119,7 +90,7 @@ std::string stride_table(const Analysis& a, const std::vector<Stride>& strides) 
 }
 
 std::string event_table(const Analysis& a) {
-  Rows rows{{"foot", "lands or leaves", "at [s]"}};
+  PageRows rows{{"foot", "lands or leaves", "at [s]"}};
   for (const GaitEvent& e : gait_events(a))
     rows.push_back(
         {a.supports[std::size_t(e.support)].name, e.lands ? "lands" : "leaves", fmt::format("{:.3f}", e.time)});
@@ -131,17 +102,14 @@ std::string event_table(const Analysis& a) {
 std::string analysis_page(const Model& model, const Analysis& a, const std::vector<SupportHistory>& supports,
                           const AnalysisNotes& notes) {
   const std::string title = fmt::format("Analysis of {}", a.clip.name);
-  std::string out = fmt::format("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{}</title>\n",
-                                escaped(title));
-  out += chart_style() + kPageStyle + fmt::format("</head><body>\n<h1>{}</h1>\n", escaped(title));
-  out += "<h2>What it is from, and how far it holds</h2>\n" + assumed(model, a, notes);
+  std::string out = "<h2>What it is from, and how far it holds</h2>\n" + assumed(model, a, notes);
   for (const std::string& remark : notes.remarks) out += fmt::format("<p class=\"warn\">{}</p>\n", escaped(remark));
   const std::vector<Stride> strides = strides_of(model, a, supports);
   const std::vector<GaitJoint> joints = gait_joints(model, a);
   if (model.base() == Base::kFree) {
-    out += "<h2>Forces on the figure</h2>\n" + svg_of(force_chart(a, 2, "Vertical"), kPageChart);
-    out += svg_of(force_chart(a, 0, "Along x, where the clip begins to go"), kPageChart);
-    out += svg_of(force_chart(a, 1, "Along y, to the left of it"), kPageChart);
+    out += "<h2>Forces on the figure</h2>\n" + page_chart(force_chart(a, 2, "Vertical"));
+    out += page_chart(force_chart(a, 0, "Along x, where the clip begins to go"));
+    out += page_chart(force_chart(a, 1, "Along y, to the left of it"));
     out += "<h2>Landings and leavings</h2>\n" + event_table(a);
     if (!strides.empty()) out += "<h2>Strides</h2>\n" + stride_table(a, strides);
   }
@@ -159,13 +127,12 @@ std::string analysis_page(const Model& model, const Analysis& a, const std::vect
            {std::tuple{&a.tau, "moment", "N·m/kg"}, std::tuple{&a.power, "power", "W/kg"}}) {
         const TimeChart chart =
             cycle_chart(a, joints, strides, name, *values, per_kg, fmt::format("{}: {}", name, what), unit);
-        if (!chart.series.empty()) out += svg_of(chart, kPageChart);
+        if (!chart.series.empty()) out += page_chart(chart);
       }
     }
   }
-  if (model.base() == Base::kFree)
-    out += "<h2>What supports cannot give</h2>\n" + svg_of(residual_chart(a), kPageChart);
-  return out + "</body></html>\n";
+  if (model.base() == Base::kFree) out += "<h2>What supports cannot give</h2>\n" + page_chart(residual_chart(a));
+  return html_page(title, out);
 }
 
 TimeTable analysis_moments(const Model& model, const Analysis& a) {

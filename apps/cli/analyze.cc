@@ -62,7 +62,7 @@ struct AnalyzeArguments {
   std::optional<double> filter, mass, height, doubt;
   std::optional<Sex> sex;
   double friction = 0.8;
-  bool json = false, reduce = false;
+  bool json = false, reduce = false, muscles = false;
   std::string csv, svg, sto, loads, report;
   std::vector<std::string> records;
 };
@@ -87,14 +87,24 @@ ModelSource figure_of(const AnalyzeArguments& options) {
   return out;
 }
 
+/// The rate of cameras that is nearest to a given one [Hz].
+double usual_rate(double rate) {
+  constexpr double kRates[] = {24, 25, 30, 50, 60, 100, 120, 150, 200, 240};
+  return *std::min_element(std::begin(kRates), std::end(kRates), [&](double a, double b) {
+    return std::abs(std::log(a / rate)) < std::abs(std::log(b / rate));
+  });
+}
+
 /// What a reader of the numbers must know.
 std::vector<std::string> remarks_of(const Analysis& a) {
   std::vector<std::string> out;
-  if (a.summary.fall > 1.7)
+  if (a.summary.fall >= kOtherRate) {
+    const double faster = std::sqrt(a.summary.fall), rate = (a.frames() - 1) / a.clip.duration();
     out.push_back(
-        fmt::format("in flight it falls {:.1f} times as fast as things do: it plays about {:.1f} times too fast; "
-                    "--frame-rate says how many frames a second has",
-                    a.summary.fall, std::sqrt(a.summary.fall)));
+        fmt::format("in flight it falls {:.1f} times as fast as things do: it plays about {:.1f} times too "
+                    "fast; --frame-rate {:g} may be how many frames a second has",
+                    a.summary.fall, faster, usual_rate(rate / faster)));
+  }
   for (const SupportGap& gap : a.gaps)
     out.push_back(fmt::format("frames {} to {}: supports carry {:.0f} N, the motion needs {:.0f} N", gap.first,
                               gap.last, gap.found, gap.needed));
@@ -109,9 +119,22 @@ std::vector<std::string> remarks_of(const Analysis& a) {
 Exit run_analyze(const AnalyzeArguments& options) {
   if (options.reduce && options.loads.empty() && std::filesystem::path(options.clip.file).extension() != ".xml")
     throw Failure(kBadUsage, "--reduce-residuals needs measured forces: --loads FILE, or a setup file");
-  if (!options.loads.empty() || std::filesystem::path(options.clip.file).extension() == ".xml")
-    return analyze_measured({options.clip.file, options.figure.name, options.loads, options.sto, options.filter,
-                             options.json, options.reduce});
+  const bool measured = !options.loads.empty() || std::filesystem::path(options.clip.file).extension() == ".xml";
+  if (options.muscles && !measured)
+    throw Failure(kBadUsage, "--muscles needs measured forces: --loads FILE, or a setup file");
+  if (measured && (!options.svg.empty() || !options.records.empty()))
+    throw Failure(kBadUsage, "--svg and --record are for motions without measured forces; --report draws these");
+  if (measured)
+    return analyze_measured({.motion = options.clip.file,
+                             .figure = options.figure.name,
+                             .loads = options.loads,
+                             .sto = options.sto,
+                             .csv = options.csv,
+                             .report = options.report,
+                             .filter = options.filter,
+                             .json = options.json,
+                             .reduce = options.reduce,
+                             .muscles = options.muscles});
   FigureClip motion = figure_clip_or_fail(options.clip, figure_of(options));
   if (options.mass) motion.model = scale(motion.model, 1, *options.mass / motion.model.mass());
   const bool captured = io::names_capture(options.clip.file) || io::names_table(options.clip.file);
@@ -197,6 +220,8 @@ Runner declare_analyze(Arguments& args) {
   args.add_flag("--reduce-residuals", options->reduce,
                 "with measured forces: move the body (20 mm at most, rms) and the trunk's mass centre (50 mm) until 2 "
                 "% are left at the root");
+  args.add_flag("--muscles", options->muscles,
+                "with measured forces: which muscles of the model carry the moments, and what the joints bear");
   args.add("--sto", options->sto, "write joint moments as an OpenSim table").type_name("FILE");
   args.add("--report", options->report,
            "write a page (.html) with events, strides, forces, moments over the cycle, residuals")

@@ -7,11 +7,11 @@
 #include <filesystem>
 
 #include "cli/allowed_paths.h"
-#include "cli/json_writer.h"
 #include "cli/load_model.h"
 #include "cli/measured.h"
+#include "cli/measured_report.h"
 #include "cli/output.h"
-#include "cli/table.h"
+#include "cli/terminal.h"
 #include "kansetsu/base/error.h"
 #include "kansetsu/motion/residual_reduction.h"
 
@@ -56,32 +56,6 @@ std::vector<MeasuredForce> forces_of(const MappedModel& mapped, const Clip& clip
   return sample_loads(mapped.model(), clip, table, loads.value->loads, axes);
 }
 
-/// "knee_angle_r_moment", "pelvis_tx_force"
-std::string column_of(const MapCoordinate& c) { return c.name + (c.rotational ? "_moment" : "_force"); }
-
-TimeTable moment_table(const MappedModel& mapped, const MeasuredDynamics& d, double from, double to) {
-  TimeTable out{.name = "Inverse Dynamics"};
-  std::vector<long> rows, frames;
-  for (std::size_t i = 0; i < mapped.map().coordinates.size(); ++i) {
-    if (mapped.map().coordinates[i].follows >= 0) continue;
-    out.columns.push_back(column_of(mapped.map().coordinates[i]));
-    rows.push_back(long(i));
-  }
-  for (std::size_t k = 0; k < d.clip.times.size(); ++k) {
-    if (d.clip.times[k] < from - 1e-9 || d.clip.times[k] > to + 1e-9) continue;
-    out.times.push_back(d.clip.times[k]);
-    frames.push_back(long(k));
-  }
-  out.values = d.moments(rows, frames);
-  return out;
-}
-
-double rms(const std::vector<Force<>>& residual, bool force) {
-  double sum = 0;
-  for (const Force<>& F : residual) sum += force ? dot(F.f, F.f) : dot(F.t, F.t);
-  return std::sqrt(sum / double(std::max<std::size_t>(residual.size(), 1)));
-}
-
 double peak_force(const std::vector<MeasuredForce>& forces, int frames) {
   double most = 0;
   for (int k = 0; k < frames; ++k) {
@@ -90,42 +64,6 @@ double peak_force(const std::vector<MeasuredForce>& forces, int frames) {
     most = std::max(most, norm(sum));
   }
   return most;
-}
-
-std::string report_json(const MappedModel& mapped, const TimeTable& t, const MeasuredDynamics& d, double peak) {
-  JsonWriter json;
-  json.begin_object().entry("figure", mapped.model().name()).entry("mass", mapped.model().mass());
-  json.entry("frames", t.rows()).entry("peak_force", peak).entry("residual_force", rms(d.residual, true));
-  json.entry("residual_moment", rms(d.residual, false)).key("moments").begin_object();
-  for (std::size_t c = 0; c < t.columns.size(); ++c)
-    json.line()
-        .key(t.columns[c])
-        .begin_object()
-        .entry("least", t.values.row(long(c)).minCoeff())
-        .entry("largest", t.values.row(long(c)).maxCoeff())
-        .end_object();
-  json.end_object().end_object();
-  return json.take() + "\n";
-}
-
-std::string report_text(const MappedModel& mapped, const TimeTable& t, const MeasuredDynamics& d, double peak) {
-  const double weight = mapped.model().mass() * norm(mapped.model().gravity());
-  std::vector<std::vector<std::string>> rows{
-      {"figure", fmt::format("{}, {:.4g} kg", mapped.model().name(), mapped.model().mass())},
-      {"frames", fmt::format("{}, {:.4g} to {:.4g} s", t.rows(), t.times.front(), t.times.back())},
-      {"largest measured force", fmt::format("{:.1f} N, {:.2f} of the weight", peak, peak / weight)}};
-  if (!d.residual.empty()) {
-    const double f = rms(d.residual, true);
-    rows.push_back({"residual force",
-                    fmt::format("rms {:.3g} N, {:.2g} % of the largest force", f, peak > 0 ? 100 * f / peak : 0)});
-    rows.push_back({"residual moment", fmt::format("rms {:.3g} N·m", rms(d.residual, false))});
-  }
-  std::string text = table(rows);
-  rows = {{"coordinate", "least", "largest [N·m, N]"}};
-  for (std::size_t c = 0; c < t.columns.size(); ++c)
-    rows.push_back({t.columns[c], fmt::format("{:.2f}", t.values.row(long(c)).minCoeff()),
-                    fmt::format("{:.2f}", t.values.row(long(c)).maxCoeff())});
-  return text + "\nMoments\n" + table(rows);
 }
 
 void tell_reduction(const ReducedResiduals& r, double peak) {
@@ -142,26 +80,38 @@ void tell_reduction(const ReducedResiduals& r, double peak) {
 
 Exit analyze_measured(const MeasuredArguments& options) {
   const Inputs in = inputs_of(options);
-  const MappedModel mapped = mapped_or_fail(in.model);
-  Loaded<io::OsimModel> osim = io::read_osim(in.model);
-  const CoordinateMotion motion = motion_or_fail(mapped, in.motion, in.cutoff);
+  OsimFigure figure = osim_or_fail(in.model);
+  const CoordinateMotion motion = motion_or_fail(figure.mapped, in.motion, in.cutoff);
+  if (options.muscles && figure.muscles.actuators.empty())
+    throw Failure(kBadFile, fmt::format("{} has no muscles that are known; --muscles needs some", in.model));
   try {
-    const std::vector<MeasuredForce> forces = forces_of(mapped, clip_of(mapped, motion), in, osim.value->axes);
+    std::vector<MeasuredForce> forces = forces_of(figure.mapped, clip_of(figure.mapped, motion), in, figure.axes);
+    const double peak = peak_force(forces, motion.frames());
     std::optional<ReducedResiduals> reduced;
     if (options.reduce) {
-      reduced = reduce_residuals(mapped, motion, forces);
-      tell_reduction(*reduced, peak_force(forces, motion.frames()));
+      reduced = reduce_residuals(figure.mapped, motion, forces);
+      tell_reduction(*reduced, peak);
+      forces = reduced->forces;
     }
-    const MeasuredDynamics dynamics = reduced ? reduced->dynamics : measured_dynamics(mapped, motion, forces);
-    const TimeTable table = moment_table(mapped, dynamics, in.from, in.to);
-    if (table.rows() == 0)
+    const MappedModel& mapped = reduced ? reduced->model : figure.mapped;
+    const CoordinateMotion& moved = reduced ? reduced->motion : motion;
+    MeasuredResult result{.mapped = mapped, .forces = std::move(forces), .peak = peak, .from = in.from, .to = in.to};
+    result.dynamics = reduced ? reduced->dynamics : measured_dynamics(mapped, moved, result.forces);
+    if (options.muscles) {
+      result.muscles = share_among_muscles(mapped, figure.muscles, moved, result.dynamics, result.forces);
+      for (const std::string& remark : muscle_remarks(result)) fmt::print(stderr, "{}: {}\n", in.motion, remark);
+    }
+    result.table = measured_table(result);
+    if (result.table.rows() == 0)
       throw Failure(kNumerical, "kansetsu analyze: no frame lies in the time range of the setup file");
     if (!options.sto.empty()) {
-      const std::vector<Diagnostic> problems = io::write_sto(table, options.sto);
+      const std::vector<Diagnostic> problems = io::write_sto(result.table, options.sto);
       if (has_errors(problems)) throw bad_file(problems);
     }
-    const double peak = peak_force(forces, motion.frames());
-    print(options.json ? report_json(mapped, table, dynamics, peak) : report_text(mapped, table, dynamics, peak));
+    if (!options.csv.empty()) write_whole(options.csv, csv_of(result.table));
+    if (!options.report.empty()) write_whole(options.report, measured_page(result, in.motion, in.cutoff));
+    for (const std::string& file : {options.csv, options.report}) tell_written(file);
+    print(options.json ? measured_json(result) : measured_text(result));
   } catch (const Error& error) {
     throw Failure(kNumerical, fmt::format("kansetsu analyze: {}", error.what()));
   }

@@ -10,10 +10,11 @@ namespace kansetsu::cli {
 
 struct MeasuredArguments {
   std::string motion;  ///< .mot, .sto, or a setup file that names everything
-  std::string figure, loads, sto;
+  std::string figure, loads, sto, csv, report;
   std::optional<double> filter;
   bool json = false;
-  bool reduce = false;  ///< residuals, by moving the body and the trunk's mass centre a little
+  bool reduce = false;   ///< residuals, by moving the body and the trunk's mass centre a little
+  bool muscles = false;  ///< share the moments among the model's muscles
 };
 Exit analyze_measured(const MeasuredArguments& options);
 

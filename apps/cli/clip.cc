@@ -38,7 +38,7 @@ FigureClip figure_clip_or_fail(const ClipSource& source, const ModelSource& figu
     return {model, std::move(motion.clip), Contacts{std::move(motion.feet), std::move(motion.others)}, motion.belt};
   }
   if (io::names_table(source.file)) {
-    const MappedModel mapped = mapped_or_fail(figure.name);
+    const MappedModel mapped = osim_or_fail(figure.name).mapped;
     const CoordinateMotion motion = motion_or_fail(mapped, source.file, 0);
     Clip clip = clip_of(mapped, motion);
     if (mapped.model().base() != Base::kFree) return {mapped.model(), std::move(clip), {}, {}};

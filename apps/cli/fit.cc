@@ -24,7 +24,7 @@ namespace {
 
 MarkerFigure marker_figure_or_fail(const std::string& name) {
   if (io::names_osim(name)) {
-    const MappedModel mapped = mapped_or_fail(name);
+    const MappedModel mapped = osim_or_fail(name).mapped;
     return {mapped.model(), mapped.map(), {}};
   }
   return {model_or_fail({.name = name}), std::nullopt, {}};

@@ -36,18 +36,6 @@ double peak_of(const ForcePlate& plate) {
   return most;
 }
 
-std::string csv_of(const TimeTable& table) {
-  std::string out = "time";
-  for (const std::string& column : table.columns) out += "," + column;
-  out += "\n";
-  for (int k = 0; k < table.rows(); ++k) {
-    out += fmt::format("{}", table.times[std::size_t(k)]);
-    for (long c = 0; c < table.values.rows(); ++c) out += fmt::format(",{}", table.values(c, k));
-    out += "\n";
-  }
-  return out;
-}
-
 TimeTable marker_table(const Markers& m) {
   TimeTable out{.columns = {}, .times = m.times};
   out.values.resize(long(3 * m.names.size()), m.frames());
@@ -66,13 +54,14 @@ TimeTable marker_table(const Markers& m) {
 Measurement measurement_or_fail(const std::string& file) { return loaded_or_fail(io::read_measurement(file)); }
 TimeTable table_or_fail(const std::string& file) { return loaded_or_fail(io::read_table(file)); }
 
-MappedModel mapped_or_fail(const std::string& file) {
+OsimFigure osim_or_fail(const std::string& file) {
   if (!io::names_osim(file))
     throw Failure(
         kBadUsage,
         fmt::format("tables of coordinates (.mot, .sto) need an OpenSim model: --figure MODEL.osim, not '{}'", file));
   io::OsimModel osim = loaded_or_fail(io::read_osim(file));
-  return {value_or_throw(Model::build(std::move(osim.model))), std::move(osim.map)};
+  return {
+      {value_or_throw(Model::build(std::move(osim.model))), std::move(osim.map)}, std::move(osim.actuation), osim.axes};
 }
 
 CoordinateMotion motion_or_fail(const MappedModel& model, const std::string& file, double cutoff) {
@@ -88,6 +77,18 @@ CoordinateMotion motion_or_fail(const MappedModel& model, const std::string& fil
   } catch (const Error& error) {
     throw Failure(kBadFile, fmt::format("{}: {}", file, error.what()));
   }
+}
+
+std::string csv_of(const TimeTable& table) {
+  std::string out = "time";
+  for (const std::string& column : table.columns) out += "," + column;
+  out += "\n";
+  for (int k = 0; k < table.rows(); ++k) {
+    out += fmt::format("{}", table.times[std::size_t(k)]);
+    for (long c = 0; c < table.values.rows(); ++c) out += fmt::format(",{}", table.values(c, k));
+    out += "\n";
+  }
+  return out;
 }
 
 std::string measurement_text(const Measurement& measured) {

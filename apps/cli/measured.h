@@ -11,8 +11,13 @@ namespace kansetsu::cli {
 Measurement measurement_or_fail(const std::string& file);
 TimeTable table_or_fail(const std::string& file);
 
-/// An OpenSim model with its coordinates.
-MappedModel mapped_or_fail(const std::string& file);
+/// An OpenSim model with its coordinates and muscles.
+struct OsimFigure {
+  MappedModel mapped;
+  ActuationDescription muscles{};
+  Mat3<> axes{};  ///< the world's from the file's
+};
+OsimFigure osim_or_fail(const std::string& file);
 /// Coordinates of a .mot or .sto; those that are missing or unknown are told.
 CoordinateMotion motion_or_fail(const MappedModel& model, const std::string& file, double cutoff);
 
@@ -20,6 +25,7 @@ std::string measurement_text(const Measurement& measured);
 std::string measurement_json(const Measurement& measured);
 std::string table_text(const TimeTable& table);
 std::string table_json(const TimeTable& table);
+std::string csv_of(const TimeTable& table);
 
 /// What a measurement or a table becomes is told by the ending: .trc, .c3d, .mot or .sto (forces of plates, else signals), .csv.
 /// @param what   "forces" or "signals" for tables

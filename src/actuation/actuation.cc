@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "actuation/hill.h"
 #include "actuation/muscle.h"
 #include "constraint/mechanics.h"
 #include "kansetsu/base/error.h"
@@ -25,10 +26,22 @@ struct CoordinateSum {
   double offset = 0;
 };
 
+/// A part of a path that depends on a coordinate.
+struct MovingPart {
+  int part = 0;
+  CoordinateSum sum{};
+  std::vector<std::pair<int, double>> terms{};  ///< columns of v, how they change the coordinate
+  Interval range{};                             ///< where the part is there; of a shift: everywhere
+  CoordinateFunction function{};
+  Vec3<> direction{};  ///< on the body; zero: no shift
+};
+
 struct TendonData {
   RowRange row{};
   CoordinateSum sum{};
   std::vector<PathPart> path{};
+  std::vector<MovingPart> moving{};
+  std::vector<Vec3<>> at_rest{};  ///< of the parts, before they are shifted; empty if nothing moves
   PathTrace trace{};
   double length = 0, velocity = 0;
   std::vector<int> actuators{};
@@ -174,18 +187,43 @@ struct Actuation::Impl {
     };
     for (const TendonPart& part : t.path) {
       PathPart& p = out.path.emplace_back();
-      p.kind = part.kind, p.divisor = part.divisor, p.radius = part.radius;
+      p.kind = part.kind, p.divisor = part.divisor, p.radius = part.radius, p.length = part.length;
+      p.index = int(out.path.size()) - 1;
       if (part.kind == TendonPartKind::kPulley) continue;
       std::tie(p.body, p.X_BP) = place_of(part.at.link, part.at.pose, whose.c_str());
       if (!part.at.link.empty()) p.link = link_of(part.at.link, whose.c_str()).value();
       use(p.body);
+      add_moving(part, p, position, out.moving);
       if (!part.side) continue;
       const auto [body, X] = place_of(part.side->link, part.side->pose, whose.c_str());
       p.has_side = true, p.side_body = body, p.side = X.p;
       need(body);
     }
+    for (const MovingPart& m : out.moving)
+      for (const auto& [column, ratio] : m.terms) used[size_t(column)] = 1;
+    if (!out.moving.empty())
+      for (const PathPart& p : out.path) out.at_rest.push_back(p.X_BP.p);
     out.row = add_row(used);
     reserve_trace(out.path, out.trace);
+  }
+
+  /// What of a part depends on coordinates.
+  void add_moving(const TendonPart& part, const PathPart& placed, const std::vector<int>& position,
+                  std::vector<MovingPart>& out) const {
+    if (part.when) {
+      MovingPart& m = out.emplace_back();
+      m.part = placed.index, m.range = part.when->range;
+      std::vector<std::pair<int, double>> none;
+      add_coordinate(part.when->dof, 1, position, m.sum, none);
+    }
+    for (const TendonShift& shift : part.shifts) {
+      MovingPart& m = out.emplace_back();
+      m.part = placed.index, m.function = shift.function;
+      if (const auto problem = m.function.prepare()) throw Error("a shift of a tendon: " + *problem);
+      m.direction = shift.direction;
+      if (placed.link >= 0) m.direction = tree().links[size_t(placed.link)].X_BL.R * shift.direction;
+      add_coordinate(shift.dof, 1, position, m.sum, m.terms);
+    }
   }
 
   void compile(const ActuatorDescription& a, const std::vector<int>& position) {
@@ -320,6 +358,30 @@ struct Actuation::Impl {
       }
     }
   }
+  /// Points go where the coordinates put them, or are not there.
+  static void move_parts(const Eigen::VectorXd& q, TendonData& t) {
+    for (size_t i = 0; i < t.at_rest.size(); ++i) t.path[i].X_BP.p = t.at_rest[i], t.path[i].absent = false;
+    for (const MovingPart& m : t.moving) {
+      PathPart& part = t.path[size_t(m.part)];
+      const double at = sum_of(m.sum, q);
+      part.absent = part.absent || at < m.range.lower || at > m.range.upper;
+      if (!m.terms.empty()) part.X_BP.p += m.function(at) * m.direction;
+    }
+  }
+  /// ∂l/∂q by what moves on its link.
+  void add_moved(const Eigen::VectorXd& q, const TendonData& t) {
+    for (const MovingPart& m : t.moving) {
+      if (m.terms.empty()) continue;
+      const int body = t.path[size_t(m.part)].body;
+      const Vec3<> direction = body < 0 ? m.direction : X_WB[size_t(body)].R * m.direction;
+      double slope = 0;
+      for (const Pull& pull : t.trace.pulls) slope += pull.part == m.part ? dot(pull.f, direction) : 0;
+      slope *= m.function.derivative(sum_of(m.sum, q));
+      for (const auto& [column, ratio] : m.terms)
+        for (int k = t.row.begin; k < t.row.begin + t.row.count; ++k)
+          if (columns[size_t(k)] == column) values[size_t(k)] += ratio * slope;
+    }
+  }
   Transform<> pose(int body, const Transform<>& X) const { return body < 0 ? X : X_WB[size_t(body)] * X; }
 
   void place(const Mechanics& m, const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
@@ -328,9 +390,11 @@ struct Actuation::Impl {
       if (t.path.empty()) {
         t.length = sum_of(t.sum, q);
       } else {
+        move_parts(q, t);
         trace_path(t.path, X_WB, t.trace);
         t.length = t.trace.length;
         gather(m, t.trace.pulls, t.row);
+        add_moved(q, t);
       }
       t.velocity = rate_of(t.row, v);
     }
@@ -458,12 +522,20 @@ ActuatorForce Actuation::force(int i, double u, double x) const {
       out.force = m.value * input, out.d_length = m.d_length * input, out.d_velocity = m.d_velocity * input;
       break;
     }
+    case GainLaw::kHill: {
+      const MuscleValue m = hill_gain(a.length, a.velocity, d.hill);
+      out.force = m.value * input, out.d_length = m.d_length * input, out.d_velocity = m.d_velocity * input;
+      break;
+    }
   }
   if (d.bias == BiasLaw::kAffine) {
     out.force += b[0] + b[1] * a.length + b[2] * a.velocity;
     out.d_length += b[1], out.d_velocity += b[2];
   } else if (d.bias == BiasLaw::kMuscle) {
     const MuscleValue m = muscle_bias(a.length, d.length_range, b);
+    out.force += m.value, out.d_length += m.d_length;
+  } else if (d.bias == BiasLaw::kHill) {
+    const MuscleValue m = hill_bias(a.length, d.hill);
     out.force += m.value, out.d_length += m.d_length;
   }
   out.clamped = control != u;

@@ -59,10 +59,11 @@ class OsimReader {
     build_tree(*document.RootElement());
     read_markers(*model);
     read_contact_spheres(*model);
-    tell_ignored(*model);
+    read_muscles(*document.RootElement(), *model, report_, out_);
     std::vector<Diagnostic> diagnostics = report_.take();
     if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
     for (Diagnostic& d : validate(out_.model)) diagnostics.push_back(std::move(d));
+    for (Diagnostic& d : validate(out_.model, out_.actuation)) diagnostics.push_back(std::move(d));
     if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
     return {std::move(out_), std::move(diagnostics)};
   }
@@ -416,18 +417,6 @@ class OsimReader {
           link.collisions.push_back(
               {.origin = {turned(child_vector(report_, *shape, "location")), {}}, .shape = Sphere{radius}});
     }
-  }
-
-  void tell_ignored(const Element& model) {
-    std::size_t muscles = 0;
-    const Element* first = nullptr;
-    for (const Element* force : objects_of(model, "ForceSet")) {
-      if (!first) first = force;
-      ++muscles;
-    }
-    if (first)
-      report_.warning(*first, kIgnored, fmt::format("{} muscles and other forces are not used", muscles),
-                      "joint moments are those of all that crosses the joint");
   }
 
   XmlReport report_;

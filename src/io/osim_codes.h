@@ -16,5 +16,6 @@ inline constexpr char kTooMany[] = "OSIM017";
 inline constexpr char kOutside[] = "OSIM018";
 // Warnings.
 inline constexpr char kIgnored[] = "OSIM030";
+inline constexpr char kApproximated[] = "OSIM031";
 
 }  // namespace kansetsu::io::osim

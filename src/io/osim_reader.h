@@ -29,4 +29,7 @@ std::vector<const Element*> objects_of(const Element& element, const char* set);
 /// The function element in `parent`: <Constant>, <LinearFunction>, …
 std::optional<CoordinateFunction> read_function(XmlReport& report, const Element& function);
 
+/// Muscles and path actuators, when bodies and coordinates are known. @param root  of the document, whose defaults count
+void read_muscles(const Element& root, const Element& model, XmlReport& report, OsimModel& out);
+
 }  // namespace kansetsu::io::osim

@@ -45,10 +45,76 @@ void read_array(TomlTable& table, const char* key, std::array<double, N>& out) {
   std::copy(numbers->begin(), numbers->end(), out.begin());
 }
 
+/// The numbers of a Hill muscle by their keys.
+template <class Hill>
+auto hill_numbers(Hill& m) {
+  using Number = std::conditional_t<std::is_const_v<Hill>, const double, double>;
+  return std::vector<std::pair<const char*, Number*>>{{"force", &m.force},
+                                                      {"fibre_length", &m.fibre_length},
+                                                      {"tendon_length", &m.tendon_length},
+                                                      {"pennation", &m.pennation},
+                                                      {"fastest", &m.fastest},
+                                                      {"width", &m.width},
+                                                      {"passive_strain", &m.passive_strain},
+                                                      {"passive_shape", &m.passive_shape},
+                                                      {"curvature", &m.curvature},
+                                                      {"lengthening", &m.lengthening}};
+}
+
 TendonPlace read_place(TomlTable& table) {
   TendonPlace out;
   table.read("link", out.link);
   out.pose = read_pose(table);
+  return out;
+}
+
+DofRef read_coordinate_ref(TomlTable& table) {
+  return {table.required("joint"), int(std::min<std::int64_t>(table.integer("index").value_or(0), 100))};
+}
+
+TendonShift read_shift(TomlTable& table) {
+  TendonShift out{.dof = read_coordinate_ref(table)};
+  std::array<double, 3> along{};
+  read_array(table, "direction", along);
+  out.direction = {along[0], along[1], along[2]};
+  CoordinateFunction& f = out.function;
+  read_word(table, "function", f.kind);
+  table.read("scale", f.scale);
+  if (auto numbers = table.numbers("coefficients")) f.coefficients = *std::move(numbers);
+  if (auto numbers = table.numbers("x")) f.x = *std::move(numbers);
+  if (auto numbers = table.numbers("y")) f.y = *std::move(numbers);
+  if (const auto problem = f.prepare())
+    table.error_at("function", kLength, "the function of the shift: " + *problem, "see docs/formats/scene.md");
+  table.finish();
+  return out;
+}
+
+TendonPart read_part(TomlTable& table) {
+  TendonPart out;
+  read_word(table, "kind", out.kind);
+  out.at = read_place(table);
+  table.read("divisor", out.divisor);
+  table.read("radius", out.radius);
+  table.read("length", out.length);
+  if (auto side = table.table("side")) {
+    out.side = read_place(*side);
+    side->finish();
+  }
+  if (auto when = table.table("when")) {
+    out.when = TendonCondition{.dof = read_coordinate_ref(*when)};
+    read_range(*when, "range", out.when->range);
+    when->finish();
+  }
+  for (TomlTable& shift : table.tables("shift")) out.shifts.push_back(read_shift(shift));
+  table.finish();
+  return out;
+}
+
+HillMuscle read_hill(TomlTable& table) {
+  HillMuscle out;
+  read_word(table, "curves", out.curves);
+  for (const auto& [key, number] : hill_numbers(out)) table.read(key, *number);
+  table.finish();
   return out;
 }
 
@@ -58,23 +124,11 @@ void read_tendon(TomlTable& table, ActuationDescription& actuation) {
   out.name = table.required("name");
   for (TomlTable& term : table.tables("term")) {
     TendonTerm& t = out.terms.emplace_back();
-    t.dof.joint = term.required("joint");
-    t.dof.index = int(std::min<std::int64_t>(term.integer("index").value_or(0), 100));
+    t.dof = read_coordinate_ref(term);
     term.read("ratio", t.ratio);
     term.finish();
   }
-  for (TomlTable& part : table.tables("part")) {
-    TendonPart& p = out.path.emplace_back();
-    read_word(part, "kind", p.kind);
-    p.at = read_place(part);
-    part.read("divisor", p.divisor);
-    part.read("radius", p.radius);
-    if (auto side = part.table("side")) {
-      p.side = read_place(*side);
-      side->finish();
-    }
-    part.finish();
-  }
+  for (TomlTable& part : table.tables("part")) out.path.push_back(read_part(part));
   read_range(table, "limit", out.limit);
   read_range(table, "effort", out.effort);
   table.read("stiffness", out.stiffness);
@@ -123,6 +177,7 @@ void read_actuator(TomlTable& table, ActuationDescription& actuation) {
   read_range(table, "force_range", out.force_range);
   read_range(table, "activation_range", out.activation_range);
   read_range(table, "length_range", out.length_range);
+  if (auto hill = table.table("hill")) out.hill = read_hill(*hill);
   table.read("early", out.early);
   table.finish();
   actuation.actuators.push_back(std::move(out));
@@ -174,6 +229,10 @@ class Entries {
   void word(const char* key, Enum x, Enum usual) {
     if (x != usual) raw(key, text_of(word_of(x)));
   }
+  void dof(const DofRef& dof) {
+    put("joint", dof.joint);
+    if (dof.index != 0) raw("index", std::to_string(dof.index));
+  }
   void pose(const Pose& pose) {
     if (pose.p != Vec3<>{}) raw("p", list_of(std::array{pose.p.x, pose.p.y, pose.p.z}));
     if (pose.rpy != Vec3<>{}) raw("rpy", list_of(std::array{pose.rpy.x, pose.rpy.y, pose.rpy.z}));
@@ -182,6 +241,19 @@ class Entries {
  private:
   std::string& text_;
 };
+
+void write(const TendonShift& shift, std::string& text) {
+  text += "[[figure.tendon.part.shift]]\n";
+  Entries out(text);
+  out.dof(shift.dof);
+  out.raw("direction", list_of(std::array{shift.direction.x, shift.direction.y, shift.direction.z}));
+  const CoordinateFunction& f = shift.function;
+  out.raw("function", text_of(word_of(f.kind)));
+  out.put("scale", f.scale, 1);
+  if (!f.coefficients.empty()) out.raw("coefficients", list_of(f.coefficients));
+  if (!f.x.empty()) out.raw("x", list_of(f.x));
+  if (!f.y.empty()) out.raw("y", list_of(f.y));
+}
 
 void write(const TendonDescription& t, std::string& text) {
   const TendonDescription usual;
@@ -198,8 +270,7 @@ void write(const TendonDescription& t, std::string& text) {
   if (!t.rgba.empty()) out.raw("rgba", list_of(t.rgba));
   for (const TendonTerm& term : t.terms) {
     text += "\n[[figure.tendon.term]]\n";
-    out.put("joint", term.dof.joint);
-    if (term.dof.index != 0) out.raw("index", std::to_string(term.dof.index));
+    out.dof(term.dof);
     out.put("ratio", term.ratio, 1);
   }
   for (const TendonPart& part : t.path) {
@@ -209,10 +280,18 @@ void write(const TendonDescription& t, std::string& text) {
     out.pose(part.at.pose);
     out.put("divisor", part.divisor, 1);
     out.put("radius", part.radius, 0);
-    if (!part.side) continue;
-    text += "[figure.tendon.part.side]\n";
-    out.put("link", part.side->link);
-    out.pose(part.side->pose);
+    out.put("length", part.length, kInfinity);
+    if (part.side) {
+      text += "[figure.tendon.part.side]\n";
+      out.put("link", part.side->link);
+      out.pose(part.side->pose);
+    }
+    if (part.when) {
+      text += "[figure.tendon.part.when]\n";
+      out.dof(part.when->dof);
+      out.put("range", part.when->range, {});
+    }
+    for (const TendonShift& shift : part.shifts) write(shift, text);
   }
 }
 
@@ -222,8 +301,7 @@ void write(const ActuatorDescription& a, std::string& text) {
   Entries out(text);
   out.put("name", a.name);
   out.word("acts_on", a.transmission, usual.transmission);
-  out.put("joint", a.dof.joint);
-  if (a.dof.index != 0) out.raw("index", std::to_string(a.dof.index));
+  out.dof(a.dof);
   out.put("target", a.target);
   out.put("reference", a.reference);
   out.put("crank_length", a.crank_length, 0);
@@ -241,6 +319,11 @@ void write(const ActuatorDescription& a, std::string& text) {
   out.put("activation_range", a.activation_range, usual.activation_range);
   out.put("length_range", a.length_range, usual.length_range);
   if (a.early) out.raw("early", "true");
+  if (a.hill == usual.hill) return;
+  text += "[figure.actuator.hill]\n";
+  out.word("curves", a.hill.curves, usual.hill.curves);
+  const auto numbers = hill_numbers(a.hill), otherwise = hill_numbers(usual.hill);
+  for (std::size_t i = 0; i < numbers.size(); ++i) out.put(numbers[i].first, *numbers[i].second, *otherwise[i].second);
 }
 
 }  // namespace

@@ -87,10 +87,30 @@ class ActuatorChecks {
       }
       if (wrap && !(part.radius > 0 && std::isfinite(part.radius)))
         say(code, fmt::format("a radius is {}", part.radius));
+      if (!(part.length > 0)) say(code, fmt::format("the length of a cylinder is {}", part.length));
+      check_movable(part);
     }
     if (!t.path.empty() && (broken || round || points < 2))
       say(code, "the path has no beginning or no end",
           "a branch has two points at least, and a point before and after every sphere or cylinder");
+  }
+
+  /// What depends on coordinates.
+  void check_movable(const TendonPart& part) {
+    if (part.when) {
+      dof(part.when->dof);
+      range(scene::kBadTendon, part.when->range, "condition");
+    }
+    if (!part.shifts.empty() && part.kind != TendonPartKind::kPoint)
+      say(scene::kBadTendon, "a part that is no point has shifts", "points move on their links");
+    for (const TendonShift& shift : part.shifts) {
+      dof(shift.dof);
+      CoordinateFunction function = shift.function;
+      if (const auto problem = function.prepare())
+        say(scene::kBadTendon, fmt::format("the function of a shift: {}", *problem));
+      else if (!std::isfinite(function(0)) || !std::isfinite(norm(shift.direction)))
+        say(scene::kBadTendon, "a shift is not finite");
+    }
   }
 
   void check(const TendonDescription& t) {
@@ -154,6 +174,23 @@ class ActuatorChecks {
       say(scene::kBadActuator, "a muscle needs a length range", "write length_range = [shortest, longest]");
     if ((active && !(a.gain_numbers[2] >= 0)) || (passive && !(a.bias_numbers[2] >= 0)))
       say(scene::kBadActuator, "the force of the muscle is negative", "the third number is its largest force");
+    if (a.gain == GainLaw::kHill || a.bias == BiasLaw::kHill) check(a.hill);
+  }
+
+  void check(const HillMuscle& m) {
+    const std::pair<const char*, double> above_zero[] = {
+        {"force", m.force},        {"fibre_length", m.fibre_length},     {"fastest", m.fastest},
+        {"width", m.width},        {"passive_strain", m.passive_strain}, {"passive_shape", m.passive_shape},
+        {"curvature", m.curvature}};
+    for (const auto& [what, x] : above_zero)
+      if (!(x > 0 && std::isfinite(x)))
+        say(scene::kBadActuator, fmt::format("{} of the muscle is {}", what, x), "it is above zero");
+    if (!(m.tendon_length >= 0 && std::isfinite(m.tendon_length)))
+      say(scene::kBadActuator, fmt::format("tendon_length of the muscle is {}", m.tendon_length), "it is zero or more");
+    if (!(m.pennation >= 0 && m.pennation < 1.5))
+      say(scene::kBadActuator, fmt::format("pennation of the muscle is {} rad", m.pennation), "it is from 0 to 1.5");
+    if (!(m.lengthening > 1 && std::isfinite(m.lengthening)))
+      say(scene::kBadActuator, fmt::format("lengthening of the muscle is {}", m.lengthening), "it is above one");
   }
 
   const ModelDescription& d_;

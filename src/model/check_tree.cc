@@ -47,11 +47,10 @@ std::vector<int> find_parents(const ModelDescription& d, const NameIndex& names,
 
 /// Each link has one parent at most, so cycles are rings: walk up from every link, once.
 void check_cycles(const ModelDescription& d, const std::vector<int>& parent, Report& report) {
-  constexpr int kUnseen = -1;
-  std::vector<int> seen_from(parent.size(), kUnseen);
-  for (int start = 0; start < int(parent.size()); ++start) {
-    int i = start;
-    while (i >= 0 && seen_from[std::size_t(i)] == kUnseen) {
+  std::vector<std::size_t> seen_from(parent.size());  // where the walk began, counted from 1; 0: not seen yet
+  for (std::size_t start = 1; start <= parent.size(); ++start) {
+    int i = int(start) - 1;
+    while (i >= 0 && seen_from[std::size_t(i)] == 0) {
       seen_from[std::size_t(i)] = start;
       i = parent[std::size_t(i)];
     }

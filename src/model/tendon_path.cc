@@ -78,6 +78,7 @@ bool wrap(const PathPart& part, std::span<const Transform<>> X_WB, const Vec3<>&
     const double before = std::hypot(P[0] - c.a[0], P[1] - c.a[1]), after = std::hypot(Q[0] - c.b[0], Q[1] - c.b[1]);
     const double way = before + c.arc + after, climb = way > 0 ? (q.z - p.z) / way : 0;
     a.z = p.z + climb * before, b.z = p.z + climb * (before + c.arc);
+    if (std::min(std::abs(a.z), std::abs(b.z)) > 0.5 * part.length) return false;  // past its ends
     out.length = std::hypot(c.arc, b.z - a.z);
   }
   out.a = X_WP * a, out.b = X_WP * b;
@@ -98,8 +99,8 @@ void add_straight(const PathPart& from, const Vec3<>& a, const PathPart& to, con
   out.length += share * length;
   if (length < kTiny) return;
   const Vec3<> f = (share / length) * line;
-  out.pulls.push_back({from.body, a, -f, {}, from.link});
-  out.pulls.push_back({to.body, b, f, {}, to.link});
+  out.pulls.push_back({from.body, a, -f, {}, from.link, from.index});
+  out.pulls.push_back({to.body, b, f, {}, to.link, to.index});
 }
 
 double squared(const double* x) { return x[0] * x[0] + x[1] * x[1]; }
@@ -192,6 +193,7 @@ void trace_path(std::span<const PathPart> path, std::span<const Transform<>> X_W
   const PathPart *last = nullptr, *round = nullptr;
   Vec3<> a{};
   for (const PathPart& part : path) {
+    if (part.absent) continue;
     if (part.kind == TendonPartKind::kPulley) {
       share = 1 / part.divisor;
       last = round = nullptr;

@@ -18,7 +18,10 @@ struct PathPart {
   double divisor = 1, radius = 0;
   bool has_side = false;
   int side_body = -1;
-  Vec3<> side{};  ///< on its body
+  Vec3<> side{};              ///< on its body
+  double length = kInfinity;  ///< of a cylinder
+  bool absent = false;        ///< in this posture
+  int index = 0;              ///< in its path
 };
 
 /// A force at a point of a body, world axes: what a length changes by when the body moves.
@@ -26,6 +29,7 @@ struct Pull {
   int body = -1;
   Vec3<> p{}, f{}, t{};
   int link = -1;  ///< where it is known; −1 too: the world
+  int part = -1;  ///< of a path
 };
 
 /// Memory is kept from call to call.

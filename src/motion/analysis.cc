@@ -188,8 +188,13 @@ std::vector<std::uint8_t> carried(std::span<const SupportHistory> supports, int 
 Analysis analyze_smooth(const Model& model, const Clip& clip, std::span<const SupportHistory> supports,
                         const AnalysisOptions& options) {
   Analysis out{.clip = options.cutoff > 0 ? low_pass(model, clip, options.cutoff) : clip};
-  if (options.cutoff > 0 && model.base() == Base::kFree)
-    fall_in_flight(model, clip, options.cutoff, carried(supports, clip.frames()), out.clip);
+  if (model.base() == Base::kFree) {
+    const std::vector<std::uint8_t> held = carried(supports, clip.frames());
+    out.summary.fall = fall_of_flights(model, clip, held);
+    // What plays at another rate does not fall as things do: it stays as it is, and is told.
+    if (options.cutoff > 0 && out.summary.fall < kOtherRate)
+      fall_in_flight(model, clip, options.cutoff, held, out.clip);
+  }
   ClipDerivatives rates = derivatives(model, out.clip);
   out.v = std::move(rates.v), out.vdot = std::move(rates.vdot);
   const int n = clip.frames(), nv = model.nv();

@@ -20,23 +20,6 @@ double share(const Clip& clip, std::size_t k) {
   return 0.5 * (clip.times[std::min(k + 1, last)] - clip.times[k > 0 ? k - 1 : 0]);
 }
 
-/// The median over all flights that last a tenth of a second, without their ends.
-double fall_of(const Analysis& a, double weight) {
-  constexpr double kShortest = 0.1, kEnds = 0.03;  // [s]
-  std::vector<double> falls;
-  for (const Phase& p : a.phases) {
-    if (p.kind != Phase::Kind::kFlight || p.end - p.start < kShortest || a.needed.empty()) continue;
-    for (int k = p.first; k <= p.last; ++k) {
-      const double t = a.clip.times[std::size_t(k)];
-      if (t > p.start + kEnds && t < p.end - kEnds) falls.push_back(1 - a.needed[std::size_t(k)] / weight);
-    }
-  }
-  if (falls.size() < 3) return 1;
-  const auto middle = falls.begin() + long(falls.size() / 2);
-  std::nth_element(falls.begin(), middle, falls.end());
-  return *middle;
-}
-
 }  // namespace
 
 const char* to_string(Phase::Kind kind) {
@@ -144,7 +127,7 @@ AnalysisSummary summarise(const Model& model, const Analysis& a) {
     }
     for (const double power : a.power.col(long(k))) (power > 0 ? s.positive_work : s.negative_work) += dt * power;
   }
-  s.fall = fall_of(a, s.weight);
+  s.fall = a.summary.fall;
   s.supported = needed > 0 ? s.mean_vertical / needed : 1;
   s.residual_force = std::sqrt(s.residual_force), s.residual_moment = std::sqrt(s.residual_moment);
   return s;

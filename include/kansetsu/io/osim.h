@@ -7,6 +7,7 @@
 
 #include "kansetsu/base/diagnostic.h"
 #include "kansetsu/io/references.h"
+#include "kansetsu/model/actuator.h"
 #include "kansetsu/model/coordinate_map.h"
 #include "kansetsu/model/measured.h"
 
@@ -20,6 +21,7 @@ struct OsimModel {
   CoordinateMap map{};
   Mat3<> axes = Mat3<>::identity();
   std::vector<std::string> markers{};  ///< frames of the model
+  ActuationDescription actuation{};    ///< muscles on their paths
 };
 Loaded<OsimModel> read_osim(const std::filesystem::path& file);
 Loaded<OsimModel> parse_osim(std::string_view text, const std::string& file_name = {});

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kansetsu/model/coordinate_function.h"
 #include "kansetsu/model/description.h"
 
 /// What drives a model and what pulls at it, as plain data by name: tendons and actuators. The force of an actuator is
@@ -34,7 +35,23 @@ enum class TendonPartKind {
   kPoint,     ///< the tendon goes through it
   kPulley,    ///< what follows is a branch of its own, whose length counts 1/divisor
   kSphere,    ///< the tendon goes round it, where it is in the way
-  kCylinder,  ///< the same; its axis is z of the place and has no end
+  kCylinder,  ///< the same; its axis is z of the place
+};
+
+/// A part is there only while a coordinate is within a range.
+struct TendonCondition {
+  DofRef dof{};
+  Interval range{};  ///< [rad, m]
+
+  friend bool operator==(const TendonCondition&, const TendonCondition&) = default;
+};
+/// A point that moves on its link, along a direction and by a function of a coordinate.
+struct TendonShift {
+  DofRef dof{};
+  CoordinateFunction function{};  ///< [m]
+  Vec3<> direction{};             ///< axes of the link
+
+  friend bool operator==(const TendonShift&, const TendonShift&) = default;
 };
 
 /// A part of a tendon's path. A sphere or cylinder stands between two points.
@@ -44,7 +61,10 @@ struct TendonPart {
   double divisor = 1;  ///< of a pulley
   double radius = 0;   ///< of a sphere or cylinder [m]
   std::optional<TendonPlace>
-      side{};  ///< on which side the tendon goes round; a place within the radius: through the inside
+      side{};                 ///< on which side the tendon goes round; a place within the radius: through the inside
+  double length = kInfinity;  ///< of a cylinder, half of it on either side of the place [m]
+  std::optional<TendonCondition> when{};
+  std::vector<TendonShift> shifts{};  ///< of a point
 
   friend bool operator==(const TendonPart&, const TendonPart&) = default;
 };
@@ -95,11 +115,13 @@ enum class GainLaw {
   kFixed,   ///< gain₀
   kAffine,  ///< gain₀ + gain₁·l + gain₂·l̇
   kMuscle,  ///< active force over length and velocity
+  kHill,    ///< the same, of the numbers in `hill`
 };
 enum class BiasLaw {
   kNone,
   kAffine,  ///< bias₀ + bias₁·l + bias₂·l̇
   kMuscle,  ///< passive force over length
+  kHill,    ///< the same, of the numbers in `hill`
 };
 enum class ActivationLaw {
   kNone,
@@ -110,6 +132,26 @@ enum class ActivationLaw {
 
 /// Numbers of a law. Of a muscle: range₀ range₁ force scale lmin lmax vmax fpmax fvmax, lengths in optimal ones.
 using LawNumbers = std::array<double, 9>;
+
+enum class HillCurves {
+  kThelen,    ///< Thelen 2003
+  kMillard,   ///< Millard et al. 2013 over length; over velocity Thelen's, which are within 0.07 of theirs
+  kDeGroote,  ///< De Groote et al. 2016
+};
+/// A muscle whose tendon does not stretch; its fibres keep their thickness. docs/guide/actuators.md.
+struct HillMuscle {
+  double force = 0;          ///< the largest without motion [N]
+  double fibre_length = 0;   ///< the optimal one [m]
+  double tendon_length = 0;  ///< [m]
+  double pennation = 0;      ///< angle of fibres and tendon at the optimal length [rad]
+  double fastest = 10;       ///< shortening, optimal lengths per second
+  HillCurves curves = HillCurves::kThelen;
+  double width = 0.45;                             ///< of the active curve (Thelen's γ)
+  double passive_strain = 0.6, passive_shape = 5;  ///< at which it is the largest force; steepness
+  double curvature = 0.25, lengthening = 1.4;      ///< Thelen's A_f; share of the force when it lengthens fast
+
+  friend bool operator==(const HillMuscle&, const HillMuscle&) = default;
+};
 
 /// By default a motor: τ[dof] = gear·u.
 struct ActuatorDescription {
@@ -130,6 +172,7 @@ struct ActuatorDescription {
   Interval control_range{}, force_range{}, activation_range{};
   bool early = false;           ///< the force follows the activation at the end of a step
   Interval length_range{0, 0};  ///< of a muscle: between which lengths it works, gear included
+  HillMuscle hill{};
   int line = 0;
 
   friend bool operator==(const ActuatorDescription& a, const ActuatorDescription& b) {
@@ -139,7 +182,7 @@ struct ActuatorDescription {
            a.activation == b.activation && a.gain_numbers == b.gain_numbers && a.bias_numbers == b.bias_numbers &&
            a.activation_numbers == b.activation_numbers && a.control_range == b.control_range &&
            a.force_range == b.force_range && a.activation_range == b.activation_range && a.early == b.early &&
-           a.length_range == b.length_range;
+           a.length_range == b.length_range && a.hill == b.hill;
   }
 };
 

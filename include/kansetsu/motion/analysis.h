@@ -73,6 +73,9 @@ struct SupportGap {
   double found = 0, needed = 0;  ///< mean vertical force [N]
 };
 
+/// A fall that is so much faster than gravity's is of a clip that plays too fast, by 1.3 or more: people err by less.
+inline constexpr double kOtherRate = 1.7;
+
 struct AnalysisSummary {
   double weight = 0;              ///< mass · |gravity| [N]
   double mean_vertical = 0;       ///< of all supports, over the clip [N]
@@ -81,7 +84,7 @@ struct AnalysisSummary {
   double residual_force = 0, residual_moment = 0;  ///< root mean square [N, N·m], the moment about the centre of mass
   double worst_force = 0, worst_moment = 0;
   double positive_work = 0, negative_work = 0;  ///< of all joints [J]
-  double fall = 1;              ///< in flight, the fall's acceleration over gravity; 1 if there is no flight
+  double fall = 1;              ///< in flight, the captured acceleration over gravity's; 1 if no flight tells it
   double largest_friction = 0;  ///< tangential/normal of any support that carries a tenth of the weight
 };
 

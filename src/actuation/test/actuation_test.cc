@@ -76,6 +76,46 @@ TEST_CASE("a tendon round a cylinder is two tangents and an arc, and its moment 
   }
 }
 
+TEST_CASE(
+    "points that move on their link, and those that come and go: the moment arm is the derivative of the length") {
+  TendonDescription rope = straight(0.7, 0.4);
+  TendonPart kink = point("rod1", {0.1, 0, -0.2});
+  kink.when = TendonCondition{{"hinge1", 0}, {-0.5, 0.5}};
+  rope.path.insert(rope.path.begin() + 1, kink);
+  CoordinateFunction spline{
+      .kind = CoordinateFunction::Kind::kSpline, .x = {-1, 0, 0.5, 1.2}, .y = {0.1, 0, 0.05, 0.2}};
+  rope.path.back().shifts.push_back({{"hinge1", 0}, spline, {0.6, 0, 0.8}});
+  Actuation actuation = with(rope);
+  const auto length = [&](double q) {
+    actuation.place(at(pendulum(), q, 0));
+    return actuation.tendon_length(0);
+  };
+  for (const double q : {-0.9, -0.3, 0.0, 0.2, 0.49, 0.51, 1.1, 2.0}) {
+    CAPTURE(q);
+    constexpr double kStep = 1e-6;
+    const double slope = (length(q + kStep) - length(q - kStep)) / (2 * kStep);
+    actuation.place(at(pendulum(), q, 2));
+    CHECK(std::abs(entry(actuation.tendon_moment(0), 0) - slope) < 1e-8);  // of differences: step², and rounding/step
+    CHECK(std::abs(actuation.tendon_velocity(0) - 2 * slope) < 1e-7);
+  }
+  CHECK(actuation.tendon_points(0).size() == 2);  // at 2 rad the kink is not there
+  length(0.2);
+  CHECK(actuation.tendon_points(0).size() == 3);
+}
+
+TEST_CASE("a tendon goes past the end of a cylinder") {
+  for (const double z : {0.09, 0.11}) {  // the cylinder ends at 0.1
+    CAPTURE(z);
+    TendonDescription rope{.name = "rope",
+                           .path = {point("", {-0.5, 0.01, z}),
+                                    {.kind = TendonPartKind::kCylinder, .radius = 0.1, .length = 0.2},
+                                    point("", {0.5, 0.01, z})}};
+    Actuation actuation = with(rope);
+    actuation.place(at(pendulum(), 0, 0));
+    CHECK((actuation.tendon_length(0) > 1.001) == (z < 0.1));
+  }
+}
+
 TEST_CASE("a tendon without a path is a sum of coordinates; a pulley divides what follows") {
   const Model model = pendulum(2);
   TendonDescription sum{.name = "sum", .terms = {{{"hinge1", 0}, 0.5}, {{"hinge2", 0}, -2}}};

@@ -40,17 +40,18 @@ constexpr const char* kTrc =
     "1\t0\t1\t2\t3\t4\t5\t6\n2\t0.017\t1\t2\t3\t\t\t\n";
 constexpr const char* kSto =
     "x\nnRows=2\nnColumns=3\ninDegrees=yes\nendheader\ntime\tknee\thip\n0\t1\t2,3\n0.5\t3\tnan,4\n";
-constexpr const char* kOsim =
-    "<OpenSimDocument Version=\"40000\"><Model name=\"m\"><BodySet><objects><Body name=\"a\"><mass>1</mass><inertia>1 "
-    "1 1 0 0 0"
-    "</inertia></Body></objects></BodySet><JointSet><objects><CustomJoint name=\"j\"><socket_parent_frame>/ground"
-    "</socket_parent_frame><socket_child_frame>/bodyset/a</socket_child_frame><coordinates><Coordinate "
-    "name=\"c\"/></coordinates>"
-    "<SpatialTransform><TransformAxis><coordinates>c</coordinates><axis>0 0 1</axis><function><SimmSpline><x>0 1 2 "
-    "3</x>"
-    "<y>0 1 4 "
-    "9</y></SimmSpline></function></TransformAxis></SpatialTransform></CustomJoint></objects></JointSet></Model>"
-    "</OpenSimDocument>";
+constexpr const char* kOsim = R"(<OpenSimDocument Version="40000"><Model name="m"><BodySet><objects>
+<Body name="a"><mass>1</mass><inertia>1 1 1 0 0 0</inertia><WrapObjectSet><objects><WrapCylinder name="w"><translation>0 -0.2 0</translation><quadrant>-x</quadrant><radius>0.02</radius><length>0.1</length></WrapCylinder></objects></WrapObjectSet></Body>
+<Body name="b"><mass>1</mass><inertia>1 1 1 0 0 0</inertia></Body></objects></BodySet><JointSet><objects>
+<CustomJoint name="j"><socket_parent_frame>/ground</socket_parent_frame><socket_child_frame>/bodyset/a</socket_child_frame><coordinates><Coordinate name="c"/></coordinates>
+<SpatialTransform><TransformAxis><coordinates>c</coordinates><axis>0 0 1</axis><function><SimmSpline><x>0 1 2 3</x><y>0 1 4 9</y></SimmSpline></function></TransformAxis></SpatialTransform></CustomJoint>
+<PinJoint name="k"><socket_parent_frame>/bodyset/a</socket_parent_frame><socket_child_frame>/bodyset/b</socket_child_frame><coordinates><Coordinate name="d"/></coordinates></PinJoint></objects></JointSet>
+<ForceSet><objects><Thelen2003Muscle name="n"><GeometryPath><PathPointSet><objects>
+<PathPoint name="1"><socket_parent_frame>/bodyset/a</socket_parent_frame><location>0.1 0 0</location></PathPoint>
+<ConditionalPathPoint name="2"><socket_parent_frame>/bodyset/a</socket_parent_frame><location>0 0 0.1</location><socket_coordinate>/jointset/k/d</socket_coordinate><range>-1 1</range></ConditionalPathPoint>
+<MovingPathPoint name="3"><socket_parent_frame>/bodyset/b</socket_parent_frame><socket_x_coordinate>/jointset/k/d</socket_x_coordinate><x_location><SimmSpline><x>-1 0 1</x><y>0 1 0</y></SimmSpline></x_location></MovingPathPoint>
+</objects></PathPointSet><PathWrapSet><objects><PathWrap><wrap_object>w</wrap_object><range>-1 -1</range></PathWrap></objects></PathWrapSet></GeometryPath>
+<max_isometric_force>500</max_isometric_force></Thelen2003Muscle></objects></ForceSet></Model></OpenSimDocument>)";
 
 std::string wounded(std::string text, std::mt19937& rng) {
   for (int wounds = 1 + int(rng() % 4); wounds > 0 && !text.empty(); --wounds) {
@@ -130,6 +131,9 @@ TEST_CASE("wounded measurements and models are refused or whole, never worse") {
     check(io::parse_table(wounded(kSto, rng)));
     check(io::parse_osim(wounded(kOsim, rng)));
   }
+  const Loaded<io::OsimModel> whole = io::parse_osim(kOsim);
+  REQUIRE(whole);
+  CHECK(whole.value->actuation.tendons.at(0).path.size() == 5);  // what is wounded has muscles, too
   CHECK(accepted > 100);  // some wounds are harmless: the property is tested beyond refusal
 }
 

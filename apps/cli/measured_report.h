@@ -1,0 +1,29 @@
+#pragma once
+
+#include <limits>
+
+#include "kansetsu/motion/muscle_forces.h"
+
+/// What is told of a motion under measured forces: moments, residuals, muscles, loads of joints.
+namespace kansetsu::cli {
+
+struct MeasuredResult {
+  MappedModel mapped;
+  MeasuredDynamics dynamics{};
+  std::vector<MeasuredForce> forces{};
+  std::optional<MuscleForces> muscles{};
+  TimeTable table{};                         ///< as measured_table() makes it
+  double peak = 0;                           ///< largest measured force [N]
+  double from = -kInfinity, to = kInfinity;  ///< [s] the frames that are told of
+};
+
+/// Moments of all coordinates; with muscles their activations and forces, reserves and loads of joints.
+TimeTable measured_table(const MeasuredResult& result);
+std::string measured_text(const MeasuredResult& result);
+std::string measured_json(const MeasuredResult& result);
+/// @param cutoff  of the motion's filter [Hz]
+std::string measured_page(const MeasuredResult& result, const std::string& source, double cutoff);
+/// What a reader of muscles must know.
+std::vector<std::string> muscle_remarks(const MeasuredResult& result);
+
+}  // namespace kansetsu::cli
