@@ -77,7 +77,7 @@ it("a body follows the mouse, and is let go", async () => {
   assert.ok(distance(await linkAt("UpperBody"), start) > 0.1, "it followed");
   await page.mouse.up();
   await until(page, () => !window.kansetsu.frame.connections.some((c) => c.name === "drag"));
-  await page.getByRole("button", { name: "Start again" }).click();
+  await page.getByRole("button", { name: "Restart" }).click();
   await until(page, () => Number(document.documentElement.dataset.time) < 0.3);
   await passes(0.1);
   assert.ok(distance(await linkAt("UpperBody"), start) < 0.02, "as it was");
@@ -107,7 +107,7 @@ it("gravity is changed by its slider", async () => {
   await ready(page);
   await page.getByLabel("posture").fill("0");
   await page.getByLabel("gravity").fill("0");
-  await page.getByRole("button", { name: "Start again" }).click();
+  await page.getByRole("button", { name: "Restart" }).click();
   await until(page, () => Number(document.documentElement.dataset.time) < 0.3);
   const start = await linkAt("UpperBody");
   await passes(1);
