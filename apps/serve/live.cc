@@ -175,7 +175,8 @@ std::optional<std::string> LiveSession::tick(double seconds) {
 }
 
 std::vector<std::string> LiveSession::news() {
-  if (std::exchange(full_, false)) return {state(), problem_message("The recording has reached its size limit and was stopped.")};
+  if (std::exchange(full_, false))
+    return {state(), problem_message("The recording has reached its size limit and was stopped.")};
   const std::string why = broken_.empty() ? source_.failure() : broken_;
   if (why.empty() == !failed_) return {};
   failed_ = !why.empty();
