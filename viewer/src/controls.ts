@@ -59,7 +59,8 @@ export class Controls {
 
   private connectBar() {
     const { app } = this;
-    byId("title").textContent = app.scene.notes["title"] || app.recording?.name || "live";
+    const title = app.scene.notes["title"] || app.recording?.name || "live";
+    byId("title").textContent = title.split("/").pop()!; // of a model alone it is the name of its file
     document.title = `${byId("title").textContent} – kansetsu`;
     byId("camera").addEventListener("change", () => this.camera(byId<HTMLSelectElement>("camera").value as Preset));
     byId("side-button").addEventListener("click", () => this.togglePanel("side"));
