@@ -139,7 +139,7 @@ Exit run_analyze(const AnalyzeArguments& options) {
   if (options.mass) motion.model = scale(motion.model, 1, *options.mass / motion.model.mass());
   const bool captured = io::names_capture(options.clip.file) || io::names_table(options.clip.file);
   if (norm(motion.belt) > 0)
-    fmt::print(stderr, "{}: walks on a belt of {:.3f} m/s; forces are told as if it stood still\n", options.clip.file,
+    fmt::print(stderr, "{}: treadmill belt at {:.3f} m/s; forces are in the belt's frame\n", options.clip.file,
                norm(motion.belt));
   std::vector<SupportHistory> supports;
   if (motion.model.base() == Base::kFree) {
@@ -188,43 +188,41 @@ Runner declare_analyze(Arguments& args) {
            "(.mot, .sto); a setup file of inverse dynamics (.xml)")
       .required()
       .type_name("");
-  args.add("--figure", options->figure.name, "the model; human28, or the recording's own, by default")
-      .type_name("MODEL");
+  args.add("--figure", options->figure.name, "model; default: that of the recording, or human28").type_name("MODEL");
   args.add("--filter", options->filter,
-           "cut-off of the low-pass filter; for captures 4.5 to 6, by their steps, and 12 for those that leave the "
-           "ground; 0 (none) for recordings")
+           "cut-off frequency of the low-pass filter [Hz]; default: for captures 4.5 to 6, from the step rate, or 12 "
+           "with flight phases; 0 (none) for recordings")
       .not_negative()
       .type_name("HZ");
   args.add("--doubt", options->doubt,
-           "share of the weight by which horizontal forces of the motion may be off; 0.02 for captures, 0 for "
-           "recordings")
+           "assumed error of horizontal forces, as a share of the weight; default: 0.02 for captures, 0 for recordings")
       .not_negative()
       .type_name("SHARE");
-  args.add("--mass", options->mass, "of the person; all masses of the figure are scaled to it")
+  args.add("--mass", options->mass, "body mass [kg]; all masses of the figure are scaled to it")
       .positive()
       .type_name("KG");
-  args.add("--height", options->height, "of the person [m]; the figure is then 'human', of published tables")
+  args.add("--height", options->height, "body height [m]; selects the figure 'human' from published tables")
       .positive()
       .type_name("M");
   args.add_word(
           "--sex", [options](const std::string& name) { options->sex = find_sex(name); },
-          "of the person; the figure is then 'human'")
+          "sex; selects the figure 'human'")
       .one_of({"female", "male"})
       .type_name("female|male");
-  args.add("--friction", options->friction, "of soles on the ground; 0.8 by default").not_negative().type_name("MU");
-  args.add("--csv", options->csv, "write everything as a table, one line per frame").type_name("FILE");
-  args.add("--loads", options->loads,
-           "measured forces on an OpenSim model: its external loads (.xml); joint moments come from them, nothing is "
-           "guessed")
+  args.add("--friction", options->friction, "friction coefficient of the soles; default: 0.8")
+      .not_negative()
+      .type_name("MU");
+  args.add("--csv", options->csv, "write all results as a table, one line per frame").type_name("FILE");
+  args.add("--loads", options->loads, "external loads (.xml) of an OpenSim model: joint moments from measured forces")
       .type_name("FILE");
   args.add_flag("--reduce-residuals", options->reduce,
-                "with measured forces: move the body (20 mm at most, rms) and the trunk's mass centre (50 mm) until 2 "
-                "% are left at the root");
+                "with measured forces: shift the body (at most 20 mm rms) and the trunk's centre of mass (at most 50 "
+                "mm) to reduce the residual to 2 %");
   args.add_flag("--muscles", options->muscles,
                 "with measured forces: which muscles of the model carry the moments, and what the joints bear");
   args.add("--sto", options->sto, "write joint moments as an OpenSim table").type_name("FILE");
   args.add("--report", options->report,
-           "write a page (.html) with events, strides, forces, moments over the cycle, residuals")
+           "write a report (.html) with events, strides, forces, moments over the gait cycle, residuals")
       .type_name("FILE");
   args.add("--svg", options->svg, "write plots").type_name("FILE");
   args.add("--record", options->records, "write the motion with its forces: .mcap, .csv, .npz or .glb; may be repeated")

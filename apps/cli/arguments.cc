@@ -114,7 +114,7 @@ Argument& Argument::between(double lowest, double highest) {
   return *this;
 }
 Argument& Argument::one_of(const std::vector<std::string>& words) {
-  option_->check(CLI::IsMember(words));
+  option_->check(CLI::IsMember(words).description(""));  // the type name lists them
   return *this;
 }
 Argument& Argument::check(std::function<std::string(const std::string&)> problem) {
@@ -163,7 +163,7 @@ void Arguments::add_flag(const std::string& name, bool& value, const std::string
 void add_base_option(Arguments& args, std::optional<Base>& base) {
   args.add_word(
           "--base", [&base](const std::string& name) { base = name == "fixed" ? Base::kFixed : Base::kFree; },
-          "whether the root link is fixed to the world; as the file says by default")
+          "whether the root link is fixed to the world or free; default: that of the file")
       .type_name("fixed|free")
       .check([](const std::string& name) {
         return name == "fixed" || name == "free" ? "" : fmt::format("'{}' is neither fixed nor free", name);
@@ -176,11 +176,11 @@ void add_path_option(Arguments& args) {
     return std::filesystem::is_directory(name, ignored) ? "" : fmt::format("'{}' is not a folder", name);
   };
   args.add("--package-path", given_package_paths(),
-           "folder that holds ROS packages, or is one: where package://NAME/… is found; may be repeated")
+           "folder with ROS packages, or a package itself, to resolve package://NAME/…; may be repeated")
       .type_name("DIR")
       .check(is_folder);
   args.add("--allow-path", given_paths(),
-           "folder outside of a model's package from which files that it names are read; may be repeated")
+           "folder outside the model's package from which it may read files; may be repeated")
       .type_name("DIR")
       .check(is_folder);
 }

@@ -183,7 +183,7 @@ Runner declare_bench(Arguments& args) {
            "contacts")
       .required()
       .type_name("ik-seed|ik-methods|ik-lines|walk-seed");
-  args.add("--frame", options->frames, "ik-methods: a frame to bring to its targets; several times for several")
+  args.add("--frame", options->frames, "ik-methods: frame to move to targets; may be repeated")
       .type_name("MODEL:FRAME")
       .take_all();
   args.add("--targets", options->targets, "ik-methods: random targets")
@@ -195,14 +195,14 @@ Runner declare_bench(Arguments& args) {
       .between(1, 100)
       .show_default();
   args.add("--lines", options->lines, "ik-lines: how many").type_name("N").between(1, 1000).show_default();
-  args.add("--arm", options->arms, "ik-lines: an arm of balls with a frame called tip; twice for two")
+  args.add("--arm", options->arms, "ik-lines: arm of ball joints with a frame named tip; may be given twice")
       .type_name("MODEL")
       .take_all();
   args.add("--record", options->record, "ik-lines: write the motion: .mcap, .csv, .npz or .glb").type_name("FILE");
   args.add("--clip", options->clip.file, "walk-seed: a captured walk to follow; none: human28 walks by itself")
       .type_name("FILE");
-  args.add_flag("--json", options->json, "print numbers for machines");
-  args.add("--svg", options->svg, "draw the measured numbers").type_name("FILE");
+  args.add_flag("--json", options->json, "print results as JSON");
+  args.add("--svg", options->svg, "plot the results").type_name("FILE");
   add_path_option(args);
   return [options] { return bench(*options); };
 }

@@ -26,31 +26,33 @@ const char* up_of(const Capture& capture) {
 }  // namespace
 
 void add_clip_options(Arguments& args, ClipSource& source) {
-  args.add("--unit", source.unit, "length of the clip's unit in metres; by default as tall as people are")
+  args.add("--unit", source.unit, "length of the clip's unit [m]; default: guessed from the leg length")
       .positive()
       .type_name("M");
-  args.add("--frame-rate", source.rate, "frames per second of the clip; by default as the file says")
+  args.add("--frame-rate", source.rate, "frame rate of the clip [Hz]; default: that of the file")
       .positive()
       .type_name("HZ");
   static const std::map<std::string, UpAxis> kAxes{{"x", UpAxis::kX}, {"y", UpAxis::kY}, {"z", UpAxis::kZ}};
   args.add_word(
           "--up", [&source](const std::string& axis) { source.up = kAxes.at(axis); },
-          "axis of the clip that points upward; by default that of the skeleton at rest")
+          "vertical axis of the clip; default: that of the skeleton at rest")
       .one_of({"x", "y", "z"})
       .type_name("x|y|z");
-  args.add("--skeleton", source.skeleton, "the .asf of an .amc; by default the one beside it").type_name("FILE");
+  args.add("--skeleton", source.skeleton, "the .asf file of an .amc; default: the one in the same folder")
+      .type_name("FILE");
 }
 
 void add_retarget_options(Arguments& args, ClipSource& source) {
-  args.add("--landmarks", source.table, "table of bones and links (TOML); by default a built-in one").type_name("FILE");
-  args.add("--scale", source.scale, "size of the figure in that of the skeleton; by default by their legs")
+  args.add("--landmarks", source.table, "table of bones and links (TOML); default: a built-in table").type_name("FILE");
+  args.add("--scale", source.scale, "size of the figure relative to the skeleton; default: ratio of leg lengths")
       .positive()
       .type_name("X");
   args.add("--belt", source.belt,
-           "velocity of the floor along the clip's x and y, e.g. -1.2,0; by default found from the feet")
+           "velocity of the treadmill belt along the clip's x and y [m/s], e.g. -1.2,0; default: estimated from the "
+           "feet")
       .delimiter(',')
       .type_name("X,Y");
-  args.add_flag("--keep-feet", source.keep_feet, "leave the feet as captured, skating");
+  args.add_flag("--keep-feet", source.keep_feet, "do not pin the feet to the floor");
 }
 
 Loaded<Capture> load_capture(const ClipSource& source) {

@@ -10,6 +10,7 @@
 #include "cli/load_model.h"
 #include "cli/measured.h"
 #include "cli/output.h"
+#include "cli/recording.h"
 #include "cli/terminal.h"
 #include "kansetsu/io/mjcf.h"
 #include "kansetsu/io/scene.h"
@@ -90,6 +91,14 @@ Report examine(const std::string& name, const CheckArguments& options) {
     }
     report.ok = bool(table);
     report.diagnostics = std::move(table.diagnostics);
+  } else if (names_recording(name)) {
+    Loaded<io::Recording> recording = io::read_recording(name);
+    if (recording) {
+      report.contents = fmt::format(", {}, {}", count_of(recording.value->header.figures.size(), "figure"),
+                                    count_of(recording.value->frames.size(), "frame"));
+    }
+    report.ok = bool(recording);
+    report.diagnostics = std::move(recording.diagnostics);
   } else if (names_scene(name)) {
     Loaded<SceneDescription> scene = load_scene(source);
     if (scene) report.contents = ", " + count_of(scene.value->figures.size(), "figure");
@@ -166,12 +175,14 @@ Runner declare_check(Arguments& args) {
   auto options = std::make_shared<CheckArguments>();
   args.add("MODEL", options->models,
            std::string(kModelHelp) +
-               "; a clip (.bvh, .amc), a measurement (.c3d, .trc, .mot, .sto), or - for a model from standard input")
+               "; a clip (.bvh, .amc), a measurement (.c3d, .trc, .mot, .sto), a recording (.mcap), or - for a model "
+               "from "
+               "standard input")
       .required()
       .type_name("");
   args.add_flag("--json", options->json, "print {\"ok\", \"partial\", \"diagnostics\"} on standard output");
-  args.add_flag("--strict", options->strict, "fail on warnings, too");
-  args.add_flag("--allow-partial", options->allow_partial, "exit 0 for models that are not read whole, too");
+  args.add_flag("--strict", options->strict, "treat warnings as errors");
+  args.add_flag("--allow-partial", options->allow_partial, "exit with 0 for partial models");
   add_base_option(args, options->base);
   add_path_option(args);
   return [options] { return check(*options); };

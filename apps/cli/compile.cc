@@ -55,8 +55,8 @@ Exit compile(const CompileArguments& options) {
 Runner declare_compile(Arguments& args) {
   auto options = std::make_shared<CompileArguments>();
   args.add("MODEL", options->model.name, kModelHelp).required().type_name("");
-  args.add("-o,--out", options->folder, "folder to write NAME.h to; made if it is missing").required().type_name("DIR");
-  args.add("--name", options->name, "of the file and its namespace; by default the model's and _model")
+  args.add("-o,--out", options->folder, "folder for NAME.h; created if missing").required().type_name("DIR");
+  args.add("--name", options->name, "name of the file and its namespace; default: the model's name with _model")
       .type_name("NAME");
   add_base_option(args, options->model.base);
   add_path_option(args);

@@ -103,7 +103,7 @@ ControlTable::ControlTable(const std::string& file, const World& world) {
     std::vector<double>& row = rows_.emplace_back();
     for (const std::string& word : words) {
       const auto x = number(word);
-      if (!x) throw Failure(kBadUsage, fmt::format("{}: '{}' is no number", where, word));
+      if (!x) throw Failure(kBadUsage, fmt::format("{}: '{}' is not a number", where, word));
       row.push_back(*x);
     }
     if (rows_.size() > 1 && !(row[0] > rows_[rows_.size() - 2][0]))

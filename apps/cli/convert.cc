@@ -87,7 +87,7 @@ void drop_foreign_shapes(ModelDescription& model) {
     dropped += std::erase_if(link.visuals, foreign);
     dropped += std::erase_if(link.collisions, foreign);
   }
-  if (dropped > 0) fmt::print(stderr, "kansetsu convert: {} shapes that URDF has not are left out\n", dropped);
+  if (dropped > 0) fmt::print(stderr, "kansetsu convert: {} shapes that URDF cannot express are omitted\n", dropped);
 }
 
 /// Other programs know no <capsule>.
@@ -158,13 +158,12 @@ Runner declare_convert(Arguments& args) {
       .type_name("");
   add_base_option(args, options->model.base);
   add_path_option(args);
-  args.add_flag("--merge-fixed", options->merge_fixed, "links joined by fixed joints become one link each");
+  args.add_flag("--merge-fixed", options->merge_fixed, "merge links connected by fixed joints");
   args.add("--figure", options->figure, "model that follows a clip").type_name("MODEL");
-  args.add("--table", options->table,
-           "what a .mot or .sto of a measurement holds: forces of its plates, or its signals")
+  args.add("--table", options->table, "contents of a .mot or .sto file: forces of the plates, or signals")
       .one_of({"forces", "signals"})
       .type_name("forces|signals");
-  args.add("--least", options->least, "vertical force from which on a plate has a centre of pressure; 20 by default")
+  args.add("--least", options->least, "least vertical force for a centre of pressure [N]; default: 20")
       .not_negative()
       .type_name("N");
   add_clip_options(args, options->clip);

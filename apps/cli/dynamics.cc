@@ -150,18 +150,21 @@ Runner declare_dynamics(Arguments& args) {
   args.add("MODEL", options->model.name, kModelHelp).required().type_name("");
   add_base_option(args, options->model.base);
   add_path_option(args);
-  args.add("--method", options->method, "how; auto: what is fastest here")
+  args.add("--method", options->method, "method; auto: the fastest for this model")
       .one_of(words)
       .type_name(shown)
       .show_default();
-  args.add("--threads", options->threads, "of assembly and segments").between(1, 256).type_name("N").show_default();
-  args.add("--repeat", options->repeat, "calls that are timed").between(1, 100000).type_name("N").show_default();
-  args.add("--seed", options->seed, "of the random state").type_name("N").show_default();
+  args.add("--threads", options->threads, "number of threads for assembly and segments")
+      .between(1, 256)
+      .type_name("N")
+      .show_default();
+  args.add("--repeat", options->repeat, "number of timed calls").between(1, 100000).type_name("N").show_default();
+  args.add("--seed", options->seed, "random seed of the state").type_name("N").show_default();
   if (has_mpi()) {
     args.add_flag("--processes", options->processes,
                   "share the chain out among the processes that mpirun has started, with --method assembly");
   }
-  args.add_flag("--json", options->json, "print all numbers for machines");
+  args.add_flag("--json", options->json, "print all results as JSON");
   return [options] { return dynamics(*options); };
 }
 

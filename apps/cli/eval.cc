@@ -102,8 +102,8 @@ Runner declare_eval(Arguments& args) {
   args.add("MODEL", options->model.name, kModelHelp).required().type_name("");
   add_base_option(args, options->model.base);
   add_path_option(args);
-  args.add("--in", options->in, "request; standard input by default").type_name("FILE");
-  args.add("--out", options->out, "reply; standard output by default").type_name("FILE");
+  args.add("--in", options->in, "request; default: standard input").type_name("FILE");
+  args.add("--out", options->out, "reply; default: standard output").type_name("FILE");
   return [options] { return eval(*options); };
 }
 

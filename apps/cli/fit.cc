@@ -36,7 +36,7 @@ Markers markers_or_fail(const std::string& file, std::optional<UpAxis> up, Mat3<
   axes = axes_with_up(up.value_or(guess_up(measured)));
   CleanMarkers clean = clean_markers(measured.markers, axes);
   for (const CleanMarkers::Jump& jump : clean.jumps)
-    fmt::print(stderr, "{}: marker {} jumps by more than 20 m/s in frames {} to {}; they are left out\n", file,
+    fmt::print(stderr, "{}: marker {} jumps by more than 20 m/s in frames {} to {}; ignored there\n", file,
                measured.markers.names[std::size_t(jump.marker)], jump.first, jump.last);
   return std::move(clean.markers);
 }
@@ -177,21 +177,21 @@ Exit run_fit(const FitCommand& options) {
 
 Runner declare_fit(Arguments& args) {
   auto options = std::make_shared<FitCommand>();
-  args.add("MARKERS", options->fit.markers, "what cameras have seen (.c3d, .trc)").required().type_name("");
-  args.add("--figure", options->fit.figure, "a model whose markers (.osim) or frames bear the same names")
+  args.add("MARKERS", options->fit.markers, "marker trajectories (.c3d, .trc)").required().type_name("");
+  args.add("--figure", options->fit.figure, "model with markers (.osim) or frames of the same names")
       .required()
       .type_name("MODEL");
-  args.add("--static", options->fit.still, "a trial in which sizes are found; the same by default").type_name("FILE");
-  args.add("--mass", options->fit.mass, "of the person; the model's by default").positive().type_name("KG");
-  args.add_flag("--keep-size", options->fit.keep_size, "leave segments and markers as the model has them");
+  args.add("--static", options->fit.still, "trial for fitting sizes; default: the same trial").type_name("FILE");
+  args.add("--mass", options->fit.mass, "body mass [kg]; default: that of the model").positive().type_name("KG");
+  args.add_flag("--keep-size", options->fit.keep_size, "keep the model's segment sizes and marker positions");
   static const std::map<std::string, UpAxis> kAxes{{"x", UpAxis::kX}, {"y", UpAxis::kY}, {"z", UpAxis::kZ}};
   args.add_word(
           "--up", [options](const std::string& axis) { options->fit.up = kAxes.at(axis); },
-          "axis of the file that points upward; guessed by default")
+          "vertical axis of the file; default: guessed")
       .one_of({"x", "y", "z"})
       .type_name("x|y|z");
   args.add("--mot", options->mot, "write the coordinates of an OpenSim model (.mot, .sto)").type_name("FILE");
-  args.add("--model", options->model, "write the model as it was fitted (.urdf)").type_name("FILE");
+  args.add("--model", options->model, "write the fitted model (.urdf)").type_name("FILE");
   args.add("--record", options->records, "write the motion: .mcap, .csv, .npz or .glb; may be repeated")
       .type_name("FILE")
       .take_all();

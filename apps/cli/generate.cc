@@ -40,20 +40,20 @@ struct Parameter {
   const char *name, *unit, *help;
 };
 constexpr Parameter kParameters[] = {
-    {"depth", "M", "squat: how far the pelvis goes down"},
-    {"count", "N", "squat: how many"},
-    {"period", "S", "squat, reach: seconds for one"},
-    {"pause", "S", "squat, reach: seconds of rest before, between and after"},
-    {"angle", "RAD", "bar-swing: of the body at the start, from the vertical"},
-    {"pump", "RAD", "bar-swing: how far the hips flex on the way forward"},
-    {"height", "M", "bar-swing: of the bar"},
-    {"duration", "S", "bar-swing: seconds"},
-    {"speed", "M/S", "walk: how fast"},
-    {"distance", "M", "walk: how far"},
-    {"turn", "DEG", "walk: degrees to the left on the way"},
-    {"slope", "DEG", "walk: degrees that the ground rises ahead"},
-    {"stairs", "M", "walk: metres of each of eight stairs"},
-    {"rate", "HZ", "frames per second; 100 by default"},
+    {"depth", "M", "squat: vertical travel of the pelvis [m]"},
+    {"count", "N", "squat: number of squats"},
+    {"period", "S", "squat, reach: duration of one motion [s]"},
+    {"pause", "S", "squat, reach: pause before, between and after [s]"},
+    {"angle", "RAD", "bar-swing: initial angle from the vertical [rad]"},
+    {"pump", "RAD", "bar-swing: hip flexion on the forward swing [rad]"},
+    {"height", "M", "bar-swing: height of the bar [m]"},
+    {"duration", "S", "bar-swing: duration [s]"},
+    {"speed", "M/S", "walk: speed [m/s]"},
+    {"distance", "M", "walk: distance [m]"},
+    {"turn", "DEG", "walk: turn to the left along the way [deg]"},
+    {"slope", "DEG", "walk: slope of the ground [deg]"},
+    {"stairs", "M", "walk: height of each of eight stairs [m]"},
+    {"rate", "HZ", "frame rate [Hz]; default: 100"},
 };
 
 Clip make_squat(const Model& model, const Numbers& n) {
@@ -188,9 +188,8 @@ Runner declare_generate(Arguments& args) {
             "--" + name, [options, name](double x) { options->numbers.given[name] = x; }, p.help)
         .type_name(p.unit);
   }
-  args.add("--hand", options->numbers.hand, "reach: the frame that goes there; gripR by default").type_name("FRAME");
-  args.add("--target", options->numbers.target,
-           "reach: x,y,z in metres; the figure stands at the origin, looking along x")
+  args.add("--hand", options->numbers.hand, "reach: frame to move to the target; default: gripR").type_name("FRAME");
+  args.add("--target", options->numbers.target, "reach: x,y,z [m]; the figure stands at the origin facing x")
       .type_name("X,Y,Z")
       .delimiter(',');
   add_path_option(args);

@@ -131,14 +131,11 @@ Runner declare_ik(Arguments& args) {
       .type_name("FRAME:POSE")
       .take_all();
   args.add("--in", options->in, "request with tasks, start and options as JSON; - is standard input").type_name("FILE");
-  args.add("--out", options->out, "reply; standard output by default").type_name("FILE");
-  args.add("--record", options->record, "write the way from the start to the solution: .mcap, .csv, .npz or .glb")
-      .type_name("FILE");
-  args.add("--starts", options->starts, "starting points to try; 20 by default").type_name("N").between(1, 1'000'000);
-  args.add("--solutions", options->solutions, "as many different ones as are found, up to N")
-      .type_name("N")
-      .between(1, 1'000'000);
-  args.add("--method", options->method, "numbers in which rotations are written; tangent by default")
+  args.add("--out", options->out, "reply; default: standard output").type_name("FILE");
+  args.add("--record", options->record, "record the iterations: .mcap, .csv, .npz or .glb").type_name("FILE");
+  args.add("--starts", options->starts, "number of starting points; default: 20").type_name("N").between(1, 1'000'000);
+  args.add("--solutions", options->solutions, "find up to N different solutions").type_name("N").between(1, 1'000'000);
+  args.add("--method", options->method, "rotation parameters; default: tangent")
       .type_name("tangent|log-quaternion|euler")
       .one_of(method_names());
   args.add("--euler-order", options->euler_order, "of --method euler; ZYX by default")
@@ -146,7 +143,7 @@ Runner declare_ik(Arguments& args) {
       .check([](const std::string& order) {
         return find_euler_order(order) ? "" : "'" + order + "' is none of the orders XYZ, XZY, ..., ZYX, XYX, ..., ZYZ";
       });
-  args.add_flag("--no-limits", options->no_limits, "leave the model's limits out of account");
+  args.add_flag("--no-limits", options->no_limits, "ignore joint limits");
   add_base_option(args, options->model.base);
   add_path_option(args);
   return [options] { return run_ik(*options); };

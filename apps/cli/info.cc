@@ -6,6 +6,7 @@
 #include "cli/load_model.h"
 #include "cli/measured.h"
 #include "cli/output.h"
+#include "cli/recording.h"
 
 namespace kansetsu::cli {
 
@@ -16,10 +17,10 @@ Runner declare_info(Arguments& args) {
   };
   auto options = std::make_shared<InfoArguments>();
   args.add("MODEL", options->model.name,
-           std::string(kModelHelp) + "; or a clip (.bvh, .amc) or measurement (.c3d, .trc, .mot, .sto)")
+           std::string(kModelHelp) + "; a clip (.bvh, .amc), measurement (.c3d, .trc, .mot, .sto) or recording (.mcap)")
       .required()
       .type_name("");
-  args.add_flag("--json", options->json, "print it as JSON; what has no limit is null");
+  args.add_flag("--json", options->json, "print as JSON; missing limits are null");
   add_base_option(args, options->model.base);
   add_path_option(args);
   return [options] {
@@ -36,6 +37,11 @@ Runner declare_info(Arguments& args) {
     if (io::names_table(options->model.name)) {
       const TimeTable table = table_or_fail(options->model.name);
       print(options->json ? table_json(table) : table_text(table));
+      return kOk;
+    }
+    if (names_recording(options->model.name)) {
+      const io::Recording recording = recording_or_fail(options->model.name);
+      print(options->json ? recording_json(recording) : recording_text(recording));
       return kOk;
     }
     if (names_scene(options->model.name)) {

@@ -47,8 +47,7 @@ std::string read_input(const std::string& file) {
   };
   const std::unique_ptr<std::FILE, Close> stream(standard ? stdin : open_input(file));
   if (!stream)
-    fail(errno == ETIMEDOUT ? "it is a pipe that nobody writes to"
-                            : fmt::format("cannot be read: {}", std::strerror(errno)));
+    fail(errno == ETIMEDOUT ? "the pipe has no writer" : fmt::format("cannot be read: {}", std::strerror(errno)));
 
   std::string text, piece(std::size_t{1} << 16, '\0');
   while (const std::size_t count = std::fread(piece.data(), 1, piece.size(), stream.get())) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <numbers>
+#include <set>
 
 #include "cli/load_scene.h"
 #include "cli/recording.h"
@@ -29,6 +30,33 @@ std::string target_name(const ControllerDescription& controller, const JointCont
   return fmt::format("{}/{}{}", controller.name, joint.dof.joint, dof);
 }
 
+/// A slider's range for a coordinate: its limits, or a turn or metre either way.
+Interval range_of(const Model& model, const DofRef& dof) {
+  const JointId id = model.joint_id(dof.joint);
+  const double reach = model.joint(id).type == JointType::kPrismatic ? 1 : std::numbers::pi;
+  const DofDescription& d = model.dof(id, dof.index);
+  return {std::isfinite(d.lower) ? d.lower : -reach, std::isfinite(d.upper) ? d.upper : reach};
+}
+const char* unit_of(const Model& model, const DofRef& dof) {
+  return model.joint(model.joint_id(dof.joint)).type == JointType::kPrismatic ? "m" : "rad";
+}
+
+/// A control that is a position, as that of a servo on a joint.
+bool is_position(const ActuatorDescription& a) {
+  return a.transmission == Transmission::kJoint && !a.dof.joint.empty() && a.bias == BiasLaw::kAffine &&
+         a.bias_numbers[1] != 0 && a.bias_numbers[1] == -a.gain_numbers[0];
+}
+
+/// The slider of an actuator's control: its range; of a servo without one, that of its joint; else from −1 to 1.
+serve::LiveControl slider_of(const ActuatorDescription& a, const Model& model, double value) {
+  Interval range = a.control_range;
+  if (!std::isfinite(range.lower) || !std::isfinite(range.upper))
+    range = is_position(a) && model.coordinates(model.joint_id(a.dof.joint)).nv == 1 ? range_of(model, a.dof)
+                                                                                     : Interval{-1, 1};
+  range.lower = std::min(range.lower, value), range.upper = std::max(range.upper, value);
+  return {a.name, range.lower, range.upper, value, is_position(a) ? unit_of(model, a.dof) : ""};
+}
+
 BodyRef body_of(const io::BodyRef& body) { return {FigureId(body.figure), LinkId(body.link)}; }
 
 }  // namespace
@@ -37,6 +65,23 @@ LiveWorld::LiveWorld(SceneDescription scene, int threads)
     : scene_(std::move(scene)), threads_(threads), world_(world_or_fail(scene_, threads)) {
   numbers_ = usual_numbers(world_, scene_);
   header_ = header_of(world_, scene_, numbers_);
+  find_inputs();
+}
+
+/// Actuators by name; by FIGURE/NAME where the name is taken.
+void LiveWorld::find_inputs() {
+  std::set<std::string> taken;
+  for (const serve::LiveControl& control : controls()) taken.insert(control.name);
+  for (const FigureDescription& figure : scene_.figures) {
+    const FigureId id = world_.figure(figure.name);
+    const auto actuators = all_actuators(figure.model, figure.actuation);
+    for (std::size_t k = 0; k < actuators.size() && inputs_.size() < kMostControls; ++k) {
+      Input input{id, actuators[k].name, slider_of(actuators[k], world_.model(id), world_.control(id)[long(k)])};
+      if (!taken.insert(input.control.name).second) input.control.name = figure.name + "/" + input.actuator;
+      taken.insert(input.control.name);
+      inputs_.push_back(std::move(input));
+    }
+  }
 }
 
 void LiveWorld::reset() {
@@ -47,6 +92,9 @@ void LiveWorld::reset() {
   for (const ControllerDescription& c : scene_.controllers) {
     const auto mine = [&](const auto& target) { return target.first.starts_with(c.name + "/"); };
     if (strength_.contains(c.name) || std::ranges::any_of(targets_, mine)) set_controller(c);
+  }
+  for (const Input& input : inputs_) {
+    if (input.set) world_.set_control(input.figure, input.actuator, input.control.value);
   }
   told_ = 0;
   due_ = 0;
@@ -152,26 +200,33 @@ std::vector<serve::LiveControl> LiveWorld::controls() const {
     const double now = set != strength_.end() ? set->second : world_.controller(name).active ? 1 : 0;
     controls.push_back({name, 0, kLargestStrength, now, "×"});
   }
+  add_targets(controls);
+  for (const Input& input : inputs_) controls.push_back(input.control);
+  return controls;
+}
+
+void LiveWorld::add_targets(std::vector<serve::LiveControl>& controls) const {
   for (const ControllerDescription& c : scene_.controllers) {
     if (c.kind != ControlKind::kPd) continue;
     const Model& model = world_.model(world_.figure(c.figure));
     for (const JointControl& joint : c.joints) {
-      if (controls.size() >= kMostControls) return controls;
-      const JointId id = model.joint_id(joint.dof.joint);
-      const DofDescription& dof = model.dof(id, joint.dof.index);
-      const bool slides = model.joint(id).type == JointType::kPrismatic;
-      const double reach = slides ? 1 : std::numbers::pi;
+      if (controls.size() >= kMostControls) return;
+      const Interval range = range_of(model, joint.dof);
       const std::string name = target_name(c, joint);
       const auto set = targets_.find(name);
-      controls.push_back({name, std::isfinite(dof.lower) ? dof.lower : -reach,
-                          std::isfinite(dof.upper) ? dof.upper : reach,
-                          set == targets_.end() ? joint.value : set->second, slides ? "m" : "rad"});
+      controls.push_back({name, range.lower, range.upper, set == targets_.end() ? joint.value : set->second,
+                          unit_of(model, joint.dof)});
     }
   }
-  return controls;
 }
 
 void LiveWorld::set_control(const std::string& name, double value) {
+  for (Input& input : inputs_) {
+    if (input.control.name != name) continue;
+    input.control.value = value;
+    input.set = true;
+    world_.set_control(input.figure, input.actuator, value);
+  }
   for (const ControllerDescription& c : scene_.controllers) {
     const bool targets = c.kind == ControlKind::kPd && std::ranges::any_of(c.joints, [&](const JointControl& joint) {
                            return target_name(c, joint) == name;

@@ -31,8 +31,8 @@ class LiveWorld final : public serve::LiveSource {
 
   Vec3<> gravity() const override { return world_.gravity(); }
   void set_gravity(const Vec3<>& gravity) override { world_.set_gravity(gravity); }
-  /// Of each controller its strength: a factor of the scene's torques and gains, 0 is off. Held motions are on or off. Then the
-  /// targets of position controllers, joint by joint.
+  /// The strength of each controller: a factor of the scene's torques and gains, 0 is off. Prescribed motions are on or off. Then
+  /// the targets of position controllers, joint by joint, and the controls of actuators.
   std::vector<serve::LiveControl> controls() const override;
   void set_control(const std::string& name, double value) override;
 
@@ -54,6 +54,7 @@ class LiveWorld final : public serve::LiveSource {
   void pull();
   void remember();
   void set_controller(const ControllerDescription& original);
+  void add_targets(std::vector<serve::LiveControl>& controls) const;
   double mass_of(FigureId figure, std::optional<LinkId> link = {}) const;
 
   SceneDescription scene_;
@@ -68,6 +69,15 @@ class LiveWorld final : public serve::LiveSource {
   Grips grips_;
   std::map<std::string, double> strength_;  ///< by controller
   std::map<std::string, double> targets_;   ///< by the name of the control
+
+  struct Input {
+    FigureId figure;
+    std::string actuator;
+    serve::LiveControl control;  ///< as the slider has it
+    bool set = false;            ///< by a viewer
+  };
+  std::vector<Input> inputs_;
+  void find_inputs();
 };
 
 }  // namespace kansetsu::cli

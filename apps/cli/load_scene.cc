@@ -74,7 +74,7 @@ SceneDescription scene_or_fail(const std::string& name, std::optional<Base> base
   if (staged.scene.partial()) {
     const std::string summary = fmt::format("{}: {}", name, partial_summary(staged.scene.diagnostics));
     if (partial == PartialModel::kRefuse)
-      throw Failure(kPartial, summary + "\n  help: --allow-partial goes on with what was read");
+      throw Failure(kPartial, summary + "\n  help: --allow-partial continues with what was read");
     fmt::print(stderr, "{}\n", summary);
   }
   return *std::move(staged.scene.value);

@@ -68,7 +68,7 @@ CoordinateMotion motion_or_fail(const MappedModel& model, const std::string& fil
   try {
     CoordinateMotion motion = coordinate_motion(model, table_or_fail(file), cutoff);
     if (!motion.unknown.empty())
-      fmt::print(stderr, "{}: columns that are no coordinates of {}: {}\n", file, model.model().name(),
+      fmt::print(stderr, "{}: columns that are not coordinates of {}: {}\n", file, model.model().name(),
                  fmt::join(motion.unknown, ", "));
     if (!motion.missing.empty())
       fmt::print(stderr, "{}: coordinates without a column stay as the model has them: {}\n", file,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace kansetsu::cli {
 namespace {
@@ -117,13 +118,17 @@ NumberGroup acceleration_numbers(const World& world) {
           }};
 }
 
-/// Of all joints of a figure: what its torques do, springs and motors included.
+/// Of every coordinate, and of all joints of a figure: τ·v, springs and motors included. A free base has no motor.
 NumberGroup power_numbers(const World& world) {
-  NumberGroup group;
+  NumberGroup group{dof_channels(world, "power", "W", "W"), {}};
   for (int i = 0; i < world.figure_count(); ++i) {
     group.channels.push_back({fmt::format("{}/joint power", world.name(FigureId(i))), "W"});
   }
   group.append = [](const World& w, std::vector<double>& out) {
+    for (int i = 0; i < w.figure_count(); ++i) {
+      const Eigen::VectorXd power = w.effort(FigureId(i)).cwiseProduct(w.v(FigureId(i)));
+      out.insert(out.end(), power.data(), power.data() + power.size());
+    }
     for (int i = 0; i < w.figure_count(); ++i) out.push_back(w.effort(FigureId(i)).dot(w.v(FigureId(i))));
   };
   return group;
@@ -141,20 +146,53 @@ NumberGroup effort_numbers(const World& world) {
   return group;
 }
 
-/// Control, activation and force of every actuator.
+/// Control, activation, length, force and power of every actuator.
 NumberGroup actuator_numbers(const World& world) {
   NumberGroup group;
   for (int i = 0; i < world.figure_count(); ++i) {
     for (const ActuatorReport& a : world.actuators(FigureId(i))) {
-      for (const char* what : {"control", "activation", "force"})
+      for (const char* what : {"control", "activation", "length", "force"})
         group.channels.push_back({fmt::format("{}/{}/{}", world.name(FigureId(i)), a.name, what), ""});
+      group.channels.push_back({fmt::format("{}/{}/power", world.name(FigureId(i)), a.name), "W"});
     }
   }
   group.append = [](const World& w, std::vector<double>& out) {
     for (int i = 0; i < w.figure_count(); ++i) {
       const Eigen::VectorXd &u = w.control(FigureId(i)), &x = w.activation(FigureId(i));
-      for (long k = 0; k < u.size(); ++k)
-        out.insert(out.end(), {u[k], x[k], w.actuators(FigureId(i))[size_t(k)].force});
+      for (long k = 0; k < u.size(); ++k) {
+        const ActuatorReport& a = w.actuators(FigureId(i))[size_t(k)];
+        out.insert(out.end(), {u[k], x[k], a.length, a.force, a.power});
+      }
+    }
+  };
+  return group;
+}
+
+/// Length and velocity of every tendon. What pulls at it is the force of its actuators; its spring and damper follow from these.
+NumberGroup tendon_numbers(const World& world, const SceneDescription& scene) {
+  struct Tendons {
+    FigureId figure;
+    Actuation actuation;
+  };
+  auto all = std::make_shared<std::vector<Tendons>>();
+  NumberGroup group;
+  for (const FigureDescription& figure : scene.figures) {
+    if (figure.actuation.tendons.empty()) continue;
+    const FigureId id = world.figure(figure.name);
+    for (const TendonDescription& t : figure.actuation.tendons) {
+      const bool sum = t.path.empty();  // of joint coordinates, in their units
+      group.channels.push_back({fmt::format("{}/{}/length", figure.name, t.name), sum ? "" : "m"});
+      group.channels.push_back({fmt::format("{}/{}/velocity", figure.name, t.name), sum ? "" : "m/s"});
+    }
+    all->push_back({id, Actuation(world.model(id), figure.actuation)});
+  }
+  group.append = [all](const World& w, std::vector<double>& out) {
+    for (Tendons& t : *all) {
+      State state(w.model(t.figure));
+      state.q = w.q(t.figure), state.v = w.v(t.figure);
+      t.actuation.place(state);
+      for (int k = 0; k < t.actuation.tendon_count(); ++k)
+        out.insert(out.end(), {t.actuation.tendon_length(k), t.actuation.tendon_velocity(k)});
     }
   };
   return group;
@@ -189,8 +227,9 @@ NumberGroup connection_numbers(const SceneDescription& scene) {
 }  // namespace
 
 std::vector<NumberGroup> usual_numbers(const World& world, const SceneDescription& scene) {
-  return {energy_numbers(world),       contact_numbers(),     connection_numbers(scene), power_numbers(world),
-          acceleration_numbers(world), effort_numbers(world), sensor_numbers(world),     actuator_numbers(world)};
+  return {energy_numbers(world), contact_numbers(),           connection_numbers(scene),
+          power_numbers(world),  acceleration_numbers(world), effort_numbers(world),
+          sensor_numbers(world), actuator_numbers(world),     tendon_numbers(world, scene)};
 }
 
 std::vector<NumberGroup> chosen_numbers(const World& world, const SceneDescription& scene,
@@ -203,7 +242,10 @@ std::vector<NumberGroup> chosen_numbers(const World& world, const SceneDescripti
   if (wanted(Recorded::kContacts)) out.push_back(contact_numbers());
   if (wanted(Recorded::kConnections)) out.push_back(connection_numbers(scene));
   if (wanted(Recorded::kSensors)) out.push_back(sensor_numbers(world));
-  if (wanted(Recorded::kActuators)) out.push_back(actuator_numbers(world));
+  if (wanted(Recorded::kActuators)) {
+    out.push_back(actuator_numbers(world));
+    out.push_back(tendon_numbers(world, scene));
+  }
   return out;
 }
 

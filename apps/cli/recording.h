@@ -11,6 +11,13 @@
 
 namespace kansetsu::cli {
 
+/// Whether the name is that of a recording: by its ending, or by what is in the file.
+bool names_recording(const std::string& name);
+/// Reads a recording; warnings go to standard error, errors are thrown.
+io::Recording recording_or_fail(const std::string& file);
+std::string recording_text(const io::Recording& recording);
+std::string recording_json(const io::Recording& recording);
+
 /// What recordings and viewers are told of a world at first.
 io::RecordingHeader header_of(const World& world, const SceneDescription& scene,
                               const std::vector<NumberGroup>& numbers);

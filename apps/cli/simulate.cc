@@ -149,7 +149,7 @@ Exit simulate(const SimulateArguments& options) {
                                          scene.time_step, steps));
   }
   World world = world_or_fail(scene, options.threads);
-  if (world.figure_count() == 0) fmt::print(stderr, "{}: nothing can move, there is no figure\n", options.scene);
+  if (world.figure_count() == 0) fmt::print(stderr, "{}: nothing can move: the scene has no figure\n", options.scene);
   // A grip that is made from afar closes by and by; one that stays open is told at the end.
   if (options.strict) world.set_strict(HealthLimits{.gap = kInfinity, .angle = kInfinity});
   set_controls(world, options.controls);
@@ -209,19 +209,20 @@ Runner declare_simulate(Arguments& args) {
            "a scene (.toml), an MJCF or URDF file, or a built-in figure, which stands on a floor")
       .required()
       .type_name("");
-  args.add("--duration", options->duration, "simulated time [s]; the scene's by default").positive().type_name("T");
-  args.add("--step", options->step, "time step [s]; the scene's by default").positive().type_name("T");
-  args.add("--keyframe", options->keyframe, "begin in this state of the scene or MJCF file");
+  args.add("--duration", options->duration, "simulated time [s]; default: that of the scene").positive().type_name("T");
+  args.add("--step", options->step, "time step [s]; default: that of the scene").positive().type_name("T");
+  args.add("--keyframe", options->keyframe, "start from this keyframe of the scene or MJCF file");
   args.add("--control", options->controls, "ACTUATOR=VALUE or FIGURE/ACTUATOR=VALUE; may be repeated")
       .type_name("NAME=VALUE");
-  args.add("--controls", options->control_file, "a CSV file of controls: columns time and actuators").type_name("FILE");
-  args.add("--record", options->records, "write what happens: .mcap, .csv, .npz, .glb or .html; may be repeated");
+  args.add("--controls", options->control_file, "CSV file of controls, with columns for time [s] and actuators")
+      .type_name("FILE");
+  args.add("--record", options->records, "record to a .mcap, .csv, .npz, .glb or .html file; may be repeated");
   args.add("--rate", options->rate, "recorded frames per second [Hz]; 0: every step").not_negative().type_name("HZ");
-  args.add("--seed", options->seed, "of all random numbers; the scene's by default");
-  args.add("--threads", options->threads, "how many to use; the result is the same").between(1, 256);
+  args.add("--seed", options->seed, "random seed; default: that of the scene");
+  args.add("--threads", options->threads, "number of threads; does not change results").between(1, 256);
   add_path_option(args);
   args.add_flag("--json", options->json, "print the summary as JSON");
-  args.add_flag("--allow-partial", options->allow_partial, "simulate what was read of a model that is not whole");
+  args.add_flag("--allow-partial", options->allow_partial, "simulate a partial model");
   args.add_flag("--strict", options->strict,
                 "stop with exit code 4 at an unsolved contact, penetration above 1 mm, or 1 % of unexplained energy");
   return [options] { return simulate(*options); };

@@ -44,13 +44,15 @@ Runner declare_track(Arguments& args) {
   args.add("CLIP", o->clip.file, "captured motion (.bvh, .amc), or a recording of the figure (.mcap, .csv)")
       .required()
       .type_name("");
-  args.add("--figure", o->figure.name, "model that follows; the recording's own, or human28").type_name("MODEL");
+  args.add("--figure", o->figure.name, "model; default: that of the recording, or human28").type_name("MODEL");
   add_clip_options(args, o->clip);
   add_retarget_options(args, o->clip);
-  args.add("--from", track.from, "seconds of the clip at which it begins").not_negative();
-  args.add("--to", track.to, "seconds of the clip at which it ends").positive();
-  args.add("--filter", track.cutoff, "low pass of the clip in Hz; 0: as it is").between(0., 50.).show_default();
-  args.add_flag("--self-collision", o->self_collision, "limbs may touch each other");
+  args.add("--from", track.from, "start time in the clip [s]").not_negative();
+  args.add("--to", track.to, "end time in the clip [s]").positive();
+  args.add("--filter", track.cutoff, "cut-off frequency of the low-pass filter [Hz]; 0: no filter")
+      .between(0., 50.)
+      .show_default();
+  args.add_flag("--self-collision", o->self_collision, "enable contacts between limbs");
   add_path_option(args);
   add_run_options(args, o->run, o->setup);
   return [o] { return run_track(*o); };

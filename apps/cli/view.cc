@@ -78,21 +78,17 @@ std::string still_of(const SceneDescription& scene) {
   return io::to_mcap(recording);
 }
 
-/// Reads the recording once, so that what is wrong with it is told here and not only in the page.
-void check_recording(const std::string& file) {
-  const Loaded<io::Recording> read = io::read_recording(file);
-  if (!read.diagnostics.empty()) fmt::print(stderr, "{}", to_string(read.diagnostics));
-  if (!read) throw Failure(kBadFile, fmt::format("{}: cannot be shown", file));
-}
-
 serve::Content content_of(const ViewArguments& options) {
   const std::string& name = options.source.name;
   std::error_code ignored;
-  const bool ends = fs::path(name).extension() == ".mcap";
-  if (ends || (fs::is_regular_file(name, ignored) && io::is_mcap(name))) {
+  if (names_recording(name)) {
     if (fs::exists(name, ignored) && !fs::is_regular_file(name, ignored))
-      throw Failure(kBadFile, fmt::format("{}: this is no file; a page reads a recording piece by piece", name));
-    check_recording(name);
+      throw Failure(kBadFile, fmt::format("{}: not a regular file; the page reads a recording in pieces", name));
+    const io::Recording recording = recording_or_fail(name);  // problems are reported here, not only in the page
+    const double end = recording.frames.empty() ? 0 : recording.frames.back().time;
+    if (options.from && *options.from > end)
+      throw Failure(kBadUsage,
+                    fmt::format("kansetsu view: --from {} is after the end of {}, {:g} s", *options.from, name, end));
     return {.name = fs::path(name).filename().string(), .file = fs::absolute(name)};
   }
   if (names_scene(name)) {
@@ -185,7 +181,7 @@ Exit write_video(const ViewArguments& options, serve::Content content) {
   }
   const bool complete = encoder.finish() && done;
   if (!why.empty()) throw Failure(kBadFile, fmt::format("kansetsu view: {}", why));
-  if (!complete) throw Failure(kBadFile, "kansetsu view: the film was not completed");
+  if (!complete) throw Failure(kBadFile, "kansetsu view: the video was not completed");
   tell_written(options.video);
   return kOk;
 }
@@ -205,7 +201,7 @@ Exit write_picture(const ViewArguments& options, serve::Content content) {
   const serve::HeadlessBrowser browser(server.url(query));
   server.run_for(kPictureTime);
   if (!why.empty()) throw Failure(kBadFile, fmt::format("kansetsu view: {}", why));
-  if (!picture.starts_with("\x89PNG")) throw Failure(kBadFile, "kansetsu view: Chromium made no picture");
+  if (!picture.starts_with("\x89PNG")) throw Failure(kBadFile, "kansetsu view: Chromium did not produce a picture");
   Output out{fs::path(options.png)};
   out.write(picture);
   out.commit();
@@ -218,8 +214,8 @@ Exit serve_page(const ViewArguments& options, serve::Content content) {
   server.run_until_interrupted([&] {
     fmt::print(stderr, "{}\n", server.url());
     if (!options.no_browser && !serve::open_browser(server.url()))
-      fmt::print(stderr, "open this address in a browser of this machine\n");
-    fmt::print(stderr, "Ctrl-C ends\n");
+      fmt::print(stderr, "open this address in a browser on this machine\n");
+    fmt::print(stderr, "press Ctrl-C to stop\n");
   });
   return kOk;
 }
@@ -227,10 +223,9 @@ Exit serve_page(const ViewArguments& options, serve::Content content) {
 Exit serve_live(const ViewArguments& options) {
   const std::string& name = options.source.name;
   if (!options.html.empty() || !options.png.empty() || !options.video.empty())
-    throw Failure(kBadUsage,
-                  "kansetsu view: --live is watched in a browser; --html, --png and --video are for recordings");
-  if (fs::path(name).extension() == ".mcap")
-    throw Failure(kBadUsage, "kansetsu view: --live runs a scene or a model, and this is a recording");
+    throw Failure(kBadUsage, "kansetsu view: --live opens a browser; --html, --png and --video are for recordings");
+  if (names_recording(name))
+    throw Failure(kBadUsage, fmt::format("kansetsu view: --live runs a scene or a model; {} is a recording", name));
   LiveWorld world(scene_or_fail(name, options.source.base), 1);
   return serve_page(options, {.name = fs::path(name).filename().string(), .live = &world});
 }
@@ -241,8 +236,7 @@ Exit run_view(const ViewArguments& options) {
                   "kansetsu view: this kansetsu was built without the viewer\n  help: build it where Node 18 is "
                   "installed (script/bootstrap does), with KANSETSU_VIEWER=ON");
   }
-  if (options.strip > 0 && options.png.empty())
-    throw Failure(kBadUsage, "kansetsu view: --strip makes pictures; name one by --png");
+  if (options.strip > 0 && options.png.empty()) throw Failure(kBadUsage, "kansetsu view: --strip needs --png");
   if (options.from && options.to && *options.to < *options.from)
     throw Failure(kBadUsage, fmt::format("kansetsu view: --to {} is before --from {}", *options.to, *options.from));
   if (options.live) return serve_live(options);
@@ -282,31 +276,28 @@ Runner declare_view(Arguments& args) {
   add_base_option(args, options->source.base);
   add_path_option(args);
   args.add_flag("--live", options->live,
-                "run the scene, or the model on a floor, while it is watched: pull, hold, let go");
-  args.add("--html", options->html, "write a page that holds everything, instead of serving").type_name("OUT");
-  args.add("--png", options->png, "write a picture, made by Chromium without a window").type_name("OUT");
-  args.add("--video", options->video, "write a film, .mp4, .webm or .gif, made by Chromium and ffmpeg")
+                "simulate the scene, or the model on a floor, live: drag and hold bodies, move sliders");
+  args.add("--html", options->html, "write a self-contained page instead of starting the server").type_name("OUT");
+  args.add("--png", options->png, "write a picture, rendered by headless Chromium").type_name("OUT");
+  args.add("--video", options->video, "write a video (.mp4, .webm or .gif), rendered by Chromium and ffmpeg")
       .type_name("OUT");
-  args.add("--fps", options->fps, "pictures per second of the film [Hz]")
-      .type_name("HZ")
-      .between(1.0, 120.0)
-      .show_default();
-  args.add("--strip", options->strip, "that many pictures side by side, evenly from --from to --to")
+  args.add("--fps", options->fps, "frame rate of the video [Hz]").type_name("HZ").between(1.0, 120.0).show_default();
+  args.add("--strip", options->strip, "number of pictures side by side, evenly spaced from --from to --to")
       .type_name("N")
       .between(1, 24);
-  args.add("--size", options->size, "of the picture; 1280x720 by default").type_name("WxH");
-  args.add("--from", options->from, "time of the picture, or of the first of a strip or film [s]")
+  args.add("--size", options->size, "size of the picture [pixels]; default: 1280x720").type_name("WxH");
+  args.add("--from", options->from, "time of the picture, or start of a strip or video [s]")
       .type_name("T")
       .not_negative();
-  args.add("--to", options->to, "time of the last picture of a strip or film [s]").type_name("T").not_negative();
-  add_choice(args, "--camera", options->camera, {"angle", "front", "side", "top"}, "where the picture is taken from");
+  args.add("--to", options->to, "end of a strip or video [s]").type_name("T").not_negative();
+  add_choice(args, "--camera", options->camera, {"angle", "front", "side", "top"}, "camera position");
   add_choice(args, "--look", options->look, {"light", "dark"}, "of the picture");
   add_choice(args, "--body", options->body, {"shapes", "bones"},
              "links as their shapes, or as capsules from joint to joint");
-  args.add("--show", options->show, "what a picture shows beside the bodies: contacts, com, joints, frames")
+  args.add("--show", options->show, "overlays: contacts, com, joints, frames, trails")
       .type_name("WORD,…")
       .check([](const std::string& words) { return unknown_overlay(words); });
-  args.add("--port", options->port, "to serve on; a free one by default").type_name("N");
+  args.add("--port", options->port, "port of the server; default: any free port").type_name("N");
   args.add_flag("--no-browser", options->no_browser, "print the address only");
   return [options] { return run_view(*options); };
 }

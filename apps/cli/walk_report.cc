@@ -87,14 +87,14 @@ std::string report_json(WalkSimulation& walk, const WalkReport& r, double wall) 
 
 void add_run_options(Arguments& args, RunOptions& run, WalkSetup& setup) {
   args.add("--push", run.pushes,
-           "a blow on the trunk: 20Ns@3s, 20Ns@random, 20Ns@3s:left (front, back, left, right: from where, or "
+           "push on the trunk: 20Ns@3s, 20Ns@random, 20Ns@3s:left (from the front, back, left or right, or an angle in "
            "degrees); may be repeated")
       .type_name("PUSH");
-  args.add("--seed", setup.seed, "of what is drawn: times and directions of pushes").show_default();
+  args.add("--seed", setup.seed, "random seed for times and directions of pushes").show_default();
   args.add("--step", setup.time_step, "time step [s]").between(1e-5, 5e-3).show_default();
-  args.add("--record", run.records, "write what happens: .mcap, .csv, .npz, .glb or .html; may be repeated");
+  args.add("--record", run.records, "record to a .mcap, .csv, .npz, .glb or .html file; may be repeated");
   args.add("--rate", run.rate, "recorded frames per second [Hz]; 0: every step").not_negative();
-  args.add("--html", run.html, "write a page that shows it").type_name("OUT");
+  args.add("--html", run.html, "write a self-contained page").type_name("OUT");
   args.add_flag("--json", run.json, "print the report as JSON");
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace kansetsu::serve {
 namespace {
@@ -58,6 +59,7 @@ std::string LiveSession::hello() const {
   std::string text = text_of(Json{{"type", "hello"},
                                   {"version", kVersion},
                                   {"playing", playing_},
+                                  {"recording", recording_.has_value()},
                                   {"gravity", {g.x, g.y, g.z}},
                                   {"controls", controls}});
   text.pop_back();  // the brace
@@ -65,12 +67,30 @@ std::string LiveSession::hello() const {
 }
 
 const std::string* LiveSession::file(const std::string& name) const {
+  if (name == "recording.mcap") return recorded_file_.empty() ? nullptr : &recorded_file_;
   const auto found = scene_.files.find(name);
   return found == scene_.files.end() ? nullptr : found->second.get();
 }
 
 std::string LiveSession::state() const {
-  return text_of(Json{{"type", "state"}, {"playing", playing_}, {"speed", speed_}});
+  return text_of(
+      Json{{"type", "state"}, {"playing", playing_}, {"speed", speed_}, {"recording", recording_.has_value()}});
+}
+
+/// A frame from before the last one means that the simulation was reset or taken back: the recording follows.
+void LiveSession::keep(io::RecordedFrame frame, std::size_t bytes) {
+  auto& frames = recording_->frames;
+  while (!frames.empty() && frames.back().time >= frame.time) frames.pop_back();
+  frames.push_back(std::move(frame));
+  recorded_ += bytes;
+  if (recorded_ <= kLargestLiveRecording) return;
+  finish_recording();
+  full_ = true;
+}
+
+void LiveSession::finish_recording() {
+  recorded_file_ = io::to_mcap(*recording_);
+  recording_.reset();
 }
 
 std::optional<std::string> LiveSession::handle(std::string_view text, std::string& problem) {
@@ -89,6 +109,16 @@ std::optional<std::string> LiveSession::handle(std::string_view text, std::strin
     if (type == "step") {
       playing_ = false;
       steps_ = std::min(steps_ + 1, 10);
+      return state();
+    }
+    if (type == "record") {
+      const bool on = message.at("on").get<bool>();
+      if (on && !recording_) {
+        recording_.emplace(io::Recording{.header = source_.header()});
+        recorded_ = 0;
+      } else if (!on && recording_) {
+        finish_recording();
+      }
       return state();
     }
     if (type == "reset") {
@@ -133,9 +163,11 @@ std::optional<std::string> LiveSession::tick(double seconds) {
     ahead = kStepSeconds;
   }
   try {
-    const io::RecordedFrame frame = source_.advance(ahead);
+    io::RecordedFrame frame = source_.advance(ahead);
     time_ = frame.time;
-    return io::to_frame_message(frame);
+    std::string message = io::to_frame_message(frame);
+    if (recording_) keep(std::move(frame), message.size());
+    return message;
   } catch (const std::exception& error) {
     broken_ = error.what();
     return std::nullopt;
@@ -143,6 +175,8 @@ std::optional<std::string> LiveSession::tick(double seconds) {
 }
 
 std::vector<std::string> LiveSession::news() {
+  if (std::exchange(full_, false))
+    return {state(), problem_message("The recording has reached its size limit and was stopped.")};
   const std::string why = broken_.empty() ? source_.failure() : broken_;
   if (why.empty() == !failed_) return {};
   failed_ = !why.empty();

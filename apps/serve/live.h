@@ -10,6 +10,8 @@
 namespace kansetsu::serve {
 
 inline constexpr std::size_t kLargestMessage = std::size_t{16} << 10;  ///< bytes, from a viewer
+/// Bytes of frames in a recording, which is in memory until a viewer fetches it: ten minutes of a robot with 30 joints.
+inline constexpr std::size_t kLargestLiveRecording = std::size_t{256} << 20;
 
 /// A running simulation between viewers and a source: what they say goes in, frames come out. No sockets in here.
 class LiveSession {
@@ -18,7 +20,7 @@ class LiveSession {
 
   /// What a viewer is told first.
   std::string hello() const;
-  /// A file that the scene names (mesh/0.stl), or none.
+  /// A file that the scene names (mesh/0.stl), the last recording (recording.mcap), or none.
   const std::string* file(const std::string& name) const;
   /// A message of a viewer. What to answer everybody (the new state), or none; what is wrong goes to `problem`.
   std::optional<std::string> handle(std::string_view message, std::string& problem);
@@ -28,10 +30,13 @@ class LiveSession {
   std::vector<std::string> news();
 
   bool playing() const { return playing_; }
+  bool recording() const { return recording_.has_value(); }
   double time() const { return time_; }
 
  private:
   std::string state() const;
+  void keep(io::RecordedFrame frame, std::size_t bytes);
+  void finish_recording();
 
   LiveSource& source_;
   io::SceneMessage scene_;
@@ -39,6 +44,10 @@ class LiveSession {
   int steps_ = 0;
   double speed_ = 1, time_ = 0;
   std::string broken_;  ///< what the source threw; until it is reset
+  std::optional<io::Recording> recording_;
+  std::size_t recorded_ = 0;   ///< bytes of its frames
+  bool full_ = false;          ///< it has ended by itself, and nobody knows yet
+  std::string recorded_file_;  ///< the last recording, as a file
 };
 
 /// The message that says what went wrong.

@@ -25,13 +25,13 @@ class BatchFigure:
         self.name = name
         self.model: Model = core.model(name)
         self.q: NamedArray = named(core.q(name), self.model.coordinates)
-        """(n, nq); what is written counts from the next step on"""
+        """(n, nq); written values take effect at the next step"""
         self.v: NamedArray = named(core.v(name), self.model.dofs)
         """(n, nv)"""
         self.tau: NamedArray = named(core.tau(name), self.model.dofs)
-        """(n, nv): torques that act until they are changed"""
+        """(n, nv): torques, kept until changed"""
         self.control: NamedArray = named(core.control(name), Names(core.actuators(name), {}, name, "actuator"))
-        """(n, actuators): controls that stay until they are changed"""
+        """(n, actuators): controls, kept until changed"""
 
     @property
     def inertial_parameters(self) -> Floats:
@@ -71,16 +71,16 @@ class BatchFigure:
 
 
 class BatchController:
-    """A controller in all worlds: arrays (n, joints), live. What is written counts from the next step on."""
+    """A controller in all worlds: live arrays (n, joints). Written values take effect at the next step."""
 
     __slots__ = ("joints", "kd", "kp", "name", "value")
 
     def __init__(self, core: _core.WorldBatchCore, name: str) -> None:
         self.name = name
         self.joints: list[str] = core.controller_joints(name)
-        """What it drives, in the order of the columns."""
+        """The joints it drives, in column order."""
         self.value: Floats = core.controller_value(name)
-        """Torques, or positions that joints are drawn to."""
+        """Torques, or target positions."""
         self.kp: Floats = core.controller_kp(name)
         self.kd: Floats = core.controller_kd(name)
 
@@ -139,7 +139,7 @@ class WorldBatch:
         return self._core.failure(world)
 
     def step(self, count: int = 1) -> None:
-        """One time step of all worlds, or ``count``. A world that fails stops; the others go on."""
+        """Makes one time step of all worlds, or ``count``. A world that fails stops; the others continue."""
         self._core.step(count)
 
     def save(self) -> list[Snapshot]:
@@ -147,7 +147,7 @@ class WorldBatch:
         return self._core.save()
 
     def reset(self, snapshots: Snapshot | Sequence[Snapshot], which: ArrayLike | None = None) -> None:
-        """Puts worlds back to a snapshot, or each to its own. which: a mask (n,) or numbers of worlds; all by default."""
+        """Restores worlds to one snapshot, or each to its own. which: a mask (n,) or indices of worlds; default: all."""
         self._core.reset(snapshots, which)
 
     def rollout(self, figure: str, controls: ArrayLike, *, substeps: int = 1, drive: str = "tau") -> tuple[Floats, Floats]:
@@ -179,33 +179,33 @@ class WorldBatch:
         return self._core.connect(world, a, b, mask, frame_a, frame_b)
 
     def release(self, world: int, connection: int) -> None:
-        """Lets go of a connection of one world."""
+        """Releases a connection of one world."""
         self._core.release(world, connection)
 
     def sensor(self, name: str) -> Floats:
-        """(n, numbers): what a sensor shows in each world."""
+        """(n, values): values of a sensor in each world."""
         return self._core.sensor(name)
 
     def contacts(self, world: int) -> NDArray[np.void]:
-        """What touches in one world (kansetsu.CONTACT)."""
+        """Contacts of one world (kansetsu.CONTACT)."""
         return self._core.contacts(world)
 
     def contact_counts(self) -> NDArray[np.int64]:
-        """(n,): how many contacts each world has, those included that are about to touch."""
+        """(n,): number of contacts of each world, including those about to touch."""
         return self._core.contact_counts().astype(np.int64)
 
     def hash(self, world: int) -> int:
-        """Of time and states of one world: equal for equal bits."""
+        """Hash of the time and states of one world."""
         return self._core.hash(world)
 
     @property
     def obstacle(self) -> str:
-        """Why no world of this kind can go in a SIMD lane; empty: they can."""
+        """Why worlds of this kind cannot share SIMD lanes; empty if they can."""
         return self._core.obstacle
 
     @property
     def report(self) -> dict[str, int]:
-        """How many worlds went side by side and one by one in the last step, and in all."""
+        """Number of worlds stepped in lanes and alone, in the last step and in total."""
         return self._core.report
 
     def __repr__(self) -> str:

@@ -29,14 +29,14 @@ class LoadError(Error):
 
 
 class SingularError(Error, ArithmeticError):
-    """Nothing resists some coordinate, so that its acceleration is not determined."""
+    """The mass matrix is singular: some coordinate moves no inertia, so its acceleration is not determined."""
 
     code = "SINGULAR"
     hint = "give the links of these joints mass, or the joints rotor inertia"
 
 
 class BusyError(Error, RuntimeError):
-    """The object is at work in another thread, or was left behind by a fork."""
+    """The object is in use by another thread, or belongs to the parent of a forked process."""
 
     code = "BUSY"
     hint = "one thread at a time: make a copy for each, or use WorldBatch"
@@ -50,8 +50,8 @@ class WorldError(Error, RuntimeError):
 
 
 class FileWarning(UserWarning):
-    """Something about a file that does not prevent its use."""
+    """Warnings about a file that can still be used."""
 
 
 class PartialModelWarning(FileWarning):
-    """The file is read, but not the whole model: something that would move it is left out."""
+    """The model is partial: an unsupported part of the file affects its motion."""

@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 
 class Poses:
-    """Where all links of a model are, for one configuration or for N of them.
+    """Poses of all links of a model, for one or N configurations.
 
     ``R`` is (..., links, 3, 3), ``p`` is (..., links, 3): views of one array, nothing is copied. ``poses["hand"]`` is the 4x4 matrix of
     a link or frame, (..., 4, 4).
@@ -94,7 +94,7 @@ def fk(model: Model, q: ArrayLike, *, threads: int = 0) -> Poses:
 
 
 def link_motions(model: Model, q: ArrayLike, v: ArrayLike | None = None, vdot: ArrayLike | None = None) -> Motions:
-    """Poses, velocities and accelerations of all links; what is left out is zero."""
+    """Poses, velocities and accelerations of all links; omitted arguments are zero."""
     return Motions(model, _core.link_motions(model, q, v, vdot))
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Recording:
-    """What happened: states of all figures, frame by frame, and the numbers recorded beside them.
+    """A recording: states of all figures and recorded numbers, frame by frame.
 
     >>> run = ks.read("run.mcap")
     >>> run.q("robot")[:, "elbow"]
@@ -41,7 +41,7 @@ class Recording:
         return self._models[name]
 
     def q(self, figure: str | None = None) -> NamedArray:
-        """Positions of a figure: (frames, nq), by name too. The figure may be left out where there is one."""
+        """Positions of a figure: (frames, nq), also by name. The figure may be omitted if there is only one."""
         return named(self._data.q(self._figure(figure)), self.model(figure).coordinates)
 
     def v(self, figure: str | None = None) -> NamedArray:
@@ -50,7 +50,7 @@ class Recording:
 
     @property
     def numbers(self) -> dict[str, NDArray[np.float64]]:
-        """What was recorded beside the states, by name: energies, contacts, sensors."""
+        """Recorded numbers by name: energies, torques, powers, sensors."""
         columns = self._data.numbers
         return {name: columns[:, i] for i, name in enumerate(self._data.number_names)}
 
@@ -61,7 +61,7 @@ class Recording:
 
     @property
     def events(self) -> list[tuple[float, str]]:
-        """Time and text of what happened."""
+        """Time and text of events."""
         return self._data.events
 
     @property
@@ -71,7 +71,7 @@ class Recording:
 
     @property
     def complete(self) -> bool:
-        """False if the file has no end; then these are the frames that could be saved."""
+        """False if the file is truncated; the recording then has the frames that could be read."""
         return self._data.complete
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -89,7 +89,7 @@ class Recording:
         return pandas.DataFrame(columns, index=pandas.Index(self.times, name="time"))
 
     def page(self, title: str = "kansetsu") -> bytes:
-        """An HTML page that plays it and needs nothing else."""
+        """A self-contained HTML page that plays it."""
         return self._data.page(title)
 
     def show(self, *, title: str = "kansetsu", height: int = 480) -> View:

@@ -40,7 +40,7 @@ std::string partial_summary(const std::vector<Diagnostic>& diagnostics) {
     if (d.partial && std::find(told.begin(), told.end(), d.message) == told.end()) told.push_back(d.message);
   }
   std::string text;
-  for (const std::string& message : told) text += (text.empty() ? "read, but not the whole model: " : "; ") + message;
+  for (const std::string& message : told) text += (text.empty() ? "partial model: " : "; ") + message;
   return text;
 }
 

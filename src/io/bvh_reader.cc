@@ -71,7 +71,7 @@ class BvhReader {
   bool syntax(std::string_view word, const char* expected) {
     if (word.empty()) {
       report_.error(words_.line(), kEnds, path(), fmt::format("the file ends where {} should be", expected),
-                    "it was cut off; get it whole");
+                    "the file is truncated; get a complete copy");
     } else {
       report_.error(words_.line(), kSyntax, path(), fmt::format("{} is not {}", quote(word), expected),
                     "see docs/formats/capture.md for what a BVH file looks like");
@@ -102,7 +102,7 @@ class BvhReader {
     next.name = words_.rest_of_line();
     next.parent = bone_;
     if (next.name.empty() || !is_clean(next.name)) {
-      report_.error(words_.line(), kName, path(), fmt::format("{} is no name of a joint", quote(next.name)),
+      report_.error(words_.line(), kName, path(), fmt::format("{} is not a valid joint name", quote(next.name)),
                     "write JOINT and a name on one line");
       return false;
     }
@@ -204,7 +204,7 @@ class BvhReader {
     const auto count = words_.next();
     const std::optional<double> value = read_number(count);
     if (!value || *value < 1 || *value != std::floor(*value) || *value > 1e9) {
-      report_.error(words_.line(), kFrameCount, "MOTION", fmt::format("{} is no number of frames", quote(count)),
+      report_.error(words_.line(), kFrameCount, "MOTION", fmt::format("{} is not a number of frames", quote(count)),
                     "write how many lines of values follow, one or more");
       return std::nullopt;
     }
@@ -260,7 +260,7 @@ class BvhReader {
                    "they are left out; correct 'Frames:' to use them");
     if (frame < stated)
       report_.error(line, kTruncated, "MOTION", fmt::format("the file ends after {} of {} frames", frame, stated),
-                    "it was cut off; get it whole, or correct 'Frames:'");
+                    "the file is truncated; get a complete copy, or correct 'Frames:'");
   }
 
   static bool sensible(const std::vector<double>& values) {

@@ -41,7 +41,7 @@ double unit_of(const Parameters& parameters, Report& report) {
   if (same_word(name, "dm")) return 0.1;
   if (same_word(name, "in")) return 0.0254;
   if (!same_word(name, "mm"))
-    report.warn(0, kGuess, "POINT:UNITS", fmt::format("{} is no unit of length", quote(name)), "mm is assumed");
+    report.warn(0, kGuess, "POINT:UNITS", fmt::format("{} is not a unit of length", quote(name)), "mm is assumed");
   return 1e-3;
 }
 
@@ -68,7 +68,7 @@ class C3dReader {
  private:
   bool read_parameters() {
     if (bytes_.size() < 2 * kBlock || bytes_.byte(1) != 0x50 || bytes_.byte(0) == 0) {
-      report_.error(0, kForeign, {}, bytes_.size() == 0 ? "the file is empty" : "the file is no C3D file",
+      report_.error(0, kForeign, {}, bytes_.size() == 0 ? "the file is empty" : "not a C3D file",
                     "a C3D file has the byte 80 in its second place, and two blocks of 512 bytes at least");
       return false;
     }
@@ -103,7 +103,7 @@ class C3dReader {
     l.signals = l.samples > 0 ? per_frame / l.samples : 0;
     if (l.signals == 0) l.samples = 0;
     if (const double used = unsigned_word(number("ANALOG:USED", l.signals)); int(used) != l.signals && l.signals > 0)
-      report_.warn(0, kCount, "ANALOG:USED", fmt::format("{} signals, the header tells of {}", used, l.signals),
+      report_.warn(0, kCount, "ANALOG:USED", fmt::format("{} signals, but the header states {}", used, l.signals),
                    "the header is believed");
     l.first = bytes_.count(6);
     l.scale = number("POINT:SCALE", bytes_.real(12));
@@ -111,7 +111,8 @@ class C3dReader {
     const double block = unsigned_word(number("POINT:DATA_START", bytes_.count(16)));
     if (l.points != bytes_.count(2)) {
       report_.error(0, kHeader, "POINT:USED",
-                    fmt::format("{} points, the header tells of {}", l.points, bytes_.count(2)), "the file is damaged");
+                    fmt::format("{} points, but the header states {}", l.points, bytes_.count(2)),
+                    "the file is damaged");
       return false;
     }
     if (!(l.rate > 0) || !std::isfinite(l.rate) || l.rate > 1e6) {
@@ -126,7 +127,7 @@ class C3dReader {
     }
     if (!(block >= 1) || (std::size_t(block) - 1) * kBlock > bytes_.size()) {
       report_.error(0, kTruncated, "POINT:DATA_START", fmt::format("the frames begin in block {}", block),
-                    "there is no such block; the file is cut off");
+                    "there is no such block; the file is truncated");
       return false;
     }
     l.start = (std::size_t(block) - 1) * kBlock;

@@ -86,7 +86,8 @@ Loaded<Capture> read_capture(const fs::path& file, const CaptureOptions& options
   const fs::path skeleton = options.skeleton.empty() ? skeleton_beside(file) : options.skeleton;
   std::error_code ignored;
   if (skeleton.empty() && fs::exists(file, ignored)) {
-    report.error(0, kNoSkeleton, {}, "there is no .asf file beside it", "name the skeleton, e.g. --skeleton 02.asf");
+    report.error(0, kNoSkeleton, {}, "there is no .asf file in its folder",
+                 "name the skeleton, e.g. --skeleton 02.asf");
     return {std::nullopt, report.take()};
   }
   if (skeleton.empty()) {

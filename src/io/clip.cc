@@ -74,7 +74,7 @@ class ClipReader {
     if (!has_errors(diagnostics_) && times_.empty()) error(recording::kNoFrames, 0, "there are no frames");
     if (merged_ > 0)
       add(Severity::kWarning, recording::kSameTime, 0,
-          fmt::format("{} frames of the same time as the next are left out", merged_));
+          fmt::format("{} frames with the same time as the next are dropped", merged_));
     if (has_errors(diagnostics_)) return {std::nullopt, std::move(diagnostics_)};
     Clip clip{.name = std::move(name), .times = std::move(times_), .q = {}};
     clip.q.resize(model_.nq(), long(frames_.size()));

@@ -22,7 +22,7 @@ std::optional<Landmark> landmark_of(std::string_view key, const toml::node& node
   if (const auto found = find_landmark(key)) return found;
   const std::vector<std::string> known(kLandmarkNames.begin(), kLandmarkNames.end());
   const std::string near = nearest_name(key, known);
-  report.error(line_of(node), kLandmark, path, fmt::format("{} is no landmark", quote(key)),
+  report.error(line_of(node), kLandmark, path, fmt::format("{} is not a landmark", quote(key)),
                near + (near.empty() ? "" : " ") + fmt::format("known: {}", fmt::join(known, ", ")));
   return std::nullopt;
 }
@@ -62,12 +62,12 @@ void read_section(const toml::table& section, const std::string& name, LandmarkT
       if (const auto bone = text_of(&node))
         out.bones[*landmark] = *bone;
       else
-        report.error(line_of(node), kLandmark, path, "this is no name of a bone",
+        report.error(line_of(node), kLandmark, path, "not the name of a bone",
                      "e.g. \"Hips\", or \"Head.tip\" for its end");
     } else if (const auto point = link_point(node)) {
       out.links[*landmark] = *point;
     } else {
-      report.error(line_of(node), kLandmark, path, "this is no point on a link",
+      report.error(line_of(node), kLandmark, path, "not a point on a link",
                    "e.g. \"shin\" or { link = \"shin\", at = [0, 0, -0.1] }");
     }
   }

@@ -139,7 +139,7 @@ void read_joint(Reader& reader, const Element& element, const Place& place) {
   if (has_free || (joint.kind == JointKind::kFree && (!body.joints.empty() || body.parent != 0))) {
     reader.report.error(element, kFreeJoint,
                         body.parent != 0 && !has_free ? "free joint of a body that is not a child of the world"
-                                                      : "free joint beside another joint",
+                                                      : "free joint together with another joint",
                         "only a child of <worldbody> can be free, and then it has no other joint");
     return;
   }

@@ -20,7 +20,7 @@ void report(Reader& reader, const char* code, int line, std::string message, std
 /// What can be said before the XML is looked at.
 bool is_text(Reader& reader, std::string_view text) {
   if (is_utf16(text) || is_binary(text)) {
-    report(reader, kBinary, 0, "this is no UTF-8 text", "an MJCF file is XML text; save it as UTF-8");
+    report(reader, kBinary, 0, "not UTF-8 text", "an MJCF file is XML text; save it as UTF-8");
   } else if (text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos) {
     report(reader, kEmpty, 0, "the file is empty", kOneModel);
   } else if (const std::size_t at = text.find("<!ENTITY"); at != std::string_view::npos) {
@@ -65,7 +65,7 @@ const Element* include(Reader& reader, const Element& element) {
   // A model and one that it attaches may include the same file.
   if (!reader.included_files.insert(fmt::format("{}\n{}", fmt::ptr(&source), path.string())).second) {
     reader.report.error(element, kInclude, fmt::format("{} is included twice", quote(*name)),
-                        "a file can be included once, and not by itself");
+                        "a file can be included only once, and not by itself");
     return nullptr;
   }
   const Element* root = load_model(reader, element, path);

@@ -208,7 +208,7 @@ void read_contact(Reader& reader, const Attributes& a, Geom& geom) {
   a.number("conaffinity", conaffinity);
   const auto mask = [&](double x) {
     if (x >= 0 && x <= 4294967295.0 && x == std::floor(x)) return std::uint32_t(x);
-    reader.report.error(a.element(), kNumber, fmt::format("{} is no mask of bits", format_number(x)),
+    reader.report.error(a.element(), kNumber, fmt::format("{} is not a bit mask", format_number(x)),
                         "give a whole number");
     return std::uint32_t(1);
   };

@@ -28,7 +28,7 @@ bool read_list(Reader& reader, const Element& element, const char* name, int gro
   std::vector<double> values(std::min(std::size_t(count_words(text)), kMostNumbers));
   auto problem = parse_numbers(text, values);
   if (!problem && values.size() % std::size_t(group) != 0)
-    problem = fmt::format("{} numbers are no multiple of {}", values.size(), group);
+    problem = fmt::format("{} numbers are not a multiple of {}", values.size(), group);
   for (const double x : values) {
     const bool whole = largest == kInfinity || (x >= 0 && x <= largest && x == std::floor(x));
     if (!problem && !whole) problem = fmt::format("number is too large in attribute '{}', or no index", name);
@@ -175,7 +175,7 @@ std::optional<PlacedShape> mesh_shape(Reader& reader, const Attributes& a) {
   const bool there = std::filesystem::is_regular_file(path, ignored);
   if (there && !reader.gate.allows(path)) {
     reader.report.warning(a.element(), kMeshOutside,
-                          fmt::format("the mesh {} is outside of the model's package and left out", quote(mesh.uri)),
+                          fmt::format("the mesh {} is outside the model's package and omitted", quote(mesh.uri)),
                           reader.gate.hint(path));
   } else if (there && turned && !uniform) {  // no scale of the file's axes says this
     if (TriangleMesh surface = load_surface(reader, a.element(), *asset); surface.data)

@@ -147,7 +147,7 @@ void read_fixed(Reader& reader, const Element& element, TendonDraft& draft) {
     draft.complete = draft.complete && place.joint;
     if (!place.joint) continue;
     if (place.joint->kind != JointKind::kHinge && place.joint->kind != JointKind::kSlide) {
-      reader.report.error(*child, kTendon, "a ball or free joint is no part of a tendon", "name hinges and slides");
+      reader.report.error(*child, kTendon, "a ball or free joint cannot be part of a tendon", "name hinges and slides");
       draft.complete = false;
       continue;
     }

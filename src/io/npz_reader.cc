@@ -121,7 +121,7 @@ NpzFile parse_npz(std::string_view all) {
   const auto count = bytes.at<std::uint16_t>(end == std::string_view::npos ? all.size() : end + 10);
   const auto directory = bytes.at<std::uint32_t>(end == std::string_view::npos ? all.size() : end + 16);
   if (!count || !directory) {
-    out.problem = "it is no ZIP file, or ends early";
+    out.problem = "not a ZIP file, or truncated";
     return out;
   }
   std::size_t at = *directory, left = all.size();  // entries that overlap would make a small file large

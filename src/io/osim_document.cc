@@ -32,8 +32,7 @@ bool open_document(const std::filesystem::path& file, tinyxml2::XMLDocument& doc
 
 bool parse_document(std::string_view text, tinyxml2::XMLDocument& document, XmlReport& report) {
   if (is_utf16(text) || is_binary(text) || text.find("<!ENTITY") != std::string_view::npos) {
-    refuse(report, kDocument, 0, "this is no plain XML text",
-           "OpenSim files are XML, saved as UTF-8, without entities");
+    refuse(report, kDocument, 0, "not plain XML text", "OpenSim files are XML, saved as UTF-8, without entities");
     return false;
   }
   if (const auto line = crowded_element_line(text)) {

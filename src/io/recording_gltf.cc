@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +11,7 @@
 #include "io/recording_codes.h"
 #include "io/recording_scene.h"
 #include "io/tessellate.h"
+#include "kansetsu/io/mesh.h"
 
 /// Recordings as glTF 2.0 in one file (.glb): a node per link, in the tree of the figure, and an animation that moves them.
 namespace kansetsu::io {
@@ -128,6 +130,17 @@ struct Track {
     return false;
   }
 };
+
+std::optional<Triangles> triangles_of(const MeshFile& file, const Vec3<>& scale) {
+  const std::string ending = std::filesystem::path(file.name).extension().string();
+  const std::optional<MeshFormat> format = ending == ".stl"   ? std::optional(MeshFormat::kStl)
+                                           : ending == ".obj" ? std::optional(MeshFormat::kObj)
+                                           : ending == ".msh" ? std::optional(MeshFormat::kMsh)
+                                                              : std::nullopt;
+  if (!format) return std::nullopt;
+  const Loaded<TriangleMesh> mesh = parse_mesh(*file.data, *format, file.place, scale);
+  return mesh ? tessellate(*mesh.value) : std::nullopt;
+}
 
 class GltfRecorder final : public Recorder {
  public:
@@ -256,11 +269,11 @@ class GltfRecorder final : public Recorder {
         leave_out(file->place,
                   fmt::format("more than {} MiB of shapes: this mesh and others are left out", kMostGltfShapes >> 20),
                   "write .mcap instead");
-    } else if (const auto triangles = parse_stl(*file->data, mesh.scale)) {
+    } else if (const auto triangles = triangles_of(*file, mesh.scale)) {
       known->second = document_.mesh(*triangles, colour);
     } else {
-      leave_out(file->place, "only binary STL meshes are put into .glb files; this one is left out",
-                "convert the mesh to binary STL");
+      leave_out(file->place, "only STL, OBJ and MSH meshes are written to .glb files; this one is omitted",
+                "convert the mesh to STL or OBJ");
     }
     return known->second;
   }

@@ -126,20 +126,19 @@ class Collector {
     if (!text.problem) return std::make_shared<const std::string>(std::move(text.text));
     const bool full = *text.problem == FileProblem::kTooLarge;
     problem = full && left_ >= kLargestMesh
-                  ? fmt::format("the {} is larger than {} MiB and is left out", word(kind), kLargestMesh >> 20)
+                  ? fmt::format("the {} is larger than {} MiB; omitted", word(kind), kLargestMesh >> 20)
               : full ? too_many()
-                     : fmt::format("the {} cannot be read and is left out", word(kind));
+                     : fmt::format("the {} cannot be read; omitted", word(kind));
     return nullptr;
   }
 
-  static std::string too_many() { return "there are too many bytes of meshes: this one is left out"; }
+  static std::string too_many() { return "too much mesh data in total; this mesh is omitted"; }
 
   std::shared_ptr<const std::string> checked(std::shared_ptr<const std::string> data, const std::string& ending,
                                              Kind kind, std::string& problem) const {
     const auto clean = mesh_content(*data, ending);
     if (!clean) {
-      problem = kind == Kind::kMesh ? "this is no mesh that can be shown, and is left out"
-                                    : "this is no PNG picture, and is left out";
+      problem = kind == Kind::kMesh ? "not a supported mesh; omitted" : "not a PNG picture; omitted";
       return nullptr;
     }
     if (clean->size() > left_) {

@@ -260,7 +260,7 @@ Loaded<Recording> parse_recording(std::string_view bytes, const std::string& fil
   Complaints complaints(file_name);
   const auto top = mcap::read(bytes, {});  // attachments may stand behind the frames that need them
   if (!top) {
-    complaints.error(recording::kNotMcap, bytes.empty() ? "the file is empty" : "this is no MCAP file",
+    complaints.error(recording::kNotMcap, bytes.empty() ? "the file is empty" : "not an MCAP file",
                      "recordings begin with the bytes 89 'MCAP' 30 0D 0A");
     return {std::nullopt, complaints.all};
   }
@@ -299,12 +299,12 @@ Loaded<Recording> parse_recording(std::string_view bytes, const std::string& fil
     if (std::find(contents->damage.begin(), contents->damage.end(), what) == contents->damage.end())
       complaints.warning(recording::kDamaged, what);
   }
-  if (bad > 0) complaints.warning(recording::kBadFrame, fmt::format("{} frames are damaged and left out", bad));
+  if (bad > 0) complaints.warning(recording::kBadFrame, fmt::format("{} damaged frames are skipped", bad));
   if (!recording.complete) {
     const double end = recording.frames.empty() ? 0 : recording.frames.back().time;
     complaints.warning(
         recording::kInterrupted,
-        fmt::format("the recording ends early: {} frames up to {} s are whole", recording.frames.size(), end),
+        fmt::format("the recording is truncated: {} complete frames up to {} s", recording.frames.size(), end),
         "it was interrupted while being written, or copied in part");
   }
   return {std::move(recording), complaints.all};

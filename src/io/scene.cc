@@ -108,6 +108,20 @@ std::optional<FileFormat> format_by_element(std::string_view head) {
   return std::nullopt;
 }
 
+/// Whether the first line that says anything is a table or a value of TOML.
+bool looks_like_toml(std::string_view head) {
+  if (head.find('\0') != std::string_view::npos) return false;
+  while (!head.empty()) {
+    const std::size_t end = head.find('\n');
+    std::string_view line = head.substr(0, end);
+    head.remove_prefix(end == std::string_view::npos ? head.size() : end + 1);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
+    if (line.empty() || line.front() == '#') continue;
+    return line.front() == '[' || (line.front() != '<' && line.find('=') != std::string_view::npos);
+  }
+  return false;
+}
+
 }  // namespace
 
 FileFormat find_format_of(std::string_view text) {
@@ -130,7 +144,8 @@ FileFormat find_format(const std::filesystem::path& file) {
     head.clear();
   }
   if (const auto found = format_by_element(head)) return *found;
-  return ending == ".xml" || ending == ".mjcf" ? FileFormat::kMjcf : FileFormat::kUrdf;
+  if (ending == ".xml" || ending == ".mjcf") return FileFormat::kMjcf;
+  return ending != ".urdf" && looks_like_toml(head) ? FileFormat::kScene : FileFormat::kUrdf;
 }
 
 }  // namespace kansetsu::io

@@ -172,7 +172,7 @@ void read_directions(TomlTable& table, const char* key, AllAtOnce all, PerDirect
       return;
     }
     table.allow(key);
-    table.error_at(key, kType, fmt::format("{} is no table", key),
+    table.error_at(key, kType, fmt::format("{} is not a table", key),
                    fmt::format("write {} = {{x = 1e4, rz = 20}}: turns and shifts have different units", key));
     return;
   }

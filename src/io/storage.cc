@@ -79,7 +79,7 @@ class StorageReader {
     make_unique(labels_, report_, lines_.line());
     if (columns_ && *columns_ != double(labels_.size()))
       report_.warn(lines_.line(), kCount, {},
-                   fmt::format("the header tells of {} columns, {} are named", *columns_, labels_.size()),
+                   fmt::format("the header states {} columns, but {} are named", *columns_, labels_.size()),
                    "the names are believed");
     return true;
   }
@@ -143,13 +143,14 @@ class StorageReader {
       values.insert(values.end(), row.begin(), row.end());
     }
     if (!report_.failed() && out_.times.empty())
-      report_.error(lines_.line(), kTruncated, {}, "there are no rows of numbers", "is the file cut off?");
+      report_.error(lines_.line(), kTruncated, {}, "there are no rows of numbers", "is the file truncated?");
     if (report_.failed()) return;
     out_.values = Eigen::Map<const Eigen::MatrixXd>(values.data(), long(out_.columns.size()), out_.rows());
     if (same_ > 0)
-      report_.warn(0, kTimes, {}, fmt::format("{} rows have the time of the row before", same_), "they are left out");
+      report_.warn(0, kTimes, {}, fmt::format("{} rows repeat the time of the previous row", same_),
+                   "they are left out");
     if (rows_ && *rows_ != out_.rows() + same_)
-      report_.warn(0, kCount, {}, fmt::format("the header tells of {} rows, there are {}", *rows_, out_.rows()),
+      report_.warn(0, kCount, {}, fmt::format("the header states {} rows, but there are {}", *rows_, out_.rows()),
                    "the rows are believed; is the file cut off?");
   }
 
@@ -169,7 +170,7 @@ class StorageReader {
 
   void bad_number(std::string_view cell, const std::string& column) {
     report_.error(lines_.line(), kNumber, column, fmt::format("{} is {}", quote(cell), kNoNumber),
-                  "decimal points are points; nan stands for what was not measured");
+                  "use decimal points; nan means a missing value");
   }
 
   Lines lines_;

@@ -2,8 +2,7 @@
 
 #include <cmath>
 #include <numbers>
-
-#include "io/bytes.h"
+#include <utility>
 
 namespace kansetsu::io {
 namespace {
@@ -102,11 +101,77 @@ Triangles surface(const HeightField& field) {
   return out;
 }
 
+/// Vertices are shared where the surface is smooth: the normal of a corner is the mean over those triangles around its vertex that
+/// are not across a crease, weighted by area.
+class SmoothSurface {
+ public:
+  explicit SmoothSurface(const TriangleMeshData& mesh) : mesh_(mesh), around_(mesh.vertices.size()) {
+    for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
+      const auto& [a, b, c] = mesh.triangles[t];
+      const Vec3<>& p = vertex(a);
+      areas_.push_back(cross(vertex(b) - p, vertex(c) - p));
+      for (const int v : mesh.triangles[t]) around_[std::size_t(v)].push_back(t);
+    }
+  }
+
+  Triangles build() {
+    made_.resize(mesh_.vertices.size());
+    for (std::size_t t = 0; t < mesh_.triangles.size(); ++t) {
+      if (const double size = norm(areas_[t]); !(size > 0) || !std::isfinite(size)) continue;
+      for (const int v : mesh_.triangles[t]) out_.indices.push_back(corner(v, t));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  struct Made {
+    Vec3<> normal;
+    std::uint32_t index;
+  };
+  const Vec3<>& vertex(int v) const { return mesh_.vertices[std::size_t(v)]; }
+
+  Vec3<> normal(int v, std::size_t triangle) const {
+    const Vec3<> own = (1 / norm(areas_[triangle])) * areas_[triangle];
+    const std::vector<std::size_t>& others = around_[std::size_t(v)];
+    if (others.size() > kMostAround) return own;
+    Vec3<> sum{};
+    for (const std::size_t t : others) {
+      if (dot(areas_[t], own) > kCrease * norm(areas_[t])) sum = sum + areas_[t];
+    }
+    const double size = norm(sum);
+    return size > 0 && std::isfinite(size) ? (1 / size) * sum : own;
+  }
+
+  /// The index of a corner: one that was made of this vertex with this normal, or a new one.
+  std::uint32_t corner(int v, std::size_t triangle) {
+    const Vec3<> n = normal(v, triangle);
+    std::vector<Made>& made = made_[std::size_t(v)];
+    if (made.size() <= kMostAround) {
+      for (const Made& m : made) {
+        if (dot(m.normal, n) > kSameNormal) return m.index;
+      }
+    }
+    const auto index = static_cast<std::uint32_t>(out_.positions.size() / 3);
+    made.push_back({n, index});
+    out_.add(vertex(v), n);
+    return index;
+  }
+
+  static constexpr double kCrease = 0.8;           // cosine of 37°: steeper edges stay sharp
+  static constexpr double kSameNormal = 0.999999;  // cosine of 0.08°
+  static constexpr std::size_t kMostAround = 64;   // triangles around a vertex; the apex of a larger fan is flat
+
+  const TriangleMeshData& mesh_;
+  std::vector<Vec3<>> areas_;                     ///< normals of triangles, twice their areas long
+  std::vector<std::vector<std::size_t>> around_;  ///< triangles, by vertex
+  std::vector<std::vector<Made>> made_;           ///< by vertex
+  Triangles out_;
+};
+
 std::optional<Triangles> surface(const TriangleMesh& mesh) {
   if (!mesh.data) return std::nullopt;
-  Triangles out;
-  const auto corner = [&](int i) { return mesh.data->vertices[std::size_t(i)]; };
-  for (const auto& [a, b, c] : mesh.data->triangles) add_flat(out, corner(a), corner(b), corner(c));
+  Triangles out = SmoothSurface(*mesh.data).build();
+  if (out.indices.empty()) return std::nullopt;
   return out;
 }
 
@@ -131,25 +196,5 @@ void Triangles::add(const Vec3<>& p, const Vec3<>& n) {
 }
 
 std::optional<Triangles> tessellate(const Shape& shape) { return std::visit(Tessellate{}, shape); }
-
-std::optional<Triangles> parse_stl(std::string_view bytes, const Vec3<>& scale) {
-  ByteReader in(bytes);
-  in.raw(80);
-  const auto count = in.take<std::uint32_t>();
-  if (in.failed || count == 0 || in.rest.size() != std::size_t{count} * 50) return std::nullopt;
-  Triangles out;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    in.raw(12);  // a normal that many programs leave zero
-    Vec3<> p[3];
-    for (Vec3<>& corner : p) {
-      const double x = in.take<float>(), y = in.take<float>(), z = in.take<float>();
-      corner = {scale.x * x, scale.y * y, scale.z * z};
-    }
-    in.raw(2);
-    add_flat(out, p[0], p[1], p[2]);
-  }
-  if (out.indices.empty()) return std::nullopt;
-  return out;
-}
 
 }  // namespace kansetsu::io

@@ -19,7 +19,5 @@ struct Triangles {
 
 /// The surface of a shape; none for meshes and shapes without an end.
 std::optional<Triangles> tessellate(const Shape& shape);
-/// Binary STL; none if it is something else.
-std::optional<Triangles> parse_stl(std::string_view bytes, const Vec3<>& scale);
 
 }  // namespace kansetsu::io

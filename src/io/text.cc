@@ -71,7 +71,7 @@ FileText read_file(const std::filesystem::path& file, std::uintmax_t largest) {
     } else if (count == 0) {
       if (!pipe || asked || !result.text.empty()) return result;
       asked = true;  // a writer that begins only now has a moment to do so
-      if (!wait_for(kMoment)) return {{}, FileProblem::kNotAFile, "it is a pipe that nobody writes to"};
+      if (!wait_for(kMoment)) return {{}, FileProblem::kNotAFile, "the pipe has no writer"};
     } else if (errno == EAGAIN) {
       if (!wait_for(kPatience))
         return {{}, FileProblem::kNotAFile, fmt::format("it is a pipe that was silent for {} s", kPatience.count())};

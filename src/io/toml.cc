@@ -115,13 +115,13 @@ TomlText refused(int line, std::string problem, std::string hint, bool foreign =
 
 TomlText parse_toml(std::string_view text, const std::string& file_name) {
   if (is_binary(text) || is_utf16(text) || find_invalid_utf8(text) != std::string_view::npos)
-    return refused(0, "this is no UTF-8 text", "the file must be TOML", true);
+    return refused(0, "not UTF-8 text", "the file must be TOML", true);
   text = without_mark(text);
   if (const auto line = stray_character_line(text)) {
     return refused(*line, "a character beyond ASCII outside of a string", "put names with such characters into quotes");
   }
   if (const auto line = deep_key_line(text))
-    return refused(*line, fmt::format("a key of more than {} parts", kDeepestKey), "no key is meant to have so many");
+    return refused(*line, fmt::format("a key of more than {} parts", kDeepestKey), "shorten the key");
   toml::parse_result parsed = toml::parse(text, file_name);
   if (parsed) {
     TomlText out;

@@ -50,7 +50,7 @@ class TrcReader {
     if (const auto markers = read_number(header["NumMarkers"])) markers_ = *markers;
     const auto unit = units().find(std::string(header["Units"]));
     if (unit == units().end()) {
-      report_.error(3, kHeader, "Units", fmt::format("{} is no unit of length", quote(header["Units"])),
+      report_.error(3, kHeader, "Units", fmt::format("{} is not a unit of length", quote(header["Units"])),
                     "known: mm, cm, dm, m, in, ft; the third line has the values of the second");
       return false;
     }
@@ -70,7 +70,7 @@ class TrcReader {
     make_unique(out_.markers.names, report_, lines_.line());
     if (markers_ && *markers_ != double(out_.markers.names.size()))
       report_.warn(lines_.line(), kCount, {},
-                   fmt::format("the header tells of {} markers, {} are named", *markers_, out_.markers.names.size()),
+                   fmt::format("the header states {} markers, but {} are named", *markers_, out_.markers.names.size()),
                    "the names are believed");
     lines_.next();  // X1 Y1 Z1 …
     return true;
@@ -112,10 +112,10 @@ class TrcReader {
       for (std::size_t i = 0; i < m.names.size(); ++i) add_point(cells, i);
     }
     if (!report_.failed() && m.times.empty())
-      report_.error(lines_.line(), kTruncated, {}, "there are no rows of numbers", "is the file cut off?");
+      report_.error(lines_.line(), kTruncated, {}, "there are no rows of numbers", "is the file truncated?");
     if (report_.failed()) return;
     if (frames_ && *frames_ != m.frames())
-      report_.warn(0, kCount, {}, fmt::format("the header tells of {} frames, there are {}", *frames_, m.frames()),
+      report_.warn(0, kCount, {}, fmt::format("the header states {} frames, but there are {}", *frames_, m.frames()),
                    "the rows are believed; is the file cut off?");
     if (!(m.rate > 0)) m.rate = rate_of(m.times);
   }
@@ -127,7 +127,7 @@ class TrcReader {
       if (!value)
         report_.error(lines_.line(), kNumber, out_.markers.names[marker],
                       fmt::format("{} is {}", quote(cells[2 + 3 * marker + c]), kNoNumber),
-                      "an empty cell or nan stands for a marker that was not seen");
+                      "an empty cell or nan means a missing marker");
       x[c] = value.value_or(0);
     }
     out_.markers.points.push_back(out_.markers.unit * Vec3<>{x[0], x[1], x[2]});

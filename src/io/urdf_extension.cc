@@ -17,7 +17,7 @@ int read_index(Reader& reader, const Element& element) {
   double index = 0;
   read_number(reader.report, element, "index", index);
   if (index >= 0 && index < 6 && index == std::floor(index)) return static_cast<int>(index);
-  reader.report.error(element, kRange, fmt::format("index {} is no coordinate of a joint", format_number(index)),
+  reader.report.error(element, kRange, fmt::format("index {} is not a coordinate of the joint", format_number(index)),
                       "joints have up to six coordinates, counted from 0");
   return 0;
 }

@@ -10,6 +10,8 @@ import socket
 import struct
 import subprocess
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -202,7 +204,7 @@ def test_a_world_streams_pauses_steps_and_starts_again(ball: Live):
     # It falls: ½·g·t² to the error of the integrator, ½·g·h·t = 1.5e-3 m at t = 0.3 s.
     assert frame["q"][0][2] == pytest.approx(5 - 0.5 * 9.81 * frame["time"] ** 2, abs=5e-3)
     viewer.send(type="pause")
-    assert viewer.message() == {"type": "state", "playing": False, "speed": 1.0}
+    assert viewer.message() == {"type": "state", "playing": False, "speed": 1.0, "recording": False}
     paused = None
     viewer.connection.settimeout(0.5)
     try:  # what was under way arrives, then nothing
@@ -266,6 +268,73 @@ def test_the_figure_stands_until_its_controller_is_turned_off(standing: Live):
     assert {c["name"]: c["value"] for c in standing.watch().hello["controls"] if c["unit"] == "×"} == {"posture": 0, "noise": 1}
 
 
+MOTOR = """
+[scene]
+name = "motor"
+
+[[figure]]
+name = "door"
+[[figure.link]]
+name = "frame"
+[[figure.link]]
+name = "leaf"
+mass = 1.0
+com = [0.5, 0.0, 0.0]
+inertia = [0.01, 0.1, 0.1]
+[[figure.joint]]
+name = "hinge"
+type = "revolute"
+parent = "frame"
+child = "leaf"
+axis = [0.0, 0.0, 1.0]
+lower = -1.0
+upper = 2.0
+[[figure.actuator]]
+name = "servo"
+joint = "hinge"
+kp = 200.0
+kd = 20.0
+[[figure.actuator]]
+name = "motor"
+joint = "hinge"
+control_range = [-3.0, 3.0]
+"""
+
+
+def test_controls_of_actuators_are_sliders_and_stay_after_a_reset(tmp_path: Path):
+    (tmp_path / "door.toml").write_text(MOTOR, encoding="utf-8")
+    live = Live(str(tmp_path / "door.toml"))
+    try:
+        viewer = live.watch()
+        assert [(c["name"], c["min"], c["max"], c["unit"]) for c in viewer.hello["controls"]] == [("servo", -1, 2, "rad"), ("motor", -3, 3, "")]
+        viewer.send(type="control", name="servo", value=1.5)
+        assert viewer.after(2)["q"][0][0] == pytest.approx(1.5, abs=0.01)
+        viewer.send(type="reset")
+        assert viewer.after(2)["q"][0][0] == pytest.approx(1.5, abs=0.01)
+        assert live.watch().hello["controls"][0]["value"] == 1.5
+    finally:
+        live.stop()
+
+
+def test_a_recording_follows_the_simulation_back_in_time(ball: Live, tmp_path: Path):
+    viewer = ball.watch()
+    file = f"http://127.0.0.1:{ball.port}/recording.mcap?token={ball.token}"
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        urllib.request.urlopen(file)
+    viewer.after(0.3)
+    viewer.send(type="record", on=True)
+    assert viewer.message()["recording"] is True
+    assert ball.watch().hello["recording"] is True
+    viewer.send(type="reset")
+    viewer.after(0.2)
+    viewer.send(type="record", on=False)
+    assert viewer.message()["recording"] is False
+    (tmp_path / "live.mcap").write_bytes(urllib.request.urlopen(file).read())
+    found = json.loads(subprocess.run([BIN, "info", tmp_path / "live.mcap", "--json"], capture_output=True, check=True).stdout)
+    assert found["complete"] and found["figures"][0]["name"] == "ball" and found["frames"] > 3
+    assert found["start"] < 0.1, "the frames from before the reset are gone"
+
+
 def test_limbs_can_be_pulled_hard_without_breaking_the_world(standing: Live):
     viewer = standing.watch()
     links = len(viewer.hello["scene"]["figures"][0]["links"])
@@ -282,7 +351,8 @@ def test_what_makes_no_sense_is_answered_and_changes_nothing(ball: Live):
     bad = [b"no JSON", b"[]", b"{}", b'{"type": "explode"}', b'{"type": "drag", "figure": 0, "link": 7, "point": [0,0,0], "target": [0,0,0]}',
            b'{"type": "drag", "figure": -1, "link": 0, "point": [0,0,0], "target": [0,0,0]}',
            b'{"type": "drag", "figure": 0, "link": 0, "point": [0,0], "target": [0,0,0]}', b'{"type": "gravity", "value": [0, 0, 1e99]}',
-           b'{"type": "gravity", "value": [0, 0, null]}', b'{"type": "control", "name": "none", "value": 1}', b'{"type": "speed", "value": "fast"}']
+           b'{"type": "gravity", "value": [0, 0, null]}', b'{"type": "control", "name": "none", "value": 1}', b'{"type": "speed", "value": "fast"}', b'{"type": "record"}',
+           b'{"type": "record", "on": 1}']
     for text in bad:
         viewer.send_text(text)
         assert viewer.message()["type"] == "problem", text

@@ -100,7 +100,7 @@ def test_a_model_that_is_not_whole_is_refused(tmp_path):
     for command in (("check", model), ("simulate", model, "--duration", "0.01")):
         result = run(*command)
         assert result.exit_code == PARTIAL
-        assert "read, but not the whole model: attribute 'collision' of <option>" in result.stdout + result.stderr
+        assert "partial model: attribute 'collision' of <option>" in result.stdout + result.stderr
         assert run(*command, "--allow-partial").exit_code == OK
     assert run("check", model, "--strict").exit_code == BAD_FILE
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -146,6 +147,33 @@ def test_bad_recordings_are_told_on_the_command_line(folder: Path, tmp_path: Pat
     assert result.returncode == 3 and "REC001" in result.stderr
 
 
+def test_a_recording_is_known_by_its_content(folder: Path, tmp_path: Path):
+    odd = tmp_path / "squat.bin"
+    odd.write_bytes((folder / "squat.mcap").read_bytes())
+    done = subprocess.run([BIN, "check", odd], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout == f"{odd}: ok, 1 figure, 241 frames\n"
+    text = subprocess.run([BIN, "info", odd], capture_output=True, text=True).stdout
+    assert "241 frames from 0 to 4 s" in text and "human" in text
+
+
+OBJ = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nf 1 2 3 4\nf 1 2 5\n"  # a square, and a wall across a crease
+
+
+def test_obj_meshes_are_in_gltf_files_with_shared_vertices(tmp_path: Path):
+    (tmp_path / "part.obj").write_text(OBJ)
+    visual = '<visual><origin xyz="{} 0 0"/><geometry><mesh filename="part.obj"/></geometry></visual>'
+    (tmp_path / "part.urdf").write_text(f'<robot name="part"><link name="part">{visual.format(0)}{visual.format(2)}</link></robot>')
+    done = subprocess.run([BIN, "simulate", tmp_path / "part.urdf", "--duration", "0.01", "--record", tmp_path / "part.glb"], capture_output=True, text=True)
+    assert done.returncode == 0 and "REC022" not in done.stderr, done.stderr
+    data = (tmp_path / "part.glb").read_bytes()
+    length = int.from_bytes(data[12:16], "little")
+    document = json.loads(data[20 : 20 + length])
+    assert len(document["meshes"]) == 1, "both shapes share it"
+    primitive = document["meshes"][0]["primitives"][0]
+    assert document["accessors"][primitive["indices"]]["count"] == 9
+    assert document["accessors"][primitive["attributes"]["POSITION"]]["count"] == 7, "four of the square, three of the wall"
+
+
 def test_every_force_is_in_every_format(tmp_path: Path):
     """A world recorded without being asked for anything: torques, power, contacts and the energy balance, the same in all files."""
     scene = ROOT / "examples/scenes/standing.toml"
@@ -161,6 +189,7 @@ def test_every_force_is_in_every_format(tmp_path: Path):
     tau = np.array([arrays[f"numbers/{figure}/tau/{dof}"] for dof in dofs]).T
     power = arrays[f"numbers/{figure}/joint power"]
     assert np.allclose(power[1:], (tau * arrays[f"{figure}/v"]).sum(axis=1)[1:], atol=1e-9)
+    assert np.array_equal(arrays[f"numbers/{figure}/power/{dofs[-1]}"], tau[:, -1] * arrays[f"{figure}/v"][:, -1])
     balance = sum(arrays[f"numbers/{name}"] for name in ("kinetic energy", "potential energy"))
     spent = sum(arrays[f"numbers/{name}"] for name in ("work of torques", "work of contacts", "work of connections", "energy of impacts"))
     assert np.allclose(balance - balance[0] - spent, arrays["numbers/unexplained energy"], atol=1e-9)

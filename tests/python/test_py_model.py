@@ -136,7 +136,7 @@ def test_what_is_left_out_of_a_model_is_told(tmp_path):
     model = tmp_path / "m.xml"
     body = "<body name='b'><joint name='j'/><geom size='1' fluidshape='ellipsoid'/></body>"
     model.write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
-    with pytest.warns(ks.PartialModelWarning, match="read, but not the whole model: attribute 'fluidshape'"):
+    with pytest.warns(ks.PartialModelWarning, match="partial model: attribute 'fluidshape'"):
         ks.load(model)
     assert [d.code for d in ks.check(model) if d.partial] == ["MJCF043"]
     model.write_text(model.read_text().replace(" fluidshape='ellipsoid'", ""))

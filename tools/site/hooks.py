@@ -1,15 +1,21 @@
 """What the site has beside docs/: the README as its first page, files of the project, the public headers, and the gallery."""
 
 import re
+import sys
 from pathlib import Path
 
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+sys.path.insert(0, str(Path(__file__).parent))
+from equations import equations  # noqa: E402
+
 ROOT = Path(__file__).resolve().parents[2]
 GALLERY = ROOT / "build/gallery"
 PROJECT = ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
 CSS = ".md-grid { max-width: 72rem } .md-typeset pre > code { font-size: .72rem } .md-typeset table:not([class]) td { vertical-align: top }\n"
+CSS += ".equation { white-space: pre; overflow-x: auto; margin: 1em 0 1em 1.6em; position: relative; line-height: 1.9; font: 1.08em/1.9 'STIX Two Math', 'Cambria Math', 'Latin Modern Math', 'Noto Serif', Georgia, serif }\n"
+CSS += ".equation b { font-weight: normal; position: absolute; right: .5em } .equation span { font: .8em sans-serif; opacity: .7 } .equation sub, .equation sup { font-size: .72em }\n"
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 
 
@@ -89,6 +95,7 @@ def on_files(files: Files, config) -> Files:
     add("reference/python.md", _python())
     add("gallery.md", _gallery())
     add("assets/site.css", CSS)
+    add("assets/iframe-worker.js", (Path(__file__).parent / "iframe-worker.js").read_text())
     for made in sorted([*GALLERY.glob("*.html"), *GALLERY.glob("*.png")]):
         add(f"gallery/{made.name}", made.read_bytes())
     return files
@@ -100,9 +107,9 @@ def on_page_markdown(markdown: str, page: Page, config, files: Files) -> str:
         return _moved(markdown, "", name)
     if name.startswith("reference/") or name == "gallery.md":
         return markdown
+    if name.startswith("theory/"):
+        markdown = equations(markdown)
     return _moved(markdown, str(Path("docs") / Path(name).parent), name)
-
-
 
 
 def on_config(config):

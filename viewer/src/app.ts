@@ -89,6 +89,7 @@ export class App {
     if (this.frame) this.apply(this.frame);
     this.move();
     this.setLook(this.look);
+    this.proportions();
     await this.chooseCamera();
     if (this.live) this.hands = new Hands(this, this.live);
     this.controls = new Controls(this);
@@ -97,6 +98,7 @@ export class App {
     if (this.live) this.startLive(this.live);
     if (this.still && this.scene.figures.length > 0) this.select({ figure: 0, link: -1 });
     void built.then(() => {
+      this.proportions();
       this.move();
       if (this.scene.figures.some((f) => f.links.some((l) => l.shapes.some((s) => s.type === "mesh")))) this.stage.look(this.bodies.box(), "angle");
       this.stage.render();
@@ -107,6 +109,16 @@ export class App {
       void this.marks.scan();
     }
     requestAnimationFrame((now) => this.tick(now));
+  }
+
+  /** Forces and marks in proportion to the heaviest figure. */
+  private proportions() {
+    const masses = this.scene.figures.map((f) => f.mass);
+    const heaviest = masses.indexOf(Math.max(...masses));
+    const box = this.bodies.boxOf({ figure: heaviest, link: -1 });
+    if (box.isEmpty()) return;
+    const size = box.getSize(new Vector3());
+    this.overlays.setProportions(9.81 * masses[heaviest]!, Math.max(size.x, size.y, size.z));
   }
 
   /** A camera that sees the whole motion; one that follows, where that would show little else than ground. */
@@ -380,7 +392,7 @@ export class App {
   private warnOfMissing(files: string[]) {
     const names = files.slice(0, 3).join(", ") + (files.length > 3 ? `, … (${files.length} in all)` : "");
     showWarning(files.length === 1 ? "A mesh file is missing." : `${files.length} mesh files are missing.`,
-      `${names}. Collision shapes or capsules along the bones stand in for them.`, "kansetsu … --package-path DIR says which folder holds the packages.");
+      `${names}. Collision shapes or capsules along the bones are shown instead.`, "Use kansetsu … --package-path DIR to name the folder with the packages.");
   }
 
   // -------------------------------------------------------------------------------------------------- pointer and live
@@ -414,7 +426,10 @@ export class App {
 
   private startLive(live: Live) {
     this.setPlaying(live.playing);
-    live.onState = () => this.setPlaying(live.playing);
+    live.onState = () => {
+      this.setPlaying(live.playing);
+      this.hands?.showRecording();
+    };
     live.onProblem = (message) => this.notice(message);
     live.onClose = (reason) => {
       this.setPlaying(false);

@@ -19,7 +19,7 @@ export class BufferSource implements ByteSource {
   }
   async read(offset: number, length: number) {
     if (offset < 0 || length < 0 || offset + length > this.bytes.length) {
-      throw new ViewerError("The file ends too early.", "It is damaged, or was copied in part.", "REC011");
+      throw new ViewerError("The file is truncated.", "It is damaged, or only partly copied.", "REC011");
     }
     return this.bytes.subarray(offset, offset + length);
   }
@@ -44,7 +44,7 @@ export class HttpSource implements ByteSource {
     const answer = await fetch(this.url, { headers: { range: `bytes=${offset}-${offset + length - 1}` } });
     const bytes = new Uint8Array(await answer.arrayBuffer());
     if (answer.status !== 206 || bytes.length !== length) {
-      throw new ViewerError("A piece of the recording could not be loaded.", "Is 'kansetsu view' still running?");
+      throw new ViewerError("A part of the recording could not be loaded.", "Is 'kansetsu view' still running?");
     }
     return bytes;
   }

@@ -108,10 +108,14 @@ export function ticks(low: number, high: number, count: number): number[] {
   if (!(span > 0) || !Number.isFinite(span)) return [low];
   const rough = span / count;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = ([1, 2, 5, 10].find((s) => s * power >= rough) ?? 10) * power;
-  const found: number[] = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * span; ++k) found.push(k * step === 0 ? 0 : k * step);
-  return found;
+  const multiples = (step: number) => {
+    const found: number[] = [];
+    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * span; ++k) found.push(k * step === 0 ? 0 : k * step);
+    return found;
+  };
+  const first = [1, 2, 5, 10].findIndex((s) => s * power >= rough);
+  const found = multiples([1, 2, 5, 10][first]! * power);
+  return found.length > 1 ? found : multiples([0.5, 1, 2, 5][first]! * power); // one tick alone has no scale
 }
 
 /** Smallest and largest value; a little more than nothing where all are the same. */

@@ -30,7 +30,7 @@ export class Controls {
     listen(shortcuts);
     fillHelp(byId<HTMLDialogElement>("help"), shortcuts, !!app.live);
     this.setPanel("side", innerWidth > 720);
-    if (app.recording && !app.recording.complete) app.notice("The recording ends early; what is whole is shown.");
+    if (app.recording && !app.recording.complete) app.notice("The recording is truncated; the complete part is shown.");
   }
 
   private connectTime() {
@@ -59,7 +59,8 @@ export class Controls {
 
   private connectBar() {
     const { app } = this;
-    byId("title").textContent = app.scene.notes["title"] || app.recording?.name || "live";
+    const title = app.scene.notes["title"] || app.recording?.name || "live";
+    byId("title").textContent = title.split("/").pop()!; // of a model alone it is the name of its file
     document.title = `${byId("title").textContent} – kansetsu`;
     byId("camera").addEventListener("change", () => this.camera(byId<HTMLSelectElement>("camera").value as Preset));
     byId("side-button").addEventListener("click", () => this.togglePanel("side"));
@@ -145,13 +146,13 @@ export class Controls {
 
   /** What the colours on the picture mean. */
   legend() {
-    const { shown, forceScale } = this.app.overlays;
+    const { shown, metresPerNewton } = this.app.overlays;
     const forces = !!this.app.live || (this.app.frame?.contacts.length ?? 0) > 0;
     const joined = (this.app.frame?.connections.length ?? 0) > 0;
-    const newtons = 1000 / forceScale;
+    const newtons = 1 / metresPerNewton;
     const scale = `1 m = ${newtons >= 1000 ? `${Number((newtons / 1000).toPrecision(2))} kN` : `${Number(newtons.toPrecision(2))} N`}`;
     const entries: [boolean, string, string][] = [
-      [shown.contacts && forces, CONTACT.getHexString(), `contact force, ${scale}`], [shown.contacts && joined, CONNECTION.getHexString(), "force of a connection"],
+      [shown.contacts && forces, CONTACT.getHexString(), `contact force, ${scale}`], [shown.contacts && joined, CONNECTION.getHexString(), "connection force"],
       [shown.com, COM.getHexString(), "centre of mass"], [shown.com && forces, COP.getHexString(), "centre of pressure"], [shown.joints, JOINT.getHexString(), "joint axis"],
     ];
     const wanted = entries.filter(([on]) => on), key = wanted.join();
@@ -167,21 +168,26 @@ export class Controls {
   private shortcuts(): Shortcut[] {
     const { app } = this;
     const press = (id: string) => () => byId(id).click();
-    const hold: Shortcut[] = app.hands ? [{ keys: ["h"], label: "H", help: "Hold or release the selected link", run: () => app.hands?.toggleSelected() }] : [];
+    const hold: Shortcut[] = app.hands
+      ? [
+          { keys: ["h"], label: "H", help: "Hold or release the selected link", run: () => app.hands?.toggleSelected() },
+          { keys: ["r"], label: "R", help: "Record, or stop and save", run: () => app.hands?.toggleRecording() },
+        ]
+      : [];
     return [
       { keys: [" "], label: "Space", help: "Play or pause", run: () => app.toggle() },
-      { keys: ["ArrowRight"], label: "→", help: "One frame ahead", run: () => void app.step(1) },
-      { keys: ["ArrowLeft"], label: "←", help: "One frame back", run: () => void app.step(-1) },
-      { keys: ["Shift+ArrowRight"], label: "Shift →", help: "One second ahead", run: () => void app.seek(app.time + 1) },
-      { keys: ["Shift+ArrowLeft"], label: "Shift ←", help: "One second back", run: () => void app.seek(app.time - 1) },
-      { keys: ["Home"], label: "Home", help: "To the beginning", run: () => void app.seek(-Infinity) },
-      { keys: ["End"], label: "End", help: "To the end", run: () => void app.seek(Infinity) },
+      { keys: ["ArrowRight"], label: "→", help: "Next frame", run: () => void app.step(1) },
+      { keys: ["ArrowLeft"], label: "←", help: "Previous frame", run: () => void app.step(-1) },
+      { keys: ["Shift+ArrowRight"], label: "Shift →", help: "Forward by one second", run: () => void app.seek(app.time + 1) },
+      { keys: ["Shift+ArrowLeft"], label: "Shift ←", help: "Back by one second", run: () => void app.seek(app.time - 1) },
+      { keys: ["Home"], label: "Home", help: "Go to the start", run: () => void app.seek(-Infinity) },
+      { keys: ["End"], label: "End", help: "Go to the end", run: () => void app.seek(Infinity) },
       { keys: ["+", "="], label: "+", help: "Faster", run: () => this.speedBy(1) },
       { keys: ["-"], label: "−", help: "Slower", run: () => this.speedBy(-1) },
       { keys: ["l"], label: "L", help: "Loop", run: press("loop") },
-      { keys: ["f"], label: "F", help: "Fit into view: the selection, or everything", run: () => app.fit() },
-      { keys: ["0"], label: "0", help: "Camera as at first", run: () => this.camera("angle") },
-      { keys: ["v"], label: "V", help: "Camera follows", run: press("follow") },
+      { keys: ["f"], label: "F", help: "Fit the selection, or everything, into view", run: () => app.fit() },
+      { keys: ["0"], label: "0", help: "Home view", run: () => this.camera("angle") },
+      { keys: ["v"], label: "V", help: "Follow with the camera", run: press("follow") },
       { keys: ["1"], label: "1", help: "Camera at an angle", run: () => this.camera("angle") },
       { keys: ["2"], label: "2", help: "Camera in front", run: () => this.camera("front") },
       { keys: ["3"], label: "3", help: "Camera at the side", run: () => this.camera("side") },
@@ -192,8 +198,8 @@ export class Controls {
       { keys: ["p"], label: "P", help: "Plots", run: () => this.togglePanel("plots") },
       { keys: ["d"], label: "D", help: "Dark or light", run: () => app.switchLook() },
       { keys: ["/"], label: "/", help: "Search", run: () => this.search() },
-      { keys: ["Escape"], label: "Esc", help: "Select nothing, close", run: () => this.escape() },
-      { keys: ["?"], label: "?", help: "This sheet", run: () => this.toggleHelp() },
+      { keys: ["Escape"], label: "Esc", help: "Clear the selection, close panels", run: () => this.escape() },
+      { keys: ["?"], label: "?", help: "Show this help", run: () => this.toggleHelp() },
     ];
   }
 

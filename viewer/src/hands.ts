@@ -1,6 +1,6 @@
 import { BufferAttribute, BufferGeometry, Color, Line, LineBasicMaterial, Matrix4, Mesh, MeshBasicMaterial, Plane, SphereGeometry, Vector3 } from "three";
 import type { App } from "./app";
-import { byId, make, pretty } from "./dom";
+import { byId, download, make, pretty } from "./dom";
 import type { BodyRef, Frame } from "./frame";
 import type { Live } from "./live";
 
@@ -9,6 +9,9 @@ export class Hands {
   private target: Vector3 | undefined; // of the pull
   private readonly spring: Line;
   private readonly label = make("output", { class: "pull", hidden: true });
+  private readonly record = make("button", { class: "text", "aria-pressed": "false", title: "Record the simulation; a second click saves it as an .mcap file (R)", onclick: () => this.toggleRecording() }, "Record");
+  private began = false; // a recording is running, as far as is known
+  private mine = false; // this page began the recording, and gets it
 
   constructor(private readonly app: App, private readonly live: Live) {
     byId("side").append(this.panel());
@@ -96,9 +99,35 @@ export class Hands {
     const down = now.length() > 1e-9 ? now.clone().normalize() : new Vector3(0, 0, -1);
     const gravity = this.slider("gravity", 0, 20, now.length(), "m/s²", (value) => this.live.send({ type: "gravity", value: down.clone().multiplyScalar(value).toArray() }));
     const controls = hello.controls.map((c) => this.slider(c.name, c.min, c.max, c.value, c.unit ?? "", (value) => this.live.send({ type: "control", name: c.name, value })));
-    const hold = make("button", { class: "text", title: "Hold or release the selected link (H)", onclick: () => this.toggleSelected() }, "Hold, release");
-    const again = make("button", { class: "text", onclick: () => this.live.send({ type: "reset" }) }, "Start again");
-    return make("section", { "aria-label": "Simulation", id: "live-panel" }, gravity, ...controls, make("div", { class: "buttons" }, hold, again));
+    const hold = make("button", { class: "text", title: "Hold or release the selected link (H)", onclick: () => this.toggleSelected() }, "Hold");
+    const again = make("button", { class: "text", title: "Back to the start of the simulation", onclick: () => this.live.send({ type: "reset" }) }, "Restart");
+    this.showRecording();
+    return make("section", { "aria-label": "Simulation", id: "live-panel" }, gravity, ...controls, make("div", { class: "buttons" }, hold, again, this.record));
+  }
+
+  toggleRecording() {
+    this.mine ||= !this.live.recording;
+    this.live.send({ type: "record", on: !this.live.recording });
+  }
+
+  /** The button as the simulation says; a recording that this page began and that has ended is saved. */
+  showRecording() {
+    const on = this.live.recording;
+    this.record.textContent = on ? "Stop recording" : "Record";
+    this.record.setAttribute("aria-pressed", String(on));
+    if (on || !this.mine || !this.began) {
+      this.began = on;
+      return;
+    }
+    this.mine = this.began = false;
+    void this.save();
+  }
+
+  private async save() {
+    const bytes = await this.live.attachment("recording.mcap");
+    if (!bytes) return this.app.notice("The recording cannot be fetched.");
+    download("live.mcap", new Blob([bytes as BlobPart], { type: "application/octet-stream" }));
+    this.app.notice(`Saved live.mcap, ${pretty(bytes.length / 1e6)} MB.`);
   }
 
   toggleSelected() {

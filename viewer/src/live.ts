@@ -16,11 +16,12 @@ export interface Hello {
   version: number;
   scene: unknown;
   playing: boolean;
+  recording?: boolean;
   gravity: [number, number, number];
   controls: Control[];
 }
 export type Command =
-  | { type: "play" } | { type: "pause" } | { type: "step" } | { type: "reset" } | { type: "rewind"; time: number }
+  | { type: "play" } | { type: "pause" } | { type: "step" } | { type: "reset" } | { type: "rewind"; time: number } | { type: "record"; on: boolean }
   | { type: "speed"; value: number }
   | { type: "drag"; figure: number; link: number; point: number[]; target: number[] } | { type: "drop" }
   | { type: "grab"; figure: number; link: number; point: number[] } | { type: "release"; figure: number; link: number }
@@ -32,6 +33,7 @@ export class Live {
   scene!: Scene;
   hello!: Hello;
   playing = true;
+  recording = false;
   onFrame: (frame: Frame) => void = () => undefined;
   onState: () => void = () => undefined;
   onProblem: (message: string) => void = () => undefined;
@@ -51,7 +53,7 @@ export class Live {
           live.onFrame(decodeFrame(new Uint8Array(event.data)));
           return;
         }
-        const message = JSON.parse(String(event.data)) as { type: string; playing?: boolean; message?: string };
+        const message = JSON.parse(String(event.data)) as { type: string; playing?: boolean; recording?: boolean; message?: string };
         if (message.type === "hello") {
           live.hello = message as unknown as Hello;
           if (live.hello.version > LIVE_VERSION) {
@@ -65,9 +67,11 @@ export class Live {
             return;
           }
           live.playing = live.hello.playing;
+          live.recording = live.hello.recording ?? false;
           resolve(live);
         } else if (message.type === "state") {
           live.playing = message.playing ?? live.playing;
+          live.recording = message.recording ?? false;
           live.onState();
         } else if (message.type === "problem") live.onProblem(message.message ?? "");
       };

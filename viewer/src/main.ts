@@ -26,7 +26,7 @@ function fail(error: unknown) {
   const box = make("div", {}, make("h2", {}, text));
   if (known && error.hint) box.append(make("p", {}, error.hint));
   if (known && error.code) box.append(make("p", {}, make("code", {}, error.code)));
-  box.append(make("p", { class: "quiet" }, "A recording (.mcap) can be dropped here."));
+  box.append(make("p", { class: "quiet" }, "Drop a recording (.mcap) here to open it."));
   const failure = byId("failure");
   failure.replaceChildren(box);
   failure.hidden = false;

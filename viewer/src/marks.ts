@@ -1,4 +1,5 @@
 import { byId } from "./dom";
+import { Landings, type Mark } from "./landings";
 import type { Recording } from "./recording";
 import { COM, CONNECTION, CONTACT } from "./theme";
 
@@ -11,9 +12,9 @@ function triangle(g: CanvasRenderingContext2D, x: number, from: number, to: numb
   g.lineTo(x, to);
 }
 
-/** Events as marks above the time line: what lands points down, what leaves points up. */
+/** Events as marks above the time line: touchdown points down, lift-off up. Where a recording names none, they follow from its contacts. */
 export class Marks {
-  private events: { time: number; text: string }[] = [];
+  private events: Mark[] = [];
 
   constructor(private readonly recording: Recording) {}
 
@@ -21,11 +22,17 @@ export class Marks {
   async scan() {
     if (this.recording.chunks.length > LONGEST) return;
     await new Promise((done) => setTimeout(done, 600));
-    const found: typeof this.events = [];
+    const found: Mark[] = [];
+    const { figures } = this.recording.scene;
+    const landings = new Landings((body) => figures[body.figure]?.links[body.link]?.name ?? "");
     await this.recording.scan((frames) => {
-      for (const frame of frames) for (const text of frame.events) found.push({ time: frame.time, text });
-    }).catch(() => undefined); // what is wrong with the file has been told
-    this.events = found;
+      for (const frame of frames) {
+        for (const text of frame.events) found.push({ time: frame.time, text });
+        landings.add(frame);
+      }
+    }).catch(() => undefined); // problems of the file have been reported
+    if (!found.some((e) => /^(touch|lift) /.test(e.text))) found.push(...landings.finish());
+    this.events = found.sort((a, b) => a.time - b.time);
     byId<HTMLInputElement>("time").title = found.slice(0, 12).map((e) => `${e.time.toFixed(2)} s ${e.text}`).join("\n");
     this.draw();
   }

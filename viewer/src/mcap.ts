@@ -55,7 +55,7 @@ export class McapFile {
     if (size === 0) throw new ViewerError("The file is empty.", "It was created, but nothing was written.", "REC002");
     const start = await source.read(0, Math.min(size, 8));
     if (!hasMagic(start)) {
-      throw new ViewerError("This is no MCAP file.", "Open a recording that 'kansetsu simulate --record' wrote.", "REC002");
+      throw new ViewerError("Not an MCAP file.", "Open a recording that 'kansetsu simulate --record' wrote.", "REC002");
     }
     try {
       if (await file.readSummary(size)) return file;
@@ -112,7 +112,7 @@ export class McapFile {
     if (compression === "lz4") return decompressLz4(packed, size);
     if (compression === "zstd") return decompressZstd(packed, new Uint8Array(size));
     if (compression === "") return packed;
-    throw new ViewerError(`The recording is compressed by '${compression}', which the viewer does not know.`, "Known are lz4 and zstd.");
+    throw new ViewerError(`The recording is compressed by '${compression}', which the viewer does not support.`, "Supported are lz4 and zstd.");
   }
 
   private async readSummary(size: number): Promise<boolean> {

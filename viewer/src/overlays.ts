@@ -8,7 +8,17 @@ import { COM, CONNECTION, CONTACT, COP, JOINT, SLIDE } from "./theme";
 
 /** Arrows, marks, axes and trails on top of the bodies. */
 
-const METRES_PER_NEWTON = 1e-3;
+const GROWN = 1.75; // [m]: marks have their sizes for a figure of this height, and 1 m per kN suits its weight
+const OF_HEIGHT = 0.4; // length of the arrow of a figure's weight over the figure's size
+
+/** Metres of arrow per newton, 1, 2 or 5 times a power of ten: the weight of the heaviest figure is drawn at about 0.4 of its size. */
+export function arrowScale(weight: number, size: number): number {
+  if (!(weight > 0) || !(size > 0)) return 1e-3;
+  const wanted = (OF_HEIGHT * size) / weight, power = 10 ** Math.floor(Math.log10(wanted));
+  const steps = [1, 2, 5, 10], near = (a: number) => Math.abs(Math.log(wanted / (a * power)));
+  return power * steps.reduce((best, a) => (near(a) < near(best) ? a : best));
+}
+
 const Z = new Vector3(0, 0, 1);
 
 /** Any number of arrows with four draw calls. They stand along z and are turned and stretched. What bodies hide of them shines
@@ -49,8 +59,8 @@ class Arrows {
   }
   add(from: Vector3, vector: Vector3, color: Color, thickness = 1) {
     const length = vector.length();
-    if (!(length > 1e-4) || this.count >= this.capacity) return;
-    const r = this.radius * thickness;
+    if (!(length > 1e-5) || this.count >= this.capacity) return;
+    const r = Math.min(this.radius * thickness, 0.12 * length); // short ones are thin, not discs
     const head = Math.min(5 * r, 0.45 * length);
     this.q.setFromUnitVectors(Z, vector.clone().divideScalar(length));
     this.m.compose(from, this.q, new Vector3(r, r, length - head));
@@ -107,7 +117,9 @@ export type OverlayName = "contacts" | "com" | "joints" | "frames" | "trails";
 export class Overlays {
   readonly group = new Group();
   readonly shown: Record<OverlayName, boolean> = { contacts: true, com: false, joints: false, frames: false, trails: false };
-  forceScale = 1;
+  forceScale = 1; // chosen by people, on top of the scene's
+  private sceneScale = 1e-3; // [m/N]
+  private size = 1; // of marks, relative to those of a grown figure
   private readonly arrows = new Arrows(1024, 0.011);
   private readonly axes = new Arrows(2048, 0.006);
   private readonly com: Mesh[];
@@ -140,6 +152,17 @@ export class Overlays {
     this.group.add(this.arrows.group, this.axes.group, this.lines, ...this.com, ...this.cop, ...this.trails.map((t) => t.line));
   }
 
+  /** Fits arrows and marks to a figure of a weight [N] and a size [m]. */
+  setProportions(weight: number, size: number) {
+    this.sceneScale = arrowScale(weight, size);
+    this.size = Math.min(1, Math.max(0.02, size / GROWN));
+    for (const mark of [...this.com, ...this.cop]) mark.scale.setScalar(this.size);
+  }
+  /** [m/N] of the arrows of forces. */
+  get metresPerNewton() {
+    return this.sceneScale * this.forceScale;
+  }
+
   update(frame: Frame | undefined, time: number) {
     this.forces(frame);
     this.jointAxes();
@@ -156,9 +179,10 @@ export class Overlays {
   private forces(frame: Frame | undefined) {
     this.arrows.begin();
     if (frame && this.shown.contacts) {
-      const scale = METRES_PER_NEWTON * this.forceScale;
-      for (const c of frame.contacts) this.arrows.add(new Vector3(...c.point), new Vector3(...c.force).multiplyScalar(scale), CONTACT);
-      for (const c of frame.connections) this.arrows.add(new Vector3(...c.point), new Vector3(...c.force).multiplyScalar(scale), CONNECTION);
+      const arrow = (c: { point: number[]; force: number[] }, color: Color) =>
+        this.arrows.add(new Vector3(...c.point), new Vector3(...c.force).multiplyScalar(this.metresPerNewton), color, this.size);
+      for (const c of frame.contacts) arrow(c, CONTACT);
+      for (const c of frame.connections) arrow(c, CONNECTION);
     }
     this.arrows.end();
   }
@@ -176,7 +200,7 @@ export class Overlays {
       at.addScaledVector(new Vector3(...c.point), pressing);
     }
     mark.visible = this.shown.com && sum > 1e-6;
-    if (mark.visible) mark.position.copy(at.divideScalar(sum)).add(new Vector3(0, 0, 0.004));
+    if (mark.visible) mark.position.copy(at.divideScalar(sum)).add(new Vector3(0, 0, 0.004 * this.size));
   }
 
   private jointAxes() {
@@ -189,8 +213,8 @@ export class Overlays {
           p.setFromMatrixPosition(m);
           for (const primitive of joint.chain) {
             if (!primitive.axis) continue;
-            d.set(...primitive.axis).transformDirection(m).multiplyScalar(0.14);
-            this.axes.add(p.clone().addScaledVector(d, -0.5), d, primitive.kind === "slide" ? SLIDE : JOINT);
+            d.set(...primitive.axis).transformDirection(m).multiplyScalar(0.14 * this.size);
+            this.axes.add(p.clone().addScaledVector(d, -0.5), d, primitive.kind === "slide" ? SLIDE : JOINT, this.size);
           }
         });
       }
@@ -208,7 +232,7 @@ export class Overlays {
       for (const X of figure.poses) {
         p.setFromMatrixPosition(X);
         for (let k = 0; k < 3; ++k) {
-          d.setFromMatrixColumn(X, k).multiplyScalar(0.09).add(p);
+          d.setFromMatrixColumn(X, k).multiplyScalar(0.09 * this.size).add(p);
           position.setXYZ(i++, p.x, p.y, p.z);
           position.setXYZ(i++, d.x, d.y, d.z);
         }

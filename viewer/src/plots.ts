@@ -40,7 +40,7 @@ export class Plots {
 
   private hint() {
     if (this.rows.length > 0) return;
-    this.area.replaceChildren(make("p", { class: "hint" }, "Choose a channel above, or press the plot sign beside a joint."));
+    this.area.replaceChildren(make("p", { class: "hint" }, "Choose a channel above, or click the plot icon of a joint."));
   }
 
   /** Adds a channel by name; false if there is none. */

@@ -30,13 +30,13 @@ export class Recording {
     const kind = file.metadata.get("kansetsu");
     if (!kind) {
       const by = file.library ? `, written by '${file.library}'` : "";
-      throw new ViewerError(`This is an MCAP file${by}, but no recording of kansetsu.`, "Open a file that 'kansetsu simulate --record' wrote.", "REC003");
+      throw new ViewerError(`This is an MCAP file${by}, but not a Kansetsu recording.`, "Open a file that 'kansetsu simulate --record' wrote.", "REC003");
     }
     if (kind["format"] !== "1") {
       throw new ViewerError("The recording was written by a newer version of kansetsu.", "Update kansetsu to open it.", "REC004");
     }
     const text = await file.attachment("scene.json");
-    if (!text) throw new ViewerError("The recording ends before its description.", "It was interrupted at once, or copied in part.", "REC006");
+    if (!text) throw new ViewerError("The recording is truncated before its description.", "It was interrupted at the start, or only partly copied.", "REC006");
     const scene = parseScene(new TextDecoder().decode(text));
     const channel = [...file.channels.values()].find((c) => c.topic === FRAME_TOPIC);
     return new Recording(file, scene, channel?.id ?? -1, source.name);

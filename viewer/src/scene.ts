@@ -81,7 +81,7 @@ export function parseScene(text: string): Scene {
   } catch {
     throw new ViewerError("The description of the scene is damaged.", "", "REC006");
   }
-  if (scene.format !== "kansetsu-scene") throw new ViewerError("The description of the scene is of another kind.", "", "REC006");
+  if (scene.format !== "kansetsu-scene") throw new ViewerError("The description of the scene has an unknown format.", "", "REC006");
   if (scene.version > SCENE_VERSION) {
     throw new ViewerError("The recording was written by a newer version of kansetsu.", "Update kansetsu to open it.", "REC004");
   }

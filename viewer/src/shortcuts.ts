@@ -35,7 +35,7 @@ export function listen(shortcuts: Shortcut[]) {
 export function fillHelp(dialog: HTMLDialogElement, shortcuts: Shortcut[], live: boolean) {
   const close = make("button", { class: "text", onclick: () => dialog.close() }, "Close");
   const keys = make("div", { class: "keys" }, ...shortcuts.map((s) => make("div", {}, make("span", {}, s.help), make("kbd", {}, s.label))));
-  const mouse = make("p", { class: "quiet" }, "Drag turns the camera, right drag or two fingers move it, the wheel zooms, a click selects. " +
-    (live ? "Drag a body to pull at it; a double click holds it, another releases it." : "Recordings can be dropped onto the page."));
+  const mouse = make("p", { class: "quiet" }, "Drag to orbit, right-drag or two fingers to pan, wheel to zoom, click to select. " +
+    (live ? "Drag a body to pull it; double-click to hold it, again to release it." : "Drop a recording onto the page to open it."));
   dialog.replaceChildren(make("h2", { id: "help-title" }, "Keyboard shortcuts"), keys, mouse, close);
 }

@@ -114,7 +114,7 @@ export class Tree {
       row.tabIndex = node === current ? 0 : -1;
     }
     this.element.replaceChildren(...shown.map((n) => n.row));
-    if (shown.length === 0) this.element.append(make("div", { class: "quiet", role: "treeitem" }, "Nothing of that name."));
+    if (shown.length === 0) this.element.append(make("div", { class: "quiet", role: "treeitem" }, "No match."));
   }
 
   private key(event: KeyboardEvent) {

@@ -11,6 +11,12 @@ describe("plots", () => {
     expect(ticks(0, 1, 4)).toEqual([0, 0.5, 1]);
     expect(ticks(-1, 1, 4)).toEqual([-1, -0.5, 0, 0.5, 1]);
     expect(ticks(5, 5, 4)).toEqual([5]);
+    expect(ticks(-400, 800, 2)).toEqual([0, 500]); // not 0 alone, in steps of 1000
+    for (let i = 0; i < 200; ++i) {
+      const low = -1 + i * 0.0137, high = low + 0.1 + i * 0.031;
+      expect(ticks(low, high, 3).length).toBeGreaterThan(1);
+      expect(ticks(low, high, 3).length).toBeLessThan(7);
+    }
     for (const t of ticks(0.013, 0.187, 5)) expect(Math.abs(t * 20 - Math.round(t * 20))).toBeLessThan(1e-9);
   });
   it("labels ticks with all their digits", () => {

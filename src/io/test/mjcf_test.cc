@@ -244,7 +244,7 @@ TEST_CASE("what is left out makes a model partial") {
   CHECK(with_mesh("mass='0'"));
   CHECK(with_mesh("contype='0' conaffinity='0'"));
   CHECK(partial_summary(parse_mjcf("<mujoco><deformable/><extension/><deformable/></mujoco>").diagnostics) ==
-        "read, but not the whole model: <deformable> is not supported and ignored (2 times, first here); <extension> "
+        "partial model: <deformable> is not supported and ignored (2 times, first here); <extension> "
         "is not "
         "supported and ignored");
 }

@@ -77,7 +77,7 @@ it("a body follows the mouse, and is let go", async () => {
   assert.ok(distance(await linkAt("UpperBody"), start) > 0.1, "it followed");
   await page.mouse.up();
   await until(page, () => !window.kansetsu.frame.connections.some((c) => c.name === "drag"));
-  await page.getByRole("button", { name: "Start again" }).click();
+  await page.getByRole("button", { name: "Restart" }).click();
   await until(page, () => Number(document.documentElement.dataset.time) < 0.3);
   await passes(0.1);
   assert.ok(distance(await linkAt("UpperBody"), start) < 0.02, "as it was");
@@ -91,7 +91,7 @@ it("a body is held by a double click and hangs; H releases it and it falls", asy
   await page.mouse.dblclick(...(await placeOf(page, "UpperBody")));
   await page.getByText("Held").waitFor();
   await until(page, () => window.kansetsu.frame.connections.some((c) => c.name === "grip"));
-  await page.getByLabel("posture").fill("0"); // limp
+  await page.getByLabel("posture", { exact: true }).fill("0"); // limp
   await passes(1.5);
   await shot(page, "live-held");
   assert.ok(distance(await linkAt("UpperBody"), start) < 0.3, `it hangs: ${await linkAt("UpperBody")}`);
@@ -105,9 +105,9 @@ it("a body is held by a double click and hangs; H releases it and it falls", asy
 it("gravity is changed by its slider", async () => {
   page = await openPage(browser, await view(standing, "--live"));
   await ready(page);
-  await page.getByLabel("posture").fill("0");
+  await page.getByLabel("posture", { exact: true }).fill("0");
   await page.getByLabel("gravity").fill("0");
-  await page.getByRole("button", { name: "Start again" }).click();
+  await page.getByRole("button", { name: "Restart" }).click();
   await until(page, () => Number(document.documentElement.dataset.time) < 0.3);
   const start = await linkAt("UpperBody");
   await passes(1);

@@ -85,7 +85,7 @@ describe("bad input", () => {
     writeFileSync(cut, bytes.subarray(0, Math.floor(bytes.length * 0.6)));
     page = await openPage(browser, await view(cut));
     await ready(page);
-    assert.ok(await page.getByText("ends early").isVisible());
+    assert.ok(await page.getByText("truncated").isVisible());
   });
 
   it("a page without the token says where to find it", async () => {

@@ -136,7 +136,7 @@ describe("a recording", () => {
     });
     await page.waitForTimeout(1200);
     await looksLike(page, "overlays");
-    await page.getByLabel("What is shown").click();
+    await page.getByLabel("Display options").click();
     assert.ok(await page.getByLabel("Joint axes").isChecked());
     await shot(page, "menu");
   });

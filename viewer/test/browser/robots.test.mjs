@@ -41,8 +41,7 @@ const drawn = () =>
 describe("live robots with meshes", { skip }, () => {
   for (const robot of robots) {
     const name = path.basename(path.dirname(robot));
-    // The convex hull of one of that arm's meshes fails in the library.
-    it(name, { todo: name === "low_cost_robot_arm" }, async () => {
+    it(name, async () => {
       page = await openPage(browser, await view(robot, "--live"));
       await ready(page);
       const { triangles, textures } = await drawn();
