@@ -270,14 +270,17 @@ class FigureWriter {
     Sym3<>& I = inertial.inertia;
     const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(to_eigen(I), Eigen::EigenvaluesOnly);
     const Eigen::Vector3d principal = solver.eigenvalues();
+    double smallest = principal[0];
     const double excess = principal[2] - principal[0] - principal[1];  // above 0 no body has it, and MuJoCo refuses it
-    if (excess > kImpossible * principal[2]) {
-      w_.lose("inertias that no body has; MuJoCo makes them spheres (balanceinertia)", link.name);
-      w_.set(w_.section("compiler"), "balanceinertia", "true");
+    if (excess > kImpossible * principal[2] || smallest < -kImpossible * principal[2]) {
+      w_.lose("inertias that no body has; those of spheres with the same trace take their place", link.name);
+      smallest = std::max(principal.mean(), 0.0);
+      I = smallest * Sym3<>::diagonal(1, 1, 1);
     } else if (excess > -kRounding * principal[2]) {  // a rod or disc, whose sum may round to either side
       I = I + kRounding * principal[2] * Sym3<>::diagonal(1, 1, 1);
     }
-    if (has_joints && (inertial.mass < kLeastMass || principal[0] < kLeastMass)) {
+    const bool is_diagonal = I.xy == 0 && I.xz == 0 && I.yz == 0;
+    if ((has_joints && inertial.mass < kLeastMass) || ((has_joints || !is_diagonal) && smallest < kLeastMass)) {
       w_.lose("moving bodies without mass or inertia; they get 1e-14 kg, kg·m²", link.name);
       inertial.mass = std::max(inertial.mass, kGivenMass);
       I = I + Sym3<>::diagonal(kGivenMass, kGivenMass, kGivenMass);
@@ -287,7 +290,7 @@ class FigureWriter {
     w_.set(out, "pos", inertial.origin.p);
     w_.set(out, "mass", inertial.mass);
     const Mat3<> R = to_transform(inertial.origin).R;
-    if (I.xy == 0 && I.xz == 0 && I.yz == 0) {
+    if (is_diagonal) {
       const Quaternion<> q = to_quaternion(R);
       if (q.w != 1) w_.set(out, "quat", std::array{q.w, q.x, q.y, q.z});
       w_.set(out, "diaginertia", Vec3<>{I.xx, I.yy, I.zz});
