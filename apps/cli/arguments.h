@@ -81,7 +81,7 @@ class Arguments {
 
 /// Help for MODEL.
 inline constexpr char kModelHelp[] =
-    "URDF, MJCF or scene file (FILE#FIGURE: one of its figures), or a built-in figure: human28, pendulum, chain8, …";
+    "URDF, MJCF, SDF or scene file (FILE#FIGURE: one of its figures), or a built-in figure: human28, chain8, …";
 
 /// --base fixed|free
 void add_base_option(Arguments& args, std::optional<Base>& base);

@@ -14,6 +14,7 @@
 #include "cli/terminal.h"
 #include "kansetsu/io/mjcf.h"
 #include "kansetsu/io/scene.h"
+#include "kansetsu/io/sdf.h"
 #include "kansetsu/io/urdf.h"
 #include "kansetsu/sim/world.h"
 
@@ -38,12 +39,14 @@ std::string count_of(std::size_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-/// What comes by standard input: URDF, MJCF, or a scene. Files that it names are looked for from the current folder on.
+/// What comes by standard input: URDF, MJCF, SDF, or a scene. Files that it names are looked for from the current folder on.
 Loaded<SceneDescription> parse_input(const CheckArguments& options) {
   const std::string text = read_input("-"), name = "standard input";
   switch (io::find_format_of(text)) {
     case io::FileFormat::kMjcf:
       return io::parse_mjcf(text, name, references());
+    case io::FileFormat::kSdf:
+      return io::parse_sdf(text, name, references());
     case io::FileFormat::kScene:
       return io::parse_scene(text, name, references());
     default:

@@ -11,6 +11,7 @@
 #include "cli/measured.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
+#include "kansetsu/io/mjcf.h"
 #include "kansetsu/io/recording.h"
 #include "kansetsu/io/scene.h"
 #include "kansetsu/io/urdf.h"
@@ -24,6 +25,7 @@ namespace fs = std::filesystem;
 struct ConvertArguments {
   ModelSource model;
   std::string out;
+  std::string to;  ///< the format, where the ending of `out` does not tell it
   bool merge_fixed = false;
   ClipSource clip;
   std::string figure;
@@ -31,9 +33,17 @@ struct ConvertArguments {
   double least = 20;  ///< [N]
 };
 
-void check_format(const std::string& file) {
-  if (file == "-" || fs::path(file).extension() == ".urdf" || fs::path(file).extension() == ".toml") return;
-  throw Failure(kBadUsage, fmt::format("kansetsu convert: {}: unknown format\n  known: .urdf, .toml", file));
+/// The format that a model is written in: as --to says, else by the ending.
+io::FileFormat output_format(const ConvertArguments& options) {
+  const std::string ending = fs::path(options.out).extension().string();
+  const std::string name = !options.to.empty() ? options.to : options.out == "-" ? "urdf" : ending;
+  if (name == "urdf" || name == ".urdf") return io::FileFormat::kUrdf;
+  if (name == "scene" || name == ".toml") return io::FileFormat::kScene;
+  if (name == "mjcf" || name == ".xml" || name == ".mjcf") return io::FileFormat::kMjcf;
+  throw Failure(kBadUsage,
+                fmt::format("kansetsu convert: {}: unknown format\n  known: .urdf, .toml (a scene), .xml and "
+                            ".mjcf (MJCF); or say --to",
+                            options.out));
 }
 
 /// Mesh names that are relative to the file they were read from, made relative to the file to be written.
@@ -109,10 +119,16 @@ void prepare(ModelDescription& model, const std::string& source) {
   drop_foreign_shapes(model);
 }
 
-Exit convert_to_scene(const ConvertArguments& options) {
-  const SceneDescription scene = scene_or_fail(options.model);
-  const std::vector<Diagnostic> diagnostics = io::write_scene(scene, options.out);
-  return written(diagnostics, options.out);
+/// Text to standard output, or a file that is replaced.
+template <class Value>
+Exit put(const ConvertArguments& options, const Value& value, Loaded<std::string> (*to_text)(const Value&),
+         std::vector<Diagnostic> (*to_file)(const Value&, const fs::path&)) {
+  if (options.out != "-") return written(to_file(value, options.out), options.out);
+  const Loaded<std::string> text = to_text(value);
+  print_diagnostics(text.diagnostics);
+  if (!text) return kBadFile;
+  print(*text.value);
+  return kOk;
 }
 
 Exit convert(ConvertArguments options) {
@@ -123,22 +139,16 @@ Exit convert(ConvertArguments options) {
   }
   if (io::names_measurement(options.model.name) || io::names_table(options.model.name))
     return convert_measurement(options.model.name, options.out, options.table, options.least);
-  check_format(options.out);
-  if (fs::path(options.out).extension() == ".toml") return convert_to_scene(options);
+  const io::FileFormat format = output_format(options);
   if (options.merge_fixed) options.model.fixed_links = FixedLinks::kMerge;
+  if (format == io::FileFormat::kScene)
+    return put(options, scene_or_fail(options.model), io::to_scene, io::write_scene);
+  if (format == io::FileFormat::kMjcf) return put(options, scene_or_fail(options.model), io::to_mjcf, io::write_mjcf);
   ModelDescription model = description_or_fail(options.model);
   prepare(model, options.model.name);
   tell_capsules(model);
-  if (options.out == "-") {
-    const Loaded<std::string> text = io::to_urdf(model);
-    print_diagnostics(text.diagnostics);
-    if (!text) return kBadFile;
-    print(*text.value);
-    return kOk;
-  }
-  if (!model.file.empty()) move_meshes(model, model.file, options.out);
-  const std::vector<Diagnostic> diagnostics = io::write_urdf(model, options.out);
-  return written(diagnostics, options.out);
+  if (options.out != "-" && !model.file.empty()) move_meshes(model, model.file, options.out);
+  return put(options, model, io::to_urdf, io::write_urdf);
 }
 
 }  // namespace
@@ -151,11 +161,15 @@ Runner declare_convert(Arguments& args) {
       .required()
       .type_name("");
   args.add("OUT", options->out,
-           "file to write; its ending tells the format: .urdf or .toml, a scene ('-': URDF to standard output); of a "
-           "recording .mcap, .csv, .npz or .glb; of a clip .bvh, .csv, and with --figure what a recording may be; of a "
+           "file to write; its ending tells the format: .urdf, .toml (a scene), .xml or .mjcf (MJCF, for MuJoCo); '-': "
+           "standard output, as URDF unless --to says otherwise; of a recording .mcap, .csv, .npz or .glb; of a clip "
+           ".bvh, .csv, and with --figure what a recording may be; of a "
            "measurement .trc, .c3d, .csv, .mot, .sto")
       .required()
       .type_name("");
+  args.add("--to", options->to, "format of a model, whatever the ending of OUT: urdf, mjcf or scene")
+      .one_of({"urdf", "mjcf", "scene"})
+      .type_name("urdf|mjcf|scene");
   add_base_option(args, options->model.base);
   add_path_option(args);
   args.add_flag("--merge-fixed", options->merge_fixed, "merge links connected by fixed joints");

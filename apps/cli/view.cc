@@ -270,7 +270,7 @@ void add_choice(Arguments& args, const std::string& name, std::string& value, co
 Runner declare_view(Arguments& args) {
   auto options = std::make_shared<ViewArguments>();
   args.add("FILE", options->source.name,
-           "recording (.mcap), scene (.toml), model (URDF, MJCF), or a built-in figure: human28, …")
+           "recording (.mcap), scene (.toml), model (URDF, MJCF, SDF), or a built-in figure: human28, …")
       .required()
       .type_name("");
   add_base_option(args, options->source.base);

@@ -39,7 +39,7 @@ void bind_load(nb::module_& module) {
       },
       nb::arg("path"), nb::kw_only(), nb::arg("base") = nb::none(), nb::arg("merge_fixed") = false,
       nb::sig("def load(path: str | os.PathLike[str], *, base: str | None = None, merge_fixed: bool = False) -> Model"),
-      "A model from a URDF, MJCF or scene file, or a built-in figure by name ('human28').\n\n"
+      "A model from a URDF, MJCF, SDF or scene file, or a built-in figure by name ('human28').\n\n"
       "'FILE#FIGURE' names one of several figures of a scene. base: 'fixed' or 'free', else as the file says. What is "
       "wrong with the file\n"
       "is raised as LoadError, all of it; what is only odd is one FileWarning.");

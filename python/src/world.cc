@@ -155,7 +155,7 @@ void bind_making(nb::class_<WorldHandle>& c) {
                   nb::sig("def load(path: str | os.PathLike[str], *, base: str | None = None, keyframe: str | None = "
                           "None, time_step: float | "
                           "None = None, seed: int | None = None, threads: int = 1) -> World"),
-                  "The world of a scene or MJCF file; a URDF file or built-in figure stands on a floor.")
+                  "The world of a scene, MJCF or SDF file; a URDF file or built-in figure stands on a floor.")
       .def("add", add_model, "model"_a, "q"_a.none() = nb::none(), "v"_a.none() = nb::none(), nb::kw_only(),
            "name"_a = "", "self_collision"_a = "none", "material"_a = ContactMaterial{}, "collides"_a = true,
            "base"_a.none() = nb::none(),

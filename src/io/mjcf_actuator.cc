@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "io/mjcf_reader.h"
+#include "io/mjcf_words.h"
 #include "io/text.h"
 
 namespace kansetsu::io::mjcf {
@@ -228,21 +229,18 @@ LawNumbers first_nine(const std::array<double, 10>& x) {
 
 bool read_general(Reader& reader, const Attributes& a, ActuatorDraft& draft) {
   ActuatorDescription& out = draft.actuator;
-  const int dynamics =
-      a.keyword("dyntype", {"none", "integrator", "filter", "filterexact", "muscle", "user"}).value_or(0);
-  const int gain_type = a.keyword("gaintype", {"fixed", "affine", "muscle", "user"}).value_or(0);
-  const int bias_type = a.keyword("biastype", {"none", "affine", "muscle", "user"}).value_or(0);
+  const int dynamics = a.keyword("dyntype", kActivationTypes).value_or(0);
+  const int gain_type = a.keyword("gaintype", kGainTypes).value_or(0);
+  const int bias_type = a.keyword("biastype", kBiasTypes).value_or(0);
   if (dynamics == 5 || gain_type == 3 || bias_type == 3) {
     leave_out(reader, a.element(), "actuators with laws of the user's own are left out");
     return false;
   }
-  static constexpr ActivationLaw kLaws[] = {ActivationLaw::kNone, ActivationLaw::kIntegrator, ActivationLaw::kFilter,
-                                            ActivationLaw::kFilter, ActivationLaw::kMuscle};
   std::array<double, 10> gain{1}, bias{}, dynamics_numbers{1};
   a.numbers("gainprm", gain, 1);
   a.numbers("biasprm", bias, 1);
   a.numbers("dynprm", dynamics_numbers, 1);
-  out.gain = GainLaw(gain_type), out.bias = BiasLaw(bias_type), out.activation = kLaws[dynamics];
+  out.gain = GainLaw(gain_type), out.bias = BiasLaw(bias_type), out.activation = kActivationLaws[dynamics];
   out.gain_numbers = first_nine(gain), out.bias_numbers = first_nine(bias);
   out.activation_numbers = {dynamics_numbers[0], dynamics_numbers[1], dynamics_numbers[2]};
   if (!a.has("gainprm") && a.has("kp")) make_position_servo(out, read_gain(a, "kp"), read_damping(reader, a, draft, 0));

@@ -56,5 +56,9 @@ inline constexpr char kEncoding[] = "MJCF059";
 inline constexpr char kSensor[] = "MJCF060";
 inline constexpr char kTendon[] = "MJCF061";
 inline constexpr char kMeshOutside[] = "MJCF070";
+// Writing.
+inline constexpr char kCannotHold[] = "MJCF080";
+inline constexpr char kNotWritable[] = "MJCF081";
+inline constexpr char kCannotWrite[] = "MJCF082";
 
 }  // namespace kansetsu::io::mjcf

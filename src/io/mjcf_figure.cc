@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "io/mjcf_reader.h"
 #include "io/text.h"
@@ -241,50 +240,7 @@ void add_to_environment(Reader& reader, const Body& body) {
   }
 }
 
-struct SurfaceKey {
-  double friction;
-  double spin, rolling;
-  bool frictionless;
-  int priority;
-  double clearance;
-  auto operator<=>(const SurfaceKey&) const = default;
-};
-
-std::string surface_name(const SurfaceKey& key) {
-  std::string name = key.frictionless ? fmt::format("smooth_{}", format_number(key.friction))
-                                      : fmt::format("friction_{}", format_number(key.friction));
-  if (key.spin > 0) name += fmt::format("_spin_{}", format_number(key.spin));
-  if (key.rolling > 0) name += fmt::format("_rolling_{}", format_number(key.rolling));
-  if (key.clearance > 0) name += fmt::format("_clearance_{}", format_number(key.clearance));
-  if (key.priority != 0) name += fmt::format("_priority_{}", key.priority);
-  return name;
-}
-
-/// MuJoCo's rule for a pair: the surface of higher priority, else friction if either side wants it, and then the larger one.
-ContactMaterial pair_material(const SurfaceKey& a, const SurfaceKey& b) {
-  if (a.priority != b.priority) {
-    const SurfaceKey& chosen = a.priority > b.priority ? a : b;
-    return contact_material(chosen.frictionless ? 0 : chosen.friction, chosen.spin, chosen.rolling,
-                            a.clearance + b.clearance);
-  }
-  return contact_material(a.frictionless && b.frictionless ? 0 : std::max(a.friction, b.friction),
-                          std::max(a.spin, b.spin), std::max(a.rolling, b.rolling), a.clearance + b.clearance);
-}
-
-SurfaceKey key_of(const Geom& geom) {
-  return {geom.friction, geom.spin, geom.rolling, geom.condim == 1, geom.priority, geom.clearance};
-}
-
 }  // namespace
-
-/// MuJoCo's torsional friction is the moment by the pressure; ours is μ times two thirds of the radius.
-ContactMaterial contact_material(double friction, double spin, double rolling, double clearance) {
-  return {.mu_s = friction,
-          .mu_d = friction,
-          .spin_radius = friction > 0 ? 1.5 * spin / friction : 0,
-          .rolling_radius = rolling,
-          .clearance = clearance};
-}
 
 int find_body(const Reader& reader, std::string_view name) {
   for (std::size_t i = 0; i < reader.bodies.size(); ++i) {
@@ -301,32 +257,16 @@ Anchor anchor_on(const Reader& reader, int index, const Transform<>& X_BA) {
 
 void set_surfaces(Reader& reader) {
   constexpr std::size_t kMostSurfaces = 100;  // pairs are listed
-  std::map<SurfaceKey, int> keys;
+  std::set<SurfaceKey> keys;
   for (Body& body : reader.bodies) {
     for (Geom& geom : body.geoms) {
-      const SurfaceKey key = key_of(geom);
       if (!can_touch(reader, geom)) continue;
-      if (keys.size() < kMostSurfaces) keys.emplace(key, 0);
+      const SurfaceKey key{geom.friction, geom.spin, geom.rolling, geom.condim == 1, geom.priority, geom.clearance};
+      if (keys.size() < kMostSurfaces) keys.insert(key);
       if (keys.contains(key)) geom.shape.surface = surface_name(key);
     }
   }
-  SceneDescription& scene = reader.scene;
-  scene.default_surface = {.mu_s = 1, .mu_d = 1};
-  constexpr CombineRule kLarger = CombineRule::kMaximum;
-  scene.surface_rules = {kLarger, kLarger, kLarger, kLarger};
-  for (const auto& [key, unused] : keys) {
-    scene.surfaces.push_back({surface_name(key), contact_material(key.friction, key.spin, key.rolling, key.clearance)});
-  }
-  for (auto a = keys.begin(); a != keys.end(); ++a) {
-    for (auto b = a; b != keys.end(); ++b) {
-      const ContactMaterial pair = pair_material(a->first, b->first);
-      const auto own = [](const SurfaceKey& key) {
-        return contact_material(key.friction, key.spin, key.rolling, key.clearance);
-      };
-      if (pair == combine(own(a->first), own(b->first), scene.surface_rules)) continue;
-      scene.surface_pairs.push_back({surface_name(a->first), surface_name(b->first), pair});
-    }
-  }
+  add_surfaces({keys.begin(), keys.end()}, reader.scene);
 }
 
 void make_figures(Reader& reader) {

@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "io/mjcf_reader.h"
+#include "io/shapes.h"
 #include "io/text.h"
 #include "kansetsu/spatial/eigen.h"
 
@@ -15,22 +16,6 @@ namespace kansetsu::io::mjcf {
 namespace {
 
 constexpr std::size_t kMostGeoms = 100000;  // of one body
-
-/// Points on an ellipsoid, dense enough that its hull is within 3 % of it.
-ConvexHull ellipsoid_hull(const Vec3<>& radii) {
-  constexpr int kRings = 9, kSegments = 16;
-  ConvexHull hull;
-  for (int i = 0; i <= kRings; ++i) {
-    const double polar = std::numbers::pi * i / kRings, r = std::sin(polar), z = std::cos(polar);
-    const bool pole = i == 0 || i == kRings;
-    for (int k = 0; k < (pole ? 1 : kSegments); ++k) {
-      const double turn = 2 * std::numbers::pi * k / kSegments;
-      hull.vertices.push_back(
-          {radii.x * (pole ? 0 : r * std::cos(turn)), radii.y * (pole ? 0 : r * std::sin(turn)), radii.z * z});
-    }
-  }
-  return hull;
-}
 
 /// What a geom is as a solid: its shape, volume, and the inertia of a unit mass.
 struct Solid {
@@ -44,11 +29,7 @@ Solid primitive(const Shape& shape) {
   return {shape, volume(shape).value_or(0), solid_inertia(shape, 1).value_or(Sym3<>{}), {}};
 }
 
-Solid ellipsoid(const Vec3<>& r) {
-  const double x = r.x * r.x, y = r.y * r.y, z = r.z * r.z;
-  return {
-      ellipsoid_hull(r), 4.0 / 3 * std::numbers::pi * r.x * r.y * r.z, 0.2 * Sym3<>::diagonal(y + z, x + z, x + y), {}};
-}
+Solid ellipsoid(const Vec3<>& r) { return {ellipsoid_hull(r), ellipsoid_volume(r), ellipsoid_inertia(r), {}}; }
 
 int sizes_of(GeomType type) {
   switch (type) {

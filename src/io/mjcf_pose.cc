@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "io/mjcf_reader.h"
+#include "io/shapes.h"
 #include "kansetsu/spatial/quaternion.h"
 #include "kansetsu/spatial/rotations.h"
 
@@ -80,16 +81,6 @@ Mat3<> euler_rotation(const Compiler& compiler, const std::array<double, 3>& ang
     R = letter == axis ? R * turn : turn * R;
   }
   return R;
-}
-
-Mat3<> rotation_to(const Vec3<>& direction) {
-  const double length = norm(direction);
-  if (!(length > kShortest)) return Mat3<>::identity();
-  const Vec3<> z = (1 / length) * direction, axis = cross(Vec3<>{0, 0, 1}, z);
-  const double sine = norm(axis);
-  // Opposite to z there is no shortest way; half a turn about x is one.
-  if (sine < kShortest) return exp_rotation(z.z > 0 ? Vec3<>{} : Vec3<>{3.14159265358979323846, 0, 0});
-  return exp_rotation(std::atan2(sine, z.z) / sine * axis);
 }
 
 Transform<> read_pose(Reader& reader, const Attributes& a) {

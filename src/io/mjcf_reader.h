@@ -15,6 +15,7 @@
 
 #include "io/file_gate.h"
 #include "io/mjcf_codes.h"
+#include "io/mjcf_surface.h"
 #include "io/xml.h"
 #include "kansetsu/io/references.h"
 #include "kansetsu/model/scene.h"
@@ -256,8 +257,6 @@ void check_schema(Reader& reader, const Element& root);
 Transform<> read_pose(Reader& reader, const Attributes& attributes);
 /// By three angles, as the compiler element says.
 Mat3<> euler_rotation(const Compiler& compiler, const std::array<double, 3>& angles);
-/// The turn that takes z to the direction.
-Mat3<> rotation_to(const Vec3<>& direction);
 
 // mjcf_options.cc
 void read_compiler(Reader& reader, const Element& root, Compiler& out);
@@ -299,8 +298,6 @@ void set_masses(Reader& reader);
 void make_figures(Reader& reader);
 /// A place on a body, as an anchor of the scene.
 Anchor anchor_on(const Reader& reader, int body, const Transform<>& X_BA);
-/// Of coefficients as MuJoCo has them: sliding, torsional [m], rolling [m].
-ContactMaterial contact_material(double friction, double spin, double rolling, double clearance = 0);
 /// The surface of the scene for a geom's friction.
 void set_surfaces(Reader& reader);
 /// The number of the body, −1 if there is none of that name.

@@ -5,18 +5,12 @@
 
 #include "io/mjcf_reader.h"
 #include "io/text.h"
+#include "io/xml_schema.h"
 
 /// What becomes of each element and attribute: it is honoured, or it has no effect on the motion, or it is missing here. This table
 /// decides; docs/formats/mjcf.md shows what is missing.
 namespace kansetsu::io::mjcf {
 namespace {
-
-/// Names are separated by blanks. A missing attribute may have a value that says nothing: "margin=0". A child is "tag" or
-/// "tag:kind", where its kind is another name.
-struct ElementRule {
-  std::string_view kind, honoured, idle, missing;
-  std::string_view children{}, idle_children{}, missing_children{};
-};
 
 constexpr std::string_view kBodyParts = "inertial joint freejoint geom site body frame attach";
 constexpr std::string_view kBodyIdle = "camera light";
@@ -109,51 +103,12 @@ constexpr ElementRule kRules[] = {
     {"key", "name time qpos qvel ctrl act", "", "mpos mquat"},
 };
 
-struct Entry {
-  enum Class { kHonoured, kIdle, kMissing } what = kHonoured;
-  std::string other;  ///< the value that says nothing; of a child, its kind
-};
-struct Rule {
-  std::map<std::string, Entry, std::less<>> attributes, children;
-};
-
-void add_words(std::map<std::string, Entry, std::less<>>& map, std::string_view words, char mark, Entry::Class what) {
-  for (std::string_view word = next_word(words); !word.empty(); word = next_word(words)) {
-    const std::size_t at = word.find(mark);
-    const std::string_view name = word.substr(0, at);
-    map[std::string(name)] = {what, std::string(at == std::string_view::npos ? "" : word.substr(at + 1))};
-  }
-}
-
-const std::map<std::string, Rule, std::less<>>& rules() {
-  static const auto kTable = [] {
-    std::map<std::string, Rule, std::less<>> out;
-    for (const ElementRule& row : kRules) {
-      Rule& rule = out[std::string(row.kind)];
-      add_words(rule.attributes, row.honoured, '=', Entry::kHonoured);
-      add_words(rule.attributes, row.idle, '=', Entry::kIdle);
-      add_words(rule.attributes, row.missing, '=', Entry::kMissing);
-      add_words(rule.children, row.children, ':', Entry::kHonoured);
-      add_words(rule.children, row.idle_children, ':', Entry::kIdle);
-      add_words(rule.children, row.missing_children, ':', Entry::kMissing);
-    }
-    return out;
-  }();
+const Schema& rules() {
+  static const Schema kTable = make_schema(kRules);
   return kTable;
 }
 
 bool is_softness(std::string_view name) { return name.starts_with("solref") || name.starts_with("solimp"); }
-
-/// Whether every word is the neutral one: "0 0 0" says no more than "0".
-bool says_nothing(std::string_view value, std::string_view neutral) {
-  if (neutral.empty()) return false;
-  double x = 0, y = 0;
-  const bool number = !parse_numbers(neutral, {&y, 1});
-  for (std::string_view word = next_word(value); !word.empty(); word = next_word(value)) {
-    if (number ? (parse_numbers(word, {&x, 1}) || x != y) : word != neutral) return false;
-  }
-  return true;
-}
 
 class Checker {
  public:
@@ -170,24 +125,24 @@ class Checker {
   }
 
  private:
-  void check_child(const Element& child, const Element& parent, const Rule& rule, const std::string& childclass,
+  void check_child(const Element& child, const Element& parent, const SchemaRule& rule, const std::string& childclass,
                    bool in_default) {
     const std::string_view tag = child.Name();
     const auto entry = rule.children.find(tag);
     if (entry == rule.children.end()) {
       reader_.report.missing(child, kUnknownElement,
                              fmt::format("<{}> in <{}> is not known and ignored", tag_of(child), tag_of(parent)));
-    } else if (entry->second.what == Entry::kMissing) {
+    } else if (entry->second.what == SchemaEntry::kMissing) {
       const bool part = tag == "composite" || tag == "flexcomp";
       reader_.report.missing(child, kUnsupportedElement, fmt::format("<{}> is not supported and ignored", tag),
                              part ? "save the compiled model with MuJoCo, which writes it out" : "");
-    } else if (entry->second.what == Entry::kHonoured) {
+    } else if (entry->second.what == SchemaEntry::kHonoured) {
       const std::string_view kind = entry->second.other.empty() ? tag : std::string_view(entry->second.other);
       check(child, kind, childclass, in_default || tag == "default");
     }
   }
-  void check_attributes(const Element& element, std::string_view kind, const Rule& rule, const std::string& childclass,
-                        bool in_default) {
+  void check_attributes(const Element& element, std::string_view kind, const SchemaRule& rule,
+                        const std::string& childclass, bool in_default) {
     for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next())
       check_attribute(element, rule, a->Name(), a->Value(), in_default);
     if (in_default) return;
@@ -196,7 +151,7 @@ class Checker {
     for (const auto& [name, value] : *defaults) {
       const auto entry = rule.attributes.find(name);
       if (entry == rule.attributes.end() || element.Attribute(name.c_str())) continue;
-      if (entry->second.what == Entry::kMissing) check_attribute(element, rule, name, value.text, false);
+      if (entry->second.what == SchemaEntry::kMissing) check_attribute(element, rule, name, value.text, false);
     }
   }
   const AttributeMap* defaults_of(const Element& element, std::string_view kind, const std::string& childclass) const {
@@ -208,7 +163,7 @@ class Checker {
     return map == found->second.kinds.end() ? nullptr : &map->second;
   }
 
-  void check_attribute(const Element& element, const Rule& rule, std::string_view name, std::string_view value,
+  void check_attribute(const Element& element, const SchemaRule& rule, std::string_view name, std::string_view value,
                        bool in_default) {
     const auto entry = rule.attributes.find(name);
     if (is_softness(name)) {
@@ -218,7 +173,8 @@ class Checker {
       reader_.report.missing(
           element, kUnknownAttribute,
           fmt::format("attribute {} of <{}> is not known and ignored", quote(name), tag_of(element)));
-    } else if (entry->second.what == Entry::kMissing && !in_default && !says_nothing(value, entry->second.other)) {
+    } else if (entry->second.what == SchemaEntry::kMissing && !in_default &&
+               !says_nothing(value, entry->second.other)) {
       reader_.report.missing(element, kUnsupportedAttribute,
                              fmt::format("attribute '{}' of <{}> is not supported and ignored", name, tag_of(element)));
     }

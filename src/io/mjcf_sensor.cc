@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "io/mjcf_reader.h"
+#include "io/mjcf_words.h"
 #include "io/text.h"
 
 namespace kansetsu::io::mjcf {
@@ -12,66 +13,21 @@ namespace {
 
 using enum SensorKind;
 
-/// What an element of <sensor> measures, and by which attribute it names it.
-struct SensorElement {
-  std::string_view tag;
-  SensorKind kind;
-  enum Of { kSite, kJoint, kBall, kTendon, kActuator, kObject, kBody, kPair, kWorld } of;
-};
-constexpr std::array kSensorElements{
-    SensorElement{"accelerometer", kAccelerometer, SensorElement::kSite},
-    SensorElement{"velocimeter", kVelocimeter, SensorElement::kSite},
-    SensorElement{"gyro", kGyro, SensorElement::kSite},
-    SensorElement{"force", kForce, SensorElement::kSite},
-    SensorElement{"torque", kTorque, SensorElement::kSite},
-    SensorElement{"magnetometer", kMagnetometer, SensorElement::kSite},
-    SensorElement{"touch", kTouch, SensorElement::kSite},
-    SensorElement{"rangefinder", kRangefinder, SensorElement::kSite},
-    SensorElement{"jointpos", kJointPosition, SensorElement::kJoint},
-    SensorElement{"jointvel", kJointVelocity, SensorElement::kJoint},
-    SensorElement{"jointactuatorfrc", kJointEffort, SensorElement::kJoint},
-    SensorElement{"jointlimitpos", kJointLimitPosition, SensorElement::kJoint},
-    SensorElement{"jointlimitvel", kJointLimitVelocity, SensorElement::kJoint},
-    SensorElement{"jointlimitfrc", kJointLimitForce, SensorElement::kJoint},
-    SensorElement{"ballquat", kBallPosition, SensorElement::kBall},
-    SensorElement{"ballangvel", kBallVelocity, SensorElement::kBall},
-    SensorElement{"tendonpos", kTendonPosition, SensorElement::kTendon},
-    SensorElement{"tendonvel", kTendonVelocity, SensorElement::kTendon},
-    SensorElement{"tendonactuatorfrc", kTendonEffort, SensorElement::kTendon},
-    SensorElement{"tendonlimitpos", kTendonLimitPosition, SensorElement::kTendon},
-    SensorElement{"tendonlimitvel", kTendonLimitVelocity, SensorElement::kTendon},
-    SensorElement{"tendonlimitfrc", kTendonLimitForce, SensorElement::kTendon},
-    SensorElement{"actuatorpos", kActuatorPosition, SensorElement::kActuator},
-    SensorElement{"actuatorvel", kActuatorVelocity, SensorElement::kActuator},
-    SensorElement{"actuatorfrc", kActuatorForce, SensorElement::kActuator},
-    SensorElement{"framepos", kFramePosition, SensorElement::kObject},
-    SensorElement{"framequat", kFrameQuaternion, SensorElement::kObject},
-    SensorElement{"framexaxis", kFrameXAxis, SensorElement::kObject},
-    SensorElement{"frameyaxis", kFrameYAxis, SensorElement::kObject},
-    SensorElement{"framezaxis", kFrameZAxis, SensorElement::kObject},
-    SensorElement{"framelinvel", kFrameLinearVelocity, SensorElement::kObject},
-    SensorElement{"frameangvel", kFrameAngularVelocity, SensorElement::kObject},
-    SensorElement{"framelinacc", kFrameLinearAcceleration, SensorElement::kObject},
-    SensorElement{"frameangacc", kFrameAngularAcceleration, SensorElement::kObject},
-    SensorElement{"subtreecom", kSubtreeCom, SensorElement::kBody},
-    SensorElement{"subtreelinvel", kSubtreeLinearVelocity, SensorElement::kBody},
-    SensorElement{"subtreeangmom", kSubtreeAngularMomentum, SensorElement::kBody},
-    SensorElement{"distance", kDistance, SensorElement::kPair},
-    SensorElement{"normal", kNormal, SensorElement::kPair},
-    SensorElement{"fromto", kFromTo, SensorElement::kPair},
-    SensorElement{"e_kinetic", kKineticEnergy, SensorElement::kWorld},
-    SensorElement{"e_potential", kPotentialEnergy, SensorElement::kWorld},
-    SensorElement{"clock", kClock, SensorElement::kWorld},
-};
-
 std::string figure_name(const Reader& reader, int figure) { return reader.scene.figures[std::size_t(figure)].name; }
 
 void not_read(Reader& reader, const Element& element, std::string why) {
   reader.report.missing(element, kSensor, std::move(why));
 }
 
+/// Whether the axes of a body's inertia are those that the file gives; else MuJoCo looks for principal ones.
+bool has_own_axes(const Body& body) {
+  return !body.inertial ||
+         (body.inertial->inertia.xy == 0 && body.inertial->inertia.xz == 0 && body.inertial->inertia.yz == 0);
+}
+
 /// Where an object of the file is: bodies by their inertia's frame, xbody by their own.
-std::optional<Anchor> read_object(Reader& reader, const Element& element, const char* type_name, const char* name) {
+std::optional<Anchor> read_object(Reader& reader, const Element& element, const char* type_name, const char* name,
+                                  bool axes_matter) {
   const auto type = read_required_text(reader.report, element, type_name),
              object = read_required_text(reader.report, element, name);
   if (!type || !object) return std::nullopt;
@@ -84,6 +40,10 @@ std::optional<Anchor> read_object(Reader& reader, const Element& element, const 
     const int body = find_body(reader, *object);
     if (body < 0) return unknown(reader, element, "body", *object), std::nullopt;
     const auto& inertial = reader.bodies[std::size_t(body)].inertial;
+    if (*type == "body" && axes_matter && !has_own_axes(reader.bodies[std::size_t(body)])) {
+      not_read(reader, element, "sensors that need the principal axes of a body's inertia are not read");
+      return std::nullopt;
+    }
     return anchor_on(reader, body, *type == "body" && inertial ? to_transform(inertial->origin) : Transform<>{});
   }
   if (*type == "geom") {
@@ -199,11 +159,14 @@ bool read_what(Reader& reader, const Element& element, const SensorElement& row,
       return true;
     }
     case SensorElement::kObject: {
-      const auto at = read_object(reader, element, "objtype", "objname");
+      const bool point = row.kind == kFramePosition || row.kind == kFrameLinearVelocity ||
+                         row.kind == kFrameLinearAcceleration || row.kind == kFrameAngularVelocity ||
+                         row.kind == kFrameAngularAcceleration;  // all of them in axes of the world or reference
+      const auto at = read_object(reader, element, "objtype", "objname", !point);
       if (!at) return false;
       s.at = *at;
       if (!element.Attribute("refname")) return true;
-      const auto reference = read_object(reader, element, "reftype", "refname");
+      const auto reference = read_object(reader, element, "reftype", "refname", true);
       if (!reference) return false;
       s.reference = *reference;
       return true;

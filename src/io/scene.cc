@@ -10,6 +10,7 @@
 #include "io/text.h"
 #include "io/toml.h"
 #include "kansetsu/io/mjcf.h"
+#include "kansetsu/io/sdf.h"
 
 namespace kansetsu::io {
 namespace scene {
@@ -77,7 +78,9 @@ Loaded<SceneDescription> parse_scene(std::string_view text, const std::string& f
 }
 
 Loaded<SceneDescription> read_scene(const std::filesystem::path& file, const ReferenceOptions& options) {
-  if (find_format(file) == FileFormat::kMjcf) return read_mjcf(file, options);
+  const FileFormat format = find_format(file);
+  if (format == FileFormat::kMjcf) return read_mjcf(file, options);
+  if (format == FileFormat::kSdf) return read_sdf(file, options);
   const FileText read = read_file(file);
   if (read.problem) {
     const bool missing = *read.problem == FileProblem::kMissing;
@@ -101,6 +104,8 @@ std::optional<FileFormat> format_by_element(std::string_view head) {
       at = end;
     } else if (rest.starts_with("mujoco")) {
       return FileFormat::kMjcf;
+    } else if (rest.starts_with("sdf")) {
+      return FileFormat::kSdf;
     } else if (rest.starts_with("robot")) {
       return FileFormat::kUrdf;
     }
@@ -144,6 +149,7 @@ FileFormat find_format(const std::filesystem::path& file) {
     head.clear();
   }
   if (const auto found = format_by_element(head)) return *found;
+  if (ending == ".sdf" || ending == ".world") return FileFormat::kSdf;
   if (ending == ".xml" || ending == ".mjcf") return FileFormat::kMjcf;
   return ending != ".urdf" && looks_like_toml(head) ? FileFormat::kScene : FileFormat::kUrdf;
 }

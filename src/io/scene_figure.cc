@@ -8,6 +8,7 @@
 #include "kansetsu/base/suggest.h"
 #include "kansetsu/io/mjcf.h"
 #include "kansetsu/io/scene.h"
+#include "kansetsu/io/sdf.h"
 #include "kansetsu/io/urdf.h"
 #include "kansetsu/model/figures.h"
 #include "kansetsu/model/solid.h"
@@ -27,9 +28,9 @@ void take_diagnostics(Reader& reader, TomlTable& table, std::vector<Diagnostic>&
   }
 }
 
-/// The figure of an MJCF file that is asked for, with its loops and couplings.
-void load_mjcf(Reader& reader, TomlTable& table, const std::filesystem::path& path, FigureDescription& out) {
-  Loaded<SceneDescription> scene = read_mjcf(path, reader.options);
+/// The figure of an MJCF or SDF file that is asked for, with its loops and couplings.
+void take_figure(Reader& reader, TomlTable& table, const std::filesystem::path& path, Loaded<SceneDescription> scene,
+                 FigureDescription& out) {
   const std::string wanted = table.text("figure").value_or("");
   take_diagnostics(reader, table, std::move(scene.diagnostics), path.string());
   if (!scene) return;
@@ -42,6 +43,9 @@ void load_mjcf(Reader& reader, TomlTable& table, const std::filesystem::path& pa
     out.couplings = std::move(figure.couplings);
     out.actuation = std::move(figure.actuation);
     out.initial = std::move(figure.initial);
+    out.self_collision = figure.self_collision;
+    out.switches = figure.switches;
+    out.gravity_compensation = std::move(figure.gravity_compensation);
     // Surfaces of the file are not those of the scene.
     for (LinkDescription& link : out.model.links) {
       for (LinkShape& shape : link.collisions) shape.surface.clear();
@@ -58,7 +62,7 @@ void load_file(Reader& reader, TomlTable& table, const std::string& source, Figu
   if (!std::filesystem::is_regular_file(path, ignored)) {
     const std::string near = nearest_name(source, figure_names());
     table.error_at("model", kModel, fmt::format("there is no file '{}' and no figure '{}'", path.string(), source),
-                   near.empty() ? "name a .urdf or .xml file relative to the scene, or a built-in figure" : near);
+                   near.empty() ? "name a .urdf, .xml or .sdf file relative to the scene, or a built-in figure" : near);
     return;
   }
   if (!reader.gate.allows(path)) {
@@ -68,9 +72,11 @@ void load_file(Reader& reader, TomlTable& table, const std::string& source, Figu
   }
   switch (find_format(path)) {
     case FileFormat::kMjcf:
-      return load_mjcf(reader, table, path, out);
+      return take_figure(reader, table, path, read_mjcf(path, reader.options), out);
+    case FileFormat::kSdf:
+      return take_figure(reader, table, path, read_sdf(path, reader.options), out);
     case FileFormat::kScene:
-      table.error_at("model", kModel, "a scene cannot be the model of a figure", "name a .urdf or .xml file");
+      table.error_at("model", kModel, "a scene cannot be the model of a figure", "name a .urdf, .xml or .sdf file");
       return;
     case FileFormat::kUrdf:
       break;
@@ -245,7 +251,8 @@ void read_figure(Reader& reader, TomlTable& table) {
   if (const auto self = table.keyword("self_collision", {"none", "not_neighbours", "all"}))
     figure.self_collision = SelfCollision(*self);
   read_switches(table, figure.switches);
-  figure.gravity_compensation = read_numbers(table, "gravity_compensation");
+  for (const auto& [link, share] : read_numbers(table, "gravity_compensation"))
+    figure.gravity_compensation[link] = share;
   if (loaded) {
     add_shapes(reader, table, figure.model);
     adjust_joints(table, figure.model);

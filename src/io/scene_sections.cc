@@ -244,6 +244,10 @@ void read_sensor(Reader& reader, TomlTable& table) {
   table.read("angular_noise", s.angular_noise);
   table.read("linear_noise", s.linear_noise);
   s.seed = read_seed(table);
+  if (auto volume = table.table("volume")) {
+    s.volume = read_shape(reader, *volume);
+    volume->finish();
+  }
   table.finish();
   reader.scene.sensors.push_back(std::move(s));
 }

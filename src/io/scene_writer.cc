@@ -457,6 +457,9 @@ class SceneWriter {
     maybe("angular_noise", s.angular_noise, 0.0);
     maybe("linear_noise", s.linear_noise, 0.0);
     if (s.seed) raw("seed", std::to_string(*s.seed));
+    if (!s.volume) return;
+    text_ += "[sensor.volume]\n";
+    std::visit([&](const auto& shape) { size(shape); }, *s.volume);
   }
   void write(const EventDescription& e) {
     open("event");

@@ -19,8 +19,8 @@ struct Format {
 };
 constexpr Format kHtml{"html", "this is an HTML page, not URDF", "the download gave a web page; fetch the raw file"};
 constexpr Format kFormats[] = {
-    {"sdf", "this is an SDF file, not URDF", "convert it to URDF or MJCF"},
-    {"gazebo", "this is an SDF file, not URDF", "convert it to URDF or MJCF"},
+    {"sdf", "this is an SDF file, not URDF", "open it as SDF: its name ends in .sdf or .world"},
+    {"gazebo", "this is an SDF file, not URDF", "open it as SDF: its name ends in .sdf or .world"},
     {"mujoco", "this is an MJCF file, not URDF", "open it as MJCF"},
     {"mujocoinclude", "this is part of an MJCF file, not URDF", "open the MJCF file that includes it"},
     {"OpenSimDocument", "this is an OpenSim file, not URDF", "open it as OSIM"},

@@ -21,6 +21,18 @@ struct Whole {
   }
 };
 
+/// Whether a tendon of the figure goes to a place in the world, which its limits and friction then pull at.
+bool is_tied(const FigureData& f) {
+  const Actuation& all = f.actuators.actuation;
+  const auto in_world = [](const TendonPart& part) {
+    return part.kind != TendonPartKind::kPulley && part.at.link.empty();
+  };
+  for (int i = 0; i < all.tendon_count(); ++i) {
+    if (std::ranges::any_of(all.tendon(i).path, in_world)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 /// Whether nothing outside acts on the figures of an island but gravity and what is applied to them.
@@ -28,8 +40,8 @@ bool World::Impl::flies(const IslandWork& w) const {
   const auto is_figure = [](int figure) { return figure >= 0; };
   return std::ranges::all_of(w.figures,
                              [&](int i) {
-                               const Model& model = figures[size_t(i)]->model;
-                               return model.base() == Base::kFree && model.mass() > 0;
+                               const FigureData& f = *figures[size_t(i)];
+                               return f.model.base() == Base::kFree && f.model.mass() > 0 && !is_tied(f);
                              }) &&
          std::ranges::all_of(w.connections,
                              [&](int i) {

@@ -10,7 +10,7 @@
 /// Scene files in TOML. Every key and every SCENEnnn code: docs/formats/scene.md.
 namespace kansetsu::io {
 
-/// Reads and validates a scene: TOML, or MJCF if the file holds that. Figures from URDF and MJCF files are read along. Never
+/// Reads and validates a scene: TOML, or MJCF or SDF if the file holds that. Figures from URDF, MJCF and SDF files are read along. Never
 /// throws for what is in the files, and reports every problem at once.
 Loaded<SceneDescription> read_scene(const std::filesystem::path& file, const ReferenceOptions& options = {});
 /// The same for TOML text in memory; `file_name` stands in diagnostics, and names of files start from its folder.
@@ -26,7 +26,7 @@ Loaded<std::string> to_scene(const SceneDescription& scene);
 /// Writes to_scene() so that no half-written file is ever seen.
 std::vector<Diagnostic> write_scene(const SceneDescription& scene, const std::filesystem::path& file);
 
-enum class FileFormat { kUrdf, kMjcf, kScene };
+enum class FileFormat { kUrdf, kMjcf, kSdf, kScene };
 /// What a file holds, by its beginning, or by its ending where the beginning does not tell.
 FileFormat find_format(const std::filesystem::path& file);
 /// The same of text: a scene, if it does not hold XML.

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <cctype>
 #include <filesystem>
 #include <iterator>
 #include <regex>
@@ -31,10 +32,17 @@ TEST_CASE("docs/formats/urdf.md lists exactly the codes of the source") {
   CHECK(codes_in(docs, "\\| (URDF\\d{3}) \\|") == known);
 }
 
-TEST_CASE("docs/formats/mesh.md lists exactly the codes of the source") {
-  const auto known = codes_in(read_file(kRoot / "src/io/mesh_codes.h").text, "\"(MESH\\d{3})\"");
-  CHECK(known.size() > 10);
-  CHECK(codes_in(read_file(kRoot / "docs/formats/mesh.md").text, "\\| (MESH\\d{3}) \\|") == known);
+TEST_CASE("pages of formats list exactly the codes of the source") {
+  for (const std::string format : {"mesh", "mjcf", "sdf"}) {
+    CAPTURE(format);
+    std::string letters = format;
+    for (char& c : letters) c = char(std::toupper(c));
+    const auto known =
+        codes_in(read_file(kRoot / ("src/io/" + format + "_codes.h")).text, ("\"(" + letters + "\\d{3})\"").c_str());
+    CHECK(known.size() > 10);
+    CHECK(codes_in(read_file(kRoot / ("docs/formats/" + format + ".md")).text,
+                   ("\\| (" + letters + "\\d{3}) \\|").c_str()) == known);
+  }
 }
 
 TEST_CASE("codes of diagnostics are written in one file only") {
