@@ -8,7 +8,7 @@
 
 #include "kansetsu/geometry/geometry.h"
 #include "kansetsu/kinematics/kinematics.h"
-#include "kansetsu/model/scene.h"
+#include "kansetsu/model/loop_closure.h"
 #include "kansetsu/spatial/euler.h"
 
 /// What inverse kinematics is asked for. A task measures an error e(q), zero where it is met; units are metres and radians.

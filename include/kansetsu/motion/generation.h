@@ -5,7 +5,7 @@
 
 #include "kansetsu/dynamics/dynamics.h"
 #include "kansetsu/ik/task.h"
-#include "kansetsu/model/scene.h"
+#include "kansetsu/model/loop_closure.h"
 
 /// Motion generation: accelerations, forces of the surroundings and joint torques at once, from what the figure shall do.
 ///

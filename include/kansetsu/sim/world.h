@@ -14,7 +14,7 @@
 #include "kansetsu/constraint/contact_types.h"
 #include "kansetsu/geometry/material.h"
 #include "kansetsu/model/model.h"
-#include "kansetsu/model/scene.h"
+#include "kansetsu/scene/scene.h"
 #include "kansetsu/sim/health.h"
 
 /// Figures, their surroundings and what joins them, advancing in time. Contacts are rigid; connections are made and cut at

@@ -24,7 +24,7 @@ std::set<std::string> codes_in(const std::string& text, const char* pattern) {
 }  // namespace
 
 TEST_CASE("docs/formats/urdf.md lists exactly the codes of the source") {
-  const std::string source = read_file(kRoot / "src/io/urdf_codes.h").text;
+  const std::string source = read_file(kRoot / "src/io/urdf/urdf_codes.h").text;
   const std::string docs = read_file(kRoot / "docs/formats/urdf.md").text;
   const auto known = codes_in(source, "\"(URDF\\d{3})\"");
   CHECK(known.size() > 30);
@@ -32,7 +32,7 @@ TEST_CASE("docs/formats/urdf.md lists exactly the codes of the source") {
 }
 
 TEST_CASE("docs/formats/mesh.md lists exactly the codes of the source") {
-  const auto known = codes_in(read_file(kRoot / "src/io/mesh_codes.h").text, "\"(MESH\\d{3})\"");
+  const auto known = codes_in(read_file(kRoot / "src/io/mesh/mesh_codes.h").text, "\"(MESH\\d{3})\"");
   CHECK(known.size() > 10);
   CHECK(codes_in(read_file(kRoot / "docs/formats/mesh.md").text, "\\| (MESH\\d{3}) \\|") == known);
 }
