@@ -36,7 +36,7 @@ commands() {
   for source in src/{dynamics,kinematics}/isa/*.cc; do
     make_object "$source" "$cxx" "${host[@]}" -DKANSETSU_ISA=baseline
   done
-  for source in src/{base,spatial,model,kinematics,dynamics}/*.cc src/batch/cuda/*.cc bench/cuda/*.cc; do
+  for source in src/{base,spatial,geometry,model,kinematics,dynamics}/*.cc src/batch/cuda/*.cc bench/cuda/*.cc; do
     make_object "$source" "$cxx" "${host[@]}"
   done
 }

@@ -68,6 +68,12 @@ struct Transform {
   friend bool operator==(const Transform&, const Transform&) = default;
 };
 
+/// A pose with the axes of A, at a point of it.
+template <class T>
+KANSETSU_HD Transform<T> translation(T x, T y, T z) {
+  return {.p = {x, y, z}};
+}
+
 template <class T>
 KANSETSU_HD Transform<T> operator*(const Transform<T>& X_AB, const Transform<T>& X_BC) {
   return {X_AB.R * X_BC.R, X_AB.p + X_AB.R * X_BC.p};
