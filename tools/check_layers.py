@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that modules include each other only along the layers, that the drawn layers are the real ones, and that no file has grown too long.
+"""Checks that modules include each other only along the layers, that these are drawn as they are, and that no file is too long.
 
 usage: tools/check_layers.py [ROOT] [--draw | --self-test]
 
@@ -10,6 +10,7 @@ USES below holds the arrows. An arrow may be skipped, never reversed. Rules:
   public   a header in include/ includes no private header, and of Eigen <Eigen/Core> only; examples and the consumer
            project include public headers only.
   kernel   a *_kernel.h includes neither Eigen nor containers of the standard library.
+  umbrella include/kansetsu/kansetsu.h includes every public header but those of devices.
   length   no C++ file has more than 800 lines.
   arrow    USES is what the #includes of the modules come to (tests left out), less the arrows that follow from others; the
            DEPENDS of each src/<module>/CMakeLists.txt and the drawing in ARCHITECTURE.md are the same. --draw prints the drawing.
@@ -47,6 +48,10 @@ EVERYTHING = set(USES)
 # Folders whose files belong to no module: may they include private headers of src/?
 FREE_FOLDERS = {"apps": False, "python": False, "examples": False, "bench": True, "tests": True}
 
+# Includes every public header but these.
+UMBRELLA = Path("include/kansetsu/kansetsu.h")
+NOT_IN_UMBRELLA = {"cuda.h", "dlpack.h", "eigen_abi.h"}
+
 SUFFIXES = {".h", ".cc", ".cu", ".cuh"}
 MAX_LINES = 800
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -65,6 +70,8 @@ def reachable(module):
 def owner(path):
     """(module or None, allowed modules, may include private headers) of a file, by its path below the root."""
     parts = path.parts
+    if path == UMBRELLA:
+        return None, EVERYTHING, False
     is_header_tree = parts[:2] == ("include", "kansetsu")
     if is_header_tree or parts[0] == "src":
         module = parts[2] if is_header_tree else parts[1]
@@ -122,6 +129,16 @@ def check_file(root, path):
                 yield number, rule, what
 
 
+def check_umbrella(root):
+    """Yields what include/kansetsu/kansetsu.h lacks."""
+    lines = (root / UMBRELLA).read_text(encoding="utf-8").splitlines()
+    included = {match[2] for line in lines if (match := INCLUDE.match(line))}
+    for path in sorted((root / "include/kansetsu").glob("*/*.h")):
+        name = path.relative_to(root / "include").as_posix()
+        if path.name not in NOT_IN_UMBRELLA and name not in included:
+            yield f"'{name}' is missing"
+
+
 def source_files(root):
     """All C++ files of the repository, relative to root."""
     for tree in ("include/kansetsu", "src", *FREE_FOLDERS):
@@ -135,6 +152,7 @@ def check(root):
     root = root.resolve()
     files = list(source_files(root))
     found = [f"{path}:{line}: {rule}: {what}" for path in files for line, rule, what in check_file(root, path)]
+    found += [f"{UMBRELLA}:1: umbrella: {what}" for what in check_umbrella(root)]
     found += [f"{place}:1: arrow: {what}" for place, what in check_arrows(root)]
     return found, len(files)
 
