@@ -69,10 +69,7 @@ struct Transform {
 };
 
 /// A pose with the axes of A, at a point of it.
-template <class T>
-KANSETSU_HD Transform<T> translation(T x, T y, T z) {
-  return {.p = {x, y, z}};
-}
+KANSETSU_HD Transform<double> translation(double x, double y, double z) { return {.p = {x, y, z}}; }
 
 template <class T>
 KANSETSU_HD Transform<T> operator*(const Transform<T>& X_AB, const Transform<T>& X_BC) {
