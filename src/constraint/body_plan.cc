@@ -36,7 +36,12 @@ const BodyPlan& BodyPlanner::plan(std::span<const BodyMass> figures, std::span<c
     std::sort(m.begin(), m.end());
     m.erase(std::unique(m.begin(), m.end()), m.end());
   }
-  order_figures();
+  bool same = n == ordered_.size();
+  for (std::size_t f = 0; f < n && same; ++f) same = meets_[f] == ordered_[f];
+  if (!same) {
+    ordered_.assign(meets_.begin(), meets_.begin() + long(n));
+    order_figures();
+  }
   place_blocks(rows);
   return plan_;
 }

@@ -23,7 +23,7 @@ class BodyPlanner {
   std::vector<int> offset_, size_, padded_, order_, position_, begin_, neighbour_, row_, figure_;
   std::vector<long> diagonal_, upper_, lower_, inverse_at_, place_;
   std::vector<const double*> M_;
-  std::vector<std::vector<int>> meets_;
+  std::vector<std::vector<int>> meets_, ordered_;  ///< whom each figure touches: now, and when they were ordered
   std::vector<int> merged_;
   std::vector<double> numbers_;
 };

@@ -10,9 +10,23 @@
 /// by blocks of a figure each, eliminated in an order that makes few new blocks (BodyPlan).
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
+/// C −= A·B for free bodies: 6 × 6 blocks with lines of one pack.
+inline void subtract_six(const double* A, const double* B, double* C) {
+  Eight b[6];
+  for (int l = 0; l < 6; ++l) b[l] = load_eight(B + 8 * l);
+#pragma GCC unroll 6
+  for (int i = 0; i < 6; ++i) {
+    const double* a = A + 8 * i;
+    const Eight first =
+        madd(Eight(-a[2]), b[2], madd(Eight(-a[1]), b[1], madd(Eight(-a[0]), b[0], load_eight(C + 8 * i))));
+    store_eight(first + madd(Eight(-a[5]), b[5], madd(Eight(-a[4]), b[4], Eight(-a[3]) * b[3])), C + 8 * i);
+  }
+}
+
 /// C −= A·B, lines of whole packs. A is m × k, B is k × n packs.
 inline void subtract_product(int m, int k, int packs, const double* A, int lda, const double* B, int ldb, double* C,
                              int ldc) {
+  if (m == 6 && k == 6 && lda == 8 && packs == 1) return subtract_six(A, B, C);
   for (int i = 0; i < m; ++i) {
     for (int p = 0; p < packs; ++p) {
       Eight sum = load_eight(C + i * ldc + 8 * p);
@@ -88,6 +102,7 @@ struct BodyResponse {
     }
     const auto add = [&](int block, const double* H, int ldh) {
       const SweepRows& rows = s.rows[block];
+      if (rows.count == 6 && is_of_bodies(rows)) return add_six(block, H);
       for (int b = 0; b < rows.parts; ++b) {  // columns
         const SweepRows::Part& right = rows.part[b];
         const int ld = right.padded;
@@ -125,6 +140,38 @@ struct BodyResponse {
       const int count = s.rows[s.patch_count + s.bound_count + i].count;
       for (int r = 0; r < count; ++r, ++at) H[7 * r] = k.bounds[at].H;
       add(s.patch_count + s.bound_count + i, H, 6);
+    }
+  }
+
+  static bool is_of_bodies(const SweepRows& rows) {
+    for (int b = 0; b < rows.parts; ++b) {
+      if (rows.part[b].size != 6) return false;
+    }
+    return true;
+  }
+  /// A += Jᵀ·H·J of a patch of six rows between free bodies.
+  void add_six(int block, const double* H) const {
+    const SweepRows& rows = s.rows[block];
+    for (int b = 0; b < rows.parts; ++b) {
+      Eight J[6], HJ[6];
+      for (int l = 0; l < 6; ++l) J[l] = load_eight(rows.part[b].J + 8 * l);
+#pragma GCC unroll 6
+      for (int r = 0; r < 6; ++r) {
+        const double* h = H + 6 * r;
+        HJ[r] = madd(Eight(h[2]), J[2], madd(Eight(h[1]), J[1], Eight(h[0]) * J[0])) +
+                madd(Eight(h[5]), J[5], madd(Eight(h[4]), J[4], Eight(h[3]) * J[3]));
+      }
+      for (int a = 0; a < rows.parts; ++a) {
+        const double* columns = rows.part[a].columns;  // of J: eight numbers per velocity
+        double* to = plan.A + plan.place[4 * block + 2 * a + b];
+#pragma GCC unroll 6
+        for (int i = 0; i < 6; ++i) {
+          const double* j = columns + 8 * i;
+          const Eight first =
+              madd(Eight(j[2]), HJ[2], madd(Eight(j[1]), HJ[1], madd(Eight(j[0]), HJ[0], load_eight(to + 8 * i))));
+          store_eight(first + madd(Eight(j[5]), HJ[5], madd(Eight(j[4]), HJ[4], Eight(j[3]) * HJ[3])), to + 8 * i);
+        }
+      }
     }
   }
 

@@ -60,10 +60,11 @@ struct ContactSolver::Impl {
   /// Newton's method on what the patches and bounds of the work hold, as velocities and impulses. Writes impulses of the rows to
   /// work.f, velocities to work.w, states and residuals to the patches.
   /// @param memory   forces to begin with, per patch; may be empty
+  /// @param far      proximal steps come first (LawWork::far)
   /// @param softness  > 0: of laws that yield by so much (LawWork::softness)
   /// @return kNewton, kProximal, or kUnsolved where the law does not hold to the tolerance
-  ContactTier solve_newton(double h, double tolerance, std::span<const ContactMemory> memory,
-                           bool only_proximal = false, double softness = 0);
+  ContactTier solve_newton(double h, double tolerance, std::span<const ContactMemory> memory, bool far = false,
+                           double softness = 0);
   ContactTier attempt(const ContactProblem& problem, std::span<const ContactMemory> memory,
                       const contact::ContactStep& step);
   int systems_left = std::numeric_limits<int>::max();  ///< that may be solved with patience
@@ -72,6 +73,10 @@ struct ContactSolver::Impl {
   std::vector<double> law_numbers;
   std::vector<int> law_integers;
   void reserve_laws(int patches, int rows, int bounded);
+  std::vector<double> column_numbers;
+  std::vector<const double*> column_lines;
+  std::vector<unsigned char> column_reach;
+  kernel::ColumnScratch take_columns(const kernel::ContactWork& work);
 };
 
 namespace contact {

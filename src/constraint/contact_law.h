@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "constraint/contact_work.h"
 
 /// The contact problem of a step as Newton's method sees it, docs/theory/contact.md §4. Unknowns are impulses x: of each touching
@@ -55,6 +57,18 @@ struct RowResponse {
   int stride = 0;
 };
 
+/// The same matrix as a product, G = Zᵀ·D⁻¹·Z: a column for each degree of freedom of the figures.
+struct RowFactor {
+  /// One figure.
+  struct Part {
+    const double *Z, *D_inv;       ///< column c at Z + c·stride; 1/D, 0 for a column that nothing resists
+    const std::uint64_t* touched;  ///< per block of eight rows `words` sets of 64 columns: where Z is not zero
+    int columns, stride, words;
+  };
+  const Part* part = nullptr;
+  int parts = 0, columns = 0;
+};
+
 struct LawWork {
   PatchLaw* patches = nullptr;
   BoundLaw* bounds = nullptr;
@@ -68,10 +82,10 @@ struct LawWork {
   // `rows` numbers each, padded to whole packs.
   double *r = nullptr, *w = nullptr, *q = nullptr, *dr = nullptr, *dw = nullptr, *w_before = nullptr;
 
-  int most_systems = 0;        ///< that are solved at most: proximal steps end there
-  double softness = 0;         ///< of g: laws that yield by so much, about no force, are to be solved (positions)
-  bool only_proximal = false;  ///< without Newton steps on the law itself
-  double kappa = 0;            ///< how far laws yield to changes about `centre`, of g
+  int most_systems = 0;  ///< that are solved at most: proximal steps end there
+  double softness = 0;   ///< of g: laws that yield by so much, about no force, are to be solved (positions)
+  bool far = false;      ///< the start is too far off for Newton steps on the law itself: proximal steps come first
+  double kappa = 0;      ///< how far laws yield to changes about `centre`, of g
   // Answer.
   int systems = 0;                        ///< linear systems that were solved
   double residual = 0;                    ///< natural residual [m/s]
@@ -140,10 +154,23 @@ struct RowScratch {
   int *order = nullptr, *row = nullptr;
 };
 
+/// Scratch of a system over columns, the tips first.
+struct ColumnScratch {
+  static constexpr int kMostPacks = 32;
+  int stride = 0;                         ///< columns, in whole packs
+  double *A = nullptr, *lines = nullptr;  ///< a line per column of the system; a line of Zᵀ per row
+  double *y = nullptr, *right = nullptr, *weight = nullptr, *D = nullptr;  ///< a line each
+  double* scratch = nullptr;                                               ///< eight lines
+  const double** Z = nullptr;                                              ///< per column; `zero` where nothing resists
+  const double* zero = nullptr;                                            ///< as many zeros as there are rows
+  unsigned char* reach = nullptr;  ///< per block of eight rows and pack of columns: whether Z is not zero there
+};
+
 /// Entry points of one instruction set: Newton's method and proximal steps on the natural map, and what goes with it.
 struct NewtonKernels {
-  void (*rows)(LawWork&, const RowResponse&, const RowScratch&);  ///< by a matrix over all rows
-  void (*bodies)(LawWork&, SweepWork&, const BodyPlan&);          ///< through the velocities of the figures of a heap
+  /// By a matrix over all rows, and where it is known by its factor: null if it is not.
+  void (*rows)(LawWork&, const RowResponse&, const RowScratch&, const RowFactor*, const ColumnScratch&);
+  void (*bodies)(LawWork&, SweepWork&, const BodyPlan&);  ///< through the velocities of the figures of a heap
   void (*sweeps)(SweepWork&);
   void (*own_block)(SweepRows&);  ///< G of rows by themselves
 };

@@ -85,9 +85,8 @@ void contact::set_vertices(const PatchWork& p, const ContactMemory* m, double h,
     for (int i = 0; i < n; ++i) sum += pressure[i];
   }
   for (int i = 0; i < n; ++i) mx += p.x[i] / n, my += p.y[i] / n;
-  double px = mx, py = my, reach = 0;
-  if (warm && p.rows == 6 && n > 1) px = -m->wrench[4] / m->wrench[2], py = m->wrench[3] / m->wrench[2];
-  if (p.known == kernel::KnownSlip::kSpin) px = p.centre[0], py = p.centre[1];
+  const double px = p.centre[0], py = p.centre[1];
+  double reach = 0;
   for (int i = 0; i < n && n > 1; ++i) {
     const double dx = p.x[i] - mx, dy = p.y[i] - my;
     reach += std::sqrt(dx * dx + dy * dy) / n;
@@ -191,8 +190,28 @@ void ContactSolver::Impl::reserve_laws(int patch_count, int rows, int bounded) {
   grow(law_integers, 2 * padded);
 }
 
+/// None where the factor is not known, or has more columns than are worth while.
+kernel::ColumnScratch ContactSolver::Impl::take_columns(const ContactWork& k) {
+  kernel::ColumnScratch s;
+  if (!k.factor || k.n < kManyRows * k.factor->columns) return s;
+  const int rows = (k.n + 7) / 8 * 8, ld = (k.factor->columns + 7) / 8 * 8;
+  if (ld > 8 * kernel::ColumnScratch::kMostPacks) return s;
+  const auto grow = [](auto& v, int size) {
+    if (v.size() < std::size_t(size)) v.resize(std::size_t(size));
+  };
+  grow(column_numbers, (ld + rows + 12) * ld + rows + 8), grow(column_lines, ld), grow(column_reach, rows * ld / 64);
+  double* next = aligned(column_numbers.data());
+  const auto take = [&next](int count) { return std::exchange(next, next + count); };
+  s.A = take(ld * ld), s.lines = take(rows * ld), s.scratch = take(8 * ld);
+  for (double** x : {&s.y, &s.right, &s.weight, &s.D}) *x = take(ld);
+  std::fill(next, next + rows, 0.0);
+  s.zero = next, s.stride = ld;
+  s.Z = column_lines.data(), s.reach = column_reach.data();
+  return s;
+}
+
 ContactTier ContactSolver::Impl::solve_newton(double h, double tolerance, std::span<const ContactMemory> memory,
-                                              bool only_proximal, double softness) {
+                                              bool far, double softness) {
   ContactWork& k = work;
   LawWork s;
   s.patch_count = k.patch_count, s.bound_count = k.bound_count, s.rows = k.n;
@@ -239,8 +258,9 @@ ContactTier ContactSolver::Impl::solve_newton(double h, double tolerance, std::s
   s.c = k.c;
   s.tolerance = tolerance, s.acceptable = kAcceptable * tolerance;
   s.most_systems = softness > 0 ? kMostWaySystems : systems_left > 0 ? kMostSystems : kNewtonSteps;
-  s.only_proximal = only_proximal, s.softness = softness;
-  kernel::newton_kernels().rows(s, response, scratch);
+  s.far = far, s.softness = softness;
+  const kernel::ColumnScratch columns = take_columns(k);
+  kernel::newton_kernels().rows(s, response, scratch, columns.stride > 0 ? k.factor : nullptr, columns);
 
   systems_left = std::max(systems_left - s.systems, 0);
   k.solves += s.systems;

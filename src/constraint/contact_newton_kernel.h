@@ -1,5 +1,6 @@
 #pragma once
 
+#include "constraint/contact_columns_kernel.h"
 #include "constraint/contact_law_kernel.h"
 #include "constraint/contact_thresholds.h"
 
@@ -153,7 +154,10 @@ bool newton(Response& response, LawWork& k, double enough) {
       if (!gains) break;
       continue;
     }
-    if (careful) break;
+    if (careful) {  // nothing gained: the best iterate is the answer
+      move(k.before, k.w_before, 0);
+      break;
+    }
     raised = merit < kWorst * least ? raised + 1 : kPatience;
     if (raised >= kPatience) merit = move(k.before, k.w_before, 0);
   }
@@ -186,8 +190,9 @@ void solve_soft_law(Response& response, LawWork& k) {
 
 /// Newton steps on the law itself; where they get stuck, proximal steps: laws that yield by κ·g about the forces there are, each solved by
 /// the same Newton steps, well enough to go on. Forces that cancel each other (of redundant contacts) may have a long way to go: κ falls with
-/// every success, and stays once where a smaller one has just failed. Of all that was found the best by residual is kept: only starts and
-/// converged proximal steps count, never an iterate on the way.
+/// every success, and stays once where a smaller one has just failed. Near the answer Newton steps on the law itself find the rest. In heaps
+/// they are of no use before that. Of all that was found the best by residual is kept: only starts and converged steps count, never an
+/// iterate on the way.
 template <class Response>
 void solve_law(Response& response, LawWork& k) {
   if (k.softness > 0) return solve_soft_law(response, k);
@@ -204,23 +209,24 @@ void solve_law(Response& response, LawWork& k) {
   };
   judge();
   if ((k.solved = k.residual < k.tolerance)) return;
-  double kappa = k.only_proximal ? kYield : 0;
+  double kappa = kYield, near = kNear * k.tolerance;
+  double direct = k.far ? near : kEndless;  // residual below which the law itself is taken
   bool failed = false;
   while (k.systems < k.most_systems && kappa < kMostProximalYield) {
     copy_numbers(k.unknowns, k.x, k.centre);
-    const double enough = kappa > 0 ? larger(k.tolerance, kInexact * k.residual) : k.tolerance;
-    k.kappa = kappa, k.proximal = kappa > 0;
-    const bool found = newton(response, k, enough);
+    const bool directly = k.residual < direct;
+    if (directly) direct = smaller(near, kAgain * k.residual);
+    k.kappa = directly ? 0 : kappa, k.proximal = k.proximal || !directly;
+    const bool found = newton(response, k, directly ? k.tolerance : larger(k.tolerance, kInexact * k.residual));
     if (found && judge()) break;
-    if (found && kappa > 0) {
+    if (found && !directly) {
       if (!failed) kappa *= kShrink;
       failed = false;
-    } else {
-      copy_numbers(k.unknowns, k.centre, k.x);
-      judge();
-      kappa = kappa > 0 ? kGrow * kappa : kYield;
-      failed = true;
+      continue;
     }
+    copy_numbers(k.unknowns, k.centre, k.x);
+    judge();
+    if (!directly) kappa *= kGrow, failed = true;
   }
   copy_numbers(k.unknowns, k.best, k.x);
   k.solved = judge();
@@ -238,33 +244,12 @@ void combine_lines(const double* G, int stride, int n, const double* r, double* 
   for (int p = 0; p < kPacks; ++p) store_eight(sum[p], w + 8 * p);
 }
 
-/// Two pivots at once, those of lines k and k + 1, from all lines below; kPacks packs from `first` on are left of a line.
-template <int kPacks>
-void eliminate_pair(double* A, int ld, int n, int k, int first, double* right) {
-  double *const one = A + k * ld, *const two = one + ld;
-  const double inverse_one = 1 / one[k], f = -(two[k] * inverse_one);
-  right[k + 1] += f * right[k];
-  Eight a[kPacks], b[kPacks];
-  for (int p = 0; p < kPacks; ++p) {
-    a[p] = load_eight(one + first + 8 * p);
-    b[p] = madd(Eight(f), a[p], load_eight(two + first + 8 * p));
-    store_eight(b[p], two + first + 8 * p);
-  }
-  const double inverse_two = 1 / two[k + 1], over = one[k + 1], y = right[k], z = right[k + 1];
-  for (int i = k + 2; i < n; ++i) {
-    double* to = A + i * ld;
-    const double g = -(to[k] * inverse_one), h = -((to[k + 1] + g * over) * inverse_two);
-    const Eight G(g), H(h);
-    for (int p = 0; p < kPacks; ++p)
-      store_eight(madd(H, b[p], madd(G, a[p], load_eight(to + first + 8 * p))), to + first + 8 * p);
-    right[i] += g * y + h * z;
-  }
-}
-
-/// Rows that answer by a dense matrix: (1 + H·G)·dr = q over the rows where H is not zero.
+/// Rows that answer by a dense matrix: (1 + H·G)·dr = q over the rows where H is not zero; or, where these are many, over the columns of
+/// its factor.
 struct DenseRows {
   const RowResponse& matrix;
   const RowScratch& scratch;
+  ColumnSystem* columns;  ///< null: the factor is not known
 
   void answer(const LawWork& k, const double* r, double* w) const {
     const double* G = matrix.G;
@@ -290,6 +275,7 @@ struct DenseRows {
     };
     for (int i = 0; i < k.patch_count; ++i) take(k.patches[i].active, k.patches[i].row, k.patches[i].rows);
     for (int i = 0; i < k.bound_count; ++i) take(k.bounds[i].free, k.bounds[i].row, 1);
+    if (columns && n > kManyRows * columns->columns() && columns->solve(k, q, dw)) return true;
     for (int i = 0; i < k.rows; ++i) k.dr[i] = q[i];
     if (n > 0) {
       if (others) {  // velocities that known impulses give
@@ -297,7 +283,8 @@ struct DenseRows {
         answer(k, k.dr, dw);
       }
       assemble(k, q, others ? dw : nullptr, n);
-      if (!eliminate_in_order(n)) {  // a pivot vanishes, as it may where patches slide
+      if (!solve_in_order(A, n, ld, scratch.right, scratch.x,
+                          scratch.weight)) {  // a pivot vanishes, as it may where patches slide
         assemble(k, q, others ? dw : nullptr, n);
         for (int b = 0; b < n; ++b) A[b * ld + n] = scratch.right[b];
         for (int j = n + 1; j < (n + 8) / 8 * 8; ++j) {
@@ -369,66 +356,16 @@ struct DenseRows {
       if (k.bounds[i].free) fill(&k.bounds[i].H, 1, k.bounds[i].row, 1, false);
     }
   }
-  /// Without exchanges: the matrix is that of a product of positive ones where nothing slides. False if a pivot vanishes.
-  bool eliminate_in_order(int n) const {
-    double *const A = scratch.matrix, *const right = scratch.right, *const x = scratch.x;
-    const int ld = scratch.stride, end = (n + 7) / 8 * 8;
-    for (int a = 0; a < n; ++a) scratch.weight[a] = kVanishing * absolute(A[a * ld + a]);
-    for (int k = 0; k < n; k += 2) {
-      if (!(absolute(A[k * ld + k]) > scratch.weight[k])) return false;
-      if (k + 1 == n) break;
-      const int first = k / 8 * 8, packs = (end - first) / 8;
-      switch (packs) {
-        case 1:
-          eliminate_pair<1>(A, ld, n, k, first, right);
-          break;
-        case 2:
-          eliminate_pair<2>(A, ld, n, k, first, right);
-          break;
-        case 3:
-          eliminate_pair<3>(A, ld, n, k, first, right);
-          break;
-        case 4:
-          eliminate_pair<4>(A, ld, n, k, first, right);
-          break;
-        case 5:
-          eliminate_pair<5>(A, ld, n, k, first, right);
-          break;
-        case 6:
-          eliminate_pair<6>(A, ld, n, k, first, right);
-          break;
-        default:
-          eliminate_long_pair(n, k, first, end);
-          break;
-      }
-      if (!(absolute(A[(k + 1) * ld + k + 1]) > scratch.weight[k + 1])) return false;
-    }
-    for (int j = 0; j < end; ++j) x[j] = 0;
-    for (int k = n - 1; k >= 0; --k) {
-      const double* line = A + k * ld;
-      Eight sum(0.0);
-      for (int j = k / 8 * 8; j < end; j += 8) sum = madd(load_eight(line + j), load_eight(x + j), sum);
-      x[k] = (right[k] - total(sum)) / line[k];
-    }
-    return true;
-  }
-  void eliminate_long_pair(int n, int k, int first, int end) const {
-    for (int pivot = k; pivot < k + 2; ++pivot) {
-      const int ld = scratch.stride;
-      const double *from = scratch.matrix + pivot * ld, inverse = 1 / from[pivot];
-      for (int i = pivot + 1; i < n; ++i) {
-        double* to = scratch.matrix + i * ld;
-        const double factor = -(to[pivot] * inverse);
-        for (int j = first; j < end; j += 8)
-          store_eight(madd(Eight(factor), load_eight(from + j), load_eight(to + j)), to + j);
-        scratch.right[i] += factor * scratch.right[pivot];
-      }
-    }
-  }
 };
 
-inline void newton_rows(LawWork& k, const RowResponse& matrix, const RowScratch& scratch) {
-  DenseRows rows{matrix, scratch};
+inline void newton_rows(LawWork& k, const RowResponse& matrix, const RowScratch& scratch, const RowFactor* factor,
+                        const ColumnScratch& column_scratch) {
+  if (!factor) {
+    DenseRows rows{matrix, scratch, nullptr};
+    return solve_law(rows, k);
+  }
+  ColumnSystem columns(*factor, column_scratch);
+  DenseRows rows{matrix, scratch, &columns};
   solve_law(rows, k);
 }
 

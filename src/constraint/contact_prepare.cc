@@ -32,7 +32,7 @@ void ContactSolver::Impl::start(const ContactProblem& problem) {
   reserve(int(problem.patches.size()), n, int(problem.bounded.size()));
   kernel::ContactWork& k = work;
   k = {};
-  k.n = n;
+  k.n = n, k.factor = problem.factor;
   k.patches = patches.data(), k.patch_count = int(problem.patches.size());
   k.bounds = bounds.data();
   k.ldg = (n + 7) / 8 * 8;
@@ -147,6 +147,7 @@ void collect(const ContactPatch& patch, const bool* touches, kernel::PatchWork& 
   p.spans = p.count >= 3 && std::abs(area) > kernel::threshold::kFlat * around;
   if (!p.spans && p.count >= 2) reduce_to_segment(p);
   p.arm = p.count > 1 || patch.vertex_count == 1 ? patch.arm : 0;
+  for (int i = 0; i < p.count; ++i) p.centre[0] += p.x[i] / p.count, p.centre[1] += p.y[i] / p.count;
 }
 
 void clear(const ContactProblem& problem, ContactResult& out) {

@@ -53,16 +53,19 @@ bool spins(const ContactOptions& o, const PatchWork& p, const double* u) {
   return true;
 }
 
-/// Coefficient of friction, and the slip where the law takes that of the velocities before the step.
-void set_friction(const ContactStep& s, const ContactPatch& patch, const ContactMemory& memory, const double* u,
-                  PatchWork& p) {
-  const ContactOptions& o = s.options;
-  double x = 0, y = 0;  // centre of pressure
-  if (memory.known && memory.wrench[2] > 0 && p.count > 1) {
-    x = -memory.wrench[4] / memory.wrench[2], y = memory.wrench[3] / memory.wrench[2];
-  } else {
-    for (int i = 0; i < p.count; ++i) x += p.x[i] / p.count, y += p.y[i] / p.count;
+/// Around which friction acts; collect() has set the middle.
+void set_centre(const ContactPatch& patch, const ContactMemory& memory, PatchWork& p) {
+  if (patch.centre == ContactPatch::Centre::kGiven) {
+    p.centre[0] = patch.centre_x, p.centre[1] = patch.centre_y;
+  } else if (patch.centre == ContactPatch::Centre::kRemembered && memory.known && memory.wrench[2] > 0) {
+    p.centre[0] = -memory.wrench[4] / memory.wrench[2], p.centre[1] = memory.wrench[3] / memory.wrench[2];
   }
+}
+
+/// Coefficient of friction, and the slip where the law takes that of the velocities before the step.
+void set_friction(const ContactStep& s, const ContactPatch& patch, const double* u, PatchWork& p) {
+  const ContactOptions& o = s.options;
+  const double x = p.centre[0], y = p.centre[1];
   const double mu_slip = std::min(patch.mu_dynamic, patch.mu_static), wz = p.rows == 6 ? u[5] : 0.0;
   const double vx = u[0] - wz * y, vy = u[1] + wz * x;
   p.paper = o.friction_set == FrictionSet::kPaper, p.known = kernel::KnownSlip::kNone;
@@ -115,7 +118,8 @@ void contact::prepare_patch(const ContactStep& s, const ContactPatch& patch, con
     const double bend = bends ? u[5] * (u[3] * v.x + u[4] * v.y) : 0.0;
     p.t[i] = s.h * vertex_target(s, v, contact::vertex_velocity(patch, u, v), bend);
   }
-  set_friction(s, patch, memory, u, p);
+  if (p.count > 1 && p.rows == 6) set_centre(patch, memory, p);
+  set_friction(s, patch, u, p);
 }
 
 void contact::prepare_bound(const ContactStep& s, const BoundedRow& row, BoundWork& b) {

@@ -29,7 +29,7 @@ struct PatchWork {
   KnownSlip known = KnownSlip::kNone;
   bool begins = false;  ///< acceleration level: at rest, and found to begin to slide
   double motion[3]{};   ///< the known slip: vx, vy, ωz at the origin
-  double centre[2]{};   ///< of the paper's spin mode
+  double centre[2]{};   ///< around which friction acts: of pressure; of the turn in the paper's spin mode
 
   // Answer.
   ContactMode mode = ContactMode::kOpen;
@@ -53,10 +53,13 @@ struct BoundWork {
   double f = 0;  ///< to begin with
 };
 
+struct RowFactor;  // contact_law.h
+
 struct ContactWork {
   int n = 0;                  ///< rows
   const double* G = nullptr;  ///< row i at G + i·ldg; aligned, ldg a multiple of 8, padded with zeros
   int ldg = 0;
+  const RowFactor* factor = nullptr;  ///< of G, where it is known
   double* c = nullptr;
   PatchWork* patches = nullptr;
   int patch_count = 0;

@@ -42,7 +42,7 @@ FrameMotion6 frame_motion(const RowEnd& a, const RowEnd& b, const Mat3<>& E, con
 }
 
 void Island::reserve(int figures, int rows) {
-  figures_.reserve(size_t(figures));
+  figures_.reserve(size_t(figures)), factors_.reserve(size_t(figures));
   const long size = kernel::padded_rows(rows);
   if (size <= u_.size()) return;
   for (Eigen::VectorXd* x : {&u_, &a_, &place_, &drift_, &target_, &reduced_u_, &reduced_a_, &force_, &y_})
@@ -176,10 +176,15 @@ void Island::assemble() {
   if (sparse_) return loops_.eliminate(a_.data(), G_, stride_, least, soft_ ? firmness_.data() : nullptr);
 
   const long size = long(stride_) * stride_;
+  int columns = 0;
+  factors_.clear();
   for (Mechanics* figure : figures_) {
     figure->finish_rows();
     figure->add_delassus(G_, a_.data(), figure == figures_.front());
+    factors_.push_back(figure->factor());
+    columns += figure->nv();
   }
+  factor_ = {factors_.data(), int(factors_.size()), columns};
   kernel::mechanics().mirror(G_, stride_);
   for (int r = bilateral_; r < rows_; ++r) {
     const double own = G_[r * stride_ + r];

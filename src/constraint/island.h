@@ -76,6 +76,8 @@ class Island {
   const double* G() const { return sparse_ ? G_ : G_ + bilateral_ * stride_ + bilateral_; }  ///< of the other rows
   bool padded() const { return sparse_ || bilateral_ == 0; }  ///< as ContactProblem has it
   int stride() const { return stride_; }
+  /// Of G(), where no bilateral row has changed it; null otherwise.
+  const kernel::RowFactor* factor() const { return bilateral_ == 0 ? &factor_ : nullptr; }
   bool is_sparse() const { return sparse_; }  ///< by LoopElimination
   int rank() const { return sparse_ ? loops_.rank() : elimination_.rank(); }
 
@@ -123,6 +125,8 @@ class Island {
   void soften(double least);
   void take_gaps(const Eigen::VectorXd& now);
 
+  kernel::RowFactor factor_;
+  std::vector<kernel::RowFactor::Part> factors_;
   std::vector<Mechanics*> figures_;
   int bilateral_ = 0, rows_ = 0;
   int stride_ = 0;  ///< of G_, which is over all rows, or over those with inequalities if it is sparse

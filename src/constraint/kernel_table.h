@@ -21,6 +21,13 @@ struct Wrenches {
   int k, row;
 };
 
+/// Up to eight rows of a block that measure columns on one way to the base, from column `last` on: row i has scale[i] of column[i]; −1: none.
+struct Torques {
+  alignas(64) double scale[8];
+  int column[8];
+  int last, row;  ///< the innermost comes last on the way; first row of the block
+};
+
 /// The pose record of a body as it was, and what the squares of the changes of its axes count; those of its place count once.
 struct BodyBefore {
   alignas(64) double X[16];
@@ -85,9 +92,9 @@ struct MechanicsKernels {
   /// M, plus `extra` (may be null) on its diagonal, and what the torques tau (may be null) and the bias do.
   /// @return columns that nothing resists
   int (*factorise)(const TreeView&, const double* extra, const double* tau, MechanicsBlock&);
-  /// Recursive only: Z += L⁻ᵀ·Jᵀ of sets of wrenches, and of a torque
+  /// Recursive only: Z += L⁻ᵀ·Jᵀ of sets of wrenches, and of torques
   void (*climb)(const MechanicsBlock&, const Wrenches* sets, int count, double* Z, int stride);
-  void (*climb_torque)(const MechanicsBlock&, int k, double torque, double* Z, int stride);
+  void (*climb_torques)(const MechanicsBlock&, const Torques* sets, int count, double* Z, int stride);
   /// Zeros wherever a block of rows has touched a column of Z; then it has touched none
   void (*clear)(std::uint64_t* touched, int blocks, int words, double* Z, int stride);
   /// Not recursive only: Z ← L⁻ᵀ·Z for `stride` right sides

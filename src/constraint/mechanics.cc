@@ -197,7 +197,7 @@ void Mechanics::reserve_rows(int rows) {
   clear_stride_ = 0;
   touched_.reserve(size_t(stride / kernel::kRowBlock * block_.words));
   used_.reserve(size_t(stride / kernel::kRowBlock));
-  pending_.reserve(2 * size_t(rows));
+  pending_.reserve(2 * size_t(rows)), torques_.reserve(2 * size_t(rows));
   Z_ = aligned(rows_memory_.data());
 }
 
@@ -215,7 +215,7 @@ void Mechanics::begin_rows(int rows) {
   }
   for (std::uint64_t& set : any_) set = 0;
   used_.assign(size_t(blocks), 0);
-  pending_.clear();
+  pending_.clear(), torques_.clear();
 }
 
 void Mechanics::touch(int row, int count, const std::uint64_t* columns) {
@@ -350,14 +350,31 @@ void Mechanics::add_torque(int row, int column, double scale) {
     Z_[column * stride_ + row] += scale;
     return;
   }
-  kernels_->climb_torque(block_, column, scale, Z_ + row, stride_);
   touch(row, 1, to_base_.data() + size_t(column * block_.words));
+  const int first = row / kernel::kRowBlock * kernel::kRowBlock;
+  const size_t lane = size_t(row - first);
+  const auto leads_to = [&](int from, int to) {
+    return to_base_[size_t(from * block_.words + to / 64)] >> (to % 64) & 1;
+  };
+  for (size_t i = torques_.size(); i-- > 0 && torques_[i].row == first;) {  // on the way of another row of its block
+    kernel::Torques& set = torques_[i];
+    const bool beyond = leads_to(column, set.last);
+    if (set.column[lane] >= 0 || (!beyond && !leads_to(set.last, column))) continue;
+    set.column[lane] = column, set.scale[lane] = scale;
+    if (beyond) set.last = column;
+    return;
+  }
+  kernel::Torques& set = torques_.emplace_back();
+  std::fill_n(set.column, kernel::kRowBlock, -1);
+  set.column[lane] = column, set.scale[lane] = scale;
+  set.last = column, set.row = first;
 }
 
 void Mechanics::finish_rows() {
   if (block_.recursive) {
     kernels_->climb(block_, pending_.data(), int(pending_.size()), Z_, stride_);
-    pending_.clear();
+    kernels_->climb_torques(block_, torques_.data(), int(torques_.size()), Z_, stride_);
+    pending_.clear(), torques_.clear();
     return;
   }
   kernels_->half_solve(block_, nv_, Z_, stride_);

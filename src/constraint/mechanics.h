@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "constraint/contact_law.h"
 #include "constraint/kernel_table.h"
 #include "kansetsu/dynamics/dynamics.h"
 
@@ -105,6 +106,8 @@ class Mechanics {
   void add_torque(int row, int column, double scale);
   void finish_rows();  ///< from now on add_… must not be called
   int stride() const { return stride_; }
+  /// Of G = Zᵀ·D⁻¹·Z, after finish_rows().
+  kernel::RowFactor::Part factor() const { return {Z_, block_.D_inv, touched_.data(), nv_, stride_, block_.words}; }
   /// G += J·M⁻¹·Jᵀ (G = … if it is the first); G is stride() × stride(), of which the blocks right of the diagonal (and on
   /// it) are written. a += J·M⁻¹·(τ − bias); stride() numbers
   void add_delassus(double* G, double* a, bool first = false) const;
@@ -141,6 +144,7 @@ class Mechanics {
   std::vector<std::uint64_t> any_, none_;  ///< those of all rows; of none
   std::vector<int> used_;                  ///< per block of rows: how many of them
   std::vector<kernel::Wrenches> pending_;  ///< of the recursion: not yet on their way
+  std::vector<kernel::Torques> torques_;   ///< the same
   std::vector<int> group_;
 };
 

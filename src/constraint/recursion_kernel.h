@@ -206,16 +206,23 @@ inline void climb(const MechanicsBlock& m, const Wrenches* sets, int count, doub
   Climber last(sets[n], Z);
   while (last.k >= 0) last.pass(m, stride, m.group[last.k]);
 }
-/// The same for a torque on column k, in one row.
-inline void climb_torque(const MechanicsBlock& m, int k, double torque, double* Z, int stride) {
-  Eight F(0.0);
-  double z = torque;
-  for (; k >= 0; k = m.up[k]) {
-    const Eight U = load_eight(m.U + k * kMotionRecord);
-    z = z + total(load_eight(m.S + k * kMotionRecord) * F);
-    Z[k * stride] += z;
-    F = madd(U, Eight(-(m.D_inv[k] * z)), F);
-    z = 0;
+/// The same for torques, up to eight rows at a time.
+inline void climb_torques(const MechanicsBlock& m, const Torques* sets, int count, double* Z, int stride) {
+  for (; count > 0; --count, ++sets) {
+    Eight F[6];
+    for (Eight& f : F) f = Eight(0.0);
+    for (int k = sets->last; k >= 0; k = m.up[k]) {
+      const double *S = m.S + k * kMotionRecord, *U = m.U + k * kMotionRecord;
+      Eight z = madd(F[2], Eight(S[2]), madd(F[1], Eight(S[1]), F[0] * Eight(S[0]))) +
+                madd(F[5], Eight(S[6]), madd(F[4], Eight(S[5]), F[3] * Eight(S[4])));
+      for (int i = 0; i < 8; ++i) {
+        if (sets->column[i] == k) z.set(i, z[i] + sets->scale[i]);
+      }
+      double* to = Z + k * stride + sets->row;
+      store_eight(load_eight(to) + z, to);
+      const Eight t = z * Eight(-m.D_inv[k]);
+      for (int c = 0; c < 6; ++c) F[c] = madd(t, Eight(U[kMotionLane[c]]), F[c]);
+    }
   }
 }
 

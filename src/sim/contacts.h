@@ -66,6 +66,7 @@ struct Touch {
   double only_x = 0, only_y = 0;  ///< where it is from the middle of them all, in E [m]
   bool is_new = false;            ///< a vertex has begun to touch
   double rolling = 0;             ///< lever of the moment that resists rolling [m]
+  double pressure = 0;            ///< of the last step [N]
   const RowEnd *parent_end = nullptr, *real_end = nullptr;  ///< those of the shapes
 };
 

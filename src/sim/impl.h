@@ -259,6 +259,7 @@ struct World::Impl {
   void go_back();
   bool try_step();
   void find_rows(double t);
+  void fix_friction();
   void settle_island(IslandWork& w);
   /// What springs and dampers of connections do while rows are held: a step lets them act, in no time they do nothing.
   enum class Springs { kAct, kRest };

@@ -10,7 +10,7 @@ namespace kansetsu {
 void World::Impl::add_rolling(IslandWork& w) {
   for (const int i : w.touches) {
     const Touch& t = contacts.touches()[size_t(i)];
-    const double most = t.rolling * (t.memory.known ? std::max(t.memory.wrench[2], 0.0) : 0.0);
+    const double most = t.rolling * t.pressure;
     if (!(most > 0)) continue;
     const Vec3<> n = t.E.column_z();
     const Vec3<> turn = point_motion(*t.real_end, t.origin).w - point_motion(*t.parent_end, t.origin).w;

@@ -125,6 +125,17 @@ void World::Impl::go_back() {
   contacts.go_back();
 }
 
+/// What friction takes from the last step stays as it is, however often this one is solved.
+void World::Impl::fix_friction() {
+  for (Touch& t : contacts.touches()) {
+    const std::array<double, 6>& wrench = t.memory.wrench;
+    t.pressure = t.memory.known ? std::max(wrench[2], 0.0) : 0.0;
+    if (!options.contact.end_of_step) continue;
+    t.patch.centre = t.pressure > 0 ? ContactPatch::Centre::kGiven : ContactPatch::Centre::kMiddle;
+    if (t.pressure > 0) t.patch.centre_x = -wrench[4] / wrench[2], t.patch.centre_y = wrench[3] / wrench[2];
+  }
+}
+
 /// Forces of a step of length h: half of the way with the velocity of the beginning, then all of them in the middle.
 /// @return whether it can be gone on with; else it is too long for how its velocity products change
 bool World::Impl::try_step() {
@@ -138,6 +149,7 @@ bool World::Impl::try_step() {
     f.products_next.setZero();
   });
   find_rows(time + 0.5 * h);
+  fix_friction();
   for (const ContactReport& before : made) {
     for (ContactReport& now : contact_reports) {
       if (now.id == before.id) now.impulse = before.impulse, now.impact_energy = before.impact_energy;
@@ -239,6 +251,7 @@ ContactProblem World::Impl::contact_problem(const IslandWork& w) const {
           .G = w.island.G(),
           .stride = w.island.stride(),
           .padded = w.island.padded(),
+          .factor = w.island.factor(),
           .a = w.island.reduced_a(),
           .u = w.island.reduced_u(),
           .h = step_length,

@@ -8,6 +8,10 @@
 
 /// Plain data of the contact solver: what a contact is, what it remembers, what is reported about it.
 /// Rules and derivations: docs/theory/contact.md.
+namespace kansetsu::kernel {
+struct RowFactor;
+}
+
 namespace kansetsu {
 
 /// How a patch touches: the features of its polygon whose gap stays closed.
@@ -38,6 +42,9 @@ struct ContactVertex {
 /// vertex, which is then the origin. Row velocities and accelerations are those of the real body relative to the parent.
 struct ContactPatch {
   static constexpr int kMaxVertices = 8;
+  /// Around what its friction acts: the centre of pressure of the memory; a given one, so that a step that is solved several times has
+  /// one law; the middle of the vertices that touch.
+  enum class Centre : std::uint8_t { kRemembered, kGiven, kMiddle };
 
   int row = 0;                                         ///< first row
   int row_count = 6;                                   ///< 6 or 3
@@ -46,6 +53,8 @@ struct ContactPatch {
   double mu_static = 0.8, mu_dynamic = 0.8;            ///< μ_D > μ_S counts as μ_S
   double restitution = 0;                              ///< 0 … 1
   double arm = 0;  ///< [m] mean distance of the pressure from its centre, see friction_arm(); 0: no torsional friction
+  Centre centre = Centre::kRemembered;
+  double centre_x = 0, centre_y = 0;  ///< where it is given [m]
 };
 
 /// What a contact carries from step to step; kept by the caller under the contact's identity. All zero: nothing known.
@@ -148,6 +157,7 @@ struct ContactProblem {
   int stride = 0;
   /// G is at a multiple of 64 bytes, its stride a multiple of 8, and rows are zero from `rows` to there: it is used where it is.
   bool padded = false;
+  const kernel::RowFactor* factor = nullptr;  ///< of G, where it is known: many rows on few bodies are solved by it
   const double* a =
       nullptr;  ///< accelerations of the rows without contact forces; u + h·a: their velocity after the step
   const double* u = nullptr;  ///< velocities of the rows

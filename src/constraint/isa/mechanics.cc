@@ -200,7 +200,7 @@ double largest_change_entry(const MechanicsBlock& m, const BodyBefore* bodies, i
 
 extern const MechanicsKernels mechanics_table;
 const MechanicsKernels mechanics_table = {poses_entry,          motions_entry, factorise_entry,   climb,
-                                          climb_torque,         clear_entry,   half_solve_entry,  delassus_entry,
+                                          climb_torques,        clear_entry,   half_solve_entry,  delassus_entry,
                                           respond_entry,        solve_entry,   add_product_entry, mirror_entry,
                                           largest_change_entry, multiply};
 

@@ -303,3 +303,18 @@ TEST_CASE("section 6: a thousand random loads with friction fulfil the complemen
           ", worst residual ", worst);
   CHECK(worst < 1e-9);
 }
+
+TEST_CASE("a step that is solved again about a given centre has the same law, and needs no system") {
+  Case k =
+      box_on_floor(Body::box(2, 0.4, 0.3, 0.2), 0.4, 0.3, 0.2, 0.4, 0.4, {0, 0, -kG}, wrench(3, 1, 0, 0.4, 0.6, 0.3));
+  ContactSolver solver;
+  const ContactResult first = k.contact(solver);  // around the middle: nothing is known yet
+  REQUIRE(first.status == ContactStatus::kOk);
+  k.patches[0].centre = ContactPatch::Centre::kMiddle;
+  CHECK(k.contact(solver).solves == 0);
+  k.patches[0].centre = ContactPatch::Centre::kGiven;
+  k.patches[0].centre_x = 0.05, k.patches[0].centre_y = -0.02;
+  const ContactResult given = k.contact(solver);
+  CHECK(given.solves > 0);  // another law
+  CHECK(k.contact(solver).solves == 0);
+}
