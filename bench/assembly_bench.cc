@@ -139,7 +139,7 @@ void compare_long(const char* structure, const Model& model, int links, const st
   }
 }
 
-/// The open chain by ABA, closed by response operators: spec/dynamics.md §7.
+/// The open chain by ABA, closed by response operators: docs/theory/constrained.md.
 struct ClosedByResponses {
   Workspace work;
   AbaResult result;

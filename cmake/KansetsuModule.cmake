@@ -3,6 +3,7 @@
 # Declares the module src/<name> with its public headers in include/kansetsu/<name>:
 #
 #   src/<name>/*.cc            static library kansetsu_<name>, alias kansetsu::<name>; INTERFACE if there is none
+#   src/<name>/<part>/*.cc     the same, in folders (io has one per format)
 #   src/<name>/isa/*.cc        compiled once per instruction set with -DKANSETSU_ISA=baseline|avx2|avx512 and added to
 #                              the library, which sees KANSETSU_HAVE_AVX2 and KANSETSU_HAVE_AVX512 where they exist
 #   src/<name>/test/*_test.cc  doctest executable test_<name>, registered with ctest
@@ -20,7 +21,8 @@ function(kansetsu_module)
   endif()
   set(target kansetsu_${arg_NAME})
   set(dir "${PROJECT_SOURCE_DIR}/src/${arg_NAME}")
-  file(GLOB sources CONFIGURE_DEPENDS "${dir}/*.cc")
+  file(GLOB sources CONFIGURE_DEPENDS "${dir}/*.cc" "${dir}/*/*.cc")
+  list(FILTER sources EXCLUDE REGEX "/(isa|test|cuda)/[^/]*$")
   file(GLOB isa_sources CONFIGURE_DEPENDS "${dir}/isa/*.cc")
   list(TRANSFORM arg_DEPENDS PREPEND kansetsu_)
 

@@ -15,7 +15,7 @@
 #include "cli/suggest.h"
 #include "kansetsu/base/error.h"
 #include "kansetsu/model/figures.h"
-#include "kansetsu/sim/walk.h"
+#include "kansetsu/motion/walk_simulation.h"
 
 namespace kansetsu::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kansetsu/model/model.h"
-#include "kansetsu/model/scene.h"
+#include "kansetsu/scene/scene.h"
 
 namespace kansetsu::cli {
 

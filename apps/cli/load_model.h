@@ -6,7 +6,7 @@
 
 #include "cli/command.h"
 #include "kansetsu/model/model.h"
-#include "kansetsu/model/scene.h"
+#include "kansetsu/scene/scene.h"
 
 /// MODEL arguments: URDF and MJCF files, scenes, and built-in figures.
 namespace kansetsu::cli {

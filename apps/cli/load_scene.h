@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kansetsu/model/scene.h"
+#include "kansetsu/scene/scene.h"
 #include "kansetsu/sim/world.h"
 
 /// SCENE arguments: scene files, and models, which stand on a floor.

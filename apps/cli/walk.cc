@@ -8,7 +8,7 @@
 #include "cli/load_model.h"
 #include "cli/walk_report.h"
 #include "kansetsu/base/error.h"
-#include "kansetsu/sim/walk.h"
+#include "kansetsu/motion/walk_simulation.h"
 
 namespace kansetsu::cli {
 namespace {

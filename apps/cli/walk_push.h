@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "kansetsu/sim/walk.h"
+#include "kansetsu/motion/walk_simulation.h"
 
 namespace kansetsu::cli {
 

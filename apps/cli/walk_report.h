@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "kansetsu/sim/walk.h"
+#include "kansetsu/motion/walk_simulation.h"
 
 /// What walk and track have in common: the run, and what is told about it.
 namespace kansetsu::cli {

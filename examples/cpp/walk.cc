@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "kansetsu/model/figures.h"
-#include "kansetsu/sim/walk.h"
+#include "kansetsu/motion/walk_simulation.h"
 
 int main() {
   using namespace kansetsu;

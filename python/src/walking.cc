@@ -3,7 +3,7 @@
 #include "cli/recording.h"
 #include "errors.h"
 #include "inputs.h"
-#include "kansetsu/sim/walk.h"
+#include "kansetsu/motion/walk_simulation.h"
 #include "motion_handle.h"
 
 /// Figures that walk on their own contacts, and follow clips by torques alone.

@@ -117,12 +117,12 @@ int add_fixed(WorldHandle& w, const AnyShape& shape, nb::handle pose, const Cont
       surface_velocity.is_none() ? Vec3<>{} : read_vec3({"World.add_fixed", "surface_velocity"}, surface_velocity);
   const WorldHandle::Call call(w, "World.add_fixed");
   const Shape s = to_shape(shape);
-  const int index = velocity == Vec3<>{} ? w.world.add_fixed(s, X, material, name)
-                                         : w.world.add_moving(s, X, std::nullopt, velocity, material, name);
+  const ShapeId id = velocity == Vec3<>{} ? w.world.add_fixed(s, X, material, name)
+                                          : w.world.add_moving(s, X, std::nullopt, velocity, material, name);
   EnvironmentShape e;
   e.shape.name = name, e.shape.shape = s, e.shape.origin = to_pose(X), e.surface_velocity = velocity;
   w.scene.environment.push_back(std::move(e));
-  return index;
+  return id.value();
 }
 
 std::int64_t advance(WorldHandle& w, double seconds) {

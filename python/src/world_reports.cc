@@ -87,7 +87,7 @@ nb::object contact_array(std::span<const ContactReport> contacts) {
     if (c.mode == ContactMode::kOpen) continue;
     ContactRecord r{};
     put_body(c.a, r.a), put_body(c.b, r.b);
-    r.id = c.id, r.shape_a = c.shape_a, r.shape_b = c.shape_b;
+    r.id = c.id, r.shape_a = c.shape_a.value(), r.shape_b = c.shape_b.value();
     r.mode = std::int8_t(c.mode), r.slip = std::int8_t(c.slip), r.tier = std::int8_t(c.tier);
     put(c.p, r.p), put(c.normal, r.normal), put_force(c.wrench, r.wrench), put(c.pressure, r.pressure);
     r.gap = c.gap, r.residual = c.residual, r.impact_energy = c.impact_energy;

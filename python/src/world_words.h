@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "errors.h"
-#include "kansetsu/model/scene.h"
+#include "kansetsu/scene/scene.h"
 
 /// Words for choices in worlds.
 namespace kansetsu::python {

@@ -9,7 +9,7 @@
 #include "kinematics/joint_kernel.h"
 
 /// One long chain of 1-DOF joints over many processors: pieces of links, one per block of threads, groups of pieces, and the
-/// whole. Written for blocks of threads that send each other numbers; a block of one thread is the CPU. spec/dynamics.md §9.4,
+/// whole. Written for blocks of threads that send each other numbers; a block of one thread is the CPU. docs/theory/assembly.md,
 /// docs/theory/assembly.md.
 ///
 /// A piece goes through four phases; between them it posts a few numbers and waits for those of others, never for all:

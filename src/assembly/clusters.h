@@ -5,7 +5,7 @@
 #include "assembly/pool.h"
 #include "kansetsu/assembly/assembly.h"
 
-/// The order in which parts are joined: a tree of clusters, made by rake and compress (spec/dynamics.md §9.6) and changed
+/// The order in which parts are joined: a tree of clusters, made by rake and compress (docs/theory/assembly.md) and changed
 /// locally by edits. Every bond is closed in the lowest cluster that holds all its ends.
 namespace kansetsu {
 

@@ -11,7 +11,7 @@ namespace kansetsu {
 namespace {
 
 /// Times on one core, measured with bench/assembly_bench (docs/theory/assembly.md) [µs]. What threads add is a model:
-/// spec/dynamics.md §11.
+/// docs/theory/assembly.md.
 constexpr double kAbaLink = 0.085, kSegmentLink = 0.133, kAssemblyLink = 0.75;  // per link
 constexpr double kSegmentJoin = 1.2;                                            // per segment, on one thread
 constexpr double kBarrier = 1.0;

@@ -9,7 +9,7 @@
 ///
 /// A cluster closes some rows and keeps others:  Y·n + B·n_k = r,  Bᵀ·n + G·n_k = r_k.  With Y = C·Cᵀ
 ///     W = C⁻¹·B,  z = C⁻¹·r;   G' = G − Wᵀ·W,  r_k' = r_k − Wᵀ·z;   n = C⁻ᵀ·(z − W·n_k)
-/// spec/dynamics.md §9.2–9.3 in the rows themselves; docs/theory/assembly.md.
+/// In the rows themselves; docs/theory/assembly.md.
 namespace kansetsu {
 
 /// Rows that a cluster closes. Columns: kept rows, right side, closed rows; after the elimination W, z and Cᵀ, whose
@@ -34,7 +34,7 @@ struct KeptRows {
 inline constexpr int kRowPadding = 8;
 constexpr int padded(int n) { return (n + kRowPadding - 1) / kRowPadding * kRowPadding; }
 
-/// A pivot below this part of what the row's free parts would give is a row that others imply. spec/dynamics.md §7, §12.
+/// A pivot below this part of what the row's free parts would give is a row that others imply. docs/theory/constrained.md.
 inline constexpr double kRankTolerance = 1e-11;
 
 }  // namespace kansetsu

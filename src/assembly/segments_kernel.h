@@ -5,7 +5,7 @@
 #include "kansetsu/spatial/small_matrix.h"
 
 /// Segment reduction of a chain: each lane of T is a segment, eliminated from its tip to its base by the articulated-body
-/// recursion while it carries what an unknown wrench at its end does. spec/dynamics.md §10.
+/// recursion while it carries what an unknown wrench at its end does. docs/theory/assembly.md.
 ///
 /// Symbols   s_end = E·s_k + Γ·F_end + b      F_k = P_k·s_k + Z_k − Eᵀ·F_end     rows of E are covectors in the frame of k
 namespace kansetsu {

@@ -4,7 +4,7 @@
 #include "assembly/solver.h"
 
 /// The sweeps over the clusters: up with matrices, down with forces, and both again with vectors only for the residual of
-/// the constraints. spec/dynamics.md §9.2, 9.3, 9.7.
+/// the constraints. docs/theory/assembly.md.
 namespace kansetsu {
 namespace {
 

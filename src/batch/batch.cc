@@ -17,18 +17,6 @@ namespace {
 /// inverse dynamics are quicker in packs.
 constexpr int kInverseByStates = 12, kForwardDynamicsByStates = 18;
 
-kernel::Axes to_kernel(JacobianAxes axes) {
-  switch (axes) {
-    case JacobianAxes::kLocal:
-      return kernel::Axes::kLocal;
-    case JacobianAxes::kWorld:
-      return kernel::Axes::kWorld;
-    case JacobianAxes::kLocalWorldAligned:
-      break;
-  }
-  return kernel::Axes::kLocalWorldAligned;
-}
-
 }  // namespace
 
 template <class Real>
@@ -173,8 +161,7 @@ void Batch<Real>::jacobian(std::ptrdiff_t count, In q, LinkId link, const Transf
   const Transform<> X_BF = placement.X_BL * X_LF;
   in.run("jacobian", count, {}, std::array{in.positions(q)}, std::array{in.columns("J", J)},
          [&](const Block<Real>& block, const Real* bq, Real* out) {
-           in.kinematics.jacobian(in.tree, bq, nullptr, placement.body, X_BF, to_kernel(axes), block.scratch, out,
-                                  nullptr);
+           in.kinematics.jacobian(in.tree, bq, nullptr, placement.body, X_BF, axes, block.scratch, out, nullptr);
          });
 }
 

@@ -21,7 +21,7 @@ std::vector<int> transposed(int rows, int columns) {
 Orders::Orders(const Model& model, const SparseMassMatrix& sparse, int width)
     : columns(transposed(6, model.nv())),
       square(transposed(model.nv(), model.nv())),
-      slots(sparse.slot),
+      slots(slots_of(sparse)),
       mass_matrix(size_t(model.nv()) * size_t(model.nv()), int(sparse.value.size())) {
   const size_t nv = size_t(model.nv());
   std::vector<int> place(sparse.value.size());

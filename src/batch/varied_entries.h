@@ -2,12 +2,9 @@
 
 #include "batch/kernel_table.h"
 #include "batch/link_kernel.h"
-#include "dynamics/aba_kernel.h"
-#include "dynamics/crba_kernel.h"
+#include "dynamics/general_kernel.h"
 #include "dynamics/node_aba.h"
 #include "dynamics/node_rnea.h"
-#include "dynamics/rnea_kernel.h"
-#include "kinematics/entry.h"
 
 /// The dynamic kernels with packs for constants: every lane has its own masses and inertias.
 namespace kansetsu::kernel {
@@ -61,36 +58,13 @@ void varied_rnea_entry(void* memory, const scalar_t<P>* q, const scalar_t<P>* v,
     node_rnea(*tree.nodes, tree.gravity, as<P>(q), as<P>(v), as<P>(a), as<Force<P>>(fext), scratch, as<P>(tau));
     return;
   }
-  Frame<P> frame(tree, q, scratch);
-  const P* u = frame.expanded(tree, v);
-  const P* a_tree = frame.expanded(tree, a);
-  Motion<P>* V = frame.template take<Motion<P>>(tree.body_count);
-  Motion<P>* A = frame.template take<Motion<P>>(tree.body_count);
-  Force<P>* F = frame.template take<Force<P>>(tree.body_count);
-  P* torque = frame.template take<P>(tree.nu);
-  rnea(tree, frame.posture, u, a_tree, as<Force<P>>(fext), V, A, F, torque);
-  reduce(tree, torque, as<P>(tau));
+  general_rnea<P>(tree, q, v, a, as<Force<P>>(fext), scratch, as<P>(tau), static_cast<P*>(nullptr));
 }
 
-/// As crba_sparse_entry of dynamics, which says why an entry counts once, twice or not at all.
 template <class P>
 void varied_crba_entry(void* memory, const scalar_t<P>* q, void* scratch, const int* slot, int value_count,
                        scalar_t<P>* values) {
-  const TreeViewOf<P>& tree = VariedTree<P>::at(memory).view;
-  Frame<P> frame(tree, q, scratch);
-  Inertia<P>* C = frame.template take<Inertia<P>>(tree.body_count);
-  P* out = as<P>(values);
-  for (int i = 0; i < value_count; ++i) out[i] = P(0);
-  crba(tree, frame.posture, C, [&](int k, int l, const P& value) {
-    for (int s = tree.rows[k].begin; s < tree.rows[k].end; ++s) {
-      for (int t = tree.rows[l].begin; t < tree.rows[l].end; ++t, ++slot) {
-        const CoordinateTermOf<P>&a = tree.terms[s], &b = tree.terms[t];
-        const int twice = k != l && a.column == b.column ? 2 : 1;
-        const int once = k == l && a.column < b.column ? 0 : twice;
-        out[*slot] = madd(P(scalar_t<P>(once)) * a.ratio * b.ratio, value, out[*slot]);
-      }
-    }
-  });
+  general_crba_sparse<P>(VariedTree<P>::at(memory).view, q, scratch, slot, value_count, as<P>(values));
 }
 
 template <class P>
@@ -102,13 +76,7 @@ void varied_aba_entry(void* memory, const scalar_t<P>* q, const scalar_t<P>* v, 
              as<P>(singular));
     return;
   }
-  Frame<P> frame(tree, q, scratch);
-  const P* u = frame.expanded(tree, v);
-  Motion<P>* V = frame.template take<Motion<P>>(tree.body_count);
-  Motion<P>* A = frame.template take<Motion<P>>(tree.body_count);
-  ArticulatedTree<P> art = carve_articulated(tree, frame.carver);
-  art.singular = singular ? as<P>(singular) : frame.template take<P>(tree.nv);
-  aba(tree, frame.posture, u, as<P>(tau), as<Force<P>>(fext), V, art, A, as<P>(vdot));
+  general_aba<P>(tree, q, v, as<P>(tau), as<Force<P>>(fext), scratch, as<P>(vdot), as<P>(singular));
 }
 
 template <class P>

@@ -6,7 +6,7 @@
 namespace kansetsu {
 namespace {
 
-/// Pivots below this share of their row's diagonal are those of dependent rows (spec/dynamics.md §7). Where rows depend on each
+/// Pivots below this share of their row's diagonal are those of dependent rows (docs/theory/constrained.md). Where rows depend on each
 /// other in the very posture that connections hold, a gap of 1e-11, as project() leaves it, leaves as much of a row: its square
 /// root is the way to that posture. Such a row must not be held either: it would take forces beyond any bound.
 constexpr double kDependent = 1e-9;

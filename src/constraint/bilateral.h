@@ -10,7 +10,7 @@ inline constexpr double kHeld = 1e-8;
 
 /// Bilateral constraints, eliminated: the first `nb` rows of a Delassus matrix G = [B Rᵀ; R …] are held, whatever force it
 /// takes. B may be rank deficient (redundant loops): B = C·Cᵀ by a pivoted Cholesky factor, forces are those of least norm.
-/// spec/dynamics.md §7, spec/rotations_ik_contact.md §3.
+/// docs/theory/constrained.md.
 class BilateralElimination {
  public:
   void reserve(int bilateral_rows, int rows);

@@ -25,7 +25,7 @@ namespace {
 PointMotion point_motion(const RowEnd& end, const Vec3<>& p_W, Rate rate) { return motion_at(end, p_W, rate); }
 
 /// With x the place of p in the axes of a: ẋ = Eᵀ·(v_b − v_a), ẍ = Eᵀ·(a_b − a_a − 2·ω_a×(v_b − v_a)), where v_a and a_a are
-/// those of a's own point at p. spec/rotations_ik_contact.md §3, with the second ω_a× of a point that is b's.
+/// those of a's own point at p. docs/theory/constrained.md, with the second ω_a× of a point that is b's.
 FrameMotion6 frame_motion(const RowEnd& a, const RowEnd& b, const Mat3<>& E, const Vec3<>& p_W, Rate rate) {
   const PointMotion B = motion_at(b, p_W, rate);
   if (a.rests) {

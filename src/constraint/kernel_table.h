@@ -11,7 +11,7 @@ namespace kansetsu::kernel {
 struct TreeStep {
   int first, last;            ///< its columns
   int before;                 ///< last column of what carries it; −1: none
-  int burden, parent_burden;  ///< where their records begin; −1: no parent
+  int record, parent_record;  ///< where their articulated bodies begin; −1: no parent
   bool opens;                 ///< nothing is there yet when it comes to its parent
 };
 
@@ -45,7 +45,7 @@ struct MechanicsBlock {
   // Trees without gears: the articulated-body recursion, see recursion_kernel.h.
   bool recursive;
   const TreeStep* steps;  ///< the deepest first
-  double* burden;         ///< inertia and bias wrench of all that hangs on a body; those with mass come first
+  double* articulated;    ///< articulated inertia and bias force of each body; those with mass come first
   double *U, *along;      ///< per column: P·S, as a motion record; scratch of the sweeps
   double* share;          ///< per column, four numbers: what the others of its group take of it
   const int* group;       ///< per column: how many, from it inwards, were eliminated at once; 1 inside such a group

@@ -9,7 +9,7 @@
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// Pivots below this share of all that was added to the row's diagonal are those of dependent rows, as in bilateral.cc
-/// (spec/dynamics.md §7).
+/// (docs/theory/constrained.md).
 inline constexpr double kDependentRow = 1e-9;
 /// Where the six numbers of a motion stand in its record.
 inline constexpr int kMotionPlace[6] = {0, 1, 2, 4, 5, 6};

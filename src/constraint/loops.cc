@@ -11,14 +11,7 @@
 namespace kansetsu {
 namespace kernel {
 
-#define KANSETSU_DECLARE(isa)          \
-  namespace isa {                      \
-  extern const LoopKernels loop_table; \
-  }
-KANSETSU_FOR_EACH_ISA(KANSETSU_DECLARE)
-#undef KANSETSU_DECLARE
-
-const LoopKernels& loops() { KANSETSU_PICK(loop_table) }
+KANSETSU_TABLE(LoopKernels, loops, loop_table)
 
 }  // namespace kernel
 

@@ -5,6 +5,8 @@
 #include <cstring>
 
 #include "base/aligned_memory.h"
+#include "constraint/column_elimination.h"
+#include "constraint/column_steps.h"
 #include "kansetsu/base/error.h"
 #include "kansetsu/spatial/pack.h"
 #include "model/scratch.h"
@@ -50,7 +52,7 @@ Mechanics::Mechanics(const Model& model)
   if (block_.recursive) {
     block_.U = take(kMotionRecord * columns);
     block_.along = take(kMotionRecord * columns);
-    block_.burden = take(records);
+    block_.articulated = take(records);
     block_.share = take(4L * columns);
     return;
   }
@@ -101,49 +103,27 @@ void Mechanics::make_recursion() {
 
 void Mechanics::order_steps(int heavy, int padded) {
   const int bodies = tree_->body_count;
-  std::vector<int> depth(size_t(bodies), 0), place(size_t(bodies), -1), children(size_t(bodies), 0), order, top;
-  for (int k = 0; k < heavy; ++k) place[size_t(heavy_[size_t(k)])] = k;
-  int next = padded;
-  for (int i = 0; i < bodies; ++i) {
-    const Body& b = tree_->bodies[i];
-    depth[size_t(i)] = b.nu + (b.parent < 0 ? 0 : depth[size_t(b.parent)]);
-    if (b.parent >= 0) ++children[size_t(b.parent)];
-    if (place[size_t(i)] < 0) place[size_t(i)] = next++;
-  }
-  // A body takes in what carries it alone and has no mass, up to three columns in all.
-  constexpr int kMostColumns = 3;
-  std::vector<bool> taken(size_t(bodies), false);
-  top.assign(size_t(bodies), 0);
-  for (int i = bodies - 1; i >= 0; --i) {
-    if (taken[size_t(i)]) continue;
-    int t = i, columns = tree_->bodies[i].nu;
-    for (int p = tree_->bodies[t].parent; p >= 0 && p == t - 1; p = tree_->bodies[t].parent) {
-      const Body& b = tree_->bodies[p];
-      if (!b.massless || children[size_t(p)] != 1 || columns + b.nu > kMostColumns) break;
-      taken[size_t(p)] = true;
-      columns += b.nu;
-      t = p;
-    }
-    top[size_t(i)] = t;
-    order.push_back(i);
-  }
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return depth[size_t(a)] > depth[size_t(b)]; });
+  std::vector<int> place(size_t(bodies), -1);
   std::vector<bool> filled(static_cast<size_t>(bodies));
-  for (int i = 0; i < bodies; ++i) filled[size_t(i)] = !tree_->bodies[i].massless;
-  for (const int i : order) {
-    const Body& b = tree_->bodies[top[size_t(i)]];
-    const bool root = b.parent < 0;
-    steps_.push_back({.first = b.u,
-                      .last = last_column(i),
-                      .before = root ? -1 : last_column(b.parent),
-                      .burden = kBodyRecord * place[size_t(i)],
-                      .parent_burden = root ? -1 : kBodyRecord * place[size_t(b.parent)],
-                      .opens = !root && !filled[size_t(b.parent)]});
-    if (!root) filled[size_t(b.parent)] = true;
+  for (int k = 0; k < heavy; ++k) place[size_t(heavy_[size_t(k)])] = k;
+  for (int i = 0, next = padded; i < bodies; ++i) {
+    if (place[size_t(i)] < 0) place[size_t(i)] = next++;
+    filled[size_t(i)] = !tree_->bodies[i].massless;
   }
   group_.assign(size_t(nv_), 1);
-  for (const kernel::TreeStep& step : steps_) {  // as factorise_tree() takes them
-    for (int k = step.last; k >= step.first; k -= 3) group_[size_t(k)] = std::min(3, k - step.first + 1);
+  for (const ColumnStep& step : order_column_steps(*tree_)) {
+    const Body& b = tree_->bodies[step.top];
+    const bool root = b.parent < 0;
+    const int first = b.u, last = last_column(step.tip);
+    steps_.push_back({.first = first,
+                      .last = last,
+                      .before = root ? -1 : last_column(b.parent),
+                      .record = kBodyRecord * place[size_t(step.tip)],
+                      .parent_record = root ? -1 : kBodyRecord * place[size_t(b.parent)],
+                      .opens = !root && !filled[size_t(b.parent)]});
+    if (!root) filled[size_t(b.parent)] = true;
+    kernel::visit_groups_inward(first, last,
+                                [&]<int kCount>(int k, detail::Constant<kCount>) { group_[size_t(k)] = kCount; });
   }
   block_.group = group_.data();
   block_.steps = steps_.data();

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "constraint/column_elimination.h"
 #include "constraint/eight.h"
 #include "constraint/kernel_table.h"
 #include "dynamics/dense/derivative_lanes.h"
@@ -40,15 +41,15 @@ KANSETSU_HD void heavy_records(const TreeView& tree, const MechanicsBlock& m) {
                                    o,      h.z,    -h.y,   F.f.x, M.m,  o,    o,    o,  //
                                    -h.z,   o,      h.x,    F.f.y, o,    M.m,  o,    o,  //
                                    h.y,    -h.x,   o,      F.f.z, o,    o,    M.m,  o};
-    store_records(record, m.burden + i * kBodyRecord);
+    store_records(record, m.articulated + i * kBodyRecord);
   }
 }
 
-/// What hangs on a body as the recursion goes inward.
-struct Burden8 {
+/// A body with all that hangs on it, as the recursion goes inward: articulated inertia and bias force.
+struct ArticulatedRows {
   Eight r[kBodyRows];
 
-  KANSETSU_HD explicit Burden8(const double* record) {
+  KANSETSU_HD explicit ArticulatedRows(const double* record) {
     for (int c = 0; c < kBodyRows; ++c) r[c] = load_eight(record + 8 * c);
   }
   KANSETSU_HD void put(double* record) const {
@@ -83,10 +84,10 @@ struct ColumnInput {
   KANSETSU_HD double torque(int k) const { return tau ? tau[k] : 0; }
 };
 
-/// Lets the columns k, k − 1, … (kCount of them) of one body, or of bodies without mass between them, move freely. All at once:
-/// one after the other each would wait for the division of the one before. @return how many nothing resists
+/// Lets the columns k, k − 1, … (kCount of them) of one body, or of bodies without mass between them, move freely, all at once.
+/// @return how many nothing resists
 template <int kCount>
-KANSETSU_HD int eliminate_columns(Burden8& b, int k, const ColumnInput& in, const MechanicsBlock& m) {
+KANSETSU_HD int eliminate_columns(ArticulatedRows& b, int k, const ColumnInput& in, const MechanicsBlock& m) {
   // A pivot that is nothing beside the traces of P along S belongs to a column that nothing resists.
   constexpr double kVanishing = 1e-14;
   static constexpr double kBias[8] = {0, 0, 0, 1, 0, 0, 0, 0};
@@ -106,19 +107,14 @@ KANSETSU_HD int eliminate_columns(Burden8& b, int k, const ColumnInput& in, cons
     U[i] = madd(load_eight(kBias), Eight(-in.torque(k - i)), U[i]);
   }
   int singular = 0;
-#pragma GCC unroll 3
-  for (int i = 0; i < kCount; ++i) {
-    const bool resists = g[i][i] > floor[i];
-    singular += !resists;
-    inverse[i] = resists ? 1 / g[i][i] : 0;
-#pragma GCC unroll 3
-    for (int j = i + 1; j < kCount; ++j) {
-      share[j][i] = g[j][i] * inverse[i];
-#pragma GCC unroll 3
-      for (int l = j; l < kCount; ++l) g[l][j] = msub(g[l][i], share[j][i], g[l][j]);
-      U[j] = madd(U[i], Eight(-share[j][i]), U[j]);
-    }
-  }
+  factor_group(
+      g, inverse, share,
+      [&](int i, double pivot) KANSETSU_INLINE_LAMBDA {
+        const bool resists = pivot > floor[i];
+        singular += !resists;
+        return resists ? 1 / pivot : 0.0;
+      },
+      [&](int j, int i, double x) KANSETSU_INLINE_LAMBDA { U[j] = madd(U[i], Eight(-x), U[j]); });
 #pragma GCC unroll 3
   for (int i = 0; i < kCount; ++i) {
     b.take_off(U[i] * Eight(-inverse[i]), U[i]);
@@ -126,8 +122,7 @@ KANSETSU_HD int eliminate_columns(Burden8& b, int k, const ColumnInput& in, cons
     m.D_inv[k - i] = inverse[i];
     m.drive[k - i] = -U[i][kBiasLane];
   }
-  if constexpr (kCount > 1) m.share[4 * k] = share[1][0];
-  if constexpr (kCount > 2) m.share[4 * k + 1] = share[2][0], m.share[4 * k + 2] = share[2][1];
+  keep_shares(share, m.share + 4 * k);
   return singular;
 }
 
@@ -139,15 +134,14 @@ inline int factorise_tree(const TreeView& tree, const double* extra, const doubl
   const ColumnInput in{tree.rotor_inertia, extra, tau};
   for (int n = 0; n < m.step_count; ++n) {
     const TreeStep& step = m.steps[n];
-    Burden8 b(m.burden + step.burden);
-    int k = step.last;
-    for (; k - 2 >= step.first; k -= 3) singular += eliminate_columns<3>(b, k, in, m);
-    if (k - 1 == step.first) singular += eliminate_columns<2>(b, k, in, m);
-    if (k == step.first) singular += eliminate_columns<1>(b, k, in, m);
+    ArticulatedRows b(m.articulated + step.record);
+    visit_groups_inward(step.first, step.last, [&]<int kCount>(int k, detail::Constant<kCount>) KANSETSU_INLINE_LAMBDA {
+      singular += eliminate_columns<kCount>(b, k, in, m);
+    });
     if (step.opens)
-      b.put(m.burden + step.parent_burden);
-    else if (step.parent_burden >= 0)
-      b.add_to(m.burden + step.parent_burden);
+      b.put(m.articulated + step.parent_record);
+    else if (step.parent_record >= 0)
+      b.add_to(m.articulated + step.parent_record);
   }
   return singular;
 }
@@ -257,11 +251,8 @@ inline void descend(const MechanicsBlock& m, double* x) {
   for (int n = m.step_count - 1; n >= 0; --n) {
     const TreeStep& step = m.steps[n];
     Eight A = step.before < 0 ? Eight(0.0) : load_eight(m.along + step.before * kMotionRecord);
-    for (int k = step.first; k <= step.last;) {
-      const int left = step.last - k + 1, outer = k + (left % 3 == 0 ? 3 : left % 3) - 1;
-      descend_group(m, outer, outer - k + 1, A, x);
-      k = outer + 1;
-    }
+    visit_groups_outward(step.first, step.last,
+                         [&]<int kCount>(int k, detail::Constant<kCount>) { descend_group(m, k, kCount, A, x); });
     store_eight(A, m.along + step.last * kMotionRecord);
   }
 }

@@ -10,8 +10,8 @@ namespace kansetsu::kernel::inline KANSETSU_ISA {
 /// What the inward sweep of the articulated-body algorithm leaves behind.
 template <class T>
 struct ArticulatedTree {
-  ArticulatedInertia<T>* P;  ///< per body, in B: P̂ of seed 000 (25)
-  Force<T>* Z;               ///< per body, in B: bias wrench Ẑ of seed 000 (26)
+  ArticulatedInertia<T>* P;  ///< per body, in B: P̂ of [Tazz13] (25)
+  Force<T>* Z;               ///< per body, in B: articulated bias force Ẑ of [Tazz13] (26)
   HingeFactor<T>* hinge;     ///< per body: of aligned hinges
   T* group;                  ///< factors of the coupling groups, laid out by GroupFactor
   Ldlt<T, 6>* base;          ///< of P[0] if the base is free
@@ -40,7 +40,7 @@ KANSETSU_HD void factor_base(const TreeViewOf<Const>& tree, const BodyForces<T>&
   for (int k = 0; k < 6; ++k) art.singular[k] = art.base->dropped;
 }
 
-/// Inward sweep over the inertias and bias wrenches, tips to base. spec/dynamics.md §4 pass 2, §5.
+/// Inward sweep over the inertias and bias forces, tips to base. docs/theory/aba.md; groups: docs/theory/gears.md.
 template <class T, class Const>
 KANSETSU_HD void eliminate(const TreeViewOf<Const>& tree, const Posture<T>& posture, const BodyForces<T>& forces,
                            const T* u, const T* tau, ArticulatedTree<T>& art) {
@@ -65,7 +65,7 @@ KANSETSU_HD void eliminate(const TreeViewOf<Const>& tree, const Posture<T>& post
   if (tree.free_base) factor_base(tree, forces, art);
 }
 
-/// Outward sweep: accelerations from base to tips. spec/dynamics.md §4 pass 3, §5.
+/// Outward sweep: accelerations from base to tips. docs/theory/aba.md; groups: docs/theory/gears.md.
 /// @param A  in: A[0] if the base is free; out: acceleration of every body, in B, apparent if A_ground is
 template <class T, class Const>
 KANSETSU_HD void substitute(const TreeViewOf<Const>& tree, const Posture<T>& posture, const Motion<T>* V, const T* u,
@@ -93,7 +93,7 @@ KANSETSU_HD void substitute(const TreeViewOf<Const>& tree, const Posture<T>& pos
   }
 }
 
-/// The articulated-body algorithm with coupling groups. Seed 000 §2.4, spec/dynamics.md §4.
+/// The articulated-body algorithm with coupling groups. [Tazz13] §2.4, docs/theory/aba.md.
 ///
 /// Gravity is an upward acceleration of the ground, so A is apparent; a free base gets it back at the end.
 ///

@@ -1,19 +1,15 @@
 #pragma once
 
-#include "dynamics/crba_kernel.h"
 #include "dynamics/dense/derivative_lanes.h"
 #include "dynamics/dense/sparse_inverse.h"
-#include "dynamics/derivatives_kernel.h"
+#include "dynamics/general_kernel.h"
 #include "dynamics/kernel_table.h"
 #include "dynamics/limb_kernel.h"
 #include "dynamics/link_kernel.h"
 #include "dynamics/node_crba.h"
 #include "dynamics/node_rnea.h"
 #include "dynamics/product_kernel.h"
-#include "dynamics/reduced_matrix.h"
 #include "dynamics/response_kernel.h"
-#include "dynamics/rnea_kernel.h"
-#include "kinematics/entry.h"
 
 /// The dynamic kernels as entry points of one instruction set. Included by the files that instantiate them.
 namespace kansetsu::kernel {
@@ -39,15 +35,7 @@ void rnea_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, c
     node_rnea(*tree.nodes, tree.gravity, as<T>(q), as<T>(v), as<T>(a), as<Force<T>>(fext), scratch, as<T>(tau));
     return;
   }
-  Frame<T> frame(tree, q, scratch);
-  const T* u = frame.expanded(tree, v);
-  const T* a_tree = frame.expanded(tree, a);
-  Motion<T>* V = frame.template take<Motion<T>>(tree.body_count);
-  Motion<T>* A = frame.template take<Motion<T>>(tree.body_count);
-  Force<T>* F = frame.template take<Force<T>>(tree.body_count);
-  T* torque = tau_tree ? as<T>(tau_tree) : frame.template take<T>(tree.nu);
-  rnea(tree, frame.posture, u, a_tree, as<Force<T>>(fext), V, A, F, torque);
-  if (tau) reduce(tree, torque, as<T>(tau));
+  general_rnea<T>(tree, q, v, a, as<Force<T>>(fext), scratch, as<T>(tau), as<T>(tau_tree));
 }
 
 /// Whether one state is taken a register full of columns at a time: plain numbers, and the columns are those of v or there
@@ -106,13 +94,7 @@ void crba_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, Co
   if constexpr (kMassMatrixLanes<T>) {
     if (takes_lanes<T>(tree)) return crba_lanes<T>(tree, q, scratch, matrix);
   }
-  Frame<T> frame(tree, q, scratch);
-  Inertia<T>* C = frame.template take<Inertia<T>>(tree.body_count);
-  T* M = zeroed<T>(tree, matrix);
-  crba(tree, frame.posture, C, [&](int k, int l, const T& value) {
-    add_reduced(tree, k, l, value, M);
-    if (k != l) add_reduced(tree, l, k, value, M);
-  });
+  general_crba<T>(tree, q, scratch, zeroed<T>(tree, matrix));
 }
 
 /// The rows of the lower triangle of an ordered tree are its paths, each with its own column at the end.
@@ -146,8 +128,7 @@ struct BySlot {
   KANSETSU_HD void skip(int n) { next += n; }
 };
 
-/// With gears a tree entry (k, l) feeds several places, and one on or below the diagonal twice if k and l meet there. Packs of
-/// trees with nodes leave the entries in the order in which they are computed.
+/// Packs of trees with nodes leave the entries in the order in which they are computed.
 template <class T, class Const>
 void crba_sparse_entry(const TreeViewOf<Const>& tree, const Const* q, void* scratch, const int* slot, int value_count,
                        Const* values) {
@@ -163,19 +144,7 @@ void crba_sparse_entry(const TreeViewOf<Const>& tree, const Const* q, void* scra
     }
     return;
   }
-  Frame<T> frame(tree, q, scratch);
-  Inertia<T>* C = frame.template take<Inertia<T>>(tree.body_count);
-  for (int i = 0; i < value_count; ++i) out[i] = T(0);
-  crba(tree, frame.posture, C, [&](int k, int l, const T& value) {
-    for (int s = tree.rows[k].begin; s < tree.rows[k].end; ++s) {
-      for (int t = tree.rows[l].begin; t < tree.rows[l].end; ++t, ++slot) {
-        const CoordinateTermOf<Const>&a = tree.terms[s], &b = tree.terms[t];
-        const int twice = k != l && a.column == b.column ? 2 : 1;
-        const int once = k == l && a.column < b.column ? 0 : twice;  // (a, b) and (b, a) of one row are one entry
-        out[*slot] = madd(T(Const(once) * a.ratio * b.ratio), value, out[*slot]);
-      }
-    }
-  });
+  general_crba_sparse<T>(tree, q, scratch, slot, value_count, out);
 }
 
 template <class T, class Const>
@@ -191,13 +160,7 @@ void aba_entry(const TreeViewOf<Const>& tree, const Const* q, const Const* v, co
     }
     return;
   }
-  Frame<T> frame(tree, q, scratch);
-  const T* u = frame.expanded(tree, v);
-  Motion<T>* V = frame.template take<Motion<T>>(tree.body_count);
-  Motion<T>* A = frame.template take<Motion<T>>(tree.body_count);
-  ArticulatedTree<T> art = carve_articulated(tree, frame.carver);
-  art.singular = singular ? as<T>(singular) : frame.template take<T>(tree.nv);
-  aba(tree, frame.posture, u, as<T>(tau), as<Force<T>>(fext), V, art, A, as<T>(vdot));
+  general_aba<T>(tree, q, v, as<T>(tau), as<Force<T>>(fext), scratch, as<T>(vdot), as<T>(singular));
 }
 
 template <class T, class Const>
@@ -275,15 +238,11 @@ void rnea_derivatives_entry(const TreeViewOf<Const>& tree, const Const* q, const
   if constexpr (std::is_floating_point_v<T>) {
     if (takes_lanes<T>(tree)) return rnea_derivatives_lanes_entry<T>(tree, q, v, a, fext, scratch, dq, dv, da);
   }
-  Frame<T> frame(tree, q, scratch);
-  const T* u = frame.expanded(tree, v);
-  const T* a_tree = frame.expanded(tree, a);
-  DerivativeScratch<T> w = carve_derivatives(tree, frame.carver);
   T* by_q = zeroed<T>(tree, dq);
   T* by_v = zeroed<T>(tree, dv);
   T* M = da ? zeroed<T>(tree, da) : nullptr;
-  rnea_derivatives(
-      tree, frame.posture, u, a_tree, as<ExternalWrench<T>>(fext), w,
+  general_rnea_derivatives<T>(
+      tree, q, v, a, as<ExternalWrench<T>>(fext), scratch,
       [&](int row, int column, const T& value) { add_reduced(tree, row, column, value, by_q); },
       [&](int row, int column, const T& value) { add_reduced(tree, row, column, value, by_v); },
       [&](int row, int column, const T& value) {

@@ -3,7 +3,7 @@
 #include "dynamics/own_inertia.h"
 
 /// A coupling group in the articulated-body algorithm: every primitive that is not an aligned hinge on its own, and every
-/// gear. Seed 000 §2.6–2.7, spec/dynamics.md §5; the seed's single ratio γ is a matrix Γ here.
+/// gear. [Tazz13] §2.6–2.7, docs/theory/gears.md; its single ratio γ is a matrix Γ here.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
 /// Views into the scratch memory of one group. d = number of coordinates y, members in ascending order.

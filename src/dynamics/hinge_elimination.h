@@ -6,7 +6,7 @@
 /// what the elimination leaves is then turned in the plane only, shifted by a constant and added to the parent.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// U = P·S, 1/D and u = τ − Sᵀ·Z of an aligned hinge, in renamed axes. spec/dynamics.md §4.
+/// U = P·S, 1/D and u = τ − Sᵀ·Z of an aligned hinge, in renamed axes. docs/theory/aba.md.
 template <class T>
 struct HingeFactor {
   Force<T> U;

@@ -48,6 +48,20 @@ void gravity_torque(const Model& model, const VectorRef& q, Workspace& work, Eig
   kernel::dynamics().rnea(model.tree().view(), q.data(), nullptr, nullptr, nullptr, work.data(), out.data(), nullptr);
 }
 
+Eigen::VectorXd bias(const Model& model, const State& state) {
+  Workspace work(model);
+  Eigen::VectorXd out(model.nv());
+  bias(model, state, work, out);
+  return out;
+}
+
+Eigen::VectorXd gravity_torque(const Model& model, const VectorRef& q) {
+  Workspace work(model);
+  Eigen::VectorXd out(model.nv());
+  gravity_torque(model, q, work, out);
+  return out;
+}
+
 void coriolis_matrix(const Model& model, const State& state, Workspace& work, Eigen::Ref<Eigen::MatrixXd> C) {
   const WorkspaceUse use = check_state("coriolis_matrix", model, state, work);
   check_square("coriolis_matrix", model, C);

@@ -4,6 +4,12 @@
 
 /// Entry points of the dynamic kernels of one instruction set. See kinematics/kernel_table.h for how numbers are passed.
 /// Vectors are in the coordinates of the state (v, τ: nv), matrices nv × nv column by column.
+namespace kansetsu {
+struct SparseMassMatrix;
+/// Where the n-th entry that crba_sparse() computes goes.
+const std::vector<int>& slots_of(const SparseMassMatrix& matrix);
+}  // namespace kansetsu
+
 namespace kansetsu::kernel {
 
 template <class Real>

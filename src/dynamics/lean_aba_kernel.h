@@ -2,13 +2,11 @@
 
 #include "dynamics/hinge_elimination.h"
 #include "dynamics/lean_tree.h"
-#include "kansetsu/spatial/quaternion.h"
-#include "kansetsu/spatial/sincos.h"
-#include "kansetsu/spatial/small_matrix.h"
-#include "model/scratch.h"
+#include "dynamics/node_kernel.h"
 
-/// The articulated-body algorithm for a thread whose memory is dear: a thread of a GPU, where all threads together have less
-/// than 2 KB each near the processor. Seed 000 §2.4, spec/dynamics.md §4, like aba_kernel.h, with three savings:
+/// The articulated-body algorithm over nodes (node_aba.h) where memory is dear: a thread of a GPU, where all threads together have
+/// less than 2 KB each near the processor. Frames, elimination and shifts are those of nodes and hinges; only what is kept
+/// between the sweeps differs:
 ///   * inertia and bias wrench stay in registers along a limb and are put down only where limbs meet;
 ///   * velocities too: only those of the tips are kept, and on the way back each parent's follows from its child's;
 ///   * of a hinge's factor q̈ = g − kᵀ·(X·A_P) is kept, seven numbers, with cos, sin and rate.
@@ -56,60 +54,8 @@ struct LeanMemory {
   }
 };
 
-/// A hinge about axis AX (2 for turned ones) with its constants.
-template <int AX, bool kTurned, class T>
-struct LeanHinge {
-  T c, s;
-  Vec3<T> p;
-  Mat3<T> R0;
-
-  template <class Const>
-  KANSETSU_HD LeanHinge(const LeanNodeOf<Const>& node, const T& c_, const T& s_) : c(c_), s(s_), p(lift<T>(node.p)) {
-    if constexpr (kTurned) R0 = lift<T>(node.R0);
-  }
-  KANSETSU_HD Vec3<T> back(const Vec3<T>& a) const {
-    if constexpr (kTurned)
-      return turn_back<AX>(c, s, transpose_times(R0, a));
-    else
-      return turn_back<AX>(c, s, a);
-  }
-  KANSETSU_HD Vec3<T> forth(const Vec3<T>& a) const {
-    if constexpr (kTurned)
-      return R0 * turn<AX>(c, s, a);
-    else
-      return turn<AX>(c, s, a);
-  }
-  KANSETSU_HD Motion<T> to_child(const Motion<T>& V_P) const { return {back(V_P.w), back(add_cross(V_P.v, V_P.w, p))}; }
-};
-
-/// Calls visit(hinge) with the most special type that fits.
-template <class T, class Const, class Visit>
-KANSETSU_HD void with_lean_hinge(const LeanNodeOf<Const>& node, const T& c, const T& s, Visit&& visit) {
-  switch (node.kind) {
-    case LeanKind::kHingeX:
-      visit(LeanHinge<0, false, T>(node, c, s), detail::Constant<0>{});
-      break;
-    case LeanKind::kHingeY:
-      visit(LeanHinge<1, false, T>(node, c, s), detail::Constant<1>{});
-      break;
-    case LeanKind::kHingeZ:
-      visit(LeanHinge<2, false, T>(node, c, s), detail::Constant<2>{});
-      break;
-    default:
-      visit(LeanHinge<2, true, T>(node, c, s), detail::Constant<2>{});
-      break;
-  }
-}
-
-/// Inertia and bias wrench of what hangs on a node.
-template <class T>
-struct LeanBurden {
-  ArticulatedInertia<T> P;
-  Force<T> Z;
-};
-
 template <class T, class Const>
-KANSETSU_HD void add_own(const LeanNodeOf<Const>& node, const Motion<T>& V, LeanBurden<T>& b) {
+KANSETSU_HD void add_own(const LeanNodeOf<Const>& node, const Motion<T>& V, ArticulatedBody<T>& b) {
   const Inertia<T> M = lift<T>(node.M);
   const Force<T> Z = cross(V, M * V);
   if (node.leaf) {
@@ -130,7 +76,7 @@ KANSETSU_HD void lean_posture(const LeanTreeViewOf<Const>& tree, const Q& q, con
     T angle[kAhead], rate[kAhead];
     for (int k = 0; k < kAhead; ++k) {
       const LeanNodeOf<Const>& node = tree.nodes[first + k < tree.node_count ? first + k : first];
-      angle[k] = madd(lift<T>(node.ratio), T(q[node.position]), lift<T>(node.offset));
+      angle[k] = madd(lift<T>(node.ratio), T(q[node.position]), lift<T>(node.angle_offset));
       rate[k] = lift<T>(node.ratio) * T(v[node.column]);
     }
     for (int k = 0; k < kAhead; ++k) {
@@ -154,29 +100,33 @@ KANSETSU_HD void lean_velocities(const LeanTreeViewOf<Const>& tree, const Motion
   Motion<T> V = V_base;
   for (int i = 0; i < tree.node_count; ++i) {
     const LeanNodeOf<Const>& node = tree.nodes[i];
-    if (node.kind != LeanKind::kFree) {
+    if (node.kind != NodeKind::kFree) {
       const LeanRecord<T>& record = memory.records[i];
       if (!node.chained) {
         V = V_ground;
         if (node.parent_park >= 0) V = memory.parks[node.parent_park].V;
       }
       const T rate = record.rate;
-      with_lean_hinge(node, record.c, record.s, [&]<int AX>(const auto& hinge, detail::Constant<AX>) {
-        V = hinge.to_child(V);
-        along<AX>(V.w) += rate;
-      });
+      with_hinge(
+          node, record.c, record.s,
+          [&](const auto& joint) {
+            V = joint.to_child(V);
+            joint.add_rate(&rate, V);
+          },
+          [] {});
     }
     if (node.park >= 0) memory.parks[node.park].V = V;
     if (node.leaf) memory.tips[node.tip].V = V;
   }
 }
 
-/// Eliminates one hinge: the record gets its factor, and burden and velocity become those of the parent in its axes, but
-/// still at the hinge.
-template <int AX, bool kTurned, class T, class Const>
-KANSETSU_HD void lean_eliminate(const LeanNodeOf<Const>& node, const LeanHinge<AX, kTurned, T>& hinge, const T& rate,
-                                const T& tau, LeanBurden<T>& b, Motion<T>& V, LeanRecord<T>& record, T& singular) {
-  const HingeState<T> state{hinge.c, hinge.s, hinge.p, rate, tau, lift<T>(node.rotor)};
+/// Eliminates one hinge: the record gets its factor, and the articulated body and the velocity become those of the parent in
+/// its axes, but still at the hinge.
+template <class Joint, class T, class Const>
+KANSETSU_HD void lean_eliminate(const LeanNodeOf<Const>& node, const Joint& joint, const T& rate, const T& tau,
+                                ArticulatedBody<T>& b, Motion<T>& V, LeanRecord<T>& record, T& singular) {
+  constexpr int AX = Joint::kAxis;
+  const HingeState<T> state{joint.c, joint.s, joint.p, rate, tau, lift<T>(node.rotor)};
   eliminate_axis<AX, false>(state, V, true, singular, b.P, b.Z, [&](const HingeFactor<T>& f, const Force<T>& gain) {
     const Vec3<T> w = to_z<AX>(V.w), v = to_z<AX>(V.v);
     const T along_c = madd(w.y, f.U.t.x, msub(w.x, f.U.t.y, msub(v.x, f.U.f.y, v.y * f.U.f.x)));  // Uᵀ·c / rate
@@ -184,56 +134,20 @@ KANSETSU_HD void lean_eliminate(const LeanNodeOf<Const>& node, const LeanHinge<A
     record.k = gain;
   });
   along<AX>(V.w) -= rate;
-  V = {hinge.forth(V.w), hinge.forth(V.v)};
-  if constexpr (kTurned) {
-    const Mat3<T>& R = hinge.R0;
+  V = {joint.to_parent_axes(V.w), joint.to_parent_axes(V.v)};
+  if constexpr (std::is_same_v<Joint, TurnedHinge<T>>) {
+    const Mat3<T>& R = joint.R0;
     b.P = {congruence(R, b.P.A), times_transpose(R * b.P.B, R), congruence(R, b.P.M)};
     b.Z = {R * b.Z.t, R * b.Z.f};
   }
 }
 
-/// From the hinge to the parent's origin along coordinate axis K.
-template <int K, class T>
-KANSETSU_HD void lean_shift_along(const T& d, LeanBurden<T>& b, Motion<T>& V) {
-  b.P = from_z<K>(shift_z(d, to_z<K>(b.P)));
-  const Vec3<T> f = to_z<K>(b.Z.f), t = to_z<K>(b.Z.t), w = to_z<K>(V.w), v = to_z<K>(V.v);
-  b.Z.t = from_z<K>(Vec3<T>{msub(d, f.y, t.x), madd(d, f.x, t.y), t.z});
-  V.v = from_z<K>(Vec3<T>{msub(d, w.y, v.x), madd(d, w.x, v.y), v.z});
-}
-template <class T, class Const>
-KANSETSU_HD void lean_shift(const LeanNodeOf<Const>& node, LeanBurden<T>& b, Motion<T>& V) {
-  const Vec3<T> p = lift<T>(node.p);
-  switch (node.reach) {
-    case Offset::kX:
-      lean_shift_along<0>(p.x, b, V);
-      break;
-    case Offset::kY:
-      lean_shift_along<1>(p.y, b, V);
-      break;
-    case Offset::kZ:
-      lean_shift_along<2>(p.z, b, V);
-      break;
-    case Offset::kAny:
-      b = {shift(p, b.P), {add_cross(b.Z.t, p, b.Z.f), b.Z.f}};
-      V.v = add_cross(V.v, p, V.w);
-      break;
-    case Offset::kNone:
-      break;
-  }
-}
-
-template <class T>
-KANSETSU_HD LeanBurden<T> no_burden() {
-  const Vec3<T> zero{T(0), T(0), T(0)};
-  return {to_articulated(Inertia<T>{T(0), zero, {T(0), T(0), T(0), T(0), T(0), T(0)}}), {zero, zero}};
-}
-
 /// Inward: returns what hangs on a free base, without its own share; of a fixed one, what the last of its limbs leaves there.
 /// @param flag  called with a node, and 1 if its hinge moves no inertia, else 0
 template <class T, class Const, class Tau, class Flag>
-KANSETSU_HD LeanBurden<T> lean_inward(const LeanTreeViewOf<Const>& tree, const Tau& tau, const LeanMemory<T>& memory,
-                                      Flag&& flag) {
-  LeanBurden<T> b = no_burden<T>();
+KANSETSU_HD ArticulatedBody<T> lean_inward(const LeanTreeViewOf<Const>& tree, const Tau& tau,
+                                           const LeanMemory<T>& memory, Flag&& flag) {
+  ArticulatedBody<T> b = no_articulated_body<T>();
   Motion<T> V{b.Z.t, b.Z.f};
   const int first = tree.free_base ? 1 : 0;
   if (tree.node_count <= first) return b;
@@ -251,10 +165,11 @@ KANSETSU_HD LeanBurden<T> lean_inward(const LeanTreeViewOf<Const>& tree, const T
       b.Z += memory.parks[node.park].Z;
     }
     T singular = T(0);
-    with_lean_hinge(node, c, s, [&](const auto& hinge, auto) {
-      lean_eliminate(node, hinge, rate, torque, b, V, record, singular);
-    });
-    lean_shift(node, b, V);
+    with_hinge(
+        node, c, s, [&](const auto& joint) { lean_eliminate(node, joint, rate, torque, b, V, record, singular); },
+        [] {});
+    shift(node, b);
+    V.v = add_cross_offset(V.v, -V.w, node);
     flag(node, singular);
     if (node.chained || node.parent_park < 0) continue;
     LeanPark<T>& park = memory.parks[node.parent_park];
@@ -283,22 +198,25 @@ KANSETSU_HD void lean_accelerate(const LeanTreeViewOf<Const>& tree, const LeanMo
   Motion<T> V = base.V, A = base.A;
   for (int i = 0; i < tree.node_count; ++i) {
     const LeanNodeOf<Const>& node = tree.nodes[i];
-    if (node.kind != LeanKind::kFree) {
+    if (node.kind != NodeKind::kFree) {
       const LeanRecord<T> record = memory.records[i];
       if (!node.chained) {
         V = ground.V, A = ground.A;
         if (node.parent_park >= 0) V = memory.parks[node.parent_park].V, A = memory.parks[node.parent_park].A;
       }
-      with_lean_hinge(node, record.c, record.s, [&]<int AX>(const auto& hinge, detail::Constant<AX>) {
-        V = hinge.to_child(V);
-        along<AX>(V.w) += record.rate;
-        A = hinge.to_child(A);
-        const T acceleration = record.g - dot(Motion<T>{to_z<AX>(A.w), to_z<AX>(A.v)}, record.k);
-        A.w += cross_axis<AX>(V.w, record.rate);
-        A.v += cross_axis<AX>(V.v, record.rate);
-        along<AX>(A.w) += acceleration;
-        put(node, acceleration);
-      });
+      with_hinge(
+          node, record.c, record.s,
+          [&](const auto& joint) {
+            constexpr int AX = std::remove_cvref_t<decltype(joint)>::kAxis;
+            V = joint.to_child(V);
+            joint.add_rate(&record.rate, V);
+            A = joint.to_child(A);
+            const T acceleration = record.g - dot(Motion<T>{to_z<AX>(A.w), to_z<AX>(A.v)}, record.k);
+            joint.add_bias(V, &record.rate, A);
+            joint.add_rate(&acceleration, A);
+            put(node, acceleration);
+          },
+          [] {});
     }
     if (node.park < 0) continue;
     memory.parks[node.park].V = V;
@@ -315,7 +233,7 @@ KANSETSU_HD Motion<T> lean_base_motion(const Numbers& v) {
 /// What a free base does.
 template <class T>
 struct LeanBase {
-  Motion<T> A;     ///< as of a fall upwards from where there is no gravity
+  Motion<T> A;     ///< apparent: gravity as an upward acceleration of the ground
   Motion<T> vdot;  ///< without gravity's share
   T singular;
 };
@@ -323,7 +241,7 @@ struct LeanBase {
 /// @param b  what hangs on it
 template <class T, class Const, class Q, class Tau>
 KANSETSU_HD LeanBase<T> lean_solve_base(const LeanTreeViewOf<Const>& tree, const Q& q, const Tau& tau,
-                                        const Motion<T>& V_base, const LeanMemory<T>& memory, LeanBurden<T> b) {
+                                        const Motion<T>& V_base, const LeanMemory<T>& memory, ArticulatedBody<T> b) {
   const LeanNodeOf<Const>& base = tree.nodes[0];
   add_own(base, V_base, b);
   if (base.park >= 0) {
@@ -364,7 +282,7 @@ KANSETSU_HD void lean_aba(const LeanTreeViewOf<Const>& tree, const Q& q, const V
   lean_posture<T>(tree, q, v, memory);
   if (tree.free_base) base.V = lean_base_motion<T>(v);
   lean_velocities(tree, base.V, ground.V, memory);
-  const LeanBurden<T> b = lean_inward<T>(tree, tau, memory, [&](const LeanNodeOf<Const>& node, const T& flag) {
+  const ArticulatedBody<T> b = lean_inward<T>(tree, tau, memory, [&](const LeanNodeOf<Const>& node, const T& flag) {
     if constexpr (kFlags) singular[node.column] = flag;
   });
   if (tree.free_base) {

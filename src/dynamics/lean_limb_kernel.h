@@ -1,7 +1,6 @@
 #pragma once
 
 #include "dynamics/lean_aba_kernel.h"
-#include "dynamics/lean_limbs.h"
 
 /// The articulated-body algorithm of lean_aba_kernel.h by four threads per state, for batches too small to fill a device: each
 /// goes along limbs of its own, so that the longest way is that along one limb and the trunk. All four go along the trunk and
@@ -11,19 +10,19 @@ namespace kansetsu::kernel::inline KANSETSU_ISA {
 /// What the limbs leave at their carriers, seen from one lane: number k of a set is numbers[k·stride + lane].
 template <class T>
 struct LeanExchange {
-  static constexpr int kNumbers = 27;  ///< of a burden
+  static constexpr int kNumbers = 27;  ///< of an articulated body
 
   T* numbers;  ///< of the first lane of this state
   int stride;
 
-  KANSETSU_HD void put(int set, int lane, const LeanBurden<T>& b) const {
+  KANSETSU_HD void put(int set, int lane, const ArticulatedBody<T>& b) const {
     const T n[kNumbers] = {b.P.A.xx,  b.P.A.xy,  b.P.A.xz,  b.P.A.yy,  b.P.A.yz,  b.P.A.zz,  b.P.B.x.x,
                            b.P.B.x.y, b.P.B.x.z, b.P.B.y.x, b.P.B.y.y, b.P.B.y.z, b.P.B.z.x, b.P.B.z.y,
                            b.P.B.z.z, b.P.M.xx,  b.P.M.xy,  b.P.M.xz,  b.P.M.yy,  b.P.M.yz,  b.P.M.zz,
                            b.Z.t.x,   b.Z.t.y,   b.Z.t.z,   b.Z.f.x,   b.Z.f.y,   b.Z.f.z};
     for (int k = 0; k < kNumbers; ++k) numbers[(set * kNumbers + k) * stride + lane] = n[k];
   }
-  KANSETSU_HD LeanBurden<T> get(int set, int lane) const {
+  KANSETSU_HD ArticulatedBody<T> get(int set, int lane) const {
     T n[kNumbers];
     for (int k = 0; k < kNumbers; ++k) n[k] = numbers[(set * kNumbers + k) * stride + lane];
     return {{{n[0], n[1], n[2], n[3], n[4], n[5]},
@@ -65,7 +64,7 @@ template <class T, class Const>
 KANSETSU_HD void lean_collect(const LeanLimbsOf<Const>& limbs, const LeanExchange<T>& exchange,
                               const LeanMemory<T>& trunk) {
   for (int k = 0; k < limbs.trunk().park_count; ++k) {
-    const LeanBurden<T> none = no_burden<T>();
+    const ArticulatedBody<T> none = no_articulated_body<T>();
     trunk.parks[k].P = none.P;
     trunk.parks[k].Z = none.Z;
   }
@@ -73,7 +72,7 @@ KANSETSU_HD void lean_collect(const LeanLimbsOf<Const>& limbs, const LeanExchang
     for (int lane = 0; lane < kLeanLanes; ++lane) {
       const int at = limbs.stages[stage].carrier[lane];
       if (at < 0) continue;
-      const LeanBurden<T> b = exchange.get(stage - 1, lane);
+      const ArticulatedBody<T> b = exchange.get(stage - 1, lane);
       trunk.parks[at].P += b.P;
       trunk.parks[at].Z += b.Z;
     }
@@ -109,7 +108,7 @@ KANSETSU_HD void lean_limb_aba(const LeanLimbsOf<Const>& limbs, const std::byte*
     const Motion<T> V_ground = carrier < 0 ? world.V : trunk.parks[carrier].V;
     lean_velocities(stages.tree(stage), base.V, V_ground, memory);
   }
-  LeanBurden<T> b = no_burden<T>();
+  ArticulatedBody<T> b = no_articulated_body<T>();
   for (int stage = limbs.stage_count - 1; stage >= 0; --stage) {
     if (stage == 0) {
       meet();

@@ -1,73 +1,166 @@
 #include "dynamics/lean_tree.h"
 
+#include <cstring>
+
 #include "model/limbs.h"
 
 namespace kansetsu {
 namespace {
 
-bool has_lean_form(const Tree& tree) {
-  if (!tree.simple) return false;
-  for (int i = 0; i < tree.body_count(); ++i) {
-    const bool is_base = i == 0 && tree.free_base;
-    if (!is_base && tree.bodies[size_t(i)].kind != PrimitiveKind::kHinge) return false;
+/// What a node is by itself, without the numbers that differ from lane to lane.
+template <class Const, class NodeConst>
+LeanNodeOf<Const> lean_node(const NodeOf<NodeConst>& from) {
+  LeanNodeOf<Const> node;
+  node.kind = from.kind;
+  node.leaf = from.leaf;
+  node.massless = from.massless;
+  node.offset = from.offset;
+  return node;
+}
+
+/// @param carries  whether limbs of other trees hang on it: nodes that gather are parked then, and summed up from zero
+template <class Const>
+LeanTreeOf<Const> lean_tree(const NodeTreeOf<double>& tree, const Vec3<>& gravity, bool carries) {
+  LeanTreeOf<Const> out;
+  LeanTreeViewOf<Const>& shape = out.shape;
+  std::vector<int> children(tree.nodes.size(), 0), last_child(tree.nodes.size(), -1);
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    if (tree.nodes[i].parent < 0) continue;
+    ++children[std::size_t(tree.nodes[i].parent)];
+    last_child[std::size_t(tree.nodes[i].parent)] = int(i);
   }
-  return tree.body_count() > 0;
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    const NodeOf<double>& from = tree.nodes[i];
+    const NodeCoordinate& coordinate = tree.coordinates[std::size_t(from.u)];
+    LeanNodeOf<Const> node = lean_node<Const>(from);
+    node.chained = from.parent >= 0 && from.parent == int(i) - 1;
+    if (node.leaf) node.tip = shape.tip_count++;
+    if (carries ? from.gathers >= 0 : children[i] > 1) node.park = shape.park_count++;
+    if (!node.chained && from.parent >= 0) {
+      node.parent_park = out.nodes[std::size_t(from.parent)].park;
+      node.first_in = !carries && last_child[std::size_t(from.parent)] == int(i);
+    }
+    node.column = coordinate.column;
+    node.position = node.kind == NodeKind::kFree ? from.q : coordinate.position;
+    node.ratio = Const(coordinate.ratio);
+    node.angle_offset = Const(coordinate.offset);
+    node.rotor = Const(from.rotor[0]);
+    node.p = lift<Const>(from.p);
+    node.R0 = lift<Const>(from.R0);
+    node.M = lift<Const>(from.M);
+    out.nodes.push_back(node);
+  }
+  shape.node_count = int(out.nodes.size());
+  shape.free_base = tree.first_angle() > 0;
+  shape.gravity = lift<Const>(gravity);
+  return out;
+}
+
+/// Null if the tree has anything but hinges and a free base, or gears.
+std::shared_ptr<const Nodes> hinge_nodes(const Tree& tree) {
+  auto nodes = make_nodes(tree);
+  const bool fits = nodes && !nodes->whole.nodes.empty() && nodes->whole.ball_count == 0;
+  return fits ? nodes : nullptr;
+}
+
+Vec3<> lane_of(const Vec3<LimbConst>& a, int lane) { return {a.x[lane], a.y[lane], a.z[lane]}; }
+
+template <class Const>
+LeanNodeOf<Const> lane_node(const NodeTreeOf<LimbConst>& tree, std::size_t depth, int lane) {
+  const NodeOf<LimbConst>& from = tree.nodes[depth];
+  const LaneCoordinate& coordinate = tree.lane_coordinates[std::size_t(from.u)];
+  LeanNodeOf<Const> node = lean_node<Const>(from);
+  node.chained = depth > 0;
+  node.leaf = depth + 1 == tree.nodes.size();
+  if (node.leaf) node.tip = 0;
+  node.column = coordinate.column[lane];
+  node.position = coordinate.position[lane];
+  node.ratio = Const(coordinate.ratio[lane]);
+  node.angle_offset = Const(coordinate.offset[lane]);
+  node.rotor = Const(from.rotor[0][lane]);
+  node.p = lift<Const>(lane_of(from.p, lane));
+  node.R0 = lift<Const>(Mat3<>{lane_of(from.R0.x, lane), lane_of(from.R0.y, lane), lane_of(from.R0.z, lane)});
+  const Sym3<LimbConst>& I = from.M.I;
+  node.M = lift<Const>(Inertia<>{from.M.m[lane],
+                                 lane_of(from.M.h, lane),
+                                 {I.xx[lane], I.xy[lane], I.xz[lane], I.yy[lane], I.yz[lane], I.zz[lane]}});
+  return node;
+}
+
+/// Bytes from lane to lane: whole 16-byte pieces, and 16 beyond a multiple of 128, so that the lanes of a state read different
+/// banks of shared memory.
+int lane_stride(std::size_t bytes) {
+  std::size_t out = (bytes + 15) / 16 * 16;
+  while (out % 128 != 16) out += 16;
+  return int(out);
 }
 
 template <class Const>
-LeanNodeOf<Const> node_of(const Tree& tree, const Body& b) {
-  LeanNodeOf<Const> node;
-  const CoordinateRow& row = tree.rows[size_t(b.u)];
-  const CoordinateTerm& term = tree.terms[size_t(row.begin)];
-  const bool is_free = b.kind == PrimitiveKind::kFree;
-  node.kind = is_free ? LeanKind::kFree : b.aligned_axis < 0 ? LeanKind::kHinge : LeanKind(b.aligned_axis);
-  node.massless = b.massless;
-  node.reach = offset_of(b.X_PJ.p);
-  node.column = term.column;
-  node.position = is_free ? tree.large[size_t(b.large)].q : term.position;
-  node.ratio = Const(term.ratio);
-  node.offset = Const(row.offset);
-  node.rotor = Const(tree.rotor_inertia[size_t(b.u)]);
-  node.p = lift<Const>(b.X_PJ.p);
-  node.R0 = lift<Const>(b.X_PJ.R);
-  node.M = lift<Const>(b.M_B);
-  return node;
+void append(std::vector<std::byte>& bytes, const std::vector<LeanNodeOf<Const>>& nodes, int to_next) {
+  const std::size_t at = bytes.size();
+  bytes.resize(at + std::size_t(to_next));
+  if (!nodes.empty()) std::memcpy(bytes.data() + at, nodes.data(), nodes.size() * sizeof(nodes[0]));
+}
+
+/// Puts a stage after those that are there.
+template <class Const>
+LeanStageOf<Const>& add_stage(LeanLimbsImage<Const>& image) {
+  LeanLimbsOf<Const>& limbs = image.limbs;
+  LeanStageOf<Const>& out = limbs.stages[limbs.stage_count];
+  if (limbs.stage_count > 0) {
+    const LeanStageOf<Const>& last = limbs.stages[limbs.stage_count - 1];
+    out.parks_before = last.parks_before + last.tree.park_count;
+    out.tips_before = last.tips_before + last.tree.tip_count;
+    out.nodes_before = last.nodes_before + last.tree.node_count;
+  }
+  out.nodes = int(image.nodes.size());
+  ++limbs.stage_count;
+  return out;
+}
+
+template <class Const>
+void add_set(const LimbSet& from, const LeanTreeOf<Const>& trunk, LeanLimbsImage<Const>& image) {
+  LeanStageOf<Const>& out = add_stage(image);
+  out.tree.gravity = trunk.shape.gravity;
+  const std::size_t length = from.tree.nodes.size();
+  out.tree.node_count = int(length);
+  out.tree.tip_count = 1;
+  out.lane_stride = lane_stride(length * sizeof(LeanNodeOf<Const>));
+  for (int lane = 0; lane < kLeanLanes; ++lane) {
+    const int carrier = from.carrier[lane];
+    if (carrier >= 0) out.carrier[lane] = trunk.nodes[std::size_t(carrier)].park;
+    std::vector<LeanNodeOf<Const>> nodes;
+    for (std::size_t depth = 0; depth < length; ++depth) nodes.push_back(lane_node<Const>(from.tree, depth, lane));
+    append(image.nodes, nodes, out.lane_stride);
+  }
 }
 
 }  // namespace
 
 template <class Const>
 std::optional<LeanTreeOf<Const>> make_lean_tree(const Tree& tree) {
-  if (!has_lean_form(tree)) return std::nullopt;
-  LeanTreeOf<Const> out;
-  const size_t n = tree.bodies.size();
-  std::vector<int> children(n, 0), last_child(n, -1);
-  for (size_t i = 0; i < n; ++i) {
-    const int parent = tree.bodies[i].parent;
-    if (parent < 0) continue;
-    ++children[size_t(parent)];
-    last_child[size_t(parent)] = int(i);
-  }
-  for (size_t i = 0; i < n; ++i) {
-    const Body& b = tree.bodies[i];
-    LeanNodeOf<Const> node = node_of<Const>(tree, b);
-    node.chained = b.parent >= 0 && b.parent == int(i) - 1;
-    node.leaf = children[i] == 0;
-    if (node.leaf) node.tip = out.shape.tip_count++;
-    if (children[i] > 1) node.park = out.shape.park_count++;
-    if (!node.chained && b.parent >= 0) {
-      node.parent_park = out.nodes[size_t(b.parent)].park;
-      node.first_in = last_child[size_t(b.parent)] == int(i);
-    }
-    out.nodes.push_back(node);
-  }
-  out.shape.node_count = int(n);
-  out.shape.free_base = tree.free_base;
-  out.shape.gravity = lift<Const>(tree.gravity);
+  const auto nodes = hinge_nodes(tree);
+  if (!nodes) return std::nullopt;
+  return lean_tree<Const>(nodes->whole, tree.gravity, false);
+}
+
+template <class Const>
+std::optional<LeanLimbsImage<Const>> make_lean_limbs(const Tree& tree) {
+  static_assert(kLeanLanes == kLimbLanes);
+  const auto nodes = hinge_nodes(tree);
+  if (!nodes || nodes->limbs.empty() || nodes->limbs.size() > std::size_t(kMostLeanSets)) return std::nullopt;
+  LeanLimbsImage<Const> out;
+  const LeanTreeOf<Const> trunk = lean_tree<Const>(nodes->trunk, tree.gravity, true);
+  add_stage(out).tree = trunk.shape;
+  append(out.nodes, trunk.nodes, lane_stride(trunk.nodes.size() * sizeof(LeanNodeOf<Const>)));
+  for (const LimbSet& set : nodes->limbs) add_set<Const>(set, trunk, out);
   return out;
 }
 
-template std::optional<LeanTreeOf<float>> make_lean_tree<float>(const Tree& tree);
-template std::optional<LeanTreeOf<double>> make_lean_tree<double>(const Tree& tree);
+#define KANSETSU_INSTANTIATE_LEAN(Const)                                             \
+  template std::optional<LeanTreeOf<Const>> make_lean_tree<Const>(const Tree& tree); \
+  template std::optional<LeanLimbsImage<Const>> make_lean_limbs<Const>(const Tree& tree);
+KANSETSU_INSTANTIATE_LEAN(float)
+KANSETSU_INSTANTIATE_LEAN(double)
 
 }  // namespace kansetsu

@@ -1,37 +1,31 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
 #include "model/nodes.h"
 
-/// The tree as a thread with little memory sees it: hinges only, one after the other as a walk over the tree meets them, with
-/// all that is known of each in one place. See lean_aba_kernel.h.
+/// Nodes (model/nodes.h) for threads with little memory: hinges only, with all that is known of each in one place, and what the
+/// recursion keeps between its sweeps. The whole tree for lean_aba_kernel.h; a trunk and limbs that are alike (model/limbs.h), for
+/// four threads per state, for lean_limb_kernel.h.
 namespace kansetsu {
-
-enum class LeanKind {
-  kHingeX,  ///< a hinge about x, y or z of two frames that are parallel at q = 0
-  kHingeY,
-  kHingeZ,
-  kHinge,  ///< a hinge about z of a frame turned by R0
-  kFree,   ///< the free base; node 0
-};
 
 template <class Const>
 struct LeanNodeOf {
-  LeanKind kind = LeanKind::kHingeZ;
-  bool chained = false;         ///< the node before it is its parent, and it is that one's first child
-  bool leaf = true;             ///< nothing hangs on it
-  bool massless = false;        ///< M = 0
-  bool first_in = false;        ///< not chained, and the first to reach its parent on the way from the tips
-  Offset reach = Offset::kAny;  ///< what is known of p
-  int parent_park = -1;         ///< not chained: where its parent is parked; −1: the parent is the ground
-  int park = -1;                ///< where it is parked itself, if it has several children
-  int tip = -1;                 ///< its number among the leaves
-  int column = 0;               ///< of v, v̇ and τ
-  int position = 0;             ///< in q; of a free base: its first entry
-  Const ratio = 1;              ///< u = ratio·v[column], angle = ratio·q[position] + offset
-  Const offset = 0, rotor = 0;
+  NodeKind kind = NodeKind::kHingeZ;  ///< never kBall
+  bool chained = false;               ///< the node before it is its parent, and it is that one's first child
+  bool leaf = true;                   ///< nothing hangs on it
+  bool massless = false;              ///< M = 0
+  bool first_in = false;              ///< not chained, and the first to reach its parent on the way from the tips
+  Offset offset = Offset::kAny;       ///< what is known of p
+  int parent_park = -1;               ///< not chained: where its parent is parked; −1: the parent is the ground
+  int park = -1;                      ///< where it is parked itself, if it has several children
+  int tip = -1;                       ///< its number among the leaves
+  int column = 0;                     ///< of v, v̇ and τ
+  int position = 0;                   ///< in q; of a free base: its first entry
+  Const ratio = 1;                    ///< u = ratio·v[column], angle = ratio·q[position] + angle_offset
+  Const angle_offset = 0, rotor = 0;
   Vec3<Const> p;  ///< p_PB
   Mat3<Const> R0 = Mat3<Const>::identity();
   Inertia<Const> M;
@@ -60,5 +54,44 @@ struct LeanTreeOf {
 /// None if the tree has anything but hinges and a free base, or gears.
 template <class Const>
 std::optional<LeanTreeOf<Const>> make_lean_tree(const Tree& tree);
+
+inline constexpr int kLeanLanes = 4, kMostLeanSets = 3;
+
+/// The trunk, or chains side by side, one per lane, all with the same kinds of hinges.
+template <class Const>
+struct LeanStageOf {
+  LeanTreeViewOf<Const> tree;                  ///< its pointer is null
+  int nodes = 0;                               ///< where those of the first lane are, in bytes
+  int lane_stride = 0;                         ///< bytes to those of the next lane; 0: all lanes share them
+  int carrier[kLeanLanes] = {-1, -1, -1, -1};  ///< of each lane: a park of the trunk; −1: the ground
+  int parks_before = 0, tips_before = 0, nodes_before = 0;  ///< in stages before this one
+};
+
+/// Stage 0 is the trunk, in which every node that carries limbs is parked; the others are sets of limbs.
+template <class Const>
+struct LeanLimbsOf {
+  LeanStageOf<Const> stages[1 + kMostLeanSets];
+  int stage_count = 0;
+
+  KANSETSU_HD const LeanTreeViewOf<Const>& trunk() const { return stages[0].tree; }
+  /// @param nodes  of all stages
+  KANSETSU_HD LeanTreeViewOf<Const> tree(int stage, int lane, const std::byte* nodes) const {
+    LeanTreeViewOf<Const> out = stages[stage].tree;
+    const std::byte* at = nodes + stages[stage].nodes + lane * stages[stage].lane_stride;
+    out.nodes = reinterpret_cast<const LeanNodeOf<Const>*>(at);
+    return out;
+  }
+};
+
+/// With the nodes of all stages as one block of bytes.
+template <class Const>
+struct LeanLimbsImage {
+  LeanLimbsOf<Const> limbs;
+  std::vector<std::byte> nodes;
+};
+
+/// None if the tree has no lean form, or no limbs that look alike, or too many kinds of them.
+template <class Const>
+std::optional<LeanLimbsImage<Const>> make_lean_limbs(const Tree& tree);
 
 }  // namespace kansetsu

@@ -88,7 +88,7 @@ KANSETSU_HD Force<Limb> lane_wrenches(const NodeOf<Limb>& node, const Force<doub
 }
 
 /// Puts what the limbs of a set leave down at their carriers. Packs and their structs are plain arrays of numbers.
-KANSETSU_HD void put_down(const LimbSetView& set, const NodeTreeViewOf<double>& trunk, const Burden<Limb>& b,
+KANSETSU_HD void put_down(const LimbSetView& set, const NodeTreeViewOf<double>& trunk, const ArticulatedBody<Limb>& b,
                           NodeWork<double>& w) {
   double P[21][kLimbLanes], Z[6][kLimbLanes];
   std::memcpy(P, &b.P, sizeof(P));

@@ -43,7 +43,7 @@ Eigen::MatrixXd crba(const Model& model, const VectorRef& q) {
   return M;
 }
 
-SparseMassMatrix::SparseMassMatrix(const Model& model) : tree(&model.tree()) {
+SparseMassMatrix::SparseMassMatrix(const Model& model) : tree_(&model.tree()) {
   const Tree& t = model.tree();
   std::set<std::pair<int, int>> pattern;
   const auto for_each_pair = [&](int k, int l, auto&& visit) {
@@ -66,17 +66,19 @@ SparseMassMatrix::SparseMassMatrix(const Model& model) : tree(&model.tree()) {
   value.assign(entries.size(), 0.0);
   visit_entries(t, [&](int k, int l) {
     for_each_pair(k, l, [&](auto pair) {
-      slot.push_back(int(std::lower_bound(entries.begin(), entries.end(), pair) - entries.begin()));
+      slot_.push_back(int(std::lower_bound(entries.begin(), entries.end(), pair) - entries.begin()));
     });
   });
 }
 
+const std::vector<int>& slots_of(const SparseMassMatrix& matrix) { return matrix.slot_; }
+
 void crba(const Model& model, const VectorRef& q, Workspace& work, SparseMassMatrix& out) {
   check_size("crba", "q", q.size(), model.nq());
   const WorkspaceUse use(work, "crba", model);
-  if (out.tree != &model.tree())
+  if (out.tree_ != &model.tree())
     throw Error("crba: the sparse matrix was made for another model than '" + model.name() + "'");
-  kernel::dynamics().crba_sparse(model.tree().view(), q.data(), work.data(), out.slot.data(), int(out.value.size()),
+  kernel::dynamics().crba_sparse(model.tree().view(), q.data(), work.data(), out.slot_.data(), int(out.value.size()),
                                  out.value.data());
 }
 

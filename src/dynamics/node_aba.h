@@ -2,7 +2,7 @@
 
 #include "dynamics/node_kernel.h"
 
-/// The articulated-body algorithm over nodes. Seed 000 §2.4, spec/dynamics.md §4. Inertia and bias of a chain are handed from
+/// The articulated-body algorithm over nodes. [Tazz13] §2.4, docs/theory/aba.md. Inertia and bias of a chain are handed from
 /// node to node; only where limbs meet are they put down.
 ///
 /// Accelerations are counted from the drift, which the velocities alone would cause. It is found on the way out and enters as
@@ -58,13 +58,6 @@ KANSETSU_HD NodeWork<T> carve_nodes(const NodeTreeViewOf<Const>& tree, Carver<T>
   return w;
 }
 
-template <class T>
-KANSETSU_HD Burden<T> no_burden() {
-  const Vec3<T> o{T(0), T(0), T(0)};
-  const Sym3<T> O{T(0), T(0), T(0), T(0), T(0), T(0)};
-  return {{O, {o, o, o}, O}, {o, o}};
-}
-
 /// Places where limbs meet, empty. Number by number: as structs they would be copied through the stack.
 template <class T, class Const>
 KANSETSU_HD void clear_gathers(const NodeTreeViewOf<Const>& tree, NodeWork<T>& w) {
@@ -75,9 +68,9 @@ KANSETSU_HD void clear_gathers(const NodeTreeViewOf<Const>& tree, NodeWork<T>& w
   }
 }
 
-/// The burden of node i: what its children have handed over, and its own inertia and bias wrench.
+/// Node i with what its children have handed over and its own inertia and bias force.
 template <class T, class Const>
-KANSETSU_HD void take_up(const NodeOf<Const>& node, int i, const NodeWork<T>& w, Burden<T>& b) {
+KANSETSU_HD void collect(const NodeOf<Const>& node, int i, const NodeWork<T>& w, ArticulatedBody<T>& b) {
   if (node.gathers >= 0) {
     b = {w.P[node.gathers], w.Z[node.gathers]};
   } else if (node.leaf) {
@@ -91,7 +84,7 @@ KANSETSU_HD void take_up(const NodeOf<Const>& node, int i, const NodeWork<T>& w,
 /// D = A + rotors about all three axes: P' = P − [A; Bᵀ]·D⁻¹·[A B].
 template <class T, class Const>
 KANSETSU_HD void eliminate_ball(const NodeOf<Const>& node, const BallJoint<T>& joint, const T* tau, bool passes_on,
-                                Burden<T>& b, BallFactor<T>& f, T* singular) {
+                                ArticulatedBody<T>& b, BallFactor<T>& f, T* singular) {
   const Sym3<T>& A = b.P.A;
   Lower<T, 3> D;
   D(0, 0) = A.xx + lift<T>(node.rotor[0]), D(1, 0) = A.xy, D(1, 1) = A.yy + lift<T>(node.rotor[1]);
@@ -149,9 +142,10 @@ template <class T, class Const, class External>
   }
 }
 
-/// Eliminates the hinge of node i, burdened with b and what the node itself brings.
+/// Eliminates the hinge of node i. On entry b is what its children have handed over.
 template <int AX, class T, class Const>
-KANSETSU_HD void eliminate_hinge(const NodeOf<Const>& node, int i, bool passes_on, const NodeWork<T>& w, Burden<T>& b) {
+KANSETSU_HD void eliminate_hinge(const NodeOf<Const>& node, int i, bool passes_on, const NodeWork<T>& w,
+                                 ArticulatedBody<T>& b) {
   const int c = node.u;
   const TurnZ<T> R(w.state.c[c], w.state.s[c]);
   if (node.leaf && node.gathers < 0) {
@@ -159,7 +153,7 @@ KANSETSU_HD void eliminate_hinge(const NodeOf<Const>& node, int i, bool passes_o
     return;
   }
   const T rotor = lift<T>(node.rotor[0]);
-  if (node.gathers >= 0 || !node.massless || w.all_own) take_up(node, i, w, b);
+  if (node.gathers >= 0 || !node.massless || w.all_own) collect(node, i, w, b);
   if (node.rotor_share > kPivotNoise<T>)
     eliminate<AX, true>(R, w.tau[c], rotor, passes_on, b, w.hinge[i], w.singular, c);
   else
@@ -169,8 +163,9 @@ KANSETSU_HD void eliminate_hinge(const NodeOf<Const>& node, int i, bool passes_o
 /// Inward: returns what the carrier sees of a carried tree. With a free base A[0] is solved for.
 /// On entry w.P and w.Z hold what other trees have put down at the places where limbs meet.
 template <class T, class Const>
-[[gnu::noinline]] inline Burden<T> inward(const NodeTreeViewOf<Const>& tree, bool carried, const NodeWork<T>& w) {
-  Burden<T> b = no_burden<T>();
+[[gnu::noinline]] inline ArticulatedBody<T> inward(const NodeTreeViewOf<Const>& tree, bool carried,
+                                                   const NodeWork<T>& w) {
+  ArticulatedBody<T> b = no_articulated_body<T>();
   for (int i = tree.node_count - 1; i >= 0; --i) {
     const NodeOf<Const>& node = tree.nodes[i];
     const bool passes_on = node.parent >= 0 || carried;
@@ -194,12 +189,12 @@ template <class T, class Const>
         break;
       }
       case NodeKind::kBall:
-        take_up(node, i, w, b);
+        collect(node, i, w, b);
         eliminate_ball(node, BallJoint<T>{w.state.R[node.ball], lift<T>(node.p)}, w.tau + node.u, passes_on, b,
                        w.ball[node.ball], w.singular ? w.singular + node.u : nullptr);
         break;
       case NodeKind::kFree: {
-        take_up(node, i, w, b);
+        collect(node, i, w, b);
         const T angular = trace(b.P.A), linear = trace(b.P.M);
         const Ldlt<T, 6> base = factor(b.P, T(kPivotNoise<T>) * select(angular < linear, angular, linear));
         for (int k = 0; k < 6 && w.singular; ++k) w.singular[k] = base.dropped;

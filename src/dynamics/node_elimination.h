@@ -9,12 +9,18 @@
 /// by number: whole matrices, copied or renamed as structs, are moved through the stack by compilers.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// What hangs on a node.
+/// A node with all that hangs on it: articulated inertia and articulated bias force.
 template <class T>
-struct Burden {
+struct ArticulatedBody {
   ArticulatedInertia<T> P;
   Force<T> Z;
 };
+template <class T>
+KANSETSU_HD ArticulatedBody<T> no_articulated_body() {
+  const Vec3<T> o{T(0), T(0), T(0)};
+  const Sym3<T> O{T(0), T(0), T(0), T(0), T(0), T(0)};
+  return {{O, {o, o, o}, O}, {o, o}};
+}
 
 /// q̈ = free − kᵀ·a of a hinge: k = P·S/D, free = (τ − Sᵀ·Z)/D; a: acceleration of the parent at the hinge, in the parent's
 /// axes, renamed so that the hinge is about z.
@@ -77,16 +83,16 @@ KANSETSU_HD void pass_wrench(const TurnZ<T>& R, const Force<T>& k, const T& u, c
   entry<AX, 2>(out.f) = madd(u, k.f.z, entry<AX, 2>(Z.f));
 }
 
-/// Turns a burden into what the parent sees of it over a hinge about AX, at the hinge but in the parent's axes. All is
+/// Turns an articulated body into what the parent sees of it over a hinge about AX, at the hinge but in the parent's axes. All is
 /// turned first, while 1/D is under way, and what the hinge yields is subtracted from that.
 /// @param kSolid  the rotor alone keeps D from vanishing
 /// @param passes_on  whether there is a parent that asks
 /// @param singular  out: number c is 1 if the hinge moves no inertia; may be null
 template <int AX, bool kSolid, class T>
-KANSETSU_HD void eliminate(const TurnZ<T>& R, const T& tau, const T& rotor, bool passes_on, Burden<T>& b,
+KANSETSU_HD void eliminate(const TurnZ<T>& R, const T& tau, const T& rotor, bool passes_on, ArticulatedBody<T>& b,
                            HingeGain<T>& gain, T* singular, int c) {
   const ArticulatedInertia<T>& P = b.P;
-  Burden<T>& out = b;
+  ArticulatedBody<T>& out = b;
   const T D = entry<AX, 2, 2>(P.A) + rotor;
   T D_inv = T(1) / D, rest = T(1);
   if constexpr (!kSolid) {
@@ -146,7 +152,7 @@ KANSETSU_HD void eliminate(const TurnZ<T>& R, const T& tau, const T& rotor, bool
 /// The same of the last hinge of a limb: only the turn and the wrench are not known before.
 template <int AX, class T, class Const>
 KANSETSU_HD void eliminate(const TurnZ<T>& R, const T& tau, const LeafOf<Const>& leaf, bool passes_on,
-                           const Force<T>& Z, Burden<T>& out, HingeGain<T>& gain, T* singular, int c) {
+                           const Force<T>& Z, ArticulatedBody<T>& out, HingeGain<T>& gain, T* singular, int c) {
   const T D_inv = lift<T>(leaf.D_inv);
   if (singular) singular[c] = select(D_inv == T(0), T(1), T(0));
   const T u = tau - entry<AX, 2>(Z.t);
@@ -189,7 +195,7 @@ KANSETSU_HD void eliminate(const TurnZ<T>& R, const T& tau, const LeafOf<Const>&
 
 /// From a hinge to the origin of its parent, d along coordinate axis K away.
 template <int K, class T>
-KANSETSU_HD void shift_along(const T& d, Burden<T>& b) {
+KANSETSU_HD void shift_along(const T& d, ArticulatedBody<T>& b) {
   Sym3<T>&A = b.P.A, &M = b.P.M;
   Mat3<T>& B = b.P.B;
   const T xx = msub(d, entry<K, 0, 1>(M), entry<K, 0, 0>(B)), xy = msub(d, entry<K, 1, 1>(M), entry<K, 0, 1>(B)),
@@ -210,8 +216,8 @@ KANSETSU_HD void shift_along(const T& d, Burden<T>& b) {
 }
 
 /// From a node to the origin of its parent.
-template <class T, class Const>
-KANSETSU_HD void shift(const NodeOf<Const>& node, Burden<T>& b) {
+template <class T, class Node>
+KANSETSU_HD void shift(const Node& node, ArticulatedBody<T>& b) {
   switch (node.offset) {
     case Offset::kX:
       shift_along<0>(lift<T>(node.p.x), b);

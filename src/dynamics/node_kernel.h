@@ -64,10 +64,9 @@ KANSETSU_HD void load_posture(const NodeTreeViewOf<Const>& tree, const T* q, Nod
   state.X_base = {to_mat3(Quaternion<T>{x[3], x[4], x[5], x[6]}), {x[0], x[1], x[2]}};
 }
 
-/// Calls visit with the joint of a node as the most special type that fits. kFree is not among them.
-template <class T, class Const, class Visit>
-KANSETSU_HD void with_node(const NodeOf<Const>& node, const NodeState<T>& state, Visit&& visit) {
-  const T &c = state.c[node.u], &s = state.s[node.u];
+/// Calls visit with the hinge of a node as the most special type that fits, or other() if it has none.
+template <class T, class Node, class Visit, class Other>
+KANSETSU_HD void with_hinge(const Node& node, const T& c, const T& s, const Visit& visit, const Other& other) {
   switch (node.kind) {
     case NodeKind::kHingeX:
       visit(AlignedHinge<T, 0>{c, s, lift<T>(node.p)});
@@ -82,8 +81,14 @@ KANSETSU_HD void with_node(const NodeOf<Const>& node, const NodeState<T>& state,
       visit(TurnedHinge<T>{c, s, lift<T>(node.R0), lift<T>(node.p)});
       break;
     default:
-      visit(BallJoint<T>{state.R[node.ball], lift<T>(node.p)});
+      other();
   }
+}
+/// The same for any joint but a free base.
+template <class T, class Const, class Visit>
+KANSETSU_HD void with_node(const NodeOf<Const>& node, const NodeState<T>& state, const Visit& visit) {
+  with_hinge(node, state.c[node.u], state.s[node.u], visit,
+             [&]() KANSETSU_INLINE_LAMBDA { visit(BallJoint<T>{state.R[node.ball], lift<T>(node.p)}); });
 }
 
 /// Where a node is if its parent is at X, the zeros of its offset left out.
@@ -130,8 +135,8 @@ KANSETSU_HD Vec3<T> add_cross_along(const Vec3<T>& to, const Vec3<T>& a, const T
   const Vec3<T> b = to_z<K>(a), c = to_z<K>(to);
   return from_z<K>(Vec3<T>{madd(b.y, d, c.x), msub(b.x, d, c.y), c.z});
 }
-template <class T, class Const>
-KANSETSU_HD Vec3<T> add_cross_offset(const Vec3<T>& to, const Vec3<T>& a, const NodeOf<Const>& node) {
+template <class T, class Node>
+KANSETSU_HD Vec3<T> add_cross_offset(const Vec3<T>& to, const Vec3<T>& a, const Node& node) {
   switch (node.offset) {
     case Offset::kX:
       return add_cross_along<0>(to, a, lift<T>(node.p.x));

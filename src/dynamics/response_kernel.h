@@ -3,7 +3,7 @@
 #include "dynamics/aba_kernel.h"
 
 /// Responses of a tree whose inertias have been eliminated once: what a wrench on one body, or a torque on one
-/// coordinate, does to all the others. Seed 000 §2.8, spec/dynamics.md §6: the operators T and S are applied along the
+/// coordinate, does to all the others. [Tazz13] §2.8, docs/theory/response.md: the operators T and S are applied along the
 /// paths, never formed. No velocity, no gravity: responses are differences.
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 

@@ -4,7 +4,7 @@
 
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// Recursive Newton–Euler algorithm in body coordinates. [RBDA] Table 5.1; spec/dynamics.md §2, errata of seed 002.
+/// Recursive Newton–Euler algorithm in body coordinates. [RBDA] Table 5.1; docs/theory/rnea.md, errata of [Neka].
 ///
 /// Gravity enters as an upward acceleration of the ground, so A is the apparent acceleration.
 ///

@@ -72,7 +72,7 @@ Mat3<> RotationNumbers::rate_matrix(const Vec3<>& x) const {
     case Method::kTangent:
       break;
     case Method::kLogQuaternion:
-      return 2.0 * right_jacobian(2.0 * x);  // ∂q/∂u of [S001], as an angular velocity
+      return 2.0 * right_jacobian(2.0 * x);  // ∂q/∂u of [Tmps], as an angular velocity
     case Method::kEuler:
       return euler_rate_matrix(order, x);
   }

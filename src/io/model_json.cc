@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "io/json.h"
-#include "io/recording_codes.h"
+#include "io/recording/recording_codes.h"
 
 namespace kansetsu::io {
 namespace {

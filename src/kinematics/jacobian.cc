@@ -6,21 +6,10 @@
 #include "model/workspace_use.h"
 
 namespace kansetsu {
+
 namespace {
 
 using Columns = Eigen::Ref<Eigen::Matrix<double, 6, Eigen::Dynamic>>;
-
-kernel::Axes to_kernel(JacobianAxes axes) {
-  switch (axes) {
-    case JacobianAxes::kLocal:
-      return kernel::Axes::kLocal;
-    case JacobianAxes::kWorld:
-      return kernel::Axes::kWorld;
-    case JacobianAxes::kLocalWorldAligned:
-      break;
-  }
-  return kernel::Axes::kLocalWorldAligned;
-}
 
 void check_columns(const char* function, const Model& model, const Columns& J) {
   check_size(function, "columns of the result", J.cols(), model.nv());
@@ -37,8 +26,8 @@ void jacobian(const Model& model, const VectorRef& q, LinkId link, const Transfo
   const WorkspaceUse use(work, "jacobian", model);
   check_columns("jacobian", model, J);
   const LinkPlacement& placement = model.tree().links.at(size_t(link.value()));
-  kernel::kinematics().jacobian(model.tree().view(), q.data(), nullptr, placement.body, placement.X_BL * X_LF,
-                                to_kernel(axes), work.data(), J.data(), nullptr);
+  kernel::kinematics().jacobian(model.tree().view(), q.data(), nullptr, placement.body, placement.X_BL * X_LF, axes,
+                                work.data(), J.data(), nullptr);
 }
 
 void jacobian(const Model& model, const State& state, LinkId link, const Transform<>& X_LF, JacobianAxes axes,
@@ -49,7 +38,7 @@ void jacobian(const Model& model, const State& state, LinkId link, const Transfo
   check_size("jacobian", "columns of the result", out.J.cols(), model.nv());
   const LinkPlacement& placement = model.tree().links.at(size_t(link.value()));
   kernel::kinematics().jacobian(model.tree().view(), state.q.data(), state.v.data(), placement.body,
-                                placement.X_BL * X_LF, to_kernel(axes), work.data(), out.J.data(), out.J_dot.data());
+                                placement.X_BL * X_LF, axes, work.data(), out.J.data(), out.J_dot.data());
   out.drift.noalias() = out.J_dot.lazyProduct(state.v);
 }
 

@@ -123,6 +123,7 @@ struct TurnZ {
 /// A hinge about coordinate axis AX of two frames that are parallel at q = 0.
 template <class T, int AX>
 struct AlignedHinge {
+  static constexpr int kAxis = AX;
   T c, s;
   Vec3<T> p;  ///< p_PB
 
@@ -138,6 +139,7 @@ struct AlignedHinge {
   }
   /// A wrench at B's origin, from B's axes to the parent's.
   KANSETSU_HD Force<T> to_parent_axes(const Force<T>& F) const { return {turn<AX>(c, s, F.t), turn<AX>(c, s, F.f)}; }
+  KANSETSU_HD Vec3<T> to_parent_axes(const Vec3<T>& a) const { return turn<AX>(c, s, a); }
   KANSETSU_HD Transform<T> compose(const Transform<T>& X_WP) const {
     return {{turn_back<AX>(c, s, X_WP.R.x), turn_back<AX>(c, s, X_WP.R.y), turn_back<AX>(c, s, X_WP.R.z)}, X_WP * p};
   }
@@ -167,6 +169,7 @@ struct AlignedHinge {
 /// A hinge about z of a frame that is turned by a constant R0 against its parent's.
 template <class T>
 struct TurnedHinge {
+  static constexpr int kAxis = 2;
   T c, s;
   Mat3<T> R0;
   Vec3<T> p;
@@ -174,9 +177,8 @@ struct TurnedHinge {
   KANSETSU_HD Motion<T> to_child(const Motion<T>& V_P) const { return to_axes({V_P.w, add_cross(V_P.v, V_P.w, p)}); }
   KANSETSU_HD Motion<T> to_axes(const Motion<T>& V) const { return {to_axes(V.w), to_axes(V.v)}; }
   KANSETSU_HD Vec3<T> to_axes(const Vec3<T>& a) const { return turn_back<2>(c, s, transpose_times(R0, a)); }
-  KANSETSU_HD Force<T> to_parent_axes(const Force<T>& F) const {
-    return {R0 * turn<2>(c, s, F.t), R0 * turn<2>(c, s, F.f)};
-  }
+  KANSETSU_HD Force<T> to_parent_axes(const Force<T>& F) const { return {to_parent_axes(F.t), to_parent_axes(F.f)}; }
+  KANSETSU_HD Vec3<T> to_parent_axes(const Vec3<T>& a) const { return R0 * turn<2>(c, s, a); }
   KANSETSU_HD Force<T> to_parent(const Force<T>& F_B) const {
     const Force<T> F = to_parent_axes(F_B);
     return {add_cross(F.t, p, F.f), F.f};

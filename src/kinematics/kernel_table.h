@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kansetsu/base/cpu.h"
+#include "kansetsu/kinematics/jacobian_axes.h"
 #include "model/tree.h"
 
 /// Entry points of the kinematic kernels of one instruction set, for single states (width 1) or packs: then every number
@@ -8,7 +9,7 @@
 /// numbers: [w v], [t f], [R row-major, p].
 namespace kansetsu::kernel {
 
-enum class Axes { kWorld, kLocal, kLocalWorldAligned };
+using Axes = JacobianAxes;
 
 template <class Real>
 struct KinematicsKernels {

@@ -4,7 +4,7 @@
 
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// V_WB_B of every body, from base to tips. spec/dynamics.md §2.
+/// V_WB_B of every body, from base to tips. docs/theory/rnea.md.
 template <class T, class Const>
 KANSETSU_HD void velocities(const TreeViewOf<Const>& tree, const Posture<T>& posture, const T* u, Motion<T>* V) {
   const Vec3<T> zero{T(0), T(0), T(0)};

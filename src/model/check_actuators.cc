@@ -5,8 +5,8 @@
 #include <set>
 
 #include "kansetsu/model/actuator.h"
+#include "model/actuator_codes.h"
 #include "model/checks.h"
-#include "model/scene_codes.h"
 
 /// Tendons and actuators: what they name exists, and their numbers make sense.
 namespace kansetsu {

@@ -6,7 +6,7 @@
 #include "kansetsu/model/builder.h"
 #include "kansetsu/model/figures.h"
 
-/// The human figure of spec/rotations_ik_contact.md §9 (seed 004, Table 3): 13 links, 12 anatomical joints, 28 hinges. Links
+/// The human figure of the paper ([NY00], Table 3): 13 links, 12 anatomical joints, 28 hinges. Links
 /// stand parallel to the world (x forward, y left, z up) in the reference posture, each with its origin at its joint.
 namespace kansetsu {
 namespace {

@@ -64,7 +64,7 @@ using CoordinateRow = CoordinateRowOf<double>;
 
 /// Bodies whose primitives share coordinates y of dimension d (gears, or the chain of one multi-DOF joint), solved
 /// together in the articulated-body recursion. Every member's parent is the group's parent or another member.
-/// spec/dynamics.md §5, with a matrix Γ per member instead of one ratio: u_member = Γ·y.
+/// docs/theory/gears.md, with a matrix Γ per member instead of one ratio: u_member = Γ·y.
 struct Group {
   int parent = -1;
   int d = 0;

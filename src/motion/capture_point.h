@@ -18,7 +18,7 @@ struct StepTiming {
 inline Vec3<> flat(const Vec3<>& p) { return {p.x, p.y, 0}; }
 
 inline constexpr double kCaptureGain = 4;  ///< [1/s] at which the pressure corrects the capture point
-inline constexpr double kMadness = 10;     ///< torques beyond this many weights times the height of the body
+inline constexpr double kMostTorque = 10;  ///< [weight · height of the centre of mass] beyond it control has failed
 
 class CapturePoint {
  public:

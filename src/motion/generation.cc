@@ -10,7 +10,7 @@
 #include "kansetsu/spatial/eigen.h"
 #include "motion/levels.h"
 
-/// Symbols (spec §3): M v̇ + c = Hᵀλ + Sᵀτ_J,  H v̇ = a_H.  S picks the joints: a free base has no motors.
+/// Symbols: M v̇ + c = Hᵀλ + Sᵀτ_J,  H v̇ = a_H.  S picks the joints: a free base has no motors.
 namespace kansetsu {
 namespace {
 

@@ -214,7 +214,7 @@ const Eigen::VectorXd& Tracker::control(double time, double /*dt*/, const State&
     s.fallen = true, s.cause = "the centre of mass sank";
   } else if (dot(R.column_z(), R_ref.column_z()) < 0.5) {
     s.fallen = true, s.cause = "the trunk tilted";
-  } else if (!(m.tau.cwiseAbs().maxCoeff() < kMadness * m.model.mass() * norm(m.model.gravity()) * m.com_height)) {
+  } else if (!(m.tau.cwiseAbs().maxCoeff() < kMostTorque * m.model.mass() * norm(m.model.gravity()) * m.com_height)) {
     s.fallen = true, s.cause = "no sensible torques keep it up";
     m.tau.setZero();
   }

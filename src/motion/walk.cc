@@ -438,7 +438,7 @@ const Eigen::VectorXd& Walker::control(double time, double dt, const State& stat
   m.forces = m.body.solve();
   if (m.forces.status != WholeBodyResult::Status::kSolved) ++s.infeasible;
   m.tau = m.forces.tau;
-  if (!(m.tau.cwiseAbs().maxCoeff() < kMadness * m.model.mass() * m.gravity * m.com_height)) {
+  if (!(m.tau.cwiseAbs().maxCoeff() < kMostTorque * m.model.mass() * m.gravity * m.com_height)) {
     s.fallen = true;
     s.cause = "no sensible torques keep it up";
     m.tau.setZero();

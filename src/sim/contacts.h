@@ -76,7 +76,7 @@ class ContactFinder {
  public:
   int add(WorldShape shape, int broad_body, const CollisionGroups& groups);
   const std::vector<WorldShape>& shapes() const { return shapes_; }
-  /// Whoever changes shapes or filters makes the pairs be looked for anew.
+  /// A change of shapes or filters makes the next step search for pairs again.
   std::vector<WorldShape>& change_shapes() {
     for (WorldShape& s : shapes_) s.placed = s.centred = 0;
     return found_ = false, shapes_;

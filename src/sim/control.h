@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kansetsu/model/scene.h"
+#include "kansetsu/scene/scene.h"
 #include "sim/figure.h"
 
 namespace kansetsu {

@@ -4,13 +4,6 @@
 
 namespace kansetsu::kernel {
 
-#define KANSETSU_DECLARE(isa)              \
-  namespace isa {                          \
-  extern const FigureKernels figure_table; \
-  }
-KANSETSU_FOR_EACH_ISA(KANSETSU_DECLARE)
-#undef KANSETSU_DECLARE
-
-const FigureKernels& figures() { KANSETSU_PICK(figure_table) }
+KANSETSU_TABLE(FigureKernels, figures, figure_table)
 
 }  // namespace kansetsu::kernel

@@ -69,7 +69,8 @@ WorldHealth World::health(const HealthLimits& limits) const {
   };
   const auto between = [&](const ContactReport* c, double value, double limit) {
     if (!c || !(value > limit)) return std::string();
-    return fmt::format("between {} and {}", w.body_name(c->a, c->shape_a), w.body_name(c->b, c->shape_b));
+    return fmt::format("between {} and {}", w.body_name(c->a, c->shape_a.value()),
+                       w.body_name(c->b, c->shape_b.value()));
   };
   const auto at_connection = [&](const ConnectionReport* c) {
     return c && !c->name.empty() ? fmt::format("of connection '{}'", c->name) : std::string();

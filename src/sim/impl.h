@@ -67,7 +67,7 @@ struct IslandWork {
   bool settled = true;  ///< velocity products are those of the velocities that came out
   Island::Work work{0, 0};
   std::vector<double> closing;  ///< what the targets of bilateral rows want beyond their motion [m/s, rad/s]
-  /// Gaps of bilateral rows that are large at the beginning of a step, as it is to leave them; 0: small ones, closed at once.
+  /// Gaps of bilateral rows that are large at the beginning of a step: what the step leaves of them. 0: small, closed in one step.
   /// Empty: not known.
   std::vector<double> leave;
   double rebound_share = 1;  ///< of all restitutions of connections in an impact: what the energy allows
@@ -75,7 +75,7 @@ struct IslandWork {
   double power = 0;          ///< of the bilateral forces at the last stage of a smooth step [W]
 };
 
-/// Gaps of bilateral rows beyond this are closed by and by; smaller ones at once [m, rad].
+/// Gaps of bilateral rows beyond this are closed over several steps; smaller ones in one [m, rad].
 inline constexpr double kLargeGap = 1e-3;
 
 inline bool holds(const IslandWork& w, int figure) {

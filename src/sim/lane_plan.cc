@@ -11,15 +11,8 @@
 namespace kansetsu {
 namespace kernel {
 
-#define KANSETSU_DECLARE(isa)                          \
-  namespace isa {                                      \
-  extern const LaneKernels lane_table, one_lane_table; \
-  }
-KANSETSU_FOR_EACH_ISA(KANSETSU_DECLARE)
-#undef KANSETSU_DECLARE
-
-const LaneKernels& lanes() { KANSETSU_PICK(lane_table) }
-const LaneKernels& one_lane() { KANSETSU_PICK(one_lane_table) }
+KANSETSU_TABLE(LaneKernels, lanes, lane_table)
+KANSETSU_TABLE(LaneKernels, one_lane, one_lane_table)
 
 }  // namespace kernel
 
@@ -168,29 +161,12 @@ void LanePlan::make_figure(const World::Impl& world) {
   figure_.turns = turns_.data(), figure_.turn_count = int(turns_.size());
 }
 
-/// As Mechanics::order_steps(): a body takes in what carries it alone and has no mass, up to three columns in all.
 void LanePlan::find_joints() {
-  const Tree& tree = model_.tree();
-  const int bodies = tree.body_count(), base = tree.free_base ? 0 : -1;
-  constexpr int kMostColumns = 3;
-  std::vector<int> depth(size_t(bodies), 0);
-  for (int i = 0; i < bodies; ++i) {
-    const Body& b = tree.bodies[size_t(i)];
-    depth[size_t(i)] = b.nu + (b.parent < 0 ? 0 : depth[size_t(b.parent)]);
-    figure_.slot_count += children_[size_t(i)] == 0;
-  }
+  const TreeView& tree = model_.tree().view();
+  for (const int children : children_) figure_.slot_count += children == 0;
   ++figure_.slot_count;  // a base that carries nothing but the leg on which the tree stands
-  for (int i = bodies - 1; i > base; i = joints_.back().top - 1) {
-    int top = i, columns = tree.bodies[size_t(i)].nu;
-    for (int p = tree.bodies[size_t(top)].parent; p > base && p == top - 1; p = tree.bodies[size_t(top)].parent) {
-      const Body& b = tree.bodies[size_t(p)];
-      if (!b.massless || children_[size_t(p)] != 1 || columns + b.nu > kMostColumns) break;
-      columns += b.nu;
-      top = p;
-    }
-    joints_.push_back({top, i, depth[size_t(i)]});
-  }
-  std::stable_sort(joints_.begin(), joints_.end(), [](const Joint& a, const Joint& b) { return a.depth > b.depth; });
+  joints_ = order_column_steps(tree);
+  if (tree.free_base) std::erase_if(joints_, [](const ColumnStep& step) { return step.tip == 0; });
 }
 
 /// The steps of the tree that stands on a body (−1: on the ground), and the ways of the other soles to it. False if the body is
@@ -198,10 +174,10 @@ void LanePlan::find_joints() {
 bool LanePlan::make_tree(int root, Stance& stance) {
   const Tree& tree = model_.tree();
   const auto parent = [&](int body) { return tree.bodies[size_t(body)].parent; };
-  std::vector<Joint> order, turned;  // turned: from the root to the base
+  std::vector<ColumnStep> order, turned;  // turned: from the root to the base
   std::vector<bool> is_turned(joints_.size(), false);
   for (int at = root; at > 0 || (at == 0 && !tree.free_base);) {
-    const auto found = std::find_if(joints_.begin(), joints_.end(), [&](const Joint& j) { return j.tip == at; });
+    const auto found = std::find_if(joints_.begin(), joints_.end(), [&](const ColumnStep& j) { return j.tip == at; });
     if (found == joints_.end()) return false;
     is_turned[size_t(found - joints_.begin())] = true;
     turned.push_back(*found);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "constraint/column_steps.h"
 #include "sim/impl.h"
 #include "sim/lanes.h"
 
@@ -81,11 +82,7 @@ class LanePlan {
   kernel::LaneFigure figure_{};
   std::vector<int> heavy_, kept_, children_;
   std::vector<kernel::LaneInertia> inertias_;
-  /// The columns between a body and what carries it: those of the bodies top … tip.
-  struct Joint {
-    int top, tip, depth;
-  };
-  std::vector<Joint> joints_;  ///< the deepest first
+  std::vector<ColumnStep> joints_;  ///< without a free base
   std::vector<kernel::LaneLimit> limits_;
   std::vector<kernel::LaneStretch> runs_, turns_;
   std::vector<std::unique_ptr<Stance>> stances_;

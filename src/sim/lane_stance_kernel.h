@@ -243,8 +243,8 @@ KANSETSU_HD void resting(const P& rate, const LaneSole& sole, const StandingSole
 /// The wrench of the first sole, along the axes of its patch: what the root needs to accelerate with A.
 /// @param force  of the second sole; null: there is none
 template <class P>
-KANSETSU_HD void root_wrench(const LaneSole& sole, const StandingSole<P>& s, const LaneBurden<P>& b, const P (&A)[6],
-                             const LaneWork<P>& w, const P* force, P* out) {
+KANSETSU_HD void root_wrench(const LaneSole& sole, const StandingSole<P>& s, const LaneArticulated<P>& b,
+                             const P (&A)[6], const LaneWork<P>& w, const P* force, P* out) {
   P W[6];
 #pragma GCC unroll 6
   for (int i = 0; i < 6; ++i) {

@@ -184,7 +184,7 @@ KANSETSU_HD LaneMask<P> hold(const LaneFigure& f, const LaneStance& stance, Lane
     outcome(G, c, second, outcomes + kSoleRows);
     drive_path(sole, second, w);
   }
-  root_wrench(stance.soles[0], out.sole[0], w.burdens[stance.tree.root.slot], root, w, second, out.force);
+  root_wrench(stance.soles[0], out.sole[0], w.articulated[stance.tree.root.slot], root, w, second, out.force);
   P most(0.0);
   for (int s = 0; s < kSoles; ++s) {
     P left;
@@ -253,11 +253,11 @@ std::uint32_t lane_step(const LaneFigure& f, const LaneStance& stance, std::uint
   if (bits_of<P>(ok) == 0) return 0;
   const LaneTree& order = stance.tree;
   P pivot = come_back(order, w), root[6] = {};
-  if (kSoles > 0 || tree.free_base) take_up(order, order.root, w, w.burdens[order.root.slot]);
+  if (kSoles > 0 || tree.free_base) collect(order, order.root, w, w.articulated[order.root.slot]);
   if constexpr (kSoles > 0)
     ok = ok & hold(f, stance, w, root, soles);
   else if (tree.free_base)
-    pivot = smaller(free_base(w.burdens[order.root.slot], root), pivot);
+    pivot = smaller(free_base(w.articulated[order.root.slot], root), pivot);
   ok = ok & (pivot > P(f.least_pivot));
   descend(f, order, root, w);
   ok = ok & moves_slowly(f, v, as<P>(block.vdot)) & moves_slowly(f, v, w.x);

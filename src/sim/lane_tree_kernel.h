@@ -1,5 +1,6 @@
 #pragma once
 
+#include "constraint/column_elimination.h"
 #include "kansetsu/spatial/pack.h"
 #include "kansetsu/spatial/small_matrix.h"
 #include "kinematics/posture_kernel.h"
@@ -24,10 +25,10 @@ struct LaneMotion {
 constexpr int packed(int r, int c) { return r * (r + 1) / 2 + c; }
 constexpr int symmetric(int r, int c) { return r < c ? packed(c, r) : packed(r, c); }
 
-/// What hangs on a body: P by its lower triangle, and Z. It stays in memory: with the columns that are eliminated it is more
-/// than registers hold, and a register full of each is asked for at a time.
+/// A body with all that hangs on it: articulated inertia P by its lower triangle, articulated bias force Z. It stays in memory:
+/// with the columns that are eliminated it is more than registers hold, and a register full of each is asked for at a time.
 template <class P>
-struct LaneBurden {
+struct LaneArticulated {
   P I[21], Z[6];
 };
 
@@ -35,18 +36,18 @@ template <class P>
 struct LaneWork {
   Posture<P> posture;
   LaneMotion<P>* kept;
-  Inertia<P>* M;           ///< per body with mass
-  Force<P>* F;             ///< the wrench that holds it at v̇ = 0
-  P *S, *U;                ///< per column: six numbers
-  P *D_inv, *drive;        ///< per column
-  P* share;                ///< per column, four numbers: what those eliminated with it before take of it
-  P *tau, *extra;          ///< per column: torques; inertia that stands for implicit gains, the rotor's included
-  P* x;                    ///< per column: accelerations
-  P *q, *v;                ///< in the middle of the step
-  LaneBurden<P>* burdens;  ///< per slot
-  P* along;                ///< per body: acceleration without drift, six numbers
-  P* Z;                    ///< per column of the path of the second sole: kSoleRows numbers
-  P* root_F;               ///< the wrenches that come to the first one: six times as many
+  Inertia<P>* M;     ///< per body with mass
+  Force<P>* F;       ///< the wrench that holds it at v̇ = 0
+  P *S, *U;          ///< per column: six numbers
+  P *D_inv, *drive;  ///< per column
+  P* share;          ///< per column, four numbers: what those eliminated with it before take of it
+  P *tau, *extra;    ///< per column: torques; inertia that stands for implicit gains, the rotor's included
+  P* x;              ///< per column: accelerations
+  P *q, *v;          ///< in the middle of the step
+  LaneArticulated<P>* articulated;  ///< per slot
+  P* along;                         ///< per body: acceleration without drift, six numbers
+  P* Z;                             ///< per column of the path of the second sole: kSoleRows numbers
+  P* root_F;                        ///< the wrenches that come to the first one: six times as many
 };
 
 template <class P>
@@ -62,7 +63,7 @@ KANSETSU_HD LaneWork<P> carve_lanes(const LaneFigure& f, Carver<P>& carver) {
   w.share = carver.template take<P>(4 * tree.nv);
   for (P** p : {&w.D_inv, &w.drive, &w.tau, &w.extra, &w.x, &w.v}) *p = carver.template take<P>(tree.nv);
   w.q = carver.template take<P>(tree.nq);
-  w.burdens = carver.template take<LaneBurden<P>>(f.slot_count);
+  w.articulated = carver.template take<LaneArticulated<P>>(f.slot_count);
   w.along = carver.template take<P>(6 * tree.body_count);
   w.Z = carver.template take<P>(kSoleRows * tree.nv);
   w.root_F = carver.template take<P>(6 * kSoleRows);
@@ -215,7 +216,7 @@ KANSETSU_HD void weigh_body(const LaneInertia& own, const LaneMotion<P>& m, cons
 
 /// Adds the own inertia and bias wrench of a body to what hangs on it, or begins with them.
 template <bool kBegin, class P>
-KANSETSU_HD void add_body(const Inertia<P>& M, const Force<P>& F, LaneBurden<P>& b) {
+KANSETSU_HD void add_body(const Inertia<P>& M, const Force<P>& F, LaneArticulated<P>& b) {
   const auto add = [&](int r, int c, const P& x) KANSETSU_INLINE_LAMBDA {
     P& entry = b.I[packed(r, c)];
     entry = kBegin ? x : entry + x;
@@ -265,10 +266,10 @@ KANSETSU_HD P least_clearance(const LaneStance& stance, int body, const LaneMoti
   return least;
 }
 
-/// Columns k, k − 1, … (kCount of them) at once: one after the other each would wait for the division of the one before.
+/// Lets the columns k, k − 1, … (kCount of them) move freely, all at once.
 /// @return the smallest pivot
 template <int kCount, class P>
-KANSETSU_HD P eliminate(LaneWork<P>& w, int k, LaneBurden<P>& b) {
+KANSETSU_HD P eliminate(LaneWork<P>& w, int k, LaneArticulated<P>& b) {
   P S[kCount][6], U[kCount][6], g[kCount][kCount], y[kCount], inverse[kCount];
 #pragma GCC unroll 3
   for (int i = 0; i < kCount; ++i) {
@@ -296,22 +297,19 @@ KANSETSU_HD P eliminate(LaneWork<P>& w, int k, LaneBurden<P>& b) {
     }
   }
   P least = g[0][0], share[kCount][kCount];
+  factor_group(
+      g, inverse, share,
+      [&](int i, const P& pivot) KANSETSU_INLINE_LAMBDA {
+        if (i > 0) least = select(pivot < least, pivot, least);
+        return P(1.0) / pivot;
+      },
+      [&](int j, int i, const P& x) KANSETSU_INLINE_LAMBDA { y[j] = msub(x, y[i], y[j]); });
 #pragma GCC unroll 3
   for (int i = 0; i < kCount; ++i) {
-    if (i > 0) least = select(g[i][i] < least, g[i][i], least);
-    inverse[i] = P(1.0) / g[i][i];
-#pragma GCC unroll 3
-    for (int j = i + 1; j < kCount; ++j) {
-      share[j][i] = g[j][i] * inverse[i];
-#pragma GCC unroll 3
-      for (int l = j; l < kCount; ++l) g[l][j] = msub(g[l][i], share[j][i], g[l][j]);
-      y[j] = msub(share[j][i], y[i], y[j]);
-    }
     w.D_inv[k - i] = inverse[i];
     w.drive[k - i] = y[i];
   }
-  if constexpr (kCount > 1) w.share[4 * k] = share[1][0];
-  if constexpr (kCount > 2) w.share[4 * k + 1] = share[2][0], w.share[4 * k + 2] = share[2][1];
+  keep_shares(share, w.share + 4 * k);
 #pragma GCC unroll 6
   for (int a = 0; a < 6; ++a) {
     P gain[kCount], Z = b.Z[a];
@@ -336,7 +334,7 @@ KANSETSU_HD P eliminate(LaneWork<P>& w, int k, LaneBurden<P>& b) {
 }
 
 template <class P>
-KANSETSU_HD void take_up(const LaneTree& tree, const LaneStep& step, const LaneWork<P>& w, LaneBurden<P>& b) {
+KANSETSU_HD void collect(const LaneTree& tree, const LaneStep& step, const LaneWork<P>& w, LaneArticulated<P>& b) {
   if (step.leaf && step.heavy >= 0) {
     add_body<true>(w.M[step.heavy], w.F[step.heavy], b);
   } else if (step.leaf) {
@@ -344,7 +342,7 @@ KANSETSU_HD void take_up(const LaneTree& tree, const LaneStep& step, const LaneW
     for (P& x : b.Z) x = P(0.0);
   } else {
     for (int n = step.others; n < step.others_end; ++n) {
-      const LaneBurden<P>& other = w.burdens[tree.others[n]];
+      const LaneArticulated<P>& other = w.articulated[tree.others[n]];
       for (int i = 0; i < 21; ++i) b.I[i] += other.I[i];
       for (int i = 0; i < 6; ++i) b.Z[i] += other.Z[i];
     }
@@ -358,7 +356,7 @@ KANSETSU_HD void take_up(const LaneTree& tree, const LaneStep& step, const LaneW
 
 /// A free base: its acceleration A = −P⁻¹·Z in world axes. @return the smallest pivot
 template <class P>
-KANSETSU_HD P free_base(const LaneBurden<P>& b, P (&A)[6]) {
+KANSETSU_HD P free_base(const LaneArticulated<P>& b, P (&A)[6]) {
   Lower<P, 6> I;
   for (int i = 0; i < 21; ++i) I.a[i] = b.I[i];
   const Ldlt<P, 6> factor = Ldlt<P, 6>::factor(I, P(0.0));
@@ -418,12 +416,11 @@ KANSETSU_HD P come_back(const LaneTree& tree, LaneWork<P>& w) {
   const auto note = [&](const P& pivot) { least = select(pivot < least, pivot, least); };
   for (int n = 0; n < tree.step_count; ++n) {
     const LaneStep& step = tree.steps[n];
-    LaneBurden<P>& b = w.burdens[step.slot];
-    take_up(tree, step, w, b);
-    int k = step.last;
-    for (; k - 2 >= step.first; k -= 3) note(eliminate<3>(w, k, b));
-    if (k - 1 == step.first) note(eliminate<2>(w, k, b));
-    if (k == step.first) note(eliminate<1>(w, k, b));
+    LaneArticulated<P>& b = w.articulated[step.slot];
+    collect(tree, step, w, b);
+    visit_groups_inward(step.first, step.last, [&]<int kCount>(int k, detail::Constant<kCount>) KANSETSU_INLINE_LAMBDA {
+      note(eliminate<kCount>(w, k, b));
+    });
   }
   return least;
 }
@@ -465,10 +462,9 @@ KANSETSU_HD void descend(const LaneFigure& f, const LaneTree& tree, P (&A)[6], L
     const LaneStep& step = tree.steps[n];
 #pragma GCC unroll 6
     for (int i = 0; i < 6; ++i) A[i] = step.before == LaneStep::kGround ? P(0.0) : w.along[6 * step.before + i];
-    int k = step.first - 1;  // come_back() took them from the last one on
-    if ((step.last - k) % 3 == 1) accelerate<1>(k += 1, A, w);
-    if ((step.last - k) % 3 == 2) accelerate<2>(k += 2, A, w);
-    while (k < step.last) accelerate<3>(k += 3, A, w);
+    visit_groups_outward(step.first, step.last,
+                         [&]<int kCount>(int k, detail::Constant<kCount>)
+                             KANSETSU_INLINE_LAMBDA { accelerate<kCount>(k, A, w); });
     if (step.leaf && !step.base) continue;
 #pragma GCC unroll 6
     for (int i = 0; i < 6; ++i) w.along[6 * step.after + i] = A[i];

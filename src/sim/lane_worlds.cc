@@ -184,8 +184,9 @@ void LaneWorlds::store_contacts(World::Impl& world, int stance, int i, int steps
     const bool swapped = shapes[size_t(key.b)].figure < 0;
     const Mat3<>& E = table.soles[s].E;
     ContactReport& r = world.contact_reports.emplace_back();
-    r.shape_a = swapped ? key.b : key.a, r.shape_b = swapped ? key.a : key.b;
-    r.a = kWorldBody, r.b = {FigureId(0), shapes[size_t(r.shape_b)].link};
+    const int plane = swapped ? key.b : key.a, box = swapped ? key.a : key.b;
+    r.shape_a = ShapeId(plane), r.shape_b = ShapeId(box);
+    r.a = kWorldBody, r.b = {FigureId(0), shapes[size_t(box)].link};
     r.id = slot;
     r.p = (1.0 / kSoleCorners) * sum;
     r.normal = E.column_z();

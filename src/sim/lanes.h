@@ -50,7 +50,7 @@ struct LaneStretch {
 struct LaneTree {
   const LaneStep* steps;  ///< the deepest first: those of different limbs do not wait for each other
   const int* others;
-  const bool* turned;  ///< per column: it moves what the figure's tree has before it
+  const bool* turned;  ///< per column: it lies between the sole and the base, and moves its parent instead of its child
   LaneStep root;       ///< without columns, but for a free base
   int step_count;
 };

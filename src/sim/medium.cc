@@ -1,4 +1,4 @@
-#include "kansetsu/model/medium.h"
+#include "kansetsu/scene/medium.h"
 
 #include <Eigen/Eigenvalues>
 

@@ -250,7 +250,7 @@ bool World::Impl::touches(const ShapeRef& a, const ShapeRef& b) const {
   for (size_t i = 0; i < contact_reports.size(); ++i) {
     const ContactReport& c = contact_reports[i];
     if (c.mode == ContactMode::kOpen && c.impulse.f == Vec3<>{}) continue;  // what bounces has touched
-    const WorldShape& parent = contacts.shapes()[size_t(c.shape_a)];
+    const WorldShape& parent = contacts.shapes()[size_t(c.shape_a.value())];
     if ((names(a, parent) && names_real(b, i)) || (names_real(a, i) && names(b, parent))) return true;
   }
   return false;

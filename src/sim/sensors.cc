@@ -105,7 +105,7 @@ void World::Impl::measure_contact(SensorData& s, double* out) {
   for (size_t i = 0; i < contact_reports.size(); ++i) {
     const ContactReport& c = contact_reports[i];
     if (c.mode == ContactMode::kOpen) continue;
-    const bool first = names(s.description.contact, contacts.shapes()[size_t(c.shape_a)]);
+    const bool first = names(s.description.contact, contacts.shapes()[size_t(c.shape_a.value())]);
     const bool second = names_real(s.description.contact, i);
     if (first == second) continue;
     const double sign = second ? 1 : -1;

@@ -12,7 +12,7 @@ class StandingStep {
  public:
   /// One step. False: it is not such a step, and nothing has happened.
   bool step(World::Impl& world);
-  /// Whether the world stands is to be looked at anew.
+  /// Whether the world stands must be checked again.
   void forget() { known_ = false; }
 
  private:

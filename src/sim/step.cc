@@ -447,7 +447,7 @@ void World::Impl::begin_reports() {
   for (const Touch& t : contacts.touches()) {
     ContactReport& r = contact_reports.emplace_back();
     r.a = body(t.parent), r.b = body(t.real);
-    r.shape_a = t.parent, r.shape_b = t.real;
+    r.shape_a = ShapeId(t.parent), r.shape_b = ShapeId(t.real);
     r.id = t.slot;
     r.p = t.origin;
     r.normal = t.E.column_z();

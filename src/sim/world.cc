@@ -185,12 +185,13 @@ void World::Impl::filter_self_collisions(int figure) {
   }
 }
 
-int World::add_fixed(const Shape& shape, const Transform<>& X_WS, const ContactMaterial& material, std::string name) {
+ShapeId World::add_fixed(const Shape& shape, const Transform<>& X_WS, const ContactMaterial& material,
+                         std::string name) {
   return add_moving(shape, X_WS, std::nullopt, {}, material, std::move(name));
 }
 
-int World::add_moving(const Shape& shape, const Transform<>& X_WS, const std::optional<PrescribedMotion>& motion,
-                      const Vec3<>& surface_velocity, const ContactMaterial& material, std::string name) {
+ShapeId World::add_moving(const Shape& shape, const Transform<>& X_WS, const std::optional<PrescribedMotion>& motion,
+                          const Vec3<>& surface_velocity, const ContactMaterial& material, std::string name) {
   impl_->changed();
   impl_->wake_all();
   require_pose(X_WS, "World::add_fixed, add_moving", "X_WS");
@@ -198,14 +199,14 @@ int World::add_moving(const Shape& shape, const Transform<>& X_WS, const std::op
   if (motion) require_motion(*motion, "World::add_moving");
   const MaterialId id = material == ContactMaterial{} ? MaterialId(0) : impl_->contacts.materials().add(material);
   const bool moves = motion.has_value() || surface_velocity != Vec3<>{};
-  return impl_->contacts.add({.geometry = Geometry(shape),
-                              .X_BS = X_WS,
-                              .material = id,
-                              .name = std::move(name),
-                              .moves = moves,
-                              .motion = motion,
-                              .surface_velocity = surface_velocity},
-                             0, {});
+  return ShapeId(impl_->contacts.add({.geometry = Geometry(shape),
+                                      .X_BS = X_WS,
+                                      .material = id,
+                                      .name = std::move(name),
+                                      .moves = moves,
+                                      .motion = motion,
+                                      .surface_velocity = surface_velocity},
+                                     0, {}));
 }
 
 int World::figure_count() const { return int(impl_->figures.size()); }
@@ -228,6 +229,7 @@ BodyRef World::body(std::string_view figure_name, std::string_view link) const {
 
 double World::time() const { return impl_->time; }
 double World::time_step() const { return impl_->options.time_step; }
+State World::state(FigureId id) const { return {q(id), v(id)}; }
 const Eigen::VectorXd& World::q(FigureId id) const { return impl_->data(id, "World::q").q; }
 const Eigen::VectorXd& World::v(FigureId id) const { return impl_->data(id, "World::v").v; }
 const Eigen::VectorXd& World::vdot(FigureId id) const { return impl_->data(id, "World::vdot").vdot; }

@@ -25,9 +25,9 @@ struct WorldBatch::Impl {
   };
 
   World::Impl& data(int i) { return *worlds[size_t(i)].impl_; }
-  void rehearse(int i);  ///< a step that is taken back, so that its World has all the memory it needs
-  void tell(int i);      ///< its World of the steps made in its lane
-  void look_at(int i);   ///< whether a World can go on in a lane
+  void reserve_memory(int i);  ///< makes one step and takes it back, so that its World has all the memory it needs
+  void store(int i);           ///< writes the steps made in its lane to its World
+  void find_lane(int i);       ///< whether a World can go on in a lane
   void enter(int i, int stance);
   void step_block(int b, void* scratch, WorldBatchReport& count);
   void step_alone(int i, WorldBatchReport& count);
@@ -91,11 +91,11 @@ WorldBatch::Impl::Impl(const World& prototype, int count, const WorldBatchOption
   for (int w = 0; w < threads; ++w) scratch.push_back(Eigen::VectorXd::Zero(numbers));
   for (int i = 0; i < count; ++i) {
     data(i).options.standing_steps = false;  // what stands is in a lane
-    rehearse(i);
+    reserve_memory(i);
   }
 }
 
-void WorldBatch::Impl::rehearse(int i) {
+void WorldBatch::Impl::reserve_memory(int i) {
   World::Impl& world = data(i);
   if (!plan->is_plain(world)) return;
   const Snapshot before = worlds[size_t(i)].save();
@@ -108,7 +108,7 @@ void WorldBatch::Impl::rehearse(int i) {
   world.report.contacts = world.contact_reports;
 }
 
-void WorldBatch::Impl::tell(int i) {
+void WorldBatch::Impl::store(int i) {
   Place& place = places[size_t(i)];
   if (place.stance < 0) return;
   FigureData& f = *data(i).figures[0];
@@ -124,7 +124,7 @@ void WorldBatch::Impl::enter(int i, int stance) {
   lanes->load(data(i), stance, i);
 }
 
-void WorldBatch::Impl::look_at(int i) {
+void WorldBatch::Impl::find_lane(int i) {
   Place& place = places[size_t(i)];
   place.stance = -1;
   place.waits = false;
@@ -147,7 +147,7 @@ void WorldBatch::Impl::step_alone(int i, WorldBatchReport& count) {
   const bool runs = world.status() == WorldStatus::kRunning;
   world.step();
   runs ? ++count.alone : ++count.stopped;
-  if (has_lanes()) look_at(i);
+  if (has_lanes()) find_lane(i);
 }
 
 void WorldBatch::Impl::step_block(int b, void* memory, WorldBatchReport& count) {
@@ -170,7 +170,7 @@ void WorldBatch::Impl::step_block(int b, void* memory, WorldBatchReport& count) 
       ++count.lanes;
       continue;
     }
-    tell(i);
+    store(i);
     step_alone(i, count);
   }
 }
@@ -185,7 +185,7 @@ void WorldBatch::Impl::set_control(int i, FigureId figure, const double* u) {
   const Eigen::VectorXd& control = data(i).data(figure, "WorldBatch::set_controls").actuators.control;
   const Eigen::Map<const Eigen::VectorXd> wanted(u, control.size());
   if (control == wanted) return;
-  tell(i);
+  store(i);
   places[size_t(i)].stance = -1, places[size_t(i)].changed = true;
   worlds[size_t(i)].set_control(figure, wanted);
 }
@@ -207,12 +207,12 @@ const Model& WorldBatch::model(FigureId figure) const {
 }
 const World& WorldBatch::world(int i) const {
   impl_->check("WorldBatch::world", i);
-  impl_->tell(i);
+  impl_->store(i);
   return impl_->worlds[size_t(i)];
 }
 World& WorldBatch::world(int i) {
   impl_->check("WorldBatch::world", i);
-  impl_->tell(i);
+  impl_->store(i);
   Impl::Place& place = impl_->places[size_t(i)];
   place.stance = -1;
   place.changed = true;
@@ -282,7 +282,7 @@ bool WorldBatch::Impl::prepare(const Run& run, int job, int step) {
       torques ? set_torque(i, run.figure, u) : set_control(i, run.figure, u);
     }
     if (!has_lanes()) continue;
-    if (places[size_t(i)].changed && places[size_t(i)].stance < 0) look_at(i);
+    if (places[size_t(i)].changed && places[size_t(i)].stance < 0) find_lane(i);
     ready = ready && !places[size_t(i)].waits;
   }
   return ready;

@@ -1,7 +1,7 @@
 """The theory pages say where each equation is in the code; these tests say whether it is still there.
 
 Every table with the columns "equation | what | file | function" is read, on all pages of docs/theory, and the walks
-"step | what | file | function" of ARCHITECTURE.md. Files are relative to
+"step | what | file | function" of ARCHITECTURE.md and CONTRIBUTING.md. Files are relative to
 the repository's root; several functions are separated by commas; "–" in both columns means that the code does not need it.
 Tables of docs/theory/sources.md also have a column "test": `file` "beginning of the test's name". They must be complete.
 """
@@ -52,7 +52,8 @@ def rows_of(page: Path) -> list[Row]:
     return found
 
 
-ROWS = [row for page in [*sorted(THEORY.glob("*.md")), ROOT / "ARCHITECTURE.md"] for row in rows_of(page)]
+PAGES = [*sorted(THEORY.glob("*.md")), ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
+ROWS = [row for page in PAGES for row in rows_of(page)]
 
 
 def contains(text: str, name: str) -> bool:
@@ -181,10 +182,20 @@ def test_names_are_found_as_declarations_only():
 
 SOURCES = [path for folder in ("include", "src", "apps", "tests", "docs") for path in (ROOT / folder).rglob("*")
            if path.suffix in {".h", ".cc", ".md"}]
-KEY = re.compile(r"\[((?:RBDA|Tmps|Neka|S\d{3}|[A-Z][A-Za-z]{1,5}\d{2}))\]")  # [RBDA], [S000], [EW21]
+KEY = re.compile(r"\[((?:RBDA|Tmps|Neka|[A-Z][A-Za-z]{1,5}\d{2}))\]")  # [RBDA], [Tazz13], [EW21]
 
 
 def test_every_source_key_is_in_the_references():
     known = set(re.findall(r"^\| \*\*\[(\w+)\]\*\*", (ROOT / "docs/references.md").read_text(encoding="utf-8"), re.MULTILINE))
     used = {key: path for path in SOURCES for key in KEY.findall(path.read_text(encoding="utf-8"))}
     assert known and set(used) <= known, {key: str(used[key]) for key in set(used) - known}
+
+
+PATH = re.compile(r"`((?:src|include|apps|bench|tests|tools|docs|script|viewer)/[\w./*-]+)`")
+
+
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_files_and_folders_that_a_page_names_exist(page: str):
+    named = set(PATH.findall((ROOT / page).read_text(encoding="utf-8")))
+    assert len(named) > 10
+    assert not [path for path in sorted(named) if "NNNN" not in path and not list(ROOT.glob(path.rstrip("/")))]

@@ -13,7 +13,7 @@
 
 using namespace kansetsu;
 
-/// Scenarios 9, 11, 12, 14 and 26 of spec/rotations_ik_contact.md §12: connections made and cut, loops, flight.
+/// Connections made and cut, loops, flight.
 namespace {
 
 constexpr double kG = 9.80665;

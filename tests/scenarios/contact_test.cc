@@ -14,7 +14,7 @@
 
 using namespace kansetsu;
 
-/// Scenarios of spec/rotations_ik_contact.md §12 in the world: contacts found by geometry, never prescribed.
+/// Worlds whose motion is known: contacts found by geometry, never prescribed.
 namespace {
 
 constexpr double kG = 9.80665;

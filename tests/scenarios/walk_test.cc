@@ -1,4 +1,4 @@
-#include "kansetsu/sim/walk.h"
+#include "kansetsu/motion/walk_simulation.h"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 
 #include "dyn_case.h"
 
-/// The cases of spec/rotations_ik_contact.md §13 that concern constraint forces and impulses. Their conventions: free joint
+/// The cases in tests/vectors/contact that concern constraint forces and impulses. Their conventions: free joint
 /// q = [p, quaternion w x y z], v = [velocity of the origin, ω] in world axes; wrenches and rows [f; n].
 namespace kansetsu::test {
 

@@ -10,7 +10,7 @@
 #include "kansetsu/model/builder.h"
 #include "kansetsu/spatial/quaternion.h"
 
-/// Loader of the reference cases "dyn-case-1" (spec/dynamics.md §14). Their conventions differ from ours in the order of
+/// Loader of the reference cases "dyn-case-1" of tests/vectors/dynamics. Their conventions differ from ours in the order of
 /// quaternions (w x y z), in forces given in body axes, and in the classical acceleration of the root.
 namespace kansetsu::test {
 

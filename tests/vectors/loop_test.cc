@@ -8,7 +8,7 @@ using namespace kansetsu::test;
 
 namespace {
 
-// spec/dynamics.md §15: loops agree with dense KKT solves to 1e-12; conditioning of the worst case takes two digits.
+// Loops agree with dense KKT solves to 1e-12; conditioning of the worst case takes two digits.
 constexpr double kTolerance = 1e-9;
 
 /// Directions that a loop joint holds, of [v; ω] in the axes of its socket; joints act along z.

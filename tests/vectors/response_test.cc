@@ -9,7 +9,7 @@ using namespace kansetsu::test;
 
 namespace {
 
-constexpr double kTolerance = 1e-9;  // spec/dynamics.md §15; the vectors agree to 3e-13
+constexpr double kTolerance = 1e-9;  // the vectors agree to 3e-13
 
 /// The group of the model that holds the members named in the vector.
 const Response::Group& find(const std::vector<Response::Group>& groups, const DynCase& c, const Json& members) {

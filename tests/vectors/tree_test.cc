@@ -7,8 +7,7 @@ using namespace kansetsu;
 using namespace kansetsu::test;
 
 namespace {
-constexpr double kTolerance =
-    1e-9;  // spec/dynamics.md §15; the vectors themselves agree to 6e-11 (tree_broom40) or 3e-13
+constexpr double kTolerance = 1e-9;  // the vectors themselves agree to 6e-11 (tree_broom40) or 3e-13
 }
 
 TEST_CASE("forward dynamics of the reference trees") {

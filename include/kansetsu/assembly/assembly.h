@@ -8,7 +8,7 @@
 #include "kansetsu/dynamics/dynamics.h"
 
 /// Forward dynamics by constraint forces, divide and conquer: O(N) on one processor, O(log N) on many, for trees and closed
-/// loops alike, with structure that changes at run time. Seed 003, spec/dynamics.md §8–9; docs/theory/assembly.md.
+/// loops alike, with structure that changes at run time. [Yama01]; docs/theory/assembly.md.
 namespace kansetsu {
 
 /// Directions in which a closure holds: bits 0…2 turning about x, y, z of the plug, bits 3…5 moving along them.
@@ -38,13 +38,13 @@ enum class ClosureRole {
 
 enum class AssemblyOrder {
   kBalanced,  ///< clusters of equal size are joined: O(log N) levels
-  kSerial,    ///< one link after the other, the recursion of seed 003 §2.2; the least work on one processor
+  kSerial,    ///< one link after the other, the recursion of [Yama01] §2.2; the least work on one processor
 };
 
 struct AssemblyOptions {
   AssemblyOrder order = AssemblyOrder::kBalanced;
   int threads = 1;
-  int refinements = 1;               ///< most sweeps that solve for the residual of the constraints; spec §9.7
+  int refinements = 1;               ///< most sweeps that solve for the residual of the constraints
   bool springs_and_dampers = false;  ///< add what stiffness, rest and damping of the model's joints exert
   bool reactions = true;             ///< find wrenches and torques of the joints, not only v̇
 };

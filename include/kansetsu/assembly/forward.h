@@ -6,7 +6,7 @@
 namespace kansetsu {
 
 /// Forward dynamics of a chain of 1-DOF joints by segments: each lane of a register and each thread eliminates a stretch of
-/// links, the stretches are then put together. spec/dynamics.md §10. For chains of hundreds of links on few processors.
+/// links, the stretches are then put together. docs/theory/assembly.md. For chains of hundreds of links on few processors.
 class SegmentDynamics {
  public:
   /// Throws Error if the model is no such chain. @param segments  0: as many as threads and lanes ask for

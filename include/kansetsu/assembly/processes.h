@@ -6,7 +6,7 @@
 #include "kansetsu/assembly/assembly.h"
 
 /// Forward dynamics of a chain shared out among processes: each has a stretch of links, and only inertias and wrenches at their
-/// interfaces are exchanged. Seed 003; docs/theory/assembly.md.
+/// interfaces are exchanged. [Yama01]; docs/theory/assembly.md.
 namespace kansetsu {
 
 /// How processes talk. With MPI: all_gather is MPI_Allgather.

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "kansetsu/dynamics/derivatives.h"
-#include "kansetsu/model/scene.h"
+#include "kansetsu/model/loop_closure.h"
 
 /// Dynamics of one model under constraints that hold whatever force it takes, without a world:
 ///   M·v̇ + c = τ + Jᵀ·λ + external,   J·v̇ + J̇·v = wanted.

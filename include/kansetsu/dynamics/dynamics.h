@@ -30,8 +30,10 @@ Eigen::VectorXd rnea(const Model& model, const State& state, const VectorRef& vd
                      const ExternalForces* external = nullptr);
 /// c(q, v): the torque that holds v̇ = 0.
 void bias(const Model& model, const State& state, Workspace& work, Eigen::Ref<Eigen::VectorXd> out);
-/// The torque that holds the configuration at rest.
+Eigen::VectorXd bias(const Model& model, const State& state);
+/// The torque that holds the configuration at rest: gravity compensation.
 void gravity_torque(const Model& model, const VectorRef& q, Workspace& work, Eigen::Ref<Eigen::VectorXd> out);
+Eigen::VectorXd gravity_torque(const Model& model, const VectorRef& q);
 /// C(q, v) with C·v = c − gravity_torque and Ṁ − 2C skew. @param C  out, nv × nv
 void coriolis_matrix(const Model& model, const State& state, Workspace& work, Eigen::Ref<Eigen::MatrixXd> C);
 
@@ -45,8 +47,12 @@ struct SparseMassMatrix {
   explicit SparseMassMatrix(const Model& model);
   std::vector<int> row_start, column;  ///< nv + 1, and one per value; columns ascend within a row, the diagonal is last
   std::vector<double> value;
-  std::vector<int> slot;  ///< where the n-th entry that the algorithm computes goes
-  const Tree* tree;       ///< identity of the model it was made for
+
+ private:
+  friend void crba(const Model& model, const VectorRef& q, Workspace& work, SparseMassMatrix& out);
+  friend const std::vector<int>& slots_of(const SparseMassMatrix& matrix);
+  std::vector<int> slot_;  ///< where the n-th entry that the algorithm computes goes
+  const Tree* tree_;       ///< identity of the model it was made for
 };
 void crba(const Model& model, const VectorRef& q, Workspace& work, SparseMassMatrix& out);
 

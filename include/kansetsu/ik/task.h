@@ -8,7 +8,7 @@
 
 #include "kansetsu/geometry/geometry.h"
 #include "kansetsu/kinematics/kinematics.h"
-#include "kansetsu/model/scene.h"
+#include "kansetsu/model/loop_closure.h"
 #include "kansetsu/spatial/euler.h"
 
 /// What inverse kinematics is asked for. A task measures an error e(q), zero where it is met; units are metres and radians.
@@ -18,7 +18,7 @@ namespace kansetsu::ik {
 /// Numbers in which rotations are written; method.h says what they mean.
 enum class Method {
   kTangent,        ///< a turn from where it is: R ← R·exp(x). No place is special
-  kLogQuaternion,  ///< u of R = exp(2u), half the rotation vector ([S001]). Not beyond a whole turn, |u| = π
+  kLogQuaternion,  ///< u of R = exp(2u), half the rotation vector ([Tmps]). Not beyond a whole turn, |u| = π
   kEuler,          ///< three angles of one of twelve orders. Rates without bound at gimbal lock
 };
 

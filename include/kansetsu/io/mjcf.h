@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "kansetsu/io/references.h"
-#include "kansetsu/model/scene.h"
+#include "kansetsu/scene/scene.h"
 
 /// MJCF, the format of MuJoCo, as a source of scenes and to write them. What is read, what is not, and every MJCFnnn code: docs/formats/mjcf.md.
 ///

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "kansetsu/io/references.h"
-#include "kansetsu/model/scene.h"
+#include "kansetsu/scene/scene.h"
 
 /// Scene files in TOML. Every key and every SCENEnnn code: docs/formats/scene.md.
 namespace kansetsu::io {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "kansetsu/io/references.h"
-#include "kansetsu/model/scene.h"
+#include "kansetsu/scene/scene.h"
 
 /// SDF 1.x, the format of Gazebo and Drake, as a source of scenes. What is read, what is not, and every SDFnnn code:
 /// docs/formats/sdf.md.

@@ -1,15 +1,9 @@
 #pragma once
 
+#include "kansetsu/kinematics/jacobian_axes.h"
 #include "kansetsu/kinematics/kinematics.h"
 
 namespace kansetsu {
-
-/// Where the velocity that a Jacobian gives is taken, and in which axes.
-enum class JacobianAxes {
-  kLocalWorldAligned,  ///< of the frame's origin, in world axes
-  kLocal,              ///< of the frame's origin, in the frame's axes
-  kWorld,              ///< of the point of the body at the world's origin, in world axes
-};
 
 /// J with V = J·v, rows [ω; v]; its rate, and the drift J̇·v: dV/dt = J·v̇ + J̇·v, component by component.
 struct Jacobian {

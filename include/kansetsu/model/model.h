@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kansetsu/base/diagnostic.h"
@@ -99,6 +100,7 @@ struct State {
 
   State() = default;
   explicit State(const Model& model);  ///< neutral configuration, at rest
+  State(Eigen::VectorXd q_, Eigen::VectorXd v_) : q(std::move(q_)), v(std::move(v_)) {}
 };
 
 /// Scratch memory for one thread. Nothing is read from it that the same call did not write.

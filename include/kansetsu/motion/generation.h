@@ -5,7 +5,7 @@
 
 #include "kansetsu/dynamics/dynamics.h"
 #include "kansetsu/ik/task.h"
-#include "kansetsu/model/scene.h"
+#include "kansetsu/model/loop_closure.h"
 
 /// Motion generation: accelerations, forces of the surroundings and joint torques at once, from what the figure shall do.
 ///
@@ -14,7 +14,7 @@
 ///     problem.tasks = {{0, com_rows(model, state, {0, 0, 0.5})}, {1, posture_rows(model, wish)}};
 ///     const Generated motion = generate(model, state, problem);   // motion.vdot, motion.tau, motion.holds[0].wrench …
 ///
-/// Equation (23) of seed 004 as levels: the equations of motion and the holds exactly, then tasks in strict order, then the
+/// Equation (23) of [NY00] as levels: the equations of motion and the holds exactly, then tasks in strict order, then the
 /// weights. Nothing here keeps a force inequality: what would have to be kept is checked afterwards and reported.
 /// Derivation: docs/theory/motion_generation.md.
 namespace kansetsu {

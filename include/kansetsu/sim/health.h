@@ -13,8 +13,10 @@ namespace kansetsu {
 struct HealthLimits {
   /// [m]. More than rounding and tolerances explain: shapes that began inside each other, or a step that is too long.
   double penetration = 1e-3;
-  double gap = 1e-3,
-         angle = 1e-3;  ///< [m], [rad] of connections in the last step; one that closes by and by is open until then
+  double
+      gap = 1e-3,
+      angle =
+          1e-3;  ///< [m], [rad] of connections in the last step; one that closes over several steps counts as open until then
   double residual = kInfinity;  ///< of contacts; those above the solver's own tolerance are unsolved anyway
   double unsolved_share = 0;    ///< of contacts, from the start
   /// Of the energy that has moved, unexplained by works and impacts. A step of a tenth of the fastest period loses a hundredth.

@@ -14,7 +14,7 @@
 #include "kansetsu/constraint/contact_types.h"
 #include "kansetsu/geometry/material.h"
 #include "kansetsu/model/model.h"
-#include "kansetsu/model/scene.h"
+#include "kansetsu/scene/scene.h"
 #include "kansetsu/sim/health.h"
 
 /// Figures, their surroundings and what joins them, advancing in time. Contacts are rigid; connections are made and cut at
@@ -23,6 +23,7 @@ namespace kansetsu {
 
 using FigureId = Id<struct FigureTag>;
 using ConnectionId = Id<struct ConnectionTag>;
+using ShapeId = Id<struct ShapeTag>;  ///< among all shapes of a world
 
 /// A link of a figure, or the world itself.
 struct BodyRef {
@@ -77,12 +78,12 @@ struct ConnectionOptions {
 
 /// What one step did to one contact.
 struct ContactReport {
-  BodyRef a, b;                    ///< the force acts on b; a's surface is the parent
-  int shape_a = -1, shape_b = -1;  ///< shape_b: the first, where several shapes of a link are on one plane
-  int id = -1;                     ///< stays while the contact lasts
-  Vec3<> p{}, normal{};            ///< where its wrench is taken; from a to b
-  Force<> wrench{};                ///< on b at p, world axes [N·m; N]
-  Vec3<> pressure{};               ///< centre of pressure
+  BodyRef a, b;                      ///< the force acts on b; a's surface is the parent
+  ShapeId shape_a{-1}, shape_b{-1};  ///< shape_b: the first, where several shapes of a link are on one plane
+  int id = -1;                       ///< stays while the contact lasts
+  Vec3<> p{}, normal{};              ///< where its wrench is taken; from a to b
+  Force<> wrench{};                  ///< on b at p, world axes [N·m; N]
+  Vec3<> pressure{};                 ///< centre of pressure
   ContactMode mode = ContactMode::kOpen;
   SlipMode slip = SlipMode::kStick;
   ContactTier tier = ContactTier::kNone;
@@ -186,12 +187,12 @@ class World {
   // What there is.
   FigureId add(const Model& model, const State& state, const FigureOptions& options = {});
   FigureId add(const Model& model, const FigureOptions& options = {});
-  /// A shape that stays; its index among all shapes.
-  int add_fixed(const Shape& shape, const Transform<>& X_WS, const ContactMaterial& material = {},
-                std::string name = {});
+  /// A shape that stays.
+  ShapeId add_fixed(const Shape& shape, const Transform<>& X_WS, const ContactMaterial& material = {},
+                    std::string name = {});
   /// The same, moving as told; surface_velocity in the shape's axes (a conveyor).
-  int add_moving(const Shape& shape, const Transform<>& X_WS, const std::optional<PrescribedMotion>& motion,
-                 const Vec3<>& surface_velocity, const ContactMaterial& material = {}, std::string name = {});
+  ShapeId add_moving(const Shape& shape, const Transform<>& X_WS, const std::optional<PrescribedMotion>& motion,
+                     const Vec3<>& surface_velocity, const ContactMaterial& material = {}, std::string name = {});
   int figure_count() const;
   const Model& model(FigureId id) const;
   const std::string& name(FigureId id) const;
@@ -200,6 +201,7 @@ class World {
 
   // State.
   double time() const;
+  State state(FigureId id) const;
   const Eigen::VectorXd& q(FigureId id) const;
   const Eigen::VectorXd& v(FigureId id) const;
   const Eigen::VectorXd& vdot(FigureId id) const;  ///< of the last step

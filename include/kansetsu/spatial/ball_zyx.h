@@ -5,8 +5,8 @@
 
 namespace kansetsu {
 
-/// The Euler ball joint of seed 000: R = Rz(q.z)·Ry(q.y)·Rx(q.x) turns plug axes into socket axes. Relative angular velocity
-/// ω = B·q̇ in plug axes and J·q̇ in socket axes; both are singular where cos q.y = 0. Spec dynamics §3 ([S000] §2.5.3).
+/// The Euler ball joint of [Tazz13]: R = Rz(q.z)·Ry(q.y)·Rx(q.x) turns plug axes into socket axes. Relative angular velocity
+/// ω = B·q̇ in plug axes and J·q̇ in socket axes; both are singular where cos q.y = 0. [Tazz13] §2.5.3.
 template <class T = double>
 struct BallZyx {
   T sx, cx, sy, cy, sz, cz;

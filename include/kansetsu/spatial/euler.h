@@ -25,7 +25,7 @@ Mat3<> from_euler(EulerOrder order, const Vec3<>& angles);
 
 /// First and third angle in [−π, π]; the second in [−π/2, π/2] for three different letters, else in [0, π]. from_euler of the
 /// result rebuilds R to rounding everywhere. At gimbal lock (first and last axis parallel) only a sum or difference of
-/// the outer angles is defined: the first is zero. ([S001] mat2ypr is kYXZ = yaw, pitch, roll, with errata A11–A13: atan2
+/// the outer angles is defined: the first is zero. ([Tmps] mat2ypr is kYXZ = yaw, pitch, roll, with errata A11–A13: atan2
 /// throughout, no asin, and no added π.)
 Vec3<> to_euler(EulerOrder order, const Mat3<>& R);
 

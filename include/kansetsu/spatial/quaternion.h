@@ -43,7 +43,7 @@ KANSETSU_HD Quaternion<T> normalised(const Quaternion<T>& q) {
   return (T(scalar_t<T>(1)) / sqrt(dot(q, q))) * q;
 }
 
-/// R(q) with columns = axes of B in A for q_AB. The transpose of seed 001's row matrix ([S001] with erratum A1).
+/// R(q) with columns = axes of B in A for q_AB. The transpose of the row matrix of [Tmps], with erratum A1.
 template <class T>
 KANSETSU_HD Mat3<T> to_mat3(const Quaternion<T>& q) {
   const T one = T(scalar_t<T>(1));
@@ -76,7 +76,7 @@ KANSETSU_HD Quaternion<T> select(const M& mask, const Quaternion<T>& a, const Qu
 }
 
 /// Unit quaternion with w ≥ 0 of a rotation matrix. The largest of the trace and the diagonal elements decides which row of
-/// 4·q·qᵀ is read, so that nothing small is divided by ([S001] mat2quat, spec §1; Shepperd 1978).
+/// 4·q·qᵀ is read, so that nothing small is divided by ([Tmps] mat2quat; Shepperd 1978).
 template <class T>
 KANSETSU_HD Quaternion<T> to_quaternion(const Mat3<T>& R) {
   const T one = T(scalar_t<T>(1)), a = R.x.x, b = R.y.y, c = R.z.z, trace = a + b + c;

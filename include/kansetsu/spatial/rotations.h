@@ -5,9 +5,9 @@
 
 /// Exponential and logarithm of rotations, their derivatives, and distances. Two vectors name a rotation:
 ///   φ  rotation vector, |φ| = angle                  exp_rotation, log_rotation, Jacobians
-///   u  "log quaternion" of seed 001, u = φ/2          exp_half, log_half, wrap_half, derivatives
+///   u  "log quaternion" of [Tmps], u = φ/2          exp_half, log_half, wrap_half, derivatives
 /// Templates are branch-free and meant for kernels; functions of double use atan2 and live in rotations.cc.
-/// Formulas: spec/rotations_ik_contact.md §1, which corrects [S001]; derivations in docs/theory/rotations.md.
+/// Formulas and derivations: docs/theory/rotations.md, which corrects [Tmps].
 namespace kansetsu {
 namespace detail {
 
@@ -26,7 +26,7 @@ KANSETSU_HD T series_or_quotient(const T& t2, S limit, const S (&series)[N], con
   return select(small, polynomial(t2, series), numerator / select(small, T(S(1)), t2));
 }
 
-/// (cos t − sin t/t)/t², spec §1 c(θ): cancellation costs eps/t², so the series reaches to 0.35.
+/// (cos t − sin t/t)/t²: cancellation costs eps/t², so the series reaches to 0.35.
 template <class T>
 KANSETSU_HD T sinc_slope(const T& t2, const T& cos_t, const T& sinc_t) {
   using S = scalar_t<T>;
@@ -34,7 +34,7 @@ KANSETSU_HD T sinc_slope(const T& t2, const T& cos_t, const T& sinc_t) {
   return series_or_quotient(t2, S(0.35), c, cos_t - sinc_t);
 }
 
-/// (t − sin t)/t³ = (1 − sin t/t)/t², spec §1 b. The series reaches to 0.5, where the quotient has lost two bits.
+/// (t − sin t)/t³ = (1 − sin t/t)/t². The series reaches to 0.5, where the quotient has lost two bits.
 template <class T>
 KANSETSU_HD T one_minus_sinc(const T& t2, const T& sinc_t) {
   using S = scalar_t<T>;
@@ -43,7 +43,7 @@ KANSETSU_HD T one_minus_sinc(const T& t2, const T& sinc_t) {
   return series_or_quotient(t2, S(0.5), b, T(S(1)) - sinc_t);
 }
 
-/// (1 − (t/2)·cot(t/2))/t², spec §1 e: coefficients |B₂ₖ|/(2k)!. Regular at π, a pole at 2π.
+/// (1 − (t/2)·cot(t/2))/t²: coefficients |B₂ₖ|/(2k)!. Regular at π, a pole at 2π.
 template <class T>
 KANSETSU_HD T cot_term(const T& t2, const T& half_t, const T& sin_half, const T& cos_half) {
   using S = scalar_t<T>;
@@ -75,7 +75,7 @@ struct PerAxis {
   KANSETSU_HD const V& operator[](int i) const { return k[i]; }
 };
 
-/// q = exp(u) = [u·sin θ/θ, cos θ], θ = |u|. [S001] quat_exp (errata A6–A8).
+/// q = exp(u) = [u·sin θ/θ, cos θ], θ = |u|. [Tmps] quat_exp (errata A6–A8).
 template <class T>
 KANSETSU_HD Quaternion<T> exp_half(const Vec3<T>& u) {
   const T t = norm(u);
@@ -85,7 +85,7 @@ KANSETSU_HD Quaternion<T> exp_half(const Vec3<T>& u) {
   return {k * u.x, k * u.y, k * u.z, c};
 }
 
-/// ∂q/∂u_k for k = x, y, z at q = exp(u): [c·u_k·u + s·e_k, −s·u_k]. [S001] dq_ln_domain (errata A8–A10).
+/// ∂q/∂u_k for k = x, y, z at q = exp(u): [c·u_k·u + s·e_k, −s·u_k]. [Tmps] dq_ln_domain (errata A8–A10).
 template <class T>
 KANSETSU_HD PerAxis<Quaternion<T>> exp_half_derivative(const Vec3<T>& u) {
   const T t2 = dot(u, u), t = sqrt(t2);
@@ -98,7 +98,7 @@ KANSETSU_HD PerAxis<Quaternion<T>> exp_half_derivative(const Vec3<T>& u) {
            {z * u.x, z * u.y, madd(z, u.z, s), -s * u.z}}};
 }
 
-/// Change of R(q) when the unit quaternion q changes by dq (tangent to the unit sphere). [S001] dr_dq, transposed.
+/// Change of R(q) when the unit quaternion q changes by dq (tangent to the unit sphere). [Tmps] dr_dq, transposed.
 template <class T>
 KANSETSU_HD Mat3<T> to_mat3_derivative(const Quaternion<T>& q, const Quaternion<T>& dq) {
   const T two = T(scalar_t<T>(2)), minus_four = T(scalar_t<T>(-4));
@@ -134,7 +134,7 @@ KANSETSU_HD Mat3<T> exp_rotation(const Vec3<T>& phi) {
   return detail::one_plus_skew(phi, k * c, half * k * k);  // sin t/t = (sin ½t/½t)·cos ½t, 1 − cos t = 2·sin² ½t
 }
 
-/// Jr with exp(φ + δ) = exp(φ)·exp(Jr·δ): Jr = 1 − a·K + b·K². Spec §1.
+/// Jr with exp(φ + δ) = exp(φ)·exp(Jr·δ): Jr = 1 − a·K + b·K².
 template <class T>
 KANSETSU_HD Mat3<T> right_jacobian(const Vec3<T>& phi) {
   const T half = T(scalar_t<T>(0.5)), t2 = dot(phi, phi), half_t = half * sqrt(t2);
@@ -144,7 +144,7 @@ KANSETSU_HD Mat3<T> right_jacobian(const Vec3<T>& phi) {
   return detail::one_plus_skew(phi, -half * k * k, detail::one_minus_sinc(t2, k * c));
 }
 
-/// Jr⁻¹ = 1 + K/2 + e·K²: log(exp(φ)·exp(δ)) = φ + Jr⁻¹·δ. Regular at |φ| = π; singular at 2π only. Spec §1.
+/// Jr⁻¹ = 1 + K/2 + e·K²: log(exp(φ)·exp(δ)) = φ + Jr⁻¹·δ. Regular at |φ| = π; singular at 2π only.
 template <class T>
 KANSETSU_HD Mat3<T> right_jacobian_inverse(const Vec3<T>& phi) {
   const T half = T(scalar_t<T>(0.5)), t2 = dot(phi, phi), half_t = half * sqrt(t2);
@@ -164,10 +164,10 @@ KANSETSU_HD Mat3<T> left_jacobian_inverse(const Vec3<T>& phi) {
 }
 
 /// log quaternion u with |u| ≤ π/2 of the rotation of q, whatever the sign and length of q. θ = atan2(|xyz|, |w|) is exact
-/// near 0 and near π, where acos fails (spec §1, erratum A8). q = 0 gives 0.
+/// near 0 and near π, where acos fails (erratum A8). q = 0 gives 0.
 Vec3<> log_half(const Quaternion<>& q);
 
-/// The same rotation with |u| ≤ π/2: steps of π along u. Spec §1 wrap, erratum A21: half the radius of wrap_rotation.
+/// The same rotation with |u| ≤ π/2: steps of π along u. Erratum A21: half the radius of wrap_rotation.
 Vec3<> wrap_half(const Vec3<>& u);
 
 /// Rotation vector with |φ| ≤ π; at π either sign is right.
@@ -182,7 +182,7 @@ struct AxisAngle {
   Vec3<> axis{1, 0, 0};
   double angle = 0;
 };
-/// angle in [0, π]; axis x where there is no rotation. ([S001] quat2axis with erratum A5.)
+/// angle in [0, π]; axis x where there is no rotation. ([Tmps] quat2axis with erratum A5.)
 AxisAngle to_axis_angle(const Quaternion<>& q);
 /// The axis need not have unit length; a zero axis gives the identity.
 Quaternion<> to_quaternion(const AxisAngle& turn);

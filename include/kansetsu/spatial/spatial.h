@@ -68,6 +68,9 @@ struct Transform {
   friend bool operator==(const Transform&, const Transform&) = default;
 };
 
+/// A pose with the axes of A, at a point of it.
+KANSETSU_HD Transform<double> translation(double x, double y, double z) { return {.p = {x, y, z}}; }
+
 template <class T>
 KANSETSU_HD Transform<T> operator*(const Transform<T>& X_AB, const Transform<T>& X_BC) {
   return {X_AB.R * X_BC.R, X_AB.p + X_AB.R * X_BC.p};

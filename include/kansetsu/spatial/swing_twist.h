@@ -5,7 +5,7 @@
 namespace kansetsu {
 
 /// Rotation of a ball joint as a swing, about an axis in the socket's xy plane, after a twist about the plug's z axis:
-/// q = exp(swing)·exp(twist·z). Spec dynamics §3 and rotations §2.3 ([S000] eqs. 27–29 with errata: signed twist, no acos).
+/// q = exp(swing)·exp(twist·z). [Tazz13] (27)–(29) with errata: signed twist, no acos.
 struct SwingTwist {
   double swing_x = 0, swing_y = 0;  ///< rotation vector of the swing, length in [0, π]
   double twist = 0;                 ///< in (−π, π]

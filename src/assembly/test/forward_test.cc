@@ -43,7 +43,7 @@ TEST_CASE(
         Eigen::VectorXd one(model.nv()), vdot(model.nv());
         SegmentDynamics single(model, 1, 16);
         single.solve(state, tau, one);
-        CHECK(deviation(one, expected) < 1e-9 * (1 + links / 100));  // spec §10 found 1e-11 on 29 links
+        CHECK(deviation(one, expected) < 1e-9 * (1 + links / 100));  // 1e-11 was found on 29 links
         CHECK(allocations_in([&] { single.solve(state, tau, one); }) == 0);
         for (int threads : {2, 3}) {
           SegmentDynamics many(model, threads, 16);

@@ -12,7 +12,7 @@ using namespace kansetsu::test;
 
 namespace {
 
-constexpr double kTolerance = 1e-9;  // spec/dynamics.md §15: vectors agree to 3e-13, tree_broom40 to 6e-11
+constexpr double kTolerance = 1e-9;  // docs/theory/assembly.md: vectors agree to 3e-13, tree_broom40 to 6e-11
 
 std::vector<std::filesystem::path> cases() {
   return vector_files({"tree_", "pair_", "gear_", "response_", "chain_", "chain_fixed_fixed", "loop_"});

@@ -1,14 +1,10 @@
 #pragma once
 
 #include "batch/cuda/tree_image.h"
-#include "dynamics/crba_kernel.h"
-#include "dynamics/derivatives_kernel.h"
+#include "dynamics/general_kernel.h"
 #include "dynamics/lean_aba_kernel.h"
 #include "dynamics/product_kernel.h"
-#include "dynamics/reduced_matrix.h"
 #include "dynamics/response_kernel.h"
-#include "dynamics/rnea_kernel.h"
-#include "kinematics/entry.h"
 
 /// What one thread does for one state: the kernels of kinematics and dynamics between arrays of a batch. Host code can call
 /// it too, and tests do.
@@ -160,15 +156,8 @@ struct Rnea {
     const Real* v = local.load(a.v, tree.nv);
     const Real* vdot = local.load(a.vdot, tree.nv);
     Real* tau = local.take(tree.nv);
-    kernel::Frame<Real> frame(tree, q, local.carver.rest());
-    const Real* u = frame.expanded(tree, v);
-    const Real* a_tree = frame.expanded(tree, vdot);
-    Motion<Real>* V = frame.template take<Motion<Real>>(tree.body_count);
-    Motion<Real>* A = frame.template take<Motion<Real>>(tree.body_count);
-    Force<Real>* F = frame.template take<Force<Real>>(tree.body_count);
-    Real* torque = frame.template take<Real>(tree.nu);
-    kernel::rnea(tree, frame.posture, u, a_tree, static_cast<const Force<Real>*>(nullptr), V, A, F, torque);
-    kernel::reduce(tree, torque, tau);
+    kernel::general_rnea<Real>(tree, q, v, vdot, static_cast<const Force<Real>*>(nullptr), local.carver.rest(), tau,
+                               static_cast<Real*>(nullptr));
     local.store(tau, tree.nv, a.tau);
   }
 };
@@ -190,13 +179,7 @@ struct Crba {
     const TreeViewOf<Real>& tree = model.tree;
     Local<Real> local(scratch, state);
     const Real* q = local.load(a.q, tree.nq);
-    kernel::Frame<Real> frame(tree, q, local.carver.rest());
-    Inertia<Real>* C = frame.template take<Inertia<Real>>(tree.body_count);
-    const StateOf<Real> M = zeroed_state(a.M, state, tree.nv * tree.nv);
-    kernel::crba(tree, frame.posture, C, [&](int k, int l, const Real& value) {
-      kernel::add_reduced(tree, k, l, value, M);
-      if (k != l) kernel::add_reduced(tree, l, k, value, M);
-    });
+    kernel::general_crba<Real>(tree, q, local.carver.rest(), zeroed_state(a.M, state, tree.nv * tree.nv));
   }
 };
 
@@ -225,13 +208,8 @@ struct Aba {
     const Real* tau = local.load(a.tau, tree.nv);
     Real* vdot = local.take(tree.nv);
     Real* singular = local.take(tree.nv);
-    kernel::Frame<Real> frame(tree, q, local.carver.rest());
-    const Real* u = frame.expanded(tree, v);
-    Motion<Real>* V = frame.template take<Motion<Real>>(tree.body_count);
-    Motion<Real>* A = frame.template take<Motion<Real>>(tree.body_count);
-    kernel::ArticulatedTree<Real> art = kernel::carve_articulated(tree, frame.carver);
-    art.singular = singular;
-    kernel::aba(tree, frame.posture, u, tau, static_cast<const Force<Real>*>(nullptr), V, art, A, vdot);
+    kernel::general_aba<Real>(tree, q, v, tau, static_cast<const Force<Real>*>(nullptr), local.carver.rest(), vdot,
+                              singular);
     local.store(vdot, tree.nv, a.vdot);
     if (a.singular.data) local.store(singular, tree.nv, a.singular);
   }
@@ -302,15 +280,11 @@ struct RneaDerivatives {
     const Real* q = local.load(a.q, tree.nq);
     const Real* v = local.load(a.v, tree.nv);
     const Real* vdot = local.load(a.vdot, tree.nv);
-    kernel::Frame<Real> frame(tree, q, local.carver.rest());
-    const Real* u = frame.expanded(tree, v);
-    const Real* a_tree = frame.expanded(tree, vdot);
-    kernel::DerivativeScratch<Real> w = kernel::carve_derivatives(tree, frame.carver);
     const int count = tree.nv * tree.nv;
     const StateOf<Real> dq = zeroed_state(a.dq, state, count), dv = zeroed_state(a.dv, state, count);
     const StateOf<Real> da = a.da.data ? zeroed_state(a.da, state, count) : StateOf<Real>(a.da, state);
-    kernel::rnea_derivatives(
-        tree, frame.posture, u, a_tree, static_cast<const kernel::ExternalWrench<Real>*>(nullptr), w,
+    kernel::general_rnea_derivatives<Real>(
+        tree, q, v, vdot, static_cast<const kernel::ExternalWrench<Real>*>(nullptr), local.carver.rest(),
         [&](int row, int column, const Real& value) { kernel::add_reduced(tree, column, row, value, dq); },
         [&](int row, int column, const Real& value) { kernel::add_reduced(tree, column, row, value, dv); },
         [&](int row, int column, const Real& value) {

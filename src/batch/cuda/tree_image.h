@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "dynamics/lean_limbs.h"
+#include "dynamics/lean_tree.h"
 #include "kansetsu/base/macros.h"
 #include "model/tree.h"
 

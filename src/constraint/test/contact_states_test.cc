@@ -176,7 +176,7 @@ TEST_CASE("scenario 18: beyond Painlevé's limit the tip of a sliding rod stops"
     const Eigen::Matrix<double, 3, 6> J =
         patch_jacobian(rod, {-l * std::cos(theta), 0, -l * std::sin(theta)}).topRows<3>();
     k.G = J * rod.inverse_mass() * J.transpose();
-    // B̂ of the spec: zero at mu = 4/3.
+    // B̂ of [NY00]: zero at mu = 4/3.
     const double folded = k.G(2, 2) + mu * k.G(2, 0);
     const double c = std::cos(theta), s = std::sin(theta);
     CHECK(std::abs(folded - (1 + 3 * c * c - 3 * mu * s * c) / m) < 1e-12);

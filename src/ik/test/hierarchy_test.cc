@@ -45,7 +45,7 @@ MatrixXd pinv(const MatrixXd& A) {
   return factors.compute(A).pseudoInverse();
 }
 
-/// The best level-2 error that keeps the level-1 optimum, by pseudo-inverses (spec §2.3).
+/// The best level-2 error that keeps the level-1 optimum, by pseudo-inverses.
 VectorXd by_projection(const Levels& l) {
   const auto n = l.A.front().cols();
   VectorXd x = VectorXd::Zero(n);

@@ -343,7 +343,7 @@ TEST_CASE("damaged captures are refused or read, and never anything else") {
 }
 
 TEST_CASE("every code of captures is documented, and no other") {
-  auto known = codes_in("src/io/capture_codes.h");
+  auto known = codes_in("src/io/capture/capture_codes.h");
   const auto mapping = codes_in("src/motion/retarget_codes.h");
   CHECK(known.size() > 20);
   known.insert(mapping.begin(), mapping.end());

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "io/bytes.h"
-#include "io/npz_reader.h"
+#include "io/recording/npz_reader.h"
 #include "kansetsu/io/capture.h"
 #include "kansetsu/io/clip.h"
 #include "kansetsu/model/figures.h"

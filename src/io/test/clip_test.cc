@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "io/bytes.h"
-#include "io/npz_reader.h"
+#include "io/recording/npz_reader.h"
 #include "kansetsu/io/recording.h"
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/model/figures.h"

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "io/compress.h"
+#include "io/recording/compress.h"
 #include "io/test/recording_edit.h"
 #include "io/test/recording_support.h"
 #include "kansetsu/base/error.h"

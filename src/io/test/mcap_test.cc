@@ -1,13 +1,13 @@
-#include "io/mcap.h"
+#include "io/recording/mcap.h"
 
 #include <doctest/doctest.h>
 
 #include <random>
 
-#include "io/compress.h"
-#include "io/crc32.h"
-#include "io/proto.h"
-#include "io/proto_schema.h"
+#include "io/recording/compress.h"
+#include "io/recording/crc32.h"
+#include "io/recording/proto.h"
+#include "io/recording/proto_schema.h"
 #include "kansetsu/base/error.h"
 
 namespace kansetsu::io {

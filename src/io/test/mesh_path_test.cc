@@ -1,4 +1,4 @@
-#include "io/mesh_path.h"
+#include "io/mesh/mesh_path.h"
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "io/mesh_content.h"
+#include "io/mesh/mesh_content.h"
 #include "kansetsu/geometry/surface.h"
 #include "kansetsu/io/mesh.h"
 

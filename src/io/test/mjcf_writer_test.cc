@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include "io/mjcf_surface.h"
+#include "io/mjcf/mjcf_surface.h"
 #include "kansetsu/io/mjcf.h"
 #include "kansetsu/io/scene.h"
 #include "kansetsu/model/model.h"

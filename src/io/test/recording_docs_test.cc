@@ -21,7 +21,7 @@ std::set<std::string> codes_in(const std::string& file) {
 }  // namespace
 
 TEST_CASE("every code of recordings is documented, and no other") {
-  const auto known = codes_in("src/io/recording_codes.h");
+  const auto known = codes_in("src/io/recording/recording_codes.h");
   CHECK(known.size() > 10);
   CHECK(codes_in("docs/formats/recording.md") == known);
 }

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "io/bytes.h"
-#include "io/crc32.h"
-#include "io/mcap.h"
+#include "io/recording/crc32.h"
+#include "io/recording/mcap.h"
 
 /// Recordings changed on purpose, whole and with the right checksums: what a reader meets that was not written by us.
 namespace kansetsu::io::test {

@@ -1,4 +1,4 @@
-#include "io/recording_meshes.h"
+#include "io/recording/recording_meshes.h"
 
 #include <doctest/doctest.h>
 
@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "io/crc32.h"
-#include "io/foxglove.h"
-#include "io/mesh_content.h"
-#include "io/recording_scene.h"
+#include "io/mesh/mesh_content.h"
+#include "io/recording/crc32.h"
+#include "io/recording/foxglove.h"
+#include "io/recording/recording_scene.h"
 
 namespace kansetsu::io {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "io/compress.h"
+#include "io/recording/compress.h"
 #include "io/test/recording_edit.h"
 #include "io/test/recording_support.h"
 

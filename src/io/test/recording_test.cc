@@ -8,7 +8,7 @@
 #include <limits>
 #include <sstream>
 
-#include "io/mcap.h"
+#include "io/recording/mcap.h"
 #include "io/test/recording_support.h"
 #include "kansetsu/base/error.h"
 

@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <random>
 
+#include "io/scene/toml.h"
 #include "io/test/scene_property.h"
 #include "io/text.h"
-#include "io/toml.h"
 #include "kansetsu/io/mjcf.h"
 
 using namespace kansetsu;

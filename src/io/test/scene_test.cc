@@ -101,11 +101,12 @@ TEST_CASE("the examples of docs/formats/scene.md are scenes, and use every key t
 
 TEST_CASE("docs list exactly the codes of the sources") {
   const auto source = [](const char* file) { return read_file(kRoot / file).text; };
-  auto scene = codes_in(source("src/io/scene_codes.h"), "\"(SCENE\\d{3})\"");
-  scene.merge(codes_in(source("src/model/scene_codes.h"), "\"(SCENE\\d{3})\""));
+  auto scene = codes_in(source("src/io/scene/scene_codes.h"), "\"(SCENE\\d{3})\"");
+  scene.merge(codes_in(source("src/scene/scene_codes.h"), "\"(SCENE\\d{3})\""));
+  scene.merge(codes_in(source("src/model/actuator_codes.h"), "\"(SCENE\\d{3})\""));
   CHECK(codes_in(source("docs/formats/scene.md"), "\\| (SCENE\\d{3}) \\|") == scene);
   CHECK(codes_in(source("docs/formats/mjcf.md"), "\\| (MJCF\\d{3}) \\|") ==
-        codes_in(source("src/io/mjcf_codes.h"), "\"(MJCF\\d{3})\""));
+        codes_in(source("src/io/mjcf/mjcf_codes.h"), "\"(MJCF\\d{3})\""));
 }
 
 TEST_CASE("figures are built in, from files, or written in the scene") {

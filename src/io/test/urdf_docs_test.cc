@@ -25,7 +25,7 @@ std::set<std::string> codes_in(const std::string& text, const char* pattern) {
 }  // namespace
 
 TEST_CASE("docs/formats/urdf.md lists exactly the codes of the source") {
-  const std::string source = read_file(kRoot / "src/io/urdf_codes.h").text;
+  const std::string source = read_file(kRoot / "src/io/urdf/urdf_codes.h").text;
   const std::string docs = read_file(kRoot / "docs/formats/urdf.md").text;
   const auto known = codes_in(source, "\"(URDF\\d{3})\"");
   CHECK(known.size() > 30);
@@ -37,8 +37,8 @@ TEST_CASE("pages of formats list exactly the codes of the source") {
     CAPTURE(format);
     std::string letters = format;
     for (char& c : letters) c = char(std::toupper(c));
-    const auto known =
-        codes_in(read_file(kRoot / ("src/io/" + format + "_codes.h")).text, ("\"(" + letters + "\\d{3})\"").c_str());
+    const auto known = codes_in(read_file(kRoot / ("src/io/" + format + "/" + format + "_codes.h")).text,
+                                ("\"(" + letters + "\\d{3})\"").c_str());
     CHECK(known.size() > 10);
     CHECK(codes_in(read_file(kRoot / ("docs/formats/" + format + ".md")).text,
                    ("\\| (" + letters + "\\d{3}) \\|").c_str()) == known);

@@ -39,7 +39,7 @@ std::vector<HeldFrame> soles(const Model& model) {
 }  // namespace
 
 TEST_CASE("a contradiction stays in its task; the pseudo-inverse lets it into the motion") {
-  // A foot that is held and asked to accelerate by 1: spec §3.2 (a), half of it in each row.
+  // A foot that is held and asked to accelerate by 1: half of it in each row.
   const Model model = human28();
   const State state = standing(model);
   GenerationProblem problem{.holds = soles(model)};

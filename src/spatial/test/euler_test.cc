@@ -188,7 +188,7 @@ TEST_CASE("vectors joint_kinematics: poses, Jacobians and their rates, in socket
   CHECK(balls > 0);
 }
 
-/// Seed 001's matrices act on row vectors: R_row = Rz(roll)·Rx(pitch)·Ry(yaw), whose transpose is the order YXZ.
+/// [Tmps]'s matrices act on row vectors: R_row = Rz(roll)·Rx(pitch)·Ry(yaw), whose transpose is the order YXZ.
 Vec3<> yaw_pitch_roll(const Mat3<>& R_row) { return to_euler(EulerOrder::kYXZ, transpose(R_row)); }
 Mat3<> row_matrix(const Vec3<>& ypr) { return transpose(from_euler(EulerOrder::kYXZ, ypr)); }
 
@@ -284,7 +284,7 @@ TEST_CASE("erratum A13: the arc sine loses half the digits near ±90° and fails
   CHECK(std::isnan(std::asin(1 + 1e-15)));
   // in single precision the error has the size of the seed's IK step of 1e-3 rad
   const float m32 = -float(std::sin(kPi / 2 - 1e-4));
-  CHECK(std::abs(double(std::asin(-m32)) - (kPi / 2 - 1e-4)) > 2e-5);  // spec §2.2: 1e-4 at this distance
+  CHECK(std::abs(double(std::asin(-m32)) - (kPi / 2 - 1e-4)) > 2e-5);  // 1e-4 at this distance
 }
 
 }  // namespace

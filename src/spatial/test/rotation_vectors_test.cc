@@ -1,4 +1,4 @@
-// Replays the reference numbers of seed 001's rotation formulas (60 digits and double agree there), and shows for each erratum
+// Replays the reference numbers of [Tmps]'s rotation formulas (60 digits and double agree there), and shows for each erratum
 // that the printed form misses them while ours does not. Their matrices act on row vectors: R_row = Rᵀ.
 #include <numbers>
 
@@ -150,7 +150,7 @@ TEST_CASE("erratum A8: the listings divide zero by zero at the identity, the arm
   CHECK(log_half(Quaternion<>{}) == Vec3<>{});
   CHECK(log_half(Quaternion<>{0, 0, 0, 1 + 1e-15}) == Vec3<>{});
   CHECK(exp_half_derivative(Vec3<>{})[1] == Quaternion<>{0, 1, 0, 0});
-  // near π/2·2 the arc cosine loses digits like eps/(π − θ)², atan2 none (spec §1)
+  // near π/2·2 the arc cosine loses digits like eps/(π − θ)², atan2 none
   const Vec3<> u{0, 0, kPi - 1e-6};
   const Quaternion<> q = exp_half(u);
   CHECK(std::abs(std::acos(q.w) / std::sin(std::acos(q.w)) * q.z - u.z) > 1e-6);  // the spec found 9e-5

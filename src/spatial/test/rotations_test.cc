@@ -156,7 +156,7 @@ TEST_CASE("derivatives of the half-angle exponential agree with differences") {
     for (int k = 0; k < 3; ++k) {
       CHECK(distance(dq[k], dq_difference[std::size_t(k)]) < kDifference);
       CHECK(distance(dR[k], dR_difference[std::size_t(k)]) < kDifference);
-      // dR/du_k = R·skew(2·Jr(2u)·e_k), spec §1
+      // dR/du_k = R·skew(2·Jr(2u)·e_k)
       const Mat3<> J = right_jacobian(2.0 * u);
       const Vec3<> column = k == 0 ? J.column_x() : k == 1 ? J.column_y() : J.column_z();
       CHECK(distance(dR[k], to_mat3(exp_half(u)) * skew(2.0 * column)) <

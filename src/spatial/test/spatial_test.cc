@@ -204,7 +204,7 @@ TEST_CASE("vectors kin_frames: spatial velocities and accelerations propagate th
   }
 }
 
-TEST_CASE("errata [S000] (7) and (8): dots on angular velocities give wrong accelerations") {
+TEST_CASE("errata [Tazz13] (7) and (8): dots on angular velocities give wrong accelerations") {
   double wrong_7 = 0, wrong_8 = 0, right_7 = 0, right_8 = 0;
   for (const MovingFrames& c : load_moving_frames()) {
     const Vec3<>&r = c.X_ab.p, &w = c.w_a;

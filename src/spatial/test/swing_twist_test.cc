@@ -128,7 +128,7 @@ double corrected_29(const Mat3<>& R) {
   return (zy * zy * xx + (1 + zz) * zz * xx - zy * zx * xy - (1 + zz) * zx * xz) / (1 + zz);
 }
 
-TEST_CASE("erratum [S000] (29): the printed cosine of the twist") {
+TEST_CASE("erratum [Tazz13] (29): the printed cosine of the twist") {
   std::vector<double> printed, corrected, ours;
   for (const Case& c : load()) {
     if (c.swing > 3) continue;  // 1 + R_zz nearly zero
@@ -141,7 +141,7 @@ TEST_CASE("erratum [S000] (29): the printed cosine of the twist") {
   CHECK(*std::max_element(ours.begin(), ours.end()) < 1e-12);            // the same standard
 }
 
-TEST_CASE("errata [S000] (27), (29): the arc cosine has no digits near zero, and no sign") {
+TEST_CASE("errata [Tazz13] (27), (29): the arc cosine has no digits near zero, and no sign") {
   const SwingTwist small{1e-9, 0, -1e-9};
   const Mat3<> R = to_mat3(to_quaternion(small));
   CHECK(std::abs(std::acos(std::min(R.z.z, 1.0)) - 1e-9) > 1e-10);  // cos 1e-9 is 1 in double
@@ -157,7 +157,7 @@ TEST_CASE("errata [S000] (27), (29): the arc cosine has no digits near zero, and
   CHECK(ours < 0);              // within each case's tolerance
 }
 
-TEST_CASE("erratum [S000] sentence after (29): axis and angle of q are not swing and twist") {
+TEST_CASE("erratum [Tazz13] sentence after (29): axis and angle of q are not swing and twist") {
   const unsigned seed = 94;
   CAPTURE(seed);
   Random random(seed);

@@ -1,0 +1,167 @@
+#include "io/capture/capture_reader.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "io/capture/capture_codes.h"
+#include "io/number.h"
+#include "io/text.h"
+
+namespace kansetsu::io::capture {
+namespace {
+
+constexpr std::string_view kBlank = " \t\r\f\v";
+
+bool is_space(char c) { return c == '\n' || kBlank.find(c) != std::string_view::npos; }
+bool is_brace(char c) { return c == '{' || c == '}'; }
+
+}  // namespace
+
+std::string_view Words::next() {
+  while (at_ < text_.size() && is_space(text_[at_])) line_ += text_[at_++] == '\n';
+  const std::size_t begin = at_;
+  if (at_ < text_.size() && is_brace(text_[at_])) return text_.substr(at_++, 1);
+  while (at_ < text_.size() && !is_space(text_[at_]) && !is_brace(text_[at_])) ++at_;
+  return text_.substr(begin, at_ - begin);
+}
+
+std::string_view Words::peek() {
+  Words ahead = *this;
+  return ahead.next();
+}
+
+std::string_view Words::rest_of_line() {
+  const std::size_t begin = at_;
+  while (at_ < text_.size() && text_[at_] != '\n' && !is_brace(text_[at_])) ++at_;
+  return trim(text_.substr(begin, at_ - begin));
+}
+
+std::string_view Words::rest_of_text() {
+  while (at_ < text_.size() && kBlank.find(text_[at_]) != std::string_view::npos) ++at_;
+  if (at_ < text_.size() && text_[at_] == '\n') ++at_, ++line_;
+  return text_.substr(at_);
+}
+
+std::string_view next_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+bool same_word(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+void Report::add(Severity severity, int line, const char* code, std::string path, std::string message,
+                 std::string hint) {
+  failed_ |= severity == Severity::kError;
+  if (diagnostics_.size() > kMostDiagnostics) return;
+  if (diagnostics_.size() == kMostDiagnostics) {
+    message = fmt::format("more than {} problems; the rest is not shown", kMostDiagnostics);
+    code = kTooMany;
+    path.clear(), hint.clear();
+  }
+  diagnostics_.push_back({severity, code, file_, line, std::move(path), std::move(message), std::move(hint)});
+}
+
+void Report::error(int line, const char* code, std::string path, std::string message, std::string hint) {
+  // The first error is always shown: without one there would be a value.
+  if (!failed_ && full()) diagnostics_.resize(kMostDiagnostics - 1);
+  add(Severity::kError, line, code, std::move(path), std::move(message), std::move(hint));
+}
+
+void Report::warn(int line, const char* code, std::string path, std::string message, std::string hint) {
+  add(Severity::kWarning, line, code, std::move(path), std::move(message), std::move(hint));
+}
+
+std::optional<std::string> load_text(const std::filesystem::path& file, Report& report) {
+  FileText read = read_file(file);
+  if (!read.problem) return std::move(read.text);
+  switch (*read.problem) {
+    case FileProblem::kMissing:
+      report.error(0, kMissingFile, {}, "there is no such file", "check the name and the folder");
+      break;
+    case FileProblem::kNotAFile:
+      report.error(0, kNotAFile, {}, "cannot be read as a file: " + read.reason, "name a file in it");
+      break;
+    case FileProblem::kUnreadable:
+      report.error(0, kUnreadable, {}, "cannot be read: " + read.reason, "check that you may read the file");
+      break;
+    case FileProblem::kTooLarge:
+      report.error(0, kTooLarge, {}, fmt::format("the file is larger than {} MiB", kMaxFileSize >> 20),
+                   "cut the motion into shorter clips");
+      break;
+  }
+  return std::nullopt;
+}
+
+bool check_text(std::string_view text, Report& report, const char* format) {
+  if (!is_utf16(text) && !is_binary(text) && !trim(text).empty()) return true;
+  report.error(0, kForeign, {}, trim(text).empty() ? "the file is empty" : "the file is no plain text",
+               fmt::format("{} files are text", format));
+  return false;
+}
+
+std::optional<double> read_number(std::string_view word) {
+  double value = 0;
+  if (word.empty() || parse_numbers(word, {&value, 1}) || std::abs(value) > kLargestNumber) return std::nullopt;
+  return value;
+}
+
+std::optional<Vec3<>> read_vector(Words& words, Report& report, const std::string& path) {
+  double value[3] = {};
+  for (double& v : value) {
+    const std::string_view word = words.peek();
+    const std::optional<double> number = read_number(word);
+    if (!number) {
+      words.next();
+      report.error(words.line(), kNumber, path,
+                   word.empty() ? "the file ends here" : fmt::format("{} is {}", quote(word), kNoNumber),
+                   "three numbers are needed, e.g. 0 1.5 0");
+      return std::nullopt;
+    }
+    words.next();
+    v = *number;
+  }
+  return Vec3<>{value[0], value[1], value[2]};
+}
+
+void settle(Capture& capture, const CaptureOptions& options, std::optional<double> stated_unit, Report& report) {
+  capture.axes = guess_axes(capture, options.up);
+  capture.unit = options.unit.value_or(stated_unit.value_or(guess_unit(capture)));
+  if (options.unit || stated_unit) return;
+  const LandmarkTable& table = best_table(capture);
+  const bool legs =
+      find_bone_point(capture, table, Landmark::kHipL) && find_bone_point(capture, table, Landmark::kKneeL);
+  if (!legs)
+    report.warn(0, kGuess, {},
+                fmt::format("no legs are known in this skeleton; a unit of {} m and {} axes are guessed from its size",
+                            format_number(capture.unit), capture.axes.z.y != 0 ? "y-up" : "its"),
+                "give the unit, and a table of landmarks");
+}
+
+std::string stem_of(const std::string& file) { return std::filesystem::path(file).stem().string(); }
+
+std::vector<Diagnostic> write_text(const std::filesystem::path& file, const std::string& text) {
+  const std::optional<std::string> reason = replace_file(file, text);
+  if (!reason) return {};
+  return {{Severity::kError,
+           kCannotWrite,
+           file.string(),
+           0,
+           {},
+           "cannot be written: " + *reason,
+           "check the folder and that you may write there"}};
+}
+
+}  // namespace kansetsu::io::capture

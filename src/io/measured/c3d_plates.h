@@ -1,0 +1,13 @@
+#pragma once
+
+#include "io/measured/c3d_format.h"
+#include "kansetsu/model/measured.h"
+
+namespace kansetsu::io::c3d {
+
+/// The force plates that FORCE_PLATFORM tells of, from the signals.
+/// @param unit  of lengths [m]
+std::vector<ForcePlate> read_plates(const Parameters& parameters, const TimeTable& analog, double unit,
+                                    capture::Report& report);
+
+}  // namespace kansetsu::io::c3d

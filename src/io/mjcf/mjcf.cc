@@ -1,0 +1,108 @@
+#include "kansetsu/io/mjcf.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "io/mjcf/mjcf_reader.h"
+#include "io/text.h"
+
+namespace kansetsu::io {
+namespace mjcf {
+namespace {
+
+constexpr XmlCodes kCodes{kMissing, kNumber, kCharacters, kUnique, kUnknownElement, kUnknownAttribute, kTooMany};
+
+/// The model part by part; what one part needs of another comes first, wherever it is in the file.
+void read(Reader& reader, Element& root) {
+  reader.scene.name = read_text(reader.report, root, "model").value_or("");
+  load_includes(reader, root);
+  read_compiler(reader, root, reader.main.compiler);
+  write_out_attachments(reader, root);
+  write_out_replicates(reader, root);
+  read_options(reader, root);
+  read_defaults(reader, root);
+  check_schema(reader, root);
+  read_assets(reader, root);
+  read_world(reader, root);
+  for (const Element* pair : sections(reader, root, "contact")) {
+    for (const char* name : {"geom1", "geom2"}) {
+      if (const char* geom = pair->Attribute(name)) reader.paired_geoms.insert(geom);
+    }
+  }
+  set_masses(reader);
+  set_surfaces(reader);
+  make_figures(reader);
+  set_spring_dampers(reader);
+  read_tendons(reader, root);
+  read_equalities(reader, root);
+  read_contacts(reader, root);
+  read_actuators(reader, root);
+  read_sensors(reader, root);
+  read_keyframes(reader, root);
+}
+
+Diagnostic file_problem(const std::filesystem::path& file, const FileText& read) {
+  Diagnostic d{
+      Severity::kError, {}, file.string(), 0, {}, "cannot be read: " + read.reason, "check that you may read the file"};
+  switch (*read.problem) {
+    case FileProblem::kMissing:
+      d.code = kMissingFile;
+      d.message = "there is no such file";
+      d.hint = "check the name and the folder";
+      break;
+    case FileProblem::kNotAFile:
+      d.code = kNotAFile;
+      break;
+    case FileProblem::kUnreadable:
+      d.code = kUnreadable;
+      break;
+    case FileProblem::kTooLarge:
+      d.code = kTooLarge;
+      d.message = fmt::format("the file is larger than {} MiB", kMaxFileSize >> 20);
+      d.hint = "meshes belong into files of their own";
+      break;
+  }
+  return d;
+}
+
+}  // namespace
+
+Reader::Reader(const std::string& file_name, const ReferenceOptions& options)
+    : report(file_name, kCodes), file(file_name), gate(file_name, options.allowed_paths, options.package) {
+  scene.file = file_name;
+  main.folder = std::filesystem::path(file_name).parent_path();
+}
+
+}  // namespace mjcf
+
+Loaded<SceneDescription> parse_mjcf(std::string_view text, const std::string& file_name,
+                                    const ReferenceOptions& options) {
+  mjcf::Reader reader(file_name, options);
+  std::string repaired;
+  if (find_invalid_utf8(text) != std::string_view::npos && !is_binary(text)) {
+    repaired = repair_utf8(text);
+    text = repaired;
+    reader.report.add({Severity::kWarning,
+                       mjcf::kEncoding,
+                       file_name,
+                       0,
+                       {},
+                       "text is not UTF-8; it is read as Latin-1",
+                       "save the file as UTF-8"});
+  }
+  if (Element* root = mjcf::load_document(reader, text)) mjcf::read(reader, *root);
+  std::vector<Diagnostic> diagnostics = reader.report.take();
+  if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
+  for (Diagnostic& d : validate(reader.scene)) diagnostics.push_back(std::move(d));
+  if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
+  return {std::move(reader.scene), std::move(diagnostics)};
+}
+
+Loaded<SceneDescription> read_mjcf(const std::filesystem::path& file, const ReferenceOptions& options) {
+  const FileText read = read_file(file);
+  if (read.problem) return {std::nullopt, {mjcf::file_problem(file, read)}};
+  return parse_mjcf(read.text, file.string(), options);
+}
+
+}  // namespace kansetsu::io

@@ -1,0 +1,333 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "io/mjcf/mjcf_reader.h"
+#include "io/mjcf/mjcf_words.h"
+#include "io/text.h"
+
+namespace kansetsu::io::mjcf {
+namespace {
+
+/// An actuator while it is read, and what it acts on in the reference configuration.
+struct ActuatorDraft {
+  ActuatorDescription actuator;
+  int figure = -1;
+  ReferenceMoment moment{};
+  std::optional<Interval> travel{};  ///< of the joint or tendon it acts on
+};
+
+void leave_out(Reader& reader, const Element& element, std::string what) {
+  reader.report.missing(element, kActuator, std::move(what));
+}
+
+bool act_on_joint(Reader& reader, const Attributes& a, const std::string& name, bool in_parent, ActuatorDraft& out) {
+  const JointPlace place = find_joint(reader, name);
+  if (!place.joint) return unknown(reader, a.element(), "joint", name), false;
+  ActuatorDescription& actuator = out.actuator;
+  actuator.transmission = in_parent ? Transmission::kJointInParent : Transmission::kJoint;
+  out.figure = place.body->figure;
+  std::array<double, 6> gear{1};
+  a.numbers("gear", gear, 1);
+  switch (place.joint->kind) {
+    case JointKind::kHinge:
+    case JointKind::kSlide:
+      actuator.transmission = Transmission::kJoint;
+      actuator.dof = {place.joint->name, 0};
+      actuator.gear = gear[0];
+      out.moment.joints = {{place.joint->name, gear[0]}};
+      if (place.joint->dof.lower > -kInfinity && place.joint->dof.upper < kInfinity)
+        out.travel = Interval{place.joint->dof.lower, place.joint->dof.upper};
+      return true;
+    case JointKind::kBall:
+      actuator.dof = {place.joint->name, 0};
+      actuator.wrench = {0, 0, 0, gear[0], gear[1], gear[2]};
+      return true;
+    case JointKind::kFree:
+      actuator.wrench = gear;
+      return true;
+  }
+  return false;
+}
+
+/// A site that can move; none if there is none of that name.
+SitePlace site_of(Reader& reader, const Attributes& a, const char* attribute) {
+  const auto name = a.text(attribute);
+  const SitePlace found = name ? find_site(reader, *name) : SitePlace{};
+  if (name && !found.site) unknown(reader, a.element(), "site", *name);
+  return found;
+}
+
+int figure_of(const Reader& reader, const SitePlace& place) { return reader.bodies[std::size_t(place.body)].figure; }
+
+bool act_on_sites(Reader& reader, const Attributes& a, bool crank, ActuatorDraft& out) {
+  const SitePlace first = site_of(reader, a, crank ? "cranksite" : "site");
+  const bool pair = crank || a.has("refsite");
+  const SitePlace second = pair ? site_of(reader, a, crank ? "slidersite" : "refsite") : SitePlace{};
+  if (!first.site || (pair && !second.site)) return false;
+  ActuatorDescription& actuator = out.actuator;
+  actuator.transmission = crank ? Transmission::kSliderCrank : Transmission::kSite;
+  actuator.target = first.site->name;
+  out.figure = figure_of(reader, first);
+  if (pair) actuator.reference = second.site->name;
+  const bool still = pair && figure_of(reader, second) < 0;
+  if (out.figure < 0 || (pair && figure_of(reader, second) != out.figure)) {
+    leave_out(reader, a.element(),
+              still || out.figure < 0 ? "actuators between a figure and a site of the world are left out"
+                                      : "actuators between sites of two figures are left out");
+    return false;
+  }
+  std::array<double, 6> gear{1};
+  a.numbers("gear", gear, 1);
+  if (!crank) {
+    actuator.wrench = gear;
+    return true;
+  }
+  actuator.gear = gear[0];
+  a.number("cranklength", actuator.crank_length);
+  if (!(actuator.crank_length > 0)) {
+    reader.report.error(a.element(), kRange, "cranklength is not above zero", "give the length of the rod");
+    return false;
+  }
+  return true;
+}
+
+bool act_on_tendon(Reader& reader, const Attributes& a, const std::string& name, ActuatorDraft& out) {
+  const Tendon* tendon = find_tendon(reader, name);
+  if (!tendon) return unknown(reader, a.element(), "tendon", name), false;
+  if (tendon->figure < 0) {
+    leave_out(reader, a.element(), "actuators on tendons that are left out are left out, too");
+    return false;
+  }
+  std::array<double, 6> gear{1};
+  a.numbers("gear", gear, 1);
+  out.actuator.transmission = Transmission::kTendon;
+  out.actuator.target = name;
+  out.actuator.gear = gear[0];
+  out.figure = tendon->figure;
+  for (const auto& [joint, ratio] : tendon->joints) out.moment.joints.emplace_back(joint, gear[0] * ratio);
+  for (Pull pull : tendon->pulls) {
+    pull.f = gear[0] * pull.f;
+    out.moment.pulls.push_back(pull);
+  }
+  if (tendon->limit.is_bounded()) out.travel = tendon->limit;
+  return true;
+}
+
+bool act_on_body(Reader& reader, const Attributes& a, const std::string& name, ActuatorDraft& out) {
+  const int body = find_body(reader, name);
+  if (body < 0) return unknown(reader, a.element(), "body", name), false;
+  out.figure = reader.bodies[std::size_t(body)].figure;
+  out.actuator.transmission = Transmission::kBody;
+  out.actuator.target = name;
+  if (out.figure < 0) leave_out(reader, a.element(), "adhesion of bodies that cannot move is left out");
+  return out.figure >= 0;
+}
+
+bool read_transmission(Reader& reader, const Attributes& a, ActuatorDraft& out) {
+  if (const auto name = a.text("joint")) return act_on_joint(reader, a, *name, false, out);
+  if (const auto name = a.text("jointinparent")) return act_on_joint(reader, a, *name, true, out);
+  if (const auto name = a.text("tendon")) return act_on_tendon(reader, a, *name, out);
+  if (a.has("slidersite") || a.has("cranksite")) return act_on_sites(reader, a, true, out);
+  if (a.has("site")) return act_on_sites(reader, a, false, out);
+  if (const auto name = a.text("body")) return act_on_body(reader, a, *name, out);
+  report_missing(reader.report, a.element(), "attribute joint, tendon, site or body", "say what the actuator acts on");
+  return false;
+}
+
+std::string fallback_name(const ActuatorDescription& a) {
+  const std::string& on = a.target.empty() ? a.dof.joint : a.target;
+  return (on.empty() ? "base" : on) + "_motor";
+}
+
+// --- Laws
+
+/// The damping that dampratio asks for: 2·ratio·√(kp·inertia).
+double read_damping(Reader& reader, const Attributes& a, const ActuatorDraft& draft, double kp) {
+  double kv = 0, ratio = 0;
+  a.number("kv", kv);
+  if (!a.number("dampratio", ratio) || !(kp > 0)) return kv;
+  const auto inertia = felt_inertia(reader, draft.figure, draft.moment);
+  if (inertia) return 2 * ratio * std::sqrt(kp * *inertia);
+  reader.report.missing(a.element(), kDampRatio,
+                        "dampratio is ignored: the inertia is singular or too large to compute", "give kv");
+  return kv;
+}
+
+/// kp or kv: of the element or its class, which may be written as gainprm there.
+double read_gain(const Attributes& a, const char* name) {
+  std::array<double, 10> gain{1};
+  a.numbers("gainprm", gain, 1);
+  a.number(name, gain[0]);
+  return gain[0];
+}
+
+void inherit_range(Reader& reader, const Attributes& a, const ActuatorDraft& draft, Interval& out) {
+  double share = 0;
+  if (!a.number("inheritrange", share) || share == 0) return;
+  if (!draft.travel) {
+    reader.report.error(a.element(), kRange, "inheritrange, but the joint or tendon has no range", "give it a range");
+    return;
+  }
+  const double middle = 0.5 * (draft.travel->lower + draft.travel->upper);
+  const double half = 0.5 * share * (draft.travel->upper - draft.travel->lower);
+  out = {middle - half, middle + half};
+}
+
+/// A muscle's numbers are complete when its force is; one that is not given follows from its scale and the inertia it moves.
+bool complete_muscle(Reader& reader, const Attributes& a, const ActuatorDraft& draft, LawNumbers& n) {
+  if (n[2] >= 0) return true;
+  const auto unit = unit_acceleration(reader, draft.figure, draft.moment);
+  if (unit && *unit > 0) {
+    n[2] = n[3] / *unit;
+    return true;
+  }
+  reader.report.error(a.element(), kActuator, "the force of the muscle cannot be found: the inertia is singular",
+                      "give force");
+  return false;
+}
+
+void read_length_range(Reader& reader, const Attributes& a, ActuatorDraft& draft) {
+  std::array<double, 2> range{};
+  if (a.numbers("lengthrange", range, 2) == 2 && range[0] < range[1]) {
+    draft.actuator.length_range = {range[0], range[1]};
+    return;
+  }
+  if (draft.travel) {
+    const double x = draft.actuator.gear * draft.travel->lower, y = draft.actuator.gear * draft.travel->upper;
+    draft.actuator.length_range = {std::min(x, y), std::max(x, y)};
+    return;
+  }
+  reader.report.error(a.element(), kActuator, "the muscle's lengthrange is not given, and nothing limits its length",
+                      "give lengthrange, or limit the joint or tendon");
+}
+
+bool read_muscle(Reader& reader, const Attributes& a, ActuatorDraft& draft) {
+  ActuatorDescription& out = draft.actuator;
+  out.gain = GainLaw::kMuscle, out.bias = BiasLaw::kMuscle, out.activation = ActivationLaw::kMuscle;
+  std::array<double, 2> time{0.01, 0.04}, range{0.75, 1.05};
+  a.numbers("timeconst", time, 2);
+  out.activation_numbers = {time[0], time[1], 0};
+  a.number("tausmooth", out.activation_numbers[2]);
+  a.numbers("range", range, 2);
+  LawNumbers n{range[0], range[1], -1, 200, 0.5, 1.6, 1.5, 1.3, 1.2};
+  static constexpr const char* kNames[] = {"force", "scale", "lmin", "lmax", "vmax", "fpmax", "fvmax"};
+  for (std::size_t i = 0; i < std::size(kNames); ++i) a.number(kNames[i], n[i + 2]);
+  if (!complete_muscle(reader, a, draft, n)) return false;
+  out.gain_numbers = out.bias_numbers = n;
+  read_length_range(reader, a, draft);
+  return true;
+}
+
+LawNumbers first_nine(const std::array<double, 10>& x) {
+  LawNumbers out{};
+  std::copy_n(x.begin(), out.size(), out.begin());
+  return out;
+}
+
+bool read_general(Reader& reader, const Attributes& a, ActuatorDraft& draft) {
+  ActuatorDescription& out = draft.actuator;
+  const int dynamics = a.keyword("dyntype", kActivationTypes).value_or(0);
+  const int gain_type = a.keyword("gaintype", kGainTypes).value_or(0);
+  const int bias_type = a.keyword("biastype", kBiasTypes).value_or(0);
+  if (dynamics == 5 || gain_type == 3 || bias_type == 3) {
+    leave_out(reader, a.element(), "actuators with laws of the user's own are left out");
+    return false;
+  }
+  std::array<double, 10> gain{1}, bias{}, dynamics_numbers{1};
+  a.numbers("gainprm", gain, 1);
+  a.numbers("biasprm", bias, 1);
+  a.numbers("dynprm", dynamics_numbers, 1);
+  out.gain = GainLaw(gain_type), out.bias = BiasLaw(bias_type), out.activation = kActivationLaws[dynamics];
+  out.gain_numbers = first_nine(gain), out.bias_numbers = first_nine(bias);
+  out.activation_numbers = {dynamics_numbers[0], dynamics_numbers[1], dynamics_numbers[2]};
+  if (!a.has("gainprm") && a.has("kp")) make_position_servo(out, read_gain(a, "kp"), read_damping(reader, a, draft, 0));
+  if (out.gain == GainLaw::kMuscle && !complete_muscle(reader, a, draft, out.gain_numbers)) return false;
+  if (out.bias == BiasLaw::kMuscle && !complete_muscle(reader, a, draft, out.bias_numbers)) return false;
+  if (out.gain == GainLaw::kMuscle || out.bias == BiasLaw::kMuscle) read_length_range(reader, a, draft);
+  // A positive bias₂ beside a position gain is a damping ratio.
+  if (out.gain == GainLaw::kFixed && out.bias == BiasLaw::kAffine && out.bias_numbers[2] > 0 &&
+      out.gain_numbers[0] == -out.bias_numbers[1]) {
+    const auto inertia = felt_inertia(reader, draft.figure, draft.moment);
+    if (inertia) out.bias_numbers[2] *= -2 * std::sqrt(out.gain_numbers[0] * *inertia);
+  }
+  return true;
+}
+
+/// The force law by the element's name.
+bool read_law(Reader& reader, const Attributes& a, ActuatorDraft& draft) {
+  const std::string_view tag = a.element().Name();
+  ActuatorDescription& out = draft.actuator;
+  if (tag == "general") return read_general(reader, a, draft);
+  if (tag == "motor") return true;
+  if (tag == "muscle") return read_muscle(reader, a, draft);
+  if (tag == "position" || tag == "intvelocity") {
+    const double kp = read_gain(a, "kp");
+    make_position_servo(out, kp, read_damping(reader, a, draft, kp));
+    if (double time = 0; tag == "position" && a.number("timeconst", time) && time > 0) {
+      out.activation = ActivationLaw::kFilter;
+      out.activation_numbers = {time, 0, 0};
+    }
+    if (tag == "intvelocity") out.activation = ActivationLaw::kIntegrator;
+    return true;
+  }
+  if (tag == "velocity") {
+    make_velocity_servo(out, read_gain(a, "kv"));
+    return true;
+  }
+  if (tag == "damper") {
+    double kv = 1;
+    a.number("kv", kv);
+    out.gain = GainLaw::kAffine;
+    out.gain_numbers = {0, 0, -kv};
+    return true;
+  }
+  if (tag == "cylinder") {
+    double area = 1, diameter = 0, time = 1;
+    a.number("area", area);
+    if (a.number("diameter", diameter)) area = 0.25 * std::numbers::pi * diameter * diameter;
+    a.number("timeconst", time);
+    std::array<double, 3> bias{};
+    a.numbers("bias", bias, 1);
+    out.activation = ActivationLaw::kFilter, out.bias = BiasLaw::kAffine;
+    out.activation_numbers = {time, 0, 0};
+    out.gain_numbers = {area}, out.bias_numbers = {bias[0], bias[1], bias[2]};
+    return true;
+  }
+  if (tag == "adhesion") {
+    out.gain_numbers = {read_gain(a, "gain")};
+    return true;
+  }
+  return false;  // the schema tells of kinds that are missing
+}
+
+void read_actuator(Reader& reader, const Element& element) {
+  const std::string_view tag = element.Name();
+  Reader::Input& input = reader.inputs.emplace_back();  // those that are left out count, too
+  const Attributes a = attributes_of(reader, element, "actuator", {});
+  ActuatorDraft draft;
+  ActuatorDescription& out = draft.actuator;
+  if (!read_transmission(reader, a, draft)) return;
+  out.name = take_name(reader, element, "actuator", fallback_name(out));
+  out.line = element.GetLineNum();
+  if (!read_law(reader, a, draft)) return;
+  const bool clamped = tag == "damper" || tag == "adhesion";
+  out.control_range = read_limits(reader, a, "ctrlrange", "ctrllimited", clamped);
+  out.force_range = read_limits(reader, a, "forcerange", "forcelimited");
+  out.activation_range = read_limits(reader, a, "actrange", "actlimited", tag == "intvelocity" && a.has("actrange"));
+  inherit_range(reader, a, draft, tag == "intvelocity" ? out.activation_range : out.control_range);
+  if (!reader.clamp_controls) out.control_range = {};
+  out.early = a.boolean("actearly").value_or(false);
+  input = {draft.figure, out.name, out.activation != ActivationLaw::kNone, out.control_range};
+  reader.scene.figures[std::size_t(draft.figure)].actuation.actuators.push_back(std::move(out));
+}
+
+}  // namespace
+
+void read_actuators(Reader& reader, const Element& root) {
+  for (const Element* element : sections(reader, root, "actuator")) read_actuator(reader, *element);
+}
+
+}  // namespace kansetsu::io::mjcf

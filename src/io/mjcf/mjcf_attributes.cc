@@ -1,0 +1,178 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "io/mjcf/mjcf_reader.h"
+#include "io/text.h"
+
+namespace kansetsu::io::mjcf {
+namespace {
+
+constexpr std::size_t kMostClasses = 10000;
+
+std::string kind_of(std::string_view tag) {
+  static constexpr std::array<std::string_view, 11> kActuators{"general",     "motor",  "position", "velocity",
+                                                               "intvelocity", "damper", "cylinder", "muscle",
+                                                               "adhesion",    "plugin", "dcmotor"};
+  if (std::find(kActuators.begin(), kActuators.end(), tag) != kActuators.end()) return "actuator";
+  return std::string(tag);
+}
+
+/// Reads one <default> and the classes in it. The depth of the XML document bounds the recursion.
+void read_class(Reader& reader, const Element& element, const DefaultClass* parent) {
+  std::string name = read_text(reader.report, element, "class").value_or("");
+  if (name.empty()) {
+    if (parent) return report_missing(reader.report, element, "attribute class", "a class within a class needs a name");
+    name = "main";
+  }
+  DefaultClass fresh = parent ? *parent : DefaultClass{};
+  const bool known = reader.classes.contains(name);
+  if (parent && known) {
+    reader.report.error(element, kRepeatedClass, fmt::format("repeated default class name {}", quote(name)),
+                        "each class is defined once");
+  }
+  if (!parent && known) fresh = reader.classes[name];  // several sections <default> add up
+  fresh.name = name;
+  std::vector<const Element*> inner;
+  std::set<std::string_view> seen;
+  for (const Element* child : children(reader, element)) {
+    if (std::string_view(child->Name()) == "default") {
+      inner.push_back(child);
+      continue;
+    }
+    if (!seen.insert(child->Name()).second) {
+      reader.report.error(*child, kUnique, fmt::format("unique element {} found twice", quote(child->Name())),
+                          "join them");
+    }
+    const std::string kind = kind_of(child->Name());
+    AttributeMap& map = fresh.kinds[kind];
+    for (const tinyxml2::XMLAttribute* a = child->FirstAttribute(); a; a = a->Next()) {
+      map[a->Name()] = {a->Value(), child};
+    }
+  }
+  if (reader.classes.size() > kMostClasses) return;
+  const DefaultClass& stored = reader.classes[name] = std::move(fresh);
+  for (const Element* child : inner) read_class(reader, *child, &stored);
+}
+
+}  // namespace
+
+Attributes::Found Attributes::find(const char* name) const {
+  if (const char* own = element_.Attribute(name)) return {own, &element_};
+  if (!defaults_) return {};
+  const auto inherited = defaults_->find(std::string_view(name));
+  return inherited == defaults_->end() ? Found{} : Found{inherited->second.text.c_str(), inherited->second.at};
+}
+
+std::optional<std::string> Attributes::text(const char* name) const {
+  const Found found = find(name);
+  if (!found.text) return std::nullopt;
+  if (is_clean(found.text)) return found.text;
+  reader_.report.error(*found.at, kCharacters, fmt::format("{}={} holds control characters", name, quote(found.text)),
+                       "write letters, digits and signs");
+  return std::nullopt;
+}
+
+int Attributes::numbers(const char* name, std::span<double> out, int least) const {
+  const Found found = find(name);
+  if (!found.text) return 0;
+  const int count = count_words(found.text);
+  if (count > int(out.size())) {
+    reader_.report.error(
+        *found.at, kTooMuchData,
+        fmt::format("attribute '{}' has too much data: {} numbers, expected {}", name, count, out.size()),
+        "numbers are separated by blanks");
+    return 0;
+  }
+  std::vector<double> values(std::size_t(std::max(count, least)));
+  if (auto problem = parse_numbers(found.text, values)) {
+    reader_.report.error(*found.at, kNumber, fmt::format("bad format in attribute '{}': {}", name, *problem),
+                         "write plain numbers separated by blanks, e.g. 0.5 or 1e-3");
+    return 0;
+  }
+  std::copy(values.begin(), values.end(), out.begin());
+  return count;
+}
+
+bool Attributes::integer(const char* name, int& out) const {
+  double value = 0;
+  if (!number(name, value)) return false;
+  if (value != std::floor(value) || std::abs(value) > 2147483647.0) {
+    reader_.report.error(element_, kNumber, fmt::format("bad format in attribute '{}': no integer", name),
+                         "write a whole number");
+    return false;
+  }
+  out = int(value);
+  return true;
+}
+
+bool Attributes::vec3(const char* name, Vec3<>& out) const {
+  std::array<double, 3> v{};
+  if (numbers(name, v, 3) != 3) return false;
+  out = {v[0], v[1], v[2]};
+  return true;
+}
+
+std::optional<int> Attributes::keyword(const char* name, Names known) const {
+  const Found found = find(name);
+  if (!found.text) return std::nullopt;
+  for (int i = 0; const std::string_view word : known) {
+    if (word == found.text) return i;
+    ++i;
+  }
+  std::string list;
+  for (const std::string_view word : known) list += (list.empty() ? "" : ", ") + std::string(word);
+  reader_.report.error(*found.at, kKeyword, fmt::format("{}={} is not known", name, quote(found.text)),
+                       "known: " + list);
+  return std::nullopt;
+}
+
+std::optional<bool> Attributes::boolean(const char* name) const {
+  const auto value = keyword(name, {"false", "true"});
+  return value ? std::optional<bool>(*value == 1) : std::nullopt;
+}
+
+void read_defaults(Reader& reader, const Element& root) {
+  reader.classes["main"].name = "main";
+  for (const Element* section : children(reader, root)) {
+    if (std::string_view(section->Name()) == "default") read_class(reader, *section, nullptr);
+  }
+}
+
+Attributes attributes_of(Reader& reader, const Element& element, std::string_view kind, const std::string& childclass) {
+  std::string name = childclass.empty() ? "main" : childclass;
+  if (const char* own = element.Attribute("class")) name = own;
+  const auto found = reader.classes.find(name);
+  if (found == reader.classes.end()) {
+    reader.report.error(element, kUnknownClass, fmt::format("unknown default class name {}", quote(name)),
+                        "define it in <default>, or correct the name");
+    return {reader, element, nullptr};
+  }
+  const auto map = found->second.kinds.find(kind);
+  return {reader, element, map == found->second.kinds.end() ? nullptr : &map->second};
+}
+
+double read_margin(Reader& reader, const Attributes& a) {
+  double margin = 0;
+  a.number("margin", margin);
+  if (margin >= 0) return margin;
+  reader.report.missing(a.element(), kUnsupportedAttribute, "a margin below 0 is not supported and ignored");
+  return 0;
+}
+
+std::string take_name(Reader& reader, const Element& element, const std::string& kind, const std::string& fallback) {
+  std::set<std::string>& taken = reader.names[kind];
+  const std::string own = read_text(reader.report, element, "name").value_or("");
+  std::string name = own.empty() ? fallback : own;
+  for (int i = 2; own.empty() && taken.contains(name); ++i) name = fmt::format("{}_{}", fallback, i);
+  if (!taken.insert(name).second) {
+    reader.report.error(element, kRepeatedName, fmt::format("repeated name {} in {}", quote(name), kind),
+                        "names of one kind must differ");
+  }
+  return name;
+}
+
+}  // namespace kansetsu::io::mjcf

@@ -1,0 +1,287 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "io/mjcf/mjcf_reader.h"
+#include "io/text.h"
+#include "kansetsu/spatial/rotations.h"
+
+/// A body with several joints becomes a chain of joints with links without mass between them. Each joint turns the body's
+/// frame about an axis through the point `pos` of that frame: X ↦ X·T(pos)·R(q − ref)·T(−pos). Socket and plug are put so that
+/// the coordinate is MuJoCo's q itself.
+namespace kansetsu::io::mjcf {
+namespace {
+
+bool can_touch(const Reader& reader, const Geom& geom) {
+  if (!geom.has_shape) return false;
+  if (geom.shape.contype != 0 || geom.shape.conaffinity != 0) return true;
+  return !geom.shape.name.empty() && reader.paired_geoms.contains(geom.shape.name);
+}
+
+/// A mesh that touches and is not there is a part of the model that is missing; of one that is only seen it is said.
+void report_absent_mesh(Reader& reader, const Geom& geom) {
+  const auto* mesh = std::get_if<Mesh>(&geom.shape.shape);
+  if (!mesh || !mesh->path.empty()) return;
+  const std::string first = fmt::format("the first is {}", quote(mesh->uri));
+  if (can_touch(reader, geom))
+    reader.report.missing(*geom.element, kMeshNotFound, "mesh files that would touch are not found", first);
+  else
+    reader.report.repeated_warning(*geom.element, kMeshNotFound, "mesh files that are only shown are not found", first);
+}
+
+/// The index after the last body of a subtree.
+int end_of(const Reader& reader, int body) {
+  while (!reader.bodies[std::size_t(body)].children.empty()) body = reader.bodies[std::size_t(body)].children.back();
+  return body + 1;
+}
+
+std::string unique_name(std::set<std::string>& taken, std::string name) {
+  const std::string stem = name;
+  for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", stem, i);
+  return name;
+}
+
+/// The joint frame on the child: at the joint's point, moved by the reference value.
+Transform<> plug_of(const Joint& joint) {
+  Transform<> X{Mat3<>::identity(), joint.p};
+  if (joint.kind == JointKind::kHinge) X.R = exp_rotation(joint.reference * joint.axis);
+  if (joint.kind == JointKind::kSlide) X.p = X.p + joint.reference * joint.axis;
+  return X;
+}
+
+/// Limits hold from their margin on: a spring that MuJoCo puts there rests at it.
+DofDescription inside_margin(const Joint& joint) {
+  DofDescription dof = joint.dof;
+  dof.lower += joint.margin, dof.upper -= joint.margin;
+  if (dof.lower > dof.upper) dof.lower = dof.upper = 0.5 * (dof.lower + dof.upper);
+  return dof;
+}
+
+JointDescription describe(const Joint& joint, const Transform<>& X_PB, std::string parent, std::string child) {
+  JointDescription out;
+  out.name = joint.name;
+  out.line = joint.element->GetLineNum();
+  out.parent = std::move(parent);
+  out.child = std::move(child);
+  out.socket = to_pose(X_PB * Transform<>{Mat3<>::identity(), joint.p});
+  out.plug = to_pose(plug_of(joint));
+  out.axis = joint.axis;
+  out.swing_twist = joint.swing_twist;
+  const DofDescription dof = inside_margin(joint);
+  switch (joint.kind) {
+    case JointKind::kBall:
+      out.type = JointType::kBall;
+      out.dofs.assign(3, dof);
+      return out;
+    case JointKind::kSlide:
+      out.type = JointType::kPrismatic;
+      break;
+    default:
+      out.type = JointType::kRevolute;
+      out.continuous = joint.dof.lower == -kInfinity && joint.dof.upper == kInfinity;
+  }
+  out.dofs.assign(1, dof);
+  return out;
+}
+
+class FigureMaker {
+ public:
+  FigureMaker(Reader& reader, int root) : reader_(reader), root_(root), end_(end_of(reader, root)) {}
+
+  FigureDescription make() {
+    const Body& root = body(root_);
+    figure_.name = root.name;
+    figure_.line = root.element->GetLineNum();
+    figure_.switches = reader_.switches;
+    figure_.model.name = root.name;
+    figure_.model.file = reader_.file;
+    figure_.model.gravity = reader_.scene.gravity;
+    start_base(root);
+    for (int i = root_; i < end_; ++i) add_body(i);
+    add_filters();
+    return std::move(figure_);
+  }
+
+ private:
+  Body& body(int i) { return reader_.bodies[std::size_t(i)]; }
+  ModelDescription& model() { return figure_.model; }
+
+  void start_base(const Body& root) {
+    const bool free = !root.joints.empty() && root.joints[0].kind == JointKind::kFree;
+    model().base = free ? Base::kFree : Base::kFixed;
+    if (free || root.joints.empty()) {
+      figure_.initial.base = to_pose(root.X_WB);
+      if (!free) model().base_pose = figure_.initial.base;
+    } else {
+      LinkDescription world;
+      world.name = "world";
+      model().links.push_back(std::move(world));
+    }
+    if (!free) return;
+    const DofDescription& dof = root.joints[0].dof;
+    if (dof.rotor_inertia > 0 || dof.damping > 0 || dof.stiffness > 0 || dof.friction > 0) {
+      reader_.report.missing(*root.joints[0].element, kFreeJointData,
+                             "armature, damping, stiffness and friction of free joints are left out");
+    }
+  }
+
+  void add_body(int i) {
+    Body& b = body(i);
+    b.figure = int(reader_.scene.figures.size());
+    const bool is_root = i == root_;
+    std::vector<const Joint*> joints;
+    for (const Joint& joint : b.joints) {
+      if (joint.kind != JointKind::kFree) joints.push_back(&joint);
+    }
+    std::string parent = is_root ? "world" : body(b.parent).name;
+    Transform<> X_PB = b.X_PB;
+    for (std::size_t k = 0; k < joints.size(); ++k) {
+      const bool last = k + 1 == joints.size();
+      const std::string child =
+          last ? b.name : unique_name(reader_.names["body"], fmt::format("{}/{}", b.name, joints[k]->name));
+      model().joints.push_back(describe(*joints[k], X_PB, parent, child));
+      if (joints[k]->reference != 0) figure_.initial.q[joints[k]->name] = {joints[k]->reference};
+      if (!last) {
+        LinkDescription between;
+        between.name = child;
+        between.line = joints[k]->element->GetLineNum();
+        model().links.push_back(std::move(between));
+      }
+      parent = child;
+      X_PB = {};
+    }
+    if (joints.empty() && !is_root) {
+      JointDescription fixed;
+      fixed.name = unique_name(reader_.names["joint"], b.name + "_fixed");
+      fixed.parent = parent;
+      fixed.child = b.name;
+      fixed.socket = to_pose(X_PB);
+      fixed.line = b.element->GetLineNum();
+      model().joints.push_back(std::move(fixed));
+    }
+    add_link(b);
+  }
+
+  void add_link(const Body& b) {
+    LinkDescription link;
+    link.name = b.name;
+    link.inertial = b.inertial;
+    link.line = b.element->GetLineNum();
+    for (const Geom& geom : b.geoms) {
+      if (!geom.has_shape) continue;
+      if (std::holds_alternative<HeightField>(geom.shape.shape)) {
+        reader_.report.missing(*geom.element, kGeomShape, "height fields on bodies that move are left out");
+        continue;
+      }
+      report_absent_mesh(reader_, geom);
+      LinkShape shape = geom.shape;
+      const bool touches = can_touch(reader_, geom);
+      const auto* surface = std::get_if<TriangleMesh>(&shape.shape);
+      if (touches && surface) shape.shape = ConvexHull{surface->data->vertices};  // as meshes from files
+      (touches ? link.collisions : link.visuals).push_back(std::move(shape));
+    }
+    if (b.gravity_compensation != 0) figure_.gravity_compensation[b.name] = b.gravity_compensation;
+    for (const Site& site : b.sites) model().frames.push_back({site.name, b.name, to_pose(site.X_BS)});
+    model().links.push_back(std::move(link));
+  }
+
+  /// MuJoCo lets no two bodies touch that are welded together, nor those of two neighbouring welded groups, unless one of these is
+  /// welded to the world.
+  void add_filters() {
+    const bool welded = body(root_).joints.empty();  // to the world
+    if (welded) figure_.self_collision = SelfCollision::kAll;
+    std::vector<int> group(std::size_t(end_ - root_));
+    std::vector<std::vector<int>> members(group.size());
+    for (int i = root_; i < end_; ++i) {
+      const bool own = i == root_ || !body(i).joints.empty();
+      const int g = own ? i - root_ : group[std::size_t(body(i).parent - root_)];
+      group[std::size_t(i - root_)] = g;
+      const auto touches = [&](const Geom& geom) { return can_touch(reader_, geom); };
+      if (std::any_of(body(i).geoms.begin(), body(i).geoms.end(), touches)) members[std::size_t(g)].push_back(i);
+    }
+    for (std::size_t g = 0; g < members.size(); ++g) {
+      const auto& own = members[g];
+      for (std::size_t k = 0; k < own.size(); ++k) {
+        for (std::size_t l = k + 1; l < own.size(); ++l) add_filter(own[k], own[l]);
+      }
+      if (g == 0) continue;
+      const int parent = group[std::size_t(body(int(g) + root_).parent - root_)];
+      if (welded && parent == 0) continue;
+      for (const int a : own) {
+        for (const int b : members[std::size_t(parent)]) add_filter(a, b);
+      }
+    }
+  }
+  void add_filter(int a, int b) {
+    // Two bodies that one joint joins need no filter, where neighbours never touch.
+    const auto joined = [&](int child, int parent) {
+      return body(child).parent == parent && body(child).joints.size() < 2;
+    };
+    const bool all = figure_.self_collision == SelfCollision::kAll;
+    if (all || (!joined(a, b) && !joined(b, a))) model().collision_filters.push_back({body(a).name, body(b).name});
+  }
+
+  Reader& reader_;
+  int root_, end_;
+  FigureDescription figure_;
+};
+
+void add_to_environment(Reader& reader, const Body& body) {
+  for (const Geom& geom : body.geoms) {
+    if (!geom.has_shape) continue;
+    report_absent_mesh(reader, geom);
+    EnvironmentShape shape;
+    shape.shape = geom.shape;
+    shape.shape.origin = to_pose(body.X_WB * to_transform(geom.shape.origin));
+    shape.line = geom.element->GetLineNum();
+    if (shape.shape.name.empty())
+      shape.shape.name = unique_name(reader.names["geom"], fmt::format("geom{}", reader.scene.environment.size() + 1));
+    reader.scene.environment.push_back(std::move(shape));
+  }
+}
+
+}  // namespace
+
+int find_body(const Reader& reader, std::string_view name) {
+  for (std::size_t i = 0; i < reader.bodies.size(); ++i) {
+    if (reader.bodies[i].name == name) return int(i);
+  }
+  return -1;
+}
+
+Anchor anchor_on(const Reader& reader, int index, const Transform<>& X_BA) {
+  const Body& body = reader.bodies[std::size_t(index)];
+  if (body.figure < 0) return {{}, {}, to_pose(body.X_WB * X_BA)};
+  return {reader.scene.figures[std::size_t(body.figure)].name, body.name, to_pose(X_BA)};
+}
+
+void set_surfaces(Reader& reader) {
+  constexpr std::size_t kMostSurfaces = 100;  // pairs are listed
+  std::set<SurfaceKey> keys;
+  for (Body& body : reader.bodies) {
+    for (Geom& geom : body.geoms) {
+      if (!can_touch(reader, geom)) continue;
+      const SurfaceKey key{geom.friction, geom.spin, geom.rolling, geom.condim == 1, geom.priority, geom.clearance};
+      if (keys.size() < kMostSurfaces) keys.insert(key);
+      if (keys.contains(key)) geom.shape.surface = surface_name(key);
+    }
+  }
+  add_surfaces({keys.begin(), keys.end()}, reader.scene);
+}
+
+void make_figures(Reader& reader) {
+  add_to_environment(reader, reader.bodies[0]);
+  const std::vector<int> roots = reader.bodies[0].children;
+  for (const int root : roots) {
+    const int end = end_of(reader, root);
+    bool moves = false;
+    for (int i = root; i < end; ++i) moves = moves || !reader.bodies[std::size_t(i)].joints.empty();
+    if (moves) {
+      reader.scene.figures.push_back(FigureMaker(reader, root).make());
+    } else {
+      for (int i = root; i < end; ++i) add_to_environment(reader, reader.bodies[std::size_t(i)]);
+    }
+  }
+}
+
+}  // namespace kansetsu::io::mjcf

@@ -1,0 +1,332 @@
+#include <fmt/format.h>
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <numbers>
+
+#include "io/mjcf/mjcf_reader.h"
+#include "io/shapes.h"
+#include "io/text.h"
+#include "kansetsu/spatial/eigen.h"
+
+namespace kansetsu::io::mjcf {
+namespace {
+
+constexpr std::size_t kMostGeoms = 100000;  // of one body
+
+/// What a geom is as a solid: its shape, volume, and the inertia of a unit mass.
+struct Solid {
+  std::optional<Shape> shape;
+  double volume = 0;
+  Sym3<> unit_inertia;
+  Transform<> X_GS{};  ///< of the shape in the geom's frame
+};
+
+Solid primitive(const Shape& shape) {
+  return {shape, volume(shape).value_or(0), solid_inertia(shape, 1).value_or(Sym3<>{}), {}};
+}
+
+Solid ellipsoid(const Vec3<>& r) { return {ellipsoid_hull(r), ellipsoid_volume(r), ellipsoid_inertia(r), {}}; }
+
+int sizes_of(GeomType type) {
+  switch (type) {
+    case GeomType::kSphere:
+      return 1;
+    case GeomType::kCapsule:
+    case GeomType::kCylinder:
+      return 2;
+    case GeomType::kEllipsoid:
+    case GeomType::kBox:
+      return 3;
+    default:
+      return 0;
+  }
+}
+
+/// size and fromto; the geom's pose if fromto gives it.
+bool read_size(Reader& reader, const Attributes& a, GeomType type, Vec3<>& size, std::optional<Transform<>>& X) {
+  std::array<double, 3> s{};
+  std::array<double, 6> ends{};
+  const int needed = sizes_of(type);
+  int count = a.numbers("size", s, 1);
+  if (needed >= 2 && a.numbers("fromto", ends, 6) == 6) {
+    const Vec3<> from{ends[0], ends[1], ends[2]}, to{ends[3], ends[4], ends[5]};
+    const double length = norm(from - to);
+    if (!(length > 1e-14)) {
+      reader.report.error(a.element(), kZeroVector, "fromto: the two points are the same", "give two different points");
+      return false;
+    }
+    X = Transform<>{rotation_to(from - to), 0.5 * (from + to)};
+    s[std::size_t(needed - 1)] = length / 2;
+    if (needed == 3) s[1] = s[0];
+    count = count > 0 ? needed : 0;
+  }
+  if (count < needed) {
+    reader.report.error(
+        a.element(), kMissing, fmt::format("attribute size has {} numbers, {} are needed", count, needed),
+        "sphere: radius; capsule and cylinder: radius, half length; box and ellipsoid: three half sizes");
+    return false;
+  }
+  for (int i = 0; i < needed; ++i) {
+    if (s[std::size_t(i)] > 0) continue;
+    reader.report.error(a.element(), kRange, fmt::format("size {} is {}", i + 1, format_number(s[std::size_t(i)])),
+                        "sizes are positive [m]");
+    return false;
+  }
+  size = {s[0], s[1], s[2]};
+  return true;
+}
+
+/// A primitive around a mesh, by the box of the mesh's inertia.
+Solid fit_primitive(Reader& reader, const Attributes& a, GeomType type) {
+  const auto box = fit_box(reader, a);
+  if (reader.compiler_of(a.element()).fit_aabb || !box) {
+    reader.report.missing(a.element(), kGeomShape,
+                          reader.compiler_of(a.element()).fit_aabb
+                              ? "primitives fitted to the bounds of a mesh are left out"
+                              : "primitives fitted to a mesh that is not there are left out");
+    return {};
+  }
+  double scale = 1;
+  a.number("fitscale", scale);
+  const Vec3<>& h = box->half;
+  const double across = (h.x + h.y) / 2;
+  Solid out;
+  switch (type) {
+    case GeomType::kSphere:
+      out = primitive(Sphere{scale * (h.x + h.y + h.z) / 3});
+      break;
+    case GeomType::kCapsule:
+      out = primitive(Capsule{scale * across, 2 * scale * std::max(0.0, h.z - across / 2)});
+      break;
+    case GeomType::kCylinder:
+      out = primitive(Cylinder{scale * across, 2 * scale * h.z});
+      break;
+    case GeomType::kBox:
+      out = primitive(Box{2 * scale * h});
+      break;
+    default:
+      out = ellipsoid(scale * h);
+  }
+  out.X_GS = box->X_GB;
+  return out;
+}
+
+Solid read_solid(Reader& reader, const Attributes& a, GeomType type, std::optional<Transform<>>& X) {
+  if (type == GeomType::kPlane) return {Plane{}, 0, {}, {}};
+  if (type == GeomType::kMesh) {
+    const auto mesh = mesh_shape(reader, a);
+    return mesh ? Solid{mesh->shape, 0, {}, mesh->X_GS} : Solid{};
+  }
+  if (type == GeomType::kHeightField) return {hfield_shape(reader, a), 0, {}, {}};
+  if (type == GeomType::kOther) {
+    reader.report.missing(a.element(), kGeomShape, "signed distance fields are left out");
+    return {};
+  }
+  if (a.has("mesh")) return fit_primitive(reader, a, type);
+  Vec3<> s;
+  if (!read_size(reader, a, type, s, X)) return {};
+  switch (type) {
+    case GeomType::kSphere:
+      return primitive(Sphere{s.x});
+    case GeomType::kCapsule:
+      return primitive(Capsule{s.x, 2 * s.y});
+    case GeomType::kCylinder:
+      return primitive(Cylinder{s.x, 2 * s.y});
+    case GeomType::kBox:
+      return primitive(Box{2.0 * s});
+    default:
+      reader.report.repeated_warning(a.element(), kEllipsoidHull, "ellipsoids touch as hulls of points on them");
+      return ellipsoid(s);
+  }
+}
+
+void read_mass(Reader& reader, const Attributes& a, GeomType type, const Solid& solid, Geom& geom) {
+  double mass = 0;
+  a.number("density", geom.density);
+  if (a.number("mass", mass)) geom.given_mass = mass;
+  geom.shell = a.boolean("shellinertia").value_or(false);
+  if (mass < 0 || geom.density < 0) {
+    reader.report.error(a.element(), kRange, "mass or density is negative", "give zero or more");
+    return;
+  }
+  if (type == GeomType::kPlane || type == GeomType::kHeightField) return;
+  if (geom.given_mass.value_or(geom.density) == 0) {
+    geom.mass = Inertial{};
+    return;
+  }
+  if (type == GeomType::kMesh) geom.mesh.emplace(a);
+  if (solid.volume <= 0 || geom.shell) return;  // unknown; set_mass() says so where it matters
+  mass = geom.given_mass.value_or(geom.density * solid.volume);
+  geom.mass = Inertial{mass, geom.shape.origin, mass * solid.unit_inertia};
+}
+
+/// The mass of a geom that counts; none, and a warning, if it is unknown.
+std::optional<Inertial> mass_of(Reader& reader, const Geom& geom) {
+  if (geom.mass) return geom.mass;
+  if (geom.mesh) {
+    if (const auto solid = mesh_mass(reader, *geom.mesh, geom.shell)) {
+      const double mass = geom.given_mass.value_or(geom.density * solid->measure);
+      const Transform<> X = geom.X_BG * Transform<>{Mat3<>::identity(), solid->centre};
+      return Inertial{mass, to_pose(X), mass / solid->measure * solid->inertia};
+    }
+  }
+  if ((!geom.has_shape && !geom.element->Attribute("hfield")) || geom.mesh || geom.shell) {
+    reader.report.missing(*geom.element, kMeshMass,
+                          geom.shell && !geom.mesh ? "shells of primitives have no mass here"
+                                                   : "the mass of this geom is not known; it adds none",
+                          "give the body an <inertial>");
+  }
+  return std::nullopt;
+}
+
+void read_contact(Reader& reader, const Attributes& a, Geom& geom) {
+  double contype = 1, conaffinity = 1;
+  a.number("contype", contype);
+  a.number("conaffinity", conaffinity);
+  const auto mask = [&](double x) {
+    if (x >= 0 && x <= 4294967295.0 && x == std::floor(x)) return std::uint32_t(x);
+    reader.report.error(a.element(), kNumber, fmt::format("{} is not a bit mask", format_number(x)),
+                        "give a whole number");
+    return std::uint32_t(1);
+  };
+  geom.shape.contype = mask(contype);
+  geom.shape.conaffinity = mask(conaffinity);
+  a.integer("condim", geom.condim);
+  a.integer("priority", geom.priority);
+  a.integer("group", geom.group);
+  geom.clearance = read_margin(reader, a);
+  std::array<double, 3> friction{1, 0.005, 0.0001};
+  a.numbers("friction", friction, 1);
+  geom.friction = friction[0];
+  if (geom.condim != 1 && geom.condim != 3 && geom.condim != 4 && geom.condim != 6) {
+    reader.report.error(a.element(), kRange, fmt::format("condim is {}", geom.condim), "known: 1, 3, 4, 6");
+    geom.condim = 3;
+  }
+  if (friction[0] < 0 || friction[1] < 0 || friction[2] < 0) {
+    reader.report.error(a.element(), kRange, "friction is negative", "give zero or more");
+    geom.friction = 1;
+    return;
+  }
+  if (geom.condim >= 4) geom.spin = friction[1];
+  if (geom.condim == 6) geom.rolling = friction[2];
+}
+
+/// The file of a material's picture, if it is there and may be read.
+std::string texture_of(const Reader& reader, const std::string& material) {
+  const auto named = reader.material_textures.find(material);
+  if (named == reader.material_textures.end()) return {};
+  const auto found = reader.textures.find(named->second);
+  if (found == reader.textures.end()) return {};
+  std::error_code ignored;
+  const std::filesystem::path path = std::filesystem::absolute(found->second, ignored);
+  return std::filesystem::is_regular_file(path, ignored) && reader.gate.allows(path) ? path.string() : "";
+}
+
+void read_colour(Reader& reader, const Attributes& a, LinkShape& shape) {
+  Material material;
+  if (const auto name = a.text("material")) {
+    material.name = *name;
+    const auto found = reader.colours.find(*name);
+    if (found != reader.colours.end()) material.rgba = found->second;
+    material.texture = texture_of(reader, *name);
+  }
+  std::array<double, 4> rgba{0.5, 0.5, 0.5, 1};
+  if (a.numbers("rgba", rgba, 3) > 0) material.rgba = std::vector<double>(rgba.begin(), rgba.end());
+  if (!material.rgba && material.texture.empty()) return;
+  if (material.rgba) {
+    for (double& c : *material.rgba) c = std::clamp(c, 0.0, 1.0);
+  }
+  shape.material = material;
+}
+
+void apply_bounds(const Compiler& c, Inertial& inertial) {
+  inertial.mass = std::max(inertial.mass, c.bound_mass);
+  if (!(c.bound_inertia > 0) && !c.balance_inertia) return;
+  const Sym3<>& I = inertial.inertia;
+  Eigen::Matrix3d m;
+  m << I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz;
+  if (!m.allFinite()) return;
+  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(m);
+  Eigen::Vector3d J = solver.eigenvalues().cwiseMax(c.bound_inertia);
+  if (c.balance_inertia && (J[0] + J[1] < J[2])) J.setConstant(J.mean());
+  if (J == solver.eigenvalues()) return;
+  const Eigen::Matrix3d out = solver.eigenvectors() * J.asDiagonal() * solver.eigenvectors().transpose();
+  inertial.inertia = {out(0, 0), out(0, 1), out(0, 2), out(1, 1), out(1, 2), out(2, 2)};
+}
+
+void set_mass(Reader& reader, Body& body) {
+  const Compiler& c = reader.compiler_of(*body.element);
+  const bool from_geoms =
+      c.inertia_from_geom == Compiler::kTrue || (c.inertia_from_geom == Compiler::kAuto && !body.inertial);
+  if (from_geoms) {
+    std::vector<Inertial> parts;
+    for (const Geom& geom : body.geoms) {
+      if (geom.group < c.group_lower || geom.group > c.group_upper) continue;
+      if (const auto part = mass_of(reader, geom)) parts.push_back(*part);
+    }
+    body.inertial.reset();
+    // One part keeps its axes: the medium brakes along them.
+    if (const Inertial whole = parts.size() == 1 ? parts[0] : combine(parts); whole.mass > 0) body.inertial = whole;
+  }
+  if (!body.inertial && (c.bound_mass > 0 || c.bound_inertia > 0)) body.inertial = Inertial{};
+  if (body.inertial) apply_bounds(c, *body.inertial);
+}
+
+}  // namespace
+
+void read_geom(Reader& reader, const Element& element, const Place& place) {
+  const Attributes a = attributes_of(reader, element, "geom", place.childclass);
+  const std::size_t count = reader.bodies[std::size_t(place.body)].geoms.size();
+  if (count > kMostGeoms) {
+    reader.report.error(element, kTooLargeModel, fmt::format("more than {} geoms on a body", kMostGeoms),
+                        "make the model smaller");
+    return;
+  }
+  Geom geom;
+  geom.element = &element;
+  if (element.Attribute("name")) geom.shape.name = take_name(reader, element, "geom", "geom");
+  GeomType type = GeomType::kSphere;
+  static constexpr GeomType kTypes[] = {GeomType::kPlane,     GeomType::kSphere,      GeomType::kCapsule,
+                                        GeomType::kEllipsoid, GeomType::kCylinder,    GeomType::kBox,
+                                        GeomType::kMesh,      GeomType::kHeightField, GeomType::kOther};
+  if (const auto found =
+          a.keyword("type", {"plane", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "hfield", "sdf"})) {
+    type = kTypes[*found];
+  }
+  std::optional<Transform<>> X;
+  const Transform<> pose = read_pose(reader, a);
+  const Solid solid = read_solid(reader, a, type, X);
+  geom.X_BG = place.X_BF * X.value_or(pose);
+  geom.shape.origin = to_pose(geom.X_BG * solid.X_GS);
+  geom.has_shape = solid.shape.has_value();
+  if (solid.shape) geom.shape.shape = *solid.shape;
+  read_contact(reader, a, geom);
+  read_mass(reader, a, type, solid, geom);
+  read_colour(reader, a, geom.shape);
+  if (type == GeomType::kPlane && place.body != 0) {
+    reader.report.missing(element, kGeomShape, "planes on bodies are left out", "planes belong to the world");
+    geom.has_shape = false;
+  }
+  reader.bodies[std::size_t(place.body)].geoms.push_back(std::move(geom));
+}
+
+void set_masses(Reader& reader) {
+  double total = 0;
+  for (std::size_t i = 1; i < reader.bodies.size(); ++i) {
+    set_mass(reader, reader.bodies[i]);
+    if (reader.bodies[i].inertial) total += reader.bodies[i].inertial->mass;
+  }
+  const double wanted = reader.main.compiler.total_mass;
+  if (!(wanted > 0) || !(total > 0)) return;
+  for (Body& body : reader.bodies) {
+    if (!body.inertial) continue;
+    body.inertial->mass *= wanted / total;
+    body.inertial->inertia = wanted / total * body.inertial->inertia;
+  }
+}
+
+}  // namespace kansetsu::io::mjcf

@@ -1,0 +1,164 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "io/mjcf/mjcf_reader.h"
+#include "io/text.h"
+#include "kansetsu/spatial/quaternion.h"
+
+/// <replicate> written out before anything else is read: its place is taken by frames with copies, and what names a copied thing
+/// is copied with it. Names get a number, the frame of copy i is turned by i times the angles and moved once more along the
+/// axes of the one before.
+namespace kansetsu::io::mjcf {
+namespace {
+
+constexpr double kMostCopies = 10000;       // of one <replicate>
+constexpr std::size_t kMostElements = 1e6;  // of all copies together
+
+class Replicator {
+ public:
+  explicit Replicator(Reader& reader) : reader_(reader) {}
+
+  void expand(const Element& root) {
+    for (const Element* section : children(reader_, root)) {
+      if (std::string_view(section->Name()) == "worldbody") find(*section);
+    }
+    if (copied_.empty()) return;
+    for (const char* tag : {"contact", "tendon", "equality", "actuator", "sensor"}) {
+      for (const Element* element : sections(reader_, root, tag)) copy_reference(*element);
+    }
+  }
+
+ private:
+  void find(const Element& element) {
+    for (const Element* child : children(reader_, element)) {
+      if (std::string_view(child->Name()) != "replicate") {
+        find(*child);
+        continue;
+      }
+      Element& root = new_root();
+      write_copies(*child, root);
+      reader_.included.emplace(child, &root);
+    }
+  }
+  Element& new_root() {
+    tinyxml2::XMLDocument& document = reader_.documents.emplace_back();
+    Element* root = document.NewElement("mujocoinclude");
+    document.InsertEndChild(root);
+    return *root;
+  }
+
+  void write_copies(const Element& replicate, Element& into) {
+    const Attributes a(reader_, replicate, nullptr);
+    double count = 0;
+    Vec3<> offset;
+    std::array<double, 3> angles{};
+    if (!a.number("count", count) || count < 1 || count > kMostCopies || count != std::floor(count)) {
+      reader_.report.error(replicate, kRange, fmt::format("count of <replicate> is {}", format_number(count)),
+                           fmt::format("give a whole number from 1 to {:.0f}", kMostCopies));
+      return;
+    }
+    a.vec3("offset", offset);
+    a.numbers("euler", angles, 3);
+    const std::string separator = read_text(reader_.report, replicate, "sep").value_or("");
+    const std::size_t digits = fmt::format("{:.0f}", count).size();
+    Vec3<> p;
+    Mat3<> R = Mat3<>::identity();
+    for (int i = 0; i < int(count) && elements_ < kMostElements; ++i) {
+      if (i > 0) {
+        p = p + R * offset;
+        R = euler_rotation(reader_.compiler_of(replicate), {i * angles[0], i * angles[1], i * angles[2]});
+      }
+      Element* frame = into.GetDocument()->NewElement("frame");
+      into.InsertEndChild(frame);
+      const Quaternion<> q = to_quaternion(R);
+      frame->SetAttribute("pos", numbers({p.x, p.y, p.z}).c_str());
+      frame->SetAttribute("quat", numbers({q.w, q.x, q.y, q.z}).c_str());
+      const std::string suffix = fmt::format("{}{:0>{}}", separator, i, digits);
+      for (const Element* child : children(reader_, replicate)) copy(*child, *frame, suffix);
+    }
+    if (elements_ >= kMostElements)
+      reader_.report.error(replicate, kTooLargeModel, "copies of <replicate> are too many", "make the model smaller");
+  }
+  static std::string numbers(std::initializer_list<double> values) {
+    std::string text;
+    for (const double x : values) text += (text.empty() ? "" : " ") + format_number(x);
+    return text;
+  }
+
+  /// A copy with its name numbered; a <replicate> within is written out first.
+  void copy(const Element& element, Element& into, const std::string& suffix) {
+    if (std::string_view(element.Name()) == "replicate") {
+      Element& inner = new_root();
+      write_copies(element, inner);
+      for (const Element* child = inner.FirstChildElement(); child; child = child->NextSiblingElement())
+        copy(*child, into, suffix);
+      return;
+    }
+    if (++elements_ > kMostElements) return;
+    Element* made = into.GetDocument()->NewElement(element.Name());
+    into.InsertEndChild(made);
+    reader_.report.set_origin(*made, element);
+    for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
+      const bool name = std::string_view(a->Name()) == "name" && *a->Value();
+      made->SetAttribute(a->Name(), name ? (a->Value() + suffix).c_str() : a->Value());
+      if (name) note(a->Value(), suffix);
+    }
+    for (const Element* child : children(reader_, element)) copy(*child, *made, suffix);
+  }
+
+  void note(const char* name, const std::string& suffix) {
+    std::vector<std::string>& known = copied_[name];
+    if (std::ranges::find(known, suffix) == known.end()) known.push_back(suffix);
+  }
+
+  /// The suffixes of the first copied thing that the element or one within it names.
+  const std::vector<std::string>* suffixes_of(const Element& element) const {
+    for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
+      if (!names_thing(a->Name())) continue;
+      if (const auto found = copied_.find(a->Value()); found != copied_.end()) return &found->second;
+    }
+    for (const Element* child : children(reader_, element)) {
+      if (const auto* found = suffixes_of(*child)) return found;
+    }
+    return nullptr;
+  }
+  static bool names_thing(std::string_view attribute) {
+    return attribute != "name" && attribute != "class" && attribute != "user" && !attribute.ends_with("type");
+  }
+  void copy_reference(const Element& element) {
+    const auto* suffixes = suffixes_of(element);
+    if (!suffixes) return;
+    Element& root = new_root();
+    const std::vector<std::string> copies = *suffixes;
+    for (const std::string& suffix : copies) write_reference(element, root, suffix, true);
+    if (const char* name = element.Attribute("name"); name && *name) {  // an actuator may name a copied tendon
+      for (const std::string& suffix : copies) note(name, suffix);
+    }
+    reader_.included.emplace(&element, &root);
+  }
+  void write_reference(const Element& element, Element& into, const std::string& suffix, bool top) {
+    if (++elements_ > kMostElements) return;
+    Element* made = into.GetDocument()->NewElement(element.Name());
+    into.InsertEndChild(made);
+    reader_.report.set_origin(*made, element);
+    for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
+      const bool numbered =
+          (top && std::string_view(a->Name()) == "name") || (names_thing(a->Name()) && copied_.contains(a->Value()));
+      made->SetAttribute(a->Name(), numbered ? (a->Value() + suffix).c_str() : a->Value());
+    }
+    for (const Element* child : children(reader_, element)) write_reference(*child, *made, suffix, false);
+  }
+
+  Reader& reader_;
+  std::size_t elements_ = 0;
+  std::map<std::string, std::vector<std::string>> copied_;  ///< suffixes by name
+};
+
+}  // namespace
+
+void write_out_replicates(Reader& reader, const Element& root) { Replicator(reader).expand(root); }
+
+}  // namespace kansetsu::io::mjcf

@@ -1,0 +1,337 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "io/mjcf/mjcf_reader.h"
+#include "io/text.h"
+#include "kansetsu/spatial/quaternion.h"
+
+namespace kansetsu::io::mjcf {
+
+JointPlace find_joint(const Reader& reader, std::string_view name) {
+  for (const Body& body : reader.bodies) {
+    for (const Joint& joint : body.joints) {
+      if (joint.name == name) return {&body, &joint};
+    }
+  }
+  return {};
+}
+
+SitePlace find_site(const Reader& reader, std::string_view name) {
+  for (std::size_t i = 0; i < reader.bodies.size(); ++i) {
+    for (const Site& site : reader.bodies[i].sites) {
+      if (site.name == name) return {int(i), &site};
+    }
+  }
+  return {};
+}
+
+void unknown(Reader& reader, const Element& at, const char* kind, const std::string& name) {
+  reader.report.error(at, kUnknownName, fmt::format("unknown {} {}", kind, quote(name)),
+                      "define it, or correct the name");
+}
+
+namespace {
+
+/// The body that an attribute names; the world if it is absent and need not be there.
+std::optional<int> read_body_name(Reader& reader, const Element& element, const char* attribute, bool required) {
+  const auto name =
+      required ? read_required_text(reader.report, element, attribute) : read_text(reader.report, element, attribute);
+  if (!name) return required ? std::nullopt : std::optional<int>(0);
+  const int body = find_body(reader, *name);
+  if (body >= 0) return body;
+  unknown(reader, element, "body", *name);
+  return std::nullopt;
+}
+
+struct Ends {
+  int body1 = 0, body2 = 0;
+  Transform<> X_1A, X_2B;  ///< where they meet, on each body
+};
+
+std::optional<Ends> read_sites(Reader& reader, const Element& element) {
+  Ends ends;
+  for (const bool first : {true, false}) {
+    const auto name = read_required_text(reader.report, element, first ? "site1" : "site2");
+    if (!name) return std::nullopt;
+    const SitePlace found = find_site(reader, *name);
+    if (!found.site) {
+      unknown(reader, element, "site", *name);
+      return std::nullopt;
+    }
+    (first ? ends.body1 : ends.body2) = found.body;
+    (first ? ends.X_1A : ends.X_2B) = found.site->X_BS;
+  }
+  return ends;
+}
+
+/// Places on two bodies that are one place in the reference configuration, or as relpose says.
+std::optional<Ends> read_bodies(Reader& reader, const Element& element, bool weld) {
+  const auto body1 = read_body_name(reader, element, "body1", true),
+             body2 = read_body_name(reader, element, "body2", false);
+  if (!body1 || !body2) return std::nullopt;
+  Ends ends{*body1, *body2, {}, {}};
+  const Attributes a(reader, element, nullptr);
+  const Transform<>& X_W1 = reader.bodies[std::size_t(*body1)].X_WB;
+  const Transform<>& X_W2 = reader.bodies[std::size_t(*body2)].X_WB;
+  if (!weld) {
+    if (!a.has("anchor"))
+      report_missing(reader.report, element, "attribute anchor", "give the point in the frame of body1");
+    a.vec3("anchor", ends.X_1A.p);
+    ends.X_2B = inverse(X_W2) * X_W1 * ends.X_1A;
+    return ends;
+  }
+  std::array<double, 7> pose{};
+  ends.X_1A = inverse(X_W1) * X_W2;
+  if (a.numbers("relpose", pose, 7) == 7) {
+    const Quaternion<> q{pose[4], pose[5], pose[6], pose[3]};
+    const double length = std::sqrt(dot(q, q));
+    if (length > 1e-14 && length < 1e15) ends.X_1A = {to_mat3((1 / length) * q), {pose[0], pose[1], pose[2]}};
+  }
+  return ends;
+}
+
+/// A loop of one figure, or a connection of two; nothing where neither end can move.
+void add_closure(Reader& reader, const Element& element, const Ends& ends, ConstraintMask mask, bool active) {
+  const int figure1 = reader.bodies[std::size_t(ends.body1)].figure,
+            figure2 = reader.bodies[std::size_t(ends.body2)].figure;
+  const std::string name =
+      take_name(reader, element, "equality", fmt::format("equality{}", reader.names["equality"].size() + 1));
+  if (figure1 < 0 && figure2 < 0) return;
+  const Anchor a = anchor_on(reader, ends.body1, ends.X_1A), b = anchor_on(reader, ends.body2, ends.X_2B);
+  const int line = element.GetLineNum();
+  if (figure1 == figure2 && active) {
+    reader.scene.figures[std::size_t(figure1)].loops.push_back({name, a.link, b.link, a.pose, b.pose, mask, line});
+    return;
+  }
+  ConnectionDescription connection;
+  connection.name = name;
+  connection.a = a;
+  connection.b = b;
+  connection.mask = mask;
+  connection.hold = Hold::kTogether;
+  connection.active = active;
+  connection.line = line;
+  reader.scene.connections.push_back(std::move(connection));
+}
+
+void read_coupling(Reader& reader, const Element& element, bool active) {
+  const Attributes a(reader, element, nullptr);
+  const auto name1 = read_required_text(reader.report, element, "joint1"),
+             name2 = read_text(reader.report, element, "joint2");
+  if (!name1) return;
+  const JointPlace first = find_joint(reader, *name1), second = name2 ? find_joint(reader, *name2) : JointPlace{};
+  if (!first.joint) return unknown(reader, element, "joint", *name1);
+  if (name2 && !second.joint) return unknown(reader, element, "joint", *name2);
+  const auto scalar = [](const Joint& joint) {
+    return joint.kind == JointKind::kHinge || joint.kind == JointKind::kSlide;
+  };
+  if (!scalar(*first.joint) || (second.joint && !scalar(*second.joint))) {
+    reader.report.error(element, kRange, "only hinge and slide joints can be coupled", "name joints of one coordinate");
+    return;
+  }
+  if (!active) return reader.report.warning(element, kEquality, "a coupling that is not active is left out");
+  if (second.body && second.body->figure != first.body->figure)
+    return reader.report.missing(element, kEquality, "a coupling of joints of two figures is left out");
+  PolynomialCoupling coupling;
+  coupling.name =
+      take_name(reader, element, "equality", fmt::format("equality{}", reader.names["equality"].size() + 1));
+  coupling.dependent = {*name1, 0};
+  coupling.reference = first.joint->reference;
+  if (second.joint) {
+    coupling.driver = DofRef{*name2, 0};
+    coupling.driver_reference = second.joint->reference;
+  }
+  coupling.coefficient = {0, 1, 0, 0, 0};
+  a.numbers("polycoef", coupling.coefficient, 1);
+  coupling.line = element.GetLineNum();
+  reader.scene.figures[std::size_t(first.body->figure)].couplings.push_back(std::move(coupling));
+}
+
+ShapeRef shape_of_geom(const Reader& reader, const std::string& name) {
+  for (const Body& body : reader.bodies) {
+    for (const Geom& geom : body.geoms) {
+      if (geom.shape.name != name || name.empty()) continue;
+      return {name, {}, body.figure < 0 ? "" : reader.scene.figures[std::size_t(body.figure)].name};
+    }
+  }
+  return {};
+}
+
+void read_exclude(Reader& reader, const Element& element) {
+  const auto a = read_body_name(reader, element, "body1", true), b = read_body_name(reader, element, "body2", true);
+  if (!a || !b) return;
+  const Body& first = reader.bodies[std::size_t(*a)];
+  const Body& second = reader.bodies[std::size_t(*b)];
+  if (first.figure == second.figure && first.figure >= 0) {
+    reader.scene.figures[std::size_t(first.figure)].model.collision_filters.push_back({first.name, second.name});
+    return;
+  }
+  // A body that cannot move is its shapes in the environment.
+  const auto parts = [&](const Body& body) {
+    std::vector<ShapeRef> refs;
+    if (body.figure >= 0)
+      return std::vector<ShapeRef>{{{}, body.name, reader.scene.figures[std::size_t(body.figure)].name}};
+    for (const EnvironmentShape& shape : reader.scene.environment) {
+      const auto same = [&](const Geom& geom) {
+        return geom.element->GetLineNum() == shape.line && !geom.shape.name.empty() &&
+               geom.shape.name == shape.shape.name;
+      };
+      if (std::any_of(body.geoms.begin(), body.geoms.end(), same)) refs.push_back({shape.shape.name, {}, {}});
+    }
+    return refs;
+  };
+  for (const ShapeRef& x : parts(first)) {
+    for (const ShapeRef& y : parts(second)) reader.scene.exclusions.push_back({x, y, element.GetLineNum()});
+  }
+}
+
+void read_pair(Reader& reader, const Element& element) {
+  const auto name1 = read_required_text(reader.report, element, "geom1"),
+             name2 = read_required_text(reader.report, element, "geom2");
+  if (!name1 || !name2) return;
+  ContactPair pair{shape_of_geom(reader, *name1), shape_of_geom(reader, *name2), {}, element.GetLineNum()};
+  if (pair.a.shape.empty()) return unknown(reader, element, "geom", *name1);
+  if (pair.b.shape.empty()) return unknown(reader, element, "geom", *name2);
+  // A pair has its own numbers, and defaults where it gives none: those of its geoms do not count.
+  const Attributes a = attributes_of(reader, element, "pair", {});
+  std::array<double, 5> friction{1, 1, 0.005, 0.0001, 0.0001};
+  int condim = 3;
+  a.numbers("friction", friction, 1);
+  a.integer("condim", condim);
+  const double mu = condim == 1 ? 0 : std::max(friction[0], 0.0);
+  const bool known = mu > 0 && friction[2] >= 0 && friction[3] >= 0;
+  pair.surface = fmt::format("pair{}", reader.scene.pairs.size() + 1);
+  reader.scene.surfaces.push_back(
+      {pair.surface, contact_material(mu, known && condim >= 4 ? friction[2] : 0,
+                                      known && condim == 6 ? friction[3] : 0, read_margin(reader, a))});
+  reader.scene.pairs.push_back(std::move(pair));
+}
+
+/// Numbers of a keyframe, as many as there must be.
+std::optional<std::vector<double>> read_vector(Reader& reader, const Element& element, const char* name,
+                                               std::size_t size) {
+  if (!element.Attribute(name)) return std::nullopt;
+  std::vector<double> values(size);
+  if (auto problem = parse_numbers(element.Attribute(name), values)) {
+    reader.report.error(element, kKeySize, fmt::format("{}: {}", name, *problem),
+                        fmt::format("the model needs {} numbers", size));
+    return std::nullopt;
+  }
+  return values;
+}
+
+void read_free_state(const double* q, FigureState& state) {
+  Quaternion<> quat{q[4], q[5], q[6], q[3]};
+  const double length = std::sqrt(dot(quat, quat));
+  if (!(length > 1e-14 && length < 1e15)) quat = {};
+  state.base = to_pose({to_mat3(quat), {q[0], q[1], q[2]}});
+}
+
+/// ctrl and act of a keyframe, by figure and actuator; beyond their ranges they are cut.
+void read_controls(Reader& reader, const Element& element, Keyframe& key) {
+  std::size_t activations = 0;
+  for (const Reader::Input& input : reader.inputs) activations += input.has_activation;
+  const auto ctrl = read_vector(reader, element, "ctrl", reader.inputs.size());
+  const auto act = read_vector(reader, element, "act", activations);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < reader.inputs.size(); ++i) {
+    const Reader::Input& input = reader.inputs[i];
+    const std::size_t at = next;
+    next += input.has_activation;
+    if (input.figure < 0) continue;
+    FigureState& state = key.figures[reader.scene.figures[std::size_t(input.figure)].name];
+    if (ctrl) state.control[input.name] = input.range.clamp((*ctrl)[i]);
+    if (act && input.has_activation) state.activation[input.name] = (*act)[at];
+  }
+}
+
+void read_key(Reader& reader, const Element& element, std::size_t nq, std::size_t nv) {
+  Keyframe key;
+  key.name = take_name(reader, element, "key", fmt::format("key{}", reader.scene.keyframes.size() + 1));
+  key.line = element.GetLineNum();
+  const Attributes a(reader, element, nullptr);
+  a.number("time", key.time);
+  const auto qpos = read_vector(reader, element, "qpos", nq), qvel = read_vector(reader, element, "qvel", nv);
+  for (const FigureDescription& figure : reader.scene.figures) key.figures[figure.name] = figure.initial;
+  read_controls(reader, element, key);
+  std::size_t iq = 0, iv = 0;
+  for (const Body& body : reader.bodies) {
+    for (const Joint& joint : body.joints) {
+      const bool free = joint.kind == JointKind::kFree, ball = joint.kind == JointKind::kBall;
+      FigureState& state = key.figures[reader.scene.figures[std::size_t(body.figure)].name];
+      if (qpos) {
+        const double* q = qpos->data() + iq;
+        if (free)
+          read_free_state(q, state);
+        else if (ball)
+          state.q[joint.name] = {q[1], q[2], q[3], q[0]};
+        else
+          state.q[joint.name] = {*q};
+      }
+      if (qvel) {
+        const double* v = qvel->data() + iv;
+        if (free) {
+          const Mat3<> R = to_transform(state.base).R;
+          state.velocity = {R * Vec3<>{v[3], v[4], v[5]}, {v[0], v[1], v[2]}};
+        } else if (ball) {
+          state.v[joint.name] = {v[0], v[1], v[2]};
+        } else {
+          state.v[joint.name] = {*v};
+        }
+      }
+      iq += free ? 7 : ball ? 4 : 1;
+      iv += free ? 6 : ball ? 3 : 1;
+    }
+  }
+  reader.scene.keyframes.push_back(std::move(key));
+}
+
+}  // namespace
+
+void read_equalities(Reader& reader, const Element& root) {
+  for (const Element* element : sections(reader, root, "equality")) {
+    const std::string_view tag = element->Name();
+    const bool weld = tag == "weld";
+    const Attributes a = attributes_of(reader, *element, "equality", {});
+    const bool active = a.boolean("active").value_or(true);
+    if (!reader.equalities) continue;
+    if (tag == "joint") {
+      read_coupling(reader, *element, active);
+    } else if (tag == "tendon") {
+      read_tendon_coupling(reader, *element, active);
+    } else if (tag == "connect" || weld) {
+      const auto ends =
+          element->Attribute("site1") ? read_sites(reader, *element) : read_bodies(reader, *element, weld);
+      if (ends) add_closure(reader, *element, *ends, weld ? kWeldMask : kPointMask, active);
+    }
+  }
+}
+
+void read_contacts(Reader& reader, const Element& root) {
+  for (const Element* element : sections(reader, root, "contact")) {
+    const std::string_view tag = element->Name();
+    if (tag == "exclude")
+      read_exclude(reader, *element);
+    else if (tag == "pair")
+      read_pair(reader, *element);
+  }
+}
+
+void read_keyframes(Reader& reader, const Element& root) {
+  std::size_t nq = 0, nv = 0;
+  for (const Body& body : reader.bodies) {
+    for (const Joint& joint : body.joints) {
+      const bool free = joint.kind == JointKind::kFree, ball = joint.kind == JointKind::kBall;
+      nq += free ? 7 : ball ? 4 : 1;
+      nv += free ? 6 : ball ? 3 : 1;
+    }
+  }
+  for (const Element* element : sections(reader, root, "keyframe")) {
+    if (std::string_view(element->Name()) == "key") read_key(reader, *element, nq, nv);
+  }
+}
+
+}  // namespace kansetsu::io::mjcf

@@ -1,0 +1,214 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "io/mjcf/mjcf_reader.h"
+#include "io/mjcf/mjcf_words.h"
+#include "io/text.h"
+
+namespace kansetsu::io::mjcf {
+namespace {
+
+using enum SensorKind;
+
+std::string figure_name(const Reader& reader, int figure) { return reader.scene.figures[std::size_t(figure)].name; }
+
+void not_read(Reader& reader, const Element& element, std::string why) {
+  reader.report.missing(element, kSensor, std::move(why));
+}
+
+/// Whether the axes of a body's inertia are those that the file gives; else MuJoCo looks for principal ones.
+bool has_own_axes(const Body& body) {
+  return !body.inertial ||
+         (body.inertial->inertia.xy == 0 && body.inertial->inertia.xz == 0 && body.inertial->inertia.yz == 0);
+}
+
+/// Where an object of the file is: bodies by their inertia's frame, xbody by their own.
+std::optional<Anchor> read_object(Reader& reader, const Element& element, const char* type_name, const char* name,
+                                  bool axes_matter) {
+  const auto type = read_required_text(reader.report, element, type_name),
+             object = read_required_text(reader.report, element, name);
+  if (!type || !object) return std::nullopt;
+  if (*type == "site") {
+    const SitePlace found = find_site(reader, *object);
+    if (!found.site) return unknown(reader, element, "site", *object), std::nullopt;
+    return anchor_on(reader, found.body, found.site->X_BS);
+  }
+  if (*type == "body" || *type == "xbody") {
+    const int body = find_body(reader, *object);
+    if (body < 0) return unknown(reader, element, "body", *object), std::nullopt;
+    const auto& inertial = reader.bodies[std::size_t(body)].inertial;
+    if (*type == "body" && axes_matter && !has_own_axes(reader.bodies[std::size_t(body)])) {
+      not_read(reader, element, "sensors that need the principal axes of a body's inertia are not read");
+      return std::nullopt;
+    }
+    return anchor_on(reader, body, *type == "body" && inertial ? to_transform(inertial->origin) : Transform<>{});
+  }
+  if (*type == "geom") {
+    for (std::size_t i = 0; i < reader.bodies.size(); ++i) {
+      for (const Geom& geom : reader.bodies[i].geoms) {
+        if (geom.shape.name == *object) return anchor_on(reader, int(i), to_transform(geom.shape.origin));
+      }
+    }
+    return unknown(reader, element, "geom", *object), std::nullopt;
+  }
+  not_read(reader, element, fmt::format("sensors of a {} are not read", quote(*type)));
+  return std::nullopt;
+}
+
+/// Either side of a distance: a geom or all geoms of a body.
+bool read_side(Reader& reader, const Element& element, const char* geom_name, const char* body_name, ShapeRef& out) {
+  if (const auto name = read_text(reader.report, element, geom_name)) {
+    for (const Body& body : reader.bodies) {
+      for (const Geom& geom : body.geoms) {
+        if (geom.shape.name != *name || !geom.has_shape) continue;
+        out = {*name, {}, body.figure < 0 ? "" : figure_name(reader, body.figure)};
+        return true;
+      }
+    }
+    return unknown(reader, element, "geom", *name), false;
+  }
+  const auto name = read_required_text(reader.report, element, body_name);
+  const int body = name ? find_body(reader, *name) : -1;
+  if (name && body < 0) unknown(reader, element, "body", *name);
+  if (body < 0) return false;
+  if (reader.bodies[std::size_t(body)].figure < 0) {
+    not_read(reader, element, "distances of bodies that cannot move are read by geoms only");
+    return false;
+  }
+  out = {{}, *name, figure_name(reader, reader.bodies[std::size_t(body)].figure)};
+  return true;
+}
+
+/// The volume of a touch sensor's site.
+Shape volume_of(const SitePlace& place) {
+  const Attributes& a = *place.site->attributes;
+  std::array<double, 3> size{0.005, 0.005, 0.005};
+  const int count = a.numbers("size", size, 1);
+  const int type = a.keyword("type", {"sphere", "capsule", "ellipsoid", "cylinder", "box"}).value_or(0);
+  switch (type) {
+    case 1:
+      return Capsule{size[0], 2 * (count > 1 ? size[1] : size[0])};
+    case 3:
+      return Cylinder{size[0], 2 * (count > 1 ? size[1] : size[0])};
+    case 4:
+      return Box{{2 * size[0], 2 * size[1], 2 * size[2]}};
+    default:
+      return Sphere{size[0]};
+  }
+}
+
+bool read_what(Reader& reader, const Element& element, const SensorElement& row, SensorDescription& s) {
+  switch (row.of) {
+    case SensorElement::kSite: {
+      const auto name = read_required_text(reader.report, element, "site");
+      if (!name) return false;
+      const SitePlace found = find_site(reader, *name);
+      if (!found.site) return unknown(reader, element, "site", *name), false;
+      s.at = anchor_on(reader, found.body, found.site->X_BS);
+      if (row.kind == kTouch) s.volume = volume_of(found);
+      const bool needs_figure = row.kind == kForce || row.kind == kTorque;
+      if (needs_figure && s.at.figure.empty()) {
+        not_read(reader, element, "force and torque of what cannot move are not read");
+        return false;
+      }
+      return true;
+    }
+    case SensorElement::kJoint:
+    case SensorElement::kBall: {
+      const auto name = read_required_text(reader.report, element, "joint");
+      if (!name) return false;
+      const JointPlace place = find_joint(reader, *name);
+      if (!place.joint) return unknown(reader, element, "joint", *name), false;
+      const bool ball = place.joint->kind == JointKind::kBall;
+      if (place.joint->kind == JointKind::kFree || ball != (row.of == SensorElement::kBall)) {
+        reader.report.error(element, kSensor, fmt::format("the joint {} is of another kind", quote(*name)),
+                            ball ? "use ballquat or ballangvel" : "name a hinge or slide");
+        return false;
+      }
+      s.at.figure = figure_name(reader, place.body->figure);
+      s.target = *name;
+      return true;
+    }
+    case SensorElement::kTendon: {
+      const auto name = read_required_text(reader.report, element, "tendon");
+      if (!name) return false;
+      const Tendon* tendon = find_tendon(reader, *name);
+      if (!tendon) return unknown(reader, element, "tendon", *name), false;
+      if (tendon->figure < 0)
+        return not_read(reader, element, "sensors of tendons that are left out are not read"), false;
+      s.at.figure = figure_name(reader, tendon->figure);
+      s.target = *name;
+      return true;
+    }
+    case SensorElement::kActuator: {
+      const auto name = read_required_text(reader.report, element, "actuator");
+      if (!name) return false;
+      const auto found = std::ranges::find(reader.inputs, *name, &Reader::Input::name);
+      if (found == reader.inputs.end() || found->figure < 0) {
+        if (reader.names["actuator"].contains(*name))
+          not_read(reader, element, "sensors of actuators that are left out are not read");
+        else
+          unknown(reader, element, "actuator", *name);
+        return false;
+      }
+      s.at.figure = figure_name(reader, found->figure);
+      s.target = *name;
+      return true;
+    }
+    case SensorElement::kObject: {
+      const bool point = row.kind == kFramePosition || row.kind == kFrameLinearVelocity ||
+                         row.kind == kFrameLinearAcceleration || row.kind == kFrameAngularVelocity ||
+                         row.kind == kFrameAngularAcceleration;  // all of them in axes of the world or reference
+      const auto at = read_object(reader, element, "objtype", "objname", !point);
+      if (!at) return false;
+      s.at = *at;
+      if (!element.Attribute("refname")) return true;
+      const auto reference = read_object(reader, element, "reftype", "refname", true);
+      if (!reference) return false;
+      s.reference = *reference;
+      return true;
+    }
+    case SensorElement::kBody: {
+      const auto name = read_required_text(reader.report, element, "body");
+      if (!name) return false;
+      const int body = find_body(reader, *name);
+      if (body < 0) return unknown(reader, element, "body", *name), false;
+      s.at = anchor_on(reader, body, {});
+      return true;
+    }
+    case SensorElement::kPair:
+      return read_side(reader, element, "geom1", "body1", s.contact) &&
+             read_side(reader, element, "geom2", "body2", s.other);
+    case SensorElement::kWorld:
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void read_sensors(Reader& reader, const Element& root) {
+  for (const Element* element : sections(reader, root, "sensor")) {
+    const auto row = std::ranges::find(kSensorElements, std::string_view(element->Name()), &SensorElement::tag);
+    if (row == kSensorElements.end()) {
+      not_read(reader, *element, fmt::format("sensor <{}> is not read", tag_of(*element)));
+      continue;
+    }
+    SensorDescription s;
+    s.kind = row->kind;
+    s.line = element->GetLineNum();
+    if (!read_what(reader, *element, *row, s)) continue;
+    s.name = take_name(reader, *element, "sensor", fmt::format("sensor{}", reader.scene.sensors.size() + 1));
+    const Attributes a(reader, *element, nullptr);
+    a.number("cutoff", s.cutoff);
+    a.number("noise", s.noise);
+    if (s.cutoff < 0 || s.noise < 0)
+      reader.report.error(*element, kRange, "cutoff or noise is negative", "give zero or more");
+    reader.scene.sensors.push_back(std::move(s));
+  }
+}
+
+}  // namespace kansetsu::io::mjcf

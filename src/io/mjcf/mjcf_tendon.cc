@@ -1,0 +1,270 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "io/mjcf/mjcf_reader.h"
+#include "io/text.h"
+
+namespace kansetsu::io::mjcf {
+namespace {
+
+/// A number that must not be negative; newer files may hold the coefficients of a polynomial.
+double read_amount(Reader& reader, const Attributes& a, const char* name) {
+  std::array<double, 4> values{};
+  const int count = a.numbers(name, values, 1);
+  if (count > 1 && (values[1] != 0 || values[2] != 0 || values[3] != 0))
+    reader.report.missing(a.element(), kUnsupportedAttribute, fmt::format("higher terms of '{}' are ignored", name));
+  if (values[0] >= 0) return values[0];
+  reader.report.error(a.element(), kRange, fmt::format("{} is negative: {}", name, format_number(values[0])),
+                      "give zero or more");
+  return 0;
+}
+
+/// A tendon while its parts are read.
+struct TendonDraft {
+  Tendon info;
+  TendonDescription description;
+  std::vector<PathPart> path;  ///< by bodies of the file
+  bool complete = true, several = false;
+
+  void on(const Reader& reader, int body) {
+    const int figure = reader.bodies[std::size_t(body)].figure;
+    if (figure < 0) return;
+    several = several || (info.figure >= 0 && info.figure != figure);
+    info.figure = figure;
+  }
+};
+
+/// Where something on a body is in the figure's model; on a body that cannot move, in the world.
+TendonPlace place_on(const Reader& reader, int index, const std::string& frame, const Transform<>& X_BP) {
+  const Body& body = reader.bodies[std::size_t(index)];
+  if (body.figure < 0) return {{}, to_pose(body.X_WB * X_BP)};
+  if (!frame.empty()) return {frame, {}};
+  return {body.name, to_pose(X_BP)};
+}
+
+void read_point(Reader& reader, const Element& element, TendonDraft& draft) {
+  const auto name = read_required_text(reader.report, element, "site");
+  const SitePlace found = name ? find_site(reader, *name) : SitePlace{};
+  if (name && !found.site) unknown(reader, element, "site", *name);
+  if (!found.site) {
+    draft.complete = false;
+    return;
+  }
+  draft.on(reader, found.body);
+  draft.description.path.push_back(
+      {.kind = TendonPartKind::kPoint, .at = place_on(reader, found.body, *name, found.site->X_BS)});
+  draft.path.push_back({.kind = TendonPartKind::kPoint, .body = found.body, .X_BP = found.site->X_BS});
+}
+
+void read_pulley(Reader& reader, const Element& element, TendonDraft& draft) {
+  const Attributes a(reader, element, nullptr);
+  TendonPart part{.kind = TendonPartKind::kPulley};
+  if (!a.has("divisor")) report_missing(reader.report, element, "attribute divisor", "how many strands there are");
+  a.number("divisor", part.divisor);
+  if (!(part.divisor > 0)) {
+    reader.report.error(element, kRange, "the divisor of a pulley is not above zero", "2: the length counts half");
+    part.divisor = 1;
+  }
+  draft.description.path.push_back(part);
+  draft.path.push_back({.kind = part.kind, .divisor = part.divisor});
+}
+
+void read_wrap(Reader& reader, const Element& element, TendonDraft& draft) {
+  const auto name = read_required_text(reader.report, element, "geom");
+  if (!name) {
+    draft.complete = false;
+    return;
+  }
+  for (std::size_t i = 0; i < reader.bodies.size(); ++i) {
+    for (const Geom& geom : reader.bodies[i].geoms) {
+      if (geom.shape.name != *name) continue;
+      const auto* sphere = std::get_if<Sphere>(&geom.shape.shape);
+      const auto* cylinder = std::get_if<Cylinder>(&geom.shape.shape);
+      if (!geom.has_shape || (!sphere && !cylinder)) {
+        reader.report.error(element, kTendon, fmt::format("a tendon cannot go round the geom {}", quote(*name)),
+                            "name a sphere or a cylinder");
+        draft.complete = false;
+        return;
+      }
+      TendonPart part{.kind = sphere ? TendonPartKind::kSphere : TendonPartKind::kCylinder};
+      PathPart path{.kind = part.kind, .body = int(i), .X_BP = to_transform(geom.shape.origin)};
+      part.radius = path.radius = sphere ? sphere->radius : cylinder->radius;
+      part.at = place_on(reader, int(i), {}, path.X_BP);
+      draft.on(reader, int(i));
+      if (const auto side = read_text(reader.report, element, "sidesite")) {
+        const SitePlace found = find_site(reader, *side);
+        if (!found.site) return unknown(reader, element, "site", *side);
+        draft.on(reader, found.body);
+        part.side = place_on(reader, found.body, *side, found.site->X_BS);
+        path.has_side = true, path.side_body = found.body, path.side = found.site->X_BS.p;
+      }
+      draft.description.path.push_back(std::move(part));
+      draft.path.push_back(path);
+      return;
+    }
+  }
+  unknown(reader, element, "geom", *name);
+  draft.complete = false;
+}
+
+void read_spatial(Reader& reader, const Element& element, TendonDraft& draft) {
+  for (const Element* child : children(reader, element)) {
+    const std::string_view tag = child->Name();
+    if (tag == "site")
+      read_point(reader, *child, draft);
+    else if (tag == "geom")
+      read_wrap(reader, *child, draft);
+    else if (tag == "pulley")
+      read_pulley(reader, *child, draft);
+  }
+  // Every branch begins and ends in a point, and goes round one thing at a time.
+  const auto& path = draft.description.path;
+  std::size_t points = 0;
+  bool fits = true, round = false;
+  for (const TendonPart& part : path) {
+    const bool wrap = part.kind == TendonPartKind::kSphere || part.kind == TendonPartKind::kCylinder;
+    const bool pulley = part.kind == TendonPartKind::kPulley;
+    fits = fits && !(wrap && (points == 0 || round)) && !(pulley && (round || points == 1));
+    round = wrap;
+    points = pulley ? 0 : points + (wrap ? 0 : 1);
+  }
+  if (draft.complete && (!fits || round || points < 2)) {
+    reader.report.error(element, kTendon, "the path of the tendon has no beginning or no end",
+                        "a branch has two sites at least, and a site before and after every geom");
+    draft.complete = false;
+  }
+}
+
+void read_fixed(Reader& reader, const Element& element, TendonDraft& draft) {
+  for (const Element* child : children(reader, element)) {
+    if (std::string_view(child->Name()) != "joint") continue;
+    const Attributes a(reader, *child, nullptr);
+    const auto name = read_required_text(reader.report, *child, "joint");
+    const JointPlace place = name ? find_joint(reader, *name) : JointPlace{};
+    if (name && !place.joint) unknown(reader, *child, "joint", *name);
+    draft.complete = draft.complete && place.joint;
+    if (!place.joint) continue;
+    if (place.joint->kind != JointKind::kHinge && place.joint->kind != JointKind::kSlide) {
+      reader.report.error(*child, kTendon, "a ball or free joint cannot be part of a tendon", "name hinges and slides");
+      draft.complete = false;
+      continue;
+    }
+    TendonTerm term{{place.joint->name, 0}, 0};
+    if (!a.has("coef")) report_missing(reader.report, *child, "attribute coef", "the length is Σ coef·q");
+    a.number("coef", term.ratio);
+    draft.on(reader, find_body(reader, place.body->name));
+    draft.info.length += term.ratio * place.joint->reference;
+    draft.info.joints.emplace_back(place.joint->name, term.ratio);
+    draft.description.terms.push_back(std::move(term));
+  }
+  if (draft.complete && draft.description.terms.empty()) {
+    reader.report.error(element, kTendon, "the tendon has no joints", "a fixed tendon has <joint joint=… coef=…/>");
+    draft.complete = false;
+  }
+}
+
+void read_tendon(Reader& reader, const Element& element) {
+  const std::string_view tag = element.Name();
+  if (tag != "spatial" && tag != "fixed") return;
+  const Attributes a = attributes_of(reader, element, "tendon", {});
+  TendonDraft draft;
+  TendonDescription& t = draft.description;
+  t.name = draft.info.name = take_name(reader, element, "tendon", fmt::format("tendon{}", reader.tendons.size() + 1));
+  t.line = element.GetLineNum();
+  tag == "fixed" ? read_fixed(reader, element, draft) : read_spatial(reader, element, draft);
+  if (!draft.complete) return;
+  if (tag == "spatial") {
+    std::vector<Transform<>> X_WB;
+    for (const Body& body : reader.bodies) X_WB.push_back(body.X_WB);
+    PathTrace trace;
+    trace_path(draft.path, X_WB, trace);
+    draft.info.length = trace.length;
+    draft.info.pulls = std::move(trace.pulls);
+  }
+  t.limit = draft.info.limit = read_limits(reader, a, "range", "limited");
+  const double margin = read_margin(reader, a);
+  t.limit.lower += margin, t.limit.upper -= margin;
+  if (t.limit.lower > t.limit.upper) t.limit.lower = t.limit.upper = 0.5 * (t.limit.lower + t.limit.upper);
+  t.effort = read_limits(reader, a, "actuatorfrcrange", "actuatorfrclimited");
+  t.stiffness = read_amount(reader, a, "stiffness");
+  t.damping = read_amount(reader, a, "damping");
+  t.friction = read_amount(reader, a, "frictionloss");
+  std::array<double, 2> rest{-1, -1};
+  if (a.numbers("springlength", rest, 1) == 1) rest[1] = rest[0];
+  if (rest[0] < 0) rest[0] = rest[1] = draft.info.length;
+  t.rest_lower = rest[0], t.rest_upper = rest[1];
+  a.number("width", t.width);
+  std::array<double, 4> rgba{};
+  if (a.numbers("rgba", rgba, 4) == 4) t.rgba.assign(rgba.begin(), rgba.end());
+  if (draft.several || draft.info.figure < 0) {
+    if (draft.several)
+      reader.report.missing(element, kTendon, "a tendon between two figures is left out",
+                            "bodies of one figure hang on one child of <worldbody>");
+    draft.info.figure = -1;
+  } else {
+    reader.scene.figures[std::size_t(draft.info.figure)].actuation.tendons.push_back(std::move(t));
+  }
+  reader.tendons.push_back(std::move(draft.info));
+}
+
+}  // namespace
+
+Interval read_limits(Reader& reader, const Attributes& a, const char* range_name, const char* limited_name,
+                     bool always) {
+  std::array<double, 2> range{};
+  const int limited = a.keyword(limited_name, {"false", "true", "auto"}).value_or(2);
+  const bool given = a.numbers(range_name, range, 2) == 2;
+  const bool holds = always || limited == 1 || (limited == 2 && given && reader.compiler_of(a.element()).autolimits);
+  if (!holds) return {};
+  if (!given && !always) {
+    reader.report.error(a.element(), kRange, fmt::format("{} is true, but there is no {}", limited_name, range_name),
+                        "give the range");
+    return {};
+  }
+  if (!(range[0] < range[1]) && given) {
+    reader.report.error(a.element(), kRange, fmt::format("the lower end of {} is not below its upper one", range_name),
+                        "write the smaller number first");
+    return {};
+  }
+  return {range[0], range[1]};
+}
+
+const Tendon* find_tendon(const Reader& reader, std::string_view name) {
+  const auto found = std::ranges::find(reader.tendons, name, &Tendon::name);
+  return found == reader.tendons.end() ? nullptr : &*found;
+}
+
+void read_tendons(Reader& reader, const Element& root) {
+  for (const Element* element : sections(reader, root, "tendon")) read_tendon(reader, *element);
+}
+
+void read_tendon_coupling(Reader& reader, const Element& element, bool active) {
+  const auto name1 = read_required_text(reader.report, element, "tendon1"),
+             name2 = read_text(reader.report, element, "tendon2");
+  if (!name1) return;
+  const Tendon *first = find_tendon(reader, *name1), *second = name2 ? find_tendon(reader, *name2) : nullptr;
+  if (!first) return unknown(reader, element, "tendon", *name1);
+  if (name2 && !second) return unknown(reader, element, "tendon", *name2);
+  const bool apart = first->figure < 0 || (second && second->figure != first->figure);
+  if (!active) return reader.report.warning(element, kEquality, "a coupling that is not active is left out");
+  if (apart) return reader.report.missing(element, kEquality, "a coupling of tendons of two figures is left out");
+  PolynomialCoupling coupling;
+  coupling.name =
+      take_name(reader, element, "equality", fmt::format("equality{}", reader.names["equality"].size() + 1));
+  coupling.tendons = true;
+  coupling.dependent = {*name1, 0};
+  coupling.reference = first->length;
+  if (second) {
+    coupling.driver = DofRef{*name2, 0};
+    coupling.driver_reference = second->length;
+  }
+  coupling.coefficient = {0, 1, 0, 0, 0};
+  const Attributes a(reader, element, nullptr);
+  a.numbers("polycoef", coupling.coefficient, 1);
+  coupling.line = element.GetLineNum();
+  reader.scene.figures[std::size_t(first->figure)].couplings.push_back(std::move(coupling));
+}
+
+}  // namespace kansetsu::io::mjcf

@@ -1,0 +1,108 @@
+#include <algorithm>
+
+#include "io/mjcf/mjcf_writer.h"
+#include "kansetsu/spatial/quaternion.h"
+
+namespace kansetsu::io::mjcf {
+namespace {
+
+const std::vector<double>* find(const std::map<std::string, std::vector<double>>& map, const std::string& joint) {
+  const auto found = map.find(joint);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+void append(std::vector<double>& out, std::initializer_list<double> numbers) {
+  out.insert(out.end(), numbers.begin(), numbers.end());
+}
+
+double pitch_of(const Writer& w, const WrittenJoint& joint) {
+  const auto f = std::ranges::find(w.scene.figures, joint.figure, &FigureDescription::name);
+  return std::ranges::find(f->model.joints, joint.joint, &JointDescription::name)->pitch;
+}
+
+/// A screw's slide goes with its turn.
+double value_of(const Writer& w, const WrittenJoint& joint, const std::vector<double>& values) {
+  return joint.coordinate < 0 ? pitch_of(w, joint) * values[0] : values[std::size_t(joint.coordinate)];
+}
+
+void add_position(const Writer& w, const WrittenJoint& joint, const FigureState& state, std::vector<double>& out) {
+  if (joint.kind == PrimitiveKind::kFree) {
+    const Transform<> X = to_transform(state.base);
+    const Quaternion<> q = to_quaternion(X.R);
+    return append(out, {X.p.x, X.p.y, X.p.z, q.w, q.x, q.y, q.z});
+  }
+  const std::vector<double>* given = find(state.q, joint.joint);
+  if (joint.kind == PrimitiveKind::kBall) {
+    Quaternion<> q;
+    if (given) q = {(*given)[0], (*given)[1], (*given)[2], (*given)[3]};
+    const Vec3<> turned = joint.R_BK * q.vector();
+    return append(out, {q.w, turned.x, turned.y, turned.z});
+  }
+  out.push_back(given ? value_of(w, joint, *given) : 0);
+}
+
+void add_velocity(const Writer& w, const WrittenJoint& joint, const FigureState& state, std::vector<double>& out) {
+  if (joint.kind == PrimitiveKind::kFree) {
+    const Vec3<>& v = state.velocity.v;
+    const Vec3<> omega = transpose_times(to_transform(state.base).R, state.velocity.w);
+    return append(out, {v.x, v.y, v.z, omega.x, omega.y, omega.z});
+  }
+  const std::vector<double>* given = find(state.v, joint.joint);
+  if (joint.kind == PrimitiveKind::kBall) {
+    const Vec3<> omega = given ? joint.R_BK * Vec3<>{(*given)[0], (*given)[1], (*given)[2]} : Vec3<>{};
+    return append(out, {omega.x, omega.y, omega.z});
+  }
+  out.push_back(given ? value_of(w, joint, *given) : 0);
+}
+
+void write_key(Writer& w, const Keyframe& key) {
+  const auto state_of = [&](const std::string& figure) -> const FigureState& {
+    if (const auto found = key.figures.find(figure); found != key.figures.end()) return found->second;
+    return std::ranges::find(w.scene.figures, figure, &FigureDescription::name)->initial;
+  };
+  Element& e = w.add(w.section("keyframe"), "key");
+  w.set(e, "name", w.take_name("key", {}, key.name));
+  w.set_unless(e, "time", key.time, 0);
+  std::vector<double> qpos, qvel, ctrl, act;
+  bool moves = false, controlled = false, active = false;
+  for (const WrittenJoint& joint : w.coordinates) {
+    const FigureState& state = state_of(joint.figure);
+    add_position(w, joint, state, qpos);
+    add_velocity(w, joint, state, qvel);
+    moves = moves || !state.v.empty() || state.velocity != Motion<>{};
+  }
+  for (const auto& [figure, actuator] : w.inputs) {
+    const FigureState& state = state_of(figure);
+    const auto value = [&](const std::map<std::string, double>& map) {
+      const auto found = map.find(actuator.name);
+      return found == map.end() ? 0 : found->second;
+    };
+    ctrl.push_back(value(state.control));
+    controlled = controlled || !state.control.empty();
+    if (actuator.activation == ActivationLaw::kNone) continue;
+    act.push_back(value(state.activation));
+    active = active || !state.activation.empty();
+  }
+  if (!qpos.empty()) w.set(e, "qpos", qpos);
+  if (moves) w.set(e, "qvel", qvel);
+  if (controlled) w.set(e, "ctrl", ctrl);
+  if (active) w.set(e, "act", act);
+}
+
+/// Whether the reference configuration does not tell how a figure begins.
+bool needs_key(const FigureDescription& f) {
+  const FigureState& s = f.initial;
+  if (!s.v.empty() || s.velocity != Motion<>{} || !s.control.empty() || !s.activation.empty()) return true;
+  return std::ranges::any_of(f.model.joints, [&](const JointDescription& joint) {
+    return joint.type == JointType::kBall && s.q.contains(joint.name);
+  });
+}
+
+}  // namespace
+
+void write_keyframes(Writer& w) {
+  if (std::ranges::any_of(w.scene.figures, needs_key)) write_key(w, {.name = "initial"});
+  for (const Keyframe& key : w.scene.keyframes) write_key(w, key);
+}
+
+}  // namespace kansetsu::io::mjcf

@@ -1,0 +1,293 @@
+#include "io/mjcf/mjcf_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "io/text.h"
+#include "kansetsu/io/mjcf.h"
+#include "kansetsu/spatial/quaternion.h"
+
+namespace kansetsu::io {
+namespace mjcf {
+namespace {
+
+constexpr double kSamePlace = 1e-12;  // [m, 1] two sites are one: rounding of a few products of poses
+
+std::vector<std::string> used_surfaces(const SceneDescription& scene) {
+  std::vector<std::string> used;
+  for (const EnvironmentShape& e : scene.environment) used.push_back(e.shape.surface);
+  for (const FigureDescription& f : scene.figures) {
+    for (const LinkDescription& link : f.model.links) {
+      for (const LinkShape& shape : link.collisions) used.push_back(shape.surface.empty() ? f.surface : shape.surface);
+    }
+  }
+  return used;
+}
+
+bool same_place(const Transform<>& A, const Transform<>& B) {
+  const Transform<> D = inverse(A) * B;
+  const Mat3<> E = D.R - Mat3<>::identity();
+  return norm(A.p - B.p) <= kSamePlace && norm(E.x) + norm(E.y) + norm(E.z) <= kSamePlace;
+}
+
+/// Type and size of a site with a volume.
+std::pair<const char*, std::vector<double>> site_volume(const Shape& shape) {
+  if (const auto* x = std::get_if<Capsule>(&shape)) return {"capsule", {x->radius, 0.5 * x->length}};
+  if (const auto* x = std::get_if<Cylinder>(&shape)) return {"cylinder", {x->radius, 0.5 * x->length}};
+  if (const auto* x = std::get_if<Box>(&shape)) return {"box", {0.5 * x->size.x, 0.5 * x->size.y, 0.5 * x->size.z}};
+  const auto* sphere = std::get_if<Sphere>(&shape);
+  return {"sphere", {sphere ? sphere->radius : 0.005}};
+}
+
+/// Whether every figure has it switched off.
+bool is_off(const SceneDescription& scene, bool JointSwitches::* what) {
+  const auto off = [&](const FigureDescription& f) { return !(f.switches.*what); };
+  return !scene.figures.empty() && std::ranges::all_of(scene.figures, off);
+}
+
+void write_settings(Writer& w) {
+  const SceneDescription& scene = w.scene;
+  if (!scene.name.empty()) w.set(*w.root, "model", scene.name);
+  Element& compiler = w.section("compiler");
+  w.set(compiler, "angle", "radian");
+  w.set(compiler, "autolimits", "true");
+  w.set(compiler, "inertiafromgeom", "false");
+  Element& option = w.section("option");
+  w.set(option, "timestep", scene.time_step);
+  w.set(option, "gravity", scene.gravity);
+  w.set(option, "magnetic", scene.magnetic);
+  if (scene.integrator == Integrator::kRk4) w.set(option, "integrator", "RK4");
+  if (scene.integrator == Integrator::kAdaptive) w.lose("the adaptive integrator; Euler takes its place", scene.name);
+  w.set_unless(option, "density", scene.medium.density, 0);
+  w.set_unless(option, "viscosity", scene.medium.viscosity, 0);
+  if (scene.medium.wind != Vec3<>{}) w.set(option, "wind", scene.medium.wind);
+  static constexpr std::pair<const char*, bool JointSwitches::*> kFlags[] = {{"limit", &JointSwitches::limits},
+                                                                             {"frictionloss", &JointSwitches::friction},
+                                                                             {"spring", &JointSwitches::springs},
+                                                                             {"damper", &JointSwitches::damping},
+                                                                             {"actuation", &JointSwitches::actuators}};
+  Element* flag = nullptr;
+  const auto disable = [&](const char* name) {
+    if (!flag) flag = &w.add(option, "flag");
+    w.set(*flag, name, "disable");
+  };
+  if (!scene.contacts) disable("contact");
+  for (const auto& [name, what] : kFlags) {
+    if (is_off(scene, what)) disable(name);
+  }
+}
+
+/// What stands in a scene and has no place in a model.
+void tell_rest(Writer& w) {
+  for (const ControllerDescription& c : w.scene.controllers) w.lose("controllers", c.name);
+  for (const EventDescription& e : w.scene.events) w.lose("events", e.name);
+  for (const RecordingDescription& r : w.scene.recordings) w.lose("recordings", r.file);
+  for (const FigureDescription& f : w.scene.figures) {
+    if (f.base_motion) w.lose("motions of bases", f.name);
+  }
+  for (const EnvironmentShape& e : w.scene.environment) {
+    if (e.motion || e.surface_velocity != Vec3<>{}) w.lose("motions of the surroundings", e.shape.name);
+  }
+  for (const std::string& pair : w.surfaces.lost_pairs()) w.lose("what these surfaces do with each other", pair);
+  for (const std::string& name : w.surfaces.lost_numbers())
+    w.lose("sliding friction other than that at rest, and rebound", name);
+}
+
+Loaded<std::string> text_of(const SceneDescription& scene, const std::filesystem::path& folder) {
+  std::vector<Diagnostic> problems = validate(scene);
+  std::erase_if(problems, [](const Diagnostic& d) { return !d.is_error(); });
+  if (!problems.empty()) return {std::nullopt, std::move(problems)};
+  Writer w(scene, folder);
+  write_settings(w);
+  write_bodies(w);
+  write_tendons(w);
+  write_equalities(w);
+  write_contacts(w);
+  write_actuators(w);
+  write_sensors(w);
+  write_keyframes(w);
+  tell_rest(w);
+  if (!w.finite) w.fail("the scene holds numbers that are not finite", "write finite numbers");
+  if (!w.clean)
+    w.fail("a name holds control characters or is not valid UTF-8", "give it a name of letters, digits and signs");
+  std::vector<Diagnostic> diagnostics = w.report();
+  if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
+  tinyxml2::XMLPrinter printer;
+  w.document.Print(&printer);
+  return {std::string(printer.CStr()), std::move(diagnostics)};
+}
+
+}  // namespace
+
+Writer::Writer(const SceneDescription& s, std::filesystem::path f)
+    : scene(s), folder(std::move(f)), surfaces(s, used_surfaces(s)) {
+  document.InsertEndChild(document.NewDeclaration());
+  root = document.NewElement("mujoco");
+  document.InsertEndChild(root);
+  taken["body"].insert("world");
+}
+
+/// In the order in which files have them.
+Element& Writer::section(const char* tag) {
+  static constexpr std::string_view kOrder[] = {"compiler", "option",   "asset",    "worldbody", "contact",
+                                                "tendon",   "equality", "actuator", "sensor",    "keyframe"};
+  if (Element* found = root->FirstChildElement(tag)) return *found;
+  Element* made = document.NewElement(tag);
+  const auto place = [&](std::string_view name) { return std::ranges::find(kOrder, name) - std::begin(kOrder); };
+  Element* before = nullptr;
+  for (Element* e = root->FirstChildElement(); e; e = e->NextSiblingElement()) {
+    if (place(e->Name()) < place(tag)) before = e;
+  }
+  before ? root->InsertAfterChild(before, made) : root->InsertFirstChild(made);
+  return *made;
+}
+
+Element& Writer::add(Element& parent, const char* tag) {
+  Element* e = document.NewElement(tag);
+  parent.InsertEndChild(e);
+  return *e;
+}
+
+void Writer::set(Element& e, const char* name, const std::string& text) {
+  clean = clean && is_clean(text);
+  e.SetAttribute(name, text.c_str());
+}
+
+void Writer::set(Element& e, const char* name, std::span<const double> numbers) {
+  std::string text;
+  for (const double x : numbers) {
+    finite = finite && std::isfinite(x);
+    text += (text.empty() ? "" : " ") + format_number(x);
+  }
+  e.SetAttribute(name, text.c_str());
+}
+
+void Writer::set_unless(Element& e, const char* name, double x, double usual) {
+  if (x != usual) set(e, name, x);
+}
+
+void Writer::set_pose(Element& e, const Transform<>& X) {
+  if (X.p != Vec3<>{}) set(e, "pos", X.p);
+  const Quaternion<> q = to_quaternion(X.R);
+  if (q.x != 0 || q.y != 0 || q.z != 0) set(e, "quat", std::array{q.w, q.x, q.y, q.z});
+}
+
+void Writer::set_range(Element& e, const char* name, const Interval& range) {
+  if (!range.is_bounded()) return;
+  set(e, name, std::array{std::max(range.lower, -kLargest), std::min(range.upper, kLargest)});
+}
+
+std::string Writer::take_name(const char* kind, const std::string& figure, const std::string& wanted) {
+  std::set<std::string>& names = taken[kind];
+  if (!wanted.empty() && names.insert(wanted).second) return wanted;
+  const std::string stem = figure.empty() ? wanted : figure + "/" + wanted;
+  std::string name = stem;
+  for (int i = 2; !names.insert(name).second; ++i) name = fmt::format("{}_{}", stem, i);
+  return name;
+}
+
+void Writer::lose(std::string what, const std::string& first) {
+  Loss& loss = losses_[std::move(what)];
+  if (loss.count++ == 0) loss.first = first;
+}
+
+void Writer::fail(std::string what, std::string hint) {
+  failures_.push_back({Severity::kError, kNotWritable, {}, 0, {}, std::move(what), std::move(hint)});
+}
+
+std::vector<Diagnostic> Writer::report() const {
+  std::vector<Diagnostic> out = failures_;
+  for (const auto& [what, loss] : losses_) {
+    std::string message = fmt::format("MJCF cannot hold {}", what);
+    if (!loss.first.empty()) message += fmt::format(": {}", quote(loss.first));
+    if (loss.count > 1) message += fmt::format(" and {} more", loss.count - 1);
+    out.push_back({Severity::kWarning, kCannotHold, {}, 0, {}, std::move(message), {}});
+  }
+  return out;
+}
+
+LinkPlace Writer::find_place(const std::string& figure, const std::string& link) const {
+  if (figure.empty()) return {};
+  const auto f = std::ranges::find(scene.figures, figure, &FigureDescription::name);
+  if (f == scene.figures.end() || f->model.links.empty()) return {};
+  if (const auto found = links.find({figure, link}); found != links.end()) return found->second;
+  const auto frame = std::ranges::find(f->model.frames, link, &FrameDescription::name);
+  if (frame == f->model.frames.end()) return links.at({figure, f->model.links.front().name});
+  LinkPlace place = links.at({figure, frame->link});
+  place.X_BL = place.X_BL * to_transform(frame->origin);
+  return place;
+}
+
+std::string Writer::site_on(int body, const Transform<>& X_BS, const std::string& wanted) {
+  for (const WrittenSite& site : sites) {
+    if (site.body == body && same_place(site.X_BS, X_BS)) return site.name;
+  }
+  return add_site(body, X_BS, {}, wanted).name;
+}
+
+std::string Writer::site_on(int body, const Transform<>& X_BS, const Shape& volume, const std::string& wanted) {
+  const auto [type, size] = site_volume(volume);
+  std::string text;
+  for (const double x : size) text += (text.empty() ? "" : " ") + format_number(x);
+  const auto fits = [&](const WrittenSite& site) {
+    const char *own = site.element->Attribute("type"), *own_size = site.element->Attribute("size");
+    return site.body == body && same_place(site.X_BS, X_BS) &&
+           (!own || (own == std::string_view(type) && own_size == text));
+  };
+  const auto found = std::ranges::find_if(sites, fits);
+  const WrittenSite& site = found != sites.end() ? *found : add_site(body, X_BS, {}, wanted);
+  set(*site.element, "type", type);
+  set(*site.element, "size", text);
+  return site.name;
+}
+
+WrittenSite& Writer::add_site(int body, const Transform<>& X_BS, const std::string& figure, const std::string& wanted) {
+  Element& e = add(element_of(body), "site");
+  const std::string name = take_name("site", figure, wanted);
+  set(e, "name", name);
+  set_pose(e, X_BS);
+  return sites.emplace_back(WrittenSite{&e, name, body, X_BS});
+}
+
+std::string Writer::site_at(const std::string& figure, const std::string& link, const Pose& pose,
+                            const std::string& wanted) {
+  if (pose == Pose{}) {
+    if (const auto found = frames.find({figure, link}); found != frames.end()) return found->second;
+  }
+  const LinkPlace place = find_place(figure, link);
+  return site_on(place.body, place.X_BL * to_transform(pose), wanted);
+}
+
+std::string Writer::joint_of(const std::string& figure, const DofRef& dof) const {
+  const auto found = joints.find({figure, dof.index == 0 ? dof.joint : fmt::format("{}[{}]", dof.joint, dof.index)});
+  return found == joints.end() ? std::string() : found->second;
+}
+
+}  // namespace mjcf
+
+Loaded<std::string> to_mjcf(const SceneDescription& scene) { return mjcf::text_of(scene, {}); }
+
+std::vector<Diagnostic> write_mjcf(const SceneDescription& scene, const std::filesystem::path& file) {
+  std::error_code ignored;
+  const auto folder =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(file, ignored), ignored).parent_path();
+  Loaded<std::string> text = mjcf::text_of(scene, folder);
+  for (Diagnostic& d : text.diagnostics) {
+    if (d.file.empty()) d.file = file.string();
+  }
+  if (!text) return std::move(text.diagnostics);
+  if (auto reason = replace_file(file, *text.value)) {
+    text.diagnostics.push_back({Severity::kError,
+                                mjcf::kCannotWrite,
+                                file.string(),
+                                0,
+                                {},
+                                "cannot be written: " + *reason,
+                                "check that the folder exists and that you may write to it"});
+  }
+  return std::move(text.diagnostics);
+}
+
+}  // namespace kansetsu::io

@@ -1,0 +1,160 @@
+#pragma once
+
+#include <tinyxml2.h>
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/mjcf/mjcf_codes.h"
+#include "io/mjcf/mjcf_surface.h"
+#include "io/xml.h"
+#include "kansetsu/scene/scene.h"
+
+/// The parts of the MJCF writer. Bodies come first (mjcf_write_bodies.cc); what names them follows and adds sites where it needs a
+/// place. The reference configuration is the scene's beginning, but for ball joints, whose reference is no turn.
+namespace kansetsu::io::mjcf {
+
+/// MuJoCo takes no infinity, and warns of numbers beyond this (mjMAXVAL).
+inline constexpr double kLargest = 1e10;
+
+/// A joint of the file: a primitive of one of a figure's joints, or its free base.
+struct WrittenJoint {
+  std::string figure, joint;  ///< no joint: the base
+  int coordinate = 0;
+  PrimitiveKind kind = PrimitiveKind::kHinge;
+  double reference = 0;
+  Mat3<> R_BK = Mat3<>::identity();  ///< a ball's axes in those of the body
+};
+
+struct WrittenBody {
+  Element* element = nullptr;
+  std::string name, figure;
+  int parent = -1;        ///< −1: the world
+  int group = 0;          ///< the topmost body that it is welded to; −1: the world
+  Transform<> X_W, X_W0;  ///< in the reference configuration; at the scene's beginning
+  bool touches = false;   ///< it has shapes for contact
+};
+
+/// Where what is on a link goes.
+struct LinkPlace {
+  int body = -1;       ///< −1: the world
+  Transform<> X_BL{};  ///< in the body's frame
+};
+
+struct WrittenGeom {
+  Element* element = nullptr;
+  int body = -1;
+  std::string figure;
+  const LinkShape* shape = nullptr;
+  bool touches = false;
+};
+
+struct WrittenSite {
+  Element* element = nullptr;
+  std::string name;
+  int body = -1;
+  Transform<> X_BS{};
+};
+
+/// A thing by its figure and its own name.
+using Key = std::pair<std::string, std::string>;
+
+/// A document being written.
+struct Writer {
+  const SceneDescription& scene;
+  std::filesystem::path folder;  ///< that mesh files are named from; empty: as they were found
+  SurfaceKeys surfaces;
+  tinyxml2::XMLDocument document;
+  Element* root = nullptr;
+  std::map<std::string, std::set<std::string>> taken;             ///< names, by kind
+  std::map<Key, std::string> joints, tendons, actuators, frames;  ///< their names in the file
+  std::map<Key, LinkPlace> links;
+  std::vector<WrittenBody> bodies;                                  ///< depth first
+  std::vector<WrittenJoint> coordinates;                            ///< joints in the order of qpos
+  std::vector<std::pair<std::string, ActuatorDescription>> inputs;  ///< with their figures, in the order of ctrl
+  std::vector<WrittenGeom> geoms;
+  std::vector<WrittenSite> sites;
+  std::map<std::string, std::string> shape_bodies;  ///< of shapes of the surroundings that have a body, by shape
+  std::vector<std::pair<Shape, std::string>> assets;
+  bool finite = true, clean = true;
+
+  Writer(const SceneDescription& scene, std::filesystem::path folder);
+
+  /// The section of the file, made when it is first asked for.
+  Element& section(const char* tag);
+  Element& add(Element& parent, const char* tag);
+  void set(Element& e, const char* name, const std::string& text);
+  void set(Element& e, const char* name, const char* text) { set(e, name, std::string(text)); }
+  void set(Element& e, const char* name, std::span<const double> numbers);
+  void set(Element& e, const char* name, double x) { set(e, name, std::span<const double>(&x, 1)); }
+  void set(Element& e, const char* name, const Vec3<>& v) { set(e, name, std::array{v.x, v.y, v.z}); }
+  void set_unless(Element& e, const char* name, double x, double usual);
+  /// pos and quat, where they say something.
+  void set_pose(Element& e, const Transform<>& X);
+  /// Both ends, if there is one.
+  void set_range(Element& e, const char* name, const Interval& range);
+  std::string take_name(const char* kind, const std::string& figure, const std::string& wanted);
+
+  /// What the file cannot hold, or not as it is; told once, with its number and the first of them.
+  void lose(std::string what, const std::string& first);
+  void fail(std::string what, std::string hint);
+  std::vector<Diagnostic> report() const;
+
+  Element& element_of(int body) { return body < 0 ? section("worldbody") : *bodies[std::size_t(body)].element; }
+  /// Of a link or frame of a figure, or of the world if there is no figure.
+  LinkPlace find_place(const std::string& figure, const std::string& link) const;
+  std::string body_name(int body) const { return body < 0 ? "world" : bodies[std::size_t(body)].name; }
+  WrittenSite& add_site(int body, const Transform<>& X_BS, const std::string& figure, const std::string& wanted);
+  /// A site at a place; one that is there already, if it is.
+  std::string site_at(const std::string& figure, const std::string& link, const Pose& pose, const std::string& wanted);
+  std::string site_on(int body, const Transform<>& X_BS, const std::string& wanted);
+  /// The same with a volume, which is none of another site's.
+  std::string site_on(int body, const Transform<>& X_BS, const Shape& volume, const std::string& wanted);
+  /// Of the joint of a coordinate; empty if it is not in the file.
+  std::string joint_of(const std::string& figure, const DofRef& dof) const;
+
+ private:
+  struct Loss {
+    int count = 0;
+    std::string first;
+  };
+  std::map<std::string, Loss> losses_;
+  std::vector<Diagnostic> failures_;
+};
+
+// mjcf_write_bodies.cc
+void write_bodies(Writer& writer);
+void write_geom(Writer& writer, int body, const LinkShape& shape, const std::string& figure, bool touches);
+/// The name of a geom, which it gets if it has none.
+std::string name_geom(Writer& writer, WrittenGeom& geom, const std::string& wanted);
+
+// mjcf_write_joints.cc
+/// A joint on a body; X_BS is its socket in the body's frame in the reference configuration.
+void write_joint(Writer& writer, const FigureDescription& figure, const JointDescription& joint, int body,
+                 const Transform<>& X_BS);
+/// Values of a joint in the reference configuration.
+std::vector<double> reference_of(const FigureDescription& figure, const JointDescription& joint);
+
+// mjcf_write_tendons.cc
+void write_tendons(Writer& writer);
+double reference_length(const Writer& writer, const FigureDescription& figure, const TendonDescription& tendon);
+
+// mjcf_write_acts.cc
+void write_actuators(Writer& writer);
+void write_sensors(Writer& writer);
+
+// mjcf_write_equalities.cc
+void write_equalities(Writer& writer);
+
+// mjcf_write_contacts.cc
+void write_contacts(Writer& writer);
+
+// mjcf_write_keyframes.cc
+void write_keyframes(Writer& writer);
+
+}  // namespace kansetsu::io::mjcf

@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+
+#include "io/capture/capture_reader.h"
+#include "io/osim/osim_codes.h"
+#include "io/osim/osim_reader.h"
+#include "io/text.h"
+
+namespace kansetsu::io::osim {
+namespace {
+
+void refuse(XmlReport& report, const char* code, int line, std::string message, std::string hint) {
+  report.add({Severity::kError, code, report.file(), line, {}, std::move(message), std::move(hint)});
+}
+
+}  // namespace
+
+const XmlCodes& codes() {
+  static constexpr XmlCodes kCodes{kMissing, kNumber, kName, kName, kIgnored, kIgnored, kTooMany};
+  return kCodes;
+}
+
+bool open_document(const std::filesystem::path& file, tinyxml2::XMLDocument& document, XmlReport& report) {
+  const FileText read = read_file(file);
+  if (read.problem) {
+    refuse(report, kFile, 0,
+           *read.problem == FileProblem::kMissing ? "there is no such file" : "cannot be read: " + read.reason,
+           "check the name and the folder");
+    return false;
+  }
+  return parse_document(read.text, document, report);
+}
+
+bool parse_document(std::string_view text, tinyxml2::XMLDocument& document, XmlReport& report) {
+  if (is_utf16(text) || is_binary(text) || text.find("<!ENTITY") != std::string_view::npos) {
+    refuse(report, kDocument, 0, "not plain XML text", "OpenSim files are XML, saved as UTF-8, without entities");
+    return false;
+  }
+  if (const auto line = crowded_element_line(text)) {
+    refuse(report, kDocument, *line, fmt::format("an element has more than {} attributes", kMostAttributes),
+           "no element of a model has that many");
+    return false;
+  }
+  document.Parse(text.data(), text.size());
+  const Element* root = document.RootElement();
+  if (document.Error() || !root) {
+    refuse(report, kDocument, document.ErrorLineNum(), "this is not well-formed XML",
+           "correct the XML at this line or a little below");
+    return false;
+  }
+  if (std::string_view(root->Name()) != "OpenSimDocument") {
+    refuse(report, kDocument, root->GetLineNum(), fmt::format("the root element is <{}>", tag_of(*root)),
+           "OpenSim files begin with <OpenSimDocument>");
+    return false;
+  }
+  return true;
+}
+
+std::string child_text(const Element& element, const char* child) {
+  const Element* found = element.FirstChildElement(child);
+  const char* text = found ? found->GetText() : nullptr;
+  return text ? std::string(capture::trim(text)) : "";
+}
+
+std::string last_part(const std::string& path) {
+  const std::size_t at = path.rfind('/');
+  return at == std::string::npos ? path : path.substr(at + 1);
+}
+
+bool child_numbers(XmlReport& report, const Element& element, const char* child, std::span<double> out) {
+  const Element* found = element.FirstChildElement(child);
+  if (!found) return false;
+  std::vector<double> values(out.size());
+  if (const auto problem = parse_numbers(child_text(element, child), values)) {
+    report.error(*found, kNumber, *problem, fmt::format("{} finite number(s) are needed", out.size()));
+    return false;
+  }
+  std::copy(values.begin(), values.end(), out.begin());
+  return true;
+}
+
+double child_number(XmlReport& report, const Element& element, const char* child, double otherwise) {
+  child_numbers(report, element, child, {&otherwise, 1});
+  return otherwise;
+}
+
+Vec3<> child_vector(XmlReport& report, const Element& element, const char* child) {
+  double v[3] = {};
+  child_numbers(report, element, child, v);
+  return {v[0], v[1], v[2]};
+}
+
+std::vector<double> child_list(XmlReport& report, const Element& element, const char* child) {
+  const std::string text = child_text(element, child);
+  std::vector<double> out(std::size_t(count_words(text)));
+  if (!out.empty()) child_numbers(report, element, child, out);
+  return out;
+}
+
+bool child_flag(const Element& element, const char* child, bool otherwise) {
+  const std::string text = child_text(element, child);
+  return text.empty() ? otherwise : capture::same_word(text, "true");
+}
+
+std::vector<const Element*> objects_of(const Element& element, const char* set) {
+  std::vector<const Element*> out;
+  const Element* list = element.FirstChildElement(set);
+  if (!list) return out;
+  if (const Element* objects = list->FirstChildElement("objects")) list = objects;
+  for (const Element* e = list->FirstChildElement(); e; e = e->NextSiblingElement())
+    if (std::string_view(e->Name()) != "groups" && std::string_view(e->Name()) != "objects") out.push_back(e);
+  return out;
+}
+
+std::optional<CoordinateFunction> read_function(XmlReport& report, const Element& element) {
+  using F = CoordinateFunction;
+  const std::string_view kind = element.Name();
+  F out;
+  if (kind == "Constant") {
+    out = F::constant(child_number(report, element, "value", 0));
+  } else if (kind == "LinearFunction" || kind == "PolynomialFunction") {
+    out.coefficients = child_list(report, element, "coefficients");
+  } else if (kind == "SimmSpline" || kind == "NaturalCubicSpline" || kind == "PiecewiseLinearFunction") {
+    out.kind = kind == "PiecewiseLinearFunction" ? F::Kind::kSegments : F::Kind::kSpline;
+    out.x = child_list(report, element, "x"), out.y = child_list(report, element, "y");
+  } else if (kind == "Sine") {
+    out.kind = F::Kind::kSine;
+    for (const auto& [name, otherwise] : {std::pair{"amplitude", 1.0}, {"omega", 1.0}, {"phase", 0.0}, {"offset", 0.0}})
+      out.coefficients.push_back(child_number(report, element, name, otherwise));
+  } else if (kind == "MultiplierFunction") {
+    const Element* inner = element.FirstChildElement("function");
+    if (inner) inner = inner->FirstChildElement();
+    for (const char* name : {"Constant", "LinearFunction", "SimmSpline", "NaturalCubicSpline", "PolynomialFunction"})
+      if (!inner) inner = element.FirstChildElement(name);
+    if (!inner || std::string_view(inner->Name()) == "MultiplierFunction") {
+      report.error(element, kFunction, "there is no function to multiply", "name one in <function>");
+      return std::nullopt;
+    }
+    std::optional<F> read = read_function(report, *inner);
+    if (!read) return std::nullopt;
+    read->scale = child_number(report, element, "scale", 1);
+    return read;
+  } else {
+    report.error(element, kFunction, fmt::format("functions of kind <{}> are not known", tag_of(element)),
+                 "known: Constant, LinearFunction, PolynomialFunction, SimmSpline, NaturalCubicSpline, "
+                 "PiecewiseLinearFunction, Sine, MultiplierFunction");
+    return std::nullopt;
+  }
+  if (const auto problem = out.prepare()) {
+    report.error(element, kFunction, "the function cannot be used: " + *problem, "check its numbers");
+    return std::nullopt;
+  }
+  return out;
+}
+
+}  // namespace kansetsu::io::osim

@@ -1,0 +1,157 @@
+#include "kansetsu/io/scene.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <tuple>
+
+#include "io/scene/scene_reader.h"
+#include "io/scene/toml.h"
+#include "io/text.h"
+#include "kansetsu/io/mjcf.h"
+#include "kansetsu/io/sdf.h"
+
+namespace kansetsu::io {
+namespace scene {
+namespace {
+
+template <class Read>
+void for_each(Reader& reader, TomlTable& root, const char* key, const Read& read) {
+  for (TomlTable& table : root.tables(key)) read(reader, table);
+}
+
+/// Figures before what refers to them.
+void read(Reader& reader, const toml::table& document) {
+  TomlTable root(reader.report, document, "");
+  if (auto settings = root.table("scene")) read_settings(reader, *settings);
+  read_surfaces(reader, root);
+  for_each(reader, root, "figure", read_figure);
+  for_each(reader, root, "body", read_body);
+  for_each(reader, root, "environment", read_environment);
+  for_each(reader, root, "connection", read_connection);
+  for_each(reader, root, "spring", read_spring);
+  for_each(reader, root, "controller", read_controller);
+  for_each(reader, root, "sensor", read_sensor);
+  for_each(reader, root, "event", read_event);
+  for_each(reader, root, "record", read_recording);
+  for_each(reader, root, "keyframe", read_keyframe);
+  root.finish();
+}
+
+Diagnostic problem(const char* code, const std::string& file, int line, std::string message, std::string hint) {
+  return {Severity::kError, code, file, line, {}, std::move(message), std::move(hint)};
+}
+
+std::vector<Diagnostic> sorted(std::vector<Diagnostic> diagnostics) {
+  std::stable_sort(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    return std::tie(a.file, a.line) < std::tie(b.file, b.line);
+  });
+  return diagnostics;
+}
+
+}  // namespace
+}  // namespace scene
+
+Loaded<SceneDescription> parse_scene(std::string_view text, const std::string& file_name,
+                                     const ReferenceOptions& options) {
+  const TomlText parsed = parse_toml(text, file_name);
+  if (!parsed.problem.empty())
+    return {std::nullopt, {scene::problem(scene::kSyntax, file_name, parsed.line, parsed.problem, parsed.hint)}};
+  scene::Reader reader(file_name, options);
+  reader.scene.file = file_name;
+  scene::read(reader, parsed.table);
+  std::vector<Diagnostic> diagnostics = std::move(reader.warnings);
+  for (Diagnostic& d : reader.report.take()) diagnostics.push_back(std::move(d));
+  if (!has_errors(diagnostics)) {
+    const auto known = [&](const Diagnostic& d) {
+      return std::any_of(diagnostics.begin(), diagnostics.end(),
+                         [&](const Diagnostic& k) { return k.code == d.code && k.message == d.message; });
+    };
+    for (Diagnostic& d : validate(reader.scene)) {
+      if (d.is_error() || !known(d)) diagnostics.push_back(std::move(d));
+    }
+  }
+  diagnostics = scene::sorted(std::move(diagnostics));
+  if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
+  return {std::move(reader.scene), std::move(diagnostics)};
+}
+
+Loaded<SceneDescription> read_scene(const std::filesystem::path& file, const ReferenceOptions& options) {
+  const FileFormat format = find_format(file);
+  if (format == FileFormat::kMjcf) return read_mjcf(file, options);
+  if (format == FileFormat::kSdf) return read_sdf(file, options);
+  const FileText read = read_file(file);
+  if (read.problem) {
+    const bool missing = *read.problem == FileProblem::kMissing;
+    return {std::nullopt,
+            {scene::problem(scene::kFile, file.string(), 0,
+                            missing ? "there is no such file" : "cannot be read: " + read.reason,
+                            "check the name and the folder")}};
+  }
+  return parse_scene(read.text, file.string(), options);
+}
+
+namespace {
+
+/// By the first element of XML that says so; it may stand behind a long licence.
+std::optional<FileFormat> format_by_element(std::string_view head) {
+  for (std::size_t at = head.find('<'); at != std::string_view::npos; at = head.find('<', at + 1)) {
+    const std::string_view rest = head.substr(at + 1);
+    if (rest.starts_with("!--")) {
+      const std::size_t end = head.find("-->", at);
+      if (end == std::string_view::npos) break;
+      at = end;
+    } else if (rest.starts_with("mujoco")) {
+      return FileFormat::kMjcf;
+    } else if (rest.starts_with("sdf")) {
+      return FileFormat::kSdf;
+    } else if (rest.starts_with("robot")) {
+      return FileFormat::kUrdf;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Whether the first line that says anything is a table or a value of TOML.
+bool looks_like_toml(std::string_view head) {
+  if (head.find('\0') != std::string_view::npos) return false;
+  while (!head.empty()) {
+    const std::size_t end = head.find('\n');
+    std::string_view line = head.substr(0, end);
+    head.remove_prefix(end == std::string_view::npos ? head.size() : end + 1);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
+    if (line.empty() || line.front() == '#') continue;
+    return line.front() == '[' || (line.front() != '<' && line.find('=') != std::string_view::npos);
+  }
+  return false;
+}
+
+}  // namespace
+
+FileFormat find_format_of(std::string_view text) {
+  const auto found = format_by_element(text.substr(0, 4096));
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const bool xml = first != std::string_view::npos && text[first] == '<';
+  return found.value_or(xml ? FileFormat::kUrdf : FileFormat::kScene);
+}
+
+FileFormat find_format(const std::filesystem::path& file) {
+  const std::string ending = file.extension().string();
+  if (ending == ".toml") return FileFormat::kScene;
+  std::string head(4096, '\0');
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(file, ignored)) {
+    std::ifstream stream(file, std::ios::binary);
+    stream.read(head.data(), std::streamsize(head.size()));
+    head.resize(std::size_t(std::max<std::streamsize>(stream.gcount(), 0)));
+  } else {
+    head.clear();
+  }
+  if (const auto found = format_by_element(head)) return *found;
+  if (ending == ".sdf" || ending == ".world") return FileFormat::kSdf;
+  if (ending == ".xml" || ending == ".mjcf") return FileFormat::kMjcf;
+  return ending != ".urdf" && looks_like_toml(head) ? FileFormat::kScene : FileFormat::kUrdf;
+}
+
+}  // namespace kansetsu::io

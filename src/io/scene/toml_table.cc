@@ -1,0 +1,259 @@
+#include "io/scene/toml_table.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "io/scene/scene_codes.h"
+#include "io/text.h"
+#include "kansetsu/base/suggest.h"
+
+namespace kansetsu::io {
+namespace {
+
+const char* name_of(toml::node_type type) {
+  switch (type) {
+    case toml::node_type::table:
+      return "a table";
+    case toml::node_type::array:
+      return "an array";
+    case toml::node_type::string:
+      return "a text";
+    case toml::node_type::integer:
+    case toml::node_type::floating_point:
+      return "a number";
+    case toml::node_type::boolean:
+      return "true or false";
+    default:
+      return "a date or time";
+  }
+}
+
+/// What it is, and of numbers how large.
+std::string told(const toml::node& node) {
+  if (const auto* whole = node.as_integer()) return fmt::format("{}", whole->get());
+  if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
+  return name_of(node.type());
+}
+
+/// A number that is one: neither nan nor infinite, which no key of a scene needs.
+std::optional<double> finite_number(const toml::node& node) {
+  if (!node.is_number()) return std::nullopt;
+  const double value = node.is_integer() ? double(node.as_integer()->get()) : node.as_floating_point()->get();
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+void TomlReport::error(const toml::node& at, const std::string& path, const char* code, std::string message,
+                       std::string hint) {
+  const toml::source_position& begin = at.source().begin;
+  add({Severity::kError, code, file_, int(begin.line),
+       begin.column > 0 ? fmt::format("{}, column {}", path, begin.column) : path, std::move(message),
+       std::move(hint)});
+}
+
+void TomlReport::add(Diagnostic diagnostic) {
+  if (diagnostics_.size() > kMaxDiagnostics) return;
+  if (diagnostics_.size() == kMaxDiagnostics) {
+    diagnostic.code = scene::kTooMany;
+    diagnostic.path.clear();
+    diagnostic.message = fmt::format("more than {} errors; the rest is not shown", kMaxDiagnostics);
+    diagnostic.hint.clear();
+  }
+  diagnostics_.push_back(std::move(diagnostic));
+}
+
+std::vector<Diagnostic> TomlReport::take() { return std::exchange(diagnostics_, {}); }
+
+bool TomlTable::is_table(std::string_view key) const {
+  const toml::node* node = table_->get(key);
+  return node && node->is_table();
+}
+std::vector<std::string> TomlTable::keys() const {
+  std::vector<std::string> out;
+  for (const auto& [key, node] : *table_) out.emplace_back(key.str());
+  return out;
+}
+
+const toml::node* TomlTable::find(const char* key) {
+  asked_.emplace(key);
+  return table_->get(key);
+}
+
+void TomlTable::wrong_type(const toml::node& node, const char* key, const char* expected) {
+  report_->error(node, path_, scene::kType, fmt::format("{} is {}, not {}", key, told(node), expected),
+                 "see docs/formats/scene.md");
+}
+
+std::optional<std::string> TomlTable::text(const char* key) {
+  const toml::node* node = find(key);
+  if (!node) return std::nullopt;
+  if (const auto* value = node->as_string(); value && is_clean(value->get())) return value->get();
+  wrong_type(*node, key, "a text without control characters");
+  return std::nullopt;
+}
+
+std::optional<bool> TomlTable::boolean(const char* key) {
+  const toml::node* node = find(key);
+  if (!node) return std::nullopt;
+  if (const auto* value = node->as_boolean()) return value->get();
+  wrong_type(*node, key, "true or false");
+  return std::nullopt;
+}
+
+std::optional<double> TomlTable::number(const char* key) {
+  const toml::node* node = find(key);
+  if (!node) return std::nullopt;
+  if (const auto value = finite_number(*node)) return value;
+  wrong_type(*node, key, "a finite number");
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> TomlTable::integer(const char* key) {
+  const toml::node* node = find(key);
+  if (!node) return std::nullopt;
+  if (const auto* value = node->as_integer(); value && value->get() >= 0) return value->get();
+  wrong_type(*node, key, "a whole number, zero or more");
+  return std::nullopt;
+}
+
+std::optional<std::vector<double>> TomlTable::numbers(const char* key) {
+  const toml::node* node = find(key);
+  if (!node) return std::nullopt;
+  const toml::array* array = node->as_array();
+  std::vector<double> out;
+  for (std::size_t i = 0; array && i < array->size(); ++i) {
+    const auto value = finite_number(*array->get(i));
+    if (!value) {
+      wrong_type(*array->get(i), key, "an array of finite numbers");
+      return std::nullopt;
+    }
+    out.push_back(*value);
+  }
+  if (!array) {
+    wrong_type(*node, key, "an array of numbers");
+    return std::nullopt;
+  }
+  return out;
+}
+
+std::optional<std::vector<double>> TomlTable::one_or_more(const std::string& key) {
+  const toml::node* node = find(key.c_str());
+  if (node && node->is_array()) return numbers(key.c_str());
+  const auto value = number(key.c_str());
+  return value ? std::optional(std::vector<double>{*value}) : std::nullopt;
+}
+
+std::optional<std::vector<std::string>> TomlTable::texts(const char* key) {
+  const toml::node* node = find(key);
+  if (!node) return std::nullopt;
+  const toml::array* array = node->as_array();
+  std::vector<std::string> out;
+  for (std::size_t i = 0; array && i < array->size(); ++i) {
+    const auto* value = array->get(i)->as_string();
+    if (!value || !is_clean(value->get())) {
+      wrong_type(*array->get(i), key, "an array of texts");
+      return std::nullopt;
+    }
+    out.push_back(value->get());
+  }
+  if (!array) {
+    wrong_type(*node, key, "an array of texts");
+    return std::nullopt;
+  }
+  return out;
+}
+
+std::optional<int> TomlTable::keyword(const char* key, std::initializer_list<std::string_view> known) {
+  const auto word = text(key);
+  if (!word) return std::nullopt;
+  for (int i = 0; const std::string_view candidate : known) {
+    if (candidate == *word) return i;
+    ++i;
+  }
+  const std::vector<std::string> names(known.begin(), known.end());
+  std::string hint = nearest_name(*word, names);
+  error_at(key, scene::kKeyword, fmt::format("{} = {} is not known", key, quote(*word)),
+           hint + (hint.empty() ? "" : " ") + fmt::format("known: {}", fmt::join(names, ", ")));
+  return std::nullopt;
+}
+
+std::optional<TomlTable> TomlTable::table(const char* key) {
+  const toml::node* node = find(key);
+  if (!node) return std::nullopt;
+  if (const toml::table* inner = node->as_table())
+    return TomlTable(*report_, *inner, path_.empty() ? std::string(key) : fmt::format("{}/{}", path_, key));
+  wrong_type(*node, key, "a table");
+  return std::nullopt;
+}
+
+std::vector<TomlTable> TomlTable::tables(const char* key) {
+  const toml::node* node = find(key);
+  std::vector<TomlTable> out;
+  if (!node) return out;
+  const auto path_for = [&](const toml::table& inner, std::size_t i) {
+    const auto* name = inner.get("name") ? inner.get("name")->as_string() : nullptr;
+    const std::string prefix = path_.empty() ? "" : path_ + "/";
+    return name ? fmt::format("{}{}[{}]", prefix, key, quote(name->get()))
+                : fmt::format("{}{}[{}]", prefix, key, i + 1);
+  };
+  if (const toml::table* inner = node->as_table()) return {TomlTable(*report_, *inner, path_for(*inner, 0))};
+  const toml::array* array = node->as_array();
+  if (!array) {
+    wrong_type(*node, key, "a table");
+    return out;
+  }
+  for (std::size_t i = 0; i < array->size(); ++i) {
+    if (const toml::table* inner = array->get(i)->as_table()) {
+      out.emplace_back(*report_, *inner, path_for(*inner, i));
+    } else {
+      wrong_type(*array->get(i), key, "a table");
+    }
+  }
+  return out;
+}
+
+void TomlTable::read(const char* key, double& out) { out = number(key).value_or(out); }
+void TomlTable::read(const char* key, bool& out) { out = boolean(key).value_or(out); }
+void TomlTable::read(const char* key, std::string& out) {
+  if (auto value = text(key)) out = *std::move(value);
+}
+void TomlTable::read(const char* key, Vec3<>& out) {
+  const auto values = numbers(key);
+  if (!values) return;
+  if (values->size() == 3) {
+    out = {(*values)[0], (*values)[1], (*values)[2]};
+  } else {
+    error_at(key, scene::kLength, fmt::format("{} has {} numbers", key, values->size()), "write three, e.g. [0, 0, 1]");
+  }
+}
+
+std::string TomlTable::required(const char* key) {
+  if (has(key)) return text(key).value_or("");
+  asked_.emplace(key);
+  error(scene::kMissing, fmt::format("key '{}' is missing", key), fmt::format("write {} = \"…\"", key));
+  return {};
+}
+
+void TomlTable::error(const char* code, std::string message, std::string hint) {
+  report_->error(*table_, path_, code, std::move(message), std::move(hint));
+}
+
+void TomlTable::error_at(const char* key, const char* code, std::string message, std::string hint) {
+  const toml::node* node = table_->get(key);
+  report_->error(node ? *node : *table_, path_, code, std::move(message), std::move(hint));
+}
+
+void TomlTable::finish() {
+  for (const auto& [key, node] : *table_) {
+    if (asked_.contains(key.str())) continue;
+    const std::vector<std::string> known(asked_.begin(), asked_.end());
+    const std::string hint = nearest_name(key.str(), known);
+    report_->error(node, path_, scene::kUnknownKey, fmt::format("unknown key {}", quote(key.str())),
+                   hint.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : hint);
+  }
+}
+
+}  // namespace kansetsu::io

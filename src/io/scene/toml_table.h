@@ -1,0 +1,88 @@
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kansetsu/base/diagnostic.h"
+#include "kansetsu/base/suggest.h"
+#include "kansetsu/spatial/vec3.h"
+
+#include "io/scene/toml.h"
+
+/// TOML tables read key by key, every problem reported with line and column.
+namespace kansetsu::io {
+
+/// Collects the diagnostics of one document.
+class TomlReport {
+ public:
+  explicit TomlReport(std::string file) : file_(std::move(file)) {}
+
+  const std::string& file() const { return file_; }
+  void error(const toml::node& at, const std::string& path, const char* code, std::string message, std::string hint);
+  void add(Diagnostic diagnostic);
+  std::vector<Diagnostic> take();
+  NameHints hints{};  ///< for names of the document
+
+ private:
+  std::string file_;
+  std::vector<Diagnostic> diagnostics_;
+};
+
+/// A table of the document. Keys that were never asked for are reported by finish().
+class TomlTable {
+ public:
+  TomlTable(TomlReport& report, const toml::table& table, std::string path)
+      : report_(&report), table_(&table), path_(std::move(path)) {}
+
+  TomlReport& report() const { return *report_; }
+  const std::string& path() const { return path_; }
+  int line() const { return int(table_->source().begin.line); }
+  bool has(std::string_view key) const { return table_->contains(key); }
+  bool is_table(std::string_view key) const;
+  std::vector<std::string> keys() const;
+
+  // Values; none if the key is absent or holds something else (then an error is reported).
+  std::optional<std::string> text(const char* key);
+  std::optional<bool> boolean(const char* key);
+  std::optional<double> number(const char* key);
+  std::optional<std::int64_t> integer(const char* key);
+  std::optional<std::vector<double>> numbers(const char* key);
+  std::optional<std::vector<std::string>> texts(const char* key);
+  /// The place of the word among `known`.
+  std::optional<int> keyword(const char* key, std::initializer_list<std::string_view> known);
+  std::optional<TomlTable> table(const char* key);
+  /// [[key]], or [key] alone.
+  std::vector<TomlTable> tables(const char* key);
+  /// A number or an array of numbers.
+  std::optional<std::vector<double>> one_or_more(const std::string& key);
+
+  // The same into a variable that keeps its value otherwise.
+  void read(const char* key, double& out);
+  void read(const char* key, bool& out);
+  void read(const char* key, std::string& out);
+  void read(const char* key, Vec3<>& out);
+  /// A text that must be there.
+  std::string required(const char* key);
+
+  void error(const char* code, std::string message, std::string hint);
+  void error_at(const char* key, const char* code, std::string message, std::string hint);
+  /// The key is known, whether or not it is read.
+  void allow(const char* key) { asked_.emplace(key); }
+  /// Reports keys that nobody has asked for.
+  void finish();
+
+ private:
+  const toml::node* find(const char* key);
+  void wrong_type(const toml::node& node, const char* key, const char* expected);
+
+  TomlReport* report_;
+  const toml::table* table_;
+  std::string path_;
+  std::set<std::string, std::less<>> asked_;
+};
+
+}  // namespace kansetsu::io

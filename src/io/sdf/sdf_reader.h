@@ -1,0 +1,168 @@
+#pragma once
+
+#include <tinyxml2.h>
+
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/mesh/mesh_path.h"
+#include "io/sdf/sdf_codes.h"
+#include "io/xml.h"
+#include "kansetsu/io/references.h"
+#include "kansetsu/scene/scene.h"
+
+/// The parts of the SDF reader. Elements are read into models that know their links, joints and frames (sdf_model.cc); poses are
+/// resolved when all frames are known (sdf_frames.cc), and figures and the environment are made last (sdf_figure.cc).
+namespace kansetsu::io::sdf {
+
+/// A pose as written, and the frame it is given in; empty: the usual one of its element.
+struct WrittenPose {
+  Transform<> X{};
+  std::string relative_to{};
+};
+
+/// A name of a model's scope that has a pose.
+struct Frame {
+  enum class Kind { kLink, kJoint, kFrame, kModel } kind = Kind::kFrame;
+  int index = 0;  ///< among links, joints or nested models
+  const Element* element = nullptr;
+  WrittenPose pose{};
+  std::string attached_to{};
+  enum class Progress { kNew, kBusy, kDone } progress = Progress::kNew;
+  Transform<> X_MF{};  ///< in the model's frame, once done
+};
+
+struct PlacedShape {
+  LinkShape shape;
+  std::string frame;  ///< of its pose; empty: the link's
+  const Element* element = nullptr;
+};
+
+struct Link {
+  std::string name;
+  const Element* element = nullptr;
+  Inertial inertial{1, {}, Sym3<>::diagonal(1, 1, 1)};  ///< as SDF has it, where the file gives none
+  std::string inertial_frame{};                         ///< of the inertial's pose; empty: the link's
+  std::vector<PlacedShape> collisions{}, visuals{};
+  bool has_gravity = true, self_collide = false;
+};
+
+/// What <axis> or <axis2> says.
+struct Axis {
+  Vec3<> xyz{0, 0, 1};
+  std::string expressed_in{};
+  bool in_parent_model = false;
+  DofDescription dof{};
+  struct Mimic {
+    std::string joint{};
+    int axis = 0;
+    double multiplier = 1, offset = 0, reference = 0;
+  };
+  std::optional<Mimic> mimic{};
+  const Element* element = nullptr;
+};
+
+enum class JointKind { kRevolute, kContinuous, kPrismatic, kFixed, kBall, kUniversal, kRevolute2, kScrew, kGearbox };
+
+struct Joint {
+  std::string name;
+  const Element* element = nullptr;
+  JointKind kind = JointKind::kFixed;
+  std::string parent{}, child{};
+  Axis axes[2]{};
+  double pitch = 0;  ///< [m/rad]
+  double gear_ratio = 1;
+  std::string gear_reference{};
+};
+
+/// A model, or the world that holds models.
+struct Model {
+  std::string name;
+  const Element* element = nullptr;
+  Model* parent = nullptr;  ///< of the world: none
+  int version = 0;          ///< of the file it is from: 7 for 1.7
+  bool is_static = false, self_collide = false;
+  std::string canonical_link{}, placement_frame{};
+  std::map<std::string, Frame, std::less<>> frames{};
+  std::vector<Link> links{};
+  std::vector<Joint> joints{};
+  std::vector<std::unique_ptr<Model>> nested{};
+  Transform<> X_WM{};
+};
+
+/// A document being read.
+struct Reader {
+  XmlReport report;
+  std::string file;
+  ReferenceOptions options;
+  MeshFinder meshes;
+  std::deque<tinyxml2::XMLDocument> documents;  ///< the file and those it includes
+  std::map<const tinyxml2::XMLDocument*, std::filesystem::path> folders;
+  std::map<const tinyxml2::XMLDocument*, int> versions;  ///< 7 for 1.7
+  std::map<std::string, Surface> surfaces;               ///< by name
+  Model world;
+  int chain = 0;  ///< frames that are being resolved
+  SceneDescription scene;
+
+  Reader(const std::string& file_name, const ReferenceOptions& options);
+};
+
+// sdf_document.cc
+/// Parses the text; an error if it is no SDF document.
+Element* load_document(Reader& reader, std::string_view text);
+/// The model that an <include> names; nothing, and a report, if it cannot be used.
+const Element* load_include(Reader& reader, const Element& include);
+
+// sdf_values.cc
+const Element* find_child(const Element& element, const char* tag);
+/// The text of a child; none if it is absent or no clean text.
+std::optional<std::string> child_text(Reader& reader, const Element& element, const char* tag);
+/// Numbers of a child; false if it is absent, or bad (then an error is reported).
+bool child_numbers(Reader& reader, const Element& element, const char* tag, std::span<double> out);
+bool child_number(Reader& reader, const Element& element, const char* tag, double& out);
+bool child_vec3(Reader& reader, const Element& element, const char* tag, Vec3<>& out);
+std::optional<bool> child_bool(Reader& reader, const Element& element, const char* tag);
+WrittenPose read_pose(Reader& reader, const Element& element);
+void unknown_name(Reader& reader, const Element& at, const char* kind, const std::string& name);
+
+// sdf_schema.cc
+/// Reports every element and attribute that is not honoured though it may have an effect, and those nobody knows.
+void check_schema(Reader& reader, const Element& element, std::string_view kind);
+
+// sdf_geometry.cc
+/// A collision or visual; none if there is nothing to see or touch.
+std::optional<LinkShape> read_shape(Reader& reader, const Element& element, bool touches);
+/// Of shapes that take their mass from a density.
+std::optional<Inertial> automatic_inertial(Reader& reader, const Element& link, const std::vector<PlacedShape>& shapes);
+
+// sdf_joint.cc
+void read_joint(Reader& reader, const Element& element, Model& model);
+
+// sdf_model.cc
+void read_world(Reader& reader, const Element& element);
+void read_model(Reader& reader, const Element& element, Model& parent);
+
+// sdf_frames.cc
+/// Sets the frames of all models. Problems are reported.
+void resolve_frames(Reader& reader, Model& model);
+/// The pose of a name in the model's frame; none, and an error, if there is no such name.
+std::optional<Transform<>> find_frame(Reader& reader, Model& model, std::string_view name, const Element& at);
+/// The link that a name is attached to.
+struct LinkRef {
+  Model* model = nullptr;
+  int link = -1;
+};
+std::optional<LinkRef> find_link(Reader& reader, Model& model, std::string_view name, const Element& at);
+
+// sdf_figure.cc
+/// Makes figures and the environment of the models.
+void make_figures(Reader& reader);
+
+}  // namespace kansetsu::io::sdf

@@ -1,0 +1,128 @@
+#include "kansetsu/io/urdf.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "io/text.h"
+#include "io/urdf/urdf_codes.h"
+#include "io/urdf/urdf_reader.h"
+#include "kansetsu/base/error.h"
+#include "kansetsu/model/edit.h"
+
+namespace kansetsu::io {
+namespace {
+
+using urdf::Parsed;
+
+/// The text of a file, or the reason why there is none.
+Loaded<std::string> load_text(const std::filesystem::path& file) {
+  FileText read = read_file(file);
+  if (!read.problem) return {std::move(read.text), {}};
+  Diagnostic d{Severity::kError, {}, file.string(), 0, {}, {}, {}};
+  switch (*read.problem) {
+    case FileProblem::kMissing:
+      d.code = urdf::kMissingFile;
+      d.message = "there is no such file";
+      d.hint = "check the name and the folder";
+      break;
+    case FileProblem::kNotAFile:
+      d.code = urdf::kNotAFile;
+      d.message = "cannot be read as a file: " + read.reason;
+      d.hint = "name the .urdf file in it";
+      break;
+    case FileProblem::kUnreadable:
+      d.code = urdf::kUnreadable;
+      d.message = "cannot be read: " + read.reason;
+      d.hint = "check that you may read the file";
+      break;
+    case FileProblem::kTooLarge:
+      d.code = urdf::kTooLarge;
+      d.message = fmt::format("the file is larger than {} MiB", kMaxFileSize >> 20);
+      d.hint = "meshes belong into files of their own";
+      break;
+  }
+  return {std::nullopt, {std::move(d)}};
+}
+
+/// Whether a finding is about an element that the reader has refused already: one without a name, parent or child.
+bool is_echo(const Diagnostic& finding, const std::vector<std::string>& refused) {
+  if (refused.empty()) return false;
+  if (finding.path.find("[]") != std::string::npos || finding.path.find("[#") != std::string::npos) return true;
+  return std::any_of(refused.begin(), refused.end(),
+                     [&](const std::string& path) { return finding.path.starts_with(path); });
+}
+
+/// The element within a link or joint that a finding about it concerns; empty if it is the whole.
+std::string part_of(std::string_view code) {
+  static constexpr std::pair<std::string_view, const char*> kParts[] = {
+      {"MODEL007", "parent"}, {"MODEL008", "child"},    {"MODEL010", "child"},   {"MODEL011", "joint"},
+      {"MODEL030", "mass"},   {"MODEL031", "inertia"},  {"MODEL032", "inertia"}, {"MODEL033", "inertia"},
+      {"MODEL034", "mass"},   {"MODEL042", "dynamics"}, {"MODEL043", "limit"},   {"MODEL044", "limit"}};
+  for (const auto& [known, part] : kParts) {
+    if (known == code) return part;
+  }
+  return {};
+}
+
+/// validate() knows descriptions: puts its findings into the terms of the file.
+void add_findings(const Parsed& parsed, std::vector<Diagnostic> findings, std::vector<Diagnostic>& diagnostics) {
+  std::vector<std::string> refused;
+  for (const Diagnostic& d : diagnostics) {
+    if (d.code == urdf::kMissing || d.code == urdf::kCharacters) refused.push_back(d.path);
+  }
+  for (Diagnostic& d : findings) {
+    const std::string part = d.line > 0 ? part_of(d.code) : d.path;
+    if (const auto line = parsed.lines.find({d.line, part}); line != parsed.lines.end()) d.line = line->second;
+    const bool whole = d.path.empty() || d.path.starts_with("model[");
+    d.path = fmt::format("robot[{}]{}", parsed.description.name, whole ? "" : "/" + d.path);
+    if (!is_echo(d, refused)) diagnostics.push_back(std::move(d));
+  }
+  std::stable_sort(diagnostics.begin(), diagnostics.end(),
+                   [](const Diagnostic& a, const Diagnostic& b) { return a.line < b.line; });
+}
+
+/// Whether there is a document at all, so that the model in it is worth a look.
+bool has_document(const Parsed& parsed) {
+  return !parsed.description.name.empty() || !parsed.description.links.empty();
+}
+
+Loaded<ModelDescription> finish(Parsed parsed, const UrdfOptions& options) {
+  Loaded<ModelDescription> result{std::nullopt, std::move(parsed.diagnostics)};
+  if (has_document(parsed) || !has_errors(result.diagnostics)) {
+    add_findings(parsed, validate(parsed.description), result.diagnostics);
+  }
+  if (has_errors(result.diagnostics)) return result;
+  result.value = std::move(parsed.description);
+  if (options.merge_fixed) {
+    const Loaded<Model> model = Model::build(*result.value);
+    if (model) result.value = merge_fixed_links(*model.value).description();
+  }
+  return result;
+}
+
+}  // namespace
+
+Loaded<ModelDescription> parse_urdf(std::string_view text, const std::string& file_name, const UrdfOptions& options) {
+  return finish(urdf::parse(text, file_name, options), options);
+}
+
+Loaded<ModelDescription> read_urdf(const std::filesystem::path& file, const UrdfOptions& options) {
+  const Loaded<std::string> text = load_text(file);
+  if (!text) return {std::nullopt, text.diagnostics};
+  return parse_urdf(*text.value, file.string(), options);
+}
+
+Loaded<Model> load_urdf(const std::filesystem::path& file, const UrdfOptions& options) {
+  Loaded<ModelDescription> read = read_urdf(file, options);
+  if (!read) return {std::nullopt, std::move(read.diagnostics)};
+  Loaded<Model> model = Model::build(*std::move(read.value));
+  // The description was validated as it was read; only what compiling adds is new.
+  for (Diagnostic& d : model.diagnostics) {
+    const auto same = [&](const Diagnostic& known) { return known.code == d.code && known.message == d.message; };
+    if (std::none_of(read.diagnostics.begin(), read.diagnostics.end(), same)) read.diagnostics.push_back(std::move(d));
+  }
+  return {std::move(model.value), std::move(read.diagnostics)};
+}
+
+}  // namespace kansetsu::io

@@ -1,0 +1,143 @@
+#include "io/urdf/urdf_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "io/text.h"
+#include "io/urdf/urdf_codes.h"
+#include "io/urdf/urdf_document.h"
+
+namespace kansetsu::io::urdf {
+namespace {
+
+constexpr XmlCodes kCodes{kMissing, kNumber, kCharacters, kRepeated, kUnknownElement, kUnknownAttribute, kTooMany};
+
+/// Elements with a meaning to other programs, of which this engine makes no use.
+bool is_unused(std::string_view tag) { return tag == "transmission" || tag == "gazebo" || tag == "sensor"; }
+
+void check_version(Reader& reader, const Element& robot) {
+  const char* version = robot.Attribute("version");
+  if (!version || std::string_view(version).starts_with("1.") || std::string_view(version) == "1") return;
+  reader.report.warning(robot, kVersion,
+                        fmt::format("version {} of URDF is not known; it is read as 1.0", quote(version)));
+}
+
+/// Joints may hang on a link "world" that no file defines: Drake's spelling of a robot bolted to the ground. Where other
+/// links are missing too, it is as likely a mistake as they are.
+void add_world(Reader& reader, const Element& robot) {
+  ModelDescription& model = reader.description;
+  std::set<std::string_view> known{"world"};
+  for (const LinkDescription& link : model.links) known.insert(link.name);
+  const auto unknown_parent = [&](const JointDescription& joint) { return !known.contains(joint.parent); };
+  const auto is_world = [](const LinkDescription& link) { return link.name == "world"; };
+  if (std::any_of(model.joints.begin(), model.joints.end(), unknown_parent)) return;
+  if (std::any_of(model.links.begin(), model.links.end(), is_world)) return;
+  for (const Element* joint = robot.FirstChildElement(); joint; joint = joint->NextSiblingElement()) {
+    const Element* parent = joint->FirstChildElement("parent");
+    if (!parent || !parent->Attribute("link", "world")) continue;
+    reader.report.warning(*parent, kWorldAdded, "link 'world' is not defined; it is added without mass",
+                          "write <link name=\"world\"/>");
+    LinkDescription world;
+    world.name = "world";
+    world.line = parent->GetLineNum();
+    model.links.insert(model.links.begin(), std::move(world));
+    return;
+  }
+}
+
+/// For findings about how links are joined, which are best looked at where the joint is.
+void note_joints(Reader& reader) {
+  std::map<std::string_view, int> line;
+  for (const LinkDescription& link : reader.description.links) line.emplace(link.name, link.line);
+  for (const JointDescription& joint : reader.description.joints) {
+    const auto child = line.find(joint.child);
+    if (child != line.end()) reader.lines.emplace(std::pair(child->second, "joint"), joint.line);
+  }
+}
+
+void read_child(Reader& reader, const Element& child) {
+  const std::string_view tag = child.Name();
+  if (tag == "link") {
+    read_link(reader, child);
+  } else if (tag == "joint") {
+    read_joint(reader, child);
+  } else if (tag == "drake:joint") {
+    read_drake_joint(reader, child);
+  } else if (tag == "material") {
+    read_global_material(reader, child);
+  } else if (tag == "frame") {
+    read_frame(reader, child);
+  } else if (is_unused(tag)) {
+    reader.report.repeated_warning(child, kUnused, fmt::format("<{}> is not used", tag));
+  }
+}
+
+void read_robot(Reader& reader, const Element& robot) {
+  check_element(reader.report, robot, {"name", "version"}, {"kansetsu"},
+                {"link", "joint", "material", "frame", "transmission", "gazebo", "sensor", "drake:joint",
+                 "drake:collision_filter_group"});
+  const char* name = robot.Attribute("name");
+  if (name && !*name) {
+    reader.report.warning(robot, kEmptyName, "the robot's name is empty; it is called 'robot'",
+                          "write <robot name=\"…\">");
+    reader.description.name = "robot";
+  } else {
+    reader.description.name = read_required_text(reader.report, robot, "name").value_or("");
+  }
+  reader.lines[{0, ""}] = robot.GetLineNum();
+  reader.lines[{0, fmt::format("model[{}]", reader.description.name)}] = robot.GetLineNum();
+  check_version(reader, robot);
+  for (const Element* child = robot.FirstChildElement(); child; child = child->NextSiblingElement()) {
+    read_child(reader, *child);
+  }
+  // After the joints, so that the order of couplings is always the same: mimics first.
+  if (const Element* extension = robot.FirstChildElement("kansetsu")) read_model_extension(reader, *extension);
+  read_collision_groups(reader, robot);
+  resolve_materials(reader);
+  check_mimics(reader);
+  check_masses(reader, robot);
+  add_world(reader, robot);
+  note_joints(reader);
+}
+
+/// Old files are often in Latin-1; an accent in a comment is no reason to refuse one.
+std::string to_utf8(std::string_view text, const std::string& file, std::vector<Diagnostic>& diagnostics) {
+  const std::size_t bad = find_invalid_utf8(text);
+  if (bad == std::string_view::npos) return std::string(text);
+  diagnostics.push_back({Severity::kWarning,
+                         kEncoding,
+                         file,
+                         line_of(text, bad),
+                         {},
+                         "text is not UTF-8; it is read as Latin-1",
+                         "save the file as UTF-8"});
+  return repair_utf8(text);
+}
+
+}  // namespace
+
+Reader::Reader(const std::string& file, const UrdfOptions& options)
+    : report(file, kCodes), meshes(file, options.package_paths, options.allowed_paths, options.package) {}
+
+Parsed parse(std::string_view text, const std::string& file, const UrdfOptions& options) {
+  Parsed parsed;
+  parsed.description.file = file;
+  tinyxml2::XMLDocument document;
+  const bool binary = is_binary(text) || is_utf16(text);
+  const std::string utf8 = binary ? std::string(text) : to_utf8(text, file, parsed.diagnostics);
+  if (auto problem = parse_document(utf8, document)) {
+    problem->file = file;
+    parsed.diagnostics = {*std::move(problem)};
+    return parsed;
+  }
+  Reader reader(file, options);
+  for (Diagnostic& diagnostic : parsed.diagnostics) reader.report.add(std::move(diagnostic));
+  reader.description.file = file;
+  read_robot(reader, *document.RootElement());
+  if (options.base) reader.description.base = *options.base;
+  return {std::move(reader.description), reader.report.take(), std::move(reader.lines)};
+}
+
+}  // namespace kansetsu::io::urdf

@@ -1,0 +1,516 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <unordered_map>
+
+#include "kansetsu/base/suggest.h"
+#include "kansetsu/scene/scene.h"
+#include "model/checks.h"
+#include "scene/scene_codes.h"
+
+namespace kansetsu {
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// One model's names, looked up often.
+struct FigureNames {
+  const FigureDescription* figure = nullptr;
+  std::unordered_map<std::string_view, const JointDescription*> joints;
+  std::set<std::string_view> links, shapes, actuators, tendons;
+
+  explicit FigureNames(const FigureDescription& f) : figure(&f) {
+    for (const JointDescription& joint : f.model.joints) joints.emplace(joint.name, &joint);
+    for (const FrameDescription& frame : f.model.frames) links.insert(frame.name);
+    for (const Actuator& motor : f.model.actuators) actuators.insert(motor.name);
+    for (const ActuatorDescription& actuator : f.actuation.actuators) actuators.insert(actuator.name);
+    for (const TendonDescription& tendon : f.actuation.tendons) tendons.insert(tendon.name);
+    for (const LinkDescription& link : f.model.links) {
+      links.insert(link.name);
+      for (const LinkShape& shape : link.collisions) shapes.insert(shape.name);
+    }
+  }
+};
+
+/// The names of a set or a map, in order.
+template <class Known>
+Names listed(const Known& known) {
+  Names names;
+  for (const auto& entry : known) {
+    if constexpr (requires { entry.first; })
+      names.emplace_back(entry.first);
+    else
+      names.emplace_back(entry);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class SceneCheck {
+ public:
+  explicit SceneCheck(const SceneDescription& scene) : scene_(scene) {
+    for (const FigureDescription& figure : scene.figures) figures_.emplace(figure.name, FigureNames(figure));
+    for (const Surface& surface : scene.surfaces) surfaces_.insert(surface.name);
+    for (const ConnectionDescription& c : scene.connections) connections_.insert(c.name);
+    for (const ControllerDescription& c : scene.controllers) controllers_.insert(c.name);
+    for (const EnvironmentShape& shape : scene.environment) shapes_.insert(shape.shape.name);
+  }
+
+  std::vector<Diagnostic> run() {
+    check_numbers_of_scene();
+    check_unique_names();
+    for (const FigureDescription& figure : scene_.figures) check(figure);
+    for (const EnvironmentShape& shape : scene_.environment) check(shape);
+    for (const Surface& surface : scene_.surfaces) check(surface.material, 0, fmt::format("surface[{}]", surface.name));
+    for (const SurfacePair& pair : scene_.surface_pairs) check(pair);
+    for (const ContactExclusion& e : scene_.exclusions) check_pair(e.a, e.b, e.line, "exclude");
+    for (const ContactPair& pair : scene_.pairs) {
+      check_pair(pair.a, pair.b, pair.line, "pair");
+      at(pair.line, "pair").surface(pair.surface);
+    }
+    for (const ConnectionDescription& c : scene_.connections) check(c);
+    for (const SpringDescription& s : scene_.springs) check(s);
+    for (const ControllerDescription& c : scene_.controllers) check(c);
+    for (const SensorDescription& s : scene_.sensors) check(s);
+    for (const EventDescription& e : scene_.events) check(e);
+    for (const RecordingDescription& r : scene_.recordings) at(r.line, "record").not_negative("rate", r.rate);
+    for (const Keyframe& key : scene_.keyframes) check(key);
+    std::stable_sort(found_.begin(), found_.end(), [](const auto& a, const auto& b) { return a.line < b.line; });
+    return std::move(found_);
+  }
+
+ private:
+  /// Reports about one part of the scene.
+  struct At {
+    SceneCheck& check;
+    int line;
+    std::string path;
+
+    void error(const char* code, std::string message, std::string hint) const {
+      check.found_.push_back(
+          {Severity::kError, code, check.scene_.file, line, path, std::move(message), std::move(hint)});
+    }
+    void finite(std::string_view name, double x) const {
+      if (std::isfinite(x) && std::abs(x) <= kLargestNumber) return;
+      error(scene::kNumber, fmt::format("{} is {}", name, x), "write a finite number in SI units, at most 1e15");
+    }
+    void finite(std::string_view name, const Vec3<>& v) const {
+      for (const double x : {v.x, v.y, v.z}) finite(name, x);
+    }
+    void finite(std::string_view name, const Pose& pose) const {
+      finite(name, pose.p);
+      finite(name, pose.rpy);
+    }
+    void finite(const PrescribedMotion& m) const {
+      for (const Vec3<>& v : {m.velocity, m.amplitude, m.axis}) finite("motion", v);
+      for (const double x : {m.rate, m.swing, m.frequency, m.phase, m.start}) finite("motion", x);
+      if (std::isnan(m.stop) || m.stop < m.start) {
+        error(scene::kRange, fmt::format("motion stops at {} s, before it starts", m.stop), "stop is after start");
+      }
+      if (m.rate != 0 || m.swing != 0) {
+        const double length = norm(m.axis);
+        if (!(length > 1e-9)) error(scene::kRange, "the axis of the motion is the zero vector", "give a direction");
+      }
+    }
+    /// Zero, positive or infinite.
+    void not_negative(std::string_view name, double x) const {
+      if (x >= 0) return;
+      error(scene::kRange, fmt::format("{} is {}", name, x), "give zero or more");
+    }
+    template <class Known>
+    void unknown(const char* code, std::string_view kind, std::string_view name, const Known& known) const {
+      error(code, fmt::format("there is no {} '{}'", kind, name),
+            check.hints_.nearest(name, known.size(), [&] { return listed(known); }));
+    }
+    const FigureNames* figure(const std::string& name) const {
+      const auto found = check.figures_.find(name);
+      if (found != check.figures_.end()) return &found->second;
+      unknown(scene::kUnknownFigure, "figure", name, check.figures_);
+      return nullptr;
+    }
+    void surface(const std::string& name) const {
+      if (name.empty() || check.surfaces_.contains(name)) return;
+      unknown(scene::kUnknownSurface, "surface", name, check.surfaces_);
+    }
+    void connection(const std::string& name) const {
+      if (!check.connections_.contains(name))
+        unknown(scene::kUnknownConnection, "connection", name, check.connections_);
+    }
+    void anchor(const Anchor& anchor) const {
+      finite("pose", anchor.pose);
+      if (anchor.figure.empty()) return;
+      const FigureNames* names = figure(anchor.figure);
+      if (names && !anchor.link.empty() && !names->links.contains(anchor.link)) {
+        unknown(scene::kUnknownLink, "link", anchor.link, names->links);
+      }
+    }
+    void dof(const FigureNames& names, const DofRef& ref) const {
+      const auto joint = names.joints.find(ref.joint);
+      if (joint == names.joints.end()) return unknown(scene::kUnknownJoint, "joint", ref.joint, names.joints);
+      const int nv = info(joint->second->type).nv;
+      if (ref.index >= 0 && ref.index < nv) return;
+      error(scene::kUnknownJoint, fmt::format("joint '{}' has no coordinate {}", ref.joint, ref.index),
+            nv == 0 ? "it is fixed" : fmt::format("its coordinates are 0…{}", nv - 1));
+    }
+    void shape(const ShapeRef& ref) const {
+      const FigureNames* names = ref.figure.empty() ? nullptr : figure(ref.figure);
+      if (!ref.figure.empty() && !names) return;
+      if (names && !ref.link.empty() && !names->links.contains(ref.link)) {
+        unknown(scene::kUnknownLink, "link", ref.link, names->links);
+      }
+      const auto& shapes = names ? names->shapes : check.shapes_;
+      if (!ref.shape.empty() && !shapes.contains(ref.shape)) unknown(scene::kUnknownShape, "shape", ref.shape, shapes);
+    }
+    void mask(ConstraintMask mask) const {
+      if (mask == 0 || mask > kWeldMask) {
+        error(scene::kEmptyMask, fmt::format("mask {} holds no direction", int(mask)),
+              "choose from rx, ry, rz, x, y, z");
+      }
+    }
+  };
+  At at(int line, std::string path) { return {*this, line, std::move(path)}; }
+
+  void check_numbers_of_scene() {
+    const At here = at(0, "scene");
+    here.finite("gravity", scene_.gravity);
+    here.finite("density", scene_.medium.density);
+    here.not_negative("density", scene_.medium.density);
+    here.finite("viscosity", scene_.medium.viscosity);
+    here.not_negative("viscosity", scene_.medium.viscosity);
+    here.finite("wind", scene_.medium.wind);
+    if (!(scene_.time_step > 0 && scene_.time_step <= 1e6)) {
+      here.error(scene::kRange, fmt::format("time step is {} s", scene_.time_step), "give a time above 0, e.g. 0.001");
+    }
+    if (!(scene_.duration >= 0))
+      here.error(scene::kRange, fmt::format("duration is {} s", scene_.duration), "give a time");
+    if (!(scene_.tolerance > 0 && scene_.tolerance < 1)) {
+      here.error(scene::kRange, fmt::format("tolerance is {}", scene_.tolerance),
+                 "give a number between 0 and 1, e.g. 1e-6");
+    }
+    check(scene_.default_surface, 0, "surface");
+  }
+
+  template <class Items, class NameOf>
+  void check_unique(const Items& items, const char* kind, const NameOf& name_of) {
+    std::set<std::string_view> seen;
+    for (const auto& item : items) {
+      const std::string& name = name_of(item);
+      int line = 0;
+      if constexpr (requires { item.line; }) line = item.line;
+      if (name.empty()) {
+        at(line, kind).error(scene::kNoName, fmt::format("{} without a name", kind), "give it a name");
+      } else if (!seen.insert(name).second) {
+        at(line, fmt::format("{}[{}]", kind, name))
+            .error(scene::kDuplicateName, fmt::format("{} '{}' is there twice", kind, name), "rename one of them");
+      }
+    }
+  }
+  void check_unique_names() {
+    const auto name = [](const auto& item) -> const std::string& { return item.name; };
+    check_unique(scene_.figures, "figure", name);
+    check_unique(scene_.environment, "environment",
+                 [](const EnvironmentShape& s) -> const std::string& { return s.shape.name; });
+    check_unique(scene_.surfaces, "surface", name);
+    check_unique(scene_.connections, "connection", name);
+    check_unique(scene_.springs, "spring", name);
+    check_unique(scene_.controllers, "controller", name);
+    check_unique(scene_.sensors, "sensor", name);
+    check_unique(scene_.events, "event", name);
+    check_unique(scene_.keyframes, "keyframe", name);
+  }
+
+  void check(const ContactMaterial& m, int line, const std::string& path) {
+    const At here = at(line, path);
+    for (const double x : {m.mu_s, m.mu_d, m.spin_radius, m.rolling_radius, m.clearance}) {
+      here.finite("coefficient", x);
+      here.not_negative("coefficient", x);
+    }
+    if (m.mu_d > m.mu_s) {
+      here.error(scene::kRange, fmt::format("dynamic friction {} is above static friction {}", m.mu_d, m.mu_s),
+                 "exchange them");
+    }
+    if (!(m.restitution >= 0 && m.restitution <= 1)) {
+      here.error(scene::kRange, fmt::format("restitution is {}", m.restitution), "it lies in 0…1");
+    }
+  }
+
+  void check(const FigureDescription& figure) {
+    const std::string path = fmt::format("figure[{}]", figure.name);
+    const At here = at(figure.line, path);
+    for (Diagnostic d : validate(figure.model)) {
+      // Lines of a model that has a file of its own are lines of that file.
+      if (d.file.empty()) d.file = scene_.file, d.line = figure.line;
+      d.path = path + (d.path.empty() || d.path.starts_with("model[") ? "" : "/" + d.path);
+      found_.push_back(std::move(d));
+    }
+    for (Diagnostic d : validate(figure.model, figure.actuation)) {
+      d.file = scene_.file;
+      d.path = path + "/" + d.path;
+      found_.push_back(std::move(d));
+    }
+    const FigureNames names(figure);
+    check(figure.initial, names, here);
+    check_limits(figure, here);
+    for (const auto& [link, share] : figure.gravity_compensation) {
+      here.finite("gravity_compensation", share);
+      const auto named = [&name = link](const LinkDescription& l) { return l.name == name; };
+      if (std::ranges::none_of(figure.model.links, named))
+        here.error(scene::kUnknownLink, fmt::format("gravity_compensation: there is no link '{}'", link),
+                   "name a link of the figure");
+    }
+    here.surface(figure.surface);
+    if (figure.base_motion) {
+      here.finite(*figure.base_motion);
+      if (figure.model.base == Base::kFree)
+        here.error(scene::kBaseMotion, "the base is free and its motion is given", "fix the base");
+    }
+    for (const LinkDescription& link : figure.model.links) {
+      for (const LinkShape& shape : link.collisions) {
+        here.surface(shape.surface);
+        if (std::holds_alternative<Plane>(shape.shape)) {
+          here.error(scene::kPlaneOnLink, fmt::format("link '{}' has a plane", link.name),
+                     "planes belong to the environment");
+        }
+      }
+    }
+    for (const LoopClosure& loop : figure.loops) {
+      const At loop_at = at(loop.line, fmt::format("{}/loop[{}]", path, loop.name));
+      loop_at.mask(loop.mask);
+      for (const auto& [link, pose] : {std::pair(loop.link_a, loop.pose_a), std::pair(loop.link_b, loop.pose_b)}) {
+        loop_at.anchor({figure.name, link, pose});
+      }
+    }
+    for (const PolynomialCoupling& coupling : figure.couplings) {
+      const At coupling_at = at(coupling.line, fmt::format("{}/coupling[{}]", path, coupling.name));
+      for (const DofRef* ref : {&coupling.dependent, coupling.driver ? &*coupling.driver : nullptr}) {
+        if (ref && !coupling.tendons) coupling_at.dof(names, *ref);
+        if (ref && coupling.tendons && !names.tendons.contains(ref->joint))
+          coupling_at.unknown(scene::kUnknownTendon, "tendon", ref->joint, names.tendons);
+      }
+      for (const double c : coupling.coefficient) coupling_at.finite("coefficient", c);
+    }
+  }
+
+  static void check_values(const std::map<std::string, std::vector<double>>& values, bool positions,
+                           const FigureNames& names, const At& here) {
+    for (const auto& [name, numbers] : values) {
+      const auto joint = names.joints.find(name);
+      if (joint == names.joints.end()) {
+        here.unknown(scene::kUnknownJoint, "joint", name, names.joints);
+        continue;
+      }
+      const JointTypeInfo& type = info(joint->second->type);
+      const int size = positions ? type.nq : type.nv;
+      if (int(numbers.size()) != size) {
+        here.error(scene::kCoordinates,
+                   fmt::format("joint '{}' ({}) has {} numbers, {} are needed", name, type.name, numbers.size(), size),
+                   "see kansetsu conventions");
+      }
+      for (const double x : numbers) here.finite(name, x);
+      if (positions && type.type == JointType::kBall && numbers.size() == 4) {
+        double square = 0;
+        for (const double x : numbers) square += x * x;
+        if (!(std::abs(std::sqrt(square) - 1) < 1e-6)) {
+          here.error(scene::kQuaternion,
+                     fmt::format("the quaternion of joint '{}' has length {}", name, std::sqrt(square)),
+                     "its length is 1");
+        }
+      }
+    }
+  }
+  void check(const FigureState& state, const FigureNames& names, const At& here) {
+    here.finite("base", state.base);
+    here.finite("angular velocity", state.velocity.w);
+    here.finite("velocity", state.velocity.v);
+    check_values(state.q, true, names, here);
+    check_values(state.v, false, names, here);
+    for (const auto* values : {&state.control, &state.activation}) {
+      for (const auto& [name, x] : *values) {
+        here.finite(name, x);
+        if (!names.actuators.contains(name)) here.unknown(scene::kUnknownActuator, "actuator", name, names.actuators);
+      }
+    }
+  }
+
+  /// The contact solver would push such a joint back at once, and hard.
+  void check_limits(const FigureDescription& figure, const At& here) {
+    constexpr double kSlack = 1e-6;    // [rad, m] digits of a file
+    constexpr std::size_t kShown = 5;  // joints
+    if (!figure.switches.limits) return;
+    std::vector<std::string> nearest;
+    for (const JointDescription& joint : figure.model.joints) {
+      if (joint.dofs.size() != 1 || joint.continuous) continue;
+      const auto given = figure.initial.q.find(joint.name);
+      if (given != figure.initial.q.end() && given->second.size() != 1) continue;
+      const double q = given == figure.initial.q.end() ? 0.0 : given->second[0];
+      const double lower = joint.dofs[0].lower, upper = joint.dofs[0].upper;
+      if (!(lower <= upper) || !(q < lower - kSlack || q > upper + kSlack)) continue;
+      nearest.push_back(fmt::format("{} = {:.6g}", joint.name, q < lower ? lower : upper));
+    }
+    if (nearest.empty()) return;
+    const std::size_t count = nearest.size();
+    if (count > kShown) nearest.resize(kShown);
+    found_.push_back(
+        {Severity::kWarning, scene::kOutsideLimits, scene_.file, here.line, here.path,
+         fmt::format("the figure starts outside of the limits of {} joint{}", count, count == 1 ? "" : "s"),
+         fmt::format("nearest within: {}{}", fmt::join(nearest, ", "), count > kShown ? ", …" : "")});
+  }
+
+  void check(const EnvironmentShape& environment) {
+    const std::string path = fmt::format("environment[{}]", environment.shape.name);
+    const At here = at(environment.line, path);
+    // The checks of a link's shape are those of any.
+    ModelDescription carrier;
+    carrier.name = environment.shape.name;
+    carrier.links = {{.name = "shape", .collisions = {environment.shape}}};
+    for (Diagnostic d : validate(carrier)) {
+      d.file = scene_.file, d.line = environment.line, d.path = path;
+      found_.push_back(std::move(d));
+    }
+    here.surface(environment.shape.surface);
+    here.finite("surface velocity", environment.surface_velocity);
+    if (environment.motion) here.finite(*environment.motion);
+  }
+
+  void check(const SurfacePair& pair) {
+    const std::string path = fmt::format("surface_pair[{}, {}]", pair.a, pair.b);
+    const At here = at(pair.line, path);
+    here.surface(pair.a);
+    here.surface(pair.b);
+    check(pair.material, pair.line, path);
+  }
+
+  void check_pair(const ShapeRef& a, const ShapeRef& b, int line, const char* kind) {
+    at(line, kind).shape(a);
+    at(line, kind).shape(b);
+  }
+
+  void check(const ConnectionDescription& c) {
+    const At here = at(c.line, fmt::format("connection[{}]", c.name));
+    here.anchor(c.a);
+    here.anchor(c.b);
+    here.mask(c.mask);
+    here.not_negative("break force", c.break_force);
+    here.not_negative("break torque", c.break_torque);
+    const std::string problem = connection_problem(c.mask, c.restitution, c.compliance);
+    if (!problem.empty()) here.error(scene::kRange, problem, "see docs/formats/scene.md, connections");
+    if (c.motion) here.finite(*c.motion);
+    if (c.a.figure.empty() && c.b.figure.empty()) {
+      here.error(scene::kNowhere, "both ends are in the world", "name a figure at one end at least");
+    }
+  }
+
+  void check(const SpringDescription& s) {
+    const At here = at(s.line, fmt::format("spring[{}]", s.name));
+    here.anchor(s.a);
+    here.anchor(s.b);
+    for (const double x : {s.stiffness, s.damping, s.rest_length.value_or(0)}) {
+      here.finite("spring", x);
+      here.not_negative("stiffness, damping or length", x);
+    }
+    if (s.a.figure.empty() && s.b.figure.empty())
+      here.error(scene::kNowhere, "both ends are in the world", "name a figure at one end");
+  }
+
+  void check(const ControllerDescription& c) {
+    const At here = at(c.line, fmt::format("controller[{}]", c.name));
+    here.not_negative("period", c.period);
+    const FigureNames* names = here.figure(c.figure);
+    if (!names) return;
+    std::set<std::pair<std::string, int>> seen;
+    for (const JointControl& j : c.joints) {
+      here.dof(*names, j.dof);
+      check_drive(c, *names, j.dof, here);
+      for (const double x : {j.value, j.amplitude, j.frequency, j.phase, j.deviation, j.kp, j.kd})
+        here.finite(j.dof.joint, x);
+      for (const double x : {j.deviation, j.kp, j.kd, j.effort}) here.not_negative("deviation, gain or effort", x);
+      if (!seen.emplace(j.dof.joint, j.dof.index).second) {
+        here.error(scene::kDrivenTwice, fmt::format("joint '{}' is there twice", j.dof.joint),
+                   "name each coordinate once");
+      }
+    }
+  }
+
+  /// Coordinates of a ball or free joint are no angles: there is nothing that a position could be held at.
+  static void check_drive(const ControllerDescription& c, const FigureNames& names, const DofRef& dof, const At& here) {
+    const auto joint = names.joints.find(dof.joint);
+    if (c.kind == ControlKind::kTorque || dof.index != 0 || joint == names.joints.end()) return;
+    const JointTypeInfo& type = info(joint->second->type);
+    if (type.nq == type.nv) return;
+    here.error(scene::kNoSuchDrive,
+               fmt::format("joint '{}' is of type {}: only torques can be given to it", dof.joint, type.name),
+               "name the joints that are meant, or use kind = \"torque\"");
+  }
+
+  void check(const SensorDescription& s) {
+    const At here = at(s.line, fmt::format("sensor[{}]", s.name));
+    for (const double x : {s.angular_noise, s.linear_noise, s.noise, s.cutoff}) {
+      here.finite("noise", x);
+      here.not_negative("noise", x);
+    }
+    using enum SensorKind;
+    const bool by_target = s.kind >= kJointPosition && s.kind <= kActuatorForce;
+    if (s.kind != kJointForce && !by_target) here.anchor(s.at);
+    if (s.reference) here.anchor(*s.reference);
+    if (by_target) {
+      const FigureNames* names = here.figure(s.at.figure);
+      if (!names) return;
+      if (s.kind >= kActuatorPosition && !names->actuators.contains(s.target))
+        here.unknown(scene::kUnknownActuator, "actuator", s.target, names->actuators);
+      if (s.kind >= kTendonPosition && s.kind <= kTendonLimitForce && !names->tendons.contains(s.target))
+        here.unknown(scene::kUnknownTendon, "tendon", s.target, names->tendons);
+      if (s.kind < kTendonPosition && !names->joints.contains(s.target))
+        here.unknown(scene::kUnknownJoint, "joint", s.target, names->joints);
+      return;
+    }
+    if (s.kind == kDistance || s.kind == kNormal || s.kind == kFromTo) here.shape(s.contact), here.shape(s.other);
+    if (s.kind == kImu || s.kind == kForce || s.kind == kTorque) {
+      if (s.at.figure.empty()) here.error(scene::kNowhere, "the sensor is on no figure", "name one: at = {figure = …}");
+    }
+    if (s.kind == SensorKind::kConnectionForce) here.connection(s.connection);
+    if (s.kind == SensorKind::kContact) here.shape(s.contact);
+    if (s.kind != SensorKind::kJointForce) return;
+    const FigureNames* names = here.figure(s.at.figure);
+    if (names && !names->joints.contains(s.joint)) here.unknown(scene::kUnknownJoint, "joint", s.joint, names->joints);
+  }
+
+  void check(const EventDescription& e) {
+    const At here = at(e.line, fmt::format("event[{}]", e.name));
+    for (const double x : {e.time, e.distance, e.delay}) {
+      here.finite("time or distance", x);
+      here.not_negative("time or distance", x);
+    }
+    for (const double x : {e.force, e.torque}) here.not_negative("force or torque", x);
+    if (e.trigger == TriggerKind::kNear || e.trigger == TriggerKind::kForce) here.connection(e.connection);
+    if (e.trigger == TriggerKind::kTouch || e.trigger == TriggerKind::kLift) here.shape(e.a), here.shape(e.b);
+    if (e.trigger == TriggerKind::kLimit) {
+      if (const FigureNames* names = here.figure(e.figure)) here.dof(*names, e.dof);
+    }
+    if (e.action == ActionKind::kConnect || e.action == ActionKind::kCut) here.connection(e.target);
+    const bool controls = e.action == ActionKind::kStartController || e.action == ActionKind::kStopController;
+    if (controls && !controllers_.contains(e.target))
+      here.unknown(scene::kUnknownController, "controller", e.target, controllers_);
+  }
+
+  void check(const Keyframe& key) {
+    const At here = at(key.line, fmt::format("keyframe[{}]", key.name));
+    here.finite("time", key.time);
+    for (const auto& [name, state] : key.figures) {
+      if (const FigureNames* names = here.figure(name)) check(state, *names, here);
+    }
+  }
+
+  const SceneDescription& scene_;
+  std::map<std::string, FigureNames> figures_;
+  std::set<std::string_view> surfaces_, connections_, controllers_, shapes_;
+  std::vector<Diagnostic> found_;
+  NameHints hints_;
+};
+
+}  // namespace
+
+std::vector<Diagnostic> validate(const SceneDescription& scene) { return SceneCheck(scene).run(); }
+
+}  // namespace kansetsu
