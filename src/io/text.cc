@@ -129,6 +129,12 @@ std::string repair_utf8(std::string_view text) {
   return result;
 }
 
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? char(c + 32) : c;
+  return out;
+}
+
 bool is_clean(std::string_view text) {
   return find_control(text) == std::string_view::npos && find_invalid_utf8(text) == std::string_view::npos;
 }

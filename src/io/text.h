@@ -46,6 +46,9 @@ std::size_t find_invalid_utf8(std::string_view text);
 /// Every byte that is not UTF-8 taken as Latin-1.
 std::string repair_utf8(std::string_view text);
 
+/// Letters of ASCII made small, whatever the locale.
+std::string lower_case(std::string_view text);
+
 /// UTF-8 without control characters.
 bool is_clean(std::string_view text);
 

@@ -13,18 +13,12 @@ namespace {
 
 using namespace capture;
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return char(std::tolower(c)); });
-  return out;
-}
-
 /// "key=value" or "key value"; the key in small letters.
 std::pair<std::string, std::string_view> key_value(std::string_view line) {
   const std::size_t at = std::min(line.find_first_of("= \t"), line.size());
   std::string_view value = trim(line.substr(at));
   if (value.starts_with('=')) value = trim(value.substr(1));
-  return {lower(trim(line.substr(0, at))), value};
+  return {lower_case(trim(line.substr(0, at))), value};
 }
 
 class StorageReader {
@@ -55,8 +49,8 @@ class StorageReader {
       if (key == "nrows" || key == "datarows") rows_ = read_number(value);
       if (key == "ncolumns" || key == "datacolumns") columns_ = read_number(value);
       if (key == "datacolumns" || key == "datarows") simm = true;
-      const std::string words = lower(line);
-      if (key == "indegrees") out_.degrees = lower(value) == "yes" || lower(value) == "true", told = true;
+      const std::string words = lower_case(line);
+      if (key == "indegrees") out_.degrees = lower_case(value) == "yes" || lower_case(value) == "true", told = true;
       if (words.starts_with("angles are in degrees")) out_.degrees = told = true;
       if (words.starts_with("angles are in radians")) out_.degrees = false, told = true;
     }

@@ -25,11 +25,6 @@ std::string_view next_line(std::string_view& rest) {
   rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
   return line;
 }
-std::string lower(std::string_view text) {
-  std::string s(text);
-  for (char& c : s) c = c >= 'A' && c <= 'Z' ? char(c + 32) : c;
-  return s;
-}
 
 class MeshReader {
  public:
@@ -146,7 +141,7 @@ class MeshReader {
     for (std::string_view rest = text; !rest.empty();) {
       ++line;
       std::string_view words = next_line(rest);
-      const std::string word = lower(next_word(words));
+      const std::string word = lower_case(next_word(words));
       if (word == "facet") {
         count = 0;
       } else if (word == "vertex") {

@@ -5,6 +5,7 @@
 #include "io/bytes.h"
 #include "io/json.h"
 #include "io/recording/crc32.h"
+#include "io/text.h"
 #include "io/xml.h"
 #include "kansetsu/io/mesh.h"
 
@@ -84,9 +85,7 @@ std::optional<std::string_view> mesh_content(std::string_view bytes, std::string
 }
 
 std::string lower_ending(std::string_view file) {
-  std::string ending = std::filesystem::path(file).extension().string();
-  for (char& c : ending) c = c >= 'A' && c <= 'Z' ? char(c + 32) : c;
-  return ending;
+  return lower_case(std::filesystem::path(file).extension().string());
 }
 
 }  // namespace kansetsu::io

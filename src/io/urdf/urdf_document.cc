@@ -28,13 +28,6 @@ constexpr Format kFormats[] = {
     kHtml,
 };
 
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
 bool looks_like_html(std::string_view text) {
   const std::string head = lower_case(text.substr(0, 1024));
   return head.find("<!doctype html") != std::string::npos || head.find("<html") != std::string::npos;
