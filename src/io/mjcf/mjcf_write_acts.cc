@@ -132,29 +132,29 @@ bool set_target(Writer& w, const SensorDescription& s, const SensorElement& row,
     return w.set(e, attribute, found->second), true;
   };
   switch (row.of) {
-    case SensorElement::kSite:
+    case SensorElement::Of::kSite:
       w.set(e, "site", s.volume ? touch_site(w, s) : w.site_at(s.at.figure, s.at.link, s.at.pose, s.name + "_site"));
       return true;
-    case SensorElement::kJoint:
-    case SensorElement::kBall:
+    case SensorElement::Of::kJoint:
+    case SensorElement::Of::kBall:
       return named("joint", w.joints);
-    case SensorElement::kTendon:
+    case SensorElement::Of::kTendon:
       return named("tendon", w.tendons);
-    case SensorElement::kActuator:
+    case SensorElement::Of::kActuator:
       return named("actuator", w.actuators);
-    case SensorElement::kObject:
+    case SensorElement::Of::kObject:
       w.set(e, "objtype", "site");
       w.set(e, "objname", w.site_at(s.at.figure, s.at.link, s.at.pose, s.name + "_site"));
       if (!s.reference) return true;
       w.set(e, "reftype", "site");
       w.set(e, "refname", w.site_at(s.reference->figure, s.reference->link, s.reference->pose, s.name + "_reference"));
       return true;
-    case SensorElement::kBody:
+    case SensorElement::Of::kBody:
       w.set(e, "body", w.body_name(w.find_place(s.at.figure, s.at.link).body));
       return true;
-    case SensorElement::kPair:
+    case SensorElement::Of::kPair:
       return set_side(w, e, s.contact, "geom1", "body1") && set_side(w, e, s.other, "geom2", "body2");
-    case SensorElement::kWorld:
+    case SensorElement::Of::kWorld:
       return true;
   }
   return false;
