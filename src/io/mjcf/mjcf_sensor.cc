@@ -102,7 +102,7 @@ Shape volume_of(const SitePlace& place) {
 
 bool read_what(Reader& reader, const Element& element, const SensorElement& row, SensorDescription& s) {
   switch (row.of) {
-    case SensorElement::Of::kSite: {
+    case SensorElement::Of::kBySite: {
       const auto name = read_required_text(reader.report, element, "site");
       if (!name) return false;
       const SitePlace found = find_site(reader, *name);
@@ -116,14 +116,14 @@ bool read_what(Reader& reader, const Element& element, const SensorElement& row,
       }
       return true;
     }
-    case SensorElement::Of::kJoint:
-    case SensorElement::Of::kBall: {
+    case SensorElement::Of::kByJoint:
+    case SensorElement::Of::kByBall: {
       const auto name = read_required_text(reader.report, element, "joint");
       if (!name) return false;
       const JointPlace place = find_joint(reader, *name);
       if (!place.joint) return unknown(reader, element, "joint", *name), false;
       const bool ball = place.joint->kind == JointKind::kBall;
-      if (place.joint->kind == JointKind::kFree || ball != (row.of == SensorElement::Of::kBall)) {
+      if (place.joint->kind == JointKind::kFree || ball != (row.of == SensorElement::Of::kByBall)) {
         reader.report.error(element, kSensor, fmt::format("the joint {} is of another kind", quote(*name)),
                             ball ? "use ballquat or ballangvel" : "name a hinge or slide");
         return false;
@@ -132,7 +132,7 @@ bool read_what(Reader& reader, const Element& element, const SensorElement& row,
       s.target = *name;
       return true;
     }
-    case SensorElement::Of::kTendon: {
+    case SensorElement::Of::kByTendon: {
       const auto name = read_required_text(reader.report, element, "tendon");
       if (!name) return false;
       const Tendon* tendon = find_tendon(reader, *name);
@@ -143,7 +143,7 @@ bool read_what(Reader& reader, const Element& element, const SensorElement& row,
       s.target = *name;
       return true;
     }
-    case SensorElement::Of::kActuator: {
+    case SensorElement::Of::kByActuator: {
       const auto name = read_required_text(reader.report, element, "actuator");
       if (!name) return false;
       const auto found = std::ranges::find(reader.inputs, *name, &Reader::Input::name);
@@ -158,7 +158,7 @@ bool read_what(Reader& reader, const Element& element, const SensorElement& row,
       s.target = *name;
       return true;
     }
-    case SensorElement::Of::kObject: {
+    case SensorElement::Of::kByObject: {
       const bool point = row.kind == kFramePosition || row.kind == kFrameLinearVelocity ||
                          row.kind == kFrameLinearAcceleration || row.kind == kFrameAngularVelocity ||
                          row.kind == kFrameAngularAcceleration;  // all of them in axes of the world or reference
@@ -171,7 +171,7 @@ bool read_what(Reader& reader, const Element& element, const SensorElement& row,
       s.reference = *reference;
       return true;
     }
-    case SensorElement::Of::kBody: {
+    case SensorElement::Of::kByBody: {
       const auto name = read_required_text(reader.report, element, "body");
       if (!name) return false;
       const int body = find_body(reader, *name);
@@ -179,10 +179,10 @@ bool read_what(Reader& reader, const Element& element, const SensorElement& row,
       s.at = anchor_on(reader, body, {});
       return true;
     }
-    case SensorElement::Of::kPair:
+    case SensorElement::Of::kByPair:
       return read_side(reader, element, "geom1", "body1", s.contact) &&
              read_side(reader, element, "geom2", "body2", s.other);
-    case SensorElement::Of::kWorld:
+    case SensorElement::Of::kByWorld:
       return true;
   }
   return false;

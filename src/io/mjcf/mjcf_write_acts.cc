@@ -132,29 +132,29 @@ bool set_target(Writer& w, const SensorDescription& s, const SensorElement& row,
     return w.set(e, attribute, found->second), true;
   };
   switch (row.of) {
-    case SensorElement::Of::kSite:
+    case SensorElement::Of::kBySite:
       w.set(e, "site", s.volume ? touch_site(w, s) : w.site_at(s.at.figure, s.at.link, s.at.pose, s.name + "_site"));
       return true;
-    case SensorElement::Of::kJoint:
-    case SensorElement::Of::kBall:
+    case SensorElement::Of::kByJoint:
+    case SensorElement::Of::kByBall:
       return named("joint", w.joints);
-    case SensorElement::Of::kTendon:
+    case SensorElement::Of::kByTendon:
       return named("tendon", w.tendons);
-    case SensorElement::Of::kActuator:
+    case SensorElement::Of::kByActuator:
       return named("actuator", w.actuators);
-    case SensorElement::Of::kObject:
+    case SensorElement::Of::kByObject:
       w.set(e, "objtype", "site");
       w.set(e, "objname", w.site_at(s.at.figure, s.at.link, s.at.pose, s.name + "_site"));
       if (!s.reference) return true;
       w.set(e, "reftype", "site");
       w.set(e, "refname", w.site_at(s.reference->figure, s.reference->link, s.reference->pose, s.name + "_reference"));
       return true;
-    case SensorElement::Of::kBody:
+    case SensorElement::Of::kByBody:
       w.set(e, "body", w.body_name(w.find_place(s.at.figure, s.at.link).body));
       return true;
-    case SensorElement::Of::kPair:
+    case SensorElement::Of::kByPair:
       return set_side(w, e, s.contact, "geom1", "body1") && set_side(w, e, s.other, "geom2", "body2");
-    case SensorElement::Of::kWorld:
+    case SensorElement::Of::kByWorld:
       return true;
   }
   return false;
