@@ -84,8 +84,6 @@ std::optional<std::string_view> mesh_content(std::string_view bytes, std::string
   return whole ? std::optional(bytes) : std::nullopt;
 }
 
-std::string lower_ending(std::string_view file) {
-  return lower_case(std::filesystem::path(file).extension().string());
-}
+std::string lower_ending(std::string_view file) { return lower_case(std::filesystem::path(file).extension().string()); }
 
 }  // namespace kansetsu::io
