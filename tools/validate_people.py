@@ -54,7 +54,7 @@ class Walk:
             self.rows = list(csv.DictReader(stream))
         self.times = self.column("time")
         _, self.plates = read_table(self.data / "subject01_walk1_grf.mot")
-        belt = re.search(r"belt of ([\d.]+) m/s", self.reply.stderr)
+        belt = re.search(r"belt at ([\d.]+) m/s", self.reply.stderr)
         self.belt = float(belt.group(1)) if belt else 0.0
 
     def column(self, name: str) -> numpy.ndarray:
@@ -238,7 +238,7 @@ def treadmill(binary: Path, file: Path, folder: Path) -> tuple[float, float]:
     for source in (file, moved):
         out = folder / "forces.csv"
         reply = run(binary, "analyze", str(source), "--csv", str(out))
-        found = re.search(r"belt of ([\d.]+) m/s", reply.stderr)
+        found = re.search(r"belt at ([\d.]+) m/s", reply.stderr)
         belt = float(found.group(1)) if found else 0.0
         with out.open(encoding="utf-8") as stream:
             table = list(csv.DictReader(stream))
@@ -293,7 +293,7 @@ def clips(binary: Path, files: list[Path]) -> list[dict]:
                     [
                         line
                         for line in reply.stderr.splitlines()
-                        if line.startswith(str(file)) and "[MAP" not in line and "walks on a belt" not in line
+                        if line.startswith(str(file)) and "[MAP" not in line and "treadmill belt" not in line
                     ]
                 ),
                 "flight": sum(p["end"] - p["start"] for p in told["phases"] if p["kind"] == "flight"),

@@ -3,7 +3,7 @@
 import kansetsu as ks
 import numpy as np
 
-model = ks.load("human28")  # or ks.load("robot.urdf"): URDF, MJCF, scenes
+model = ks.load("human28")  # or ks.load("robot.urdf"): URDF, MJCF, SDF, scenes
 q = model.q0  # upright
 q["elbowL_y"] = -1.570796327  # left forearm forward
 tau = ks.rnea(model, q)  # at rest; or ks.rnea(model, q, v, vdot)
