@@ -93,7 +93,6 @@ class ColumnSystem {
     for (int i = 0; i < k.bound_count; ++i) {  // eight at a time: every line of A is loaded once for them
       const BoundLaw& b = k.bounds[i];
       if (!b.free) continue;
-      if (n == 0) count_ = 0;
       line[n] = s_.lines + b.row * ld, H[n++] = b.H;
       add_reach(b.row / 8, n == 1);
       if (n == 8) add_bounds(line, H), n = 0;

@@ -6,12 +6,12 @@
 #include <span>
 #include <vector>
 
-/// Plain data of the contact solver: what a contact is, what it remembers, what is reported about it.
-/// Rules and derivations: docs/theory/contact.md.
 namespace kansetsu::kernel {
 struct RowFactor;
 }
 
+/// Plain data of the contact solver: what a contact is, what it remembers, what is reported about it.
+/// Rules and derivations: docs/theory/contact.md.
 namespace kansetsu {
 
 /// How a patch touches: the features of its polygon whose gap stays closed.
