@@ -20,4 +20,22 @@ inline int attribute(cudaDeviceAttr what, int device) {
   return value;
 }
 
+/// Time of a launch on the device, the mean of many after one that does not count [µs].
+template <class Launch>
+double time_launches(cudaStream_t stream, int repeats, const Launch& launch) {
+  cudaEvent_t begin = nullptr, end = nullptr;
+  check(cudaEventCreate(&begin), "cudaEventCreate");
+  check(cudaEventCreate(&end), "cudaEventCreate");
+  launch();
+  check(cudaEventRecord(begin, stream), "cudaEventRecord");
+  for (int k = 0; k < repeats; ++k) launch();
+  check(cudaEventRecord(end, stream), "cudaEventRecord");
+  check(cudaEventSynchronize(end), "cudaEventSynchronize");
+  float ms = 0;
+  check(cudaEventElapsedTime(&ms, begin, end), "cudaEventElapsedTime");
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+  return 1000.0 * double(ms) / repeats;
+}
+
 }  // namespace kansetsu::cuda

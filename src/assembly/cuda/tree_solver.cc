@@ -129,19 +129,7 @@ void TreeSolver::solve(const double* q, const double* v, const double* tau, doub
 }
 
 double TreeSolver::device_time(int repeats) {
-  cudaEvent_t begin = nullptr, end = nullptr;
-  check(cudaEventCreate(&begin), "cudaEventCreate");
-  check(cudaEventCreate(&end), "cudaEventCreate");
-  impl_->launch();
-  check(cudaEventRecord(begin, impl_->stream), "cudaEventRecord");
-  for (int k = 0; k < repeats; ++k) impl_->launch();
-  check(cudaEventRecord(end, impl_->stream), "cudaEventRecord");
-  check(cudaEventSynchronize(end), "cudaEventSynchronize");
-  float ms = 0;
-  check(cudaEventElapsedTime(&ms, begin, end), "cudaEventElapsedTime");
-  cudaEventDestroy(begin);
-  cudaEventDestroy(end);
-  return 1000.0 * double(ms) / repeats;
+  return time_launches(impl_->stream, repeats, [this] { impl_->launch(); });
 }
 
 }  // namespace kansetsu::cuda
