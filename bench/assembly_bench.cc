@@ -18,7 +18,6 @@
 #include "kansetsu/dynamics/response.h"
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/model/figures.h"
-#include "long_tree.h"
 
 using namespace kansetsu;
 
@@ -221,7 +220,7 @@ int main(int argc, char** argv) {
   }
   for (int links : lengths) {
     compare_long("chain", chain(links), links, threads, seconds);
-    compare_long("tree", bench::long_tree(links), links, threads, seconds);
+    compare_long("tree", long_tree(links), links, threads, seconds);
   }
   if (!lengths.empty()) return 0;
   for (int links = 8; links <= most; links *= 2) compare_chain(links, threads, seconds);

@@ -1,14 +1,15 @@
 /// Forward dynamics of long chains, rings and large trees on a CUDA device beside one core's ABA and serial assembly: one line of
 /// JSON per time.
 ///
-///   assembly_device [--most LINKS] [--calls N] [--rings 0|1|2] [--trees 0|1|2] [--tune LINKS] [--pieces P] [--group G] [--threads T]
+///   assembly_device [--most LINKS] [--least LINKS of trees] [--calls N] [--rings 0|1|2] [--trees 0|1|2] [--tune LINKS] [--pieces P] [--group G] [--threads T]
+///                   [--blocks B] [--branch L]
 ///
 /// "cuda" is a call from the host's memory to a result in the host's memory, "cuda without copies" the same in memory that the
 /// device sees, "cuda kernel" the mean time of launches that follow each other; us is the lowest median of nine calls in a row,
 /// median_us that of all. error: greatest difference from ABA (rings: from assembly on the CPU) over fresh random states, in parts of
 /// the greatest acceleration; the result is filled with NaN before each. Rings are those of assembly_bench: free chains whose last
 /// link is hinged to the first; the rank of the closure must be the CPU's. Trees are those of assembly_bench: every link hangs on one
-/// of the last sixteen before it. --rings 0, --trees 0: without them, 2: nothing but them. --tune tries ways to cut one chain.
+/// of the last sixteen before it; beside their kernel stands where its time goes [us]; --blocks and --branch are TreeOptions. --rings 0, --trees 0: without them, 2: nothing but them. --tune tries ways to cut one chain.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -21,7 +22,6 @@
 #include "kansetsu/dynamics/dynamics.h"
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/model/figures.h"
-#include "long_tree.h"
 
 using namespace kansetsu;
 
@@ -190,10 +190,10 @@ void compare_batch(const Figure& figure, int links, int chains, int calls) {
 }
 
 /// A tree beside one core's ABA. Its answers are checked for five fresh states.
-void compare_tree(int links, int calls) {
-  const Model model = bench::long_tree(links);
+void compare_tree(int links, int calls, const cuda::TreeOptions& options) {
+  const Model model = long_tree(links);
   std::mt19937_64 rng(1);
-  cuda::TreeSolver device(model);
+  cuda::TreeSolver device(model, options);
   const Problem p(model, rng);
   double worst = 0;
   for (int trial = 0; trial < 5; ++trial) {
@@ -204,14 +204,24 @@ void compare_tree(int links, int calls) {
     const double off = (vdot - expected).lpNorm<Eigen::Infinity>() / expected.lpNorm<Eigen::Infinity>();
     worst = vdot.allFinite() ? std::max(worst, off) : std::numeric_limits<double>::infinity();
   }
-  char more[100];
-  std::snprintf(more, sizeof more, ", \"levels\": %d, \"shared_levels\": %d, \"error\": %.1e", device.levels(),
-                device.shared_levels(), worst);
+  char more[200];
+  const cuda::TreeSolver::Shape shape = device.shape();
+  std::snprintf(more, sizeof more,
+                ", \"blocks\": %d, \"branch\": %d, \"piece_levels\": %d, \"shared_levels\": %d, \"narrow_levels\": %d, "
+                "\"bytes\": %d, \"near\": %d, \"error\": %.1e",
+                shape.blocks, options.branch, shape.piece_levels, shape.shared_levels, shape.narrow_levels,
+                shape.block_bytes, shape.near ? 1 : 0, worst);
   Eigen::VectorXd vdot(model.nv());
   print("tree", links, "cuda", 0,
         times_of(calls, [&] { device.solve(p.state.q.data(), p.state.v.data(), p.tau.data(), vdot.data()); }),
         size_t(calls), more);
-  print("tree", links, "cuda kernel", 0, {device.device_time(calls)}, size_t(calls), more);
+  print("tree", links, "cuda without copies", 0, times_of(calls, [&] { device.solve(); }), size_t(calls), more);
+  const cuda::TreeSolver::Phases t = device.phases(calls);
+  char phases[300];
+  std::snprintf(phases, sizeof phases,
+                ", \"place\": %.1f, \"load\": %.1f, \"reduce\": %.1f, \"substitute\": %.1f, \"finish\": %.1f", t.place,
+                t.load, t.reduce, t.substitute, t.finish);
+  print("tree", links, "cuda kernel", 0, {device.device_time(calls)}, size_t(calls), std::string(more) + phases);
   Workspace work(model);
   AbaResult result(model);
   print("tree", links, "aba", 1, times_of(calls, [&] { aba(model, p.state, p.tau, work, result); }), size_t(calls));
@@ -249,12 +259,14 @@ void tune(int links, int calls) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int most = 8192, calls = 1000, tuned = 0, rings = 1, trees = 1;
+  int most = 8192, least = 64, calls = 1000, tuned = 0, rings = 1, trees = 1;
   cuda::ChainOptions options;
+  cuda::TreeOptions tree;
   for (int k = 1; k + 1 < argc; k += 2) {
     const std::string option = argv[k];
     const int value = std::stoi(argv[k + 1]);
     if (option == "--most") most = value;
+    if (option == "--least") least = value;
     if (option == "--calls") calls = value;
     if (option == "--rings") rings = value;
     if (option == "--trees") trees = value;
@@ -262,12 +274,14 @@ int main(int argc, char** argv) {
     if (option == "--pieces") options.pieces = value;
     if (option == "--group") options.group = value;
     if (option == "--threads") options.threads = value;
+    if (option == "--blocks") tree.blocks = value;
+    if (option == "--branch") tree.branch = value;
   }
   if (tuned > 0) {
     tune(tuned, calls);
     return 0;
   }
-  for (int links = 64; trees > 0 && links <= most; links *= 2) compare_tree(links, calls);
+  for (int links = least; trees > 0 && links <= most; links *= 2) compare_tree(links, calls, tree);
   if (trees == 2) return 0;
   for (int links = 8; links <= most; links *= 2) {
     if (rings < 2) compare(chain_of(links), links, calls, options);

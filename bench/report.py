@@ -30,7 +30,7 @@ from report_rows import COLUMNS, LIMIT, best_peers, counted, disagreements, find
 from report_tables import describe_gaps, describe_run, gpu_table, instruction_table, losses, markdown, plain, table, thread_table
 from report_targets import ratio_text, target_table
 
-DOCS = """# Speed, beside other libraries
+DOCS = """# Speed, compared with other libraries
 
 Made by `{command}`; do not edit. Times are nanoseconds per state, lower is better. **ratio** is the time of the fastest peer for one
 state divided by Kansetsu's (gcc, the product build) per state: above 1 Kansetsu is faster, and **bold** marks where it is not. The fastest

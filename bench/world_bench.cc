@@ -120,6 +120,15 @@ int main(int argc, char** argv) {
       rows.push_back(row(scenario.name, *runners[i], times[i], clock, runners[i]->observe()));
       print(rows.back());
     }
+    if (scenario.compare == Scenario::Compare::kAddedTime) {
+      for (size_t i = 0; i + 1 < runners.size(); i += 2) {
+        const double added = (mean(times[i]) - clock) / (mean(times[i + 1]) - clock) - 1;
+        rows[rows.size() - runners.size() + i]["added_time"] = added;
+        std::printf("%-22s %s take %+.1f %% of %s\n", "", runners[i]->engine().c_str(), 100 * added,
+                    runners[i + 1]->engine().c_str());
+      }
+      continue;
+    }
     if (runners.size() < 2) continue;
     const double ratio = (mean(times[1]) - clock) / (mean(times[0]) - clock);
     rows[rows.size() - 2]["ratio"] = ratio;

@@ -49,7 +49,7 @@ class MujocoRunner : public Runner {
   }
   bool good() const { return data_ != nullptr; }
 
-  std::string engine() const override { return "MuJoCo"; }
+  std::string engine() const override { return in_.name; }
   int steps() const override { return in_.steps; }
   double time_step() const override { return in_.time_step; }
   void reset() override { mj_resetData(model_, data_); }
@@ -59,6 +59,7 @@ class MujocoRunner : public Runner {
   void step(int i) override {
     const double* row = in_.torque.data() + size_t(i) * dof_.size();
     for (size_t k = 0; k < dof_.size(); ++k) data_->qfrc_applied[dof_[k]] = row[k];
+    if (!in_.controls.empty()) std::copy_n(in_.controls.data() + i * model_->nu, model_->nu, data_->ctrl);
     mj_step(model_, data_);
   }
   Quality observe() override {

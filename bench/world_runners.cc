@@ -435,6 +435,12 @@ std::vector<Scenario> scenarios(const std::string& humanoid) {
                             {"net of 10 x 10, a tree", [] { return make_net(10, true, 200); }, true},
                             {"net of 20 x 20", [] { return make_net(20, false, 100); }, true},
                             {"net of 20 x 20, a tree", [] { return make_net(20, true, 100); }, true}};
+  const auto add = [&](const char* name, TendonKind kind) {
+    out.push_back({name, [kind] { return make_actuated(kind); }, false, Scenario::Compare::kAddedTime});
+  };
+  add("30 actuators, 10 sums", TendonKind::kSum);
+  add("30 actuators, 10 paths", TendonKind::kPath);
+  add("30 actuators, 10 wraps", TendonKind::kWrapped);
   if (!humanoid.empty()) out.push_back({"humanoid.xml", [humanoid] { return make_humanoid(humanoid); }});
   return out;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -40,6 +41,8 @@ struct Scenario {
   std::string name;
   std::function<std::vector<std::unique_ptr<Runner>>()> make;  ///< if two, the first is compared with the second
   bool slow = false;
+  /// What is printed of two that follow each other.
+  enum class Compare { kTimesAsFast, kAddedTime } compare = Compare::kTimesAsFast;
 };
 
 /// @param humanoid  MuJoCo's file; empty: without that scenario
@@ -55,8 +58,18 @@ struct PeerInput {
   std::vector<double> torque, kp, kd;  ///< torque: one row per step; gains (may be empty) towards the reference posture
   double time_step = 1e-3;
   int steps = 0;
-  int restart = 0;  ///< so often back to the start; 0: never
+  int restart = 0;                 ///< so often back to the start; 0: never
+  std::vector<double> controls{};  ///< of actuators: one row per step; may be empty
+  std::string name = "MuJoCo";
 };
 std::unique_ptr<Runner> make_peer(const PeerInput& input);
+
+enum class TendonKind {
+  kSum,      ///< of coordinates
+  kPath,     ///< from a point to a point
+  kWrapped,  ///< the same round a sphere
+};
+/// 30 actuators, 10 of them at tendons; the torques that they give; both in the peer.
+std::vector<std::unique_ptr<Runner>> make_actuated(TendonKind kind);
 
 }  // namespace bench

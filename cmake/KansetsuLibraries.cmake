@@ -12,6 +12,7 @@ endmacro()
 kansetsu_require(Eigen3 libeigen3-dev 3.4 NO_MODULE)
 kansetsu_require(fmt libfmt-dev)
 kansetsu_require(tinyxml2 libtinyxml2-dev)
+kansetsu_require(ZLIB zlib1g-dev)
 kansetsu_require(nlohmann_json nlohmann-json3-dev)
 find_package(Threads REQUIRED)
 find_path(KANSETSU_TOMLPLUSPLUS toml++/toml.h)  # header only; its package would link a library built otherwise

@@ -8,7 +8,8 @@ option(KANSETSU_TESTS "Build the tests (needs doctest and RapidCheck)" ${PROJECT
 option(KANSETSU_PYTHON "Build the Python package (needs nanobind and NumPy; with KANSETSU_APPS)" OFF)
 option(KANSETSU_BENCH "Build the benchmarks (needs Google Benchmark)" OFF)
 option(KANSETSU_MPI "kansetsu dynamics --processes (needs MPI, e.g. libopenmpi-dev)" OFF)
-option(KANSETSU_FUZZ "Build the fuzz targets (needs clang; script/fuzz)" OFF)
+option(KANSETSU_FUZZ "Fuzz targets (needs clang; script/fuzz)" OFF)
+set(KANSETSU_FUZZED_MODULES base spatial geometry model scene io)  # what readers use: counts where a fuzzer's inputs lead
 option(KANSETSU_UNITY "Compile the files of a module together: half the time from nothing, more after a change" ON)
 option(KANSETSU_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 set(KANSETSU_CUDA AUTO CACHE STRING "The CUDA back end: ON, OFF, or AUTO (if there is a toolkit)")

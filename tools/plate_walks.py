@@ -1,7 +1,9 @@
 """Walks of two other people on force plates (C3D files).
 
 gait2392 gets the markers of their files, `kansetsu fit` finds its sizes, places of markers and postures, and `kansetsu analyze` the
-forces from these alone. Mass: what a whole stance gives to its plate over the time of a step, the only thing that is taken from plates.
+forces from these alone. Mass: what a stance gives to its plate while the other foot is off the ground, over what gravity and the
+mass centre of the markers need; the only thing that is taken from plates. Plates that read something while nobody stands on them are
+set to zero there.
 """
 
 from __future__ import annotations
@@ -14,6 +16,10 @@ from pathlib import Path
 import numpy
 
 Point = tuple[float, float, float]
+
+LOADED = 20.0  # [N] from which a plate is stood on
+UNLOADED = 40.0  # [N] below which it reads what it reads of nothing: most samples, so that their median is it
+DOUBLE_SUPPORT = 0.15  # [s] at the ends of a stance, in which the other foot may be down
 
 
 def both_sides(body: str, right: dict[str, Point]) -> dict[str, tuple[str, Point]]:
@@ -80,12 +86,11 @@ class Person:
     start: float  # [s] stretch in which all markers are seen
     end: float
     plates: dict[str, int]  # side and number of the plate that its whole stance is on
-    step: float  # [s] from landing to landing, of its markers
 
 
 PEOPLE = [
-    Person("bmc_Gait", "mocap/c3d/bmc_Gait.c3d", BMC, 1.33, 3.26, {"left": 1, "right": 2}, 0.485),
-    Person("walking2", "grf/walking2_c3d/walking2.c3d", WALKING2, 1.7, 3.34, {"right": 1}, 0.48),
+    Person("bmc_Gait", "mocap/c3d/bmc_Gait.c3d", BMC, 1.33, 3.26, {"left": 1, "right": 2}),
+    Person("walking2", "grf/walking2_c3d/walking2.c3d", WALKING2, 1.7, 3.34, {"right": 1}),
 ]
 
 
@@ -138,6 +143,22 @@ def cut(source: Path, out: Path, start: float, end: float) -> None:
     out.write_text("\n".join([*lines[:2], "\t".join(head), *lines[3:5], "", *rows]) + "\n")
 
 
+def columns_of(table: Path) -> dict[str, numpy.ndarray]:
+    with table.open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    return {name: numpy.array([float(row[name] or "nan") for row in rows]) for name in rows[0] if name != "phase"}
+
+
+def mass_of(times: numpy.ndarray, force: numpy.ndarray, frames: numpy.ndarray, height: numpy.ndarray) -> float:
+    """Impulse of a plate over gravity's and the change of the mass centre's velocity, in the middle of a stance [kg]."""
+    on = numpy.where(force > LOADED)[0]
+    begin, end = times[on[0]] + DOUBLE_SUPPORT, times[on[-1]] - DOUBLE_SUPPORT
+    inside = (times >= begin) & (times <= end)
+    velocity = numpy.interp([begin, end], frames, numpy.gradient(height, frames))
+    impulse = float(numpy.sum(force[inside])) * (times[1] - times[0])
+    return impulse / (9.80665 * (end - begin) + velocity[1] - velocity[0])
+
+
 def measure(binary: Path, data: Path, folder: Path, person: Person) -> list[Stance]:
     base = folder / person.name
     trc, part, plates, model, clip, table = (base.with_suffix(s) for s in (".trc", ".part.trc", ".mot", ".osim", ".mcap", ".csv"))
@@ -147,14 +168,16 @@ def measure(binary: Path, data: Path, folder: Path, person: Person) -> list[Stan
     cut(trc, part, person.start, person.end)
     _, grf = read_table(plates)
     first = {side: 1 + 9 * (plate - 1) for side, plate in person.plates.items()}
-    impulses = [float(numpy.sum(numpy.maximum(grf[:, c + 2], 0)) * (grf[1, 0] - grf[0, 0])) for c in first.values()]
-    mass = numpy.mean(impulses) / person.step / 9.80665
-    run(binary, "fit", str(part), "--figure", str(model), "--mass", f"{mass:.1f}", "--up", "z", "--record", str(clip))
-    run(binary, "analyze", str(clip), "--filter", "6", "--doubt", "0.02", "--csv", str(table))
-    with table.open(encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream))
-    column = {name: numpy.array([float(row[name] or "nan") for row in rows]) for name in rows[0] if name != "phase"}
+    for c in first.values():
+        for axis in range(3):
+            grf[:, c + axis] -= numpy.median(grf[numpy.abs(grf[:, c + 2]) < UNLOADED, c + axis])
+    run(binary, "fit", str(part), "--figure", str(model), "--up", "z", "--record", str(clip))
+    run(binary, "analyze", str(clip), "--csv", str(table))
+    column = columns_of(table)
     times = column["time"] - column["time"][0] + person.start
+    mass = numpy.mean([mass_of(grf[:, 0], grf[:, c + 2], times, column["com/z [m]"]) for c in first.values()])
+    run(binary, "analyze", str(clip), "--mass", f"{mass:.1f}", "--csv", str(table))
+    column = columns_of(table)
     heading = numpy.array([column[f"com/{a} [m]"][-1] - column[f"com/{a} [m]"][0] for a in "xy"])
     heading /= numpy.linalg.norm(heading)
     return [stance(person, side, c, grf, times, column, heading) for side, c in first.items()]
@@ -163,7 +186,7 @@ def measure(binary: Path, data: Path, folder: Path, person: Person) -> list[Stan
 def stance(
     person: Person, side: str, c: int, grf: numpy.ndarray, times: numpy.ndarray, column: dict[str, numpy.ndarray], heading: numpy.ndarray
 ) -> Stance:
-    on = numpy.where(grf[:, c + 2] > 20)[0]
+    on = numpy.where(grf[:, c + 2] > LOADED)[0]
     land, leave = grf[on[0], 0], grf[on[-1], 0]
     around = (times > land - 0.05) & (times < leave + 0.05)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 # What is compiled in or linked; THIRD_PARTY_NOTICES.md has the licences.
 LIBRARIES = ["libeigen3-dev", "libfmt-dev", "libtinyxml2-dev", "nlohmann-json3-dev", "libtomlplusplus-dev", "libcli11-dev",
-             "liblz4-dev", "libzstd-dev", "libboost-dev"]
+             "liblz4-dev", "libzstd-dev", "zlib1g-dev", "libboost-dev"]
 
 
 def version():

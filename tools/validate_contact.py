@@ -160,7 +160,7 @@ def main() -> None:
     PAGE.write_text(
         f"""# Contact of robots and heaps
 
-How well the contacts of falls are solved, beside MuJoCo {mujoco.__version__}. `tools/validate_contact.py --heaps` writes this page.
+How accurately the contacts of falling bodies are solved, compared with MuJoCo {mujoco.__version__}. `tools/validate_contact.py --heaps` writes this page.
 
 ## Limp falls
 

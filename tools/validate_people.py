@@ -347,13 +347,13 @@ def seen_walk(page: Page, walk: Walk) -> None:
     page.add(
         "## Forces from motion alone",
         "",
-        f"The walk of OpenSim's gait2392 (72.6 kg, 60 Hz, on a belt of {walk.belt:.2f} m/s, which is found), beside its "
+        f"The walk of OpenSim's gait2392 (72.6 kg, 60 Hz, on a treadmill at {walk.belt:.2f} m/s, a speed that is estimated), compared with its "
         f"force plates. Errors "
         "are root mean squares over the whole clip, in percent of the range of the plate's force. Scales of height and of speed at "
         "leaving in the [costs](theory/contacts.md) and the height to which forces point were set on this walk; two other people "
         "are [below](#other-people).",
         "",
-        "![vertical and anterior force of both feet beside those of the plates](images/validation_walk.svg)",
+        "![vertical and anterior force of both feet, compared with the plates](images/validation_walk.svg)",
     )
     rows = []
     for i, (what, most) in enumerate((("vertical", 5), ("anterior", 10), ("lateral", None))):
@@ -363,7 +363,7 @@ def seen_walk(page: Page, walk: Walk) -> None:
     rows.append(["correlation of the vertical force", f"{forces['right'][3]:.3f}", f"{forces['left'][3]:.3f}", "0.98"])
     page.lines += table_of(["", "right", "left", "bound"], rows)
     page.add(
-        f"Landings and leavings: off from the plate's 20 N by {numpy.abs(events).mean():.0f} ms on average, "
+        f"Foot strike and toe-off: difference from the time at which the plate reads 20 N: {numpy.abs(events).mean():.0f} ms on average, "
         f"{numpy.abs(events).max():.0f} ms at most, of {len(events)} (bound 15 ms). Largest vertical force of a stance: "
         + ", ".join(f"{p:+.1f} %" for p in peaks)
         + f" (bound 8 %). Centre of pressure along the walk: {pressure:.0f} mm (median; bound 25 mm)."
@@ -377,15 +377,15 @@ def other_people(page: Page, stances: list[Stance]) -> None:
     page.add(
         "### Other people",
         "",
-        "Two who walk over ground, from their markers (`tools/plate_walks.py`): gait2392 is "
+        "Two people who walk over ground, from their markers (`tools/plate_walks.py`): gait2392 is "
         "[fitted](guide/people.md#markers) to each of them, "
-        "with the mass that the plates tell. The speed of soles at landing, the places where a sole presses, the doubt of "
-        "horizontal forces and the cut-off were chosen "
-        "with these three walks in view; people whom the method has never seen may differ more. Plates are not "
-        "filtered; both barefoot landings of the first have spikes of 30 ms, which a motion filtered at 6 Hz does not know. "
+        "with the mass measured by the plates. The speed of soles at landing, the places where a sole presses, the doubt of "
+        "horizontal forces, how feet share a load and the rule for the cut-off were chosen "
+        "with these three walks in view; for other people the errors may be larger. Plates are set to zero where nobody stands on them "
+        "and not filtered; both barefoot landings of the first have spikes of 30 ms, which a filtered motion does not know. "
         "The second has his left foot half on its plate.",
         "",
-        "![forces of three stances beside those of the plates](images/validation_others.svg)",
+        "![forces of three stances, compared with the plates](images/validation_others.svg)",
     )
     page.lines += table_of(
         ["stance", "vertical", "anterior", "correlation", "pressure", "landing", "leaving", "largest force"],
@@ -420,8 +420,8 @@ def joint_moments(page: Page, binary: Path, data: Path, folder: Path) -> None:
     page.add(
         "## Joint moments under measured forces",
         "",
-        "gait2392 from its own setup file, beside the table that OpenSim ships as its standard, in percent of each range. "
-        "That table is of an older "
+        "gait2392 from its own setup file, compared with the reference table that ships with OpenSim, in percent of each range. "
+        "That table was computed by an older "
         "OpenSim: version 4.6 itself differs from it by 1.5 to 6.2 % at pelvis, trunk and toes, and from ours by 0.08 % at "
         "most everywhere.",
     )
@@ -431,7 +431,7 @@ def joint_moments(page: Page, binary: Path, data: Path, folder: Path) -> None:
         "",
         "## Joint moments from motion alone",
         "",
-        "The same walk without its plates, beside the moments under measured forces (bound 0.9).",
+        "The same walk without its plates, compared with the moments under measured forces (bound 0.9).",
     )
     predicted = predicted_moments(binary, data, folder)
     page.lines += table_of(["coordinate", "correlation", "off by [% of the range]"], [[n, f"{r:.3f}", f"{e:.1f}"] for n, r, e in predicted])
@@ -447,7 +447,7 @@ def muscles(page: Page, binary: Path, data: Path) -> None:
         "## Muscles",
         "",
         "The same walk under measured forces, its moments shared among the muscles of the model "
-        "([static optimization](theory/static_optimization.md), which tells how near it comes to OpenSim). The largest force between the "
+        "([static optimization](theory/static_optimization.md), which compares it with OpenSim). The largest force between the "
         "bones of each joint, in weights. Knees of people with instrumented implants bear 2 to 3 when they walk; this model with "
         "its few muscles gives more, here as in OpenSim.",
     )
@@ -458,16 +458,15 @@ def belts(page: Page, binary: Path, walk: Walk, files: list[Path], folder: Path)
     page.add(
         "## Belts",
         "",
-        "Walks over ground whose mean velocity is taken away: the belt that is found, and the difference of the feet's "
+        "Walks over ground whose mean velocity is subtracted: the belt speed that is estimated, and the difference of the feet's "
         "vertical forces (root mean square, in "
-        "percent of the weight; bound 2 %). 69_66 turns around: its mean velocity is no belt's.",
+        "percent of the weight; bound 2 %).",
     )
     rows = []
     for file in files:
         belt, apart = treadmill(binary, file, folder)
         rows.append([file.stem, f"{belt:.2f} m/s" if belt else "none", f"{apart:.2f} %"])
-        if "69_66" not in file.stem:
-            page.bound(f"belt of {file.stem} [%]", apart, 2)
+        page.bound(f"belt of {file.stem} [%]", apart, 2)
     added = belt_added(binary, walk, folder)
     page.bound("belt of gait2392 [%]", added, 2)
     page.lines += table_of(["clip", "belt", "forces differ"], rows)
@@ -520,7 +519,7 @@ def main() -> int:
     page.add(
         "# Measured people",
         "",
-        "How near `kansetsu analyze` comes to instruments and to OpenSim. "
+        "How closely `kansetsu analyze` agrees with instruments and with OpenSim. "
         "`tools/validate_people.py --bin build/kansetsu --data DATA` writes this page.",
     )
     with tempfile.TemporaryDirectory() as name:

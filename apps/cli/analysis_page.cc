@@ -70,7 +70,7 @@ std::string assumed(const Model& model, const Analysis& a, const AnalysisNotes& 
       {"friction", fmt::format("{:g}; {:.3f} is the most that is used", notes.friction, s.largest_friction)},
       {"contacts",
        "heels, toes and what else carries: the most likely sequence by height, speed and what the motion needs"},
-      {"two feet down", "forces of least squares; a foot that has just landed or is about to leave carries less"},
+      {"two feet down", "the load passes from one to the other in proportion to time; the rest by least squares"},
       {"supported", fmt::format("{:.2f} % of the vertical force that the motion needs", 100 * s.supported)},
       {"frames without support", fmt::format("{:.1f} %", 100 * s.unsupported_frames)},
       {"residual force", fmt::format("rms {:.3g} N ({:.2g} % of the weight), largest {:.3g} N", s.residual_force,

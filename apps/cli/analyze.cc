@@ -13,6 +13,7 @@
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "kansetsu/base/error.h"
+#include "kansetsu/io/subject.h"
 #include "kansetsu/model/edit.h"
 #include "kansetsu/model/human.h"
 
@@ -63,7 +64,7 @@ struct AnalyzeArguments {
   std::optional<Sex> sex;
   double friction = 0.8;
   bool json = false, reduce = false, muscles = false;
-  std::string csv, svg, sto, loads, report;
+  std::string csv, svg, sto, loads, report, trial;
   std::vector<std::string> records;
 };
 
@@ -117,15 +118,17 @@ std::vector<std::string> remarks_of(const Analysis& a) {
 }
 
 Exit run_analyze(const AnalyzeArguments& options) {
-  if (options.reduce && options.loads.empty() && std::filesystem::path(options.clip.file).extension() != ".xml")
-    throw Failure(kBadUsage, "--reduce-residuals needs measured forces: --loads FILE, or a setup file");
-  const bool measured = !options.loads.empty() || std::filesystem::path(options.clip.file).extension() == ".xml";
-  if (options.muscles && !measured)
-    throw Failure(kBadUsage, "--muscles needs measured forces: --loads FILE, or a setup file");
+  const bool measured = !options.loads.empty() || io::names_subject(options.clip.file) ||
+                        std::filesystem::path(options.clip.file).extension() == ".xml";
+  for (const auto& [asked, name] : {std::pair{options.reduce, "--reduce-residuals"}, {options.muscles, "--muscles"}})
+    if (asked && !measured)
+      throw Failure(kBadUsage, fmt::format("{} needs measured forces: --loads FILE, a setup file or a subject", name));
+  if (!options.trial.empty() && !measured) throw Failure(kBadUsage, "--trial names a trial of a subject (.b3d)");
   if (measured && (!options.svg.empty() || !options.records.empty()))
     throw Failure(kBadUsage, "--svg and --record are for motions without measured forces; --report draws these");
   if (measured)
     return analyze_measured({.motion = options.clip.file,
+                             .trial = options.trial,
                              .figure = options.figure.name,
                              .loads = options.loads,
                              .sto = options.sto,
@@ -137,7 +140,6 @@ Exit run_analyze(const AnalyzeArguments& options) {
                              .muscles = options.muscles});
   FigureClip motion = figure_clip_or_fail(options.clip, figure_of(options));
   if (options.mass) motion.model = scale(motion.model, 1, *options.mass / motion.model.mass());
-  const bool captured = io::names_capture(options.clip.file) || io::names_table(options.clip.file);
   if (norm(motion.belt) > 0)
     fmt::print(stderr, "{}: treadmill belt at {:.3f} m/s; forces are in the belt's frame\n", options.clip.file,
                norm(motion.belt));
@@ -151,8 +153,8 @@ Exit run_analyze(const AnalyzeArguments& options) {
     fmt::print(stderr, "kansetsu analyze: '{}' has no feet or hands that are known by name; all forces are residual\n",
                motion.model.name());
   }
-  const double cutoff = options.filter.value_or(captured ? capture_cutoff(supports, motion.clip) : 0);
-  const double doubt = options.doubt.value_or(captured ? kCaptureDoubt : 0);
+  const double cutoff = options.filter.value_or(motion.captured ? capture_cutoff(supports, motion.clip) : 0);
+  const double doubt = options.doubt.value_or(motion.captured ? kCaptureDoubt : 0);
   const Analysis analysis = analyze_or_fail(motion, supports, {.cutoff = cutoff, .doubt = doubt});
   const std::vector<std::string> remarks = remarks_of(analysis);
   for (const std::string& remark : remarks) fmt::print(stderr, "{}: {}\n", options.clip.file, remark);
@@ -182,20 +184,22 @@ Exit run_analyze(const AnalyzeArguments& options) {
 
 Runner declare_analyze(Arguments& args) {
   auto options = std::make_shared<AnalyzeArguments>();
+  options->clip.limits = false;  // what was measured goes beyond those of the figure
   args.add("CLIP", options->clip.file,
-           "a capture (.bvh, .amc), which the figure follows; a recording (.mcap, .csv, .npz); coordinates of an "
-           "OpenSim model "
-           "(.mot, .sto); a setup file of inverse dynamics (.xml)")
+           "a capture (.bvh, .amc, .npz of AMASS), which the figure follows; a recording (.mcap, .csv, .npz); "
+           "coordinates of an OpenSim model (.mot, .sto); a setup file of inverse dynamics (.xml); a subject of "
+           "AddBiomechanics (.b3d)")
       .required()
       .type_name("");
   args.add("--figure", options->figure.name, "model; default: that of the recording, or human28").type_name("MODEL");
   args.add("--filter", options->filter,
            "cut-off frequency of the low-pass filter [Hz]; default: for captures 4.5 to 6, from the step rate, or 12 "
-           "with flight phases; 0 (none) for recordings")
+           "with flight phases; 0 (none) for recordings that no markers were fitted to")
       .not_negative()
       .type_name("HZ");
   args.add("--doubt", options->doubt,
-           "assumed error of horizontal forces, as a share of the weight; default: 0.02 for captures, 0 for recordings")
+           "assumed error of horizontal forces, as a share of the weight; default: 0.02 for captures and fitted "
+           "markers, 0 for recordings")
       .not_negative()
       .type_name("SHARE");
   args.add("--mass", options->mass, "body mass [kg]; all masses of the figure are scaled to it")
@@ -220,6 +224,8 @@ Runner declare_analyze(Arguments& args) {
                 "mm) to reduce the residual to 2 %");
   args.add_flag("--muscles", options->muscles,
                 "with measured forces: which muscles of the model carry the moments, and what the joints bear");
+  args.add("--trial", options->trial, "trial of a subject (.b3d): its name or number; default: the first")
+      .type_name("TRIAL");
   args.add("--sto", options->sto, "write joint moments as an OpenSim table").type_name("FILE");
   args.add("--report", options->report,
            "write a report (.html) with events, strides, forces, moments over the gait cycle, residuals")

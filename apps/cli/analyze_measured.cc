@@ -11,6 +11,7 @@
 #include "cli/measured.h"
 #include "cli/measured_report.h"
 #include "cli/output.h"
+#include "cli/subject.h"
 #include "cli/terminal.h"
 #include "kansetsu/base/error.h"
 #include "kansetsu/motion/residual_reduction.h"
@@ -20,15 +21,23 @@ namespace {
 
 constexpr double kUsualCutoff = 6;  ///< [Hz] of walking
 
-/// Everything that inverse dynamics needs.
-struct Inputs {
+/// The files that inverse dynamics needs.
+struct InputFiles {
   std::string model, motion, loads;
   std::filesystem::path package{};  ///< of the setup file that named these
   double cutoff = kUsualCutoff, from = -kInfinity, to = kInfinity;
 };
 
-Inputs inputs_of(const MeasuredArguments& options) {
-  Inputs out{.model = options.figure, .motion = options.motion, .loads = options.loads};
+/// What is in them.
+struct Inputs {
+  OsimFigure figure;
+  TimeTable coordinates{}, forces{};
+  std::vector<ExternalLoad> loads{};
+  double cutoff = kUsualCutoff, from = -kInfinity, to = kInfinity;
+};
+
+InputFiles files_of(const MeasuredArguments& options) {
+  InputFiles out{.model = options.figure, .motion = options.motion, .loads = options.loads};
   if (std::filesystem::path(options.motion).extension() == ".xml") {
     Loaded<io::InverseDynamicsSetup> setup = io::read_inverse_dynamics_setup(options.motion, references());
     if (!setup) throw bad_file(setup.diagnostics);
@@ -41,19 +50,49 @@ Inputs inputs_of(const MeasuredArguments& options) {
   return out;
 }
 
-std::vector<MeasuredForce> forces_of(const MappedModel& mapped, const Clip& clip, const Inputs& in,
-                                     const Mat3<>& axes) {
-  if (in.loads.empty()) return {};
-  io::ReferenceOptions options = references();
-  options.package = in.package;
-  Loaded<io::ExternalLoads> loads = io::read_external_loads(in.loads, options);
+/// Of a subject: processed motions are smooth, and are filtered only if asked for.
+Inputs inputs_of_subject(const MeasuredArguments& options) {
+  if (!options.figure.empty() || !options.loads.empty())
+    throw Failure(kBadUsage, "a subject (.b3d) has its own model and forces: --figure and --loads do not go with it");
+  const io::Subject subject = subject_or_fail(options.motion);
+  const io::SubjectTrial& trial = trial_or_fail(subject, options.trial);
+  if (trial.frames_without_force > 0)
+    fmt::print(stderr, "{}: trial '{}': in {} of {} frames forces act that were not measured\n", options.motion,
+               trial.name, trial.frames_without_force, trial.coordinates.rows());
+  return {.figure = parse_osim_or_fail(subject.osim, options.motion),
+          .coordinates = trial.coordinates,
+          .forces = trial.forces,
+          .loads = subject.loads,
+          .cutoff = options.filter.value_or(0)};
+}
+
+Inputs inputs_of(const MeasuredArguments& options) {
+  if (io::names_subject(options.motion)) return inputs_of_subject(options);
+  if (!options.trial.empty()) throw Failure(kBadUsage, "--trial names a trial of a subject (.b3d)");
+  const InputFiles files = files_of(options);
+  Inputs out{.figure = osim_or_fail(files.model),
+             .coordinates = table_or_fail(files.motion),
+             .cutoff = files.cutoff,
+             .from = files.from,
+             .to = files.to};
+  if (files.loads.empty()) return out;
+  io::ReferenceOptions allowed = references();
+  allowed.package = files.package;
+  Loaded<io::ExternalLoads> loads = io::read_external_loads(files.loads, allowed);
   if (!loads) throw bad_file(loads.diagnostics);
-  const TimeTable table = table_or_fail(loads.value->data.string());
+  out.forces = table_or_fail(loads.value->data.string());
+  out.loads = std::move(loads.value->loads);
+  return out;
+}
+
+std::vector<MeasuredForce> forces_of(const Inputs& in, const Clip& clip) {
+  if (in.loads.empty()) return {};
+  const TimeTable& table = in.forces;
   if (clip.times.front() < table.times.front() - 1e-6 || clip.times.back() > table.times.back() + 1e-6)
     fmt::print(stderr,
                "{}: forces from {:g} to {:g} s, the motion from {:g} to {:g} s; outside they stay as at the end\n",
-               in.loads, table.times.front(), table.times.back(), clip.times.front(), clip.times.back());
-  return sample_loads(mapped.model(), clip, table, loads.value->loads, axes);
+               table.file, table.times.front(), table.times.back(), clip.times.front(), clip.times.back());
+  return sample_loads(in.figure.mapped.model(), clip, table, in.loads, in.figure.axes);
 }
 
 double peak_force(const std::vector<MeasuredForce>& forces, int frames) {
@@ -80,12 +119,14 @@ void tell_reduction(const ReducedResiduals& r, double peak) {
 
 Exit analyze_measured(const MeasuredArguments& options) {
   const Inputs in = inputs_of(options);
-  OsimFigure figure = osim_or_fail(in.model);
-  const CoordinateMotion motion = motion_or_fail(figure.mapped, in.motion, in.cutoff);
+  const OsimFigure& figure = in.figure;
+  const std::string& file = in.coordinates.file;
+  const CoordinateMotion motion = motion_or_fail(figure.mapped, in.coordinates, in.cutoff);
   if (options.muscles && figure.muscles.actuators.empty())
-    throw Failure(kBadFile, fmt::format("{} has no muscles that are known; --muscles needs some", in.model));
+    throw Failure(kBadFile, fmt::format("the model '{}' has no muscles that are known; --muscles needs some",
+                                        figure.mapped.model().name()));
   try {
-    std::vector<MeasuredForce> forces = forces_of(figure.mapped, clip_of(figure.mapped, motion), in, figure.axes);
+    std::vector<MeasuredForce> forces = forces_of(in, clip_of(figure.mapped, motion));
     const double peak = peak_force(forces, motion.frames());
     std::optional<ReducedResiduals> reduced;
     if (options.reduce) {
@@ -99,7 +140,7 @@ Exit analyze_measured(const MeasuredArguments& options) {
     result.dynamics = reduced ? reduced->dynamics : measured_dynamics(mapped, moved, result.forces);
     if (options.muscles) {
       result.muscles = share_among_muscles(mapped, figure.muscles, moved, result.dynamics, result.forces);
-      for (const std::string& remark : muscle_remarks(result)) fmt::print(stderr, "{}: {}\n", in.motion, remark);
+      for (const std::string& remark : muscle_remarks(result)) fmt::print(stderr, "{}: {}\n", file, remark);
     }
     result.table = measured_table(result);
     if (result.table.rows() == 0)
@@ -109,8 +150,8 @@ Exit analyze_measured(const MeasuredArguments& options) {
       if (has_errors(problems)) throw bad_file(problems);
     }
     if (!options.csv.empty()) write_whole(options.csv, csv_of(result.table));
-    if (!options.report.empty()) write_whole(options.report, measured_page(result, in.motion, in.cutoff));
-    for (const std::string& file : {options.csv, options.report}) tell_written(file);
+    if (!options.report.empty()) write_whole(options.report, measured_page(result, file, in.cutoff));
+    for (const std::string& written : {options.csv, options.report}) tell_written(written);
     print(options.json ? measured_json(result) : measured_text(result));
   } catch (const Error& error) {
     throw Failure(kNumerical, fmt::format("kansetsu analyze: {}", error.what()));

@@ -9,7 +9,8 @@
 namespace kansetsu::cli {
 
 struct MeasuredArguments {
-  std::string motion;  ///< .mot, .sto, or a setup file that names everything
+  std::string motion;  ///< .mot, .sto, a setup file that names everything, or a subject (.b3d) that holds it
+  std::string trial;   ///< of a subject
   std::string figure, loads, sto, csv, report;
   std::optional<double> filter;
   bool json = false;

@@ -38,7 +38,10 @@ void add_clip_options(Arguments& args, ClipSource& source) {
           "vertical axis of the clip; default: that of the skeleton at rest")
       .one_of({"x", "y", "z"})
       .type_name("x|y|z");
-  args.add("--skeleton", source.skeleton, "the .asf file of an .amc; default: the one in the same folder")
+  args.add("--skeleton", source.skeleton,
+           "the .asf file of an .amc, default: the one in the same folder; an .npz with joint centres J for AMASS, "
+           "default: "
+           "those of a mean person")
       .type_name("FILE");
 }
 
@@ -74,7 +77,8 @@ std::optional<Vec3<>> belt_of(const ClipSource& source) {
 }
 
 Retargeted retarget_or_fail(const Model& model, const Capture& capture, const ClipSource& source) {
-  RetargetOptions options{.scale = source.scale, .pin_feet = !source.keep_feet, .belt = belt_of(source)};
+  RetargetOptions options{
+      .scale = source.scale, .pin_feet = !source.keep_feet, .limits = source.limits, .belt = belt_of(source)};
   if (!source.table.empty()) {
     Loaded<LandmarkTable> table = io::read_landmarks(source.table);
     if (!table) throw bad_file(table.diagnostics);

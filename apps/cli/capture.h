@@ -18,6 +18,7 @@ struct ClipSource {
   std::optional<double> unit{}, scale{}, rate{};
   std::optional<UpAxis> up{};
   bool keep_feet = false;      ///< as captured, skating
+  bool limits = true;          ///< keep those of the figure's joints
   std::vector<double> belt{};  ///< x, y [m/s]; empty: found from the feet
 };
 

@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kLeft = 64, kTop = 26, kBottom = 22, kLegend = 130;
 constexpr int kMostPoints = 900;  ///< of a line: more than pixels
+constexpr int kMostTicks = 100;   ///< there are twelve at most, but on ranges that a double cannot divide
 
 // Okabe and Ito's colours, which all eyes tell apart, a little darker on white and lighter on black.
 constexpr const char* kStyle = R"(<style>
@@ -51,8 +52,12 @@ struct Axis {
   double at(double value) const { return a + (b - a) * (value - low) / (high - low); }
   std::vector<double> ticks() const {
     std::vector<double> values;
-    for (double t = std::ceil(low / step - 1e-9) * step; t <= high + 1e-9 * step; t += step)
+    const double first = std::ceil(low / step - 1e-9);
+    for (int k = 0; k < kMostTicks; ++k) {
+      const double t = (first + k) * step;
+      if (!(t <= high + 1e-9 * step)) break;
       values.push_back(std::abs(t) < 1e-9 * step ? 0 : t);
+    }
     return values;
   }
 };

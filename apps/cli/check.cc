@@ -15,6 +15,7 @@
 #include "kansetsu/io/mjcf.h"
 #include "kansetsu/io/scene.h"
 #include "kansetsu/io/sdf.h"
+#include "kansetsu/io/subject.h"
 #include "kansetsu/io/urdf.h"
 #include "kansetsu/sim/world.h"
 
@@ -94,6 +95,11 @@ Report examine(const std::string& name, const CheckArguments& options) {
     }
     report.ok = bool(table);
     report.diagnostics = std::move(table.diagnostics);
+  } else if (io::names_subject(name)) {
+    Loaded<io::Subject> subject = io::read_b3d(name);
+    if (subject) report.contents = ", " + count_of(subject.value->trials.size(), "trial");
+    report.ok = bool(subject);
+    report.diagnostics = std::move(subject.diagnostics);
   } else if (names_recording(name)) {
     Loaded<io::Recording> recording = io::read_recording(name);
     if (recording) {
@@ -178,7 +184,9 @@ Runner declare_check(Arguments& args) {
   auto options = std::make_shared<CheckArguments>();
   args.add("MODEL", options->models,
            std::string(kModelHelp) +
-               "; a clip (.bvh, .amc), a measurement (.c3d, .trc, .mot, .sto), a recording (.mcap), or - for a model "
+               "; a clip (.bvh, .amc, .npz of AMASS), a measurement (.c3d, .trc, .mot, .sto, .b3d), a recording "
+               "(.mcap), or - "
+               "for a model "
                "from "
                "standard input")
       .required()

@@ -26,6 +26,15 @@ Model recorded_model(const std::string& file) {
   return figures.front().model;
 }
 
+/// What `kansetsu fit` recorded.
+bool is_of_markers(const std::string& file) {
+  if (std::filesystem::path(file).extension() != ".mcap") return false;
+  const Loaded<io::Recording> recording = io::read_recording(file);
+  if (!recording) return false;
+  const auto program = recording.value->header.notes.find("program");
+  return program != recording.value->header.notes.end() && program->second == "kansetsu fit";
+}
+
 }  // namespace
 
 FigureClip figure_clip_or_fail(const ClipSource& source, const ModelSource& figure) {
@@ -35,17 +44,18 @@ FigureClip figure_clip_or_fail(const ClipSource& source, const ModelSource& figu
     if (model_source.name.empty()) model_source.name = "human28";
     const Model model = model_or_fail(model_source);
     Retargeted motion = retarget_or_fail(model, capture, source);
-    return {model, std::move(motion.clip), Contacts{std::move(motion.feet), std::move(motion.others)}, motion.belt};
+    return {model, std::move(motion.clip), Contacts{std::move(motion.feet), std::move(motion.others)}, motion.belt,
+            true};
   }
   if (io::names_table(source.file)) {
     const MappedModel mapped = osim_or_fail(figure.name).mapped;
-    const CoordinateMotion motion = motion_or_fail(mapped, source.file, 0);
+    const CoordinateMotion motion = motion_or_fail(mapped, table_or_fail(source.file), 0);
     Clip clip = clip_of(mapped, motion);
-    if (mapped.model().base() != Base::kFree) return {mapped.model(), std::move(clip), {}, {}};
-    Ground ground = find_ground(mapped.model(), clip, find_feet(mapped.model()), RetargetOptions{}.largest_tilt);
-    ground.belt = belt_of(source).value_or(ground.belt);
+    if (mapped.model().base() != Base::kFree) return {mapped.model(), std::move(clip), {}, {}, true};
+    const Ground ground =
+        find_ground(mapped.model(), clip, find_feet(mapped.model()), RetargetOptions{}.largest_tilt, belt_of(source));
     clip = on_ground(mapped.model(), clip, ground);
-    return {mapped.model(), std::move(clip), {}, ground.belt};
+    return {mapped.model(), std::move(clip), {}, ground.belt, true};
   }
   if (!io::names_clip(source.file)) {
     throw Failure(
@@ -61,7 +71,7 @@ FigureClip figure_clip_or_fail(const ClipSource& source, const ModelSource& figu
   Loaded<Clip> clip = io::read_clip(model, source.file);
   if (!clip) throw bad_file(clip.diagnostics);
   fmt::print(stderr, "{}", to_string(clip.diagnostics));
-  return {model, *std::move(clip.value), {}, {}};
+  return {model, *std::move(clip.value), {}, {}, is_of_markers(source.file)};
 }
 
 io::Recording to_recording(const Model& model, const Clip& clip, const std::string& program) {

@@ -13,6 +13,7 @@ struct FigureClip {
   Clip clip{};
   std::optional<Contacts> contacts{};  ///< of a capture; none: look for them in the clip
   Vec3<> belt{};                       ///< [m/s] of a floor that moved, which the clip has not any more
+  bool captured = false;               ///< it was measured: there is noise from frame to frame
 };
 
 /// @param figure  its name may be empty: the recording's own model (.mcap), human28 otherwise. Throws Failure.

@@ -10,10 +10,12 @@
 #include "cli/load_model.h"
 #include "cli/measured.h"
 #include "cli/output.h"
+#include "cli/subject.h"
 #include "cli/terminal.h"
 #include "kansetsu/io/mjcf.h"
 #include "kansetsu/io/recording.h"
 #include "kansetsu/io/scene.h"
+#include "kansetsu/io/sdf.h"
 #include "kansetsu/io/urdf.h"
 #include "kansetsu/model/edit.h"
 
@@ -30,6 +32,7 @@ struct ConvertArguments {
   ClipSource clip;
   std::string figure;
   std::string table = "forces";
+  std::string trial;
   double least = 20;  ///< [N]
 };
 
@@ -40,9 +43,10 @@ io::FileFormat output_format(const ConvertArguments& options) {
   if (name == "urdf" || name == ".urdf") return io::FileFormat::kUrdf;
   if (name == "scene" || name == ".toml") return io::FileFormat::kScene;
   if (name == "mjcf" || name == ".xml" || name == ".mjcf") return io::FileFormat::kMjcf;
+  if (name == "sdf" || name == ".sdf" || name == ".world") return io::FileFormat::kSdf;
   throw Failure(kBadUsage,
                 fmt::format("kansetsu convert: {}: unknown format\n  known: .urdf, .toml (a scene), .xml and "
-                            ".mjcf (MJCF); or say --to",
+                            ".mjcf (MJCF), .sdf and .world (SDF); or say --to",
                             options.out));
 }
 
@@ -139,11 +143,13 @@ Exit convert(ConvertArguments options) {
   }
   if (io::names_measurement(options.model.name) || io::names_table(options.model.name))
     return convert_measurement(options.model.name, options.out, options.table, options.least);
+  if (io::names_subject(options.model.name)) return convert_subject(options.model.name, options.trial, options.out);
   const io::FileFormat format = output_format(options);
   if (options.merge_fixed) options.model.fixed_links = FixedLinks::kMerge;
   if (format == io::FileFormat::kScene)
     return put(options, scene_or_fail(options.model), io::to_scene, io::write_scene);
   if (format == io::FileFormat::kMjcf) return put(options, scene_or_fail(options.model), io::to_mjcf, io::write_mjcf);
+  if (format == io::FileFormat::kSdf) return put(options, scene_or_fail(options.model), io::to_sdf, io::write_sdf);
   ModelDescription model = description_or_fail(options.model);
   prepare(model, options.model.name);
   tell_capsules(model);
@@ -157,19 +163,23 @@ Runner declare_convert(Arguments& args) {
   auto options = std::make_shared<ConvertArguments>();
   args.add("IN", options->model.name,
            std::string(kModelHelp) +
-               "; or a recording (.mcap); or a clip (.bvh, .amc); or a measurement (.c3d, .trc, .mot, .sto)")
+               "; or a recording (.mcap); or a clip (.bvh, .amc, .npz of AMASS); or a measurement (.c3d, .trc, .mot, "
+               ".sto, "
+               ".b3d)")
       .required()
       .type_name("");
   args.add("OUT", options->out,
-           "file to write; its ending tells the format: .urdf, .toml (a scene), .xml or .mjcf (MJCF, for MuJoCo); '-': "
+           "file to write; its ending tells the format: .urdf, .toml (a scene), .xml or .mjcf (MJCF, for MuJoCo), .sdf "
+           "or .world (SDF, for "
+           "Gazebo and Drake); '-': "
            "standard output, as URDF unless --to says otherwise; of a recording .mcap, .csv, .npz or .glb; of a clip "
            ".bvh, .csv, and with --figure what a recording may be; of a "
-           "measurement .trc, .c3d, .csv, .mot, .sto")
+           "measurement .trc, .c3d, .csv, .mot, .sto; of a .b3d .osim, .mot, .sto, .trc")
       .required()
       .type_name("");
-  args.add("--to", options->to, "format of a model, whatever the ending of OUT: urdf, mjcf or scene")
-      .one_of({"urdf", "mjcf", "scene"})
-      .type_name("urdf|mjcf|scene");
+  args.add("--to", options->to, "format of a model, whatever the ending of OUT: urdf, mjcf, sdf or scene")
+      .one_of({"urdf", "mjcf", "sdf", "scene"})
+      .type_name("urdf|mjcf|sdf|scene");
   add_base_option(args, options->model.base);
   add_path_option(args);
   args.add_flag("--merge-fixed", options->merge_fixed, "merge links connected by fixed joints");
@@ -177,6 +187,7 @@ Runner declare_convert(Arguments& args) {
   args.add("--table", options->table, "contents of a .mot or .sto file: forces of the plates, or signals")
       .one_of({"forces", "signals"})
       .type_name("forces|signals");
+  args.add("--trial", options->trial, "trial of a .b3d: its name or number; default: the first").type_name("TRIAL");
   args.add("--least", options->least, "least vertical force for a centre of pressure [N]; default: 20")
       .not_negative()
       .type_name("N");

@@ -34,7 +34,7 @@ struct DynamicsArguments {
   std::string method = "auto";
   int threads = 1, repeat = 10;
   std::uint64_t seed = 1;
-  bool processes = false, json = false;
+  bool ring = false, processes = false, json = false;
 };
 
 const char* word_of(ForwardMethod method) { return std::ranges::find(kMethods, method, &Method::method)->word; }
@@ -45,6 +45,24 @@ std::string refusal(ForwardMethod method, const Model& model) {
   if (method == ForwardMethod::kAssembly || method == ForwardMethod::kSerialAssembly)
     return Assembly::unsupported(model).value_or("");
   return "";
+}
+
+/// The loops of a scene's figure, and with --ring one that hinges the last link to the first, or to the world.
+std::vector<Closure> closures_of(const DynamicsArguments& options, const Model& model) {
+  std::vector<Closure> out;
+  const auto anchor = [&](const std::string& name, const Pose& pose) {
+    const auto frame = model.find_frame(name);
+    const LinkId link = frame ? model.frame_link(*frame) : model.link_id(name);
+    const Transform<> X = frame ? to_transform(model.frame(*frame).origin) : Transform<>{};
+    return ClosureAnchor{.figure = 0, .link = link, .X_LJ = X * to_transform(pose)};
+  };
+  for (const LoopClosure& loop : loops_of(options.model))  // rows of a loop are in the axes of its first frame
+    out.push_back({.a = anchor(loop.link_b, loop.pose_b), .b = anchor(loop.link_a, loop.pose_a), .rows = loop.mask});
+  if (!options.ring) return out;
+  Closure ring{.b = {.figure = 0, .link = LinkId(model.link_count() - 1), .X_LJ = {}}, .rows = kHingeMask};
+  if (model.base() == Base::kFree) ring.a.link = LinkId(0);
+  out.push_back(ring);
+  return out;
 }
 
 /// Near the neutral posture, so that long chains stay well conditioned.
@@ -80,22 +98,48 @@ double least_time(int repeat, Call&& call) {
   return least;
 }
 
-Measured by_threads(const DynamicsArguments& options, const Model& model, const State& state,
-                    const Eigen::VectorXd& tau, AbaResult& out) {
+/// With loops, by assembly.
+Measured held(const DynamicsArguments& options, ForwardMethod method, const Model& model,
+              const std::vector<Closure>& closures, const State& state, const Eigen::VectorXd& tau, AbaResult& out) {
+  AssemblyOptions how{.threads = options.threads, .reactions = false};
+  if (method == ForwardMethod::kSerialAssembly) how.order = AssemblyOrder::kSerial;
+  Assembly assembly(model, how);
+  for (const Closure& closure : closures) assembly.connect(closure);
+  assembly.rebuild();
+  AssemblyResult result(assembly);
+  const double time = least_time(options.repeat, [&] { assembly.solve(state, tau, result); });
+  out.vdot = result.vdot();
+  out.status = result.status;
+  return {.method = method, .time = time};
+}
+
+Measured by_threads(const DynamicsArguments& options, const Model& model, const std::vector<Closure>& closures,
+                    const State& state, const Eigen::VectorXd& tau, AbaResult& out) {
   const ForwardMethod wanted = std::ranges::find(kMethods, options.method, &Method::word)->method;
+  if (!closures.empty()) {
+    const bool assembles = wanted == ForwardMethod::kAssembly || wanted == ForwardMethod::kSerialAssembly;
+    if (!assembles && wanted != ForwardMethod::kAuto)
+      throw Failure(kBadUsage,
+                    fmt::format("--method {} takes no loops; --method assembly or serial does", options.method));
+    if (const auto why = Assembly::unsupported(model)) throw Failure(kBadUsage, fmt::format("loops: {}", *why));
+    return held(options, assembles ? wanted : ForwardMethod::kSerialAssembly, model, closures, state, tau, out);
+  }
   if (const std::string why = refusal(wanted, model); !why.empty())
     throw Failure(kBadUsage, fmt::format("--method {}: {}; --method aba takes every model", options.method, why));
   AutoForwardDynamics forward(model, options.threads, wanted);
   return {.method = forward.method(), .time = least_time(options.repeat, [&] { forward.solve(state, tau, out); })};
 }
 
-Measured by_processes(const DynamicsArguments& options, const Model& model, const State& state,
-                      const Eigen::VectorXd& tau, AbaResult& out) {
+Measured by_processes(const DynamicsArguments& options, const Model& model, const std::vector<Closure>& closures,
+                      const State& state, const Eigen::VectorXd& tau, AbaResult& out) {
   if (options.method != "assembly") throw Failure(kBadUsage, "--processes goes with --method assembly");
-  if (const auto why = ChainProcess::unsupported(model))
-    throw Failure(kBadUsage, fmt::format("--processes: {}; only chains are shared out", *why));
+  if (const auto why = AssemblyProcess::unsupported(model))
+    throw Failure(kBadUsage, fmt::format("--processes: {}", *why));
   const ProcessGroup group = mpi_processes();
-  ChainProcess process(model, group, options.threads);
+  if (const int most = AssemblyProcess::most_processes(model); group.size > most)
+    throw Failure(kBadUsage, fmt::format("--processes: {} processes, but {} can be cut into {} pieces at most",
+                                         group.size, model.name(), most));
+  AssemblyProcess process(model, group, {.threads = options.threads, .closures = closures});
   Eigen::VectorXd own = Eigen::VectorXd::Zero(model.nv());
   const double time = least_time(options.repeat, [&] { out.status = process.solve(state, tau, own); });
   out.vdot = own;
@@ -109,10 +153,19 @@ Exit dynamics(const DynamicsArguments& options) {
   Eigen::VectorXd tau;
   const State state = gentle_state(model, rng, tau);
   AbaResult result(model);
-  const Measured measured = options.processes ? by_processes(options, model, state, tau, result)
-                                              : by_threads(options, model, state, tau, result);
+  const std::vector<Closure> closures = closures_of(options, model);
+  const Measured measured = options.processes ? by_processes(options, model, closures, state, tau, result)
+                                              : by_threads(options, model, closures, state, tau, result);
   if (!measured.speaks) return kOk;
-  const AbaResult reference = aba(model, state, tau);
+  AbaResult reference(model);
+  const bool loops = !closures.empty();
+  if (loops) {
+    DynamicsArguments once = options;
+    once.threads = once.repeat = 1;
+    held(once, ForwardMethod::kSerialAssembly, model, closures, state, tau, reference);
+  } else {
+    reference = aba(model, state, tau);
+  }
   if (result.status != Status::kOk || reference.status != Status::kOk)
     throw Failure(kNumerical, "the mass matrix is singular: nothing resists some coordinate");
   const double scale = model.nv() == 0 ? 1 : std::max(1.0, reference.vdot.cwiseAbs().maxCoeff());
@@ -123,16 +176,18 @@ Exit dynamics(const DynamicsArguments& options) {
     json.entry("threads", options.threads)
         .entry("processes", measured.processes)
         .entry("us_per_call", measured.time)
-        .entry("difference_from_aba", difference);
+        .entry("loops", int(closures.size()))
+        .entry(loops ? "difference_from_serial" : "difference_from_aba", difference);
     json.key("dofs").array(model.dof_names()).entry("vdot", result.vdot).end_object();
     print(json.take() + "\n");
   } else {
-    print(table({{"model", fmt::format("{} ({} coordinates)", model.name(), model.nv())},
-                 {"method", word_of(measured.method)},
-                 {"threads", fmt::format("{} of {} process{}", options.threads, measured.processes,
-                                         measured.processes == 1 ? "" : "es")},
-                 {"time", fmt::format("{:.1f} us, the least of {}", measured.time, options.repeat)},
-                 {"beside aba", fmt::format("{:.0e} of the largest acceleration", difference)}}));
+    print(table(
+        {{"model", fmt::format("{} ({} coordinates)", model.name(), model.nv())},
+         {"method", word_of(measured.method)},
+         {"threads",
+          fmt::format("{} of {} process{}", options.threads, measured.processes, measured.processes == 1 ? "" : "es")},
+         {"time", fmt::format("{:.1f} us, the least of {}", measured.time, options.repeat)},
+         {loops ? "beside serial" : "beside aba", fmt::format("{:.0e} of the largest acceleration", difference)}}));
   }
   return kOk;
 }
@@ -160,9 +215,12 @@ Runner declare_dynamics(Arguments& args) {
       .show_default();
   args.add("--repeat", options->repeat, "number of timed calls").between(1, 100000).type_name("N").show_default();
   args.add("--seed", options->seed, "random seed of the state").type_name("N").show_default();
+  args.add_flag(
+      "--ring", options->ring,
+      "hinge the last link to the first, or with a fixed base to the world; with --method assembly or serial");
   if (has_mpi()) {
     args.add_flag("--processes", options->processes,
-                  "share the chain out among the processes that mpirun has started, with --method assembly");
+                  "share the model out among the processes that mpirun has started, with --method assembly");
   }
   args.add_flag("--json", options->json, "print all results as JSON");
   return [options] { return dynamics(*options); };

@@ -7,6 +7,7 @@
 #include "cli/measured.h"
 #include "cli/output.h"
 #include "cli/recording.h"
+#include "cli/subject.h"
 
 namespace kansetsu::cli {
 
@@ -17,7 +18,8 @@ Runner declare_info(Arguments& args) {
   };
   auto options = std::make_shared<InfoArguments>();
   args.add("MODEL", options->model.name,
-           std::string(kModelHelp) + "; a clip (.bvh, .amc), measurement (.c3d, .trc, .mot, .sto) or recording (.mcap)")
+           std::string(kModelHelp) +
+               "; a clip (.bvh, .amc, .npz of AMASS), measurement (.c3d, .trc, .mot, .sto, .b3d) or recording (.mcap)")
       .required()
       .type_name("");
   args.add_flag("--json", options->json, "print as JSON; missing limits are null");
@@ -37,6 +39,11 @@ Runner declare_info(Arguments& args) {
     if (io::names_table(options->model.name)) {
       const TimeTable table = table_or_fail(options->model.name);
       print(options->json ? table_json(table) : table_text(table));
+      return kOk;
+    }
+    if (io::names_subject(options->model.name)) {
+      const io::Subject subject = subject_or_fail(options->model.name);
+      print(options->json ? subject_json(subject) : subject_text(subject));
       return kOk;
     }
     if (names_recording(options->model.name)) {

@@ -30,12 +30,15 @@ std::string target_name(const ControllerDescription& controller, const JointCont
   return fmt::format("{}/{}{}", controller.name, joint.dof.joint, dof);
 }
 
-/// A slider's range for a coordinate: its limits, or a turn or metre either way.
+/// A slider's range for a coordinate: its limits, or half a turn or a metre either way. With one limit, which may be anywhere, as
+/// far from that at least.
 Interval range_of(const Model& model, const DofRef& dof) {
   const JointId id = model.joint_id(dof.joint);
   const double reach = model.joint(id).type == JointType::kPrismatic ? 1 : std::numbers::pi;
   const DofDescription& d = model.dof(id, dof.index);
-  return {std::isfinite(d.lower) ? d.lower : -reach, std::isfinite(d.upper) ? d.upper : reach};
+  const bool below = std::isfinite(d.lower), above = std::isfinite(d.upper);
+  return {below ? d.lower : std::min(-reach, above ? d.upper - reach : 0),
+          above ? d.upper : std::max(reach, below ? d.lower + reach : 0)};
 }
 const char* unit_of(const Model& model, const DofRef& dof) {
   return model.joint(model.joint_id(dof.joint)).type == JointType::kPrismatic ? "m" : "rad";

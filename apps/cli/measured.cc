@@ -49,6 +49,11 @@ TimeTable marker_table(const Markers& m) {
   return out;
 }
 
+OsimFigure figure_of(io::OsimModel&& osim) {
+  return {
+      {value_or_throw(Model::build(std::move(osim.model))), std::move(osim.map)}, std::move(osim.actuation), osim.axes};
+}
+
 }  // namespace
 
 Measurement measurement_or_fail(const std::string& file) { return loaded_or_fail(io::read_measurement(file)); }
@@ -59,14 +64,17 @@ OsimFigure osim_or_fail(const std::string& file) {
     throw Failure(
         kBadUsage,
         fmt::format("tables of coordinates (.mot, .sto) need an OpenSim model: --figure MODEL.osim, not '{}'", file));
-  io::OsimModel osim = loaded_or_fail(io::read_osim(file));
-  return {
-      {value_or_throw(Model::build(std::move(osim.model))), std::move(osim.map)}, std::move(osim.actuation), osim.axes};
+  return figure_of(loaded_or_fail(io::read_osim(file)));
 }
 
-CoordinateMotion motion_or_fail(const MappedModel& model, const std::string& file, double cutoff) {
+OsimFigure parse_osim_or_fail(const std::string& text, const std::string& name) {
+  return figure_of(loaded_or_fail(io::parse_osim(text, name)));
+}
+
+CoordinateMotion motion_or_fail(const MappedModel& model, const TimeTable& table, double cutoff) {
+  const std::string& file = table.file;
   try {
-    CoordinateMotion motion = coordinate_motion(model, table_or_fail(file), cutoff);
+    CoordinateMotion motion = coordinate_motion(model, table, cutoff);
     if (!motion.unknown.empty())
       fmt::print(stderr, "{}: columns that are not coordinates of {}: {}\n", file, model.model().name(),
                  fmt::join(motion.unknown, ", "));

@@ -18,8 +18,10 @@ struct OsimFigure {
   Mat3<> axes{};  ///< the world's from the file's
 };
 OsimFigure osim_or_fail(const std::string& file);
-/// Coordinates of a .mot or .sto; those that are missing or unknown are told.
-CoordinateMotion motion_or_fail(const MappedModel& model, const std::string& file, double cutoff);
+/// The same of the text of an .osim.
+OsimFigure parse_osim_or_fail(const std::string& text, const std::string& name);
+/// Coordinates of a table; those that are missing or unknown are told.
+CoordinateMotion motion_or_fail(const MappedModel& model, const TimeTable& table, double cutoff);
 
 std::string measurement_text(const Measurement& measured);
 std::string measurement_json(const Measurement& measured);

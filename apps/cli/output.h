@@ -1,32 +1,30 @@
 #pragma once
 
-#include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <string_view>
+
+#include "kansetsu/io/output_file.h"
 
 namespace kansetsu::cli {
 
-/// Where data goes: standard output, or a file that appears whole or not at all. Throws Failure if it cannot be written, and
-/// BrokenPipe if nobody reads standard output any more.
+/// Where data goes: standard output, or a file that appears whole or not at all (io::OutputFile). Throws Failure if it cannot be
+/// written, and BrokenPipe if nobody reads standard output any more.
 class Output {
  public:
   struct BrokenPipe {};
 
-  Output();                                     ///< standard output
-  explicit Output(std::filesystem::path file);  ///< "-" is standard output, too
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
-  ~Output();  ///< without commit(), a file stays as it was before
+  Output() = default;  ///< standard output
+  /// "-" is standard output, too. Without commit(), a file stays as it was.
+  explicit Output(const std::filesystem::path& file);
 
   void write(std::string_view text);
   void commit();  ///< after the last write()
 
  private:
-  void close();
-  [[noreturn]] void fail(int error);
+  [[noreturn]] void fail();
 
-  std::filesystem::path target_, temporary_;  ///< empty: standard output; written in place
-  std::FILE* stream_ = nullptr;
+  std::optional<io::OutputFile> file_{};  ///< none: standard output
 };
 
 /// A whole file at once.

@@ -150,10 +150,34 @@ std::string picture_query(const ViewArguments& options) {
   return query;
 }
 
+/// What another program writes beside a file, with the same ending, to take its place when it is complete.
+class PartFile {
+ public:
+  explicit PartFile(const fs::path& file) : file_(file), part_(file) {
+    part_.replace_filename(file.stem().string() + ".kansetsu-part" + file.extension().string());
+  }
+  ~PartFile() {
+    std::error_code ignored;
+    fs::remove(part_, ignored);
+  }
+  PartFile(const PartFile&) = delete;
+  PartFile& operator=(const PartFile&) = delete;
+
+  const fs::path& path() const { return part_; }
+  void take_place() const {
+    std::error_code error;
+    fs::rename(part_, file_, error);
+    if (error) throw Failure(kBadFile, fmt::format("{}: cannot be written: {}", file_.string(), error.message()));
+  }
+
+ private:
+  fs::path file_, part_;
+};
+
 /// Picture after picture goes from the page into ffmpeg.
 Exit write_video(const ViewArguments& options, serve::Content content) {
-  if (std::ifstream(options.video)) fs::remove(options.video);
-  serve::VideoEncoder encoder(options.video, options.fps);
+  const PartFile part(options.video);
+  serve::VideoEncoder encoder(part.path().string(), options.fps);
   serve::Server* running = nullptr;
   std::string why;
   std::size_t count = 0;
@@ -182,6 +206,7 @@ Exit write_video(const ViewArguments& options, serve::Content content) {
   const bool complete = encoder.finish() && done;
   if (!why.empty()) throw Failure(kBadFile, fmt::format("kansetsu view: {}", why));
   if (!complete) throw Failure(kBadFile, "kansetsu view: the video was not completed");
+  part.take_place();
   tell_written(options.video);
   return kOk;
 }

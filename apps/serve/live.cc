@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr double kStepSeconds = 1.0 / 60, kLargestTick = 0.1, kLargestSpeed = 16;
 constexpr double kFarthest = 1e4, kStrongestGravity = 1e3;  // [m], [m/s²]
 
@@ -78,11 +78,11 @@ std::string LiveSession::state() const {
 }
 
 /// A frame from before the last one means that the simulation was reset or taken back: the recording follows.
-void LiveSession::keep(io::RecordedFrame frame, std::size_t bytes) {
+void LiveSession::keep(io::RecordedFrame frame) {
   auto& frames = recording_->frames;
   while (!frames.empty() && frames.back().time >= frame.time) frames.pop_back();
   frames.push_back(std::move(frame));
-  recorded_ += bytes;
+  recorded_ += stream_.value_count() * sizeof(double);
   if (recorded_ <= kLargestLiveRecording) return;
   finish_recording();
   full_ = true;
@@ -153,9 +153,9 @@ std::optional<std::string> LiveSession::handle(std::string_view text, std::strin
   return std::nullopt;
 }
 
-std::optional<std::string> LiveSession::tick(double seconds) {
+bool LiveSession::tick(double seconds) {
   const bool stepping = steps_ > 0;
-  if (!playing_ && !stepping && !wanted_) return std::nullopt;
+  if (!playing_ && !stepping && !wanted_) return false;
   wanted_ = false;
   double ahead = playing_ ? std::min(seconds, kLargestTick) * speed_ : 0;
   if (stepping) {
@@ -165,12 +165,12 @@ std::optional<std::string> LiveSession::tick(double seconds) {
   try {
     io::RecordedFrame frame = source_.advance(ahead);
     time_ = frame.time;
-    std::string message = io::to_frame_message(frame);
-    if (recording_) keep(std::move(frame), message.size());
-    return message;
+    stream_.next(frame);
+    if (recording_) keep(std::move(frame));
+    return true;
   } catch (const std::exception& error) {
     broken_ = error.what();
-    return std::nullopt;
+    return false;
   }
 }
 

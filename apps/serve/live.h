@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "serve/live_source.h"
+#include "serve/live_stream.h"
 
 namespace kansetsu::serve {
 
@@ -24,8 +25,10 @@ class LiveSession {
   const std::string* file(const std::string& name) const;
   /// A message of a viewer. What to answer everybody (the new state), or none; what is wrong goes to `problem`.
   std::optional<std::string> handle(std::string_view message, std::string& problem);
-  /// The next frame for everybody after `seconds` of wall time; none while nothing moves and nobody asked.
-  std::optional<std::string> tick(double seconds);
+  /// Advances by `seconds` of wall time; whether there is a new frame: none while nothing moves and nobody asked.
+  bool tick(double seconds);
+  /// The last frame, for viewers.
+  LiveStream& stream() { return stream_; }
   /// After tick(): what everybody must be told, once: that the simulation stopped by itself, and why.
   std::vector<std::string> news();
 
@@ -35,11 +38,12 @@ class LiveSession {
 
  private:
   std::string state() const;
-  void keep(io::RecordedFrame frame, std::size_t bytes);
+  void keep(io::RecordedFrame frame);
   void finish_recording();
 
   LiveSource& source_;
   io::SceneMessage scene_;
+  LiveStream stream_;
   bool playing_ = true, wanted_ = true, failed_ = false;
   int steps_ = 0;
   double speed_ = 1, time_ = 0;

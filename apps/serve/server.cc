@@ -35,6 +35,7 @@ using Response = http::response<http::string_body>;
 constexpr std::size_t kLargestPicture = std::size_t{64} << 20, kLargestRange = std::size_t{64} << 20;
 constexpr std::uint32_t kLargestHeader = 16 << 10;
 constexpr std::size_t kMostSessions = 64, kLongestQueue = 4;  // frames that wait for a slow viewer
+constexpr int kSendBuffer = 256 << 10;                        // bytes that the system holds for a viewer
 constexpr std::size_t kMostWaiting = 256;                     // messages; a viewer that does not read them is let go
 constexpr auto kPatience = std::chrono::seconds(30);
 constexpr auto kStrangersPatience = std::chrono::seconds(5);  // until the first request with the token
@@ -118,7 +119,7 @@ struct Server::Impl {
   void accept();
   void tick();
   bool make_room();
-  void broadcast(const std::string& message, bool binary);
+  void broadcast(const std::string& message);
   /// Why a request is refused, if it is: it must come from this machine's browser, on our page, with our token.
   std::optional<http::status> refusal(const http::fields& fields, std::string_view target) const;
   Response answer(const Request& request);
@@ -156,32 +157,49 @@ class LiveViewer : public std::enable_shared_from_this<LiveViewer> {
   void start(const Request& request) {
     ++server_.sessions;
     beast::get_lowest_layer(socket_).expires_never();
+    beast::error_code ignored;
+    beast::get_lowest_layer(socket_).socket().set_option(asio::socket_base::send_buffer_size(kSendBuffer), ignored);
     socket_.set_option(websocket::stream_base::timeout::suggested(beast::role_type::server));
     socket_.read_message_max(kLargestMessage);
     socket_.async_accept(request, [self = shared_from_this()](beast::error_code error) {
       if (error) return;
       self->server_.viewers.insert(self.get());
-      self->send(self->server_.live->hello(), false);
+      self->send(self->server_.live->hello());
       self->read();
     });
   }
 
-  void send(std::string message, bool binary) {
-    if (gone_ || (binary && queue_.size() >= kLongestQueue)) return;  // a slow viewer misses frames, not messages
+  void send(std::string message) {
+    if (gone_) return;
     if (queue_.size() >= kMostWaiting) return close();
-    queue_.push_back({std::move(message), binary});
-    if (queue_.size() == 1) write();
+    push({std::make_shared<const std::string>(std::move(message)), Outgoing::kText});
+  }
+  /// The last frame of the simulation. A slow viewer misses frames, not messages; the next one it gets is whole.
+  void send_frame() {
+    if (gone_) return;
+    missed_ = queue_.size() >= kLongestQueue;
+    if (!missed_) push({current_ ? server_.live->stream().change() : server_.live->stream().whole(), Outgoing::kFrame});
+    current_ = !missed_;
   }
 
  private:
+  struct Outgoing {
+    LiveStream::Message bytes;
+    enum Kind { kText, kFrame } kind;
+  };
+
+  void push(Outgoing message) {
+    queue_.push_back(std::move(message));
+    if (queue_.size() == 1) write();
+  }
   void read() {
     socket_.async_read(buffer_, [self = shared_from_this()](beast::error_code error, std::size_t) {
       if (error) return self->leave();
       const std::string text = beast::buffers_to_string(self->buffer_.data());
       self->buffer_.consume(self->buffer_.size());
       std::string problem;
-      if (const auto answer = self->server_.live->handle(text, problem)) self->server_.broadcast(*answer, false);
-      if (!problem.empty()) self->send(problem_message(problem), false);
+      if (const auto answer = self->server_.live->handle(text, problem)) self->server_.broadcast(*answer);
+      if (!problem.empty()) self->send(problem_message(problem));
       self->read();
     });
   }
@@ -195,24 +213,22 @@ class LiveViewer : public std::enable_shared_from_this<LiveViewer> {
     beast::get_lowest_layer(socket_).close();
   }
   void write() {
-    socket_.binary(queue_.front().binary);
-    socket_.async_write(asio::buffer(queue_.front().text),
+    socket_.binary(queue_.front().kind == Outgoing::kFrame);
+    socket_.async_write(asio::buffer(*queue_.front().bytes),
                         [self = shared_from_this()](beast::error_code error, std::size_t) {
                           if (error) return self->leave();
                           self->queue_.pop_front();
-                          if (!self->queue_.empty()) self->write();
+                          if (!self->queue_.empty()) return self->write();
+                          if (self->missed_) self->send_frame();  // it may have been the last one for long
                         });
   }
 
-  struct Outgoing {
-    std::string text;
-    bool binary;
-  };
   Server::Impl& server_;
   websocket::stream<beast::tcp_stream> socket_;
   beast::flat_buffer buffer_;
   std::deque<Outgoing> queue_;
   bool gone_ = false;
+  bool current_ = false, missed_ = false;  ///< has, or will have, the last frame; did not get it
 };
 
 // ------------------------------------------------------------------------------------------------------------------- http
@@ -335,8 +351,10 @@ void Server::Impl::tick() {
     last_tick = now;
     try {
       if (!viewers.empty()) {  // nobody watches: nothing moves
-        if (const auto frame = live->tick(seconds)) broadcast(*frame, true);
-        for (const std::string& message : live->news()) broadcast(message, false);
+        if (live->tick(seconds)) {
+          for (LiveViewer* viewer : std::vector<LiveViewer*>(viewers.begin(), viewers.end())) viewer->send_frame();
+        }
+        for (const std::string& message : live->news()) broadcast(message);
       }
     } catch (const std::exception&) {  // a frame is lost; the clock goes on
     }
@@ -344,9 +362,9 @@ void Server::Impl::tick() {
   });
 }
 
-void Server::Impl::broadcast(const std::string& message, bool binary) {
+void Server::Impl::broadcast(const std::string& message) {
   const std::vector<LiveViewer*> all(viewers.begin(), viewers.end());
-  for (LiveViewer* viewer : all) viewer->send(message, binary);
+  for (LiveViewer* viewer : all) viewer->send(message);
 }
 
 std::optional<http::status> Server::Impl::refusal(const http::fields& fields, std::string_view target) const {

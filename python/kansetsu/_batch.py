@@ -18,20 +18,54 @@ Floats = NDArray[np.float64]
 class BatchFigure:
     """A figure in all worlds: arrays with a row per world, live as those of a Figure."""
 
-    __slots__ = ("_core", "control", "model", "name", "q", "tau", "v")
+    __slots__ = ("_arrays", "_core", "model", "name")
 
     def __init__(self, core: _core.WorldBatchCore, name: str) -> None:
         self._core = core
         self.name = name
         self.model: Model = core.model(name)
-        self.q: NamedArray = named(core.q(name), self.model.coordinates)
+        self._arrays = {
+            "q": named(core.q(name), self.model.coordinates),
+            "v": named(core.v(name), self.model.dofs),
+            "tau": named(core.tau(name), self.model.dofs),
+            "control": named(core.control(name), Names(core.actuators(name), {}, name, "actuator")),
+        }
+
+    @property
+    def q(self) -> NamedArray:
         """(n, nq); written values take effect at the next step"""
-        self.v: NamedArray = named(core.v(name), self.model.dofs)
+        return self._arrays["q"]
+
+    @q.setter
+    def q(self, value: ArrayLike) -> None:
+        self._arrays["q"][...] = value
+
+    @property
+    def v(self) -> NamedArray:
         """(n, nv)"""
-        self.tau: NamedArray = named(core.tau(name), self.model.dofs)
+        return self._arrays["v"]
+
+    @v.setter
+    def v(self, value: ArrayLike) -> None:
+        self._arrays["v"][...] = value
+
+    @property
+    def tau(self) -> NamedArray:
         """(n, nv): torques, kept until changed"""
-        self.control: NamedArray = named(core.control(name), Names(core.actuators(name), {}, name, "actuator"))
+        return self._arrays["tau"]
+
+    @tau.setter
+    def tau(self, value: ArrayLike) -> None:
+        self._arrays["tau"][...] = value
+
+    @property
+    def control(self) -> NamedArray:
         """(n, actuators): controls, kept until changed"""
+        return self._arrays["control"]
+
+    @control.setter
+    def control(self, value: ArrayLike) -> None:
+        self._arrays["control"][...] = value
 
     @property
     def inertial_parameters(self) -> Floats:
@@ -73,16 +107,40 @@ class BatchFigure:
 class BatchController:
     """A controller in all worlds: live arrays (n, joints). Written values take effect at the next step."""
 
-    __slots__ = ("joints", "kd", "kp", "name", "value")
+    __slots__ = ("_kd", "_kp", "_value", "joints", "name")
 
     def __init__(self, core: _core.WorldBatchCore, name: str) -> None:
         self.name = name
         self.joints: list[str] = core.controller_joints(name)
         """The joints it drives, in column order."""
-        self.value: Floats = core.controller_value(name)
+        self._value, self._kp, self._kd = core.controller_value(name), core.controller_kp(name), core.controller_kd(name)
+
+    @property
+    def value(self) -> Floats:
         """Torques, or target positions."""
-        self.kp: Floats = core.controller_kp(name)
-        self.kd: Floats = core.controller_kd(name)
+        return self._value
+
+    @value.setter
+    def value(self, value: ArrayLike) -> None:
+        self._value[...] = value
+
+    @property
+    def kp(self) -> Floats:
+        """Stiffness."""
+        return self._kp
+
+    @kp.setter
+    def kp(self, value: ArrayLike) -> None:
+        self._kp[...] = value
+
+    @property
+    def kd(self) -> Floats:
+        """Damping."""
+        return self._kd
+
+    @kd.setter
+    def kd(self, value: ArrayLike) -> None:
+        self._kd[...] = value
 
     def __repr__(self) -> str:
         return f"<BatchController '{self.name}' of {len(self.joints)} joints in {len(self.value)} worlds>"

@@ -53,6 +53,10 @@ class Names(Sequence[str]):
         known = ", ".join(self._names[:40]) + (", ..." if len(self._names) > 40 else "")
         raise Error(f"{self._model} has no {self._kind} '{name}'{hint}\n  known: {known}")
 
+    def where_all(self, names: Sequence[str]) -> list[int]:
+        """The numbers of the coordinates of several joints, in this order."""
+        return [i for name in names for i in np.arange(len(self))[np.s_[self.where(name)]].reshape(-1).tolist()]
+
     def __len__(self) -> int:
         return len(self._names)
 
@@ -72,7 +76,7 @@ class Names(Sequence[str]):
 
 
 class NamedArray(np.ndarray[Any, np.dtype[np.float64]]):
-    """An array whose last axis has names: ``q["elbow"]``, ``q["elbow"] = 1.5``, ``q[..., "elbow"]``."""
+    """An array whose last axis has names: ``q["elbow"]``, ``q["elbow"] = 1.5``, ``q[..., "elbow"]``, ``q[["hip", "knee"]]``."""
 
     names: Names | None
 
@@ -87,11 +91,12 @@ class NamedArray(np.ndarray[Any, np.dtype[np.float64]]):
 
     def _key(self, key: Any) -> Any:
         name = key[-1] if isinstance(key, tuple) and key else key
-        if not isinstance(name, str):
+        several = isinstance(name, list) and bool(name) and all(isinstance(n, str) for n in name)
+        if not several and not isinstance(name, str):
             return key
         if self.names is None:
             raise Error(f"'{name}': this array is a part of one with names, and has none of its own")
-        where = self.names.where(name)
+        where = self.names.where_all(name) if several else self.names.where(name)
         return (*key[:-1], where) if isinstance(key, tuple) else (..., where)
 
     def __getitem__(self, key: Any) -> Any:

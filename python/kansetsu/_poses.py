@@ -81,6 +81,8 @@ class Centroidal:
 
 
 def _matrices(data: Floats) -> Floats:
+    if not isinstance(data, np.ndarray):
+        raise Error("Poses: tensors on a device have R and p; 4x4 matrices are made of arrays on the host")
     out: Floats = np.zeros((*data.shape[:-1], 4, 4), dtype=data.dtype)
     out[..., :3, :3] = data[..., :9].reshape(*data.shape[:-1], 3, 3)
     out[..., :3, 3] = data[..., 9:12]
@@ -88,9 +90,9 @@ def _matrices(data: Floats) -> Floats:
     return out
 
 
-def fk(model: Model, q: ArrayLike, *, threads: int = 0) -> Poses:
-    """Poses of all links (forward kinematics), for q of shape (nq,) or (N, nq)."""
-    return Poses(model, _core.fk(model, q, threads))
+def fk(model: Model, q: ArrayLike, *, threads: int = 0, device: str | None = None) -> Poses:
+    """Poses of all links (forward kinematics), for q of shape (nq,) or (N, nq). device: as of rnea(); its tensors have R and p only."""
+    return Poses(model, _core.fk(model, q, threads, device))
 
 
 def link_motions(model: Model, q: ArrayLike, v: ArrayLike | None = None, vdot: ArrayLike | None = None) -> Motions:

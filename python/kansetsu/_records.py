@@ -12,7 +12,6 @@ CONTACT = np.dtype(
         ("mode", "i1"),
         ("slip", "i1"),
         ("tier", "i1"),
-        ("unused", "i1"),
         ("p", "f8", 3),
         ("normal", "f8", 3),
         ("wrench", "f8", 6),
@@ -21,7 +20,8 @@ CONTACT = np.dtype(
         ("residual", "f8"),
         ("impulse", "f8", 6),
         ("impact_energy", "f8"),
-    ]
+    ],
+    align=True,
 )
 """mode: 1 point, 2 line, 3 surface; slip: 0 sticks, 1 slides. The wrench [torque, force] acts on b at p, in world axes."""
 
@@ -30,13 +30,13 @@ CONNECTION = np.dtype(
         ("a", "i4", 2),
         ("b", "i4", 2),
         ("id", "i4"),
-        ("unused", "i4"),
         ("p", "f8", 3),
         ("wrench", "f8", 6),
         ("impulse", "f8", 6),
         ("position_gap", "f8"),
         ("angle_gap", "f8"),
-    ]
+    ],
+    align=True,
 )
 
 ACTUATOR = np.dtype(

@@ -1,7 +1,8 @@
 """Rollouts, sweeps and searches on Ray: a cluster that is there, or this machine (``pip install kansetsu[ray]``).
 
 found = kansetsu.ray.rollouts("scene.toml", 10_000, seconds=2.0)     # as kansetsu.rollouts.run() of all of them
-scores = kansetsu.ray.map(score, candidates)                         # anything else, in order
+scores = kansetsu.ray.map(score, candidates)                         # a sweep, or anything else, in order
+x, best = kansetsu.ray.search(score, mean, spread)                   # sampling: the x of highest score
 
 Results are in order and do not depend on the number of workers. Work of a worker or node that dies is done again by another.
 """
@@ -11,6 +12,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from . import rollouts as _rollouts
 from ._errors import Error
@@ -79,4 +83,36 @@ def rollouts(
     return _rollouts.merge(map(work, shards, retries=retries, progress=progress))
 
 
-__all__ = ["map", "rollouts"]
+def search(
+    score: Callable[[NDArray[np.float64]], float],
+    mean: ArrayLike,
+    spread: ArrayLike,
+    *,
+    samples: int = 64,
+    rounds: int = 10,
+    elite: int = 8,
+    seed: int = 0,
+    retries: int = 5,
+) -> tuple[NDArray[np.float64], float]:
+    """Looks for the x of highest score by sampling (cross-entropy method); x and its score. score(x) is called by workers.
+
+    Each round draws ``samples`` candidates around the mean, normally distributed, and moves mean and spread to those of the ``elite``
+    best. A score that is not finite loses against any that is. The result depends on the seed, not on the workers.
+    """
+    centre, width = np.broadcast_arrays(np.asarray(mean, dtype=np.float64), np.asarray(spread, dtype=np.float64))
+    if centre.ndim != 1 or not np.isfinite(centre).all() or not (np.isfinite(width) & (width >= 0)).all():
+        raise Error("kansetsu.ray.search: mean and spread are finite vectors, spread not below zero")
+    if not 1 <= elite <= samples or rounds < 1:
+        raise Error("kansetsu.ray.search: rounds is 1 or more, elite 1 to samples")
+    best, best_score = centre, -np.inf
+    for k in range(rounds):
+        drawn = _rollouts.rng_of(seed, k).normal(centre, width, (samples, centre.size))
+        scores = np.array(map(score, list(drawn), retries=retries), dtype=np.float64)
+        order = np.argsort(-np.where(np.isfinite(scores), scores, -np.inf), kind="stable")[:elite]
+        if scores[order[0]] > best_score:
+            best, best_score = drawn[order[0]], float(scores[order[0]])
+        centre, width = drawn[order].mean(axis=0), drawn[order].std(axis=0)
+    return best, best_score
+
+
+__all__ = ["map", "rollouts", "search"]

@@ -44,10 +44,15 @@ nb::object converted(const Expected& e, nb::handle value) {
     any = nb::borrow(value);
   } else {
     PyObject* made = value.is_none() ? nullptr : PyArray_FROM_O(value.ptr());
+    if (made && PyArray_TYPE(reinterpret_cast<PyArrayObject*>(made)) == NPY_OBJECT &&
+        nb::hasattr(value, "__dlpack__")) {
+      Py_DECREF(made);  // a tensor that NumPy knows by DLPack alone
+      made = nb::module_::import_("numpy").attr("from_dlpack")(value).release().ptr();
+    }
     if (!made) {
       PyErr_Clear();
       raise_type(fmt::format("{}: {} is a '{}', expected an array of numbers", e.function, e.name,
-                             Py_TYPE(value.ptr())->tp_name));
+                             nb::type_name(value.type()).c_str()));
     }
     any = nb::steal(made);
   }
@@ -177,6 +182,14 @@ RowsArgument<Real> read_blocks(const Expected& expected, nb::handle value, std::
 }
 template RowsArgument<double> read_blocks(const Expected&, nb::handle, std::ptrdiff_t, std::ptrdiff_t);
 template RowsArgument<float> read_blocks(const Expected&, nb::handle, std::ptrdiff_t, std::ptrdiff_t);
+
+bool is_on_device(nb::handle value) {
+  if (PyArray_Check(value.ptr()) || nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value)) return false;
+  const nb::object asked = nb::getattr(value, "__dlpack_device__", nb::none());
+  if (asked.is_none()) return false;
+  constexpr int kCuda = 2;  // as DLPack counts
+  return nb::cast<std::pair<int, int>>(asked()).first == kCuda;
+}
 
 bool is_float_rows(nb::handle value) {
   return PyArray_Check(value.ptr()) && PyArray_TYPE(as_array(value)) == NPY_FLOAT && PyArray_NDIM(as_array(value)) > 1;

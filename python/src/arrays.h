@@ -58,6 +58,9 @@ RowsArgument<Real> read_rows(const Expected& expected, nb::handle value, std::pt
 template <class Real>
 RowsArgument<Real> read_blocks(const Expected& expected, nb::handle value, std::ptrdiff_t a, std::ptrdiff_t b);
 
+/// Whether it is a tensor on a CUDA device, as DLPack says.
+bool is_on_device(nb::handle value);
+
 /// Whether it holds rows of floats, which are then computed with as such.
 bool is_float_rows(nb::handle value);
 

@@ -17,6 +17,10 @@ namespace nb = nanobind;
 #define FLOATS "numpy.typing.NDArray[numpy.float64]"
 #define LIKE "numpy.typing.ArrayLike"
 
+// The argument that names a device, and its type.
+#define DEVICE nb::arg("device").none() = nb::none()
+#define OF_DEVICE "device: str | None = None"
+
 namespace kansetsu::python {
 
 void bind_errors(nb::module_& m);

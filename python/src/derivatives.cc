@@ -1,10 +1,12 @@
+#include "device.h"
 #include "inputs.h"
 
 /// Analytic derivatives; by q means in the tangent space, along integrate(q, d) at d = 0.
 namespace kansetsu::python {
 namespace {
 
-nb::object py_mass_matrix_inverse(ModelHandle& m, nb::handle q, int threads) {
+nb::object py_mass_matrix_inverse(ModelHandle& m, nb::handle q, int threads, nb::handle device) {
+  if (goes_to_device(device, q)) return call_device("mass_matrix_inverse", m, device, q);
   return by_type(q, [&](auto real) {
     using Real = decltype(real);
     Inputs<Real> in("mass_matrix_inverse", m.model);
@@ -24,7 +26,9 @@ nb::object py_mass_matrix_inverse(ModelHandle& m, nb::handle q, int threads) {
   });
 }
 
-nb::tuple py_rnea_derivatives(ModelHandle& m, nb::handle q, nb::handle v, nb::handle vdot, int threads) {
+nb::tuple py_rnea_derivatives(ModelHandle& m, nb::handle q, nb::handle v, nb::handle vdot, int threads,
+                              nb::handle device) {
+  if (goes_to_device(device, q)) return nb::cast<nb::tuple>(call_device("rnea_derivatives", m, device, q, v, vdot));
   nb::tuple found;
   by_type(q, [&](auto real) -> nb::object {
     using Real = decltype(real);
@@ -41,7 +45,9 @@ nb::tuple py_rnea_derivatives(ModelHandle& m, nb::handle q, nb::handle v, nb::ha
   return found;
 }
 
-nb::tuple py_aba_derivatives(ModelHandle& m, nb::handle q, nb::handle v, nb::handle tau, int threads) {
+nb::tuple py_aba_derivatives(ModelHandle& m, nb::handle q, nb::handle v, nb::handle tau, int threads,
+                             nb::handle device) {
+  if (goes_to_device(device, q)) return nb::cast<nb::tuple>(call_device("aba_derivatives", m, device, q, v, tau));
   nb::tuple found;
   by_type(q, [&](auto real) -> nb::object {
     using Real = decltype(real);
@@ -62,19 +68,22 @@ nb::tuple py_aba_derivatives(ModelHandle& m, nb::handle q, nb::handle v, nb::han
 }  // namespace
 
 void bind_derivatives(nb::module_& module) {
-  module.def("mass_matrix_inverse", py_mass_matrix_inverse, nb::arg("model"), nb::arg("q"), nb::kw_only(),
-             nb::arg("threads") = 0,
-             nb::sig("def mass_matrix_inverse(model: Model, q: " LIKE ", *, threads: int = 0) -> " FLOATS),
-             "M(q)^-1 without forming M.");
-  module.def("rnea_derivatives", py_rnea_derivatives, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
-             nb::arg("vdot").none() = nb::none(), nb::kw_only(), nb::arg("threads") = 0,
-             nb::sig("def rnea_derivatives(model: Model, q: " LIKE ", v: " LIKE " | None = None, vdot: " LIKE
-                     " | None = None, *, threads: int = 0) -> tuple[" FLOATS ", " FLOATS ", " FLOATS "]"),
-             "(dtau/dq, dtau/dv, dtau/dvdot = M), each nv x nv; by q in the tangent space.");
+  module.def(
+      "mass_matrix_inverse", py_mass_matrix_inverse, nb::arg("model"), nb::arg("q"), nb::kw_only(),
+      nb::arg("threads") = 0, DEVICE,
+      nb::sig("def mass_matrix_inverse(model: Model, q: " LIKE ", *, threads: int = 0, " OF_DEVICE ") -> " FLOATS),
+      "M(q)^-1 without forming M.");
+  module.def(
+      "rnea_derivatives", py_rnea_derivatives, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
+      nb::arg("vdot").none() = nb::none(), nb::kw_only(), nb::arg("threads") = 0, DEVICE,
+      nb::sig("def rnea_derivatives(model: Model, q: " LIKE ", v: " LIKE " | None = None, vdot: " LIKE
+              " | None = None, *, threads: int = 0, " OF_DEVICE ") -> tuple[" FLOATS ", " FLOATS ", " FLOATS "]"),
+      "(dtau/dq, dtau/dv, dtau/dvdot = M), each nv x nv; by q in the tangent space.");
   module.def("aba_derivatives", py_aba_derivatives, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
-             nb::arg("tau").none() = nb::none(), nb::kw_only(), nb::arg("threads") = 0,
+             nb::arg("tau").none() = nb::none(), nb::kw_only(), nb::arg("threads") = 0, DEVICE,
              nb::sig("def aba_derivatives(model: Model, q: " LIKE ", v: " LIKE " | None = None, tau: " LIKE
-                     " | None = None, *, threads: int = 0) -> tuple[" FLOATS ", " FLOATS ", " FLOATS ", " FLOATS "]"),
+                     " | None = None, *, threads: int = 0, " OF_DEVICE ") -> tuple[" FLOATS ", " FLOATS ", " FLOATS
+                     ", " FLOATS "]"),
              "(dvdot/dq, dvdot/dv, dvdot/dtau = M^-1, vdot); by q in the tangent space.");
 }
 

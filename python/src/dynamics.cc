@@ -1,10 +1,16 @@
+#include "device.h"
 #include "inputs.h"
 
 /// Inverse and forward dynamics, for one state and for rows of states.
 namespace kansetsu::python {
 namespace {
 
-nb::object py_rnea(ModelHandle& m, nb::handle q, nb::handle v, nb::handle vdot, nb::handle external, int threads) {
+nb::object py_rnea(ModelHandle& m, nb::handle q, nb::handle v, nb::handle vdot, nb::handle external, int threads,
+                   nb::handle device) {
+  if (goes_to_device(device, q)) {
+    require_none("rnea", "external", external);
+    return call_device("rnea", m, device, q, v, vdot);
+  }
   return by_type(q, [&](auto real) {
     using Real = decltype(real);
     Inputs<Real> in("rnea", m.model);
@@ -23,7 +29,11 @@ nb::object py_rnea(ModelHandle& m, nb::handle q, nb::handle v, nb::handle vdot, 
   });
 }
 
-nb::object py_bias(ModelHandle& m, nb::handle q, nb::handle v, nb::handle external, int threads) {
+nb::object py_bias(ModelHandle& m, nb::handle q, nb::handle v, nb::handle external, int threads, nb::handle device) {
+  if (goes_to_device(device, q)) {
+    require_none("bias", "external", external);
+    return call_device("rnea", m, device, q, v, nb::none());
+  }
   return by_type(q, [&](auto real) {
     using Real = decltype(real);
     Inputs<Real> in("bias", m.model);
@@ -42,8 +52,8 @@ nb::object py_bias(ModelHandle& m, nb::handle q, nb::handle v, nb::handle extern
   });
 }
 
-nb::object py_gravity_torque(ModelHandle& m, nb::handle q, int threads) {
-  return py_bias(m, q, nb::none(), nb::none(), threads);
+nb::object py_gravity_torque(ModelHandle& m, nb::handle q, int threads, nb::handle device) {
+  return py_bias(m, q, nb::none(), nb::none(), threads, device);
 }
 
 nb::object py_coriolis_matrix(ModelHandle& m, nb::handle q, nb::handle v) {
@@ -57,7 +67,11 @@ nb::object py_coriolis_matrix(ModelHandle& m, nb::handle q, nb::handle v) {
   });
 }
 
-nb::object py_crba(ModelHandle& m, nb::handle q, nb::handle inertias, int threads) {
+nb::object py_crba(ModelHandle& m, nb::handle q, nb::handle inertias, int threads, nb::handle device) {
+  if (goes_to_device(device, q)) {
+    require_none("crba", "inertias", inertias);
+    return call_device("crba", m, device, q);
+  }
   return by_type(q, [&](auto real) {
     using Real = decltype(real);
     Inputs<Real> in("crba", m.model);
@@ -93,7 +107,11 @@ enum class Singular { kRaise, kZero };
 constexpr Word<Singular> kSingularWords[] = {{"raise", Singular::kRaise}, {"zero", Singular::kZero}};
 
 nb::object py_aba(ModelHandle& m, nb::handle q, nb::handle v, nb::handle tau, nb::handle external, int threads,
-                  const char* singular) {
+                  const char* singular, nb::handle device) {
+  if (goes_to_device(device, q)) {
+    require_none("aba", "external", external);
+    return call_device("aba", m, device, q, v, tau);
+  }
   const Singular mode = singular[0] == 'r' && singular[1] == 'a' && std::string_view(singular) == "raise"
                             ? Singular::kRaise
                             : read_word("aba: singular", singular, kSingularWords);
@@ -167,43 +185,48 @@ nb::object py_reactions(ModelHandle& m, nb::handle q, nb::handle v, nb::handle v
 }  // namespace
 
 void bind_dynamics(nb::module_& module) {
-  module.def("rnea", py_rnea, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
-             nb::arg("vdot").none() = nb::none(), nb::kw_only(), nb::arg("external").none() = nb::none(),
-             nb::arg("threads") = 0,
-             nb::sig("def rnea(model: Model, q: " LIKE ", v: " LIKE " | None = None, vdot: " LIKE
-                     " | None = None, *, external: " LIKE " | None = None, threads: int = 0) -> " FLOATS),
-             "Inverse dynamics: tau = M(q) vdot + c(q, v) - J^T f, by the recursive Newton-Euler algorithm.\n\n"
-             "q is (nq,) or (N, nq), the others (nv,) or (N, nv); what is left out is zero. external: wrenches "
-             "[torque, force] on the links\n"
-             "at their origins in world axes, (links, 6) or (N, links, 6). Rows of float32 are computed in float32. "
-             "threads: 0 is one per core.");
+  module.def(
+      "rnea", py_rnea, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
+      nb::arg("vdot").none() = nb::none(), nb::kw_only(), nb::arg("external").none() = nb::none(),
+      nb::arg("threads") = 0, DEVICE,
+      nb::sig("def rnea(model: Model, q: " LIKE ", v: " LIKE " | None = None, vdot: " LIKE
+              " | None = None, *, external: " LIKE " | None = None, threads: int = 0, " OF_DEVICE ") -> " FLOATS),
+      "Inverse dynamics: tau = M(q) vdot + c(q, v) - J^T f, by the recursive Newton-Euler algorithm.\n\n"
+      "q is (nq,) or (N, nq), the others (nv,) or (N, nv); what is left out is zero. external: wrenches "
+      "[torque, force] on the links\n"
+      "at their origins in world axes, (links, 6) or (N, links, 6). Rows of float32 are computed in float32. "
+      "threads: 0 is one per core.\n"
+      "device: 'cuda' computes rows there; tensors of a CUDA device always are, and give such tensors.");
   module.def("bias", py_bias, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(), nb::kw_only(),
-             nb::arg("external").none() = nb::none(), nb::arg("threads") = 0,
+             nb::arg("external").none() = nb::none(), nb::arg("threads") = 0, DEVICE,
              nb::sig("def bias(model: Model, q: " LIKE ", v: " LIKE " | None = None, *, external: " LIKE
-                     " | None = None, threads: int = 0) -> " FLOATS),
+                     " | None = None, threads: int = 0, " OF_DEVICE ") -> " FLOATS),
              "c(q, v): the torque that holds vdot = 0.");
   module.def("gravity_torque", py_gravity_torque, nb::arg("model"), nb::arg("q"), nb::kw_only(), nb::arg("threads") = 0,
-             nb::sig("def gravity_torque(model: Model, q: " LIKE ", *, threads: int = 0) -> " FLOATS),
+             DEVICE,
+             nb::sig("def gravity_torque(model: Model, q: " LIKE ", *, threads: int = 0, " OF_DEVICE ") -> " FLOATS),
              "The torque that holds the configuration at rest.");
   module.def("coriolis_matrix", py_coriolis_matrix, nb::arg("model"), nb::arg("q"), nb::arg("v"),
              nb::sig("def coriolis_matrix(model: Model, q: " LIKE ", v: " LIKE ") -> " FLOATS),
              "C(q, v), nv x nv, with C v = c - gravity_torque and dM/dt - 2C skew.");
   module.def(
       "crba", py_crba, nb::arg("model"), nb::arg("q"), nb::kw_only(), nb::arg("inertias").none() = nb::none(),
-      nb::arg("threads") = 0,
-      nb::sig("def crba(model: Model, q: " LIKE ", *, inertias: " LIKE " | None = None, threads: int = 0) -> " FLOATS),
+      nb::arg("threads") = 0, DEVICE,
+      nb::sig("def crba(model: Model, q: " LIKE ", *, inertias: " LIKE " | None = None, threads: int = 0, " OF_DEVICE
+              ") -> " FLOATS),
       "Mass matrix, nv x nv, by the composite-rigid-body algorithm.\n\n"
       "inertias: other mass properties, (links, 10) or (N, links, 10), ordered as inertial_parameters() has them.");
-  module.def("aba", py_aba, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
-             nb::arg("tau").none() = nb::none(), nb::kw_only(), nb::arg("external").none() = nb::none(),
-             nb::arg("threads") = 0, nb::arg("singular") = "raise",
-             nb::sig("def aba(model: Model, q: " LIKE ", v: " LIKE " | None = None, tau: " LIKE
-                     " | None = None, *, external: " LIKE
-                     " | None = None, threads: int = 0, singular: str = 'raise') -> " FLOATS),
-             "Forward dynamics: the acceleration vdot for given torques, by the articulated-body algorithm; gears "
-             "exact, O(n).\n\n"
-             "Arguments as in rnea(). Where nothing resists a coordinate SingularError is raised; with singular='zero' "
-             "its vdot is zero.");
+  module.def(
+      "aba", py_aba, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
+      nb::arg("tau").none() = nb::none(), nb::kw_only(), nb::arg("external").none() = nb::none(),
+      nb::arg("threads") = 0, nb::arg("singular") = "raise", DEVICE,
+      nb::sig("def aba(model: Model, q: " LIKE ", v: " LIKE " | None = None, tau: " LIKE
+              " | None = None, *, external: " LIKE
+              " | None = None, threads: int = 0, singular: str = 'raise', " OF_DEVICE ") -> " FLOATS),
+      "Forward dynamics: the acceleration vdot for given torques, by the articulated-body algorithm; gears "
+      "exact, O(n).\n\n"
+      "Arguments as in rnea(). Where nothing resists a coordinate SingularError is raised; with singular='zero', "
+      "and on a device, its vdot is zero.");
   module.def("solve_mass_matrix", py_solve_mass_matrix, nb::arg("model"), nb::arg("q"), nb::arg("x"),
              nb::sig("def solve_mass_matrix(model: Model, q: " LIKE ", x: " LIKE ") -> " FLOATS),
              "M(q)^-1 x in O(n), without M.");

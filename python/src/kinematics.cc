@@ -1,3 +1,4 @@
+#include "device.h"
 #include "inputs.h"
 #include "kansetsu/ik/task.h"
 #include "kansetsu/kinematics/centroidal.h"
@@ -11,7 +12,8 @@ constexpr Word<JacobianAxes> kAxes[] = {{"local_world_aligned", JacobianAxes::kL
                                         {"local", JacobianAxes::kLocal},
                                         {"world", JacobianAxes::kWorld}};
 
-nb::object py_fk(ModelHandle& m, nb::handle q, int threads) {
+nb::object py_fk(ModelHandle& m, nb::handle q, int threads, nb::handle device) {
+  if (goes_to_device(device, q)) return call_device("fk", m, device, q);
   return by_type(q, [&](auto real) {
     using Real = decltype(real);
     Inputs<Real> in("fk", m.model);
@@ -163,8 +165,8 @@ void bind_kinematics(nb::module_& module) {
   module.def("make_pose", py_make_pose, nb::arg("p"), nb::arg("rpy").none(), nb::arg("rotation").none(),
              nb::sig("def make_pose(p: " LIKE ", rpy: " LIKE " | None, rotation: " LIKE " | None) -> " FLOATS),
              "A 4x4 matrix; see kansetsu.pose.");
-  module.def("fk", py_fk, nb::arg("model"), nb::arg("q"), nb::arg("threads") = 0,
-             nb::sig("def fk(model: Model, q: " LIKE ", threads: int = 0) -> " FLOATS),
+  module.def("fk", py_fk, nb::arg("model"), nb::arg("q"), nb::arg("threads") = 0, DEVICE,
+             nb::sig("def fk(model: Model, q: " LIKE ", threads: int = 0, " OF_DEVICE ") -> " FLOATS),
              "Poses of all links: (links, 12) or (N, links, 12), R row by row, then p.");
   module.def("jacobian", py_jacobian, nb::arg("model"), nb::arg("q"), nb::arg("frame"), nb::kw_only(),
              nb::arg("offset").none() = nb::none(), nb::arg("axes") = "local_world_aligned", nb::arg("threads") = 0,

@@ -2,6 +2,7 @@
 
 #include "cli/load_model.h"
 #include "cli/load_scene.h"
+#include "descriptions.h"
 #include "errors.h"
 #include "kansetsu/io/scene.h"
 #include "model_handle.h"
@@ -13,13 +14,14 @@ namespace {
 
 cli::ModelSource source_of(const std::filesystem::path& path, const std::optional<std::string>& base,
                            bool merge_fixed) {
-  cli::ModelSource source{.name = path.string()};
+  cli::ModelSource source{.name = described(path).string()};
   if (base) source.base = read_word("load: base", *base, kBases);
   if (merge_fixed) source.fixed_links = cli::FixedLinks::kMerge;
   return source;
 }
 
-std::vector<Diagnostic> check(const std::filesystem::path& path) {
+std::vector<Diagnostic> check(const std::filesystem::path& given) {
+  const std::filesystem::path path = described(given);
   if (cli::names_scene(path.string())) {
     cli::StagedScene staged = cli::load_stage(path.string());
     std::vector<Diagnostic> out = std::move(staged.scene.diagnostics);
@@ -39,7 +41,8 @@ void bind_load(nb::module_& module) {
       },
       nb::arg("path"), nb::kw_only(), nb::arg("base") = nb::none(), nb::arg("merge_fixed") = false,
       nb::sig("def load(path: str | os.PathLike[str], *, base: str | None = None, merge_fixed: bool = False) -> Model"),
-      "A model from a URDF, MJCF, SDF or scene file, or a built-in figure by name ('human28').\n\n"
+      "A model from a URDF, MJCF, SDF or scene file, or a built-in figure by name ('human28'), or a robot that the "
+      "package\nrobot_descriptions has in its cache ('go2_description').\n\n"
       "'FILE#FIGURE' names one of several figures of a scene. base: 'fixed' or 'free', else as the file says. What is "
       "wrong with the file\n"
       "is raised as LoadError, all of it; what is only odd is one FileWarning.");

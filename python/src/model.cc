@@ -41,14 +41,20 @@ nb::object make_names(const std::vector<std::string>& list, const nb::dict& join
   return nb::module_::import_("kansetsu._names").attr("Names")(list, joints, model.name());
 }
 
+/// What is made once, when it is first asked for; one thread at a time, also where there is no GIL.
+template <class Make>
+nb::object kept(ModelHandle& m, nb::object& slot, Make&& make) {
+  const nb::ft_object_guard guard(nb::find(m));
+  if (!slot.is_valid()) slot = make();
+  return slot;
+}
+
 nb::object dof_names(ModelHandle& m) {
-  if (!m.dof_names.is_valid()) m.dof_names = make_names(m.model.dof_names(), ranges(m.model, false), m.model);
-  return m.dof_names;
+  return kept(m, m.dof_names, [&] { return make_names(m.model.dof_names(), ranges(m.model, false), m.model); });
 }
 nb::object position_names(ModelHandle& m) {
-  if (!m.position_names.is_valid())
-    m.position_names = make_names(io::position_names(m.model), ranges(m.model, true), m.model);
-  return m.position_names;
+  return kept(m, m.position_names,
+              [&] { return make_names(io::position_names(m.model), ranges(m.model, true), m.model); });
 }
 
 nb::object named(const nb::object& array, const nb::object& names) {
@@ -178,17 +184,17 @@ void bind_coordinates(nb::class_<ModelHandle>& c) {
            nb::sig("def random_configuration(self, seed: int, count: int | None = None) -> " FLOATS),
            "Uniform within the position limits (pi or 1 m where there is none); (nq,), or (count, nq).")
       .def_prop_ro(
-          "lower_position", [](const ModelHandle& m) { return vector(m.model.lower_position()); },
-          nb::sig("def lower_position(self) -> " FLOATS), "(nq,); -inf where there is no limit.")
+          "lower_position", [](ModelHandle& m) { return named(vector(m.model.lower_position()), position_names(m)); },
+          nb::sig("def lower_position(self) -> kansetsu._names.NamedArray"), "(nq,); -inf where there is no limit.")
       .def_prop_ro(
-          "upper_position", [](const ModelHandle& m) { return vector(m.model.upper_position()); },
-          nb::sig("def upper_position(self) -> " FLOATS), "(nq,); inf where there is no limit.")
+          "upper_position", [](ModelHandle& m) { return named(vector(m.model.upper_position()), position_names(m)); },
+          nb::sig("def upper_position(self) -> kansetsu._names.NamedArray"), "(nq,); inf where there is no limit.")
       .def_prop_ro(
-          "velocity_limit", [](const ModelHandle& m) { return vector(m.model.velocity_limit()); },
-          nb::sig("def velocity_limit(self) -> " FLOATS), "(nv,)")
+          "velocity_limit", [](ModelHandle& m) { return named(vector(m.model.velocity_limit()), dof_names(m)); },
+          nb::sig("def velocity_limit(self) -> kansetsu._names.NamedArray"), "(nv,)")
       .def_prop_ro(
-          "effort_limit", [](const ModelHandle& m) { return vector(m.model.effort_limit()); },
-          nb::sig("def effort_limit(self) -> " FLOATS), "(nv,)")
+          "effort_limit", [](ModelHandle& m) { return named(vector(m.model.effort_limit()), dof_names(m)); },
+          nb::sig("def effort_limit(self) -> kansetsu._names.NamedArray"), "(nv,)")
       .def_prop_ro(
           "actuation", [](const ModelHandle& m) { return to_array(m.model.actuation()); },
           nb::sig("def actuation(self) -> " FLOATS), "tau = actuation @ u, a column per actuator.")
@@ -227,12 +233,19 @@ void bind_model(nb::module_& module) {
           nb::kw_only(), nb::arg("title") = "kansetsu", nb::arg("height") = 480,
           nb::sig("def show(self, *, title: str = 'kansetsu', height: int = 480) -> kansetsu._show.View"),
           "The neutral configuration, inline in a notebook (height in pixels) or in the browser.")
+      .def_prop_ro(
+          "_devices", [](ModelHandle& m) { return kept(m, m.devices, [] { return nb::dict(); }); },
+          nb::sig("def _devices(self) -> dict[int, object]"), "The model on each device that was asked for.")
       .def("__repr__", [](const ModelHandle& m) { return text_of(m.model); })
       .def("__getstate__", [](const ModelHandle& m) { return std::pair(m.model.name(), to_text(m.model)); })
       .def("__setstate__", [](ModelHandle& m, const std::pair<std::string, std::string>& state) {
         new (&m) ModelHandle(from_text(state.second, state.first));
       });
 
+  module.def(
+      "model_capsule", [](const ModelHandle& m) { return nb::capsule(&m.model, "kansetsu.Model " KANSETSU_VERSION); },
+      nb::arg("model"), nb::sig("def model_capsule(model: Model) -> object"),
+      "What kansetsu._cuda, of the same version, takes a model from.");
   module.def(
       "human28", [] { return handle_of(human28()); },
       "The 13-link human figure with 28 hinges and a free base: nv = 34, 69 kg.");

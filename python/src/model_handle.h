@@ -36,6 +36,7 @@ class ModelHandle {
 
   const Model model;
   nb::object dof_names, position_names;  ///< kansetsu.Names, made when they are first asked for
+  nb::object devices;  ///< a dict: the model on each device that was asked for, see kansetsu/_device.py
 
   /// Scratch memory, given back at the end of its life.
   class Borrowed {

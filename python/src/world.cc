@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "cli/load_scene.h"
+#include "descriptions.h"
 #include "errors.h"
 #include "inputs.h"
 #include "kansetsu/spatial/quaternion.h"
@@ -40,7 +41,7 @@ WorldHandle* load_world(const std::filesystem::path& path, const std::optional<s
   std::optional<Base> kind;
   if (base) kind = read_word("World.load: base", *base, kBases);
   if (threads < 1 || threads > 256) raise_value(fmt::format("World.load: threads is {}, expected 1 to 256", threads));
-  cli::StagedScene staged = cli::load_stage(path.string(), kind);
+  cli::StagedScene staged = cli::load_stage(described(path).string(), kind);
   SceneDescription scene = value_or_raise(std::move(staged.scene));
   warn(staged.of_meshes);
   if (keyframe) apply_keyframe(scene, *keyframe);

@@ -26,6 +26,12 @@ nb::object with_names(nb::object array, const FigureHandle& f, const char* names
   return nb::module_::import_("kansetsu._names").attr("named")(array, f.get().model(f.id).attr(names));
 }
 
+/// figure.tau = …: what is assigned is written into the live array.
+template <Eigen::VectorXd FigureMirror::* member>
+void assign(const FigureHandle& f, nb::handle value) {
+  live<member>(f).attr("__setitem__")(nb::ellipsis(), value);
+}
+
 /// Actuators have names of their own.
 nb::object with_actuator_names(nb::object array, const FigureHandle& f) {
   const World& world = f.get().world;
@@ -108,15 +114,19 @@ void bind_figure(nb::module_& module) {
       .def_prop_ro(
           "model", [](const FigureHandle& f) { return f.get().model(f.id); }, nb::sig("def model(self) -> Model"),
           "What it is made of.")
-      .def_prop_ro(
+      .def_prop_rw(
           "q", [](const FigureHandle& f) { return with_names(live<&FigureMirror::q>(f), f, "coordinates"); },
-          nb::sig("def q(self) -> kansetsu._names.NamedArray"), "Positions; write into it to move the figure.")
-      .def_prop_ro(
+          assign<&FigureMirror::q>, nb::for_getter(nb::sig("def q(self) -> kansetsu._names.NamedArray")),
+          nb::for_setter(nb::sig("def q(self, value: " LIKE ") -> None")),
+          "Positions; write into it to move the figure.")
+      .def_prop_rw(
           "v", [](const FigureHandle& f) { return with_names(live<&FigureMirror::v>(f), f, "dofs"); },
-          nb::sig("def v(self) -> kansetsu._names.NamedArray"), "Velocities.")
-      .def_prop_ro(
+          assign<&FigureMirror::v>, nb::for_getter(nb::sig("def v(self) -> kansetsu._names.NamedArray")),
+          nb::for_setter(nb::sig("def v(self, value: " LIKE ") -> None")), "Velocities.")
+      .def_prop_rw(
           "tau", [](const FigureHandle& f) { return with_names(live<&FigureMirror::tau>(f), f, "dofs"); },
-          nb::sig("def tau(self) -> kansetsu._names.NamedArray"), "Torques that act until they are changed.")
+          assign<&FigureMirror::tau>, nb::for_getter(nb::sig("def tau(self) -> kansetsu._names.NamedArray")),
+          nb::for_setter(nb::sig("def tau(self, value: " LIKE ") -> None")), "Torques that act until they are changed.")
       .def_prop_ro(
           "vdot", [](const FigureHandle& f) { return with_names(live<&FigureMirror::vdot>(f), f, "dofs"); },
           nb::sig("def vdot(self) -> kansetsu._names.NamedArray"), "Accelerations of the last step.")
@@ -124,14 +134,17 @@ void bind_figure(nb::module_& module) {
           "effort", [](const FigureHandle& f) { return with_names(live<&FigureMirror::effort>(f), f, "dofs"); },
           nb::sig("def effort(self) -> kansetsu._names.NamedArray"),
           "Torques of the last step as they acted, motors and springs included.")
-      .def_prop_ro(
+      .def_prop_rw(
           "control", [](const FigureHandle& f) { return with_actuator_names(live<&FigureMirror::control>(f), f); },
-          nb::sig("def control(self) -> kansetsu._names.NamedArray"),
+          assign<&FigureMirror::control>, nb::for_getter(nb::sig("def control(self) -> kansetsu._names.NamedArray")),
+          nb::for_setter(nb::sig("def control(self, value: " LIKE ") -> None")),
           "Controls of its actuators, which stay until they are changed: control[\"motor\"] = 1.0.")
-      .def_prop_ro(
+      .def_prop_rw(
           "activation",
           [](const FigureHandle& f) { return with_actuator_names(live<&FigureMirror::activation>(f), f); },
-          nb::sig("def activation(self) -> kansetsu._names.NamedArray"),
+          assign<&FigureMirror::activation>,
+          nb::for_getter(nb::sig("def activation(self) -> kansetsu._names.NamedArray")),
+          nb::for_setter(nb::sig("def activation(self, value: " LIKE ") -> None")),
           "Activations of its actuators, part of the state; 0 of those that have none.")
       .def_prop_ro(
           "actuators", [](const FigureHandle& f) { return actuator_names(f.get().world, f.id); },

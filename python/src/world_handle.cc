@@ -182,8 +182,8 @@ FigureId read_figure(WorldHandle& w, const char* function, nb::handle value) {
   }
   std::string name;
   if (!nb::try_cast(value, name)) {
-    raise_type(
-        fmt::format("{}: '{}' is no figure, expected a Figure or its name", function, Py_TYPE(value.ptr())->tp_name));
+    raise_type(fmt::format("{}: '{}' is no figure, expected a Figure or its name", function,
+                           nb::type_name(value.type()).c_str()));
   }
   return w.world.figure(name);
 }
@@ -210,7 +210,7 @@ BodyArgument read_body(WorldHandle& w, const char* function, nb::handle value) {
   } else {
     raise_type(fmt::format(
         "{}: '{}' is no body, expected a Body, a Figure, 'figure/link', ('figure', 'link') or None for the world",
-        function, Py_TYPE(value.ptr())->tp_name));
+        function, nb::type_name(value.type()).c_str()));
   }
   const FigureId id = w.world.figure(figure);
   if (link.empty()) return {{id, LinkId(0)}};

@@ -101,7 +101,12 @@ void bind_world_joining(nb::module_& module, nb::class_<WorldHandle>& c) {
                    "[torque, force] on b at its frame, in world axes, of the last step.")
       .def_prop_ro("impulse", wrench<&ConnectionReport::impulse>, nb::sig("def impulse(self) -> " FLOATS),
                    "When it was made [N m s, N s].")
-      .def_prop_ro("id", [](const ConnectionHandle& x) { return x.id.value(); }, "As in World.connections.");
+      .def_prop_ro(
+          "id", [](const ConnectionHandle& x) { return x.id.value(); }, "As in World.connections.")
+      .def("__repr__", [](const ConnectionHandle& x) {
+        const bool holds = x.get().world.connected(x.id);
+        return fmt::format("<Connection {}: {}>", x.id.value(), holds ? "holds" : "is no more");
+      });
   constexpr double kInf = std::numeric_limits<double>::infinity();
   c.def("connect", connect, "a"_a.none(), "b"_a.none(), nb::kw_only(), "mask"_a = "weld", "hold"_a = "relative_pose",
         "frame_a"_a.none() = nb::none(), "frame_b"_a.none() = nb::none(), "break_force"_a = kInf,

@@ -1,10 +1,15 @@
 #pragma once
 
+#include <cstdint>
+
 #include "assembly/chain_cluster_kernel.h"
 #include "kansetsu/spatial/inertia.h"
 
 /// What the kernels of a long chain work on; see chain_kernel.h.
 namespace kansetsu {
+
+/// Stands where a number is still to come. A signalling NaN: no arithmetic has it as its result.
+inline constexpr std::uint64_t kPending = 0x7ff46b616e736574;
 
 /// Constants of a link.
 struct ChainLink {

@@ -4,11 +4,6 @@
 #include <cmath>
 
 namespace kansetsu {
-namespace {
-
-constexpr int kSumWidth = 8;  // raked clusters that one cluster adds up
-
-}  // namespace
 
 int Clusters::add(ClusterKind kind) {
   int c;
@@ -139,16 +134,35 @@ void Clusters::rake(int x, int hub) {
   link(x, hub);
 }
 
+/// The body that a cluster with one bond left can be raked into, or −1.
+int Clusters::hub_of(int x) const {
+  const Cluster& c = (*this)[x];
+  if (c.parent >= 0 || c.ground > 0 || c.kept.size() != 1) return -1;
+  const int b = c.kept[0];
+  if (bond(b).end_count != 2 || bond(b).grounded || held_[size_t(b)] != 2) return -1;
+  const int y = other_cluster(b, x);
+  return y >= 0 && (*this)[y].kind == ClusterKind::kBody && (*this)[y].parent < 0 ? y : -1;
+}
+
+/// From the tips: a part's joint leads to a part with a smaller number.
+void Clusters::rake_branches(int most) {
+  std::vector<int> size(size_t(part_count()), 1);
+  for (int p = part_count() - 1; p >= 0; --p) {
+    const int hub = size[size_t(p)] <= most ? hub_of(p) : -1;
+    if (hub < 0 || hub > p) continue;
+    (*this)[hub].kept.erase((*this)[p].kept[0]);
+    rake(p, hub);
+    size[size_t(hub)] += size[size_t(p)];
+  }
+  std::erase_if(active_, [&](int x) { return (*this)[x].parent >= 0; });
+}
+
 int Clusters::rake_leaves() {
   int raked = 0;
   for (int x : active_) {
-    Cluster& c = (*this)[x];
-    if (c.parent >= 0 || c.ground > 0 || c.kept.size() != 1) continue;
-    const int b = c.kept[0];
-    if (bond(b).end_count != 2 || bond(b).grounded || held_[size_t(b)] != 2) continue;
-    const int y = other_cluster(b, x);
-    if (y < 0 || (*this)[y].kind != ClusterKind::kBody || (*this)[y].parent >= 0) continue;
-    rake(x, y);
+    const int hub = hub_of(x);
+    if (hub < 0) continue;
+    rake(x, hub);
     ++raked;
   }
   if (raked == 0) return 0;
@@ -334,8 +348,9 @@ void Clusters::build_serial() {
   std::erase_if(active_, [&](int x) { return (*this)[x].parent >= 0; });
 }
 
-void Clusters::build(AssemblyOrder order) {
+void Clusters::build(AssemblyOrder order, int branch) {
   start();
+  if (branch > 0) rake_branches(branch);
   if (order == AssemblyOrder::kSerial) build_serial();
   constexpr int kChain = 2;  // open bonds of a piece of a chain
   while (rake_leaves() + compress(kChain) > 0 || merge_cheapest() > 0) {

@@ -49,9 +49,12 @@ struct Cluster {
 
 class Clusters {
  public:
+  static constexpr int kSumWidth = 8;  ///< raked clusters that one cluster adds up
+
   explicit Clusters(const Mechanism& mechanism) : mechanism_(mechanism) {}
 
-  void build(AssemblyOrder order);
+  /// @param branch  whole branches of at most so many parts are raked first, part by part
+  void build(AssemblyOrder order, int branch = 0);
   /// A bond has come to life, or is about to die.
   void connect(int bond);
   void cut(int bond);
@@ -80,6 +83,7 @@ class Clusters {
 
   // contraction
   void start();
+  void rake_branches(int most);
   int rake_leaves();
   int compress(int most_open);
   int merge_cheapest();
@@ -89,6 +93,7 @@ class Clusters {
   void rake(int x, int hub);
   void spread_rakes(int body);
   int other_cluster(int b, int cluster) const;
+  int hub_of(int x) const;
   int top_of(int part) const;
   int open_after(int a, int b) const;
 

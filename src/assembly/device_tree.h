@@ -10,28 +10,41 @@
 /// A model that is a tree of 1-DOF joints, and the order in which a device joins its links; for device_tree_kernel.h.
 namespace kansetsu {
 
+/// The processors that a tree is shared out over.
+struct TreeProcessors {
+  int blocks = 1;  ///< at most so many
+  int teams = 1;   ///< of each block
+  /// Branches of at most so many links are raked link by link: a team's own work, but the more links, the longer the wait.
+  int branch = 12;
+};
+
 struct DeviceTree {
   std::vector<ChainLink> links;
   std::vector<double> inertia;  ///< 36 per link
   std::vector<int> parent;      ///< −1: the ground
-  std::vector<int> child_begin, children;
-  std::vector<TreeOperation> operations;  ///< by levels, from the links up
-  std::vector<int> level_begin;
-  std::vector<int> shares;  ///< where an operation finds what is raked into it
-  int narrow = 0;           ///< levels from here on are one block's work
-  int rounds = 0;           ///< of the scan of velocities
+  std::vector<TreeOperation> operations;
+  std::vector<int> team_begin;  ///< see TreeSchedule
+  std::vector<TreePart> parts;
+  std::vector<TreeLinkPlan> entries;
+  std::vector<int> jumps, needs;
+  std::vector<TreeExit> exits;
+  std::vector<TreeFinish> finishes;
+  int blocks = 1, teams = 1;
+  int piece_levels = 0, shared_levels = 0, narrow_levels = 0;
   bool free_base = false;
   Vec3<> gravity;
   int nq = 0, nv = 0;
-  long numbers = 0;  ///< that the operations write
+  // memory
+  int posts = 0;                                             ///< of all blocks
+  int most_entries = 0, most_carries = 0, most_numbers = 0;  ///< of a block
 
-  /// With pointers to constants and operations here; those to memory are not set.
+  /// With pointers to constants and operations here.
   TreeProblem problem() const;
 };
 
 /// Why a model is no such tree (gears, rotors, joints of several coordinates, massless links), or none.
 std::optional<std::string> device_tree_problem(const Model& model);
 /// Throws Error with the problem.
-DeviceTree make_device_tree(const Model& model);
+DeviceTree make_device_tree(const Model& model, const TreeProcessors& on = {});
 
 }  // namespace kansetsu

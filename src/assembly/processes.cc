@@ -1,25 +1,32 @@
 #include "kansetsu/assembly/processes.h"
 
 #include <Eigen/LU>
+#include <Eigen/QR>
+#include <algorithm>
 #include <cmath>
 
+#include "assembly/process_pieces.h"
 #include "kansetsu/base/error.h"
-#include "kansetsu/model/builder.h"
 #include "kansetsu/spatial/quaternion.h"
 #include "kansetsu/spatial/rotations.h"
 
-/// Where the chain is cut, the joint between link a (end of a stretch) and link b (beginning of the next) has, at its frames,
+/// Where a figure is cut, the joint between link a of the carrier's piece and link b of the next has, at its frames,
 ///   A_b = X⁻¹·A_a + C + S·q̈,   F on b, −X·F on a,   Sᵀ·F = τ − J·q̈,
-/// and every stretch answers A = G·F + A_free at its two ends (Assembly's open rows). F and q̈ of all cuts follow from one system.
+/// and every piece answers A = G·F + A_free at all its ports (Assembly's open rows). A closure between pieces has the rows of
+///   A_b − X⁻¹·A_a = V_b × (V_b − X⁻¹·V_a)
+/// that it holds. Forces of all cuts and closures x move ports by Bᵀ·(G·B·x + A_free): one system, the same in every process.
 namespace kansetsu {
 namespace {
 
 using Vector6 = Eigen::Matrix<double, 6, 1>;
 using Matrix66 = Eigen::Matrix<double, 6, 6>;
 
+/// Rows of closures between pieces may depend on each other; what is smaller than this in parts of the largest pivot is none.
+/// Assembly drops rows at the same.
+constexpr double kDependent = 1e-11;
+
 Vector6 six_numbers(const Motion<>& V) { return (Vector6() << V.w.x, V.w.y, V.w.z, V.v.x, V.v.y, V.v.z).finished(); }
 Motion<> to_motion(const double* x) { return {{x[0], x[1], x[2]}, {x[3], x[4], x[5]}}; }
-Force<> to_force(const Vector6& x) { return {{x[0], x[1], x[2]}, {x[3], x[4], x[5]}}; }
 /// V_B = X⁻¹·V_A as a matrix.
 Matrix66 inverse_motion_matrix(const Transform<>& X) {
   Matrix66 out;
@@ -31,256 +38,310 @@ Matrix66 inverse_motion_matrix(const Transform<>& X) {
   return out;
 }
 
-/// What a process tells before the state is known everywhere: the far end of its stretch, and the joint at its beginning.
-struct Reach {
-  Transform<> X_FS;  ///< far socket in its first frame
-  Motion<> V_S;      ///< of the far end relative to the first frame, in socket axes
-  Transform<> X_SP;  ///< its own first joint: plug in the socket before it
-  Motion<> rate;     ///< S·q̇
-};
-/// What it tells then.
-struct Interface {
-  double G[144], a[12];  ///< answers of its two ends, the near one first
-  Motion<> C, S;
-  double tau, rotor;
-};
 template <class T>
 constexpr std::size_t kNumbers = sizeof(T) / sizeof(double);
 
 }  // namespace
 
-struct ChainProcess::Impl {
+struct AssemblyProcess::Impl {
   ProcessGroup group;
   Model whole;
-  int first_link = 0, last_link = 0;  ///< of the stretch
+  ProcessPieces pieces;
+  std::size_t most_ports = 0;
+  std::vector<JointId> joints;  ///< of the whole figure, within the piece
+  struct Coordinates {
+    CoordinateRange whole, own;
+  };
+  std::vector<Coordinates> coordinates;  ///< of these joints
   std::optional<Model> piece;
   std::optional<Assembly> assembly;
   std::optional<AssemblyResult> result;
   std::optional<LinkMotions> motions;
   std::optional<Workspace> work;
   std::optional<State> local;
-  Transform<> X_plug, X_socket;  ///< near joint frame on the first link, far one on the last
-  bool near = false, far = false;
+  std::vector<LinkId> port_links;  ///< in the piece
+  std::vector<int> columns;
   Eigen::VectorXd torque;
 
-  Impl(const Model& model, ProcessGroup g, int threads) : group(std::move(g)), whole(model) {
-    if (const auto why = unsupported(model)) throw Error("ChainProcess: model \"" + model.name() + "\": " + *why);
-    const int links = model.link_count();
-    if (group.size < 1 || group.rank < 0 || group.rank >= group.size || group.size > links)
-      throw Error("ChainProcess: process " + std::to_string(group.rank) + " of " + std::to_string(group.size) +
-                  " for a chain of " + std::to_string(links) + " links");
-    first_link = int(long(links) * group.rank / group.size);
-    last_link = int(long(links) * (group.rank + 1) / group.size) - 1;
-    near = group.rank > 0;
-    far = group.rank + 1 < group.size;
-    const ModelDescription& from = model.description();
-    ModelDescription part;
-    part.name = from.name + ".part";
-    part.gravity = from.gravity;
-    part.base = near ? Base::kFree : from.base;
-    if (!near) part.base_pose = from.base_pose;
-    for (int l = first_link; l <= last_link; ++l) {
-      part.links.push_back(model.link(LinkId(l)));
-      if (l > first_link) part.joints.push_back(model.joint(JointId(l - 1)));
+  Impl(const Model& model, ProcessGroup g, const ProcessOptions& options) : group(std::move(g)), whole(model) {
+    if (const auto why = unsupported(model)) throw Error("AssemblyProcess: model \"" + model.name() + "\": " + *why);
+    if (group.size < 1 || group.rank < 0 || group.rank >= group.size)
+      throw Error("AssemblyProcess: process " + std::to_string(group.rank) + " of " + std::to_string(group.size));
+    pieces = cut_into_pieces(model, group.size, options.closures);
+    most_ports = pieces.most_ports();
+    piece.emplace(value_or_throw(Model::build(describe_piece())));
+    assembly.emplace(*piece, AssemblyOptions{.threads = options.threads, .reactions = false});
+    for (const PiecePort& port : ports()) {
+      port_links.push_back(own_link(port.link));
+      assembly->connect({.b = {.link = port_links.back(), .X_LJ = port.X_LJ}}, ClosureRole::kOpen);
     }
-    piece.emplace(value_or_throw(Model::build(std::move(part))));
-    assembly.emplace(*piece, AssemblyOptions{.threads = threads, .reactions = false});
-    if (near) X_plug = to_transform(model.joint(JointId(first_link - 1)).plug);
-    if (far) X_socket = to_transform(model.joint(JointId(last_link)).socket);
-    const auto open = [&](int link, const Transform<>& X_LJ) {
-      assembly->connect({.b = {.link = LinkId(link), .X_LJ = X_LJ}}, ClosureRole::kOpen);
-    };
-    if (near) open(0, X_plug);
-    if (far) open(piece->link_count() - 1, X_socket);
+    for (Closure closure : pieces.closures[size_t(group.rank)]) {
+      for (ClosureAnchor* side : {&closure.a, &closure.b}) {
+        if (side->link) side->link = own_link(*side->link);
+      }
+      assembly->connect(closure);
+    }
     result.emplace(*assembly);
     motions.emplace(*piece);
     work.emplace(*piece);
     local.emplace(*piece);
     torque = Eigen::VectorXd::Zero(piece->nv());
+    find_columns();
   }
 
-  const JointDescription& joint() const { return whole.joint(JointId(first_link - 1)); }
-  Vec3<> axis() const { return (1 / norm(joint().axis)) * joint().axis; }
-  Motion<> subspace() const {
-    return joint().type == JointType::kPrismatic ? Motion<>{{}, axis()} : Motion<>{axis(), {}};
-  }
-  int base_columns() const { return piece->base() == Base::kFree ? 6 : 0; }
-  /// Columns of the whole chain before joint j.
-  int column_of(int j) const { return whole.coordinates(JointId(j)).v; }
-  int position_of(int j) const { return whole.coordinates(JointId(j)).q; }
+  bool near() const { return group.rank > 0; }
+  const PieceCut& cut() const { return pieces.cuts[size_t(group.rank - 1)]; }
+  const std::vector<PiecePort>& ports() const { return pieces.ports[size_t(group.rank)]; }
+  LinkId own_link(LinkId link) const { return piece->link_id(whole.link(link).name); }
 
-  template <class T>
-  std::vector<T> exchange(const T& mine) const {
-    std::vector<T> all(static_cast<size_t>(group.size));
-    if (group.size == 1) {
-      all[0] = mine;
-      return all;
+  ModelDescription describe_piece() {
+    const ModelDescription& from = whole.description();
+    ModelDescription out;
+    out.name = from.name + ".piece";
+    out.gravity = from.gravity;
+    out.base = near() ? Base::kFree : from.base;
+    if (!near()) out.base_pose = from.base_pose;
+    for (int l = 0; l < whole.link_count(); ++l) {
+      if (pieces.piece_of_link[size_t(l)] != group.rank) continue;
+      if (!out.links.empty()) joints.push_back(JointId(l - 1));
+      out.links.push_back(whole.link(LinkId(l)));
     }
-    group.all_gather({reinterpret_cast<const double*>(&mine), kNumbers<T>},
-                     {reinterpret_cast<double*>(all.data()), kNumbers<T> * all.size()});
+    std::vector<std::string> names;
+    for (const JointId j : joints) {
+      out.joints.push_back(whole.joint(j));
+      names.push_back(whole.joint(j).name);
+    }
+    std::sort(names.begin(), names.end());
+    for (const Coupling& gear : from.couplings) {  // gears are in one piece as a whole
+      if (std::binary_search(names.begin(), names.end(), gear.dependent.joint)) out.couplings.push_back(gear);
+    }
+    return out;
+  }
+
+  void find_columns() {
+    const auto add = [&](const CoordinateRange& range) {
+      for (int k = 0; k < range.nv; ++k) columns.push_back(range.v + k);
+    };
+    add(near() ? whole.coordinates(cut().joint) : whole.base_coordinates());
+    for (const JointId j : joints) {
+      coordinates.push_back({whole.coordinates(j), piece->coordinates(piece->joint_id(whole.joint(j).name))});
+      add(coordinates.back().whole);
+    }
+    std::sort(columns.begin(), columns.end());
+  }
+
+  /// Each process's numbers in turn. @param mine  equally many in all
+  std::vector<double> exchange(const std::vector<double>& mine) const {
+    if (group.size == 1) return mine;
+    std::vector<double> all(mine.size() * size_t(group.size));
+    group.all_gather(mine, all);
     return all;
   }
+  std::size_t reach_numbers() const { return kNumbers<PieceJoint> + most_ports * kNumbers<PiecePlace>; }
+  std::size_t answer_numbers() const { return 6 * most_ports * (6 * most_ports + 1); }
 
-  /// Coordinates of the stretch from those of the chain; its base, if it is not the chain's, at rest at the origin.
+  /// Coordinates of the piece from those of the figure; its base, if it is not the figure's, at rest at the origin.
   void take(const State& state, const VectorRef& tau) {
-    const int skip = base_columns(), joints = last_link - first_link;
-    if (!near && skip > 0) {
-      local->q.head(7) = state.q.head(7);
-      local->v.head(6) = state.v.head(6);
-      torque.head(6) = tau.head(6);
-    } else if (near) {
+    if (near()) {
       local->q.head(7) << 0, 0, 0, 0, 0, 0, 1;
       local->v.head(6).setZero();
       torque.head(6).setZero();
+    } else {
+      const CoordinateRange base = whole.base_coordinates();
+      local->q.head(base.nq) = state.q.head(base.nq);
+      local->v.head(base.nv) = state.v.head(base.nv);
+      torque.head(base.nv) = tau.head(base.nv);
     }
-    if (joints == 0) return;
-    local->q.tail(joints) = state.q.segment(position_of(first_link), joints);
-    local->v.tail(joints) = state.v.segment(column_of(first_link), joints);
-    torque.tail(joints) = tau.segment(column_of(first_link), joints);
+    for (const auto& [from, to] : coordinates) {
+      local->q.segment(to.q, to.nq) = state.q.segment(from.q, from.nq);
+      local->v.segment(to.v, to.nv) = state.v.segment(from.v, from.nv);
+      torque.segment(to.v, to.nv) = tau.segment(from.v, from.nv);
+    }
   }
 
-  Reach reach(const State& state) {
-    link_motions(*piece, *local, Eigen::VectorXd::Zero(piece->nv()), *work, *motions);
-    const LinkId last(piece->link_count() - 1);
-    const Transform<>& X = motions->poses[last];
-    const Motion<> V = motions->V[size_t(last.value())];
-    Reach out{};
-    out.X_FS = X * X_socket;
-    out.V_S = inverse_times(X_socket, Motion<>{transpose_times(X.R, V.w), transpose_times(X.R, V.v)});
-    if (!near) return out;
-    const double q = state.q[position_of(first_link - 1)], rate = state.v[column_of(first_link - 1)];
-    out.X_SP = joint().type == JointType::kPrismatic ? Transform<>{Mat3<>::identity(), q * axis()}
-                                                     : Transform<>{exp_rotation(q * axis()), {}};
-    out.rate = rate * subspace();
+  PieceJoint carrying_joint(const State& state, const VectorRef& tau) const {
+    PieceJoint out{};
+    if (!near()) return out;
+    const JointDescription& joint = whole.joint(cut().joint);
+    const CoordinateRange at = whole.coordinates(cut().joint);
+    const Vec3<> axis = (1 / norm(joint.axis)) * joint.axis;
+    const bool slides = joint.type == JointType::kPrismatic;
+    out.X_SP = slides ? Transform<>{Mat3<>::identity(), state.q[at.q] * axis}
+                      : Transform<>{exp_rotation(state.q[at.q] * axis), {}};
+    out.S = slides ? Motion<>{{}, axis} : Motion<>{axis, {}};
+    out.rate = state.v[at.v] * out.S;
+    out.tau = tau[at.v];
+    out.rotor = joint.dofs.empty() ? 0 : joint.dofs[0].rotor_inertia;
     return out;
   }
 
-  /// Pose and velocity of the first link, from those of all stretches before.
-  Motion<> place(const std::vector<Reach>& all) {
-    Transform<> X_WS = all[0].X_FS;
-    Motion<> V_S = all[0].V_S, V_P{};
-    for (int r = 1; r <= group.rank; ++r) {
-      const Reach& own = all[size_t(r)];
-      const Transform<> X_WP = X_WS * own.X_SP;
-      V_P = inverse_times(own.X_SP, V_S) + own.rate;
-      if (r < group.rank) {
-        // Of the stretches between only where their first frame is matters: X_FS is seen from their first link.
-        const Transform<> X_PF = inverse(to_transform(whole.joint(JointId(begin_of(r) - 1)).plug));
-        X_WS = X_WP * X_PF * own.X_FS;
-        V_S = inverse_times(X_PF * own.X_FS, V_P) + own.V_S;
-        continue;
-      }
-      const Transform<> X_WF = X_WP * inverse(X_plug);
-      const Motion<> V_F = X_plug * V_P;
-      const Quaternion<> turn = to_quaternion(X_WF.R);
-      local->q.head(7) << X_WF.p.x, X_WF.p.y, X_WF.p.z, turn.x, turn.y, turn.z, turn.w;
-      local->v.head(6) = six_numbers(V_F);
+  /// Where the ports of all pieces are: first what each piece knows of its own, then one on the other along the cuts.
+  struct Places {
+    std::vector<PieceJoint> joints;              ///< per piece
+    std::vector<std::vector<PiecePlace>> ports;  ///< per piece and port, in the world
+    PiecePlace own;                              ///< first link of this process's piece, in the world
+  };
+  Places place(const PieceJoint& joint) {
+    link_motions(*piece, *local, Eigen::VectorXd::Zero(piece->nv()), *work, *motions);
+    std::vector<double> mine(reach_numbers(), 0.0);
+    *reinterpret_cast<PieceJoint*>(mine.data()) = joint;
+    auto* reached = reinterpret_cast<PiecePlace*>(mine.data() + kNumbers<PieceJoint>);
+    for (size_t p = 0; p < ports().size(); ++p) {
+      const Transform<>& X = motions->poses[port_links[p]];
+      const Motion<> V = motions->V[size_t(port_links[p].value())];
+      reached[p] = {X * ports()[p].X_LJ,
+                    inverse_times(ports()[p].X_LJ, Motion<>{transpose_times(X.R, V.w), transpose_times(X.R, V.v)})};
     }
-    return V_P;
+    const std::vector<double> all = exchange(mine);
+    Places out;
+    for (int r = 0; r < group.size; ++r) {
+      const double* from = all.data() + size_t(r) * reach_numbers();
+      const auto* far = reinterpret_cast<const PiecePlace*>(from + kNumbers<PieceJoint>);
+      out.joints.push_back(*reinterpret_cast<const PieceJoint*>(from));
+      PiecePlace first{};  // link of the piece
+      if (r > 0) {
+        const PieceCut& before = pieces.cuts[size_t(r - 1)];
+        const PiecePlace& socket = out.ports[size_t(before.carrier)][size_t(before.carrier_port)];
+        const PieceJoint& by = out.joints.back();
+        first.X = socket.X * by.X_SP * inverse(far[0].X);
+        first.V = far[0].X * (inverse_times(by.X_SP, socket.V) + by.rate);
+      }
+      if (r == group.rank) out.own = first;
+      std::vector<PiecePlace>& placed = out.ports.emplace_back();
+      for (size_t p = 0; p < pieces.ports[size_t(r)].size(); ++p)
+        placed.push_back({first.X * far[p].X, inverse_times(far[p].X, first.V) + far[p].V});
+    }
+    return out;
   }
-  int begin_of(int r) const { return int(long(whole.link_count()) * r / group.size); }
 
-  Interface answers(const Motion<>& V_P, const Reach& own, const VectorRef& tau) {
+  /// G and A_free of all pieces, [G, A_free] of each row by row.
+  std::vector<double> answers(const PiecePlace& first) {
+    if (near()) {
+      const Quaternion<> turn = to_quaternion(first.X.R);
+      local->q.head(7) << first.X.p.x, first.X.p.y, first.X.p.z, turn.x, turn.y, turn.z, turn.w;
+      local->v.head(6) = six_numbers(first.V);
+    }
     const FigureInput input{&*local, &torque, nullptr};
     assembly->assemble({&input, 1});
-    Interface out{};
-    const int rows = assembly->open_rows(), at = near ? 0 : 6;
-    Eigen::MatrixXd G(rows, rows);
-    Eigen::VectorXd a(rows);
+    const int rows = assembly->open_rows();
+    std::vector<double> mine(answer_numbers(), 0.0);
     if (rows > 0) {
+      Eigen::MatrixXd G(rows, rows);
+      Eigen::VectorXd a(rows);
       assembly->delassus(G);
       assembly->free_acceleration(a);
+      Eigen::Map<Eigen::MatrixXd>(mine.data(), rows, rows) = G;
+      Eigen::Map<Eigen::VectorXd>(mine.data() + rows * rows, rows) = a;
     }
-    Eigen::Map<Eigen::Matrix<double, 12, 12>>(out.G).block(at, at, rows, rows) = G;
-    Eigen::Map<Eigen::Matrix<double, 12, 1>>(out.a).segment(at, rows) = a;
-    if (!near) return out;
-    out.S = subspace();
-    out.C = cross(V_P, own.rate);
-    out.tau = tau[column_of(first_link - 1)];
-    out.rotor = joint().dofs.empty() ? 0 : joint().dofs[0].rotor_inertia;
-    return out;
+    return exchange(mine);
   }
 
-  /// F (six numbers) and q̈ of every cut.
-  Eigen::VectorXd join(const std::vector<Reach>& reach, const std::vector<Interface>& all) const {
-    const int cuts = group.size - 1;
-    Eigen::MatrixXd A = Eigen::MatrixXd::Zero(7 * cuts, 7 * cuts);
-    Eigen::VectorXd b = Eigen::VectorXd::Zero(7 * cuts);
-    for (int k = 0; k < cuts; ++k) {  // between stretches k and k + 1
-      const Interface &left = all[size_t(k)], &right = all[size_t(k + 1)];
-      const Matrix66 X = inverse_motion_matrix(reach[size_t(k + 1)].X_SP);
-      const Eigen::Map<const Eigen::Matrix<double, 12, 12>> GL(left.G), GR(right.G);
-      const Eigen::Map<const Eigen::Matrix<double, 12, 1>> aL(left.a), aR(right.a);
-      const Vector6 S = six_numbers(right.S);
-      auto row = A.middleRows(7 * k, 6);
-      row.middleCols(7 * k, 6) = GR.topLeftCorner(6, 6) + X * GL.bottomRightCorner(6, 6) * X.transpose();
-      if (k + 1 < cuts) {  // the far end of the right stretch, pushed back by the next cut
-        const Matrix66 next = inverse_motion_matrix(reach[size_t(k + 2)].X_SP);
-        row.middleCols(7 * (k + 1), 6) = -GR.topRightCorner(6, 6) * next.transpose();
-      }
-      if (k > 0) row.middleCols(7 * (k - 1), 6) = -X * GL.bottomLeftCorner(6, 6);
-      row.col(7 * k + 6) = -S;
-      b.segment(7 * k, 6) = six_numbers(right.C) + X * aL.tail(6) - aR.head(6);
-      A.block(7 * k + 6, 7 * k, 1, 6) = S.transpose();
-      A(7 * k + 6, 7 * k + 6) = right.rotor;
-      b[7 * k + 6] = right.tau;
+  /// K·(forces, rates) = right.
+  struct System {
+    std::vector<Eigen::MatrixXd> B;  ///< per piece: forces at its ports from the unknown ones
+    Eigen::MatrixXd K;
+    Eigen::VectorXd right;
+    int rates = 0;  ///< first unknown rate: forces are before them
+  };
+  /// What each unknown force does at the ports, and the right sides without A_free.
+  System set_up(const Places& at) const {
+    int forces = 6 * int(pieces.cuts.size());
+    for (const PieceClosure& c : pieces.between) forces += int(c.rows.size());
+    System out;
+    out.rates = forces;
+    const int all = forces + int(pieces.cuts.size());
+    out.K = Eigen::MatrixXd::Zero(all, all);
+    out.right = Eigen::VectorXd::Zero(all);
+    for (const auto& own : pieces.ports) out.B.push_back(Eigen::MatrixXd::Zero(6 * long(own.size()), forces));
+    int row = 0;
+    for (size_t k = 0; k < pieces.cuts.size(); ++k, row += 6) {
+      const PieceCut& c = pieces.cuts[k];
+      const PieceJoint& joint = at.joints[k + 1];
+      const Vector6 S = six_numbers(joint.S);
+      const int rate = forces + int(k);
+      out.B[k + 1].block(0, row, 6, 6).setIdentity();
+      out.B[size_t(c.carrier)].block(6 * c.carrier_port, row, 6, 6) = -inverse_motion_matrix(joint.X_SP).transpose();
+      out.right.segment(row, 6) = six_numbers(cross(at.ports[k + 1][0].V, joint.rate));
+      out.K.block(row, rate, 6, 1) = -S;
+      out.K.block(rate, row, 1, 6) = S.transpose();
+      out.K(rate, rate) = joint.rotor;
+      out.right[rate] = joint.tau;
     }
-    return cuts == 0 ? b : Eigen::VectorXd(A.partialPivLu().solve(b));
+    for (const PieceClosure& c : pieces.between) {
+      const PiecePlace &a = at.ports[size_t(c.piece_a)][size_t(c.port_a)],
+                       &b = at.ports[size_t(c.piece_b)][size_t(c.port_b)];
+      const Transform<> X_ab = inverse(a.X) * b.X;
+      const Matrix66 X = inverse_motion_matrix(X_ab);
+      const Vector6 bias = six_numbers(cross(b.V, b.V - inverse_times(X_ab, a.V)));
+      for (const int direction : c.rows) {
+        out.B[size_t(c.piece_b)](6 * c.port_b + direction, row) = 1;
+        out.B[size_t(c.piece_a)].block(6 * c.port_a, row, 6, 1) -= X.row(direction).transpose();
+        out.right[row++] = bias[direction];
+      }
+    }
+    return out;
+  }
+  /// Forces and rates of all cuts and closures.
+  Eigen::VectorXd join(System& s, const std::vector<double>& answered) const {
+    for (size_t r = 0; r < s.B.size(); ++r) {
+      const long rows = s.B[r].rows();
+      const double* from = answered.data() + r * answer_numbers();
+      const Eigen::Map<const Eigen::MatrixXd> G(from, rows, rows);
+      const Eigen::Map<const Eigen::VectorXd> a(from + rows * rows, rows);
+      s.K.topLeftCorner(s.rates, s.rates) += s.B[r].transpose() * G * s.B[r];
+      s.right.head(s.rates) -= s.B[r].transpose() * a;
+    }
+    if (s.right.size() == 0) return s.right;
+    // each row in parts of what it yields by itself: links of a gram and of a ton may meet
+    Eigen::VectorXd scale(s.right.size());
+    for (int i = 0; i < s.rates; ++i) scale[i] = 1 / std::sqrt(s.K(i, i));
+    for (long i = s.rates; i < scale.size(); ++i)
+      scale[i] = 1 / s.K.row(i).head(s.rates).transpose().cwiseProduct(scale.head(s.rates)).norm();
+    const Eigen::MatrixXd K = scale.asDiagonal() * s.K * scale.asDiagonal();
+    const Eigen::VectorXd right = scale.cwiseProduct(s.right);
+    if (pieces.between.empty()) return scale.cwiseProduct(K.partialPivLu().solve(right));
+    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> factor;
+    factor.setThreshold(kDependent);
+    return scale.cwiseProduct(factor.compute(K).solve(right));
   }
 };
 
-ChainProcess::ChainProcess(const Model& model, ProcessGroup group, int threads)
-    : impl_(std::make_unique<Impl>(model, std::move(group), threads)) {}
-ChainProcess::ChainProcess(ChainProcess&&) noexcept = default;
-ChainProcess& ChainProcess::operator=(ChainProcess&&) noexcept = default;
-ChainProcess::~ChainProcess() = default;
+AssemblyProcess::AssemblyProcess(const Model& model, ProcessGroup group, const ProcessOptions& options)
+    : impl_(std::make_unique<Impl>(model, std::move(group), options)) {}
+AssemblyProcess::AssemblyProcess(AssemblyProcess&&) noexcept = default;
+AssemblyProcess& AssemblyProcess::operator=(AssemblyProcess&&) noexcept = default;
+AssemblyProcess::~AssemblyProcess() = default;
 
-std::optional<std::string> ChainProcess::unsupported(const Model& model) {
-  if (!model.description().couplings.empty()) return "has gears";
-  for (int l = 0; l < model.link_count(); ++l) {
-    if (!model.link(LinkId(l)).inertial || !(model.link(LinkId(l)).inertial->mass > 0)) {
-      if (l > 0 || model.base() == Base::kFree) return "link \"" + model.link(LinkId(l)).name + "\" has no mass";
-    }
-    if (l == 0) continue;
-    const JointDescription& joint = model.joint(JointId(l - 1));
-    if (model.parent_link(JointId(l - 1)).value() != l - 1) return "joint \"" + joint.name + "\" makes a branch";
-    if (joint.type != JointType::kRevolute && joint.type != JointType::kPrismatic)
-      return "joint \"" + joint.name + "\" is neither revolute nor prismatic";
-  }
-  return Assembly::unsupported(model);
+std::optional<std::string> AssemblyProcess::unsupported(const Model& model) { return Assembly::unsupported(model); }
+int AssemblyProcess::most_processes(const Model& model) {
+  const std::vector<char> cuttable = cuttable_links(model);
+  return 1 + int(std::count(cuttable.begin(), cuttable.end(), 1));
+}
+int AssemblyProcess::links() const { return impl_->piece->link_count(); }
+const std::vector<int>& AssemblyProcess::columns() const { return impl_->columns; }
+int AssemblyProcess::exchanged() const {
+  return impl_->group.size == 1 ? 0 : int(impl_->reach_numbers() + impl_->answer_numbers());
 }
 
-int ChainProcess::first_column() const { return impl_->near ? impl_->column_of(impl_->first_link - 1) : 0; }
-int ChainProcess::columns() const {
-  return impl_->last_link - impl_->first_link + (impl_->near ? 1 : impl_->base_columns());
-}
-int ChainProcess::exchanged() const { return impl_->group.size == 1 ? 0 : int(kNumbers<Reach> + kNumbers<Interface>); }
-
-Status ChainProcess::solve(const State& state, const VectorRef& tau, Eigen::Ref<Eigen::VectorXd> vdot) {
+Status AssemblyProcess::solve(const State& state, const VectorRef& tau, Eigen::Ref<Eigen::VectorXd> vdot) {
   Impl& w = *impl_;
-  check_size("ChainProcess::solve", "q", state.q.size(), w.whole.nq());
-  check_size("ChainProcess::solve", "v", state.v.size(), w.whole.nv());
-  check_size("ChainProcess::solve", "tau", tau.size(), w.whole.nv());
-  check_size("ChainProcess::solve", "vdot", vdot.size(), w.whole.nv());
+  check_size("AssemblyProcess::solve", "q", state.q.size(), w.whole.nq());
+  check_size("AssemblyProcess::solve", "v", state.v.size(), w.whole.nv());
+  check_size("AssemblyProcess::solve", "tau", tau.size(), w.whole.nv());
+  check_size("AssemblyProcess::solve", "vdot", vdot.size(), w.whole.nv());
   w.take(state, tau);
-  const Reach own = w.reach(state);
-  const std::vector<Reach> reach = w.exchange(own);
-  const Motion<> V_P = w.place(reach);
-  const Eigen::VectorXd cuts = w.join(reach, w.exchange(w.answers(V_P, own, tau)));
-  const int rank = w.group.rank;
-  Eigen::VectorXd forces(w.assembly->open_rows());
-  if (w.near) forces.head(6) = cuts.segment(7 * (rank - 1), 6);
-  if (w.far) {
-    const Force<> F = reach[size_t(rank + 1)].X_SP * to_force(cuts.segment(7 * rank, 6));
-    forces.tail(6) << -F.t.x, -F.t.y, -F.t.z, -F.f.x, -F.f.y, -F.f.z;
+  const Impl::Places places = w.place(w.carrying_joint(state, tau));
+  Impl::System system = w.set_up(places);
+  const Eigen::VectorXd x = w.join(system, w.answers(places.own));
+  w.assembly->apply(system.B[size_t(w.group.rank)] * x.head(system.rates), *w.result);
+  const Eigen::VectorXd& own = w.result->vdot();
+  if (w.near()) {
+    vdot[w.whole.coordinates(w.cut().joint).v] = x[system.rates + w.group.rank - 1];
+  } else {
+    const int base = w.whole.base_coordinates().nv;
+    vdot.head(base) = own.head(base);
   }
-  w.assembly->apply(forces, *w.result);
-  const int joints = w.last_link - w.first_link, at = first_column();
-  if (w.near)
-    vdot[at] = cuts[7 * (rank - 1) + 6];
-  else
-    vdot.head(w.base_columns()) = w.result->vdot().head(w.base_columns());
-  vdot.segment(at + (w.near ? 1 : w.base_columns()), joints) = w.result->vdot().tail(joints);
+  for (const auto& [to, from] : w.coordinates) vdot.segment(to.v, to.nv) = own.segment(from.v, from.nv);
   return w.result->status;
 }
 

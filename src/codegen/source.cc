@@ -66,45 +66,30 @@ class Writer {
     const std::string text = fmt::format("{}", x);
     return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
   }
+  /// C++ by fmt's rules: {0}, {1} and {2} are the operands.
   std::string expression(const Operation& x) const {
-    const auto infix = [&](const char* sign) { return fmt::format("{} {} {}", name(x.a), sign, name(x.b)); };
-    const auto call = [&](const char* function) {
-      return fmt::format("{}({}, {}, {})", function, name(x.a), name(x.b), name(x.c));
+    static const std::map<Op, const char*> kTexts{{Op::kAdd, "{0} + {1}"},
+                                                  {Op::kSub, "{0} - {1}"},
+                                                  {Op::kMul, "{0} * {1}"},
+                                                  {Op::kDiv, "{0} / {1}"},
+                                                  {Op::kLess, "{0} < {1}"},
+                                                  {Op::kLessEqual, "{0} <= {1}"},
+                                                  {Op::kEqual, "{0} == {1}"},
+                                                  {Op::kAnd, "{0} & {1}"},
+                                                  {Op::kOr, "{0} | {1}"},
+                                                  {Op::kNegate, "-{0}"},
+                                                  {Op::kNot, "!{0}"},
+                                                  {Op::kSqrt, "sqrt({0})"},
+                                                  {Op::kMadd, "madd({0}, {1}, {2})"},
+                                                  {Op::kMsub, "msub({0}, {1}, {2})"},
+                                                  {Op::kSelect, "select({0}, {1}, {2})"}};
+    const auto found = kTexts.find(x.op);
+    if (found == kTexts.end()) throw Error("compile_model: an operation without an expression");
+    const std::string_view text = found->second;
+    const auto operand = [&](const char* mark, Value id) {
+      return text.find(mark) == std::string_view::npos ? std::string() : name(id);
     };
-    switch (x.op) {
-      case Op::kAdd:
-        return infix("+");
-      case Op::kSub:
-        return infix("-");
-      case Op::kMul:
-        return infix("*");
-      case Op::kDiv:
-        return infix("/");
-      case Op::kLess:
-        return infix("<");
-      case Op::kLessEqual:
-        return infix("<=");
-      case Op::kEqual:
-        return infix("==");
-      case Op::kAnd:
-        return infix("&");
-      case Op::kOr:
-        return infix("|");
-      case Op::kMadd:
-        return call("madd");
-      case Op::kMsub:
-        return call("msub");
-      case Op::kSelect:
-        return call("select");
-      case Op::kNegate:
-        return "-" + name(x.a);
-      case Op::kNot:
-        return "!" + name(x.a);
-      case Op::kSqrt:
-        return fmt::format("sqrt({})", name(x.a));
-      default:
-        throw Error("compile_model: an operation without an expression");
-    }
+    return fmt::format(fmt::runtime(text), operand("{0}", x.a), operand("{1}", x.b), operand("{2}", x.c));
   }
 
   const Algorithm& algorithm_;

@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <cmath>
-#include <utility>
 
 namespace kansetsu::codegen {
 

@@ -8,6 +8,12 @@ namespace kansetsu {
 /// Other rows of which bilateral ones leave so little cannot move either.
 inline constexpr double kHeld = 1e-8;
 
+/// In which order rows are factorised.
+enum class RowOrder {
+  kStrongestFirst,  ///< the row with the most left of its diagonal first
+  kAsGiven,         ///< as they come, where each keeps a safe share of its diagonal; else the strongest first
+};
+
 /// Bilateral constraints, eliminated: the first `nb` rows of a Delassus matrix G = [B Rᵀ; R …] are held, whatever force it
 /// takes. B may be rank deficient (redundant loops): B = C·Cᵀ by a pivoted Cholesky factor, forces are those of least norm.
 /// docs/theory/constrained.md.
@@ -17,7 +23,8 @@ class BilateralElimination {
 
   /// Factorises B and replaces the rest of G by what it is with the first rows held: G_rr − R·B⁺·Rᵀ.
   /// @param least  rows with a smaller diagonal cannot move: what is there is rounding errors
-  void eliminate(double* G, int stride, int bilateral_rows, int rows, double least);
+  void eliminate(double* G, int stride, int bilateral_rows, int rows, double least,
+                 RowOrder order = RowOrder::kStrongestFirst);
   int rank() const { return rank_; }
   int count() const { return nb_; }
 
@@ -32,12 +39,14 @@ class BilateralElimination {
  private:
   using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   void factorise(const double* G, int stride, double least);
+  bool factorise_as_given(const double* G, int stride, double least);
   void normal_matrix();
 
   int nb_ = 0, nr_ = 0, rank_ = 0;
-  Matrix C_;  ///< nb × rank; row pivot_[k] is the first with column k
-  Matrix T_;  ///< rank × nr: Rᵀ = C·T
-  Matrix N_;  ///< Cholesky factor of Cᵀ·C, only if the rank is deficient
+  Matrix C_;                 ///< nb × rank; row pivot_[k] is the first with column k
+  Eigen::MatrixXd columns_;  ///< C's, padded
+  Matrix T_;                 ///< rank × nr: Rᵀ = C·T
+  Matrix N_;                 ///< Cholesky factor of Cᵀ·C, only if the rank is deficient
   std::vector<int> pivot_;
   std::vector<char> held_;  ///< others that bilateral rows leave nothing to move
   Eigen::VectorXd s_, diagonal_;

@@ -129,6 +129,7 @@ void ConstrainedWorkspace::Impl::assemble(const State& state, const Constraints&
   const int rows = constraints.rows();
   Mechanics* figures[] = {&mechanics};
   island.most_dense = most_dense;
+  island.order = RowOrder::kAsGiven;
   island.begin(figures, rows, 0);
   row_of.resize(size_t(rows));
   for (const PlacedFrame& f : frames) {

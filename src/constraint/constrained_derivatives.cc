@@ -98,7 +98,13 @@ class ConstrainedLinearisation {
     return at;
   }
 
-  KANSETSU_HD void add_rows(Eigen::MatrixXd& X, const PlacedFrame& f, int k, const RowChange& change) const {
+  /// Every row of a frame and column of the tree once; with gears several columns of the tree add up to one of v.
+  void add_rows(Eigen::MatrixXd& X, const PlacedFrame& f, int k, const RowChange& change) const {
+    if (f.mask == kPointMask && f.along_world && tree_.columns.ordered) {
+      double* to = X.data() + k * padded_ + f.row;
+      to[0] = change.shift.x, to[1] = change.shift.y, to[2] = change.shift.z;
+      return;
+    }
     w_.visit_terms(k, [&](int to, double ratio) {
       take_rows(f, change.turn, change.shift, [&](int n, double x) { X(f.row + n, to) += ratio * x; });
     });
@@ -110,6 +116,10 @@ class ConstrainedLinearisation {
     for (int i = 0; i < tree_.body_count; ++i) w_.motions[0][size_t(i)] += w_.mechanics.drift(i);
     w_.J.setZero();
     w_.write_coordinate_rows(constraints_, w_.J.topRows(rows_));
+    w_.moves.assign(size_t(nv_), 0);
+    for (const CoordinateConstraint& c : constraints_.coordinates) {
+      for (const CoordinateConstraint::Term& t : c.terms) w_.moves[size_t(t.column)] = 1;
+    }
     w_.row_dq.setZero();
     w_.row_dv.setZero();
     turns_ = std::ranges::any_of(w_.frames, [](const PlacedFrame& f) { return f.a.figure != nullptr; });
@@ -117,7 +127,11 @@ class ConstrainedLinearisation {
     w_.wrenches.clear();
     for (const PlacedFrame& f : w_.frames) {
       const FrameAt at = place(f, forward.lambda);
-      w_.visit_bodies(f, [&](int body, double sign) { linearise_body(f, at, body, sign); });
+      w_.visit_bodies(f, [&](int body, double sign) {
+        linearise_body(f, at, body, sign);
+        const Body& b = tree_.bodies[body];
+        for (int j = b.u; j < b.u + b.nu; ++j) w_.visit_terms(j, [&](int to, double) { w_.moves[size_t(to)] = 1; });
+      });
       if (!f.a.figure && f.b.body >= 0) w_.wrenches.push_back({f.b.body, f.p_W, at.m, at.f});
     }
   }
@@ -154,27 +168,30 @@ class ConstrainedLinearisation {
     }
   }
 
-  /// A frame that the world holds: a is at rest, W = V_b and B = A_b. A column of a free base turns the figure as a whole, and so
-  /// accelerations of its points. What its force does is in linearise_tree.
+  /// A frame that the world holds. What hangs on column j is carried by a field of displacements S that moves with the carrier:
+  /// Ψ̇ = V_λ×S, Ψ̈ = A_λ×S + V_λ×Ψ̇. With M(p) = M.v + M.w×p, along it x changes by S(p), and so
+  ///   ẋ by Ψ̇(p) + S.w×ẋ,   x″ by Ψ̈(p) + 2·Ψ̇.w×ẋ + S.w×x″;   by q̇_j x″ changes by σ(p) + 2·S.w×ẋ, σ = (V_λ + V_own)×S.
+  /// What its force does is in linearise_tree.
   void linearise_held(const PlacedFrame& f, const FrameAt& at, int body) {
     const Body& b = tree_.bodies[body];
-    const bool is_base = tree_.free_base && body == 0;
-    const Motion<> V_carrier = velocity(b.parent), A_carrier = acceleration(b.parent), V_own = velocity(body);
-    const Motion<> V_rel = at.V_b - V_carrier, A_rel = at.A_b - A_carrier;
+    const bool moves = b.parent >= 0;  // the carrier
+    const Motion<> V = velocity(b.parent), A = acceleration(b.parent), V_sum = V + velocity(body);
+    const auto at_point = [&](const Motion<>& M) { return M.v + cross(M.w, at.p); };
     for (int j = b.u; j < b.u + b.nu; ++j) {
       const Motion<> S = w_.column(j);
-      const Vec3<> dp = S.v + cross(S.w, at.p);
-      add_rows(w_.J, f, j, {S.w, dp});
-      if (is_base) {
-        add_rows(w_.row_dq, f, j, {cross(S.w, at.B.w), cross(S.w, at.x2)});
+      add_rows(w_.J, f, j, {S.w, at_point(S)});
+      RowChange by_q{cross(S.w, at.B.w), cross(S.w, at.x2)};
+      Motion<> sigma;
+      if (moves) {
+        const Motion<> rate = cross(V, S), rate2 = cross(A, S) + cross(V, rate);
+        by_q.turn += rate2.w + cross(rate.w, at.W.w);
+        by_q.shift += at_point(rate2) + 2 * cross(rate.w, at.u);
+        sigma = b.nu == 1 ? rate + rate : cross(V_sum, S);  // S×S = 0
       } else {
-        const Motion<> dW = cross(S, V_rel), dB = cross(S, A_rel) + cross(cross(V_carrier, S), V_rel);
-        const Vec3<> du = dW.v + cross(dW.w, at.p) + cross(at.W.w, dp);
-        add_rows(w_.row_dq, f, j,
-                 {dB.w, dB.v + cross(dB.w, at.p) + cross(at.B.w, dp) + cross(dW.w, at.u) + cross(at.W.w, du)});
+        sigma = cross(V_sum, S);
       }
-      const Motion<> dB = cross(S, V_rel - V_own);
-      add_rows(w_.row_dv, f, j, {dB.w, dB.v + cross(dB.w, at.p) + cross(S.w, at.u) + cross(at.W.w, dp)});
+      add_rows(w_.row_dq, f, j, by_q);
+      add_rows(w_.row_dv, f, j, {sigma.w + cross(S.w, at.W.w), at_point(sigma) + 2 * cross(S.w, at.u)});
     }
   }
 
@@ -204,7 +221,7 @@ class ConstrainedLinearisation {
                                        w_.free_dq.data(), w_.free_dv.data(), w_.M_inv.data());
     w_.moved.clear();
     for (int k = 0; k < nv_; ++k) {
-      if (!w_.J.col(k).isZero(0) || (turns_ && !w_.force_dq.col(k).isZero(0))) w_.moved.push_back(k);
+      if (w_.moves[size_t(k)] != 0) w_.moved.push_back(k);
     }
     multiply(w_.M_inv, w_.moved, w_.J, Turned::kYes, nullptr, w_.K, 1, first(rows_));
     if (!turns_) return;

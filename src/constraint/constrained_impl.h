@@ -77,7 +77,8 @@ struct ConstrainedWorkspace::Impl {
       M_inv;
   Eigen::MatrixXd sum, lambda, forced_dq, inverse_J;
   std::vector<PointWrench> wrenches;  ///< of frames that the world holds
-  std::vector<int> moved;             ///< columns of v that move some row
+  std::vector<char> moves;            ///< per column of v: whether it may move some row
+  std::vector<int> moved;             ///< those columns
   std::vector<int> counting;          ///< 0, 1, 2, …
 };
 

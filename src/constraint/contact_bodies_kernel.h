@@ -77,10 +77,13 @@ struct BodyResponse {
 
   bool solve(LawWork& k, const double* q, double* dw) const {
     assemble(k);
+    return factorise() && solve_again(k, q, dw);
+  }
+  /// With the last factor.
+  bool solve_again(LawWork&, const double* q, double* dw) const {
     double* b = plan.dv;
     for (int i = 0; i < s.velocities; ++i) b[i] = 0;
     for (int i = 0; i < plan.block_count; ++i) add_lines(s.rows[i], &SweepRows::Part::J, q + plan.row[i], b);
-    if (!factorise()) return false;
     substitute(b);
     all_rows(b, dw);
     return true;

@@ -181,7 +181,8 @@ void ContactSolver::solve_impact(const ContactProblem& problem, ContactResult& o
     }
   }
   ContactResult& r = out;
-  if (any_approaches()) {
+  const bool rest = any_approaches();
+  if (rest) {
     double factor = 1;
     const Solved all = guarded(impact, -1, k, factor);
     r.restitution_factor = std::min(r.restitution_factor, factor);
@@ -195,14 +196,7 @@ void ContactSolver::solve_impact(const ContactProblem& problem, ContactResult& o
   r.energy = solved.energy;
   for (std::size_t i = 0; i < problem.patches.size(); ++i) {
     const PatchWork& p = k.patches[i];
-    double outcome[6];
-    for (int a = 0; a < p.rows; ++a) {
-      outcome[a] = problem.u[p.row + a];
-      for (int j = 0; j < k.n; ++j) outcome[a] += problem.G[(p.row + a) * problem.stride + j] * k.f[j];
-    }
-    double work = 0;
-    for (int a = 0; a < p.rows; ++a) work += 0.5 * k.f[p.row + a] * (problem.u[p.row + a] + outcome[a]);
-    r.patches[i].energy = work;
+    r.patches[i].energy = work_of(k, problem.u, rest ? k.w : impl.u, p.row, p.rows);
   }
 }
 

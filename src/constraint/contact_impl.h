@@ -1,6 +1,7 @@
 #pragma once
 
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "constraint/body_plan.h"
@@ -22,7 +23,7 @@ struct ContactStep {
 
 /// Memory of a ContactSolver and the way from the public problem to the kernels' form.
 struct ContactSolver::Impl {
-  void reserve(int patches, int rows, int bounded);
+  void reserve(int patches, int rows, int bounded, int dense);  ///< dense: rows of a matrix
   /// Points the work at this memory; clears counters.
   void start(const ContactProblem& problem);
 
@@ -72,11 +73,9 @@ struct ContactSolver::Impl {
   std::vector<kernel::BoundLaw> bound_laws;
   std::vector<double> law_numbers;
   std::vector<int> law_integers;
-  void reserve_laws(int patches, int rows, int bounded);
-  std::vector<double> column_numbers;
-  std::vector<const double*> column_lines;
-  std::vector<unsigned char> column_reach;
-  kernel::ColumnScratch take_columns(const kernel::ContactWork& work);
+  void reserve_laws(int patches, int rows, int bounded, int dense);  ///< dense: rows of a matrix
+  /// Own block of G of the rows from `row` on, and the step from line to line.
+  std::pair<const double*, int> own_block(int row) const;
 };
 
 namespace contact {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 #include "constraint/contact_work.h"
 
 /// The contact problem of a step as Newton's method sees it, docs/theory/contact.md §4. Unknowns are impulses x: of each touching
@@ -15,18 +13,22 @@
 ///   g, ρ     1/rho, rho    own response of an unknown, and its inverse         1/kg
 namespace kansetsu::kernel {
 
-/// A vertex of a patch that touches: it presses at (x, y) of the patch, its friction acts at (a, b). Friction points lie on a ring
-/// around the last centre of pressure, so far inside the vertices that an even pressure resists a turn as it does on the whole
-/// polygon; friction of the patch acts in its centre of pressure.
-struct VertexLaw {
-  double x = 0, y = 0, t = 0;  ///< t: least normal velocity [m/s]
-  double a = 0, b = 0, d = 0;  ///< d: arm of a moment against spin [m], of a patch with one vertex
-  double rho = 0, rho_friction = 0;
-  KnownSlip known = KnownSlip::kNone;
-  // What the last evaluation found.
+/// What a vertex does at some unknowns and velocities.
+struct VertexState {
   bool pressed = false, slides = false;
   double e[3] = {}, share = 1;  ///< direction of friction that slides, given where the slip is known; μ·z_n/|z_t|
   double grows[3] = {};         ///< derivative of |z_t| by z_t: e itself but for the paper's cone
+};
+
+/// A vertex of a patch that touches: it presses at (x, y) of the patch, its friction acts at (a, b). Friction points lie on a ring
+/// around the last centre of pressure, so far inside the vertices that an even pressure resists a turn as it does on the whole
+/// polygon; friction of the patch acts in its centre of pressure.
+struct VertexLaw : VertexState {  // that of the last evaluation
+  double x = 0, y = 0, t = 0;     ///< t: least normal velocity [m/s]
+  double a = 0, b = 0, d = 0;     ///< d: arm of a moment against spin [m], of a patch with one vertex
+  double rho = 0, rho_friction = 0;
+  KnownSlip known = KnownSlip::kNone;
+  VertexState linear{};  ///< at which its law was last linearised
 };
 
 struct PatchLaw {
@@ -48,25 +50,15 @@ struct BoundLaw {
   double lower = 0, upper = 0, t = 0;
   double rho = 0;
   bool free = false;  ///< between its bounds
-  double H = 0;
+  double H = 0;       ///< 0: it was not when its law was last linearised
 };
+
+struct TreeRowsView;  // tree_rows.h
 
 /// How rows answer impulses: by a dense matrix over all rows.
 struct RowResponse {
   const double* G = nullptr;  ///< row i at G + i·stride; rows padded with zeros to whole packs
   int stride = 0;
-};
-
-/// The same matrix as a product, G = Zᵀ·D⁻¹·Z: a column for each degree of freedom of the figures.
-struct RowFactor {
-  /// One figure.
-  struct Part {
-    const double *Z, *D_inv;       ///< column c at Z + c·stride; 1/D, 0 for a column that nothing resists
-    const std::uint64_t* touched;  ///< per block of eight rows `words` sets of 64 columns: where Z is not zero
-    int columns, stride, words;
-  };
-  const Part* part = nullptr;
-  int parts = 0, columns = 0;
 };
 
 struct LawWork {
@@ -149,30 +141,20 @@ struct BodyPlan {
 /// Scratch of a system over rows.
 struct RowScratch {
   double* matrix = nullptr;  ///< lines of `stride` numbers, one more than rows; stride: rows and at least nine more
+  double* lower = nullptr;   ///< as many: factors by which lines below a pivot took it, a line per pivot
   int stride = 0;
-  double *x = nullptr, *weight = nullptr, *right = nullptr;
+  double *x = nullptr, *inverse = nullptr, *right = nullptr;
   int *order = nullptr, *row = nullptr;
-};
-
-/// Scratch of a system over columns, the tips first.
-struct ColumnScratch {
-  static constexpr int kMostPacks = 32;
-  int stride = 0;                         ///< columns, in whole packs
-  double *A = nullptr, *lines = nullptr;  ///< a line per column of the system; a line of Zᵀ per row
-  double *y = nullptr, *right = nullptr, *weight = nullptr, *D = nullptr;  ///< a line each
-  double* scratch = nullptr;                                               ///< eight lines
-  const double** Z = nullptr;                                              ///< per column; `zero` where nothing resists
-  const double* zero = nullptr;                                            ///< as many zeros as there are rows
-  unsigned char* reach = nullptr;  ///< per block of eight rows and pack of columns: whether Z is not zero there
 };
 
 /// Entry points of one instruction set: Newton's method and proximal steps on the natural map, and what goes with it.
 struct NewtonKernels {
-  /// By a matrix over all rows, and where it is known by its factor: null if it is not.
-  void (*rows)(LawWork&, const RowResponse&, const RowScratch&, const RowFactor*, const ColumnScratch&);
-  void (*bodies)(LawWork&, SweepWork&, const BodyPlan&);  ///< through the velocities of the figures of a heap
+  void (*rows)(LawWork&, const RowResponse&, const RowScratch&);  ///< by a matrix over all rows
+  void (*tree)(LawWork&, const TreeRowsView&);                    ///< by the recursion of the trees that rows act on
+  void (*bodies)(LawWork&, SweepWork&, const BodyPlan&);          ///< through the velocities of the figures of a heap
   void (*sweeps)(SweepWork&);
   void (*own_block)(SweepRows&);  ///< G of rows by themselves
+  bool (*finite)(const double* G, int lines, int columns, int stride);
 };
 const NewtonKernels& newton_kernels();
 

@@ -24,7 +24,7 @@ inline Local local_velocity(const PatchLaw& law, const VertexLaw& v, const doubl
 
 /// Friction coefficient of what slides.
 inline double sliding_friction(const PatchLaw& law, const VertexLaw& v) {
-  return v.known == KnownSlip::kSpin && v.share > 0 ? law.mu_spin : law.mu;
+  return v.known == KnownSlip::kSpin && v.linear.share > 0 ? law.mu_spin : law.mu;
 }
 
 /// Where the law of friction takes Z = F − ρ·U when the vertex presses with `pressure`; sets what the vertex does. Z becomes the friction.
@@ -119,24 +119,25 @@ struct VertexAnswer {
   double pressure = 0, across = 0, follow = 0;  ///< follow: pressure·μ where it slides
 };
 
-/// dx₀ and D of a vertex. K = κ + ε: what the law yields, of g.
-inline VertexAnswer linearise_vertex(const PatchLaw& law, const VertexLaw& v, const double* phi, double K, double* dx) {
-  if (!v.pressed) {
+/// dx₀ and D of a vertex as it was linearised. K = κ + ε: what the law yields, of g.
+inline VertexAnswer linear_answer(const PatchLaw& law, const VertexLaw& v, const double* phi, double K, double* dx) {
+  const VertexState& s = v.linear;
+  if (!s.pressed) {
     for (int k = 0; k <= law.friction; ++k) dx[k] = -phi[k];
     return {};
   }
   const double stiff = 1 / K;
   dx[0] = -phi[0] * stiff;
-  if (!v.slides) {
+  if (!s.slides) {
     for (int k = 1; k <= law.friction; ++k) dx[k] = -phi[k] * stiff;
     return {v.rho * stiff, v.rho_friction * stiff, 0};
   }
   // Along e friction follows the pressure, across it turns: dF = e·(−Φ_e + μ·(dλ + Φ_n)) − (Φ_T + c·ρ·dU_T)/(1 − c + c·K), Φ_T = T·Φ.
-  const double c = v.share, soft = 1 / (1 - c + c * K);
+  const double c = s.share, soft = 1 / (1 - c + c * K);
   double along = 0;
-  for (int i = 0; i < law.friction; ++i) along += v.grows[i] * phi[1 + i];
+  for (int i = 0; i < law.friction; ++i) along += s.grows[i] * phi[1 + i];
   const double mu = sliding_friction(law, v), push = -along + mu * (dx[0] + phi[0]) + along * soft;
-  for (int i = 0; i < law.friction; ++i) dx[1 + i] = -phi[1 + i] * soft + push * v.e[i];
+  for (int i = 0; i < law.friction; ++i) dx[1 + i] = -phi[1 + i] * soft + push * s.e[i];
   return {v.rho * stiff, c * v.rho_friction * soft, mu * v.rho * stiff};
 }
 
@@ -148,8 +149,9 @@ inline void linearise_patch(PatchLaw& law, const double* phi, double K, double* 
   bool any = false, follows = false;
   const int stride = 1 + law.friction;
   for (int i = 0; i < law.count; ++i, phi += stride, dx += stride) {
-    const VertexLaw& v = law.vertex[i];
-    const VertexAnswer D = linearise_vertex(law, v, phi, K, dx);
+    VertexLaw& v = law.vertex[i];
+    v.linear = v;
+    const VertexAnswer D = linear_answer(law, v, phi, K, dx);
     if (!v.pressed) continue;
     any = true;
     const double n = D.pressure, t = D.across;
@@ -184,24 +186,32 @@ inline void linearise_patch(PatchLaw& law, const double* phi, double K, double* 
   H[32] = F[2][0], H[33] = F[2][1], H[34] = F[2][2];
 }
 
-/// dx of a patch when the velocities of its rows change by dw: dx₀ as linearise_patch() left it, less its answer.
+/// dx₀ and q of a patch at another Φ, by the law as it was linearised.
+inline void repeat_patch(PatchLaw& law, const double* phi, double K, double* dx, double* q) {
+  const int stride = 1 + law.friction;
+  for (int i = 0; i < law.count; ++i) linear_answer(law, law.vertex[i], phi + i * stride, K, dx + i * stride);
+  add_impulses(law, dx, q);
+}
+
+/// dx of a patch when the velocities of its rows change by dw: dx₀, less its answer.
 inline void answer_patch(const PatchLaw& law, double K, const double* dw, double* dx) {
   if (!law.active) return;
   for (int i = 0; i < law.count; ++i, dx += 1 + law.friction) {
     const VertexLaw& v = law.vertex[i];
-    if (!v.pressed) continue;
+    const VertexState& s = v.linear;
+    if (!s.pressed) continue;
     const Local u = local_velocity(law, v, dw);
     const double change = v.rho / K * u.n;
     dx[0] -= change;
-    if (!v.slides) {
+    if (!s.slides) {
       for (int k = 0; k < law.friction; ++k) dx[1 + k] -= v.rho_friction / K * u.t[k];
       continue;
     }
-    const double k = v.share * v.rho_friction / (1 - v.share + v.share * K);
+    const double k = s.share * v.rho_friction / (1 - s.share + s.share * K);
     double along = 0;
-    for (int a = 0; a < law.friction; ++a) along += v.grows[a] * u.t[a];
+    for (int a = 0; a < law.friction; ++a) along += s.grows[a] * u.t[a];
     const double mu = sliding_friction(law, v);
-    for (int a = 0; a < law.friction; ++a) dx[1 + a] -= k * (u.t[a] - along * v.e[a]) + mu * change * v.e[a];
+    for (int a = 0; a < law.friction; ++a) dx[1 + a] -= k * (u.t[a] - along * s.e[a]) + mu * change * s.e[a];
   }
 }
 

@@ -63,101 +63,121 @@ inline int solve_general(double* A, int n, int ld, double share, double* x, doub
   return dropped;
 }
 
-/// Two pivots at once, those of lines k and k + 1, from all lines below; kPacks packs from `first` on are left of a line.
-template <int kPacks>
-void eliminate_pair(double* A, int ld, int n, int k, int first, double* right) {
-  double *const one = A + k * ld, *const two = one + ld;
-  const double inverse_one = 1 / one[k], f = -(two[k] * inverse_one);
-  right[k + 1] += f * right[k];
+/// A system of n lines in whole packs, eliminated in order. What is right of the pivots is the factor; `lower` keeps, a line per pivot, what each line below
+/// took of it, zero elsewhere. Of two pivots that go together line k + 1 keeps its share of line k in the matrix.
+struct OrderedSystem {
+  double *A = nullptr, *lower = nullptr;  ///< line k at k·stride
+  double* inverse = nullptr;              ///< of the pivots
+  int n = 0, stride = 0;
+};
+
+/// Takes lines k and k + 1 off all lines below, in kPacks packs from `first` on: the first of a line, in which the pivots are, or more of it.
+enum class Packs { kFirst, kMore };
+template <int kPacks, Packs kWhich>
+void eliminate_pair(const OrderedSystem& s, int k, int first, double f) {
+  const double *one = s.A + k * s.stride, inverse_one = s.inverse[k];
+  double *const two = s.A + (k + 1) * s.stride, *const shares = s.lower + k * s.stride, *const next = shares + s.stride;
   Eight a[kPacks], b[kPacks];
   for (int p = 0; p < kPacks; ++p) {
     a[p] = load_eight(one + first + 8 * p);
     b[p] = madd(Eight(f), a[p], load_eight(two + first + 8 * p));
     store_eight(b[p], two + first + 8 * p);
   }
-  const double inverse_two = 1 / two[k + 1], over = one[k + 1], y = right[k], z = right[k + 1];
-  for (int i = k + 2; i < n; ++i) {
-    double* to = A + i * ld;
-    if (to[k] == 0 && to[k + 1] == 0) continue;  // nothing between limbs that do not touch each other
-    const double g = -(to[k] * inverse_one), h = -((to[k + 1] + g * over) * inverse_two);
-    const Eight G(g), H(h);
+  const double over = one[k + 1], inverse_two = 1 / two[k + 1];
+  if constexpr (kWhich == Packs::kFirst) {
+    const Eight zero(0.0);
+    for (int i = (k + 2) / 8 * 8; i < s.n; i += 8) store_eight(zero, shares + i), store_eight(zero, next + i);
+    s.inverse[k + 1] = inverse_two;
+  }
+  for (int i = k + 2; i < s.n; ++i) {
+    double *to = s.A + i * s.stride, first_share = 0, second_share = 0;
+    if constexpr (kWhich == Packs::kFirst) {
+      if (to[k] == 0 && to[k + 1] == 0) continue;  // nothing between limbs that do not touch each other
+      first_share = -(to[k] * inverse_one), second_share = -((to[k + 1] + first_share * over) * inverse_two);
+      shares[i] = first_share, next[i] = second_share;
+    } else {
+      first_share = shares[i], second_share = next[i];
+      if (first_share == 0 && second_share == 0) continue;
+    }
+    const Eight g(first_share), h(second_share);
     for (int p = 0; p < kPacks; ++p)
-      store_eight(madd(H, b[p], madd(G, a[p], load_eight(to + first + 8 * p))), to + first + 8 * p);
-    right[i] += g * y + h * z;
+      store_eight(madd(h, b[p], madd(g, a[p], load_eight(to + first + 8 * p))), to + first + 8 * p);
   }
 }
 
-/// As many packs as there are.
-inline void eliminate_long_pair(double* A, int ld, int n, int k, int first, int end, double* right) {
-  for (int pivot = k; pivot < k + 2; ++pivot) {
-    const double *from = A + pivot * ld, inverse = 1 / from[pivot];
-    for (int i = pivot + 1; i < n; ++i) {
-      double* to = A + i * ld;
-      if (to[pivot] == 0) continue;
-      const double factor = -(to[pivot] * inverse);
-      for (int j = first; j < end; j += 8)
-        store_eight(madd(Eight(factor), load_eight(from + j), load_eight(to + j)), to + j);
-      right[i] += factor * right[pivot];
-    }
-  }
-}
-
-/// x of an upper triangular matrix, eight unknowns at a time: a number that is stored alone and loaded with others would be waited for.
-inline void substitute_back(const double* A, int n, int ld, const double* right, double* x) {
-  const int end = (n + 7) / 8 * 8;
-  for (int first = end - 8; first >= 0; first -= 8) {
-    const int count = n - first < 8 ? n - first : 8;
-    double rest[8], inverse[8], own[8] = {0, 0, 0, 0, 0, 0, 0, 0};
-    for (int i = 0; i < count; ++i) {
-      const double* line = A + (first + i) * ld;
-      Eight sum(0.0);
-      for (int j = first + 8; j < end; j += 8) sum = madd(load_eight(line + j), load_eight(x + j), sum);
-      rest[i] = right[first + i] - total(sum), inverse[i] = 1 / line[first + i];
-    }
-    for (int i = count - 1; i >= 0; --i) {
-      own[i] = rest[i] * inverse[i];
-      for (int l = 0; l < i; ++l) rest[l] -= A[(first + l) * ld + first + i] * own[i];
-    }
-    for (int i = 0; i < 8; ++i) x[first + i] = own[i];
-  }
-}
-
-/// A·x = right without exchanges: for the matrices of Newton steps, of which only sliding friction makes anything but a positive one. A and
-/// `right` are overwritten. @return false if a pivot falls below kVanishing of its diagonal
-inline bool solve_in_order(double* A, int n, int ld, double* right, double* x, double* weight) {
-  const int end = (n + 7) / 8 * 8;
-  for (int a = 0; a < n; ++a) weight[a] = threshold::kVanishing * absolute(A[a * ld + a]);
-  for (int k = 0; k < n; k += 2) {
-    if (!(absolute(A[k * ld + k]) > weight[k])) return false;
-    if (k + 1 == n) break;
-    const int first = k / 8 * 8, packs = (end - first) / 8;
-    switch (packs) {
+/// Elimination without exchanges: for the matrices of Newton steps, of which only sliding friction makes anything but a positive one.
+/// @param least  by line: a pivot that falls below ends it. @return false if one does
+inline bool factorise_in_order(const OrderedSystem& s, const double* least) {
+  const auto vanishes = [&](int k) { return !(absolute(s.A[k * s.stride + k]) > least[k]); };
+  const int end = (s.n + 7) / 8 * 8;
+  for (int k = 0; k < s.n; k += 2) {
+    if (vanishes(k)) return false;
+    s.inverse[k] = 1 / s.A[k * s.stride + k];
+    if (k + 1 == s.n) break;
+    double& share = s.A[(k + 1) * s.stride + k];
+    const double f = -(share * s.inverse[k]);
+    int first = k / 8 * 8;
+    switch ((end - first) / 8) {
       case 1:
-        eliminate_pair<1>(A, ld, n, k, first, right);
+        eliminate_pair<1, Packs::kFirst>(s, k, first, f);
         break;
       case 2:
-        eliminate_pair<2>(A, ld, n, k, first, right);
+        eliminate_pair<2, Packs::kFirst>(s, k, first, f);
         break;
       case 3:
-        eliminate_pair<3>(A, ld, n, k, first, right);
+        eliminate_pair<3, Packs::kFirst>(s, k, first, f);
         break;
       case 4:
-        eliminate_pair<4>(A, ld, n, k, first, right);
-        break;
-      case 5:
-        eliminate_pair<5>(A, ld, n, k, first, right);
-        break;
-      case 6:
-        eliminate_pair<6>(A, ld, n, k, first, right);
+        eliminate_pair<4, Packs::kFirst>(s, k, first, f);
         break;
       default:
-        eliminate_long_pair(A, ld, n, k, first, end, right);
+        eliminate_pair<5, Packs::kFirst>(s, k, first, f);
+        for (first += 40; first < end; first += 8) eliminate_pair<1, Packs::kMore>(s, k, first, f);
         break;
     }
-    if (!(absolute(A[(k + 1) * ld + k + 1]) > weight[k + 1])) return false;
+    share = f;
+    if (vanishes(k + 1)) return false;
   }
-  substitute_back(A, n, ld, right, x);
   return true;
+}
+
+/// y ← what elimination makes of the right side, two pivots at a time. `right` is overwritten; a number that is stored alone and loaded with
+/// others would be waited for.
+inline void substitute_forward(const OrderedSystem& s, double* right, double* y) {
+  for (int k = 0; k < s.n; k += 2) {
+    y[k] = right[k];
+    if (k + 1 == s.n) return;
+    const double *one = s.lower + k * s.stride, *two = one + s.stride;
+    y[k + 1] = right[k + 1] + s.A[(k + 1) * s.stride + k] * y[k];
+    const Eight g(y[k]), h(y[k + 1]);
+    for (int i = (k + 2) / 8 * 8; i < s.n; i += 8)
+      store_eight(madd(h, load_eight(two + i), madd(g, load_eight(one + i), load_eight(right + i))), right + i);
+  }
+}
+
+/// From y to the answer in place, eight at a time.
+inline void substitute_back(const OrderedSystem& s, double* x) {
+  const int end = (s.n + 7) / 8 * 8;
+  for (int first = end - 8; first >= 0; first -= 8) {
+    const int count = s.n - first < 8 ? s.n - first : 8;
+    const double* lines = s.A + first * s.stride + first;
+    double rest[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    for (int i = 0; i < count; ++i) {
+      Eight sum(0.0);
+      for (int j = 8; j < end - first; j += 8)
+        sum = madd(load_eight(lines + i * s.stride + j), load_eight(x + first + j), sum);
+      rest[i] = x[first + i] - total(sum);
+    }
+#pragma GCC unroll 8
+    for (int i = 7; i >= 0; --i) {
+      x[first + i] = 0;
+      if (i >= count) continue;  // there is no such line
+      const double value = rest[i] * s.inverse[first + i];
+#pragma GCC unroll 8
+      for (int l = 0; l < i; ++l) rest[l] -= lines[l * s.stride + i] * value;
+      x[first + i] = value;
+    }
+  }
 }
 
 }  // namespace kansetsu::kernel::inline KANSETSU_ISA

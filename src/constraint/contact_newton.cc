@@ -5,6 +5,7 @@
 #include "base/aligned_memory.h"
 #include "constraint/contact_impl.h"
 #include "constraint/contact_thresholds.h"
+#include "constraint/tree_rows.h"
 
 /// From the patches and rows of a problem to the unknowns of Newton's method, and back.
 namespace kansetsu {
@@ -117,25 +118,39 @@ void contact::set_vertices(const PatchWork& p, const ContactMemory* m, double h,
   }
 }
 
+namespace {
+
+/// A response that is a sum of terms, and what the sum would be if none of them cancelled another.
+struct Response {
+  double sum = 0, size = 0;
+  void add(double term) { sum += term, size += std::abs(term); }
+};
+
+}  // namespace
+
 void contact::set_scales(const double* G, int stride, double least, PatchLaw& law) {
   const auto g = [&](int i, int j) { return G[i * stride + j]; };
-  const auto inverse = [least](double a) { return a > least ? 1 / a : 0.0; };
+  const auto inverse = [least](const Response& a, const Response& other) {
+    return a.sum > std::max(least, kCancelled * a.size) ? 1 / std::max(a.sum, kLeastShare * other.sum) : 0.0;
+  };
   for (int i = 0; i < law.count; ++i) {
     VertexLaw& v = law.vertex[i];
+    Response normal, friction;
     if (law.rows == 3) {
-      v.rho = inverse(g(2, 2)), v.rho_friction = inverse(0.5 * (g(0, 0) + g(1, 1)));
-      continue;
+      normal.add(g(2, 2));
+      friction.add(0.5 * (g(0, 0) + g(1, 1)));
+    } else {
+      const double n[3] = {1, v.y, -v.x};
+      for (int a = 0; a < 3; ++a) {
+        for (int b = 0; b < 3; ++b) normal.add(n[a] * n[b] * g(2 + a, 2 + b));
+      }
+      const double share = law.friction == 3 ? 1.0 / 3 : 0.5;
+      friction.add(share * (g(0, 0) + g(1, 1)));
+      friction.add(-2 * share * v.b * g(0, 5));
+      friction.add(2 * share * v.a * g(1, 5));
+      friction.add(share * (v.a * v.a + v.b * v.b + v.d * v.d) * g(5, 5));
     }
-    const double n[3] = {1, v.y, -v.x};
-    double sum = 0;
-    for (int a = 0; a < 3; ++a) {
-      for (int b = 0; b < 3; ++b) sum += n[a] * n[b] * g(2 + a, 2 + b);
-    }
-    v.rho = inverse(sum);
-    const double spin = g(5, 5), along_x = g(0, 0) - 2 * v.b * g(0, 5) + v.b * v.b * spin;
-    const double along_y = g(1, 1) + 2 * v.a * g(1, 5) + v.a * v.a * spin;
-    v.rho_friction =
-        inverse(law.friction == 3 ? (along_x + along_y + v.d * v.d * spin) / 3 : 0.5 * (along_x + along_y));
+    v.rho = inverse(normal, friction), v.rho_friction = inverse(friction, normal);
   }
 }
 
@@ -179,35 +194,20 @@ void contact::read_states(const PatchLaw& law, const double* x, const double* w,
   p.slip = slides && p.mode != ContactMode::kOpen ? known : SlipMode::kStick;
 }
 
-void ContactSolver::Impl::reserve_laws(int patch_count, int rows, int bounded) {
+void ContactSolver::Impl::reserve_laws(int patch_count, int rows, int bounded, int dense) {
   const auto grow = [](auto& v, int size) {
     if (v.size() < std::size_t(size)) v.resize(std::size_t(size));
   };
   grow(laws, patch_count), grow(bound_laws, bounded);
   const int padded = (rows + 7) / 8 * 8, stride = padded + 16;
   const int unknowns = (4 * kernel::kMaxTouching * patch_count + bounded + 7) / 8 * 8;
-  grow(law_numbers, 6 * unknowns + 9 * stride + (rows + 1) * stride + 8);
+  grow(law_numbers, 6 * unknowns + 9 * stride + 2 * (dense + 1) * stride + 8);
   grow(law_integers, 2 * padded);
 }
 
-/// None where the factor is not known, or has more columns than are worth while.
-kernel::ColumnScratch ContactSolver::Impl::take_columns(const ContactWork& k) {
-  kernel::ColumnScratch s;
-  if (!k.factor || k.n < kManyRows * k.factor->columns) return s;
-  const int rows = (k.n + 7) / 8 * 8, ld = (k.factor->columns + 7) / 8 * 8;
-  if (ld > 8 * kernel::ColumnScratch::kMostPacks) return s;
-  const auto grow = [](auto& v, int size) {
-    if (v.size() < std::size_t(size)) v.resize(std::size_t(size));
-  };
-  grow(column_numbers, (ld + rows + 12) * ld + rows + 8), grow(column_lines, ld), grow(column_reach, rows * ld / 64);
-  double* next = aligned(column_numbers.data());
-  const auto take = [&next](int count) { return std::exchange(next, next + count); };
-  s.A = take(ld * ld), s.lines = take(rows * ld), s.scratch = take(8 * ld);
-  for (double** x : {&s.y, &s.right, &s.weight, &s.D}) *x = take(ld);
-  std::fill(next, next + rows, 0.0);
-  s.zero = next, s.stride = ld;
-  s.Z = column_lines.data(), s.reach = column_reach.data();
-  return s;
+std::pair<const double*, int> ContactSolver::Impl::own_block(int row) const {
+  if (work.tree) return {work.tree->own + long(kernel::kRowBlock) * row, kernel::kRowBlock};
+  return {work.G + long(row) * work.ldg + row, work.ldg};
 }
 
 ContactTier ContactSolver::Impl::solve_newton(double h, double tolerance, std::span<const ContactMemory> memory,
@@ -215,7 +215,7 @@ ContactTier ContactSolver::Impl::solve_newton(double h, double tolerance, std::s
   ContactWork& k = work;
   LawWork s;
   s.patch_count = k.patch_count, s.bound_count = k.bound_count, s.rows = k.n;
-  reserve_laws(k.patch_count, k.n, k.bound_count);
+  reserve_laws(k.patch_count, k.n, k.bound_count, k.tree == nullptr ? k.n : 0);
   s.patches = laws.data(), s.bounds = bound_laws.data();
   for (int i = 0; i < k.patch_count; ++i) s.unknowns += 4 * k.patches[i].count;
   const int bounds_at = s.unknowns;
@@ -234,24 +234,30 @@ ContactTier ContactSolver::Impl::solve_newton(double h, double tolerance, std::s
     std::fill(*x, *x + stride, 0.0);
   }
   kernel::RowScratch scratch;
-  scratch.x = take(stride), scratch.weight = take(stride), scratch.right = take(stride);
-  scratch.matrix = take((k.n + 1) * stride), scratch.stride = stride;
+  scratch.x = take(stride), scratch.inverse = take(stride), scratch.right = take(stride);
+  for (double** x : {&scratch.matrix, &scratch.lower}) *x = k.tree ? nullptr : take((k.n + 1) * stride);
+  scratch.stride = stride;
   scratch.order = law_integers.data(), scratch.row = law_integers.data() + padded;
   const kernel::RowResponse response{k.G, k.ldg};
 
   double most = 0;
-  for (int i = 0; i < k.n; ++i) most = std::max(most, k.G[i * k.ldg + i]);
+  for (int i = 0; i < k.patch_count; ++i) {
+    const auto [own, ld] = own_block(k.patches[i].row);
+    for (int r = 0; r < k.patches[i].rows; ++r) most = std::max(most, own[r * ld + r]);
+  }
+  for (int i = 0; i < k.bound_count; ++i) most = std::max(most, *own_block(k.bounds[i].row).first);
   const double least = kernel::threshold::kImmovable * most;
   for (int i = 0, at = 0; i < k.patch_count; ++i) {
     PatchLaw& law = laws[std::size_t(i)];
     law.at = at;
     contact::set_vertices(k.patches[i], memory.empty() ? nullptr : &memory[std::size_t(i)], h, law, s.x + at);
-    contact::set_scales(k.G + long(law.row) * k.ldg + law.row, k.ldg, least, law);
+    const auto [own, ld] = own_block(law.row);
+    contact::set_scales(own, ld, least, law);
     at += 4 * law.count;
   }
   for (int i = 0; i < k.bound_count; ++i) {
     BoundLaw& b = bound_laws[std::size_t(i)];
-    const double own = k.G[b.row * k.ldg + b.row];
+    const double own = *own_block(b.row).first;
     b.rho = own > least ? 1 / own : 0;
     s.x[b.at] = k.bounds[i].f;
   }
@@ -259,8 +265,10 @@ ContactTier ContactSolver::Impl::solve_newton(double h, double tolerance, std::s
   s.tolerance = tolerance, s.acceptable = kAcceptable * tolerance;
   s.most_systems = softness > 0 ? kMostWaySystems : systems_left > 0 ? kMostSystems : kNewtonSteps;
   s.far = far, s.softness = softness;
-  const kernel::ColumnScratch columns = take_columns(k);
-  kernel::newton_kernels().rows(s, response, scratch, columns.stride > 0 ? k.factor : nullptr, columns);
+  if (k.tree)
+    kernel::newton_kernels().tree(s, *k.tree);
+  else
+    kernel::newton_kernels().rows(s, response, scratch);
 
   systems_left = std::max(systems_left - s.systems, 0);
   k.solves += s.systems;

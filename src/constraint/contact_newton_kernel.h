@@ -1,6 +1,5 @@
 #pragma once
 
-#include "constraint/contact_columns_kernel.h"
 #include "constraint/contact_law_kernel.h"
 #include "constraint/contact_thresholds.h"
 
@@ -50,22 +49,39 @@ void update_velocities(Response& response, LawWork& k) {
   for (int i = 0; i < k.rows; ++i) k.w[i] += k.c[i];
 }
 
+/// Of which linearised laws a direction is: those at the present unknowns, or those of the direction before, whose factor is still there.
+enum class Laws { kPresent, kLast };
+
+/// Whether all laws are in the states in which they were linearised.
+inline bool states_hold(const LawWork& k) {
+  bool same = true;
+  for (int i = 0; i < k.patch_count; ++i) {
+    for (int n = 0; n < k.patches[i].count; ++n) {
+      const VertexLaw& v = k.patches[i].vertex[n];
+      same = same && v.pressed == v.linear.pressed && v.slides == v.linear.slides;
+    }
+  }
+  for (int i = 0; i < k.bound_count; ++i) same = same && k.bounds[i].free == (k.bounds[i].H > 0);
+  return same;
+}
+
 /// A direction dx with the velocities dw that belong to it. False: the system has no answer.
 template <class Response>
-bool newton_direction(Response& response, LawWork& k, double K) {
+bool newton_direction(Response& response, LawWork& k, double K, Laws laws) {
   for (int i = 0; i < k.rows; ++i) k.q[i] = 0;
   for (int i = 0; i < k.patch_count; ++i) {
     PatchLaw& law = k.patches[i];
-    linearise_patch(law, k.phi + law.at, K, k.dx + law.at, k.q + law.row);
+    const auto linear = laws == Laws::kPresent ? linearise_patch : repeat_patch;
+    linear(law, k.phi + law.at, K, k.dx + law.at, k.q + law.row);
   }
   for (int i = 0; i < k.bound_count; ++i) {
     BoundLaw& b = k.bounds[i];
-    b.H = b.free ? b.rho / K : 0;
-    k.dx[b.at] = b.free ? -k.phi[b.at] / K : -k.phi[b.at];
+    if (laws == Laws::kPresent) b.H = b.free ? b.rho / K : 0;
+    k.dx[b.at] = b.H > 0 ? -k.phi[b.at] / K : -k.phi[b.at];
     k.q[b.row] += k.dx[b.at];
   }
-  ++k.systems;
-  if (!response.solve(k, k.q, k.dw)) return false;
+  k.systems += laws == Laws::kPresent;
+  if (!(laws == Laws::kPresent ? response.solve(k, k.q, k.dw) : response.solve_again(k, k.q, k.dw))) return false;
   for (int i = 0; i < k.patch_count; ++i) {
     PatchLaw& law = k.patches[i];
     answer_patch(law, K, k.dw + law.row, k.dx + law.at);
@@ -122,11 +138,13 @@ inline double first_change(const LawWork& k) {
 
 /// Newton steps from unknowns and velocities that belong together. Full steps first: states may change several times before the residual
 /// falls, so that up to kPatience in a row may raise Σ g·Φ². Then back to the best iterate, and from there just beyond the first change of
-/// a state, where the sum is still lower and a new direction begins. Ends where that gains nothing.
+/// a state, where the sum is still lower and a new direction begins. Ends where that gains nothing. After a step that leaves little and
+/// changes no state the laws are hardly others: the next directions take the factor that is there.
 /// @param enough  residual that will do [m/s]
+/// @param merit   of the start, where map_all() has been called
 template <class Response>
-bool newton(Response& response, LawWork& k, double enough) {
-  double least = map_all(k), merit = least;
+bool newton(Response& response, LawWork& k, double enough, double merit) {
+  double least = merit;
   const auto keep = [&k] {
     copy_numbers(k.unknowns, k.x, k.before);
     copy_numbers(k.rows, k.w, k.w_before);
@@ -137,15 +155,19 @@ bool newton(Response& response, LawWork& k, double enough) {
     return map_all(k);
   };
   keep();
+  double before = 0;  // residual before the last direction
   for (int n = 0, raised = 0; n < kNewtonSteps; ++n) {
     if (k.residual < enough) return true;
-    if (!newton_direction(response, k, k.kappa + kRegular)) return false;
+    const double K = k.kappa + kRegular;
+    const bool again = k.residual < kRepeat * before && states_hold(k) && newton_direction(response, k, K, Laws::kLast);
+    if (!again && !newton_direction(response, k, K, Laws::kPresent)) return false;
+    before = k.residual;
     const bool careful = raised >= kPatience;  // at the best iterate, from which full steps have led astray
     const double last = merit, beyond = careful ? kBeyond * first_change(k) : 1;
     merit = move(k.x, k.w, 1);
     bool full = true;
     if (!(merit < kGain * least) && beyond < 1) merit = move(k.before, k.w_before, beyond), full = false;
-    if (k.residual < k.acceptable && merit > 0.25 * last) return true;
+    if (k.residual < k.acceptable && merit > 0.25 * last && !again) return true;
     if (merit < least) {
       const bool gains = !careful || merit < kLeastGain * least;
       least = merit;
@@ -181,7 +203,8 @@ void solve_soft_law(Response& response, LawWork& k) {
   k.systems = 0, k.kappa = k.softness;
   for (int i = 0; i < k.unknowns; ++i) k.centre[i] = 0;
   update_velocities(response, k);
-  for (double before = kEndless; !(k.solved = newton(response, k, k.tolerance)) && k.systems < k.most_systems;) {
+  for (double before = kEndless;
+       !(k.solved = newton(response, k, k.tolerance, map_all(k))) && k.systems < k.most_systems;) {
     if (!(k.residual < kLeastGain * before)) break;
     before = k.residual;
   }
@@ -199,11 +222,11 @@ void solve_law(Response& response, LawWork& k) {
   clamp_start(k);
   k.systems = 0;
   copy_numbers(k.unknowns, k.x, k.centre);
-  double least = kEndless;
+  double least = kEndless, merit = 0;
   const auto judge = [&] {  // the law itself at the present unknowns
     k.kappa = 0;
     update_velocities(response, k);
-    map_all(k);
+    merit = map_all(k);
     if (k.residual < least) least = k.residual, copy_numbers(k.unknowns, k.x, k.best);
     return k.residual < k.acceptable;
   };
@@ -217,7 +240,8 @@ void solve_law(Response& response, LawWork& k) {
     const bool directly = k.residual < direct;
     if (directly) direct = smaller(near, kAgain * k.residual);
     k.kappa = directly ? 0 : kappa, k.proximal = k.proximal || !directly;
-    const bool found = newton(response, k, directly ? k.tolerance : larger(k.tolerance, kInexact * k.residual));
+    const double enough = directly ? k.tolerance : larger(k.tolerance, kInexact * k.residual);
+    const bool found = newton(response, k, enough, directly ? merit : map_all(k));
     if (found && judge()) break;
     if (found && !directly) {
       if (!failed) kappa *= kShrink;
@@ -228,145 +252,23 @@ void solve_law(Response& response, LawWork& k) {
     judge();
     if (!directly) kappa *= kGrow, failed = true;
   }
-  copy_numbers(k.unknowns, k.best, k.x);
-  k.solved = judge();
+  if (!(k.residual <= least)) {  // else the last that was judged is the best
+    copy_numbers(k.unknowns, k.best, k.x);
+    judge();
+  }
+  k.solved = k.residual < k.acceptable;
 }
 
-/// w = G·r for kPacks packs of w; line i of G begins at G + i·stride.
-template <int kPacks>
-void combine_lines(const double* G, int stride, int n, const double* r, double* w) {
-  Eight sum[kPacks];
-  for (int p = 0; p < kPacks; ++p) sum[p] = Eight(0.0);
-  for (int i = 0; i < n; ++i, G += stride) {
-    const Eight factor(r[i]);
-    for (int p = 0; p < kPacks; ++p) sum[p] = madd(factor, load_eight(G + 8 * p), sum[p]);
+/// Whether all numbers of a matrix are finite.
+inline bool finite_matrix(const double* G, int lines, int columns, int stride) {
+  Eight sum(0.0);
+  double rest = 0;
+  for (int i = 0; i < lines; ++i, G += stride) {
+    int j = 0;
+    for (; j + 8 <= columns; j += 8) sum = madd(load_eight(G + j), Eight(0.0), sum);
+    for (; j < columns; ++j) rest += G[j] * 0;
   }
-  for (int p = 0; p < kPacks; ++p) store_eight(sum[p], w + 8 * p);
-}
-
-/// Rows that answer by a dense matrix: (1 + H·G)·dr = q over the rows where H is not zero; or, where these are many, over the columns of
-/// its factor.
-struct DenseRows {
-  const RowResponse& matrix;
-  const RowScratch& scratch;
-  ColumnSystem* columns;  ///< null: the factor is not known
-
-  void answer(const LawWork& k, const double* r, double* w) const {
-    const double* G = matrix.G;
-    int packs = (k.rows + 7) / 8, at = 0;
-    for (; packs >= 4; packs -= 4, at += 32) combine_lines<4>(G + at, matrix.stride, k.rows, r, w + at);
-    if (packs == 3) combine_lines<3>(G + at, matrix.stride, k.rows, r, w + at);
-    if (packs == 2) combine_lines<2>(G + at, matrix.stride, k.rows, r, w + at);
-    if (packs == 1) combine_lines<1>(G + at, matrix.stride, k.rows, r, w + at);
-  }
-  /// dw for the right side q
-  bool solve(LawWork& k, const double* q, double* dw) {
-    double* const A = scratch.matrix;
-    int *const row = scratch.row, ld = scratch.stride;
-    int n = 0;
-    bool others = false;
-    const auto take = [&](bool active, int first, int count) {
-      for (int a = 0; a < count; ++a) {
-        if (active)
-          row[n++] = first + a;
-        else
-          others = others || q[first + a] != 0;
-      }
-    };
-    for (int i = 0; i < k.patch_count; ++i) take(k.patches[i].active, k.patches[i].row, k.patches[i].rows);
-    for (int i = 0; i < k.bound_count; ++i) take(k.bounds[i].free, k.bounds[i].row, 1);
-    if (columns && n > kManyRows * columns->columns() && columns->solve(k, q, dw)) return true;
-    for (int i = 0; i < k.rows; ++i) k.dr[i] = q[i];
-    if (n > 0) {
-      if (others) {  // velocities that known impulses give
-        for (int a = 0; a < n; ++a) k.dr[row[a]] = 0;
-        answer(k, k.dr, dw);
-      }
-      assemble(k, q, others ? dw : nullptr, n);
-      if (!solve_in_order(A, n, ld, scratch.right, scratch.x,
-                          scratch.weight)) {  // a pivot vanishes, as it may where patches slide
-        assemble(k, q, others ? dw : nullptr, n);
-        for (int b = 0; b < n; ++b) A[b * ld + n] = scratch.right[b];
-        for (int j = n + 1; j < (n + 8) / 8 * 8; ++j) {
-          for (int b = 0; b < n; ++b) A[b * ld + j] = 0;
-        }
-        if (solve_general(A, n, ld, kSingular, scratch.x, scratch.weight, scratch.order) > 0) return false;
-      }
-      for (int b = 0; b < n; ++b) k.dr[row[b]] = scratch.x[b];
-    }
-    answer(k, k.dr, dw);
-    return true;
-  }
-
- private:
-  /// 1 + H·G over the n rows of the system, and its right side. @param known  velocities that impulses of other rows give, or null
-  void assemble(const LawWork& k, const double* q, const double* known, int n) const {
-    const int* row = scratch.row;
-    bool ordered = true;  // the system takes the first n rows, one after the other
-    for (int j = 0; j < n; ++j) ordered = ordered && row[j] == j;
-    const int packs = ((ordered ? n : k.rows) + 7) / 8, ld = scratch.stride;
-    int a = 0;
-    /// `count` lines of H·G; `first`: line of G that belongs to the first column of H
-    const auto fill = [&](const double* H, int ldh, int first, int count, bool follows) {
-      double* const lines = scratch.matrix + a * ld;
-      const double* const G = matrix.G + long(first) * matrix.stride;
-      for (int p = 0; p < packs; ++p) {
-        Eight g[6];
-        for (int l = 0; l < count; ++l) g[l] = load_eight(G + l * matrix.stride + 8 * p);
-        const auto put = [&](int i, const Eight& sum) { store_eight(sum, lines + i * ld + 8 * p); };
-        if (count == 1) {
-          put(0, Eight(H[0]) * g[0]);
-        } else if (count == 3) {
-          for (int i = 0; i < 2; ++i) {
-            Eight sum = madd(Eight(H[i * ldh + 1]), g[1], Eight(H[i * ldh]) * g[0]);
-            put(i, follows ? madd(Eight(H[i * ldh + 2]), g[2], sum) : sum);
-          }
-          put(2, Eight(H[2 * ldh + 2]) * g[2]);
-        } else {
-          for (const int i : {0, 1, 5}) {
-            const double* h = H + i * ldh;
-            Eight sum = madd(Eight(h[5]), g[5], madd(Eight(h[1]), g[1], Eight(h[0]) * g[0]));
-            if (follows) sum = madd(Eight(h[4]), g[4], madd(Eight(h[3]), g[3], madd(Eight(h[2]), g[2], sum)));
-            put(i, sum);
-          }
-          for (const int i : {2, 3, 4}) {
-            const double* h = H + i * ldh;
-            put(i, madd(Eight(h[4]), g[4], madd(Eight(h[3]), g[3], Eight(h[2]) * g[2])));
-          }
-        }
-      }
-      for (int i = 0; i < count; ++i, ++a) {
-        double* line = lines + i * ld;
-        double right = q[first + i];
-        for (int l = 0; l < count && known; ++l) right -= H[i * ldh + l] * known[first + l];
-        if (!ordered) {  // of all rows the system takes some, in its own order
-          for (int p = 0; p < packs; ++p) store_eight(load_eight(line + 8 * p), scratch.x + 8 * p);
-          for (int j = 0; j < n; ++j) line[j] = scratch.x[row[j]];
-          for (int j = n; j < (n + 7) / 8 * 8; ++j) line[j] = 0;
-        }
-        line[a] += 1;
-        scratch.right[a] = right;
-      }
-    };
-    for (int i = 0; i < k.patch_count; ++i) {
-      const PatchLaw& law = k.patches[i];
-      if (law.active) fill(law.H, 6, law.row, law.rows, law.follows);
-    }
-    for (int i = 0; i < k.bound_count; ++i) {
-      if (k.bounds[i].free) fill(&k.bounds[i].H, 1, k.bounds[i].row, 1, false);
-    }
-  }
-};
-
-inline void newton_rows(LawWork& k, const RowResponse& matrix, const RowScratch& scratch, const RowFactor* factor,
-                        const ColumnScratch& column_scratch) {
-  if (!factor) {
-    DenseRows rows{matrix, scratch, nullptr};
-    return solve_law(rows, k);
-  }
-  ColumnSystem columns(*factor, column_scratch);
-  DenseRows rows{matrix, scratch, &columns};
-  solve_law(rows, k);
+  return total(sum) + rest == 0;
 }
 
 }  // namespace kansetsu::kernel::inline KANSETSU_ISA

@@ -8,6 +8,7 @@
 #include "base/aligned_memory.h"
 #include "constraint/contact_impl.h"
 #include "constraint/contact_thresholds.h"
+#include "constraint/tree_rows.h"
 #include "kansetsu/base/error.h"
 
 namespace kansetsu {
@@ -17,27 +18,28 @@ void ContactResult::reserve(int patch_capacity, int row_capacity) {
   force.reserve(std::size_t(row_capacity));
 }
 
-void ContactSolver::Impl::reserve(int patch_count, int rows, int bounded) {
+void ContactSolver::Impl::reserve(int patch_count, int rows, int bounded, int dense) {
   const auto grow = [](auto& v, int size) {
     if (v.size() < std::size_t(size)) v.resize(std::size_t(size));
   };
   grow(patches, patch_count), grow(bounds, bounded);
   const int padded = (rows + 7) / 8 * 8;
-  grow(numbers, (rows + 4) * padded + 8);
-  reserve_laws(patch_count, rows, bounded);
+  grow(numbers, (dense + 4) * padded + 8);
+  reserve_laws(patch_count, rows, bounded, dense);
 }
 
 void ContactSolver::Impl::start(const ContactProblem& problem) {
   const int n = problem.rows;
-  reserve(int(problem.patches.size()), n, int(problem.bounded.size()));
+  reserve(int(problem.patches.size()), n, int(problem.bounded.size()), problem.tree ? 0 : n);
   kernel::ContactWork& k = work;
   k = {};
-  k.n = n, k.factor = problem.factor;
+  k.n = n, k.tree = problem.tree;
   k.patches = patches.data(), k.patch_count = int(problem.patches.size());
   k.bounds = bounds.data();
   k.ldg = (n + 7) / 8 * 8;
   double* at = aligned(numbers.data());
   for (double** v : {&k.w, &k.f, &k.c, &u}) *v = std::exchange(at, at + k.ldg);
+  if (problem.tree) return;
   if (problem.padded) {
     k.G = problem.G, k.ldg = problem.stride;
     return;
@@ -53,7 +55,7 @@ void ContactSolver::Impl::start(const ContactProblem& problem) {
 namespace contact {
 
 void check(const char* function, const ContactProblem& problem, std::size_t memory_size) {
-  if (problem.rows < 0 || problem.stride < problem.rows || !(problem.h > 0)) {
+  if (problem.rows < 0 || (!problem.tree && problem.stride < problem.rows) || !(problem.h > 0)) {
     throw Error(fmt::format("{}: rows {}, stride {}, h {}: stride must not be below rows and h must be positive",
                             function, problem.rows, problem.stride, problem.h));
   }
@@ -76,18 +78,16 @@ void check(const char* function, const ContactProblem& problem, std::size_t memo
 }
 
 bool finite(const ContactProblem& problem, bool with_acceleration) {
-  double sum = problem.h + problem.gravity, side[8] = {};  // side by side: one sum would wait for itself
+  // With trees the own response of a row has met all that could be wrong with it.
+  const bool matrix = problem.tree == nullptr;
+  if (!kernel::newton_kernels().finite(matrix ? problem.G : problem.tree->own, problem.rows, matrix ? problem.rows : 8,
+                                       matrix ? problem.stride : 8))
+    return false;
+  double sum = problem.h + problem.gravity;
   for (int i = 0; i < problem.rows; ++i) {
-    const double* line = problem.G + i * problem.stride;
     sum += problem.u[i] * 0;
     if (with_acceleration) sum += problem.a[i] * 0;
-    int j = 0;
-    for (; j + 8 <= problem.rows; j += 8) {
-      for (int k = 0; k < 8; ++k) side[k] += line[j + k] * 0;
-    }
-    for (; j < problem.rows; ++j) side[0] += line[j] * 0;
   }
-  for (const double s : side) sum += s;
   for (const ContactPatch& p : problem.patches) {
     sum += (p.mu_static + p.mu_dynamic + p.restitution + p.arm) * 0;
     for (int i = 0; i < p.vertex_count; ++i) {

@@ -19,7 +19,7 @@ ContactSolver::ContactSolver(const ContactOptions& o) : options(o), impl_(std::m
 ContactSolver::ContactSolver(ContactSolver&&) noexcept = default;
 ContactSolver& ContactSolver::operator=(ContactSolver&&) noexcept = default;
 ContactSolver::~ContactSolver() = default;
-void ContactSolver::reserve(int patches, int rows, int bounded) { impl_->reserve(patches, rows, bounded); }
+void ContactSolver::reserve(int patches, int rows, int bounded) { impl_->reserve(patches, rows, bounded, rows); }
 void ContactSolver::limit_systems(int count) { impl_->systems_left = count; }
 
 namespace {
@@ -188,29 +188,6 @@ bool begin_to_slide(const ContactWork& k, ContactTier tier) {
   return any;
 }
 
-/// Forces that were not accepted may add energy, beyond what the correction of penetration takes: then all of them are cut by
-/// one factor, so that they do not.
-void shorten(const ContactProblem& problem, ContactWork& k) {
-  const double h = problem.h;
-  double given = 0, twice = 0, wanted = 0;  // h·fᵀ·(u + h·a/2), h²·fᵀ·G·f; what the targets allow
-  for (int i = 0; i < k.n; ++i) {
-    double answer = 0;
-    for (int j = 0; j < k.n; ++j) answer += problem.G[i * problem.stride + j] * k.f[j];
-    given += h * k.f[i] * (problem.u[i] + 0.5 * h * problem.a[i]);
-    twice += h * h * k.f[i] * answer;
-  }
-  for (int i = 0; i < k.patch_count; ++i) {
-    const PatchWork& p = k.patches[i];
-    double fastest = 0;
-    for (int v = 0; v < p.count; ++v) fastest = std::max(fastest, p.t[v]);
-    wanted += 0.5 * h * fastest * std::max(k.f[p.row + 2], 0.0);
-  }
-  for (int i = 0; i < k.bound_count; ++i) wanted += 0.5 * h * std::abs(k.bounds[i].t * k.f[k.bounds[i].row]);
-  if (!(given + 0.5 * twice > wanted)) return;
-  const double share = std::clamp((wanted - given) / (0.5 * twice), 0.0, 1.0);
-  for (int i = 0; i < k.n; ++i) k.f[i] *= std::isfinite(share) ? share : 0;
-}
-
 }  // namespace
 
 double contact::way_out(const ContactOptions& o, double depth, double h, double already) {
@@ -306,9 +283,10 @@ void ContactSolver::solve_contact(const ContactProblem& problem, std::span<Conta
       for (double& f : vertex) f /= problem.h;
     }
   }
-  if (tier == ContactTier::kUnsolved) shorten(problem, k);
   if (any) contact::report(problem, k, tier, out);
   remember_all(k, memory);
+  if (tier != ContactTier::kUnsolved) return;
+  for (ContactMemory& m : memory) m.known = false;  // forces that are no answer are no start either
 }
 
 }  // namespace kansetsu

@@ -29,6 +29,8 @@ inline constexpr double kInexact = 0.3;
 inline constexpr int kPatience = 3;
 /// Times the least Σ g·Φ² so far: beyond, a step has led astray at once.
 inline constexpr double kWorst = 1e6;
+/// Of the residual: after a step that leaves less, the next takes the same factor. It leaves about twice that share again, for a fifth of the work.
+inline constexpr double kRepeat = 1e-2;
 /// Of Σ g·Φ²: a full step that leaves no more is as good as one that ends where the first state changes; a step that leaves more than the
 /// second ends Newton's method.
 inline constexpr double kGain = 0.8, kLeastGain = 0.99;
@@ -58,11 +60,13 @@ inline constexpr double kAhead = 2;
 
 // Linear systems.
 
-/// Of the columns of a factor: so many rows of a system and it is solved by columns.
-inline constexpr double kManyRows = 1.2;
-
 /// Of the largest own response of an island: what answers less cannot be moved (rounding errors of G are 1e-16).
 inline constexpr double kImmovable = 1e-13;
+/// Of the size of its terms: a vertex's response that cancels to less is rounding errors of them, and the vertex cannot be moved.
+inline constexpr double kCancelled = 1e-10;
+/// Of the other response of a vertex, along or across: so much a law yields at least by its own. What is held so that it moves along a line that is
+/// almost in the plane of contact may be pressed with any force, and friction holds it: without this the force wanders off.
+inline constexpr double kLeastShare = 1e-3;
 /// Of its diagonal: a pivot that falls below is eliminated with exchanges of rows instead.
 inline constexpr double kVanishing = 1e-9;
 /// Of the largest entry of its row: no pivot at all.

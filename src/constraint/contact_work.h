@@ -53,13 +53,13 @@ struct BoundWork {
   double f = 0;  ///< to begin with
 };
 
-struct RowFactor;  // contact_law.h
+struct TreeRowsView;  // tree_rows.h
 
 struct ContactWork {
   int n = 0;                  ///< rows
   const double* G = nullptr;  ///< row i at G + i·ldg; aligned, ldg a multiple of 8, padded with zeros
   int ldg = 0;
-  const RowFactor* factor = nullptr;  ///< of G, where it is known
+  const TreeRowsView* tree = nullptr;  ///< in place of G
   double* c = nullptr;
   PatchWork* patches = nullptr;
   int patch_count = 0;

@@ -90,6 +90,18 @@ KANSETSU_HD void store_eight(const Eight& a, double* at) {
 #endif
 }
 
+/// Numbers from here and there.
+KANSETSU_HD Eight gather_eight(const double* from, const int* at) {
+#if defined(__AVX512F__)
+  return Eight(typename Eight::Vector{from[at[0]], from[at[1]], from[at[2]], from[at[3]], from[at[4]], from[at[5]],
+                                      from[at[6]], from[at[7]]});
+#else
+  const double numbers[8] = {from[at[0]], from[at[1]], from[at[2]], from[at[3]],
+                             from[at[4]], from[at[5]], from[at[6]], from[at[7]]};
+  return load_eight(numbers);
+#endif
+}
+
 KANSETSU_HD double total(const Eight& a) {
   const Pack<double, 2> t = two_of(a);
   return t[0] + t[1];

@@ -42,10 +42,10 @@ FrameMotion6 frame_motion(const RowEnd& a, const RowEnd& b, const Mat3<>& E, con
 }
 
 void Island::reserve(int figures, int rows) {
-  figures_.reserve(size_t(figures)), factors_.reserve(size_t(figures));
+  figures_.reserve(size_t(figures));
   const long size = kernel::padded_rows(rows);
   if (size <= u_.size()) return;
-  for (Eigen::VectorXd* x : {&u_, &a_, &place_, &drift_, &target_, &reduced_u_, &reduced_a_, &force_, &y_})
+  for (Eigen::VectorXd* x : {&u_, &a_, &place_, &drift_, &target_, &reduced_u_, &reduced_a_, &force_, &y_, &answer_})
     *x = Eigen::VectorXd::Zero(size);
 }
 
@@ -56,17 +56,21 @@ void Island::reserve_matrix(int rows) {
   G_ = aligned(memory_.data());
 }
 
-void Island::begin(std::span<Mechanics* const> figures, int bilateral, int others) {
+void Island::begin(std::span<Mechanics* const> figures, int bilateral, int others, int alone) {
   rows_ = bilateral + others;
   bilateral_ = bilateral;
-  sparse_ = bilateral > most_dense;
+  const bool tree = bilateral == 0 && alone >= least_tree &&
+                    std::ranges::all_of(figures, [](const Mechanics* f) { return f->recursive(); });
+  form_ = bilateral > most_dense ? Form::kLoops : tree ? Form::kTree : Form::kMatrix;
   reserve(int(figures.size()), rows_);
   figures_.assign(figures.begin(), figures.end());
   const int padded = kernel::padded_rows(rows_);
-  stride_ = kernel::padded_rows(sparse_ ? others : rows_);
-  reserve_matrix(stride_);
-  if (sparse_) {
+  stride_ = kernel::padded_rows(form_ == Form::kLoops ? others : rows_);
+  if (form_ != Form::kTree) reserve_matrix(stride_);
+  if (form_ == Form::kLoops) {
     loops_.begin(figures, bilateral, others);
+  } else if (form_ == Form::kTree) {
+    trees_.begin(figures, rows_);
   } else {
     if (long(stride_) * stride_ > full_.size()) full_.resize(long(stride_) * stride_);
     elimination_.reserve(rows_, rows_);
@@ -111,7 +115,18 @@ void Island::take_gaps(const Eigen::VectorXd& now) {
   if (!soft_) return;
   for (int r = 0; r < bilateral_; ++r) {
     if (firmness_[r] == 0) y_[r] = 0;
-    if (!sparse_) y_[r] *= share_[r];
+    if (form_ == Form::kMatrix) y_[r] *= share_[r];
+  }
+}
+
+void Island::add_rows(int row, Mechanics& figure, int body, std::span<const Force<>> F) {
+  switch (form_) {
+    case Form::kMatrix:
+      return figure.add_wrenches(row, body, F);
+    case Form::kLoops:
+      return loops_.add_wrenches(row, figure, body, F);
+    case Form::kTree:
+      return trees_.add_wrenches(row, figure, body, F);
   }
 }
 
@@ -130,15 +145,14 @@ void Island::add_frame(int row, unsigned mask, const RowEnd& a, const RowEnd& b,
   const auto add_end = [&](const RowEnd& end, double sign) {
     if (!end.figure || end.body < 0) return;
     const Vec3<> p = p_W - end.figure->origin();
-    if (whole && !sparse_) return end.figure->add_axes(row, end.body, E, p, sign, next - row);
+    if (whole && form_ == Form::kMatrix) return end.figure->add_axes(row, end.body, E, p, sign, next - row);
     const Vec3<> axes[3] = {sign * E.column_x(), sign * E.column_y(), sign * E.column_z()};
     Force<> F[6];
     size_t count = 0;
     for (int k = 0; k < 6; ++k) {
       if (mask >> k & 1) F[count++] = k < 3 ? Force<>{cross(p, axes[k]), axes[k]} : Force<>{axes[k - 3], {}};
     }
-    if (sparse_) return loops_.add_wrenches(row, *end.figure, end.body, {F, count});
-    end.figure->add_wrenches(row, end.body, {F, count});
+    add_rows(row, *end.figure, end.body, {F, count});
   };
   add_end(a, -1);
   add_end(b, 1);
@@ -151,16 +165,17 @@ void Island::add_turn(int row, const RowEnd& a, const RowEnd& b, const Vec3<>& a
   const auto add_end = [&](const RowEnd& end, const Vec3<>& moment) {
     const Force<> F{moment, {}};
     if (!end.figure || end.body < 0) return;
-    if (sparse_) return loops_.add_wrenches(row, *end.figure, end.body, {&F, 1});
-    end.figure->add_wrenches(row, end.body, {&F, 1});
+    add_rows(row, *end.figure, end.body, {&F, 1});
   };
   add_end(a, -axis_W);
   add_end(b, axis_W);
 }
 
 void Island::add_dof(int row, Mechanics& figure, int column, double scale, double velocity) {
-  if (sparse_)
+  if (form_ == Form::kLoops)
     loops_.add_torque(row, figure, column, scale);
+  else if (form_ == Form::kTree)
+    trees_.add_torque(row, figure, column, scale);
   else
     figure.add_torque(row, column, scale);
   u_[row] += scale * velocity;
@@ -173,18 +188,14 @@ void Island::assemble() {
   double mass = 0;
   for (const Mechanics* figure : figures_) mass += figure->mass();
   const double least = mass > 0 ? kInseparable / mass : 0;
-  if (sparse_) return loops_.eliminate(a_.data(), G_, stride_, least, soft_ ? firmness_.data() : nullptr);
+  if (form_ == Form::kTree) return trees_.finish(a_.data());
+  if (form_ == Form::kLoops) return loops_.eliminate(a_.data(), G_, stride_, least, soft_ ? firmness_.data() : nullptr);
 
   const long size = long(stride_) * stride_;
-  int columns = 0;
-  factors_.clear();
   for (Mechanics* figure : figures_) {
     figure->finish_rows();
     figure->add_delassus(G_, a_.data(), figure == figures_.front());
-    factors_.push_back(figure->factor());
-    columns += figure->nv();
   }
-  factor_ = {factors_.data(), int(factors_.size()), columns};
   kernel::mechanics().mirror(G_, stride_);
   for (int r = bilateral_; r < rows_; ++r) {
     const double own = G_[r * stride_ + r];
@@ -194,36 +205,41 @@ void Island::assemble() {
   if (bilateral_ == 0) return;
   std::copy_n(G_, size, full_.data());
   if (soft_) soften(mass > 0 ? 1 / mass : 1);
-  elimination_.eliminate(G_, stride_, bilateral_, rows_, least);
+  elimination_.eliminate(G_, stride_, bilateral_, rows_, least, order);
 }
 
 double Island::hold_velocities() {
   reduced_u_.head(others()) = u_.segment(bilateral_, others());
   if (bilateral_ == 0) return 0;
   take_gaps(u_);
-  return sparse_ ? loops_.hold(y_.data(), reduced_u_.data()) : elimination_.hold(y_.data(), reduced_u_.data());
+  return is_sparse() ? loops_.hold(y_.data(), reduced_u_.data()) : elimination_.hold(y_.data(), reduced_u_.data());
 }
 double Island::hold_accelerations() {
   reduced_u_.head(others()) = u_.segment(bilateral_, others());
   reduced_a_.head(others()) = a_.segment(bilateral_, others());
   if (bilateral_ == 0) return 0;
   take_gaps(a_);
-  return sparse_ ? loops_.hold(y_.data(), reduced_a_.data()) : elimination_.hold(y_.data(), reduced_a_.data());
+  return is_sparse() ? loops_.hold(y_.data(), reduced_a_.data()) : elimination_.hold(y_.data(), reduced_a_.data());
 }
 
 void Island::complete(const double* others_force, double drive) {
   force_.head(kernel::padded_rows(rows_)).setZero();
   drive_ = drive;
   std::copy(others_force, others_force + others(), force_.data() + bilateral_);
-  if (sparse_)
+  if (is_sparse())
     loops_.forces(force_.data());
   else if (bilateral_ > 0)
     elimination_.forces(others_force, force_.data());
-  if (soft_ && !sparse_) force_.head(bilateral_).array() *= share_.head(bilateral_).array();
+  if (soft_ && !is_sparse()) force_.head(bilateral_).array() *= share_.head(bilateral_).array();
 }
 
 void Island::add_response(double* y) {
-  if (sparse_) return loops_.add_rates(y);
+  if (form_ == Form::kLoops) return loops_.add_rates(y);
+  if (form_ == Form::kTree) {
+    trees_.answer(force_.data(), answer_.data());
+    for (int r = 0; r < rows_; ++r) y[r] += answer_[r];
+    return;
+  }
   kernel::mechanics().add_product(bilateral_ > 0 ? full_.data() : G_, rows_, stride_, force_.data(), y);
 }
 

@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "constraint/contact_law.h"
 #include "constraint/kernel_table.h"
 #include "kansetsu/dynamics/dynamics.h"
 
@@ -43,6 +42,9 @@ class Mechanics {
   }
   /// Motions of all bodies in O, besides what they have at v̇ = 0, for the rates x of v.
   void body_motions(const double* x, Motion<>* out) const;
+  /// What TreeRows works on, and what factorise() has added to M's diagonal; may be null.
+  const kernel::MechanicsBlock& block() const { return block_; }
+  const double* extra_inertia() const { return extra_; }
   /// Its place among the figures of an island.
   int number = 0;
   /// out = M⁻¹·(τ − bias)
@@ -106,8 +108,6 @@ class Mechanics {
   void add_torque(int row, int column, double scale);
   void finish_rows();  ///< from now on add_… must not be called
   int stride() const { return stride_; }
-  /// Of G = Zᵀ·D⁻¹·Z, after finish_rows().
-  kernel::RowFactor::Part factor() const { return {Z_, block_.D_inv, touched_.data(), nv_, stride_, block_.words}; }
   /// G += J·M⁻¹·Jᵀ (G = … if it is the first); G is stride() × stride(), of which the blocks right of the diagonal (and on
   /// it) are written. a += J·M⁻¹·(τ − bias); stride() numbers
   void add_delassus(double* G, double* a, bool first = false) const;

@@ -7,8 +7,8 @@
 
 namespace kansetsu::kernel::inline KANSETSU_ISA {
 
-/// Rows r … (kPacks registers of them) of kColumns columns from the n-th on. Every entry is summed in the same order whatever the
-/// width.
+/// Rows r … (kPacks registers of them) of kColumns columns from the n-th on; a register that would reach beyond the last row begins
+/// earlier and has some rows once more. Every entry is summed in the same order whatever the width.
 template <class R, int kPacks, int kColumns>
 KANSETSU_HD void multiply_tile(const Product& p, int r, int n) {
   constexpr int kWidth = int(sizeof(R) / sizeof(double));
@@ -17,6 +17,8 @@ KANSETSU_HD void multiply_tile(const Product& p, int r, int n) {
     std::memcpy(&out, from, sizeof(R));
     return out;
   };
+  int row[kPacks];
+  for (int i = 0; i < kPacks; ++i) row[i] = r + (i + 1) * kWidth <= p.rows ? r + i * kWidth : p.rows - kWidth;
   R sum[kPacks][kColumns];
   const double* b[kColumns];
   int c[kColumns];
@@ -29,10 +31,10 @@ KANSETSU_HD void multiply_tile(const Product& p, int r, int n) {
   }
   for (int m = 0; m < p.inner_count; ++m) {
     const int k = p.inner[m];
-    const double* A = p.A + k * p.A_stride + r;
+    const double* A = p.A + k * p.A_stride;
     R a[kPacks];
 #pragma GCC unroll 3
-    for (int i = 0; i < kPacks; ++i) a[i] = get(A + i * kWidth);
+    for (int i = 0; i < kPacks; ++i) a[i] = get(A + row[i]);
 #pragma GCC unroll 4
     for (int j = 0; j < kColumns; ++j) {
       const R factor(b[j][k * p.B_row]);
@@ -42,7 +44,7 @@ KANSETSU_HD void multiply_tile(const Product& p, int r, int n) {
   }
   for (int j = 0; j < kColumns; ++j) {
     for (int i = 0; i < kPacks; ++i) {
-      const int at = c[j] * p.out_stride + r + i * kWidth;
+      const int at = c[j] * p.out_stride + row[i];
       const R whole = p.C ? madd(R(p.scale), sum[i][j], get(p.C + at)) : R(p.scale) * sum[i][j];
       std::memcpy(p.out + at, &whole, sizeof(R));
     }
@@ -57,18 +59,22 @@ KANSETSU_HD void multiply_columns(const Product& p, int n) {
     for (int r = 0; r < p.rows; ++r) multiply_tile<double, 1, kColumns>(p, r, n);
     return;
   }
-  int r = 0;
-  for (; r + kMostPacks * P::width <= p.rows; r += kMostPacks * P::width)
-    multiply_tile<P, kMostPacks, kColumns>(p, r, n);
-  if (r + 2 * P::width <= p.rows) multiply_tile<P, 2, kColumns>(p, r, n), r += 2 * P::width;
-  if (r + P::width <= p.rows) multiply_tile<P, 1, kColumns>(p, r, n), r += P::width;
-  if (r < p.rows) multiply_tile<P, 1, kColumns>(p, p.rows - P::width, n);  // some rows once more
+  for (int r = 0; r < p.rows; r += kMostPacks * P::width) {
+    const int left = p.rows - r;
+    if (left > 2 * P::width)
+      multiply_tile<P, kMostPacks, kColumns>(p, r, n);
+    else if (left > P::width)
+      multiply_tile<P, 2, kColumns>(p, r, n);
+    else
+      multiply_tile<P, 1, kColumns>(p, r, n);
+  }
 }
 
 inline void multiply(const Product& p) {
   int n = 0;
   for (; n + 4 <= p.columns; n += 4) multiply_columns<4>(p, n);
-  for (; n < p.columns; ++n) multiply_columns<1>(p, n);
+  if (n + 2 <= p.columns) multiply_columns<2>(p, n), n += 2;
+  if (n < p.columns) multiply_columns<1>(p, n);
 }
 
 }  // namespace kansetsu::kernel::inline KANSETSU_ISA

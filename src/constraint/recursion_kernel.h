@@ -58,6 +58,9 @@ struct ArticulatedRows {
   KANSETSU_HD void add_to(double* record) const {
     for (int c = 0; c < kBodyRows; ++c) store_eight(load_eight(record + 8 * c) + r[c], record + 8 * c);
   }
+  KANSETSU_HD void add(const double* record) {
+    for (int c = 0; c < kBodyRows; ++c) r[c] = r[c] + load_eight(record + 8 * c);
+  }
   /// P·S, and Sᵀ·Z in the fourth lane.
   KANSETSU_HD Eight times(const double* S) const {
     return madd(r[2], Eight(S[2]), madd(r[1], Eight(S[1]), r[0] * Eight(S[0]))) +

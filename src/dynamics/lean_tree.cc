@@ -7,14 +7,25 @@
 namespace kansetsu {
 namespace {
 
-/// What a node is by itself, without the numbers that differ from lane to lane.
-template <class Const, class NodeConst>
-LeanNodeOf<Const> lean_node(const NodeOf<NodeConst>& from) {
+/// What a node is by itself. @param pick  the number of one lane
+template <class Const, class Node, class Coordinate, class Pick>
+LeanNodeOf<Const> lean_node(const Node& from, const Coordinate& coordinate, const Pick& pick) {
+  const auto vector = [&](const auto& a) { return lift<Const>(Vec3<>{pick(a.x), pick(a.y), pick(a.z)}); };
   LeanNodeOf<Const> node;
   node.kind = from.kind;
   node.leaf = from.leaf;
   node.massless = from.massless;
   node.offset = from.offset;
+  node.column = pick(coordinate.column);
+  node.position = node.kind == NodeKind::kFree ? from.q : pick(coordinate.position);
+  node.ratio = Const(pick(coordinate.ratio));
+  node.angle_offset = Const(pick(coordinate.offset));
+  node.rotor = Const(pick(from.rotor[0]));
+  node.p = vector(from.p);
+  node.R0 = {vector(from.R0.x), vector(from.R0.y), vector(from.R0.z)};
+  const auto& I = from.M.I;
+  node.M = {Const(pick(from.M.m)), vector(from.M.h),
+            lift<Const>(Sym3<>{pick(I.xx), pick(I.xy), pick(I.xz), pick(I.yy), pick(I.yz), pick(I.zz)})};
   return node;
 }
 
@@ -31,8 +42,8 @@ LeanTreeOf<Const> lean_tree(const NodeTreeOf<double>& tree, const Vec3<>& gravit
   }
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
     const NodeOf<double>& from = tree.nodes[i];
-    const NodeCoordinate& coordinate = tree.coordinates[std::size_t(from.u)];
-    LeanNodeOf<Const> node = lean_node<Const>(from);
+    LeanNodeOf<Const> node =
+        lean_node<Const>(from, tree.coordinates[std::size_t(from.u)], [](const auto& x) { return x; });
     node.chained = from.parent >= 0 && from.parent == int(i) - 1;
     if (node.leaf) node.tip = shape.tip_count++;
     if (carries ? from.gathers >= 0 : children[i] > 1) node.park = shape.park_count++;
@@ -40,14 +51,6 @@ LeanTreeOf<Const> lean_tree(const NodeTreeOf<double>& tree, const Vec3<>& gravit
       node.parent_park = out.nodes[std::size_t(from.parent)].park;
       node.first_in = !carries && last_child[std::size_t(from.parent)] == int(i);
     }
-    node.column = coordinate.column;
-    node.position = node.kind == NodeKind::kFree ? from.q : coordinate.position;
-    node.ratio = Const(coordinate.ratio);
-    node.angle_offset = Const(coordinate.offset);
-    node.rotor = Const(from.rotor[0]);
-    node.p = lift<Const>(from.p);
-    node.R0 = lift<Const>(from.R0);
-    node.M = lift<Const>(from.M);
     out.nodes.push_back(node);
   }
   shape.node_count = int(out.nodes.size());
@@ -63,27 +66,14 @@ std::shared_ptr<const Nodes> hinge_nodes(const Tree& tree) {
   return fits ? nodes : nullptr;
 }
 
-Vec3<> lane_of(const Vec3<LimbConst>& a, int lane) { return {a.x[lane], a.y[lane], a.z[lane]}; }
-
 template <class Const>
 LeanNodeOf<Const> lane_node(const NodeTreeOf<LimbConst>& tree, std::size_t depth, int lane) {
   const NodeOf<LimbConst>& from = tree.nodes[depth];
-  const LaneCoordinate& coordinate = tree.lane_coordinates[std::size_t(from.u)];
-  LeanNodeOf<Const> node = lean_node<Const>(from);
+  LeanNodeOf<Const> node =
+      lean_node<Const>(from, tree.lane_coordinates[std::size_t(from.u)], [&](const auto& x) { return x[lane]; });
   node.chained = depth > 0;
   node.leaf = depth + 1 == tree.nodes.size();
   if (node.leaf) node.tip = 0;
-  node.column = coordinate.column[lane];
-  node.position = coordinate.position[lane];
-  node.ratio = Const(coordinate.ratio[lane]);
-  node.angle_offset = Const(coordinate.offset[lane]);
-  node.rotor = Const(from.rotor[0][lane]);
-  node.p = lift<Const>(lane_of(from.p, lane));
-  node.R0 = lift<Const>(Mat3<>{lane_of(from.R0.x, lane), lane_of(from.R0.y, lane), lane_of(from.R0.z, lane)});
-  const Sym3<LimbConst>& I = from.M.I;
-  node.M = lift<Const>(Inertia<>{from.M.m[lane],
-                                 lane_of(from.M.h, lane),
-                                 {I.xx[lane], I.xy[lane], I.xz[lane], I.yy[lane], I.yz[lane], I.zz[lane]}});
   return node;
 }
 

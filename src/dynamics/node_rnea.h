@@ -26,7 +26,7 @@ KANSETSU_HD void gather_torques(const NodeTreeViewOf<Const>& tree, const NodeSta
       for (int k = 0; k < 6; ++k) tau[u + k] = f[k];
       continue;
     }
-    with_node(node, state, [&](const auto& joint) {
+    with_node(node, state, [&](const auto& joint) KANSETSU_INLINE_LAMBDA {
       joint.project(F, tau + u);
       if (node.parent >= 0) F = joint.to_parent_axes(F);
     });
@@ -55,7 +55,7 @@ KANSETSU_HD void node_wrenches(const NodeTreeViewOf<Const>& tree, const NodeStat
       m.a = add_cross(lift_off + Vec3<T>{r[3], r[4], r[5]}, m.w, Vec3<T>{u[3], u[4], u[5]});
     } else {
       go_to_node(node, m);
-      with_node(node, state, [&](const auto& joint) {
+      with_node(node, state, [&](const auto& joint) KANSETSU_INLINE_LAMBDA {
         pass_joint(joint, u, m);
         joint.add_rate(r, m.e);
       });

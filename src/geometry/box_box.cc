@@ -78,10 +78,6 @@ bool test_axes(const Vec3<>& a, const Vec3<>& b, const Mat3<>& R, const Vec3<>& 
   return true;
 }
 
-/// Cosine of 0.02 rad: of two faces that are tilted less, one lies on the other. A box at rest is never flat to the last digit, and one whose
-/// contact is the point where two edges cross rocks from corner to corner. The gap of that point is off by 1/5000 of itself at most.
-constexpr double kLies = 0.9998;
-
 struct BoxEdge {
   Vec3<> middle, half;  ///< of the edge, and half of its length along it
   std::uint32_t id;
@@ -151,7 +147,7 @@ bool box_box(const Placed& A, const Placed& B, double margin, Manifold& out) {
     distance = axes.edge_distance / along;  // of the point where they cross, along the face's normal
   }
   bool exact = false;
-  if (along > kLies) {
+  if (along > kLies && (axes.edge_a < 0 || writer.bounded())) {
     const Vec3<> axis = face_axis(axes.face);
     writer.set_normal(dot(axis, p_AB_W) > 0 ? -axis : axis);
     exact = face_contact(a, b, axes, distance, out, writer);

@@ -372,6 +372,28 @@ void face_patch(const Convex& A, const Convex& B, const BestAxis& best, double t
   }
 }
 
+bool holds_point(const Manifold& manifold, double gap) {
+  for (int i = 0; i < manifold.count; ++i) {
+    if (manifold.points[i].gap <= gap) return true;
+  }
+  return false;
+}
+
+/// The face, of either shape, that is all but square to the direction found (kLies), in its place: one shape lies on it. The distance is
+/// that of the points found, measured along its normal.
+bool find_lying(const Convex& A, const Convex& B, BestAxis& best) {
+  double most = kLies;
+  const BestAxis before = best;
+  const auto consider = [&](const Vec3<>& n, Carrier carrier) {
+    const double along = dot(n, before.normal);
+    if (along > most) most = along, best = {n, before.distance / along, carrier};
+  };
+  Vec3<> n;
+  if (nearest_face_normal(A, -before.normal, n)) consider(-n, Carrier::kFaceA);
+  if (nearest_face_normal(B, before.normal, n)) consider(n, Carrier::kFaceB);
+  return best.carrier != Carrier::kNone;
+}
+
 }  // namespace
 
 bool make_patch(const Convex& A, const Convex& B, const Separation& separation, double margin, Manifold& out) {
@@ -379,8 +401,14 @@ bool make_patch(const Convex& A, const Convex& B, const Separation& separation, 
   const double tolerance = 1e-10 * (A.size + B.size);
   PatchWriter writer(out, A.radius, B.radius, margin);
   BestAxis best = best_axis(A, B, found, tolerance);
-  writer.set_normal(best.normal);
   if (!writer.within(best.distance)) return false;
+  if (BestAxis lying = best; writer.bounded() && best.carrier == Carrier::kNone && find_lying(A, B, lying)) {
+    writer.set_normal(lying.normal);
+    face_patch(A, B, lying, tolerance, writer);
+    if (out.count > 1 && holds_point(out, lying.distance - A.radius - B.radius + 2 * tolerance)) return true;
+    out.count = 0;
+  }
+  writer.set_normal(best.normal);
   if (best.carrier != Carrier::kNone) {
     face_patch(A, B, best, tolerance, writer);
   } else {
@@ -391,9 +419,7 @@ bool make_patch(const Convex& A, const Convex& B, const Separation& separation, 
       writer.set_normal(best.normal);
     }
   }
-  for (int i = 0; i < out.count; ++i) {
-    if (out.points[i].gap <= best.distance - A.radius - B.radius + 2 * tolerance) return true;
-  }
+  if (holds_point(out, best.distance - A.radius - B.radius + 2 * tolerance)) return true;
   out.count = 0;
   add_single_point(A, B, best, found, writer);
   return out.count > 0;

@@ -1,9 +1,16 @@
 #pragma once
 
+#include <limits>
+
 #include "geometry/gjk.h"
 
 /// From a direction of contact to all points of the patch.
 namespace kansetsu::detail {
+
+/// Cosine of 0.02 rad: where a face is tilted less to the direction of contact, the other shape lies on it. What rests is never flat to the
+/// last digit, and a body whose contact is the point where two edges cross, or one corner, rocks from corner to corner. The gap of that point
+/// is off by 1/5000 of itself at most.
+inline constexpr double kLies = 0.9998;
 
 /// Puts points into a manifold while they are still in the common frame.
 class PatchWriter {
@@ -16,6 +23,8 @@ class PatchWriter {
   void set_normal(const Vec3<>& n) { out_.normal_W = n; }
   const Vec3<>& normal() const { return out_.normal_W; }
   double margin() const { return margin_; }
+  /// Contacts are asked for, not the distance of two shapes wherever they are: what carries counts, not the nearest points alone.
+  bool bounded() const { return margin_ < std::numeric_limits<double>::infinity(); }
   /// A point of the core of A, and how far the core of B is below it along the normal.
   void add_above(const Vec3<>& p_a, double core_gap, std::uint32_t feature) {
     const double gap = core_gap - radius_a_ - radius_b_;

@@ -1,7 +1,6 @@
 #include "geometry/terrain.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <unordered_map>
 

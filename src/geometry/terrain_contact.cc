@@ -1,7 +1,6 @@
 #include "geometry/terrain_contact.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "geometry/merged_patch.h"

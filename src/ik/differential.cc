@@ -1,37 +1,24 @@
 #include "kansetsu/ik/differential.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "ik/hierarchy.h"
-#include "ik/limits.h"
-#include "ik/rows.h"
+#include "ik/step_rows.h"
 #include "kansetsu/base/error.h"
 
 namespace kansetsu::ik {
 
 /// Unknown is the step dt·q̇: errors times the gain plus dt times the targets' own velocities.
-struct Differential::Impl {
+struct Differential::Impl : StepRows {
   Impl(const Model& m, Problem p, StepOptions o)
-      : model(m),
-        problem(std::move(p)),
+      : StepRows(m, std::move(p), Options{.limits = o.position_limits}),
         options(o),
-        evaluator(m),
-        rows(m, problem),
-        limits(m, Options{.limits = o.position_limits}),
-        hierarchy({m.nv(), rows.most_rows(), constraint_rows()}),
-        C(size_t(std::max(constraint_rows(), 1)) * size_t(m.nv()) + 1),
-        c_lower(size_t(constraint_rows()) + 1),
-        c_upper(c_lower.size()),
         feed_forward(problem.items.size()) {
-    for (auto* v : {&lower, &upper, &gradient}) v->setZero(m.nv());
     for (size_t i = 0; i < problem.items.size(); ++i) {
       feed_forward[i].setZero(row_count(problem.items[i].task, m));
       auto* stay = std::get_if<StayTask>(&problem.items[i].task);
       if (stay && !stay->place) throw Error("Differential: a StayTask needs a place here");
     }
   }
-  int constraint_rows() const { return limits.rows() + int(problem.clearances.size()); }
 
   void set_targets(double dt) {
     rows.evaluate(evaluator, problem);
@@ -58,25 +45,11 @@ struct Differential::Impl {
       }
     }
     limits.rows(q, C.data(), model.nv(), c_lower.data(), c_upper.data());
-    for (size_t i = 0; i < problem.clearances.size(); ++i) {
-      const double margin = evaluator.distance(problem.clearances[i], gradient) - problem.clearances[i].least;
-      const size_t r = size_t(limits.rows()) + i;
-      std::copy(gradient.data(), gradient.data() + model.nv(), C.data() + r * size_t(model.nv()));
-      c_lower[r] = -options.clearance_gain * margin;
-      c_upper[r] = kInfinity;
-    }
+    for (size_t i = 0; i < problem.clearances.size(); ++i) set_clearance(i, options.clearance_gain);
   }
 
-  Model model;
-  Problem problem;
   StepOptions options;
-  TaskEvaluator evaluator;
-  TaskRows rows;
-  Limits limits;
-  Hierarchy hierarchy;
-  std::vector<double> C, c_lower, c_upper;
   std::vector<Eigen::VectorXd> feed_forward;
-  Eigen::VectorXd lower, upper, gradient;
 };
 
 Differential::Differential(const Model& model, Problem problem, StepOptions options)
@@ -104,15 +77,7 @@ StepReport Differential::step(const VectorRef& q, double dt, Eigen::Ref<Eigen::V
   impl_->evaluator.set(q);
   impl_->set_targets(dt);
   impl_->set_bounds(q, dt);
-  const HierarchyProblem p{model.nv(),
-                           impl_->rows.levels(),
-                           impl_->rows.level_count(),
-                           impl_->lower.data(),
-                           impl_->upper.data(),
-                           {impl_->C.data(), impl_->constraint_rows(), model.nv()},
-                           impl_->c_lower.data(),
-                           impl_->c_upper.data()};
-  const HierarchyReport done = impl_->hierarchy.solve(p, v.data());
+  const HierarchyReport done = impl_->solve(impl_->rows.level_count(), v.data());
   v /= dt;
   using S = StepReport::Status;
   const S status = done.status == HierarchyStatus::kInfeasible ? S::kInfeasible

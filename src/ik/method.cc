@@ -44,39 +44,19 @@ std::optional<Method> find_method(std::string_view name) {
 }
 
 Vec3<> RotationNumbers::of(const Mat3<>& R, const Vec3<>& near) const {
-  switch (method) {
-    case Method::kTangent:
-      break;
-    case Method::kLogQuaternion:
-      return 0.5 * nearest_vector(log_rotation(R), 2.0 * near);
-    case Method::kEuler:
-      return nearest_euler(order, R, near);
-  }
-  return {};
+  if (method == Method::kLogQuaternion) return 0.5 * nearest_vector(log_rotation(R), 2.0 * near);
+  return method == Method::kEuler ? nearest_euler(order, R, near) : Vec3<>{};
 }
 
 Mat3<> RotationNumbers::rotation(const Vec3<>& x, const Mat3<>& from) const {
-  switch (method) {
-    case Method::kTangent:
-      break;
-    case Method::kLogQuaternion:
-      return exp_rotation(2.0 * x);
-    case Method::kEuler:
-      return from_euler(order, x);
-  }
-  return from * exp_rotation(x);
+  if (method == Method::kLogQuaternion) return exp_rotation(2.0 * x);
+  return method == Method::kEuler ? from_euler(order, x) : from * exp_rotation(x);
 }
 
 Mat3<> RotationNumbers::rate_matrix(const Vec3<>& x) const {
-  switch (method) {
-    case Method::kTangent:
-      break;
-    case Method::kLogQuaternion:
-      return 2.0 * right_jacobian(2.0 * x);  // ∂q/∂u of [Tmps], as an angular velocity
-    case Method::kEuler:
-      return euler_rate_matrix(order, x);
-  }
-  return right_jacobian(x);
+  if (method == Method::kLogQuaternion)
+    return 2.0 * right_jacobian(2.0 * x);  // ∂q/∂u of [Tmps], as an angular velocity
+  return method == Method::kEuler ? euler_rate_matrix(order, x) : right_jacobian(x);
 }
 
 RotationError rotation_error(const RotationNumbers& numbers, const Mat3<>& target, const Mat3<>& R) {

@@ -8,10 +8,8 @@
 #include <random>
 
 #include "ik/arm.h"
-#include "ik/hierarchy.h"
 #include "ik/kernel_table.h"
-#include "ik/limits.h"
-#include "ik/rows.h"
+#include "ik/step_rows.h"
 #include "kansetsu/base/error.h"
 #include "kansetsu/base/owner.h"
 #include "kansetsu/ik/method.h"
@@ -63,36 +61,19 @@ struct LoneArm {
 };
 
 const char* to_string(Status status) {
-  switch (status) {
-    case Status::kSolved:
-      return "solved";
-    case Status::kLimitsActive:
-      return "limits active";
-    case Status::kUnreachable:
-      return "unreachable";
-    case Status::kNotConverged:
-      break;
-  }
-  return "not converged";
+  static constexpr const char* kNames[] = {"solved", "limits active", "unreachable", "not converged"};
+  return kNames[size_t(status)];
 }
 
-struct Solver::Impl {
+struct Solver::Impl : StepRows {
   Impl(const Model& m, Problem p, Options o)
-      : model(m),
-        problem(std::move(p)),
+      : StepRows(m, std::move(p), o),
         options(std::move(o)),
-        evaluator(m),
-        rows(m, problem),
         numbers(m, {options.method, options.euler_order}),
-        limits(m, options),
         lone_arm(LoneArm::of(m, problem, options)),
-        hierarchy({m.nv(), rows.most_rows(), constraint_rows()}),
-        C(size_t(std::max(constraint_rows(), 1)) * size_t(m.nv()) + 1),
-        c_lower(size_t(constraint_rows()) + 1),
-        c_upper(c_lower.size()),
         squared(size_t(rows.level_count()) + 1),
         next_squared(squared.size()) {
-    for (auto* v : {&lower, &upper, &dx, &gradient}) v->setZero(m.nv());
+    dx.setZero(m.nv());
     for (auto* v : {&q, &q_next, &q_moved}) v->setZero(m.nq());
     evaluator.set_method(options.method, options.euler_order);
     set_tolerated();
@@ -121,7 +102,6 @@ struct Solver::Impl {
     for (size_t k = 1; k <= goal; ++k) sum += squared[k];
     return sum;
   }
-  int constraint_rows() const { return limits.rows() + int(problem.clearances.size()); }
 
   /// Lengths of the levels' errors at x, [0] how far clearances are broken; rows are left for a step.
   void look(const VectorRef& x, std::vector<double>& out) {
@@ -129,12 +109,8 @@ struct Solver::Impl {
     rows.evaluate(evaluator, problem, x, numbers);
     out[0] = 0;
     for (size_t i = 0; i < problem.clearances.size(); ++i) {
-      const double margin = evaluator.distance(problem.clearances[i], gradient) - problem.clearances[i].least;
-      const size_t r = size_t(limits.rows()) + i;
-      numbers.to_numbers(x, gradient.data(), 1);
-      std::copy(gradient.data(), gradient.data() + model.nv(), C.data() + r * size_t(model.nv()));
-      c_lower[r] = -margin;
-      c_upper[r] = kInfinity;
+      const double margin = set_clearance(i, 1);
+      numbers.to_numbers(x, clearance_row(i), 1);
       out[0] = std::max(out[0], -margin - kTouch);
     }
     for (int k = 0; k < rows.level_count(); ++k) out[size_t(k) + 1] = rows.squared(k);
@@ -158,10 +134,7 @@ struct Solver::Impl {
     limits.rows(x, C.data(), model.nv(), c_lower.data(), c_upper.data());
     numbers.to_numbers(x, C.data(), limits.rows());
     for (int k = 0; k < levels; ++k) rows.levels()[k].damping = mu * error2[size_t(k) + 1];
-    const HierarchyProblem p{model.nv(),     rows.levels(), levels,
-                             lower.data(),   upper.data(),  {C.data(), constraint_rows(), model.nv()},
-                             c_lower.data(), c_upper.data()};
-    hierarchy.solve(p, dx.data());
+    StepRows::solve(levels, dx.data());
   }
 
   /// q_next = q ⊕ dx, within the limits.
@@ -372,17 +345,11 @@ struct Solver::Impl {
     end();
   }
 
-  Model model;
-  Problem problem;
   Options options;
-  TaskEvaluator evaluator;
-  TaskRows rows;
   MethodCoordinates numbers;
-  Limits limits;
   std::optional<LoneArm> lone_arm;
-  Hierarchy hierarchy;
-  std::vector<double> C, c_lower, c_upper, squared, next_squared, tolerated, path, first_errors;
-  Eigen::VectorXd lower, upper, dx, gradient, q, q_next, q_moved;
+  std::vector<double> squared, next_squared, tolerated, path, first_errors;
+  Eigen::VectorXd dx, q, q_next, q_moved;
   std::vector<StayTask*> stays;
   size_t goal = 0;  ///< the first level that is no constraint, in `squared`
 };

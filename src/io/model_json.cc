@@ -1,174 +1,20 @@
 #include "io/model_json.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "io/json.h"
 #include "io/recording/recording_codes.h"
+#include "model/model_schema.h"
 
 namespace kansetsu::io {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// One direction for both ways: a `Fields` visitor is handed every member of every type below, with its name, and either
-/// writes it into JSON or reads it from there. So the two cannot disagree.
-template <class V>
-void fields(V& v, Pose& x) {
-  v("p", x.p);
-  v("rpy", x.rpy);
-}
-template <class V>
-void fields(V& v, Inertial& x) {
-  v("mass", x.mass);
-  v("origin", x.origin);
-  v("inertia", x.inertia);
-}
-template <class V>
-void fields(V& v, Material& x) {
-  v("name", x.name);
-  v("rgba", x.rgba);
-  v("texture", x.texture);
-}
-template <class V>
-void fields(V& v, Sphere& x) {
-  v("radius", x.radius);
-}
-template <class V>
-void fields(V& v, Box& x) {
-  v("size", x.size);
-}
-template <class V>
-void fields(V& v, Cylinder& x) {
-  v("radius", x.radius);
-  v("length", x.length);
-}
-template <class V>
-void fields(V& v, Capsule& x) {
-  v("radius", x.radius);
-  v("length", x.length);
-}
-template <class V>
-void fields(V& v, Mesh& x) {
-  v("uri", x.uri);
-  v("path", x.path);
-  v("scale", x.scale);
-}
-template <class V>
-void fields(V&, Plane&) {}
-template <class V>
-void fields(V& v, ConvexHull& x) {
-  v("vertices", x.vertices);
-}
-template <class V>
-void fields(V& v, HeightField& x) {
-  v("columns", x.columns);
-  v("rows", x.rows);
-  v("size_x", x.size_x);
-  v("size_y", x.size_y);
-  v("heights", x.heights);
-}
-template <class V>
-void fields(V&, TriangleMesh&) {}  // its data is shared: see to_json() and shape_from()
-template <class V>
-void fields(V& v, LinkShape& x) {
-  v("name", x.name);
-  v("origin", x.origin);
-  v("shape", x.shape);
-  v("material", x.material);
-}
-template <class V>
-void fields(V& v, LinkDescription& x) {
-  v("name", x.name);
-  v("inertial", x.inertial);
-  v("visuals", x.visuals);
-  v("collisions", x.collisions);
-}
-template <class V>
-void fields(V& v, DofDescription& x) {
-  v("lower", x.lower);
-  v("upper", x.upper);
-  v("velocity", x.velocity);
-  v("effort", x.effort);
-  v("rotor_inertia", x.rotor_inertia);
-  v("damping", x.damping);
-  v("friction", x.friction);
-  v("stiffness", x.stiffness);
-  v("rest", x.rest);
-}
-template <class V>
-void fields(V& v, SwingTwistLimit& x) {
-  v("swing", x.swing);
-  v("twist_lower", x.twist_lower);
-  v("twist_upper", x.twist_upper);
-}
-template <class V>
-void fields(V& v, JointDescription& x) {
-  v("name", x.name);
-  v("type", x.type);
-  v("parent", x.parent);
-  v("child", x.child);
-  v("socket", x.socket);
-  v("plug", x.plug);
-  v("axis", x.axis);
-  v("second_axis", x.second_axis);
-  v("pitch", x.pitch);
-  v("dofs", x.dofs);
-  v("swing_twist", x.swing_twist);
-  v("continuous", x.continuous);
-}
-template <class V>
-void fields(V& v, DofRef& x) {
-  v("joint", x.joint);
-  v("index", x.index);
-}
-template <class V>
-void fields(V& v, Coupling::Term& x) {
-  v("dof", x.dof);
-  v("ratio", x.ratio);
-}
-template <class V>
-void fields(V& v, Coupling& x) {
-  v("dependent", x.dependent);
-  v("terms", x.terms);
-  v("offset", x.offset);
-}
-template <class V>
-void fields(V& v, FrameDescription& x) {
-  v("name", x.name);
-  v("link", x.link);
-  v("origin", x.origin);
-}
-template <class V>
-void fields(V& v, Actuator& x) {
-  v("name", x.name);
-  v("dof", x.dof);
-  v("gear", x.gear);
-  v("effort", x.effort);
-}
-template <class V>
-void fields(V& v, CollisionFilter& x) {
-  v("a", x.a);
-  v("b", x.b);
-}
-template <class V>
-void fields(V& v, ModelDescription& x) {
-  v("name", x.name);
-  v("base", x.base);
-  v("base_pose", x.base_pose);
-  v("gravity", x.gravity);
-  v("links", x.links);
-  v("joints", x.joints);
-  v("couplings", x.couplings);
-  v("frames", x.frames);
-  v("actuators", x.actuators);
-  v("collision_filters", x.collision_filters);
-  v("materials", x.materials);
-}
-
 constexpr const char* kShapes[] = {"sphere", "box",         "cylinder",     "capsule",  "mesh",
                                    "plane",  "convex_hull", "height_field", "triangles"};
-static_assert(std::size(kShapes) == std::variant_size_v<Shape>,
-              "a new shape needs a name here, and its fields() above");
+static_assert(std::size(kShapes) == std::variant_size_v<Shape>, "a new shape needs a name here, and a RecordSchema");
 
 template <class T>
 Json to_json(const T& x);
@@ -179,26 +25,13 @@ Json to_json(const std::optional<T>& x);
 Json to_json(const std::string& x);
 
 /// Writes members that differ from those of a default object.
-template <class Object>
-class Write {
- public:
-  explicit Write(Json& out) : out_(out) {}
-  template <class T>
-  void operator()(const char* name, T& member) {
-    const auto offset = reinterpret_cast<const char*>(&member) - base_;
-    const T& usual = *reinterpret_cast<const T*>(reinterpret_cast<const char*>(&default_) + offset);
-    if (!(member == usual)) out_[name] = to_json(member);
-  }
-  void from(Object& object) {
-    base_ = reinterpret_cast<const char*>(&object);
-    fields(*this, object);
-  }
-
- private:
-  Json& out_;
-  Object default_{};
-  const char* base_ = nullptr;
-};
+template <class Record>
+void fields_to_json(const Record& x, Json& out) {
+  const Record usual{};
+  for_each_field<Record>([&](const auto& field) {
+    if (!(x.*field.member == usual.*field.member)) out[field.key] = to_json(x.*field.member);
+  });
+}
 
 Json number(double x) {
   if (std::isfinite(x)) return x;
@@ -228,11 +61,11 @@ Json to_json(const T& x) {
     return {number(x.xx), number(x.yy), number(x.zz), number(x.xy), number(x.xz), number(x.yz)};
   } else if constexpr (std::is_same_v<T, JointType>) {
     return info(x).name;
-  } else if constexpr (std::is_same_v<T, Base>) {
-    return x == Base::kFree ? "free" : "fixed";
+  } else if constexpr (HasWords<T>) {
+    return word_of(x);
   } else if constexpr (std::is_same_v<T, Shape>) {
     Json out{{"type", kShapes[x.index()]}};
-    std::visit([&](auto shape) { Write<decltype(shape)>(out).from(shape); }, x);
+    std::visit([&](const auto& shape) { fields_to_json(shape, out); }, x);
     if (const auto* mesh = std::get_if<TriangleMesh>(&x); mesh && mesh->data) {
       out["vertices"] = to_json(mesh->data->vertices);
       out["triangles"] = mesh->data->triangles;
@@ -240,8 +73,7 @@ Json to_json(const T& x) {
     return out;
   } else {
     Json out = Json::object();
-    T copy = x;
-    Write<T>(out).from(copy);
+    fields_to_json(x, out);
     return out;
   }
 }
@@ -255,18 +87,12 @@ void from_json(const Json& in, std::vector<T>& x);
 template <class T>
 void from_json(const Json& in, std::optional<T>& x);
 
-template <class Object>
-class Read {
- public:
-  explicit Read(const Json& in) : in_(in) {}
-  template <class T>
-  void operator()(const char* name, T& member) {
-    if (const auto found = in_.find(name); found != in_.end()) from_json(*found, member);
-  }
-
- private:
-  const Json& in_;
-};
+template <class Record>
+void fields_from_json(const Json& in, Record& x) {
+  for_each_field<Record>([&](const auto& field) {
+    if (const auto found = in.find(field.key); found != in.end()) from_json(*found, x.*field.member);
+  });
+}
 
 double number_from(const Json& in) {
   if (!in.is_string()) return in.get<double>();
@@ -292,8 +118,7 @@ void shape_from(const Json& in, const std::string& type, Shape& x) {
   if constexpr (I < std::size(kShapes)) {
     if (type != kShapes[I]) return shape_from<I + 1>(in, type, x);
     std::variant_alternative_t<I, Shape> shape{};
-    Read<decltype(shape)> read(in);
-    fields(read, shape);
+    fields_from_json(in, shape);
     if constexpr (std::is_same_v<decltype(shape), TriangleMesh>) {
       TriangleMeshData data;
       from_json(in.at("vertices"), data.vertices);
@@ -326,14 +151,15 @@ void from_json(const Json& in, T& x) {
     const auto type = find_joint_type(in.get_ref<const std::string&>());
     if (!type) throw WrongJson("'" + in.get<std::string>() + "' is no joint type");
     x = *type;
-  } else if constexpr (std::is_same_v<T, Base>) {
-    x = in == "free" ? Base::kFree : Base::kFixed;
+  } else if constexpr (HasWords<T>) {
+    const auto word = std::ranges::find(kWords<T>, in.get_ref<const std::string&>());
+    if (word == kWords<T>.end()) throw WrongJson("'" + in.get<std::string>() + "' is not known");
+    x = T(word - kWords<T>.begin());
   } else if constexpr (std::is_same_v<T, Shape>) {
     shape_from(in, in.at("type").get<std::string>(), x);
   } else {
     if (!in.is_object()) throw WrongJson("an object is missing");
-    Read<T> read(in);
-    fields(read, x);
+    fields_from_json(in, x);
   }
 }
 
@@ -341,8 +167,7 @@ void from_json(const Json& in, T& x) {
 
 std::string model_to_json(const ModelDescription& description) {
   Json out{{"format", "kansetsu-model"}, {"version", kModelJsonVersion}};
-  ModelDescription copy = description;
-  Write<ModelDescription>(out).from(copy);
+  fields_to_json(description, out);
   return out.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

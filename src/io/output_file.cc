@@ -1,10 +1,13 @@
-#include "io/output_file.h"
+#include "kansetsu/io/output_file.h"
 
 #include <sys/file.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <vector>
+
+#include "io/file_handle.h"
 
 namespace kansetsu::io {
 namespace {
@@ -43,11 +46,34 @@ std::size_t write_all(const FileHandle& file, std::string_view bytes) {
 
 }  // namespace
 
-OutputFile::OutputFile(const fs::path& path, Writing writing) : path_(path), target_(path), writing_(writing) {
-  open();
-}
+struct OutputFile::Impl {
+  Impl(const fs::path& path, Writing writing) : path_(path), target_(path), writing_(writing) { open(); }
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
-void OutputFile::open() {
+  void open();
+  bool write(std::string_view piece);
+  bool flush();
+  std::optional<std::string> close();
+  bool ok() const { return !problem_; }
+  void take_place();
+  void drop_part();
+  void note(const std::string& what);
+  void note_error();
+
+  fs::path path_, target_, part_;  ///< as named; links followed; beside
+  Writing writing_;
+  FileHandle file_;
+  bool regular_ = true, started_ = false, closed_ = false;
+  bool waits_ = false;             ///< the part has yet to take the place of the file
+  std::uint64_t size_ = 0;         ///< of whole pieces in the file
+  std::string waiting_;            ///< pieces to be written
+  std::vector<std::size_t> ends_;  ///< of these pieces
+  std::optional<std::string> problem_;
+};
+
+void OutputFile::Impl::open() {
   std::error_code error;
   const fs::file_status old = fs::status(target_, error);
   regular_ = !fs::exists(old) || fs::is_regular_file(old);
@@ -75,38 +101,36 @@ void OutputFile::open() {
   note(kTaken);
 }
 
-OutputFile::~OutputFile() {
+OutputFile::Impl::~Impl() {
   if (closed_ || !file_) return;
   if (writing_ == Writing::kInPlace) flush();
   drop_part();
 }
 
-void OutputFile::take_place() {
+void OutputFile::Impl::take_place() {
   if (!waits_ || !ok()) return;
   if (::rename(part_.c_str(), target_.c_str()) != 0) return note_error();
   waits_ = false;
 }
 
-void OutputFile::drop_part() {
+void OutputFile::Impl::drop_part() {
   if (waits_) ::unlink(part_.c_str());
   waits_ = false;
 }
 
-void OutputFile::note(const std::string& what) {
+void OutputFile::Impl::note(const std::string& what) {
   if (!problem_) problem_ = what;
 }
-void OutputFile::note_error() { note(std::strerror(errno)); }
+void OutputFile::Impl::note_error() { note(std::strerror(errno)); }
 
-void OutputFile::start() { started_ = true; }
-
-bool OutputFile::write(std::string_view piece) {
+bool OutputFile::Impl::write(std::string_view piece) {
   if (!ok()) return false;
   waiting_ += piece;
   ends_.push_back(waiting_.size());
   return !started_ || waiting_.size() < kMuch || flush();
 }
 
-bool OutputFile::flush() {
+bool OutputFile::Impl::flush() {
   if (!ok() || !started_) return ok();
   const std::size_t done = write_all(file_, waiting_);
   const bool all = done == waiting_.size();
@@ -123,9 +147,9 @@ bool OutputFile::flush() {
   return ok();
 }
 
-std::optional<std::string> OutputFile::close() {
+std::optional<std::string> OutputFile::Impl::close() {
   if (closed_) return problem_;
-  start();
+  started_ = true;
   flush();
   closed_ = true;
   if (!file_) return problem_;
@@ -134,5 +158,14 @@ std::optional<std::string> OutputFile::close() {
   if (::close(file_.release()) != 0) note_error();
   return problem_;
 }
+
+OutputFile::OutputFile(const fs::path& path, Writing writing) : impl_(std::make_unique<Impl>(path, writing)) {}
+OutputFile::~OutputFile() = default;
+void OutputFile::start() { impl_->started_ = true; }
+bool OutputFile::write(std::string_view piece) { return impl_->write(piece); }
+bool OutputFile::flush() { return impl_->flush(); }
+std::optional<std::string> OutputFile::close() { return impl_->close(); }
+const std::optional<std::string>& OutputFile::problem() const { return impl_->problem_; }
+const fs::path& OutputFile::path() const { return impl_->path_; }
 
 }  // namespace kansetsu::io

@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "io/file_handle.h"
-#include "io/output_file.h"
 #include "kansetsu/base/printable.h"
+#include "kansetsu/io/output_file.h"
 
 namespace kansetsu::io {
 namespace {
@@ -38,6 +38,41 @@ std::size_t utf8_length(std::string_view text) {
 }
 
 }  // namespace
+
+std::filesystem::path folder_of(const std::filesystem::path& file) {
+  std::error_code ignored;
+  return std::filesystem::weakly_canonical(std::filesystem::absolute(file, ignored), ignored).parent_path();
+}
+
+std::string name_from(const std::filesystem::path& folder, const std::filesystem::path& file) {
+  if (folder.empty()) return file.string();
+  std::error_code ignored;
+  const std::filesystem::path whole = std::filesystem::weakly_canonical(file, ignored);
+  return (whole.empty() ? file : whole).lexically_proximate(folder).generic_string();
+}
+
+Diagnostic about_file(Severity severity, const char* code, const std::filesystem::path& file, std::string message,
+                      std::string hint) {
+  return {severity, code, file.string(), 0, {}, std::move(message), std::move(hint)};
+}
+
+Diagnostic unreadable(const FileText& read, const std::filesystem::path& file, const FileCodes& codes,
+                      std::uintmax_t largest) {
+  const auto problem = [&](const char* code, std::string message, const char* hint) {
+    return about_file(Severity::kError, code, file, std::move(message), hint);
+  };
+  switch (*read.problem) {
+    case FileProblem::kMissing:
+      return problem(codes.missing, "there is no such file", "check the name and the folder");
+    case FileProblem::kNotAFile:
+      return problem(codes.not_a_file, "cannot be read as a file: " + read.reason, "name a file in it");
+    case FileProblem::kTooLarge:
+      return problem(codes.too_large, fmt::format("the file is larger than {} MiB", largest >> 20), codes.smaller);
+    case FileProblem::kUnreadable:
+      break;
+  }
+  return problem(codes.unreadable, "cannot be read: " + read.reason, "check that you may read the file");
+}
 
 FileText read_file(const std::filesystem::path& file, std::uintmax_t largest) {
   // Without waiting: opening a pipe that nobody writes to would take for ever.
@@ -87,6 +122,18 @@ std::optional<std::string> replace_file(const std::filesystem::path& file, std::
   return out.close();
 }
 
+std::vector<Diagnostic> replace_file(const std::filesystem::path& file, Loaded<std::string> text, const char* code) {
+  for (Diagnostic& d : text.diagnostics) {
+    if (d.file.empty()) d.file = file.string();
+  }
+  if (!text) return std::move(text.diagnostics);
+  if (auto reason = replace_file(file, *text.value)) {
+    text.diagnostics.push_back(about_file(Severity::kError, code, file, "cannot be written: " + *reason,
+                                          "check that the folder exists and that you may write to it"));
+  }
+  return std::move(text.diagnostics);
+}
+
 bool is_binary(std::string_view text) {
   const auto odd =
       std::count_if(text.begin(), text.end(), [](char c) { return is_control(c) && !std::strchr("\t\n\r\f\v", c); });
@@ -129,6 +176,18 @@ std::string repair_utf8(std::string_view text) {
   return result;
 }
 
+std::optional<Diagnostic> as_utf8(std::string_view& text, std::string& memory, const std::string& file,
+                                  const char* code) {
+  const std::size_t bad = find_invalid_utf8(text);
+  if (bad == std::string_view::npos || is_binary(text) || is_utf16(text)) return std::nullopt;
+  Diagnostic out =
+      about_file(Severity::kWarning, code, file, "text is not UTF-8; it is read as Latin-1", "save the file as UTF-8");
+  out.line = line_of(text, bad);
+  memory = repair_utf8(text);
+  text = memory;
+  return out;
+}
+
 std::string lower_case(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = c >= 'A' && c <= 'Z' ? char(c + 32) : c;
@@ -137,6 +196,13 @@ std::string lower_case(std::string_view text) {
 
 bool is_clean(std::string_view text) {
   return find_control(text) == std::string_view::npos && find_invalid_utf8(text) == std::string_view::npos;
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
 }
 
 std::string quote(std::string_view text) {

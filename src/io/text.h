@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "kansetsu/base/diagnostic.h"
+
 /// Text files of unknown origin: reading them whole, telling text from other bytes, and showing pieces of them safely.
 namespace kansetsu::io {
 
@@ -26,9 +28,31 @@ inline constexpr std::uintmax_t kMaxFileSize = std::uintmax_t{256} << 20;
 FileText read_file(const std::filesystem::path& file, std::uintmax_t largest = kMaxFileSize);
 inline constexpr std::chrono::seconds kPatience{30};
 
+/// Of a file, with links followed: what names in it are relative to.
+std::filesystem::path folder_of(const std::filesystem::path& file);
+/// The name of a file from a folder; as it is where there is none.
+std::string name_from(const std::filesystem::path& folder, const std::filesystem::path& file);
+
+/// A finding about a file as a whole.
+Diagnostic about_file(Severity severity, const char* code, const std::filesystem::path& file, std::string message,
+                      std::string hint);
+
+/// The codes under which a format reports files that cannot be read.
+struct FileCodes {
+  const char *missing, *not_a_file, *unreadable, *too_large;
+  const char* smaller = "meshes belong into files of their own";  ///< what to do with one that is too large
+
+  static constexpr FileCodes one(const char* code) { return {code, code, code, code}; }
+};
+/// Why a file was not read.
+Diagnostic unreadable(const FileText& read, const std::filesystem::path& file, const FileCodes& codes,
+                      std::uintmax_t largest = kMaxFileSize);
+
 /// Writes a temporary file beside `file` and renames it, so that nobody ever sees half a file. The reason if it fails; an
 /// old file is then untouched. A link is followed, not replaced; devices and pipes are written in place.
 std::optional<std::string> replace_file(const std::filesystem::path& file, std::string_view text);
+/// The same for what a writer made, if it made anything: all that was noticed, about this file.
+std::vector<Diagnostic> replace_file(const std::filesystem::path& file, Loaded<std::string> text, const char* code);
 
 /// No text: it holds zero bytes, or more than one control character in ten.
 bool is_binary(std::string_view text);
@@ -46,11 +70,19 @@ std::size_t find_invalid_utf8(std::string_view text);
 /// Every byte that is not UTF-8 taken as Latin-1.
 std::string repair_utf8(std::string_view text);
 
+/// Old files are often in Latin-1; an accent in a comment is no reason to refuse one. A text that is not UTF-8 is repaired into
+/// `memory` and the warning returned.
+std::optional<Diagnostic> as_utf8(std::string_view& text, std::string& memory, const std::string& file,
+                                  const char* code);
+
 /// Letters of ASCII made small, whatever the locale.
 std::string lower_case(std::string_view text);
 
 /// UTF-8 without control characters.
 bool is_clean(std::string_view text);
+
+/// A text as a field of CSV: in quotes where it would be misread.
+std::string csv_field(const std::string& text);
 
 /// 'text' for a message: one line, at most 60 characters, valid UTF-8.
 std::string quote(std::string_view text);

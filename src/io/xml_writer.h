@@ -1,41 +1,47 @@
 #pragma once
 
+#include <tinyxml2.h>
+
+#include <array>
+#include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "kansetsu/spatial/vec3.h"
 
 namespace kansetsu::io {
 
+/// Numbers and texts on their way into XML, and whether it can hold all of them.
+struct XmlValues {
+  bool finite = true;  ///< every number so far
+  bool clean = true;   ///< every text so far was UTF-8 without control characters
+
+  const std::string& checked(const std::string& text);
+  /// Separated by blanks.
+  std::string number_text(std::span<const double> numbers);
+};
+
 /// Indented XML as text. Attributes follow open(); an element without content closes itself.
 ///
 ///   xml.open("axis").attribute("xyz", axis).close();      →  <axis xyz="0 0 1"/>
-class XmlWriter {
+class XmlWriter : private tinyxml2::XMLPrinter {
  public:
-  XmlWriter& open(std::string_view tag);
-  XmlWriter& attribute(std::string_view name, std::string_view text);
-  XmlWriter& attribute(std::string_view name, const char* text) { return attribute(name, std::string_view(text)); }
-  XmlWriter& attribute(std::string_view name, double number);
-  XmlWriter& attribute(std::string_view name, int number);
-  XmlWriter& attribute(std::string_view name, const Vec3<>& vector);
-  XmlWriter& attribute(std::string_view name, const std::vector<double>& numbers);
+  XmlWriter() { PushDeclaration("xml version=\"1.0\" encoding=\"UTF-8\""); }
+
+  XmlWriter& open(const char* tag);
+  XmlWriter& attribute(const char* name, const std::string& text);
+  XmlWriter& attribute(const char* name, std::span<const double> numbers);
+  XmlWriter& attribute(const char* name, double number) { return attribute(name, std::span(&number, 1)); }
+  XmlWriter& attribute(const char* name, int number) { return attribute(name, std::to_string(number)); }
+  XmlWriter& attribute(const char* name, const Vec3<>& v) { return attribute(name, std::array{v.x, v.y, v.z}); }
   XmlWriter& close();
 
-  const std::string& text() const { return text_; }
-  /// Whether every number so far was finite.
-  bool finite() const { return finite_; }
-  /// Whether every text so far was UTF-8 without control characters.
-  bool clean() const { return clean_; }
+  std::string text() const { return CStr(); }
+  const XmlValues& values() const { return values_; }
 
  private:
-  std::string number(double value);
+  void PrintSpace(int depth) override { Print("%*s", 2 * depth, ""); }
 
-  std::string text_ = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
-  std::vector<std::string> open_;
-  bool empty_ = false;  // the innermost element has no content yet
-  bool finite_ = true;
-  bool clean_ = true;
+  XmlValues values_;
 };
 
 }  // namespace kansetsu::io

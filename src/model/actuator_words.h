@@ -1,15 +1,11 @@
 #pragma once
 
-#include <array>
-#include <string_view>
-
+#include "base/schema.h"
 #include "kansetsu/model/actuator.h"
 
 /// The words by which files name the values of enumerations, in their order.
 namespace kansetsu {
 
-template <class Enum>
-inline constexpr std::array<std::string_view, 0> kWords{};
 template <>
 inline constexpr std::array<std::string_view, 6> kWords<Transmission>{"joint", "joint_in_parent", "tendon",
                                                                       "site",  "slider_crank",    "body"};
@@ -26,10 +22,5 @@ inline constexpr std::array<std::string_view, 4> kWords<CoordinateFunction::Kind
                                                                                   "sine"};
 template <>
 inline constexpr std::array<std::string_view, 4> kWords<TendonPartKind>{"point", "pulley", "sphere", "cylinder"};
-
-template <class Enum>
-std::string_view word_of(Enum x) {
-  return kWords<Enum>[std::size_t(x)];
-}
 
 }  // namespace kansetsu

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <set>
 
-#include "kansetsu/model/actuator.h"
 #include "model/actuator_codes.h"
 #include "model/checks.h"
+#include "model/model_schema.h"
 
 /// Tendons and actuators: what they name exists, and their numbers make sense.
 namespace kansetsu {
@@ -59,11 +59,27 @@ class ActuatorChecks {
       say(code, fmt::format("the lower end {} of its {} is above the upper end {}", r.lower, what, r.upper),
           "write [lower, upper]");
   }
-  template <class Numbers>
-  void finite(const Numbers& numbers, const char* what) {
-    for (const double x : numbers) {
-      if (!std::isfinite(x)) return say(scene::kBadActuator, fmt::format("a number of its {} is {}", what, x));
-    }
+  /// The numbers of a tendon, actuator or muscle itself, by its schema.
+  template <class Record>
+  void numbers(const char* code, const Record& x, const char* whose = "") {
+    for_each_field<Record>([&](const auto& field) {
+      using Member = std::remove_cvref_t<decltype(x.*field.member)>;
+      if constexpr (std::is_same_v<Member, double>)
+        number(code, fmt::format("{}{}", field.key, whose), x.*field.member, field.range);
+      else if constexpr (std::is_same_v<Member, Interval>)
+        range(code, x.*field.member, field.key);
+      else if constexpr (requires { std::tuple_size<Member>::value; })
+        for (const double one : x.*field.member) number(code, field.key, one, field.range);
+    });
+  }
+  void number(const char* code, const std::string& name, double x, NumberRange range) {
+    using enum NumberRange;
+    const bool sign = range == kPositive ? x > 0 : range == kNotNegative || range == kLimit ? x >= 0 : !std::isnan(x);
+    if (range == kOther || (sign && (range == kLimit || std::isfinite(x)))) return;
+    say(code, fmt::format("{} is {}", name, x),
+        range == kPositive ? "it is above zero"
+        : range == kFinite ? "write a finite number"
+                           : "it is zero or more");
   }
 
   void check_path(const TendonDescription& t) {
@@ -121,15 +137,9 @@ class ActuatorChecks {
       if (!std::isfinite(term.ratio)) say(code, fmt::format("the ratio of '{}' is {}", term.dof.joint, term.ratio));
     }
     check_path(t);
-    const std::pair<const char*, double> amounts[] = {
-        {"stiffness", t.stiffness}, {"damping", t.damping}, {"friction", t.friction}};
-    for (const auto& [what, x] : amounts) {
-      if (!(x >= 0 && std::isfinite(x))) say(code, fmt::format("{} is {}", what, x), "it is zero or more");
-    }
+    numbers(code, t);
     if (!std::isfinite(t.rest_lower) || !std::isfinite(t.rest_upper) || t.rest_lower > t.rest_upper)
       say(code, fmt::format("its spring is slack from {} to {}", t.rest_lower, t.rest_upper), "write [lower, upper]");
-    range(code, t.limit, "limit");
-    range(code, t.effort, "effort");
   }
 
   void check_target(const ActuatorDescription& a) {
@@ -160,15 +170,7 @@ class ActuatorChecks {
 
   void check(const ActuatorDescription& a) {
     check_target(a);
-    finite(std::array{a.gear}, "gear");
-    finite(a.wrench, "wrench");
-    finite(a.gain_numbers, "gain");
-    finite(a.bias_numbers, "bias");
-    finite(a.activation_numbers, "activation");
-    range(scene::kBadActuator, a.control_range, "control range");
-    range(scene::kBadActuator, a.force_range, "force range");
-    range(scene::kBadActuator, a.activation_range, "activation range");
-    if (!(a.effort >= 0)) say(scene::kBadActuator, fmt::format("its effort is {}", a.effort), "it is zero or more");
+    numbers(scene::kBadActuator, a);
     const bool active = a.gain == GainLaw::kMuscle, passive = a.bias == BiasLaw::kMuscle;
     if ((active || passive) && !(a.length_range.lower < a.length_range.upper))
       say(scene::kBadActuator, "a muscle needs a length range", "write length_range = [shortest, longest]");
@@ -178,15 +180,7 @@ class ActuatorChecks {
   }
 
   void check(const HillMuscle& m) {
-    const std::pair<const char*, double> above_zero[] = {
-        {"force", m.force},        {"fibre_length", m.fibre_length},     {"fastest", m.fastest},
-        {"width", m.width},        {"passive_strain", m.passive_strain}, {"passive_shape", m.passive_shape},
-        {"curvature", m.curvature}};
-    for (const auto& [what, x] : above_zero)
-      if (!(x > 0 && std::isfinite(x)))
-        say(scene::kBadActuator, fmt::format("{} of the muscle is {}", what, x), "it is above zero");
-    if (!(m.tendon_length >= 0 && std::isfinite(m.tendon_length)))
-      say(scene::kBadActuator, fmt::format("tendon_length of the muscle is {}", m.tendon_length), "it is zero or more");
+    numbers(scene::kBadActuator, m, " of the muscle");
     if (!(m.pennation >= 0 && m.pennation < 1.5))
       say(scene::kBadActuator, fmt::format("pennation of the muscle is {} rad", m.pennation), "it is from 0 to 1.5");
     if (!(m.lengthening > 1 && std::isfinite(m.lengthening)))

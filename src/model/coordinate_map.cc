@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "kansetsu/base/error.h"
 #include "kansetsu/model/configuration.h"

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <numbers>
+#include <random>
 #include <string>
 
 #include "kansetsu/base/error.h"
@@ -83,6 +84,18 @@ Model chain(int links, Base base) {
   return builder.build();
 }
 
+Model long_tree(int links) {
+  constexpr std::size_t kReach = 16;
+  std::mt19937_64 rng(2);
+  ModelDescription d = chain(links).description();
+  d.name = "tree" + std::to_string(links);
+  for (std::size_t j = 0; j < d.joints.size(); ++j) {
+    const std::size_t child = j + 1, back = 1 + rng() % std::min(child, kReach);
+    d.joints[j].parent = d.links[child - back].name;
+  }
+  return value_or_throw(Model::build(std::move(d)));
+}
+
 Model rope(int links, const RopeOptions& o) {
   if (links < 2 || !(o.length > 0) || !(o.chord > 0) || !(o.chord < o.length) || !(o.mass > 0)) {
     throw Error("rope: " + std::to_string(links) + " links, length " + std::to_string(o.length) + " m, chord " +
@@ -131,12 +144,13 @@ std::optional<Model> find_figure(std::string_view name) {
   if (name == "pendulum") return pendulum();
   if (const auto n = number_after("pendulum", name)) return pendulum(*n);
   if (const auto n = number_after("chain", name)) return chain(*n);
+  if (const auto n = number_after("tree", name)) return long_tree(*n);
   if (const auto n = number_after("rope", name); n && *n >= 2) return rope(*n);
   return std::nullopt;
 }
 
 std::vector<std::string> figure_names() {
-  return {"human28", "human28_ball", "human", "pendulum", "pendulum2", "chain8", "rope100"};
+  return {"human28", "human28_ball", "human", "pendulum", "pendulum2", "chain8", "tree100", "rope100"};
 }
 
 }  // namespace kansetsu

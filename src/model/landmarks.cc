@@ -2,80 +2,42 @@
 
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 
 namespace kansetsu {
 namespace {
 
-using L = Landmark;
-
-/// Both sides at once: names with '<' in place of the side's mark.
-struct Sided {
-  Landmark left, right;
-  const char* bone;
+/// The bones of a kind of skeleton, in the order of kMiddle and then of kLeft; those of a side have '<' in place of the side's mark.
+struct BoneNames {
+  const char *name, *left, *right, *bones;
 };
+constexpr BoneNames kSkeletons[] = {
+    {"cgspeed", "Left", "Right", "Hips Spine1 Neck Head <UpLeg <Leg <Foot <ToeBase <Arm <ForeArm <Hand"},
+    {"3dsmax", "Left", "Right", "Hips Chest2 Neck Head <Hip <Knee <Ankle <Toe <Shoulder <Elbow <Wrist"},
+    {"asf", "l", "r", "root thorax lowerneck head <femur <tibia <foot <toes <humerus <radius <wrist"},
+    {"daz", "l", "r", "hip chest neck head <Thigh <Shin <Foot <Foot.tip <Shldr <ForeArm <Hand"},
+    {"makehuman", "_L", "_R", "Hips Spine3 Neck Head UpLeg< LoLeg< Foot< Toe< UpArm< LoArm< Hand<"},
+    {"smpl", "L_", "R_", "Pelvis Spine3 Neck Head <Hip <Knee <Ankle <Foot <Shoulder <Elbow <Wrist"}};
 
-LandmarkTable make_table(const char* name, std::map<Landmark, std::string> middle, const char* left, const char* right,
-                         std::initializer_list<Sided> sided) {
-  LandmarkTable table{.name = name, .bones = std::move(middle), .links = {}};
+LandmarkTable make_table(const BoneNames& names) {
+  using enum Landmark;
+  constexpr std::array kMiddle{kPelvis, kChest, kNeck, kHead};
+  constexpr std::array kLeft{kHipL, kKneeL, kAnkleL, kToeL, kShoulderL, kElbowL, kWristL};
+  constexpr std::array kRight{kHipR, kKneeR, kAnkleR, kToeR, kShoulderR, kElbowR, kWristR};
   const auto put_in = [](const std::string& text, const char* mark) {
     const std::size_t at = text.find('<');
     return text.substr(0, at) + mark + text.substr(at + 1);
   };
-  for (const Sided& s : sided) {
-    table.bones[s.left] = put_in(s.bone, left);
-    table.bones[s.right] = put_in(s.bone, right);
+  LandmarkTable table{.name = names.name, .bones = {}, .links = {}};
+  std::istringstream words(names.bones);
+  for (const Landmark landmark : kMiddle) words >> table.bones[landmark];
+  for (std::size_t i = 0; i < kLeft.size(); ++i) {
+    std::string bone;
+    words >> bone;
+    table.bones[kLeft[i]] = put_in(bone, names.left);
+    table.bones[kRight[i]] = put_in(bone, names.right);
   }
   return table;
-}
-
-std::vector<LandmarkTable> make_tables() {
-  std::vector<LandmarkTable> t;
-  t.push_back(make_table(
-      "cgspeed", {{L::kPelvis, "Hips"}, {L::kChest, "Spine1"}, {L::kNeck, "Neck"}, {L::kHead, "Head"}}, "Left", "Right",
-      {{L::kHipL, L::kHipR, "<UpLeg"},
-       {L::kKneeL, L::kKneeR, "<Leg"},
-       {L::kAnkleL, L::kAnkleR, "<Foot"},
-       {L::kToeL, L::kToeR, "<ToeBase"},
-       {L::kShoulderL, L::kShoulderR, "<Arm"},
-       {L::kElbowL, L::kElbowR, "<ForeArm"},
-       {L::kWristL, L::kWristR, "<Hand"}}));
-  t.push_back(make_table(
-      "3dsmax", {{L::kPelvis, "Hips"}, {L::kChest, "Chest2"}, {L::kNeck, "Neck"}, {L::kHead, "Head"}}, "Left", "Right",
-      {{L::kHipL, L::kHipR, "<Hip"},
-       {L::kKneeL, L::kKneeR, "<Knee"},
-       {L::kAnkleL, L::kAnkleR, "<Ankle"},
-       {L::kToeL, L::kToeR, "<Toe"},
-       {L::kShoulderL, L::kShoulderR, "<Shoulder"},
-       {L::kElbowL, L::kElbowR, "<Elbow"},
-       {L::kWristL, L::kWristR, "<Wrist"}}));
-  t.push_back(make_table(
-      "asf", {{L::kPelvis, "root"}, {L::kChest, "thorax"}, {L::kNeck, "lowerneck"}, {L::kHead, "head"}}, "l", "r",
-      {{L::kHipL, L::kHipR, "<femur"},
-       {L::kKneeL, L::kKneeR, "<tibia"},
-       {L::kAnkleL, L::kAnkleR, "<foot"},
-       {L::kToeL, L::kToeR, "<toes"},
-       {L::kShoulderL, L::kShoulderR, "<humerus"},
-       {L::kElbowL, L::kElbowR, "<radius"},
-       {L::kWristL, L::kWristR, "<wrist"}}));
-  t.push_back(make_table("daz", {{L::kPelvis, "hip"}, {L::kChest, "chest"}, {L::kNeck, "neck"}, {L::kHead, "head"}},
-                         "l", "r",
-                         {{L::kHipL, L::kHipR, "<Thigh"},
-                          {L::kKneeL, L::kKneeR, "<Shin"},
-                          {L::kAnkleL, L::kAnkleR, "<Foot"},
-                          {L::kToeL, L::kToeR, "<Foot.tip"},
-                          {L::kShoulderL, L::kShoulderR, "<Shldr"},
-                          {L::kElbowL, L::kElbowR, "<ForeArm"},
-                          {L::kWristL, L::kWristR, "<Hand"}}));
-  t.push_back(make_table(
-      "makehuman", {{L::kPelvis, "Hips"}, {L::kChest, "Spine3"}, {L::kNeck, "Neck"}, {L::kHead, "Head"}}, "_L", "_R",
-      {{L::kHipL, L::kHipR, "UpLeg<"},
-       {L::kKneeL, L::kKneeR, "LoLeg<"},
-       {L::kAnkleL, L::kAnkleR, "Foot<"},
-       {L::kToeL, L::kToeR, "Toe<"},
-       {L::kShoulderL, L::kShoulderR, "UpArm<"},
-       {L::kElbowL, L::kElbowR, "LoArm<"},
-       {L::kWristL, L::kWristR, "Hand<"}}));
-  return t;
 }
 
 /// Lower case, without what comes before the last colon.
@@ -106,7 +68,11 @@ std::optional<Landmark> find_landmark(std::string_view name) {
 }
 
 const std::vector<LandmarkTable>& skeleton_tables() {
-  static const std::vector<LandmarkTable> tables = make_tables();
+  static const std::vector<LandmarkTable> tables = [] {
+    std::vector<LandmarkTable> out;
+    for (const BoneNames& names : kSkeletons) out.push_back(make_table(names));
+    return out;
+  }();
   return tables;
 }
 

@@ -4,7 +4,6 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <random>
 
 #include "kansetsu/spatial/eigen.h"

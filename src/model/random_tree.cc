@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "kansetsu/model/builder.h"
 #include "kansetsu/model/figures.h"

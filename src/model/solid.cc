@@ -60,6 +60,25 @@ std::optional<double> volume(const Shape& shape) { return std::visit(VolumeOf{},
 
 std::optional<Sym3<>> solid_inertia(const Shape& shape, double mass) { return std::visit(InertiaOf{mass}, shape); }
 
+std::optional<MeshSolid> solid(const Shape& shape) {
+  MeshSolid out;
+  if (const auto V = volume(shape)) {
+    out = {*V, {}, *solid_inertia(shape, *V)};
+  } else if (const auto* hull = std::get_if<ConvexHull>(&shape)) {
+    if (!hull->vertices.empty()) out = mesh_solid({hull->vertices, {}}, MeshMass::kConvex);
+  } else if (const auto* mesh = std::get_if<TriangleMesh>(&shape)) {
+    if (mesh->data) out = mesh_solid(*mesh->data, MeshMass::kExact);
+  }
+  if (!(out.measure > 0)) return std::nullopt;
+  return out;
+}
+
+std::optional<Inertial> solid_inertial(const Shape& shape, double mass) {
+  const auto body = solid(shape);
+  if (!body) return std::nullopt;
+  return Inertial{mass, {.p = body->centre}, (mass / body->measure) * body->inertia};
+}
+
 Inertial combine(const std::vector<Inertial>& parts) {
   Inertial whole;
   Vec3<> moment;

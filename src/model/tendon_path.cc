@@ -11,6 +11,8 @@ namespace {
 constexpr double kTiny = 1e-15;  // lengths below it have no direction [m]
 constexpr int kArcPoints = 6;    // of an arc, for looks
 
+double squared(const double* x) { return x[0] * x[0] + x[1] * x[1]; }
+
 const Transform<>& pose_of(std::span<const Transform<>> X_WB, int body) {
   static const Transform<> kWorld{};
   return body < 0 ? kWorld : X_WB[std::size_t(body)];
@@ -29,9 +31,11 @@ bool cross_each_other(const double* p1, const double* p2, const double* p3, cons
 struct Wrap {
   Vec3<> a, b;
   double length = 0;
-  Vec3<> e0, e1, along;  ///< the arc, for looks: its plane, and what it climbs along a cylinder
-  double angle_a = 0, turn = 0, radius = 0;
-  Vec3<> centre;
+  // The arc in axes of the part: its plane, its ends, and what it climbs along a cylinder.
+  Transform<> X_WP;
+  Vec3<> e0, e1;
+  CircleWrap circle;
+  double z = 0, climb = 0, radius = 0;
 };
 
 /// The plane of the circle: for a sphere that of its centre and the two points.
@@ -51,21 +55,30 @@ void plane_of(bool sphere, const Vec3<>& p, const Vec3<>& q, Vec3<>& e0, Vec3<>&
   e1 = cross(normal, e0);
 }
 
+/// Whether a straight line from a to b goes past a sphere.
+bool passes(const Vec3<>& centre, double radius, const Vec3<>& a, const Vec3<>& b) {
+  const Vec3<> line = b - a;
+  const double s = std::clamp(dot(centre - a, line) / std::max(dot(line, line), kTiny), 0.0, 1.0);
+  const Vec3<> near = a + s * line - centre;
+  return dot(near, near) > radius * radius;
+}
+
 bool wrap(const PathPart& part, std::span<const Transform<>> X_WB, const Vec3<>& from, const Vec3<>& to, Wrap& out) {
+  const bool sphere = part.kind == TendonPartKind::kSphere;
+  if (sphere && !part.has_side && passes(pose_of(X_WB, part.body) * part.X_BP.p, part.radius, from, to)) return false;
   const Transform<> X_WP = pose_of(X_WB, part.body) * part.X_BP;
   const auto local = [&](const Vec3<>& x) { return transpose_times(X_WP.R, x - X_WP.p); };
   const Vec3<> p = local(from), q = local(to);
   if (part.radius < kTiny || norm(p) < kTiny || norm(q) < kTiny) return false;
-  const bool sphere = part.kind == TendonPartKind::kSphere;
   Vec3<> e0, e1;
   plane_of(sphere, p, q, e0, e1);
   const double P[2] = {dot(p, e0), dot(p, e1)}, Q[2] = {dot(q, e0), dot(q, e1)};
-  CircleWrap c;
+  CircleWrap& c = out.circle;
   bool lies = false;
   if (part.has_side) {
     const Vec3<> s = local(pose_of(X_WB, part.side_body) * part.side);
     double S[2] = {dot(s, e0), dot(s, e1)};
-    const double length = std::hypot(S[0], S[1]);
+    const double length = std::sqrt(squared(S));
     if (length > kTiny) S[0] *= part.radius / length, S[1] *= part.radius / length;
     lies = norm(s) < part.radius ? wrap_inside(P, Q, part.radius, c) : wrap_circle(P, Q, part.radius, S, c);
   } else {
@@ -75,21 +88,30 @@ bool wrap(const PathPart& part, std::span<const Transform<>> X_WB, const Vec3<>&
   Vec3<> a = c.a[0] * e0 + c.a[1] * e1, b = c.b[0] * e0 + c.b[1] * e1;
   out.length = c.arc;
   if (!sphere) {  // a helix: it climbs evenly along the way
-    const double before = std::hypot(P[0] - c.a[0], P[1] - c.a[1]), after = std::hypot(Q[0] - c.b[0], Q[1] - c.b[1]);
+    const double on[2] = {P[0] - c.a[0], P[1] - c.a[1]}, off[2] = {Q[0] - c.b[0], Q[1] - c.b[1]};
+    const double before = std::sqrt(squared(on)), after = std::sqrt(squared(off));
     const double way = before + c.arc + after, climb = way > 0 ? (q.z - p.z) / way : 0;
     a.z = p.z + climb * before, b.z = p.z + climb * (before + c.arc);
     if (std::min(std::abs(a.z), std::abs(b.z)) > 0.5 * part.length) return false;  // past its ends
-    out.length = std::hypot(c.arc, b.z - a.z);
+    const double climbed[2] = {c.arc, b.z - a.z};
+    out.length = std::sqrt(squared(climbed));
   }
   out.a = X_WP * a, out.b = X_WP * b;
-  out.e0 = X_WP.R * e0, out.e1 = X_WP.R * e1;
-  out.along = sphere ? Vec3<>{} : (b.z - a.z) * X_WP.R.column_z();
-  out.centre = X_WP.p + (sphere ? Vec3<>{} : a.z * X_WP.R.column_z());
-  out.radius = part.radius;
-  out.angle_a = std::atan2(c.a[1], c.a[0]);
-  const double turn = c.arc / part.radius, left = c.a[0] * c.b[1] - c.a[1] * c.b[0];
-  out.turn = (left >= 0) == (turn <= std::numbers::pi) ? turn : -turn;
+  out.X_WP = X_WP, out.e0 = e0, out.e1 = e1, out.radius = part.radius;
+  out.z = sphere ? 0 : a.z, out.climb = sphere ? 0 : b.z - a.z;
   return true;
+}
+
+void add_arc(const Wrap& w, std::vector<Vec3<>>& out) {
+  const CircleWrap& c = w.circle;
+  const double begin = std::atan2(c.a[1], c.a[0]), left = c.a[0] * c.b[1] - c.a[1] * c.b[0];
+  double turn = c.arc / w.radius;
+  if ((left >= 0) != (turn <= std::numbers::pi)) turn = -turn;
+  for (int k = 0; k <= kArcPoints; ++k) {
+    const double s = double(k) / kArcPoints, angle = begin + s * turn;
+    const Vec3<> round = w.radius * (std::cos(angle) * w.e0 + std::sin(angle) * w.e1);
+    out.push_back(w.X_WP * (round + Vec3<>{0, 0, w.z + s * w.climb}));
+  }
 }
 
 void add_straight(const PathPart& from, const Vec3<>& a, const PathPart& to, const Vec3<>& b, double share,
@@ -102,8 +124,6 @@ void add_straight(const PathPart& from, const Vec3<>& a, const PathPart& to, con
   out.pulls.push_back({from.body, a, -f, {}, from.link, from.index});
   out.pulls.push_back({to.body, b, f, {}, to.link, to.index});
 }
-
-double squared(const double* x) { return x[0] * x[0] + x[1] * x[1]; }
 
 }  // namespace
 
@@ -185,10 +205,12 @@ void reserve_trace(std::span<const PathPart> path, PathTrace& out) {
   out.points.reserve((kArcPoints + 3) * path.size() + 4);
 }
 
-void trace_path(std::span<const PathPart> path, std::span<const Transform<>> X_WB, PathTrace& out) {
-  out.length = 0;
-  out.pulls.clear(), out.points.clear();
-  const auto point = [&](const PathPart& part) { return pose_of(X_WB, part.body) * part.X_BP.p; };
+namespace {
+
+/// straight(from, a, to, b, share), arc(wrap, share), point(b) and gap() for what a path is made of, in its order.
+template <class Straight, class Arc, class Point, class Gap>
+void follow_path(std::span<const PathPart> path, std::span<const Transform<>> X_WB, Straight&& straight, Arc&& arc,
+                 Point&& point, Gap&& gap) {
   double share = 1;
   const PathPart *last = nullptr, *round = nullptr;
   Vec3<> a{};
@@ -197,32 +219,51 @@ void trace_path(std::span<const PathPart> path, std::span<const Transform<>> X_W
     if (part.kind == TendonPartKind::kPulley) {
       share = 1 / part.divisor;
       last = round = nullptr;
-      constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-      if (!out.points.empty()) out.points.push_back({kNone, kNone, kNone});
+      gap();
       continue;
     }
     if (part.kind != TendonPartKind::kPoint) {
       round = &part;
       continue;
     }
-    const Vec3<> b = point(part);
+    const Vec3<> b = pose_of(X_WB, part.body) * part.X_BP.p;
     if (last) {
       Wrap w;
       if (round && wrap(*round, X_WB, a, b, w)) {
-        add_straight(*last, a, *round, w.a, share, out);
-        out.length += share * w.length;
-        add_straight(*round, w.b, part, b, share, out);
-        for (int k = 0; k <= kArcPoints; ++k) {
-          const double s = double(k) / kArcPoints, angle = w.angle_a + s * w.turn;
-          out.points.push_back(w.centre + w.radius * (std::cos(angle) * w.e0 + std::sin(angle) * w.e1) + s * w.along);
-        }
+        straight(*last, a, *round, w.a, share);
+        arc(w, share);
+        straight(*round, w.b, part, b, share);
       } else {
-        add_straight(*last, a, part, b, share, out);
+        straight(*last, a, part, b, share);
       }
     }
-    out.points.push_back(b);
+    point(b);
     last = &part, round = nullptr, a = b;
   }
+}
+
+}  // namespace
+
+void trace_path(std::span<const PathPart> path, std::span<const Transform<>> X_WB, PathTrace& out) {
+  out.length = 0;
+  out.pulls.clear();
+  follow_path(
+      path, X_WB,
+      [&](const PathPart& from, const Vec3<>& a, const PathPart& to, const Vec3<>& b, double share) {
+        add_straight(from, a, to, b, share, out);
+      },
+      [&](const Wrap& w, double share) { out.length += share * w.length; }, [](const Vec3<>&) {}, [] {});
+}
+
+void trace_points(std::span<const PathPart> path, std::span<const Transform<>> X_WB, PathTrace& out) {
+  out.points.clear();
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  follow_path(
+      path, X_WB, [](const PathPart&, const Vec3<>&, const PathPart&, const Vec3<>&, double) {},
+      [&](const Wrap& w, double) { add_arc(w, out.points); }, [&](const Vec3<>& b) { out.points.push_back(b); },
+      [&] {
+        if (!out.points.empty()) out.points.push_back({kNone, kNone, kNone});
+      });
 }
 
 double trace_slider_crank(const Transform<>& X_WS, int slider_body, const Vec3<>& crank, int crank_body, double rod,

@@ -39,8 +39,10 @@ struct PathTrace {
   std::vector<Vec3<>> points;  ///< for looks; NaN between two branches
 };
 
-/// Length, pulls and points of a path. X_WB holds the poses of all bodies.
+/// Length and pulls of a path. X_WB holds the poses of all bodies.
 void trace_path(std::span<const PathPart> path, std::span<const Transform<>> X_WB, PathTrace& out);
+/// And the points that it goes through.
+void trace_points(std::span<const PathPart> path, std::span<const Transform<>> X_WB, PathTrace& out);
 /// So much memory as any posture needs.
 void reserve_trace(std::span<const PathPart> path, PathTrace& out);
 

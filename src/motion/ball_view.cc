@@ -75,10 +75,10 @@ Vec3<> BallView::Triple::angles(const Mat3<>& target, Vec3<> at) const {
   return at;
 }
 
-BallView::BallView(const Model& model) : balls_(model) {
+BallView::BallView(const Model& model, std::set<std::string> kept) : balls_(model), figure_nq_(model.nq()) {
   std::vector<int> children(std::size_t(model.link_count()), 0);
   for (int i = 1; i < model.link_count(); ++i) ++children[std::size_t(model.parent(LinkId(i))->value())];
-  std::set<std::string> needed;  // what others name stays
+  std::set<std::string>& needed = kept;  // what others name stays
   for (const Coupling& c : model.description().couplings) {
     needed.insert(c.dependent.joint);
     for (const Coupling::Term& t : c.terms) needed.insert(t.dof.joint);
@@ -156,6 +156,11 @@ LinkId BallView::link(LinkId of_model) const {
   return LinkId(link);
 }
 
+LinkId BallView::link_of_figure(LinkId of_view) const {
+  if (same()) return of_view;
+  return LinkId(int(std::find(links_.begin(), links_.end(), of_view.value()) - links_.begin()));
+}
+
 Clip BallView::to_balls(const Clip& clip) const {
   if (same()) return clip;
   Clip out{clip.name, clip.times, Eigen::MatrixXd(balls_.nq(), clip.frames())};
@@ -174,18 +179,28 @@ Clip BallView::to_balls(const Clip& clip) const {
   return out;
 }
 
+void BallView::hinges_of_frame(const Clip& balls, long k, const Eigen::VectorXd& near,
+                               Eigen::Ref<Eigen::VectorXd> out) const {
+  for (const Kept& kept : kept_) out.segment(kept.q, kept.nq) = balls.q.col(k).segment(kept.ball_q, kept.nq);
+  for (const Triple& t : triples_) {
+    const auto u = balls.q.col(k).segment<4>(t.ball_q);
+    const Mat3<> R = t.socket[0] * to_mat3(Quaternion<>{u[0], u[1], u[2], u[3]}) * transpose(t.ball_plug);
+    const Vec3<> a = t.angles(R, {near[t.q[0]], near[t.q[1]], near[t.q[2]]});
+    out[t.q[0]] = a.x, out[t.q[1]] = a.y, out[t.q[2]] = a.z;
+  }
+}
+
 Clip BallView::to_hinges(const Clip& balls, const Clip& near) const {
   if (same()) return balls;
   Clip out = near;
-  for (long k = 0; k < balls.frames(); ++k) {
-    for (const Kept& kept : kept_) out.q.col(k).segment(kept.q, kept.nq) = balls.q.col(k).segment(kept.ball_q, kept.nq);
-    for (const Triple& t : triples_) {
-      const auto u = balls.q.col(k).segment<4>(t.ball_q);
-      const Mat3<> R = t.socket[0] * to_mat3(Quaternion<>{u[0], u[1], u[2], u[3]}) * transpose(t.ball_plug);
-      const Vec3<> a = t.angles(R, {near.q(t.q[0], k), near.q(t.q[1], k), near.q(t.q[2], k)});
-      out.q(t.q[0], k) = a.x, out.q(t.q[1], k) = a.y, out.q(t.q[2], k) = a.z;
-    }
-  }
+  for (long k = 0; k < balls.frames(); ++k) hinges_of_frame(balls, k, near.q.col(k), out.q.col(k));
+  return out;
+}
+
+Clip BallView::to_hinges(const Clip& balls) const {
+  if (same()) return balls;
+  Clip out{balls.name, balls.times, Eigen::MatrixXd::Zero(figure_nq_, balls.frames())};
+  for (long k = 0; k < balls.frames(); ++k) hinges_of_frame(balls, k, out.q.col(std::max(k - 1, 0L)), out.q.col(k));
   return out;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "kansetsu/model/clip.h"
@@ -12,16 +14,21 @@ namespace kansetsu {
 /// mean anything there; quaternions go on smoothly. Poses, forces and momenta are the same.
 class BallView {
  public:
-  explicit BallView(const Model& model);
+  /// @param kept  links that stay, though they have no mass
+  explicit BallView(const Model& model, std::set<std::string> kept = {});
 
   bool same() const { return triples_.empty(); }  ///< there are no such hinges: nothing to do
   const Model& model() const { return balls_; }
   /// A link of the view; throws for the links within a joint.
   LinkId link(LinkId of_model) const;
+  /// The figure's own link.
+  LinkId link_of_figure(LinkId of_view) const;
 
   Clip to_balls(const Clip& clip) const;
   /// Angles nearest to those of `near`, frame by frame.
   Clip to_hinges(const Clip& balls, const Clip& near) const;
+  /// The same without angles to be near to: each frame goes on from the one before, the first from zero.
+  Clip to_hinges(const Clip& balls) const;
   /// Torques of all coordinates of the figure, from those of the view. @param q  of the figure
   void torques(const Eigen::VectorXd& q, const Eigen::VectorXd& of_balls, Eigen::Ref<Eigen::VectorXd> out) const;
   /// Velocities and accelerations likewise; where axes fall together, those of least size.
@@ -45,7 +52,10 @@ class BallView {
     int q, ball_q, nq, v, ball_v, nv;
   };
 
+  void hinges_of_frame(const Clip& balls, long k, const Eigen::VectorXd& near, Eigen::Ref<Eigen::VectorXd> out) const;
+
   Model balls_;
+  int figure_nq_;
   std::vector<int> links_;  ///< of the view; −1 within a joint
   std::vector<Triple> triples_;
   std::vector<Kept> kept_;

@@ -8,18 +8,18 @@ namespace {
 
 struct Dual {
   std::span<const ForceRay> rays;
-  const Wrench6& w;
-  const Wrench6& compliance;
+  const FitRows& w;
+  const FitRows& compliance;
 
-  Wrench6 gradient(const Wrench6& y) const {
-    Wrench6 g = compliance.cwiseProduct(y) - w;
+  FitRows gradient(const FitRows& y) const {
+    FitRows g = compliance.cwiseProduct(y) - w;
     for (const ForceRay& ray : rays) {
       if (const double s = ray.a.dot(y); s > 0) g += (s / ray.cost) * ray.a;
     }
     return g;
   }
-  Eigen::Matrix<double, 6, 6> curvature(const Wrench6& y) const {
-    Eigen::Matrix<double, 6, 6> H = compliance.asDiagonal();
+  Eigen::Matrix<double, 7, 7> curvature(const FitRows& y) const {
+    Eigen::Matrix<double, 7, 7> H = compliance.asDiagonal();
     for (const ForceRay& ray : rays) {
       if (ray.a.dot(y) > 0) H += (1 / ray.cost) * ray.a * ray.a.transpose();
     }
@@ -28,7 +28,7 @@ struct Dual {
 };
 
 /// The step along d at which φ is least: its slope is piecewise linear and rises.
-double line_search(const Dual& dual, const Wrench6& y, const Wrench6& d) {
+double line_search(const Dual& dual, const FitRows& y, const FitRows& d) {
   double low = 0, high = 1;
   // Within one piece the slope at the end of Newton's step is zero, up to rounding.
   if (dual.gradient(y + d).dot(d) <= 1e-9 * std::abs(dual.gradient(y).dot(d))) return 1;
@@ -42,7 +42,7 @@ double line_search(const Dual& dual, const Wrench6& y, const Wrench6& d) {
 
 }  // namespace
 
-Wrench6 ForceFit::solve(std::span<const ForceRay> rays, const Wrench6& w, const Wrench6& compliance) {
+FitRows ForceFit::solve(std::span<const ForceRay> rays, const FitRows& w, const FitRows& compliance) {
   const Dual dual{rays, w, compliance};
   constexpr int kMost = 100;  // 3 to 8 in practice
   c_.resize(rays.size()), pushes_.resize(rays.size());
@@ -57,13 +57,13 @@ Wrench6 ForceFit::solve(std::span<const ForceRay> rays, const Wrench6& w, const 
   };
   mark();
   for (iterations_ = 0; iterations_ < kMost; ++iterations_) {
-    const Wrench6 d = -dual.curvature(y_).ldlt().solve(dual.gradient(y_));
+    const FitRows d = -dual.curvature(y_).ldlt().solve(dual.gradient(y_));
     const double step = line_search(dual, y_, d);
     y_ += step * d;
     // A whole step within one piece of the function ends at its minimum.
     if (!mark() && step == 1) break;
   }
-  Wrench6 left = w;
+  FitRows left = w;
   for (std::size_t i = 0; i < rays.size(); ++i) {
     c_[i] = std::max(0.0, rays[i].a.dot(y_)) / rays[i].cost;
     left -= c_[i] * rays[i].a;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "kansetsu/kinematics/kinematics.h"
 #include "kansetsu/motion/contacts.h"
@@ -159,6 +160,15 @@ Floor fit_floor(const std::vector<Vec3<>>& points, double largest_tilt) {
   return good ? Floor{plane, mean_loss(points, plane)} : flat;
 }
 
+/// [m/s] upward
+double median_rise(const std::vector<Footing>& soles) {
+  std::vector<double> rises;
+  for (const Footing& f : soles) rises.push_back(f.v.z);
+  const auto middle = rises.begin() + long(rises.size() / 2);
+  std::nth_element(rises.begin(), middle, rises.end());
+  return *middle;
+}
+
 /// A floor that stands still, or a belt. A walk over ground of which only the velocity was taken away lies on a plane where the
 /// belt is still, over metres; a treadmill that climbs lies on one in the room, along which the belt runs.
 Ground fit_ground(const std::vector<Footing>& soles, const Vec3<>& belt, double largest_tilt) {
@@ -170,15 +180,19 @@ Ground fit_ground(const std::vector<Footing>& soles, const Vec3<>& belt, double 
   if (norm(belt) == 0) return still.ground;
   Floor climbing = fit_floor(room, largest_tilt);
   climbing.ground.belt = {belt.x, belt.y, dot(climbing.ground.slope, belt)};
-  return (climbing.loss < kBetter * still.loss ? climbing : still).ground;
+  // On a belt that climbs soles sink or rise with it; those of a walk over ground do not, whatever plane fits where they were.
+  const double rise = climbing.ground.belt.z;
+  const bool climbs = rise * median_rise(soles) > 0.5 * rise * rise;
+  return (climbs && climbing.loss < kBetter * still.loss ? climbing : still).ground;
 }
 
 }  // namespace
 
-Ground find_ground(const Model& model, const Clip& clip, const std::vector<FootContacts>& feet, double largest_tilt) {
+Ground find_ground(const Model& model, const Clip& clip, const std::vector<FootContacts>& feet, double largest_tilt,
+                   const std::optional<Vec3<>>& known) {
   const std::vector<Footing> all = footings(model, clip, feet);
-  if (all.empty()) return {};
-  const Vec3<> belt = find_belt(all, clip, model);
+  if (all.empty()) return {.belt = known.value_or(Vec3<>{})};
+  const Vec3<> belt = known ? *known : find_belt(all, clip, model);
   constexpr double kSlow = 0.3;  // [m/s]
   std::vector<Footing> slow;
   for (const Footing& f : all)

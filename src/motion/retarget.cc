@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "kansetsu/base/error.h"
 #include "kansetsu/base/suggest.h"
@@ -11,6 +12,7 @@
 #include "kansetsu/spatial/rotations.h"
 #include "motion/ball_view.h"
 #include "motion/body_targets.h"
+#include "motion/bone_jumps.h"
 #include "motion/feet.h"
 #include "motion/follower.h"
 #include "motion/retarget_codes.h"
@@ -104,6 +106,7 @@ class Retargeter {
       return {std::nullopt, std::move(diagnostics_)};
     }
     tell_odd();
+    bridge_bones();
     out_.feet = find_soles(model_, landmarks_);
     place();
     first_pass();
@@ -228,6 +231,23 @@ class Retargeter {
            "someone who stands? then the rest pose and the motion have different axes upward: --up x|y|z");
   }
 
+  /// Of all bones that carry a landmark; toes and hands turn nothing.
+  void bridge_bones() {
+    std::vector<bool> moving(capture_.bones.size(), false);
+    for (int l = 0; l < kLandmarkCount; ++l) {
+      const auto& point = bones_[static_cast<std::size_t>(l)];
+      const bool end =
+          Landmark(l) == L::kToeL || Landmark(l) == L::kToeR || Landmark(l) == L::kWristL || Landmark(l) == L::kWristR;
+      if (!point || end) continue;
+      for (int b = point->bone; b >= 0; b = capture_.bones[std::size_t(b)].parent) moving[std::size_t(b)] = true;
+    }
+    for (const BoneJump& jump : bridge_jumps(capture_, moving, out_.first_frame))
+      warn(mapping::kBoneJump,
+           fmt::format("bone '{}' turns around within a frame; {} frames are interpolated, first frame {}",
+                       capture_.bones[std::size_t(jump.bone)].name, jump.count, jump.first),
+           "the skeleton was fitted to its markers in two ways: forces there are rough");
+  }
+
   void place() {
     out_.scale = options_.scale.value_or(maker_->leg_of_figure() / maker_->leg_of_capture());
     placement_.scale = out_.scale;
@@ -272,9 +292,10 @@ class Retargeter {
 
   /// The floor becomes z = 0 and stands still, and feet on it are marked.
   void level_floor() {
-    Ground ground = find_ground(model_, out_.clip, out_.feet, options_.largest_tilt);
+    std::optional<Vec3<>> belt;
+    if (options_.belt) belt = out_.scale * (placement_.R * *options_.belt);
+    Ground ground = find_ground(model_, out_.clip, out_.feet, options_.largest_tilt, belt);
     if (options_.floor) ground.height = 0, ground.slope = {};
-    if (options_.belt) ground.belt = options_.scale.value_or(out_.scale) * (placement_.R * *options_.belt);
     level(ground);
     out_.floor = placement_.origin.z;
     Contacts contacts = find_all_contacts(model_, out_.clip, std::move(out_.feet), options_.contact);
@@ -376,7 +397,7 @@ class Retargeter {
   }
 
   const Model& model_;
-  const Capture& capture_;
+  Capture capture_;  ///< its jumps are bridged
   const RetargetOptions& options_;
   LandmarkTable table_;
   std::map<Landmark, LinkPoint> landmarks_;
@@ -389,6 +410,13 @@ class Retargeter {
   Retargeted out_;
   std::vector<Diagnostic> diagnostics_;
 };
+
+/// Of a table, what names links that are there.
+LandmarkTable known_links(const Model& model, const std::optional<LandmarkTable>& table) {
+  LandmarkTable out = table.value_or(LandmarkTable{});
+  std::erase_if(out.links, [&](const auto& entry) { return !model.find_link(entry.second.link); });
+  return out;
+}
 
 }  // namespace
 
@@ -414,7 +442,18 @@ std::map<Landmark, LinkPoint> find_landmarks(const Model& model, const LandmarkT
 }
 
 Loaded<Retargeted> retarget(const Model& model, const Capture& capture, const RetargetOptions& options) {
-  return Retargeter(model, capture, options).run();
+  if (options.limits) return Retargeter(model, capture, options).run();
+  // Without limits three hinges that meet are a ball: it has no pose in which two axes fall together.
+  std::set<std::string> marked;
+  for (const auto& [landmark, point] : find_landmarks(model, known_links(model, options.table)))
+    marked.insert(point.link);
+  const BallView view(model, std::move(marked));
+  Loaded<Retargeted> out = Retargeter(view.model(), capture, options).run();
+  if (!out.value) return out;
+  out.value->clip = view.to_hinges(out.value->clip);
+  for (FootContacts& foot : out.value->feet) foot.link = view.link_of_figure(foot.link);
+  for (BodyContact& other : out.value->others) other.link = view.link_of_figure(other.link);
+  return out;
 }
 
 }  // namespace kansetsu

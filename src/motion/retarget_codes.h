@@ -14,5 +14,6 @@ inline constexpr char kUnusedBone[] = "MAP010";
 inline constexpr char kJump[] = "MAP011";
 inline constexpr char kUp[] = "MAP012";
 inline constexpr char kJointJump[] = "MAP013";
+inline constexpr char kBoneJump[] = "MAP014";
 
 }  // namespace kansetsu::mapping

@@ -55,7 +55,11 @@ FigureDescription make_body(std::string name, const Shape& shape, double mass, c
   body.model.base = Base::kFree;
   LinkDescription link;
   link.name = name;
-  link.inertial = Inertial{mass, {}, solid_inertia(shape, mass).value_or(Sym3<>{})};
+  const auto inertial = solid_inertial(shape, mass);
+  if (!inertial)
+    throw Error(
+        fmt::format("make_body: the shape of '{}' encloses no volume, so that nothing is known of its inertia", name));
+  link.inertial = *inertial;
   link.collisions.push_back({.name = name, .shape = shape});
   body.model.links.push_back(std::move(link));
   body.name = std::move(name);

@@ -9,6 +9,7 @@
 #include "kansetsu/scene/scene.h"
 #include "model/checks.h"
 #include "scene/scene_codes.h"
+#include "scene/scene_schema.h"
 
 namespace kansetsu {
 namespace {
@@ -75,7 +76,7 @@ class SceneCheck {
     for (const ControllerDescription& c : scene_.controllers) check(c);
     for (const SensorDescription& s : scene_.sensors) check(s);
     for (const EventDescription& e : scene_.events) check(e);
-    for (const RecordingDescription& r : scene_.recordings) at(r.line, "record").not_negative("rate", r.rate);
+    for (const RecordingDescription& r : scene_.recordings) at(r.line, "record").numbers(r);
     for (const Keyframe& key : scene_.keyframes) check(key);
     std::stable_sort(found_.begin(), found_.end(), [](const auto& a, const auto& b) { return a.line < b.line; });
     return std::move(found_);
@@ -92,64 +93,87 @@ class SceneCheck {
       check.found_.push_back(
           {Severity::kError, code, check.scene_.file, line, path, std::move(message), std::move(hint)});
     }
-    void finite(std::string_view name, double x) const {
-      if (std::isfinite(x) && std::abs(x) <= kLargestNumber) return;
-      error(scene::kNumber, fmt::format("{} is {}", name, x), "write a finite number in SI units, at most 1e15");
+    /// Numbers that are no use, in a record and in those that it holds; who reads members by hand checks them himself.
+    template <HasSchema Record>
+    void numbers(const Record& x) const {
+      for_each_field<Record>([&](const auto& field) {
+        if (field.nesting != Nesting::kByHand) numbers(field.key, x.*field.member, field.range);
+      });
     }
-    void finite(std::string_view name, const Vec3<>& v) const {
-      for (const double x : {v.x, v.y, v.z}) finite(name, x);
+    template <class T>
+    void numbers(std::string_view name, const T& x, NumberRange range = NumberRange::kFinite) const {
+      if constexpr (std::is_same_v<T, double>) {
+        number(name, x, range);
+      } else if constexpr (std::is_same_v<T, Vec3<>>) {
+        for (const double y : {x.x, x.y, x.z}) number(name, y, range);
+      } else if constexpr (std::is_same_v<T, std::array<double, 5>>) {
+        for (const double y : x) number(name, y, range);
+      } else if constexpr (std::is_same_v<T, std::map<std::string, double>>) {
+        for (const auto& [key, y] : x) number(fmt::format("{} of '{}'", name, key), y, range);
+      } else if constexpr (kIsOptional<T>) {
+        if (x) numbers(name, *x, range);
+      } else if constexpr (std::is_same_v<T, PrescribedMotion>) {
+        motion(x);
+      } else if constexpr (HasSchema<T>) {
+        numbers(x);
+      }
     }
-    void finite(std::string_view name, const Pose& pose) const {
-      finite(name, pose.p);
-      finite(name, pose.rpy);
+    void number(std::string_view name, double x, NumberRange range) const {
+      const bool limit = range == NumberRange::kLimit;
+      if (range == NumberRange::kOther) return;
+      if (!limit && !(std::abs(x) <= kLargestNumber))
+        return error(scene::kNumber, fmt::format("{} is {}", name, x),
+                     "write a finite number in SI units, at most 1e15");
+      if ((limit || range == NumberRange::kNotNegative) && !(x >= 0))
+        error(scene::kRange, fmt::format("{} is {}", name, x), "give zero or more");
     }
-    void finite(const PrescribedMotion& m) const {
-      for (const Vec3<>& v : {m.velocity, m.amplitude, m.axis}) finite("motion", v);
-      for (const double x : {m.rate, m.swing, m.frequency, m.phase, m.start}) finite("motion", x);
-      if (std::isnan(m.stop) || m.stop < m.start) {
+    void motion(const PrescribedMotion& m) const {
+      numbers(m);
+      if (!(m.stop >= m.start))
         error(scene::kRange, fmt::format("motion stops at {} s, before it starts", m.stop), "stop is after start");
-      }
-      if (m.rate != 0 || m.swing != 0) {
-        const double length = norm(m.axis);
-        if (!(length > 1e-9)) error(scene::kRange, "the axis of the motion is the zero vector", "give a direction");
-      }
+      if ((m.rate != 0 || m.swing != 0) && !(norm(m.axis) > 1e-9))
+        error(scene::kRange, "the axis of the motion is the zero vector", "give a direction");
     }
-    /// Zero, positive or infinite.
-    void not_negative(std::string_view name, double x) const {
-      if (x >= 0) return;
-      error(scene::kRange, fmt::format("{} is {}", name, x), "give zero or more");
-    }
+    /// Whether the name is one of those that are known; an error if not.
     template <class Known>
-    void unknown(const char* code, std::string_view kind, std::string_view name, const Known& known) const {
+    bool named(const char* code, std::string_view kind, const std::string& name, const Known& known) const {
+      if (known.contains(name)) return true;
       error(code, fmt::format("there is no {} '{}'", kind, name),
             check.hints_.nearest(name, known.size(), [&] { return listed(known); }));
+      return false;
     }
     const FigureNames* figure(const std::string& name) const {
-      const auto found = check.figures_.find(name);
-      if (found != check.figures_.end()) return &found->second;
-      unknown(scene::kUnknownFigure, "figure", name, check.figures_);
-      return nullptr;
+      return named(scene::kUnknownFigure, "figure", name, check.figures_) ? &check.figures_.at(name) : nullptr;
+    }
+    /// Null if the figure has no such joint.
+    const JointTypeInfo* joint(const FigureNames& names, const std::string& name) const {
+      if (!named(scene::kUnknownJoint, "joint", name, names.joints)) return nullptr;
+      return &info(names.joints.at(name)->type);
     }
     void surface(const std::string& name) const {
-      if (name.empty() || check.surfaces_.contains(name)) return;
-      unknown(scene::kUnknownSurface, "surface", name, check.surfaces_);
+      if (!name.empty()) named(scene::kUnknownSurface, "surface", name, check.surfaces_);
     }
     void connection(const std::string& name) const {
-      if (!check.connections_.contains(name))
-        unknown(scene::kUnknownConnection, "connection", name, check.connections_);
+      named(scene::kUnknownConnection, "connection", name, check.connections_);
     }
-    void anchor(const Anchor& anchor) const {
-      finite("pose", anchor.pose);
-      if (anchor.figure.empty()) return;
-      const FigureNames* names = figure(anchor.figure);
-      if (names && !anchor.link.empty() && !names->links.contains(anchor.link)) {
-        unknown(scene::kUnknownLink, "link", anchor.link, names->links);
-      }
+    void actuator(const FigureNames& names, const std::string& name) const {
+      named(scene::kUnknownActuator, "actuator", name, names.actuators);
+    }
+    void tendon(const FigureNames& names, const std::string& name) const {
+      named(scene::kUnknownTendon, "tendon", name, names.tendons);
+    }
+    void anchor(const Anchor& anchor) const { shape({.link = anchor.link, .figure = anchor.figure}); }
+    /// The ends of a connection or a spring.
+    void ends(const Anchor& a, const Anchor& b) const {
+      anchor(a);
+      anchor(b);
+      if (a.figure.empty() && b.figure.empty())
+        error(scene::kNowhere, "both ends are in the world", "name a figure at one end at least");
     }
     void dof(const FigureNames& names, const DofRef& ref) const {
-      const auto joint = names.joints.find(ref.joint);
-      if (joint == names.joints.end()) return unknown(scene::kUnknownJoint, "joint", ref.joint, names.joints);
-      const int nv = info(joint->second->type).nv;
+      const JointTypeInfo* type = joint(names, ref.joint);
+      if (!type) return;
+      const int nv = type->nv;
       if (ref.index >= 0 && ref.index < nv) return;
       error(scene::kUnknownJoint, fmt::format("joint '{}' has no coordinate {}", ref.joint, ref.index),
             nv == 0 ? "it is fixed" : fmt::format("its coordinates are 0…{}", nv - 1));
@@ -157,11 +181,8 @@ class SceneCheck {
     void shape(const ShapeRef& ref) const {
       const FigureNames* names = ref.figure.empty() ? nullptr : figure(ref.figure);
       if (!ref.figure.empty() && !names) return;
-      if (names && !ref.link.empty() && !names->links.contains(ref.link)) {
-        unknown(scene::kUnknownLink, "link", ref.link, names->links);
-      }
-      const auto& shapes = names ? names->shapes : check.shapes_;
-      if (!ref.shape.empty() && !shapes.contains(ref.shape)) unknown(scene::kUnknownShape, "shape", ref.shape, shapes);
+      if (names && !ref.link.empty()) named(scene::kUnknownLink, "link", ref.link, names->links);
+      if (!ref.shape.empty()) named(scene::kUnknownShape, "shape", ref.shape, names ? names->shapes : check.shapes_);
     }
     void mask(ConstraintMask mask) const {
       if (mask == 0 || mask > kWeldMask) {
@@ -174,17 +195,10 @@ class SceneCheck {
 
   void check_numbers_of_scene() {
     const At here = at(0, "scene");
-    here.finite("gravity", scene_.gravity);
-    here.finite("density", scene_.medium.density);
-    here.not_negative("density", scene_.medium.density);
-    here.finite("viscosity", scene_.medium.viscosity);
-    here.not_negative("viscosity", scene_.medium.viscosity);
-    here.finite("wind", scene_.medium.wind);
+    here.numbers(scene_);
     if (!(scene_.time_step > 0 && scene_.time_step <= 1e6)) {
       here.error(scene::kRange, fmt::format("time step is {} s", scene_.time_step), "give a time above 0, e.g. 0.001");
     }
-    if (!(scene_.duration >= 0))
-      here.error(scene::kRange, fmt::format("duration is {} s", scene_.duration), "give a time");
     if (!(scene_.tolerance > 0 && scene_.tolerance < 1)) {
       here.error(scene::kRange, fmt::format("tolerance is {}", scene_.tolerance),
                  "give a number between 0 and 1, e.g. 1e-6");
@@ -223,10 +237,7 @@ class SceneCheck {
 
   void check(const ContactMaterial& m, int line, const std::string& path) {
     const At here = at(line, path);
-    for (const double x : {m.mu_s, m.mu_d, m.spin_radius, m.rolling_radius, m.clearance}) {
-      here.finite("coefficient", x);
-      here.not_negative("coefficient", x);
-    }
+    here.numbers(m);
     if (m.mu_d > m.mu_s) {
       here.error(scene::kRange, fmt::format("dynamic friction {} is above static friction {}", m.mu_d, m.mu_s),
                  "exchange them");
@@ -254,18 +265,26 @@ class SceneCheck {
     check(figure.initial, names, here);
     check_limits(figure, here);
     for (const auto& [link, share] : figure.gravity_compensation) {
-      here.finite("gravity_compensation", share);
       const auto named = [&name = link](const LinkDescription& l) { return l.name == name; };
       if (std::ranges::none_of(figure.model.links, named))
         here.error(scene::kUnknownLink, fmt::format("gravity_compensation: there is no link '{}'", link),
                    "name a link of the figure");
     }
-    here.surface(figure.surface);
-    if (figure.base_motion) {
-      here.finite(*figure.base_motion);
-      if (figure.model.base == Base::kFree)
-        here.error(scene::kBaseMotion, "the base is free and its motion is given", "fix the base");
+    for (const FluidEllipsoid& e : figure.ellipsoids) {
+      const At there = at(e.line, fmt::format("{}/ellipsoid", path));
+      there.numbers(e);
+      if (std::ranges::none_of(figure.model.links, [&](const LinkDescription& l) { return l.name == e.link; }))
+        there.error(scene::kUnknownLink, fmt::format("ellipsoid: there is no link '{}'", e.link),
+                    "name a link of the figure");
+      const Vec3<>& r = e.drag.radii;
+      if (!(r.x > 0 && r.y > 0 && r.z > 0))
+        there.error(scene::kNumber, fmt::format("radii of an ellipsoid: {} {} {}", r.x, r.y, r.z),
+                    "give three positive lengths [m]");
     }
+    here.surface(figure.surface);
+    here.numbers(figure);
+    if (figure.base_motion && figure.model.base == Base::kFree)
+      here.error(scene::kBaseMotion, "the base is free and its motion is given", "fix the base");
     for (const LinkDescription& link : figure.model.links) {
       for (const LinkShape& shape : link.collisions) {
         here.surface(shape.surface);
@@ -277,38 +296,33 @@ class SceneCheck {
     }
     for (const LoopClosure& loop : figure.loops) {
       const At loop_at = at(loop.line, fmt::format("{}/loop[{}]", path, loop.name));
+      loop_at.numbers(loop);
       loop_at.mask(loop.mask);
-      for (const auto& [link, pose] : {std::pair(loop.link_a, loop.pose_a), std::pair(loop.link_b, loop.pose_b)}) {
-        loop_at.anchor({figure.name, link, pose});
-      }
+      for (const std::string& link : {loop.link_a, loop.link_b}) loop_at.anchor({figure.name, link, {}});
     }
     for (const PolynomialCoupling& coupling : figure.couplings) {
       const At coupling_at = at(coupling.line, fmt::format("{}/coupling[{}]", path, coupling.name));
       for (const DofRef* ref : {&coupling.dependent, coupling.driver ? &*coupling.driver : nullptr}) {
         if (ref && !coupling.tendons) coupling_at.dof(names, *ref);
-        if (ref && coupling.tendons && !names.tendons.contains(ref->joint))
-          coupling_at.unknown(scene::kUnknownTendon, "tendon", ref->joint, names.tendons);
+        if (ref && coupling.tendons) coupling_at.tendon(names, ref->joint);
       }
-      for (const double c : coupling.coefficient) coupling_at.finite("coefficient", c);
+      coupling_at.numbers(coupling);
     }
   }
 
   static void check_values(const std::map<std::string, std::vector<double>>& values, bool positions,
                            const FigureNames& names, const At& here) {
     for (const auto& [name, numbers] : values) {
-      const auto joint = names.joints.find(name);
-      if (joint == names.joints.end()) {
-        here.unknown(scene::kUnknownJoint, "joint", name, names.joints);
-        continue;
-      }
-      const JointTypeInfo& type = info(joint->second->type);
+      const JointTypeInfo* found = here.joint(names, name);
+      if (!found) continue;
+      const JointTypeInfo& type = *found;
       const int size = positions ? type.nq : type.nv;
       if (int(numbers.size()) != size) {
         here.error(scene::kCoordinates,
                    fmt::format("joint '{}' ({}) has {} numbers, {} are needed", name, type.name, numbers.size(), size),
                    "see kansetsu conventions");
       }
-      for (const double x : numbers) here.finite(name, x);
+      for (const double x : numbers) here.numbers(name, x);
       if (positions && type.type == JointType::kBall && numbers.size() == 4) {
         double square = 0;
         for (const double x : numbers) square += x * x;
@@ -321,16 +335,11 @@ class SceneCheck {
     }
   }
   void check(const FigureState& state, const FigureNames& names, const At& here) {
-    here.finite("base", state.base);
-    here.finite("angular velocity", state.velocity.w);
-    here.finite("velocity", state.velocity.v);
+    here.numbers(state);
     check_values(state.q, true, names, here);
     check_values(state.v, false, names, here);
     for (const auto* values : {&state.control, &state.activation}) {
-      for (const auto& [name, x] : *values) {
-        here.finite(name, x);
-        if (!names.actuators.contains(name)) here.unknown(scene::kUnknownActuator, "actuator", name, names.actuators);
-      }
+      for (const auto& [name, x] : *values) here.actuator(names, name);
     }
   }
 
@@ -370,8 +379,8 @@ class SceneCheck {
       found_.push_back(std::move(d));
     }
     here.surface(environment.shape.surface);
-    here.finite("surface velocity", environment.surface_velocity);
-    if (environment.motion) here.finite(*environment.motion);
+    here.numbers("surface_velocity", environment.surface_velocity);
+    here.numbers("motion", environment.motion);
   }
 
   void check(const SurfacePair& pair) {
@@ -389,43 +398,29 @@ class SceneCheck {
 
   void check(const ConnectionDescription& c) {
     const At here = at(c.line, fmt::format("connection[{}]", c.name));
-    here.anchor(c.a);
-    here.anchor(c.b);
+    here.ends(c.a, c.b);
     here.mask(c.mask);
-    here.not_negative("break force", c.break_force);
-    here.not_negative("break torque", c.break_torque);
+    here.numbers(c);
     const std::string problem = connection_problem(c.mask, c.restitution, c.compliance);
     if (!problem.empty()) here.error(scene::kRange, problem, "see docs/formats/scene.md, connections");
-    if (c.motion) here.finite(*c.motion);
-    if (c.a.figure.empty() && c.b.figure.empty()) {
-      here.error(scene::kNowhere, "both ends are in the world", "name a figure at one end at least");
-    }
   }
 
   void check(const SpringDescription& s) {
     const At here = at(s.line, fmt::format("spring[{}]", s.name));
-    here.anchor(s.a);
-    here.anchor(s.b);
-    for (const double x : {s.stiffness, s.damping, s.rest_length.value_or(0)}) {
-      here.finite("spring", x);
-      here.not_negative("stiffness, damping or length", x);
-    }
-    if (s.a.figure.empty() && s.b.figure.empty())
-      here.error(scene::kNowhere, "both ends are in the world", "name a figure at one end");
+    here.ends(s.a, s.b);
+    here.numbers(s);
   }
 
   void check(const ControllerDescription& c) {
     const At here = at(c.line, fmt::format("controller[{}]", c.name));
-    here.not_negative("period", c.period);
+    here.numbers(c);
     const FigureNames* names = here.figure(c.figure);
     if (!names) return;
     std::set<std::pair<std::string, int>> seen;
     for (const JointControl& j : c.joints) {
       here.dof(*names, j.dof);
       check_drive(c, *names, j.dof, here);
-      for (const double x : {j.value, j.amplitude, j.frequency, j.phase, j.deviation, j.kp, j.kd})
-        here.finite(j.dof.joint, x);
-      for (const double x : {j.deviation, j.kp, j.kd, j.effort}) here.not_negative("deviation, gain or effort", x);
+      here.numbers(j);
       if (!seen.emplace(j.dof.joint, j.dof.index).second) {
         here.error(scene::kDrivenTwice, fmt::format("joint '{}' is there twice", j.dof.joint),
                    "name each coordinate once");
@@ -446,23 +441,17 @@ class SceneCheck {
 
   void check(const SensorDescription& s) {
     const At here = at(s.line, fmt::format("sensor[{}]", s.name));
-    for (const double x : {s.angular_noise, s.linear_noise, s.noise, s.cutoff}) {
-      here.finite("noise", x);
-      here.not_negative("noise", x);
-    }
+    here.numbers(s);
     using enum SensorKind;
-    const bool by_target = s.kind >= kJointPosition && s.kind <= kActuatorForce;
-    if (s.kind != kJointForce && !by_target) here.anchor(s.at);
+    const bool by_target = RecordSchema<SensorDescription>::by_target(s);
+    if (RecordSchema<SensorDescription>::at_anchor(s)) here.anchor(s.at);
     if (s.reference) here.anchor(*s.reference);
     if (by_target) {
       const FigureNames* names = here.figure(s.at.figure);
       if (!names) return;
-      if (s.kind >= kActuatorPosition && !names->actuators.contains(s.target))
-        here.unknown(scene::kUnknownActuator, "actuator", s.target, names->actuators);
-      if (s.kind >= kTendonPosition && s.kind <= kTendonLimitForce && !names->tendons.contains(s.target))
-        here.unknown(scene::kUnknownTendon, "tendon", s.target, names->tendons);
-      if (s.kind < kTendonPosition && !names->joints.contains(s.target))
-        here.unknown(scene::kUnknownJoint, "joint", s.target, names->joints);
+      if (s.kind >= kActuatorPosition) here.actuator(*names, s.target);
+      if (s.kind >= kTendonPosition && s.kind <= kTendonLimitForce) here.tendon(*names, s.target);
+      if (s.kind < kTendonPosition) here.joint(*names, s.target);
       return;
     }
     if (s.kind == kDistance || s.kind == kNormal || s.kind == kFromTo) here.shape(s.contact), here.shape(s.other);
@@ -472,31 +461,26 @@ class SceneCheck {
     if (s.kind == SensorKind::kConnectionForce) here.connection(s.connection);
     if (s.kind == SensorKind::kContact) here.shape(s.contact);
     if (s.kind != SensorKind::kJointForce) return;
-    const FigureNames* names = here.figure(s.at.figure);
-    if (names && !names->joints.contains(s.joint)) here.unknown(scene::kUnknownJoint, "joint", s.joint, names->joints);
+    if (const FigureNames* names = here.figure(s.at.figure)) here.joint(*names, s.joint);
   }
 
   void check(const EventDescription& e) {
     const At here = at(e.line, fmt::format("event[{}]", e.name));
-    for (const double x : {e.time, e.distance, e.delay}) {
-      here.finite("time or distance", x);
-      here.not_negative("time or distance", x);
-    }
-    for (const double x : {e.force, e.torque}) here.not_negative("force or torque", x);
-    if (e.trigger == TriggerKind::kNear || e.trigger == TriggerKind::kForce) here.connection(e.connection);
-    if (e.trigger == TriggerKind::kTouch || e.trigger == TriggerKind::kLift) here.shape(e.a), here.shape(e.b);
-    if (e.trigger == TriggerKind::kLimit) {
+    using Keys = RecordSchema<EventDescription>;
+    here.numbers(e);
+    if (Keys::of_connection(e)) here.connection(e.connection);
+    if (Keys::of_contact(e)) here.shape(e.a), here.shape(e.b);
+    if (Keys::of_limit(e)) {
       if (const FigureNames* names = here.figure(e.figure)) here.dof(*names, e.dof);
     }
     if (e.action == ActionKind::kConnect || e.action == ActionKind::kCut) here.connection(e.target);
     const bool controls = e.action == ActionKind::kStartController || e.action == ActionKind::kStopController;
-    if (controls && !controllers_.contains(e.target))
-      here.unknown(scene::kUnknownController, "controller", e.target, controllers_);
+    if (controls) here.named(scene::kUnknownController, "controller", e.target, controllers_);
   }
 
   void check(const Keyframe& key) {
     const At here = at(key.line, fmt::format("keyframe[{}]", key.name));
-    here.finite("time", key.time);
+    here.numbers(key);
     for (const auto& [name, state] : key.figures) {
       if (const FigureNames* names = here.figure(name)) check(state, *names, here);
     }

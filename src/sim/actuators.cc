@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "actuation/plan.h"
 #include "kansetsu/base/error.h"
 #include "sim/impl.h"
 
@@ -16,20 +17,15 @@ namespace kansetsu {
 namespace {
 
 /// Adds a force along a row, and `gain` of its implicit part.
-void add_along(const MomentRow& row, double force, double gain, double* tau, double* extra) {
+inline void add_along(const ActuationPlan& plan, const Range& row, double force, double gain, double* tau,
+                      double* extra) {
+  const int* columns = plan.columns.data();
+  const double* values = plan.values.data();
+  for (int k = row.begin; k < row.end(); ++k) tau[columns[k]] += values[k] * force;
+  if (gain == 0) return;
   double sum = 0;
-  for (const double x : row.values) sum += std::abs(x);
-  for (size_t k = 0; k < row.columns.size(); ++k) {
-    const double x = row.values[k];
-    tau[row.columns[k]] += x * force;
-    extra[row.columns[k]] += gain * std::abs(x) * sum;
-  }
-}
-
-double along(const MomentRow& row, const Eigen::VectorXd& x) {
-  double sum = 0;
-  for (size_t k = 0; k < row.columns.size(); ++k) sum += row.values[k] * x[row.columns[k]];
-  return sum;
+  for (int k = row.begin; k < row.end(); ++k) sum += std::abs(values[k]);
+  for (int k = row.begin; k < row.end(); ++k) extra[columns[k]] += gain * std::abs(values[k]) * sum;
 }
 
 /// How far a tendon is beyond the lengths at which its spring is slack; negative: shorter.
@@ -53,11 +49,12 @@ void activation_rates(const ActuatorsData& a, Eigen::VectorXd& out) {
 }
 
 double tendon_energy(const FigureData& f) {
+  const Actuation& all = f.actuators.actuation;
   double sum = 0;
-  for (int i = 0; f.options.switches.springs && i < f.actuators.actuation.tendon_count(); ++i) {
-    const TendonDescription& t = f.actuators.actuation.tendon(i);
-    const double x = stretch(t, f.actuators.actuation.tendon_length(i));
-    sum += 0.5 * t.stiffness * x * x;
+  for (const int i : all.plan().sprung) {
+    const TendonDescription& t = all.tendon(i);
+    const double x = stretch(t, all.tendon_length(i));
+    if (f.options.switches.springs) sum += 0.5 * t.stiffness * x * x;
   }
   return sum;
 }
@@ -91,56 +88,65 @@ void World::Impl::place_actuators() {
   });
 }
 
-void World::Impl::add_actuators(FigureData& f, double h) {
-  ActuatorsData& a = f.actuators;
+/// Springs and dampers of tendons.
+void World::Impl::add_tendon_forces(FigureData& f, double h) {
+  const Actuation& all = f.actuators.actuation;
+  const ActuationPlan& plan = all.plan();
   const JointSwitches& on = f.options.switches;
-  for (int i = 0; i < a.actuation.tendon_count(); ++i) {
-    const TendonDescription& t = a.actuation.tendon(i);
-    const double l = a.actuation.tendon_length(i), rate = a.actuation.tendon_velocity(i);
-    const double x = stretch(t, l), k = on.springs && x != 0 ? t.stiffness : 0, d = on.damping ? t.damping : 0;
+  for (const int i : plan.sprung) {
+    const TendonDescription& t = all.tendon(i);
+    const double x = stretch(t, plan.tendon_length[size_t(i)]), rate = plan.tendon_velocity[size_t(i)];
+    const double k = on.springs && x != 0 ? t.stiffness : 0, d = on.damping ? t.damping : 0;
     if (k == 0 && d == 0) continue;
-    const MomentRow row = a.actuation.tendon_moment(i);
+    const Range& row = plan.tendon_rows[size_t(i)];
     const double spring = -k * x, implicit = 0.25 * h * h * k;
-    add_along(row, spring - d * rate, h * d + implicit, f.tau.data(), f.extra.data());
-    add_along(row, spring, implicit, f.stored.data(), f.stored_inertia.data());
+    add_along(plan, row, spring - d * rate, h * d + implicit, f.tau.data(), f.extra.data());
+    add_along(plan, row, spring, implicit, f.stored.data(), f.stored_inertia.data());
     f.has_extra = true;
   }
-  if (a.forces.empty() || !on.actuators) return;
-  for (long i = 0; i < a.input.size(); ++i) {
-    const bool early = a.actuation.actuator(int(i)).early;
-    a.input[i] = early ? a.actuation.next_activation(int(i), a.control[i], a.activation[i], h) : a.activation[i];
-  }
+}
+
+void World::Impl::add_actuators(FigureData& f, double h) {
+  add_tendon_forces(f, h);
+  ActuatorsData& a = f.actuators;
+  if (a.forces.empty() || !f.options.switches.actuators) return;
+  const ActuationPlan& plan = a.actuation.plan();
+  a.input = a.activation;
+  for (const int i : plan.early) a.input[i] = a.actuation.next_activation(i, a.control[i], a.activation[i], h);
   a.actuation.forces(a.control, a.input, a.forces);
-  a.tau.setZero(), a.extra.setZero();
+  // What limits of joints cut is added up by itself first.
+  if (plan.limits_shared) a.tau.setZero(), a.extra.setZero();
+  double* tau = plan.limits_shared ? a.tau.data() : f.tau.data();
+  double* extra = plan.limits_shared ? a.extra.data() : f.extra.data();
   for (size_t i = 0; i < a.forces.size(); ++i) {
     ActuatorsData::Acting& acts = a.acting[i];
     if (!acts.saturated) {
       const ActuatorForce& now = a.forces[i];
       const double kp = std::max(-now.d_length, 0.0), kd = std::max(-now.d_velocity, 0.0);
-      acts.force = now.force - 0.5 * h * kp * a.actuation.actuator_velocity(int(i));
+      acts.force = now.force - 0.5 * h * kp * plan.velocity[i];
       acts.gain = h * (kd + 0.5 * h * kp);
-      const double within = a.actuation.acting_range(int(i)).clamp(now.force);
+      const double within = plan.laws[i].acting.clamp(now.force);
       if (within != now.force) acts = {within, 0, true};
     }
-    if (acts.force == 0 && acts.gain == 0) continue;
-    add_along(a.actuation.actuator_moment(int(i)), acts.force, acts.gain, a.tau.data(), a.extra.data());
+    add_along(plan, plan.rows[i], acts.force, acts.gain, tau, extra);
+    f.has_extra |= acts.gain != 0;
   }
-  for (const Actuation::EffortLimit& l : a.actuation.effort_limits()) {
+  if (!plan.limits_shared) return;
+  for (const Actuation::EffortLimit& l : plan.limits) {
     if (!l.shared || std::abs(a.tau[l.column]) <= l.effort) continue;
     a.tau[l.column] = std::clamp(a.tau[l.column], -l.effort, l.effort), a.extra[l.column] = 0;
   }
   f.tau += a.tau;
   f.extra += a.extra;
-  f.has_extra = true;
 }
 
 /// The force is shared evenly by the contacts of the link; each pulls both bodies together along its normal.
 void World::Impl::add_adhesion(int figure) {
   const FigureData& f = *figures[size_t(figure)];
-  for (size_t i = 0; f.options.switches.actuators && i < f.actuators.acting.size(); ++i) {
-    const ActuatorDescription& a = f.actuators.actuation.actuator(int(i));
-    const double force = f.actuators.acting[i].force;
-    if (a.transmission != Transmission::kBody || force == 0) continue;
+  for (const int i : f.actuators.actuation.plan().adhesive) {
+    const ActuatorDescription& a = f.actuators.actuation.actuator(i);
+    const double force = f.actuators.acting[size_t(i)].force;
+    if (!f.options.switches.actuators || force == 0) continue;
     const LinkId link = f.model.link_id(a.target);
     const auto touches = [&](const Touch& t) {
       const auto is = [&](int shape) {
@@ -169,13 +175,13 @@ void World::Impl::add_adhesion(int figure) {
 /// After a solve: whether a force came out beyond its range; it is at its end in the next solve.
 bool World::Impl::actuators_saturate(FigureData& f) {
   ActuatorsData& a = f.actuators;
+  const ActuationPlan& plan = a.actuation.plan();
   bool any = false;
-  for (size_t i = 0; i < a.acting.size(); ++i) {
-    ActuatorsData::Acting& acts = a.acting[i];
-    const Interval& range = a.actuation.acting_range(int(i));
-    if (acts.saturated || !range.is_bounded()) continue;
-    const double force = acts.force - acts.gain * along(a.actuation.actuator_moment(int(i)), f.vdot);
-    const double within = range.clamp(force);
+  for (const int i : plan.bounded) {
+    ActuatorsData::Acting& acts = a.acting[size_t(i)];
+    if (acts.saturated) continue;
+    const double force = acts.force - acts.gain * plan.along(plan.rows[size_t(i)], f.vdot);
+    const double within = plan.laws[size_t(i)].acting.clamp(force);
     if (std::abs(force - within) <= 1e-9 * std::abs(within)) continue;
     acts = {within, 0, true};
     any = true;
@@ -185,20 +191,21 @@ bool World::Impl::actuators_saturate(FigureData& f) {
 
 void World::Impl::finish_actuators(FigureData& f, double h) {
   ActuatorsData& a = f.actuators;
+  const ActuationPlan& plan = a.actuation.plan();
+  const double on = f.options.switches.actuators ? 1 : 0;
   for (size_t i = 0; i < a.acting.size(); ++i) {
-    const MomentRow row = a.actuation.actuator_moment(int(i));
     const ActuatorsData::Acting& acts = a.acting[i];
-    const double rate = a.actuation.actuator_velocity(int(i)), more = along(row, f.vdot);
+    const double rate = plan.velocity[i], more = plan.along(plan.rows[i], f.vdot);
     ActuatorReport& r = a.reports[i];
-    const Interval& range = a.actuation.actuator(int(i)).control_range;
-    r.control = range.clamp(a.control[long(i)]);
+    r.control = plan.laws[i].control.clamp(a.control[long(i)]);
     r.activation = a.input[long(i)];
-    r.length = a.actuation.actuator_length(int(i)), r.velocity = rate;
-    r.force = f.options.switches.actuators ? acts.force - acts.gain * more : 0;
+    r.length = plan.length[i], r.velocity = rate;
+    r.force = on * (acts.force - acts.gain * more);
     r.power = r.force * (rate + 0.5 * h * more);
     r.clamped = acts.saturated || a.forces[i].clamped;
-    if (h > 0)
-      a.activation[long(i)] = a.actuation.next_activation(int(i), a.control[long(i)], a.activation[long(i)], h);
+  }
+  for (const int i : plan.activated) {
+    if (h > 0) a.activation[i] = a.actuation.next_activation(i, a.control[i], a.activation[i], h);
   }
 }
 
@@ -208,7 +215,7 @@ void World::Impl::add_tendon_bounds(IslandWork& w, int figure) {
   const FigureData& f = *figures[size_t(figure)];
   const JointSwitches& on = f.options.switches;
   const Actuation& all = f.actuators.actuation;
-  for (int i = 0; i < all.tendon_count(); ++i) {
+  for (const int i : all.plan().bounded_tendons) {
     const TendonDescription& t = all.tendon(i);
     const double l = all.tendon_length(i), reach = kNear + 2 * step_length * std::abs(all.tendon_velocity(i));
     const int memory = FigureData::kBoundKinds * (int(f.drives.size()) + i);
@@ -270,7 +277,8 @@ void World::set_activation(FigureId id, const Eigen::Ref<const Eigen::VectorXd>&
   check_control(f, "World::set_activation", activation);
   impl_->changed();
   impl_->wake(id.value());
-  f.actuators.activation = activation;
+  f.actuators.activation.setZero();  // of those that have none
+  for (const int i : f.actuators.actuation.plan().activated) f.actuators.activation[i] = activation[i];
 }
 std::span<const ActuatorReport> World::actuators(FigureId id) const {
   return impl_->data(id, "World::actuators").actuators.reports;

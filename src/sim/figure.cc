@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/spatial/rotations.h"
@@ -167,6 +168,7 @@ bool FigureData::is_far(double h) const {
 }
 
 void FigureData::set_products(double h) {
+  products_change = std::numeric_limits<double>::infinity();
   moves = is_fast(h);
   if (!moves) {
     products.setZero(), products_due.setZero();
@@ -177,11 +179,13 @@ void FigureData::set_products(double h) {
   products = work_step - bias;
 }
 
-bool FigureData::correct_products(double h, bool held) {
+ProductsState FigureData::correct_products(double h, bool held) {
   // Of the power of all bias torques, beyond which the step is solved again. What is less is due in the next step where motion is slow
   // and free: then products hardly change from one step to the other.
   constexpr double kStrict = 1e-3, kSlow = 0.2;
-  if (!moves && !is_fast(h)) return false;
+  // Of the last change. Contacts that open or close may make the next one larger; what runs away squares itself.
+  constexpr double kGrowth = 100;
+  if (!moves && !is_fast(h)) return ProductsState::kSettled;
   if (!moves) bias_torques(0, bias);
   moves = true;
   const Eigen::VectorXd& mean = trial.v;
@@ -194,8 +198,10 @@ bool FigureData::correct_products(double h, bool held) {
   work_step -= bias;
   const bool strict = held || is_far(h), again = !(change <= (strict ? kStrict : kSlow) * power);
   if (!strict && !again) products_next = work_step - products;
-  if (again) products = work_step;
-  return again;
+  if (!again) return ProductsState::kSettled;
+  if (!(change < kGrowth * products_change)) return ProductsState::kRunAway;
+  products = work_step, products_change = change;
+  return ProductsState::kChanged;
 }
 
 Energy FigureData::energy_of(const Eigen::VectorXd& place, const Eigen::VectorXd& motion) {

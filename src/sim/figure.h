@@ -44,8 +44,10 @@ struct DriveCoordinate {
 struct MediumPart {
   LinkId link{0};
   int body = -1;
-  Transform<> X_BC;   ///< the axes of the link's inertia at its centre of mass, on the body
-  Vec3<> edges{};     ///< of the box that is braked
+  Transform<> X_BC;                          ///< the axes of the link's inertia at its centre of mass, on the body
+  Vec3<> edges{};                            ///< of the box that is braked
+  std::optional<EllipsoidDrag> ellipsoid{};  ///< which is braked instead
+  AddedInertia added{};
   double lifted = 0;  ///< mass that gravity does not pull [kg]
   Vec3<> p{};         ///< in the last step: where it acts, and its force and moment there
   Force<> force{};
@@ -91,6 +93,13 @@ inline bool is_finite(const Eigen::VectorXd& x) { return kernel::figures().finit
 /// Velocity products of the beginning of a step add ½·h·v² of the kinetic energy per second to it: what they may add [1/s].
 inline constexpr double kProductsGain = 1e-4;
 
+/// What came of velocity products once the step was solved with them.
+enum class ProductsState {
+  kSettled,  ///< they are those of the velocities that came out
+  kChanged,  ///< the step is to be solved again with what they are now
+  kRunAway,  ///< by far more than the last time: the step is too long for how they change, and solving it again leads nowhere
+};
+
 struct FigureData {
   FigureData(const Model& m, const FigureOptions& o);
 
@@ -108,6 +117,7 @@ struct FigureData {
   Eigen::VectorXd products;  ///< velocity products at the middle of the step beyond those at its beginning
   Eigen::VectorXd
       products_due;  ///< [N·m·s, N·s] what the last step has left of them, for they came out other than they were put in
+  double products_change = 0;     ///< [W] by the last correction
   Eigen::VectorXd products_next;  ///< [N·m, N] the same of this step
   Eigen::VectorXd bias;           ///< scratch of products
   Eigen::VectorXd net;            ///< tau, less products and what is due of them
@@ -123,6 +133,7 @@ struct FigureData {
   Eigen::VectorXd work_step;                     ///< scratch
   Eigen::VectorXd q0, v0;                        ///< at the beginning of a step
   Eigen::VectorXd q_begin, v_begin, vdot_begin;  ///< of the part of it that is under way
+  Eigen::VectorXd q_middle, v_middle;            ///< where forces act, before they do
   std::vector<Eigen::VectorXd> rate_q, rate_v;
   void begin_stages(int stages);
   /// q ⊕ h·v. The base keeps the velocity of its place in the world: its coordinates turn with the axes.
@@ -134,11 +145,11 @@ struct FigureData {
   /// Velocity products belong to the velocity in the middle of the step, v + h·v̇/2: first with v̇ of the last step, then with what came of it.
   void set_products(double h);
   /// @param held  by bilateral rows
-  /// @return whether they have changed so much that the step is to be solved again
-  bool correct_products(double h, bool held);
+  ProductsState correct_products(double h, bool held);
   void bias_torques(double after, Eigen::VectorXd& out);
   bool is_fast(double h) const;
   bool is_far(double h) const;  ///< moves so far in a step that its energy is looked at
+  bool begins_far = false;      ///< it did so at the beginning of the step: an impact may have stopped it since
   bool moves = false;           ///< so fast that products of the beginning will not do
   Energy energy_of(const Eigen::VectorXd& place, const Eigen::VectorXd& motion);
   void set_acting();

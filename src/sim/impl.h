@@ -66,7 +66,11 @@ struct IslandWork {
   bool large = false;   ///< it is solved as a heap
   bool settled = true;  ///< velocity products are those of the velocities that came out
   Island::Work work{0, 0};
-  std::vector<double> closing;  ///< what the targets of bilateral rows want beyond their motion [m/s, rad/s]
+  double impact_given = 0;  ///< work of what is driven, in impacts; impact_energy counts relative motion [J]
+  double kinetic = -1;      ///< at the end of the step, before positions are put right; below 0: nothing moves far [J]
+  double driven_work = 0;   ///< of bilateral rows that move as they are told, at most part of work.bilateral [J]
+  std::vector<double> driven;  ///< mean velocity of bilateral rows that is wanted of them [m/s, rad/s]
+  double given = 0;            ///< work of surfaces that move, part of work.others [J]
   /// Gaps of bilateral rows that are large at the beginning of a step: what the step leaves of them. 0: small, closed in one step.
   /// Empty: not known.
   std::vector<double> leave;
@@ -261,9 +265,13 @@ struct World::Impl {
   void find_rows(double t);
   void keep_pressures();
   void settle_island(IslandWork& w);
+  struct RowCount {
+    int bilateral = 0, others = 0;
+    int alone = 0;  ///< of the others: each of one body or joint; 0 where contacts join bodies
+  };
   /// What springs and dampers of connections do while rows are held: a step lets them act, in no time they do nothing.
   enum class Springs { kAct, kRest };
-  void build_island(IslandWork& w, int bilateral, int others, Springs soft);
+  void build_island(IslandWork& w, const RowCount& rows, Springs soft);
   void add_approach(IslandWork& w);
   std::vector<ContactReport> made;  ///< of make_connections(): what contacts took of it
   bool can_repeat = false;          ///< what try_step() changes is kept
@@ -287,6 +295,7 @@ struct World::Impl {
   void place_actuators();  ///< where figures are now
   void place_actuators(FigureData& f);
   void add_actuators(FigureData& f, double h);
+  void add_tendon_forces(FigureData& f, double h);
   void add_tendon_bounds(IslandWork& w, int figure);
   void add_adhesion(int figure);  ///< of links towards what they touch
   bool actuators_saturate(FigureData& f);
@@ -298,9 +307,9 @@ struct World::Impl {
   void find_islands();
   int root(int figure);
   void solve_island(IslandWork& w);
-  void count_rows(IslandWork& w, int& bilateral, int& others);
+  RowCount count_rows(IslandWork& w);
   void fill_rows(IslandWork& w, Springs soft);
-  enum class Target { kImpact, kStep, kStepAsItIs, kStepAcross, kAcceleration, kVelocity, kPosition };
+  enum class Target { kImpact, kStep, kStepAcross, kAcceleration, kVelocity, kPosition };
   void set_targets(IslandWork& w, Target kind);
   int count_bilateral(const IslandWork& w) const;
   int count_held(const IslandWork& w) const;
@@ -314,13 +323,15 @@ struct World::Impl {
   ContactProblem contact_problem(const IslandWork& w) const;
   void resolve_impact(IslandWork& w);
   double rebound(IslandWork& w, double share);
+  void add_impulses(IslandWork& w);
+  double half_way_energy(IslandWork& w, double before);
+  double impact_work(const IslandWork& w) const;
   void resolve_forces(IslandWork& w);
   void resolve_positions(IslandWork& w);
   void bound_shifts(const IslandWork& w);
   void solve_forces(IslandWork& w, Target target);
-  bool closing_strains(IslandWork& w) const;
   bool turning_strains(const IslandWork& w) const;
-  bool is_large(const IslandWork& w, int bilateral, int others) const;
+  bool is_large(const IslandWork& w, const RowCount& rows) const;
   void solve_large(IslandWork& w, int others);
   void write_blocks(IslandWork& w);
   void write_block(const IslandWork& w, const IslandWork::RowJob& job);
@@ -346,8 +357,14 @@ struct World::Impl {
     for (const auto& [column, ratio] : figures[size_t(o.figure)]->drives[size_t(o.drive)].terms)
       visit(column, o.sign * ratio);
   }
-  void integrate_figures(double h);
-  bool keeps_energy(const IslandWork& w) const;
+  static void integrate_figure(FigureData& f, double h);
+  bool must_do() const;
+  bool is_far(const IslandWork& w) const;
+  double excess_energy(IslandWork& w) const;
+  double kinetic_energy(const IslandWork& w) const;
+  void keep_kinetic(const IslandWork& w);
+  void take_away(IslandWork& w);
+  double surface_work(const IslandWork& w) const;
   bool flies(const IslandWork& w) const;
   void keep_momentum(const IslandWork& w, double h);
   void project();

@@ -6,15 +6,15 @@
 /// on the velocities of the one or two figures it touches.
 namespace kansetsu {
 
-bool World::Impl::is_large(const IslandWork& w, int bilateral, int others) const {
+bool World::Impl::is_large(const IslandWork& w, const RowCount& rows) const {
   constexpr int kDenseRows = 120;  // beyond, sweeps are faster than factorising
-  if (others <= kDenseRows || w.figures.size() < 2) return false;
+  if (rows.others <= kDenseRows || w.figures.size() < 2) return false;
   int connected = 0;
   for (const int i : w.connections) {
     if (connections[size_t(i)].soft != 0) return false;  // springs go by the matrix
     connected += connections[size_t(i)].rows;
   }
-  return bilateral == connected && bilateral < others;  // held motions and couplings go by the matrix
+  return rows.bilateral == connected && rows.bilateral < rows.others;  // held motions and couplings go by the matrix
 }
 
 /// J and Y = M⁻¹·Jᵀ of all blocks, figure by figure: each has its own mechanics.
@@ -220,9 +220,12 @@ void World::Impl::solve_large(IslandWork& w, int others) {
     }
   }
   w.work = {0, work};
+  w.driven_work = 0;
   for (size_t k = 0; k < w.connections.size(); ++k) {
     ConnectionData& c = connections[size_t(w.connections[k])];
     c.wrench = connection_wrench(c, w.result.force.data() + w.blocks[k].row);
+    for (int r = 0; r < w.blocks[k].row_count; ++r)
+      w.driven_work += h * w.result.force[size_t(w.blocks[k].row + r)] * w.blocks[k].target[size_t(r)];
     c.is_new = false;
   }
   w.way.resize(w.v_now.size());
@@ -234,6 +237,8 @@ void World::Impl::solve_large(IslandWork& w, int others) {
     bound_shifts(w);
   }
   report_contacts(w, false);
+  w.given = surface_work(w);
+  w.work.bilateral = w.driven_work;
   for (size_t k = 0; k < w.touches.size(); ++k) contacts.touches()[size_t(w.touches[k])].memory = w.memories[k];
   remember_bounds(w);
 }

@@ -1,6 +1,7 @@
 #include "kansetsu/scene/medium.h"
 
 #include <Eigen/Eigenvalues>
+#include <algorithm>
 
 #include "sim/impl.h"
 
@@ -34,13 +35,23 @@ void World::Impl::list_medium_parts(FigureData& f) const {
     const int body = f.mechanics.body_of(LinkId(i));
     if (body < 0 || !inertial || !(inertial->mass > 0)) continue;
     const Principal axes = principal(inertial->inertia);
-    const auto share = lift.find(f.model.link(LinkId(i)).name);
-    f.medium_parts.push_back(
-        {.link = LinkId(i),
-         .body = body,
-         .X_BC = f.model.tree().links[size_t(i)].X_BL * to_transform(inertial->origin) * Transform<>{axes.R, {}},
-         .edges = inertia_box(inertial->mass, axes.moments),
-         .lifted = share == lift.end() ? 0 : share->second * inertial->mass});
+    const std::string& name = f.model.link(LinkId(i)).name;
+    const Transform<>& X_BL = f.model.tree().links[size_t(i)].X_BL;
+    const auto share = lift.find(name);
+    const bool shaped = std::ranges::any_of(f.options.ellipsoids, [&](const auto& e) { return e.link == name; });
+    f.medium_parts.push_back({.link = LinkId(i),
+                              .body = body,
+                              .X_BC = X_BL * to_transform(inertial->origin) * Transform<>{axes.R, {}},
+                              .edges = shaped ? Vec3<>{} : inertia_box(inertial->mass, axes.moments),
+                              .lifted = share == lift.end() ? 0 : share->second * inertial->mass});
+    for (const FluidEllipsoid& e : f.options.ellipsoids) {
+      if (e.link != name || !options.medium.acts()) continue;
+      f.medium_parts.push_back({.link = LinkId(i),
+                                .body = body,
+                                .X_BC = X_BL * to_transform(e.pose),
+                                .ellipsoid = e.drag,
+                                .added = added_inertia(e.drag.radii)});
+    }
   }
 }
 
@@ -53,8 +64,9 @@ void World::Impl::add_medium_forces() {
       const Motion<> V_O = f->mechanics.velocity(part.body);
       const Vec3<> r = X_WC.p - f->mechanics.origin();
       const Vec3<> v = V_O.v + cross(V_O.w, r) - options.medium.wind;
-      const Force<> F_C =
-          drag_on_box(options.medium, part.edges, {transpose_times(X_WC.R, V_O.w), transpose_times(X_WC.R, v)});
+      const Motion<> V_C{transpose_times(X_WC.R, V_O.w), transpose_times(X_WC.R, v)};
+      const Force<> F_C = part.ellipsoid ? force_on_ellipsoid(options.medium, *part.ellipsoid, part.added, V_C)
+                                         : drag_on_box(options.medium, part.edges, V_C);
       part.p = X_WC.p;
       part.force = {X_WC.R * F_C.t, X_WC.R * F_C.f - part.lifted * options.gravity};
       f->mechanics.add_generalised(part.body, {part.force.t + cross(r, part.force.f), part.force.f},

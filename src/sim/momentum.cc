@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "actuation/plan.h"
 #include "kansetsu/spatial/small_matrix.h"
 #include "sim/impl.h"
 
@@ -21,28 +22,18 @@ struct Whole {
   }
 };
 
-/// Whether a tendon of the figure goes to a place in the world, which its limits and friction then pull at.
-bool is_tied(const FigureData& f) {
-  const Actuation& all = f.actuators.actuation;
-  const auto in_world = [](const TendonPart& part) {
-    return part.kind != TendonPartKind::kPulley && part.at.link.empty();
-  };
-  for (int i = 0; i < all.tendon_count(); ++i) {
-    if (std::ranges::any_of(all.tendon(i).path, in_world)) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 /// Whether nothing outside acts on the figures of an island but gravity and what is applied to them.
 bool World::Impl::flies(const IslandWork& w) const {
   const auto is_figure = [](int figure) { return figure >= 0; };
-  return std::ranges::all_of(w.figures,
-                             [&](int i) {
-                               const FigureData& f = *figures[size_t(i)];
-                               return f.model.base() == Base::kFree && f.model.mass() > 0 && !is_tied(f);
-                             }) &&
+  return std::ranges::all_of(
+             w.figures,
+             [&](int i) {
+               const FigureData& f = *figures[size_t(i)];
+               return f.model.base() == Base::kFree && f.model.mass() > 0 &&
+                      !f.actuators.actuation.plan().tied;  // limits and friction of a tendon pull at the world then
+             }) &&
          std::ranges::all_of(w.connections,
                              [&](int i) {
                                const ConnectionData& c = connections[size_t(i)];

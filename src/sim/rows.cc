@@ -106,17 +106,22 @@ int World::Impl::count_bilateral(const IslandWork& w) const {
   return rows;
 }
 
-void World::Impl::count_rows(IslandWork& w, int& bilateral, int& others) {
-  bilateral = count_bilateral(w);
+World::Impl::RowCount World::Impl::count_rows(IslandWork& w) {
+  RowCount out{.bilateral = count_bilateral(w)};
   w.bounded.clear(), w.bounded_origin.clear();
   for (const int i : w.figures) add_bounded(w, i);
   add_rolling(w);
-  int row = bilateral + int(w.bounded.size());
+  int row = out.bilateral + int(w.bounded.size());
+  bool join = false;
   for (const int i : w.touches) {
-    const int count = contacts.touches()[size_t(i)].patch.row_count;
+    const Touch& t = contacts.touches()[size_t(i)];
+    const int count = t.patch.row_count;
     row = first_row(w, row, count) + count;
+    join = join || (t.parent_end->figure && t.real_end->figure);
   }
-  others = row - bilateral;
+  out.others = row - out.bilateral;
+  out.alone = join ? 0 : out.others;
+  return out;
 }
 
 void World::Impl::fill_bilateral(IslandWork& w, Springs soft) {
@@ -193,34 +198,30 @@ void World::Impl::fill_rows(IslandWork& w, Springs soft) {
 }
 
 /// What bilateral rows are to do (kStepAcross: see turning_strains()). An impact leaves them at the velocity that is wanted, or that new ones rebound with: impulses on
-/// rows that were to keep any other would do work. A step ends at the velocity that closes a share of their gap, or leaves it as it is. Between the stages of a smooth step the motion itself counts.
+/// rows that were to keep any other would do work. So it is with the end of a step: gaps are closed by positions alone, large ones by a share
+/// in each step, see project(). Between the stages of a smooth step the motion itself counts.
 void World::Impl::set_targets(IslandWork& w, Target kind) {
   const double h = step_length;
   constexpr double kClosed = 0.2, kFastest = 0.5;  // of the gap per step; [m/s, rad/s]
   double* target = w.island.target();
-  const bool step = kind == Target::kStep || kind == Target::kStepAsItIs || kind == Target::kStepAcross;
-  w.closing.resize(size_t(w.island.bilateral()));
-  if (step) w.leave.assign(size_t(w.island.bilateral()), 0.0);
+  const bool step = kind == Target::kStep || kind == Target::kStepAcross;
+  if (step) w.leave.assign(size_t(w.island.bilateral()), 0.0), w.driven.assign(size_t(w.island.bilateral()), 0.0);
   const double* u = w.island.u();
   const double rest = options.contact.rest_speed(norm(options.gravity), h);
   int row = 0;
   /// @param now, next  wanted velocity at the beginning and the end of the step
-  /// @param projected  project() closes gaps that are not large, and those of the middle of a step are not its end's
+  /// @param projected  project() closes its gap; else the velocity of the step does
   const auto put = [&](double gap, double now, double next, double acceleration, bool jumps, double restitution,
                        bool projected) {
-    const bool closes = !projected || std::abs(gap) > kLargeGap;
-    const double closing = closes ? std::clamp(-kClosed / h * gap, -kFastest, kFastest) : 0;
+    const double closing = std::clamp(-kClosed / h * gap, -kFastest, kFastest);
+    if (step) w.driven[size_t(row)] = 0.5 * (now + next) + (projected ? 0 : closing);
     if (step && std::abs(gap) > kLargeGap) w.leave[size_t(row)] = gap + (kind == Target::kStep ? h * closing : 0.0);
     switch (kind) {
       case Target::kImpact:
         target[row] = jumps ? now - w.rebound_share * restitution * (u[row] - now) : now;
         break;
       case Target::kStep:
-        target[row] = (next + closing - u[row]) / h + 0.5 * w.island.drift(row);
-        w.closing[size_t(row)] = closing;
-        break;
-      case Target::kStepAsItIs:
-        target[row] = (next - u[row]) / h + 0.5 * w.island.drift(row);
+        target[row] = (next + (projected ? 0 : closing) - u[row]) / h + 0.5 * w.island.drift(row);
         break;
       case Target::kStepAcross:
         target[row] = (next - u[row]) / h + w.island.drift(row);
@@ -243,7 +244,6 @@ void World::Impl::set_targets(IslandWork& w, Target kind) {
       if (c.soft >> bit & 1) {  // it has no target but its own law, and no part in what is held
         const Give give = give_of(c, k, u[row], h);
         target[row] = step ? w.island.drift(row) + c.acceleration[k] - give.force_now / give.firmness : 0;
-        w.closing[size_t(row)] = 0;
         if (kind == Target::kPosition) w.island.u()[row] = 0;
         ++row;
         return;

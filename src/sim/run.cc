@@ -90,13 +90,20 @@ void World::Impl::step(World& world) {
   for (const std::unique_ptr<FigureData>& f : figures) {
     if (f->nap < 0) f->q0 = f->q, f->v0 = f->v;
   }
+  if (!check_states()) return;  // what was set from outside
+  step_taken = options.time_step;
   for (double left = options.time_step; left > 0; left -= step_taken) {
-    step_length = left;
+    step_length =
+        std::min(left, 2 * step_taken);  // where a part had to be short, the next is tried but a little longer
     options.integrator == Integrator::kSemiImplicit ? contact_step() : smooth_step();
     if (!check_states()) return;
     project();
-    if (options.integrator == Integrator::kSemiImplicit)
-      for_each(island_count, [&](int i) { keep_momentum(*works[size_t(i)], step_taken); });
+    if (options.integrator == Integrator::kSemiImplicit) {
+      for_each(island_count, [&](int i) {
+        keep_kinetic(*works[size_t(i)]);
+        keep_momentum(*works[size_t(i)], step_taken);
+      });
+    }
     account();
     if (options.integrator == Integrator::kAdaptive) break;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "kansetsu/base/error.h"
@@ -84,7 +85,7 @@ class SceneBuilder {
       }
     }
     const bool carried = f.base_motion && description.base == Base::kFixed;
-    if (carried) description.base = Base::kFree;  // held by a connection that moves
+    if (carried) set_free(description);  // held by a connection that moves
     if (description.base == Base::kFixed) description.base_pose = f.initial.base;
     Loaded<Model> model = Model::build(std::move(description));
     for (const Diagnostic& d : model.diagnostics) report_.push_back(d);
@@ -96,7 +97,8 @@ class SceneBuilder {
                                                                  .switches = f.switches,
                                                                  .collides = scene_.contacts,
                                                                  .actuation = f.actuation,
-                                                                 .gravity_compensation = f.gravity_compensation}));
+                                                                 .gravity_compensation = f.gravity_compensation,
+                                                                 .ellipsoids = f.ellipsoids}));
     impl_.list_medium_parts(*impl_.figures.back());
     add_shapes(index, f);
     impl_.filter_self_collisions(index);
@@ -106,6 +108,17 @@ class SceneBuilder {
       ConnectionOptions options{.hold = Hold::kTogether, .motion = f.base_motion, .name = f.name + "/base"};
       options.X_AC = to_transform(f.initial.base);
       bases_.push_back({BodyRef{FigureId(index), LinkId(0)}, options});
+    }
+  }
+
+  /// What is carried may have no mass: it goes where it is told to.
+  static void set_free(ModelDescription& model) {
+    model.base = Base::kFree;
+    std::set<std::string> carried;
+    for (const JointDescription& joint : model.joints) carried.insert(joint.child);
+    for (LinkDescription& link : model.links) {
+      const bool massless = !link.inertial || link.inertial->mass == 0;
+      if (massless && !carried.contains(link.name)) link.inertial = Inertial{1, {}, Sym3<>::diagonal(1, 1, 1)};
     }
   }
 
@@ -178,7 +191,21 @@ class SceneBuilder {
     }
     return out;
   }
+  /// Bases whose motion is given pass through what stands: neither can give way.
+  void filter_carried() {
+    const auto carried = [&](const WorldShape& s) {
+      return s.figure < 0 || (s.body == 0 && scene_.figures[size_t(s.figure)].base_motion);
+    };
+    const std::vector<WorldShape>& shapes = impl_.contacts.shapes();
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      if (shapes[i].figure < 0 || !carried(shapes[i])) continue;
+      for (size_t k = 0; k < shapes.size(); ++k) {
+        if (i != k && carried(shapes[k])) impl_.contacts.change_filters().exclude_shapes(int(i), int(k));
+      }
+    }
+  }
   void add_filters() {
+    filter_carried();
     for (const ContactExclusion& e : scene_.exclusions) {
       for (const int a : find_shapes(e.a)) {
         for (const int b : find_shapes(e.b)) {

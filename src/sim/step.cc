@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "actuation/plan.h"
 #include "kansetsu/model/configuration.h"
 #include "sim/impl.h"
 
@@ -13,7 +14,7 @@ void World::Impl::prepare_torques(double h) {
     if (f->nap >= 0) continue;
     if (f->has_extra) f->extra.setZero();
     f->has_extra = false;
-    f->has_stored = sprung || !f->springs.empty() || f->actuators.actuation.tendon_count() > 0;
+    f->has_stored = sprung || !f->springs.empty() || !f->actuators.actuation.plan().sprung.empty();
     if (f->has_stored) {
       f->tau = f->torque + f->external + f->spring_torque;
       f->stored = f->spring_torque;
@@ -78,9 +79,7 @@ void World::Impl::make_connections() {
     IslandWork& w = *works[size_t(i)];
     if (std::ranges::none_of(w.connections, [&](int k) { return is_new(connections[size_t(k)]); })) continue;
     for (const int k : w.figures) figures[size_t(k)]->factorise(step_length);
-    int bilateral = 0, others = 0;
-    count_rows(w, bilateral, others);
-    build_island(w, bilateral, others, Springs::kRest);
+    build_island(w, count_rows(w), Springs::kRest);
     resolve_impact(w);
     report.impacts += 1;
     report.impact_energy += w.impact_energy;
@@ -134,6 +133,12 @@ void World::Impl::keep_pressures() {
   }
 }
 
+/// Whether the step is taken as it comes out: it cannot be made shorter.
+bool World::Impl::must_do() const {
+  constexpr double kShortest = 1.0 / 4096;  // of a time step
+  return !can_repeat || step_length < 2 * kShortest * options.time_step;
+}
+
 /// Forces of a step of length h: half of the way with the velocity of the beginning, then all of them in the middle.
 /// @return whether it can be gone on with; else it is too long for how its velocity products change
 bool World::Impl::try_step() {
@@ -141,6 +146,7 @@ bool World::Impl::try_step() {
   for_each(int(figures.size()), [&](int i) {
     FigureData& f = *figures[size_t(i)];
     if (f.nap >= 0) return;
+    f.begins_far = f.is_far(h);
     f.drift(0.5 * h);
     f.set_mechanics();
     f.set_products(h);
@@ -172,51 +178,51 @@ bool World::Impl::try_step() {
     for (const std::unique_ptr<FigureData>& f : figures) again |= actuators_saturate(*f);
     if (!again) break;
   }
-  integrate_figures(h);
-  constexpr double kShortest = 1.0 / 4096;  // of a time step
-  if (!can_repeat || h < 2 * kShortest * options.time_step) return true;
+  for_each(int(figures.size()), [&](int i) {
+    if (figures[size_t(i)]->nap < 0) integrate_figure(*figures[size_t(i)], h);
+  });
+  const bool last = must_do();
   for (int i = 0; i < island_count; ++i) {
-    if (!works[size_t(i)]->settled) return false;
-    keep_momentum(*works[size_t(i)], h);
-    if (!keeps_energy(*works[size_t(i)])) return false;
+    IslandWork& w = *works[size_t(i)];
+    if (!last && !w.settled) return false;
+    if (!last) keep_momentum(w, h);
+    if (!last && is_far(w) && count_bilateral(w) > 0 && largest_gap(w, time + h) > kLargeGap) return false;
+    if (excess_energy(w) <= 0) continue;
+    if (!last) return false;
+    take_away(w);
   }
   return true;
-}
-
-/// Whether the step has given figures no more energy than the work of all forces.
-bool World::Impl::keeps_energy(const IslandWork& w) const {
-  constexpr double kShare = 1e-3;  // of the kinetic energy: what a step of the right length does not add
-  if (std::ranges::none_of(w.figures, [&](int i) { return figures[size_t(i)]->is_far(step_length); })) return true;
-  double before = 0, after = 0, kinetic = 0;
-  double work = w.work.bilateral + w.work.others + w.impact_energy, mass = 0;
-  for (const int i : w.figures) {
-    FigureData& f = *figures[size_t(i)];
-    work += f.torque_work, mass += f.model.mass();
-    const Energy start = f.energy_of(f.q_begin, f.v_begin), end = f.energy_of(f.q, f.v);
-    before += start.kinetic + start.potential, after += end.kinetic + end.potential, kinetic += end.kinetic;
-  }
-  const double fall = norm(options.gravity) * step_length;
-  return after - before - work <= kShare * kinetic + mass * fall * fall;
 }
 
 /// Solves an island until its velocity products are those of the velocities that come out. What is found to be a heap is left for later.
 void World::Impl::settle_island(IslandWork& w) {
   constexpr int kMost = 4;  // each solution takes away all but a share h·ω of what is left
   const bool held = count_bilateral(w) > 0;
-  const bool found = w.large;  // and factorised
-  w.settled = false;
-  for (int pass = 0; pass < kMost && !w.settled; ++pass) {
+  bool factorised = w.large;  // found to be a heap before
+  const auto solve = [&] {
+    const bool found = w.large;
     const auto factorise = [&](int i) { figures[size_t(w.figures[size_t(i)])]->factorise(step_length); };
     if (!found) {
       for (int i = 0; i < int(w.figures.size()); ++i) factorise(i);
-    } else if (pass > 0) {
+    } else if (!factorised) {
       for_each(int(w.figures.size()), factorise);
     }
+    factorised = false;
     solve_island(w);
-    if (w.large && !found) return;
-    w.settled = true;
-    for (const int i : w.figures) w.settled &= !figures[size_t(i)]->correct_products(step_length, held);
+    return w.large == found;
+  };
+  w.settled = false;
+  for (int pass = 0; pass < kMost && !w.settled; ++pass) {
+    if (!solve()) return;
+    ProductsState state = ProductsState::kSettled;
+    for (const int i : w.figures) state = std::max(state, figures[size_t(i)]->correct_products(step_length, held));
+    w.settled = state == ProductsState::kSettled;
+    if (state == ProductsState::kRunAway) break;
   }
+  if (w.settled || !must_do()) return;
+  for (const int i : w.figures)
+    figures[size_t(i)]->products.setZero();  // they run away: those of the beginning have to do
+  solve();
 }
 
 /// Whether something new comes in: a vertex that begins to touch. What is so
@@ -249,7 +255,7 @@ ContactProblem World::Impl::contact_problem(const IslandWork& w) const {
           .G = w.island.G(),
           .stride = w.island.stride(),
           .padded = w.island.padded(),
-          .factor = w.island.factor(),
+          .tree = w.island.tree(),
           .a = w.island.reduced_a(),
           .u = w.island.reduced_u(),
           .h = step_length,
@@ -304,11 +310,7 @@ void World::Impl::resolve_impact(IslandWork& w) {
     }
     if (now > -kRounding * lost) rebound(w, 0);
   }
-  for (size_t i = 0; i < w.figures.size(); ++i) {
-    FigureData& f = *figures[size_t(w.figures[i])];
-    w.island.respond(int(i), f.v.data());
-    f.mechanics.set_motion(f.v.data());
-  }
+  add_impulses(w);
   w.impact = true;
   w.impact_energy += w.island.impulse_energy();
   int row = 0;
@@ -339,20 +341,6 @@ void World::Impl::solve_forces(IslandWork& w, Target target) {
   w.island.complete(w.result.force.data(), 1);
 }
 
-/// Whether closing gaps takes more energy than to move everything as fast: next to a posture in which rows depend on each
-/// other, they ask for speeds beyond any bound.
-bool World::Impl::closing_strains(IslandWork& w) const {
-  double fastest = 0, energy = 0, mass = 0;
-  for (int r = 0; r < w.island.bilateral(); ++r) {
-    fastest = std::max(fastest, std::abs(w.closing[size_t(r)]));
-    energy += step_length * std::abs(w.island.force()[r] * w.closing[size_t(r)]);
-  }
-  if (fastest == 0) return false;
-  for (const int i : w.figures) mass += figures[size_t(i)]->model.mass();
-  constexpr double kLoad = 1000;  // [m/s²] forces that hold, as they may well be
-  return energy > mass * fastest * (10 * fastest + kLoad * step_length);
-}
-
 /// Whether rows turn so much within the step that to follow them takes a good part of all kinetic energy, or many times as much: they
 /// are next to a posture in which they depend on each other, and the step leads across it, or the step is too long for how fast
 /// such forces let things swing. Then rows are held as they lie at the beginning. That takes energy only, and what it leaves of gaps
@@ -371,12 +359,14 @@ bool World::Impl::turning_strains(const IslandWork& w) const {
 
 void World::Impl::resolve_forces(IslandWork& w) {
   solve_forces(w, Target::kStep);
-  if (w.island.bilateral() > 0 && closing_strains(w)) solve_forces(w, Target::kStepAsItIs);
   w.work = w.island.work(step_length);
   if (w.island.bilateral() > 0 && turning_strains(w)) {
     solve_forces(w, Target::kStepAcross);
     w.work = w.island.work(step_length);
   }
+  w.driven_work = 0;
+  for (int r = 0; r < w.island.bilateral(); ++r)
+    w.driven_work += step_length * w.island.force()[r] * w.driven[size_t(r)];
   if (w.island.is_soft()) account_springs(w);
   w.rank_deficiency = w.island.bilateral() > 0 ? w.island.bilateral() - w.island.rank() : 0;
   const bool inequalities = w.island.others() > 0;
@@ -391,48 +381,40 @@ void World::Impl::resolve_forces(IslandWork& w) {
     row += connections[size_t(i)].rows;
   }
   if (inequalities) report_contacts(w, false);
-  for (const int i : w.touches) {  // rows move with the surface: what a platform or a conveyor does is work, too
-    const Touch& t = contacts.touches()[size_t(i)];
-    if (t.parent_end->figure) continue;
-    const PointMotion surface = point_motion(*t.parent_end, t.origin);
-    const Force<>& F = contact_reports[size_t(i)].wrench;
-    const double given = step_length * (dot(F.f, surface.v) + dot(F.t, surface.w));
-    w.work.others += given;
-  }
+  w.given = surface_work(w);
+  w.work.others += w.given;  // rows move with the surface
   for (size_t k = 0; k < w.touches.size(); ++k) contacts.touches()[size_t(w.touches[k])].memory = w.memories[k];
   if (!inequalities) return;
   remember_bounds(w);
   resolve_positions(w);
 }
 
-void World::Impl::build_island(IslandWork& w, int bilateral, int others, Springs soft) {
-  w.island.begin(w.mechanics, bilateral, others);
+void World::Impl::build_island(IslandWork& w, const RowCount& rows, Springs soft) {
+  w.island.begin(w.mechanics, rows.bilateral, rows.others, rows.alone);
   fill_rows(w, soft);
   w.island.assemble();
 }
 
 void World::Impl::solve_island(IslandWork& w) {
-  int bilateral = 0, others = 0;
-  count_rows(w, bilateral, others);
-  if (bilateral + others == 0) {
+  const RowCount rows = count_rows(w);
+  if (rows.bilateral + rows.others == 0) {
     for (const int i : w.figures) {
       FigureData& f = *figures[size_t(i)];
       f.mechanics.free_acceleration(f.vdot.data());
     }
     return;
   }
-  if (!w.large && is_large(w, bilateral, others)) {
+  if (!w.large && is_large(w, rows)) {
     w.large = true;
     return;
   }
-  if (w.large) return solve_large(w, others);
-  build_island(w, bilateral, others, Springs::kAct);
+  if (w.large) return solve_large(w, rows.others);
+  build_island(w, rows, Springs::kAct);
   if (approaches(w)) {
-    if (w.island.is_soft()) build_island(w, bilateral, others, Springs::kRest);
+    if (w.island.is_soft()) build_island(w, rows, Springs::kRest);
     resolve_impact(w);
     for (const int i : w.figures) figures[size_t(i)]->factorise(step_length);  // bias torques of the new velocities
-    count_rows(w, bilateral, others);
-    build_island(w, bilateral, others, Springs::kAct);
+    build_island(w, count_rows(w), Springs::kAct);
   }
   resolve_forces(w);
 }
@@ -478,20 +460,17 @@ void World::Impl::report_contacts(IslandWork& w, bool impact) {
 }
 
 /// v⁺ = v + h·v̇ in the middle of the step, then the second half of the way with v⁺.
-void World::Impl::integrate_figures(double h) {
-  for_each(int(figures.size()), [&](int i) {
-    FigureData& f = *figures[size_t(i)];
-    if (f.nap >= 0) return;
-    double work = kernel::figures().effort(int(f.v.size()), h, f.tau.data(), f.extra.data(), f.v.data(), f.vdot.data(),
-                                           f.effort.data());
-    f.torque_work = h * work;
-    if (f.has_stored) work -= (f.stored - f.stored_inertia.cwiseProduct(f.vdot)).dot(f.v + 0.5 * h * f.vdot);
-    f.work_done = h * work;
-    f.set_acting();
-    f.products_due = h * f.products_next;
-    f.kick(h);
-    f.drift(0.5 * h);
-  });
+void World::Impl::integrate_figure(FigureData& f, double h) {
+  f.q_middle = f.q, f.v_middle = f.v;
+  double work = kernel::figures().effort(int(f.v.size()), h, f.tau.data(), f.extra.data(), f.v.data(), f.vdot.data(),
+                                         f.effort.data());
+  f.torque_work = h * work;
+  if (f.has_stored) work -= (f.stored - f.stored_inertia.cwiseProduct(f.vdot)).dot(f.v + 0.5 * h * f.vdot);
+  f.work_done = h * work;
+  f.set_acting();
+  f.products_due = h * f.products_next;
+  f.kick(h);
+  f.drift(0.5 * h);
 }
 
 }  // namespace kansetsu

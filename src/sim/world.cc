@@ -5,28 +5,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "actuation/plan.h"
 #include "kansetsu/base/error.h"
 #include "kansetsu/kinematics/centroidal.h"
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/model/edit.h"
 #include "sim/actuators.h"
 #include "sim/impl.h"
+#include "sim/require.h"
 #include "sim/standing.h"
 
 namespace kansetsu {
 namespace {
-
-/// Axes left out in braces are all zero: Transform<>{{}, p} is no pose.
-void require_pose(const Transform<>& X, const char* function, const char* name) {
-  const Mat3<>& R = X.R;
-  const Vec3<> x = R.column_x(), y = R.column_y(), z = R.column_z();
-  const double off =
-      std::max({norm(cross(x, y) - z), std::abs(norm(x) - 1), std::abs(norm(y) - 1), std::abs(dot(x, y))});
-  if (off < 1e-6 && std::isfinite(X.p.x + X.p.y + X.p.z)) return;
-  throw Error(fmt::format(
-      "{}: {} is no pose: the axes of its R have lengths {:.3g}, {:.3g}, {:.3g}, its p is ({:.6g} {:.6g} {:.6g})",
-      function, name, norm(x), norm(y), norm(z), X.p.x, X.p.y, X.p.z));
-}
 
 constexpr int kMostThreads = 256;
 
@@ -36,21 +26,6 @@ void check_state(const Model& model, const State& state, const std::string& figu
   if (const auto problem = configuration_problem(model, state.q))
     throw Error(fmt::format("{}: figure '{}': {}", function, figure, *problem));
   if (!state.v.allFinite()) throw Error(fmt::format("{}: figure '{}': v is not finite", function, figure));
-}
-
-void require_finite(const Vec3<>& v, const char* function, const char* name) {
-  if (std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z)) return;
-  throw Error(fmt::format("{}: {} is ({}, {}, {}), which is not finite", function, name, v.x, v.y, v.z));
-}
-void require_not_negative(double x, const char* function, const char* name) {
-  if (!(x >= 0)) throw Error(fmt::format("{}: {} is {}, it must be zero or more", function, name, x));
-}
-void require_motion(const PrescribedMotion& m, const char* function) {
-  for (const Vec3<>& v : {m.velocity, m.amplitude, m.axis}) require_finite(v, function, "a vector of the motion");
-  require_finite({m.rate, m.swing, m.start}, function, "(rate, swing, start) of the motion");
-  require_finite({m.frequency, m.phase, 0}, function, "(frequency, phase) of the motion");
-  if (!(m.stop >= m.start))
-    throw Error(fmt::format("{}: the motion stops at {} s, before it starts at {} s", function, m.stop, m.start));
 }
 
 }  // namespace
@@ -297,7 +272,7 @@ double World::Impl::potential_energy() {
       const double x = d.position(f->q) - d.dof.rest;
       sum += 0.5 * d.dof.stiffness * x * x;
     }
-    if (f->actuators.actuation.tendon_count() == 0) continue;
+    if (f->actuators.actuation.plan().sprung.empty()) continue;
     refresh();
     place_actuators(*f);
     sum += tendon_energy(*f);
@@ -333,75 +308,6 @@ Vec3<> World::angular_momentum(const Vec3<>& about_W) const {
     sum += c.h.t + cross(c.com - about_W, c.h.f);
   }
   return sum;
-}
-
-ConnectionId World::connect(BodyRef a, BodyRef b, const ConnectionOptions& options) {
-  for (const BodyRef& body : {a, b}) impl_->require_body(body, "World::connect");
-  if (a.is_world() && b.is_world()) throw Error("World::connect: one end must be a link of a figure");
-  if (a == b) throw Error("World::connect: both ends are the same link");
-  if (options.mask == 0 || options.mask > kWeldMask)
-    throw Error(fmt::format("World::connect: the mask is {}, it must have one to six of the bits 0…5", options.mask));
-  require_pose(options.X_AC, "World::connect", "X_AC");
-  require_pose(options.X_BC, "World::connect", "X_BC");
-  require_not_negative(options.break_force, "World::connect", "break_force");
-  require_not_negative(options.break_torque, "World::connect", "break_torque");
-  const std::string problem = connection_problem(options.mask, options.restitution, options.compliance);
-  if (!problem.empty()) throw Error("World::connect: " + problem);
-  if (options.motion) require_motion(*options.motion, "World::connect");
-  size_t slot = 0;
-  while (slot < impl_->connections.size() && (impl_->connections[slot].active || impl_->connections[slot].kept)) ++slot;
-  const bool fresh = slot == impl_->connections.size();
-  if (fresh) impl_->connections.emplace_back();
-  ConnectionData& c = impl_->connections[slot];
-  const int uses = c.uses + (fresh ? 0 : 1);
-  c = ConnectionData{};
-  c.uses = uses;
-  c.a = a, c.b = b;
-  c.options = options;
-  c.X_AC = options.X_AC;
-  c.X_BD = options.X_BC;
-  impl_->refresh();
-  impl_->activate(c);
-  return connection_id(slot, c.uses);
-}
-
-/// From now on the connection holds.
-void World::Impl::activate(ConnectionData& c) {
-  changed();
-  wake(c.a), wake(c.b);
-  if (c.options.hold == Hold::kRelativePose)
-    c.X_AC = inverse(body_pose(figures, c.a)) * (body_pose(figures, c.b) * c.X_BD);
-  c.active = c.is_new = true;
-  hold_all(c);
-  c.start = time;
-  c.wrench = c.impulse = c.struck = c.load = {};
-  place_connection(figures, time, c);
-}
-
-void World::release(ConnectionId id) {
-  if (id.value() < 0 || place_of(id) >= impl_->connections.size())
-    throw Error(fmt::format("World::release: there is no connection {}", id.value()));
-  ConnectionData* c = impl_->connection(id);
-  if (!c || !c->active) return;
-  impl_->wake(c->a), impl_->wake(c->b);
-  c->active = false;
-}
-bool World::connected(ConnectionId id) const {
-  const ConnectionData* c = impl_->connection(id);
-  return c && c->active;
-}
-ConnectionData* World::Impl::connection(ConnectionId id) {
-  if (id.value() < 0 || place_of(id) >= connections.size()) return nullptr;
-  ConnectionData& c = connections[place_of(id)];
-  return connection_id(place_of(id), c.uses) == id ? &c : nullptr;
-}
-ConnectionId World::connection(std::string_view name) const {
-  std::string known;
-  for (size_t i = 0; i < impl_->connections.size(); ++i) {
-    if (impl_->connections[i].options.name == name) return connection_id(i, impl_->connections[i].uses);
-    known += (known.empty() ? "" : ", ") + impl_->connections[i].options.name;
-  }
-  throw Error(fmt::format("World::connection: unknown connection '{}'; known: {}", name, known));
 }
 
 void World::on_step(Callback callback) {

@@ -147,8 +147,8 @@ def test_arrays_of_numpy(tmp_path: Path):
     reply = analysis_of(tmp_path / "wave.npz", "--figure", "pendulum")
     assert reply["frames"] == 100 and reply["clip"] == "wave"
     numpy.savez_compressed(tmp_path / "small.npz", **arrays)
-    result = run("analyze", str(tmp_path / "small.npz"), "--figure", "pendulum")
-    assert result.exit_code == BAD_FILE and "numpy.savez writes what can be read" in result.stderr
+    small = analysis_of(tmp_path / "small.npz", "--figure", "pendulum")
+    assert small == {**reply, "clip": "small"}
 
 
 @pytest.mark.parametrize("name, text, arguments, code, word", [

@@ -226,7 +226,7 @@ def test_meshes_are_found_from_the_new_folder(tmp_path: Path):
 
 
 @pytest.mark.parametrize("content, target, exit_code", [
-    ("<robot", "out.urdf", BAD_FILE), (WARNED, "out.sdf", USAGE), (WARNED, "missing/out.urdf", BAD_FILE),
+    ("<robot", "out.urdf", BAD_FILE), (WARNED, "out.osim", USAGE), (WARNED, "missing/out.urdf", BAD_FILE),
     (WARNED, "folder.urdf", BAD_FILE),
 ])
 def test_failed_conversion_leaves_nothing_behind(tmp_path: Path, content: str, target: str, exit_code: int):

@@ -97,7 +97,7 @@ def test_a_figure_with_a_free_base(tmp_path: Path, flags: list[str]):
     bias, _, _, _ = program(np.hstack([q, v, 0 * a]), nv)
     _, _, back, _ = program(np.hstack([q, v, tau]), nv)
     scale = np.abs(tau).max()
-    assert np.abs(np.einsum("nij,nj->ni", M, a) + bias - tau).max() < 1e-12 * scale
+    assert np.abs(np.einsum("nij,nj->ni", M, a) + bias - tau).max() < 1e-12 * scale  # rounding of a sum over the row
     assert np.abs(back - a).max() < 1e-8  # condition of M
     assert differences[0] < 1e-12 and differences[1] < 1e-3  # single precision: docs/theory/single_precision.md
 
@@ -107,7 +107,7 @@ def test_gears_give_what_eval_gives(tmp_path: Path, model: Path):
     rng = np.random.default_rng(3)
     q, v, x = (rng.normal(size=(5, 3)) for _ in range(3))
     tau, M, vdot, differences = program(np.hstack([q, v, x]), 3)
-    assert differences[0] < 1e-12
+    assert differences[0] < 1e-12  # rounding
     names = ["right_hip", "right_ankle", "left_hip"]
     for i in range(5):
         named = [dict(zip(names, map(float, row[i]))) for row in (q, v, x)]
@@ -115,9 +115,9 @@ def test_gears_give_what_eval_gives(tmp_path: Path, model: Path):
         reply = evaluate(model, Request(compute=["rnea", "crba", "aba"], states=[state]))
         assert reply.dofs == names
         result = reply.results[0]
-        assert np.allclose(tau[i], result["rnea"], rtol=1e-12, atol=1e-12)
+        assert np.allclose(tau[i], result["rnea"], rtol=1e-12, atol=1e-12)  # the same recursions in another order: rounding
         assert np.allclose(M[i], result["crba"], rtol=1e-12, atol=1e-12)
-        assert np.allclose(vdot[i], result["aba"], rtol=1e-10, atol=1e-10)
+        assert np.allclose(vdot[i], result["aba"], rtol=1e-10, atol=1e-10)  # rounding, times the condition of M
 
 
 def test_what_cannot_be_compiled(tmp_path: Path):

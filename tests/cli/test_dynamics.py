@@ -43,12 +43,28 @@ def test_what_does_not_go_is_said(arguments: tuple[str, ...], words: str):
     assert reply.returncode != 0 and reply.stdout == "" and words in reply.stderr
 
 
+def test_rings_by_assembly():
+    found = [json.loads(run("rope60", "--ring", "--method", m, "--json", "--repeat", "1").stdout) for m in ("serial", "assembly")]
+    largest = max(abs(x) for x in found[0]["vdot"])
+    assert [f["loops"] for f in found] == [1, 1] and found[1]["difference_from_serial"] < 1e-9  # refined, another order
+    assert max(abs(a - b) for a, b in zip(found[0]["vdot"], found[1]["vdot"])) < 1e-9 * largest
+    reply = run("rope60", "--ring", "--method", "aba")
+    assert reply.returncode != 0 and "takes no loops" in reply.stderr
+
+
+def test_loops_of_a_scene_hold():
+    scene = os.path.join(os.path.dirname(__file__), "../../examples/scenes/four_bar.toml")
+    found = json.loads(run(scene, "--method", "assembly", "--json", "--repeat", "1").stdout)
+    assert found["loops"] == 1 and found["difference_from_serial"] < 1e-9  # another order
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 4])
-def test_processes_of_mpi_find_what_one_does(ranks: int):
-    """Built with KANSETSU_MPI; one machine, any number of cores. Free bases: processes_test.cc."""
+@pytest.mark.parametrize("figure", [("chain40",), ("chain40", "--ring"), ("rope40", "--ring"), ("tree300",), ("human28_ball",)])
+def test_processes_of_mpi_find_what_one_does(ranks: int, figure: tuple[str, ...]):
+    """Built with KANSETSU_MPI; one machine, any number of cores. More bases, gears and loops: processes_test.cc."""
     if not shutil.which("mpirun") or "--processes" not in run("--help").stdout:
         pytest.skip("the command is built without MPI")
-    arguments = ["chain40", "--method", "assembly", "--processes", "--json", "--repeat", "2"]
+    arguments = [*figure, "--method", "assembly", "--processes", "--json", "--repeat", "2"]
     one = json.loads(run(*arguments).stdout)
     mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(ranks)]
     several = subprocess.run([*mpirun, os.environ["KANSETSU_BIN"], "dynamics", *arguments], capture_output=True, encoding="utf-8", check=True,
@@ -56,4 +72,4 @@ def test_processes_of_mpi_find_what_one_does(ranks: int):
     found = json.loads(several.stdout)
     largest = max(abs(x) for x in one["vdot"])
     assert (one["processes"], found["processes"]) == (1, ranks)
-    assert max(abs(a - b) for a, b in zip(one["vdot"], found["vdot"])) < 1e-12 * largest
+    assert max(abs(a - b) for a, b in zip(one["vdot"], found["vdot"])) < 1e-12 * largest  # rounding: another order of elimination

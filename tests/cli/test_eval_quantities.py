@@ -34,7 +34,7 @@ def test_response_is_the_acceleration_of_j_per_wrench_on_i(model: Path, base: st
     result = result_of(model, STATE, *names, base=base)
     response, J_i, J_j, M = (np.array(result[name]) for name in names)
     assert response.shape == (6, 6)
-    assert response == pytest.approx(J_j @ np.linalg.solve(M, J_i.T), abs=1e-12)
+    assert response == pytest.approx(J_j @ np.linalg.solve(M, J_i.T), abs=1e-12)  # rounding
 
 
 @pytest.mark.parametrize("quantity, given", [("rnea", "a"), ("aba", "tau")])
@@ -45,7 +45,7 @@ def test_derivatives_are_differences_with_external_forces(model: Path, quantity:
                  for joint in JOINTS for h in (STEP, -STEP)]
         values = np.array([r[quantity] for r in evaluate(model, Request([quantity], moved)).results])
         differences = (values[::2] - values[1::2]).T / (2 * STEP)
-        assert np.array(derivatives["d" + section]) == pytest.approx(differences, abs=1e-6)
+        assert np.array(derivatives["d" + section]) == pytest.approx(differences, abs=1e-6)  # central differences: step², and rounding over the step
 
 
 def test_a_quantity_asked_for_twice_is_answered_once(model: Path):
@@ -77,7 +77,7 @@ def test_a_fixed_base_may_be_given_a_pose(model: Path):
     assert shifted["fk"]["left"]["p"] == pytest.approx(np.array(plain["fk"]["left"]["p"]) + [1, 2, 3])
     assert shifted["rnea"] == pytest.approx(plain["rnea"])
     hip = JOINTS.index("left_hip")
-    assert plain["rnea"][hip] == pytest.approx(0, abs=1e-12)
+    assert plain["rnea"][hip] == pytest.approx(0, abs=1e-12)  # rounding
     assert tilted["rnea"][hip] == pytest.approx(2 * 9.81 * 0.5)  # 2 kg at 0.5 m, now level
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import struct
 import subprocess
 import time
@@ -12,7 +13,7 @@ import zlib
 from pathlib import Path
 
 import pytest
-from kansetsu_protocol import BAD_FILE, OK, USAGE, needs_viewer, run
+from kansetsu_protocol import BAD_FILE, OK, USAGE, has_viewer, needs_viewer, run
 
 BIN = Path(os.environ.get("KANSETSU_BIN") or Path(__file__).resolve().parents[2] / "build/kansetsu")
 SECRET = "root:x:0:0:the secret of this test"
@@ -30,6 +31,12 @@ OSIM = ('<OpenSimDocument Version="40000"><Model name="rod"><BodySet><objects><B
 def urdf(*meshes: str) -> str:
     shapes = "".join(f'<visual><geometry><mesh filename="{m}"/></geometry></visual>' for m in meshes)
     return f'<robot name="a"><link name="b">{LINK}{shapes}</link></robot>'
+
+
+def computing() -> float:
+    """Seconds of a core that commands have taken so far, however busy the machine is."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def everything(folder: Path) -> bytes:
@@ -403,10 +410,10 @@ def test_requests_come_from_pipes():
 def test_many_attributes_do_not_take_long(pattern: str, tmp_path: Path):
     file = tmp_path / ("many.osim" if "OpenSim" in pattern else "many.xml")
     file.write_text(pattern.format(" ".join(f'a{i}="1"' for i in range(100_000))))
-    start = time.monotonic()
+    start = computing()
     result = run("check", file)
     assert result.exit_code == BAD_FILE and "1000 attributes" in result.stderr
-    assert time.monotonic() - start < 20  # a fraction of a second on an idle machine
+    assert computing() - start < 5  # a fraction of a second
 
 
 def test_a_crowd_in_one_place_does_not_take_all_memory(tmp_path: Path):
@@ -423,10 +430,10 @@ def test_nothing_but_wrong_names_does_not_take_long(wrong: int, tmp_path: Path):
     links = "".join(f'<link name="{"l" * 60}{i}">{LINK}</link>' for i in range(wrong))
     joints = "".join(f'<joint name="j{i}" type="fixed"><parent link="{"l" * 60}x{i}"/><child link="{"l" * 60}{i}"/></joint>' for i in range(wrong))
     file.write_text(f'<robot name="a">{links}{joints}</robot>')
-    start = time.monotonic()
+    start = computing()
     result = run("check", file)
     assert result.exit_code == BAD_FILE and "did you mean" in result.stderr
-    assert time.monotonic() - start < 30  # two seconds on an idle machine, where it was hours
+    assert computing() - start < 30  # two seconds, where it was hours
 
 
 @pytest.mark.parametrize("letter", ["\\u001b[2J", "\\u009b2J", "\\u0007", "\\u0085"])
@@ -446,6 +453,8 @@ def test_names_do_not_command_the_terminal(letter: str, tmp_path: Path):
 COMMANDING = {
     "a.urdf": ('<robot name="a"><link name="b"><visual><geometry><mesh filename="ESC[2Jx.stl"/></geometry></visual></link></robot>', "&#27;"),
     "a.xml": ('<mujoco><include file="ESC[2J.xml"/><worldbody><body name="ESC[0m"><geom type="mesh" mesh="ESC[7m"/></body></worldbody></mujoco>', "&#27;"),
+    "a.sdf": ('<sdf version="1.9"><model name="ESC[2J"><link name="ESC"/><joint name="ESC[7m" type="ESC"><parent>ESC</parent><child>b</child></joint>'
+              '<include><uri>ESC[2J</uri></include><frame name="f" attached_to="ESC"/></model></sdf>', "&#27;"),
     "a.toml": ('[[figure]]\nname = "x"\nmodel = "ESC[2J.urdf"\n[[environment]]\nname = "e"\ntype = "mesh"\nfile = "ESC.stl"\n', "\\u001b"),
     "a.osim": ('<OpenSimDocument Version="40000"><Model name="ESC[2J"><BodySet><objects><Body name="ESC"><mass>xESC[2J</mass></Body></objects></BodySet></Model></OpenSimDocument>', "&#27;"),
     "a.bvh": (CLIP.replace("Hips", "ESC[2J").replace("Xposition", "ESC[7m"), "\x1b"),
@@ -488,6 +497,35 @@ def test_exported_pages_fetch_nothing(robot: Path, tmp_path: Path):
     head = page.read_text()[:2000]
     policy = re.search(r'<head>\s*<meta http-equiv="Content-Security-Policy" content="([^"]*)">', head)
     assert policy and "default-src 'none'" in policy[1] and "img-src data: blob:;" in policy[1] and "http" not in policy[1]
+
+
+SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+
+
+def test_names_are_no_part_of_pages(tmp_path: Path):
+    """Names of files, figures and links stand in pages and plots as text."""
+    clip = tmp_path / f"a{SCRIPT.replace('/', '&')}\"'.csv"
+    assert run("generate", "squat", "--count", "1", "--period", "0.5", "--record", clip).exit_code == OK
+    robot = tmp_path / f"r{SCRIPT.replace('/', '&')}.urdf"
+    name = SCRIPT.replace("<", "&lt;")
+    robot.write_text(urdf().replace('name="a"', f'name="{name}"').replace('name="b"', f'name="b{name}"'))
+    pages = [tmp_path / n for n in ("clip.html", "clip.svg", "robot.html", "run.html")]
+    assert run("analyze", clip, "--figure", "human28", "--report", pages[0], "--svg", pages[1]).exit_code == OK
+    if has_viewer():
+        assert run("view", robot, "--html", pages[2]).exit_code == OK
+        assert run("simulate", robot, "--duration", "0.01", "--record", pages[3]).exit_code == OK
+    for page in filter(Path.exists, pages):
+        text = page.read_text()
+        assert "alert(1)</script>" not in text and "<img src=x" not in text and "<script>alert" not in text, page.name
+
+
+# Times that a double cannot step through: ticks of an axis had no end.
+def test_plots_of_times_far_away_have_an_end(tmp_path: Path):
+    clip = tmp_path / "far.csv"
+    names = json.loads(run("info", "pendulum", "--json").stdout)["joints"]
+    rows = "".join(f"{1e17 + 64 * i:.17g},{0.001 * i}\n" for i in range(40))
+    clip.write_text(f"time,pendulum/q/{names[0]['name']}\n{rows}")
+    run("analyze", clip, "--figure", "pendulum", "--svg", tmp_path / "far.svg")  # accepted or refused: run() fails where it does not end
 
 
 def png(more: bytes = b"", behind: bytes = b"") -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import signal
@@ -27,7 +28,7 @@ def is_whole(file: Path) -> bool:
 
 
 def leftovers(folder: Path) -> list[str]:
-    return [f.name for f in folder.iterdir() if "part" in f.suffix or f.suffix == ".tmp"]
+    return [f.name for f in folder.iterdir() if "part" in f.suffix]
 
 
 # --- a refused command ----------------------------------------------------------------------------
@@ -43,6 +44,28 @@ def test_a_refused_command_leaves_old_files_alone(ending: str, tmp_path: Path):
     result = run("simulate", "pendulum", "--duration", "0.01", "--record", keep, "--record", tmp_path / "x.avi")
     assert result.exit_code == BAD_FILE and keep.read_text() == "precious"
     assert not leftovers(tmp_path)
+
+
+def test_a_film_that_cannot_be_made_leaves_the_old_one_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    needs_viewer()
+    film = tmp_path / "film.mp4"
+    film.write_text("precious")
+    monkeypatch.setenv("KANSETSU_FFMPEG", "/no/such/ffmpeg")
+    result = run("view", "pendulum", "--video", film)
+    assert result.exit_code != OK and film.read_text() == "precious" and not leftovers(tmp_path)
+
+
+@pytest.mark.parametrize("arguments", [["eval", "pendulum", "--out"], ["convert", "pendulum"], ["view", "pendulum", "--html"]], ids=lambda a: a[0])
+def test_whole_files_have_one_writer_as_well(arguments: list[str], tmp_path: Path):
+    if arguments[0] == "view":
+        needs_viewer()
+    file = tmp_path / "out.urdf"
+    file.write_text("precious")
+    with file.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        result = run(*arguments, file, stdin='{"compute": ["rnea"], "states": [{}]}' if arguments[0] == "eval" else "")
+        assert result.exit_code == BAD_FILE and "another program is writing to it" in result.stderr, result.stderr
+    assert file.read_text() == "precious" and not leftovers(tmp_path)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

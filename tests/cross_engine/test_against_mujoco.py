@@ -140,7 +140,7 @@ def test_gains_of_position_actuators(model, tmp_path):
     assert len(ours) == len(positions)
     for i in positions:
         bias = ours[m.actuator(i).name]["bias_numbers"]
-        assert bias[1] == pytest.approx(m.actuator_biasprm[i, 1], rel=1e-12)
+        assert bias[1] == pytest.approx(m.actuator_biasprm[i, 1], rel=1e-12)  # rounding
         assert bias[2] == pytest.approx(m.actuator_biasprm[i, 2], rel=1e-9)  # eigenvectors there
 
 

@@ -104,3 +104,31 @@ def test_robots(model, oracle, tmp_path):
     if check(file).exit_code not in (OK, PARTIAL):
         pytest.fail(str(check(file).errors[:3]))
     compare(file, json.loads(answer.stdout), tmp_path)
+
+
+@pytest.mark.parametrize("text", [NESTED, WORLD], ids=["nested", "world"])
+def test_written_frames(text, oracle, tmp_path):
+    """What is written stands there as what was read."""
+    file, written = tmp_path / "model.sdf", tmp_path / "written.sdf"
+    file.write_text(text)
+    assert run("convert", file, written).exit_code == OK
+    answer = oracle(written)
+    assert answer.returncode == 0, answer.stderr
+    compare(file, json.loads(answer.stdout), tmp_path)
+
+
+@pytest.mark.parametrize("model", data_files("robots/urdf/*.urdf"))
+def test_written_robots(model, oracle, tmp_path):
+    """libsdformat reads what is written, unless it needs a newer version."""
+    if check(model).exit_code not in (OK, PARTIAL):
+        pytest.skip("not read")
+    written = tmp_path / "written.sdf"
+    result = run("convert", model, written)
+    assert result.exit_code == OK, result.stderr
+    if "they refuse them" in result.stderr:
+        pytest.skip("inertias that no body has")
+    if 'version="1.11"' in written.read_text():
+        pytest.skip("gears are of SDF 1.11")
+    answer = oracle(written)
+    assert answer.returncode == 0, answer.stderr
+    compare(written, json.loads(answer.stdout), tmp_path)

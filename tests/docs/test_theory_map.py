@@ -63,7 +63,7 @@ def contains(text: str, name: str) -> bool:
         found = last in text
     else:
         word = re.escape(last)
-        found = re.search(rf"\b(?:struct|class|enum class)\s+{word}\b|\b{word}\s*(?:<[^;\n]*>)?\(|\b{word}\s*[{{=]", text)
+        found = re.search(rf"\b(?:struct|class|enum class)\s+{word}\b|\b{word}\s*(?:<[^;\n]*>)?\(|\b{word}\s*(?:<\w+>)?\s*[{{=]", text)
     return bool(found) and all(re.search(rf"\b(?:struct|class|namespace)\s+{re.escape(s)}\b|\b{re.escape(s)}::", text)
                                for s in scopes)
 

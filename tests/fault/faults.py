@@ -142,7 +142,7 @@ class Harness:
             return f"ended with {done.returncode}: {done.stderr[-200:].decode(errors='replace')}"
         found = self.contents(place)
         at_once = done.stderr.endswith(b"kansetsu: out of memory\n")  # perhaps in a destructor: nothing is tidied up (SECURITY.md)
-        if extra := [f for f in found if f not in case.outputs and not (at_once and f.endswith((".kansetsu-part", ".tmp")))]:
+        if extra := [f for f in found if f not in case.outputs and not (at_once and f.endswith(".kansetsu-part"))]:
             return f"left behind: {', '.join(sorted(extra))}"
         if done.returncode == 0 and reference and (done.stdout, done.stderr, found) != reference and done.stderr == reference[1]:
             return "says that all is well, and it is not"

@@ -74,7 +74,7 @@ def test_points_and_signals_of_every_kind_are_those_of_ezc3d(tmp_path: Path, pro
     other = ezc3d.c3d(str(path))
     theirs = numpy.transpose(other["data"]["points"][:3], (2, 1, 0)).reshape(7, 6)
     # Both have the same 32 bits; ours went through metres and back.
-    numpy.testing.assert_allclose(rows[:, 1:], theirs, rtol=1e-12, atol=1e-12)
+    numpy.testing.assert_allclose(rows[:, 1:], theirs, rtol=1e-12, atol=1e-12)  # rounding
     numpy.testing.assert_allclose(values[:, 1:], other["data"]["analogs"][0].T, rtol=1e-12, atol=1e-12)
 
 
@@ -199,7 +199,7 @@ def test_markers_survive_a_round_trip(tmp_path: Path, unit: str, factor: float):
     (tmp_path / "a.trc").write_text(TRC.format(unit=unit).replace("\n", "\r\n"))
     names, rows = read_trc(convert(tmp_path / "a.trc", tmp_path / "b.trc"))
     assert names == ["R.Heel", "L Toe"]
-    numpy.testing.assert_allclose(rows[0, 1:], [factor * x for x in range(1, 7)], rtol=1e-15)
+    numpy.testing.assert_allclose(rows[0, 1:], [factor * x for x in range(1, 7)], rtol=1e-15)  # rounding of one product
     assert numpy.isnan(rows[1, 1:]).all()
 
 

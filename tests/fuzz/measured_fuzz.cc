@@ -6,7 +6,7 @@
 
 #include "io/test/measured_property.h"
 
-/// libFuzzer target: no bytes crash the readers of C3D, TRC, MOT, STO and OSIM, and what is accepted is whole.
+/// libFuzzer target: no bytes crash the readers of C3D, TRC, MOT, STO and B3D, and what is accepted is whole.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const std::string violation = kansetsu::io::test::measured_violation(text);

@@ -49,9 +49,10 @@ TEST_CASE("turning every link frame at random gives the same dynamics") {
     const State state = regular_state(model, rng);
     const Eigen::VectorXd vdot = random_vector(model.nv(), rng);
     const Eigen::VectorXd a = rnea(model, state, vdot), b = rnea(turned, state, vdot);
-    CHECK((a - b).lpNorm<Eigen::Infinity>() < 1e-11 * std::max(1.0, a.lpNorm<Eigen::Infinity>()));
+    CHECK((a - b).lpNorm<Eigen::Infinity>() <
+          1e-11 * std::max(1.0, a.lpNorm<Eigen::Infinity>()));  // rounding of frames moved there and back
     const Eigen::MatrixXd M = crba(model, state.q), N = crba(turned, state.q);
-    CHECK((M - N).lpNorm<Eigen::Infinity>() < 1e-11 * M.lpNorm<Eigen::Infinity>());
+    CHECK((M - N).lpNorm<Eigen::Infinity>() < 1e-11 * M.lpNorm<Eigen::Infinity>());  // as above
     const AbaResult f = aba(turned, state, a);
     CHECK((rnea(model, state, f.vdot) - a).lpNorm<Eigen::Infinity>() <
           1e-8 * std::max(1.0, a.lpNorm<Eigen::Infinity>()));  // condition of M, up to 1e5 here

@@ -40,7 +40,7 @@ def random_state(model, seed, count):
 def check_round_trips(bridge, q, v, tau):
     model = bridge.model
     back = bridge.q_from(bridge.q_to(q))
-    assert np.allclose(ks.difference(model, q, back), 0, atol=1e-12)
+    assert np.allclose(ks.difference(model, q, back), 0, atol=1e-12)  # rounding
     assert np.allclose(bridge.v_from(q, bridge.v_to(q, v)), v, atol=1e-12)
     assert np.allclose(np.sum(bridge.v_to(q, v) * bridge.tau_to(q, tau), axis=-1), np.sum(v * tau, axis=-1))  # power
     assert np.allclose(bridge.vdot_from(q, v, bridge.vdot_to(q, v, tau)), tau, atol=1e-12)

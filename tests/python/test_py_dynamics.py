@@ -142,10 +142,10 @@ def test_jacobian_is_the_velocity(human):
         ahead, behind = (ks.fk(human, ks.integrate(human, q, s * h * v))["gripL"][:3, 3] for s in (1, -1))
         assert np.allclose((J @ v)[3:], (ahead - behind) / (2 * h), atol=1e-7)  # error of differences: h²
         link = human.link_id("forearmL") if "forearmL" in human.links else len(human.links) - 1
-        assert np.allclose(ks.jacobian(human, q, human.links[link]) @ v, motions.V[link], atol=1e-11)
+        assert np.allclose(ks.jacobian(human, q, human.links[link]) @ v, motions.V[link], atol=1e-11)  # rounding over a chain of links
         later, before = (ks.jacobian(human, ks.integrate(human, q, s * h * v), "gripL") for s in (1, -1))
         rate = (later - before) / (2 * h)
-        assert np.allclose(ks.jacobian_rate(human, q, v, "gripL"), rate, atol=1e-6)
+        assert np.allclose(ks.jacobian_rate(human, q, v, "gripL"), rate, atol=1e-6)  # differences: step², and rounding over the step
     with pytest.raises(ks.Error, match="'local_world_aligned', 'local', 'world'"):
         ks.jacobian(human, human.q0, "gripL", axes="body")
 

@@ -1,7 +1,9 @@
 """Every public function with arguments that are wrong: exceptions, never a crash."""
 
+import os
 import subprocess
 import sys
+import sysconfig
 import threading
 from pathlib import Path
 
@@ -22,14 +24,20 @@ def test_nothing_crashes(seed, tmp_path):
 
 
 def test_eight_threads():
-    """Functions of a model from many threads at once, and a world that two fight for: right results, or BusyError."""
-    model = ks.human28()
+    """Functions of a model from many threads at once, and a world that two fight for: right results, or BusyError.
+
+    On a free-threaded interpreter the package leaves the GIL off.
+    """
+    if sysconfig.get_config_var("Py_GIL_DISABLED") and os.environ.get("PYTHON_GIL") != "1":
+        assert not sys._is_gil_enabled()
+    model, fresh = ks.human28(), ks.human28()
     Q = model.random_configuration(1, 200)
     expected = ks.rnea(model, Q)
     world = ks.World.load("human28")
-    wrong, busy, steps = [], [], []
+    wrong, busy, steps, names = [], [], [], []
 
     def work(k):
+        names.append(fresh.dofs)  # made when it is first asked for
         for i in range(k, 200, 8):
             if not np.array_equal(ks.rnea(model, Q[i]), ks.rnea(model, Q[i])) or not np.allclose(ks.rnea(model, Q[i]), expected[i]):
                 wrong.append(i)
@@ -45,5 +53,6 @@ def test_eight_threads():
     for t in threads:
         t.join()
     assert not wrong
+    assert all(n is names[0] for n in names)
     assert len(steps) + len(busy) == 200
     assert world.time == pytest.approx(len(steps) * world.time_step)

@@ -1,6 +1,7 @@
 """Models: loading, names, editing, building, pickling."""
 
 import pickle
+import sys
 
 import kansetsu as ks
 import numpy as np
@@ -134,10 +135,65 @@ def test_figures():
 
 def test_what_is_left_out_of_a_model_is_told(tmp_path):
     model = tmp_path / "m.xml"
-    body = "<body name='b'><joint name='j'/><geom size='1' fluidshape='ellipsoid'/></body>"
+    body = "<body name='b'><joint name='j'/><geom size='1' nonsense='1'/></body>"
     model.write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
-    with pytest.warns(ks.PartialModelWarning, match="partial model: attribute 'fluidshape'"):
+    with pytest.warns(ks.PartialModelWarning, match="partial model: .*'nonsense'"):
         ks.load(model)
-    assert [d.code for d in ks.check(model) if d.partial] == ["MJCF043"]
-    model.write_text(model.read_text().replace(" fluidshape='ellipsoid'", ""))
+    assert [d.code for d in ks.check(model) if d.partial] == ["MJCF041"]
+    model.write_text(model.read_text().replace(" nonsense='1'", ""))
     assert not any(d.partial for d in ks.check(model))
+
+
+def test_several_names_at_once(human):
+    q = human.q0
+    q[["kneeL_y", "elbowL_y"]] = [0.1, 0.2]
+    assert (q["kneeL_y"], q["elbowL_y"]) == (0.1, 0.2)
+    rows = ks.named(np.tile(q, (3, 1)), human.coordinates)
+    assert rows[:, ["elbowL_y", "kneeL_y"]].tolist() == [[0.2, 0.1]] * 3
+    assert q[["base", "kneeL_y"]].shape == (8,)
+    with pytest.raises(ks.Error, match="did you mean 'kneeL_y'"):
+        q[["elbowL_y", "kneeL"]]
+    assert human.lower_position["elbowL_y"] == human.lower_position[human.coordinates["elbowL_y"]]
+    assert human.effort_limit["kneeL_y"] == human.effort_limit[human.dofs["kneeL_y"]]
+
+
+DESCRIPTIONS = """
+import types
+DESCRIPTIONS = {name: types.SimpleNamespace(repository=name[:3]) for name in ("toy_description", "far_description", "raw_description")}
+"""
+REPOSITORIES = """
+import types
+REPOSITORIES = {name: types.SimpleNamespace(cache_path=name) for name in ("toy", "far", "raw")}
+"""
+
+
+def test_names_of_robot_descriptions(tmp_path, monkeypatch):
+    """A package that looks like it: what its cache has is loaded, nothing else is asked for."""
+    package, cache = tmp_path / "robot_descriptions", tmp_path / "cache"
+    for folder in (package, cache / "toy", cache / "raw"):
+        folder.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "_descriptions.py").write_text(DESCRIPTIONS)
+    (package / "_repositories.py").write_text(REPOSITORIES)
+    (package / "toy_description.py").write_text(f"URDF_PATH = {str(cache / 'toy' / 'toy.urdf')!r}")
+    (package / "raw_description.py").write_text("XACRO_PATH = 'x'")
+    (package / "far_description.py").write_text("raise SystemExit('fetched')")
+    (cache / "toy" / "toy.urdf").write_text(ks.pendulum(2).to_urdf())
+    for name in [m for m in sys.modules if m.split(".")[0] == "robot_descriptions"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setenv("ROBOT_DESCRIPTIONS_CACHE", str(cache))
+    monkeypatch.setitem(sys.modules, "robot_descriptions", None)
+    with pytest.raises(ks.Error, match="pip install robot_descriptions"):
+        ks.load("toy_description")
+    monkeypatch.delitem(sys.modules, "robot_descriptions")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert ks.load("toy_description").nv == 2
+    assert ks.World.load("toy_description").figures
+    assert not [d for d in ks.check("toy_description") if d.severity == "error"]
+    for name, message in (
+        ("far_description", "robot_descriptions pull far_description"),
+        ("raw_description", "xacro"),
+        ("toy2_description", "no name of robot_descriptions"),
+    ):
+        with pytest.raises(ks.Error, match=message):
+            ks.load(name)

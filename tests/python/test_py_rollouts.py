@@ -103,6 +103,16 @@ def test_ray_loses_nothing(cluster):
     nodes.remove_node(second, allow_graceful=False)
     assert same(on_ray.rollouts("human28", 40, shard=5, seconds=0.02, seed=1, noise=0.1), whole)
 
+    def score(x):
+        return np.nan if x[0] < -3 else -float(np.sum((x - [1.0, -2.0]) ** 2))
+
+    found, best = on_ray.search(score, [0.0, 0.0], 2.0, samples=12, rounds=4, elite=3, seed=5)
+    again, _ = on_ray.search(score, [0.0, 0.0], [2.0, 2.0], samples=12, rounds=4, elite=3, seed=5)
+    assert np.array_equal(found, again)
+    assert best == score(found) > score(np.zeros(2))
+    with pytest.raises(ks.Error, match="elite"):
+        on_ray.search(score, [0.0], 1.0, samples=4, elite=5)
+
     def fail(i):
         raise ValueError(f"item {i}")
 

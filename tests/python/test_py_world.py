@@ -396,3 +396,27 @@ def test_pages(tmp_path, monkeypatch):
     with world.record(tmp_path / "run.html", rate=60):
         world.advance(0.2)
     assert (tmp_path / "run.html").stat().st_size > 100_000
+
+
+def test_assigned_arrays_are_written(standing):
+    """figure.tau = x writes into what is live; so do arrays of batches."""
+    man = standing["human28"]
+    seen = man.tau
+    man.tau = np.arange(34.0)
+    man.v = 0.0
+    assert np.array_equal(seen, np.arange(34.0))
+    man.q = man.model.q0
+    man.q["base"][2] = 3.0
+    assert man.q[2] == 3.0
+    with pytest.raises(ValueError, match="broadcast"):
+        man.tau = np.zeros(3)
+    batch = ks.WorldBatch(standing, 2)
+    men, posture = batch["human28"], batch.controller("posture")
+    live, gains = men.tau, posture.kp
+    men.tau = 2.0
+    posture.kp = 7.0
+    assert (live == 2.0).all()
+    assert (gains == 7.0).all()
+    with pytest.raises(AttributeError):
+        men.torque = 1.0
+    assert repr(standing.connect(None, man["gripL"], mask="point")).startswith("<Connection")

@@ -76,3 +76,17 @@ TEST_CASE("shapes with a clearance come to rest that far apart") {
     CHECK(std::abs(world.q(FigureId(2))[2] - (0.3 + 3 * clearance)) < 2 * kGap);  // those of two add up
   }
 }
+
+TEST_CASE("an ellipsoid takes the place of the box of its link") {
+  SceneDescription scene = cube_in({.density = 1000}, 2);
+  FluidEllipsoid ball{.link = "cube", .drag = {.radii = {0.1, 0.1, 0.1}}};
+  scene.figures[0].ellipsoids = {ball};
+  World world = built(scene);
+  world.advance(5);
+  const double speed = std::sqrt(2 * 9.81 / (1000 * 0.5 * M_PI * 0.01));  // m·g = ρ·C·A·v²
+  CHECK(world.v(FigureId(0))[5] == doctest::Approx(-speed).epsilon(1e-6));
+  scene.figures[0].ellipsoids[0].link = "sphere";
+  CHECK_FALSE(World::build(scene));
+  scene.figures[0].ellipsoids[0] = {.link = "cube", .drag = {.radii = {0.1, 0, 0.1}}};
+  CHECK_FALSE(World::build(scene));
+}

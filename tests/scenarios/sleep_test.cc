@@ -253,7 +253,10 @@ TEST_CASE("copies of a world that sleeps sleep, and wake by themselves") {
   CHECK(batch.world(0).time() == batch.world(1).time());
 }
 
-TEST_CASE("forty boxes dropped into a pen all come to rest, hardly inside each other, and sleep") {
+namespace {
+
+/// A pen in which bodies of one shape fall on each other.
+World pen(const Shape& shape, int count) {
   WorldOptions options;
   options.time_step = 2e-3;
   World world(options);
@@ -263,18 +266,34 @@ TEST_CASE("forty boxes dropped into a pen all come to rest, hardly inside each o
     world.add_fixed(Plane{}, {Mat3<>{{0, s, c}, {0, -c, s}, {1, 0, 0}}, {-0.5 * c, -0.5 * s, 0}});
   }
   std::mt19937_64 rng(1000);
-  INFO("seed 1000");
-  for (int i = 0; i < 40; ++i) {
-    const Model box = body("b" + std::to_string(i), Box{{0.2, 0.2, 0.2}}, 1);
-    State state(box);
-    state.q = random_configuration(box, rng);
+  for (int i = 0; i < count; ++i) {
+    const Model model = body("b" + std::to_string(i), shape, 1);
+    State state(model);
+    state.q = random_configuration(model, rng);
     state.q.head<3>() << -0.28 + 0.4 * (i % 2), -0.28 + 0.4 * (i / 2 % 2), 0.3 + 0.4 * (i / 4);
-    world.add(box, state);
+    world.add(model, state);
   }
+  return world;
+}
+
+void check_that_all_rest(World& world) {
+  INFO("seed 1000");
   world.advance(6);
   REQUIRE(world.status() == WorldStatus::kRunning);
-  CHECK(asleep(world) == 40);
-  CHECK(world.kinetic_energy() < 1e-8);
+  CHECK(asleep(world) == world.figure_count());
+  CHECK(world.kinetic_energy() < 1e-8);        // [J] what counts as rest
   CHECK(world.report().penetration < 1.5e-4);  // [m] slop is 1e-4
   CHECK(world.report().tiers[int(ContactTier::kUnsolved)] == 0);
+}
+
+}  // namespace
+
+TEST_CASE("forty boxes dropped into a pen all come to rest, hardly inside each other, and sleep") {
+  World world = pen(Box{{0.2, 0.2, 0.2}}, 40);
+  check_that_all_rest(world);
+}
+
+TEST_CASE("so do tetrahedra: hulls lie on faces, not on the point where two edges cross") {
+  World world = pen(ConvexHull{{{.12, .12, .12}, {-.12, -.12, .12}, {-.12, .12, -.12}, {.12, -.12, -.12}}}, 20);
+  check_that_all_rest(world);
 }

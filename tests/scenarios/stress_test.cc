@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "data_dir.h"
 #include "sanitized.h"
 
 using namespace kansetsu;
@@ -24,5 +25,14 @@ TEST_CASE("random worlds thrown on the floor, grabbed and let go, never stop, an
     worst = std::max(worst, report.gain / report.scale);
   }
   MESSAGE("largest gain: ", worst, " of the energy in play; more than ", test::kMostGain, ": ", gained, " worlds");
-  CHECK(gained == 0);  // the largest is 4e-4; of hundreds that last six times as long, one may: docs/theory/contact.md
+  CHECK(gained == 0);  // the largest is 4e-4
+}
+
+TEST_CASE("[data] chains that are held so that they can move almost in the plane of the floor only do not run off") {
+  for (const int seed : {72, 160}) {
+    const test::StressReport report = test::stress(std::uint64_t(seed), 3, test::data_dir());
+    CAPTURE(seed);
+    CHECK(report.failure == "");
+    CHECK(report.gain < test::kMostGain * report.scale);
+  }
 }

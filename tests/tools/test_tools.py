@@ -9,6 +9,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import check_isa_symbols  # noqa: E402
 import check_layers  # noqa: E402
+import check_tolerances  # noqa: E402
 import coverage  # noqa: E402
 import test_summary  # noqa: E402
 
@@ -22,6 +23,13 @@ def test_arrows_have_no_cycle_and_may_be_skipped():
         assert "base" in check_layers.reachable(module)
     assert "spatial" in check_layers.reachable("sim")
     assert "io" not in check_layers.reachable("dynamics")
+
+
+def test_tolerances_of_clean_modules_have_their_reasons():
+    lines = ["CHECK(a < 1e-9);", "CHECK(b < 1e-9);  // rounding", "CHECK(c < 1e-9);", "CHECK(d < 1e-8);", "// of steps", "CHECK(e < 1e-4);", "x = 1;", "CHECK(f < kSmall);"]
+    assert check_tolerances.bare_lines(lines, "//") == [1, 4]
+    run = subprocess.run([sys.executable, ROOT / "tools/check_tolerances.py"], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
 
 
 def test_check_layers_accepts_this_repository():

@@ -151,10 +151,11 @@ TEST_CASE("scenario 21: generated motions of the reference cases, and what simul
         external[frame.link] += Force<>{F.t + cross(R * frame.X_LF.p, F.f), F.f};
         sum += F.f;
       }
-      CHECK(deviation(aba(c.model, c.state, g.tau, &external).vdot, g.vdot) < 1e-8);
+      CHECK(deviation(aba(c.model, c.state, g.tau, &external).vdot, g.vdot) <
+            1e-8);  // rounding, times the condition of M
       const Centroidal momentum = centroidal(c.model, c.state);
       const Eigen::Vector3d rate = (momentum.A * g.vdot + momentum.A_dot * c.state.v).tail<3>();
-      CHECK((to_eigen(sum) - (rate - momentum.mass * to_eigen(c.model.gravity()))).norm() < 1e-8 * sum.z);
+      CHECK((to_eigen(sum) - (rate - momentum.mass * to_eigen(c.model.gravity()))).norm() < 1e-8 * sum.z);  // as above
     }
   }
 }

@@ -1,6 +1,8 @@
 """What the site has beside docs/: the README as its first page, files of the project, the public headers, and the gallery."""
 
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from equations import equations  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 GALLERY = ROOT / "build/gallery"
+DOXYGEN = shutil.which("doxygen")
 PROJECT = ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
 CSS = ".md-grid { max-width: 72rem } .md-typeset pre > code { font-size: .72rem } .md-typeset table:not([class]) td { vertical-align: top }\n"
 CSS += ".equation { white-space: pre; overflow-x: auto; margin: 1em 0 1em 1.6em; position: relative; line-height: 1.9; font: 1.08em/1.9 'STIX Two Math', 'Cambria Math', 'Latin Modern Math', 'Noto Serif', Georgia, serif }\n"
@@ -49,10 +52,33 @@ def _moved(text: str, folder: str, page: str) -> str:
     return LINK.sub(one, text)
 
 
+def _main_page() -> str:
+    """Where Doxygen begins: the modules as ARCHITECTURE.md describes them, with their headers."""
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \|$", (ROOT / "ARCHITECTURE.md").read_text(), re.MULTILINE)
+    text = "/** \\mainpage C++ reference\n\nEverything is in namespace kansetsu; kansetsu/kansetsu.h includes all of it. [The site](../../index.html) has guides, theory and formats.\n\n"
+    for module, what in rows:
+        headers = sorted((ROOT / "include/kansetsu" / module).glob("*.h"))
+        if headers:
+            text += f"- **{module}** – {re.sub(r'[*@<>]', '', what)}: " + ", ".join(f'\\ref kansetsu/{module}/{h.name} "{h.name}"' for h in headers) + "\n"
+    return text + "*/\n"
+
+
+def _doxygen(site: Path) -> None:
+    """The C++ reference: declarations with their comments, cross-references, and a search of its own."""
+    made = ROOT / "build/site-cpp"
+    made.mkdir(parents=True, exist_ok=True)
+    (made / "main.dox").write_text(_main_page())
+    subprocess.run(["doxygen", "tools/site/Doxyfile"], cwd=ROOT, check=True)
+    shutil.copytree(made / "html", site / "reference/api", dirs_exist_ok=True)
+
+
 def _headers() -> dict[str, str]:
     """One page per module: every public header as it is. They are written to be read."""
     pages: dict[str, str] = {}
-    index = "# C++ reference\n\nThe public headers, module by module. `#include \"kansetsu/MODULE/NAME.h\"`.\n\n| module | headers |\n|---|---|\n"
+    index = "# C++ reference\n\n"
+    if DOXYGEN:
+        index += '<a class="md-button" href="api/index.html">Classes, functions and types</a>\n\nwith cross-references and a search of their own. '
+    index += "The public headers, module by module, are below; the search of this site covers them. `#include \"kansetsu/MODULE/NAME.h\"`.\n\n| module | headers |\n|---|---|\n"
     for folder in sorted(p for p in (ROOT / "include/kansetsu").iterdir() if p.is_dir()):
         headers = sorted(folder.glob("*.h"))
         links = ", ".join(f"[{h.stem}](cpp/{folder.name}.md#{h.stem})" for h in headers)
@@ -99,6 +125,11 @@ def on_files(files: Files, config) -> Files:
     for made in sorted([*GALLERY.glob("*.html"), *GALLERY.glob("*.png")]):
         add(f"gallery/{made.name}", made.read_bytes())
     return files
+
+
+def on_post_build(config) -> None:
+    if DOXYGEN:
+        _doxygen(Path(config["site_dir"]))
 
 
 def on_page_markdown(markdown: str, page: Page, config, files: Files) -> str:

@@ -56,6 +56,7 @@ export class App {
   private waiting = false;
   private whole: Box3 | undefined; // what the figures reach over the whole time
   private stopped = false;
+  private news: Frame | undefined; // of a running simulation, not shown yet
   private written = 0; // [ms] when texts were last brought up to date
   private resting = 0; // pictures since anything moved
 
@@ -71,12 +72,12 @@ export class App {
     const load: MeshLoader = meshLoader(read, complain);
     this.look = storedLook();
     this.bodies = new Bodies(this.scene, load, textureLoader(read, complain), STAGE[this.look].highlight, stage.quality);
-    this.overlays = new Overlays(this.kinematics);
+    this.overlays = new Overlays(this.kinematics, stage.quality);
     stage.scene.add(this.bodies.group, this.overlays.group, environmentOf(this.scene.environment, load, stage.quality));
     this.tree = new Tree(byId("tree"), this.scene, (body) => this.select(body, false));
     const pose = this.still ? (figure: number, index: number, value: number) => this.pose(figure, index, value) : undefined;
     this.details = new Details(byId("details"), this.scene, this.kinematics, () => this.q, (name) => this.plot(name), pose);
-    this.plots = new Plots(channelsOf(this.scene), () => this.span(), (visit) => recording?.scan(visit) ?? Promise.resolve(), (t) => this.seek(t));
+    this.plots = new Plots(channelsOf(this.scene), () => this.span(), async (visit) => (recording ? recording.scan(visit) : this.past.scan(visit)), (t) => this.seek(t));
     this.stage.controls.addEventListener("change", () => (this.dirty = true));
   }
 
@@ -165,13 +166,20 @@ export class App {
       this.frameTimes.push(now - this.last);
       if (this.frameTimes.length > 6000) this.frameTimes.splice(0, 3000);
     }
+    const before = this.last;
     this.last = now;
+    if (this.news) this.showLive(this.news); // the last of those that came since the last picture
     this.stage.controls.update();
     if (this.dirty) {
       this.dirty = false;
+      this.stage.pace(this.playing && this.resting === 0 ? now - before : undefined);
       this.resting = 0;
+      this.bodies.moving = true;
       this.stage.render();
-    } else if (++this.resting === 8) this.stage.renderFine();
+    } else if (++this.resting === 8 && this.stage.quality === "low") {
+      this.bodies.moving = false;
+      this.stage.renderFine();
+    }
   }
 
   private advance(elapsed: number) {
@@ -255,7 +263,8 @@ export class App {
   // ----------------------------------------------------------------------------------------------------------- picture
 
   private apply(frame: Frame) {
-    this.q.forEach((q, i) => q.set(frame.figures[i]!.q));
+    const figures = frame.figures;
+    this.q.forEach((q, i) => q.set(figures[i]!.q));
   }
 
   /** Everything that depends on q and on the frame. */
@@ -436,14 +445,14 @@ export class App {
       this.notice(reason || "The simulation has ended.");
     };
     live.onFrame = (frame) => {
-      if (frame.figures.length !== this.q.length) return;
       this.past.add(frame);
       this.plots.push(frame, LIVE_SECONDS);
-      this.showLive(frame);
+      this.news = frame;
     };
   }
 
   private showLive(frame: Frame) {
+    this.news = undefined;
     this.time = frame.time;
     this.frame = frame;
     this.apply(frame);

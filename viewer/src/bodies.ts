@@ -1,12 +1,15 @@
 import {
   Box3, type BufferGeometry, Color, Group, InstancedMesh, Matrix4, Mesh, MeshLambertMaterial, MeshStandardMaterial, type Intersection, type Material, type Object3D, type Raycaster, type Texture,
 } from "three";
+import { cornerLit } from "./corner_light";
 import { DATA_COLORS } from "./theme";
 import type { BodyRef } from "./frame";
 import { flatShadow } from "./ground";
 import { poseMatrix } from "./kinematics";
+import { merged, MOST_PIECES, Places } from "./merged";
 import type { Scene, ShapeSpec } from "./scene";
 import { detailFor, geometryOf, keyOf } from "./shapes";
+import { simplified, triangles } from "./simplify";
 import type { Quality } from "./stage";
 
 /** The bodies of all figures. Equal shapes are one instanced mesh, so that a hundred figures cost as many draw calls as one. */
@@ -18,9 +21,21 @@ interface Instance {
 }
 interface Batch {
   mesh: InstancedMesh;
-  shadow: InstancedMesh | undefined; // flat; shares geometry and places
+  shadow: InstancedMesh | undefined; // flat; shares places, and the coarse geometry
   instances: Instance[];
+  full: BufferGeometry;
+  coarse: BufferGeometry; // the same where no other is needed
+  first?: number; // number of the first instance among the merged
 }
+/** What is drawn at once while it moves, in place of its batches. */
+interface Merged {
+  places: Places;
+  meshes: Mesh[]; // bodies and their flat shadows
+}
+
+const MOVING_TRIANGLES = 20000; // of all bodies while they move, where the processor draws them
+const LEAST_TRIANGLES = 150; // that a mesh keeps
+const MERGED_TRIANGLES = 200000; // at most: 25 MB
 
 export type MeshLoader = (file: string) => Promise<BufferGeometry | undefined>;
 export type TextureLoader = (file: string) => Promise<Texture | undefined>;
@@ -31,14 +46,16 @@ function figureColor(index: number): Color {
   return new Color(DATA_COLORS[index % DATA_COLORS.length]).lerp(new Color("#c8d2dc"), 0.35);
 }
 
-/** Matt surfaces; the processor alone draws them without gloss. */
+/** Matt surfaces; the processor alone draws them without gloss, and lights those without a picture at their corners only. */
 function materialOf(quality: Quality, options: { color?: Color; transparent: boolean; opacity: number; vertexColors?: boolean; map?: Texture | null }): Material {
-  return quality === "low" ? new MeshLambertMaterial(options) : new MeshStandardMaterial({ roughness: 0.62, metalness: 0.02, ...options });
+  if (quality === "high") return new MeshStandardMaterial({ roughness: 0.62, metalness: 0.02, ...options });
+  return options.map ? new MeshLambertMaterial(options) : cornerLit(options);
 }
 
 export class Bodies {
   readonly group = new Group();
   private batches: Batch[] = [];
+  private merged: Merged | undefined;
   private highlighted: BodyRef | undefined;
   private readonly matrix = new Matrix4();
   private generation = 0;
@@ -63,13 +80,60 @@ export class Bodies {
       }),
     );
     const waiting: Promise<void>[] = [];
-    const detail = detailFor([...wanted.values()].reduce((n, w) => n + w.instances.length, 0), this.quality);
+    const count = [...wanted.values()].reduce((n, w) => n + w.instances.length, 0);
+    const low = this.quality === "low", detail = detailFor(count, low ? "resting" : "high"), moving = detailFor(count, "low");
     for (const { shape, instances } of wanted.values()) {
       const geometry = geometryOf(shape, detail);
-      if (geometry && !shape.texture) this.add(geometry, shape, instances, undefined);
+      if (geometry && !shape.texture) this.add(geometry, shape, instances, undefined, low ? geometryOf(shape, moving) : undefined);
       else if (geometry || shape.file) waiting.push(this.fetch(generation, geometry, shape, instances));
     }
     await Promise.all(waiting);
+    if (generation !== this.generation || this.quality === "high") return;
+    this.coarsen();
+    this.merge();
+  }
+
+  /** Makes coarse geometries where there are more triangles than the processor draws in time: every mesh keeps its share. */
+  private coarsen() {
+    const all = this.batches.reduce((n, b) => n + b.instances.length * triangles(b.coarse), 0);
+    for (const batch of this.batches) {
+      if (all > MOVING_TRIANGLES) batch.coarse = simplified(batch.coarse, Math.max(LEAST_TRIANGLES, (triangles(batch.coarse) * MOVING_TRIANGLES) / all));
+      if (batch.shadow) batch.shadow.geometry = batch.coarse;
+    }
+  }
+
+  /** Opaque bodies without pictures become one draw call for when they move, if there are not too many. */
+  private merge() {
+    const batches = this.batches.filter(({ mesh }) => mesh.material instanceof MeshLambertMaterial && !mesh.material.transparent && !mesh.material.map);
+    const pieces = batches.flatMap((batch) => batch.instances.map(() => batch.coarse));
+    if (pieces.length < 2 || pieces.length > MOST_PIECES || pieces.reduce((n, g) => n + triangles(g), 0) > MERGED_TRIANGLES) return;
+    const geometry = merged(pieces), places = new Places(pieces.length);
+    const flat = flatShadow(places);
+    const bodies = new Mesh(geometry, cornerLit({ vertexColors: true }, "scene", places)), shadow = new Mesh(geometry, flat.material);
+    flat.material.visible = this.flat.material.visible;
+    shadow.matrixAutoUpdate = false;
+    shadow.matrix.copy(flat.matrix);
+    this.merged = { places, meshes: [bodies, shadow] };
+    for (const mesh of this.merged.meshes) {
+      mesh.frustumCulled = mesh.visible = false;
+      this.group.add(mesh);
+    }
+    let first = 0;
+    for (const batch of batches) {
+      batch.first = first;
+      first += batch.instances.length;
+      this.tint(batch);
+    }
+  }
+
+  /** Whether things move and have to be drawn in time, or the eye rests on them. */
+  set moving(on: boolean) {
+    for (const batch of this.batches) {
+      batch.mesh.geometry = on ? batch.coarse : batch.full;
+      batch.mesh.visible = !on || batch.first === undefined;
+      if (batch.shadow) batch.shadow.visible = batch.mesh.visible;
+    }
+    for (const mesh of this.merged?.meshes ?? []) mesh.visible = on;
   }
 
   /** Adds a shape whose mesh or picture is in a file. */
@@ -80,18 +144,19 @@ export class Bodies {
     this.add(geometry, shape, instances, geometry.attributes["uv"] ? texture : undefined);
   }
 
-  private add(geometry: BufferGeometry, shape: ShapeSpec, instances: Instance[], map: Texture | undefined) {
+  private add(geometry: BufferGeometry, shape: ShapeSpec, instances: Instance[], map: Texture | undefined, coarse = geometry) {
     const opacity = shape.color?.[3] ?? 1;
     // Colours of the file hold where the model gives none.
     const own = !!geometry.attributes["color"] && !shape.color && !map;
     if (own) for (const instance of instances) instance.color = new Color(1, 1, 1);
+    else geometry.deleteAttribute("color");
     const material = materialOf(this.quality, { transparent: opacity < 1, opacity, vertexColors: own, map: map ?? null });
     const mesh = new InstancedMesh(geometry, material, instances.length);
     mesh.castShadow = opacity >= 0.5;
     mesh.receiveShadow = this.quality === "high";
     mesh.frustumCulled = false;
     const shadow = mesh.castShadow && this.quality === "low" ? this.shadowOf(mesh) : undefined;
-    this.batches.push({ mesh, shadow, instances });
+    this.batches.push({ mesh, shadow, instances, full: geometry, coarse });
     this.group.add(mesh);
     if (shadow) this.group.add(shadow);
     this.tint(this.batches[this.batches.length - 1]!);
@@ -108,24 +173,33 @@ export class Bodies {
 
   /** Whether flat shadows are drawn: where there is no ground there is none. */
   set shadows(shown: boolean) {
-    this.flat.material.visible = shown;
+    for (const material of [this.flat.material, this.merged?.meshes[1]?.material as Material | undefined]) if (material) material.visible = shown;
   }
 
   private clear() {
-    for (const { mesh, shadow } of this.batches) {
+    for (const { mesh, shadow, full, coarse } of this.batches) {
       this.group.remove(mesh);
       if (shadow) this.group.remove(shadow);
-      mesh.geometry.dispose();
+      full.dispose();
+      coarse.dispose();
       (mesh.material as Material).dispose();
       mesh.dispose();
     }
     this.batches = [];
+    for (const mesh of this.merged?.meshes ?? []) {
+      this.group.remove(mesh);
+      mesh.geometry.dispose();
+      (mesh.material as Material).dispose();
+    }
+    this.merged?.places.texture.dispose();
+    this.merged = undefined;
   }
 
   update(poses: Matrix4[][]) {
-    for (const { mesh, instances } of this.batches) {
+    for (const { mesh, instances, first } of this.batches) {
       instances.forEach(({ body, local }, i) => {
         mesh.setMatrixAt(i, this.matrix.multiplyMatrices(poses[body.figure]![body.link]!, local));
+        if (first !== undefined) this.merged!.places.place(first + i, this.matrix);
       });
       mesh.instanceMatrix.needsUpdate = true;
       mesh.boundingSphere = null;
@@ -138,12 +212,14 @@ export class Bodies {
     for (const batch of this.batches) this.tint(batch);
   }
 
-  private tint({ mesh, instances }: Batch) {
+  private tint({ mesh, instances, first }: Batch) {
     const chosen = this.highlighted;
     instances.forEach(({ body, color }, i) => {
       // A whole figure is marked among others only.
       const on = chosen && chosen.figure === body.figure && (chosen.link === body.link || (chosen.link === -1 && this.scene.figures.length > 1));
-      mesh.setColorAt(i, on ? color.clone().lerp(this.highlight, 0.75) : color);
+      const shown = on ? color.clone().lerp(this.highlight, 0.75) : color;
+      mesh.setColorAt(i, shown);
+      if (first !== undefined) this.merged!.places.tint(first + i, shown);
     });
     if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
   }

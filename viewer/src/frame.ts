@@ -2,13 +2,14 @@ import { ByteReader, ViewerError } from "./bytes";
 
 /** What happened at one moment: the message kansetsu.Frame (docs/formats/recording.md). */
 export interface Frame {
-  time: number;
-  figures: { q: Float64Array; v: Float64Array }[];
-  contacts: Contact[];
-  connections: Connection[];
-  numbers: Float64Array;
-  events: string[];
+  readonly time: number;
+  readonly figures: { q: Numbers; v: Numbers }[];
+  readonly contacts: Contact[];
+  readonly connections: Connection[];
+  readonly numbers: Numbers;
+  readonly events: string[];
 }
+export type Numbers = Float64Array | Float32Array; // of a recording; of a running simulation
 export interface BodyRef {
   figure: number;
   link: number;
@@ -77,7 +78,7 @@ function bodies(target: { a: BodyRef; b: BodyRef }, index: number, value: number
 }
 
 export function decodeFrame(bytes: Uint8Array): Frame {
-  const frame: Frame = { time: 0, figures: [], contacts: [], connections: [], numbers: new Float64Array(0), events: [] };
+  const frame = { time: 0, figures: [] as Frame["figures"], contacts: [] as Contact[], connections: [] as Connection[], numbers: new Float64Array(0), events: [] as string[] };
   fields(bytes, (field, _, data) => {
     if (field === 1) frame.time = doubles(data)[0] ?? 0;
     else if (field === 2) {

@@ -2,6 +2,7 @@ import {
   BackSide, BufferGeometry, Color, Float32BufferAttribute, LineSegments, Matrix4, Mesh, MeshBasicMaterial, NotEqualStencilFunc, PlaneGeometry, ReplaceStencilOp, ShaderMaterial, Vector2,
   Vector3,
 } from "three";
+import { PLACES_DECLARED, PLACES_READ, type Places } from "./merged";
 import type { Quality } from "./stage";
 
 /** Grid, sky, and shadows for those who draw without a graphics processor. */
@@ -97,7 +98,7 @@ export function skyMaterial(): ShaderMaterial {
 
 /** Flattens what it is given onto the ground, away from the sun: the shadow without a picture from the light's side, which would
  * cost the processor half of its time. Only the ground at z = 0 gets one. */
-export function flatShadow(): { matrix: Matrix4; material: MeshBasicMaterial } {
+export function flatShadow(places?: Places): { matrix: Matrix4; material: MeshBasicMaterial } {
   const x = -SUN.x / SUN.z, y = -SUN.y / SUN.z;
   const matrix = new Matrix4().set(1, 0, x, 0, 0, 1, y, 0, 0, 0, 0, 0.002, 0, 0, 0, 1);
   const material = new MeshBasicMaterial({ color: 0x000000, transparent: true, opacity: 0.24, depthWrite: false });
@@ -106,5 +107,20 @@ export function flatShadow(): { matrix: Matrix4; material: MeshBasicMaterial } {
   material.stencilRef = 1;
   material.stencilFunc = NotEqualStencilFunc;
   material.stencilZPass = ReplaceStencilOp;
+  // What is below the ground throws none: a body with its middle there is left out, and what others have there is lifted onto the ground.
+  // (To leave out pixels would cost much more: then none could be skipped before they are drawn.)
+  if (places) material.defines = { MERGED: "" };
+  material.onBeforeCompile = (shader) => {
+    shader.vertexShader = `
+      ${PLACES_DECLARED}
+      void main() {
+        ${PLACES_READ}
+        vec4 p = instanceMatrix * vec4(position, 1.0);
+        p.z = max(p.z, 0.0);
+        gl_Position = instanceMatrix[3].z < 0.0 ? vec4(0.0, 0.0, 2.0, 1.0) : projectionMatrix * modelViewMatrix * p;
+      }`;
+    if (places) shader.uniforms["places"] = { value: places.texture };
+    shader.fragmentShader = "uniform float opacity; void main() { gl_FragColor = vec4(0.0, 0.0, 0.0, opacity); }";
+  };
   return { matrix, material };
 }

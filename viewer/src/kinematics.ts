@@ -1,4 +1,5 @@
 import { Matrix4, Quaternion, Vector3 } from "three";
+import type { Numbers } from "./frame";
 import { quaternionsOf, type FigureSpec, type JointSpec, type Pose7 } from "./scene";
 
 /** Forward kinematics of a figure, from scene.json alone: poses of all links for given positions q. */
@@ -95,7 +96,7 @@ export class Kinematics {
   }
 
   /** Between two configurations: numbers straight, quaternions on the shorter way. */
-  interpolate(a: Float64Array, b: Float64Array, s: number, out: Float64Array): Float64Array {
+  interpolate(a: Numbers, b: Numbers, s: number, out: Float64Array): Float64Array {
     for (let i = 0; i < out.length; ++i) out[i] = a[i]! + s * (b[i]! - a[i]!);
     for (const at of this.quaternions) {
       this.r.set(a[at]!, a[at + 1]!, a[at + 2]!, a[at + 3]!).slerp(new Quaternion(b[at]!, b[at + 1]!, b[at + 2]!, b[at + 3]!), s);

@@ -1,8 +1,8 @@
 import { ViewerError } from "./bytes";
-import { decodeFrame, type Frame } from "./frame";
+import { LiveFrames, type LiveFrame } from "./live_frame";
 import { parseScene, type Scene } from "./scene";
 
-/** A simulation that runs elsewhere and streams (docs/formats/live.md): text messages are JSON, binary ones are frames. */
+/** A simulation that runs elsewhere and streams (docs/formats/live.md): text messages are JSON, binary ones are frames, or what changed since the frame before. */
 
 export interface Control {
   name: string;
@@ -27,17 +27,19 @@ export type Command =
   | { type: "grab"; figure: number; link: number; point: number[] } | { type: "release"; figure: number; link: number }
   | { type: "gravity"; value: number[] } | { type: "control"; name: string; value: number };
 
-export const LIVE_VERSION = 1;
+export const LIVE_VERSION = 2;
 
 export class Live {
   scene!: Scene;
   hello!: Hello;
   playing = true;
   recording = false;
-  onFrame: (frame: Frame) => void = () => undefined;
+  onFrame: (frame: LiveFrame) => void = () => undefined;
   onState: () => void = () => undefined;
   onProblem: (message: string) => void = () => undefined;
   onClose: (reason: string) => void = () => undefined;
+
+  private frames!: LiveFrames;
 
   private constructor(private readonly socket: WebSocket) {}
 
@@ -50,7 +52,7 @@ export class Live {
       socket.onclose = (event) => live.onClose(event.reason);
       socket.onmessage = (event) => {
         if (event.data instanceof ArrayBuffer) {
-          live.onFrame(decodeFrame(new Uint8Array(event.data)));
+          live.onFrame(live.frames.next(new Uint8Array(event.data)));
           return;
         }
         const message = JSON.parse(String(event.data)) as { type: string; playing?: boolean; recording?: boolean; message?: string };
@@ -62,6 +64,7 @@ export class Live {
           }
           try {
             live.scene = parseScene(JSON.stringify(live.hello.scene));
+            live.frames = new LiveFrames(live.scene);
           } catch (error) {
             reject(error as Error);
             return;
@@ -86,7 +89,7 @@ export class Live {
   }
 
   /** The next frame, for those who need one before they listen. */
-  firstFrame(): Promise<Frame> {
+  firstFrame(): Promise<LiveFrame> {
     return new Promise((resolve) => (this.onFrame = resolve));
   }
 

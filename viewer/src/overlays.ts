@@ -1,9 +1,10 @@
 import {
-  BufferAttribute, BufferGeometry, Color, ConeGeometry, CylinderGeometry, DynamicDrawUsage, GreaterDepth, Group, InstancedBufferAttribute, InstancedMesh, Line, LineBasicMaterial,
-  LineSegments, Matrix4, Mesh, MeshBasicMaterial, MeshLambertMaterial, Quaternion, SphereGeometry, TorusGeometry, Vector3,
+  BufferAttribute, BufferGeometry, Color, DynamicDrawUsage, Group, Line, LineBasicMaterial, LineSegments, Matrix4, Mesh, MeshBasicMaterial, SphereGeometry, TorusGeometry, Vector3,
 } from "three";
-import type { Frame } from "./frame";
+import { Arrows } from "./arrows";
+import type { Contact, Frame } from "./frame";
 import type { Kinematics } from "./kinematics";
+import type { Quality } from "./stage";
 import { COM, CONNECTION, CONTACT, COP, JOINT, SLIDE } from "./theme";
 
 /** Arrows, marks, axes and trails on top of the bodies. */
@@ -17,75 +18,6 @@ export function arrowScale(weight: number, size: number): number {
   const wanted = (OF_HEIGHT * size) / weight, power = 10 ** Math.floor(Math.log10(wanted));
   const steps = [1, 2, 5, 10], near = (a: number) => Math.abs(Math.log(wanted / (a * power)));
   return power * steps.reduce((best, a) => (near(a) < near(best) ? a : best));
-}
-
-const Z = new Vector3(0, 0, 1);
-
-/** Any number of arrows with four draw calls. They stand along z and are turned and stretched. What bodies hide of them shines
- * through: the force under a foot is inside the leg. */
-class Arrows {
-  readonly group = new Group();
-  private readonly shafts: InstancedMesh;
-  private readonly heads: InstancedMesh;
-  private readonly hidden: InstancedMesh[];
-  private count = 0;
-  private readonly m = new Matrix4();
-  private readonly q = new Quaternion();
-
-  constructor(private capacity: number, private readonly radius: number) {
-    this.shafts = new InstancedMesh(new CylinderGeometry(1, 1, 1, 14).rotateX(Math.PI / 2).translate(0, 0, 0.5), new MeshLambertMaterial(), capacity);
-    this.heads = new InstancedMesh(new ConeGeometry(1, 1, 18).rotateX(Math.PI / 2).translate(0, 0, 0.5), new MeshLambertMaterial(), capacity);
-    const ghost = new MeshBasicMaterial({ transparent: true, opacity: 0.75, depthFunc: GreaterDepth, depthWrite: false });
-    for (const mesh of [this.shafts, this.heads]) {
-      mesh.castShadow = true;
-      mesh.instanceMatrix.setUsage(DynamicDrawUsage);
-      mesh.setColorAt(0, CONTACT); // makes the memory that its twin shares
-    }
-    this.hidden = [this.shafts, this.heads].map((mesh) => {
-      const twin = new InstancedMesh(mesh.geometry, ghost, capacity);
-      twin.instanceMatrix = mesh.instanceMatrix;
-      twin.instanceColor = mesh.instanceColor;
-      return twin;
-    });
-    for (const mesh of [this.shafts, this.heads, ...this.hidden]) {
-      mesh.frustumCulled = false;
-      mesh.count = 0;
-      this.group.add(mesh);
-    }
-  }
-
-  begin() {
-    this.count = 0;
-  }
-  add(from: Vector3, vector: Vector3, color: Color, thickness = 1) {
-    const length = vector.length();
-    if (!(length > 1e-5) || this.count >= this.capacity) return;
-    const r = Math.min(this.radius * thickness, 0.12 * length); // short ones are thin, not discs
-    const head = Math.min(5 * r, 0.45 * length);
-    this.q.setFromUnitVectors(Z, vector.clone().divideScalar(length));
-    this.m.compose(from, this.q, new Vector3(r, r, length - head));
-    this.shafts.setMatrixAt(this.count, this.m);
-    this.shafts.setColorAt(this.count, color);
-    this.m.compose(from.clone().addScaledVector(vector, (length - head) / length), this.q, new Vector3(2.3 * r, 2.3 * r, head));
-    this.heads.setMatrixAt(this.count, this.m);
-    this.heads.setColorAt(this.count, color);
-    ++this.count;
-  }
-  end() {
-    for (const mesh of [this.shafts, this.heads, ...this.hidden]) mesh.count = this.count;
-    if (this.count === 0) return;
-    // Only what is used goes to the graphics processor, not all there is room for.
-    for (const mesh of [this.shafts, this.heads]) {
-      send(mesh.instanceMatrix, 16 * this.count);
-      send(mesh.instanceColor!, 3 * this.count);
-    }
-  }
-}
-
-function send(attribute: InstancedBufferAttribute, numbers: number) {
-  attribute.clearUpdateRanges();
-  attribute.addUpdateRange(0, numbers);
-  attribute.needsUpdate = true;
 }
 
 /** A line that remembers the last places of a point. */
@@ -120,14 +52,16 @@ export class Overlays {
   forceScale = 1; // chosen by people, on top of the scene's
   private sceneScale = 1e-3; // [m/N]
   private size = 1; // of marks, relative to those of a grown figure
-  private readonly arrows = new Arrows(1024, 0.011);
-  private readonly axes = new Arrows(2048, 0.006);
+  private readonly arrows: Arrows;
+  private readonly axes: Arrows;
   private readonly com: Mesh[];
   private readonly cop: Mesh[];
   private readonly lines: LineSegments;
   private readonly trails: Trail[];
 
-  constructor(private readonly figures: Kinematics[]) {
+  constructor(private readonly figures: Kinematics[], quality: Quality) {
+    this.arrows = new Arrows(1024, 0.011, quality);
+    this.axes = new Arrows(2048, 0.006, quality);
     const ball = (color: Color) => {
       const mesh = new Mesh(new SphereGeometry(0.028, 24, 16), new MeshBasicMaterial({ color, depthTest: false, transparent: true }));
       mesh.renderOrder = 10;
@@ -164,7 +98,8 @@ export class Overlays {
   }
 
   update(frame: Frame | undefined, time: number) {
-    this.forces(frame);
+    const contacts = frame?.contacts ?? [];
+    this.forces(frame, contacts);
     this.jointAxes();
     this.linkFrames();
     this.figures.forEach((figure, i) => {
@@ -172,34 +107,36 @@ export class Overlays {
       this.com[i]!.visible = this.shown.com;
       this.trails[i]!.line.visible = this.shown.trails;
       if (this.shown.trails) this.trails[i]!.add(com, time);
-      this.pressure(frame, i);
+      this.pressure(contacts, i);
     });
   }
 
-  private forces(frame: Frame | undefined) {
+  private forces(frame: Frame | undefined, contacts: Contact[]) {
     this.arrows.begin();
     if (frame && this.shown.contacts) {
       const arrow = (c: { point: number[]; force: number[] }, color: Color) =>
         this.arrows.add(new Vector3(...c.point), new Vector3(...c.force).multiplyScalar(this.metresPerNewton), color, this.size);
-      for (const c of frame.contacts) arrow(c, CONTACT);
+      for (const c of contacts) arrow(c, CONTACT);
       for (const c of frame.connections) arrow(c, CONNECTION);
     }
     this.arrows.end();
   }
 
   /** The centre of pressure: where contact forces of a figure would act as one, weighted by their pressing parts. */
-  private pressure(frame: Frame | undefined, figure: number) {
+  private pressure(contacts: Contact[], figure: number) {
     const mark = this.cop[figure]!;
+    mark.visible = false;
+    if (!this.shown.com) return;
     let sum = 0;
     const at = new Vector3();
-    for (const c of frame?.contacts ?? []) {
+    for (const c of contacts) {
       const sign = c.a.figure === figure ? 1 : c.b.figure === figure ? -1 : 0;
       if (sign === 0 || (c.a.figure === figure && c.b.figure === figure)) continue;
       const pressing = Math.max(0, c.force[0]! * c.normal[0]! + c.force[1]! * c.normal[1]! + c.force[2]! * c.normal[2]!);
       sum += pressing;
       at.addScaledVector(new Vector3(...c.point), pressing);
     }
-    mark.visible = this.shown.com && sum > 1e-6;
+    mark.visible = sum > 1e-6;
     if (mark.visible) mark.position.copy(at.divideScalar(sum)).add(new Vector3(0, 0, 0.004 * this.size));
   }
 

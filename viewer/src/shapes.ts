@@ -6,10 +6,18 @@ import type { Quality } from "./stage";
 /** How finely round shapes are cut: corners around, rings from pole to equator. */
 export type Detail = readonly [around: number, rings: number];
 
+/** For a graphics processor; for the processor alone, while things move and when they rest. */
+export type Cut = Quality | "resting";
+const CUTS: Record<Cut, { finest: Detail; shapes: number }> = {
+  high: { finest: [32, 10], shapes: 4000 },
+  low: { finest: [16, 4], shapes: 300 },
+  resting: { finest: [32, 10], shapes: 100 },
+};
+
 /** As fine as the eye asks, coarser where there are so many round shapes that their corners would cost the picture's time. */
-export function detailFor(shapes: number, quality: Quality): Detail {
-  const [around, rings] = quality === "low" ? [16, 4] : [32, 10];
-  const share = Math.sqrt((quality === "low" ? 300 : 4000) / Math.max(shapes, 1)); // shapes that may be drawn at full detail
+export function detailFor(count: number, cut: Cut): Detail {
+  const { finest: [around, rings], shapes } = CUTS[cut];
+  const share = Math.sqrt(shapes / Math.max(count, 1));
   return share >= 1 ? [around, rings] : [Math.max(6, Math.round(around * share)), Math.max(2, Math.round(rings * share))];
 }
 

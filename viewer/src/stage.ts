@@ -4,6 +4,7 @@ import {
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { ViewerError } from "./bytes";
+import { Governor } from "./governor";
 import { gridOf, placeGrid, skyMaterial, SUN, type Grid } from "./ground";
 import { STAGE, type Look } from "./theme";
 
@@ -38,6 +39,7 @@ export class Stage {
   private readonly raycaster = new Raycaster();
   private extent = 2;
   private fine = false;
+  private readonly governor = new Governor();
 
   constructor(readonly canvas: HTMLCanvasElement, quality?: Quality) {
     this.quality = quality ?? (isSoftware() ? "low" : "high");
@@ -66,7 +68,8 @@ export class Stage {
     this.sun.shadow.normalBias = 0.012;
     this.grid = gridOf(this.quality);
     this.grid.renderOrder = 1;
-    this.catcher = new Mesh(new PlaneGeometry(1, 1), new ShadowMaterial({ opacity: 0.3 }));
+    // It hides nothing: the depths of two planes a millimetre apart, cut behind the eye, may come in either order.
+    this.catcher = new Mesh(new PlaneGeometry(1, 1), new ShadowMaterial({ opacity: 0.3, depthWrite: false }));
     this.catcher.receiveShadow = true;
     this.catcher.visible = !low;
     this.sky = new Mesh(new SphereGeometry(1, 24, 12), skyMaterial());
@@ -104,14 +107,19 @@ export class Stage {
   /** Renders once with more pixels than the screen has, for the eye that rests on it: machines that cannot afford it while things
    * move can when they stand still. */
   renderFine() {
-    if (this.quality === "high") return;
     this.renderer.setPixelRatio(2);
     this.draw();
     this.fine = true;
   }
 
+  /** How long the last picture took [ms], or that it was not one of a row. Where the processor draws, pictures that come too late get
+   * fewer pixels, and more again once there is time. */
+  pace(elapsed: number | undefined) {
+    if (this.quality === "low" && this.governor.note(elapsed)) this.renderer.setPixelRatio(this.governor.ratio);
+  }
+
   resize(width: number, height: number, scale = Math.min(devicePixelRatio, 2)) {
-    this.renderer.setPixelRatio(this.quality === "low" ? Math.min(scale, 1) : scale);
+    this.renderer.setPixelRatio(this.quality === "low" ? this.governor.ratio : scale);
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / Math.max(height, 1);
     this.camera.updateProjectionMatrix();
@@ -155,7 +163,7 @@ export class Stage {
   }
 
   render() {
-    if (this.fine) this.renderer.setPixelRatio(1);
+    if (this.fine) this.renderer.setPixelRatio(this.governor.ratio);
     this.fine = false;
     this.draw();
   }

@@ -5,7 +5,7 @@ export type Look = "dark" | "light";
 
 export const DATA_COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#999999"];
 export const CONTACT = new Color("#d55e00"), CONNECTION = new Color("#009e73"), COM = new Color("#e69f00"), COP = new Color("#cc79a7"), JOINT = new Color("#56b4e9"),
-  SLIDE = new Color("#009e73"), IMPACT = new Color("#8c1d40");
+  SLIDE = new Color("#009e73"), IMPACT = new Color("#d6336c");
 
 export interface StageColors {
   top: Color;

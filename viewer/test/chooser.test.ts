@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { best, fit } from "../src/chooser";
 import { Past } from "../src/past";
-import type { Frame } from "../src/frame";
+import { LiveFrame } from "../src/live_frame";
 
 describe("channels are found by a few letters", () => {
   const names = ["kinetic energy", "walker/q/hipL_y", "walker/tau/hipL_y", "walker/tau/kneeL_y", "walker/contact force"];
@@ -17,7 +17,8 @@ describe("channels are found by a few letters", () => {
 });
 
 describe("the past of a running simulation", () => {
-  const frame = (time: number): Frame => ({ time, figures: [], contacts: [], connections: [], numbers: new Float64Array(0), events: [] });
+  const none = { contacts: [], connections: [] };
+  const frame = (time: number, numbers = 0) => new LiveFrame(time, [], new Float32Array(numbers), none, { figures: [], states: 0, fixed: numbers });
   it("is looked up by time, and forgotten", () => {
     const past = new Past(10);
     for (let i = 0; i <= 300; ++i) past.add(frame(i / 10));
@@ -34,9 +35,10 @@ describe("the past of a running simulation", () => {
     expect(past.end).toBe(2);
     expect(past.at(4)!.time).toBe(2);
   });
-  it("is bounded", () => {
-    const past = new Past(1e9, 100);
-    for (let i = 0; i < 1000; ++i) past.add(frame(i));
-    expect(past.end - past.start).toBeLessThan(165);
+  it("is bounded in bytes", () => {
+    const past = new Past(1e9, 1e6);
+    for (let i = 0; i < 1000; ++i) past.add(frame(i, 2500)); // 10 kB each
+    expect(past.end - past.start).toBeGreaterThan(80);
+    expect(past.end - past.start).toBeLessThan(110); // a tenth more, before it is pruned
   });
 });

@@ -13,8 +13,9 @@
 /// The tendons and actuators of a model at a state: lengths, velocities, exact moment arms, force laws.
 namespace kansetsu {
 
-class Mechanics;  // private
-struct Pull;      // private
+class Mechanics;       // private
+struct Pull;           // private
+struct ActuationPlan;  // private
 
 /// A row of a Jacobian: its entries that may not be zero.
 struct MomentRow {
@@ -82,12 +83,11 @@ class Actuation {
     bool shared = false;  ///< by several actuators, or along a moment arm that changes
   };
   std::span<const EffortLimit> effort_limits() const;
-  /// Range of the force that reaches the joint: the actuator's own, and the joint's limit where no other acts on it.
-  const Interval& acting_range(int actuator) const;
   /// All together: τ of all actuators, limits of joints and tendons kept.
   Eigen::VectorXd torques(const Eigen::Ref<const Eigen::VectorXd>& u, const Eigen::Ref<const Eigen::VectorXd>& x) const;
 
-  struct Impl;  // private
+  struct Impl;                        // private
+  const ActuationPlan& plan() const;  // private
 
  private:
   Owner<Impl> impl_;

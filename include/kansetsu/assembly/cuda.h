@@ -59,7 +59,9 @@ class ChainSolver {
 
 struct TreeOptions {
   int device = -1;  ///< −1: the current one
-  int blocks = 0;   ///< of threads; 0: as many as the device has processors
+  int blocks = 0;   ///< of threads, at most; 0: as many as the device has processors
+  int branch =
+      0;  ///< links of the branches that one team of threads joins link by link; 0: a choice that has been measured
 };
 
 /// A tree of 1-DOF joints with a fixed or free base, in double precision: one state over the whole device, by the clusters of
@@ -74,13 +76,33 @@ class TreeSolver {
   /// Why a model is no such tree (gears, rotors, joints of several coordinates, massless links), or none.
   static std::optional<std::string> unsupported(const Model& model);
 
-  /// Levels of joining, and how many of them all blocks share.
-  int levels() const;
-  int shared_levels() const;
+  /// How the tree is shared out, for tests and benchmarks.
+  struct Shape {
+    int blocks;         ///< of threads
+    int rounds;         ///< of the scan of velocities, in a block and over blocks
+    int piece_levels;   ///< of joining that each block does by itself
+    int shared_levels;  ///< above these, shared out over all blocks
+    int narrow_levels;  ///< above these, one block's work
+    int block_bytes;    ///< what a block remembers
+    bool near;          ///< in its processor's own memory
+  };
+  Shape shape() const;
   /// Host memory: q nq, v and tau nv numbers; vdot out. Returns when the result is there.
   void solve(const double* q, const double* v, const double* tau, double* vdot);
+  /// The same without copies, as of ChainSolver.
+  using Buffers = ChainSolver::Buffers;
+  Buffers buffers() const;
+  void solve();
   /// Time on the device alone, for the state of the last solve: mean of `repeats` launches [µs].
   double device_time(int repeats);
+  /// Where that time goes, as the first block sees it [µs].
+  struct Phases {
+    double place, load;  ///< poses; velocities and wrenches
+    double reduce;       ///< from the links to the root
+    double substitute;   ///< and back
+    double finish;       ///< the result
+  };
+  Phases phases(int repeats);
 
  private:
   struct Impl;

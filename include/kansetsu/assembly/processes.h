@@ -2,10 +2,11 @@
 
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "kansetsu/assembly/assembly.h"
 
-/// Forward dynamics of a chain shared out among processes: each has a stretch of links, and only inertias and wrenches at their
+/// Forward dynamics of a figure shared out among processes: each has a piece of its links, and only inertias and wrenches at their
 /// interfaces are exchanged. [Yama01]; docs/theory/assembly.md.
 namespace kansetsu {
 
@@ -16,24 +17,31 @@ struct ProcessGroup {
   std::function<void(std::span<const double> mine, std::span<double> all)> all_gather{};
 };
 
-/// One process's stretch of a chain of revolute and prismatic joints.
-class ChainProcess {
+struct ProcessOptions {
+  int threads = 1;
+  std::vector<Closure> closures{};  ///< loops and rings, of figure 0; within a piece or between pieces
+};
+
+/// One process's piece of a tree, with or without loops. Pieces are connected and as equal as the tree allows; they are cut at
+/// revolute and prismatic joints between links with mass that no gear spans. Within a piece everything goes that Assembly takes.
+class AssemblyProcess {
  public:
-  /// Throws Error if the model is no such chain, or has fewer links than processes.
-  ChainProcess(const Model& model, ProcessGroup group, int threads = 1);
-  ChainProcess(ChainProcess&&) noexcept;
-  ChainProcess& operator=(ChainProcess&&) noexcept;
-  ~ChainProcess();
+  /// All processes give the same model and closures. Throws Error, the same in each, if the model does not suit or has too few
+  /// joints where it can be cut.
+  AssemblyProcess(const Model& model, ProcessGroup group, const ProcessOptions& options = {});
+  AssemblyProcess(AssemblyProcess&&) noexcept;
+  AssemblyProcess& operator=(AssemblyProcess&&) noexcept;
+  ~AssemblyProcess();
 
   /// Why a model cannot be shared out, or none.
   static std::optional<std::string> unsupported(const Model& model);
+  /// Among how many processes it can be.
+  static int most_processes(const Model& model);
 
-  /// Its columns of v: those that solve() writes.
-  int first_column() const;
-  int columns() const;
+  int links() const;                        ///< of its piece
+  const std::vector<int>& columns() const;  ///< of v, ascending: those that solve() writes
 
-  /// State and torques of the whole chain, of which a process reads its own; all processes call it. Writes columns() numbers of
-  /// vdot, from first_column() on.
+  /// State and torques of the whole figure, of which a process reads its own; all processes call it. Writes its columns of vdot.
   Status solve(const State& state, const VectorRef& tau, Eigen::Ref<Eigen::VectorXd> vdot);
   /// Numbers that a process sends in a solve.
   int exchanged() const;

@@ -18,7 +18,8 @@ using Stream = CUstream_st*;
 ///
 /// Two layouts are common: rows, one state after the other, as NumPy and PyTorch have it; and fields, one number of all
 /// states after the other, which a device reads fastest. Rows, and any other strides, are turned into fields on the way.
-/// Matrices are stored row by row: entry (i, j) is number i·nv + j.
+/// Where numbers are only read, a state_stride of 0 gives all states the same ones. Matrices are stored row by row: entry (i, j) is number
+/// i·nv + j.
 template <class Real>
 struct Array {
   Real* data = nullptr;

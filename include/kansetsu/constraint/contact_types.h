@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace kansetsu::kernel {
-struct RowFactor;
+struct TreeRowsView;
 }
 
 /// Plain data of the contact solver: what a contact is, what it remembers, what is reported about it.
@@ -104,7 +104,7 @@ struct BoundedRow {
 /// Defaults are those of the specification, section 10.
 struct ContactOptions {
   double tol_gap = 1e-4;  ///< [m] a vertex with a smaller gap touches
-  double slop = 1e-4;     ///< [m] penetration that is left alone
+  double slop = 4e-5;     ///< [m] penetration that is left alone; so what rests is less than 0.1 mm inside
   double v_eps = 1e-4;    ///< [m/s] slower is at rest; acceleration level
   double v_stribeck =
       1e-3;  ///< [m/s] slip before the step at which friction has come down from mu_static towards mu_dynamic
@@ -157,7 +157,8 @@ struct ContactProblem {
   int stride = 0;
   /// G is at a multiple of 64 bytes, its stride a multiple of 8, and rows are zero from `rows` to there: it is used where it is.
   bool padded = false;
-  const kernel::RowFactor* factor = nullptr;  ///< of G, where it is known: many rows on few bodies are solved by it
+  const kernel::TreeRowsView* tree =
+      nullptr;  ///< rows on trees of bodies that answer by their recursion: G is not read then
   const double* a =
       nullptr;  ///< accelerations of the rows without contact forces; u + h·a: their velocity after the step
   const double* u = nullptr;  ///< velocities of the rows

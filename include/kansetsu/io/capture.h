@@ -10,14 +10,15 @@
 #include "kansetsu/model/capture.h"
 #include "kansetsu/model/landmarks.h"
 
-/// Files of captured motion: BVH, and ASF with AMC. What is read, what is guessed and every CAPnnn code:
+/// Files of captured motion: BVH, ASF with AMC, and NPZ of AMASS. What is read, what is guessed and every CAPnnn code:
 /// docs/formats/capture.md.
 namespace kansetsu::io {
 
 struct CaptureOptions {
-  std::optional<double> unit{};      ///< of lengths in the file [m]; none: guess_unit(), and what an ASF file says
-  std::optional<UpAxis> up{};        ///< none: guess_axes()
-  std::filesystem::path skeleton{};  ///< .asf of an .amc; empty: the one beside it, NN.asf of NN_MM.amc
+  std::optional<double> unit{};  ///< of lengths in the file [m]; none: guess_unit(), and what an ASF file says
+  std::optional<UpAxis> up{};    ///< none: guess_axes()
+  /// .asf of an .amc; empty: the one beside it, NN.asf of NN_MM.amc. Of AMASS: .npz with joint centres J; empty: a mean person's.
+  std::filesystem::path skeleton{};
 };
 
 Loaded<Capture> read_bvh(const std::filesystem::path& file, const CaptureOptions& options = {});
@@ -28,7 +29,14 @@ Loaded<Capture> read_asf_amc(const std::filesystem::path& asf, const std::filesy
 Loaded<Capture> parse_asf_amc(std::string_view asf, std::string_view amc, const std::string& asf_name = {},
                               const std::string& amc_name = {}, const CaptureOptions& options = {});
 
-/// By the ending of the name: .bvh or .amc.
+/// Motions of the SMPL models (.npz with `poses` and `trans`).
+Loaded<Capture> read_amass(const std::filesystem::path& file, const CaptureOptions& options = {});
+Loaded<Capture> parse_amass(std::string_view bytes, const std::string& file_name = {},
+                            const CaptureOptions& options = {});
+/// Whether an .npz holds such a motion: recordings have this ending, too.
+bool holds_amass(const std::filesystem::path& file);
+
+/// By the ending of the name: .bvh, .amc, or .npz if it holds one.
 Loaded<Capture> read_capture(const std::filesystem::path& file, const CaptureOptions& options = {});
 bool names_capture(const std::filesystem::path& file);
 

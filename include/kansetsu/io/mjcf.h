@@ -9,7 +9,7 @@
 
 /// MJCF, the format of MuJoCo, as a source of scenes and to write them. What is read, what is not, and every MJCFnnn code: docs/formats/mjcf.md.
 ///
-/// Each child of <worldbody> that can move becomes a figure; what cannot becomes the environment. Joint coordinates have the
+/// Each child of `<worldbody>` that can move becomes a figure; what cannot becomes the environment. Joint coordinates have the
 /// values they have in MuJoCo, `ref` included; links have the frames of its bodies.
 namespace kansetsu::io {
 

@@ -144,8 +144,6 @@ struct SceneMessage {
   std::vector<Diagnostic> diagnostics{};                              ///< files that are left out
 };
 SceneMessage to_scene_message(const RecordingHeader& header);
-/// One frame as a kansetsu.Frame message.
-std::string to_frame_message(const RecordedFrame& frame);
 
 /// Reads an MCAP recording. One that ends early gives the frames that are whole, `complete` = false and a warning. The file may come
 /// from anywhere: every index, count and checksum is verified, no other file is opened, and frames that would take more memory than

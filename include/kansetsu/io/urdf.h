@@ -12,7 +12,7 @@
 namespace kansetsu::io {
 
 struct UrdfOptions {
-  std::optional<Base> base = std::nullopt;  ///< none: as the file's <kansetsu base="…"/> says, fixed without one
+  std::optional<Base> base = std::nullopt;  ///< none: as the file's `<kansetsu base="…"/>` says, fixed without one
   bool merge_fixed = false;                 ///< links joined by fixed joints become one link each (merge_fixed_links)
   /// Where package://NAME/… is looked for: folders that hold a folder NAME, or are called NAME themselves. After these come
   /// ROS_PACKAGE_PATH, AMENT_PREFIX_PATH and the folders above the file.

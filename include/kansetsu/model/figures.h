@@ -18,6 +18,9 @@ Model pendulum(int links = 1);
 /// link "ground" before the first rod (nv = links), a free base is the first rod itself (nv = links + 5).
 Model chain(int links, Base base = Base::kFixed);
 
+/// The rods of a chain, but each hangs on one of the sixteen before it, by chance and always the same: long as well as bushy.
+Model long_tree(int links);
+
 /// A rope of `links` rods with hinges across it in turn, a free base, and a little damping. In its neutral configuration it is an arc
 /// in the plane x = 0 that hangs from the origin, where its first link begins, to (0, −chord, 0), where the frame "end" is.
 struct RopeOptions {

@@ -51,7 +51,7 @@ struct LandmarkTable {
   std::map<Landmark, std::string> bones{};  ///< "NAME.tip": the end of a bone
   std::map<Landmark, LinkPoint> links{};
 };
-/// Built in: cgspeed (CMU as BVH, MotionBuilder and Mixamo names), 3dsmax, asf (CMU's own names), daz, makehuman.
+/// Built in: cgspeed (CMU as BVH, MotionBuilder and Mixamo names), 3dsmax, asf (CMU's own names), daz, makehuman, smpl (AMASS).
 const std::vector<LandmarkTable>& skeleton_tables();
 /// The one that knows most of the skeleton's bones.
 const LandmarkTable& best_table(const Capture& capture);

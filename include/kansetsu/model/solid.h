@@ -7,10 +7,10 @@
 /// Mass properties of shapes taken as solids of one density.
 namespace kansetsu {
 
-/// [m³]; none for a mesh and a plane.
+/// [m³]; none but for a sphere, box, cylinder or capsule.
 std::optional<double> volume(const Shape& shape);
 
-/// About the shape's centre, in its axes [kg·m²]; none for a mesh and a plane.
+/// About the shape's centre, in its axes [kg·m²]; none but for those.
 std::optional<Sym3<>> solid_inertia(const Shape& shape, double mass);
 
 /// What of a surface of triangles weighs.
@@ -28,6 +28,12 @@ struct MeshSolid {
 };
 /// Exact for the triangles as they are. The volume of a surface that faces inwards is negative.
 MeshSolid mesh_solid(const TriangleMeshData& mesh, MeshMass mass);
+
+/// Any shape that encloses a volume: spheres, boxes, cylinders, capsules, hulls and closed surfaces of triangles. None for a plane, a height
+/// field, a mesh that is only named, and what is flat or open.
+std::optional<MeshSolid> solid(const Shape& shape);
+/// Its inertia for a mass, about its centre, in the shape's axes: what a body of that shape is. None as above.
+std::optional<Inertial> solid_inertial(const Shape& shape, double mass);
 
 /// Several solids as one, each given by its mass, centre and axes in a common frame. The result is in that frame's axes.
 Inertial combine(const std::vector<Inertial>& parts);

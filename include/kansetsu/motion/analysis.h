@@ -38,9 +38,10 @@ std::vector<SupportHistory> find_supports(const Model& model, const Contacts& co
 std::vector<SupportHistory> find_supports(const Model& model, const Clip& clip, const SupportOptions& options = {});
 
 struct AnalysisOptions {
-  double cutoff = 0;      ///< of the zero-phase low-pass filter [Hz]; 0: none
-  double transfer = 0.1;  ///< [s] after touching and before leaving over which a support takes and gives its load
-  double roll = 0.3;      ///< [s] the same of the corners of one support among themselves
+  double cutoff = 0;  ///< of the zero-phase low-pass filter [Hz]; 0: none
+  /// [s] after touching and before leaving over which a support takes and gives its load, where no double support tells it
+  double transfer = 0.1;
+  double roll = 0.3;  ///< [s] the same of the corners of one support among themselves
   /// [m] A residual of 1 N·m counts as much as one of 1/arm N. Long, as moments follow from angular accelerations, of which captures
   /// know less than of where the mass centre goes: no weight shall be found to please them.
   double residual_arm = 20;

@@ -59,7 +59,9 @@ struct Ground {
 std::vector<FootContacts> find_feet(const Model& model, const LandmarkTable& table = {});
 
 /// The floor under the feet by a robust fit, and its belt. A floor steeper than `largest_tilt` [rad] is taken as level.
-Ground find_ground(const Model& model, const Clip& clip, const std::vector<FootContacts>& feet, double largest_tilt);
+/// @param belt  its velocity [m/s], where it is known; none: found from the feet
+Ground find_ground(const Model& model, const Clip& clip, const std::vector<FootContacts>& feet, double largest_tilt,
+                   const std::optional<Vec3<>>& belt = {});
 /// The clip as seen from its ground: the floor is z = 0 and a belt stands still.
 Clip on_ground(const Model& model, const Clip& clip, const Ground& ground);
 

@@ -27,7 +27,7 @@ struct RetargetOptions {
   bool pin_feet = true;                  ///< no skating
   double blend_time = 0.15;              ///< [s] before and after a contact, over which the pinned foot is let go
   std::optional<bool> skip_first{};      ///< leave out the first frame; none: if begins_at_rest()
-  bool limits = true;                    ///< keep the figure's joint limits
+  bool limits = true;                    ///< keep the figure's joint limits; without, three hinges are a ball
   std::optional<Vec3<>> belt{};          ///< velocity of the floor in the capture [m/s]; none: found from the feet
   ContactCosts contact{};
 };

@@ -111,6 +111,18 @@ struct PolynomialCoupling {
 
 /// A model in the world. A free body is a figure of one link with a free base; make_body() writes it.
 /// The scene's gravity counts, not the model's. The collision shapes of the model's links are those of the figure.
+/// An ellipsoid on which the medium acts, instead of on the box of its link's inertia.
+struct FluidEllipsoid {
+  std::string link{};
+  Pose pose{};  ///< of its centre and axes on the link
+  EllipsoidDrag drag{};
+  int line = 0;
+
+  friend bool operator==(const FluidEllipsoid& a, const FluidEllipsoid& b) {
+    return a.link == b.link && a.pose == b.pose && a.drag == b.drag;
+  }
+};
+
 struct FigureDescription {
   std::string name{};
   std::string source{};  ///< built-in figure or file it was read from, for writing it again; empty: none
@@ -124,6 +136,7 @@ struct FigureDescription {
   std::vector<PolynomialCoupling> couplings{};
   ActuationDescription actuation{};
   std::map<std::string, double> gravity_compensation{};  ///< by link: the share of its weight that it does not feel
+  std::vector<FluidEllipsoid> ellipsoids{};
   int line = 0;
 };
 

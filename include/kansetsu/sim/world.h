@@ -61,6 +61,7 @@ struct FigureOptions {
   bool collides = true;
   ActuationDescription actuation{};                      ///< besides the motors of the model
   std::map<std::string, double> gravity_compensation{};  ///< by link: the share of its weight that it does not feel
+  std::vector<FluidEllipsoid> ellipsoids{};              ///< on which the medium acts
 };
 
 struct ConnectionOptions {

@@ -40,7 +40,7 @@ KANSETSU_HD T select(bool mask, T if_true, T if_false) {
   return mask ? if_true : if_false;
 }
 
-/// A template, so that ::sqrt(double) stays the better match after "using namespace kansetsu".
+/// A template, so that the standard sqrt of a double stays the better match after "using namespace kansetsu".
 template <class T>
   requires std::is_floating_point_v<T>
 KANSETSU_HD T sqrt(T x) {

@@ -96,7 +96,7 @@ TEST_CASE(
     const double slope = (length(q + kStep) - length(q - kStep)) / (2 * kStep);
     actuation.place(at(pendulum(), q, 2));
     CHECK(std::abs(entry(actuation.tendon_moment(0), 0) - slope) < 1e-8);  // of differences: step², and rounding/step
-    CHECK(std::abs(actuation.tendon_velocity(0) - 2 * slope) < 1e-7);
+    CHECK(std::abs(actuation.tendon_velocity(0) - 2 * slope) < 1e-7);      // the same, times the speed of 2
   }
   CHECK(actuation.tendon_points(0).size() == 2);  // at 2 rad the kink is not there
   length(0.2);

@@ -27,7 +27,7 @@ TEST_CASE("a Hill muscle at its optimal length and at rest pulls its force, less
     CHECK(hill_bias(best(m), m).value == doctest::Approx(0));
   }
   CHECK(hill_gain(best(muscle(HillCurves::kThelen)), 0, muscle(HillCurves::kThelen)).value ==
-        doctest::Approx(-800 * std::cos(0.35)).epsilon(1e-12));
+        doctest::Approx(-800 * std::cos(0.35)).epsilon(1e-12));  // rounding
 }
 
 TEST_CASE("curves of fibres have the values of their papers") {
@@ -52,7 +52,7 @@ TEST_CASE("curves of fibres have the values of their papers") {
                              {1.0, 1.0},
                              {1.3, 0.581188898379},
                              {1.6, 0.124255038540}})
-    CHECK(active_over_length(l, groote).value == doctest::Approx(f).epsilon(1e-9));
+    CHECK(active_over_length(l, groote).value == doctest::Approx(f).epsilon(1e-9));  // digits printed
   for (const auto& [v, f] : {std::pair{-0.8, 0.074759171450},
                              {-0.3, 0.408919058858},
                              {0.0, 1.0},
@@ -91,6 +91,6 @@ TEST_CASE("derivatives of a Hill muscle's force are those of its value") {
     CHECK(g.d_length == doctest::Approx(by_length([&](double x) { return hill_gain(x, v, m).value; })).epsilon(1e-5));
     CHECK(b.d_length == doctest::Approx(by_length([&](double x) { return hill_bias(x, m).value; })).epsilon(1e-5));
     const double by_velocity = (hill_gain(l, v + kStep, m).value - hill_gain(l, v - kStep, m).value) / (2 * kStep);
-    CHECK(g.d_velocity == doctest::Approx(by_velocity).epsilon(1e-5));
+    CHECK(g.d_velocity == doctest::Approx(by_velocity).epsilon(1e-5));  // rounding over the step, as above
   }
 }

@@ -2,14 +2,10 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstdint>
-
 #include "assembly/chain_kernel.h"
+#include "assembly/cuda/watched.h"
 
 namespace kansetsu::cuda {
-
-/// Stands where a number is still to come. A signalling NaN: no arithmetic has it as its result.
-inline constexpr std::uint64_t kPending = 0x7ff46b616e736574;
 
 /// What the kernel works on: chains one after the other. The state and the result are in the host's memory, mapped.
 struct ChainArguments {

@@ -2,9 +2,6 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <atomic>
-#include <bit>
-#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -112,45 +109,15 @@ struct ChainSolver::Impl {
     odd = !odd;
   }
 
-  /// A result of a few thousand numbers is watched as it comes, which is over sooner than the launch is; a longer one is
-  /// waited for as a whole.
-  bool watched() const { return size_t(chains) * size_t(chain.nv) <= 16384; }
+  std::size_t result_size() const { return size_t(chains) * size_t(chain.nv); }
   void expect() {
-    if (!watched()) return;
-    std::fill_n(reinterpret_cast<std::uint64_t*>(vdot), size_t(chains) * size_t(chain.nv), kPending);
-    if (how.ring) std::fill_n(reinterpret_cast<std::uint64_t*>(rank), size_t(chains), kPending);
+    expect_numbers(vdot, result_size());
+    if (how.ring && result_size() <= kMostWatched) expect_numbers(rank, size_t(chains));
   }
   /// @param out  where to copy the result, or none
   void wait(double* out) {
-    constexpr size_t kLook = 64;
-    const size_t count = size_t(chains) * size_t(chain.nv);
-    if (!watched()) {
-      check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-      if (out) std::memcpy(out, vdot, 8 * count);
-      return;
-    }
-    double seen[kLook];
-    for (size_t begin = 0; begin < count; begin += kLook) {
-      const size_t size = std::min(kLook, count - begin);
-      look_at(vdot + begin, size, seen);
-      if (out) std::memcpy(out + begin, seen, 8 * size);
-    }
-    for (size_t c = 0; c < size_t(chains) && how.ring; ++c) look_at(rank + c, 1, seen);
-  }
-  /// Copies numbers when all of them have come.
-  void look_at(const double* numbers, size_t size, double* seen) const {
-    constexpr unsigned kPatience = 1u << 14;  // some hundred microseconds
-    for (unsigned k = 1;; ++k) {
-      std::atomic_signal_fence(std::memory_order_seq_cst);  // the device writes behind the compiler's back
-      std::memcpy(seen, numbers, 8 * size);
-      size_t missing = 0;
-      for (size_t i = 0; i < size; ++i) missing += std::bit_cast<std::uint64_t>(seen[i]) == kPending ? 1 : 0;
-      if (missing == 0) return;
-      if (k % kPatience != 0) continue;
-      const cudaError_t status = cudaStreamQuery(stream);
-      if (status == cudaSuccess && k > 4 * kPatience) throw Error("ChainSolver: the device has ended without a result");
-      if (status != cudaErrorNotReady) check(status, "solve_chains");
-    }
+    await_numbers(stream, vdot, result_size(), out);
+    if (how.ring && result_size() <= kMostWatched) await_numbers(stream, rank, size_t(chains), nullptr);
   }
 };
 

@@ -13,12 +13,17 @@ struct TreeArguments {
   TreeProblem tree;
   const double *q, *v, *tau;
   double* vdot;
-  unsigned long long* arrivals;  ///< blocks that have come to a meeting, over all launches
+  double* posts[2];  ///< of odd and even launches
+  std::byte* far;    ///< memory of all blocks, where a block's own is too small; or none
+  int entries;       ///< that a block has room for
+  int bytes;         ///< of a block
+  long long* notes;  ///< clock at the start and after each phase, 1 + kTreePhases; or none
 };
 
-/// Meetings of all blocks in one launch.
-int tree_meetings(const TreeProblem& tree);
-/// @param arrived  what `arrivals` holds before the launch
-cudaError_t launch_tree(const TreeArguments& arguments, unsigned long long arrived, int blocks, cudaStream_t stream);
+/// Memory of a block: entries, then numbers; carries are there before the numbers are.
+int tree_bytes(int entries, int carries, int numbers);
+/// Blocks that wait for each other are on the device at once. @param shared_bytes  0: the memory is `far`
+cudaError_t prepare_tree(int shared_bytes);
+cudaError_t launch_tree(const TreeArguments& arguments, bool odd, int blocks, cudaStream_t stream);
 
 }  // namespace kansetsu::cuda

@@ -119,14 +119,14 @@ struct Batch<Real>::Impl {
 
   bool is_lean() const { return model_view.lean.node_count > 0; }
 
-  void start_aba(const Aba::Arguments<Real>& arguments, std::ptrdiff_t states, Stream stream) {
+  void start_aba(const AbaArrays<Real>& arrays, std::ptrdiff_t states, Stream stream) {
     const bool few = mapping == Mapping::kMeasured ? states <= kFewStates : mapping == Mapping::kLimb;
     if (few && limbs.nodes)
-      launch_limb_aba<Real>(limbs, cut, arguments, states, stream);
+      launch_limb_aba<Real>(limbs, cut, arrays, states, stream);
     else if (is_lean())
-      start<LeanAba>(arguments, states, stream);
+      start<LeanAba>({arrays}, states, stream);
     else
-      start<Aba>(arguments, states, stream);
+      start<Aba>({arrays}, states, stream);
   }
 
   void start_inverse(const Fields<const Real>& q, const Fields<Real>& M_inv, std::ptrdiff_t states, Stream stream) {
@@ -187,7 +187,7 @@ struct Batch<Real>::Impl {
     if (!a.array.data) throw Error(std::string(function) + ": " + a.name + " has no memory");
     const std::ptrdiff_t s = std::abs(a.array.state_stride), f = std::abs(a.array.field_stride);
     const bool overlap = a.out && states > 1 && a.fields > 1 && !(s >= f * a.fields || f >= s * states);
-    if (s == 0 || f == 0 || overlap) {
+    if ((s == 0 && a.out && states > 1) || f == 0 || overlap) {  // read, one row may serve all states
       throw Error(std::string(function) + ": " + a.name + " has strides " + std::to_string(a.array.state_stride) +
                   " between states and " + std::to_string(a.array.field_stride) + " between fields, too small for " +
                   std::to_string(states) + " states of " + std::to_string(a.fields));
@@ -243,9 +243,9 @@ struct Batch<Real>::Impl {
   }
   static Argument out(const char* name, const Out& a, int fields) { return {name, a, fields, false, true}; }
 
-  template <class Algorithm>
-  void start(const typename Algorithm::template Arguments<Real>& arguments, std::ptrdiff_t states, Stream stream) {
-    launch<Algorithm, Real>(tree, cut, arguments, states, stream);
+  template <template <class> class Algorithm>
+  void start(const Algorithm<Real>& algorithm, std::ptrdiff_t states, Stream stream) {
+    launch<Algorithm, Real>(tree, cut, algorithm, states, stream);
   }
 
   static constexpr std::ptrdiff_t kTile = 32;

@@ -28,14 +28,12 @@ struct NumberWriter {
   KANSETSU_HD void operator()(const Force<Real>& a) { (*this)(a.t), (*this)(a.f); }
 };
 
+template <class Real>
 struct DerivativeColumns {
-  template <class Real>
-  struct Arguments {
-    Fields<const Real> q, v, vdot;
-    Fields<Real> columns;  ///< kColumnNumbers of each tree coordinate
-  };
+  Fields<const Real> q, v, vdot;
+  Fields<Real> columns;  ///< kColumnNumbers of each tree coordinate
+
   /// Inertia, 2B and wrench of a subtree.
-  template <class Real>
   struct Subtree {
     Inertia<Real> M;
     CoriolisInertia<Real> B;
@@ -43,60 +41,51 @@ struct DerivativeColumns {
 
     KANSETSU_HD Subtree operator+(const Subtree& b) const { return {M + b.M, B + b.B, F + b.F}; }
   };
-  template <class Real>
   struct Moving {
     Transform<Real> X;
     Motion<Real> V, A;
   };
-  template <class Real>
   struct Memory {
-    Moving<Real>* bodies;
-    Subtree<Real>* parks;  ///< what hangs on bodies of several children, but for the first
-    Real* parked;          ///< children in it
+    Moving* bodies;
+    Subtree* parks;  ///< what hangs on bodies of several children, but for the first
+    Real* parked;    ///< children in it
   };
 
-  template <class Real>
   static std::size_t scratch(const ModelViewOf<Real>& model) {
     const TreeViewOf<Real>& tree = model.tree;
     ScratchCount<Real> count;
     count.add(tree.nq).add(tree.nv).add(tree.nv).posture(tree).add(tree.nu).add(tree.nu);
-    return count.add(tree.body_count, sizeof(Moving<Real>) / sizeof(Real))
-        .add(tree.body_count, sizeof(Subtree<Real>) / sizeof(Real))
+    return count.add(tree.body_count, sizeof(Moving) / sizeof(Real))
+        .add(tree.body_count, sizeof(Subtree) / sizeof(Real))
         .add(tree.body_count)
         .bytes();
   }
 
-  template <class Real>
-  KANSETSU_HD static void run(const ModelViewOf<Real>& model, const Arguments<Real>& a, std::ptrdiff_t state,
-                              void* scratch) {
+  KANSETSU_HD void run(const ModelViewOf<Real>& model, std::ptrdiff_t state, void* scratch) const {
     const TreeViewOf<Real>& tree = model.tree;
     Local<Real> local(scratch, state);
-    const Real* q = local.load(a.q, tree.nq);
-    const Real* v = local.load(a.v, tree.nv);
-    const Real* vdot = local.load(a.vdot, tree.nv);
-    kernel::Frame<Real> frame(tree, q, local.carver.rest());
-    const Real* u = frame.expanded(tree, v);
-    const Real* u_dot = frame.expanded(tree, vdot);
-    Memory<Real> memory;
-    memory.bodies = frame.template take<Moving<Real>>(tree.body_count);
-    memory.parks = frame.template take<Subtree<Real>>(tree.body_count);
+    const Real *q_s = local.load(q, tree.nq), *v_s = local.load(v, tree.nv), *vdot_s = local.load(vdot, tree.nv);
+    kernel::Frame<Real> frame(tree, q_s, local.carver.rest());
+    const Real* u = frame.expanded(tree, v_s);
+    const Real* u_dot = frame.expanded(tree, vdot_s);
+    Memory memory;
+    memory.bodies = frame.template take<Moving>(tree.body_count);
+    memory.parks = frame.template take<Subtree>(tree.body_count);
     memory.parked = frame.template take<Real>(tree.body_count);
     outward(tree, frame.posture, u, u_dot, memory);
-    inward(tree, memory, NumberWriter<Real>{a.columns, state, 0});
+    inward(tree, memory, NumberWriter<Real>{columns, state, 0});
   }
 
  private:
-  template <class Real>
-  KANSETSU_HD static Moving<Real> ground(const TreeViewOf<Real>& tree) {
+  KANSETSU_HD static Moving ground(const TreeViewOf<Real>& tree) {
     const Vec3<Real> zero{Real(0), Real(0), Real(0)};
     return {{}, {zero, zero}, {zero, -tree.gravity}};
   }
 
   /// Poses, velocities and accelerations, all in O.
-  template <class Real>
   KANSETSU_HD static void outward(const TreeViewOf<Real>& tree, const kernel::Posture<Real>& posture, const Real* u,
-                                  const Real* u_dot, const Memory<Real>& memory) {
-    Moving<Real> now = ground(tree);
+                                  const Real* u_dot, const Memory& memory) {
+    Moving now = ground(tree);
     for (int i = 0; i < tree.body_count; ++i) {
       const BodyOf<Real>& b = tree.bodies[i];
       memory.parked[i] = Real(0);
@@ -119,38 +108,36 @@ struct DerivativeColumns {
   }
 
   /// Subtrees, and the columns of their roots. What hangs on a body's first child is at hand: it came just before.
-  template <class Real>
-  KANSETSU_HD static void inward(const TreeViewOf<Real>& tree, const Memory<Real>& memory, NumberWriter<Real> write) {
+  KANSETSU_HD static void inward(const TreeViewOf<Real>& tree, const Memory& memory, NumberWriter<Real> write) {
     const Vec3<Real> zero{Real(0), Real(0), Real(0)};
-    const Subtree<Real> none{{Real(0), zero, {Real(0), Real(0), Real(0), Real(0), Real(0), Real(0)}},
-                             {{zero, zero, zero}, zero},
-                             {zero, zero}};
-    Subtree<Real> sum = none;
+    const Subtree none{{Real(0), zero, {Real(0), Real(0), Real(0), Real(0), Real(0), Real(0)}},
+                       {{zero, zero, zero}, zero},
+                       {zero, zero}};
+    Subtree sum = none;
     for (int i = tree.body_count - 1; i >= 0; --i) {
       const BodyOf<Real>& b = tree.bodies[i];
-      const Moving<Real> body = memory.bodies[i];
+      const Moving body = memory.bodies[i];
       if (i + 1 == tree.body_count || tree.bodies[i + 1].parent != i) sum = none;
       if (memory.parked[i] > Real(0)) sum = sum + memory.parks[i];
       if (!b.massless) {
         const Inertia<Real> M = body.X * b.M_B;
-        sum = sum + Subtree<Real>{M, twice_coriolis_inertia(M, body.V), M * body.A + cross(body.V, M * body.V)};
+        sum = sum + Subtree{M, twice_coriolis_inertia(M, body.V), M * body.A + cross(body.V, M * body.V)};
       }
-      const Moving<Real> before = b.parent < 0 ? ground(tree) : memory.bodies[b.parent];
+      const Moving before = b.parent < 0 ? ground(tree) : memory.bodies[b.parent];
       for (int k = 0; k < b.nu; ++k) {
         const Motion<Real> S = tree.terms[b.u + k].ratio * (body.X * kernel::subspace<Real>(b, k));
         write.next = kColumnNumbers * (b.u + k);
         put_column(S, body.V, before, sum, write);
       }
       if (b.parent < 0 || b.parent == i - 1) continue;
-      Subtree<Real>& park = memory.parks[b.parent];
+      Subtree& park = memory.parks[b.parent];
       park = memory.parked[b.parent] > Real(0) ? park + sum : sum;
       memory.parked[b.parent] += Real(1);
     }
   }
 
-  template <class Real>
-  KANSETSU_HD static void put_column(const Motion<Real>& S, const Motion<Real>& V, const Moving<Real>& before,
-                                     const Subtree<Real>& subtree, NumberWriter<Real>& write) {
+  KANSETSU_HD static void put_column(const Motion<Real>& S, const Motion<Real>& V, const Moving& before,
+                                     const Subtree& subtree, NumberWriter<Real>& write) {
     const Motion<Real> Psi_dot = cross(before.V, S);
     const Motion<Real> Psi_ddot = cross(before.A, S) + cross(before.V, Psi_dot);
     const Motion<Real> sum = Psi_dot + cross(V, S);

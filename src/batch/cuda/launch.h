@@ -36,12 +36,12 @@ struct Cut {
 };
 
 /// Starts one thread per state. Throws Error if the launch is refused.
-template <class Algorithm, class Real>
-void launch(const DeviceTree<Real>& tree, const Cut& cut, const typename Algorithm::template Arguments<Real>& arguments,
-            std::ptrdiff_t states, CUstream_st* stream);
+template <template <class> class Algorithm, class Real>
+void launch(const DeviceTree<Real>& tree, const Cut& cut, const Algorithm<Real>& algorithm, std::ptrdiff_t states,
+            CUstream_st* stream);
 
 /// Whether the stack of a thread cannot hold what the algorithm needs, so that DeviceTree::scratch is.
-template <class Algorithm, class Real>
+template <template <class> class Algorithm, class Real>
 bool needs_scratch(const ModelViewOf<Real>& model);
 
 /// Limbs of a model, whose nodes are in device memory.
@@ -56,7 +56,7 @@ template <class Real>
 bool fits_limbs(const LeanLimbsImage<Real>& image);
 /// Forward dynamics, four threads per state.
 template <class Real>
-void launch_limb_aba(const DeviceLimbs<Real>& limbs, const Cut& cut, const Aba::Arguments<Real>& arguments,
+void launch_limb_aba(const DeviceLimbs<Real>& limbs, const Cut& cut, const AbaArrays<Real>& arrays,
                      std::ptrdiff_t states, CUstream_st* stream);
 
 /// How mass matrices of n rows are inverted by blocks of threads on a device; no states if they are too large for that.

@@ -18,7 +18,7 @@ std::size_t shared_bytes(const LeanLimbsOf<Real>& limbs, int node_bytes, int thr
 
 template <class Real>
 __global__ void __launch_bounds__(kMostLimbThreads)
-    limb_aba(const __grid_constant__ DeviceLimbs<Real> limbs, const Aba::Arguments<Real> a, std::ptrdiff_t states) {
+    limb_aba(const __grid_constant__ DeviceLimbs<Real> limbs, const AbaArrays<Real> a, std::ptrdiff_t states) {
   extern __shared__ Four<float> memory[];
   const int thread = int(threadIdx.x), threads = int(blockDim.x), lane = thread % kLeanLanes;
   const auto* from = reinterpret_cast<const Four<float>*>(limbs.nodes);
@@ -58,7 +58,7 @@ bool fits_limbs(const LeanLimbsImage<Real>& image) {
 }
 
 template <class Real>
-void launch_limb_aba(const DeviceLimbs<Real>& limbs, const Cut& cut, const Aba::Arguments<Real>& arguments,
+void launch_limb_aba(const DeviceLimbs<Real>& limbs, const Cut& cut, const AbaArrays<Real>& arrays,
                      std::ptrdiff_t states, CUstream_st* stream) {
   if (states == 0) return;
   const int per_block = cut.block / kLeanLanes;
@@ -68,14 +68,14 @@ void launch_limb_aba(const DeviceLimbs<Real>& limbs, const Cut& cut, const Aba::
   }
   limb_aba<Real>
       <<<unsigned(blocks), unsigned(cut.block), shared_bytes(limbs.limbs, limbs.node_bytes, cut.block), stream>>>(
-          limbs, arguments, states);
+          limbs, arrays, states);
   check(cudaGetLastError(), "cudaLaunchKernel");
 }
 
-#define KANSETSU_INSTANTIATE_LIMB_ABA(Real)                                                              \
-  template bool fits_limbs<Real>(const LeanLimbsImage<Real>&);                                           \
-  template void launch_limb_aba<Real>(const DeviceLimbs<Real>&, const Cut&, const Aba::Arguments<Real>&, \
-                                      std::ptrdiff_t, CUstream_st*);
+#define KANSETSU_INSTANTIATE_LIMB_ABA(Real)                                                                         \
+  template bool fits_limbs<Real>(const LeanLimbsImage<Real>&);                                                      \
+  template void launch_limb_aba<Real>(const DeviceLimbs<Real>&, const Cut&, const AbaArrays<Real>&, std::ptrdiff_t, \
+                                      CUstream_st*);
 KANSETSU_INSTANTIATE_LIMB_ABA(float)
 KANSETSU_INSTANTIATE_LIMB_ABA(double)
 

@@ -10,10 +10,9 @@
 /// it too, and tests do.
 ///
 /// Arrays of a batch are field-major here: number f of state s is data[f·stride + s], so that neighbouring threads touch
-/// neighbouring numbers. Every algorithm is a struct with
-///   Arguments<Real>                        its arrays
-///   static scratch(model)                  bytes of scratch memory per state
-///   static run(model, arguments, state, scratch)
+/// neighbouring numbers. Every algorithm is a struct that holds its arrays, with
+///   static scratch(model)         bytes of scratch memory per state
+///   run(model, state, scratch)    for one state; what is copied of it into scratch memory has names that end with _s
 namespace kansetsu::batch::cuda {
 
 template <class Real>
@@ -102,44 +101,38 @@ class ScratchCount {
 };
 
 /// Poses of all links: 12 numbers each, R_WL row by row, then p_WL.
+template <class Real>
 struct Fk {
-  template <class Real>
-  struct Arguments {
-    Fields<const Real> q;
-    Fields<Real> X_WL;
-  };
-  template <class Real>
+  Fields<const Real> q;
+  Fields<Real> X_WL;
+
   static std::size_t scratch(const ModelViewOf<Real>& model) {
     const TreeViewOf<Real>& tree = model.tree;
     return ScratchCount<Real>().add(tree.nq).add(tree.body_count, 12).posture(tree).bytes();
   }
-  template <class Real>
-  KANSETSU_HD static void run(const ModelViewOf<Real>& model, const Arguments<Real>& a, std::ptrdiff_t state,
-                              void* scratch) {
+  KANSETSU_HD void run(const ModelViewOf<Real>& model, std::ptrdiff_t state, void* scratch) const {
     const TreeViewOf<Real>& tree = model.tree;
     Local<Real> local(scratch, state);
-    const Real* q = local.load(a.q, tree.nq);
+    const Real* q_s = local.load(q, tree.nq);
     Transform<Real>* X = local.carver.template take<Transform<Real>>(tree.body_count);
-    kernel::Frame<Real> frame(tree, q, local.carver.rest());
+    kernel::Frame<Real> frame(tree, q_s, local.carver.rest());
     kernel::poses(tree, frame.posture, false, X);
     for (int l = 0; l < model.link_count; ++l) {
       const Transform<Real> X_BL = model.links[l].X_BL;
-      const Transform<Real> X_WL = model.links[l].body < 0 ? X_BL : X[model.links[l].body] * X_BL;
-      const Mat3<Real>& R = X_WL.R;
+      const Transform<Real> pose = model.links[l].body < 0 ? X_BL : X[model.links[l].body] * X_BL;
+      const Mat3<Real>& R = pose.R;
       const Real numbers[12] = {R.x.x, R.x.y, R.x.z, R.y.x,    R.y.y,    R.y.z,
-                                R.z.x, R.z.y, R.z.z, X_WL.p.x, X_WL.p.y, X_WL.p.z};
-      for (int i = 0; i < 12; ++i) a.X_WL.at(state, 12 * l + i) = numbers[i];
+                                R.z.x, R.z.y, R.z.z, pose.p.x, pose.p.y, pose.p.z};
+      for (int i = 0; i < 12; ++i) X_WL.at(state, 12 * l + i) = numbers[i];
     }
   }
 };
 
+template <class Real>
 struct Rnea {
-  template <class Real>
-  struct Arguments {
-    Fields<const Real> q, v, vdot;
-    Fields<Real> tau;
-  };
-  template <class Real>
+  Fields<const Real> q, v, vdot;
+  Fields<Real> tau;
+
   static std::size_t scratch(const ModelViewOf<Real>& model) {
     const TreeViewOf<Real>& tree = model.tree;
     ScratchCount<Real> count;
@@ -147,50 +140,44 @@ struct Rnea {
     for (int k = 0; k < 3; ++k) count.add(tree.body_count, 6);
     return count.bytes();
   }
-  template <class Real>
-  KANSETSU_HD static void run(const ModelViewOf<Real>& model, const Arguments<Real>& a, std::ptrdiff_t state,
-                              void* scratch) {
+  KANSETSU_HD void run(const ModelViewOf<Real>& model, std::ptrdiff_t state, void* scratch) const {
     const TreeViewOf<Real>& tree = model.tree;
     Local<Real> local(scratch, state);
-    const Real* q = local.load(a.q, tree.nq);
-    const Real* v = local.load(a.v, tree.nv);
-    const Real* vdot = local.load(a.vdot, tree.nv);
-    Real* tau = local.take(tree.nv);
-    kernel::general_rnea<Real>(tree, q, v, vdot, static_cast<const Force<Real>*>(nullptr), local.carver.rest(), tau,
-                               static_cast<Real*>(nullptr));
-    local.store(tau, tree.nv, a.tau);
+    const Real *q_s = local.load(q, tree.nq), *v_s = local.load(v, tree.nv), *vdot_s = local.load(vdot, tree.nv);
+    Real* tau_s = local.take(tree.nv);
+    kernel::general_rnea<Real>(tree, q_s, v_s, vdot_s, static_cast<const Force<Real>*>(nullptr), local.carver.rest(),
+                               tau_s, static_cast<Real*>(nullptr));
+    local.store(tau_s, tree.nv, tau);
   }
 };
 
+template <class Real>
 struct Crba {
-  template <class Real>
-  struct Arguments {
-    Fields<const Real> q;
-    Fields<Real> M;
-  };
-  template <class Real>
+  Fields<const Real> q;
+  Fields<Real> M;
+
   static std::size_t scratch(const ModelViewOf<Real>& model) {
     const TreeViewOf<Real>& tree = model.tree;
     return ScratchCount<Real>().add(tree.nq).posture(tree).add(tree.body_count, 10).bytes();
   }
-  template <class Real>
-  KANSETSU_HD static void run(const ModelViewOf<Real>& model, const Arguments<Real>& a, std::ptrdiff_t state,
-                              void* scratch) {
+  KANSETSU_HD void run(const ModelViewOf<Real>& model, std::ptrdiff_t state, void* scratch) const {
     const TreeViewOf<Real>& tree = model.tree;
     Local<Real> local(scratch, state);
-    const Real* q = local.load(a.q, tree.nq);
-    kernel::general_crba<Real>(tree, q, local.carver.rest(), zeroed_state(a.M, state, tree.nv * tree.nv));
+    const Real* q_s = local.load(q, tree.nq);
+    kernel::general_crba<Real>(tree, q_s, local.carver.rest(), zeroed_state(M, state, tree.nv * tree.nv));
   }
 };
 
-struct Aba {
-  template <class Real>
-  struct Arguments {
-    Fields<const Real> q, v, tau;
-    Fields<Real> vdot;
-    Fields<Real> singular;  ///< may be null
-  };
-  template <class Real>
+/// The arrays of forward dynamics, by whichever plan.
+template <class Real>
+struct AbaArrays {
+  Fields<const Real> q, v, tau;
+  Fields<Real> vdot;
+  Fields<Real> singular;  ///< may be null
+};
+
+template <class Real>
+struct Aba : AbaArrays<Real> {
   static std::size_t scratch(const ModelViewOf<Real>& model) {
     const TreeViewOf<Real>& tree = model.tree;
     ScratchCount<Real> count;
@@ -198,138 +185,104 @@ struct Aba {
     for (int k = 0; k < 4; ++k) count.add(tree.nv);
     return count.aba(tree).bytes();
   }
-  template <class Real>
-  KANSETSU_HD static void run(const ModelViewOf<Real>& model, const Arguments<Real>& a, std::ptrdiff_t state,
-                              void* scratch) {
+  KANSETSU_HD void run(const ModelViewOf<Real>& model, std::ptrdiff_t state, void* scratch) const {
     const TreeViewOf<Real>& tree = model.tree;
+    const int nv = tree.nv;
     Local<Real> local(scratch, state);
-    const Real* q = local.load(a.q, tree.nq);
-    const Real* v = local.load(a.v, tree.nv);
-    const Real* tau = local.load(a.tau, tree.nv);
-    Real* vdot = local.take(tree.nv);
-    Real* singular = local.take(tree.nv);
-    kernel::general_aba<Real>(tree, q, v, tau, static_cast<const Force<Real>*>(nullptr), local.carver.rest(), vdot,
-                              singular);
-    local.store(vdot, tree.nv, a.vdot);
-    if (a.singular.data) local.store(singular, tree.nv, a.singular);
+    const Real *q_s = local.load(this->q, tree.nq), *v_s = local.load(this->v, nv), *tau_s = local.load(this->tau, nv);
+    Real *vdot_s = local.take(nv), *singular_s = local.take(nv);
+    kernel::general_aba<Real>(tree, q_s, v_s, tau_s, static_cast<const Force<Real>*>(nullptr), local.carver.rest(),
+                              vdot_s, singular_s);
+    local.store(vdot_s, nv, this->vdot);
+    if (this->singular.data) local.store(singular_s, nv, this->singular);
   }
 };
 
 /// Aba for trees of hinges, in a fraction of the memory.
-struct LeanAba {
-  template <class Real>
-  using Arguments = Aba::Arguments<Real>;
-
-  template <class Real>
-  static std::size_t scratch(const ModelViewOf<Real>& model) {
-    return kernel::LeanMemory<Real>::bytes(model.lean);
-  }
-  template <class Real>
-  KANSETSU_HD static void run(const ModelViewOf<Real>& model, const Arguments<Real>& a, std::ptrdiff_t state,
-                              void* scratch) {
-    const StateOf<const Real> q(a.q, state), v(a.v, state), tau(a.tau, state);
-    const StateOf<Real> vdot(a.vdot, state);
-    if (a.singular.data)
-      kernel::lean_aba<Real>(model.lean, q, v, tau, scratch, vdot, StateOf<Real>(a.singular, state));
+template <class Real>
+struct LeanAba : AbaArrays<Real> {
+  static std::size_t scratch(const ModelViewOf<Real>& model) { return kernel::LeanMemory<Real>::bytes(model.lean); }
+  KANSETSU_HD void run(const ModelViewOf<Real>& model, std::ptrdiff_t state, void* scratch) const {
+    const StateOf<const Real> q_s(this->q, state), v_s(this->v, state), tau_s(this->tau, state);
+    const StateOf<Real> vdot_s(this->vdot, state);
+    if (this->singular.data)
+      kernel::lean_aba<Real>(model.lean, q_s, v_s, tau_s, scratch, vdot_s, StateOf<Real>(this->singular, state));
     else
-      kernel::lean_aba<Real>(model.lean, q, v, tau, scratch, vdot, kernel::Unwanted{});
+      kernel::lean_aba<Real>(model.lean, q_s, v_s, tau_s, scratch, vdot_s, kernel::Unwanted{});
   }
 };
 
+template <class Real>
 struct MassMatrixInverse {
-  template <class Real>
-  struct Arguments {
-    Fields<const Real> q;
-    Fields<Real> M_inv;
-  };
-  template <class Real>
+  Fields<const Real> q;
+  Fields<Real> M_inv;
+
   static std::size_t scratch(const ModelViewOf<Real>& model) {
-    const TreeViewOf<Real>& tree = model.tree;
-    return ScratchCount<Real>().add(tree.nq).inverse(tree).bytes();
+    return ScratchCount<Real>().add(model.tree.nq).inverse(model.tree).bytes();
   }
-  template <class Real>
-  KANSETSU_HD static void run(const ModelViewOf<Real>& model, const Arguments<Real>& a, std::ptrdiff_t state,
-                              void* scratch) {
+  KANSETSU_HD void run(const ModelViewOf<Real>& model, std::ptrdiff_t state, void* scratch) const {
     const TreeViewOf<Real>& tree = model.tree;
     Local<Real> local(scratch, state);
-    const Real* q = local.load(a.q, tree.nq);
+    const Real* q_s = local.load(q, tree.nq);
     kernel::Factor<Real> f(tree, local.carver.rest());
-    kernel::load_posture(tree, q, f.posture);
+    kernel::load_posture(tree, q_s, f.posture);
     kernel::factorise(tree, f.posture, f.art, f.A, f.u, f.r);
-    kernel::mass_matrix_inverse(tree, f.posture, f.art, f.carver, StateOf<Real>(a.M_inv, state));
+    kernel::mass_matrix_inverse(tree, f.posture, f.art, f.carver, StateOf<Real>(M_inv, state));
   }
 };
 
+template <class Real>
 struct RneaDerivatives {
-  template <class Real>
-  struct Arguments {
-    Fields<const Real> q, v, vdot;
-    Fields<Real> dq, dv;
-    Fields<Real> da;  ///< may be null
-  };
-  template <class Real>
+  Fields<const Real> q, v, vdot;
+  Fields<Real> dq, dv;
+  Fields<Real> da;  ///< may be null
+
   static std::size_t scratch(const ModelViewOf<Real>& model) {
     const TreeViewOf<Real>& tree = model.tree;
     return ScratchCount<Real>().add(tree.nq).add(tree.nv).add(tree.nv).rnea_derivatives(tree).bytes();
   }
-  template <class Real>
-  KANSETSU_HD static void run(const ModelViewOf<Real>& model, const Arguments<Real>& a, std::ptrdiff_t state,
-                              void* scratch) {
+  KANSETSU_HD void run(const ModelViewOf<Real>& model, std::ptrdiff_t state, void* scratch) const {
     const TreeViewOf<Real>& tree = model.tree;
     Local<Real> local(scratch, state);
-    const Real* q = local.load(a.q, tree.nq);
-    const Real* v = local.load(a.v, tree.nv);
-    const Real* vdot = local.load(a.vdot, tree.nv);
+    const Real *q_s = local.load(q, tree.nq), *v_s = local.load(v, tree.nv), *vdot_s = local.load(vdot, tree.nv);
     const int count = tree.nv * tree.nv;
-    const StateOf<Real> dq = zeroed_state(a.dq, state, count), dv = zeroed_state(a.dv, state, count);
-    const StateOf<Real> da = a.da.data ? zeroed_state(a.da, state, count) : StateOf<Real>(a.da, state);
+    const StateOf<Real> dq_s = zeroed_state(dq, state, count), dv_s = zeroed_state(dv, state, count);
+    const StateOf<Real> da_s = da.data ? zeroed_state(da, state, count) : StateOf<Real>(da, state);
     kernel::general_rnea_derivatives<Real>(
-        tree, q, v, vdot, static_cast<const kernel::ExternalWrench<Real>*>(nullptr), local.carver.rest(),
-        [&](int row, int column, const Real& value) { kernel::add_reduced(tree, column, row, value, dq); },
-        [&](int row, int column, const Real& value) { kernel::add_reduced(tree, column, row, value, dv); },
+        tree, q_s, v_s, vdot_s, static_cast<const kernel::ExternalWrench<Real>*>(nullptr), local.carver.rest(),
+        [&](int row, int column, const Real& value) { kernel::add_reduced(tree, column, row, value, dq_s); },
+        [&](int row, int column, const Real& value) { kernel::add_reduced(tree, column, row, value, dv_s); },
         [&](int row, int column, const Real& value) {
-          if (!a.da.data) return;
-          kernel::add_reduced(tree, row, column, value, da);
-          if (row != column) kernel::add_reduced(tree, column, row, value, da);
+          if (!da_s.data) return;
+          kernel::add_reduced(tree, row, column, value, da_s);
+          if (row != column) kernel::add_reduced(tree, column, row, value, da_s);
         });
   }
 };
 
 /// The chain rule: derivatives of inverse dynamics at v̇, times −M⁻¹.
+template <class Real>
 struct ApplyInverse {
-  template <class Real>
-  struct Arguments {
-    Fields<const Real> M_inv;
-    Fields<Real> dq, dv;  ///< in: of inverse dynamics; out: of forward dynamics
-  };
-  template <class Real>
+  Fields<const Real> M_inv;
+  Fields<Real> dq, dv;  ///< in: of inverse dynamics; out: of forward dynamics
+
   static std::size_t scratch(const ModelViewOf<Real>& model) {
-    const TreeViewOf<Real>& tree = model.tree;
-    ScratchCount<Real> count;
-    for (int k = 0; k < 3; ++k) count.add(tree.nv * tree.nv);
-    return count.add(kernel::kTileColumns * tree.nv).bytes();
+    const int n = model.tree.nv;
+    return ScratchCount<Real>().add(n * n).add(n * n).add(kernel::kTileColumns * n).bytes();
   }
-  template <class Real>
-  KANSETSU_HD static void run(const ModelViewOf<Real>& model, const Arguments<Real>& a, std::ptrdiff_t state,
-                              void* scratch) {
-    const TreeViewOf<Real>& tree = model.tree;
-    const int n = tree.nv;
+  KANSETSU_HD void run(const ModelViewOf<Real>& model, std::ptrdiff_t state, void* scratch) const {
+    const int n = model.tree.nv;
     Local<Real> local(scratch, state);
-    const Real* M_inv = local.load(a.M_inv, n * n);  // symmetric: rows are columns
-    Real *dq = local.take(n * n), *dv = local.take(n * n);
-    for (int r = 0; r < n; ++r) {
-      for (int c = 0; c < n; ++c) {
-        dq[c * n + r] = a.dq.at(state, r * n + c);
-        dv[c * n + r] = a.dv.at(state, r * n + c);
+    const Real* M_inv_s = local.load(M_inv, n * n);  // symmetric: rows are columns
+    Real *X = local.take(n * n), *tile = local.take(kernel::kTileColumns * n);
+    const Fields<Real> matrices[] = {dq, dv};
+    for (const Fields<Real>& matrix : matrices) {
+      for (int r = 0; r < n; ++r) {
+        for (int c = 0; c < n; ++c) X[c * n + r] = matrix.at(state, r * n + c);
       }
-    }
-    Real* tile = local.take(kernel::kTileColumns * n);
-    kernel::multiply_in_place(M_inv, n, dq, tile);
-    kernel::multiply_in_place(M_inv, n, dv, tile);
-    for (int r = 0; r < n; ++r) {
-      for (int c = 0; c < n; ++c) {
-        a.dq.at(state, r * n + c) = dq[c * n + r];
-        a.dv.at(state, r * n + c) = dv[c * n + r];
+      kernel::multiply_in_place(M_inv_s, n, X, tile);
+      for (int r = 0; r < n; ++r) {
+        for (int c = 0; c < n; ++c) matrix.at(state, r * n + c) = X[c * n + r];
       }
     }
   }

@@ -2,30 +2,19 @@
 
 #include <algorithm>
 
+#include "batch/tree_copy.h"
+
 namespace kansetsu::batch::cuda {
 namespace {
 
-template <class Const>
-BodyOf<Const> convert(const Body& b) {
-  return {
-      b.parent,           b.kind,     b.aligned_axis, b.u,   b.nu, b.large, b.step, lift<Const>(b.X_PJ), Const(b.pitch),
-      lift<Const>(b.M_B), b.massless, b.concurrent,   b.leaf};
-}
-template <class Const>
-CoordinateTermOf<Const> convert(const CoordinateTerm& t) {
-  return {t.column, t.position, Const(t.ratio)};
-}
-template <class Const>
-CoordinateRowOf<Const> convert(const CoordinateRow& r) {
-  return {r.begin, r.end, Const(r.offset)};
+/// An item in the number type of the image.
+template <class Const, class Item>
+auto convert(const Item& item) {
+  return kernel::copy_constants<Const>(item);
 }
 template <class Const>
 LinkOf<Const> convert(const LinkPlacement& l) {
   return {l.body, lift<Const>(l.X_BL)};
-}
-template <class Const>
-Const convert(double x) {
-  return Const(x);
 }
 
 /// Appends arrays to a block and tells where they are.

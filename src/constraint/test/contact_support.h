@@ -80,7 +80,6 @@ struct Case {
   std::vector<ContactMemory> memory;
   double h = 1e-3;
   double gravity = kG;
-  const kernel::RowFactor* factor = nullptr;
 
   ContactProblem problem() const {
     ContactProblem q;
@@ -90,7 +89,6 @@ struct Case {
     q.a = a.data(), q.u = u.data();
     q.h = h, q.gravity = gravity;
     q.patches = patches, q.bounded = bounded;
-    q.factor = factor;
     return q;
   }
   ContactResult contact(ContactSolver& solver) {

@@ -36,6 +36,70 @@ TEST_CASE("a row that answers less than kImmovable of the largest carries nothin
   }
 }
 
+/// A patch of two vertices 0.4 m apart on a body that turns about an axis through the first, which yields by `own`.
+TEST_CASE("a vertex whose response cancels to less than kCancelled of its terms carries nothing") {
+  for (const double side : {0.1, 10.0}) {
+    Case k;
+    Vector turn = Vector::Zero(6);
+    turn[2] = 0.2, turn[4] = 1;
+    k.G = turn * turn.transpose();
+    k.G(2, 2) += side * kCancelled * 0.16;  // the terms are four times 0.2²
+    k.a = Vector::Zero(6), k.u = Vector::Zero(6);
+    k.a[2] = -1;
+    ContactPatch patch;
+    patch.row_count = 6, patch.vertex_count = 2;
+    patch.vertices[0] = {0.2, 0, 0}, patch.vertices[1] = {-0.2, 0, 0};
+    k.patches = {patch};
+    ContactSolver solver;
+    const ContactResult r = k.contact(solver);
+    CHECK(r.tier != ContactTier::kUnsolved);
+    if (side < 1)
+      CHECK(r.patches[0].pressure_x == doctest::Approx(-0.2));
+    else
+      CHECK(k.outcome(r)[2] - 0.2 * k.outcome(r)[4] == doctest::Approx(0).epsilon(1e-6));  // rounding, by 1/kCancelled
+  }
+}
+
+/// Friction holds it whatever it is pressed with; the force that is found is within measure of the least that does. Without the threshold it is 1/slope.
+TEST_CASE(
+    "what moves along a line that is less or more than √kLeastShare out of the plane of contact is wedged with "
+    "little force") {
+  for (const double side : {0.1, 10.0}) {
+    const double slope = std::sqrt(side * kLeastShare), mu = 0.8, push = 3;
+    Case k;
+    const Vector line = Vector3(1, 0, slope);
+    k.G = line * line.transpose();
+    k.a = -push * line, k.u = Vector::Zero(3);
+    ContactPatch patch;
+    patch.row_count = 3, patch.vertex_count = 1, patch.mu_static = patch.mu_dynamic = mu;
+    k.patches = {patch};
+    ContactSolver solver;
+    const ContactResult r = k.contact(solver);
+    CHECK(r.tier != ContactTier::kUnsolved);
+    CHECK(k.outcome(r).norm() < 1e-8);                      // it is held, to the tolerance of the solver
+    CHECK(r.force[2] >= push / (mu + slope) * (1 - 1e-6));  // by Coulomb's law; 1e-6: the tolerance
+    CHECK(r.force[2] < 10 * push / (mu + slope));
+  }
+}
+
+TEST_CASE("directions after a step that leaves less than kRepeat take the factor that is there") {
+  for (const double change : {1e-4, 2.0}) {  // of the load: friction turns by as much
+    Body body = Body::box(1, 0.4, 0.3, 0.2);
+    body.v << 0.012, 0.004, 0, 0, 0, 0.08;  // as fast as friction stops in a few steps
+    Eigen::Matrix<double, 6, 1> wrench = Eigen::Matrix<double, 6, 1>::Zero();
+    Case k = box_on_floor(body, 0.4, 0.3, 0.2, 0.5, 0.5);
+    ContactSolver solver;
+    k.contact(solver);
+    wrench << 0, kG, 0, 0, 0, 0;
+    k.a = box_on_floor(body, 0.4, 0.3, 0.2, 0.5, 0.5, {0, 0, -kG}, change * wrench).a;
+    k.u[0] *= 1 - change, k.u[5] *= 1 - 0.6 * change;
+    const ContactResult r = k.contact(solver);
+    CHECK(r.patches[0].tier == ContactTier::kNewton);
+    CHECK(r.patches[0].residual < 1e-10);
+    CHECK((r.patches[0].solves == 1) == (change < 0.01));
+  }
+}
+
 TEST_CASE("vertices that span less than kFlat of the squared circumference are a line") {
   for (const double side : {0.1, 10.0}) {
     Case k = box_on_floor(Body::box(1, 0.4, 0.3, 0.2), 0.4, 0.3, 0.2, 0.5, 0.5);

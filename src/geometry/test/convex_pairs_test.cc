@@ -36,11 +36,9 @@ void check_contact(const Case& c, const Manifold& m, double margin) {
   const double gap = least_gap(m), eps = tolerance(c);
   CHECK(std::abs(norm(m.normal_W) - 1) < 1e-14);
   const double along = separation(c.A, c.X_WA, c.B, c.X_WB, m.normal_W);
-  const bool boxes = std::holds_alternative<Box>(c.A) && std::holds_alternative<Box>(c.B);
-  if (boxes && m.count > 1)
-    CHECK(along < gap + eps);  // of a face that lies on another the lowest corner may be beyond its rim
-  else
-    CHECK(std::abs(along - gap) < eps);
+  CHECK(along < gap + eps);
+  // Of a face on which something lies the lowest corner may be beyond its rim, by what a tilt of 0.02 rad makes of shapes below 2 m.
+  CHECK(along > gap - (m.count > 1 ? 0.04 : eps));
   std::set<std::uint32_t> features;
   for (const ContactPoint& p : m.used()) {
     CHECK(p.gap <= margin);
@@ -101,7 +99,9 @@ TEST_CASE("contacts of convex shapes are exact, for every pair") {
         ++touching;
         REQUIRE(is_finite(m));
         check_contact(c, m, kMargin);
-        CHECK(best_separation(c, m.normal_W, directions) <= least_gap(m) + tolerance(c));
+        const double lying =
+            m.count > 1 ? std::abs(least_gap(m)) / 5000 : 0;  // along a face that is tilted by less than 0.02 rad
+        CHECK(best_separation(c, m.normal_W, directions) <= least_gap(m) + tolerance(c) + lying);
       }
       CHECK(touching > 100);
     }
@@ -171,7 +171,13 @@ TEST_CASE("the contact moves with the world") {
 }
 
 TEST_CASE("a box that is tilted by less than 0.02 rad lies on another, though edges that cross are nearer") {
-  const Shape box = Box{{0.2, 0.2, 0.2}};
+  Shape box = Box{{0.2, 0.2, 0.2}};
+  SUBCASE("as a box") {}
+  SUBCASE("as a hull") {
+    ConvexHull hull;
+    for (int i = 0; i < 8; ++i) hull.vertices.push_back({i & 1 ? 0.1 : -0.1, i & 2 ? 0.1 : -0.1, i & 4 ? 0.1 : -0.1});
+    box = hull;
+  }
   Random random(7);
   INFO("seed 7");
   int lying = 0, crossing = 0, missed = 0;

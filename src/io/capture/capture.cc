@@ -64,23 +64,19 @@ std::vector<int> write_hierarchy(const Capture& capture, std::string& out) {
   return order;
 }
 
-/// In quotes where a comma or a quote would be misread.
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + '"';
-}
-
 }  // namespace
 
-bool names_capture(const fs::path& file) { return ends_in(file, ".bvh") || ends_in(file, ".amc"); }
+bool names_capture(const fs::path& file) {
+  return ends_in(file, ".bvh") || ends_in(file, ".amc") || (ends_in(file, ".npz") && holds_amass(file));
+}
 
 Loaded<Capture> read_capture(const fs::path& file, const CaptureOptions& options) {
   if (ends_in(file, ".bvh")) return read_bvh(file, options);
+  if (ends_in(file, ".npz")) return read_amass(file, options);
   Report report(file.string());
   if (!ends_in(file, ".amc")) {
-    report.error(0, kUnknownFormat, {}, "no format of captured motion has this ending", "known: .bvh, .amc");
+    report.error(0, kUnknownFormat, {}, "no format of captured motion has this ending",
+                 "known: .bvh, .amc, .npz (AMASS)");
     return {std::nullopt, report.take()};
   }
   const fs::path skeleton = options.skeleton.empty() ? skeleton_beside(file) : options.skeleton;
@@ -120,7 +116,7 @@ std::vector<Diagnostic> write_bvh(const Capture& capture, const fs::path& file) 
 std::string to_centres_csv(const Capture& capture) {
   std::string out = "time";
   for (const Bone& bone : capture.bones)
-    for (const char* axis : {".x", ".y", ".z"}) out += ',' + csv_text(bone.name + axis);
+    for (const char* axis : {".x", ".y", ".z"}) out += ',' + csv_field(bone.name + axis);
   out += '\n';
   std::vector<Transform<>> poses;
   for (int f = 0; f < capture.frames(); ++f) {

@@ -84,24 +84,12 @@ void Report::warn(int line, const char* code, std::string path, std::string mess
   add(Severity::kWarning, line, code, std::move(path), std::move(message), std::move(hint));
 }
 
-std::optional<std::string> load_text(const std::filesystem::path& file, Report& report) {
-  FileText read = read_file(file);
+std::optional<std::string> load_text(const std::filesystem::path& file, Report& report, std::uintmax_t largest) {
+  FileText read = read_file(file, largest);
   if (!read.problem) return std::move(read.text);
-  switch (*read.problem) {
-    case FileProblem::kMissing:
-      report.error(0, kMissingFile, {}, "there is no such file", "check the name and the folder");
-      break;
-    case FileProblem::kNotAFile:
-      report.error(0, kNotAFile, {}, "cannot be read as a file: " + read.reason, "name a file in it");
-      break;
-    case FileProblem::kUnreadable:
-      report.error(0, kUnreadable, {}, "cannot be read: " + read.reason, "check that you may read the file");
-      break;
-    case FileProblem::kTooLarge:
-      report.error(0, kTooLarge, {}, fmt::format("the file is larger than {} MiB", kMaxFileSize >> 20),
-                   "cut the motion into shorter clips");
-      break;
-  }
+  constexpr FileCodes kCodes{kMissingFile, kNotAFile, kUnreadable, kTooLarge, "cut the motion into shorter clips"};
+  const Diagnostic problem = unreadable(read, file, kCodes, largest);
+  report.error(0, problem.code.c_str(), {}, problem.message, problem.hint);
   return std::nullopt;
 }
 
@@ -153,15 +141,7 @@ void settle(Capture& capture, const CaptureOptions& options, std::optional<doubl
 std::string stem_of(const std::string& file) { return std::filesystem::path(file).stem().string(); }
 
 std::vector<Diagnostic> write_text(const std::filesystem::path& file, const std::string& text) {
-  const std::optional<std::string> reason = replace_file(file, text);
-  if (!reason) return {};
-  return {{Severity::kError,
-           kCannotWrite,
-           file.string(),
-           0,
-           {},
-           "cannot be written: " + *reason,
-           "check the folder and that you may write there"}};
+  return replace_file(file, {text, {}}, kCannotWrite);
 }
 
 }  // namespace kansetsu::io::capture

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/text.h"
 #include "kansetsu/base/diagnostic.h"
 #include "kansetsu/io/capture.h"
 
@@ -64,8 +65,9 @@ class Report {
   bool failed_ = false;
 };
 
-/// The text of a file, or an error.
-std::optional<std::string> load_text(const std::filesystem::path& file, Report& report);
+/// The text of a file, or an error. @param largest  [byte]
+std::optional<std::string> load_text(const std::filesystem::path& file, Report& report,
+                                     std::uintmax_t largest = kMaxFileSize);
 /// Whether it is text at all; an error if not.
 bool check_text(std::string_view text, Report& report, const char* format);
 

@@ -8,6 +8,7 @@
 #include "kansetsu/io/capture.h"
 
 #include "io/scene/toml.h"
+#include "io/scene/toml_writer.h"
 
 /// Tables of landmarks in TOML: [bones] pelvis = "Hips", and [links] kneeL = "shin" or { link = "shin", at = [0, 0, 0] }.
 namespace kansetsu::io {
@@ -107,11 +108,7 @@ Loaded<LandmarkTable> read_landmarks(const std::filesystem::path& file) {
 }
 
 std::string to_toml(const LandmarkTable& table) {
-  const auto text = [](const std::string& s) {
-    std::string out = "\"";
-    for (const char c : s) out += (c == '"' || c == '\\') ? std::string("\\") + c : std::string(1, c);
-    return out + "\"";
-  };
+  const auto text = [](const std::string& s) { return scene::toml_text(s); };
   std::string out = fmt::format("name = {}\n\n[bones]\n", text(table.name));
   for (const auto& [landmark, bone] : table.bones) out += fmt::format("{} = {}\n", to_string(landmark), text(bone));
   if (!table.links.empty()) out += "\n[links]\n";

@@ -5,6 +5,7 @@
 #include "io/bytes.h"
 #include "io/capture/capture_codes.h"
 #include "io/measured/c3d_format.h"
+#include "io/text.h"
 #include "kansetsu/io/measured.h"
 
 /// C3D out: little endian, floating point.
@@ -178,13 +179,8 @@ Loaded<std::string> to_c3d(const Measurement& given) {
   const Signals signals = signals_of(m);
   if (const auto problem = problem_of(m, signals))
     return {std::nullopt,
-            {{Severity::kError,
-              kCannotWrite,
-              m.file,
-              0,
-              {},
-              "cannot be written as C3D: " + *problem,
-              "write TRC and STO"}}};
+            {about_file(Severity::kError, kCannotWrite, m.file, "cannot be written as C3D: " + *problem,
+                        "write TRC and STO")}};
   const int samples = m.analog.rows() / m.markers.frames();
   // The first pass tells how many blocks the parameters take.
   const std::size_t blocks = (4 + parameters_of(m, signals, samples, 0).size() + kBlock - 1) / kBlock;

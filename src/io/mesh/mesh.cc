@@ -260,10 +260,6 @@ class MeshReader {
   int reported_ = 0;
 };
 
-Loaded<TriangleMesh> refuse(const char* code, const std::string& file, std::string message, std::string hint) {
-  return {std::nullopt, {{Severity::kError, code, file, 0, {}, std::move(message), std::move(hint)}}};
-}
-
 }  // namespace
 
 Loaded<TriangleMesh> parse_mesh(std::string_view bytes, MeshFormat format, const std::string& file_name,
@@ -274,22 +270,16 @@ Loaded<TriangleMesh> parse_mesh(std::string_view bytes, MeshFormat format, const
 Loaded<TriangleMesh> load_mesh(const std::filesystem::path& file, const Vec3<>& scale) {
   const std::string name = file.string(), ending = lower_ending(name);
   if (ending != ".stl" && ending != ".obj" && ending != ".msh") {
-    return refuse(mesh::kFormat, name, fmt::format("{} is no kind of mesh that can be read", quote(ending)),
-                  "convert it to .stl or .obj");
+    return {std::nullopt,
+            {about_file(Severity::kError, mesh::kFormat, name,
+                        fmt::format("{} is no kind of mesh that can be read", quote(ending)),
+                        "convert it to .stl or .obj")}};
   }
   const FileText content = read_file(file);
   if (content.problem) {
-    switch (*content.problem) {
-      case FileProblem::kMissing:
-        return refuse(mesh::kMissingFile, name, "there is no such file", "check the name and the current folder");
-      case FileProblem::kNotAFile:
-        return refuse(mesh::kNotAFile, name, "this is no file", "give the name of a file");
-      case FileProblem::kTooLarge:
-        return refuse(mesh::kTooLarge, name, fmt::format("the file is larger than {} MiB", kMaxFileSize >> 20),
-                      "simplify the mesh");
-      default:
-        return refuse(mesh::kUnreadable, name, "the file cannot be read: " + content.reason, "check its permissions");
-    }
+    constexpr FileCodes kCodes{mesh::kMissingFile, mesh::kNotAFile, mesh::kUnreadable, mesh::kTooLarge,
+                               "simplify the mesh"};
+    return {std::nullopt, {unreadable(content, file, kCodes)}};
   }
   const MeshFormat format = ending == ".obj"   ? MeshFormat::kObj
                             : ending == ".msh" ? MeshFormat::kMsh
@@ -299,8 +289,10 @@ Loaded<TriangleMesh> load_mesh(const std::filesystem::path& file, const Vec3<>& 
 
 Loaded<TriangleMesh> load_mesh(const Mesh& reference) {
   if (!reference.path.empty()) return load_mesh(std::filesystem::path(reference.path), reference.scale);
-  return refuse(mesh::kMissingFile, reference.uri, "the file of this mesh was not found when the model was read",
-                "give the folder that holds it as a package path");
+  return {std::nullopt,
+          {about_file(Severity::kError, mesh::kMissingFile, reference.uri,
+                      "the file of this mesh was not found when the model was read",
+                      "give the folder that holds it as a package path")}};
 }
 
 }  // namespace kansetsu::io

@@ -33,6 +33,7 @@ void read(Reader& reader, Element& root) {
   set_masses(reader);
   set_surfaces(reader);
   make_figures(reader);
+  index_parts(reader);
   set_spring_dampers(reader);
   read_tendons(reader, root);
   read_equalities(reader, root);
@@ -42,29 +43,7 @@ void read(Reader& reader, Element& root) {
   read_keyframes(reader, root);
 }
 
-Diagnostic file_problem(const std::filesystem::path& file, const FileText& read) {
-  Diagnostic d{
-      Severity::kError, {}, file.string(), 0, {}, "cannot be read: " + read.reason, "check that you may read the file"};
-  switch (*read.problem) {
-    case FileProblem::kMissing:
-      d.code = kMissingFile;
-      d.message = "there is no such file";
-      d.hint = "check the name and the folder";
-      break;
-    case FileProblem::kNotAFile:
-      d.code = kNotAFile;
-      break;
-    case FileProblem::kUnreadable:
-      d.code = kUnreadable;
-      break;
-    case FileProblem::kTooLarge:
-      d.code = kTooLarge;
-      d.message = fmt::format("the file is larger than {} MiB", kMaxFileSize >> 20);
-      d.hint = "meshes belong into files of their own";
-      break;
-  }
-  return d;
-}
+constexpr FileCodes kFileCodes{kMissingFile, kNotAFile, kUnreadable, kTooLarge};
 
 }  // namespace
 
@@ -80,17 +59,7 @@ Loaded<SceneDescription> parse_mjcf(std::string_view text, const std::string& fi
                                     const ReferenceOptions& options) {
   mjcf::Reader reader(file_name, options);
   std::string repaired;
-  if (find_invalid_utf8(text) != std::string_view::npos && !is_binary(text)) {
-    repaired = repair_utf8(text);
-    text = repaired;
-    reader.report.add({Severity::kWarning,
-                       mjcf::kEncoding,
-                       file_name,
-                       0,
-                       {},
-                       "text is not UTF-8; it is read as Latin-1",
-                       "save the file as UTF-8"});
-  }
+  if (auto warning = as_utf8(text, repaired, file_name, mjcf::kEncoding)) reader.report.add(*std::move(warning));
   if (Element* root = mjcf::load_document(reader, text)) mjcf::read(reader, *root);
   std::vector<Diagnostic> diagnostics = reader.report.take();
   if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
@@ -101,7 +70,7 @@ Loaded<SceneDescription> parse_mjcf(std::string_view text, const std::string& fi
 
 Loaded<SceneDescription> read_mjcf(const std::filesystem::path& file, const ReferenceOptions& options) {
   const FileText read = read_file(file);
-  if (read.problem) return {std::nullopt, {mjcf::file_problem(file, read)}};
+  if (read.problem) return {std::nullopt, {unreadable(read, file, mjcf::kFileCodes)}};
   return parse_mjcf(read.text, file.string(), options);
 }
 

@@ -328,6 +328,7 @@ void read_actuator(Reader& reader, const Element& element) {
 
 void read_actuators(Reader& reader, const Element& root) {
   for (const Element* element : sections(reader, root, "actuator")) read_actuator(reader, *element);
+  for (std::size_t i = 0; i < reader.inputs.size(); ++i) reader.index.inputs.emplace(reader.inputs[i].name, i);
 }
 
 }  // namespace kansetsu::io::mjcf

@@ -12,8 +12,7 @@
 namespace kansetsu::io::mjcf {
 namespace {
 
-constexpr std::size_t kMostAttached = 1e6;  // elements of all copies together
-constexpr std::size_t kMostNested = 20;     // models that attach models
+constexpr std::size_t kMostNested = 20;  // models that attach models
 
 /// What kind of thing an attribute names; empty: none.
 std::string_view named_kind(std::string_view attribute) {
@@ -128,7 +127,7 @@ class Attacher {
     Element& beside = new_root();
     copy_sections(*child, beside);
     reader_.included.emplace(add(into, "include"), &beside);
-    if (elements_ > kMostAttached)
+    if (reader_.copies.spent())
       reader_.report.error(attach, kTooLargeModel, "attached models are too large", "make the model smaller");
   }
   const Element* find_body(const Element& element, std::string_view name) const {
@@ -199,7 +198,7 @@ class Attacher {
   }
 
   Element* copy(const Element& element, Element& into) {
-    if (++elements_ > kMostAttached) return nullptr;
+    if (!reader_.copies.take(element, prefix_.size())) return nullptr;
     Element* made = add(into, element.Name());
     reader_.report.set_origin(*made, element);
     for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
@@ -230,7 +229,6 @@ class Attacher {
   std::string prefix_;
   std::string_view section_;  ///< whose elements are all of one kind: tendon, actuator
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> copied_;  ///< names by kind
-  std::size_t elements_ = 0;
 };
 
 }  // namespace

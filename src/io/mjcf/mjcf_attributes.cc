@@ -12,6 +12,8 @@ namespace kansetsu::io::mjcf {
 namespace {
 
 constexpr std::size_t kMostClasses = 10000;
+constexpr std::size_t kMostDefaults = 1'000'000;  // values of all classes: each class holds what it inherits
+constexpr std::size_t kLongestDefault = 1000;     // characters; it is read again for every element of the class
 
 std::string kind_of(std::string_view tag) {
   static constexpr std::array<std::string_view, 11> kActuators{"general",     "motor",  "position", "velocity",
@@ -50,10 +52,21 @@ void read_class(Reader& reader, const Element& element, const DefaultClass* pare
     const std::string kind = kind_of(child->Name());
     AttributeMap& map = fresh.kinds[kind];
     for (const tinyxml2::XMLAttribute* a = child->FirstAttribute(); a; a = a->Next()) {
-      map[a->Name()] = {a->Value(), child};
+      if (std::string_view(a->Value()).size() > kLongestDefault)
+        reader.report.error(
+            *child, kTooMuchData,
+            fmt::format("the default of {} has more than {} characters", quote(a->Name()), kLongestDefault),
+            "write long values where they belong");
+      else
+        map[a->Name()] = {a->Value(), child};
     }
   }
-  if (reader.classes.size() > kMostClasses) return;
+  for (const auto& [kind, values] : fresh.kinds) reader.default_values += values.size();
+  if (reader.classes.size() > kMostClasses || reader.default_values > kMostDefaults) {
+    reader.report.error(element, kTooLargeModel, "default classes are too many, or inherit too much",
+                        fmt::format("at most {} classes with {} values together", kMostClasses, kMostDefaults));
+    return;
+  }
   const DefaultClass& stored = reader.classes[name] = std::move(fresh);
   for (const Element* child : inner) read_class(reader, *child, &stored);
 }
@@ -64,7 +77,7 @@ Attributes::Found Attributes::find(const char* name) const {
   if (const char* own = element_.Attribute(name)) return {own, &element_};
   if (!defaults_) return {};
   const auto inherited = defaults_->find(std::string_view(name));
-  return inherited == defaults_->end() ? Found{} : Found{inherited->second.text.c_str(), inherited->second.at};
+  return inherited == defaults_->end() ? Found{} : Found{inherited->second.text, inherited->second.at};
 }
 
 std::optional<std::string> Attributes::text(const char* name) const {

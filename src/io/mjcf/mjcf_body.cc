@@ -135,6 +135,8 @@ void read_joint(Reader& reader, const Element& element, const Place& place) {
     joint.margin = read_margin(reader, a);
     if (joint.kind != JointKind::kFree) read_limits(reader, a, joint);
   }
+  if (body.mocap)
+    reader.report.error(element, kMocap, "a mocap body with a joint", "what its motion is given has none");
   const bool has_free = !body.joints.empty() && body.joints[0].kind == JointKind::kFree;
   if (has_free || (joint.kind == JointKind::kFree && (!body.joints.empty() || body.parent != 0))) {
     reader.report.error(element, kFreeJoint,
@@ -180,9 +182,10 @@ void read_body(Reader& reader, const Element& element, const Place& place) {
   body.X_PB = place.X_BF * read_pose(reader, a);
   body.X_WB = reader.bodies[std::size_t(place.body)].X_WB * body.X_PB;
   a.number("gravcomp", body.gravity_compensation);
-  if (a.boolean("mocap").value_or(false)) {
-    reader.report.missing(element, kMocap, "mocap bodies are read as bodies that stand still");
-  }
+  body.mocap = a.boolean("mocap").value_or(false);
+  if (body.mocap && place.body != 0)
+    reader.report.error(element, kMocap, "mocap body that is not a child of the world",
+                        "put it into <worldbody> itself");
   reader.bodies.push_back(std::move(body));
   reader.bodies[std::size_t(place.body)].children.push_back(index);
   read_children(reader, element, {index, {}, class_for_children(reader, element, place.childclass)});

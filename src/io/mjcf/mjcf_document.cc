@@ -4,56 +4,21 @@
 
 #include "io/mjcf/mjcf_reader.h"
 #include "io/text.h"
+#include "io/xml_document.h"
 
 namespace kansetsu::io::mjcf {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kOneModel[] = "an MJCF file holds one <mujoco> element";
-constexpr std::size_t kMostFiles = 200;  // a model of more is made by a program gone wild
-
-void report(Reader& reader, const char* code, int line, std::string message, std::string hint) {
-  reader.report.add({Severity::kError, code, reader.file, line, {}, std::move(message), std::move(hint)});
-}
-
-/// What can be said before the XML is looked at.
-bool is_text(Reader& reader, std::string_view text) {
-  if (is_utf16(text) || is_binary(text)) {
-    report(reader, kBinary, 0, "not UTF-8 text", "an MJCF file is XML text; save it as UTF-8");
-  } else if (text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos) {
-    report(reader, kEmpty, 0, "the file is empty", kOneModel);
-  } else if (const std::size_t at = text.find("<!ENTITY"); at != std::string_view::npos) {
-    report(reader, kEntities, line_of(text, at), "document type with entity declarations is not supported",
-           "write the text out where the entity is used");
-  } else {
-    return true;
-  }
-  return false;
-}
+constexpr XmlDialect kDialect{"MJCF", "mujoco", kBinary, kEmpty, kEntities, kSyntax, kTooDeep, kOtherFormat};
+constexpr std::size_t kMostFiles = 200;                                // a model of more is made by a program gone wild
+constexpr std::size_t kMostCopiedParts = 5'000'000;                    // elements and attributes
+constexpr std::size_t kMostCopiedCharacters = std::size_t{256} << 20;  // in their values
 
 bool is_root(const Element& element) {
   const std::string_view tag = element.Name();
   return tag == "mujoco" || tag == "mujocoinclude";
-}
-
-/// Parses into a document of the reader's; its root, or nothing and what is wrong.
-Element* parse(Reader& reader, std::string_view text, std::string& problem, int& line) {
-  tinyxml2::XMLDocument& document = reader.documents.emplace_back();
-  if (const auto crowded = crowded_element_line(text)) {
-    line = *crowded;
-    problem = fmt::format("an element has more than {} attributes", kMostAttributes);
-    return nullptr;
-  }
-  document.Parse(text.data(), text.size());
-  if (document.Error() || !document.RootElement()) {
-    line = document.ErrorLineNum();
-    problem = document.ErrorID() == tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED
-                  ? "elements are nested too deeply"
-                  : fmt::format("not well-formed XML ({})", document.ErrorName());
-    return nullptr;
-  }
-  return document.RootElement();
 }
 
 /// Reads the file of one <include>; nothing if it cannot be used, which is then reported.
@@ -85,24 +50,20 @@ void add_children(const Reader& reader, const Element& element, std::vector<cons
 
 }  // namespace
 
+bool CopyBudget::take(const Element& element, std::size_t longer) {
+  std::size_t attributes = 0;
+  for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
+    ++attributes;
+    characters_ += std::string_view(a->Value()).size() + longer;
+  }
+  parts_ += 1 + attributes + attributes * attributes / 64;  // tinyxml2 compares each with those before it
+  spent_ = spent_ || parts_ > kMostCopiedParts || characters_ > kMostCopiedCharacters;
+  return !spent_;
+}
+
 Element* load_document(Reader& reader, std::string_view text) {
-  if (!is_text(reader, text)) return nullptr;
-  std::string problem;
-  int line = 0;
-  Element* root = parse(reader, text, problem, line);
-  if (!root) {
-    const bool deep = reader.documents.back().ErrorID() == tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED;
-    report(reader, deep ? kTooDeep : kSyntax, line, problem, "correct the XML at this line or a little below");
-    return nullptr;
-  }
-  if (std::string_view(root->Name()) != "mujoco") {
-    const bool urdf = std::string_view(root->Name()) == "robot";
-    report(reader, kOtherFormat, root->GetLineNum(),
-           fmt::format("the root element is <{}>, not <mujoco>", tag_of(*root)),
-           urdf ? "this is a URDF file; open it as URDF" : kOneModel);
-    return nullptr;
-  }
-  return root;
+  tinyxml2::XMLDocument& document = reader.documents.emplace_back();
+  return load_xml(text, reader.file, document, kDialect, reader.report) ? document.RootElement() : nullptr;
 }
 
 Element* load_model(Reader& reader, const Element& element, const fs::path& path) {
@@ -122,11 +83,13 @@ Element* load_model(Reader& reader, const Element& element, const fs::path& path
     return refuse(fmt::format("cannot read the {} {}", kind, quote(path.string())),
                   "names are relative to the folder of the main file");
   }
-  std::string problem;
-  int line = 0;
-  Element* root = parse(reader, read.text, problem, line);
-  if (!root) return refuse(fmt::format("{}, line {}: {}", quote(path.string()), line, problem), "correct that file");
-  reader.report.set_file(reader.documents.back(), path.string());
+  tinyxml2::XMLDocument& document = reader.documents.emplace_back();
+  if (const auto problem = parse_xml(read.text, document, kDialect)) {
+    return refuse(fmt::format("{}, line {}: {}", quote(path.string()), problem->line, problem->message),
+                  "correct that file");
+  }
+  Element* root = document.RootElement();
+  reader.report.set_file(document, path.string());
   if (!is_root(*root)) {
     return refuse(fmt::format("the root of the {} {} is <{}>", kind, quote(path.string()), tag_of(*root)),
                   "it must be <mujoco> or <mujocoinclude>");

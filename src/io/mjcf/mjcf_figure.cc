@@ -112,6 +112,7 @@ class FigureMaker {
     if (free || root.joints.empty()) {
       figure_.initial.base = to_pose(root.X_WB);
       if (!free) model().base_pose = figure_.initial.base;
+      if (root.mocap) figure_.base_motion.emplace();  // it stands until somebody moves it
     } else {
       LinkDescription world;
       world.name = "world";
@@ -162,13 +163,26 @@ class FigureMaker {
     add_link(b);
   }
 
+  /// What neither touches nor is seen, as the writer makes it.
+  bool is_for_medium(const Geom& geom) const {
+    const auto& material = geom.shape.material;
+    const bool unseen = material && material->rgba && material->rgba->size() == 4 && material->rgba->back() == 0;
+    return geom.drag && unseen && !can_touch(reader_, geom);
+  }
+
   void add_link(const Body& b) {
     LinkDescription link;
     link.name = b.name;
     link.inertial = b.inertial;
     link.line = b.element->GetLineNum();
     for (const Geom& geom : b.geoms) {
-      if (!geom.has_shape) continue;
+      if (geom.drag) figure_.ellipsoids.push_back({b.name, to_pose(geom.X_BD), *geom.drag, geom.element->GetLineNum()});
+      if (!geom.has_shape || is_for_medium(geom)) continue;
+      if (std::holds_alternative<Plane>(geom.shape.shape)) {
+        reader_.report.missing(*geom.element, kGeomShape, "planes on bodies that move are left out",
+                               "planes belong to the world");
+        continue;
+      }
       if (std::holds_alternative<HeightField>(geom.shape.shape)) {
         reader_.report.missing(*geom.element, kGeomShape, "height fields on bodies that move are left out");
         continue;
@@ -242,11 +256,24 @@ void add_to_environment(Reader& reader, const Body& body) {
 
 }  // namespace
 
-int find_body(const Reader& reader, std::string_view name) {
+void index_parts(Reader& reader) {
+  PartIndex& index = reader.index;
   for (std::size_t i = 0; i < reader.bodies.size(); ++i) {
-    if (reader.bodies[i].name == name) return int(i);
+    const Body& body = reader.bodies[i];
+    const auto add = [&](PartIndex::Places& places, const std::string& name, std::size_t k) {
+      if (!name.empty()) places.emplace(name, std::pair(int(i), int(k)));
+    };
+    add(index.bodies, body.name, 0);
+    for (std::size_t k = 0; k < body.joints.size(); ++k) add(index.joints, body.joints[k].name, k);
+    for (std::size_t k = 0; k < body.sites.size(); ++k) add(index.sites, body.sites[k].name, k);
+    for (std::size_t k = 0; k < body.geoms.size(); ++k) add(index.geoms, body.geoms[k].shape.name, k);
+    index.X_WB.push_back(body.X_WB);
   }
-  return -1;
+}
+
+int find_body(const Reader& reader, std::string_view name) {
+  const auto* place = PartIndex::find(reader.index.bodies, name);
+  return place ? place->first : -1;
 }
 
 Anchor anchor_on(const Reader& reader, int index, const Transform<>& X_BA) {
@@ -274,7 +301,7 @@ void make_figures(Reader& reader) {
   const std::vector<int> roots = reader.bodies[0].children;
   for (const int root : roots) {
     const int end = end_of(reader, root);
-    bool moves = false;
+    bool moves = reader.bodies[std::size_t(root)].mocap;
     for (int i = root; i < end; ++i) moves = moves || !reader.bodies[std::size_t(i)].joints.empty();
     if (moves) {
       reader.scene.figures.push_back(FigureMaker(reader, root).make());

@@ -23,13 +23,32 @@ struct Solid {
   double volume = 0;
   Sym3<> unit_inertia;
   Transform<> X_GS{};  ///< of the shape in the geom's frame
+  std::optional<Skin> skin{};
+  Vec3<> radii{};  ///< of the ellipsoid that a medium acts on in its stead
+};
+
+struct RadiiOf {
+  Vec3<> operator()(const Sphere& s) const { return {s.radius, s.radius, s.radius}; }
+  Vec3<> operator()(const Capsule& s) const { return {s.radius, s.radius, 0.5 * s.length + s.radius}; }
+  Vec3<> operator()(const Cylinder& s) const { return {s.radius, s.radius, 0.5 * s.length}; }
+  Vec3<> operator()(const Box& s) const { return 0.5 * s.size; }
+  template <class Other>
+  Vec3<> operator()(const Other&) const {
+    return {};
+  }
 };
 
 Solid primitive(const Shape& shape) {
-  return {shape, volume(shape).value_or(0), solid_inertia(shape, 1).value_or(Sym3<>{}), {}};
+  return {.shape = shape,
+          .volume = volume(shape).value_or(0),
+          .unit_inertia = solid_inertia(shape, 1).value_or(Sym3<>{}),
+          .skin = skin_of(shape),
+          .radii = std::visit(RadiiOf{}, shape)};
 }
 
-Solid ellipsoid(const Vec3<>& r) { return {ellipsoid_hull(r), ellipsoid_volume(r), ellipsoid_inertia(r), {}}; }
+Solid ellipsoid(const Vec3<>& r) {
+  return {ellipsoid_hull(r), ellipsoid_volume(r), ellipsoid_inertia(r), {}, ellipsoid_skin(r), r};
+}
 
 int sizes_of(GeomType type) {
   switch (type) {
@@ -159,9 +178,10 @@ void read_mass(Reader& reader, const Attributes& a, GeomType type, const Solid& 
     return;
   }
   if (type == GeomType::kMesh) geom.mesh.emplace(a);
-  if (solid.volume <= 0 || geom.shell) return;  // unknown; set_mass() says so where it matters
-  mass = geom.given_mass.value_or(geom.density * solid.volume);
-  geom.mass = Inertial{mass, geom.shape.origin, mass * solid.unit_inertia};
+  if (type == GeomType::kMesh || solid.volume <= 0) return;  // unknown; set_mass() says so where it matters
+  const Skin whole = geom.shell && solid.skin ? *solid.skin : Skin{solid.volume, solid.unit_inertia};
+  mass = geom.given_mass.value_or(geom.density * whole.area);
+  geom.mass = Inertial{mass, geom.shape.origin, mass * whole.inertia};
 }
 
 /// The mass of a geom that counts; none, and a warning, if it is unknown.
@@ -174,10 +194,8 @@ std::optional<Inertial> mass_of(Reader& reader, const Geom& geom) {
       return Inertial{mass, to_pose(X), mass / solid->measure * solid->inertia};
     }
   }
-  if ((!geom.has_shape && !geom.element->Attribute("hfield")) || geom.mesh || geom.shell) {
-    reader.report.missing(*geom.element, kMeshMass,
-                          geom.shell && !geom.mesh ? "shells of primitives have no mass here"
-                                                   : "the mass of this geom is not known; it adds none",
+  if ((!geom.has_shape && !geom.element->Attribute("hfield")) || geom.mesh) {
+    reader.report.missing(*geom.element, kMeshMass, "the mass of this geom is not known; it adds none",
                           "give the body an <inertial>");
   }
   return std::nullopt;
@@ -213,6 +231,26 @@ void read_contact(Reader& reader, const Attributes& a, Geom& geom) {
   }
   if (geom.condim >= 4) geom.spin = friction[1];
   if (geom.condim == 6) geom.rolling = friction[2];
+}
+
+/// Of fluidshape="ellipsoid".
+void read_drag(Reader& reader, const Attributes& a, const Solid& solid, Geom& geom) {
+  if (a.keyword("fluidshape", {"none", "ellipsoid"}).value_or(0) == 0) return;
+  EllipsoidDrag drag{.radii = solid.radii};
+  if (!(drag.radii.x > 0 && drag.radii.y > 0 && drag.radii.z > 0)) {
+    reader.report.missing(a.element(), kGeomShape, "fluid forces on meshes and on geoms without volume are left out");
+    return;
+  }
+  std::array<double, 5> c{drag.blunt_drag, drag.slender_drag, drag.angular_drag, drag.kutta_lift, drag.magnus_lift};
+  a.numbers("fluidcoef", c, 1);
+  if (std::ranges::any_of(c, [](double x) { return x < 0; })) {
+    reader.report.error(a.element(), kRange, "fluidcoef has a negative number", "give zero or more");
+    return;
+  }
+  drag.blunt_drag = c[0], drag.slender_drag = c[1], drag.angular_drag = c[2];
+  drag.kutta_lift = c[3], drag.magnus_lift = c[4];
+  geom.drag = drag;
+  geom.X_BD = geom.X_BG * solid.X_GS;
 }
 
 /// The file of a material's picture, if it is there and may be read.
@@ -306,11 +344,8 @@ void read_geom(Reader& reader, const Element& element, const Place& place) {
   if (solid.shape) geom.shape.shape = *solid.shape;
   read_contact(reader, a, geom);
   read_mass(reader, a, type, solid, geom);
+  read_drag(reader, a, solid, geom);
   read_colour(reader, a, geom.shape);
-  if (type == GeomType::kPlane && place.body != 0) {
-    reader.report.missing(element, kGeomShape, "planes on bodies are left out", "planes belong to the world");
-    geom.has_shape = false;
-  }
   reader.bodies[std::size_t(place.body)].geoms.push_back(std::move(geom));
 }
 

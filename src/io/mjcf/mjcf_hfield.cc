@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 
 #include "io/mjcf/mjcf_reader.h"
+#include "io/png.h"
 #include "io/text.h"
 
-/// Height fields: numbers within the file, rows from the highest y down, stretched to the heights 0 … elevation of `size`. Those
+/// Height fields: numbers within the file, or a picture or table beside it, stretched to the heights 0 … elevation of `size`. Those
 /// without numbers are flat until a program fills them.
 namespace kansetsu::io::mjcf {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// Of all height fields, and of all geoms that have one: a few words ask for any number of them.
 constexpr int kMostSamples = 10'000'000;
@@ -34,41 +38,110 @@ void stretch(std::vector<double>& values, double height) {
   for (double& x : values) x = scale * (x - low);
 }
 
+/// Samples of a height field, rows from the highest y down.
+struct Samples {
+  int rows = 0, columns = 0;
+  std::vector<double> value{};
+};
+
+/// MuJoCo's own format: numbers of rows and columns as 32 bits each, then floats, rows from the lowest y up.
+std::optional<Samples> parse_samples(std::string_view bytes, const char*& problem) {
+  problem = "it is neither a PNG file nor one of MuJoCo's with as many numbers as it says";
+  std::int32_t rows = 0, columns = 0;
+  if (bytes.size() < 8) return std::nullopt;
+  std::memcpy(&rows, bytes.data(), 4), std::memcpy(&columns, bytes.data() + 4, 4);
+  if (rows < 1 || columns < 1 || rows > kMostSamples / columns) return std::nullopt;
+  const std::size_t count = std::size_t(rows) * std::size_t(columns);
+  if (bytes.size() != 8 + 4 * count) return std::nullopt;
+  Samples out{rows, columns, std::vector<double>(count)};
+  for (std::size_t i = 0; i < count; ++i) {
+    float x = 0;
+    std::memcpy(&x, bytes.data() + 8 + 4 * i, 4);
+    if (!std::isfinite(x)) return problem = "it holds numbers that are not finite", std::nullopt;
+    const std::size_t row = std::size_t(rows) - 1 - i / std::size_t(columns);
+    out.value[row * std::size_t(columns) + i % std::size_t(columns)] = double(x);
+  }
+  problem = nullptr;
+  return out;
+}
+
+/// The file beside the model; nothing, and a report, if it cannot be used.
+std::optional<Samples> load_samples(Reader& reader, const Element& element, const std::string& file) {
+  const Compiler& compiler = reader.compiler_of(element);
+  const fs::path name = compiler.strip_path ? fs::path(file).filename() : fs::path(file);
+  const fs::path path = reader.folder_of(element) / compiler.mesh_folder / name;
+  std::error_code ignored;
+  const char* problem = "there is no such file";
+  std::string hint = "check the name and the folder";
+  if (fs::is_regular_file(path, ignored)) {
+    if (reader.gate.allows(path)) {
+      const FileText read = read_file(path);
+      const bool picture = read.text.starts_with("\x89PNG");
+      std::optional<Samples> out;
+      if (read.problem) {
+        problem = "it cannot be read";
+      } else if (picture) {
+        if (auto grey = parse_png(read.text, std::size_t(kMostSamples), problem))
+          out = Samples{grey->height, grey->width, {grey->value.begin(), grey->value.end()}};
+      } else {
+        out = parse_samples(read.text, problem);
+      }
+      if (out) return out;
+      hint = "write the numbers as elevation=\"…\", with nrow and ncol";
+    } else {
+      problem = "it is outside of the model's package";
+      hint = reader.gate.hint(path);
+    }
+  }
+  reader.report.missing(element, kUnsupportedElement,
+                        fmt::format("the height field {} is left out: {}", quote(file), problem), hint);
+  return std::nullopt;
+}
+
+/// Samples within the MJCF file; flat where it gives none.
+std::optional<Samples> read_samples(Reader& reader, const Element& element, const Attributes& a) {
+  Samples out;
+  a.integer("nrow", out.rows);
+  a.integer("ncol", out.columns);
+  if (out.rows < 2 || out.columns < 2 || out.rows > kMostSamples / out.columns) {
+    reader.report.error(element, kRange, fmt::format("a height field of {} × {} samples", out.rows, out.columns),
+                        "give nrow and ncol, two at least");
+    return std::nullopt;
+  }
+  if (!take_samples(reader, element, std::size_t(out.rows) * std::size_t(out.columns))) return std::nullopt;
+  out.value.resize(std::size_t(out.rows) * std::size_t(out.columns));
+  const char* text = element.Attribute("elevation");
+  const auto problem = text ? parse_numbers(text, out.value) : std::nullopt;
+  if (!problem) return out;
+  reader.report.error(element, kNumber, fmt::format("elevation: {}", *problem),
+                      fmt::format("the height field needs {} numbers", out.value.size()));
+  return std::nullopt;
+}
+
 }  // namespace
 
 void read_hfield_asset(Reader& reader, const Element& element) {
   const Attributes a(reader, element, nullptr);
   const std::string file = a.text("file").value_or("");
-  const std::string name = take_name(reader, element, "hfield", std::filesystem::path(file).stem().string());
+  const std::string name = take_name(reader, element, "hfield", fs::path(file).stem().string());
   std::optional<HeightField>& field = reader.hfields[name];
-  if (!file.empty()) {
-    reader.report.missing(element, kUnsupportedElement, "height fields from files are left out",
-                          "write the numbers as elevation=\"…\", with nrow and ncol");
-    return;
-  }
-  int rows = 0, columns = 0;
   std::array<double, 4> size{};
-  a.integer("nrow", rows);
-  a.integer("ncol", columns);
-  if (rows < 2 || columns < 2 || rows > kMostSamples / columns) {
-    return reader.report.error(element, kRange, fmt::format("a height field of {} × {} samples", rows, columns),
-                               "give nrow and ncol, two at least");
-  }
   if (a.numbers("size", size, 4) != 4 || !(std::ranges::min(size) > 0)) {
     return reader.report.error(element, kRange, "size of a height field must be four numbers above 0",
                                "half of its edges along x and y, the largest height, the thickness of the base [m]");
   }
-  if (!take_samples(reader, element, std::size_t(rows) * std::size_t(columns))) return;
-  std::vector<double> values(std::size_t(rows) * std::size_t(columns));
-  if (const char* text = element.Attribute("elevation")) {
-    if (const auto problem = parse_numbers(text, values))
-      return reader.report.error(element, kNumber, fmt::format("elevation: {}", *problem),
-                                 fmt::format("the height field needs {} numbers", values.size()));
-  }
-  stretch(values, size[2]);
-  HeightField out{columns, rows, 2 * size[0], 2 * size[1], std::vector<double>(values.size())};
+  auto samples = file.empty() ? read_samples(reader, element, a) : load_samples(reader, element, file);
+  if (!samples) return;
+  if (samples->rows < 2 || samples->columns < 2)
+    return reader.report.error(element, kRange,
+                               fmt::format("a height field of {} × {} samples", samples->rows, samples->columns),
+                               "two at least along x and y");
+  if (!file.empty() && !take_samples(reader, element, samples->value.size())) return;
+  stretch(samples->value, size[2]);
+  const int rows = samples->rows, columns = samples->columns;
+  HeightField out{columns, rows, 2 * size[0], 2 * size[1], std::vector<double>(samples->value.size())};
   for (int row = 0; row < rows; ++row) {
-    std::copy_n(values.begin() + row * columns, columns, out.heights.begin() + (rows - 1 - row) * columns);
+    std::copy_n(samples->value.begin() + row * columns, columns, out.heights.begin() + (rows - 1 - row) * columns);
   }
   field = std::move(out);
 }

@@ -174,9 +174,8 @@ std::optional<PlacedShape> mesh_shape(Reader& reader, const Attributes& a) {
   Mesh mesh{(absolute ? path : path.lexically_relative(reader.main.folder)).generic_string(), {}, s};
   const bool there = std::filesystem::is_regular_file(path, ignored);
   if (there && !reader.gate.allows(path)) {
-    reader.report.warning(a.element(), kMeshOutside,
-                          fmt::format("the mesh {} is outside the model's package and omitted", quote(mesh.uri)),
-                          reader.gate.hint(path));
+    reader.report.repeated_warning(a.element(), kMeshOutside, "meshes outside the model's package are omitted",
+                                   reader.gate.hint(path));
   } else if (there && turned && !uniform) {  // no scale of the file's axes says this
     if (TriangleMesh surface = load_surface(reader, a.element(), *asset); surface.data)
       return PlacedShape{std::move(surface), {}};

@@ -29,7 +29,7 @@ namespace kansetsu::io::mjcf {
 // --- Default classes and attributes ---------------------------------------------------------------------------------
 
 struct DefaultValue {
-  std::string text;
+  const char* text = "";  ///< of the document: thousands of classes may inherit it
   const Element* at = nullptr;
 };
 using AttributeMap = std::map<std::string, DefaultValue, std::less<>>;
@@ -41,6 +41,18 @@ struct DefaultClass {
 
 struct Reader;
 struct ReferenceInertia;  // mjcf_inertia.cc
+
+/// What <replicate> and <attach> may make of a short file, all of them together.
+class CopyBudget {
+ public:
+  /// Whether one more copy of the element is within bounds. @param longer  characters that are added to each name in it
+  bool take(const Element& element, std::size_t longer);
+  bool spent() const { return spent_; }
+
+ private:
+  std::size_t parts_ = 0, characters_ = 0;
+  bool spent_ = false;
+};
 
 /// The attributes of an element, and below them those of its default class.
 class Attributes {
@@ -91,7 +103,9 @@ struct Geom {
   double friction = 1;
   double spin = 0, rolling = 0;  ///< torsional and rolling friction, where condim asks for them [m]
   int condim = 3, priority = 0;
-  double clearance = 0;  ///< it touches from this far away [m]
+  double clearance = 0;                 ///< it touches from this far away [m]
+  std::optional<EllipsoidDrag> drag{};  ///< that a medium acts on, its pose X_BD
+  Transform<> X_BD{};
 };
 
 enum class JointKind { kFree, kBall, kSlide, kHinge };
@@ -124,7 +138,8 @@ struct Body {
   std::vector<Geom> geoms;
   std::vector<Site> sites;
   std::vector<int> children;
-  int figure = -1;  ///< of the scene; −1: it cannot move
+  int figure = -1;     ///< of the scene; −1: it cannot move
+  bool mocap = false;  ///< its motion is given
   double gravity_compensation = 0;
 };
 
@@ -167,6 +182,19 @@ struct MeshAsset {
   TriangleMesh surface{};  ///< once loaded
 };
 
+/// Where the named parts of bodies are: the body, and the place in its list. Made when all bodies are known.
+struct PartIndex {
+  using Places = std::map<std::string, std::pair<int, int>, std::less<>>;
+  Places bodies, joints, sites, geoms;
+  std::map<std::string, std::size_t, std::less<>> tendons, inputs;
+  std::vector<Transform<>> X_WB;  ///< of all bodies
+
+  static const std::pair<int, int>* find(const Places& places, std::string_view name) {
+    const auto found = places.find(name);
+    return found == places.end() ? nullptr : &found->second;
+  }
+};
+
 /// A document being read.
 struct Reader {
   XmlReport report;
@@ -176,6 +204,7 @@ struct Reader {
   std::map<const Element*, const Element*> included;  ///< whose children stand for an <include> or what is written out
   std::set<std::string> included_files;
   std::size_t other_files = 0;  ///< includes and models that were opened
+  CopyBudget copies;
 
   Source main;
   std::map<const tinyxml2::XMLDocument*, std::shared_ptr<Source>> sources;  ///< of attached models
@@ -186,6 +215,7 @@ struct Reader {
   const Compiler& compiler_of(const Element& element) const { return source_of(element).compiler; }
   const std::filesystem::path& folder_of(const Element& element) const { return source_of(element).folder; }
   std::map<std::string, DefaultClass, std::less<>> classes;
+  std::size_t default_values = 0;  ///< of all classes, inherited ones counted
   std::map<std::string, MeshAsset> meshes;
   std::map<std::string, std::optional<HeightField>> hfields;  ///< none: not read
   std::size_t hfield_samples = 0;                             ///< of these, and of all geoms that have one
@@ -194,7 +224,8 @@ struct Reader {
   std::map<std::string, std::string> material_textures;
   std::map<std::string, std::set<std::string>> names;  ///< that are taken, by kind
   std::vector<Body> bodies;                            ///< depth first; 0 is the world
-  std::set<std::string> paired_geoms;                  ///< that <contact><pair> names
+  PartIndex index;
+  std::set<std::string> paired_geoms;  ///< that <contact><pair> names
   JointSwitches switches;
   bool equalities = true, clamp_controls = true;
   /// Of each actuator of the file, in its order: whose ctrl and act a keyframe's are.
@@ -300,6 +331,7 @@ void make_figures(Reader& reader);
 Anchor anchor_on(const Reader& reader, int body, const Transform<>& X_BA);
 /// The surface of the scene for a geom's friction.
 void set_surfaces(Reader& reader);
+void index_parts(Reader& reader);
 /// The number of the body, −1 if there is none of that name.
 int find_body(const Reader& reader, std::string_view name);
 
@@ -314,6 +346,11 @@ struct SitePlace {
   const Site* site = nullptr;
 };
 SitePlace find_site(const Reader& reader, std::string_view name);
+struct GeomPlace {
+  int body = -1;
+  const Geom* geom = nullptr;
+};
+GeomPlace find_geom(const Reader& reader, std::string_view name);
 void unknown(Reader& reader, const Element& at, const char* kind, const std::string& name);
 
 // mjcf_tendon.cc

@@ -14,8 +14,7 @@
 namespace kansetsu::io::mjcf {
 namespace {
 
-constexpr double kMostCopies = 10000;       // of one <replicate>
-constexpr std::size_t kMostElements = 1e6;  // of all copies together
+constexpr double kMostCopies = 10000;  // of one <replicate>
 
 class Replicator {
  public:
@@ -66,7 +65,7 @@ class Replicator {
     const std::size_t digits = fmt::format("{:.0f}", count).size();
     Vec3<> p;
     Mat3<> R = Mat3<>::identity();
-    for (int i = 0; i < int(count) && elements_ < kMostElements; ++i) {
+    for (int i = 0; i < int(count) && reader_.copies.take(replicate, 0); ++i) {
       if (i > 0) {
         p = p + R * offset;
         R = euler_rotation(reader_.compiler_of(replicate), {i * angles[0], i * angles[1], i * angles[2]});
@@ -79,7 +78,7 @@ class Replicator {
       const std::string suffix = fmt::format("{}{:0>{}}", separator, i, digits);
       for (const Element* child : children(reader_, replicate)) copy(*child, *frame, suffix);
     }
-    if (elements_ >= kMostElements)
+    if (reader_.copies.spent())
       reader_.report.error(replicate, kTooLargeModel, "copies of <replicate> are too many", "make the model smaller");
   }
   static std::string numbers(std::initializer_list<double> values) {
@@ -97,7 +96,7 @@ class Replicator {
         copy(*child, into, suffix);
       return;
     }
-    if (++elements_ > kMostElements) return;
+    if (!reader_.copies.take(element, suffix.size())) return;
     Element* made = into.GetDocument()->NewElement(element.Name());
     into.InsertEndChild(made);
     reader_.report.set_origin(*made, element);
@@ -110,15 +109,15 @@ class Replicator {
   }
 
   void note(const char* name, const std::string& suffix) {
-    std::vector<std::string>& known = copied_[name];
-    if (std::ranges::find(known, suffix) == known.end()) known.push_back(suffix);
+    Suffixes& suffixes = copied_[name];
+    if (suffixes.known.insert(suffix).second) suffixes.order.push_back(suffix);
   }
 
   /// The suffixes of the first copied thing that the element or one within it names.
   const std::vector<std::string>* suffixes_of(const Element& element) const {
     for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
       if (!names_thing(a->Name())) continue;
-      if (const auto found = copied_.find(a->Value()); found != copied_.end()) return &found->second;
+      if (const auto found = copied_.find(a->Value()); found != copied_.end()) return &found->second.order;
     }
     for (const Element* child : children(reader_, element)) {
       if (const auto* found = suffixes_of(*child)) return found;
@@ -140,7 +139,7 @@ class Replicator {
     reader_.included.emplace(&element, &root);
   }
   void write_reference(const Element& element, Element& into, const std::string& suffix, bool top) {
-    if (++elements_ > kMostElements) return;
+    if (!reader_.copies.take(element, suffix.size())) return;
     Element* made = into.GetDocument()->NewElement(element.Name());
     into.InsertEndChild(made);
     reader_.report.set_origin(*made, element);
@@ -153,8 +152,11 @@ class Replicator {
   }
 
   Reader& reader_;
-  std::size_t elements_ = 0;
-  std::map<std::string, std::vector<std::string>> copied_;  ///< suffixes by name
+  struct Suffixes {
+    std::vector<std::string> order;
+    std::set<std::string> known;
+  };
+  std::map<std::string, Suffixes> copied_;  ///< by name
 };
 
 }  // namespace

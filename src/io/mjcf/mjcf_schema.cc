@@ -69,8 +69,8 @@ constexpr ElementRule kRules[] = {
     {"geom",
      "name class type pos quat axisangle xyaxes zaxis euler size fromto mass density contype conaffinity condim group "
      "priority "
-     "friction mesh rgba material shellinertia fitscale hfield margin",
-     "user solmix fluidcoef gap", "adhesion=0 surfacevel=0 fluidshape=none", "", "", "plugin"},
+     "friction mesh rgba material shellinertia fitscale hfield margin fluidshape fluidcoef",
+     "user solmix gap", "adhesion=0 surfacevel=0", "", "", "plugin"},
     {"site", "name class pos quat axisangle xyaxes zaxis euler fromto type size", "rgba group material user mesh", ""},
     {"contact", "", "", "", "pair exclude"},
     {"pair", "name class geom1 geom2 condim friction margin", "solreffriction gap", "adhesion=0"},
@@ -100,7 +100,7 @@ constexpr ElementRule kRules[] = {
      "gainprm biasprm dynprm actearly range force scale lmin lmax vmax fpmax fvmax area diameter bias gain",
      "group user", "actdim=-1 nsample=0 interp delay=0 damping=0 armature=0 ffrange velrange input"},
     {"keyframe", "", "", "", "key"},
-    {"key", "name time qpos qvel ctrl act", "", "mpos mquat"},
+    {"key", "name time qpos qvel ctrl act mpos mquat", "", ""},
 };
 
 const Schema& rules() {

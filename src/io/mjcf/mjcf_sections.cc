@@ -11,21 +11,22 @@
 namespace kansetsu::io::mjcf {
 
 JointPlace find_joint(const Reader& reader, std::string_view name) {
-  for (const Body& body : reader.bodies) {
-    for (const Joint& joint : body.joints) {
-      if (joint.name == name) return {&body, &joint};
-    }
-  }
-  return {};
+  const auto* place = PartIndex::find(reader.index.joints, name);
+  if (!place) return {};
+  const Body& body = reader.bodies[std::size_t(place->first)];
+  return {&body, &body.joints[std::size_t(place->second)]};
 }
 
 SitePlace find_site(const Reader& reader, std::string_view name) {
-  for (std::size_t i = 0; i < reader.bodies.size(); ++i) {
-    for (const Site& site : reader.bodies[i].sites) {
-      if (site.name == name) return {int(i), &site};
-    }
-  }
-  return {};
+  const auto* place = PartIndex::find(reader.index.sites, name);
+  if (!place) return {};
+  return {place->first, &reader.bodies[std::size_t(place->first)].sites[std::size_t(place->second)]};
+}
+
+GeomPlace find_geom(const Reader& reader, std::string_view name) {
+  const auto* place = PartIndex::find(reader.index.geoms, name);
+  if (!place) return {};
+  return {place->first, &reader.bodies[std::size_t(place->first)].geoms[std::size_t(place->second)]};
 }
 
 void unknown(Reader& reader, const Element& at, const char* kind, const std::string& name) {
@@ -151,16 +152,15 @@ void read_coupling(Reader& reader, const Element& element, bool active) {
 }
 
 ShapeRef shape_of_geom(const Reader& reader, const std::string& name) {
-  for (const Body& body : reader.bodies) {
-    for (const Geom& geom : body.geoms) {
-      if (geom.shape.name != name || name.empty()) continue;
-      return {name, {}, body.figure < 0 ? "" : reader.scene.figures[std::size_t(body.figure)].name};
-    }
-  }
-  return {};
+  const GeomPlace place = find_geom(reader, name);
+  if (!place.geom) return {};
+  const int figure = reader.bodies[std::size_t(place.body)].figure;
+  return {name, {}, figure < 0 ? "" : reader.scene.figures[std::size_t(figure)].name};
 }
 
-void read_exclude(Reader& reader, const Element& element) {
+/// @param fixed  lines of named shapes of the environment
+void read_exclude(Reader& reader, const Element& element, const std::map<std::string, int>& fixed) {
+  constexpr std::size_t kMostExclusions = 1'000'000;  // a body that cannot move is all of its geoms
   const auto a = read_body_name(reader, element, "body1", true), b = read_body_name(reader, element, "body2", true);
   if (!a || !b) return;
   const Body& first = reader.bodies[std::size_t(*a)];
@@ -169,20 +169,23 @@ void read_exclude(Reader& reader, const Element& element) {
     reader.scene.figures[std::size_t(first.figure)].model.collision_filters.push_back({first.name, second.name});
     return;
   }
+  if (first.figure < 0 && second.figure < 0) return;  // they never touch
   // A body that cannot move is its shapes in the environment.
   const auto parts = [&](const Body& body) {
     std::vector<ShapeRef> refs;
     if (body.figure >= 0)
       return std::vector<ShapeRef>{{{}, body.name, reader.scene.figures[std::size_t(body.figure)].name}};
-    for (const EnvironmentShape& shape : reader.scene.environment) {
-      const auto same = [&](const Geom& geom) {
-        return geom.element->GetLineNum() == shape.line && !geom.shape.name.empty() &&
-               geom.shape.name == shape.shape.name;
-      };
-      if (std::any_of(body.geoms.begin(), body.geoms.end(), same)) refs.push_back({shape.shape.name, {}, {}});
+    for (const Geom& geom : body.geoms) {
+      const auto shape = fixed.find(geom.shape.name);
+      if (shape != fixed.end() && shape->second == geom.element->GetLineNum())
+        refs.push_back({geom.shape.name, {}, {}});
     }
     return refs;
   };
+  if (reader.scene.exclusions.size() + first.geoms.size() + second.geoms.size() > kMostExclusions)
+    return reader.report.error(element, kTooLargeModel,
+                               fmt::format("more than {} pairs of shapes are excluded", kMostExclusions),
+                               "give bodies that cannot move fewer geoms");
   for (const ShapeRef& x : parts(first)) {
     for (const ShapeRef& y : parts(second)) reader.scene.exclusions.push_back({x, y, element.GetLineNum()});
   }
@@ -248,6 +251,24 @@ void read_controls(Reader& reader, const Element& element, Keyframe& key) {
   }
 }
 
+/// Poses of bodies whose motion is given.
+void read_mocap(Reader& reader, const Element& element, Keyframe& key) {
+  std::vector<const Body*> bodies;
+  for (const Body& body : reader.bodies) {
+    if (body.mocap && body.figure >= 0) bodies.push_back(&body);
+  }
+  const auto places = read_vector(reader, element, "mpos", 3 * bodies.size());
+  const auto turns = read_vector(reader, element, "mquat", 4 * bodies.size());
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    const Pose before = to_pose(bodies[i]->X_WB);
+    const Quaternion<> q = to_quaternion(bodies[i]->X_WB.R);
+    std::array<double, 7> pose{before.p.x, before.p.y, before.p.z, q.w, q.x, q.y, q.z};
+    if (places) std::copy_n(places->begin() + std::ptrdiff_t(3 * i), 3, pose.begin());
+    if (turns) std::copy_n(turns->begin() + std::ptrdiff_t(4 * i), 4, pose.begin() + 3);
+    read_free_state(pose.data(), key.figures[reader.scene.figures[std::size_t(bodies[i]->figure)].name]);
+  }
+}
+
 void read_key(Reader& reader, const Element& element, std::size_t nq, std::size_t nv) {
   Keyframe key;
   key.name = take_name(reader, element, "key", fmt::format("key{}", reader.scene.keyframes.size() + 1));
@@ -256,6 +277,7 @@ void read_key(Reader& reader, const Element& element, std::size_t nq, std::size_
   a.number("time", key.time);
   const auto qpos = read_vector(reader, element, "qpos", nq), qvel = read_vector(reader, element, "qvel", nv);
   for (const FigureDescription& figure : reader.scene.figures) key.figures[figure.name] = figure.initial;
+  read_mocap(reader, element, key);
   read_controls(reader, element, key);
   std::size_t iq = 0, iv = 0;
   for (const Body& body : reader.bodies) {
@@ -311,10 +333,12 @@ void read_equalities(Reader& reader, const Element& root) {
 }
 
 void read_contacts(Reader& reader, const Element& root) {
+  std::map<std::string, int> fixed;
+  for (const EnvironmentShape& shape : reader.scene.environment) fixed.emplace(shape.shape.name, shape.line);
   for (const Element* element : sections(reader, root, "contact")) {
     const std::string_view tag = element->Name();
     if (tag == "exclude")
-      read_exclude(reader, *element);
+      read_exclude(reader, *element, fixed);
     else if (tag == "pair")
       read_pair(reader, *element);
   }
@@ -329,7 +353,17 @@ void read_keyframes(Reader& reader, const Element& root) {
       nv += free ? 6 : ball ? 3 : 1;
     }
   }
-  for (const Element* element : sections(reader, root, "keyframe")) {
+  constexpr std::size_t kMostStates =
+      2'000'000;  // of bodies and actuators in all keys: six letters ask for one of each
+  const std::vector<const Element*> keys = sections(reader, root, "keyframe");
+  const std::size_t each = std::max<std::size_t>(1, reader.bodies.size() + reader.inputs.size());
+  if (keys.size() > kMostStates / each) {
+    reader.report.error(*keys.front(), kTooLargeModel,
+                        fmt::format("{} keyframes of {} bodies and actuators", keys.size(), each),
+                        "leave some of them out");
+    return;
+  }
+  for (const Element* element : keys) {
     if (std::string_view(element->Name()) == "key") read_key(reader, *element, nq, nv);
   }
 }

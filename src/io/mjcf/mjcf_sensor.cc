@@ -47,11 +47,8 @@ std::optional<Anchor> read_object(Reader& reader, const Element& element, const 
     return anchor_on(reader, body, *type == "body" && inertial ? to_transform(inertial->origin) : Transform<>{});
   }
   if (*type == "geom") {
-    for (std::size_t i = 0; i < reader.bodies.size(); ++i) {
-      for (const Geom& geom : reader.bodies[i].geoms) {
-        if (geom.shape.name == *object) return anchor_on(reader, int(i), to_transform(geom.shape.origin));
-      }
-    }
+    if (const GeomPlace found = find_geom(reader, *object); found.geom)
+      return anchor_on(reader, found.body, to_transform(found.geom->shape.origin));
     return unknown(reader, element, "geom", *object), std::nullopt;
   }
   not_read(reader, element, fmt::format("sensors of a {} are not read", quote(*type)));
@@ -61,14 +58,11 @@ std::optional<Anchor> read_object(Reader& reader, const Element& element, const 
 /// Either side of a distance: a geom or all geoms of a body.
 bool read_side(Reader& reader, const Element& element, const char* geom_name, const char* body_name, ShapeRef& out) {
   if (const auto name = read_text(reader.report, element, geom_name)) {
-    for (const Body& body : reader.bodies) {
-      for (const Geom& geom : body.geoms) {
-        if (geom.shape.name != *name || !geom.has_shape) continue;
-        out = {*name, {}, body.figure < 0 ? "" : figure_name(reader, body.figure)};
-        return true;
-      }
-    }
-    return unknown(reader, element, "geom", *name), false;
+    const GeomPlace found = find_geom(reader, *name);
+    if (!found.geom || !found.geom->has_shape) return unknown(reader, element, "geom", *name), false;
+    const int figure = reader.bodies[std::size_t(found.body)].figure;
+    out = {*name, {}, figure < 0 ? "" : figure_name(reader, figure)};
+    return true;
   }
   const auto name = read_required_text(reader.report, element, body_name);
   const int body = name ? find_body(reader, *name) : -1;
@@ -146,8 +140,9 @@ bool read_what(Reader& reader, const Element& element, const SensorElement& row,
     case SensorElement::Of::kByActuator: {
       const auto name = read_required_text(reader.report, element, "actuator");
       if (!name) return false;
-      const auto found = std::ranges::find(reader.inputs, *name, &Reader::Input::name);
-      if (found == reader.inputs.end() || found->figure < 0) {
+      const auto place = reader.index.inputs.find(*name);
+      const Reader::Input* found = place == reader.index.inputs.end() ? nullptr : &reader.inputs[place->second];
+      if (!found || found->figure < 0) {
         if (reader.names["actuator"].contains(*name))
           not_read(reader, element, "sensors of actuators that are left out are not read");
         else

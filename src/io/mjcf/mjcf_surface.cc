@@ -7,6 +7,7 @@
 #include <set>
 
 #include "io/number.h"
+#include "io/scene_xml.h"
 #include "io/text.h"
 
 namespace kansetsu::io::mjcf {
@@ -24,19 +25,6 @@ bool same(const ContactMaterial& a, const ContactMaterial& b) {
 
 ContactMaterial own_material(const SurfaceKey& key) {
   return contact_material(key.friction, key.spin, key.rolling, key.clearance);
-}
-
-const ContactMaterial& material_of(const SceneDescription& scene, const std::string& name) {
-  const auto found = std::ranges::find(scene.surfaces, name, &Surface::name);
-  return found == scene.surfaces.end() ? scene.default_surface : found->material;
-}
-
-/// What the scene says of two surfaces.
-ContactMaterial scene_pair(const SceneDescription& scene, const std::string& a, const std::string& b) {
-  for (const SurfacePair& pair : scene.surface_pairs) {
-    if ((pair.a == a && pair.b == b) || (pair.a == b && pair.b == a)) return pair.material;
-  }
-  return combine(material_of(scene, a), material_of(scene, b), scene.surface_rules);
 }
 
 }  // namespace
@@ -99,9 +87,9 @@ SurfaceKeys::SurfaceKeys(const SceneDescription& scene, std::vector<std::string>
   std::ranges::sort(used);
   used.erase(std::unique(used.begin(), used.end()), used.end());
   for (const std::string& name : used) {
-    const ContactMaterial& m = material_of(scene, name);
+    const ContactMaterial& m = surface_material(scene, name);
     SurfaceKey key = surface_key(m);
-    key.frictionless = scene_pair(scene, name, name).mu_s == 0;
+    key.frictionless = surface_pair(scene, name, name).mu_s == 0;
     if (key.frictionless) key.spin = key.rolling = 0;
     keys_.emplace(name, key);
     if (m.mu_d != m.mu_s || m.restitution != 0) lost_numbers_.push_back(quote(name));
@@ -110,7 +98,7 @@ SurfaceKeys::SurfaceKeys(const SceneDescription& scene, std::vector<std::string>
   for (std::size_t i = 0; i < used.size(); ++i) {
     for (std::size_t j = 0; j < used.size(); ++j) {
       const SurfaceKey &a = keys_.at(used[i]), &b = keys_.at(used[j]);
-      const ContactMaterial pair = scene_pair(scene, used[i], used[j]);
+      const ContactMaterial pair = surface_pair(scene, used[i], used[j]);
       if (i == j || same(pair, pair_material(a, b))) continue;
       SurfaceKey higher = a;
       higher.priority = b.priority + 1;
@@ -122,7 +110,7 @@ SurfaceKeys::SurfaceKeys(const SceneDescription& scene, std::vector<std::string>
   }
   for (std::size_t i = 0; i < used.size(); ++i) {
     for (std::size_t j = i; j < used.size(); ++j) {
-      if (!same(scene_pair(scene, used[i], used[j]), pair_material(keys_.at(used[i]), keys_.at(used[j]))))
+      if (!same(surface_pair(scene, used[i], used[j]), pair_material(keys_.at(used[i]), keys_.at(used[j]))))
         lost_.push_back(fmt::format("{} and {}", quote(used[i]), quote(used[j])));
     }
   }

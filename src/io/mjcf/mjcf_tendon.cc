@@ -77,36 +77,35 @@ void read_wrap(Reader& reader, const Element& element, TendonDraft& draft) {
     draft.complete = false;
     return;
   }
-  for (std::size_t i = 0; i < reader.bodies.size(); ++i) {
-    for (const Geom& geom : reader.bodies[i].geoms) {
-      if (geom.shape.name != *name) continue;
-      const auto* sphere = std::get_if<Sphere>(&geom.shape.shape);
-      const auto* cylinder = std::get_if<Cylinder>(&geom.shape.shape);
-      if (!geom.has_shape || (!sphere && !cylinder)) {
-        reader.report.error(element, kTendon, fmt::format("a tendon cannot go round the geom {}", quote(*name)),
-                            "name a sphere or a cylinder");
-        draft.complete = false;
-        return;
-      }
-      TendonPart part{.kind = sphere ? TendonPartKind::kSphere : TendonPartKind::kCylinder};
-      PathPart path{.kind = part.kind, .body = int(i), .X_BP = to_transform(geom.shape.origin)};
-      part.radius = path.radius = sphere ? sphere->radius : cylinder->radius;
-      part.at = place_on(reader, int(i), {}, path.X_BP);
-      draft.on(reader, int(i));
-      if (const auto side = read_text(reader.report, element, "sidesite")) {
-        const SitePlace found = find_site(reader, *side);
-        if (!found.site) return unknown(reader, element, "site", *side);
-        draft.on(reader, found.body);
-        part.side = place_on(reader, found.body, *side, found.site->X_BS);
-        path.has_side = true, path.side_body = found.body, path.side = found.site->X_BS.p;
-      }
-      draft.description.path.push_back(std::move(part));
-      draft.path.push_back(path);
-      return;
-    }
+  const auto [i, found_geom] = find_geom(reader, *name);
+  if (!found_geom) {
+    unknown(reader, element, "geom", *name);
+    draft.complete = false;
+    return;
   }
-  unknown(reader, element, "geom", *name);
-  draft.complete = false;
+  const Geom& geom = *found_geom;
+  const auto* sphere = std::get_if<Sphere>(&geom.shape.shape);
+  const auto* cylinder = std::get_if<Cylinder>(&geom.shape.shape);
+  if (!geom.has_shape || (!sphere && !cylinder)) {
+    reader.report.error(element, kTendon, fmt::format("a tendon cannot go round the geom {}", quote(*name)),
+                        "name a sphere or a cylinder");
+    draft.complete = false;
+    return;
+  }
+  TendonPart part{.kind = sphere ? TendonPartKind::kSphere : TendonPartKind::kCylinder};
+  PathPart path{.kind = part.kind, .body = i, .X_BP = to_transform(geom.shape.origin)};
+  part.radius = path.radius = sphere ? sphere->radius : cylinder->radius;
+  part.at = place_on(reader, i, {}, path.X_BP);
+  draft.on(reader, i);
+  if (const auto side = read_text(reader.report, element, "sidesite")) {
+    const SitePlace found = find_site(reader, *side);
+    if (!found.site) return unknown(reader, element, "site", *side);
+    draft.on(reader, found.body);
+    part.side = place_on(reader, found.body, *side, found.site->X_BS);
+    path.has_side = true, path.side_body = found.body, path.side = found.site->X_BS.p;
+  }
+  draft.description.path.push_back(std::move(part));
+  draft.path.push_back(path);
 }
 
 void read_spatial(Reader& reader, const Element& element, TendonDraft& draft) {
@@ -176,10 +175,8 @@ void read_tendon(Reader& reader, const Element& element) {
   tag == "fixed" ? read_fixed(reader, element, draft) : read_spatial(reader, element, draft);
   if (!draft.complete) return;
   if (tag == "spatial") {
-    std::vector<Transform<>> X_WB;
-    for (const Body& body : reader.bodies) X_WB.push_back(body.X_WB);
     PathTrace trace;
-    trace_path(draft.path, X_WB, trace);
+    trace_path(draft.path, reader.index.X_WB, trace);
     draft.info.length = trace.length;
     draft.info.pulls = std::move(trace.pulls);
   }
@@ -206,6 +203,7 @@ void read_tendon(Reader& reader, const Element& element) {
   } else {
     reader.scene.figures[std::size_t(draft.info.figure)].actuation.tendons.push_back(std::move(t));
   }
+  reader.index.tendons.emplace(draft.info.name, reader.tendons.size());
   reader.tendons.push_back(std::move(draft.info));
 }
 
@@ -232,8 +230,8 @@ Interval read_limits(Reader& reader, const Attributes& a, const char* range_name
 }
 
 const Tendon* find_tendon(const Reader& reader, std::string_view name) {
-  const auto found = std::ranges::find(reader.tendons, name, &Tendon::name);
-  return found == reader.tendons.end() ? nullptr : &*found;
+  const auto found = reader.index.tendons.find(name);
+  return found == reader.index.tendons.end() ? nullptr : &reader.tendons[found->second];
 }
 
 void read_tendons(Reader& reader, const Element& root) {

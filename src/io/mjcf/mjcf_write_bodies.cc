@@ -3,7 +3,9 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 
+#include "io/link_index.h"
 #include "io/mjcf/mjcf_writer.h"
+#include "io/shapes.h"
 #include "io/text.h"
 #include "kansetsu/spatial/eigen.h"
 #include "kansetsu/spatial/quaternion.h"
@@ -22,13 +24,6 @@ constexpr int kDeepest = 400;         // bodies in each other; readers of XML, M
 
 // --- Shapes
 
-std::string file_name(const Writer& w, const std::string& path) {
-  if (w.folder.empty()) return path;
-  std::error_code ignored;
-  const std::filesystem::path whole = std::filesystem::weakly_canonical(path, ignored);
-  return (whole.empty() ? std::filesystem::path(path) : whole).lexically_proximate(w.folder).generic_string();
-}
-
 std::vector<double> flat(const std::vector<Vec3<>>& points) {
   std::vector<double> out;
   for (const Vec3<>& v : points) out.insert(out.end(), {v.x, v.y, v.z});
@@ -36,7 +31,7 @@ std::vector<double> flat(const std::vector<Vec3<>>& points) {
 }
 
 void fill_asset(Writer& w, Element& e, const Mesh& mesh) {
-  w.set(e, "file", file_name(w, mesh.path));
+  w.set(e, "file", w.file_name(mesh.path));
   if (mesh.scale != Vec3<>{1, 1, 1}) w.set(e, "scale", mesh.scale);
   const std::string ending = std::filesystem::path(mesh.path).extension().string();
   if (ending != ".stl" && ending != ".STL" && ending != ".obj" && ending != ".msh")
@@ -94,7 +89,10 @@ struct GeomSizes {
     if (s.path.empty()) return w.lose("meshes whose files are not found", s.uri), false;
     return mesh(mesh_asset(w, s, std::filesystem::path(s.path).stem().string()));
   }
-  bool operator()(const ConvexHull& s) { return mesh(mesh_asset(w, s, stem)); }
+  bool operator()(const ConvexHull& s) {
+    if (const auto r = ellipsoid_radii(s)) return sized("ellipsoid", std::array{r->x, r->y, r->z});
+    return mesh(mesh_asset(w, s, stem));
+  }
   bool operator()(const TriangleMesh& s) { return s.data && mesh(mesh_asset(w, s, stem)); }
   bool operator()(const HeightField& s) {
     if (moves) return w.lose("height fields on bodies that move", stem), false;
@@ -135,21 +133,13 @@ void set_contact(Writer& w, Element& e, const LinkShape& shape, const std::strin
 
 class FigureWriter {
  public:
-  FigureWriter(Writer& w, const FigureDescription& figure) : w_(w), f_(figure) {
-    for (const JointDescription& joint : f_.model.joints) {
-      children_[joint.parent].push_back(&joint);
-      carried_.insert(joint.child);
-    }
-    for (const LinkDescription& link : f_.model.links) links_.emplace(link.name, &link);
-    find_named();
-  }
+  FigureWriter(Writer& w, const FigureDescription& figure) : w_(w), f_(figure), index_(figure.model) { find_named(); }
 
   void write() {
-    const auto is_root = [&](const LinkDescription& link) { return !carried_.contains(link.name); };
-    const LinkDescription& root = *std::ranges::find_if(f_.model.links, is_root);
+    const LinkDescription& root = index_.root();
     const Transform<> X = to_transform(f_.initial.base);
-    const auto& joints = children_[root.name];
-    const bool elided = f_.model.base == Base::kFixed && is_bare(root) && joints.size() == 1 &&
+    const auto& joints = index_.children(root.name);
+    const bool elided = f_.model.base == Base::kFixed && !f_.base_motion && is_bare(root) && joints.size() == 1 &&
                         joints[0]->type != JointType::kFixed && joints[0]->type != JointType::kFree;
     const Chain chain{X, X, {}};
     if (elided) {
@@ -172,6 +162,7 @@ class FigureWriter {
   void find_named() {
     for (const FrameDescription& frame : f_.model.frames) named_.insert(frame.link);
     for (const auto& [link, share] : f_.gravity_compensation) named_.insert(link);
+    for (const FluidEllipsoid& ellipsoid : f_.ellipsoids) named_.insert(ellipsoid.link);
     for (const LoopClosure& loop : f_.loops) named_.insert({loop.link_a, loop.link_b});
     for (const ActuatorDescription& a : f_.actuation.actuators) named_.insert(a.target);
     for (const TendonDescription& t : f_.actuation.tendons) {
@@ -193,9 +184,9 @@ class FigureWriter {
   }
 
   void follow(const LinkDescription& link, int parent, const Chain& before, int depth) {
-    for (const JointDescription* joint : children_[link.name]) {
+    for (const JointDescription* joint : index_.children(link.name)) {
       Chain chain = before;
-      const LinkDescription& child = *links_.at(joint->child);
+      const LinkDescription& child = index_.link(joint->child);
       const Transform<> socket = to_transform(joint->socket), unplug = inverse(to_transform(joint->plug));
       chain.joints.emplace_back(joint, chain.X * socket);
       const std::vector<double> reference = reference_of(f_, *joint);
@@ -203,7 +194,7 @@ class FigureWriter {
       const auto given = f_.initial.q.find(joint->name);
       const bool known = given != f_.initial.q.end() && given->second.size() == reference.size();
       chain.X0 = chain.X0 * socket * joint_pose(*joint, known ? given->second : reference) * unplug;
-      const auto& next = children_[child.name];
+      const auto& next = index_.children(child.name);
       // MuJoCo has no ball before other turns on one body.
       const bool ball = has_quaternion(joint->type);
       if (is_bare(child) && next.size() == 1 && !ball && !has_quaternion(next[0]->type))
@@ -238,12 +229,30 @@ class FigureWriter {
     w_.set_pose(e, chain.X);
     if (const auto share = f_.gravity_compensation.find(link.name); share != f_.gravity_compensation.end())
       w_.set(e, "gravcomp", share->second);
+    if (at_root && f_.base_motion) w_.set(e, "mocap", "true");
     if (free) write_free_joint(e);
     for (const auto& [joint, X_PS] : chain.joints) write_joint(w_, f_, *joint, index, inverse(chain.X) * X_PS);
     write_inertial(e, link, free || moves, body.group >= 0);
     for (const LinkShape& shape : link.collisions) write_geom(w_, index, shape, f_.name, true);
     for (const LinkShape& shape : link.visuals) write_geom(w_, index, shape, f_.name, false);
+    for (const FluidEllipsoid& ellipsoid : f_.ellipsoids) {
+      if (ellipsoid.link == link.name) write_ellipsoid(e, ellipsoid);
+    }
     follow(link, index, {{}, {}, {}}, depth + 1);
+  }
+
+  /// A geom that neither weighs nor touches.
+  void write_ellipsoid(Element& e, const FluidEllipsoid& ellipsoid) {
+    const EllipsoidDrag& d = ellipsoid.drag;
+    Element& geom = w_.add(e, "geom");
+    w_.set(geom, "type", "ellipsoid");
+    w_.set(geom, "size", d.radii);
+    w_.set_pose(geom, to_transform(ellipsoid.pose));
+    w_.set(geom, "mass", 0.0);
+    w_.set(geom, "contype", 0.0), w_.set(geom, "conaffinity", 0.0);
+    w_.set(geom, "rgba", std::array{0.0, 0.0, 0.0, 0.0});
+    w_.set(geom, "fluidshape", "ellipsoid");
+    w_.set(geom, "fluidcoef", std::array{d.blunt_drag, d.slender_drag, d.angular_drag, d.kutta_lift, d.magnus_lift});
   }
 
   void write_free_joint(Element& e) {
@@ -256,9 +265,9 @@ class FigureWriter {
 
   /// Whether a body without mass carries some by a fixed joint: that is enough for MuJoCo.
   bool has_welded_mass(const LinkDescription& link) {
-    for (const JointDescription* joint : children_[link.name]) {
+    for (const JointDescription* joint : index_.children(link.name)) {
       if (joint->type != JointType::kFixed) continue;
-      const LinkDescription& child = *links_.at(joint->child);
+      const LinkDescription& child = index_.link(joint->child);
       if ((child.inertial && child.inertial->mass > 0) || has_welded_mass(child)) return true;
     }
     return false;
@@ -308,9 +317,8 @@ class FigureWriter {
 
   Writer& w_;
   const FigureDescription& f_;
-  std::map<std::string, std::vector<const JointDescription*>> children_;
-  std::map<std::string, const LinkDescription*> links_;
-  std::set<std::string> carried_, named_;
+  LinkIndex index_;
+  std::set<std::string> named_;
 };
 
 /// Shapes that an exclusion names get a body each: MJCF excludes bodies.

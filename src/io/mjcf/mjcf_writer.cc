@@ -13,18 +13,8 @@ namespace kansetsu::io {
 namespace mjcf {
 namespace {
 
+constexpr XmlFormat kMjcfFormat{"MJCF", kCannotHold, kNotWritable, kCannotWrite};
 constexpr double kSamePlace = 1e-12;  // [m, 1] two sites are one: rounding of a few products of poses
-
-std::vector<std::string> used_surfaces(const SceneDescription& scene) {
-  std::vector<std::string> used;
-  for (const EnvironmentShape& e : scene.environment) used.push_back(e.shape.surface);
-  for (const FigureDescription& f : scene.figures) {
-    for (const LinkDescription& link : f.model.links) {
-      for (const LinkShape& shape : link.collisions) used.push_back(shape.surface.empty() ? f.surface : shape.surface);
-    }
-  }
-  return used;
-}
 
 bool same_place(const Transform<>& A, const Transform<>& B) {
   const Transform<> D = inverse(A) * B;
@@ -79,17 +69,9 @@ void write_settings(Writer& w) {
   }
 }
 
-/// What stands in a scene and has no place in a model.
+/// What has no place in a model of MuJoCo.
 void tell_rest(Writer& w) {
-  for (const ControllerDescription& c : w.scene.controllers) w.lose("controllers", c.name);
-  for (const EventDescription& e : w.scene.events) w.lose("events", e.name);
-  for (const RecordingDescription& r : w.scene.recordings) w.lose("recordings", r.file);
-  for (const FigureDescription& f : w.scene.figures) {
-    if (f.base_motion) w.lose("motions of bases", f.name);
-  }
-  for (const EnvironmentShape& e : w.scene.environment) {
-    if (e.motion || e.surface_velocity != Vec3<>{}) w.lose("motions of the surroundings", e.shape.name);
-  }
+  w.lose_experiment();
   for (const std::string& pair : w.surfaces.lost_pairs()) w.lose("what these surfaces do with each other", pair);
   for (const std::string& name : w.surfaces.lost_numbers())
     w.lose("sliding friction other than that at rest, and rebound", name);
@@ -109,23 +91,13 @@ Loaded<std::string> text_of(const SceneDescription& scene, const std::filesystem
   write_sensors(w);
   write_keyframes(w);
   tell_rest(w);
-  if (!w.finite) w.fail("the scene holds numbers that are not finite", "write finite numbers");
-  if (!w.clean)
-    w.fail("a name holds control characters or is not valid UTF-8", "give it a name of letters, digits and signs");
-  std::vector<Diagnostic> diagnostics = w.report();
-  if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
-  tinyxml2::XMLPrinter printer;
-  w.document.Print(&printer);
-  return {std::string(printer.CStr()), std::move(diagnostics)};
+  return w.text();
 }
 
 }  // namespace
 
 Writer::Writer(const SceneDescription& s, std::filesystem::path f)
-    : scene(s), folder(std::move(f)), surfaces(s, used_surfaces(s)) {
-  document.InsertEndChild(document.NewDeclaration());
-  root = document.NewElement("mujoco");
-  document.InsertEndChild(root);
+    : SceneXml(s, std::move(f), kMjcfFormat, "mujoco"), surfaces(s, used_surfaces(s)) {
   taken["body"].insert("world");
 }
 
@@ -142,30 +114,6 @@ Element& Writer::section(const char* tag) {
   }
   before ? root->InsertAfterChild(before, made) : root->InsertFirstChild(made);
   return *made;
-}
-
-Element& Writer::add(Element& parent, const char* tag) {
-  Element* e = document.NewElement(tag);
-  parent.InsertEndChild(e);
-  return *e;
-}
-
-void Writer::set(Element& e, const char* name, const std::string& text) {
-  clean = clean && is_clean(text);
-  e.SetAttribute(name, text.c_str());
-}
-
-void Writer::set(Element& e, const char* name, std::span<const double> numbers) {
-  std::string text;
-  for (const double x : numbers) {
-    finite = finite && std::isfinite(x);
-    text += (text.empty() ? "" : " ") + format_number(x);
-  }
-  e.SetAttribute(name, text.c_str());
-}
-
-void Writer::set_unless(Element& e, const char* name, double x, double usual) {
-  if (x != usual) set(e, name, x);
 }
 
 void Writer::set_pose(Element& e, const Transform<>& X) {
@@ -186,26 +134,6 @@ std::string Writer::take_name(const char* kind, const std::string& figure, const
   std::string name = stem;
   for (int i = 2; !names.insert(name).second; ++i) name = fmt::format("{}_{}", stem, i);
   return name;
-}
-
-void Writer::lose(std::string what, const std::string& first) {
-  Loss& loss = losses_[std::move(what)];
-  if (loss.count++ == 0) loss.first = first;
-}
-
-void Writer::fail(std::string what, std::string hint) {
-  failures_.push_back({Severity::kError, kNotWritable, {}, 0, {}, std::move(what), std::move(hint)});
-}
-
-std::vector<Diagnostic> Writer::report() const {
-  std::vector<Diagnostic> out = failures_;
-  for (const auto& [what, loss] : losses_) {
-    std::string message = fmt::format("MJCF cannot hold {}", what);
-    if (!loss.first.empty()) message += fmt::format(": {}", quote(loss.first));
-    if (loss.count > 1) message += fmt::format(" and {} more", loss.count - 1);
-    out.push_back({Severity::kWarning, kCannotHold, {}, 0, {}, std::move(message), {}});
-  }
-  return out;
 }
 
 LinkPlace Writer::find_place(const std::string& figure, const std::string& link) const {
@@ -270,24 +198,8 @@ std::string Writer::joint_of(const std::string& figure, const DofRef& dof) const
 Loaded<std::string> to_mjcf(const SceneDescription& scene) { return mjcf::text_of(scene, {}); }
 
 std::vector<Diagnostic> write_mjcf(const SceneDescription& scene, const std::filesystem::path& file) {
-  std::error_code ignored;
-  const auto folder =
-      std::filesystem::weakly_canonical(std::filesystem::absolute(file, ignored), ignored).parent_path();
-  Loaded<std::string> text = mjcf::text_of(scene, folder);
-  for (Diagnostic& d : text.diagnostics) {
-    if (d.file.empty()) d.file = file.string();
-  }
-  if (!text) return std::move(text.diagnostics);
-  if (auto reason = replace_file(file, *text.value)) {
-    text.diagnostics.push_back({Severity::kError,
-                                mjcf::kCannotWrite,
-                                file.string(),
-                                0,
-                                {},
-                                "cannot be written: " + *reason,
-                                "check that the folder exists and that you may write to it"});
-  }
-  return std::move(text.diagnostics);
+  return write_scene_xml(file, mjcf::kMjcfFormat,
+                         [&](const std::filesystem::path& folder) { return mjcf::text_of(scene, folder); });
 }
 
 }  // namespace kansetsu::io

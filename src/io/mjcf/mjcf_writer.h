@@ -2,18 +2,15 @@
 
 #include <tinyxml2.h>
 
-#include <filesystem>
 #include <map>
 #include <set>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "io/mjcf/mjcf_codes.h"
 #include "io/mjcf/mjcf_surface.h"
-#include "io/xml.h"
-#include "kansetsu/scene/scene.h"
+#include "io/scene_xml.h"
 
 /// The parts of the MJCF writer. Bodies come first (mjcf_write_bodies.cc); what names them follows and adds sites where it needs a
 /// place. The reference configuration is the scene's beginning, but for ball joints, whose reference is no turn.
@@ -65,12 +62,8 @@ struct WrittenSite {
 using Key = std::pair<std::string, std::string>;
 
 /// A document being written.
-struct Writer {
-  const SceneDescription& scene;
-  std::filesystem::path folder;  ///< that mesh files are named from; empty: as they were found
+struct Writer : SceneXml {
   SurfaceKeys surfaces;
-  tinyxml2::XMLDocument document;
-  Element* root = nullptr;
   std::map<std::string, std::set<std::string>> taken;             ///< names, by kind
   std::map<Key, std::string> joints, tendons, actuators, frames;  ///< their names in the file
   std::map<Key, LinkPlace> links;
@@ -81,29 +74,16 @@ struct Writer {
   std::vector<WrittenSite> sites;
   std::map<std::string, std::string> shape_bodies;  ///< of shapes of the surroundings that have a body, by shape
   std::vector<std::pair<Shape, std::string>> assets;
-  bool finite = true, clean = true;
 
   Writer(const SceneDescription& scene, std::filesystem::path folder);
 
   /// The section of the file, made when it is first asked for.
   Element& section(const char* tag);
-  Element& add(Element& parent, const char* tag);
-  void set(Element& e, const char* name, const std::string& text);
-  void set(Element& e, const char* name, const char* text) { set(e, name, std::string(text)); }
-  void set(Element& e, const char* name, std::span<const double> numbers);
-  void set(Element& e, const char* name, double x) { set(e, name, std::span<const double>(&x, 1)); }
-  void set(Element& e, const char* name, const Vec3<>& v) { set(e, name, std::array{v.x, v.y, v.z}); }
-  void set_unless(Element& e, const char* name, double x, double usual);
   /// pos and quat, where they say something.
   void set_pose(Element& e, const Transform<>& X);
   /// Both ends, if there is one.
   void set_range(Element& e, const char* name, const Interval& range);
   std::string take_name(const char* kind, const std::string& figure, const std::string& wanted);
-
-  /// What the file cannot hold, or not as it is; told once, with its number and the first of them.
-  void lose(std::string what, const std::string& first);
-  void fail(std::string what, std::string hint);
-  std::vector<Diagnostic> report() const;
 
   Element& element_of(int body) { return body < 0 ? section("worldbody") : *bodies[std::size_t(body)].element; }
   /// Of a link or frame of a figure, or of the world if there is no figure.
@@ -117,14 +97,6 @@ struct Writer {
   std::string site_on(int body, const Transform<>& X_BS, const Shape& volume, const std::string& wanted);
   /// Of the joint of a coordinate; empty if it is not in the file.
   std::string joint_of(const std::string& figure, const DofRef& dof) const;
-
- private:
-  struct Loss {
-    int count = 0;
-    std::string first;
-  };
-  std::map<std::string, Loss> losses_;
-  std::vector<Diagnostic> failures_;
 };
 
 // mjcf_write_bodies.cc

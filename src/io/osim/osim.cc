@@ -74,6 +74,12 @@ class OsimReader {
   Vec3<> turned(const Vec3<>& v) const { return out_.axes * v; }
   Transform<> turned(const Transform<>& X) const { return {out_.axes * X.R * transpose(out_.axes), turned(X.p)}; }
 
+  /// By name; CoordinateMap::find() looks at one after the other.
+  std::optional<int> find_coordinate(std::string_view name) const {
+    const auto found = coordinates_.find(name);
+    return found == coordinates_.end() ? std::nullopt : std::optional(found->second);
+  }
+
   /// Upward is against gravity.
   void read_gravity(const Element& model) {
     Vec3<> g{0, -9.80665, 0};
@@ -173,7 +179,7 @@ class OsimReader {
       for (const Element* c = list->FirstChildElement(); c; c = c->NextSiblingElement()) elements.push_back(c);
     for (const Element* c : elements) {
       const char* name = c->Attribute("name");
-      if (!name || !is_clean(name) || out_.map.find(name)) {
+      if (!name || !is_clean(name) || find_coordinate(name)) {
         report_.error(*c, kName, "a coordinate has no name, or that of another", "names are unique");
         continue;
       }
@@ -184,6 +190,7 @@ class OsimReader {
       if (range[0] < range[1]) coordinate.lower = range[0], coordinate.upper = range[1];
       coordinate.locked = child_flag(*c, "locked", false);
       own.push_back(int(out_.map.coordinates.size()));
+      coordinates_.emplace(name, own.back());
       out_.map.coordinates.push_back(std::move(coordinate));
     }
     return own;
@@ -265,7 +272,7 @@ class OsimReader {
       report_.error(axis, kFunction, "functions of several coordinates are not known", "one coordinate per axis");
       return false;
     }
-    const std::optional<int> coordinate = out_.map.find(first);
+    const std::optional<int> coordinate = find_coordinate(first);
     if (!coordinate) {
       report_.error(axis, kReference, fmt::format("there is no coordinate {}", quote(first)),
                     "a joint's axes move by the joint's own coordinates");
@@ -283,8 +290,8 @@ class OsimReader {
         continue;
       }
       if (child_flag(*c, "isDisabled", false) || !child_flag(*c, "isEnforced", true)) continue;
-      const auto dependent = out_.map.find(child_text(*c, "dependent_coordinate_name")),
-                 leader = out_.map.find(child_text(*c, "independent_coordinate_names"));
+      const auto dependent = find_coordinate(child_text(*c, "dependent_coordinate_name")),
+                 leader = find_coordinate(child_text(*c, "independent_coordinate_names"));
       const Element* function = c->FirstChildElement("coupled_coordinates_function");
       function = function ? function->FirstChildElement() : nullptr;
       if (!dependent || !leader || dependent == leader || !function) {
@@ -387,12 +394,12 @@ class OsimReader {
   }
 
   void read_markers(const Element& model) {
+    std::set<std::string, std::less<>> taken;
     for (const Element* marker : objects_of(model, "MarkerSet")) {
       const char* name = marker->Attribute("name");
       std::string body = last_part(child_text(*marker, "body"));
       if (body.empty()) body = last_part(child_text(*marker, "socket_parent_frame"));
-      if (!name || !is_clean(name) || !names_.contains(body) || body == "ground" ||
-          std::find(out_.markers.begin(), out_.markers.end(), name) != out_.markers.end()) {
+      if (!name || !is_clean(name) || !names_.contains(body) || body == "ground" || !taken.insert(name).second) {
         report_.repeated_warning(
             *marker, kIgnored, "a marker is left out: it has no body of the model, or no name of its own", "name both");
         continue;
@@ -403,6 +410,8 @@ class OsimReader {
   }
 
   void read_contact_spheres(const Element& model) {
+    std::map<std::string, LinkDescription*, std::less<>> links;
+    for (LinkDescription& link : out_.model.links) links.emplace(link.name, &link);
     for (const Element* shape : objects_of(model, "ContactGeometrySet")) {
       std::string body = last_part(child_text(*shape, "body_name"));
       if (body.empty()) body = last_part(child_text(*shape, "socket_frame"));
@@ -412,16 +421,17 @@ class OsimReader {
         continue;
       }
       const double radius = child_number(report_, *shape, "radius", 0);
-      for (LinkDescription& link : out_.model.links)
-        if (link.name == body && radius > 0)
-          link.collisions.push_back(
-              {.origin = {turned(child_vector(report_, *shape, "location")), {}}, .shape = Sphere{radius}});
+      const auto link = links.find(body);
+      if (link != links.end() && radius > 0)
+        link->second->collisions.push_back(
+            {.origin = {turned(child_vector(report_, *shape, "location")), {}}, .shape = Sphere{radius}});
     }
   }
 
   XmlReport report_;
   OsimModel out_;
-  std::set<std::string, std::less<>> names_;  ///< of bodies; "joint NAME" of joints called after coordinates
+  std::map<std::string, int, std::less<>> coordinates_;  ///< numbers by name
+  std::set<std::string, std::less<>> names_;             ///< of bodies; "joint NAME" of joints called after coordinates
   std::vector<FileJoint> joints_;
 };
 

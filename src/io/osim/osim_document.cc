@@ -4,16 +4,9 @@
 #include "io/osim/osim_codes.h"
 #include "io/osim/osim_reader.h"
 #include "io/text.h"
+#include "io/xml_document.h"
 
 namespace kansetsu::io::osim {
-namespace {
-
-void refuse(XmlReport& report, const char* code, int line, std::string message, std::string hint) {
-  report.add({Severity::kError, code, report.file(), line, {}, std::move(message), std::move(hint)});
-}
-
-}  // namespace
-
 const XmlCodes& codes() {
   static constexpr XmlCodes kCodes{kMissing, kNumber, kName, kName, kIgnored, kIgnored, kTooMany};
   return kCodes;
@@ -22,37 +15,16 @@ const XmlCodes& codes() {
 bool open_document(const std::filesystem::path& file, tinyxml2::XMLDocument& document, XmlReport& report) {
   const FileText read = read_file(file);
   if (read.problem) {
-    refuse(report, kFile, 0,
-           *read.problem == FileProblem::kMissing ? "there is no such file" : "cannot be read: " + read.reason,
-           "check the name and the folder");
+    report.add(unreadable(read, file, FileCodes::one(kFile)));
     return false;
   }
   return parse_document(read.text, document, report);
 }
 
 bool parse_document(std::string_view text, tinyxml2::XMLDocument& document, XmlReport& report) {
-  if (is_utf16(text) || is_binary(text) || text.find("<!ENTITY") != std::string_view::npos) {
-    refuse(report, kDocument, 0, "not plain XML text", "OpenSim files are XML, saved as UTF-8, without entities");
-    return false;
-  }
-  if (const auto line = crowded_element_line(text)) {
-    refuse(report, kDocument, *line, fmt::format("an element has more than {} attributes", kMostAttributes),
-           "no element of a model has that many");
-    return false;
-  }
-  document.Parse(text.data(), text.size());
-  const Element* root = document.RootElement();
-  if (document.Error() || !root) {
-    refuse(report, kDocument, document.ErrorLineNum(), "this is not well-formed XML",
-           "correct the XML at this line or a little below");
-    return false;
-  }
-  if (std::string_view(root->Name()) != "OpenSimDocument") {
-    refuse(report, kDocument, root->GetLineNum(), fmt::format("the root element is <{}>", tag_of(*root)),
-           "OpenSim files begin with <OpenSimDocument>");
-    return false;
-  }
-  return true;
+  static constexpr XmlDialect kDialect{"OpenSim", "OpenSimDocument", kDocument, kDocument,
+                                       kDocument, kDocument,         kDocument, kDocument};
+  return load_xml(text, report.file(), document, kDialect, report);
 }
 
 std::string child_text(const Element& element, const char* child) {

@@ -37,6 +37,11 @@ class MuscleReader {
       : root_(root), model_(model), report_(report), out_(out) {
     for (const LinkDescription& link : out.model.links) bodies_.insert(link.name);
     bodies_.insert("ground");
+    const auto& coordinates = out.map.coordinates;
+    for (std::size_t i = 0; i < coordinates.size(); ++i) coordinates_.emplace(coordinates[i].name, int(i));
+    for (const auto& [joint, axis] : out.map.joints)
+      if (axis.function.is_identity()) joints_.emplace(axis.coordinate, joint);
+    for (const Element* owner : {&model_, &root_}) read_defaults(*owner);
   }
 
   void read() {
@@ -100,14 +105,13 @@ class MuscleReader {
 
   /// The joint whose position is a coordinate as it is.
   std::optional<DofRef> joint_of(const Element& element, const std::string& coordinate) {
-    const std::optional<int> index = out_.map.find(coordinate);
-    if (!index) {
+    const auto index = coordinates_.find(coordinate);
+    if (index == coordinates_.end()) {
       report_.error(element, kReference, fmt::format("there is no coordinate {}", quote(coordinate)),
                     "name a coordinate of the model");
       return std::nullopt;
     }
-    for (const auto& [joint, axis] : out_.map.joints)
-      if (axis.coordinate == *index && axis.function.is_identity()) return DofRef{joint, 0};
+    if (const auto joint = joints_.find(index->second); joint != joints_.end()) return DofRef{joint->second, 0};
     report_.warning(element, kIgnored, fmt::format("no joint turns by {} itself", quote(coordinate)),
                     "the muscle is left out");
     return std::nullopt;
@@ -171,6 +175,8 @@ class MuscleReader {
 
   /// Objects stand in every stretch of the path that they may touch.
   void add_wraps(const Element& path, std::vector<std::vector<TendonPart>>& stretches) {
+    std::set<std::size_t> free;  // stretches that are straight yet
+    for (std::size_t k = 0; k < stretches.size(); ++k) free.insert(free.end(), k);
     for (const Element* wrap : objects_of(path, "PathWrapSet")) {
       const std::string name = last_part(child_text(*wrap, "wrap_object"));
       const auto found = wraps_.find(name);
@@ -185,12 +191,10 @@ class MuscleReader {
       const std::size_t count = stretches.size();
       const std::size_t first = range[0] < 1 ? 0 : std::size_t(std::min(range[0], double(count) + 1)) - 1;
       const std::size_t last = range[1] < 1 ? count : std::size_t(std::min(range[1], double(count) + 1)) - 1;
-      bool taken = false;
-      for (std::size_t k = first; k < last; ++k) {
-        taken = taken || !stretches[k].empty();
-        if (stretches[k].empty()) stretches[k].push_back(found->second.part);
-      }
-      if (taken)
+      std::size_t straight = 0;
+      for (auto k = free.lower_bound(first); k != free.end() && *k < last; k = free.erase(k), ++straight)
+        stretches[*k].push_back(found->second.part);
+      if (first < last && straight < last - first)
         report_.repeated_warning(*wrap, kIgnored,
                                  fmt::format("paths go past {} where they go round another", quote(name)),
                                  "between two points a path goes round one object");
@@ -227,15 +231,28 @@ class MuscleReader {
 
   // --- Muscles
 
+  /// Of each kind of force, the first; of the model before those of the file.
+  void read_defaults(const Element& owner) {
+    const Element* defaults = owner.FirstChildElement("defaults");
+    std::set<std::string_view> seen;
+    for (const Element* kind = defaults ? defaults->FirstChildElement() : nullptr; kind;
+         kind = kind->NextSiblingElement()) {
+      if (!seen.insert(kind->Name()).second) continue;
+      for (const Element* e = kind->FirstChildElement(); e; e = e->NextSiblingElement())
+        defaults_[kind->Name()].emplace(e->Name(), Default{e, std::nullopt});
+    }
+  }
+
   /// A number of a force: its own, that of the file's defaults, or the usual one.
   double number(const Element& force, const char* key, double usual) {
     if (force.FirstChildElement(key)) return child_number(report_, force, key, usual);
-    for (const Element* owner : {&model_, &root_}) {
-      const Element* defaults = owner->FirstChildElement("defaults");
-      const Element* kind = defaults ? defaults->FirstChildElement(force.Name()) : nullptr;
-      if (kind && kind->FirstChildElement(key)) return child_number(report_, *kind, key, usual);
-    }
-    return usual;
+    const auto kind = defaults_.find(std::string_view(force.Name()));
+    if (kind == defaults_.end()) return usual;
+    const auto found = kind->second.find(std::string_view(key));
+    if (found == kind->second.end()) return usual;
+    auto& [element, value] = found->second;
+    if (!value) value = child_number(report_, *element->Parent()->ToElement(), key, usual);
+    return *value;
   }
 
   void read_force(const Element& force) {
@@ -301,6 +318,13 @@ class MuscleReader {
   XmlReport& report_;
   OsimModel& out_;
   std::set<std::string, std::less<>> bodies_, names_;
+  std::map<std::string, int, std::less<>> coordinates_;  ///< numbers by name
+  std::map<int, std::string> joints_;                    ///< that turn by a coordinate itself
+  struct Default {
+    const Element* element = nullptr;
+    std::optional<double> value{};  ///< once it was asked for
+  };
+  std::map<std::string, std::map<std::string, Default, std::less<>>, std::less<>> defaults_;  ///< by kind and key
   std::map<std::string, WrapObject, std::less<>> wraps_;
 };
 

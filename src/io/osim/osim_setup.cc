@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "io/capture/capture_reader.h"
 #include "io/file_gate.h"
 #include "io/osim/osim_codes.h"
@@ -72,6 +74,11 @@ Loaded<ExternalLoads> read_external_loads(const std::filesystem::path& file, con
       load.torque = name_of(child_text(*e, "torque_identifier"));
       if (const std::string in = last_part(child_text(*e, "force_expressed_in_body")); !in.empty()) load.force_in = in;
       if (const std::string in = last_part(child_text(*e, "point_expressed_in_body")); !in.empty()) load.point_in = in;
+      const auto words = {load.name, load.body, load.force, load.point, load.torque, load.force_in, load.point_in};
+      if (!std::ranges::all_of(words, [](const std::string& word) { return is_clean(word); })) {
+        report.error(*e, kName, "a name of the load holds control characters", "write letters, digits and signs");
+        continue;
+      }
       if (load.body.empty() || (load.force.empty() && load.torque.empty())) {
         report.error(*e, kMissing, "the load has no body, or neither force nor torque",
                      "name applied_to_body and force_identifier");

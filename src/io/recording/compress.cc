@@ -50,27 +50,12 @@ std::optional<std::string> decompress_zstd(std::string_view bytes, std::size_t s
 }  // namespace
 
 std::string_view compression_name(Compression compression) {
-  switch (compression) {
-    case Compression::kLz4:
-      return "lz4";
-    case Compression::kZstd:
-      return "zstd";
-    case Compression::kNone:
-      break;
-  }
-  return "";
+  return compression == Compression::kLz4 ? "lz4" : compression == Compression::kZstd ? "zstd" : "";
 }
 
 std::string compress(std::string_view bytes, Compression compression) {
-  switch (compression) {
-    case Compression::kLz4:
-      return compress_lz4(bytes);
-    case Compression::kZstd:
-      return compress_zstd(bytes);
-    case Compression::kNone:
-      break;
-  }
-  return std::string(bytes);
+  if (compression == Compression::kLz4) return compress_lz4(bytes);
+  return compression == Compression::kZstd ? compress_zstd(bytes) : std::string(bytes);
 }
 
 std::optional<std::string> decompress(std::string_view bytes, std::string_view name, std::size_t size) {

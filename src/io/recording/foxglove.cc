@@ -9,6 +9,7 @@
 
 #include "io/recording/proto.h"
 #include "io/recording/recording_codes.h"
+#include "io/text.h"
 
 namespace kansetsu::io::foxglove {
 namespace {
@@ -201,15 +202,11 @@ std::string shapes(const RecordingHeader& header, const MeshFiles& meshes, doubl
   }
   if (budget.left_out > 0) {
     diagnostics.push_back(
-        {Severity::kWarning,
-         recording::kMeshLeftOut,
-         "/scene",
-         0,
-         {},
-         fmt::format("{} shapes are left out of what Foxglove and rerun show: their meshes would take "
-                     "more than {} MiB",
-                     budget.left_out, most >> 20),
-         "the viewer of kansetsu shows them"});
+        about_file(Severity::kWarning, recording::kMeshLeftOut, "/scene",
+                   fmt::format("{} shapes are left out of what Foxglove and rerun show: their meshes would take "
+                               "more than {} MiB",
+                               budget.left_out, most >> 20),
+                   "the viewer of kansetsu shows them"));
   }
   return std::move(out.bytes);
 }

@@ -34,10 +34,6 @@ enum class Op : std::uint8_t {
   kDataEnd,
 };
 
-struct Schema {
-  std::uint16_t id = 0;
-  std::string name{}, encoding{}, data{};
-};
 struct Channel {
   std::uint16_t id = 0, schema = 0;
   std::string topic{}, encoding{};
@@ -98,13 +94,11 @@ class Writer {
 /// What a file holds. Chunks are opened one at a time, by the visitor.
 struct Contents {
   std::string library{};
-  std::map<std::uint16_t, Schema> schemas{};
   std::map<std::uint16_t, Channel> channels{};
   std::vector<Attachment> attachments{};
   std::vector<Metadata> metadata{};
   bool complete = false;            ///< ends as it should
   bool too_large = false;           ///< more than the limit; what came later was not opened
-  std::uint64_t readable = 0;       ///< bytes up to the end of the last whole record
   std::vector<std::string> damage;  ///< what had to be left out, in words
 };
 

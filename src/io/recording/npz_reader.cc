@@ -1,9 +1,12 @@
 #include "io/recording/npz_reader.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <optional>
+
+#include "io/inflate.h"
 
 namespace kansetsu::io {
 namespace {
@@ -36,7 +39,7 @@ std::string_view value_of(std::string_view head, std::string_view key) {
   return rest;
 }
 
-/// (n,) or (n, m)
+/// (), (n,) or (n, m)
 bool parse_shape(std::string_view text, NpzArray& out) {
   std::vector<std::size_t> sizes;
   if (!text.starts_with('(')) return false;
@@ -51,8 +54,8 @@ bool parse_shape(std::string_view text, NpzArray& out) {
     sizes.push_back(value);
     i = std::size_t(end - text.data());
   }
-  if (sizes.empty() || sizes.size() > 2) return false;
-  out.rows = sizes[0];
+  if (sizes.size() > 2) return false;
+  out.rows = sizes.empty() ? 1 : sizes[0];
   out.columns = sizes.size() == 2 ? sizes[1] : 1;
   return out.columns == 0 || out.rows < std::size_t{1} << 40;
 }
@@ -72,6 +75,43 @@ void append_utf8(std::string& out, std::uint32_t c) {
   }
 }
 
+/// Numbers of type T as doubles. @return  whether all of them are there
+template <class T>
+bool read_numbers(std::string_view data, NpzArray& out) {
+  if (out.columns != 0 && out.rows > data.size() / sizeof(T) / out.columns) return false;
+  out.numbers.resize(out.rows * out.columns);
+  for (std::size_t k = 0; k < out.numbers.size(); ++k) {
+    T value;
+    std::memcpy(&value, data.data() + k * sizeof(T), sizeof(T));
+    out.numbers[k] = double(value);
+  }
+  return true;
+}
+
+/// Texts of `width` characters of 1 (|S) or 4 bytes (<U). @return  whether all of them are there
+bool read_texts(std::string_view data, std::size_t width, std::size_t character, NpzArray& out) {
+  if (width == 0 || out.columns != 1 || width > data.size() || out.rows > data.size() / character / width) return false;
+  const Bytes bytes{data};
+  for (std::size_t r = 0; r < out.rows; ++r) {
+    std::string word;
+    for (std::size_t k = 0; k < width; ++k) {
+      const std::size_t at = character * (r * width + k);
+      const std::uint32_t c =
+          character == 1 ? bytes.at<std::uint8_t>(at).value_or(0) : bytes.at<std::uint32_t>(at).value_or(0);
+      if (c != 0) append_utf8(word, c);
+    }
+    out.texts.push_back(std::move(word));
+  }
+  return true;
+}
+
+/// What was written column by column.
+void by_rows(NpzArray& array) {
+  const std::vector<double> columns = array.numbers;
+  for (std::size_t k = 0; k < columns.size(); ++k)
+    array.numbers[k % array.rows * array.columns + k / array.rows] = columns[k];
+}
+
 /// Nothing where the array is of another type or does not hold what it says.
 std::optional<NpzArray> parse_npy(std::string_view text) {
   const Bytes bytes{text};
@@ -85,31 +125,37 @@ std::optional<NpzArray> parse_npy(std::string_view text) {
     size = bytes.at<std::uint32_t>(8).value_or(0);
   }
   const auto head = bytes.piece(begin, size);
-  if (!head || !value_of(*head, "'fortran_order'").starts_with("False")) return std::nullopt;
+  if (!head) return std::nullopt;
   NpzArray out;
   if (!parse_shape(value_of(*head, "'shape'"), out)) return std::nullopt;
   const std::string_view type = value_of(*head, "'descr'");
-  const std::size_t data = begin + size, available = text.size() - data;
-  if (type.starts_with("'<f8'")) {
-    if (out.columns != 0 && out.rows > available / 8 / out.columns) return std::nullopt;
-    out.numbers.resize(out.rows * out.columns);
-    if (!out.numbers.empty()) std::memcpy(out.numbers.data(), text.data() + data, 8 * out.numbers.size());
-    return out;
-  }
+  const std::string_view data = text.substr(begin + size);
+  bool whole = false;
+  if (type.starts_with("'<f8'")) whole = read_numbers<double>(data, out);
+  if (type.starts_with("'<f4'")) whole = read_numbers<float>(data, out);
+  if (type.starts_with("'<i8'")) whole = read_numbers<std::int64_t>(data, out);
+  if (type.starts_with("'<i4'")) whole = read_numbers<std::int32_t>(data, out);
+  const bool wide = type.starts_with("'<U");
   std::size_t width = 0;
-  if (!type.starts_with("'<U") ||
-      std::from_chars(type.data() + 3, type.data() + type.size(), width).ec != std::errc() || width == 0 ||
-      out.columns != 1 || width > available || out.rows > available / 4 / width)
-    return std::nullopt;
-  for (std::size_t r = 0; r < out.rows; ++r) {
-    std::string word;
-    for (std::size_t k = 0; k < width; ++k) {
-      const std::uint32_t c = bytes.at<std::uint32_t>(data + 4 * (r * width + k)).value_or(0);
-      if (c != 0) append_utf8(word, c);
-    }
-    out.texts.push_back(std::move(word));
-  }
+  if ((wide || type.starts_with("'|S")) &&
+      std::from_chars(type.data() + 3, type.data() + type.size(), width).ec == std::errc())
+    whole = read_texts(data, width, wide ? 4 : 1, out);
+  if (!whole) return std::nullopt;
+  if (value_of(*head, "'fortran_order'").starts_with("True")) by_rows(out);
   return out;
+}
+
+/// The bytes of a member, unpacked into `unpacked` where it is compressed.
+std::optional<std::string_view> member(const Bytes& bytes, std::size_t local, std::uint16_t method, std::size_t packed,
+                                       std::size_t size, std::string& unpacked) {
+  const std::size_t skip = std::size_t(bytes.at<std::uint16_t>(local + std::size_t{26}).value_or(0)) +
+                           bytes.at<std::uint16_t>(local + std::size_t{28}).value_or(0);
+  const auto text = bytes.piece(local + std::size_t{30} + skip, packed);
+  if (!text || method == 0) return text;
+  std::optional<std::string> whole = inflate(*text, DeflateForm::kRaw, size);
+  if (!whole) return std::nullopt;
+  unpacked = *std::move(whole);
+  return unpacked;
 }
 
 }  // namespace
@@ -125,30 +171,42 @@ NpzFile parse_npz(std::string_view all) {
     return out;
   }
   std::size_t at = *directory, left = all.size();  // entries that overlap would make a small file large
+  std::size_t most = std::size_t{1} << 30;         // [byte] two hours of motion at 120 Hz have less
   for (int i = 0; i < *count; ++i) {
     const auto signature = bytes.piece(at, 4);
     const auto method = bytes.at<std::uint16_t>(at + 10), name_size = bytes.at<std::uint16_t>(at + 28),
                extra = bytes.at<std::uint16_t>(at + 30), comment = bytes.at<std::uint16_t>(at + 32);
-    const auto size = bytes.at<std::uint32_t>(at + 20), local = bytes.at<std::uint32_t>(at + 42);
+    const auto size = bytes.at<std::uint32_t>(at + 20), full = bytes.at<std::uint32_t>(at + 24),
+               local = bytes.at<std::uint32_t>(at + 42);
     const auto name = bytes.piece(at + 46, name_size.value_or(0));
     if (signature != std::string_view("PK\x01\x02") || !local || !name) {
       out.problem = "its directory is damaged";
       return out;
     }
     at += 46 + std::size_t(*name_size) + *extra + *comment;
-    if (*method != 0) {
-      out.problem = "it is compressed; numpy.savez writes what can be read, numpy.savez_compressed does not";
+    constexpr std::uint16_t kStored = 0, kDeflated = 8;
+    if (*method != kStored && *method != kDeflated) {
+      out.problem = "it is compressed by another method than DEFLATE, which numpy.savez_compressed uses";
       return out;
     }
-    const std::size_t skip = std::size_t(bytes.at<std::uint16_t>(*local + std::size_t{26}).value_or(0)) +
-                             bytes.at<std::uint16_t>(*local + std::size_t{28}).value_or(0);
-    const auto text = bytes.piece(*local + std::size_t{30} + skip, *size);
-    if (!text || !name->ends_with(".npy")) continue;
-    if (text->size() > left) {
+    if (!name->ends_with(".npy")) continue;
+    most -= std::min<std::size_t>(most, full.value_or(0));
+    if (most == 0) {
+      out.problem = "its arrays are larger than 1 GiB";
+      return out;
+    }
+    std::string unpacked;
+    const auto text = member(bytes, *local, *method, *size, full.value_or(0), unpacked);
+    if (!text && *method == kDeflated) {
+      out.problem = "'" + std::string(*name) + "' is damaged";
+      return out;
+    }
+    if (!text) continue;
+    if (*size > left) {
       out.problem = "its arrays overlap";
       return out;
     }
-    left -= text->size();
+    left -= *size;
     if (auto array = parse_npy(*text)) out.arrays[std::string(name->substr(0, name->size() - 4))] = std::move(*array);
   }
   return out;

@@ -5,12 +5,12 @@
 #include <string_view>
 #include <vector>
 
-/// Arrays of NumPy from a ZIP file without compression, as numpy.savez and our recorder write them.
+/// Arrays of NumPy from a ZIP file, as numpy.savez, numpy.savez_compressed and our recorder write them.
 namespace kansetsu::io {
 
 struct NpzArray {
-  std::vector<double> numbers{};     ///< of '<f8', row by row
-  std::vector<std::string> texts{};  ///< of '<Un'
+  std::vector<double> numbers{};     ///< of '<f8', '<f4', '<i8' and '<i4', row by row
+  std::vector<std::string> texts{};  ///< of '<Un' and '|Sn'
   std::size_t rows = 0, columns = 1;
 };
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "io/output_file.h"
+#include "kansetsu/io/output_file.h"
 #include "kansetsu/io/recording.h"
 
 /// The recorders behind make_recorder(), one per format.

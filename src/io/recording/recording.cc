@@ -8,20 +8,12 @@
 #include "io/recording/recorders.h"
 #include "io/recording/recording_codes.h"
 #include "io/recording/recording_frame.h"
+#include "io/text.h"
 #include "kansetsu/base/error.h"
 #include "kansetsu/geometry/surface.h"
 
 namespace kansetsu::io {
 namespace {
-
-bool finite(const Vec3<>& a) { return std::isfinite(a.x) && std::isfinite(a.y) && std::isfinite(a.z); }
-
-void check_body(const RecordingHeader& header, const BodyRef& body) {
-  if (body == BodyRef{}) return;
-  const bool figure = body.figure >= 0 && std::size_t(body.figure) < header.figures.size();
-  if (figure && body.link >= 0 && body.link < header.figures[std::size_t(body.figure)].model.link_count()) return;
-  throw Error(fmt::format("Recorder::add: there is no link {} of figure {}", body.link, body.figure));
-}
 
 void check_state(const RecordedFigure& figure, const State& state) {
   check_size("Recorder::add", "q", state.q.size(), figure.model.nq());
@@ -30,16 +22,15 @@ void check_state(const RecordedFigure& figure, const State& state) {
   throw Error(fmt::format("Recorder::add: the state of '{}' is not finite", figure.name));
 }
 
-void check_forces(const RecordingHeader& header, const RecordedFrame& frame) {
-  const auto check = [&](const BodyRef& a, const BodyRef& b, std::initializer_list<Vec3<>> values) {
-    check_body(header, a);
-    check_body(header, b);
-    for (const Vec3<>& value : values) {
-      if (!finite(value)) throw Error(fmt::format("Recorder::add: a contact at {} s is not finite", frame.time));
+template <class Record>
+void check_forces(const RecordingHeader& header, double time, const std::vector<Record>& records) {
+  for (const Record& c : records) {
+    for (const BodyRef& body : {c.a, c.b}) {
+      if (fits(body, header)) continue;
+      throw Error(fmt::format("Recorder::add: there is no link {} of figure {}", body.link, body.figure));
     }
-  };
-  for (const auto& c : frame.contacts) check(c.a, c.b, {c.point, c.normal, c.force, c.moment, c.impulse});
-  for (const auto& c : frame.connections) check(c.a, c.b, {c.point, c.wrench.f, c.wrench.t});
+    if (!is_finite(c)) throw Error(fmt::format("Recorder::add: a contact at {} s is not finite", time));
+  }
 }
 
 }  // namespace
@@ -69,7 +60,8 @@ void Recorder::add(const RecordedFrame& frame) {
   check_size("Recorder::add", "states", long(frame.states.size()), long(header_.figures.size()));
   check_size("Recorder::add", "numbers", long(frame.numbers.size()), long(header_.numbers.size()));
   for (std::size_t i = 0; i < frame.states.size(); ++i) check_state(header_.figures[i], frame.states[i]);
-  check_forces(header_, frame);
+  check_forces(header_, frame.time, frame.contacts);
+  check_forces(header_, frame.time, frame.connections);
   last_time_ = frame.time;
   begun_ = true;
   write(frame);
@@ -93,13 +85,8 @@ void Recorder::finish_begun() noexcept {
 std::vector<Diagnostic> close(OutputFile& file) {
   const std::optional<std::string> reason = file.close();
   if (!reason) return {};
-  return {{Severity::kError,
-           recording::kCannotWrite,
-           file.path().string(),
-           0,
-           {},
-           "cannot be written: " + *reason,
-           "check the folder, its permissions and the space on the disk"}};
+  return {about_file(Severity::kError, recording::kCannotWrite, file.path(), "cannot be written: " + *reason,
+                     "check the folder, its permissions and the space on the disk")};
 }
 
 namespace {
@@ -111,13 +98,9 @@ Loaded<std::unique_ptr<Recorder>> open_recorder(const std::filesystem::path& fil
   const bool streams = extension == ".mcap" || extension == ".csv";
   if (!streams && extension != ".npz" && extension != ".glb") {
     return {std::nullopt,
-            {{Severity::kError,
-              recording::kUnknownFormat,
-              file.string(),
-              0,
-              {},
-              fmt::format("'{}' is no format of recordings", extension),
-              "name a file that ends in .mcap, .csv, .npz or .glb"}}};
+            {about_file(Severity::kError, recording::kUnknownFormat, file,
+                        fmt::format("'{}' is no format of recordings", extension),
+                        "name a file that ends in .mcap, .csv, .npz or .glb")}};
   }
   auto out = std::make_unique<OutputFile>(file, streams ? streamed : Writing::kBeside);
   if (!out->ok()) return {std::nullopt, close(*out)};

@@ -4,19 +4,13 @@
 
 #include "io/number.h"
 #include "io/recording/recorders.h"
+#include "io/recording/recording_frame.h"
+#include "io/text.h"
 
 /// Recordings as tables, for spreadsheets and scripts: one row per frame, and beside it NAME.contacts.csv, one row per contact and
 /// connection of every frame.
 namespace kansetsu::io {
 namespace {
-
-/// A name as a field; quoted where it holds a separator.
-std::string field(const std::string& name) {
-  if (name.find_first_of(",\"\r\n") == std::string::npos) return name;
-  std::string quoted = "\"";
-  for (const char c : name) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
 
 /// run.csv: run.contacts.csv.
 std::filesystem::path forces_file(std::filesystem::path file) { return file.replace_extension(".contacts.csv"); }
@@ -27,11 +21,11 @@ class CsvRecorder final : public Recorder {
       : Recorder(std::move(header)), file_(std::move(file)) {
     std::string line = "time";
     for (const RecordedFigure& figure : this->header().figures) {
-      for (const std::string& name : position_names(figure.model)) line += "," + field(figure.name + "/q/" + name);
-      for (const std::string& name : figure.model.dof_names()) line += "," + field(figure.name + "/v/" + name);
+      for (const std::string& name : position_names(figure.model)) line += "," + csv_field(figure.name + "/q/" + name);
+      for (const std::string& name : figure.model.dof_names()) line += "," + csv_field(figure.name + "/v/" + name);
     }
     for (const NumberChannel& number : this->header().numbers) {
-      line += "," + field(number.unit.empty() ? number.name : number.name + " [" + number.unit + "]");
+      line += "," + csv_field(number.unit.empty() ? number.name : number.name + " [" + number.unit + "]");
     }
     file_->write(line + "\n");
   }
@@ -77,12 +71,13 @@ class CsvRecorder final : public Recorder {
       forces_ = std::make_unique<OutputFile>(forces_file(file_->path()), Writing::kInPlace);
       forces_->start();
       std::string head = "time,what,a,b";
-      for (const char* name : {"point", "normal", "force", "moment", "impulse"}) {
+      for (const char* name : kContactVectors) {
         for (const char* axis : {"x", "y", "z"}) head += fmt::format(",{}_{}", name, axis);
       }
       forces_->write(head + "\n");
     }
-    std::string line = format_number(time) + "," + field(what) + "," + field(name_of(a)) + "," + field(name_of(b));
+    std::string line =
+        format_number(time) + "," + csv_field(what) + "," + csv_field(name_of(a)) + "," + csv_field(name_of(b));
     for (const Vec3<>& v : values) {
       for (const double x : {v.x, v.y, v.z}) line += "," + format_number(x);
     }

@@ -49,45 +49,24 @@ ContactState state_of(int number) {
   return number >= 0 && number <= int(ContactState::kImpact) ? ContactState(number) : ContactState::kUnknown;
 }
 
-RecordedContact decode_contact(std::string_view bytes, bool& failed) {
-  RecordedContact contact;
+/// A contact or a connection, whose bodies are in the fields from `first` on and whose vectors follow these.
+template <class Record>
+Record decode_force(std::string_view bytes, int first, bool& failed) {
+  Record out;
+  const auto vectors = vectors_of(out);
   proto::Reader in(bytes);
   while (in.next()) {
-    if (decode(in, 1, contact.a, contact.b)) continue;
-    if (in.field == 5) contact.point = in.vec3();
-    if (in.field == 6) contact.normal = in.vec3();
-    if (in.field == 7) contact.force = in.vec3();
-    if (in.field == 8) contact.moment = in.vec3();
-    if (in.field == 9) contact.impulse = in.vec3();
-    if (in.field == 10) contact.state = state_of(in.signed_varint());
+    if (decode(in, first, out.a, out.b)) continue;
+    const int k = in.field - first - 4;
+    if (k >= 0 && k < int(vectors.size())) *vectors[std::size_t(k)] = in.vec3();
+    if constexpr (std::is_same_v<Record, RecordedConnection>) {
+      if (in.field == 1) out.name = in.text();
+    } else {
+      if (in.field == 10) out.state = state_of(in.signed_varint());
+    }
   }
   failed = failed || in.failed;
-  return contact;
-}
-
-RecordedConnection decode_connection(std::string_view bytes, bool& failed) {
-  RecordedConnection connection;
-  proto::Reader in(bytes);
-  while (in.next()) {
-    if (decode(in, 2, connection.a, connection.b)) continue;
-    if (in.field == 1) connection.name = in.text();
-    if (in.field == 6) connection.point = in.vec3();
-    if (in.field == 7) connection.wrench.f = in.vec3();
-    if (in.field == 8) connection.wrench.t = in.vec3();
-  }
-  failed = failed || in.failed;
-  return connection;
-}
-
-bool fits(const BodyRef& body, const RecordingHeader& header) {
-  if (body == BodyRef{}) return true;
-  if (body.figure < 0 || std::size_t(body.figure) >= header.figures.size()) return false;
-  return body.link >= 0 && body.link < header.figures[std::size_t(body.figure)].model.link_count();
-}
-
-bool is_finite(std::initializer_list<Vec3<>> values) {
-  return std::all_of(values.begin(), values.end(),
-                     [](const Vec3<>& a) { return std::isfinite(a.x) && std::isfinite(a.y) && std::isfinite(a.z); });
+  return out;
 }
 
 bool fits(const RecordedFrame& frame, const RecordingHeader& header) {
@@ -97,17 +76,20 @@ bool fits(const RecordedFrame& frame, const RecordingHeader& header) {
     if (frame.states[i].q.size() != model.nq() || frame.states[i].v.size() != model.nv()) return false;
     if (!frame.states[i].q.allFinite() || !frame.states[i].v.allFinite()) return false;
   }
-  for (const auto& c : frame.contacts) {
-    if (!fits(c.a, header) || !fits(c.b, header) || !is_finite({c.point, c.normal, c.force, c.moment, c.impulse}))
-      return false;
-  }
-  for (const auto& c : frame.connections) {
-    if (!fits(c.a, header) || !fits(c.b, header) || !is_finite({c.point, c.wrench.f, c.wrench.t})) return false;
-  }
+  const auto good = [&](const auto& c) { return fits(c.a, header) && fits(c.b, header) && is_finite(c); };
+  if (!std::ranges::all_of(frame.contacts, good) || !std::ranges::all_of(frame.connections, good)) return false;
   return frame.time >= 0 && frame.time < kLatestTime;
 }
 
 }  // namespace
+
+bool is_finite(const Vec3<>& a) { return std::isfinite(a.x) && std::isfinite(a.y) && std::isfinite(a.z); }
+
+bool fits(const BodyRef& body, const RecordingHeader& header) {
+  if (body == BodyRef{}) return true;
+  if (body.figure < 0 || std::size_t(body.figure) >= header.figures.size()) return false;
+  return body.link >= 0 && body.link < header.figures[std::size_t(body.figure)].model.link_count();
+}
 
 std::string encode_frame(const RecordedFrame& frame) {
   proto::Writer out;
@@ -148,10 +130,10 @@ std::optional<RecordedFrame> decode_frame(std::string_view bytes, const Recordin
         frame.states.push_back(decode_state(in.text(), failed));
         break;
       case 3:
-        frame.contacts.push_back(decode_contact(in.text(), failed));
+        frame.contacts.push_back(decode_force<RecordedContact>(in.text(), 1, failed));
         break;
       case 4:
-        frame.connections.push_back(decode_connection(in.text(), failed));
+        frame.connections.push_back(decode_force<RecordedConnection>(in.text(), 2, failed));
         break;
       case 5:
         in.numbers([&](std::size_t n) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,27 @@
 
 /// The message kansetsu.Frame: everything of a frame, to the bit.
 namespace kansetsu::io {
+
+/// The vectors of a contact or a connection, in the order of all formats.
+inline constexpr std::array kContactVectors = {"point", "normal", "force", "moment", "impulse"};
+inline constexpr std::array kConnectionVectors = {"point", "force", "moment"};
+template <class Record>
+auto vectors_of(Record& record) {
+  if constexpr (requires { record.normal; })
+    return std::array{&record.point, &record.normal, &record.force, &record.moment, &record.impulse};
+  else
+    return std::array{&record.point, &record.wrench.f, &record.wrench.t};
+}
+bool is_finite(const Vec3<>& a);
+template <class Record>
+bool is_finite(const Record& record) {
+  for (const Vec3<>* v : vectors_of(record)) {
+    if (!is_finite(*v)) return false;
+  }
+  return true;
+}
+/// Whether the header has such a body; the world is one.
+bool fits(const BodyRef& body, const RecordingHeader& header);
 
 std::string encode_frame(const RecordedFrame& frame);
 /// None if the bytes are damaged or do not fit the header (sizes, figures, links).

@@ -11,6 +11,7 @@
 #include "io/recording/recorders.h"
 #include "io/recording/recording_codes.h"
 #include "io/recording/recording_scene.h"
+#include "io/text.h"
 #include "kansetsu/io/mesh.h"
 
 /// Recordings as glTF 2.0 in one file (.glb): a node per link, in the tree of the figure, and an animation that moves them.
@@ -178,13 +179,8 @@ class GltfRecorder final : public Recorder {
     build();
     const std::string glb = document_.glb();
     if (glb.size() > kLargestGlb) {
-      diagnostics_.push_back({Severity::kError,
-                              recording::kTooLarge,
-                              file_->path().string(),
-                              0,
-                              {},
-                              "more than 4 GiB do not fit into a .glb file",
-                              "write .mcap instead"});
+      diagnostics_.push_back(about_file(Severity::kError, recording::kTooLarge, file_->path(),
+                                        "more than 4 GiB do not fit into a .glb file", "write .mcap instead"));
       return std::move(diagnostics_);
     }
     file_->write(glb);
@@ -198,14 +194,11 @@ class GltfRecorder final : public Recorder {
     Json world{{"name", "world"}, {"rotation", {-half, 0, 0, half}}};
     document_.add("nodes", world);
     Json children = Json::array(), channels = Json::array(), samplers = Json::array();
-    int time = -1;
     for (std::size_t i = 0; i < tracks_.size(); ++i) {
       const int first = add_links(int(i), tracks_[i]);
       children.push_back(document_.add("nodes", {{"name", header().figures[i].name}, {"children", {first}}}));
       if (times_.size() < 2) continue;
-      if (time < 0) time = document_.accessor(times_, "SCALAR", 1, 0, true);
-      for (std::size_t k = 0; k < tracks_[i].size(); ++k)
-        animate(tracks_[i][k], first + int(k), time, channels, samplers);
+      for (std::size_t k = 0; k < tracks_[i].size(); ++k) animate(tracks_[i][k], first + int(k), channels, samplers);
     }
     for (const LinkShape& shape : header().environment) {
       if (const auto node = add_shape(shape, {})) children.push_back(*node);
@@ -283,11 +276,12 @@ class GltfRecorder final : public Recorder {
         {Severity::kWarning, recording::kMeshLeftOut, place, 0, {}, std::move(why), std::move(hint)});
   }
 
-  void animate(const Track& track, int node, int time, Json& channels, Json& samplers) {
+  void animate(const Track& track, int node, Json& channels, Json& samplers) {
     const auto add = [&](const std::vector<float>& values, const char* type, std::size_t width, const char* path) {
       if (!Track::moves(values, width)) return;
+      if (!time_) time_ = document_.accessor(times_, "SCALAR", 1, 0, true);
       channels.push_back({{"sampler", samplers.size()}, {"target", {{"node", node}, {"path", path}}}});
-      samplers.push_back({{"input", time}, {"output", document_.accessor(values, type, width, 0, false)}});
+      samplers.push_back({{"input", *time_}, {"output", document_.accessor(values, type, width, 0, false)}});
     };
     add(track.translations, "VEC3", 3, "translation");
     add(track.rotations, "VEC4", 4, "rotation");
@@ -300,6 +294,7 @@ class GltfRecorder final : public Recorder {
   std::vector<Diagnostic> diagnostics_;
   std::vector<std::vector<Track>> tracks_;
   std::vector<float> times_;
+  std::optional<int> time_;  ///< accessor of the times; none where nothing moves
   double next_ = 0;
   bool full_ = false;  ///< meshes have been left out for their size
   Document document_;

@@ -169,6 +169,4 @@ SceneMessage to_scene_message(const RecordingHeader& header) {
   return out;
 }
 
-std::string to_frame_message(const RecordedFrame& frame) { return encode_frame(frame); }
-
 }  // namespace kansetsu::io

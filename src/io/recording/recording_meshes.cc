@@ -108,13 +108,8 @@ class Collector {
       const char* folder = kind == Kind::kMesh ? "mesh" : "texture";
       known->second = out_.add({place, fmt::format("{}/{}{}", folder, count++, ending), std::move(data)});
     } else {
-      diagnostics_.push_back({Severity::kWarning,
-                              recording::kMeshLeftOut,
-                              place,
-                              0,
-                              {},
-                              problem,
-                              "the recording shows the figure without it"});
+      diagnostics_.push_back(about_file(Severity::kWarning, recording::kMeshLeftOut, place, problem,
+                                        "the recording shows the figure without it"));
     }
     return known->second;
   }

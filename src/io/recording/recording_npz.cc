@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <span>
 
 #include "io/bytes.h"
 #include "io/recording/crc32.h"
 #include "io/recording/recorders.h"
 #include "io/recording/recording_codes.h"
+#include "io/recording/recording_frame.h"
+#include "io/text.h"
 
 /// Recordings as NumPy arrays: a ZIP file of .npy files, stored as they are.
 namespace kansetsu::io {
@@ -103,7 +106,26 @@ class Zip {
   bool too_large_ = false;
 };
 
-constexpr const char* kContactVectors[] = {"point", "normal", "force", "moment", "impulse"};
+/// Contacts or connections of all frames, column by column.
+struct Forces {
+  std::vector<std::int32_t> frame{}, bodies{};
+  std::vector<std::vector<double>> vectors{};
+
+  template <class Record>
+  void add(std::size_t at, const Record& c) {
+    const auto all = vectors_of(c);
+    vectors.resize(all.size());
+    frame.push_back(static_cast<std::int32_t>(at));
+    bodies.insert(bodies.end(), {c.a.figure, c.a.link, c.b.figure, c.b.link});
+    for (std::size_t i = 0; i < all.size(); ++i) vectors[i].insert(vectors[i].end(), {all[i]->x, all[i]->y, all[i]->z});
+  }
+  void write(Zip& zip, const std::string& folder, std::span<const char* const> names) const {
+    zip.add(folder + "/bodies.npy", npy(bodies, 4));
+    zip.add(folder + "/frame.npy", npy(frame, 0));
+    for (std::size_t i = 0; i < names.size(); ++i)
+      zip.add(fmt::format("{}/{}.npy", folder, names[i]), npy(vectors.empty() ? std::vector<double>{} : vectors[i], 3));
+  }
+};
 
 class NpzRecorder final : public Recorder {
  public:
@@ -118,19 +140,12 @@ class NpzRecorder final : public Recorder {
       v_[i].insert(v_[i].end(), frame.states[i].v.begin(), frame.states[i].v.end());
     }
     for (const RecordedContact& c : frame.contacts) {
-      contact_frame_.push_back(static_cast<std::int32_t>(time_.size()));
+      contacts_.add(time_.size(), c);
       contact_state_.push_back(static_cast<std::int32_t>(c.state));
-      for (const int id : {c.a.figure, c.a.link, c.b.figure, c.b.link}) contact_bodies_.push_back(id);
-      for (const Vec3<>& x : {c.point, c.normal, c.force, c.moment, c.impulse})
-        contacts_.insert(contacts_.end(), {x.x, x.y, x.z});
     }
     for (const RecordedConnection& c : frame.connections) {
-      connection_frame_.push_back(static_cast<std::int32_t>(time_.size()));
+      connections_.add(time_.size(), c);
       connection_names_.push_back(c.name);
-      for (const int id : {c.a.figure, c.a.link, c.b.figure, c.b.link}) connection_bodies_.push_back(id);
-      connection_point_.insert(connection_point_.end(), {c.point.x, c.point.y, c.point.z});
-      connection_force_.insert(connection_force_.end(), {c.wrench.f.x, c.wrench.f.y, c.wrench.f.z});
-      connection_moment_.insert(connection_moment_.end(), {c.wrench.t.x, c.wrench.t.y, c.wrench.t.z});
     }
     numbers_.insert(numbers_.end(), frame.numbers.begin(), frame.numbers.end());
     time_.push_back(frame.time);
@@ -152,45 +167,26 @@ class NpzRecorder final : public Recorder {
       for (std::size_t k = i; k < numbers_.size(); k += header().numbers.size()) column.push_back(numbers_[k]);
       zip.add("numbers/" + header().numbers[i].name + ".npy", npy(column, 0));
     }
-    zip.add("contacts/frame.npy", npy(contact_frame_, 0));
-    zip.add("contacts/bodies.npy", npy(contact_bodies_, 4));
     zip.add("contacts/state.npy", npy(contact_state_, 0));
-    for (std::size_t i = 0; i < std::size(kContactVectors); ++i) {
-      std::vector<double> values;
-      for (std::size_t k = 3 * i; k < contacts_.size(); k += 3 * std::size(kContactVectors))
-        values.insert(values.end(), {contacts_[k], contacts_[k + 1], contacts_[k + 2]});
-      zip.add(fmt::format("contacts/{}.npy", kContactVectors[i]), npy(values, 3));
+    contacts_.write(zip, "contacts", kContactVectors);
+    if (!connection_names_.empty()) {
+      zip.add("connections/names.npy", npy(connection_names_));
+      connections_.write(zip, "connections", kConnectionVectors);
     }
-    add_connections(zip);
     zip.finish();
     if (zip.too_large()) {
-      return {{Severity::kError,
-               recording::kTooLarge,
-               file_->path().string(),
-               0,
-               {},
-               "more than 4 GiB do not fit into an .npz file",
-               "write .mcap instead"}};
+      return {about_file(Severity::kError, recording::kTooLarge, file_->path(),
+                         "more than 4 GiB do not fit into an .npz file", "write .mcap instead")};
     }
     return io::close(*file_);
   }
 
  private:
-  void add_connections(Zip& zip) const {
-    if (connection_frame_.empty()) return;
-    zip.add("connections/frame.npy", npy(connection_frame_, 0));
-    zip.add("connections/names.npy", npy(connection_names_));
-    zip.add("connections/bodies.npy", npy(connection_bodies_, 4));
-    zip.add("connections/point.npy", npy(connection_point_, 3));
-    zip.add("connections/force.npy", npy(connection_force_, 3));
-    zip.add("connections/moment.npy", npy(connection_moment_, 3));
-  }
-
   std::unique_ptr<OutputFile> file_;
-  std::vector<double> time_, numbers_, contacts_;
-  std::vector<std::int32_t> contact_frame_, contact_bodies_, contact_state_, connection_frame_, connection_bodies_;
+  std::vector<double> time_, numbers_;
+  Forces contacts_, connections_;
+  std::vector<std::int32_t> contact_state_;
   std::vector<std::string> connection_names_;
-  std::vector<double> connection_point_, connection_force_, connection_moment_;
   std::vector<std::vector<double>> q_, v_;
 };
 

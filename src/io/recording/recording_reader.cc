@@ -311,16 +311,11 @@ Loaded<Recording> parse_recording(std::string_view bytes, const std::string& fil
 }
 
 Loaded<Recording> read_recording(const std::filesystem::path& file) {
-  Complaints complaints(file.string());
   const FileText read = read_file(file, kLargestRecording);
   if (!read.problem) return parse_recording(read.text, file.string());
-  if (*read.problem == FileProblem::kNotAFile)
-    complaints.error(recording::kCannotRead, "cannot be read: " + read.reason, "name an .mcap file");
-  else if (*read.problem == FileProblem::kTooLarge)
-    complaints.error(recording::kCannotRead, fmt::format("larger than {} GiB", kLargestRecording >> 30));
-  else
-    complaints.error(recording::kCannotRead, "cannot be read", "check the name, the folder and your permissions");
-  return {std::nullopt, complaints.all};
+  FileCodes codes = FileCodes::one(recording::kCannotRead);
+  codes.smaller = "cut it with a tool for MCAP files";
+  return {std::nullopt, {unreadable(read, file, codes, kLargestRecording)}};
 }
 
 bool is_mcap(const std::filesystem::path& file) {

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <tuple>
 
-#include "io/scene/scene_reader.h"
 #include "io/scene/toml.h"
+#include "io/scene/toml_record.h"
 #include "io/text.h"
 #include "kansetsu/io/mjcf.h"
 #include "kansetsu/io/sdf.h"
@@ -24,17 +24,17 @@ void for_each(Reader& reader, TomlTable& root, const char* key, const Read& read
 /// Figures before what refers to them.
 void read(Reader& reader, const toml::table& document) {
   TomlTable root(reader.report, document, "");
-  if (auto settings = root.table("scene")) read_settings(reader, *settings);
+  read_value(root, "scene", reader.scene);
   read_surfaces(reader, root);
   for_each(reader, root, "figure", read_figure);
   for_each(reader, root, "body", read_body);
   for_each(reader, root, "environment", read_environment);
-  for_each(reader, root, "connection", read_connection);
-  for_each(reader, root, "spring", read_spring);
+  read_value(root, "connections", reader.scene.connections);
+  read_value(root, "springs", reader.scene.springs);
   for_each(reader, root, "controller", read_controller);
   for_each(reader, root, "sensor", read_sensor);
   for_each(reader, root, "event", read_event);
-  for_each(reader, root, "record", read_recording);
+  read_value(root, "records", reader.scene.recordings);
   for_each(reader, root, "keyframe", read_keyframe);
   root.finish();
 }
@@ -83,11 +83,7 @@ Loaded<SceneDescription> read_scene(const std::filesystem::path& file, const Ref
   if (format == FileFormat::kSdf) return read_sdf(file, options);
   const FileText read = read_file(file);
   if (read.problem) {
-    const bool missing = *read.problem == FileProblem::kMissing;
-    return {std::nullopt,
-            {scene::problem(scene::kFile, file.string(), 0,
-                            missing ? "there is no such file" : "cannot be read: " + read.reason,
-                            "check the name and the folder")}};
+    return {std::nullopt, {unreadable(read, file, FileCodes::one(scene::kFile))}};
   }
   return parse_scene(read.text, file.string(), options);
 }

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "io/scene/scene_actuator.h"
-#include "io/scene/scene_reader.h"
+#include "io/scene/toml_record.h"
 #include "io/text.h"
 #include "kansetsu/base/suggest.h"
 #include "kansetsu/io/mjcf.h"
@@ -28,32 +27,59 @@ void take_diagnostics(Reader& reader, TomlTable& table, std::vector<Diagnostic>&
   }
 }
 
+/// Of a file that was read before: that it cannot be used is told again, what is wrong with it is not.
+std::vector<Diagnostic> once(std::vector<Diagnostic>& diagnostics) {
+  std::vector<Diagnostic> out = std::move(diagnostics);
+  diagnostics.clear();
+  if (const auto error = std::ranges::find_if(out, &Diagnostic::is_error); error != out.end())
+    diagnostics.push_back(*error);
+  return out;
+}
+
 /// The figure of an MJCF or SDF file that is asked for, with its loops and couplings.
-void take_figure(Reader& reader, TomlTable& table, const std::filesystem::path& path, Loaded<SceneDescription> scene,
+void take_figure(Reader& reader, TomlTable& table, const std::filesystem::path& path, ModelFile& file,
                  FigureDescription& out) {
-  const std::string wanted = table.text("figure").value_or("");
-  take_diagnostics(reader, table, std::move(scene.diagnostics), path.string());
-  if (!scene) return;
-  std::vector<std::string> known;
-  for (FigureDescription& figure : scene.value->figures) {
-    known.push_back(figure.name);
-    if (figure.name != wanted && !(wanted.empty() && scene.value->figures.size() == 1)) continue;
-    out.model = std::move(figure.model);
-    out.loops = std::move(figure.loops);
-    out.couplings = std::move(figure.couplings);
-    out.actuation = std::move(figure.actuation);
-    out.initial = std::move(figure.initial);
+  const std::string wanted = file.first.empty() ? "" : table.text("figure").value_or("");
+  take_diagnostics(reader, table, once(file.diagnostics), path.string());
+  const auto found = wanted.empty() && file.figures.size() == 1 ? file.figures.begin() : file.figures.find(wanted);
+  if (found != file.figures.end()) {
+    const FigureDescription& figure = found->second;
+    out.model = figure.model;
+    if (file.first.empty()) return;  // a URDF file has no more than the model
+    out.loops = figure.loops;
+    out.couplings = figure.couplings;
+    out.actuation = figure.actuation;
+    out.initial = figure.initial;
     out.self_collision = figure.self_collision;
     out.switches = figure.switches;
-    out.gravity_compensation = std::move(figure.gravity_compensation);
-    // Surfaces of the file are not those of the scene.
-    for (LinkDescription& link : out.model.links) {
+    out.gravity_compensation = figure.gravity_compensation;
+    out.ellipsoids = figure.ellipsoids;
+    out.base_motion = figure.base_motion;
+  } else if (file.readable) {
+    table.error_at("model", kNoSuchPart, fmt::format("the file has {} figures", file.figures.size()),
+                   file.first.empty() ? "name another file" : fmt::format("name one by figure = \"{}\"", file.first));
+  }
+}
+
+/// Of an MJCF or SDF file. Surfaces of the file are not those of the scene.
+ModelFile figures_of(Loaded<SceneDescription> scene) {
+  ModelFile out{.diagnostics = std::move(scene.diagnostics), .readable = bool(scene)};
+  if (!scene) return out;
+  for (FigureDescription& figure : scene.value->figures) {
+    for (LinkDescription& link : figure.model.links) {
       for (LinkShape& shape : link.collisions) shape.surface.clear();
     }
-    return;
+    if (out.first.empty()) out.first = figure.name;
+    const std::string name = figure.name;
+    out.figures.emplace(name, std::move(figure));
   }
-  table.error_at("model", kNoSuchPart, fmt::format("the file has {} figures", known.size()),
-                 known.empty() ? "name another file" : fmt::format("name one by figure = \"{}\"", known.front()));
+  return out;
+}
+
+ModelFile figure_of(Loaded<ModelDescription> model) {
+  ModelFile out{.diagnostics = std::move(model.diagnostics), .readable = bool(model)};
+  if (model) out.figures[""].model = *std::move(model.value);
+  return out;
 }
 
 void load_file(Reader& reader, TomlTable& table, const std::string& source, FigureDescription& out) {
@@ -70,22 +96,28 @@ void load_file(Reader& reader, TomlTable& table, const std::string& source, Figu
                    reader.gate.hint(path));
     return;
   }
-  switch (find_format(path)) {
-    case FileFormat::kMjcf:
-      return take_figure(reader, table, path, read_mjcf(path, reader.options), out);
-    case FileFormat::kSdf:
-      return take_figure(reader, table, path, read_sdf(path, reader.options), out);
-    case FileFormat::kScene:
-      table.error_at("model", kModel, "a scene cannot be the model of a figure", "name a .urdf, .xml or .sdf file");
-      return;
-    case FileFormat::kUrdf:
-      break;
+  auto known = reader.files.find(path.string());
+  if (known == reader.files.end()) {
+    ModelFile file;
+    switch (find_format(path)) {
+      case FileFormat::kMjcf:
+        file = figures_of(read_mjcf(path, reader.options));
+        break;
+      case FileFormat::kSdf:
+        file = figures_of(read_sdf(path, reader.options));
+        break;
+      case FileFormat::kScene:
+        table.error_at("model", kModel, "a scene cannot be the model of a figure", "name a .urdf, .xml or .sdf file");
+        return;
+      case FileFormat::kUrdf:
+        file = figure_of(read_urdf(path, {.package_paths = reader.options.package_paths,
+                                          .allowed_paths = reader.options.allowed_paths,
+                                          .package = reader.options.package}));
+        break;
+    }
+    known = reader.files.emplace(path.string(), std::move(file)).first;
   }
-  Loaded<ModelDescription> model = read_urdf(path, {.package_paths = reader.options.package_paths,
-                                                    .allowed_paths = reader.options.allowed_paths,
-                                                    .package = reader.options.package});
-  take_diagnostics(reader, table, std::move(model.diagnostics), path.string());
-  if (model) out.model = *std::move(model.value);
+  take_figure(reader, table, path, known->second, out);
 }
 
 /// A model of the scene's own, a built-in one, or one from a file.
@@ -103,6 +135,14 @@ bool load_model(Reader& reader, TomlTable& table, FigureDescription& out) {
     out.model = figure->description();
   else
     load_file(reader, table, source, out);
+  constexpr std::size_t kMostLinks =
+      500'000;  // ten times more than the largest scene of tests; a few words ask for any number
+  reader.links += out.model.links.size();
+  if (reader.links > kMostLinks) {
+    table.error_at("model", kModel, fmt::format("figures have more than {} links together", kMostLinks),
+                   "make the scene smaller");
+    return false;
+  }
   return !out.model.links.empty();
 }
 
@@ -149,23 +189,8 @@ void adjust_joints(TomlTable& table, ModelDescription& model) {
       continue;
     }
     joint->dofs.resize(std::size_t(info(joint->type).nv));
-    for (DofDescription& dof : joint->dofs) read_dof(adjust, dof);
+    for (DofDescription& dof : joint->dofs) read_fields(adjust, dof);
     adjust.finish();
-  }
-}
-
-void add_parts(TomlTable& table, ModelDescription& model) {
-  for (TomlTable& frame : table.tables("frame")) {
-    FrameDescription out;
-    out.name = frame.required("name");
-    out.link = frame.required("link");
-    out.origin = read_pose(frame);
-    frame.finish();
-    model.frames.push_back(std::move(out));
-  }
-  for (TomlTable& pair : table.tables("exclude")) {
-    model.collision_filters.push_back({pair.required("a"), pair.required("b")});
-    pair.finish();
   }
 }
 
@@ -180,62 +205,65 @@ void resolve_joint(const ModelDescription& model, std::string& link, Pose& pose)
 }
 
 void add_loops(TomlTable& table, FigureDescription& figure) {
-  for (TomlTable& loop : table.tables("loop")) {
-    LoopClosure out;
-    out.line = loop.line();
-    out.name = loop.required("name");
-    out.link_a = loop.required("a");
-    out.link_b = loop.required("b");
-    out.pose_a = read_pose(loop, "pose_a");
-    out.pose_b = read_pose(loop, "pose_b");
-    out.mask = read_mask(loop);
-    resolve_joint(figure.model, out.link_a, out.pose_a);
-    resolve_joint(figure.model, out.link_b, out.pose_b);
-    loop.finish();
-    figure.loops.push_back(std::move(out));
+  const std::size_t before = figure.loops.size();  // those of the model's own file
+  read_value(table, "loops", figure.loops);
+  for (std::size_t i = before; i < figure.loops.size(); ++i) {
+    LoopClosure& loop = figure.loops[i];
+    resolve_joint(figure.model, loop.link_a, loop.pose_a);
+    resolve_joint(figure.model, loop.link_b, loop.pose_b);
   }
   for (TomlTable& coupling : table.tables("coupling")) {
-    PolynomialCoupling out;
-    out.line = coupling.line();
-    out.name = coupling.required("name");
+    PolynomialCoupling out{.coefficient = {0, 1}};
     out.tendons = coupling.has("tendon");
     out.dependent = {coupling.required(out.tendons ? "tendon" : "joint"), 0};
     if (const auto driver = coupling.text("driver")) out.driver = DofRef{*driver, 0};
-    coupling.read("reference", out.reference);
-    coupling.read("driver_reference", out.driver_reference);
-    const auto numbers = coupling.numbers("coefficients").value_or(std::vector<double>{0, 1});
-    if (numbers.size() > out.coefficient.size())
-      coupling.error_at("coefficients", kLength, "more than five coefficients", "the degree is four at most");
-    else
-      std::copy(numbers.begin(), numbers.end(), out.coefficient.begin());
+    read_fields(coupling, out);
     coupling.finish();
     figure.couplings.push_back(std::move(out));
   }
 }
 
-void read_switches(TomlTable& table, JointSwitches& out) {
-  auto inner = table.table("joints");
-  if (!inner) return;
-  inner->read("limits", out.limits);
-  inner->read("friction", out.friction);
-  inner->read("damping", out.damping);
-  inner->read("springs", out.springs);
-  inner->read("effort_limits", out.effort_limits);
-  inner->read("rotor_inertia", out.rotor_inertia);
-  inner->read("actuators", out.actuators);
-  inner->finish();
+/// rest = [lower, upper] beside the schema's keys.
+void read_tendon(TomlTable& table, ActuationDescription& actuation) {
+  TendonDescription out;
+  read_fields(table, out);
+  Interval rest{0, 0};
+  read_value(table, "rest", rest);
+  out.rest_lower = rest.lower, out.rest_upper = rest.upper;
+  table.finish();
+  actuation.tendons.push_back(std::move(out));
+}
+
+/// kp and kd make a servo; a wrench without a joint acts on the base.
+void read_actuator(TomlTable& table, ActuationDescription& actuation) {
+  ActuatorDescription out;
+  double kp = 0, kd = 0;
+  table.read("kp", kp);
+  table.read("kd", kd);
+  if (table.has("kp"))
+    make_position_servo(out, kp, kd);
+  else if (table.has("kd"))
+    make_velocity_servo(out, kd);
+  read_fields(table, out);
+  if (RecordSchema<ActuatorDescription>::acts_on_joint(out)) {
+    if (table.has("wrench") && !table.has("joint"))
+      table.read("index", out.dof.index);
+    else
+      read_fields(table, out.dof);
+  }
+  table.finish();
+  actuation.actuators.push_back(std::move(out));
 }
 
 }  // namespace
 
 void read_figure(Reader& reader, TomlTable& table) {
   FigureDescription figure;
-  figure.line = table.line();
   figure.name = table.required("name");
   const bool loaded = load_model(reader, table, figure);
-  if (const auto base = table.keyword("base", {"fixed", "free"}))
-    figure.model.base = *base == 1 ? Base::kFree : Base::kFixed;
-  const FigureState given = read_state(table);
+  read_value(table, "base", figure.model.base);
+  FigureState given;
+  read_fields(table, given);
   if (table.has("pose") || figure.model.base == Base::kFree)
     figure.initial.base = table.has("pose") ? given.base : figure.initial.base;
   else
@@ -246,19 +274,16 @@ void read_figure(Reader& reader, TomlTable& table) {
   for (const auto& [actuator, u] : given.control) figure.initial.control[actuator] = u;
   for (const auto& [actuator, x] : given.activation) figure.initial.activation[actuator] = x;
   if (figure.model.base == Base::kFixed) figure.model.base_pose = figure.initial.base;
-  figure.base_motion = read_motion(table, "motion");
-  table.read("surface", figure.surface);
-  if (const auto self = table.keyword("self_collision", {"none", "not_neighbours", "all"}))
-    figure.self_collision = SelfCollision(*self);
-  read_switches(table, figure.switches);
-  for (const auto& [link, share] : read_numbers(table, "gravity_compensation"))
-    figure.gravity_compensation[link] = share;
+  read_fields(table, figure);
   if (loaded) {
     add_shapes(reader, table, figure.model);
     adjust_joints(table, figure.model);
   }
-  add_parts(table, figure.model);
-  read_actuators(table, figure.actuation);
+  read_value(table, "frames", figure.model.frames);
+  read_value(table, "excludes", figure.model.collision_filters);
+  read_value(table, "ellipsoids", figure.ellipsoids);
+  for (TomlTable& tendon : table.tables("tendon")) read_tendon(tendon, figure.actuation);
+  for (TomlTable& actuator : table.tables("actuator")) read_actuator(actuator, figure.actuation);
   add_loops(table, figure);
   // What belongs to another kind of model, or to one that could not be loaded, is no unknown key.
   for (const char* key : {"joint", "gear", "figure", "keep_shapes", "shape", "adjust"}) table.allow(key);
@@ -268,20 +293,22 @@ void read_figure(Reader& reader, TomlTable& table) {
 
 void read_body(Reader& reader, TomlTable& table) {
   const std::string name = table.required("name");
-  const Pose pose = read_pose(table, "pose");
+  Pose pose;
+  read_value(table, "pose", pose);
   auto shape = read_link_shape(reader, table);
   const auto mass = table.number("mass"), density = table.number("density");
-  const Motion<> velocity = read_velocity(table, "velocity");
+  Motion<> velocity{};
+  read_value(table, "velocity", velocity);
   table.finish();
   if (!shape) return;
   const bool heavy = table.has("mass"), dense = table.has("density");
-  const auto V = volume(shape->shape);
-  if (!V)
-    return table.error(kShape, "a body needs a sphere, box, cylinder or capsule",
-                       "use a figure with a link for other shapes");
+  const auto body_solid = solid(shape->shape);
+  if (!body_solid)
+    return table.error(kShape, "the shape of a body encloses no volume",
+                       "use a sphere, box, cylinder, capsule or hull, or a figure with a link and its inertia");
   if (heavy == dense) return table.error(kConflict, "a body has either mass or density", "write mass = 1.0");
   if (!mass && !density) return;  // what it is has been told
-  FigureDescription body = make_body(name, shape->shape, mass ? *mass : *density * *V, pose);
+  FigureDescription body = make_body(name, shape->shape, mass ? *mass : *density * body_solid->measure, pose);
   shape->origin = {};
   shape->name = name;
   body.model.links[0].collisions = {*shape};

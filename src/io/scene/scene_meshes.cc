@@ -1,6 +1,11 @@
+#include <fmt/format.h>
+
 #include <map>
 #include <tuple>
+#include <utility>
 
+#include "io/mesh/mesh_codes.h"
+#include "io/text.h"
 #include "kansetsu/io/mesh.h"
 #include "kansetsu/io/scene.h"
 
@@ -16,7 +21,7 @@ class MeshLoader {
     const auto* mesh = std::get_if<Mesh>(&shape.shape);
     if (!mesh || mesh->path.empty()) return;
     const TriangleMesh& loaded = read(*mesh);
-    if (!loaded.data) return;
+    if (!loaded.data || (hull && !take(loaded.data->vertices.size(), mesh->path))) return;
     if (hull)
       shape.shape = ConvexHull{loaded.data->vertices};
     else
@@ -33,11 +38,29 @@ class MeshLoader {
       d.severity = Severity::kWarning;  // the rest of the scene is sound; a world tells what nothing touches
       report_.push_back(std::move(d));
     }
-    if (loaded) place->second = *std::move(loaded.value);
+    if (loaded && take(loaded.value->data->vertices.size(), mesh.path)) place->second = *std::move(loaded.value);
     return place->second;
   }
 
+  /// Whether so many more vertices are within bounds; told where they begin not to be. A file may be used in any number of sizes,
+  /// and each shape that is taken as its hull has its own.
+  bool take(std::size_t vertices, const std::string& path) {
+    constexpr std::size_t kMostVertices = 20'000'000;  // half a gigabyte
+    if (vertices <= kMostVertices - taken_) {
+      taken_ += vertices;
+      return true;
+    }
+    if (!std::exchange(told_, true))
+      report_.push_back(about_file(
+          Severity::kWarning, mesh::kTooLarge, path,
+          fmt::format("meshes have more than {} vertices together: this one and others are left out", kMostVertices),
+          "use simpler meshes"));
+    return false;
+  }
+
   std::vector<Diagnostic>& report_;
+  std::size_t taken_ = 0;
+  bool told_ = false;
   std::map<std::tuple<std::string, double, double, double>, TriangleMesh> known_;
 };
 

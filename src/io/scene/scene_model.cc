@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
-#include "io/scene/scene_reader.h"
-#include "io/urdf/dof_attributes.h"
+#include "io/scene/toml_record.h"
 #include "kansetsu/model/solid.h"
 
 namespace kansetsu::io::scene {
@@ -38,14 +37,15 @@ std::optional<Inertial> read_inertial(TomlTable& table, const LinkDescription& l
   double total = 0;
   std::vector<Inertial> parts;
   for (const LinkShape& shape : link.collisions) {
-    const auto V = volume(shape.shape);
-    if (!V) {
-      table.error(kShape, "a shape of the link has no volume of its own (mesh, hull, plane)",
+    const auto body = solid(shape.shape);
+    if (!body) {
+      table.error(kShape, "a shape of the link encloses no volume (plane, height field, open mesh)",
                   "give mass, com and inertia");
       return std::nullopt;
     }
-    total += *V;
-    parts.push_back({*V, shape.origin, *solid_inertia(shape.shape, *V)});
+    total += body->measure;
+    const Vec3<> centre = to_transform(shape.origin) * body->centre;
+    parts.push_back({body->measure, {centre, shape.origin.rpy}, body->inertia});
   }
   const double scale = mass ? (total > 0 ? *mass / total : 0) : *density;
   for (Inertial& part : parts) {
@@ -73,10 +73,7 @@ LinkDescription read_link(Reader& reader, TomlTable& table) {
 
 JointDescription read_joint(TomlTable& table) {
   JointDescription joint;
-  joint.line = table.line();
-  joint.name = table.required("name");
-  joint.parent = table.required("parent");
-  joint.child = table.required("child");
+  read_fields(table, joint);
   const std::string type = table.required("type");
   if (type == "continuous") {
     joint.type = JointType::kRevolute;
@@ -88,69 +85,31 @@ JointDescription read_joint(TomlTable& table) {
     for (const JointTypeInfo& row : joint_table()) known += std::string(row.name) + ", ";
     table.error_at("type", kKeyword, fmt::format("type = '{}' is not known", type), "known: " + known + "continuous");
   }
-  joint.socket = read_pose(table, "socket");
-  joint.plug = read_pose(table, "plug");
-  table.read("axis", joint.axis);
-  table.read("second_axis", joint.second_axis);
-  table.read("pitch", joint.pitch);
-  if (table.has("swing")) {
-    SwingTwistLimit limit;
-    table.read("swing", limit.swing);
-    table.read("twist_lower", limit.twist_lower);
-    table.read("twist_upper", limit.twist_upper);
-    joint.swing_twist = limit;
-  }
-  for (TomlTable& dof : table.tables("dof")) {
-    read_dof(dof, joint.dofs.emplace_back());
-    dof.finish();
-  }
+  if (table.has("swing")) read_fields(table, joint.swing_twist.emplace());
+  read_value(table, "dofs", joint.dofs);
+  DofDescription all;
+  read_fields(table, all);
   if (joint.dofs.empty()) {
-    DofDescription dof;
-    read_dof(table, dof);
-    if (dof != DofDescription{}) joint.dofs.assign(std::size_t(info(joint.type).nv), dof);
+    if (all != DofDescription{}) joint.dofs.assign(std::size_t(info(joint.type).nv), all);
   } else {
-    DofDescription ignored;
-    for (const DofAttribute& attribute : kDofAttributes) {
-      if (table.has(attribute.name))
-        table.error_at(attribute.name, kConflict, "data of the joint beside those of its coordinates",
+    for_each_field<DofDescription>([&](const auto& field) {
+      if (table.has(field.key))
+        table.error_at(field.key, kConflict, "data of the joint beside those of its coordinates",
                        "put it into [[…dof]]");
-    }
-    read_dof(table, ignored);
+    });
   }
   table.finish();
   return joint;
 }
 
-Coupling read_coupling(TomlTable& table) {
-  Coupling coupling;
-  coupling.line = table.line();
-  coupling.dependent.joint = table.required("joint");
-  coupling.dependent.index = int(std::min<std::int64_t>(table.integer("index").value_or(0), 100));
-  table.read("offset", coupling.offset);
-  for (TomlTable& term : table.tables("term")) {
-    Coupling::Term out;
-    out.dof.joint = term.required("joint");
-    out.dof.index = int(std::min<std::int64_t>(term.integer("index").value_or(0), 100));
-    term.read("ratio", out.ratio);
-    term.finish();
-    coupling.terms.push_back(out);
-  }
-  table.finish();
-  return coupling;
-}
-
 }  // namespace
-
-void read_dof(TomlTable& table, DofDescription& dof) {
-  for (const DofAttribute& attribute : kDofAttributes) table.read(attribute.name, dof.*attribute.member);
-}
 
 ModelDescription read_model(Reader& reader, TomlTable& table, const std::string& name) {
   ModelDescription model;
   model.name = name;
   for (TomlTable& link : table.tables("link")) model.links.push_back(read_link(reader, link));
   for (TomlTable& joint : table.tables("joint")) model.joints.push_back(read_joint(joint));
-  for (TomlTable& gear : table.tables("gear")) model.couplings.push_back(read_coupling(gear));
+  read_value(table, "gears", model.couplings);
   return model;
 }
 

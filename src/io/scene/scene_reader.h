@@ -1,7 +1,10 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "io/file_gate.h"
 #include "io/scene/scene_codes.h"
@@ -12,11 +15,21 @@
 /// The parts of the reader of scene files, one function per kind of table.
 namespace kansetsu::io::scene {
 
+/// What a file that figures are from holds: it is read once, however many name it.
+struct ModelFile {
+  std::vector<Diagnostic> diagnostics{};
+  bool readable = false;
+  std::string first{};                                 ///< figure; empty: a URDF file, whose model has no name here
+  std::map<std::string, FigureDescription> figures{};  ///< by name
+};
+
 struct Reader {
   TomlReport report;
   std::filesystem::path folder;  ///< of the scene file
   SceneDescription scene;
-  std::vector<Diagnostic> warnings;  ///< about models that were read along
+  std::vector<Diagnostic> warnings;        ///< about models that were read along
+  std::map<std::string, ModelFile> files;  ///< by path
+  std::size_t links = 0;                   ///< of all figures
 
   ReferenceOptions options;
   FileGate gate;
@@ -30,32 +43,40 @@ struct Reader {
   }
 };
 
-// scene_values.cc
+// scene_values.cc: what is more than its schema tells.
 /// p and rpy or quat_xyzw of the table itself.
-Pose read_pose(TomlTable& table);
-/// The pose in the table under the key.
-Pose read_pose(TomlTable& table, const char* key);
-std::optional<PrescribedMotion> read_motion(TomlTable& table, const char* key);
-Motion<> read_velocity(TomlTable& table, const char* key);
-/// {figure, link, p, rpy}, or {p, rpy} in the world.
-Anchor read_anchor(TomlTable& table, const char* key);
-ShapeRef read_shape_ref(TomlTable& table, const char* key);
+void read_fields(TomlTable& table, Pose& out);
+/// A dynamic friction that is not given is no larger than the static one.
+void read_fields(TomlTable& table, ContactMaterial& out);
+/// By direction only: turns and shifts have different units.
+void read_fields(TomlTable& table, Compliance& out);
+/// One number for all six directions, or a table of numbers, {z = 0.5, rx = 0.1}; others keep their value.
+void read_value(TomlTable& table, const char* key, PerDirection& out);
+/// [lower, upper]; either may be infinite.
+void read_value(TomlTable& table, const char* key, Interval& out);
 /// kind = "hinge", or constrain = ["x", "ry", …]
-ConstraintMask read_mask(TomlTable& table);
-/// Whether one number may stand for all six directions; not where turns and shifts have different units.
-enum class AllAtOnce { kYes, kNo };
-/// A table of numbers by direction, {z = 0.5, rx = 0.1}; directions that it does not name keep their value.
-void read_directions(TomlTable& table, const char* key, AllAtOnce all, PerDirection& out);
+void read_value(TomlTable& table, const char* key, ConstraintMask& out);
+void read_value(TomlTable& table, const char* key, SensorKind& out);
+void read_value(TomlTable& table, const char* key, std::vector<Recorded>& out);
+void read_value(TomlTable& table, const char* key, std::map<std::string, std::vector<double>>& out);
+void read_value(TomlTable& table, const char* key, std::map<std::string, double>& out);
+/// As many numbers as it has room for, or fewer; the rest is zero.
+void read_numbers(TomlTable& table, const char* key, std::span<double> out);
+template <std::size_t N>
+void read_value(TomlTable& table, const char* key, std::array<double, N>& out) {
+  read_numbers(table, key, out);
+}
+/// Called when all fields of a record are read.
+template <class Record>
+void complete(TomlTable&, Record&) {}
+void complete(TomlTable& table, Anchor& anchor);
+void complete(TomlTable& table, ShapeRef& ref);
+void complete(TomlTable& table, CoordinateFunction& function);
+
 /// type = "box" and its sizes.
 std::optional<Shape> read_shape(Reader& reader, TomlTable& table);
 /// A shape with its name, pose, surface, masks and colour.
 std::optional<LinkShape> read_link_shape(Reader& reader, TomlTable& table);
-std::map<std::string, std::vector<double>> read_values(TomlTable& table, const char* key);
-/// Numbers by name.
-std::map<std::string, double> read_numbers(TomlTable& table, const char* key);
-FigureState read_state(TomlTable& table);
-ContactMaterial read_material(TomlTable& table, ContactMaterial material);
-std::optional<std::uint64_t> read_seed(TomlTable& table);
 
 // scene_figure.cc
 void read_figure(Reader& reader, TomlTable& table);
@@ -64,18 +85,13 @@ void read_body(Reader& reader, TomlTable& table);
 // scene_model.cc
 /// Links and joints written in the scene itself.
 ModelDescription read_model(Reader& reader, TomlTable& table, const std::string& name);
-void read_dof(TomlTable& table, DofDescription& dof);
 
 // scene_sections.cc
-void read_settings(Reader& reader, TomlTable& table);
 void read_surfaces(Reader& reader, TomlTable& root);
 void read_environment(Reader& reader, TomlTable& table);
-void read_connection(Reader& reader, TomlTable& table);
-void read_spring(Reader& reader, TomlTable& table);
 void read_controller(Reader& reader, TomlTable& table);
 void read_sensor(Reader& reader, TomlTable& table);
 void read_event(Reader& reader, TomlTable& table);
-void read_recording(Reader& reader, TomlTable& table);
 void read_keyframe(Reader& reader, TomlTable& table);
 
 }  // namespace kansetsu::io::scene

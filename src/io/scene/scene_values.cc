@@ -1,9 +1,11 @@
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "io/number.h"
-#include "io/scene/scene_reader.h"
+#include "io/scene/scene_masks.h"
+#include "io/scene/toml_record.h"
 #include "io/text.h"
 #include "kansetsu/spatial/quaternion.h"
 
@@ -25,6 +27,13 @@ void read_quaternion(TomlTable& table, Pose& pose) {
   pose.rpy = to_pose({to_mat3(Quaternion<>{(*q)[0], (*q)[1], (*q)[2], (*q)[3]}), {}}).rpy;
 }
 
+/// Of an Anchor or ShapeRef.
+template <class Place>
+void check_link(TomlTable& table, const Place& place) {
+  if (place.figure.empty() && !place.link.empty())
+    table.error(kMissing, "a link without a figure", "name the figure it belongs to");
+}
+
 double size_of(TomlTable& table, const char* key) {
   const auto value = table.number(key);
   if (!value) {
@@ -32,8 +41,8 @@ double size_of(TomlTable& table, const char* key) {
       table.error(kMissing, fmt::format("key '{}' is missing", key), fmt::format("write {} = 0.1", key));
     return 0;
   }
-  if (*value > 0) return *value;
-  table.error_at(key, kShape, fmt::format("{} is {}", key, format_number(*value)), "sizes are positive [m]");
+  if (*value >= 0) return *value;  // a ball without radius is a point: robots have them under their feet
+  table.error_at(key, kShape, fmt::format("{} is {}", key, format_number(*value)), "sizes are zero or positive [m]");
   return 0;
 }
 
@@ -90,128 +99,125 @@ std::optional<Shape> read_mesh(Reader& reader, TomlTable& table) {
 
 }  // namespace
 
-Pose read_pose(TomlTable& table) {
-  Pose pose;
-  table.read("p", pose.p);
-  table.read("rpy", pose.rpy);
-  read_quaternion(table, pose);
-  return pose;
+void read_fields(TomlTable& table, Pose& out) {
+  table.read("p", out.p);
+  table.read("rpy", out.rpy);
+  read_quaternion(table, out);
 }
 
-Pose read_pose(TomlTable& table, const char* key) {
-  auto inner = table.table(key);
-  if (!inner) return {};
-  const Pose pose = read_pose(*inner);
-  inner->finish();
-  return pose;
+void complete(TomlTable& table, Anchor& anchor) { check_link(table, anchor); }
+void complete(TomlTable& table, ShapeRef& ref) { check_link(table, ref); }
+void complete(TomlTable& table, CoordinateFunction& function) {
+  if (const auto problem = function.prepare())
+    table.error_at("function", kLength, "the function of the shift: " + *problem, "see docs/formats/scene.md");
 }
 
-std::optional<PrescribedMotion> read_motion(TomlTable& table, const char* key) {
-  auto inner = table.table(key);
-  if (!inner) return std::nullopt;
-  PrescribedMotion m;
-  inner->read("velocity", m.velocity);
-  inner->read("amplitude", m.amplitude);
-  inner->read("axis", m.axis);
-  inner->read("rate", m.rate);
-  inner->read("swing", m.swing);
-  inner->read("frequency", m.frequency);
-  inner->read("phase", m.phase);
-  inner->read("start", m.start);
-  inner->read("stop", m.stop);
-  inner->finish();
-  return m;
-}
-
-Motion<> read_velocity(TomlTable& table, const char* key) {
-  Motion<> V{};
-  if (auto inner = table.table(key)) {
-    inner->read("omega", V.w);
-    inner->read("v", V.v);
-    inner->finish();
-  }
-  return V;
-}
-
-Anchor read_anchor(TomlTable& table, const char* key) {
-  Anchor anchor;
-  auto inner = table.table(key);
-  if (!inner) {
-    if (!table.has(key))
-      table.error(kMissing, fmt::format("key '{}' is missing", key),
-                  fmt::format("write {} = {{figure = \"…\", link = \"…\"}}", key));
-    return anchor;
-  }
-  inner->read("figure", anchor.figure);
-  inner->read("link", anchor.link);
-  if (anchor.figure.empty() && !anchor.link.empty())
-    inner->error(kMissing, "a link without a figure", "name the figure it belongs to");
-  anchor.pose = read_pose(*inner);
-  inner->finish();
-  return anchor;
-}
-
-ShapeRef read_shape_ref(TomlTable& table, const char* key) {
-  ShapeRef ref;
-  if (auto inner = table.table(key)) {
-    inner->read("figure", ref.figure);
-    inner->read("link", ref.link);
-    inner->read("shape", ref.shape);
-    if (ref.figure.empty() && !ref.link.empty())
-      inner->error(kMissing, "a link without a figure", "name the figure it belongs to");
-    inner->finish();
-  }
-  return ref;
-}
-
-void read_directions(TomlTable& table, const char* key, AllAtOnce all, PerDirection& out) {
-  if (!table.has(key)) return;
-  if (!table.is_table(key)) {
-    if (all == AllAtOnce::kYes) {
-      if (const auto x = table.number(key)) out = *x;
-      return;
+void read_fields(TomlTable& table, Compliance& out) {
+  for (const auto& [key, numbers] : {std::pair("stiffness", &out.stiffness), std::pair("damping", &out.damping)}) {
+    if (!table.has(key) || table.is_table(key)) {
+      read_value(table, key, *numbers);
+      continue;
     }
     table.allow(key);
     table.error_at(key, kType, fmt::format("{} is not a table", key),
                    fmt::format("write {} = {{x = 1e4, rz = 20}}: turns and shifts have different units", key));
+  }
+}
+
+void read_value(TomlTable& table, const char* key, PerDirection& out) {
+  if (!table.is_table(key)) {
+    if (const auto all = table.number(key)) out = *all;
     return;
   }
   std::optional<TomlTable> each = table.table(key);
-  if (!each) return;
   for (int k = 0; k < 6; ++k) each->read(kDirectionNames[k].data(), out[k]);
   each->finish();
 }
 
-ConstraintMask read_mask(TomlTable& table) {
-  static constexpr ConstraintMask kKinds[] = {kWeldMask,        kPointMask,     kHingeMask,        kSliderMask,
-                                              kCylindricalMask, kUniversalMask, kPointInPlaneMask, kOrientationMask};
-  if (table.has("constrain")) {
-    if (table.has("kind")) table.error_at("kind", kConflict, "both kind and constrain", "give one of them");
-    ConstraintMask mask = 0;
-    for (const std::string& word : table.texts("constrain").value_or(std::vector<std::string>{})) {
-      const auto* found = std::find(std::begin(kDirectionNames), std::end(kDirectionNames), word);
-      if (found == std::end(kDirectionNames))
-        table.error_at("constrain", kKeyword, fmt::format("direction '{}' is not known", word),
-                       "known: rx, ry, rz, x, y, z");
-      else
-        mask = ConstraintMask(mask | (1u << (found - kDirectionNames)));
-    }
-    return mask;
+void read_value(TomlTable& table, const char* key, Interval& out) {
+  const auto numbers = table.numbers(key, TomlTable::Infinite::kAllowed);
+  if (!numbers) return;
+  if (numbers->size() == 2)
+    out = {(*numbers)[0], (*numbers)[1]};
+  else
+    table.error_at(key, kLength, fmt::format("{} has {} numbers", key, numbers->size()), "a range is [lower, upper]");
+}
+
+void read_numbers(TomlTable& table, const char* key, std::span<double> out) {
+  const auto numbers = table.numbers(key);
+  if (!numbers) return;
+  if (numbers->size() > out.size())
+    return table.error_at(key, kLength, fmt::format("more than {} numbers", out.size()), "leave some out");
+  std::ranges::fill(out, 0);
+  std::ranges::copy(*numbers, out.begin());
+}
+
+void read_value(TomlTable& table, const char* key, ConstraintMask& out) {
+  if (!table.has("constrain")) {
+    if (const auto kind = table.keyword(key, kMaskWords)) out = kMasks[std::size_t(*kind)];
+    return;
   }
-  const auto kind = table.keyword(
-      "kind", {"weld", "point", "hinge", "slider", "cylindrical", "universal", "point_in_plane", "orientation"});
-  return kind ? kKinds[*kind] : kWeldMask;
+  if (table.has(key)) table.error_at(key, kConflict, "both kind and constrain", "give one of them");
+  out = 0;
+  for (const std::string& word : table.texts("constrain").value_or(std::vector<std::string>{})) {
+    const auto* found = std::ranges::find(kDirectionNames, word);
+    if (found == std::end(kDirectionNames))
+      table.error_at("constrain", kKeyword, fmt::format("direction '{}' is not known", word),
+                     "known: rx, ry, rz, x, y, z");
+    else
+      out = ConstraintMask(out | (1u << (found - kDirectionNames)));
+  }
+}
+
+void read_value(TomlTable& table, const char* key, SensorKind& out) {
+  const std::string word = table.text(key).value_or("");
+  if (const auto known = sensor_kind(word))
+    out = *known;
+  else if (!word.empty())
+    table.error_at(key, kKeyword, fmt::format("there is no sensor '{}'", word), "see docs/formats/scene.md");
+}
+
+void read_value(TomlTable& table, const char* key, std::vector<Recorded>& out) {
+  const auto words = table.texts(key);
+  if (!words) return;
+  out.clear();
+  for (const std::string& word : *words) {
+    const auto* found = std::ranges::find(kWords<Recorded>, word);
+    if (found == kWords<Recorded>.end())
+      table.error_at(key, kKeyword, fmt::format("'{}' cannot be recorded", word),
+                     fmt::format("known: {}", fmt::join(kWords<Recorded>, ", ")));
+    else
+      out.push_back(Recorded(found - kWords<Recorded>.begin()));
+  }
+}
+
+void read_value(TomlTable& table, const char* key, std::map<std::string, std::vector<double>>& out) {
+  if (auto inner = table.table(key)) {
+    for (const std::string& name : inner->keys()) {
+      if (auto values = inner->one_or_more(name)) out[name] = *std::move(values);
+    }
+  }
+}
+
+void read_value(TomlTable& table, const char* key, std::map<std::string, double>& out) {
+  if (auto inner = table.table(key)) {
+    for (const std::string& name : inner->keys()) inner->read(name.c_str(), out[name]);
+  }
+}
+
+void read_fields(TomlTable& table, ContactMaterial& out) {
+  const bool only_static = table.has("static_friction") && !table.has("dynamic_friction");
+  for_each_field<ContactMaterial>([&](const auto& field) { table.read(field.key, out.*field.member); });
+  if (only_static) out.mu_d = std::min(out.mu_d, out.mu_s);
 }
 
 std::optional<Shape> read_shape(Reader& reader, TomlTable& table) {
-  const auto type =
-      table.keyword("type", {"plane", "sphere", "box", "cylinder", "capsule", "hull", "height_field", "mesh"});
-  if (!type) {
-    if (!table.has("type"))
-      table.error(kMissing, "key 'type' is missing",
-                  "plane, sphere, box, cylinder, capsule, hull, height_field or mesh");
-    return std::nullopt;
-  }
+  static constexpr std::string_view kTypes[] = {"plane",   "sphere", "box",          "cylinder",
+                                                "capsule", "hull",   "height_field", "mesh"};
+  if (!table.has("type"))
+    table.error(kMissing, "key 'type' is missing", "plane, sphere, box, cylinder, capsule, hull, height_field or mesh");
+  const auto type = table.keyword("type", kTypes);
+  if (!type) return std::nullopt;
   switch (*type) {
     case 0:
       return Plane{};
@@ -222,8 +228,8 @@ std::optional<Shape> read_shape(Reader& reader, TomlTable& table) {
       if (!table.has("size"))
         table.error(kMissing, "key 'size' is missing", "write size = [x, y, z], the full edge lengths");
       table.read("size", box.size);
-      if (!(box.size.x > 0 && box.size.y > 0 && box.size.z > 0))
-        table.error_at("size", kShape, "a box without volume", "sizes are positive [m]");
+      if (!(box.size.x >= 0 && box.size.y >= 0 && box.size.z >= 0))
+        table.error_at("size", kShape, "a box with a negative size", "sizes are zero or positive [m]");
       return box;
     }
     case 3:
@@ -243,7 +249,7 @@ std::optional<LinkShape> read_link_shape(Reader& reader, TomlTable& table) {
   LinkShape out;
   table.read("name", out.name);
   table.read("surface", out.surface);
-  out.origin = read_pose(table, "pose");
+  read_value(table, "pose", out.origin);
   for (const auto& [key, member] :
        {std::pair("contype", &LinkShape::contype), std::pair("conaffinity", &LinkShape::conaffinity)}) {
     const auto mask = table.integer(key);
@@ -263,53 +269,6 @@ std::optional<LinkShape> read_link_shape(Reader& reader, TomlTable& table) {
   if (!shape) return std::nullopt;
   out.shape = *std::move(shape);
   return out;
-}
-
-std::map<std::string, std::vector<double>> read_values(TomlTable& table, const char* key) {
-  std::map<std::string, std::vector<double>> out;
-  if (auto inner = table.table(key)) {
-    for (const std::string& name : inner->keys()) {
-      if (auto values = inner->one_or_more(name)) out[name] = *std::move(values);
-    }
-  }
-  return out;
-}
-
-std::map<std::string, double> read_numbers(TomlTable& table, const char* key) {
-  std::map<std::string, double> out;
-  if (auto inner = table.table(key)) {
-    for (const std::string& name : inner->keys()) inner->read(name.c_str(), out[name]);
-    inner->finish();
-  }
-  return out;
-}
-
-FigureState read_state(TomlTable& table) {
-  FigureState state;
-  state.base = read_pose(table, "pose");
-  state.velocity = read_velocity(table, "velocity");
-  state.q = read_values(table, "q");
-  state.v = read_values(table, "v");
-  state.control = read_numbers(table, "control");
-  state.activation = read_numbers(table, "activation");
-  return state;
-}
-
-ContactMaterial read_material(TomlTable& table, ContactMaterial material) {
-  const bool only_static = table.has("static_friction") && !table.has("dynamic_friction");
-  table.read("static_friction", material.mu_s);
-  if (only_static) material.mu_d = std::min(material.mu_d, material.mu_s);
-  table.read("dynamic_friction", material.mu_d);
-  table.read("restitution", material.restitution);
-  table.read("spin_radius", material.spin_radius);
-  table.read("rolling_radius", material.rolling_radius);
-  table.read("clearance", material.clearance);
-  return material;
-}
-
-std::optional<std::uint64_t> read_seed(TomlTable& table) {
-  const auto seed = table.integer("seed");
-  return seed ? std::optional(std::uint64_t(*seed)) : std::nullopt;
 }
 
 }  // namespace kansetsu::io::scene

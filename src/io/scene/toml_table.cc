@@ -44,6 +44,11 @@ std::optional<double> finite_number(const toml::node& node) {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
+std::optional<std::string> clean_text(const toml::node& node) {
+  const auto* text = node.as_string();
+  return text && is_clean(text->get()) ? std::optional(text->get()) : std::nullopt;
+}
+
 }  // namespace
 
 void TomlReport::error(const toml::node& at, const std::string& path, const char* code, std::string message,
@@ -87,56 +92,54 @@ void TomlTable::wrong_type(const toml::node& node, const char* key, const char* 
                  "see docs/formats/scene.md");
 }
 
-std::optional<std::string> TomlTable::text(const char* key) {
+template <class Take>
+std::invoke_result_t<Take, const toml::node&> TomlTable::value(const char* key, const char* expected, Take&& take) {
   const toml::node* node = find(key);
   if (!node) return std::nullopt;
-  if (const auto* value = node->as_string(); value && is_clean(value->get())) return value->get();
-  wrong_type(*node, key, "a text without control characters");
-  return std::nullopt;
-}
-
-std::optional<bool> TomlTable::boolean(const char* key) {
-  const toml::node* node = find(key);
-  if (!node) return std::nullopt;
-  if (const auto* value = node->as_boolean()) return value->get();
-  wrong_type(*node, key, "true or false");
-  return std::nullopt;
-}
-
-std::optional<double> TomlTable::number(const char* key) {
-  const toml::node* node = find(key);
-  if (!node) return std::nullopt;
-  if (const auto value = finite_number(*node)) return value;
-  wrong_type(*node, key, "a finite number");
-  return std::nullopt;
-}
-
-std::optional<std::int64_t> TomlTable::integer(const char* key) {
-  const toml::node* node = find(key);
-  if (!node) return std::nullopt;
-  if (const auto* value = node->as_integer(); value && value->get() >= 0) return value->get();
-  wrong_type(*node, key, "a whole number, zero or more");
-  return std::nullopt;
-}
-
-std::optional<std::vector<double>> TomlTable::numbers(const char* key) {
-  const toml::node* node = find(key);
-  if (!node) return std::nullopt;
-  const toml::array* array = node->as_array();
-  std::vector<double> out;
-  for (std::size_t i = 0; array && i < array->size(); ++i) {
-    const auto value = finite_number(*array->get(i));
-    if (!value) {
-      wrong_type(*array->get(i), key, "an array of finite numbers");
-      return std::nullopt;
-    }
-    out.push_back(*value);
-  }
-  if (!array) {
-    wrong_type(*node, key, "an array of numbers");
-    return std::nullopt;
-  }
+  auto out = take(*node);
+  if (!out) wrong_type(*node, key, expected);
   return out;
+}
+
+template <class Take>
+auto TomlTable::values(const char* key, const char* expected, const char* each, Take&& take) {
+  using Value = typename std::invoke_result_t<Take, const toml::node&>::value_type;
+  std::vector<Value> out;
+  const toml::node* node = find(key);
+  const toml::array* array = node ? node->as_array() : nullptr;
+  if (node && !array) wrong_type(*node, key, expected);
+  if (!array) return std::optional<std::vector<Value>>();
+  for (const toml::node& one : *array) {
+    auto found = take(one);
+    if (!found) {
+      wrong_type(one, key, each);
+      return std::optional<std::vector<Value>>();
+    }
+    out.push_back(*std::move(found));
+  }
+  return std::optional(std::move(out));
+}
+
+std::optional<std::string> TomlTable::text(const char* key) {
+  return value(key, "a text without control characters", clean_text);
+}
+std::optional<bool> TomlTable::boolean(const char* key) {
+  return value(key, "true or false", [](const toml::node& node) { return node.value_exact<bool>(); });
+}
+std::optional<double> TomlTable::number(const char* key) { return value(key, "a finite number", finite_number); }
+std::optional<std::int64_t> TomlTable::integer(const char* key) {
+  return value(key, "a whole number, zero or more", [](const toml::node& node) {
+    const auto whole = node.value_exact<std::int64_t>();
+    return whole && *whole >= 0 ? whole : std::nullopt;
+  });
+}
+
+std::optional<std::vector<double>> TomlTable::numbers(const char* key, Infinite infinite) {
+  return values(key, "an array of numbers", "an array of finite numbers", [&](const toml::node& node) {
+    const auto* number = node.as_floating_point();
+    const bool unbounded = infinite == Infinite::kAllowed && number && std::isinf(number->get());
+    return unbounded ? std::optional(number->get()) : finite_number(node);
+  });
 }
 
 std::optional<std::vector<double>> TomlTable::one_or_more(const std::string& key) {
@@ -147,26 +150,10 @@ std::optional<std::vector<double>> TomlTable::one_or_more(const std::string& key
 }
 
 std::optional<std::vector<std::string>> TomlTable::texts(const char* key) {
-  const toml::node* node = find(key);
-  if (!node) return std::nullopt;
-  const toml::array* array = node->as_array();
-  std::vector<std::string> out;
-  for (std::size_t i = 0; array && i < array->size(); ++i) {
-    const auto* value = array->get(i)->as_string();
-    if (!value || !is_clean(value->get())) {
-      wrong_type(*array->get(i), key, "an array of texts");
-      return std::nullopt;
-    }
-    out.push_back(value->get());
-  }
-  if (!array) {
-    wrong_type(*node, key, "an array of texts");
-    return std::nullopt;
-  }
-  return out;
+  return values(key, "an array of texts", "an array of texts", clean_text);
 }
 
-std::optional<int> TomlTable::keyword(const char* key, std::initializer_list<std::string_view> known) {
+std::optional<int> TomlTable::keyword(const char* key, std::span<const std::string_view> known) {
   const auto word = text(key);
   if (!word) return std::nullopt;
   for (int i = 0; const std::string_view candidate : known) {
@@ -181,12 +168,11 @@ std::optional<int> TomlTable::keyword(const char* key, std::initializer_list<std
 }
 
 std::optional<TomlTable> TomlTable::table(const char* key) {
-  const toml::node* node = find(key);
-  if (!node) return std::nullopt;
-  if (const toml::table* inner = node->as_table())
+  return value(key, "a table", [&](const toml::node& node) -> std::optional<TomlTable> {
+    const toml::table* inner = node.as_table();
+    if (!inner) return std::nullopt;
     return TomlTable(*report_, *inner, path_.empty() ? std::string(key) : fmt::format("{}/{}", path_, key));
-  wrong_type(*node, key, "a table");
-  return std::nullopt;
+  });
 }
 
 std::vector<TomlTable> TomlTable::tables(const char* key) {
@@ -230,11 +216,26 @@ void TomlTable::read(const char* key, Vec3<>& out) {
   }
 }
 
+void TomlTable::read(const char* key, std::vector<double>& out) {
+  if (auto values = numbers(key)) out = *std::move(values);
+}
+void TomlTable::read(const char* key, std::uint64_t& out) {
+  if (const auto value = integer(key)) out = std::uint64_t(*value);
+}
+void TomlTable::read(const char* key, int& out) {
+  constexpr std::int64_t kMost = 100;  // more than any joint has; what is beyond is told where the joint is known
+  if (const auto value = integer(key)) out = int(std::min(*value, kMost));
+}
+
 std::string TomlTable::required(const char* key) {
   if (has(key)) return text(key).value_or("");
-  asked_.emplace(key);
-  error(scene::kMissing, fmt::format("key '{}' is missing", key), fmt::format("write {} = \"…\"", key));
+  missing(key, "\"…\"");
   return {};
+}
+
+void TomlTable::missing(const char* key, const char* example) {
+  allow(key);
+  error(scene::kMissing, fmt::format("key '{}' is missing", key), fmt::format("write {} = {}", key, example));
 }
 
 void TomlTable::error(const char* code, std::string message, std::string hint) {

@@ -1,10 +1,11 @@
 #pragma once
 
-#include <initializer_list>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "kansetsu/base/diagnostic.h"
@@ -50,10 +51,11 @@ class TomlTable {
   std::optional<bool> boolean(const char* key);
   std::optional<double> number(const char* key);
   std::optional<std::int64_t> integer(const char* key);
-  std::optional<std::vector<double>> numbers(const char* key);
+  enum class Infinite { kRefused, kAllowed };
+  std::optional<std::vector<double>> numbers(const char* key, Infinite infinite = Infinite::kRefused);
   std::optional<std::vector<std::string>> texts(const char* key);
   /// The place of the word among `known`.
-  std::optional<int> keyword(const char* key, std::initializer_list<std::string_view> known);
+  std::optional<int> keyword(const char* key, std::span<const std::string_view> known);
   std::optional<TomlTable> table(const char* key);
   /// [[key]], or [key] alone.
   std::vector<TomlTable> tables(const char* key);
@@ -65,11 +67,17 @@ class TomlTable {
   void read(const char* key, bool& out);
   void read(const char* key, std::string& out);
   void read(const char* key, Vec3<>& out);
+  void read(const char* key, std::vector<double>& out);
+  void read(const char* key, std::uint64_t& out);
+  /// A number of a coordinate.
+  void read(const char* key, int& out);
   /// A text that must be there.
   std::string required(const char* key);
 
   void error(const char* code, std::string message, std::string hint);
   void error_at(const char* key, const char* code, std::string message, std::string hint);
+  /// @param example  of its value
+  void missing(const char* key, const char* example);
   /// The key is known, whether or not it is read.
   void allow(const char* key) { asked_.emplace(key); }
   /// Reports keys that nobody has asked for.
@@ -78,6 +86,12 @@ class TomlTable {
  private:
   const toml::node* find(const char* key);
   void wrong_type(const toml::node& node, const char* key, const char* expected);
+  /// What take() finds behind the key; an error if the key is there and nothing is found.
+  template <class Take>
+  std::invoke_result_t<Take, const toml::node&> value(const char* key, const char* expected, Take&& take);
+  /// The same of an array and each of its elements.
+  template <class Take>
+  auto values(const char* key, const char* expected, const char* each, Take&& take);
 
   TomlReport* report_;
   const toml::table* table_;

@@ -46,17 +46,7 @@ Loaded<SceneDescription> parse_sdf(std::string_view text, const std::string& fil
   sdf::Reader reader(file_name, options);
   std::string repaired;
   text = without_mark(text);
-  if (find_invalid_utf8(text) != std::string_view::npos && !is_binary(text)) {
-    repaired = repair_utf8(text);
-    text = repaired;
-    reader.report.add({Severity::kWarning,
-                       sdf::kEncoding,
-                       file_name,
-                       0,
-                       {},
-                       "text is not UTF-8; it is read as Latin-1",
-                       "save the file as UTF-8"});
-  }
+  if (auto warning = as_utf8(text, repaired, file_name, sdf::kEncoding)) reader.report.add(*std::move(warning));
   if (const Element* root = sdf::load_document(reader, text)) sdf::read(reader, *root);
   std::vector<Diagnostic> diagnostics = reader.report.take();
   if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
@@ -72,15 +62,7 @@ Loaded<SceneDescription> parse_sdf(std::string_view text, const std::string& fil
 Loaded<SceneDescription> read_sdf(const std::filesystem::path& file, const ReferenceOptions& options) {
   const FileText read = read_file(file);
   if (!read.problem) return parse_sdf(read.text, file.string(), options);
-  const bool missing = *read.problem == FileProblem::kMissing;
-  return {std::nullopt,
-          {{Severity::kError,
-            sdf::kFile,
-            file.string(),
-            0,
-            {},
-            missing ? "there is no such file" : "cannot be read: " + read.reason,
-            "check the name and the folder"}}};
+  return {std::nullopt, {unreadable(read, file, FileCodes::one(sdf::kFile))}};
 }
 
 }  // namespace kansetsu::io

@@ -35,5 +35,9 @@ inline constexpr char kGear[] = "SDF048";
 inline constexpr char kRepeated[] = "SDF049";
 inline constexpr char kEncoding[] = "SDF050";
 inline constexpr char kNoInertial[] = "SDF051";
+// Writing: what SDF cannot hold is a warning, the others are errors.
+inline constexpr char kCannotHold[] = "SDF080";
+inline constexpr char kNotWritable[] = "SDF081";
+inline constexpr char kCannotWrite[] = "SDF082";
 
 }  // namespace kansetsu::io::sdf

@@ -2,6 +2,7 @@
 
 #include "io/sdf/sdf_reader.h"
 #include "io/text.h"
+#include "io/xml_document.h"
 
 namespace kansetsu::io::sdf {
 namespace {
@@ -30,53 +31,25 @@ int version_of(Reader& reader, const std::string& file, const Element& root) {
 
 /// Parses into a document of the reader's; its root if that is <sdf>.
 Element* parse_document(Reader& reader, std::string_view text, const std::string& file) {
-  if (is_utf16(text) || is_binary(text)) {
-    refuse(reader, file, kText, 0, "this is no UTF-8 text", "an SDF file is XML text; save it as UTF-8");
-    return nullptr;
-  }
-  if (text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos) {
-    refuse(reader, file, kText, 0, "the file is empty", "an SDF file holds one <sdf> element");
-    return nullptr;
-  }
-  if (const std::size_t at = text.find("<!ENTITY"); at != std::string_view::npos) {
-    refuse(reader, file, kSyntax, line_of(text, at), "entity declarations are not supported",
-           "write the text out where the entity is used");
-    return nullptr;
-  }
-  if (const auto crowded = crowded_element_line(text)) {
-    refuse(reader, file, kSyntax, *crowded, fmt::format("an element has more than {} attributes", kMostAttributes),
-           "make it smaller");
-    return nullptr;
-  }
+  static constexpr XmlDialect kDialect{"SDF", "sdf", kText, kText, kSyntax, kSyntax, kSyntax, kOtherFormat};
   tinyxml2::XMLDocument& document = reader.documents.emplace_back();
   reader.report.set_file(document, file);
-  document.Parse(text.data(), text.size());
-  if (document.Error() || !document.RootElement()) {
-    const bool deep = document.ErrorID() == tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED;
-    refuse(reader, file, kSyntax, document.ErrorLineNum(),
-           deep ? "elements are nested too deeply" : fmt::format("not well-formed XML ({})", document.ErrorName()),
-           "correct the XML at this line or a little below");
-    return nullptr;
-  }
+  if (!load_xml(text, file, document, kDialect, reader.report)) return nullptr;
   Element* root = document.RootElement();
-  if (std::string_view(root->Name()) != "sdf") {
-    refuse(reader, file, kOtherFormat, root->GetLineNum(),
-           fmt::format("the root element is <{}>, not <sdf>", tag_of(*root)), "an SDF file holds one <sdf> element");
-    return nullptr;
-  }
   reader.folders[&document] = fs::path(file).parent_path();
   reader.versions[&document] = version_of(reader, file, *root);
   return root;
 }
 
 /// The file of a model's folder: what model.config names last, else model.sdf.
-fs::path file_in(const fs::path& folder) {
+fs::path file_in(const Reader& reader, const fs::path& folder) {
+  const fs::path names = folder / "model.config";
   std::error_code ignored;
-  if (fs::is_regular_file(folder / "model.config", ignored)) {
-    const FileText config = read_file(folder / "model.config");
+  if (fs::is_regular_file(names, ignored) && reader.meshes.gate().allows(names)) {
+    const FileText config = read_file(names);
     tinyxml2::XMLDocument document;
-    if (!config.problem && document.Parse(config.text.data(), config.text.size()) == tinyxml2::XML_SUCCESS &&
-        document.RootElement()) {
+    if (!config.problem && !crowded_element_line(config.text) &&
+        document.Parse(config.text.data(), config.text.size()) == tinyxml2::XML_SUCCESS && document.RootElement()) {
       const Element* last = document.RootElement()->LastChildElement("sdf");
       if (last && last->GetText()) return folder / last->GetText();
     }
@@ -101,7 +74,7 @@ std::optional<fs::path> find_model(Reader& reader, const Element& at, const std:
     for (const fs::path& path : reader.options.package_paths) places.push_back(path / rest);
   }
   for (const fs::path& place : places) {
-    if (fs::is_directory(place, ignored)) return file_in(place);
+    if (fs::is_directory(place, ignored)) return file_in(reader, place);
     if (fs::is_regular_file(place, ignored)) return place;
   }
   return std::nullopt;
@@ -136,11 +109,15 @@ const Element* load_include(Reader& reader, const Element& include) {
                         "a model must not include itself");
     return nullptr;
   }
-  const FileText read = read_file(*path);
+  const FileText read = read_file(*path, kMaxFileSize - reader.included_bytes);  // one file may be included often
   if (read.problem) {
-    reader.report.error(include, kInclude, fmt::format("{} cannot be read", quote(path->string())), "check the file");
+    reader.report.error(include, kInclude, fmt::format("{} cannot be read", quote(path->string())),
+                        *read.problem == FileProblem::kTooLarge
+                            ? fmt::format("included files have at most {} MiB together", kMaxFileSize >> 20)
+                            : "check the file");
     return nullptr;
   }
+  reader.included_bytes += read.text.size();
   const Element* root = parse_document(reader, read.text, path->string());
   const Element* model = root ? find_child(*root, "model") : nullptr;
   if (root && !model) reader.report.error(include, kInclude, "the included file holds no <model>", "name another file");

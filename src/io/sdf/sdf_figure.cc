@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "io/sdf/sdf_numbers.h"
 #include "io/sdf/sdf_reader.h"
 #include "io/shapes.h"
 #include "io/text.h"
+#include "io/unique_names.h"
 
 /// Links and joints of all models together are a graph. A tree of it that hangs on the world or floats is a figure; joints that close a
 /// loop of one become loop closures, those between two become connections. Models that are static are the environment.
@@ -58,6 +60,8 @@ class FigureMaker {
     grow_trees();
     for (FlatJoint& joint : joints_) {
       if (!joint.in_tree) close(joint);
+      if (joint.in_tree) by_name_.emplace(std::pair(joint.model, std::string_view(joint.joint->name)), &joint);
+      if (joint.in_tree) carrier_.emplace(joint.child, &joint);
     }
     for (FlatJoint& joint : joints_) add_couplings(joint);
   }
@@ -169,7 +173,7 @@ class FigureMaker {
     const int f = new_figure(first.child, Base::kFixed);
     LinkDescription world;
     world.name = "world";
-    names_.insert("world");
+    names_.take("world");
     figure(f).model.links.push_back(std::move(world));
     for (const int k : joints) {
       add_joint(f, k, "world", {});
@@ -189,11 +193,8 @@ class FigureMaker {
     FigureDescription out;
     const Model& top = top_of(*link(root).model);
     out.name = top.name;
-    const auto taken = [&](const std::string& name) {
-      return std::ranges::any_of(reader_.scene.figures, [&](const auto& f) { return f.name == name; });
-    };
-    if (taken(out.name)) out.name = top.name + "::" + inner_name(*link(root).model, link(root).link->name);
-    for (int i = 2; taken(out.name); ++i) out.name = fmt::format("{}_{}", top.name, i);
+    if (figures_.contains(out.name)) out.name = top.name + "::" + inner_name(*link(root).model, link(root).link->name);
+    out.name = figures_.take(out.name, top.name);
     out.model.name = out.name;
     out.model.file = reader_.file;
     out.model.gravity = reader_.scene.gravity;
@@ -207,12 +208,10 @@ class FigureMaker {
   }
 
   /// The link's own name, with that of its model where another one has it.
-  std::string name_of(const Model& model, const std::string& name, std::set<std::string>& taken) const {
+  std::string name_of(const Model& model, const std::string& name, UniqueNames& taken) const {
     std::string out = inner_name(model, name);
     if (&top_of(model) != top_) out = top_of(model).name + "::" + out;
-    const std::string stem = out;
-    for (int i = 2; !taken.insert(out).second; ++i) out = fmt::format("{}_{}", stem, i);
-    return out;
+    return taken.take(out);
   }
 
   /// Without recursion: a chain may have as many links as a file.
@@ -264,13 +263,24 @@ class FigureMaker {
     if (!flat.link->has_gravity) figure(f).gravity_compensation[out.name] = 1;
     if (flat.link->self_collide) figure(f).self_collision = SelfCollision::kNotNeighbours;
     figure(f).model.links.push_back(std::move(out));
-    for (const auto& [name, frame] : flat.model->frames) {
-      if (frame.kind != Frame::Kind::kFrame) continue;
-      const auto on = find_link(reader_, *flat.model, name, *frame.element);
-      if (!on || on->model != flat.model || &on->model->links[std::size_t(on->link)] != flat.link) continue;
+    for (const std::string& name : frames_on(flat)) {
+      const Frame& frame = flat.model->frames.find(name)->second;
       figure(f).model.frames.push_back(
           {name_of(*flat.model, name, names_), flat.name, to_pose(inverse(X_ML) * frame.X_MF)});
     }
+  }
+
+  /// Names of the frames of its model that are attached to a link.
+  const std::vector<std::string>& frames_on(const FlatLink& flat) {
+    const auto [of_model, fresh] = frames_.try_emplace(flat.model);
+    if (fresh) {
+      for (const auto& [name, frame] : flat.model->frames) {
+        if (frame.kind != Frame::Kind::kFrame) continue;
+        const auto on = find_link(reader_, *flat.model, name, *frame.element);
+        if (on && on->model == flat.model) of_model->second[&flat.model->links[std::size_t(on->link)]].push_back(name);
+      }
+    }
+    return of_model->second[flat.link];
   }
 
   /// A pose of a part of a link in the link's frame.
@@ -292,11 +302,8 @@ class FigureMaker {
         EnvironmentShape out;
         out.shape = placed(model, X_ML, shape);
         out.shape.origin = to_pose(X_WL * to_transform(out.shape.origin));
-        const std::string stem =
-            fmt::format("{}::{}::{}", top_of(model).name, inner_name(model, link.name), out.shape.name);
-        out.shape.name = stem;
-        for (int i = 2; !environment_.insert(out.shape.name).second; ++i)
-          out.shape.name = fmt::format("{}_{}", stem, i);
+        out.shape.name = environment_.take(
+            fmt::format("{}::{}::{}", top_of(model).name, inner_name(model, link.name), out.shape.name));
         if (visual) out.shape.contype = out.shape.conaffinity = 0;
         out.line = shape.element->GetLineNum();
         reader_.scene.environment.push_back(std::move(out));
@@ -393,10 +400,8 @@ class FigureMaker {
   // --- Gears
 
   FlatJoint* find_joint(const Model& model, const std::string& name) {
-    for (FlatJoint& joint : joints_) {
-      if (joint.model == &model && joint.joint->name == name && joint.in_tree) return &joint;
-    }
-    return nullptr;
+    const auto found = by_name_.find({&model, name});
+    return found == by_name_.end() ? nullptr : found->second;
   }
   int figure_of(const FlatJoint& joint) { return link(joint.child).figure; }
 
@@ -423,10 +428,11 @@ class FigureMaker {
   /// The hinge between the reference body and a link, and its sign along a direction; none if there is no such hinge.
   std::pair<FlatJoint*, double> hinge_to(int reference, int end, const Vec3<>& axis_W) {
     constexpr double kParallel = 1e-6;  // of unit vectors: axes are written with as many digits
-    for (FlatJoint& joint : joints_) {
-      const bool forward = joint.parent == reference && joint.child == end;
-      const bool backward = joint.parent == end && joint.child == reference;
-      if (!joint.in_tree || type_of(joint.joint->kind) != JointType::kRevolute || (!forward && !backward)) continue;
+    for (const bool forward : {true, false}) {
+      const auto found = carrier_.find(forward ? end : reference);
+      if (found == carrier_.end() || found->second->parent != (forward ? reference : end)) continue;
+      FlatJoint& joint = *found->second;
+      if (type_of(joint.joint->kind) != JointType::kRevolute) continue;
       const Vec3<> own = joint.X_WJ.R * axis_of(joint, 0);
       if (norm(cross(own, axis_W)) > kParallel) continue;
       return {&joint, (dot(own, axis_W) > 0 ? 1.0 : -1.0) * (forward ? 1 : -1)};
@@ -456,9 +462,12 @@ class FigureMaker {
   std::vector<FlatLink> links_;
   std::vector<FlatJoint> joints_;
   std::map<std::pair<const Model*, int>, int> index_;
-  std::vector<bool> carried_;              ///< links that hang on a joint of a tree
-  std::map<int, std::vector<int>> below_;  ///< joints of trees by their parents
-  std::set<std::string> names_, joint_names_, environment_;
+  std::vector<bool> carried_;                                                ///< links that hang on a joint of a tree
+  std::map<int, std::vector<int>> below_;                                    ///< joints of trees by their parents
+  std::map<std::pair<const Model*, std::string_view>, FlatJoint*> by_name_;  ///< joints of trees
+  std::map<int, FlatJoint*> carrier_;  ///< the joint of a tree that carries a link
+  std::map<Model*, std::map<const Link*, std::vector<std::string>>> frames_;
+  UniqueNames names_, joint_names_, environment_, figures_;
   const Model* top_ = nullptr;
 };
 
@@ -471,7 +480,7 @@ void simplify_masks(SceneDescription& scene) {
       for (LinkShape& shape : link.collisions) shapes.push_back(&shape);
     }
   }
-  const auto plain = [](const LinkShape* s) { return s->contype == 65535 || s->contype == 0; };
+  const auto plain = [](const LinkShape* s) { return s->contype == kAllBits || s->contype == 0; };
   if (!std::ranges::all_of(shapes, plain)) return;
   for (LinkShape* s : shapes) s->contype = s->conaffinity = s->contype == 0 ? 0 : 1;
 }

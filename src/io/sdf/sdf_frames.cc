@@ -92,12 +92,17 @@ void resolve_frames(Reader& reader, Model& model) {
 std::optional<LinkRef> find_link(Reader& reader, Model& start, std::string_view name, const Element& at) {
   Model* model = &start;
   std::string rest(name);
+  std::vector<Frame*> passed;  // all lead to one link
+  const auto found_on = [&](const LinkRef& link) {
+    for (Frame* frame : passed) frame->on = link;
+    return link;
+  };
   for (int step = 0; step < 10000; ++step) {  // as long as any chain of attachments; a circle ends here
     if (rest.empty() || rest == "__model__") {
       if (!model->canonical_link.empty()) {
         rest = model->canonical_link;
       } else if (!model->links.empty()) {
-        return LinkRef{model, 0};
+        return found_on({model, 0});
       } else if (!model->nested.empty()) {
         model = model->nested.front().get();
         continue;
@@ -108,15 +113,18 @@ std::optional<LinkRef> find_link(Reader& reader, Model& start, std::string_view 
     const SplitName parts = split_name(rest);
     const auto found = model->frames.find(parts.first);
     if (found == model->frames.end()) break;
-    const Frame& frame = found->second;
+    Frame& frame = found->second;
     if (frame.kind == Frame::Kind::kModel) {
       model = nested_model(*model, frame);
       rest = std::string(parts.rest);
     } else if (!parts.rest.empty()) {
       break;
     } else if (frame.kind == Frame::Kind::kLink) {
-      return LinkRef{model, frame.index};
+      return found_on({model, frame.index});
+    } else if (frame.on.model) {
+      return found_on(frame.on);
     } else {
+      passed.push_back(&frame);
       rest = frame.kind == Frame::Kind::kJoint ? model->joints[std::size_t(frame.index)].child : frame.attached_to;
     }
     if (step == 9999) {

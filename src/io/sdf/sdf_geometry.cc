@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 
+#include "io/sdf/sdf_numbers.h"
 #include "io/sdf/sdf_reader.h"
 #include "io/shapes.h"
 #include "io/text.h"
@@ -99,11 +99,10 @@ std::string read_surface(Reader& reader, const Element& surface) {
     child_number(reader, *bullet, "friction", m.mu_s);
   }
   if (const Element* spin = friction ? find_child(*friction, "torsional") : nullptr) {
-    // The moment of a round patch under Hertz's pressure is 3π/16·μ·a·N; ours is two thirds of μ·radius·N.
     double coefficient = 1, patch = 0;
     child_number(reader, *spin, "coefficient", coefficient);
     child_number(reader, *spin, "patch_radius", patch);
-    if (m.mu_s > 0 && patch > 0) m.spin_radius = 1.5 * 3 * std::numbers::pi / 16 * patch * coefficient / m.mu_s;
+    if (m.mu_s > 0 && patch > 0) m.spin_radius = kPatchToSpin * patch * coefficient / m.mu_s;
   }
   if (const Element* bounce = find_child(surface, "bounce"))
     child_number(reader, *bounce, "restitution_coefficient", m.restitution);
@@ -124,9 +123,9 @@ std::string read_surface(Reader& reader, const Element& surface) {
 }
 
 void read_contact(Reader& reader, const Element& contact, LinkShape& shape) {
-  double bits = 65535;
+  double bits = kAllBits;
   child_number(reader, contact, "collide_bitmask", bits);
-  if (bits >= 0 && bits <= 65535 && bits == std::floor(bits))
+  if (bits >= 0 && bits <= kAllBits && bits == std::floor(bits))
     shape.contype = shape.conaffinity = std::uint32_t(bits);
   else
     reader.report.error(contact, kRange, "collide_bitmask is no mask of 16 bits", "give a whole number up to 65535");
@@ -147,7 +146,7 @@ std::optional<LinkShape> read_shape(Reader& reader, const Element& element, bool
   shape.origin = to_pose(pose.X * Transform<>{read->R, {}});
   if (touches) {
     const Element* surface = find_child(element, "surface");
-    shape.contype = shape.conaffinity = 65535;
+    shape.contype = shape.conaffinity = kAllBits;
     if (surface) shape.surface = read_surface(reader, *surface);
     if (const Element* contact = surface ? find_child(*surface, "contact") : nullptr)
       read_contact(reader, *contact, shape);

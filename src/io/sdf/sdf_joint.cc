@@ -5,13 +5,12 @@
 #include <cmath>
 #include <numbers>
 
+#include "io/sdf/sdf_numbers.h"
 #include "io/sdf/sdf_reader.h"
 #include "io/text.h"
 
 namespace kansetsu::io::sdf {
 namespace {
-
-constexpr double kNoLimit = 1e16;  // SDF's number for a limit that is none
 
 constexpr std::pair<std::string_view, JointKind> kJointKinds[] = {
     {"revolute", JointKind::kRevolute},   {"continuous", JointKind::kContinuous},
@@ -94,6 +93,14 @@ double read_pitch(Reader& reader, const Element& e) {
   return per_turn / (2 * std::numbers::pi);
 }
 
+/// Drake's: the inertia of the motor, which turns as many times faster as the gear says.
+void read_rotor(Reader& reader, const Element& e, Joint& joint) {
+  double gear = 1;
+  child_number(reader, e, "drake:gear_ratio", gear);
+  const double inertia = not_negative(reader, e, "drake:rotor_inertia") * gear * gear;
+  if (std::isfinite(inertia)) joint.axes[0].dof.rotor_inertia = inertia;
+}
+
 }  // namespace
 
 void read_joint(Reader& reader, const Element& element, Model& model) {
@@ -133,6 +140,7 @@ void read_joint(Reader& reader, const Element& element, Model& model) {
     child_number(reader, element, "gearbox_ratio", joint.gear_ratio);
     joint.gear_reference = child_text(reader, element, "gearbox_reference_body").value_or("");
   }
+  read_rotor(reader, element, joint);
   model.joints.push_back(std::move(joint));
 }
 

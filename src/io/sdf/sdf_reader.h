@@ -28,6 +28,12 @@ struct WrittenPose {
   std::string relative_to{};
 };
 
+struct Model;
+struct LinkRef {
+  Model* model = nullptr;
+  int link = -1;
+};
+
 /// A name of a model's scope that has a pose.
 struct Frame {
   enum class Kind { kLink, kJoint, kFrame, kModel } kind = Kind::kFrame;
@@ -37,6 +43,7 @@ struct Frame {
   std::string attached_to{};
   enum class Progress { kNew, kBusy, kDone } progress = Progress::kNew;
   Transform<> X_MF{};  ///< in the model's frame, once done
+  LinkRef on{};        ///< the link that it is attached to, once looked for
 };
 
 struct PlacedShape {
@@ -104,6 +111,7 @@ struct Reader {
   ReferenceOptions options;
   MeshFinder meshes;
   std::deque<tinyxml2::XMLDocument> documents;  ///< the file and those it includes
+  std::uintmax_t included_bytes = 0;            ///< of the latter
   std::map<const tinyxml2::XMLDocument*, std::filesystem::path> folders;
   std::map<const tinyxml2::XMLDocument*, int> versions;  ///< 7 for 1.7
   std::map<std::string, Surface> surfaces;               ///< by name
@@ -155,10 +163,6 @@ void resolve_frames(Reader& reader, Model& model);
 /// The pose of a name in the model's frame; none, and an error, if there is no such name.
 std::optional<Transform<>> find_frame(Reader& reader, Model& model, std::string_view name, const Element& at);
 /// The link that a name is attached to.
-struct LinkRef {
-  Model* model = nullptr;
-  int link = -1;
-};
 std::optional<LinkRef> find_link(Reader& reader, Model& model, std::string_view name, const Element& at);
 
 // sdf_figure.cc

@@ -72,7 +72,8 @@ const Schema& sdf_rules() {
 bool is_foreign(std::string_view name) { return name.find(':') != std::string_view::npos; }
 
 void tell_foreign(Reader& reader, const Element& child) {
-  if (!std::string_view(child.Name()).starts_with("drake:")) return;
+  const std::string_view name = child.Name();
+  if (!name.starts_with("drake:") || name == "drake:rotor_inertia" || name == "drake:gear_ratio") return;
   reader.report.missing(child, kUnsupportedElement, fmt::format("<{}> is not supported and ignored", tag_of(child)));
 }
 

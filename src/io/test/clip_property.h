@@ -78,6 +78,8 @@ inline std::string npz_violation(std::string_view input) {
   for (const auto& [name, array] : parse_npz(bytes).arrays) {
     if (!array.numbers.empty() && array.numbers.size() != array.rows * array.columns) return "an array of another size";
   }
+  if (const Loaded<Capture> motion = parse_amass(bytes, "x.npz"); bool(motion) == has_errors(motion.diagnostics))
+    return "a motion with errors, or none without";
   return violation_of(parse_clip_npz(model, bytes, "x.npz"));
 }
 

@@ -5,10 +5,9 @@
 #include <string_view>
 
 #include "kansetsu/io/measured.h"
-#include "kansetsu/io/osim.h"
-#include "kansetsu/model/model.h"
+#include "kansetsu/io/subject.h"
 
-/// What holds for bytes of any origin that are taken for a measurement, a table or a model of OpenSim.
+/// What holds for bytes of any origin that are taken for a measurement or a table.
 namespace kansetsu::io::test {
 
 inline std::string violation_of(const Loaded<Measurement>& read) {
@@ -30,27 +29,28 @@ inline std::string violation_of(const Loaded<TimeTable>& read) {
   return !read || read.value->values.cols() == read.value->rows() ? "" : "rows are not whole";
 }
 
-inline std::string violation_of(const Loaded<OsimModel>& read) {
+inline std::string violation_of(const Loaded<Subject>& read) {
   if (bool(read) == has_errors(read.diagnostics)) return "a value with errors, or none without";
   if (!read) return "";
-  const Loaded<Model> model = Model::build(read.value->model);
-  if (!model) return "accepted, but cannot be built: " + to_string(model.diagnostics);
-  return MappedModel(*model.value, read.value->map).size() >= 0 ? "" : "fewer coordinates than none";
+  for (const SubjectTrial& t : read.value->trials)
+    if (!t.coordinates.values.allFinite() || t.coordinates.values.cols() != t.coordinates.rows() ||
+        t.markers.points.size() != t.markers.names.size() * std::size_t(t.markers.frames()))
+      return "a trial is not whole";
+  return "";
 }
 
 /// The first byte tells what the rest is.
 inline std::string measured_violation(std::string_view input) {
   if (input.empty()) return "";
   const std::string_view rest = input.substr(1);
+  if (input.front() == 'b') return violation_of(parse_b3d(rest));
   switch (input.front() & 3) {
     case 0:
       return violation_of(parse_c3d(rest));
     case 1:
       return violation_of(parse_trc(rest));
-    case 2:
-      return violation_of(parse_table(rest));
     default:
-      return violation_of(parse_osim(rest));
+      return violation_of(parse_table(rest));
   }
 }
 

@@ -198,8 +198,9 @@ TEST_CASE("files that include each other in a circle are refused") {
 }
 
 TEST_CASE("what is not supported is a warning") {
-  const auto scene = parse_mjcf(R"(<mujoco><option collision="pair" integrator="implicit"/><worldbody>
-      <site name="s"/><body><joint name="k" axis="1 0 0"/><geom size="1"/></body><body><joint name="j"/><geom type="ellipsoid" size="1 2 3" condim="4" solref="1 1" shellinertia="true" colour="1"/><plugin/></body></worldbody>
+  const auto scene = parse_mjcf(
+      R"(<mujoco><option collision="pair" integrator="implicit"/><asset><mesh name="m" file="none.stl"/></asset><worldbody>
+      <site name="s"/><body><joint name="k" axis="1 0 0"/><geom size="1"/></body><body><joint name="j"/><geom type="ellipsoid" size="1 2 3" condim="4" solref="1 1" colour="1"/><geom type="mesh" mesh="m"/><plugin/></body></worldbody>
       <tendon><fixed><joint joint="j" coef="1"/><joint joint="k" coef="1"/></fixed></tendon>
       <actuator><plugin joint="j"/></actuator><equality><flex/></equality><sensor><user dim="1"/></sensor><deformable/><nonsense/></mujoco>)");
   INFO(to_string(scene.diagnostics));
@@ -226,8 +227,8 @@ TEST_CASE("what is left out makes a model partial") {
   CHECK_FALSE(partial("<option density='0' wind='0 0 0'/>", "margin='0'"));
   CHECK_FALSE(partial("<default><default class='unused'><geom margin='1'/></default></default>", ""));
   CHECK(partial("<option collision='pair'/>", ""));
-  CHECK(partial("", "fluidshape='ellipsoid'"));
-  CHECK(partial("<default><geom fluidshape='ellipsoid'/></default>", ""));
+  CHECK_FALSE(partial("", "fluidshape='ellipsoid'"));
+  CHECK_FALSE(partial("<default><geom fluidshape='ellipsoid'/></default>", ""));
   CHECK(partial("", "nonsense='1'"));
   CHECK(partial("<deformable/>", ""));
   // A file that is not there counts where it gives mass or contact.

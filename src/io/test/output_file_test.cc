@@ -1,4 +1,4 @@
-#include "io/output_file.h"
+#include "kansetsu/io/output_file.h"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>

@@ -13,6 +13,7 @@ model = "pendulum"
 
 [[figure.tendon]]
 name = "rope"
+limit = [0.2, inf]
 [[figure.tendon.part]]
 kind = "point"
 p = [0.0, 0.0, 1.0]
@@ -65,6 +66,7 @@ TEST_CASE(
   REQUIRE(scene.value->figures.size() == 1);
   const ActuationDescription& a = scene.value->figures[0].actuation;
   REQUIRE(a.tendons.size() == 1);
+  CHECK(a.tendons[0].limit == Interval{0.2, kInfinity});  // bounded on one side only
   REQUIRE(a.tendons[0].path.size() == 4);
   CHECK(a.tendons[0].path[1].length == 0.3);
   CHECK(a.tendons[0].path[2].when->range == Interval{-0.5, 0.5});

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "kansetsu/io/mjcf.h"
 #include "kansetsu/io/scene.h"
 #include "kansetsu/model/model.h"
 
@@ -21,6 +22,15 @@ inline std::string scene_violation(const Loaded<SceneDescription>& scene) {
   const Loaded<std::string> twice = to_scene(*again.value);
   if (!twice || *twice.value != *text.value) return "changes when written and read again";
   return {};
+}
+
+/// What must hold of any scene that can be written as MJCF.
+inline std::string mjcf_violation(const SceneDescription& scene) {
+  const Loaded<std::string> text = to_mjcf(scene);
+  if (bool(text) == has_errors(text.diagnostics)) return "MJCF beside an error, or neither";
+  if (!text) return {};
+  const Loaded<SceneDescription> again = parse_mjcf(*text.value, "again.xml");
+  return again ? std::string() : "written as MJCF, but cannot be read: " + to_string(again.diagnostics);
 }
 
 }  // namespace kansetsu::io::test

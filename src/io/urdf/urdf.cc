@@ -15,36 +15,6 @@ namespace {
 
 using urdf::Parsed;
 
-/// The text of a file, or the reason why there is none.
-Loaded<std::string> load_text(const std::filesystem::path& file) {
-  FileText read = read_file(file);
-  if (!read.problem) return {std::move(read.text), {}};
-  Diagnostic d{Severity::kError, {}, file.string(), 0, {}, {}, {}};
-  switch (*read.problem) {
-    case FileProblem::kMissing:
-      d.code = urdf::kMissingFile;
-      d.message = "there is no such file";
-      d.hint = "check the name and the folder";
-      break;
-    case FileProblem::kNotAFile:
-      d.code = urdf::kNotAFile;
-      d.message = "cannot be read as a file: " + read.reason;
-      d.hint = "name the .urdf file in it";
-      break;
-    case FileProblem::kUnreadable:
-      d.code = urdf::kUnreadable;
-      d.message = "cannot be read: " + read.reason;
-      d.hint = "check that you may read the file";
-      break;
-    case FileProblem::kTooLarge:
-      d.code = urdf::kTooLarge;
-      d.message = fmt::format("the file is larger than {} MiB", kMaxFileSize >> 20);
-      d.hint = "meshes belong into files of their own";
-      break;
-  }
-  return {std::nullopt, {std::move(d)}};
-}
-
 /// Whether a finding is about an element that the reader has refused already: one without a name, parent or child.
 bool is_echo(const Diagnostic& finding, const std::vector<std::string>& refused) {
   if (refused.empty()) return false;
@@ -108,9 +78,10 @@ Loaded<ModelDescription> parse_urdf(std::string_view text, const std::string& fi
 }
 
 Loaded<ModelDescription> read_urdf(const std::filesystem::path& file, const UrdfOptions& options) {
-  const Loaded<std::string> text = load_text(file);
-  if (!text) return {std::nullopt, text.diagnostics};
-  return parse_urdf(*text.value, file.string(), options);
+  constexpr FileCodes kCodes{urdf::kMissingFile, urdf::kNotAFile, urdf::kUnreadable, urdf::kTooLarge};
+  const FileText read = read_file(file);
+  if (read.problem) return {std::nullopt, {unreadable(read, file, kCodes)}};
+  return parse_urdf(read.text, file.string(), options);
 }
 
 Loaded<Model> load_urdf(const std::filesystem::path& file, const UrdfOptions& options) {

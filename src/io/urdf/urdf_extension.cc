@@ -5,9 +5,9 @@
 #include <set>
 
 #include "io/text.h"
-#include "io/urdf/dof_attributes.h"
 #include "io/urdf/urdf_codes.h"
 #include "io/urdf/urdf_reader.h"
+#include "model/model_schema.h"
 
 namespace kansetsu::io::urdf {
 namespace {
@@ -38,12 +38,11 @@ void read_dof(Reader& reader, const Element& element, JointDescription& joint) {
     return;
   }
   DofDescription& dof = joint.dofs[index];
-  for (const DofAttribute& a : kDofAttributes) {
-    if (a.is_limit) {
-      read_limit(reader, element, a.name, dof.*a.member);
-    } else {
-      read_number(reader.report, element, a.name, dof.*a.member);
-    }
+  for (const DofField& field : kDofFields) {
+    if (field.range == NumberRange::kFinite)
+      read_number(reader.report, element, field.key, dof.*field.member);
+    else
+      read_limit(reader, element, field.key, dof.*field.member);
   }
 }
 

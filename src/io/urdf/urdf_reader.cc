@@ -102,20 +102,6 @@ void read_robot(Reader& reader, const Element& robot) {
   note_joints(reader);
 }
 
-/// Old files are often in Latin-1; an accent in a comment is no reason to refuse one.
-std::string to_utf8(std::string_view text, const std::string& file, std::vector<Diagnostic>& diagnostics) {
-  const std::size_t bad = find_invalid_utf8(text);
-  if (bad == std::string_view::npos) return std::string(text);
-  diagnostics.push_back({Severity::kWarning,
-                         kEncoding,
-                         file,
-                         line_of(text, bad),
-                         {},
-                         "text is not UTF-8; it is read as Latin-1",
-                         "save the file as UTF-8"});
-  return repair_utf8(text);
-}
-
 }  // namespace
 
 Reader::Reader(const std::string& file, const UrdfOptions& options)
@@ -125,9 +111,9 @@ Parsed parse(std::string_view text, const std::string& file, const UrdfOptions& 
   Parsed parsed;
   parsed.description.file = file;
   tinyxml2::XMLDocument document;
-  const bool binary = is_binary(text) || is_utf16(text);
-  const std::string utf8 = binary ? std::string(text) : to_utf8(text, file, parsed.diagnostics);
-  if (auto problem = parse_document(utf8, document)) {
+  std::string repaired;
+  if (auto warning = as_utf8(text, repaired, file, kEncoding)) parsed.diagnostics.push_back(*std::move(warning));
+  if (auto problem = parse_document(text, document)) {
     problem->file = file;
     parsed.diagnostics = {*std::move(problem)};
     return parsed;

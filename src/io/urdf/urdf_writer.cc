@@ -5,10 +5,10 @@
 #include <map>
 
 #include "io/text.h"
-#include "io/urdf/dof_attributes.h"
 #include "io/urdf/urdf_codes.h"
 #include "io/xml_writer.h"
 #include "kansetsu/io/urdf.h"
+#include "model/model_schema.h"
 
 namespace kansetsu::io {
 namespace {
@@ -60,10 +60,10 @@ class UrdfWriter {
       report(Severity::kWarning, urdf::kContactData, {}, "contact masks and surfaces of shapes are not written",
              "URDF has no place for them; a scene file has");
     }
-    if (!xml_.finite())
+    if (!xml_.values().finite)
       report(Severity::kError, urdf::kNotFinite, {}, "the model holds numbers that are not finite",
              "write finite numbers");
-    if (!xml_.clean()) {
+    if (!xml_.values().clean) {
       report(Severity::kError, urdf::kCharacters, {}, "a name holds control characters or is not valid UTF-8",
              "give it a name of letters, digits and signs");
     }
@@ -211,17 +211,17 @@ class UrdfWriter {
   }
 
   /// What of a coordinate write_dof() has not written already.
-  bool is_extra(const JointDescription& joint, const DofDescription& dof, const DofAttribute& a) const {
+  bool is_extra(const JointDescription& joint, const DofDescription& dof, const DofField& a) const {
     if (dof.*a.member == DofDescription{}.*a.member) return false;
     if (info(joint.type).nv > 1) return true;
     if (a.member == &DofDescription::lower || a.member == &DofDescription::upper) return joint.continuous;
-    return !a.is_limit && a.member != &DofDescription::damping && a.member != &DofDescription::friction;
+    return a.range == NumberRange::kFinite && a.member != &DofDescription::damping &&
+           a.member != &DofDescription::friction;
   }
 
   void write_joint_extension(const JointDescription& joint) {
     const auto extra = [&](const DofDescription& dof) {
-      return std::any_of(std::begin(kDofAttributes), std::end(kDofAttributes),
-                         [&](const DofAttribute& a) { return is_extra(joint, dof, a); });
+      return std::ranges::any_of(kDofFields, [&](const DofField& a) { return is_extra(joint, dof, a); });
     };
     const bool two_axes = uses(joint, PrimitiveAxis::kSecondAxis);
     const bool any = std::any_of(joint.dofs.begin(), joint.dofs.end(), extra);
@@ -244,8 +244,9 @@ class UrdfWriter {
   void write_extra(const JointDescription& joint, const DofDescription& dof, int index) {
     xml_.open("dof");
     if (info(joint.type).nv > 1) xml_.attribute("index", index);
-    for (const DofAttribute& a : kDofAttributes) {
-      if (is_extra(joint, dof, a)) xml_.attribute(a.name, a.is_limit ? limit_text(dof.*a.member) : dof.*a.member);
+    for (const DofField& a : kDofFields) {
+      if (!is_extra(joint, dof, a)) continue;
+      xml_.attribute(a.key, a.range == NumberRange::kFinite ? dof.*a.member : limit_text(dof.*a.member));
     }
     xml_.close();
   }
@@ -319,19 +320,7 @@ Loaded<std::string> to_urdf(const ModelDescription& description) {
 }
 
 std::vector<Diagnostic> write_urdf(const ModelDescription& description, const std::filesystem::path& file) {
-  Loaded<std::string> text = to_urdf(description);
-  for (Diagnostic& d : text.diagnostics) d.file = file.string();
-  if (!text) return std::move(text.diagnostics);
-  if (auto reason = replace_file(file, *text.value)) {
-    text.diagnostics.push_back({Severity::kError,
-                                urdf::kCannotWrite,
-                                file.string(),
-                                0,
-                                {},
-                                "cannot be written: " + *reason,
-                                "check that the folder exists and that you may write to it"});
-  }
-  return std::move(text.diagnostics);
+  return replace_file(file, to_urdf(description), urdf::kCannotWrite);
 }
 
 }  // namespace kansetsu::io

@@ -64,7 +64,7 @@ TEST_CASE("a rotation is written as the nearest angles, at gimbal lock, too") {
     const Quaternion<> R = ball.rotation(q);
     ball.set_rotation(R, near);
     CHECK(norm(log_rotation(conjugate(ball.rotation(near)) * R)) < 1e-8);  // asin's rounding at the lock
-    CHECK((near - q).lpNorm<Eigen::Infinity>() < 1e-7);
+    CHECK((near - q).lpNorm<Eigen::Infinity>() < 1e-7);                    // the same, in coordinates
   }
 }
 

@@ -101,7 +101,7 @@ TEST_CASE("poses survive the way to a transform and back") {
     CHECK(distance(to_transform(to_pose(X)), X) < 1e-15);  // matrix elements of size 1, a few roundings
   }
   const Transform<> lock = to_transform({.rpy = {0.3, std::numbers::pi / 2, -0.2}});
-  CHECK(distance(to_transform(to_pose(lock)), lock) < 1e-15);
+  CHECK(distance(to_transform(to_pose(lock)), lock) < 1e-15);  // rounding
   CHECK(to_pose(to_transform({})) == Pose{});
 }
 

@@ -39,7 +39,7 @@ TEST_CASE("bone poses chain turns and offsets, in metres and world axes") {
   // The thigh swings forward by 90°: file z is forward, so it turns about −x.
   c.poses[1].turn = exp_quaternion(Vec3<>{-1.5707963267948966, 0, 0});
   const auto X = bone_poses(c, 0);
-  CHECK(norm(X[1].p - Vec3<>{0, 0.08, 0}) < 1e-15);
+  CHECK(norm(X[1].p - Vec3<>{0, 0.08, 0}) < 1e-15);    // rounding
   CHECK(norm(X[2].p - Vec3<>{0.4, 0.08, 0}) < 1e-15);  // knee straight ahead
   CHECK(norm(X[3].p - Vec3<>{0.8, 0.08, 0}) < 1e-15);
   CHECK(norm(rest_poses(c)[3].p - Vec3<>{0, 0.08, -0.8}) < 1e-15);

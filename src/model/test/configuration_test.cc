@@ -61,7 +61,8 @@ TEST_CASE("difference is the inverse of integrate") {
       CHECK_FALSE(configuration_problem(model, b));
       CHECK((difference(model, q, b) - v).norm() < 1e-13);  // sums of ten products of numbers of size 1…10
       const VectorXd c = random_configuration(model, rng);
-      CHECK(same(model, integrate(model, q, difference(model, q, c)), c) < 1e-13);
+      CHECK(same(model, integrate(model, q, difference(model, q, c)), c) <
+            1e-13);  // logarithm and exponential of angles to π: some ten roundings
     }
   }
 }
@@ -110,10 +111,11 @@ TEST_CASE("interpolate goes from a to b at constant speed") {
   for (const Model& model : models()) {
     CAPTURE(model.name());
     const VectorXd a = random_configuration(model, rng), b = random_configuration(model, rng);
-    CHECK(same(model, interpolate(model, a, b, 0), a) < 1e-15);
-    CHECK(same(model, interpolate(model, a, b, 1), b) < 1e-13);
+    CHECK(same(model, interpolate(model, a, b, 0), a) < 1e-15);  // rounding
+    CHECK(same(model, interpolate(model, a, b, 1), b) < 1e-13);  // as above
     const VectorXd half = interpolate(model, a, b, 0.5);
-    CHECK((difference(model, a, half) - difference(model, half, b)).norm() < 1e-12);
+    CHECK((difference(model, a, half) - difference(model, half, b)).norm() <
+          1e-12);  // halves of the same rotation, rounded
   }
 }
 
@@ -233,7 +235,7 @@ TEST_CASE("normalise scales quaternions and leaves the rest") {
     const VectorXd q = random_configuration(model, rng);
     VectorXd scaled = q;
     normalise(model, scaled);
-    CHECK((scaled - q).norm() < 1e-15);
+    CHECK((scaled - q).norm() < 1e-15);  // rounding
   }
   const Model ball = ModelBuilder(test::one_joint(JointType::kBall)).build();
   VectorXd q = Eigen::Vector4d(0, 0, 3, 4);
@@ -281,7 +283,7 @@ TEST_CASE("integrate may write over its argument, and nothing allocates") {
     });
     CHECK(allocations == 0);
     CHECK((q - expected).norm() < 1e-15 * (1 + q.norm()));  // normalised twice
-    CHECK((back - v).norm() < 1e-13);
+    CHECK((back - v).norm() < 1e-13);                       // rounding of a logarithm
   }
 }
 

@@ -356,13 +356,14 @@ VectorXd parameters_of(const Model& model) {
 TEST_CASE("inertias are changed link by link, and what cannot be is refused") {
   const Model model = human28();
   const VectorXd parameters = parameters_of(model);
-  CHECK((parameters_of(with_inertial_parameters(model, parameters)) - parameters).cwiseAbs().maxCoeff() < 1e-14);
+  CHECK((parameters_of(with_inertial_parameters(model, parameters)) - parameters).cwiseAbs().maxCoeff() <
+        1e-14);  // rounding
   VectorXd heavier = parameters;
   const int body = model.link_id("Body").value();
   heavier.segment<10>(10 * body) *= 3;
   const Model other = with_inertial_parameters(model, heavier);
   CHECK((parameters_of(other) - heavier).cwiseAbs().maxCoeff() < 1e-14);
-  CHECK(other.mass() == doctest::Approx(model.mass() + 2 * parameters[10 * body]).epsilon(1e-12));
+  CHECK(other.mass() == doctest::Approx(model.mass() + 2 * parameters[10 * body]).epsilon(1e-12));  // rounding of a sum
   CHECK(other.nv() == model.nv());
 
   for (const double wrong : {-1.0, std::nan(""), kInfinity}) {

@@ -97,7 +97,7 @@ TEST_CASE("human28 stands on its soles at the reference heights") {
       const FrameId id = human.frame_id(name);
       return X_WL[std::size_t(human.frame_link(id).value())] * to_transform(human.frame(id).origin);
     };
-    CHECK(test::distance(frame("soleL"), {Mat3<>::identity(), {0, 0.09, 0}}) < 1e-15);
+    CHECK(test::distance(frame("soleL"), {Mat3<>::identity(), {0, 0.09, 0}}) < 1e-15);  // rounding
     CHECK(test::distance(frame("soleR"), {Mat3<>::identity(), {0, -0.09, 0}}) < 1e-15);
     CHECK(test::distance(frame("gripL"), {Mat3<>::identity(), {0, 0.18, 1.38 - 0.30 - 0.33}}) < 1e-15);
     const auto height = [&](const char* link) { return X_WL[std::size_t(human.link_id(link).value())].p.z; };
@@ -238,6 +238,7 @@ TEST_CASE("figures are found by name") {
     CHECK(model->name() == name);
   }
   CHECK(find_figure("chain12")->nv() == 12);
+  CHECK(find_figure("tree12")->nv() == 12);
   CHECK(find_figure("pendulum3")->nv() == 3);
   for (const char* name : {"", "humans", "human:", "human:3", "human:-1m", "chain", "chain0", "chain-1", "chain8x",
                            "chain999999999", "pendulum 2"}) {
@@ -268,7 +269,8 @@ TEST_CASE("random trees follow from their seed and obey their options") {
     for (const JointDescription& joint : aligned.description().joints) {
       const Mat3<> R = to_transform(joint.socket).R;
       for (const Vec3<>& column : {R.column_x(), R.column_y(), R.column_z(), joint.axis, joint.second_axis}) {
-        CHECK(std::abs(column.x) + std::abs(column.y) + std::abs(column.z) == doctest::Approx(1).epsilon(1e-14));
+        CHECK(std::abs(column.x) + std::abs(column.y) + std::abs(column.z) ==
+              doctest::Approx(1).epsilon(1e-14));  // rounding
       }
     }
   }

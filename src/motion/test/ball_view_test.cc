@@ -90,3 +90,21 @@ TEST_CASE("an arm that swings past its side, where two hinges fall together, pul
     CHECK(norm(a.residual[std::size_t(k)].f) < 1.3 * a.summary.weight);
   }
 }
+
+TEST_CASE("hinges go on from frame to frame where nothing else tells their angles") {
+  const Model model = human28();
+  const BallView view(model);
+  const Clip clip = waving(model, 50, 0.01), back = view.to_hinges(view.to_balls(clip));
+  CHECK(back.times == clip.times);
+  CHECK((back.q - clip.q).cwiseAbs().maxCoeff() < 1e-9);  // where Newton's method ends
+  for (int i = 0; i < view.model().link_count(); ++i)
+    CHECK(view.model().link(LinkId(i)).name == model.link(view.link_of_figure(LinkId(i))).name);
+}
+
+TEST_CASE("links that shall stay are no part of a ball") {
+  const Model model = human28();
+  const BallView view(model, {"waist_z"});
+  CHECK(view.model().find_link("waist_z"));
+  CHECK(!view.model().find_link("neck_z"));
+  CHECK(view.model().nv() == model.nv());
+}

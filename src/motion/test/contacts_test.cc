@@ -91,6 +91,15 @@ TEST_CASE("a belt is level where its walk was, and climbs where the treadmill do
   CHECK(a.moves());
   CHECK(a.slope.x == doctest::Approx(slope).epsilon(0.1));
   CHECK(b.moves());
+  // The floor is fitted along a belt that is known: the same as that of the walk over ground.
+  Clip over_ground = walk;
+  for (int k = 0; k < walk.frames(); ++k) over_ground.q(2, k) += slope * walk.q(0, k);
+  const Ground known = find_ground(model, tilted, feet, 0.05, Vec3<>{-speed, 0, 0}),
+               still = find_ground(model, over_ground, feet, 0.05, Vec3<>{});
+  CHECK(known.belt.x == -speed);
+  CHECK(!still.moves());
+  CHECK(norm(known.slope - still.slope) < 1e-9);  // rounding of sums over the clip
+  CHECK(std::abs(known.height - still.height) < 1e-9);
   // Either way who stands at the end is as high as at the beginning, within a tenth of the 8 cm by which the floor rises.
   for (const auto& [clip, ground] : {std::pair{&tilted, &a}, std::pair{&climbing, &b}}) {
     const Clip level = on_ground(model, *clip, *ground);

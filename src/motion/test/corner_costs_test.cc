@@ -27,7 +27,8 @@ std::vector<double> frame_times() {
 }  // namespace
 
 TEST_CASE("loads roll from heel to toe, and pass from foot to foot") {
-  const CornerCosts cost = corner_costs(rolling(), frame_times(), 0.1, 0.3);
+  const SupportHistory foot = rolling();
+  const CornerCosts cost = corner_costs(foot, frame_times(), readiness({&foot, 1}, frame_times(), 0.1)[0], 0.3);
   double before = 0;
   for (int k = 21; k < 69; ++k) {  // share of the toe, of a load that both could carry
     const double toe = 1 / cost(1, k), heel = 1 / cost(0, k), share = toe / (toe + heel);
@@ -38,16 +39,37 @@ TEST_CASE("loads roll from heel to toe, and pass from foot to foot") {
   // The foot as a whole: hardly ready where it lands and leaves, as ready as can be in between.
   for (int k = 20; k < 80; ++k) {
     const double heel = k < 70 ? 1 / cost(0, k) : 0, toe = 1 / cost(1, k);
-    CHECK(heel + toe == doctest::Approx(k < 70 ? 2 : 1));
+    CHECK(heel + toe == doctest::Approx(2));  // corners, whoever of them touches
   }
-  CHECK(cost(0, 10) == doctest::Approx(100));  // a tenth of the transfer, squared
-  CHECK(cost(1, 89) == doctest::Approx(100));
+  CHECK(cost(0, 10) == doctest::Approx(10));  // half a frame of ten: a twentieth of the transfer, for two corners
+  CHECK(cost(1, 89) == doctest::Approx(10));
+}
+
+TEST_CASE("feet hand over in proportion to time while both are down, unless they stand") {
+  for (const int together : {10, 30, 45}) {  // frames of 10 ms; kLongestTransfer is 40
+    CAPTURE(together);
+    std::vector<SupportHistory> feet(2);
+    std::vector<double> times;
+    for (int k = 0; k < 150; ++k) {
+      times.push_back(0.01 * k);
+      feet[0].touching.push_back(k < 50 + together), feet[1].touching.push_back(k >= 50);
+    }
+    const auto ready = readiness(feet, times, 0.1);
+    const bool hands_over = 0.01 * together < kLongestTransfer;
+    for (std::size_t k = 51; k + 1 < 50 + std::size_t(together); ++k) {
+      const double share = (times[k] - 0.495) / (0.01 * together);
+      CHECK(ready[1][k] == doctest::Approx(hands_over ? share : std::min(1.0, (times[k] - 0.495) / 0.1)));
+      if (hands_over) CHECK(ready[0][k] + ready[1][k] == doctest::Approx(1));
+    }
+    CHECK(ready[0][30] == 1);  // ends of the clip are no landings
+    CHECK(ready[1][149] == 1);
+  }
 }
 
 TEST_CASE("corners that are easier carry more, and numbers of ease must fit") {
   SupportHistory s = rolling();
   s.ease = {1, 3};
-  const CornerCosts cost = corner_costs(s, frame_times(), 0.1, 0);  // no rolling: ease alone
+  const CornerCosts cost = corner_costs(s, frame_times(), std::vector<double>(100, 1), 0);  // no rolling: ease alone
   CHECK(cost(0, 45) == doctest::Approx(3 * cost(1, 45)));
   const Model model = human28();
   Clip clip{.name = "standing", .times = {0, 0.1, 0.2}, .q = Eigen::MatrixXd(model.nq(), 3)};

@@ -31,11 +31,11 @@ TEST_CASE("fitted forces satisfy the conditions of the optimum, whatever was fit
   for (int trial = 0; trial < 500; ++trial) {
     CAPTURE(trial);
     const std::vector<ForceRay> rays = random_rays(rng, 1 + trial % 40);
-    Wrench6 w;
+    FitRows w;
     for (double& x : w) x = 100 * normal(rng);
     const double compliance = trial % 2 ? 1e-6 : 1e-2;
-    const Wrench6 left = fit.solve(rays, w, Wrench6::Constant(compliance));
-    const Wrench6 y = left / compliance;
+    const FitRows left = fit.solve(rays, w, FitRows::Constant(compliance));
+    const FitRows y = left / compliance;
     for (std::size_t i = 0; i < rays.size(); ++i) {
       // Stationary: cost·c = a·y where c > 0, and a·y ≤ 0 where c = 0. Where w does not fit, y is 10⁸, and forces are
       // known to its rounding, 10⁻⁷.
@@ -51,12 +51,12 @@ TEST_CASE("fitted forces satisfy the conditions of the optimum, whatever was fit
 TEST_CASE("no ray, no force; a wrench that fits leaves nothing") {
   std::mt19937_64 rng(5);
   ForceFit fit;
-  const Wrench6 w = Wrench6::LinSpaced(1, 6);
-  CHECK(fit.solve({}, w, Wrench6::Constant(1e-9)) == w);
+  const FitRows w = FitRows::LinSpaced(1, 7);
+  CHECK(fit.solve({}, w, FitRows::Constant(1e-9)) == w);
   const std::vector<ForceRay> rays = random_rays(rng, 30);
-  Wrench6 sum = Wrench6::Zero();
+  FitRows sum = FitRows::Zero();
   for (const ForceRay& ray : rays) sum += 7 * ray.a;
-  CHECK(fit.solve(rays, sum, Wrench6::Constant(1e-9)).norm() < 1e-6);
-  const std::size_t allocations = test::allocations_in([&] { fit.solve(rays, sum, Wrench6::Constant(1e-9)); });
+  CHECK(fit.solve(rays, sum, FitRows::Constant(1e-9)).norm() < 1e-6);
+  const std::size_t allocations = test::allocations_in([&] { fit.solve(rays, sum, FitRows::Constant(1e-9)); });
   CHECK(allocations == 0);
 }

@@ -130,7 +130,91 @@ Clip stepping(const Model& model, int frames) {
   return clip;
 }
 
+/// Codes of what was told.
+std::string codes(const Loaded<Retargeted>& r) {
+  std::string out;
+  for (const Diagnostic& d : r.diagnostics) out += (out.empty() ? "" : " ") + d.code;
+  return out;
+}
+
+/// A march whose left thigh turns about its own length by `angle` in frames [first, first + count).
+Capture turned_thigh(const March& m, int first, int count, double angle) {
+  Capture out = m.capture;
+  const auto bones = out.bones.size(), thigh = std::size_t(*out.find_bone("LeftUpLeg"));
+  for (int k = first; k < first + count; ++k) {
+    Quaternion<>& turn = out.poses[std::size_t(k) * bones + thigh].turn;
+    turn = turn * exp_quaternion(Vec3<>{0, 0, angle});
+  }
+  return out;
+}
+
 }  // namespace
+
+TEST_CASE("a thigh that turns around for some frames, and back, does not take the figure along") {
+  const March m = march(1, Mat3<>::identity());
+  for (const bool limits : {true, false}) {
+    CAPTURE(limits);
+    const RetargetOptions options{.floor = 0, .move_to_origin = false, .pin_feet = false, .limits = limits};
+    const auto as_it_was = retarget(m.model, m.capture, options);
+    const auto mended = retarget(m.model, turned_thigh(m, 40, 6, 3), options);
+    CHECK(codes(as_it_was).empty());
+    CHECK(codes(mended).find("MAP014") != std::string::npos);
+    CHECK(mended.diagnostics.back().message.find("6 frames are interpolated, first frame 40") != std::string::npos);
+    REQUIRE(mended);
+    double apart = 0;
+    for (int k = 0; k < 120; ++k)
+      apart = std::max(
+          apart,
+          difference(m.model, as_it_was.value->clip.q.col(k), mended.value->clip.q.col(k)).cwiseAbs().maxCoeff());
+    CHECK(apart < 0.02);  // [rad] seven frames of an arc of 0.3 rad at 1 Hz, cut off by its chord
+    // 60 rad/s are 0.6 rad between frames: what is slower is believed.
+    CHECK(codes(retarget(m.model, turned_thigh(m, 40, 6, 0.5), options)).find("MAP014") == std::string::npos);
+    CHECK(codes(retarget(m.model, turned_thigh(m, 40, 6, 0.7), options)).find("MAP014") != std::string::npos);
+  }
+  // At 2.5 kHz half a turn takes 393 frames, at 10 kHz 1571, more than 500: the rate is wrong, and every frame a jump.
+  Capture fast = turned_thigh(m, 40, 6, 3);
+  const RetargetOptions plain{.floor = 0, .pin_feet = false};
+  fast.frame_time = 4e-4;
+  CHECK(codes(retarget(m.model, fast, plain)).find("MAP014") != std::string::npos);
+  fast.frame_time = 1e-4;
+  CHECK(codes(retarget(m.model, fast, plain)).find("MAP014") == std::string::npos);
+  // At the ends there is nothing to interpolate: the nearest frame stays.
+  for (const int first : {0, 115}) {
+    const auto mended = retarget(m.model, turned_thigh(m, first, 5, 3), {.skip_first = false});
+    CHECK(codes(mended).find("MAP014") != std::string::npos);
+    CHECK(codes(mended).find("MAP013") == std::string::npos);
+  }
+}
+
+TEST_CASE("an arm that goes around beyond the figure's limits is followed where these are let go") {
+  March m = march(1, Mat3<>::identity(), 1);
+  m.capture.poses.clear();
+  // The left arm swings in a full circle, as that of a bowler; the figure's shoulder ends at 60 degrees backward.
+  for (int k = 0; k < 120; ++k) {
+    Eigen::VectorXd q = m.q[0];
+    q[m.model.coordinates(m.model.joint_id("shoulderL_y")).q] = -2 * std::numbers::pi * k / 119;
+    add_frame(m.model, q, m.capture);
+  }
+  RetargetOptions options{.floor = 0, .move_to_origin = false, .pin_feet = false};
+  const auto held = retarget(m.model, m.capture, options);
+  options.limits = false;
+  const auto let_go = retarget(m.model, m.capture, options);
+  REQUIRE(held);
+  REQUIRE(let_go);
+  const auto wrist = [](const Loaded<Retargeted>& r) {
+    for (const JointResidual& j : r.value->residuals)
+      if (j.landmark == Landmark::kWristL) return j.largest;
+    return kInfinity;
+  };
+  CHECK(wrist(held) > 0.05);    // [m] beyond 60 degrees it stays behind, by 0.10 at most
+  CHECK(wrist(let_go) < 1e-3);  // solved to 1e-5 rad per frame, against a small pull towards the frame before
+  CHECK(codes(let_go).empty());
+  // Its hinges are the figure's own, and turn as evenly as the arm does: 6.3 rad/s.
+  REQUIRE(!clip_problem(m.model, let_go.value->clip));
+  const int y = m.model.coordinates(m.model.joint_id("shoulderL_y")).q;
+  for (int k = 1; k < 120; ++k)
+    CHECK(std::abs(let_go.value->clip.q(y, k) - let_go.value->clip.q(y, k - 1)) < 0.1);  // 2π/119 is 0.053
+}
 
 TEST_CASE("a figure that follows its own skeleton does what it did") {
   for (const auto& [unit, axes] : {std::pair{1.0, Mat3<>::identity()}, {0.0254 / 0.45, kYUp}}) {
@@ -258,11 +342,6 @@ TEST_CASE("a floor that is tilted in the capture is levelled") {
 
 TEST_CASE("what cannot be mapped is refused, with what is missing") {
   const March m = march(1, Mat3<>::identity(), 5);
-  const auto codes = [](const Loaded<Retargeted>& r) {
-    std::string out;
-    for (const Diagnostic& d : r.diagnostics) out += (out.empty() ? "" : " ") + d.code;
-    return out;
-  };
   Capture strange = m.capture;
   for (Bone& bone : strange.bones) bone.name = "segment " + bone.name;
   const auto unknown = retarget(m.model, strange);

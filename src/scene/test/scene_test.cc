@@ -73,11 +73,11 @@ TEST_CASE("a box cut in two and put together again is the box") {
   const Inertial whole = combine({upper, lower});
   const Sym3<> expected = *solid_inertia(Box{size}, 4);
   CHECK(whole.mass == 4);
-  CHECK(norm(whole.origin.p) < 1e-15);
+  CHECK(norm(whole.origin.p) < 1e-15);                                     // rounding
   CHECK(whole.inertia.xx == doctest::Approx(expected.xx).epsilon(1e-14));  // rounding
   CHECK(whole.inertia.yy == doctest::Approx(expected.yy).epsilon(1e-14));
   CHECK(whole.inertia.zz == doctest::Approx(expected.zz).epsilon(1e-14));
-  CHECK(std::abs(whole.inertia.xy) < 1e-16);
+  CHECK(std::abs(whole.inertia.xy) < 1e-16);  // rounding of cos(π/2)
 }
 
 TEST_CASE("a keyframe moves the figures it names") {

@@ -1,11 +1,14 @@
 // Robots made by others: meshes, colours and textures, live and as stills; what happens where files are missing or broken.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { createRequire } from "node:module";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { after, afterEach, before, describe, it } from "node:test";
-import { accessibility, launch, openPage, placeOf, ready, root, shot, stopAll, timeOf, until, view } from "./support.mjs";
+import { accessibility, kansetsu, launch, openPage, placeOf, ready, root, shot, stopAll, timeOf, until, view } from "./support.mjs";
 
+const validator = createRequire(import.meta.url)("gltf-validator");
 const data = process.env.KANSETSU_DATA_DIR ?? path.join(root, "../shared/data");
 const robots = ["iit_softfoot/softfoot.xml", "low_cost_robot_arm/low_cost_robot_arm.xml", "robotiq_2f85/2f85.xml", "skydio_x2/x2.xml", "umi_gripper/umi_gripper.xml", "wonik_allegro/right_hand.xml"]
   .map((name) => path.join(data, "robots/mjcf_meshes", name));
@@ -52,6 +55,16 @@ describe("live robots with meshes", { skip }, () => {
       await until(page, (t) => Number(document.documentElement.dataset.time) > t, start + 0.05, 60000);
       await shot(page, `robot-${name}`);
     });
+  }
+});
+
+it("glTF files of robots with meshes pass the validator of Khronos", { skip }, async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "kansetsu-"));
+  for (const robot of robots) {
+    const file = path.join(folder, `${path.basename(robot)}.glb`);
+    execFileSync(kansetsu, ["simulate", robot, "--duration", "0.1", "--allow-partial", "--record", file], { stdio: "ignore" });
+    const { issues } = await validator.validateBytes(new Uint8Array(fs.readFileSync(file)));
+    assert.deepEqual([issues.numErrors, issues.numWarnings], [0, 0], robot);
   }
 });
 

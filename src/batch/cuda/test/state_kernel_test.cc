@@ -57,19 +57,17 @@ class Threads {
   cuda::Fields<Real> out(long width) { return {make(width).data(), kStates}; }
 
   /// Runs an algorithm for all states in scratch memory of the promised size, and looks whether it was enough.
-  template <class Algorithm>
-  void run(const typename Algorithm::template Arguments<Real>& arguments) {
+  template <template <class> class Algorithm>
+  void run(const Algorithm<Real>& algorithm) {
     const cuda::ModelViewOf<Real> model = image_.view();
-    const std::size_t promised = Algorithm::template scratch<Real>(model);
+    const std::size_t promised = Algorithm<Real>::scratch(model);
     constexpr std::byte kGuard{0xa5};
     std::vector<std::byte> memory(promised + 64 + 4096, kGuard);
     void* scratch = memory.data();
     std::size_t space = memory.size();
     std::align(64, promised, scratch, space);
     const auto* end = static_cast<const std::byte*>(scratch) + promised;
-    for (int s = 0; s < kStates; ++s) {
-      Algorithm::template run<Real>(model, arguments, s, scratch);
-    }
+    for (int s = 0; s < kStates; ++s) algorithm.run(model, s, scratch);
     const std::byte* memory_end = memory.data() + memory.size();
     CHECK(std::all_of(end, memory_end, [&](std::byte b) { return b == kGuard; }));
   }
@@ -130,7 +128,7 @@ void play_block(const cuda::DenseShape& shape, const cuda::DenseArguments<Real>&
 
 /// Forward dynamics with four threads per state.
 template <class Real>
-void play_limbs(const LeanLimbsImage<Real>& image, const cuda::Aba::Arguments<Real>& a, int states) {
+void play_limbs(const LeanLimbsImage<Real>& image, const cuda::AbaArrays<Real>& a, int states) {
   const LeanLimbsOf<Real>& limbs = image.limbs;
   const std::size_t promised = kernel::LeanStages<Real, Real>::bytes(limbs);
   for (int s = 0; s < states; ++s) {
@@ -163,10 +161,10 @@ void check_all(const Model& model, std::uint64_t seed, double rounding, double s
   const auto vdot_q = t.out(square), vdot_v = t.out(square);
   t.template run<cuda::Fk>({t.q(), X});
   t.template run<cuda::Rnea>({t.q(), t.v(), t.x(), tau});
-  t.template run<cuda::Aba>({t.q(), t.v(), t.x(), vdot, singular});
+  t.template run<cuda::Aba>({{t.q(), t.v(), t.x(), vdot, singular}});
   if (make_lean_tree<Real>(model.tree())) {
-    t.template run<cuda::LeanAba>({t.q(), t.v(), t.x(), lean, lean_singular});
-    t.template run<cuda::LeanAba>({t.q(), t.v(), t.x(), lean, {}});
+    t.template run<cuda::LeanAba>({{t.q(), t.v(), t.x(), lean, lean_singular}});
+    t.template run<cuda::LeanAba>({{t.q(), t.v(), t.x(), lean, {}}});
   } else {
     lean = vdot, lean_singular = singular;
   }

@@ -1,12 +1,10 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
-
-#include "io/file_handle.h"
 
 namespace kansetsu::io {
 
@@ -18,7 +16,7 @@ enum class Writing {
 
 /// A file that is written front to back and keeps the first thing that went wrong. Opening changes nothing yet: an old file is as
 /// it was until something could be written after start(), or until close() if it is written beside. Nobody else can write to it
-/// meanwhile.
+/// meanwhile. A link is followed, not replaced; devices and pipes are written in place.
 class OutputFile {
  public:
   OutputFile(const std::filesystem::path& path, Writing writing);
@@ -34,25 +32,13 @@ class OutputFile {
   /// Completes the file. What went wrong, on the way or now; nothing if all is well.
   std::optional<std::string> close();
 
-  bool ok() const { return !problem_; }
-  const std::filesystem::path& path() const { return path_; }
+  bool ok() const { return !problem(); }
+  const std::optional<std::string>& problem() const;  ///< the first so far
+  const std::filesystem::path& path() const;
 
  private:
-  void open();
-  void take_place();
-  void drop_part();
-  void note(const std::string& what);
-  void note_error();
-
-  std::filesystem::path path_, target_, part_;  ///< as named; links followed; beside
-  Writing writing_;
-  FileHandle file_;
-  bool regular_ = true, started_ = false, closed_ = false;
-  bool waits_ = false;             ///< the part has yet to take the place of the file
-  std::uint64_t size_ = 0;         ///< of whole pieces in the file
-  std::string waiting_;            ///< pieces to be written
-  std::vector<std::size_t> ends_;  ///< of these pieces
-  std::optional<std::string> problem_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace kansetsu::io

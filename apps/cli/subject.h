@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "cli/command.h"
+#include "kansetsu/io/subject.h"
+
+/// Subjects of AddBiomechanics (.b3d) as arguments of commands.
+namespace kansetsu::cli {
+
+io::Subject subject_or_fail(const std::string& file);
+/// By its name or its number, from 1; empty: the first.
+const io::SubjectTrial& trial_or_fail(const io::Subject& subject, const std::string& trial);
+
+std::string subject_text(const io::Subject& subject);
+std::string subject_json(const io::Subject& subject);
+
+/// What is written of a trial is told by the ending: .osim (the model), .mot (coordinates), .sto (forces), .trc (markers).
+Exit convert_subject(const std::string& in, const std::string& trial, const std::string& out);
+
+}  // namespace kansetsu::cli

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kansetsu/model/description.h"
+
+namespace kansetsu::io {
+
+/// The tree of a model by the names of its links, for writers. The model must stay.
+class LinkIndex {
+ public:
+  explicit LinkIndex(const ModelDescription& model) : model_(model) {
+    for (const JointDescription& joint : model.joints) {
+      children_[joint.parent].push_back(&joint);
+      carried_.insert(joint.child);
+    }
+    for (const LinkDescription& link : model.links) links_.emplace(link.name, &link);
+  }
+
+  const LinkDescription& link(const std::string& name) const { return *links_.at(name); }
+  /// The one that no joint carries.
+  const LinkDescription& root() const {
+    return *std::ranges::find_if(model_.links, [&](const auto& link) { return !carried_.contains(link.name); });
+  }
+  /// Joints that a link carries, in the order of the model.
+  const std::vector<const JointDescription*>& children(const std::string& link) const {
+    static const std::vector<const JointDescription*> kNone;
+    const auto found = children_.find(link);
+    return found == children_.end() ? kNone : found->second;
+  }
+
+ private:
+  const ModelDescription& model_;
+  std::map<std::string, std::vector<const JointDescription*>> children_;
+  std::map<std::string, const LinkDescription*> links_;
+  std::set<std::string> carried_;
+};
+
+}  // namespace kansetsu::io

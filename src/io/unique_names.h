@@ -1,0 +1,32 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+namespace kansetsu::io {
+
+/// Names that are taken; a name that is gets a number.
+class UniqueNames {
+ public:
+  std::string take(const std::string& stem) { return take(stem, stem); }
+  /// `first` as it is, or else the stem with a number.
+  std::string take(const std::string& first, const std::string& stem) {
+    if (taken_.insert(first).second) return first;
+    std::string out;
+    int& number = next_.try_emplace(stem, 2).first->second;
+    do out = fmt::format("{}_{}", stem, number++);
+    while (!taken_.insert(out).second);
+    return out;
+  }
+  bool contains(const std::string& name) const { return taken_.contains(name); }
+  void clear() { taken_.clear(), next_.clear(); }
+
+ private:
+  std::set<std::string> taken_;
+  std::map<std::string, int> next_;  ///< number to try, by stem
+};
+
+}  // namespace kansetsu::io

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <cmath>
+
+#include "sim/impl.h"
+
+/// No energy from nowhere: what a step gives to an island is bounded by the work that its laws allow, however it was solved.
+namespace kansetsu {
+
+/// Work of platforms and conveyors in the step.
+double World::Impl::surface_work(const IslandWork& w) const {
+  double sum = 0;
+  for (const int i : w.touches) {
+    const Touch& t = contacts.touches()[size_t(i)];
+    if (t.parent_end->figure || t.parent_end->rests) continue;
+    const PointMotion surface = point_motion(*t.parent_end, t.origin);
+    const Force<>& F = contact_reports[size_t(i)].wrench;
+    sum += step_length * (dot(F.f, surface.v) + dot(F.t, surface.w));
+  }
+  return sum;
+}
+
+/// Whether a figure moves so far in the step that it has to be looked at.
+bool World::Impl::is_far(const IslandWork& w) const {
+  return std::ranges::any_of(w.figures, [&](int i) {
+    const FigureData& f = *figures[size_t(i)];
+    return f.begins_far || f.is_far(step_length);
+  });
+}
+
+/// Energy that the step has given to an island beyond all work, and beyond what its errors may be; not positive: none. Looked at where a figure moves far in the step, or contacts are not solved: elsewhere the law itself keeps the bound. Contacts, limits, dry
+/// friction and impacts give nothing; torques, surfaces that move and connections that are driven or give way what they did.
+double World::Impl::excess_energy(IslandWork& w) const {
+  constexpr double kShare = 1e-3;  // of the kinetic energy: what a step of the right length does not add
+  w.kinetic = -1;
+  if (!is_far(w) && w.result.tier != ContactTier::kUnsolved) return 0;
+  const double held =
+      !w.large && w.island.is_soft() ? w.work.bilateral : std::min(w.work.bilateral, std::max(w.driven_work, 0.0));
+  double work = held + w.given + std::min(w.work.others - w.given, 0.0);
+  work += w.impact_given + std::min(w.impact_energy, 0.0);
+  double before = 0, after = 0, mass = 0;
+  w.kinetic = 0;
+  for (const int i : w.figures) {
+    FigureData& f = *figures[size_t(i)];
+    work += f.torque_work, mass += f.model.mass();
+    const Energy start = f.energy_of(f.q_begin, f.v_begin), end = f.energy_of(f.q, f.v);
+    before += start.kinetic + start.potential, after += end.kinetic + end.potential, w.kinetic += end.kinetic;
+  }
+  const double fall = norm(options.gravity) * step_length;
+  return after - before - work - kShare * w.kinetic - mass * fall * fall;
+}
+
+double World::Impl::kinetic_energy(const IslandWork& w) const {
+  double sum = 0;
+  for (const int i : w.figures)
+    sum += figures[size_t(i)]->energy_of(figures[size_t(i)]->q, figures[size_t(i)]->v).kinetic;
+  return sum;
+}
+
+/// Positions that are put right after the step leave velocities as they are: in another posture these may mean more energy.
+void World::Impl::keep_kinetic(const IslandWork& w) {
+  if (!(w.kinetic >= 0)) return;  // nothing moves far
+  const double now = kinetic_energy(w);
+  if (!(now > w.kinetic)) return;
+  for (const int i : w.figures) figures[size_t(i)]->v *= std::sqrt(w.kinetic / now);
+}
+
+/// Velocities after an impact. It takes energy; what meets has been accelerated for half of the step, as if it had come faster. Next to a
+/// posture in which rows depend on each other impulses may be so large that digits are lost: then all velocities are cut by one factor. Where
+/// none are left, contacts get no impulse, and what they stop is left to the forces of the step; connections alone are a projection.
+void World::Impl::add_impulses(IslandWork& w) {
+  constexpr double kLost = 4;  // of the energy that is allowed: speeds that come out doubled are nothing but errors
+  const double before = kinetic_energy(w);
+  for (const int i : w.figures) figures[size_t(i)]->work_step = figures[size_t(i)]->v;
+  const auto respond = [&] {
+    for (size_t i = 0; i < w.figures.size(); ++i) {
+      FigureData& f = *figures[size_t(w.figures[i])];
+      f.v = f.work_step;
+      w.island.respond(int(i), f.v.data());
+    }
+  };
+  respond();
+  double given = impact_work(w);
+  const double after = kinetic_energy(w);
+  const double allowed = after <= before ? after : half_way_energy(w, before) + std::max(given, 0.0);
+  if (!(after <= kLost * allowed)) {
+    std::ranges::fill(w.result.force, 0.0);
+    for (PatchReport& p : w.result.patches) p = {};
+    w.island.complete(w.result.force.data(), 0);
+    respond();
+    given = impact_work(w);
+  } else if (after > allowed) {
+    for (const int i : w.figures) figures[size_t(i)]->v *= std::sqrt(allowed / after);
+  }
+  w.impact_given += given;
+  for (const int i : w.figures) figures[size_t(i)]->mechanics.set_motion(figures[size_t(i)]->v.data());
+}
+
+/// The larger of the kinetic energy before an impact and what half of the step makes of it by all forces.
+/// @param before  kinetic energy; velocities before are in work_step
+double World::Impl::half_way_energy(IslandWork& w, double before) {
+  double half_way = 0;
+  for (const int i : w.figures) {
+    FigureData& f = *figures[size_t(i)];
+    f.mechanics.free_acceleration(f.effort.data());
+    f.effort = f.work_step + 0.5 * step_length * f.effort;
+    half_way += f.energy_of(f.q, f.effort).kinetic;
+  }
+  return std::max(before, half_way);
+}
+
+/// Work of the impulses of an impact that connections and surfaces do by moving as they are told: a bat, a platform.
+double World::Impl::impact_work(const IslandWork& w) const {
+  double sum = 0;
+  const double* force = w.island.force();
+  for (const int i : w.connections) {
+    const ConnectionData& c = connections[size_t(i)];
+    for_each_direction(c, [&](int k, int) { sum += *force++ * c.velocity[k]; });
+  }
+  for (size_t k = 0; k < w.touches.size(); ++k) {
+    const Touch& t = contacts.touches()[size_t(w.touches[k])];
+    if (t.parent_end->figure || t.parent_end->rests) continue;
+    const PointMotion surface = point_motion(*t.parent_end, t.origin);
+    const std::array<double, 6>& f = w.result.patches[k].wrench;
+    sum += dot(t.E * Vec3<>{f[0], f[1], f[2]}, surface.v) + dot(t.E * Vec3<>{f[3], f[4], f[5]}, surface.w);
+  }
+  return sum;
+}
+
+/// All velocities that came out are cut by one factor, and the second half of the way is gone with them: rows that hold go on to hold, what
+/// parts goes on to part.
+void World::Impl::take_away(IslandWork& w) {
+  constexpr int kMost = 3;  // the energy of a posture is another one where the way is shorter
+  for (int n = 0; n <= kMost; ++n) {
+    const double excess = excess_energy(w);
+    if (excess <= 0) return;
+    const double kinetic = w.kinetic;
+    const double square = n < kMost ? 1 - excess / w.kinetic : 0;
+    const double left = square > 0 ? std::sqrt(square) : 0;
+    for (const int i : w.figures) {
+      FigureData& f = *figures[size_t(i)];
+      for (int k = 0; k < f.v.size(); ++k) {
+        const double after = left * (f.v_middle[k] + step_length * f.vdot[k]);
+        f.vdot[k] = ((std::isfinite(after) ? after : 0) - f.v_middle[k]) / step_length;
+      }
+      f.q = f.q_middle, f.v = f.v_middle;
+      integrate_figure(f, step_length);
+    }
+    w.work.others -= kinetic * (1 - left * left);
+  }
+}
+
+}  // namespace kansetsu
