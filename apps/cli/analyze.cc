@@ -162,18 +162,11 @@ Exit run_analyze(const AnalyzeArguments& options) {
     write_whole(options.report,
                 analysis_page(motion.model, analysis, supports,
                               {options.clip.file, cutoff, options.friction, norm(motion.belt), remarks}));
-  if (!options.sto.empty()) {
-    const std::vector<Diagnostic> problems = io::write_sto(analysis_moments(motion.model, analysis), options.sto);
-    if (has_errors(problems)) throw Failure(kBadFile, to_string(problems));
-  }
+  if (!options.sto.empty()) check_written(io::write_sto(analysis_moments(motion.model, analysis), options.sto));
   if (!options.csv.empty()) write_whole(options.csv, analysis_csv(motion.model, analysis));
   if (!options.svg.empty()) write_whole(options.svg, analysis_svg(motion.model, analysis, supports));
-  for (const std::string& file : options.records) {
-    const std::vector<Diagnostic> problems =
-        io::write_recording(analysis_recording(motion.model, analysis, supports), file);
-    if (has_errors(problems)) throw Failure(kBadFile, to_string(problems));
-    fmt::print(stderr, "{}", to_string(problems));
-  }
+  for (const std::string& file : options.records)
+    check_written(io::write_recording(analysis_recording(motion.model, analysis, supports), file));
   for (const std::string& file : {options.csv, options.svg}) tell_written(file);
   for (const std::string& file : options.records) tell_written(file);
   print(options.json ? analysis_json(motion.model, analysis) : analysis_text(motion.model, analysis));

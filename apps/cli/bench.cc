@@ -88,9 +88,7 @@ Exit draw_lines(const BenchArguments& options) {
     return options.arms.size() > i ? model_or_fail({.name = options.arms[i]}) : five_ball_arm();
   };
   try {
-    const std::vector<Diagnostic> problems =
-        io::write_recording(two_arms(arm(0), arm(1), options.lines), options.record);
-    if (has_errors(problems)) throw Failure(kBadFile, to_string(problems));
+    check_written(io::write_recording(two_arms(arm(0), arm(1), options.lines), options.record));
   } catch (const Error& error) {
     throw Failure(kBadUsage, fmt::format("kansetsu bench ik-lines: {}", error.what()));
   }

@@ -63,11 +63,9 @@ Loaded<Capture> load_capture(const ClipSource& source) {
 }
 
 Capture capture_or_fail(const ClipSource& source) {
-  Loaded<Capture> capture = load_capture(source);
-  if (!capture) throw bad_file(capture.diagnostics);
-  fmt::print(stderr, "{}", to_string(capture.diagnostics));
-  if (source.rate) capture.value->frame_time = 1 / *source.rate;
-  return *std::move(capture.value);
+  Capture capture = value_or_fail(load_capture(source));
+  if (source.rate) capture.frame_time = 1 / *source.rate;
+  return capture;
 }
 
 std::optional<Vec3<>> belt_of(const ClipSource& source) {
@@ -79,42 +77,42 @@ std::optional<Vec3<>> belt_of(const ClipSource& source) {
 Retargeted retarget_or_fail(const Model& model, const Capture& capture, const ClipSource& source) {
   RetargetOptions options{
       .scale = source.scale, .pin_feet = !source.keep_feet, .limits = source.limits, .belt = belt_of(source)};
-  if (!source.table.empty()) {
-    Loaded<LandmarkTable> table = io::read_landmarks(source.table);
-    if (!table) throw bad_file(table.diagnostics);
-    options.table = *std::move(table.value);
-  }
-  Loaded<Retargeted> motion = retarget(model, capture, options);
-  if (!motion) throw bad_file(motion.diagnostics);
-  fmt::print(stderr, "{}", to_string(motion.diagnostics));
-  return *std::move(motion.value);
+  if (!source.table.empty()) options.table = value_or_fail(io::read_landmarks(source.table));
+  return value_or_fail(retarget(model, capture, options));
 }
 
-io::Recording to_recording(const Model& model, const Retargeted& motion) {
+io::Recording to_recording(const Model& model, const Clip& clip, const std::string& program) {
   io::Recording out;
   out.header.figures.push_back({model.name().empty() ? "figure" : model.name(), model});
   out.header.environment.push_back({.name = "floor", .shape = Plane{}});
-  out.header.notes = {{"title", motion.clip.name}};
-  for (const FootContacts& foot : motion.feet)
-    for (const char* end : {"heel", "toe"})
-      out.header.numbers.push_back({fmt::format("{} {} down", foot.name, end), ""});
-  const Clip& clip = motion.clip;
+  out.header.notes = {{"title", clip.name}};
+  if (!program.empty()) out.header.notes["program"] = program;
   const bool moves = clip.frames() >= 3;
   const Eigen::MatrixXd v = moves ? derivatives(model, clip).v : Eigen::MatrixXd::Zero(model.nv(), clip.frames());
   for (int k = 0; k < clip.frames(); ++k) {
-    const auto i = static_cast<std::size_t>(k);
-    io::RecordedFrame frame{.time = clip.times[i] - clip.times.front()};
+    io::RecordedFrame frame{.time = clip.times[std::size_t(k)] - clip.times.front()};
     State state;
-    state.q = clip.q.col(k);
-    state.v = v.col(k);
+    state.q = clip.q.col(k), state.v = v.col(k);
     frame.states.push_back(std::move(state));
+    out.frames.push_back(std::move(frame));
+  }
+  return out;
+}
+
+io::Recording to_recording(const Model& model, const Retargeted& motion) {
+  io::Recording out = to_recording(model, motion.clip);
+  for (const FootContacts& foot : motion.feet)
+    for (const char* end : {"heel", "toe"})
+      out.header.numbers.push_back({fmt::format("{} {} down", foot.name, end), ""});
+  for (int k = 0; k < motion.clip.frames(); ++k) {
+    const auto i = static_cast<std::size_t>(k);
+    io::RecordedFrame& frame = out.frames[i];
     for (const FootContacts& foot : motion.feet) {
       frame.numbers.push_back(foot.heel_down[i]);
       frame.numbers.push_back(foot.toe_down[i]);
       if (k > 0 && foot.down(k) != foot.down(k - 1))
         frame.events.push_back(fmt::format("{} foot {}", foot.name, foot.down(k) ? "lands" : "lifts"));
     }
-    out.frames.push_back(std::move(frame));
   }
   return out;
 }

@@ -19,7 +19,4 @@ struct FigureClip {
 /// @param figure  its name may be empty: the recording's own model (.mcap), human28 otherwise. Throws Failure.
 FigureClip figure_clip_or_fail(const ClipSource& source, const ModelSource& figure);
 
-/// A clip as a recording with velocities.
-io::Recording to_recording(const Model& model, const Clip& clip, const std::string& program);
-
 }  // namespace kansetsu::cli

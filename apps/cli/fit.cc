@@ -167,8 +167,7 @@ Exit run_fit(const FitCommand& options) {
     for (Diagnostic& d :
          io::write_recording(to_recording(fitted.figure.model, fitted.motion.clip, "kansetsu fit"), file))
       problems.push_back(std::move(d));
-  if (has_errors(problems)) throw bad_file(problems);
-  fmt::print(stderr, "{}", to_string(problems));
+  check_written(problems);
   print(options.json ? fit_json(fitted) : fit_text(fitted));
   return kOk;
 }

@@ -165,10 +165,7 @@ Exit generate_clip(const GenerateArguments& options) {
     throw Failure(kNumerical, error.what());
   }
   if (!options.record.empty()) {
-    const std::vector<Diagnostic> problems =
-        io::write_recording(to_recording(model, clip, "kansetsu generate"), options.record);
-    if (has_errors(problems)) throw Failure(kBadFile, to_string(problems));
-    fmt::print(stderr, "{}", to_string(problems));
+    check_written(io::write_recording(to_recording(model, clip, "kansetsu generate"), options.record));
     tell_written(options.record);
   }
   print_summary(model, clip, options.json);

@@ -55,9 +55,8 @@ void write_report(JsonWriter& json, const Model& model, const ik::Report& report
   for (const ik::TaskReport& t : report.tasks) {
     json.line().begin_object().entry("name", t.name).entry("error", t.error).entry("met", t.met).end_object();
   }
-  json.end_array().key("active_limits").begin_array();
-  for (const int v : report.active_limits) json.value(model.dof_names()[std::size_t(v)]);
-  json.end_array().end_object();
+  json.end_array().key("active_limits");
+  json.array(report.active_limits, [&](int v) { return model.dof_names()[std::size_t(v)]; }).end_object();
 }
 
 /// The way from the start to the solution in one second, at rest at both ends.
@@ -77,8 +76,7 @@ void write_motion(const std::string& file, const Model& model, const Eigen::Vect
     frame.states.push_back(std::move(state));
     recording.frames.push_back(std::move(frame));
   }
-  const std::vector<Diagnostic> problems = io::write_recording(recording, file);
-  if (has_errors(problems)) throw Failure(kBadFile, to_string(problems));
+  check_written(io::write_recording(recording, file));
 }
 
 Exit run_ik(const IkArguments& options) {

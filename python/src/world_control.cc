@@ -44,7 +44,7 @@ void read_numbers_of(nb::handle numbers, JointControl& out) {
   }
 }
 
-void add_controller(WorldHandle& w, const std::string& name, nb::handle figure, const std::string& kind,
+void add_controller(WorldHandle& w, const std::string& name, FigureLike figure, const std::string& kind,
                     const nb::dict& joints, bool active) {
   ControllerDescription c;
   c.name = name, c.figure = w.world.name(read_figure(w, "World.add_controller", figure)), c.active = active;
@@ -84,18 +84,12 @@ void set_controller(WorldHandle& w, const std::string& name, const std::optional
 void bind_world_control(nb::class_<WorldHandle>& c) {
   using namespace nb::literals;
   c.def("add_controller", add_controller, "name"_a, "figure"_a, "kind"_a, "joints"_a, nb::kw_only(), "active"_a = true,
-        nb::sig("def add_controller(self, name: str, figure: " FIGURE
-                ", kind: str, joints: collections.abc.Mapping[typing.Any, collections.abc.Mapping[str, float]], *, "
-                "active: bool = True) -> None"),
         "Drives joints in every step: kind 'torque' (tau = signal), 'pd' (taken implicitly: stiff gains are fine) or "
         "'motion' (q = signal,\n"
         "whatever it takes). joints: {'elbow': {'value': 0.3, 'kp': 100, 'kd': 5}}; the signal is value + amplitude "
         "sin(2 pi frequency t +\n"
         "phase) + deviation noise, effort is the most it gives. ('hip', 2) names one of several coordinates.")
       .def("set_controller", set_controller, "name"_a, nb::kw_only(), "active"_a = nb::none(), "joints"_a = nb::none(),
-           nb::sig("def set_controller(self, name: str, *, active: bool | None = None, joints: "
-                   "collections.abc.Mapping[typing.Any, "
-                   "collections.abc.Mapping[str, float]] | None = None) -> None"),
            "Other numbers for a controller; what is not named stays.")
       .def_prop_ro(
           "controllers", [](const WorldHandle& w) { return w.world.controller_names(); }, "Names of the controllers.");
