@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "cli/json_writer.h"
 #include "cli/table.h"
 #include "kansetsu/motion/clip.h"

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <span>
 
 #include "cli/arguments.h"
 #include "cli/clip.h"

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <optional>
-
 #include "cli/arguments.h"
 #include "cli/ik_request.h"
 #include "cli/input.h"

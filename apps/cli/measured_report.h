@@ -1,7 +1,5 @@
 #pragma once
 
-#include <limits>
-
 #include "kansetsu/motion/muscle_forces.h"
 
 /// What is told of a motion under measured forces: moments, residuals, muscles, loads of joints.

@@ -32,7 +32,6 @@ class LiveSession {
   /// After tick(): what everybody must be told, once: that the simulation stopped by itself, and why.
   std::vector<std::string> news();
 
-  bool playing() const { return playing_; }
   bool recording() const { return recording_.has_value(); }
   double time() const { return time_; }
 

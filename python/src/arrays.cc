@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "errors.h"
+#include "kansetsu/model/configuration.h"
 #include "kansetsu/spatial/quaternion.h"
 
 namespace kansetsu::python {
@@ -124,7 +125,7 @@ Floats spatial_rows(const std::vector<Spatial>& rows) {
 
 void require_unit(const Expected& e, const Quaternion<>& q) {
   const double norm = std::sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
-  if (std::abs(norm - 1) > 1e-6)
+  if (std::abs(norm - 1) > kUnitQuaternion)
     raise_value(
         fmt::format("{}: the quaternion (x, y, z, w) of {} has length {:.9g}, expected 1", e.function, e.name, norm));
 }
@@ -138,7 +139,7 @@ void require_rotation(const Expected& e, const Mat3<>& R) {
                            dot(R.z, R.x),
                            dot(cross(R.x, R.y), R.z) - 1};
   for (const double error : errors) {
-    if (!(std::abs(error) <= 1e-6))
+    if (!(std::abs(error) <= kUnitQuaternion))
       raise_value(
           fmt::format("{}: {} holds no rotation: its rows are not orthonormal and right-handed", e.function, e.name));
   }

@@ -35,11 +35,6 @@ KANSETSU_HD Vec3<T> turn_back(const T& c, const T& s, const Vec3<T>& a) {
   if constexpr (AX == 1) return {msub(s, a.z, c * a.x), a.y, madd(s, a.x, c * a.z)};
   if constexpr (AX == 2) return {madd(s, a.y, c * a.x), msub(s, a.x, c * a.y), a.z};
 }
-/// The same with the axis known at run time only.
-template <class T>
-KANSETSU_HD Vec3<T> turn_back_axis(int axis, const T& c, const T& s, const Vec3<T>& a) {
-  return axis == 0 ? turn_back<0>(c, s, a) : axis == 1 ? turn_back<1>(c, s, a) : turn_back<2>(c, s, a);
-}
 /// Component AX, and the vector with only that component.
 template <int AX, class T>
 KANSETSU_HD T& along(Vec3<T>& a) {
