@@ -150,10 +150,10 @@ class AmcReader {
 
 /// Lengths are inches once divided by "units length"; where that gives no human height, the unit is another one.
 std::optional<double> stated_unit(const Asf& asf, const Capture& capture) {
-  constexpr double kInch = 0.0254;                   // [m]
-  constexpr double kSmallest = 0.6, kLargest = 1.7;  // heights of people beside those that guess_unit() expects
+  constexpr double kInch = 0.0254;                       // [m]
+  constexpr double kLeastRatio = 0.6, kMostRatio = 1.7;  // heights of people beside those that guess_unit() expects
   const double inch = kInch / asf.length, ratio = inch / guess_unit(capture);
-  return ratio > kSmallest && ratio < kLargest ? std::optional(inch) : std::nullopt;
+  return ratio > kLeastRatio && ratio < kMostRatio ? std::optional(inch) : std::nullopt;
 }
 
 }  // namespace
