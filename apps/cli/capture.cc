@@ -24,35 +24,27 @@ const char* up_of(const Capture& capture) {
 }  // namespace
 
 void add_clip_options(Arguments& args, ClipSource& source) {
-  args.add("--unit", source.unit, "length of the clip's unit [m]; default: guessed from the leg length")
-      .positive()
-      .type_name("M");
-  args.add("--frame-rate", source.rate, "frame rate of the clip [Hz]; default: that of the file")
-      .positive()
-      .type_name("HZ");
+  args.add("--unit M", source.unit, "length of the clip's unit [m]; default: guessed from the leg length").positive();
+  args.add("--frame-rate HZ", source.rate, "frame rate of the clip [Hz]; default: that of the file").positive();
   static const std::map<std::string, UpAxis> kAxes{{"x", UpAxis::kX}, {"y", UpAxis::kY}, {"z", UpAxis::kZ}};
   args.add_word(
           "--up", [&source](const std::string& axis) { source.up = kAxes.at(axis); },
           "vertical axis of the clip; default: that of the skeleton at rest")
-      .one_of({"x", "y", "z"})
-      .type_name("x|y|z");
-  args.add("--skeleton", source.skeleton,
+      .one_of({"x", "y", "z"});
+  args.add("--skeleton FILE", source.skeleton,
            "the .asf file of an .amc, default: the one in the same folder; an .npz with joint centres J for AMASS, "
            "default: "
-           "those of a mean person")
-      .type_name("FILE");
+           "those of a mean person");
 }
 
 void add_retarget_options(Arguments& args, ClipSource& source) {
-  args.add("--landmarks", source.table, "table of bones and links (TOML); default: a built-in table").type_name("FILE");
-  args.add("--scale", source.scale, "size of the figure relative to the skeleton; default: ratio of leg lengths")
-      .positive()
-      .type_name("X");
-  args.add("--belt", source.belt,
+  args.add("--landmarks FILE", source.table, "table of bones and links (TOML); default: a built-in table");
+  args.add("--scale X", source.scale, "size of the figure relative to the skeleton; default: ratio of leg lengths")
+      .positive();
+  args.add("--belt X,Y", source.belt,
            "velocity of the treadmill belt along the clip's x and y [m/s], e.g. -1.2,0; default: estimated from the "
            "feet")
-      .delimiter(',')
-      .type_name("X,Y");
+      .delimiter(',');
   args.add_flag("--keep-feet", source.keep_feet, "do not pin the feet to the floor");
 }
 

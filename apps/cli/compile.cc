@@ -54,10 +54,9 @@ Exit compile(const CompileArguments& options) {
 
 Runner declare_compile(Arguments& args) {
   auto options = std::make_shared<CompileArguments>();
-  args.add("MODEL", options->model.name, kModelHelp).required().type_name("");
-  args.add("-o,--out", options->folder, "folder for NAME.h; created if missing").required().type_name("DIR");
-  args.add("--name", options->name, "name of the file and its namespace; default: the model's name with _model")
-      .type_name("NAME");
+  args.add("MODEL", options->model.name, kModelHelp).required();
+  args.add("-o,--out DIR", options->folder, "folder for NAME.h; created if missing").required();
+  args.add("--name NAME", options->name, "name of the file and its namespace; default: the model's name with _model");
   add_base_option(args, options->model.base);
   add_path_option(args);
   return [options] { return compile(*options); };

@@ -176,17 +176,16 @@ Exit generate_clip(const GenerateArguments& options) {
 Runner declare_generate(Arguments& args) {
   auto options = std::make_shared<GenerateArguments>();
   args.add("KIND", options->kind, "the motion").required().type_name(kind_names("|"));
-  args.add("--figure", options->figure.name, "the model; human28 by default").type_name("MODEL");
-  args.add("--record", options->record, "write the motion: .mcap, .csv, .npz or .glb").type_name("FILE");
+  args.add("--figure MODEL", options->figure.name, "the model; human28 by default");
+  args.add("--record FILE", options->record, "write the motion: .mcap, .csv, .npz or .glb");
   for (const Parameter& p : kParameters) {
     const std::string name = p.name;
     args.add_number(
             "--" + name, [options, name](double x) { options->numbers.given[name] = x; }, p.help)
         .type_name(p.unit);
   }
-  args.add("--hand", options->numbers.hand, "reach: frame to move to the target; default: gripR").type_name("FRAME");
-  args.add("--target", options->numbers.target, "reach: x,y,z [m]; the figure stands at the origin facing x")
-      .type_name("X,Y,Z")
+  args.add("--hand FRAME", options->numbers.hand, "reach: frame to move to the target; default: gripR");
+  args.add("--target X,Y,Z", options->numbers.target, "reach: x,y,z [m]; the figure stands at the origin facing x")
       .delimiter(',');
   add_path_option(args);
   args.add_flag("--json", options->json, "print the summary as JSON");

@@ -122,20 +122,18 @@ Exit run_ik(const IkArguments& options) {
 
 Runner declare_ik(Arguments& args) {
   auto options = std::make_shared<IkArguments>();
-  args.add("MODEL", options->model.name, kModelHelp).required().type_name("");
-  args.add("--target", options->targets, "FRAME:x,y,z, FRAME:x,y,z,roll,pitch,yaw or FRAME:x,y,z,qx,qy,qz,qw")
-      .type_name("FRAME:POSE")
+  args.add("MODEL", options->model.name, kModelHelp).required();
+  args.add("--target FRAME:POSE", options->targets,
+           "FRAME:x,y,z, FRAME:x,y,z,roll,pitch,yaw or FRAME:x,y,z,qx,qy,qz,qw")
       .take_all();
-  args.add("--in", options->in, "request with tasks, start and options as JSON; - is standard input").type_name("FILE");
-  args.add("--out", options->out, "reply; default: standard output").type_name("FILE");
-  args.add("--record", options->record, "record the iterations: .mcap, .csv, .npz or .glb").type_name("FILE");
-  args.add("--starts", options->starts, "number of starting points; default: 20").type_name("N").between(1, 1'000'000);
-  args.add("--solutions", options->solutions, "find up to N different solutions").type_name("N").between(1, 1'000'000);
+  args.add("--in FILE", options->in, "request with tasks, start and options as JSON; - is standard input");
+  args.add("--out FILE", options->out, "reply; default: standard output");
+  args.add("--record FILE", options->record, "record the iterations: .mcap, .csv, .npz or .glb");
+  args.add("--starts N", options->starts, "number of starting points; default: 20").between(1, 1'000'000);
+  args.add("--solutions N", options->solutions, "find up to N different solutions").between(1, 1'000'000);
   args.add("--method", options->method, "rotation parameters; default: tangent")
-      .type_name("tangent|log-quaternion|euler")
       .one_of(method_names());
-  args.add("--euler-order", options->euler_order, "of --method euler; ZYX by default")
-      .type_name("ORDER")
+  args.add("--euler-order ORDER", options->euler_order, "of --method euler; ZYX by default")
       .check([](const std::string& order) {
         return find_euler_order(order) ? "" : "'" + order + "' is none of the orders XYZ, XZY, ..., ZYX, XYX, ..., ZYZ";
       });

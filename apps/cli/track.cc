@@ -41,10 +41,8 @@ Exit run_track(const TrackArguments& options) {
 Runner declare_track(Arguments& args) {
   auto o = std::make_shared<TrackArguments>();
   TrackOptions& track = o->setup.track;
-  args.add("CLIP", o->clip.file, "captured motion (.bvh, .amc), or a recording of the figure (.mcap, .csv)")
-      .required()
-      .type_name("");
-  args.add("--figure", o->figure.name, "model; default: that of the recording, or human28").type_name("MODEL");
+  args.add("CLIP", o->clip.file, "captured motion (.bvh, .amc), or a recording of the figure (.mcap, .csv)").required();
+  args.add("--figure MODEL", o->figure.name, "model; default: that of the recording, or human28");
   add_clip_options(args, o->clip);
   add_retarget_options(args, o->clip);
   args.add("--from", track.from, "start time in the clip [s]").not_negative();

@@ -50,7 +50,7 @@ Runner declare_walk(Arguments& args) {
   WalkOptions& walk = o->setup.walk;
   walk.distance = 5;
   walk.turn = 0.25;
-  args.add("--figure", o->figure.name, kModelHelp).show_default().type_name("");
+  args.add("--figure MODEL", o->figure.name, kModelHelp).show_default();
   args.add("--speed", walk.speed, "walking speed [m/s]").between(0.1, 2.0).show_default();
   args.add("--distance", walk.distance, "distance to walk [m]").between(0.1, 1e4).show_default();
   args.add("--turn", o->turn, "turn to the left along the way [deg]; negative: to the right").between(-3600., 3600.);
