@@ -12,7 +12,6 @@
 #include "cli/measured.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
-#include "kansetsu/base/error.h"
 #include "kansetsu/io/subject.h"
 #include "kansetsu/model/edit.h"
 #include "kansetsu/model/human.h"
@@ -67,15 +66,6 @@ struct AnalyzeArguments {
   std::string csv, svg, sto, loads, report, trial;
   std::vector<std::string> records;
 };
-
-Analysis analyze_or_fail(const FigureClip& motion, const std::vector<SupportHistory>& supports,
-                         const AnalysisOptions& options) {
-  try {
-    return analyze(motion.model, motion.clip, supports, options);
-  } catch (const Error& error) {
-    throw Failure(kNumerical, fmt::format("kansetsu analyze: {}", error.what()));
-  }
-}
 
 /// A height or a sex ask for the human of published tables.
 ModelSource figure_of(const AnalyzeArguments& options) {
@@ -155,7 +145,9 @@ Exit run_analyze(const AnalyzeArguments& options) {
   }
   const double cutoff = options.filter.value_or(motion.captured ? capture_cutoff(supports, motion.clip) : 0);
   const double doubt = options.doubt.value_or(motion.captured ? kCaptureDoubt : 0);
-  const Analysis analysis = analyze_or_fail(motion, supports, {.cutoff = cutoff, .doubt = doubt});
+  const Analysis analysis = or_fail(kNumerical, "kansetsu analyze", [&] {
+    return analyze(motion.model, motion.clip, supports, {.cutoff = cutoff, .doubt = doubt});
+  });
   const std::vector<std::string> remarks = remarks_of(analysis);
   for (const std::string& remark : remarks) fmt::print(stderr, "{}: {}\n", options.clip.file, remark);
   if (!options.report.empty())

@@ -87,11 +87,8 @@ Exit draw_lines(const BenchArguments& options) {
   const auto arm = [&](std::size_t i) {
     return options.arms.size() > i ? model_or_fail({.name = options.arms[i]}) : five_ball_arm();
   };
-  try {
-    check_written(io::write_recording(two_arms(arm(0), arm(1), options.lines), options.record));
-  } catch (const Error& error) {
-    throw Failure(kBadUsage, fmt::format("kansetsu bench ik-lines: {}", error.what()));
-  }
+  or_fail(kBadUsage, "kansetsu bench ik-lines",
+          [&] { check_written(io::write_recording(two_arms(arm(0), arm(1), options.lines), options.record)); });
   return kOk;
 }
 
@@ -101,11 +98,9 @@ std::vector<MethodRow> compare(const std::string& text, int targets, unsigned se
   if (colon == std::string::npos || colon == 0)
     throw Failure(kBadUsage, fmt::format("kansetsu bench ik-methods: '{}' has no frame; write MODEL:FRAME", text));
   const Model model = model_or_fail({.name = text.substr(0, colon), .base = Base::kFixed});
-  try {
+  return or_fail(kBadUsage, "kansetsu bench ik-methods", [&] {
     return compare_methods(model.name(), model, ik::frame_on(model, text.substr(colon + 1)), targets, seed);
-  } catch (const Error& error) {
-    throw Failure(kBadUsage, fmt::format("kansetsu bench ik-methods: {}", error.what()));
-  }
+  });
 }
 
 Exit run_methods(const BenchArguments& options) {

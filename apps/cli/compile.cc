@@ -7,7 +7,6 @@
 #include "cli/arguments.h"
 #include "cli/load_model.h"
 #include "cli/output.h"
-#include "kansetsu/base/error.h"
 #include "kansetsu/codegen/compile_model.h"
 
 namespace kansetsu::cli {
@@ -18,20 +17,13 @@ struct CompileArguments {
   std::string folder, name;
 };
 
-CompiledModel compile_or_fail(const Model& model, const std::string& name) {
-  try {
-    return compile_model(model, name);
-  } catch (const Error& error) {
-    throw Failure(kBadUsage, std::string("kansetsu compile: ") + error.what());
-  }
-}
-
 Exit compile(const CompileArguments& options) {
   const Model model = model_or_fail(options.model);
   if (!loops_of(options.model).empty()) {
     fmt::print(stderr, "kansetsu compile: loops are left open: rnea, crba and aba are those of the tree\n");
   }
-  const CompiledModel compiled = compile_or_fail(model, options.name);
+  const CompiledModel compiled =
+      or_fail(kBadUsage, "kansetsu compile", [&] { return compile_model(model, options.name); });
   std::error_code code;
   std::filesystem::create_directories(options.folder, code);
   if (code)

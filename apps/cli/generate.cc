@@ -12,7 +12,6 @@
 #include "cli/output.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
-#include "kansetsu/base/error.h"
 #include "kansetsu/kinematics/centroidal.h"
 #include "kansetsu/motion/parametric.h"
 #include "kansetsu/motion/walk.h"
@@ -157,12 +156,7 @@ Exit generate_clip(const GenerateArguments& options) {
   if (options.numbers.target.size() % 3 != 0)
     throw Failure(kBadUsage, fmt::format("--target: {} numbers, three are needed", options.numbers.target.size()));
   const Model model = model_or_fail(options.figure);
-  Clip clip;
-  try {
-    clip = kind->make(model, options.numbers);
-  } catch (const Error& error) {
-    throw Failure(kNumerical, error.what());
-  }
+  const Clip clip = or_fail(kNumerical, "kansetsu generate", [&] { return kind->make(model, options.numbers); });
   if (!options.record.empty()) {
     check_written(io::write_recording(to_recording(model, clip, "kansetsu generate"), options.record));
     tell_written(options.record);
