@@ -70,7 +70,10 @@ void World::Impl::keep_kinetic(const IslandWork& w) {
 void World::Impl::add_impulses(IslandWork& w) {
   constexpr double kLost = 4;  // of the energy that is allowed: speeds that come out doubled are nothing but errors
   const double before = kinetic_energy(w);
-  for (const int i : w.figures) figures[size_t(i)]->work_step = figures[size_t(i)]->v;
+  for (const int i : w.figures) {
+    figures[size_t(i)]->begin_impact(step_length);
+    figures[size_t(i)]->work_step = figures[size_t(i)]->v;
+  }
   const auto respond = [&] {
     for (size_t i = 0; i < w.figures.size(); ++i) {
       FigureData& f = *figures[size_t(w.figures[i])];
@@ -92,7 +95,7 @@ void World::Impl::add_impulses(IslandWork& w) {
     for (const int i : w.figures) figures[size_t(i)]->v *= std::sqrt(allowed / after);
   }
   w.impact_given += given;
-  for (const int i : w.figures) figures[size_t(i)]->mechanics.set_motion(figures[size_t(i)]->v.data());
+  for (const int i : w.figures) figures[size_t(i)]->finish_impact(step_length);
 }
 
 /// The larger of the kinetic energy before an impact and what half of the step makes of it by all forces.

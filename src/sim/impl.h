@@ -63,6 +63,7 @@ struct IslandWork {
   double inconsistency = 0, residual = 0, impact_energy = 0;
   int rank_deficiency = 0;
   bool impact = false;
+  int row_count = 0;    ///< of all kinds; 0: nothing touches or holds it
   bool large = false;   ///< it is solved as a heap
   bool settled = true;  ///< velocity products are those of the velocities that came out
   Island::Work work{0, 0};

@@ -212,17 +212,20 @@ void World::Impl::settle_island(IslandWork& w) {
     return w.large == found;
   };
   w.settled = false;
-  for (int pass = 0; pass < kMost && !w.settled; ++pass) {
+  bool runs_away = false;
+  for (int pass = 0; pass < kMost && !w.settled && !runs_away; ++pass) {
     if (!solve()) return;
     ProductsState state = ProductsState::kSettled;
     for (const int i : w.figures) state = std::max(state, figures[size_t(i)]->correct_products(step_length, held));
     w.settled = state == ProductsState::kSettled;
-    if (state == ProductsState::kRunAway) break;
+    runs_away = state == ProductsState::kRunAway;
   }
-  if (w.settled || !must_do()) return;
-  for (const int i : w.figures)
-    figures[size_t(i)]->products.setZero();  // they run away: those of the beginning have to do
-  solve();
+  if (!w.settled && must_do()) {
+    for (const int i : w.figures)
+      figures[size_t(i)]->products.setZero();  // they run away: those of the beginning have to do
+    solve();
+  }
+  resolve_positions(w);
 }
 
 /// Whether something new comes in: a vertex that begins to touch. What is so
@@ -384,9 +387,7 @@ void World::Impl::resolve_forces(IslandWork& w) {
   w.given = surface_work(w);
   w.work.others += w.given;  // rows move with the surface
   for (size_t k = 0; k < w.touches.size(); ++k) contacts.touches()[size_t(w.touches[k])].memory = w.memories[k];
-  if (!inequalities) return;
-  remember_bounds(w);
-  resolve_positions(w);
+  if (inequalities) remember_bounds(w);
 }
 
 void World::Impl::build_island(IslandWork& w, const RowCount& rows, Springs soft) {
@@ -397,7 +398,8 @@ void World::Impl::build_island(IslandWork& w, const RowCount& rows, Springs soft
 
 void World::Impl::solve_island(IslandWork& w) {
   const RowCount rows = count_rows(w);
-  if (rows.bilateral + rows.others == 0) {
+  w.row_count = rows.bilateral + rows.others;
+  if (w.row_count == 0) {
     for (const int i : w.figures) {
       FigureData& f = *figures[size_t(i)];
       f.mechanics.free_acceleration(f.vdot.data());
