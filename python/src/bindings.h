@@ -60,6 +60,18 @@ using Tuple = nb::typed<nb::tuple, Types...>;
 template <class Value>
 using DictOf = nb::typed<nb::dict, nb::str, Value>;
 
+/// x.show(): a picture in a notebook or in the browser.
+template <class Class>
+void bind_show(Class& c, const char* what) {
+  c.def(
+      "show",
+      [](nb::handle self, const std::string& title, int height) -> View {
+        return nb::object(nb::module_::import_("kansetsu._show")
+                              .attr("show")(self, nb::arg("title") = title, nb::arg("height") = height));
+      },
+      nb::kw_only(), nb::arg("title") = "kansetsu", nb::arg("height") = 480, what);
+}
+
 /// The name of a file.
 struct PathLike : std::filesystem::path {
   using path::path;

@@ -211,7 +211,7 @@ void bind_problem(nb::module_& module) {
       "weights count. Names of frames are those of links or frames of the model.");
   c.def(
       "__init__",
-      [](ProblemHandle* p, nb::typed<nb::object, ModelHandle> model) {
+      [](ProblemHandle* p, ModelObject model) {
         if (!nb::isinstance<ModelHandle>(model)) raise_type("ik.Problem: model is no kansetsu.Model");
         new (p) ProblemHandle{std::move(model), {}};
       },

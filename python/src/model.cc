@@ -212,6 +212,7 @@ void bind_model(nb::module_& module) {
       "between threads, and picklable.");
   bind_structure(c);
   bind_coordinates(c);
+  bind_show(c, "The neutral configuration, inline in a notebook (height in pixels) or in the browser.");
   c.def(
        "to_urdf",
        [](const ModelHandle& m) {
@@ -219,15 +220,6 @@ void bind_model(nb::module_& module) {
          return value_or_raise(std::move(text));
        },
        "The model as URDF text.")
-      .def(
-          "show",
-          [](nb::handle self, const std::string& title, int height) {
-            return nb::module_::import_("kansetsu._show")
-                .attr("show")(self, nb::arg("title") = title, nb::arg("height") = height);
-          },
-          nb::kw_only(), nb::arg("title") = "kansetsu", nb::arg("height") = 480,
-          nb::sig("def show(self, *, title: str = 'kansetsu', height: int = 480) -> kansetsu._show.View"),
-          "The neutral configuration, inline in a notebook (height in pixels) or in the browser.")
       .def_prop_ro(
           "_devices", [](ModelHandle& m) { return kept(m, m.devices, [] { return nb::dict(); }); },
           nb::sig("def _devices(self) -> dict[int, object]"), "The model on each device that was asked for.")

@@ -211,7 +211,7 @@ void bind_capture(nb::module_& module) {
       .def_ro("skate", &Retargeted::skate, "Farthest that a heel or toe strays while it is down [m].")
       .def_prop_ro(
           "residuals",
-          [](const Retargeted& r) {
+          [](const Retargeted& r) -> DictOf<double> {
             nb::dict out;
             for (const JointResidual& j : r.residuals)
               out[nb::str(to_string(j.landmark).data(), to_string(j.landmark).size())] = j.rms;

@@ -125,7 +125,7 @@ void bind_world_recording(nb::module_& module, nb::class_<WorldHandle>& c) {
   nb::class_<RecorderHandle>(module, "Recorder", nb::type_slots(slots_with_world<RecorderHandle>()),
                              "A recording that is being written; the end of the with block completes it.")
       .def("close", &RecorderHandle::close, "Completes the file.")
-      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__enter__", [](nb::handle self) -> nb::typed<nb::object, RecorderHandle> { return nb::borrow(self); })
       .def(
           "__exit__",
           [](RecorderHandle& r, nb::handle, nb::handle, nb::handle) {
@@ -133,18 +133,10 @@ void bind_world_recording(nb::module_& module, nb::class_<WorldHandle>& c) {
           },
           nb::arg("type").none(), nb::arg("value").none(), nb::arg("traceback").none(),
           nb::sig("def __exit__(self, type: object, value: object, traceback: object) -> None"));
+  bind_show(c, "The present moment, inline in a notebook (height in pixels) or in the browser.");
   c.def("record", record, nb::arg("path"), nb::arg("rate") = 0.0,
         "with world.record('run.mcap'): every step is written, or `rate` frames per second: .mcap, .csv, .npz, .glb or "
         ".html, a page.")
-      .def(
-          "show",
-          [](nb::handle self, const std::string& title, int height) {
-            return nb::module_::import_("kansetsu._show")
-                .attr("show")(self, nb::arg("title") = title, nb::arg("height") = height);
-          },
-          nb::kw_only(), nb::arg("title") = "kansetsu", nb::arg("height") = 480,
-          nb::sig("def show(self, *, title: str = 'kansetsu', height: int = 480) -> kansetsu._show.View"),
-          "The present moment, inline in a notebook (height in pixels) or in the browser.")
       .def("page", world_page, nb::arg("title") = "kansetsu",
            "The present moment as an HTML page that needs nothing else.");
 }
@@ -176,7 +168,7 @@ void bind_recording(nb::module_& module) {
       .def_prop_ro("events", events)
       .def_prop_ro("contacts", contact_forces)
       .def_prop_ro("notes",
-                   [](const io::Recording& r) {
+                   [](const io::Recording& r) -> DictOf<std::string> {
                      nb::dict out;
                      for (const auto& [key, value] : r.header.notes) out[key.c_str()] = value;
                      return out;

@@ -70,9 +70,8 @@ void place_base(State& state, const Transform<>& X) {
   state.q.head<7>() << X.p.x, X.p.y, X.p.z, turn.x, turn.y, turn.z, turn.w;
 }
 
-FigureHandle add_model(nb::handle self, nb::typed<nb::object, ModelHandle> model, Like q, Like v,
-                       const std::string& name, const std::string& self_collision, const ContactMaterial& material,
-                       bool collides, Like base) {
+FigureHandle add_model(nb::handle self, ModelObject model, Like q, Like v, const std::string& name,
+                       const std::string& self_collision, const ContactMaterial& material, bool collides, Like base) {
   WorldHandle& w = self_of(self);
   if (!nb::isinstance<ModelHandle>(model)) raise_type("World.add: model is no kansetsu.Model");
   const auto& m = nb::cast<const ModelHandle&>(model);

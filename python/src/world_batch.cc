@@ -150,7 +150,9 @@ void bind_world_batch(nb::module_& module) {
       .def_prop_ro("figures", [](const BatchHandle& b) { return b.names; })
       .def(
           "model",
-          [](const BatchHandle& b, const std::string& f) { return b.models[size_t(b.figure("WorldBatch.model", f))]; },
+          [](const BatchHandle& b, const std::string& f) -> ModelObject {
+            return b.models[size_t(b.figure("WorldBatch.model", f))];
+          },
           "figure"_a)
       .def("q", rows<&BatchMirror::q>, "figure"_a)
       .def("v", rows<&BatchMirror::v>, "figure"_a)
@@ -206,7 +208,7 @@ void bind_world_batch(nb::module_& module) {
           },
           "world"_a)
       .def_prop_ro("obstacle", [](const BatchHandle& b) { return b.batch.obstacle(); })
-      .def_prop_ro("report", [](const BatchHandle& b) {
+      .def_prop_ro("report", [](const BatchHandle& b) -> DictOf<int> {
         const WorldBatchReport& r = b.batch.report();
         nb::dict out;
         out["lanes"] = r.lanes, out["alone"] = r.alone, out["stopped"] = r.stopped;

@@ -39,7 +39,7 @@ class WorldHandle {
   /// A figure's arrays, from now on.
   FigureMirror& mirror(FigureId id);
   /// The Python object of a figure's model.
-  nb::object model(FigureId id);
+  ModelObject model(FigureId id);
   void set_model(FigureId id, nb::object model);
   void forget_model(FigureId id);  ///< it was built again
 
