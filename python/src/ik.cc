@@ -166,7 +166,7 @@ Tuple<Floats, Any> solve_arm(ArmHandle& a, Like target, Like q) {
   return nb::make_tuple(out.object, to_bool_array(solved));
 }
 
-Tuple<Floats, bool, std::string> py_follow(const ModelHandle& m, const std::string& frame, Like path, nb::handle start,
+Tuple<Floats, bool, std::string> py_follow(const ModelHandle& m, const std::string& frame, Like path, Like start,
                                            double largest_change) {
   const RowsArgument<double> X = read_blocks<double>({"ik.follow", "path"}, path, 4, 4);
   std::vector<Transform<>> poses;
@@ -377,7 +377,7 @@ void bind_ik(nb::module_& parent) {
   nb::class_<ArmHandle>(
       module, "ArmSolver",
       "The pose of one frame on a serial arm of up to 8 joints: microseconds, for one target or for millions.")
-      .def(nb::init<const ModelHandle&, const std::string&, nb::handle, bool, double, double, int, int>(), "model"_a,
+      .def(nb::init<const ModelHandle&, const std::string&, Like, bool, double, double, int, int>(), "model"_a,
            "frame"_a, nb::kw_only(), "offset"_a.none() = nb::none(), "limits"_a = true, "position"_a = 1e-9,
            "rotation"_a = 1e-9, "starts"_a = 100, "threads"_a = 1)
       .def("solve", solve_arm, "target"_a, "q"_a,

@@ -150,7 +150,7 @@ void bind_clip(nb::module_& module) {
       "model"_a, "first"_a, "second"_a, "time"_a = 0.3, "One after the other.");
   module.def(
       "derivatives",
-      [](const ModelHandle& m, const Clip& c) {
+      [](const ModelHandle& m, const Clip& c) -> Tuple<Floats, Floats> {
         const ClipDerivatives d = derivatives(m.model, c);
         return nb::make_tuple(to_rows(d.v), to_rows(d.vdot));
       },
