@@ -23,7 +23,7 @@ namespace kansetsu::cli {
 /// Angles of arguments are in degrees, so are those that people read.
 inline constexpr double kDegree = std::numbers::pi / 180;
 
-/// Parses the arguments and runs the command. Help goes to standard output; misuse is told with what is known.
+/// Parses the arguments and runs the command. Help goes to standard output; misuse is reported with the known options.
 Exit run(const Command& command, std::span<const std::string> arguments);
 
 /// One declared argument; what else is to be said of it.

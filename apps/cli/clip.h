@@ -12,7 +12,7 @@ struct FigureClip {
   Model model;
   Clip clip{};
   std::optional<Contacts> contacts{};  ///< of a capture; none: look for them in the clip
-  Vec3<> belt{};                       ///< [m/s] of a floor that moved, which the clip has not any more
+  Vec3<> belt{};                       ///< [m/s] of a moving floor; it has been removed from the clip
   bool captured = false;               ///< it was measured: there is noise from frame to frame
 };
 

@@ -10,7 +10,7 @@
 namespace kansetsu::cli {
 
 /// Writes JSON piece by piece. Numbers are the shortest that read back to the same bits; text that is not UTF-8 is replaced by
-/// U+FFFD. Numbers that JSON does not have (infinite, not a number) become null, and finite() tells of them.
+/// U+FFFD. Numbers that JSON does not have (infinite, not a number) become null, and finite() is false then.
 class JsonWriter {
  public:
   JsonWriter& begin_object() { return begin('{'); }

@@ -293,7 +293,7 @@ struct GeneralJoint {
   }
 };
 
-/// Calls visit with the joint of body i as the most special type that fits: the one place where joints are told apart.
+/// Calls visit with the joint of body i as the most special type that fits: the one place that distinguishes joint types.
 template <class T, class Visit, class Const>
 KANSETSU_HD void with_joint(const BodyOf<Const>& b, const Posture<T>& posture, int i, Visit&& visit) {
   switch (b.aligned_axis) {
