@@ -28,9 +28,10 @@ Mat3<> FigureData::base_axes() const { return to_mat3(Quaternion<>{q[3], q[4], q
 
 FigureData::FigureData(const Model& m, const FigureOptions& o)
     : model(m), options(o), mechanics(model), actuators(model, options), work(model), q(neutral(model)), trial(model) {
-  for (Eigen::VectorXd* x :
-       {&v, &vdot, &torque, &external, &tau, &extra, &effort, &work_step, &spring_torque, &medium_torque, &stored,
-        &stored_inertia, &shift, &net, &products, &products_due, &products_next, &bias, &first_bias, &first_kick, &still})
+  for (Eigen::VectorXd* x : {&v,          &vdot,       &torque,        &external,      &tau,           &extra,
+                             &effort,     &work_step,  &spring_torque, &medium_torque, &stored,        &stored_inertia,
+                             &shift,      &net,        &products,      &products_due,  &products_next, &bias,
+                             &first_bias, &first_kick, &still})
     *x = Eigen::VectorXd::Zero(model.nv());
   std::vector<int> position(size_t(model.nv()), -1);  // of each column
   if (model.base() == Base::kFree) rotations.push_back({3, 0, 4});
@@ -145,8 +146,9 @@ void FigureData::set_mechanics() {
   mechanics.set_motion(v.data());
 }
 
+void FigureData::set_net(double h) { net = tau - products - (1 / h) * products_due; }
 void FigureData::factorise(double h) {
-  net = tau - products - (1 / h) * products_due;
+  set_net(h);
   mechanics.factorise(has_extra ? extra.data() : nullptr, net.data());
 }
 
@@ -183,14 +185,21 @@ void FigureData::set_products(double h) {
   products = work_step - bias;
 }
 
-void FigureData::begin_impact(double h) {
-  bias_torques(0.25 * h, first_bias);
-  first_kick = 0.5 * h * vdot;
+void FigureData::begin_impact(double after) {
+  mechanics.free_acceleration(vdot.data());
+  first_kick = after * vdot;
+  bias_torques(0.5 * after, first_bias);
 }
 
-void FigureData::finish_impact(double h) {
+void FigureData::finish_impact(double h, const Eigen::VectorXd& before) {
   mechanics.set_motion(v.data());
   products_change = std::numeric_limits<double>::infinity();
+  // Torques have acted on the velocities before the impact for half of the step; what is implicit has resisted the impulse.
+  const auto missing = [&](const Eigen::VectorXd& torques, const Eigen::VectorXd& inertia) {
+    const auto jump = v - before;
+    return -0.5 * (h * torques + inertia.cwiseProduct(v + before)).dot(jump);
+  };
+  struck_work = missing(tau, extra), struck_stored = has_stored ? missing(stored, stored_inertia) : 0;
   struck = moves = true;
   bias_torques(0, bias);
   mean_bias(h, work_step);
@@ -207,7 +216,7 @@ void FigureData::mean_bias(double h, Eigen::VectorXd& out) {
 ProductsState FigureData::correct_products(double h, bool held) {
   // Of the power of all bias torques, beyond which the step is solved again. What is less is due in the next step where motion is slow
   // and free: then products hardly change from one step to the other.
-  constexpr double kStrict = 1e-3, kSlow = 0.2;
+  constexpr double kStrict = 1e-3, kSlow = 0.01;
   // Of the last change. Contacts that open or close may make the next one larger; what runs away squares itself.
   constexpr double kGrowth = 100;
   if (!moves && !is_fast(h)) return ProductsState::kSettled;

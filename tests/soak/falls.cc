@@ -79,7 +79,8 @@ World heap_world(std::string_view kind, int count, double h, Random& rng) {
     world.add_fixed(Plane{}, {Mat3<>{{0, s, c}, {0, -c, s}, {1, 0, 0}}, {-1.0 * c, -1.0 * s, 0}});
   }
   for (int i = 0; i < count; ++i) {
-    const Model model = value_or_throw(Model::build(make_body("b" + std::to_string(i), heap_shape(kind, i), 1, {}).model));
+    const Model model =
+        value_or_throw(Model::build(make_body("b" + std::to_string(i), heap_shape(kind, i), 1, {}).model));
     State state(model);
     state.q = random_configuration(model, rng);
     const int layer = i / 16, place = i % 16;
@@ -124,8 +125,9 @@ bool is_heap(std::string_view name) {
 std::vector<std::string> falls(const std::optional<std::filesystem::path>& data) {
   std::vector<std::string> out = {"human28", "human28 on stairs"};
   if (data) out.insert(out.end(), std::begin(kRecorded), std::end(kRecorded));
-  for (const char* heap : {"boxes 30", "boxes 100", "planks 60", "capsules 60", "cylinders 60", "tetrahedra 60", "mixed 60", "boxes 300",
-                           "spheres 300"}) out.emplace_back(heap);
+  for (const char* heap : {"boxes 30", "boxes 100", "planks 60", "capsules 60", "cylinders 60", "tetrahedra 60",
+                           "mixed 60", "boxes 300", "spheres 300"})
+    out.emplace_back(heap);
   return out;
 }
 
