@@ -125,9 +125,7 @@ std::string analysis_json(const Model& model, const Analysis& a) {
   json.end_array().key("phases").begin_array();
   for (const Phase& p : a.phases) {
     json.line().begin_object().entry("kind", to_string(p.kind)).entry("start", p.start).entry("end", p.end);
-    json.key("supports").begin_array();
-    for (const int i : p.supports) json.value(a.supports[std::size_t(i)].name);
-    json.end_array();
+    json.key("supports").array(p.supports, [&](int i) { return a.supports[std::size_t(i)].name; });
     const std::size_t middle = std::size_t((p.first + p.last) / 2);
     write_vector(json, "zmp", a.zmp[middle]);
     json.end_object();

@@ -12,7 +12,6 @@
 #include "cli/measured.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
-#include "kansetsu/base/error.h"
 #include "kansetsu/io/subject.h"
 #include "kansetsu/model/edit.h"
 #include "kansetsu/model/human.h"
@@ -67,15 +66,6 @@ struct AnalyzeArguments {
   std::string csv, svg, sto, loads, report, trial;
   std::vector<std::string> records;
 };
-
-Analysis analyze_or_fail(const FigureClip& motion, const std::vector<SupportHistory>& supports,
-                         const AnalysisOptions& options) {
-  try {
-    return analyze(motion.model, motion.clip, supports, options);
-  } catch (const Error& error) {
-    throw Failure(kNumerical, fmt::format("kansetsu analyze: {}", error.what()));
-  }
-}
 
 /// A height or a sex ask for the human of published tables.
 ModelSource figure_of(const AnalyzeArguments& options) {
@@ -155,25 +145,20 @@ Exit run_analyze(const AnalyzeArguments& options) {
   }
   const double cutoff = options.filter.value_or(motion.captured ? capture_cutoff(supports, motion.clip) : 0);
   const double doubt = options.doubt.value_or(motion.captured ? kCaptureDoubt : 0);
-  const Analysis analysis = analyze_or_fail(motion, supports, {.cutoff = cutoff, .doubt = doubt});
+  const Analysis analysis = or_fail(kNumerical, "kansetsu analyze", [&] {
+    return analyze(motion.model, motion.clip, supports, {.cutoff = cutoff, .doubt = doubt});
+  });
   const std::vector<std::string> remarks = remarks_of(analysis);
   for (const std::string& remark : remarks) fmt::print(stderr, "{}: {}\n", options.clip.file, remark);
   if (!options.report.empty())
     write_whole(options.report,
                 analysis_page(motion.model, analysis, supports,
                               {options.clip.file, cutoff, options.friction, norm(motion.belt), remarks}));
-  if (!options.sto.empty()) {
-    const std::vector<Diagnostic> problems = io::write_sto(analysis_moments(motion.model, analysis), options.sto);
-    if (has_errors(problems)) throw Failure(kBadFile, to_string(problems));
-  }
+  if (!options.sto.empty()) check_written(io::write_sto(analysis_moments(motion.model, analysis), options.sto));
   if (!options.csv.empty()) write_whole(options.csv, analysis_csv(motion.model, analysis));
   if (!options.svg.empty()) write_whole(options.svg, analysis_svg(motion.model, analysis, supports));
-  for (const std::string& file : options.records) {
-    const std::vector<Diagnostic> problems =
-        io::write_recording(analysis_recording(motion.model, analysis, supports), file);
-    if (has_errors(problems)) throw Failure(kBadFile, to_string(problems));
-    fmt::print(stderr, "{}", to_string(problems));
-  }
+  for (const std::string& file : options.records)
+    check_written(io::write_recording(analysis_recording(motion.model, analysis, supports), file));
   for (const std::string& file : {options.csv, options.svg}) tell_written(file);
   for (const std::string& file : options.records) tell_written(file);
   print(options.json ? analysis_json(motion.model, analysis) : analysis_text(motion.model, analysis));
@@ -189,50 +174,39 @@ Runner declare_analyze(Arguments& args) {
            "a capture (.bvh, .amc, .npz of AMASS), which the figure follows; a recording (.mcap, .csv, .npz); "
            "coordinates of an OpenSim model (.mot, .sto); a setup file of inverse dynamics (.xml); a subject of "
            "AddBiomechanics (.b3d)")
-      .required()
-      .type_name("");
-  args.add("--figure", options->figure.name, "model; default: that of the recording, or human28").type_name("MODEL");
-  args.add("--filter", options->filter,
+      .required();
+  args.add("--figure MODEL", options->figure.name, "model; default: that of the recording, or human28");
+  args.add("--filter HZ", options->filter,
            "cut-off frequency of the low-pass filter [Hz]; default: for captures 4.5 to 6, from the step rate, or 12 "
            "with flight phases; 0 (none) for recordings that no markers were fitted to")
-      .not_negative()
-      .type_name("HZ");
-  args.add("--doubt", options->doubt,
+      .not_negative();
+  args.add("--doubt SHARE", options->doubt,
            "assumed error of horizontal forces, as a share of the weight; default: 0.02 for captures and fitted "
            "markers, 0 for recordings")
-      .not_negative()
-      .type_name("SHARE");
-  args.add("--mass", options->mass, "body mass [kg]; all masses of the figure are scaled to it")
-      .positive()
-      .type_name("KG");
-  args.add("--height", options->height, "body height [m]; selects the figure 'human' from published tables")
-      .positive()
-      .type_name("M");
+      .not_negative();
+  args.add("--mass KG", options->mass, "body mass [kg]; all masses of the figure are scaled to it").positive();
+  args.add("--height M", options->height, "body height [m]; selects the figure 'human' from published tables")
+      .positive();
   args.add_word(
           "--sex", [options](const std::string& name) { options->sex = find_sex(name); },
           "sex; selects the figure 'human'")
-      .one_of({"female", "male"})
-      .type_name("female|male");
-  args.add("--friction", options->friction, "friction coefficient of the soles; default: 0.8")
-      .not_negative()
-      .type_name("MU");
-  args.add("--csv", options->csv, "write all results as a table, one line per frame").type_name("FILE");
-  args.add("--loads", options->loads, "external loads (.xml) of an OpenSim model: joint moments from measured forces")
-      .type_name("FILE");
+      .one_of({"female", "male"});
+  args.add("--friction MU", options->friction, "friction coefficient of the soles; default: 0.8").not_negative();
+  args.add("--csv FILE", options->csv, "write all results as a table, one line per frame");
+  args.add("--loads FILE", options->loads,
+           "external loads (.xml) of an OpenSim model: joint moments from measured forces");
   args.add_flag("--reduce-residuals", options->reduce,
                 "with measured forces: shift the body (at most 20 mm rms) and the trunk's centre of mass (at most 50 "
                 "mm) to reduce the residual to 2 %");
   args.add_flag("--muscles", options->muscles,
                 "with measured forces: which muscles of the model carry the moments, and what the joints bear");
-  args.add("--trial", options->trial, "trial of a subject (.b3d): its name or number; default: the first")
-      .type_name("TRIAL");
-  args.add("--sto", options->sto, "write joint moments as an OpenSim table").type_name("FILE");
-  args.add("--report", options->report,
-           "write a report (.html) with events, strides, forces, moments over the gait cycle, residuals")
-      .type_name("FILE");
-  args.add("--svg", options->svg, "write plots").type_name("FILE");
-  args.add("--record", options->records, "write the motion with its forces: .mcap, .csv, .npz or .glb; may be repeated")
-      .type_name("FILE")
+  args.add("--trial TRIAL", options->trial, "trial of a subject (.b3d): its name or number; default: the first");
+  args.add("--sto FILE", options->sto, "write joint moments as an OpenSim table");
+  args.add("--report FILE", options->report,
+           "write a report (.html) with events, strides, forces, moments over the gait cycle, residuals");
+  args.add("--svg FILE", options->svg, "write plots");
+  args.add("--record FILE", options->records,
+           "write the motion with its forces: .mcap, .csv, .npz or .glb; may be repeated")
       .take_all();
   args.add_flag("--json", options->json, "print the summary as JSON");
   add_base_option(args, options->figure.base);

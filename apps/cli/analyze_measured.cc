@@ -39,12 +39,11 @@ struct Inputs {
 InputFiles files_of(const MeasuredArguments& options) {
   InputFiles out{.model = options.figure, .motion = options.motion, .loads = options.loads};
   if (std::filesystem::path(options.motion).extension() == ".xml") {
-    Loaded<io::InverseDynamicsSetup> setup = io::read_inverse_dynamics_setup(options.motion, references());
-    if (!setup) throw bad_file(setup.diagnostics);
-    if (out.model.empty()) out.model = setup.value->model.string();
-    if (out.loads.empty()) out.loads = setup.value->loads.string(), out.package = setup.value->package;
-    out.motion = setup.value->coordinates.string();
-    out.cutoff = setup.value->cutoff, out.from = setup.value->from, out.to = setup.value->to;
+    const io::InverseDynamicsSetup setup = value_or_fail(io::read_inverse_dynamics_setup(options.motion, references()));
+    if (out.model.empty()) out.model = setup.model.string();
+    if (out.loads.empty()) out.loads = setup.loads.string(), out.package = setup.package;
+    out.motion = setup.coordinates.string();
+    out.cutoff = setup.cutoff, out.from = setup.from, out.to = setup.to;
   }
   if (options.filter) out.cutoff = *options.filter;
   return out;
@@ -78,10 +77,9 @@ Inputs inputs_of(const MeasuredArguments& options) {
   if (files.loads.empty()) return out;
   io::ReferenceOptions allowed = references();
   allowed.package = files.package;
-  Loaded<io::ExternalLoads> loads = io::read_external_loads(files.loads, allowed);
-  if (!loads) throw bad_file(loads.diagnostics);
-  out.forces = table_or_fail(loads.value->data.string());
-  out.loads = std::move(loads.value->loads);
+  io::ExternalLoads loads = value_or_fail(io::read_external_loads(files.loads, allowed));
+  out.forces = table_or_fail(loads.data.string());
+  out.loads = std::move(loads.loads);
   return out;
 }
 
@@ -145,10 +143,7 @@ Exit analyze_measured(const MeasuredArguments& options) {
     result.table = measured_table(result);
     if (result.table.rows() == 0)
       throw Failure(kNumerical, "kansetsu analyze: no frame lies in the time range of the setup file");
-    if (!options.sto.empty()) {
-      const std::vector<Diagnostic> problems = io::write_sto(result.table, options.sto);
-      if (has_errors(problems)) throw bad_file(problems);
-    }
+    if (!options.sto.empty()) check_written(io::write_sto(result.table, options.sto));
     if (!options.csv.empty()) write_whole(options.csv, csv_of(result.table));
     if (!options.report.empty()) write_whole(options.report, measured_page(result, file, in.cutoff));
     for (const std::string& written : {options.csv, options.report}) tell_written(written);

@@ -47,6 +47,21 @@ std::string problem_of(const CLI::App& app, const CLI::ParseError& error) {
   return fmt::format("unknown option '{}'{}", first, did_you_mean(first, option_names(app)));
 }
 
+template <class T, class... Others>
+constexpr bool is_any_of = (std::is_same_v<T, Others> || ...);
+
+/// "--mass KG" without the type of its value.
+std::string option_of(const std::string& name) { return name.substr(0, name.find(' ')); }
+
+/// The option with that type in the help; positional arguments show none.
+Argument typed(CLI::Option& option, const std::string& name) {
+  if (const std::size_t blank = name.find(' '); blank != std::string::npos)
+    option.type_name(name.substr(blank + 1));
+  else if (!name.starts_with('-'))
+    option.type_name("");
+  return Argument(option);
+}
+
 Runner declare(const Command& command, CLI::App& app) {
   app.set_help_flag("-h,--help", "this text");
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::Throw);
@@ -114,7 +129,7 @@ Argument& Argument::between(double lowest, double highest) {
   return *this;
 }
 Argument& Argument::one_of(const std::vector<std::string>& words) {
-  option_->check(CLI::IsMember(words).description(""));  // the type name lists them
+  option_->check(CLI::IsMember(words).description(""))->type_name(fmt::format("{}", fmt::join(words, "|")));
   return *this;
 }
 Argument& Argument::check(std::function<std::string(const std::string&)> problem) {
@@ -122,39 +137,30 @@ Argument& Argument::check(std::function<std::string(const std::string&)> problem
   return *this;
 }
 
-Argument Arguments::add(const std::string& name, std::string& value, const std::string& help) {
-  return Argument(*app_->add_option(name, value, help));
+template <class Value>
+Argument Arguments::add(const std::string& name, Value& value, const std::string& help) {
+  CLI::Option& option = *app_->add_option(option_of(name), value, help);
+  if constexpr (is_any_of<Value, double, std::optional<double>, std::vector<double>>) option.check(finite_check());
+  if constexpr (is_any_of<Value, std::uint64_t, std::optional<std::uint64_t>>) option.check(no_sign);
+  return typed(option, name);
 }
-Argument Arguments::add(const std::string& name, double& value, const std::string& help) {
-  return Argument(*app_->add_option(name, value, help)->check(finite_check()));
-}
-Argument Arguments::add(const std::string& name, int& value, const std::string& help) {
-  return Argument(*app_->add_option(name, value, help));
-}
-Argument Arguments::add(const std::string& name, std::uint16_t& value, const std::string& help) {
-  return Argument(*app_->add_option(name, value, help));
-}
-Argument Arguments::add(const std::string& name, std::uint64_t& value, const std::string& help) {
-  return Argument(*app_->add_option(name, value, help)->check(no_sign));
-}
-Argument Arguments::add(const std::string& name, std::optional<double>& value, const std::string& help) {
-  return Argument(*app_->add_option(name, value, help)->check(finite_check()));
-}
-Argument Arguments::add(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help) {
-  return Argument(*app_->add_option(name, value, help)->check(no_sign));
-}
-Argument Arguments::add(const std::string& name, std::vector<std::string>& values, const std::string& help) {
-  return Argument(*app_->add_option(name, values, help));
-}
-Argument Arguments::add(const std::string& name, std::vector<double>& values, const std::string& help) {
-  return Argument(*app_->add_option(name, values, help)->check(finite_check()));
-}
+template Argument Arguments::add(const std::string&, std::string&, const std::string&);
+template Argument Arguments::add(const std::string&, double&, const std::string&);
+template Argument Arguments::add(const std::string&, int&, const std::string&);
+template Argument Arguments::add(const std::string&, std::uint16_t&, const std::string&);
+template Argument Arguments::add(const std::string&, std::uint64_t&, const std::string&);
+template Argument Arguments::add(const std::string&, std::optional<double>&, const std::string&);
+template Argument Arguments::add(const std::string&, std::optional<std::uint64_t>&, const std::string&);
+template Argument Arguments::add(const std::string&, std::vector<std::string>&, const std::string&);
+template Argument Arguments::add(const std::string&, std::vector<double>&, const std::string&);
+
 Argument Arguments::add_number(const std::string& name, std::function<void(double)> take, const std::string& help) {
-  return Argument(*app_->add_option_function<double>(name, std::move(take), help)->check(finite_check()));
+  CLI::Option& option = *app_->add_option_function<double>(option_of(name), std::move(take), help);
+  return typed(*option.check(finite_check()), name);
 }
 Argument Arguments::add_word(const std::string& name, std::function<void(const std::string&)> take,
                              const std::string& help) {
-  return Argument(*app_->add_option_function<std::string>(name, std::move(take), help));
+  return typed(*app_->add_option_function<std::string>(option_of(name), std::move(take), help), name);
 }
 void Arguments::add_flag(const std::string& name, bool& value, const std::string& help) {
   app_->add_flag(name, value, help);
@@ -162,9 +168,9 @@ void Arguments::add_flag(const std::string& name, bool& value, const std::string
 
 void add_base_option(Arguments& args, std::optional<Base>& base) {
   args.add_word(
-          "--base", [&base](const std::string& name) { base = name == "fixed" ? Base::kFixed : Base::kFree; },
+          "--base fixed|free",
+          [&base](const std::string& name) { base = name == "fixed" ? Base::kFixed : Base::kFree; },
           "whether the root link is fixed to the world or free; default: that of the file")
-      .type_name("fixed|free")
       .check([](const std::string& name) {
         return name == "fixed" || name == "free" ? "" : fmt::format("'{}' is neither fixed nor free", name);
       });
@@ -175,13 +181,11 @@ void add_path_option(Arguments& args) {
     std::error_code ignored;
     return std::filesystem::is_directory(name, ignored) ? "" : fmt::format("'{}' is not a folder", name);
   };
-  args.add("--package-path", given_package_paths(),
+  args.add("--package-path DIR", given_package_paths(),
            "folder with ROS packages, or a package itself, to resolve package://NAME/…; may be repeated")
-      .type_name("DIR")
       .check(is_folder);
-  args.add("--allow-path", given_paths(),
+  args.add("--allow-path DIR", given_paths(),
            "folder outside the model's package from which it may read files; may be repeated")
-      .type_name("DIR")
       .check(is_folder);
 }
 

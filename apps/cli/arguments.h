@@ -23,7 +23,7 @@ namespace kansetsu::cli {
 /// Angles of arguments are in degrees, so are those that people read.
 inline constexpr double kDegree = std::numbers::pi / 180;
 
-/// Parses the arguments and runs the command. Help goes to standard output; misuse is told with what is known.
+/// Parses the arguments and runs the command. Help goes to standard output; misuse is reported with the known options.
 Exit run(const Command& command, std::span<const std::string> arguments);
 
 /// One declared argument; what else is to be said of it.
@@ -32,7 +32,7 @@ class Argument {
   explicit Argument(CLI::Option& option) : option_(&option) {}
 
   Argument& required();
-  Argument& type_name(const std::string& name);  ///< of its value in the help, e.g. "FILE"; "a|b" are choices
+  Argument& type_name(const std::string& name);  ///< of its value in the help, where it is made at run time
   Argument& show_default();                      ///< in the help
   Argument& take_all();                          ///< may be given several times
   Argument& delimiter(char separator);           ///< between several values
@@ -41,7 +41,7 @@ class Argument {
   Argument& not_negative();
   Argument& between(int lowest, int highest);
   Argument& between(double lowest, double highest);
-  Argument& one_of(const std::vector<std::string>& words);
+  Argument& one_of(const std::vector<std::string>& words);  ///< which are also the type in the help: "a|b"
   /// @param problem  what is wrong with a value; empty: nothing
   Argument& check(std::function<std::string(const std::string& value)> problem);
 
@@ -56,21 +56,15 @@ struct ArgumentInfo {
   int most_values = 0;  ///< 0 for flags
 };
 
-/// The arguments of one subcommand. Names are "--name", "-n,--name", or a word in capitals for positional ones. Values are
-/// written when the arguments have been parsed, and must live until then.
+/// The arguments of one subcommand. Names are "--name TYPE", "-n,--name TYPE", or a word in capitals for positional ones; TYPE is what the
+/// help calls the value. Values are written when the arguments have been parsed, and must live until then.
 class Arguments {
  public:
   explicit Arguments(CLI::App& app) : app_(&app) {}
 
-  Argument add(const std::string& name, std::string& value, const std::string& help);
-  Argument add(const std::string& name, double& value, const std::string& help);
-  Argument add(const std::string& name, int& value, const std::string& help);
-  Argument add(const std::string& name, std::uint16_t& value, const std::string& help);
-  Argument add(const std::string& name, std::uint64_t& value, const std::string& help);
-  Argument add(const std::string& name, std::optional<double>& value, const std::string& help);
-  Argument add(const std::string& name, std::optional<std::uint64_t>& value, const std::string& help);
-  Argument add(const std::string& name, std::vector<std::string>& values, const std::string& help);
-  Argument add(const std::string& name, std::vector<double>& values, const std::string& help);
+  /// @param value  std::string, double, int, unsigned, std::optional or std::vector of these
+  template <class Value>
+  Argument add(const std::string& name, Value& value, const std::string& help);
   Argument add_number(const std::string& name, std::function<void(double)> take, const std::string& help);
   Argument add_word(const std::string& name, std::function<void(const std::string&)> take, const std::string& help);
   void add_flag(const std::string& name, bool& value, const std::string& help);

@@ -87,13 +87,8 @@ Exit draw_lines(const BenchArguments& options) {
   const auto arm = [&](std::size_t i) {
     return options.arms.size() > i ? model_or_fail({.name = options.arms[i]}) : five_ball_arm();
   };
-  try {
-    const std::vector<Diagnostic> problems =
-        io::write_recording(two_arms(arm(0), arm(1), options.lines), options.record);
-    if (has_errors(problems)) throw Failure(kBadFile, to_string(problems));
-  } catch (const Error& error) {
-    throw Failure(kBadUsage, fmt::format("kansetsu bench ik-lines: {}", error.what()));
-  }
+  or_fail(kBadUsage, "kansetsu bench ik-lines",
+          [&] { check_written(io::write_recording(two_arms(arm(0), arm(1), options.lines), options.record)); });
   return kOk;
 }
 
@@ -103,11 +98,9 @@ std::vector<MethodRow> compare(const std::string& text, int targets, unsigned se
   if (colon == std::string::npos || colon == 0)
     throw Failure(kBadUsage, fmt::format("kansetsu bench ik-methods: '{}' has no frame; write MODEL:FRAME", text));
   const Model model = model_or_fail({.name = text.substr(0, colon), .base = Base::kFixed});
-  try {
+  return or_fail(kBadUsage, "kansetsu bench ik-methods", [&] {
     return compare_methods(model.name(), model, ik::frame_on(model, text.substr(colon + 1)), targets, seed);
-  } catch (const Error& error) {
-    throw Failure(kBadUsage, fmt::format("kansetsu bench ik-methods: {}", error.what()));
-  }
+  });
 }
 
 Exit run_methods(const BenchArguments& options) {
@@ -176,33 +169,22 @@ Exit bench(const BenchArguments& options) {
 
 Runner declare_bench(Arguments& args) {
   auto options = std::make_shared<BenchArguments>();
-  args.add("SUBJECT", options->subject,
+  args.add("SUBJECT ik-seed|ik-methods|ik-lines|walk-seed", options->subject,
            "ik-seed: the experiment of the log-quaternion article; ik-methods: tangents, log quaternions and Euler "
            "angles side by side; ik-lines: two arms draw random lines; walk-seed: the computed example of the article "
            "on "
            "contacts")
-      .required()
-      .type_name("ik-seed|ik-methods|ik-lines|walk-seed");
-  args.add("--frame", options->frames, "ik-methods: frame to move to targets; may be repeated")
-      .type_name("MODEL:FRAME")
+      .required();
+  args.add("--frame MODEL:FRAME", options->frames, "ik-methods: frame to move to targets; may be repeated").take_all();
+  args.add("--targets N", options->targets, "ik-methods: random targets").between(1, 1'000'000).show_default();
+  args.add("--trials N", options->trials, "ik-seed: trials of each of three runs").between(1, 100).show_default();
+  args.add("--lines N", options->lines, "ik-lines: how many").between(1, 1000).show_default();
+  args.add("--arm MODEL", options->arms, "ik-lines: arm of ball joints with a frame named tip; may be given twice")
       .take_all();
-  args.add("--targets", options->targets, "ik-methods: random targets")
-      .type_name("N")
-      .between(1, 1'000'000)
-      .show_default();
-  args.add("--trials", options->trials, "ik-seed: trials of each of three runs")
-      .type_name("N")
-      .between(1, 100)
-      .show_default();
-  args.add("--lines", options->lines, "ik-lines: how many").type_name("N").between(1, 1000).show_default();
-  args.add("--arm", options->arms, "ik-lines: arm of ball joints with a frame named tip; may be given twice")
-      .type_name("MODEL")
-      .take_all();
-  args.add("--record", options->record, "ik-lines: write the motion: .mcap, .csv, .npz or .glb").type_name("FILE");
-  args.add("--clip", options->clip.file, "walk-seed: a captured walk to follow; none: human28 walks by itself")
-      .type_name("FILE");
+  args.add("--record FILE", options->record, "ik-lines: write the motion: .mcap, .csv, .npz or .glb");
+  args.add("--clip FILE", options->clip.file, "walk-seed: a captured walk to follow; none: human28 walks by itself");
   args.add_flag("--json", options->json, "print results as JSON");
-  args.add("--svg", options->svg, "plot the results").type_name("FILE");
+  args.add("--svg FILE", options->svg, "plot the results");
   add_path_option(args);
   return [options] { return bench(*options); };
 }

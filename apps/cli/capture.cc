@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "cli/json_writer.h"
 #include "cli/table.h"
 #include "kansetsu/motion/clip.h"
@@ -26,35 +24,27 @@ const char* up_of(const Capture& capture) {
 }  // namespace
 
 void add_clip_options(Arguments& args, ClipSource& source) {
-  args.add("--unit", source.unit, "length of the clip's unit [m]; default: guessed from the leg length")
-      .positive()
-      .type_name("M");
-  args.add("--frame-rate", source.rate, "frame rate of the clip [Hz]; default: that of the file")
-      .positive()
-      .type_name("HZ");
+  args.add("--unit M", source.unit, "length of the clip's unit [m]; default: guessed from the leg length").positive();
+  args.add("--frame-rate HZ", source.rate, "frame rate of the clip [Hz]; default: that of the file").positive();
   static const std::map<std::string, UpAxis> kAxes{{"x", UpAxis::kX}, {"y", UpAxis::kY}, {"z", UpAxis::kZ}};
   args.add_word(
           "--up", [&source](const std::string& axis) { source.up = kAxes.at(axis); },
           "vertical axis of the clip; default: that of the skeleton at rest")
-      .one_of({"x", "y", "z"})
-      .type_name("x|y|z");
-  args.add("--skeleton", source.skeleton,
+      .one_of({"x", "y", "z"});
+  args.add("--skeleton FILE", source.skeleton,
            "the .asf file of an .amc, default: the one in the same folder; an .npz with joint centres J for AMASS, "
            "default: "
-           "those of a mean person")
-      .type_name("FILE");
+           "those of a mean person");
 }
 
 void add_retarget_options(Arguments& args, ClipSource& source) {
-  args.add("--landmarks", source.table, "table of bones and links (TOML); default: a built-in table").type_name("FILE");
-  args.add("--scale", source.scale, "size of the figure relative to the skeleton; default: ratio of leg lengths")
-      .positive()
-      .type_name("X");
-  args.add("--belt", source.belt,
+  args.add("--landmarks FILE", source.table, "table of bones and links (TOML); default: a built-in table");
+  args.add("--scale X", source.scale, "size of the figure relative to the skeleton; default: ratio of leg lengths")
+      .positive();
+  args.add("--belt X,Y", source.belt,
            "velocity of the treadmill belt along the clip's x and y [m/s], e.g. -1.2,0; default: estimated from the "
            "feet")
-      .delimiter(',')
-      .type_name("X,Y");
+      .delimiter(',');
   args.add_flag("--keep-feet", source.keep_feet, "do not pin the feet to the floor");
 }
 
@@ -63,11 +53,9 @@ Loaded<Capture> load_capture(const ClipSource& source) {
 }
 
 Capture capture_or_fail(const ClipSource& source) {
-  Loaded<Capture> capture = load_capture(source);
-  if (!capture) throw bad_file(capture.diagnostics);
-  fmt::print(stderr, "{}", to_string(capture.diagnostics));
-  if (source.rate) capture.value->frame_time = 1 / *source.rate;
-  return *std::move(capture.value);
+  Capture capture = value_or_fail(load_capture(source));
+  if (source.rate) capture.frame_time = 1 / *source.rate;
+  return capture;
 }
 
 std::optional<Vec3<>> belt_of(const ClipSource& source) {
@@ -79,42 +67,42 @@ std::optional<Vec3<>> belt_of(const ClipSource& source) {
 Retargeted retarget_or_fail(const Model& model, const Capture& capture, const ClipSource& source) {
   RetargetOptions options{
       .scale = source.scale, .pin_feet = !source.keep_feet, .limits = source.limits, .belt = belt_of(source)};
-  if (!source.table.empty()) {
-    Loaded<LandmarkTable> table = io::read_landmarks(source.table);
-    if (!table) throw bad_file(table.diagnostics);
-    options.table = *std::move(table.value);
-  }
-  Loaded<Retargeted> motion = retarget(model, capture, options);
-  if (!motion) throw bad_file(motion.diagnostics);
-  fmt::print(stderr, "{}", to_string(motion.diagnostics));
-  return *std::move(motion.value);
+  if (!source.table.empty()) options.table = value_or_fail(io::read_landmarks(source.table));
+  return value_or_fail(retarget(model, capture, options));
 }
 
-io::Recording to_recording(const Model& model, const Retargeted& motion) {
+io::Recording to_recording(const Model& model, const Clip& clip, const std::string& program) {
   io::Recording out;
   out.header.figures.push_back({model.name().empty() ? "figure" : model.name(), model});
   out.header.environment.push_back({.name = "floor", .shape = Plane{}});
-  out.header.notes = {{"title", motion.clip.name}};
-  for (const FootContacts& foot : motion.feet)
-    for (const char* end : {"heel", "toe"})
-      out.header.numbers.push_back({fmt::format("{} {} down", foot.name, end), ""});
-  const Clip& clip = motion.clip;
+  out.header.notes = {{"title", clip.name}};
+  if (!program.empty()) out.header.notes["program"] = program;
   const bool moves = clip.frames() >= 3;
   const Eigen::MatrixXd v = moves ? derivatives(model, clip).v : Eigen::MatrixXd::Zero(model.nv(), clip.frames());
   for (int k = 0; k < clip.frames(); ++k) {
-    const auto i = static_cast<std::size_t>(k);
-    io::RecordedFrame frame{.time = clip.times[i] - clip.times.front()};
+    io::RecordedFrame frame{.time = clip.times[std::size_t(k)] - clip.times.front()};
     State state;
-    state.q = clip.q.col(k);
-    state.v = v.col(k);
+    state.q = clip.q.col(k), state.v = v.col(k);
     frame.states.push_back(std::move(state));
+    out.frames.push_back(std::move(frame));
+  }
+  return out;
+}
+
+io::Recording to_recording(const Model& model, const Retargeted& motion) {
+  io::Recording out = to_recording(model, motion.clip);
+  for (const FootContacts& foot : motion.feet)
+    for (const char* end : {"heel", "toe"})
+      out.header.numbers.push_back({fmt::format("{} {} down", foot.name, end), ""});
+  for (int k = 0; k < motion.clip.frames(); ++k) {
+    const auto i = static_cast<std::size_t>(k);
+    io::RecordedFrame& frame = out.frames[i];
     for (const FootContacts& foot : motion.feet) {
       frame.numbers.push_back(foot.heel_down[i]);
       frame.numbers.push_back(foot.toe_down[i]);
       if (k > 0 && foot.down(k) != foot.down(k - 1))
         frame.events.push_back(fmt::format("{} foot {}", foot.name, foot.down(k) ? "lands" : "lifts"));
     }
-    out.frames.push_back(std::move(frame));
   }
   return out;
 }

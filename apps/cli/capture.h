@@ -34,7 +34,9 @@ Capture capture_or_fail(const ClipSource& source);
 std::optional<Vec3<>> belt_of(const ClipSource& source);
 Retargeted retarget_or_fail(const Model& model, const Capture& capture, const ClipSource& source);
 
-/// The motion as a recording: figure, floor, and which ends of the soles are down.
+/// A clip as a recording with velocities: figure and floor.
+io::Recording to_recording(const Model& model, const Clip& clip, const std::string& program = {});
+/// The same, and which ends of the soles are down.
 io::Recording to_recording(const Model& model, const Retargeted& motion);
 
 /// What a clip consists of, for people or as JSON.

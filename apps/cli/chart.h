@@ -31,7 +31,7 @@ struct TimeChart {
   std::vector<Series> series{};
   std::vector<Band> bands{};
   std::string x_label = "time [s]";
-  double least = 0;  ///< the axis goes up to this at least, so that rounding does not look like something
+  double least = 0;  ///< least range of the axis, so that rounding errors are not magnified
 };
 std::string draw(const TimeChart& chart, const Box2& box);
 

@@ -189,8 +189,7 @@ Runner declare_check(Arguments& args) {
                "for a model "
                "from "
                "standard input")
-      .required()
-      .type_name("");
+      .required();
   args.add_flag("--json", options->json, "print {\"ok\", \"partial\", \"diagnostics\"} on standard output");
   args.add_flag("--strict", options->strict, "treat warnings as errors");
   args.add_flag("--allow-partial", options->allow_partial, "exit with 0 for partial models");

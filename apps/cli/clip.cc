@@ -1,13 +1,12 @@
 #include "cli/clip.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 
 #include "cli/measured.h"
 #include "kansetsu/io/clip.h"
 #include "kansetsu/model/figures.h"
-#include "kansetsu/motion/clip.h"
 
 namespace kansetsu::cli {
 namespace {
@@ -18,10 +17,10 @@ Model recorded_model(const std::string& file) {
   if (!recording) throw bad_file(recording.diagnostics);
   const std::vector<io::RecordedFigure>& figures = recording.value->header.figures;
   if (figures.size() != 1) {
-    std::string names;
-    for (const io::RecordedFigure& f : figures) names += (names.empty() ? "" : ", ") + f.model.name();
-    throw Failure(kBadUsage,
-                  fmt::format("{} has {} figures ({}); say which model with --figure", file, figures.size(), names));
+    std::vector<std::string> names;
+    for (const io::RecordedFigure& f : figures) names.push_back(f.model.name());
+    throw Failure(kBadUsage, fmt::format("{} has {} figures ({}); say which model with --figure", file, figures.size(),
+                                         fmt::join(names, ", ")));
   }
   return figures.front().model;
 }
@@ -68,28 +67,7 @@ FigureClip figure_clip_or_fail(const ClipSource& source, const ModelSource& figu
   ModelSource model_source = figure;
   if (model_source.name.empty()) model_source.name = "human28";
   const Model model = own ? recorded_model(source.file) : model_or_fail(model_source);
-  Loaded<Clip> clip = io::read_clip(model, source.file);
-  if (!clip) throw bad_file(clip.diagnostics);
-  fmt::print(stderr, "{}", to_string(clip.diagnostics));
-  return {model, *std::move(clip.value), {}, {}, is_of_markers(source.file)};
-}
-
-io::Recording to_recording(const Model& model, const Clip& clip, const std::string& program) {
-  io::Recording out;
-  out.header.figures.push_back({model.name().empty() ? "figure" : model.name(), model});
-  out.header.environment.push_back({.name = "floor", .shape = Plane{}});
-  out.header.notes = {{"title", clip.name}, {"program", program}};
-  const bool moves = clip.frames() >= 3;
-  const Eigen::MatrixXd v = moves ? derivatives(model, clip).v : Eigen::MatrixXd::Zero(model.nv(), clip.frames());
-  for (int k = 0; k < clip.frames(); ++k) {
-    io::RecordedFrame frame{.time = clip.times[std::size_t(k)] - clip.times.front()};
-    State state;
-    state.q = clip.q.col(k);
-    state.v = v.col(k);
-    frame.states.push_back(std::move(state));
-    out.frames.push_back(std::move(frame));
-  }
-  return out;
+  return {model, value_or_fail(io::read_clip(model, source.file)), {}, {}, is_of_markers(source.file)};
 }
 
 }  // namespace kansetsu::cli

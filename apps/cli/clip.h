@@ -12,14 +12,11 @@ struct FigureClip {
   Model model;
   Clip clip{};
   std::optional<Contacts> contacts{};  ///< of a capture; none: look for them in the clip
-  Vec3<> belt{};                       ///< [m/s] of a floor that moved, which the clip has not any more
+  Vec3<> belt{};                       ///< [m/s] of a moving floor; it has been removed from the clip
   bool captured = false;               ///< it was measured: there is noise from frame to frame
 };
 
 /// @param figure  its name may be empty: the recording's own model (.mcap), human28 otherwise. Throws Failure.
 FigureClip figure_clip_or_fail(const ClipSource& source, const ModelSource& figure);
-
-/// A clip as a recording with velocities.
-io::Recording to_recording(const Model& model, const Clip& clip, const std::string& program);
 
 }  // namespace kansetsu::cli

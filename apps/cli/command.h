@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "kansetsu/base/error.h"
+
 /// The subcommands of `kansetsu`: each is a row of the table and a file of its own.
 namespace kansetsu::cli {
 
@@ -23,6 +25,16 @@ struct Failure : std::runtime_error {
   Failure(Exit code, const std::string& message) : std::runtime_error(message), exit(code) {}
   Exit exit;
 };
+
+/// What f() returns; an Error that it throws ends the command with this code and "WHAT: …".
+template <class F>
+auto or_fail(Exit exit, const std::string& what, F&& f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    throw Failure(exit, what + ": " + error.what());
+  }
+}
 
 class Arguments;
 

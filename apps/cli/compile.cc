@@ -7,7 +7,6 @@
 #include "cli/arguments.h"
 #include "cli/load_model.h"
 #include "cli/output.h"
-#include "kansetsu/base/error.h"
 #include "kansetsu/codegen/compile_model.h"
 
 namespace kansetsu::cli {
@@ -18,20 +17,13 @@ struct CompileArguments {
   std::string folder, name;
 };
 
-CompiledModel compile_or_fail(const Model& model, const std::string& name) {
-  try {
-    return compile_model(model, name);
-  } catch (const Error& error) {
-    throw Failure(kBadUsage, std::string("kansetsu compile: ") + error.what());
-  }
-}
-
 Exit compile(const CompileArguments& options) {
   const Model model = model_or_fail(options.model);
   if (!loops_of(options.model).empty()) {
     fmt::print(stderr, "kansetsu compile: loops are left open: rnea, crba and aba are those of the tree\n");
   }
-  const CompiledModel compiled = compile_or_fail(model, options.name);
+  const CompiledModel compiled =
+      or_fail(kBadUsage, "kansetsu compile", [&] { return compile_model(model, options.name); });
   std::error_code code;
   std::filesystem::create_directories(options.folder, code);
   if (code)
@@ -54,10 +46,9 @@ Exit compile(const CompileArguments& options) {
 
 Runner declare_compile(Arguments& args) {
   auto options = std::make_shared<CompileArguments>();
-  args.add("MODEL", options->model.name, kModelHelp).required().type_name("");
-  args.add("-o,--out", options->folder, "folder for NAME.h; created if missing").required().type_name("DIR");
-  args.add("--name", options->name, "name of the file and its namespace; default: the model's name with _model")
-      .type_name("NAME");
+  args.add("MODEL", options->model.name, kModelHelp).required();
+  args.add("-o,--out DIR", options->folder, "folder for NAME.h; created if missing").required();
+  args.add("--name NAME", options->name, "name of the file and its namespace; default: the model's name with _model");
   add_base_option(args, options->model.base);
   add_path_option(args);
   return [options] { return compile(*options); };

@@ -141,9 +141,7 @@ std::string sensors_as_json(const SensorValues& values) {
   JsonWriter json;
   json.begin_object();
   for (const auto& [name, numbers] : values) {
-    json.key(name).begin_array();
-    for (const double x : numbers) json.value(x);
-    json.end_array();
+    json.key(name).array(numbers);
   }
   return json.end_object().take();
 }

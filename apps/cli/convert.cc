@@ -166,8 +166,7 @@ Runner declare_convert(Arguments& args) {
                "; or a recording (.mcap); or a clip (.bvh, .amc, .npz of AMASS); or a measurement (.c3d, .trc, .mot, "
                ".sto, "
                ".b3d)")
-      .required()
-      .type_name("");
+      .required();
   args.add("OUT", options->out,
            "file to write; its ending tells the format: .urdf, .toml (a scene), .xml or .mjcf (MJCF, for MuJoCo), .sdf "
            "or .world (SDF, for "
@@ -175,22 +174,18 @@ Runner declare_convert(Arguments& args) {
            "standard output, as URDF unless --to says otherwise; of a recording .mcap, .csv, .npz or .glb; of a clip "
            ".bvh, .csv, and with --figure what a recording may be; of a "
            "measurement .trc, .c3d, .csv, .mot, .sto; of a .b3d .osim, .mot, .sto, .trc")
-      .required()
-      .type_name("");
+      .required();
   args.add("--to", options->to, "format of a model, whatever the ending of OUT: urdf, mjcf, sdf or scene")
-      .one_of({"urdf", "mjcf", "sdf", "scene"})
-      .type_name("urdf|mjcf|sdf|scene");
+      .one_of({"urdf", "mjcf", "sdf", "scene"});
   add_base_option(args, options->model.base);
   add_path_option(args);
   args.add_flag("--merge-fixed", options->merge_fixed, "merge links connected by fixed joints");
-  args.add("--figure", options->figure, "model that follows a clip").type_name("MODEL");
+  args.add("--figure MODEL", options->figure, "model that follows a clip");
   args.add("--table", options->table, "contents of a .mot or .sto file: forces of the plates, or signals")
-      .one_of({"forces", "signals"})
-      .type_name("forces|signals");
-  args.add("--trial", options->trial, "trial of a .b3d: its name or number; default: the first").type_name("TRIAL");
-  args.add("--least", options->least, "least vertical force for a centre of pressure [N]; default: 20")
-      .not_negative()
-      .type_name("N");
+      .one_of({"forces", "signals"});
+  args.add("--trial TRIAL", options->trial, "trial of a .b3d: its name or number; default: the first");
+  args.add("--least N", options->least, "least vertical force for a centre of pressure [N]; default: 20")
+      .not_negative();
   add_clip_options(args, options->clip);
   add_retarget_options(args, options->clip);
   return [options] { return convert(*options); };

@@ -202,19 +202,18 @@ Runner declare_dynamics(Arguments& args) {
     words.emplace_back(m.word);
     shown += (shown.empty() ? "" : "|") + words.back();
   }
-  args.add("MODEL", options->model.name, kModelHelp).required().type_name("");
+  args.add("MODEL", options->model.name, kModelHelp).required();
   add_base_option(args, options->model.base);
   add_path_option(args);
   args.add("--method", options->method, "method; auto: the fastest for this model")
       .one_of(words)
       .type_name(shown)
       .show_default();
-  args.add("--threads", options->threads, "number of threads for assembly and segments")
+  args.add("--threads N", options->threads, "number of threads for assembly and segments")
       .between(1, 256)
-      .type_name("N")
       .show_default();
-  args.add("--repeat", options->repeat, "number of timed calls").between(1, 100000).type_name("N").show_default();
-  args.add("--seed", options->seed, "random seed of the state").type_name("N").show_default();
+  args.add("--repeat N", options->repeat, "number of timed calls").between(1, 100000).show_default();
+  args.add("--seed N", options->seed, "random seed of the state").show_default();
   args.add_flag(
       "--ring", options->ring,
       "hinge the last link to the first, or with a fixed base to the world; with --method assembly or serial");

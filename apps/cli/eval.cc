@@ -99,11 +99,11 @@ Exit eval(const EvalArguments& options) {
 
 Runner declare_eval(Arguments& args) {
   auto options = std::make_shared<EvalArguments>();
-  args.add("MODEL", options->model.name, kModelHelp).required().type_name("");
+  args.add("MODEL", options->model.name, kModelHelp).required();
   add_base_option(args, options->model.base);
   add_path_option(args);
-  args.add("--in", options->in, "request; default: standard input").type_name("FILE");
-  args.add("--out", options->out, "reply; default: standard output").type_name("FILE");
+  args.add("--in FILE", options->in, "request; default: standard input");
+  args.add("--out FILE", options->out, "reply; default: standard output");
   return [options] { return eval(*options); };
 }
 

@@ -120,11 +120,9 @@ void write_operators(Bench& b, const StateInput& in, const Quantity&, JsonWriter
   json.begin_object().key("base_theta").matrix(b.response.base_theta()).key("groups").begin_array();
   for (const Response::Group& g : b.response.groups()) {
     json.line().begin_object().entry("parent", b.model.link(g.parent).name).entry("grounded", g.grounded);
-    json.key("members").begin_array();
-    for (const LinkId link : g.members) json.value(b.model.link(link).name);
-    json.end_array().key("dofs").begin_array();
-    for (const int column : g.columns) json.value(b.model.dof_names()[std::size_t(column)]);
-    json.end_array().key("D_inv").matrix(g.D_inv).key("J").begin_array();
+    json.key("members").array(g.members, [&](LinkId link) { return b.model.link(link).name; });
+    json.key("dofs").array(g.columns, [&](int column) { return b.model.dof_names()[std::size_t(column)]; });
+    json.key("D_inv").matrix(g.D_inv).key("J").begin_array();
     for (const auto& J : g.J) json.matrix(J);
     json.end_array();
     write_matrices(json, "X", g.X);
@@ -153,9 +151,10 @@ void write_generation(Bench& b, const StateInput& in, const Quantity& quantity, 
   }
   const Generated motion = generate(b.model, in.state, problem);
   json.begin_object().entry("status", to_string(motion.status)).entry("vdot", motion.vdot).entry("tau", motion.tau);
-  json.entry("unknowns", motion.unknowns).entry("rank", motion.rank).key("holds").begin_array();
-  for (const HeldReport& hold : motion.holds) json.value(to_eigen(hold.wrench));
-  json.end_array().key("levels").begin_array();
+  json.entry("unknowns", motion.unknowns).entry("rank", motion.rank).key("holds");
+  json.array(motion.holds, [](const HeldReport& hold) { return Eigen::VectorXd(to_eigen(hold.wrench)); })
+      .key("levels")
+      .begin_array();
   for (const LevelReport& level : motion.levels) {
     json.begin_object().entry("name", level.name).entry("rows", level.rows).entry("rank", level.rank);
     json.entry("residual", level.residual).end_object();

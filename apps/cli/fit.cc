@@ -4,7 +4,6 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -167,8 +166,7 @@ Exit run_fit(const FitCommand& options) {
     for (Diagnostic& d :
          io::write_recording(to_recording(fitted.figure.model, fitted.motion.clip, "kansetsu fit"), file))
       problems.push_back(std::move(d));
-  if (has_errors(problems)) throw bad_file(problems);
-  fmt::print(stderr, "{}", to_string(problems));
+  check_written(problems);
   print(options.json ? fit_json(fitted) : fit_text(fitted));
   return kOk;
 }
@@ -177,23 +175,19 @@ Exit run_fit(const FitCommand& options) {
 
 Runner declare_fit(Arguments& args) {
   auto options = std::make_shared<FitCommand>();
-  args.add("MARKERS", options->fit.markers, "marker trajectories (.c3d, .trc)").required().type_name("");
-  args.add("--figure", options->fit.figure, "model with markers (.osim) or frames of the same names")
-      .required()
-      .type_name("MODEL");
-  args.add("--static", options->fit.still, "trial for fitting sizes; default: the same trial").type_name("FILE");
-  args.add("--mass", options->fit.mass, "body mass [kg]; default: that of the model").positive().type_name("KG");
+  args.add("MARKERS", options->fit.markers, "marker trajectories (.c3d, .trc)").required();
+  args.add("--figure MODEL", options->fit.figure, "model with markers (.osim) or frames of the same names").required();
+  args.add("--static FILE", options->fit.still, "trial for fitting sizes; default: the same trial");
+  args.add("--mass KG", options->fit.mass, "body mass [kg]; default: that of the model").positive();
   args.add_flag("--keep-size", options->fit.keep_size, "keep the model's segment sizes and marker positions");
   static const std::map<std::string, UpAxis> kAxes{{"x", UpAxis::kX}, {"y", UpAxis::kY}, {"z", UpAxis::kZ}};
   args.add_word(
           "--up", [options](const std::string& axis) { options->fit.up = kAxes.at(axis); },
           "vertical axis of the file; default: guessed")
-      .one_of({"x", "y", "z"})
-      .type_name("x|y|z");
-  args.add("--mot", options->mot, "write the coordinates of an OpenSim model (.mot, .sto)").type_name("FILE");
-  args.add("--model", options->model, "write the fitted model (.urdf)").type_name("FILE");
-  args.add("--record", options->records, "write the motion: .mcap, .csv, .npz or .glb; may be repeated")
-      .type_name("FILE")
+      .one_of({"x", "y", "z"});
+  args.add("--mot FILE", options->mot, "write the coordinates of an OpenSim model (.mot, .sto)");
+  args.add("--model FILE", options->model, "write the fitted model (.urdf)");
+  args.add("--record FILE", options->records, "write the motion: .mcap, .csv, .npz or .glb; may be repeated")
       .take_all();
   args.add_flag("--json", options->json, "print as JSON");
   return [options] { return run_fit(*options); };

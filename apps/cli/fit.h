@@ -21,7 +21,7 @@ struct FittedMotion {
   MarkerMotion motion{};
   Mat3<> axes = Mat3<>::identity();  ///< the world's from the file's
 };
-/// What is odd about the markers is told on standard error. Throws Failure.
+/// Warnings about the markers go to standard error. Throws Failure.
 FittedMotion fitted_or_fail(const FitArguments& options);
 
 }  // namespace kansetsu::cli

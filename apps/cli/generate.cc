@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <span>
 
 #include "cli/arguments.h"
 #include "cli/clip.h"
@@ -13,7 +12,6 @@
 #include "cli/output.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
-#include "kansetsu/base/error.h"
 #include "kansetsu/kinematics/centroidal.h"
 #include "kansetsu/motion/parametric.h"
 #include "kansetsu/motion/walk.h"
@@ -158,17 +156,9 @@ Exit generate_clip(const GenerateArguments& options) {
   if (options.numbers.target.size() % 3 != 0)
     throw Failure(kBadUsage, fmt::format("--target: {} numbers, three are needed", options.numbers.target.size()));
   const Model model = model_or_fail(options.figure);
-  Clip clip;
-  try {
-    clip = kind->make(model, options.numbers);
-  } catch (const Error& error) {
-    throw Failure(kNumerical, error.what());
-  }
+  const Clip clip = or_fail(kNumerical, "kansetsu generate", [&] { return kind->make(model, options.numbers); });
   if (!options.record.empty()) {
-    const std::vector<Diagnostic> problems =
-        io::write_recording(to_recording(model, clip, "kansetsu generate"), options.record);
-    if (has_errors(problems)) throw Failure(kBadFile, to_string(problems));
-    fmt::print(stderr, "{}", to_string(problems));
+    check_written(io::write_recording(to_recording(model, clip, "kansetsu generate"), options.record));
     tell_written(options.record);
   }
   print_summary(model, clip, options.json);
@@ -180,17 +170,16 @@ Exit generate_clip(const GenerateArguments& options) {
 Runner declare_generate(Arguments& args) {
   auto options = std::make_shared<GenerateArguments>();
   args.add("KIND", options->kind, "the motion").required().type_name(kind_names("|"));
-  args.add("--figure", options->figure.name, "the model; human28 by default").type_name("MODEL");
-  args.add("--record", options->record, "write the motion: .mcap, .csv, .npz or .glb").type_name("FILE");
+  args.add("--figure MODEL", options->figure.name, "the model; human28 by default");
+  args.add("--record FILE", options->record, "write the motion: .mcap, .csv, .npz or .glb");
   for (const Parameter& p : kParameters) {
     const std::string name = p.name;
     args.add_number(
             "--" + name, [options, name](double x) { options->numbers.given[name] = x; }, p.help)
         .type_name(p.unit);
   }
-  args.add("--hand", options->numbers.hand, "reach: frame to move to the target; default: gripR").type_name("FRAME");
-  args.add("--target", options->numbers.target, "reach: x,y,z [m]; the figure stands at the origin facing x")
-      .type_name("X,Y,Z")
+  args.add("--hand FRAME", options->numbers.hand, "reach: frame to move to the target; default: gripR");
+  args.add("--target X,Y,Z", options->numbers.target, "reach: x,y,z [m]; the figure stands at the origin facing x")
       .delimiter(',');
   add_path_option(args);
   args.add_flag("--json", options->json, "print the summary as JSON");

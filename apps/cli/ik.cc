@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <optional>
-
 #include "cli/arguments.h"
 #include "cli/ik_request.h"
 #include "cli/input.h"
@@ -55,9 +53,8 @@ void write_report(JsonWriter& json, const Model& model, const ik::Report& report
   for (const ik::TaskReport& t : report.tasks) {
     json.line().begin_object().entry("name", t.name).entry("error", t.error).entry("met", t.met).end_object();
   }
-  json.end_array().key("active_limits").begin_array();
-  for (const int v : report.active_limits) json.value(model.dof_names()[std::size_t(v)]);
-  json.end_array().end_object();
+  json.end_array().key("active_limits");
+  json.array(report.active_limits, [&](int v) { return model.dof_names()[std::size_t(v)]; }).end_object();
 }
 
 /// The way from the start to the solution in one second, at rest at both ends.
@@ -77,8 +74,7 @@ void write_motion(const std::string& file, const Model& model, const Eigen::Vect
     frame.states.push_back(std::move(state));
     recording.frames.push_back(std::move(frame));
   }
-  const std::vector<Diagnostic> problems = io::write_recording(recording, file);
-  if (has_errors(problems)) throw Failure(kBadFile, to_string(problems));
+  check_written(io::write_recording(recording, file));
 }
 
 Exit run_ik(const IkArguments& options) {
@@ -126,20 +122,17 @@ Exit run_ik(const IkArguments& options) {
 
 Runner declare_ik(Arguments& args) {
   auto options = std::make_shared<IkArguments>();
-  args.add("MODEL", options->model.name, kModelHelp).required().type_name("");
-  args.add("--target", options->targets, "FRAME:x,y,z, FRAME:x,y,z,roll,pitch,yaw or FRAME:x,y,z,qx,qy,qz,qw")
-      .type_name("FRAME:POSE")
+  args.add("MODEL", options->model.name, kModelHelp).required();
+  args.add("--target FRAME:POSE", options->targets,
+           "FRAME:x,y,z, FRAME:x,y,z,roll,pitch,yaw or FRAME:x,y,z,qx,qy,qz,qw")
       .take_all();
-  args.add("--in", options->in, "request with tasks, start and options as JSON; - is standard input").type_name("FILE");
-  args.add("--out", options->out, "reply; default: standard output").type_name("FILE");
-  args.add("--record", options->record, "record the iterations: .mcap, .csv, .npz or .glb").type_name("FILE");
-  args.add("--starts", options->starts, "number of starting points; default: 20").type_name("N").between(1, 1'000'000);
-  args.add("--solutions", options->solutions, "find up to N different solutions").type_name("N").between(1, 1'000'000);
-  args.add("--method", options->method, "rotation parameters; default: tangent")
-      .type_name("tangent|log-quaternion|euler")
-      .one_of(method_names());
-  args.add("--euler-order", options->euler_order, "of --method euler; ZYX by default")
-      .type_name("ORDER")
+  args.add("--in FILE", options->in, "request with tasks, start and options as JSON; - is standard input");
+  args.add("--out FILE", options->out, "reply; default: standard output");
+  args.add("--record FILE", options->record, "record the iterations: .mcap, .csv, .npz or .glb");
+  args.add("--starts N", options->starts, "number of starting points; default: 20").between(1, 1'000'000);
+  args.add("--solutions N", options->solutions, "find up to N different solutions").between(1, 1'000'000);
+  args.add("--method", options->method, "rotation parameters; default: tangent").one_of(method_names());
+  args.add("--euler-order ORDER", options->euler_order, "of --method euler; ZYX by default")
       .check([](const std::string& order) {
         return find_euler_order(order) ? "" : "'" + order + "' is none of the orders XYZ, XZY, ..., ZYX, XYX, ..., ZYZ";
       });

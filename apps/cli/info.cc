@@ -20,8 +20,7 @@ Runner declare_info(Arguments& args) {
   args.add("MODEL", options->model.name,
            std::string(kModelHelp) +
                "; a clip (.bvh, .amc, .npz of AMASS), measurement (.c3d, .trc, .mot, .sto, .b3d) or recording (.mcap)")
-      .required()
-      .type_name("");
+      .required();
   args.add_flag("--json", options->json, "print as JSON; missing limits are null");
   add_base_option(args, options->model.base);
   add_path_option(args);

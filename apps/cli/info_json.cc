@@ -88,9 +88,9 @@ std::string info_json(const Model& model) {
   write_attachments(json, d);
   json.key("coupling_groups").begin_array();
   for (const auto& group : coupling_groups(model)) json.array(group);
-  json.end_array().key("loops").begin_array().end_array().key("massless_joints").begin_array();
-  for (const JointId id : model.massless_joints()) json.value(model.joint(id).name);
-  json.end_array().entry("instruction_set", to_string(instruction_set()));
+  json.end_array().key("loops").begin_array().end_array().key("massless_joints");
+  json.array(model.massless_joints(), [&](JointId id) { return model.joint(id).name; })
+      .entry("instruction_set", to_string(instruction_set()));
   return json.end_object().take() + "\n";
 }
 

@@ -38,12 +38,7 @@ bool names_recording(const std::string& name) {
          (std::filesystem::is_regular_file(name, ignored) && io::is_mcap(name));
 }
 
-io::Recording recording_or_fail(const std::string& file) {
-  Loaded<io::Recording> read = io::read_recording(file);
-  if (!read) throw bad_file(read.diagnostics);
-  if (!read.diagnostics.empty()) fmt::print(stderr, "{}", to_string(read.diagnostics));
-  return *std::move(read.value);
-}
+io::Recording recording_or_fail(const std::string& file) { return value_or_fail(io::read_recording(file)); }
 
 std::string recording_text(const io::Recording& recording) {
   const RecordingSummary s = summarise(recording);

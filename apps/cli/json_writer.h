@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -9,7 +10,7 @@
 namespace kansetsu::cli {
 
 /// Writes JSON piece by piece. Numbers are the shortest that read back to the same bits; text that is not UTF-8 is replaced by
-/// U+FFFD. Numbers that JSON does not have (infinite, not a number) become null, and finite() tells of them.
+/// U+FFFD. Numbers that JSON does not have (infinite, not a number) become null, and finite() is false then.
 class JsonWriter {
  public:
   JsonWriter& begin_object() { return begin('{'); }
@@ -25,10 +26,11 @@ class JsonWriter {
   JsonWriter& value(bool x);
   JsonWriter& value(const Vec3<>& x);
   JsonWriter& value(const Eigen::Ref<const Eigen::VectorXd>& x);
-  template <class Range>
-  JsonWriter& array(const Range& range) {
+  /// @param of  what is written of each
+  template <class Range, class Of = std::identity>
+  JsonWriter& array(const Range& range, const Of& of = {}) {
     begin_array();
-    for (const auto& x : range) value(x);
+    for (const auto& x : range) value(std::invoke(of, x));
     return end_array();
   }
   /// An array of rows.

@@ -50,13 +50,6 @@ io::UrdfOptions options_of(const ModelSource& source) {
           .allowed_paths = allowed_paths()};
 }
 
-/// An OpenSim model, every motion of its joints a coordinate of its own.
-Loaded<ModelDescription> describe_osim(const ModelSource& source) {
-  Loaded<io::OsimModel> read = io::read_osim(source.name);
-  if (!read) return {std::nullopt, std::move(read.diagnostics)};
-  return {std::move(read.value->model), std::move(read.diagnostics)};
-}
-
 /// FILE#FIGURE names one of several figures of a scene.
 struct SceneName {
   std::string file, figure;
@@ -88,8 +81,9 @@ Loaded<FigureDescription> figure_of_scene(const ModelSource& source) {
                                        known.size(), name.file, fmt::join(known, ", ")));
 }
 
+/// The value; warnings are counted.
 template <class T>
-T value_or_fail(Loaded<T>&& loaded, const std::string& name) {
+T counted_or_fail(Loaded<T>&& loaded, const std::string& name) {
   if (!loaded) throw bad_file(loaded.diagnostics);
   tell_count(loaded.diagnostics, name);
   return *std::move(loaded.value);
@@ -109,14 +103,16 @@ void tell_count(const std::vector<Diagnostic>& warnings, const std::string& name
              warnings.size() == 1 ? "" : "s", warnings.size() == 1 ? "it" : "them");
 }
 
+void tell(const std::vector<Diagnostic>& warnings) { fmt::print(stderr, "{}", to_string(warnings)); }
+
+void check_written(const std::vector<Diagnostic>& problems) {
+  if (has_errors(problems)) throw bad_file(problems);
+  tell(problems);
+}
+
 Loaded<ModelDescription> load_description(const ModelSource& source) {
   if (const auto model = figure(source)) return {model->description(), validate(model->description())};
-  if (is_scene(source.name)) {
-    Loaded<Model> model = load_model(source);
-    if (!model) return {std::nullopt, std::move(model.diagnostics)};
-    return {model.value->description(), std::move(model.diagnostics)};
-  }
-  if (io::names_osim(source.name)) {
+  if (is_scene(source.name) || io::names_osim(source.name)) {
     Loaded<Model> model = load_model(source);
     if (!model) return {std::nullopt, std::move(model.diagnostics)};
     return {model.value->description(), std::move(model.diagnostics)};
@@ -140,20 +136,14 @@ ActuationDescription actuation_of(const ModelSource& source) {
 
 Loaded<Model> load_model(const ModelSource& source) {
   if (const auto model = figure(source)) return {model, validate(model->description())};
-  if (is_scene(source.name)) {
-    Loaded<FigureDescription> figure = figure_of_scene(source);
-    if (!figure) return {std::nullopt, std::move(figure.diagnostics)};
-    Loaded<Model> built = Model::build(std::move(figure.value->model));
+  const auto build = [&](auto read) -> Loaded<Model> {  // of a figure, or of an OpenSim model
+    if (!read) return {std::nullopt, std::move(read.diagnostics)};
+    Loaded<Model> built = Model::build(std::move(read.value->model));
     if (built) built.value = edited(*std::move(built.value), source);
-    return {std::move(built.value), std::move(figure.diagnostics)};
-  }
-  if (io::names_osim(source.name)) {
-    Loaded<ModelDescription> description = describe_osim(source);
-    if (!description) return {std::nullopt, std::move(description.diagnostics)};
-    Loaded<Model> built = Model::build(*std::move(description.value));
-    if (built) built.value = edited(*std::move(built.value), source);
-    return {std::move(built.value), std::move(description.diagnostics)};
-  }
+    return {std::move(built.value), std::move(read.diagnostics)};
+  };
+  if (is_scene(source.name)) return build(figure_of_scene(source));
+  if (io::names_osim(source.name)) return build(io::read_osim(source.name));
   Loaded<Model> read = io::load_urdf(source.name, options_of(source));
   add_figures(read.diagnostics, source.name);
   return read;
@@ -177,12 +167,12 @@ Loaded<SceneDescription> load_scene(const ModelSource& source) {
   return {std::move(scene), std::move(model.diagnostics)};
 }
 
-SceneDescription scene_or_fail(const ModelSource& source) { return value_or_fail(load_scene(source), source.name); }
+SceneDescription scene_or_fail(const ModelSource& source) { return counted_or_fail(load_scene(source), source.name); }
 
-Model model_or_fail(const ModelSource& source) { return value_or_fail(load_model(source), source.name); }
+Model model_or_fail(const ModelSource& source) { return counted_or_fail(load_model(source), source.name); }
 
 ModelDescription description_or_fail(const ModelSource& source) {
-  return value_or_fail(load_description(source), source.name);
+  return counted_or_fail(load_description(source), source.name);
 }
 
 }  // namespace kansetsu::cli

@@ -24,6 +24,18 @@ Failure bad_file(const std::vector<Diagnostic>& diagnostics);
 
 /// How many warnings there are, on standard error.
 void tell_count(const std::vector<Diagnostic>& warnings, const std::string& name);
+/// All of them.
+void tell(const std::vector<Diagnostic>& warnings);
+
+/// What was read; warnings go to standard error. Throws Failure with all lines if there is nothing.
+template <class T>
+T value_or_fail(Loaded<T>&& loaded) {
+  if (!loaded) throw bad_file(loaded.diagnostics);
+  tell(loaded.diagnostics);
+  return *std::move(loaded.value);
+}
+/// What a writer has said of a file, likewise.
+void check_written(const std::vector<Diagnostic>& problems);
 
 /// The description with everything there is to say about it. Of things that are both, a file comes before a figure.
 Loaded<ModelDescription> load_description(const ModelSource& source);

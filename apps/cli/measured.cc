@@ -16,13 +16,6 @@ namespace {
 
 constexpr const char* kAxisNames[] = {"x", "y", "z"};
 
-template <class T>
-T loaded_or_fail(Loaded<T>&& loaded) {
-  if (!loaded) throw bad_file(loaded.diagnostics);
-  fmt::print(stderr, "{}", to_string(loaded.diagnostics));
-  return *std::move(loaded.value);
-}
-
 /// Of a marker: how many frames it was not seen in.
 int gaps_of(const Markers& m, int marker) {
   int gaps = 0;
@@ -56,19 +49,19 @@ OsimFigure figure_of(io::OsimModel&& osim) {
 
 }  // namespace
 
-Measurement measurement_or_fail(const std::string& file) { return loaded_or_fail(io::read_measurement(file)); }
-TimeTable table_or_fail(const std::string& file) { return loaded_or_fail(io::read_table(file)); }
+Measurement measurement_or_fail(const std::string& file) { return value_or_fail(io::read_measurement(file)); }
+TimeTable table_or_fail(const std::string& file) { return value_or_fail(io::read_table(file)); }
 
 OsimFigure osim_or_fail(const std::string& file) {
   if (!io::names_osim(file))
     throw Failure(
         kBadUsage,
         fmt::format("tables of coordinates (.mot, .sto) need an OpenSim model: --figure MODEL.osim, not '{}'", file));
-  return figure_of(loaded_or_fail(io::read_osim(file)));
+  return figure_of(value_or_fail(io::read_osim(file)));
 }
 
 OsimFigure parse_osim_or_fail(const std::string& text, const std::string& name) {
-  return figure_of(loaded_or_fail(io::parse_osim(text, name)));
+  return figure_of(value_or_fail(io::parse_osim(text, name)));
 }
 
 CoordinateMotion motion_or_fail(const MappedModel& model, const TimeTable& table, double cutoff) {
@@ -128,9 +121,12 @@ std::string measurement_json(const Measurement& measured) {
   json.begin_object().entry("name", measured.name).entry("frames", m.frames()).entry("rate", m.rate);
   json.entry("unit", m.unit).entry("up", kAxisNames[int(guess_up(measured))]).key("markers").begin_object();
   for (std::size_t i = 0; i < m.names.size(); ++i) json.entry(m.names[i].c_str(), gaps_of(m, int(i)));
-  json.end_object().key("signals").begin_array();
-  for (const std::string& name : measured.analog.columns) json.value(name);
-  json.end_array().entry("samples", measured.analog.rows()).key("plates").begin_array();
+  json.end_object()
+      .key("signals")
+      .array(measured.analog.columns)
+      .entry("samples", measured.analog.rows())
+      .key("plates")
+      .begin_array();
   for (const ForcePlate& plate : measured.plates) {
     json.line().begin_object().entry("type", plate.type).entry("centre", plate.centre());
     json.entry("largest_force", peak_of(plate)).end_object();
@@ -156,9 +152,8 @@ std::string table_text(const TimeTable& t) {
 std::string table_json(const TimeTable& t) {
   JsonWriter json;
   json.begin_object().entry("name", t.name).entry("rows", t.rows()).entry("degrees", t.degrees);
-  json.entry("begin", t.times.front()).entry("end", t.times.back()).key("columns").begin_array();
-  for (const std::string& column : t.columns) json.value(column);
-  json.end_array().end_object();
+  json.entry("begin", t.times.front()).entry("end", t.times.back()).key("columns").array(t.columns);
+  json.end_object();
   return json.take() + "\n";
 }
 
@@ -187,8 +182,8 @@ Exit convert_measurement(const std::string& in, const std::string& out, const st
       problems = io::write_sto(what == "forces" ? plate_table(measured, least) : measured.analog, out);
     }
   }
-  fmt::print(stderr, "{}", to_string(problems));
-  return has_errors(problems) ? kBadFile : kOk;
+  check_written(problems);
+  return kOk;
 }
 
 }  // namespace kansetsu::cli

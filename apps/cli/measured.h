@@ -20,7 +20,7 @@ struct OsimFigure {
 OsimFigure osim_or_fail(const std::string& file);
 /// The same of the text of an .osim.
 OsimFigure parse_osim_or_fail(const std::string& text, const std::string& name);
-/// Coordinates of a table; those that are missing or unknown are told.
+/// Coordinates of a table; those that are missing or unknown are reported.
 CoordinateMotion motion_or_fail(const MappedModel& model, const TimeTable& table, double cutoff);
 
 std::string measurement_text(const Measurement& measured);
@@ -29,7 +29,7 @@ std::string table_text(const TimeTable& table);
 std::string table_json(const TimeTable& table);
 std::string csv_of(const TimeTable& table);
 
-/// What a measurement or a table becomes is told by the ending: .trc, .c3d, .mot or .sto (forces of plates, else signals), .csv.
+/// The ending of the name gives the format: .trc, .c3d, .mot or .sto (forces of plates, else signals), .csv.
 /// @param what   "forces" or "signals" for tables
 /// @param least  [N] below which a plate has no centre of pressure
 Exit convert_measurement(const std::string& in, const std::string& out, const std::string& what, double least);

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <limits>
-
 #include "kansetsu/motion/muscle_forces.h"
 
-/// What is told of a motion under measured forces: moments, residuals, muscles, loads of joints.
+/// Reports of a motion under measured forces: moments, residuals, muscles, loads of joints.
 namespace kansetsu::cli {
 
 struct MeasuredResult {
@@ -14,7 +12,7 @@ struct MeasuredResult {
   std::optional<MuscleForces> muscles{};
   TimeTable table{};                         ///< as measured_table() makes it
   double peak = 0;                           ///< largest measured force [N]
-  double from = -kInfinity, to = kInfinity;  ///< [s] the frames that are told of
+  double from = -kInfinity, to = kInfinity;  ///< [s] the frames that are reported
 };
 
 /// Moments of all coordinates; with muscles their activations and forces, reserves and loads of joints.

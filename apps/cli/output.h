@@ -9,7 +9,7 @@
 namespace kansetsu::cli {
 
 /// Where data goes: standard output, or a file that appears whole or not at all (io::OutputFile). Throws Failure if it cannot be
-/// written, and BrokenPipe if nobody reads standard output any more.
+/// written, and BrokenPipe if standard output was closed.
 class Output {
  public:
   struct BrokenPipe {};

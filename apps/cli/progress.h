@@ -9,7 +9,7 @@ namespace kansetsu::cli {
 /// A line on standard error that says how far a long computation is: only on a terminal, and only after two seconds.
 class Progress {
  public:
-  Progress(std::string what, std::size_t total);  ///< total 0: nobody knows
+  Progress(std::string what, std::size_t total);  ///< total 0: unknown
   ~Progress();                                    ///< wipes the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -8,7 +8,7 @@
 
 namespace kansetsu::cli {
 
-/// Numbers of a recording that belong together: what they are called, and how a world tells them.
+/// Numbers of a recording that belong together: their names, and how they are read from a world.
 struct NumberGroup {
   std::vector<io::NumberChannel> channels;
   std::function<void(const World&, std::vector<double>&)> append;

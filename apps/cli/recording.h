@@ -18,10 +18,10 @@ io::Recording recording_or_fail(const std::string& file);
 std::string recording_text(const io::Recording& recording);
 std::string recording_json(const io::Recording& recording);
 
-/// What recordings and viewers are told of a world at first.
+/// The header of recordings and viewers of a world.
 io::RecordingHeader header_of(const World& world, const SceneDescription& scene,
                               const std::vector<NumberGroup>& numbers);
-/// The present moment of it. `told` counts its events that frames have had.
+/// Its present frame. `told` counts the events that earlier frames contained.
 io::RecordedFrame frame_of(const World& world, const std::vector<NumberGroup>& numbers, std::size_t& told);
 
 /// Writes a world to files, frame by frame: recordings, or .html, a page that shows one. All of them are opened before any is changed:
@@ -45,7 +45,7 @@ class WorldRecorder {
     std::vector<NumberGroup> numbers;
     bool contacts = true, connections = true, events = true;  ///< whether it has them
     double rate = 0, next = 0;
-    std::size_t told = 0;                        ///< events that it has had
+    std::size_t told = 0;                        ///< events written so far
     std::vector<io::RecordedContact> impacts{};  ///< since its last frame
   };
   void open(const World& world, const SceneDescription& scene, File file);

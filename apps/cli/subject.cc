@@ -2,7 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -14,12 +13,7 @@
 
 namespace kansetsu::cli {
 
-io::Subject subject_or_fail(const std::string& file) {
-  Loaded<io::Subject> subject = io::read_b3d(file);
-  if (!subject) throw bad_file(subject.diagnostics);
-  fmt::print(stderr, "{}", to_string(subject.diagnostics));
-  return *std::move(subject.value);
-}
+io::Subject subject_or_fail(const std::string& file) { return value_or_fail(io::read_b3d(file)); }
 
 const io::SubjectTrial& trial_or_fail(const io::Subject& subject, const std::string& trial) {
   if (trial.empty()) return subject.trials.front();
@@ -53,19 +47,13 @@ std::string subject_text(const io::Subject& s) {
 std::string subject_json(const io::Subject& s) {
   JsonWriter json;
   json.begin_object().entry("name", s.name).entry("sex", s.sex).entry("mass", s.mass).entry("height", s.height);
-  json.key("coordinates").begin_array();
-  for (const std::string& name : s.trials.front().coordinates.columns) json.value(name);
-  json.end_array().key("bodies").begin_array();
-  for (const ExternalLoad& load : s.loads) json.value(load.body);
-  json.end_array().key("trials").begin_array();
+  json.key("coordinates").array(s.trials.front().coordinates.columns);
+  json.key("bodies").array(s.loads, &ExternalLoad::body);
+  json.key("trials").begin_array();
   for (const io::SubjectTrial& t : s.trials) {
     json.line().begin_object().entry("name", t.name).entry("frames", t.coordinates.rows());
-    json.entry("rate", t.markers.rate)
-        .entry("frames_without_force", t.frames_without_force)
-        .key("passes")
-        .begin_array();
-    for (const std::string& pass : t.passes) json.value(pass);
-    json.end_array().end_object();
+    json.entry("rate", t.markers.rate).entry("frames_without_force", t.frames_without_force);
+    json.key("passes").array(t.passes).end_object();
   }
   json.end_array().end_object();
   return json.take() + "\n";
@@ -89,8 +77,8 @@ Exit convert_subject(const std::string& in, const std::string& trial, const std:
                                          "model), .mot (coordinates), .sto (forces), .trc (markers)",
                                          out));
   }
-  fmt::print(stderr, "{}", to_string(problems));
-  return has_errors(problems) ? kBadFile : kOk;
+  check_written(problems);
+  return kOk;
 }
 
 }  // namespace kansetsu::cli

@@ -15,7 +15,7 @@ const io::SubjectTrial& trial_or_fail(const io::Subject& subject, const std::str
 std::string subject_text(const io::Subject& subject);
 std::string subject_json(const io::Subject& subject);
 
-/// What is written of a trial is told by the ending: .osim (the model), .mot (coordinates), .sto (forces), .trc (markers).
+/// The ending of the name says what is written of a trial: .osim (the model), .mot (coordinates), .sto (forces), .trc (markers).
 Exit convert_subject(const std::string& in, const std::string& trial, const std::string& out);
 
 }  // namespace kansetsu::cli

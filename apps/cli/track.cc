@@ -5,7 +5,6 @@
 #include "cli/arguments.h"
 #include "cli/clip.h"
 #include "cli/walk_report.h"
-#include "kansetsu/base/error.h"
 
 namespace kansetsu::cli {
 namespace {
@@ -18,19 +17,12 @@ struct TrackArguments {
   bool self_collision = false;
 };
 
-WalkSimulation simulation_or_fail(const Model& model, const Clip& clip, const WalkSetup& setup) {
-  try {
-    return {model, clip, setup};
-  } catch (const Error& error) {
-    throw Failure(kBadFile, fmt::format("kansetsu track: {}", error.what()));
-  }
-}
-
 Exit run_track(const TrackArguments& options) {
   WalkSetup setup = setup_of("track", options.setup, options.run);
   setup.self_collision = options.self_collision ? SelfCollision::kNotNeighbours : SelfCollision::kNone;
   const FigureClip source = figure_clip_or_fail(options.clip, options.figure);
-  WalkSimulation walk = simulation_or_fail(source.model, source.clip, setup);
+  WalkSimulation walk =
+      or_fail(kBadFile, "kansetsu track", [&] { return WalkSimulation(source.model, source.clip, setup); });
   return run_and_report(walk, options.run, {.command = "track", .figure = source.model.name()},
                         std::min(source.clip.duration(), setup.duration),
                         [&walk](const WalkStatus&) { return walk.world().time(); });
@@ -41,10 +33,8 @@ Exit run_track(const TrackArguments& options) {
 Runner declare_track(Arguments& args) {
   auto o = std::make_shared<TrackArguments>();
   TrackOptions& track = o->setup.track;
-  args.add("CLIP", o->clip.file, "captured motion (.bvh, .amc), or a recording of the figure (.mcap, .csv)")
-      .required()
-      .type_name("");
-  args.add("--figure", o->figure.name, "model; default: that of the recording, or human28").type_name("MODEL");
+  args.add("CLIP", o->clip.file, "captured motion (.bvh, .amc), or a recording of the figure (.mcap, .csv)").required();
+  args.add("--figure MODEL", o->figure.name, "model; default: that of the recording, or human28");
   add_clip_options(args, o->clip);
   add_retarget_options(args, o->clip);
   args.add("--from", track.from, "start time in the clip [s]").not_negative();

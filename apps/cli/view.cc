@@ -287,7 +287,7 @@ std::string unknown_overlay(std::string_view words) {
 /// An option that takes one of a few words.
 void add_choice(Arguments& args, const std::string& name, std::string& value, const std::vector<std::string>& words,
                 const std::string& help) {
-  args.add(name, value, help).one_of(words).type_name(fmt::format("{}", fmt::join(words, "|")));
+  args.add(name, value, help).one_of(words);
 }
 
 }  // namespace
@@ -296,33 +296,27 @@ Runner declare_view(Arguments& args) {
   auto options = std::make_shared<ViewArguments>();
   args.add("FILE", options->source.name,
            "recording (.mcap), scene (.toml), model (URDF, MJCF, SDF), or a built-in figure: human28, …")
-      .required()
-      .type_name("");
+      .required();
   add_base_option(args, options->source.base);
   add_path_option(args);
   args.add_flag("--live", options->live,
                 "simulate the scene, or the model on a floor, live: drag and hold bodies, move sliders");
-  args.add("--html", options->html, "write a self-contained page instead of starting the server").type_name("OUT");
-  args.add("--png", options->png, "write a picture, rendered by headless Chromium").type_name("OUT");
-  args.add("--video", options->video, "write a video (.mp4, .webm or .gif), rendered by Chromium and ffmpeg")
-      .type_name("OUT");
-  args.add("--fps", options->fps, "frame rate of the video [Hz]").type_name("HZ").between(1.0, 120.0).show_default();
-  args.add("--strip", options->strip, "number of pictures side by side, evenly spaced from --from to --to")
-      .type_name("N")
+  args.add("--html OUT", options->html, "write a self-contained page instead of starting the server");
+  args.add("--png OUT", options->png, "write a picture, rendered by headless Chromium");
+  args.add("--video OUT", options->video, "write a video (.mp4, .webm or .gif), rendered by Chromium and ffmpeg");
+  args.add("--fps HZ", options->fps, "frame rate of the video [Hz]").between(1.0, 120.0).show_default();
+  args.add("--strip N", options->strip, "number of pictures side by side, evenly spaced from --from to --to")
       .between(1, 24);
-  args.add("--size", options->size, "size of the picture [pixels]; default: 1280x720").type_name("WxH");
-  args.add("--from", options->from, "time of the picture, or start of a strip or video [s]")
-      .type_name("T")
-      .not_negative();
-  args.add("--to", options->to, "end of a strip or video [s]").type_name("T").not_negative();
+  args.add("--size WxH", options->size, "size of the picture [pixels]; default: 1280x720");
+  args.add("--from T", options->from, "time of the picture, or start of a strip or video [s]").not_negative();
+  args.add("--to T", options->to, "end of a strip or video [s]").not_negative();
   add_choice(args, "--camera", options->camera, {"angle", "front", "side", "top"}, "camera position");
   add_choice(args, "--look", options->look, {"light", "dark"}, "of the picture");
   add_choice(args, "--body", options->body, {"shapes", "bones"},
              "links as their shapes, or as capsules from joint to joint");
-  args.add("--show", options->show, "overlays: contacts, com, joints, frames, trails")
-      .type_name("WORD,…")
+  args.add("--show WORD,…", options->show, "overlays: contacts, com, joints, frames, trails")
       .check([](const std::string& words) { return unknown_overlay(words); });
-  args.add("--port", options->port, "port of the server; default: any free port").type_name("N");
+  args.add("--port N", options->port, "port of the server; default: any free port");
   args.add_flag("--no-browser", options->no_browser, "print the address only");
   return [options] { return run_view(*options); };
 }

@@ -7,7 +7,6 @@
 #include "cli/arguments.h"
 #include "cli/load_model.h"
 #include "cli/walk_report.h"
-#include "kansetsu/base/error.h"
 #include "kansetsu/motion/walk_simulation.h"
 
 namespace kansetsu::cli {
@@ -20,14 +19,6 @@ struct WalkArguments {
   RunOptions run;
 };
 
-WalkSimulation simulation_or_fail(const Model& model, const WalkSetup& setup) {
-  try {
-    return {model, setup};
-  } catch (const Error& error) {
-    throw Failure(kBadUsage, fmt::format("kansetsu walk: {}", error.what()));
-  }
-}
-
 Exit run_walk(const WalkArguments& options) {
   WalkSetup setup = setup_of("walk", options.setup, options.run);
   setup.walk.terrain.slope = options.slope * kDegree;
@@ -38,7 +29,7 @@ Exit run_walk(const WalkArguments& options) {
     setup.walk.turn = 0;
   }
   const Model model = model_or_fail(options.figure);
-  WalkSimulation walk = simulation_or_fail(model, setup);
+  WalkSimulation walk = or_fail(kBadUsage, "kansetsu walk", [&] { return WalkSimulation(model, setup); });
   return run_and_report(walk, options.run, {.command = "walk", .figure = model.name()}, setup.walk.distance,
                         [](const WalkStatus& status) { return status.walked; });
 }
@@ -50,7 +41,7 @@ Runner declare_walk(Arguments& args) {
   WalkOptions& walk = o->setup.walk;
   walk.distance = 5;
   walk.turn = 0.25;
-  args.add("--figure", o->figure.name, kModelHelp).show_default().type_name("");
+  args.add("--figure MODEL", o->figure.name, kModelHelp).show_default();
   args.add("--speed", walk.speed, "walking speed [m/s]").between(0.1, 2.0).show_default();
   args.add("--distance", walk.distance, "distance to walk [m]").between(0.1, 1e4).show_default();
   args.add("--turn", o->turn, "turn to the left along the way [deg]; negative: to the right").between(-3600., 3600.);

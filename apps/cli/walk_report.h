@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "kansetsu/motion/walk_simulation.h"
 
-/// What walk and track have in common: the run, and what is told about it.
+/// What walk and track have in common: the run and its report.
 namespace kansetsu::cli {
 
 struct RunOptions {
@@ -25,7 +25,7 @@ struct RunTitle {
   std::string command, figure;
 };
 
-/// Runs to the end with a progress bar, records, and prints the report. A fall is told on standard error and gives kNumerical; the
+/// Runs to the end with a progress bar, records, and prints the report. A fall is reported on standard error and gives kNumerical; the
 /// recordings are complete up to it.
 /// @param whole  when `done` of the status reaches it, everything is
 Exit run_and_report(WalkSimulation& walk, const RunOptions& run, const RunTitle& title, double whole,

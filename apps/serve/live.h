@@ -19,20 +19,19 @@ class LiveSession {
  public:
   explicit LiveSession(LiveSource& source) : source_(source), scene_(io::to_scene_message(source.header())) {}
 
-  /// What a viewer is told first.
+  /// The first message to a viewer.
   std::string hello() const;
   /// A file that the scene names (mesh/0.stl), the last recording (recording.mcap), or none.
   const std::string* file(const std::string& name) const;
   /// A message of a viewer. What to answer everybody (the new state), or none; what is wrong goes to `problem`.
   std::optional<std::string> handle(std::string_view message, std::string& problem);
-  /// Advances by `seconds` of wall time; whether there is a new frame: none while nothing moves and nobody asked.
+  /// Advances by `seconds` of wall time; whether there is a new frame: none while nothing moves and none was requested.
   bool tick(double seconds);
   /// The last frame, for viewers.
   LiveStream& stream() { return stream_; }
-  /// After tick(): what everybody must be told, once: that the simulation stopped by itself, and why.
+  /// After tick(): messages for all viewers, each once: that the simulation stopped by itself, and why.
   std::vector<std::string> news();
 
-  bool playing() const { return playing_; }
   bool recording() const { return recording_.has_value(); }
   double time() const { return time_; }
 
@@ -50,7 +49,7 @@ class LiveSession {
   std::string broken_;  ///< what the source threw; until it is reset
   std::optional<io::Recording> recording_;
   std::size_t recorded_ = 0;   ///< bytes of its frames
-  bool full_ = false;          ///< it has ended by itself, and nobody knows yet
+  bool full_ = false;          ///< it has ended by itself, and viewers have not been notified
   std::string recorded_file_;  ///< the last recording, as a file
 };
 

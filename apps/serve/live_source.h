@@ -24,9 +24,9 @@ class LiveSource {
   /// Advances by about `seconds` of simulated time (a whole number of steps; 0: none) and says where things are.
   virtual io::RecordedFrame advance(double seconds) = 0;
   virtual void reset() = 0;
-  /// Goes back to the latest moment at or before the time that is remembered; what came after is forgotten.
+  /// Goes back to the latest saved moment at or before the time; later ones are discarded.
   virtual void rewind(double time) { (void)time; }
-  /// Why it cannot go on, if it cannot; viewers are told, and time stands still until reset().
+  /// Why it cannot go on, if it cannot; viewers are notified, and time stands still until reset().
   virtual std::string failure() const { return {}; }
 
   /// A spring from the point of the body (in link axes) to a target in the world; until drop().

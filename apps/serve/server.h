@@ -47,7 +47,7 @@ class Server {
 
   /// Serve until stop(), or for the given time at most; false if the time ran out.
   void run();
-  /// By Ctrl-C or SIGTERM, which are heeded from `announce` on: whoever is told of the server there may end it at once.
+  /// By Ctrl-C or SIGTERM, which are handled from `announce` on.
   void run_until_interrupted(const std::function<void()>& announce);
   bool run_for(std::chrono::milliseconds limit);
   void stop();  ///< from any thread

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "errors.h"
+#include "kansetsu/model/configuration.h"
 #include "kansetsu/spatial/quaternion.h"
 
 namespace kansetsu::python {
@@ -108,7 +109,7 @@ RowsArgument<Real> read(const Expected& e, nb::handle value, std::span<const std
   return out;
 }
 
-nb::object copy_of(const double* data, std::initializer_list<std::ptrdiff_t> shape) {
+Floats copy_of(const double* data, std::initializer_list<std::ptrdiff_t> shape) {
   NewArray<double> out = new_array(shape);
   std::ptrdiff_t size = 1;
   for (const std::ptrdiff_t n : shape) size *= n;
@@ -117,14 +118,14 @@ nb::object copy_of(const double* data, std::initializer_list<std::ptrdiff_t> sha
 }
 
 template <class Spatial>
-nb::object spatial_rows(const std::vector<Spatial>& rows) {
+Floats spatial_rows(const std::vector<Spatial>& rows) {
   static_assert(sizeof(Spatial) == 6 * sizeof(double));
   return copy_of(reinterpret_cast<const double*>(rows.data()), {std::ptrdiff_t(rows.size()), 6});
 }
 
 void require_unit(const Expected& e, const Quaternion<>& q) {
   const double norm = std::sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
-  if (std::abs(norm - 1) > 1e-6)
+  if (std::abs(norm - 1) > kUnitQuaternion)
     raise_value(
         fmt::format("{}: the quaternion (x, y, z, w) of {} has length {:.9g}, expected 1", e.function, e.name, norm));
 }
@@ -138,7 +139,7 @@ void require_rotation(const Expected& e, const Mat3<>& R) {
                            dot(R.z, R.x),
                            dot(cross(R.x, R.y), R.z) - 1};
   for (const double error : errors) {
-    if (!(std::abs(error) <= 1e-6))
+    if (!(std::abs(error) <= kUnitQuaternion))
       raise_value(
           fmt::format("{}: {} holds no rotation: its rows are not orthonormal and right-handed", e.function, e.name));
   }
@@ -161,7 +162,7 @@ NewArray<Real> new_array(std::span<const std::ptrdiff_t> shape) {
 template NewArray<double> new_array<double>(std::span<const std::ptrdiff_t>);
 template NewArray<float> new_array<float>(std::span<const std::ptrdiff_t>);
 
-nb::object view_array(double* data, std::initializer_list<std::ptrdiff_t> shape, nb::handle owner) {
+Floats view_array(double* data, std::initializer_list<std::ptrdiff_t> shape, nb::handle owner) {
   nb::object array = checked(
       PyArray_SimpleNewFromData(int(shape.size()), reinterpret_cast<const npy_intp*>(shape.begin()), NPY_DOUBLE, data));
   if (PyArray_SetBaseObject(as_array(array), nb::borrow(owner).release().ptr()) < 0) throw nb::python_error();
@@ -291,32 +292,32 @@ Mat3<> read_rotation(const Expected& e, nb::handle value) {
   return R;
 }
 
-nb::object to_array(const Vec3<>& v) { return copy_of(&v.x, {3}); }
-nb::object to_array(const Mat3<>& R) { return copy_of(&R.x.x, {3, 3}); }
-nb::object to_array(const Transform<>& X) {
+Floats to_array(const Vec3<>& v) { return copy_of(&v.x, {3}); }
+Floats to_array(const Mat3<>& R) { return copy_of(&R.x.x, {3, 3}); }
+Floats to_array(const Transform<>& X) {
   const Mat3<>& R = X.R;
   const double m[] = {R.x.x, R.x.y, R.x.z, X.p.x, R.y.x, R.y.y, R.y.z, X.p.y, R.z.x, R.z.y, R.z.z, X.p.z, 0, 0, 0, 1};
   return copy_of(m, {4, 4});
 }
-nb::object to_array(const Motion<>& V) { return copy_of(&V.w.x, {6}); }
-nb::object to_array(const Force<>& F) { return copy_of(&F.t.x, {6}); }
-nb::object to_array(std::span<const double> x) { return copy_of(x.data(), {std::ptrdiff_t(x.size())}); }
-nb::object to_array(const Eigen::Ref<const Eigen::MatrixXd>& M) {
+Floats to_array(const Motion<>& V) { return copy_of(&V.w.x, {6}); }
+Floats to_array(const Force<>& F) { return copy_of(&F.t.x, {6}); }
+Floats to_array(std::span<const double> x) { return copy_of(x.data(), {std::ptrdiff_t(x.size())}); }
+Floats to_array(const Eigen::Ref<const Eigen::MatrixXd>& M) {
   NewArray<double> out = new_array({M.rows(), M.cols()});
   Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(out.data, M.rows(), M.cols()) = M;
   return out.object;
 }
-nb::object to_rows(const Eigen::Ref<const Eigen::MatrixXd>& M) {
+Floats to_rows(const Eigen::Ref<const Eigen::MatrixXd>& M) {
   NewArray<double> out = new_array({M.cols(), M.rows()});
   Eigen::Map<Eigen::MatrixXd>(out.data, M.rows(), M.cols()) = M;
   return out.object;
 }
-nb::object to_array(const std::vector<Vec3<>>& p) {
+Floats to_array(const std::vector<Vec3<>>& p) {
   return copy_of(p.empty() ? nullptr : &p[0].x, {std::ptrdiff_t(p.size()), 3});
 }
-nb::object to_array(const std::vector<Force<>>& F) { return spatial_rows(F); }
-nb::object to_array(const std::vector<Motion<>>& V) { return spatial_rows(V); }
-nb::object to_bool_array(std::span<const std::uint8_t> values) {
+Floats to_array(const std::vector<Force<>>& F) { return spatial_rows(F); }
+Floats to_array(const std::vector<Motion<>>& V) { return spatial_rows(V); }
+Bools to_bool_array(std::span<const std::uint8_t> values) {
   const npy_intp n = npy_intp(values.size());
   nb::object out = checked(PyArray_SimpleNew(1, &n, NPY_BOOL));
   auto* data = static_cast<npy_bool*>(PyArray_DATA(as_array(out)));
@@ -329,7 +330,7 @@ void put(const Transform<>& X, double* out) {
   put(X.R.x, out), put(X.R.y, out + 3), put(X.R.z, out + 6), put(X.p, out + 9);
 }
 
-nb::object record_array(nb::handle dtype, std::ptrdiff_t count, std::size_t size, const void* data) {
+Records record_array(nb::handle dtype, std::ptrdiff_t count, std::size_t size, const void* data) {
   PyArray_Descr* descr = nullptr;
   if (!PyArray_DescrConverter(dtype.ptr(), &descr)) throw nb::python_error();
   const npy_intp shape = count;

@@ -18,7 +18,7 @@ void import_numpy();
 /// A new array without values. `data` is its memory.
 template <class Real>
 struct NewArray {
-  nb::object object;
+  Floats object;
   Real* data;
 };
 template <class Real = double>
@@ -28,7 +28,7 @@ NewArray<Real> new_array(std::initializer_list<std::ptrdiff_t> shape) {
   return new_array<Real>(std::span(shape.begin(), shape.size()));
 }
 /// One whose memory belongs to `owner`: a view that lives as long as it does.
-nb::object view_array(double* data, std::initializer_list<std::ptrdiff_t> shape, nb::handle owner);
+Floats view_array(double* data, std::initializer_list<std::ptrdiff_t> shape, nb::handle owner);
 
 /// An argument as rows of `width` numbers.
 template <class Real>
@@ -79,24 +79,24 @@ Transform<> read_pose(const Expected& expected, nb::handle value);
 /// 3×3, or a quaternion x y z w.
 Mat3<> read_rotation(const Expected& expected, nb::handle value);
 
-nb::object to_array(const Vec3<>& v);
-nb::object to_array(const Mat3<>& R);
-nb::object to_array(const Transform<>& X);  ///< 4×4
-nb::object to_array(const Motion<>& V);
-nb::object to_array(const Force<>& F);
-nb::object to_array(std::span<const double> numbers);
-nb::object to_array(const Eigen::Ref<const Eigen::MatrixXd>& M);
+Floats to_array(const Vec3<>& v);
+Floats to_array(const Mat3<>& R);
+Floats to_array(const Transform<>& X);  ///< 4×4
+Floats to_array(const Motion<>& V);
+Floats to_array(const Force<>& F);
+Floats to_array(std::span<const double> numbers);
+Floats to_array(const Eigen::Ref<const Eigen::MatrixXd>& M);
 /// Its transpose: frames in rows.
-nb::object to_rows(const Eigen::Ref<const Eigen::MatrixXd>& M);
-nb::object to_array(const std::vector<Vec3<>>& points);
-nb::object to_array(const std::vector<Force<>>& wrenches);
-nb::object to_array(const std::vector<Motion<>>& motions);
-nb::object to_bool_array(std::span<const std::uint8_t> values);
+Floats to_rows(const Eigen::Ref<const Eigen::MatrixXd>& M);
+Floats to_array(const std::vector<Vec3<>>& points);
+Floats to_array(const std::vector<Force<>>& wrenches);
+Floats to_array(const std::vector<Motion<>>& motions);
+Bools to_bool_array(std::span<const std::uint8_t> values);
 
 void put(const Vec3<>& v, double* out);
 void put(const Transform<>& X, double* out);  ///< 12: R row by row, then p
 
 /// An array of records. `dtype` is a NumPy data type whose size is that of the record.
-nb::object record_array(nb::handle dtype, std::ptrdiff_t count, std::size_t size, const void* data);
+Records record_array(nb::handle dtype, std::ptrdiff_t count, std::size_t size, const void* data);
 
 }  // namespace kansetsu::python

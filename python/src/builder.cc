@@ -30,10 +30,7 @@ Sym3<> read_inertia(nb::handle value) {
 }
 
 JointType read_joint_type(const std::string& name) {
-  if (const std::optional<JointType> type = find_joint_type(name)) return *type;
-  std::string known;
-  for (const JointTypeInfo& row : joint_table()) known += (known.empty() ? "" : ", ") + std::string(row.name);
-  raise_value(fmt::format("ModelBuilder.joint: there is no joint type '{}'; known: {}", name, known));
+  return joint_table()[find_named("ModelBuilder.joint", "joint type", name, joint_table(), &JointTypeInfo::name)].type;
 }
 
 /// A number for all coordinates of the joint, or one for each.
@@ -58,8 +55,8 @@ struct Builder {
 };
 
 void add_joint(Builder& b, const std::string& name, const std::string& type, const std::string& parent,
-               const std::string& child, nb::handle axis, nb::handle origin, nb::handle plug, nb::handle second_axis,
-               double pitch, const nb::kwargs& numbers) {
+               const std::string& child, Like axis, Like origin, Like plug, Like second_axis, double pitch,
+               const nb::kwargs& numbers) {
   JointDescription joint;
   joint.name = name, joint.type = read_joint_type(type), joint.parent = parent, joint.child = child,
   joint.pitch = pitch;
@@ -96,17 +93,16 @@ void bind_builder(nb::module_& module) {
   nb::class_<Builder>(module, "ModelBuilder", "A model written down step by step. build() checks all of it at once.")
       .def(
           "__init__",
-          [](Builder* b, const std::string& name, const std::string& base, nb::handle gravity) {
+          [](Builder* b, const std::string& name, const std::string& base, Like gravity) {
             new (b) Builder;
             b->description.name = name;
             b->description.base = read_word("ModelBuilder: base", base, kBases);
             if (!gravity.is_none()) b->description.gravity = read_vec3({"ModelBuilder", "gravity"}, gravity);
           },
-          "name"_a, "base"_a = "fixed", "gravity"_a.none() = nb::none(),
-          nb::sig("def __init__(self, name: str, base: str = 'fixed', gravity: " LIKE " | None = None) -> None"))
+          "name"_a, "base"_a = "fixed", "gravity"_a.none() = nb::none())
       .def(
           "link",
-          [](Builder& b, const std::string& name, double mass, nb::handle com, nb::handle inertia) -> Builder& {
+          [](Builder& b, const std::string& name, double mass, Like com, Like inertia) -> Builder& {
             LinkDescription link{.name = name};
             if (mass != 0 || !inertia.is_none())
               link.inertial = Inertial{mass, read_pose_of("ModelBuilder.link", "com", com), read_inertia(inertia)};
@@ -114,24 +110,23 @@ void bind_builder(nb::module_& module) {
             return b;
           },
           "name"_a, "mass"_a = 0.0, "com"_a.none() = nb::none(), "inertia"_a.none() = nb::none(),
-          nb::rv_policy::reference,
-          nb::sig("def link(self, name: str, mass: float = 0.0, com: " LIKE " | None = None, inertia: " LIKE
-                  " | None = None) -> ModelBuilder"),
-          "inertia: about the centre of mass, three moments or a 3 x 3 matrix.")
+          nb::rv_policy::reference, "inertia: about the centre of mass, three moments or a 3 x 3 matrix.")
       .def(
           "joint",
           [](Builder& b, const std::string& name, const std::string& type, const std::string& parent,
-             const std::string& child, nb::handle axis, nb::handle origin, nb::handle plug, nb::handle second_axis,
-             double pitch, const nb::kwargs& numbers) -> Builder& {
+             const std::string& child, Like axis, Like origin, Like plug, Like second_axis, double pitch,
+             const nb::kwargs& numbers) -> Builder& {
             add_joint(b, name, type, parent, child, axis, origin, plug, second_axis, pitch, numbers);
             return b;
           },
           "name"_a, "type"_a, "parent"_a, "child"_a, "axis"_a.none() = nb::none(), "origin"_a.none() = nb::none(),
           "plug"_a.none() = nb::none(), "second_axis"_a.none() = nb::none(), "pitch"_a = 0.0, "numbers"_a,
           nb::rv_policy::reference,
-          nb::sig("def joint(self, name: str, type: str, parent: str, child: str, axis: " LIKE
-                  " | None = None, origin: " LIKE " | None = None, plug: " LIKE " | None = None, second_axis: " LIKE
-                  " | None = None, pitch: float = 0.0, **numbers: " LIKE ") -> ModelBuilder"),
+#define LIKE "numpy.typing.ArrayLike | None = None"  // by hand: nanobind has no types of keywords
+          nb::sig("def joint(self, name: str, type: str, parent: str, child: str, axis: " LIKE ", origin: " LIKE
+                  ", plug: " LIKE ", second_axis: " LIKE
+                  ", pitch: float = 0.0, **numbers: numpy.typing.ArrayLike) -> ModelBuilder"),
+#undef LIKE
           "origin: the joint's frame on the parent; plug: on the child. numbers: lower, upper, velocity, effort, "
           "rotor_inertia,\n"
           "damping, friction, stiffness, rest; one for all coordinates of the joint, or one for each.")
@@ -147,13 +142,11 @@ void bind_builder(nb::module_& module) {
           "q[joint] = ratio q[other] + offset.")
       .def(
           "frame",
-          [](Builder& b, const std::string& name, const std::string& link, nb::handle pose) -> Builder& {
+          [](Builder& b, const std::string& name, const std::string& link, Like pose) -> Builder& {
             b.description.frames.push_back({name, link, read_pose_of("ModelBuilder.frame", "pose", pose)});
             return b;
           },
-          "name"_a, "link"_a, "pose"_a.none() = nb::none(), nb::rv_policy::reference,
-          nb::sig("def frame(self, name: str, link: str, pose: " LIKE " | None = None) -> ModelBuilder"),
-          "A named place on a link.")
+          "name"_a, "link"_a, "pose"_a.none() = nb::none(), nb::rv_policy::reference, "A named place on a link.")
       .def(
           "actuator",
           [](Builder& b, const std::string& name, const std::string& joint, double gear, int index) -> Builder& {
@@ -164,23 +157,21 @@ void bind_builder(nb::module_& module) {
           "A motor: its control times the gear acts on a coordinate of a joint.")
       .def(
           "collision",
-          [](Builder& b, const std::string& link, const AnyShape& shape, nb::handle pose) -> Builder& {
+          [](Builder& b, const std::string& link, const AnyShape& shape, Like pose) -> Builder& {
             b.find(link).collisions.push_back(
                 {.origin = read_pose_of("ModelBuilder.collision", "pose", pose), .shape = to_shape(shape)});
             return b;
           },
           "link"_a, "shape"_a, "pose"_a.none() = nb::none(), nb::rv_policy::reference,
-          nb::sig("def collision(self, link: str, shape: " SHAPE ", pose: " LIKE " | None = None) -> ModelBuilder"),
           "A shape that touches; also what the link looks like, unless it has visuals.")
       .def(
           "visual",
-          [](Builder& b, const std::string& link, const AnyShape& shape, nb::handle pose) -> Builder& {
+          [](Builder& b, const std::string& link, const AnyShape& shape, Like pose) -> Builder& {
             b.find(link).visuals.push_back(
                 {.origin = read_pose_of("ModelBuilder.visual", "pose", pose), .shape = to_shape(shape)});
             return b;
           },
           "link"_a, "shape"_a, "pose"_a.none() = nb::none(), nb::rv_policy::reference,
-          nb::sig("def visual(self, link: str, shape: " SHAPE ", pose: " LIKE " | None = None) -> ModelBuilder"),
           "A shape that is seen and touches nothing.")
       .def(
           "no_collision",

@@ -7,7 +7,7 @@
 namespace kansetsu::python {
 namespace {
 
-nb::object py_integrate(ModelHandle& m, nb::handle q, nb::handle v, double dt, int threads) {
+Floats py_integrate(ModelHandle& m, Like q, Like v, double dt, int threads) {
   if (!std::isfinite(dt)) raise_value(fmt::format("integrate: dt is {}, expected a finite number", dt));
   return by_type(q, [&](auto real) {
     using Real = decltype(real);
@@ -26,7 +26,7 @@ nb::object py_integrate(ModelHandle& m, nb::handle q, nb::handle v, double dt, i
   });
 }
 
-nb::object py_difference(ModelHandle& m, nb::handle a, nb::handle b) {
+Floats py_difference(ModelHandle& m, Like a, Like b) {
   Inputs<double> in("difference", m.model);
   const auto A = in.q(a, "a"), B = in.q(b, "b");
   const int nq = m.model.nq(), nv = m.model.nv();
@@ -35,7 +35,7 @@ nb::object py_difference(ModelHandle& m, nb::handle a, nb::handle b) {
   });
 }
 
-nb::object py_interpolate(ModelHandle& m, nb::handle a, nb::handle b, double s) {
+Floats py_interpolate(ModelHandle& m, Like a, Like b, double s) {
   if (!std::isfinite(s)) raise_value(fmt::format("interpolate: s is {}, expected a finite number", s));
   Inputs<double> in("interpolate", m.model);
   const auto A = in.q(a, "a"), B = in.q(b, "b");
@@ -45,7 +45,7 @@ nb::object py_interpolate(ModelHandle& m, nb::handle a, nb::handle b, double s) 
   });
 }
 
-nb::object py_normalise(ModelHandle& m, nb::handle q) {
+Floats py_normalise(ModelHandle& m, Like q) {
   Inputs<double> in("normalise", m.model);
   const auto Q = in.q(q);
   const int nq = m.model.nq();
@@ -56,7 +56,7 @@ nb::object py_normalise(ModelHandle& m, nb::handle q) {
   });
 }
 
-nb::object py_position_rate(ModelHandle& m, nb::handle q, nb::handle v) {
+Floats py_position_rate(ModelHandle& m, Like q, Like v) {
   Inputs<double> in("position_rate", m.model);
   const auto Q = in.q(q), V = in.tangent("v", v, false);
   const int nq = m.model.nq(), nv = m.model.nv();
@@ -65,7 +65,7 @@ nb::object py_position_rate(ModelHandle& m, nb::handle q, nb::handle v) {
   });
 }
 
-std::optional<std::string> py_configuration_problem(const ModelHandle& m, nb::handle q) {
+std::optional<std::string> py_configuration_problem(const ModelHandle& m, Like q) {
   const auto Q = read_rows<double>({"configuration_problem", "q", nullptr, &m.model}, q, m.model.nq());
   if (!Q.one()) raise_value("configuration_problem: q has rows, expected one configuration");
   return configuration_problem(m.model, map(Q.data, m.model.nq()));
@@ -74,25 +74,18 @@ std::optional<std::string> py_configuration_problem(const ModelHandle& m, nb::ha
 }  // namespace
 
 void bind_configuration(nb::module_& module) {
-  module.def(
-      "integrate", py_integrate, nb::arg("model"), nb::arg("q"), nb::arg("v"), nb::arg("dt") = 1.0, nb::kw_only(),
-      nb::arg("threads") = 0,
-      nb::sig("def integrate(model: Model, q: " LIKE ", v: " LIKE ", dt: float = 1.0, *, threads: int = 0) -> " FLOATS),
-      "The configuration reached from q by the constant velocity v after the time dt.");
+  module.def("integrate", py_integrate, nb::arg("model"), nb::arg("q"), nb::arg("v"), nb::arg("dt") = 1.0,
+             nb::kw_only(), nb::arg("threads") = 0,
+             "The configuration reached from q by the constant velocity v after the time dt.");
   module.def("difference", py_difference, nb::arg("model"), nb::arg("a"), nb::arg("b"),
-             nb::sig("def difference(model: Model, a: " LIKE ", b: " LIKE ") -> " FLOATS),
              "The velocity v with integrate(a, v) = b.");
   module.def("interpolate", py_interpolate, nb::arg("model"), nb::arg("a"), nb::arg("b"), nb::arg("s"),
-             nb::sig("def interpolate(model: Model, a: " LIKE ", b: " LIKE ", s: float) -> " FLOATS),
              "Between two configurations: a at s = 0, b at s = 1, along the shortest way.");
   module.def("normalise", py_normalise, nb::arg("model"), nb::arg("q"),
-             nb::sig("def normalise(model: Model, q: " LIKE ") -> " FLOATS),
              "A copy with quaternions of unit length; zero quaternions become the identity.");
   module.def("position_rate", py_position_rate, nb::arg("model"), nb::arg("q"), nb::arg("v"),
-             nb::sig("def position_rate(model: Model, q: " LIKE ", v: " LIKE ") -> " FLOATS),
              "Time derivative of the stored q for the velocity v, the four numbers of quaternions included.");
   module.def("configuration_problem", py_configuration_problem, nb::arg("model"), nb::arg("q"),
-             nb::sig("def configuration_problem(model: Model, q: " LIKE ") -> str | None"),
              "Why q is no configuration (not finite, a quaternion that is not of unit length); None if it is one.");
 }
 

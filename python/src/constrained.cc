@@ -14,8 +14,8 @@ class ConstraintsHandle {
  public:
   explicit ConstraintsHandle(const ModelHandle& m) : model(m.model) {}
 
-  void frame(const std::string& link, nb::handle point, const std::optional<std::string>& to, nb::handle mask,
-             nb::handle axes, nb::handle acceleration, nb::handle restitution) {
+  void frame(const std::string& link, Like point, const std::optional<std::string>& to, Mask mask, Like axes,
+             Like acceleration, Like restitution) {
     const char* function = "Constraints.frame";
     FrameConstraint c = constraint_on(model, link, point.is_none() ? Vec3<>{} : read_vec3({function, "point"}, point));
     c.mask = read_mask("Constraints.frame: mask", mask);
@@ -28,15 +28,13 @@ class ConstraintsHandle {
     six("restitution", restitution, c.restitution);
     constraints.frames.push_back(c);
   }
-  void coordinates(const nb::dict& ratios, double acceleration, double restitution) {
+  void coordinates(const DictOf<double>& ratios, double acceleration, double restitution) {
     CoordinateConstraint c{.acceleration = acceleration, .restitution = restitution};
     const auto names = model.dof_names();
     for (const auto [key, value] : ratios) {
       const auto name = nb::cast<std::string>(key);
-      const auto found = std::ranges::find(names, name);
-      if (found == names.end())
-        raise_value(fmt::format("Constraints.coordinates: '{}' is no coordinate of '{}'", name, model.name()));
-      c.terms.push_back({int(found - names.begin()), nb::cast<double>(value)});
+      c.terms.push_back(
+          {int(find_named("Constraints.coordinates", "coordinate", name, names)), nb::cast<double>(value)});
     }
     constraints.coordinates.push_back(std::move(c));
   }
@@ -48,7 +46,7 @@ class ConstraintsHandle {
 /// One state, its external wrenches and a workspace.
 class ConstrainedCall {
  public:
-  ConstrainedCall(const char* function, ModelHandle& m, const ConstraintsHandle& c, nb::handle q, nb::handle v)
+  ConstrainedCall(const char* function, ModelHandle& m, const ConstraintsHandle& c, Like q, Like v)
       : model_(m.model), in_(function, m.model), scratch_(m.scratch()), work(m.model, c.constraints) {
     if (&c.model.tree() != &m.model.tree())
       raise_value(fmt::format("{}: the constraints were made for another model", function));
@@ -86,8 +84,8 @@ class ConstrainedCall {
   ConstrainedWorkspace work;
 };
 
-ConstrainedMotion py_constrained_aba(ModelHandle& m, const ConstraintsHandle& c, nb::handle q, nb::handle v,
-                                     nb::handle tau, nb::handle external) {
+ConstrainedMotion py_constrained_aba(ModelHandle& m, const ConstraintsHandle& c, Like q, Like v, Like tau,
+                                     Like external) {
   ConstrainedCall call("constrained_aba", m, c, q, v);
   const Eigen::VectorXd t = call.tangent("tau", tau);
   ConstrainedMotion out(m.model, c.constraints);
@@ -96,7 +94,7 @@ ConstrainedMotion py_constrained_aba(ModelHandle& m, const ConstraintsHandle& c,
   return out;
 }
 
-ConstrainedImpulse py_constrained_impulse(ModelHandle& m, const ConstraintsHandle& c, nb::handle q, nb::handle v) {
+ConstrainedImpulse py_constrained_impulse(ModelHandle& m, const ConstraintsHandle& c, Like q, Like v) {
   ConstrainedCall call("constrained_impulse", m, c, q, v);
   ConstrainedImpulse out(m.model, c.constraints);
   constrained_impulse(m.model, call.state(), c.constraints, call.work, out);
@@ -104,25 +102,21 @@ ConstrainedImpulse py_constrained_impulse(ModelHandle& m, const ConstraintsHandl
   return out;
 }
 
-ConstrainedTorque py_constrained_rnea(ModelHandle& m, const ConstraintsHandle& c, nb::handle q, nb::handle v,
-                                      nb::handle vdot, const std::vector<std::string>& passive, nb::handle external) {
+ConstrainedTorque py_constrained_rnea(ModelHandle& m, const ConstraintsHandle& c, Like q, Like v, Like vdot,
+                                      const std::vector<std::string>& passive, Like external) {
   ConstrainedCall call("constrained_rnea", m, c, q, v);
   const Eigen::VectorXd a = call.tangent("vdot", vdot);
   const auto names = m.model.dof_names();
   std::vector<int> columns;
-  for (const std::string& name : passive) {
-    const auto found = std::ranges::find(names, name);
-    if (found == names.end())
-      raise_value(fmt::format("constrained_rnea: passive: '{}' is no coordinate of '{}'", name, m.model.name()));
-    columns.push_back(int(found - names.begin()));
-  }
+  for (const std::string& name : passive)
+    columns.push_back(int(find_named("constrained_rnea: passive", "coordinate", name, names)));
   ConstrainedTorque out(m.model, c.constraints);
   constrained_rnea(m.model, call.state(), a, c.constraints, columns, call.work, out, call.external(external));
   return out;
 }
 
-ConstrainedDerivatives py_constrained_derivatives(ModelHandle& m, const ConstraintsHandle& c, nb::handle q,
-                                                  nb::handle v, nb::handle tau, nb::handle external) {
+ConstrainedDerivatives py_constrained_derivatives(ModelHandle& m, const ConstraintsHandle& c, Like q, Like v, Like tau,
+                                                  Like external) {
   ConstrainedCall call("constrained_aba_derivatives", m, c, q, v);
   const Eigen::VectorXd t = call.tangent("tau", tau);
   ConstrainedDerivatives out(m.model, c.constraints);
@@ -131,7 +125,7 @@ ConstrainedDerivatives py_constrained_derivatives(ModelHandle& m, const Constrai
   return out;
 }
 
-nb::tuple py_constraint_rows(ModelHandle& m, const ConstraintsHandle& c, nb::handle q, nb::handle v) {
+Tuple<Floats, Floats, Floats> py_constraint_rows(ModelHandle& m, const ConstraintsHandle& c, Like q, Like v) {
   ConstrainedCall call("constraint_rows", m, c, q, v);
   ConstraintRows out(m.model, c.constraints);
   constraint_rows(m.model, call.state(), c.constraints, call.work, out);
@@ -141,48 +135,45 @@ nb::tuple py_constraint_rows(ModelHandle& m, const ConstraintsHandle& c, nb::han
 void bind_constrained_results(nb::module_& module) {
   nb::class_<ConstrainedMotion>(module, "ConstrainedMotion", "What constrained_aba() finds.")
       .def_prop_ro(
-          "vdot", [](const ConstrainedMotion& x) { return vector(x.vdot); }, nb::sig("def vdot(self) -> " FLOATS),
-          "(nv,)")
+          "vdot", [](const ConstrainedMotion& x) { return vector(x.vdot); }, "(nv,)")
       .def_prop_ro(
-          "forces", [](const ConstrainedMotion& x) { return vector(x.lambda); }, nb::sig("def forces(self) -> " FLOATS),
+          "forces", [](const ConstrainedMotion& x) { return vector(x.lambda); },
           "Force of each row on the link [N m or N].")
       .def_ro("rank", &ConstrainedMotion::rank, "How many rows constrain something of their own.")
       .def_ro("inconsistency", &ConstrainedMotion::inconsistency,
               "Largest row acceleration that no force can bring about.");
   nb::class_<ConstrainedImpulse>(module, "ConstrainedImpulse", "What constrained_impulse() finds.")
       .def_prop_ro(
-          "v", [](const ConstrainedImpulse& x) { return vector(x.v); }, nb::sig("def v(self) -> " FLOATS),
-          "Velocities after.")
+          "v", [](const ConstrainedImpulse& x) { return vector(x.v); }, "Velocities after.")
       .def_prop_ro(
           "impulses", [](const ConstrainedImpulse& x) { return vector(x.lambda); },
-          nb::sig("def impulses(self) -> " FLOATS), "Of each row on the link [N m s or N s].")
+          "Of each row on the link [N m s or N s].")
       .def_ro("rank", &ConstrainedImpulse::rank, "How many rows constrain something of their own.")
       .def_ro("inconsistency", &ConstrainedImpulse::inconsistency,
               "Largest row velocity that no impulse can bring about.")
       .def_ro("energy", &ConstrainedImpulse::energy, "Change of the kinetic energy [J].");
   nb::class_<ConstrainedTorque>(module, "ConstrainedTorque", "What constrained_rnea() finds.")
       .def_prop_ro(
-          "tau", [](const ConstrainedTorque& x) { return vector(x.tau); }, nb::sig("def tau(self) -> " FLOATS),
-          "(nv,): torques of the motors.")
+          "tau", [](const ConstrainedTorque& x) { return vector(x.tau); }, "(nv,): torques of the motors.")
       .def_prop_ro(
-          "forces", [](const ConstrainedTorque& x) { return vector(x.lambda); }, nb::sig("def forces(self) -> " FLOATS),
+          "forces", [](const ConstrainedTorque& x) { return vector(x.lambda); },
           "Force of each row on the link [N m or N].")
       .def_ro("missing", &ConstrainedTorque::missing,
               "Largest torque of a coordinate without motor that no constraint force can give.")
       .def_ro("violation", &ConstrainedTorque::violation, "Largest row acceleration of vdot beside the wanted one.");
   nb::class_<ConstrainedDerivatives> d(module, "ConstrainedDerivatives", "What constrained_aba_derivatives() finds.");
   d.def_ro("forward", &ConstrainedDerivatives::forward, "The value itself.");
-  const auto matrix = [&](const char* name, Eigen::MatrixXd ConstrainedDerivatives::* member, const char* signature) {
+  const auto matrix = [&](const char* name, Eigen::MatrixXd ConstrainedDerivatives::* member) {
     d.def_prop_ro(
-        name, [member](const ConstrainedDerivatives& x) { return to_array(x.*member); }, nb::sig(signature),
+        name, [member](const ConstrainedDerivatives& x) { return to_array(x.*member); },
         "A row per number of the result; derivatives by q in the tangent space.");
   };
-  matrix("vdot_dq", &ConstrainedDerivatives::vdot_dq, "def vdot_dq(self) -> " FLOATS);
-  matrix("vdot_dv", &ConstrainedDerivatives::vdot_dv, "def vdot_dv(self) -> " FLOATS);
-  matrix("vdot_dtau", &ConstrainedDerivatives::vdot_dtau, "def vdot_dtau(self) -> " FLOATS);
-  matrix("forces_dq", &ConstrainedDerivatives::lambda_dq, "def forces_dq(self) -> " FLOATS);
-  matrix("forces_dv", &ConstrainedDerivatives::lambda_dv, "def forces_dv(self) -> " FLOATS);
-  matrix("forces_dtau", &ConstrainedDerivatives::lambda_dtau, "def forces_dtau(self) -> " FLOATS);
+  matrix("vdot_dq", &ConstrainedDerivatives::vdot_dq);
+  matrix("vdot_dv", &ConstrainedDerivatives::vdot_dv);
+  matrix("vdot_dtau", &ConstrainedDerivatives::vdot_dtau);
+  matrix("forces_dq", &ConstrainedDerivatives::lambda_dq);
+  matrix("forces_dv", &ConstrainedDerivatives::lambda_dv);
+  matrix("forces_dtau", &ConstrainedDerivatives::lambda_dtau);
 }
 
 }  // namespace
@@ -193,53 +184,32 @@ void bind_constrained(nb::module_& module) {
                                 "What a model is held by: contacts that stick, loops, grips, locks, gears.\n\n"
                                 "Rows are those of the frames one after the other, then one per coordinates().")
       .def(nb::init<const ModelHandle&>(), "model"_a)
-      .def(
-          "frame", &ConstraintsHandle::frame, "link"_a, "point"_a.none() = nb::none(), nb::kw_only(),
-          "to"_a.none() = nb::none(), "mask"_a = "weld", "axes"_a.none() = nb::none(),
-          "acceleration"_a.none() = nb::none(), "restitution"_a.none() = nb::none(),
-          nb::sig("def frame(self, link: str, point: " LIKE
-                  " | None = None, *, to: str | None = None, mask: str | int = 'weld', axes: " LIKE
-                  " | None = None, acceleration: " LIKE " | None = None, restitution: " LIKE " | None = None) -> None"),
-          "A point of a link or named frame does not move relative to the link `to`, or to the world.\n\n"
-          "mask: a word as in World.connect(), or bits of [turn x y z, shift x y z]; one row each, in this order, "
-          "along "
-          "`axes` (3 x 3 or a quaternion, in the axes of `to`). acceleration, restitution: six numbers, of "
-          "constrained_aba() and constrained_impulse().")
+      .def("frame", &ConstraintsHandle::frame, "link"_a, "point"_a.none() = nb::none(), nb::kw_only(),
+           "to"_a.none() = nb::none(), "mask"_a = "weld", "axes"_a.none() = nb::none(),
+           "acceleration"_a.none() = nb::none(), "restitution"_a.none() = nb::none(),
+           "A point of a link or named frame does not move relative to the link `to`, or to the world.\n\n"
+           "mask: a word as in World.connect(), or bits of [turn x y z, shift x y z]; one row each, in this order, "
+           "along "
+           "`axes` (3 x 3 or a quaternion, in the axes of `to`). acceleration, restitution: six numbers, of "
+           "constrained_aba() and constrained_impulse().")
       .def("coordinates", &ConstraintsHandle::coordinates, "ratios"_a, nb::kw_only(), "acceleration"_a = 0.0,
-           "restitution"_a = 0.0,
-           nb::sig("def coordinates(self, ratios: dict[str, float], *, acceleration: float = 0.0, restitution: float = "
-                   "0.0) -> None"),
-           "The sum of ratio * v over the named coordinates stays as it is: a lock, a gear.")
+           "restitution"_a = 0.0, "The sum of ratio * v over the named coordinates stays as it is: a lock, a gear.")
       .def_prop_ro("rows", [](const ConstraintsHandle& c) { return c.constraints.rows(); }, "How many there are.");
   bind_constrained_results(module);
-  module.def(
-      "constrained_aba", py_constrained_aba, "model"_a, "constraints"_a, "q"_a, "v"_a.none() = nb::none(),
-      "tau"_a.none() = nb::none(), nb::kw_only(), "external"_a.none() = nb::none(),
-      nb::sig("def constrained_aba(model: Model, constraints: Constraints, q: " LIKE ", v: " LIKE
-              " | None = None, tau: " LIKE " | None = None, *, external: " LIKE " | None = None) -> ConstrainedMotion"),
-      "Forward dynamics under constraints that hold whatever force it takes: M vdot + c = tau + J' forces.");
+  module.def("constrained_aba", py_constrained_aba, "model"_a, "constraints"_a, "q"_a, "v"_a.none() = nb::none(),
+             "tau"_a.none() = nb::none(), nb::kw_only(), "external"_a.none() = nb::none(),
+             "Forward dynamics under constraints that hold whatever force it takes: M vdot + c = tau + J' forces.");
   module.def(
       "constrained_rnea", py_constrained_rnea, "model"_a, "constraints"_a, "q"_a, "v"_a.none() = nb::none(),
       "vdot"_a.none() = nb::none(), nb::kw_only(), "passive"_a = std::vector<std::string>{},
       "external"_a.none() = nb::none(),
-      nb::sig("def constrained_rnea(model: Model, constraints: Constraints, q: " LIKE ", v: " LIKE
-              " | None = None, vdot: " LIKE
-              " | None = None, *, passive: collections.abc.Sequence[str] = [], external: " LIKE
-              " | None = None) -> ConstrainedTorque"),
       "Torques and constraint forces of a motion; coordinates named in `passive` and a free base have no motor.");
   module.def("constrained_impulse", py_constrained_impulse, "model"_a, "constraints"_a, "q"_a, "v"_a,
-             nb::sig("def constrained_impulse(model: Model, constraints: Constraints, q: " LIKE ", v: " LIKE
-                     ") -> ConstrainedImpulse"),
              "Velocities after an impact in which the rows take hold, and its impulses.");
   module.def("constrained_aba_derivatives", py_constrained_derivatives, "model"_a, "constraints"_a, "q"_a,
              "v"_a.none() = nb::none(), "tau"_a.none() = nb::none(), nb::kw_only(), "external"_a.none() = nb::none(),
-             nb::sig("def constrained_aba_derivatives(model: Model, constraints: Constraints, q: " LIKE ", v: " LIKE
-                     " | None = None, tau: " LIKE " | None = None, *, external: " LIKE
-                     " | None = None) -> ConstrainedDerivatives"),
              "Derivatives of vdot and of the forces by q (tangent space), v and tau.");
   module.def("constraint_rows", py_constraint_rows, "model"_a, "constraints"_a, "q"_a, "v"_a.none() = nb::none(),
-             nb::sig("def constraint_rows(model: Model, constraints: Constraints, q: " LIKE ", v: " LIKE
-                     " | None = None) -> tuple[" FLOATS ", " FLOATS ", " FLOATS "]"),
              "(J, J v, dJ/dt v) of the rows.");
 }
 

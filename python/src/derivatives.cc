@@ -5,7 +5,7 @@
 namespace kansetsu::python {
 namespace {
 
-nb::object py_mass_matrix_inverse(ModelHandle& m, nb::handle q, int threads, nb::handle device) {
+Floats py_mass_matrix_inverse(ModelHandle& m, Like q, int threads, Device device) {
   if (goes_to_device(device, q)) return call_device("mass_matrix_inverse", m, device, q);
   return by_type(q, [&](auto real) {
     using Real = decltype(real);
@@ -26,11 +26,10 @@ nb::object py_mass_matrix_inverse(ModelHandle& m, nb::handle q, int threads, nb:
   });
 }
 
-nb::tuple py_rnea_derivatives(ModelHandle& m, nb::handle q, nb::handle v, nb::handle vdot, int threads,
-                              nb::handle device) {
+Tuple<Floats, Floats, Floats> py_rnea_derivatives(ModelHandle& m, Like q, Like v, Like vdot, int threads,
+                                                  Device device) {
   if (goes_to_device(device, q)) return nb::cast<nb::tuple>(call_device("rnea_derivatives", m, device, q, v, vdot));
-  nb::tuple found;
-  by_type(q, [&](auto real) -> nb::object {
+  return by_type(q, [&](auto real) {
     using Real = decltype(real);
     Inputs<Real> in("rnea_derivatives", m.model);
     const auto Q = in.q(q), V = in.tangent("v", v), A = in.tangent("vdot", vdot);
@@ -39,17 +38,14 @@ nb::tuple py_rnea_derivatives(ModelHandle& m, nb::handle q, nb::handle v, nb::ha
     const std::ptrdiff_t count = in.one() ? 1 : in.count();
     m.with_batch<Real>(threads,
                        [&](auto& batch) { batch.rnea_derivatives(count, Q, V, A, dq.data, dv.data, da.data); });
-    found = nb::make_tuple(dq.object, dv.object, da.object);
-    return nb::none();
+    return nb::make_tuple(dq.object, dv.object, da.object);
   });
-  return found;
 }
 
-nb::tuple py_aba_derivatives(ModelHandle& m, nb::handle q, nb::handle v, nb::handle tau, int threads,
-                             nb::handle device) {
+Tuple<Floats, Floats, Floats, Floats> py_aba_derivatives(ModelHandle& m, Like q, Like v, Like tau, int threads,
+                                                         Device device) {
   if (goes_to_device(device, q)) return nb::cast<nb::tuple>(call_device("aba_derivatives", m, device, q, v, tau));
-  nb::tuple found;
-  by_type(q, [&](auto real) -> nb::object {
+  return by_type(q, [&](auto real) {
     using Real = decltype(real);
     Inputs<Real> in("aba_derivatives", m.model);
     const auto Q = in.q(q), V = in.tangent("v", v), T = in.tangent("tau", tau);
@@ -59,31 +55,20 @@ nb::tuple py_aba_derivatives(ModelHandle& m, nb::handle q, nb::handle v, nb::han
     const std::ptrdiff_t count = in.one() ? 1 : in.count();
     m.with_batch<Real>(
         threads, [&](auto& batch) { batch.aba_derivatives(count, Q, V, T, dq.data, dv.data, dtau.data, vdot.data); });
-    found = nb::make_tuple(dq.object, dv.object, dtau.object, vdot.object);
-    return nb::none();
+    return nb::make_tuple(dq.object, dv.object, dtau.object, vdot.object);
   });
-  return found;
 }
 
 }  // namespace
 
 void bind_derivatives(nb::module_& module) {
-  module.def(
-      "mass_matrix_inverse", py_mass_matrix_inverse, nb::arg("model"), nb::arg("q"), nb::kw_only(),
-      nb::arg("threads") = 0, DEVICE,
-      nb::sig("def mass_matrix_inverse(model: Model, q: " LIKE ", *, threads: int = 0, " OF_DEVICE ") -> " FLOATS),
-      "M(q)^-1 without forming M.");
-  module.def(
-      "rnea_derivatives", py_rnea_derivatives, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
-      nb::arg("vdot").none() = nb::none(), nb::kw_only(), nb::arg("threads") = 0, DEVICE,
-      nb::sig("def rnea_derivatives(model: Model, q: " LIKE ", v: " LIKE " | None = None, vdot: " LIKE
-              " | None = None, *, threads: int = 0, " OF_DEVICE ") -> tuple[" FLOATS ", " FLOATS ", " FLOATS "]"),
-      "(dtau/dq, dtau/dv, dtau/dvdot = M), each nv x nv; by q in the tangent space.");
+  module.def("mass_matrix_inverse", py_mass_matrix_inverse, nb::arg("model"), nb::arg("q"), nb::kw_only(),
+             nb::arg("threads") = 0, DEVICE, "M(q)^-1 without forming M.");
+  module.def("rnea_derivatives", py_rnea_derivatives, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
+             nb::arg("vdot").none() = nb::none(), nb::kw_only(), nb::arg("threads") = 0, DEVICE,
+             "(dtau/dq, dtau/dv, dtau/dvdot = M), each nv x nv; by q in the tangent space.");
   module.def("aba_derivatives", py_aba_derivatives, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
              nb::arg("tau").none() = nb::none(), nb::kw_only(), nb::arg("threads") = 0, DEVICE,
-             nb::sig("def aba_derivatives(model: Model, q: " LIKE ", v: " LIKE " | None = None, tau: " LIKE
-                     " | None = None, *, threads: int = 0, " OF_DEVICE ") -> tuple[" FLOATS ", " FLOATS ", " FLOATS
-                     ", " FLOATS "]"),
              "(dvdot/dq, dvdot/dv, dvdot/dtau = M^-1, vdot); by q in the tangent space.");
 }
 

@@ -5,8 +5,7 @@
 namespace kansetsu::python {
 namespace {
 
-nb::object py_rnea(ModelHandle& m, nb::handle q, nb::handle v, nb::handle vdot, nb::handle external, int threads,
-                   nb::handle device) {
+Floats py_rnea(ModelHandle& m, Like q, Like v, Like vdot, Like external, int threads, Device device) {
   if (goes_to_device(device, q)) {
     require_none("rnea", "external", external);
     return call_device("rnea", m, device, q, v, vdot);
@@ -29,7 +28,7 @@ nb::object py_rnea(ModelHandle& m, nb::handle q, nb::handle v, nb::handle vdot, 
   });
 }
 
-nb::object py_bias(ModelHandle& m, nb::handle q, nb::handle v, nb::handle external, int threads, nb::handle device) {
+Floats py_bias(ModelHandle& m, Like q, Like v, Like external, int threads, Device device) {
   if (goes_to_device(device, q)) {
     require_none("bias", "external", external);
     return call_device("rnea", m, device, q, v, nb::none());
@@ -52,11 +51,11 @@ nb::object py_bias(ModelHandle& m, nb::handle q, nb::handle v, nb::handle extern
   });
 }
 
-nb::object py_gravity_torque(ModelHandle& m, nb::handle q, int threads, nb::handle device) {
+Floats py_gravity_torque(ModelHandle& m, Like q, int threads, Device device) {
   return py_bias(m, q, nb::none(), nb::none(), threads, device);
 }
 
-nb::object py_coriolis_matrix(ModelHandle& m, nb::handle q, nb::handle v) {
+Floats py_coriolis_matrix(ModelHandle& m, Like q, Like v) {
   Inputs<double> in("coriolis_matrix", m.model);
   const auto Q = in.q(q), V = in.tangent("v", v);
   auto s = m.scratch();
@@ -67,7 +66,7 @@ nb::object py_coriolis_matrix(ModelHandle& m, nb::handle q, nb::handle v) {
   });
 }
 
-nb::object py_crba(ModelHandle& m, nb::handle q, nb::handle inertias, int threads, nb::handle device) {
+Floats py_crba(ModelHandle& m, Like q, Like inertias, int threads, Device device) {
   if (goes_to_device(device, q)) {
     require_none("crba", "inertias", inertias);
     return call_device("crba", m, device, q);
@@ -106,8 +105,8 @@ nb::object py_crba(ModelHandle& m, nb::handle q, nb::handle inertias, int thread
 enum class Singular { kRaise, kZero };
 constexpr Word<Singular> kSingularWords[] = {{"raise", Singular::kRaise}, {"zero", Singular::kZero}};
 
-nb::object py_aba(ModelHandle& m, nb::handle q, nb::handle v, nb::handle tau, nb::handle external, int threads,
-                  const char* singular, nb::handle device) {
+Floats py_aba(ModelHandle& m, Like q, Like v, Like tau, Like external, int threads, const char* singular,
+              Device device) {
   if (goes_to_device(device, q)) {
     require_none("aba", "external", external);
     return call_device("aba", m, device, q, v, tau);
@@ -146,7 +145,7 @@ nb::object py_aba(ModelHandle& m, nb::handle q, nb::handle v, nb::handle tau, nb
   });
 }
 
-nb::object py_solve_mass_matrix(ModelHandle& m, nb::handle q, nb::handle x) {
+Floats py_solve_mass_matrix(ModelHandle& m, Like q, Like x) {
   Inputs<double> in("solve_mass_matrix", m.model);
   const auto Q = in.q(q), X = in.tangent("x", x, false);
   auto s = m.scratch();
@@ -157,7 +156,7 @@ nb::object py_solve_mass_matrix(ModelHandle& m, nb::handle q, nb::handle x) {
   });
 }
 
-nb::object py_regressor(ModelHandle& m, nb::handle q, nb::handle v, nb::handle vdot) {
+Floats py_regressor(ModelHandle& m, Like q, Like v, Like vdot) {
   Inputs<double> in("regressor", m.model);
   const auto Q = in.q(q), V = in.tangent("v", v), A = in.tangent("vdot", vdot);
   auto s = m.scratch();
@@ -169,7 +168,7 @@ nb::object py_regressor(ModelHandle& m, nb::handle q, nb::handle v, nb::handle v
   });
 }
 
-nb::object py_reactions(ModelHandle& m, nb::handle q, nb::handle v, nb::handle vdot, nb::handle external) {
+Floats py_reactions(ModelHandle& m, Like q, Like v, Like vdot, Like external) {
   Inputs<double> in("reactions", m.model);
   const auto Q = in.q(q), V = in.tangent("v", v), A = in.tangent("vdot", vdot), W = in.wrenches(external);
   auto s = m.scratch();
@@ -185,60 +184,42 @@ nb::object py_reactions(ModelHandle& m, nb::handle q, nb::handle v, nb::handle v
 }  // namespace
 
 void bind_dynamics(nb::module_& module) {
-  module.def(
-      "rnea", py_rnea, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
-      nb::arg("vdot").none() = nb::none(), nb::kw_only(), nb::arg("external").none() = nb::none(),
-      nb::arg("threads") = 0, DEVICE,
-      nb::sig("def rnea(model: Model, q: " LIKE ", v: " LIKE " | None = None, vdot: " LIKE
-              " | None = None, *, external: " LIKE " | None = None, threads: int = 0, " OF_DEVICE ") -> " FLOATS),
-      "Inverse dynamics: tau = M(q) vdot + c(q, v) - J^T f, by the recursive Newton-Euler algorithm.\n\n"
-      "q is (nq,) or (N, nq), the others (nv,) or (N, nv); what is left out is zero. external: wrenches "
-      "[torque, force] on the links\n"
-      "at their origins in world axes, (links, 6) or (N, links, 6). Rows of float32 are computed in float32. "
-      "threads: 0 is one per core.\n"
-      "device: 'cuda' computes rows there; tensors of a CUDA device always are, and give such tensors.");
+  module.def("rnea", py_rnea, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
+             nb::arg("vdot").none() = nb::none(), nb::kw_only(), nb::arg("external").none() = nb::none(),
+             nb::arg("threads") = 0, DEVICE,
+             "Inverse dynamics: tau = M(q) vdot + c(q, v) - J^T f, by the recursive Newton-Euler algorithm.\n\n"
+             "q is (nq,) or (N, nq), the others (nv,) or (N, nv); what is left out is zero. external: wrenches "
+             "[torque, force] on the links\n"
+             "at their origins in world axes, (links, 6) or (N, links, 6). Rows of float32 are computed in float32. "
+             "threads: 0 is one per core.\n"
+             "device: 'cuda' computes rows there; tensors of a CUDA device always are, and give such tensors.");
   module.def("bias", py_bias, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(), nb::kw_only(),
              nb::arg("external").none() = nb::none(), nb::arg("threads") = 0, DEVICE,
-             nb::sig("def bias(model: Model, q: " LIKE ", v: " LIKE " | None = None, *, external: " LIKE
-                     " | None = None, threads: int = 0, " OF_DEVICE ") -> " FLOATS),
              "c(q, v): the torque that holds vdot = 0.");
   module.def("gravity_torque", py_gravity_torque, nb::arg("model"), nb::arg("q"), nb::kw_only(), nb::arg("threads") = 0,
-             DEVICE,
-             nb::sig("def gravity_torque(model: Model, q: " LIKE ", *, threads: int = 0, " OF_DEVICE ") -> " FLOATS),
-             "The torque that holds the configuration at rest.");
+             DEVICE, "The torque that holds the configuration at rest.");
   module.def("coriolis_matrix", py_coriolis_matrix, nb::arg("model"), nb::arg("q"), nb::arg("v"),
-             nb::sig("def coriolis_matrix(model: Model, q: " LIKE ", v: " LIKE ") -> " FLOATS),
              "C(q, v), nv x nv, with C v = c - gravity_torque and dM/dt - 2C skew.");
   module.def(
       "crba", py_crba, nb::arg("model"), nb::arg("q"), nb::kw_only(), nb::arg("inertias").none() = nb::none(),
       nb::arg("threads") = 0, DEVICE,
-      nb::sig("def crba(model: Model, q: " LIKE ", *, inertias: " LIKE " | None = None, threads: int = 0, " OF_DEVICE
-              ") -> " FLOATS),
       "Mass matrix, nv x nv, by the composite-rigid-body algorithm.\n\n"
       "inertias: other mass properties, (links, 10) or (N, links, 10), ordered as inertial_parameters() has them.");
   module.def(
       "aba", py_aba, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
       nb::arg("tau").none() = nb::none(), nb::kw_only(), nb::arg("external").none() = nb::none(),
       nb::arg("threads") = 0, nb::arg("singular") = "raise", DEVICE,
-      nb::sig("def aba(model: Model, q: " LIKE ", v: " LIKE " | None = None, tau: " LIKE
-              " | None = None, *, external: " LIKE
-              " | None = None, threads: int = 0, singular: str = 'raise', " OF_DEVICE ") -> " FLOATS),
       "Forward dynamics: the acceleration vdot for given torques, by the articulated-body algorithm; gears "
       "exact, O(n).\n\n"
       "Arguments as in rnea(). Where nothing resists a coordinate SingularError is raised; with singular='zero', "
       "and on a device, its vdot is zero.");
   module.def("solve_mass_matrix", py_solve_mass_matrix, nb::arg("model"), nb::arg("q"), nb::arg("x"),
-             nb::sig("def solve_mass_matrix(model: Model, q: " LIKE ", x: " LIKE ") -> " FLOATS),
              "M(q)^-1 x in O(n), without M.");
   module.def("regressor", py_regressor, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
              nb::arg("vdot").none() = nb::none(),
-             nb::sig("def regressor(model: Model, q: " LIKE ", v: " LIKE " | None = None, vdot: " LIKE
-                     " | None = None) -> " FLOATS),
              "Y with rnea(q, v, vdot) = Y pi (rotors apart): nv x 10 links, pi = inertial_parameters(model).");
   module.def("reactions", py_reactions, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
              nb::arg("vdot").none() = nb::none(), nb::kw_only(), nb::arg("external").none() = nb::none(),
-             nb::sig("def reactions(model: Model, q: " LIKE ", v: " LIKE " | None = None, vdot: " LIKE
-                     " | None = None, *, external: " LIKE " | None = None) -> " FLOATS),
              "The wrench [torque, force] that its parent exerts on each link through the joint, in the link's frame: "
              "(links, 6).");
   module.def(
@@ -249,8 +230,7 @@ void bind_dynamics(nb::module_& module) {
         map(out.data, pi.size()) = pi;
         return out.object;
       },
-      nb::arg("model"), nb::sig("def inertial_parameters(model: Model) -> " FLOATS),
-      "Per link [m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz] about and in its frame: (links, 10).");
+      nb::arg("model"), "Per link [m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz] about and in its frame: (links, 10).");
 }
 
 }  // namespace kansetsu::python

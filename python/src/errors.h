@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,15 +23,24 @@ T value_or_raise(Loaded<T>&& loaded) {
   warn(loaded.diagnostics);
   return *std::move(loaded.value);
 }
-/// What a writer has to say.
-inline void raise_errors(const std::vector<Diagnostic>& diagnostics) {
-  if (has_errors(diagnostics)) raise_diagnostics(diagnostics);
-  warn(diagnostics);
-}
 
 /// TypeError and ValueError of arguments.
 [[noreturn]] void raise_type(const std::string& text);
 [[noreturn]] void raise_value(const std::string& text);
+
+/// The place of a name among those of `all`; an unknown one raises with the known ones. @param of  the name of an element
+template <class Range, class Of = std::identity>
+std::size_t find_named(const char* function, const char* kind, const std::string& name, const Range& all,
+                       const Of& of = {}) {
+  std::string known;
+  std::size_t i = 0;
+  for (const auto& x : all) {
+    const std::string candidate(std::invoke(of, x));
+    if (candidate == name) return i;
+    known += (i++ == 0 ? "" : ", ") + candidate;
+  }
+  raise_value(std::string(function) + ": there is no " + kind + " '" + name + "'; known: " + (i == 0 ? "none" : known));
+}
 
 /// One of several words, e.g. "local"; others raise with all of them.
 template <class Enum>

@@ -24,7 +24,7 @@ struct ProblemHandle {
   nb::object model_object;
   ik::Problem problem;
   const Model& model() const { return nb::cast<const ModelHandle&>(model_object).model; }
-  ik::FrameOn frame(const std::string& name, nb::handle offset) const {
+  ik::FrameOn frame(const std::string& name, Like offset) const {
     return ik::frame_on(model(), name, read_pose({"ik.Problem", "offset"}, offset));
   }
 };
@@ -54,31 +54,28 @@ Eigen::VectorXd vector_of(const Expected& e, nb::handle value, int size) {
 /// Another target for a task that has one.
 void set_target(ik::Problem& problem, const Model& model, const std::string& name, nb::handle target) {
   const Expected e{"ik.set_target", "target"};
-  std::string known;
-  for (auto& item : problem.items) {
-    known += (known.empty() ? "" : ", ") + item.options.name;
-    if (item.options.name != name) continue;
-    if (auto* t = std::get_if<ik::PoseTask>(&item.task))
-      t->target = read_pose(e, target);
-    else if (auto* position = std::get_if<ik::PositionTask>(&item.task))
-      position->target = read_vec3(e, target);
-    else if (auto* orientation = std::get_if<ik::OrientationTask>(&item.task))
-      orientation->target = read_rotation(e, target);
-    else if (auto* com = std::get_if<ik::ComTask>(&item.task))
-      com->target = read_vec3(e, target);
-    else if (auto* posture = std::get_if<ik::PostureTask>(&item.task))
-      posture->target = vector_of({"ik.set_target", "target", position_name, &model}, target, model.nq());
-    else if (auto* look = std::get_if<ik::LookAtTask>(&item.task))
-      look->point = read_vec3(e, target);
-    else if (auto* axis = std::get_if<ik::AxisTask>(&item.task))
-      axis->direction = read_vec3(e, target);
-    else if (auto* relative = std::get_if<ik::RelativePoseTask>(&item.task))
-      relative->target = read_pose(e, target);
-    else
-      raise_value(fmt::format("ik.set_target: task '{}' has no target", name));
-    return;
-  }
-  raise_value(fmt::format("ik.set_target: there is no task '{}'; known: {}", name, known));
+  auto& task = problem
+                   .items[find_named("ik.set_target", "task", name, problem.items,
+                                     [](const auto& item) { return item.options.name; })]
+                   .task;
+  std::visit(
+      [&]<class Task>(Task& t) {
+        if constexpr (std::is_same_v<Task, ik::PostureTask>)
+          t.target = vector_of({"ik.set_target", "target", position_name, &model}, target, model.nq());
+        else if constexpr (std::is_same_v<Task, ik::LookAtTask>)
+          t.point = read_vec3(e, target);
+        else if constexpr (std::is_same_v<Task, ik::AxisTask>)
+          t.direction = read_vec3(e, target);
+        else if constexpr (requires { t.target = read_pose(e, target); })
+          t.target = read_pose(e, target);
+        else if constexpr (requires { t.target = read_rotation(e, target); })
+          t.target = read_rotation(e, target);
+        else if constexpr (requires { t.target = read_vec3(e, target); })
+          t.target = read_vec3(e, target);
+        else
+          raise_value(fmt::format("ik.set_target: task '{}' has no target", name));
+      },
+      task);
 }
 
 struct SolverHandle {
@@ -88,16 +85,16 @@ struct SolverHandle {
   ik::Solver solver;
   std::mutex mutex;
 
-  Eigen::VectorXd start(nb::handle q) const {
+  Eigen::VectorXd start(Like q) const {
     return vector_of({"ik.Solver.solve", "q", position_name, &model}, q, model.nq());
   }
-  ik::Report solve(nb::handle q) {
+  ik::Report solve(Like q) {
     const Eigen::VectorXd from = start(q);
     nb::gil_scoped_release release;
     const std::lock_guard lock(mutex);
     return solver.solve(from);
   }
-  std::vector<ik::Report> solve_all(nb::handle q, int starts, double apart) {
+  std::vector<ik::Report> solve_all(Like q, int starts, double apart) {
     if (starts < 1) raise_value(fmt::format("ik.Solver.solve_all: starts is {}, expected 1 or more", starts));
     const Eigen::VectorXd from = start(q);
     nb::gil_scoped_release release;
@@ -114,7 +111,7 @@ struct DifferentialHandle {
   std::mutex mutex;
 };
 
-nb::object differential_step(DifferentialHandle& d, nb::handle q, double dt) {
+Floats differential_step(DifferentialHandle& d, Like q, double dt) {
   if (!(dt > 0)) raise_value(fmt::format("ik.Differential.step: dt is {}, expected more than 0", dt));
   const Eigen::VectorXd at = vector_of({"ik.Differential.step", "q", position_name, &d.model}, q, d.model.nq());
   NewArray<double> v = new_array({d.model.nv()});
@@ -126,8 +123,8 @@ nb::object differential_step(DifferentialHandle& d, nb::handle q, double dt) {
 }
 
 struct ArmHandle {
-  ArmHandle(const ModelHandle& m, const std::string& frame, nb::handle offset, bool limits, double position,
-            double rotation, int starts, int threads)
+  ArmHandle(const ModelHandle& m, const std::string& frame, Like offset, bool limits, double position, double rotation,
+            int starts, int threads)
       : model(m.model),
         solver(m.model, ik::frame_on(m.model, frame, read_pose({"ik.ArmSolver", "offset"}, offset)),
                {.limits = limits, .position = position, .rotation = rotation, .starts = starts, .threads = threads}) {}
@@ -137,7 +134,7 @@ struct ArmHandle {
 };
 
 /// (4, 4) and (nq,), or (N, 4, 4) and (nq,) or (N, nq). @return q, solved
-nb::tuple solve_arm(ArmHandle& a, nb::handle target, nb::handle q) {
+Tuple<Floats, Any> solve_arm(ArmHandle& a, Like target, Like q) {
   const nb::object numpy = nb::module_::import_("numpy");
   const RowsArgument<double> X = read_blocks<double>({"ik.ArmSolver.solve", "target"}, target, 4, 4);
   const RowsArgument<double> start =
@@ -169,8 +166,8 @@ nb::tuple solve_arm(ArmHandle& a, nb::handle target, nb::handle q) {
   return nb::make_tuple(out.object, to_bool_array(solved));
 }
 
-nb::tuple py_follow(const ModelHandle& m, const std::string& frame, nb::handle path, nb::handle start,
-                    double largest_change) {
+Tuple<Floats, bool, std::string> py_follow(const ModelHandle& m, const std::string& frame, Like path, Like start,
+                                           double largest_change) {
   const RowsArgument<double> X = read_blocks<double>({"ik.follow", "path"}, path, 4, 4);
   std::vector<Transform<>> poses;
   for (std::ptrdiff_t i = 0; i < (X.one() ? 1 : X.count); ++i) {
@@ -190,145 +187,109 @@ nb::tuple py_follow(const ModelHandle& m, const std::string& frame, nb::handle p
   return nb::make_tuple(out.object, report.complete, report.reason);
 }
 
+/// A kind of task: what `make` takes, then what all tasks have.
+template <class... Arguments, class... Extra>
+void bind_task(nb::class_<ProblemHandle>& c, const char* kind, ik::AnyTask (*make)(const ProblemHandle&, Arguments...),
+               const Extra&... extra) {
+  using namespace nb::literals;
+  c.def(
+      kind,
+      [make](ProblemHandle& p, Arguments... arguments, int level, double weight, double tolerance,
+             const std::string& name) -> ProblemHandle& {
+        return add(p, make(p, arguments...), {level, weight, tolerance, name});
+      },
+      extra..., "level"_a = 0, "weight"_a = 1.0, "tolerance"_a = 1e-8, "name"_a = "", nb::rv_policy::reference);
+}
+
 void bind_problem(nb::module_& module) {
   using namespace nb::literals;
+  using Handle = const ProblemHandle&;
+  using Name = const std::string&;
   nb::class_<ProblemHandle> c(
       module, "Problem",
       "What inverse kinematics is asked for. Tasks of a level never disturb those of levels before it; within a level "
       "weights count. Names of frames are those of links or frames of the model.");
   c.def(
       "__init__",
-      [](ProblemHandle* p, nb::object model) {
+      [](ProblemHandle* p, ModelObject model) {
         if (!nb::isinstance<ModelHandle>(model)) raise_type("ik.Problem: model is no kansetsu.Model");
         new (p) ProblemHandle{std::move(model), {}};
       },
-      "model"_a, nb::sig("def __init__(self, model: kansetsu._core.Model) -> None"));
-#define COMMON "level: int = 0, weight: float = 1.0, tolerance: float = 1e-08, name: str = ''"
-#define COMMON_ARGS "level"_a = 0, "weight"_a = 1.0, "tolerance"_a = 1e-8, "name"_a = ""
-  c.def(
-      "pose",
-      [](ProblemHandle& p, const std::string& frame, nb::handle target, nb::handle axes, nb::handle turns,
-         nb::handle offset, int level, double weight, double tolerance, const std::string& name) -> ProblemHandle& {
-        return add(p,
-                   ik::PoseTask{p.frame(frame, offset), read_pose({"ik.Problem.pose", "target"}, target),
-                                weights("turns", turns), weights("axes", axes)},
-                   {level, weight, tolerance, name});
+      "model"_a);
+  bind_task(
+      c, "pose",
+      +[](Handle p, Name frame, Like target, Like axes, Like turns, Like offset) -> ik::AnyTask {
+        return ik::PoseTask{p.frame(frame, offset), read_pose({"ik.Problem.pose", "target"}, target),
+                            weights("turns", turns), weights("axes", axes)};
       },
-      "frame"_a, "target"_a, nb::kw_only(), "axes"_a.none() = nb::none(), "turns"_a.none() = nb::none(),
-      "offset"_a.none() = nb::none(), COMMON_ARGS, nb::rv_policy::reference,
-      nb::sig("def pose(self, frame: str, target: " LIKE ", *, axes: " LIKE " | None = None, turns: " LIKE
-              " | None = None, offset: " LIKE " | None = None, " COMMON ") -> Problem"),
       "The frame shall be at a pose. axes: weights of x, y, z in the world; turns: of turns about the target's axes; 0 "
-      "is free.");
-  c.def(
-      "position",
-      [](ProblemHandle& p, const std::string& frame, nb::handle target, nb::handle axes, nb::handle offset, int level,
-         double weight, double tolerance, const std::string& name) -> ProblemHandle& {
-        return add(p,
-                   ik::PositionTask{p.frame(frame, offset), read_vec3({"ik.Problem.position", "target"}, target),
-                                    weights("axes", axes)},
-                   {level, weight, tolerance, name});
+      "is free.",
+      "frame"_a, "target"_a, nb::kw_only(), "axes"_a.none() = nb::none(), "turns"_a.none() = nb::none(),
+      "offset"_a.none() = nb::none());
+  bind_task(
+      c, "position",
+      +[](Handle p, Name frame, Like target, Like axes, Like offset) -> ik::AnyTask {
+        return ik::PositionTask{p.frame(frame, offset), read_vec3({"ik.Problem.position", "target"}, target),
+                                weights("axes", axes)};
       },
-      "frame"_a, "target"_a, nb::kw_only(), "axes"_a.none() = nb::none(), "offset"_a.none() = nb::none(), COMMON_ARGS,
-      nb::rv_policy::reference,
-      nb::sig("def position(self, frame: str, target: " LIKE ", *, axes: " LIKE " | None = None, offset: " LIKE
-              " | None = None, " COMMON ") -> Problem"),
-      "The frame's origin shall be at a point of the world. axes: weights of x, y, z; 0 is free.");
-  c.def(
-      "orientation",
-      [](ProblemHandle& p, const std::string& frame, nb::handle target, nb::handle turns, nb::handle offset, int level,
-         double weight, double tolerance, const std::string& name) -> ProblemHandle& {
-        return add(
-            p,
-            ik::OrientationTask{p.frame(frame, offset), read_rotation({"ik.Problem.orientation", "target"}, target),
-                                weights("turns", turns)},
-            {level, weight, tolerance, name});
+      "The frame's origin shall be at a point of the world. axes: weights of x, y, z; 0 is free.", "frame"_a,
+      "target"_a, nb::kw_only(), "axes"_a.none() = nb::none(), "offset"_a.none() = nb::none());
+  bind_task(
+      c, "orientation",
+      +[](Handle p, Name frame, Like target, Like turns, Like offset) -> ik::AnyTask {
+        return ik::OrientationTask{p.frame(frame, offset), read_rotation({"ik.Problem.orientation", "target"}, target),
+                                   weights("turns", turns)};
       },
-      "frame"_a, "target"_a, nb::kw_only(), "turns"_a.none() = nb::none(), "offset"_a.none() = nb::none(), COMMON_ARGS,
-      nb::rv_policy::reference,
-      nb::sig("def orientation(self, frame: str, target: " LIKE ", *, turns: " LIKE " | None = None, offset: " LIKE
-              " | None = None, " COMMON ") -> Problem"),
-      "target: a 3x3 matrix or a quaternion x y z w.");
-  c.def(
-      "axis",
-      [](ProblemHandle& p, const std::string& frame, nb::handle axis, nb::handle direction, nb::handle offset,
-         int level, double weight, double tolerance, const std::string& name) -> ProblemHandle& {
-        return add(p,
-                   ik::AxisTask{p.frame(frame, offset), read_vec3({"ik.Problem.axis", "axis"}, axis),
-                                read_vec3({"ik.Problem.axis", "direction"}, direction)},
-                   {level, weight, tolerance, name});
+      "target: a 3x3 matrix or a quaternion x y z w.", "frame"_a, "target"_a, nb::kw_only(),
+      "turns"_a.none() = nb::none(), "offset"_a.none() = nb::none());
+  bind_task(
+      c, "axis",
+      +[](Handle p, Name frame, Like axis, Like direction, Like offset) -> ik::AnyTask {
+        return ik::AxisTask{p.frame(frame, offset), read_vec3({"ik.Problem.axis", "axis"}, axis),
+                            read_vec3({"ik.Problem.axis", "direction"}, direction)};
       },
-      "frame"_a, "axis"_a, "direction"_a, nb::kw_only(), "offset"_a.none() = nb::none(), COMMON_ARGS,
-      nb::rv_policy::reference,
-      nb::sig("def axis(self, frame: str, axis: " LIKE ", direction: " LIKE ", *, offset: " LIKE
-              " | None = None, " COMMON ") -> Problem"),
-      "An axis of the frame shall point in a direction of the world; the turn about it is free.");
-  c.def(
-      "look_at",
-      [](ProblemHandle& p, const std::string& frame, nb::handle axis, nb::handle point, nb::handle offset, int level,
-         double weight, double tolerance, const std::string& name) -> ProblemHandle& {
-        return add(p,
-                   ik::LookAtTask{p.frame(frame, offset), read_vec3({"ik.Problem.look_at", "axis"}, axis),
-                                  read_vec3({"ik.Problem.look_at", "point"}, point)},
-                   {level, weight, tolerance, name});
+      "An axis of the frame shall point in a direction of the world; the turn about it is free.", "frame"_a, "axis"_a,
+      "direction"_a, nb::kw_only(), "offset"_a.none() = nb::none());
+  bind_task(
+      c, "look_at",
+      +[](Handle p, Name frame, Like axis, Like point, Like offset) -> ik::AnyTask {
+        return ik::LookAtTask{p.frame(frame, offset), read_vec3({"ik.Problem.look_at", "axis"}, axis),
+                              read_vec3({"ik.Problem.look_at", "point"}, point)};
       },
-      "frame"_a, "axis"_a, "point"_a, nb::kw_only(), "offset"_a.none() = nb::none(), COMMON_ARGS,
-      nb::rv_policy::reference,
-      nb::sig("def look_at(self, frame: str, axis: " LIKE ", point: " LIKE ", *, offset: " LIKE
-              " | None = None, " COMMON ") -> Problem"),
-      "An axis of the frame shall point to a point of the world.");
-  c.def(
-      "com",
-      [](ProblemHandle& p, nb::handle target, nb::handle axes, int level, double weight, double tolerance,
-         const std::string& name) -> ProblemHandle& {
-        return add(p, ik::ComTask{read_vec3({"ik.Problem.com", "target"}, target), weights("axes", axes)},
-                   {level, weight, tolerance, name});
+      "An axis of the frame shall point to a point of the world.", "frame"_a, "axis"_a, "point"_a, nb::kw_only(),
+      "offset"_a.none() = nb::none());
+  bind_task(
+      c, "com",
+      +[](Handle, Like target, Like axes) -> ik::AnyTask {
+        return ik::ComTask{read_vec3({"ik.Problem.com", "target"}, target), weights("axes", axes)};
       },
-      "target"_a, nb::kw_only(), "axes"_a.none() = nb::none(), COMMON_ARGS, nb::rv_policy::reference,
-      nb::sig("def com(self, target: " LIKE ", *, axes: " LIKE " | None = None, " COMMON ") -> Problem"),
-      "The centre of mass.");
-  c.def(
-      "relative_pose",
-      [](ProblemHandle& p, const std::string& frame, const std::string& base, nb::handle target, nb::handle axes,
-         nb::handle turns, int level, double weight, double tolerance, const std::string& name) -> ProblemHandle& {
-        return add(p,
-                   ik::RelativePoseTask{p.frame(frame, nb::none()), p.frame(base, nb::none()),
-                                        read_pose({"ik.Problem.relative_pose", "target"}, target),
-                                        weights("turns", turns), weights("axes", axes)},
-                   {level, weight, tolerance, name});
+      "The centre of mass.", "target"_a, nb::kw_only(), "axes"_a.none() = nb::none());
+  bind_task(
+      c, "relative_pose",
+      +[](Handle p, Name frame, Name base, Like target, Like axes, Like turns) -> ik::AnyTask {
+        return ik::RelativePoseTask{p.frame(frame, nb::none()), p.frame(base, nb::none()),
+                                    read_pose({"ik.Problem.relative_pose", "target"}, target), weights("turns", turns),
+                                    weights("axes", axes)};
       },
-      "frame"_a, "base"_a, "target"_a, nb::kw_only(), "axes"_a.none() = nb::none(), "turns"_a.none() = nb::none(),
-      COMMON_ARGS, nb::rv_policy::reference,
-      nb::sig("def relative_pose(self, frame: str, base: str, target: " LIKE ", *, axes: " LIKE
-              " | None = None, turns: " LIKE " | None = None, " COMMON ") -> Problem"),
-      "A frame as seen from another one that moves, too.");
-  c.def(
-      "posture",
-      [](ProblemHandle& p, nb::handle target, nb::handle dof_weights, int level, double weight, double tolerance,
-         const std::string& name) -> ProblemHandle& {
-        ik::PostureTask task;
-        task.target = vector_of({"ik.Problem.posture", "target", position_name, &p.model()}, target, p.model().nq());
+      "A frame as seen from another one that moves, too.", "frame"_a, "base"_a, "target"_a, nb::kw_only(),
+      "axes"_a.none() = nb::none(), "turns"_a.none() = nb::none());
+  bind_task(
+      c, "posture",
+      +[](Handle p, Like target, Like dof_weights) -> ik::AnyTask {
+        const Model& m = p.model();
+        ik::PostureTask task{.target = vector_of({"ik.Problem.posture", "target", position_name, &m}, target, m.nq())};
         if (!dof_weights.is_none())
-          task.weight = vector_of({"ik.Problem.posture", "weights", dof_name, &p.model()}, dof_weights, p.model().nv());
-        return add(p, std::move(task), {level, weight, tolerance, name});
+          task.weight = vector_of({"ik.Problem.posture", "weights", dof_name, &m}, dof_weights, m.nv());
+        return task;
       },
-      "target"_a, nb::kw_only(), "weights"_a.none() = nb::none(), COMMON_ARGS, nb::rv_policy::reference,
-      nb::sig("def posture(self, target: " LIKE ", *, weights: " LIKE " | None = None, " COMMON ") -> Problem"),
-      "All joints.");
-  c.def(
-      "stay",
-      [](ProblemHandle& p, const std::string& frame, bool orientation, nb::handle offset, int level, double weight,
-         double tolerance, const std::string& name) -> ProblemHandle& {
-        return add(p, ik::StayTask{p.frame(frame, offset), orientation, std::nullopt},
-                   {level, weight, tolerance, name});
+      "All joints.", "target"_a, nb::kw_only(), "weights"_a.none() = nb::none());
+  bind_task(
+      c, "stay",
+      +[](Handle p, Name frame, bool orientation, Like offset) -> ik::AnyTask {
+        return ik::StayTask{p.frame(frame, offset), orientation, std::nullopt};
       },
-      "frame"_a, nb::kw_only(), "orientation"_a = true, "offset"_a.none() = nb::none(), COMMON_ARGS,
-      nb::rv_policy::reference,
-      nb::sig("def stay(self, frame: str, *, orientation: bool = True, offset: " LIKE " | None = None, " COMMON
-              ") -> Problem"),
-      "The frame stays where it is when the solver starts: a foot on the ground.");
-#undef COMMON
-#undef COMMON_ARGS
+      "The frame stays where it is when the solver starts: a foot on the ground.", "frame"_a, nb::kw_only(),
+      "orientation"_a = true, "offset"_a.none() = nb::none());
   c.def(
       "self_clearance",
       [](ProblemHandle& p, double least) -> ProblemHandle& {
@@ -352,7 +313,7 @@ void bind_ik(nb::module_& parent) {
   nb::class_<ik::Report>(module, "Report", "What a solver found.")
       .def_prop_ro(
           "q", [](const ik::Report& r) { return to_array(std::span(r.q.data(), size_t(r.q.size()))); },
-          nb::sig("def q(self) -> " FLOATS), "The best posture found.")
+          "The best posture found.")
       .def_prop_ro(
           "solved", [](const ik::Report& r) { return r.solved(); }, "Whether all tasks are met.")
       .def_prop_ro(
@@ -382,19 +343,16 @@ void bind_ik(nb::module_& parent) {
           },
           "problem"_a, nb::kw_only(), "limits"_a = true, "iterations"_a = 100, "starts"_a = 1, "method"_a = "tangent",
           "euler_order"_a = "ZYX", "method: in which numbers rotations are written.")
-      .def("solve", &SolverHandle::solve, "q"_a, nb::sig("def solve(self, q: " LIKE ") -> Report"),
-           "From a configuration.")
+      .def("solve", &SolverHandle::solve, "q"_a, "From a configuration.")
       .def("solve_all", &SolverHandle::solve_all, "q"_a, "starts"_a, "apart"_a = 0.1,
-           nb::sig("def solve_all(self, q: " LIKE ", starts: int, apart: float = 0.1) -> list[Report]"),
            "Solutions that differ, nearest to the start first.")
       .def(
           "set_target",
-          [](SolverHandle& s, const std::string& name, nb::handle target) {
+          [](SolverHandle& s, const std::string& name, Like target) {
             const std::lock_guard lock(s.mutex);
             set_target(s.solver.problem(), s.model, name, target);
           },
-          "name"_a, "target"_a, nb::sig("def set_target(self, name: str, target: " LIKE ") -> None"),
-          "Another target for the task of this name.");
+          "name"_a, "target"_a, "Another target for the task of this name.");
   nb::class_<DifferentialHandle>(module, "Differential",
                                  "One step of control: the velocity that serves the tasks best, under limits.")
       .def(
@@ -408,33 +366,24 @@ void bind_ik(nb::module_& parent) {
           },
           "problem"_a, nb::kw_only(), "gain"_a = 1.0, "damping"_a = 1e-6, "position_limits"_a = true,
           "velocity_limits"_a = true)
-      .def("step", differential_step, "q"_a, "dt"_a, nb::sig("def step(self, q: " LIKE ", dt: float) -> " FLOATS),
-           "v, to be kept for dt.")
+      .def("step", differential_step, "q"_a, "dt"_a, "v, to be kept for dt.")
       .def(
           "set_target",
-          [](DifferentialHandle& d, const std::string& name, nb::handle target) {
+          [](DifferentialHandle& d, const std::string& name, Like target) {
             const std::lock_guard lock(d.mutex);
             set_target(d.differential.problem(), d.model, name, target);
           },
-          "name"_a, "target"_a, nb::sig("def set_target(self, name: str, target: " LIKE ") -> None"),
-          "Another target for the task of this name.");
+          "name"_a, "target"_a, "Another target for the task of this name.");
   nb::class_<ArmHandle>(
       module, "ArmSolver",
       "The pose of one frame on a serial arm of up to 8 joints: microseconds, for one target or for millions.")
-      .def(nb::init<const ModelHandle&, const std::string&, nb::handle, bool, double, double, int, int>(), "model"_a,
+      .def(nb::init<const ModelHandle&, const std::string&, Like, bool, double, double, int, int>(), "model"_a,
            "frame"_a, nb::kw_only(), "offset"_a.none() = nb::none(), "limits"_a = true, "position"_a = 1e-9,
-           "rotation"_a = 1e-9, "starts"_a = 100, "threads"_a = 1,
-           nb::sig("def __init__(self, model: kansetsu._core.Model, frame: str, *, offset: " LIKE
-                   " | None = None, limits: bool = True, position: float = 1e-09, rotation: float = 1e-09, starts: int "
-                   "= 100, threads: int = 1) "
-                   "-> None"))
+           "rotation"_a = 1e-9, "starts"_a = 100, "threads"_a = 1)
       .def("solve", solve_arm, "target"_a, "q"_a,
-           nb::sig("def solve(self, target: " LIKE ", q: " LIKE ") -> tuple[" FLOATS ", typing.Any]"),
            "(q, solved) for a 4x4 target and a start; for (N, 4, 4) targets (N, nq) and (N,) bools.");
   module.def(
       "follow", py_follow, "model"_a, "frame"_a, "path"_a, "q"_a, nb::kw_only(), "largest_change"_a = 0.2,
-      nb::sig("def follow(model: kansetsu._core.Model, frame: str, path: " LIKE ", q: " LIKE
-              ", *, largest_change: float = 0.2) -> tuple[" FLOATS ", bool, str]"),
       "Follows poses (N, 4, 4) with a frame, without jumps: configurations, whether all were reached, and why not.");
 }
 

@@ -57,7 +57,7 @@ class Inputs {
 
   /// For functions that take one state at a time: job(i, out) for every state, `out` at its result of the size given.
   template <class Job>
-  nb::object each(std::initializer_list<std::ptrdiff_t> shape, Job&& job) const {
+  Floats each(std::initializer_list<std::ptrdiff_t> shape, Job&& job) const {
     NewArray<Real> out = result(shape);
     std::ptrdiff_t size = 1;
     for (const std::ptrdiff_t n : shape) size *= n;
@@ -101,7 +101,7 @@ class Inputs {
 
 /// job(double{}), or job(float{}) where the array holds rows of floats.
 template <class Job>
-nb::object by_type(nb::handle value, Job&& job) {
+auto by_type(nb::handle value, Job&& job) {
   return is_float_rows(value) ? job(float{}) : job(double{});
 }
 
@@ -113,7 +113,7 @@ using RowMatrixMap = Eigen::Map<RowMatrix>;
 inline ConstVectorMap map(const double* data, std::ptrdiff_t size) { return {data, size}; }
 inline VectorMap map(double* data, std::ptrdiff_t size) { return {data, size}; }
 
-inline nb::object vector(const Eigen::VectorXd& x) { return to_array(std::span(x.data(), size_t(x.size()))); }
+inline Floats vector(const Eigen::VectorXd& x) { return to_array(std::span(x.data(), size_t(x.size()))); }
 
 /// Takes row i as the state.
 inline const State& load(Scratch& s, const RowsArgument<double>& q, const RowsArgument<double>& v,

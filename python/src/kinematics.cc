@@ -12,7 +12,7 @@ constexpr Word<JacobianAxes> kAxes[] = {{"local_world_aligned", JacobianAxes::kL
                                         {"local", JacobianAxes::kLocal},
                                         {"world", JacobianAxes::kWorld}};
 
-nb::object py_fk(ModelHandle& m, nb::handle q, int threads, nb::handle device) {
+Floats py_fk(ModelHandle& m, Like q, int threads, Device device) {
   if (goes_to_device(device, q)) return call_device("fk", m, device, q);
   return by_type(q, [&](auto real) {
     using Real = decltype(real);
@@ -33,8 +33,8 @@ nb::object py_fk(ModelHandle& m, nb::handle q, int threads, nb::handle device) {
   });
 }
 
-nb::object py_jacobian(ModelHandle& m, nb::handle q, const std::string& frame, nb::handle offset,
-                       const std::string& axes, int threads) {
+Floats py_jacobian(ModelHandle& m, Like q, const std::string& frame, Like offset, const std::string& axes,
+                   int threads) {
   const ik::FrameOn on = ik::frame_on(m.model, frame, read_pose({"jacobian", "offset"}, offset));
   const JacobianAxes kind = read_word("jacobian: axes", axes, kAxes);
   return by_type(q, [&](auto real) {
@@ -57,8 +57,8 @@ nb::object py_jacobian(ModelHandle& m, nb::handle q, const std::string& frame, n
   });
 }
 
-nb::object py_jacobian_rate(ModelHandle& m, nb::handle q, nb::handle v, const std::string& frame, nb::handle offset,
-                            const std::string& axes) {
+Floats py_jacobian_rate(ModelHandle& m, Like q, Like v, const std::string& frame, Like offset,
+                        const std::string& axes) {
   const ik::FrameOn on = ik::frame_on(m.model, frame, read_pose({"jacobian_rate", "offset"}, offset));
   const JacobianAxes kind = read_word("jacobian_rate: axes", axes, kAxes);
   Inputs<double> in("jacobian_rate", m.model);
@@ -72,7 +72,7 @@ nb::object py_jacobian_rate(ModelHandle& m, nb::handle q, nb::handle v, const st
   });
 }
 
-nb::object py_joint_axes(ModelHandle& m, nb::handle q, int threads) {
+Floats py_joint_axes(ModelHandle& m, Like q, int threads) {
   return by_type(q, [&](auto real) {
     using Real = decltype(real);
     Inputs<Real> in("joint_axes", m.model);
@@ -84,7 +84,7 @@ nb::object py_joint_axes(ModelHandle& m, nb::handle q, int threads) {
   });
 }
 
-nb::object py_link_motions(ModelHandle& m, nb::handle q, nb::handle v, nb::handle vdot) {
+Floats py_link_motions(ModelHandle& m, Like q, Like v, Like vdot) {
   Inputs<double> in("link_motions", m.model);
   const auto Q = in.q(q), V = in.tangent("v", v), A = in.tangent("vdot", vdot);
   auto s = m.scratch();
@@ -101,7 +101,7 @@ nb::object py_link_motions(ModelHandle& m, nb::handle q, nb::handle v, nb::handl
   });
 }
 
-nb::object py_center_of_mass(ModelHandle& m, nb::handle q) {
+Floats py_center_of_mass(ModelHandle& m, Like q) {
   Inputs<double> in("center_of_mass", m.model);
   const auto Q = in.q(q);
   auto s = m.scratch();
@@ -110,7 +110,7 @@ nb::object py_center_of_mass(ModelHandle& m, nb::handle q) {
   });
 }
 
-nb::object py_energy(ModelHandle& m, nb::handle q, nb::handle v) {
+Floats py_energy(ModelHandle& m, Like q, Like v) {
   Inputs<double> in("energy", m.model);
   const auto Q = in.q(q), V = in.tangent("v", v);
   auto s = m.scratch();
@@ -120,7 +120,7 @@ nb::object py_energy(ModelHandle& m, nb::handle q, nb::handle v) {
   });
 }
 
-nb::tuple py_centroidal(ModelHandle& m, nb::handle q, nb::handle v) {
+Tuple<Floats, Floats, Floats, Floats, Floats> py_centroidal(ModelHandle& m, Like q, Like v) {
   Inputs<double> in("centroidal", m.model);
   const auto Q = in.q(q), V = in.tangent("v", v);
   auto s = m.scratch();
@@ -142,13 +142,13 @@ nb::tuple py_centroidal(ModelHandle& m, nb::handle q, nb::handle v) {
   return nb::make_tuple(com.object, velocity.object, h.object, A.object, A_dot.object);
 }
 
-nb::tuple py_frame_on(const ModelHandle& m, const std::string& name) {
+Tuple<int, std::optional<Floats>> py_frame_on(const ModelHandle& m, const std::string& name) {
   const ik::FrameOn on = ik::frame_on(m.model, name);
   const bool is_link = m.model.find_link(name).has_value();
-  return nb::make_tuple(on.link.value(), is_link ? nb::none() : to_array(on.X_LF));
+  return nb::make_tuple(on.link.value(), is_link ? nb::none() : nb::object(to_array(on.X_LF)));
 }
 
-nb::object py_make_pose(nb::handle p, nb::handle rpy, nb::handle rotation) {
+Floats py_make_pose(Like p, Like rpy, Like rotation) {
   Transform<> X;
   if (!rpy.is_none()) X = to_transform(Pose{.rpy = read_vec3({"pose", "rpy"}, rpy)});
   if (!rotation.is_none()) X.R = read_rotation({"pose", "rotation"}, rotation);
@@ -160,44 +160,30 @@ nb::object py_make_pose(nb::handle p, nb::handle rpy, nb::handle rotation) {
 
 void bind_kinematics(nb::module_& module) {
   module.def("frame_on", py_frame_on, nb::arg("model"), nb::arg("name"),
-             nb::sig("def frame_on(model: Model, name: str) -> tuple[int, " FLOATS " | None]"),
              "The link that a frame is on, and its pose there; None for a link itself.");
   module.def("make_pose", py_make_pose, nb::arg("p"), nb::arg("rpy").none(), nb::arg("rotation").none(),
-             nb::sig("def make_pose(p: " LIKE ", rpy: " LIKE " | None, rotation: " LIKE " | None) -> " FLOATS),
              "A 4x4 matrix; see kansetsu.pose.");
   module.def("fk", py_fk, nb::arg("model"), nb::arg("q"), nb::arg("threads") = 0, DEVICE,
-             nb::sig("def fk(model: Model, q: " LIKE ", threads: int = 0, " OF_DEVICE ") -> " FLOATS),
              "Poses of all links: (links, 12) or (N, links, 12), R row by row, then p.");
   module.def("jacobian", py_jacobian, nb::arg("model"), nb::arg("q"), nb::arg("frame"), nb::kw_only(),
              nb::arg("offset").none() = nb::none(), nb::arg("axes") = "local_world_aligned", nb::arg("threads") = 0,
-             nb::sig("def jacobian(model: Model, q: " LIKE ", frame: str, *, offset: " LIKE
-                     " | None = None, axes: str = 'local_world_aligned', threads: int = 0) -> " FLOATS),
              "J with [omega, velocity] = J v of a link or frame, 6 x nv.\n\n"
              "offset: pose of the point on the link or frame. axes: 'local_world_aligned' (of its origin, in world "
              "axes), 'local' (in its own\n"
              "axes) or 'world' (of the point of the body at the world's origin).");
   module.def("jacobian_rate", py_jacobian_rate, nb::arg("model"), nb::arg("q"), nb::arg("v"), nb::arg("frame"),
              nb::kw_only(), nb::arg("offset").none() = nb::none(), nb::arg("axes") = "local_world_aligned",
-             nb::sig("def jacobian_rate(model: Model, q: " LIKE ", v: " LIKE ", frame: str, *, offset: " LIKE
-                     " | None = None, axes: str = 'local_world_aligned') -> " FLOATS),
              "dJ/dt of jacobian(), 6 x nv.");
   module.def("joint_axes", py_joint_axes, nb::arg("model"), nb::arg("q"), nb::kw_only(), nb::arg("threads") = 0,
-             nb::sig("def joint_axes(model: Model, q: " LIKE ", *, threads: int = 0) -> " FLOATS),
              "The motion that each coordinate gives what it carries, in world axes at the world's origin: 6 x nv.");
   module.def("link_motions", py_link_motions, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
              nb::arg("vdot").none() = nb::none(),
-             nb::sig("def link_motions(model: Model, q: " LIKE ", v: " LIKE " | None = None, vdot: " LIKE
-                     " | None = None) -> " FLOATS),
              "Per link pose (12), velocity [omega, v] and acceleration at its origin in world axes: (links, 24) or (N, "
              "links, 24).");
-  module.def("center_of_mass", py_center_of_mass, nb::arg("model"), nb::arg("q"),
-             nb::sig("def center_of_mass(model: Model, q: " LIKE ") -> " FLOATS), "Of everything that moves [m].");
+  module.def("center_of_mass", py_center_of_mass, nb::arg("model"), nb::arg("q"), "Of everything that moves [m].");
   module.def("energy", py_energy, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
-             nb::sig("def energy(model: Model, q: " LIKE ", v: " LIKE " | None = None) -> " FLOATS),
              "[kinetic, potential] in J; potential of gravity, zero at the world's origin.");
   module.def("centroidal", py_centroidal, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
-             nb::sig("def centroidal(model: Model, q: " LIKE ", v: " LIKE " | None = None) -> tuple[" FLOATS ", " FLOATS
-                     ", " FLOATS ", " FLOATS ", " FLOATS "]"),
              "(com, com_velocity, h, A, A_dot): momentum about the centre of mass h = A v, rows [angular, linear].");
 }
 

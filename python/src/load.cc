@@ -20,7 +20,7 @@ cli::ModelSource source_of(const std::filesystem::path& path, const std::optiona
   return source;
 }
 
-std::vector<Diagnostic> check(const std::filesystem::path& given) {
+std::vector<Diagnostic> check(const PathLike& given) {
   const std::filesystem::path path = described(given);
   if (cli::names_scene(path.string())) {
     cli::StagedScene staged = cli::load_stage(path.string());
@@ -36,18 +36,16 @@ std::vector<Diagnostic> check(const std::filesystem::path& given) {
 void bind_load(nb::module_& module) {
   module.def(
       "load",
-      [](const std::filesystem::path& path, const std::optional<std::string>& base, bool merge_fixed) {
+      [](const PathLike& path, const std::optional<std::string>& base, bool merge_fixed) {
         return handle_of(value_or_raise(cli::load_model(source_of(path, base, merge_fixed))));
       },
       nb::arg("path"), nb::kw_only(), nb::arg("base") = nb::none(), nb::arg("merge_fixed") = false,
-      nb::sig("def load(path: str | os.PathLike[str], *, base: str | None = None, merge_fixed: bool = False) -> Model"),
       "A model from a URDF, MJCF, SDF or scene file, or a built-in figure by name ('human28'), or a robot that the "
       "package\nrobot_descriptions has in its cache ('go2_description').\n\n"
       "'FILE#FIGURE' names one of several figures of a scene. base: 'fixed' or 'free', else as the file says. What is "
       "wrong with the file\n"
       "is raised as LoadError, all of it; what is only odd is one FileWarning.");
-  module.def("check", check, nb::arg("path"), nb::sig("def check(path: str | os.PathLike[str]) -> list[Diagnostic]"),
-             "Everything that is wrong or odd about a model or scene file.");
+  module.def("check", check, nb::arg("path"), "Everything that is wrong or odd about a model or scene file.");
 }
 
 }  // namespace kansetsu::python

@@ -37,7 +37,7 @@ nb::dict ranges(const Model& model, bool of_positions) {
   return out;
 }
 
-nb::object make_names(const std::vector<std::string>& list, const nb::dict& joints, const Model& model) {
+Names make_names(const std::vector<std::string>& list, const nb::dict& joints, const Model& model) {
   return nb::module_::import_("kansetsu._names").attr("Names")(list, joints, model.name());
 }
 
@@ -49,15 +49,15 @@ nb::object kept(ModelHandle& m, nb::object& slot, Make&& make) {
   return slot;
 }
 
-nb::object dof_names(ModelHandle& m) {
+Names dof_names(ModelHandle& m) {
   return kept(m, m.dof_names, [&] { return make_names(m.model.dof_names(), ranges(m.model, false), m.model); });
 }
-nb::object position_names(ModelHandle& m) {
+Names position_names(ModelHandle& m) {
   return kept(m, m.position_names,
               [&] { return make_names(io::position_names(m.model), ranges(m.model, true), m.model); });
 }
 
-nb::object named(const nb::object& array, const nb::object& names) {
+NamedArray named(const nb::object& array, const nb::object& names) {
   return nb::module_::import_("kansetsu._names").attr("named")(array, names);
 }
 
@@ -92,9 +92,9 @@ std::string text_of(const Model& model) {
                      model.joint_count(), model.base() == Base::kFree ? "free" : "fixed", model.nq(), model.nv());
 }
 
-nb::object neutral_position(ModelHandle& m) { return named(vector(neutral(m.model)), position_names(m)); }
+NamedArray neutral_position(ModelHandle& m) { return named(vector(neutral(m.model)), position_names(m)); }
 
-nb::object random_position(ModelHandle& m, std::uint64_t seed, std::optional<std::ptrdiff_t> count) {
+Floats random_position(ModelHandle& m, std::uint64_t seed, std::optional<std::ptrdiff_t> count) {
   if (count && *count < 0) raise_value(fmt::format("random_configuration: count is {}, expected 0 or more", *count));
   std::mt19937_64 rng(seed);
   if (!count) return named(vector(random_configuration(m.model, rng)), position_names(m));
@@ -115,8 +115,7 @@ void bind_structure(nb::class_<ModelHandle>& c) {
           "base", [](const ModelHandle& m) { return m.model.base() == Base::kFree ? "free" : "fixed"; },
           "'fixed' or 'free'.")
       .def_prop_ro(
-          "gravity", [](const ModelHandle& m) { return to_array(m.model.gravity()); },
-          nb::sig("def gravity(self) -> " FLOATS), "[m/s^2]")
+          "gravity", [](const ModelHandle& m) { return to_array(m.model.gravity()); }, "[m/s^2]")
       .def_prop_ro(
           "mass", [](const ModelHandle& m) { return m.model.mass(); }, "[kg]")
       .def_prop_ro(
@@ -170,34 +169,30 @@ void bind_structure(nb::class_<ModelHandle>& c) {
 }
 
 void bind_coordinates(nb::class_<ModelHandle>& c) {
-  c.def_prop_ro("dofs", dof_names, nb::sig("def dofs(self) -> kansetsu._names.Names"),
+  c.def_prop_ro("dofs", dof_names,
                 "Names of the velocity coordinates; model.dofs['elbow'] is where a joint is in v and tau.")
-      .def_prop_ro("coordinates", position_names, nb::sig("def coordinates(self) -> kansetsu._names.Names"),
+      .def_prop_ro("coordinates", position_names,
                    "Names of the position coordinates; model.coordinates['elbow'] is where a joint is in q.")
-      .def_prop_ro("q0", neutral_position, nb::sig("def q0(self) -> kansetsu._names.NamedArray"),
-                   "A new array with the neutral configuration; q0['elbow'] = 1 sets a joint.")
+      .def_prop_ro("q0", neutral_position, "A new array with the neutral configuration; q0['elbow'] = 1 sets a joint.")
       .def_prop_ro(
           "v0", [](ModelHandle& m) { return named(vector(Eigen::VectorXd::Zero(m.model.nv())), dof_names(m)); },
-          nb::sig("def v0(self) -> kansetsu._names.NamedArray"),
           "A new array of zeros, one for each degree of freedom.")
       .def("random_configuration", random_position, nb::arg("seed"), nb::arg("count") = nb::none(),
-           nb::sig("def random_configuration(self, seed: int, count: int | None = None) -> " FLOATS),
            "Uniform within the position limits (pi or 1 m where there is none); (nq,), or (count, nq).")
       .def_prop_ro(
           "lower_position", [](ModelHandle& m) { return named(vector(m.model.lower_position()), position_names(m)); },
-          nb::sig("def lower_position(self) -> kansetsu._names.NamedArray"), "(nq,); -inf where there is no limit.")
+          "(nq,); -inf where there is no limit.")
       .def_prop_ro(
           "upper_position", [](ModelHandle& m) { return named(vector(m.model.upper_position()), position_names(m)); },
-          nb::sig("def upper_position(self) -> kansetsu._names.NamedArray"), "(nq,); inf where there is no limit.")
+          "(nq,); inf where there is no limit.")
       .def_prop_ro(
           "velocity_limit", [](ModelHandle& m) { return named(vector(m.model.velocity_limit()), dof_names(m)); },
-          nb::sig("def velocity_limit(self) -> kansetsu._names.NamedArray"), "(nv,)")
+          "(nv,)")
       .def_prop_ro(
-          "effort_limit", [](ModelHandle& m) { return named(vector(m.model.effort_limit()), dof_names(m)); },
-          nb::sig("def effort_limit(self) -> kansetsu._names.NamedArray"), "(nv,)")
+          "effort_limit", [](ModelHandle& m) { return named(vector(m.model.effort_limit()), dof_names(m)); }, "(nv,)")
       .def_prop_ro(
           "actuation", [](const ModelHandle& m) { return to_array(m.model.actuation()); },
-          nb::sig("def actuation(self) -> " FLOATS), "tau = actuation @ u, a column per actuator.")
+          "tau = actuation @ u, a column per actuator.")
       .def_prop_ro(
           "actuators",
           [](const ModelHandle& m) {
@@ -217,6 +212,7 @@ void bind_model(nb::module_& module) {
       "between threads, and picklable.");
   bind_structure(c);
   bind_coordinates(c);
+  bind_show(c, "The neutral configuration, inline in a notebook (height in pixels) or in the browser.");
   c.def(
        "to_urdf",
        [](const ModelHandle& m) {
@@ -224,15 +220,6 @@ void bind_model(nb::module_& module) {
          return value_or_raise(std::move(text));
        },
        "The model as URDF text.")
-      .def(
-          "show",
-          [](nb::handle self, const std::string& title, int height) {
-            return nb::module_::import_("kansetsu._show")
-                .attr("show")(self, nb::arg("title") = title, nb::arg("height") = height);
-          },
-          nb::kw_only(), nb::arg("title") = "kansetsu", nb::arg("height") = 480,
-          nb::sig("def show(self, *, title: str = 'kansetsu', height: int = 480) -> kansetsu._show.View"),
-          "The neutral configuration, inline in a notebook (height in pixels) or in the browser.")
       .def_prop_ro(
           "_devices", [](ModelHandle& m) { return kept(m, m.devices, [] { return nb::dict(); }); },
           nb::sig("def _devices(self) -> dict[int, object]"), "The model on each device that was asked for.")

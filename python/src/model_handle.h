@@ -96,6 +96,9 @@ class ModelHandle {
   Pool<float> floats_;
 };
 
+/// The Python object of a model.
+using ModelObject = nb::typed<nb::object, ModelHandle>;
+
 inline ModelHandle* handle_of(Model model) { return new ModelHandle(std::move(model)); }
 
 }  // namespace kansetsu::python

@@ -15,7 +15,7 @@
 namespace kansetsu::python {
 namespace {
 
-Clip make_clip(const ModelHandle& m, nb::handle times, nb::handle q, const std::string& name) {
+Clip make_clip(const ModelHandle& m, Like times, Like q, const std::string& name) {
   Clip clip;
   clip.name = name;
   clip.times = read_numbers({"motion.Clip", "times"}, times);
@@ -27,15 +27,14 @@ Clip make_clip(const ModelHandle& m, nb::handle times, nb::handle q, const std::
   return clip;
 }
 
-nb::object rows_of(const std::vector<std::optional<Vec3<>>>& points) {
+Floats rows_of(const std::vector<std::optional<Vec3<>>>& points) {
   NewArray<double> out = new_array({std::ptrdiff_t(points.size()), 3});
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (size_t i = 0; i < points.size(); ++i) put(points[i].value_or(Vec3<>{nan, nan, nan}), out.data + 3 * i);
   return out.object;
 }
 
-Capture read_capture(const std::filesystem::path& file, const std::optional<std::filesystem::path>& skeleton,
-                     const std::optional<double>& unit) {
+Capture read_capture(const PathLike& file, const std::optional<PathLike>& skeleton, const std::optional<double>& unit) {
   io::CaptureOptions options;
   options.unit = unit;
   if (skeleton) options.skeleton = *skeleton;
@@ -47,7 +46,7 @@ Capture read_capture(const std::filesystem::path& file, const std::optional<std:
   return value_or_raise(std::move(loaded));
 }
 
-nb::object bone_positions(const Capture& c) {
+Floats bone_positions(const Capture& c) {
   const auto bones = std::ptrdiff_t(c.bones.size());
   NewArray<double> out = new_array({c.frames(), bones, 3});
   std::vector<Transform<>> poses;
@@ -71,7 +70,7 @@ Retargeted py_retarget(const ModelHandle& m, const Capture& capture, const std::
   return value_or_raise(std::move(loaded));
 }
 
-Analysis py_analyze(const ModelHandle& m, nb::handle motion, double cutoff, double friction, bool others) {
+Analysis py_analyze(const ModelHandle& m, ClipLike motion, double cutoff, double friction, bool others) {
   if (!(cutoff >= 0) || !std::isfinite(cutoff))
     raise_value(fmt::format("motion.analyze: cutoff is {}, expected 0 or more", cutoff));
   const bool is_retargeted = nb::isinstance<Retargeted>(motion);
@@ -91,7 +90,7 @@ Analysis py_analyze(const ModelHandle& m, nb::handle motion, double cutoff, doub
   return analyze(m.model, clip, supports, {.cutoff = cutoff});
 }
 
-nb::dict summary_of(const Analysis& a) {
+DictOf<double> summary_of(const Analysis& a) {
   const AnalysisSummary& s = a.summary;
   nb::dict out;
   out["weight"] = s.weight, out["mean_vertical"] = s.mean_vertical, out["residual_force"] = s.residual_force;
@@ -106,18 +105,15 @@ void bind_clip(nb::module_& module) {
   nb::class_<Clip>(module, "Clip", "A motion of a figure: configurations at moments.")
       .def(
           "__init__",
-          [](Clip* c, const ModelHandle& m, nb::handle times, nb::handle q, const std::string& name) {
+          [](Clip* c, const ModelHandle& m, Like times, Like q, const std::string& name) {
             new (c) Clip(make_clip(m, times, q, name));
           },
-          "model"_a, "times"_a, "q"_a, "name"_a = "",
-          nb::sig("def __init__(self, model: kansetsu._core.Model, times: " LIKE ", q: " LIKE
-                  ", name: str = '') -> None"))
+          "model"_a, "times"_a, "q"_a, "name"_a = "")
       .def_ro("name", &Clip::name, "Of the motion.")
       .def_prop_ro(
-          "times", [](const Clip& c) { return to_array(std::span<const double>(c.times)); },
-          nb::sig("def times(self) -> " FLOATS), "(frames,) [s]")
+          "times", [](const Clip& c) { return to_array(std::span<const double>(c.times)); }, "(frames,) [s]")
       .def_prop_ro(
-          "q", [](const Clip& c) { return to_rows(c.q); }, nb::sig("def q(self) -> " FLOATS), "(frames, nq)")
+          "q", [](const Clip& c) { return to_rows(c.q); }, "(frames, nq)")
       .def_prop_ro("duration", &Clip::duration, "[s]")
       .def("__len__", &Clip::frames)
       .def("__repr__", [](const Clip& c) {
@@ -125,78 +121,58 @@ void bind_clip(nb::module_& module) {
       });
   module.def(
       "read_clip",
-      [](const ModelHandle& m, const std::filesystem::path& file) {
-        return value_or_raise(io::read_clip(m.model, file));
-      },
-      "model"_a, "file"_a, nb::sig("def read_clip(model: kansetsu._core.Model, file: str | os.PathLike[str]) -> Clip"),
-      "The motion of a figure from a recording: .mcap, .csv, .npz.");
+      [](const ModelHandle& m, const PathLike& file) { return value_or_raise(io::read_clip(m.model, file)); },
+      "model"_a, "file"_a, "The motion of a figure from a recording: .mcap, .csv, .npz.");
   module.def(
       "sample",
       [](const ModelHandle& m, const Clip& c, double time) {
         const Eigen::VectorXd q = sample(m.model, c, time);
         return to_array(std::span(q.data(), size_t(q.size())));
       },
-      "model"_a, "clip"_a, "time"_a,
-      nb::sig("def sample(model: kansetsu._core.Model, clip: Clip, time: float) -> " FLOATS),
-      "The configuration at a time.");
+      "model"_a, "clip"_a, "time"_a, "The configuration at a time.");
   module.def(
       "resample", [](const ModelHandle& m, const Clip& c, double rate) { return resample(m.model, c, rate); },
-      "model"_a, "clip"_a, "rate"_a,
-      nb::sig("def resample(model: kansetsu._core.Model, clip: Clip, rate: float) -> Clip"), "At even times [Hz].");
+      "model"_a, "clip"_a, "rate"_a, "At even times [Hz].");
   module.def(
       "cut", [](const ModelHandle& m, const Clip& c, double from, double to) { return cut(m.model, c, from, to); },
-      "model"_a, "clip"_a, "start"_a, "stop"_a,
-      nb::sig("def cut(model: kansetsu._core.Model, clip: Clip, start: float, stop: float) -> Clip"),
-      "The part of a clip between two times [s].");
+      "model"_a, "clip"_a, "start"_a, "stop"_a, "The part of a clip between two times [s].");
   module.def(
       "low_pass", [](const ModelHandle& m, const Clip& c, double cutoff) { return low_pass(m.model, c, cutoff); },
-      "model"_a, "clip"_a, "cutoff"_a,
-      nb::sig("def low_pass(model: kansetsu._core.Model, clip: Clip, cutoff: float) -> Clip"),
-      "Zero-phase filter [Hz].");
+      "model"_a, "clip"_a, "cutoff"_a, "Zero-phase filter [Hz].");
   module.def(
       "mirror", [](const ModelHandle& m, const Clip& c) { return mirror(m.model, c); }, "model"_a, "clip"_a,
-      nb::sig("def mirror(model: kansetsu._core.Model, clip: Clip) -> Clip"), "Left and right exchanged.");
+      "Left and right exchanged.");
   module.def(
       "blend",
       [](const ModelHandle& m, const Clip& a, const Clip& b, double time) {
         return blend(m.model, a, b, {.time = time});
       },
-      "model"_a, "first"_a, "second"_a, "time"_a = 0.3,
-      nb::sig("def blend(model: kansetsu._core.Model, first: Clip, second: Clip, time: float = 0.3) -> Clip"),
-      "One after the other.");
+      "model"_a, "first"_a, "second"_a, "time"_a = 0.3, "One after the other.");
   module.def(
       "derivatives",
-      [](const ModelHandle& m, const Clip& c) {
+      [](const ModelHandle& m, const Clip& c) -> Tuple<Floats, Floats> {
         const ClipDerivatives d = derivatives(m.model, c);
         return nb::make_tuple(to_rows(d.v), to_rows(d.vdot));
       },
-      "model"_a, "clip"_a,
-      nb::sig("def derivatives(model: kansetsu._core.Model, clip: Clip) -> tuple[" FLOATS ", " FLOATS "]"),
-      "(v, vdot), each (frames, nv).");
+      "model"_a, "clip"_a, "(v, vdot), each (frames, nv).");
   module.def(
       "squat",
       [](const ModelHandle& m, double depth, double period, int count) {
         return squat(m.model, {.depth = depth, .period = period, .count = count});
       },
       "model"_a, "depth"_a = 0.3, "period"_a = 2.0, "count"_a = 2,
-      nb::sig(
-          "def squat(model: kansetsu._core.Model, depth: float = 0.3, period: float = 2.0, count: int = 2) -> Clip"),
       "Down by depth [m] and up again on both feet, count times.");
   module.def(
       "reach",
-      [](const ModelHandle& m, nb::handle target, const std::string& hand, double period) {
+      [](const ModelHandle& m, Like target, const std::string& hand, double period) {
         return reach(m.model,
                      {.hand = hand, .target = read_vec3({"motion.reach", "target"}, target), .period = period});
       },
       "model"_a, "target"_a, "hand"_a = "gripR", "period"_a = 2.0,
-      nb::sig("def reach(model: kansetsu._core.Model, target: " LIKE
-              ", hand: str = 'gripR', period: float = 2.0) -> Clip"),
       "A hand goes to a point of the world and back, along a straight line.");
   module.def(
       "bar_swing", [](const ModelHandle& m, double duration) { return bar_swing(m.model, {.duration = duration}); },
-      "model"_a, "duration"_a = 4.0,
-      nb::sig("def bar_swing(model: kansetsu._core.Model, duration: float = 4.0) -> Clip"),
-      "Both hands on a bar, the body swings as gravity and its hips make it.");
+      "model"_a, "duration"_a = 4.0, "Both hands on a bar, the body swings as gravity and its hips make it.");
 }
 
 void bind_capture(nb::module_& module) {
@@ -215,22 +191,17 @@ void bind_capture(nb::module_& module) {
       .def_ro("unit", &Capture::unit, "Of its lengths [m].")
       .def_prop_ro("duration", &Capture::duration, "[s]")
       .def("__len__", &Capture::frames)
-      .def_prop_ro("positions", bone_positions, nb::sig("def positions(self) -> " FLOATS),
-                   "Joint centres in the world: (frames, bones, 3) [m].");
+      .def_prop_ro("positions", bone_positions, "Joint centres in the world: (frames, bones, 3) [m].");
   module.def("read_capture", read_capture, "file"_a, nb::kw_only(), "skeleton"_a = nb::none(), "unit"_a = nb::none(),
-             nb::sig("def read_capture(file: str | os.PathLike[str], *, skeleton: str | os.PathLike[str] | None = "
-                     "None, unit: float | None = None) "
-                     "-> Capture"),
              "A .bvh file, or an .amc with the .asf beside it.");
   nb::class_<FootContacts>(module, "FootContacts", "When a foot is on the floor.")
       .def_ro("name", &FootContacts::name, "Of the foot.")
       .def_prop_ro(
           "heel_down", [](const FootContacts& f) { return to_bool_array(f.heel_down); },
-          nb::sig("def heel_down(self) -> numpy.typing.NDArray[numpy.bool_]"),
           "(frames,): whether the heel is on the floor.")
       .def_prop_ro(
           "toe_down", [](const FootContacts& f) { return to_bool_array(f.toe_down); },
-          nb::sig("def toe_down(self) -> numpy.typing.NDArray[numpy.bool_]"), "(frames,): whether the toe is.");
+          "(frames,): whether the toe is.");
   nb::class_<Retargeted>(module, "Retargeted", "A capture as the motion of a figure.")
       .def_ro("clip", &Retargeted::clip, "The motion of the figure.")
       .def_ro("feet", &Retargeted::feet, "When each foot is on the floor.")
@@ -240,18 +211,15 @@ void bind_capture(nb::module_& module) {
       .def_ro("skate", &Retargeted::skate, "Farthest that a heel or toe strays while it is down [m].")
       .def_prop_ro(
           "residuals",
-          [](const Retargeted& r) {
+          [](const Retargeted& r) -> DictOf<double> {
             nb::dict out;
             for (const JointResidual& j : r.residuals)
               out[nb::str(to_string(j.landmark).data(), to_string(j.landmark).size())] = j.rms;
             return out;
           },
-          nb::sig("def residuals(self) -> dict[str, float]"), "Per landmark: root mean square of what is missed [m].");
+          "Per landmark: root mean square of what is missed [m].");
   module.def("retarget", py_retarget, "model"_a, "capture"_a, nb::kw_only(), "scale"_a = nb::none(),
              "floor"_a = nb::none(), "pin_feet"_a = true, "limits"_a = true, "move_to_origin"_a = true,
-             nb::sig("def retarget(model: kansetsu._core.Model, capture: Capture, *, scale: float | None = None, "
-                     "floor: float | None = None, pin_feet: "
-                     "bool = True, limits: bool = True, move_to_origin: bool = True) -> Retargeted"),
              "The captured motion as that of a figure: feet stand still while they are on the floor, which is z = 0.");
 }
 
@@ -261,37 +229,31 @@ void bind_analysis(nb::module_& module) {
       .def_ro("name", &SupportForces::name, "Of the support.")
       .def_prop_ro(
           "down", [](const SupportForces& s) { return to_bool_array(s.down); },
-          nb::sig("def down(self) -> numpy.typing.NDArray[numpy.bool_]"), "(frames,): whether it carries something.")
+          "(frames,): whether it carries something.")
       .def_prop_ro(
-          "wrench", [](const SupportForces& s) { return to_array(s.wrench); }, nb::sig("def wrench(self) -> " FLOATS),
+          "wrench", [](const SupportForces& s) { return to_array(s.wrench); },
           "(frames, 6): [torque, force] on its link at the link's origin, world axes.")
       .def_prop_ro(
           "pressure", [](const SupportForces& s) { return rows_of(s.pressure); },
-          nb::sig("def pressure(self) -> " FLOATS), "(frames, 3): centre of pressure; nan where it carries nothing.");
+          "(frames, 3): centre of pressure; nan where it carries nothing.");
   nb::class_<Analysis>(module, "Analysis", "What a motion takes: torques, powers, forces of the ground.")
       .def_ro("clip", &Analysis::clip, "As analysed: filtered.")
       .def_prop_ro(
-          "v", [](const Analysis& a) { return to_rows(a.v); }, nb::sig("def v(self) -> " FLOATS),
-          "(frames, nv), as all below.")
+          "v", [](const Analysis& a) { return to_rows(a.v); }, "(frames, nv), as all below.")
       .def_prop_ro(
-          "vdot", [](const Analysis& a) { return to_rows(a.vdot); }, nb::sig("def vdot(self) -> " FLOATS),
-          "Accelerations.")
+          "vdot", [](const Analysis& a) { return to_rows(a.vdot); }, "Accelerations.")
       .def_prop_ro(
-          "tau", [](const Analysis& a) { return to_rows(a.tau); }, nb::sig("def tau(self) -> " FLOATS),
-          "Torques of the joints; zero at a free base.")
+          "tau", [](const Analysis& a) { return to_rows(a.tau); }, "Torques of the joints; zero at a free base.")
       .def_prop_ro(
-          "power", [](const Analysis& a) { return to_rows(a.power); }, nb::sig("def power(self) -> " FLOATS),
-          "Of each coordinate [W].")
+          "power", [](const Analysis& a) { return to_rows(a.power); }, "Of each coordinate [W].")
       .def_ro("supports", &Analysis::supports, "Forces of each foot or hand.")
       .def_prop_ro(
-          "residual", [](const Analysis& a) { return to_array(a.residual); }, nb::sig("def residual(self) -> " FLOATS),
+          "residual", [](const Analysis& a) { return to_array(a.residual); },
           "(frames, 6): what supports cannot give, at the base.")
       .def_prop_ro(
-          "com", [](const Analysis& a) { return to_array(a.com); }, nb::sig("def com(self) -> " FLOATS),
-          "(frames, 3): centre of mass [m].")
+          "com", [](const Analysis& a) { return to_array(a.com); }, "(frames, 3): centre of mass [m].")
       .def_prop_ro(
-          "zmp", [](const Analysis& a) { return rows_of(a.zmp); }, nb::sig("def zmp(self) -> " FLOATS),
-          "nan in flight.")
+          "zmp", [](const Analysis& a) { return rows_of(a.zmp); }, "nan in flight.")
       .def_prop_ro(
           "phases",
           [](const Analysis& a) {
@@ -299,14 +261,10 @@ void bind_analysis(nb::module_& module) {
             for (const Phase& p : a.phases) out.emplace_back(to_string(p.kind), p.start, p.end);
             return out;
           },
-          nb::sig("def phases(self) -> list[tuple[str, float, float]]"), "(kind, start, end)")
-      .def_prop_ro("summary", summary_of, nb::sig("def summary(self) -> dict[str, float]"),
-                   "The main numbers by name.");
+          "(kind, start, end)")
+      .def_prop_ro("summary", summary_of, "The main numbers by name.");
   module.def("analyze", py_analyze, "model"_a, "motion"_a, nb::kw_only(), "cutoff"_a = 0.0, "friction"_a = 0.8,
              "others"_a = true,
-             nb::sig("def analyze(model: kansetsu._core.Model, motion: Clip | Retargeted, *, cutoff: float = 0.0, "
-                     "friction: float = 0.8, others: bool = "
-                     "True) -> Analysis"),
              "Joint torques and ground forces of a motion. cutoff: of a zero-phase low-pass filter [Hz]; 0: none.");
 }
 
@@ -334,7 +292,6 @@ void bind_codegen(nb::module_& module) {
         return compile_model(m.model, name);
       },
       nb::arg("model"), nb::arg("name") = "",
-      nb::sig("def compile_model(model: Model, name: str = '') -> CompiledModel"),
       "Inverse dynamics, mass matrix and forward dynamics of a model as one C++ header that needs nothing.");
 }
 

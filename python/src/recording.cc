@@ -27,7 +27,7 @@ struct RecorderHandle {
   }
 };
 
-RecorderHandle record(nb::handle self, const std::filesystem::path& path, double rate) {
+RecorderHandle record(nb::handle self, const PathLike& path, double rate) {
   WorldHandle& w = *nb::inst_ptr<WorldHandle>(self);
   if (!(rate >= 0) || !std::isfinite(rate))
     raise_value(fmt::format("World.record: rate is {}, expected 0 or more", rate));
@@ -63,18 +63,13 @@ nb::bytes world_page(WorldHandle& w, const std::string& title) {
   return page_bytes(now, title);
 }
 
-int figure_of(const io::Recording& r, const std::string& name) {
-  std::string known;
-  for (size_t i = 0; i < r.header.figures.size(); ++i) {
-    if (r.header.figures[i].name == name) return int(i);
-    known += (known.empty() ? "" : ", ") + r.header.figures[i].name;
-  }
-  raise_value(fmt::format("Recording: there is no figure '{}'; known: {}", name, known));
+size_t figure_of(const io::Recording& r, const std::string& name) {
+  return find_named("Recording", "figure", name, r.header.figures, &io::RecordedFigure::name);
 }
 
 template <Eigen::VectorXd State::* member>
-nb::object states(const io::Recording& r, const std::string& name) {
-  const auto figure = size_t(figure_of(r, name));
+Floats states(const io::Recording& r, const std::string& name) {
+  const size_t figure = figure_of(r, name);
   const Model& model = r.header.figures[figure].model;
   const int width = member == &State::q ? model.nq() : model.nv();
   NewArray<double> out = new_array({std::ptrdiff_t(r.frames.size()), width});
@@ -83,13 +78,13 @@ nb::object states(const io::Recording& r, const std::string& name) {
   return out.object;
 }
 
-nb::object times(const io::Recording& r) {
+Floats times(const io::Recording& r) {
   NewArray<double> out = new_array({std::ptrdiff_t(r.frames.size())});
   for (size_t i = 0; i < r.frames.size(); ++i) out.data[i] = r.frames[i].time;
   return out.object;
 }
 
-nb::object numbers(const io::Recording& r) {
+Floats numbers(const io::Recording& r) {
   const auto width = std::ptrdiff_t(r.header.numbers.size());
   NewArray<double> out = new_array({std::ptrdiff_t(r.frames.size()), width});
   for (size_t i = 0; i < r.frames.size(); ++i)
@@ -106,7 +101,7 @@ std::vector<std::pair<double, std::string>> events(const io::Recording& r) {
 }
 
 /// Forces on a of all contacts of all frames.
-nb::object contact_forces(const io::Recording& r) {
+Records contact_forces(const io::Recording& r) {
   struct Row {
     double time;
     std::int32_t a[2], b[2];
@@ -130,8 +125,7 @@ void bind_world_recording(nb::module_& module, nb::class_<WorldHandle>& c) {
   nb::class_<RecorderHandle>(module, "Recorder", nb::type_slots(slots_with_world<RecorderHandle>()),
                              "A recording that is being written; the end of the with block completes it.")
       .def("close", &RecorderHandle::close, "Completes the file.")
-      .def(
-          "__enter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __enter__(self) -> Recorder"))
+      .def("__enter__", [](nb::handle self) -> nb::typed<nb::object, RecorderHandle> { return nb::borrow(self); })
       .def(
           "__exit__",
           [](RecorderHandle& r, nb::handle, nb::handle, nb::handle) {
@@ -139,19 +133,10 @@ void bind_world_recording(nb::module_& module, nb::class_<WorldHandle>& c) {
           },
           nb::arg("type").none(), nb::arg("value").none(), nb::arg("traceback").none(),
           nb::sig("def __exit__(self, type: object, value: object, traceback: object) -> None"));
+  bind_show(c, "The present moment, inline in a notebook (height in pixels) or in the browser.");
   c.def("record", record, nb::arg("path"), nb::arg("rate") = 0.0,
-        nb::sig("def record(self, path: str | os.PathLike[str], rate: float = 0.0) -> Recorder"),
         "with world.record('run.mcap'): every step is written, or `rate` frames per second: .mcap, .csv, .npz, .glb or "
         ".html, a page.")
-      .def(
-          "show",
-          [](nb::handle self, const std::string& title, int height) {
-            return nb::module_::import_("kansetsu._show")
-                .attr("show")(self, nb::arg("title") = title, nb::arg("height") = height);
-          },
-          nb::kw_only(), nb::arg("title") = "kansetsu", nb::arg("height") = 480,
-          nb::sig("def show(self, *, title: str = 'kansetsu', height: int = 480) -> kansetsu._show.View"),
-          "The present moment, inline in a notebook (height in pixels) or in the browser.")
       .def("page", world_page, nb::arg("title") = "kansetsu",
            "The present moment as an HTML page that needs nothing else.");
 }
@@ -167,34 +152,32 @@ void bind_recording(nb::module_& module) {
       .def(
           "model",
           [](const io::Recording& r, const std::string& name) {
-            return handle_of(r.header.figures[size_t(figure_of(r, name))].model);
+            return handle_of(r.header.figures[figure_of(r, name)].model);
           },
-          nb::arg("figure"), nb::sig("def model(self, figure: str) -> Model"))
-      .def_prop_ro("times", times, nb::sig("def times(self) -> " FLOATS))
-      .def("q", states<&State::q>, nb::arg("figure"), nb::sig("def q(self, figure: str) -> " FLOATS))
-      .def("v", states<&State::v>, nb::arg("figure"), nb::sig("def v(self, figure: str) -> " FLOATS))
+          nb::arg("figure"))
+      .def_prop_ro("times", times)
+      .def("q", states<&State::q>, nb::arg("figure"))
+      .def("v", states<&State::v>, nb::arg("figure"))
       .def_prop_ro("number_names",
                    [](const io::Recording& r) {
                      std::vector<std::string> names;
                      for (const io::NumberChannel& n : r.header.numbers) names.push_back(n.name);
                      return names;
                    })
-      .def_prop_ro("numbers", numbers, nb::sig("def numbers(self) -> " FLOATS))
+      .def_prop_ro("numbers", numbers)
       .def_prop_ro("events", events)
-      .def_prop_ro("contacts", contact_forces, nb::sig("def contacts(self) -> numpy.typing.NDArray[numpy.void]"))
-      .def_prop_ro(
-          "notes",
-          [](const io::Recording& r) {
-            nb::dict out;
-            for (const auto& [key, value] : r.header.notes) out[key.c_str()] = value;
-            return out;
-          },
-          nb::sig("def notes(self) -> dict[str, str]"))
+      .def_prop_ro("contacts", contact_forces)
+      .def_prop_ro("notes",
+                   [](const io::Recording& r) -> DictOf<std::string> {
+                     nb::dict out;
+                     for (const auto& [key, value] : r.header.notes) out[key.c_str()] = value;
+                     return out;
+                   })
       .def_ro("complete", &io::Recording::complete)
       .def("page", page_bytes, nb::arg("title"));
   module.def(
       "read_recording",
-      [](const std::filesystem::path& path) {
+      [](const PathLike& path) {
         Loaded<io::Recording> loaded;
         {
           nb::gil_scoped_release release;
@@ -202,7 +185,7 @@ void bind_recording(nb::module_& module) {
         }
         return value_or_raise(std::move(loaded));
       },
-      nb::arg("path"), nb::sig("def read_recording(path: str | os.PathLike[str]) -> RecordingData"));
+      nb::arg("path"));
 }
 
 }  // namespace kansetsu::python

@@ -13,7 +13,7 @@ class ResponseHandle {
  public:
   explicit ResponseHandle(const ModelHandle& m) : model_(m.model), response_(m.model) {}
 
-  void update(nb::handle q) {
+  void update(Like q) {
     const auto Q = read_rows<double>({"Response.update", "q", position_name, &model_}, q, model_.nq());
     if (!Q.one()) raise_value("Response.update: q has rows, expected one configuration");
     require_finite({"Response.update", "q", position_name, &model_}, Q.data, model_.nq());
@@ -22,13 +22,13 @@ class ResponseHandle {
       raise_error("SingularError", "Response.update: nothing resists some coordinate of this model");
     updated_ = true;
   }
-  nb::object link_response(const std::string& j, const std::string& i, bool world) {
+  Floats link_response(const std::string& j, const std::string& i, bool world) {
     const LinkId to = model_.link_id(j), from = model_.link_id(i);
     const std::lock_guard lock(mutex_);
     require_updated();
     return to_array(world ? response_.link_response_world(to, from) : response_.link_response(to, from));
   }
-  nb::object apply_wrench(const std::string& link, nb::handle wrench) {
+  Floats apply_wrench(const std::string& link, Like wrench) {
     const std::vector<double> w = read_numbers({"Response.apply_wrench", "wrench"}, wrench, 6);
     const LinkId id = model_.link_id(link);
     const std::lock_guard lock(mutex_);
@@ -55,16 +55,13 @@ void bind_response(nb::module_& module) {
   nb::class_<ResponseHandle>(module, "Response",
                              "How a mechanism answers forces: the inertia between any two links, gears included.")
       .def(nb::init<const ModelHandle&>(), nb::arg("model"))
-      .def("update", &ResponseHandle::update, nb::arg("q"), nb::sig("def update(self, q: " LIKE ") -> None"),
-           "Takes a posture.")
+      .def("update", &ResponseHandle::update, nb::arg("q"), "Takes a posture.")
       .def("link_response", &ResponseHandle::link_response, nb::arg("link"), nb::arg("wrench_on"), nb::kw_only(),
            nb::arg("world") = true,
-           nb::sig("def link_response(self, link: str, wrench_on: str, *, world: bool = True) -> " FLOATS),
            "6 x 6: change of the acceleration [omega', a] of one link per wrench [torque, force] on another, at the "
            "links' origins in world "
            "axes; with world=False in the links' own axes.")
       .def("apply_wrench", &ResponseHandle::apply_wrench, nb::arg("link"), nb::arg("wrench"),
-           nb::sig("def apply_wrench(self, link: str, wrench: " LIKE ") -> " FLOATS),
            "Change of vdot for a wrench [torque, force] on a link, in the link's axes.");
 }
 

@@ -18,13 +18,13 @@ double positive(const char* shape, const char* what, double x) {
   return x;
 }
 
-Box make_box(nb::handle size) {
+Box make_box(Like size) {
   const Vec3<> s = read_vec3({"Box", "size"}, size);
   for (const double x : {s.x, s.y, s.z}) positive("Box", "an edge of size", x);
   return {s};
 }
 
-HeightField make_height_field(nb::handle heights, nb::handle size) {
+HeightField make_height_field(Like heights, Like size) {
   HeightField out;
   const std::vector<double> extent = read_numbers({"HeightField", "size"}, size, 2);
   out.size_x = positive("HeightField", "size[0]", extent[0]),
@@ -39,7 +39,7 @@ HeightField make_height_field(nb::handle heights, nb::handle size) {
   return out;
 }
 
-TriangleMesh make_mesh(nb::handle vertices, const std::vector<std::array<int, 3>>& triangles) {
+TriangleMesh make_mesh(Like vertices, const std::vector<std::array<int, 3>>& triangles) {
   TriangleMeshData data{read_points({"TriangleMesh", "vertices"}, vertices), triangles};
   for (const auto& t : data.triangles) {
     for (const int v : t) {
@@ -65,11 +65,8 @@ void bind_shapes(nb::module_& module) {
       .def_ro("radius", &Sphere::radius, "[m]");
   nb::class_<Box>(module, "Box", "A box around its frame's origin, by its edge lengths.")
       .def(
-          "__init__", [](Box* s, nb::handle size) { new (s) Box(make_box(size)); }, "size"_a,
-          nb::sig("def __init__(self, size: " LIKE ") -> None"))
-      .def_prop_ro(
-          "size", [](const Box& b) { return to_array(b.size); }, nb::sig("def size(self) -> " FLOATS),
-          "Edge lengths [m].");
+          "__init__", [](Box* s, Like size) { new (s) Box(make_box(size)); }, "size"_a)
+      .def_prop_ro("size", [](const Box& b) { return to_array(b.size); }, "Edge lengths [m].");
   nb::class_<Cylinder>(module, "Cylinder", "A cylinder along z.")
       .def(
           "__init__",
@@ -92,45 +89,34 @@ void bind_shapes(nb::module_& module) {
   nb::class_<ConvexHull>(module, "ConvexHull", "The convex hull of points.")
       .def(
           "__init__",
-          [](ConvexHull* s, nb::handle vertices) {
-            new (s) ConvexHull{read_points({"ConvexHull", "vertices"}, vertices)};
-          },
-          "vertices"_a, nb::sig("def __init__(self, vertices: " LIKE ") -> None"))
-      .def_prop_ro(
-          "vertices", [](const ConvexHull& h) { return to_array(h.vertices); },
-          nb::sig("def vertices(self) -> " FLOATS), "(points, 3) [m]");
+          [](ConvexHull* s, Like vertices) { new (s) ConvexHull{read_points({"ConvexHull", "vertices"}, vertices)}; },
+          "vertices"_a)
+      .def_prop_ro("vertices", [](const ConvexHull& h) { return to_array(h.vertices); }, "(points, 3) [m]");
   nb::class_<HeightField>(module, "HeightField", "Ground below heights on a grid around the origin.")
       .def(
           "__init__",
-          [](HeightField* s, nb::handle heights, nb::handle size) {
-            new (s) HeightField(make_height_field(heights, size));
-          },
-          "heights"_a, "size"_a, nb::sig("def __init__(self, heights: " LIKE ", size: " LIKE ") -> None"))
+          [](HeightField* s, Like heights, Like size) { new (s) HeightField(make_height_field(heights, size)); },
+          "heights"_a, "size"_a)
       .def_ro("rows", &HeightField::rows, "Of the grid, along y.")
       .def_ro("columns", &HeightField::columns, "Of the grid, along x.");
   nb::class_<TriangleMesh>(module, "TriangleMesh", "A surface of triangles, counterclockwise as seen from outside.")
       .def(
           "__init__",
-          [](TriangleMesh* s, nb::handle vertices, const std::vector<std::array<int, 3>>& triangles) {
+          [](TriangleMesh* s, Like vertices, const std::vector<std::array<int, 3>>& triangles) {
             new (s) TriangleMesh(make_mesh(vertices, triangles));
           },
-          "vertices"_a, "triangles"_a,
-          nb::sig("def __init__(self, vertices: " LIKE
-                  ", triangles: collections.abc.Sequence[tuple[int, int, int]]) -> None"))
+          "vertices"_a, "triangles"_a)
       .def_prop_ro(
-          "vertices", [](const TriangleMesh& t) { return to_array(t.data->vertices); },
-          nb::sig("def vertices(self) -> " FLOATS), "(points, 3) [m]")
+          "vertices", [](const TriangleMesh& t) { return to_array(t.data->vertices); }, "(points, 3) [m]")
       .def_prop_ro(
           "triangles", [](const TriangleMesh& t) { return t.data->triangles; }, "Numbers of three vertices each.");
   module.def(
       "load_mesh",
-      [](const std::filesystem::path& file, nb::handle scale) {
+      [](const PathLike& file, Like scale) {
         return value_or_raise(
             io::load_mesh(file, scale.is_none() ? Vec3<>{1, 1, 1} : read_vec3({"load_mesh", "scale"}, scale)));
       },
-      "file"_a, "scale"_a.none() = nb::none(),
-      nb::sig("def load_mesh(file: str | os.PathLike[str], scale: " LIKE " | None = None) -> TriangleMesh"),
-      "Reads an STL or OBJ file.");
+      "file"_a, "scale"_a.none() = nb::none(), "Reads an STL or OBJ file.");
   nb::class_<ContactMaterial>(module, "Material", "What surfaces are made of, as far as contact is concerned.")
       .def(
           "__init__",
@@ -142,8 +128,6 @@ void bind_shapes(nb::module_& module) {
           },
           "mu_s"_a = 0.8, "mu_d"_a = std::nan(""), "restitution"_a = 0.0, "spin_radius"_a = 0.0,
           "rolling_radius"_a = 0.0, "clearance"_a = 0.0,
-          nb::sig("def __init__(self, mu_s: float = 0.8, mu_d: float = ..., restitution: float = 0.0, spin_radius: "
-                  "float = 0.0, rolling_radius: float = 0.0, clearance: float = 0.0) -> None"),
           "Static and dynamic friction (the same, unless given), restitution 0 ... 1, the radius [m] that resists spin "
           "at points, the lever [m] of the moment that resists rolling, and how far apart [m] shapes are when they "
           "touch (clearances of two add up).")

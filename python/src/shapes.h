@@ -14,6 +14,4 @@ using AnyShape = std::variant<Sphere, Box, Cylinder, Capsule, Plane, ConvexHull,
 /// As the library has it; sizes that are not positive and finite raise.
 Shape to_shape(const AnyShape& shape);
 
-#define SHAPE "Sphere | Box | Cylinder | Capsule | Plane | ConvexHull | HeightField | TriangleMesh"
-
 }  // namespace kansetsu::python

@@ -10,7 +10,7 @@
 namespace kansetsu::python {
 namespace {
 
-nb::dict to_dict(const WalkReport& r) {
+AnyDict to_dict(const WalkReport& r) {
   nb::dict out;
   out["fallen"] = r.fallen, out["cause"] = r.cause, out["seconds"] = r.seconds, out["distance"] = r.distance,
   out["walked"] = r.walked;
@@ -28,7 +28,7 @@ nb::dict to_dict(const WalkReport& r) {
 constexpr int kWalkStepsBetweenSignals = 256;
 
 /// To the end, or to Ctrl-C.
-nb::dict run(WalkSimulation& simulation, const std::optional<std::filesystem::path>& record, double rate) {
+AnyDict run(WalkSimulation& simulation, const std::optional<PathLike>& record, double rate) {
   std::vector<std::string> files;
   if (record) files.push_back(record->string());
   cli::WorldRecorder recorder(simulation.world(), simulation.scene(), files, rate);
@@ -47,9 +47,8 @@ nb::dict run(WalkSimulation& simulation, const std::optional<std::filesystem::pa
   return to_dict(simulation.report());
 }
 
-nb::dict walk(const ModelHandle& m, double speed, double distance, double turn, double slope, double duration,
-              const std::vector<Push>& pushes, std::uint64_t seed, const std::optional<std::filesystem::path>& record,
-              double rate) {
+AnyDict walk(const ModelHandle& m, double speed, double distance, double turn, double slope, double duration,
+             const std::vector<Push>& pushes, std::uint64_t seed, const std::optional<PathLike>& record, double rate) {
   for (const auto& [name, x] : {std::pair("speed", speed), std::pair("turn", turn), std::pair("slope", slope)}) {
     if (!std::isfinite(x)) raise_value(fmt::format("motion.walk: {} is {}, expected a finite number", name, x));
   }
@@ -61,8 +60,8 @@ nb::dict walk(const ModelHandle& m, double speed, double distance, double turn, 
   return run(simulation, record, rate);
 }
 
-nb::dict track(const ModelHandle& m, const Clip& clip, double friction, double cutoff,
-               const std::optional<std::filesystem::path>& record, double rate) {
+AnyDict track(const ModelHandle& m, const Clip& clip, double friction, double cutoff,
+              const std::optional<PathLike>& record, double rate) {
   WalkSetup setup;
   setup.track.friction = friction, setup.track.cutoff = cutoff;
   WalkSimulation simulation(m.model, clip, setup);
@@ -84,18 +83,9 @@ void bind_walking(nb::module_& module) {
   module.def(
       "walk", walk, "model"_a, nb::kw_only(), "speed"_a = 0.8, "distance"_a = kInf, "turn"_a = 0.0, "slope"_a = 0.0,
       "duration"_a = 120.0, "pushes"_a = std::vector<Push>{}, "seed"_a = 0, "record"_a = nb::none(), "rate"_a = 60.0,
-      nb::sig("def walk(model: kansetsu._core.Model, *, speed: float = 0.8, distance: float = ..., turn: float = 0.0, "
-              "slope: float = 0.0, duration: "
-              "float = 120.0, pushes: collections.abc.Sequence[Push] = ..., seed: int = 0, record: str | "
-              "os.PathLike[str] | None = None, rate: "
-              "float = 60.0) -> dict[str, typing.Any]"),
       "Lets a figure walk in a world and reports what the world did. record: a file, at `rate` frames per second.");
   module.def("track", track, "model"_a, "clip"_a, nb::kw_only(), "friction"_a = 0.6, "cutoff"_a = 6.0,
-             "record"_a = nb::none(), "rate"_a = 60.0,
-             nb::sig("def track(model: kansetsu._core.Model, clip: Clip, *, friction: float = 0.6, cutoff: float = "
-                     "6.0, record: str | os.PathLike[str] | "
-                     "None = None, rate: float = 60.0) -> dict[str, typing.Any]"),
-             "Follows a clip by torques alone, likewise.");
+             "record"_a = nb::none(), "rate"_a = 60.0, "Follows a clip by torques alone, likewise.");
 }
 
 }  // namespace kansetsu::python

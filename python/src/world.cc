@@ -18,7 +18,7 @@ namespace {
 
 WorldHandle& self_of(nb::handle h) { return *nb::inst_ptr<WorldHandle>(h); }
 
-void make_world(WorldHandle* at, double time_step, nb::handle gravity, const std::string& integrator, double tolerance,
+void make_world(WorldHandle* at, double time_step, Like gravity, const std::string& integrator, double tolerance,
                 double contact_margin, std::uint64_t seed, int threads, const std::string& contact_law) {
   WorldOptions options;
   if (!(time_step > 0) || !std::isfinite(time_step))
@@ -35,7 +35,7 @@ void make_world(WorldHandle* at, double time_step, nb::handle gravity, const std
   new (at) WorldHandle(World(options), std::move(scene));
 }
 
-WorldHandle* load_world(const std::filesystem::path& path, const std::optional<std::string>& base,
+WorldHandle* load_world(const PathLike& path, const std::optional<std::string>& base,
                         const std::optional<std::string>& keyframe, const std::optional<double>& time_step,
                         const std::optional<std::uint64_t>& seed, int threads) {
   std::optional<Base> kind;
@@ -52,7 +52,7 @@ WorldHandle* load_world(const std::filesystem::path& path, const std::optional<s
   return new WorldHandle(*std::move(world.value), std::move(scene));
 }
 
-State read_state(const char* function, const Model& model, nb::handle q, nb::handle v) {
+State read_state(const char* function, const Model& model, Like q, Like v) {
   State state(model);
   if (!q.is_none()) {
     const std::vector<double> x = read_numbers({function, "q", position_name, &model}, q, model.nq());
@@ -70,9 +70,8 @@ void place_base(State& state, const Transform<>& X) {
   state.q.head<7>() << X.p.x, X.p.y, X.p.z, turn.x, turn.y, turn.z, turn.w;
 }
 
-FigureHandle add_model(nb::handle self, nb::object model, nb::handle q, nb::handle v, const std::string& name,
-                       const std::string& self_collision, const ContactMaterial& material, bool collides,
-                       nb::handle base) {
+FigureHandle add_model(nb::handle self, ModelObject model, Like q, Like v, const std::string& name,
+                       const std::string& self_collision, const ContactMaterial& material, bool collides, Like base) {
   WorldHandle& w = self_of(self);
   if (!nb::isinstance<ModelHandle>(model)) raise_type("World.add: model is no kansetsu.Model");
   const auto& m = nb::cast<const ModelHandle&>(model);
@@ -94,8 +93,8 @@ FigureHandle add_model(nb::handle self, nb::object model, nb::handle q, nb::hand
   return {nb::borrow(self), id};
 }
 
-FigureHandle add_body(nb::handle self, const AnyShape& shape, double mass, nb::handle pose, const std::string& name,
-                      const ContactMaterial& material, nb::handle v) {
+FigureHandle add_body(nb::handle self, const AnyShape& shape, double mass, Like pose, const std::string& name,
+                      const ContactMaterial& material, Like v) {
   WorldHandle& w = self_of(self);
   if (!(mass > 0) || !std::isfinite(mass))
     raise_value(fmt::format("World.add_body: mass is {}, expected more than 0", mass));
@@ -111,8 +110,8 @@ FigureHandle add_body(nb::handle self, const AnyShape& shape, double mass, nb::h
   return {nb::borrow(self), w.world.add(model, state, options)};
 }
 
-int add_fixed(WorldHandle& w, const AnyShape& shape, nb::handle pose, const ContactMaterial& material,
-              const std::string& name, nb::handle surface_velocity) {
+int add_fixed(WorldHandle& w, const AnyShape& shape, Like pose, const ContactMaterial& material,
+              const std::string& name, Like surface_velocity) {
   const Transform<> X = read_pose({"World.add_fixed", "pose"}, pose);
   const Vec3<> velocity =
       surface_velocity.is_none() ? Vec3<>{} : read_vec3({"World.add_fixed", "surface_velocity"}, surface_velocity);
@@ -145,36 +144,21 @@ void bind_making(nb::class_<WorldHandle>& c) {
   using namespace nb::literals;
   c.def("__init__", make_world, "time_step"_a = 1e-3, "gravity"_a.none() = nb::none(), "integrator"_a = "semi_implicit",
         "tolerance"_a = 1e-6, "contact_margin"_a = 2e-3, "seed"_a = 0, "threads"_a = 1, "contact_law"_a = "engine",
-        nb::sig("def __init__(self, time_step: float = 0.001, gravity: " LIKE
-                " | None = None, integrator: str = 'semi_implicit', tolerance: float = 1e-06, contact_margin: float = "
-                "0.002, seed: int = 0, "
-                "threads: int = 1, contact_law: str = 'engine') -> None"),
         "An empty world. integrator: 'semi_implicit', 'rk4' or 'adaptive' (with its tolerance per step). contact_law: "
         "'engine', or\n'nakamura_yamane': friction of patches as published in 2000.")
       .def_static("load", load_world, "path"_a, nb::kw_only(), "base"_a = nb::none(), "keyframe"_a = nb::none(),
                   "time_step"_a = nb::none(), "seed"_a = nb::none(), "threads"_a = 1,
-                  nb::sig("def load(path: str | os.PathLike[str], *, base: str | None = None, keyframe: str | None = "
-                          "None, time_step: float | "
-                          "None = None, seed: int | None = None, threads: int = 1) -> World"),
                   "The world of a scene, MJCF or SDF file; a URDF file or built-in figure stands on a floor.")
       .def("add", add_model, "model"_a, "q"_a.none() = nb::none(), "v"_a.none() = nb::none(), nb::kw_only(),
            "name"_a = "", "self_collision"_a = "none", "material"_a = ContactMaterial{}, "collides"_a = true,
            "base"_a.none() = nb::none(),
-           nb::sig("def add(self, model: Model, q: " LIKE " | None = None, v: " LIKE
-                   " | None = None, *, name: str = '', self_collision: str = 'none', material: Material = ..., "
-                   "collides: bool = True, base: " LIKE " | None = None) -> Figure"),
            "A figure of a model, neutral and at rest unless told. base: pose of a free base. self_collision: 'none', "
            "'not_neighbours', 'all'.")
       .def("add_body", add_body, "shape"_a, "mass"_a, "pose"_a.none() = nb::none(), nb::kw_only(), "name"_a = "",
            "material"_a = ContactMaterial{}, "v"_a.none() = nb::none(),
-           nb::sig("def add_body(self, shape: " SHAPE ", mass: float, pose: " LIKE
-                   " | None = None, *, name: str = '', material: Material = ..., v: " LIKE " | None = None) -> Figure"),
            "A free body of one shape, with the inertia of a solid. v: [omega, velocity] in its own axes.")
       .def("add_fixed", add_fixed, "shape"_a, "pose"_a.none() = nb::none(), nb::kw_only(),
            "material"_a = ContactMaterial{}, "name"_a = "", "surface_velocity"_a.none() = nb::none(),
-           nb::sig("def add_fixed(self, shape: " SHAPE ", pose: " LIKE
-                   " | None = None, *, material: Material = ..., name: str = '', surface_velocity: " LIKE
-                   " | None = None) -> int"),
            "A shape that stays: a floor, a wall. surface_velocity: of a conveyor, in the shape's axes.")
       .def_prop_ro("figures", figure_names_of, "Names of the figures.")
       .def(
@@ -183,16 +167,15 @@ void bind_making(nb::class_<WorldHandle>& c) {
             WorldHandle& w = self_of(self);
             return FigureHandle{nb::borrow(self), w.world.figure(name)};
           },
-          "name"_a, nb::sig("def __getitem__(self, name: str) -> Figure"), "A figure by name.")
+          "name"_a, "A figure by name.")
       .def(
           "body",
-          [](nb::handle self, nb::handle body) {
+          [](nb::handle self, BodyLike body) {
             WorldHandle& w = self_of(self);
             const BodyArgument b = read_body(w, "World.body", body);
             return BodyHandle{nb::borrow(self), b.body, b.X_LF};
           },
-          "body"_a, nb::sig("def body(self, body: " BODY ") -> Body"),
-          "A link or frame: 'figure/link', ('figure', 'link').")
+          "body"_a, "A link or frame: 'figure/link', ('figure', 'link').")
       .def("__repr__", [](const WorldHandle& w) {
         return fmt::format("<World at {:.6g} s: {} figures>", w.world.time(), w.world.figure_count());
       });

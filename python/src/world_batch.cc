@@ -6,7 +6,7 @@ namespace kansetsu::python {
 namespace {
 
 template <RowMatrix BatchMirror::* member>
-nb::object rows(nb::handle self, const std::string& figure) {
+Floats rows(nb::handle self, const std::string& figure) {
   auto& b = *nb::inst_ptr<BatchHandle>(self);
   RowMatrix& x = b.mirrors[size_t(b.figure("WorldBatch", figure))].*member;
   return view_array(x.data(), {x.rows(), x.cols()}, self);
@@ -19,7 +19,7 @@ void require_world(const BatchHandle& b, int i) {
     raise_value(fmt::format("WorldBatch: there is no world {}; there are {}", i, b.batch.size()));
 }
 
-std::vector<int> read_worlds(const BatchHandle& b, const char* function, nb::handle which) {
+std::vector<int> read_worlds(const BatchHandle& b, const char* function, Like which) {
   std::vector<int> out;
   const int n = b.batch.size();
   if (which.is_none()) {
@@ -45,7 +45,7 @@ std::vector<int> read_worlds(const BatchHandle& b, const char* function, nb::han
 
 namespace {
 
-void reset_some(BatchHandle& b, nb::handle snapshots, nb::handle which) {
+void reset_some(BatchHandle& b, Snapshots snapshots, Like which) {
   const BatchHandle::Call call(b, "WorldBatch.reset");
   const std::vector<int> worlds = read_worlds(b, "WorldBatch.reset", which);
   std::vector<Snapshot> several;
@@ -73,8 +73,8 @@ std::vector<Snapshot> save_all(BatchHandle& b) {
   return b.batch.save();
 }
 
-nb::tuple rollout(BatchHandle& b, const std::string& figure, nb::handle controls, int substeps,
-                  const std::string& drive) {
+Tuple<Floats, Floats> rollout(BatchHandle& b, const std::string& figure, Like controls, int substeps,
+                              const std::string& drive) {
   const auto id = FigureId(b.figure("WorldBatch.rollout", figure));
   if (substeps < 1) raise_value(fmt::format("WorldBatch.rollout: substeps is {}, expected 1 or more", substeps));
   constexpr Word<RowMatrix BatchMirror::*> kDrives[] = {{"tau", &BatchMirror::tau}, {"control", &BatchMirror::control}};
@@ -119,7 +119,7 @@ nb::tuple rollout(BatchHandle& b, const std::string& figure, nb::handle controls
   return nb::make_tuple(Q.object, V.object);
 }
 
-nb::object all_sensors(BatchHandle& b, const std::string& name) {
+Floats all_sensors(BatchHandle& b, const std::string& name) {
   const BatchHandle::Call call(b, "WorldBatch.sensor");
   b.push();
   const auto width = std::ptrdiff_t(std::as_const(b.batch).world(0).sensor(name).size());
@@ -132,7 +132,7 @@ nb::object all_sensors(BatchHandle& b, const std::string& name) {
 }
 
 template <class F>
-nb::object per_world(BatchHandle& b, const char* function, F&& value) {
+Floats per_world(BatchHandle& b, const char* function, F&& value) {
   const BatchHandle::Call call(b, function);
   NewArray<double> out = new_array({b.batch.size()});
   for (int i = 0; i < b.batch.size(); ++i) out.data[i] = value(std::as_const(b.batch).world(i));
@@ -150,12 +150,14 @@ void bind_world_batch(nb::module_& module) {
       .def_prop_ro("figures", [](const BatchHandle& b) { return b.names; })
       .def(
           "model",
-          [](const BatchHandle& b, const std::string& f) { return b.models[size_t(b.figure("WorldBatch.model", f))]; },
-          "figure"_a, nb::sig("def model(self, figure: str) -> Model"))
-      .def("q", rows<&BatchMirror::q>, "figure"_a, nb::sig("def q(self, figure: str) -> " FLOATS))
-      .def("v", rows<&BatchMirror::v>, "figure"_a, nb::sig("def v(self, figure: str) -> " FLOATS))
-      .def("tau", rows<&BatchMirror::tau>, "figure"_a, nb::sig("def tau(self, figure: str) -> " FLOATS))
-      .def("control", rows<&BatchMirror::control>, "figure"_a, nb::sig("def control(self, figure: str) -> " FLOATS))
+          [](const BatchHandle& b, const std::string& f) -> ModelObject {
+            return b.models[size_t(b.figure("WorldBatch.model", f))];
+          },
+          "figure"_a)
+      .def("q", rows<&BatchMirror::q>, "figure"_a)
+      .def("v", rows<&BatchMirror::v>, "figure"_a)
+      .def("tau", rows<&BatchMirror::tau>, "figure"_a)
+      .def("control", rows<&BatchMirror::control>, "figure"_a)
       .def(
           "actuators",
           [](const BatchHandle& b, const std::string& f) {
@@ -164,24 +166,17 @@ void bind_world_batch(nb::module_& module) {
           "figure"_a)
       .def("step", &BatchHandle::step, "count"_a = 1)
       .def("save", save_all)
-      .def("reset", reset_some, "snapshots"_a, "which"_a.none() = nb::none(),
-           nb::sig("def reset(self, snapshots: Snapshot | collections.abc.Sequence[Snapshot], which: " LIKE
-                   " | None = None) -> None"))
-      .def("rollout", rollout, "figure"_a, "controls"_a, "substeps"_a = 1, "drive"_a = "tau",
-           nb::sig("def rollout(self, figure: str, controls: " LIKE
-                   ", substeps: int = 1, drive: str = 'tau') -> tuple[" FLOATS ", " FLOATS "]"))
-      .def("sensor", all_sensors, "name"_a, nb::sig("def sensor(self, name: str) -> " FLOATS))
+      .def("reset", reset_some, "snapshots"_a, "which"_a.none() = nb::none())
+      .def("rollout", rollout, "figure"_a, "controls"_a, "substeps"_a = 1, "drive"_a = "tau")
+      .def("sensor", all_sensors, "name"_a)
       .def_prop_ro(
           "time",
-          [](BatchHandle& b) { return per_world(b, "WorldBatch.time", [](const World& w) { return w.time(); }); },
-          nb::sig("def time(self) -> " FLOATS))
-      .def_prop_ro(
-          "running",
-          [](BatchHandle& b) {
-            return per_world(b, "WorldBatch.running",
-                             [](const World& w) { return double(w.status() == WorldStatus::kRunning); });
-          },
-          nb::sig("def running(self) -> " FLOATS))
+          [](BatchHandle& b) { return per_world(b, "WorldBatch.time", [](const World& w) { return w.time(); }); })
+      .def_prop_ro("running",
+                   [](BatchHandle& b) {
+                     return per_world(b, "WorldBatch.running",
+                                      [](const World& w) { return double(w.status() == WorldStatus::kRunning); });
+                   })
       .def(
           "failure",
           [](BatchHandle& b, int i) {
@@ -197,14 +192,12 @@ void bind_world_batch(nb::module_& module) {
             const BatchHandle::Call call(b, "WorldBatch.contacts");
             return contact_array(std::as_const(b.batch).world(i).report().contacts);
           },
-          "world"_a, nb::sig("def contacts(self, world: int) -> numpy.typing.NDArray[numpy.void]"))
-      .def(
-          "contact_counts",
-          [](BatchHandle& b) {
-            return per_world(b, "WorldBatch.contact_counts",
-                             [](const World& w) { return double(w.report().contacts.size()); });
-          },
-          nb::sig("def contact_counts(self) -> " FLOATS))
+          "world"_a)
+      .def("contact_counts",
+           [](BatchHandle& b) {
+             return per_world(b, "WorldBatch.contact_counts",
+                              [](const World& w) { return double(w.report().contacts.size()); });
+           })
       .def(
           "hash",
           [](BatchHandle& b, int i) {
@@ -215,16 +208,13 @@ void bind_world_batch(nb::module_& module) {
           },
           "world"_a)
       .def_prop_ro("obstacle", [](const BatchHandle& b) { return b.batch.obstacle(); })
-      .def_prop_ro(
-          "report",
-          [](const BatchHandle& b) {
-            const WorldBatchReport& r = b.batch.report();
-            nb::dict out;
-            out["lanes"] = r.lanes, out["alone"] = r.alone, out["stopped"] = r.stopped;
-            out["total_lanes"] = r.total_lanes, out["total_alone"] = r.total_alone;
-            return out;
-          },
-          nb::sig("def report(self) -> dict[str, int]"));
+      .def_prop_ro("report", [](const BatchHandle& b) -> DictOf<int> {
+        const WorldBatchReport& r = b.batch.report();
+        nb::dict out;
+        out["lanes"] = r.lanes, out["alone"] = r.alone, out["stopped"] = r.stopped;
+        out["total_lanes"] = r.total_lanes, out["total_alone"] = r.total_alone;
+        return out;
+      });
   bind_world_batch_changes(c);
 }
 

@@ -12,17 +12,12 @@ bool same_row(const RowMatrix& a, const RowMatrix& b, int k) {
 }
 
 ControllerMirror& find_controller(BatchHandle& b, const std::string& name) {
-  std::string known;
-  for (const auto& m : b.controllers) {
-    if (m->name == name) return *m;
-    known += (known.empty() ? "" : ", ") + m->name;
-  }
-  raise_value(fmt::format("WorldBatch.controller: there is no controller '{}'; known: {}", name,
-                          known.empty() ? "none" : known));
+  return *b.controllers[find_named("WorldBatch.controller", "controller", name, b.controllers,
+                                   [](const auto& m) { return m->name; })];
 }
 
 template <RowMatrix ControllerMirror::* member>
-nb::object controller_rows(nb::handle self, const std::string& name) {
+Floats controller_rows(nb::handle self, const std::string& name) {
   auto& b = *nb::inst_ptr<BatchHandle>(self);
   RowMatrix& x = find_controller(b, name).*member;
   return view_array(x.data(), {x.rows(), x.cols()}, self);
@@ -42,8 +37,8 @@ BatchBody read_end(const BatchHandle& b, nb::handle value) {
   return {{id, on.link}, on.X_LF};
 }
 
-int connect_one(BatchHandle& b, int world, nb::handle a, nb::handle other, const std::string& mask, nb::handle frame_a,
-                nb::handle frame_b) {
+int connect_one(BatchHandle& b, int world, LinkOf a, LinkOf other, const std::string& mask, Like frame_a,
+                Like frame_b) {
   require_world(b, world);
   const BatchBody on_a = read_end(b, a), on_b = read_end(b, other);
   ConnectionOptions options;
@@ -78,7 +73,7 @@ void change_worlds(BatchHandle& b, const char* function, const std::vector<int>&
   }
 }
 
-void set_inertias(BatchHandle& b, const std::string& figure, nb::handle values, nb::handle which) {
+void set_inertias(BatchHandle& b, const std::string& figure, Like values, Like which) {
   const Expected expected{"BatchFigure.set_inertial_parameters", "values"};
   const FigureId id(b.figure(expected.function, figure));
   const std::ptrdiff_t links = b.batch.model(id).link_count();
@@ -89,7 +84,7 @@ void set_inertias(BatchHandle& b, const std::string& figure, nb::handle values, 
   });
 }
 
-nb::object inertias(BatchHandle& b, const std::string& figure) {
+Floats inertias(BatchHandle& b, const std::string& figure) {
   const FigureId id(b.figure("BatchFigure.inertial_parameters", figure));
   const BatchHandle::Call call(b, "BatchFigure.inertial_parameters");
   const std::ptrdiff_t links = b.batch.model(id).link_count();
@@ -100,7 +95,7 @@ nb::object inertias(BatchHandle& b, const std::string& figure) {
 }
 
 /// Friction, and what resists spin and rolling, as one material per world.
-void set_materials(BatchHandle& b, const std::string& figure, nb::handle values, nb::handle which) {
+void set_materials(BatchHandle& b, const std::string& figure, Like values, Like which) {
   constexpr int kNumbers = 5;
   const Expected expected{"BatchFigure.set_materials", "values"};
   const FigureId id(b.figure(expected.function, figure));
@@ -201,23 +196,14 @@ void bind_world_batch_changes(nb::class_<BatchHandle>& c) {
       .def(
           "controller_joints", [](BatchHandle& b, const std::string& name) { return find_controller(b, name).joints; },
           "controller"_a)
-      .def("controller_value", controller_rows<&ControllerMirror::value>, "controller"_a,
-           nb::sig("def controller_value(self, controller: str) -> " FLOATS))
-      .def("controller_kp", controller_rows<&ControllerMirror::kp>, "controller"_a,
-           nb::sig("def controller_kp(self, controller: str) -> " FLOATS))
-      .def("controller_kd", controller_rows<&ControllerMirror::kd>, "controller"_a,
-           nb::sig("def controller_kd(self, controller: str) -> " FLOATS))
-      .def("inertial_parameters", inertias, "figure"_a,
-           nb::sig("def inertial_parameters(self, figure: str) -> " FLOATS))
-      .def("set_inertial_parameters", set_inertias, "figure"_a, "values"_a, "which"_a.none() = nb::none(),
-           nb::sig("def set_inertial_parameters(self, figure: str, values: " LIKE ", which: " LIKE
-                   " | None = None) -> None"))
-      .def("set_materials", set_materials, "figure"_a, "values"_a, "which"_a.none() = nb::none(),
-           nb::sig("def set_materials(self, figure: str, values: " LIKE ", which: " LIKE " | None = None) -> None"))
+      .def("controller_value", controller_rows<&ControllerMirror::value>, "controller"_a)
+      .def("controller_kp", controller_rows<&ControllerMirror::kp>, "controller"_a)
+      .def("controller_kd", controller_rows<&ControllerMirror::kd>, "controller"_a)
+      .def("inertial_parameters", inertias, "figure"_a)
+      .def("set_inertial_parameters", set_inertias, "figure"_a, "values"_a, "which"_a.none() = nb::none())
+      .def("set_materials", set_materials, "figure"_a, "values"_a, "which"_a.none() = nb::none())
       .def("connect", connect_one, "world"_a, "a"_a.none(), "b"_a.none(), "mask"_a = "weld",
-           "frame_a"_a.none() = nb::none(), "frame_b"_a.none() = nb::none(),
-           nb::sig("def connect(self, world: int, a: tuple[str, str] | None, b: tuple[str, str] | None, mask: str = "
-                   "'weld', frame_a: " LIKE " | None = None, frame_b: " LIKE " | None = None) -> int"))
+           "frame_a"_a.none() = nb::none(), "frame_b"_a.none() = nb::none())
       .def("release", release_one, "world"_a, "connection"_a);
 }
 

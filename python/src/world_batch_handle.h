@@ -67,12 +67,7 @@ class BatchHandle {
   std::vector<std::unique_ptr<ControllerMirror>> controllers;
 
   int figure(const char* function, const std::string& name) const {
-    std::string known;
-    for (size_t i = 0; i < names.size(); ++i) {
-      if (names[i] == name) return int(i);
-      known += (known.empty() ? "" : ", ") + names[i];
-    }
-    raise_value(fmt::format("{}: there is no figure '{}'; known: {}", function, name, known));
+    return int(find_named(function, "figure", name, names));
   }
 
   /// What Python has written goes to the worlds. Torques always: setting them costs less than comparing.

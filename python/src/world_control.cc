@@ -17,6 +17,12 @@ DofRef read_dof(nb::handle key) {
   raise_type("World.add_controller: joints are named by 'joint' or ('joint', index)");
 }
 
+nb::dict dict_of(nb::handle joints) {
+  nb::dict out;
+  if (!nb::try_cast(joints, out)) raise_type("World.add_controller: joints is no dict, e.g. {'elbow': {'kp': 100}}");
+  return out;
+}
+
 void read_numbers_of(nb::handle numbers, JointControl& out) {
   struct Member {
     const char* name;
@@ -44,12 +50,12 @@ void read_numbers_of(nb::handle numbers, JointControl& out) {
   }
 }
 
-void add_controller(WorldHandle& w, const std::string& name, nb::handle figure, const std::string& kind,
-                    const nb::dict& joints, bool active) {
+void add_controller(WorldHandle& w, const std::string& name, FigureLike figure, const std::string& kind,
+                    JointNumbers joints, bool active) {
   ControllerDescription c;
   c.name = name, c.figure = w.world.name(read_figure(w, "World.add_controller", figure)), c.active = active;
   c.kind = read_word("World.add_controller: kind", kind, kControlKinds);
-  for (const auto& [key, numbers] : joints) {
+  for (const auto& [key, numbers] : dict_of(joints)) {
     JointControl joint{.dof = read_dof(key)};
     read_numbers_of(numbers, joint);
     c.joints.push_back(std::move(joint));
@@ -58,13 +64,12 @@ void add_controller(WorldHandle& w, const std::string& name, nb::handle figure, 
   w.world.add_controller(c);
 }
 
-void set_controller(WorldHandle& w, const std::string& name, const std::optional<bool>& active,
-                    const std::optional<nb::dict>& joints) {
+void set_controller(WorldHandle& w, const std::string& name, const std::optional<bool>& active, JointNumbers joints) {
   const WorldHandle::Call call(w, "World.set_controller");
   ControllerDescription c = w.world.controller(name);
   if (active) c.active = *active;
-  if (joints) {
-    for (const auto& [key, numbers] : *joints) {
+  if (!joints.is_none()) {
+    for (const auto& [key, numbers] : dict_of(joints)) {
       const DofRef dof = read_dof(key);
       bool found = false;
       for (JointControl& joint : c.joints) {
@@ -84,19 +89,13 @@ void set_controller(WorldHandle& w, const std::string& name, const std::optional
 void bind_world_control(nb::class_<WorldHandle>& c) {
   using namespace nb::literals;
   c.def("add_controller", add_controller, "name"_a, "figure"_a, "kind"_a, "joints"_a, nb::kw_only(), "active"_a = true,
-        nb::sig("def add_controller(self, name: str, figure: " FIGURE
-                ", kind: str, joints: collections.abc.Mapping[typing.Any, collections.abc.Mapping[str, float]], *, "
-                "active: bool = True) -> None"),
         "Drives joints in every step: kind 'torque' (tau = signal), 'pd' (taken implicitly: stiff gains are fine) or "
         "'motion' (q = signal,\n"
         "whatever it takes). joints: {'elbow': {'value': 0.3, 'kp': 100, 'kd': 5}}; the signal is value + amplitude "
         "sin(2 pi frequency t +\n"
         "phase) + deviation noise, effort is the most it gives. ('hip', 2) names one of several coordinates.")
-      .def("set_controller", set_controller, "name"_a, nb::kw_only(), "active"_a = nb::none(), "joints"_a = nb::none(),
-           nb::sig("def set_controller(self, name: str, *, active: bool | None = None, joints: "
-                   "collections.abc.Mapping[typing.Any, "
-                   "collections.abc.Mapping[str, float]] | None = None) -> None"),
-           "Other numbers for a controller; what is not named stays.")
+      .def("set_controller", set_controller, "name"_a, nb::kw_only(), "active"_a = nb::none(),
+           "joints"_a.none() = nb::none(), "Other numbers for a controller; what is not named stays.")
       .def_prop_ro(
           "controllers", [](const WorldHandle& w) { return w.world.controller_names(); }, "Names of the controllers.");
 }

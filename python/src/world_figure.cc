@@ -11,7 +11,7 @@ namespace kansetsu::python {
 namespace {
 
 template <Eigen::VectorXd FigureMirror::* member>
-nb::object live(const FigureHandle& f) {
+Floats live(const FigureHandle& f) {
   WorldHandle& w = f.get();
   FigureMirror* m;
   {
@@ -22,25 +22,25 @@ nb::object live(const FigureHandle& f) {
   return view_array(x.data(), {x.size()}, f.world);
 }
 
-nb::object with_names(nb::object array, const FigureHandle& f, const char* names) {
+NamedArray with_names(const Floats& array, const FigureHandle& f, const char* names) {
   return nb::module_::import_("kansetsu._names").attr("named")(array, f.get().model(f.id).attr(names));
 }
 
 /// figure.tau = …: what is assigned is written into the live array.
 template <Eigen::VectorXd FigureMirror::* member>
-void assign(const FigureHandle& f, nb::handle value) {
+void assign(const FigureHandle& f, Like value) {
   live<member>(f).attr("__setitem__")(nb::ellipsis(), value);
 }
 
 /// Actuators have names of their own.
-nb::object with_actuator_names(nb::object array, const FigureHandle& f) {
+NamedArray with_actuator_names(const Floats& array, const FigureHandle& f) {
   const World& world = f.get().world;
   const nb::module_ names = nb::module_::import_("kansetsu._names");
   return names.attr("named")(
       array, names.attr("Names")(actuator_names(world, f.id), nb::dict(), world.name(f.id), "actuator"));
 }
 
-void set_inertias(const FigureHandle& f, nb::handle values) {
+void set_inertias(const FigureHandle& f, Like values) {
   WorldHandle& w = f.get();
   const WorldHandle::Call call(w, "Figure.set_inertial_parameters");
   const Model& model = w.world.model(f.id);
@@ -57,7 +57,7 @@ Transform<> pose_of(const BodyHandle& b) {
   return b.body.is_world() ? b.X_LF : w.world.pose(b.body) * b.X_LF;
 }
 
-nb::object velocity_of(const BodyHandle& b) {
+Floats velocity_of(const BodyHandle& b) {
   WorldHandle& w = b.get();
   const WorldHandle::Call call(w, "Body.velocity");
   if (b.body.is_world()) return to_array(Motion<>{});
@@ -66,7 +66,7 @@ nb::object velocity_of(const BodyHandle& b) {
   return to_array(V);
 }
 
-void apply_wrench(const BodyHandle& b, nb::handle wrench, nb::handle point) {
+void apply_wrench(const BodyHandle& b, Like wrench, Like point) {
   WorldHandle& w = b.get();
   const std::vector<double> F = read_numbers({"Body.apply_wrench", "wrench"}, wrench, 6);
   if (b.body.is_world()) raise_value("Body.apply_wrench: the world itself does not move");
@@ -75,7 +75,7 @@ void apply_wrench(const BodyHandle& b, nb::handle wrench, nb::handle point) {
   w.world.apply_wrench(b.body, {{F[0], F[1], F[2]}, {F[3], F[4], F[5]}}, p);
 }
 
-nb::object stand(const FigureHandle& f) {
+Floats stand(const FigureHandle& f) {
   WorldHandle& w = f.get();
   const WorldHandle::Call call(w, "Figure.stand");
   const World::StandReport r = w.world.stand(f.id);
@@ -94,16 +94,12 @@ void bind_figure(nb::module_& module) {
   nb::class_<BodyHandle>(module, "Body", nb::type_slots(slots_with_world<BodyHandle>()),
                          "A link or frame of a figure in a world, or the world itself.")
       .def_prop_ro(
-          "pose", [](const BodyHandle& b) { return to_array(pose_of(b)); }, nb::sig("def pose(self) -> " FLOATS),
-          "4x4, now.")
+          "pose", [](const BodyHandle& b) { return to_array(pose_of(b)); }, "4x4, now.")
       .def_prop_ro(
-          "p", [](const BodyHandle& b) { return to_array(pose_of(b).p); }, nb::sig("def p(self) -> " FLOATS),
-          "Position [m].")
-      .def_prop_ro("velocity", velocity_of, nb::sig("def velocity(self) -> " FLOATS),
-                   "[omega, velocity of its origin] in world axes.")
+          "p", [](const BodyHandle& b) { return to_array(pose_of(b).p); }, "Position [m].")
+      .def_prop_ro("velocity", velocity_of, "[omega, velocity of its origin] in world axes.")
       .def(
           "apply_wrench", apply_wrench, "wrench"_a, "point"_a.none() = nb::none(),
-          nb::sig("def apply_wrench(self, wrench: " LIKE ", point: " LIKE " | None = None) -> None"),
           "[torque, force] in world axes at a point of the world (its own origin by default), for the next step only.");
   nb::class_<FigureHandle>(module, "Figure", nb::type_slots(slots_with_world<FigureHandle>()),
                            "A figure in a world. Its arrays are live: they follow the world, and what is written into "
@@ -112,39 +108,30 @@ void bind_figure(nb::module_& module) {
       .def_prop_ro(
           "name", [](const FigureHandle& f) { return f.get().world.name(f.id); }, "In its world.")
       .def_prop_ro(
-          "model", [](const FigureHandle& f) { return f.get().model(f.id); }, nb::sig("def model(self) -> Model"),
-          "What it is made of.")
+          "model", [](const FigureHandle& f) { return f.get().model(f.id); }, "What it is made of.")
       .def_prop_rw(
           "q", [](const FigureHandle& f) { return with_names(live<&FigureMirror::q>(f), f, "coordinates"); },
-          assign<&FigureMirror::q>, nb::for_getter(nb::sig("def q(self) -> kansetsu._names.NamedArray")),
-          nb::for_setter(nb::sig("def q(self, value: " LIKE ") -> None")),
-          "Positions; write into it to move the figure.")
+          assign<&FigureMirror::q>, nb::for_setter("value"_a), "Positions; write into it to move the figure.")
       .def_prop_rw(
           "v", [](const FigureHandle& f) { return with_names(live<&FigureMirror::v>(f), f, "dofs"); },
-          assign<&FigureMirror::v>, nb::for_getter(nb::sig("def v(self) -> kansetsu._names.NamedArray")),
-          nb::for_setter(nb::sig("def v(self, value: " LIKE ") -> None")), "Velocities.")
+          assign<&FigureMirror::v>, nb::for_setter("value"_a), "Velocities.")
       .def_prop_rw(
           "tau", [](const FigureHandle& f) { return with_names(live<&FigureMirror::tau>(f), f, "dofs"); },
-          assign<&FigureMirror::tau>, nb::for_getter(nb::sig("def tau(self) -> kansetsu._names.NamedArray")),
-          nb::for_setter(nb::sig("def tau(self, value: " LIKE ") -> None")), "Torques that act until they are changed.")
+          assign<&FigureMirror::tau>, nb::for_setter("value"_a), "Torques that act until they are changed.")
       .def_prop_ro(
           "vdot", [](const FigureHandle& f) { return with_names(live<&FigureMirror::vdot>(f), f, "dofs"); },
-          nb::sig("def vdot(self) -> kansetsu._names.NamedArray"), "Accelerations of the last step.")
+          "Accelerations of the last step.")
       .def_prop_ro(
           "effort", [](const FigureHandle& f) { return with_names(live<&FigureMirror::effort>(f), f, "dofs"); },
-          nb::sig("def effort(self) -> kansetsu._names.NamedArray"),
           "Torques of the last step as they acted, motors and springs included.")
       .def_prop_rw(
           "control", [](const FigureHandle& f) { return with_actuator_names(live<&FigureMirror::control>(f), f); },
-          assign<&FigureMirror::control>, nb::for_getter(nb::sig("def control(self) -> kansetsu._names.NamedArray")),
-          nb::for_setter(nb::sig("def control(self, value: " LIKE ") -> None")),
+          assign<&FigureMirror::control>, nb::for_setter("value"_a),
           "Controls of its actuators, which stay until they are changed: control[\"motor\"] = 1.0.")
       .def_prop_rw(
           "activation",
           [](const FigureHandle& f) { return with_actuator_names(live<&FigureMirror::activation>(f), f); },
-          assign<&FigureMirror::activation>,
-          nb::for_getter(nb::sig("def activation(self) -> kansetsu._names.NamedArray")),
-          nb::for_setter(nb::sig("def activation(self, value: " LIKE ") -> None")),
+          assign<&FigureMirror::activation>, nb::for_setter("value"_a),
           "Activations of its actuators, part of the state; 0 of those that have none.")
       .def_prop_ro(
           "actuators", [](const FigureHandle& f) { return actuator_names(f.get().world, f.id); },
@@ -155,7 +142,6 @@ void bind_figure(nb::module_& module) {
             const WorldHandle::Call call(f.get(), "Figure.actuator_reports");
             return actuator_array(f.get().world.actuators(f.id));
           },
-          nb::sig("def actuator_reports(self) -> numpy.typing.NDArray[numpy.void]"),
           "What each actuator did in the last step (kansetsu.ACTUATOR).")
       .def_prop_ro(
           "asleep",
@@ -165,7 +151,6 @@ void bind_figure(nb::module_& module) {
           },
           "Whether it has come to rest and is not computed until something happens to it.")
       .def("set_inertial_parameters", set_inertias, "values"_a,
-           nb::sig("def set_inertial_parameters(self, values: " LIKE ") -> None"),
            "Other inertias of its links, (links, 10) as inertial_parameters(model) has them. Part of what the world is "
            "made of:\nsnapshots do not hold them. Not for every step: the model is built again.")
       .def(
@@ -175,7 +160,7 @@ void bind_figure(nb::module_& module) {
             f.get().world.set_material(f.id, material);
           },
           "material"_a, "Another material of all its shapes; as set_inertial_parameters(), no part of snapshots.")
-      .def("stand", stand, nb::sig("def stand(self) -> " FLOATS),
+      .def("stand", stand,
            "Sets the torques that hold it still by the contacts and connections it has now; WorldError if none do.")
       .def(
           "__getitem__",
@@ -209,27 +194,24 @@ void bind_world_state(nb::class_<WorldHandle>& c) {
             const WorldHandle::Call call(w, "World.momentum");
             return to_array(w.world.momentum());
           },
-          nb::sig("def momentum(self) -> " FLOATS), "Linear [N s].")
+          "Linear [N s].")
       .def(
           "angular_momentum",
-          [](WorldHandle& w, nb::handle about) {
+          [](WorldHandle& w, Like about) {
             const Vec3<> p = about.is_none() ? Vec3<>{} : read_vec3({"World.angular_momentum", "about"}, about);
             const WorldHandle::Call call(w, "World.angular_momentum");
             return to_array(w.world.angular_momentum(p));
           },
-          "about"_a.none() = nb::none(),
-          nb::sig("def angular_momentum(self, about: " LIKE " | None = None) -> " FLOATS), "[N m s]")
+          "about"_a.none() = nb::none(), "[N m s]")
       .def_prop_rw(
           "gravity", [](WorldHandle& w) { return to_array(w.world.gravity()); },
-          [](WorldHandle& w, nb::handle g) {
+          [](WorldHandle& w, Like g) {
             const Vec3<> gravity = read_vec3({"World", "gravity"}, g);
             const WorldHandle::Call call(w, "World.gravity");
             w.world.set_gravity(gravity);
             w.scene.gravity = gravity;
           },
-          nb::for_getter(nb::sig("def gravity(self) -> " FLOATS)),
-          nb::for_setter(nb::sig("def gravity(self, value: " LIKE ") -> None")),
-          "[m/s^2]; not for every step: figures' models are built again.");
+          nb::for_setter("value"_a), "[m/s^2]; not for every step: figures' models are built again.");
 }
 
 }  // namespace kansetsu::python

@@ -37,7 +37,7 @@ FigureMirror& WorldHandle::mirror(FigureId id) {
   return *mirrors_[i];
 }
 
-nb::object WorldHandle::model(FigureId id) {
+ModelObject WorldHandle::model(FigureId id) {
   const auto i = size_t(id.value());
   if (models_.size() <= i) models_.resize(i + 1);
   if (!models_[i].is_valid()) models_[i] = nb::cast(handle_of(world.model(id)), nb::rv_policy::take_ownership);

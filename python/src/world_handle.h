@@ -39,7 +39,7 @@ class WorldHandle {
   /// A figure's arrays, from now on.
   FigureMirror& mirror(FigureId id);
   /// The Python object of a figure's model.
-  nb::object model(FigureId id);
+  ModelObject model(FigureId id);
   void set_model(FigureId id, nb::object model);
   void forget_model(FigureId id);  ///< it was built again
 
@@ -134,9 +134,9 @@ void bind_world_reports(nb::module_& module, nb::class_<WorldHandle>& c);
 void bind_world_control(nb::class_<WorldHandle>& c);
 void bind_world_recording(nb::module_& module, nb::class_<WorldHandle>& c);
 
-nb::object contact_array(std::span<const ContactReport> contacts);
-nb::object connection_array(std::span<const ConnectionReport> connections);
-nb::object actuator_array(std::span<const ActuatorReport> actuators);
+Records contact_array(std::span<const ContactReport> contacts);
+Records connection_array(std::span<const ConnectionReport> connections);
+Records actuator_array(std::span<const ActuatorReport> actuators);
 std::vector<std::string> actuator_names(const World& world, FigureId id);
 
 }  // namespace kansetsu::python

@@ -17,9 +17,9 @@ double limit(const char* what, double x) {
   return x;
 }
 
-ConnectionHandle connect(nb::handle self, nb::handle a, nb::handle b, nb::handle mask, const std::string& hold,
-                         nb::handle frame_a, nb::handle frame_b, double break_force, double break_torque,
-                         nb::handle restitution, nb::handle stiffness, nb::handle damping, const std::string& name) {
+ConnectionHandle connect(nb::handle self, BodyLike a, BodyLike b, Mask mask, const std::string& hold, Like frame_a,
+                         Like frame_b, double break_force, double break_torque, NumberOrDirections restitution,
+                         Directions stiffness, Directions damping, const std::string& name) {
   WorldHandle& w = *nb::inst_ptr<WorldHandle>(self);
   const BodyArgument on_a = read_body(w, "World.connect", a), on_b = read_body(w, "World.connect", b);
   constexpr Word<Hold> kHolds[] = {{"relative_pose", Hold::kRelativePose}, {"together", Hold::kTogether}};
@@ -54,14 +54,14 @@ const ConnectionReport& last_report_of(const ConnectionHandle& c, WorldHandle& w
 }
 
 template <Force<> ConnectionReport::* member>
-nb::object wrench(const ConnectionHandle& c) {
+Floats wrench(const ConnectionHandle& c) {
   WorldHandle& w = c.get();
   const WorldHandle::Call call(w, "Connection");
   return to_array(last_report_of(c, w).*member);
 }
 
-void add_spring(WorldHandle& w, nb::handle a, nb::handle p_a, nb::handle b, nb::handle p_b, double stiffness,
-                double damping, const std::optional<double>& rest_length, bool pull_only, const std::string& name) {
+void add_spring(WorldHandle& w, BodyLike a, Like p_a, BodyLike b, Like p_b, double stiffness, double damping,
+                const std::optional<double>& rest_length, bool pull_only, const std::string& name) {
   const BodyArgument on_a = read_body(w, "World.add_spring", a), on_b = read_body(w, "World.add_spring", b);
   const Vec3<> at_a = on_a.X_LF * read_vec3({"World.add_spring", "p_a"}, p_a),
                at_b = on_b.X_LF * read_vec3({"World.add_spring", "p_b"}, p_b);
@@ -72,7 +72,7 @@ void add_spring(WorldHandle& w, nb::handle a, nb::handle p_a, nb::handle b, nb::
   w.world.add_spring(on_a.body, at_a, on_b.body, at_b, spring);
 }
 
-nb::dict assemble(WorldHandle& w, double tolerance, int max_iterations) {
+AnyDict assemble(WorldHandle& w, double tolerance, int max_iterations) {
   const WorldHandle::Call call(w, "World.assemble");
   const World::AssemblyReport r = w.world.assemble(tolerance, max_iterations);
   nb::dict out;
@@ -97,10 +97,9 @@ void bind_world_joining(nb::module_& module, nb::class_<WorldHandle>& c) {
           },
           "Whether it still holds: neither released nor broken.")
       .def("release", release, "Lets go; raises if it has been let go before.")
-      .def_prop_ro("wrench", wrench<&ConnectionReport::wrench>, nb::sig("def wrench(self) -> " FLOATS),
+      .def_prop_ro("wrench", wrench<&ConnectionReport::wrench>,
                    "[torque, force] on b at its frame, in world axes, of the last step.")
-      .def_prop_ro("impulse", wrench<&ConnectionReport::impulse>, nb::sig("def impulse(self) -> " FLOATS),
-                   "When it was made [N m s, N s].")
+      .def_prop_ro("impulse", wrench<&ConnectionReport::impulse>, "When it was made [N m s, N s].")
       .def_prop_ro(
           "id", [](const ConnectionHandle& x) { return x.id.value(); }, "As in World.connections.")
       .def("__repr__", [](const ConnectionHandle& x) {
@@ -112,12 +111,6 @@ void bind_world_joining(nb::module_& module, nb::class_<WorldHandle>& c) {
         "frame_a"_a.none() = nb::none(), "frame_b"_a.none() = nb::none(), "break_force"_a = kInf,
         "break_torque"_a = kInf, "restitution"_a.none() = nb::none(), "stiffness"_a.none() = nb::none(),
         "damping"_a.none() = nb::none(), "name"_a = "",
-        nb::sig("def connect(self, a: " BODY ", b: " BODY
-                ", *, mask: str | int = 'weld', hold: str = 'relative_pose', frame_a: " LIKE
-                " | None = None, frame_b: " LIKE
-                " | None = None, break_force: float = ..., break_torque: float = ..., restitution: float | " DIRECTIONS
-                " | None = None, stiffness: " DIRECTIONS " | None = None, damping: " DIRECTIONS
-                " | None = None, name: str = '') -> Connection"),
         "Holds b by a; None is the world. mask: 'weld', 'point', 'hinge' (about z of a's frame), 'slider', "
         "'cylindrical', 'universal',\n"
         "'point_in_plane', 'orientation', or bits of [turn x y z, shift x y z]. hold: 'relative_pose' as they are now, "
@@ -128,12 +121,11 @@ void bind_world_joining(nb::module_& module, nb::class_<WorldHandle>& c) {
         "name [N m/rad, N/m].")
       .def(
           "grab",
-          [](nb::handle self, nb::handle a, nb::handle b) {
+          [](nb::handle self, BodyLike a, BodyLike b) {
             return connect(self, a, b, nb::str("weld"), "relative_pose", nb::none(), nb::none(), kInf, kInf, nb::none(),
                            nb::none(), nb::none(), "");
           },
-          "a"_a.none(), "b"_a.none(), nb::sig("def grab(self, a: " BODY ", b: " BODY ") -> Connection"),
-          "b as it is now, held by a.")
+          "a"_a.none(), "b"_a.none(), "b as it is now, held by a.")
       .def(
           "release",
           [](WorldHandle& w, const ConnectionHandle& x) {
@@ -147,15 +139,11 @@ void bind_world_joining(nb::module_& module, nb::class_<WorldHandle>& c) {
             WorldHandle& w = *nb::inst_ptr<WorldHandle>(self);
             return ConnectionHandle{nb::borrow(self), w.world.connection(name)};
           },
-          "name"_a, nb::sig("def connection(self, name: str) -> Connection"), "A connection of the scene.")
+          "name"_a, "A connection of the scene.")
       .def("add_spring", add_spring, "a"_a.none(), "p_a"_a, "b"_a.none(), "p_b"_a, nb::kw_only(), "stiffness"_a,
            "damping"_a = 0.0, "rest_length"_a = nb::none(), "pull_only"_a = false, "name"_a = "",
-           nb::sig("def add_spring(self, a: " BODY ", p_a: " LIKE ", b: " BODY ", p_b: " LIKE
-                   ", *, stiffness: float, damping: float = 0.0, rest_length: float | None = None, pull_only: bool = "
-                   "False, name: str = '') -> None"),
            "A spring and damper between points of two bodies; pull_only: a rope.")
       .def("assemble", assemble, "tolerance"_a = 1e-12, "max_iterations"_a = 100,
-           nb::sig("def assemble(self, tolerance: float = 1e-12, max_iterations: int = 100) -> dict[str, typing.Any]"),
            "Moves the figures so that all connections hold; what was reached.");
 }
 

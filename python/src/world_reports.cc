@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "errors.h"
 #include "world_handle.h"
 
@@ -34,7 +32,7 @@ void put_force(const Force<>& F, double* out) { put(F.t, out), put(F.f, out + 3)
 
 nb::object dtype(const char* name) { return nb::module_::import_("kansetsu._records").attr(name); }
 
-nb::dict report_of(WorldHandle& w) {
+AnyDict report_of(WorldHandle& w) {
   const WorldHandle::Call call(w, "World.report");
   const StepReport& r = w.world.report();
   nb::dict out;
@@ -44,7 +42,7 @@ nb::dict report_of(WorldHandle& w) {
   return out;
 }
 
-nb::dict totals_of(WorldHandle& w) {
+AnyDict totals_of(WorldHandle& w) {
   const WorldHandle::Call call(w, "World.totals");
   const WorldTotals& t = w.world.totals();
   nb::dict out;
@@ -56,7 +54,7 @@ nb::dict totals_of(WorldHandle& w) {
   return out;
 }
 
-nb::dict health_of(WorldHandle& w) {
+AnyDict health_of(WorldHandle& w) {
   const WorldHandle::Call call(w, "World.health");
   const WorldHealth h = w.world.health();
   nb::dict out;
@@ -74,14 +72,14 @@ void set_strict(WorldHandle& w, bool strict) {
   w.world.set_strict(strict ? std::optional(HealthLimits{}) : std::nullopt);
 }
 
-nb::object sensor(WorldHandle& w, const std::string& name) {
+Floats sensor(WorldHandle& w, const std::string& name) {
   const WorldHandle::Call call(w, "World.sensor");
   return to_array(std::span<const double>(w.world.sensor(name)));
 }
 
 }  // namespace
 
-nb::object contact_array(std::span<const ContactReport> contacts) {
+Records contact_array(std::span<const ContactReport> contacts) {
   std::vector<ContactRecord> records;
   for (const ContactReport& c : contacts) {
     if (c.mode == ContactMode::kOpen) continue;
@@ -97,7 +95,7 @@ nb::object contact_array(std::span<const ContactReport> contacts) {
   return record_array(dtype("CONTACT"), std::ptrdiff_t(records.size()), sizeof(ContactRecord), records.data());
 }
 
-nb::object connection_array(std::span<const ConnectionReport> connections) {
+Records connection_array(std::span<const ConnectionReport> connections) {
   std::vector<ConnectionRecord> records;
   for (const ConnectionReport& c : connections) {
     ConnectionRecord r{};
@@ -110,7 +108,7 @@ nb::object connection_array(std::span<const ConnectionReport> connections) {
   return record_array(dtype("CONNECTION"), std::ptrdiff_t(records.size()), sizeof(ConnectionRecord), records.data());
 }
 
-nb::object actuator_array(std::span<const ActuatorReport> actuators) {
+Records actuator_array(std::span<const ActuatorReport> actuators) {
   std::vector<ActuatorRecord> records;
   for (const ActuatorReport& a : actuators)
     records.push_back({a.control, a.activation, a.length, a.velocity, a.force, a.power, a.clamped});
@@ -122,8 +120,6 @@ std::vector<std::string> actuator_names(const World& world, FigureId id) {
   for (const ActuatorReport& a : world.actuators(id)) names.emplace_back(a.name);
   return names;
 }
-
-#define RECORDS "numpy.typing.NDArray[numpy.void]"
 
 void bind_world_reports(nb::module_& module, nb::class_<WorldHandle>& c) {
   nb::class_<Event>(module, "Event", "Something that happened at a moment.")
@@ -141,7 +137,6 @@ void bind_world_reports(nb::module_& module, nb::class_<WorldHandle>& c) {
          const WorldHandle::Call call(w, "World.contacts");
          return contact_array(w.world.report().contacts);
        },
-       nb::sig("def contacts(self) -> " RECORDS),
        "What touches, after the last step: an array of records with a, b (figure, link; -1 the world), p, normal, "
        "wrench on b,\n"
        "pressure, mode, slip, gap, impulse and more (kansetsu.CONTACT).")
@@ -151,19 +146,15 @@ void bind_world_reports(nb::module_& module, nb::class_<WorldHandle>& c) {
             const WorldHandle::Call call(w, "World.connections");
             return connection_array(w.world.report().connections);
           },
-          nb::sig("def connections(self) -> " RECORDS),
           "What holds, likewise: a, b, id, p, wrench on b, gaps (kansetsu.CONNECTION).")
-      .def_prop_ro("report", report_of, nb::sig("def report(self) -> dict[str, typing.Any]"),
-                   "Numbers of the last step.")
-      .def_prop_ro("totals", totals_of, nb::sig("def totals(self) -> dict[str, typing.Any]"),
-                   "Numbers since the start.")
-      .def("health", health_of, nb::sig("def health(self) -> dict[str, typing.Any]"),
+      .def_prop_ro("report", report_of, "Numbers of the last step.")
+      .def_prop_ro("totals", totals_of, "Numbers since the start.")
+      .def("health", health_of,
            "How far the numbers may be trusted: energy drift, penetration, gaps, residual, unsolved contacts; "
            "'findings' "
            "says in words\n"
            "which are beyond their limits (kansetsu::HealthLimits).")
       .def("set_strict", set_strict, nb::arg("strict") = true,
-           nb::sig("def set_strict(self, strict: bool = True) -> None"),
            "Whether the world stops where a number of health() is beyond its limit.")
       .def_prop_ro(
           "events",
@@ -171,9 +162,8 @@ void bind_world_reports(nb::module_& module, nb::class_<WorldHandle>& c) {
             const WorldHandle::Call call(w, "World.events");
             return w.world.events();
           },
-          nb::sig("def events(self) -> list[Event]"), "What has happened so far.")
-      .def("sensor", sensor, nb::arg("name"), nb::sig("def sensor(self, name: str) -> " FLOATS),
-           "What a sensor of the scene shows.")
+          "What has happened so far.")
+      .def("sensor", sensor, nb::arg("name"), "What a sensor of the scene shows.")
       .def_prop_ro("sensors", [](const WorldHandle& w) { return w.world.sensor_names(); }, "Names of the sensors.");
 }
 

@@ -60,8 +60,4 @@ inline PerDirection read_directions(const char* what, nb::handle value, OneForAl
   return out;
 }
 
-#define DIRECTIONS "dict[str, float]"
-#define BODY "Body | Figure | str | tuple[str, str] | None"
-#define FIGURE "Figure | str"
-
 }  // namespace kansetsu::python

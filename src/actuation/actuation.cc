@@ -14,10 +14,10 @@
 namespace kansetsu {
 
 struct Actuation::Impl {
-  Impl(const Model& m, ActuationDescription d, bool effort_limits)
+  Impl(const Model& m, ActuationDescription d, EffortLimits limits)
       : model(m),
         description{std::move(d.tendons), all_actuators(m.description(), d)},
-        plan(compile_actuation(model, description, effort_limits)) {}
+        plan(compile_actuation(model, description, limits)) {}
 
   Model model;
   ActuationDescription description;
@@ -168,8 +168,8 @@ void Actuation::Impl::place_frames(const Mechanics& m, size_t i) {
   gather(m, frames.linkage, plan.rows[i]);
 }
 
-Actuation::Actuation(const Model& model, ActuationDescription description, bool effort_limits)
-    : impl_(std::make_unique<Impl>(model, std::move(description), effort_limits)) {}
+Actuation::Actuation(const Model& model, ActuationDescription description, EffortLimits limits)
+    : impl_(std::make_unique<Impl>(model, std::move(description), limits)) {}
 Actuation::Actuation(Actuation&&) noexcept = default;
 Actuation& Actuation::operator=(Actuation&&) noexcept = default;
 Actuation::~Actuation() = default;

@@ -16,11 +16,11 @@ class PlanCompiler {
   PlanCompiler(const Model& model, const ActuationDescription& description)
       : model_(model), given_(description), position_(positions()) {}
 
-  ActuationPlan run(bool effort_limits) {
+  ActuationPlan run(EffortLimits limits) {
     plan_.X_WB.resize(size_t(tree().body_count()));
     for (const TendonDescription& t : given_.tendons) add(t);
     for (const ActuatorDescription& a : given_.actuators) add(a);
-    if (effort_limits) limit_efforts();
+    if (limits == EffortLimits::kKept) limit_efforts();
     list_tendons();
     list_actuators();
     size_t slots = 0;
@@ -385,8 +385,8 @@ class PlanCompiler {
 
 }  // namespace
 
-ActuationPlan compile_actuation(const Model& model, const ActuationDescription& description, bool effort_limits) {
-  return PlanCompiler(model, description).run(effort_limits);
+ActuationPlan compile_actuation(const Model& model, const ActuationDescription& description, EffortLimits limits) {
+  return PlanCompiler(model, description).run(limits);
 }
 
 }  // namespace kansetsu

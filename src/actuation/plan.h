@@ -144,6 +144,6 @@ struct ActuationPlan {
 };
 
 /// Names that are not there throw Error.
-ActuationPlan compile_actuation(const Model& model, const ActuationDescription& description, bool effort_limits);
+ActuationPlan compile_actuation(const Model& model, const ActuationDescription& description, EffortLimits limits);
 
 }  // namespace kansetsu

@@ -49,7 +49,7 @@ struct SceneXml {
     return put(parent, tag, std::array{v.x, v.y, v.z});
   }
 
-  /// What the file cannot hold, or not as it is; told once, with its number and the first of them.
+  /// What the format cannot hold exactly; reported once, with the count and the first of them.
   void lose(std::string what, const std::string& first);
   void fail(std::string what, std::string hint);
   /// What stands in a scene and has no place in a model: controllers, events, recordings, given motions.

@@ -25,7 +25,7 @@ std::optional<Skin> skin_of(const Shape& shape);
 /// Of the same small thickness everywhere, as MuJoCo has it: the area by Thomsen's formula, which is within 1.1 % of it.
 Skin ellipsoid_skin(const Vec3<>& radii);
 
-/// The turn that takes z to the direction.
-Mat3<> rotation_to(const Vec3<>& direction);
+/// The turn that takes z, or another coordinate axis, to the direction.
+Mat3<> rotation_to(const Vec3<>& direction, const Vec3<>& from = {0, 0, 1});
 
 }  // namespace kansetsu::io

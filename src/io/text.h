@@ -20,11 +20,11 @@ struct FileText {
   std::string reason;  ///< of the problem, from the operating system where it has one
 };
 
-inline constexpr std::size_t kMaxDiagnostics = 1000;  ///< of a file; nobody reads more
+inline constexpr std::size_t kMaxDiagnostics = 1000;  ///< of a file
 inline constexpr std::uintmax_t kMaxFileSize = std::uintmax_t{256} << 20;
 
 /// The whole file. A pipe is read as well (as in `check <(program)`) while somebody writes to it; what can hang or never ends
-/// is refused: devices, a pipe that nobody writes to or that stays silent for kPatience.
+/// is refused: devices, and a pipe without a writer or without data for kPatience.
 FileText read_file(const std::filesystem::path& file, std::uintmax_t largest = kMaxFileSize);
 inline constexpr std::chrono::seconds kPatience{30};
 
@@ -48,7 +48,7 @@ struct FileCodes {
 Diagnostic unreadable(const FileText& read, const std::filesystem::path& file, const FileCodes& codes,
                       std::uintmax_t largest = kMaxFileSize);
 
-/// Writes a temporary file beside `file` and renames it, so that nobody ever sees half a file. The reason if it fails; an
+/// Writes a temporary file beside `file` and renames it, so that a half-written file is never visible. The reason if it fails; an
 /// old file is then untouched. A link is followed, not replaced; devices and pipes are written in place.
 std::optional<std::string> replace_file(const std::filesystem::path& file, std::string_view text);
 /// The same for what a writer made, if it made anything: all that was noticed, about this file.

@@ -35,11 +35,6 @@ KANSETSU_HD Vec3<T> turn_back(const T& c, const T& s, const Vec3<T>& a) {
   if constexpr (AX == 1) return {msub(s, a.z, c * a.x), a.y, madd(s, a.x, c * a.z)};
   if constexpr (AX == 2) return {madd(s, a.y, c * a.x), msub(s, a.x, c * a.y), a.z};
 }
-/// The same with the axis known at run time only.
-template <class T>
-KANSETSU_HD Vec3<T> turn_back_axis(int axis, const T& c, const T& s, const Vec3<T>& a) {
-  return axis == 0 ? turn_back<0>(c, s, a) : axis == 1 ? turn_back<1>(c, s, a) : turn_back<2>(c, s, a);
-}
 /// Component AX, and the vector with only that component.
 template <int AX, class T>
 KANSETSU_HD T& along(Vec3<T>& a) {
@@ -298,7 +293,7 @@ struct GeneralJoint {
   }
 };
 
-/// Calls visit with the joint of body i as the most special type that fits: the one place where joints are told apart.
+/// Calls visit with the joint of body i as the most special type that fits: the one place that distinguishes joint types.
 template <class T, class Visit, class Const>
 KANSETSU_HD void with_joint(const BodyOf<Const>& b, const Posture<T>& posture, int i, Visit&& visit) {
   switch (b.aligned_axis) {

@@ -16,6 +16,8 @@ constexpr double kTextRounding = 1e-6;
 /// Moments below those of a micrometre-sized body of the same mass are the exporter's rounding of zero (iCub's links carry
 /// −5e-20 kg·m²): the link is a point mass.
 constexpr double kPointRadius = 1e-6;
+/// [kg] Heavier than a link of any machine that joints move (a mining excavator's boom has 6e4): grams were taken for kilograms.
+constexpr double kMostMass = 1e5;
 
 bool all_finite(const Inertial& inertial) {
   const Sym3<>& I = inertial.inertia;
@@ -29,7 +31,7 @@ void check_inertial(const LinkDescription& link, Report& report) {
     report.add(code, link.line, path, fmt::format("link '{}': {}", link.name, message));
   };
   if (inertial.mass < 0) add(ModelCode::kNegativeMass, fmt::format("mass is {} kg", inertial.mass));
-  if (inertial.mass > 1e5 && inertial.mass <= kLargestNumber) {
+  if (inertial.mass > kMostMass && inertial.mass <= kLargestNumber) {
     add(ModelCode::kHugeMass, fmt::format("mass is {} kg", inertial.mass));
   }
   if (!all_finite(inertial)) return;

@@ -26,8 +26,7 @@ int coordinate_axis(const Vec3<>& a) {
 
 /// Some rotation whose third column is the unit vector z.
 Mat3<> frame_with_z(const Vec3<>& z) {
-  const Vec3<> helper = std::abs(z.x) < 0.9 ? Vec3<>{1, 0, 0} : Vec3<>{0, 1, 0};
-  const Vec3<> y = normalised(cross(z, helper));
+  const Vec3<> y = normal_to(z);
   return transpose(Mat3<>{cross(y, z), y, z});
 }
 

@@ -173,7 +173,7 @@ std::optional<std::string> configuration_problem(const Model& model, const Vecto
     const int i = b.kind == CoordinateBlock::kFree ? b.q + 3 : b.q;
     const Quaternion<> r = quaternion_at(q, i);
     const double length = std::sqrt(dot(r, r));
-    if (std::abs(length - 1) <= 1e-6) return;
+    if (std::abs(length - 1) <= kUnitQuaternion) return;
     problem = fmt::format("the quaternion at q[{}…{}] has length {}, expected 1", i, i + 3, length);
   });
   return problem;

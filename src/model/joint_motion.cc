@@ -7,12 +7,6 @@
 namespace kansetsu {
 namespace {
 
-/// y axis of the plane normal to the unit vector z: any would do, but the choice is part of the file format.
-Vec3<> plane_y(const Vec3<>& z) {
-  const Vec3<> helper = std::abs(z.x) < 0.9 ? Vec3<>{1, 0, 0} : Vec3<>{0, 1, 0};
-  return normalised(cross(z, helper));
-}
-
 Transform<> primitive_pose(const JointDescription& joint, const Primitive& primitive, std::span<const double> q) {
   const auto quaternion_at = [&](std::size_t i) { return Quaternion<>{q[i], q[i + 1], q[i + 2], q[i + 3]}; };
   if (primitive.kind == PrimitiveKind::kBall) return {to_mat3(quaternion_at(0)), {}};
@@ -31,6 +25,11 @@ Transform<> primitive_pose(const JointDescription& joint, const Primitive& primi
 
 }  // namespace
 
+Vec3<> normal_to(const Vec3<>& z) {
+  constexpr double kAlongX = 0.9;  // cosine of 26°: nearer to x, the cross product with x loses digits
+  return normalised(cross(z, std::abs(z.x) < kAlongX ? Vec3<>{1, 0, 0} : Vec3<>{0, 1, 0}));
+}
+
 Vec3<> primitive_axis(const JointDescription& joint, PrimitiveAxis axis) {
   switch (axis) {
     case PrimitiveAxis::kAxis:
@@ -39,10 +38,10 @@ Vec3<> primitive_axis(const JointDescription& joint, PrimitiveAxis axis) {
       return normalised(joint.second_axis);
     case PrimitiveAxis::kPlaneX: {
       const Vec3<> z = normalised(joint.axis);
-      return cross(plane_y(z), z);
+      return cross(normal_to(z), z);
     }
     case PrimitiveAxis::kPlaneY:
-      return plane_y(normalised(joint.axis));
+      return normal_to(normalised(joint.axis));
     case PrimitiveAxis::kX:
       return {1, 0, 0};
     case PrimitiveAxis::kY:

@@ -9,6 +9,9 @@ namespace kansetsu {
 
 inline Vec3<> normalised(const Vec3<>& a) { return (1.0 / norm(a)) * a; }
 
+/// A unit vector normal to the unit vector z. Any would do, but the choice is part of the file format: it is y of a planar joint.
+Vec3<> normal_to(const Vec3<>& z);
+
 /// Unit direction of a primitive in the socket frame of its joint.
 Vec3<> primitive_axis(const JointDescription& joint, PrimitiveAxis axis);
 

@@ -21,6 +21,11 @@ namespace {
 /// Rounding of a recursion leaves 1e-15 of what was subtracted; a real axis inertia is rarely below 1e-10 of the largest
 /// (a metre of wire 20 µm thick).
 constexpr double kNegligible = 1e-12;
+/// Rates and entries of unit null vectors: gear ratios are written with six digits or more, rounding is 1e-15, so that anything in
+/// between is zero.
+constexpr double kZeroRate = 1e-9;
+/// Determinant of a rotational inertia over that of a ball with the same trace: a rod ten times as long as thick has 1e-3.
+constexpr double kThin = 1e-3;
 
 /// All matrices and vectors of the recursion: each further type and expression would be compiled for itself.
 using Block = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, 6, 6>;
@@ -182,7 +187,7 @@ class InertiaSweep {
     if (M.m <= 0) return true;
     const Vec3<> com = (1 / M.m) * M.h;
     const Eigen::Matrix3d J = to_eigen(M.I - M.m * parallel_axis(com, com));
-    return J.determinant() < 1e-3 * std::pow(J.trace() / 3, 3);
+    return J.determinant() < kThin * std::pow(J.trace() / 3, 3);
   }
 
   /// Sets eigenvalues of Ia that are negligible against those of W to zero, lengths made comparable by W's own radius.
@@ -260,11 +265,9 @@ Eigen::MatrixXd obey_couplings(const Tree& tree, const std::vector<int>& own, co
     }
     ++k;
   }
-  // The columns of Z have unit length. Ratios are written with six digits or more, rounding is 1e-15: in between is zero.
-  constexpr double kZero = 1e-9;
-  C = (C.array().abs() < kZero).select(0, C);
+  C = (C.array().abs() < kZeroRate).select(0, C);
   Eigen::FullPivLU<Eigen::MatrixXd> lu(C);
-  lu.setThreshold(kZero);
+  lu.setThreshold(kZeroRate);
   return lu.dimensionOfKernel() == 0 ? Eigen::MatrixXd(Z.rows(), 0) : Eigen::MatrixXd(Z * lu.kernel());
 }
 
@@ -277,7 +280,7 @@ std::vector<int> massless_columns(const Tree& tree) {
 
   std::vector<bool> moved(tree.rows.size(), false);
   const auto mark = [&](int row, double rate, double largest) {
-    if (std::abs(rate) > 1e-9 * largest) moved[std::size_t(row)] = true;  // smaller: rounding of zero
+    if (std::abs(rate) > kZeroRate * largest) moved[std::size_t(row)] = true;
   };
   if (tree.nu == tree.nv) {
     for (const SparseVector& z : null) {

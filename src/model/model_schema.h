@@ -28,7 +28,7 @@ struct RecordSchema<Material> {
   static constexpr std::tuple fields{field("name", &R::name), field("rgba", &R::rgba), field("texture", &R::texture)};
 };
 
-// Shapes. The data of a TriangleMesh is shared; who writes it does so himself.
+// Shapes. The data of a TriangleMesh is shared; formats that hold it write it themselves.
 template <>
 struct RecordSchema<Sphere> {
   static constexpr std::tuple fields{field("radius", &Sphere::radius).always()};

@@ -3,7 +3,7 @@
 #include "model/leaf_kernel.h"
 #include "model/tree.h"
 
-/// The tree as the fast paths see it: one node per body, told apart by what can be left out, and limbs that look alike side
+/// The tree as the fast paths see it: one node per body, classified by which operations can be skipped, and limbs of equal structure side
 /// by side in the lanes of a register. Only trees of hinges, balls and a free base without gears have this form; all others
 /// go the general way over bodies and groups.
 namespace kansetsu {

@@ -183,9 +183,12 @@ bool wrap_inside(const double p[2], const double q[2], double r, CircleWrap& out
   const double G = std::acos(cosine);
   const auto f = [&](double z) { return std::asin(A * z) + std::asin(B * z) - 2 * std::asin(z) + G; };
   const auto slope = [&](double x, double z) { return x / std::sqrt(std::max(1 - x * x * z * z, kTiny)); };
-  double z = 1 - 1e-7, value = f(z);
+  constexpr double kFromOne = 1e-7;     // the slope of asin is infinite at 1
+  constexpr double kConverged = 1e-15;  // [rad] rounding of the angles that f adds up
+  constexpr int kMostSteps = 50;        // Newton's method takes five
+  double z = 1 - kFromOne, value = f(z);
   if (value > 0) return true;
-  for (int i = 0; i < 50 && std::abs(value) > 1e-15; ++i) {
+  for (int i = 0; i < kMostSteps && std::abs(value) > kConverged; ++i) {
     const double df = slope(A, z) + slope(B, z) - 2 * slope(1, z);
     if (!(df < 0)) break;
     const double next = z - value / df;

@@ -36,7 +36,8 @@ double stretch(const TendonDescription& t, double length) {
 }  // namespace
 
 ActuatorsData::ActuatorsData(const Model& model, const FigureOptions& options)
-    : actuation(model, options.actuation, options.switches.effort_limits) {
+    : actuation(model, options.actuation,
+                options.switches.effort_limits ? EffortLimits::kKept : EffortLimits::kIgnored) {
   const auto n = size_t(actuation.actuator_count());
   forces.resize(n), acting.resize(n), reports.resize(n);
   for (Eigen::VectorXd* x : {&control, &activation, &input, &start}) *x = Eigen::VectorXd::Zero(long(n));

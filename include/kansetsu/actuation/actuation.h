@@ -29,11 +29,13 @@ struct ActuatorForce {
   bool clamped = false;  ///< at an end of its range: then it does not change
 };
 
+/// What becomes of the effort limits of joints.
+enum class EffortLimits { kKept, kIgnored };
+
 /// Compiled once; place() and what follows it never allocate, but torques(). One thread at a time.
 class Actuation {
  public:
-  /// @param effort_limits  of joints are kept
-  Actuation(const Model& model, ActuationDescription description, bool effort_limits = true);
+  Actuation(const Model& model, ActuationDescription description, EffortLimits limits = EffortLimits::kKept);
   Actuation(const Actuation&) = delete;
   Actuation& operator=(const Actuation&) = delete;
   Actuation(Actuation&&) noexcept;

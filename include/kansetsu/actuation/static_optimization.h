@@ -9,11 +9,11 @@
 namespace kansetsu {
 
 struct StaticOptimizationOptions {
-  /// A moment or force that no muscle gives costs as much as a full activation when it is this large [N·m, N].
+  /// A residual moment or force of this size costs as much as a full activation [N·m, N].
   double reserve = 1;
 };
 
-/// What carries the moments of one frame.
+/// The solution of one frame.
 struct SharedMoments {
   Eigen::VectorXd activations;
   Eigen::VectorXd reserves;  ///< moments that muscles leave [N·m, N]

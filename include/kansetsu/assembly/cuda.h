@@ -83,7 +83,7 @@ class TreeSolver {
     int piece_levels;   ///< of joining that each block does by itself
     int shared_levels;  ///< above these, shared out over all blocks
     int narrow_levels;  ///< above these, one block's work
-    int block_bytes;    ///< what a block remembers
+    int block_bytes;    ///< state of a block
     bool near;          ///< in its processor's own memory
   };
   Shape shape() const;

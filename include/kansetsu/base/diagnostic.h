@@ -9,7 +9,7 @@ namespace kansetsu {
 
 enum class Severity { kWarning, kError };
 
-/// One finding about a file or a description, in the manner of a good compiler.
+/// One finding about a file or a description, in the form of a compiler message.
 struct Diagnostic {
   Severity severity = Severity::kError;
   std::string code;     ///< stable, e.g. "URDF012"; listed in docs/formats
@@ -18,7 +18,7 @@ struct Diagnostic {
   std::string path;     ///< where in the document, e.g. robot[g1]/joint[knee]/axis
   std::string message;  ///< what is wrong, with the value
   std::string hint;     ///< what to do about it
-  /// A warning that tells what is left out of a model and would move it otherwise.
+  /// A warning about something left out of the model that would change its motion.
   bool partial = false;
 
   bool is_error() const { return severity == Severity::kError; }

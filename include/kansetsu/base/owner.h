@@ -4,17 +4,17 @@
 
 namespace kansetsu {
 
-/// Throws Error: the object was moved to another, and there is nothing left to use.
+/// Throws Error: the object was moved from and can no longer be used.
 [[noreturn]] void throw_moved_from();
 
-/// What a pointer of an object's own holds; throws Error where the object was moved from.
+/// The object behind an owning pointer; throws Error if it was moved from.
 template <class Pointer>
 auto& held(const Pointer& pointer) {
   if (!pointer) throw_moved_from();
   return *pointer;
 }
 
-/// The inner part of an object that can be moved: std::unique_ptr, but using it after it was moved from throws Error.
+/// The hidden part of a movable class: as std::unique_ptr, but use after a move throws Error.
 template <class T>
 class Owner {
  public:

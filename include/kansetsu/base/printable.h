@@ -9,7 +9,7 @@ namespace kansetsu {
 /// begins the same commands of a terminal as escape and [ do.
 std::size_t find_control(std::string_view text, std::size_t from = 0);
 
-/// The text with spaces for control characters other than tabs and ends of lines: names and words of files may not command a terminal.
+/// The text with spaces for control characters other than tabs and ends of lines: text from files must not send commands to a terminal.
 std::string printable(std::string text);
 
 }  // namespace kansetsu

@@ -10,12 +10,12 @@ namespace kansetsu {
 /// "did you mean 'X'?" for the known name nearest to a misspelt one, "" if none is near.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
 
-/// The same for many names of one file. Each looks at all known names, so that a file of nothing but wrong names would take the square of
-/// its size: after kMostComparisons there are no more hints.
+/// The same for many names of one file. Each is compared with all known names, so a file full of wrong names would take quadratic
+/// time: after kMostComparisons no more hints are given.
 class NameHints {
  public:
   static constexpr std::size_t kMostComparisons =
-      200'000;  ///< two seconds where all names are as long and as alike as can be
+      200'000;  ///< two seconds in the worst case, long names that are all alike
   /// @param size   how many names are known
   /// @param known  makes their list, if there is to be a hint
   std::string nearest(std::string_view name, std::size_t size, const std::function<std::vector<std::string>()>& known);

@@ -37,10 +37,10 @@ struct Rows {
   }
 };
 
-/// What becomes of a number that is not finite (NaN, ∞) in an input. Other states never notice.
+/// What happens on a number that is not finite (NaN, ∞) in an input. Other states are not affected.
 enum class NonFinite {
   kThrow,  ///< an Error that names the first such state, after all states have been computed
-  kAllow,  ///< nothing is looked at; that state's result is not finite either
+  kAllow,  ///< no check; that state's result is not finite either
 };
 
 struct Options {

@@ -6,7 +6,7 @@ namespace kansetsu {
 
 using Matrix6 = Eigen::Matrix<double, 6, 6>;
 
-/// How a mechanism answers forces: the inertia between any two bodies of a tree, gears included, without the mass matrix.
+/// Response of a mechanism to forces: the inverse inertia between any two bodies of a tree, gears included, without the mass matrix.
 /// [Tazz13] §2.8, docs/theory/response.md. Made once from a model; update() factorises a posture, after that every query is a
 /// walk along the paths of the links involved and never allocates. Queries use scratch memory of the object: one per thread.
 class Response {

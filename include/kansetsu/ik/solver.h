@@ -53,9 +53,9 @@ struct Options {
   int starts = 1;             ///< more: other starting points, where the first does not lead to a solution
   double largest_step = 0.5;  ///< of a coordinate in one iteration [rad, m]
   double damping = 0.05;      ///< relative to the squared error
-  double still = 1e-11;       ///< a step below this no longer moves anything that matters [rad, m]
+  double still = 1e-11;       ///< a shorter step counts as converged [rad, m]
   bool arms =
-      true;  ///< one pose alone, on an arm, by tangents: the way of ArmSolver first, ten times as fast; no errors on the way then
+      true;  ///< a single pose task on an arm, by tangents, tries ArmSolver first: ten times as fast, but Report::errors stays empty
 };
 
 enum class Status {
@@ -94,7 +94,7 @@ class Solver {
   Solver& operator=(Solver&&) noexcept;
   ~Solver();
 
-  /// Tasks may be given other numbers, never other types or frames' counts.
+  /// Numbers of tasks may change, their types and numbers of frames may not.
   Problem& problem();
 
   /// From a configuration (quaternions are normalised; clamped to the limits first). Throws Error if it is not finite.
@@ -111,7 +111,7 @@ class Solver {
   std::unique_ptr<Impl> impl_;
 };
 
-/// A frame along a path of poses, configurations without jumps.
+/// Options of follow(): a frame along a path of poses, without jumps between configurations.
 struct PathOptions {
   double largest_change = 0.2;  ///< of a coordinate between two poses [rad, m]
   double finest = 1.0 / 64;     ///< parts of the way between two poses that are tried before giving up

@@ -17,7 +17,7 @@ namespace kansetsu::ik {
 
 /// Numbers in which rotations are written; method.h says what they mean.
 enum class Method {
-  kTangent,        ///< a turn from where it is: R ← R·exp(x). No place is special
+  kTangent,        ///< a turn from the present rotation: R ← R·exp(x). No singularity
   kLogQuaternion,  ///< u of R = exp(2u), half the rotation vector ([Tmps]). Not beyond a whole turn, |u| = π
   kEuler,          ///< three angles of one of twelve orders. Rates without bound at gimbal lock
 };
@@ -118,10 +118,10 @@ std::vector<Clearance> self_clearances(const Model& model, double least);
 /// One for each collision shape that moves, against something in the world.
 std::vector<Clearance> obstacle_clearances(const Model& model, const ShapeOn& obstacle, double least);
 
-/// Rows of a task: at most so many.
+/// An upper bound of the rows of a task.
 int row_count(const AnyTask& task, const Model& model);
 
-/// Evaluates tasks: one configuration at a time, memory once.
+/// Evaluates tasks, one configuration at a time; allocates at construction only.
 class TaskEvaluator {
  public:
   explicit TaskEvaluator(const Model& model);
@@ -129,11 +129,11 @@ class TaskEvaluator {
   TaskEvaluator& operator=(TaskEvaluator&&) noexcept;
   ~TaskEvaluator();
 
-  /// Numbers in which rows() writes what is left to turn; tangents until set. error() is always the turn itself.
+  /// Rotation numbers in which rows() writes orientation errors; tangents until set. error() always gives the rotation vector.
   void set_method(Method method, EulerOrder order);
-  /// Takes the configuration to look at.
+  /// Sets the configuration.
   void set(const VectorRef& q);
-  /// Errors, weighted: what is left to do. @param e  out, row_count()
+  /// Weighted errors. @param e  out, row_count()
   void error(const AnyTask& task, Eigen::Ref<Eigen::VectorXd> e);
   /// The errors and J = −∂e/∂v, row by row: J·v removes the error. @param J  out, row_count() × nv
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

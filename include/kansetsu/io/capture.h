@@ -33,7 +33,7 @@ Loaded<Capture> parse_asf_amc(std::string_view asf, std::string_view amc, const 
 Loaded<Capture> read_amass(const std::filesystem::path& file, const CaptureOptions& options = {});
 Loaded<Capture> parse_amass(std::string_view bytes, const std::string& file_name = {},
                             const CaptureOptions& options = {});
-/// Whether an .npz holds such a motion: recordings have this ending, too.
+/// Whether an .npz holds such a motion: recordings have the same ending.
 bool holds_amass(const std::filesystem::path& file);
 
 /// By the ending of the name: .bvh, .amc, or .npz if it holds one.

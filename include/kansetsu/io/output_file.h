@@ -8,28 +8,28 @@
 
 namespace kansetsu::io {
 
-/// When NAME.kansetsu-part, which bytes go to, takes the place of the file.
+/// When the temporary file NAME.kansetsu-part replaces the file.
 enum class Writing {
-  kInPlace,  ///< with the first bytes, so that what is written is there whatever happens to the program
+  kInPlace,  ///< with the first bytes: what was written survives a crash of the program
   kBeside    ///< at the end
 };
 
-/// A file that is written front to back and keeps the first thing that went wrong. Opening changes nothing yet: an old file is as
-/// it was until something could be written after start(), or until close() if it is written beside. Nobody else can write to it
+/// A file that is written front to back and keeps the first thing that went wrong. Opening changes nothing yet: an old file stays
+/// until the first write after start(), or until close() if written beside. It is locked
 /// meanwhile. A link is followed, not replaced; devices and pipes are written in place.
 class OutputFile {
  public:
   OutputFile(const std::filesystem::path& path, Writing writing);
-  ~OutputFile();  ///< without start(), all is as before; written beside, without close() as well
+  ~OutputFile();  ///< without start(), or, written beside, without close(), an old file is unchanged
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  void start();  ///< from here on the old content may go
-  /// A piece that makes sense only as a whole: if the disk is full, pieces that did not fit leave no trace. Kept in memory until
-  /// start() and flush(), or until there is much of it.
+  void start();  ///< from here on the old content may be replaced
+  /// Writes a piece whole or not at all: if the disk is full, no part of it stays. Buffered until
+  /// start() and flush(), or until the buffer is full.
   bool write(std::string_view piece);
   bool flush();
-  /// Completes the file. What went wrong, on the way or now; nothing if all is well.
+  /// Completes the file. @return the first error, or none
   std::optional<std::string> close();
 
   bool ok() const { return !problem(); }

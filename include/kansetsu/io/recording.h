@@ -21,7 +21,7 @@ struct RecordedFigure {
   Model model;
 };
 
-/// A number that is worth a plot, e.g. {"energy", "J"}.
+/// A number over time, for plots, e.g. {"energy", "J"}.
 struct NumberChannel {
   std::string name{}, unit{};
   bool topic = true;  ///< MCAP: whether other programs get it as a topic of its own, or in joint states only
@@ -87,7 +87,7 @@ struct RecordedFrame {
 struct Recording {
   RecordingHeader header{};
   std::vector<RecordedFrame> frames{};
-  bool complete = true;  ///< false: the file has no end, and these are the frames that could be saved
+  bool complete = true;  ///< false: the file was cut short; these are the frames that are whole
 };
 
 enum class Compression { kNone, kLz4, kZstd };
@@ -100,16 +100,16 @@ struct RecorderOptions {
   double gltf_rate = 60;      ///< [Hz] keys of glTF animations, at most
 };
 
-/// Takes frames one by one and writes them. What cannot be written (a full disk) does not stop a simulation: it is kept, and
-/// finish() tells. Wrong sizes, numbers that are not finite and times that run backwards throw Error.
+/// Takes frames one by one and writes them. A write error (a full disk) does not stop a simulation: it is kept, and
+/// finish() reports it. Wrong sizes, numbers that are not finite and times that run backwards throw Error.
 class Recorder {
  public:
   virtual ~Recorder();
   void add(const RecordedFrame& frame);
-  /// Completes the file; every problem on the way. The destructor does it, too, and tells nobody; without any frame it leaves
-  /// everything as it was before the recorder was made.
+  /// Completes the file; every problem on the way. The destructor does the same without a report; without any frame it leaves
+  /// an existing file unchanged.
   std::vector<Diagnostic> finish();
-  void abandon() { finished_ = true; }  ///< gives up: what is written at the end only is not written
+  void abandon() { finished_ = true; }  ///< gives up: nothing more is written
 
   const RecordingHeader& header() const { return header_; }
 
@@ -117,7 +117,7 @@ class Recorder {
   explicit Recorder(RecordingHeader header);
   virtual void write(const RecordedFrame& frame) = 0;
   virtual std::vector<Diagnostic> close() = 0;
-  void finish_begun() noexcept;  ///< for destructors: finish(), if there is something to finish
+  void finish_begun() noexcept;  ///< for destructors: finish(), if a frame was added
 
  private:
   RecordingHeader header_;
@@ -160,7 +160,7 @@ std::vector<Transform<>> recorded_poses(const Model& model, const Eigen::Ref<con
 std::vector<std::string> position_names(const Model& model);
 /// What links look like: their visuals, else their collision shapes; bones where the whole model has no shapes.
 std::vector<std::vector<LinkShape>> body_shapes(const Model& model);
-/// A clean body for any model: capsules from joint to joint, as thick as the mass suggests (the density of water).
+/// Shapes for a model without any: capsules from joint to joint, of the radius that gives the mass at the density of water.
 std::vector<std::vector<LinkShape>> bone_shapes(const Model& model);
 
 inline constexpr std::size_t kLargestMesh = std::size_t{32} << 20;  ///< bytes, each

@@ -11,7 +11,7 @@ namespace kansetsu::io {
 struct ReferenceOptions {
   std::vector<std::filesystem::path> allowed_paths = {};
   std::vector<std::filesystem::path> package_paths = {};  ///< where package://NAME/… is looked for (UrdfOptions)
-  /// The package of the file that named this one: a file of that package reaches no further. Empty where the user named it.
+  /// The package of the file that named this one: its references stay within that package. Empty if the user named it.
   std::filesystem::path package = {};
 };
 

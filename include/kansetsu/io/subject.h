@@ -20,12 +20,12 @@ struct SubjectTrial {
   /// ground_force_BODY_vx … vz, ground_force_BODY_px … pz, ground_torque_BODY_x … z of each body that forces act on; one row a frame.
   TimeTable forces{};
   Markers markers{};
-  int frames_without_force = 0;  ///< in which forces act that nobody measured
+  int frames_without_force = 0;  ///< in which unmeasured forces act
 };
 
 struct Subject {
   std::string name{}, file{}, sex{};
-  double mass = 0, height = 0;        ///< [kg, m]; 0: not told
+  double mass = 0, height = 0;        ///< [kg, m]; 0: unknown
   std::string osim{};                 ///< text of the model, of the last pass
   std::vector<ExternalLoad> loads{};  ///< which columns of `forces` act on which body
   std::vector<SubjectTrial> trials{};

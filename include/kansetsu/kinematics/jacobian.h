@@ -24,7 +24,7 @@ Eigen::Matrix<double, 6, Eigen::Dynamic> jacobian(const Model& model, const Vect
                                                   JacobianAxes axes = JacobianAxes::kLocalWorldAligned);
 
 /// The motion that each coordinate gives everything it carries, in world axes at the world's origin: 6 × nv. The Jacobian
-/// of any link consists of the columns of the coordinates below which it hangs.
+/// of a link consists of the columns of the coordinates on its path to the base.
 void joint_axes(const Model& model, const VectorRef& q, Workspace& work,
                 Eigen::Ref<Eigen::Matrix<double, 6, Eigen::Dynamic>> out);
 

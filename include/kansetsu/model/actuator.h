@@ -8,7 +8,7 @@
 #include "kansetsu/model/coordinate_function.h"
 #include "kansetsu/model/description.h"
 
-/// What drives a model and what pulls at it, as plain data by name: tendons and actuators. The force of an actuator is
+/// Tendons and actuators of a model, as plain data by name. The force of an actuator is
 ///   f = gain(l, l̇)·x + bias(l, l̇),   x = activation, or the control u where there is none,
 /// where l is the length of what it acts on, times its gear; its torques are f·∂l/∂q. docs/guide/actuators.md.
 namespace kansetsu {

@@ -17,7 +17,7 @@ struct Bone {
   std::string name{};
   int parent = -1;                      ///< an earlier bone; −1: it is the root
   Vec3<> offset{};                      ///< from the parent's joint to its own, at rest [file units, file axes]
-  std::optional<Vec3<>> tip{};          ///< where it ends, if no other bone tells
+  std::optional<Vec3<>> tip{};          ///< its end, where no child bone gives it
   EulerOrder order = EulerOrder::kZYX;  ///< of its angles in files
   bool moves = false;                   ///< its joint changes place on the parent: position channels
   friend bool operator==(const Bone&, const Bone&) = default;
@@ -56,12 +56,12 @@ std::vector<Transform<>> rest_poses(const Capture& capture);
 /// Whether the first frame is a rest pose put before the motion, as some converters do.
 bool begins_at_rest(const Capture& capture);
 
-/// R_WC of file axes in which the skeleton at rest has `up` upward; what is to its left is told by the names of bones. By
-/// convention y is up and z forward where nothing tells.
+/// R_WC of file axes in which the skeleton at rest has `up` upward; names of bones give the left side. Without such
+/// names y is up and z forward, the usual convention.
 enum class UpAxis { kX, kY, kZ };
 Mat3<> guess_axes(const Capture& capture, std::optional<UpAxis> up = {});
-/// The unit, of metre, decimetre, centimetre, millimetre, inch and CMU's inch/0.45, in which the skeleton is as tall as people
-/// are; 1 if it has no height.
+/// The unit, of metre, decimetre, centimetre, millimetre, inch and CMU's inch/0.45, in which the skeleton has the height of a
+/// person; 1 if it has no height.
 double guess_unit(const Capture& capture);
 
 }  // namespace kansetsu

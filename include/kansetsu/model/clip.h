@@ -9,7 +9,7 @@
 
 namespace kansetsu {
 
-/// A motion of a figure: what it does from moment to moment, without velocities or forces.
+/// A motion of a figure: configurations over time, without velocities or forces.
 struct Clip {
   std::string name{};
   std::vector<double> times{};  ///< [s], rising

@@ -27,7 +27,9 @@ void normalise(const Model& model, Eigen::Ref<Eigen::VectorXd> q);
 /// Time derivative of the stored q for the velocity v (a quaternion's four numbers included).
 void position_rate(const Model& model, const VectorRef& q, const VectorRef& v, Eigen::Ref<Eigen::VectorXd> rate);
 Eigen::VectorXd position_rate(const Model& model, const VectorRef& q, const VectorRef& v);
-/// Whether q holds finite numbers and quaternions of unit length within 1e-6; the reason if not.
+/// How far a quaternion's length may be from 1: rounding to single precision leaves 1e-7, to six digits 1e-6.
+inline constexpr double kUnitQuaternion = 1e-6;
+/// Whether q holds finite numbers and quaternions of unit length within kUnitQuaternion; the reason if not.
 std::optional<std::string> configuration_problem(const Model& model, const VectorRef& q);
 
 }  // namespace kansetsu

@@ -18,7 +18,7 @@ namespace kansetsu {
 struct MapCoordinate {
   std::string name{};
   bool rotational = true;
-  double value = 0;  ///< where no motion tells it
+  double value = 0;  ///< where the motion does not give it
   double lower = -kInfinity, upper = kInfinity;
   bool locked = false;
   /// Follows another coordinate: which one, and how.
@@ -42,7 +42,7 @@ struct CoordinateMap {
   std::vector<std::pair<std::string, MapAxis>> joints{};
 
   std::optional<int> find(std::string_view coordinate) const;
-  /// Values where nothing moves.
+  /// Default values of all coordinates.
   Eigen::VectorXd neutral() const;
 };
 
@@ -69,7 +69,7 @@ class MappedModel {
     Eigen::VectorXd q, v, vdot;
   };
   Rates rates(const Eigen::VectorXd& x, const Eigen::VectorXd& xd, const Eigen::VectorXd& xdd) const;
-  /// ∂v/∂ẋ, nv × size(); coordinates that follow others have zero columns, their leaders have all of it.
+  /// ∂v/∂ẋ, nv × size(); coordinates that follow others have zero columns; their effect is in the columns of those they follow.
   Eigen::MatrixXd jacobian(const Eigen::VectorXd& x) const;
 
  private:

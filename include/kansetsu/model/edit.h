@@ -6,13 +6,13 @@
 /// result is no valid model.
 namespace kansetsu {
 
-/// The named joints become fixed at their values in q (size model.nq()). Couplings go on: a joint that is left without freedom
+/// The named joints become fixed at their values in q (size model.nq()). Couplings stay in effect: a joint that is left without freedom
 /// because its driver (or its follower) is held becomes fixed too; where several joints drive a held one, one of them
 /// follows the others. Actuators of fixed joints vanish. Throws if only some coordinates of a joint would be held.
 Model lock_joints(const Model& model, const std::vector<std::string>& joints,
                   const Eigen::Ref<const Eigen::VectorXd>& q);
 /// Hangs `tool` (its root link) on a link of the model by a fixed joint, called prefix + "attachment"; names of the tool get
-/// the prefix. The tool's own base, base pose and gravity do not matter.
+/// the prefix. The tool's own base, base pose and gravity are ignored.
 Model attach(const Model& model, const std::string& link, const Model& tool, const Pose& pose,
              const std::string& prefix);
 /// All lengths times `length`, all masses times `mass` (inertias times mass·length²), at the same unit of time: torques, and

@@ -18,7 +18,7 @@ Model pendulum(int links = 1);
 /// link "ground" before the first rod (nv = links), a free base is the first rod itself (nv = links + 5).
 Model chain(int links, Base base = Base::kFixed);
 
-/// The rods of a chain, but each hangs on one of the sixteen before it, by chance and always the same: long as well as bushy.
+/// The rods of a chain, each attached to one of the sixteen before it, chosen pseudo-randomly: a deep tree with many branches.
 Model long_tree(int links);
 
 /// A rope of `links` rods with hinges across it in turn, a free base, and a little damping. In its neutral configuration it is an arc
@@ -31,7 +31,7 @@ struct RopeOptions {
 };
 Model rope(int links, const RopeOptions& options = {});
 
-/// Random trees for tests: everything about them follows from the seed.
+/// Random trees for tests, determined by the seed alone.
 struct RandomTreeOptions {
   int links = 12;  ///< the root included
   Base base = Base::kFree;

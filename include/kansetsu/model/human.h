@@ -7,7 +7,7 @@
 
 #include "kansetsu/model/model.h"
 
-/// People by published tables: how long and heavy their segments are, and a figure of them. docs/guide/anthropometry.md.
+/// Human body segments from published tables: lengths, masses, inertias, and a figure made of them. docs/guide/anthropometry.md.
 namespace kansetsu {
 
 enum class Sex { kFemale, kMale };
@@ -34,7 +34,7 @@ struct HumanOptions {
 };
 /// A figure of these segments with a free base: trunk of three parts, hands, feet with toes; 43 degrees of freedom. Links pelvis
 /// abdomen thorax head, thigh_l shank_l foot_l toes_l upper_arm_l forearm_l hand_l and those of the right; joints lumbar_z lumbar_x lumbar_y …;
-/// frames soleL, soleR, gripL, gripR. Throws Error for a mass or a height that nobody has.
+/// frames soleL, soleR, gripL, gripR. Throws Error for a mass or height outside the human range.
 Model human(const HumanOptions& options = {});
 /// "human", or with any of a sex, a height and a mass: "human:female:1.68m:60kg". None for any other name.
 std::optional<HumanOptions> parse_human(std::string_view name);

@@ -19,7 +19,7 @@ inline constexpr ConstraintMask kUniversalMask = 0b111001;     ///< free to turn
 inline constexpr ConstraintMask kPointInPlaneMask = 0b100000;  ///< only z of the point is held
 inline constexpr ConstraintMask kOrientationMask = 0b000111;
 
-/// Two places of one figure that stay together for ever: what makes a tree a closed mechanism.
+/// Two places of one figure that always coincide: what turns a tree into a closed mechanism.
 struct LoopClosure {
   std::string name{};
   std::string link_a{}, link_b{};  ///< links or frames

@@ -58,7 +58,7 @@ struct ForcePlate {
 struct Pressure {
   Vec3<> point{}, moment{};
 };
-/// @param least  [N] with less along the normal: the middle of the plate, with the whole moment about it
+/// @param least  [N] normal force below which the point is the middle of the plate, with the whole moment about it
 Pressure pressure_of(const ForcePlate& plate, int sample, double least);
 
 struct MotionEvent {
@@ -77,7 +77,7 @@ struct Measurement {
 /// One force of a table: which columns act on which body.
 struct ExternalLoad {
   std::string name{}, body{};
-  std::string force_in = "ground", point_in = "ground";  ///< bodies in whose axes they are told
+  std::string force_in = "ground", point_in = "ground";  ///< bodies in whose axes they are expressed
   std::string force{}, point{}, torque{};                ///< beginnings of the columns' names; empty: none
 };
 

@@ -78,14 +78,14 @@ class Model {
 
   /// Actuation matrix columns: τ = Σ gear·u over the actuators; dependent coordinates act through their gears.
   Eigen::MatrixXd actuation() const;
-  /// Whether a collision between the two links is to be looked for: not filtered, not joined by a joint.
+  /// Whether collisions between the two links are detected: not filtered, not joined by a joint.
   bool may_collide(LinkId a, LinkId b) const;
 
   /// The joints whose motion moves no inertia, so that the mass matrix is singular in every posture.
   const std::vector<JointId>& massless_joints() const;
 
   const ModelDescription& description() const&;
-  ModelDescription description() &&;  ///< of a temporary: by value, as nothing else would outlive the expression
+  ModelDescription description() &&;  ///< of a temporary: by value, since a reference would dangle
   const Tree& tree() const;
 
  private:

@@ -7,13 +7,13 @@
 /// Mass properties of shapes taken as solids of one density.
 namespace kansetsu {
 
-/// [m³]; none but for a sphere, box, cylinder or capsule.
+/// [m³] of a sphere, box, cylinder or capsule; none for other shapes.
 std::optional<double> volume(const Shape& shape);
 
-/// About the shape's centre, in its axes [kg·m²]; none but for those.
+/// About the shape's centre, in its axes [kg·m²]; none for other shapes.
 std::optional<Sym3<>> solid_inertia(const Shape& shape, double mass);
 
-/// What of a surface of triangles weighs.
+/// Which part of a triangle mesh has mass.
 enum class MeshMass {
   kExact,    ///< what it encloses; triangles face outwards
   kConvex,   ///< what its convex hull encloses
@@ -32,7 +32,7 @@ MeshSolid mesh_solid(const TriangleMeshData& mesh, MeshMass mass);
 /// Any shape that encloses a volume: spheres, boxes, cylinders, capsules, hulls and closed surfaces of triangles. None for a plane, a height
 /// field, a mesh that is only named, and what is flat or open.
 std::optional<MeshSolid> solid(const Shape& shape);
-/// Its inertia for a mass, about its centre, in the shape's axes: what a body of that shape is. None as above.
+/// Its inertia for a mass, about its centre, in the shape's axes. None as above.
 std::optional<Inertial> solid_inertial(const Shape& shape, double mass);
 
 /// Several solids as one, each given by its mass, centre and axes in a common frame. The result is in that frame's axes.

@@ -42,11 +42,11 @@ struct AnalysisOptions {
   /// [s] after touching and before leaving over which a support takes and gives its load, where no double support tells it
   double transfer = 0.1;
   double roll = 0.3;  ///< [s] the same of the corners of one support among themselves
-  /// [m] A residual of 1 N·m counts as much as one of 1/arm N. Long, as moments follow from angular accelerations, of which captures
-  /// know less than of where the mass centre goes: no weight shall be found to please them.
+  /// [m] A residual of 1 N·m counts as much as one of 1/arm N. Large, because captures give angular accelerations less accurately
+  /// than the path of the mass centre: residual moments must not determine the vertical forces.
   double residual_arm = 20;
-  /// Share of the weight by which horizontal forces of the motion may be off, as masses and markers of people are: pressure then
-  /// goes to where it usually is within a support, as far as the moment lets it, and the rest is residual. 0: the motion is exact.
+  /// Assumed error of the horizontal forces, as a share of the weight (masses and markers are inexact): the centre of pressure is then drawn
+  /// towards its usual place in the support, and the rest is residual. 0: the motion is taken as exact.
   double doubt = 0;
 };
 
@@ -74,7 +74,7 @@ struct SupportGap {
   double found = 0, needed = 0;  ///< mean vertical force [N]
 };
 
-/// A fall that is so much faster than gravity's is of a clip that plays too fast, by 1.3 or more: people err by less.
+/// Acceleration in flight, over gravity's, above which the clip is taken to play too fast (by √1.7 = 1.3): errors of captures are smaller.
 inline constexpr double kOtherRate = 1.7;
 
 struct AnalysisSummary {

@@ -47,7 +47,7 @@ struct BodyContact {
   std::vector<std::uint8_t> down{};
 };
 
-/// The plane z = height + slope·(x, y) on which soles rest, and the velocity of a belt that it is.
+/// The plane z = height + slope·(x, y) on which soles rest, and its velocity if it is a treadmill belt.
 struct Ground {
   double height = 0;
   Vec3<> slope{};  ///< z is zero
@@ -55,7 +55,7 @@ struct Ground {
   bool moves() const { return belt.x != 0 || belt.y != 0; }
 };
 
-/// Feet of a figure by its landmarks; nobody is down yet.
+/// Feet of a figure by its landmarks, without contact flags.
 std::vector<FootContacts> find_feet(const Model& model, const LandmarkTable& table = {});
 
 /// The floor under the feet by a robust fit, and its belt. A floor steeper than `largest_tilt` [rad] is taken as level.
@@ -72,7 +72,7 @@ struct Contacts {
 /// Feet on the floor z = 0, and what else carries. The feet's flags are filled.
 Contacts find_all_contacts(const Model& model, const Clip& clip, std::vector<FootContacts> feet,
                            const ContactCosts& options = {});
-/// Of the feet that the model's landmarks tell.
+/// The same for the feet of find_feet().
 std::vector<FootContacts> find_contacts(const Model& model, const Clip& clip, const ContactCosts& options = {});
 
 }  // namespace kansetsu

@@ -28,8 +28,8 @@ struct ReachOptions {
 };
 Clip reach(const Model& model, const ReachOptions& options = {});
 
-/// A giant's pendulum: both hands on a bar, the body swings as gravity and its hips' pumping make it. The torque about the bar is
-/// nobody's: the motion comes from generate() at every moment, and needs no hand of god.
+/// Both hands on a bar; the body swings by gravity and by pumping with the hips. The hands apply no torque about the bar:
+/// generate() gives the motion at every frame, and no residual force is left.
 struct BarSwingOptions {
   double angle = 0.6;   ///< of the body from the vertical at the start, at rest [rad]
   double pump = 0.35;   ///< flexion of the hips while swinging forward [rad]

@@ -4,8 +4,8 @@
 
 #include "kansetsu/motion/measured_dynamics.h"
 
-/// A motion that measured forces explain: the body as a whole is moved a little, and the trunk's centre of mass on it, until little is left at the
-/// root. docs/theory/analysis.md.
+/// A motion that is consistent with measured forces: the body as a whole and the trunk's centre of mass are shifted slightly until the residual
+/// at the root is small. docs/theory/analysis.md.
 namespace kansetsu {
 
 struct ReductionOptions {

@@ -22,13 +22,13 @@ struct RetargetOptions {
   std::optional<LandmarkTable> table{};  ///< none: the built-in one that fits best
   std::optional<double> scale{};         ///< figure/capture; none: by the lengths of the legs
   std::optional<double> floor{};         ///< height of the floor in the capture [m]; none: estimated, with its tilt
-  double largest_tilt = 0.05;            ///< [rad] cameras may look askew; a floor that is steeper is one
-  bool move_to_origin = true;            ///< the clip begins above the origin, heading along x
-  bool pin_feet = true;                  ///< no skating
-  double blend_time = 0.15;              ///< [s] before and after a contact, over which the pinned foot is let go
-  std::optional<bool> skip_first{};      ///< leave out the first frame; none: if begins_at_rest()
-  bool limits = true;                    ///< keep the figure's joint limits; without, three hinges are a ball
-  std::optional<Vec3<>> belt{};          ///< velocity of the floor in the capture [m/s]; none: found from the feet
+  double largest_tilt = 0.05;  ///< [rad] a smaller tilt is levelled as an error of cameras; a larger one is a slope
+  bool move_to_origin = true;  ///< the clip begins above the origin, heading along x
+  bool pin_feet = true;        ///< no skating
+  double blend_time = 0.15;    ///< [s] before and after a contact, over which the pinned foot is let go
+  std::optional<bool> skip_first{};  ///< leave out the first frame; none: if begins_at_rest()
+  bool limits = true;                ///< keep the figure's joint limits; without, three hinges are a ball
+  std::optional<Vec3<>> belt{};      ///< velocity of the floor in the capture [m/s]; none: found from the feet
   ContactCosts contact{};
 };
 
@@ -48,9 +48,9 @@ struct Retargeted {
   std::string table{};                     ///< name of the table used
   double scale = 1, floor = 0;             ///< as used: figure/capture, height in the capture where the clip begins [m]
   double floor_tilt = 0;                   ///< [rad] of the capture's floor, which has been levelled
-  Vec3<> belt{};        ///< velocity of the floor under the figure [m/s], which the clip has not any more
-  double skate = 0;     ///< farthest that a heel or toe strays from its place while it is down [m]
-  int first_frame = 0;  ///< of the capture, that is frame 0 of the clip
+  Vec3<> belt{};                           ///< velocity of the floor [m/s]; it has been removed from the clip
+  double skate = 0;                        ///< farthest that a heel or toe strays from its place while it is down [m]
+  int first_frame = 0;                     ///< of the capture, that is frame 0 of the clip
 };
 
 /// Refuses (MAP…) a skeleton or a figure whose landmarks are not found: pelvis, hips, knees and ankles must be there, all else is

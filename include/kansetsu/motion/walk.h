@@ -37,7 +37,7 @@ struct WalkOptions {
   Terrain terrain{};
 };
 
-/// What the feet feel: all that the controller learns about the world besides its own state.
+/// Contact of the feet: the controller's only input besides its own state.
 struct FootSensing {
   bool left = false, right = false;  ///< touches something
 };
@@ -45,7 +45,7 @@ struct FootSensing {
 enum class WalkPhase { kStanding, kSingle, kShared, kStopping };
 const char* to_string(WalkPhase phase);
 
-/// What the walker is about.
+/// State of the walker.
 struct WalkStatus {
   WalkPhase phase = WalkPhase::kStanding;
   bool stance_left = true;
@@ -53,7 +53,7 @@ struct WalkStatus {
   double heading = 0;        ///< [rad]
   double walked = 0;         ///< [m] of strides
   Vec3<> com{}, capture{};   ///< capture point on the ground
-  Vec3<> pressure{};         ///< where it wants the ground to push
+  Vec3<> pressure{};         ///< the wanted centre of pressure
   Vec3<> foothold{};         ///< middle of the next sole
   double capture_error = 0;  ///< [m] of the capture point from its plan
   double joint_error = 0;    ///< [rad] of a clip that is followed: root mean square of all joints so far

@@ -12,7 +12,7 @@
 /// A figure that walks in a world: contacts are found by the world, torques come from the walker, nothing else acts.
 namespace kansetsu {
 
-/// A blow on the trunk, level with its centre of mass.
+/// A horizontal push on the trunk at its centre of mass.
 struct Push {
   double impulse = 10;                ///< [N·s]
   std::optional<double> time{};       ///< [s]; none: drawn

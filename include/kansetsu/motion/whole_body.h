@@ -62,11 +62,11 @@ class WholeBody {
   /// Pose, velocity, and the acceleration it would have with v̇ = 0.
   FrameMotion motion(LinkId link, const Transform<>& X_LF = {}) const;
 
-  /// The sole pushes and stays where it is, or accelerates as told (in its own axes; to settle flat). Throws Error beyond
+  /// The sole pushes and stays where it is, or accelerates as given (in its own axes; to settle flat). Throws Error beyond
   /// most_supports.
   void support(const Sole& sole, const SupportLimits& limits = {}, const Motion<>& A_S = {});
 
-  // Tasks: wanted accelerations, world axes; weights on the squares of what is missing, zero: of no concern.
+  // Tasks: wanted accelerations, world axes; weights on the squared errors, zero: ignored.
   void link(LinkId link, const Transform<>& X_LF, const Motion<>& A, const Motion<>& weight);
   void com(const Vec3<>& a, const Vec3<>& weight);
   void angular_momentum(const Vec3<>& rate, const Vec3<>& weight);

@@ -4,8 +4,8 @@
 
 namespace kansetsu {
 
-/// What fills the world: air, water. It brakes each link as it would brake the box that has the link's mass and inertia, or the ellipsoids that it
-/// is given.
+/// The fluid that fills the world: air, water. Its drag on a link is that on the box with the link's mass and inertia, or on the ellipsoids
+/// given for it.
 struct Medium {
   double density = 0;    ///< [kg/m³]
   double viscosity = 0;  ///< [Pa·s]

@@ -31,7 +31,7 @@ struct Surface {
   friend bool operator==(const Surface&, const Surface&) = default;
 };
 
-/// The coefficients between two surfaces by name (empty: the default one); stands above the rules.
+/// The coefficients between two surfaces by name (empty: the default one); overrides the combination rules.
 struct SurfacePair {
   std::string a{}, b{};
   ContactMaterial material{};
@@ -109,8 +109,6 @@ struct PolynomialCoupling {
   int line = 0;
 };
 
-/// A model in the world. A free body is a figure of one link with a free base; make_body() writes it.
-/// The scene's gravity counts, not the model's. The collision shapes of the model's links are those of the figure.
 /// An ellipsoid on which the medium acts, instead of on the box of its link's inertia.
 struct FluidEllipsoid {
   std::string link{};
@@ -123,6 +121,8 @@ struct FluidEllipsoid {
   }
 };
 
+/// A model in the world. A free body is a figure of one link with a free base; make_body() makes one.
+/// The scene's gravity counts, not the model's. The collision shapes of the model's links are those of the figure.
 struct FigureDescription {
   std::string name{};
   std::string source{};  ///< built-in figure or file it was read from, for writing it again; empty: none
@@ -135,7 +135,7 @@ struct FigureDescription {
   std::vector<LoopClosure> loops{};
   std::vector<PolynomialCoupling> couplings{};
   ActuationDescription actuation{};
-  std::map<std::string, double> gravity_compensation{};  ///< by link: the share of its weight that it does not feel
+  std::map<std::string, double> gravity_compensation{};  ///< by link: the share of its weight that is compensated
   std::vector<FluidEllipsoid> ellipsoids{};
   int line = 0;
 };
@@ -144,7 +144,7 @@ struct FigureDescription {
 struct EnvironmentShape {
   LinkShape shape{};                         ///< shape.origin = X_WS
   std::optional<PrescribedMotion> motion{};  ///< none: it stays
-  Vec3<> surface_velocity{};  ///< of a conveyor: what its surface does beside, in axes of the shape [m/s]
+  Vec3<> surface_velocity{};                 ///< of a conveyor, relative to the shape, in its axes [m/s]
   int line = 0;
 };
 
@@ -188,7 +188,7 @@ struct ConnectionDescription {
   ConstraintMask mask = kWeldMask;
   Hold hold = Hold::kRelativePose;
   bool active = true;                                        ///< from the start
-  double break_force = kInfinity, break_torque = kInfinity;  ///< cut when passed [N], [N·m]
+  double break_force = kInfinity, break_torque = kInfinity;  ///< cut when exceeded [N], [N·m]
   PerDirection restitution = 0.0;  ///< when it is made; directions that rebound are not held from then on
   Compliance compliance{};
   std::optional<PrescribedMotion> motion{};  ///< of b's anchor seen from a's, in a's axes, from the pose held
@@ -387,7 +387,7 @@ struct Keyframe {
   std::string name{};
   double time = 0;
   std::map<std::string, FigureState> figures{};
-  /// By controller: the values of its joints. Others by actuator, for whoever reads them.
+  /// By controller: the values of its joints. Other entries are by actuator.
   std::map<std::string, std::vector<double>> controls{};
   int line = 0;
 };
@@ -410,7 +410,7 @@ struct SceneDescription {
   std::uint64_t seed = 0;
   bool contacts = true;  ///< false: nothing touches anything
   ContactLaw contact_law = ContactLaw::kEngine;
-  bool sleeping = true;  ///< figures that have come to rest are computed no more until something happens to them
+  bool sleeping = true;  ///< figures at rest are not computed until something acts on them
 
   ContactMaterial default_surface{};  ///< of shapes without a surface
   CombineRules surface_rules{};

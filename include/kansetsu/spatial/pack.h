@@ -179,7 +179,7 @@ KANSETSU_HD Pack<T, W> sqrt(const Pack<T, W>& a) {
 
 #else
 
-/// For nvcc, in whose code packs lie but are not computed with.
+/// For nvcc: layout only, device code does not compute with packs.
 template <class T, int W>
 struct alignas(W * sizeof(T)) Pack {
   static constexpr int width = W;

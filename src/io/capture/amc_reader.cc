@@ -148,11 +148,12 @@ class AmcReader {
   bool renumbered_ = false;
 };
 
-/// Lengths are inches once divided by "units length"; where that makes no human being, they are something else.
+/// Lengths are inches once divided by "units length"; where that gives no human height, the unit is another one.
 std::optional<double> stated_unit(const Asf& asf, const Capture& capture) {
-  const double inch = 0.0254 / asf.length, guess = guess_unit(capture);
-  const double ratio = inch / guess;
-  return ratio > 0.6 && ratio < 1.7 ? std::optional(inch) : std::nullopt;
+  constexpr double kInch = 0.0254;                       // [m]
+  constexpr double kLeastRatio = 0.6, kMostRatio = 1.7;  // heights of people beside those that guess_unit() expects
+  const double inch = kInch / asf.length, ratio = inch / guess_unit(capture);
+  return ratio > kLeastRatio && ratio < kMostRatio ? std::optional(inch) : std::nullopt;
 }
 
 }  // namespace

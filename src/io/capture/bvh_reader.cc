@@ -203,7 +203,8 @@ class BvhReader {
     }
     const auto count = words_.next();
     const std::optional<double> value = read_number(count);
-    if (!value || *value < 1 || *value != std::floor(*value) || *value > 1e9) {
+    constexpr double kMostBvhFrames = 1e9;  // three months at 120 Hz; what follows is counted anyway
+    if (!value || *value < 1 || *value != std::floor(*value) || *value > kMostBvhFrames) {
       report_.error(words_.line(), kFrameCount, "MOTION", fmt::format("{} is not a number of frames", quote(count)),
                     "write how many lines of values follow, one or more");
       return std::nullopt;
@@ -218,7 +219,8 @@ class BvhReader {
     if (!same_word(word, "Time:")) return syntax(word, "Time:");
     const auto time = words_.next();
     const std::optional<double> value = read_number(time);
-    if (!value || !(*value >= 1e-6 && *value <= 1e3)) {
+    constexpr double kShortestFrame = 1e-6, kLongestFrame = 1e3;  // [s] no camera is faster, no motion slower
+    if (!value || !(*value >= kShortestFrame && *value <= kLongestFrame)) {
       report_.error(words_.line(), kFrameTime, "MOTION", fmt::format("the frame time is {}", quote(time)),
                     "write the seconds between two frames, 1e-6 to 1000, e.g. 0.008333");
       return false;

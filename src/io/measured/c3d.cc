@@ -115,7 +115,8 @@ class C3dReader {
                     "the file is damaged");
       return false;
     }
-    if (!(l.rate > 0) || !std::isfinite(l.rate) || l.rate > 1e6) {
+    constexpr double kFastest = 1e6;  // [Hz] no camera is faster
+    if (!(l.rate > 0) || !(l.rate <= kFastest)) {
       report_.error(0, kFrameTime, "POINT:RATE", fmt::format("{} frames per second", l.rate),
                     "a rate above zero is needed");
       return false;

@@ -47,7 +47,7 @@ struct Parameter {
 /// "POINT:RATE" and so on, in capitals.
 using Parameters = std::map<std::string, Parameter, std::less<>>;
 
-/// Groups and parameters from a place on; problems are told, and what could be read is kept.
+/// Groups and parameters from a place on; problems are reported, and what could be read is kept.
 Parameters read_parameters(Bytes& bytes, std::size_t start, capture::Report& report);
 
 /// LABELS, LABELS2, LABELS3, … of a group one after the other.

@@ -5,7 +5,7 @@
 
 namespace kansetsu::io::c3d {
 
-/// The force plates that FORCE_PLATFORM tells of, from the signals.
+/// The force plates described by FORCE_PLATFORM, from the signals.
 /// @param unit  of lengths [m]
 std::vector<ForcePlate> read_plates(const Parameters& parameters, const TimeTable& analog, double unit,
                                     capture::Report& report);

@@ -59,9 +59,10 @@ void make_unique(std::vector<std::string>& names, Report& report, int line) {
 
 double rate_of(const std::vector<double>& times) {
   if (times.size() < 2) return 0;
+  constexpr double kJitter = 0.05;  // of a period: times written with two digits, but no missing row
   const double mean = (times.back() - times.front()) / double(times.size() - 1);
   for (std::size_t k = 1; k < times.size(); ++k)
-    if (std::abs(times[k] - times[k - 1] - mean) > 0.05 * mean) return 0;
+    if (std::abs(times[k] - times[k - 1] - mean) > kJitter * mean) return 0;
   return 1 / mean;
 }
 

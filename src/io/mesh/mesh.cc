@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <memory>
 #include <unordered_map>
 
@@ -186,11 +185,12 @@ class MeshReader {
 
   /// Corners as v, v/vt, v//vn or v/vt/vn; negative numbers count from the last vertex. Polygons become fans.
   void read_face(std::string_view words, int line) {
+    constexpr double kMostVertices = 1e9;  // what an int counts
     std::vector<int> corners;
     for (std::string_view word = next_word(words); !word.empty() && word[0] != '#'; word = next_word(words)) {
       double number = 0;
       const auto wrong = parse_numbers(word.substr(0, word.find('/')), {&number, 1});
-      if (wrong || number != std::floor(number) || number == 0 || std::abs(number) > 1e9 ||
+      if (wrong || number != std::floor(number) || number == 0 || std::abs(number) > kMostVertices ||
           (number < 0 && -number > double(data_.vertices.size()))) {
         error(mesh::kIndex, line, fmt::format("{} names no vertex", quote(word)), "count vertices from 1");
         return;

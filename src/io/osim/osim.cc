@@ -237,7 +237,8 @@ class OsimReader {
       double v[3] = {out.axis.x, out.axis.y, out.axis.z};
       child_numbers(report_, *axis, "axis", v);
       out.axis = {v[0], v[1], v[2]};
-      if (!(norm(out.axis) > 1e-9)) {
+      constexpr double kNoLength = 1e-9;  // axes are written as unit vectors; this is a zero that was rounded
+      if (!(norm(out.axis) > kNoLength)) {
         report_.error(*axis, kNumber, "the axis has no length", "e.g. 0 0 1");
         return false;
       }

@@ -8,7 +8,7 @@ namespace kansetsu::io::osim {
 
 const XmlCodes& codes();
 
-/// The document of a file, or of a text; problems are told. Null if there is none.
+/// The document of a file, or of a text; problems are reported. Null if there is none.
 bool open_document(const std::filesystem::path& file, tinyxml2::XMLDocument& document, XmlReport& report);
 bool parse_document(std::string_view text, tinyxml2::XMLDocument& document, XmlReport& report);
 
@@ -16,7 +16,7 @@ bool parse_document(std::string_view text, tinyxml2::XMLDocument& document, XmlR
 std::string child_text(const Element& element, const char* child);
 /// The part after the last slash: sockets are paths.
 std::string last_part(const std::string& path);
-/// Numbers of a child element; `out` keeps its values if the child is absent, or bad (then an error is told).
+/// Numbers of a child element; `out` keeps its values if the child is absent, or bad (then an error is reported).
 bool child_numbers(XmlReport& report, const Element& element, const char* child, std::span<double> out);
 double child_number(XmlReport& report, const Element& element, const char* child, double otherwise);
 Vec3<> child_vector(XmlReport& report, const Element& element, const char* child);

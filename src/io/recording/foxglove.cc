@@ -9,6 +9,7 @@
 
 #include "io/recording/proto.h"
 #include "io/recording/recording_codes.h"
+#include "io/shapes.h"
 #include "io/text.h"
 
 namespace kansetsu::io::foxglove {
@@ -34,12 +35,6 @@ Writer quaternion(const Mat3<>& R) {
 }
 Writer pose(const Transform<>& X) { return Writer().message(1, vector3(X.p)).message(2, quaternion(X.R)); }
 Writer colour(const Colour& c) { return Writer().number(1, c[0]).number(2, c[1]).number(3, c[2]).number(4, c[3]); }
-
-/// The rotation that takes x to the unit vector d.
-Mat3<> x_towards(const Vec3<>& d) {
-  if (d.x < -1 + 1e-12) return {{-1, 0, 0}, {0, -1, 0}, {0, 0, 1}};
-  return to_mat3(normalised(Quaternion<>{0, -d.z, d.y, 1 + d.x}));
-}
 
 enum Primitives { kArrows = 7, kCubes = 8, kSpheres = 9, kCylinders = 10, kModels = 14 };
 
@@ -118,7 +113,7 @@ void add_arrow(Writer& to, const Vec3<>& point, const Vec3<>& force, const Colou
   if (!(size > kSmallestForce)) return;
   const double head = std::min(0.06, 0.4 * length);
   Writer out;
-  out.message(1, pose({x_towards((1 / size) * force), point}));
+  out.message(1, pose({rotation_to(force, {1, 0, 0}), point}));
   to.message(kArrows,
              out.number(2, length - head).number(3, 0.015).number(4, head).number(5, 0.035).message(6, colour(tint)));
 }

@@ -6,7 +6,7 @@
 #include "io/recording/recording_scene.h"
 #include "kansetsu/io/recording.h"
 
-/// Messages that Foxglove and rerun show without being told how: https://docs.foxglove.dev/docs/visualization/message-schemas.
+/// Messages that Foxglove and rerun show without configuration: https://docs.foxglove.dev/docs/visualization/message-schemas.
 namespace kansetsu::io::foxglove {
 
 /// foxglove.FrameTransforms: where every link is. Frames are called "figure/link", their parent is "world".

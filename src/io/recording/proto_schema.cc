@@ -1,7 +1,6 @@
 #include "io/recording/proto_schema.h"
 
 #include <algorithm>
-#include <span>
 #include <vector>
 
 #include "io/recording/proto.h"

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "kansetsu/base/error.h"
+#include "io/shapes.h"
 #include "kansetsu/io/recording.h"
 #include "kansetsu/model/joint_values.h"
 #include "kansetsu/spatial/quaternion.h"
@@ -17,15 +17,9 @@ constexpr double kWater = 1000;      // [kg/m³]
 constexpr double kThinnest = 0.004;  // [m]
 constexpr double kFattest = 0.3;     // radius of a bone by its length
 
-/// The rotation that takes z to the unit vector d.
-Mat3<> z_towards(const Vec3<>& d) {
-  if (d.z < -1 + 1e-12) return {{1, 0, 0}, {0, -1, 0}, {0, 0, -1}};
-  return to_mat3(normalised(Quaternion<>{-d.y, d.x, 0, 1 + d.z}));
-}
-
 LinkShape bone(const Vec3<>& a, const Vec3<>& b, double radius) {
   const double length = norm(b - a);
-  const Mat3<> R = z_towards((1 / length) * (b - a));
+  const Mat3<> R = rotation_to(b - a);
   return {.origin = to_pose({R, 0.5 * (a + b)}), .shape = Capsule{radius, length}};
 }
 

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include <cctype>
 #include <cmath>
@@ -12,7 +11,6 @@
 #include "io/recording/recording_frame.h"
 #include "io/recording/recording_parts.h"
 #include "io/recording/recording_scene.h"
-#include "kansetsu/base/error.h"
 
 /// Recordings as MCAP: exact frames in chunks of their own, and beside them what other programs show (docs/formats/recording.md).
 namespace kansetsu::io {

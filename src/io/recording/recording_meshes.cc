@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "io/mesh/mesh_content.h"
 #include "io/recording/recording_codes.h"

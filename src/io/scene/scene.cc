@@ -1,7 +1,5 @@
 #include "kansetsu/io/scene.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <fstream>
 #include <tuple>

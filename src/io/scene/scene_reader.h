@@ -43,7 +43,7 @@ struct Reader {
   }
 };
 
-// scene_values.cc: what is more than its schema tells.
+// scene_values.cc: what the schema does not express.
 /// p and rpy or quat_xyzw of the table itself.
 void read_fields(TomlTable& table, Pose& out);
 /// A dynamic friction that is not given is no larger than the static one.

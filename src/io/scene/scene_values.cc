@@ -7,6 +7,7 @@
 #include "io/scene/scene_masks.h"
 #include "io/scene/toml_record.h"
 #include "io/text.h"
+#include "kansetsu/model/configuration.h"
 #include "kansetsu/spatial/quaternion.h"
 
 namespace kansetsu::io::scene {
@@ -17,7 +18,7 @@ void read_quaternion(TomlTable& table, Pose& pose) {
   if (!q) return;
   double square = 0;
   for (const double x : *q) square += x * x;
-  if (q->size() != 4 || !(std::abs(std::sqrt(square) - 1) < 1e-6)) {
+  if (q->size() != 4 || !(std::abs(std::sqrt(square) - 1) <= kUnitQuaternion)) {
     table.error_at("quat_xyzw", kRotation,
                    fmt::format("{} numbers of length {}", q->size(), format_number(std::sqrt(square))),
                    "a quaternion has four numbers x y z w and length 1");

@@ -80,7 +80,7 @@ class TomlTable {
   void missing(const char* key, const char* example);
   /// The key is known, whether or not it is read.
   void allow(const char* key) { asked_.emplace(key); }
-  /// Reports keys that nobody has asked for.
+  /// Reports keys that were never read.
   void finish();
 
  private:

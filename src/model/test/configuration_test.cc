@@ -252,6 +252,10 @@ TEST_CASE("configuration_problem says what is wrong") {
   CHECK_FALSE(configuration_problem(model, q));
   q[6] = 1 + 1e-7;
   CHECK_FALSE(configuration_problem(model, q));
+  q[6] = 1 + 0.99 * kUnitQuaternion;
+  CHECK_FALSE(configuration_problem(model, q));
+  q[6] = 1 + 1.01 * kUnitQuaternion;
+  CHECK(configuration_problem(model, q));
   q[6] = 1.1;
   CHECK(configuration_problem(model, q)->find("q[3…6] has length 1.1") != std::string::npos);
   q[6] = std::nan("");

@@ -247,6 +247,16 @@ TEST_CASE("limits may be infinite on their own side, and as large as other progr
   CHECK(validate(d).size() == 1);
 }
 
+TEST_CASE("a mass is huge above 1e5 kg") {
+  const auto warned = [](double mass) {
+    ModelDescription d = sound();
+    link(d, 1).inertial->mass = mass;
+    return has_code(validate(d), "MODEL034");
+  };
+  CHECK_FALSE(warned(1e5));
+  CHECK(warned(1.001e5));
+}
+
 TEST_CASE("inertias are judged by their principal moments, however the axes are turned") {
   const Mat3<> R = exp_rotation(Vec3<>{0.4, -1.1, 0.7});
   ModelDescription d = sound();
