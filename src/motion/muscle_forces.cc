@@ -32,7 +32,7 @@ class MuscleSharing {
       : mapped_(mapped),
         model_(mapped.model()),
         options_(options),
-        actuation_(model_, muscles, false),
+        actuation_(model_, muscles, EffortLimits::kIgnored),
         optimum_({.reserve = options.reserve}),
         work_(model_),
         poses_(model_),
