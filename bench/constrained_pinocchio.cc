@@ -35,7 +35,11 @@ struct Instance {
                             place(c.R_b, c.p_b), size_t(c.a + 1), place(c.R_a, c.p_a), pinocchio::LOCAL);
       contact_data.emplace_back(contacts.back());
     }
+#if PINOCCHIO_MAJOR_VERSION >= 4
+    pinocchio::initConstraintDynamics(model, data, contacts, contact_data);
+#else
     pinocchio::initConstraintDynamics(model, data, contacts);
+#endif
   }
   VectorXd reordered(const double* x) const {
     VectorXd out = Eigen::Map<const VectorXd>(x, model.nv);

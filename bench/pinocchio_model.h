@@ -1,7 +1,13 @@
 #pragma once
 
 /// A model of the benchmark as Pinocchio's; its headers only, with its own instantiations
-/// (PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION not defined).
+/// (PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION not defined). Versions 3 and 4.
+#if __has_include(<pinocchio/multibody.hpp>)  // since 4.0, which leaves the limits of Boost's lists to its users
+#define BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS
+#define BOOST_MPL_LIMIT_LIST_SIZE 30
+#define BOOST_MPL_LIMIT_VECTOR_SIZE 30
+#define BOOST_FUSION_INVOKE_MAX_ARITY 12
+#endif
 #include <pinocchio/fwd.hpp>
 #include <unsupported/Eigen/CXX11/Tensor>
 
@@ -13,10 +19,15 @@ class Eigen::Tensor<double, 3, 0, Eigen::DenseIndex> {
   Tensor() = default;
   Tensor(Eigen::DenseIndex, Eigen::DenseIndex, Eigen::DenseIndex) {}
   void setZero() {}
+  Eigen::DenseIndex dimension(int) const { return 0; }
 };
 
+#if __has_include(<pinocchio/multibody.hpp>)
+#include <pinocchio/multibody.hpp>
+#else
 #include <pinocchio/multibody/data.hpp>
 #include <pinocchio/multibody/model.hpp>
+#endif
 
 #include <string>
 

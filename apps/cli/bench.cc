@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <optional>
 
 #include "cli/arguments.h"
 #include "cli/clip.h"
@@ -12,6 +13,7 @@
 #include "cli/json_writer.h"
 #include "cli/load_model.h"
 #include "cli/output.h"
+#include "cli/serve_page.h"
 #include "cli/suggest.h"
 #include "kansetsu/base/error.h"
 #include "kansetsu/model/figures.h"
@@ -25,7 +27,7 @@ struct BenchArguments {
   std::vector<std::string> frames, arms;
   ClipSource clip;
   int trials = 100, targets = 500, lines = 3;
-  bool json = false;
+  bool json = false, live = false, no_browser = false;
 };
 
 std::string experiment_table(const std::vector<ExperimentRow>& rows) {
@@ -80,15 +82,27 @@ Exit run_experiment(const BenchArguments& options) {
   return kOk;
 }
 
+Model arm_of(const BenchArguments& options, std::size_t i) {
+  return options.arms.size() > i ? model_or_fail({.name = options.arms[i]}) : five_ball_arm();
+}
+
+Exit watch_lines(const BenchArguments& options) {
+  need_viewer("kansetsu bench ik-lines");
+  std::optional<TwoArms> arms;
+  or_fail(kBadUsage, "kansetsu bench ik-lines", [&] { arms.emplace(arm_of(options, 0), arm_of(options, 1)); });
+  return serve_page({.name = "two arms", .live = &*arms}, {.no_browser = options.no_browser});
+}
+
 Exit draw_lines(const BenchArguments& options) {
-  if (options.record.empty() || options.arms.size() > 2)
+  if (options.record.empty() != options.live || options.arms.size() > 2)
     throw Failure(kBadUsage,
-                  "kansetsu bench ik-lines: name a recording by --record FILE, and two arms by --arm at most");
-  const auto arm = [&](std::size_t i) {
-    return options.arms.size() > i ? model_or_fail({.name = options.arms[i]}) : five_ball_arm();
-  };
-  or_fail(kBadUsage, "kansetsu bench ik-lines",
-          [&] { check_written(io::write_recording(two_arms(arm(0), arm(1), options.lines), options.record)); });
+                  "kansetsu bench ik-lines: name a recording by --record FILE or watch by --live, and name two arms by "
+                  "--arm at most");
+  if (options.live) return watch_lines(options);
+  or_fail(kBadUsage, "kansetsu bench ik-lines", [&] {
+    check_written(
+        io::write_recording(two_arms(arm_of(options, 0), arm_of(options, 1), options.lines), options.record));
+  });
   return kOk;
 }
 
@@ -186,6 +200,8 @@ Runner declare_bench(Arguments& args) {
   args.add_flag("--json", options->json, "print results as JSON");
   args.add("--svg FILE", options->svg, "plot the results");
   add_path_option(args);
+  args.add_flag("--live", options->live, "ik-lines: draw in the browser, line after line");
+  args.add_flag("--no-browser", options->no_browser, "ik-lines --live: print the address only");
   return [options] { return bench(*options); };
 }
 

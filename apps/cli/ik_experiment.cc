@@ -23,6 +23,8 @@ constexpr double kDamping = 5e-4;
 constexpr EulerOrder kYawPitchRoll =
     EulerOrder::kYXZ;  // [Tmps] multiplies rows: Rz(roll)·Rx(pitch)·Ry(yaw), transposed
 
+}  // namespace
+
 /// Microsoft's rand() from its first state on.
 class Generator {
  public:
@@ -34,6 +36,8 @@ class Generator {
  private:
   unsigned state_ = 1;
 };
+
+namespace {
 
 /// Yaw, pitch and roll as [Tmps] keeps them: by way of a row matrix R = Rz·Rx·Ry of single precision, or not.
 Vec3<> kept_angles(const Vec3<>& angles, Kept kept) {
@@ -60,6 +64,8 @@ Mat3<> in_single(const Mat3<>& R) {
   const auto row = [](const Vec3<>& a) { return Vec3<>{float(a.x), float(a.y), float(a.z)}; };
   return {row(R.x), row(R.y), row(R.z)};
 }
+
+}  // namespace
 
 /// An arm on its way: one Gauss-Newton step of the general solver for each millimetre.
 class Arm {
@@ -137,6 +143,8 @@ class Arm {
   Eigen::VectorXd q_;
   Vec3<> goal_{};
 };
+
+namespace {
 
 double time_per_step(const ExperimentRow& row) {
   Arm arm(five_ball_arm(), row.method, row.kept, row.damping);
@@ -234,40 +242,71 @@ std::vector<ExperimentRow> ik_experiment(const ExperimentSize& size) {
   return rows;
 }
 
-io::Recording two_arms(const Model& first, const Model& second, int lines) {
-  constexpr double kFrameStep = 0.04;  // [m] of the tip between two frames, thirty a second
-  constexpr int kStepsPerFrame = int(kFrameStep / kStep);
-  io::Recording recording;
-  recording.header.figures = {{"log quaternion", first}, {"Euler angles", second}};
-  recording.header.notes = {{"program", "kansetsu bench ik-lines"}};
-  Arm arms[2] = {Arm(first, ik::Method::kLogQuaternion), Arm(second, ik::Method::kEuler)};
-  if (first.nq() != second.nq()) throw Error("the two arms have different numbers of joints");
-  Generator random;
-  const auto add_frame = [&] {
-    io::RecordedFrame frame{.time = double(recording.frames.size()) / 30};
-    for (std::size_t i = 0; i < 2; ++i) {
-      State state(recording.header.figures[i].model);
-      state.q = arms[i].q();
-      frame.states.push_back(std::move(state));
-    }
-    recording.frames.push_back(std::move(frame));
-  };
-  for (int line = 0; line < lines; ++line) {
-    arms[0].draw(random);
-    arms[1].set_q(arms[0].q());
-    const Vec3<> begin = arms[0].tip();
-    add_frame();
-    for (const double end : {-1.0, 1.0}) {  // to the opposite, and back
-      for (Arm& arm : arms) arm.set_goal(end * begin);
-      for (bool moves = true; moves;) {
-        moves = false;
-        for (int i = 0; i < kStepsPerFrame; ++i) {
-          for (Arm& arm : arms) moves = arm.advance(kStep) || moves;
-        }
-        add_frame();
+struct TwoArms::Pen {
+  static constexpr double kFrameStep = 0.04, kFrameTime = 1.0 / 30;  ///< [m] of the tip and [s] from frame to frame
+  Arm arms[2];
+  Generator random{};
+  Vec3<> begin{};
+  int frames = 0, strokes = 0;  ///< a line has two: to the opposite, and back
+  bool moves = false;
+
+  Pen(const Model& first, const Model& second)
+      : arms{Arm(first, ik::Method::kLogQuaternion), Arm(second, ik::Method::kEuler)} {}
+
+  void next() {
+    ++frames;
+    if (!moves) {
+      moves = true;
+      const bool is_new = strokes % 2 == 0;
+      if (is_new) {
+        arms[0].draw(random);
+        arms[1].set_q(arms[0].q());
+        begin = arms[0].tip();
       }
+      for (Arm& arm : arms) arm.set_goal((is_new ? -1.0 : 1.0) * begin);
+      if (is_new) return;
     }
+    moves = false;
+    for (int i = 0; i < int(kFrameStep / kStep); ++i) {
+      for (Arm& arm : arms) moves = arm.advance(kStep) || moves;
+    }
+    if (!moves) ++strokes;
   }
+};
+
+TwoArms::TwoArms(const Model& first, const Model& second) {
+  if (first.nq() != second.nq()) throw Error("the two arms have different numbers of joints");
+  header_.figures = {{"log quaternion", first}, {"Euler angles", second}};
+  header_.notes = {{"program", "kansetsu bench ik-lines"}};
+  reset();
+}
+TwoArms::~TwoArms() = default;
+
+void TwoArms::reset() {
+  pen_ = std::make_unique<Pen>(header_.figures[0].model, header_.figures[1].model);
+  pen_->next();
+  due_ = 0;
+}
+
+int TwoArms::lines() const { return pen_->strokes / 2; }
+
+io::RecordedFrame TwoArms::advance(double seconds) {
+  constexpr double kRounding = 1e-9;  // [s]
+  for (due_ += seconds; due_ > Pen::kFrameTime - kRounding; due_ -= Pen::kFrameTime) pen_->next();
+  io::RecordedFrame frame{.time = (pen_->frames - 1) * Pen::kFrameTime};
+  for (std::size_t i = 0; i < 2; ++i) {
+    State state(header_.figures[i].model);
+    state.q = pen_->arms[i].q();
+    frame.states.push_back(std::move(state));
+  }
+  return frame;
+}
+
+io::Recording two_arms(const Model& first, const Model& second, int lines) {
+  TwoArms arms(first, second);
+  io::Recording recording;
+  recording.header = arms.header();
+  for (double step = 0; arms.lines() < lines; step = 1.0 / 30) recording.frames.push_back(arms.advance(step));
   return recording;
 }
 

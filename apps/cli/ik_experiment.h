@@ -1,11 +1,13 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "kansetsu/ik/method.h"
 #include "kansetsu/io/recording.h"
+#include "serve/live_source.h"
 
 /// The experiment of [Tmps] on the general solver: an arm of five balls whose tip goes to the opposite of where it begins, a
 /// millimetre at a time, in the numbers of each method. What it shows: docs/theory/ik.md §6.
@@ -52,7 +54,34 @@ inline constexpr std::array<double, 3> kPrintedEulerTime{0.025, 0.022, 0.024};
 Model five_ball_arm();
 
 /// The demonstration of [Tmps]: two arms draw the same random lines with their frames "tip", to and fro, the first by log
-/// quaternions, the second by Euler angles. @param arms  whose joints are balls; throws Error for others
+/// quaternions, the second by Euler angles; each as they are watched, until nobody does.
+class TwoArms final : public serve::LiveSource {
+ public:
+  /// Their joints are balls; throws Error for others.
+  TwoArms(const Model& first, const Model& second);
+  ~TwoArms() override;
+
+  const io::RecordingHeader& header() const override { return header_; }
+  io::RecordedFrame advance(double seconds) override;
+  void reset() override;
+  int lines() const;  ///< drawn to and fro
+
+  // They are led, not simulated: nothing pulls them.
+  void drag(const io::BodyRef&, const Vec3<>&, const Vec3<>&) override {}
+  void drop() override {}
+  void grab(const io::BodyRef&, const Vec3<>&) override {}
+  void release(const io::BodyRef&) override {}
+  Vec3<> gravity() const override { return {0, 0, 0}; }
+  void set_gravity(const Vec3<>&) override {}
+
+ private:
+  struct Pen;
+  io::RecordingHeader header_;
+  std::unique_ptr<Pen> pen_;
+  double due_ = 0;  ///< [s]
+};
+
+/// So many lines of theirs.
 io::Recording two_arms(const Model& first, const Model& second, int lines);
 
 }  // namespace kansetsu::cli

@@ -16,6 +16,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/recording.h"
+#include "cli/serve_page.h"
 #include "cli/suggest.h"
 #include "cli/terminal.h"
 #include "kansetsu/geometry/geometry.h"
@@ -234,17 +235,6 @@ Exit write_picture(const ViewArguments& options, serve::Content content) {
   return kOk;
 }
 
-Exit serve_page(const ViewArguments& options, serve::Content content) {
-  serve::Server server(std::move(content), {.port = options.port});
-  server.run_until_interrupted([&] {
-    fmt::print(stderr, "{}\n", server.url());
-    if (!options.no_browser && !serve::open_browser(server.url()))
-      fmt::print(stderr, "open this address in a browser on this machine\n");
-    fmt::print(stderr, "press Ctrl-C to stop\n");
-  });
-  return kOk;
-}
-
 Exit serve_live(const ViewArguments& options) {
   const std::string& name = options.source.name;
   if (!options.html.empty() || !options.png.empty() || !options.video.empty())
@@ -252,15 +242,11 @@ Exit serve_live(const ViewArguments& options) {
   if (names_recording(name))
     throw Failure(kBadUsage, fmt::format("kansetsu view: --live runs a scene or a model; {} is a recording", name));
   LiveWorld world(scene_or_fail(name, options.source.base), 1);
-  return serve_page(options, {.name = fs::path(name).filename().string(), .live = &world});
+  return serve_page({.name = fs::path(name).filename().string(), .live = &world}, {options.port, options.no_browser});
 }
 
 Exit run_view(const ViewArguments& options) {
-  if (serve::viewer_page().empty()) {
-    throw Failure(kBadUsage,
-                  "kansetsu view: this kansetsu was built without the viewer\n  help: build it where Node 18 is "
-                  "installed (script/bootstrap does), with KANSETSU_VIEWER=ON");
-  }
+  need_viewer("kansetsu view");
   if (options.strip > 0 && options.png.empty()) throw Failure(kBadUsage, "kansetsu view: --strip needs --png");
   if (options.from && options.to && *options.to < *options.from)
     throw Failure(kBadUsage, fmt::format("kansetsu view: --to {} is before --from {}", *options.to, *options.from));
@@ -269,7 +255,7 @@ Exit run_view(const ViewArguments& options) {
   if (!options.html.empty()) return write_page(options, content);
   if (!options.video.empty()) return write_video(options, std::move(content));
   if (!options.png.empty()) return write_picture(options, std::move(content));
-  return serve_page(options, std::move(content));
+  return serve_page(std::move(content), {options.port, options.no_browser});
 }
 
 /// What is wrong with a list of things to show.

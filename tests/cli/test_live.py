@@ -157,8 +157,8 @@ class Frames:
 
 
 class Live:
-    def __init__(self, *arguments: str):
-        self.process = subprocess.Popen([BIN, "view", *arguments, "--live", "--no-browser"], stderr=subprocess.PIPE, text=True)
+    def __init__(self, *arguments: str, command: str = "view"):
+        self.process = subprocess.Popen([BIN, command, *arguments, "--live", "--no-browser"], stderr=subprocess.PIPE, text=True)
         while line := self.process.stderr.readline():
             if found := re.match(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{32})$", line.strip()):
                 self.port, self.token = int(found[1]), found[2]
@@ -606,3 +606,18 @@ def test_bad_use_is_told(tmp_path: Path):
     assert run("run.mcap")[0] == 2
     code, text = run("human28", "--png", tmp_path / "a.png")
     assert code == 2 and "--live" in text
+
+
+def test_two_arms_draw_the_same_lines_while_they_are_watched():
+    arms = ROOT / "examples/scenes/two_arms.toml"
+    live = Live("ik-lines", "--arm", f"{arms}#white", "--arm", f"{arms}#red", command="bench")
+    try:
+        viewer = live.watch()
+        assert [f["name"] for f in viewer.hello["scene"]["figures"]] == ["log quaternion", "Euler angles"]
+        begin, later = viewer.frame(), viewer.after(0.5)
+        assert later["time"] > begin["time"] and later["q"][0] != begin["q"][0] and later["q"][0] != later["q"][1]
+        viewer.send(type="reset")
+        while viewer.frame()["time"] >= later["time"]:
+            pass
+    finally:
+        live.stop()

@@ -112,7 +112,7 @@ def is_test(file: str, name: str) -> bool:
 
 
 @pytest.mark.parametrize("key, last, others", [
-    ("Tazz13", 40, {"§2.4 step 1", "§2.4 step 2", "§2.4 step 3", "§2.4 step 4", "§2.5.1", "§2.5.2", "§2.5.3", "§2.8 Θ"}),
+    ("Tazz13", 40, {"Fig. 2", "§2.4 step 1", "§2.4 step 2", "§2.4 step 3", "§2.4 step 4", "§2.5.1", "§2.5.2", "§2.5.3", "§2.8 Θ"}),
     ("Yama01", 19, {"§2.2", "§2.3", "Fig. 1"}),
     ("NY00", 36, {"(20b)", "Table 1", "Table 2", "Fig. 1", "Fig. 2", "Fig. 4"}),
 ], ids=["Tazz13", "Yama01", "NY00"])

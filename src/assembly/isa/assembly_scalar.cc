@@ -37,10 +37,6 @@ void motions_entry(const TreeView& tree, int first, int last, const double* q, c
 }
 
 int invert_factor_entry(const double* A, double* C_inv) { return invert_factor(A, 0.0, C_inv); }
-void solve_factor_entry(const double* C_inv, double* x) { solve_factor(C_inv, x); }
-void body_front_entry(const double* C_inv, double* H, int ld, const PivotRows& P, const KeptRows& G) {
-  body_front(C_inv, H, ld, P, G);
-}
 void add_child_entry(const KeptRows& child, int bonds, const int* place, const int* rows, const PivotRows& P,
                      const KeptRows& G) {
   add_child({child, bonds, place, rows}, P, G);
@@ -56,22 +52,12 @@ int rake_entry(const PivotRows& P, const KeptRows& share) {
   add_product(P, 1, share);
   return dropped;
 }
-void substitute_entry(const PivotRows& P, const int* order, const double* z, int stride, double* n) {
-  substitute_rows(P, order, z, stride, n);
-}
-void body_acceleration_entry(const double* C_inv, const double* H, int ld, const double* y0, const double* n,
-                             double* s) {
-  body_acceleration(C_inv, H, ld, y0, n, s);
-}
-void reduce_entry(const PivotRows& P, const int* order, double* r, double* r_kept) {
-  reduce_right_side(P, order, r, r_kept);
-}
 
 }  // namespace
 
 extern const AssemblyKernels assembly_table;
-const AssemblyKernels assembly_table{motions_entry,           invert_factor_entry, solve_factor_entry, body_front_entry,
-                                     add_child_entry,         close_entry,         rake_entry,         substitute_entry,
-                                     body_acceleration_entry, reduce_entry};
+const AssemblyKernels assembly_table{motions_entry,     invert_factor_entry, solve_factor, body_front,
+                                     add_child_entry,   close_entry,         rake_entry,   substitute_rows,
+                                     body_acceleration, reduce_right_side};
 
 }  // namespace kansetsu::kernel::inline KANSETSU_ISA

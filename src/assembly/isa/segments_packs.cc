@@ -7,30 +7,15 @@ using T = NativePack<double>;
 using Link = SegmentLink<T>;
 using Step = SegmentStep<T>;
 
-void set(T& x, int lane, double value) { x.set(lane, value); }
-void set(Vec3<T>& x, int lane, const Vec3<>& value) {
-  set(x.x, lane, value.x);
-  set(x.y, lane, value.y);
-  set(x.z, lane, value.z);
+/// One lane of a struct of packs from the same struct of numbers.
+template <class Packs, class Numbers>
+void set(Packs& x, int lane, const Numbers& value) {
+  static_assert(sizeof(Packs) == sizeof(Numbers) * T::width);
+  T* to = reinterpret_cast<T*>(&x);
+  const double* from = reinterpret_cast<const double*>(&value);
+  for (std::size_t n = 0; n < sizeof(Numbers) / sizeof(double); ++n) to[n].set(lane, from[n]);
 }
-void set(Mat3<T>& x, int lane, const Mat3<>& value) {
-  set(x.x, lane, value.x);
-  set(x.y, lane, value.y);
-  set(x.z, lane, value.z);
-}
-void set(Sym3<T>& x, int lane, const Sym3<>& value) {
-  set(x.xx, lane, value.xx);
-  set(x.xy, lane, value.xy);
-  set(x.xz, lane, value.xz);
-  set(x.yy, lane, value.yy);
-  set(x.yz, lane, value.yz);
-  set(x.zz, lane, value.zz);
-}
-void set(Motion<T>& x, int lane, const Motion<>& value) {
-  set(x.w, lane, value.w);
-  set(x.v, lane, value.v);
-}
-/// One lane of a struct of packs as the same struct of numbers.
+/// And back.
 template <class Numbers, class Packs>
 void get(const Packs& x, int lane, Numbers& out) {
   static_assert(sizeof(Packs) == sizeof(Numbers) * T::width);
@@ -41,16 +26,12 @@ void get(const Packs& x, int lane, Numbers& out) {
 
 void set_link_entry(void* links, int k, int lane, const ChainLink& link) {
   Link& out = static_cast<Link*>(links)[k];
-  set(out.X_PJ.R, lane, link.X_PJ.R);
-  set(out.X_PJ.p, lane, link.X_PJ.p);
-  set(out.M.m, lane, link.M.m);
-  set(out.M.h, lane, link.M.h);
-  set(out.M.I, lane, link.M.I);
+  set(out.X_PJ, lane, link.X_PJ);
+  set(out.M, lane, link.M);
   set(out.S, lane, link.S);
   set(out.turn, lane, link.S.w);
-  const bool turns = PrimitiveKind(link.kind) != PrimitiveKind::kSlide;
   set(out.slide, lane, link.S.v);
-  set(out.turns, lane, turns ? 1.0 : 0.0);
+  set(out.turns, lane, PrimitiveKind(link.kind) != PrimitiveKind::kSlide ? 1.0 : 0.0);
 }
 
 /// Lanes without a last link.

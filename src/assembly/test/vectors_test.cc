@@ -64,8 +64,13 @@ TEST_CASE("reference trees, chains and loops") {
   for (const auto& path : cases()) {
     CAPTURE(path.filename().string());
     const DynCase c(path);
-    for (AssemblyOrder order : {AssemblyOrder::kBalanced, AssemblyOrder::kSerial}) {
-      Assembly assembly(c.model, {.order = order});
+    // Without refinement, too: it repairs right sides that are wrong.
+    for (const AssemblyOptions& options :
+         {AssemblyOptions{}, AssemblyOptions{.refinements = 0}, AssemblyOptions{.order = AssemblyOrder::kSerial},
+          AssemblyOptions{.order = AssemblyOrder::kSerial, .refinements = 0}}) {
+      CAPTURE(int(options.order));
+      CAPTURE(options.refinements);
+      Assembly assembly(c.model, options);
       std::vector<ClosureId> closures;
       for (const Json& loop : c.json.value("loops", Json::array())) {
         closures.push_back(assembly.connect({{0, c.link(loop.at("a")), pose(loop.at("socket"))},
@@ -87,7 +92,7 @@ TEST_CASE("reference trees, chains and loops") {
       CHECK(result.rank == c.json.at("expect").at("loop_rank").get<int>());
     }
   }
-  CHECK(loops >= 14);
+  CHECK(loops >= 28);
 }
 
 /// The recursion of [Yama01] §2.2 by the kernels of assembly, one joint of the file after the other. A row of the file is a row of
