@@ -164,9 +164,13 @@ double read_gain(const Attributes& a, const char* name) {
   return gain[0];
 }
 
+/// Only of position servos: a class may give it to actuators of other kinds.
 void inherit_range(Reader& reader, const Attributes& a, const ActuatorDraft& draft, Interval& out) {
+  const ActuatorDescription& law = draft.actuator;
+  const bool servo =
+      law.gain == GainLaw::kFixed && law.bias == BiasLaw::kAffine && law.gain_numbers[0] == -law.bias_numbers[1];
   double share = 0;
-  if (!a.number("inheritrange", share) || share == 0) return;
+  if (!servo || !a.number("inheritrange", share) || share == 0) return;
   if (!draft.travel) {
     reader.report.error(a.element(), kRange, "inheritrange, but the joint or tendon has no range", "give it a range");
     return;

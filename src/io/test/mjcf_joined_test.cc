@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -144,4 +145,14 @@ TEST_CASE("activations have as many numbers as their law") {
   CHECK_FALSE(partial("<general joint='j' actdim='0'/>"));
   CHECK_FALSE(partial("<general joint='j' dyntype='filter' actdim='1'/>"));
   CHECK(partial("<general joint='j' dyntype='filter' actdim='2'/>"));
+}
+
+TEST_CASE("a class may hold the range of position servos and that of motors") {
+  const SceneDescription scene =
+      whole(R"(<default><position inheritrange="1" kp="5"/><motor ctrlrange="-7 7"/></default>
+      <worldbody><body><joint name="j" range="-90 90"/><geom size="1"/></body></worldbody>
+      <actuator><motor joint="j"/><position joint="j"/></actuator>)");
+  const auto& actuators = scene.figures.at(0).actuation.actuators;
+  CHECK(actuators.at(0).control_range.upper == 7);
+  CHECK(actuators.at(1).control_range.upper == doctest::Approx(std::acos(0.0)));
 }
