@@ -71,13 +71,14 @@ class XmlReport {
   /// All diagnostics, in the order of lines; leaves none.
   std::vector<Diagnostic> take();
 
+  /// The file of an element, or of what it was copied from.
+  const std::string& file_of(const Element& element) const;
+
  private:
   struct Repeated {
     Diagnostic first;
     int count = 0;
   };
-
-  const std::string& file_of(const Element& element) const;
 
   std::string file_;
   std::map<const tinyxml2::XMLDocument*, std::string> files_;

@@ -63,35 +63,54 @@ class MujocoOracle:
         self._roots: dict[str, int] = {}
 
     def name_by_order(self, figures: list[dict]) -> None:
-        """Joints and bodies without a name in the file are known by their place: both programs go depth first."""
-        joint = 0
+        """Joints and bodies without a name in the file are known by their place: both programs go depth first. A free joint
+        may be three slides and a ball joint here, the last of the name."""
+        m = self.model
+        named = {m.joint(j).name: j for j in range(m.njnt) if m.joint(j).name}
+        unnamed = iter([j for j in range(m.njnt) if not m.joint(j).name and m.jnt_type[j] != FREE])
+        bodies = {m.body(b).name: b for b in range(1, m.nbody)}
+        found = set()
+        for figure in figures:
+            slides: list[str] = []
+            for name in [j["name"] for j in figure["joints"] if j["nv"] > 0]:
+                if name not in named and name[-2:] in ("/x", "/y", "/z"):
+                    slides.append(name)
+                    continue
+                if name in named:
+                    joint = named[name]
+                else:
+                    joint = int(m.body_jntadr[bodies[name.removesuffix("_joint")]]) if slides else next(unnamed)
+                for part in [*slides, name]:
+                    self._joints[part] = joint
+                assert len(slides) == (3 if m.jnt_type[joint] == FREE else 0)
+                slides = []
+                found.add(joint)
+        free = iter([j for j in range(m.njnt) if m.jnt_type[j] == FREE and j not in found])
         for figure in figures:
             if figure["base"] == "free":
-                self._roots[figure["name"]] = int(self.model.jnt_bodyid[joint])
-                joint += 1
-            for j in figure["joints"]:
-                if j["nv"] > 0:
-                    self._joints[j["name"]] = joint
-                    joint += 1
-        assert joint == self.model.njnt
+                joint = next(free)
+                self._roots[figure["name"]] = int(m.jnt_bodyid[joint])
+                found.add(joint)
+        assert found == set(range(m.njnt))
 
     def joint(self, name: str) -> int:
         if name in self._joints:
             return self._joints[name]
         return mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_JOINT, name)
 
+    def _place(self, name: str) -> tuple[int, int, bool]:
+        """Where a joint's coordinates and velocities begin in MuJoCo's, and whether it is a ball joint."""
+        j = self.joint(name)
+        q, v = int(self.model.jnt_qposadr[j]), int(self.model.jnt_dofadr[j])
+        if self.model.jnt_type[j] != FREE:
+            return q, v, self.model.jnt_type[j] == BALL
+        part = "xyz".find(name.rsplit("/", 1)[-1])  # one of its slides, or its ball joint
+        return (q + part, v + part, False) if part >= 0 and name[-2:-1] == "/" else (q + 3, v + 3, True)
+
     def body(self, name: str) -> int:
         if name in self._roots:
             return self._roots[name]
         return mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, name)
-
-    def _joint_of(self, dof: str) -> tuple[int, int]:
-        """MuJoCo's joint and the index within it, of a name of a velocity coordinate."""
-        joint = self.joint(dof)
-        if joint >= 0:
-            return joint, 0
-        name, part = dof.rsplit(".", 1)
-        return self.joint(name), "wx wy wz".split().index(part)
 
     def columns(self, dofs: list[str], root: str) -> list[int]:
         """MuJoCo's columns of the given coordinates; those of the base in the order ω, v."""
@@ -103,8 +122,8 @@ class MujocoOracle:
                 k = BASE_DOFS.index(dof)
                 out.append(start + (3 + k if k < 3 else k - 3))
             else:
-                joint, index = self._joint_of(dof)
-                out.append(self.model.jnt_dofadr[joint] + index)
+                name, index = (dof, 0) if self.joint(dof) >= 0 else dof.rsplit(".", 1)
+                out.append(self._place(name)[1] + ("wx wy wz".split().index(index) if index else 0))
         return out
 
     def random_state(self, rng: np.random.Generator, joints: list[str], root: str | None) -> State:
@@ -114,9 +133,8 @@ class MujocoOracle:
         d.qpos[:] = m.qpos0
         d.qvel[:] = d.qacc[:] = 0
         for name in joints:
-            j = self.joint(name)
-            q, v = m.jnt_qposadr[j], m.jnt_dofadr[j]
-            size = 3 if m.jnt_type[j] == BALL else 1
+            q, v, ball = self._place(name)
+            size = 3 if ball else 1
             values = rng.uniform(-1, 1, size)
             if size == 3:
                 quaternion = _unit(rng)

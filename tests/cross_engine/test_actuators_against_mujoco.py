@@ -81,6 +81,15 @@ SMALL = {
         <body name="arm" pos="0.1 0 0"><joint name="j" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.02"/></body></body></worldbody>
         <actuator><motor name="r1" site="r1" gear="0 0 1 0 0 0.1" ctrlrange="0 9"/><motor name="r2" site="r2" gear="0 0 1 0 0 -0.1"/>
         <motor name="f" joint="root" gear="1 2 3 4 5 6"/><motor name="fp" jointinparent="root" gear="1 2 3 4 5 6"/></actuator></mujoco>""",
+    "several children of the world": """<mujoco><option><flag constraint="disable"/></option><worldbody>
+        <body name="cup" pos="0 0 1"><joint name="x" type="slide" axis="1 0 0"/><joint name="y" axis="0 1 0"/><geom size="0.1"/>
+        <site name="cup" pos="0.1 0.2 0"/></body><body name="ball" pos="1 0 0.5" euler="20 0 50"><freejoint name="root"/>
+        <geom type="box" size="0.1 0.2 0.3" pos="0.1 0 0"/><site name="ball" pos="0 0.1 0.1"/></body>
+        <body name="post" pos="0 1 0"><geom size="0.1"/><body><joint name="turn"/><geom size="0.1" pos="0.2 0 0"/><site name="tip" pos="0.3 0 0"/></body></body>
+        </worldbody><tendon><spatial name="string" stiffness="3"><site site="ball"/><site site="cup"/></spatial>
+        <fixed name="sum"><joint joint="x" coef="2"/><joint joint="turn" coef="-1"/></fixed></tendon>
+        <actuator><position name="pull" tendon="string" kp="3"/><motor name="reach" site="tip" refsite="cup" gear="1 2 3 0 0 0"/>
+        <motor tendon="sum"/></actuator></mujoco>""",
 }
 
 SENSORS = f"""<mujoco><option><flag constraint="disable"/></option>{ARM}{TENDONS}
@@ -166,7 +175,7 @@ def compare(model: Path, states: int) -> Comparison:
     print(f"seed {seed}")
     rng = np.random.default_rng(seed)
     out = Comparison()
-    names = {kind: [getattr(m, kind)(i).name for i in range(count)] for kind, count in (("tendon", m.ntendon), ("actuator", m.nu))}
+    names = {"tendon": [m.tendon(i).name for i in range(m.ntendon)], "actuator": actuator_names(m)}
     figures = figures_of(model)
     oracle.name_by_order(figures)
     for figure in figures:
@@ -218,6 +227,23 @@ def add_state(out: Comparison, oracle: MujocoOracle, dofs: list[str], root: str,
             out.add("activation rate", ours["activation_rate"][n], d.act_dot[m.actuator_actadr[i]])
     if len(mine["actuator"]) == m.nu and not m.actuator_actearly.any():
         out.add("torque", ours["actuator_torque"], T.T @ d.qfrc_actuator[columns])
+
+
+def actuator_names(m: mujoco.MjModel) -> list[str]:
+    """Those without a name are named after the joint or tendon they act on, as here."""
+    out: list[str] = [m.actuator(i).name for i in range(m.nu)]
+    for i in range(m.nu):
+        kind, target = mujoco.mjtTrn(m.actuator_trntype[i]), m.actuator_trnid[i, 0]
+        joint = kind in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
+        if joint and m.jnt_type[target] == FREE:
+            continue  # by their order
+        on = m.joint(target).name if joint else m.tendon(target).name if kind == mujoco.mjtTrn.mjTRN_TENDON else ""
+        name, number = f"{on}_motor", 1
+        while name in out:
+            number += 1
+            name = f"{on}_motor_{number}"
+        out[i] = out[i] or (name if on else "")
+    return out
 
 
 def match(ours: list[str], theirs: list[str]) -> dict[str, int]:

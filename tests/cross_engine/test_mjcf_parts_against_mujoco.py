@@ -19,7 +19,7 @@ SINKING = 1e-3  # [m, rad] MuJoCo's contacts and limits are springs, and give by
 
 SWIMMER = """<mujoco><option density="{density}" viscosity="{viscosity}" wind="{wind}" {gravity}>
     <flag constraint="disable"/></option>
-  <worldbody><body name="head"><freejoint/><geom type="box" size="0.2 0.1 0.05" pos="0.03 0 0.01" euler="10 20 30"/>
+  <worldbody><body name="head" pos="0.3 0.2 0.1" euler="40 0 20">{free}<geom type="box" size="0.2 0.1 0.05" pos="0.03 0 0.01" euler="10 20 30"/>
     <body name="neck" pos="0.2 0 0" gravcomp="{lift}"><joint name="n" type="ball" stiffness="{stiffness}" damping="0.3"/>
       <geom type="capsule" fromto="0 0 0 0.3 0.05 0" size="0.03"/>
       <body name="tail" pos="0.3 0.05 0" gravcomp="{lift}"><joint name="t" axis="0 1 1" springref="20" stiffness="{stiffness}"/>
@@ -33,6 +33,7 @@ PASSIVE = {
     "compensated": dict(lift=0.7),
     "weightless part, turned gravity": dict(lift=1, gravity='gravity="1 2 -3"'),
     "springs of a ball": dict(stiffness=3),
+    "damped free joint": dict(free='<joint name="root" type="free" damping="2" armature="0.3"/>'),
     "all": dict(density=1.2, viscosity=2, wind="1 0 0", lift=0.4, stiffness=2),
 }
 
@@ -102,7 +103,7 @@ def test_accelerations(name, tmp_path):
     """Of every body, from random states in keyframes, where nothing but passive forces acts."""
     sensors = "".join(f'<{kind} name="{body}_{kind}" objtype="xbody" objname="{body}"/>'
                       for body in ("head", "neck", "tail", "fin") for kind in ("framelinacc", "frameangacc"))
-    options = dict(density=0, viscosity=0, wind="0 0 0", lift=0, stiffness=0, gravity="") | PASSIVE[name]
+    options = dict(density=0, viscosity=0, wind="0 0 0", lift=0, stiffness=0, gravity="", free="<freejoint/>") | PASSIVE[name]
     text = SWIMMER.format(**options, sensors=sensors)
     compare_accelerations(text, tmp_path / "swimmer.xml")
 

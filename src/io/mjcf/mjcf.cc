@@ -20,6 +20,7 @@ void read(Reader& reader, Element& root) {
   read_compiler(reader, root, reader.main.compiler);
   write_out_attachments(reader, root);
   write_out_replicates(reader, root);
+  gather_names(reader, root);
   read_options(reader, root);
   read_defaults(reader, root);
   check_schema(reader, root);
@@ -32,8 +33,9 @@ void read(Reader& reader, Element& root) {
   }
   set_masses(reader);
   set_surfaces(reader);
-  make_figures(reader);
   index_parts(reader);
+  join_figures(reader, root);
+  make_figures(reader);
   set_spring_dampers(reader);
   read_tendons(reader, root);
   read_equalities(reader, root);

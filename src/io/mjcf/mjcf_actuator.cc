@@ -69,9 +69,9 @@ bool act_on_sites(Reader& reader, const Attributes& a, bool crank, ActuatorDraft
   if (!first.site || (pair && !second.site)) return false;
   ActuatorDescription& actuator = out.actuator;
   actuator.transmission = crank ? Transmission::kSliderCrank : Transmission::kSite;
-  actuator.target = first.site->name;
+  actuator.target = first.site->frame;
   out.figure = figure_of(reader, first);
-  if (pair) actuator.reference = second.site->name;
+  if (pair) actuator.reference = second.site->frame;
   const bool still = pair && figure_of(reader, second) < 0;
   if (out.figure < 0 || (pair && figure_of(reader, second) != out.figure)) {
     leave_out(reader, a.element(),
@@ -164,9 +164,13 @@ double read_gain(const Attributes& a, const char* name) {
   return gain[0];
 }
 
+/// Only of position servos: a class may give it to actuators of other kinds.
 void inherit_range(Reader& reader, const Attributes& a, const ActuatorDraft& draft, Interval& out) {
+  const ActuatorDescription& law = draft.actuator;
+  const bool servo =
+      law.gain == GainLaw::kFixed && law.bias == BiasLaw::kAffine && law.gain_numbers[0] == -law.bias_numbers[1];
   double share = 0;
-  if (!a.number("inheritrange", share) || share == 0) return;
+  if (!servo || !a.number("inheritrange", share) || share == 0) return;
   if (!draft.travel) {
     reader.report.error(a.element(), kRange, "inheritrange, but the joint or tendon has no range", "give it a range");
     return;
@@ -320,6 +324,10 @@ void read_actuator(Reader& reader, const Element& element) {
   inherit_range(reader, a, draft, tag == "intvelocity" ? out.activation_range : out.control_range);
   if (!reader.clamp_controls) out.control_range = {};
   out.early = a.boolean("actearly").value_or(false);
+  const int states = out.activation == ActivationLaw::kNone ? 0 : 1;
+  if (int wanted = -1; a.integer("actdim", wanted) && wanted >= 0 && wanted != states)
+    reader.report.missing(element, kUnsupportedAttribute,
+                          fmt::format("activations of {} numbers are not supported: actdim is ignored", wanted));
   input = {draft.figure, out.name, out.activation != ActivationLaw::kNone, out.control_range};
   reader.scene.figures[std::size_t(draft.figure)].actuation.actuators.push_back(std::move(out));
 }

@@ -176,11 +176,22 @@ double read_margin(Reader& reader, const Attributes& a) {
   return 0;
 }
 
+void gather_names(Reader& reader, const Element& root) {
+  std::vector<const Element*> open{&root};
+  while (!open.empty()) {
+    const Element* element = open.back();
+    open.pop_back();
+    if (const char* name = element->Attribute("name")) reader.given_names.insert(name);
+    for (const Element* child : children(reader, *element)) open.push_back(child);
+  }
+}
+
 std::string take_name(Reader& reader, const Element& element, const std::string& kind, const std::string& fallback) {
   std::set<std::string>& taken = reader.names[kind];
   const std::string own = read_text(reader.report, element, "name").value_or("");
   std::string name = own.empty() ? fallback : own;
-  for (int i = 2; own.empty() && taken.contains(name); ++i) name = fmt::format("{}_{}", fallback, i);
+  for (int i = 2; own.empty() && (taken.contains(name) || reader.given_names.contains(name)); ++i)
+    name = fmt::format("{}_{}", fallback, i);
   if (!taken.insert(name).second) {
     reader.report.error(element, kRepeatedName, fmt::format("repeated name {} in {}", quote(name), kind),
                         "names of one kind must differ");

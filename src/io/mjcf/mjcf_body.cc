@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "io/mjcf/mjcf_reader.h"
 #include "io/text.h"
@@ -227,6 +229,14 @@ void read_world(Reader& reader, const Element& root) {
   for (const Element* section : children(reader, root)) {
     if (std::string_view(section->Name()) != "worldbody") continue;
     read_children(reader, *section, {0, {}, class_for_children(reader, *section, {})});
+  }
+  const std::set<std::string>& bodies = reader.names["body"];
+  for (Body& body : reader.bodies) {
+    for (Site& site : body.sites) {
+      site.frame = site.name;
+      while (bodies.contains(site.frame) || (site.frame != site.name && reader.names["site"].contains(site.frame)))
+        site.frame += "_site";
+    }
   }
 }
 

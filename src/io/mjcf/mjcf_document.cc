@@ -16,9 +16,12 @@ constexpr std::size_t kMostFiles = 200;                                // a mode
 constexpr std::size_t kMostCopiedParts = 5'000'000;                    // elements and attributes
 constexpr std::size_t kMostCopiedCharacters = std::size_t{256} << 20;  // in their values
 
-bool is_root(const Element& element) {
-  const std::string_view tag = element.Name();
-  return tag == "mujoco" || tag == "mujocoinclude";
+/// Where a file that the element names is: in `folder`; where there is none, beside the element's own file.
+fs::path folder_with(const Reader& reader, const Element& element, const fs::path& folder, const std::string& name) {
+  const fs::path own = fs::path(reader.report.file_of(element)).parent_path();
+  std::error_code ignored;
+  const bool beside = !fs::is_regular_file(folder / name, ignored) && fs::is_regular_file(own / name, ignored);
+  return beside ? own : folder;
 }
 
 /// Reads the file of one <include>; nothing if it cannot be used, which is then reported.
@@ -26,7 +29,7 @@ const Element* include(Reader& reader, const Element& element) {
   const auto name = read_required_text(reader.report, element, "file");
   if (!name) return nullptr;
   const Source& source = reader.source_of(element);
-  const fs::path path = (source.folder / *name).lexically_normal();
+  const fs::path path = (folder_with(reader, element, source.folder, *name) / *name).lexically_normal();
   // A model and one that it attaches may include the same file.
   if (!reader.included_files.insert(fmt::format("{}\n{}", fmt::ptr(&source), path.string())).second) {
     reader.report.error(element, kInclude, fmt::format("{} is included twice", quote(*name)),
@@ -81,7 +84,7 @@ Element* load_model(Reader& reader, const Element& element, const fs::path& path
   const FileText read = read_file(path);
   if (read.problem) {
     return refuse(fmt::format("cannot read the {} {}", kind, quote(path.string())),
-                  "names are relative to the folder of the main file");
+                  "names are relative to the folder of the main file, or to that of the file that includes it");
   }
   tinyxml2::XMLDocument& document = reader.documents.emplace_back();
   if (const auto problem = parse_xml(read.text, document, kDialect)) {
@@ -90,11 +93,18 @@ Element* load_model(Reader& reader, const Element& element, const fs::path& path
   }
   Element* root = document.RootElement();
   reader.report.set_file(document, path.string());
-  if (!is_root(*root)) {
+  const std::string_view tag = root->Name();
+  const bool included = std::string_view(element.Name()) == "include";  // whatever its root is called, as in MuJoCo
+  if (tag == "robot" || tag == "sdf" || !(included || tag == "mujoco" || tag == "mujocoinclude")) {
     return refuse(fmt::format("the root of the {} {} is <{}>", kind, quote(path.string()), tag_of(*root)),
                   "it must be <mujoco> or <mujocoinclude>");
   }
   return root;
+}
+
+fs::path folder_of_asset(const Reader& reader, const Element& element, const std::string& subfolder,
+                         const std::string& file) {
+  return folder_with(reader, element, reader.folder_of(element) / subfolder, file);
 }
 
 void load_includes(Reader& reader, const Element& root) {

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 #include "io/mjcf/mjcf_reader.h"
 #include "io/text.h"
+#include "kansetsu/spatial/quaternion.h"
 #include "kansetsu/spatial/rotations.h"
 
 /// A body with several joints becomes a chain of joints with links without mass between them. Each joint turns the body's
@@ -29,11 +32,20 @@ void report_absent_mesh(Reader& reader, const Geom& geom) {
     reader.report.repeated_warning(*geom.element, kMeshNotFound, "mesh files that are only shown are not found", first);
 }
 
-/// The index after the last body of a subtree.
+}  // namespace
+
 int end_of(const Reader& reader, int body) {
   while (!reader.bodies[std::size_t(body)].children.empty()) body = reader.bodies[std::size_t(body)].children.back();
   return body + 1;
 }
+
+bool moves(const Reader& reader, int root) {
+  bool out = reader.bodies[std::size_t(root)].mocap;
+  for (int i = root; i < end_of(reader, root); ++i) out = out || !reader.bodies[std::size_t(i)].joints.empty();
+  return out;
+}
+
+namespace {
 
 std::string unique_name(std::set<std::string>& taken, std::string name) {
   const std::string stem = name;
@@ -86,10 +98,11 @@ JointDescription describe(const Joint& joint, const Transform<>& X_PB, std::stri
 
 class FigureMaker {
  public:
-  FigureMaker(Reader& reader, int root) : reader_(reader), root_(root), end_(end_of(reader, root)) {}
+  /// @param roots  children of the world
+  FigureMaker(Reader& reader, std::vector<int> roots) : reader_(reader), roots_(std::move(roots)) {}
 
   FigureDescription make() {
-    const Body& root = body(root_);
+    const Body& root = body(roots_.front());
     figure_.name = root.name;
     figure_.line = root.element->GetLineNum();
     figure_.switches = reader_.switches;
@@ -97,8 +110,12 @@ class FigureMaker {
     figure_.model.file = reader_.file;
     figure_.model.gravity = reader_.scene.gravity;
     start_base(root);
-    for (int i = root_; i < end_; ++i) add_body(i);
-    add_filters();
+    for (const int first : roots_) {
+      for (int i = first; i < end_of(reader_, first); ++i) add_body(i);
+    }
+    if (std::ranges::any_of(roots_, [&](int i) { return body(i).joints.empty(); }))
+      figure_.self_collision = SelfCollision::kAll;
+    for (const int first : roots_) add_filters(first);
     return std::move(figure_);
   }
 
@@ -109,7 +126,8 @@ class FigureMaker {
   void start_base(const Body& root) {
     const bool free = !root.joints.empty() && root.joints[0].kind == JointKind::kFree;
     model().base = free ? Base::kFree : Base::kFixed;
-    if (free || root.joints.empty()) {
+    hangs_ = roots_.size() > 1 || (!free && !root.joints.empty());
+    if (!hangs_) {
       figure_.initial.base = to_pose(root.X_WB);
       if (!free) model().base_pose = figure_.initial.base;
       if (root.mocap) figure_.base_motion.emplace();  // it stands until somebody moves it
@@ -118,40 +136,34 @@ class FigureMaker {
       world.name = "world";
       model().links.push_back(std::move(world));
     }
-    if (!free) return;
-    const DofDescription& dof = root.joints[0].dof;
-    if (dof.rotor_inertia > 0 || dof.damping > 0 || dof.stiffness > 0 || dof.friction > 0) {
-      reader_.report.missing(*root.joints[0].element, kFreeJointData,
-                             "armature, damping, stiffness and friction of free joints are left out");
-    }
   }
 
   void add_body(int i) {
     Body& b = body(i);
     b.figure = int(reader_.scene.figures.size());
-    const bool is_root = i == root_;
-    std::vector<const Joint*> joints;
+    std::vector<Joint> joints;
     for (const Joint& joint : b.joints) {
-      if (joint.kind != JointKind::kFree) joints.push_back(&joint);
+      if (joint.kind != JointKind::kFree) joints.push_back(joint);
     }
-    std::string parent = is_root ? "world" : body(b.parent).name;
+    std::string parent = body(b.parent).name;
     Transform<> X_PB = b.X_PB;
+    if (b.carried) start_carried(b, joints, X_PB);
     for (std::size_t k = 0; k < joints.size(); ++k) {
       const bool last = k + 1 == joints.size();
       const std::string child =
-          last ? b.name : unique_name(reader_.names["body"], fmt::format("{}/{}", b.name, joints[k]->name));
-      model().joints.push_back(describe(*joints[k], X_PB, parent, child));
-      if (joints[k]->reference != 0) figure_.initial.q[joints[k]->name] = {joints[k]->reference};
+          last ? b.name : unique_name(reader_.names["body"], fmt::format("{}/{}", b.name, joints[k].name));
+      model().joints.push_back(describe(joints[k], X_PB, parent, child));
+      if (joints[k].reference != 0) figure_.initial.q[joints[k].name] = {joints[k].reference};
       if (!last) {
         LinkDescription between;
         between.name = child;
-        between.line = joints[k]->element->GetLineNum();
+        between.line = joints[k].element->GetLineNum();
         model().links.push_back(std::move(between));
       }
       parent = child;
       X_PB = {};
     }
-    if (joints.empty() && !is_root) {
+    if (joints.empty() && (hangs_ || b.parent != 0)) {
       JointDescription fixed;
       fixed.name = unique_name(reader_.names["joint"], b.name + "_fixed");
       fixed.parent = parent;
@@ -161,6 +173,18 @@ class FigureMaker {
       model().joints.push_back(std::move(fixed));
     }
     add_link(b);
+  }
+
+  /// Its coordinates are its place in the world, wherever it begins.
+  void start_carried(const Body& b, std::vector<Joint>& joints, Transform<>& X_PB) {
+    X_PB = {};
+    const std::array<double, 3> p{b.X_WB.p.x, b.X_WB.p.y, b.X_WB.p.z};
+    for (std::size_t k = 0; k < 3; ++k) {
+      joints[k].axis = b.X_WB.R * joints[k].axis;
+      figure_.initial.q[joints[k].name] = {p[k]};
+    }
+    const Quaternion<> q = to_quaternion(b.X_WB.R);
+    figure_.initial.q[joints[3].name] = {q.x, q.y, q.z, q.w};
   }
 
   /// What neither touches nor is seen, as the writer makes it.
@@ -195,21 +219,21 @@ class FigureMaker {
       (touches ? link.collisions : link.visuals).push_back(std::move(shape));
     }
     if (b.gravity_compensation != 0) figure_.gravity_compensation[b.name] = b.gravity_compensation;
-    for (const Site& site : b.sites) model().frames.push_back({site.name, b.name, to_pose(site.X_BS)});
+    for (const Site& site : b.sites) model().frames.push_back({site.frame, b.name, to_pose(site.X_BS)});
     model().links.push_back(std::move(link));
   }
 
   /// MuJoCo lets no two bodies touch that are welded together, nor those of two neighbouring welded groups, unless one of these is
   /// welded to the world.
-  void add_filters() {
-    const bool welded = body(root_).joints.empty();  // to the world
-    if (welded) figure_.self_collision = SelfCollision::kAll;
-    std::vector<int> group(std::size_t(end_ - root_));
+  void add_filters(int first) {
+    const bool welded = body(first).joints.empty();  // to the world
+    const int end = end_of(reader_, first);
+    std::vector<int> group(std::size_t(end - first));
     std::vector<std::vector<int>> members(group.size());
-    for (int i = root_; i < end_; ++i) {
-      const bool own = i == root_ || !body(i).joints.empty();
-      const int g = own ? i - root_ : group[std::size_t(body(i).parent - root_)];
-      group[std::size_t(i - root_)] = g;
+    for (int i = first; i < end; ++i) {
+      const bool own = i == first || !body(i).joints.empty();
+      const int g = own ? i - first : group[std::size_t(body(i).parent - first)];
+      group[std::size_t(i - first)] = g;
       const auto touches = [&](const Geom& geom) { return can_touch(reader_, geom); };
       if (std::any_of(body(i).geoms.begin(), body(i).geoms.end(), touches)) members[std::size_t(g)].push_back(i);
     }
@@ -219,12 +243,17 @@ class FigureMaker {
         for (std::size_t l = k + 1; l < own.size(); ++l) add_filter(own[k], own[l]);
       }
       if (g == 0) continue;
-      const int parent = group[std::size_t(body(int(g) + root_).parent - root_)];
+      const int parent = group[std::size_t(body(int(g) + first).parent - first)];
       if (welded && parent == 0) continue;
       for (const int a : own) {
         for (const int b : members[std::size_t(parent)]) add_filter(a, b);
       }
     }
+    if (!welded) return;
+    for (const int a : members[0]) {
+      for (const int b : still_) add_filter(a, b);
+    }
+    still_.insert(still_.end(), members[0].begin(), members[0].end());
   }
   void add_filter(int a, int b) {
     // Two bodies that one joint joins need no filter, where neighbours never touch.
@@ -236,7 +265,8 @@ class FigureMaker {
   }
 
   Reader& reader_;
-  int root_, end_;
+  std::vector<int> roots_, still_;  ///< children of the world; bodies that are welded to it
+  bool hangs_ = false;              ///< on a link `world`
   FigureDescription figure_;
 };
 
@@ -300,13 +330,14 @@ void make_figures(Reader& reader) {
   add_to_environment(reader, reader.bodies[0]);
   const std::vector<int> roots = reader.bodies[0].children;
   for (const int root : roots) {
-    const int end = end_of(reader, root);
-    bool moves = reader.bodies[std::size_t(root)].mocap;
-    for (int i = root; i < end; ++i) moves = moves || !reader.bodies[std::size_t(i)].joints.empty();
-    if (moves) {
-      reader.scene.figures.push_back(FigureMaker(reader, root).make());
+    if (reader.bodies[std::size_t(root)].joined != root) continue;  // it is made with another
+    std::vector<int> together;
+    std::ranges::copy_if(roots, std::back_inserter(together),
+                         [&](int other) { return reader.bodies[std::size_t(other)].joined == root; });
+    if (moves(reader, root)) {
+      reader.scene.figures.push_back(FigureMaker(reader, std::move(together)).make());
     } else {
-      for (int i = root; i < end; ++i) add_to_environment(reader, reader.bodies[std::size_t(i)]);
+      for (int i = root; i < end_of(reader, root); ++i) add_to_environment(reader, reader.bodies[std::size_t(i)]);
     }
   }
 }

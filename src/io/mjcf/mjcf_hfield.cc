@@ -69,7 +69,7 @@ std::optional<Samples> parse_samples(std::string_view bytes, const char*& proble
 std::optional<Samples> load_samples(Reader& reader, const Element& element, const std::string& file) {
   const Compiler& compiler = reader.compiler_of(element);
   const fs::path name = compiler.strip_path ? fs::path(file).filename() : fs::path(file);
-  const fs::path path = reader.folder_of(element) / compiler.mesh_folder / name;
+  const fs::path path = folder_of_asset(reader, element, compiler.mesh_folder, name.string()) / name;
   std::error_code ignored;
   const char* problem = "there is no such file";
   std::string hint = "check the name and the folder";

@@ -130,8 +130,8 @@ void read_mesh_asset(Reader& reader, const Element& element) {
   MeshAsset mesh;
   mesh.file = a.text("file").value_or("");
   const Compiler& compiler = reader.compiler_of(element);
-  mesh.folder = reader.folder_of(element) / compiler.mesh_folder;
   if (compiler.strip_path) mesh.file = std::filesystem::path(mesh.file).filename().string();
+  mesh.folder = folder_of_asset(reader, element, compiler.mesh_folder, mesh.file);
   a.vec3("scale", mesh.scale);
   a.vec3("refpos", mesh.X_reference.p);
   std::array<double, 4> q{1, 0, 0, 0};

@@ -83,7 +83,8 @@ void read_material(Reader& reader, const Element& element) {
 void read_texture(Reader& reader, const Element& element) {
   const char *file = element.Attribute("file"), *type = element.Attribute("type"), *name = element.Attribute("name");
   if (!file || !type || std::string_view(type) != "2d") return;
-  const std::filesystem::path path = reader.folder_of(element) / reader.compiler_of(element).texture_folder / file;
+  const std::filesystem::path path =
+      folder_of_asset(reader, element, reader.compiler_of(element).texture_folder, file) / file;
   reader.textures.emplace(name ? name : std::filesystem::path(file).stem().string(), path.string());
 }
 

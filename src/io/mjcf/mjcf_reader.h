@@ -126,6 +126,7 @@ struct Site {
   std::string name;
   Transform<> X_BS;
   std::optional<Attributes> attributes{};
+  std::string frame{};  ///< its name in the model, where bodies and sites share their names
 };
 
 struct Body {
@@ -140,6 +141,9 @@ struct Body {
   std::vector<int> children;
   int figure = -1;     ///< of the scene; −1: it cannot move
   bool mocap = false;  ///< its motion is given
+  int joined = -1;     ///< of a child of the world: the one whose figure it is part of
+  /// Its free joint is three slides along the world's axes and a ball joint, which are where the body is when they are zero.
+  bool carried = false;
   double gravity_compensation = 0;
 };
 
@@ -223,6 +227,7 @@ struct Reader {
   std::map<std::string, std::string> textures;                ///< files of flat pictures, by texture
   std::map<std::string, std::string> material_textures;
   std::map<std::string, std::set<std::string>> names;  ///< that are taken, by kind
+  std::set<std::string, std::less<>> given_names;      ///< in the file, of any kind
   std::vector<Body> bodies;                            ///< depth first; 0 is the world
   PartIndex index;
   std::set<std::string> paired_geoms;  ///< that <contact><pair> names
@@ -262,6 +267,11 @@ std::vector<const Element*> children(const Reader& reader, const Element& elemen
 /// Children of several elements of one name: all sections <asset>, say.
 std::vector<const Element*> sections(const Reader& reader, const Element& root, std::string_view tag);
 
+/// The folder that an asset's file is named from: of the main file and its `subfolder`; where there is no such file, of the
+/// file that names it.
+std::filesystem::path folder_of_asset(const Reader& reader, const Element& element, const std::string& subfolder,
+                                      const std::string& file);
+
 // mjcf_attach.cc
 /// Puts parts of other models in the place of every <attach>.
 void write_out_attachments(Reader& reader, Element& root);
@@ -276,6 +286,8 @@ void read_defaults(Reader& reader, const Element& root);
 Attributes attributes_of(Reader& reader, const Element& element, std::string_view kind, const std::string& childclass);
 /// How far from a surface or a limit it holds already; 0 unless given.
 double read_margin(Reader& reader, const Attributes& a);
+/// Notes every name in the file: one that is made up must not be that of a later element.
+void gather_names(Reader& reader, const Element& root);
 /// The element's name, made up from `fallback` if it has none; an error if it is taken.
 std::string take_name(Reader& reader, const Element& element, const std::string& kind, const std::string& fallback);
 
@@ -324,9 +336,18 @@ void read_geom(Reader& reader, const Element& element, const Place& place);
 /// Masses of bodies from their geoms, bounds and total mass as the compiler element says.
 void set_masses(Reader& reader);
 
+// mjcf_joined.cc
+/// Finds the children of the world that tendons, couplings and actuators join: they become one figure. Free joints of these, and
+/// those with data of their own, become slides and a ball joint.
+void join_figures(Reader& reader, const Element& root);
+
 // mjcf_figure.cc
 /// Makes figures and the environment of the bodies.
 void make_figures(Reader& reader);
+/// The index after the last body of a subtree.
+int end_of(const Reader& reader, int body);
+/// Whether anything in the subtree of a child of the world can move.
+bool moves(const Reader& reader, int root);
 /// A place on a body, as an anchor of the scene.
 Anchor anchor_on(const Reader& reader, int body, const Transform<>& X_BA);
 /// The surface of the scene for a geom's friction.

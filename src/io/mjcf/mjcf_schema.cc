@@ -97,8 +97,8 @@ constexpr ElementRule kRules[] = {
      "ctrllimited forcerange "
      "forcelimited actrange actlimited lengthrange inheritrange kp kv dampratio timeconst tausmooth gaintype biastype "
      "dyntype "
-     "gainprm biasprm dynprm actearly range force scale lmin lmax vmax fpmax fvmax area diameter bias gain",
-     "group user", "actdim=-1 nsample=0 interp delay=0 damping=0 armature=0 ffrange velrange input"},
+     "gainprm biasprm dynprm actdim actearly range force scale lmin lmax vmax fpmax fvmax area diameter bias gain",
+     "group user", "nsample=0 interp delay=0 damping=0 armature=0 ffrange velrange input"},
     {"keyframe", "", "", "", "key"},
     {"key", "name time qpos qvel ctrl act mpos mquat", "", ""},
 };

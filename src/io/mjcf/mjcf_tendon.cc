@@ -54,7 +54,7 @@ void read_point(Reader& reader, const Element& element, TendonDraft& draft) {
   }
   draft.on(reader, found.body);
   draft.description.path.push_back(
-      {.kind = TendonPartKind::kPoint, .at = place_on(reader, found.body, *name, found.site->X_BS)});
+      {.kind = TendonPartKind::kPoint, .at = place_on(reader, found.body, found.site->frame, found.site->X_BS)});
   draft.path.push_back({.kind = TendonPartKind::kPoint, .body = found.body, .X_BP = found.site->X_BS});
 }
 
@@ -101,7 +101,7 @@ void read_wrap(Reader& reader, const Element& element, TendonDraft& draft) {
     const SitePlace found = find_site(reader, *side);
     if (!found.site) return unknown(reader, element, "site", *side);
     draft.on(reader, found.body);
-    part.side = place_on(reader, found.body, *side, found.site->X_BS);
+    part.side = place_on(reader, found.body, found.site->frame, found.site->X_BS);
     path.has_side = true, path.side_body = found.body, path.side = found.site->X_BS.p;
   }
   draft.description.path.push_back(std::move(part));

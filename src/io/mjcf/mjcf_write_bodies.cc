@@ -195,9 +195,13 @@ class FigureWriter {
       const bool known = given != f_.initial.q.end() && given->second.size() == reference.size();
       chain.X0 = chain.X0 * socket * joint_pose(*joint, known ? given->second : reference) * unplug;
       const auto& next = index_.children(child.name);
-      // MuJoCo has no ball before other turns on one body.
+      // MuJoCo has no ball beside other turns on one body; slides may be before it.
       const bool ball = has_quaternion(joint->type);
-      if (is_bare(child) && next.size() == 1 && !ball && !has_quaternion(next[0]->type))
+      const auto is_slide = [](const auto& j) { return j.first->type == JointType::kPrismatic; };
+      const bool fits =
+          next.size() == 1 && (next[0]->type == JointType::kBall ? std::ranges::all_of(chain.joints, is_slide)
+                                                                 : !has_quaternion(next[0]->type));
+      if (is_bare(child) && fits && !ball)
         follow(child, parent, chain, depth);
       else
         write_link(child, parent, chain, depth);

@@ -200,8 +200,8 @@ TEST_CASE("files that include each other in a circle are refused") {
 TEST_CASE("what is not supported is a warning") {
   const auto scene = parse_mjcf(
       R"(<mujoco><option collision="pair" integrator="implicit"/><asset><mesh name="m" file="none.stl"/></asset><worldbody>
-      <site name="s"/><body><joint name="k" axis="1 0 0"/><geom size="1"/></body><body><joint name="j"/><geom type="ellipsoid" size="1 2 3" condim="4" solref="1 1" colour="1"/><geom type="mesh" mesh="m"/><plugin/></body></worldbody>
-      <tendon><fixed><joint joint="j" coef="1"/><joint joint="k" coef="1"/></fixed></tendon>
+      <site name="s"/><body mocap="true"><site name="given"/></body><body><site name="own"/><joint name="j"/><geom type="ellipsoid" size="1 2 3" condim="4" solref="1 1" colour="1"/><geom type="mesh" mesh="m"/><plugin/></body></worldbody>
+      <tendon><spatial><site site="given"/><site site="own"/></spatial></tendon>
       <actuator><plugin joint="j"/></actuator><equality><flex/></equality><sensor><user dim="1"/></sensor><deformable/><nonsense/></mujoco>)");
   INFO(to_string(scene.diagnostics));
   CHECK(scene);

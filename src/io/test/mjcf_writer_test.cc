@@ -207,3 +207,14 @@ TEST_CASE("MJCF out: gears are held by equalities, and said so") {
   REQUIRE(out.again.figures[0].couplings.size() == 1);
   CHECK(out.again.figures[0].couplings[0].coefficient == std::array<double, 5>{0.25, -2, 0, 0, 0});
 }
+
+TEST_CASE("MJCF out: slides and a ball joint are joints of one body") {
+  const auto scene = parse_mjcf(R"(<mujoco><worldbody><body name="box" pos="1 2 3" euler="0 0 90">
+      <joint name="f" type="free" damping="2"/><geom size="1"/></body></worldbody></mujoco>)");
+  REQUIRE(scene);
+  const Written out = written(*scene.value);
+  CHECK(out.diagnostics.empty());
+  REQUIRE(out.again.figures.size() == 1);
+  CHECK(out.again.figures[0].name == "box");
+  CHECK(out.again.figures[0].model.links.size() == 5);  // world, three between slides, box
+}

@@ -136,6 +136,12 @@ TEST_CASE("mimic is a gear") {
   CHECK(model.couplings[1] == Coupling{{"l", 0}, {{{"k", 0}, 1}}, 0, 0});
 }
 
+TEST_CASE("mimic of a fixed joint is told and has no effect") {
+  const auto loaded = parse_joint("fixed", "<mimic joint='nobody'/>");
+  CHECK(remarks(loaded).size() == 1);
+  CHECK(accepted(loaded).couplings.empty());
+}
+
 TEST_CASE("mimic of nothing, of itself or of a joint with several coordinates is an error") {
   refused(parse_joint("continuous", "<mimic/>"), "URDF010");
   refused(parse_joint("continuous", "<mimic joint='nobody'/>"), "MODEL050");

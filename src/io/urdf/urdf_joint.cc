@@ -115,6 +115,11 @@ void read_mimic(Reader& reader, const Element& element, const JointDescription& 
   const Element* mimic = element.FirstChildElement("mimic");
   if (!mimic) return;
   check_element(reader.report, *mimic, {"joint", "multiplier", "offset"});
+  if (joint.type == JointType::kFixed) {
+    reader.report.repeated_warning(*mimic, kUnused, "<mimic> of a fixed joint is ignored",
+                                   "a fixed joint does not move");
+    return;
+  }
   Coupling coupling;
   coupling.line = mimic->GetLineNum();
   coupling.dependent.joint = joint.name;
