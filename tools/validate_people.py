@@ -461,9 +461,10 @@ def joint_moments(page: Page, binary: Path, data: Path, folder: Path) -> None:
         "",
         "gait2392 from its own setup file, compared with the reference table that ships with OpenSim, in percent of each range. "
         "That table was computed with another model than the one beside it: the rotational inertias of its segments were scaled "
-        "by mass alone, those of the model also by length, and its toes have other ones. OpenSim 4.6 with the shipped model differs "
+        "by mass alone, those of the model also by length, and its toes have others, which are inferred from the table. "
+        "OpenSim 4.6 with the shipped model differs "
         "from the table as ours does (1.5 to 6.2 % at pelvis, trunk and toes), and from ours by 0.08 % at most; with the inertias of "
-        "the table it reproduces trunk and toes to 0.001 %, and so does ours. What then is left grows with the load on a foot and "
+        "the table it reproduces trunk and toes to 0.001 %, ours to 0.03 %. What then is left grows with the load on a foot and "
         "is worth 1.3 mm of its centre of pressure at most (bound 1 %).",
     )
     compared = moments(binary, data, folder)
