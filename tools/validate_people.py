@@ -208,7 +208,7 @@ def scaled_by_mass_alone(model: str) -> str:
 
 
 def moments(binary: Path, data: Path, folder: Path) -> list[tuple[str, float, float]]:
-    """Joint moments under measured forces beside OpenSim's table [% of the range]: with the model as it is, and with the table's inertias."""
+    """Joint moments under measured forces beside OpenSim's table [% of the range]: of the model as it is, and with the table's inertias."""
     source = data / "grf" / "opensim_walk_gait2392"
     work = folder / "id"
     work.mkdir()
