@@ -74,6 +74,13 @@ def test_bad_use_is_told(tmp_path):
     assert run("generate", "walk", "--depth", "1").exit_code == 2
 
 
+@pytest.mark.parametrize(("speed", "told"), [("0.9", False), ("0.95", True)])
+def test_a_walk_that_does_not_look_like_one_says_so(speed: str, told: bool):
+    result = run("walk", "--speed", speed, "--distance", "0.2")
+    assert result.exit_code == 0
+    assert ("lunging" in result.stderr) == told
+
+
 def test_a_generated_walk_is_followed(tmp_path):
     clip = tmp_path / "walk.mcap"
     result = run("generate", "walk", "--distance", "1.5", "--record", str(clip))
