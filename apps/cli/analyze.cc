@@ -24,6 +24,8 @@ constexpr double kCaptureCutoff = 6, kFlightCutoff = 12;
 /// Forces of a walk repeat with its steps: two harmonics of them pass whole, the third by half. Who steps slowly may still do
 /// other things faster [Hz].
 constexpr double kHarmonics = 2.7, kSlowestCutoff = 4.5;
+/// Frames per second: low_pass() takes 0.4 of them at most.
+constexpr double kOfTheFrames = 0.35;
 /// Share of the weight that nothing explains, root mean square, above which a reader is warned.
 constexpr double kLargeResidual = 0.1;
 /// Share of the weight by which horizontal forces of a captured motion are off: masses are of tables, markers on skin. Under measured
@@ -49,11 +51,12 @@ double step_rate(const std::vector<SupportHistory>& supports, const Clip& clip) 
   return *last > *first ? double(landings.size() - 1) / (*last - *first) : 0;
 }
 
-/// The cut-off for a capture that nobody gave one for.
+/// The cut-off for a capture that nobody gave one for; films of 24 frames a second know of nothing faster than a third of that.
 double capture_cutoff(const std::vector<SupportHistory>& supports, const Clip& clip) {
-  if (leaves_the_ground(supports, clip.frames())) return kFlightCutoff;
+  const double most = clip.duration() > 0 ? kOfTheFrames * (clip.frames() - 1) / clip.duration() : kFlightCutoff;
+  if (leaves_the_ground(supports, clip.frames())) return std::min(kFlightCutoff, most);
   const double rate = step_rate(supports, clip);
-  return rate > 0 ? std::clamp(kHarmonics * rate, kSlowestCutoff, kCaptureCutoff) : kCaptureCutoff;
+  return std::min(rate > 0 ? std::clamp(kHarmonics * rate, kSlowestCutoff, kCaptureCutoff) : kCaptureCutoff, most);
 }
 
 struct AnalyzeArguments {

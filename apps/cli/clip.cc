@@ -6,6 +6,7 @@
 
 #include "cli/measured.h"
 #include "kansetsu/io/clip.h"
+#include "kansetsu/io/measured.h"
 #include "kansetsu/model/figures.h"
 
 namespace kansetsu::cli {
@@ -55,6 +56,13 @@ FigureClip figure_clip_or_fail(const ClipSource& source, const ModelSource& figu
         find_ground(mapped.model(), clip, find_feet(mapped.model()), RetargetOptions{}.largest_tilt, belt_of(source));
     clip = on_ground(mapped.model(), clip, ground);
     return {mapped.model(), std::move(clip), {}, ground.belt, true};
+  }
+  if (io::names_measurement(source.file)) {
+    throw Failure(
+        kBadUsage,
+        fmt::format("{}: markers are no motion of a figure yet\n  help: kansetsu fit {} --figure MODEL --record "
+                    "clip.mcap moves a model with these markers; give clip.mcap then",
+                    source.file, source.file));
   }
   if (!io::names_clip(source.file)) {
     throw Failure(

@@ -39,9 +39,9 @@ Runner declare_track(Arguments& args) {
   add_retarget_options(args, o->clip);
   args.add("--from", track.from, "start time in the clip [s]").not_negative();
   args.add("--to", track.to, "end time in the clip [s]").positive();
-  args.add("--filter", track.cutoff, "cut-off frequency of the low-pass filter [Hz]; 0: no filter")
-      .between(0., 50.)
-      .show_default();
+  args.add("--filter", track.cutoff,
+           "cut-off frequency of the low-pass filter [Hz]; 0: none; default: 6, or 12 where the clip flies")
+      .between(0., 50.);
   args.add_flag("--self-collision", o->self_collision, "enable contacts between limbs");
   add_path_option(args);
   add_run_options(args, o->run, o->setup);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kansetsu/kinematics/centroidal.h"
+#include "motion/band_matrix.h"
 
 namespace kansetsu {
 namespace {
@@ -20,37 +21,6 @@ constexpr double kSlowError = 0.02, kSlowFrequency = 3, kNoise = 0.002;
 /// The mass centre is read within 5 mm [m]. An acceleration is known from flights if that leaves it within this share of gravity:
 /// kOtherRate is then two deviations from one.
 constexpr double kReading = 0.005, kKnown = 0.35;
-
-/// A symmetric positive definite matrix with six diagonals beside its own: row k holds (k, k), (k + 1, k), …
-class BandMatrix {
- public:
-  static constexpr std::size_t kWidth = 6;
-  explicit BandMatrix(std::size_t n) : rows_(n) {}
-  void add(std::size_t i, std::size_t j, double x) { rows_[std::min(i, j)][i > j ? i - j : j - i] += x; }
-
-  /// LDLᵀ in place; the matrix is gone then.
-  void factor() {
-    for (std::size_t k = 0; k < rows_.size(); ++k)
-      for (std::size_t i = 1; i <= kWidth && k + i < rows_.size(); ++i) {
-        const double l = rows_[k][i] / rows_[k][0];
-        for (std::size_t j = i; j <= kWidth && k + j < rows_.size(); ++j) rows_[k + i][j - i] -= l * rows_[k][j];
-      }
-    for (auto& row : rows_)
-      for (std::size_t i = 1; i <= kWidth; ++i) row[i] /= row[0];
-  }
-  void solve(std::vector<Vec3<>>& x) const {
-    const std::size_t n = rows_.size();
-    for (std::size_t k = 0; k < n; ++k)
-      for (std::size_t i = 1; i <= kWidth && k + i < n; ++i) x[k + i] -= rows_[k][i] * x[k];
-    for (std::size_t k = n; k-- > 0;) {
-      x[k] = (1 / rows_[k][0]) * x[k];
-      for (std::size_t i = 1; i <= kWidth && k + i < n; ++i) x[k] -= rows_[k][i] * x[k + i];
-    }
-  }
-
- private:
-  std::vector<std::array<double, kWidth + 1>> rows_;
-};
 
 std::vector<Vec3<>> mass_centres(const Model& model, const Clip& clip) {
   Workspace work(model);
@@ -88,7 +58,7 @@ double smoothness(double frequency, double dt) { return std::pow(2 * std::sin(M_
 std::vector<Vec3<>> moves(const std::vector<Vec3<>>& r, const std::vector<Vec3<>>& f,
                           const std::vector<std::uint8_t>& flies, double cutoff, double dt, const Vec3<>& g) {
   const std::size_t n = r.size();
-  BandMatrix A(2 * n);
+  BandMatrix<6> A(2 * n);
   std::vector<Vec3<>> x(2 * n);
   // Adds weight·|Σ d_i·x_(k+i·step) − wanted|².
   const auto add = [&](std::size_t k, std::size_t step, std::span<const double> d, double weight,

@@ -11,15 +11,17 @@ double side(const Vec3<>& a, const Vec3<>& b, const Vec3<>& p) {
   return (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x);
 }
 
-double distance_to_segment(const Vec3<>& a, const Vec3<>& b, const Vec3<>& p) {
+Vec3<> nearest_on_segment(const Vec3<>& a, const Vec3<>& b, const Vec3<>& p) {
   const double x = b.x - a.x, y = b.y - a.y, length = x * x + y * y;
   const double s = length > 0 ? std::clamp(((p.x - a.x) * x + (p.y - a.y) * y) / length, 0.0, 1.0) : 0;
-  return std::hypot(a.x + s * x - p.x, a.y + s * y - p.y);
+  return {a.x + s * x, a.y + s * y, p.z};
 }
+
+double apart(const Vec3<>& a, const Vec3<>& b) { return std::hypot(a.x - b.x, a.y - b.y); }
 
 }  // namespace
 
-double distance_to_hull(std::span<const Vec3<>> points, const Vec3<>& p) {
+Vec3<> nearest_in_hull(std::span<const Vec3<>> points, const Vec3<>& p) {
   std::array<Vec3<>, 32> sorted;
   const std::size_t n = std::min(points.size(), sorted.size());
   std::copy_n(points.begin(), n, sorted.begin());
@@ -36,14 +38,18 @@ double distance_to_hull(std::span<const Vec3<>> points, const Vec3<>& p) {
     while (m >= lower && side(hull[m - 2], hull[m - 1], sorted[i]) <= 0) --m;
     hull[m++] = sorted[i];
   }
-  double nearest = INFINITY;
+  Vec3<> nearest{hull[0].x, hull[0].y, p.z};
   bool inside = m > 3;
   for (std::size_t i = 0; i + 1 < m; ++i) {
     inside = inside && side(hull[i], hull[i + 1], p) >= 0;
-    nearest = std::min(nearest, distance_to_segment(hull[i], hull[i + 1], p));
+    const Vec3<> candidate = nearest_on_segment(hull[i], hull[i + 1], p);
+    if (apart(candidate, p) < apart(nearest, p)) nearest = candidate;
   }
-  if (m <= 1) nearest = std::hypot(hull[0].x - p.x, hull[0].y - p.y);
-  return inside ? 0 : nearest;
+  return inside ? p : nearest;
+}
+
+double distance_to_hull(std::span<const Vec3<>> points, const Vec3<>& p) {
+  return apart(nearest_in_hull(points, p), p);
 }
 
 }  // namespace kansetsu

@@ -221,3 +221,20 @@ def test_a_clip_tells_how_much_of_its_weight_is_carried(squat: Path):
     reply = analysis_of(squat)
     assert math.isclose(reply["supported"], 1, abs_tol=1e-6)
     assert reply["unsupported_frames"] == 0 and reply["gaps"] == [] and reply["fall"] == 1
+
+
+@pytest.mark.skipif(not os.environ.get("KANSETSU_DATA_DIR"), reason="KANSETSU_DATA_DIR is not set")
+@pytest.mark.parametrize("clip", ["makehuman_walk1", "makehuman_zombieWalk1"])
+def test_captures_of_24_frames_a_second_are_analysed(clip: str):
+    told = analysis_of(Path(os.environ["KANSETSU_DATA_DIR"]) / "mocap" / "bvh_other_exporters" / f"{clip}.bvh")
+    assert 0.5 < told["supported"] < 1.5
+
+
+@pytest.mark.parametrize("command", ["analyze", "track"])
+@pytest.mark.parametrize("ending", ["c3d", "trc"])
+def test_who_gives_markers_is_told_to_fit_a_model(command: str, ending: str, tmp_path: Path):
+    file = tmp_path / f"walk.{ending}"
+    file.write_bytes(b"")
+    result = run(command, str(file))
+    assert result.exit_code == USAGE
+    assert "kansetsu fit" in result.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,13 @@ def test_bad_use_is_told(tmp_path):
     assert run("generate", "walk", "--depth", "1").exit_code == 2
 
 
+@pytest.mark.parametrize(("speed", "told"), [("0.9", False), ("0.95", True)])
+def test_a_walk_that_does_not_look_like_one_says_so(speed: str, told: bool):
+    result = run("walk", "--speed", speed, "--distance", "0.2")
+    assert result.exit_code == 0
+    assert ("lunging" in result.stderr) == told
+
+
 def test_a_generated_walk_is_followed(tmp_path):
     clip = tmp_path / "walk.mcap"
     result = run("generate", "walk", "--distance", "1.5", "--record", str(clip))
@@ -88,6 +96,33 @@ def test_a_captured_walk_is_followed_to_its_end(clip):
     assert r["status"] == "ok" and r["seconds"] > 2.5
     assert r["root_wrench"] == 0
     assert r["joint_error"] < 0.15 and r["shift"] < 0.3
+
+
+@pytest.mark.skipif(not DATA, reason="KANSETSU_DATA_DIR is not set")
+def test_a_captured_run_is_followed_through_its_flights():
+    r = report("track", Path(DATA) / "mocap" / "asf_amc" / "02_03.amc")
+    assert r["status"] == "ok" and r["root_wrench"] == 0 and r["joint_error"] < 0.3
+
+
+@pytest.mark.skipif(not DATA, reason="KANSETSU_DATA_DIR is not set")
+@pytest.mark.parametrize(
+    ("clip", "least"),
+    [
+        ("jump__118_30", 0.1),  # a jump on the spot
+        ("sit_bend_lift__137_06", 0.2),  # squats on the toes, feet that the clip has above the floor
+    ],
+)
+def test_clips_beyond_walking_are_followed(clip, least, tmp_path):
+    with tarfile.open(Path(DATA) / "mocap" / "bvh_cmu_more.tar.xz") as more:
+        more.extract(f"cmu_more/{clip}.bvh", tmp_path, filter="data")
+    r = report("track", tmp_path / "cmu_more" / f"{clip}.bvh")
+    assert r["status"] == "ok" and r["root_wrench"] == 0 and r["joint_error"] < least
+
+
+@pytest.mark.skipif(not DATA, reason="KANSETSU_DATA_DIR is not set")
+def test_a_fall_names_what_feet_alone_cannot_do():
+    r = report("track", Path(DATA) / "mocap" / "bvh_cmu_cgspeed" / "cmu_43_02_grip_bar_swing_body.bvh", code=4)
+    assert "s into 7.5" in r["cause"] and "hand" in r["cause"] and "only soles carry" in r["cause"]
 
 
 @pytest.mark.skipif(not DATA, reason="KANSETSU_DATA_DIR is not set")

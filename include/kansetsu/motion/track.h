@@ -9,7 +9,7 @@ namespace kansetsu {
 struct TrackOptions {
   double friction = 0.6;      ///< that it relies on
   double from = 0, to = 1e9;  ///< [s] of the clip
-  double cutoff = 6;          ///< [Hz] low pass of the clip; 0: as it is
+  double cutoff = -1;         ///< [Hz] low pass of the clip; 0: as it is; negative: 6, or 12 where it flies
 };
 
 /// A clip as its footholds: where each foot stands when, and the capture point of a body that walks over them.
