@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
+#include "kansetsu/base/error.h"
 #include "kansetsu/model/edit.h"
 
 namespace kansetsu::cli {
@@ -41,7 +44,12 @@ std::string Evaluator::results(const StateInput& input) {
 
 void Evaluator::place_base(const std::optional<Transform<>>& pose) {
   if (pose.has_value() == pose_.has_value() && (!pose || same(*pose, *pose_))) return;
-  bench_ = Bench(pose ? with_base(model_, Base::kFixed, to_pose(*pose)) : model_, actuation_, request_.held);
+  try {
+    bench_ = Bench(pose ? with_base(model_, Base::kFixed, to_pose(*pose)) : model_, actuation_, request_.held);
+  } catch (const Error& error) {  // nobody's model stands there; other states have their answers
+    const std::string_view why = error.what();
+    throw StateError(fmt::format("base: {}", why.substr(0, why.find('\n'))));
+  }
   pose_ = pose;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using namespace kansetsu;
 
-/// A figure with a controller, an actuator and a joint with one limit above a floor.
+/// A figure with a controller above a floor.
 const SceneDescription& scene() {
   static const SceneDescription it = [] {
     auto read = io::parse_scene(R"(
@@ -22,9 +22,9 @@ name = "floor"
 type = "plane"
 [[figure]]
 name = "p"
-model = "pendulum"
+model = "chain2"
 base = "free"
-position = [0, 0, 1]
+pose = {p = [0.0, 0.0, 1.0]}
 [[controller]]
 name = "hold"
 kind = "pd"
