@@ -99,6 +99,12 @@ std::uint8_t grey_at(const char* row, std::size_t x, const Chunks& chunks) {
 
 }  // namespace
 
+std::size_t png_pixels(std::string_view bytes) {
+  Chunks chunks;
+  read_chunks(bytes, chunks);
+  return chunks.header ? std::size_t(chunks.header->width) * chunks.header->height : 0;
+}
+
 std::optional<GreyPicture> parse_png(std::string_view bytes, std::size_t most, const char*& problem) {
   Chunks chunks;
   problem = read_chunks(bytes, chunks);

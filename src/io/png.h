@@ -13,6 +13,9 @@ struct GreyPicture {
   std::vector<std::uint8_t> value;
 };
 
+/// How many the header of a PNG file tells of; none of what is no such file.
+std::size_t png_pixels(std::string_view bytes);
+
 /// A PNG file with at most `most` pixels, not interlaced; nothing, and why, if it is none.
 std::optional<GreyPicture> parse_png(std::string_view bytes, std::size_t most, const char*& problem);
 

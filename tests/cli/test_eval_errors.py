@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -127,3 +128,10 @@ def test_missing_request_file(model: Path, tmp_path: Path):
 def test_reply_file_in_a_missing_folder(model: Path, tmp_path: Path):
     result = ask(model, request(), "--out", str(tmp_path / "missing" / "reply.json"))
     assert result.exit_code in (USAGE, BAD_FILE) and "reply.json" in result.stderr
+
+
+def test_a_base_that_stands_nowhere_leaves_other_states_their_answers():
+    states = [{}, {"base": {"p": [0, 0, 1e19]}}, {}]
+    result = run("eval", "pendulum", stdin=json.dumps({"compute": ["fk"], "states": states}))
+    first, bad, last = json.loads(result.stdout)["results"]
+    assert result.exit_code == NUMERICAL and "out of range" in bad["error"] and first == last and "fk" in first

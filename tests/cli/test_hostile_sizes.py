@@ -6,7 +6,9 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import struct
 import subprocess
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -108,6 +110,85 @@ def toml_meshes(folder: Path) -> Path:
     return text(folder, "s.toml", "".join(f'[[environment]]\nname = "e{i}"\ntype = "mesh"\nfile = "m.obj"\n' for i in range(2000)))
 
 
+def packed_array(head: str, count: int) -> bytes:
+    """Zeros behind the header of an array, as DEFLATE packs them: a two-hundredth."""
+    header = (head + "\n").encode()
+    packer = zlib.compressobj(1, zlib.DEFLATED, -15)
+    out = packer.compress(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header)
+    for _ in range(count >> 20):
+        out += packer.compress(bytes(1 << 20))
+    return out + packer.flush()
+
+
+def npz(folder: Path, **arrays: tuple[str, int]) -> Path:
+    """A motion with these arrays: the header, and how many bytes of zeros."""
+    file, directory, at = b"", b"", 0
+    for key, (head, count) in arrays.items():
+        name, data = f"{key}.npy".encode(), packed_array(head, count)
+        common = struct.pack("<HHHHHIIIHH", 20, 0, 8, 0, 33, 0, len(data), 10 + len(head) + 1 + count, len(name), 0)
+        directory += b"PK\1\2" + struct.pack("<H", 20) + common + struct.pack("<HHHII", 0, 0, 0, 0, at) + name
+        file += b"PK\3\4" + common + name + data
+        at = len(file)
+    end = b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, len(arrays), len(arrays), len(directory), at, 0)
+    (folder / "m.npz").write_bytes(file + directory + end)
+    return folder / "m.npz"
+
+
+def field(number: int, value: int | bytes) -> bytes:
+    """One field of a message of protocol buffers."""
+    def varint(x: int) -> bytes:
+        return bytes([x & 0x7f | 0x80]) + varint(x >> 7) if x >= 0x80 else bytes([x])
+
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def b3d(folder: Path, sensors: int, passes: int, frames: int, bodies: int = 0, markers: int = 0) -> Path:
+    """A subject whose header tells of frames of these sizes, with bodies and markers, and who has a megabyte of them."""
+    model = osim(folder).read_bytes()
+    trial = field(1, b"t") + field(3, frames) + b"\x21" + struct.pack("<d", 0.01) + field(5, field(1, 0))
+    header = field(1, 1) + field(3, sensors) + field(4, passes) + field(5, field(2, model)) + field(9, trial)
+    header += bodies * field(6, b"") + markers * field(17, b"")
+    (folder / "m.b3d").write_bytes(struct.pack("<Q", len(header)) + header + bytes(1 << 20))
+    return folder / "m.b3d"
+
+
+def damaged_picture(side: int) -> bytes:
+    """A PNG file of zeros with a wrong sum at its end: all of it is unpacked before that shows."""
+    data = zlib.compress(bytes(side * (side + 1)), 9)[:-4] + b"????"
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    head = struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+def mjcf_pictures(folder: Path) -> Path:
+    (folder / "p.png").write_bytes(damaged_picture(3000))
+    return mjcf(folder, "<asset>" + "".join(f'<hfield name="h{i}" file="p.png" size="1 1 1 1"/>' for i in range(MANY // 4)) + f"</asset><worldbody>{NAMED}</worldbody>")
+
+
+def mjcf_mesh_files(folder: Path) -> Path:
+    vertices = "".join(f"v {i % 89} {i * 7 % 97} {i * i % 101}\n" for i in range(30_000))
+    (folder / "m.obj").write_text(vertices + "".join(f"f {i} {i + 1} {i + 2}\n" for i in range(1, 29_000)))
+    return mjcf(folder, "<asset>" + "".join(f'<mesh name="m{i}" file="m.obj" inertia="shell"/>' for i in range(MANY // 8)) + "</asset><worldbody>"
+                + "".join(f'<body><freejoint/><geom type="mesh" mesh="m{i}"/></body>' for i in range(MANY // 8)) + "</worldbody>")
+
+
+def mjcf_models(folder: Path) -> Path:
+    (folder / "i.xml").write_text("<mujoco><worldbody>" + NAMED + "</worldbody><custom>" + 200_000 * '<numeric name="a" data="1"/>' + "</custom></mujoco>")
+    return mjcf(folder, "<asset>" + "".join(f'<model name="i{i}" file="i.xml"/>' for i in range(MANY)) + "</asset><worldbody>"
+                + "".join(f'<attach model="i{i}" prefix="p{i}"/>' for i in range(MANY)) + "</worldbody>")
+
+
+def sdf_folders(folder: Path) -> Path:
+    (folder / "inner").mkdir()
+    (folder / "inner/model.config").write_text("<model><sdf>nowhere.sdf</sdf>" + 100_000 * "<a/>" + "</model>")
+    return text(folder, "m.sdf", '<sdf version="1.9"><world name="w">' + MANY * "<include><uri>inner</uri></include>" + "</world></sdf>")
+
+
 FILES: dict[str, Callable[[Path], Path]] = {
     "sdf model.config": sdf_config,
     "sdf includes": sdf_includes,
@@ -155,6 +236,16 @@ FILES: dict[str, Callable[[Path], Path]] = {
                                  joints='<PinJoint name="k"><socket_parent_frame>/bodyset/b</socket_parent_frame><socket_child_frame>/bodyset/c</socket_child_frame>'
                                         '<coordinates><Coordinate name="y"/></coordinates></PinJoint>',
                                  forces=muscle("m", 2 * MANY * point(), MANY * "<PathWrap><wrap_object>s</wrap_object></PathWrap>")),
+    "mjcf damaged pictures": mjcf_pictures,
+    "mjcf one mesh file many times": mjcf_mesh_files,
+    "mjcf one model many times": mjcf_models,
+    "sdf folders of models": sdf_folders,
+    "npz names": lambda f: npz(f, poses=("{'descr': '|S1', 'shape': (600000000,)}", 600 << 20)),
+    "npz numbers": lambda f: npz(f, poses=("{'descr': '<f4', 'fortran_order': True, 'shape': (1000000, 165)}", 660 << 20)),
+    "npz motion": lambda f: npz(f, poses=("{'descr': '<f4', 'shape': (1600000, 66)}", 420 << 20), trans=("{'descr': '<f4', 'shape': (1600000, 3)}", 20 << 20)),
+    "b3d frames of no size": lambda f: b3d(f, 1, (1 << 64) - 1, 1),
+    "b3d bodies": lambda f: b3d(f, 1, 1, 500_000, bodies=MANY),
+    "b3d markers": lambda f: b3d(f, 1, 8, 100_000, markers=MANY),
     "toml one model many times": toml_figures,
     "toml one mesh many times": toml_meshes,
     "toml figures": lambda f: text(f, "s.toml", "".join(f'[[figure]]\nname = "f{i}"\nmodel = "human28"\n' for i in range(MANY // 2))),

@@ -61,7 +61,7 @@ class Viewer:
         head, _, self.rest = self.rest.partition(b"\r\n\r\n")
         if not head.startswith(b"HTTP/1.1 101"):
             raise Refused(head.split(b"\r\n")[0].decode())
-        self.hello = self.message()
+        self.hello = self.receive()
         self.frames = Frames(self.hello["scene"])
 
     def _more(self):
@@ -93,7 +93,7 @@ class Viewer:
 
     def message(self) -> dict:
         while not isinstance(found := self.receive(), dict):
-            pass
+            self.frames.next(found)  # later ones say what has changed since
         return found
 
     def frame(self) -> dict:

@@ -60,7 +60,7 @@ def test_b10_the_moment_of_friction_at_the_centre_of_pressure():
 def test_b12_friction_of_a_pressure_away_from_the_origin_has_a_moment():
     """(36) puts −μ·s into the column of f_z alone, as if friction always acted at the origin: the same block spins."""
     assert abs(slide(lambda p, f: 0.0)[0]) > 1
-    assert abs(slide(right_moment)[0]) < 1e-12
+    assert abs(slide(right_moment)[0]) < 1e-12  # rounding
 
 
 def test_b11_the_moment_of_rest_is_taken_about_the_centre_of_pressure():

@@ -18,10 +18,12 @@ import csv
 import io
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,9 +52,58 @@ OSIM = ('<OpenSimDocument Version="40000"><Model name="rod"><BodySet><objects><B
 MOT = "m\nnRows=9\nnColumns=2\nendheader\ntime\tx\n" + "".join(f"{k / 100}\t{k % 3 / 100}\n" for k in range(9))
 TRC = ("PathFileType\t4\t(X/Y/Z)\tt.trc\nDataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames\n"
        "100\t100\t2\t1\tmm\t100\t1\t2\nFrame#\tTime\tA\t\t\n\t\tX1\tY1\tZ1\n\n1\t0\t1\t2\t3\n2\t0.01\t1\t2\t4\n")
+SDF = ('<sdf version="1.9"><model name="m"><link name="a"><inertial><mass>1</mass></inertial><visual name="v"><geometry><mesh><uri>m.stl</uri></mesh></geometry>'
+       '</visual></link><include><uri>n.sdf</uri></include></model></sdf>')
+INNER = '<sdf version="1.9"><model name="n"><link name="b"><inertial><mass>1</mass></inertial></link></model></sdf>'
+FIELD = ('<mujoco><asset><hfield name="h" file="in.png" size="1 1 1 1"/></asset><worldbody><geom type="hfield" hfield="h"/><body pos="0 0 3"><freejoint/>'
+         '<geom size="0.1"/></body></worldbody></mujoco>')
 REQUEST = '{"compute": ["rnea", "fk"], "states": [{}]}'
 INPUTS = {"r.urdf": URDF, "m.stl": STL, "m.xml": MJCF, "more.xml": MORE, "s.toml": SCENE, "c.bvh": BVH, "o.osim": OSIM, "t.mot": MOT, "t.trc": TRC,
-          "request.json": REQUEST}
+          "w.sdf": SDF, "n.sdf": INNER,
+          "h.xml": FIELD, "request.json": REQUEST}
+
+
+def picture() -> bytes:
+    """A PNG file of 4 × 4 pixels."""
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    pixels = zlib.compress(b"".join(b"\0" + bytes(range(k, k + 4)) for k in range(4)))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 4, 4, 8, 0, 0, 0, 0)) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
+
+
+def motion() -> bytes:
+    """A motion of AMASS of two frames, packed."""
+    def array(columns: int) -> bytes:
+        header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': (2, {columns}), }}\n".encode()
+        return b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header + struct.pack(f"<{2 * columns}d", *(k % 7 / 10 for k in range(2 * columns)))
+
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("poses.npy", array(66))
+        archive.writestr("trans.npy", array(3))
+    return out.getvalue()
+
+
+def subject() -> bytes:
+    """A subject of AddBiomechanics with one trial of one frame."""
+    def varint(x: int) -> bytes:
+        return bytes([x & 0x7f | 0x80]) + varint(x >> 7) if x >= 0x80 else bytes([x])
+
+    def part(number: int, value: int | float | bytes) -> bytes:
+        if isinstance(value, int):
+            return varint(number << 3) + varint(value)
+        if isinstance(value, float):
+            return varint(number << 3 | 1) + struct.pack("<d", value)
+        return varint(number << 3 | 2) + varint(len(value)) + value
+
+    sensors, found = part(2, struct.pack("<3d", 0.1, 0.2, 0.3)), part(1, struct.pack("<d", 0.5))
+    trial = part(1, b"walk") + part(3, 1) + part(4, 0.01) + part(5, part(1, 0))
+    header = part(1, 1) + part(3, len(sensors)) + part(4, len(found)) + part(5, part(2, OSIM.encode())) + part(9, trial) + part(17, b"M")
+    return struct.pack("<Q", len(header)) + header + sensors + found
+
+
+BINARY_INPUTS = {"in.png": picture(), "in.amass.npz": motion(), "in.b3d": subject()}
 
 
 @dataclass
@@ -72,6 +123,11 @@ CASES = {
     "urdf": Case(["convert", "r.urdf", "out.urdf"], ["out.urdf"]),
     "scene": Case(["convert", "s.toml", "out.toml"], ["out.toml"]),
     "mjcf": Case(["convert", "m.xml", "out.toml"], ["out.toml"]),
+    "mjcf out": Case(["convert", "m.xml", "out.xml"], ["out.xml"]),
+    "sdf": Case(["convert", "w.sdf", "out.sdf"], ["out.sdf"]),
+    "picture": Case(["convert", "h.xml", "out.toml"], ["out.toml"]),
+    "amass": Case(["convert", "in.amass.npz", "out.csv"], ["out.csv"]),
+    "subject": Case(["convert", "in.b3d", "out.mot"], ["out.mot"]),
     "bvh": Case(["convert", "c.bvh", "out.csv"], ["out.csv"]),
     "markers": Case(["convert", "t.trc", "out.csv"], ["out.csv"]),
     "source": Case(["compile", "pendulum", "--out", ".", "--name", "out"], ["out.h"]),
@@ -115,6 +171,8 @@ class Harness:
         self.inputs.mkdir()
         for name, text in INPUTS.items():
             (self.inputs / name).write_text(text)
+        for name, data in BINARY_INPUTS.items():
+            (self.inputs / name).write_bytes(data)
         for name, figure in (("in.mcap", "pendulum"), ("in.npz", "human28"), ("in.csv", "human28")):
             record = ["simulate", figure, "--duration", "0.03", "--rate", "100", "--record", self.inputs / name]
             subprocess.run([self.binary, *record], check=True, capture_output=True)

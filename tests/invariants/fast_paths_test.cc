@@ -67,7 +67,7 @@ void check_short_way(const Model& model, std::uint64_t seed) {
     // Backward error: what both would need as torque. Both are backward stable sweeps over at most 60 links.
     const Eigen::VectorXd difference = crba(model, state.q) * (quick - general);
     const double forces = rnea(model, state, Eigen::VectorXd::Zero(nv)).cwiseAbs().maxCoeff();
-    CHECK(difference.cwiseAbs().maxCoeff() < 1e-11 * (1 + tau.cwiseAbs().maxCoeff() + forces));
+    CHECK(difference.cwiseAbs().maxCoeff() < 1e-11 * (1 + tau.cwiseAbs().maxCoeff() + forces));  // rounding of so many
     CHECK(flags == general_flags);
   }
 }

@@ -176,6 +176,7 @@ class AmassReader {
       return;
     }
     const Mat3<> world = world_axes(*turns, frames);
+    capture_.poses.reserve(frames * kSmplJoints);
     for (std::size_t k = 0; k < frames; ++k) {
       const double* p = trans->numbers.data() + 3 * k;
       for (std::size_t i = 0; i < kSmplJoints; ++i) {

@@ -87,9 +87,19 @@ class B3dReader {
     data_ = start.rest;
     proto::Reader in(header);
     while (in.next()) read_header_field(in);
-    if (in.failed || dofs_ == 0 || sensor_size_ == 0) return fail(kHeader, {}, "the header is damaged");
+    if (in.failed || dofs_ == 0 || sensor_size_ == 0 || !frames_hold_what_they_should())
+      return fail(kHeader, {}, "the header is damaged");
     if (out_.osim.empty()) return fail(kNoSkeleton, {}, "no processing pass has a model");
     return true;
+  }
+
+  /// Whether frames of the sizes that the header tells have room for numbers of all markers, coordinates and bodies: tables are as large
+  /// as these numbers ask for, whatever is in the frames.
+  bool frames_hold_what_they_should() const {
+    constexpr std::size_t kPoint = 3 * sizeof(double);
+    const std::size_t all = data_.size();
+    return sensor_size_ <= all && pass_size_ <= all && dofs_ <= pass_size_ / sizeof(double) &&
+           markers_.size() <= sensor_size_ / kPoint && bodies_.size() <= pass_size_ / kPoint;
   }
 
   void read_header_field(proto::Reader& in) {

@@ -81,11 +81,14 @@ Element* load_model(Reader& reader, const Element& element, const fs::path& path
     return refuse(fmt::format("the {} {} is outside of the model's package", kind, quote(path.string())),
                   reader.gate.hint(path));
   }
-  const FileText read = read_file(path);
+  const FileText read = read_file(path, kMaxFileSize - reader.included_bytes);  // one file may be named often
   if (read.problem) {
     return refuse(fmt::format("cannot read the {} {}", kind, quote(path.string())),
-                  "names are relative to the folder of the main file, or to that of the file that includes it");
+                  *read.problem == FileProblem::kTooLarge
+                      ? fmt::format("included files and models have at most {} MiB together", kMaxFileSize >> 20)
+                      : "names are relative to the folder of the main file, or to that of the file that includes it");
   }
+  reader.included_bytes += read.text.size();
   tinyxml2::XMLDocument& document = reader.documents.emplace_back();
   if (const auto problem = parse_xml(read.text, document, kDialect)) {
     return refuse(fmt::format("{}, line {}: {}", quote(path.string()), problem->line, problem->message),

@@ -75,14 +75,19 @@ std::optional<Samples> load_samples(Reader& reader, const Element& element, cons
   std::string hint = "check the name and the folder";
   if (fs::is_regular_file(path, ignored)) {
     if (reader.gate.allows(path)) {
+      if (!reader.take_asset(element, path)) return std::nullopt;
       const FileText read = read_file(path);
       const bool picture = read.text.starts_with("\x89PNG");
       std::optional<Samples> out;
       if (read.problem) {
         problem = "it cannot be read";
       } else if (picture) {
-        if (auto grey = parse_png(read.text, std::size_t(kMostSamples), problem))
+        // A few bytes become many pixels; those of damaged pictures count as well.
+        const std::size_t left = std::size_t(kMostSamples) - reader.hfield_samples;
+        if (auto grey = parse_png(read.text, left, problem))
           out = Samples{grey->height, grey->width, {grey->value.begin(), grey->value.end()}};
+        else
+          reader.hfield_samples += std::min(left, png_pixels(read.text));
       } else {
         out = parse_samples(read.text, problem);
       }

@@ -105,6 +105,7 @@ TriangleMesh load_surface(Reader& reader, const Element& at, MeshAsset& asset) {
   const std::filesystem::path path = path_of_mesh(asset);
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored) || !reader.gate.allows(path)) return {};  // told elsewhere
+  if (!reader.take_asset(at, path)) return {};
   Loaded<TriangleMesh> loaded = load_mesh(path);
   if (loaded) return asset.surface = placed(*loaded.value->data, asset);
   for (const Diagnostic& d : loaded.diagnostics) {
@@ -124,6 +125,17 @@ MeshAsset* find_mesh(Reader& reader, const Attributes& a) {
 }
 
 }  // namespace
+
+bool Reader::take_asset(const Element& at, const std::filesystem::path& path) {
+  constexpr std::uintmax_t kMost = std::uintmax_t{1} << 30, kLeast = 4096;  // [byte]; opening a file costs as well
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (!error) asset_bytes += std::max(size, kLeast);
+  if (asset_bytes <= kMost) return true;
+  report.error(at, kTooLargeModel, "the files of meshes and height fields are larger than 1 GiB together",
+               "name one file once, and use its asset in many geoms");
+  return false;
+}
 
 void read_mesh_asset(Reader& reader, const Element& element) {
   const Attributes a = attributes_of(reader, element, "mesh", {});

@@ -207,7 +207,11 @@ struct Reader {
   std::deque<tinyxml2::XMLDocument> documents;        ///< the file and those it includes
   std::map<const Element*, const Element*> included;  ///< whose children stand for an <include> or what is written out
   std::set<std::string> included_files;
-  std::size_t other_files = 0;  ///< includes and models that were opened
+  std::size_t other_files = 0;        ///< includes and models that were opened
+  std::uintmax_t included_bytes = 0;  ///< of these
+  std::uintmax_t asset_bytes = 0;     ///< of meshes and height fields that were read; one file may be named often
+  bool take_asset(const Element& at,
+                  const std::filesystem::path& path);  ///< whether it may be read as well; told if not
   CopyBudget copies;
 
   Source main;

@@ -75,23 +75,31 @@ void append_utf8(std::string& out, std::uint32_t c) {
   }
 }
 
+/// Whether the file has them row by row or column by column.
+enum class Order { kRows, kColumns };
+
 /// Numbers of type T as doubles. @return  whether all of them are there
 template <class T>
-bool read_numbers(std::string_view data, NpzArray& out) {
+bool read_numbers(std::string_view data, Order order, NpzArray& out) {
   if (out.columns != 0 && out.rows > data.size() / sizeof(T) / out.columns) return false;
   out.numbers.resize(out.rows * out.columns);
   for (std::size_t k = 0; k < out.numbers.size(); ++k) {
     T value;
     std::memcpy(&value, data.data() + k * sizeof(T), sizeof(T));
-    out.numbers[k] = double(value);
+    out.numbers[order == Order::kRows ? k : k % out.rows * out.columns + k / out.rows] = double(value);
   }
   return true;
 }
 
+/// Names of joints, and of who moved: many short ones would take far more memory than the file has bytes.
+constexpr std::size_t kMostTexts = 100'000;
+
 /// Texts of `width` characters of 1 (|S) or 4 bytes (<U). @return  whether all of them are there
 bool read_texts(std::string_view data, std::size_t width, std::size_t character, NpzArray& out) {
   if (width == 0 || out.columns != 1 || width > data.size() || out.rows > data.size() / character / width) return false;
+  if (out.rows > kMostTexts) return false;
   const Bytes bytes{data};
+  out.texts.reserve(out.rows);
   for (std::size_t r = 0; r < out.rows; ++r) {
     std::string word;
     for (std::size_t k = 0; k < width; ++k) {
@@ -103,13 +111,6 @@ bool read_texts(std::string_view data, std::size_t width, std::size_t character,
     out.texts.push_back(std::move(word));
   }
   return true;
-}
-
-/// What was written column by column.
-void by_rows(NpzArray& array) {
-  const std::vector<double> columns = array.numbers;
-  for (std::size_t k = 0; k < columns.size(); ++k)
-    array.numbers[k % array.rows * array.columns + k / array.rows] = columns[k];
 }
 
 /// Nothing where the array is of another type or does not hold what it says.
@@ -130,19 +131,18 @@ std::optional<NpzArray> parse_npy(std::string_view text) {
   if (!parse_shape(value_of(*head, "'shape'"), out)) return std::nullopt;
   const std::string_view type = value_of(*head, "'descr'");
   const std::string_view data = text.substr(begin + size);
+  const Order order = value_of(*head, "'fortran_order'").starts_with("True") ? Order::kColumns : Order::kRows;
   bool whole = false;
-  if (type.starts_with("'<f8'")) whole = read_numbers<double>(data, out);
-  if (type.starts_with("'<f4'")) whole = read_numbers<float>(data, out);
-  if (type.starts_with("'<i8'")) whole = read_numbers<std::int64_t>(data, out);
-  if (type.starts_with("'<i4'")) whole = read_numbers<std::int32_t>(data, out);
+  if (type.starts_with("'<f8'")) whole = read_numbers<double>(data, order, out);
+  if (type.starts_with("'<f4'")) whole = read_numbers<float>(data, order, out);
+  if (type.starts_with("'<i8'")) whole = read_numbers<std::int64_t>(data, order, out);
+  if (type.starts_with("'<i4'")) whole = read_numbers<std::int32_t>(data, order, out);
   const bool wide = type.starts_with("'<U");
   std::size_t width = 0;
   if ((wide || type.starts_with("'|S")) &&
       std::from_chars(type.data() + 3, type.data() + type.size(), width).ec == std::errc())
     whole = read_texts(data, width, wide ? 4 : 1, out);
-  if (!whole) return std::nullopt;
-  if (value_of(*head, "'fortran_order'").starts_with("True")) by_rows(out);
-  return out;
+  return whole ? std::optional(std::move(out)) : std::nullopt;
 }
 
 /// The bytes of a member, unpacked into `unpacked` where it is compressed.
@@ -171,7 +171,9 @@ NpzFile parse_npz(std::string_view all) {
     return out;
   }
   std::size_t at = *directory, left = all.size();  // entries that overlap would make a small file large
-  std::size_t most = std::size_t{1} << 30;         // [byte] two hours of motion at 120 Hz have less
+  // [byte] Motions are packed to a half or a fifth, and one that stands still for minutes to a thousandth.
+  constexpr std::size_t kMostGrowth = 32, kAlways = std::size_t{64} << 20, kLargest = std::size_t{1} << 30;
+  std::size_t most = std::min(kLargest, kAlways + kMostGrowth * all.size());
   for (int i = 0; i < *count; ++i) {
     const auto signature = bytes.piece(at, 4);
     const auto method = bytes.at<std::uint16_t>(at + 10), name_size = bytes.at<std::uint16_t>(at + 28),
@@ -192,7 +194,7 @@ NpzFile parse_npz(std::string_view all) {
     if (!name->ends_with(".npy")) continue;
     most -= std::min<std::size_t>(most, full.value_or(0));
     if (most == 0) {
-      out.problem = "its arrays are larger than 1 GiB";
+      out.problem = "its arrays are larger than 1 GiB, or grow more than 32 times when they are unpacked";
       return out;
     }
     std::string unpacked;

@@ -9,7 +9,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostDocuments = 200;  // a model of more is made by a program gone wild
+constexpr std::size_t kMostDocuments = 200;    // a model of more is made by a program gone wild
+constexpr std::size_t kMostIncludes = 10'000;  // also those that lead nowhere: each looks into folders
 
 void refuse(Reader& reader, const std::string& file, const char* code, int line, std::string message,
             std::string hint) {
@@ -42,11 +43,12 @@ Element* parse_document(Reader& reader, std::string_view text, const std::string
 }
 
 /// The file of a model's folder: what model.config names last, else model.sdf.
-fs::path file_in(const Reader& reader, const fs::path& folder) {
+fs::path file_in(Reader& reader, const fs::path& folder) {
   const fs::path names = folder / "model.config";
   std::error_code ignored;
   if (fs::is_regular_file(names, ignored) && reader.meshes.gate().allows(names)) {
-    const FileText config = read_file(names);
+    const FileText config = read_file(names, kMaxFileSize - reader.included_bytes);
+    reader.included_bytes += config.text.size();
     tinyxml2::XMLDocument document;
     if (!config.problem && !crowded_element_line(config.text) &&
         document.Parse(config.text.data(), config.text.size()) == tinyxml2::XML_SUCCESS && document.RootElement()) {
@@ -90,6 +92,12 @@ const Element* load_include(Reader& reader, const Element& include) {
   if (uri->find("://") != std::string::npos && (uri->starts_with("http"))) {
     reader.report.missing(include, kInclude, "models are not fetched from the network",
                           fmt::format("download {} and name the local file", quote(*uri)));
+    return nullptr;
+  }
+  if (++reader.includes > kMostIncludes) {
+    if (reader.includes == kMostIncludes + 1)
+      reader.report.error(include, kTooLarge, fmt::format("more than {} elements <include>", kMostIncludes),
+                          "write what they hold into one file");
     return nullptr;
   }
   const auto path = find_model(reader, include, *uri);

@@ -112,6 +112,7 @@ struct Reader {
   MeshFinder meshes;
   std::deque<tinyxml2::XMLDocument> documents;  ///< the file and those it includes
   std::uintmax_t included_bytes = 0;            ///< of the latter
+  std::size_t includes = 0;                     ///< elements, wherever they lead
   std::map<const tinyxml2::XMLDocument*, std::filesystem::path> folders;
   std::map<const tinyxml2::XMLDocument*, int> versions;  ///< 7 for 1.7
   std::map<std::string, Surface> surfaces;               ///< by name

@@ -4,6 +4,7 @@
 
 #include "kansetsu/io/mjcf.h"
 #include "kansetsu/io/scene.h"
+#include "kansetsu/io/sdf.h"
 #include "kansetsu/model/model.h"
 
 namespace kansetsu::io::test {
@@ -31,6 +32,15 @@ inline std::string mjcf_violation(const SceneDescription& scene) {
   if (!text) return {};
   const Loaded<SceneDescription> again = parse_mjcf(*text.value, "again.xml");
   return again ? std::string() : "written as MJCF, but cannot be read: " + to_string(again.diagnostics);
+}
+
+/// What must hold of any scene that can be written as SDF.
+inline std::string sdf_violation(const SceneDescription& scene) {
+  const Loaded<std::string> text = to_sdf(scene);
+  if (bool(text) == has_errors(text.diagnostics)) return "SDF beside an error, or neither";
+  if (!text) return {};
+  const Loaded<SceneDescription> again = parse_sdf(*text.value, "again.sdf");
+  return again ? std::string() : "written as SDF, but cannot be read: " + to_string(again.diagnostics);
 }
 
 }  // namespace kansetsu::io::test

@@ -362,7 +362,7 @@ TEST_CASE("inertias are changed link by link, and what cannot be is refused") {
   const int body = model.link_id("Body").value();
   heavier.segment<10>(10 * body) *= 3;
   const Model other = with_inertial_parameters(model, heavier);
-  CHECK((parameters_of(other) - heavier).cwiseAbs().maxCoeff() < 1e-14);
+  CHECK((parameters_of(other) - heavier).cwiseAbs().maxCoeff() < 1e-14);                            // rounding
   CHECK(other.mass() == doctest::Approx(model.mass() + 2 * parameters[10 * body]).epsilon(1e-12));  // rounding of a sum
   CHECK(other.nv() == model.nv());
 
