@@ -29,7 +29,7 @@ CompiledModel compile_or_fail(const Model& model, const std::string& name) {
 Exit compile(const CompileArguments& options) {
   const Model model = model_or_fail(options.model);
   if (!loops_of(options.model).empty()) {
-    fmt::print(stderr, "kansetsu compile: loops are left open: rnea, crba and aba are those of the tree\n");
+    fmt::print(stderr, "kansetsu compile: loops are ignored: rnea, crba and aba are those of the tree\n");
   }
   const CompiledModel compiled = compile_or_fail(model, options.name);
   std::error_code code;

@@ -83,7 +83,7 @@ serve::Content content_of(const ViewArguments& options) {
   std::error_code ignored;
   if (names_recording(name)) {
     if (fs::exists(name, ignored) && !fs::is_regular_file(name, ignored))
-      throw Failure(kBadFile, fmt::format("{}: not a regular file; the page reads a recording in pieces", name));
+      throw Failure(kBadFile, fmt::format("{}: not a regular file; the viewer needs random access to a recording", name));
     const io::Recording recording = recording_or_fail(name);  // problems are reported here, not only in the page
     const double end = recording.frames.empty() ? 0 : recording.frames.back().time;
     if (options.from && *options.from > end)

@@ -101,7 +101,7 @@ constexpr std::array kCodes{
 
     ModelCodeInfo{
         kMasslessJoints, "MODEL070", kWarning, "joints that move no inertia: the mass matrix is singular",
-        "give the links behind them mass, or the joints rotor inertia; kinematics and inverse dynamics work as it is"},
+        "give the links behind them mass, or the joints rotor inertia; kinematics and inverse dynamics work without that"},
     ModelCodeInfo{kSingularFreeBase, "MODEL071", kWarning,
                   "free base that can move without moving inertia: the mass matrix is singular",
                   "give the links rotational inertia; all mass lies in a point or on a line"},

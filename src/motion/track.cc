@@ -46,7 +46,7 @@ struct Tracker::Impl {
       : model(m), biped(b), options(o), capture(1), body(m), work(m), wanted(m), reference(m) {
     if (const auto problem = clip_problem(model, c)) throw Error("Tracker: " + *problem);
     clip = resample(model, cut(model, c, std::max(o.from, c.times.front()), std::min(o.to, c.times.back())), kRate);
-    if (clip.frames() < 20) throw Error("Tracker: what is to be followed of the clip is shorter than 0.1 s");
+    if (clip.frames() < 20) throw Error("Tracker: the selected part of the clip is shorter than 0.1 s");
     const Clip smooth = o.cutoff > 0 ? low_pass(model, clip, o.cutoff) : clip;
     rates = derivatives(model, smooth);
     clip = smooth;

@@ -122,7 +122,7 @@ class FigureMaker {
     const DofDescription& dof = root.joints[0].dof;
     if (dof.rotor_inertia > 0 || dof.damping > 0 || dof.stiffness > 0 || dof.friction > 0) {
       reader_.report.missing(*root.joints[0].element, kFreeJointData,
-                             "armature, damping, stiffness and friction of free joints are left out");
+                             "armature, damping, stiffness and friction of free joints are ignored");
     }
   }
 
@@ -179,12 +179,12 @@ class FigureMaker {
       if (geom.drag) figure_.ellipsoids.push_back({b.name, to_pose(geom.X_BD), *geom.drag, geom.element->GetLineNum()});
       if (!geom.has_shape || is_for_medium(geom)) continue;
       if (std::holds_alternative<Plane>(geom.shape.shape)) {
-        reader_.report.missing(*geom.element, kGeomShape, "planes on bodies that move are left out",
+        reader_.report.missing(*geom.element, kGeomShape, "planes on bodies that move are ignored",
                                "planes belong to the world");
         continue;
       }
       if (std::holds_alternative<HeightField>(geom.shape.shape)) {
-        reader_.report.missing(*geom.element, kGeomShape, "height fields on bodies that move are left out");
+        reader_.report.missing(*geom.element, kGeomShape, "height fields on bodies that move are ignored");
         continue;
       }
       report_absent_mesh(reader_, geom);
