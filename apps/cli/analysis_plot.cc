@@ -118,8 +118,9 @@ std::string analysis_svg(const Model& model, const Analysis& a, const std::vecto
   };
   std::string subtitle = fmt::format("{}, {:.4g} kg, {:.3g} s", model.name(), model.mass(), a.clip.duration());
   if (model.base() == Base::kFree) {
-    subtitle += fmt::format("; mean vertical force {:.1f} % of the weight; grey: double support, tinted: single support",
-                            100 * a.summary.mean_vertical / a.summary.weight);
+    subtitle +=
+        fmt::format("; mean vertical force {:.1f} % of the weight; grey: double support, tinted: single support",
+                    100 * a.summary.mean_vertical / a.summary.weight);
     add(force_chart(a), kChart);
     const PlanChart plan = plan_chart(model, a, supports);
     if (!plan.outlines.empty()) add(plan, kChart);

@@ -82,8 +82,9 @@ ModelSource figure_of(const AnalyzeArguments& options) {
   ModelSource out = options.figure;
   if (!options.height && !options.sex) return out;
   if (!out.name.empty() && out.name != "human")
-    throw Failure(kBadUsage,
-                  fmt::format("--height and --sex select the figure 'human'; they cannot be combined with '{}'", out.name));
+    throw Failure(
+        kBadUsage,
+        fmt::format("--height and --sex select the figure 'human'; they cannot be combined with '{}'", out.name));
   out.name = human_name({options.mass.value_or(0), options.height.value_or(0), options.sex.value_or(Sex::kMale)});
   return out;
 }
@@ -111,7 +112,8 @@ std::vector<std::string> remarks_of(const Analysis& a) {
                               gap.last, gap.found, gap.needed));
   if (a.summary.residual_force > kLargeResidual * a.summary.weight)
     out.push_back(
-        fmt::format("the residual force is {:.0f} % of the weight (rms): forces are inaccurate in the frames listed above and where "
+        fmt::format("the residual force is {:.0f} % of the weight (rms): forces are inaccurate in the frames listed "
+                    "above and where "
                     "markers jump",
                     100 * a.summary.residual_force / a.summary.weight));
   return out;

@@ -169,7 +169,8 @@ Runner declare_convert(Arguments& args) {
       .required()
       .type_name("");
   args.add("OUT", options->out,
-           "output file; its extension selects the format: .urdf, .toml (a scene), .xml or .mjcf (MJCF, for MuJoCo), .sdf "
+           "output file; its extension selects the format: .urdf, .toml (a scene), .xml or .mjcf (MJCF, for MuJoCo), "
+           ".sdf "
            "or .world (SDF, for "
            "Gazebo and Drake); '-': "
            "standard output, as URDF unless --to says otherwise; of a recording .mcap, .csv, .npz or .glb; of a clip "

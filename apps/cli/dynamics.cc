@@ -181,13 +181,13 @@ Exit dynamics(const DynamicsArguments& options) {
     json.key("dofs").array(model.dof_names()).entry("vdot", result.vdot).end_object();
     print(json.take() + "\n");
   } else {
-    print(table(
-        {{"model", fmt::format("{} ({} coordinates)", model.name(), model.nv())},
-         {"method", word_of(measured.method)},
-         {"threads",
-          fmt::format("{} of {} process{}", options.threads, measured.processes, measured.processes == 1 ? "" : "es")},
-         {"time", fmt::format("{:.1f} µs, minimum of {}", measured.time, options.repeat)},
-         {loops ? "difference from serial" : "difference from aba", fmt::format("{:.0e} of the largest acceleration", difference)}}));
+    print(table({{"model", fmt::format("{} ({} coordinates)", model.name(), model.nv())},
+                 {"method", word_of(measured.method)},
+                 {"threads", fmt::format("{} of {} process{}", options.threads, measured.processes,
+                                         measured.processes == 1 ? "" : "es")},
+                 {"time", fmt::format("{:.1f} µs, minimum of {}", measured.time, options.repeat)},
+                 {loops ? "difference from serial" : "difference from aba",
+                  fmt::format("{:.0e} of the largest acceleration", difference)}}));
   }
   return kOk;
 }

@@ -57,8 +57,7 @@ FigureDescription make_body(std::string name, const Shape& shape, double mass, c
   link.name = name;
   const auto inertial = solid_inertial(shape, mass);
   if (!inertial)
-    throw Error(
-        fmt::format("make_body: the shape of '{}' encloses no volume, so its inertia is unknown", name));
+    throw Error(fmt::format("make_body: the shape of '{}' encloses no volume, so its inertia is unknown", name));
   link.inertial = *inertial;
   link.collisions.push_back({.name = name, .shape = shape});
   body.model.links.push_back(std::move(link));

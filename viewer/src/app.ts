@@ -24,7 +24,7 @@ import { Tree } from "./tree";
 
 const LIVE_SECONDS = 20; // that plots of a running simulation reach back
 const LIVE_PAST = 60; // [s] that can be looked at again; the simulation remembers as much
-const FOLLOW_SLACK = 0.3; // [m] that a followed figure may rise or sink
+const FOLLOW_SLACK = 0.07; // of the camera's distance that a followed figure may rise or sink: a tenth of the picture's height, 0.3 m for a person
 
 export class App {
   readonly stage: Stage;
@@ -300,7 +300,7 @@ export class App {
     const at = chosen.centerOfMass(new Vector3());
     // Over the ground at once, up and down only where it must: a walk shall not shake the picture.
     const up = at.z - this.followed.z;
-    at.z -= Math.sign(up) * Math.min(Math.abs(up), FOLLOW_SLACK);
+    at.z -= Math.sign(up) * Math.min(Math.abs(up), FOLLOW_SLACK * this.stage.distance);
     if (this.follow) this.stage.follow(at.clone().sub(this.followed));
     this.followed = at;
   }

@@ -46,6 +46,13 @@ function figureColor(index: number): Color {
   return new Color(DATA_COLORS[index % DATA_COLORS.length]).lerp(new Color("#c8d2dc"), 0.35);
 }
 
+const LEAST_LIGHT = 0.03; // that a black surface reflects: shapes of black robots stay legible without gloss
+
+/** The colour of a file, as it is shown. */
+function shownColor(rgba: readonly number[]): Color {
+  return new Color().setRGB(rgba[0]!, rgba[1]!, rgba[2]!, "srgb").lerp(new Color(1, 1, 1), LEAST_LIGHT);
+}
+
 /** Matt surfaces; the processor alone draws them without gloss, and lights those without a picture at their corners only. */
 function materialOf(quality: Quality, options: { color?: Color; transparent: boolean; opacity: number; vertexColors?: boolean; map?: Texture | null }): Material {
   if (quality === "high") return new MeshStandardMaterial({ roughness: 0.62, metalness: 0.02, ...options });
@@ -74,7 +81,7 @@ export class Bodies {
           const key = keyOf(shape);
           const entry = wanted.get(key) ?? { shape, instances: [] };
           wanted.set(key, entry);
-          const color = shape.color && style === "shapes" ? new Color().setRGB(shape.color[0], shape.color[1], shape.color[2], "srgb") : shape.texture ? new Color(1, 1, 1) : figureColor(f);
+          const color = shape.color && style === "shapes" ? shownColor(shape.color) : shape.texture ? new Color(1, 1, 1) : figureColor(f);
           entry.instances.push({ body: { figure: f, link: l }, local: poseMatrix(shape.pose), color });
         }
       }),
@@ -263,7 +270,7 @@ export function environmentOf(shapes: ShapeSpec[], load: MeshLoader, quality: Qu
   const group = new Group();
   const detail = detailFor(shapes.length, quality);
   for (const shape of shapes) {
-    const color = shape.color ? new Color().setRGB(shape.color[0], shape.color[1], shape.color[2], "srgb") : new Color("#9aa5b1");
+    const color = shape.color ? shownColor(shape.color) : new Color("#9aa5b1");
     const opacity = shape.color?.[3] ?? 1;
     const material = materialOf(quality, { color, transparent: opacity < 1, opacity });
     const place = (geometry: BufferGeometry) => {

@@ -156,6 +156,11 @@ export class Stage {
     this.controls.update();
   }
 
+  /** From the eye to what it looks at [m]. */
+  get distance(): number {
+    return this.camera.position.distanceTo(this.controls.target);
+  }
+
   /** Moves camera and target along. */
   follow(by: Vector3) {
     this.controls.target.add(by);
@@ -181,8 +186,7 @@ export class Stage {
       shadow.far = 6 * reach;
       shadow.updateProjectionMatrix();
     }
-    const distance = this.camera.position.distanceTo(target);
-    placeGrid(this.grid, target, distance, this.quality);
+    placeGrid(this.grid, target, this.distance, this.quality);
     this.catcher.position.set(target.x, target.y, 0);
     this.catcher.scale.setScalar(2 * reach); // no larger than the light's own picture
     this.renderer.render(this.scene, this.camera);

@@ -96,7 +96,8 @@ class AmcReader {
     given_[i] = true;
     row_[i] = pose(i, values);
     if (!(norm(row_[i].p) <= kLargestNumber))
-      report_.error(line_, kNumber, path(name), "the bone is too far away", "its position includes its offset in the skeleton");
+      report_.error(line_, kNumber, path(name), "the bone is too far away",
+                    "its position includes its offset in the skeleton");
   }
 
   BonePose pose(std::size_t i, const double* values) const {

@@ -131,8 +131,7 @@ bool read_what(Reader& reader, const Element& element, const SensorElement& row,
       if (!name) return false;
       const Tendon* tendon = find_tendon(reader, *name);
       if (!tendon) return unknown(reader, element, "tendon", *name), false;
-      if (tendon->figure < 0)
-        return not_read(reader, element, "sensors of ignored tendons are not read"), false;
+      if (tendon->figure < 0) return not_read(reader, element, "sensors of ignored tendons are not read"), false;
       s.at.figure = figure_name(reader, tendon->figure);
       s.target = *name;
       return true;
