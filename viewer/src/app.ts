@@ -5,6 +5,7 @@ import { Controls, press } from "./controls";
 import { Details } from "./details";
 import { byId, showWarning } from "./dom";
 import type { BodyRef, Frame } from "./frame";
+import { groundLevel } from "./ground";
 import { Hands } from "./hands";
 import { setIcon } from "./icons";
 import { Kinematics } from "./kinematics";
@@ -91,6 +92,7 @@ export class App {
     this.move();
     this.setLook(this.look);
     this.proportions();
+    this.placeGround();
     await this.chooseCamera();
     if (this.live) this.hands = new Hands(this, this.live);
     this.controls = new Controls(this);
@@ -101,6 +103,7 @@ export class App {
     void built.then(() => {
       this.proportions();
       this.move();
+      this.placeGround();
       if (this.scene.figures.some((f) => f.links.some((l) => l.shapes.some((s) => s.type === "mesh")))) this.stage.look(this.bodies.box(), "angle");
       this.stage.render();
       document.documentElement.dataset["ready"] = "true";
@@ -120,6 +123,10 @@ export class App {
     if (box.isEmpty()) return;
     const size = box.getSize(new Vector3());
     this.overlays.setProportions(9.81 * masses[heaviest]!, Math.max(size.x, size.y, size.z));
+  }
+
+  private placeGround() {
+    this.bodies.ground = this.stage.groundLevel = groundLevel(this.scene.environment, this.bodies.box());
   }
 
   /** A camera that sees the whole motion; one that follows, where that would show little else than ground. */

@@ -39,6 +39,7 @@ export class Stage {
   private readonly raycaster = new Raycaster();
   private extent = 2;
   private fine = false;
+  groundLevel = 0; // [m]
   private readonly governor = new Governor();
 
   constructor(readonly canvas: HTMLCanvasElement, quality?: Quality) {
@@ -186,8 +187,8 @@ export class Stage {
       shadow.far = 6 * reach;
       shadow.updateProjectionMatrix();
     }
-    placeGrid(this.grid, target, this.distance, this.quality);
-    this.catcher.position.set(target.x, target.y, 0);
+    placeGrid(this.grid, target, this.groundLevel, this.distance, this.quality);
+    this.catcher.position.set(target.x, target.y, this.groundLevel);
     this.catcher.scale.setScalar(2 * reach); // no larger than the light's own picture
     this.renderer.render(this.scene, this.camera);
   }
