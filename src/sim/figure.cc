@@ -146,8 +146,9 @@ void FigureData::set_mechanics() {
   mechanics.set_motion(v.data());
 }
 
+void FigureData::set_net(double h) { net = tau - products - (1 / h) * products_due; }
 void FigureData::factorise(double h) {
-  net = tau - products - (1 / h) * products_due;
+  set_net(h);
   mechanics.factorise(has_extra ? extra.data() : nullptr, net.data());
 }
 
@@ -215,7 +216,7 @@ void FigureData::mean_bias(double h, Eigen::VectorXd& out) {
 ProductsState FigureData::correct_products(double h, bool held) {
   // Of the power of all bias torques, beyond which the step is solved again. What is less is due in the next step where motion is slow
   // and free: then products hardly change from one step to the other.
-  constexpr double kStrict = 1e-3, kSlow = 0.2;
+  constexpr double kStrict = 1e-3, kSlow = 0.01;
   // Of the last change. Contacts that open or close may make the next one larger; what runs away squares itself.
   constexpr double kGrowth = 100;
   if (!moves && !is_fast(h)) return ProductsState::kSettled;

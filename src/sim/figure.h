@@ -146,7 +146,8 @@ struct FigureData {
   void drift(double h);
   /// v += h·v̇ at the present pose, in the axes of the base as they lie there.
   void kick(double h);
-  void set_mechanics();      ///< to the present state
+  void set_mechanics();  ///< to the present state
+  void set_net(double h);
   void factorise(double h);  ///< the mechanics, with all that drives the figure
   /// Velocity products belong to the velocity in the middle of the step, v + h·v̇/2: first with v̇ of the last step, then with what came of it.
   void set_products(double h);

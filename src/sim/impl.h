@@ -266,6 +266,7 @@ struct World::Impl {
   void find_rows(double t);
   void keep_pressures();
   void settle_island(IslandWork& w);
+  bool solve_again(IslandWork& w);
   struct RowCount {
     int bilateral = 0, others = 0;
     int alone = 0;  ///< of the others: each of one body or joint; 0 where contacts join bodies

@@ -214,7 +214,7 @@ void World::Impl::settle_island(IslandWork& w) {
   w.settled = false;
   bool runs_away = false;
   for (int pass = 0; pass < kMost && !w.settled && !runs_away; ++pass) {
-    if (!solve()) return;
+    if ((pass == 0 || !solve_again(w)) && !solve()) return;
     ProductsState state = ProductsState::kSettled;
     for (const int i : w.figures) state = std::max(state, figures[size_t(i)]->correct_products(step_length, held));
     w.settled = state == ProductsState::kSettled;
@@ -226,6 +226,29 @@ void World::Impl::settle_island(IslandWork& w) {
     solve();
   }
   resolve_positions(w);
+}
+
+/// Solves an island again after nothing but velocity products have changed: all that was made of poses and velocities stays.
+/// @return false where that cannot be, and nothing has happened
+bool World::Impl::solve_again(IslandWork& w) {
+  const bool flies = w.row_count == 0;
+  if (w.large || (!flies && w.island.is_sparse())) return false;
+  for (size_t i = 0; i < w.figures.size(); ++i) {
+    FigureData& f = *figures[size_t(w.figures[i])];
+    f.work_step = f.net;
+    f.set_net(step_length);
+    f.work_step = f.net - f.work_step;
+    if (flies) {
+      f.mechanics.add_drive(f.work_step.data());
+      f.mechanics.free_acceleration(f.vdot.data());
+    } else {
+      w.island.add_drive(int(i), f.work_step.data());
+    }
+  }
+  if (flies) return true;
+  for (BoundedRow& row : w.bounded) row.last_force = w.result.force[size_t(row.row)];  // contacts begin with theirs too
+  resolve_forces(w);
+  return true;
 }
 
 /// Whether something new comes in: a vertex that begins to touch. What is so
