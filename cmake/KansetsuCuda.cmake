@@ -20,5 +20,5 @@ if(CMAKE_CUDA_COMPILER AND CUDAToolkit_FOUND AND CMAKE_CUDA_COMPILER_VERSION VER
 elseif(KANSETSU_CUDA STREQUAL "ON")
   message(FATAL_ERROR "KANSETSU_CUDA is ON, but no CUDA toolkit of version 12.4 or newer was found")
 else()
-  message(STATUS "CUDA back end: left out, no toolkit of version 12.4 or newer")
+  message(STATUS "CUDA back end: off, no toolkit of version 12.4 or newer was found")
 endif()

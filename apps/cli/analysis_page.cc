@@ -66,12 +66,15 @@ std::string assumed(const Model& model, const Analysis& a, const AnalysisNotes& 
       {"frames",
        fmt::format("{}, {:.4g} s at {:.4g} Hz", a.frames(), a.clip.duration(), (a.frames() - 1) / a.clip.duration())},
       {"filter", notes.cutoff > 0 ? fmt::format("low pass, {:g} Hz, both ways", notes.cutoff) : "none"},
-      {"floor", notes.belt > 0 ? fmt::format("a belt of {:.3f} m/s, taken as standing", notes.belt) : "stands"},
-      {"friction", fmt::format("{:g}; {:.3f} is the most that is used", notes.friction, s.largest_friction)},
+      {"floor",
+       notes.belt > 0 ? fmt::format("treadmill belt at {:.3f} m/s; forces are in its frame", notes.belt) : "fixed"},
+      {"friction", fmt::format("coefficient {:g}; largest ratio of tangential to normal force {:.3f}", notes.friction,
+                               s.largest_friction)},
       {"contacts",
-       "heels, toes and what else carries: the most likely sequence by height, speed and what the motion needs"},
-      {"two feet down", "the load passes from one to the other in proportion to time; the rest by least squares"},
-      {"supported", fmt::format("{:.2f} % of the vertical force that the motion needs", 100 * s.supported)},
+       "of heels, toes and other supports: the most likely sequence given height, speed and the required force"},
+      {"double support",
+       "the load moves from one foot to the other linearly in time; the rest is shared by least squares"},
+      {"supported", fmt::format("{:.2f} % of the required vertical force", 100 * s.supported)},
       {"frames without support", fmt::format("{:.1f} %", 100 * s.unsupported_frames)},
       {"residual force", fmt::format("rms {:.3g} N ({:.2g} % of the weight), largest {:.3g} N", s.residual_force,
                                      s.weight > 0 ? 100 * s.residual_force / s.weight : 0, s.worst_force)},
@@ -90,10 +93,10 @@ std::string stride_table(const Analysis& a, const std::vector<Stride>& strides) 
 }
 
 std::string event_table(const Analysis& a) {
-  PageRows rows{{"foot", "lands or leaves", "at [s]"}};
+  PageRows rows{{"foot", "event", "time [s]"}};
   for (const GaitEvent& e : gait_events(a))
     rows.push_back(
-        {a.supports[std::size_t(e.support)].name, e.lands ? "lands" : "leaves", fmt::format("{:.3f}", e.time)});
+        {a.supports[std::size_t(e.support)].name, e.lands ? "foot strike" : "toe-off", fmt::format("{:.3f}", e.time)});
   return html_table(rows, true);
 }
 
@@ -102,15 +105,15 @@ std::string event_table(const Analysis& a) {
 std::string analysis_page(const Model& model, const Analysis& a, const std::vector<SupportHistory>& supports,
                           const AnalysisNotes& notes) {
   const std::string title = fmt::format("Analysis of {}", a.clip.name);
-  std::string out = "<h2>What it is from, and how far it holds</h2>\n" + assumed(model, a, notes);
+  std::string out = "<h2>Data, assumptions and residuals</h2>\n" + assumed(model, a, notes);
   for (const std::string& remark : notes.remarks) out += fmt::format("<p class=\"warn\">{}</p>\n", escaped(remark));
   const std::vector<Stride> strides = strides_of(model, a, supports);
   const std::vector<GaitJoint> joints = gait_joints(model, a);
   if (model.base() == Base::kFree) {
     out += "<h2>Forces on the figure</h2>\n" + page_chart(force_chart(a, 2, "Vertical"));
-    out += page_chart(force_chart(a, 0, "Along x, where the clip begins to go"));
-    out += page_chart(force_chart(a, 1, "Along y, to the left of it"));
-    out += "<h2>Landings and leavings</h2>\n" + event_table(a);
+    out += page_chart(force_chart(a, 0, "Along x, the initial walking direction"));
+    out += page_chart(force_chart(a, 1, "Along y, to the left"));
+    out += "<h2>Foot strikes and toe-offs</h2>\n" + event_table(a);
     if (!strides.empty()) out += "<h2>Strides</h2>\n" + stride_table(a, strides);
   }
   if (!strides.empty() && !joints.empty()) {
@@ -131,7 +134,7 @@ std::string analysis_page(const Model& model, const Analysis& a, const std::vect
       }
     }
   }
-  if (model.base() == Base::kFree) out += "<h2>What supports cannot give</h2>\n" + page_chart(residual_chart(a));
+  if (model.base() == Base::kFree) out += "<h2>Residual at the root</h2>\n" + page_chart(residual_chart(a));
   return html_page(title, out);
 }
 

@@ -66,7 +66,7 @@ TimeChart torque_chart(const Model& model, const Analysis& a) {
 
 /// Soles as they stood in the middle of each contact, with the way of their centres of pressure.
 PlanChart plan_chart(const Model& model, const Analysis& a, const std::vector<SupportHistory>& supports) {
-  PlanChart chart{.title = "Centre of pressure on the ground, soles as they stand"};
+  PlanChart chart{.title = "Centre of pressure on the ground, with the stance soles"};
   PlanChart::Path com{.name = "centre of mass", .colour = -1, .thin = true};
   for (const Vec3<>& p : a.com) com.points.push_back(p);
   for (std::size_t i = 0; i < supports.size(); ++i) {
@@ -98,7 +98,7 @@ PlanChart plan_chart(const Model& model, const Analysis& a, const std::vector<Su
 }  // namespace
 
 TimeChart residual_chart(const Analysis& a) {
-  TimeChart chart{.title = "Residual at the root: what the supports cannot give",
+  TimeChart chart{.title = "Residual at the root: required, but not provided by the supports",
                   .unit = "N, N·m",
                   .times = a.clip.times,
                   .bands = bands_of(a)};
@@ -118,8 +118,9 @@ std::string analysis_svg(const Model& model, const Analysis& a, const std::vecto
   };
   std::string subtitle = fmt::format("{}, {:.4g} kg, {:.3g} s", model.name(), model.mass(), a.clip.duration());
   if (model.base() == Base::kFree) {
-    subtitle += fmt::format("; mean vertical force {:.1f} % of the weight; shaded: grey two supports, tinted one",
-                            100 * a.summary.mean_vertical / a.summary.weight);
+    subtitle +=
+        fmt::format("; mean vertical force {:.1f} % of the weight; grey: double support, tinted: single support",
+                    100 * a.summary.mean_vertical / a.summary.weight);
     add(force_chart(a), kChart);
     const PlanChart plan = plan_chart(model, a, supports);
     if (!plan.outlines.empty()) add(plan, kChart);

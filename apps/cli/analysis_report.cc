@@ -77,7 +77,7 @@ std::string analysis_text(const Model& model, const Analysis& a) {
     for (const SupportForces& support : a.supports) {
       rows.push_back({fmt::format("  largest of {}", support.name), fmt::format("{:.1f} N", peak_vertical(support))});
     }
-    rows.push_back({"supported", fmt::format("{:.2f} % of what the motion needs; {:.1f} % of the frames lack support",
+    rows.push_back({"supported", fmt::format("{:.2f} % of the required force; {:.1f} % of the frames lack support",
                                              100 * s.supported, 100 * s.unsupported_frames)});
     rows.push_back(
         {"residual force", fmt::format("rms {:.3g} N ({:.2g} % of the weight), largest {:.3g} N", s.residual_force,
@@ -98,7 +98,7 @@ std::string analysis_text(const Model& model, const Analysis& a) {
     rows.push_back({model.dof_names()[std::size_t(u.v)], fmt::format("{:.1f}", u.torque), fmt::format("{:.3f}", u.time),
                     fmt::format("{:.1f}", u.power), fmt::format("{:.1f}", u.work)});
   }
-  return text + "\nJoints that do most\n" + table(rows);
+  return text + "\nJoints with the largest torques\n" + table(rows);
 }
 
 std::string analysis_json(const Model& model, const Analysis& a) {

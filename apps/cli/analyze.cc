@@ -75,8 +75,9 @@ ModelSource figure_of(const AnalyzeArguments& options) {
   ModelSource out = options.figure;
   if (!options.height && !options.sex) return out;
   if (!out.name.empty() && out.name != "human")
-    throw Failure(kBadUsage,
-                  fmt::format("--height and --sex make the figure 'human'; '{}' has a size of its own", out.name));
+    throw Failure(
+        kBadUsage,
+        fmt::format("--height and --sex select the figure 'human'; they cannot be combined with '{}'", out.name));
   out.name = human_name({options.mass.value_or(0), options.height.value_or(0), options.sex.value_or(Sex::kMale)});
   return out;
 }
@@ -95,17 +96,18 @@ std::vector<std::string> remarks_of(const Analysis& a) {
   if (a.summary.fall >= kOtherRate) {
     const double faster = std::sqrt(a.summary.fall), rate = (a.frames() - 1) / a.clip.duration();
     out.push_back(
-        fmt::format("in flight it falls {:.1f} times as fast as things do: it plays about {:.1f} times too "
-                    "fast; --frame-rate {:g} may be how many frames a second has",
+        fmt::format("the body accelerates at {:.1f} g in flight, as if the clip were played {:.1f} times too "
+                    "fast; the frame rate may be wrong: try --frame-rate {:g}",
                     a.summary.fall, faster, usual_rate(rate / faster)));
   }
   for (const SupportGap& gap : a.gaps)
-    out.push_back(fmt::format("frames {} to {}: supports carry {:.0f} N, the motion needs {:.0f} N", gap.first,
+    out.push_back(fmt::format("frames {} to {}: supports provide {:.0f} N, the motion requires {:.0f} N", gap.first,
                               gap.last, gap.found, gap.needed));
   if (a.summary.residual_force > kLargeResidual * a.summary.weight)
     out.push_back(
-        fmt::format("{:.0f} % of the weight (rms) are explained by nothing that carries: forces are rough where frames "
-                    "are named, or where markers jump",
+        fmt::format("the residual force is {:.0f} % of the weight (rms): forces are inaccurate in the frames listed "
+                    "above and where "
+                    "markers jump",
                     100 * a.summary.residual_force / a.summary.weight));
   return out;
 }
@@ -202,7 +204,7 @@ Runner declare_analyze(Arguments& args) {
                 "with measured forces: shift the body (at most 20 mm rms) and the trunk's centre of mass (at most 50 "
                 "mm) to reduce the residual to 2 %");
   args.add_flag("--muscles", options->muscles,
-                "with measured forces: which muscles of the model carry the moments, and what the joints bear");
+                "with measured forces: muscle activations and forces by static optimization, and joint contact forces");
   args.add("--trial TRIAL", options->trial, "trial of a subject (.b3d): its name or number; default: the first");
   args.add("--sto FILE", options->sto, "write joint moments as an OpenSim table");
   args.add("--report FILE", options->report,

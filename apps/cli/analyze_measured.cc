@@ -56,8 +56,8 @@ Inputs inputs_of_subject(const MeasuredArguments& options) {
   const io::Subject subject = subject_or_fail(options.motion);
   const io::SubjectTrial& trial = trial_or_fail(subject, options.trial);
   if (trial.frames_without_force > 0)
-    fmt::print(stderr, "{}: trial '{}': in {} of {} frames forces act that were not measured\n", options.motion,
-               trial.name, trial.frames_without_force, trial.coordinates.rows());
+    fmt::print(stderr, "{}: trial '{}': unmeasured forces act in {} of {} frames\n", options.motion, trial.name,
+               trial.frames_without_force, trial.coordinates.rows());
   return {.figure = parse_osim_or_fail(subject.osim, options.motion),
           .coordinates = trial.coordinates,
           .forces = trial.forces,
@@ -87,9 +87,10 @@ std::vector<MeasuredForce> forces_of(const Inputs& in, const Clip& clip) {
   if (in.loads.empty()) return {};
   const TimeTable& table = in.forces;
   if (clip.times.front() < table.times.front() - 1e-6 || clip.times.back() > table.times.back() + 1e-6)
-    fmt::print(stderr,
-               "{}: forces from {:g} to {:g} s, the motion from {:g} to {:g} s; outside they stay as at the end\n",
-               table.file, table.times.front(), table.times.back(), clip.times.front(), clip.times.back());
+    fmt::print(
+        stderr,
+        "{}: forces from {:g} to {:g} s, the motion from {:g} to {:g} s; outside this range they are held constant\n",
+        table.file, table.times.front(), table.times.back(), clip.times.front(), clip.times.back());
   return sample_loads(in.figure.mapped.model(), clip, table, in.loads, in.figure.axes);
 }
 
@@ -121,7 +122,7 @@ Exit analyze_measured(const MeasuredArguments& options) {
   const std::string& file = in.coordinates.file;
   const CoordinateMotion motion = motion_or_fail(figure.mapped, in.coordinates, in.cutoff);
   if (options.muscles && figure.muscles.actuators.empty())
-    throw Failure(kBadFile, fmt::format("the model '{}' has no muscles that are known; --muscles needs some",
+    throw Failure(kBadFile, fmt::format("the model '{}' has no muscle of a known type; --muscles needs at least one",
                                         figure.mapped.model().name()));
   try {
     std::vector<MeasuredForce> forces = forces_of(in, clip_of(figure.mapped, motion));

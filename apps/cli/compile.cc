@@ -20,7 +20,7 @@ struct CompileArguments {
 Exit compile(const CompileArguments& options) {
   const Model model = model_or_fail(options.model);
   if (!loops_of(options.model).empty()) {
-    fmt::print(stderr, "kansetsu compile: loops are left open: rnea, crba and aba are those of the tree\n");
+    fmt::print(stderr, "kansetsu compile: loops are ignored: rnea, crba and aba are those of the tree\n");
   }
   const CompiledModel compiled =
       or_fail(kBadUsage, "kansetsu compile", [&] { return compile_model(model, options.name); });

@@ -107,7 +107,7 @@ ControlTable::ControlTable(const std::string& file, const World& world) {
       row.push_back(*x);
     }
     if (rows_.size() > 1 && !(row[0] > rows_[rows_.size() - 2][0]))
-      throw Failure(kBadUsage, fmt::format("{}: time does not grow", where));
+      throw Failure(kBadUsage, fmt::format("{}: times must increase", where));
   }
   if (header) throw Failure(kBadUsage, fmt::format("{}: there is no line of column names", file));
 }

@@ -168,7 +168,8 @@ Runner declare_convert(Arguments& args) {
                ".b3d)")
       .required();
   args.add("OUT", options->out,
-           "file to write; its ending tells the format: .urdf, .toml (a scene), .xml or .mjcf (MJCF, for MuJoCo), .sdf "
+           "output file; its extension selects the format: .urdf, .toml (a scene), .xml or .mjcf (MJCF, for MuJoCo), "
+           ".sdf "
            "or .world (SDF, for "
            "Gazebo and Drake); '-': "
            "standard output, as URDF unless --to says otherwise; of a recording .mcap, .csv, .npz or .glb; of a clip "

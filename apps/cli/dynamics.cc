@@ -181,13 +181,13 @@ Exit dynamics(const DynamicsArguments& options) {
     json.key("dofs").array(model.dof_names()).entry("vdot", result.vdot).end_object();
     print(json.take() + "\n");
   } else {
-    print(table(
-        {{"model", fmt::format("{} ({} coordinates)", model.name(), model.nv())},
-         {"method", word_of(measured.method)},
-         {"threads",
-          fmt::format("{} of {} process{}", options.threads, measured.processes, measured.processes == 1 ? "" : "es")},
-         {"time", fmt::format("{:.1f} us, the least of {}", measured.time, options.repeat)},
-         {loops ? "beside serial" : "beside aba", fmt::format("{:.0e} of the largest acceleration", difference)}}));
+    print(table({{"model", fmt::format("{} ({} coordinates)", model.name(), model.nv())},
+                 {"method", word_of(measured.method)},
+                 {"threads", fmt::format("{} of {} process{}", options.threads, measured.processes,
+                                         measured.processes == 1 ? "" : "es")},
+                 {"time", fmt::format("{:.1f} µs, minimum of {}", measured.time, options.repeat)},
+                 {loops ? "difference from serial" : "difference from aba",
+                  fmt::format("{:.0e} of the largest acceleration", difference)}}));
   }
   return kOk;
 }
@@ -219,7 +219,7 @@ Runner declare_dynamics(Arguments& args) {
       "hinge the last link to the first, or with a fixed base to the world; with --method assembly or serial");
   if (has_mpi()) {
     args.add_flag("--processes", options->processes,
-                  "share the model out among the processes that mpirun has started, with --method assembly");
+                  "distribute the model over the processes started by mpirun; with --method assembly");
   }
   args.add_flag("--json", options->json, "print all results as JSON");
   return [options] { return dynamics(*options); };

@@ -131,7 +131,7 @@ Held read_held(const nlohmann::json& request, const Model& model, Problems& prob
       else if (one.contains("link"))
         read_frame(one, path, model, held.constraints, problems);
       else
-        problems.bad_shape(path, "needs \"link\", what is held, or \"v\", ratios of coordinates");
+        problems.bad_shape(path, "needs \"link\", the constrained link or frame, or \"v\", ratios of coordinates");
     }
   }
   if (const auto list = request.find("passive"); list != request.end()) {

@@ -17,7 +17,7 @@ std::vector<Quantity> read_quantities(const json& request, const Model& model, P
   std::vector<Quantity> quantities;
   const auto compute = request.find("compute");
   if (compute == request.end()) {
-    problems.bad_shape("compute", "is missing: what is to be computed?");
+    problems.bad_shape("compute", "is missing: list the quantities to compute");
   } else if (!compute->is_array()) {
     problems.bad_shape("compute", "must be an array of names");
   } else {

@@ -80,7 +80,8 @@ FittedMotion fitted_or_fail(const FitArguments& options) {
   }
   for (const MarkerError& e : out.motion.markers)
     if (const int gaps = seen.frames() - e.frames; gaps > 0)
-      fmt::print(stderr, "{}: marker {} is missing in {} of {} frames; the others hold the figure there\n",
+      fmt::print(stderr,
+                 "{}: marker {} is missing in {} of {} frames; the posture there follows from the other markers\n",
                  options.markers, e.name, gaps, seen.frames());
   return out;
 }

@@ -85,8 +85,7 @@ class Arm {
              .largest_step = kInfinity,
              .damping = damping / (kStep * kStep)}),  // the solver's is relative to the squared error, that of a step
         q_(model_.nq()) {
-    if (model_.nq() != 4 * model_.joint_count())
-      throw Error("an arm that draws lines has balls as joints and no others");
+    if (model_.nq() != 4 * model_.joint_count()) throw Error("ik-lines needs an arm with ball joints only");
   }
 
   /// Random angles, three to a joint, the last argument drawn first (erratum A16); the goal is the opposite of the tip.

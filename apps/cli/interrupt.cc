@@ -34,7 +34,7 @@ Interrupt::~Interrupt() {
 int Interrupt::caught() { return noted; }
 
 Exit interrupted(std::string_view command, double seconds, int signal) {
-  fmt::print(stderr, "kansetsu {}: interrupted at {:.6g} s; what was recorded until then is complete\n", command,
+  fmt::print(stderr, "kansetsu {}: interrupted at {:.6g} s; recordings are complete up to that time\n", command,
              seconds);
   return static_cast<Exit>(128 + signal);
 }

@@ -93,7 +93,7 @@ class Builder : public nlohmann::json_sax<json> {
     return true;
   }
   bool open(json&& value) {
-    if (open_.size() == kDeepest) return refuse(fmt::format("nested more than {} deep", kDeepest));
+    if (open_.size() == kDeepest) return refuse(fmt::format("nested deeper than {} levels", kDeepest));
     open_.push_back(place(std::move(value)));
     return true;
   }

@@ -17,9 +17,9 @@
 namespace kansetsu::cli {
 namespace {
 
-/// Lowest point of a model's shapes in its neutral posture; zero without shapes.
-double lowest_point(const Model& model) {
-  const LinkPoses poses = fk(model, State(model).q);
+/// Lowest point of a model's shapes; zero without shapes.
+double lowest_point(const Model& model, const Eigen::VectorXd& q) {
+  const LinkPoses poses = fk(model, q);
   double lowest = std::numeric_limits<double>::infinity();
   for (int i = 0; i < model.link_count(); ++i) {
     for (const LinkShape& s : model.link(LinkId(i)).collisions) {
@@ -50,7 +50,8 @@ StagedScene stage(const std::string& name, std::optional<Base> base) {
   std::vector<Diagnostic> of_meshes = io::load_meshes(scene);
   FigureDescription& only = scene.figures.front();
   if (only.model.base == Base::kFree) {
-    only.initial.base.p.z = -lowest_point(value_or_throw(Model::build(only.model)));
+    const Model built = value_or_throw(Model::build(only.model));
+    only.initial.base.p.z = -lowest_point(built, State(built).q);
     scene.environment.push_back({.shape = {.name = "floor", .shape = Plane{}}});
   }
   return {.scene = {std::move(scene), std::move(model.diagnostics)}, .of_meshes = std::move(of_meshes)};
@@ -78,6 +79,19 @@ SceneDescription scene_or_fail(const std::string& name, std::optional<Base> base
     fmt::print(stderr, "{}\n", summary);
   }
   return *std::move(staged.scene.value);
+}
+
+bool add_missing_floor(SceneDescription& scene) {
+  const auto is_free = [](const FigureDescription& f) { return f.model.base == Base::kFree; };
+  if (!scene.environment.empty() || std::none_of(scene.figures.begin(), scene.figures.end(), is_free)) return false;
+  double lowest = 0;
+  const World world = world_or_fail(scene, 1);
+  for (int i = 0; i < world.figure_count(); ++i) {
+    const FigureId figure(i);
+    lowest = std::min(lowest, lowest_point(world.model(figure), world.q(figure)));
+  }
+  scene.environment.push_back({.shape = {.name = "floor", .origin = {.p = {0, 0, lowest}}, .shape = Plane{}}});
+  return true;
 }
 
 World world_or_fail(const SceneDescription& scene, int threads) {

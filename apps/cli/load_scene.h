@@ -23,6 +23,8 @@ enum class PartialModel { kTell, kRefuse };
 /// The scene; warnings are counted on standard error. Throws Failure with all lines if there is none.
 SceneDescription scene_or_fail(const std::string& name, std::optional<Base> base = {},
                                PartialModel partial = PartialModel::kTell);
+/// Puts a floor under the figures of a scene that has a free one and no environment: below them all, at z = 0 or lower. Whether it did.
+bool add_missing_floor(SceneDescription& scene);
 /// The world of a scene, likewise.
 World world_or_fail(const SceneDescription& scene, int threads);
 

@@ -72,7 +72,7 @@ CoordinateMotion motion_or_fail(const MappedModel& model, const TimeTable& table
       fmt::print(stderr, "{}: columns that are not coordinates of {}: {}\n", file, model.model().name(),
                  fmt::join(motion.unknown, ", "));
     if (!motion.missing.empty())
-      fmt::print(stderr, "{}: coordinates without a column stay as the model has them: {}\n", file,
+      fmt::print(stderr, "{}: coordinates without a column keep their default values: {}\n", file,
                  fmt::join(motion.missing, ", "));
     return motion;
   } catch (const Error& error) {

@@ -94,7 +94,7 @@ PageRows muscle_rows(const MeasuredResult& r) {
 }
 
 PageRows load_rows(const MeasuredResult& r) {
-  PageRows rows{{"joint towards", "largest force [N]", "in weights"}};
+  PageRows rows{{"joint of link", "largest force [N]", "body weights"}};
   for (const JointLoad& load : r.muscles->joints) {
     const double most = most_load(r, load);
     rows.push_back({load.link, fmt::format("{:.1f}", most), fmt::format("{:.2f}", most / weight_of(r))});
@@ -152,10 +152,10 @@ std::string muscle_section(const MeasuredResult& r) {
   for (const std::string& remark : muscle_remarks(r)) out += fmt::format("<p class=\"warn\">{}</p>\n", escaped(remark));
   out += html_table(muscle_rows(r), true) + "<h2>Activations</h2>\n";
   out += side_charts(r, m.muscles, "", [&](std::size_t i, long k) { return m.activations(long(i), k); });
-  out += "<h2>Forces between the bones of joints</h2>\n" + html_table(load_rows(r), true);
+  out += "<h2>Joint contact forces</h2>\n" + html_table(load_rows(r), true);
   out += side_charts(r, links, "weights",
                      [&](std::size_t i, long k) { return norm(m.joints[i].wrench[std::size_t(k)].f) / weight_of(r); });
-  return out + "<h2>What muscles leave</h2>\n" + html_table(reserve_rows(r), true);
+  return out + "<h2>Reserve moments</h2>\n" + html_table(reserve_rows(r), true);
 }
 
 }  // namespace
@@ -195,12 +195,12 @@ TimeTable measured_table(const MeasuredResult& r) {
 std::vector<std::string> muscle_remarks(const MeasuredResult& r) {
   std::vector<std::string> out;
   const MuscleForces& m = *r.muscles;
-  if (m.unsolved > 0) out.push_back(fmt::format("activations of {} frames were not found", m.unsolved));
+  if (m.unsolved > 0) out.push_back(fmt::format("no activations were found for {} frames", m.unsolved));
   for (std::size_t i = 0; i < m.coordinates.size(); ++i) {
     const double left = most_of(r, m.reserves, long(i)), most = most_of(r, r.dynamics.moments, m.coordinates[i]);
     if (left > kLargeReserve * most && most > kLeastMoment * weight_of(r))
       out.push_back(fmt::format(
-          "{}: muscles leave {:.3g} of {:.3g} {}; no muscle crosses it, or those that do are too weak",
+          "{}: reserve of {:.3g} out of {:.3g} {}; no muscle crosses this joint, or its muscles are too weak",
           coordinate(r, m.coordinates[i]).name, left, most, coordinate(r, m.coordinates[i]).rotational ? "N·m" : "N"));
   }
   return out;
@@ -210,8 +210,8 @@ std::string measured_text(const MeasuredResult& r) {
   std::string text = table(summary_rows(r)) + "\nMoments\n" + table(moment_rows(r));
   if (!r.muscles) return text;
   text += "\nMuscles\n" + table(muscle_rows(r));
-  text += "\nForces between the bones of joints\n" + table(load_rows(r));
-  return text + "\nWhat muscles leave\n" + table(reserve_rows(r));
+  text += "\nJoint contact forces\n" + table(load_rows(r));
+  return text + "\nReserve moments\n" + table(reserve_rows(r));
 }
 
 std::string measured_json(const MeasuredResult& r) {
@@ -253,7 +253,7 @@ std::string measured_json(const MeasuredResult& r) {
 std::string measured_page(const MeasuredResult& r, const std::string& source, double cutoff) {
   PageRows summary = summary_rows(r);
   summary.push_back({"filter", cutoff > 0 ? fmt::format("low pass, {:g} Hz, both ways", cutoff) : "none"});
-  std::string out = "<h2>What it is from, and how far it holds</h2>\n" + html_table(summary, false);
+  std::string out = "<h2>Data, assumptions and residuals</h2>\n" + html_table(summary, false);
   if (!r.forces.empty()) {
     TimeChart chart{.title = "Vertical", .unit = "N", .times = r.table.times};
     for (const MeasuredForce& f : r.forces) {

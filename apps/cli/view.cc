@@ -21,6 +21,7 @@
 #include "cli/terminal.h"
 #include "kansetsu/geometry/geometry.h"
 #include "kansetsu/io/recording.h"
+#include "kansetsu/io/scene.h"
 #include "kansetsu/sim/world.h"
 #include "serve/browser.h"
 #include "serve/encoder.h"
@@ -84,7 +85,8 @@ serve::Content content_of(const ViewArguments& options) {
   std::error_code ignored;
   if (names_recording(name)) {
     if (fs::exists(name, ignored) && !fs::is_regular_file(name, ignored))
-      throw Failure(kBadFile, fmt::format("{}: not a regular file; the page reads a recording in pieces", name));
+      throw Failure(kBadFile,
+                    fmt::format("{}: not a regular file; the viewer needs random access to a recording", name));
     const io::Recording recording = recording_or_fail(name);  // problems are reported here, not only in the page
     const double end = recording.frames.empty() ? 0 : recording.frames.back().time;
     if (options.from && *options.from > end)
@@ -241,7 +243,11 @@ Exit serve_live(const ViewArguments& options) {
     throw Failure(kBadUsage, "kansetsu view: --live opens a browser; --html, --png and --video are for recordings");
   if (names_recording(name))
     throw Failure(kBadUsage, fmt::format("kansetsu view: --live runs a scene or a model; {} is a recording", name));
-  LiveWorld world(scene_or_fail(name, options.source.base), 1);
+  SceneDescription scene = scene_or_fail(name, options.source.base);
+  // A robot's file without ground is shown on a floor. A scene has the environment that it states: free fall may be meant.
+  if (fs::exists(name) && io::find_format(name) != io::FileFormat::kScene && add_missing_floor(scene))
+    fmt::print(stderr, "{}: no ground in this file; the live view adds a floor\n", name);
+  LiveWorld world(std::move(scene), 1);
   return serve_page({.name = fs::path(name).filename().string(), .live = &world}, {options.port, options.no_browser});
 }
 

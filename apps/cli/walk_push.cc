@@ -41,7 +41,7 @@ Push parse_push(const std::string& command, const std::string& text) {
   std::string_view rest = text;
   Push push;
   const auto impulse = take_number(rest);
-  if (!impulse || *impulse <= 0 || *impulse > kLargest) throw fail("begins with no impulse between 0 and 1000");
+  if (!impulse || *impulse <= 0 || *impulse > kLargest) throw fail("does not begin with an impulse between 0 and 1000");
   push.impulse = *impulse;
   if (!take(rest, "Ns@")) throw fail("no 'Ns@' after the impulse");
   if (!take(rest, "random")) {
@@ -50,7 +50,7 @@ Push parse_push(const std::string& command, const std::string& text) {
     if (!take(rest, "s")) throw fail("no 's' after the time");
   }
   if (rest.empty()) return push;
-  if (!take(rest, ":")) throw fail("something follows the time that is no ':'");
+  if (!take(rest, ":")) throw fail("unexpected text after the time; ':' and a direction may follow");
   for (const auto& [name, degrees] : kSides) {
     if (rest == name) {
       push.direction = degrees * std::numbers::pi / 180;

@@ -30,27 +30,27 @@ std::string report_text(WalkSimulation& walk, const WalkReport& r, double wall) 
                          : fmt::format("on its feet after {:.3f} s", r.seconds)},
       {"walked", fmt::format("{:.2f} m in {} steps of {:.3f} s", r.walked, r.steps, r.step_time)},
       {"heading", fmt::format("{:.1f}°", r.turned / kDegree)},
-      {"joints off the clip", fmt::format("{:.3f} rad root mean square", r.joint_error)},
-      {"steps off the clip", fmt::format("{:.1f} cm at the end", 100 * r.shift)},
-      {"capture point off its plan", fmt::format("{:.1f} mm root mean square", 1e3 * r.capture_error)},
+      {"joint error to the clip", fmt::format("{:.3f} rad root mean square", r.joint_error)},
+      {"foothold error to the clip", fmt::format("{:.1f} cm at the end", 100 * r.shift)},
+      {"capture point error", fmt::format("{:.1f} mm root mean square", 1e3 * r.capture_error)},
       {"mean vertical force", fmt::format("{:.4f} of the weight", r.vertical_force)},
-      {"most on one foot", fmt::format("{:.0f} N", r.most_force)},
-      {"most torque", fmt::format("{:.0f} N·m at {}", r.most_torque, r.most_torque_joint)},
-      {"most power", fmt::format("{:.0f} W, cost of transport {:.2f}", r.most_power, r.cost_of_transport)},
+      {"largest force on a foot", fmt::format("{:.0f} N", r.most_force)},
+      {"largest joint torque", fmt::format("{:.0f} N·m at {}", r.most_torque, r.most_torque_joint)},
+      {"largest joint power", fmt::format("{:.0f} W, cost of transport {:.2f}", r.most_power, r.cost_of_transport)},
       {"other forces on the root", fmt::format("{:.3g} N", r.root_wrench)},
-      {"momentum unexplained", fmt::format("{:.2g} of the weight, most in a step", r.unbalanced)},
+      {"unexplained momentum", fmt::format("{:.2g} of the weight, largest of all steps", r.unbalanced)},
       {"slip of a sticking sole", fmt::format("{:.2g} mm", 1e3 * r.slip)},
-      {"nearest to a joint's end", fmt::format("{:.3g} rad", r.limit_margin)},
+      {"smallest joint limit margin", fmt::format("{:.3g} rad", r.limit_margin)},
       {"contacts",
-       fmt::format("{} surface, {} line, {} point; {} of them slid", r.modes[3], r.modes[2], r.modes[1], r.sliding)},
+       fmt::format("{} surface, {} line, {} point; {} sliding", r.modes[3], r.modes[2], r.modes[1], r.sliding)},
       {"solved by", tier_text(t)},
       {"worst residual", fmt::format("{:.2g}", t.worst_residual)},
       {"deepest penetration", fmt::format("{:.2g} mm", 1e3 * t.worst_penetration)},
-      {"control beyond its limits", fmt::format("{} times", r.infeasible)},
+      {"infeasible control steps", fmt::format("{} times", r.infeasible)},
       {"speed", fmt::format("{:.1f} × real time", r.seconds / wall)},
       {"state", fmt::format("{:016x}", walk.world().hash())}};
   const auto drop = [&](const char* name) { std::erase_if(rows, [&](const auto& row) { return row[0] == name; }); };
-  if (r.joint_error == 0) drop("joints off the clip"), drop("steps off the clip");
+  if (r.joint_error == 0) drop("joint error to the clip"), drop("foothold error to the clip");
   for (const Push& push : walk.pushes()) rows.insert(rows.begin() + 1, {"pushed", push_text(push)});
   return table(rows);
 }

@@ -76,12 +76,12 @@ HeadlessBrowser::HeadlessBrowser(const std::string& url) {
   const std::string program = find_program(names);
   if (program.empty()) {
     throw Error(
-        "pictures need Chromium, and none was found\n  help: install the package 'chromium', or name one in "
-        "KANSETSU_CHROMIUM");
+        "pictures need Chromium, which was not found\n  help: install the package 'chromium', or set "
+        "KANSETSU_CHROMIUM to an executable");
   }
   std::string folder = (fs::temp_directory_path() / "kansetsu-chromium-XXXXXX").string();
   if (!mkdtemp(folder.data()))
-    throw Error("no temporary folder for Chromium can be made in " + fs::temp_directory_path().string());
+    throw Error("cannot create a temporary folder for Chromium in " + fs::temp_directory_path().string());
   profile_ = folder;
   std::vector<std::string> arguments{"--headless=new",
                                      "--use-angle=swiftshader",

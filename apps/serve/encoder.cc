@@ -30,8 +30,7 @@ std::vector<std::string> codec_of(const std::string& ending) {
     return {
         "-filter_complex",
         "split[a][b];[a]palettegen=max_colors=128:stats_mode=diff[p];[b][p]paletteuse=dither=none:diff_mode=rectangle"};
-  throw Error(
-      fmt::format("'{}' is not a format of films\n  help: name a file that ends in .mp4, .webm or .gif", ending));
+  throw Error(fmt::format("'{}' is not a video format\n  help: name a file that ends in .mp4, .webm or .gif", ending));
 }
 
 }  // namespace
@@ -46,7 +45,8 @@ VideoEncoder::VideoEncoder(const std::string& file, double rate) {
   const std::string program = find_program({named ? named : "ffmpeg"});
   if (program.empty()) {
     throw Error(
-        "films need ffmpeg, and none was found\n  help: install the package 'ffmpeg', name one in KANSETSU_FFMPEG, or "
+        "videos need ffmpeg, which was not found\n  help: install the package 'ffmpeg', name one in KANSETSU_FFMPEG, "
+        "or "
         "write a page (--html) instead");
   }
   int ends[2];

@@ -1,4 +1,4 @@
-// A squat, what it takes, and one moment of a motion made from tasks: a figure that pushes itself up.
+// Forces and torques of a squat, and one instant of a motion generated from tasks: a figure that pushes itself up.
 #include <cstdio>
 
 #include "kansetsu/model/figures.h"
@@ -14,7 +14,7 @@ int main() {
   const AnalysisSummary& s = analysis.summary;
   std::printf("%s, mean vertical force %.1f %% of the weight\n", to_string(analysis.phases[0].kind),
               100 * s.mean_vertical / s.weight);
-  std::printf("nothing is left over: %s\n", s.worst_force < 1e-5 && s.worst_moment < 1e-5 ? "yes" : "no");
+  std::printf("the residual is zero: %s\n", s.worst_force < 1e-5 && s.worst_moment < 1e-5 ? "yes" : "no");
 
   State state(model);
   state.q = clip.q.col(clip.frames() / 2);  // at the bottom, at rest

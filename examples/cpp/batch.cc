@@ -1,4 +1,4 @@
-// Torques that hold a figure, and what they do to a thousand figures that weigh a little more or less.
+// Torques that hold a figure at rest, applied to a thousand figures with slightly different masses.
 #include <cmath>
 #include <cstdio>
 #include <random>

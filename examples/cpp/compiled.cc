@@ -11,7 +11,7 @@ int main() {
   std::vector<double> q(figure::nq, 0.0), v(figure::nv, 0.0), rest(v), tau(v), vdot(v), M(v.size() * v.size());
   q[2] = 1.0, q[6] = 1.0;
 
-  figure::rnea(q.data(), v.data(), rest.data(), tau.data());  // what holds it: the pelvis carries its weight
+  figure::rnea(q.data(), v.data(), rest.data(), tau.data());  // torques at rest: the pelvis carries the weight
   figure::crba(q.data(), M.data());
   std::printf("weight %.1f N, mass %.2f kg\n", tau[5], M[5 * figure::nv + 5]);
   figure::aba(q.data(), v.data(), rest.data(), vdot.data());  // without torques it falls

@@ -1,4 +1,4 @@
-// A figure on two soles, without a world: what holds it, what happens when a hip drives, and a fall that ends on the soles.
+// A figure on two soles, without a world: constraint forces at rest, a driven hip, and a landing on both soles.
 #include <cstdio>
 
 #include "kansetsu/constraint/constrained.h"

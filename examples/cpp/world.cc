@@ -1,4 +1,4 @@
-// A man on the floor is pulled up by a bar that he grabs, and lets go: every force is known at every step.
+// A standing figure grabs a rising bar, is pulled up, and lets go; contact and connection forces are read at each stage.
 #include <cstdio>
 
 #include "kansetsu/model/figures.h"

@@ -1,4 +1,4 @@
-// Sixty-four men stand under torque noise, each under his own, and are stepped together.
+// Sixty-four figures stand under independent torque noise and are stepped together.
 #include <cstdio>
 #include <random>
 #include <utility>

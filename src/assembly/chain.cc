@@ -112,7 +112,7 @@ std::vector<ChainLink> make_chain_links(const Model& model) {
 
 Chain make_chain(const Model& model, const std::optional<Closure>& closure) {
   if (const auto problem = chain_problem(model))
-    throw Error("model \"" + model.name() + "\" is no chain of simple joints: " + *problem);
+    throw Error("model \"" + model.name() + "\" is not a chain of simple joints: " + *problem);
   if (const auto problem = closure ? ring_problem(model, *closure) : std::nullopt)
     throw Error("the closure makes no ring of model \"" + model.name() + "\": " + *problem);
   const Tree& tree = model.tree();

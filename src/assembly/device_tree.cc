@@ -438,7 +438,7 @@ std::optional<std::string> device_tree_problem(const Model& model) { return simp
 
 DeviceTree make_device_tree(const Model& model, const TreeProcessors& on) {
   if (const auto problem = device_tree_problem(model))
-    throw Error("model \"" + model.name() + "\" is no tree of simple joints: " + *problem);
+    throw Error("model \"" + model.name() + "\" is not a tree of simple joints: " + *problem);
   Mechanism mechanism;
   mechanism.add(model);
   const Tree& tree = model.tree();

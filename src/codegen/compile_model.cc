@@ -41,7 +41,7 @@ void check_identifier(const std::string& name) {
   for (const char c : name) good = good && in_identifier(c);
   if (good && is_word_of_the_language(name))
     throw Error("compile_model: the name '" + name + "' is a word of C++ and cannot be that of a namespace");
-  if (!good) throw Error("compile_model: the name '" + name + "' is no identifier: letters, digits and _ are");
+  if (!good) throw Error("compile_model: the name '" + name + "' is not an identifier: use letters, digits and _");
 }
 
 void replace_all(std::string& text, const std::string& from, const std::string& to) {

@@ -99,7 +99,7 @@ double number_from(const Json& in) {
   const auto& text = in.get_ref<const std::string&>();
   if (text == "inf") return kInfinity;
   if (text == "-inf") return -kInfinity;
-  throw WrongJson("'" + text + "' is no number");
+  throw WrongJson("'" + text + "' is not a number");
 }
 
 template <class T>
@@ -127,7 +127,7 @@ void shape_from(const Json& in, const std::string& type, Shape& x) {
     }
     x = shape;
   } else {
-    throw WrongJson("'" + type + "' is no shape");
+    throw WrongJson("'" + type + "' is not a shape");
   }
 }
 
@@ -149,7 +149,7 @@ void from_json(const Json& in, T& x) {
     for (std::size_t i = 0; i < 6; ++i) *targets[i] = number_from(in.at(i));
   } else if constexpr (std::is_same_v<T, JointType>) {
     const auto type = find_joint_type(in.get_ref<const std::string&>());
-    if (!type) throw WrongJson("'" + in.get<std::string>() + "' is no joint type");
+    if (!type) throw WrongJson("'" + in.get<std::string>() + "' is not a joint type");
     x = *type;
   } else if constexpr (HasWords<T>) {
     const auto word = std::ranges::find(kWords<T>, in.get_ref<const std::string&>());
@@ -179,7 +179,7 @@ Loaded<ModelDescription> model_from_json(std::string_view text, const std::strin
   };
   try {
     const Json in = Json::parse(text);
-    if (in.value("format", "") != "kansetsu-model") return fail("it is no kansetsu-model");
+    if (in.value("format", "") != "kansetsu-model") return fail("it is not a kansetsu-model");
     if (int_from(in.at("version")) > kModelJsonVersion) return fail("it was written by a newer version of kansetsu");
     ModelDescription description;
     from_json(in, description);

@@ -39,7 +39,7 @@ struct Chunks {
 
 const char* read_chunks(std::string_view bytes, Chunks& out) {
   constexpr std::string_view kSignature("\x89PNG\r\n\x1a\n", 8);
-  if (!bytes.starts_with(kSignature)) return "it is no PNG file";
+  if (!bytes.starts_with(kSignature)) return "it is not a PNG file";
   for (std::size_t at = kSignature.size(); bytes.size() - at >= 12;) {
     const std::size_t size = big_endian(bytes, at);
     const std::string_view kind = bytes.substr(at + 4, 4);

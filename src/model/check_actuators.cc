@@ -118,7 +118,7 @@ class ActuatorChecks {
       range(scene::kBadTendon, part.when->range, "condition");
     }
     if (!part.shifts.empty() && part.kind != TendonPartKind::kPoint)
-      say(scene::kBadTendon, "a part that is no point has shifts", "points move on their links");
+      say(scene::kBadTendon, "a part that is not a point has shifts", "points move on their links");
     for (const TendonShift& shift : part.shifts) {
       dof(shift.dof);
       CoordinateFunction function = shift.function;

@@ -99,9 +99,9 @@ constexpr std::array kCodes{
     ModelCodeInfo{kNoTerms, "MODEL056", kError, "coupling without terms",
                   "name what the coordinate depends on; make the joint fixed to hold it"},
 
-    ModelCodeInfo{
-        kMasslessJoints, "MODEL070", kWarning, "joints that move no inertia: the mass matrix is singular",
-        "give the links behind them mass, or the joints rotor inertia; kinematics and inverse dynamics work as it is"},
+    ModelCodeInfo{kMasslessJoints, "MODEL070", kWarning, "joints that move no inertia: the mass matrix is singular",
+                  "give the links behind them mass, or the joints rotor inertia; kinematics and inverse dynamics work "
+                  "without that"},
     ModelCodeInfo{kSingularFreeBase, "MODEL071", kWarning,
                   "free base that can move without moving inertia: the mass matrix is singular",
                   "give the links rotational inertia; all mass lies in a point or on a line"},

@@ -49,7 +49,7 @@ std::optional<std::string> CoordinateFunction::prepare() {
   if (kind == Kind::kPolynomial) return coefficients.empty() ? std::optional("it has no coefficients") : std::nullopt;
   if (kind == Kind::kSine) return coefficients.size() == 4 ? std::nullopt : std::optional("it has no four numbers");
   const std::size_t n = x.size();
-  if (n < 2 || y.size() != n) return fmt::format("{} and {} numbers are no points", n, y.size());
+  if (n < 2 || y.size() != n) return fmt::format("{} x values and {} y values do not make points", n, y.size());
   for (std::size_t k = 1; k < n; ++k)
     if (!(x[k] > x[k - 1])) return fmt::format("x does not rise from {} to {}", x[k - 1], x[k]);
   slope.assign(n, 0), square.assign(n, 0), cube.assign(n, 0);

@@ -40,7 +40,7 @@ void check(const Model& model, const Clip& clip, std::span<const SupportHistory>
     throw Error(fmt::format("analyze: {} frames have no accelerations, three are needed", clip.frames()));
   for (const SupportHistory& s : supports) {
     if (int(s.touching.size()) != clip.frames()) {
-      throw Error(fmt::format("analyze: support '{}' tells of {} frames, the clip has {}", s.name, s.touching.size(),
+      throw Error(fmt::format("analyze: support '{}' has {} frames, the clip has {}", s.name, s.touching.size(),
                               clip.frames()));
     }
     if (s.support.corners.empty() || s.support.corners.size() > 32 || !(norm(s.support.normal) > 0) ||

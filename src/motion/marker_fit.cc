@@ -175,7 +175,7 @@ MarkerMotion fit_motion(const MarkerFigure& figure, const Markers& seen, int thr
       }
     }
   });
-  if (!x.allFinite()) throw Error("markers: there is no posture for what was seen");
+  if (!x.allFinite()) throw Error("markers: no posture fits the measured markers");
   if (figure.map) {
     out.coordinates.times = seen.times;
     out.coordinates.values = x;

@@ -91,7 +91,7 @@ class Mirror {
     const double along = dot(seen, own) / (norm(seen) * norm(own));
     constexpr double kParallel = 1 - 1e-6;  // models are written with few digits
     if (std::abs(along) < kParallel)
-      throw Error(fmt::format("mirror(): the axes of {} and {} are no mirror images (y = 0) of each other", joint.name,
+      throw Error(fmt::format("mirror(): the axes of {} and {} are not mirror images (y = 0) of each other", joint.name,
                               image.name));
     scalars_.push_back({from.q, to.q, along > 0 ? 1.0 : -1.0});
   }

@@ -67,8 +67,8 @@ class Reduction {
       const MapAxis& a = map.base_shifts[i];
       if (a.coordinate < 0 || a.function.kind != CoordinateFunction::Kind::kPolynomial ||
           a.function.coefficients.size() != 2)
-        throw Error(
-            fmt::format("the place of the root of '{}' is not told by three coordinates", model.model().name()));
+        throw Error(fmt::format("the position of the root of '{}' does not follow from three coordinates",
+                                model.model().name()));
       rows_[i] = a.coordinate;
       A_.col(long(i)) = to_eigen(map.base_socket.R * (a.function.derivative(0) * a.axis));
     }

@@ -223,7 +223,7 @@ class Retargeter {
       warn(mapping::kJump,
            fmt::format("bone '{}' moves faster than {:g} m/s in {} frames, first in frame {}",
                        capture_.bones[std::size_t(bone)].name, kFastest, jump.second, jump.first),
-           "markers were exchanged, or the unit or the frame rate is wrong: forces there mean nothing");
+           "markers were exchanged, or the unit or the frame rate is wrong: forces there are meaningless");
     }
     if (longest > 0 && norm(along) > 0.5 * longest && along.z < kLying * norm(along))
       warn(mapping::kUp,
@@ -352,7 +352,7 @@ class Retargeter {
          fmt::format("{} cannot follow: joints move faster than {:g} rad/s in {} frames, first in frame {}; '{}' with "
                      "{:.0f} rad/s",
                      model_.name(), kFastest, count, *first, joint, largest),
-         "forces there mean nothing; another --figure may follow better");
+         "forces there are meaningless; another --figure may follow better");
   }
 
   void measure() {

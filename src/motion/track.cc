@@ -69,7 +69,7 @@ struct Tracker::Impl {
     if (const auto problem = clip_problem(model, c)) throw Error("Tracker: " + *problem);
     const Clip part =
         resample(model, cut(model, c, std::max(o.from, c.times.front()), std::min(o.to, c.times.back())), kRate);
-    if (part.frames() < 20) throw Error("Tracker: what is to be followed of the clip is shorter than 0.1 s");
+    if (part.frames() < 20) throw Error("Tracker: the selected part of the clip is shorter than 0.1 s");
     plan = plan_track(model, biped, part, o.cutoff, (c.frames() - 1) / c.duration());
     for (const TrackPlan::Centre& at : plan.centre) com_height += at.p.z / double(plan.centre.size());
     capture = CapturePoint(std::sqrt(norm(model.gravity()) / com_height));

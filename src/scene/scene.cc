@@ -43,7 +43,7 @@ std::string connection_problem(ConstraintMask mask, const PerDirection& restitut
     if (damping > 0 && !soft) return fmt::format("{} has a damping but no stiffness: a rigid direction has none", name);
     if (e > 0 && soft) return fmt::format("{} has a stiffness and a restitution: a spring takes no impulse", name);
     if (stiffness == 0 && damping == 0)
-      return fmt::format("{} has neither stiffness nor damping: leave it out of what is held", name);
+      return fmt::format("{} has neither stiffness nor damping: remove it from the held directions", name);
     if (soft && !(mask >> k & 1)) return fmt::format("{} has a stiffness, but the connection leaves it free", name);
   }
   return {};
@@ -57,8 +57,7 @@ FigureDescription make_body(std::string name, const Shape& shape, double mass, c
   link.name = name;
   const auto inertial = solid_inertial(shape, mass);
   if (!inertial)
-    throw Error(
-        fmt::format("make_body: the shape of '{}' encloses no volume, so that nothing is known of its inertia", name));
+    throw Error(fmt::format("make_body: the shape of '{}' encloses no volume, so its inertia is unknown", name));
   link.inertial = *inertial;
   link.collisions.push_back({.name = name, .shape = shape});
   body.model.links.push_back(std::move(link));

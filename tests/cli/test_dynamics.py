@@ -30,7 +30,7 @@ def test_threads_change_no_bit():
 
 def test_the_table_says_what_was_done():
     text = run("human28", "--method", "serial", "--repeat", "1").stdout
-    assert "serial" in text and "34 coordinates" in text and "beside aba" in text
+    assert "serial" in text and "34 coordinates" in text and "difference from aba" in text
 
 
 @pytest.mark.parametrize("arguments, words", [

@@ -376,6 +376,33 @@ def test_controls_of_actuators_are_sliders_and_stay_after_a_reset(tmp_path: Path
         live.stop()
 
 
+BOX = """<mujoco><option timestep="0.002"/><worldbody>{ground}
+<body pos="0 0 {height}"><freejoint/><geom type="box" size="0.1 0.1 0.1"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize(("ground", "height", "rest"), [
+    ("", 0.3, 0.1),  # a floor at z = 0
+    ("", -0.4, -0.4),  # the floor is below the box where it starts
+    ('<geom type="plane" size="1 1 1" pos="0 0 -1"/>', 0.0, -0.9),  # the file's own ground stays the only one
+])
+def test_a_robot_without_ground_does_not_fall_for_ever(ground: str, height: float, rest: float, tmp_path: Path):
+    (tmp_path / "box.xml").write_text(BOX.format(ground=ground, height=height), encoding="utf-8")
+    live = Live(str(tmp_path / "box.xml"))
+    try:
+        assert live.watch().after(1.5)["q"][0][2] == pytest.approx(rest, abs=0.002)
+    finally:
+        live.stop()
+
+
+def test_a_scene_without_ground_stays_as_it_is(tmp_path: Path):
+    (tmp_path / "fall.toml").write_text('[[figure]]\nname = "man"\nmodel = "human28"\n', encoding="utf-8")
+    live = Live(str(tmp_path / "fall.toml"))
+    try:
+        assert live.watch().after(1)["q"][0][2] < -3
+    finally:
+        live.stop()
+
+
 @pytest.mark.parametrize(("limits", "target"), [("lower = 5.0", 6.0), ("upper = -5.0", -6.0)])
 def test_a_joint_with_one_limit_has_a_slider_that_can_be_moved(limits: str, target: float, tmp_path: Path):
     """The other end was half a turn from zero, on the wrong side of the limit: the first message of the slider ended the server."""

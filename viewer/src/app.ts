@@ -5,6 +5,7 @@ import { Controls, press } from "./controls";
 import { Details } from "./details";
 import { byId, showWarning } from "./dom";
 import type { BodyRef, Frame } from "./frame";
+import { groundLevel } from "./ground";
 import { Hands } from "./hands";
 import { setIcon } from "./icons";
 import { Kinematics } from "./kinematics";
@@ -24,7 +25,7 @@ import { Tree } from "./tree";
 
 const LIVE_SECONDS = 20; // that plots of a running simulation reach back
 const LIVE_PAST = 60; // [s] that can be looked at again; the simulation remembers as much
-const FOLLOW_SLACK = 0.3; // [m] that a followed figure may rise or sink
+const FOLLOW_SLACK = 0.07; // of the camera's distance that a followed figure may rise or sink: a tenth of the picture's height, 0.3 m for a person
 
 export class App {
   readonly stage: Stage;
@@ -91,6 +92,7 @@ export class App {
     this.move();
     this.setLook(this.look);
     this.proportions();
+    this.placeGround();
     await this.chooseCamera();
     if (this.live) this.hands = new Hands(this, this.live);
     this.controls = new Controls(this);
@@ -101,6 +103,7 @@ export class App {
     void built.then(() => {
       this.proportions();
       this.move();
+      this.placeGround();
       if (this.scene.figures.some((f) => f.links.some((l) => l.shapes.some((s) => s.type === "mesh")))) this.stage.look(this.bodies.box(), "angle");
       this.stage.render();
       document.documentElement.dataset["ready"] = "true";
@@ -120,6 +123,10 @@ export class App {
     if (box.isEmpty()) return;
     const size = box.getSize(new Vector3());
     this.overlays.setProportions(9.81 * masses[heaviest]!, Math.max(size.x, size.y, size.z));
+  }
+
+  private placeGround() {
+    this.bodies.ground = this.stage.groundLevel = groundLevel(this.scene.environment, this.bodies.box());
   }
 
   /** A camera that sees the whole motion; one that follows, where that would show little else than ground. */
@@ -300,7 +307,7 @@ export class App {
     const at = chosen.centerOfMass(new Vector3());
     // Over the ground at once, up and down only where it must: a walk shall not shake the picture.
     const up = at.z - this.followed.z;
-    at.z -= Math.sign(up) * Math.min(Math.abs(up), FOLLOW_SLACK);
+    at.z -= Math.sign(up) * Math.min(Math.abs(up), FOLLOW_SLACK * this.stage.distance);
     if (this.follow) this.stage.follow(at.clone().sub(this.followed));
     this.followed = at;
   }

@@ -4,7 +4,7 @@ import {
 import { cornerLit } from "./corner_light";
 import { DATA_COLORS } from "./theme";
 import type { BodyRef } from "./frame";
-import { flatShadow } from "./ground";
+import { flatShadow, flattening } from "./ground";
 import { poseMatrix } from "./kinematics";
 import { merged, MOST_PIECES, Places } from "./merged";
 import type { Scene, ShapeSpec } from "./scene";
@@ -46,6 +46,13 @@ function figureColor(index: number): Color {
   return new Color(DATA_COLORS[index % DATA_COLORS.length]).lerp(new Color("#c8d2dc"), 0.35);
 }
 
+const LEAST_LIGHT = 0.03; // that a black surface reflects: shapes of black robots stay legible without gloss
+
+/** The colour of a file, as it is shown. */
+function shownColor(rgba: readonly number[]): Color {
+  return new Color().setRGB(rgba[0]!, rgba[1]!, rgba[2]!, "srgb").lerp(new Color(1, 1, 1), LEAST_LIGHT);
+}
+
 /** Matt surfaces; the processor alone draws them without gloss, and lights those without a picture at their corners only. */
 function materialOf(quality: Quality, options: { color?: Color; transparent: boolean; opacity: number; vertexColors?: boolean; map?: Texture | null }): Material {
   if (quality === "high") return new MeshStandardMaterial({ roughness: 0.62, metalness: 0.02, ...options });
@@ -59,7 +66,8 @@ export class Bodies {
   private highlighted: BodyRef | undefined;
   private readonly matrix = new Matrix4();
   private generation = 0;
-  private readonly flat = flatShadow();
+  private readonly level = { value: 0 }; // of the ground
+  private readonly flat = flatShadow(this.level);
 
   constructor(private readonly scene: Scene, private readonly load: MeshLoader, private readonly texture: TextureLoader, private readonly highlight: Color, private readonly quality: Quality) {}
 
@@ -74,7 +82,7 @@ export class Bodies {
           const key = keyOf(shape);
           const entry = wanted.get(key) ?? { shape, instances: [] };
           wanted.set(key, entry);
-          const color = shape.color && style === "shapes" ? new Color().setRGB(shape.color[0], shape.color[1], shape.color[2], "srgb") : shape.texture ? new Color(1, 1, 1) : figureColor(f);
+          const color = shape.color && style === "shapes" ? shownColor(shape.color) : shape.texture ? new Color(1, 1, 1) : figureColor(f);
           entry.instances.push({ body: { figure: f, link: l }, local: poseMatrix(shape.pose), color });
         }
       }),
@@ -108,11 +116,11 @@ export class Bodies {
     const pieces = batches.flatMap((batch) => batch.instances.map(() => batch.coarse));
     if (pieces.length < 2 || pieces.length > MOST_PIECES || pieces.reduce((n, g) => n + triangles(g), 0) > MERGED_TRIANGLES) return;
     const geometry = merged(pieces), places = new Places(pieces.length);
-    const flat = flatShadow(places);
-    const bodies = new Mesh(geometry, cornerLit({ vertexColors: true }, "scene", places)), shadow = new Mesh(geometry, flat.material);
-    flat.material.visible = this.flat.material.visible;
+    const flat = flatShadow(this.level, places);
+    const bodies = new Mesh(geometry, cornerLit({ vertexColors: true }, "scene", places)), shadow = new Mesh(geometry, flat);
+    flat.visible = this.flat.visible;
     shadow.matrixAutoUpdate = false;
-    shadow.matrix.copy(flat.matrix);
+    flattening(this.level.value, shadow.matrix);
     this.merged = { places, meshes: [bodies, shadow] };
     for (const mesh of this.merged.meshes) {
       mesh.frustumCulled = mesh.visible = false;
@@ -163,17 +171,27 @@ export class Bodies {
   }
 
   private shadowOf(mesh: InstancedMesh): InstancedMesh {
-    const shadow = new InstancedMesh(mesh.geometry, this.flat.material, mesh.count);
+    const shadow = new InstancedMesh(mesh.geometry, this.flat, mesh.count);
     shadow.instanceMatrix = mesh.instanceMatrix;
     shadow.matrixAutoUpdate = false;
-    shadow.matrix.copy(this.flat.matrix);
+    flattening(this.level.value, shadow.matrix);
     shadow.frustumCulled = false;
     return shadow;
   }
 
   /** Whether flat shadows are drawn: where there is no ground there is none. */
   set shadows(shown: boolean) {
-    for (const material of [this.flat.material, this.merged?.meshes[1]?.material as Material | undefined]) if (material) material.visible = shown;
+    for (const material of [this.flat, this.merged?.meshes[1]?.material as Material | undefined]) if (material) material.visible = shown;
+  }
+
+  /** The height of the ground, where flat shadows are. */
+  set ground(level: number) {
+    this.level.value = level;
+    for (const shadow of [...this.batches.map((b) => b.shadow), this.merged?.meshes[1]]) {
+      if (!shadow) continue;
+      flattening(level, shadow.matrix);
+      shadow.matrixWorldNeedsUpdate = true;
+    }
   }
 
   private clear() {
@@ -263,7 +281,7 @@ export function environmentOf(shapes: ShapeSpec[], load: MeshLoader, quality: Qu
   const group = new Group();
   const detail = detailFor(shapes.length, quality);
   for (const shape of shapes) {
-    const color = shape.color ? new Color().setRGB(shape.color[0], shape.color[1], shape.color[2], "srgb") : new Color("#9aa5b1");
+    const color = shape.color ? shownColor(shape.color) : new Color("#9aa5b1");
     const opacity = shape.color?.[3] ?? 1;
     const material = materialOf(quality, { color, transparent: opacity < 1, opacity });
     const place = (geometry: BufferGeometry) => {

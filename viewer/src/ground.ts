@@ -1,8 +1,9 @@
 import {
-  BackSide, BufferGeometry, Color, Float32BufferAttribute, LineSegments, Matrix4, Mesh, MeshBasicMaterial, NotEqualStencilFunc, PlaneGeometry, ReplaceStencilOp, ShaderMaterial, Vector2,
+  type Box3, BackSide, BufferGeometry, Color, Float32BufferAttribute, LineSegments, Matrix4, Mesh, MeshBasicMaterial, NotEqualStencilFunc, PlaneGeometry, ReplaceStencilOp, ShaderMaterial, Vector2,
   Vector3,
 } from "three";
 import { PLACES_DECLARED, PLACES_READ, type Places } from "./merged";
+import type { ShapeSpec } from "./scene";
 import type { Quality } from "./stage";
 
 /** Grid, sky, and shadows for those who draw without a graphics processor. */
@@ -23,8 +24,8 @@ export function gridOf(quality: Quality): Grid {
 }
 
 /** Puts the grid under a point, to be seen from so far away. */
-export function placeGrid(grid: Grid, at: Vector3, distance: number, quality: Quality) {
-  grid.position.set(Math.round(at.x), Math.round(at.y), 0.001);
+export function placeGrid(grid: Grid, at: Vector3, level: number, distance: number, quality: Quality) {
+  grid.position.set(Math.round(at.x), Math.round(at.y), level + 0.001);
   (grid.material.uniforms["center"]!.value as Vector2).set(at.x, at.y);
   grid.material.uniforms["reach"]!.value = Math.min(REACH[quality] - 1, Math.max(5, 2.4 * distance));
 }
@@ -96,11 +97,26 @@ export function skyMaterial(): ShaderMaterial {
   });
 }
 
-/** Flattens what it is given onto the ground, away from the sun: the shadow without a picture from the light's side, which would
- * cost the processor half of its time. Only the ground at z = 0 gets one. */
-export function flatShadow(places?: Places): { matrix: Matrix4; material: MeshBasicMaterial } {
+const HANGING = 0.1; // share of their height that bodies may be below z = 0: feet of a capture sink in by less, robots drawn about their flange by more
+
+/** The height of the ground: that of the highest level plane of the environment. Where there is no environment it is z = 0, or below
+ * bodies that reach far below. */
+export function groundLevel(environment: ShapeSpec[], bodies: Box3): number {
+  const level = environment.filter((s) => s.type === "plane" && 1 - 2 * (s.pose[3] ** 2 + s.pose[4] ** 2) > 0.9999).map((s) => s.pose[2]);
+  if (level.length > 0) return Math.max(...level);
+  const { min, max } = bodies;
+  return environment.length === 0 && !bodies.isEmpty() && -min.z > HANGING * (max.z - min.z) ? min.z : 0;
+}
+
+/** Flattens onto the ground, away from the sun. */
+export function flattening(level: number, out = new Matrix4()): Matrix4 {
   const x = -SUN.x / SUN.z, y = -SUN.y / SUN.z;
-  const matrix = new Matrix4().set(1, 0, x, 0, 0, 1, y, 0, 0, 0, 0, 0.002, 0, 0, 0, 1);
+  return out.set(1, 0, x, -x * level, 0, 1, y, -y * level, 0, 0, 0, level + 0.002, 0, 0, 0, 1);
+}
+
+/** What is drawn with flattening(): the shadow without a picture from the light's side, which would cost the processor half of its time. Only
+ * the ground gets one; `level` is its height. */
+export function flatShadow(level: { value: number }, places?: Places): MeshBasicMaterial {
   const material = new MeshBasicMaterial({ color: 0x000000, transparent: true, opacity: 0.24, depthWrite: false });
   // Where shadows overlap they darken once.
   material.stencilWrite = true;
@@ -112,15 +128,17 @@ export function flatShadow(places?: Places): { matrix: Matrix4; material: MeshBa
   if (places) material.defines = { MERGED: "" };
   material.onBeforeCompile = (shader) => {
     shader.vertexShader = `
+      uniform float level;
       ${PLACES_DECLARED}
       void main() {
         ${PLACES_READ}
         vec4 p = instanceMatrix * vec4(position, 1.0);
-        p.z = max(p.z, 0.0);
-        gl_Position = instanceMatrix[3].z < 0.0 ? vec4(0.0, 0.0, 2.0, 1.0) : projectionMatrix * modelViewMatrix * p;
+        p.z = max(p.z, level);
+        gl_Position = instanceMatrix[3].z < level ? vec4(0.0, 0.0, 2.0, 1.0) : projectionMatrix * modelViewMatrix * p;
       }`;
+    shader.uniforms["level"] = level;
     if (places) shader.uniforms["places"] = { value: places.texture };
     shader.fragmentShader = "uniform float opacity; void main() { gl_FragColor = vec4(0.0, 0.0, 0.0, opacity); }";
   };
-  return { matrix, material };
+  return material;
 }

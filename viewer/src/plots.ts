@@ -135,7 +135,7 @@ export class Plots {
     }
     g.textAlign = "center";
     g.textBaseline = "top";
-    for (const [t, label] of labelled(start, end, 8)) {
+    for (const [t, label] of timeTicks(start, end, 8)) {
       line(g, x(t), bottom, x(t), bottom + 3);
       g.fillText(label, x(t), bottom + 4);
     }
@@ -176,6 +176,11 @@ export function labelled(low: number, high: number, count: number): [number, str
   const found = ticks(low, high, count);
   const step = found.length > 1 ? found[1]! - found[0]! : Math.abs(found[0]!) || 1;
   return found.map((v) => [v, tickLabel(v, step)]);
+}
+
+/** Ticks of time: the last one has the unit. */
+export function timeTicks(start: number, end: number, count: number): [number, string][] {
+  return labelled(start, end, count).map(([v, label], i, all) => [v, i === all.length - 1 ? `${label} s` : label]);
 }
 
 /** Draws the series; where many samples share a pixel, their range. */
@@ -233,7 +238,7 @@ export function svgOf(rows: { series: Series; color: string }[], [start, end]: [
     const grid = labelled(low, high, 3)
       .map(([v, label]) => `<path d="M${L} ${y(v).toFixed(1)}H${W - 12}" stroke="#d0d7de"/><text x="${L - 6}" y="${(y(v) + 4).toFixed(1)}" text-anchor="end">${label}</text>`)
       .join("");
-    const axis = labelled(start, end, 8).map(([t, label]) => `<text x="${x(t).toFixed(1)}" y="${bottom + 15}" text-anchor="middle">${label}</text>`).join("");
+    const axis = timeTicks(start, end, 8).map(([t, label]) => `<text x="${x(t).toFixed(1)}" y="${bottom + 15}" text-anchor="middle">${label}</text>`).join("");
     const unit = series.channel.unit ? ` [${escape(series.channel.unit)}]` : "";
     return `${grid}${axis}<polyline points="${points}" fill="none" stroke="${color}" stroke-width="1.5"/><text x="${L}" y="${top - 8}" font-weight="600">${escape(series.channel.name)}${unit}</text>`;
   });

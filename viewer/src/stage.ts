@@ -39,6 +39,7 @@ export class Stage {
   private readonly raycaster = new Raycaster();
   private extent = 2;
   private fine = false;
+  groundLevel = 0; // [m]
   private readonly governor = new Governor();
 
   constructor(readonly canvas: HTMLCanvasElement, quality?: Quality) {
@@ -156,6 +157,11 @@ export class Stage {
     this.controls.update();
   }
 
+  /** From the eye to what it looks at [m]. */
+  get distance(): number {
+    return this.camera.position.distanceTo(this.controls.target);
+  }
+
   /** Moves camera and target along. */
   follow(by: Vector3) {
     this.controls.target.add(by);
@@ -181,9 +187,8 @@ export class Stage {
       shadow.far = 6 * reach;
       shadow.updateProjectionMatrix();
     }
-    const distance = this.camera.position.distanceTo(target);
-    placeGrid(this.grid, target, distance, this.quality);
-    this.catcher.position.set(target.x, target.y, 0);
+    placeGrid(this.grid, target, this.groundLevel, this.distance, this.quality);
+    this.catcher.position.set(target.x, target.y, this.groundLevel);
     this.catcher.scale.setScalar(2 * reach); // no larger than the light's own picture
     this.renderer.render(this.scene, this.camera);
   }

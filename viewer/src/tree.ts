@@ -24,7 +24,7 @@ export class Tree {
   constructor(private readonly element: HTMLElement, scene: Scene, private readonly onSelect: (body: BodyRef | undefined) => void) {
     element.replaceChildren();
     scene.figures.forEach((figure, f) => {
-      const root = this.add({ figure: f, link: -1 }, figure.name, `${figure.nv} degrees of freedom`, undefined);
+      const root = this.add({ figure: f, link: -1 }, figure.name, `${figure.nv} ${figure.nv === 1 ? "degree" : "degrees"} of freedom`, undefined);
       const nodes: Node[] = [];
       // Links that have neither shape nor mass stand between concurrent hinges: their joints are shown with the next one.
       figure.links.forEach((link, l) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Series, rangeOf, ticks } from "../src/channels";
-import { labelled, svgOf } from "../src/plots";
+import { labelled, svgOf, timeTicks } from "../src/plots";
 import type { Frame } from "../src/frame";
 
 const frame = (time: number, value: number): Frame => ({ time, figures: [], contacts: [], connections: [], numbers: new Float64Array([value]), events: [] });
@@ -27,6 +27,9 @@ describe("plots", () => {
     expect(labels(9.94, 10.06, 3)).toEqual(["9.95", "10.00", "10.05"]);
     expect(labels(0, 2.5e7, 2)).toEqual(["0", "20000000"]);
     expect(labels(0, 3e-7, 3)).toEqual(["0", "1e−7", "2e−7", "3e−7"]);
+  });
+  it("gives the unit of time at the last tick", () => {
+    expect(timeTicks(0, 10, 5).map(([, label]) => label)).toEqual(["0", "2", "4", "6", "8", "10 s"]);
   });
   it("pads ranges, those of constants, too", () => {
     expect(rangeOf([1, 1])[0]).toBeLessThan(1);

@@ -63,7 +63,7 @@ TEST_CASE("compile_model: names, sizes and what is refused") {
   CHECK(pendulum.text.find("namespace pendulum_model {") != std::string::npos);
   CHECK(compile_model(human28(), "figure").text.find("inline constexpr int nq = 35, nv = 34;") != std::string::npos);
   CHECK_THROWS_WITH_AS(compile_model(human28(), "two words"),
-                       "compile_model: the name 'two words' is no identifier: letters, digits and _ are", Error);
+                       "compile_model: the name 'two words' is not an identifier: use letters, digits and _", Error);
   CHECK_THROWS_AS(compile_model(human28(), "2legs"), Error);
   CHECK_THROWS_AS(compile_model(*find_figure("chain128")), Error);
 }

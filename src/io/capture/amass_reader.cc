@@ -166,7 +166,8 @@ class AmassReader {
   void read_frames() {
     const std::optional<Turns> turns = find_turns();
     const NpzArray* trans = find("trans");
-    if (!trans) report_.error(0, kFrame, "trans", "there is no place of the root", "AMASS files have an array trans");
+    if (!trans)
+      report_.error(0, kFrame, "trans", "the position of the root is missing", "AMASS files have an array trans");
     if (!turns || !trans || report_.failed()) return;
     const std::size_t frames = turns->root->rows;
     if (trans->columns != 3 || trans->rows != frames) {

@@ -60,7 +60,7 @@ class AmcReader {
     if (frames_ > 0 && number != number_ + 1 && !renumbered_) {
       renumbered_ = true;
       report_.warn(line_, kNumbering, fmt::format("frame {}", format_number(number)),
-                   fmt::format("it follows frame {}", format_number(number_)), "frames are taken as they come");
+                   fmt::format("it follows frame {}", format_number(number_)), "frames are used in file order");
     }
     number_ = number;
     frame_line_ = line_;
@@ -96,7 +96,8 @@ class AmcReader {
     given_[i] = true;
     row_[i] = pose(i, values);
     if (!(norm(row_[i].p) <= kLargestNumber))
-      report_.error(line_, kNumber, path(name), "the bone is too far away", "its place in the skeleton counts, too");
+      report_.error(line_, kNumber, path(name), "the bone is too far away",
+                    "its position includes its offset in the skeleton");
   }
 
   BonePose pose(std::size_t i, const double* values) const {

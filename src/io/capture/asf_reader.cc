@@ -129,7 +129,7 @@ class AsfReader {
         return {};
       }
       if (*dof == 6)
-        report_.warn(line_, kIgnored, path(), "the bone changes its length; it is left as long as it is", "");
+        report_.warn(line_, kIgnored, path(), "the bone changes its length; its initial length is kept", "");
       out.push_back(*dof);
     }
     return out;
@@ -175,7 +175,7 @@ class AsfReader {
       return;
     }
     if (asf_.bones.size() >= kMostBones)
-      return report_.error(line_, kTooMany, {}, "too many bones", "is the file what it should be?");
+      return report_.error(line_, kTooMany, {}, "too many bones", "is this the right file?");
     // Directions are written with few digits and meant to be of unit length.
     const double size = norm(direction_);
     extra_.reach = (size > 0 ? length_ / size : 0) * direction_;

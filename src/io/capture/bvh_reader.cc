@@ -111,7 +111,7 @@ class BvhReader {
                     "names must differ; rename one");
     if (capture_.bones.size() >= kMostBones) {
       report_.error(words_.line(), kTooMany, path(), fmt::format("there are more than {} joints", kMostBones),
-                    "is the file what it should be?");
+                    "is this the right file?");
       return false;
     }
     capture_.bones.push_back(std::move(next));
@@ -259,7 +259,7 @@ class BvhReader {
     }
     if (surplus > 0)
       report_.warn(line - 1, kSurplus, "MOTION", fmt::format("{} lines follow after frame {}", surplus, stated),
-                   "they are left out; correct 'Frames:' to use them");
+                   "they are ignored; correct 'Frames:' to use them");
     if (frame < stated)
       report_.error(line, kTruncated, "MOTION", fmt::format("the file ends after {} of {} frames", frame, stated),
                     "the file is truncated; get a complete copy, or correct 'Frames:'");

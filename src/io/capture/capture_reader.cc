@@ -95,7 +95,7 @@ std::optional<std::string> load_text(const std::filesystem::path& file, Report& 
 
 bool check_text(std::string_view text, Report& report, const char* format) {
   if (!is_utf16(text) && !is_binary(text) && !trim(text).empty()) return true;
-  report.error(0, kForeign, {}, trim(text).empty() ? "the file is empty" : "the file is no plain text",
+  report.error(0, kForeign, {}, trim(text).empty() ? "the file is empty" : "the file is not plain text",
                fmt::format("{} files are text", format));
   return false;
 }

@@ -70,7 +70,7 @@ class PlateReader {
     if (out.type != 1 && centre.z > 0) {
       centre = out.type == 3 ? Vec3<>{centre.x, centre.y, -centre.z} : -centre;
       report_.warn(0, capture::kPlate, name(plate), "its surface lies below its sensors",
-                   "the origin is taken with the other sign");
+                   "the sign of the origin is reversed");
     }
     const std::optional<std::vector<double>> matrix = calibration(out.type, i);
     if (out.type == 4 && !matrix) return refuse(plate, "it has no calibration matrix");
@@ -94,7 +94,7 @@ class PlateReader {
   static std::string name(int plate) { return fmt::format("FORCE_PLATFORM[{}]", plate + 1); }
 
   std::nullopt_t refuse(int plate, std::string why) {
-    report_.warn(0, capture::kPlate, name(plate), std::move(why), "the plate is left out");
+    report_.warn(0, capture::kPlate, name(plate), std::move(why), "the plate is ignored");
     return std::nullopt;
   }
 
@@ -132,7 +132,7 @@ std::vector<ForcePlate> read_plates(const Parameters& parameters, const TimeTabl
   if (!(said <= most))
     report.warn(0, capture::kPlate, "FORCE_PLATFORM:USED",
                 fmt::format("{} plates, {} signals", said, analog.columns.size()),
-                fmt::format("a plate has {} signals or more; the others are left out", kFewest));
+                fmt::format("a plate has {} signals or more; the others are ignored", kFewest));
   PlateReader reader(parameters, analog, unit, report);
   for (int i = 0; i < count; ++i)
     if (auto plate = reader.read(i)) out.push_back(*std::move(plate));

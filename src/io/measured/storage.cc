@@ -142,7 +142,7 @@ class StorageReader {
     out_.values = Eigen::Map<const Eigen::MatrixXd>(values.data(), long(out_.columns.size()), out_.rows());
     if (same_ > 0)
       report_.warn(0, kTimes, {}, fmt::format("{} rows repeat the time of the previous row", same_),
-                   "they are left out");
+                   "they are ignored");
     if (rows_ && *rows_ != out_.rows() + same_)
       report_.warn(0, kCount, {}, fmt::format("the header states {} rows, but there are {}", *rows_, out_.rows()),
                    "the rows are believed; is the file cut off?");

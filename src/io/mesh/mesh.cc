@@ -74,7 +74,7 @@ class MeshReader {
     if (bytes.size() < expected) {
       error(mesh::kTruncated, 0,
             fmt::format("the file has {} bytes, but {} triangles need {}", bytes.size(), count, expected),
-            "it was cut off, or is no STL file");
+            "it is truncated, or not an STL file");
       return;
     }
     if (bytes.size() > expected) {
@@ -106,7 +106,7 @@ class MeshReader {
     const std::uint64_t expected = kHead + 4 * (3 * count[0] + 3 * count[1] + 2 * count[2] + 3 * count[3]);
     if (bytes.size() != expected || count[0] == 0) {
       error(mesh::kTruncated, 0, fmt::format("the file has {} bytes, but its counts need {}", bytes.size(), expected),
-            "it was cut off, or is no MSH file");
+            "it is truncated, or not an MSH file");
       return;
     }
     std::vector<int> vertex;  // by number in the file: equal ones are one
@@ -154,7 +154,7 @@ class MeshReader {
           error(mesh::kSyntax, line, fmt::format("a facet has {} corners", std::max(count, 0)), "a facet has three");
         count = -1;
       } else if (!word.empty() && word != "solid" && word != "outer" && word != "endloop" && word != "endsolid") {
-        error(mesh::kSyntax, line, fmt::format("{} is no word of an STL file", quote(word)),
+        error(mesh::kSyntax, line, fmt::format("{} is not a keyword of STL files", quote(word)),
               "expected facet, vertex, …");
       }
     }
@@ -244,7 +244,7 @@ class MeshReader {
     if (data_.triangles.size() < before)
       warning(mesh::kDegenerate,
               fmt::format("{} of {} triangles have no area", before - data_.triangles.size(), before),
-              "they are left out");
+              "they are ignored");
     if (scale_.x * scale_.y * scale_.z < 0) {
       for (auto& t : data_.triangles) std::swap(t[1], t[2]);
     }
@@ -272,7 +272,7 @@ Loaded<TriangleMesh> load_mesh(const std::filesystem::path& file, const Vec3<>& 
   if (ending != ".stl" && ending != ".obj" && ending != ".msh") {
     return {std::nullopt,
             {about_file(Severity::kError, mesh::kFormat, name,
-                        fmt::format("{} is no kind of mesh that can be read", quote(ending)),
+                        fmt::format("{} is not a mesh format that can be read", quote(ending)),
                         "convert it to .stl or .obj")}};
   }
   const FileText content = read_file(file);

@@ -75,8 +75,8 @@ bool act_on_sites(Reader& reader, const Attributes& a, bool crank, ActuatorDraft
   const bool still = pair && figure_of(reader, second) < 0;
   if (out.figure < 0 || (pair && figure_of(reader, second) != out.figure)) {
     leave_out(reader, a.element(),
-              still || out.figure < 0 ? "actuators between a figure and a site of the world are left out"
-                                      : "actuators between sites of two figures are left out");
+              still || out.figure < 0 ? "actuators between a figure and a site of the world are ignored"
+                                      : "actuators between sites of two figures are ignored");
     return false;
   }
   std::array<double, 6> gear{1};
@@ -98,7 +98,7 @@ bool act_on_tendon(Reader& reader, const Attributes& a, const std::string& name,
   const Tendon* tendon = find_tendon(reader, name);
   if (!tendon) return unknown(reader, a.element(), "tendon", name), false;
   if (tendon->figure < 0) {
-    leave_out(reader, a.element(), "actuators on tendons that are left out are left out, too");
+    leave_out(reader, a.element(), "actuators on ignored tendons are ignored, too");
     return false;
   }
   std::array<double, 6> gear{1};
@@ -122,7 +122,7 @@ bool act_on_body(Reader& reader, const Attributes& a, const std::string& name, A
   out.figure = reader.bodies[std::size_t(body)].figure;
   out.actuator.transmission = Transmission::kBody;
   out.actuator.target = name;
-  if (out.figure < 0) leave_out(reader, a.element(), "adhesion of bodies that cannot move is left out");
+  if (out.figure < 0) leave_out(reader, a.element(), "adhesion of bodies that cannot move is ignored");
   return out.figure >= 0;
 }
 
@@ -237,7 +237,7 @@ bool read_general(Reader& reader, const Attributes& a, ActuatorDraft& draft) {
   const int gain_type = a.keyword("gaintype", kGainTypes).value_or(0);
   const int bias_type = a.keyword("biastype", kBiasTypes).value_or(0);
   if (dynamics == 5 || gain_type == 3 || bias_type == 3) {
-    leave_out(reader, a.element(), "actuators with laws of the user's own are left out");
+    leave_out(reader, a.element(), "user-defined actuators are ignored");
     return false;
   }
   std::array<double, 10> gain{1}, bias{}, dynamics_numbers{1};

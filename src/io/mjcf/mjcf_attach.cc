@@ -92,7 +92,7 @@ class Attacher {
       open.pop_back();
       write_out_replicates(reader_, *root);
       if (!sections(reader_, *root, "keyframe").empty())
-        reader_.report.missing(asset, kUnsupportedElement, "keyframes of attached models are left out");
+        reader_.report.missing(asset, kUnsupportedElement, "keyframes of attached models are ignored");
     }
     return loaded_[path] = root;
   }

@@ -203,12 +203,12 @@ class FigureMaker {
       if (geom.drag) figure_.ellipsoids.push_back({b.name, to_pose(geom.X_BD), *geom.drag, geom.element->GetLineNum()});
       if (!geom.has_shape || is_for_medium(geom)) continue;
       if (std::holds_alternative<Plane>(geom.shape.shape)) {
-        reader_.report.missing(*geom.element, kGeomShape, "planes on bodies that move are left out",
+        reader_.report.missing(*geom.element, kGeomShape, "planes on bodies that move are ignored",
                                "planes belong to the world");
         continue;
       }
       if (std::holds_alternative<HeightField>(geom.shape.shape)) {
-        reader_.report.missing(*geom.element, kGeomShape, "height fields on bodies that move are left out");
+        reader_.report.missing(*geom.element, kGeomShape, "height fields on bodies that move are ignored");
         continue;
       }
       report_absent_mesh(reader_, geom);

@@ -105,8 +105,8 @@ Solid fit_primitive(Reader& reader, const Attributes& a, GeomType type) {
   if (reader.compiler_of(a.element()).fit_aabb || !box) {
     reader.report.missing(a.element(), kGeomShape,
                           reader.compiler_of(a.element()).fit_aabb
-                              ? "primitives fitted to the bounds of a mesh are left out"
-                              : "primitives fitted to a mesh that is not there are left out");
+                              ? "primitives fitted to the bounds of a mesh are ignored"
+                              : "primitives fitted to a missing mesh are ignored");
     return {};
   }
   double scale = 1;
@@ -142,7 +142,7 @@ Solid read_solid(Reader& reader, const Attributes& a, GeomType type, std::option
   }
   if (type == GeomType::kHeightField) return {hfield_shape(reader, a), 0, {}, {}};
   if (type == GeomType::kOther) {
-    reader.report.missing(a.element(), kGeomShape, "signed distance fields are left out");
+    reader.report.missing(a.element(), kGeomShape, "signed distance fields are ignored");
     return {};
   }
   if (a.has("mesh")) return fit_primitive(reader, a, type);
@@ -238,7 +238,7 @@ void read_drag(Reader& reader, const Attributes& a, const Solid& solid, Geom& ge
   if (a.keyword("fluidshape", {"none", "ellipsoid"}).value_or(0) == 0) return;
   EllipsoidDrag drag{.radii = solid.radii};
   if (!(drag.radii.x > 0 && drag.radii.y > 0 && drag.radii.z > 0)) {
-    reader.report.missing(a.element(), kGeomShape, "fluid forces on meshes and on geoms without volume are left out");
+    reader.report.missing(a.element(), kGeomShape, "fluid forces on meshes and on geoms without volume are ignored");
     return;
   }
   std::array<double, 5> c{drag.blunt_drag, drag.slender_drag, drag.angular_drag, drag.kutta_lift, drag.magnus_lift};

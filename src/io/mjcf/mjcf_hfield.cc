@@ -46,7 +46,7 @@ struct Samples {
 
 /// MuJoCo's own format: numbers of rows and columns as 32 bits each, then floats, rows from the lowest y up.
 std::optional<Samples> parse_samples(std::string_view bytes, const char*& problem) {
-  problem = "it is neither a PNG file nor one of MuJoCo's with as many numbers as it says";
+  problem = "it is neither a PNG file nor a complete height field file of MuJoCo";
   std::int32_t rows = 0, columns = 0;
   if (bytes.size() < 8) return std::nullopt;
   std::memcpy(&rows, bytes.data(), 4), std::memcpy(&columns, bytes.data() + 4, 4);
@@ -99,7 +99,7 @@ std::optional<Samples> load_samples(Reader& reader, const Element& element, cons
     }
   }
   reader.report.missing(element, kUnsupportedElement,
-                        fmt::format("the height field {} is left out: {}", quote(file), problem), hint);
+                        fmt::format("the height field {} is ignored: {}", quote(file), problem), hint);
   return std::nullopt;
 }
 

@@ -133,9 +133,9 @@ void read_coupling(Reader& reader, const Element& element, bool active) {
     reader.report.error(element, kRange, "only hinge and slide joints can be coupled", "name joints of one coordinate");
     return;
   }
-  if (!active) return reader.report.warning(element, kEquality, "a coupling that is not active is left out");
+  if (!active) return reader.report.warning(element, kEquality, "a coupling that is not active is ignored");
   if (second.body && second.body->figure != first.body->figure)
-    return reader.report.missing(element, kEquality, "a coupling of joints of two figures is left out");
+    return reader.report.missing(element, kEquality, "a coupling of joints of two figures is ignored");
   PolynomialCoupling coupling;
   coupling.name =
       take_name(reader, element, "equality", fmt::format("equality{}", reader.names["equality"].size() + 1));

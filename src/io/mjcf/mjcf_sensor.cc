@@ -131,8 +131,7 @@ bool read_what(Reader& reader, const Element& element, const SensorElement& row,
       if (!name) return false;
       const Tendon* tendon = find_tendon(reader, *name);
       if (!tendon) return unknown(reader, element, "tendon", *name), false;
-      if (tendon->figure < 0)
-        return not_read(reader, element, "sensors of tendons that are left out are not read"), false;
+      if (tendon->figure < 0) return not_read(reader, element, "sensors of ignored tendons are not read"), false;
       s.at.figure = figure_name(reader, tendon->figure);
       s.target = *name;
       return true;
@@ -144,7 +143,7 @@ bool read_what(Reader& reader, const Element& element, const SensorElement& row,
       const Reader::Input* found = place == reader.index.inputs.end() ? nullptr : &reader.inputs[place->second];
       if (!found || found->figure < 0) {
         if (reader.names["actuator"].contains(*name))
-          not_read(reader, element, "sensors of actuators that are left out are not read");
+          not_read(reader, element, "sensors of ignored actuators are not read");
         else
           unknown(reader, element, "actuator", *name);
         return false;

@@ -197,7 +197,7 @@ void read_tendon(Reader& reader, const Element& element) {
   if (a.numbers("rgba", rgba, 4) == 4) t.rgba.assign(rgba.begin(), rgba.end());
   if (draft.several || draft.info.figure < 0) {
     if (draft.several)
-      reader.report.missing(element, kTendon, "a tendon between two figures is left out",
+      reader.report.missing(element, kTendon, "a tendon between two figures is ignored",
                             "bodies of one figure hang on one child of <worldbody>");
     draft.info.figure = -1;
   } else {
@@ -246,8 +246,8 @@ void read_tendon_coupling(Reader& reader, const Element& element, bool active) {
   if (!first) return unknown(reader, element, "tendon", *name1);
   if (name2 && !second) return unknown(reader, element, "tendon", *name2);
   const bool apart = first->figure < 0 || (second && second->figure != first->figure);
-  if (!active) return reader.report.warning(element, kEquality, "a coupling that is not active is left out");
-  if (apart) return reader.report.missing(element, kEquality, "a coupling of tendons of two figures is left out");
+  if (!active) return reader.report.warning(element, kEquality, "a coupling that is not active is ignored");
+  if (apart) return reader.report.missing(element, kEquality, "a coupling of tendons of two figures is ignored");
   PolynomialCoupling coupling;
   coupling.name =
       take_name(reader, element, "equality", fmt::format("equality{}", reader.names["equality"].size() + 1));

@@ -79,7 +79,7 @@ void write_joint(Writer& w, const FigureDescription& f, const JointDescription& 
                  const Transform<>& X_BS) {
   if (joint.type == JointType::kFree)
     return w.fail(fmt::format("the joint '{}' is free, but not the base of its figure", joint.name),
-                  "make what it carries a figure of its own");
+                  "make the part that it carries a separate figure");
   const std::vector<double> reference = reference_of(f, joint);
   Transform<> X_BK = X_BS;
   for (const Primitive& primitive : info(joint.type).chain) {

@@ -401,8 +401,9 @@ class OsimReader {
       std::string body = last_part(child_text(*marker, "body"));
       if (body.empty()) body = last_part(child_text(*marker, "socket_parent_frame"));
       if (!name || !is_clean(name) || !names_.contains(body) || body == "ground" || !taken.insert(name).second) {
-        report_.repeated_warning(
-            *marker, kIgnored, "a marker is left out: it has no body of the model, or no name of its own", "name both");
+        report_.repeated_warning(*marker, kIgnored,
+                                 "a marker is ignored: its body is not in the model, or its name is not unique",
+                                 "name both");
         continue;
       }
       out_.model.frames.push_back({name, body, {turned(child_vector(report_, *marker, "location")), {}}});

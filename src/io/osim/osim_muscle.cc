@@ -113,7 +113,7 @@ class MuscleReader {
     }
     if (const auto joint = joints_.find(index->second); joint != joints_.end()) return DofRef{joint->second, 0};
     report_.warning(element, kIgnored, fmt::format("no joint turns by {} itself", quote(coordinate)),
-                    "the muscle is left out");
+                    "the muscle is ignored");
     return std::nullopt;
   }
 
@@ -206,7 +206,7 @@ class MuscleReader {
     if (const Element* holder = force.FirstChildElement("path"); !path && holder)
       path = holder->FirstChildElement("GeometryPath");
     if (!path) {
-      report_.warning(force, kIgnored, "the muscle has no <GeometryPath> and is left out",
+      report_.warning(force, kIgnored, "the muscle has no <GeometryPath> and is ignored",
                       "lengths that are functions of coordinates are not known");
       return false;
     }

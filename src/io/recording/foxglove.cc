@@ -198,7 +198,7 @@ std::string shapes(const RecordingHeader& header, const MeshFiles& meshes, doubl
   if (budget.left_out > 0) {
     diagnostics.push_back(
         about_file(Severity::kWarning, recording::kMeshLeftOut, "/scene",
-                   fmt::format("{} shapes are left out of what Foxglove and rerun show: their meshes would take "
+                   fmt::format("{} shapes are not shown in Foxglove and rerun: their meshes would take "
                                "more than {} MiB",
                                budget.left_out, most >> 20),
                    "the viewer of kansetsu shows them"));

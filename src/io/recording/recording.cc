@@ -99,7 +99,7 @@ Loaded<std::unique_ptr<Recorder>> open_recorder(const std::filesystem::path& fil
   if (!streams && extension != ".npz" && extension != ".glb") {
     return {std::nullopt,
             {about_file(Severity::kError, recording::kUnknownFormat, file,
-                        fmt::format("'{}' is no format of recordings", extension),
+                        fmt::format("'{}' is not a recording format", extension),
                         "name a file that ends in .mcap, .csv, .npz or .glb")}};
   }
   auto out = std::make_unique<OutputFile>(file, streams ? streamed : Writing::kBeside);

@@ -260,7 +260,7 @@ class GltfRecorder final : public Recorder {
     if (document_.bytes.size() > kMostGltfShapes) {
       if (!std::exchange(full_, true))
         leave_out(file->place,
-                  fmt::format("more than {} MiB of shapes: this mesh and others are left out", kMostGltfShapes >> 20),
+                  fmt::format("more than {} MiB of shapes: this mesh and others are ignored", kMostGltfShapes >> 20),
                   "write .mcap instead");
     } else if (const auto triangles = triangles_of(*file, mesh.scale)) {
       known->second = document_.mesh(*triangles, colour);

@@ -18,7 +18,7 @@ namespace {
 void take_diagnostics(Reader& reader, TomlTable& table, std::vector<Diagnostic>&& diagnostics,
                       const std::string& source) {
   if (has_errors(diagnostics))
-    table.error_at("model", kModel, fmt::format("{} cannot be used", quote(source)), "see what is said about it");
+    table.error_at("model", kModel, fmt::format("{} cannot be used", quote(source)), "see its other messages");
   for (Diagnostic& d : diagnostics) {
     if (d.is_error())
       reader.report.add(std::move(d));

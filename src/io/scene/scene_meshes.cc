@@ -53,7 +53,7 @@ class MeshLoader {
     if (!std::exchange(told_, true))
       report_.push_back(about_file(
           Severity::kWarning, mesh::kTooLarge, path,
-          fmt::format("meshes have more than {} vertices together: this one and others are left out", kMostVertices),
+          fmt::format("meshes have more than {} vertices together: this one and others are ignored", kMostVertices),
           "use simpler meshes"));
     return false;
   }

@@ -21,7 +21,7 @@ std::optional<Inertial> read_inertial(TomlTable& table, const LinkDescription& l
   if (inertia) {
     const bool full = inertia->size() == 6;
     if (!mass || (inertia->size() != 3 && !full)) {
-      table.error_at("inertia", kLength, "an inertia is three or six numbers beside a mass",
+      table.error_at("inertia", kLength, "an inertia is three or six numbers, given together with a mass",
                      "xx, yy, zz, and xy, xz, yz");
       return std::nullopt;
     }
@@ -94,7 +94,7 @@ JointDescription read_joint(TomlTable& table) {
   } else {
     for_each_field<DofDescription>([&](const auto& field) {
       if (table.has(field.key))
-        table.error_at(field.key, kConflict, "data of the joint beside those of its coordinates",
+        table.error_at(field.key, kConflict, "data of the joint and data of its coordinates are both given",
                        "put it into [[…dof]]");
     });
   }

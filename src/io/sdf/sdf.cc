@@ -21,7 +21,7 @@ void read(Reader& reader, const Element& root) {
     if (!world) read_model(reader, *model, reader.world);
     if (!world && reader.scene.name.empty() && model->Attribute("name"))
       reader.scene.name = read_text(reader.report, *model, "name").value_or("");
-    if (world) reader.report.missing(*model, kUnsupportedElement, "models beside a <world> are left out");
+    if (world) reader.report.missing(*model, kUnsupportedElement, "models next to a <world> are ignored");
   }
   if (!world && reader.world.nested.empty())
     reader.report.error(root, kMissing, "<sdf> holds no world and no model",

@@ -102,13 +102,13 @@ const Element* load_include(Reader& reader, const Element& include) {
   }
   const auto path = find_model(reader, include, *uri);
   if (!path) {
-    reader.report.missing(include, kInclude, fmt::format("the model {} is not found and left out", quote(*uri)),
-                          "put it beside the file, or name the folder that holds it by --package-path DIR");
+    reader.report.missing(include, kInclude, fmt::format("the model {} was not found and is ignored", quote(*uri)),
+                          "put it next to the file, or give its parent folder with --package-path DIR");
     return nullptr;
   }
   if (!reader.meshes.gate().allows(*path)) {
     reader.report.missing(include, kInclude,
-                          fmt::format("the model {} is outside of the file's package and left out", quote(*uri)),
+                          fmt::format("the model {} is outside of the file's package and is ignored", quote(*uri)),
                           reader.meshes.gate().hint(*path));
     return nullptr;
   }

@@ -252,7 +252,7 @@ class FigureMaker {
         moved(*flat.model, X_ML, flat.link->inertial.origin, flat.link->inertial_frame, *flat.link->element);
     for (const PlacedShape& shape : flat.link->collisions) {
       if (std::holds_alternative<Plane>(shape.shape.shape))
-        report().missing(*shape.element, kGeometry, "planes on links that move are left out",
+        report().missing(*shape.element, kGeometry, "planes on links that move are ignored",
                          "planes belong to static models");
       else
         out.collisions.push_back(placed(*flat.model, X_ML, shape));
@@ -371,7 +371,7 @@ class FigureMaker {
         break;
       default:
         return report().missing(
-            *j.element, kLoop, "loops closed by universal, screw and double joints are left open",
+            *j.element, kLoop, "loops closed by universal, screw and double joints are ignored",
             "let another joint of the loop close it: the last one of the file that leads to a link does");
     }
     const Transform<> X_WA = joint.X_WJ * Transform<>{R, {}};
@@ -413,7 +413,7 @@ class FigureMaker {
       const FlatJoint* leader = find_joint(*joint.model, mimic->joint);
       if (!leader || !joint.in_tree || figure_of(*leader) != figure_of(joint)) {
         report().missing(*joint.joint->axes[k].element, kGear,
-                         "a mimic of a joint that is not in the same tree is left out");
+                         "a mimic of a joint that is not in the same tree is ignored");
         continue;
       }
       Coupling out;
@@ -444,12 +444,12 @@ class FigureMaker {
     const Joint& j = *box.joint;
     const auto reference = j.gear_reference.empty() ? std::nullopt : find_end(*box.model, j, j.gear_reference);
     if (!reference)
-      return report().missing(*j.element, kGear, "a gearbox without a reference body is left out",
+      return report().missing(*j.element, kGear, "a gearbox without a reference body is ignored",
                               "give <gearbox_reference_body>");
     const auto [first, sign1] = hinge_to(*reference, box.parent, box.X_WJ.R * axis_of(box, 0));
     const auto [second, sign2] = hinge_to(*reference, box.child, box.X_WJ.R * axis_of(box, 1));
     if (!first || !second || figure_of(*first) != figure_of(*second))
-      return report().missing(*j.element, kGear, "a gearbox whose links do not turn on its reference body is left out",
+      return report().missing(*j.element, kGear, "a gearbox whose links do not turn on its reference body is ignored",
                               "both links need hinges along its axes");
     Coupling out;
     out.dependent = {second->name, 0};

@@ -46,7 +46,7 @@ Shape read_mesh(Reader& reader, const Element& element, bool touches) {
     const auto how = touches ? &XmlReport::missing : &XmlReport::repeated_warning;
     (reader.report.*how)(
         element, kMesh,
-        outside   ? "mesh files outside of the file's package are left out"
+        outside   ? "mesh files outside of the file's package are ignored"
         : touches ? "mesh files that would touch are not found"
                   : "mesh files that are only shown are not found",
         outside ? reader.meshes.gate().hint(found.path) : fmt::format("the first is {}", quote(mesh.uri)));
@@ -128,7 +128,7 @@ void read_contact(Reader& reader, const Element& contact, LinkShape& shape) {
   if (bits >= 0 && bits <= kAllBits && bits == std::floor(bits))
     shape.contype = shape.conaffinity = std::uint32_t(bits);
   else
-    reader.report.error(contact, kRange, "collide_bitmask is no mask of 16 bits", "give a whole number up to 65535");
+    reader.report.error(contact, kRange, "collide_bitmask is not a 16-bit mask", "give a whole number up to 65535");
   if (child_bool(reader, contact, "collide_without_contact").value_or(false)) shape.contype = shape.conaffinity = 0;
 }
 

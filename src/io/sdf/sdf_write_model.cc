@@ -144,7 +144,7 @@ class FigureWriter {
     if (joint.type != JointType::kFree) return write_joint(joint, carrier, X_WJ);
     if (carrier.name != "world")
       w_.fail(fmt::format("the joint '{}' is free, but not the base of its figure", joint.name),
-              "make what it carries a figure of its own");
+              "make the part that it carries a separate figure");
   }
 
   // --- Links
@@ -319,7 +319,7 @@ class FigureWriter {
     if (moved(turned)) w_.lose("positions of joints at the start", f_.name);
     if (moved(f_.initial.v) || f_.initial.velocity.w != Vec3<>{} || f_.initial.velocity.v != Vec3<>{})
       w_.lose("speeds at the start", f_.name);
-    for (const PolynomialCoupling& c : f_.couplings) w_.lose("couplings that are no gears", c.name);
+    for (const PolynomialCoupling& c : f_.couplings) w_.lose("couplings that are not gears", c.name);
     for (const ActuatorDescription& a : f_.actuation.actuators) w_.lose("actuators", a.name);
     for (const Actuator& a : f_.model.actuators) w_.lose("actuators", a.name);
     for (const TendonDescription& t : f_.actuation.tendons) w_.lose("tendons", t.name);
@@ -356,7 +356,7 @@ void write_figure(Writer& w, const FigureDescription& figure) { FigureWriter(w, 
 
 void write_holding_joint(Writer& w, Scope* scope, const HeldPair& pair) {
   const char* type = holding_type(pair.mask);
-  if (!type) return w.lose("loops and connections that are no fixed, ball, revolute or prismatic joints", pair.name);
+  if (!type) return w.lose("loops and connections that are not fixed, ball, revolute or prismatic joints", pair.name);
   const Transform<> X_WB = pair.b.X_W * to_transform(pair.pose_b);
   const Transform<> D = inverse(pair.a.X_W * to_transform(pair.pose_a)) * X_WB;
   const Vec3<> turn = log_rotation(D.R);

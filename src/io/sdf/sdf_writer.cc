@@ -165,7 +165,7 @@ void tell_rest_of_scene(Writer& w) {
   for (const ContactExclusion& e : scene.exclusions) w.lose("pairs that never touch", e.a.figure + " " + e.a.link);
   for (const ContactPair& p : scene.pairs) w.lose("surfaces of single pairs", p.a.figure + " " + p.a.shape);
   for (const SpringDescription& s : scene.springs) w.lose("springs between points", s.name);
-  for (const SensorDescription& s : scene.sensors) w.lose("sensors as they are here", s.name);
+  for (const SensorDescription& s : scene.sensors) w.lose("sensors in Kansetsu's form", s.name);
   for (const Keyframe& k : scene.keyframes) w.lose("keyframes", k.name);
 }
 

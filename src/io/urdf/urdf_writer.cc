@@ -138,7 +138,7 @@ class UrdfWriter {
   void write_link_shape(const char* tag, const LinkShape& shape, const LinkDescription& link) {
     if (const std::string_view what = foreign_shape(shape.shape); !what.empty()) {
       report(Severity::kWarning, urdf::kForeignShape, fmt::format("link[{}]", link.name),
-             fmt::format("URDF has no {}; the shape is left out", what),
+             fmt::format("URDF has no {}; the shape is ignored", what),
              "write it to a mesh file and refer to that, or use a box");
       return;
     }

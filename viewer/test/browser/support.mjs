@@ -71,7 +71,7 @@ export const ready = (page) => until(page, () => document.documentElement.datase
 export const timeOf = (page) => page.evaluate(() => Number(document.documentElement.dataset.time));
 
 /** Keeps a picture of the page for people to look at. */
-export const shot = (page, name) => page.screenshot({ path: path.join(pictures, `${name}.png`) });
+export const shot = (page, name) => page.screenshot({ path: path.join(pictures, `${name}.png`), timeout: 120000 }); // a busy machine renders slowly
 
 const SMALL = [160, 90];
 /** The page, small; compared loosely with the picture in expected/, as fonts and versions of Chromium differ a little.
