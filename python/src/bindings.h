@@ -16,6 +16,8 @@ namespace nb = nanobind;
 // Types in signatures, which become those of the stub: an array of numbers, and what can be made into one.
 #define FLOATS "numpy.typing.NDArray[numpy.float64]"
 #define LIKE "numpy.typing.ArrayLike"
+// Of the argument by which a long call says how far it has come.
+#define PROGRESS "kansetsu._progress.Progress"
 
 // The argument that names a device, and its type.
 #define DEVICE nb::arg("device").none() = nb::none()

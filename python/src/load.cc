@@ -20,15 +20,16 @@ cli::ModelSource source_of(const std::filesystem::path& path, const std::optiona
   return source;
 }
 
-std::vector<Diagnostic> check(const std::filesystem::path& given) {
+std::vector<Diagnostic> check(const std::filesystem::path& given, nb::handle package_path, nb::handle allow_path) {
   const std::filesystem::path path = described(given);
+  const cli::ReferencePaths paths(read_paths("check", package_path, allow_path));
   if (cli::names_scene(path.string())) {
     cli::StagedScene staged = cli::load_stage(path.string());
     std::vector<Diagnostic> out = std::move(staged.scene.diagnostics);
     out.insert(out.end(), staged.of_meshes.begin(), staged.of_meshes.end());
-    return out;
+    return in_python_words(std::move(out));
   }
-  return cli::load_model({.name = path.string()}).diagnostics;
+  return in_python_words(cli::load_model({.name = path.string()}).diagnostics);
 }
 
 }  // namespace
@@ -36,17 +37,23 @@ std::vector<Diagnostic> check(const std::filesystem::path& given) {
 void bind_load(nb::module_& module) {
   module.def(
       "load",
-      [](const std::filesystem::path& path, const std::optional<std::string>& base, bool merge_fixed) {
+      [](const std::filesystem::path& path, const std::optional<std::string>& base, bool merge_fixed,
+         nb::handle package_path, nb::handle allow_path) {
+        const cli::ReferencePaths paths(read_paths("load", package_path, allow_path));
         return handle_of(value_or_raise(cli::load_model(source_of(path, base, merge_fixed))));
       },
-      nb::arg("path"), nb::kw_only(), nb::arg("base") = nb::none(), nb::arg("merge_fixed") = false,
-      nb::sig("def load(path: str | os.PathLike[str], *, base: str | None = None, merge_fixed: bool = False) -> Model"),
+      nb::arg("path"), nb::kw_only(), nb::arg("base") = nb::none(), nb::arg("merge_fixed") = false, PATH_ARGUMENTS,
+      nb::sig("def load(path: str | os.PathLike[str], *, base: str | None = None, merge_fixed: bool = False, " OF_PATHS
+              ") -> Model"),
       "A model from a URDF, MJCF, SDF or scene file, or a built-in figure by name ('human28'), or a robot that the "
       "package\nrobot_descriptions has in its cache ('go2_description').\n\n"
+      "package_path: folders in which package://NAME/... is looked for, besides ROS_PACKAGE_PATH; allow_path: folders "
+      "outside the\nmodel's package from which it may read files.\n\n"
       "'FILE#FIGURE' names one of several figures of a scene. base: 'fixed' or 'free', else as the file says. What is "
       "wrong with the file\n"
       "is raised as LoadError, all of it; what is only odd is one FileWarning.");
-  module.def("check", check, nb::arg("path"), nb::sig("def check(path: str | os.PathLike[str]) -> list[Diagnostic]"),
+  module.def("check", check, nb::arg("path"), nb::kw_only(), PATH_ARGUMENTS,
+             nb::sig("def check(path: str | os.PathLike[str], *, " OF_PATHS ") -> list[Diagnostic]"),
              "Everything that is wrong or odd about a model or scene file.");
 }
 

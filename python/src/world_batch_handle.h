@@ -9,6 +9,7 @@
 #include "errors.h"
 #include "inputs.h"
 #include "kansetsu/sim/world_batch.h"
+#include "progress.h"
 #include "world_handle.h"
 
 namespace kansetsu::python {
@@ -140,26 +141,35 @@ class BatchHandle {
     BatchHandle& b_;
   };
 
+  /// The arrays show where the worlds are, also where a call ends early.
+  struct PullAtEnd {
+    explicit PullAtEnd(BatchHandle& b) : worlds(b) {}
+    ~PullAtEnd() { worlds.pull(); }
+    PullAtEnd(const PullAtEnd&) = delete;
+    PullAtEnd& operator=(const PullAtEnd&) = delete;
+    BatchHandle& worlds;
+  };
+
   /// Steps between two looks at Ctrl-C: a few thousand of single worlds, which take some hundredths of a second.
   int steps_at_once(std::int64_t left) const {
     constexpr std::int64_t kWorldSteps = 4096;
     return int(std::min(left, std::max<std::int64_t>(1, kWorldSteps / batch.size())));
   }
-  void step(std::int64_t count) {
+  void step(std::int64_t count, nb::handle progress) {
     if (count < 0) raise_value(fmt::format("WorldBatch.step: count is {}, expected 0 or more", count));
+    const Teller teller(progress);
     const Call call(*this, "WorldBatch.step");
     push();
-    for (std::int64_t left = count; left > 0; left -= steps_at_once(left)) {
+    const PullAtEnd pull_at_end(*this);
+    for (std::int64_t done = 0; done < count;) {
+      const int now = steps_at_once(count - done);
       {
         nb::gil_scoped_release release;
-        batch.step(steps_at_once(left));
+        batch.step(now);
       }
-      if (count > 1 && PyErr_CheckSignals() != 0) {
-        pull();
-        throw nb::python_error();
-      }
+      done += now;
+      if (count > 1) teller.look(double(done), double(count));
     }
-    pull();
   }
 
  private:
