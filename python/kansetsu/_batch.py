@@ -166,6 +166,8 @@ class WorldBatch:
         self._controllers = {name: BatchController(self._core, name) for name in self._core.controllers}
 
     def __getitem__(self, figure: str) -> BatchFigure:
+        if not isinstance(figure, str):
+            raise TypeError(f"WorldBatch: figures have names, {self.figures}; worlds are rows of their arrays: batch[name].q[{figure!r}]")
         found = self._figures.get(figure)
         if found is None:
             self._core.model(figure)  # raises with the known names

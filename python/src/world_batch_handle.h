@@ -76,42 +76,14 @@ class BatchHandle {
     raise_value(fmt::format("{}: there is no figure '{}'; known: {}", function, name, known));
   }
 
-  /// What Python has written goes to the worlds. Torques always: setting them costs less than comparing.
-  void push() {
-    for (size_t i = 0; i < mirrors.size(); ++i) {
-      BatchMirror& m = mirrors[i];
-      const FigureId id{int(i)};
-      const auto same = [](const RowMatrix& a, const RowMatrix& b) {
-        return std::memcmp(a.data(), b.data(), size_t(a.size()) * sizeof(double)) == 0;
-      };
-      if (!same(m.q, m.q_known) || !same(m.v, m.v_known)) {
-        // One by one: a world that nobody touched keeps what it carries from step to step.
-        for (int k = 0; k < batch.size(); ++k) {
-          const size_t nq = size_t(m.q.cols()) * sizeof(double), nv = size_t(m.v.cols()) * sizeof(double);
-          if (std::memcmp(&m.q(k, 0), &m.q_known(k, 0), nq) == 0 && std::memcmp(&m.v(k, 0), &m.v_known(k, 0), nv) == 0)
-            continue;
-          State state;
-          state.q = m.q.row(k).transpose(), state.v = m.v.row(k).transpose();
-          batch.world(k).set_state(id, state);
-        }
-        m.q_known = m.q, m.v_known = m.v;
-      }
-      if (m.tau.cols() > 0) {
-        if (!(m.tau.array() * 0 == 0).all()) {
-          for (int k = 0; k < batch.size(); ++k) {
-            const std::string what = fmt::format("tau of '{}' in world {}", names[i], k);
-            const RowMatrix row = m.tau.row(k);
-            require_finite({"WorldBatch", what.c_str(), dof_name, &batch.model(id)}, row.data(), row.cols());
-          }
-        }
-        batch.set_torques(id, m.tau);
-      }
-      push_controls(id);
-    }
-    push_controllers();
-  }
-  /// Controls of actuators, where they are other than before; those that are not finite are forgotten.
+  /// What Python has written goes to the worlds. What cannot be is forgotten, all of it: the arrays show the worlds again.
+  void push();
+  void push_states(FigureId id);
+  /// Always: setting them costs less than comparing.
+  void push_torques(FigureId id);
+  /// Controls of actuators, where they are other than before.
   void push_controls(FigureId id);
+  void pull_torques();
   void pull_controls();
   void push_controllers();
   void pull_controllers();
@@ -122,6 +94,12 @@ class BatchHandle {
       m.q_known = m.q, m.v_known = m.v;
     }
   }
+
+  /// Raises unless all numbers of a figure are finite: "tau[world, number] (joint) of 'robot' is nan".
+  void require_finite_rows(const char* what, FigureId id, const RowMatrix& rows,
+                           std::string (*number_name)(const Model&, int) = nullptr) const;
+  void require_finite_row(const char* what, FigureId id, const RowMatrix& rows, int k,
+                          std::string (*number_name)(const Model&, int) = nullptr) const;
 
   class Call {
    public:
