@@ -22,6 +22,9 @@ namespace nb = nanobind;
 // The argument that names a device, and its type.
 #define DEVICE nb::arg("device").none() = nb::none()
 #define OF_DEVICE "device: str | None = None"
+// The argument for an array that takes the result.
+#define OUT nb::arg("out").none() = nb::none()
+#define OF_OUT "out: " FLOATS " | None = None"
 
 namespace kansetsu::python {
 
