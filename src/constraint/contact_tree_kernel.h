@@ -33,7 +33,7 @@ class TreeSystem {
     if (joined_ > 0 && !solve_joining(k, q)) return false;
     for (int i = 0; i < t_.figure_count; ++i) sweep_out(t_.figures[i], factor_of(t_.figures[i], Matrix::kSystem));
     for (int i = 0; i < padded_rows(t_.rows); ++i) dw[i] = 0;
-    add_motions(t_, dw);
+    add_motions(t_, -1, dw);
     return true;
   }
   /// The same for another right side, with the last factor. False: rows that join bodies take part.

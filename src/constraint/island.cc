@@ -208,6 +208,15 @@ void Island::assemble() {
   elimination_.eliminate(G_, stride_, bilateral_, rows_, least, order);
 }
 
+void Island::add_drive(int figure, double* torques) {
+  Mechanics& mechanics = *figures_[size_t(figure)];
+  mechanics.add_drive(torques);
+  if (form_ == Form::kTree)
+    trees_.add_rates(figure, torques, a_.data());
+  else
+    mechanics.add_rates(torques, a_.data());
+}
+
 double Island::hold_velocities() {
   reduced_u_.head(others()) = u_.segment(bilateral_, others());
   if (bilateral_ == 0) return 0;

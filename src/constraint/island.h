@@ -82,6 +82,8 @@ class Island {
 
   /// G, the velocities after an impact that only holds the bilateral rows, and reduced accelerations of the others.
   void assemble();
+  /// After assemble(), not sparse: more torques drive a figure. Rows and matrices stay, accelerations follow. `torques` is scratch then.
+  void add_drive(int figure, double* torques);
   const double* G() const {
     return form_ == Form::kLoops ? G_ : G_ + bilateral_ * stride_ + bilateral_;
   }  ///< of the other rows

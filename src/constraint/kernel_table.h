@@ -104,11 +104,16 @@ struct MechanicsKernels {
   /// `touched`: per block of rows the set of columns where Z is not zero; `used`: how many of its rows are in use
   void (*delassus)(const MechanicsBlock&, const std::uint64_t* touched, const int* used, const double* Z, int stride,
                    bool first, double* G, double* a);
+  /// a += Zᵀ·D⁻¹·half
+  void (*add_rates)(const MechanicsBlock&, const std::uint64_t* touched, const double* Z, int stride,
+                    const double* half, double* a);
   /// out += L⁻¹·D⁻¹·(Z·λ + share·drive). `any`: the set of columns where Z is not zero
   void (*respond)(const MechanicsBlock&, int nv, const std::uint64_t* any, const double* Z, int stride,
                   const double* lambda, double share, double* out);
   /// x ← M⁻¹·x
   void (*solve)(const MechanicsBlock&, int nv, double* x);
+  /// Adds torques to what drives the figure: torques ← L⁻ᵀ·torques, drive += that
+  void (*add_drive)(const MechanicsBlock&, int nv, double* torques);
   /// y += G·f for a symmetric matrix with whole blocks of columns
   void (*add_product)(const double* G, int rows, int stride, const double* f, double* y);
   /// G as a whole from its blocks on and right of the diagonal

@@ -30,6 +30,8 @@ class Mechanics {
   /// @param tau            what drives the figure, besides its bias torques; null: nothing
   /// @return number of columns that nothing resists
   int factorise(const double* extra_inertia, const double* tau);
+  /// More torques drive the figure than factorise() was given. They become L⁻ᵀ of themselves.
+  void add_drive(double* torques) { kernels_->add_drive(block_, nv_, torques); }
   /// Goes by the recursion; LoopElimination takes it body by body then.
   bool recursive() const { return block_.recursive; }
   const TreeView& tree() const { return *tree_; }
@@ -111,6 +113,10 @@ class Mechanics {
   /// G += J·M⁻¹·Jᵀ (G = … if it is the first); G is stride() × stride(), of which the blocks right of the diagonal (and on
   /// it) are written. a += J·M⁻¹·(τ − bias); stride() numbers
   void add_delassus(double* G, double* a, bool first = false) const;
+  /// a += J·M⁻¹·τ for torques τ that add_drive() has had.
+  void add_rates(const double* half, double* a) const {
+    kernels_->add_rates(block_, touched_.data(), Z_, stride_, half, a);
+  }
   /// out += M⁻¹·(Jᵀ·λ + share·(τ − bias)); λ has stride() numbers
   void respond(const double* lambda, double share, double* out) const;
 

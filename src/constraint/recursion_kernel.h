@@ -259,16 +259,15 @@ inline void descend(const MechanicsBlock& m, double* x) {
     store_eight(A, m.along + step.last * kMotionRecord);
   }
 }
-/// x ← D⁻¹·L⁻ᵀ·x for torques on all columns.
+/// x ← L⁻ᵀ·x for torques on all columns.
 inline void ascend(const MechanicsBlock& m, int nv, double* x) {
   for (int k = 0; k < nv * kMotionRecord; ++k) m.along[k] = 0;
   for (int k = nv - 1; k >= 0; --k) {
     const Eight F = load_eight(m.along + k * kMotionRecord);  // of all that hangs on k
-    const double z = x[k] + total(load_eight(m.S + k * kMotionRecord) * F);
-    x[k] = m.D_inv[k] * z;
+    x[k] += total(load_eight(m.S + k * kMotionRecord) * F);
     if (m.up[k] < 0) continue;
     double* to = m.along + m.up[k] * kMotionRecord;
-    store_eight(load_eight(to) + madd(load_eight(m.U + k * kMotionRecord), Eight(-x[k]), F), to);
+    store_eight(load_eight(to) + madd(load_eight(m.U + k * kMotionRecord), Eight(-(m.D_inv[k] * x[k])), F), to);
   }
 }
 

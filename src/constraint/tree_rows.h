@@ -26,6 +26,7 @@ class TreeRows {
   void finish(double* a);
 
   const kernel::TreeRowsView& view() const { return view_; }
+  void add_rates(int figure, const double* half, double* a) const { kernels_->add_rates(view_, figure, half, a); }
   void answer(const double* r, double* w) const { kernels_->answer(view_, r, w); }
   void respond(int figure, const double* r, double share, double* out) const {
     kernels_->respond(view_, figure, r, share, out);

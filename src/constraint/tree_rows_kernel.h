@@ -64,17 +64,18 @@ KANSETSU_HD Eight measure(const TreeEnd& e, const double* A) {
               madd(load_eight(e.N[1]), Eight(A[1]), load_eight(e.N[0]) * Eight(A[0]))) +
          madd(load_eight(e.N[5]), Eight(A[6]), madd(load_eight(e.N[4]), Eight(A[5]), load_eight(e.N[3]) * Eight(A[4])));
 }
-/// w += what rows measure of the motions of all figures
-inline void add_motions(const TreeRowsView& t, double* w) {
+/// w += what rows measure of the motions of one figure; −1: of all
+inline void add_motions(const TreeRowsView& t, int figure, double* w) {
   alignas(64) double measured[8];
   for (int i = 0; i < t.end_count; ++i) {
     const TreeEnd& e = t.ends[i];
+    if (figure >= 0 && e.figure != figure) continue;
     store_eight(measure(e, t.figures[e.figure].A + 8 * e.body), measured);
     for (int a = 0; a < e.count; ++a) w[e.row + a] += measured[a];
   }
   for (int i = 0; i < t.torque_count; ++i) {
     const TreeTorque& b = t.torques[i];
-    w[b.row] += b.scale * t.figures[b.figure].x[b.column];
+    if (figure < 0 || b.figure == figure) w[b.row] += b.scale * t.figures[b.figure].x[b.column];
   }
 }
 
@@ -91,7 +92,14 @@ inline void tree_solve(const TreeRowsView& t, Matrix which, const double* r, dou
     sweep_out(t.figures[i], factor_of(t.figures[i], which));
   }
   for (int i = 0; i < padded_rows(t.rows); ++i) w[i] = 0;
-  add_motions(t, w);
+  add_motions(t, -1, w);
+}
+
+inline void tree_rates(const TreeRowsView& t, int figure, const double* half, double* a) {
+  const TreeFigure& f = t.figures[figure];
+  for (int k = 0; k < f.nv; ++k) f.y[k] = half[k];
+  sweep_out(f, factor_of(f, Matrix::kMass));
+  add_motions(t, figure, a);
 }
 
 inline void tree_answer(const TreeRowsView& t, const double* r, double* w) { tree_solve(t, Matrix::kMass, r, w); }
@@ -232,7 +240,7 @@ inline void tree_begin(const TreeRowsView& t, double* a) {
     for (int k = 0; k < f.nv; ++k) f.y[k] = f.m->drive[k];
     sweep_out(f, factor_of(f, Matrix::kMass));
   }
-  add_motions(t, a);
+  add_motions(t, -1, a);
   for (int i = 0; i < t.end_count; ++i) {
     const TreeEnd& e = t.ends[i];
     if (!t.joins[e.row]) own_of_end(e, t.figures[e.figure], t.own);

@@ -68,6 +68,8 @@ struct TreeRowsView {
 struct TreeRowsKernels {
   /// Own responses of all rows; and a += J·M⁻¹·(τ − bias torques).
   void (*begin)(const TreeRowsView&, double* a);
+  /// a += J·M⁻¹·τ for torques τ on one figure, of which L⁻ᵀ·τ is given
+  void (*add_rates)(const TreeRowsView&, int figure, const double* half, double* a);
   /// w = J·M⁻¹·Jᵀ·r, whole packs
   void (*answer)(const TreeRowsView&, const double* r, double* w);
   /// out += M⁻¹·(Jᵀ·r + share·(τ − bias torques)) of one figure

@@ -47,15 +47,19 @@ double nearest_on_triangle(const Vec3<>& p, const Vec3<>& q, const Vec3<>& r, do
   return best;
 }
 
-/// Of the faces that have the origin on their outer side, the nearest point of the nearest; inside: weights of the volume.
+/// Of the faces that have the origin on their outer side, the nearest point of the nearest; inside: weights of the volume. Nothing is inside of
+/// a tetrahedron that is flat to rounding, which round shapes bring about: on which side of a face its fourth corner lies is chance.
 void nearest_on_tetrahedron(const DifferencePoint* p, double* weight) {
+  constexpr double kFlat = 1e-12;  // height over length: rounding leaves 1e-15 of a length
   static constexpr int kFaces[4][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}, {0, 3, 1, 2}, {1, 3, 2, 0}};
   double best = -1, t[3] = {};
   for (const auto& f : kFaces) {
     const Vec3<>& a = p[f[0]].w;
     const Vec3<> n = cross(p[f[1]].w - a, p[f[2]].w - a);
-    const double inside = dot(n, p[f[3]].w - a), origin = -dot(n, a);
-    if (inside * origin > 0) continue;  // same side as the fourth corner; a flat tetrahedron tries all faces
+    const Vec3<> up = p[f[3]].w - a;
+    const double inside = dot(n, up), origin = -dot(n, a);
+    const bool flat = inside * inside <= kFlat * kFlat * dot(n, n) * dot(up, up);
+    if (inside * origin > 0 && !flat) continue;  // same side as the fourth corner
     const double d2 = nearest_on_triangle(a, p[f[1]].w, p[f[2]].w, t);
     if (best < 0 || d2 < best) {
       best = d2;

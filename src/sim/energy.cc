@@ -67,10 +67,13 @@ void World::Impl::keep_kinetic(const IslandWork& w) {
 /// Velocities after an impact. It takes energy; what meets has been accelerated for half of the step, as if it had come faster. Next to a
 /// posture in which rows depend on each other impulses may be so large that digits are lost: then all velocities are cut by one factor. Where
 /// none are left, contacts get no impulse, and what they stop is left to the forces of the step; connections alone are a projection.
-void World::Impl::add_impulses(IslandWork& w) {
+void World::Impl::add_impulses(IslandWork& w, double after) {
   constexpr double kLost = 4;  // of the energy that is allowed: speeds that come out doubled are nothing but errors
   const double before = kinetic_energy(w);
-  for (const int i : w.figures) figures[size_t(i)]->work_step = figures[size_t(i)]->v;
+  for (const int i : w.figures) {
+    figures[size_t(i)]->begin_impact(after);
+    figures[size_t(i)]->work_step = figures[size_t(i)]->v;
+  }
   const auto respond = [&] {
     for (size_t i = 0; i < w.figures.size(); ++i) {
       FigureData& f = *figures[size_t(w.figures[i])];
@@ -80,19 +83,19 @@ void World::Impl::add_impulses(IslandWork& w) {
   };
   respond();
   double given = impact_work(w);
-  const double after = kinetic_energy(w);
-  const double allowed = after <= before ? after : half_way_energy(w, before) + std::max(given, 0.0);
-  if (!(after <= kLost * allowed)) {
+  const double now = kinetic_energy(w);
+  const double allowed = now <= before ? now : half_way_energy(w, before) + std::max(given, 0.0);
+  if (!(now <= kLost * allowed)) {
     std::ranges::fill(w.result.force, 0.0);
     for (PatchReport& p : w.result.patches) p = {};
     w.island.complete(w.result.force.data(), 0);
     respond();
     given = impact_work(w);
-  } else if (after > allowed) {
-    for (const int i : w.figures) figures[size_t(i)]->v *= std::sqrt(allowed / after);
+  } else if (now > allowed) {
+    for (const int i : w.figures) figures[size_t(i)]->v *= std::sqrt(allowed / now);
   }
   w.impact_given += given;
-  for (const int i : w.figures) figures[size_t(i)]->mechanics.set_motion(figures[size_t(i)]->v.data());
+  for (const int i : w.figures) figures[size_t(i)]->finish_impact(step_length, figures[size_t(i)]->work_step);
 }
 
 /// The larger of the kinetic energy before an impact and what half of the step makes of it by all forces.
@@ -101,8 +104,7 @@ double World::Impl::half_way_energy(IslandWork& w, double before) {
   double half_way = 0;
   for (const int i : w.figures) {
     FigureData& f = *figures[size_t(i)];
-    f.mechanics.free_acceleration(f.effort.data());
-    f.effort = f.work_step + 0.5 * step_length * f.effort;
+    f.effort = f.work_step + f.first_kick;
     half_way += f.energy_of(f.q, f.effort).kinetic;
   }
   return std::max(before, half_way);

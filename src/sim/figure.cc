@@ -28,9 +28,10 @@ Mat3<> FigureData::base_axes() const { return to_mat3(Quaternion<>{q[3], q[4], q
 
 FigureData::FigureData(const Model& m, const FigureOptions& o)
     : model(m), options(o), mechanics(model), actuators(model, options), work(model), q(neutral(model)), trial(model) {
-  for (Eigen::VectorXd* x :
-       {&v, &vdot, &torque, &external, &tau, &extra, &effort, &work_step, &spring_torque, &medium_torque, &stored,
-        &stored_inertia, &shift, &net, &products, &products_due, &products_next, &bias, &still})
+  for (Eigen::VectorXd* x : {&v,          &vdot,       &torque,        &external,      &tau,           &extra,
+                             &effort,     &work_step,  &spring_torque, &medium_torque, &stored,        &stored_inertia,
+                             &shift,      &net,        &products,      &products_due,  &products_next, &bias,
+                             &first_bias, &first_kick, &still})
     *x = Eigen::VectorXd::Zero(model.nv());
   std::vector<int> position(size_t(model.nv()), -1);  // of each column
   if (model.base() == Base::kFree) rotations.push_back({3, 0, 4});
@@ -145,14 +146,18 @@ void FigureData::set_mechanics() {
   mechanics.set_motion(v.data());
 }
 
+void FigureData::set_net(double h) { net = tau - products - (1 / h) * products_due; }
 void FigureData::factorise(double h) {
-  net = tau - products - (1 / h) * products_due;
+  set_net(h);
   mechanics.factorise(has_extra ? extra.data() : nullptr, net.data());
 }
 
 /// Bias torques of the motion v + after·v̇, gravity included, with the base's place at rest: they do not depend on its velocity.
 void FigureData::bias_torques(double after, Eigen::VectorXd& out) {
   trial.q = q, trial.v = v + after * vdot;
+  still_base_bias(out);
+}
+void FigureData::still_base_bias(Eigen::VectorXd& out) {
   if (model.base() == Base::kFree) trial.v.segment<3>(3).setZero();
   rnea(model, trial, still, work, out);
 }
@@ -169,27 +174,56 @@ bool FigureData::is_far(double h) const {
 
 void FigureData::set_products(double h) {
   products_change = std::numeric_limits<double>::infinity();
+  struck = false;
   moves = is_fast(h);
   if (!moves) {
     products.setZero(), products_due.setZero();
     return;
   }
   bias_torques(0, bias);
-  bias_torques(0.5 * h, work_step);
+  mean_bias(h, work_step);
   products = work_step - bias;
+}
+
+void FigureData::begin_impact(double after) {
+  mechanics.free_acceleration(vdot.data());
+  first_kick = after * vdot;
+  bias_torques(0.5 * after, first_bias);
+}
+
+void FigureData::finish_impact(double h, const Eigen::VectorXd& before) {
+  mechanics.set_motion(v.data());
+  products_change = std::numeric_limits<double>::infinity();
+  // Torques have acted on the velocities before the impact for half of the step; what is implicit has resisted the impulse.
+  const auto missing = [&](const Eigen::VectorXd& torques, const Eigen::VectorXd& inertia) {
+    const auto jump = v - before;
+    return -0.5 * (h * torques + inertia.cwiseProduct(v + before)).dot(jump);
+  };
+  struck_work = missing(tau, extra), struck_stored = has_stored ? missing(stored, stored_inertia) : 0;
+  struck = moves = true;
+  bias_torques(0, bias);
+  mean_bias(h, work_step);
+  products = work_step - bias;
+}
+
+void FigureData::mean_bias(double h, Eigen::VectorXd& out) {
+  if (!struck) return bias_torques(0.5 * h, out);
+  trial.q = q, trial.v = v + 0.5 * (first_kick + h * vdot);
+  still_base_bias(out);
+  out = 0.5 * (first_bias + out);
 }
 
 ProductsState FigureData::correct_products(double h, bool held) {
   // Of the power of all bias torques, beyond which the step is solved again. What is less is due in the next step where motion is slow
   // and free: then products hardly change from one step to the other.
-  constexpr double kStrict = 1e-3, kSlow = 0.2;
+  constexpr double kStrict = 1e-3, kSlow = 0.01;
   // Of the last change. Contacts that open or close may make the next one larger; what runs away squares itself.
   constexpr double kGrowth = 100;
   if (!moves && !is_fast(h)) return ProductsState::kSettled;
   if (!moves) bias_torques(0, bias);
   moves = true;
   const Eigen::VectorXd& mean = trial.v;
-  bias_torques(0.5 * h, work_step);
+  mean_bias(h, work_step);
   double power = 0, change = 0;
   for (int k = 0; k < work_step.size(); ++k) {
     change += std::abs((work_step[k] - bias[k] - products[k]) * mean[k]);

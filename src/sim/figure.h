@@ -120,6 +120,12 @@ struct FigureData {
   double products_change = 0;     ///< [W] by the last correction
   Eigen::VectorXd products_next;  ///< [N·m, N] the same of this step
   Eigen::VectorXd bias;           ///< scratch of products
+  /// Where an impact has struck it in this step: bias torques of the half before, and the velocity that this half adds.
+  Eigen::VectorXd first_bias, first_kick;
+  bool struck = false;
+  double struck_work = 0,
+         struck_stored =
+             0;  ///< work of torques, and of springs among them, in that half beyond what v after the impact makes [J]
   Eigen::VectorXd net;            ///< tau, less products and what is due of them
   Eigen::VectorXd still;          ///< zero
   Eigen::VectorXd effort;         ///< what acted in the last step
@@ -140,13 +146,20 @@ struct FigureData {
   void drift(double h);
   /// v += h·v̇ at the present pose, in the axes of the base as they lie there.
   void kick(double h);
-  void set_mechanics();      ///< to the present state
+  void set_mechanics();  ///< to the present state
+  void set_net(double h);
   void factorise(double h);  ///< the mechanics, with all that drives the figure
   /// Velocity products belong to the velocity in the middle of the step, v + h·v̇/2: first with v̇ of the last step, then with what came of it.
   void set_products(double h);
   /// @param held  by bilateral rows
   ProductsState correct_products(double h, bool held);
+  /// An impact comes in the middle of the step: before it velocity products are those of the motion that it ends, after it those of the motion
+  /// that it leaves. Both are called around a change of v.
+  void begin_impact(double after);                              ///< after: how long forces have acted [s]
+  void finish_impact(double h, const Eigen::VectorXd& before);  ///< before: v
   void bias_torques(double after, Eigen::VectorXd& out);
+  void mean_bias(double h, Eigen::VectorXd& out);  ///< over the step, at the acceleration that is known
+  void still_base_bias(Eigen::VectorXd& out);      ///< of `trial`
   bool is_fast(double h) const;
   bool is_far(double h) const;  ///< moves so far in a step that its energy is looked at
   bool begins_far = false;      ///< it did so at the beginning of the step: an impact may have stopped it since

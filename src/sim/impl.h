@@ -63,6 +63,7 @@ struct IslandWork {
   double inconsistency = 0, residual = 0, impact_energy = 0;
   int rank_deficiency = 0;
   bool impact = false;
+  int row_count = 0;    ///< of all kinds; 0: nothing touches or holds it
   bool large = false;   ///< it is solved as a heap
   bool settled = true;  ///< velocity products are those of the velocities that came out
   Island::Work work{0, 0};
@@ -265,6 +266,7 @@ struct World::Impl {
   void find_rows(double t);
   void keep_pressures();
   void settle_island(IslandWork& w);
+  bool solve_again(IslandWork& w);
   struct RowCount {
     int bilateral = 0, others = 0;
     int alone = 0;  ///< of the others: each of one body or joint; 0 where contacts join bodies
@@ -272,7 +274,8 @@ struct World::Impl {
   /// What springs and dampers of connections do while rows are held: a step lets them act, in no time they do nothing.
   enum class Springs { kAct, kRest };
   void build_island(IslandWork& w, const RowCount& rows, Springs soft);
-  void add_approach(IslandWork& w);
+  void add_approach(IslandWork& w, double after);
+  double impact_change(IslandWork& w, double after);
   std::vector<ContactReport> made;  ///< of make_connections(): what contacts took of it
   bool can_repeat = false;          ///< what try_step() changes is kept
   void smooth_step();
@@ -321,9 +324,9 @@ struct World::Impl {
   void close_gaps(IslandWork& w, double share, double furthest, bool again);
   bool approaches(IslandWork& w);
   ContactProblem contact_problem(const IslandWork& w) const;
-  void resolve_impact(IslandWork& w);
+  void resolve_impact(IslandWork& w, double after);
   double rebound(IslandWork& w, double share);
-  void add_impulses(IslandWork& w);
+  void add_impulses(IslandWork& w, double after);
   double half_way_energy(IslandWork& w, double before);
   double impact_work(const IslandWork& w) const;
   void resolve_forces(IslandWork& w);

@@ -14,7 +14,10 @@ constexpr double kMostShift = 0.05;
 }  // namespace
 
 void World::Impl::resolve_positions(IslandWork& w) {
-  if (!options.contact.end_of_step || !w.solver.solve_positions(contact_problem(w), w.result)) return;
+  if (w.large) return;
+  for (const int i : w.figures) figures[size_t(i)]->has_shift = false;  // of a solution that was given up
+  if (w.row_count == 0 || w.island.others() == 0 || !options.contact.end_of_step) return;
+  if (!w.solver.solve_positions(contact_problem(w), w.result)) return;
   std::fill(w.island.target(), w.island.target() + w.island.bilateral(), 0.0);
   std::fill(w.island.u(), w.island.u() + w.island.rows(), 0.0);
   w.island.hold_velocities();  // bilateral rows stay where they are

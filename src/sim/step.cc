@@ -80,7 +80,7 @@ void World::Impl::make_connections() {
     if (std::ranges::none_of(w.connections, [&](int k) { return is_new(connections[size_t(k)]); })) continue;
     for (const int k : w.figures) figures[size_t(k)]->factorise(step_length);
     build_island(w, count_rows(w), Springs::kRest);
-    resolve_impact(w);
+    resolve_impact(w, 0);
     report.impacts += 1;
     report.impact_energy += w.impact_energy;
   }
@@ -212,17 +212,43 @@ void World::Impl::settle_island(IslandWork& w) {
     return w.large == found;
   };
   w.settled = false;
-  for (int pass = 0; pass < kMost && !w.settled; ++pass) {
-    if (!solve()) return;
+  bool runs_away = false;
+  for (int pass = 0; pass < kMost && !w.settled && !runs_away; ++pass) {
+    if ((pass == 0 || !solve_again(w)) && !solve()) return;
     ProductsState state = ProductsState::kSettled;
     for (const int i : w.figures) state = std::max(state, figures[size_t(i)]->correct_products(step_length, held));
     w.settled = state == ProductsState::kSettled;
-    if (state == ProductsState::kRunAway) break;
+    runs_away = state == ProductsState::kRunAway;
   }
-  if (w.settled || !must_do()) return;
-  for (const int i : w.figures)
-    figures[size_t(i)]->products.setZero();  // they run away: those of the beginning have to do
-  solve();
+  if (!w.settled && must_do()) {
+    for (const int i : w.figures)
+      figures[size_t(i)]->products.setZero();  // they run away: those of the beginning have to do
+    solve();
+  }
+  resolve_positions(w);
+}
+
+/// Solves an island again after nothing but velocity products have changed: all that was made of poses and velocities stays.
+/// @return false where that cannot be, and nothing has happened
+bool World::Impl::solve_again(IslandWork& w) {
+  const bool flies = w.row_count == 0;
+  if (w.large || (!flies && w.island.is_sparse())) return false;
+  for (size_t i = 0; i < w.figures.size(); ++i) {
+    FigureData& f = *figures[size_t(w.figures[i])];
+    f.work_step = f.net;
+    f.set_net(step_length);
+    f.work_step = f.net - f.work_step;
+    if (flies) {
+      f.mechanics.add_drive(f.work_step.data());
+      f.mechanics.free_acceleration(f.vdot.data());
+    } else {
+      w.island.add_drive(int(i), f.work_step.data());
+    }
+  }
+  if (flies) return true;
+  for (BoundedRow& row : w.bounded) row.last_force = w.result.force[size_t(row.row)];  // contacts begin with theirs too
+  resolve_forces(w);
+  return true;
 }
 
 /// Whether something new comes in: a vertex that begins to touch. What is so
@@ -264,13 +290,29 @@ ContactProblem World::Impl::contact_problem(const IslandWork& w) const {
           .bounded = w.bounded};
 }
 
-/// What comes in has been accelerated for half of the step when it meets: so a ball rebounds with the energy it came with.
-void World::Impl::add_approach(IslandWork& w) {
+/// What comes in has been accelerated for half of the step when it meets, so a ball rebounds with the energy it came with.
+void World::Impl::add_approach(IslandWork& w, double after) {
   double *u = w.island.u() + w.island.bilateral(), *a = w.island.a() + w.island.bilateral();
   for (size_t i = 0; i < w.patches.size(); ++i) {
     if (!contacts.touches()[size_t(w.touches[i])].is_new) continue;
-    for (int r = w.patches[i].row; r < w.patches[i].row + w.patches[i].row_count; ++r) u[r] += 0.5 * step_length * a[r];
+    for (int r = w.patches[i].row; r < w.patches[i].row + w.patches[i].row_count; ++r) u[r] += after * a[r];
   }
+}
+
+/// Change of energy by the impulses of an impact. Forces of the first half of the step have acted on all rows by then: what rows that were
+/// held before it do not show counts all the same.
+double World::Impl::impact_change(IslandWork& w, double after) {
+  double sum = w.island.impulse_energy();
+  const int held = w.island.bilateral();
+  const double *a = w.island.a(), *force = w.island.force();
+  for (int r = 0; r < held; ++r) sum += after * force[r] * (a[r] - w.island.drift(r));
+  for (const BoundedRow& b : w.bounded) sum += after * force[held + b.row] * a[held + b.row];
+  for (size_t i = 0; i < w.patches.size(); ++i) {
+    if (contacts.touches()[size_t(w.touches[i])].is_new) continue;  // add_approach() has done it
+    for (int r = w.patches[i].row; r < w.patches[i].row + w.patches[i].row_count; ++r)
+      sum += after * force[held + r] * a[held + r];
+  }
+  return sum;
 }
 
 /// Impulses of an impact in which connections rebound with this share of their restitutions.
@@ -292,8 +334,9 @@ double World::Impl::rebound(IslandWork& w, double share) {
 
 /// Directions that rebound with shares of their own may gain energy, where they are coupled ([NY00] (15), erratum B6): then all of
 /// them rebound less. With E the energy at no restitution, E + s²·(…) is that at a share s of it.
-void World::Impl::resolve_impact(IslandWork& w) {
-  add_approach(w);
+/// @param after  how long forces have acted in the step when it comes [s]
+void World::Impl::resolve_impact(IslandWork& w, double after) {
+  add_approach(w, after);
   const auto may_rebound = [&](int i) {
     const ConnectionData& c = connections[size_t(i)];
     return c.is_new && c.options.restitution != PerDirection{};
@@ -310,9 +353,9 @@ void World::Impl::resolve_impact(IslandWork& w) {
     }
     if (now > -kRounding * lost) rebound(w, 0);
   }
-  add_impulses(w);
+  add_impulses(w, after);
   w.impact = true;
-  w.impact_energy += w.island.impulse_energy();
+  w.impact_energy += impact_change(w, after);
   int row = 0;
   for (const int i : w.connections) {
     ConnectionData& c = connections[size_t(i)];
@@ -384,9 +427,7 @@ void World::Impl::resolve_forces(IslandWork& w) {
   w.given = surface_work(w);
   w.work.others += w.given;  // rows move with the surface
   for (size_t k = 0; k < w.touches.size(); ++k) contacts.touches()[size_t(w.touches[k])].memory = w.memories[k];
-  if (!inequalities) return;
-  remember_bounds(w);
-  resolve_positions(w);
+  if (inequalities) remember_bounds(w);
 }
 
 void World::Impl::build_island(IslandWork& w, const RowCount& rows, Springs soft) {
@@ -397,7 +438,8 @@ void World::Impl::build_island(IslandWork& w, const RowCount& rows, Springs soft
 
 void World::Impl::solve_island(IslandWork& w) {
   const RowCount rows = count_rows(w);
-  if (rows.bilateral + rows.others == 0) {
+  w.row_count = rows.bilateral + rows.others;
+  if (w.row_count == 0) {
     for (const int i : w.figures) {
       FigureData& f = *figures[size_t(i)];
       f.mechanics.free_acceleration(f.vdot.data());
@@ -412,7 +454,7 @@ void World::Impl::solve_island(IslandWork& w) {
   build_island(w, rows, Springs::kAct);
   if (approaches(w)) {
     if (w.island.is_soft()) build_island(w, rows, Springs::kRest);
-    resolve_impact(w);
+    resolve_impact(w, 0.5 * step_length);
     for (const int i : w.figures) figures[size_t(i)]->factorise(step_length);  // bias torques of the new velocities
     build_island(w, count_rows(w), Springs::kAct);
   }
@@ -464,9 +506,9 @@ void World::Impl::integrate_figure(FigureData& f, double h) {
   f.q_middle = f.q, f.v_middle = f.v;
   double work = kernel::figures().effort(int(f.v.size()), h, f.tau.data(), f.extra.data(), f.v.data(), f.vdot.data(),
                                          f.effort.data());
-  f.torque_work = h * work;
+  f.torque_work = h * work + (f.struck ? f.struck_work : 0);
   if (f.has_stored) work -= (f.stored - f.stored_inertia.cwiseProduct(f.vdot)).dot(f.v + 0.5 * h * f.vdot);
-  f.work_done = h * work;
+  f.work_done = h * work + (f.struck ? f.struck_work - f.struck_stored : 0);
   f.set_acting();
   f.products_due = h * f.products_next;
   f.kick(h);

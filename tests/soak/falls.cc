@@ -56,7 +56,22 @@ World figure_world(const Model& model, double h, double height, bool self, bool 
   return world;
 }
 
-World heap_world(int count, bool spheres, double h, Random& rng) {
+/// Bodies of a heap, each about 0.2 m across.
+const std::pair<const char*, Shape> kHeaps[] = {
+    {"boxes", Box{{0.2, 0.2, 0.2}}},
+    {"spheres", Sphere{0.1}},
+    {"planks", Box{{0.4, 0.1, 0.05}}},
+    {"capsules", Capsule{0.06, 0.2}},
+    {"cylinders", Cylinder{0.1, 0.15}},
+    {"tetrahedra", ConvexHull{{{.12, .12, .12}, {-.12, -.12, .12}, {-.12, .12, -.12}, {.12, -.12, -.12}}}}};
+
+/// The shape of body i in a heap of that kind; of a mixed one all of them in turn.
+const Shape& heap_shape(std::string_view kind, int i) {
+  if (kind == "mixed") return kHeaps[std::size_t(i) % std::size(kHeaps)].second;
+  return std::ranges::find(kHeaps, kind, [](const auto& heap) { return std::string_view(heap.first); })->second;
+}
+
+World heap_world(std::string_view kind, int count, double h, Random& rng) {
   World world(WorldOptions{.time_step = h});
   world.add_fixed(Plane{}, {});
   for (int k = 0; k < 4; ++k) {  // a pen
@@ -64,8 +79,8 @@ World heap_world(int count, bool spheres, double h, Random& rng) {
     world.add_fixed(Plane{}, {Mat3<>{{0, s, c}, {0, -c, s}, {1, 0, 0}}, {-1.0 * c, -1.0 * s, 0}});
   }
   for (int i = 0; i < count; ++i) {
-    const Shape shape = spheres ? Shape(Sphere{0.1}) : Shape(Box{{0.2, 0.2, 0.2}});
-    const Model model = value_or_throw(Model::build(make_body("b" + std::to_string(i), shape, 1, {}).model));
+    const Model model =
+        value_or_throw(Model::build(make_body("b" + std::to_string(i), heap_shape(kind, i), 1, {}).model));
     State state(model);
     state.q = random_configuration(model, rng);
     const int layer = i / 16, place = i % 16;
@@ -79,8 +94,10 @@ World heap_world(int count, bool spheres, double h, Random& rng) {
 World make(const std::string& name, double h, Random& rng, const std::optional<std::filesystem::path>& data) {
   if (name == "human28") return figure_world(human28(), h, 3, true, false, rng);
   if (name == "human28 on stairs") return figure_world(human28(), h, 3, true, true, rng);
-  if (name.starts_with("boxes ")) return heap_world(std::stoi(name.substr(6)), false, h, rng);
-  if (name.starts_with("spheres ")) return heap_world(std::stoi(name.substr(8)), true, h, rng);
+  if (is_heap(name)) {
+    const std::size_t space = name.find(' ');
+    return heap_world(std::string_view(name).substr(0, space), std::stoi(name.substr(space + 1)), h, rng);
+  }
   return figure_world(recorded(*data, name), h, 1.2, true, false, rng);
 }
 
@@ -100,10 +117,17 @@ double energy(const World& world) { return world.kinetic_energy() + world.potent
 
 }  // namespace
 
+bool is_heap(std::string_view name) {
+  const std::string_view kind = name.substr(0, name.find(' '));
+  return kind == "mixed" || std::ranges::any_of(kHeaps, [&](const auto& heap) { return kind == heap.first; });
+}
+
 std::vector<std::string> falls(const std::optional<std::filesystem::path>& data) {
   std::vector<std::string> out = {"human28", "human28 on stairs"};
   if (data) out.insert(out.end(), std::begin(kRecorded), std::end(kRecorded));
-  for (const char* heap : {"boxes 30", "boxes 100", "boxes 300", "spheres 300"}) out.emplace_back(heap);
+  for (const char* heap : {"boxes 30", "boxes 100", "planks 60", "capsules 60", "cylinders 60", "tetrahedra 60",
+                           "mixed 60", "boxes 300", "spheres 300"})
+    out.emplace_back(heap);
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// Limp figures and heaps that fall on hard ground: how well their contacts are solved, what happens to their energy, what a step
@@ -24,6 +25,8 @@ struct FallReport {
   std::string failure{};
 };
 
+/// Whether a name is that of a heap: a kind of bodies and their number, as in "boxes 30".
+bool is_heap(std::string_view name);
 /// Names of the falls there are; those of recorded robots only where their folder is.
 std::vector<std::string> falls(const std::optional<std::filesystem::path>& data);
 FallReport fall(const std::string& name, int count, double seconds, double h,

@@ -123,14 +123,12 @@ bool run_falls(const std::string& only, int count, double seconds, double h) {
   say("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
   bool ok = true;
   std::vector<std::string> names = test::falls(data_folder());
-  const auto is_heap = [](const std::string& name) {
-    return name.starts_with("boxes ") || name.starts_with("spheres ");
-  };
   const bool exact = std::ranges::find(names, only) != names.end();
-  if (!exact && is_heap(only)) names = {only};  // of any size
+  if (!exact && only.find(' ') != only.npos && test::is_heap(only)) names = {only};  // of any size
   for (const std::string& name : names) {
     if (exact ? name != only : name.find(only) == std::string::npos) continue;
-    const test::FallReport r = test::fall(name, is_heap(name) && only.empty() ? 1 : count, seconds, h, data_folder());
+    const test::FallReport r =
+        test::fall(name, test::is_heap(name) && only.empty() ? 1 : count, seconds, h, data_folder());
     const double all = double(std::max(r.contacts, 1L));
     say(
         fmt::format("| {} | {:.1f} | {:.1f} | {} | {:.3f} | {:.3f} | {:.1e} | {:.2f} | {:.3f} | {:.2g} | {:.3g} | "

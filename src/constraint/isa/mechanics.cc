@@ -85,6 +85,21 @@ void half_solve_entry(const MechanicsBlock& m, int nv, double* Z, int stride) {
   }
 }
 
+/// a += Zᵀ·D⁻¹·half
+void add_rates(const MechanicsBlock& m, const std::uint64_t* touched, const double* Z, int stride, const double* half,
+               double* a) {
+  for (int r = 0; r < stride; r += kRowBlock, touched += m.words) {
+    Eight sum = load_eight(a + r);
+    for (int w = 0; w < m.words; ++w) {
+      for (std::uint64_t left = touched[w]; left != 0; left &= left - 1) {
+        const int i = 64 * w + __builtin_ctzll(left);
+        sum = madd(Eight(m.D_inv[i] * half[i]), load_eight(Z + i * stride + r), sum);
+      }
+    }
+    store_eight(sum, a + r);
+  }
+}
+
 void delassus_entry(const MechanicsBlock& m, const std::uint64_t* touched, const int* used, const double* Z, int stride,
                     bool first, double* G, double* a) {
   if constexpr (kRegisterBytes == 64) {  // registers enough for all the sums of two feet
@@ -103,15 +118,8 @@ void delassus_entry(const MechanicsBlock& m, const std::uint64_t* touched, const
       else
         delassus_tile<3, P>(m, rows, columns, Z, stride, r, c, first, G);
     }
-    Eight sum = load_eight(a + r);
-    for (int w = 0; w < m.words; ++w) {
-      for (std::uint64_t left = rows[w]; left != 0; left &= left - 1) {
-        const int i = 64 * w + __builtin_ctzll(left);
-        sum = madd(Eight(m.D_inv[i] * m.drive[i]), load_eight(Z + i * stride + r), sum);
-      }
-    }
-    store_eight(sum, a + r);
   }
+  add_rates(m, touched, Z, stride, m.drive, a);
 }
 
 /// x ← L⁻¹·x, for vectors padded to whole blocks. Rows of L are zero off their paths. Eight sums whatever a register holds:
@@ -145,14 +153,19 @@ void respond_entry(const MechanicsBlock& m, int nv, const std::uint64_t* any, co
   for (int i = 0; i < nv; ++i) out[i] += m.scratch[i];
 }
 
+void half_solve_torques(const MechanicsBlock& m, int nv, double* x) {
+  m.recursive ? ascend(m, nv, x) : half_solve_one(m, nv, x);
+}
+
 void solve_entry(const MechanicsBlock& m, int nv, double* x) {
-  if (m.recursive) {
-    ascend(m, nv, x);
-    return descend(m, x);
-  }
-  half_solve_one(m, nv, x);
+  half_solve_torques(m, nv, x);
   for (int i = 0; i < nv; ++i) x[i] *= m.D_inv[i];
-  solve_lower(m, nv, x);
+  m.recursive ? descend(m, x) : solve_lower(m, nv, x);
+}
+
+void drive_entry(const MechanicsBlock& m, int nv, double* torques) {
+  half_solve_torques(m, nv, torques);
+  for (int i = 0; i < nv; ++i) m.drive[i] += torques[i];
 }
 
 void add_product_entry(const double* G, int rows, int stride, const double* f, double* y) {
@@ -199,10 +212,10 @@ double largest_change_entry(const MechanicsBlock& m, const BodyBefore* bodies, i
 }  // namespace
 
 extern const MechanicsKernels mechanics_table;
-const MechanicsKernels mechanics_table = {poses_entry,          motions_entry, factorise_entry,   climb,
-                                          climb_torques,        clear_entry,   half_solve_entry,  delassus_entry,
-                                          respond_entry,        solve_entry,   add_product_entry, mirror_entry,
-                                          largest_change_entry, multiply};
+const MechanicsKernels mechanics_table = {poses_entry,       motions_entry, factorise_entry,      climb,
+                                          climb_torques,     clear_entry,   half_solve_entry,     delassus_entry,
+                                          add_rates,         respond_entry, solve_entry,          drive_entry,
+                                          add_product_entry, mirror_entry,  largest_change_entry, multiply};
 
 }  // namespace KANSETSU_ISA
 }  // namespace kansetsu::kernel

@@ -108,6 +108,25 @@ TEST_CASE("contacts of convex shapes are exact, for every pair") {
   }
 }
 
+/// Points of a rim that nearly coincide make simplices without a volume: one pair in 30 000 was 10 cm deep where it did not even touch.
+TEST_CASE("what all but touches is no deeper than any direction says") {
+  const Shape drum = Cylinder{0.1, 0.15}, box = Box{{0.2, 0.2, 0.2}};
+  const Geometry A(drum), B(box);
+  Random random(7);
+  for (int i = 0; i < 100000; ++i) {
+    const Transform<> X_WA{random.rotation(), {}};
+    Transform<> X_WB{random.rotation(), {}};
+    const Vec3<> n = random.direction();
+    const double gap = random.uniform(-1, 1) * std::pow(10, random.uniform(-14, -2.5));
+    X_WB.p = (separation(drum, X_WA, box, X_WB, n) - gap) * n;
+    Manifold m;
+    if (!collide(A, X_WA, B, X_WB, 0.05, m)) continue;
+    if (least_gap(m) > gap - 1e-6 - 1e-3 * std::abs(gap)) continue;  // a tilt of 0.02 rad may be taken for none
+    CAPTURE(i);
+    CHECK(least_gap(m) > gap);
+  }
+}
+
 TEST_CASE("exchanging the shapes exchanges the contact") {
   for (int a = 0; a < 5; ++a) {
     for (int b = 0; b < 5; ++b) {
