@@ -18,4 +18,19 @@ std::vector<std::string>& given_package_paths();
 /// Both, as readers of scenes take them.
 io::ReferenceOptions references();
 
+/// Other folders for what the calling thread reads while this lives: where each call names its own.
+class ReferencePaths {
+ public:
+  explicit ReferencePaths(io::ReferenceOptions paths);
+  ~ReferencePaths();
+  ReferencePaths(const ReferencePaths&) = delete;
+  ReferencePaths& operator=(const ReferencePaths&) = delete;
+
+  const io::ReferenceOptions& paths() const { return paths_; }
+
+ private:
+  io::ReferenceOptions paths_;
+  const ReferencePaths* outer_;
+};
+
 }  // namespace kansetsu::cli

@@ -11,6 +11,7 @@ from . import _core
 from ._core import Material, Model, Snapshot, World
 from ._errors import Error
 from ._names import NamedArray, Names, named
+from ._progress import Progress
 
 Floats = NDArray[np.float64]
 
@@ -158,11 +159,15 @@ class WorldBatch:
     """
 
     def __init__(self, world: World, n: int, *, threads: int = 1, lanes: bool = True) -> None:
+        if not isinstance(world, World):
+            raise TypeError(f"WorldBatch: world is a '{type(world).__name__}', expected a kansetsu.World; World.load() and add() make one")
         self._core = _core.WorldBatchCore(world, n, threads, lanes)
         self._figures = {name: BatchFigure(self._core, name) for name in self._core.figures}
         self._controllers = {name: BatchController(self._core, name) for name in self._core.controllers}
 
     def __getitem__(self, figure: str) -> BatchFigure:
+        if not isinstance(figure, str):
+            raise TypeError(f"WorldBatch: figures have names, {self.figures}; worlds are rows of their arrays: batch[name].q[{figure!r}]")
         found = self._figures.get(figure)
         if found is None:
             self._core.model(figure)  # raises with the known names
@@ -196,9 +201,12 @@ class WorldBatch:
         """Why a world has stopped."""
         return self._core.failure(world)
 
-    def step(self, count: int = 1) -> None:
-        """Makes one time step of all worlds, or ``count``. A world that fails stops; the others continue."""
-        self._core.step(count)
+    def step(self, count: int = 1, *, progress: Progress = False) -> None:
+        """Makes one time step of all worlds, or ``count``. A world that fails stops; the others continue.
+
+        progress: True for a bar, or a function of (done, total) steps.
+        """
+        self._core.step(count, progress)
 
     def save(self) -> list[Snapshot]:
         """Snapshots of all worlds."""
@@ -208,12 +216,14 @@ class WorldBatch:
         """Restores worlds to one snapshot, or each to its own. which: a mask (n,) or indices of worlds; default: all."""
         self._core.reset(snapshots, which)
 
-    def rollout(self, figure: str, controls: ArrayLike, *, substeps: int = 1, drive: str = "tau") -> tuple[Floats, Floats]:
+    def rollout(
+        self, figure: str | BatchFigure, controls: ArrayLike, *, substeps: int = 1, drive: str = "tau", progress: Progress = False
+    ) -> tuple[Floats, Floats]:
         """Applies torques (n, T, nv), each for ``substeps`` steps; positions (n, T, nq) and velocities (n, T, nv) after each.
 
-        drive="control": controls (n, T, actuators) of its actuators instead.
+        drive="control": controls (n, T, actuators) of its actuators instead. progress: True for a bar, or a function of (done, total).
         """
-        return self._core.rollout(figure, controls, substeps, drive)
+        return self._core.rollout(figure.name if isinstance(figure, BatchFigure) else figure, controls, substeps, drive, progress)
 
     def controller(self, name: str) -> BatchController:
         """A controller of the worlds: targets and gains of each."""

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._core import Model
 from ._errors import Error
+from ._text import describe
 
 Floats = NDArray[np.float64]
 
@@ -78,6 +79,8 @@ class Centroidal:
         self.h = h
         self.A = A
         self.A_dot = A_dot
+
+    __repr__ = describe
 
 
 def _matrices(data: Floats) -> Floats:

@@ -9,7 +9,6 @@ Results are in order and do not depend on the number of workers. Work of a worke
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -17,7 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import rollouts as _rollouts
+from ._core import World
 from ._errors import Error
+from ._progress import Progress, teller
 
 try:
     import ray as _ray
@@ -34,12 +35,13 @@ def map(
     *,
     retries: int = 5,
     in_flight: int | None = None,
-    progress: bool = False,
+    progress: Progress = False,
 ) -> list[Result]:
     """[function(x) for x in items], by workers: in order; what function raises is raised here.
 
     retries: how often an item is tried again after its worker or node has died (-1: for ever); in_flight: how many are given out at
-    a time, four per processor by default, so that memory holds no more than that.
+    a time, four per processor by default, so that memory holds no more than that; progress: True for a bar, or a function of
+    (done, total) items.
     """
     if not _ray.is_initialized():
         _ray.init(log_to_driver=False, include_dashboard=False)
@@ -48,6 +50,7 @@ def map(
     if most < 1 or retries < -1:
         raise Error("kansetsu.ray.map: in_flight is 1 or more, retries -1 or more")
     task = _ray.remote(max_retries=retries)(function)
+    tell = teller(progress)
     out: list[Any] = [None] * len(items)
     waiting: dict[Any, int] = {}
     given = done = 0
@@ -64,17 +67,21 @@ def map(
                 waiting[task.remote(items[i])] = i
                 continue
             done += 1
-            if progress:
-                print(f"\r{done}/{len(items)}", end="" if done < len(items) else "\n", file=sys.stderr, flush=True)
+            if tell:
+                tell(done, len(items))
     return out
 
 
 def rollouts(
-    source: _rollouts.Source, count: int, *, shard: int = 64, retries: int = 5, progress: bool = False, **options: Any
+    source: _rollouts.Source, count: int, *, shard: int = 64, retries: int = 5, progress: Progress = False, **options: Any
 ) -> _rollouts.Results:
     """kansetsu.rollouts.run(source, range(count), **options), by workers, ``shard`` runs at a time. Files are read by the workers."""
     if shard < 1 or count < 0:
         raise Error("kansetsu.ray.rollouts: shard is 1 or more, count 0 or more")
+    if isinstance(source, World):
+        raise TypeError("kansetsu.ray.rollouts: a World cannot be sent to workers; give its file, or a function that makes it")
+    if count == 0:
+        return _rollouts.run(source, range(0), **options)
 
     def work(runs: range) -> _rollouts.Results:
         return _rollouts.run(source, runs, **options)

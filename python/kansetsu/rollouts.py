@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from ._batch import WorldBatch
 from ._core import World
 from ._errors import Error
+from ._progress import Progress, teller
 
-Source = str | os.PathLike[str] | Callable[[], World]
-"""A file of a world, or what makes one."""
+Source = str | os.PathLike[str] | World | Callable[[], World]
+"""A world, the file of one, or what makes one."""
 
 Results = dict[str, NDArray[np.generic]]
 
@@ -34,6 +35,8 @@ def rng_of(seed: int, run: int) -> np.random.Generator:
 
 def shard_of(count: int, shard: int, shards: int) -> range:
     """The runs of one of so many shards, which differ by one run at most."""
+    if count < 0:
+        raise Error(f"{count} runs: expected 0 or more")
     if not 0 <= shard < shards:
         raise Error(f"shard {shard} of {shards}: they are numbered from 0")
     return range(count * shard // shards, count * (shard + 1) // shards)
@@ -50,25 +53,25 @@ def run(
     control: Callable[[WorldBatch], None] | None = None,
     period: float = 0.02,
     threads: int = 1,
+    progress: Progress = False,
 ) -> Results:
     """Makes these runs: ``run``, ``hash``, ``time``, ``failed`` and for each figure ``figure/q`` and ``figure/v`` at the end.
 
     noise: of all velocities at the start; prepare(batch, i, rng): more that differs, in world i of the batch; control(batch): called
-    every ``period`` seconds, and writes torques or targets.
+    every ``period`` seconds, and writes torques or targets. progress: True for a bar, or a function of (done, total) runs.
     """
-    if not seconds > 0 or not period > 0 or noise < 0:
-        raise Error("rollouts: seconds and period are above zero, noise is not below")
-    world = source() if callable(source) else World.load(source)
-    start = world.save()
+    if not (seconds > 0 and period > 0 and noise >= 0 and np.isfinite([seconds, period, noise]).all()):
+        raise Error(f"rollouts: seconds is {seconds}, period {period}, noise {noise}; expected finite numbers above 0, noise also 0")
+    tell = teller(progress)
+    world = source if isinstance(source, World) else source() if callable(source) else World.load(source)
     steps = max(1, round(seconds / world.time_step))
     every = max(1, round(period / world.time_step)) if control else steps
+    if len(runs) == 0:  # of an array job with more shards than runs
+        return {key: value[:0] for key, value in _ends(WorldBatch(world, 1), [0]).items()}
     parts = []
-    batch: WorldBatch | None = None
     for first in range(0, len(runs), TOGETHER):
         part = runs[first : first + TOGETHER]
-        if batch is None or len(batch) != len(part):
-            batch = WorldBatch(world, len(part), threads=threads)
-        batch.reset(start)
+        batch = WorldBatch(world, len(part), threads=threads)  # a new one: a reset would keep the masses and friction of earlier runs
         for i, number in enumerate(part):
             rng = rng_of(seed, number)
             for figure in batch.figures:
@@ -80,16 +83,23 @@ def run(
             if control:
                 control(batch)
             batch.step(min(every, steps - done))
-        found: Results = {
-            "run": np.asarray(part, dtype=np.int64),
-            "hash": np.array([batch.hash(i) for i in range(len(part))], dtype=np.uint64),
-            "time": batch.time,
-            "failed": ~batch.running,
-        }
-        for figure in batch.figures:
-            found[f"{figure}/q"], found[f"{figure}/v"] = np.array(batch[figure].q), np.array(batch[figure].v)
-        parts.append(found)
+            if tell:
+                tell(first + len(part) * min(done + every, steps) / steps, len(runs))
+        parts.append(_ends(batch, part))
     return merge(parts)
+
+
+def _ends(batch: WorldBatch, part: Sequence[int]) -> Results:
+    """Where these runs have ended."""
+    found: Results = {
+        "run": np.asarray(part, dtype=np.int64),
+        "hash": np.array([batch.hash(i) for i in range(len(part))], dtype=np.uint64),
+        "time": batch.time,
+        "failed": ~batch.running,
+    }
+    for figure in batch.figures:
+        found[f"{figure}/q"], found[f"{figure}/v"] = np.array(batch[figure].q), np.array(batch[figure].v)
+    return found
 
 
 def merge(parts: Sequence[Mapping[str, NDArray[np.generic]]]) -> Results:
@@ -112,6 +122,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--noise", type=float, default=0.05, help="of all velocities at the start")
     parser.add_argument("--shard", default="0/1", metavar="I/N", help="only the runs of shard I of N, from 0 on")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--progress", action="store_true", help="a bar on the standard error")
     parser.add_argument("--merge", action="store_true", help="put the files of shards together")
     parser.add_argument("--out", type=Path, default=Path("rollout.npz"))
     options = parser.parse_args(arguments)
@@ -125,7 +136,15 @@ def main(arguments: Sequence[str]) -> int:
             if not (shard.isdigit() and shards.isdigit()):
                 raise Error(f"--shard is '{options.shard}', expected I/N, as 0/4")
             runs = shard_of(options.count, int(shard), int(shards))
-            found = run(options.world[0], runs, seconds=options.seconds, seed=options.seed, noise=options.noise, threads=options.threads)
+            found = run(
+                options.world[0],
+                runs,
+                seconds=options.seconds,
+                seed=options.seed,
+                noise=options.noise,
+                threads=options.threads,
+                progress=options.progress,
+            )
         np.savez(options.out, allow_pickle=False, **found)
     except (Error, OSError, ValueError) as error:
         print(f"kansetsu rollout: {error}")

@@ -162,6 +162,30 @@ NewArray<Real> new_array(std::span<const std::ptrdiff_t> shape) {
 template NewArray<double> new_array<double>(std::span<const std::ptrdiff_t>);
 template NewArray<float> new_array<float>(std::span<const std::ptrdiff_t>);
 
+template <class Real>
+NewArray<Real> given_array(const char* function, nb::handle out, std::span<const std::ptrdiff_t> shape) {
+  if (!PyArray_Check(out.ptr())) {
+    raise_type(
+        fmt::format("{}: out is a '{}', expected an array of NumPy", function, nb::type_name(out.type()).c_str()));
+  }
+  PyArrayObject* a = as_array(out);
+  bool fits = PyArray_NDIM(a) == int(shape.size());
+  for (size_t i = 0; fits && i < shape.size(); ++i) fits = PyArray_DIM(a, int(i)) == shape[i];
+  if (!fits || PyArray_TYPE(a) != kType<Real>) {
+    const nb::object dtype = out.attr("dtype");
+    std::string wanted;
+    for (const std::ptrdiff_t n : shape) wanted += fmt::format("{}{}", wanted.empty() ? "" : ", ", n);
+    raise_value(fmt::format("{}: out has shape {} and dtype {}, expected ({}{}) and {}", function, shape_text(a),
+                            nb::str(dtype).c_str(), wanted, shape.size() == 1 ? "," : "",
+                            sizeof(Real) == sizeof(double) ? "float64" : "float32"));
+  }
+  if (!PyArray_CHKFLAGS(a, NPY_ARRAY_CARRAY) || !PyArray_ISNBO(PyArray_DESCR(a)->byteorder))
+    raise_value(fmt::format("{}: out is not writeable, aligned and in C order", function));
+  return {nb::object(nb::borrow(out)), static_cast<Real*>(PyArray_DATA(a))};
+}
+template NewArray<double> given_array<double>(const char*, nb::handle, std::span<const std::ptrdiff_t>);
+template NewArray<float> given_array<float>(const char*, nb::handle, std::span<const std::ptrdiff_t>);
+
 Floats view_array(double* data, std::initializer_list<std::ptrdiff_t> shape, nb::handle owner) {
   nb::object array = checked(
       PyArray_SimpleNewFromData(int(shape.size()), reinterpret_cast<const npy_intp*>(shape.begin()), NPY_DOUBLE, data));

@@ -27,6 +27,9 @@ template <class Real = double>
 NewArray<Real> new_array(std::initializer_list<std::ptrdiff_t> shape) {
   return new_array<Real>(std::span(shape.begin(), shape.size()));
 }
+/// An array of the caller's for results: of exactly this shape and type, in C order, writeable.
+template <class Real>
+NewArray<Real> given_array(const char* function, nb::handle out, std::span<const std::ptrdiff_t> shape);
 /// One whose memory belongs to `owner`: a view that lives as long as it does.
 Floats view_array(double* data, std::initializer_list<std::ptrdiff_t> shape, nb::handle owner);
 

@@ -15,6 +15,8 @@ namespace nb = nanobind;
 
 // The argument that names a device.
 #define DEVICE nb::arg("device").none() = nb::none()
+// The argument for an array that takes the result.
+#define OUT nb::arg("out").none() = nb::none()
 
 namespace kansetsu::python {
 
@@ -36,6 +38,9 @@ namespace kansetsu::python {
 
 KANSETSU_PYTHON_ARGUMENT(Like, "numpy.typing.ArrayLike");  ///< what can be made into an array of numbers
 KANSETSU_PYTHON_ARGUMENT(Device, "str");
+KANSETSU_PYTHON_ARGUMENT(Out, "numpy.typing.NDArray[numpy.float64]");  ///< takes the result
+KANSETSU_PYTHON_ARGUMENT(Progress, "kansetsu._progress.Progress");  ///< by which a long call says how far it has come
+KANSETSU_PYTHON_ARGUMENT(Folders, "str | os.PathLike[str] | collections.abc.Sequence[str | os.PathLike[str]]");
 KANSETSU_PYTHON_ARGUMENT(Mask, "str | int");
 KANSETSU_PYTHON_ARGUMENT(Directions, "dict[str, float]");
 KANSETSU_PYTHON_ARGUMENT(NumberOrDirections, "float | dict[str, float]");

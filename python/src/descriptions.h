@@ -1,8 +1,12 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "bindings.h"
+#include "cli/allowed_paths.h"
+#include "errors.h"
 
 namespace kansetsu::python {
 
@@ -11,6 +15,33 @@ inline std::filesystem::path described(const std::filesystem::path& path) {
   const std::string name = path.string();
   if (!name.ends_with("_description") || std::filesystem::exists(path)) return path;
   return nb::cast<std::filesystem::path>(nb::module_::import_("kansetsu._descriptions").attr("find")(name));
+}
+
+/// The arguments package_path and allow_path, which stand for --package-path and --allow-path of the command: None, a folder or several.
+#define PATH_ARGUMENTS nb::arg("package_path").none() = nb::none(), nb::arg("allow_path").none() = nb::none()
+
+inline std::vector<std::filesystem::path> read_folders(const char* function, const char* name, nb::handle value) {
+  std::vector<std::filesystem::path> folders;
+  if (value.is_none()) return folders;
+  if (std::filesystem::path one; nb::try_cast(value, one)) {
+    folders.push_back(std::move(one));
+  } else if (!nb::try_cast(value, folders)) {
+    raise_type(fmt::format("{}: {} is a '{}', expected a folder or a list of folders", function, name,
+                           nb::type_name(value.type()).c_str()));
+  }
+  for (const std::filesystem::path& folder : folders) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(folder, ignored))
+      raise_value(fmt::format("{}: {}: '{}' is not a folder", function, name, folder.string()));
+  }
+  return folders;
+}
+
+inline io::ReferenceOptions read_paths(const char* function, nb::handle package_path, nb::handle allow_path) {
+  io::ReferenceOptions paths;
+  paths.package_paths = read_folders(function, "package_path", package_path);
+  paths.allowed_paths = read_folders(function, "allow_path", allow_path);
+  return paths;
 }
 
 }  // namespace kansetsu::python

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <array>
+
 #include "device.h"
 #include "inputs.h"
 
@@ -5,9 +8,10 @@
 namespace kansetsu::python {
 namespace {
 
-Floats py_rnea(ModelHandle& m, Like q, Like v, Like vdot, Like external, int threads, Device device) {
+Floats py_rnea(ModelHandle& m, Like q, Like v, Like vdot, Like external, int threads, Device device, Out given) {
   if (goes_to_device(device, q)) {
     require_none("rnea", "external", external);
+    require_none("rnea", "out", given);
     return call_device("rnea", m, device, q, v, vdot);
   }
   return by_type(q, [&](auto real) {
@@ -15,7 +19,7 @@ Floats py_rnea(ModelHandle& m, Like q, Like v, Like vdot, Like external, int thr
     Inputs<Real> in("rnea", m.model);
     const auto Q = in.q(q), V = in.tangent("v", v), A = in.tangent("vdot", vdot), W = in.wrenches(external);
     const int nv = m.model.nv();
-    NewArray<Real> out = in.result({nv});
+    NewArray<Real> out = in.result({nv}, given);
     if constexpr (sizeof(Real) == sizeof(double)) {
       if (in.one()) {
         auto s = m.scratch();
@@ -28,9 +32,10 @@ Floats py_rnea(ModelHandle& m, Like q, Like v, Like vdot, Like external, int thr
   });
 }
 
-Floats py_bias(ModelHandle& m, Like q, Like v, Like external, int threads, Device device) {
+Floats py_bias(ModelHandle& m, Like q, Like v, Like external, int threads, Device device, Out given) {
   if (goes_to_device(device, q)) {
     require_none("bias", "external", external);
+    require_none("bias", "out", given);
     return call_device("rnea", m, device, q, v, nb::none());
   }
   return by_type(q, [&](auto real) {
@@ -38,7 +43,7 @@ Floats py_bias(ModelHandle& m, Like q, Like v, Like external, int threads, Devic
     Inputs<Real> in("bias", m.model);
     const auto Q = in.q(q), V = in.tangent("v", v), A = in.tangent("vdot", nb::none()), W = in.wrenches(external);
     const int nv = m.model.nv();
-    NewArray<Real> out = in.result({nv});
+    NewArray<Real> out = in.result({nv}, given);
     if constexpr (sizeof(Real) == sizeof(double)) {
       if (in.one()) {
         auto s = m.scratch();
@@ -51,8 +56,8 @@ Floats py_bias(ModelHandle& m, Like q, Like v, Like external, int threads, Devic
   });
 }
 
-Floats py_gravity_torque(ModelHandle& m, Like q, int threads, Device device) {
-  return py_bias(m, q, nb::none(), nb::none(), threads, device);
+Floats py_gravity_torque(ModelHandle& m, Like q, int threads, Device device, Out given) {
+  return py_bias(m, q, nb::none(), nb::none(), threads, device, given);
 }
 
 Floats py_coriolis_matrix(ModelHandle& m, Like q, Like v) {
@@ -66,9 +71,10 @@ Floats py_coriolis_matrix(ModelHandle& m, Like q, Like v) {
   });
 }
 
-Floats py_crba(ModelHandle& m, Like q, Like inertias, int threads, Device device) {
+Floats py_crba(ModelHandle& m, Like q, Like inertias, int threads, Device device, Out given) {
   if (goes_to_device(device, q)) {
     require_none("crba", "inertias", inertias);
+    require_none("crba", "out", given);
     return call_device("crba", m, device, q);
   }
   return by_type(q, [&](auto real) {
@@ -76,7 +82,7 @@ Floats py_crba(ModelHandle& m, Like q, Like inertias, int threads, Device device
     Inputs<Real> in("crba", m.model);
     const auto Q = in.q(q), I = in.inertias(inertias);
     const int nv = m.model.nv();
-    NewArray<Real> out = in.result({nv, nv});
+    NewArray<Real> out = in.result({nv, nv}, given);
     if constexpr (sizeof(Real) == sizeof(double)) {
       if (in.one() && !I.data) {
         auto s = m.scratch();
@@ -102,13 +108,57 @@ Floats py_crba(ModelHandle& m, Like q, Like inertias, int threads, Device device
           where, names));
 }
 
+/// Whether one of the numbers is exactly zero; eight at a time, as this is asked of every result.
+template <class Real>
+bool any_zero(const Real* x, std::ptrdiff_t size) {
+  using Block = Eigen::Array<Real, 8, 1>;
+  Block least = Block::Ones();
+  std::ptrdiff_t i = 0;
+  for (; i + 8 <= size; i += 8) least = least.min(Eigen::Map<const Block>(x + i).abs());
+  bool zero = (least == 0).any();
+  for (; i < size; ++i) zero |= x[i] == 0;
+  return zero;
+}
+
+/// The first state in which nothing resists a coordinate, and its marks; -1 if there is none. Such an acceleration is exactly zero,
+/// which few others are: only states with a zero are computed again, with marks.
+template <class Real>
+std::ptrdiff_t find_singular(batch::Batch<Real>& batch, std::ptrdiff_t count,
+                             const std::array<const RowsArgument<Real>*, 4>& inputs, const Real* vdot,
+                             std::vector<double>& marks) {
+  constexpr std::ptrdiff_t kTogether = 256;
+  const auto nv = std::ptrdiff_t(marks.size());
+  if (!any_zero(vdot, count * nv)) return -1;
+  const auto has_zero = [&](std::ptrdiff_t i) { return any_zero(vdot + i * nv, nv); };
+  std::vector<Real> again, found;
+  for (std::ptrdiff_t first = 0; first < count; ++first) {
+    if (!has_zero(first)) continue;
+    std::ptrdiff_t end = first + 1;
+    while (end < count && end - first < kTogether && has_zero(end)) ++end;
+    const std::ptrdiff_t some = end - first;
+    again.resize(size_t(some * nv)), found.resize(size_t(some * nv));
+    const auto from = [&](size_t i) { return batch::Rows<const Real>(inputs[i]->row(first), inputs[i]->stride); };
+    batch.aba(some, from(0), from(1), from(2), again.data(),
+              {.wrenches = inputs[3]->data ? from(3) : batch::Rows<const Real>()}, found.data());
+    const auto mark = std::find_if(found.begin(), found.end(), [](Real x) { return x != 0; });
+    if (mark != found.end()) {
+      const std::ptrdiff_t state = (mark - found.begin()) / nv;
+      std::copy_n(found.begin() + state * nv, nv, marks.begin());
+      return first + state;
+    }
+    first = end - 1;
+  }
+  return -1;
+}
+
 enum class Singular { kRaise, kZero };
 constexpr Word<Singular> kSingularWords[] = {{"raise", Singular::kRaise}, {"zero", Singular::kZero}};
 
-Floats py_aba(ModelHandle& m, Like q, Like v, Like tau, Like external, int threads, const char* singular,
-              Device device) {
+Floats py_aba(ModelHandle& m, Like q, Like v, Like tau, Like external, int threads, const char* singular, Device device,
+              Out given) {
   if (goes_to_device(device, q)) {
     require_none("aba", "external", external);
+    require_none("aba", "out", given);
     return call_device("aba", m, device, q, v, tau);
   }
   const Singular mode = singular[0] == 'r' && singular[1] == 'a' && std::string_view(singular) == "raise"
@@ -119,7 +169,7 @@ Floats py_aba(ModelHandle& m, Like q, Like v, Like tau, Like external, int threa
     Inputs<Real> in("aba", m.model);
     const auto Q = in.q(q), V = in.tangent("v", v), T = in.tangent("tau", tau), W = in.wrenches(external);
     const int nv = m.model.nv();
-    NewArray<Real> out = in.result({nv});
+    NewArray<Real> out = in.result({nv}, given);
     if constexpr (sizeof(Real) == sizeof(double)) {
       if (in.one()) {
         auto s = m.scratch();
@@ -130,17 +180,13 @@ Floats py_aba(ModelHandle& m, Like q, Like v, Like tau, Like external, int threa
         return out.object;
       }
     }
-    std::vector<Real> found;
-    if (mode == Singular::kRaise) found.resize(size_t(in.count()) * size_t(nv));
-    batch::Rows<Real> marks = found.empty() ? batch::Rows<Real>() : batch::Rows<Real>(found.data());
-    m.with_batch<Real>(threads, [&](auto& batch) { batch.aba(in.count(), Q, V, T, out.data, {.wrenches = W}, marks); });
-    for (size_t k = 0; k < found.size(); ++k) {
-      if (found[k] == 0) continue;
-      const size_t state = k / size_t(nv);
-      const std::vector<double> row(found.begin() + std::ptrdiff_t(state) * nv,
-                                    found.begin() + std::ptrdiff_t(state + 1) * nv);
-      raise_singular(m.model, row.data(), std::ptrdiff_t(state));
-    }
+    std::ptrdiff_t state = -1;
+    std::vector<double> marks(mode == Singular::kRaise ? size_t(nv) : 0);
+    m.with_batch<Real>(threads, [&](auto& batch) {
+      batch.aba(in.count(), Q, V, T, out.data, {.wrenches = W});
+      if (mode == Singular::kRaise) state = find_singular<Real>(batch, in.count(), {&Q, &V, &T, &W}, out.data, marks);
+    });
+    if (state >= 0) raise_singular(m.model, marks.data(), state);
     return out.object;
   });
 }
@@ -186,29 +232,31 @@ Floats py_reactions(ModelHandle& m, Like q, Like v, Like vdot, Like external) {
 void bind_dynamics(nb::module_& module) {
   module.def("rnea", py_rnea, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
              nb::arg("vdot").none() = nb::none(), nb::kw_only(), nb::arg("external").none() = nb::none(),
-             nb::arg("threads") = 0, DEVICE,
+             nb::arg("threads") = 0, DEVICE, OUT,
              "Inverse dynamics: tau = M(q) vdot + c(q, v) - J^T f, by the recursive Newton-Euler algorithm.\n\n"
              "q is (nq,) or (N, nq), the others (nv,) or (N, nv); what is left out is zero. external: wrenches "
              "[torque, force] on the links\n"
              "at their origins in world axes, (links, 6) or (N, links, 6). Rows of float32 are computed in float32. "
              "threads: 0 is one per core.\n"
-             "device: 'cuda' computes rows there; tensors of a CUDA device always are, and give such tensors.");
+             "device: 'cuda' computes rows there; tensors of a CUDA device always are, and give such tensors. out: an "
+             "array for "
+             "the result, which is\nreturned then: loops over many rows save the time that new memory takes.");
   module.def("bias", py_bias, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(), nb::kw_only(),
-             nb::arg("external").none() = nb::none(), nb::arg("threads") = 0, DEVICE,
+             nb::arg("external").none() = nb::none(), nb::arg("threads") = 0, DEVICE, OUT,
              "c(q, v): the torque that holds vdot = 0.");
   module.def("gravity_torque", py_gravity_torque, nb::arg("model"), nb::arg("q"), nb::kw_only(), nb::arg("threads") = 0,
-             DEVICE, "The torque that holds the configuration at rest.");
+             DEVICE, OUT, "The torque that holds the configuration at rest.");
   module.def("coriolis_matrix", py_coriolis_matrix, nb::arg("model"), nb::arg("q"), nb::arg("v"),
              "C(q, v), nv x nv, with C v = c - gravity_torque and dM/dt - 2C skew.");
   module.def(
       "crba", py_crba, nb::arg("model"), nb::arg("q"), nb::kw_only(), nb::arg("inertias").none() = nb::none(),
-      nb::arg("threads") = 0, DEVICE,
+      nb::arg("threads") = 0, DEVICE, OUT,
       "Mass matrix, nv x nv, by the composite-rigid-body algorithm.\n\n"
       "inertias: other mass properties, (links, 10) or (N, links, 10), ordered as inertial_parameters() has them.");
   module.def(
       "aba", py_aba, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
       nb::arg("tau").none() = nb::none(), nb::kw_only(), nb::arg("external").none() = nb::none(),
-      nb::arg("threads") = 0, nb::arg("singular") = "raise", DEVICE,
+      nb::arg("threads") = 0, nb::arg("singular") = "raise", DEVICE, OUT,
       "Forward dynamics: the acceleration vdot for given torques, by the articulated-body algorithm; gears "
       "exact, O(n).\n\n"
       "Arguments as in rnea(). Where nothing resists a coordinate SingularError is raised; with singular='zero', "

@@ -1,5 +1,8 @@
 #include "errors.h"
 
+#include <string_view>
+#include <utility>
+
 #include "cli/command.h"
 
 namespace kansetsu::python {
@@ -19,7 +22,19 @@ void raise_error(const char* name, const std::string& text) {
   throw nb::python_error();
 }
 
-void raise_diagnostics(const std::vector<Diagnostic>& diagnostics) {
+std::vector<Diagnostic> in_python_words(std::vector<Diagnostic> diagnostics) {
+  constexpr std::pair<std::string_view, std::string_view> kOptions[] = {{"--package-path ", "package_path="},
+                                                                        {"--allow-path ", "allow_path="}};
+  for (Diagnostic& d : diagnostics) {
+    for (const auto& [option, argument] : kOptions) {
+      if (const size_t at = d.hint.find(option); at != std::string::npos) d.hint.replace(at, option.size(), argument);
+    }
+  }
+  return diagnostics;
+}
+
+void raise_diagnostics(const std::vector<Diagnostic>& found) {
+  const std::vector<Diagnostic> diagnostics = in_python_words(found);
   std::string text = to_string(diagnostics);
   while (text.ends_with('\n')) text.pop_back();
   const nb::object type = error_class("LoadError");
@@ -28,8 +43,9 @@ void raise_diagnostics(const std::vector<Diagnostic>& diagnostics) {
   throw nb::python_error();
 }
 
-void warn(const std::vector<Diagnostic>& diagnostics) {
-  if (diagnostics.empty()) return;
+void warn(const std::vector<Diagnostic>& found) {
+  if (found.empty()) return;
+  const std::vector<Diagnostic> diagnostics = in_python_words(found);
   std::string text = to_string(diagnostics.front());
   while (text.ends_with('\n')) text.pop_back();
   if (diagnostics.size() > 1)

@@ -12,6 +12,8 @@ namespace kansetsu::python {
 
 /// Raises kansetsu.NAME(text), a class of kansetsu._errors.
 [[noreturn]] void raise_error(const char* name, const std::string& text);
+/// Hints that name options of the command name arguments instead.
+std::vector<Diagnostic> in_python_words(std::vector<Diagnostic> diagnostics);
 /// Raises kansetsu.LoadError with all diagnostics.
 [[noreturn]] void raise_diagnostics(const std::vector<Diagnostic>& diagnostics);
 /// The value; warnings become one kansetsu.FileWarning.

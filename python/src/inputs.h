@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <functional>
 
 #include "arrays.h"
 #include "errors.h"
@@ -46,13 +47,22 @@ class Inputs {
   std::ptrdiff_t count() const { return count_; }
   const char* function() const { return function_; }
 
-  /// Where results go: an array of this shape, once per state.
-  NewArray<Real> result(std::initializer_list<std::ptrdiff_t> shape) const {
+  /// Where results go: an array of this shape, once per state; a new one, or `out`, which shares no memory with an argument.
+  NewArray<Real> result(std::initializer_list<std::ptrdiff_t> shape, nb::handle out = nb::none()) const {
     std::array<std::ptrdiff_t, 4> all;
     std::size_t n = 0;
     if (!one()) all[n++] = count_;
     for (const std::ptrdiff_t size : shape) all[n++] = size;
-    return new_array<Real>(std::span<const std::ptrdiff_t>(all.data(), n));
+    const std::span<const std::ptrdiff_t> whole(all.data(), n);
+    if (out.is_none()) return new_array<Real>(whole);
+    NewArray<Real> given = given_array<Real>(function_, out, whole);
+    std::ptrdiff_t size = 1;
+    for (const std::ptrdiff_t length : whole) size *= length;
+    for (const Memory& m : read_) {
+      if (std::less<>{}(m.begin, given.data + size) && std::less<>{}(given.data, m.end))
+        raise_value(fmt::format("{}: out shares memory with {}", function_, m.name));
+    }
+    return given;
   }
 
   /// For functions that take one state at a time: job(i, out) for every state, `out` at its result of the size given.
@@ -78,6 +88,8 @@ class Inputs {
     if constexpr (sizeof(Real) == sizeof(double)) {
       if (rows.one()) require_finite(expected, rows.data, width);
     }
+    const std::ptrdiff_t last = rows.one() || rows.count == 0 ? 0 : (rows.count - 1) * rows.stride;
+    if (read_count_ < read_.size()) read_[read_count_++] = {expected.name, rows.data, rows.data + last + width};
     if (rows.one()) return rows;
     if (count_ >= 0 && rows.count != count_) {
       raise_value(
@@ -97,6 +109,13 @@ class Inputs {
   const Model& model_;
   std::ptrdiff_t count_ = -1;
   std::vector<Real> zeros_;
+  /// Where the arguments are.
+  struct Memory {
+    const char* name = "";
+    const Real *begin = nullptr, *end = nullptr;
+  };
+  std::array<Memory, 5> read_;
+  size_t read_count_ = 0;
 };
 
 /// job(double{}), or job(float{}) where the array holds rows of floats.

@@ -20,15 +20,16 @@ cli::ModelSource source_of(const std::filesystem::path& path, const std::optiona
   return source;
 }
 
-std::vector<Diagnostic> check(const PathLike& given) {
+std::vector<Diagnostic> check(const PathLike& given, Folders package_path, Folders allow_path) {
   const std::filesystem::path path = described(given);
+  const cli::ReferencePaths paths(read_paths("check", package_path, allow_path));
   if (cli::names_scene(path.string())) {
     cli::StagedScene staged = cli::load_stage(path.string());
     std::vector<Diagnostic> out = std::move(staged.scene.diagnostics);
     out.insert(out.end(), staged.of_meshes.begin(), staged.of_meshes.end());
-    return out;
+    return in_python_words(std::move(out));
   }
-  return cli::load_model({.name = path.string()}).diagnostics;
+  return in_python_words(cli::load_model({.name = path.string()}).diagnostics);
 }
 
 }  // namespace
@@ -36,16 +37,21 @@ std::vector<Diagnostic> check(const PathLike& given) {
 void bind_load(nb::module_& module) {
   module.def(
       "load",
-      [](const PathLike& path, const std::optional<std::string>& base, bool merge_fixed) {
+      [](const PathLike& path, const std::optional<std::string>& base, bool merge_fixed, Folders package_path,
+         Folders allow_path) {
+        const cli::ReferencePaths paths(read_paths("load", package_path, allow_path));
         return handle_of(value_or_raise(cli::load_model(source_of(path, base, merge_fixed))));
       },
-      nb::arg("path"), nb::kw_only(), nb::arg("base") = nb::none(), nb::arg("merge_fixed") = false,
+      nb::arg("path"), nb::kw_only(), nb::arg("base") = nb::none(), nb::arg("merge_fixed") = false, PATH_ARGUMENTS,
       "A model from a URDF, MJCF, SDF or scene file, or a built-in figure by name ('human28'), or a robot that the "
       "package\nrobot_descriptions has in its cache ('go2_description').\n\n"
+      "package_path: folders in which package://NAME/... is looked for, besides ROS_PACKAGE_PATH; allow_path: folders "
+      "outside the\nmodel's package from which it may read files.\n\n"
       "'FILE#FIGURE' names one of several figures of a scene. base: 'fixed' or 'free', else as the file says. What is "
       "wrong with the file\n"
       "is raised as LoadError, all of it; what is only odd is one FileWarning.");
-  module.def("check", check, nb::arg("path"), "Everything that is wrong or odd about a model or scene file.");
+  module.def("check", check, nb::arg("path"), nb::kw_only(), PATH_ARGUMENTS,
+             "Everything that is wrong or odd about a model or scene file.");
 }
 
 }  // namespace kansetsu::python

@@ -200,7 +200,8 @@ void bind_coordinates(nb::class_<ModelHandle>& c) {
             for (const Actuator& a : m.model.description().actuators) out.push_back(a.name);
             return out;
           },
-          "Names of the motors.");
+          "Names of the motors in actuation; those that an MJCF or scene file describes belong to the world: "
+          "Figure.actuators.");
 }
 
 }  // namespace

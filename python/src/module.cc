@@ -2,6 +2,23 @@
 #include "bindings.h"
 #include "kansetsu/base/cpu.h"
 
+namespace kansetsu::python {
+namespace {
+
+/// A text for every class that has none of its own (kansetsu/_text.py).
+void describe_classes(nb::handle module) {
+  const nb::object plain = nb::borrow(reinterpret_cast<PyObject*>(&PyBaseObject_Type)).attr("__repr__");
+  for (const auto& [name, thing] : nb::borrow<nb::dict>(module.attr("__dict__"))) {
+    if (!PyType_Check(thing.ptr()) || !thing.attr("__repr__").is(plain)) continue;
+    thing.attr("__repr__") =
+        nb::cpp_function([](nb::handle self) { return nb::module_::import_("kansetsu._text").attr("describe")(self); },
+                         nb::scope(thing), nb::name("__repr__"), nb::is_method(), nb::sig("def __repr__(self) -> str"));
+  }
+}
+
+}  // namespace
+}  // namespace kansetsu::python
+
 NB_MODULE(_core, module) {
   using namespace kansetsu::python;
   module.doc() = "The compiled part of kansetsu; use the package kansetsu instead.";
@@ -28,4 +45,7 @@ NB_MODULE(_core, module) {
   module.def(
       "instruction_set", [] { return kansetsu::to_string(kansetsu::instruction_set()); },
       "The instruction set that this process uses: baseline, avx2 or avx512.");
+  describe_classes(module);
+  describe_classes(module.attr("ik"));
+  describe_classes(module.attr("motion"));
 }

@@ -5,6 +5,7 @@
 #include "inputs.h"
 #include "kansetsu/motion/walk_simulation.h"
 #include "motion_handle.h"
+#include "progress.h"
 
 /// Figures that walk on their own contacts, and follow clips by torques alone.
 namespace kansetsu::python {
@@ -28,7 +29,9 @@ AnyDict to_dict(const WalkReport& r) {
 constexpr int kWalkStepsBetweenSignals = 256;
 
 /// To the end, or to Ctrl-C.
-AnyDict run(WalkSimulation& simulation, const std::optional<PathLike>& record, double rate) {
+AnyDict run(WalkSimulation& simulation, const std::optional<PathLike>& record, double rate, Progress progress,
+            double duration) {
+  const Teller teller(progress);
   std::vector<std::string> files;
   if (record) files.push_back(record->string());
   cli::WorldRecorder recorder(simulation.world(), simulation.scene(), files, rate);
@@ -41,14 +44,15 @@ AnyDict run(WalkSimulation& simulation, const std::optional<PathLike>& record, d
         recorder.add(simulation.world());
       }
     }
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    teller.look(more ? simulation.world().time() : duration, duration);
   }
   recorder.finish();
   return to_dict(simulation.report());
 }
 
 AnyDict walk(const ModelHandle& m, double speed, double distance, double turn, double slope, double duration,
-             const std::vector<Push>& pushes, std::uint64_t seed, const std::optional<PathLike>& record, double rate) {
+             const std::vector<Push>& pushes, std::uint64_t seed, const std::optional<PathLike>& record, double rate,
+             Progress progress) {
   for (const auto& [name, x] : {std::pair("speed", speed), std::pair("turn", turn), std::pair("slope", slope)}) {
     if (!std::isfinite(x)) raise_value(fmt::format("motion.walk: {} is {}, expected a finite number", name, x));
   }
@@ -57,15 +61,15 @@ AnyDict walk(const ModelHandle& m, double speed, double distance, double turn, d
   setup.walk.speed = speed, setup.walk.distance = distance, setup.walk.turn = turn, setup.walk.terrain.slope = slope;
   setup.duration = duration, setup.pushes = pushes, setup.seed = seed;
   WalkSimulation simulation(m.model, setup);
-  return run(simulation, record, rate);
+  return run(simulation, record, rate, progress, duration);
 }
 
 AnyDict track(const ModelHandle& m, const Clip& clip, double friction, double cutoff,
-              const std::optional<PathLike>& record, double rate) {
+              const std::optional<PathLike>& record, double rate, Progress progress) {
   WalkSetup setup;
   setup.track.friction = friction, setup.track.cutoff = cutoff;
   WalkSimulation simulation(m.model, clip, setup);
-  return run(simulation, record, rate);
+  return run(simulation, record, rate, progress, clip.duration());
 }
 
 }  // namespace
@@ -83,9 +87,12 @@ void bind_walking(nb::module_& module) {
   module.def(
       "walk", walk, "model"_a, nb::kw_only(), "speed"_a = 0.8, "distance"_a = kInf, "turn"_a = 0.0, "slope"_a = 0.0,
       "duration"_a = 120.0, "pushes"_a = std::vector<Push>{}, "seed"_a = 0, "record"_a = nb::none(), "rate"_a = 60.0,
-      "Lets a figure walk in a world and reports what the world did. record: a file, at `rate` frames per second.");
+      "progress"_a = false,
+      "Lets a figure walk in a world and reports what the world did. record: a file, at `rate` frames per second. "
+      "progress: True for a bar, or a function of (done, total) seconds.");
   module.def("track", track, "model"_a, "clip"_a, nb::kw_only(), "friction"_a = 0.6, "cutoff"_a = 6.0,
-             "record"_a = nb::none(), "rate"_a = 60.0, "Follows a clip by torques alone, likewise.");
+             "record"_a = nb::none(), "rate"_a = 60.0, "progress"_a = false,
+             "Follows a clip by torques alone, likewise.");
 }
 
 }  // namespace kansetsu::python

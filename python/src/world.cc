@@ -37,10 +37,12 @@ void make_world(WorldHandle* at, double time_step, Like gravity, const std::stri
 
 WorldHandle* load_world(const PathLike& path, const std::optional<std::string>& base,
                         const std::optional<std::string>& keyframe, const std::optional<double>& time_step,
-                        const std::optional<std::uint64_t>& seed, int threads) {
+                        const std::optional<std::uint64_t>& seed, int threads, Folders package_path,
+                        Folders allow_path) {
   std::optional<Base> kind;
   if (base) kind = read_word("World.load: base", *base, kBases);
   if (threads < 1 || threads > 256) raise_value(fmt::format("World.load: threads is {}, expected 1 to 256", threads));
+  const cli::ReferencePaths paths(read_paths("World.load", package_path, allow_path));
   cli::StagedScene staged = cli::load_stage(described(path).string(), kind);
   SceneDescription scene = value_or_raise(std::move(staged.scene));
   warn(staged.of_meshes);
@@ -125,13 +127,13 @@ int add_fixed(WorldHandle& w, const AnyShape& shape, Like pose, const ContactMat
   return id.value();
 }
 
-std::int64_t advance(WorldHandle& w, double seconds) {
+std::int64_t advance(WorldHandle& w, double seconds, Progress progress) {
   if (!(seconds >= 0) || !std::isfinite(seconds))
     raise_value(fmt::format("World.advance: seconds is {}, expected 0 or more", seconds));
   const double steps = std::ceil(seconds / w.world.time_step() - 1e-9);
   if (!(steps < 1e15))
     raise_value(fmt::format("World.advance: {} s are too many steps of {} s", seconds, w.world.time_step()));
-  return w.step(std::int64_t(steps), "World.advance");
+  return w.step(std::int64_t(steps), "World.advance", progress);
 }
 
 std::vector<std::string> figure_names_of(WorldHandle& w) {
@@ -147,8 +149,9 @@ void bind_making(nb::class_<WorldHandle>& c) {
         "An empty world. integrator: 'semi_implicit', 'rk4' or 'adaptive' (with its tolerance per step). contact_law: "
         "'engine', or\n'nakamura_yamane': friction of patches as published in 2000.")
       .def_static("load", load_world, "path"_a, nb::kw_only(), "base"_a = nb::none(), "keyframe"_a = nb::none(),
-                  "time_step"_a = nb::none(), "seed"_a = nb::none(), "threads"_a = 1,
-                  "The world of a scene, MJCF or SDF file; a URDF file or built-in figure stands on a floor.")
+                  "time_step"_a = nb::none(), "seed"_a = nb::none(), "threads"_a = 1, PATH_ARGUMENTS,
+                  "The world of a scene, MJCF or SDF file; a URDF file or built-in figure stands on a floor. "
+                  "package_path, allow_path: as of load().")
       .def("add", add_model, "model"_a, "q"_a.none() = nb::none(), "v"_a.none() = nb::none(), nb::kw_only(),
            "name"_a = "", "self_collision"_a = "none", "material"_a = ContactMaterial{}, "collides"_a = true,
            "base"_a.none() = nb::none(),
@@ -177,7 +180,9 @@ void bind_making(nb::class_<WorldHandle>& c) {
           },
           "body"_a, "A link or frame: 'figure/link', ('figure', 'link').")
       .def("__repr__", [](const WorldHandle& w) {
-        return fmt::format("<World at {:.6g} s: {} figures>", w.world.time(), w.world.figure_count());
+        std::string names;
+        for (int i = 0; i < w.world.figure_count(); ++i) names += (i > 0 ? ", " : "") + w.world.name(FigureId(i));
+        return fmt::format("<World at {:.6g} s: {}>", w.world.time(), names.empty() ? "no figures" : names);
       });
 }
 
@@ -185,13 +190,15 @@ void bind_time(nb::class_<WorldHandle>& c) {
   using namespace nb::literals;
   c.def(
        "step",
-       [](WorldHandle& w, std::int64_t count) {
+       [](WorldHandle& w, std::int64_t count, Progress progress) {
          if (count < 0) raise_value(fmt::format("World.step: count is {}, expected 0 or more", count));
-         w.step(count, "World.step");
+         w.step(count, "World.step", progress);
        },
-       "count"_a = 1, "One time step, or `count` of them. WorldError tells if the world has stopped.")
-      .def("advance", advance, "seconds"_a,
-           "Steps until so much time has passed or an event ends the run; how many there were.")
+       "count"_a = 1, nb::kw_only(), "progress"_a = false,
+       "One time step, or `count` of them. WorldError tells if the world has stopped. progress: True for a bar, or a "
+       "function of (done, total).")
+      .def("advance", advance, "seconds"_a, nb::kw_only(), "progress"_a = false,
+           "Steps until so much time has passed or an event ends the run; how many there were. progress: as of step().")
       .def_prop_ro(
           "time", [](const WorldHandle& w) { return w.world.time(); }, "[s]")
       .def_prop_ro(
@@ -246,6 +253,14 @@ void bind_world(nb::module_& module) {
   bind_figure(module);
   nb::class_<Snapshot>(module, "Snapshot", "A moment of a world, as a value.")
       .def_prop_ro("time", &Snapshot::time, "[s]")
+      .def(
+          "__eq__",
+          [](const Snapshot& s, nb::handle other) {
+            return nb::isinstance<Snapshot>(other) && s.to_bytes() == nb::cast<const Snapshot&>(other).to_bytes();
+          },
+          nb::arg("other").none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__hash__", [](const Snapshot& s) { return Py_ssize_t(std::hash<std::string>{}(s.to_bytes()) >> 1); })
+      .def("__repr__", [](const Snapshot& s) { return fmt::format("<Snapshot at {:.6g} s>", s.time()); })
       .def("__getstate__",
            [](const Snapshot& s) {
              const std::string bytes = s.to_bytes();

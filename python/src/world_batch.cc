@@ -74,7 +74,7 @@ std::vector<Snapshot> save_all(BatchHandle& b) {
 }
 
 Tuple<Floats, Floats> rollout(BatchHandle& b, const std::string& figure, Like controls, int substeps,
-                              const std::string& drive) {
+                              const std::string& drive, Progress progress) {
   const auto id = FigureId(b.figure("WorldBatch.rollout", figure));
   if (substeps < 1) raise_value(fmt::format("WorldBatch.rollout: substeps is {}, expected 1 or more", substeps));
   constexpr Word<RowMatrix BatchMirror::*> kDrives[] = {{"tau", &BatchMirror::tau}, {"control", &BatchMirror::control}};
@@ -91,6 +91,7 @@ Tuple<Floats, Floats> rollout(BatchHandle& b, const std::string& figure, Like co
   const std::ptrdiff_t steps = shape[1];
   const RowsArgument<double> U = read_blocks<double>({"WorldBatch.rollout", "controls"}, array, steps, nu);
   require_finite({"WorldBatch.rollout", "controls"}, U.data, n * steps * nu);
+  const Teller teller(progress);
   const BatchHandle::Call call(b, "WorldBatch.rollout");
   b.push();
   NewArray<double> Q = new_array({n, steps, nq}), V = new_array({n, steps, nv});
@@ -110,9 +111,11 @@ Tuple<Floats, Floats> rollout(BatchHandle& b, const std::string& figure, Like co
                       {kind, U.data + t * nu, steps * nu, Q.data + t * nq, steps * nq, V.data + t * nv, steps * nv});
     }
     t += count;
-    if (PyErr_CheckSignals() != 0) {
+    try {
+      teller.look(double(t), double(steps));
+    } catch (...) {
       finish(t);
-      throw nb::python_error();
+      throw;
     }
   }
   finish(steps);
@@ -164,10 +167,10 @@ void bind_world_batch(nb::module_& module) {
             return actuator_names(b.batch.world(0), FigureId(b.figure("WorldBatch.actuators", f)));
           },
           "figure"_a)
-      .def("step", &BatchHandle::step, "count"_a = 1)
+      .def("step", &BatchHandle::step, "count"_a = 1, "progress"_a = false)
       .def("save", save_all)
       .def("reset", reset_some, "snapshots"_a, "which"_a.none() = nb::none())
-      .def("rollout", rollout, "figure"_a, "controls"_a, "substeps"_a = 1, "drive"_a = "tau")
+      .def("rollout", rollout, "figure"_a, "controls"_a, "substeps"_a = 1, "drive"_a = "tau", "progress"_a = false)
       .def("sensor", all_sensors, "name"_a)
       .def_prop_ro(
           "time",

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "kansetsu/dynamics/dynamics.h"
 #include "kansetsu/ik/task.h"
 #include "world_batch_handle.h"
@@ -7,6 +9,9 @@
 namespace kansetsu::python {
 namespace {
 
+bool same(const RowMatrix& a, const RowMatrix& b) {
+  return std::memcmp(a.data(), b.data(), size_t(a.size()) * sizeof(double)) == 0;
+}
 bool same_row(const RowMatrix& a, const RowMatrix& b, int k) {
   return a.cols() == 0 || std::memcmp(&a(k, 0), &b(k, 0), size_t(a.cols()) * sizeof(double)) == 0;
 }
@@ -119,20 +124,67 @@ void release_one(BatchHandle& b, int world, int connection) {
 
 }  // namespace
 
+void BatchHandle::require_finite_rows(const char* what, FigureId id, const RowMatrix& rows,
+                                      std::string (*number_name)(const Model&, int)) const {
+  if ((rows.array() * 0 == 0).all()) [[likely]]
+    return;
+  for (int k = 0; k < batch.size(); ++k) require_finite_row(what, id, rows, k, number_name);
+}
+
+void BatchHandle::require_finite_row(const char* what, FigureId id, const RowMatrix& rows, int k,
+                                     std::string (*number_name)(const Model&, int)) const {
+  for (Eigen::Index i = 0; i < rows.cols(); ++i) {
+    if (std::isfinite(rows(k, i))) continue;
+    const std::string of = number_name ? " (" + number_name(batch.model(id), int(i)) + ")" : "";
+    raise_value(fmt::format("WorldBatch: {}[{}, {}]{} of '{}' is {}, expected a finite number", what, k, i, of,
+                            names[size_t(id.value())], rows(k, i)));
+  }
+}
+
+void BatchHandle::push() {
+  try {
+    for (int i = 0; i < int(mirrors.size()); ++i)
+      push_states(FigureId(i)), push_torques(FigureId(i)), push_controls(FigureId(i));
+    push_controllers();
+  } catch (...) {
+    pull(), pull_torques(), pull_controls(), pull_controllers();
+    throw;
+  }
+}
+
+void BatchHandle::push_states(FigureId id) {
+  BatchMirror& m = mirrors[size_t(id.value())];
+  if (same(m.q, m.q_known) && same(m.v, m.v_known)) return;
+  // One by one: a world that nobody touched keeps what it carries from step to step, and one that has failed its state.
+  for (int k = 0; k < batch.size(); ++k) {
+    if (same_row(m.q, m.q_known, k) && same_row(m.v, m.v_known, k)) continue;
+    require_finite_row("q", id, m.q, k, position_name);
+    require_finite_row("v", id, m.v, k, dof_name);
+    State state;
+    state.q = m.q.row(k).transpose(), state.v = m.v.row(k).transpose();
+    batch.world(k).set_state(id, state);
+  }
+  m.q_known = m.q, m.v_known = m.v;
+}
+
+void BatchHandle::push_torques(FigureId id) {
+  const BatchMirror& m = mirrors[size_t(id.value())];
+  if (m.tau.cols() == 0) return;
+  require_finite_rows("tau", id, m.tau, dof_name);
+  batch.set_torques(id, m.tau);
+}
+
+void BatchHandle::pull_torques() {
+  for (size_t i = 0; i < mirrors.size(); ++i) {
+    for (int k = 0; k < batch.size(); ++k)
+      mirrors[i].tau.row(k) = std::as_const(batch).world(k).torque(FigureId(int(i))).transpose();
+  }
+}
+
 void BatchHandle::push_controls(FigureId id) {
   BatchMirror& m = mirrors[size_t(id.value())];
-  if (m.control.cols() == 0 ||
-      std::memcmp(m.control.data(), m.control_known.data(), size_t(m.control.size()) * sizeof(double)) == 0)
-    return;
-  for (int k = 0; k < batch.size(); ++k) {
-    const std::string what = fmt::format("control of '{}' in world {}", names[size_t(id.value())], k);
-    try {
-      require_finite({"WorldBatch", what.c_str()}, &m.control(k, 0), m.control.cols());
-    } catch (...) {
-      m.control = m.control_known;
-      throw;
-    }
-  }
+  if (same(m.control, m.control_known)) return;
+  require_finite_rows("control", id, m.control);
   batch.set_controls(id, m.control);
   m.control_known = m.control;
 }
@@ -161,25 +213,17 @@ void BatchHandle::pull_controllers() {
 
 void BatchHandle::push_controllers() {
   for (const auto& m : controllers) {
-    const auto same = [](const RowMatrix& a, const RowMatrix& b) {
-      return std::memcmp(a.data(), b.data(), size_t(a.size()) * sizeof(double)) == 0;
-    };
     if (same(m->value, m->value_known) && same(m->kp, m->kp_known) && same(m->kd, m->kd_known)) continue;
-    try {
-      for (int k = 0; k < batch.size(); ++k) {
-        if (same_row(m->value, m->value_known, k) && same_row(m->kp, m->kp_known, k) && same_row(m->kd, m->kd_known, k))
-          continue;
-        World& w = batch.world(k);
-        ControllerDescription c = w.controller(m->name);
-        for (std::ptrdiff_t j = 0; j < m->value.cols(); ++j) {
-          JointControl& joint = c.joints[size_t(j)];
-          joint.value = m->value(k, j), joint.kp = m->kp(k, j), joint.kd = m->kd(k, j);
-        }
-        w.set_controller(c);
+    for (int k = 0; k < batch.size(); ++k) {
+      if (same_row(m->value, m->value_known, k) && same_row(m->kp, m->kp_known, k) && same_row(m->kd, m->kd_known, k))
+        continue;
+      World& w = batch.world(k);
+      ControllerDescription c = w.controller(m->name);
+      for (std::ptrdiff_t j = 0; j < m->value.cols(); ++j) {
+        JointControl& joint = c.joints[size_t(j)];
+        joint.value = m->value(k, j), joint.kp = m->kp(k, j), joint.kd = m->kd(k, j);
       }
-    } catch (...) {
-      pull_controllers();  // what cannot be is forgotten
-      throw;
+      w.set_controller(c);
     }
     m->value_known = m->value, m->kp_known = m->kp, m->kd_known = m->kd;
   }

@@ -9,6 +9,7 @@
 #include "errors.h"
 #include "inputs.h"
 #include "kansetsu/sim/world_batch.h"
+#include "progress.h"
 #include "world_handle.h"
 
 namespace kansetsu::python {
@@ -70,42 +71,14 @@ class BatchHandle {
     return int(find_named(function, "figure", name, names));
   }
 
-  /// What Python has written goes to the worlds. Torques always: setting them costs less than comparing.
-  void push() {
-    for (size_t i = 0; i < mirrors.size(); ++i) {
-      BatchMirror& m = mirrors[i];
-      const FigureId id{int(i)};
-      const auto same = [](const RowMatrix& a, const RowMatrix& b) {
-        return std::memcmp(a.data(), b.data(), size_t(a.size()) * sizeof(double)) == 0;
-      };
-      if (!same(m.q, m.q_known) || !same(m.v, m.v_known)) {
-        // One by one: a world that nobody touched keeps what it carries from step to step.
-        for (int k = 0; k < batch.size(); ++k) {
-          const size_t nq = size_t(m.q.cols()) * sizeof(double), nv = size_t(m.v.cols()) * sizeof(double);
-          if (std::memcmp(&m.q(k, 0), &m.q_known(k, 0), nq) == 0 && std::memcmp(&m.v(k, 0), &m.v_known(k, 0), nv) == 0)
-            continue;
-          State state;
-          state.q = m.q.row(k).transpose(), state.v = m.v.row(k).transpose();
-          batch.world(k).set_state(id, state);
-        }
-        m.q_known = m.q, m.v_known = m.v;
-      }
-      if (m.tau.cols() > 0) {
-        if (!(m.tau.array() * 0 == 0).all()) {
-          for (int k = 0; k < batch.size(); ++k) {
-            const std::string what = fmt::format("tau of '{}' in world {}", names[i], k);
-            const RowMatrix row = m.tau.row(k);
-            require_finite({"WorldBatch", what.c_str(), dof_name, &batch.model(id)}, row.data(), row.cols());
-          }
-        }
-        batch.set_torques(id, m.tau);
-      }
-      push_controls(id);
-    }
-    push_controllers();
-  }
-  /// Controls of actuators, where they are other than before; those that are not finite are forgotten.
+  /// What Python has written goes to the worlds. What cannot be is forgotten, all of it: the arrays show the worlds again.
+  void push();
+  void push_states(FigureId id);
+  /// Always: setting them costs less than comparing.
+  void push_torques(FigureId id);
+  /// Controls of actuators, where they are other than before.
   void push_controls(FigureId id);
+  void pull_torques();
   void pull_controls();
   void push_controllers();
   void pull_controllers();
@@ -116,6 +89,12 @@ class BatchHandle {
       m.q_known = m.q, m.v_known = m.v;
     }
   }
+
+  /// Raises unless all numbers of a figure are finite: "tau[world, number] (joint) of 'robot' is nan".
+  void require_finite_rows(const char* what, FigureId id, const RowMatrix& rows,
+                           std::string (*number_name)(const Model&, int) = nullptr) const;
+  void require_finite_row(const char* what, FigureId id, const RowMatrix& rows, int k,
+                          std::string (*number_name)(const Model&, int) = nullptr) const;
 
   class Call {
    public:
@@ -135,26 +114,35 @@ class BatchHandle {
     BatchHandle& b_;
   };
 
+  /// The arrays show where the worlds are, also where a call ends early.
+  struct PullAtEnd {
+    explicit PullAtEnd(BatchHandle& b) : worlds(b) {}
+    ~PullAtEnd() { worlds.pull(); }
+    PullAtEnd(const PullAtEnd&) = delete;
+    PullAtEnd& operator=(const PullAtEnd&) = delete;
+    BatchHandle& worlds;
+  };
+
   /// Steps between two looks at Ctrl-C: a few thousand of single worlds, which take some hundredths of a second.
   int steps_at_once(std::int64_t left) const {
     constexpr std::int64_t kWorldSteps = 4096;
     return int(std::min(left, std::max<std::int64_t>(1, kWorldSteps / batch.size())));
   }
-  void step(std::int64_t count) {
+  void step(std::int64_t count, Progress progress) {
     if (count < 0) raise_value(fmt::format("WorldBatch.step: count is {}, expected 0 or more", count));
+    const Teller teller(progress);
     const Call call(*this, "WorldBatch.step");
     push();
-    for (std::int64_t left = count; left > 0; left -= steps_at_once(left)) {
+    const PullAtEnd pull_at_end(*this);
+    for (std::int64_t done = 0; done < count;) {
+      const int now = steps_at_once(count - done);
       {
         nb::gil_scoped_release release;
-        batch.step(steps_at_once(left));
+        batch.step(now);
       }
-      if (count > 1 && PyErr_CheckSignals() != 0) {
-        pull();
-        throw nb::python_error();
-      }
+      done += now;
+      if (count > 1) teller.look(double(done), double(count));
     }
-    pull();
   }
 
  private:

@@ -8,6 +8,7 @@
 #include "errors.h"
 #include "inputs.h"
 #include "kansetsu/ik/task.h"
+#include "progress.h"
 
 namespace kansetsu::python {
 namespace {
@@ -125,7 +126,8 @@ WorldHandle::Call::~Call() {
   if (!nested_) w_.use_.store(Use::kFree, std::memory_order_release);
 }
 
-std::int64_t WorldHandle::step(std::int64_t count, const char* function) {
+std::int64_t WorldHandle::step(std::int64_t count, const char* function, nb::handle progress) {
+  const Teller teller(progress);
   const Call call(*this, function, Call::Kind::kStep);
   std::int64_t done = 0;
   while (done < count && world.status() == WorldStatus::kRunning) {
@@ -139,7 +141,7 @@ std::int64_t WorldHandle::step(std::int64_t count, const char* function) {
       }
     }
     if (raised_) std::rethrow_exception(std::exchange(raised_, nullptr));
-    if (count > 1 && PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (count > 1) teller.look(double(done), double(count));
   }
   if (world.status() == WorldStatus::kFailed)
     raise_error("WorldError", fmt::format("{}: the world stopped {}", function, world.failure()));

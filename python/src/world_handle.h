@@ -45,8 +45,8 @@ class WorldHandle {
 
   std::vector<std::shared_ptr<OpenRecording>> recordings;
 
-  /// `count` steps, without the GIL; interrupted by Ctrl-C and by exceptions of callbacks. @return steps taken
-  std::int64_t step(std::int64_t count, const char* function);
+  /// `count` steps, without the GIL; interrupted by Ctrl-C and by exceptions of callbacks. `progress`: see Teller. @return steps taken
+  std::int64_t step(std::int64_t count, const char* function, nb::handle progress);
   void on_step(nb::object callback, nb::handle self);
   bool has_callbacks() const { return !callbacks_.empty(); }
 

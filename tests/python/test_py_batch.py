@@ -1,6 +1,8 @@
 """WorldBatch: many worlds, the same bits whatever their number and the threads."""
 
 import multiprocessing
+import tempfile
+from pathlib import Path
 
 import kansetsu as ks
 import numpy as np
@@ -51,6 +53,48 @@ def test_neither_number_nor_threads_change_a_bit(n, threads):
     assert np.array_equal(many["human28"].q[3:5], few["human28"].q)
 
 
+@pytest.mark.parametrize("array", ["q", "v", "tau", "control"])
+def test_what_cannot_be_is_named_and_forgotten(array):
+    """As in a World: the next step goes on from where the worlds are."""
+    world = ks.World()
+    arm = world.add(ks.chain(3), name="arm")
+    batch = ks.WorldBatch(world, 3)
+    if array == "control":
+        world = acting()
+        batch, arm = ks.WorldBatch(world, 3), world["arm"]
+    rows = getattr(batch[arm.name], array)
+    batch[arm.name].tau[:] = torques = np.array([[0.5], [0.25], [0.0]])
+    if array != "tau":
+        rows[0, 0] = 0.25
+    batch.step()
+    before = rows.copy()
+    rows[1, 0] = np.nan
+    with pytest.raises(ks.Error, match=rf"WorldBatch: {array}\[1, 0\].* of 'arm' is nan, expected a finite number"):
+        batch.step()
+    assert np.array_equal(rows, before)
+    assert (batch[arm.name].tau == torques).all()
+    batch.step()
+    assert batch.running.all()
+    assert (batch.time == 2 * batch.time_step).all()
+
+
+def acting():
+    """An arm with a motor."""
+    file = """<mujoco><worldbody>
+    <body name="arm"><joint name="hinge" axis="0 1 0"/><geom size="0.1" mass="1" pos="0 0 -1"/></body></worldbody>
+    <actuator><motor name="motor" joint="hinge"/></actuator></mujoco>"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "arm.xml"
+        path.write_text(file)
+        return ks.World.load(path)
+
+
+def test_figures_have_names():
+    batch = ks.WorldBatch(prototype(), 2)
+    with pytest.raises(TypeError, match=r"figures have names, \['human28'\]"):
+        batch[0]
+
+
 @pytest.mark.parametrize("lanes", [True, False])
 def test_many_steps_at_once_are_single_steps(lanes):
     one, many = (pushed(ks.WorldBatch(prototype(), 9, threads=t, lanes=lanes)) for t in (1, 2))
@@ -95,7 +139,7 @@ def test_torques_act_until_changed():
     assert np.allclose(np.diff(batch["arm"].v[:, 0]), batch["arm"].v[1, 0])
     assert batch["arm"].v[1, 0] > 0
     batch["arm"].tau[2, 0] = np.nan
-    with pytest.raises(ks.Error, match="world 2"):
+    with pytest.raises(ks.Error, match=r"tau\[2, "):
         batch.step()
 
 

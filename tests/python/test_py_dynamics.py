@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import threading
+import warnings
 
 import kansetsu as ks
 import numpy as np
@@ -231,3 +232,63 @@ def test_eight_threads_at_once(human):
     for t in threads:
         t.join()
     assert not wrong
+
+
+@pytest.mark.parametrize("rows", [None, 0, 1, 37])
+def test_results_go_where_they_are_wanted(human, rows):
+    """out= is filled and returned; the numbers are those of a new array, to the bit."""
+    q = human.q0 if rows is None else human.random_configuration(3, rows)
+    v = np.random.default_rng(2).normal(size=(human.nv,) if rows is None else (rows, human.nv))
+    calls = [lambda **o: ks.rnea(human, q, v, v, **o), lambda **o: ks.bias(human, q, v, **o), lambda **o: ks.gravity_torque(human, q, **o)]
+    calls += [lambda **o: ks.aba(human, q, v, v, **o), lambda **o: ks.crba(human, q, **o)]
+    for call in calls:
+        new = call()
+        out = np.full_like(new, np.nan)
+        assert call(out=out) is out
+        assert np.array_equal(out, new)
+
+
+def test_results_of_floats_go_where_they_are_wanted(human):
+    q = human.random_configuration(3, 5).astype(np.float32)
+    out = np.empty((5, human.nv), np.float32)
+    assert np.array_equal(ks.rnea(human, q, out=out), ks.rnea(human, q))
+    with pytest.raises(ks.Error, match=r"rnea: out has shape \(5, 34\) and dtype float64, expected \(5, 34\) and float32"):
+        ks.rnea(human, q, out=out.astype(np.float64))
+
+
+def test_wrong_places_for_results_are_named(human):
+    q = np.tile(human.q0, (3, 1))
+    v = np.zeros((3, 34))
+    frozen = np.zeros((3, 34))
+    frozen.flags.writeable = False
+    for wrong, words in (
+        (np.zeros((3, 35)), r"out has shape \(3, 35\) and dtype float64, expected \(3, 34\)"),
+        (np.zeros(34), r"expected \(3, 34\) and float64"),
+        (np.zeros((3, 34), ">f8"), "out is not writeable, aligned and in C order"),
+        (np.zeros((34, 3)).T, "in C order"),
+        (frozen, "writeable"),
+        (v, "out shares memory with v"),
+    ):
+        with pytest.raises(ks.Error, match=words):
+            ks.aba(human, q, v, out=wrong)
+    both = np.zeros((4, 34))
+    with pytest.raises(ks.Error, match="out shares memory with vdot"):
+        ks.rnea(human, q, None, both[:3], out=both[1:])
+    ks.rnea(human, q, None, both[0], out=both[1:])  # beside it
+    with pytest.raises(TypeError, match="out is a 'list'"):
+        ks.aba(human, q, out=[0.0] * 34)
+
+
+@pytest.mark.parametrize("count", [5, 700])
+def test_states_at_rest_are_not_singular(count):
+    """An acceleration that is zero by chance: a pendulum that hangs. The one that is singular is found among them."""
+    model = ks.pendulum(2)
+    assert not ks.aba(model, np.zeros((count, 2))).any()
+    loose = ks.ModelBuilder("loose").link("a").link("b", 1.0, com=[0, 0, 0], inertia=np.diag([1.0, 1.0, 1.0]))
+    loose = loose.joint("turn", "revolute", "a", "b", axis=[0, 1, 0]).link("c").joint("free", "revolute", "b", "c", axis=[0, 1, 0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        built = loose.build()
+    with pytest.raises(ks.SingularError, match="state 0: nothing resists the motion of free"):
+        ks.aba(built, np.zeros((count, 2)), None, np.ones((count, 2)))
+    assert np.array_equal(ks.aba(built, np.zeros((count, 2)), None, np.ones((count, 2)), singular="zero")[-1], [1.0, 0.0])

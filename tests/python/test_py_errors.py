@@ -81,6 +81,41 @@ def test_any_nonsense_is_an_exception(function, human):
             function(human, *arguments)
 
 
+def test_batches_are_of_worlds(human):
+    with pytest.raises(TypeError, match=r"world is a 'Model', expected a kansetsu\.World"):
+        ks.WorldBatch(human, 3)
+
+
+def things(human):
+    """One of each public class that has numbers to tell, as far as a few lines make them."""
+    world = ks.World.load("human28")
+    world.step()
+    constraints = ks.Constraints(human)
+    constraints.frame("FootL")
+    problem = ks.ik.Problem(human).pose("gripL", np.eye(4), name="hand")
+    report = ks.ik.Solver(problem, starts=1).solve(human.q0)
+    clip = ks.motion.squat(human, 0.1, 1.0, 1)
+    return [
+        *(ks.Sphere(0.1), ks.Box([1, 2, 3]), ks.Capsule(0.1, 0.5), ks.Cylinder(0.1, 0.5), ks.Plane(), ks.ConvexHull(np.eye(3))),
+        *(world, world["human28"], world["human28"]["gripL"], world.save(), world.connect(None, "human28/gripL"), ks.Material()),
+        *(ks.HeightField(np.zeros((3, 3)), [1, 1]), ks.TriangleMesh(np.eye(3), [(0, 1, 2)]), ks.ModelBuilder("b"), ks.Response(human)),
+        *(constraints, ks.constrained_aba(human, constraints, human.q0), ks.centroidal(human, human.q0), ks.fk(human, human.q0)),
+        *(problem, report, report.tasks[0], clip, ks.motion.Push(3.0), ks.motion.analyze(human, clip), ks.compile_model(human)),
+    ]
+
+
+def test_everything_says_what_it_is(human):
+    """In a line, without an address."""
+    for thing in things(human):
+        text = repr(thing)
+        assert type(thing).__name__ in text.replace("ik.", ""), text
+        assert "object at 0x" not in text
+        assert len(text) < 1000
+    assert repr(ks.Sphere(0.1)) == "<Sphere: radius=0.1>"
+    assert repr(ks.Box([1, 2, 3])) == "<Box: size=[1., 2., 3.]>"
+    assert "TaskReport: name='hand', error=" in repr(things(human)[-5])
+
+
 def test_calls_leave_nothing_behind(human):
     """A million of them, in memory."""
     q, v = np.asarray(human.q0), np.zeros(34)

@@ -135,13 +135,41 @@ def test_wrong_actions_and_resets():
         learning.WorldVectorEnv("Reach", 2, autoreset_mode="Sometimes")
 
 
+def test_single_environments_refuse_wrong_actions():
+    env = learning.WorldEnv("Reach")
+    env.reset(seed=0)
+    for wrong in (np.zeros(3), np.zeros((2, 4)), np.array(["a"] * 4), 0.0, None):
+        with pytest.raises(ks.Error, match=r"expected numbers of shape \(1, 4\)"):
+            env.step(wrong)
+
+
+def test_closed_environments_say_so():
+    env, envs = learning.WorldEnv("Reach"), learning.WorldVectorEnv("Reach", 2)
+    for each, action in ((env, np.zeros(4)), (envs, np.zeros((2, 4)))):
+        each.reset(seed=0)
+        each.close()
+        for call in (each.reset, lambda each=each, action=action: each.step(action)):
+            with pytest.raises(gym.error.ClosedEnvironmentError, match="closed"):
+                call()
+
+
+def test_seeds_of_numpy_are_seeds():
+    envs = learning.WorldVectorEnv("Reach", 2)
+    assert np.array_equal(envs.reset(seed=np.int64(3))[0], envs.reset(seed=3)[0])
+
+
 def test_worlds_can_be_looked_at():
     env = learning.WorldEnv("Quadruped")
     env.reset(seed=1)
     env.step(np.zeros(12, np.float32))
     world = env.world()
     assert np.array_equal(world["quadruped"].q, env._worlds.batch["quadruped"].q[0])
-    world.step(10)  # a copy
+    before = world.hash()
+    env.step(np.ones(12, np.float32))
+    other = env.world()
+    assert world.hash() == before != other.hash()  # copies
+    world.step(10)
+    assert other.hash() == env.world().hash()
 
 
 def test_something_is_learned():

@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+import warnings
 
 import kansetsu as ks
 import numpy as np
@@ -27,6 +28,37 @@ def test_names_and_sizes(human):
     assert human.dofs["base"] == slice(0, 6)
     assert human.coordinates["base"] == slice(0, 7)
     assert "soleL" in human.frames
+
+
+def test_meshes_of_packages_and_of_folders_outside(tmp_path):
+    """package_path and allow_path are what --package-path and --allow-path are to the command; hints name them so."""
+    meshes = tmp_path / "ros" / "arm_meshes"
+    meshes.mkdir(parents=True)
+    robot = tmp_path / "work" / "robot"
+    robot.mkdir(parents=True)
+    corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
+    (meshes / "rod.obj").write_text(corners)
+    shape = '<collision><geometry><mesh filename="{}"/></geometry></collision></link>'
+    file = robot / "arm.urdf"
+    file.write_text(PENDULUM.replace("</inertial></link>", "</inertial>" + shape.format("package://arm_meshes/rod.obj")))
+    with pytest.warns(ks.FileWarning, match="package_path="):
+        ks.load(file)
+    assert any("package_path=" in d.hint for d in ks.check(file))
+    for folders in (meshes.parent, str(meshes), [meshes.parent, str(robot)]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ks.FileWarning)
+            assert ks.load(file, package_path=folders).joints == ["pivot"]
+            assert ks.World.load(file, package_path=folders).figures == ["arm"]
+        assert not ks.check(file, package_path=folders)
+    assert ks.check(file)  # for that call alone
+    file.write_text(PENDULUM.replace("</inertial></link>", "</inertial>" + shape.format("../../ros/arm_meshes/rod.obj")))
+    assert any("allow_path=" in d.hint and "--" not in d.hint for d in ks.check(file))
+    assert not ks.check(file, allow_path=tmp_path)
+    for wrong, error in ((tmp_path / "none", ks.Error), (3, TypeError), ([3], TypeError), (file, ks.Error)):
+        with pytest.raises(error, match="allow_path"):
+            ks.load(file, allow_path=wrong)
+        with pytest.raises(error, match=r"World\.load: package_path"):
+            ks.World.load(file, package_path=wrong)
 
 
 def test_arrays_by_name(human):

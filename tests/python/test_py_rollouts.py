@@ -1,5 +1,6 @@
 """Rollouts in shards and on Ray: the same bits as in one process."""
 
+import itertools
 import os
 import signal
 
@@ -7,6 +8,7 @@ import kansetsu as ks
 import numpy as np
 import pytest
 from kansetsu._command import command
+from kansetsu._progress import Bar
 from test_py_package import run as run_python
 
 
@@ -14,6 +16,12 @@ def falling():
     world = ks.World.load("human28")
     man = world["human28"]
     world.add_controller("posture", man, "pd", {j: {"value": 0.0, "kp": 300.0, "kd": 15.0} for j in man.model.joints})
+    return world
+
+
+def swinging():
+    world = ks.World()
+    world.add(ks.chain(3), name="arm")
     return world
 
 
@@ -47,6 +55,99 @@ def test_runs_differ_as_told():
     assert found["hash"][0] != found["hash"][1]
 
 
+def test_a_world_is_a_source_and_stays_as_it_is():
+    world = falling()
+    before = world.hash()
+    found = ks.rollouts.run(world, range(3), seconds=0.02, noise=0.1)
+    assert world.hash() == before
+    assert same(found, ks.rollouts.run(falling, range(3), seconds=0.02, noise=0.1))
+
+
+def test_a_run_knows_nothing_of_earlier_ones():
+    """Masses and friction outlive a reset of a batch, yet not a run: every second one is made heavier, in any company."""
+
+    def heavier(batch, i, rng):
+        man = batch["human28"]
+        if rng.uniform() < 0.5:
+            man.set_inertial_parameters(man.inertial_parameters[i] * 1.5, [i])
+
+    together = ks.rollouts.TOGETHER
+    whole = ks.rollouts.run(falling, range(2 * together), seconds=0.01, prepare=heavier)
+    second = ks.rollouts.run(falling, range(together, 2 * together), seconds=0.01, prepare=heavier)
+    assert np.array_equal(whole["hash"][together:], second["hash"])
+    assert len(set(whole["hash"])) == 2
+
+
+def test_no_runs_are_arrays_of_no_rows():
+    none, some = (ks.rollouts.run(falling, range(n), seconds=0.01, noise=0.1) for n in (0, 2))
+    assert none.keys() == some.keys()
+    assert all(none[k].shape == (0, *some[k].shape[1:]) and none[k].dtype == some[k].dtype for k in some)
+    assert same(ks.rollouts.merge([none, some]), some)
+
+
+def test_wrong_options_are_named():
+    for wrong in ({"seconds": 0.0}, {"seconds": np.nan}, {"seconds": 1.0, "period": np.inf}, {"seconds": 1.0, "noise": np.nan}):
+        with pytest.raises(ks.Error, match="expected finite"):
+            ks.rollouts.run(falling, [0], **wrong)
+    with pytest.raises(ks.Error, match="-1 runs"):
+        ks.rollouts.shard_of(-1, 0, 1)
+    with pytest.raises(TypeError, match="progress is a 'str'"):
+        ks.rollouts.run(falling, [0], seconds=0.01, progress="yes")
+
+
+def test_progress_is_told():
+    """By rollouts, worlds and batches; what the function raises ends the call, and the arrays are where the worlds are."""
+    told = []
+    ks.rollouts.run(falling, range(70), seconds=0.01, progress=lambda done, total: told.append((done, total)))
+    assert told == [(64, 70), (70, 70)]
+
+    def stop(done, total):
+        told.append((done, total))
+        if done > total / 2:
+            raise KeyboardInterrupt
+
+    world = falling()
+    for call, step in ((lambda: world.advance(0.4, progress=stop), 64), (lambda: world.step(400, progress=stop), 64)):
+        told.clear()
+        before = world.time
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        assert told == [(k * step, 400) for k in range(1, 5)]
+        assert np.isclose(world.time - before, 4 * step * 1e-3)
+    batch = ks.WorldBatch(falling(), 64)  # 64 steps of all between two looks
+    for call in (lambda: batch.step(400, progress=stop), lambda: batch.rollout("human28", np.zeros((64, 400, 34)), progress=stop)):
+        told.clear()
+        before = batch.time
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        assert told == [(64 * k, 400) for k in range(1, 5)]
+        assert np.allclose(batch.time - before, 0.256)
+        q = batch["human28"].q.copy()
+        batch.step(0)
+        assert np.array_equal(q, batch["human28"].q)
+    told.clear()
+    ks.motion.walk(ks.human28(), duration=0.6, progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (0.6, 0.6)
+    assert all(a[0] <= b[0] for a, b in itertools.pairwise(told))
+
+
+def test_a_bar_is_drawn(capsys):
+    now = 0.0
+    bar = Bar(clock=lambda: now)
+    for k in range(1, 101):
+        now += 0.03
+        bar(k, 100)
+    bar(100, 100)  # said already
+    lines = capsys.readouterr().err.split("\r")[1:]
+    assert 20 <= len(lines) <= 26  # ten per second
+    assert lines[0].startswith("[#...")
+    assert "left" in lines[0]
+    assert lines[-1].startswith("[" + 32 * "#" + "] 100 % 3.0 s")
+    assert lines[-1].endswith("\n")
+    Bar()(0, 0)
+    assert "100 %" in capsys.readouterr().err
+
+
 def test_command(tmp_path):
     if not command().exists():
         pytest.skip("the command is not built")
@@ -55,14 +156,18 @@ def test_command(tmp_path):
         assert "3 runs, 0 failed" in run_python("-m", "kansetsu", "rollout", "human28", *options, cwd=tmp_path)
     run_python("-m", "kansetsu", "rollout", "--merge", "part1.npz", "part0.npz", "--out", "all.npz", cwd=tmp_path)
     found = dict(np.load(tmp_path / "all.npz"))
+    nothing = ["--count", "1", "--seconds", "0.02", "--shard", "0/2", "--out", "none.npz"]  # more shards than runs
+    assert "0 runs" in run_python("-m", "kansetsu", "rollout", "human28", *nothing, cwd=tmp_path)
+    assert "6 runs" in run_python("-m", "kansetsu", "rollout", "--merge", "none.npz", "all.npz", "--out", "same.npz", cwd=tmp_path)
+    assert same(found, dict(np.load(tmp_path / "same.npz")))
     assert same(found, ks.rollouts.run("human28", range(6), seconds=0.02, noise=0.05))
     with pytest.raises(AssertionError, match="expected I/N"):
         run_python("-m", "kansetsu", "rollout", "human28", "--shard", "x", cwd=tmp_path)
 
 
-@pytest.fixture
-def cluster(monkeypatch):
-    """Two nodes of Ray on this machine, and the one that may be killed."""
+@pytest.fixture(params=[2])
+def cluster(request, monkeypatch):
+    """Nodes of Ray on this machine, and the one that may be killed."""
     pytest.importorskip("ray", reason="Ray is not installed")
     import ray
     from ray.cluster_utils import Cluster
@@ -70,7 +175,7 @@ def cluster(monkeypatch):
     for name in ("RAY_DISABLE_IMPORT_WARNING", "RAY_DEDUP_LOGS"):
         monkeypatch.setenv(name, "1")
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
-    second = cluster.add_node(num_cpus=1)
+    second = [cluster.add_node(num_cpus=1) for _ in range(1, request.param)][-1]
     ray.init(address=cluster.address, log_to_driver=False)
     yield cluster, second
     ray.shutdown()
@@ -118,3 +223,25 @@ def test_ray_loses_nothing(cluster):
 
     with pytest.raises(ValueError, match="item 0"):
         on_ray.map(fail, [0])
+    with pytest.raises(TypeError, match="a World cannot be sent"):
+        on_ray.rollouts(falling(), 3, seconds=0.02)
+    assert same(on_ray.rollouts("human28", 0, seconds=0.02), ks.rollouts.run("human28", range(0), seconds=0.02))
+
+
+@pytest.mark.parametrize("cluster", [4], indirect=True)
+def test_ten_thousand_on_four_nodes(cluster):
+    """One of which is killed in the middle."""
+    import kansetsu.ray as on_ray
+
+    nodes, last = cluster
+    killed = []
+
+    def watch(done, total):
+        if done > total / 2 and not killed:
+            killed.append(done)
+            nodes.remove_node(last, allow_graceful=False)
+
+    found = on_ray.rollouts(swinging, 10_000, shard=125, seconds=0.05, seed=9, noise=0.5, progress=watch)
+    assert killed
+    assert list(found["run"]) == list(range(10_000))
+    assert same(found, ks.rollouts.run(swinging, range(10_000), seconds=0.05, seed=9, noise=0.5))

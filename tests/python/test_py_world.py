@@ -266,6 +266,20 @@ def test_snapshots_go_back_to_the_bit(standing):
         box_world().restore(moment)
 
 
+def test_snapshots_are_values(standing):
+    first, again = standing.save(), standing.save()
+    standing.step()
+    later = standing.save()
+    assert first == again == pickle.loads(pickle.dumps(first))
+    assert first != later
+    assert first != "a snapshot"
+    assert first is not None
+    assert len({first, again, later}) == 2
+    assert repr(later) == "<Snapshot at 0.001 s>"
+    assert repr(standing) == "<World at 0.001 s: human28>"
+    assert repr(ks.World()) == "<World at 0 s: no figures>"
+
+
 def test_snapshots_travel(standing):
     """Through pickle into another world of the same kind: the same bits from there on."""
     standing["human28"].v[3] = 0.1

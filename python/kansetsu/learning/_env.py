@@ -36,15 +36,19 @@ class _Worlds:
 
     def __init__(self, task: Task, n: int, threads: int) -> None:
         self.task = task
-        self.prototype: World = task.world()
-        self.batch = WorldBatch(self.prototype, n, threads=threads)
+        self.batch = WorldBatch(task.world(), n, threads=threads)
         task.begin(self.batch)
         self.substeps = max(1, round(1 / (task.rate * self.batch.time_step)))
         self.most = max(1, round(task.seconds * task.rate))
+        self.closed = False
         self.steps: NDArray[np.int64] = np.zeros(n, dtype=np.int64)
         size = task.observe(self.batch).shape[1]
         self.observation_space = gym.spaces.Box(-np.inf, np.inf, (size,), np.float32)
         self.action_space = gym.spaces.Box(-1.0, 1.0, (task.actions,), np.float32)
+
+    def require_open(self, function: str) -> None:
+        if self.closed:
+            raise gym.error.ClosedEnvironmentError(f"{function}: the environment was closed")
 
     def reset(self, which: NDArray[np.intp], rngs: list[np.random.Generator]) -> None:
         self.task.reset(self.batch, which, rngs)
@@ -56,7 +60,11 @@ class _Worlds:
 
     def step(self, actions: ArrayLike) -> tuple[Floats, Bools, Bools, Info]:
         """Rewards, terminations, truncations and infos; the state is that after the step."""
-        wanted: Floats = np.clip(np.asarray(actions, dtype=np.float64), -1, 1)
+        given = np.asarray(actions)
+        expected = (len(self.batch), self.task.actions)
+        if given.shape != expected or not np.issubdtype(given.dtype, np.number):
+            raise Error(f"step: actions have shape {given.shape} and dtype {given.dtype}, expected numbers of shape {expected}")
+        wanted: Floats = np.clip(given.astype(np.float64), -1, 1)
         if not np.all(np.isfinite(wanted)):
             raise Error(f"actions of world {int(np.argmin(np.isfinite(wanted).all(axis=1)))} are not all finite")
         self.task.act(self.batch, wanted)
@@ -85,13 +93,18 @@ class WorldEnv(gym.Env[Observation, NDArray[np.float32]]):
         return self._worlds.task
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, Info]:
+        self._worlds.require_open("reset")
         super().reset(seed=seed)
         self._worlds.reset(np.array([0]), [self.np_random])
         return self._worlds.observe()[0], {}
 
     def step(self, action: NDArray[np.float32]) -> tuple[Observation, float, bool, bool, Info]:
+        self._worlds.require_open("step")
         rewards, over, late, info = self._worlds.step(np.asarray(action)[None])
         return self._worlds.observe()[0], float(rewards[0]), bool(over[0]), bool(late[0]), {k: v[0] for k, v in info.items()}
+
+    def close(self) -> None:
+        self._worlds.closed = True
 
     def world(self) -> World:
         """The world as it is now, to look at: a copy, `env.world().show()`."""
@@ -143,8 +156,9 @@ class WorldVectorEnv(VectorEnv[Observation, NDArray[np.float32], NDArray[Any]]):
         self._done[which] = False
 
     def reset(self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, Info]:
+        self._worlds.require_open("reset")
         n = self.num_envs
-        seeds = [seed + i for i in range(n)] if isinstance(seed, int) else [None] * n if seed is None else list(seed)
+        seeds = [int(seed) + i for i in range(n)] if isinstance(seed, (int, np.integer)) else [None] * n if seed is None else list(seed)
         if len(seeds) != n:
             raise Error(f"reset: {len(seeds)} seeds for {n} worlds")
         which = np.arange(n)
@@ -160,9 +174,7 @@ class WorldVectorEnv(VectorEnv[Observation, NDArray[np.float32], NDArray[Any]]):
         return self._worlds.observe(), {}
 
     def step(self, actions: NDArray[np.float32]) -> tuple[Observation, Floats, Bools, Bools, Info]:
-        actions = np.asarray(actions)
-        if actions.shape != self.action_space.shape:
-            raise Error(f"step: actions have the shape {actions.shape}, expected {self.action_space.shape}")
+        self._worlds.require_open("step")
         starts = np.flatnonzero(self._done)
         if self.autoreset_mode == AutoresetMode.DISABLED and len(starts):
             raise Error(f"step: world {starts[0]} is at its end; reset it first, by options={{'reset_mask': mask}}")
@@ -191,12 +203,15 @@ class WorldVectorEnv(VectorEnv[Observation, NDArray[np.float32], NDArray[Any]]):
                 info[key], info[f"_{key}"] = np.where(shown, value, 0).astype(value.dtype), shown.copy()
         return seen, rewards, over, late, info
 
+    def close_extras(self, **kwargs: Any) -> None:
+        self._worlds.closed = True
+
     def world(self, i: int = 0) -> World:
         """World i as it is now, to look at: a copy, `envs.world(3).show()`."""
         return _look_at(self._worlds, i)
 
 
 def _look_at(worlds: _Worlds, i: int) -> World:
-    world = worlds.prototype
+    world = worlds.task.world()
     world.restore(worlds.batch.save()[i])
     return world
