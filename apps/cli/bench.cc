@@ -100,8 +100,7 @@ Exit draw_lines(const BenchArguments& options) {
                   "--arm at most");
   if (options.live) return watch_lines(options);
   or_fail(kBadUsage, "kansetsu bench ik-lines", [&] {
-    check_written(
-        io::write_recording(two_arms(arm_of(options, 0), arm_of(options, 1), options.lines), options.record));
+    check_written(io::write_recording(two_arms(arm_of(options, 0), arm_of(options, 1), options.lines), options.record));
   });
   return kOk;
 }
