@@ -27,7 +27,7 @@ struct Muscular {
   explicit Muscular(io::OsimModel o)
       : osim(std::move(o)),
         mapped(value_or_throw(Model::build(osim.model)), osim.map),
-        actuation(mapped.model(), osim.actuation, false) {}
+        actuation(mapped.model(), osim.actuation, EffortLimits::kIgnored) {}
 
   void place(const Eigen::VectorXd& x, const Eigen::VectorXd& xd) {
     State state(mapped.model());
