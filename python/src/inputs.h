@@ -88,8 +88,9 @@ class Inputs {
     if constexpr (sizeof(Real) == sizeof(double)) {
       if (rows.one()) require_finite(expected, rows.data, width);
     }
-    const std::ptrdiff_t last = rows.one() || rows.count == 0 ? 0 : (rows.count - 1) * rows.stride;
-    if (read_count_ < read_.size()) read_[read_count_++] = {expected.name, rows.data, rows.data + last + width};
+    const std::ptrdiff_t last = rows.one() ? 0 : (rows.count - 1) * rows.stride;
+    const std::ptrdiff_t size = rows.count == 0 ? 0 : last + width;
+    if (read_count_ < read_.size()) read_[read_count_++] = {expected.name, rows.data, rows.data + size};
     if (rows.one()) return rows;
     if (count_ >= 0 && rows.count != count_) {
       raise_value(

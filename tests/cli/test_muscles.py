@@ -64,5 +64,5 @@ def test_a_model_without_muscles_is_told(tmp_path):
     arguments = [WALK / "subject01_walk1_ik.mot", "--figure", bare, "--loads", WALK / "subject01_walk1_grf.xml", "--muscles"]
     result = run("analyze", *map(str, arguments))
     assert result.exit_code == BAD_FILE
-    assert "has no muscles that are known" in result.stderr
+    assert "has no muscle of a known type" in result.stderr
     assert "<SpringGeneralizedForce> is not used (54 times" in result.stderr

@@ -124,7 +124,7 @@ def test_a_motion_of_amass_is_analysed_on_a_mean_person(tmp_path: Path):
     [
         ({"poses": numpy.zeros((4, 70)), "trans": numpy.zeros((4, 3))}, "70 numbers a frame"),
         ({"poses": numpy.zeros((4, 72)), "trans": numpy.zeros((3, 3))}, "3 × 3 numbers, 4 frames"),
-        ({"poses": numpy.zeros((4, 72))}, "no place of the root"),
+        ({"poses": numpy.zeros((4, 72))}, "position of the root is missing"),
         ({"poses": numpy.full((4, 72), numpy.nan), "trans": numpy.zeros((4, 3))}, "no finite number"),
     ],
 )

@@ -174,7 +174,7 @@ TEST_CASE("clips and histories that do not fit are told") {
   Clip clip = squat(model, {.count = 1, .rate = 20});
   std::vector<SupportHistory> supports = find_supports(model, clip);
   supports[1].touching.pop_back();
-  CHECK_THROWS_WITH_AS(analyze(model, clip, supports), doctest::Contains("'right' tells of"), Error);
+  CHECK_THROWS_WITH_AS(analyze(model, clip, supports), doctest::Contains("support 'right' has"), Error);
   supports = find_supports(model, clip);
   supports[0].support.corners.clear();
   CHECK_THROWS_WITH_AS(analyze(model, clip, supports), doctest::Contains("0 corners"), Error);
