@@ -249,7 +249,7 @@ void ContactSolver::solve_contact_large(const SparseContactProblem& q, std::span
   impl.read_velocities(q.v_now, impl.sweep_now);
   const contact::ContactStep step{options, q.h, q.gravity, true};
   int unknowns = 0;
-  double fastest = q.gravity * q.h;
+  double fastest = std::max(q.gravity * q.h, kLeastSpeed);
   for (int i = 0; i < s.patch_count; ++i) {
     const ContactPatch& patch = q.patches[std::size_t(i)];
     PatchWork& p = impl.patches[std::size_t(i)];

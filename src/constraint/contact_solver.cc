@@ -231,8 +231,7 @@ ContactTier ContactSolver::Impl::attempt(const ContactProblem& problem, std::spa
   ContactWork& k = work;
   const double h = problem.h;
   for (int i = 0; i < k.n; ++i) k.c[i] = h * problem.a[i] + (step.end_of_step ? problem.u[i] : 0.0);
-  double fastest =
-      problem.gravity * h;  // what the tolerance is a part of; without gravity there may be nothing but bounded rows
+  double fastest = std::max(problem.gravity * h, kLeastSpeed);  // what the tolerance is a part of
   for (int i = 0; i < k.bound_count; ++i) {
     const BoundedRow& row = problem.bounded[std::size_t(i)];
     contact::prepare_bound(step, row, k.bounds[i]);

@@ -49,6 +49,9 @@ inline constexpr double kStopped = 2;
 
 /// A thousand times the tolerance (1e-8) is accepted where rounding allows no better.
 inline constexpr double kAcceptable = 1e3;
+/// [m/s] what residuals are measured by where nothing moves and nothing falls: without gravity what rests is solved, whatever rounding leaves of
+/// its velocities. A step of free fall is 1e-2 at 1 ms.
+inline constexpr double kLeastSpeed = 1e-5;
 /// Heaps, of ContactOptions::sweep_tolerance: what sweeps and Newton steps aim at.
 inline constexpr double kHeapAim = 0.3;
 

@@ -36,6 +36,21 @@ TEST_CASE("a row that answers less than kImmovable of the largest carries nothin
   }
 }
 
+TEST_CASE(
+    "what is far slower than kLeastSpeed is solved without gravity, as what rests; what is faster is brought to rest") {
+  for (const double speed : {0.0, 1e-14 * kLeastSpeed, 10 * kLeastSpeed}) {
+    CAPTURE(speed);
+    Case k = two_rows(1);
+    k.gravity = 0;
+    k.a = Vector::Zero(2), k.u = Vector::Constant(2, -speed);
+    ContactSolver solver;
+    const ContactResult r = k.contact(solver);
+    CHECK(r.tier != ContactTier::kUnsolved);
+    CHECK(r.solves == (speed > kLeastSpeed ? 1 : 0));
+    CHECK(r.force[0] == doctest::Approx(speed > kLeastSpeed ? speed / k.h : 0));
+  }
+}
+
 /// A patch of two vertices 0.4 m apart on a body that turns about an axis through the first, which yields by `own`.
 TEST_CASE("a vertex whose response cancels to less than kCancelled of its terms carries nothing") {
   for (const double side : {0.1, 10.0}) {
