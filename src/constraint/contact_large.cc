@@ -306,7 +306,7 @@ void ContactSolver::solve_contact_large(const SparseContactProblem& q, std::span
     }
   }
   s.tolerance = kHeapAim * options.sweep_tolerance * fastest;
-  s.most = q.bodies.empty() ? options.max_sweeps_large : 0;  // Newton steps begin with the last forces themselves
+  s.most = q.bodies.empty() ? options.max_sweeps_large : kFirstSweeps;
   kernel::newton_kernels().sweeps(s);
   if (s.residual > s.tolerance && !q.bodies.empty()) impl.refine_sweeps(q, s.tolerance);
 

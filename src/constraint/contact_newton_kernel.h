@@ -137,9 +137,10 @@ inline double first_change(const LawWork& k) {
 }
 
 /// Newton steps from unknowns and velocities that belong together. Full steps first: states may change several times before the residual
-/// falls, so that up to kPatience in a row may raise Σ g·Φ². Then back to the best iterate, and from there just beyond the first change of
-/// a state, where the sum is still lower and a new direction begins. Ends where that gains nothing. After a step that leaves little and
-/// changes no state the laws are hardly others: the next directions take the factor that is there.
+/// falls, so that up to kPatience in a row may raise Σ g·Φ². Then back to the best iterate, and from there the best of halves of the way down
+/// to just beyond the first change of a state: up to there the sum falls for certain, and among hundreds of contacts it falls far beyond. Ends
+/// where that gains nothing. After a step that leaves little and changes no state the laws are hardly others: the next directions take the
+/// factor that is there.
 /// @param enough  residual that will do [m/s]
 /// @param merit   of the start, where map_all() has been called
 template <class Response>
@@ -154,6 +155,14 @@ bool newton(Response& response, LawWork& k, double enough, double merit) {
     for (int i = 0; i < k.rows; ++i) k.w[i] = w[i] + share * k.dw[i];
     return map_all(k);
   };
+  const auto search = [&](double first) {  // from the best iterate
+    double share = first, lowest = move(k.before, k.w_before, first);
+    for (double s = 0.5; s > larger(first, kLeastSearched); s *= 0.5) {
+      const double sum = move(k.before, k.w_before, s);
+      if (sum < lowest) lowest = sum, share = s;
+    }
+    return move(k.before, k.w_before, share);
+  };
   keep();
   double before = 0;  // residual before the last direction
   for (int n = 0, raised = 0; n < kNewtonSteps; ++n) {
@@ -165,8 +174,8 @@ bool newton(Response& response, LawWork& k, double enough, double merit) {
     const bool careful = raised >= kPatience;  // at the best iterate, from which full steps have led astray
     const double last = merit, beyond = careful ? kBeyond * first_change(k) : 1;
     merit = move(k.x, k.w, 1);
-    bool full = true;
-    if (!(merit < kGain * least) && beyond < 1) merit = move(k.before, k.w_before, beyond), full = false;
+    const bool full = merit < kGain * least || !(beyond < 1);
+    if (!full) merit = search(beyond);
     if (k.residual < k.acceptable && merit > 0.25 * last && !again) return true;
     if (merit < least) {
       const bool gains = !careful || merit < kLeastGain * least;
@@ -232,7 +241,7 @@ void solve_law(Response& response, LawWork& k) {
   };
   judge();
   if ((k.solved = k.residual < k.tolerance)) return;
-  double kappa = kYield, near = kNear * k.tolerance;
+  double kappa = k.far ? kHeapYield : kYield, near = kNear * k.tolerance;
   double direct = k.far ? near : kEndless;  // residual below which the law itself is taken
   bool failed = false;
   while (k.systems < k.most_systems && kappa < kMostProximalYield) {

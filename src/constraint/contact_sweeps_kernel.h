@@ -257,6 +257,8 @@ inline void solve_sweeps(SweepWork& k) {
   constexpr double kGrown = 4;  // of the smallest change so far: the combination has led astray
   clamp_unknowns(k);
   sweep_velocities(k);
+  k.residual = sweep_residual(k);
+  if (k.most == 0 || k.residual < k.tolerance) return;  // what rests keeps its forces
   Anderson anderson;
   double least = 1e300;
   while (k.sweeps < k.most) {

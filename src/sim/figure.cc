@@ -230,7 +230,10 @@ ProductsState FigureData::correct_products(double h, bool held) {
     power += std::abs(work_step[k] * mean[k]);
   }
   work_step -= bias;
-  const bool strict = held || is_far(h), again = !(change <= (strict ? kStrict : kSlow) * power);
+  // [W] A body at rest gains no less from its weight in a step: products below a part of that are settled, and those of a ball or a cube,
+  // which are rounding errors, always.
+  const double weight = model.mass() * norm(model.gravity()), least = weight * h * norm(model.gravity());
+  const bool strict = held || is_far(h), again = !(change <= (strict ? kStrict : kSlow) * (power + least));
   if (!strict && !again) products_next = work_step - products;
   if (!again) return ProductsState::kSettled;
   if (!(change < kGrowth * products_change)) return ProductsState::kRunAway;

@@ -9,6 +9,7 @@
 #include "kansetsu/model/figures.h"
 #include "kansetsu/sim/world.h"
 #include "kansetsu/sim/world_batch.h"
+#include "sanitized.h"
 
 using namespace kansetsu;
 
@@ -290,6 +291,20 @@ void check_that_all_rest(World world, double seconds) {
 TEST_CASE("forty boxes dropped into a pen all come to rest, hardly inside each other, and sleep") {
   MESSAGE("seed 1000");
   check_that_all_rest(pen(Box{{0.2, 0.2, 0.2}}, 40, 1000), 6);
+}
+
+/// Spheres are the hardest of heaps: forces go a long way through chains of balls that stick and slide.
+TEST_CASE("contacts of a hundred balls that fall into a pen are solved") {
+  MESSAGE("seed 1000");
+  World world = pen(Sphere{0.1}, test::kSanitized ? 40 : 100, 1000);
+  long contacts = 0, unsolved = 0;
+  while (world.time() < 2) {
+    world.step();
+    contacts += long(world.report().contacts.size());
+    unsolved += world.report().tiers[int(ContactTier::kUnsolved)];
+  }
+  CHECK(contacts > 10'000);
+  CHECK(unsolved < 0.002 * double(contacts));  // a hundredth is what a heap may leave; none is left here
 }
 
 /// One that hangs on two points swings about them, for minutes if nothing resists. Rolling friction ends that.
