@@ -299,7 +299,7 @@ TEST_CASE("[NY00] (34), (35): friction of a sliding point is mu_D of its pressur
     const double pressure = -k.a[2] / (k.G(2, 2) - mu_d * (s.x() * k.G(2, 0) + s.y() * k.G(2, 1)));
     REQUIRE(pressure > 0);
     CHECK(r.patches[0].slip == SlipMode::kSlide);
-    CHECK(r.force[2] == doctest::Approx(pressure).epsilon(1e-9));             // ten times what the solver aims at
+    CHECK(r.force[2] == doctest::Approx(pressure).epsilon(1e-9));             // a hundred times what the solver aims at
     CHECK(std::abs(r.force[0] + mu_d * s.x() * pressure) < 1e-9 * pressure);  // the same
     CHECK(std::abs(r.force[1] + mu_d * s.y() * pressure) < 1e-9 * pressure);  // the same
   }
@@ -321,9 +321,9 @@ TEST_CASE("[NY00] (27)–(29): friction of a patch that slides straight acts in 
     if (r.patches[0].mode != ContactMode::kSurface) continue;  // tipped
     const Eigen::Vector2d s = k.u.head<2>().normalized(), f(r.force[0], r.force[1]);
     const double x = -r.force[4] / r.force[2], y = r.force[3] / r.force[2];
-    CHECK(r.force[2] == doctest::Approx(m * kG).epsilon(1e-9));    // ten times what the solver aims at
+    CHECK(r.force[2] == doctest::Approx(m * kG).epsilon(1e-9));    // a hundred times what the solver aims at
     CHECK((f + mu_d * m * kG * s).norm() < 1e-8);                  // of 6 N, the same
-    CHECK(std::abs(r.force[5] - (x * f.y() - y * f.x())) < 1e-8);  // kCentreFound of the centre, times 6 N
+    CHECK(std::abs(r.force[5] - (x * f.y() - y * f.x())) < 1e-8);  // the same
   }
 }
 
@@ -348,8 +348,8 @@ TEST_CASE("[NY00] (33): with the cone of 2000 a patch at rest holds a moment up 
         REQUIRE(r.status == ContactStatus::kOk);
         const bool holds = std::abs(factor) < 1;
         CHECK((r.patches[0].slip == SlipMode::kStick) == holds);
-        CHECK((k.outcome(r).lpNorm<Eigen::Infinity>() < 1e-8) == holds);  // [m/s², rad/s²], accepted 1e-9 of g
-        if (holds) CHECK(r.force[5] == doctest::Approx(-factor * most).epsilon(1e-9));  // what the solver aims at
+        CHECK((k.outcome(r).lpNorm<Eigen::Infinity>() < 1e-8) == holds);  // a hundred times what it aims at
+        if (holds) CHECK(r.force[5] == doctest::Approx(-factor * most).epsilon(1e-9));  // a hundred times that
       }
     }
   }
