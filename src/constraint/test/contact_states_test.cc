@@ -327,6 +327,35 @@ TEST_CASE("[NY00] (27)–(29): friction of a patch that slides straight acts in 
   }
 }
 
+TEST_CASE("[NY00] section 4.5: friction of a patch that slides and turns, by the distance of the centre of rotation") {
+  std::mt19937_64 random(45);
+  MESSAGE("seed 45");
+  std::normal_distribution<double> normal;
+  const double mu_s = 0.5, mu_d = 0.3, m = 2, arm = friction_arm_rectangle(0.4, 0.3);
+  ContactOptions o;
+  o.take_law_of_2000();
+  o.end_of_step = false;
+  int seen = 0;
+  for (int n = 0; n < 200; ++n) {
+    CAPTURE(n);
+    Body body = Body::box(m, 0.4, 0.3, 0.1);
+    body.v << normal(random), normal(random), 0, 0, 0, 3 * normal(random);
+    Case k = box_on_floor(body, 0.4, 0.3, 0.1, mu_s, mu_d);
+    ContactSolver solver(o);
+    const ContactResult r = k.contact(solver);
+    if (r.patches[0].slip != SlipMode::kSlide) continue;  // the centre of rotation is inside: kSpin
+    ++seen;
+    const double spin = k.u[5], x = -r.force[4] / r.force[2], y = r.force[3] / r.force[2];
+    const Eigen::Vector2d slip(k.u[0] - spin * y, k.u[1] + spin * x), f(r.force[0], r.force[1]);
+    const double share = std::exp(-slip.norm() / (arm * std::abs(spin))), most = mu_d * m * kG;
+    CHECK(r.force[2] == doctest::Approx(m * kG).epsilon(1e-9));         // a hundred times what the solver aims at
+    CHECK((f + (1 - share) * most * slip.normalized()).norm() < 1e-8);  // of 6 N, the same
+    const double moment = r.force[5] - (x * f.y() - y * f.x());         // about the centre of pressure
+    CHECK(std::abs(moment + std::copysign(share * arm * most, spin)) < 1e-8);  // the same
+  }
+  CHECK(seen > 50);
+}
+
 TEST_CASE("[NY00] (33): with the cone of 2000 a patch at rest holds a moment up to d·(mu_S f_z − |f_t|)") {
   const double m = 2, hc = 0.1, mu_s = 0.5, mu_d = 0.4;
   for (const bool end_of_step : {false, true}) {
