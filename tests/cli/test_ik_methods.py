@@ -112,6 +112,12 @@ def test_a_little_damping_of_the_pseudo_inverse_is_what_the_articles_counts_have
     assert sum(beyond("Euler, single, damped")) > sum(beyond("Euler, single"))
 
 
+def test_a_step_takes_microseconds(experiment):
+    """The article's take 19 to 25. A wide range: other programs share the machine."""
+    times = [row["us_per_step"] for row in experiment.values()]
+    assert len(times) == 10 and all(0.5 < us < 500 for us in times), times
+
+
 def test_steps_of_each_trial_are_those_of_the_reference(experiment):
     reference = json.loads((ROOT / "tests/vectors/contact/ik_experiment.json").read_text())["per_trial_counts_float64"]["rows"]
     columns = {"log quaternion, double": 3, "Euler, double": 4, "tangent, double": 5}

@@ -3,18 +3,24 @@
 Every table with the columns "equation | what | file | function" is read, on all pages of docs/theory, and the walks
 "step | what | file | function" of ARCHITECTURE.md and CONTRIBUTING.md. Files are relative to
 the repository's root; several functions are separated by commas; "–" in both columns means that the code does not need it.
-Tables of docs/theory/sources.md also have a column "test": `file` "beginning of the test's name". They must be complete.
+Tables of docs/theory/sources.md also have a column "test": `file` "beginning of the test's name". They must be complete, and one of
+the named tests must link the named file: a test that cannot run a function cannot notice that it is wrong.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import check_layers  # noqa: E402
+
 THEORY = ROOT / "docs/theory"
 HEADERS = [["equation", "what", "file", "function"], ["step", "what", "file", "function"]]
 SOURCES_PAGE = THEORY / "sources.md"
@@ -102,13 +108,29 @@ def named_tests(cell: str) -> list[tuple[str, str]]:
     return re.findall(r'`([\w.]+)` "([^"]+)"', cell)
 
 
-TEST_FILES = {path.name: path.read_text(encoding="utf-8") for folder in ("src", "tests") for path in (ROOT / folder).rglob("*")
-              if path.name.endswith("_test.cc") or (path.name.startswith("test_") and path.suffix == ".py")}
+TEST_FILES: dict[str, list[Path]] = {}
+for folder in ("src", "tests"):
+    for path in sorted((ROOT / folder).rglob("*")):
+        if path.name.endswith("_test.cc") or (path.name.startswith("test_") and path.suffix == ".py"):
+            TEST_FILES.setdefault(path.name, []).append(path)
+
+
+def files_of(file: str, name: str) -> list[Path]:
+    """Those that are called `file` and have a test whose name begins with `name`."""
+    texts = {path: path.read_text(encoding="utf-8") for path in TEST_FILES.get(file, [])}
+    return [path for path, text in texts.items() if f'("{name}' in text or f"def {name}(" in text]
 
 
 def is_test(file: str, name: str) -> bool:
-    text = TEST_FILES.get(file, "")
-    return f'("{name}' in text or f"def {name}(" in text
+    return bool(files_of(file, name))
+
+
+def can_run(test: Path, code: str) -> bool:
+    """A unit test links its own module and those that this one uses, a test of the documents nothing, all others everything."""
+    folder, module = test.relative_to(ROOT).parts[:2]
+    if folder == "src":
+        return check_layers.owner(Path(code))[0] in check_layers.reachable(module)
+    return module != "docs" and (test.suffix == ".py" or not code.startswith("apps/"))
 
 
 @pytest.mark.parametrize("key, last, others", [
@@ -147,6 +169,14 @@ def test_each_equation_of_the_documents_names_a_test(row: Row):
     named = named_tests(row.test)
     assert named, row.test
     assert not [test for test in named if not is_test(*test)]
+    assert any(can_run(path, row.file) for test in named for path in files_of(*test)), f"none of these can run {row.file}"
+
+
+def test_a_test_runs_what_it_links():
+    unit, vectors, docs = ROOT / "src/spatial/test/euler_test.cc", ROOT / "tests/vectors/tree_test.cc", ROOT / "tests/docs/test_errata.py"
+    assert can_run(unit, "include/kansetsu/spatial/euler.h") and not can_run(unit, "src/model/joint_type.cc")
+    assert can_run(vectors, "src/dynamics/aba_kernel.h") and not can_run(vectors, "apps/cli/ik_experiment.cc")
+    assert not can_run(docs, "src/assembly/load.cc") and can_run(ROOT / "tests/cli/test_ik_methods.py", "apps/cli/ik_experiment.cc")
 
 
 def test_errata_are_complete_and_each_has_its_test():

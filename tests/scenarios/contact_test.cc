@@ -10,7 +10,9 @@
 #include "kansetsu/model/figures.h"
 #include "kansetsu/sim/world.h"
 #include "kansetsu/spatial/rotations.h"
+#include "model/random.h"
 #include "sanitized.h"
+#include "sim/contacts.h"
 
 using namespace kansetsu;
 
@@ -69,6 +71,26 @@ double vertical_force(const World& world) {
 }
 
 }  // namespace
+
+TEST_CASE("the frame of a contact: z is the normal, x and y lie in the surface and turn with its body") {
+  std::mt19937_64 rng(2);
+  MESSAGE("seed 2");
+  const auto difference = [](const Mat3<>& A, const Mat3<>& B) {
+    const Mat3<> D = A - B;
+    return norm(D.x) + norm(D.y) + norm(D.z);
+  };
+  for (int i = 0; i < 100; ++i) {
+    CAPTURE(i);
+    const Vec3<> n = uniform_direction(rng);
+    const Mat3<> R = to_mat3(uniform_rotation(rng)), turn = to_mat3(uniform_rotation(rng));
+    const Mat3<> E = patch_axes(n, R);
+    CHECK(norm(E.column_z() - n) == 0);
+    CHECK(difference(times_transpose(E, E), Mat3<>::identity()) < 1e-14);  // rounding
+    CHECK(norm(cross(E.column_x(), E.column_y()) - n) < 1e-14);            // right-handed
+    CHECK(difference(patch_axes(turn * n, turn * R), turn * E) < 1e-14);   // body and surface turn together
+    CHECK(difference(patch_axes(n, turn * R), E) > 1e-3);                  // the body alone
+  }
+}
 
 TEST_CASE("scenario 1: a ball bounces to e^(2k) of its height, impacts located to a millionth") {
   WorldOptions options = earth();

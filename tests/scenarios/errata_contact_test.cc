@@ -5,7 +5,9 @@
 
 #include "kansetsu/constraint/constrained.h"
 #include "kansetsu/dynamics/dynamics.h"
+#include "kansetsu/kinematics/kinematics.h"
 #include "kansetsu/model/builder.h"
+#include "kansetsu/model/configuration.h"
 #include "kansetsu/model/figures.h"
 #include "kansetsu/sim/world.h"
 
@@ -103,4 +105,26 @@ TEST_CASE("erratum B9: (25b) as printed refuses the friction that brakes a slidi
   CHECK(k.force().x * k.velocity() < 0);            // against the velocity
   CHECK_FALSE(k.force().x * k.acceleration() < 0);  // printed: against the acceleration, which it causes
   CHECK(k.acceleration() == doctest::Approx(-Slide::kMu * Slide::kGravity).epsilon(1e-6));
+}
+
+TEST_CASE("erratum B14: a velocity that is constant along the axes of the foot does not keep it on the floor") {
+  const Model model = free_box();
+  State state(model);
+  state.v << 0.2, -1.1, 0.7, 0.5, 0.4, 0.3;
+  const double h = 1e-6;
+  const auto point_velocity = [&](double t) {  // of the origin, along the axes of the floor, where nothing accelerates
+    State later = state;
+    later.q = integrate(model, state.q, Eigen::VectorXd(t * state.v));
+    return link_motions(model, later, Eigen::VectorXd::Zero(6)).V[0].v;
+  };
+  const Vec3<> rate = (0.5 / h) * (point_velocity(h) - point_velocity(-h));
+  Constraints floor;
+  floor.frames.push_back({.mask = kPointMask});
+  const Eigen::VectorXd drift = constraint_rows(model, state, floor).drift;
+  CHECK((drift - Eigen::Vector3d(rate.x, rate.y, rate.z)).norm() < 1e-8);  // central difference
+  CHECK(drift.norm() > kMiss);  // along the axes of the foot the same velocity has no rate: v̇ = 0
+  const Eigen::VectorXd right =
+      constrained_aba(model, state, Eigen::VectorXd::Zero(6), floor).vdot;  // [ω̇; v̇] along the axes of the foot
+  CHECK(std::abs(right[5] + drift[2]) < 1e-10);                             // rounding
+  CHECK(std::abs(right[5]) > kMiss);  // printed: zero, and the foot leaves the floor or sinks in
 }

@@ -141,6 +141,24 @@ TEST_CASE("a ball rises to e² of its height: it bounces where it touches") {
   }
 }
 
+TEST_CASE("what does not bounce meets the floor in an impact from ten times g·h on; slower, the step stops it") {
+  for (const double factor : {9.0, 11.0}) {
+    CAPTURE(factor);
+    WorldOptions options;
+    World world(options);
+    const ContactMaterial material{.restitution = 0};
+    world.add_fixed(Plane{}, {}, material);
+    const Model ball = body("ball", Sphere{0.1}, 1);
+    State state = at(ball, 0, 0, 0.1 + 1e-9);
+    state.v[5] = -factor * kG * options.time_step;
+    const FigureId id = world.add(ball, state, {.material = material});
+    world.step();
+    CHECK(world.totals().impacts == (factor > 10 ? 1u : 0u));
+    world.step();
+    CHECK(std::abs(world.v(id)[5]) < 1e-12);  // either way it rests then
+  }
+}
+
 TEST_CASE("a connection breaks by a blow, whatever the time step, as by a force of J / 10 ms") {
   const double mass = 0.5, speed = 4, blow = mass * speed;
   for (const double h : {2.5e-4, 1e-3, 2e-3}) {

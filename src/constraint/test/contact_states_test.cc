@@ -276,6 +276,114 @@ TEST_CASE(
   CHECK(fast >= 967);  // what the corrected rules alone reach
 }
 
+TEST_CASE("[NY00] (34), (35): friction of a sliding point is mu_D of its pressure, against its velocity") {
+  std::mt19937_64 random(34);
+  MESSAGE("seed 34");
+  std::normal_distribution<double> normal;
+  const double mu_s = 0.5, mu_d = 0.3;
+  for (int n = 0; n < 100; ++n) {
+    CAPTURE(n);
+    Body body = Body::box(1, 0.4, 0.3, 0.2);
+    body.v << normal(random), normal(random), 0, 0, 0, 0;
+    const Vector3 tip(0.1 * normal(random), 0.1 * normal(random), -0.3);
+    const Eigen::Matrix<double, 3, 6> J = patch_jacobian(body, tip).topRows<3>();
+    Case k;
+    k.G = J * body.inverse_mass() * J.transpose();
+    k.a = J * body.acceleration({0, 0, -kG}, Wrench::Zero());
+    k.u = J * body.v;
+    k.patches = {point(mu_s, mu_d)};
+    ContactSolver solver(acceleration_level());
+    const ContactResult r = k.contact(solver);
+    // (36): the column of the pressure with that of friction folded into it, G_zz − μ_D·(s_x·G_zx + s_y·G_zy)
+    const Eigen::Vector2d s = k.u.head<2>().normalized();
+    const double pressure = -k.a[2] / (k.G(2, 2) - mu_d * (s.x() * k.G(2, 0) + s.y() * k.G(2, 1)));
+    REQUIRE(pressure > 0);
+    CHECK(r.patches[0].slip == SlipMode::kSlide);
+    CHECK(r.force[2] == doctest::Approx(pressure).epsilon(1e-9));             // a hundred times what the solver aims at
+    CHECK(std::abs(r.force[0] + mu_d * s.x() * pressure) < 1e-9 * pressure);  // the same
+    CHECK(std::abs(r.force[1] + mu_d * s.y() * pressure) < 1e-9 * pressure);  // the same
+  }
+}
+
+TEST_CASE("[NY00] (27)–(29): friction of a patch that slides straight acts in its centre of pressure") {
+  std::mt19937_64 random(27);
+  MESSAGE("seed 27");
+  std::normal_distribution<double> normal;
+  const double mu_s = 0.5, mu_d = 0.3, m = 2;
+  for (int n = 0; n < 100; ++n) {
+    CAPTURE(n);
+    Body body = Body::box(m, 0.4, 0.3, 0.1);
+    body.v << normal(random), normal(random), 0, 0, 0, 0;
+    const Wrench load = wrench(0, 0, 0, 0.4 * normal(random), 0.4 * normal(random), 0);  // moves the pressure
+    Case k = box_on_floor(body, 0.4, 0.3, 0.1, mu_s, mu_d, {0, 0, -kG}, load);
+    ContactSolver solver(acceleration_level());
+    const ContactResult r = k.contact(solver);
+    if (r.patches[0].mode != ContactMode::kSurface) continue;  // tipped
+    const Eigen::Vector2d s = k.u.head<2>().normalized(), f(r.force[0], r.force[1]);
+    const double x = -r.force[4] / r.force[2], y = r.force[3] / r.force[2];
+    CHECK(r.force[2] == doctest::Approx(m * kG).epsilon(1e-9));    // a hundred times what the solver aims at
+    CHECK((f + mu_d * m * kG * s).norm() < 1e-8);                  // of 6 N, the same
+    CHECK(std::abs(r.force[5] - (x * f.y() - y * f.x())) < 1e-8);  // the same
+  }
+}
+
+TEST_CASE("[NY00] section 4.5: friction of a patch that slides and turns, by the distance of the centre of rotation") {
+  std::mt19937_64 random(45);
+  MESSAGE("seed 45");
+  std::normal_distribution<double> normal;
+  const double mu_s = 0.5, mu_d = 0.3, m = 2, arm = friction_arm_rectangle(0.4, 0.3);
+  ContactOptions o;
+  o.take_law_of_2000();
+  o.end_of_step = false;
+  int seen = 0;
+  for (int n = 0; n < 200; ++n) {
+    CAPTURE(n);
+    Body body = Body::box(m, 0.4, 0.3, 0.1);
+    body.v << normal(random), normal(random), 0, 0, 0, 3 * normal(random);
+    Case k = box_on_floor(body, 0.4, 0.3, 0.1, mu_s, mu_d);
+    ContactSolver solver(o);
+    const ContactResult r = k.contact(solver);
+    if (r.patches[0].slip != SlipMode::kSlide) continue;  // the centre of rotation is inside: kSpin
+    ++seen;
+    const double spin = k.u[5], x = -r.force[4] / r.force[2], y = r.force[3] / r.force[2];
+    const Eigen::Vector2d slip(k.u[0] - spin * y, k.u[1] + spin * x), f(r.force[0], r.force[1]);
+    const double share = std::exp(-slip.norm() / (arm * std::abs(spin))), most = mu_d * m * kG;
+    CHECK(r.force[2] == doctest::Approx(m * kG).epsilon(1e-9));         // a hundred times what the solver aims at
+    CHECK((f + (1 - share) * most * slip.normalized()).norm() < 1e-8);  // of 6 N, the same
+    const double moment = r.force[5] - (x * f.y() - y * f.x());         // about the centre of pressure
+    CHECK(std::abs(moment + std::copysign(share * arm * most, spin)) < 1e-8);  // the same
+  }
+  CHECK(seen > 50);
+}
+
+TEST_CASE("[NY00] (33): with the cone of 2000 a patch at rest holds a moment up to d·(mu_S f_z − |f_t|)") {
+  const double m = 2, hc = 0.1, mu_s = 0.5, mu_d = 0.4;
+  for (const bool end_of_step : {false, true}) {
+    CAPTURE(end_of_step);
+    ContactOptions o;
+    o.end_of_step = end_of_step;
+    o.friction_set = FrictionSet::kPaper;
+    for (const double share : {0.0, 0.3, 0.6, 0.9}) {
+      for (const double factor : {-1.001, -0.999, 0.999, 1.001}) {
+        CAPTURE(share);
+        CAPTURE(factor);
+        const double push = share * mu_s * m * kG;
+        const double most = friction_arm_rectangle(0.4, 0.3) * (mu_s * m * kG - push);
+        // pushed where it stands, so that the pressure stays in the middle
+        Case k = box_on_floor(Body::box(m, 0.4, 0.3, 2 * hc), 0.4, 0.3, 2 * hc, mu_s, mu_d, {0, 0, -kG},
+                              wrench(push, 0, 0, 0, -hc * push, factor * most));
+        ContactSolver solver(o);
+        const ContactResult r = k.contact(solver);
+        REQUIRE(r.status == ContactStatus::kOk);
+        const bool holds = std::abs(factor) < 1;
+        CHECK((r.patches[0].slip == SlipMode::kStick) == holds);
+        CHECK((k.outcome(r).lpNorm<Eigen::Infinity>() < 1e-8) == holds);  // a hundred times what it aims at
+        if (holds) CHECK(r.force[5] == doctest::Approx(-factor * most).epsilon(1e-9));  // a hundred times that
+      }
+    }
+  }
+}
+
 TEST_CASE("section 6: a thousand random loads with friction fulfil the complementarity conditions") {
   std::mt19937_64 random(12);
   std::normal_distribution<double> normal;

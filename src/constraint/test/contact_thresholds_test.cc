@@ -117,13 +117,17 @@ TEST_CASE("directions after a step that leaves less than kRepeat take the factor
 
 TEST_CASE("vertices that span less than kFlat of the squared circumference are a line") {
   for (const double side : {0.1, 10.0}) {
-    Case k = box_on_floor(Body::box(1, 0.4, 0.3, 0.2), 0.4, 0.3, 0.2, 0.5, 0.5);
+    Eigen::Matrix<double, 6, 1> load = Eigen::Matrix<double, 6, 1>::Zero();
+    load[4] = 0.1 * kG;  // presses 0.1 m beside the middle
+    Case k = box_on_floor(Body::box(1, 0.4, 0.3, 0.2), 0.4, 0.3, 0.2, 0.5, 0.5, {0, 0, -kG}, load);
     ContactPatch& p = k.patches[0];
     p.vertex_count = 3;
     const double height = side * kFlat * 2 * (0.4 * 0.4 + 2 * 0.2 * 0.2) / 0.4 / 2;
-    p.vertices[0] = {-0.2, 0, 0}, p.vertices[1] = {0.2, 0, 0}, p.vertices[2] = {0, height, 0};
+    p.vertices[0] = {-0.2, 0, 0}, p.vertices[1] = {0, -height, 0}, p.vertices[2] = {0.2, 0, 0};
     ContactSolver solver;
-    CHECK((k.contact(solver).patches[0].mode == ContactMode::kSurface) == (side > 1));
+    const ContactResult r = k.contact(solver);
+    CHECK((r.patches[0].mode == ContactMode::kSurface) == (side > 1));
+    CHECK(r.patches[0].pressure_x == doctest::Approx(0.1));  // the ends of a line are those farthest apart
   }
 }
 

@@ -71,6 +71,25 @@ TEST_CASE("ranks tell what was asked for in vain") {
   CHECK(g.unknowns == 34 + 12 + 28);
 }
 
+TEST_CASE("without holds the centre of mass falls, whatever the joints do") {
+  constexpr unsigned kSeed = 12;
+  MESSAGE("seed " << kSeed);
+  std::mt19937_64 rng(kSeed);
+  std::normal_distribution<double> normal;
+  const Model model = human28();
+  State state = standing(model);
+  for (double& v : state.v) v = normal(rng);
+  Eigen::VectorXd wish(model.nv());
+  for (double& x : wish) x = normal(rng);
+  const Generated g = generate(model, state, {.holds = {}, .tasks = {{0, posture_rows(model, wish)}}});
+  CHECK(g.status == GenerationStatus::kExact);
+  CHECK((g.vdot - wish).tail(model.nv() - 6).norm() < 1e-9);  // rounding of accelerations of 10
+  CHECK(g.tau.head<6>().norm() == 0);
+  const AccelerationRows com = com_rows(model, state, {});
+  CHECK((com.J * g.vdot - com.a - to_eigen(model.gravity())).norm() < 1e-9);
+  CHECK((aba(model, state, g.tau).vdot - g.vdot).norm() < 1e-7);  // of torques of 100 N·m on hands of 0.1 kg·m²
+}
+
 TEST_CASE("levels keep their order, and the sum of the forces is what the centre of mass needs") {
   std::mt19937_64 rng(7);
   std::normal_distribution<double> normal;
