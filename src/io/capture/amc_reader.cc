@@ -42,9 +42,8 @@ class AmcReader {
       if (const auto number = read_number(word); number && words.peek().empty()) {
         begin_frame(*number);
       } else if (frame_line_ == 0) {
-        report_.error(line_, kForeign, {}, fmt::format("{} comes before the first frame", quote(word)),
-                      "is it an AMC file?");
-        return;
+        return report_.error(line_, kForeign, {}, fmt::format("{} comes before the first frame", quote(word)),
+                             "is it an AMC file?");
       } else {
         read_bone(word, line.substr(word.size()));
       }
@@ -74,11 +73,9 @@ class AmcReader {
 
   void read_bone(std::string_view name, std::string_view rest) {
     const auto found = index_.find(name);
-    if (found == index_.end()) {
-      report_.error(line_, kUnknownBone, path("?"), fmt::format("the skeleton has no bone {}", quote(name)),
-                    "does this .amc belong to this .asf?");
-      return;
-    }
+    if (found == index_.end())
+      return report_.error(line_, kUnknownBone, path("?"), fmt::format("the skeleton has no bone {}", quote(name)),
+                           "does this .amc belong to this .asf?");
     const std::size_t i = found->second;
     const AsfBone& extra = asf_.extra[i];
     double values[7] = {};
@@ -88,9 +85,8 @@ class AmcReader {
       problem = fmt::format("{} holds {}", quote(trim(rest)), kNoNumber);
     if (problem) {
       const bool last = trim(text_).empty();
-      report_.error(line_, problem->starts_with("expected") ? (last ? kTruncated : kFrame) : kNumber, path(name),
-                    *problem, "one finite value per degree of freedom of the bone");
-      return;
+      return report_.error(line_, problem->starts_with("expected") ? (last ? kTruncated : kFrame) : kNumber, path(name),
+                           *problem, "one finite value per degree of freedom of the bone");
     }
     if (given_[i]) report_.error(line_, kFrame, path(name), "the bone has two lines in this frame", "take one out");
     given_[i] = true;
@@ -175,8 +171,7 @@ Loaded<Capture> parse_asf_amc(std::string_view asf_text, std::string_view amc_te
   std::vector<Diagnostic> diagnostics = skeleton.take();
   if (!motion.failed()) settle(capture, options, stated_unit(asf, capture), motion);
   for (Diagnostic& d : motion.take()) diagnostics.push_back(std::move(d));
-  if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
-  return {std::move(capture), std::move(diagnostics)};
+  return loaded(std::move(capture), std::move(diagnostics));
 }
 
 Loaded<Capture> read_asf_amc(const std::filesystem::path& asf, const std::filesystem::path& amc,

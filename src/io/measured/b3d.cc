@@ -69,14 +69,12 @@ class B3dReader {
 
   Loaded<Subject> read() {
     if (read_header() && name_columns()) read_trials();
-    if (report_.failed()) return {std::nullopt, report_.take()};
-    return {std::move(out_), report_.take()};
+    return loaded(std::move(out_), report_.take());
   }
 
  private:
   bool fail(const char* code, std::string path, std::string message) {
-    report_.error(0, code, std::move(path), std::move(message), "files of AddBiomechanics end in .b3d");
-    return false;
+    return report_.fail(0, code, std::move(path), std::move(message), "files of AddBiomechanics end in .b3d");
   }
 
   bool read_header() {
@@ -272,10 +270,8 @@ Loaded<Subject> parse_b3d(std::string_view bytes, const std::string& file_name) 
 }
 
 Loaded<Subject> read_b3d(const std::filesystem::path& file) {
-  Report report(file.string());
-  const std::optional<std::string> bytes = load_text(file, report, kLargestSubject);
-  if (!bytes) return {std::nullopt, report.take()};
-  return parse_b3d(*bytes, file.string());
+  const auto parse = [&](const std::string& bytes) { return parse_b3d(bytes, file.string()); };
+  return parse_file(file, kFileCodes, parse, kLargestSubject);
 }
 
 }  // namespace kansetsu::io

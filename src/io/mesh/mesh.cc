@@ -8,10 +8,10 @@
 #include <memory>
 #include <unordered_map>
 
+#include "io/file_report.h"
 #include "io/mesh/mesh_codes.h"
 #include "io/mesh/mesh_content.h"
 #include "io/number.h"
-#include "io/text.h"
 
 namespace kansetsu::io {
 namespace {
@@ -275,16 +275,12 @@ Loaded<TriangleMesh> load_mesh(const std::filesystem::path& file, const Vec3<>& 
                         fmt::format("{} is not a mesh format that can be read", quote(ending)),
                         "convert it to .stl or .obj")}};
   }
-  const FileText content = read_file(file);
-  if (content.problem) {
-    constexpr FileCodes kCodes{mesh::kMissingFile, mesh::kNotAFile, mesh::kUnreadable, mesh::kTooLarge,
-                               "simplify the mesh"};
-    return {std::nullopt, {unreadable(content, file, kCodes)}};
-  }
+  constexpr FileCodes kCodes{mesh::kMissingFile, mesh::kNotAFile, mesh::kUnreadable, mesh::kTooLarge,
+                             "simplify the mesh"};
   const MeshFormat format = ending == ".obj"   ? MeshFormat::kObj
                             : ending == ".msh" ? MeshFormat::kMsh
                                                : MeshFormat::kStl;
-  return parse_mesh(content.text, format, name, scale);
+  return parse_file(file, kCodes, [&](const std::string& bytes) { return parse_mesh(bytes, format, name, scale); });
 }
 
 Loaded<TriangleMesh> load_mesh(const Mesh& reference) {

@@ -81,26 +81,17 @@ Shape volume_of(const SitePlace& place) {
   const Attributes& a = *place.site->attributes;
   std::array<double, 3> size{0.005, 0.005, 0.005};
   const int count = a.numbers("size", size, 1);
-  const int type = a.keyword("type", {"sphere", "capsule", "ellipsoid", "cylinder", "box"}).value_or(0);
-  switch (type) {
-    case 1:
-      return Capsule{size[0], 2 * (count > 1 ? size[1] : size[0])};
-    case 3:
-      return Cylinder{size[0], 2 * (count > 1 ? size[1] : size[0])};
-    case 4:
-      return Box{{2 * size[0], 2 * size[1], 2 * size[2]}};
-    default:
-      return Sphere{size[0]};
-  }
+  const int word = a.keyword("type", {"sphere", "capsule", "ellipsoid", "cylinder", "box"}).value_or(0);
+  const auto type = GeomType(int(GeomType::kSphere) + word);
+  if (type != GeomType::kBox && count == 1) size[1] = size[0];
+  return primitive_shape(type, {size[0], size[1], size[2]});
 }
 
 bool read_what(Reader& reader, const Element& element, const SensorElement& row, SensorDescription& s) {
   switch (row.of) {
     case SensorElement::Of::kBySite: {
-      const auto name = read_required_text(reader.report, element, "site");
-      if (!name) return false;
-      const SitePlace found = find_site(reader, *name);
-      if (!found.site) return unknown(reader, element, "site", *name), false;
+      const SitePlace found = read_named(reader, element, "site", "site", find_site);
+      if (!found) return false;
       s.at = anchor_on(reader, found.body, found.site->X_BS);
       if (row.kind == kTouch) s.volume = volume_of(found);
       const bool needs_figure = row.kind == kForce || row.kind == kTorque;
@@ -112,28 +103,23 @@ bool read_what(Reader& reader, const Element& element, const SensorElement& row,
     }
     case SensorElement::Of::kByJoint:
     case SensorElement::Of::kByBall: {
-      const auto name = read_required_text(reader.report, element, "joint");
-      if (!name) return false;
-      const JointPlace place = find_joint(reader, *name);
-      if (!place.joint) return unknown(reader, element, "joint", *name), false;
+      const JointPlace place = read_named(reader, element, "joint", "joint", find_joint);
+      if (!place) return false;
       const bool ball = place.joint->kind == JointKind::kBall;
-      if (place.joint->kind == JointKind::kFree || ball != (row.of == SensorElement::Of::kByBall)) {
-        reader.report.error(element, kSensor, fmt::format("the joint {} is of another kind", quote(*name)),
-                            ball ? "use ballquat or ballangvel" : "name a hinge or slide");
-        return false;
-      }
+      if (place.joint->kind == JointKind::kFree || ball != (row.of == SensorElement::Of::kByBall))
+        return reader.report.fail(element, kSensor,
+                                  fmt::format("the joint {} is of another kind", quote(place.joint->name)),
+                                  ball ? "use ballquat or ballangvel" : "name a hinge or slide");
       s.at.figure = figure_name(reader, place.body->figure);
-      s.target = *name;
+      s.target = place.joint->name;
       return true;
     }
     case SensorElement::Of::kByTendon: {
-      const auto name = read_required_text(reader.report, element, "tendon");
-      if (!name) return false;
-      const Tendon* tendon = find_tendon(reader, *name);
-      if (!tendon) return unknown(reader, element, "tendon", *name), false;
+      const Tendon* tendon = read_named(reader, element, "tendon", "tendon", find_tendon);
+      if (!tendon) return false;
       if (tendon->figure < 0) return not_read(reader, element, "sensors of ignored tendons are not read"), false;
       s.at.figure = figure_name(reader, tendon->figure);
-      s.target = *name;
+      s.target = tendon->name;
       return true;
     }
     case SensorElement::Of::kByActuator: {

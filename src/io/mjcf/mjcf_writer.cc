@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "io/text.h"
+#include "io/file_report.h"
 #include "kansetsu/io/mjcf.h"
 #include "kansetsu/spatial/quaternion.h"
 
@@ -78,9 +78,8 @@ void tell_rest(Writer& w) {
 }
 
 Loaded<std::string> text_of(const SceneDescription& scene, const std::filesystem::path& folder) {
-  std::vector<Diagnostic> problems = validate(scene);
-  std::erase_if(problems, [](const Diagnostic& d) { return !d.is_error(); });
-  if (!problems.empty()) return {std::nullopt, std::move(problems)};
+  if (std::vector<Diagnostic> problems = errors_of(validate(scene)); !problems.empty())
+    return {std::nullopt, std::move(problems)};
   Writer w(scene, folder);
   write_settings(w);
   write_bodies(w);

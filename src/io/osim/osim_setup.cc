@@ -88,9 +88,7 @@ Loaded<ExternalLoads> read_external_loads(const std::filesystem::path& file, con
     }
     if (out.loads.empty()) report.warning(*loads, kIgnored, "there are no loads", "nothing acts from outside");
   }
-  std::vector<Diagnostic> diagnostics = report.take();
-  if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
-  return {std::move(out), std::move(diagnostics)};
+  return loaded(std::move(out), report.take());
 }
 
 Loaded<InverseDynamicsSetup> read_inverse_dynamics_setup(const std::filesystem::path& file,
@@ -113,9 +111,7 @@ Loaded<InverseDynamicsSetup> read_inverse_dynamics_setup(const std::filesystem::
     out.from = range[0], out.to = range[1];
     out.cutoff = std::max(0.0, child_number(report, *tool, "lowpass_cutoff_frequency_for_coordinates", 0));
   }
-  std::vector<Diagnostic> diagnostics = report.take();
-  if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
-  return {std::move(out), std::move(diagnostics)};
+  return loaded(std::move(out), report.take());
 }
 
 }  // namespace kansetsu::io

@@ -4,9 +4,9 @@
 #include <fstream>
 #include <tuple>
 
+#include "io/file_report.h"
 #include "io/scene/toml.h"
 #include "io/scene/toml_record.h"
-#include "io/text.h"
 #include "kansetsu/io/mjcf.h"
 #include "kansetsu/io/sdf.h"
 
@@ -70,20 +70,15 @@ Loaded<SceneDescription> parse_scene(std::string_view text, const std::string& f
       if (d.is_error() || !known(d)) diagnostics.push_back(std::move(d));
     }
   }
-  diagnostics = scene::sorted(std::move(diagnostics));
-  if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
-  return {std::move(reader.scene), std::move(diagnostics)};
+  return loaded(std::move(reader.scene), scene::sorted(std::move(diagnostics)));
 }
 
 Loaded<SceneDescription> read_scene(const std::filesystem::path& file, const ReferenceOptions& options) {
   const FileFormat format = find_format(file);
   if (format == FileFormat::kMjcf) return read_mjcf(file, options);
   if (format == FileFormat::kSdf) return read_sdf(file, options);
-  const FileText read = read_file(file);
-  if (read.problem) {
-    return {std::nullopt, {unreadable(read, file, FileCodes::one(scene::kFile))}};
-  }
-  return parse_scene(read.text, file.string(), options);
+  return parse_file(file, FileCodes::one(scene::kFile),
+                    [&](const std::string& text) { return parse_scene(text, file.string(), options); });
 }
 
 namespace {

@@ -108,11 +108,10 @@ void read_joint(Reader& reader, const Element& element, Model& model) {
              type = read_required_text(reader.report, element, "type");
   if (!name || !type) return;
   const auto kind = std::ranges::find(kJointKinds, *type, &std::pair<std::string_view, JointKind>::first);
-  if (kind == std::end(kJointKinds)) {
-    reader.report.error(element, kKeyword, fmt::format("joints of type {} are not known", quote(*type)),
-                        "known: revolute, continuous, prismatic, fixed, ball, universal, revolute2, screw, gearbox");
-    return;
-  }
+  if (kind == std::end(kJointKinds))
+    return reader.report.error(
+        element, kKeyword, fmt::format("joints of type {} are not known", quote(*type)),
+        "known: revolute, continuous, prismatic, fixed, ball, universal, revolute2, screw, gearbox");
   Joint joint;
   joint.name = *name;
   joint.element = &element;
@@ -122,11 +121,9 @@ void read_joint(Reader& reader, const Element& element, Model& model) {
   if (!child) report_missing(reader.report, element, "<child>", "name a link");
   if (!parent || !child) return;
   joint.parent = *parent, joint.child = *child;
-  if (joint.parent == joint.child) {
-    reader.report.error(element, kBadJoint, fmt::format("parent and child are both {}", quote(joint.parent)),
-                        "a joint is between two links");
-    return;
-  }
+  if (joint.parent == joint.child)
+    return reader.report.error(element, kBadJoint, fmt::format("parent and child are both {}", quote(joint.parent)),
+                               "a joint is between two links");
   const Element *first = find_child(element, "axis"), *second = find_child(element, "axis2");
   const bool two =
       joint.kind == JointKind::kUniversal || joint.kind == JointKind::kRevolute2 || joint.kind == JointKind::kGearbox;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "io/text.h"
+#include "io/file_report.h"
 #include "kansetsu/io/sdf.h"
 
 namespace kansetsu::io {
@@ -170,9 +170,8 @@ void tell_rest_of_scene(Writer& w) {
 }
 
 Loaded<std::string> sdf_text(const SceneDescription& scene, const std::filesystem::path& folder) {
-  std::vector<Diagnostic> problems = validate(scene);
-  std::erase_if(problems, [](const Diagnostic& d) { return !d.is_error(); });
-  if (!problems.empty()) return {std::nullopt, std::move(problems)};
+  if (std::vector<Diagnostic> problems = errors_of(validate(scene)); !problems.empty())
+    return {std::nullopt, std::move(problems)};
   Writer w(scene, folder);
   const bool one = is_one_model(scene);
   if (!one) write_world_settings(w, *(w.parent = &w.add(*w.root, "world")));

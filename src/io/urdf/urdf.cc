@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "io/text.h"
+#include "io/file_report.h"
 #include "io/urdf/urdf_codes.h"
 #include "io/urdf/urdf_reader.h"
 #include "kansetsu/base/error.h"
@@ -79,9 +79,7 @@ Loaded<ModelDescription> parse_urdf(std::string_view text, const std::string& fi
 
 Loaded<ModelDescription> read_urdf(const std::filesystem::path& file, const UrdfOptions& options) {
   constexpr FileCodes kCodes{urdf::kMissingFile, urdf::kNotAFile, urdf::kUnreadable, urdf::kTooLarge};
-  const FileText read = read_file(file);
-  if (read.problem) return {std::nullopt, {unreadable(read, file, kCodes)}};
-  return parse_urdf(read.text, file.string(), options);
+  return parse_file(file, kCodes, [&](const std::string& text) { return parse_urdf(text, file.string(), options); });
 }
 
 Loaded<Model> load_urdf(const std::filesystem::path& file, const UrdfOptions& options) {

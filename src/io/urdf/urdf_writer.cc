@@ -4,7 +4,7 @@
 #include <limits>
 #include <map>
 
-#include "io/text.h"
+#include "io/file_report.h"
 #include "io/urdf/urdf_codes.h"
 #include "io/xml_writer.h"
 #include "kansetsu/io/urdf.h"
@@ -67,8 +67,7 @@ class UrdfWriter {
       report(Severity::kError, urdf::kCharacters, {}, "a name holds control characters or is not valid UTF-8",
              "give it a name of letters, digits and signs");
     }
-    if (has_errors(diagnostics_)) return {std::nullopt, std::move(diagnostics_)};
-    return {xml_.text(), std::move(diagnostics_)};
+    return loaded(xml_.text(), std::move(diagnostics_));
   }
 
  private:
@@ -313,9 +312,8 @@ class UrdfWriter {
 }  // namespace
 
 Loaded<std::string> to_urdf(const ModelDescription& description) {
-  std::vector<Diagnostic> problems = validate(description);
-  std::erase_if(problems, [](const Diagnostic& d) { return !d.is_error(); });
-  if (!problems.empty()) return {std::nullopt, std::move(problems)};
+  if (std::vector<Diagnostic> problems = errors_of(validate(description)); !problems.empty())
+    return {std::nullopt, std::move(problems)};
   return UrdfWriter(description).write();
 }
 
