@@ -11,7 +11,7 @@
 namespace kansetsu::io {
 namespace {
 
-bool contains(Names names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
+bool contains(Names names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
 bool is_namespace(std::string_view attribute) {
   return attribute.starts_with("xmlns") || attribute.starts_with("xml:");

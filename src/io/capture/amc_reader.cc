@@ -81,7 +81,7 @@ class AmcReader {
     double values[7] = {};
     const std::span<double> out(values, extra.dofs.size());
     std::optional<std::string> problem = parse_numbers(rest, out);
-    if (!problem && std::any_of(out.begin(), out.end(), [](double v) { return std::abs(v) > kLargestNumber; }))
+    if (!problem && std::ranges::any_of(out, [](double v) { return std::abs(v) > kLargestNumber; }))
       problem = fmt::format("{} holds {}", quote(trim(rest)), kNoNumber);
     if (problem) {
       const bool last = trim(text_).empty();
@@ -164,7 +164,7 @@ Loaded<Capture> parse_asf_amc(std::string_view asf_text, std::string_view amc_te
   Capture capture{.name = stem_of(amc_name), .file = amc_name, .bones = asf.bones};
   for (std::size_t i = 0; i < asf.bones.size(); ++i) {
     const auto& dofs = asf.extra[i].dofs;
-    capture.bones[i].moves = std::any_of(dofs.begin(), dofs.end(), [](int dof) { return dof < 3; });
+    capture.bones[i].moves = std::ranges::any_of(dofs, [](int dof) { return dof < 3; });
   }
   Report motion(amc_name);
   if (check_text(amc_text, motion, "AMC")) AmcReader(without_mark(amc_text), motion, asf, capture).read();

@@ -123,7 +123,7 @@ class AsfReader {
     std::vector<int> out;
     for (auto word = words.next(); !word.empty(); word = words.next()) {
       const auto dof = find_dof(word);
-      if (!dof || std::find(out.begin(), out.end(), *dof) != out.end()) {
+      if (!dof || std::ranges::find(out, *dof) != out.end()) {
         report_.error(line_, kChannels, path(), fmt::format("{} is {}", quote(word), dof ? "named twice" : "not known"),
                       "known: tx ty tz rx ry rz l");
         return {};

@@ -253,7 +253,7 @@ class BvhReader {
   }
 
   static bool sensible(const std::vector<double>& values) {
-    return std::all_of(values.begin(), values.end(), [](double v) { return std::abs(v) <= kLargestNumber; });
+    return std::ranges::all_of(values, [](double v) { return std::abs(v) <= kLargestNumber; });
   }
 
   /// Says which value of which joint it is.

@@ -1,7 +1,5 @@
 #include "io/capture/capture_reader.h"
 
-#include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "io/capture/capture_codes.h"
@@ -41,25 +39,6 @@ std::string_view Words::rest_of_text() {
   while (at_ < text_.size() && kBlank.find(text_[at_]) != std::string_view::npos) ++at_;
   if (at_ < text_.size() && text_[at_] == '\n') ++at_, ++line_;
   return text_.substr(at_);
-}
-
-std::string_view next_line(std::string_view& text) {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-bool same_word(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 std::optional<std::string> load_text(const std::filesystem::path& file, Report& report) {

@@ -40,12 +40,6 @@ class Words {
   int line_ = 1;
 };
 
-/// Cuts the first line off the text, without its end.
-std::string_view next_line(std::string_view& text);
-std::string_view trim(std::string_view text);
-/// The same but for case.
-bool same_word(std::string_view a, std::string_view b);
-
 class Report : public FileReport {
  public:
   explicit Report(std::string file) : FileReport(std::move(file), kTooMany, kMostDiagnostics) {}

@@ -242,8 +242,7 @@ class C3dReader {
             {bytes_.real(304 + 4 * i) - begin, std::string(trim(repair_utf8(bytes_.text(396 + 4 * i, 4)))), ""});
     }
     std::erase_if(out_.events, [](const MotionEvent& e) { return !std::isfinite(e.time); });
-    std::stable_sort(out_.events.begin(), out_.events.end(),
-                     [](const MotionEvent& a, const MotionEvent& b) { return a.time < b.time; });
+    std::ranges::stable_sort(out_.events, [](const MotionEvent& a, const MotionEvent& b) { return a.time < b.time; });
   }
 
   Bytes bytes_;

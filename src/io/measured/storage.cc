@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "io/capture/capture_codes.h"
 #include "io/measured/measured_table.h"

@@ -18,13 +18,6 @@ namespace {
 
 constexpr int kMaxReported = 20;  // of one kind of error, so that a file of another kind does not give a million lines
 
-std::string_view next_line(std::string_view& rest) {
-  const std::size_t end = rest.find('\n');
-  std::string_view line = rest.substr(0, end);
-  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-  return line;
-}
-
 class MeshReader {
  public:
   MeshReader(std::string file_name, const Vec3<>& scale) : file_(std::move(file_name)), scale_(scale) {}

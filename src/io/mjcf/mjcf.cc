@@ -1,9 +1,5 @@
 #include "kansetsu/io/mjcf.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "io/file_report.h"
 #include "io/mjcf/mjcf_reader.h"
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "io/mjcf/mjcf_reader.h"
@@ -19,7 +18,7 @@ std::string kind_of(std::string_view tag) {
   static constexpr std::array<std::string_view, 11> kActuators{"general",     "motor",  "position", "velocity",
                                                                "intvelocity", "damper", "cylinder", "muscle",
                                                                "adhesion",    "plugin", "dcmotor"};
-  if (std::find(kActuators.begin(), kActuators.end(), tag) != kActuators.end()) return "actuator";
+  if (std::ranges::find(kActuators, tag) != kActuators.end()) return "actuator";
   return std::string(tag);
 }
 

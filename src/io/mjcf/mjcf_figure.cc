@@ -6,6 +6,7 @@
 
 #include "io/mjcf/mjcf_reader.h"
 #include "io/text.h"
+#include "io/unique_names.h"
 #include "kansetsu/spatial/quaternion.h"
 #include "kansetsu/spatial/rotations.h"
 
@@ -46,12 +47,6 @@ bool moves(const Reader& reader, int root) {
 }
 
 namespace {
-
-std::string unique_name(std::set<std::string>& taken, std::string name) {
-  const std::string stem = name;
-  for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", stem, i);
-  return name;
-}
 
 /// The joint frame on the child: at the joint's point, moved by the reference value.
 Transform<> plug_of(const Joint& joint) {
@@ -132,9 +127,7 @@ class FigureMaker {
       if (!free) model().base_pose = figure_.initial.base;
       if (root.mocap) figure_.base_motion.emplace();  // it stands until somebody moves it
     } else {
-      LinkDescription world;
-      world.name = "world";
-      model().links.push_back(std::move(world));
+      model().links.push_back({.name = "world"});
     }
   }
 
@@ -154,23 +147,16 @@ class FigureMaker {
           last ? b.name : unique_name(reader_.names["body"], fmt::format("{}/{}", b.name, joints[k].name));
       model().joints.push_back(describe(joints[k], X_PB, parent, child));
       if (joints[k].reference != 0) figure_.initial.q[joints[k].name] = {joints[k].reference};
-      if (!last) {
-        LinkDescription between;
-        between.name = child;
-        between.line = joints[k].element->GetLineNum();
-        model().links.push_back(std::move(between));
-      }
+      if (!last) model().links.push_back({.name = child, .line = joints[k].element->GetLineNum()});
       parent = child;
       X_PB = {};
     }
     if (joints.empty() && (hangs_ || b.parent != 0)) {
-      JointDescription fixed;
-      fixed.name = unique_name(reader_.names["joint"], b.name + "_fixed");
-      fixed.parent = parent;
-      fixed.child = b.name;
-      fixed.socket = to_pose(X_PB);
-      fixed.line = b.element->GetLineNum();
-      model().joints.push_back(std::move(fixed));
+      model().joints.push_back({.name = unique_name(reader_.names["joint"], b.name + "_fixed"),
+                                .parent = parent,
+                                .child = b.name,
+                                .socket = to_pose(X_PB),
+                                .line = b.element->GetLineNum()});
     }
     add_link(b);
   }

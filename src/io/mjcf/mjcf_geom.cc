@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <numbers>
 
 #include "io/mjcf/mjcf_reader.h"
 #include "io/shapes.h"

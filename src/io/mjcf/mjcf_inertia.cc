@@ -1,5 +1,4 @@
 #include <Eigen/Cholesky>
-#include <cmath>
 
 #include "io/mjcf/mjcf_reader.h"
 #include "kansetsu/spatial/inertia.h"

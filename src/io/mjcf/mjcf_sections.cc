@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "io/mjcf/mjcf_reader.h"
 #include "io/text.h"

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "io/mjcf/mjcf_reader.h"
@@ -93,18 +92,7 @@ bool read_spatial(Reader& reader, const Element& element, TendonDraft& draft) {
     if (tag == "geom") complete = read_wrap(reader, *child, draft) && complete;
     if (tag == "pulley") complete = read_pulley(reader, *child, draft) && complete;
   }
-  // Every branch begins and ends in a point, and goes round one thing at a time.
-  const auto& path = draft.description.path;
-  std::size_t points = 0;
-  bool fits = true, round = false;
-  for (const TendonPart& part : path) {
-    const bool wrap = part.kind == TendonPartKind::kSphere || part.kind == TendonPartKind::kCylinder;
-    const bool pulley = part.kind == TendonPartKind::kPulley;
-    fits = fits && !(wrap && (points == 0 || round)) && !(pulley && (round || points == 1));
-    round = wrap;
-    points = pulley ? 0 : points + (wrap ? 0 : 1);
-  }
-  if (complete && (!fits || round || points < 2))
+  if (complete && !has_ends(draft.description.path))
     return reader.report.fail(element, kTendon, "the path of the tendon has no beginning or no end",
                               "a branch has two sites at least, and a site before and after every geom");
   return complete;

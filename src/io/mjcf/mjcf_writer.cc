@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "io/file_report.h"
+#include "io/unique_names.h"
 #include "kansetsu/io/mjcf.h"
 #include "kansetsu/spatial/quaternion.h"
 
@@ -129,10 +129,7 @@ void Writer::set_range(Element& e, const char* name, const Interval& range) {
 std::string Writer::take_name(const char* kind, const std::string& figure, const std::string& wanted) {
   std::set<std::string>& names = taken[kind];
   if (!wanted.empty() && names.insert(wanted).second) return wanted;
-  const std::string stem = figure.empty() ? wanted : figure + "/" + wanted;
-  std::string name = stem;
-  for (int i = 2; !names.insert(name).second; ++i) name = fmt::format("{}_{}", stem, i);
-  return name;
+  return unique_name(names, figure.empty() ? wanted : figure + "/" + wanted);
 }
 
 LinkPlace Writer::find_place(const std::string& figure, const std::string& link) const {

@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 
-#include "io/capture/capture_reader.h"
 #include "io/osim/osim_codes.h"
 #include "io/osim/osim_reader.h"
 #include "io/text.h"
@@ -419,7 +418,7 @@ class OsimReader {
 
 }  // namespace
 
-bool names_osim(const std::filesystem::path& file) { return capture::same_word(file.extension().string(), ".osim"); }
+bool names_osim(const std::filesystem::path& file) { return same_word(file.extension().string(), ".osim"); }
 
 Loaded<OsimModel> parse_osim(std::string_view text, const std::string& file_name) {
   OsimReader reader(file_name);

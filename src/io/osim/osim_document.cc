@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "io/capture/capture_reader.h"
 #include "io/osim/osim_codes.h"
 #include "io/osim/osim_reader.h"
 #include "io/text.h"
@@ -30,7 +29,7 @@ bool parse_document(std::string_view text, tinyxml2::XMLDocument& document, XmlR
 std::string child_text(const Element& element, const char* child) {
   const Element* found = element.FirstChildElement(child);
   const char* text = found ? found->GetText() : nullptr;
-  return text ? std::string(capture::trim(text)) : "";
+  return text ? std::string(trim(text)) : "";
 }
 
 std::string last_part(const std::string& path) {
@@ -68,7 +67,7 @@ std::vector<double> child_list(XmlReport& report, const Element& element, const 
 
 bool child_flag(const Element& element, const char* child, bool otherwise) {
   const std::string text = child_text(element, child);
-  return text.empty() ? otherwise : capture::same_word(text, "true");
+  return text.empty() ? otherwise : same_word(text, "true");
 }
 
 std::vector<const Element*> objects_of(const Element& element, const char* set) {

@@ -294,7 +294,7 @@ Loaded<Recording> parse_recording(std::string_view bytes, const std::string& fil
   }
   for (const std::string& what : contents->damage) complaints.warning(recording::kDamaged, what);
   for (const std::string& what : top->damage) {
-    if (std::find(contents->damage.begin(), contents->damage.end(), what) == contents->damage.end())
+    if (std::ranges::find(contents->damage, what) == contents->damage.end())
       complaints.warning(recording::kDamaged, what);
   }
   if (bad > 0) complaints.warning(recording::kBadFrame, fmt::format("{} damaged frames are skipped", bad));

@@ -42,7 +42,7 @@ Diagnostic problem(const char* code, const std::string& file, int line, std::str
 }
 
 std::vector<Diagnostic> sorted(std::vector<Diagnostic> diagnostics) {
-  std::stable_sort(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& a, const Diagnostic& b) {
+  std::ranges::stable_sort(diagnostics, [](const Diagnostic& a, const Diagnostic& b) {
     return std::tie(a.file, a.line) < std::tie(b.file, b.line);
   });
   return diagnostics;
@@ -63,8 +63,8 @@ Loaded<SceneDescription> parse_scene(std::string_view text, const std::string& f
   for (Diagnostic& d : reader.report.take()) diagnostics.push_back(std::move(d));
   if (!has_errors(diagnostics)) {
     const auto known = [&](const Diagnostic& d) {
-      return std::any_of(diagnostics.begin(), diagnostics.end(),
-                         [&](const Diagnostic& k) { return k.code == d.code && k.message == d.message; });
+      return std::ranges::any_of(diagnostics,
+                                 [&](const Diagnostic& k) { return k.code == d.code && k.message == d.message; });
     };
     for (Diagnostic& d : validate(reader.scene)) {
       if (d.is_error() || !known(d)) diagnostics.push_back(std::move(d));
@@ -106,10 +106,7 @@ std::optional<FileFormat> format_by_element(std::string_view head) {
 bool looks_like_toml(std::string_view head) {
   if (head.find('\0') != std::string_view::npos) return false;
   while (!head.empty()) {
-    const std::size_t end = head.find('\n');
-    std::string_view line = head.substr(0, end);
-    head.remove_prefix(end == std::string_view::npos ? head.size() : end + 1);
-    line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
+    const std::string_view line = trim(next_line(head));
     if (line.empty() || line.front() == '#') continue;
     return line.front() == '[' || (line.front() != '<' && line.find('=') != std::string_view::npos);
   }

@@ -1,8 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
-#include <cmath>
-
 #include "io/sdf/sdf_reader.h"
 #include "io/text.h"
 

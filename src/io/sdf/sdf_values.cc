@@ -17,10 +17,8 @@ std::optional<std::string> child_text(Reader& reader, const Element& element, co
   const Element* child = find_child(element, tag);
   const char* text = child ? child->GetText() : nullptr;
   if (!text) return std::nullopt;
-  std::string_view rest = text;
-  const std::size_t first = rest.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return std::nullopt;
-  rest = rest.substr(first, rest.find_last_not_of(" \t\r\n") - first + 1);
+  const std::string_view rest = trim(text);
+  if (rest.empty()) return std::nullopt;
   if (is_clean(rest)) return std::string(rest);
   return reader.report.refuse(*child, kCharacters,
                               fmt::format("{} holds control characters or is not valid UTF-8", quote(rest)),

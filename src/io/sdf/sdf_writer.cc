@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "io/file_report.h"
+#include "io/unique_names.h"
 #include "kansetsu/io/sdf.h"
 
 namespace kansetsu::io {
@@ -53,12 +54,8 @@ std::string flattened(std::string name) {
 std::string take(std::set<std::string>& names, const std::string& wanted, PartKind kind) {
   const bool reserved = wanted.empty() || wanted == "world" || (wanted.starts_with("__") && wanted.ends_with("__"));
   if (!reserved && names.insert(wanted).second) return wanted;
-  const std::string stem = wanted + (kind == PartKind::kJoint   ? "_joint"
-                                     : kind == PartKind::kFrame ? "_frame"
-                                                                : "_link");
-  std::string name = stem;
-  for (int i = 2; !names.insert(name).second; ++i) name = fmt::format("{}_{}", stem, i);
-  return name;
+  static constexpr const char* kSuffixes[] = {"_link", "_joint", "_frame"};
+  return unique_name(names, wanted + kSuffixes[int(kind)]);
 }
 
 void write_world_settings(Writer& w, Element& world) {
