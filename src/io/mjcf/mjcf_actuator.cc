@@ -65,7 +65,7 @@ SitePlace site_of(Reader& reader, const Attributes& a, const char* attribute) {
   return found;
 }
 
-int figure_of(const Reader& reader, const SitePlace& place) { return reader.bodies[std::size_t(place.body)].figure; }
+int figure_of(const Reader& reader, const SitePlace& place) { return reader.body(place.body).figure; }
 
 bool act_on_sites(Reader& reader, const Attributes& a, bool crank, ActuatorDraft& out) {
   const SitePlace first = site_of(reader, a, crank ? "cranksite" : "site");
@@ -116,7 +116,7 @@ bool act_on_tendon(Reader& reader, const Attributes& a, const std::string& name,
 bool act_on_body(Reader& reader, const Attributes& a, const std::string& name, ActuatorDraft& out) {
   const int body = find_body(reader, name);
   if (body < 0) return unknown(reader, a.element(), "body", name), false;
-  out.figure = reader.bodies[std::size_t(body)].figure;
+  out.figure = reader.body(body).figure;
   out.actuator.transmission = Transmission::kBody;
   out.actuator.target = name;
   if (out.figure < 0) leave_out(reader, a.element(), "adhesion of bodies that cannot move is ignored");
@@ -324,7 +324,7 @@ void read_actuator(Reader& reader, const Element& element) {
     reader.report.missing(element, kUnsupportedAttribute,
                           fmt::format("activations of {} numbers are not supported: actdim is ignored", wanted));
   input = {draft.figure, out.name, out.activation != ActivationLaw::kNone, out.control_range};
-  reader.scene.figures[std::size_t(draft.figure)].actuation.actuators.push_back(std::move(out));
+  reader.figure(draft.figure).actuation.actuators.push_back(std::move(out));
 }
 
 }  // namespace

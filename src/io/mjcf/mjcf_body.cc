@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostBodies = 100000;
 
 void read_inertial(Reader& reader, const Element& element, const Place& place) {
-  Body& body = reader.bodies[std::size_t(place.body)];
+  Body& body = reader.body(place.body);
   if (body.inertial)
     return reader.report.error(element, kUnique, "unique element 'inertial' found 2 times", "a body has one inertia");
   const Attributes a(reader, element, nullptr);
@@ -77,7 +77,7 @@ void read_limits(Reader& reader, const Attributes& a, Joint& joint) {
 }
 
 void read_joint(Reader& reader, const Element& element, const Place& place) {
-  Body& body = reader.bodies[std::size_t(place.body)];
+  Body& body = reader.body(place.body);
   const bool free = std::string_view(element.Name()) == "freejoint";
   if (place.body == 0)
     return reader.report.error(element, kFreeJoint, "the world has a joint", "put the joint into a <body>");
@@ -133,7 +133,7 @@ void read_joint(Reader& reader, const Element& element, const Place& place) {
 
 void read_site(Reader& reader, const Element& element, const Place& place) {
   const Attributes a = attributes_of(reader, element, "site", place.childclass);
-  Body& body = reader.bodies[std::size_t(place.body)];
+  Body& body = reader.body(place.body);
   const std::string name =
       take_name(reader, element, "site", fmt::format("{}_site{}", body.name, body.sites.size() + 1));
   body.sites.push_back({name, place.X_BF * read_pose(reader, a), a});
@@ -161,14 +161,14 @@ void read_body(Reader& reader, const Element& element, const Place& place) {
   body.name = take_name(reader, element, "body", fmt::format("body{}", index));
   body.parent = place.body;
   body.X_PB = place.X_BF * read_pose(reader, a);
-  body.X_WB = reader.bodies[std::size_t(place.body)].X_WB * body.X_PB;
+  body.X_WB = reader.body(place.body).X_WB * body.X_PB;
   a.number("gravcomp", body.gravity_compensation);
   body.mocap = a.boolean("mocap").value_or(false);
   if (body.mocap && place.body != 0)
     reader.report.error(element, kMocap, "mocap body that is not a child of the world",
                         "put it into <worldbody> itself");
   reader.bodies.push_back(std::move(body));
-  reader.bodies[std::size_t(place.body)].children.push_back(index);
+  reader.body(place.body).children.push_back(index);
   read_children(reader, element, {index, {}, class_for_children(reader, element, place.childclass)});
 }
 

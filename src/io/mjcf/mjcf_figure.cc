@@ -36,13 +36,13 @@ void report_absent_mesh(Reader& reader, const Geom& geom) {
 }  // namespace
 
 int end_of(const Reader& reader, int body) {
-  while (!reader.bodies[std::size_t(body)].children.empty()) body = reader.bodies[std::size_t(body)].children.back();
+  while (!reader.body(body).children.empty()) body = reader.body(body).children.back();
   return body + 1;
 }
 
 bool moves(const Reader& reader, int root) {
-  bool out = reader.bodies[std::size_t(root)].mocap;
-  for (int i = root; i < end_of(reader, root); ++i) out = out || !reader.bodies[std::size_t(i)].joints.empty();
+  bool out = reader.body(root).mocap;
+  for (int i = root; i < end_of(reader, root); ++i) out = out || !reader.body(i).joints.empty();
   return out;
 }
 
@@ -115,7 +115,7 @@ class FigureMaker {
   }
 
  private:
-  Body& body(int i) { return reader_.bodies[std::size_t(i)]; }
+  Body& body(int i) { return reader_.body(i); }
   ModelDescription& model() { return figure_.model; }
 
   void start_base(const Body& root) {
@@ -293,9 +293,9 @@ int find_body(const Reader& reader, std::string_view name) {
 }
 
 Anchor anchor_on(const Reader& reader, int index, const Transform<>& X_BA) {
-  const Body& body = reader.bodies[std::size_t(index)];
+  const Body& body = reader.body(index);
   if (body.figure < 0) return {{}, {}, to_pose(body.X_WB * X_BA)};
-  return {reader.scene.figures[std::size_t(body.figure)].name, body.name, to_pose(X_BA)};
+  return {reader.figure(body.figure).name, body.name, to_pose(X_BA)};
 }
 
 void set_surfaces(Reader& reader) {
@@ -316,14 +316,14 @@ void make_figures(Reader& reader) {
   add_to_environment(reader, reader.bodies[0]);
   const std::vector<int> roots = reader.bodies[0].children;
   for (const int root : roots) {
-    if (reader.bodies[std::size_t(root)].joined != root) continue;  // it is made with another
+    if (reader.body(root).joined != root) continue;  // it is made with another
     std::vector<int> together;
     std::ranges::copy_if(roots, std::back_inserter(together),
-                         [&](int other) { return reader.bodies[std::size_t(other)].joined == root; });
+                         [&](int other) { return reader.body(other).joined == root; });
     if (moves(reader, root)) {
       reader.scene.figures.push_back(FigureMaker(reader, std::move(together)).make());
     } else {
-      for (int i = root; i < end_of(reader, root); ++i) add_to_environment(reader, reader.bodies[std::size_t(i)]);
+      for (int i = root; i < end_of(reader, root); ++i) add_to_environment(reader, reader.body(i));
     }
   }
 }

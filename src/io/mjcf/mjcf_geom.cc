@@ -284,7 +284,7 @@ Shape primitive_shape(GeomType type, const Vec3<>& s) {
 
 void read_geom(Reader& reader, const Element& element, const Place& place) {
   const Attributes a = attributes_of(reader, element, "geom", place.childclass);
-  const std::size_t count = reader.bodies[std::size_t(place.body)].geoms.size();
+  const std::size_t count = reader.body(place.body).geoms.size();
   if (count > kMostGeoms)
     return reader.report.error(element, kTooLargeModel, fmt::format("more than {} geoms on a body", kMostGeoms),
                                "make the model smaller");
@@ -305,7 +305,7 @@ void read_geom(Reader& reader, const Element& element, const Place& place) {
   read_mass(reader, a, type, solid, geom);
   read_drag(reader, a, solid, geom);
   read_colour(reader, a, geom.shape);
-  reader.bodies[std::size_t(place.body)].geoms.push_back(std::move(geom));
+  reader.body(place.body).geoms.push_back(std::move(geom));
 }
 
 void set_masses(Reader& reader) {

@@ -223,6 +223,10 @@ struct Reader {
     return found == sources.end() ? main : *found->second;
   }
   const Compiler& compiler_of(const Element& element) const { return source_of(element).compiler; }
+  Body& body(int i) { return bodies[std::size_t(i)]; }
+  const Body& body(int i) const { return bodies[std::size_t(i)]; }
+  FigureDescription& figure(int i) { return scene.figures[std::size_t(i)]; }
+  const FigureDescription& figure(int i) const { return scene.figures[std::size_t(i)]; }
   const std::filesystem::path& folder_of(const Element& element) const { return source_of(element).folder; }
   std::map<std::string, DefaultClass, std::less<>> classes;
   std::size_t default_values = 0;  ///< of all classes, inherited ones counted

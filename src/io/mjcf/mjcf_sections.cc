@@ -12,20 +12,20 @@ namespace kansetsu::io::mjcf {
 JointPlace find_joint(const Reader& reader, std::string_view name) {
   const auto* place = PartIndex::find(reader.index.joints, name);
   if (!place) return {};
-  const Body& body = reader.bodies[std::size_t(place->first)];
+  const Body& body = reader.body(place->first);
   return {&body, &body.joints[std::size_t(place->second)]};
 }
 
 SitePlace find_site(const Reader& reader, std::string_view name) {
   const auto* place = PartIndex::find(reader.index.sites, name);
   if (!place) return {};
-  return {place->first, &reader.bodies[std::size_t(place->first)].sites[std::size_t(place->second)]};
+  return {place->first, &reader.body(place->first).sites[std::size_t(place->second)]};
 }
 
 GeomPlace find_geom(const Reader& reader, std::string_view name) {
   const auto* place = PartIndex::find(reader.index.geoms, name);
   if (!place) return {};
-  return {place->first, &reader.bodies[std::size_t(place->first)].geoms[std::size_t(place->second)]};
+  return {place->first, &reader.body(place->first).geoms[std::size_t(place->second)]};
 }
 
 void unknown(Reader& reader, const Element& at, const char* kind, const std::string& name) {
@@ -55,7 +55,7 @@ void add_coupling(Reader& reader, const Element& element, int figure, const Coup
   coupling.coefficient = {0, 1, 0, 0, 0};
   Attributes(reader, element, nullptr).numbers("polycoef", coupling.coefficient, 1);
   coupling.line = element.GetLineNum();
-  reader.scene.figures[std::size_t(figure)].couplings.push_back(std::move(coupling));
+  reader.figure(figure).couplings.push_back(std::move(coupling));
 }
 
 namespace {
@@ -94,8 +94,8 @@ std::optional<Ends> read_bodies(Reader& reader, const Element& element, bool wel
   if (!body1 || !body2) return std::nullopt;
   Ends ends{*body1, *body2, {}, {}};
   const Attributes a(reader, element, nullptr);
-  const Transform<>& X_W1 = reader.bodies[std::size_t(*body1)].X_WB;
-  const Transform<>& X_W2 = reader.bodies[std::size_t(*body2)].X_WB;
+  const Transform<>& X_W1 = reader.body(*body1).X_WB;
+  const Transform<>& X_W2 = reader.body(*body2).X_WB;
   if (!weld) {
     if (!a.has("anchor"))
       report_missing(reader.report, element, "attribute anchor", "give the point in the frame of body1");
@@ -113,14 +113,13 @@ std::optional<Ends> read_bodies(Reader& reader, const Element& element, bool wel
 
 /// A loop of one figure, or a connection of two; nothing where neither end can move.
 void add_closure(Reader& reader, const Element& element, const Ends& ends, ConstraintMask mask, bool active) {
-  const int figure1 = reader.bodies[std::size_t(ends.body1)].figure,
-            figure2 = reader.bodies[std::size_t(ends.body2)].figure;
+  const int figure1 = reader.body(ends.body1).figure, figure2 = reader.body(ends.body2).figure;
   const std::string name = equality_name(reader, element);
   if (figure1 < 0 && figure2 < 0) return;
   const Anchor a = anchor_on(reader, ends.body1, ends.X_1A), b = anchor_on(reader, ends.body2, ends.X_2B);
   const int line = element.GetLineNum();
   if (figure1 == figure2 && active) {
-    reader.scene.figures[std::size_t(figure1)].loops.push_back({name, a.link, b.link, a.pose, b.pose, mask, line});
+    reader.figure(figure1).loops.push_back({name, a.link, b.link, a.pose, b.pose, mask, line});
     return;
   }
   ConnectionDescription connection;
@@ -156,8 +155,8 @@ void read_coupling(Reader& reader, const Element& element, bool active) {
 }
 
 ShapeRef shape_of(const Reader& reader, const GeomPlace& place) {
-  const int figure = reader.bodies[std::size_t(place.body)].figure;
-  return {place.geom->shape.name, {}, figure < 0 ? "" : reader.scene.figures[std::size_t(figure)].name};
+  const int figure = reader.body(place.body).figure;
+  return {place.geom->shape.name, {}, figure < 0 ? "" : reader.figure(figure).name};
 }
 
 /// @param fixed  lines of named shapes of the environment
@@ -165,18 +164,17 @@ void read_exclude(Reader& reader, const Element& element, const std::map<std::st
   constexpr std::size_t kMostExclusions = 1'000'000;  // a body that cannot move is all of its geoms
   const auto a = read_body_name(reader, element, "body1", true), b = read_body_name(reader, element, "body2", true);
   if (!a || !b) return;
-  const Body& first = reader.bodies[std::size_t(*a)];
-  const Body& second = reader.bodies[std::size_t(*b)];
+  const Body& first = reader.body(*a);
+  const Body& second = reader.body(*b);
   if (first.figure == second.figure && first.figure >= 0) {
-    reader.scene.figures[std::size_t(first.figure)].model.collision_filters.push_back({first.name, second.name});
+    reader.figure(first.figure).model.collision_filters.push_back({first.name, second.name});
     return;
   }
   if (first.figure < 0 && second.figure < 0) return;  // they never touch
   // A body that cannot move is its shapes in the environment.
   const auto parts = [&](const Body& body) {
     std::vector<ShapeRef> refs;
-    if (body.figure >= 0)
-      return std::vector<ShapeRef>{{{}, body.name, reader.scene.figures[std::size_t(body.figure)].name}};
+    if (body.figure >= 0) return std::vector<ShapeRef>{{{}, body.name, reader.figure(body.figure).name}};
     for (const Geom& geom : body.geoms) {
       const auto shape = fixed.find(geom.shape.name);
       if (shape != fixed.end() && shape->second == geom.element->GetLineNum())
@@ -248,7 +246,7 @@ void read_controls(Reader& reader, const Element& element, Keyframe& key) {
     const std::size_t at = next;
     next += input.has_activation;
     if (input.figure < 0) continue;
-    FigureState& state = key.figures[reader.scene.figures[std::size_t(input.figure)].name];
+    FigureState& state = key.figures[reader.figure(input.figure).name];
     if (ctrl) state.control[input.name] = input.range.clamp((*ctrl)[i]);
     if (act && input.has_activation) state.activation[input.name] = (*act)[at];
   }
@@ -268,7 +266,7 @@ void read_mocap(Reader& reader, const Element& element, Keyframe& key) {
     std::array<double, 7> pose{before.p.x, before.p.y, before.p.z, q.w, q.x, q.y, q.z};
     if (places) std::copy_n(places->begin() + std::ptrdiff_t(3 * i), 3, pose.begin());
     if (turns) std::copy_n(turns->begin() + std::ptrdiff_t(4 * i), 4, pose.begin() + 3);
-    read_free_state(pose.data(), key.figures[reader.scene.figures[std::size_t(bodies[i]->figure)].name]);
+    read_free_state(pose.data(), key.figures[reader.figure(bodies[i]->figure).name]);
   }
 }
 
@@ -286,7 +284,7 @@ void read_key(Reader& reader, const Element& element, std::size_t nq, std::size_
   for (const Body& body : reader.bodies) {
     for (const Joint& joint : body.joints) {
       const bool free = joint.kind == JointKind::kFree, ball = joint.kind == JointKind::kBall;
-      FigureState& state = key.figures[reader.scene.figures[std::size_t(body.figure)].name];
+      FigureState& state = key.figures[reader.figure(body.figure).name];
       if (qpos) {
         const double* q = qpos->data() + iq;
         if (free)

@@ -16,7 +16,7 @@ struct TendonDraft {
   bool several = false;
 
   void on(const Reader& reader, int body) {
-    const int figure = reader.bodies[std::size_t(body)].figure;
+    const int figure = reader.body(body).figure;
     if (figure < 0) return;
     several = several || (info.figure >= 0 && info.figure != figure);
     info.figure = figure;
@@ -25,7 +25,7 @@ struct TendonDraft {
 
 /// Where something on a body is in the figure's model; on a body that cannot move, in the world.
 TendonPlace place_on(const Reader& reader, int index, const std::string& frame, const Transform<>& X_BP) {
-  const Body& body = reader.bodies[std::size_t(index)];
+  const Body& body = reader.body(index);
   if (body.figure < 0) return {{}, to_pose(body.X_WB * X_BP)};
   if (!frame.empty()) return {frame, {}};
   return {body.name, to_pose(X_BP)};
@@ -162,7 +162,7 @@ void read_tendon(Reader& reader, const Element& element) {
                             "bodies of one figure hang on one child of <worldbody>");
     draft.info.figure = -1;
   } else {
-    reader.scene.figures[std::size_t(draft.info.figure)].actuation.tendons.push_back(std::move(t));
+    reader.figure(draft.info.figure).actuation.tendons.push_back(std::move(t));
   }
   reader.index.tendons.emplace(draft.info.name, reader.tendons.size());
   reader.tendons.push_back(std::move(draft.info));
