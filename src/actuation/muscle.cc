@@ -1,7 +1,6 @@
 #include "actuation/muscle.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace kansetsu {
 namespace {

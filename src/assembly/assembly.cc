@@ -101,16 +101,8 @@ struct Assembly::Impl {
     const int slot = int(closures.size());
     closures.emplace_back();
     generation.push_back(0);
-    Bond bond;
-    bond.kind = BondKind::kClosure;
-    bond.index = slot;
-    bond.rows = rows;
-    bond.first = mechanism.row_count;
-    bond.ends = int(mechanism.ends.size());
-    mechanism.row_count += rows;
+    closures.back().bond = mechanism.add_bond(BondKind::kClosure, slot, rows);
     mechanism.ends.resize(mechanism.ends.size() + 2);
-    closures.back().bond = int(mechanism.bonds.size());
-    mechanism.bonds.push_back(bond);
     return slot;
   }
 
@@ -185,7 +177,8 @@ struct Assembly::Impl {
     }
     return column;
   }
-  int rows_of(int slot) const { return mechanism.bonds[size_t(closures[size_t(slot)].bond)].rows; }
+  const Bond& bond_of(int slot) const { return mechanism.bonds[size_t(closures[size_t(slot)].bond)]; }
+  int rows_of(int slot) const { return bond_of(slot).rows; }
   int open_rows() const {
     int rows = 0;
     for (int slot : open) rows += rows_of(slot);
@@ -222,7 +215,7 @@ void Assembly::solve(std::span<const FigureInput> inputs, AssemblyResult& out) {
   impl_->check("solve", out);
   impl_->assemble(inputs);
   for (int slot : impl_->open) {
-    const Bond& bond = impl_->mechanism.bonds[size_t(impl_->closures[size_t(slot)].bond)];
+    const Bond& bond = impl_->bond_of(slot);
     std::fill_n(impl_->solver->unknowns().n.begin() + bond.first, bond.rows, 0.0);
   }
   impl_->solver->disassemble();
@@ -265,7 +258,7 @@ void Assembly::free_acceleration(Eigen::Ref<Eigen::VectorXd> out) const {
   const Cluster& root = impl_->clusters[impl_->clusters.root()];
   long row = 0;
   for (int slot : impl_->open) {
-    const Bond& bond = impl_->mechanism.bonds[size_t(impl_->closures[size_t(slot)].bond)];
+    const Bond& bond = impl_->bond_of(slot);
     const int from = impl_->root_column(impl_->closures[size_t(slot)].bond);
     for (int k = 0; k < bond.rows; ++k) {
       out[row++] = -root.out.row(from + k)[root.kept_rows] - impl_->solver->right_side()[bond.first + k];
@@ -297,7 +290,7 @@ void Assembly::apply(const VectorRef& forces, AssemblyResult& out) {
   check_size("apply", "forces", forces.size(), open_rows());
   long row = 0;
   for (int slot : impl_->open) {
-    const Bond& bond = impl_->mechanism.bonds[size_t(impl_->closures[size_t(slot)].bond)];
+    const Bond& bond = impl_->bond_of(slot);
     for (int k = 0; k < bond.rows; ++k) impl_->solver->unknowns().n[size_t(bond.first + k)] = forces[row++];
   }
   impl_->solver->disassemble();

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "assembly/mechanism.h"
 #include "kansetsu/base/error.h"

@@ -1,7 +1,6 @@
 #include "assembly/clusters.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace kansetsu {
 

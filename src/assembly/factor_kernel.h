@@ -36,17 +36,4 @@ KANSETSU_HD int invert_factor(const double* A, double floor, double* C_inv) {
   return dropped;
 }
 
-/// x ← C⁻ᵀ·C⁻¹·x
-KANSETSU_HD void solve_factor(const double* C_inv, double* x) {
-  double y[6];
-  for (int i = 0; i < 6; ++i) {
-    y[i] = 0;
-    for (int k = 0; k <= i; ++k) y[i] = madd(C_inv[i * 6 + k], x[k], y[i]);
-  }
-  for (int i = 0; i < 6; ++i) {
-    x[i] = 0;
-    for (int k = i; k < 6; ++k) x[i] = madd(C_inv[k * 6 + i], y[k], x[i]);
-  }
-}
-
 }  // namespace kansetsu::kernel::inline KANSETSU_ISA

@@ -13,7 +13,6 @@ struct AssemblyKernels {
   void (*motions)(const TreeView&, int first, int last, const double* q, const double* v, void* scratch,
                   Transform<>* X_PB, Transform<>* X_EB, Motion<>* V, double* u);
   int (*invert_factor)(const double* A, double* C_inv);
-  void (*solve_factor)(const double* C_inv, double* x);
   void (*body_front)(const double* C_inv, double* H, int ld, const PivotRows&, const KeptRows&);
   void (*add_child)(const KeptRows& child, int bonds, const int* place, const int* rows, const PivotRows&,
                     const KeptRows&);

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 
 #include "assembly/solver.h"
@@ -10,7 +9,8 @@ namespace {
 
 double dot(const Force<>& column, const Motion<>& A) { return kansetsu::dot(A, column); }
 
-/// Motion of coordinate k of a primitive, in its body's frame.
+}  // namespace
+
 Motion<> primitive_motion(const Body& b, int k) {
   const auto unit = [](int i) { return Vec3<>{double(i == 0), double(i == 1), double(i == 2)}; };
   switch (b.kind) {
@@ -27,6 +27,9 @@ Motion<> primitive_motion(const Body& b, int k) {
   }
   return {};
 }
+
+namespace {
+
 Motion<> primitive_rate(const Body& b, const double* u) {
   Motion<> out{};
   for (int k = 0; k < b.nu; ++k) out = madd(u[k], primitive_motion(b, k), out);
@@ -314,8 +317,7 @@ void Solver::load_part(int p) {
     t -= data.X_PB * data.drive;
     t += data.relayed;
   }
-  double* out = t_.data() + 6 * size_t(p);
-  out[0] = t.t.x, out[1] = t.t.y, out[2] = t.t.z, out[3] = t.f.x, out[4] = t.f.y, out[5] = t.f.z;
+  store(t, t_.data() + 6 * size_t(p), 1);
 }
 
 void Solver::load_gear(int g) {

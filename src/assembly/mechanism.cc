@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "assembly/kernel_table.h"
+#include "model/massless.h"
 
 namespace kansetsu {
 namespace {
@@ -45,33 +46,27 @@ Force<> force(int axis) { return {{}, {double(axis == 0), double(axis == 1), dou
 
 /// N, then E, of one primitive.
 void primitive_columns(const Body& b, std::vector<Force<>>& out) {
+  const auto add = [&](Force<> (*unit)(int), std::initializer_list<int> axes) {
+    for (const int k : axes) out.push_back(unit(k));
+  };
   const int axis = b.aligned_axis < 0 ? 2 : b.aligned_axis;
   switch (b.kind) {
     case PrimitiveKind::kHinge:
-      for (int k = 0; k < 3; ++k) {
-        if (k != axis) out.push_back(torque(k));
-      }
-      for (int k = 0; k < 3; ++k) out.push_back(force(k));
-      out.push_back(torque(axis));
-      break;
-    case PrimitiveKind::kSlide:
-      for (int k = 0; k < 3; ++k) out.push_back(torque(k));
-      for (int k = 0; k < 3; ++k) out.push_back(force(k));
-      break;
+      add(torque, {axis == 0 ? 1 : 0, axis == 2 ? 1 : 2});
+      add(force, {0, 1, 2});
+      return add(torque, {axis});
     case PrimitiveKind::kScrew:
-      for (int k = 0; k < 2; ++k) out.push_back(torque(k));
-      for (int k = 0; k < 2; ++k) out.push_back(force(k));
+      add(torque, {0, 1});
+      add(force, {0, 1});
       out.push_back({{0, 0, -b.pitch}, {0, 0, 1}});
-      out.push_back(torque(2));
-      break;
+      return add(torque, {2});
     case PrimitiveKind::kBall:
-      for (int k = 0; k < 3; ++k) out.push_back(force(k));
-      for (int k = 0; k < 3; ++k) out.push_back(torque(k));
-      break;
+      add(force, {0, 1, 2});
+      return add(torque, {0, 1, 2});
+    case PrimitiveKind::kSlide:
     case PrimitiveKind::kFree:
-      for (int k = 0; k < 3; ++k) out.push_back(torque(k));
-      for (int k = 0; k < 3; ++k) out.push_back(force(k));
-      break;
+      add(torque, {0, 1, 2});
+      return add(force, {0, 1, 2});
   }
 }
 
@@ -169,19 +164,18 @@ void Mechanism::add_joint_bond(Joint& joint) {
     if (c.rotor > 0) c.row = rows++;
   }
   if (rows == 0) return;
-  Bond bond;
-  bond.kind = BondKind::kJoint;
-  bond.index = int(joints.size());
-  bond.rows = rows;
-  bond.first = row_count;
-  bond.ends = int(ends.size());
+  joint.bond = add_bond(BondKind::kJoint, int(joints.size()), rows);
+  Bond& bond = bonds.back();
   ends.push_back({joint.child, 0});
   if (joint.carrier != kGround) ends.push_back({joint.carrier, 1});
   bond.end_count = int(ends.size()) - bond.ends;
   bond.grounded = joint.carrier == kGround;
+}
+
+int Mechanism::add_bond(BondKind kind, int index, int rows) {
+  bonds.push_back({.kind = kind, .index = index, .rows = rows, .first = row_count, .ends = int(ends.size())});
   row_count += rows;
-  joint.bond = int(bonds.size());
-  bonds.push_back(bond);
+  return int(bonds.size()) - 1;
 }
 
 std::optional<std::string> Mechanism::add_gears(const Model& model, int figure) {
@@ -193,11 +187,9 @@ std::optional<std::string> Mechanism::add_gears(const Model& model, int figure) 
     for (int k = 0; k < joints[j].d; ++k) place[size_t(coordinates[size_t(joints[j].coordinates + k)].u)] = {int(j), k};
   }
   std::vector<Owner> owner(size_t(tree.nv));
-  for (int u = 0; u < tree.nu; ++u) {
-    const CoordinateRow& row = tree.rows[size_t(u)];
-    if (row.end != row.begin + 1) continue;
-    const CoordinateTerm& term = tree.terms[size_t(row.begin)];
-    if (std::abs(term.ratio) == 1 && owner[size_t(term.column)].u < 0) owner[size_t(term.column)] = {u, term.ratio};
+  const std::vector<int> own = own_rows(tree);
+  for (size_t column = 0; column < own.size(); ++column) {
+    if (own[column] >= 0) owner[column] = {own[column], tree.terms[size_t(tree.rows[size_t(own[column])].begin)].ratio};
   }
   for (int u = 0; u < tree.nu; ++u) {
     const CoordinateRow& row = tree.rows[size_t(u)];
@@ -218,13 +210,8 @@ std::optional<std::string> Mechanism::add_gears(const Model& model, int figure) 
     }
     if (!complete) return "a gear drives, or is driven by, a joint with no mass behind it";
     gear.term_count = int(gear_terms.size()) - gear.terms;
-
-    Bond bond;
-    bond.kind = BondKind::kGear;
-    bond.index = int(gears.size());
-    bond.rows = 1;
-    bond.first = row_count++;
-    bond.ends = int(ends.size());
+    gear.bond = add_bond(BondKind::kGear, int(gears.size()), 1);
+    Bond& bond = bonds.back();
     const auto add_end = [&](int part) {
       if (part == kGround) {
         bond.grounded = true;
@@ -241,8 +228,6 @@ std::optional<std::string> Mechanism::add_gears(const Model& model, int figure) 
       add_end(joint.carrier);
     }
     bond.end_count = int(ends.size()) - bond.ends;
-    gear.bond = int(bonds.size());
-    bonds.push_back(bond);
     gears.push_back(gear);
   }
   owners.push_back(std::move(owner));

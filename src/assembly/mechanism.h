@@ -94,6 +94,9 @@ struct Mechanism {
   /// Appends joints, gears and their bonds of a figure. Returns why it cannot, if so.
   std::optional<std::string> add(const Model& model);
 
+  /// Rows without ends yet; returns the number of the bond.
+  int add_bond(BondKind kind, int index, int rows);
+
  private:
   std::optional<std::string> add_parts(const Model& model, int figure);
   std::optional<std::string> add_joint(const Model& model, int figure, int body);

@@ -65,6 +65,14 @@ struct ScanLevel {
   std::vector<Motion<>> V{};     ///< velocity relative to the same, in own axes
 };
 
+/// Motion of coordinate k of a primitive, in its body's frame.
+Motion<> primitive_motion(const Body& b, int k);
+/// Six numbers, `stride` apart.
+inline void store(const Force<>& F, double* out, int stride) {
+  out[0] = F.t.x, out[stride] = F.t.y, out[2 * stride] = F.t.z;
+  out[3 * stride] = F.f.x, out[4 * stride] = F.f.y, out[5 * stride] = F.f.z;
+}
+
 class Solver {
  public:
   Solver(const std::vector<Model>& figures, const Mechanism& mechanism, Clusters& clusters,
@@ -120,7 +128,6 @@ class Solver {
   void load_springs(Figure& figure, int worker);
   void pass_on_tips(Figure& figure);
   void load_joint(int j);
-  void load_compound(int j);
   void load_part(int p);
   void load_gear(int g);
   void load_closure(ClosureData& closure);

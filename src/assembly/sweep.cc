@@ -6,15 +6,6 @@
 /// The sweeps over the clusters: up with matrices, down with forces, and both again with vectors only for the residual of
 /// the constraints. docs/theory/assembly.md.
 namespace kansetsu {
-namespace {
-
-void store(const Force<>& F, double* out, int stride) {
-  out[0] = F.t.x, out[stride] = F.t.y, out[2 * stride] = F.t.z;
-  out[3 * stride] = F.f.x, out[4 * stride] = F.f.y, out[5 * stride] = F.f.z;
-}
-
-}  // namespace
-
 /// H of a body: the columns of its bonds.
 void Solver::put_columns(const Cluster& c, const IntList& bonds, int column) const {
   Force<> wrench[6];
@@ -77,8 +68,8 @@ void Solver::free_mobility(const Cluster& c, double* out) const {
       const double* C_inv = mechanism_.parts[size_t(part)].C_inv;
       bond_wrenches(b, part, wrench);
       for (int k = 0; k < bond.rows; ++k) {
-        const Force<>& F = wrench[k];
-        const double six[6] = {F.t.x, F.t.y, F.t.z, F.f.x, F.f.y, F.f.z};
+        double six[6];
+        store(wrench[k], six, 1);
         for (int i = 0; i < 6; ++i) {
           double y = 0;
           for (int j = 0; j <= i; ++j) y = madd(C_inv[6 * i + j], six[j], y);
@@ -268,11 +259,7 @@ void Solver::subtree_up(int root, bool further, SweepScratch& scratch) {
     return c;
   };
   for (int c = deepest(root);;) {
-    if (further) {
-      refine_up(c);
-    } else {
-      up(c, scratch);
-    }
+    further ? refine_up(c) : up(c, scratch);
     if (c == root) return;
     const int next = clusters_[c].next_sibling;
     c = next >= 0 ? deepest(next) : clusters_[c].parent;
@@ -356,11 +343,7 @@ void Solver::sweep_up(int w, bool further) {
     if (!stage.shared && w > 0) continue;
     const int step = stage.shared ? pool_->workers() : 1;
     for (int k = stage.begin + (stage.shared ? w : 0); k < stage.end; k += step) {
-      if (further) {
-        refine_up(plan_.top[size_t(k)]);
-      } else {
-        up(plan_.top[size_t(k)], scratch);
-      }
+      further ? refine_up(plan_.top[size_t(k)]) : up(plan_.top[size_t(k)], scratch);
     }
   }
 }

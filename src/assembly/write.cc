@@ -29,29 +29,11 @@ bool Solver::recover_tips(int f) {
   bool all = true;
   for (int i : mechanism_.tips[size_t(f)]) {
     const Body& b = tree.bodies[size_t(i)];
-    double along[6] = {};
-    if (figure.external) {
-      const Force<>& F = figure.external[i];
-      const double six[6] = {F.t.x, F.t.y, F.t.z, F.f.x, F.f.y, F.f.z};
-      switch (b.kind) {
-        case PrimitiveKind::kHinge:
-          along[0] = six[b.aligned_axis < 0 ? 2 : b.aligned_axis];
-          break;
-        case PrimitiveKind::kSlide:
-          along[0] = six[5];
-          break;
-        case PrimitiveKind::kScrew:
-          along[0] = six[2] + b.pitch * six[5];
-          break;
-        default:
-          std::copy(six, six + b.nu, along);
-          break;
-      }
-    }
     for (int k = 0; k < b.nu; ++k) {
       const size_t u = size_t(b.u + k);
       const double rotor = tree.rotor_inertia[u];
-      udot_[size_t(f)][u] = rotor > 0 ? (tau_[size_t(f)][u] + along[k]) / rotor : 0;
+      const double along = figure.external ? dot(primitive_motion(b, k), figure.external[i]) : 0;
+      udot_[size_t(f)][u] = rotor > 0 ? (tau_[size_t(f)][u] + along) / rotor : 0;
       all = all && rotor > 0;
     }
   }

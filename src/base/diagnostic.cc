@@ -27,17 +27,17 @@ std::string to_string(const std::vector<Diagnostic>& diagnostics) {
 }
 
 bool has_errors(const std::vector<Diagnostic>& diagnostics) {
-  return std::any_of(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& d) { return d.is_error(); });
+  return std::ranges::any_of(diagnostics, [](const Diagnostic& d) { return d.is_error(); });
 }
 
 bool is_partial(const std::vector<Diagnostic>& diagnostics) {
-  return std::any_of(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& d) { return d.partial; });
+  return std::ranges::any_of(diagnostics, [](const Diagnostic& d) { return d.partial; });
 }
 
 std::string partial_summary(const std::vector<Diagnostic>& diagnostics) {
   std::vector<std::string> told;
   for (const Diagnostic& d : diagnostics) {
-    if (d.partial && std::find(told.begin(), told.end(), d.message) == told.end()) told.push_back(d.message);
+    if (d.partial && std::ranges::find(told, d.message) == told.end()) told.push_back(d.message);
   }
   std::string text;
   for (const std::string& message : told) text += (text.empty() ? "partial model: " : "; ") + message;

@@ -23,7 +23,7 @@ kernel::ConstantCounts count_constants(const Tree& tree) {
 int depth_of(const Tree& tree) {
   std::vector<int> depth;
   for (const Body& body : tree.bodies) depth.push_back(body.parent < 0 ? 1 : 1 + depth[size_t(body.parent)]);
-  return depth.empty() ? 0 : *std::max_element(depth.begin(), depth.end());
+  return depth.empty() ? 0 : *std::ranges::max_element(depth);
 }
 
 /// The stride in numbers, if rows of that size can have it.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "geometry/bounds.h"
 #include "geometry/box_features.h"
 
 namespace kansetsu::detail {
@@ -122,11 +123,7 @@ void hull_facet(const Convex& shape, int face, Facet& out) {
   }
 }
 
-Vec3<> triangle_normal(const Vec3<>* t) {
-  const Vec3<> n = cross(t[1] - t[0], t[2] - t[0]);
-  const double length = norm(n);
-  return length > 0 ? (1 / length) * n : Vec3<>{};
-}
+Vec3<> triangle_normal(const Vec3<>* t) { return unit_normal(t[0], t[1], t[2]); }
 
 void triangle_facet(const Convex& shape, bool front, Facet& out) {
   const Vec3<> n = shape.X.R * triangle_normal(shape.triangle);

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "geometry/bounds.h"
 #include "geometry/gjk.h"
 #include "geometry/pairs.h"
 #include "geometry/terrain.h"
@@ -72,11 +73,8 @@ class NearestTriangle {
     const int count = int(field.region.size());
     for (int i = 0; i < count; ++i) {
       const TerrainTriangle t = height_field_triangle(field, i);
-      Aabb box{t.corner[0], t.corner[0]};
-      for (const Vec3<>& c : t.corner) {
-        box.lower = {std::fmin(box.lower.x, c.x), std::fmin(box.lower.y, c.y), std::fmin(box.lower.z, c.z)};
-        box.upper = {std::fmax(box.upper.x, c.x), std::fmax(box.upper.y, c.y), std::fmax(box.upper.z, c.z)};
-      }
+      Aabb box = detail::kNoBox;
+      for (const Vec3<>& c : t.corner) detail::include(box, c);
       if (box_gap(box, box_) < best_.distance) visit(t.corner);
     }
   }
@@ -103,11 +101,10 @@ Distance mesh_distance(const MeshData& mesh, const Transform<>& X_SM, const Geom
     Vec3<> corner[3];
     for (std::size_t k = 0; k < 3; ++k) corner[k] = X_SM * mesh.data->vertices[std::size_t(t[k])];
     Convex shape{.kind = ShapeKind::kTriangleMesh, .triangle = corner};
-    Aabb box{corner[0], corner[0]};
+    Aabb box = detail::kNoBox;
     for (const Vec3<>& c : corner) {
       shape.size = std::fmax(shape.size, norm(c - corner[0]));
-      box.lower = {std::fmin(box.lower.x, c.x), std::fmin(box.lower.y, c.y), std::fmin(box.lower.z, c.z)};
-      box.upper = {std::fmax(box.upper.x, c.x), std::fmax(box.upper.y, c.y), std::fmax(box.upper.z, c.z)};
+      detail::include(box, c);
     }
     NearestTriangle nearest(shape, box);
     nearest.visit(surface);

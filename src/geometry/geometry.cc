@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "geometry/bounds.h"
 #include "geometry/hull.h"
 #include "geometry/terrain.h"
 #include "kansetsu/base/error.h"
@@ -31,11 +32,8 @@ void check_points(const char* shape, const std::vector<Vec3<>>& points) {
 }
 
 Aabb around(const std::vector<Vec3<>>& points) {
-  Aabb box{points[0], points[0]};
-  for (const Vec3<>& p : points) {
-    box.lower = {std::min(box.lower.x, p.x), std::min(box.lower.y, p.y), std::min(box.lower.z, p.z)};
-    box.upper = {std::max(box.upper.x, p.x), std::max(box.upper.y, p.y), std::max(box.upper.z, p.z)};
-  }
+  Aabb box = detail::kNoBox;
+  for (const Vec3<>& p : points) detail::include(box, p);
   return box;
 }
 
@@ -164,16 +162,14 @@ Aabb plane_bounds(const Transform<>& X) {
 }
 
 Aabb hull_bounds(const HullData& hull, const Transform<>& X) {
-  Aabb box{{kInfinity, kInfinity, kInfinity}, {-kInfinity, -kInfinity, -kInfinity}};
-  for (const Vec3<>& v : hull.vertices) {
-    const Vec3<> p = X * v;
-    box.lower = {std::min(box.lower.x, p.x), std::min(box.lower.y, p.y), std::min(box.lower.z, p.z)};
-    box.upper = {std::max(box.upper.x, p.x), std::max(box.upper.y, p.y), std::max(box.upper.z, p.z)};
-  }
+  Aabb box = detail::kNoBox;
+  for (const Vec3<>& v : hull.vertices) detail::include(box, X * v);
   return box;
 }
 
-Aabb turned_bounds(const Aabb& local, const Transform<>& X) {
+}  // namespace
+
+Aabb detail::turned_bounds(const Aabb& local, const Transform<>& X) {
   const auto side = [&](const Vec3<>& row, double p, bool upper) {
     const auto part = [&](double r, double low, double high) {
       return r == 0 ? 0 : r * ((r > 0) == upper ? high : low);  // 0 times infinity would be no number
@@ -184,8 +180,6 @@ Aabb turned_bounds(const Aabb& local, const Transform<>& X) {
   return {{side(X.R.x, X.p.x, false), side(X.R.y, X.p.y, false), side(X.R.z, X.p.z, false)},
           {side(X.R.x, X.p.x, true), side(X.R.y, X.p.y, true), side(X.R.z, X.p.z, true)}};
 }
-
-}  // namespace
 
 const char* to_string(ShapeKind kind) {
   static constexpr const char* kNames[] = {"plane",    "sphere",      "capsule",      "box",
@@ -223,7 +217,7 @@ Aabb bounds(const Geometry& geometry, const Transform<>& X) {
     case ShapeKind::kConvexHull:
       return hull_bounds(*geometry.hull_data(), X);
     default:
-      return turned_bounds(geometry.local_bounds(), X);
+      return detail::turned_bounds(geometry.local_bounds(), X);
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include "geometry/convex.h"
 #include "geometry/pairs.h"
-#include "geometry/terrain.h"
+#include "geometry/terrain_walk.h"
 #include "kansetsu/geometry/query.h"
 
 /// All in the frame of the shape; directions are unit vectors there.
@@ -147,20 +147,9 @@ bool meets(const Ray& ray, const Aabb& box, double before) {
 
 Hit hit_mesh(const Ray& ray, const MeshData& mesh) {
   Hit best;
-  int stack[64], depth = 0;
-  stack[depth++] = 0;
-  while (depth > 0) {
-    const int index = stack[--depth];
-    const MeshData::Node& node = mesh.nodes[std::size_t(index)];
-    if (!meets(ray, node.box, std::fmin(best.t, ray.reach))) continue;
-    if (node.count == 0) {
-      stack[depth++] = node.first;
-      stack[depth++] = index + 1;
-      continue;
-    }
-    for (int i = 0; i < node.count; ++i)
-      best = nearer(best, hit_triangle(ray, mesh_triangle(mesh, mesh.order[std::size_t(node.first + i)]).corner));
-  }
+  detail::walk_mesh(
+      mesh, [&](const Aabb& box) { return meets(ray, box, std::fmin(best.t, ray.reach)); },
+      [&](int triangle) { best = nearer(best, hit_triangle(ray, mesh_triangle(mesh, triangle).corner)); });
   return best;
 }
 

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "geometry/bounds.h"
 #include "geometry/hull.h"
 
 namespace kansetsu {
@@ -11,11 +12,7 @@ namespace {
 
 constexpr double kFlat = 1 - 1e-10;  // cosine between normals of one plane: 1.4e-5 rad, 14 µm per metre
 
-Vec3<> unit_normal(const Vec3<>& a, const Vec3<>& b, const Vec3<>& c) {
-  const Vec3<> n = cross(b - a, c - a);
-  const double length = norm(n);
-  return length > 0 ? (1 / length) * n : Vec3<>{};
-}
+using detail::unit_normal;
 
 /// Numbers the connected sets of triangles whose normals agree with that of the first of the set.
 template <class Normal, class Neighbours>
@@ -84,8 +81,7 @@ void build_tree(MeshData& mesh, const std::vector<Aabb>& boxes, int first, int c
   Aabb box = mesh.nodes[index].box;
   for (int i = first; i < first + count; ++i) {
     const Aabb& b = boxes[std::size_t(mesh.order[std::size_t(i)])];
-    box.lower = {std::min(box.lower.x, b.lower.x), std::min(box.lower.y, b.lower.y), std::min(box.lower.z, b.lower.z)};
-    box.upper = {std::max(box.upper.x, b.upper.x), std::max(box.upper.y, b.upper.y), std::max(box.upper.z, b.upper.z)};
+    detail::include(box, b.lower), detail::include(box, b.upper);
   }
   mesh.nodes[index].box = box;
   if (count <= kLeaf) return;

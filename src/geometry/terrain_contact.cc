@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "geometry/bounds.h"
 #include "geometry/merged_patch.h"
 #include "geometry/patch.h"
 #include "geometry/terrain_walk.h"
@@ -175,60 +176,32 @@ void mesh_on_plane(const MeshData& mesh, const Transform<>& X_MP, double margin,
     const Vec3<> low{n.x > 0 ? b.lower.x : b.upper.x, n.y > 0 ? b.lower.y : b.upper.y, n.z > 0 ? b.lower.z : b.upper.z};
     return dot(n, low - X_MP.p) <= margin;
   };
-  int stack[64], depth = 0;
-  stack[depth++] = 0;
   Manifold patch;
   patch.normal_W = n;
-  while (depth > 0) {
-    const int index = stack[--depth];
-    const MeshData::Node& node = mesh.nodes[std::size_t(index)];
-    if (!below(node.box)) continue;
-    if (node.count == 0) {
-      stack[depth++] = node.first;
-      stack[depth++] = index + 1;
-      continue;
+  walk_mesh(mesh, below, [&](int triangle) {
+    patch.count = 0;
+    for (int v : mesh.data->triangles[std::size_t(triangle)]) {
+      const Vec3<>& p = mesh.data->vertices[std::size_t(v)];
+      const double gap = dot(n, p - X_MP.p);
+      if (!(gap <= margin)) continue;
+      patch.points[patch.count++] = {madd(-0.5 * gap, n, p), gap, feature_pair(feature(FeatureKind::kVertex, v), 0)};
     }
-    for (int i = 0; i < node.count; ++i) {
-      patch.count = 0;
-      for (int v : mesh.data->triangles[std::size_t(mesh.order[std::size_t(node.first + i)])]) {
-        const Vec3<>& p = mesh.data->vertices[std::size_t(v)];
-        const double gap = dot(n, p - X_MP.p);
-        if (!(gap <= margin)) continue;
-        patch.points[patch.count++] = {madd(-0.5 * gap, n, p), gap, feature_pair(feature(FeatureKind::kVertex, v), 0)};
-      }
-      if (patch.count > 0) out.add(patch, 0);
-    }
-  }
+    if (patch.count > 0) out.add(patch, 0);
+  });
 }
 
 /// A mesh on a mesh or height field: its triangles as convex shapes.
 void mesh_on_surface(const Geometry& upper, const Transform<>& X_SU, const Geometry& surface, double margin,
                      MergedPatches& out) {
   const MeshData& mesh = *upper.mesh_data();
-  const Aabb reach = grown(surface.local_bounds(), margin);
   // The surface's box in the mesh's frame picks the triangles that may touch.
-  const Transform<> X_US = inverse(X_SU);
-  Aabb near{X_US.p, X_US.p};
-  const auto widen = [](const Vec3<>& row, double p, const Aabb& b, double& low, double& high) {
-    const auto part = [](double r, double limit) { return r == 0 ? 0 : r * limit; };
-    low = p + std::min(part(row.x, b.lower.x), part(row.x, b.upper.x)) +
-          std::min(part(row.y, b.lower.y), part(row.y, b.upper.y)) +
-          std::min(part(row.z, b.lower.z), part(row.z, b.upper.z));
-    high = p + std::max(part(row.x, b.lower.x), part(row.x, b.upper.x)) +
-           std::max(part(row.y, b.lower.y), part(row.y, b.upper.y)) +
-           std::max(part(row.z, b.lower.z), part(row.z, b.upper.z));
-  };
-  widen(X_US.R.x, X_US.p.x, reach, near.lower.x, near.upper.x);
-  widen(X_US.R.y, X_US.p.y, reach, near.lower.y, near.upper.y);
-  widen(X_US.R.z, X_US.p.z, reach, near.lower.z, near.upper.z);
+  const Aabb near = turned_bounds(grown(surface.local_bounds(), margin), inverse(X_SU));
   visit_mesh(mesh, near, [&](int index) {
     Vec3<> corner[3];
-    Aabb box{{1e300, 1e300, 1e300}, {-1e300, -1e300, -1e300}};
+    Aabb box = kNoBox;
     for (std::size_t k = 0; k < 3; ++k) {
-      const Vec3<> p = X_SU * mesh.data->vertices[std::size_t(mesh.data->triangles[std::size_t(index)][k])];
-      corner[k] = p;
-      box.lower = {std::min(box.lower.x, p.x), std::min(box.lower.y, p.y), std::min(box.lower.z, p.z)};
-      box.upper = {std::max(box.upper.x, p.x), std::max(box.upper.y, p.y), std::max(box.upper.z, p.z)};
+      corner[k] = X_SU * mesh.data->vertices[std::size_t(mesh.data->triangles[std::size_t(index)][k])];
+      include(box, corner[k]);
     }
     const Vec3<> centre = (1.0 / 3) * (corner[0] + corner[1] + corner[2]);
     Convex shape{.kind = ShapeKind::kTriangleMesh, .triangle = corner};

@@ -8,15 +8,15 @@
 /// Visits the triangles of a surface that may meet a box.
 namespace kansetsu::detail {
 
-/// Calls visit(triangle) for those whose box meets `box`.
-template <class Visit>
-inline void visit_mesh(const MeshData& mesh, const Aabb& box, Visit&& visit) {
+/// Calls visit(triangle) for those whose boxes, and the boxes around these, `enters` says to look into.
+template <class Enters, class Visit>
+inline void walk_mesh(const MeshData& mesh, Enters&& enters, Visit&& visit) {
   int stack[64], depth = 0;
   stack[depth++] = 0;
   while (depth > 0) {
     const int index = stack[--depth];
     const MeshData::Node& node = mesh.nodes[std::size_t(index)];
-    if (!overlap(node.box, box)) continue;
+    if (!enters(node.box)) continue;
     if (node.count > 0) {
       for (int i = 0; i < node.count; ++i) visit(mesh.order[std::size_t(node.first + i)]);
     } else {
@@ -24,6 +24,12 @@ inline void visit_mesh(const MeshData& mesh, const Aabb& box, Visit&& visit) {
       stack[depth++] = index + 1;
     }
   }
+}
+
+/// Those whose box meets `box`.
+template <class Visit>
+inline void visit_mesh(const MeshData& mesh, const Aabb& box, Visit&& visit) {
+  walk_mesh(mesh, [&](const Aabb& node) { return overlap(node, box); }, std::forward<Visit>(visit));
 }
 
 /// The same for the cells of a height field whose highest corner reaches the box.

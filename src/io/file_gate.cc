@@ -46,8 +46,7 @@ FileGate::FileGate(const fs::path& model_file, const std::vector<fs::path>& allo
 bool FileGate::allows(const fs::path& file) const {
   if (file.native().find('\0') != std::string::npos) return false;  // the system would open what stands before
   const fs::path whole = resolved(file);
-  return std::any_of(folders_.begin(), folders_.end(),
-                     [&](const fs::path& folder) { return is_within(whole, folder); });
+  return std::ranges::any_of(folders_, [&](const fs::path& folder) { return is_within(whole, folder); });
 }
 
 std::string FileGate::hint(const fs::path& file) const {

@@ -10,6 +10,18 @@
 
 namespace kansetsu::io {
 
+/// The data of a coordinate, which a description may leave out.
+inline const DofDescription& dof_of(const JointDescription& joint, int coordinate) {
+  static const DofDescription kNone;
+  return std::size_t(coordinate) < joint.dofs.size() ? joint.dofs[std::size_t(coordinate)] : kNone;
+}
+
+/// Whether nothing is on a link: no mass and no shapes.
+inline bool is_bare(const LinkDescription& link) {
+  const bool massless = !link.inertial || (link.inertial->mass == 0 && link.inertial->inertia == Sym3<>{});
+  return massless && link.visuals.empty() && link.collisions.empty();
+}
+
 /// The tree of a model by the names of its links, for writers. The model must stay.
 class LinkIndex {
  public:

@@ -135,7 +135,7 @@ bool OutputFile::Impl::flush() {
   const std::size_t done = write_all(file_, waiting_);
   const bool all = done == waiting_.size();
   const int reason = errno;
-  const auto whole = std::upper_bound(ends_.begin(), ends_.end(), done);
+  const auto whole = std::ranges::upper_bound(ends_, done);
   size_ += whole == ends_.begin() ? 0 : *(whole - 1);
   if (size_ > 0 && writing_ == Writing::kInPlace) take_place();  // also of a full disk: so far it is whole
   if (!all) {

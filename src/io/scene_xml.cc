@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
+#include "io/link_index.h"
 #include "io/text.h"
 
 namespace kansetsu::io {
@@ -51,6 +51,20 @@ void SceneXml::lose(std::string what, const std::string& first) {
 
 void SceneXml::fail(std::string what, std::string hint) {
   failures_.push_back({Severity::kError, format_.not_writable, {}, 0, {}, std::move(what), std::move(hint)});
+}
+
+void SceneXml::fail_free(const JointDescription& joint) {
+  fail(fmt::format("the joint '{}' is free, but not the base of its figure", joint.name),
+       "make the part that it carries a separate figure");
+}
+
+DofDescription SceneXml::ball_data(const JointDescription& joint) {
+  DofDescription dof = dof_of(joint, 0);
+  for (int k = 1; k < 3; ++k) {
+    if (dof_of(joint, k) != dof) lose("balls with other data about each axis; those about x are written", joint.name);
+  }
+  dof.lower = -kInfinity, dof.upper = kInfinity, dof.rest = 0;
+  return dof;
 }
 
 void SceneXml::lose_experiment() {

@@ -52,6 +52,10 @@ struct SceneXml {
   /// What the format cannot hold exactly; reported once, with the count and the first of them.
   void lose(std::string what, const std::string& first);
   void fail(std::string what, std::string hint);
+  /// Of a free joint that is not the base of its figure.
+  void fail_free(const JointDescription& joint);
+  /// What a ball joint has about all axes alike, without limits and rest; other data about y and z are lost.
+  DofDescription ball_data(const JointDescription& joint);
   /// What stands in a scene and has no place in a model: controllers, events, recordings, given motions.
   void lose_experiment();
   /// The text of the document, unless something failed.

@@ -135,8 +135,7 @@ std::vector<Diagnostic> replace_file(const std::filesystem::path& file, Loaded<s
 }
 
 bool is_binary(std::string_view text) {
-  const auto odd =
-      std::count_if(text.begin(), text.end(), [](char c) { return is_control(c) && !std::strchr("\t\n\r\f\v", c); });
+  const auto odd = std::ranges::count_if(text, [](char c) { return is_control(c) && !std::strchr("\t\n\r\f\v", c); });
   return text.find('\0') != std::string_view::npos || static_cast<std::size_t>(odd) * 10 > text.size();
 }
 
@@ -187,6 +186,23 @@ std::optional<Diagnostic> as_utf8(std::string_view& text, std::string& memory, c
   text = memory;
   return out;
 }
+
+std::string_view next_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\f\v\n";
+  const std::size_t first = text.find_first_not_of(kSpace);
+  return first == std::string_view::npos ? text.substr(0, 0)
+                                         : text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+bool same_word(std::string_view a, std::string_view b) { return lower_case(a) == lower_case(b); }
 
 std::string lower_case(std::string_view text) {
   std::string out(text);

@@ -75,6 +75,12 @@ std::string repair_utf8(std::string_view text);
 std::optional<Diagnostic> as_utf8(std::string_view& text, std::string& memory, const std::string& file,
                                   const char* code);
 
+/// Cuts the first line off the text, without its end.
+std::string_view next_line(std::string_view& text);
+/// Without white space around it.
+std::string_view trim(std::string_view text);
+/// The same but for case.
+bool same_word(std::string_view a, std::string_view b);
 /// Letters of ASCII made small, whatever the locale.
 std::string lower_case(std::string_view text);
 

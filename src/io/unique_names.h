@@ -8,7 +8,14 @@
 
 namespace kansetsu::io {
 
-/// Names that are taken; a name that is gets a number.
+/// The stem, or else the stem with a number, which is then taken.
+inline std::string unique_name(std::set<std::string>& taken, const std::string& stem) {
+  std::string name = stem;
+  for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", stem, i);
+  return name;
+}
+
+/// Names that are taken, of which there may be very many; a name that is gets a number.
 class UniqueNames {
  public:
   std::string take(const std::string& stem) { return take(stem, stem); }

@@ -11,7 +11,7 @@
 namespace kansetsu::io {
 namespace {
 
-bool contains(Names names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
+bool contains(Names names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
 bool is_namespace(std::string_view attribute) {
   return attribute.starts_with("xmlns") || attribute.starts_with("xml:");
@@ -74,41 +74,28 @@ std::string path_of(const Element& element) {
   return path;
 }
 
-void XmlReport::add(Diagnostic diagnostic) {
-  std::size_t& count = diagnostic.is_error() ? errors_ : warnings_;
-  if (++count > kMaxDiagnostics + 1) return;
-  if (count == kMaxDiagnostics + 1) {
-    const char* what = diagnostic.is_error() ? "errors" : "warnings";
-    diagnostic.code = codes_.too_many;
-    diagnostic.path.clear();
-    diagnostic.message = fmt::format("more than {} {}; the rest is not shown", kMaxDiagnostics, what);
-    diagnostic.hint.clear();
-  }
-  diagnostics_.push_back(std::move(diagnostic));
-}
-
 const std::string& XmlReport::file_of(const Element& element) const {
   const auto found = files_.find(origin(element).GetDocument());
-  return found == files_.end() ? file_ : found->second;
+  return found == files_.end() ? file() : found->second;
+}
+
+Diagnostic XmlReport::finding(Severity severity, const Element& at, const char* code, std::string message,
+                              std::string hint) const {
+  return {severity, code, file_of(at), origin(at).GetLineNum(), path_of(at), std::move(message), std::move(hint)};
 }
 
 void XmlReport::error(const Element& at, const char* code, std::string message, std::string hint) {
-  if (errors_ > kMaxDiagnostics) return;
-  add({Severity::kError, code, file_of(at), origin(at).GetLineNum(), path_of(at), std::move(message), std::move(hint)});
+  if (!full()) add(finding(Severity::kError, at, code, std::move(message), std::move(hint)));
 }
 
 void XmlReport::warning(const Element& at, const char* code, std::string message, std::string hint) {
-  if (warnings_ > kMaxDiagnostics) return;
-  add({Severity::kWarning, code, file_of(at), origin(at).GetLineNum(), path_of(at), std::move(message),
-       std::move(hint)});
+  if (!full(Severity::kWarning)) add(finding(Severity::kWarning, at, code, std::move(message), std::move(hint)));
 }
 
 void XmlReport::repeated_warning(const Element& at, const char* code, std::string message, std::string hint) {
   if (repeated_.size() > kMaxDiagnostics) return;
   Repeated& entry = repeated_[{code, message}];
-  if (++entry.count > 1) return;
-  entry.first = {Severity::kWarning, code,           file_of(at), origin(at).GetLineNum(), path_of(at),
-                 std::move(message), std::move(hint)};
+  if (++entry.count == 1) entry.first = finding(Severity::kWarning, at, code, std::move(message), std::move(hint));
 }
 
 void XmlReport::missing(const Element& at, const char* code, std::string message, std::string hint) {
@@ -123,9 +110,9 @@ std::vector<Diagnostic> XmlReport::take() {
     add(std::move(entry.first));
   }
   repeated_.clear();
-  std::stable_sort(diagnostics_.begin(), diagnostics_.end(),
-                   [](const Diagnostic& a, const Diagnostic& b) { return a.line < b.line; });
-  return std::exchange(diagnostics_, {});
+  std::vector<Diagnostic> diagnostics = FileReport::take();
+  std::ranges::stable_sort(diagnostics, {}, &Diagnostic::line);
+  return diagnostics;
 }
 
 void check_element(XmlReport& report, const Element& element, Names attributes, Names once, Names any_number) {
@@ -156,12 +143,10 @@ void report_missing(XmlReport& report, const Element& element, const std::string
 std::optional<std::string> read_text(XmlReport& report, const Element& element, const char* attribute) {
   const char* text = element.Attribute(attribute);
   if (!text) return std::nullopt;
-  if (!is_clean(text)) {
-    report.error(element, report.codes().characters,
-                 fmt::format("{}={} holds control characters or is not valid UTF-8", attribute, quote(text)),
-                 "write a name of letters, digits and signs");
-    return std::nullopt;
-  }
+  if (!is_clean(text))
+    return report.refuse(element, report.codes().characters,
+                         fmt::format("{}={} holds control characters or is not valid UTF-8", attribute, quote(text)),
+                         "write a name of letters, digits and signs");
   return text;
 }
 
@@ -183,10 +168,9 @@ bool read_numbers(XmlReport& report, const Element& element, const char* attribu
   const std::span<double> read(values.data(), out.size());
   if (auto problem = parse_numbers(text, read, infinity)) {
     const bool comma = std::string_view(text).find(',') != std::string_view::npos;
-    report.error(element, report.codes().number, fmt::format("{}={}: {}", attribute, quote(text), *problem),
-                 comma ? "numbers are separated by blanks and have a decimal point, not a comma"
-                       : "write plain numbers separated by blanks, e.g. 0.5 or 1e-3");
-    return false;
+    return report.fail(element, report.codes().number, fmt::format("{}={}: {}", attribute, quote(text), *problem),
+                       comma ? "numbers are separated by blanks and have a decimal point, not a comma"
+                             : "write plain numbers separated by blanks, e.g. 0.5 or 1e-3");
   }
   std::copy(read.begin(), read.end(), out.begin());
   return true;

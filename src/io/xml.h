@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/file_report.h"
 #include "io/number.h"
 #include "kansetsu/base/diagnostic.h"
 #include "kansetsu/spatial/vec3.h"
@@ -45,11 +46,10 @@ std::string tag_of(const Element& element);
 std::string path_of(const Element& element);
 
 /// Collects the diagnostics of one document.
-class XmlReport {
+class XmlReport : public FileReport {
  public:
-  XmlReport(std::string file, const XmlCodes& codes) : file_(std::move(file)), codes_(codes) {}
+  XmlReport(std::string file, const XmlCodes& codes) : FileReport(std::move(file), codes.too_many), codes_(codes) {}
 
-  const std::string& file() const { return file_; }
   /// Diagnostics about elements of this document name this file instead.
   void set_file(const tinyxml2::XMLDocument& document, std::string file) { files_[&document] = std::move(file); }
   /// Diagnostics about a copy are about what it was copied from.
@@ -61,12 +61,18 @@ class XmlReport {
   const XmlCodes& codes() const { return codes_; }
 
   void error(const Element& at, const char* code, std::string message, std::string hint);
+  /// An error that ends what is read: false, no value.
+  bool fail(const Element& at, const char* code, std::string message, std::string hint) {
+    return error(at, code, std::move(message), std::move(hint)), false;
+  }
+  std::nullopt_t refuse(const Element& at, const char* code, std::string message, std::string hint) {
+    return error(at, code, std::move(message), std::move(hint)), std::nullopt;
+  }
   void warning(const Element& at, const char* code, std::string message, std::string hint = {});
   /// A warning that many elements may give: reported once, at the first of them, with their number.
   void repeated_warning(const Element& at, const char* code, std::string message, std::string hint = {});
   /// The same, for what is left out of the model.
   void missing(const Element& at, const char* code, std::string message, std::string hint = {});
-  void add(Diagnostic diagnostic);
 
   /// All diagnostics, in the order of lines; leaves none.
   std::vector<Diagnostic> take();
@@ -80,13 +86,13 @@ class XmlReport {
     int count = 0;
   };
 
-  std::string file_;
+  Diagnostic finding(Severity severity, const Element& at, const char* code, std::string message,
+                     std::string hint) const;
+
   std::map<const tinyxml2::XMLDocument*, std::string> files_;
   std::unordered_map<const Element*, const Element*> origins_;
   const XmlCodes& codes_;
-  std::vector<Diagnostic> diagnostics_;
   std::map<std::pair<std::string, std::string>, Repeated> repeated_;  // by code and message
-  std::size_t errors_ = 0, warnings_ = 0;
 };
 
 using Names = std::initializer_list<std::string_view>;

@@ -37,8 +37,7 @@ ModelBuilder& ModelBuilder::couple(Coupling coupling) {
   return *this;
 }
 ModelBuilder& ModelBuilder::gear(const std::string& joint, const std::string& other, double ratio, double offset) {
-  const auto it = std::find_if(description_.joints.begin(), description_.joints.end(),
-                               [&](const JointDescription& j) { return j.name == joint; });
+  const auto it = std::ranges::find(description_.joints, joint, &JointDescription::name);
   // A joint that is not there (yet) gets one coupling, about which build() complains.
   const int nv = it == description_.joints.end() ? 1 : std::max(1, info(it->type).nv);
   for (int k = 0; k < nv; ++k) {

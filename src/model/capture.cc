@@ -78,7 +78,7 @@ Stature stature(const Capture& capture) {
 }  // namespace
 
 std::optional<int> Capture::find_bone(std::string_view bone_name) const {
-  const auto found = std::find_if(bones.begin(), bones.end(), [&](const Bone& b) { return b.name == bone_name; });
+  const auto found = std::ranges::find(bones, bone_name, &Bone::name);
   if (found == bones.end()) return std::nullopt;
   return static_cast<int>(found - bones.begin());
 }

@@ -7,6 +7,7 @@
 #include "model/actuator_codes.h"
 #include "model/checks.h"
 #include "model/model_schema.h"
+#include "model/tendon_path.h"
 
 /// Tendons and actuators: what they name exists, and their numbers make sense.
 namespace kansetsu {
@@ -84,14 +85,8 @@ class ActuatorChecks {
 
   void check_path(const TendonDescription& t) {
     const char* const code = scene::kBadTendon;
-    int points = 0;
-    bool round = false, broken = false;
     for (const TendonPart& part : t.path) {
-      const bool wrap = part.kind == TendonPartKind::kSphere || part.kind == TendonPartKind::kCylinder;
-      const bool pulley = part.kind == TendonPartKind::kPulley;
-      broken = broken || (wrap && (points == 0 || round)) || (pulley && (round || points == 1));
-      round = wrap, points = pulley ? 0 : points + (wrap ? 0 : 1);
-      if (pulley) {
+      if (part.kind == TendonPartKind::kPulley) {
         if (!(part.divisor > 0 && std::isfinite(part.divisor))) say(code, fmt::format("a divisor is {}", part.divisor));
         continue;
       }
@@ -101,12 +96,12 @@ class ActuatorChecks {
         const Vec3<> sum = at->pose.p + at->pose.rpy;
         if (!std::isfinite(sum.x + sum.y + sum.z)) say(code, "a place is not finite");
       }
-      if (wrap && !(part.radius > 0 && std::isfinite(part.radius)))
+      if (part.kind != TendonPartKind::kPoint && !(part.radius > 0 && std::isfinite(part.radius)))
         say(code, fmt::format("a radius is {}", part.radius));
       if (!(part.length > 0)) say(code, fmt::format("the length of a cylinder is {}", part.length));
       check_movable(part);
     }
-    if (!t.path.empty() && (broken || round || points < 2))
+    if (!t.path.empty() && !has_ends(t.path))
       say(code, "the path has no beginning or no end",
           "a branch has two points at least, and a point before and after every sphere or cylinder");
   }

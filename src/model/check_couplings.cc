@@ -65,7 +65,7 @@ class CouplingCheck {
         path.emplace_back(dof, 0);
         return;
       }
-      const auto on_path = std::find_if(path.begin(), path.end(), [&](const auto& step) { return step.first == dof; });
+      const auto on_path = std::ranges::find_if(path, [&](const auto& step) { return step.first == dof; });
       if (on_path == path.end()) return;
       std::string circle;
       for (auto step = on_path; step != path.end(); ++step) circle += name(step->first) + " ← ";

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "model/checks.h"
+#include "model/joint_motion.h"
 
 namespace kansetsu {
 namespace {
@@ -13,11 +14,6 @@ namespace {
 constexpr double kShortestAxis = 1e-9;
 /// Sine of the angle between two axes that are one: text rounding of six digits.
 constexpr double kParallel = 1e-6;
-
-bool uses(const JointDescription& joint, PrimitiveAxis axis) {
-  const auto chain = info(joint.type).chain;
-  return std::any_of(chain.begin(), chain.end(), [&](const Primitive& p) { return p.axis == axis; });
-}
 
 std::string to_text(const Vec3<>& a) { return fmt::format("({}, {}, {})", a.x, a.y, a.z); }
 
@@ -28,8 +24,8 @@ void check_axes(const JointDescription& joint, Report& report) {
                fmt::format("{} of joint '{}' is the zero vector {}", name, joint.name, to_text(axis)));
     return true;
   };
-  const bool first_zero = uses(joint, PrimitiveAxis::kAxis) && zero("axis", joint.axis);
-  if (!uses(joint, PrimitiveAxis::kSecondAxis)) return;
+  const bool first_zero = uses_axis(joint, PrimitiveAxis::kAxis) && zero("axis", joint.axis);
+  if (!uses_axis(joint, PrimitiveAxis::kSecondAxis)) return;
   const bool second_zero = zero("second_axis", joint.second_axis);
   if (first_zero || second_zero) return;
   if (norm(cross(joint.axis, joint.second_axis)) < kParallel * norm(joint.axis) * norm(joint.second_axis)) {
@@ -69,8 +65,8 @@ void check_dofs(const JointDescription& joint, Report& report) {
   }
   for (int k = 0; k < int(joint.dofs.size()); ++k) check_dof(joint, k, report);
   const bool quaternion = type.nq != type.nv;
-  const bool limited = std::any_of(joint.dofs.begin(), joint.dofs.end(),
-                                   [](const auto& dof) { return dof.lower > -kInfinity || dof.upper < kInfinity; });
+  const bool limited =
+      std::ranges::any_of(joint.dofs, [](const auto& dof) { return dof.lower > -kInfinity || dof.upper < kInfinity; });
   if (quaternion && limited) {
     report.add(
         ModelCode::kLimitOfQuaternion, joint.line, joint_path(joint),

@@ -71,7 +71,7 @@ double smallest_size(const Shape& shape) {
 void check_material(const Material& material, int line, const std::string& path, Report& report) {
   if (!material.rgba) return;
   const auto& rgba = *material.rgba;
-  const bool in_range = std::all_of(rgba.begin(), rgba.end(), [](double x) { return x >= 0 && x <= 1; });
+  const bool in_range = std::ranges::all_of(rgba, [](double x) { return x >= 0 && x <= 1; });
   if (rgba.size() == 4 && in_range) return;
   report.add(ModelCode::kBadColour, line, path,
              fmt::format("colour of material '{}' is ({})", material.name, fmt::join(rgba, ", ")));

@@ -122,8 +122,7 @@ const ModelCodeInfo& info(ModelCode code) { return kCodes[std::size_t(code)]; }
 std::span<const ModelCodeInfo> model_codes() { return kCodes; }
 
 bool Report::has(ModelCode code) const {
-  return std::any_of(diagnostics_.begin(), diagnostics_.end(),
-                     [&](const Diagnostic& d) { return d.code == info(code).code; });
+  return std::ranges::any_of(diagnostics_, [&](const Diagnostic& d) { return d.code == info(code).code; });
 }
 
 void Report::add(ModelCode code, int line, std::string path, std::string message, std::string hint) {

@@ -56,10 +56,9 @@ class TreeCompiler {
       body.M_B = body.M_B + link.X_BL * link.M_L;
     }
     tree_.nu = int(tree_.rows.size());
-    tree_.simple =
-        tree_.nu == tree_.nv && std::all_of(tree_.rows.begin(), tree_.rows.end(), [&](const CoordinateRow& row) {
-          return row.end - row.begin == 1 && row.begin == int(&row - tree_.rows.data());
-        });
+    tree_.simple = tree_.nu == tree_.nv && std::ranges::all_of(tree_.rows, [&](const CoordinateRow& row) {
+                     return row.end - row.begin == 1 && row.begin == int(&row - tree_.rows.data());
+                   });
     for (Body& b : tree_.bodies) {
       b.massless = b.M_B == Inertia<>{};
       b.concurrent = b.X_PJ.p == Vec3<>{};
@@ -181,7 +180,7 @@ void order_depth_first(ModelDescription& d) {
     joints_below[link_index.at(d.joints[j].parent)].push_back(j);
     is_child[link_index.at(d.joints[j].child)] = true;
   }
-  const size_t root = size_t(std::find(is_child.begin(), is_child.end(), false) - is_child.begin());
+  const size_t root = size_t(std::ranges::find(is_child, false) - is_child.begin());
 
   std::vector<LinkDescription> links;
   std::vector<JointDescription> joints;

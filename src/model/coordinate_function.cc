@@ -23,7 +23,7 @@ double CoordinateFunction::operator()(double at) const {
   const std::size_t n = x.size();
   if (at <= x.front()) return scale * (y.front() + slope.front() * (at - x.front()));
   if (at >= x.back()) return scale * (y.back() + slope.back() * (at - x.back()));
-  const auto after = std::upper_bound(x.begin(), x.end(), at);
+  const auto after = std::ranges::upper_bound(x, at);
   const std::size_t k = std::min(std::size_t(after - x.begin()) - 1, n - 2);
   const double d = at - x[k];
   return scale * (y[k] + d * (slope[k] + d * (square[k] + d * cube[k])));
@@ -39,7 +39,7 @@ double CoordinateFunction::derivative(double at) const {
     return scale * coefficients[0] * coefficients[1] * std::cos(coefficients[1] * at + coefficients[2]);
   if (at <= x.front()) return scale * slope.front();
   if (at >= x.back()) return scale * slope.back();
-  const auto after = std::upper_bound(x.begin(), x.end(), at);
+  const auto after = std::ranges::upper_bound(x, at);
   const std::size_t k = std::min(std::size_t(after - x.begin()) - 1, x.size() - 2);
   const double d = at - x[k];
   return scale * (slope[k] + d * (2 * square[k] + d * 3 * cube[k]));

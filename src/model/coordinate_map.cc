@@ -93,7 +93,7 @@ void MappedModel::add_base(const Eigen::VectorXd& x, Eigen::MatrixXd& J) const {
       if (a.coordinate < 0) continue;
       const int follows = map_.coordinates[std::size_t(a.coordinate)].follows,
                 i = follows >= 0 ? follows : a.coordinate;
-      if (std::find(moves.begin(), moves.end(), i) == moves.end()) moves.push_back(i);
+      if (std::ranges::find(moves, i) == moves.end()) moves.push_back(i);
     }
   const CoordinateRange base = model_.base_coordinates();
   Eigen::VectorXd y = x;

@@ -14,7 +14,7 @@ using Row = Model::Row;
 void accumulate(Row& sum, double ratio, const Row& row) {
   sum.offset += ratio * row.offset;
   for (const auto& [column, r] : row.terms) {
-    auto it = std::find_if(sum.terms.begin(), sum.terms.end(), [c = column](const auto& t) { return t.first == c; });
+    auto it = std::ranges::find_if(sum.terms, [c = column](const auto& t) { return t.first == c; });
     if (it == sum.terms.end()) {
       sum.terms.emplace_back(column, ratio * r);
     } else {

@@ -57,8 +57,7 @@ Model attach(const Model& model, const std::string& link, const Model& tool, con
   append(d.actuators, t.actuators);
   append(d.collision_filters, t.collision_filters);
   for (const Material& material : t.materials) {  // shared by name, as within one file
-    const bool known =
-        std::any_of(d.materials.begin(), d.materials.end(), [&](const Material& m) { return m.name == material.name; });
+    const bool known = std::ranges::any_of(d.materials, [&](const Material& m) { return m.name == material.name; });
     if (!known) d.materials.push_back(material);
   }
   return build(std::move(d));
@@ -76,8 +75,7 @@ Model extract_subtree(const Model& model, const std::string& link, Base base) {
   std::erase_if(d.links, [&](const LinkDescription& l) { return !links.contains(l.name); });
   std::erase_if(d.joints, [&](const JointDescription& j) { return !joints.contains(j.name); });
   std::erase_if(d.couplings, [&](const Coupling& c) {
-    return outside(c.dependent) ||
-           std::any_of(c.terms.begin(), c.terms.end(), [&](const auto& t) { return outside(t.dof); });
+    return outside(c.dependent) || std::ranges::any_of(c.terms, [&](const auto& t) { return outside(t.dof); });
   });
   std::erase_if(d.frames, [&](const FrameDescription& f) { return !links.contains(f.link); });
   std::erase_if(d.actuators, [&](const Actuator& a) { return outside(a.dof); });

@@ -52,8 +52,7 @@ const JointTypeInfo& info(JointType type) { return kTable[std::size_t(type)]; }
 std::span<const JointTypeInfo> joint_table() { return kTable; }
 
 std::optional<JointType> find_joint_type(std::string_view name) {
-  const auto it =
-      std::find_if(kTable.begin(), kTable.end(), [&](const JointTypeInfo& row) { return row.name == name; });
+  const auto it = std::ranges::find(kTable, name, &JointTypeInfo::name);
   if (it == kTable.end()) return std::nullopt;
   return it->type;
 }

@@ -5,16 +5,20 @@
 
 namespace kansetsu {
 
-std::vector<std::vector<double>> joint_values(const Model& model, const Eigen::Ref<const Eigen::VectorXd>& q) {
-  check_size("joint_values", "q", q.size(), model.nq());
-  const int n = model.joint_count();
-  std::vector<int> position(std::size_t(model.nv()), -1);  // of a column of v in q; of quaternion joints the first
-  for (int j = 0; j < n; ++j) {
+std::vector<int> position_columns(const Model& model) {
+  std::vector<int> position(std::size_t(model.nv()), -1);
+  for (int j = 0; j < model.joint_count(); ++j) {
     const CoordinateRange range = model.coordinates(JointId(j));
     const bool whole = has_quaternion(model.joint(JointId(j)).type);
     for (int k = 0; k < range.nv; ++k) position[std::size_t(range.v + k)] = whole ? range.q : range.q + k;
   }
+  return position;
+}
 
+std::vector<std::vector<double>> joint_values(const Model& model, const Eigen::Ref<const Eigen::VectorXd>& q) {
+  check_size("joint_values", "q", q.size(), model.nq());
+  const int n = model.joint_count();
+  const std::vector<int> position = position_columns(model);
   std::vector<std::vector<double>> values(static_cast<std::size_t>(n));
   for (int j = 0; j < n; ++j) {
     const JointId id(j);

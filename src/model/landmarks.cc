@@ -62,7 +62,7 @@ std::optional<int> find_plain(const Capture& capture, std::string_view name) {
 std::string_view to_string(Landmark landmark) { return kLandmarkNames[static_cast<std::size_t>(landmark)]; }
 
 std::optional<Landmark> find_landmark(std::string_view name) {
-  const auto found = std::find(kLandmarkNames.begin(), kLandmarkNames.end(), name);
+  const auto found = std::ranges::find(kLandmarkNames, name);
   if (found == kLandmarkNames.end()) return std::nullopt;
   return static_cast<Landmark>(found - kLandmarkNames.begin());
 }

@@ -179,7 +179,7 @@ class SetBuilder {
 void split_limbs(Nodes& nodes) {
   const NodeTreeOf<double>& whole = nodes.whole;
   std::vector<Chain> chains = find_chains(whole);
-  std::stable_sort(chains.begin(), chains.end(), [](const Chain& a, const Chain& b) { return a.size() > b.size(); });
+  std::ranges::stable_sort(chains, [](const Chain& a, const Chain& b) { return a.size() > b.size(); });
 
   std::vector<std::vector<Chain>> sets;
   for (const Chain& chain : chains) {
@@ -192,7 +192,7 @@ void split_limbs(Nodes& nodes) {
       }
       return true;
     };
-    const auto at = std::find_if(sets.begin(), sets.end(), fits);
+    const auto at = std::ranges::find_if(sets, fits);
     if (at == sets.end())
       sets.push_back({chain});
     else

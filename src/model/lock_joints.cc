@@ -28,7 +28,7 @@ class Locker {
   ModelDescription run(const std::vector<std::string>& names) {
     for (const std::string& name : names) hold(std::size_t(model_.joint_id(name).value()));
     const auto held_dependent = [&](const Coupling& c) { return locked_[index_.at(c.dependent.joint)]; };
-    if (std::any_of(d_.couplings.begin(), d_.couplings.end(), held_dependent)) flatten();
+    if (std::ranges::any_of(d_.couplings, held_dependent)) flatten();
     while (propagate()) {
     }
     demand_whole_joints();
@@ -105,9 +105,8 @@ class Locker {
   /// the others.
   void solve_for_a_term(std::size_t i) {
     Coupling& c = d_.couplings[i];
-    const auto largest = std::max_element(c.terms.begin(), c.terms.end(), [](const auto& a, const auto& b) {
-      return std::abs(a.ratio) < std::abs(b.ratio);
-    });
+    const auto largest = std::ranges::max_element(
+        c.terms, [](const auto& a, const auto& b) { return std::abs(a.ratio) < std::abs(b.ratio); });
     const Coupling::Term pivot = std::move(*largest);
     c.terms.erase(largest);
     const bool quaternion = has_quaternion(d_.joints[index_.at(pivot.dof.joint)].type);
@@ -120,14 +119,14 @@ class Locker {
   }
 
   static void substitute(const Coupling& definition, Coupling& c) {
-    const auto it = std::find_if(c.terms.begin(), c.terms.end(),
-                                 [&](const Coupling::Term& term) { return term.dof == definition.dependent; });
+    const auto it =
+        std::ranges::find_if(c.terms, [&](const Coupling::Term& term) { return term.dof == definition.dependent; });
     if (it == c.terms.end()) return;
     const double ratio = it->ratio;
     c.terms.erase(it);
     c.offset += ratio * definition.offset;
     for (const Coupling::Term& term : definition.terms) {
-      const auto same = std::find_if(c.terms.begin(), c.terms.end(), [&](const auto& t) { return t.dof == term.dof; });
+      const auto same = std::ranges::find_if(c.terms, [&](const auto& t) { return t.dof == term.dof; });
       if (same == c.terms.end()) {
         c.terms.push_back({term.dof, ratio * term.ratio});
       } else {

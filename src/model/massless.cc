@@ -236,18 +236,6 @@ class InertiaSweep {
   std::vector<MassNode> nodes_;
 };
 
-/// The tree coordinate that is column c of v itself (up to sign): the first that follows it alone and one to one.
-std::vector<int> own_rows(const Tree& tree) {
-  std::vector<int> own(std::size_t(tree.nv), -1);
-  for (int r = 0; r < int(tree.rows.size()); ++r) {
-    const CoordinateRow& row = tree.rows[std::size_t(r)];
-    if (row.end - row.begin != 1) continue;
-    const CoordinateTerm& term = tree.terms[std::size_t(row.begin)];
-    if (std::abs(term.ratio) == 1 && own[std::size_t(term.column)] < 0) own[std::size_t(term.column)] = r;
-  }
-  return own;
-}
-
 /// Combinations of the columns of Z that obey the couplings: kernel of (u_r − Σ ratio·v) over the dependent rows r.
 Eigen::MatrixXd obey_couplings(const Tree& tree, const std::vector<int>& own, const Eigen::MatrixXd& Z) {
   Eigen::MatrixXd C = Eigen::MatrixXd::Zero(tree.nu - tree.nv, Z.cols());
@@ -272,6 +260,17 @@ Eigen::MatrixXd obey_couplings(const Tree& tree, const std::vector<int>& own, co
 }
 
 }  // namespace
+
+std::vector<int> own_rows(const Tree& tree) {
+  std::vector<int> own(std::size_t(tree.nv), -1);
+  for (int r = 0; r < int(tree.rows.size()); ++r) {
+    const CoordinateRow& row = tree.rows[std::size_t(r)];
+    if (row.end - row.begin != 1) continue;
+    const CoordinateTerm& term = tree.terms[std::size_t(row.begin)];
+    if (std::abs(term.ratio) == 1 && own[std::size_t(term.column)] < 0) own[std::size_t(term.column)] = r;
+  }
+  return own;
+}
 
 std::vector<int> massless_columns(const Tree& tree) {
   const std::vector<SparseVector> null = InertiaSweep(tree).null_vectors();

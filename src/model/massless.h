@@ -11,4 +11,7 @@ namespace kansetsu {
 /// respected: a massless finger geared to a massive one is none of these. Ascending.
 std::vector<int> massless_columns(const Tree& tree);
 
+/// By column of v: the tree coordinate that is the column itself up to its sign, the first that follows it alone and one to one; −1: none.
+std::vector<int> own_rows(const Tree& tree);
+
 }  // namespace kansetsu

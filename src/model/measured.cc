@@ -10,7 +10,7 @@ namespace kansetsu {
 namespace {
 
 std::optional<int> index_of(const std::vector<std::string>& names, std::string_view name) {
-  const auto at = std::find(names.begin(), names.end(), name);
+  const auto at = std::ranges::find(names, name);
   if (at == names.end()) return std::nullopt;
   return static_cast<int>(at - names.begin());
 }
@@ -46,7 +46,7 @@ std::optional<int> Markers::find(std::string_view name) const { return index_of(
 
 double TimeTable::at(int column, double time) const {
   if (times.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const auto next = std::upper_bound(times.begin(), times.end(), time);
+  const auto next = std::ranges::upper_bound(times, time);
   if (next == times.begin()) return values(column, 0);
   if (next == times.end()) return values(column, rows() - 1);
   const long k = next - times.begin();
@@ -76,7 +76,7 @@ UpAxis guess_up(const Measurement& measured) {
     up[0] += std::abs(n.x), up[1] += std::abs(n.y), up[2] += std::abs(n.z);
   }
   if (measured.plates.empty()) up = spread_of(measured.markers);
-  return UpAxis(std::max_element(up.begin(), up.end()) - up.begin());
+  return UpAxis(std::ranges::max_element(up) - up.begin());
 }
 
 Mat3<> axes_with_up(UpAxis up) {

@@ -90,8 +90,7 @@ Model merge_fixed_links(const Model& model) {
   d.collision_filters.clear();
   for (const CollisionFilter& pair : old.collision_filters) {
     const CollisionFilter merged{top_name(pair.a), top_name(pair.b)};
-    const bool known =
-        std::find(d.collision_filters.begin(), d.collision_filters.end(), merged) != d.collision_filters.end();
+    const bool known = std::ranges::find(d.collision_filters, merged) != d.collision_filters.end();
     if (merged.a != merged.b && !known) d.collision_filters.push_back(merged);
   }
   return value_or_throw(Model::build(std::move(d)));

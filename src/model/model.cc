@@ -29,7 +29,7 @@ class NameMap {
     if (const auto i = find(name)) return *i;
     std::vector<std::string> names;
     for (const auto& [key, value] : index_) names.push_back(key);
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     std::string known;
     for (const std::string& n : names) known += (known.empty() ? "" : ", ") + n;
     throw Error("unknown " + std::string(kind_) + " '" + std::string(name) + "'; known: " + known);

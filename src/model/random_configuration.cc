@@ -33,8 +33,8 @@ Quaternion<> uniform_in_limits(std::mt19937_64& rng, const SwingTwistLimit& limi
 /// Whether coordinate k of the joint is one of the state, not one that a coupling determines.
 bool is_independent(const Model& model, const std::string& joint, int k) {
   const auto& couplings = model.description().couplings;
-  return std::none_of(couplings.begin(), couplings.end(),
-                      [&](const Coupling& c) { return c.dependent.joint == joint && c.dependent.index == k; });
+  return std::ranges::none_of(couplings,
+                              [&](const Coupling& c) { return c.dependent.joint == joint && c.dependent.index == k; });
 }
 
 Eigen::VectorXd draw(const Model& model, std::mt19937_64& rng) {
@@ -100,7 +100,7 @@ Eigen::VectorXd random_configuration(const Model& model, std::mt19937_64& rng) {
       for (int i = 0; i < kMostDraws && !draw_in_limits(model, ball, rng, q); ++i) {
       }
     }
-    const bool held = std::all_of(balls.begin(), balls.end(), [&](const BallJoint& ball) {
+    const bool held = std::ranges::all_of(balls, [&](const BallJoint& ball) {
       return ball.independent() || within(*model.joint(ball.joint()).swing_twist, ball.rotation(q));
     });
     if (held) break;

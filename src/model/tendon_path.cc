@@ -247,6 +247,19 @@ void follow_path(std::span<const PathPart> path, std::span<const Transform<>> X_
 
 }  // namespace
 
+bool has_ends(std::span<const TendonPart> path) {
+  int points = 0;
+  bool round = false;
+  for (const TendonPart& part : path) {
+    const bool wrap = part.kind == TendonPartKind::kSphere || part.kind == TendonPartKind::kCylinder;
+    const bool pulley = part.kind == TendonPartKind::kPulley;
+    if ((wrap && (points == 0 || round)) || (pulley && (round || points == 1))) return false;
+    round = wrap;
+    points = pulley ? 0 : points + (wrap ? 0 : 1);
+  }
+  return !round && points >= 2;
+}
+
 void trace_path(std::span<const PathPart> path, std::span<const Transform<>> X_WB, PathTrace& out) {
   out.length = 0;
   out.pulls.clear();

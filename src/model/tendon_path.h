@@ -39,6 +39,9 @@ struct PathTrace {
   std::vector<Vec3<>> points;  ///< for looks; NaN between two branches
 };
 
+/// Whether every branch begins and ends in a point, and goes round one thing at a time.
+bool has_ends(std::span<const TendonPart> path);
+
 /// Length and pulls of a path. X_WB holds the poses of all bodies.
 void trace_path(std::span<const PathPart> path, std::span<const Transform<>> X_WB, PathTrace& out);
 /// And the points that it goes through.

@@ -20,7 +20,7 @@ std::vector<Diagnostic> validate(const ModelDescription& description) {
 
   // In the order of the file, as a reader goes through it; what has no line comes first.
   std::vector<Diagnostic> out = report.diagnostics();
-  std::stable_sort(out.begin(), out.end(), [](const Diagnostic& a, const Diagnostic& b) { return a.line < b.line; });
+  std::ranges::stable_sort(out, {}, &Diagnostic::line);
   return out;
 }
 

@@ -67,8 +67,7 @@ FigureDescription make_body(std::string name, const Shape& shape, double mass, c
 }
 
 void apply_keyframe(SceneDescription& scene, const std::string& keyframe) {
-  const auto found = std::find_if(scene.keyframes.begin(), scene.keyframes.end(),
-                                  [&](const Keyframe& k) { return k.name == keyframe; });
+  const auto found = std::ranges::find(scene.keyframes, keyframe, &Keyframe::name);
   if (found == scene.keyframes.end()) {
     std::string known;
     for (const Keyframe& k : scene.keyframes) known += (known.empty() ? "" : ", ") + k.name;

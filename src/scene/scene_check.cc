@@ -45,7 +45,7 @@ Names listed(const Known& known) {
     else
       names.emplace_back(entry);
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -78,7 +78,7 @@ class SceneCheck {
     for (const EventDescription& e : scene_.events) check(e);
     for (const RecordingDescription& r : scene_.recordings) at(r.line, "record").numbers(r);
     for (const Keyframe& key : scene_.keyframes) check(key);
-    std::stable_sort(found_.begin(), found_.end(), [](const auto& a, const auto& b) { return a.line < b.line; });
+    std::ranges::stable_sort(found_, {}, &Diagnostic::line);
     return std::move(found_);
   }
 

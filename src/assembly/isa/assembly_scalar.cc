@@ -56,8 +56,8 @@ int rake_entry(const PivotRows& P, const KeptRows& share) {
 }  // namespace
 
 extern const AssemblyKernels assembly_table;
-const AssemblyKernels assembly_table{motions_entry,     invert_factor_entry, solve_factor, body_front,
-                                     add_child_entry,   close_entry,         rake_entry,   substitute_rows,
-                                     body_acceleration, reduce_right_side};
+const AssemblyKernels assembly_table{motions_entry,   invert_factor_entry, body_front,
+                                     add_child_entry, close_entry,         rake_entry,
+                                     substitute_rows, body_acceleration,   reduce_right_side};
 
 }  // namespace kansetsu::kernel::inline KANSETSU_ISA

@@ -77,8 +77,7 @@ class AmassReader {
       read_rate();
       read_frames();
     }
-    if (report_.failed()) return {std::nullopt, report_.take()};
-    return {std::move(capture_), report_.take()};
+    return loaded(std::move(capture_), report_.take());
   }
 
  private:
@@ -103,12 +102,11 @@ class AmassReader {
     } else if (const std::optional<std::string> text = load_text(options_.skeleton, report_)) {
       const NpzFile given = parse_npz(*text);
       const auto j = given.arrays.find("J");
-      if (j == given.arrays.end() || j->second.columns != 3 || j->second.rows < kSmplJoints) {
-        report_.error(0, kNoSkeleton, {},
-                      fmt::format("{} has no array J of {} joint centres", options_.skeleton.string(), kSmplJoints),
-                      "it is the joints of the body model at rest, one row each [m]");
-        return;
-      }
+      if (j == given.arrays.end() || j->second.columns != 3 || j->second.rows < kSmplJoints)
+        return report_.error(
+            0, kNoSkeleton, {},
+            fmt::format("{} has no array J of {} joint centres", options_.skeleton.string(), kSmplJoints),
+            "it is the joints of the body model at rest, one row each [m]");
       const double* x = j->second.numbers.data();
       for (std::size_t i = 0; i < kSmplJoints; ++i) centres[i] = from_rest({x[3 * i], x[3 * i + 1], x[3 * i + 2]});
       begin_ = {x[0], x[1], x[2]};
@@ -151,16 +149,15 @@ class AmassReader {
     if (const NpzArray* poses = find("poses")) {
       for (const std::size_t width : kWidths)
         if (poses->columns == width) return Turns{poses, poses, 3};
-      report_.error(0, kFrame, "poses", fmt::format("{} numbers a frame; 66, 72, 156 or 165 are known", poses->columns),
-                    "three for each joint of SMPL, SMPL+H or SMPL-X");
-      return std::nullopt;
+      return report_.refuse(0, kFrame, "poses",
+                            fmt::format("{} numbers a frame; 66, 72, 156 or 165 are known", poses->columns),
+                            "three for each joint of SMPL, SMPL+H or SMPL-X");
     }
     const NpzArray *root = find("root_orient"), *body = find("pose_body");
     if (root && body && root->columns == 3 && body->columns == 3 * (kSmplJoints - 1) && root->rows == body->rows)
       return Turns{root, body, 0};
-    report_.error(0, kFrame, {}, "there is neither 'poses' nor 'root_orient' with 'pose_body'",
-                  "AMASS files have an array of turns, poses");
-    return std::nullopt;
+    return report_.refuse(0, kFrame, {}, "there is neither 'poses' nor 'root_orient' with 'pose_body'",
+                          "AMASS files have an array of turns, poses");
   }
 
   void read_frames() {
@@ -170,12 +167,10 @@ class AmassReader {
       report_.error(0, kFrame, "trans", "the position of the root is missing", "AMASS files have an array trans");
     if (!turns || !trans || report_.failed()) return;
     const std::size_t frames = turns->root->rows;
-    if (trans->columns != 3 || trans->rows != frames) {
-      report_.error(0, kFrameCount, "trans",
-                    fmt::format("{} × {} numbers, {} frames have turns", trans->rows, trans->columns, frames),
-                    "one row of three numbers for each frame");
-      return;
-    }
+    if (trans->columns != 3 || trans->rows != frames)
+      return report_.error(0, kFrameCount, "trans",
+                           fmt::format("{} × {} numbers, {} frames have turns", trans->rows, trans->columns, frames),
+                           "one row of three numbers for each frame");
     const Mat3<> world = world_axes(*turns, frames);
     capture_.poses.reserve(frames * kSmplJoints);
     for (std::size_t k = 0; k < frames; ++k) {
@@ -184,10 +179,9 @@ class AmassReader {
         const Vec3<> turn = turns->at(k, i);
         const Vec3<> place = i == 0 ? world * (Vec3<>{p[0], p[1], p[2]} + begin_) : capture_.bones[i].offset;
         // Also false for what is no number.
-        if (!(norm(turn) < kLargestNumber && norm(place) < kLargestNumber)) {
-          report_.error(0, kNumber, kSmpl[i].name, fmt::format("frame {} has {}", k, kNoNumber), "remove the frame");
-          return;
-        }
+        if (!(norm(turn) < kLargestNumber && norm(place) < kLargestNumber))
+          return report_.error(0, kNumber, kSmpl[i].name, fmt::format("frame {} has {}", k, kNoNumber),
+                               "remove the frame");
         // A turn about axes at rest is the same turn about the world's; the root brings axes at rest into the world.
         const Mat3<> R = i == 0 ? world * exp_rotation(turn) * kToRest : exp_rotation(from_rest(turn));
         capture_.poses.push_back({to_quaternion(R), place});
@@ -228,10 +222,8 @@ Loaded<Capture> parse_amass(std::string_view bytes, const std::string& file_name
 }
 
 Loaded<Capture> read_amass(const std::filesystem::path& file, const CaptureOptions& options) {
-  Report report(file.string());
-  const std::optional<std::string> bytes = load_text(file, report);
-  if (!bytes) return {std::nullopt, report.take()};
-  return parse_amass(*bytes, file.string(), options);
+  return parse_file(file, kFileCodes,
+                    [&](const std::string& bytes) { return parse_amass(bytes, file.string(), options); });
 }
 
 bool holds_amass(const std::filesystem::path& file) {

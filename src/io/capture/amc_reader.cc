@@ -42,9 +42,8 @@ class AmcReader {
       if (const auto number = read_number(word); number && words.peek().empty()) {
         begin_frame(*number);
       } else if (frame_line_ == 0) {
-        report_.error(line_, kForeign, {}, fmt::format("{} comes before the first frame", quote(word)),
-                      "is it an AMC file?");
-        return;
+        return report_.error(line_, kForeign, {}, fmt::format("{} comes before the first frame", quote(word)),
+                             "is it an AMC file?");
       } else {
         read_bone(word, line.substr(word.size()));
       }
@@ -74,23 +73,20 @@ class AmcReader {
 
   void read_bone(std::string_view name, std::string_view rest) {
     const auto found = index_.find(name);
-    if (found == index_.end()) {
-      report_.error(line_, kUnknownBone, path("?"), fmt::format("the skeleton has no bone {}", quote(name)),
-                    "does this .amc belong to this .asf?");
-      return;
-    }
+    if (found == index_.end())
+      return report_.error(line_, kUnknownBone, path("?"), fmt::format("the skeleton has no bone {}", quote(name)),
+                           "does this .amc belong to this .asf?");
     const std::size_t i = found->second;
     const AsfBone& extra = asf_.extra[i];
     double values[7] = {};
     const std::span<double> out(values, extra.dofs.size());
     std::optional<std::string> problem = parse_numbers(rest, out);
-    if (!problem && std::any_of(out.begin(), out.end(), [](double v) { return std::abs(v) > kLargestNumber; }))
+    if (!problem && std::ranges::any_of(out, [](double v) { return std::abs(v) > kLargestNumber; }))
       problem = fmt::format("{} holds {}", quote(trim(rest)), kNoNumber);
     if (problem) {
       const bool last = trim(text_).empty();
-      report_.error(line_, problem->starts_with("expected") ? (last ? kTruncated : kFrame) : kNumber, path(name),
-                    *problem, "one finite value per degree of freedom of the bone");
-      return;
+      return report_.error(line_, problem->starts_with("expected") ? (last ? kTruncated : kFrame) : kNumber, path(name),
+                           *problem, "one finite value per degree of freedom of the bone");
     }
     if (given_[i]) report_.error(line_, kFrame, path(name), "the bone has two lines in this frame", "take one out");
     given_[i] = true;
@@ -168,15 +164,14 @@ Loaded<Capture> parse_asf_amc(std::string_view asf_text, std::string_view amc_te
   Capture capture{.name = stem_of(amc_name), .file = amc_name, .bones = asf.bones};
   for (std::size_t i = 0; i < asf.bones.size(); ++i) {
     const auto& dofs = asf.extra[i].dofs;
-    capture.bones[i].moves = std::any_of(dofs.begin(), dofs.end(), [](int dof) { return dof < 3; });
+    capture.bones[i].moves = std::ranges::any_of(dofs, [](int dof) { return dof < 3; });
   }
   Report motion(amc_name);
   if (check_text(amc_text, motion, "AMC")) AmcReader(without_mark(amc_text), motion, asf, capture).read();
   std::vector<Diagnostic> diagnostics = skeleton.take();
   if (!motion.failed()) settle(capture, options, stated_unit(asf, capture), motion);
   for (Diagnostic& d : motion.take()) diagnostics.push_back(std::move(d));
-  if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
-  return {std::move(capture), std::move(diagnostics)};
+  return loaded(std::move(capture), std::move(diagnostics));
 }
 
 Loaded<Capture> read_asf_amc(const std::filesystem::path& asf, const std::filesystem::path& amc,

@@ -123,7 +123,7 @@ class AsfReader {
     std::vector<int> out;
     for (auto word = words.next(); !word.empty(); word = words.next()) {
       const auto dof = find_dof(word);
-      if (!dof || std::find(out.begin(), out.end(), *dof) != out.end()) {
+      if (!dof || std::ranges::find(out, *dof) != out.end()) {
         report_.error(line_, kChannels, path(), fmt::format("{} is {}", quote(word), dof ? "named twice" : "not known"),
                       "known: tx ty tz rx ry rz l");
         return {};
@@ -165,15 +165,12 @@ class AsfReader {
 
   void close_bone() {
     open_ = false;
-    if (name_.empty() || !is_clean(name_) || name_.find_first_of("{}") != std::string::npos) {
-      report_.error(line_, kName, ":bonedata", fmt::format("a bone has the name {}", quote(name_)),
-                    "write 'name' and letters between begin and end");
-      return;
-    }
-    if (!index_.emplace(name_, static_cast<int>(asf_.bones.size())).second) {
-      report_.error(line_, kName, "bone " + name_, "there are two bones of this name", "names must differ; rename one");
-      return;
-    }
+    if (name_.empty() || !is_clean(name_) || name_.find_first_of("{}") != std::string::npos)
+      return report_.error(line_, kName, ":bonedata", fmt::format("a bone has the name {}", quote(name_)),
+                           "write 'name' and letters between begin and end");
+    if (!index_.emplace(name_, static_cast<int>(asf_.bones.size())).second)
+      return report_.error(line_, kName, "bone " + name_, "there are two bones of this name",
+                           "names must differ; rename one");
     if (asf_.bones.size() >= kMostBones)
       return report_.error(line_, kTooMany, {}, "too many bones", "is this the right file?");
     // Directions are written with few digits and meant to be of unit length.
@@ -202,9 +199,8 @@ class AsfReader {
   std::optional<int> find(std::string_view name) {
     const auto found = index_.find(name);
     if (found != index_.end()) return found->second;
-    report_.error(line_, kUnknownBone, ":hierarchy", fmt::format("there is no bone {}", quote(name)),
-                  "it is not in :bonedata");
-    return std::nullopt;
+    return report_.refuse(line_, kUnknownBone, ":hierarchy", fmt::format("there is no bone {}", quote(name)),
+                          "it is not in :bonedata");
   }
 
   /// Parents first, in the order of the hierarchy; joints where parents end.

@@ -80,19 +80,17 @@ class BvhReader {
   }
 
   bool read_hierarchy() {
-    if (const auto word = words_.next(); !same_word(word, "HIERARCHY")) {
-      report_.error(words_.line(), kForeign, {},
-                    fmt::format("the file begins with {}, not with HIERARCHY", quote(word)), "is it a BVH file?");
-      return false;
-    }
+    if (const auto word = words_.next(); !same_word(word, "HIERARCHY"))
+      return report_.fail(words_.line(), kForeign, {},
+                          fmt::format("the file begins with {}, not with HIERARCHY", quote(word)), "is it a BVH file?");
     if (const auto word = words_.next(); !same_word(word, "ROOT")) return syntax(word, "ROOT");
     if (!open_bone()) return false;
     while (bone_ >= 0)
       if (!read_member()) return false;
     if (same_word(words_.peek(), "ROOT")) {
       words_.next();
-      report_.error(words_.line(), kTree, {}, "there is a second ROOT", "put each skeleton into a file of its own");
-      return false;
+      return report_.fail(words_.line(), kTree, {}, "there is a second ROOT",
+                          "put each skeleton into a file of its own");
     }
     return true;
   }
@@ -101,19 +99,15 @@ class BvhReader {
     Bone next;
     next.name = words_.rest_of_line();
     next.parent = bone_;
-    if (next.name.empty() || !is_clean(next.name)) {
-      report_.error(words_.line(), kName, path(), fmt::format("{} is not a valid joint name", quote(next.name)),
-                    "write JOINT and a name on one line");
-      return false;
-    }
+    if (next.name.empty() || !is_clean(next.name))
+      return report_.fail(words_.line(), kName, path(), fmt::format("{} is not a valid joint name", quote(next.name)),
+                          "write JOINT and a name on one line");
     if (!names_.insert(next.name).second)
       report_.error(words_.line(), kName, "joint " + next.name, "there are two joints of this name",
                     "names must differ; rename one");
-    if (capture_.bones.size() >= kMostBones) {
-      report_.error(words_.line(), kTooMany, path(), fmt::format("there are more than {} joints", kMostBones),
-                    "is this the right file?");
-      return false;
-    }
+    if (capture_.bones.size() >= kMostBones)
+      return report_.fail(words_.line(), kTooMany, path(), fmt::format("there are more than {} joints", kMostBones),
+                          "is this the right file?");
     capture_.bones.push_back(std::move(next));
     channels_.push_back({});
     bone_ = static_cast<int>(capture_.bones.size()) - 1;
@@ -151,11 +145,9 @@ class BvhReader {
 
   bool read_channels() {
     Channels& channels = channels_.back();
-    if (bone_ != static_cast<int>(capture_.bones.size()) - 1) {
-      report_.error(words_.line(), kChannels, path(), "the channels come after a child joint",
-                    "write CHANNELS before the first JOINT");
-      return false;
-    }
+    if (bone_ != static_cast<int>(capture_.bones.size()) - 1)
+      return report_.fail(words_.line(), kChannels, path(), "the channels come after a child joint",
+                          "write CHANNELS before the first JOINT");
     const int line = words_.line();
     const auto stated = words_.next();
     const std::string_view names = words_.rest_of_line();
@@ -204,11 +196,10 @@ class BvhReader {
     const auto count = words_.next();
     const std::optional<double> value = read_number(count);
     constexpr double kMostBvhFrames = 1e9;  // three months at 120 Hz; what follows is counted anyway
-    if (!value || *value < 1 || *value != std::floor(*value) || *value > kMostBvhFrames) {
-      report_.error(words_.line(), kFrameCount, "MOTION", fmt::format("{} is not a number of frames", quote(count)),
-                    "write how many lines of values follow, one or more");
-      return std::nullopt;
-    }
+    if (!value || *value < 1 || *value != std::floor(*value) || *value > kMostBvhFrames)
+      return report_.refuse(words_.line(), kFrameCount, "MOTION",
+                            fmt::format("{} is not a number of frames", quote(count)),
+                            "write how many lines of values follow, one or more");
     return static_cast<long>(*value);
   }
 
@@ -220,11 +211,9 @@ class BvhReader {
     const auto time = words_.next();
     const std::optional<double> value = read_number(time);
     constexpr double kShortestFrame = 1e-6, kLongestFrame = 1e3;  // [s] no camera is faster, no motion slower
-    if (!value || !(*value >= kShortestFrame && *value <= kLongestFrame)) {
-      report_.error(words_.line(), kFrameTime, "MOTION", fmt::format("the frame time is {}", quote(time)),
-                    "write the seconds between two frames, 1e-6 to 1000, e.g. 0.008333");
-      return false;
-    }
+    if (!value || !(*value >= kShortestFrame && *value <= kLongestFrame))
+      return report_.fail(words_.line(), kFrameTime, "MOTION", fmt::format("the frame time is {}", quote(time)),
+                          "write the seconds between two frames, 1e-6 to 1000, e.g. 0.008333");
     capture_.frame_time = *value;
     return true;
   }
@@ -248,11 +237,9 @@ class BvhReader {
         bad_frame(line, frame, row, values.size(), trim(text).empty());
         if (report_.full()) return;
       } else if (!report_.failed()) {
-        if (capture_.poses.size() + capture_.bones.size() > most) {
-          report_.error(line, kTooMany, "MOTION", fmt::format("there are more than {} poses of bones", most),
-                        "joints without channels are too many for so many frames");
-          return;
-        }
+        if (capture_.poses.size() + capture_.bones.size() > most)
+          return report_.error(line, kTooMany, "MOTION", fmt::format("there are more than {} poses of bones", most),
+                               "joints without channels are too many for so many frames");
         add_frame(values);
       }
       ++frame;
@@ -266,7 +253,7 @@ class BvhReader {
   }
 
   static bool sensible(const std::vector<double>& values) {
-    return std::all_of(values.begin(), values.end(), [](double v) { return std::abs(v) <= kLargestNumber; });
+    return std::ranges::all_of(values, [](double v) { return std::abs(v) <= kLargestNumber; });
   }
 
   /// Says which value of which joint it is.
@@ -283,9 +270,9 @@ class BvhReader {
     std::size_t found = 0;
     for (auto word = each.next(); !word.empty(); word = each.next(), ++found) {
       if (read_number(word)) continue;
-      report_.error(line, kNumber, path(found), fmt::format("value {} is {}, {}", found + 1, quote(word), kNoNumber),
-                    "mend the value or take the frame out");
-      return;
+      return report_.error(line, kNumber, path(found),
+                           fmt::format("value {} is {}, {}", found + 1, quote(word), kNoNumber),
+                           "mend the value or take the frame out");
     }
     report_.error(
         line, last && found < width ? kTruncated : kFrame, path(found),
@@ -329,10 +316,7 @@ Loaded<Capture> parse_bvh(std::string_view text, const std::string& file_name, c
 }
 
 Loaded<Capture> read_bvh(const std::filesystem::path& file, const CaptureOptions& options) {
-  Report report(file.string());
-  const std::optional<std::string> text = load_text(file, report);
-  if (!text) return {std::nullopt, report.take()};
-  return parse_bvh(*text, file.string(), options);
+  return parse_file(file, kFileCodes, [&](const std::string& text) { return parse_bvh(text, file.string(), options); });
 }
 
 }  // namespace kansetsu::io

@@ -1,7 +1,5 @@
 #include "io/capture/capture_reader.h"
 
-#include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "io/capture/capture_codes.h"
@@ -43,61 +41,17 @@ std::string_view Words::rest_of_text() {
   return text_.substr(at_);
 }
 
-std::string_view next_line(std::string_view& text) {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-bool same_word(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
-
-void Report::add(Severity severity, int line, const char* code, std::string path, std::string message,
-                 std::string hint) {
-  failed_ |= severity == Severity::kError;
-  if (diagnostics_.size() > kMostDiagnostics) return;
-  if (diagnostics_.size() == kMostDiagnostics) {
-    message = fmt::format("more than {} problems; the rest is not shown", kMostDiagnostics);
-    code = kTooMany;
-    path.clear(), hint.clear();
-  }
-  diagnostics_.push_back({severity, code, file_, line, std::move(path), std::move(message), std::move(hint)});
-}
-
-void Report::error(int line, const char* code, std::string path, std::string message, std::string hint) {
-  // The first error is always shown: without one there would be a value.
-  if (!failed_ && full()) diagnostics_.resize(kMostDiagnostics - 1);
-  add(Severity::kError, line, code, std::move(path), std::move(message), std::move(hint));
-}
-
-void Report::warn(int line, const char* code, std::string path, std::string message, std::string hint) {
-  add(Severity::kWarning, line, code, std::move(path), std::move(message), std::move(hint));
-}
-
-std::optional<std::string> load_text(const std::filesystem::path& file, Report& report, std::uintmax_t largest) {
-  FileText read = read_file(file, largest);
+std::optional<std::string> load_text(const std::filesystem::path& file, Report& report) {
+  FileText read = read_file(file);
   if (!read.problem) return std::move(read.text);
-  constexpr FileCodes kCodes{kMissingFile, kNotAFile, kUnreadable, kTooLarge, "cut the motion into shorter clips"};
-  const Diagnostic problem = unreadable(read, file, kCodes, largest);
-  report.error(0, problem.code.c_str(), {}, problem.message, problem.hint);
+  report.add(unreadable(read, file, kFileCodes));
   return std::nullopt;
 }
 
 bool check_text(std::string_view text, Report& report, const char* format) {
   if (!is_utf16(text) && !is_binary(text) && !trim(text).empty()) return true;
-  report.error(0, kForeign, {}, trim(text).empty() ? "the file is empty" : "the file is not plain text",
-               fmt::format("{} files are text", format));
-  return false;
+  return report.fail(0, kForeign, {}, trim(text).empty() ? "the file is empty" : "the file is not plain text",
+                     fmt::format("{} files are text", format));
 }
 
 std::optional<double> read_number(std::string_view word) {
@@ -113,10 +67,9 @@ std::optional<Vec3<>> read_vector(Words& words, Report& report, const std::strin
     const std::optional<double> number = read_number(word);
     if (!number) {
       words.next();
-      report.error(words.line(), kNumber, path,
-                   word.empty() ? "the file ends here" : fmt::format("{} is {}", quote(word), kNoNumber),
-                   "three numbers are needed, e.g. 0 1.5 0");
-      return std::nullopt;
+      return report.refuse(words.line(), kNumber, path,
+                           word.empty() ? "the file ends here" : fmt::format("{} is {}", quote(word), kNoNumber),
+                           "three numbers are needed, e.g. 0 1.5 0");
     }
     words.next();
     v = *number;

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "io/text.h"
-#include "kansetsu/base/diagnostic.h"
+#include "io/capture/capture_codes.h"
+#include "io/file_report.h"
 #include "kansetsu/io/capture.h"
 
 /// What the readers of captured motion share: words and lines with their numbers, and a report that does not drown.
@@ -18,7 +18,7 @@ inline constexpr std::size_t kMostBones = 10000;
 /// Bones times frames that a motion of so many bytes may have. A bone that moves takes several bytes in each frame; many that
 /// do not must not make a small file large.
 inline std::size_t most_poses(std::string_view motion) { return 100'000 + 2 * motion.size(); }
-inline constexpr std::size_t kMostDiagnostics = 50;
+inline constexpr std::size_t kMostDiagnostics = 50;  ///< errors, and as many warnings: more say nothing new
 
 /// The words of a text, one after the other, and the lines they are on. Braces are words of their own.
 class Words {
@@ -40,34 +40,29 @@ class Words {
   int line_ = 1;
 };
 
-/// Cuts the first line off the text, without its end.
-std::string_view next_line(std::string_view& text);
-std::string_view trim(std::string_view text);
-/// The same but for case.
-bool same_word(std::string_view a, std::string_view b);
-
-class Report {
+class Report : public FileReport {
  public:
-  explicit Report(std::string file) : file_(std::move(file)) {}
+  explicit Report(std::string file) : FileReport(std::move(file), kTooMany, kMostDiagnostics) {}
 
-  void error(int line, const char* code, std::string path, std::string message, std::string hint);
-  void warn(int line, const char* code, std::string path, std::string message, std::string hint);
-  bool failed() const { return failed_; }
-  bool full() const { return diagnostics_.size() >= kMostDiagnostics; }
-  const std::string& file() const { return file_; }
-  std::vector<Diagnostic> take() { return std::move(diagnostics_); }
-
- private:
-  void add(Severity severity, int line, const char* code, std::string path, std::string message, std::string hint);
-
-  std::string file_;
-  std::vector<Diagnostic> diagnostics_;
-  bool failed_ = false;
+  void error(int line, const char* code, std::string path, std::string message, std::string hint) {
+    add({Severity::kError, code, file(), line, std::move(path), std::move(message), std::move(hint)});
+  }
+  void warn(int line, const char* code, std::string path, std::string message, std::string hint) {
+    add({Severity::kWarning, code, file(), line, std::move(path), std::move(message), std::move(hint)});
+  }
+  /// An error that ends what is read: false, no value.
+  bool fail(int line, const char* code, std::string path, std::string message, std::string hint) {
+    return error(line, code, std::move(path), std::move(message), std::move(hint)), false;
+  }
+  std::nullopt_t refuse(int line, const char* code, std::string path, std::string message, std::string hint) {
+    return error(line, code, std::move(path), std::move(message), std::move(hint)), std::nullopt;
+  }
 };
 
-/// The text of a file, or an error. @param largest  [byte]
-std::optional<std::string> load_text(const std::filesystem::path& file, Report& report,
-                                     std::uintmax_t largest = kMaxFileSize);
+inline constexpr FileCodes kFileCodes{kMissingFile, kNotAFile, kUnreadable, kTooLarge,
+                                      "cut the motion into shorter clips"};
+/// The text of a file, or an error.
+std::optional<std::string> load_text(const std::filesystem::path& file, Report& report);
 /// Whether it is text at all; an error if not.
 bool check_text(std::string_view text, Report& report, const char* format);
 

@@ -105,13 +105,13 @@ struct Columns {
 Columns find_columns(const Model& model, const std::vector<std::string>& header) {
   const std::vector<std::string> names = position_names(model);
   const auto find = [&](const std::string& name) {
-    const auto at = std::find(header.begin(), header.end(), name);
+    const auto at = std::ranges::find(header, name);
     return at == header.end() ? -1 : at - header.begin();
   };
   std::vector<std::string> figures{model.name()};
   for (const std::string& name : header) {
     const std::size_t at = name.find("/q/");
-    if (at != std::string::npos && std::find(figures.begin(), figures.end(), name.substr(0, at)) == figures.end())
+    if (at != std::string::npos && std::ranges::find(figures, name.substr(0, at)) == figures.end())
       figures.push_back(name.substr(0, at));
   }
   Columns best;
@@ -154,12 +154,10 @@ Loaded<Clip> parse_clip_csv(const Model& model, std::string_view text, const std
   std::size_t width = 0;
   int number = 0;
   Eigen::VectorXd q(model.nq());
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line = text.substr(begin, end - begin);
-    begin = end + 1;
+  while (!text.empty()) {
+    const std::string_view line = next_line(text);
     ++number;
-    if (line.empty() || line == "\r" || line.starts_with('#')) continue;
+    if (line.empty() || line.starts_with('#')) continue;
     const std::vector<std::string> fields = split(line);
     if (width == 0) {
       width = fields.size();

@@ -23,9 +23,8 @@ std::optional<Landmark> landmark_of(std::string_view key, const toml::node& node
   if (const auto found = find_landmark(key)) return found;
   const std::vector<std::string> known(kLandmarkNames.begin(), kLandmarkNames.end());
   const std::string near = nearest_name(key, known);
-  report.error(line_of(node), kLandmark, path, fmt::format("{} is not a landmark", quote(key)),
-               near + (near.empty() ? "" : " ") + fmt::format("known: {}", fmt::join(known, ", ")));
-  return std::nullopt;
+  return report.refuse(line_of(node), kLandmark, path, fmt::format("{} is not a landmark", quote(key)),
+                       near + (near.empty() ? "" : " ") + fmt::format("known: {}", fmt::join(known, ", ")));
 }
 
 std::optional<std::string> text_of(const toml::node* node) {
@@ -96,15 +95,11 @@ Loaded<LandmarkTable> parse_landmarks(std::string_view text, const std::string& 
       report.error(line_of(node), kLandmark, {}, fmt::format("{} is not known here", quote(name)),
                    "known: name, [bones], [links]");
   }
-  if (report.failed()) return {std::nullopt, report.take()};
-  return {std::move(out), report.take()};
+  return loaded(std::move(out), report.take());
 }
 
 Loaded<LandmarkTable> read_landmarks(const std::filesystem::path& file) {
-  Report report(file.string());
-  const std::optional<std::string> text = load_text(file, report);
-  if (!text) return {std::nullopt, report.take()};
-  return parse_landmarks(*text, file.string());
+  return parse_file(file, kFileCodes, [&](const std::string& text) { return parse_landmarks(text, file.string()); });
 }
 
 std::string to_toml(const LandmarkTable& table) {

@@ -51,16 +51,6 @@ std::string pass_name(std::uint64_t type) {
   return type < std::size(kNames) ? kNames[type] : fmt::format("pass of type {}", type);
 }
 
-/// Numbers of a repeated field of doubles.
-std::vector<double> numbers_of(proto::Reader& in) {
-  std::vector<double> out;
-  in.numbers([&](std::size_t count) {
-    out.resize(count);
-    return out.data();
-  });
-  return out;
-}
-
 class B3dReader {
  public:
   B3dReader(std::string_view bytes, const std::string& file) : bytes_(bytes), report_(file) {
@@ -69,14 +59,12 @@ class B3dReader {
 
   Loaded<Subject> read() {
     if (read_header() && name_columns()) read_trials();
-    if (report_.failed()) return {std::nullopt, report_.take()};
-    return {std::move(out_), report_.take()};
+    return loaded(std::move(out_), report_.take());
   }
 
  private:
   bool fail(const char* code, std::string path, std::string message) {
-    report_.error(0, code, std::move(path), std::move(message), "files of AddBiomechanics end in .b3d");
-    return false;
+    return report_.fail(0, code, std::move(path), std::move(message), "files of AddBiomechanics end in .b3d");
   }
 
   bool read_header() {
@@ -224,7 +212,7 @@ class B3dReader {
     proto::Reader in(frame);
     std::vector<double> p;
     while (in.next())
-      if (in.field == kMarkerPoints) p = numbers_of(in);
+      if (in.field == kMarkerPoints) p = in.number_list();
     if (in.failed || p.size() != 3 * markers_.size()) return false;
     for (std::size_t i = 0; i < markers_.size(); ++i)
       trial.markers.points.push_back({p[3 * i], p[3 * i + 1], p[3 * i + 2]});
@@ -236,7 +224,7 @@ class B3dReader {
     bool whole = false;
     while (in.next()) {
       if (in.field == kPositions) {
-        const std::vector<double> x = numbers_of(in);
+        const std::vector<double> x = in.number_list();
         whole = x.size() == dofs_;
         for (std::size_t i = 0; whole && i < dofs_; ++i) {
           trial.coordinates.values(long(i), k) = x[i];
@@ -245,7 +233,7 @@ class B3dReader {
       }
       const int part = in.field == kForce ? 0 : in.field == kPressurePoint ? 1 : in.field == kTorque ? 2 : -1;
       if (part < 0) continue;
-      const std::vector<double> x = numbers_of(in);
+      const std::vector<double> x = in.number_list();
       if (x.size() != 3 * bodies_.size()) return false;
       for (std::size_t i = 0; i < x.size(); ++i) {
         if (!(std::abs(x[i]) < kLargestNumber)) return false;
@@ -272,10 +260,8 @@ Loaded<Subject> parse_b3d(std::string_view bytes, const std::string& file_name) 
 }
 
 Loaded<Subject> read_b3d(const std::filesystem::path& file) {
-  Report report(file.string());
-  const std::optional<std::string> bytes = load_text(file, report, kLargestSubject);
-  if (!bytes) return {std::nullopt, report.take()};
-  return parse_b3d(*bytes, file.string());
+  const auto parse = [&](const std::string& bytes) { return parse_b3d(bytes, file.string()); };
+  return parse_file(file, kFileCodes, parse, kLargestSubject);
 }
 
 }  // namespace kansetsu::io

@@ -61,24 +61,19 @@ class C3dReader {
         read_events();
       }
     }
-    if (report_.failed()) return {std::nullopt, report_.take()};
-    return {std::move(out_), report_.take()};
+    return loaded(std::move(out_), report_.take());
   }
 
  private:
   bool read_parameters() {
-    if (bytes_.size() < 2 * kBlock || bytes_.byte(1) != 0x50 || bytes_.byte(0) == 0) {
-      report_.error(0, kForeign, {}, bytes_.size() == 0 ? "the file is empty" : "not a C3D file",
-                    "a C3D file has the byte 80 in its second place, and two blocks of 512 bytes at least");
-      return false;
-    }
+    if (bytes_.size() < 2 * kBlock || bytes_.byte(1) != 0x50 || bytes_.byte(0) == 0)
+      return report_.fail(0, kForeign, {}, bytes_.size() == 0 ? "the file is empty" : "not a C3D file",
+                          "a C3D file has the byte 80 in its second place, and two blocks of 512 bytes at least");
     const std::size_t start = (std::size_t(bytes_.byte(0)) - 1) * kBlock;
     const std::uint8_t processor = bytes_.byte(start + 3);
-    if (bytes_.bad || processor < 84 || processor > 86) {
-      report_.error(0, kHeader, {}, fmt::format("processor {} is not known", processor),
-                    "84 is Intel, 85 DEC, 86 SGI; the file is damaged");
-      return false;
-    }
+    if (bytes_.bad || processor < 84 || processor > 86)
+      return report_.fail(0, kHeader, {}, fmt::format("processor {} is not known", processor),
+                          "84 is Intel, 85 DEC, 86 SGI; the file is damaged");
     bytes_.processor = Processor(processor);
     parameters_ = c3d::read_parameters(bytes_, start, report_);
     return !report_.failed();
@@ -109,28 +104,20 @@ class C3dReader {
     l.scale = number("POINT:SCALE", bytes_.real(12));
     l.rate = number("POINT:RATE", bytes_.real(20));
     const double block = unsigned_word(number("POINT:DATA_START", bytes_.count(16)));
-    if (l.points != bytes_.count(2)) {
-      report_.error(0, kHeader, "POINT:USED",
-                    fmt::format("{} points, but the header states {}", l.points, bytes_.count(2)),
-                    "the file is damaged");
-      return false;
-    }
+    if (l.points != bytes_.count(2))
+      return report_.fail(0, kHeader, "POINT:USED",
+                          fmt::format("{} points, but the header states {}", l.points, bytes_.count(2)),
+                          "the file is damaged");
     constexpr double kFastest = 1e6;  // [Hz] no camera is faster
-    if (!(l.rate > 0) || !(l.rate <= kFastest)) {
-      report_.error(0, kFrameTime, "POINT:RATE", fmt::format("{} frames per second", l.rate),
-                    "a rate above zero is needed");
-      return false;
-    }
-    if (l.scale == 0 || !std::isfinite(l.scale)) {
-      report_.error(0, kHeader, "POINT:SCALE", fmt::format("a scale of {}", l.scale),
-                    "it is positive for whole numbers and negative for floating point");
-      return false;
-    }
-    if (!(block >= 1) || (std::size_t(block) - 1) * kBlock > bytes_.size()) {
-      report_.error(0, kTruncated, "POINT:DATA_START", fmt::format("the frames begin in block {}", block),
-                    "there is no such block; the file is truncated");
-      return false;
-    }
+    if (!(l.rate > 0) || !(l.rate <= kFastest))
+      return report_.fail(0, kFrameTime, "POINT:RATE", fmt::format("{} frames per second", l.rate),
+                          "a rate above zero is needed");
+    if (l.scale == 0 || !std::isfinite(l.scale))
+      return report_.fail(0, kHeader, "POINT:SCALE", fmt::format("a scale of {}", l.scale),
+                          "it is positive for whole numbers and negative for floating point");
+    if (!(block >= 1) || (std::size_t(block) - 1) * kBlock > bytes_.size())
+      return report_.fail(0, kTruncated, "POINT:DATA_START", fmt::format("the frames begin in block {}", block),
+                          "there is no such block; the file is truncated");
     l.start = (std::size_t(block) - 1) * kBlock;
     return count_frames();
   }
@@ -153,20 +140,14 @@ class C3dReader {
       l.frames = long(whole);
     else if (point > double(header) && point <= double(room))
       l.frames = long(point);
-    if (l.frame_size() == 0) {
-      report_.error(0, kFrameCount, {}, "the file has neither points nor signals", "nothing was measured");
-      return false;
-    }
-    if (l.frames < 1) {
-      report_.error(0, kFrameCount, {}, fmt::format("frames {} to {}", l.first, bytes_.count(8)),
-                    "the last frame does not come before the first");
-      return false;
-    }
-    if (std::size_t(l.frames) > room) {
-      report_.error(0, kTruncated, {}, fmt::format("{} frames, the file has room for {}", l.frames, room),
-                    "the file is cut off");
-      return false;
-    }
+    if (l.frame_size() == 0)
+      return report_.fail(0, kFrameCount, {}, "the file has neither points nor signals", "nothing was measured");
+    if (l.frames < 1)
+      return report_.fail(0, kFrameCount, {}, fmt::format("frames {} to {}", l.first, bytes_.count(8)),
+                          "the last frame does not come before the first");
+    if (std::size_t(l.frames) > room)
+      return report_.fail(0, kTruncated, {}, fmt::format("{} frames, the file has room for {}", l.frames, room),
+                          "the file is cut off");
     return true;
   }
 
@@ -261,8 +242,7 @@ class C3dReader {
             {bytes_.real(304 + 4 * i) - begin, std::string(trim(repair_utf8(bytes_.text(396 + 4 * i, 4)))), ""});
     }
     std::erase_if(out_.events, [](const MotionEvent& e) { return !std::isfinite(e.time); });
-    std::stable_sort(out_.events.begin(), out_.events.end(),
-                     [](const MotionEvent& a, const MotionEvent& b) { return a.time < b.time; });
+    std::ranges::stable_sort(out_.events, [](const MotionEvent& a, const MotionEvent& b) { return a.time < b.time; });
   }
 
   Bytes bytes_;

@@ -18,7 +18,7 @@ std::string upper(std::string_view text) {
 
 std::string clean_text(std::string_view raw) {
   const std::size_t zero = std::min(raw.find('\0'), raw.size());
-  std::string text = repair_utf8(capture::trim(raw.substr(0, zero)));
+  std::string text = repair_utf8(trim(raw.substr(0, zero)));
   std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
   return text;
 }

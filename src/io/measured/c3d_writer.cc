@@ -104,7 +104,7 @@ Signals signals_of(const Measurement& m) {
     }
   }
   for (std::size_t c = 0; c < m.analog.columns.size(); ++c) {
-    if (std::find(out.names.begin(), out.names.end(), m.analog.columns[c]) != out.names.end()) continue;
+    if (std::ranges::find(out.names, m.analog.columns[c]) != out.names.end()) continue;
     out.names.push_back(m.analog.columns[c]);
     out.units.push_back("");
     std::vector<double>& column = out.values.emplace_back();

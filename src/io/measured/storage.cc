@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "io/capture/capture_codes.h"
 #include "io/measured/measured_table.h"
@@ -29,8 +28,7 @@ class StorageReader {
 
   Loaded<TimeTable> read() {
     if (check_text(text_, report_, "MOT and STO") && read_header() && read_labels()) read_rows();
-    if (report_.failed()) return {std::nullopt, report_.take()};
-    return {std::move(out_), report_.take()};
+    return loaded(std::move(out_), report_.take());
   }
 
  private:
@@ -54,20 +52,18 @@ class StorageReader {
       if (words.starts_with("angles are in degrees")) out_.degrees = told = true;
       if (words.starts_with("angles are in radians")) out_.degrees = false, told = true;
     }
-    report_.error(lines_.line(), kHeader, {}, "the file has no line 'endheader'",
-                  "a MOT or STO file has a header, the line endheader, then names of columns");
-    return false;
+    return report_.fail(lines_.line(), kHeader, {}, "the file has no line 'endheader'",
+                        "a MOT or STO file has a header, the line endheader, then names of columns");
   }
 
   bool read_labels() {
     std::string_view line;
     while (!lines_.done() && trim(line).empty()) line = lines_.next();
     for (const std::string_view cell : split_cells(line)) labels_.emplace_back(cell);
-    if (labels_.empty() || !same_word(labels_[0], "time")) {
-      report_.error(lines_.line(), kColumns, {}, fmt::format("the first column is {}", quote(trim(line).substr(0, 40))),
-                    "names of columns come after endheader, and the first is time");
-      return false;
-    }
+    if (labels_.empty() || !same_word(labels_[0], "time"))
+      return report_.fail(lines_.line(), kColumns, {},
+                          fmt::format("the first column is {}", quote(trim(line).substr(0, 40))),
+                          "names of columns come after endheader, and the first is time");
     for (std::string& label : labels_)
       if (label.empty()) label = "unnamed";
     make_unique(labels_, report_, lines_.line());
@@ -153,11 +149,9 @@ class StorageReader {
       ++same_;
       return false;
     }
-    if (!out_.times.empty() && time < out_.times.back()) {
-      report_.error(lines_.line(), kTimes, {}, fmt::format("time {} s comes after {} s", time, out_.times.back()),
-                    "times rise from row to row");
-      return false;
-    }
+    if (!out_.times.empty() && time < out_.times.back())
+      return report_.fail(lines_.line(), kTimes, {}, fmt::format("time {} s comes after {} s", time, out_.times.back()),
+                          "times rise from row to row");
     out_.times.push_back(time);
     return true;
   }
@@ -184,10 +178,7 @@ Loaded<TimeTable> parse_table(std::string_view text, const std::string& file_nam
 }
 
 Loaded<TimeTable> read_table(const std::filesystem::path& file) {
-  Report report(file.string());
-  const std::optional<std::string> text = load_text(file, report);
-  if (!text) return {std::nullopt, report.take()};
-  return parse_table(*text, file.string());
+  return parse_file(file, kFileCodes, [&](const std::string& text) { return parse_table(text, file.string()); });
 }
 
 std::string to_sto(const TimeTable& table) {

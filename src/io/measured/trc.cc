@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "io/capture/capture_codes.h"
@@ -29,18 +28,15 @@ class TrcReader {
 
   Loaded<Measurement> read() {
     if (check_text(text_, report_, "TRC") && read_header() && read_names()) read_rows();
-    if (report_.failed()) return {std::nullopt, report_.take()};
-    return {std::move(out_), report_.take()};
+    return loaded(std::move(out_), report_.take());
   }
 
  private:
   bool read_header() {
     const std::string_view first = lines_.next();
-    if (!trim(first).starts_with("PathFileType")) {
-      report_.error(1, kForeign, {}, fmt::format("the file begins with {}", quote(trim(first).substr(0, 30))),
-                    "a TRC file begins with PathFileType");
-      return false;
-    }
+    if (!trim(first).starts_with("PathFileType"))
+      return report_.fail(1, kForeign, {}, fmt::format("the file begins with {}", quote(trim(first).substr(0, 30))),
+                          "a TRC file begins with PathFileType");
     const std::vector<std::string_view> keys = split_words(lines_.next()), values = split_words(lines_.next());
     std::map<std::string, std::string_view, std::less<>> header;
     for (std::size_t i = 0; i < std::min(keys.size(), values.size()); ++i) header[std::string(keys[i])] = values[i];
@@ -49,22 +45,18 @@ class TrcReader {
     if (const auto frames = read_number(header["NumFrames"])) frames_ = *frames;
     if (const auto markers = read_number(header["NumMarkers"])) markers_ = *markers;
     const auto unit = units().find(std::string(header["Units"]));
-    if (unit == units().end()) {
-      report_.error(3, kHeader, "Units", fmt::format("{} is not a unit of length", quote(header["Units"])),
-                    "known: mm, cm, dm, m, in, ft; the third line has the values of the second");
-      return false;
-    }
+    if (unit == units().end())
+      return report_.fail(3, kHeader, "Units", fmt::format("{} is not a unit of length", quote(header["Units"])),
+                          "known: mm, cm, dm, m, in, ft; the third line has the values of the second");
     out_.markers.unit = unit->second;
     return true;
   }
 
   bool read_names() {
     const std::vector<std::string_view> cells = split_cells(lines_.next());
-    if (cells.size() < 3 || !cells[0].starts_with("Frame")) {
-      report_.error(lines_.line(), kColumns, {}, "the fourth line does not name frame, time and markers",
-                    "e.g. Frame#, Time, then each marker's name and two empty cells");
-      return false;
-    }
+    if (cells.size() < 3 || !cells[0].starts_with("Frame"))
+      return report_.fail(lines_.line(), kColumns, {}, "the fourth line does not name frame, time and markers",
+                          "e.g. Frame#, Time, then each marker's name and two empty cells");
     for (std::size_t i = 2; i < cells.size(); ++i)
       if (!cells[i].empty()) out_.markers.names.emplace_back(cells[i]);
     make_unique(out_.markers.names, report_, lines_.line());
@@ -102,13 +94,11 @@ class TrcReader {
         continue;
       }
       m.times.push_back(*time);
-      if (m.points.size() + m.names.size() > most_poses(text_)) {
-        report_.error(
+      if (m.points.size() + m.names.size() > most_poses(text_))
+        return report_.error(
             lines_.line(), kTooMany, {},
             fmt::format("{} markers in {} frames are more than the file has numbers", m.names.size(), m.frames()),
             "rows have three numbers per marker");
-        return;
-      }
       for (std::size_t i = 0; i < m.names.size(); ++i) add_point(cells, i);
     }
     if (!report_.failed() && m.times.empty())
@@ -185,15 +175,14 @@ bool names_table(const std::filesystem::path& file) {
 }
 
 Loaded<Measurement> read_measurement(const std::filesystem::path& file) {
-  Report report(file.string());
-  if (!names_measurement(file)) {
-    report.error(0, kUnknownFormat, {}, "no format of markers has this ending", "known: .c3d, .trc");
-    return {std::nullopt, report.take()};
-  }
-  const std::optional<std::string> bytes = load_text(file, report);
-  if (!bytes) return {std::nullopt, report.take()};
-  return same_word(file.extension().string(), ".c3d") ? parse_c3d(*bytes, file.string())
-                                                      : parse_trc(*bytes, file.string());
+  if (!names_measurement(file))
+    return {std::nullopt,
+            {about_file(Severity::kError, kUnknownFormat, file, "no format of markers has this ending",
+                        "known: .c3d, .trc")}};
+  const bool c3d = same_word(file.extension().string(), ".c3d");
+  return parse_file(file, kFileCodes, [&](const std::string& bytes) {
+    return c3d ? parse_c3d(bytes, file.string()) : parse_trc(bytes, file.string());
+  });
 }
 
 }  // namespace kansetsu::io

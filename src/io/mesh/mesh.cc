@@ -8,22 +8,15 @@
 #include <memory>
 #include <unordered_map>
 
+#include "io/file_report.h"
 #include "io/mesh/mesh_codes.h"
 #include "io/mesh/mesh_content.h"
 #include "io/number.h"
-#include "io/text.h"
 
 namespace kansetsu::io {
 namespace {
 
 constexpr int kMaxReported = 20;  // of one kind of error, so that a file of another kind does not give a million lines
-
-std::string_view next_line(std::string_view& rest) {
-  const std::size_t end = rest.find('\n');
-  std::string_view line = rest.substr(0, end);
-  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-  return line;
-}
 
 class MeshReader {
  public:
@@ -275,16 +268,12 @@ Loaded<TriangleMesh> load_mesh(const std::filesystem::path& file, const Vec3<>& 
                         fmt::format("{} is not a mesh format that can be read", quote(ending)),
                         "convert it to .stl or .obj")}};
   }
-  const FileText content = read_file(file);
-  if (content.problem) {
-    constexpr FileCodes kCodes{mesh::kMissingFile, mesh::kNotAFile, mesh::kUnreadable, mesh::kTooLarge,
-                               "simplify the mesh"};
-    return {std::nullopt, {unreadable(content, file, kCodes)}};
-  }
+  constexpr FileCodes kCodes{mesh::kMissingFile, mesh::kNotAFile, mesh::kUnreadable, mesh::kTooLarge,
+                             "simplify the mesh"};
   const MeshFormat format = ending == ".obj"   ? MeshFormat::kObj
                             : ending == ".msh" ? MeshFormat::kMsh
                                                : MeshFormat::kStl;
-  return parse_mesh(content.text, format, name, scale);
+  return parse_file(file, kCodes, [&](const std::string& bytes) { return parse_mesh(bytes, format, name, scale); });
 }
 
 Loaded<TriangleMesh> load_mesh(const Mesh& reference) {

@@ -76,8 +76,7 @@ MeshPath MeshFinder::file_at(const fs::path& path) const {
   // Behind a link, a/../b is another file for the system than for who reads the path: what is checked is what is opened.
   std::error_code error;
   const fs::path named = fs::absolute(path, error).lexically_normal();
-  const bool trusted =
-      std::any_of(trusted_.begin(), trusted_.end(), [&](const fs::path& folder) { return is_below(named, folder); });
+  const bool trusted = std::ranges::any_of(trusted_, [&](const fs::path& folder) { return is_below(named, folder); });
   if (trusted && is_file(named)) return {MeshPath::Status::kFound, named.string(), {}};
   const fs::path real = fs::canonical(path, error);
   if (error || !is_file(real)) return {MeshPath::Status::kNoFile, {}, {}};

@@ -1,11 +1,7 @@
 #include "kansetsu/io/mjcf.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
+#include "io/file_report.h"
 #include "io/mjcf/mjcf_reader.h"
-#include "io/text.h"
 
 namespace kansetsu::io {
 namespace mjcf {
@@ -66,14 +62,12 @@ Loaded<SceneDescription> parse_mjcf(std::string_view text, const std::string& fi
   std::vector<Diagnostic> diagnostics = reader.report.take();
   if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
   for (Diagnostic& d : validate(reader.scene)) diagnostics.push_back(std::move(d));
-  if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
-  return {std::move(reader.scene), std::move(diagnostics)};
+  return loaded(std::move(reader.scene), std::move(diagnostics));
 }
 
 Loaded<SceneDescription> read_mjcf(const std::filesystem::path& file, const ReferenceOptions& options) {
-  const FileText read = read_file(file);
-  if (read.problem) return {std::nullopt, {unreadable(read, file, mjcf::kFileCodes)}};
-  return parse_mjcf(read.text, file.string(), options);
+  return parse_file(file, mjcf::kFileCodes,
+                    [&](const std::string& text) { return parse_mjcf(text, file.string(), options); });
 }
 
 }  // namespace kansetsu::io

@@ -23,14 +23,19 @@ void leave_out(Reader& reader, const Element& element, std::string what) {
   reader.report.missing(element, kActuator, std::move(what));
 }
 
+std::array<double, 6> read_gear(const Attributes& a) {
+  std::array<double, 6> gear{1};
+  a.numbers("gear", gear, 1);
+  return gear;
+}
+
 bool act_on_joint(Reader& reader, const Attributes& a, const std::string& name, bool in_parent, ActuatorDraft& out) {
   const JointPlace place = find_joint(reader, name);
   if (!place.joint) return unknown(reader, a.element(), "joint", name), false;
   ActuatorDescription& actuator = out.actuator;
   actuator.transmission = in_parent ? Transmission::kJointInParent : Transmission::kJoint;
   out.figure = place.body->figure;
-  std::array<double, 6> gear{1};
-  a.numbers("gear", gear, 1);
+  const std::array<double, 6> gear = read_gear(a);
   switch (place.joint->kind) {
     case JointKind::kHinge:
     case JointKind::kSlide:
@@ -60,7 +65,7 @@ SitePlace site_of(Reader& reader, const Attributes& a, const char* attribute) {
   return found;
 }
 
-int figure_of(const Reader& reader, const SitePlace& place) { return reader.bodies[std::size_t(place.body)].figure; }
+int figure_of(const Reader& reader, const SitePlace& place) { return reader.body(place.body).figure; }
 
 bool act_on_sites(Reader& reader, const Attributes& a, bool crank, ActuatorDraft& out) {
   const SitePlace first = site_of(reader, a, crank ? "cranksite" : "site");
@@ -79,18 +84,12 @@ bool act_on_sites(Reader& reader, const Attributes& a, bool crank, ActuatorDraft
                                       : "actuators between sites of two figures are ignored");
     return false;
   }
-  std::array<double, 6> gear{1};
-  a.numbers("gear", gear, 1);
-  if (!crank) {
-    actuator.wrench = gear;
-    return true;
-  }
-  actuator.gear = gear[0];
+  actuator.wrench = crank ? std::array<double, 6>{} : read_gear(a);
+  if (!crank) return true;
+  actuator.gear = read_gear(a)[0];
   a.number("cranklength", actuator.crank_length);
-  if (!(actuator.crank_length > 0)) {
-    reader.report.error(a.element(), kRange, "cranklength is not above zero", "give the length of the rod");
-    return false;
-  }
+  if (!(actuator.crank_length > 0))
+    return reader.report.fail(a.element(), kRange, "cranklength is not above zero", "give the length of the rod");
   return true;
 }
 
@@ -101,15 +100,13 @@ bool act_on_tendon(Reader& reader, const Attributes& a, const std::string& name,
     leave_out(reader, a.element(), "actuators on ignored tendons are ignored, too");
     return false;
   }
-  std::array<double, 6> gear{1};
-  a.numbers("gear", gear, 1);
+  const double gear = out.actuator.gear = read_gear(a)[0];
   out.actuator.transmission = Transmission::kTendon;
   out.actuator.target = name;
-  out.actuator.gear = gear[0];
   out.figure = tendon->figure;
-  for (const auto& [joint, ratio] : tendon->joints) out.moment.joints.emplace_back(joint, gear[0] * ratio);
+  for (const auto& [joint, ratio] : tendon->joints) out.moment.joints.emplace_back(joint, gear * ratio);
   for (Pull pull : tendon->pulls) {
-    pull.f = gear[0] * pull.f;
+    pull.f = gear * pull.f;
     out.moment.pulls.push_back(pull);
   }
   if (tendon->limit.is_bounded()) out.travel = tendon->limit;
@@ -119,7 +116,7 @@ bool act_on_tendon(Reader& reader, const Attributes& a, const std::string& name,
 bool act_on_body(Reader& reader, const Attributes& a, const std::string& name, ActuatorDraft& out) {
   const int body = find_body(reader, name);
   if (body < 0) return unknown(reader, a.element(), "body", name), false;
-  out.figure = reader.bodies[std::size_t(body)].figure;
+  out.figure = reader.body(body).figure;
   out.actuator.transmission = Transmission::kBody;
   out.actuator.target = name;
   if (out.figure < 0) leave_out(reader, a.element(), "adhesion of bodies that cannot move is ignored");
@@ -171,10 +168,9 @@ void inherit_range(Reader& reader, const Attributes& a, const ActuatorDraft& dra
       law.gain == GainLaw::kFixed && law.bias == BiasLaw::kAffine && law.gain_numbers[0] == -law.bias_numbers[1];
   double share = 0;
   if (!servo || !a.number("inheritrange", share) || share == 0) return;
-  if (!draft.travel) {
-    reader.report.error(a.element(), kRange, "inheritrange, but the joint or tendon has no range", "give it a range");
-    return;
-  }
+  if (!draft.travel)
+    return reader.report.error(a.element(), kRange, "inheritrange, but the joint or tendon has no range",
+                               "give it a range");
   const double middle = 0.5 * (draft.travel->lower + draft.travel->upper);
   const double half = 0.5 * share * (draft.travel->upper - draft.travel->lower);
   out = {middle - half, middle + half};
@@ -188,9 +184,8 @@ bool complete_muscle(Reader& reader, const Attributes& a, const ActuatorDraft& d
     n[2] = n[3] / *unit;
     return true;
   }
-  reader.report.error(a.element(), kActuator, "the force of the muscle cannot be found: the inertia is singular",
-                      "give force");
-  return false;
+  return reader.report.fail(a.element(), kActuator, "the force of the muscle cannot be found: the inertia is singular",
+                            "give force");
 }
 
 void read_length_range(Reader& reader, const Attributes& a, ActuatorDraft& draft) {
@@ -329,7 +324,7 @@ void read_actuator(Reader& reader, const Element& element) {
     reader.report.missing(element, kUnsupportedAttribute,
                           fmt::format("activations of {} numbers are not supported: actdim is ignored", wanted));
   input = {draft.figure, out.name, out.activation != ActivationLaw::kNone, out.control_range};
-  reader.scene.figures[std::size_t(draft.figure)].actuation.actuators.push_back(std::move(out));
+  reader.figure(draft.figure).actuation.actuators.push_back(std::move(out));
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ class Attacher {
       if (const Element* hit = body ? find_body(*section, body) : nullptr) from = hit;
     }
     if (!from) return unknown(reader_, attach, "body", body ? body : "world");
-    Element& place = new_root();
+    Element& place = new_root(reader_);
     Element* frame = add(place, "frame");
     frame->SetAttribute("childclass", (prefix_ + "main").c_str());
     if (body) {
@@ -124,7 +124,7 @@ class Attacher {
     }
     reader_.included.emplace(&attach, &place);
     // What is beside the body stands where an element of this root is; `include` is one that stands for others.
-    Element& beside = new_root();
+    Element& beside = new_root(reader_);
     copy_sections(*child, beside);
     reader_.included.emplace(add(into, "include"), &beside);
     if (reader_.copies.spent())
@@ -199,25 +199,17 @@ class Attacher {
 
   Element* copy(const Element& element, Element& into) {
     if (!reader_.copies.take(element, prefix_.size())) return nullptr;
-    Element* made = add(into, element.Name());
-    reader_.report.set_origin(*made, element);
-    for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
-      const std::string_view name = a->Name();
-      const bool named = *a->Value() && (name == "name" || !kind_of(element, name).empty());
-      made->SetAttribute(a->Name(), named ? (prefix_ + a->Value()).c_str() : a->Value());
+    Element* made = add_copy(reader_, element, into, [&](const tinyxml2::XMLAttribute& a) {
+      const std::string_view name = a.Name();
       if (name == "name")
-        copied_[std::string(section_.empty() ? joint_or(element.Name()) : section_)].insert(a->Value());
-    }
+        copied_[std::string(section_.empty() ? joint_or(element.Name()) : section_)].insert(a.Value());
+      const bool named = *a.Value() && (name == "name" || !kind_of(element, name).empty());
+      return (named ? prefix_ : "") + a.Value();
+    });
     for (const Element* child : children(reader_, element)) copy(*child, *made);
     return made;
   }
   static std::string_view joint_or(std::string_view tag) { return tag == "freejoint" ? "joint" : tag; }
-  Element& new_root() {
-    tinyxml2::XMLDocument& document = reader_.documents.emplace_back();
-    Element* root = document.NewElement("mujocoinclude");
-    document.InsertEndChild(root);
-    return *root;
-  }
   static Element* add(Element& into, const char* tag) {
     Element* made = into.GetDocument()->NewElement(tag);
     into.InsertEndChild(made);

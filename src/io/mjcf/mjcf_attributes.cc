@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "io/mjcf/mjcf_reader.h"
@@ -19,7 +18,7 @@ std::string kind_of(std::string_view tag) {
   static constexpr std::array<std::string_view, 11> kActuators{"general",     "motor",  "position", "velocity",
                                                                "intvelocity", "damper", "cylinder", "muscle",
                                                                "adhesion",    "plugin", "dcmotor"};
-  if (std::find(kActuators.begin(), kActuators.end(), tag) != kActuators.end()) return "actuator";
+  if (std::ranges::find(kActuators, tag) != kActuators.end()) return "actuator";
   return std::string(tag);
 }
 
@@ -62,11 +61,9 @@ void read_class(Reader& reader, const Element& element, const DefaultClass* pare
     }
   }
   for (const auto& [kind, values] : fresh.kinds) reader.default_values += values.size();
-  if (reader.classes.size() > kMostClasses || reader.default_values > kMostDefaults) {
-    reader.report.error(element, kTooLargeModel, "default classes are too many, or inherit too much",
-                        fmt::format("at most {} classes with {} values together", kMostClasses, kMostDefaults));
-    return;
-  }
+  if (reader.classes.size() > kMostClasses || reader.default_values > kMostDefaults)
+    return reader.report.error(element, kTooLargeModel, "default classes are too many, or inherit too much",
+                               fmt::format("at most {} classes with {} values together", kMostClasses, kMostDefaults));
   const DefaultClass& stored = reader.classes[name] = std::move(fresh);
   for (const Element* child : inner) read_class(reader, *child, &stored);
 }
@@ -84,9 +81,9 @@ std::optional<std::string> Attributes::text(const char* name) const {
   const Found found = find(name);
   if (!found.text) return std::nullopt;
   if (is_clean(found.text)) return found.text;
-  reader_.report.error(*found.at, kCharacters, fmt::format("{}={} holds control characters", name, quote(found.text)),
-                       "write letters, digits and signs");
-  return std::nullopt;
+  return reader_.report.refuse(*found.at, kCharacters,
+                               fmt::format("{}={} holds control characters", name, quote(found.text)),
+                               "write letters, digits and signs");
 }
 
 int Attributes::numbers(const char* name, std::span<double> out, int least) const {
@@ -113,11 +110,9 @@ int Attributes::numbers(const char* name, std::span<double> out, int least) cons
 bool Attributes::integer(const char* name, int& out) const {
   double value = 0;
   if (!number(name, value)) return false;
-  if (value != std::floor(value) || std::abs(value) > 2147483647.0) {
-    reader_.report.error(element_, kNumber, fmt::format("bad format in attribute '{}': no integer", name),
-                         "write a whole number");
-    return false;
-  }
+  if (value != std::floor(value) || std::abs(value) > 2147483647.0)
+    return reader_.report.fail(element_, kNumber, fmt::format("bad format in attribute '{}': no integer", name),
+                               "write a whole number");
   out = int(value);
   return true;
 }
@@ -138,9 +133,8 @@ std::optional<int> Attributes::keyword(const char* name, Names known) const {
   }
   std::string list;
   for (const std::string_view word : known) list += (list.empty() ? "" : ", ") + std::string(word);
-  reader_.report.error(*found.at, kKeyword, fmt::format("{}={} is not known", name, quote(found.text)),
-                       "known: " + list);
-  return std::nullopt;
+  return reader_.report.refuse(*found.at, kKeyword, fmt::format("{}={} is not known", name, quote(found.text)),
+                               "known: " + list);
 }
 
 std::optional<bool> Attributes::boolean(const char* name) const {
@@ -166,6 +160,17 @@ Attributes attributes_of(Reader& reader, const Element& element, std::string_vie
   }
   const auto map = found->second.kinds.find(kind);
   return {reader, element, map == found->second.kinds.end() ? nullptr : &map->second};
+}
+
+double read_amount(Reader& reader, const Attributes& a, const char* name) {
+  std::array<double, 4> values{};
+  const int count = a.numbers(name, values, 1);
+  if (count > 1 && (values[1] != 0 || values[2] != 0 || values[3] != 0))
+    reader.report.missing(a.element(), kUnsupportedAttribute, fmt::format("higher terms of '{}' are ignored", name));
+  if (values[0] >= 0) return values[0];
+  reader.report.error(a.element(), kRange, fmt::format("{} is negative: {}", name, format_number(values[0])),
+                      "give zero or more");
+  return 0;
 }
 
 double read_margin(Reader& reader, const Attributes& a) {

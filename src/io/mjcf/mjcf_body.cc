@@ -15,11 +15,9 @@ namespace {
 constexpr std::size_t kMostBodies = 100000;
 
 void read_inertial(Reader& reader, const Element& element, const Place& place) {
-  Body& body = reader.bodies[std::size_t(place.body)];
-  if (body.inertial) {
-    reader.report.error(element, kUnique, "unique element 'inertial' found 2 times", "a body has one inertia");
-    return;
-  }
+  Body& body = reader.body(place.body);
+  if (body.inertial)
+    return reader.report.error(element, kUnique, "unique element 'inertial' found 2 times", "a body has one inertia");
   const Attributes a(reader, element, nullptr);
   Inertial inertial;
   if (!a.has("mass")) report_missing(reader.report, element, "attribute mass", "give the mass in kg");
@@ -43,10 +41,9 @@ void read_inertial(Reader& reader, const Element& element, const Place& place) {
 bool read_range(Reader& reader, const Attributes& a, const char* name, std::array<double, 2>& range) {
   if (a.numbers(name, range, 2) != 2) return false;
   if (range[0] <= range[1]) return true;
-  reader.report.error(a.element(), kRange,
-                      fmt::format("{}: {} is above {}", name, format_number(range[0]), format_number(range[1])),
-                      "give the lower bound first");
-  return false;
+  return reader.report.fail(a.element(), kRange,
+                            fmt::format("{}: {} is above {}", name, format_number(range[0]), format_number(range[1])),
+                            "give the lower bound first");
 }
 
 void read_limits(Reader& reader, const Attributes& a, Joint& joint) {
@@ -79,25 +76,11 @@ void read_limits(Reader& reader, const Attributes& a, Joint& joint) {
   }
 }
 
-double read_positive(Reader& reader, const Attributes& a, const char* name) {
-  std::array<double, 4> values{};  // newer files may hold the coefficients of a polynomial
-  const int count = a.numbers(name, values, 1);
-  if (count > 1 && (values[1] != 0 || values[2] != 0)) {
-    reader.report.missing(a.element(), kUnsupportedAttribute, fmt::format("higher terms of '{}' are ignored", name));
-  }
-  if (values[0] >= 0) return values[0];
-  reader.report.error(a.element(), kRange, fmt::format("{} is negative: {}", name, format_number(values[0])),
-                      "give zero or more");
-  return 0;
-}
-
 void read_joint(Reader& reader, const Element& element, const Place& place) {
-  Body& body = reader.bodies[std::size_t(place.body)];
+  Body& body = reader.body(place.body);
   const bool free = std::string_view(element.Name()) == "freejoint";
-  if (place.body == 0) {
-    reader.report.error(element, kFreeJoint, "the world has a joint", "put the joint into a <body>");
-    return;
-  }
+  if (place.body == 0)
+    return reader.report.error(element, kFreeJoint, "the world has a joint", "put the joint into a <body>");
   const Attributes a =
       free ? Attributes(reader, element, nullptr) : attributes_of(reader, element, "joint", place.childclass);
   Joint joint;
@@ -130,29 +113,27 @@ void read_joint(Reader& reader, const Element& element, const Place& place) {
       reader.report.error(element, kRange, "springdamper is not positive",
                           "give a time constant [s] and a damping ratio");
     }
-    joint.dof.stiffness = read_positive(reader, a, "stiffness");
-    joint.dof.damping = read_positive(reader, a, "damping");
-    joint.dof.rotor_inertia = read_positive(reader, a, "armature");
-    joint.dof.friction = read_positive(reader, a, "frictionloss");
+    joint.dof.stiffness = read_amount(reader, a, "stiffness");
+    joint.dof.damping = read_amount(reader, a, "damping");
+    joint.dof.rotor_inertia = read_amount(reader, a, "armature");
+    joint.dof.friction = read_amount(reader, a, "frictionloss");
     joint.margin = read_margin(reader, a);
     if (joint.kind != JointKind::kFree) read_limits(reader, a, joint);
   }
   if (body.mocap)
     reader.report.error(element, kMocap, "a mocap body with a joint", "what its motion is given has none");
   const bool has_free = !body.joints.empty() && body.joints[0].kind == JointKind::kFree;
-  if (has_free || (joint.kind == JointKind::kFree && (!body.joints.empty() || body.parent != 0))) {
-    reader.report.error(element, kFreeJoint,
-                        body.parent != 0 && !has_free ? "free joint of a body that is not a child of the world"
-                                                      : "free joint together with another joint",
-                        "only a child of <worldbody> can be free, and then it has no other joint");
-    return;
-  }
+  if (has_free || (joint.kind == JointKind::kFree && (!body.joints.empty() || body.parent != 0)))
+    return reader.report.error(element, kFreeJoint,
+                               body.parent != 0 && !has_free ? "free joint of a body that is not a child of the world"
+                                                             : "free joint together with another joint",
+                               "only a child of <worldbody> can be free, and then it has no other joint");
   body.joints.push_back(std::move(joint));
 }
 
 void read_site(Reader& reader, const Element& element, const Place& place) {
   const Attributes a = attributes_of(reader, element, "site", place.childclass);
-  Body& body = reader.bodies[std::size_t(place.body)];
+  Body& body = reader.body(place.body);
   const std::string name =
       take_name(reader, element, "site", fmt::format("{}_site{}", body.name, body.sites.size() + 1));
   body.sites.push_back({name, place.X_BF * read_pose(reader, a), a});
@@ -170,11 +151,9 @@ std::string class_for_children(Reader& reader, const Element& element, const std
 }
 
 void read_body(Reader& reader, const Element& element, const Place& place) {
-  if (reader.bodies.size() > kMostBodies) {
-    reader.report.error(element, kTooLargeModel, fmt::format("more than {} bodies", kMostBodies),
-                        "make the model smaller");
-    return;
-  }
+  if (reader.bodies.size() > kMostBodies)
+    return reader.report.error(element, kTooLargeModel, fmt::format("more than {} bodies", kMostBodies),
+                               "make the model smaller");
   const int index = int(reader.bodies.size());
   const Attributes a(reader, element, nullptr);
   Body body;
@@ -182,14 +161,14 @@ void read_body(Reader& reader, const Element& element, const Place& place) {
   body.name = take_name(reader, element, "body", fmt::format("body{}", index));
   body.parent = place.body;
   body.X_PB = place.X_BF * read_pose(reader, a);
-  body.X_WB = reader.bodies[std::size_t(place.body)].X_WB * body.X_PB;
+  body.X_WB = reader.body(place.body).X_WB * body.X_PB;
   a.number("gravcomp", body.gravity_compensation);
   body.mocap = a.boolean("mocap").value_or(false);
   if (body.mocap && place.body != 0)
     reader.report.error(element, kMocap, "mocap body that is not a child of the world",
                         "put it into <worldbody> itself");
   reader.bodies.push_back(std::move(body));
-  reader.bodies[std::size_t(place.body)].children.push_back(index);
+  reader.body(place.body).children.push_back(index);
   read_children(reader, element, {index, {}, class_for_children(reader, element, place.childclass)});
 }
 

@@ -127,6 +127,23 @@ void load_includes(Reader& reader, const Element& root) {
   }
 }
 
+Element& new_root(Reader& reader) {
+  tinyxml2::XMLDocument& document = reader.documents.emplace_back();
+  Element* root = document.NewElement("mujocoinclude");
+  document.InsertEndChild(root);
+  return *root;
+}
+
+Element* add_copy(Reader& reader, const Element& element, Element& into,
+                  const std::function<std::string(const tinyxml2::XMLAttribute&)>& value_of) {
+  Element* made = into.GetDocument()->NewElement(element.Name());
+  into.InsertEndChild(made);
+  reader.report.set_origin(*made, element);
+  for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next())
+    made->SetAttribute(a->Name(), value_of(*a).c_str());
+  return made;
+}
+
 std::vector<const Element*> children(const Reader& reader, const Element& element) {
   std::vector<const Element*> out;
   add_children(reader, element, out);

@@ -6,6 +6,7 @@
 
 #include "io/mjcf/mjcf_reader.h"
 #include "io/text.h"
+#include "io/unique_names.h"
 #include "kansetsu/spatial/quaternion.h"
 #include "kansetsu/spatial/rotations.h"
 
@@ -35,23 +36,17 @@ void report_absent_mesh(Reader& reader, const Geom& geom) {
 }  // namespace
 
 int end_of(const Reader& reader, int body) {
-  while (!reader.bodies[std::size_t(body)].children.empty()) body = reader.bodies[std::size_t(body)].children.back();
+  while (!reader.body(body).children.empty()) body = reader.body(body).children.back();
   return body + 1;
 }
 
 bool moves(const Reader& reader, int root) {
-  bool out = reader.bodies[std::size_t(root)].mocap;
-  for (int i = root; i < end_of(reader, root); ++i) out = out || !reader.bodies[std::size_t(i)].joints.empty();
+  bool out = reader.body(root).mocap;
+  for (int i = root; i < end_of(reader, root); ++i) out = out || !reader.body(i).joints.empty();
   return out;
 }
 
 namespace {
-
-std::string unique_name(std::set<std::string>& taken, std::string name) {
-  const std::string stem = name;
-  for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", stem, i);
-  return name;
-}
 
 /// The joint frame on the child: at the joint's point, moved by the reference value.
 Transform<> plug_of(const Joint& joint) {
@@ -120,7 +115,7 @@ class FigureMaker {
   }
 
  private:
-  Body& body(int i) { return reader_.bodies[std::size_t(i)]; }
+  Body& body(int i) { return reader_.body(i); }
   ModelDescription& model() { return figure_.model; }
 
   void start_base(const Body& root) {
@@ -132,9 +127,7 @@ class FigureMaker {
       if (!free) model().base_pose = figure_.initial.base;
       if (root.mocap) figure_.base_motion.emplace();  // it stands until somebody moves it
     } else {
-      LinkDescription world;
-      world.name = "world";
-      model().links.push_back(std::move(world));
+      model().links.push_back({.name = "world"});
     }
   }
 
@@ -154,23 +147,16 @@ class FigureMaker {
           last ? b.name : unique_name(reader_.names["body"], fmt::format("{}/{}", b.name, joints[k].name));
       model().joints.push_back(describe(joints[k], X_PB, parent, child));
       if (joints[k].reference != 0) figure_.initial.q[joints[k].name] = {joints[k].reference};
-      if (!last) {
-        LinkDescription between;
-        between.name = child;
-        between.line = joints[k].element->GetLineNum();
-        model().links.push_back(std::move(between));
-      }
+      if (!last) model().links.push_back({.name = child, .line = joints[k].element->GetLineNum()});
       parent = child;
       X_PB = {};
     }
     if (joints.empty() && (hangs_ || b.parent != 0)) {
-      JointDescription fixed;
-      fixed.name = unique_name(reader_.names["joint"], b.name + "_fixed");
-      fixed.parent = parent;
-      fixed.child = b.name;
-      fixed.socket = to_pose(X_PB);
-      fixed.line = b.element->GetLineNum();
-      model().joints.push_back(std::move(fixed));
+      model().joints.push_back({.name = unique_name(reader_.names["joint"], b.name + "_fixed"),
+                                .parent = parent,
+                                .child = b.name,
+                                .socket = to_pose(X_PB),
+                                .line = b.element->GetLineNum()});
     }
     add_link(b);
   }
@@ -307,9 +293,9 @@ int find_body(const Reader& reader, std::string_view name) {
 }
 
 Anchor anchor_on(const Reader& reader, int index, const Transform<>& X_BA) {
-  const Body& body = reader.bodies[std::size_t(index)];
+  const Body& body = reader.body(index);
   if (body.figure < 0) return {{}, {}, to_pose(body.X_WB * X_BA)};
-  return {reader.scene.figures[std::size_t(body.figure)].name, body.name, to_pose(X_BA)};
+  return {reader.figure(body.figure).name, body.name, to_pose(X_BA)};
 }
 
 void set_surfaces(Reader& reader) {
@@ -330,14 +316,14 @@ void make_figures(Reader& reader) {
   add_to_environment(reader, reader.bodies[0]);
   const std::vector<int> roots = reader.bodies[0].children;
   for (const int root : roots) {
-    if (reader.bodies[std::size_t(root)].joined != root) continue;  // it is made with another
+    if (reader.body(root).joined != root) continue;  // it is made with another
     std::vector<int> together;
     std::ranges::copy_if(roots, std::back_inserter(together),
-                         [&](int other) { return reader.bodies[std::size_t(other)].joined == root; });
+                         [&](int other) { return reader.body(other).joined == root; });
     if (moves(reader, root)) {
       reader.scene.figures.push_back(FigureMaker(reader, std::move(together)).make());
     } else {
-      for (int i = root; i < end_of(reader, root); ++i) add_to_environment(reader, reader.bodies[std::size_t(i)]);
+      for (int i = root; i < end_of(reader, root); ++i) add_to_environment(reader, reader.body(i));
     }
   }
 }

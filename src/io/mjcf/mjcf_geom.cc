@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <numbers>
 
 #include "io/mjcf/mjcf_reader.h"
 #include "io/shapes.h"
@@ -50,50 +49,39 @@ Solid ellipsoid(const Vec3<>& r) {
   return {ellipsoid_hull(r), ellipsoid_volume(r), ellipsoid_inertia(r), {}, ellipsoid_skin(r), r};
 }
 
-int sizes_of(GeomType type) {
-  switch (type) {
-    case GeomType::kSphere:
-      return 1;
-    case GeomType::kCapsule:
-    case GeomType::kCylinder:
-      return 2;
-    case GeomType::kEllipsoid:
-    case GeomType::kBox:
-      return 3;
-    default:
-      return 0;
-  }
+Solid solid_of(GeomType type, const Vec3<>& size) {
+  return type == GeomType::kEllipsoid ? ellipsoid(size) : primitive(primitive_shape(type, size));
 }
+
+/// How many half sizes geoms have, in the order of GeomType.
+constexpr int kGeomSizes[] = {0, 1, 2, 3, 2, 3, 0, 0, 0};
 
 /// size and fromto; the geom's pose if fromto gives it.
 bool read_size(Reader& reader, const Attributes& a, GeomType type, Vec3<>& size, std::optional<Transform<>>& X) {
   std::array<double, 3> s{};
   std::array<double, 6> ends{};
-  const int needed = sizes_of(type);
+  const int needed = kGeomSizes[int(type)];
   int count = a.numbers("size", s, 1);
   if (needed >= 2 && a.numbers("fromto", ends, 6) == 6) {
     const Vec3<> from{ends[0], ends[1], ends[2]}, to{ends[3], ends[4], ends[5]};
     const double length = norm(from - to);
-    if (!(length > 1e-14)) {
-      reader.report.error(a.element(), kZeroVector, "fromto: the two points are the same", "give two different points");
-      return false;
-    }
+    if (!(length > 1e-14))
+      return reader.report.fail(a.element(), kZeroVector, "fromto: the two points are the same",
+                                "give two different points");
     X = Transform<>{rotation_to(from - to), 0.5 * (from + to)};
     s[std::size_t(needed - 1)] = length / 2;
     if (needed == 3) s[1] = s[0];
     count = count > 0 ? needed : 0;
   }
-  if (count < needed) {
-    reader.report.error(
+  if (count < needed)
+    return reader.report.fail(
         a.element(), kMissing, fmt::format("attribute size has {} numbers, {} are needed", count, needed),
         "sphere: radius; capsule and cylinder: radius, half length; box and ellipsoid: three half sizes");
-    return false;
-  }
   for (int i = 0; i < needed; ++i) {
     if (s[std::size_t(i)] > 0) continue;
-    reader.report.error(a.element(), kRange, fmt::format("size {} is {}", i + 1, format_number(s[std::size_t(i)])),
-                        "sizes are positive [m]");
-    return false;
+    return reader.report.fail(a.element(), kRange,
+                              fmt::format("size {} is {}", i + 1, format_number(s[std::size_t(i)])),
+                              "sizes are positive [m]");
   }
   size = {s[0], s[1], s[2]};
   return true;
@@ -113,23 +101,11 @@ Solid fit_primitive(Reader& reader, const Attributes& a, GeomType type) {
   a.number("fitscale", scale);
   const Vec3<>& h = box->half;
   const double across = (h.x + h.y) / 2;
-  Solid out;
-  switch (type) {
-    case GeomType::kSphere:
-      out = primitive(Sphere{scale * (h.x + h.y + h.z) / 3});
-      break;
-    case GeomType::kCapsule:
-      out = primitive(Capsule{scale * across, 2 * scale * std::max(0.0, h.z - across / 2)});
-      break;
-    case GeomType::kCylinder:
-      out = primitive(Cylinder{scale * across, 2 * scale * h.z});
-      break;
-    case GeomType::kBox:
-      out = primitive(Box{2 * scale * h});
-      break;
-    default:
-      out = ellipsoid(scale * h);
-  }
+  Vec3<> size = h;
+  if (type == GeomType::kSphere) size.x = (h.x + h.y + h.z) / 3;
+  if (type == GeomType::kCapsule) size = {across, std::max(0.0, h.z - across / 2), 0};
+  if (type == GeomType::kCylinder) size = {across, h.z, 0};
+  Solid out = solid_of(type, scale * size);
   out.X_GS = box->X_GB;
   return out;
 }
@@ -148,19 +124,9 @@ Solid read_solid(Reader& reader, const Attributes& a, GeomType type, std::option
   if (a.has("mesh")) return fit_primitive(reader, a, type);
   Vec3<> s;
   if (!read_size(reader, a, type, s, X)) return {};
-  switch (type) {
-    case GeomType::kSphere:
-      return primitive(Sphere{s.x});
-    case GeomType::kCapsule:
-      return primitive(Capsule{s.x, 2 * s.y});
-    case GeomType::kCylinder:
-      return primitive(Cylinder{s.x, 2 * s.y});
-    case GeomType::kBox:
-      return primitive(Box{2.0 * s});
-    default:
-      reader.report.repeated_warning(a.element(), kEllipsoidHull, "ellipsoids touch as hulls of points on them");
-      return ellipsoid(s);
-  }
+  if (type == GeomType::kEllipsoid)
+    reader.report.repeated_warning(a.element(), kEllipsoidHull, "ellipsoids touch as hulls of points on them");
+  return solid_of(type, s);
 }
 
 void read_mass(Reader& reader, const Attributes& a, GeomType type, const Solid& solid, Geom& geom) {
@@ -168,10 +134,8 @@ void read_mass(Reader& reader, const Attributes& a, GeomType type, const Solid& 
   a.number("density", geom.density);
   if (a.number("mass", mass)) geom.given_mass = mass;
   geom.shell = a.boolean("shellinertia").value_or(false);
-  if (mass < 0 || geom.density < 0) {
-    reader.report.error(a.element(), kRange, "mass or density is negative", "give zero or more");
-    return;
-  }
+  if (mass < 0 || geom.density < 0)
+    return reader.report.error(a.element(), kRange, "mass or density is negative", "give zero or more");
   if (type == GeomType::kPlane || type == GeomType::kHeightField) return;
   if (geom.given_mass.value_or(geom.density) == 0) {
     geom.mass = Inertial{};
@@ -237,16 +201,13 @@ void read_contact(Reader& reader, const Attributes& a, Geom& geom) {
 void read_drag(Reader& reader, const Attributes& a, const Solid& solid, Geom& geom) {
   if (a.keyword("fluidshape", {"none", "ellipsoid"}).value_or(0) == 0) return;
   EllipsoidDrag drag{.radii = solid.radii};
-  if (!(drag.radii.x > 0 && drag.radii.y > 0 && drag.radii.z > 0)) {
-    reader.report.missing(a.element(), kGeomShape, "fluid forces on meshes and on geoms without volume are ignored");
-    return;
-  }
+  if (!(drag.radii.x > 0 && drag.radii.y > 0 && drag.radii.z > 0))
+    return reader.report.missing(a.element(), kGeomShape,
+                                 "fluid forces on meshes and on geoms without volume are ignored");
   std::array<double, 5> c{drag.blunt_drag, drag.slender_drag, drag.angular_drag, drag.kutta_lift, drag.magnus_lift};
   a.numbers("fluidcoef", c, 1);
-  if (std::ranges::any_of(c, [](double x) { return x < 0; })) {
-    reader.report.error(a.element(), kRange, "fluidcoef has a negative number", "give zero or more");
-    return;
-  }
+  if (std::ranges::any_of(c, [](double x) { return x < 0; }))
+    return reader.report.error(a.element(), kRange, "fluidcoef has a negative number", "give zero or more");
   drag.blunt_drag = c[0], drag.slender_drag = c[1], drag.angular_drag = c[2];
   drag.kutta_lift = c[3], drag.magnus_lift = c[4];
   geom.drag = drag;
@@ -284,9 +245,7 @@ void read_colour(Reader& reader, const Attributes& a, LinkShape& shape) {
 void apply_bounds(const Compiler& c, Inertial& inertial) {
   inertial.mass = std::max(inertial.mass, c.bound_mass);
   if (!(c.bound_inertia > 0) && !c.balance_inertia) return;
-  const Sym3<>& I = inertial.inertia;
-  Eigen::Matrix3d m;
-  m << I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz;
+  const Eigen::Matrix3d m = to_eigen(inertial.inertia);
   if (!m.allFinite()) return;
   const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(m);
   Eigen::Vector3d J = solver.eigenvalues().cwiseMax(c.bound_inertia);
@@ -316,25 +275,25 @@ void set_mass(Reader& reader, Body& body) {
 
 }  // namespace
 
+Shape primitive_shape(GeomType type, const Vec3<>& s) {
+  if (type == GeomType::kCapsule) return Capsule{s.x, 2 * s.y};
+  if (type == GeomType::kCylinder) return Cylinder{s.x, 2 * s.y};
+  if (type == GeomType::kBox) return Box{2.0 * s};
+  return Sphere{s.x};
+}
+
 void read_geom(Reader& reader, const Element& element, const Place& place) {
   const Attributes a = attributes_of(reader, element, "geom", place.childclass);
-  const std::size_t count = reader.bodies[std::size_t(place.body)].geoms.size();
-  if (count > kMostGeoms) {
-    reader.report.error(element, kTooLargeModel, fmt::format("more than {} geoms on a body", kMostGeoms),
-                        "make the model smaller");
-    return;
-  }
+  const std::size_t count = reader.body(place.body).geoms.size();
+  if (count > kMostGeoms)
+    return reader.report.error(element, kTooLargeModel, fmt::format("more than {} geoms on a body", kMostGeoms),
+                               "make the model smaller");
   Geom geom;
   geom.element = &element;
   if (element.Attribute("name")) geom.shape.name = take_name(reader, element, "geom", "geom");
-  GeomType type = GeomType::kSphere;
-  static constexpr GeomType kTypes[] = {GeomType::kPlane,     GeomType::kSphere,      GeomType::kCapsule,
-                                        GeomType::kEllipsoid, GeomType::kCylinder,    GeomType::kBox,
-                                        GeomType::kMesh,      GeomType::kHeightField, GeomType::kOther};
-  if (const auto found =
-          a.keyword("type", {"plane", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "hfield", "sdf"})) {
-    type = kTypes[*found];
-  }
+  const auto type = GeomType(
+      a.keyword("type", {"plane", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "hfield", "sdf"})
+          .value_or(int(GeomType::kSphere)));
   std::optional<Transform<>> X;
   const Transform<> pose = read_pose(reader, a);
   const Solid solid = read_solid(reader, a, type, X);
@@ -346,7 +305,7 @@ void read_geom(Reader& reader, const Element& element, const Place& place) {
   read_mass(reader, a, type, solid, geom);
   read_drag(reader, a, solid, geom);
   read_colour(reader, a, geom.shape);
-  reader.bodies[std::size_t(place.body)].geoms.push_back(std::move(geom));
+  reader.body(place.body).geoms.push_back(std::move(geom));
 }
 
 void set_masses(Reader& reader) {

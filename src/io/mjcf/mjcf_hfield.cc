@@ -21,12 +21,10 @@ constexpr int kMostSamples = 10'000'000;
 
 /// Whether so many more are within bounds; told if not.
 bool take_samples(Reader& reader, const Element& element, std::size_t count) {
-  if (count > std::size_t(kMostSamples) - reader.hfield_samples) {
-    reader.report.error(element, kTooLargeModel,
-                        fmt::format("height fields of more than {} samples together", kMostSamples),
-                        "make them coarser, or use them less often");
-    return false;
-  }
+  if (count > std::size_t(kMostSamples) - reader.hfield_samples)
+    return reader.report.fail(element, kTooLargeModel,
+                              fmt::format("height fields of more than {} samples together", kMostSamples),
+                              "make them coarser, or use them less often");
   reader.hfield_samples += count;
   return true;
 }
@@ -108,19 +106,17 @@ std::optional<Samples> read_samples(Reader& reader, const Element& element, cons
   Samples out;
   a.integer("nrow", out.rows);
   a.integer("ncol", out.columns);
-  if (out.rows < 2 || out.columns < 2 || out.rows > kMostSamples / out.columns) {
-    reader.report.error(element, kRange, fmt::format("a height field of {} × {} samples", out.rows, out.columns),
-                        "give nrow and ncol, two at least");
-    return std::nullopt;
-  }
+  if (out.rows < 2 || out.columns < 2 || out.rows > kMostSamples / out.columns)
+    return reader.report.refuse(element, kRange,
+                                fmt::format("a height field of {} × {} samples", out.rows, out.columns),
+                                "give nrow and ncol, two at least");
   if (!take_samples(reader, element, std::size_t(out.rows) * std::size_t(out.columns))) return std::nullopt;
   out.value.resize(std::size_t(out.rows) * std::size_t(out.columns));
   const char* text = element.Attribute("elevation");
   const auto problem = text ? parse_numbers(text, out.value) : std::nullopt;
   if (!problem) return out;
-  reader.report.error(element, kNumber, fmt::format("elevation: {}", *problem),
-                      fmt::format("the height field needs {} numbers", out.value.size()));
-  return std::nullopt;
+  return reader.report.refuse(element, kNumber, fmt::format("elevation: {}", *problem),
+                              fmt::format("the height field needs {} numbers", out.value.size()));
 }
 
 }  // namespace

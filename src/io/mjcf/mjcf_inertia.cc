@@ -1,5 +1,4 @@
 #include <Eigen/Cholesky>
-#include <cmath>
 
 #include "io/mjcf/mjcf_reader.h"
 #include "kansetsu/spatial/inertia.h"
@@ -42,7 +41,7 @@ Eigen::MatrixXd mass_matrix(const Reader& reader, const std::vector<int>& bodies
                             const std::vector<ReferenceCoordinate>& coordinates) {
   std::vector<Inertia<>> composite(reader.bodies.size());
   for (auto i = bodies.rbegin(); i != bodies.rend(); ++i) {
-    const Body& body = reader.bodies[std::size_t(*i)];
+    const Body& body = reader.body(*i);
     Inertia<>& own = composite[std::size_t(*i)];
     if (body.inertial) {
       const Transform<> X_WI = body.X_WB * to_transform(body.inertial->origin);
@@ -59,7 +58,7 @@ Eigen::MatrixXd mass_matrix(const Reader& reader, const std::vector<int>& bodies
     int body = moved.body;  // ancestors of the moved body, from the body itself on
     for (Eigen::Index i = j; i >= 0; --i) {
       const ReferenceCoordinate& other = coordinates[std::size_t(i)];
-      while (body > other.body) body = reader.bodies[std::size_t(body)].parent;
+      while (body > other.body) body = reader.body(body).parent;
       if (body == other.body) M(i, j) = M(j, i) = dot(other.S, F);
     }
     M(j, j) += moved.joint->dof.rotor_inertia;
@@ -96,7 +95,7 @@ Eigen::VectorXd row_of(const Reader& reader, const ReferenceInertia& of, const R
     }
     for (const Pull& pull : moment.pulls) {
       int body = pull.body;
-      while (body > c.body) body = reader.bodies[std::size_t(body)].parent;
+      while (body > c.body) body = reader.body(body).parent;
       if (body == c.body) row[i] += dot(c.S, Force<>{pull.t + cross(pull.p, pull.f), pull.f});
     }
   }
@@ -132,7 +131,7 @@ void set_spring_dampers(Reader& reader) {
                               "springdamper is ignored: the joint is a ball, or the mass matrix is singular");
         continue;
       }
-      for (JointDescription& made : reader.scene.figures[std::size_t(body.figure)].model.joints) {
+      for (JointDescription& made : reader.figure(body.figure).model.joints) {
         if (made.name != joint.name) continue;
         made.dofs[0].stiffness = *inertia / (time * time * ratio * ratio);
         made.dofs[0].damping = 2 * *inertia / time;

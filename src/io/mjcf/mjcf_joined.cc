@@ -8,7 +8,6 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "io/mjcf/mjcf_reader.h"
 
@@ -48,7 +47,7 @@ class Joiner {
  private:
   using Ends = std::initializer_list<std::pair<const char*, const PartIndex::Places*>>;
 
-  Body& body(int i) { return reader_.bodies[std::size_t(i)]; }
+  Body& body(int i) { return reader_.body(i); }
 
   static bool is_free(const Body& b) { return !b.joints.empty() && b.joints[0].kind == JointKind::kFree; }
   bool is_driven(const Body& b) const { return is_free(b) && driven_.contains(b.joints[0].name); }

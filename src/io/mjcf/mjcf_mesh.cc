@@ -10,7 +10,6 @@
 #include "io/text.h"
 #include "kansetsu/io/mesh.h"
 #include "kansetsu/spatial/eigen.h"
-#include "kansetsu/spatial/quaternion.h"
 
 /// Mesh assets: files or lists of vertices, moved, turned and scaled: v ↦ S·Rᵀ·(v − p). MuJoCo puts a geom's frame at the mesh's centre
 /// of mass, along its principal axes, and moves the geom there: the surface stays where the file says.
@@ -33,11 +32,9 @@ bool read_list(Reader& reader, const Element& element, const char* name, int gro
     const bool whole = largest == kInfinity || (x >= 0 && x <= largest && x == std::floor(x));
     if (!problem && !whole) problem = fmt::format("number is too large in attribute '{}', or no index", name);
   }
-  if (problem) {
-    reader.report.error(element, kNumber, fmt::format("bad format in attribute '{}': {}", name, *problem),
-                        "write plain numbers");
-    return false;
-  }
+  if (problem)
+    return reader.report.fail(element, kNumber, fmt::format("bad format in attribute '{}': {}", name, *problem),
+                              "write plain numbers");
   for (const double x : values) out.push_back(T(x));
   return true;
 }
@@ -66,17 +63,14 @@ void read_inline(Reader& reader, const Element& element, MeshAsset& mesh) {
     const std::array<int, 3> face{corners[i], corners[i + 1], corners[i + 2]};
     for (const int v : face) {
       if (std::size_t(v) < data.vertices.size()) continue;
-      reader.report.error(element, kRange, fmt::format("face names vertex {} of {}", v, data.vertices.size()),
-                          "count vertices from 0");
-      return;
+      return reader.report.error(element, kRange, fmt::format("face names vertex {} of {}", v, data.vertices.size()),
+                                 "count vertices from 0");
     }
     data.triangles.push_back(face);
   }
   if (data.triangles.empty()) data = hull_surface(data.vertices);
-  if (data.triangles.empty()) {
-    reader.report.error(element, kRange, "the vertices are on a line", "give at least three that are not");
-    return;
-  }
+  if (data.triangles.empty())
+    return reader.report.error(element, kRange, "the vertices are on a line", "give at least three that are not");
   if (mesh.file.empty()) mesh.inline_data = std::make_shared<const TriangleMeshData>(std::move(data));
 }
 
@@ -132,9 +126,8 @@ bool Reader::take_asset(const Element& at, const std::filesystem::path& path) {
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   if (!error) asset_bytes += std::max(size, kLeast);
   if (asset_bytes <= kMost) return true;
-  report.error(at, kTooLargeModel, "the files of meshes and height fields are larger than 1 GiB together",
-               "name one file once, and use its asset in many geoms");
-  return false;
+  return report.fail(at, kTooLargeModel, "the files of meshes and height fields are larger than 1 GiB together",
+                     "name one file once, and use its asset in many geoms");
 }
 
 void read_mesh_asset(Reader& reader, const Element& element) {
@@ -148,9 +141,8 @@ void read_mesh_asset(Reader& reader, const Element& element) {
   a.vec3("refpos", mesh.X_reference.p);
   std::array<double, 4> q{1, 0, 0, 0};
   if (a.numbers("refquat", q, 4) == 4) {
-    const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-    if (length > 0 && length < 1e15)
-      mesh.X_reference.R = to_mat3(Quaternion<>{q[1] / length, q[2] / length, q[3] / length, q[0] / length});
+    if (const auto R = turn_of(q))
+      mesh.X_reference.R = *R;
     else
       reader.report.error(element, kZeroVector, "zero quaternion is not allowed", "no rotation is 1 0 0 0");
   }
@@ -214,10 +206,7 @@ std::optional<MeshSolid> mesh_mass(Reader& reader, const Attributes& a, bool she
 std::optional<FittedBox> fit_box(Reader& reader, const Attributes& a) {
   const auto solid = mesh_mass(reader, a, false);
   if (!solid) return std::nullopt;
-  const Sym3<>& I = solid->inertia;
-  Eigen::Matrix3d m;
-  m << I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz;
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(m / solid->measure);
+  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(to_eigen(solid->inertia) / solid->measure);
   FittedBox box;
   const Eigen::Vector3d J = solver.eigenvalues().reverse();  // the longest side is the third
   Eigen::Matrix3d R = solver.eigenvectors().rowwise().reverse();

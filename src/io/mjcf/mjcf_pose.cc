@@ -11,15 +11,14 @@
 namespace kansetsu::io::mjcf {
 namespace {
 
-constexpr double kShortest = 1e-14;  // below which a vector has no direction, as in MuJoCo
+constexpr double kShortest = 1e-14, kLongest = 1e15;  // a vector beyond has no direction, as in MuJoCo
 
 /// The direction of a vector; an error if it has none.
 std::optional<Vec3<>> direction(Reader& reader, const Attributes& a, const char* name, const Vec3<>& v) {
   const double length = norm(v);
-  if (length > kShortest && length < 1e15) return (1 / length) * v;
-  reader.report.error(a.element(), kZeroVector, fmt::format("{} has no direction", name),
-                      "give a vector that is not zero");
-  return std::nullopt;
+  if (length > kShortest && length < kLongest) return (1 / length) * v;
+  return reader.report.refuse(a.element(), kZeroVector, fmt::format("{} has no direction", name),
+                              "give a vector that is not zero");
 }
 
 Mat3<> columns(const Vec3<>& x, const Vec3<>& y, const Vec3<>& z) {
@@ -29,12 +28,9 @@ Mat3<> columns(const Vec3<>& x, const Vec3<>& y, const Vec3<>& z) {
 Mat3<> read_quat(Reader& reader, const Attributes& a) {
   std::array<double, 4> q{};
   if (a.numbers("quat", q, 4) != 4) return Mat3<>::identity();
-  const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-  if (!(length > kShortest && length < 1e15)) {
-    reader.report.error(a.element(), kZeroVector, "zero quaternion is not allowed", "no rotation is 1 0 0 0");
-    return Mat3<>::identity();
-  }
-  return to_mat3(Quaternion<>{q[1] / length, q[2] / length, q[3] / length, q[0] / length});
+  const auto R = turn_of(q);
+  if (!R) reader.report.error(a.element(), kZeroVector, "zero quaternion is not allowed", "no rotation is 1 0 0 0");
+  return R.value_or(Mat3<>::identity());
 }
 
 Mat3<> read_axisangle(Reader& reader, const Attributes& a) {
@@ -69,6 +65,12 @@ Mat3<> read_euler(Reader& reader, const Attributes& a) {
 }
 
 }  // namespace
+
+std::optional<Mat3<>> turn_of(std::span<const double, 4> q) {
+  const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  if (!(length > kShortest && length < kLongest)) return std::nullopt;
+  return to_mat3(Quaternion<>{q[1] / length, q[2] / length, q[3] / length, q[0] / length});
+}
 
 /// Lower case letters turn with the frame, upper case ones about axes that stay.
 Mat3<> euler_rotation(const Compiler& compiler, const std::array<double, 3>& angles) {

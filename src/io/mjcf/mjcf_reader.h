@@ -5,6 +5,7 @@
 #include <array>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -87,6 +88,7 @@ class Attributes {
 
 // --- What elements become -------------------------------------------------------------------------------------------
 
+/// In the order of MJCF's words.
 enum class GeomType { kPlane, kSphere, kCapsule, kEllipsoid, kCylinder, kBox, kMesh, kHeightField, kOther };
 
 struct Geom {
@@ -221,6 +223,10 @@ struct Reader {
     return found == sources.end() ? main : *found->second;
   }
   const Compiler& compiler_of(const Element& element) const { return source_of(element).compiler; }
+  Body& body(int i) { return bodies[std::size_t(i)]; }
+  const Body& body(int i) const { return bodies[std::size_t(i)]; }
+  FigureDescription& figure(int i) { return scene.figures[std::size_t(i)]; }
+  const FigureDescription& figure(int i) const { return scene.figures[std::size_t(i)]; }
   const std::filesystem::path& folder_of(const Element& element) const { return source_of(element).folder; }
   std::map<std::string, DefaultClass, std::less<>> classes;
   std::size_t default_values = 0;  ///< of all classes, inherited ones counted
@@ -266,6 +272,11 @@ Element* load_document(Reader& reader, std::string_view text);
 Element* load_model(Reader& reader, const Element& element, const std::filesystem::path& path);
 /// Reads every file that the document includes.
 void load_includes(Reader& reader, const Element& root);
+/// The root of a document for elements that are made up.
+Element& new_root(Reader& reader);
+/// A copy of the element without its children, its attributes as `value_of` says.
+Element* add_copy(Reader& reader, const Element& element, Element& into,
+                  const std::function<std::string(const tinyxml2::XMLAttribute&)>& value_of);
 /// The children of an element, those of included files in their place.
 std::vector<const Element*> children(const Reader& reader, const Element& element);
 /// Children of several elements of one name: all sections <asset>, say.
@@ -288,6 +299,8 @@ void write_out_replicates(Reader& reader, const Element& root);
 void read_defaults(Reader& reader, const Element& root);
 /// The attributes of an element of a kind ("geom", "actuator", …), with its class or that of its surroundings.
 Attributes attributes_of(Reader& reader, const Element& element, std::string_view kind, const std::string& childclass);
+/// A number that must not be negative; newer files may hold the coefficients of a polynomial.
+double read_amount(Reader& reader, const Attributes& a, const char* name);
 /// How far from a surface or a limit it holds already; 0 unless given.
 double read_margin(Reader& reader, const Attributes& a);
 /// Notes every name in the file: one that is made up must not be that of a later element.
@@ -302,6 +315,8 @@ void check_schema(Reader& reader, const Element& root);
 // mjcf_pose.cc
 /// pos and one of quat, axisangle, xyaxes, zaxis, euler.
 Transform<> read_pose(Reader& reader, const Attributes& attributes);
+/// Of a quaternion w x y z of any length; none if it has no direction.
+std::optional<Mat3<>> turn_of(std::span<const double, 4> wxyz);
 /// By three angles, as the compiler element says.
 Mat3<> euler_rotation(const Compiler& compiler, const std::array<double, 3>& angles);
 
@@ -336,6 +351,8 @@ void read_hfield_asset(Reader& reader, const Element& element);
 std::optional<Shape> hfield_shape(Reader& reader, const Attributes& geom);
 
 // mjcf_geom.cc
+/// By its half sizes, as geoms and sites have them.
+Shape primitive_shape(GeomType type, const Vec3<>& size);
 void read_geom(Reader& reader, const Element& element, const Place& place);
 /// Masses of bodies from their geoms, bounds and total mass as the compiler element says.
 void set_masses(Reader& reader);
@@ -364,19 +381,38 @@ int find_body(const Reader& reader, std::string_view name);
 struct JointPlace {
   const Body* body = nullptr;
   const Joint* joint = nullptr;
+  explicit operator bool() const { return joint; }
 };
 JointPlace find_joint(const Reader& reader, std::string_view name);
 struct SitePlace {
   int body = -1;
   const Site* site = nullptr;
+  explicit operator bool() const { return site; }
 };
 SitePlace find_site(const Reader& reader, std::string_view name);
 struct GeomPlace {
   int body = -1;
   const Geom* geom = nullptr;
+  explicit operator bool() const { return geom; }
 };
 GeomPlace find_geom(const Reader& reader, std::string_view name);
 void unknown(Reader& reader, const Element& at, const char* kind, const std::string& name);
+/// The thing of this kind that an attribute names, by find_site() and its like; nothing, and an error, if there is none.
+template <class Place>
+Place read_named(Reader& reader, const Element& element, const char* attribute, const char* kind,
+                 Place (*find)(const Reader&, std::string_view)) {
+  const auto name = read_required_text(reader.report, element, attribute);
+  Place found = name ? find(reader, *name) : Place{};
+  if (name && !found) unknown(reader, element, kind, *name);
+  return found;
+}
+/// A coupling of two joints, or of two tendons, of a figure: of their names, and of their values in the reference configuration.
+struct CoupledPart {
+  std::string name;
+  double reference = 0;
+};
+void add_coupling(Reader& reader, const Element& element, int figure, const CoupledPart& dependent,
+                  const std::optional<CoupledPart>& driver, bool tendons);
 
 // mjcf_tendon.cc
 void read_tendons(Reader& reader, const Element& root);

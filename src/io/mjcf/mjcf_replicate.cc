@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -37,16 +36,10 @@ class Replicator {
         find(*child);
         continue;
       }
-      Element& root = new_root();
+      Element& root = new_root(reader_);
       write_copies(*child, root);
       reader_.included.emplace(child, &root);
     }
-  }
-  Element& new_root() {
-    tinyxml2::XMLDocument& document = reader_.documents.emplace_back();
-    Element* root = document.NewElement("mujocoinclude");
-    document.InsertEndChild(root);
-    return *root;
   }
 
   void write_copies(const Element& replicate, Element& into) {
@@ -54,11 +47,9 @@ class Replicator {
     double count = 0;
     Vec3<> offset;
     std::array<double, 3> angles{};
-    if (!a.number("count", count) || count < 1 || count > kMostCopies || count != std::floor(count)) {
-      reader_.report.error(replicate, kRange, fmt::format("count of <replicate> is {}", format_number(count)),
-                           fmt::format("give a whole number from 1 to {:.0f}", kMostCopies));
-      return;
-    }
+    if (!a.number("count", count) || count < 1 || count > kMostCopies || count != std::floor(count))
+      return reader_.report.error(replicate, kRange, fmt::format("count of <replicate> is {}", format_number(count)),
+                                  fmt::format("give a whole number from 1 to {:.0f}", kMostCopies));
     a.vec3("offset", offset);
     a.numbers("euler", angles, 3);
     const std::string separator = read_text(reader_.report, replicate, "sep").value_or("");
@@ -90,21 +81,18 @@ class Replicator {
   /// A copy with its name numbered; a <replicate> within is written out first.
   void copy(const Element& element, Element& into, const std::string& suffix) {
     if (std::string_view(element.Name()) == "replicate") {
-      Element& inner = new_root();
+      Element& inner = new_root(reader_);
       write_copies(element, inner);
       for (const Element* child = inner.FirstChildElement(); child; child = child->NextSiblingElement())
         copy(*child, into, suffix);
       return;
     }
     if (!reader_.copies.take(element, suffix.size())) return;
-    Element* made = into.GetDocument()->NewElement(element.Name());
-    into.InsertEndChild(made);
-    reader_.report.set_origin(*made, element);
-    for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
-      const bool name = std::string_view(a->Name()) == "name" && *a->Value();
-      made->SetAttribute(a->Name(), name ? (a->Value() + suffix).c_str() : a->Value());
-      if (name) note(a->Value(), suffix);
-    }
+    Element* made = add_copy(reader_, element, into, [&](const tinyxml2::XMLAttribute& a) {
+      if (std::string_view(a.Name()) != "name" || !*a.Value()) return std::string(a.Value());
+      note(a.Value(), suffix);
+      return a.Value() + suffix;
+    });
     for (const Element* child : children(reader_, element)) copy(*child, *made, suffix);
   }
 
@@ -130,7 +118,7 @@ class Replicator {
   void copy_reference(const Element& element) {
     const auto* suffixes = suffixes_of(element);
     if (!suffixes) return;
-    Element& root = new_root();
+    Element& root = new_root(reader_);
     const std::vector<std::string> copies = *suffixes;
     for (const std::string& suffix : copies) write_reference(element, root, suffix, true);
     if (const char* name = element.Attribute("name"); name && *name) {  // an actuator may name a copied tendon
@@ -140,14 +128,11 @@ class Replicator {
   }
   void write_reference(const Element& element, Element& into, const std::string& suffix, bool top) {
     if (!reader_.copies.take(element, suffix.size())) return;
-    Element* made = into.GetDocument()->NewElement(element.Name());
-    into.InsertEndChild(made);
-    reader_.report.set_origin(*made, element);
-    for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
+    Element* made = add_copy(reader_, element, into, [&](const tinyxml2::XMLAttribute& a) {
       const bool numbered =
-          (top && std::string_view(a->Name()) == "name") || (names_thing(a->Name()) && copied_.contains(a->Value()));
-      made->SetAttribute(a->Name(), numbered ? (a->Value() + suffix).c_str() : a->Value());
-    }
+          (top && std::string_view(a.Name()) == "name") || (names_thing(a.Name()) && copied_.contains(a.Value()));
+      return a.Value() + (numbered ? suffix : "");
+    });
     for (const Element* child : children(reader_, element)) write_reference(*child, *made, suffix, false);
   }
 

@@ -1,8 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-
 #include "io/mjcf/mjcf_reader.h"
 #include "io/text.h"
 #include "io/xml_schema.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "io/mjcf/mjcf_reader.h"
 #include "io/text.h"
@@ -13,25 +12,50 @@ namespace kansetsu::io::mjcf {
 JointPlace find_joint(const Reader& reader, std::string_view name) {
   const auto* place = PartIndex::find(reader.index.joints, name);
   if (!place) return {};
-  const Body& body = reader.bodies[std::size_t(place->first)];
+  const Body& body = reader.body(place->first);
   return {&body, &body.joints[std::size_t(place->second)]};
 }
 
 SitePlace find_site(const Reader& reader, std::string_view name) {
   const auto* place = PartIndex::find(reader.index.sites, name);
   if (!place) return {};
-  return {place->first, &reader.bodies[std::size_t(place->first)].sites[std::size_t(place->second)]};
+  return {place->first, &reader.body(place->first).sites[std::size_t(place->second)]};
 }
 
 GeomPlace find_geom(const Reader& reader, std::string_view name) {
   const auto* place = PartIndex::find(reader.index.geoms, name);
   if (!place) return {};
-  return {place->first, &reader.bodies[std::size_t(place->first)].geoms[std::size_t(place->second)]};
+  return {place->first, &reader.body(place->first).geoms[std::size_t(place->second)]};
 }
 
 void unknown(Reader& reader, const Element& at, const char* kind, const std::string& name) {
   reader.report.error(at, kUnknownName, fmt::format("unknown {} {}", kind, quote(name)),
                       "define it, or correct the name");
+}
+
+namespace {
+
+std::string equality_name(Reader& reader, const Element& element) {
+  return take_name(reader, element, "equality", fmt::format("equality{}", reader.names["equality"].size() + 1));
+}
+
+}  // namespace
+
+void add_coupling(Reader& reader, const Element& element, int figure, const CoupledPart& dependent,
+                  const std::optional<CoupledPart>& driver, bool tendons) {
+  PolynomialCoupling coupling;
+  coupling.name = equality_name(reader, element);
+  coupling.tendons = tendons;
+  coupling.dependent = {dependent.name, 0};
+  coupling.reference = dependent.reference;
+  if (driver) {
+    coupling.driver = DofRef{driver->name, 0};
+    coupling.driver_reference = driver->reference;
+  }
+  coupling.coefficient = {0, 1, 0, 0, 0};
+  Attributes(reader, element, nullptr).numbers("polycoef", coupling.coefficient, 1);
+  coupling.line = element.GetLineNum();
+  reader.figure(figure).couplings.push_back(std::move(coupling));
 }
 
 namespace {
@@ -55,13 +79,8 @@ struct Ends {
 std::optional<Ends> read_sites(Reader& reader, const Element& element) {
   Ends ends;
   for (const bool first : {true, false}) {
-    const auto name = read_required_text(reader.report, element, first ? "site1" : "site2");
-    if (!name) return std::nullopt;
-    const SitePlace found = find_site(reader, *name);
-    if (!found.site) {
-      unknown(reader, element, "site", *name);
-      return std::nullopt;
-    }
+    const SitePlace found = read_named(reader, element, first ? "site1" : "site2", "site", find_site);
+    if (!found) return std::nullopt;
     (first ? ends.body1 : ends.body2) = found.body;
     (first ? ends.X_1A : ends.X_2B) = found.site->X_BS;
   }
@@ -75,8 +94,8 @@ std::optional<Ends> read_bodies(Reader& reader, const Element& element, bool wel
   if (!body1 || !body2) return std::nullopt;
   Ends ends{*body1, *body2, {}, {}};
   const Attributes a(reader, element, nullptr);
-  const Transform<>& X_W1 = reader.bodies[std::size_t(*body1)].X_WB;
-  const Transform<>& X_W2 = reader.bodies[std::size_t(*body2)].X_WB;
+  const Transform<>& X_W1 = reader.body(*body1).X_WB;
+  const Transform<>& X_W2 = reader.body(*body2).X_WB;
   if (!weld) {
     if (!a.has("anchor"))
       report_missing(reader.report, element, "attribute anchor", "give the point in the frame of body1");
@@ -87,24 +106,20 @@ std::optional<Ends> read_bodies(Reader& reader, const Element& element, bool wel
   std::array<double, 7> pose{};
   ends.X_1A = inverse(X_W1) * X_W2;
   if (a.numbers("relpose", pose, 7) == 7) {
-    const Quaternion<> q{pose[4], pose[5], pose[6], pose[3]};
-    const double length = std::sqrt(dot(q, q));
-    if (length > 1e-14 && length < 1e15) ends.X_1A = {to_mat3((1 / length) * q), {pose[0], pose[1], pose[2]}};
+    if (const auto R = turn_of(std::span(pose).subspan<3, 4>())) ends.X_1A = {*R, {pose[0], pose[1], pose[2]}};
   }
   return ends;
 }
 
 /// A loop of one figure, or a connection of two; nothing where neither end can move.
 void add_closure(Reader& reader, const Element& element, const Ends& ends, ConstraintMask mask, bool active) {
-  const int figure1 = reader.bodies[std::size_t(ends.body1)].figure,
-            figure2 = reader.bodies[std::size_t(ends.body2)].figure;
-  const std::string name =
-      take_name(reader, element, "equality", fmt::format("equality{}", reader.names["equality"].size() + 1));
+  const int figure1 = reader.body(ends.body1).figure, figure2 = reader.body(ends.body2).figure;
+  const std::string name = equality_name(reader, element);
   if (figure1 < 0 && figure2 < 0) return;
   const Anchor a = anchor_on(reader, ends.body1, ends.X_1A), b = anchor_on(reader, ends.body2, ends.X_2B);
   const int line = element.GetLineNum();
   if (figure1 == figure2 && active) {
-    reader.scene.figures[std::size_t(figure1)].loops.push_back({name, a.link, b.link, a.pose, b.pose, mask, line});
+    reader.figure(figure1).loops.push_back({name, a.link, b.link, a.pose, b.pose, mask, line});
     return;
   }
   ConnectionDescription connection;
@@ -119,7 +134,6 @@ void add_closure(Reader& reader, const Element& element, const Ends& ends, Const
 }
 
 void read_coupling(Reader& reader, const Element& element, bool active) {
-  const Attributes a(reader, element, nullptr);
   const auto name1 = read_required_text(reader.report, element, "joint1"),
              name2 = read_text(reader.report, element, "joint2");
   if (!name1) return;
@@ -129,33 +143,20 @@ void read_coupling(Reader& reader, const Element& element, bool active) {
   const auto scalar = [](const Joint& joint) {
     return joint.kind == JointKind::kHinge || joint.kind == JointKind::kSlide;
   };
-  if (!scalar(*first.joint) || (second.joint && !scalar(*second.joint))) {
-    reader.report.error(element, kRange, "only hinge and slide joints can be coupled", "name joints of one coordinate");
-    return;
-  }
+  if (!scalar(*first.joint) || (second.joint && !scalar(*second.joint)))
+    return reader.report.error(element, kRange, "only hinge and slide joints can be coupled",
+                               "name joints of one coordinate");
   if (!active) return reader.report.warning(element, kEquality, "a coupling that is not active is ignored");
   if (second.body && second.body->figure != first.body->figure)
     return reader.report.missing(element, kEquality, "a coupling of joints of two figures is ignored");
-  PolynomialCoupling coupling;
-  coupling.name =
-      take_name(reader, element, "equality", fmt::format("equality{}", reader.names["equality"].size() + 1));
-  coupling.dependent = {*name1, 0};
-  coupling.reference = first.joint->reference;
-  if (second.joint) {
-    coupling.driver = DofRef{*name2, 0};
-    coupling.driver_reference = second.joint->reference;
-  }
-  coupling.coefficient = {0, 1, 0, 0, 0};
-  a.numbers("polycoef", coupling.coefficient, 1);
-  coupling.line = element.GetLineNum();
-  reader.scene.figures[std::size_t(first.body->figure)].couplings.push_back(std::move(coupling));
+  std::optional<CoupledPart> driver;
+  if (second) driver = CoupledPart{*name2, second.joint->reference};
+  add_coupling(reader, element, first.body->figure, {*name1, first.joint->reference}, driver, false);
 }
 
-ShapeRef shape_of_geom(const Reader& reader, const std::string& name) {
-  const GeomPlace place = find_geom(reader, name);
-  if (!place.geom) return {};
-  const int figure = reader.bodies[std::size_t(place.body)].figure;
-  return {name, {}, figure < 0 ? "" : reader.scene.figures[std::size_t(figure)].name};
+ShapeRef shape_of(const Reader& reader, const GeomPlace& place) {
+  const int figure = reader.body(place.body).figure;
+  return {place.geom->shape.name, {}, figure < 0 ? "" : reader.figure(figure).name};
 }
 
 /// @param fixed  lines of named shapes of the environment
@@ -163,18 +164,17 @@ void read_exclude(Reader& reader, const Element& element, const std::map<std::st
   constexpr std::size_t kMostExclusions = 1'000'000;  // a body that cannot move is all of its geoms
   const auto a = read_body_name(reader, element, "body1", true), b = read_body_name(reader, element, "body2", true);
   if (!a || !b) return;
-  const Body& first = reader.bodies[std::size_t(*a)];
-  const Body& second = reader.bodies[std::size_t(*b)];
+  const Body& first = reader.body(*a);
+  const Body& second = reader.body(*b);
   if (first.figure == second.figure && first.figure >= 0) {
-    reader.scene.figures[std::size_t(first.figure)].model.collision_filters.push_back({first.name, second.name});
+    reader.figure(first.figure).model.collision_filters.push_back({first.name, second.name});
     return;
   }
   if (first.figure < 0 && second.figure < 0) return;  // they never touch
   // A body that cannot move is its shapes in the environment.
   const auto parts = [&](const Body& body) {
     std::vector<ShapeRef> refs;
-    if (body.figure >= 0)
-      return std::vector<ShapeRef>{{{}, body.name, reader.scene.figures[std::size_t(body.figure)].name}};
+    if (body.figure >= 0) return std::vector<ShapeRef>{{{}, body.name, reader.figure(body.figure).name}};
     for (const Geom& geom : body.geoms) {
       const auto shape = fixed.find(geom.shape.name);
       if (shape != fixed.end() && shape->second == geom.element->GetLineNum())
@@ -192,12 +192,10 @@ void read_exclude(Reader& reader, const Element& element, const std::map<std::st
 }
 
 void read_pair(Reader& reader, const Element& element) {
-  const auto name1 = read_required_text(reader.report, element, "geom1"),
-             name2 = read_required_text(reader.report, element, "geom2");
-  if (!name1 || !name2) return;
-  ContactPair pair{shape_of_geom(reader, *name1), shape_of_geom(reader, *name2), {}, element.GetLineNum()};
-  if (pair.a.shape.empty()) return unknown(reader, element, "geom", *name1);
-  if (pair.b.shape.empty()) return unknown(reader, element, "geom", *name2);
+  const GeomPlace first = read_named(reader, element, "geom1", "geom", find_geom),
+                  second = read_named(reader, element, "geom2", "geom", find_geom);
+  if (!first || !second) return;
+  ContactPair pair{shape_of(reader, first), shape_of(reader, second), {}, element.GetLineNum()};
   // A pair has its own numbers, and defaults where it gives none: those of its geoms do not count.
   const Attributes a = attributes_of(reader, element, "pair", {});
   std::array<double, 5> friction{1, 1, 0.005, 0.0001, 0.0001};
@@ -213,23 +211,26 @@ void read_pair(Reader& reader, const Element& element) {
   reader.scene.pairs.push_back(std::move(pair));
 }
 
+/// Numbers that a joint has in qpos and qvel.
+std::pair<std::size_t, std::size_t> sizes_of(JointKind kind) {
+  static constexpr std::pair<std::size_t, std::size_t> kSizes[] = {{7, 6}, {4, 3}, {1, 1}, {1, 1}};
+  return kSizes[std::size_t(kind)];
+}
+
 /// Numbers of a keyframe, as many as there must be.
 std::optional<std::vector<double>> read_vector(Reader& reader, const Element& element, const char* name,
                                                std::size_t size) {
   if (!element.Attribute(name)) return std::nullopt;
   std::vector<double> values(size);
-  if (auto problem = parse_numbers(element.Attribute(name), values)) {
-    reader.report.error(element, kKeySize, fmt::format("{}: {}", name, *problem),
-                        fmt::format("the model needs {} numbers", size));
-    return std::nullopt;
-  }
+  if (auto problem = parse_numbers(element.Attribute(name), values))
+    return reader.report.refuse(element, kKeySize, fmt::format("{}: {}", name, *problem),
+                                fmt::format("the model needs {} numbers", size));
   return values;
 }
 
 void read_free_state(const double* q, FigureState& state) {
-  Quaternion<> quat{q[4], q[5], q[6], q[3]};
-  const double length = std::sqrt(dot(quat, quat));
-  if (!(length > 1e-14 && length < 1e15)) quat = {};
+  const bool turned = turn_of(std::span<const double, 4>(q + 3, 4)).has_value();
+  const Quaternion<> quat = turned ? Quaternion<>{q[4], q[5], q[6], q[3]} : Quaternion<>{};
   state.base = to_pose({to_mat3(quat), {q[0], q[1], q[2]}});
 }
 
@@ -245,7 +246,7 @@ void read_controls(Reader& reader, const Element& element, Keyframe& key) {
     const std::size_t at = next;
     next += input.has_activation;
     if (input.figure < 0) continue;
-    FigureState& state = key.figures[reader.scene.figures[std::size_t(input.figure)].name];
+    FigureState& state = key.figures[reader.figure(input.figure).name];
     if (ctrl) state.control[input.name] = input.range.clamp((*ctrl)[i]);
     if (act && input.has_activation) state.activation[input.name] = (*act)[at];
   }
@@ -265,7 +266,7 @@ void read_mocap(Reader& reader, const Element& element, Keyframe& key) {
     std::array<double, 7> pose{before.p.x, before.p.y, before.p.z, q.w, q.x, q.y, q.z};
     if (places) std::copy_n(places->begin() + std::ptrdiff_t(3 * i), 3, pose.begin());
     if (turns) std::copy_n(turns->begin() + std::ptrdiff_t(4 * i), 4, pose.begin() + 3);
-    read_free_state(pose.data(), key.figures[reader.scene.figures[std::size_t(bodies[i]->figure)].name]);
+    read_free_state(pose.data(), key.figures[reader.figure(bodies[i]->figure).name]);
   }
 }
 
@@ -283,7 +284,7 @@ void read_key(Reader& reader, const Element& element, std::size_t nq, std::size_
   for (const Body& body : reader.bodies) {
     for (const Joint& joint : body.joints) {
       const bool free = joint.kind == JointKind::kFree, ball = joint.kind == JointKind::kBall;
-      FigureState& state = key.figures[reader.scene.figures[std::size_t(body.figure)].name];
+      FigureState& state = key.figures[reader.figure(body.figure).name];
       if (qpos) {
         const double* q = qpos->data() + iq;
         if (free)
@@ -304,8 +305,8 @@ void read_key(Reader& reader, const Element& element, std::size_t nq, std::size_
           state.v[joint.name] = {*v};
         }
       }
-      iq += free ? 7 : ball ? 4 : 1;
-      iv += free ? 6 : ball ? 3 : 1;
+      iq += sizes_of(joint.kind).first;
+      iv += sizes_of(joint.kind).second;
     }
   }
   reader.scene.keyframes.push_back(std::move(key));
@@ -348,21 +349,18 @@ void read_keyframes(Reader& reader, const Element& root) {
   std::size_t nq = 0, nv = 0;
   for (const Body& body : reader.bodies) {
     for (const Joint& joint : body.joints) {
-      const bool free = joint.kind == JointKind::kFree, ball = joint.kind == JointKind::kBall;
-      nq += free ? 7 : ball ? 4 : 1;
-      nv += free ? 6 : ball ? 3 : 1;
+      nq += sizes_of(joint.kind).first;
+      nv += sizes_of(joint.kind).second;
     }
   }
   constexpr std::size_t kMostStates =
       2'000'000;  // of bodies and actuators in all keys: six letters ask for one of each
   const std::vector<const Element*> keys = sections(reader, root, "keyframe");
   const std::size_t each = std::max<std::size_t>(1, reader.bodies.size() + reader.inputs.size());
-  if (keys.size() > kMostStates / each) {
-    reader.report.error(*keys.front(), kTooLargeModel,
-                        fmt::format("{} keyframes of {} bodies and actuators", keys.size(), each),
-                        "leave some of them out");
-    return;
-  }
+  if (keys.size() > kMostStates / each)
+    return reader.report.error(*keys.front(), kTooLargeModel,
+                               fmt::format("{} keyframes of {} bodies and actuators", keys.size(), each),
+                               "leave some of them out");
   for (const Element* element : keys) {
     if (std::string_view(element->Name()) == "key") read_key(reader, *element, nq, nv);
   }

@@ -13,8 +13,6 @@ namespace {
 
 using enum SensorKind;
 
-std::string figure_name(const Reader& reader, int figure) { return reader.scene.figures[std::size_t(figure)].name; }
-
 void not_read(Reader& reader, const Element& element, std::string why) {
   reader.report.missing(element, kSensor, std::move(why));
 }
@@ -39,8 +37,8 @@ std::optional<Anchor> read_object(Reader& reader, const Element& element, const 
   if (*type == "body" || *type == "xbody") {
     const int body = find_body(reader, *object);
     if (body < 0) return unknown(reader, element, "body", *object), std::nullopt;
-    const auto& inertial = reader.bodies[std::size_t(body)].inertial;
-    if (*type == "body" && axes_matter && !has_own_axes(reader.bodies[std::size_t(body)])) {
+    const auto& inertial = reader.body(body).inertial;
+    if (*type == "body" && axes_matter && !has_own_axes(reader.body(body))) {
       not_read(reader, element, "sensors that need the principal axes of a body's inertia are not read");
       return std::nullopt;
     }
@@ -60,19 +58,19 @@ bool read_side(Reader& reader, const Element& element, const char* geom_name, co
   if (const auto name = read_text(reader.report, element, geom_name)) {
     const GeomPlace found = find_geom(reader, *name);
     if (!found.geom || !found.geom->has_shape) return unknown(reader, element, "geom", *name), false;
-    const int figure = reader.bodies[std::size_t(found.body)].figure;
-    out = {*name, {}, figure < 0 ? "" : figure_name(reader, figure)};
+    const int figure = reader.body(found.body).figure;
+    out = {*name, {}, figure < 0 ? "" : reader.figure(figure).name};
     return true;
   }
   const auto name = read_required_text(reader.report, element, body_name);
   const int body = name ? find_body(reader, *name) : -1;
   if (name && body < 0) unknown(reader, element, "body", *name);
   if (body < 0) return false;
-  if (reader.bodies[std::size_t(body)].figure < 0) {
+  if (reader.body(body).figure < 0) {
     not_read(reader, element, "distances of bodies that cannot move are read by geoms only");
     return false;
   }
-  out = {{}, *name, figure_name(reader, reader.bodies[std::size_t(body)].figure)};
+  out = {{}, *name, reader.figure(reader.body(body).figure).name};
   return true;
 }
 
@@ -81,26 +79,17 @@ Shape volume_of(const SitePlace& place) {
   const Attributes& a = *place.site->attributes;
   std::array<double, 3> size{0.005, 0.005, 0.005};
   const int count = a.numbers("size", size, 1);
-  const int type = a.keyword("type", {"sphere", "capsule", "ellipsoid", "cylinder", "box"}).value_or(0);
-  switch (type) {
-    case 1:
-      return Capsule{size[0], 2 * (count > 1 ? size[1] : size[0])};
-    case 3:
-      return Cylinder{size[0], 2 * (count > 1 ? size[1] : size[0])};
-    case 4:
-      return Box{{2 * size[0], 2 * size[1], 2 * size[2]}};
-    default:
-      return Sphere{size[0]};
-  }
+  const int word = a.keyword("type", {"sphere", "capsule", "ellipsoid", "cylinder", "box"}).value_or(0);
+  const auto type = GeomType(int(GeomType::kSphere) + word);
+  if (type != GeomType::kBox && count == 1) size[1] = size[0];
+  return primitive_shape(type, {size[0], size[1], size[2]});
 }
 
 bool read_what(Reader& reader, const Element& element, const SensorElement& row, SensorDescription& s) {
   switch (row.of) {
     case SensorElement::Of::kBySite: {
-      const auto name = read_required_text(reader.report, element, "site");
-      if (!name) return false;
-      const SitePlace found = find_site(reader, *name);
-      if (!found.site) return unknown(reader, element, "site", *name), false;
+      const SitePlace found = read_named(reader, element, "site", "site", find_site);
+      if (!found) return false;
       s.at = anchor_on(reader, found.body, found.site->X_BS);
       if (row.kind == kTouch) s.volume = volume_of(found);
       const bool needs_figure = row.kind == kForce || row.kind == kTorque;
@@ -112,28 +101,23 @@ bool read_what(Reader& reader, const Element& element, const SensorElement& row,
     }
     case SensorElement::Of::kByJoint:
     case SensorElement::Of::kByBall: {
-      const auto name = read_required_text(reader.report, element, "joint");
-      if (!name) return false;
-      const JointPlace place = find_joint(reader, *name);
-      if (!place.joint) return unknown(reader, element, "joint", *name), false;
+      const JointPlace place = read_named(reader, element, "joint", "joint", find_joint);
+      if (!place) return false;
       const bool ball = place.joint->kind == JointKind::kBall;
-      if (place.joint->kind == JointKind::kFree || ball != (row.of == SensorElement::Of::kByBall)) {
-        reader.report.error(element, kSensor, fmt::format("the joint {} is of another kind", quote(*name)),
-                            ball ? "use ballquat or ballangvel" : "name a hinge or slide");
-        return false;
-      }
-      s.at.figure = figure_name(reader, place.body->figure);
-      s.target = *name;
+      if (place.joint->kind == JointKind::kFree || ball != (row.of == SensorElement::Of::kByBall))
+        return reader.report.fail(element, kSensor,
+                                  fmt::format("the joint {} is of another kind", quote(place.joint->name)),
+                                  ball ? "use ballquat or ballangvel" : "name a hinge or slide");
+      s.at.figure = reader.figure(place.body->figure).name;
+      s.target = place.joint->name;
       return true;
     }
     case SensorElement::Of::kByTendon: {
-      const auto name = read_required_text(reader.report, element, "tendon");
-      if (!name) return false;
-      const Tendon* tendon = find_tendon(reader, *name);
-      if (!tendon) return unknown(reader, element, "tendon", *name), false;
+      const Tendon* tendon = read_named(reader, element, "tendon", "tendon", find_tendon);
+      if (!tendon) return false;
       if (tendon->figure < 0) return not_read(reader, element, "sensors of ignored tendons are not read"), false;
-      s.at.figure = figure_name(reader, tendon->figure);
-      s.target = *name;
+      s.at.figure = reader.figure(tendon->figure).name;
+      s.target = tendon->name;
       return true;
     }
     case SensorElement::Of::kByActuator: {
@@ -148,7 +132,7 @@ bool read_what(Reader& reader, const Element& element, const SensorElement& row,
           unknown(reader, element, "actuator", *name);
         return false;
       }
-      s.at.figure = figure_name(reader, found->figure);
+      s.at.figure = reader.figure(found->figure).name;
       s.target = *name;
       return true;
     }

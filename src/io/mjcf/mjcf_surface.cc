@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "io/number.h"
 #include "io/scene_xml.h"

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "io/mjcf/mjcf_reader.h"
@@ -9,27 +8,15 @@
 namespace kansetsu::io::mjcf {
 namespace {
 
-/// A number that must not be negative; newer files may hold the coefficients of a polynomial.
-double read_amount(Reader& reader, const Attributes& a, const char* name) {
-  std::array<double, 4> values{};
-  const int count = a.numbers(name, values, 1);
-  if (count > 1 && (values[1] != 0 || values[2] != 0 || values[3] != 0))
-    reader.report.missing(a.element(), kUnsupportedAttribute, fmt::format("higher terms of '{}' are ignored", name));
-  if (values[0] >= 0) return values[0];
-  reader.report.error(a.element(), kRange, fmt::format("{} is negative: {}", name, format_number(values[0])),
-                      "give zero or more");
-  return 0;
-}
-
 /// A tendon while its parts are read.
 struct TendonDraft {
   Tendon info;
   TendonDescription description;
   std::vector<PathPart> path;  ///< by bodies of the file
-  bool complete = true, several = false;
+  bool several = false;
 
   void on(const Reader& reader, int body) {
-    const int figure = reader.bodies[std::size_t(body)].figure;
+    const int figure = reader.body(body).figure;
     if (figure < 0) return;
     several = several || (info.figure >= 0 && info.figure != figure);
     info.figure = figure;
@@ -38,27 +25,25 @@ struct TendonDraft {
 
 /// Where something on a body is in the figure's model; on a body that cannot move, in the world.
 TendonPlace place_on(const Reader& reader, int index, const std::string& frame, const Transform<>& X_BP) {
-  const Body& body = reader.bodies[std::size_t(index)];
+  const Body& body = reader.body(index);
   if (body.figure < 0) return {{}, to_pose(body.X_WB * X_BP)};
   if (!frame.empty()) return {frame, {}};
   return {body.name, to_pose(X_BP)};
 }
 
-void read_point(Reader& reader, const Element& element, TendonDraft& draft) {
-  const auto name = read_required_text(reader.report, element, "site");
-  const SitePlace found = name ? find_site(reader, *name) : SitePlace{};
-  if (name && !found.site) unknown(reader, element, "site", *name);
-  if (!found.site) {
-    draft.complete = false;
-    return;
-  }
+// Parts of a tendon: false, and an error, if one cannot be used.
+
+bool read_point(Reader& reader, const Element& element, TendonDraft& draft) {
+  const SitePlace found = read_named(reader, element, "site", "site", find_site);
+  if (!found) return false;
   draft.on(reader, found.body);
   draft.description.path.push_back(
       {.kind = TendonPartKind::kPoint, .at = place_on(reader, found.body, found.site->frame, found.site->X_BS)});
   draft.path.push_back({.kind = TendonPartKind::kPoint, .body = found.body, .X_BP = found.site->X_BS});
+  return true;
 }
 
-void read_pulley(Reader& reader, const Element& element, TendonDraft& draft) {
+bool read_pulley(Reader& reader, const Element& element, TendonDraft& draft) {
   const Attributes a(reader, element, nullptr);
   TendonPart part{.kind = TendonPartKind::kPulley};
   if (!a.has("divisor")) report_missing(reader.report, element, "attribute divisor", "how many strands there are");
@@ -69,29 +54,19 @@ void read_pulley(Reader& reader, const Element& element, TendonDraft& draft) {
   }
   draft.description.path.push_back(part);
   draft.path.push_back({.kind = part.kind, .divisor = part.divisor});
+  return true;
 }
 
-void read_wrap(Reader& reader, const Element& element, TendonDraft& draft) {
-  const auto name = read_required_text(reader.report, element, "geom");
-  if (!name) {
-    draft.complete = false;
-    return;
-  }
-  const auto [i, found_geom] = find_geom(reader, *name);
-  if (!found_geom) {
-    unknown(reader, element, "geom", *name);
-    draft.complete = false;
-    return;
-  }
+bool read_wrap(Reader& reader, const Element& element, TendonDraft& draft) {
+  const auto [i, found_geom] = read_named(reader, element, "geom", "geom", find_geom);
+  if (!found_geom) return false;
   const Geom& geom = *found_geom;
   const auto* sphere = std::get_if<Sphere>(&geom.shape.shape);
   const auto* cylinder = std::get_if<Cylinder>(&geom.shape.shape);
-  if (!geom.has_shape || (!sphere && !cylinder)) {
-    reader.report.error(element, kTendon, fmt::format("a tendon cannot go round the geom {}", quote(*name)),
-                        "name a sphere or a cylinder");
-    draft.complete = false;
-    return;
-  }
+  if (!geom.has_shape || (!sphere && !cylinder))
+    return reader.report.fail(element, kTendon,
+                              fmt::format("a tendon cannot go round the geom {}", quote(geom.shape.name)),
+                              "name a sphere or a cylinder");
   TendonPart part{.kind = sphere ? TendonPartKind::kSphere : TendonPartKind::kCylinder};
   PathPart path{.kind = part.kind, .body = i, .X_BP = to_transform(geom.shape.origin)};
   part.radius = path.radius = sphere ? sphere->radius : cylinder->radius;
@@ -99,69 +74,56 @@ void read_wrap(Reader& reader, const Element& element, TendonDraft& draft) {
   draft.on(reader, i);
   if (const auto side = read_text(reader.report, element, "sidesite")) {
     const SitePlace found = find_site(reader, *side);
-    if (!found.site) return unknown(reader, element, "site", *side);
+    if (!found) return unknown(reader, element, "site", *side), true;
     draft.on(reader, found.body);
     part.side = place_on(reader, found.body, found.site->frame, found.site->X_BS);
     path.has_side = true, path.side_body = found.body, path.side = found.site->X_BS.p;
   }
   draft.description.path.push_back(std::move(part));
   draft.path.push_back(path);
+  return true;
 }
 
-void read_spatial(Reader& reader, const Element& element, TendonDraft& draft) {
+bool read_spatial(Reader& reader, const Element& element, TendonDraft& draft) {
+  bool complete = true;
   for (const Element* child : children(reader, element)) {
     const std::string_view tag = child->Name();
-    if (tag == "site")
-      read_point(reader, *child, draft);
-    else if (tag == "geom")
-      read_wrap(reader, *child, draft);
-    else if (tag == "pulley")
-      read_pulley(reader, *child, draft);
+    if (tag == "site") complete = read_point(reader, *child, draft) && complete;
+    if (tag == "geom") complete = read_wrap(reader, *child, draft) && complete;
+    if (tag == "pulley") complete = read_pulley(reader, *child, draft) && complete;
   }
-  // Every branch begins and ends in a point, and goes round one thing at a time.
-  const auto& path = draft.description.path;
-  std::size_t points = 0;
-  bool fits = true, round = false;
-  for (const TendonPart& part : path) {
-    const bool wrap = part.kind == TendonPartKind::kSphere || part.kind == TendonPartKind::kCylinder;
-    const bool pulley = part.kind == TendonPartKind::kPulley;
-    fits = fits && !(wrap && (points == 0 || round)) && !(pulley && (round || points == 1));
-    round = wrap;
-    points = pulley ? 0 : points + (wrap ? 0 : 1);
-  }
-  if (draft.complete && (!fits || round || points < 2)) {
-    reader.report.error(element, kTendon, "the path of the tendon has no beginning or no end",
-                        "a branch has two sites at least, and a site before and after every geom");
-    draft.complete = false;
-  }
+  if (complete && !has_ends(draft.description.path))
+    return reader.report.fail(element, kTendon, "the path of the tendon has no beginning or no end",
+                              "a branch has two sites at least, and a site before and after every geom");
+  return complete;
 }
 
-void read_fixed(Reader& reader, const Element& element, TendonDraft& draft) {
+bool read_term(Reader& reader, const Element& element, TendonDraft& draft) {
+  const JointPlace place = read_named(reader, element, "joint", "joint", find_joint);
+  if (!place) return false;
+  if (place.joint->kind != JointKind::kHinge && place.joint->kind != JointKind::kSlide)
+    return reader.report.fail(element, kTendon, "a ball or free joint cannot be part of a tendon",
+                              "name hinges and slides");
+  const Attributes a(reader, element, nullptr);
+  TendonTerm term{{place.joint->name, 0}, 0};
+  if (!a.has("coef")) report_missing(reader.report, element, "attribute coef", "the length is Σ coef·q");
+  a.number("coef", term.ratio);
+  draft.on(reader, find_body(reader, place.body->name));
+  draft.info.length += term.ratio * place.joint->reference;
+  draft.info.joints.emplace_back(place.joint->name, term.ratio);
+  draft.description.terms.push_back(std::move(term));
+  return true;
+}
+
+bool read_fixed(Reader& reader, const Element& element, TendonDraft& draft) {
+  bool complete = true;
   for (const Element* child : children(reader, element)) {
-    if (std::string_view(child->Name()) != "joint") continue;
-    const Attributes a(reader, *child, nullptr);
-    const auto name = read_required_text(reader.report, *child, "joint");
-    const JointPlace place = name ? find_joint(reader, *name) : JointPlace{};
-    if (name && !place.joint) unknown(reader, *child, "joint", *name);
-    draft.complete = draft.complete && place.joint;
-    if (!place.joint) continue;
-    if (place.joint->kind != JointKind::kHinge && place.joint->kind != JointKind::kSlide) {
-      reader.report.error(*child, kTendon, "a ball or free joint cannot be part of a tendon", "name hinges and slides");
-      draft.complete = false;
-      continue;
-    }
-    TendonTerm term{{place.joint->name, 0}, 0};
-    if (!a.has("coef")) report_missing(reader.report, *child, "attribute coef", "the length is Σ coef·q");
-    a.number("coef", term.ratio);
-    draft.on(reader, find_body(reader, place.body->name));
-    draft.info.length += term.ratio * place.joint->reference;
-    draft.info.joints.emplace_back(place.joint->name, term.ratio);
-    draft.description.terms.push_back(std::move(term));
+    if (std::string_view(child->Name()) == "joint") complete = read_term(reader, *child, draft) && complete;
   }
-  if (draft.complete && draft.description.terms.empty()) {
-    reader.report.error(element, kTendon, "the tendon has no joints", "a fixed tendon has <joint joint=… coef=…/>");
-    draft.complete = false;
-  }
+  if (complete && draft.description.terms.empty())
+    return reader.report.fail(element, kTendon, "the tendon has no joints",
+                              "a fixed tendon has <joint joint=… coef=…/>");
+  return complete;
 }
 
 void read_tendon(Reader& reader, const Element& element) {
@@ -172,8 +134,7 @@ void read_tendon(Reader& reader, const Element& element) {
   TendonDescription& t = draft.description;
   t.name = draft.info.name = take_name(reader, element, "tendon", fmt::format("tendon{}", reader.tendons.size() + 1));
   t.line = element.GetLineNum();
-  tag == "fixed" ? read_fixed(reader, element, draft) : read_spatial(reader, element, draft);
-  if (!draft.complete) return;
+  if (!(tag == "fixed" ? read_fixed : read_spatial)(reader, element, draft)) return;
   if (tag == "spatial") {
     PathTrace trace;
     trace_path(draft.path, reader.index.X_WB, trace);
@@ -201,7 +162,7 @@ void read_tendon(Reader& reader, const Element& element) {
                             "bodies of one figure hang on one child of <worldbody>");
     draft.info.figure = -1;
   } else {
-    reader.scene.figures[std::size_t(draft.info.figure)].actuation.tendons.push_back(std::move(t));
+    reader.figure(draft.info.figure).actuation.tendons.push_back(std::move(t));
   }
   reader.index.tendons.emplace(draft.info.name, reader.tendons.size());
   reader.tendons.push_back(std::move(draft.info));
@@ -248,21 +209,9 @@ void read_tendon_coupling(Reader& reader, const Element& element, bool active) {
   const bool apart = first->figure < 0 || (second && second->figure != first->figure);
   if (!active) return reader.report.warning(element, kEquality, "a coupling that is not active is ignored");
   if (apart) return reader.report.missing(element, kEquality, "a coupling of tendons of two figures is ignored");
-  PolynomialCoupling coupling;
-  coupling.name =
-      take_name(reader, element, "equality", fmt::format("equality{}", reader.names["equality"].size() + 1));
-  coupling.tendons = true;
-  coupling.dependent = {*name1, 0};
-  coupling.reference = first->length;
-  if (second) {
-    coupling.driver = DofRef{*name2, 0};
-    coupling.driver_reference = second->length;
-  }
-  coupling.coefficient = {0, 1, 0, 0, 0};
-  const Attributes a(reader, element, nullptr);
-  a.numbers("polycoef", coupling.coefficient, 1);
-  coupling.line = element.GetLineNum();
-  reader.scene.figures[std::size_t(first->figure)].couplings.push_back(std::move(coupling));
+  std::optional<CoupledPart> driver;
+  if (second) driver = CoupledPart{*name2, second->length};
+  add_coupling(reader, element, first->figure, {*name1, first->length}, driver, true);
 }
 
 }  // namespace kansetsu::io::mjcf

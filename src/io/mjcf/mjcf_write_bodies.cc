@@ -139,7 +139,7 @@ class FigureWriter {
     const LinkDescription& root = index_.root();
     const Transform<> X = to_transform(f_.initial.base);
     const auto& joints = index_.children(root.name);
-    const bool elided = f_.model.base == Base::kFixed && !f_.base_motion && is_bare(root) && joints.size() == 1 &&
+    const bool elided = f_.model.base == Base::kFixed && !f_.base_motion && is_elidable(root) && joints.size() == 1 &&
                         joints[0]->type != JointType::kFixed && joints[0]->type != JointType::kFree;
     const Chain chain{X, X, {}};
     if (elided) {
@@ -178,10 +178,7 @@ class FigureWriter {
       if (s.reference) name(*s.reference);
     }
   }
-  bool is_bare(const LinkDescription& link) const {
-    const bool massless = !link.inertial || (link.inertial->mass == 0 && link.inertial->inertia == Sym3<>{});
-    return massless && link.visuals.empty() && link.collisions.empty() && !named_.contains(link.name);
-  }
+  bool is_elidable(const LinkDescription& link) const { return is_bare(link) && !named_.contains(link.name); }
 
   void follow(const LinkDescription& link, int parent, const Chain& before, int depth) {
     for (const JointDescription* joint : index_.children(link.name)) {
@@ -201,7 +198,7 @@ class FigureWriter {
       const bool fits =
           next.size() == 1 && (next[0]->type == JointType::kBall ? std::ranges::all_of(chain.joints, is_slide)
                                                                  : !has_quaternion(next[0]->type));
-      if (is_bare(child) && fits && !ball)
+      if (is_elidable(child) && fits && !ball)
         follow(child, parent, chain, depth);
       else
         write_link(child, parent, chain, depth);

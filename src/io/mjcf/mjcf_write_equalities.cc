@@ -1,7 +1,4 @@
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 
 #include "io/mjcf/mjcf_writer.h"
 
@@ -92,11 +89,7 @@ void write_gear(Writer& w, const FigureDescription& f, const Coupling& gear) {
   Element& e = w.add(w.section("tendon"), "fixed");
   const std::string tendon = w.take_name("tendon", f.name, name);
   w.set(e, "name", tendon);
-  for (const TendonTerm& term : t.terms) {
-    Element& joint = w.add(e, "joint");
-    w.set(joint, "joint", w.joint_of(f.name, term.dof));
-    w.set(joint, "coef", term.ratio);
-  }
+  write_terms(w, f, t.terms, e);
   Element& equality = start(w, "tendon", f.name, name);
   w.set(equality, "tendon1", tendon);
   w.set(equality, "polycoef", std::array{gear.offset - reference_length(w, f, t), 0.0, 0.0, 0.0, 0.0});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "io/link_index.h"
 #include "io/mjcf/mjcf_writer.h"
 #include "kansetsu/spatial/rotations.h"
 #include "model/joint_motion.h"
@@ -10,11 +11,6 @@
 /// A joint becomes one of MuJoCo's for each primitive of its chain: X = X_ref·T(p)·R(a, q − ref)·T(−p), with p and a in the body's frame.
 namespace kansetsu::io::mjcf {
 namespace {
-
-const DofDescription& dof_of(const JointDescription& joint, int coordinate) {
-  static const DofDescription kNone;
-  return std::size_t(coordinate) < joint.dofs.size() ? joint.dofs[std::size_t(coordinate)] : kNone;
-}
 
 /// Whether a figure has the data switched off, where not every figure has.
 void set_dof(Writer& w, Element& e, const FigureDescription& f, const DofDescription& dof, double reference) {
@@ -52,13 +48,7 @@ void write_ball_limit(Writer& w, Element& e, const JointDescription& joint) {
 
 void write_ball(Writer& w, const FigureDescription& f, const JointDescription& joint, Element& e,
                 const Transform<>& X_BK) {
-  const DofDescription& dof = dof_of(joint, 0);
-  for (int k = 1; k < 3; ++k) {
-    if (dof_of(joint, k) != dof) w.lose("balls with other data about each axis; those about x are written", joint.name);
-  }
-  DofDescription free = dof;
-  free.lower = -kInfinity, free.upper = kInfinity, free.rest = 0;
-  set_dof(w, e, f, free, 0);
+  set_dof(w, e, f, w.ball_data(joint), 0);
   if (f.switches.limits) write_ball_limit(w, e, joint);
   w.coordinates.push_back({f.name, joint.name, 0, PrimitiveKind::kBall, 0, X_BK.R});
 }
@@ -77,9 +67,7 @@ std::vector<double> reference_of(const FigureDescription& figure, const JointDes
 
 void write_joint(Writer& w, const FigureDescription& f, const JointDescription& joint, int body,
                  const Transform<>& X_BS) {
-  if (joint.type == JointType::kFree)
-    return w.fail(fmt::format("the joint '{}' is free, but not the base of its figure", joint.name),
-                  "make the part that it carries a separate figure");
+  if (joint.type == JointType::kFree) return w.fail_free(joint);
   const std::vector<double> reference = reference_of(f, joint);
   Transform<> X_BK = X_BS;
   for (const Primitive& primitive : info(joint.type).chain) {

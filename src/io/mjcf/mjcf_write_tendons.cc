@@ -84,11 +84,7 @@ void write_tendon(Writer& w, const FigureDescription& f, const TendonDescription
   if (!t.path.empty()) w.set_unless(e, "width", t.width, 0.003);
   if (!t.path.empty() && t.rgba.size() == 4) w.set(e, "rgba", t.rgba);
   write_path(w, f, t, e);
-  for (const TendonTerm& term : t.terms) {
-    Element& joint = w.add(e, "joint");
-    w.set(joint, "joint", w.joint_of(f.name, term.dof));
-    w.set(joint, "coef", term.ratio);
-  }
+  write_terms(w, f, t.terms, e);
 }
 
 /// A spring between two points is a tendon with two of them; a rope is slack below its rest.
@@ -112,6 +108,14 @@ void write_spring(Writer& w, const SpringDescription& s) {
 }
 
 }  // namespace
+
+void write_terms(Writer& w, const FigureDescription& f, const std::vector<TendonTerm>& terms, Element& tendon) {
+  for (const TendonTerm& term : terms) {
+    Element& joint = w.add(tendon, "joint");
+    w.set(joint, "joint", w.joint_of(f.name, term.dof));
+    w.set(joint, "coef", term.ratio);
+  }
+}
 
 double reference_length(const Writer& w, const FigureDescription& f, const TendonDescription& t) {
   double length = 0;

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "io/text.h"
+#include "io/file_report.h"
+#include "io/unique_names.h"
 #include "kansetsu/io/mjcf.h"
 #include "kansetsu/spatial/quaternion.h"
 
@@ -78,9 +78,8 @@ void tell_rest(Writer& w) {
 }
 
 Loaded<std::string> text_of(const SceneDescription& scene, const std::filesystem::path& folder) {
-  std::vector<Diagnostic> problems = validate(scene);
-  std::erase_if(problems, [](const Diagnostic& d) { return !d.is_error(); });
-  if (!problems.empty()) return {std::nullopt, std::move(problems)};
+  if (std::vector<Diagnostic> problems = errors_of(validate(scene)); !problems.empty())
+    return {std::nullopt, std::move(problems)};
   Writer w(scene, folder);
   write_settings(w);
   write_bodies(w);
@@ -130,10 +129,7 @@ void Writer::set_range(Element& e, const char* name, const Interval& range) {
 std::string Writer::take_name(const char* kind, const std::string& figure, const std::string& wanted) {
   std::set<std::string>& names = taken[kind];
   if (!wanted.empty() && names.insert(wanted).second) return wanted;
-  const std::string stem = figure.empty() ? wanted : figure + "/" + wanted;
-  std::string name = stem;
-  for (int i = 2; !names.insert(name).second; ++i) name = fmt::format("{}_{}", stem, i);
-  return name;
+  return unique_name(names, figure.empty() ? wanted : figure + "/" + wanted);
 }
 
 LinkPlace Writer::find_place(const std::string& figure, const std::string& link) const {

@@ -114,6 +114,9 @@ std::vector<double> reference_of(const FigureDescription& figure, const JointDes
 
 // mjcf_write_tendons.cc
 void write_tendons(Writer& writer);
+/// <joint> for each term of a fixed tendon.
+void write_terms(Writer& writer, const FigureDescription& figure, const std::vector<TendonTerm>& terms,
+                 Element& tendon);
 double reference_length(const Writer& writer, const FigureDescription& figure, const TendonDescription& tendon);
 
 // mjcf_write_acts.cc

@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 
-#include "io/capture/capture_reader.h"
 #include "io/osim/osim_codes.h"
 #include "io/osim/osim_reader.h"
 #include "io/text.h"
@@ -64,8 +63,7 @@ class OsimReader {
     if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
     for (Diagnostic& d : validate(out_.model)) diagnostics.push_back(std::move(d));
     for (Diagnostic& d : validate(out_.model, out_.actuation)) diagnostics.push_back(std::move(d));
-    if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
-    return {std::move(out_), std::move(diagnostics)};
+    return loaded(std::move(out_), std::move(diagnostics));
   }
 
  private:
@@ -144,14 +142,10 @@ class OsimReader {
       resolve_socket(element, "socket_parent_frame", joint.parent, joint.X_PF);
       resolve_socket(element, "socket_child_frame", joint.child, joint.X_CM);
     }
-    if (child_flag(element, "reverse", false)) {
-      report_.error(element, kJointKind, "the joint is reversed", "exchange its parent and child");
-      return;
-    }
-    if (joint.parent.empty() || joint.child.empty()) {
-      report_.error(element, kMissing, "the joint has no parent or no child", "name both bodies");
-      return;
-    }
+    if (child_flag(element, "reverse", false))
+      return report_.error(element, kJointKind, "the joint is reversed", "exchange its parent and child");
+    if (joint.parent.empty() || joint.child.empty())
+      return report_.error(element, kMissing, "the joint has no parent or no child", "name both bodies");
     const std::vector<int> own = read_coordinates(element);
     if (read_motions(element, own, joint)) joints_.push_back(std::move(joint));
   }
@@ -204,16 +198,13 @@ class OsimReader {
     const std::string kind(element.Name());
     if (kind == "CustomJoint") return read_spatial_transform(element, joint);
     const auto found = joint_kinds().find(kind);
-    if (found == joint_kinds().end()) {
-      report_.error(element, kJointKind, fmt::format("joints of kind <{}> are not known", tag_of(element)),
-                    "known: Custom, Weld, Pin, Slider, Ball, Gimbal, Universal, Planar and FreeJoint");
-      return false;
-    }
-    if (own.size() != found->second.size()) {
-      report_.error(element, kMissing, fmt::format("{} coordinates, {} are needed", own.size(), found->second.size()),
-                    "each motion of the joint has one");
-      return false;
-    }
+    if (found == joint_kinds().end())
+      return report_.fail(element, kJointKind, fmt::format("joints of kind <{}> are not known", tag_of(element)),
+                          "known: Custom, Weld, Pin, Slider, Ball, Gimbal, Universal, Planar and FreeJoint");
+    if (own.size() != found->second.size())
+      return report_.fail(element, kMissing,
+                          fmt::format("{} coordinates, {} are needed", own.size(), found->second.size()),
+                          "each motion of the joint has one");
     for (std::size_t i = 0; i < own.size(); ++i) {
       const int motion = found->second[i];
       MapAxis& axis = motion < 3 ? joint.turns[std::size_t(motion)] : joint.shifts[std::size_t(motion - 3)];
@@ -226,10 +217,7 @@ class OsimReader {
 
   bool read_spatial_transform(const Element& element, FileJoint& joint) {
     const Element* transform = element.FirstChildElement("SpatialTransform");
-    if (!transform) {
-      report_.error(element, kMissing, "there is no <SpatialTransform>", "a CustomJoint has one");
-      return false;
-    }
+    if (!transform) return report_.fail(element, kMissing, "there is no <SpatialTransform>", "a CustomJoint has one");
     int k = 0;
     for (const Element* axis = transform->FirstChildElement("TransformAxis"); axis && k < 6;
          axis = axis->NextSiblingElement("TransformAxis"), ++k) {
@@ -238,10 +226,7 @@ class OsimReader {
       child_numbers(report_, *axis, "axis", v);
       out.axis = {v[0], v[1], v[2]};
       constexpr double kNoLength = 1e-9;  // axes are written as unit vectors; this is a zero that was rounded
-      if (!(norm(out.axis) > kNoLength)) {
-        report_.error(*axis, kNumber, "the axis has no length", "e.g. 0 0 1");
-        return false;
-      }
+      if (!(norm(out.axis) > kNoLength)) return report_.fail(*axis, kNumber, "the axis has no length", "e.g. 0 0 1");
       if (k < 3) out.axis = (1 / norm(out.axis)) * out.axis;
       if (!read_axis(*axis, out)) return false;
     }
@@ -269,16 +254,12 @@ class OsimReader {
       if (!out.function.is_constant()) out.function = CoordinateFunction::constant(out.function(0));
       return true;
     }
-    if (!next_word(words).empty()) {
-      report_.error(axis, kFunction, "functions of several coordinates are not known", "one coordinate per axis");
-      return false;
-    }
+    if (!next_word(words).empty())
+      return report_.fail(axis, kFunction, "functions of several coordinates are not known", "one coordinate per axis");
     const std::optional<int> coordinate = find_coordinate(first);
-    if (!coordinate) {
-      report_.error(axis, kReference, fmt::format("there is no coordinate {}", quote(first)),
-                    "a joint's axes move by the joint's own coordinates");
-      return false;
-    }
+    if (!coordinate)
+      return report_.fail(axis, kReference, fmt::format("there is no coordinate {}", quote(first)),
+                          "a joint's axes move by the joint's own coordinates");
     out.coordinate = *coordinate;
     return true;
   }
@@ -326,10 +307,8 @@ class OsimReader {
                       "one figure per file");
       root = &joint;
     }
-    if (!root) {
-      report_.error(document, kTree, "no joint has ground as its parent", "the first body hangs on ground");
-      return;
-    }
+    if (!root)
+      return report_.error(document, kTree, "no joint has ground as its parent", "the first body hangs on ground");
     bool moves = false;
     for (int i = 0; i < 3; ++i)
       moves |=
@@ -439,7 +418,7 @@ class OsimReader {
 
 }  // namespace
 
-bool names_osim(const std::filesystem::path& file) { return capture::same_word(file.extension().string(), ".osim"); }
+bool names_osim(const std::filesystem::path& file) { return same_word(file.extension().string(), ".osim"); }
 
 Loaded<OsimModel> parse_osim(std::string_view text, const std::string& file_name) {
   OsimReader reader(file_name);

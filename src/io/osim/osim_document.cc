@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "io/capture/capture_reader.h"
 #include "io/osim/osim_codes.h"
 #include "io/osim/osim_reader.h"
 #include "io/text.h"
@@ -30,7 +29,7 @@ bool parse_document(std::string_view text, tinyxml2::XMLDocument& document, XmlR
 std::string child_text(const Element& element, const char* child) {
   const Element* found = element.FirstChildElement(child);
   const char* text = found ? found->GetText() : nullptr;
-  return text ? std::string(capture::trim(text)) : "";
+  return text ? std::string(trim(text)) : "";
 }
 
 std::string last_part(const std::string& path) {
@@ -42,10 +41,8 @@ bool child_numbers(XmlReport& report, const Element& element, const char* child,
   const Element* found = element.FirstChildElement(child);
   if (!found) return false;
   std::vector<double> values(out.size());
-  if (const auto problem = parse_numbers(child_text(element, child), values)) {
-    report.error(*found, kNumber, *problem, fmt::format("{} finite number(s) are needed", out.size()));
-    return false;
-  }
+  if (const auto problem = parse_numbers(child_text(element, child), values))
+    return report.fail(*found, kNumber, *problem, fmt::format("{} finite number(s) are needed", out.size()));
   std::copy(values.begin(), values.end(), out.begin());
   return true;
 }
@@ -70,7 +67,7 @@ std::vector<double> child_list(XmlReport& report, const Element& element, const 
 
 bool child_flag(const Element& element, const char* child, bool otherwise) {
   const std::string text = child_text(element, child);
-  return text.empty() ? otherwise : capture::same_word(text, "true");
+  return text.empty() ? otherwise : same_word(text, "true");
 }
 
 std::vector<const Element*> objects_of(const Element& element, const char* set) {
@@ -103,24 +100,19 @@ std::optional<CoordinateFunction> read_function(XmlReport& report, const Element
     if (inner) inner = inner->FirstChildElement();
     for (const char* name : {"Constant", "LinearFunction", "SimmSpline", "NaturalCubicSpline", "PolynomialFunction"})
       if (!inner) inner = element.FirstChildElement(name);
-    if (!inner || std::string_view(inner->Name()) == "MultiplierFunction") {
-      report.error(element, kFunction, "there is no function to multiply", "name one in <function>");
-      return std::nullopt;
-    }
+    if (!inner || std::string_view(inner->Name()) == "MultiplierFunction")
+      return report.refuse(element, kFunction, "there is no function to multiply", "name one in <function>");
     std::optional<F> read = read_function(report, *inner);
     if (!read) return std::nullopt;
     read->scale = child_number(report, element, "scale", 1);
     return read;
   } else {
-    report.error(element, kFunction, fmt::format("functions of kind <{}> are not known", tag_of(element)),
-                 "known: Constant, LinearFunction, PolynomialFunction, SimmSpline, NaturalCubicSpline, "
-                 "PiecewiseLinearFunction, Sine, MultiplierFunction");
-    return std::nullopt;
+    return report.refuse(element, kFunction, fmt::format("functions of kind <{}> are not known", tag_of(element)),
+                         "known: Constant, LinearFunction, PolynomialFunction, SimmSpline, NaturalCubicSpline, "
+                         "PiecewiseLinearFunction, Sine, MultiplierFunction");
   }
-  if (const auto problem = out.prepare()) {
-    report.error(element, kFunction, "the function cannot be used: " + *problem, "check its numbers");
-    return std::nullopt;
-  }
+  if (const auto problem = out.prepare())
+    return report.refuse(element, kFunction, "the function cannot be used: " + *problem, "check its numbers");
   return out;
 }
 

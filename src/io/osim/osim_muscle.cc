@@ -106,11 +106,9 @@ class MuscleReader {
   /// The joint whose position is a coordinate as it is.
   std::optional<DofRef> joint_of(const Element& element, const std::string& coordinate) {
     const auto index = coordinates_.find(coordinate);
-    if (index == coordinates_.end()) {
-      report_.error(element, kReference, fmt::format("there is no coordinate {}", quote(coordinate)),
-                    "name a coordinate of the model");
-      return std::nullopt;
-    }
+    if (index == coordinates_.end())
+      return report_.refuse(element, kReference, fmt::format("there is no coordinate {}", quote(coordinate)),
+                            "name a coordinate of the model");
     if (const auto joint = joints_.find(index->second); joint != joints_.end()) return DofRef{joint->second, 0};
     report_.warning(element, kIgnored, fmt::format("no joint turns by {} itself", quote(coordinate)),
                     "the muscle is ignored");
@@ -126,10 +124,9 @@ class MuscleReader {
   std::optional<TendonPart> read_point(const Element& point) {
     std::string body = last_part(child_text(point, "socket_parent_frame"));
     if (body.empty()) body = last_part(child_text(point, "body"));
-    if (!bodies_.contains(body)) {
-      report_.error(point, kReference, fmt::format("there is no body {}", quote(body)), "name a body of the model");
-      return std::nullopt;
-    }
+    if (!bodies_.contains(body))
+      return report_.refuse(point, kReference, fmt::format("there is no body {}", quote(body)),
+                            "name a body of the model");
     TendonPart part{.at = place(body, {Mat3<>::identity(), child_vector(report_, point, "location")})};
     part.at.pose.rpy = {};
     const std::string_view kind = point.Name();
@@ -143,9 +140,8 @@ class MuscleReader {
       part.at.pose.p = {};
       if (!read_shifts(point, part)) return std::nullopt;
     } else if (kind != "PathPoint") {
-      report_.error(point, kFunction, fmt::format("points of kind <{}> are not known", tag_of(point)),
-                    "known: PathPoint, ConditionalPathPoint, MovingPathPoint");
-      return std::nullopt;
+      return report_.refuse(point, kFunction, fmt::format("points of kind <{}> are not known", tag_of(point)),
+                            "known: PathPoint, ConditionalPathPoint, MovingPathPoint");
     }
     return part;
   }
@@ -259,17 +255,13 @@ class MuscleReader {
     const std::string_view kind = force.Name();
     const auto muscle = muscle_kinds().find(kind);
     const bool cable = kind == "PathActuator";
-    if (muscle == muscle_kinds().end() && !cable) {
-      report_.repeated_warning(force, kIgnored, fmt::format("<{}> is not used", tag_of(force)),
-                               "of forces, muscles and path actuators are");
-      return;
-    }
+    if (muscle == muscle_kinds().end() && !cable)
+      return report_.repeated_warning(force, kIgnored, fmt::format("<{}> is not used", tag_of(force)),
+                                      "of forces, muscles and path actuators are");
     if (child_flag(force, "isDisabled", false) || !child_flag(force, "appliesForce", true)) return;
     const char* name = force.Attribute("name");
-    if (!name || !is_clean(name) || !*name || !names_.insert(name).second) {
-      report_.error(force, kName, "a muscle has no name, or that of another", "names are unique");
-      return;
-    }
+    if (!name || !is_clean(name) || !*name || !names_.insert(name).second)
+      return report_.error(force, kName, "a muscle has no name, or that of another", "names are unique");
     TendonDescription tendon{.name = name};
     tendon.line = force.GetLineNum();
     if (!read_path(force, tendon)) return;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "io/capture/capture_reader.h"
 #include "io/file_gate.h"
 #include "io/osim/osim_codes.h"
 #include "io/osim/osim_reader.h"
@@ -25,7 +24,7 @@ class NamedFiles {
 
   std::filesystem::path find(const Element& element, const char* child) {
     const std::string name = child_text(element, child);
-    if (name.empty() || capture::same_word(name, "Unassigned")) return {};
+    if (name.empty() || same_word(name, "Unassigned")) return {};
     std::filesystem::path path = folder_ / name;
     if (gate_.allows(path)) return path;
     report_.error(element, kOutside, fmt::format("the file {} of <{}> is outside of the package", quote(name), child),
@@ -60,9 +59,7 @@ Loaded<ExternalLoads> read_external_loads(const std::filesystem::path& file, con
     out.data = NamedFiles(file, references, report).find(*loads, "datafile");
     if (child_text(*loads, "datafile").empty())
       report.error(*loads, kMissing, "there is no <datafile>", "name the .mot or .sto of the forces");
-    const auto name_of = [](const std::string& text) {
-      return capture::same_word(text, "Unassigned") ? std::string() : text;
-    };
+    const auto name_of = [](const std::string& text) { return same_word(text, "Unassigned") ? std::string() : text; };
     for (const Element* e =
              loads->FirstChildElement("objects") ? loads->FirstChildElement("objects")->FirstChildElement() : nullptr;
          e; e = e->NextSiblingElement()) {
@@ -88,9 +85,7 @@ Loaded<ExternalLoads> read_external_loads(const std::filesystem::path& file, con
     }
     if (out.loads.empty()) report.warning(*loads, kIgnored, "there are no loads", "nothing acts from outside");
   }
-  std::vector<Diagnostic> diagnostics = report.take();
-  if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
-  return {std::move(out), std::move(diagnostics)};
+  return loaded(std::move(out), report.take());
 }
 
 Loaded<InverseDynamicsSetup> read_inverse_dynamics_setup(const std::filesystem::path& file,
@@ -113,9 +108,7 @@ Loaded<InverseDynamicsSetup> read_inverse_dynamics_setup(const std::filesystem::
     out.from = range[0], out.to = range[1];
     out.cutoff = std::max(0.0, child_number(report, *tool, "lowpass_cutoff_frequency_for_coordinates", 0));
   }
-  std::vector<Diagnostic> diagnostics = report.take();
-  if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
-  return {std::move(out), std::move(diagnostics)};
+  return loaded(std::move(out), report.take());
 }
 
 }  // namespace kansetsu::io

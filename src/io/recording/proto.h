@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kansetsu/spatial/vec3.h"
 
@@ -104,6 +105,14 @@ class Reader {
     if (!expect(wire == Wire::kBytes && bytes.size() % 8 == 0)) return;
     double* to = out(bytes.size() / 8);
     if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
+  }
+  std::vector<double> number_list() {
+    std::vector<double> out;
+    numbers([&](std::size_t count) {
+      out.resize(count);
+      return out.data();
+    });
+    return out;
   }
   Vec3<> vec3() {
     double values[3] = {};

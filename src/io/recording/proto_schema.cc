@@ -142,7 +142,7 @@ Writer file_descriptor(const Message& message) {
     Writer described = field_descriptor(message, field, ++number);
     if (field.optional) described.varint(9, optional++).varint(17, 1);  // a group of its own, as protoc makes it
     type.message(2, described);
-    if (!field.is_message() || std::count(seen.begin(), seen.end(), field.type)) continue;
+    if (!field.is_message() || std::ranges::count(seen, field.type)) continue;
     seen.push_back(field.type);
     file.text(3, file_of(field.type));
   }
@@ -162,7 +162,7 @@ Writer file_descriptor(const Message& message) {
 
 /// Dependencies first, each once.
 void add(std::string_view name, std::vector<std::string_view>& done, Writer& set) {
-  if (std::count(done.begin(), done.end(), name)) return;
+  if (std::ranges::count(done, name)) return;
   done.push_back(name);
   const Message& message = find(name);
   for (const Field& field : fields_of(message)) {

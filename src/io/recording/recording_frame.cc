@@ -136,10 +136,7 @@ std::optional<RecordedFrame> decode_frame(std::string_view bytes, const Recordin
         frame.connections.push_back(decode_force<RecordedConnection>(in.text(), 2, failed));
         break;
       case 5:
-        in.numbers([&](std::size_t n) {
-          frame.numbers.resize(n);
-          return frame.numbers.data();
-        });
+        frame.numbers = in.number_list();
         break;
       case 6:
         frame.events.emplace_back(in.text());

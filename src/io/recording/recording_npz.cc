@@ -14,16 +14,21 @@
 namespace kansetsu::io {
 namespace {
 
+/// The beginning of an array; data begin at a multiple of 64.
+ByteWriter npy_head(const std::string& type, const std::string& shape) {
+  std::string head = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", type, shape);
+  head.append(63 - (10 + head.size()) % 64, ' ') += '\n';
+  ByteWriter out;
+  out.raw("\x93NUMPY").put(std::uint8_t{1}).put(std::uint8_t{0}).put(static_cast<std::uint16_t>(head.size())).raw(head);
+  return out;
+}
+
 /// An array of doubles or 32-bit integers, row by row.
 template <class T>
 std::string npy(const std::vector<T>& values, std::size_t columns) {
   const std::size_t rows = columns == 0 ? values.size() : values.size() / columns;
   const std::string shape = columns == 0 ? fmt::format("({},)", rows) : fmt::format("({}, {})", rows, columns);
-  std::string head = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}",
-                                 std::is_same_v<T, double> ? "<f8" : "<i4", shape);
-  head.append(63 - (10 + head.size()) % 64, ' ') += '\n';  // data begin at a multiple of 64
-  ByteWriter out;
-  out.raw("\x93NUMPY").put(std::uint8_t{1}).put(std::uint8_t{0}).put(static_cast<std::uint16_t>(head.size())).raw(head);
+  ByteWriter out = npy_head(std::is_same_v<T, double> ? "<f8" : "<i4", shape);
   out.raw({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)});
   return std::move(out.bytes);
 }
@@ -46,10 +51,7 @@ std::string npy(const std::vector<std::string>& texts) {
     width = std::max(width, one.size());
     wide.push_back(std::move(one));
   }
-  std::string head = fmt::format("{{'descr': '<U{}', 'fortran_order': False, 'shape': ({},), }}", width, wide.size());
-  head.append(63 - (10 + head.size()) % 64, ' ') += '\n';
-  ByteWriter out;
-  out.raw("\x93NUMPY").put(std::uint8_t{1}).put(std::uint8_t{0}).put(static_cast<std::uint16_t>(head.size())).raw(head);
+  ByteWriter out = npy_head(fmt::format("<U{}", width), fmt::format("({},)", wide.size()));
   for (std::u32string& one : wide) {
     one.resize(width, U'\0');
     out.raw({reinterpret_cast<const char*>(one.data()), one.size() * sizeof(char32_t)});

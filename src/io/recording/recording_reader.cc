@@ -4,6 +4,7 @@
 #include <fstream>
 #include <set>
 
+#include "io/file_report.h"
 #include "io/json.h"
 #include "io/mesh/mesh_content.h"
 #include "io/model_json.h"
@@ -12,7 +13,6 @@
 #include "io/recording/recording_frame.h"
 #include "io/recording/recording_parts.h"
 #include "io/recording/recording_scene.h"
-#include "io/text.h"
 #include "kansetsu/io/recording.h"
 
 /// Recordings back from MCAP. A file may come from anywhere: nothing in it is believed before it is checked.
@@ -32,19 +32,19 @@ constexpr std::size_t kLargestJson = std::size_t{64} << 20;
 constexpr std::size_t kMostFigures = 10'000;
 
 /// Collects what is wrong with one file.
-class Complaints {
- public:
-  explicit Complaints(std::string file) : file_(std::move(file)) {}
+struct Complaints {
   void error(const char* code, std::string message, std::string hint = {}) {
-    all.push_back({Severity::kError, code, file_, 0, {}, std::move(message), std::move(hint)});
+    all.push_back(about_file(Severity::kError, code, file, std::move(message), std::move(hint)));
+  }
+  bool fail(const char* code, std::string message, std::string hint) {
+    return error(code, std::move(message), std::move(hint)), false;
   }
   void warning(const char* code, std::string message, std::string hint = {}) {
-    all.push_back({Severity::kWarning, code, file_, 0, {}, std::move(message), std::move(hint)});
+    all.push_back(about_file(Severity::kWarning, code, file, std::move(message), std::move(hint)));
   }
-  std::vector<Diagnostic> all;
 
- private:
-  std::string file_;
+  std::string file;
+  std::vector<Diagnostic> all{};
 };
 
 Vec3<> vec3_of(const nlohmann::json& a) { return {a.at(0), a.at(1), a.at(2)}; }
@@ -129,8 +129,7 @@ void check_figures(const std::vector<std::string>& names, Complaints& complaints
   std::set<std::string_view> seen;
   for (const std::string& name : names) {
     if (!name.empty() && is_clean(name) && seen.insert(name).second) continue;
-    complaints.error(recording::kBadScene, fmt::format("{} is not a name of one figure only", quote(name)));
-    return;
+    return complaints.error(recording::kBadScene, fmt::format("{} is not a name of one figure only", quote(name)));
   }
 }
 
@@ -222,18 +221,17 @@ bool check_kind(const mcap::Contents& contents, Complaints& complaints) {
     if (metadata.name != "kansetsu") continue;
     const auto format = metadata.values.find("format");
     if (format != metadata.values.end() && format->second == recording::kFormat) return true;
-    complaints.error(recording::kNewer,
-                     fmt::format("recordings of format {} are not known, only {}",
-                                 format == metadata.values.end() ? "?" : format->second, recording::kFormat),
-                     "update kansetsu");
-    return false;
+    return complaints.fail(recording::kNewer,
+                           fmt::format("recordings of format {} are not known, only {}",
+                                       format == metadata.values.end() ? "?" : format->second, recording::kFormat),
+                           "update kansetsu");
   }
-  complaints.error(recording::kForeign,
-                   contents.library.empty()
-                       ? std::string("an MCAP file, but no recording of kansetsu")
-                       : fmt::format("an MCAP file written by '{}', but no recording of kansetsu", contents.library),
-                   "name a file that 'kansetsu simulate --record' wrote");
-  return false;
+  return complaints.fail(
+      recording::kForeign,
+      contents.library.empty()
+          ? std::string("an MCAP file, but no recording of kansetsu")
+          : fmt::format("an MCAP file written by '{}', but no recording of kansetsu", contents.library),
+      "name a file that 'kansetsu simulate --record' wrote");
 }
 
 std::optional<RecordingHeader> read_header(const mcap::Contents& contents, Complaints& complaints) {
@@ -257,7 +255,7 @@ std::optional<RecordingHeader> read_header(const mcap::Contents& contents, Compl
 }  // namespace
 
 Loaded<Recording> parse_recording(std::string_view bytes, const std::string& file_name) {
-  Complaints complaints(file_name);
+  Complaints complaints{file_name};
   const auto top = mcap::read(bytes, {});  // attachments may stand behind the frames that need them
   if (!top) {
     complaints.error(recording::kNotMcap, bytes.empty() ? "the file is empty" : "not an MCAP file",
@@ -296,7 +294,7 @@ Loaded<Recording> parse_recording(std::string_view bytes, const std::string& fil
   }
   for (const std::string& what : contents->damage) complaints.warning(recording::kDamaged, what);
   for (const std::string& what : top->damage) {
-    if (std::find(contents->damage.begin(), contents->damage.end(), what) == contents->damage.end())
+    if (std::ranges::find(contents->damage, what) == contents->damage.end())
       complaints.warning(recording::kDamaged, what);
   }
   if (bad > 0) complaints.warning(recording::kBadFrame, fmt::format("{} damaged frames are skipped", bad));
@@ -311,11 +309,10 @@ Loaded<Recording> parse_recording(std::string_view bytes, const std::string& fil
 }
 
 Loaded<Recording> read_recording(const std::filesystem::path& file) {
-  const FileText read = read_file(file, kLargestRecording);
-  if (!read.problem) return parse_recording(read.text, file.string());
   FileCodes codes = FileCodes::one(recording::kCannotRead);
   codes.smaller = "cut it with a tool for MCAP files";
-  return {std::nullopt, {unreadable(read, file, codes, kLargestRecording)}};
+  const auto parse = [&](const std::string& bytes) { return parse_recording(bytes, file.string()); };
+  return parse_file(file, codes, parse, kLargestRecording);
 }
 
 bool is_mcap(const std::filesystem::path& file) {

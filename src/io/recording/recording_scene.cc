@@ -1,7 +1,5 @@
 #include "io/recording/recording_scene.h"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -97,17 +95,6 @@ Json links_json(const Model& model, const MeshSet& meshes) {
     links.push_back(std::move(out));
   }
   return links;
-}
-
-/// Where a column of v has its position in q; of quaternions the first number.
-std::vector<int> position_columns(const Model& model) {
-  std::vector<int> position(std::size_t(model.nv()), -1);
-  for (int j = 0; j < model.joint_count(); ++j) {
-    const CoordinateRange range = model.coordinates(JointId(j));
-    const bool whole = has_quaternion(model.joint(JointId(j)).type);
-    for (int k = 0; k < range.nv; ++k) position[std::size_t(range.v + k)] = whole ? range.q : range.q + k;
-  }
-  return position;
 }
 
 Json chain_json(const JointDescription& joint) {

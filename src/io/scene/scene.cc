@@ -4,9 +4,9 @@
 #include <fstream>
 #include <tuple>
 
+#include "io/file_report.h"
 #include "io/scene/toml.h"
 #include "io/scene/toml_record.h"
-#include "io/text.h"
 #include "kansetsu/io/mjcf.h"
 #include "kansetsu/io/sdf.h"
 
@@ -42,7 +42,7 @@ Diagnostic problem(const char* code, const std::string& file, int line, std::str
 }
 
 std::vector<Diagnostic> sorted(std::vector<Diagnostic> diagnostics) {
-  std::stable_sort(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& a, const Diagnostic& b) {
+  std::ranges::stable_sort(diagnostics, [](const Diagnostic& a, const Diagnostic& b) {
     return std::tie(a.file, a.line) < std::tie(b.file, b.line);
   });
   return diagnostics;
@@ -63,27 +63,22 @@ Loaded<SceneDescription> parse_scene(std::string_view text, const std::string& f
   for (Diagnostic& d : reader.report.take()) diagnostics.push_back(std::move(d));
   if (!has_errors(diagnostics)) {
     const auto known = [&](const Diagnostic& d) {
-      return std::any_of(diagnostics.begin(), diagnostics.end(),
-                         [&](const Diagnostic& k) { return k.code == d.code && k.message == d.message; });
+      return std::ranges::any_of(diagnostics,
+                                 [&](const Diagnostic& k) { return k.code == d.code && k.message == d.message; });
     };
     for (Diagnostic& d : validate(reader.scene)) {
       if (d.is_error() || !known(d)) diagnostics.push_back(std::move(d));
     }
   }
-  diagnostics = scene::sorted(std::move(diagnostics));
-  if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
-  return {std::move(reader.scene), std::move(diagnostics)};
+  return loaded(std::move(reader.scene), scene::sorted(std::move(diagnostics)));
 }
 
 Loaded<SceneDescription> read_scene(const std::filesystem::path& file, const ReferenceOptions& options) {
   const FileFormat format = find_format(file);
   if (format == FileFormat::kMjcf) return read_mjcf(file, options);
   if (format == FileFormat::kSdf) return read_sdf(file, options);
-  const FileText read = read_file(file);
-  if (read.problem) {
-    return {std::nullopt, {unreadable(read, file, FileCodes::one(scene::kFile))}};
-  }
-  return parse_scene(read.text, file.string(), options);
+  return parse_file(file, FileCodes::one(scene::kFile),
+                    [&](const std::string& text) { return parse_scene(text, file.string(), options); });
 }
 
 namespace {
@@ -111,10 +106,7 @@ std::optional<FileFormat> format_by_element(std::string_view head) {
 bool looks_like_toml(std::string_view head) {
   if (head.find('\0') != std::string_view::npos) return false;
   while (!head.empty()) {
-    const std::size_t end = head.find('\n');
-    std::string_view line = head.substr(0, end);
-    head.remove_prefix(end == std::string_view::npos ? head.size() : end + 1);
-    line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
+    const std::string_view line = trim(next_line(head));
     if (line.empty() || line.front() == '#') continue;
     return line.front() == '[' || (line.front() != '<' && line.find('=') != std::string_view::npos);
   }

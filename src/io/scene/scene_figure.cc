@@ -147,8 +147,7 @@ bool load_model(Reader& reader, TomlTable& table, FigureDescription& out) {
 }
 
 LinkDescription* find_link(ModelDescription& model, const std::string& name) {
-  const auto found = std::find_if(model.links.begin(), model.links.end(),
-                                  [&](const LinkDescription& link) { return link.name == name; });
+  const auto found = std::ranges::find(model.links, name, &LinkDescription::name);
   return found == model.links.end() ? nullptr : &*found;
 }
 
@@ -180,8 +179,7 @@ void add_shapes(Reader& reader, TomlTable& table, ModelDescription& model) {
 void adjust_joints(TomlTable& table, ModelDescription& model) {
   for (TomlTable& adjust : table.tables("adjust")) {
     const std::string name = adjust.required("joint");
-    const auto joint = std::find_if(model.joints.begin(), model.joints.end(),
-                                    [&](const JointDescription& j) { return j.name == name; });
+    const auto joint = std::ranges::find(model.joints, name, &JointDescription::name);
     if (joint == model.joints.end()) {
       if (!name.empty())
         adjust.error_at("joint", kNoSuchPart, fmt::format("there is no joint '{}'", name),

@@ -19,8 +19,7 @@ const FigureDescription* find_figure(const Reader& reader, const std::string& na
 void add_joint(TomlTable& table, const FigureDescription& figure, const std::string& name, const JointControl& control,
                std::vector<JointControl>& out) {
   const auto& joints = figure.model.joints;
-  const auto joint =
-      std::find_if(joints.begin(), joints.end(), [&](const JointDescription& j) { return j.name == name; });
+  const auto joint = std::ranges::find(joints, name, &JointDescription::name);
   if (joint == joints.end()) {
     const std::string hint = table.report().hints.nearest(name, joints.size(), [&] {
       std::vector<std::string> known;
@@ -44,7 +43,7 @@ void read_joints(TomlTable& table, const FigureDescription& figure, ControllerDe
   } else if (!table.has("joint")) {
     for (const JointDescription& joint : figure.model.joints) {
       const auto follows = [&](const Coupling& c) { return c.dependent.joint == joint.name; };
-      if (std::none_of(figure.model.couplings.begin(), figure.model.couplings.end(), follows))
+      if (std::ranges::none_of(figure.model.couplings, follows))
         add_joint(table, figure, joint.name, common, out.joints);
     }
   }

@@ -261,7 +261,7 @@ std::optional<LinkShape> read_link_shape(Reader& reader, TomlTable& table) {
   }
   if (const auto rgba = table.numbers("color")) {
     const auto inside = [](double x) { return x >= 0 && x <= 1; };
-    if (rgba->size() == 4 && std::all_of(rgba->begin(), rgba->end(), inside))
+    if (rgba->size() == 4 && std::ranges::all_of(*rgba, inside))
       out.material = Material{{}, *rgba, {}};
     else
       table.error_at("color", kLength, "a colour is four numbers in 0…1", "red, green, blue and opacity");

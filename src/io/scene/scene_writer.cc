@@ -1,11 +1,11 @@
 #include <cmath>
 #include <filesystem>
 
+#include "io/file_report.h"
 #include "io/number.h"
 #include "io/scene/scene_codes.h"
 #include "io/scene/scene_masks.h"
 #include "io/scene/toml_writer.h"
-#include "io/text.h"
 #include "kansetsu/io/scene.h"
 
 namespace kansetsu::io {
@@ -256,9 +256,8 @@ class SceneWriter {
 namespace {
 
 Loaded<std::string> text_of(const SceneDescription& scene, const std::filesystem::path& folder) {
-  std::vector<Diagnostic> problems = validate(scene);
-  std::erase_if(problems, [](const Diagnostic& d) { return !d.is_error(); });
-  if (!problems.empty()) return {std::nullopt, std::move(problems)};
+  if (std::vector<Diagnostic> problems = errors_of(validate(scene)); !problems.empty())
+    return {std::nullopt, std::move(problems)};
   return {scene::SceneWriter(scene, folder).write(), {}};
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "io/scene/scene_codes.h"
 #include "io/text.h"
 #include "kansetsu/base/suggest.h"
 
@@ -54,23 +53,10 @@ std::optional<std::string> clean_text(const toml::node& node) {
 void TomlReport::error(const toml::node& at, const std::string& path, const char* code, std::string message,
                        std::string hint) {
   const toml::source_position& begin = at.source().begin;
-  add({Severity::kError, code, file_, int(begin.line),
+  add({Severity::kError, code, file(), int(begin.line),
        begin.column > 0 ? fmt::format("{}, column {}", path, begin.column) : path, std::move(message),
        std::move(hint)});
 }
-
-void TomlReport::add(Diagnostic diagnostic) {
-  if (diagnostics_.size() > kMaxDiagnostics) return;
-  if (diagnostics_.size() == kMaxDiagnostics) {
-    diagnostic.code = scene::kTooMany;
-    diagnostic.path.clear();
-    diagnostic.message = fmt::format("more than {} errors; the rest is not shown", kMaxDiagnostics);
-    diagnostic.hint.clear();
-  }
-  diagnostics_.push_back(std::move(diagnostic));
-}
-
-std::vector<Diagnostic> TomlReport::take() { return std::exchange(diagnostics_, {}); }
 
 bool TomlTable::is_table(std::string_view key) const {
   const toml::node* node = table_->get(key);

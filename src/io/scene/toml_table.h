@@ -8,7 +8,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "kansetsu/base/diagnostic.h"
+#include "io/file_report.h"
+#include "io/scene/scene_codes.h"
 #include "kansetsu/base/suggest.h"
 #include "kansetsu/spatial/vec3.h"
 
@@ -18,19 +19,12 @@
 namespace kansetsu::io {
 
 /// Collects the diagnostics of one document.
-class TomlReport {
+class TomlReport : public FileReport {
  public:
-  explicit TomlReport(std::string file) : file_(std::move(file)) {}
+  explicit TomlReport(std::string file) : FileReport(std::move(file), scene::kTooMany) {}
 
-  const std::string& file() const { return file_; }
   void error(const toml::node& at, const std::string& path, const char* code, std::string message, std::string hint);
-  void add(Diagnostic diagnostic);
-  std::vector<Diagnostic> take();
   NameHints hints{};  ///< for names of the document
-
- private:
-  std::string file_;
-  std::vector<Diagnostic> diagnostics_;
 };
 
 /// A table of the document. Keys that were never asked for are reported by finish().

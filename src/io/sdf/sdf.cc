@@ -1,7 +1,7 @@
 #include "kansetsu/io/sdf.h"
 
+#include "io/file_report.h"
 #include "io/sdf/sdf_reader.h"
-#include "io/text.h"
 
 namespace kansetsu::io {
 namespace sdf {
@@ -55,14 +55,12 @@ Loaded<SceneDescription> parse_sdf(std::string_view text, const std::string& fil
   if (!has_errors(diagnostics)) {
     for (Diagnostic& d : validate(reader.scene)) diagnostics.push_back(std::move(d));
   }
-  if (has_errors(diagnostics)) return {std::nullopt, std::move(diagnostics)};
-  return {std::move(reader.scene), std::move(diagnostics)};
+  return loaded(std::move(reader.scene), std::move(diagnostics));
 }
 
 Loaded<SceneDescription> read_sdf(const std::filesystem::path& file, const ReferenceOptions& options) {
-  const FileText read = read_file(file);
-  if (!read.problem) return parse_sdf(read.text, file.string(), options);
-  return {std::nullopt, {unreadable(read, file, FileCodes::one(sdf::kFile))}};
+  return parse_file(file, FileCodes::one(sdf::kFile),
+                    [&](const std::string& text) { return parse_sdf(text, file.string(), options); });
 }
 
 }  // namespace kansetsu::io

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "io/sdf/sdf_numbers.h"
 #include "io/sdf/sdf_reader.h"
@@ -30,24 +29,7 @@ struct FlatJoint {
   std::string name{};
 };
 
-JointType type_of(JointKind kind) {
-  switch (kind) {
-    case JointKind::kRevolute:
-    case JointKind::kContinuous:
-      return JointType::kRevolute;
-    case JointKind::kPrismatic:
-      return JointType::kPrismatic;
-    case JointKind::kBall:
-      return JointType::kBall;
-    case JointKind::kUniversal:
-    case JointKind::kRevolute2:
-      return JointType::kUniversal;
-    case JointKind::kScrew:
-      return JointType::kHelical;
-    default:
-      return JointType::kFixed;
-  }
-}
+JointType type_of(JointKind kind) { return kJointWords[std::size_t(kind)].type; }
 
 class FigureMaker {
  public:
@@ -171,10 +153,8 @@ class FigureMaker {
     const FlatJoint& first = joints_[std::size_t(joints.front())];
     if (joints.size() == 1 && first.joint->kind == JointKind::kFixed) return start(first.child, Base::kFixed);
     const int f = new_figure(first.child, Base::kFixed);
-    LinkDescription world;
-    world.name = "world";
     names_.take("world");
-    figure(f).model.links.push_back(std::move(world));
+    figure(f).model.links.push_back({.name = "world"});
     for (const int k : joints) {
       add_joint(f, k, "world", {});
       add_below(f, joints_[std::size_t(k)].child);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -11,13 +10,6 @@
 
 namespace kansetsu::io::sdf {
 namespace {
-
-constexpr std::pair<std::string_view, JointKind> kJointKinds[] = {
-    {"revolute", JointKind::kRevolute},   {"continuous", JointKind::kContinuous},
-    {"prismatic", JointKind::kPrismatic}, {"fixed", JointKind::kFixed},
-    {"ball", JointKind::kBall},           {"universal", JointKind::kUniversal},
-    {"revolute2", JointKind::kRevolute2}, {"screw", JointKind::kScrew},
-    {"gearbox", JointKind::kGearbox}};
 
 double not_negative(Reader& reader, const Element& element, const char* tag) {
   double x = 0;
@@ -107,26 +99,23 @@ void read_joint(Reader& reader, const Element& element, Model& model) {
   const auto name = read_required_text(reader.report, element, "name"),
              type = read_required_text(reader.report, element, "type");
   if (!name || !type) return;
-  const auto kind = std::ranges::find(kJointKinds, *type, &std::pair<std::string_view, JointKind>::first);
-  if (kind == std::end(kJointKinds)) {
-    reader.report.error(element, kKeyword, fmt::format("joints of type {} are not known", quote(*type)),
-                        "known: revolute, continuous, prismatic, fixed, ball, universal, revolute2, screw, gearbox");
-    return;
-  }
+  const auto* kind = std::ranges::find(kJointWords, *type, &JointWord::word);
+  if (kind == std::end(kJointWords))
+    return reader.report.error(
+        element, kKeyword, fmt::format("joints of type {} are not known", quote(*type)),
+        "known: revolute, continuous, prismatic, fixed, ball, universal, revolute2, screw, gearbox");
   Joint joint;
   joint.name = *name;
   joint.element = &element;
-  joint.kind = kind->second;
+  joint.kind = JointKind(kind - kJointWords);
   const auto parent = child_text(reader, element, "parent"), child = child_text(reader, element, "child");
   if (!parent) report_missing(reader.report, element, "<parent>", "name a link, or world");
   if (!child) report_missing(reader.report, element, "<child>", "name a link");
   if (!parent || !child) return;
   joint.parent = *parent, joint.child = *child;
-  if (joint.parent == joint.child) {
-    reader.report.error(element, kBadJoint, fmt::format("parent and child are both {}", quote(joint.parent)),
-                        "a joint is between two links");
-    return;
-  }
+  if (joint.parent == joint.child)
+    return reader.report.error(element, kBadJoint, fmt::format("parent and child are both {}", quote(joint.parent)),
+                               "a joint is between two links");
   const Element *first = find_child(element, "axis"), *second = find_child(element, "axis2");
   const bool two =
       joint.kind == JointKind::kUniversal || joint.kind == JointKind::kRevolute2 || joint.kind == JointKind::kGearbox;

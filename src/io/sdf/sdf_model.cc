@@ -1,8 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
-#include <cmath>
-
 #include "io/sdf/sdf_reader.h"
 #include "io/text.h"
 
@@ -15,19 +12,15 @@ constexpr int kDeepestModel = 50;           // models within models
 /// Names of a scope are unique among links, joints, frames and models.
 bool add_frame(Reader& reader, Model& model, const std::string& name, Frame frame) {
   const Element& at = *frame.element;
-  if (name == "world" || (name.starts_with("__") && name.ends_with("__") && name.size() > 4)) {
-    reader.report.error(at, kReservedName, fmt::format("the name {} is reserved", quote(name)), "give it another name");
-    return false;
-  }
-  if (model.frames.size() >= kMostParts) {
-    reader.report.error(at, kTooLarge, fmt::format("more than {} parts in one model", kMostParts),
-                        "make the model smaller");
-    return false;
-  }
+  if (name == "world" || (name.starts_with("__") && name.ends_with("__") && name.size() > 4))
+    return reader.report.fail(at, kReservedName, fmt::format("the name {} is reserved", quote(name)),
+                              "give it another name");
+  if (model.frames.size() >= kMostParts)
+    return reader.report.fail(at, kTooLarge, fmt::format("more than {} parts in one model", kMostParts),
+                              "make the model smaller");
   if (model.frames.emplace(name, std::move(frame)).second) return true;
-  reader.report.error(at, kRepeatedName, fmt::format("the name {} is taken in this model", quote(name)),
-                      "links, joints, frames and models of one scope have different names");
-  return false;
+  return reader.report.fail(at, kRepeatedName, fmt::format("the name {} is taken in this model", quote(name)),
+                            "links, joints, frames and models of one scope have different names");
 }
 
 void read_inertial(Reader& reader, const Element& inertial, Link& link) {

@@ -2,8 +2,21 @@
 
 #include <cstdint>
 #include <numbers>
+#include <string_view>
+
+#include "kansetsu/model/joint_type.h"
 
 namespace kansetsu::io::sdf {
+
+/// Words for the kinds of joints, in the order of JointKind, and the types that they are.
+struct JointWord {
+  std::string_view word;
+  JointType type;
+};
+inline constexpr JointWord kJointWords[] = {
+    {"revolute", JointType::kRevolute},   {"continuous", JointType::kRevolute}, {"prismatic", JointType::kPrismatic},
+    {"fixed", JointType::kFixed},         {"ball", JointType::kBall},           {"universal", JointType::kUniversal},
+    {"revolute2", JointType::kUniversal}, {"screw", JointType::kHelical},       {"gearbox", JointType::kFixed}};
 
 inline constexpr double kNoLimit = 1e16;          ///< SDF's number for a limit that is none
 inline constexpr std::uint32_t kAllBits = 65535;  ///< collide_bitmask of what touches all

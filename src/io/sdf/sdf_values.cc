@@ -17,15 +17,12 @@ std::optional<std::string> child_text(Reader& reader, const Element& element, co
   const Element* child = find_child(element, tag);
   const char* text = child ? child->GetText() : nullptr;
   if (!text) return std::nullopt;
-  std::string_view rest = text;
-  const std::size_t first = rest.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return std::nullopt;
-  rest = rest.substr(first, rest.find_last_not_of(" \t\r\n") - first + 1);
+  const std::string_view rest = trim(text);
+  if (rest.empty()) return std::nullopt;
   if (is_clean(rest)) return std::string(rest);
-  reader.report.error(*child, kCharacters,
-                      fmt::format("{} holds control characters or is not valid UTF-8", quote(rest)),
-                      "write a name of letters, digits and signs");
-  return std::nullopt;
+  return reader.report.refuse(*child, kCharacters,
+                              fmt::format("{} holds control characters or is not valid UTF-8", quote(rest)),
+                              "write a name of letters, digits and signs");
 }
 
 bool child_numbers(Reader& reader, const Element& element, const char* tag, std::span<double> out) {
@@ -34,11 +31,9 @@ bool child_numbers(Reader& reader, const Element& element, const char* tag, std:
   const char* text = child->GetText() ? child->GetText() : "";
   std::array<double, 8> values{};
   const std::span<double> read(values.data(), out.size());
-  if (auto problem = parse_numbers(text, read, Infinity::kAllow)) {
-    reader.report.error(*child, kNumber, fmt::format("<{}>: {}", tag, *problem),
-                        "write plain numbers separated by blanks, e.g. 0.5 or 1e-3");
-    return false;
-  }
+  if (auto problem = parse_numbers(text, read, Infinity::kAllow))
+    return reader.report.fail(*child, kNumber, fmt::format("<{}>: {}", tag, *problem),
+                              "write plain numbers separated by blanks, e.g. 0.5 or 1e-3");
   std::copy(read.begin(), read.end(), out.begin());
   return true;
 }
@@ -61,9 +56,9 @@ std::optional<bool> child_bool(Reader& reader, const Element& element, const cha
   if (!text) return std::nullopt;
   if (*text == "true" || *text == "1") return true;
   if (*text == "false" || *text == "0") return false;
-  reader.report.error(*find_child(element, tag), kKeyword,
-                      fmt::format("<{}>: {} is neither true nor false", tag, quote(*text)), "write true or false");
-  return std::nullopt;
+  return reader.report.refuse(*find_child(element, tag), kKeyword,
+                              fmt::format("<{}>: {} is neither true nor false", tag, quote(*text)),
+                              "write true or false");
 }
 
 namespace {
@@ -76,8 +71,7 @@ std::optional<Mat3<>> rotation_of(Reader& reader, const Element& pose, const std
     const Quaternion<> q{v[3], v[4], v[5], v[6]};
     const double length = std::sqrt(dot(q, q));
     if (length > 1e-14 && length < 1e15) return to_mat3(q);
-    reader.report.error(pose, kRange, "the quaternion has no direction", "no rotation is 0 0 0 1");
-    return std::nullopt;
+    return reader.report.refuse(pose, kRange, "the quaternion has no direction", "no rotation is 0 0 0 1");
   }
   const double unit = is_true(pose.Attribute("degrees")) ? std::numbers::pi / 180 : 1;
   return to_transform({{}, {unit * v[3], unit * v[4], unit * v[5]}}).R;

@@ -49,11 +49,6 @@ Element& write_axis(Writer& w, Element& joint, const char* tag, const Vec3<>& xy
   return axis;
 }
 
-const DofDescription& data_of(const JointDescription& joint, int coordinate) {
-  static const DofDescription kNone;
-  return std::size_t(coordinate) < joint.dofs.size() ? joint.dofs[std::size_t(coordinate)] : kNone;
-}
-
 /// Whether some body has these moments: all above zero, none above the sum of the others.
 bool is_possible(const Sym3<>& I) {
   constexpr double kRounding = 1e-9;  // relative: a disc or rod may be off by the digits of its file
@@ -69,8 +64,8 @@ class FigureWriter {
   void write() {
     const LinkDescription& root = index_.root();
     const Transform<> base = to_transform(f_.initial.base);
-    const bool on_world = f_.model.base == Base::kFixed && is_massless(root) && has_no_shapes(root) &&
-                          !index_.children(root.name).empty() && !frames_on(root.name);
+    const bool on_world =
+        f_.model.base == Base::kFixed && is_bare(root) && !index_.children(root.name).empty() && !frames_on(root.name);
     choose_model(on_world ? Transform<>{} : base);
     if (on_world)
       w_.parts[{f_.name, root.name}] = {{}, "world", base};
@@ -90,10 +85,6 @@ class FigureWriter {
   }
 
  private:
-  static bool is_massless(const LinkDescription& link) {
-    return !link.inertial || (link.inertial->mass == 0 && link.inertial->inertia == Sym3<>{});
-  }
-  static bool has_no_shapes(const LinkDescription& link) { return link.visuals.empty() && link.collisions.empty(); }
   bool frames_on(const std::string& link) const {
     return std::ranges::any_of(f_.model.frames, [&](const auto& frame) { return frame.link == link; });
   }
@@ -138,13 +129,11 @@ class FigureWriter {
     const LinkDescription& child = index_.link(joint.child);
     const WrittenPart carrier = w_.parts.at({f_.name, parent});
     const Transform<> X_WJ = carrier.X_W * to_transform(joint.socket), X_PL = inverse(to_transform(joint.plug));
-    if (joint.type == JointType::kFixed && is_massless(child) && has_no_shapes(child) && carrier.name != "world")
+    if (joint.type == JointType::kFixed && is_bare(child) && carrier.name != "world")
       return write_frame(child.name, parent, to_transform(joint.socket) * X_PL);
     write_link(child, X_WJ * X_PL);
     if (joint.type != JointType::kFree) return write_joint(joint, carrier, X_WJ);
-    if (carrier.name != "world")
-      w_.fail(fmt::format("the joint '{}' is free, but not the base of its figure", joint.name),
-              "make the part that it carries a separate figure");
+    if (carrier.name != "world") w_.fail_free(joint);
   }
 
   // --- Links
@@ -234,34 +223,16 @@ class FigureWriter {
     }
   }
 
+  /// None if SDF has no such joint.
   static const char* sdf_type(JointType type) {
-    switch (type) {
-      case JointType::kFixed:
-        return "fixed";
-      case JointType::kRevolute:
-        return "revolute";
-      case JointType::kPrismatic:
-        return "prismatic";
-      case JointType::kBall:
-        return "ball";
-      case JointType::kUniversal:
-        return "universal";
-      case JointType::kHelical:
-        return "screw";
-      default:
-        return nullptr;
-    }
+    const auto* row = std::ranges::find(kJointWords, type, &JointWord::type);
+    return row == std::end(kJointWords) ? nullptr : row->word.data();
   }
 
   void write_axes(const JointDescription& joint, Element& e, const NamedPart& part) {
     if (joint.type == JointType::kFixed) return;
     if (joint.type == JointType::kBall) {
-      DofDescription dof = data_of(joint, 0);
-      for (int k = 1; k < 3; ++k) {
-        if (data_of(joint, k) != dof)
-          w_.lose("balls with other data about each axis; those about x are written", joint.name);
-      }
-      dof.lower = -kInfinity, dof.upper = kInfinity, dof.rest = 0;
+      const DofDescription dof = w_.ball_data(joint);
       if (dof != DofDescription{}) write_axis(w_, e, "axis", {0, 0, 1}, dof, f_.switches);
       return put_rotor(e, dof, joint.name);
     }
@@ -274,7 +245,7 @@ class FigureWriter {
 
   void add_axis(const JointDescription& joint, Element& e, const NamedPart& part, const char* tag, const Vec3<>& xyz,
                 int coordinate, int index) {
-    const DofDescription& dof = data_of(joint, coordinate);
+    const DofDescription& dof = dof_of(joint, coordinate);
     Element& axis = write_axis(w_, e, tag, xyz, dof, f_.switches);
     axes_[{joint.name, coordinate}] = {&axis, part.scope, part.name, index};
     put_rotor(e, dof, joint.name);

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "io/text.h"
+#include "io/file_report.h"
+#include "io/unique_names.h"
 #include "kansetsu/io/sdf.h"
 
 namespace kansetsu::io {
@@ -53,12 +54,8 @@ std::string flattened(std::string name) {
 std::string take(std::set<std::string>& names, const std::string& wanted, PartKind kind) {
   const bool reserved = wanted.empty() || wanted == "world" || (wanted.starts_with("__") && wanted.ends_with("__"));
   if (!reserved && names.insert(wanted).second) return wanted;
-  const std::string stem = wanted + (kind == PartKind::kJoint   ? "_joint"
-                                     : kind == PartKind::kFrame ? "_frame"
-                                                                : "_link");
-  std::string name = stem;
-  for (int i = 2; !names.insert(name).second; ++i) name = fmt::format("{}_{}", stem, i);
-  return name;
+  static constexpr const char* kSuffixes[] = {"_link", "_joint", "_frame"};
+  return unique_name(names, wanted + kSuffixes[int(kind)]);
 }
 
 void write_world_settings(Writer& w, Element& world) {
@@ -170,9 +167,8 @@ void tell_rest_of_scene(Writer& w) {
 }
 
 Loaded<std::string> sdf_text(const SceneDescription& scene, const std::filesystem::path& folder) {
-  std::vector<Diagnostic> problems = validate(scene);
-  std::erase_if(problems, [](const Diagnostic& d) { return !d.is_error(); });
-  if (!problems.empty()) return {std::nullopt, std::move(problems)};
+  if (std::vector<Diagnostic> problems = errors_of(validate(scene)); !problems.empty())
+    return {std::nullopt, std::move(problems)};
   Writer w(scene, folder);
   const bool one = is_one_model(scene);
   if (!one) write_world_settings(w, *(w.parent = &w.add(*w.root, "world")));

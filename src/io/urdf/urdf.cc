@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "io/text.h"
+#include "io/file_report.h"
 #include "io/urdf/urdf_codes.h"
 #include "io/urdf/urdf_reader.h"
 #include "kansetsu/base/error.h"
@@ -19,8 +19,7 @@ using urdf::Parsed;
 bool is_echo(const Diagnostic& finding, const std::vector<std::string>& refused) {
   if (refused.empty()) return false;
   if (finding.path.find("[]") != std::string::npos || finding.path.find("[#") != std::string::npos) return true;
-  return std::any_of(refused.begin(), refused.end(),
-                     [&](const std::string& path) { return finding.path.starts_with(path); });
+  return std::ranges::any_of(refused, [&](const std::string& path) { return finding.path.starts_with(path); });
 }
 
 /// The element within a link or joint that a finding about it concerns; empty if it is the whole.
@@ -48,8 +47,7 @@ void add_findings(const Parsed& parsed, std::vector<Diagnostic> findings, std::v
     d.path = fmt::format("robot[{}]{}", parsed.description.name, whole ? "" : "/" + d.path);
     if (!is_echo(d, refused)) diagnostics.push_back(std::move(d));
   }
-  std::stable_sort(diagnostics.begin(), diagnostics.end(),
-                   [](const Diagnostic& a, const Diagnostic& b) { return a.line < b.line; });
+  std::ranges::stable_sort(diagnostics, {}, &Diagnostic::line);
 }
 
 /// Whether there is a document at all, so that the model in it is worth a look.
@@ -79,9 +77,7 @@ Loaded<ModelDescription> parse_urdf(std::string_view text, const std::string& fi
 
 Loaded<ModelDescription> read_urdf(const std::filesystem::path& file, const UrdfOptions& options) {
   constexpr FileCodes kCodes{urdf::kMissingFile, urdf::kNotAFile, urdf::kUnreadable, urdf::kTooLarge};
-  const FileText read = read_file(file);
-  if (read.problem) return {std::nullopt, {unreadable(read, file, kCodes)}};
-  return parse_urdf(read.text, file.string(), options);
+  return parse_file(file, kCodes, [&](const std::string& text) { return parse_urdf(text, file.string(), options); });
 }
 
 Loaded<Model> load_urdf(const std::filesystem::path& file, const UrdfOptions& options) {
@@ -91,7 +87,7 @@ Loaded<Model> load_urdf(const std::filesystem::path& file, const UrdfOptions& op
   // The description was validated as it was read; only what compiling adds is new.
   for (Diagnostic& d : model.diagnostics) {
     const auto same = [&](const Diagnostic& known) { return known.code == d.code && known.message == d.message; };
-    if (std::none_of(read.diagnostics.begin(), read.diagnostics.end(), same)) read.diagnostics.push_back(std::move(d));
+    if (std::ranges::none_of(read.diagnostics, same)) read.diagnostics.push_back(std::move(d));
   }
   return {std::move(model.value), std::move(read.diagnostics)};
 }

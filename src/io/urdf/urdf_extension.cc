@@ -31,12 +31,10 @@ void read_dof(Reader& reader, const Element& element, JointDescription& joint) {
       reader.report, element,
       {"index", "lower", "upper", "velocity", "effort", "rotor_inertia", "damping", "friction", "stiffness", "rest"});
   const auto index = static_cast<std::size_t>(read_index(reader, element));
-  if (index >= joint.dofs.size()) {
-    reader.report.error(element, kRange,
-                        fmt::format("joint has {} coordinates, none of index {}", joint.dofs.size(), index),
-                        "the first has index 0");
-    return;
-  }
+  if (index >= joint.dofs.size())
+    return reader.report.error(element, kRange,
+                               fmt::format("joint has {} coordinates, none of index {}", joint.dofs.size(), index),
+                               "the first has index 0");
   DofDescription& dof = joint.dofs[index];
   for (const DofField& field : kDofFields) {
     if (field.range == NumberRange::kFinite)
@@ -131,11 +129,10 @@ class CollisionGroups {
     for (const std::string& a : group) {
       for (const std::string& b : other) {
         if (a == b || !pairs_.insert(std::minmax(a, b)).second) continue;
-        if (pairs_.size() > kMostPairs) {
-          reader_.report.error(at, kRange, fmt::format("collision filter groups make more than {} pairs", kMostPairs),
-                               "filter fewer links");
-          return;
-        }
+        if (pairs_.size() > kMostPairs)
+          return reader_.report.error(at, kRange,
+                                      fmt::format("collision filter groups make more than {} pairs", kMostPairs),
+                                      "filter fewer links");
         add_filter(reader_, at, a, b);
       }
     }

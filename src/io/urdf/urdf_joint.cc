@@ -115,11 +115,9 @@ void read_mimic(Reader& reader, const Element& element, const JointDescription& 
   const Element* mimic = element.FirstChildElement("mimic");
   if (!mimic) return;
   check_element(reader.report, *mimic, {"joint", "multiplier", "offset"});
-  if (joint.type == JointType::kFixed) {
-    reader.report.repeated_warning(*mimic, kUnused, "<mimic> of a fixed joint is ignored",
-                                   "a fixed joint does not move");
-    return;
-  }
+  if (joint.type == JointType::kFixed)
+    return reader.report.repeated_warning(*mimic, kUnused, "<mimic> of a fixed joint is ignored",
+                                          "a fixed joint does not move");
   Coupling coupling;
   coupling.line = mimic->GetLineNum();
   coupling.dependent.joint = joint.name;
@@ -128,13 +126,11 @@ void read_mimic(Reader& reader, const Element& element, const JointDescription& 
   read_number(reader.report, *mimic, "offset", coupling.offset);
   const auto other = read_required_text(reader.report, *mimic, "joint");
   if (!other) return;
-  if (joint.dofs.size() > 1) {
-    reader.report.error(*mimic, kMimic,
-                        fmt::format("a {} joint has {} coordinates and cannot mimic another joint",
-                                    info(joint.type).name, joint.dofs.size()),
-                        "couple its coordinates one by one with <kansetsu><coupling>");
-    return;
-  }
+  if (joint.dofs.size() > 1)
+    return reader.report.error(*mimic, kMimic,
+                               fmt::format("a {} joint has {} coordinates and cannot mimic another joint",
+                                           info(joint.type).name, joint.dofs.size()),
+                               "couple its coordinates one by one with <kansetsu><coupling>");
   term.dof.joint = *other;
   coupling.terms.push_back(std::move(term));
   reader.mimics.emplace_back(*other, mimic);

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
 
@@ -16,9 +14,8 @@ void read_quaternion(Reader& reader, const Element& element, Pose& pose) {
   if (!read_numbers(reader.report, element, "quat_xyzw", q)) return;
   const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
   if (!(length > 1e-12 && length < 1e12)) {  // neither zero nor so long that squares overflow
-    reader.report.error(element, kRange, "quat_xyzw has no direction; its length is " + format_number(length),
-                        "the quaternion of no rotation is 0 0 0 1");
-    return;
+    return reader.report.error(element, kRange, "quat_xyzw has no direction; its length is " + format_number(length),
+                               "the quaternion of no rotation is 0 0 0 1");
   }
   pose.rpy = to_pose({to_mat3(Quaternion<>{q[0], q[1], q[2], q[3]}), {}}).rpy;
 }

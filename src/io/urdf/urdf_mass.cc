@@ -33,8 +33,8 @@ void check_masses(Reader& reader, const Element& robot) {
   const NameSet massive = find_massive(model);
   if (massive.empty()) {
     if (model.links.empty()) return;
-    reader.report.warning(robot, kNoMass, "no link has mass", "give links an <inertial>; kinematics work without");
-    return;
+    return reader.report.warning(robot, kNoMass, "no link has mass",
+                                 "give links an <inertial>; kinematics work without");
   }
   NameSet moved;
   for (const JointDescription& joint : model.joints) {

@@ -32,8 +32,8 @@ void add_world(Reader& reader, const Element& robot) {
   for (const LinkDescription& link : model.links) known.insert(link.name);
   const auto unknown_parent = [&](const JointDescription& joint) { return !known.contains(joint.parent); };
   const auto is_world = [](const LinkDescription& link) { return link.name == "world"; };
-  if (std::any_of(model.joints.begin(), model.joints.end(), unknown_parent)) return;
-  if (std::any_of(model.links.begin(), model.links.end(), is_world)) return;
+  if (std::ranges::any_of(model.joints, unknown_parent)) return;
+  if (std::ranges::any_of(model.links, is_world)) return;
   for (const Element* joint = robot.FirstChildElement(); joint; joint = joint->NextSiblingElement()) {
     const Element* parent = joint->FirstChildElement("parent");
     if (!parent || !parent->Attribute("link", "world")) continue;

@@ -184,11 +184,9 @@ void read_global_material(Reader& reader, const Element& element) {
     report_missing(reader.report, element, "attribute name", "shapes use a material by its name");
     return;
   }
-  if (!reader.materials.emplace(material.name, material).second) {
-    reader.report.warning(element, kMaterial,
-                          fmt::format("material {} is defined twice; only the first counts", quote(material.name)));
-    return;
-  }
+  if (!reader.materials.emplace(material.name, material).second)
+    return reader.report.warning(
+        element, kMaterial, fmt::format("material {} is defined twice; only the first counts", quote(material.name)));
   reader.description.materials.push_back(std::move(material));
 }
 

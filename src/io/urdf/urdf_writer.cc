@@ -4,10 +4,11 @@
 #include <limits>
 #include <map>
 
-#include "io/text.h"
+#include "io/file_report.h"
 #include "io/urdf/urdf_codes.h"
 #include "io/xml_writer.h"
 #include "kansetsu/io/urdf.h"
+#include "model/joint_motion.h"
 #include "model/model_schema.h"
 
 namespace kansetsu::io {
@@ -27,11 +28,6 @@ const char* urdf_name(const JointDescription& joint) {
 bool is_urdf_type(JointType type) {
   return type == JointType::kFixed || type == JointType::kRevolute || type == JointType::kPrismatic ||
          type == JointType::kPlanar || type == JointType::kFree;
-}
-
-bool uses(const JointDescription& joint, PrimitiveAxis axis) {
-  const auto chain = info(joint.type).chain;
-  return std::any_of(chain.begin(), chain.end(), [&](const Primitive& p) { return p.axis == axis; });
 }
 
 class UrdfWriter {
@@ -67,8 +63,7 @@ class UrdfWriter {
       report(Severity::kError, urdf::kCharacters, {}, "a name holds control characters or is not valid UTF-8",
              "give it a name of letters, digits and signs");
     }
-    if (has_errors(diagnostics_)) return {std::nullopt, std::move(diagnostics_)};
-    return {xml_.text(), std::move(diagnostics_)};
+    return loaded(xml_.text(), std::move(diagnostics_));
   }
 
  private:
@@ -184,7 +179,7 @@ class UrdfWriter {
     write_origin(joint.socket);
     xml_.open("parent").attribute("link", joint.parent).close();
     xml_.open("child").attribute("link", joint.child).close();
-    if (uses(joint, PrimitiveAxis::kAxis)) xml_.open("axis").attribute("xyz", joint.axis).close();
+    if (uses_axis(joint, PrimitiveAxis::kAxis)) xml_.open("axis").attribute("xyz", joint.axis).close();
     if (info(joint.type).nv == 1 && !joint.dofs.empty()) write_dof(joint, joint.dofs[0]);
     if (const auto mimic = mimics_.find(joint.name); mimic != mimics_.end()) write_mimic(*mimic->second);
     write_joint_extension(joint);
@@ -223,8 +218,8 @@ class UrdfWriter {
     const auto extra = [&](const DofDescription& dof) {
       return std::ranges::any_of(kDofFields, [&](const DofField& a) { return is_extra(joint, dof, a); });
     };
-    const bool two_axes = uses(joint, PrimitiveAxis::kSecondAxis);
-    const bool any = std::any_of(joint.dofs.begin(), joint.dofs.end(), extra);
+    const bool two_axes = uses_axis(joint, PrimitiveAxis::kSecondAxis);
+    const bool any = std::ranges::any_of(joint.dofs, extra);
     if (!any && !two_axes && joint.type != JointType::kHelical && !joint.swing_twist) return;
     xml_.open("kansetsu");
     if (joint.type == JointType::kHelical) xml_.attribute("pitch", joint.pitch);
@@ -281,7 +276,7 @@ class UrdfWriter {
 
   void write_model_extension() {
     const auto foreign = [&](const Coupling& c) { return !is_written_as_mimic(c); };
-    const bool couplings = std::any_of(model_.couplings.begin(), model_.couplings.end(), foreign);
+    const bool couplings = std::ranges::any_of(model_.couplings, foreign);
     const bool gravity = model_.gravity != ModelDescription{}.gravity;
     if (model_.base == Base::kFixed && !gravity && model_.base_pose == Pose{} && !couplings &&
         model_.actuators.empty() && model_.collision_filters.empty()) {
@@ -313,9 +308,8 @@ class UrdfWriter {
 }  // namespace
 
 Loaded<std::string> to_urdf(const ModelDescription& description) {
-  std::vector<Diagnostic> problems = validate(description);
-  std::erase_if(problems, [](const Diagnostic& d) { return !d.is_error(); });
-  if (!problems.empty()) return {std::nullopt, std::move(problems)};
+  if (std::vector<Diagnostic> problems = errors_of(validate(description)); !problems.empty())
+    return {std::nullopt, std::move(problems)};
   return UrdfWriter(description).write();
 }
 
