@@ -86,8 +86,8 @@ double read_positive(Reader& reader, const Attributes& a, const char* name) {
     reader.report.missing(a.element(), kUnsupportedAttribute, fmt::format("higher terms of '{}' are ignored", name));
   }
   if (values[0] >= 0) return values[0];
-  reader.report.error(a.element(), kRange, fmt::format("{} is negative: {}", name, format_number(values[0])),
-                      "give zero or more");
+  reader.report.missing(a.element(), kNegative, fmt::format("negative {} of joints is ignored", name),
+                        "give zero or more");
   return 0;
 }
 
