@@ -47,7 +47,7 @@ Floats py_interpolate(ModelHandle& m, Like a, Like b, double s) {
 
 Floats py_normalise(ModelHandle& m, Like q) {
   Inputs<double> in("normalise", m.model);
-  const auto Q = in.q(q);
+  const auto Q = in.any_q(q);
   const int nq = m.model.nq();
   return in.each({nq}, [&](std::ptrdiff_t i, double* out) {
     VectorMap x = map(out, nq);

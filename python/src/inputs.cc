@@ -9,6 +9,21 @@ namespace kansetsu::python {
 std::string position_name(const Model& model, int index) { return io::position_names(model)[size_t(index)]; }
 std::string dof_name(const Model& model, int index) { return model.dof_names()[size_t(index)]; }
 
+void require_turns(const char* function, const char* name, const Model& model, const double* q) {
+  int left = model.nq() - model.nv();  // one for each quaternion
+  const auto check = [&](const CoordinateRange& r, const std::string& of) {
+    if (r.nq == r.nv) return;
+    --left;
+    const int i = r.nq == 7 ? r.q + 3 : r.q;
+    if (q[i] != 0 || q[i + 1] != 0 || q[i + 2] != 0 || q[i + 3] != 0) return;
+    raise_value(fmt::format("{}: {}[{}:{}], the quaternion of {}, is zero; model.q0 has unit quaternions", function,
+                            name, i, i + 4, of));
+  };
+  if (left > 0) check(model.base_coordinates(), "the base");
+  for (int j = 0; left > 0 && j < model.joint_count(); ++j)
+    check(model.coordinates(JointId(j)), fmt::format("'{}'", model.joint(JointId(j)).name));
+}
+
 const ExternalForces* load(Scratch& s, const RowsArgument<double>& wrenches, std::ptrdiff_t i) {
   if (!wrenches.data) return nullptr;
   const double* w = wrenches.row(i);

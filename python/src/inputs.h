@@ -14,6 +14,8 @@ namespace kansetsu::python {
 
 std::string position_name(const Model& model, int index);
 std::string dof_name(const Model& model, int index);
+/// Raises if a quaternion is zero, as in numpy.zeros(nq): no rotation, and every result would be nan.
+void require_turns(const char* function, const char* name, const Model& model, const double* q);
 
 /// The arrays that a function of a model is called with: all of one state, or rows that agree in number. Vectors beside
 /// rows count for all of them.
@@ -23,6 +25,14 @@ class Inputs {
   Inputs(const char* function, const Model& model) : function_(function), model_(model) {}
 
   RowsArgument<Real> q(nb::handle value, const char* name = "q") {
+    const RowsArgument<Real> out = any_q(value, name);
+    if constexpr (sizeof(Real) == sizeof(double)) {
+      if (out.one()) require_turns(function_, name, model_, out.data);
+    }
+    return out;
+  }
+  /// The same, and quaternions may be zero.
+  RowsArgument<Real> any_q(nb::handle value, const char* name = "q") {
     return take({function_, name, position_name, &model_}, value, model_.nq());
   }
   /// nv numbers; None: zeros, where that is allowed.

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/load_scene.h"
@@ -171,6 +172,19 @@ void bind_making(nb::class_<WorldHandle>& c) {
             return FigureHandle{nb::borrow(self), w.world.figure(name)};
           },
           "name"_a, "A figure by name.")
+      .def(
+          "__contains__",
+          [](WorldHandle& self, const std::string& name) {
+            const auto names = figure_names_of(self);
+            return std::ranges::find(names, name) != names.end();
+          },
+          "name"_a, "Whether there is a figure of that name.")
+      .def(
+          "__iter__",
+          [](WorldHandle& self) -> nb::typed<nb::iterator, std::string> {
+            return nb::iter(nb::cast(figure_names_of(self)));
+          },
+          "The names of the figures.")
       .def(
           "body",
           [](nb::handle self, BodyLike body) {

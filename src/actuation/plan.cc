@@ -194,7 +194,7 @@ class PlanCompiler {
       add_moving(part, p, out.moving);
       if (!part.side) continue;
       const auto [body, X] = place_of(part.side->link, part.side->pose, whose);
-      p.has_side = true, p.side_body = body, p.side = X.p;
+      p.has_side = true, p.side_body = body, p.side = X.p, p.side_is = part.side_is;
       need(body);
     }
     std::vector<int> shifted;

@@ -22,5 +22,7 @@ inline constexpr std::array<std::string_view, 4> kWords<CoordinateFunction::Kind
                                                                                   "sine"};
 template <>
 inline constexpr std::array<std::string_view, 4> kWords<TendonPartKind>{"point", "pulley", "sphere", "cylinder"};
+template <>
+inline constexpr std::array<std::string_view, 2> kWords<TendonSide>{"point", "half"};
 
 }  // namespace kansetsu

@@ -202,10 +202,10 @@ struct RecordSchema<TendonShift> {
 template <>
 struct RecordSchema<TendonPart> {
   using R = TendonPart;
-  static constexpr std::tuple fields{field("kind", &R::kind).always(), field("at", &R::at).same_table(),
-                                     field("divisor", &R::divisor),    field("radius", &R::radius),
-                                     field("length", &R::length),      field("side", &R::side),
-                                     field("when", &R::when),          field("shifts", &R::shifts)};
+  static constexpr std::tuple fields{
+      field("kind", &R::kind).always(), field("at", &R::at).same_table(), field("divisor", &R::divisor),
+      field("radius", &R::radius),      field("length", &R::length),      field("side", &R::side),
+      field("side_is", &R::side_is),    field("when", &R::when),          field("shifts", &R::shifts)};
 };
 template <>
 struct RecordSchema<TendonTerm> {

@@ -12,6 +12,8 @@ constexpr double kTiny = 1e-15;  // lengths below it have no direction [m]
 constexpr int kArcPoints = 6;    // of an arc, for looks
 
 double squared(const double* x) { return x[0] * x[0] + x[1] * x[1]; }
+double dot_of(const double* x, const double* y) { return x[0] * y[0] + x[1] * y[1]; }
+double cross_of(const double* x, const double* y) { return x[0] * y[1] - x[1] * y[0]; }
 
 const Transform<>& pose_of(std::span<const Transform<>> X_WB, int body) {
   static const Transform<> kWorld{};
@@ -25,6 +27,37 @@ bool cross_each_other(const double* p1, const double* p2, const double* p3, cons
   const double x31 = p1[0] - p3[0], y31 = p1[1] - p3[1];
   const double a = (x34 * y31 - y34 * x31) / det, b = (x12 * y31 - y12 * x31) / det;
   return a >= 0 && a <= 1 && b >= 0 && b <= 1;
+}
+
+enum class Sense { kClockwise = -1, kCounterclockwise = 1 };
+
+/// Where a thread from p to q touches the circle if it goes round it in that sense.
+void touch(const double* p, const double* q, double r, Sense sense, CircleWrap& out) {
+  const double pp = squared(p), qq = squared(q), rr = r * r, sign = r * int(sense);
+  const double root_p = std::sqrt(std::max(pp - rr, 0.0)), root_q = std::sqrt(std::max(qq - rr, 0.0));
+  out.a[0] = (p[0] * rr - sign * p[1] * root_p) / pp, out.a[1] = (p[1] * rr + sign * p[0] * root_p) / pp;
+  out.b[0] = (q[0] * rr + sign * q[1] * root_q) / qq, out.b[1] = (q[1] * rr - sign * q[0] * root_q) / qq;
+}
+
+/// How far towards the side a thread lies that goes round in that sense.
+double towards(const CircleSide& side, const double* p, const double* q, double r, Sense sense) {
+  CircleWrap way;
+  touch(p, q, r, sense, way);
+  const double middle[2] = {way.a[0] + way.b[0], way.a[1] + way.b[1]}, length = std::sqrt(squared(middle));
+  return length > kTiny ? dot_of(middle, side.p) / length : 0;
+}
+
+/// The sense in which a thread with a side goes round; `near` is the nearest point of a straight line that misses the circle.
+Sense sense_by(const CircleSide& side, const double* p, const double* q, double r, const double* near, Sense shorter) {
+  const Sense longer = shorter == Sense::kClockwise ? Sense::kCounterclockwise : Sense::kClockwise;
+  if (side.is == TendonSide::kHalf) {
+    const bool away =
+        near ? dot_of(side.p, near) < 0 : towards(side, p, q, r, longer) > towards(side, p, q, r, shorter);
+    return away ? longer : shorter;
+  }
+  const double to = cross_of(p, side.p), from = cross_of(side.p, q);
+  if (to * from > 0) return to < 0 ? Sense::kClockwise : Sense::kCounterclockwise;
+  return shorter;
 }
 
 /// Where a tendon lies on a sphere or cylinder, in the world.
@@ -74,16 +107,14 @@ bool wrap(const PathPart& part, std::span<const Transform<>> X_WB, const Vec3<>&
   plane_of(sphere, p, q, e0, e1);
   const double P[2] = {dot(p, e0), dot(p, e1)}, Q[2] = {dot(q, e0), dot(q, e1)};
   CircleWrap& c = out.circle;
-  bool lies = false;
+  std::optional<CircleSide> side;
+  bool inside = false;
   if (part.has_side) {
-    const Vec3<> s = local(pose_of(X_WB, part.side_body) * part.side);
-    double S[2] = {dot(s, e0), dot(s, e1)};
-    const double length = std::sqrt(squared(S));
-    if (length > kTiny) S[0] *= part.radius / length, S[1] *= part.radius / length;
-    lies = norm(s) < part.radius ? wrap_inside(P, Q, part.radius, c) : wrap_circle(P, Q, part.radius, S, c);
-  } else {
-    lies = wrap_circle(P, Q, part.radius, nullptr, c);
+    const Vec3<> x = local(pose_of(X_WB, part.side_body) * part.side);
+    side = CircleSide{{dot(x, e0), dot(x, e1)}, part.side_is};
+    inside = norm(x) < part.radius;
   }
+  const bool lies = inside ? wrap_inside(P, Q, part.radius, c) : wrap_circle(P, Q, part.radius, side, c);
   if (!lies) return false;
   Vec3<> a = c.a[0] * e0 + c.a[1] * e1, b = c.b[0] * e0 + c.b[1] * e1;
   out.length = c.arc;
@@ -104,7 +135,7 @@ bool wrap(const PathPart& part, std::span<const Transform<>> X_WB, const Vec3<>&
 
 void add_arc(const Wrap& w, std::vector<Vec3<>>& out) {
   const CircleWrap& c = w.circle;
-  const double begin = std::atan2(c.a[1], c.a[0]), left = c.a[0] * c.b[1] - c.a[1] * c.b[0];
+  const double begin = std::atan2(c.a[1], c.a[0]), left = cross_of(c.a, c.b);
   double turn = c.arc / w.radius;
   if ((left >= 0) != (turn <= std::numbers::pi)) turn = -turn;
   for (int k = 0; k <= kArcPoints; ++k) {
@@ -127,38 +158,22 @@ void add_straight(const PathPart& from, const Vec3<>& a, const PathPart& to, con
 
 }  // namespace
 
-bool wrap_circle(const double p[2], const double q[2], double r, const double* side, CircleWrap& out) {
-  const double pp = squared(p), qq = squared(q), rr = r * r;
-  if (pp < rr || qq < rr || r < kTiny) return false;
+bool wrap_circle(const double p[2], const double q[2], double r, const std::optional<CircleSide>& side,
+                 CircleWrap& out) {
+  const double rr = r * r;
+  if (squared(p) < rr || squared(q) < rr || r < kTiny) return false;
   const double d[2] = {q[0] - p[0], q[1] - p[1]}, dd = squared(d);
   if (dd < kTiny) return false;
-  const double s = std::clamp(-(d[0] * p[0] + d[1] * p[1]) / dd, 0.0, 1.0);
+  const double s = std::clamp(-dot_of(d, p) / dd, 0.0, 1.0);
   const double near[2] = {p[0] + s * d[0], p[1] + s * d[1]};  // of the straight line, to the centre
-  if (squared(near) > rr && (!side || side[0] * near[0] + side[1] * near[1] >= 0)) return false;
-  const double root_p = std::sqrt(std::max(pp - rr, 0.0)), root_q = std::sqrt(std::max(qq - rr, 0.0));
-  CircleWrap way[2];
-  double good[2];
-  for (int i = 0; i < 2; ++i) {
-    const double sign = i == 0 ? r : -r;
-    CircleWrap& w = way[i];
-    w.a[0] = (p[0] * rr + sign * p[1] * root_p) / pp, w.a[1] = (p[1] * rr - sign * p[0] * root_p) / pp;
-    w.b[0] = (q[0] * rr - sign * q[1] * root_q) / qq, w.b[1] = (q[1] * rr + sign * q[0] * root_q) / qq;
-    if (side) {
-      const double middle[2] = {w.a[0] + w.b[0], w.a[1] + w.b[1]}, length = std::sqrt(squared(middle));
-      good[i] = length > kTiny ? (middle[0] * side[0] + middle[1] * side[1]) / length : 0;
-    } else {
-      const double apart[2] = {w.a[0] - w.b[0], w.a[1] - w.b[1]};
-      good[i] = -squared(apart);
-    }
-    if (cross_each_other(p, w.a, q, w.b)) good[i] = -1e4;
-  }
-  const int best = good[0] > good[1] ? 0 : 1;
-  out = way[best];
+  const bool misses = squared(near) > rr;
+  const Sense shorter = cross_of(p, q) < 0 ? Sense::kClockwise : Sense::kCounterclockwise;
+  const Sense sense = side ? sense_by(*side, p, q, r, misses ? near : nullptr, shorter) : shorter;
+  if (misses && sense == shorter) return false;
+  touch(p, q, r, sense, out);
   if (cross_each_other(p, out.a, q, out.b)) return false;
-  const double cosine = (out.a[0] * out.b[0] + out.a[1] * out.b[1]) / rr;
-  double angle = std::acos(std::clamp(cosine, -1.0, 1.0));
-  const double turn = out.a[1] * out.b[0] - out.a[0] * out.b[1];
-  if ((turn > 0 && best == 1) || (turn < 0 && best == 0)) angle = 2 * std::numbers::pi - angle;
+  double angle = std::acos(std::clamp(dot_of(out.a, out.b) / rr, -1.0, 1.0));
+  if (cross_of(out.a, out.b) * int(sense) < 0) angle = 2 * std::numbers::pi - angle;
   out.arc = r * angle;
   return true;
 }
@@ -195,7 +210,7 @@ bool wrap_inside(const double p[2], const double q[2], double r, CircleWrap& out
     if (!(next < z)) break;  // as far as numbers go
     z = next, value = f(z);
   }
-  const bool left = p[0] * q[1] - p[1] * q[0] > 0;
+  const bool left = cross_of(p, q) > 0;
   const double* from = left ? p : q;
   const double angle = std::asin(z) - std::asin((left ? A : B) * z), l = left ? lp : lq;
   const double c = std::cos(angle), s = std::sin(angle);

@@ -1,12 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "kansetsu/model/actuator.h"
 
 /// The path of a tendon through points and round spheres and cylinders, from the poses of the bodies they are on.
-/// docs/theory/tendons.md.
 namespace kansetsu {
 
 /// A TendonPart with its bodies found; −1: the world.
@@ -18,7 +18,8 @@ struct PathPart {
   double divisor = 1, radius = 0;
   bool has_side = false;
   int side_body = -1;
-  Vec3<> side{};              ///< on its body
+  Vec3<> side{};  ///< on its body
+  TendonSide side_is = TendonSide::kPoint;
   double length = kInfinity;  ///< of a cylinder
   bool absent = false;        ///< in this posture
   int index = 0;              ///< in its path
@@ -53,13 +54,18 @@ void reserve_trace(std::span<const PathPart> path, PathTrace& out);
 double trace_slider_crank(const Transform<>& X_WS, int slider_body, const Vec3<>& crank, int crank_body, double rod,
                           std::vector<Pull>& out);
 
-/// A thread from p to q round a circle of radius r about the origin; false: it goes straight. With a side, on that side, if it
-/// meets it; `inside`: on the inside of the circle, where a and b are one point.
+/// A thread from p to q round a circle of radius r about the origin; false: it goes straight. `inside`: on the inside of
+/// the circle, where a and b are one point.
 struct CircleWrap {
   double a[2], b[2];  ///< where it begins and ends to lie on the circle
   double arc = 0;     ///< length on it
 };
-bool wrap_circle(const double p[2], const double q[2], double r, const double* side, CircleWrap& out);
+struct CircleSide {
+  double p[2]{};
+  TendonSide is = TendonSide::kPoint;
+};
+bool wrap_circle(const double p[2], const double q[2], double r, const std::optional<CircleSide>& side,
+                 CircleWrap& out);
 bool wrap_inside(const double p[2], const double q[2], double r, CircleWrap& out);
 
 }  // namespace kansetsu

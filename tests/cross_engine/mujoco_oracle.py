@@ -27,6 +27,15 @@ def mjcf_models() -> list:
     return found
 
 
+def sides_differ(m: mujoco.MjModel, tendon: int) -> bool:
+    """Side sites have the meaning of MuJoCo 4; MuJoCo 3 compared them with the nearest point of the straight line."""
+    if int(mujoco.__version__.split(".")[0]) >= 4:
+        return False
+    parts = range(m.tendon_adr[tendon], m.tendon_adr[tendon] + m.tendon_num[tendon])
+    round_geoms = (int(mujoco.mjtWrap.mjWRAP_SPHERE), int(mujoco.mjtWrap.mjWRAP_CYLINDER))
+    return any(m.wrap_type[k] in round_geoms and m.wrap_prm[k] >= 0 for k in parts)
+
+
 def without_meshes(source: Path, target: Path) -> Path:
     """A copy of the model without what needs files that are not there (mesh geoms, meshes, textures), and without an option
     that newer versions no longer know."""

@@ -287,6 +287,43 @@ def test_attached_models_attach_others(tmp_path):
     assert figure["mass"] == pytest.approx(sum(model.body_mass), rel=TOLERANCE)
 
 
+def test_keyframes_of_attached_models(tmp_path):
+    """They are for what was attached; the rest is as at the start. Classes of the same name are those of their own file, and
+    quaternions have any length."""
+    (tmp_path / "limb.xml").write_text("""<mujoco><default><joint damping="3"/><default class="thin"><geom size="0.2"/></default></default>
+      <worldbody><body name="b"><joint name="j" ref="20"/><geom class="thin"/><body name="c" pos="0 0 1"><joint name="ball" type="ball"/>
+      <geom class="thin"/></body></body></worldbody><actuator><position name="a" joint="j" kp="7"/></actuator>
+      <sensor><jointpos name="q" joint="j"/><jointvel name="v" joint="j"/><ballquat name="turn" joint="ball"/><actuatorfrc name="f" actuator="a"/></sensor>
+      <keyframe><key name="home" time="2" qpos="1 2 0 0 1" qvel="2 0 0 0" ctrl="3"/><key name="zero" qpos="0.1 0 0 0 0"/></keyframe></mujoco>""")
+    (tmp_path / "two.xml").write_text("""<mujoco><asset><model name="limb" file="limb.xml"/></asset><worldbody>
+      <frame pos="1 0 0"><attach model="limb" prefix="one_"/></frame><frame pos="2 0 0"><attach model="limb" prefix="two_"/></frame>
+      </worldbody></mujoco>""")
+    file = tmp_path / "all.xml"
+    file.write_text("""<mujoco><default><default class="thin"><geom size="0.1"/></default></default><asset><model name="two" file="two.xml"/>
+      <model name="limb" file="limb.xml"/></asset><worldbody><body name="r"><joint name="own" ref="30"/><geom class="thin"/></body>
+      <attach model="limb" prefix=""/><frame pos="0 3 0"><attach model="two" prefix="x_"/></frame></worldbody>
+      <sensor><jointpos name="own" joint="own"/></sensor></mujoco>""")
+    whole(file)
+    m = mujoco.MjModel.from_xml_path(str(file))
+    d = mujoco.MjData(m)
+    figures = json.loads(run("info", file, "--json").stdout)["figures"]
+    assert sum(figure["mass"] for figure in figures) == pytest.approx(sum(m.body_mass), rel=TOLERANCE)
+    damping = {j["name"]: j["coordinates"][0]["damping"] for figure in figures for j in figure["joints"] if j["nv"] == 1}
+    assert damping == {m.joint(j).name: m.dof_damping[m.jnt_dofadr[j]] for j in range(m.njnt) if m.joint(j).name[-1] != "l"}
+    # MuJoCo leaves the outer prefix out of the names of keys that were attached before.
+    keys = {("x_" if m.key(k).name[:4] in ("one_", "two_") else "") + m.key(k).name: k for k in range(m.nkey)}
+    assert set(keys) == {p + k for p in ("", "x_one_", "x_two_") for k in ("home", "zero")}
+    for name, k in keys.items():
+        mujoco.mj_resetDataKeyframe(m, d, k)
+        mujoco.mj_forward(m, d)
+        result = run("simulate", file, "--keyframe", name, "--duration", "1e-9", "--json")
+        assert result.exit_code == OK, result.stderr
+        ours = json.loads(result.stdout)["sensors"]["start"]
+        for s in range(m.nsensor):
+            theirs = d.sensordata[m.sensor_adr[s] : m.sensor_adr[s] + m.sensor_dim[s]]
+            assert ours[m.sensor(s).name] == pytest.approx(theirs, abs=TOLERANCE), (name, m.sensor(s).name)
+
+
 @pytest.mark.parametrize(("model", "message"), [
     ('<model name="m" file="none.xml"/>', "cannot read the model"),
     ('<model name="m" file="parent.xml"/>', "attaches itself"),

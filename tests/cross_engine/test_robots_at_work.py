@@ -147,7 +147,7 @@ def test_the_gripper_closes_by_its_tendon_and_lifts_a_box(tmp_path):
 ARM = """<mujoco><option timestep="0.002"/><worldbody>
     <site name="shoulder_front" pos="0.03 0 0"/><site name="shoulder_back" pos="-0.03 0 0"/>
     <geom name="joint_bone" type="cylinder" size="0.025 0.02" pos="0 0 -0.3" euler="90 0 0" contype="0" conaffinity="0"/>
-    <site name="behind" pos="-0.06 0 -0.3"/>
+    <site name="behind" pos="-0.06 0 -0.34"/>
     <body name="forearm" pos="0 0 -0.3"><joint name="elbow" axis="0 -1 0" range="0 140" damping="0.2"/>
       <geom type="capsule" fromto="0 0 0 0 0 -0.25" size="0.02" mass="1" contype="0" conaffinity="0"/>
       <site name="radius" pos="0.02 0 -0.05"/><site name="ulna" pos="-0.025 0 -0.03"/></body></worldbody>

@@ -45,6 +45,23 @@ def test_numbers_that_are_none_are_named(human):
         ks.aba(human, np.tile(human.q0, (5, 1)), rows)
 
 
+def test_zeros_are_no_configuration(human):
+    """A quaternion of zeros is no rotation: results were nan."""
+    zeros = np.zeros(human.nq)
+    for function in (ks.rnea, ks.aba, ks.crba, ks.gravity_torque, ks.fk, ks.center_of_mass, ks.energy, ks.mass_matrix_inverse):
+        with pytest.raises(ks.Error, match=r"q\[3:7\], the quaternion of the base, is zero; model.q0"):
+            function(human, zeros)
+    balls = ks.human28_ball()
+    q = balls.q0
+    joint = next(j for j, r in zip(balls.joints, balls.joint_types, strict=True) if r == "ball")
+    q[joint] = 0
+    with pytest.raises(ks.Error, match=f"the quaternion of '{joint}', is zero"):
+        ks.rnea(balls, q)
+    assert ks.rnea(human, 2 * human.q0) == pytest.approx(ks.rnea(human, human.q0))  # any other length is taken as one
+    assert ks.normalise(human, zeros) == pytest.approx(human.q0)
+    assert ks.configuration_problem(human, zeros)
+
+
 def test_thread_counts(human):
     for threads in (-1, 10**6):
         with pytest.raises(ks.Error, match="threads"):

@@ -186,6 +186,16 @@ def test_frames_masks_and_other_worlds(human):
     assert any(event.kind == "broken" for event in world.events)
 
 
+def test_a_world_knows_its_figures_by_name():
+    world = ks.World()
+    assert list(world) == []
+    assert "man" not in world
+    world.add(ks.human28(), name="man")
+    assert list(world) == world.figures == ["man"]
+    assert "man" in world
+    assert "woman" not in world
+
+
 def test_controllers_hold_a_figure(standing):
     standing.advance(0.5)
     man = standing["human28"]

@@ -38,6 +38,12 @@ enum class TendonPartKind {
   kCylinder,  ///< the same; its axis is z of the place
 };
 
+/// What the side of a sphere or cylinder says.
+enum class TendonSide {
+  kPoint,  ///< the tendon passes the centre as the lines from the points before and after to that place do
+  kHalf,   ///< the tendon lies on the half that faces that place
+};
+
 /// A part is there only while a coordinate is within a range.
 struct TendonCondition {
   DofRef dof{};
@@ -61,7 +67,8 @@ struct TendonPart {
   double divisor = 1;  ///< of a pulley
   double radius = 0;   ///< of a sphere or cylinder [m]
   std::optional<TendonPlace>
-      side{};                 ///< on which side the tendon goes round; a place within the radius: through the inside
+      side{};  ///< on which side the tendon goes round; a place within the radius: through the inside
+  TendonSide side_is = TendonSide::kPoint;
   double length = kInfinity;  ///< of a cylinder, half of it on either side of the place [m]
   std::optional<TendonCondition> when{};
   std::vector<TendonShift> shifts{};  ///< of a point

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "kansetsu/base/error.h"
 #include "kansetsu/model/builder.h"
@@ -73,6 +74,29 @@ TEST_CASE("a tendon round a cylinder is two tangents and an arc, and its moment 
     const double angle = 1.5 * std::numbers::pi - q - 2 * part;
     CHECK(std::abs(actuation.tendon_length(0) - (2 * tangent + kRadius * angle)) < 1e-9);  // Newton's method ends there
     CHECK(std::abs(std::abs(entry(actuation.tendon_moment(0), 0)) - kRadius) < 1e-9);
+  }
+}
+
+TEST_CASE("a tendon passes a pulley as the lines from its ends to the side point do") {
+  constexpr double kRadius = 0.1, kFar = 0.5;
+  const Pose pulley{{0, 0, 0}, {-std::numbers::pi / 2, 0, 0}};
+  const double straight = kFar * std::sqrt(2.0);
+  const double tangent = std::sqrt(kFar * kFar - kRadius * kRadius), part = std::acos(kRadius / kFar);
+  const double round = 2 * tangent + kRadius * (1.5 * std::numbers::pi - 2 * part);
+  // From +x to −z: the pulley is within the triangle with the side point only if that is between −x and +z.
+  for (const auto& [side, length] : {std::pair{Vec3<>{-1, 0, 0.01}, round},
+                                     {{-0.01, 0, 1}, round},
+                                     {{-1, 0, -0.01}, straight},
+                                     {{0.01, 0, 1}, straight},
+                                     {{1, 0, -1}, straight}}) {
+    CAPTURE(side.x);
+    CAPTURE(side.z);
+    TendonPart part_of{.kind = TendonPartKind::kCylinder, .at = {"", pulley}, .radius = kRadius};
+    part_of.side = TendonPlace{"", {side, {}}};
+    Actuation actuation =
+        with({.name = "rope", .path = {point("", {kFar, 0, 0}), part_of, point("rod1", {0, 0, -kFar})}});
+    actuation.place(at(pendulum(), 0, 0));
+    CHECK(std::abs(actuation.tendon_length(0) - length) < kTolerance);
   }
 }
 

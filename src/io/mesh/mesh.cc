@@ -176,7 +176,8 @@ class MeshReader {
     }
   }
 
-  /// Corners as v, v/vt, v//vn or v/vt/vn; negative numbers count from the last vertex. Polygons become fans.
+  /// Corners as v, v/vt, v//vn or v/vt/vn; negative numbers count from the last vertex. Polygons become fans,
+  /// quadrilaterals two triangles along the shorter diagonal.
   void read_face(std::string_view words, int line) {
     constexpr double kMostVertices = 1e9;  // what an int counts
     std::vector<int> corners;
@@ -194,8 +195,20 @@ class MeshReader {
       error(mesh::kSyntax, line, fmt::format("a face has {} corners", corners.size()), "a face has three at least");
       return;
     }
+    if (corners.size() == 4 && !is_shorter(corners[0], corners[2], corners[1], corners[3]))
+      std::ranges::rotate(corners, corners.begin() + 1);
     for (std::size_t k = 2; k < corners.size(); ++k)
       unchecked_.push_back({{corners[0], corners[k - 1], corners[k]}, line});
+  }
+
+  /// Whether a is nearer to b than c to d; where vertices come after their face, it is.
+  bool is_shorter(int a, int b, int c, int d) const {
+    if (std::max({a, b, c, d}) >= int(data_.vertices.size())) return true;
+    const auto apart = [&](int i, int k) {
+      const Vec3<> line = data_.vertices[std::size_t(k)] - data_.vertices[std::size_t(i)];
+      return dot(line, line);
+    };
+    return apart(a, b) < apart(c, d);
   }
 
   Vec3<> read_point(std::string_view words, int line) {

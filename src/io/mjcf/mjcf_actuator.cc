@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -67,6 +68,20 @@ SitePlace site_of(Reader& reader, const Attributes& a, const char* attribute) {
 
 int figure_of(const Reader& reader, const SitePlace& place) { return reader.body(place.body).figure; }
 
+/// The frame of a site in a figure: that of the site, or one on its root if both stand still; none: neither is so.
+std::optional<std::string> frame_within(Reader& reader, int figure, const SitePlace& place) {
+  if (figure_of(reader, place) == figure) return place.site->frame;
+  FigureDescription& f = reader.scene.figures[std::size_t(figure)];
+  if (figure_of(reader, place) >= 0 || f.model.base != Base::kFixed || f.base_motion) return std::nullopt;
+  const auto named = [&](const FrameDescription& frame) { return frame.name == place.site->frame; };
+  if (std::ranges::none_of(f.model.frames, named)) {
+    const Transform<> X_WS = reader.bodies[std::size_t(place.body)].X_WB * place.site->X_BS;
+    const Transform<> X_WR = to_transform(f.initial.base);
+    f.model.frames.push_back({place.site->frame, f.model.links.front().name, to_pose(inverse(X_WR) * X_WS)});
+  }
+  return place.site->frame;
+}
+
 bool act_on_sites(Reader& reader, const Attributes& a, bool crank, ActuatorDraft& out) {
   const SitePlace first = site_of(reader, a, crank ? "cranksite" : "site");
   const bool pair = crank || a.has("refsite");
@@ -74,8 +89,8 @@ bool act_on_sites(Reader& reader, const Attributes& a, bool crank, ActuatorDraft
   if (!first.site || (pair && !second.site)) return false;
   ActuatorDescription& actuator = out.actuator;
   actuator.transmission = crank ? Transmission::kSliderCrank : Transmission::kSite;
-  actuator.target = first.site->frame;
   out.figure = figure_of(reader, first);
+<<<<<<< HEAD
   if (pair) actuator.reference = second.site->frame;
   const bool still = pair && figure_of(reader, second) < 0;
   if (out.figure < 0 || (pair && figure_of(reader, second) != out.figure)) {
@@ -87,6 +102,22 @@ bool act_on_sites(Reader& reader, const Attributes& a, bool crank, ActuatorDraft
   actuator.wrench = crank ? std::array<double, 6>{} : read_gear(a);
   if (!crank) return true;
   actuator.gear = read_gear(a)[0];
+=======
+  if (out.figure < 0 && pair) out.figure = figure_of(reader, second);
+  if (out.figure < 0) return leave_out(reader, a.element(), "actuators on sites of the world are ignored"), false;
+  const auto target = frame_within(reader, out.figure, first);
+  const auto reference = pair ? frame_within(reader, out.figure, second) : std::optional<std::string>("");
+  if (!target || !reference)
+    return leave_out(reader, a.element(), "actuators between sites of two figures are ignored"), false;
+  actuator.target = *target, actuator.reference = *reference;
+  std::array<double, 6> gear{1};
+  a.numbers("gear", gear, 1);
+  if (!crank) {
+    actuator.wrench = gear;
+    return true;
+  }
+  actuator.gear = gear[0];
+>>>>>>> h20
   a.number("cranklength", actuator.crank_length);
   if (!(actuator.crank_length > 0))
     return reader.report.fail(a.element(), kRange, "cranklength is not above zero", "give the length of the rod");
@@ -305,6 +336,7 @@ bool read_law(Reader& reader, const Attributes& a, ActuatorDraft& draft) {
 void read_actuator(Reader& reader, const Element& element) {
   const std::string_view tag = element.Name();
   Reader::Input& input = reader.inputs.emplace_back();  // those that are left out count, too
+  input.element = &element;
   const Attributes a = attributes_of(reader, element, "actuator", {});
   ActuatorDraft draft;
   ActuatorDescription& out = draft.actuator;
@@ -323,8 +355,13 @@ void read_actuator(Reader& reader, const Element& element) {
   if (int wanted = -1; a.integer("actdim", wanted) && wanted >= 0 && wanted != states)
     reader.report.missing(element, kUnsupportedAttribute,
                           fmt::format("activations of {} numbers are not supported: actdim is ignored", wanted));
+<<<<<<< HEAD
   input = {draft.figure, out.name, out.activation != ActivationLaw::kNone, out.control_range};
   reader.figure(draft.figure).actuation.actuators.push_back(std::move(out));
+=======
+  input = {draft.figure, &element, out.name, out.activation != ActivationLaw::kNone, out.control_range};
+  reader.scene.figures[std::size_t(draft.figure)].actuation.actuators.push_back(std::move(out));
+>>>>>>> h20
 }
 
 }  // namespace

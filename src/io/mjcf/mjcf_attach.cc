@@ -91,8 +91,6 @@ class Attacher {
       expand(*root, open);
       open.pop_back();
       write_out_replicates(reader_, *root);
-      if (!sections(reader_, *root, "keyframe").empty())
-        reader_.report.missing(asset, kUnsupportedElement, "keyframes of attached models are ignored");
     }
     return loaded_[path] = root;
   }
@@ -105,7 +103,9 @@ class Attacher {
     const Element* child = load(*asset->second, open);
     if (!child) return;
     prefix_ = read_text(reader_.report, attach, "prefix").value_or("");
+    class_prefix_ = free_class_prefix(*child, into);
     copied_.clear();
+    ++number_;
     const char* body = attach.Attribute("body");
     const Element* from = nullptr;
     for (const Element* section : children(reader_, *child)) {
@@ -116,7 +116,7 @@ class Attacher {
     if (!from) return unknown(reader_, attach, "body", body ? body : "world");
     Element& place = new_root(reader_);
     Element* frame = add(place, "frame");
-    frame->SetAttribute("childclass", (prefix_ + "main").c_str());
+    frame->SetAttribute("childclass", (class_prefix_ + "main").c_str());
     if (body) {
       copy(*from, *frame);
     } else {
@@ -129,6 +129,21 @@ class Attacher {
     reader_.included.emplace(add(into, "include"), &beside);
     if (reader_.copies.spent())
       reader_.report.error(attach, kTooLargeModel, "attached models are too large", "make the model smaller");
+  }
+  /// Before the classes of `child`: the prefix, or more where `into` has a class of that name already.
+  std::string free_class_prefix(const Element& child, const Element& into) const {
+    std::set<std::string> known{"main"}, wanted{"main"};
+    for (const Element* section : children(reader_, into)) find_classes(*section, known);
+    for (const Element* section : children(reader_, child)) find_classes(*section, wanted);
+    std::string prefix = prefix_;
+    const auto taken = [&](const std::string& name) { return known.contains(prefix + name); };
+    for (int n = 2; std::ranges::any_of(wanted, taken); ++n) prefix = fmt::format("{}attached{}_", prefix_, n);
+    return prefix;
+  }
+  void find_classes(const Element& element, std::set<std::string>& out) const {
+    if (std::string_view(element.Name()) != "default") return;
+    if (const char* name = element.Attribute("class")) out.insert(name);
+    for (const Element* child : children(reader_, element)) find_classes(*child, out);
   }
   const Element* find_body(const Element& element, std::string_view name) const {
     for (const Element* child : children(reader_, element)) {
@@ -149,14 +164,14 @@ class Attacher {
         const char* name = section->Attribute("class");  // others are those of models that this one attaches
         const bool main = !name || std::string_view(name) == "main";
         Element* made = copy(*section, into);
-        if (main && made) made->SetAttribute("class", (prefix_ + "main").c_str());
+        if (main && made) made->SetAttribute("class", (class_prefix_ + "main").c_str());
         classes = classes || main;
       } else if (tag == "asset") {
         Element* made = add(into, "asset");
         for (const Element* asset : children(reader_, *section)) copy_asset(*asset, *made);
       }
     }
-    if (!classes) add(into, "default")->SetAttribute("class", (prefix_ + "main").c_str());
+    if (!classes) add(into, "default")->SetAttribute("class", (class_prefix_ + "main").c_str());
     for (const char* name : {"contact", "tendon", "equality", "actuator", "sensor"}) {
       Element* made = add(into, name);
       section_ = name;
@@ -166,10 +181,12 @@ class Attacher {
         const std::string_view tag = element->Name();
         const bool classless = tag == "exclude" || name == std::string_view("sensor");
         if (copied && !copied->Attribute("class") && !classless)
-          copied->SetAttribute("class", (prefix_ + "main").c_str());
+          copied->SetAttribute("class", (class_prefix_ + "main").c_str());
       }
     }
     section_ = {};
+    Element* keys = add(into, "keyframe");
+    for (const Element* key : sections(reader_, root, "keyframe")) copy(*key, *keys);
   }
   void copy_asset(const Element& asset, Element& into) {
     const std::string_view tag = asset.Name();
@@ -179,7 +196,7 @@ class Attacher {
     if (file && !asset.Attribute("name"))
       made->SetAttribute("name", (prefix_ + std::filesystem::path(file).stem().string()).c_str());
     if (!asset.Attribute("class") && (tag == "mesh" || tag == "material"))
-      made->SetAttribute("class", (prefix_ + "main").c_str());
+      made->SetAttribute("class", (class_prefix_ + "main").c_str());
   }
   bool names_copies_only(const Element& element) const {
     for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
@@ -199,8 +216,23 @@ class Attacher {
 
   Element* copy(const Element& element, Element& into) {
     if (!reader_.copies.take(element, prefix_.size())) return nullptr;
+<<<<<<< HEAD
     Element* made = add_copy(reader_, element, into, [&](const tinyxml2::XMLAttribute& a) {
       const std::string_view name = a.Name();
+=======
+    Element* made = add(into, element.Name());
+    reader_.report.set_origin(*made, element);
+    const auto before = reader_.attached.find(&element);
+    std::vector<int> through = before == reader_.attached.end() ? std::vector<int>{} : before->second;
+    through.push_back(number_);
+    reader_.attached.emplace(made, std::move(through));
+    for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
+      const std::string_view name = a->Name();
+      const std::string_view kind = kind_of(element, name);
+      const bool named = *a->Value() && (name == "name" || !kind.empty());
+      const std::string& prefix = kind == "class" ? class_prefix_ : prefix_;
+      made->SetAttribute(a->Name(), named ? (prefix + a->Value()).c_str() : a->Value());
+>>>>>>> h20
       if (name == "name")
         copied_[std::string(section_.empty() ? joint_or(element.Name()) : section_)].insert(a.Value());
       const bool named = *a.Value() && (name == "name" || !kind_of(element, name).empty());
@@ -218,7 +250,8 @@ class Attacher {
 
   Reader& reader_;
   std::map<std::string, Element*> loaded_;  ///< roots by file
-  std::string prefix_;
+  std::string prefix_, class_prefix_;
+  int number_ = 0;            ///< of the attachment
   std::string_view section_;  ///< whose elements are all of one kind: tendon, actuator
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> copied_;  ///< names by kind
 };

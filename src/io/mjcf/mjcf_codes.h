@@ -47,6 +47,7 @@ inline constexpr char kActuator[] = "MJCF048";
 inline constexpr char kEquality[] = "MJCF049";
 inline constexpr char kFreeJointData[] = "MJCF050";
 inline constexpr char kIntegrator[] = "MJCF051";
+inline constexpr char kNegative[] = "MJCF052";
 inline constexpr char kMocap[] = "MJCF053";
 inline constexpr char kDampRatio[] = "MJCF054";
 inline constexpr char kForceRange[] = "MJCF055";

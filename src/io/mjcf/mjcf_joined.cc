@@ -13,7 +13,7 @@
 
 /// A tendon, a coupling or an actuator acts within one figure. Children of the world that one of them joins are therefore one
 /// figure on a link `world`. Only a figure that is alone can have a free base, and a free base has no armature, damping, spring or
-/// friction; where either is asked for, three slides and a ball joint stand for the free joint: MuJoCo's own coordinates.
+/// friction, and no link that stands still for an actuator to the world; where one of these is asked for, three slides and a ball joint stand for the free joint: MuJoCo's own coordinates.
 namespace kansetsu::io::mjcf {
 namespace {
 
@@ -36,6 +36,10 @@ class Joiner {
     for (const Element* element : sections(reader_, root_, "actuator")) {
       join_parts(*element, {{"site", &reader_.index.sites}, {"refsite", &reader_.index.sites}});
       join_parts(*element, {{"cranksite", &reader_.index.sites}, {"slidersite", &reader_.index.sites}});
+      for (const auto& [one, other] : {std::pair{"site", "refsite"}, std::pair{"cranksite", "slidersite"}}) {
+        if (stands(element->Attribute(one))) tied_.insert(root_of(element->Attribute(other), reader_.index.sites));
+        if (stands(element->Attribute(other))) tied_.insert(root_of(element->Attribute(one), reader_.index.sites));
+      }
     }
     bool changed = false;
     for (const int child : reader_.bodies[0].children) changed = carry(body(child)) || changed;
@@ -60,6 +64,14 @@ class Joiner {
     int i = place->first;
     while (body(i).parent != 0) i = body(i).parent;
     return moves(reader_, i) && !body(i).mocap && !is_driven(body(i)) ? i : -1;
+  }
+  /// Whether a site is on a body that cannot move.
+  bool stands(const char* site) {
+    const auto* place = site ? PartIndex::find(reader_.index.sites, site) : nullptr;
+    if (!place) return false;
+    int i = place->first;
+    while (i != 0 && body(i).parent != 0) i = body(i).parent;
+    return i == 0 || (!moves(reader_, i) && !body(i).mocap);
   }
   void unite(int a, int b) {
     if (a < 0 || b < 0) return;
@@ -112,7 +124,7 @@ class Joiner {
     const Joint free = b.joints[0];
     const DofDescription& dof = free.dof;
     const bool passive = dof.rotor_inertia > 0 || dof.damping > 0 || dof.stiffness > 0 || dof.friction > 0;
-    if (!passive && is_alone(b)) return false;
+    if (!passive && is_alone(b) && !tied_.contains(b.joined)) return false;
     if (is_driven(b)) {
       reader_.report.missing(*free.element, kFreeJointData,
                              "armature, damping, stiffness and friction of free joints with actuators are left out");
@@ -151,6 +163,7 @@ class Joiner {
   Reader& reader_;
   const Element& root_;
   std::set<std::string, std::less<>> driven_;          ///< joints that actuators push
+  std::set<int> tied_;                                 ///< children of the world that actuators join to the world
   std::map<std::string, int, std::less<>> on_tendon_;  ///< a child of the world that a tendon goes over
 };
 

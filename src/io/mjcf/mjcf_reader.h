@@ -208,6 +208,7 @@ struct Reader {
   FileGate gate;
   std::deque<tinyxml2::XMLDocument> documents;        ///< the file and those it includes
   std::map<const Element*, const Element*> included;  ///< whose children stand for an <include> or what is written out
+  std::map<const Element*, std::vector<int>> attached;  ///< the attachments that a copied element came through
   std::set<std::string> included_files;
   std::size_t other_files = 0;        ///< includes and models that were opened
   std::uintmax_t included_bytes = 0;  ///< of these
@@ -246,6 +247,7 @@ struct Reader {
   /// Of each actuator of the file, in its order: whose ctrl and act a keyframe's are.
   struct Input {
     int figure = -1;  ///< −1: it is left out
+    const Element* element = nullptr;
     std::string name{};
     bool has_activation = false;
     Interval range{};

@@ -228,21 +228,83 @@ std::optional<std::vector<double>> read_vector(Reader& reader, const Element& el
   return values;
 }
 
+<<<<<<< HEAD
 void read_free_state(const double* q, FigureState& state) {
   const bool turned = turn_of(std::span<const double, 4>(q + 3, 4)).has_value();
   const Quaternion<> quat = turned ? Quaternion<>{q[4], q[5], q[6], q[3]} : Quaternion<>{};
   state.base = to_pose({to_mat3(quat), {q[0], q[1], q[2]}});
+=======
+/// A rotation as w x y z of any length, as files round them; none for zero, as in MuJoCo.
+Quaternion<> read_turn(const double* q) {
+  const Quaternion<> quat{q[1], q[2], q[3], q[0]};
+  const double length = std::sqrt(dot(quat, quat));
+  if (!(length > 1e-14 && length < 1e15)) return {};
+  return {quat.x / length, quat.y / length, quat.z / length, quat.w / length};
+}
+
+void read_free_state(const double* q, FigureState& state) {
+  state.base = to_pose({to_mat3(read_turn(q + 3)), {q[0], q[1], q[2]}});
+}
+
+/// What the numbers of a keyframe are for: everything, or what was attached with it.
+struct KeyParts {
+  std::vector<const Body*> bodies, given;  ///< with joints; with a given motion
+  std::vector<const Reader::Input*> inputs;
+  std::size_t nq = 0, nv = 0, na = 0;
+};
+
+std::size_t nq_of(const Joint& joint) {
+  return joint.kind == JointKind::kFree ? 7 : joint.kind == JointKind::kBall ? 4 : 1;
+}
+std::size_t nv_of(const Joint& joint) {
+  return joint.kind == JointKind::kFree ? 6 : joint.kind == JointKind::kBall ? 3 : 1;
+}
+
+KeyParts parts_of(const Reader& reader, const Element& key) {
+  static const std::vector<int> kNone;
+  const auto through = [&](const Element* element) -> const std::vector<int>& {
+    const auto found = reader.attached.find(element);
+    return found == reader.attached.end() ? kNone : found->second;
+  };
+  const std::vector<int>& scope = through(&key);
+  const auto within = [&](const Element* element) {
+    const std::vector<int>& all = through(element);
+    return std::ranges::all_of(scope, [&](int n) { return std::ranges::find(all, n) != all.end(); });
+  };
+  KeyParts out;
+  for (const Body& body : reader.bodies) {
+    if (!within(body.element)) continue;
+    if (body.mocap && body.figure >= 0) out.given.push_back(&body);
+    if (!body.joints.empty()) out.bodies.push_back(&body);
+    for (const Joint& joint : body.joints) out.nq += nq_of(joint), out.nv += nv_of(joint);
+  }
+  for (const Reader::Input& input : reader.inputs) {
+    if (!within(input.element)) continue;
+    out.inputs.push_back(&input);
+    out.na += input.has_activation;
+  }
+  return out;
+}
+
+/// Whether an attached model came with everything that the numbers of its keyframe are for.
+bool is_complete(const Element& key, const KeyParts& parts) {
+  const auto fits = [&](const char* name, std::size_t size) {
+    const char* text = key.Attribute(name);
+    std::vector<double> values(size);
+    return !text || !parse_numbers(text, values);
+  };
+  return fits("qpos", parts.nq) && fits("qvel", parts.nv) && fits("ctrl", parts.inputs.size()) &&
+         fits("act", parts.na) && fits("mpos", 3 * parts.given.size()) && fits("mquat", 4 * parts.given.size());
+>>>>>>> h20
 }
 
 /// ctrl and act of a keyframe, by figure and actuator; beyond their ranges they are cut.
-void read_controls(Reader& reader, const Element& element, Keyframe& key) {
-  std::size_t activations = 0;
-  for (const Reader::Input& input : reader.inputs) activations += input.has_activation;
-  const auto ctrl = read_vector(reader, element, "ctrl", reader.inputs.size());
-  const auto act = read_vector(reader, element, "act", activations);
+void read_controls(Reader& reader, const Element& element, const KeyParts& parts, Keyframe& key) {
+  const auto ctrl = read_vector(reader, element, "ctrl", parts.inputs.size());
+  const auto act = read_vector(reader, element, "act", parts.na);
   std::size_t next = 0;
-  for (std::size_t i = 0; i < reader.inputs.size(); ++i) {
-    const Reader::Input& input = reader.inputs[i];
+  for (std::size_t i = 0; i < parts.inputs.size(); ++i) {
+    const Reader::Input& input = *parts.inputs[i];
     const std::size_t at = next;
     next += input.has_activation;
     if (input.figure < 0) continue;
@@ -253,11 +315,7 @@ void read_controls(Reader& reader, const Element& element, Keyframe& key) {
 }
 
 /// Poses of bodies whose motion is given.
-void read_mocap(Reader& reader, const Element& element, Keyframe& key) {
-  std::vector<const Body*> bodies;
-  for (const Body& body : reader.bodies) {
-    if (body.mocap && body.figure >= 0) bodies.push_back(&body);
-  }
+void read_mocap(Reader& reader, const Element& element, const std::vector<const Body*>& bodies, Keyframe& key) {
   const auto places = read_vector(reader, element, "mpos", 3 * bodies.size());
   const auto turns = read_vector(reader, element, "mquat", 4 * bodies.size());
   for (std::size_t i = 0; i < bodies.size(); ++i) {
@@ -270,27 +328,37 @@ void read_mocap(Reader& reader, const Element& element, Keyframe& key) {
   }
 }
 
-void read_key(Reader& reader, const Element& element, std::size_t nq, std::size_t nv) {
+void read_key(Reader& reader, const Element& element) {
+  const KeyParts parts = parts_of(reader, element);
+  if (reader.attached.contains(&element) && !is_complete(element, parts)) {
+    reader.report.missing(element, kUnsupportedElement, "keyframes of models of which a part is attached are ignored");
+    return;
+  }
   Keyframe key;
   key.name = take_name(reader, element, "key", fmt::format("key{}", reader.scene.keyframes.size() + 1));
   key.line = element.GetLineNum();
   const Attributes a(reader, element, nullptr);
   a.number("time", key.time);
-  const auto qpos = read_vector(reader, element, "qpos", nq), qvel = read_vector(reader, element, "qvel", nv);
+  const auto qpos = read_vector(reader, element, "qpos", parts.nq),
+             qvel = read_vector(reader, element, "qvel", parts.nv);
   for (const FigureDescription& figure : reader.scene.figures) key.figures[figure.name] = figure.initial;
-  read_mocap(reader, element, key);
-  read_controls(reader, element, key);
+  read_mocap(reader, element, parts.given, key);
+  read_controls(reader, element, parts, key);
   std::size_t iq = 0, iv = 0;
-  for (const Body& body : reader.bodies) {
-    for (const Joint& joint : body.joints) {
+  for (const Body* body : parts.bodies) {
+    for (const Joint& joint : body->joints) {
       const bool free = joint.kind == JointKind::kFree, ball = joint.kind == JointKind::kBall;
+<<<<<<< HEAD
       FigureState& state = key.figures[reader.figure(body.figure).name];
+=======
+      FigureState& state = key.figures[reader.scene.figures[std::size_t(body->figure)].name];
+>>>>>>> h20
       if (qpos) {
         const double* q = qpos->data() + iq;
         if (free)
           read_free_state(q, state);
-        else if (ball)
-          state.q[joint.name] = {q[1], q[2], q[3], q[0]};
+        else if (const Quaternion<> turn = ball ? read_turn(q) : Quaternion<>{}; ball)
+          state.q[joint.name] = {turn.x, turn.y, turn.z, turn.w};
         else
           state.q[joint.name] = {*q};
       }
@@ -305,8 +373,12 @@ void read_key(Reader& reader, const Element& element, std::size_t nq, std::size_
           state.v[joint.name] = {*v};
         }
       }
+<<<<<<< HEAD
       iq += sizes_of(joint.kind).first;
       iv += sizes_of(joint.kind).second;
+=======
+      iq += nq_of(joint), iv += nv_of(joint);
+>>>>>>> h20
     }
   }
   reader.scene.keyframes.push_back(std::move(key));
@@ -346,6 +418,7 @@ void read_contacts(Reader& reader, const Element& root) {
 }
 
 void read_keyframes(Reader& reader, const Element& root) {
+<<<<<<< HEAD
   std::size_t nq = 0, nv = 0;
   for (const Body& body : reader.bodies) {
     for (const Joint& joint : body.joints) {
@@ -353,6 +426,8 @@ void read_keyframes(Reader& reader, const Element& root) {
       nv += sizes_of(joint.kind).second;
     }
   }
+=======
+>>>>>>> h20
   constexpr std::size_t kMostStates =
       2'000'000;  // of bodies and actuators in all keys: six letters ask for one of each
   const std::vector<const Element*> keys = sections(reader, root, "keyframe");
@@ -362,7 +437,7 @@ void read_keyframes(Reader& reader, const Element& root) {
                                fmt::format("{} keyframes of {} bodies and actuators", keys.size(), each),
                                "leave some of them out");
   for (const Element* element : keys) {
-    if (std::string_view(element->Name()) == "key") read_key(reader, *element, nq, nv);
+    if (std::string_view(element->Name()) == "key") read_key(reader, *element);
   }
 }
 

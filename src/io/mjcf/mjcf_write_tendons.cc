@@ -55,6 +55,11 @@ void write_path(Writer& w, const FigureDescription& f, const TendonDescription& 
   int number = 0;
   for (const TendonPart& part : t.path) {
     const std::string wanted = fmt::format("{}_{}", t.name, ++number);
+    if (part.when) w.lose("points of tendons that come and go; they are always there", t.name);
+    if (!part.shifts.empty()) w.lose("points of tendons that move on their link; they stay", t.name);
+    if (part.length < kInfinity) w.lose("ends of cylinders that tendons go round; they have none", t.name);
+    if (part.side && part.side_is == TendonSide::kHalf)
+      w.lose("halves that tendons go round; side sites take their place", t.name);
     if (part.kind == TendonPartKind::kPulley) {
       w.set(w.add(e, "pulley"), "divisor", part.divisor);
     } else if (part.kind == TendonPartKind::kPoint) {
@@ -132,7 +137,7 @@ double reference_length(const Writer& w, const FigureDescription& f, const Tendo
     p.body = at.body, p.X_BP = at.X_BP;
     if (!part.side) continue;
     const PlaceOnBody side = locate(w, f, *part.side);
-    p.has_side = true, p.side_body = side.body, p.side = side.X_BP.p;
+    p.has_side = true, p.side_body = side.body, p.side = side.X_BP.p, p.side_is = part.side_is;
   }
   std::vector<Transform<>> X_WB;
   for (const WrittenBody& body : w.bodies) X_WB.push_back(body.X_W);

@@ -99,6 +99,7 @@ class MuscleReader {
     const double far = (quadrant.front() == '-' ? -2 : 2) * out.radius;  // beyond the surface: outside
     const Vec3<> side{axis == 0 ? far : 0, axis == 1 ? far : 0, axis == 2 ? far : 0};
     out.side = place(body, {Mat3<>::identity(), X * side});
+    out.side_is = TendonSide::kHalf;
   }
 
   // --- Paths

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -96,6 +97,20 @@ TEST_CASE("polygons become fans, empty triangles go with a warning") {
   REQUIRE(quad);
   CHECK(quad.value->data->triangles.size() == 2);
   CHECK(reports(quad.diagnostics, "MESH020"));
+}
+
+TEST_CASE("a quadrilateral becomes two triangles along its shorter diagonal, whichever corner is the first") {
+  const std::string corners = "v 0 0 0\nv 2 0 0.1\nv 2.1 1 0\nv 0 1 0.1\n";  // 2 to 4 is shorter than 1 to 3
+  for (const char* face : {"f 1 2 3 4\n", "f 2 3 4 1\n"}) {
+    CAPTURE(face);
+    const auto mesh = parse_mesh(corners + face, MeshFormat::kObj);
+    REQUIRE(mesh);
+    REQUIRE(mesh.value->data->triangles.size() == 2);
+    for (const auto& triangle : mesh.value->data->triangles) {
+      CHECK(std::ranges::find(triangle, 1) != triangle.end());
+      CHECK(std::ranges::find(triangle, 3) != triangle.end());
+    }
+  }
 }
 
 TEST_CASE("every problem of a mesh file has its line and code") {

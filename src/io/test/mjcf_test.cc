@@ -231,6 +231,11 @@ TEST_CASE("what is left out makes a model partial") {
   CHECK_FALSE(partial("<default><geom fluidshape='ellipsoid'/></default>", ""));
   CHECK(partial("", "nonsense='1'"));
   CHECK(partial("<deformable/>", ""));
+  for (const char* word : {"stiffness", "damping", "armature", "frictionloss"}) {  // MuJoCo takes them as they are
+    CAPTURE(word);
+    CHECK(partial("<default><joint " + std::string(word) + "='-0.01'/></default>", ""));
+    CHECK_FALSE(partial("<default><joint " + std::string(word) + "='0'/></default>", ""));
+  }
   // A file that is not there counts where it gives mass or contact.
   const char* asset = "<asset><mesh name='m' file='no.stl'/></asset>";
   const auto with_mesh = [&](const std::string& more) {

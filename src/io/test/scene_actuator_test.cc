@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "kansetsu/io/mjcf.h"
 #include "kansetsu/io/scene.h"
 
 using namespace kansetsu;
@@ -21,6 +22,8 @@ p = [0.0, 0.0, 1.0]
 kind = "cylinder"
 radius = 0.1
 length = 0.3
+side = {p = [0.0, 0.3, 0.0]}
+side_is = "half"
 [[figure.tendon.part]]
 kind = "point"
 link = "rod1"
@@ -69,6 +72,7 @@ TEST_CASE(
   CHECK(a.tendons[0].limit == Interval{0.2, kInfinity});  // bounded on one side only
   REQUIRE(a.tendons[0].path.size() == 4);
   CHECK(a.tendons[0].path[1].length == 0.3);
+  CHECK(a.tendons[0].path[1].side_is == TendonSide::kHalf);
   CHECK(a.tendons[0].path[2].when->range == Interval{-0.5, 0.5});
   REQUIRE(a.tendons[0].path[3].shifts.size() == 1);
   CHECK(a.tendons[0].path[3].shifts[0].function(0) == doctest::Approx(0));
@@ -81,6 +85,12 @@ TEST_CASE(
   CAPTURE(told(again));
   REQUIRE(again);
   CHECK(again.value->figures[0].actuation == a);
+  const Loaded<std::string> mjcf = io::to_mjcf(*scene.value);
+  const std::string lost = to_string(mjcf.diagnostics);
+  for (const char* words : {"come and go", "move on their link", "ends of cylinders", "halves that tendons go round"}) {
+    CAPTURE(words);
+    CHECK(lost.find(words) != std::string::npos);
+  }
 }
 
 TEST_CASE("a shift whose points do not rise, and a muscle without a force, are told") {
