@@ -167,5 +167,6 @@ bool OutputFile::flush() { return impl_->flush(); }
 std::optional<std::string> OutputFile::close() { return impl_->close(); }
 const std::optional<std::string>& OutputFile::problem() const { return impl_->problem_; }
 const fs::path& OutputFile::path() const { return impl_->path_; }
+const fs::path& OutputFile::part() const { return impl_->part_; }
 
 }  // namespace kansetsu::io

@@ -35,6 +35,7 @@ class OutputFile {
   bool ok() const { return !problem(); }
   const std::optional<std::string>& problem() const;  ///< the first so far
   const std::filesystem::path& path() const;
+  const std::filesystem::path& part() const;  ///< the temporary file; empty for devices and pipes
 
  private:
   struct Impl;
