@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/recording.h"
 #include "cli/subject.h"
+#include "kansetsu/base/printable.h"
 
 namespace kansetsu::cli {
 
@@ -27,36 +28,36 @@ Runner declare_info(Arguments& args) {
   return [options] {
     if (io::names_capture(options->model.name)) {
       const Capture capture = capture_or_fail({.file = options->model.name});
-      print(options->json ? capture_json(capture) : capture_text(capture));
+      print(options->json ? capture_json(capture) : printable(capture_text(capture)));
       return kOk;
     }
     if (io::names_measurement(options->model.name)) {
       const Measurement measured = measurement_or_fail(options->model.name);
-      print(options->json ? measurement_json(measured) : measurement_text(measured));
+      print(options->json ? measurement_json(measured) : printable(measurement_text(measured)));
       return kOk;
     }
     if (io::names_table(options->model.name)) {
       const TimeTable table = table_or_fail(options->model.name);
-      print(options->json ? table_json(table) : table_text(table));
+      print(options->json ? table_json(table) : printable(table_text(table)));
       return kOk;
     }
     if (io::names_subject(options->model.name)) {
       const io::Subject subject = subject_or_fail(options->model.name);
-      print(options->json ? subject_json(subject) : subject_text(subject));
+      print(options->json ? subject_json(subject) : printable(subject_text(subject)));
       return kOk;
     }
     if (names_recording(options->model.name)) {
       const io::Recording recording = recording_or_fail(options->model.name);
-      print(options->json ? recording_json(recording) : recording_text(recording));
+      print(options->json ? recording_json(recording) : printable(recording_text(recording)));
       return kOk;
     }
     if (names_scene(options->model.name)) {
       const SceneDescription scene = scene_or_fail(options->model);
-      print(options->json ? scene_json(scene) : scene_text(scene));
+      print(options->json ? scene_json(scene) : printable(scene_text(scene)));
       return kOk;
     }
     const Model model = model_or_fail(options->model);
-    print(options->json ? info_json(model) : info_text(model));
+    print(options->json ? info_json(model) : printable(info_text(model)));
     return kOk;
   };
 }

@@ -4,6 +4,8 @@
 
 #include <csignal>
 
+#include "kansetsu/io/output_file.h"
+
 namespace kansetsu::cli {
 namespace {
 
@@ -11,25 +13,32 @@ volatile std::sig_atomic_t noted = 0;
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
-}  // namespace
+void end_by(int signal) {
+  io::drop_open_parts();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
 
-Interrupt::Interrupt() {
+void note(int signal) {
+  if (noted != 0) end_by(signal);
+  noted = signal;
+}
+
+void handle_signals(void (*handler)(int)) {
   for (const int number : kSignals) {
     struct sigaction action{}, old{};
-    action.sa_handler = [](int signal) { noted = signal; };
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    action.sa_handler = handler;
     ::sigaction(number, nullptr, &old);
     if (old.sa_handler != SIG_IGN) ::sigaction(number, &action, nullptr);  // as nohup has it
   }
 }
 
-Interrupt::~Interrupt() {
-  for (const int number : kSignals) {
-    struct sigaction old{};
-    ::sigaction(number, nullptr, &old);
-    if (old.sa_handler != SIG_IGN) std::signal(number, SIG_DFL);
-  }
-}
+}  // namespace
+
+void end_cleanly_by_signals() { handle_signals(end_by); }
+
+Interrupt::Interrupt() { handle_signals(note); }
+Interrupt::~Interrupt() { handle_signals(end_by); }
 
 int Interrupt::caught() { return noted; }
 

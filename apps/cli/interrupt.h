@@ -6,6 +6,9 @@
 
 namespace kansetsu::cli {
 
+/// From here on Ctrl-C, SIGTERM and a closed terminal end the program without leaving temporary files behind.
+void end_cleanly_by_signals();
+
 /// While it lives, the first Ctrl-C or SIGTERM is noted and does not end the program: what is being recorded can be completed. The
 /// second one ends it.
 class Interrupt {

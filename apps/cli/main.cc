@@ -13,6 +13,7 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/suggest.h"
 #include "cli/terminal.h"
@@ -129,6 +130,7 @@ Exit give_up() {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // writing fails instead, see Output
+  kansetsu::cli::end_cleanly_by_signals();
   std::set_terminate(kansetsu::cli::end_at_once);
   kansetsu::cli::occupy_standard_streams();
   try {

@@ -20,6 +20,8 @@ class Output {
 
   void write(std::string_view text);
   void commit();  ///< after the last write()
+  /// The file that commit() puts in its place: another program may write it instead. Empty where there is none.
+  std::filesystem::path part() const { return file_ ? file_->part() : std::filesystem::path(); }
 
  private:
   [[noreturn]] void fail();

@@ -16,12 +16,12 @@ void need_viewer(std::string_view command) {
 
 Exit serve_page(serve::Content content, const PageOptions& options) {
   serve::Server server(std::move(content), {.port = options.port});
-  server.run_until_interrupted([&] {
-    fmt::print(stderr, "{}\n", server.url());
-    if (!options.no_browser && !serve::open_browser(server.url()))
-      fmt::print(stderr, "open this address in a browser on this machine\n");
-    fmt::print(stderr, "press Ctrl-C to stop\n");
-  });
+  server.stop_by_signals();
+  fmt::print(stderr, "{}\n", server.url());
+  if (!options.no_browser && !serve::open_browser(server.browser_url()))
+    fmt::print(stderr, "open this address in a browser on this machine\n");
+  fmt::print(stderr, "press Ctrl-C to stop\n");
+  server.run();
   return kOk;
 }
 

@@ -153,34 +153,18 @@ std::string picture_query(const ViewArguments& options) {
   return query;
 }
 
-/// What another program writes beside a file, with the same ending, to take its place when it is complete.
-class PartFile {
- public:
-  explicit PartFile(const fs::path& file) : file_(file), part_(file) {
-    part_.replace_filename(file.stem().string() + ".kansetsu-part" + file.extension().string());
-  }
-  ~PartFile() {
-    std::error_code ignored;
-    fs::remove(part_, ignored);
-  }
-  PartFile(const PartFile&) = delete;
-  PartFile& operator=(const PartFile&) = delete;
-
-  const fs::path& path() const { return part_; }
-  void take_place() const {
-    std::error_code error;
-    fs::rename(part_, file_, error);
-    if (error) throw Failure(kBadFile, fmt::format("{}: cannot be written: {}", file_.string(), error.message()));
-  }
-
- private:
-  fs::path file_, part_;
-};
+/// A picture or film that was interrupted: nothing took the place of an old one.
+Exit not_written(const std::string& file, int signal) {
+  fmt::print(stderr, "kansetsu view: interrupted; {} was not written\n", file);
+  return static_cast<Exit>(128 + signal);
+}
 
 /// Picture after picture goes from the page into ffmpeg.
 Exit write_video(const ViewArguments& options, serve::Content content) {
-  const PartFile part(options.video);
-  serve::VideoEncoder encoder(part.path().string(), options.fps);
+  Output out{
+      fs::path(options.video)};  // opened and locked before the work begins; ffmpeg writes what will take its place
+  if (out.part().empty()) throw Failure(kBadFile, fmt::format("{}: not a regular file", options.video));
+  serve::VideoEncoder encoder(out.part().string(), fs::path(options.video).extension().string(), options.fps);
   serve::Server* running = nullptr;
   std::string why;
   std::size_t count = 0;
@@ -202,20 +186,24 @@ Exit write_video(const ViewArguments& options, serve::Content content) {
                                                   running->stop();
                                                 }});
   running = &server;
+  server.stop_by_signals();
   {
-    const serve::HeadlessBrowser browser(server.url(picture_query(options) + fmt::format("&video={}", options.fps)));
+    const std::string query = picture_query(options) + fmt::format("&video={}", options.fps);
+    const serve::HeadlessBrowser browser(server.browser_url(query));
     server.run_for(kVideoTime);
   }
   const bool complete = encoder.finish() && done;
+  if (server.stopped_by() != 0) return not_written(options.video, server.stopped_by());
   if (!why.empty()) throw Failure(kBadFile, fmt::format("kansetsu view: {}", why));
   if (!complete) throw Failure(kBadFile, "kansetsu view: the video was not completed");
-  part.take_place();
+  out.commit();
   tell_written(options.video);
   return kOk;
 }
 
 Exit write_picture(const ViewArguments& options, serve::Content content) {
   const std::string query = picture_query(options);
+  Output out{fs::path(options.png)};
   std::string picture, why;
   serve::Server* running = nullptr;
   const auto keep = [&](std::string& to) {
@@ -226,11 +214,12 @@ Exit write_picture(const ViewArguments& options, serve::Content content) {
   };
   serve::Server server(std::move(content), {.on_picture = keep(picture), .on_failed = keep(why)});
   running = &server;
-  const serve::HeadlessBrowser browser(server.url(query));
+  server.stop_by_signals();
+  const serve::HeadlessBrowser browser(server.browser_url(query));
   server.run_for(kPictureTime);
+  if (server.stopped_by() != 0) return not_written(options.png, server.stopped_by());
   if (!why.empty()) throw Failure(kBadFile, fmt::format("kansetsu view: {}", why));
   if (!picture.starts_with("\x89PNG")) throw Failure(kBadFile, "kansetsu view: Chromium did not produce a picture");
-  Output out{fs::path(options.png)};
   out.write(picture);
   out.commit();
   tell_written(options.png);

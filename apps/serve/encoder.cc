@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <vector>
 
 #include "kansetsu/base/error.h"
@@ -35,12 +34,12 @@ std::vector<std::string> codec_of(const std::string& ending) {
 
 }  // namespace
 
-VideoEncoder::VideoEncoder(const std::string& file, double rate) {
+VideoEncoder::VideoEncoder(const std::string& file, const std::string& ending, double rate) {
   std::vector<std::string> arguments{"ffmpeg",     "-y",   "-loglevel", "error",      "-f",
                                      "image2pipe", "-c:v", "png",       "-framerate", fmt::format("{}", rate),
                                      "-i",         "-"};
-  for (std::string& a : codec_of(std::filesystem::path(file).extension().string())) arguments.push_back(std::move(a));
-  arguments.push_back("file:" + file);
+  for (std::string& a : codec_of(ending)) arguments.push_back(std::move(a));
+  arguments.insert(arguments.end(), {"-f", ending.substr(1), "file:" + file});
   const char* named = std::getenv("KANSETSU_FFMPEG");
   const std::string program = find_program({named ? named : "ffmpeg"});
   if (program.empty()) {

@@ -5,11 +5,11 @@
 
 namespace kansetsu::serve {
 
-/// Turns PNG pictures into a film by ffmpeg: .mp4, .webm or .gif, as the file's name ends.
+/// Turns PNG pictures into a film by ffmpeg: .mp4, .webm or .gif.
 class VideoEncoder {
  public:
-  /// Throws Error if there is no ffmpeg (KANSETSU_FFMPEG names one), or the ending is another.
-  VideoEncoder(const std::string& file, double rate);
+  /// Throws Error if there is no ffmpeg (KANSETSU_FFMPEG names one), or the ending is another. The file may have any name.
+  VideoEncoder(const std::string& file, const std::string& ending, double rate);
   ~VideoEncoder();
   VideoEncoder(const VideoEncoder&) = delete;
   VideoEncoder& operator=(const VideoEncoder&) = delete;

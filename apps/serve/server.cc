@@ -8,7 +8,6 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
-#include <charconv>
 #include <csignal>
 #include <deque>
 #include <fstream>
@@ -20,6 +19,8 @@
 #include "kansetsu/base/error.h"
 #include "serve/live.h"
 #include "serve/page.h"
+#include "serve/peer.h"
+#include "serve/request_text.h"
 
 namespace kansetsu::serve {
 namespace {
@@ -39,6 +40,7 @@ constexpr int kSendBuffer = 256 << 10;                        // bytes that the 
 constexpr std::size_t kMostWaiting = 256;                     // messages; a viewer that does not read them is let go
 constexpr auto kPatience = std::chrono::seconds(30);
 constexpr auto kStrangersPatience = std::chrono::seconds(5);  // until the first request with the token
+constexpr std::string_view kWayIn = "/open";
 constexpr auto kTick = std::chrono::microseconds(16667);
 
 std::string make_token() {
@@ -48,55 +50,7 @@ std::string make_token() {
   return token;
 }
 
-/// Without telling by its time where the two differ.
-bool same_secret(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  unsigned difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
-  return difference == 0;
-}
-
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
-
-struct Target {
-  std::string_view path, query;
-};
-Target split(std::string_view target) {
-  const std::size_t mark = target.find('?');
-  if (mark == std::string_view::npos) return {target, {}};
-  return {target.substr(0, mark), target.substr(mark + 1)};
-}
-
-std::string_view query_value(std::string_view query, std::string_view name) {
-  while (!query.empty()) {
-    const std::size_t end = std::min(query.find('&'), query.size());
-    const std::string_view pair = query.substr(0, end);
-    if (pair.size() > name.size() && pair.starts_with(name) && pair[name.size()] == '=')
-      return pair.substr(name.size() + 1);
-    query.remove_prefix(std::min(end + 1, query.size()));
-  }
-  return {};
-}
-
-/// "bytes=first-last", "bytes=first-", "bytes=-count"; none if it is something else or does not fit.
-std::optional<std::pair<std::uint64_t, std::uint64_t>> parse_range(std::string_view text, std::uint64_t size) {
-  if (!text.starts_with("bytes=") || size == 0) return std::nullopt;
-  text.remove_prefix(6);
-  const std::size_t dash = text.find('-');
-  if (dash == std::string_view::npos) return std::nullopt;
-  const auto number = [](std::string_view digits) -> std::optional<std::uint64_t> {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-    return value;
-  };
-  const auto first = number(text.substr(0, dash)), last = number(text.substr(dash + 1));
-  if (first && *first < size && (last ? *last >= *first : dash + 1 == text.size())) {
-    return std::pair{*first, std::min(last.value_or(size - 1), size - 1)};
-  }
-  if (dash == 0 && last && *last > 0) return std::pair{size - std::min(*last, size), size - 1};
-  return std::nullopt;
-}
 
 }  // namespace
 
@@ -122,6 +76,10 @@ struct Server::Impl {
   void broadcast(const std::string& message);
   /// Why a request is refused, if it is: it must come from this machine's browser, on our page, with our token.
   std::optional<http::status> refusal(const http::fields& fields, std::string_view target) const;
+  /// Why it does not come from our page on this machine, whatever it carries.
+  std::optional<http::status> wrong_origin(const http::fields& fields) const;
+  /// Where the browser that we started goes on, with the token.
+  std::optional<std::string> way_in(std::string_view target, const tcp::socket& socket) const;
   Response answer(const Request& request);
   Response recording(const Request& request) const;
   std::string piece(std::uint64_t first, std::uint64_t count) const;
@@ -131,6 +89,8 @@ struct Server::Impl {
   ServerOptions options;
   std::uint16_t port = 0;
   std::string token = make_token();
+  std::string ticket =
+      make_token();  ///< others can list the arguments of a browser: it opens the way in to this user only
   std::optional<LiveSession> live;
   std::set<LiveViewer*> viewers;
   std::list<HttpSession*> waiting;  ///< connections that wait for a request, the longest first
@@ -138,6 +98,8 @@ struct Server::Impl {
   asio::io_context context{1};  // behind what sessions refer to: they end with it
   tcp::acceptor acceptor;
   asio::steady_timer timer;
+  asio::signal_set signals{context};
+  int signal = 0;  ///< that stopped the server
   std::chrono::steady_clock::time_point last_tick = std::chrono::steady_clock::now();
 };
 
@@ -252,8 +214,9 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     parser_->body_limit(server_.options.on_picture ? kLargestPicture : 0);
     stream_.expires_after(known_ ? kPatience : kStrangersPatience);
     place_ = server_.waiting.insert(server_.waiting.end(), this);
-    http::async_read(stream_, buffer_, *parser_,
-                     [self = shared_from_this()](beast::error_code error, std::size_t) { self->got(error); });
+    http::async_read_header(
+        stream_, buffer_, *parser_,
+        [self = shared_from_this()](beast::error_code error, std::size_t) { self->got_header(error); });
   }
 
   bool known() const { return known_; }
@@ -269,16 +232,35 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     place_.reset();
   }
 
-  void got(beast::error_code error) {
+  /// Nothing of a body is taken from who has not shown the token.
+  void got_header(beast::error_code error) {
+    if (error) return failed(error);
+    const Request& request = parser_->get();
+    const std::string_view target = view(request.target());
+    if (const auto place = server_.way_in(target, stream_.socket()); place && !server_.wrong_origin(request)) {
+      Response response = plain(http::status::see_other);
+      response.set(http::field::location, *place);
+      return reply(std::move(response), true);
+    }
+    if (const auto refused = server_.refusal(request, target)) return reply(plain(*refused), true);
+    known_ = true;
+    stream_.expires_after(kPatience);
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = shared_from_this()](beast::error_code failure, std::size_t) { self->got(failure); });
+  }
+
+  void failed(beast::error_code error) {
     stop_waiting();
     if (error == beast::error_code(http::error::body_limit)) return reply(plain(http::status::payload_too_large), true);
     if (error == beast::error_code(http::error::header_limit))
       return reply(plain(http::status::request_header_fields_too_large), true);
-    if (error) return;
+  }
+
+  void got(beast::error_code error) {
+    if (error) return failed(error);
+    stop_waiting();
     Request request = parser_->release();
     const std::string_view target = view(request.target());
-    if (const auto refused = server_.refusal(request, target)) return reply(plain(*refused), true);
-    known_ = true;
     if (websocket::is_upgrade(request)) {
       if (!server_.live || split(target).path != "/live") return reply(plain(http::status::not_found), true);
       std::make_shared<LiveViewer>(server_, std::move(stream_))->start(request);
@@ -298,6 +280,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   }
 
   void reply(Response response, bool close) {
+    stop_waiting();
     response.set(http::field::server, "kansetsu");
     response.set(http::field::cache_control, "no-store");
     response.set("X-Content-Type-Options", "nosniff");
@@ -367,7 +350,7 @@ void Server::Impl::broadcast(const std::string& message) {
   for (LiveViewer* viewer : all) viewer->send(message);
 }
 
-std::optional<http::status> Server::Impl::refusal(const http::fields& fields, std::string_view target) const {
+std::optional<http::status> Server::Impl::wrong_origin(const http::fields& fields) const {
   const std::string names[] = {fmt::format("127.0.0.1:{}", port), fmt::format("localhost:{}", port)};
   const auto is_here = [&](std::string_view host) { return host == names[0] || host == names[1]; };
   if (fields.count(http::field::host) != 1 || fields.count(http::field::origin) > 1) return http::status::bad_request;
@@ -375,8 +358,21 @@ std::optional<http::status> Server::Impl::refusal(const http::fields& fields, st
   if (const std::string_view origin = view(fields[http::field::origin]); !origin.empty()) {
     if (!origin.starts_with("http://") || !is_here(origin.substr(7))) return http::status::forbidden;
   }
+  return std::nullopt;
+}
+
+std::optional<http::status> Server::Impl::refusal(const http::fields& fields, std::string_view target) const {
+  if (const auto wrong = wrong_origin(fields)) return wrong;
   if (!same_secret(query_value(split(target).query, "token"), token)) return http::status::forbidden;
   return std::nullopt;
+}
+
+std::optional<std::string> Server::Impl::way_in(std::string_view target, const tcp::socket& socket) const {
+  const auto [path, query] = split(target);
+  if (path != kWayIn || !same_secret(query_value(query, "ticket"), ticket) || !is_of_this_user(socket))
+    return std::nullopt;
+  const std::size_t more = query.find('&');
+  return fmt::format("/?token={}{}", token, more == std::string_view::npos ? "" : query.substr(more));
 }
 
 std::uint64_t Server::Impl::size() const {
@@ -469,21 +465,27 @@ Server::~Server() = default;
 
 std::uint16_t Server::port() const { return impl_->port; }
 const std::string& Server::token() const { return impl_->token; }
-std::string Server::url(const std::string& more) const {
-  return fmt::format("http://127.0.0.1:{}/?token={}{}", impl_->port, impl_->token, more);
+std::string Server::url() const { return fmt::format("http://127.0.0.1:{}/?token={}", impl_->port, impl_->token); }
+std::string Server::browser_url(const std::string& more) const {
+  return fmt::format("http://127.0.0.1:{}{}?ticket={}{}", impl_->port, kWayIn, impl_->ticket, more);
 }
 void Server::run() {
   while (!run_for(std::chrono::hours(1))) {
   }
 }
-void Server::run_until_interrupted(const std::function<void()>& announce) {
-  asio::signal_set signals(impl_->context, SIGINT, SIGTERM);
-  signals.async_wait([this](beast::error_code error, int) {
-    if (!error) stop();
+void Server::stop_by_signals() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction old{};
+    ::sigaction(number, nullptr, &old);
+    if (old.sa_handler != SIG_IGN) impl_->signals.add(number);  // as nohup has it
+  }
+  impl_->signals.async_wait([this](beast::error_code error, int number) {
+    if (error) return;
+    impl_->signal = number;
+    stop();
   });
-  announce();
-  run();
 }
+int Server::stopped_by() const { return impl_->signal; }
 bool Server::run_for(std::chrono::milliseconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   while (!impl_->context.stopped() && std::chrono::steady_clock::now() < end) {

@@ -42,15 +42,19 @@ class Server {
 
   std::uint16_t port() const;
   const std::string& token() const;
-  /// http://127.0.0.1:PORT/?token=…, and what else the page should know ("&picture=1").
-  std::string url(const std::string& more = {}) const;
+  /// http://127.0.0.1:PORT/?token=…: for the user's eyes. Who has it is let in.
+  std::string url() const;
+  /// For the arguments of a browser, which other users of the machine can list: it leads this user to url(), others nowhere. `more`
+  /// is what else the page should know ("&picture=1").
+  std::string browser_url(const std::string& more = {}) const;
 
   /// Serve until stop(), or for the given time at most; false if the time ran out.
   void run();
-  /// By Ctrl-C or SIGTERM, which are handled from `announce` on.
-  void run_until_interrupted(const std::function<void()>& announce);
   bool run_for(std::chrono::milliseconds limit);
   void stop();  ///< from any thread
+  /// From here on Ctrl-C, SIGTERM and a closed terminal stop the server instead of ending the program.
+  void stop_by_signals();
+  int stopped_by() const;  ///< the signal; 0 if it was none
 
  private:
   friend class HttpSession;

@@ -3,6 +3,8 @@
 #include <sys/file.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -16,6 +18,17 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMuch = std::size_t{64} << 10;  // bytes that wait to be written
 constexpr char kTaken[] = "another program is writing to it";
+
+/// Names of temporary files that are open, for who ends the program by a signal. More than fit are left behind then.
+std::array<std::atomic<const char*>, 64> open_parts{};
+static_assert(std::atomic<const char*>::is_always_lock_free, "a handler of signals waits for nobody");
+
+void exchange_part(const char* old, const char* with) {
+  for (auto& place : open_parts) {
+    const char* expected = old;
+    if (place.compare_exchange_strong(expected, with)) return;
+  }
+}
 
 /// Whether the open file is still the one of that name: it may have been renamed between opening and locking.
 bool is_at(const FileHandle& file, const fs::path& path) {
@@ -93,6 +106,7 @@ void OutputFile::Impl::open() {
     if (!is_at(part, part_)) continue;
     file_ = std::move(part);
     waits_ = true;  // what an earlier program left behind is ours as well
+    exchange_part(nullptr, part_.c_str());
     if (is_locked(target_)) return note(kTaken);
     if (::ftruncate(file_.get(), 0) != 0) note_error();
     if (fs::exists(old)) ::fchmod(file_.get(), static_cast<mode_t>(old.permissions()) & 07777);
@@ -110,11 +124,14 @@ OutputFile::Impl::~Impl() {
 void OutputFile::Impl::take_place() {
   if (!waits_ || !ok()) return;
   if (::rename(part_.c_str(), target_.c_str()) != 0) return note_error();
+  exchange_part(part_.c_str(), nullptr);
   waits_ = false;
 }
 
 void OutputFile::Impl::drop_part() {
-  if (waits_) ::unlink(part_.c_str());
+  if (!waits_) return;
+  ::unlink(part_.c_str());
+  exchange_part(part_.c_str(), nullptr);
   waits_ = false;
 }
 
@@ -126,6 +143,7 @@ void OutputFile::Impl::note_error() { note(std::strerror(errno)); }
 bool OutputFile::Impl::write(std::string_view piece) {
   if (!ok()) return false;
   waiting_ += piece;
+  if (!started_ && !ends_.empty()) ends_.pop_back();
   ends_.push_back(waiting_.size());
   return !started_ || waiting_.size() < kMuch || flush();
 }
@@ -159,6 +177,12 @@ std::optional<std::string> OutputFile::Impl::close() {
   return problem_;
 }
 
+void drop_open_parts() noexcept {
+  for (const auto& place : open_parts) {
+    if (const char* part = place.load()) ::unlink(part);
+  }
+}
+
 OutputFile::OutputFile(const fs::path& path, Writing writing) : impl_(std::make_unique<Impl>(path, writing)) {}
 OutputFile::~OutputFile() = default;
 void OutputFile::start() { impl_->started_ = true; }
@@ -167,5 +191,6 @@ bool OutputFile::flush() { return impl_->flush(); }
 std::optional<std::string> OutputFile::close() { return impl_->close(); }
 const std::optional<std::string>& OutputFile::problem() const { return impl_->problem_; }
 const fs::path& OutputFile::path() const { return impl_->path_; }
+const fs::path& OutputFile::part() const { return impl_->part_; }
 
 }  // namespace kansetsu::io

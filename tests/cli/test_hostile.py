@@ -98,6 +98,29 @@ def test_scenes_and_mjcf_stay_in_their_package(robot: Path, secret: Path, tmp_pa
     assert "MJCF070" in result.stderr
 
 
+@pytest.mark.parametrize("name", ["{secret}", "file://{secret}", "file:{secret}", "FILE://{secret}", "file://localhost{secret}", "../../private/secret.stl",
+                                  "model://private/secret.stl", "model://../private/secret.stl", "package://robots/../../private/secret.stl", "link/secret.stl",
+                                  "link/../private/secret.stl", "link.stl", "..%2f..%2fprivate%2fsecret.stl"])
+def test_sdf_and_scenes_stay_in_their_package(name: str, robot: Path, secret: Path, tmp_path: Path):
+    (robot.parent / "link").symlink_to(secret.parent)
+    (robot.parent / "link.stl").symlink_to(secret)
+    out, sdf, scene = tmp_path / "out", robot.with_name("m.sdf"), robot.with_name("s.toml")
+    out.mkdir()
+    mesh = f"<geometry><mesh><uri>{name.format(secret=secret)}</uri></mesh></geometry>"
+    sdf.write_text(f'<sdf version="1.9"><model name="m"><link name="a"><inertial><mass>1</mass></inertial><visual name="v">{mesh}</visual><collision name="c">{mesh}</collision></link>'
+                   "</model></sdf>")
+    scene.write_text(f'[[environment]]\nname = "e"\ntype = "mesh"\nfile = "{name.format(secret=secret)}"\n')
+    for model in (sdf, scene):
+        run("simulate", model, "--duration", "0.01", "--allow-partial", "--record", out / f"{model.suffix}.mcap")
+        run("convert", model, out / f"copy{model.suffix}")
+    run("convert", sdf, out / "copy.xml")
+    found = everything(out)
+    assert b"outer loop" not in found and SECRET.encode() not in found and b"<vertex" not in found
+    run("simulate", sdf, "--duration", "0.01", "--allow-partial", "--record", tmp_path / "allowed.mcap", "--allow-path", secret.parent)
+    if name in ("{secret}", "file://{secret}", "../../private/secret.stl", "link.stl"):
+        assert b"outer loop" in (tmp_path / "allowed.mcap").read_bytes()  # what would be seen, then, if it leaked
+
+
 MJCF_MESH = '<worldbody><body><freejoint/><geom size="1"/><geom type="mesh" mesh="m" mass="1" contype="0" conaffinity="0"/></body></worldbody>'
 
 
@@ -471,6 +494,29 @@ def test_words_of_files_do_not_command_the_terminal(name: str, tmp_path: Path):
     for command in ("analyze",) if name == "setup.xml" else ("check", "info"):
         told = run(command, tmp_path / name)
         assert told.stderr and not any(c in told.stdout + told.stderr for c in "\x1b\x9b")
+
+
+def test_words_of_recordings_do_not_command_the_terminal(recording: bytes, tmp_path: Path):
+    """The title and the names of numbers, which no other reader looks at."""
+    file = tmp_path / "r.mcap"
+    title = text(b"pendulum")
+    assert title in recording
+    file.write_bytes(recording.replace(title, text(b"\x1b[2J\xc2\x9b77")))
+    told = run("info", file)
+    assert told.exit_code == OK and "recording of" in told.stdout and not any(c in told.stdout + told.stderr for c in "\x1b\x9b")
+    for key in ("name", "unit"):
+        file.write_bytes(edited(recording, b"scene.json", lambda scene, key=key: scene["numbers"][0].update({key: "\x1b[2J"}), True))
+        told = run("info", file)
+        assert told.exit_code == BAD_FILE and "control characters" in told.stderr and "\x1b" not in told.stderr
+
+
+def test_columns_of_tables_do_not_command_the_terminal(tmp_path: Path):
+    """Columns that a model does not have are named in a message."""
+    model, table = tmp_path / "m.osim", tmp_path / "m.mot"
+    model.write_text(OSIM)
+    table.write_text("\x1b[2Jm\nnRows=9\nnColumns=3\nendheader\ntime\tx\t\x1b[2Jy\n" + "".join(f"{k / 100}\t0\t0\n" for k in range(9)))
+    told = run("analyze", table, "--figure", model)
+    assert told.exit_code == OK and "[2Jy" in told.stderr and "[2Jm" in told.stdout and "\x1b" not in told.stdout + told.stderr
 
 
 def test_height_fields_take_no_more_memory_than_one(tmp_path: Path):

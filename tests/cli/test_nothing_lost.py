@@ -108,6 +108,19 @@ def test_an_interrupted_recording_is_complete_in_every_format(number: int, tmp_p
     assert "REC010" not in run("convert", files[0], tmp_path / "copy.csv").stderr
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_command_leaves_no_part_behind(number: int, tmp_path: Path):
+    """Of a file that appears whole or not at all."""
+    file, request = tmp_path / "out.json", tmp_path / "request.json"
+    file.write_text("precious")
+    request.write_text('{"compute": ["aba_derivatives"], "states": [' + ",".join(["{}"] * 50_000) + "]}")
+    process = subprocess.Popen([BIN, "eval", "human28", "--in", request, "--out", file], stderr=subprocess.DEVNULL)
+    wait_until(lambda: leftovers(tmp_path))
+    process.send_signal(number)
+    assert process.wait(timeout=60) == -number
+    assert file.read_text() == "precious" and not leftovers(tmp_path)
+
+
 def test_walking_can_be_interrupted(tmp_path: Path):
     file = tmp_path / "w.npz"
     process = subprocess.Popen([BIN, "walk", "--distance", "1e4", "--duration", "1e5", "--record", file], stdout=subprocess.DEVNULL,

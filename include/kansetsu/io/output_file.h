@@ -26,7 +26,8 @@ class OutputFile {
 
   void start();  ///< from here on the old content may be replaced
   /// Writes a piece whole or not at all: if the disk is full, no part of it stays. Buffered until
-  /// start() and flush(), or until the buffer is full.
+  /// start() and flush(), or until the buffer is full. What is written before start() is one piece: an old file is not replaced by
+  /// half of a header.
   bool write(std::string_view piece);
   bool flush();
   /// Completes the file. @return the first error, or none
@@ -35,10 +36,14 @@ class OutputFile {
   bool ok() const { return !problem(); }
   const std::optional<std::string>& problem() const;  ///< the first so far
   const std::filesystem::path& path() const;
+  const std::filesystem::path& part() const;  ///< the temporary file; empty for devices and pipes
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// Removes the temporary files of this program, for a signal that ends it: may be called in its handler.
+void drop_open_parts() noexcept;
 
 }  // namespace kansetsu::io

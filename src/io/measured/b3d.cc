@@ -5,6 +5,7 @@
 #include "io/capture/capture_reader.h"
 #include "io/recording/proto.h"
 #include "io/text.h"
+#include "kansetsu/base/printable.h"
 #include "kansetsu/io/osim.h"
 #include "kansetsu/io/subject.h"
 
@@ -109,14 +110,14 @@ class B3dReader {
         break;
       }
       case kContactBody:
-        bodies_.emplace_back(in.text());
+        bodies_.push_back(printable(std::string(in.text())));
         break;
       case kTrialHeader:
         if (trials_.size() >= kMostTrials) in.failed = true;
         trials_.push_back(read_trial_header(in));
         break;
       case kSex:
-        out_.sex = in.text();
+        out_.sex = printable(std::string(in.text()));
         break;
       case kHeight:
         out_.height = in.number();
@@ -125,7 +126,7 @@ class B3dReader {
         out_.mass = in.number();
         break;
       case kMarkerName:
-        markers_.emplace_back(in.text());
+        markers_.push_back(printable(std::string(in.text())));
         break;
       default:
         break;
@@ -136,7 +137,7 @@ class B3dReader {
     TrialHeader out;
     proto::Reader in(from.text());
     while (in.next()) {
-      if (in.field == kTrialName) out.name = in.text();
+      if (in.field == kTrialName) out.name = printable(std::string(in.text()));
       if (in.field == kLength) out.frames = std::size_t(in.value);
       if (in.field == kTimestep) out.step = in.number();
       if (in.field == kMissingForce && in.wire == proto::Wire::kBytes)  // packed; zero: nothing is missing

@@ -9,6 +9,7 @@
 #include "io/capture/capture_codes.h"
 #include "io/number.h"
 #include "io/text.h"
+#include "kansetsu/base/printable.h"
 
 namespace kansetsu::io::capture {
 
@@ -38,6 +39,7 @@ std::optional<double> read_cell(std::string_view cell) {
 }
 
 void make_unique(std::vector<std::string>& names, Report& report, int line) {
+  for (std::string& name : names) name = printable(std::move(name));
   std::set<std::string> taken(names.begin(), names.end()), seen;
   std::map<std::string, int> count;
   std::string first;

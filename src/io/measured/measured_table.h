@@ -32,7 +32,7 @@ std::vector<std::string_view> split_words(std::string_view line);
 /// A number, or NaN for "nan" of any case and for nothing; none if it is something else.
 std::optional<double> read_cell(std::string_view cell);
 
-/// Names that occur again get "_2", "_3"; an error would keep people from files that others read.
+/// Names that occur again get "_2", "_3", and control characters become spaces; an error would keep people from files that others read.
 void make_unique(std::vector<std::string>& names, Report& report, int line);
 
 /// The rate of a row of times that are even within a twentieth; 0 if they are not.

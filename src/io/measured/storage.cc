@@ -4,6 +4,7 @@
 #include "io/measured/measured_table.h"
 #include "io/number.h"
 #include "io/text.h"
+#include "kansetsu/base/printable.h"
 #include "kansetsu/io/measured.h"
 
 /// Tables of SIMM and OpenSim: MOT and STO.
@@ -41,6 +42,7 @@ class StorageReader {
       if (key == "endheader") {
         if (!told && simm) out_.degrees = true;
         if (out_.name.empty() || out_.name.find('=') != std::string::npos) out_.name = stem_of(out_.file);
+        out_.name = printable(std::move(out_.name));
         return true;
       }
       if (key == "name") out_.name = value;

@@ -160,6 +160,8 @@ std::vector<std::string> read_scene(const mcap::Contents& contents, std::string_
     }
     for (const auto& number : json.at("numbers")) {
       header.numbers.push_back({number.at("name"), number.at("unit"), number.value("topic", true)});
+      const NumberChannel& read = header.numbers.back();
+      if (!is_clean(read.name) || !is_clean(read.unit)) throw WrongJson("a number has control characters in its name");
     }
   } catch (const nlohmann::json::exception& error) {
     wrong(error.what());

@@ -52,6 +52,29 @@ class FullDisk {
 
 }  // namespace
 
+TEST_CASE("half of a header does not take the place of an old file where the disk is full") {
+  const Folder folder;
+  const fs::path file = folder.path / "r.csv";
+  put(file, "precious");
+  const std::string half(1000, 'h');
+  const auto record = [&](rlim_t space) {
+    const FullDisk full(space);
+    OutputFile out(file, Writing::kInPlace);
+    out.write(half);
+    out.write(half);
+    out.start();
+    out.write("row");
+    return out.close().has_value();
+  };
+  CHECK(record(1999));
+  CHECK(content(file) == "precious");
+  CHECK(folder.count() == 1);
+  CHECK(record(2002));  // the header has room, the row has not
+  CHECK(content(file) == half + half);
+  CHECK_FALSE(record(2003));
+  CHECK(content(file) == half + half + "row");
+}
+
 TEST_CASE("opening a file changes nothing, and giving up leaves nothing behind") {
   const Folder folder;
   const fs::path old = folder.path / "old.csv", fresh = folder.path / "fresh.csv";

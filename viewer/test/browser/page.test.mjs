@@ -69,6 +69,7 @@ describe("bad input", () => {
       page = await openPage(browser, `file://${html}`);
       await until(page, () => document.documentElement.dataset.failed);
       assert.ok(await page.getByRole("alert").getByText(code).isVisible(), code);
+      assert.ok(!(await page.locator("#side").isVisible()), "there are no links to list");
       if (code === "REC004") {
         assert.deepEqual(await accessibility(page), []);
         await shot(page, "error");
