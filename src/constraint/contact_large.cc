@@ -216,7 +216,7 @@ void ContactSolver::Impl::refine_sweeps(const SparseContactProblem& q, double to
   for (int i = 0; i < s.patch_count; ++i) s.patches[i].row = plan.row[i];
   k.bounds = row_laws.data(), k.bound_count = int(row_laws.size());
   k.rows = count > 0 ? plan.row[count - 1] + s.rows[count - 1].count : 0;
-  k.tolerance = tolerance, k.acceptable = 3 * tolerance, k.most_systems = kMostHeapSystems, k.far = true;
+  k.tolerance = tolerance, k.acceptable = 3 * tolerance, k.most_systems = kMostSystems, k.far = true;
   const std::size_t rows = std::size_t(k.rows + 15) / 8 * 8, unknowns = std::size_t(k.unknowns + 7) / 8 * 8;
   if (row_numbers.size() < 7 * rows + 6 * unknowns) row_numbers.resize(7 * rows + 6 * unknowns);
   double* next = row_numbers.data();

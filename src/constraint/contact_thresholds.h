@@ -11,9 +11,9 @@ namespace kansetsu::kernel::threshold {
 inline constexpr double kRegular = 1e-8;
 /// Newton steps on the law itself, and of a proximal step. Problems that they solve take 2 to 8; 5 to 25 do as well.
 inline constexpr int kNewtonSteps = 12;
-/// Linear systems of an island and of a heap: proximal steps end there. Of 5000 hard problems of falling robots none needs more than 350; in
-/// a falling heap of 100 bodies most problems need 10 to 60, in one of 300 spheres 50 to 150.
-inline constexpr int kMostSystems = 400, kMostHeapSystems = 200;
+/// Linear systems of an island or a heap: proximal steps end there. Of 5000 hard problems of falling robots none needs more than 350; a falling
+/// heap of 100 bodies mostly needs 10 to 60, one of 300 spheres 60 to 380.
+inline constexpr int kMostSystems = 400;
 /// Of an unknown's own response: by how much a law yields about the last forces in the first proximal step; and what ends them. The first
 /// may be 1e-4 to 1e-1.
 inline constexpr double kYield = 1e-2, kMostProximalYield = 10;
