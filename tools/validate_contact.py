@@ -38,7 +38,7 @@ ROBOTS = [
     "menagerie_pal_talos__talos",
     "gym_ant",
 ]
-HEAPS = ["boxes 30", "boxes 100", "planks 60", "capsules 60", "cylinders 60", "tetrahedra 60", "mixed 60"]
+HEAPS = ["boxes 30", "boxes 100", "planks 60", "capsules 60", "cylinders 60", "tetrahedra 60", "mixed 60", "boxes 300", "spheres 300"]
 STEP = 0.002
 HEIGHT = 1.2
 
@@ -146,7 +146,7 @@ def heap_rows(seconds: float) -> list[str]:
 
 def kept_heaps() -> list[str]:
     lines = PAGE.read_text().splitlines() if PAGE.exists() else []
-    return [line for line in lines if line.startswith(("| boxes", "| spheres"))]
+    return [line for line in lines if line.startswith(tuple(f"| {name} |" for name in HEAPS))]
 
 
 def main() -> None:

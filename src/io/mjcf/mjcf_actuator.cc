@@ -90,19 +90,6 @@ bool act_on_sites(Reader& reader, const Attributes& a, bool crank, ActuatorDraft
   ActuatorDescription& actuator = out.actuator;
   actuator.transmission = crank ? Transmission::kSliderCrank : Transmission::kSite;
   out.figure = figure_of(reader, first);
-<<<<<<< HEAD
-  if (pair) actuator.reference = second.site->frame;
-  const bool still = pair && figure_of(reader, second) < 0;
-  if (out.figure < 0 || (pair && figure_of(reader, second) != out.figure)) {
-    leave_out(reader, a.element(),
-              still || out.figure < 0 ? "actuators between a figure and a site of the world are ignored"
-                                      : "actuators between sites of two figures are ignored");
-    return false;
-  }
-  actuator.wrench = crank ? std::array<double, 6>{} : read_gear(a);
-  if (!crank) return true;
-  actuator.gear = read_gear(a)[0];
-=======
   if (out.figure < 0 && pair) out.figure = figure_of(reader, second);
   if (out.figure < 0) return leave_out(reader, a.element(), "actuators on sites of the world are ignored"), false;
   const auto target = frame_within(reader, out.figure, first);
@@ -110,14 +97,9 @@ bool act_on_sites(Reader& reader, const Attributes& a, bool crank, ActuatorDraft
   if (!target || !reference)
     return leave_out(reader, a.element(), "actuators between sites of two figures are ignored"), false;
   actuator.target = *target, actuator.reference = *reference;
-  std::array<double, 6> gear{1};
-  a.numbers("gear", gear, 1);
-  if (!crank) {
-    actuator.wrench = gear;
-    return true;
-  }
-  actuator.gear = gear[0];
->>>>>>> h20
+  actuator.wrench = crank ? std::array<double, 6>{} : read_gear(a);
+  if (!crank) return true;
+  actuator.gear = read_gear(a)[0];
   a.number("cranklength", actuator.crank_length);
   if (!(actuator.crank_length > 0))
     return reader.report.fail(a.element(), kRange, "cranklength is not above zero", "give the length of the rod");
@@ -355,13 +337,8 @@ void read_actuator(Reader& reader, const Element& element) {
   if (int wanted = -1; a.integer("actdim", wanted) && wanted >= 0 && wanted != states)
     reader.report.missing(element, kUnsupportedAttribute,
                           fmt::format("activations of {} numbers are not supported: actdim is ignored", wanted));
-<<<<<<< HEAD
-  input = {draft.figure, out.name, out.activation != ActivationLaw::kNone, out.control_range};
-  reader.figure(draft.figure).actuation.actuators.push_back(std::move(out));
-=======
   input = {draft.figure, &element, out.name, out.activation != ActivationLaw::kNone, out.control_range};
-  reader.scene.figures[std::size_t(draft.figure)].actuation.actuators.push_back(std::move(out));
->>>>>>> h20
+  reader.figure(draft.figure).actuation.actuators.push_back(std::move(out));
 }
 
 }  // namespace

@@ -168,8 +168,7 @@ double read_amount(Reader& reader, const Attributes& a, const char* name) {
   if (count > 1 && (values[1] != 0 || values[2] != 0 || values[3] != 0))
     reader.report.missing(a.element(), kUnsupportedAttribute, fmt::format("higher terms of '{}' are ignored", name));
   if (values[0] >= 0) return values[0];
-  reader.report.error(a.element(), kRange, fmt::format("{} is negative: {}", name, format_number(values[0])),
-                      "give zero or more");
+  reader.report.missing(a.element(), kNegative, fmt::format("negative {} is ignored", name), "give zero or more");
   return 0;
 }
 

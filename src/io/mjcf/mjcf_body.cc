@@ -76,21 +76,6 @@ void read_limits(Reader& reader, const Attributes& a, Joint& joint) {
   }
 }
 
-<<<<<<< HEAD
-=======
-double read_positive(Reader& reader, const Attributes& a, const char* name) {
-  std::array<double, 4> values{};  // newer files may hold the coefficients of a polynomial
-  const int count = a.numbers(name, values, 1);
-  if (count > 1 && (values[1] != 0 || values[2] != 0)) {
-    reader.report.missing(a.element(), kUnsupportedAttribute, fmt::format("higher terms of '{}' are ignored", name));
-  }
-  if (values[0] >= 0) return values[0];
-  reader.report.missing(a.element(), kNegative, fmt::format("negative {} of joints is ignored", name),
-                        "give zero or more");
-  return 0;
-}
-
->>>>>>> h20
 void read_joint(Reader& reader, const Element& element, const Place& place) {
   Body& body = reader.body(place.body);
   const bool free = std::string_view(element.Name()) == "freejoint";

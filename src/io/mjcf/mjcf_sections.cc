@@ -228,12 +228,6 @@ std::optional<std::vector<double>> read_vector(Reader& reader, const Element& el
   return values;
 }
 
-<<<<<<< HEAD
-void read_free_state(const double* q, FigureState& state) {
-  const bool turned = turn_of(std::span<const double, 4>(q + 3, 4)).has_value();
-  const Quaternion<> quat = turned ? Quaternion<>{q[4], q[5], q[6], q[3]} : Quaternion<>{};
-  state.base = to_pose({to_mat3(quat), {q[0], q[1], q[2]}});
-=======
 /// A rotation as w x y z of any length, as files round them; none for zero, as in MuJoCo.
 Quaternion<> read_turn(const double* q) {
   const Quaternion<> quat{q[1], q[2], q[3], q[0]};
@@ -253,13 +247,6 @@ struct KeyParts {
   std::size_t nq = 0, nv = 0, na = 0;
 };
 
-std::size_t nq_of(const Joint& joint) {
-  return joint.kind == JointKind::kFree ? 7 : joint.kind == JointKind::kBall ? 4 : 1;
-}
-std::size_t nv_of(const Joint& joint) {
-  return joint.kind == JointKind::kFree ? 6 : joint.kind == JointKind::kBall ? 3 : 1;
-}
-
 KeyParts parts_of(const Reader& reader, const Element& key) {
   static const std::vector<int> kNone;
   const auto through = [&](const Element* element) -> const std::vector<int>& {
@@ -276,7 +263,10 @@ KeyParts parts_of(const Reader& reader, const Element& key) {
     if (!within(body.element)) continue;
     if (body.mocap && body.figure >= 0) out.given.push_back(&body);
     if (!body.joints.empty()) out.bodies.push_back(&body);
-    for (const Joint& joint : body.joints) out.nq += nq_of(joint), out.nv += nv_of(joint);
+    for (const Joint& joint : body.joints) {
+      out.nq += sizes_of(joint.kind).first;
+      out.nv += sizes_of(joint.kind).second;
+    }
   }
   for (const Reader::Input& input : reader.inputs) {
     if (!within(input.element)) continue;
@@ -295,7 +285,6 @@ bool is_complete(const Element& key, const KeyParts& parts) {
   };
   return fits("qpos", parts.nq) && fits("qvel", parts.nv) && fits("ctrl", parts.inputs.size()) &&
          fits("act", parts.na) && fits("mpos", 3 * parts.given.size()) && fits("mquat", 4 * parts.given.size());
->>>>>>> h20
 }
 
 /// ctrl and act of a keyframe, by figure and actuator; beyond their ranges they are cut.
@@ -348,11 +337,7 @@ void read_key(Reader& reader, const Element& element) {
   for (const Body* body : parts.bodies) {
     for (const Joint& joint : body->joints) {
       const bool free = joint.kind == JointKind::kFree, ball = joint.kind == JointKind::kBall;
-<<<<<<< HEAD
-      FigureState& state = key.figures[reader.figure(body.figure).name];
-=======
-      FigureState& state = key.figures[reader.scene.figures[std::size_t(body->figure)].name];
->>>>>>> h20
+      FigureState& state = key.figures[reader.figure(body->figure).name];
       if (qpos) {
         const double* q = qpos->data() + iq;
         if (free)
@@ -373,12 +358,8 @@ void read_key(Reader& reader, const Element& element) {
           state.v[joint.name] = {*v};
         }
       }
-<<<<<<< HEAD
       iq += sizes_of(joint.kind).first;
       iv += sizes_of(joint.kind).second;
-=======
-      iq += nq_of(joint), iv += nv_of(joint);
->>>>>>> h20
     }
   }
   reader.scene.keyframes.push_back(std::move(key));
@@ -418,16 +399,6 @@ void read_contacts(Reader& reader, const Element& root) {
 }
 
 void read_keyframes(Reader& reader, const Element& root) {
-<<<<<<< HEAD
-  std::size_t nq = 0, nv = 0;
-  for (const Body& body : reader.bodies) {
-    for (const Joint& joint : body.joints) {
-      nq += sizes_of(joint.kind).first;
-      nv += sizes_of(joint.kind).second;
-    }
-  }
-=======
->>>>>>> h20
   constexpr std::size_t kMostStates =
       2'000'000;  // of bodies and actuators in all keys: six letters ask for one of each
   const std::vector<const Element*> keys = sections(reader, root, "keyframe");
