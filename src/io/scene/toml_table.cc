@@ -12,21 +12,11 @@ namespace kansetsu::io {
 namespace {
 
 const char* name_of(toml::node_type type) {
-  switch (type) {
-    case toml::node_type::table:
-      return "a table";
-    case toml::node_type::array:
-      return "an array";
-    case toml::node_type::string:
-      return "a text";
-    case toml::node_type::integer:
-    case toml::node_type::floating_point:
-      return "a number";
-    case toml::node_type::boolean:
-      return "true or false";
-    default:
-      return "a date or time";
-  }
+  static constexpr const char* kNames[] = {"nothing",        "a table",       "an array",      "a text",
+                                           "a number",       "a number",      "true or false", "a date or time",
+                                           "a date or time", "a date or time"};
+  static_assert(int(toml::node_type::table) == 1 && int(toml::node_type::date_time) == std::size(kNames) - 1);
+  return kNames[int(type)];
 }
 
 /// What it is, and of numbers how large.
