@@ -115,7 +115,7 @@ void hull_facet(const Convex& shape, int face, Facet& out) {
   out.face = feature(FeatureKind::kFace, face);
   out.normal = shape.X.R * f.normal;
   out.count = f.count < kMaxFaceVertices ? f.count : kMaxFaceVertices;
-  for (int i = 0; i < out.count; ++i) {  // of too many corners, every so manieth
+  for (int i = 0; i < out.count; ++i) {  // of too many corners, evenly spaced ones
     const auto k = std::size_t(f.first + int(std::int64_t(i) * f.count / out.count));
     out.p[i] = shape.X * shape.hull->vertices[std::size_t(shape.hull->loop[k])];
     out.vertex[i] = feature(FeatureKind::kVertex, shape.hull->loop[k]);

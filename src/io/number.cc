@@ -78,4 +78,10 @@ std::string format_number(double value) {
   return {buffer.data(), result.ptr};
 }
 
+std::string format_numbers(std::span<const double> values) {
+  std::string text;
+  for (const double x : values) text += (text.empty() ? "" : " ") + format_number(x);
+  return text;
+}
+
 }  // namespace kansetsu::io

@@ -22,5 +22,7 @@ int count_words(std::string_view text);
 
 /// The shortest text that reads back as the same number.
 std::string format_number(double value);
+/// The same of several, with blanks between them.
+std::string format_numbers(std::span<const double> values);
 
 }  // namespace kansetsu::io

@@ -1,5 +1,6 @@
 #include "io/xml_writer.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "io/number.h"
@@ -13,12 +14,8 @@ const std::string& XmlValues::checked(const std::string& text) {
 }
 
 std::string XmlValues::number_text(std::span<const double> numbers) {
-  std::string text;
-  for (const double x : numbers) {
-    finite = finite && std::isfinite(x);
-    text += (text.empty() ? "" : " ") + format_number(x);
-  }
-  return text;
+  finite = finite && std::ranges::all_of(numbers, [](double x) { return std::isfinite(x); });
+  return format_numbers(numbers);
 }
 
 XmlWriter& XmlWriter::open(const char* tag) {

@@ -88,9 +88,9 @@ class AmassReader {
 
   Sex sex() const {
     const auto gender = file_.arrays.find("gender");
-    const bool told = gender != file_.arrays.end() && !gender->second.texts.empty();
+    const bool stated = gender != file_.arrays.end() && !gender->second.texts.empty();
     // Some files hold the text of a Python bytes object, b'female'.
-    return told && gender->second.texts[0].find("female") != std::string::npos ? Sex::kFemale : Sex::kMale;
+    return stated && gender->second.texts[0].find("female") != std::string::npos ? Sex::kFemale : Sex::kMale;
   }
 
   void read_skeleton() {

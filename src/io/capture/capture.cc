@@ -1,5 +1,6 @@
 #include "kansetsu/io/capture.h"
 
+#include <array>
 #include <numbers>
 
 #include "io/capture/capture_codes.h"
@@ -28,9 +29,7 @@ fs::path skeleton_beside(const fs::path& amc) {
   return {};
 }
 
-std::string vector_text(const Vec3<>& v) {
-  return fmt::format("{} {} {}", format_number(v.x), format_number(v.y), format_number(v.z));
-}
+std::string vector_text(const Vec3<>& v) { return format_numbers(std::array{v.x, v.y, v.z}); }
 
 /// Depth first, as BVH has it; a capture promises no more than parents first. Returns the order of the bones.
 std::vector<int> write_hierarchy(const Capture& capture, std::string& out) {

@@ -15,7 +15,7 @@
 namespace kansetsu::io {
 namespace {
 
-constexpr int kMostLines = 10;  ///< that are told of one by one
+constexpr int kMostLines = 10;  ///< that are reported one by one
 
 /// The fields of a line; quotes as spreadsheets write them.
 std::vector<std::string> split(std::string_view line) {

@@ -34,13 +34,13 @@ class StorageReader {
 
  private:
   bool read_header() {
-    bool simm = false, told = false;
+    bool simm = false, stated = false;
     while (!lines_.done()) {
       const std::string_view line = trim(lines_.next());
       const auto [key, value] = key_value(line);
       if (lines_.line() == 1 && key != "name") out_.name = line;
       if (key == "endheader") {
-        if (!told && simm) out_.degrees = true;
+        if (!stated && simm) out_.degrees = true;
         if (out_.name.empty() || out_.name.find('=') != std::string::npos) out_.name = stem_of(out_.file);
         out_.name = printable(std::move(out_.name));
         return true;
@@ -50,9 +50,9 @@ class StorageReader {
       if (key == "ncolumns" || key == "datacolumns") columns_ = read_number(value);
       if (key == "datacolumns" || key == "datarows") simm = true;
       const std::string words = lower_case(line);
-      if (key == "indegrees") out_.degrees = lower_case(value) == "yes" || lower_case(value) == "true", told = true;
-      if (words.starts_with("angles are in degrees")) out_.degrees = told = true;
-      if (words.starts_with("angles are in radians")) out_.degrees = false, told = true;
+      if (key == "indegrees") out_.degrees = lower_case(value) == "yes" || lower_case(value) == "true", stated = true;
+      if (words.starts_with("angles are in degrees")) out_.degrees = stated = true;
+      if (words.starts_with("angles are in radians")) out_.degrees = false, stated = true;
     }
     return report_.fail(lines_.line(), kHeader, {}, "the file has no line 'endheader'",
                         "a MOT or STO file has a header, the line endheader, then names of columns");

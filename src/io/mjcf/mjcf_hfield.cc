@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 /// Of all height fields, and of all geoms that have one: a few words ask for any number of them.
 constexpr int kMostSamples = 10'000'000;
 
-/// Whether so many more are within bounds; told if not.
+/// Whether so many more are within bounds; reported if not.
 bool take_samples(Reader& reader, const Element& element, std::size_t count) {
   if (count > std::size_t(kMostSamples) - reader.hfield_samples)
     return reader.report.fail(element, kTooLargeModel,

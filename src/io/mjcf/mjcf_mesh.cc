@@ -98,7 +98,7 @@ TriangleMesh load_surface(Reader& reader, const Element& at, MeshAsset& asset) {
   if (asset.inline_data) return asset.surface = placed(*asset.inline_data, asset);
   const std::filesystem::path path = path_of_mesh(asset);
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored) || !reader.gate.allows(path)) return {};  // told elsewhere
+  if (!std::filesystem::is_regular_file(path, ignored) || !reader.gate.allows(path)) return {};  // reported elsewhere
   if (!reader.take_asset(at, path)) return {};
   Loaded<TriangleMesh> loaded = load_mesh(path);
   if (loaded) return asset.surface = placed(*loaded.value->data, asset);

@@ -214,7 +214,7 @@ struct Reader {
   std::uintmax_t included_bytes = 0;  ///< of these
   std::uintmax_t asset_bytes = 0;     ///< of meshes and height fields that were read; one file may be named often
   bool take_asset(const Element& at,
-                  const std::filesystem::path& path);  ///< whether it may be read as well; told if not
+                  const std::filesystem::path& path);  ///< whether it may be read as well; reported if not
   CopyBudget copies;
 
   Source main;

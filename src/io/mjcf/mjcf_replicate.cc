@@ -64,18 +64,13 @@ class Replicator {
       Element* frame = into.GetDocument()->NewElement("frame");
       into.InsertEndChild(frame);
       const Quaternion<> q = to_quaternion(R);
-      frame->SetAttribute("pos", numbers({p.x, p.y, p.z}).c_str());
-      frame->SetAttribute("quat", numbers({q.w, q.x, q.y, q.z}).c_str());
+      frame->SetAttribute("pos", format_numbers(std::array{p.x, p.y, p.z}).c_str());
+      frame->SetAttribute("quat", format_numbers(std::array{q.w, q.x, q.y, q.z}).c_str());
       const std::string suffix = fmt::format("{}{:0>{}}", separator, i, digits);
       for (const Element* child : children(reader_, replicate)) copy(*child, *frame, suffix);
     }
     if (reader_.copies.spent())
       reader_.report.error(replicate, kTooLargeModel, "copies of <replicate> are too many", "make the model smaller");
-  }
-  static std::string numbers(std::initializer_list<double> values) {
-    std::string text;
-    for (const double x : values) text += (text.empty() ? "" : " ") + format_number(x);
-    return text;
   }
 
   /// A copy with its name numbered; a <replicate> within is written out first.

@@ -153,8 +153,7 @@ std::string Writer::site_on(int body, const Transform<>& X_BS, const std::string
 
 std::string Writer::site_on(int body, const Transform<>& X_BS, const Shape& volume, const std::string& wanted) {
   const auto [type, size] = site_volume(volume);
-  std::string text;
-  for (const double x : size) text += (text.empty() ? "" : " ") + format_number(x);
+  const std::string text = format_numbers(size);
   const auto fits = [&](const WrittenSite& site) {
     const char *own = site.element->Attribute("type"), *own_size = site.element->Attribute("size");
     return site.body == body && same_place(site.X_BS, X_BS) &&

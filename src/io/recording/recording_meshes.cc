@@ -146,7 +146,7 @@ class Collector {
   RecordedFiles recorded_;
   std::vector<Diagnostic>& diagnostics_;
   MeshFiles out_;
-  std::map<Identity, std::optional<std::size_t>> known_;  ///< none: it is left out, which was told
+  std::map<Identity, std::optional<std::size_t>> known_;  ///< none: it is left out, which was reported
   std::size_t left_;                                      ///< bytes that may yet be taken
   int meshes_ = 0, textures_ = 0;
 };

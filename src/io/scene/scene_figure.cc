@@ -27,7 +27,7 @@ void take_diagnostics(Reader& reader, TomlTable& table, std::vector<Diagnostic>&
   }
 }
 
-/// Of a file that was read before: that it cannot be used is told again, what is wrong with it is not.
+/// Of a file that was read before: that it cannot be used is reported again, what is wrong with it is not.
 std::vector<Diagnostic> once(std::vector<Diagnostic>& diagnostics) {
   std::vector<Diagnostic> out = std::move(diagnostics);
   diagnostics.clear();
@@ -305,7 +305,7 @@ void read_body(Reader& reader, TomlTable& table) {
     return table.error(kShape, "the shape of a body encloses no volume",
                        "use a sphere, box, cylinder, capsule or hull, or a figure with a link and its inertia");
   if (heavy == dense) return table.error(kConflict, "a body has either mass or density", "write mass = 1.0");
-  if (!mass && !density) return;  // what it is has been told
+  if (!mass && !density) return;  // that a number is missing has been reported
   FigureDescription body = make_body(name, shape->shape, mass ? *mass : *density * body_solid->measure, pose);
   shape->origin = {};
   shape->name = name;

@@ -42,7 +42,7 @@ class MeshLoader {
     return place->second;
   }
 
-  /// Whether so many more vertices are within bounds; told where they begin not to be. A file may be used in any number of sizes,
+  /// Whether so many more vertices are within bounds; reported where they first are not. A file may be used in any number of sizes,
   /// and each shape that is taken as its hull has its own.
   bool take(std::size_t vertices, const std::string& path) {
     constexpr std::size_t kMostVertices = 20'000'000;  // half a gigabyte

@@ -12,25 +12,15 @@ namespace kansetsu::io {
 namespace {
 
 const char* name_of(toml::node_type type) {
-  switch (type) {
-    case toml::node_type::table:
-      return "a table";
-    case toml::node_type::array:
-      return "an array";
-    case toml::node_type::string:
-      return "a text";
-    case toml::node_type::integer:
-    case toml::node_type::floating_point:
-      return "a number";
-    case toml::node_type::boolean:
-      return "true or false";
-    default:
-      return "a date or time";
-  }
+  static constexpr const char* kNames[] = {"nothing",        "a table",       "an array",      "a text",
+                                           "a number",       "a number",      "true or false", "a date or time",
+                                           "a date or time", "a date or time"};
+  static_assert(int(toml::node_type::table) == 1 && int(toml::node_type::date_time) == std::size(kNames) - 1);
+  return kNames[int(type)];
 }
 
 /// What it is, and of numbers how large.
-std::string told(const toml::node& node) {
+std::string describe(const toml::node& node) {
   if (const auto* whole = node.as_integer()) return fmt::format("{}", whole->get());
   if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
   return name_of(node.type());
@@ -74,7 +64,7 @@ const toml::node* TomlTable::find(const char* key) {
 }
 
 void TomlTable::wrong_type(const toml::node& node, const char* key, const char* expected) {
-  report_->error(node, path_, scene::kType, fmt::format("{} is {}, not {}", key, told(node), expected),
+  report_->error(node, path_, scene::kType, fmt::format("{} is {}, not {}", key, describe(node), expected),
                  "see docs/formats/scene.md");
 }
 
@@ -209,7 +199,7 @@ void TomlTable::read(const char* key, std::uint64_t& out) {
   if (const auto value = integer(key)) out = std::uint64_t(*value);
 }
 void TomlTable::read(const char* key, int& out) {
-  constexpr std::int64_t kMost = 100;  // more than any joint has; what is beyond is told where the joint is known
+  constexpr std::int64_t kMost = 100;  // more than any joint has; anything beyond is reported where the joint is known
   if (const auto value = integer(key)) out = int(std::min(*value, kMost));
 }
 

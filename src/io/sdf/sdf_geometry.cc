@@ -32,7 +32,7 @@ Vec3<> read_lengths(Reader& reader, const Element& element, const char* tag) {
   return {1, 1, 1};
 }
 
-/// Without the file of a mesh that would touch the model is partial; of one that is only seen it is told.
+/// Without a mesh that would touch, the model is partial; a missing mesh that is only shown is a warning.
 Shape read_mesh(Reader& reader, const Element& element, bool touches) {
   Mesh mesh;
   mesh.uri = child_text(reader, element, "uri").value_or("");

@@ -82,7 +82,7 @@ struct HeldPair {
   Pose pose_a{}, pose_b{};
   ConstraintMask mask = kWeldMask;
 };
-/// A joint that holds two anchors together, which coincide where all coordinates are zero; told if they do not, or if SDF has none
+/// A joint that holds two anchors together, which coincide where all coordinates are zero; reported if they do not, or if SDF has none
 /// like it.
 void write_holding_joint(Writer& writer, Scope* scope, const HeldPair& pair);
 

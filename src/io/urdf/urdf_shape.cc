@@ -53,7 +53,7 @@ bool is_collision(const Element& mesh) {
   return shape && shape->ToElement() && std::string_view(shape->ToElement()->Name()) == "collision";
 }
 
-/// Looks the file up. Without one that would touch the model is partial; one that is only seen is told.
+/// Looks the file up. Without a mesh that would touch, the model is partial; a missing mesh that is only shown is a warning.
 std::string locate(Reader& reader, const Element& element, const std::string& uri) {
   const MeshPath found = reader.meshes.find(uri);
   const auto tell = [&](const char* code, std::string message, std::string hint) {
