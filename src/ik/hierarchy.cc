@@ -192,8 +192,9 @@ void Hierarchy::free_step(const Level& level, double* step) {
   std::copy(z_.begin(), z_.begin() + r_, g_.begin());
   for (int k = 0; k < w_; ++k) reflect(reflectors_[k] + k, beta_[size_t(k)], g_.data() + k, r_ - k);
   double* t = step + w_;
-  constexpr int kPasses = 3;
-  for (int pass = 0; pass < kPasses; ++pass) {
+  const int passes =
+      damped ? 2 : 3;  // the second takes rounding out; three leave (ε/λ)³ of a direction with the eigenvalue λ
+  for (int pass = 0; pass < passes; ++pass) {
     for (int j = 0; j < f; ++j) t_[size_t(j)] = -level.damping * (g_[size_t(w_ + j)] + t[j]);
     for (int i = 0; i < rows; ++i) add_scaled(residual_[size_t(i)] - dot(F_[i] + w_, t, f), F_[i] + w_, t_.data(), f);
     solve_factored(H_.data.data(), H_.stride, f, t_.data());
@@ -205,6 +206,7 @@ void Hierarchy::free_step(const Level& level, double* step) {
 /// The active inequality that the level would rather leave, −1 if none. With g the gradient: N·g's part within the span of the
 /// active normals is Nᵀ·λ; at an upper end λ must not be positive, at a lower end not negative.
 int Hierarchy::worst_multiplier(const Level& level) {
+  if (w_ == 0) return -1;
   for (int j = 0; j < r_; ++j) g_[size_t(j)] = level.damping * z_[size_t(j)];
   double scale = 0;
   for (int i = 0; i < level.A.rows; ++i) {

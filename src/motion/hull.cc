@@ -17,7 +17,10 @@ Vec3<> nearest_on_segment(const Vec3<>& a, const Vec3<>& b, const Vec3<>& p) {
   return {a.x + s * x, a.y + s * y, p.z};
 }
 
-double apart(const Vec3<>& a, const Vec3<>& b) { return std::hypot(a.x - b.x, a.y - b.y); }
+double square_apart(const Vec3<>& a, const Vec3<>& b) {
+  const double x = a.x - b.x, y = a.y - b.y;
+  return x * x + y * y;
+}
 
 }  // namespace
 
@@ -43,13 +46,13 @@ Vec3<> nearest_in_hull(std::span<const Vec3<>> points, const Vec3<>& p) {
   for (std::size_t i = 0; i + 1 < m; ++i) {
     inside = inside && side(hull[i], hull[i + 1], p) >= 0;
     const Vec3<> candidate = nearest_on_segment(hull[i], hull[i + 1], p);
-    if (apart(candidate, p) < apart(nearest, p)) nearest = candidate;
+    if (square_apart(candidate, p) < square_apart(nearest, p)) nearest = candidate;
   }
   return inside ? p : nearest;
 }
 
 double distance_to_hull(std::span<const Vec3<>> points, const Vec3<>& p) {
-  return apart(nearest_in_hull(points, p), p);
+  return std::sqrt(square_apart(nearest_in_hull(points, p), p));
 }
 
 }  // namespace kansetsu

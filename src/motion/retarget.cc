@@ -13,6 +13,7 @@
 #include "motion/ball_view.h"
 #include "motion/body_targets.h"
 #include "motion/bone_jumps.h"
+#include "motion/capture_doubts.h"
 #include "motion/feet.h"
 #include "motion/follower.h"
 #include "motion/retarget_codes.h"
@@ -105,7 +106,8 @@ class Retargeter {
              "do hips, knees and ankles name different bones?");
       return {std::nullopt, std::move(diagnostics_)};
     }
-    tell_odd();
+    for (CaptureDoubt& doubt : find_doubts(capture_, bones_, out_.first_frame, maker_->leg_of_capture()))
+      warn(doubt.code, std::move(doubt.message), std::move(doubt.hint));
     bridge_bones();
     out_.feet = find_soles(model_, landmarks_);
     place();
@@ -195,40 +197,6 @@ class Retargeter {
   void warn(const char* code, std::string message, std::string hint) {
     diagnostics_.push_back(
         {Severity::kWarning, code, capture_.file, 0, capture_.name, std::move(message), std::move(hint)});
-  }
-
-  /// Bones that are elsewhere all of a sudden, and people who lie all the time because the file's up is another.
-  void tell_odd() {
-    constexpr double kFastest = 20, kLying = 0.3;  // [m/s, cosine of trunk and upward on average]
-    std::vector<Transform<>> now, before;
-    std::map<int, std::pair<int, int>> jumps;  // bone, its first jump and how many there are
-    Vec3<> along{};
-    double longest = 0;
-    for (int k = out_.first_frame; k < capture_.frames(); ++k) {
-      bone_poses(capture_, k, now);
-      for (std::size_t i = 0; i < before.size(); ++i) {
-        if (!(norm(now[i].p - before[i].p) > kFastest * capture_.frame_time)) continue;
-        auto& [first, count] = jumps.try_emplace(int(i), k, 0).first->second;
-        ++count;
-      }
-      before = now;
-      if (!at(bones_, L::kHead) || !at(bones_, L::kPelvis)) continue;
-      const Vec3<> trunk =
-          now[std::size_t(at(bones_, L::kHead)->bone)].p - now[std::size_t(at(bones_, L::kPelvis)->bone)].p;
-      along += trunk, longest += norm(trunk);
-    }
-    for (const auto& [bone, jump] : jumps) {
-      const int parent = capture_.bones[std::size_t(bone)].parent;
-      if (parent >= 0 && jumps.contains(parent)) continue;  // it was carried along
-      warn(mapping::kJump,
-           fmt::format("bone '{}' moves faster than {:g} m/s in {} frames, first in frame {}",
-                       capture_.bones[std::size_t(bone)].name, kFastest, jump.second, jump.first),
-           "markers were exchanged, or the unit or the frame rate is wrong: forces there are meaningless");
-    }
-    if (longest > 0 && norm(along) > 0.5 * longest && along.z < kLying * norm(along))
-      warn(mapping::kUp,
-           fmt::format("the trunk points {} on average", along.z < -kLying * norm(along) ? "downward" : "sideways"),
-           "someone who stands? then the rest pose and the motion have different axes upward: --up x|y|z");
   }
 
   /// Of all bones that carry a landmark; toes and hands turn nothing.

@@ -15,5 +15,7 @@ inline constexpr char kJump[] = "MAP011";
 inline constexpr char kUp[] = "MAP012";
 inline constexpr char kJointJump[] = "MAP013";
 inline constexpr char kBoneJump[] = "MAP014";
+inline constexpr char kSides[] = "MAP015";
+inline constexpr char kSize[] = "MAP016";
 
 }  // namespace kansetsu::mapping

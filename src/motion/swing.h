@@ -9,8 +9,9 @@ struct Course {
   double p = 0, v = 0, a = 0;
 };
 
-/// Moves on by dt along the polynomial of fifth degree that arrives at (target, arrival speed, no acceleration) after `left`
-/// seconds. With left ≤ dt it is there.
-Course approach(const Course& now, double target, double arrival, double left, double dt);
+/// Moves on by dt along the polynomial of fifth degree that arrives at `goal` after `left` seconds. With left ≤ dt it is there.
+Course approach(const Course& now, const Course& goal, double left, double dt);
+/// The same to rest at `target` with the least squares of accelerations: a cubic, whose acceleration begins and ends with a jump.
+Course glide(const Course& now, double target, double left, double dt);
 
 }  // namespace kansetsu

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "kansetsu/base/error.h"
 #include "kansetsu/kinematics/jacobian.h"
@@ -15,12 +16,23 @@ namespace {
 
 constexpr double kSettle = 0.9;         // [s] of leaning before the first step
 constexpr double kStrideChange = 0.14;  // [m] from one step to the next
-constexpr double kSharedPart = 0.2;     // of a step
-constexpr double kArrived = 0.04;       // [m] from where it is to go
-constexpr double kBackOnTheWay = 0.4;   // [rad] of heading per metre beside the way
-constexpr double kDecided = 0.08;       // [s] before landing a foothold changes no more
-constexpr double kInset = 0.008;        // [m] of the centre of pressure from a sole's rim
-constexpr double kReach = 0.97;         // of a leg that is used
+constexpr double kSharedPart = 0.25;    // of a step
+/// Steps of people have a length of 1.05·leg·(v/√(g·leg))^0.42 [Grieve 1968]. Feet that land flat reach less far.
+constexpr double kStepLength = 0.93, kStepPower = 0.42;
+/// [√(leg/g)] Within a longer step errors of the capture point would grow tenfold.
+constexpr double kLongestStep = 2.3;
+constexpr double kArrived = 0.04;      // [m] from where it is to go
+constexpr double kBackOnTheWay = 0.4;  // [rad] of heading per metre beside the way
+constexpr double kDecided = 0.08;      // [s] before landing a foothold changes no more
+constexpr double kInset = 0.008;       // [m] of the centre of pressure from a sole's rim
+constexpr double kReach = 0.985;       // of a leg that is used
+constexpr double kBehind = 0.45;       // of a stride that the hind sole is behind the hips; its heel is up then
+/// Of the arc that hips would describe over a stiff leg: knees give way to the rest. People have 0.6 to 0.8.
+constexpr double kVault = 0.8;
+/// [m, m/s] A sole aims below the ground and comes down to it: one that only just gets there lands late, the body is ahead of its plan
+/// then and lunges.
+constexpr double kAimBelow = 0.01, kLandingSpeed = 0.1, kFeelingSpeed = 0.2;
+constexpr double kRollFrom = 0.1;  // of the time in which the load changes feet: then the heel comes up
 
 /// Arms clear of the body, swinging against the legs.
 struct ArmJoint {
@@ -72,7 +84,8 @@ struct Walker::Impl {
   CapturePoint capture;
   StepTiming timing;
   double com_height, width;
-  double gravity;  ///< [m/s²]
+  double vault = 0;  ///< [m] by which the mass centre rises in a step
+  double gravity;    ///< [m/s²]
   WalkStatus status;
   struct PostureJoint {
     int q, v;
@@ -95,6 +108,9 @@ struct Walker::Impl {
   Transform<> lifted{};  ///< of the swinging sole when it left the ground
   Course x, y, z, turn;  ///< of the swinging sole; turn: part of the way from `lifted` to flat on the ground
   Course yaw;            ///< of pelvis and trunk
+  Course level;          ///< of the mass centre above the ground
+  double waiting = 0;    ///< [s] that a foot has landed before its time
+  double transfer = 1;   ///< [s] in which the load changes feet
   bool begun = false, last_step = false;
 
   Impl(const Model& m, const Biped& b, const WalkOptions& o)
@@ -106,7 +122,7 @@ struct Walker::Impl {
         com_height(0),
         width(o.step_width),
         gravity(norm(m.gravity())) {
-    const double time = o.step_time > 0 ? o.step_time : std::clamp(0.68 - 0.2 * o.speed, 0.36, 0.7);
+    const double time = o.step_time > 0 ? o.step_time : usual_step_time();
     timing = {(1 - kSharedPart) * time, kSharedPart * time};
     if (!(width > 0)) {
       const LinkPoses poses = fk(model, biped.posture);
@@ -115,18 +131,31 @@ struct Walker::Impl {
     }
     crouch();
     com_height = center_of_mass(model, biped.posture).z;
+    level = {com_height, 0, 0};
     capture = CapturePoint(std::sqrt(gravity / com_height));
     tau = posture_wanted = Eigen::VectorXd::Zero(model.nv());
     weigh_posture();
     next_stride = std::min(0.5 * kStrideChange, speed_stride());
   }
 
-  /// Long strides need low hips: when both feet are on the ground the hind leg must still reach it.
-  void crouch() {
+  double leg_length() const {
     const LinkPoses straight = fk(model, neutral(model));
-    const double leg = kReach * (straight[biped.pelvis].p.z - (straight[biped.left.link] * biped.left.X_LS).p.z);
-    const double behind = 0.5 * speed_stride() + 0.02;
-    const double height = std::sqrt(std::max(leg * leg - behind * behind, 0.25 * leg * leg));
+    return straight[biped.pelvis].p.z - (straight[biped.left.link] * biped.left.X_LS).p.z;
+  }
+  /// [s] by speed and size; on stairs, each stride is one of them.
+  double usual_step_time() const {
+    const double leg = leg_length(), speed = std::max(options.speed, 1e-3);
+    const double stride_time = kStepLength * leg * std::pow(speed / std::sqrt(gravity * leg), kStepPower) / speed;
+    const double longest = kLongestStep * std::sqrt(leg / gravity);
+    const Terrain& t = options.terrain;
+    return std::min({stride_time, longest, t.stair_rise != 0 ? t.stair_run / speed : longest});
+  }
+  /// Long strides need low hips: when both feet are on the ground the hind leg must still reach it. Over the foot they are higher.
+  void crouch() {
+    const double leg = kReach * leg_length(), behind = kBehind * speed_stride() + 0.02;
+    const double low = std::sqrt(std::max(leg * leg - behind * behind, 0.25 * leg * leg));
+    vault = kVault * (leg - low);
+    const double height = low + 0.5 * vault;
     if (height >= biped.pelvis_height) return;
     const LinkPoses poses = fk(model, biped.posture);
     const auto lower = stand_on(model, biped, poses[biped.left.link] * biped.left.X_LS,
@@ -161,10 +190,6 @@ struct Walker::Impl {
       }
     }
   }
-  /// A value for walking at ease (0.8 m/s and below), another for brisk walking (1.2 m/s and above): there feet have less time to roll.
-  double between(double at_ease, double brisk) const {
-    return at_ease + std::clamp((options.speed - 0.8) / 0.4, 0.0, 1.0) * (brisk - at_ease);
-  }
   double speed_stride() const { return options.speed * timing.total(); }
   /// Where ξ shall be ahead of a foot when a step on it begins.
   Vec3<> offset(bool stance_left, double ahead, double at_heading) const {
@@ -177,13 +202,14 @@ struct Walker::Impl {
   void land(double time);
   void choose_foothold(double left, const Vec3<>& xi);
   void move_swing(double left, double dt);
+  void move_level(double t, double dt);
   Vec3<> wanted_pressure(double time, const Vec3<>& xi);
   Vec3<> standing_pressure(const Vec3<>& xi, const Vec3<>& aim, double part, double duration);
   void add_supports(double time);
   void add_tasks(const State& state, const Vec3<>& pressure, double dt);
   void add_roll(bool left);
   void add_swing_task();
-  void add_upright(LinkId link, double weight);
+  void add_upright(LinkId link);
   void add_posture(const State& state);
   void look_for_fall();
 };
@@ -234,6 +260,9 @@ void Walker::Impl::begin_step(double time, bool stance_left) {
 /// The swinging foot has touched: the ground pushes on both.
 void Walker::Impl::land(double time) {
   status.phase = WalkPhase::kShared;
+  const double spent = time - begin;
+  waiting = std::max(timing.single - spent, 0.0);
+  transfer = std::clamp(timing.total() - std::max(spent, timing.single), 0.5 * timing.shared, timing.shared);
   begin = time;
   ++status.steps;
   const Vec3<> from = flat(sole(status.stance_left).X_WF.p), to = flat(sole(!status.stance_left).X_WF.p);
@@ -263,16 +292,32 @@ void Walker::Impl::choose_foothold(double left, const Vec3<>& xi) {
 
 void Walker::Impl::move_swing(double left, double dt) {
   const double time = timing.single - left;
-  x = approach(x, foothold.x, 0, left, dt);
-  y = approach(y, foothold.y, 0, left, dt);
-  turn = approach(turn, 1, 0, left, dt);
+  x = glide(x, foothold.x, left, dt);
+  y = glide(y, foothold.y, left, dt);
+  turn = approach(turn, {1, 0, 0}, left, dt);
   const double rise = 0.45 * timing.single;
   if (time < rise) {
-    z = approach(z, std::max(lifted.p.z, foothold.z) + options.clearance, 0, rise - time, dt);
+    z = approach(z, {std::max(lifted.p.z, foothold.z) + options.clearance, 0, 0}, rise - time, dt);
   } else if (left > dt) {
-    z = approach(z, foothold.z, -0.05, left, dt);
+    z = approach(z, {foothold.z - kAimBelow, -kLandingSpeed, 0}, left, dt);
   } else {
-    z = {z.p - 0.1 * dt, -0.1, 0};  // the ground is lower than thought: feel for it
+    z = {z.p - kFeelingSpeed * dt, -kFeelingSpeed, 0};  // the ground is lower than thought: feel for it
+  }
+}
+
+/// Like a cosine: highest over the foot, lowest between the feet. @param t  [s] of the phase
+void Walker::Impl::move_level(double t, double dt) {
+  const double half = 0.5 * vault * std::min(stride / std::max(speed_stride(), 1e-9), 1.0);
+  const double bend = half * std::pow(2 * std::numbers::pi / timing.total(), 2), top = 0.5 * timing.single;
+  const Course highest{com_height + half, 0, -bend}, lowest{com_height - half, 0, bend};
+  if (status.phase == WalkPhase::kSingle && t < top) {
+    level = approach(level, highest, top - t, dt);
+  } else if (status.phase == WalkPhase::kSingle) {
+    level = approach(level, lowest, std::max(timing.single + 0.5 * timing.shared - t, 2 * dt), dt);
+  } else if (status.phase == WalkPhase::kShared) {
+    level = approach(level, highest, waiting + transfer - t + top, dt);
+  } else {
+    level = approach(level, {com_height, 0, 0}, 0.3, dt);
   }
 }
 
@@ -300,11 +345,12 @@ Vec3<> Walker::Impl::wanted_pressure(double time, const Vec3<>& xi) {
       reference = stance + capture.growth(t) * offset(status.stance_left, stride, heading);
       break;
     case WalkPhase::kShared: {  // onto the foot that has landed: status.stance_left is the old one still
-      const double left = std::max(timing.shared - t, 1e-6);
+      const double wait = std::max(waiting - t, 0.0), left = std::clamp(waiting + transfer - t, 1e-6, transfer);
       const Vec3<> b = offset(!status.stance_left, next_stride, next_heading);
-      pressure = stance + std::clamp(t / timing.shared, 0.0, 1.0) * (other - stance);
+      pressure = stance + std::clamp((t - waiting) / transfer, 0.0, 1.0) * (other - stance);
       reference = {capture.shared_reference(pressure.x, other.x, left, b.x),
                    capture.shared_reference(pressure.y, other.y, left, b.y), 0};
+      if (wait > 0) reference = stance + (1 / capture.growth(wait)) * (reference - stance);
     }
   }
   status.capture_error = norm(xi - reference);
@@ -317,9 +363,9 @@ void Walker::Impl::add_supports(double time) {
     if (status.phase == WalkPhase::kSingle && !is_stance) continue;
     SupportLimits limits{.friction = options.friction, .inset = kInset};
     if (status.phase == WalkPhase::kShared && is_stance) {
-      const double part = (time - begin) / timing.shared;
+      const double part = std::max((time - begin - waiting) / transfer, 0.0);
       limits.most = std::max(1.5 * (1 - part), 0.02) * model.mass() * gravity;
-      if (part > between(0.2, 0.5) && !last_step) limits.pivot = Edge::kFront;
+      if (part > kRollFrom && !last_step) limits.pivot = Edge::kFront;
     }
     body.support(biped.sole(left), limits,
                  settling(sole(left), biped.sole(left), limits.pivot, options.terrain.normal()));
@@ -329,13 +375,12 @@ void Walker::Impl::add_supports(double time) {
 
 /// A foot whose heel is off the ground rolls on over its toes: the leg is on its way when it leaves the ground.
 void Walker::Impl::add_roll(bool left) {
-  constexpr double kRollRate = 4, kGain = 40;  // [rad/s] per [m/s] of walking, [1/s]
+  constexpr double kRollRate = 4, kGain = 40, kWeight = 3;  // [rad/s] per [m/s] of walking, [1/s], of the task
   const FrameMotion motion = sole(left);
   const Vec3<> axis = motion.X_WF.R.column_y();
   const Vec3<> A = kGain * (kRollRate * options.speed - dot(axis, motion.V.w)) * axis;
-  const double weight = between(3, 0);
   body.link(biped.sole(left).link, biped.sole(left).X_LS, {A, {}},
-            {{weight * axis.x * axis.x, weight * axis.y * axis.y, 0}, {}});
+            {{kWeight * axis.x * axis.x, kWeight * axis.y * axis.y, 0}, {}});
 }
 
 void Walker::Impl::add_swing_task() {
@@ -354,12 +399,12 @@ void Walker::Impl::add_swing_task() {
   body.link(biped.sole(left).link, biped.sole(left).X_LS, A, {{3, 3, 3}, {100, 100, 100}});
 }
 
-void Walker::Impl::add_upright(LinkId link, double weight) {
+void Walker::Impl::add_upright(LinkId link) {
   const FrameMotion motion = body.motion(link);
   const Vec3<> error = log_rotation(times_transpose(turned(yaw.p), motion.X_WF.R));
-  constexpr double kStiffness = 80, kDamping = 18;
+  constexpr double kStiffness = 80, kDamping = 18, kTilt = 20, kTurn = 5;
   const Vec3<> A = Vec3<>{0, 0, yaw.a} + kStiffness * error + kDamping * (Vec3<>{0, 0, yaw.v} - motion.V.w);
-  body.link(link, {}, {A, {}}, {{weight, weight, weight}, {}});
+  body.link(link, {}, {A, {}}, {{kTilt, kTilt, kTurn}, {}});
 }
 
 void Walker::Impl::add_posture(const State& state) {
@@ -377,13 +422,14 @@ void Walker::Impl::add_tasks(const State& state, const Vec3<>& pressure, double 
   const double w2 = capture.omega() * capture.omega();
   const double ground = options.terrain.even_height(c.com.x);
   const double rise = options.terrain.even_grade(c.com.x) * c.com_velocity.x;
-  const double az = 60 * (ground + com_height - c.com.z) + 15 * (rise - c.com_velocity.z);
-  body.com({w2 * (c.com.x - pressure.x), w2 * (c.com.y - pressure.y), az}, {1000, 1000, between(600, 300)});
+  const double az = level.a + 60 * (ground + level.p - c.com.z) + 15 * (rise + level.v - c.com_velocity.z);
+  // Height above all: what a swinging leg needs of the ground would else be got by leaping.
+  body.com({w2 * (c.com.x - pressure.x), w2 * (c.com.y - pressure.y), az}, {1000, 1000, 3000});
   body.angular_momentum({-2 * c.h.t.x, -2 * c.h.t.y, -2 * c.h.t.z}, {0.01, 0.01, 0.01});
-  yaw = approach(yaw, next_heading, 0, 0.3, dt);
+  yaw = approach(yaw, {next_heading, 0, 0}, 0.3, dt);
   add_swing_task();
-  add_upright(biped.pelvis, 5);
-  add_upright(biped.trunk, 5);
+  add_upright(biped.pelvis);
+  add_upright(biped.trunk);
   add_posture(state);
 }
 
@@ -416,7 +462,7 @@ const Eigen::VectorXd& Walker::control(double time, double dt, const State& stat
     m.begin_step(time, s.stance_left);
   } else if (s.phase == WalkPhase::kSingle && t > 0.6 * m.timing.single && swing_touches) {
     m.land(time);
-  } else if (s.phase == WalkPhase::kShared && t >= m.timing.shared) {
+  } else if (s.phase == WalkPhase::kShared && t >= m.waiting + m.transfer) {
     if (m.last_step) {
       s.phase = WalkPhase::kStopping;
       m.begin = time;
@@ -432,6 +478,7 @@ const Eigen::VectorXd& Walker::control(double time, double dt, const State& stat
     if (left > kDecided || m.begin == time) m.choose_foothold(std::max(left, 0.0), xi);
     m.move_swing(left, dt);
   }
+  m.move_level(time - m.begin, dt);
   const Vec3<> pressure = m.wanted_pressure(time, xi);
   m.add_supports(time);
   m.add_tasks(state, pressure, dt);

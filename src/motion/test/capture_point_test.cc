@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <initializer_list>
 
 #include "motion/swing.h"
@@ -57,10 +58,28 @@ TEST_CASE("approach: arrives in time, however often it is planned anew") {
   const double dt = 1e-3;
   double before = c.p;
   for (int i = 0; i < 400; ++i) {
-    c = approach(c, i < 200 ? 0.9 : 1.0, -0.05, 0.4 - i * dt, dt);
+    c = approach(c, {i < 200 ? 0.9 : 1.0, -0.05, 0}, 0.4 - i * dt, dt);
     CHECK(std::abs(c.p - before) < 0.02);  // no jumps
     before = c.p;
   }
   CHECK(std::abs(c.p - 1) < 1e-12);
   CHECK(std::abs(c.v + 0.05) < 1e-12);
+}
+
+TEST_CASE("courses arrive with the speed and the acceleration that they shall have, or with the least acceleration") {
+  constexpr double dt = 1e-4, kDuration = 0.4;
+  const Course goal{0.02, 0, -1.2};
+  Course c{-0.02, 0, 1.2}, g{0, 0.5, 0};
+  double squares = 0;
+  for (double t = 0; t < kDuration - 1.5 * dt; t += dt) {
+    c = approach(c, goal, kDuration - t, dt);
+    g = glide(g, 1, kDuration - t, dt);
+    squares += dt * g.a * g.a;
+  }
+  CHECK(std::abs(c.p - goal.p) < 1e-5);  // a step before its end
+  CHECK(std::abs(c.a - goal.a) < 0.02);
+  CHECK(std::abs(g.p - 1) < 1e-3);  // the last 0.02 s are not caught up with
+  // ∫a² of the cubic: (12·d² − 12·d·v·T + 4·v²·T²)/T³
+  CHECK(squares == doctest::Approx((12 - 6 * kDuration + kDuration * kDuration) / std::pow(kDuration, 3))
+                       .epsilon(0.05));  // 0.02 s of 0.4 are cut off
 }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -184,6 +185,43 @@ TEST_CASE("a thigh that turns around for some frames, and back, does not take th
     CHECK(codes(mended).find("MAP014") != std::string::npos);
     CHECK(codes(mended).find("MAP013") == std::string::npos);
   }
+}
+
+TEST_CASE("left for right, and sizes of no person, are told") {
+  const March m = march(1, Mat3<>::identity());
+  /// The march with left and right exchanged in names that end in one of these.
+  const auto exchanged = [&](const std::vector<std::string>& ends) {
+    Capture out = m.capture;
+    for (Bone& bone : out.bones) {
+      const bool left = bone.name.starts_with("Left");
+      const std::string rest = bone.name.substr(left ? 4 : bone.name.starts_with("Right") ? 5 : 0);
+      if (rest == bone.name || std::find(ends.begin(), ends.end(), rest) == ends.end()) continue;
+      bone.name = (left ? "Right" : "Left") + rest;
+    }
+    return out;
+  };
+  const std::vector<std::string> legs{"UpLeg", "Leg", "Foot", "ToeBase"}, arms{"Arm", "ForeArm"};
+  std::vector<std::string> all = legs;
+  all.insert(all.end(), arms.begin(), arms.end());
+  const auto told = [&](const Capture& capture) {
+    for (const Diagnostic& d : retarget(m.model, capture).diagnostics)
+      if (d.code == "MAP015" || d.code == "MAP016") return d.message;
+    return std::string();
+  };
+  CHECK(told(m.capture).empty());
+  CHECK(told(exchanged(legs)).find("of the legs") != std::string::npos);
+  CHECK(told(exchanged(arms)).find("of the arms") != std::string::npos);
+  CHECK(told(exchanged(all)).find("of arms and legs") != std::string::npos);
+  // Legs of 0.80 m: 1.4 m are told from 1.76 times on, 0.3 m from 0.37 times on.
+  const auto scaled = [&](double factor) {
+    Capture out = m.capture;
+    out.unit *= factor;
+    return out;
+  };
+  CHECK(told(scaled(1.7)).empty());
+  CHECK(told(scaled(1.8)).find("1.44 m long") != std::string::npos);
+  CHECK(told(scaled(0.4)).empty());
+  CHECK(told(scaled(0.35)).find("0.28 m long") != std::string::npos);
 }
 
 TEST_CASE("an arm that goes around beyond the figure's limits is followed where these are let go") {
