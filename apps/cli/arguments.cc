@@ -63,7 +63,7 @@ Argument typed(CLI::Option& option, const std::string& name) {
 }
 
 Runner declare(const Command& command, CLI::App& app) {
-  app.set_help_flag("-h,--help", "this text");
+  app.set_help_flag("-h,--help", "print this help");
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::Throw);
   Arguments args(app);
   return command.declare(args);

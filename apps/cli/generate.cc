@@ -170,7 +170,7 @@ Exit generate_clip(const GenerateArguments& options) {
 Runner declare_generate(Arguments& args) {
   auto options = std::make_shared<GenerateArguments>();
   args.add("KIND", options->kind, "the motion").required().type_name(kind_names("|"));
-  args.add("--figure MODEL", options->figure.name, "the model; human28 by default");
+  args.add("--figure MODEL", options->figure.name, "model that moves; default: human28");
   args.add("--record FILE", options->record, "write the motion: .mcap, .csv, .npz or .glb");
   for (const Parameter& p : kParameters) {
     const std::string name = p.name;

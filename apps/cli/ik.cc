@@ -132,7 +132,7 @@ Runner declare_ik(Arguments& args) {
   args.add("--starts N", options->starts, "number of starting points; default: 20").between(1, 1'000'000);
   args.add("--solutions N", options->solutions, "find up to N different solutions").between(1, 1'000'000);
   args.add("--method", options->method, "rotation parameters; default: tangent").one_of(method_names());
-  args.add("--euler-order ORDER", options->euler_order, "of --method euler; ZYX by default")
+  args.add("--euler-order ORDER", options->euler_order, "axis order for --method euler; default: ZYX")
       .check([](const std::string& order) {
         return find_euler_order(order) ? "" : "'" + order + "' is none of the orders XYZ, XZY, ..., ZYX, XYX, ..., ZYZ";
       });

@@ -30,8 +30,8 @@ std::string help() {
   for (const Command& c : commands()) text += fmt::format("  {:<14}{}\n", c.name, c.summary);
   return text +
          "\nOptions:\n"
-         "  -h,--help     this text; 'kansetsu COMMAND --help' for the options of a command\n"
-         "  --version     the version\n"
+         "  -h,--help     print this help; 'kansetsu COMMAND --help' prints the options of a command\n"
+         "  --version     print the version\n"
          "\nData goes to standard output, messages to standard error. Exit codes: 0 ok, 2 usage, 3 bad file, "
          "4 numerical failure, 5 partial model.\n"
          "\nExamples:\n"

@@ -206,17 +206,17 @@ Exit simulate(const SimulateArguments& options) {
 Runner declare_simulate(Arguments& args) {
   auto options = std::make_shared<SimulateArguments>();
   args.add("SCENE", options->scene,
-           "a scene (.toml), an MJCF or URDF file, or a built-in figure, which stands on a floor")
+           "scene (.toml), MJCF, SDF or URDF file, or a built-in figure, which stands on a floor")
       .required();
   args.add("--duration T", options->duration, "simulated time [s]; default: that of the scene").positive();
   args.add("--step T", options->step, "time step [s]; default: that of the scene").positive();
-  args.add("--keyframe", options->keyframe, "start from this keyframe of the scene or MJCF file");
+  args.add("--keyframe NAME", options->keyframe, "start from this keyframe of the scene or MJCF file");
   args.add("--control NAME=VALUE", options->controls, "ACTUATOR=VALUE or FIGURE/ACTUATOR=VALUE; may be repeated");
   args.add("--controls FILE", options->control_file, "CSV file of controls, with columns for time [s] and actuators");
-  args.add("--record", options->records, "record to a .mcap, .csv, .npz, .glb or .html file; may be repeated");
+  args.add("--record FILE", options->records, "record to a .mcap, .csv, .npz, .glb or .html file; may be repeated");
   args.add("--rate HZ", options->rate, "recorded frames per second [Hz]; 0: every step").not_negative();
-  args.add("--seed", options->seed, "random seed; default: that of the scene");
-  args.add("--threads", options->threads, "number of threads; does not change results").between(1, 256);
+  args.add("--seed N", options->seed, "random seed; default: that of the scene");
+  args.add("--threads N", options->threads, "number of threads; does not change results").between(1, 256);
   add_path_option(args);
   args.add_flag("--json", options->json, "print the summary as JSON");
   args.add_flag("--allow-partial", options->allow_partial, "simulate a partial model");

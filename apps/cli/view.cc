@@ -292,7 +292,7 @@ Runner declare_view(Arguments& args) {
   args.add("--from T", options->from, "time of the picture, or start of a strip or video [s]").not_negative();
   args.add("--to T", options->to, "end of a strip or video [s]").not_negative();
   add_choice(args, "--camera", options->camera, {"angle", "front", "side", "top"}, "camera position");
-  add_choice(args, "--look", options->look, {"light", "dark"}, "of the picture");
+  add_choice(args, "--look", options->look, {"light", "dark"}, "colours of the picture");
   add_choice(args, "--body", options->body, {"shapes", "bones"},
              "links as their shapes, or as capsules from joint to joint");
   args.add("--show WORD,…", options->show, "overlays: contacts, com, joints, frames, trails")

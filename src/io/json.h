@@ -3,6 +3,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <string_view>
 
 /// Reading JSON of unknown origin.
 namespace kansetsu::io {
@@ -11,6 +12,30 @@ namespace kansetsu::io {
 struct WrongJson : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+/// Levels of arrays and objects within each other, more than models, scenes and glTF files need. A level that holds nothing else takes
+/// eighty times its letter in memory.
+inline constexpr int kDeepestJson = 64;
+
+inline bool is_nested_too_deeply(std::string_view text) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') ++i;
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if ((c == '[' || c == '{') && ++depth > kDeepestJson) return true;
+    if (c == ']' || c == '}') --depth;
+  }
+  return false;
+}
+
+template <class Json>
+Json parse_json(std::string_view text) {
+  if (is_nested_too_deeply(text)) throw WrongJson("it is nested too deeply");
+  return Json::parse(text);
+}
 
 /// A whole number that fits into an int: nlohmann would cut off what is too large, and fractions.
 template <class Json>

@@ -178,7 +178,7 @@ Loaded<ModelDescription> model_from_json(std::string_view text, const std::strin
         {{Severity::kError, recording::kBadModel, file_name, 0, {}, "the model cannot be understood: " + why, {}}}};
   };
   try {
-    const Json in = Json::parse(text);
+    const Json in = parse_json<Json>(text);
     if (in.value("format", "") != "kansetsu-model") return fail("it is not a kansetsu-model");
     if (int_from(in.at("version")) > kModelJsonVersion) return fail("it was written by a newer version of kansetsu");
     ModelDescription description;

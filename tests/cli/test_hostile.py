@@ -532,6 +532,16 @@ def test_height_fields_take_no_more_memory_than_one(tmp_path: Path):
     assert run("check", tmp_path / "one.xml").exit_code == OK
 
 
+@pytest.mark.parametrize("name", ["m.gltf", "m.glb"])
+def test_nested_meshes_take_no_memory(name: str, robot: Path, tmp_path: Path):
+    """Thirty megabytes of brackets were gigabytes of arrays."""
+    brackets = b"[" * (30 << 20)
+    robot.with_name(name).write_bytes(brackets if name == "m.gltf" else b"glTF" + struct.pack("<III", 2, 20 + len(brackets), len(brackets)) + b"JSON" + brackets)
+    robot.write_text(urdf(name))
+    done = subprocess.run(["bash", "-c", f"ulimit -v {1 << 20}; exec '{BIN}' simulate '{robot}' --duration 0.01 --record '{tmp_path}/o.mcap'"], capture_output=True, text=True)
+    assert done.returncode == OK and (tmp_path / "o.mcap").stat().st_size < 1 << 20, done.stderr
+
+
 def test_exported_pages_fetch_nothing(robot: Path, tmp_path: Path):
     """A COLLADA mesh may name a picture of another machine; the policy of the page keeps the browser from asking for it."""
     needs_viewer()

@@ -32,6 +32,7 @@ bool is_collada(std::string_view text) {
 
 /// The JSON of a glTF file that has meshes and needs no other file: a page that shows it fetches nothing.
 bool is_gltf(std::string_view text) {
+  if (is_nested_too_deeply(text)) return false;
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("asset") || !json.contains("meshes")) return false;
   for (const char* kind : {"buffers", "images"}) {

@@ -142,7 +142,7 @@ std::vector<std::string> read_scene(const mcap::Contents& contents, std::string_
   };
   if (text.size() > kLargestJson) return wrong("it is too large"), names;
   try {
-    const auto json = nlohmann::json::parse(text);
+    const auto json = parse_json<nlohmann::json>(text);
     if (int_from(json.at("version")) > kSceneVersion) {
       complaints.error(recording::kNewer, "the scene was written by a newer version of kansetsu", "update kansetsu");
       return names;

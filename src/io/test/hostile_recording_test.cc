@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "io/json.h"
 #include "io/recording/compress.h"
 #include "io/test/recording_edit.h"
 #include "io/test/recording_support.h"
@@ -223,6 +224,22 @@ TEST_CASE("files outside of a model's package do not get into recordings") {
     const auto model = parse_urdf(urdf_with_mesh(device), file.string());
     REQUIRE(model);
     CHECK(std::get<Mesh>(model.value->links[0].visuals[0].shape).path.empty());
+  }
+}
+
+TEST_CASE("JSON that is nested deeply takes no memory") {
+  const auto nested = [](int levels) {
+    return std::string(std::size_t(levels), '[') + std::string(std::size_t(levels), ']');
+  };
+  CHECK_FALSE(is_nested_too_deeply(nested(kDeepestJson)));
+  CHECK(is_nested_too_deeply(nested(kDeepestJson + 1)));
+  CHECK_FALSE(is_nested_too_deeply("{\"a\": \"\\\"" + nested(kDeepestJson + 1) + "\"}"));  // a text
+  CHECK(is_nested_too_deeply("[\"\\\\\"" + nested(kDeepestJson) + "]"));                   // behind one
+  for (const char* name : {"scene.json", "model/0.json"}) {
+    const Loaded<Recording> read = parse_recording(
+        test::with_attachment(small_recording(), name, [&](std::string_view) { return nested(kDeepestJson + 1); }));
+    CHECK_FALSE(read);
+    CHECK(to_string(read.diagnostics).find("nested too deeply") != std::string::npos);
   }
 }
 
