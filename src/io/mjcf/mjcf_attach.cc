@@ -218,10 +218,12 @@ class Attacher {
     if (!reader_.copies.take(element, prefix_.size())) return nullptr;
     Element* made = add(into, element.Name());
     reader_.report.set_origin(*made, element);
-    const auto before = reader_.attached.find(&element);
-    std::vector<int> through = before == reader_.attached.end() ? std::vector<int>{} : before->second;
-    through.push_back(number_);
-    reader_.attached.emplace(made, std::move(through));
+    if (const std::string_view tag = element.Name(); tag == "body" || tag == "key" || section_ == "actuator") {
+      const auto before = reader_.attached.find(&element);
+      std::vector<int> through = before == reader_.attached.end() ? std::vector<int>{} : before->second;
+      through.push_back(number_);
+      reader_.attached.emplace(made, std::move(through));
+    }
     for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
       const std::string_view name = a->Name();
       const std::string_view kind = kind_of(element, name);
