@@ -24,6 +24,8 @@ DEVIATIONS = (
     ("ACCELEROMETER", lambda m, body: m.body_weldid[body] == 0, "of what cannot move MuJoCo's shows nothing, ours gravity"),
     ("FORCE", lambda m, body: in_medium(m), "forces of the medium on links count here, and not in MuJoCo"),
     ("TORQUE", lambda m, body: in_medium(m), "the same"),
+    ("FORCE", lambda m, body: m.body_gravcomp.any(), "so do forces that compensate weight"),
+    ("TORQUE", lambda m, body: m.body_gravcomp.any(), "the same"),
     ("FORCE", lambda m, body: m.body_weldid[body] == 0, "not read: of what cannot move"),
     ("TORQUE", lambda m, body: m.body_weldid[body] == 0, "the same"),
 )
