@@ -216,25 +216,8 @@ class Attacher {
 
   Element* copy(const Element& element, Element& into) {
     if (!reader_.copies.take(element, prefix_.size())) return nullptr;
-<<<<<<< HEAD
     Element* made = add_copy(reader_, element, into, [&](const tinyxml2::XMLAttribute& a) {
       const std::string_view name = a.Name(), kind = kind_of(element, name);
-=======
-    Element* made = add(into, element.Name());
-    reader_.report.set_origin(*made, element);
-    if (const std::string_view tag = element.Name(); tag == "body" || tag == "key" || section_ == "actuator") {
-      const auto before = reader_.attached.find(&element);
-      std::vector<int> through = before == reader_.attached.end() ? std::vector<int>{} : before->second;
-      through.push_back(number_);
-      reader_.attached.emplace(made, std::move(through));
-    }
-    for (const tinyxml2::XMLAttribute* a = element.FirstAttribute(); a; a = a->Next()) {
-      const std::string_view name = a->Name();
-      const std::string_view kind = kind_of(element, name);
-      const bool named = *a->Value() && (name == "name" || !kind.empty());
-      const std::string& prefix = kind == "class" ? class_prefix_ : prefix_;
-      made->SetAttribute(a->Name(), named ? (prefix + a->Value()).c_str() : a->Value());
->>>>>>> h20
       if (name == "name")
         copied_[std::string(section_.empty() ? joint_or(element.Name()) : section_)].insert(a.Value());
       const bool named = *a.Value() && (name == "name" || !kind.empty());
