@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 
 #include "io/mjcf/mjcf_reader.h"
 #include "io/text.h"
@@ -315,11 +316,11 @@ void set_surfaces(Reader& reader) {
 void make_figures(Reader& reader) {
   add_to_environment(reader, reader.bodies[0]);
   const std::vector<int> roots = reader.bodies[0].children;
+  std::map<int, std::vector<int>> joined;  // in one pass: a file may have 100 000 of them
+  for (const int root : roots) joined[reader.body(root).joined].push_back(root);
   for (const int root : roots) {
     if (reader.body(root).joined != root) continue;  // it is made with another
-    std::vector<int> together;
-    std::ranges::copy_if(roots, std::back_inserter(together),
-                         [&](int other) { return reader.body(other).joined == root; });
+    std::vector<int>& together = joined[root];
     if (moves(reader, root)) {
       reader.scene.figures.push_back(FigureMaker(reader, std::move(together)).make());
     } else {
