@@ -46,7 +46,11 @@ class Attacher {
     for (const Element* section : children(reader_, root)) {
       if (std::string_view(section->Name()) == "worldbody") find(*section, found);
     }
-    for (const Element* attach : found) write(*attach, own, root, open);
+    std::set<std::string> classes = classes_of(root);
+    for (const Element* attach : found) {
+      if (reader_.copies.spent()) return;  // an error says so
+      write(*attach, own, root, classes, open);
+    }
   }
 
  private:
@@ -95,7 +99,9 @@ class Attacher {
     return loaded_[path] = root;
   }
 
-  void write(const Element& attach, const Models& models, Element& into, std::vector<std::string>& open) {
+  /// @param classes  of `into`; those of what is attached join them
+  void write(const Element& attach, const Models& models, Element& into, std::set<std::string>& classes,
+             std::vector<std::string>& open) {
     const auto name = read_required_text(reader_.report, attach, "model");
     if (!name) return;
     const auto asset = models.find(*name);
@@ -103,7 +109,7 @@ class Attacher {
     const Element* child = load(*asset->second, open);
     if (!child) return;
     prefix_ = read_text(reader_.report, attach, "prefix").value_or("");
-    class_prefix_ = free_class_prefix(*child, into);
+    class_prefix_ = free_class_prefix(*child, classes);
     copied_.clear();
     ++number_;
     const char* body = attach.Attribute("body");
@@ -130,15 +136,19 @@ class Attacher {
     if (reader_.copies.spent())
       reader_.report.error(attach, kTooLargeModel, "attached models are too large", "make the model smaller");
   }
-  /// Before the classes of `child`: the prefix, or more where `into` has a class of that name already.
-  std::string free_class_prefix(const Element& child, const Element& into) const {
-    std::set<std::string> known{"main"}, wanted{"main"};
-    for (const Element* section : children(reader_, into)) find_classes(*section, known);
-    for (const Element* section : children(reader_, child)) find_classes(*section, wanted);
+  /// Before the classes of `child`: the prefix, or more where there is a class of that name already.
+  std::string free_class_prefix(const Element& child, std::set<std::string>& known) const {
+    const std::set<std::string> wanted = classes_of(child);
     std::string prefix = prefix_;
     const auto taken = [&](const std::string& name) { return known.contains(prefix + name); };
     for (int n = 2; std::ranges::any_of(wanted, taken); ++n) prefix = fmt::format("{}attached{}_", prefix_, n);
+    for (const std::string& name : wanted) known.insert(prefix + name);
     return prefix;
+  }
+  std::set<std::string> classes_of(const Element& root) const {
+    std::set<std::string> out{"main"};
+    for (const Element* section : children(reader_, root)) find_classes(*section, out);
+    return out;
   }
   void find_classes(const Element& element, std::set<std::string>& out) const {
     if (std::string_view(element.Name()) != "default") return;
