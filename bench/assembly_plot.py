@@ -10,7 +10,7 @@ import json
 import math
 import sys
 
-from plots import Picture
+from plots import Picture, text_width
 
 SERIES = {"aba": "mujoco", "aba + responses": "mujoco", "serial": "pinocchio", "assembly": "kansetsu", "segments": "fp64",
           "cuda": "fp32", "cuda without copies": "fp32", "cuda kernel": "other"}
@@ -29,9 +29,12 @@ def panel(picture, rows, structure, top, height=300, left=70):
     for decade in range(low, high + 1):
         picture.line(left, y(10.0**decade), left + width, y(10.0**decade))
         picture.text(left - 6, y(10.0**decade) + 4, f"{10.0**decade:g}", "small", "end", "faint")
-    apart = [n for i, n in enumerate(sizes) if i == 0 or x(n) - x(sizes[i - 1]) > 20]  # figures that do not touch
-    for n in apart:
-        picture.text(x(n), top + height + 16, str(n), "small", "middle", "faint")
+    free = -1e9
+    for n in sizes:  # figures that do not touch
+        half = 0.5 * text_width(str(n), 10.5)
+        if x(n) - half > free:
+            picture.text(x(n), top + height + 16, str(n), "small", "middle", "faint")
+            free = x(n) + half + 4
     threads = sorted({r["threads"] for r in rows})
     ends = []
     for method in SERIES:
@@ -42,11 +45,15 @@ def panel(picture, rows, structure, top, height=300, left=70):
             dash = "" if t <= 1 else DASHES[min(threads.index(t), len(DASHES) - 1)]
             picture.curve([(x(n), y(v)) for n, v in points], SERIES[method], dash)
             name = method if t == 0 or method.startswith(("aba", "serial")) else f"{method}, {t} thread{'s' if t > 1 else ''}"
-            ends.append((y(points[-1][1]), name, SERIES[method]))
-    last = -1e9
-    for at, name, color in sorted(ends):
-        last = max(at, last + 14)
-        picture.text(left + width + 10, last + 4, name, "small", "start", color)
+            ends.append((x(points[-1][0]), y(points[-1][1]), name, SERIES[method]))
+    for column in sorted({end for end, *_ in ends}):  # beside the end of its curve, apart from each other, above the axis
+        names = sorted(rest for end, *rest in ends if end == column)
+        places = []
+        for at, *_ in names:
+            places.append(max(at, places[-1] + 14) if places else at)
+        up = max(0, places[-1] - (top + height - 6))
+        for place, (_, name, color) in zip(places, names):
+            picture.text(column + 10, place - up + 4, name, "small", "start", color)
     return top + height + 50
 
 
