@@ -39,7 +39,7 @@ inline constexpr double kRepeat = 1e-2;
 inline constexpr double kGain = 0.8, kLeastGain = 0.99;
 /// Of a step: shorter ones are none; and how far beyond a change of state a step goes, so that rounding leaves it on the other side.
 inline constexpr double kNoStep = 1e-12, kBeyond = 1 + 1e-6;
-/// Of a step: shorter halves are not tried. Ten halves cost about as much as a tenth of a linear system.
+/// Of a step: shorter halves are not tried. A half costs one look at the law of every contact, and no system.
 inline constexpr double kLeastSearched = 1e-3;
 /// More than any number that counts.
 inline constexpr double kEndless = 1e300;
@@ -60,7 +60,7 @@ inline constexpr double kLeastSpeed = 1e-5;
 /// Heaps, of ContactOptions::sweep_tolerance: what sweeps and Newton steps aim at.
 inline constexpr double kHeapAim = 0.3;
 /// Sweeps over a heap before Newton steps: each contact finds its state among its neighbours. Of 0, 30, 60 and 100 they leave 150, 107, 85 and 73
-/// systems a step in a heap of 300 spheres, and 56, 53, 51 and 43 in one of 100 boxes, where a sweep costs half a system.
+/// systems a step in a heap of 300 spheres, and 56, 53, 51 and 43 in one of 100 boxes, where more than 30 cost more than they save.
 inline constexpr int kFirstSweeps = 30;
 
 // Contacts ahead.
