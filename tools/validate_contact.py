@@ -38,7 +38,8 @@ ROBOTS = [
     "menagerie_pal_talos__talos",
     "gym_ant",
 ]
-HEAPS = ["boxes 30", "boxes 100", "planks 60", "capsules 60", "cylinders 60", "tetrahedra 60", "mixed 60", "spheres 300"]
+HEAPS = ["boxes 30", "boxes 100", "planks 60", "capsules 60", "cylinders 60", "tetrahedra 60", "mixed 60", "boxes 300",
+         "spheres 300"]
 STEP = 0.002
 HEIGHT = 1.2
 

@@ -81,7 +81,11 @@ void BodyPlanner::place_blocks(std::span<const SweepRows> rows) {
   diagonal_.clear(), inverse_at_.clear(), upper_.clear(), lower_.clear();
   const auto take = [&at](long count) { return std::exchange(at, at + count); };
   int largest = 8;
+  long products = 0;
   for (std::size_t f = 0; f < n; ++f) {
+    long met = size_[f];  // lines of its own and of those that it meets
+    for (int e = begin_[f]; e < begin_[f + 1]; ++e) met += size_[std::size_t(neighbour_[std::size_t(e)])];
+    products += size_[f] * met * met;
     diagonal_.push_back(take(long(size_[f]) * padded_[f]));
     inverse_at_.push_back(inverses);
     inverses += long(size_[f]) * padded_[f];
@@ -131,6 +135,7 @@ void BodyPlanner::place_blocks(std::span<const SweepRows> rows) {
            .figure = figure_.data(),
            .place = place_.data(),
            .numbers = at,
+           .products = products,
            .A = next,
            .inverse = next + at,
            .scratch = next + at + inverses,

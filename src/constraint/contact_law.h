@@ -135,6 +135,7 @@ struct BodyPlan {
   const int* figure = nullptr;       ///< per block and part: the figure
   const long* place = nullptr;       ///< per block, 2 × 2: where Jᵀ·H·J of its parts goes
   long numbers = 0;
+  long products = 0;  ///< that an elimination takes
   double *A = nullptr, *inverse = nullptr, *scratch = nullptr, *dv = nullptr;
 };
 

@@ -137,7 +137,7 @@ inline double first_change(const LawWork& k) {
 }
 
 /// Newton steps from unknowns and velocities that belong together. Full steps first: states may change several times before the residual
-/// falls, so that up to kPatience in a row may raise Σ g·Φ². Then back to the best iterate, and from there the best of halves of the way down
+/// falls, so that Σ g·Φ² may rise as long as it falls again: kPatience steps may fail to. Then back to the best iterate, and from there the best of halves of the way down
 /// to just beyond the first change of a state: up to there the sum falls for certain, and among hundreds of contacts it falls far beyond. Ends
 /// where that gains nothing. After a step that leaves little and changes no state the laws are hardly others: the next directions take the
 /// factor that is there.
@@ -189,7 +189,8 @@ bool newton(Response& response, LawWork& k, double enough, double merit) {
       move(k.before, k.w_before, 0);
       break;
     }
-    raised = merit < kWorst * least ? raised + 1 : kPatience;
+    if (!(merit < kWorst * least)) raised = kPatience;
+    raised += merit > kFalls * last;
     if (raised >= kPatience) merit = move(k.before, k.w_before, 0);
   }
   return k.residual < k.acceptable;
@@ -222,7 +223,7 @@ void solve_soft_law(Response& response, LawWork& k) {
 
 /// Newton steps on the law itself; where they get stuck, proximal steps: laws that yield by κ·g about the forces there are, each solved by
 /// the same Newton steps, well enough to go on. Forces that cancel each other (of redundant contacts) may have a long way to go: κ falls with
-/// every success, and stays once where a smaller one has just failed. Near the answer Newton steps on the law itself find the rest. In heaps
+/// every success, and stays for a while where a smaller one has just failed. Near the answer Newton steps on the law itself find the rest. In heaps
 /// they are of no use before that. Of all that was found the best by residual is kept: only starts and converged steps count, never an
 /// iterate on the way.
 template <class Response>
@@ -243,7 +244,7 @@ void solve_law(Response& response, LawWork& k) {
   if ((k.solved = k.residual < k.tolerance)) return;
   double kappa = k.far ? kHeapYield : kYield, near = kNear * k.tolerance;
   double direct = k.far ? near : kEndless;  // residual below which the law itself is taken
-  bool failed = false;
+  int wait = 0;                             // proximal steps before κ falls again
   while (k.systems < k.most_systems && kappa < kMostProximalYield) {
     copy_numbers(k.unknowns, k.x, k.centre);
     const bool directly = k.residual < direct;
@@ -253,13 +254,15 @@ void solve_law(Response& response, LawWork& k) {
     const bool found = newton(response, k, enough, directly ? merit : map_all(k));
     if (found && judge()) break;
     if (found && !directly) {
-      if (!failed) kappa *= kShrink;
-      failed = false;
+      if (wait > 0)
+        --wait;
+      else
+        kappa *= kShrink;
       continue;
     }
     copy_numbers(k.unknowns, k.centre, k.x);
     judge();
-    if (!directly) kappa *= kGrow, failed = true;
+    if (!directly) kappa *= kGrow, wait = kWait;
   }
   if (!(k.residual <= least)) {  // else the last that was judged is the best
     copy_numbers(k.unknowns, k.best, k.x);

@@ -11,8 +11,8 @@ namespace kansetsu::kernel::threshold {
 inline constexpr double kRegular = 1e-8;
 /// Newton steps on the law itself, and of a proximal step. Problems that they solve take 2 to 8; 5 to 25 do as well.
 inline constexpr int kNewtonSteps = 12;
-/// Linear systems of an island or a heap: proximal steps end there. Of 5000 hard problems of falling robots none needs more than 350; a falling
-/// heap of 100 bodies mostly needs 10 to 60, one of 300 spheres 60 to 380.
+/// Linear systems of an island: proximal steps end there; of a heap, unless ContactOptions::max_products_large is met before. Of 5000 hard
+/// problems of falling robots none needs more than 350; a falling heap of 100 bodies mostly needs 10 to 60, one of 300 spheres 60 to 380.
 inline constexpr int kMostSystems = 400;
 /// Of an unknown's own response: by how much a law yields about the last forces in the first proximal step; and what ends them. The first
 /// may be 1e-4 to 1e-1.
@@ -22,14 +22,19 @@ inline constexpr double kYield = 1e-2, kMostProximalYield = 10;
 inline constexpr double kHeapYield = 1e-1;
 /// What a proximal step that is solved makes of the yield, and one that is not.
 inline constexpr double kShrink = 0.3, kGrow = 3;
+/// Proximal steps with the yield that has been raised, before it falls again. Of 1, 3 and 6 the second takes the fewest systems in heaps.
+inline constexpr int kWait = 3;
 /// Of the tolerance: so near the answer Newton steps on the law itself find the rest; and, of the residual with which they have failed, where
 /// they are tried again. Of 1e2, 1e3 and 1e4 the first takes the fewest systems in heaps of 40 to 100 boxes.
 inline constexpr double kNear = 1e2, kAgain = 0.1;
 /// Of the residual of the law: how well a proximal step is solved. Its centre moves on anyway.
 inline constexpr double kInexact = 0.3;
-/// Steps in a row that may raise Σ g·Φ² before it is back to the best iterate: states change several times before the residual falls. With
-/// one step 3 % of hard problems stay unsolved, with 2 to 5 none.
+/// Steps that may leave more than kFalls of the Σ g·Φ² before them, while it is above its least, before it is back to the best iterate:
+/// states change several times before the residual falls. With one such step 3 % of hard problems stay unsolved, with 2 to 5 none.
 inline constexpr int kPatience = 3;
+/// Of Σ g·Φ²: a step that leaves less is on its way down. 0.3, 0.5 and 1 take as many systems in heaps; 0 (every step above the least counts)
+/// takes a tenth more.
+inline constexpr double kFalls = 0.5;
 /// Times the least Σ g·Φ² so far: beyond, a step has led astray at once.
 inline constexpr double kWorst = 1e6;
 /// Of the residual: after a step that leaves less, the next takes the same factor. It leaves about twice that share again, for a fifth of the work.
@@ -59,6 +64,8 @@ inline constexpr double kAcceptable = 1e3;
 inline constexpr double kLeastSpeed = 1e-5;
 /// Heaps, of ContactOptions::sweep_tolerance: what sweeps and Newton steps aim at.
 inline constexpr double kHeapAim = 0.3;
+/// Linear systems of a heap that is too large for ContactOptions::max_products_large: so many bring each step nearer to the answer.
+inline constexpr int kFewestSystems = 8;
 /// Sweeps over a heap before Newton steps: each contact finds its state among its neighbours. Of 0, 30, 60 and 100 they leave 150, 107, 85 and 73
 /// systems a step in a heap of 300 spheres, and 56, 53, 51 and 43 in one of 100 boxes, where more than 30 cost more than they save.
 inline constexpr int kFirstSweeps = 30;

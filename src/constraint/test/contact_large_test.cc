@@ -1,7 +1,9 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <random>
 
+#include "constraint/contact_thresholds.h"
 #include "contact_support.h"
 #include "no_alloc.h"
 
@@ -149,4 +151,28 @@ TEST_CASE("blocks on bodies and the dense matrix give the same forces") {
   const std::size_t again =
       allocations_in([&] { stack.solver.solve_contact_large(stack.problem(h), stack.memory, stack.v, stack.result); });
   CHECK(again == 0);
+}
+
+TEST_CASE("a heap takes as many systems as max_products_large allows, and kFewestSystems at least") {
+  MESSAGE("seed 7");
+  std::mt19937_64 rng(7);
+  std::normal_distribution<double> normal;
+  Stack stack(24);
+  for (Body& b : stack.bodies)
+    b.v << normal(rng), normal(rng), normal(rng), normal(rng), normal(rng), -std::abs(normal(rng));
+  const auto systems = [&](long products) {
+    stack.solver.options.sweep_tolerance = 1e-9;
+    stack.solver.options.max_products_large = products;
+    stack.memory.assign(stack.bodies.size(), {});
+    stack.prepare(2e-3);
+    stack.solver.solve_contact_large(stack.problem(2e-3), stack.memory, stack.v, stack.result);
+    return stack.result.solves;
+  };
+  const int enough = systems(ContactOptions{}.max_products_large);
+  CHECK(stack.result.status == ContactStatus::kOk);
+  CHECK(enough > kernel::threshold::kFewestSystems + kernel::threshold::kNewtonSteps);
+  const int fewest = systems(1);
+  CHECK(stack.result.status == ContactStatus::kNotConverged);
+  CHECK(fewest >= kernel::threshold::kFewestSystems);
+  CHECK(fewest <= kernel::threshold::kFewestSystems + kernel::threshold::kNewtonSteps);  // the last Newton run ends
 }
