@@ -13,8 +13,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tools")]
+from people_measures import Walk, belt_added, clips, predicted_moments, run, treadmill  # noqa: E402
 from plate_walks import PEOPLE, Person, cut, measure, write_model  # noqa: E402
-from validate_people import Walk, belt_added, clips, predicted_moments, run, treadmill  # noqa: E402
 
 DATA = Path(os.environ.get("KANSETSU_DATA_DIR", "none"))
 BINARY = Path(os.environ.get("KANSETSU_BIN", "kansetsu"))
