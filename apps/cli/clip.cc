@@ -35,6 +35,13 @@ bool is_of_markers(const std::string& file) {
   return program != recording.value->header.notes.end() && program->second == "kansetsu fit";
 }
 
+/// What was measured, on its floor, and seen from the belt where that moves.
+FigureClip on_its_ground(const Model& model, const Clip& clip, const ClipSource& source, double largest_tilt) {
+  if (model.base() != Base::kFree) return {model, clip, {}, {}, true};
+  const Ground ground = find_ground(model, clip, find_feet(model), largest_tilt, belt_of(source));
+  return {model, on_ground(model, clip, ground), {}, ground.belt, true};
+}
+
 }  // namespace
 
 FigureClip figure_clip_or_fail(const ClipSource& source, const ModelSource& figure) {
@@ -50,12 +57,7 @@ FigureClip figure_clip_or_fail(const ClipSource& source, const ModelSource& figu
   if (io::names_table(source.file)) {
     const MappedModel mapped = osim_or_fail(figure.name).mapped;
     const CoordinateMotion motion = motion_or_fail(mapped, table_or_fail(source.file), 0);
-    Clip clip = clip_of(mapped, motion);
-    if (mapped.model().base() != Base::kFree) return {mapped.model(), std::move(clip), {}, {}, true};
-    const Ground ground =
-        find_ground(mapped.model(), clip, find_feet(mapped.model()), RetargetOptions{}.largest_tilt, belt_of(source));
-    clip = on_ground(mapped.model(), clip, ground);
-    return {mapped.model(), std::move(clip), {}, ground.belt, true};
+    return on_its_ground(mapped.model(), clip_of(mapped, motion), source, RetargetOptions{}.largest_tilt);
   }
   if (io::names_measurement(source.file)) {
     throw Failure(
@@ -75,7 +77,10 @@ FigureClip figure_clip_or_fail(const ClipSource& source, const ModelSource& figu
   ModelSource model_source = figure;
   if (model_source.name.empty()) model_source.name = "human28";
   const Model model = own ? recorded_model(source.file) : model_or_fail(model_source);
-  return {model, value_or_fail(io::read_clip(model, source.file)), {}, {}, is_of_markers(source.file)};
+  Clip clip = value_or_fail(io::read_clip(model, source.file));
+  // Laboratories know what is level; how high their floor is under these soles, the fit of sizes leaves open.
+  if (is_of_markers(source.file)) return on_its_ground(model, clip, source, 0);
+  return {model, std::move(clip), {}, {}, false};
 }
 
 }  // namespace kansetsu::cli

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tarfile
@@ -12,8 +13,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tools")]
-from plate_walks import PEOPLE, Person, measure  # noqa: E402
-from validate_people import Walk, belt_added, clips, predicted_moments, run, treadmill  # noqa: E402
+from people_measures import Walk, belt_added, clips, predicted_moments, run, treadmill  # noqa: E402
+from plate_walks import PEOPLE, Person, cut, measure, write_model  # noqa: E402
 
 DATA = Path(os.environ.get("KANSETSU_DATA_DIR", "none"))
 BINARY = Path(os.environ.get("KANSETSU_BIN", "kansetsu"))
@@ -114,3 +115,33 @@ def test_who_turns_around_on_a_belt_needs_the_same_forces(tmp_path: Path):
     belt, apart = treadmill(BINARY, Path(clip_of(tmp_path, "walk__69_66")), tmp_path)
     assert 0.35 < belt < 0.5
     assert apart < 2
+
+
+def carry_back(trc: Path, speed: float):
+    """Markers in mm of someone who walks along x, as on a belt of this speed [m/s]."""
+    lines = trc.read_text().splitlines()
+    for i, line in enumerate(lines):
+        cells = line.split("\t")
+        if not cells[0].isdigit() or len(cells) < 20:
+            continue
+        shift = 1000 * speed * float(cells[1])
+        cells[2::3] = [f"{float(x) - shift:.3f}" if x else x for x in cells[2::3]]
+        lines[i] = "\t".join(cells)
+    trc.write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("speed", [0, 1.65])
+def test_markers_on_a_belt_have_the_forces_of_those_over_ground(speed: float, tmp_path: Path):
+    """Recordings of `kansetsu fit` were analysed as if every floor stood still, and `--belt` was ignored."""
+    (person,) = [p for p in PEOPLE if p.name == "walking2"]
+    trc, model, clip, table = (tmp_path / name for name in ("walk.trc", "model.osim", "walk.mcap", "walk.csv"))
+    whole = tmp_path / "whole.trc"
+    run(BINARY, "convert", str(DATA / person.file), str(whole))
+    cut(whole, trc, person.start, person.end)
+    carry_back(trc, speed)
+    write_model(DATA / "grf" / "opensim_walk_gait2392" / "subject01.osim", person.markers, model)
+    run(BINARY, "fit", str(trc), "--figure", str(model), "--up", "z", "--record", str(clip))
+    reply = run(BINARY, "analyze", str(clip), "--csv", str(table), "--json")
+    told = json.loads(reply.stdout)
+    assert ("treadmill belt" in reply.stderr) == (speed > 0)
+    assert told["residual_force"] < 0.05 * told["weight"]

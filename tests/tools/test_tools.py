@@ -11,7 +11,9 @@ import check_isa_symbols  # noqa: E402
 import check_layers  # noqa: E402
 import check_tolerances  # noqa: E402
 import coverage  # noqa: E402
+import numpy  # noqa: E402
 import test_summary  # noqa: E402
+import treadmill_walk  # noqa: E402
 
 
 def test_check_layers_finds_exactly_the_planted_violations():
@@ -99,3 +101,17 @@ def test_coverage_counts_lines_of_modules_and_not_of_tests(tmp_path):
         return {"filename": str(tmp_path / path), "summary": {"lines": {"covered": covered, "count": count}}}
     files = [file("src/io/a.cc", 1, 2), file("src/io/b.h", 3, 4), file("src/io/test/a_test.cc", 5, 5), file("tests/x.cc", 7, 7), file("src/sim/c.cc", 0, 9)]
     assert dict(coverage.by_module(files, tmp_path)) == {"io": [4, 6], "sim": [0, 9]}
+
+
+def test_plates_that_are_late_are_found_without_contacts_and_feet_on_the_other_belt_are_no_swings():
+    times = numpy.arange(0, 6, 0.001)
+    force = 400 * (numpy.sin(2 * numpy.pi * times) > -0.9)  # 0.14 s of nothing
+    assert treadmill_walk.swings(times, force) == []
+    force[1000:1400] = 0
+    ((begin, end),) = treadmill_walk.swings(times, force)
+    assert (round(begin, 3), round(end, 3)) == (1, 1.399)
+    grf = numpy.zeros((len(times), 19))
+    grf[:, 0] = times
+    grf[:, 3] = grf[:, 12] = 300 + 50 * numpy.sin(9 * (times - 0.013))
+    column = {"time": times[::10], **{f"{side}/fz [N]": 300 + 50 * numpy.sin(9 * times[::10]) for side in ("left", "right")}}
+    assert abs(treadmill_walk.delay_of(column, grf) - 0.013) < 1e-9  # a whole number of its steps of 1 ms
