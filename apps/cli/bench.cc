@@ -83,7 +83,7 @@ Exit run_experiment(const BenchArguments& options) {
 }
 
 Model arm_of(const BenchArguments& options, std::size_t i) {
-  return options.arms.size() > i ? model_or_fail({.name = options.arms[i]}) : five_ball_arm();
+  return options.arms.size() > i ? model_or_fail({.name = options.arms[i]}) : five_ball_arm(i == 0 ? kWhite : kRed);
 }
 
 Exit watch_lines(const BenchArguments& options) {

@@ -166,7 +166,8 @@ Exit dynamics(const DynamicsArguments& options) {
   } else {
     reference = aba(model, state, tau);
   }
-  if (result.status != Status::kOk || reference.status != Status::kOk)
+  const bool solved = result.status == Status::kOk && result.vdot.allFinite();
+  if (!solved || reference.status != Status::kOk)
     throw Failure(kNumerical, "the mass matrix is singular: nothing resists some coordinate");
   const double scale = model.nv() == 0 ? 1 : std::max(1.0, reference.vdot.cwiseAbs().maxCoeff());
   const double difference = model.nv() == 0 ? 0 : (result.vdot - reference.vdot).cwiseAbs().maxCoeff() / scale;

@@ -204,12 +204,18 @@ void count_errors(ExperimentRow& row, int count) {
 
 }  // namespace
 
-Model five_ball_arm() {
+Model five_ball_arm(const std::array<double, 4>& color) {
+  constexpr double kRadius = 0.06, kGap = 0.06;  // [m] of a capsule, and between its straight part and the joints
+  const LinkShape bone{.origin = {.p = {0, 0, 0.5}},
+                       .shape = Capsule{kRadius, 1 - 2 * kGap},
+                       .material = Material{.rgba = std::vector(color.begin(), color.end())}};
   ModelBuilder b("five balls");
   b.link("base");
   for (int i = 1; i <= kLinks; ++i) {
     const std::string link = "link" + std::to_string(i), parent = i == 1 ? "base" : "link" + std::to_string(i - 1);
-    b.link(link, Inertial{1, {{0, 0, 0.5}, {}}, Sym3<>::diagonal(0.09, 0.09, 0.01)});
+    b.link({.name = link,
+            .inertial = Inertial{1, {{0, 0, 0.5}, {}}, Sym3<>::diagonal(0.09, 0.09, 0.01)},
+            .visuals = {bone}});
     b.joint({.name = "ball" + std::to_string(i),
              .type = JointType::kBall,
              .parent = parent,

@@ -50,8 +50,9 @@ inline constexpr std::array<double, 3> kPrintedLogQuaternion{0.678, 0.854, 0.656
 inline constexpr std::array<double, 3> kPrintedLogQuaternionTime{0.022, 0.020, 0.019};
 inline constexpr std::array<double, 3> kPrintedEulerTime{0.025, 0.022, 0.024};
 
+inline constexpr std::array<double, 4> kWhite{0.92, 0.92, 0.92, 1}, kRed{0.8, 0.1, 0.1, 1};  ///< of the demonstration
 /// The arm: links of unit length along z, a ball at the root of each; its tip is the frame "tip".
-Model five_ball_arm();
+Model five_ball_arm(const std::array<double, 4>& color = kWhite);
 
 /// The demonstration of [Tmps]: two arms draw the same random lines with their frames "tip", to and fro, the first by log
 /// quaternions, the second by Euler angles; each as they are watched, until nobody does.

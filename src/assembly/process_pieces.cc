@@ -81,17 +81,23 @@ void add_closure(const Model& model, Closure closure, ProcessPieces& out) {
   if (!closure.a.link && !closure.b.link)
     throw Error("AssemblyProcess: both sides of a closure are fixed to the world");
   if ((closure.rows & kAllRows) == 0) throw Error("AssemblyProcess: the mask of rows of a closure is empty");
-  const auto piece_of = [&](const ClosureAnchor& a, const ClosureAnchor& other) {
-    return out.piece_of_link[size_t((a.link ? a : other).link->value())];
+  constexpr int kWorld = -1;
+  const auto piece_of = [&](const ClosureAnchor& a) {
+    return a.link ? out.piece_of_link[size_t(a.link->value())] : kWorld;
   };
   PieceClosure between;
-  between.piece_a = piece_of(closure.a, closure.b);
-  between.piece_b = piece_of(closure.b, closure.a);
-  if (between.piece_a == between.piece_b) {
-    out.closures[size_t(between.piece_a)].push_back(closure);
+  between.piece_a = piece_of(closure.a);
+  between.piece_b = piece_of(closure.b);
+  const int last = std::max(between.piece_a, between.piece_b);
+  if (between.piece_a == between.piece_b || last == 0) {
+    out.closures[size_t(last)].push_back(closure);
     return;
   }
   const auto open = [&](int piece, const ClosureAnchor& a) {
+    if (piece == kWorld) {
+      between.X_world = a.X_LJ;
+      return 0;
+    }
     std::vector<PiecePort>& ports = out.ports[size_t(piece)];
     ports.push_back({*a.link, a.X_LJ});
     return int(ports.size()) - 1;

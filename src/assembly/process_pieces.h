@@ -8,7 +8,7 @@
 /// How a figure is cut into connected pieces, one per process; see processes.cc.
 namespace kansetsu {
 
-/// A place where a piece meets others: a joint that was cut, or a closure between pieces.
+/// A place where a piece meets others: a joint that was cut, or a closure that leaves it.
 struct PiecePort {
   LinkId link{0};  ///< of the whole figure
   Transform<> X_LJ{};
@@ -21,9 +21,10 @@ struct PieceCut {
   int carrier_port = 0;  ///< in that piece; in the one it carries it is the first
 };
 
-/// A closure between two pieces.
+/// A closure between two pieces, or between a piece and the world.
 struct PieceClosure {
-  int piece_a = 0, port_a = 0, piece_b = 0, port_b = 0;
+  int piece_a = 0, port_a = 0, piece_b = 0, port_b = 0;  ///< a piece below 0: the world
+  Transform<> X_world{};                                 ///< the frame there
   std::vector<int> rows{};
 };
 
@@ -32,6 +33,8 @@ struct ProcessPieces {
   std::vector<PieceCut> cuts{};
   std::vector<std::vector<PiecePort>> ports{};   ///< per piece
   std::vector<std::vector<Closure>> closures{};  ///< per piece: those within it, links of the whole figure
+  /// All others. Those to the world are among them, except of the piece with the figure's base: what a joint leads to must move freely,
+  /// or its rows might yield nothing (a planar linkage that is hinged to the world at both ends).
   std::vector<PieceClosure> between{};
 
   std::size_t most_ports() const;

@@ -12,7 +12,8 @@
 
 /// Where a figure is cut, the joint between link a of the carrier's piece and link b of the next has, at its frames,
 ///   A_b = X⁻¹·A_a + C + S·q̈,   F on b, −X·F on a,   Sᵀ·F = τ − J·q̈,
-/// and every piece answers A = G·F + A_free at all its ports (Assembly's open rows). A closure between pieces has the rows of
+/// and every piece answers A = G·F + A_free at all its ports (Assembly's open rows). A closure between pieces, or to the world, which is
+/// at rest, has the rows of
 ///   A_b − X⁻¹·A_a = V_b × (V_b − X⁻¹·V_a)
 /// that it holds. Forces of all cuts and closures x move ports by Bᵀ·(G·B·x + A_free): one system, the same in every process.
 namespace kansetsu {
@@ -21,7 +22,7 @@ namespace {
 using Vector6 = Eigen::Matrix<double, 6, 1>;
 using Matrix66 = Eigen::Matrix<double, 6, 6>;
 
-/// Rows of closures between pieces may depend on each other; what is smaller than this in parts of the largest pivot is none.
+/// Rows of closures that leave a piece may depend on each other; what is smaller than this in parts of the largest pivot is none.
 /// Assembly drops rows at the same.
 constexpr double kDependent = 1e-11;
 
@@ -268,14 +269,15 @@ struct AssemblyProcess::Impl {
       out.right[rate] = joint.tau;
     }
     for (const PieceClosure& c : pieces.between) {
-      const PiecePlace &a = at.ports[size_t(c.piece_a)][size_t(c.port_a)],
-                       &b = at.ports[size_t(c.piece_b)][size_t(c.port_b)];
+      const PiecePlace world{c.X_world, {}};
+      const PiecePlace& a = c.piece_a < 0 ? world : at.ports[size_t(c.piece_a)][size_t(c.port_a)];
+      const PiecePlace& b = c.piece_b < 0 ? world : at.ports[size_t(c.piece_b)][size_t(c.port_b)];
       const Transform<> X_ab = inverse(a.X) * b.X;
       const Matrix66 X = inverse_motion_matrix(X_ab);
       const Vector6 bias = six_numbers(cross(b.V, b.V - inverse_times(X_ab, a.V)));
       for (const int direction : c.rows) {
-        out.B[size_t(c.piece_b)](6 * c.port_b + direction, row) = 1;
-        out.B[size_t(c.piece_a)].block(6 * c.port_a, row, 6, 1) -= X.row(direction).transpose();
+        if (c.piece_b >= 0) out.B[size_t(c.piece_b)](6 * c.port_b + direction, row) = 1;
+        if (c.piece_a >= 0) out.B[size_t(c.piece_a)].block(6 * c.port_a, row, 6, 1) -= X.row(direction).transpose();
         out.right[row++] = bias[direction];
       }
     }

@@ -3,6 +3,8 @@
 #include "kansetsu/base/error.h"
 #include "kansetsu/spatial/ball_zyx.h"
 #include "kansetsu/spatial/euler.h"
+#include "kansetsu/spatial/quaternion.h"
+#include "kansetsu/spatial/rotations.h"
 
 namespace kansetsu {
 std::optional<BallJoint> BallJoint::find(const Model& model, JointId joint) {
@@ -54,9 +56,21 @@ void BallJoint::set_rotation(const Quaternion<>& R_SP, Eigen::Ref<Eigen::VectorX
   q.segment<3>(coordinates_[0].positions.front().first) << a.z, a.y, a.x;
 }
 
-Vec3<> BallJoint::rate_row(const VectorRef& q, const Vec3<>& row) const {
-  return zyx_ ? transpose_times(BallZyx<>::at(angles(q)).rate_matrix(), row) : row;
+BallJoint::Posture BallJoint::posture(const VectorRef& q, const VectorRef& v, double ahead) const {
+  double moved[3] = {};
+  for (std::size_t k = 0; k < 3; ++k) {
+    for (const auto& [column, ratio] : coordinates_[k].terms) moved[k] += ahead * ratio * v[column];
+  }
+  const Vec3<> way{moved[0], moved[1], moved[2]};
+  if (!zyx_) return {rotation(q) * exp_half(0.5 * way), {}};
+  const Vec3<> after = angles(q) + way;
+  return {to_quaternion(BallZyx<>::at(after).rotation()), after};
 }
+
+Vec3<> BallJoint::rate_row(const Posture& posture, const Vec3<>& row) const {
+  return zyx_ ? transpose_times(BallZyx<>::at(posture.angles).rate_matrix(), row) : row;
+}
+Vec3<> BallJoint::rate_row(const VectorRef& q, const Vec3<>& row) const { return rate_row({{}, angles(q)}, row); }
 
 std::vector<BallJoint> limited_balls(const Model& model) {
   std::vector<BallJoint> out;

@@ -310,7 +310,7 @@ struct World::Impl {
   void find_islands();
   int root(int figure);
   void solve_island(IslandWork& w);
-  RowCount count_rows(IslandWork& w);
+  RowCount count_rows(IslandWork& w, double ahead);  ///< ahead: when the velocities that rows hold are reached [s]
   void fill_rows(IslandWork& w, Springs soft);
   enum class Target { kImpact, kStep, kStepAcross, kAcceleration, kVelocity, kPosition };
   void set_targets(IslandWork& w, Target kind);
@@ -340,8 +340,8 @@ struct World::Impl {
   void write_block(const IslandWork& w, const IslandWork::RowJob& job);
   void begin_reports();
   void report_contacts(IslandWork& w, bool impact);
-  void add_bounded(IslandWork& w, int figure);
-  void add_ball_limits(IslandWork& w, int figure);
+  void add_bounded(IslandWork& w, int figure, double ahead);
+  void add_ball_limits(IslandWork& w, int figure, double ahead);
   void add_rolling(IslandWork& w);
   void report_rolling(const IslandWork& w);
   void remember_bounds(const IslandWork& w);

@@ -24,7 +24,7 @@ constexpr double kNear = 1e-3;  // limits closer than this, or than two steps, h
 }  // namespace
 
 /// Limits that may be reached within the step, dry friction, and hinges that turn too fast.
-void World::Impl::add_bounded(IslandWork& w, int figure) {
+void World::Impl::add_bounded(IslandWork& w, int figure, double ahead) {
   const FigureData& f = *figures[size_t(figure)];
   const auto add = [&](BoundedRow row, int drive, double sign, int memory) {
     if (memory >= 0) row.last_force = f.bound_force[memory];
@@ -49,30 +49,36 @@ void World::Impl::add_bounded(IslandWork& w, int figure) {
     const double v = f.v[t.column];
     if (std::abs(v) > 0.8 * fastest) add(BoundedRow::limit(0, fastest * step_length), t.drive, v > 0 ? -1 : 1, -1);
   }
-  if (f.options.switches.limits) add_ball_limits(w, figure);
+  if (f.options.switches.limits) add_ball_limits(w, figure, ahead);
   add_tendon_bounds(w, figure);
 }
 
 /// Swing θ: cos θ = z·R·z. Twist τ = 2·atan2(z, w) of the quaternion. Their rates are linear in ω of the plug's own axes.
-void World::Impl::add_ball_limits(IslandWork& w, int figure) {
+/// Rows are those of where the ball is when the velocities they hold are reached: held in the middle of the step, what goes round
+/// along a limit would leave it by h²·κ·v²/2 in every step.
+void World::Impl::add_ball_limits(IslandWork& w, int figure, double ahead) {
   const FigureData& f = *figures[size_t(figure)];
   for (size_t i = 0; i < f.balls.size(); ++i) {
     const BallLimit& b = f.balls[i];
-    const auto [x, y, z, s] = b.ball.rotation(f.q);
+    const Quaternion<> now = b.ball.rotation(f.q);
+    const double swing = 2 * std::atan2(std::hypot(now.x, now.y), std::hypot(now.z, now.w));
+    const double twist = 2 * std::atan2(now.w < 0 ? -now.z : now.z, std::abs(now.w));
+    const BallJoint::Posture then = b.ball.posture(f.q, f.v, ahead);
+    const auto [x, y, z, s] = then.rotation;
     const auto add = [&](double gap, double cx, double cy, double cz) {
-      const Vec3<> rate_row = b.ball.rate_row(f.q, {cx, cy, cz});
+      const Vec3<> rate_row = b.ball.rate_row(then, {cx, cy, cz});
       double rate = 0;
       b.ball.for_each_term(rate_row, [&](int column, double value) { rate += value * f.v[column]; });
       if (gap > kNear + 2 * step_length * std::abs(rate)) return;
       w.bounded.push_back(BoundedRow::limit(0, gap));
       w.bounded_origin.push_back({.figure = figure, .ball = int(i), .rate_row = rate_row});
     };
-    const double lateral = std::hypot(x, y), upright = std::hypot(z, s), swing = 2 * std::atan2(lateral, upright);
+    const double upright = std::hypot(z, s);
     const Vec3<> up{2 * (x * z - y * s), 2 * (y * z + x * s), 1 - 2 * (x * x + y * y)};  // the socket's z in the plug
     const double sine = std::hypot(up.x, up.y);
     if (b.limit.swing < kInfinity && sine > 1e-9) add(b.limit.swing - swing, -up.y / sine, up.x / sine, 0);
     if (upright < 1e-9) continue;  // upside down: no twist to speak of
-    const double twist = 2 * std::atan2(s < 0 ? -z : z, std::abs(s)), n = upright * upright;
+    const double n = upright * upright;
     const double cx = (z * x - s * y) / n, cy = (s * x + z * y) / n;
     if (b.limit.twist_lower > -kInfinity) add(twist - b.limit.twist_lower, cx, cy, 1);
     if (b.limit.twist_upper < kInfinity) add(b.limit.twist_upper - twist, -cx, -cy, -1);
@@ -106,10 +112,10 @@ int World::Impl::count_bilateral(const IslandWork& w) const {
   return rows;
 }
 
-World::Impl::RowCount World::Impl::count_rows(IslandWork& w) {
+World::Impl::RowCount World::Impl::count_rows(IslandWork& w, double ahead) {
   RowCount out{.bilateral = count_bilateral(w)};
   w.bounded.clear(), w.bounded_origin.clear();
-  for (const int i : w.figures) add_bounded(w, i);
+  for (const int i : w.figures) add_bounded(w, i, ahead);
   add_rolling(w);
   int row = out.bilateral + int(w.bounded.size());
   bool join = false;

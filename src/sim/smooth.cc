@@ -42,7 +42,7 @@ bool World::Impl::is_smooth() {
   }
   place_actuators();
   IslandWork probe;
-  for (size_t i = 0; i < figures.size(); ++i) add_bounded(probe, int(i));
+  for (size_t i = 0; i < figures.size(); ++i) add_bounded(probe, int(i), 0);
   return probe.bounded.empty();
 }
 

@@ -79,7 +79,7 @@ void World::Impl::make_connections() {
     IslandWork& w = *works[size_t(i)];
     if (std::ranges::none_of(w.connections, [&](int k) { return is_new(connections[size_t(k)]); })) continue;
     for (const int k : w.figures) figures[size_t(k)]->factorise(step_length);
-    build_island(w, count_rows(w), Springs::kRest);
+    build_island(w, count_rows(w, 0), Springs::kRest);
     resolve_impact(w, 0);
     report.impacts += 1;
     report.impact_energy += w.impact_energy;
@@ -437,7 +437,7 @@ void World::Impl::build_island(IslandWork& w, const RowCount& rows, Springs soft
 }
 
 void World::Impl::solve_island(IslandWork& w) {
-  const RowCount rows = count_rows(w);
+  const RowCount rows = count_rows(w, 0.5 * step_length);
   w.row_count = rows.bilateral + rows.others;
   if (w.row_count == 0) {
     for (const int i : w.figures) {
@@ -456,7 +456,7 @@ void World::Impl::solve_island(IslandWork& w) {
     if (w.island.is_soft()) build_island(w, rows, Springs::kRest);
     resolve_impact(w, 0.5 * step_length);
     for (const int i : w.figures) figures[size_t(i)]->factorise(step_length);  // bias torques of the new velocities
-    build_island(w, count_rows(w), Springs::kAct);
+    build_island(w, count_rows(w, 0.5 * step_length), Springs::kAct);
   }
   resolve_forces(w);
 }

@@ -9,6 +9,8 @@ import subprocess
 
 import pytest
 
+FOUR_BAR = os.path.join(os.path.dirname(__file__), "../../examples/scenes/four_bar.toml")
+
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run([os.environ["KANSETSU_BIN"], "dynamics", *arguments], capture_output=True, encoding="utf-8", check=False, timeout=60)
@@ -53,14 +55,15 @@ def test_rings_by_assembly():
 
 
 def test_loops_of_a_scene_hold():
-    scene = os.path.join(os.path.dirname(__file__), "../../examples/scenes/four_bar.toml")
-    found = json.loads(run(scene, "--method", "assembly", "--json", "--repeat", "1").stdout)
+    found = json.loads(run(FOUR_BAR, "--method", "assembly", "--json", "--repeat", "1").stdout)
     assert found["loops"] == 1 and found["difference_from_serial"] < 1e-9  # another order
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
-@pytest.mark.parametrize("figure", [("chain40",), ("chain40", "--ring"), ("rope40", "--ring"), ("tree300",), ("human28_ball",)])
-def test_processes_of_mpi_find_what_one_does(ranks: int, figure: tuple[str, ...]):
+SHARED_OUT = [("chain40",), ("chain40", "--ring"), ("rope40", "--ring"), ("tree300",), ("human28_ball",)]
+
+
+@pytest.mark.parametrize(("figure", "ranks"), [(f, n) for f in SHARED_OUT for n in (1, 2, 4)] + [((FOUR_BAR,), n) for n in (1, 2, 3)])
+def test_processes_of_mpi_find_what_one_does(figure: tuple[str, ...], ranks: int):
     """Built with KANSETSU_MPI; one machine, any number of cores. More bases, gears and loops: processes_test.cc."""
     if not shutil.which("mpirun") or "--processes" not in run("--help").stdout:
         pytest.skip("the command is built without MPI")

@@ -130,6 +130,16 @@ def test_steps_of_each_trial_are_those_of_the_reference(experiment):
             assert abs(count - row[column]) <= 2, (name, i)
 
 
+def test_without_models_a_white_and_a_red_arm_draw(tmp_path):
+    file = tmp_path / "lines.glb"
+    result = run("bench", "ik-lines", "--lines", "1", "--record", str(file))
+    assert result.exit_code == OK, result.stderr
+    data = file.read_bytes()
+    scene = json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])
+    white, red = ([round(x, 2) for x in m["pbrMetallicRoughness"]["baseColorFactor"][:3]] for m in scene["materials"])
+    assert (white, red) == ([0.83, 0.83, 0.83], [0.6, 0.01, 0.01])  # sRGB of 0.92, 0.8 and 0.1 as light, which glTF has
+
+
 def test_two_arms_draw_the_same_lines(tmp_path):
     file = tmp_path / "lines.npz"
     result = run("bench", "ik-lines", "--arm", f"{ARMS}#white", "--arm", f"{ARMS}#red", "--lines", "1", "--record", str(file))

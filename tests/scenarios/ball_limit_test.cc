@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -77,6 +78,35 @@ TEST_CASE("a ball that spins turns evenly until its twist limit, and stops there
       CHECK(std::abs(twist - std::min(kRate * t, kUpper)) <= (t < 0.399 ? 1e-12 : 0.51 * kRate * options.time_step));
     }
     CHECK(world.v(id).norm() < 1e-9);
+  }
+}
+
+TEST_CASE("a rod that goes round at its swing limit stays on its cone") {
+  for (const JointType type : {JointType::kBall, JointType::kBallZyx}) {
+    CAPTURE(info(type).name);
+    constexpr double kLimit = 0.5, kRate = 20;  // [rad], [rad/s] across the swing, about the rod's own y
+    const Model model = rod(type, {.swing = kLimit});
+    const BallJoint ball = *BallJoint::find(model, JointId(0));
+    WorldOptions options;
+    options.gravity = {};
+    World world(options);
+    State state(model);
+    ball.set_rotation(to_quaternion(SwingTwist{kLimit, 0, 0}), state.q);
+    Eigen::Matrix3d rates;  // ω of the rod, in its own axes, from those of the joint
+    for (int k = 0; k < 3; ++k) {
+      const Vec3<> row = ball.rate_row(state.q, {k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0});
+      rates.row(k) << row.x, row.y, row.z;
+    }
+    state.v = rates.inverse() * Eigen::Vector3d(0, kRate, 0);
+    const FigureId id = world.add(model, state);
+    double most = 0;
+    for (int i = 0; i < 1000; ++i) {
+      world.step();
+      most = std::max(most, std::abs(angles(world, id, ball).swing() - kLimit));
+    }
+    CHECK(
+        most <
+        2e-4);  // rows of the middle of the step leave it by h²·Ω²/(2·tan θ) = 4e-4 in every step, and by 1.5e-3 in all
   }
 }
 

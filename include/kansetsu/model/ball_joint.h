@@ -33,6 +33,14 @@ class BallJoint {
     }
   }
 
+  /// Where it is, or will be `ahead` from now [s] at the rates v.
+  struct Posture {
+    Quaternion<> rotation;
+    Vec3<> angles;  ///< of ZYX
+  };
+  Posture posture(const VectorRef& q, const VectorRef& v, double ahead) const;
+  Vec3<> rate_row(const Posture& posture, const Vec3<>& row) const;
+
  private:
   struct Coordinate {
     std::vector<std::pair<int, double>> terms, positions;  ///< in v; in q, of ZYX angles

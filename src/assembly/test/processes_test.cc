@@ -138,30 +138,55 @@ TEST_CASE("rings and loops, within a piece, between pieces and to the world, mov
   }
 }
 
-TEST_CASE("a planar ring between processes: rows that others imply change nothing") {
+/// Links of 0.2 m that turn about one axis.
+Model planar_chain(int links, Base base, const Vec3<>& axis) {
   ModelBuilder builder("planar");
-  builder.base(Base::kFree);
-  for (int i = 0; i < 24; ++i) {
+  builder.base(base);
+  if (base == Base::kFixed) builder.link("ground");
+  for (int i = 0; i < links; ++i) {
     const std::string name = "l" + std::to_string(i);
     builder.link(
         {.name = name,
          .inertial = Inertial{.mass = 1, .origin = {.p = {0.1, 0, 0}}, .inertia = Sym3<>::diagonal(0.01, 0.01, 0.01)}});
-    if (i > 0)
-      builder.joint({.name = "j" + std::to_string(i),
-                     .type = JointType::kRevolute,
-                     .parent = "l" + std::to_string(i - 1),
-                     .child = name,
-                     .socket = {.p = {0.2, 0, 0}},
-                     .axis = {0, 0, 1}});
+    if (i == 0 && base == Base::kFree) continue;
+    builder.joint({.name = "j" + std::to_string(i),
+                   .type = JointType::kRevolute,
+                   .parent = i > 0 ? "l" + std::to_string(i - 1) : "ground",
+                   .child = name,
+                   .socket = {.p = {i > 0 ? 0.2 : 0, 0, 0}},
+                   .axis = axis});
   }
-  const Model model = builder.build();
+  return builder.build();
+}
+const Transform<> kPlanarEnd{Mat3<>::identity(), {0.2, 0, 0}};
+
+TEST_CASE("a planar ring between processes: rows that others imply change nothing") {
+  const Model model = planar_chain(24, Base::kFree, {0, 0, 1});
   Case c = gentle(model, 41);
   const Eigen::VectorXd turn = Eigen::VectorXd::Constant(model.nv() - 6, 2 * M_PI / 24);
   c.state.q = State(model).q;
   c.state.q.tail(model.nv() - 6) = turn;  // a closed polygon, and it turns as a whole
   c.state.v.setZero();
   c.state.v[2] = 0.5;
-  check_all(model, c, {{on(model, -1, {Mat3<>::identity(), {0.2, 0, 0}}), on(model, 0), 0b111011}});
+  check_all(model, c, {{on(model, -1, kPlanarEnd), on(model, 0), 0b111011}});
+}
+
+TEST_CASE(
+    "a planar linkage between processes, hinged to the world at both ends: what holds it out of its plane holds every "
+    "piece") {
+  for (const Vec3<>& axis :
+       {Vec3<>{0, 0, 1}, Vec3<>{1. / 3, -2. / 3, 2. / 3}}) {  // in the rows' axes, and across all of them
+    const Model model = planar_chain(5, Base::kFixed, axis);
+    Case c = gentle(model, 42);
+    c.state.v.setZero();
+    const Transform<> end = fk(model, c.state.q)[LinkId(model.link_count() - 1)] * kPlanarEnd;
+    REQUIRE(AssemblyProcess::most_processes(model) >= 4);
+    const ClosureAnchor world{.figure = 0, .link = {}, .X_LJ = end}, tip = on(model, -1, kPlanarEnd);
+    for (const RowMask rows : {RowMask(0b111000), kAllRows}) {
+      check_all(model, c, {{world, tip, rows}});
+      check_all(model, c, {{tip, world, rows}});
+    }
+  }
 }
 
 TEST_CASE("what cannot be shared out among processes is said, in every process alike") {
