@@ -97,6 +97,7 @@
 #include "kansetsu/spatial/eigen.h"
 #include "kansetsu/spatial/euler.h"
 #include "kansetsu/spatial/inertia.h"
+#include "kansetsu/spatial/is_rotation.h"
 #include "kansetsu/spatial/pack.h"
 #include "kansetsu/spatial/quaternion.h"
 #include "kansetsu/spatial/rotations.h"

@@ -12,6 +12,7 @@ from ._core import Material, Model, Snapshot, World
 from ._errors import Error
 from ._names import NamedArray, Names, named
 from ._progress import Progress
+from ._reals import reals
 
 Floats = NDArray[np.float64]
 
@@ -87,7 +88,7 @@ class BatchFigure:
 
         What two surfaces have together is the geometric mean of both. A reset keeps it.
         """
-        friction = np.asarray(values, dtype=np.float64)
+        friction = reals("BatchFigure.set_friction", "values", values)
         if friction.ndim > 1:
             raise Error(f"BatchFigure.set_friction: values have shape {friction.shape}, expected a number or one for each world")
         default = Material()

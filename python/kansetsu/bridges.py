@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._core import Model
 from ._errors import Error
+from ._reals import reals
 
 Floats = NDArray[np.float64]
 
@@ -56,12 +57,17 @@ DRAKE = Convention("Drake", True, True, False, True, True)
 
 
 def _rotation(quaternion: Floats) -> Floats:
-    """Of x y z w: (..., 3, 3)."""
+    """Of x y z w, of any length but zero: (..., 3, 3)."""
     x, y, z, w = np.moveaxis(quaternion, -1, 0)
+    square = x * x + y * y + z * z + w * w
+    limits = np.finfo(np.float64)
+    if not ((square >= limits.tiny) & (square <= limits.max)).all():
+        raise Error("a quaternion in q is no rotation: its length is zero, or no number holds its square")
+    s = 2 / square
     rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        [1 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)],
+        [s * (x * y + w * z), 1 - s * (x * x + z * z), s * (y * z - w * x)],
+        [s * (x * z - w * y), s * (y * z + w * x), 1 - s * (x * x + y * y)],
     ]
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
@@ -230,7 +236,7 @@ def _span(where: int | slice) -> tuple[int, int]:
 
 
 def _rows(value: ArrayLike, width: int, function: str, name: str) -> Floats:
-    out = np.asarray(value, dtype=np.float64)
+    out = reals(function, name, value)
     if out.ndim == 0 or out.shape[-1] != width:
         raise Error(f"{function}: {name} has the shape {out.shape}, expected (..., {width})")
     return out

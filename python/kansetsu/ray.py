@@ -19,6 +19,7 @@ from . import rollouts as _rollouts
 from ._core import World
 from ._errors import Error
 from ._progress import Progress, teller
+from ._reals import reals
 
 try:
     import ray as _ray
@@ -106,8 +107,8 @@ def search(
     Each round draws ``samples`` candidates around the mean, normally distributed, and moves mean and spread to those of the ``elite``
     best. A score that is not finite loses against any that is. The result depends on the seed, not on the workers.
     """
-    centre, width = np.broadcast_arrays(np.asarray(mean, dtype=np.float64), np.asarray(spread, dtype=np.float64))
-    if centre.ndim != 1 or not np.isfinite(centre).all() or not (np.isfinite(width) & (width >= 0)).all():
+    centre, width = np.broadcast_arrays(reals("kansetsu.ray.search", "mean", mean), reals("kansetsu.ray.search", "spread", spread))
+    if centre.ndim != 1 or not (width >= 0).all():
         raise Error("kansetsu.ray.search: mean and spread are finite vectors, spread not below zero")
     if not 1 <= elite <= samples or rounds < 1:
         raise Error("kansetsu.ray.search: rounds is 1 or more, elite 1 to samples")

@@ -140,8 +140,8 @@ void require_rotation(const Expected& e, const Mat3<>& R) {
                            dot(cross(R.x, R.y), R.z) - 1};
   for (const double error : errors) {
     if (!(std::abs(error) <= kUnitQuaternion))
-      raise_value(
-          fmt::format("{}: {} holds no rotation: its rows are not orthonormal and right-handed", e.function, e.name));
+      raise_value(fmt::format("{}: {}{} holds no rotation: its rows are not orthonormal and right-handed", e.function,
+                              e.name, e.of_row()));
   }
 }
 
@@ -221,14 +221,13 @@ bool is_float_rows(nb::handle value) {
 }
 
 void require_finite(const Expected& e, const double* data, std::ptrdiff_t width) {
-  double zero = 0;  // stays zero while all numbers are finite
-  for (std::ptrdiff_t i = 0; i < width; ++i) zero += data[i] * 0;
-  if (zero == 0) [[likely]]
+  if ((Eigen::Map<const Eigen::ArrayXd>(data, width) * 0).sum() == 0) [[likely]]  // nan where one is not finite
     return;
   for (std::ptrdiff_t i = 0; i < width; ++i) {
     if (std::isfinite(data[i])) continue;
     const std::string of = e.number_name && e.model ? " (" + e.number_name(*e.model, int(i)) + ")" : "";
-    raise_value(fmt::format("{}: {}[{}]{} is {}, expected a finite number", e.function, e.name, i, of, data[i]));
+    raise_value(
+        fmt::format("{}: {}[{}]{}{} is {}, expected a finite number", e.function, e.name, i, of, e.of_row(), data[i]));
   }
 }
 
@@ -280,20 +279,24 @@ Transform<> read_pose(const Expected& e, nb::handle value) {
         "{}: {} has shape {}, expected a pose: (4, 4), a position (3,), or position and quaternion x y z w (7,)",
         e.function, e.name, shape_text(a)));
   }
+  if (is_matrix) return read_matrix(e, x);
   require_finite(e, x, PyArray_SIZE(a));
-  if (is_vector) {
-    X.p = {x[0], x[1], x[2]};
-    if (PyArray_DIM(a, 0) == 3) return X;
-    const Quaternion<> q{x[3], x[4], x[5], x[6]};
-    require_unit(e, q);
-    X.R = to_mat3(normalised(q));
-    return X;
-  }
+  X.p = {x[0], x[1], x[2]};
+  if (PyArray_DIM(a, 0) == 3) return X;
+  const Quaternion<> q{x[3], x[4], x[5], x[6]};
+  require_unit(e, q);
+  X.R = to_mat3(normalised(q));
+  return X;
+}
+
+Transform<> read_matrix(const Expected& e, const double* x) {
+  require_finite(e, x, 16);
+  Transform<> X;
   X.R = {{x[0], x[1], x[2]}, {x[4], x[5], x[6]}, {x[8], x[9], x[10]}};
   X.p = {x[3], x[7], x[11]};
   require_rotation(e, X.R);
   if (x[12] != 0 || x[13] != 0 || x[14] != 0 || x[15] != 1)
-    raise_value(fmt::format("{}: the last row of {} is not 0 0 0 1", e.function, e.name));
+    raise_value(fmt::format("{}: the last row of {}{} is not 0 0 0 1", e.function, e.name, e.of_row()));
   return X;
 }
 

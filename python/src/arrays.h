@@ -48,10 +48,13 @@ struct RowsArgument {
 
 /// What an argument is called in messages, and what each of its numbers stands for.
 struct Expected {
-  const char* function;
-  const char* name;
+  const char* function = "";
+  const char* name = "";
   std::string (*number_name)(const Model&, int index) = nullptr;
   const Model* model = nullptr;
+  std::ptrdiff_t row = -1;  ///< of several
+
+  std::string of_row() const { return row < 0 ? "" : " of row " + std::to_string(row); }
 };
 
 /// Reads (width,) or (N, width). Numbers of other types are converted where none is lost; wrong shapes and types raise.
@@ -79,6 +82,8 @@ Vec3<> read_vec3(const Expected& expected, nb::handle value);
 std::vector<Vec3<>> read_points(const Expected& expected, nb::handle value);
 /// A 4×4 matrix, a position (3,), or a position and a quaternion x y z w (7,). None is the identity.
 Transform<> read_pose(const Expected& expected, nb::handle value);
+/// From the 16 numbers of a 4×4 matrix.
+Transform<> read_matrix(const Expected& expected, const double* x);
 /// 3×3, or a quaternion x y z w.
 Mat3<> read_rotation(const Expected& expected, nb::handle value);
 

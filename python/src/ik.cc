@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <mutex>
 
 #include "errors.h"
@@ -36,8 +37,10 @@ struct Common {
 };
 
 ProblemHandle& add(ProblemHandle& p, ik::AnyTask task, const Common& c) {
-  if (!(c.weight >= 0) || !(c.tolerance > 0))
-    raise_value("ik.Problem: weight must be 0 or more, tolerance more than 0");
+  if (!(c.weight >= 0) || !std::isfinite(c.weight) || !(c.tolerance > 0))
+    raise_value(fmt::format(
+        "ik.Problem: weight is {}, expected a finite number of 0 or more, and tolerance {}, expected more than 0",
+        c.weight, c.tolerance));
   for (const auto& item : p.problem.items) {
     if (!c.name.empty() && item.options.name == c.name)
       raise_value(fmt::format("ik.Problem: there is a task '{}' already", c.name));
@@ -145,6 +148,7 @@ Tuple<Floats, Any> solve_arm(ArmHandle& a, Like target, Like q) {
   std::vector<double> targets(size_t(12 * count));
   for (std::ptrdiff_t i = 0; i < count; ++i) {
     const double* x = X.row(i);
+    read_matrix({.function = "ik.ArmSolver.solve", .name = "target", .row = X.one() ? -1 : i}, x);
     double* t = targets.data() + 12 * i;
     for (int r = 0; r < 3; ++r) std::copy(x + 4 * r, x + 4 * r + 3, t + 3 * r), t[9 + r] = x[4 * r + 3];
   }
@@ -170,11 +174,8 @@ Tuple<Floats, bool, std::string> py_follow(const ModelHandle& m, const std::stri
                                            double largest_change) {
   const RowsArgument<double> X = read_blocks<double>({"ik.follow", "path"}, path, 4, 4);
   std::vector<Transform<>> poses;
-  for (std::ptrdiff_t i = 0; i < (X.one() ? 1 : X.count); ++i) {
-    NewArray<double> one = new_array({4, 4});
-    std::copy(X.row(i), X.row(i) + 16, one.data);
-    poses.push_back(read_pose({"ik.follow", "path"}, one.object));
-  }
+  for (std::ptrdiff_t i = 0; i < (X.one() ? 1 : X.count); ++i)
+    poses.push_back(read_matrix({.function = "ik.follow", .name = "path", .row = X.one() ? -1 : i}, X.row(i)));
   const Eigen::VectorXd q = vector_of({"ik.follow", "q", position_name, &m.model}, start, m.model.nq());
   ik::PathReport report;
   {

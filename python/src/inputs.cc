@@ -3,21 +3,24 @@
 #include <utility>
 
 #include "kansetsu/io/recording.h"
+#include "kansetsu/spatial/is_rotation.h"
 
 namespace kansetsu::python {
 
 std::string position_name(const Model& model, int index) { return io::position_names(model)[size_t(index)]; }
 std::string dof_name(const Model& model, int index) { return model.dof_names()[size_t(index)]; }
 
-void require_turns(const char* function, const char* name, const Model& model, const double* q) {
+void require_turns(const Expected& e, const Model& model, const double* q) {
   int left = model.nq() - model.nv();  // one for each quaternion
   const auto check = [&](const CoordinateRange& r, const std::string& of) {
     if (r.nq == r.nv) return;
     --left;
     const int i = r.nq == 7 ? r.q + 3 : r.q;
-    if (q[i] != 0 || q[i + 1] != 0 || q[i + 2] != 0 || q[i + 3] != 0) return;
-    raise_value(fmt::format("{}: {}[{}:{}], the quaternion of {}, is zero; model.q0 has unit quaternions", function,
-                            name, i, i + 4, of));
+    if (is_rotation(Quaternion<>{q[i], q[i + 1], q[i + 2], q[i + 3]})) return;
+    const bool zero = q[i] == 0 && q[i + 1] == 0 && q[i + 2] == 0 && q[i + 3] == 0;
+    raise_value(fmt::format("{}: {}[{}:{}]{}, the quaternion of {}, is {}; model.q0 has unit quaternions", e.function,
+                            e.name, i, i + 4, e.of_row(), of,
+                            zero ? "zero" : "so short or long that no number holds the square of its length"));
   };
   if (left > 0) check(model.base_coordinates(), "the base");
   for (int j = 0; left > 0 && j < model.joint_count(); ++j)

@@ -14,8 +14,8 @@ namespace kansetsu::python {
 
 std::string position_name(const Model& model, int index);
 std::string dof_name(const Model& model, int index);
-/// Raises if a quaternion is zero, as in numpy.zeros(nq): no rotation, and every result would be nan.
-void require_turns(const char* function, const char* name, const Model& model, const double* q);
+/// Raises if a quaternion is no rotation, as in numpy.zeros(nq): every result would be nan.
+void require_turns(const Expected& expected, const Model& model, const double* q);
 
 /// The arrays that a function of a model is called with: all of one state, or rows that agree in number. Vectors beside
 /// rows count for all of them.
@@ -25,9 +25,10 @@ class Inputs {
   Inputs(const char* function, const Model& model) : function_(function), model_(model) {}
 
   RowsArgument<Real> q(nb::handle value, const char* name = "q") {
-    const RowsArgument<Real> out = any_q(value, name);
+    RowsArgument<Real> out = any_q(value, name);
+    arguments_[count_of_arguments_ - 1].turns = true;
     if constexpr (sizeof(Real) == sizeof(double)) {
-      if (out.one()) require_turns(function_, name, model_, out.data);
+      if (out.one()) require_turns({function_, name}, model_, out.data);
     }
     return out;
   }
@@ -68,16 +69,31 @@ class Inputs {
     NewArray<Real> given = given_array<Real>(function_, out, whole);
     std::ptrdiff_t size = 1;
     for (const std::ptrdiff_t length : whole) size *= length;
-    for (const Memory& m : read_) {
-      if (std::less<>{}(m.begin, given.data + size) && std::less<>{}(given.data, m.end))
-        raise_value(fmt::format("{}: out shares memory with {}", function_, m.name));
+    for (size_t i = 0; i < count_of_arguments_; ++i) {
+      const Argument& a = arguments_[i];
+      if (std::less<>{}(a.data, given.data + size) && std::less<>{}(given.data, a.end()))
+        raise_value(fmt::format("{}: out shares memory with {}", function_, a.name));
     }
     return given;
+  }
+
+  /// Raises unless all numbers of rows are finite and their quaternions rotations. For functions without a batch,
+  /// which looks itself.
+  void check_rows() const {
+    for (size_t k = 0; k < count_of_arguments_; ++k) {
+      const Argument& a = arguments_[k];
+      for (std::ptrdiff_t i = 0; i < a.count; ++i) {
+        const Expected expected{function_, a.name, a.number_name, &model_, i};
+        require_finite(expected, a.data + i * a.stride, a.width);
+        if (a.turns) require_turns(expected, model_, a.data + i * a.stride);
+      }
+    }
   }
 
   /// For functions that take one state at a time: job(i, out) for every state, `out` at its result of the size given.
   template <class Job>
   Floats each(std::initializer_list<std::ptrdiff_t> shape, Job&& job) const {
+    check_rows();
     NewArray<Real> out = result(shape);
     std::ptrdiff_t size = 1;
     for (const std::ptrdiff_t n : shape) size *= n;
@@ -98,9 +114,8 @@ class Inputs {
     if constexpr (sizeof(Real) == sizeof(double)) {
       if (rows.one()) require_finite(expected, rows.data, width);
     }
-    const std::ptrdiff_t last = rows.one() ? 0 : (rows.count - 1) * rows.stride;
-    const std::ptrdiff_t size = rows.count == 0 ? 0 : last + width;
-    if (read_count_ < read_.size()) read_[read_count_++] = {expected.name, rows.data, rows.data + size};
+    arguments_[count_of_arguments_++] = {expected.name, expected.number_name, rows.data, rows.stride, rows.count, width,
+                                         false};
     if (rows.one()) return rows;
     if (count_ >= 0 && rows.count != count_) {
       raise_value(
@@ -120,13 +135,21 @@ class Inputs {
   const Model& model_;
   std::ptrdiff_t count_ = -1;
   std::vector<Real> zeros_;
-  /// Where the arguments are.
-  struct Memory {
-    const char* name = "";
-    const Real *begin = nullptr, *end = nullptr;
+  /// What an argument is called, and where it is. Left as it is until there is one: calls of one state are short.
+  struct Argument {
+    const char* name;
+    std::string (*number_name)(const Model&, int index);
+    const Real* data;
+    std::ptrdiff_t stride, count, width;
+    bool turns;  ///< holds quaternions
+
+    const Real* end() const {
+      if (count == 0) return data;
+      return data + (count < 0 ? 0 : (count - 1) * stride) + width;
+    }
   };
-  std::array<Memory, 5> read_;
-  size_t read_count_ = 0;
+  std::array<Argument, 5> arguments_;
+  size_t count_of_arguments_ = 0;
 };
 
 /// job(double{}), or job(float{}) where the array holds rows of floats.

@@ -123,6 +123,7 @@ Floats py_energy(ModelHandle& m, Like q, Like v) {
 Tuple<Floats, Floats, Floats, Floats, Floats> py_centroidal(ModelHandle& m, Like q, Like v) {
   Inputs<double> in("centroidal", m.model);
   const auto Q = in.q(q), V = in.tangent("v", v);
+  in.check_rows();
   auto s = m.scratch();
   Centroidal c(m.model);
   const int nv = m.model.nv();

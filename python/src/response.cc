@@ -17,6 +17,7 @@ class ResponseHandle {
     const auto Q = read_rows<double>({"Response.update", "q", position_name, &model_}, q, model_.nq());
     if (!Q.one()) raise_value("Response.update: q has rows, expected one configuration");
     require_finite({"Response.update", "q", position_name, &model_}, Q.data, model_.nq());
+    require_turns({"Response.update", "q"}, model_, Q.data);
     const std::lock_guard lock(mutex_);
     if (response_.update(map(Q.data, model_.nq())) == Status::kSingular)
       raise_error("SingularError", "Response.update: nothing resists some coordinate of this model");

@@ -29,7 +29,7 @@ HeightField make_height_field(Like heights, Like size) {
   const std::vector<double> extent = read_numbers({"HeightField", "size"}, size, 2);
   out.size_x = positive("HeightField", "size[0]", extent[0]),
   out.size_y = positive("HeightField", "size[1]", extent[1]);
-  const nb::object array = nb::module_::import_("numpy").attr("asarray")(heights, nb::arg("dtype") = "float64");
+  const nb::object array = nb::module_::import_("numpy").attr("asarray")(heights);
   const auto shape = nb::cast<std::vector<int>>(array.attr("shape"));
   if (shape.size() != 2 || shape[0] < 2 || shape[1] < 2)
     raise_value(

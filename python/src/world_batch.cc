@@ -80,8 +80,7 @@ Tuple<Floats, Floats> rollout(BatchHandle& b, const std::string& figure, Like co
   constexpr Word<RowMatrix BatchMirror::*> kDrives[] = {{"tau", &BatchMirror::tau}, {"control", &BatchMirror::control}};
   BatchMirror& m = b.mirrors[size_t(id.value())];
   RowMatrix& driven = m.*read_word("WorldBatch.rollout: drive", drive, kDrives);
-  const nb::object array =
-      nb::module_::import_("numpy").attr("ascontiguousarray")(controls, nb::arg("dtype") = "float64");
+  const nb::object array = nb::module_::import_("numpy").attr("asarray")(controls);
   const auto shape = nb::cast<std::vector<std::ptrdiff_t>>(array.attr("shape"));
   const std::ptrdiff_t n = b.batch.size(), nq = m.q.cols(), nv = m.v.cols(), nu = driven.cols();
   if (shape.size() != 3 || shape[0] != n || shape[2] != nu)
@@ -89,7 +88,8 @@ Tuple<Floats, Floats> rollout(BatchHandle& b, const std::string& figure, Like co
         fmt::format("WorldBatch.rollout: controls have another shape than ({}, T, {}): worlds, steps, {} of '{}'", n,
                     nu, &driven == &m.tau ? "torques" : "actuators", figure));
   const std::ptrdiff_t steps = shape[1];
-  const RowsArgument<double> U = read_blocks<double>({"WorldBatch.rollout", "controls"}, array, steps, nu);
+  const RowsArgument<double> U =
+      read_blocks<double>({"WorldBatch.rollout", "controls"}, array, steps, nu);  // side by side
   require_finite({"WorldBatch.rollout", "controls"}, U.data, n * steps * nu);
   const Teller teller(progress);
   const BatchHandle::Call call(b, "WorldBatch.rollout");
@@ -147,7 +147,13 @@ Floats per_world(BatchHandle& b, const char* function, F&& value) {
 void bind_world_batch(nb::module_& module) {
   using namespace nb::literals;
   nb::class_<BatchHandle> c(module, "WorldBatchCore", "Many worlds of one kind; see kansetsu.WorldBatch.");
-  c.def(nb::init<WorldHandle&, int, int, bool>(), "world"_a, "n"_a, "threads"_a, "lanes"_a)
+  c.def(
+       "__init__",
+       [](BatchHandle* at, WorldHandle& world, int count, int threads, bool lanes) {
+         const WorldHandle::Call call(world, "WorldBatch");
+         new (at) BatchHandle(world, count, threads, lanes);
+       },
+       "world"_a, "n"_a, "threads"_a, "lanes"_a)
       .def_prop_ro("n", [](const BatchHandle& b) { return b.batch.size(); })
       .def_prop_ro("time_step", [](const BatchHandle& b) { return b.batch.time_step(); })
       .def_prop_ro("figures", [](const BatchHandle& b) { return b.names; })

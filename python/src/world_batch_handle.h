@@ -30,6 +30,7 @@ struct ControllerMirror {
 
 class BatchHandle {
  public:
+  /// The world is the caller's, as in a WorldHandle::Call: nobody steps it, and it knows what Python has written.
   BatchHandle(WorldHandle& prototype, int count, int threads, bool lanes)
       : batch((check(prototype, count, threads), prototype.world), count, {.threads = threads, .lanes = lanes}) {
     for (int i = 0; i < prototype.world.figure_count(); ++i) {

@@ -60,6 +60,11 @@ void body_wrenches_entry(const LinkPlacement* links, int link_count, int body_co
 }
 
 template <class P>
+int find_no_rotation_entry(const int* at, int count, const scalar_t<P>* q) {
+  return find_no_rotation(at, count, as<P>(q));
+}
+
+template <class P>
 void integrate_entry(const CoordinateStretch* stretches, int count, const scalar_t<P>* q, const scalar_t<P>* v,
                      scalar_t<P> dt, scalar_t<P>* out) {
   integrate(stretches, count, as<P>(q), as<P>(v), P(dt), as<P>(out));
@@ -78,6 +83,7 @@ constexpr BatchKernels<scalar_t<P>> make_batch_table() {
           link_pose_rows_entry<P>,
           link_poses_entry<P>,
           body_wrenches_entry<P>,
+          find_no_rotation_entry<P>,
           integrate_entry<P>,
           advance_entry<P>};
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kansetsu/base/error.h"
+#include "kansetsu/spatial/is_rotation.h"
 #include "model/limbs.h"
 
 namespace kansetsu::batch {
@@ -24,6 +25,14 @@ int depth_of(const Tree& tree) {
   std::vector<int> depth;
   for (const Body& body : tree.bodies) depth.push_back(body.parent < 0 ? 1 : 1 + depth[size_t(body.parent)]);
   return depth.empty() ? 0 : *std::ranges::max_element(depth);
+}
+
+std::vector<int> quaternions_of(const std::vector<kernel::CoordinateStretch>& stretches) {
+  std::vector<int> out;
+  for (const kernel::CoordinateStretch& s : stretches) {
+    if (s.kind != s.kVector) out.push_back(s.kind == s.kFree ? s.q + 3 : s.q);
+  }
+  return out;
 }
 
 /// The stride in numbers, if rows of that size can have it.
@@ -61,6 +70,7 @@ Engine<Real>::Engine(const Model& m, const Options& o)
       sparse(m),
       orders(m, sparse, width),
       stretches(coordinate_stretches(m)),
+      quaternions(quaternions_of(stretches)),
       counts_(count_constants(m.tree())),
       constants_(make_aligned(kernel::copied_size<Real>(counts_))),
       tree(kernel::copy_tree<Real>(m.tree().view(), counts_, constants_.get())),
@@ -81,9 +91,9 @@ Engine<Real>::Engine(const Model& m, const Options& o)
 }
 
 template <class Real>
-void Engine<Real>::First::report(std::ptrdiff_t block) {
+void Engine<Real>::First::report(std::ptrdiff_t number) {
   std::ptrdiff_t known = first_.load();
-  while (block < known && !first_.compare_exchange_weak(known, block)) {
+  while (number < known && !first_.compare_exchange_weak(known, number)) {
   }
 }
 
@@ -158,6 +168,21 @@ void Engine<Real>::throw_non_finite(const char* function, const Input<Real>& in,
                       function, in.name, k, s, row[k]));
     }
   }
+}
+
+template <class Real>
+void Engine<Real>::throw_no_rotation(const char* function, const Input<Real>& q, std::ptrdiff_t state) const {
+  const Real* row = q.rows.data + state * q.rows.stride;
+  std::string which = "a quaternion";  // results may have overwritten it; most often by nan, which is none either
+  for (const int at : quaternions) {
+    if (is_rotation(Quaternion<Real>{row[at], row[at + 1], row[at + 2], row[at + 3]})) continue;
+    which = fmt::format("the quaternion q[{}:{}]", at, at + 4);
+    break;
+  }
+  throw Error(
+      fmt::format("batch {}: {} of state {} is no rotation: its length is zero, or no number holds its "
+                  "square; all other states are computed",
+                  function, which, state));
 }
 
 template <class Real>

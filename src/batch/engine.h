@@ -75,6 +75,7 @@ class Engine {
   const SparseMassMatrix sparse;
   const Orders orders;
   const std::vector<kernel::CoordinateStretch> stretches;
+  const std::vector<int> quaternions;  ///< where they begin in q
 
  private:
   const kernel::ConstantCounts counts_;
@@ -89,16 +90,16 @@ class Engine {
   /// Smallest of the numbers that workers report.
   class First {
    public:
-    void report(std::ptrdiff_t block);
+    void report(std::ptrdiff_t number);
     bool any() const { return first_ != kNone; }
-    std::ptrdiff_t block() const { return first_; }
+    std::ptrdiff_t number() const { return first_; }
 
    private:
     static constexpr std::ptrdiff_t kNone = std::numeric_limits<std::ptrdiff_t>::max();
     std::atomic<std::ptrdiff_t> first_ = kNone;
   };
   struct Problems {
-    First non_finite, stray_inertia;
+    First non_finite, stray_inertia, no_rotation;  ///< blocks; of no_rotation states
   };
   struct ExtraInputs {
     Input<Real> wrenches, inertias;
@@ -121,6 +122,7 @@ class Engine {
                Real* spare) const;
 
   void throw_non_finite(const char* function, const Input<Real>& in, std::ptrdiff_t count, std::ptrdiff_t block) const;
+  void throw_no_rotation(const char* function, const Input<Real>& q, std::ptrdiff_t state) const;
   void throw_stray_inertia(const char* function, const Input<Real>& in, std::ptrdiff_t count,
                            std::ptrdiff_t block) const;
 
@@ -163,6 +165,8 @@ void Engine<Real>::run(const char* function, std::ptrdiff_t count, const Extras<
     std::array<const Real*, I> packs_in;
     std::array<Real*, O> packs_out;
     for (std::size_t i = 0; i < I; ++i) packs_in[i] = gather(in[i], count, b, memory, problems);
+    const int lane = layout.find_no_rotation(quaternions.data(), int(quaternions.size()), packs_in[0]);
+    if (lane >= 0) problems.no_rotation.report(b * width + lane);
     for (std::size_t i = 0; i < O; ++i) packs_out[i] = take(memory, out[i].packs);
     Block<Real> block = gather_extras(extra, packs_in[0], count, b, worker, memory, problems);
     block.scratch = memory.rest();
@@ -176,13 +180,15 @@ void Engine<Real>::run(const char* function, std::ptrdiff_t count, const Extras<
   });
 
   if (problems.stray_inertia.any()) {
-    throw_stray_inertia(function, extra.inertias, count, problems.stray_inertia.block());
+    throw_stray_inertia(function, extra.inertias, count, problems.stray_inertia.number());
   }
-  if (options.non_finite == NonFinite::kThrow && problems.non_finite.any()) {
-    for (const Input<Real>& x : in) throw_non_finite(function, x, count, problems.non_finite.block());
-    throw_non_finite(function, extra.wrenches, count, problems.non_finite.block());
-    throw_non_finite(function, extra.inertias, count, problems.non_finite.block());
+  if (options.non_finite == NonFinite::kAllow) return;
+  if (problems.non_finite.any()) {
+    for (const Input<Real>& x : in) throw_non_finite(function, x, count, problems.non_finite.number());
+    throw_non_finite(function, extra.wrenches, count, problems.non_finite.number());
+    throw_non_finite(function, extra.inertias, count, problems.non_finite.number());
   }
+  if (problems.no_rotation.any()) throw_no_rotation(function, in[0], problems.no_rotation.number());
 }
 
 }  // namespace kansetsu::batch

@@ -1,9 +1,32 @@
 #pragma once
 
+#include <limits>
+
 #include "batch/kernel_table.h"
 #include "kansetsu/spatial/rotations.h"
 
 namespace kansetsu::kernel::inline KANSETSU_ISA {
+
+/// The first lane in which a quaternion is none as is_rotation() has it; −1 if there is none. What is not finite is not looked for.
+template <class P>
+KANSETSU_HD int find_no_rotation(const int* at, int count, const P* q) {
+  using Limits = std::numeric_limits<scalar_t<P>>;
+  P least = P(scalar_t<P>(1)), most = least;
+  for (int i = 0; i < count; ++i) {
+    const P* r = q + at[i];
+    const Quaternion<P> turn{r[0], r[1], r[2], r[3]};
+    const P square = dot(turn, turn);
+    least = select(square < least, square, least);
+    most = select(square > most, square, most);
+  }
+  const auto stray = (least < P(Limits::min())) | (most > P(Limits::max()));
+  auto any = stray.m[0];  // most often there is none
+  for (int lane = 1; lane < P::width; ++lane) any |= stray.m[lane];
+  for (int lane = 0; any != 0 && lane < P::width; ++lane) {
+    if (stray.m[lane] != 0) return lane;
+  }
+  return -1;
+}
 
 /// q ⊕ dt·v, as integrate() of configuration.h.
 template <class T>

@@ -48,6 +48,8 @@ struct BatchKernels {
   void (*body_wrenches)(const LinkPlacement* links, int link_count, int body_count, const Real* X_WB,
                         const Real* wrenches, Real* out);
 
+  /// The first state with a quaternion that stands for no rotation, −1 if there is none. at: where they begin in q
+  int (*find_no_rotation)(const int* at, int count, const Real* q);
   /// q ⊕ dt·v
   void (*integrate)(const CoordinateStretch*, int count, const Real* q, const Real* v, Real dt, Real* out);
   /// to = x + dt·rate, n packs

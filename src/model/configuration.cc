@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kansetsu/base/error.h"
+#include "kansetsu/spatial/is_rotation.h"
 #include "kansetsu/spatial/rotations.h"
 #include "model/tree.h"
 
@@ -135,8 +136,12 @@ void normalise(const Model& model, Eigen::Ref<Eigen::VectorXd> q) {
   for_each_block(model, [&](const CoordinateBlock& b) {
     if (b.kind == CoordinateBlock::kVector) return;
     const int i = b.kind == CoordinateBlock::kFree ? b.q + 3 : b.q;
-    const Quaternion<> r = quaternion_at(q, i);
-    put(dot(r, r) == 0 ? Quaternion<>{} : normalised(r), q, i);
+    Quaternion<> r = quaternion_at(q, i);
+    if (!is_rotation(r)) {  // no number holds its square
+      const double largest = q.segment<4>(i).cwiseAbs().maxCoeff();
+      r = largest > 0 ? Quaternion<>{r.x / largest, r.y / largest, r.z / largest, r.w / largest} : Quaternion<>{};
+    }
+    put(normalised(r), q, i);
   });
 }
 

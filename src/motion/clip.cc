@@ -17,6 +17,7 @@ void check_clip(const char* function, const Model& model, const Clip& clip) {
 
 Eigen::VectorXd sample(const Model& model, const Clip& clip, double time) {
   if (clip.frames() == 0) throw Error("sample(): the clip has no frames");
+  if (std::isnan(time)) throw Error("sample(): the time is nan");
   const auto after = std::upper_bound(clip.times.begin(), clip.times.end(), time);
   if (after == clip.times.begin()) return clip.q.col(0);
   if (after == clip.times.end()) return clip.q.col(clip.frames() - 1);

@@ -16,7 +16,8 @@ std::uint64_t seed_for(std::uint64_t seed, const std::string& name) {
 
 namespace {
 
-/// A number that is not finite would be found by a step only, which cannot tell where it came from.
+/// A number that is not finite would be found by a step only, which cannot tell where it came from. What may not be negative in a
+/// file may not be here.
 void check_numbers(const ControllerDescription& description) {
   const auto refuse = [&](const JointControl& j, const char* what, double x) {
     throw Error("controller '" + description.name + "', joint '" + j.dof.joint + "': " + what + " is " +
@@ -33,7 +34,11 @@ void check_numbers(const ControllerDescription& description) {
     for (const auto& [what, x] : numbers) {
       if (!std::isfinite(x)) refuse(j, what, x);
     }
-    if (!(j.effort >= 0)) refuse(j, "the effort", j.effort);
+    const std::pair<const char*, double> not_negative[] = {
+        {"the deviation", j.deviation}, {"kp", j.kp}, {"kd", j.kd}, {"the effort", j.effort}};
+    for (const auto& [what, x] : not_negative) {
+      if (!(x >= 0)) refuse(j, what, x);
+    }
   }
 }
 

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -239,6 +241,10 @@ double World::Impl::locate_touch(double h) {
 }
 
 World::AssemblyReport World::assemble(double tolerance, int max_iterations) {
+  if (!(tolerance >= 0) || max_iterations < 0) {
+    throw Error(fmt::format("World::assemble: the tolerance is {} and max_iterations {}, expected 0 or more", tolerance,
+                            max_iterations));
+  }
   Impl& w = *impl_;
   w.ledger.reset();
   w.wake_all();

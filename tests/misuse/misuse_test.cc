@@ -35,6 +35,15 @@ TEST_CASE("forward dynamics of what is not finite has a status") {
   CHECK(aba(model, nowhere, rest).status != Status::kOk);
 }
 
+TEST_CASE("a tolerance that is none crashes no assembly") {
+  World world;
+  world.add(pendulum());
+  CHECK_THROWS_AS((void)world.assemble(std::nan("")), Error);
+  CHECK_THROWS_AS((void)world.assemble(-1e-9), Error);
+  CHECK_THROWS_AS((void)world.assemble(1e-9, -1), Error);
+  CHECK(world.assemble(0, 0).ok);
+}
+
 TEST_CASE("objects that were moved from throw") {
   Model model = human28();
   const Model other = std::move(model);

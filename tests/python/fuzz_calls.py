@@ -146,7 +146,7 @@ def valid(model, world, batch):
     calls |= {"ks.chain": (3,), "ks.rope": (3,), "ks.pendulum": (2,), "ks.lock_joints": (model, ["elbowL_y"], q)}
     calls |= {"ks.WorldBatch": (world, 2), "WorldBatch.reset": (world.save(), [0, 1]), "WorldBatch.step": (1,)}
     calls |= {"WorldBatch.rollout": ("human28", np.zeros((3, 2, 34))), "WorldBatch.connect": (0, None, ("human28", "gripL"))}
-    calls |= {"World.step": (1,)}
+    calls |= {"World.step": (1,), "World.assemble": (1e-12, 10)}
     calls |= {"World.connect": (None, "human28/gripL"), "World.grab": (None, "human28/gripL"), "World.restore": (world.save(),)}
     calls |= {"World.add_fixed": (ks.Plane(),), "World.add_controller": ("c", "human28", "pd", {"elbowL_y": {"kp": 1.0}})}
     calls |= {"ks.ik.solve": (model, "gripL", np.eye(4)), "ks.pose": ([0, 0, 0],), "ks.named": (rows, model.coordinates)}

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import tempfile
+import threading
 from pathlib import Path
 
 import kansetsu as ks
@@ -76,6 +77,38 @@ def test_what_cannot_be_is_named_and_forgotten(array):
     batch.step()
     assert batch.running.all()
     assert (batch.time == 2 * batch.time_step).all()
+
+
+@pytest.mark.parametrize("array", ["q", "v", "tau"])
+def test_what_was_written_last_is_in_the_worlds(array):
+    """A batch begins where its world is, also where nobody asked the world since the array was written."""
+    world = prototype()
+    getattr(world["human28"], array)[8] = 0.25
+    assert (getattr(ks.WorldBatch(world, 3)["human28"], array)[:, 8] == 0.25).all()
+
+
+def test_a_world_at_work_is_not_copied():
+    world = prototype()
+    world.step()
+    thread = threading.Thread(target=world.step, args=(3000,))
+    thread.start()
+
+    def copy_while_it_steps():
+        while thread.is_alive():
+            ks.WorldBatch(world, 1)
+
+    with pytest.raises(ks.BusyError, match="WorldBatch: the world is at work in another thread"):
+        copy_while_it_steps()
+    thread.join()
+
+
+def test_controls_of_rollouts_are_real_numbers():
+    batch = ks.WorldBatch(prototype(), 2)
+    for wrong in (np.zeros((2, 3, 34), complex), np.full((2, 3, 34), "1")):
+        with pytest.raises(TypeError, match=r"WorldBatch.rollout: controls has dtype"):
+            batch.rollout("human28", wrong)
+    with pytest.raises(TypeError, match=r"BatchFigure.set_friction: values has dtype complex128"):
+        batch["human28"].set_friction(1 + 0j)
 
 
 def acting():

@@ -50,6 +50,24 @@ def check_round_trips(bridge, q, v, tau):
     assert np.array_equal(one, bridge.q_to(q)[0])
 
 
+def test_any_length_of_a_quaternion_is_one_rotation():
+    """As everywhere else; velocities were stretched."""
+    model = ks.human28()
+    places = [ks.bridges.Place("base", 0, 0, "free", True)]
+    places += [ks.bridges.Place(j, 7 + i, 6 + i, "number") for i, j in enumerate(model.joints)]
+    bridge = ks.bridges.Bridge(model, ks.bridges.MUJOCO, model.nq, model.nv, places)
+    q, v, _ = random_state(model, 5, 4)
+    longer = q.copy()
+    longer[:, 3:7] *= 2.5
+    assert np.allclose(bridge.v_to(longer, v), bridge.v_to(q, v), rtol=0, atol=1e-14)
+    longer[2, 3:7] = 0
+    with pytest.raises(ks.Error, match="a quaternion in q is no rotation"):
+        bridge.v_to(longer, v)
+    for wrong, error in ((np.full(model.nq, np.nan), ks.Error), (np.zeros(model.nq, complex), TypeError), (["1"] * model.nq, TypeError)):
+        with pytest.raises(error, match="q_to: q"):
+            bridge.q_to(wrong)
+
+
 def test_mujoco(tmp_path):
     mujoco = pytest.importorskip("mujoco")
     file = tmp_path / "quadruped.xml"

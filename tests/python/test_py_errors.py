@@ -62,6 +62,79 @@ def test_zeros_are_no_configuration(human):
     assert ks.configuration_problem(human, zeros)
 
 
+BY_ROWS = {
+    "rnea": lambda m, q, v: ks.rnea(m, q, v),
+    "bias": lambda m, q, v: ks.bias(m, q, v),
+    "gravity_torque": lambda m, q, v: ks.gravity_torque(m, q),
+    "crba": lambda m, q, v: ks.crba(m, q),
+    "aba": lambda m, q, v: ks.aba(m, q, v),
+    "mass_matrix_inverse": lambda m, q, v: ks.mass_matrix_inverse(m, q),
+    "rnea_derivatives": lambda m, q, v: ks.rnea_derivatives(m, q, v),
+    "aba_derivatives": lambda m, q, v: ks.aba_derivatives(m, q, v),
+    "fk": lambda m, q, v: ks.fk(m, q),
+    "jacobian": lambda m, q, v: ks.jacobian(m, q, "gripL"),
+    "joint_axes": lambda m, q, v: ks.joint_axes(m, q),
+    "integrate": lambda m, q, v: ks.integrate(m, q, v),
+    "coriolis_matrix": lambda m, q, v: ks.coriolis_matrix(m, q, v),
+    "solve_mass_matrix": lambda m, q, v: ks.solve_mass_matrix(m, q, v),
+    "regressor": lambda m, q, v: ks.regressor(m, q, v),
+    "reactions": lambda m, q, v: ks.reactions(m, q, v),
+    "jacobian_rate": lambda m, q, v: ks.jacobian_rate(m, q, v, "gripL"),
+    "link_motions": lambda m, q, v: ks.link_motions(m, q, v),
+    "center_of_mass": lambda m, q, v: ks.center_of_mass(m, q),
+    "centroidal": lambda m, q, v: ks.centroidal(m, q, v),
+    "energy": lambda m, q, v: ks.energy(m, q, v),
+    "difference": lambda m, q, v: ks.difference(m, m.q0, q),
+    "interpolate": lambda m, q, v: ks.interpolate(m, q, m.q0, 0.5),
+    "position_rate": lambda m, q, v: ks.position_rate(m, q, v),
+}
+
+
+@pytest.mark.parametrize("name", BY_ROWS)
+def test_a_bad_row_is_named(human, name):
+    """Zero quaternions, lengths whose squares no number holds, and nan, in one of many rows: results were nan."""
+    call, rows, v = BY_ROWS[name], np.tile(human.q0, (20, 1)), np.zeros((20, 34))
+    for length in (0.0, 1e-200, 1e200):
+        bad = rows.copy()
+        bad[17, 3:7] *= length
+        with pytest.raises(ks.Error, match=r"\[3:7\] of (state|row) 17"):
+            call(human, bad, v)
+        with pytest.raises(ks.Error, match=r"\[3:7\], the quaternion of the base, is (zero|so short or long)"):
+            call(human, bad[17], v[17])
+    bad = rows.copy()
+    bad[17, 12] = np.nan
+    with pytest.raises(ks.Error, match=r"\[12\].*(state|row) 17"):
+        call(human, bad, v)
+    call(human, np.where(np.isin(np.arange(35), range(3, 7)), 3, 1) * rows, v)  # a length of 3 is a rotation
+
+
+def test_a_bad_velocity_in_a_row_is_named(human):
+    rows, v = np.tile(human.q0, (20, 1)), np.zeros((20, 34))
+    v[11, human.dofs["elbowL_y"]] = np.inf
+    with pytest.raises(ks.Error, match=r"energy: v\[\d+\] \(elbowL_y\) of row 11 is inf"):
+        ks.energy(human, rows, v)
+
+
+def test_lengths_of_quaternions_are_made_one(human):
+    for length in (1e-200, 1e200, 3.0):
+        q = human.q0.copy()
+        q[3:7] = [0, 0.6 * length, 0, 0.8 * length]
+        assert ks.normalise(human, q)[3:7] == pytest.approx([0, 0.6, 0, 0.8], rel=1e-15)  # rounding
+
+
+def test_what_a_file_may_not_say_python_may_not(human):
+    world = ks.World.load("human28")
+    for name in ("kp", "kd", "deviation", "effort"):
+        with pytest.raises(ks.Error, match=rf"controller 'c', joint 'elbowL_y': .*{name} is -1"):
+            world.add_controller("c", "human28", "pd", {"elbowL_y": {name: -1.0}})
+    with pytest.raises(ks.Error, match="tolerance is nan"):  # was a crash
+        world.assemble(float("nan"))
+    with pytest.raises(ks.Error, match="time is nan"):
+        ks.motion.sample(human, ks.motion.squat(human, 0.1, 1.0, 1), float("nan"))
+    with pytest.raises(ks.Error, match="weight is inf"):
+        ks.ik.Problem(human).position("gripL", [0, 0, 1], weight=float("inf"))
+
+
 def test_thread_counts(human):
     for threads in (-1, 10**6):
         with pytest.raises(ks.Error, match="threads"):
@@ -81,6 +154,18 @@ def test_poses_that_are_none(human):
         ks.jacobian(human, human.q0, "gripL", offset=[0, 0, 0, 0, 0, 0, 2])
     with pytest.raises(ks.Error, match=r"did you mean|known"):
         ks.jacobian(human, human.q0, "gripp")
+    arm = ks.extract_subtree(human, "UpperArmL", "fixed")
+    solver = ks.ik.ArmSolver(arm, arm.links[-1])
+    targets = np.tile(np.eye(4), (3, 1, 1))
+    for wrong, message in ((np.nan, r"target\[5\] of row 2 is nan"), (2.0, "target of row 2 holds no rotation")):
+        targets[2, 1, 1] = wrong
+        with pytest.raises(ks.Error, match=message):
+            solver.solve(targets, arm.q0)
+
+
+def test_responses_need_a_rotation(human):
+    with pytest.raises(ks.Error, match=r"Response.update: q\[3:7\], the quaternion of the base, is zero"):
+        ks.Response(human).update(np.zeros(human.nq))
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)

@@ -174,6 +174,8 @@ def cluster(request, monkeypatch):
 
     for name in ("RAY_DISABLE_IMPORT_WARNING", "RAY_DEDUP_LOGS"):
         monkeypatch.setenv(name, "1")
+    here = [os.path.dirname(os.path.abspath(__file__)), os.environ.get("PYTHONPATH", "")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, here)))  # workers import functions of this file
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     second = [cluster.add_node(num_cpus=1) for _ in range(1, request.param)][-1]
     ray.init(address=cluster.address, log_to_driver=False)

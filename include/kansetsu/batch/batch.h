@@ -37,7 +37,8 @@ struct Rows {
   }
 };
 
-/// What happens on a number that is not finite (NaN, ∞) in an input. Other states are not affected.
+/// What happens on a number that is not finite (NaN, ∞) in an input, and on a quaternion that is no rotation (is_rotation()), as one
+/// of zeros. Other states are not affected.
 enum class NonFinite {
   kThrow,  ///< an Error that names the first such state, after all states have been computed
   kAllow,  ///< no check; that state's result is not finite either

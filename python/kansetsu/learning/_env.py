@@ -62,7 +62,7 @@ class _Worlds:
         """Rewards, terminations, truncations and infos; the state is that after the step."""
         given = np.asarray(actions)
         expected = (len(self.batch), self.task.actions)
-        if given.shape != expected or not np.issubdtype(given.dtype, np.number):
+        if given.shape != expected or given.dtype.kind not in "fiu":
             raise Error(f"step: actions have shape {given.shape} and dtype {given.dtype}, expected numbers of shape {expected}")
         wanted: Floats = np.clip(given.astype(np.float64), -1, 1)
         if not np.all(np.isfinite(wanted)):

@@ -1,3 +1,11 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+
 #include "kansetsu/base/error.h"
 #include "kansetsu/model/builder.h"
 #include "support.h"
@@ -67,6 +75,59 @@ TEST_CASE_TEMPLATE("batch: a number that is not finite is found, and no other st
     CHECK_FALSE(std::isfinite(out[size_t(bad * nv)]));
     CHECK(out[0] == expected[0]);
   }
+}
+
+/// Lengths whose squares are just normal numbers, and those just beyond.
+TEST_CASE_TEMPLATE("batch: quaternions that are no rotation are found, and no other state notices", Real, double,
+                   float) {
+  const Model model = human28_ball();
+  const long count = 50, nq = model.nq(), nv = model.nv();
+  States<Real> s(model, count, 4);
+  std::vector<Real> expected(size_t(count * nv)), out = expected, moved(size_t(count * nq));
+  Batch<Real> batch(model, {.threads = 2}), lenient(model, {.threads = 1, .non_finite = NonFinite::kAllow});
+  batch.rnea(count, s.q.data(), s.v.data(), s.a.data(), expected.data());
+  const Real shortest = std::sqrt(std::numeric_limits<Real>::min()),
+             longest = std::sqrt(std::numeric_limits<Real>::max());
+  const int ball = model.coordinates(model.joint_id("shoulderL")).q;
+  for (const int at : {3, ball}) {
+    for (const long bad : {0L, 21L, count - 1}) {
+      Real* turn = &s.q[size_t(bad * nq + at)];
+      const std::array<Real, 4> before{turn[0], turn[1], turn[2], turn[3]};
+      for (const Real length : {Real(0), Real(0.99) * shortest, Real(1.01) * longest}) {
+        std::ranges::fill(std::span(turn, 4), Real(0));
+        turn[1] = length;
+        const std::string message = fmt::format(
+            "the quaternion q[{}:{}] of state {} is no rotation: its length is zero, or no number holds its "
+            "square; all other states are computed",
+            at, at + 4, bad);
+        CHECK(error_of([&] { batch.rnea(count, s.q.data(), s.v.data(), s.a.data(), out.data()); }) ==
+              "batch rnea: " + message);
+        for (long i = 0; i < count; ++i) {
+          if (i != bad) REQUIRE(std::equal(&out[size_t(i * nv)], &out[size_t(i * nv)] + nv, &expected[size_t(i * nv)]));
+        }
+        CHECK(error_of([&] { batch.integrate(count, s.q.data(), s.v.data(), Real(0.1), moved.data()); }) ==
+              "batch integrate: " + message);
+        CHECK(error_of([&] { lenient.rnea(count, s.q.data(), s.v.data(), s.a.data(), out.data()); }) == "no error");
+      }
+      for (const Real length : {Real(1.01) * shortest, Real(0.99) * longest}) {
+        std::ranges::fill(std::span(turn, 4), Real(0));
+        turn[1] = length;
+        batch.rnea(count, s.q.data(), s.v.data(), s.a.data(), out.data());
+        CHECK(std::isfinite(out[size_t(bad * nv)]));
+      }
+      std::ranges::copy(before, turn);
+    }
+  }
+}
+
+TEST_CASE("batch: a quaternion that a result has overwritten is told all the same") {
+  const Model model = human28();
+  States<double> s(model, 5, 5);
+  for (int k = 3; k < 7; ++k) s.q[size_t(3 * model.nq() + k)] = 0;
+  Batch<double> batch(model, {.threads = 1});
+  CHECK(error_of([&] {
+          batch.integrate(5, s.q.data(), s.v.data(), 0.1, s.q.data());
+        }).find("q[3:7] of state 3 is no rotation") != std::string::npos);
 }
 
 TEST_CASE_TEMPLATE("batch: coordinates that move no inertia are marked", Real, double, float) {
