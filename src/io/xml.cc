@@ -85,15 +85,17 @@ Diagnostic XmlReport::finding(Severity severity, const Element& at, const char* 
 }
 
 void XmlReport::error(const Element& at, const char* code, std::string message, std::string hint) {
-  if (!full()) add(finding(Severity::kError, at, code, std::move(message), std::move(hint)));
+  if (!says_more(Severity::kError)) return;
+  add(finding(Severity::kError, at, code, std::move(message), std::move(hint)));
+  ended_ = code == std::string_view(codes_.too_large);
 }
 
 void XmlReport::warning(const Element& at, const char* code, std::string message, std::string hint) {
-  if (!full(Severity::kWarning)) add(finding(Severity::kWarning, at, code, std::move(message), std::move(hint)));
+  if (says_more(Severity::kWarning)) add(finding(Severity::kWarning, at, code, std::move(message), std::move(hint)));
 }
 
 void XmlReport::repeated_warning(const Element& at, const char* code, std::string message, std::string hint) {
-  if (repeated_.size() > kMaxDiagnostics) return;
+  if (ended_ || repeated_.size() > kMaxDiagnostics) return;
   Repeated& entry = repeated_[{code, message}];
   if (++entry.count == 1) entry.first = finding(Severity::kWarning, at, code, std::move(message), std::move(hint));
 }

@@ -31,6 +31,7 @@ struct XmlCodes {
   const char* unknown_element;    ///< ignored
   const char* unknown_attribute;  ///< ignored
   const char* too_many;           ///< the list of problems was cut short
+  const char* too_large = "";     ///< the file asks for too much: what is read of it after that says nothing about it
 };
 
 /// The line of the first element with more than kMostAttributes. To be looked for before parsing: tinyxml2 compares each attribute
@@ -86,6 +87,7 @@ class XmlReport : public FileReport {
     int count = 0;
   };
 
+  bool says_more(Severity severity) const { return !ended_ && !full(severity); }
   Diagnostic finding(Severity severity, const Element& at, const char* code, std::string message,
                      std::string hint) const;
 
@@ -93,6 +95,7 @@ class XmlReport : public FileReport {
   std::unordered_map<const Element*, const Element*> origins_;
   const XmlCodes& codes_;
   std::map<std::pair<std::string, std::string>, Repeated> repeated_;  // by code and message
+  bool ended_ = false;                                                // the file is too large, and nothing follows that
 };
 
 using Names = std::initializer_list<std::string_view>;

@@ -269,3 +269,23 @@ def test_a_file_takes_no_more_than_its_length_tells(name: str, tmp_path: Path):
     assert done.returncode != -signal.SIGXCPU, "too long"
     assert done.returncode in (OK, BAD_FILE, PARTIAL), done.stderr[-400:]
     assert len(done.stderr) < (1 << 20) + file.stat().st_size
+
+
+def copies_of_copies(folder: Path) -> Path:
+    sites = "".join(f'<site name="s{{}}_{i}"/>' for i in range(90))
+    return mjcf(folder, "<worldbody>" + "".join(f'<replicate count="10000">{sites.format(*[k] * 90)}</replicate>' for k in range(6)) + "</worldbody>")
+
+
+def many_includes(folder: Path) -> Path:
+    return text(folder, "m.sdf", '<sdf version="1.9"><world name="w">' + 10_500 * "<include><uri>nowhere</uri></include>" + "</world></sdf>")
+
+
+@pytest.mark.parametrize(("code", "make"), [
+    ("MJCF029", FILES["mjcf attached meshes"]), ("MJCF029", FILES["mjcf long prefix"]), ("MJCF029", copies_of_copies),
+    ("MJCF029", lambda f: mjcf(f, "<worldbody>" + 101_000 * '<body><geom size="1"/></body>' + "</worldbody>")), ("SDF008", many_includes)])
+def test_a_file_that_is_too_large_is_refused_in_a_word(code: str, make: Callable[[Path], Path], tmp_path: Path):
+    """What is read of it after that says nothing about it: there were up to a thousand errors more."""
+    folder = tmp_path / "a/b"
+    folder.mkdir(parents=True)
+    told = subprocess.run([BIN, "check", make(folder)], capture_output=True, text=True, timeout=1200)
+    assert told.returncode == BAD_FILE and told.stderr.count("error[") == 1 and f"error[{code}]" in told.stderr, told.stderr[:2000]

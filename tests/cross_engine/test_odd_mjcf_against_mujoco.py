@@ -60,7 +60,28 @@ ODD = {
         joint="p" kv="3" ctrlrange="0 2"/><cylinder name="c" joint="x" area="0.1" timeconst="0.3"/><general name="g" joint="p" gaintype="affine"
         gainprm="1 2 3" biastype="affine" biasprm="-1 0.2 0.1" gear="2" forcerange="-3 4" actlimited="true" actrange="-0.5 0.5" dyntype="integrator"/>
         <position name="t" joint="p" kp="2" timeconst="0.1"/><adhesion name="ad" body="w" ctrlrange="0 1" gain="2"/></actuator></mujoco>""",
+    "lines": """<mujoco><worldbody><site name="w" type="box" size="0.02" fromto="0 0 1 0.2 0.1 1.3"/><body><joint name="j" type="ball"/><geom size="0.1"/>
+        <frame pos="0 0.1 0" euler="10 20 30"><site name="s" type="capsule" size="0.01" fromto="0.1 0 0.2 -0.3 0.1 0.4"/></frame></body></worldbody>
+        <tendon><spatial name="t"><site site="w"/><site site="s"/></spatial></tendon>
+        <actuator><motor name="m" site="s" refsite="w" gear="1 2 3 4 5 6"/></actuator></mujoco>""",
 }
+# Laws of actuators that a class has, and elements that go on from them.
+CLASSES = [
+    "", '<general gainprm="2 3 -5" biasprm="7 -11 -13" dynprm="0.7"/>', '<general gaintype="affine" gainprm="2 3 -5" biastype="affine" biasprm="1 2 3" dyntype="filter"/>',
+    '<general gainprm="20" biastype="affine" biasprm="0 -20 0.4"/>', '<position kp="20" kv="3"/>', '<velocity kv="7"/>', '<damper kv="5" ctrlrange="0 1"/>',
+    '<cylinder area="2" timeconst="0.5" bias="1 2 3"/>', '<intvelocity kp="8"/>', '<position kp="20" timeconst="0.1"/>', '<motor gear="2"/>', '<position kp="20" dampratio="0.5"/>',
+    '<position kp="20" kv="2"/><default class="c"><velocity kv="5"/></default>', '<position kp="20" kv="2"/><default class="c"><general gainprm="5"/></default>',
+    '<position kp="20" kv="2"/><default class="c"><motor/></default>', '<velocity kv="3"/><default class="c"><general biasprm="0 0 -3"/></default>',
+    '<muscle force="50" timeconst="0.1 0.2"/><default class="c"><muscle range="0.5 1"/></default>', '<position kp="20" inheritrange="1"/>',
+    '<cylinder area="2"/><default class="c"><general dynprm="0.9"/></default>', '<damper kv="2" ctrlrange="0 1"/><default class="c"><general gaintype="affine" gainprm="3 4 -5"/></default>',
+    '<muscle force="33" timeconst="0.1 0.2"/><default class="c"><general gaintype="fixed" gainprm="2"/></default>',
+]
+OF_CLASSES = [
+    "<motor{}/>", "<position{}/>", '<position{} kp="11"/>', '<position{} kv="2"/>', '<position{} dampratio="2"/>', "<velocity{}/>", '<velocity{} kv="11"/>', "<intvelocity{}/>",
+    '<intvelocity{} kp="3"/>', '<damper{} ctrlrange="0 1"/>', '<damper{} kv="2" ctrlrange="0 1"/>', "<cylinder{}/>", '<cylinder{} area="4"/>', '<cylinder{} diameter="4"/>',
+    '<muscle{} lengthrange="-1 1" force="5"/>', '<muscle{} lengthrange="-1 1"/>', '<general{} lengthrange="-1 1"/>', '<general{} lengthrange="-1 1" gainprm="33"/>',
+    '<general{} dyntype="integrator" biasprm="1 2" lengthrange="-1 1"/>',
+]
 
 
 @pytest.fixture(autouse=True)
@@ -77,6 +98,41 @@ def test_odd_models(name, tmp_path):
     assert report.exit_code == OK, [d.message for d in report.diagnostics]
     compare_dynamics(file)
     compare(file, 5).check()
+
+
+@pytest.mark.parametrize("number", range(len(CLASSES)))
+def test_laws_of_classes(number, tmp_path):
+    """<position> in a class says nothing about <velocity>; <general> does, where the numbers mean the same."""
+    text = CLASSES[number]
+    model = f"""<mujoco><default>{text}</default><worldbody><body><joint name="x" range="-1 1" type="slide"/><geom size="0.1"/></body></worldbody>
+        <actuator>{{}}</actuator></mujoco>"""
+    legal = []
+    for i, element in enumerate(OF_CLASSES):
+        actuator = element.format(f' name="a{i}" joint="x"' + (' class="c"' if 'class="c"' in text else ""))
+        try:
+            mujoco.MjModel.from_xml_string(model.format(actuator))
+        except ValueError:  # a damping below zero, say
+            continue
+        legal.append(actuator)
+    assert len(legal) > len(OF_CLASSES) // 2
+    file = tmp_path / f"class{number}.xml"
+    file.write_text(model.format("".join(legal)))
+    compare(file, 5).check()
+
+
+def test_tendons_are_slack_where_springs_of_joints_are(tmp_path):
+    """springlength that is not given is the length at springref, which is not the reference configuration."""
+    file = tmp_path / "springs.xml"
+    file.write_text("""<mujoco><worldbody><site name="w" pos="0.2 0 1"/><body><joint name="a" axis="0 1 0" ref="20" springref="50" pos="0 0 0.1"/><geom size="0.1"/>
+        <body pos="0 0 0.3"><joint name="b" type="slide" axis="1 0 1" springref="0.2"/><joint name="c" axis="1 0 0" ref="10"/><geom size="0.1"/><site name="s" pos="0 0.1 0.1"/>
+        </body></body><body name="ball" pos="1 0 0.5" euler="20 0 50"><freejoint/><geom size="0.1"/><site name="f" pos="0 0.1 0"/></body></worldbody>
+        <tendon><spatial name="p" stiffness="1"><site site="w"/><site site="s"/></spatial><spatial name="q" stiffness="1"><site site="s"/><site site="f"/></spatial>
+        <fixed name="r" stiffness="1"><joint joint="a" coef="2"/><joint joint="c" coef="1"/></fixed></tendon></mujoco>""")
+    ours = {t["name"]: t["rest"] for figure in scene_of(file, tmp_path)["figure"] for t in figure["tendon"]}
+    m = mujoco.MjModel.from_xml_path(str(file))
+    for i in range(m.ntendon):
+        assert ours[m.tendon(i).name] == pytest.approx(m.tendon_lengthspring[i], abs=1e-12)  # a few products of poses
+        assert abs(m.tendon_lengthspring[i, 0] - m.tendon_length0[i]) > 1e-3  # of the reference configuration
 
 
 def scene_of(file: Path, folder: Path) -> dict:

@@ -7,7 +7,8 @@ namespace kansetsu::io {
 namespace mjcf {
 namespace {
 
-constexpr XmlCodes kCodes{kMissing, kNumber, kCharacters, kUnique, kUnknownElement, kUnknownAttribute, kTooMany};
+constexpr XmlCodes kCodes{kMissing,        kNumber,           kCharacters, kUnique,
+                          kUnknownElement, kUnknownAttribute, kTooMany,    kTooLargeModel};
 
 /// The model part by part; what one part needs of another comes first, wherever it is in the file.
 void read(Reader& reader, Element& root) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
+#include <tuple>
 
 #include "io/mjcf/mjcf_reader.h"
 #include "io/mjcf/mjcf_words.h"
@@ -154,39 +154,34 @@ std::string fallback_name(const ActuatorDescription& a) {
 
 // --- Laws
 
-/// The damping that dampratio asks for: 2·ratio·√(kp·inertia).
-double read_damping(Reader& reader, const Attributes& a, const ActuatorDraft& draft, double kp) {
-  double kv = 0, ratio = 0;
-  a.number("kv", kv);
-  if (!a.number("dampratio", ratio) || !(kp > 0)) return kv;
-  const auto inertia = felt_inertia(reader, draft.figure, draft.moment);
-  if (inertia) return 2 * ratio * std::sqrt(kp * *inertia);
-  reader.report.missing(a.element(), kDampRatio,
-                        "dampratio is ignored: the inertia is singular or too large to compute", "give kv");
-  return kv;
-}
-
-/// kp or kv: of the element or its class, which may be written as gainprm there.
-double read_gain(const Attributes& a, const char* name) {
-  std::array<double, 10> gain{1};
-  a.numbers("gainprm", gain, 1);
-  a.number(name, gain[0]);
-  return gain[0];
+bool is_position_servo(const ActuatorLaw& law) {
+  return GainLaw(law.gain) == GainLaw::kFixed && BiasLaw(law.bias) == BiasLaw::kAffine &&
+         law.gain_numbers[0] == -law.bias_numbers[1];
 }
 
 /// Only of position servos: a class may give it to actuators of other kinds.
-void inherit_range(Reader& reader, const Attributes& a, const ActuatorDraft& draft, Interval& out) {
-  const ActuatorDescription& law = draft.actuator;
-  const bool servo =
-      law.gain == GainLaw::kFixed && law.bias == BiasLaw::kAffine && law.gain_numbers[0] == -law.bias_numbers[1];
-  double share = 0;
-  if (!servo || !a.number("inheritrange", share) || share == 0) return;
+void inherit_range(Reader& reader, const Attributes& a, const ActuatorDraft& draft, const ActuatorLaw& law,
+                   Interval& out) {
+  const double share = law.inherit_range;
+  if (share == 0 || !is_position_servo(law)) return;
   if (!draft.travel)
     return reader.report.error(a.element(), kRange, "inheritrange, but the joint or tendon has no range",
                                "give it a range");
   const double middle = 0.5 * (draft.travel->lower + draft.travel->upper);
   const double half = 0.5 * share * (draft.travel->upper - draft.travel->lower);
   out = {middle - half, middle + half};
+}
+
+/// A positive bias beside a position gain is a damping ratio: the damping is 2·ratio·√(kp·inertia).
+void complete_damping(Reader& reader, const Attributes& a, const ActuatorDraft& draft, ActuatorLaw& law) {
+  double& damping = law.bias_numbers[2];
+  const double kp = law.gain_numbers[0];
+  if (!is_position_servo(law) || !(damping > 0) || !(kp > 0)) return;
+  const auto inertia = felt_inertia(reader, draft.figure, draft.moment);
+  if (!inertia)
+    reader.report.missing(a.element(), kDampRatio,
+                          "dampratio is ignored: the inertia is singular or too large to compute", "give kv");
+  damping = inertia ? -2 * damping * std::sqrt(kp * *inertia) : 0;
 }
 
 /// A muscle's numbers are complete when its force is; one that is not given follows from its scale and the inertia it moves.
@@ -216,103 +211,29 @@ void read_length_range(Reader& reader, const Attributes& a, ActuatorDraft& draft
                       "give lengthrange, or limit the joint or tendon");
 }
 
-bool read_muscle(Reader& reader, const Attributes& a, ActuatorDraft& draft) {
-  ActuatorDescription& out = draft.actuator;
-  out.gain = GainLaw::kMuscle, out.bias = BiasLaw::kMuscle, out.activation = ActivationLaw::kMuscle;
-  std::array<double, 2> time{0.01, 0.04}, range{0.75, 1.05};
-  a.numbers("timeconst", time, 2);
-  out.activation_numbers = {time[0], time[1], 0};
-  a.number("tausmooth", out.activation_numbers[2]);
-  a.numbers("range", range, 2);
-  LawNumbers n{range[0], range[1], -1, 200, 0.5, 1.6, 1.5, 1.3, 1.2};
-  static constexpr const char* kNames[] = {"force", "scale", "lmin", "lmax", "vmax", "fpmax", "fvmax"};
-  for (std::size_t i = 0; i < std::size(kNames); ++i) a.number(kNames[i], n[i + 2]);
-  if (!complete_muscle(reader, a, draft, n)) return false;
-  out.gain_numbers = out.bias_numbers = n;
-  read_length_range(reader, a, draft);
-  return true;
-}
-
-LawNumbers first_nine(const std::array<double, 10>& x) {
-  LawNumbers out{};
-  std::copy_n(x.begin(), out.size(), out.begin());
+template <std::size_t n>
+std::array<double, n> first(const std::array<double, 10>& x) {
+  std::array<double, n> out{};
+  std::copy_n(x.begin(), n, out.begin());
   return out;
 }
 
-bool read_general(Reader& reader, const Attributes& a, ActuatorDraft& draft) {
+/// The force law, complete with what follows from the inertia it moves; false if it is left out.
+bool set_law(Reader& reader, const Attributes& a, ActuatorLaw law, ActuatorDraft& draft) {
   ActuatorDescription& out = draft.actuator;
-  const int dynamics = a.keyword("dyntype", kActivationTypes).value_or(0);
-  const int gain_type = a.keyword("gaintype", kGainTypes).value_or(0);
-  const int bias_type = a.keyword("biastype", kBiasTypes).value_or(0);
-  if (dynamics == 5 || gain_type == 3 || bias_type == 3) {
+  if (law.activation == 5 || law.gain == 3 || law.bias == 3) {
     leave_out(reader, a.element(), "user-defined actuators are ignored");
     return false;
   }
-  std::array<double, 10> gain{1}, bias{}, dynamics_numbers{1};
-  a.numbers("gainprm", gain, 1);
-  a.numbers("biasprm", bias, 1);
-  a.numbers("dynprm", dynamics_numbers, 1);
-  out.gain = GainLaw(gain_type), out.bias = BiasLaw(bias_type), out.activation = kActivationLaws[dynamics];
-  out.gain_numbers = first_nine(gain), out.bias_numbers = first_nine(bias);
-  out.activation_numbers = {dynamics_numbers[0], dynamics_numbers[1], dynamics_numbers[2]};
-  if (!a.has("gainprm") && a.has("kp")) make_position_servo(out, read_gain(a, "kp"), read_damping(reader, a, draft, 0));
+  complete_damping(reader, a, draft, law);
+  out.gain = GainLaw(law.gain), out.bias = BiasLaw(law.bias), out.activation = kActivationLaws[law.activation];
+  out.gain_numbers = first<std::tuple_size_v<LawNumbers>>(law.gain_numbers);
+  out.bias_numbers = first<std::tuple_size_v<LawNumbers>>(law.bias_numbers);
+  out.activation_numbers = first<3>(law.activation_numbers);
   if (out.gain == GainLaw::kMuscle && !complete_muscle(reader, a, draft, out.gain_numbers)) return false;
   if (out.bias == BiasLaw::kMuscle && !complete_muscle(reader, a, draft, out.bias_numbers)) return false;
   if (out.gain == GainLaw::kMuscle || out.bias == BiasLaw::kMuscle) read_length_range(reader, a, draft);
-  // A positive bias₂ beside a position gain is a damping ratio.
-  if (out.gain == GainLaw::kFixed && out.bias == BiasLaw::kAffine && out.bias_numbers[2] > 0 &&
-      out.gain_numbers[0] == -out.bias_numbers[1]) {
-    const auto inertia = felt_inertia(reader, draft.figure, draft.moment);
-    if (inertia) out.bias_numbers[2] *= -2 * std::sqrt(out.gain_numbers[0] * *inertia);
-  }
   return true;
-}
-
-/// The force law by the element's name.
-bool read_law(Reader& reader, const Attributes& a, ActuatorDraft& draft) {
-  const std::string_view tag = a.element().Name();
-  ActuatorDescription& out = draft.actuator;
-  if (tag == "general") return read_general(reader, a, draft);
-  if (tag == "motor") return true;
-  if (tag == "muscle") return read_muscle(reader, a, draft);
-  if (tag == "position" || tag == "intvelocity") {
-    const double kp = read_gain(a, "kp");
-    make_position_servo(out, kp, read_damping(reader, a, draft, kp));
-    if (double time = 0; tag == "position" && a.number("timeconst", time) && time > 0) {
-      out.activation = ActivationLaw::kFilter;
-      out.activation_numbers = {time, 0, 0};
-    }
-    if (tag == "intvelocity") out.activation = ActivationLaw::kIntegrator;
-    return true;
-  }
-  if (tag == "velocity") {
-    make_velocity_servo(out, read_gain(a, "kv"));
-    return true;
-  }
-  if (tag == "damper") {
-    double kv = 1;
-    a.number("kv", kv);
-    out.gain = GainLaw::kAffine;
-    out.gain_numbers = {0, 0, -kv};
-    return true;
-  }
-  if (tag == "cylinder") {
-    double area = 1, diameter = 0, time = 1;
-    a.number("area", area);
-    if (a.number("diameter", diameter)) area = 0.25 * std::numbers::pi * diameter * diameter;
-    a.number("timeconst", time);
-    std::array<double, 3> bias{};
-    a.numbers("bias", bias, 1);
-    out.activation = ActivationLaw::kFilter, out.bias = BiasLaw::kAffine;
-    out.activation_numbers = {time, 0, 0};
-    out.gain_numbers = {area}, out.bias_numbers = {bias[0], bias[1], bias[2]};
-    return true;
-  }
-  if (tag == "adhesion") {
-    out.gain_numbers = {read_gain(a, "gain")};
-    return true;
-  }
-  return false;  // the schema tells of kinds that are missing
 }
 
 void read_actuator(Reader& reader, const Element& element) {
@@ -325,12 +246,14 @@ void read_actuator(Reader& reader, const Element& element) {
   if (!read_transmission(reader, a, draft)) return;
   out.name = take_name(reader, element, "actuator", fallback_name(out));
   out.line = element.GetLineNum();
-  if (!read_law(reader, a, draft)) return;
+  if (!has_law(tag)) return;  // the schema tells of kinds that are missing
+  const ActuatorLaw law = read_law(reader, element, class_of(reader, element, {}));
+  if (!set_law(reader, a, law, draft)) return;
   const bool clamped = tag == "damper" || tag == "adhesion";
   out.control_range = read_limits(reader, a, "ctrlrange", "ctrllimited", clamped);
   out.force_range = read_limits(reader, a, "forcerange", "forcelimited");
   out.activation_range = read_limits(reader, a, "actrange", "actlimited", tag == "intvelocity" && a.has("actrange"));
-  inherit_range(reader, a, draft, tag == "intvelocity" ? out.activation_range : out.control_range);
+  inherit_range(reader, a, draft, law, tag == "intvelocity" ? out.activation_range : out.control_range);
   if (!reader.clamp_controls) out.control_range = {};
   out.early = a.boolean("actearly").value_or(false);
   const int states = out.activation == ActivationLaw::kNone ? 0 : 1;

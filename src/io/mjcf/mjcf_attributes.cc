@@ -49,6 +49,7 @@ void read_class(Reader& reader, const Element& element, const DefaultClass* pare
                           "join them");
     }
     const std::string kind = kind_of(child->Name());
+    if (kind == "actuator") read_default_law(reader, *child, fresh);
     AttributeMap& map = fresh.kinds[kind];
     for (const tinyxml2::XMLAttribute* a = child->FirstAttribute(); a; a = a->Next()) {
       if (std::string_view(a->Value()).size() > kLongestDefault)
@@ -150,16 +151,22 @@ void read_defaults(Reader& reader, const Element& root) {
 }
 
 Attributes attributes_of(Reader& reader, const Element& element, std::string_view kind, const std::string& childclass) {
-  std::string name = childclass.empty() ? "main" : childclass;
-  if (const char* own = element.Attribute("class")) name = own;
-  const auto found = reader.classes.find(name);
-  if (found == reader.classes.end()) {
-    reader.report.error(element, kUnknownClass, fmt::format("unknown default class name {}", quote(name)),
+  const DefaultClass* found = class_of(reader, element, childclass);
+  if (!found) {
+    const char* own = element.Attribute("class");
+    reader.report.error(element, kUnknownClass,
+                        fmt::format("unknown default class name {}", quote(own ? own : childclass)),
                         "define it in <default>, or correct the name");
     return {reader, element, nullptr};
   }
-  const auto map = found->second.kinds.find(kind);
-  return {reader, element, map == found->second.kinds.end() ? nullptr : &map->second};
+  const auto map = found->kinds.find(kind);
+  return {reader, element, map == found->kinds.end() ? nullptr : &map->second};
+}
+
+const DefaultClass* class_of(const Reader& reader, const Element& element, const std::string& childclass) {
+  const char* own = element.Attribute("class");
+  const auto found = reader.classes.find(own ? std::string_view(own) : childclass.empty() ? "main" : childclass);
+  return found == reader.classes.end() ? nullptr : &found->second;
 }
 
 double read_amount(Reader& reader, const Attributes& a, const char* name) {

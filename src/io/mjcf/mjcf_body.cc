@@ -136,7 +136,9 @@ void read_site(Reader& reader, const Element& element, const Place& place) {
   Body& body = reader.body(place.body);
   const std::string name =
       take_name(reader, element, "site", fmt::format("{}_site{}", body.name, body.sites.size() + 1));
-  body.sites.push_back({name, place.X_BF * read_pose(reader, a), a});
+  const Transform<> pose = read_pose(reader, a);
+  const auto ends = a.has("fromto") ? read_ends(reader, a) : std::nullopt;
+  body.sites.push_back({name, place.X_BF * (ends ? ends->X : pose), a, {}, ends ? ends->half : 0});
 }
 
 void read_children(Reader& reader, const Element& element, const Place& place);

@@ -286,6 +286,7 @@ void index_parts(Reader& reader) {
     for (std::size_t k = 0; k < body.geoms.size(); ++k) add(index.geoms, body.geoms[k].shape.name, k);
     index.X_WB.push_back(body.X_WB);
   }
+  index.X_WB_rest = poses_at_rest(reader);
 }
 
 int find_body(const Reader& reader, std::string_view name) {

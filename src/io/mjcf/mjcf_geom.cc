@@ -59,17 +59,13 @@ constexpr int kGeomSizes[] = {0, 1, 2, 3, 2, 3, 0, 0, 0};
 /// size and fromto; the geom's pose if fromto gives it.
 bool read_size(Reader& reader, const Attributes& a, GeomType type, Vec3<>& size, std::optional<Transform<>>& X) {
   std::array<double, 3> s{};
-  std::array<double, 6> ends{};
   const int needed = kGeomSizes[int(type)];
   int count = a.numbers("size", s, 1);
-  if (needed >= 2 && a.numbers("fromto", ends, 6) == 6) {
-    const Vec3<> from{ends[0], ends[1], ends[2]}, to{ends[3], ends[4], ends[5]};
-    const double length = norm(from - to);
-    if (!(length > 1e-14))
-      return reader.report.fail(a.element(), kZeroVector, "fromto: the two points are the same",
-                                "give two different points");
-    X = Transform<>{rotation_to(from - to), 0.5 * (from + to)};
-    s[std::size_t(needed - 1)] = length / 2;
+  if (needed >= 2 && a.has("fromto")) {
+    const auto ends = read_ends(reader, a);
+    if (!ends) return false;
+    X = ends->X;
+    s[std::size_t(needed - 1)] = ends->half;
     if (needed == 3) s[1] = s[0];
     count = count > 0 ? needed : 0;
   }

@@ -141,8 +141,8 @@ void read_mesh_asset(Reader& reader, const Element& element) {
   a.vec3("refpos", mesh.X_reference.p);
   std::array<double, 4> q{1, 0, 0, 0};
   if (a.numbers("refquat", q, 4) == 4) {
-    if (const auto R = turn_of(q))
-      mesh.X_reference.R = *R;
+    if (const auto turn = turn_of(q))
+      mesh.X_reference.R = to_mat3(*turn);
     else
       reader.report.error(element, kZeroVector, "zero quaternion is not allowed", "no rotation is 1 0 0 0");
   }

@@ -28,9 +28,9 @@ Mat3<> columns(const Vec3<>& x, const Vec3<>& y, const Vec3<>& z) {
 Mat3<> read_quat(Reader& reader, const Attributes& a) {
   std::array<double, 4> q{};
   if (a.numbers("quat", q, 4) != 4) return Mat3<>::identity();
-  const auto R = turn_of(q);
-  if (!R) reader.report.error(a.element(), kZeroVector, "zero quaternion is not allowed", "no rotation is 1 0 0 0");
-  return R.value_or(Mat3<>::identity());
+  const auto turn = turn_of(q);
+  if (!turn) reader.report.error(a.element(), kZeroVector, "zero quaternion is not allowed", "no rotation is 1 0 0 0");
+  return to_mat3(turn.value_or(Quaternion<>{}));
 }
 
 Mat3<> read_axisangle(Reader& reader, const Attributes& a) {
@@ -66,10 +66,10 @@ Mat3<> read_euler(Reader& reader, const Attributes& a) {
 
 }  // namespace
 
-std::optional<Mat3<>> turn_of(std::span<const double, 4> q) {
+std::optional<Quaternion<>> turn_of(std::span<const double, 4> q) {
   const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
   if (!(length > kShortest && length < kLongest)) return std::nullopt;
-  return to_mat3(Quaternion<>{q[1] / length, q[2] / length, q[3] / length, q[0] / length});
+  return Quaternion<>{q[1] / length, q[2] / length, q[3] / length, q[0] / length};
 }
 
 /// Lower case letters turn with the frame, upper case ones about axes that stay.
@@ -108,6 +108,34 @@ Transform<> read_pose(Reader& reader, const Attributes& a) {
     if (a.has(name)) X.R = read(reader, a);
   }
   return X;
+}
+
+std::optional<Ends> read_ends(Reader& reader, const Attributes& a) {
+  std::array<double, 6> v{};
+  if (a.numbers("fromto", v, 6) != 6) return std::nullopt;
+  const Vec3<> from{v[0], v[1], v[2]}, to{v[3], v[4], v[5]};
+  const double length = norm(from - to);
+  if (!(length > kShortest))
+    return reader.report.refuse(a.element(), kZeroVector, "fromto: the two points are the same",
+                                "give two different points");
+  return Ends{{rotation_to(from - to), 0.5 * (from + to)}, length / 2};
+}
+
+std::vector<Transform<>> poses_at_rest(const Reader& reader) {
+  std::vector<Transform<>> X_WB;
+  for (const Body& body : reader.bodies) {
+    Transform<> X_PB = body.X_PB;
+    for (const Joint& joint : body.joints) {
+      if (body.carried) break;  // a free joint
+      const double q = joint.dof.rest - joint.reference;
+      if (joint.kind == JointKind::kSlide) X_PB = X_PB * Transform<>{Mat3<>::identity(), q * joint.axis};
+      if (joint.kind != JointKind::kHinge) continue;
+      const Mat3<> R = exp_rotation(q * joint.axis);
+      X_PB = X_PB * Transform<>{R, joint.p - R * joint.p};
+    }
+    X_WB.push_back(body.parent < 0 ? X_PB : X_WB[std::size_t(body.parent)] * X_PB);
+  }
+  return X_WB;
 }
 
 }  // namespace kansetsu::io::mjcf

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "kansetsu/io/references.h"
 #include "kansetsu/model/solid.h"
 #include "kansetsu/scene/scene.h"
+#include "kansetsu/spatial/quaternion.h"
 #include "model/tendon_path.h"
 
 /// The parts of the MJCF reader. Elements are read into bodies that know their joints and geoms (mjcf_body.cc, mjcf_geom.cc);
@@ -34,10 +36,17 @@ struct DefaultValue {
   const Element* at = nullptr;
 };
 using AttributeMap = std::map<std::string, DefaultValue, std::less<>>;
-/// A default class with everything it inherits: attributes by kind of element.
+/// The law of an actuator in MJCF's words: places in kActivationTypes, kGainTypes and kBiasTypes, with their numbers.
+struct ActuatorLaw {
+  int activation = 0, gain = 0, bias = 0;
+  std::array<double, 10> activation_numbers{1}, gain_numbers{1}, bias_numbers{};
+  double inherit_range = 0;  ///< the part of the range of the joint or tendon that is that of controls
+};
+/// A default class with everything it inherits: attributes by kind of element, laws by kind of actuator.
 struct DefaultClass {
   std::string name;
   std::map<std::string, AttributeMap, std::less<>> kinds;
+  std::map<std::string, ActuatorLaw, std::less<>> laws;
 };
 
 struct Reader;
@@ -129,6 +138,7 @@ struct Site {
   Transform<> X_BS;
   std::optional<Attributes> attributes{};
   std::string frame{};  ///< its name in the model, where bodies and sites share their names
+  double half = 0;      ///< of its length, where fromto gives it
 };
 
 struct Body {
@@ -193,7 +203,8 @@ struct PartIndex {
   using Places = std::map<std::string, std::pair<int, int>, std::less<>>;
   Places bodies, joints, sites, geoms;
   std::map<std::string, std::size_t, std::less<>> tendons, inputs;
-  std::vector<Transform<>> X_WB;  ///< of all bodies
+  std::vector<Transform<>> X_WB;       ///< of all bodies
+  std::vector<Transform<>> X_WB_rest;  ///< and while the springs of joints rest
 
   static const std::pair<int, int>* find(const Places& places, std::string_view name) {
     const auto found = places.find(name);
@@ -299,6 +310,8 @@ void write_out_replicates(Reader& reader, const Element& root);
 
 // mjcf_attributes.cc
 void read_defaults(Reader& reader, const Element& root);
+/// The class of an element, or that of its surroundings; none if there is none of that name.
+const DefaultClass* class_of(const Reader& reader, const Element& element, const std::string& childclass);
 /// The attributes of an element of a kind ("geom", "actuator", …), with its class or that of its surroundings.
 Attributes attributes_of(Reader& reader, const Element& element, std::string_view kind, const std::string& childclass);
 /// A number that must not be negative; newer files may hold the coefficients of a polynomial.
@@ -317,8 +330,16 @@ void check_schema(Reader& reader, const Element& root);
 // mjcf_pose.cc
 /// pos and one of quat, axisangle, xyaxes, zaxis, euler.
 Transform<> read_pose(Reader& reader, const Attributes& attributes);
+/// Between the two points of fromto; none, and an error, if it has no direction.
+struct Ends {
+  Transform<> X;    ///< in the middle, z towards the first point
+  double half = 0;  ///< of the length
+};
+std::optional<Ends> read_ends(Reader& reader, const Attributes& attributes);
+/// Where bodies are while the springs of all hinges and slides rest.
+std::vector<Transform<>> poses_at_rest(const Reader& reader);
 /// Of a quaternion w x y z of any length; none if it has no direction.
-std::optional<Mat3<>> turn_of(std::span<const double, 4> wxyz);
+std::optional<Quaternion<>> turn_of(std::span<const double, 4> wxyz);
 /// By three angles, as the compiler element says.
 Mat3<> euler_rotation(const Compiler& compiler, const std::array<double, 3>& angles);
 
@@ -429,6 +450,14 @@ void read_sensors(Reader& reader, const Element& root);
 
 // mjcf_actuator.cc
 void read_actuators(Reader& reader, const Element& root);
+
+// mjcf_actuator_law.cc
+/// Whether an element is an actuator of a kind that has a law here.
+bool has_law(std::string_view tag);
+/// The law of an actuator of a class: what the class has for its kind, and then what the element says.
+ActuatorLaw read_law(Reader& reader, const Element& element, const DefaultClass* of);
+/// What an actuator's element in a class says about the laws of all kinds.
+void read_default_law(Reader& reader, const Element& element, DefaultClass& of);
 
 // mjcf_inertia.cc
 /// How a length changes with the coordinates of a figure in the reference configuration.

@@ -71,13 +71,13 @@ std::optional<int> read_body_name(Reader& reader, const Element& element, const 
   return std::nullopt;
 }
 
-struct Ends {
+struct Closure {
   int body1 = 0, body2 = 0;
   Transform<> X_1A, X_2B;  ///< where they meet, on each body
 };
 
-std::optional<Ends> read_sites(Reader& reader, const Element& element) {
-  Ends ends;
+std::optional<Closure> read_sites(Reader& reader, const Element& element) {
+  Closure ends;
   for (const bool first : {true, false}) {
     const SitePlace found = read_named(reader, element, first ? "site1" : "site2", "site", find_site);
     if (!found) return std::nullopt;
@@ -88,11 +88,11 @@ std::optional<Ends> read_sites(Reader& reader, const Element& element) {
 }
 
 /// Places on two bodies that are one place in the reference configuration, or as relpose says.
-std::optional<Ends> read_bodies(Reader& reader, const Element& element, bool weld) {
+std::optional<Closure> read_bodies(Reader& reader, const Element& element, bool weld) {
   const auto body1 = read_body_name(reader, element, "body1", true),
              body2 = read_body_name(reader, element, "body2", false);
   if (!body1 || !body2) return std::nullopt;
-  Ends ends{*body1, *body2, {}, {}};
+  Closure ends{*body1, *body2, {}, {}};
   const Attributes a(reader, element, nullptr);
   const Transform<>& X_W1 = reader.body(*body1).X_WB;
   const Transform<>& X_W2 = reader.body(*body2).X_WB;
@@ -106,13 +106,14 @@ std::optional<Ends> read_bodies(Reader& reader, const Element& element, bool wel
   std::array<double, 7> pose{};
   ends.X_1A = inverse(X_W1) * X_W2;
   if (a.numbers("relpose", pose, 7) == 7) {
-    if (const auto R = turn_of(std::span(pose).subspan<3, 4>())) ends.X_1A = {*R, {pose[0], pose[1], pose[2]}};
+    if (const auto turn = turn_of(std::span(pose).subspan<3, 4>()))
+      ends.X_1A = {to_mat3(*turn), {pose[0], pose[1], pose[2]}};
   }
   return ends;
 }
 
 /// A loop of one figure, or a connection of two; nothing where neither end can move.
-void add_closure(Reader& reader, const Element& element, const Ends& ends, ConstraintMask mask, bool active) {
+void add_closure(Reader& reader, const Element& element, const Closure& ends, ConstraintMask mask, bool active) {
   const int figure1 = reader.body(ends.body1).figure, figure2 = reader.body(ends.body2).figure;
   const std::string name = equality_name(reader, element);
   if (figure1 < 0 && figure2 < 0) return;
@@ -228,16 +229,11 @@ std::optional<std::vector<double>> read_vector(Reader& reader, const Element& el
   return values;
 }
 
-/// A rotation as w x y z of any length, as files round them; none for zero, as in MuJoCo.
-Quaternion<> read_turn(const double* q) {
-  const Quaternion<> quat{q[1], q[2], q[3], q[0]};
-  const double length = std::sqrt(dot(quat, quat));
-  if (!(length > 1e-14 && length < 1e15)) return {};
-  return {quat.x / length, quat.y / length, quat.z / length, quat.w / length};
-}
+/// The rotation of a keyframe, as w x y z; zero is none, as in MuJoCo.
+Quaternion<> key_turn(const double* q) { return turn_of(std::span<const double, 4>(q, 4)).value_or(Quaternion<>{}); }
 
 void read_free_state(const double* q, FigureState& state) {
-  state.base = to_pose({to_mat3(read_turn(q + 3)), {q[0], q[1], q[2]}});
+  state.base = to_pose({to_mat3(key_turn(q + 3)), {q[0], q[1], q[2]}});
 }
 
 /// What the numbers of a keyframe are for: everything, or what was attached with it.
@@ -342,7 +338,7 @@ void read_key(Reader& reader, const Element& element) {
         const double* q = qpos->data() + iq;
         if (free)
           read_free_state(q, state);
-        else if (const Quaternion<> turn = ball ? read_turn(q) : Quaternion<>{}; ball)
+        else if (const Quaternion<> turn = ball ? key_turn(q) : Quaternion<>{}; ball)
           state.q[joint.name] = {turn.x, turn.y, turn.z, turn.w};
         else
           state.q[joint.name] = {*q};

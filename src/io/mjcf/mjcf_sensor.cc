@@ -82,6 +82,11 @@ Shape volume_of(const SitePlace& place) {
   const int word = a.keyword("type", {"sphere", "capsule", "ellipsoid", "cylinder", "box"}).value_or(0);
   const auto type = GeomType(int(GeomType::kSphere) + word);
   if (type != GeomType::kBox && count == 1) size[1] = size[0];
+  if (const double half = place.site->half; half > 0) {
+    const bool round = type == GeomType::kCapsule || type == GeomType::kCylinder;
+    if (!round) size[1] = size[0];
+    size[round ? 1 : 2] = half;
+  }
   return primitive_shape(type, {size[0], size[1], size[2]});
 }
 

@@ -13,6 +13,7 @@ struct TendonDraft {
   Tendon info;
   TendonDescription description;
   std::vector<PathPart> path;  ///< by bodies of the file
+  double rest = 0;             ///< its length while the springs of joints rest
   bool several = false;
 
   void on(const Reader& reader, int body) {
@@ -110,6 +111,7 @@ bool read_term(Reader& reader, const Element& element, TendonDraft& draft) {
   a.number("coef", term.ratio);
   draft.on(reader, find_body(reader, place.body->name));
   draft.info.length += term.ratio * place.joint->reference;
+  draft.rest += term.ratio * place.joint->dof.rest;
   draft.info.joints.emplace_back(place.joint->name, term.ratio);
   draft.description.terms.push_back(std::move(term));
   return true;
@@ -137,6 +139,8 @@ void read_tendon(Reader& reader, const Element& element) {
   if (!(tag == "fixed" ? read_fixed : read_spatial)(reader, element, draft)) return;
   if (tag == "spatial") {
     PathTrace trace;
+    trace_path(draft.path, reader.index.X_WB_rest, trace);
+    draft.rest = trace.length;
     trace_path(draft.path, reader.index.X_WB, trace);
     draft.info.length = trace.length;
     draft.info.pulls = std::move(trace.pulls);
@@ -151,7 +155,7 @@ void read_tendon(Reader& reader, const Element& element) {
   t.friction = read_amount(reader, a, "frictionloss");
   std::array<double, 2> rest{-1, -1};
   if (a.numbers("springlength", rest, 1) == 1) rest[1] = rest[0];
-  if (rest[0] < 0) rest[0] = rest[1] = draft.info.length;
+  if (rest[0] < 0) rest[0] = rest[1] = draft.rest;
   t.rest_lower = rest[0], t.rest_upper = rest[1];
   a.number("width", t.width);
   std::array<double, 4> rgba{};

@@ -7,7 +7,8 @@ namespace kansetsu::io {
 namespace sdf {
 namespace {
 
-constexpr XmlCodes kXmlCodes{kMissing, kNumber, kCharacters, kRepeated, kUnknownElement, kUnknownAttribute, kTooMany};
+constexpr XmlCodes kXmlCodes{kMissing,        kNumber,           kCharacters, kRepeated,
+                             kUnknownElement, kUnknownAttribute, kTooMany,    kTooLarge};
 
 void read(Reader& reader, const Element& root) {
   check_schema(reader, root, "sdf");
