@@ -165,10 +165,10 @@ How accurately the contacts of falling bodies are solved, compared with MuJoCo {
 ## Limp falls
 
 {options.falls} falls of {options.seconds:g} s each at h = 2 ms, without torques, from {HEIGHT} m (human28 from 3 m), onto a plane
-or stairs; a figure touches itself too. Both engines are without mesh geoms and start from poses drawn alike, not from the same ones.
-*Unsolved* is the share of contacts whose natural residual is above 1e-8 of the fastest contact or of g·h, *at rest* the same over the
-last quarter; *gain* is the most energy that a step adds; *unexplained* what the work of all forces does not explain after a fall, the
-worst. Times are processor time per step on one core.
+or stairs, with self-collision. Both engines omit mesh geoms; initial poses are drawn from the same distribution but are not identical.
+*Unsolved* is the share of contacts whose natural residual exceeds 1e-8 of the fastest contact velocity or of g·h, *at rest* the same over the
+last quarter; *gain* is the largest energy added by a step; *unexplained* is the largest energy error of a fall, the part of the energy change that is not
+the work of any force. Times are processor time per step on one core.
 
 | | unsolved % | at rest % | deepest mm | gain J | unexplained J | µs | MuJoCo: deepest mm | gain J | unexplained J | µs | times as fast |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
@@ -176,14 +176,14 @@ worst. Times are processor time per step on one core.
         + "\n".join(falls)
         + """
 
-Before the contact solver of [ADR 13](adr/0013-contact-by-newton-on-vertices.md) an ANYmal lying still was unsolved in 69 % of its
+With the solver before [ADR 13](adr/0013-contact-by-newton-on-vertices.md), an ANYmal lying still was unsolved in 69 % of its
 steps, a G1 with joint friction in 93 %.
 
 ## Heaps
 
-Bodies of 1 kg, about 0.2 m across, fall into a pen 2 m wide. Cylinders and capsules roll on for a while, and a tetrahedron that hangs on
-two points swings: nothing resists that unless a material has a `rolling_radius`. Before that solver heaps of 100 boxes were unsolved in 89 % of
-their steps, and 300 boxes kept 10 cm of overlap.
+Bodies of 1 kg, about 0.2 m across, fall into a pen 2 m wide. Cylinders and capsules keep rolling for a while, and a tetrahedron that is supported at
+two points swings: nothing resists these motions unless a material has a `rolling_radius`. With the earlier solver, heaps of 100 boxes were unsolved in 89 % of
+their steps, and 300 boxes kept an overlap of 10 cm.
 
 | | unsolved % | at rest % | deepest at rest mm | kinetic energy at the end J | µs a step |
 |---|--:|--:|--:|--:|--:|
@@ -191,8 +191,8 @@ their steps, and 300 boxes kept 10 cm of overlap.
         + "\n".join(heaps)
         + """
 
-Heaps of 300 spheres are the hardest: forces go a long way through chains of balls that stick and slide, and a step takes 60 to 400 linear
-systems while they come to rest. 2 % of their contacts are unsolved on the way, none at rest.
+Heaps of 300 spheres are the hardest case: forces propagate through long chains of sticking and sliding balls, and a step needs 60 to 400 linear
+systems until they come to rest. 2 % of their contacts are unsolved before that, none at rest.
 """
     )
     print(f"wrote {PAGE.relative_to(ROOT)}")
