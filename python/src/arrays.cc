@@ -141,7 +141,7 @@ void require_rotation(const Expected& e, const Mat3<>& R) {
   for (const double error : errors) {
     if (!(std::abs(error) <= kUnitQuaternion))
       raise_value(
-          fmt::format("{}: {} holds no rotation: its rows are not orthonormal and right-handed", e.function, e.name));
+          fmt::format("{}: {} is not a rotation: its rows are not orthonormal and right-handed", e.function, e.name));
   }
 }
 

@@ -157,7 +157,7 @@ TEST_CASE("MJCF out: what it cannot hold is told") {
       "\"c\"\nfigure = \"f\"\nkind = \"torque\"\njoints = []\n[[event]]\nname = \"e\"\nwhen = \"time\"\ntime = 1.0\ndo "
       "= "
       "\"note\"\n[[connection]]\nname = \"grip\"\na = {}\nb = {figure = \"f\", link = \"a\"}\nkind = \"hinge\"\n"));
-  for (const char* words : {"limits of speed", "sliding friction", "controllers", "events", "joins other than"}) {
+  for (const char* words : {"velocity limits", "dynamic friction", "controllers", "events", "connections other than"}) {
     CAPTURE(words);
     CHECK(out.tells(words));
   }
