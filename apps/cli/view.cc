@@ -289,7 +289,8 @@ Runner declare_view(Arguments& args) {
   args.add("--strip N", options->strip, "number of pictures side by side, evenly spaced from --from to --to")
       .between(1, 24);
   args.add("--size WxH", options->size, "size of the picture [pixels]; default: 1280x720");
-  args.add("--from T", options->from, "time of the picture, or start of a strip or video [s]; default: 0").not_negative();
+  args.add("--from T", options->from, "time of the picture, or start of a strip or video [s]; default: 0")
+      .not_negative();
   args.add("--to T", options->to, "end of a strip or video [s]; default: that of the recording").not_negative();
   add_choice(args, "--camera", options->camera, {"angle", "front", "side", "top"}, "camera position; default: angle");
   add_choice(args, "--look", options->look, {"light", "dark"}, "colours of the picture; default: light");

@@ -48,7 +48,8 @@ Runner declare_walk(Arguments& args) {
   args.add("--figure MODEL", o->figure.name, kModelHelp).show_default();
   args.add("--speed M/S", walk.speed, "walking speed [m/s]").between(0.1, 2.0).show_default();
   args.add("--distance M", walk.distance, "distance to walk [m]").between(0.1, 1e4).show_default();
-  args.add("--turn DEG", o->turn, "turn to the left along the way [deg]; negative: to the right").between(-3600., 3600.);
+  args.add("--turn DEG", o->turn, "turn to the left along the way [deg]; negative: to the right")
+      .between(-3600., 3600.);
   args.add("--turn-rate RAD/S", walk.turn, "turning speed [rad/s]").between(0.01, 1.0).show_default();
   args.add("--slope DEG", o->slope, "slope of the ground [deg]").between(-20., 20.);
   args.add("--stairs M", walk.terrain.stair_rise, "height of each of eight stairs, 1.5 m ahead [m]").between(0., 0.3);
