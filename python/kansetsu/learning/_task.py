@@ -64,7 +64,8 @@ class Task:
 
 
 class Posture(Task):
-    """A figure under PD control; actions move its targets. The gains are implicit in the steps: an action ``a`` adds ``kp reach a``, which moves the target by ``reach a``.
+    """A figure under PD control; actions move its targets. The gains are implicit in the steps: an action ``a`` adds
+    ``kp reach a``, which moves the target by ``reach a``.
     """
 
     kp = 100.0

@@ -196,7 +196,8 @@ class Reach(Posture):
 
 
 class BarSwing(Floating):
-    """human28 hangs from a row of bars and swings from one to the next. Its last two actions are its hands: above zero they grip a bar within reach, below zero they release it. Connections are made and cut while the world runs."""
+    """human28 hangs from a row of bars and swings from one to the next. Its last two actions are its hands: above zero they
+    grip a bar within reach, below zero they release it. Connections are made and cut while the world runs."""
 
     figure = "human"
     kp, kd, reach, noise = 150.0, 12.0, 1.0, 0.02
