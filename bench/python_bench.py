@@ -178,7 +178,7 @@ def table(rows: dict[str, float]) -> list[str]:
     add("`world.step()` of a pendulum beyond a step in `world.step(1000)`", max(one - many, 0.0), "0.3 µs")
     for name in [n for n in rows if n.endswith(", Kansetsu") and n.startswith("step of")]:
         add(name[: -len(", Kansetsu")], rows[name], "3 times", "MuJoCo's rollout", rows[name[: -len("Kansetsu")] + "MuJoCo"])
-    add("`import` beside NumPy, processor time", rows["import kansetsu"], "0.15 s", "MuJoCo", rows.get("import mujoco"))
+    add("`import` in addition to NumPy, processor time", rows["import kansetsu"], "0.15 s", "MuJoCo", rows.get("import mujoco"))
     return out
 
 

@@ -1,4 +1,4 @@
-# The libraries that Kansetsu links, all of them Debian 12 packages. What is missing is told at once, with the packages' names.
+# The libraries that Kansetsu links, all of them Debian 12 packages. Missing ones are reported together, with the names of their packages.
 set(missing "")
 
 # kansetsu_require(PACKAGE DEBIAN_PACKAGE [arguments of find_package])

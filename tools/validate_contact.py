@@ -4,8 +4,8 @@
 usage: tools/validate_contact.py [--falls N] [--seconds S] [--heaps]      (--falls 0 --heaps: heaps alone)
 
 Needs build/tests/soak/soak (script/soak builds it), the Python package mujoco, and the recorded robots in KANSETSU_DATA_DIR.
-Without --heaps the rows of heaps are left as they are on the page, with --falls 0 those of falls. Times are processor time, both engines one
-after the other.
+Without --heaps the rows of heaps are left as they are on the page, with --falls 0 those of falls. Times are processor time, both engines
+one after the other.
 """
 
 from __future__ import annotations
@@ -201,10 +201,10 @@ writes this page.
 ## Limp falls
 
 {options.falls or 10} falls of {options.seconds:g} s each at h = 2 ms, without torques, from {HEIGHT} m (human28 from 3 m), onto a plane
-or stairs; a figure touches itself too. Both engines are without mesh geoms and start from poses drawn alike, not from the same ones.
-*Unsolved* is the share of contacts whose natural residual is above 1e-8 of the fastest contact or of g·h, *at rest* the same over the
-last quarter; *gain* is the most energy that a step adds; *unexplained* what the work of all forces does not explain after a fall, the
-worst. Times are processor time per step on one core.
+or stairs, with self-collision. Both engines omit mesh geoms; initial poses are drawn from the same distribution but are not identical.
+*Unsolved* is the share of contacts whose natural residual exceeds 1e-8 of the fastest contact velocity or of g·h, *at rest* the same over
+the last quarter; *gain* is the largest energy added by a step; *unexplained* is the largest energy error of a fall, the part of the energy
+change that is not the work of any force. Times are processor time per step on one core.
 
 | | unsolved % | at rest % | deepest mm | gain J | unexplained J | µs | MuJoCo: deepest mm | gain J | unexplained J | µs | times as fast |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
@@ -212,15 +212,15 @@ worst. Times are processor time per step on one core.
         + "\n".join(falls)
         + """
 
-Before the contact solver of [ADR 13](adr/0013-contact-by-newton-on-vertices.md) an ANYmal lying still was unsolved in 69 % of its
+With the solver before [ADR 13](adr/0013-contact-by-newton-on-vertices.md), an ANYmal lying still was unsolved in 69 % of its
 steps, a G1 with joint friction in 93 %.
 
 ## Heaps
 
-Bodies of 1 kg, about 0.2 m across, fall into a pen 2 m wide. Cylinders and capsules roll on for a while, and a tetrahedron that hangs on
-two points swings: nothing resists that unless a material has a `rolling_radius`. Before that solver heaps of 100 boxes were unsolved
-in 89 % of their steps, and 300 boxes kept 10 cm of overlap. Times are processor time a step on one core, the mean of the whole run; MuJoCo's heaps are
-of the same bodies, from other poses.
+Bodies of 1 kg, about 0.2 m across, fall into a pen 2 m wide. Cylinders and capsules keep rolling for a while, and a tetrahedron that is
+supported at two points swings: nothing resists these motions unless a material has a `rolling_radius`. With the earlier solver, heaps of
+100 boxes were unsolved in 89 % of their steps, and 300 boxes kept an overlap of 10 cm. Times are processor time a step on one core, the mean
+of the whole run; MuJoCo's heaps are of the same bodies, from other poses.
 
 | | unsolved % | at rest % | deepest at rest mm | kinetic J at the end | ms a step | MuJoCo: deepest at rest mm | ms a step | ratio |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|
@@ -228,9 +228,9 @@ of the same bodies, from other poses.
         + "\n".join(heaps)
         + """
 
-Heaps of 300 bodies are the hardest: forces go a long way through chains of bodies that stick and slide. While they fall, a step spends
-what `ContactOptions::max_products_large` allows, about 20 linear systems, and goes on from there in the next one; with 400 systems 2 % of
-the contacts of the spheres were unsolved on the way, at four times the cost.
+Heaps of 300 bodies are the hardest case: forces propagate through long chains of sticking and sliding bodies. While they fall, a step
+spends what `ContactOptions::max_products_large` allows, about 20 linear systems, and the next step goes on from there; with 400 systems 2 % of the
+contacts of the spheres were unsolved before they came to rest, at four times the cost.
 """
     )
     print(f"wrote {PAGE.relative_to(ROOT)}")

@@ -48,11 +48,11 @@ def seen_walk(page: Page, walk: Walk) -> None:
     page.add(
         "## Forces from motion alone",
         "",
-        f"The walk of OpenSim's gait2392 (72.6 kg, 60 Hz, on a treadmill at {walk.belt:.2f} m/s, a speed that is estimated), "
-        f"compared with its force plates. Errors "
-        "are root mean squares over the whole clip, in percent of the range of the plate's force. Scales of height and of speed at "
-        "leaving in the [costs](theory/contacts.md) and the height to which forces point were set on this walk; two other people "
-        "are [below](#other-people).",
+        f"The walk of OpenSim's gait2392 (72.6 kg, 60 Hz, on a treadmill at {walk.belt:.2f} m/s, an estimated speed), compared "
+        "with its force plates. Errors "
+        "are root mean squares over the whole clip, in percent of the range of the plate's force. The scales of height and of toe-off "
+        "speed in the [contact costs](theory/contacts.md), and the height of the point towards which forces are directed, were chosen on "
+        "this walk; two other people are [below](#other-people).",
         "",
         "![vertical and anterior force of both feet, compared with the plates](images/validation_walk.svg)",
     )
@@ -78,18 +78,17 @@ def other_people(page: Page, stances: list[Stance]) -> None:
     page.add(
         "### Other people",
         "",
-        "Two people who walk over ground, from their markers (`tools/plate_walks.py`): gait2392 is "
-        "[fitted](guide/people.md#markers) to each of them, "
-        "with the mass measured by the plates. The speed of soles at landing, the places where a sole presses, the doubt of "
-        "horizontal forces, how feet share a load and the rule for the cut-off were chosen "
-        "with these three walks in view; for other people the errors may be larger. Plates are set to zero where nobody stands on them "
-        "and not filtered; both barefoot landings of the first have spikes of 30 ms, which a filtered motion does not know. "
-        "The second has his left foot half on its plate.",
+        "Two people walking over ground, from their markers (`tools/plate_walks.py`): gait2392 is "
+        "[fitted](guide/people.md#markers) to each of them, with the mass measured by the plates. Sole velocity at touchdown, "
+        "the distribution of pressure over a sole, the uncertainty of horizontal forces, load sharing between the feet and the "
+        "rule for the cut-off frequency were chosen with these three walks in view; errors for other people may be larger. "
+        "Plates are zeroed while unloaded and not filtered. Both barefoot foot strikes of the first person have impact peaks of "
+        "30 ms, which filtered motion cannot reproduce. The second person's left foot is half off its plate.",
         "",
         "![forces of three stances, compared with the plates](images/validation_others.svg)",
     )
     page.lines += table_of(
-        ["stance", "vertical", "anterior", "correlation", "pressure", "landing", "leaving", "largest force"],
+        ["stance", "vertical", "anterior", "correlation", "pressure", "foot strike", "toe-off", "largest force"],
         [
             [
                 f"{s.person}, {s.side}",
@@ -157,12 +156,12 @@ def joint_moments(page: Page, binary: Path, data: Path, folder: Path) -> None:
         "## Joint moments under measured forces",
         "",
         "gait2392 from its own setup file, compared with the reference table that ships with OpenSim, in percent of each range. "
-        "That table was computed with another model than the one beside it: the rotational inertias of its segments were scaled "
-        "by mass alone, those of the model also by length, and its toes have others, which are inferred from the table. "
-        "OpenSim 4.6 with the shipped model differs "
-        "from the table as ours does (1.5 to 6.2 % at pelvis, trunk and toes), and from ours by 0.08 % at most; with the inertias of "
-        "the table it reproduces trunk and toes to 0.001 %, ours to 0.03 %. What then is left grows with the load on a foot and "
-        "is worth 1.3 mm of its centre of pressure at most (bound 1 %).",
+        "That table was computed with a different model than the one that ships with it: the rotational inertias of its "
+        "segments were scaled by mass only, those of the shipped model by length as well, and its toes have other inertias, "
+        "which are inferred here from the table. OpenSim 4.6 with the shipped model differs from the table as much as Kansetsu "
+        "does (1.5 to 6.2 % at pelvis, trunk and toes), and from Kansetsu by at most 0.08 %; with the inertias of the table "
+        "OpenSim reproduces trunk and toes to 0.001 %, Kansetsu to 0.03 %. The remaining difference grows with the load on a "
+        "foot and corresponds to at most 1.3 mm of its centre of pressure (bound 1 %).",
     )
     compared = moments(binary, data, folder)
     page.lines += table_of(
@@ -190,10 +189,10 @@ def muscles(page: Page, binary: Path, data: Path) -> None:
     page.add(
         "## Muscles",
         "",
-        "The same walk under measured forces, its moments shared among the muscles of the model "
-        "([static optimization](theory/static_optimization.md), which compares it with OpenSim). The largest force between the "
-        "bones of each joint, in weights. Knees of people with instrumented implants bear 2 to 3 when they walk; this model with "
-        "its few muscles gives more, here as in OpenSim.",
+        "The same walk under measured forces, with its moments distributed over the muscles of the model ([static "
+        "optimization](theory/static_optimization.md), which compares it with OpenSim). The table has the largest contact force "
+        "of each joint, in body weights. Instrumented knee implants measure 2 to 3 in walking; this model with its few muscles "
+        "gives more, in OpenSim as well.",
     )
     page.lines += table_of(["joint towards", "largest force"], [[link, f"{f / weight:.2f}"] for link, f in told["joint_loads"].items()])
 
@@ -202,9 +201,8 @@ def belts(page: Page, binary: Path, walk: Walk, files: list[Path], folder: Path)
     page.add(
         "## Belts",
         "",
-        "Walks over ground whose mean velocity is subtracted: the belt speed that is estimated, and the difference of the feet's "
-        "vertical forces (root mean square, in "
-        "percent of the weight; bound 2 %).",
+        "Overground walks whose mean velocity is subtracted: the estimated belt speed, and the difference of the feet's "
+        "vertical forces (root mean square, in percent of the weight; bound 2 %).",
     )
     rows = []
     for file in files:
@@ -221,17 +219,16 @@ def clip_list(page: Page, table: list[dict]) -> None:
     page.add(
         "## Clips",
         "",
-        "human28 follows each clip. Supported: vertical force that supports give over what the motion needs. Lacking: frames "
-        "that need a fifth of the weight and have "
-        "nothing down. Residual: force that nothing explains, root mean square, in weights. Warnings: stretches in which the "
-        "weight found is off by 5 % over a second, "
-        "flights that are no falls, and residuals above a tenth of the weight. A clip that falls faster than gravity plays "
-        "at the wrong rate, and is told so.",
+        "Each clip is retargeted to human28. Supported: vertical force of the supports divided by the required one. Lacking: "
+        "frames that require a fifth of the weight but have no contact. Residual: unexplained force, root mean square, in body "
+        "weights. Warnings: intervals in which the supported weight is off by 5 % over one second, flight phases that are not "
+        "free fall, and residuals above a tenth of the weight. A warning also names clips that fall faster than gravity, "
+        "because their frame rate is wrong.",
         "",
         "![vertical forces of a run and of a jump, in weights](images/validation_clips.svg)",
     )
     page.lines += table_of(
-        ["clip", "[s]", "supported", "lacking", "flight [s]", "residual", "warnings", "falls with"],
+        ["clip", "[s]", "supported", "lacking", "flight [s]", "residual", "warnings", "falls at"],
         [
             [
                 c["name"],
@@ -249,7 +246,7 @@ def clip_list(page: Page, table: list[dict]) -> None:
     for c in table:
         page.bound(f"{c['name']}: lacking without a warning [%]", 0 if c["warnings"] else c["lacking"], 2)
     slower = [f"{c['name']} with {c['slower'][0]} frames a second, {c['slower'][1]:.1f} %" for c in table if c["slower"]]
-    page.add("Residuals of clips that play too fast, at the rate that the warning names: " + "; ".join(slower) + ".")
+    page.add("Residuals of clips that play too fast, at the frame rate that the warning suggests: " + "; ".join(slower) + ".")
     page.bound("clips that lack support in 2 % of their frames", sum(c["lacking"] > 2 for c in table), 3)
 
 
@@ -286,11 +283,11 @@ def main() -> int:
         page.add(
             "## Markers",
             "",
-            f"The {seen['count']} markers of gait2392's walk: {seen['kept']:.1f} mm (rms) with the model's own sizes and "
-            f"places, {seen['fitted']:.1f} mm with those "
-            "fitted. The model's markers on the shoulders are 6 cm from where they were seen; with the model's own, angles "
-            "therefore differ from OpenSim's, which "
-            "weighs its markers (root mean square): " + ", ".join(f"{name} {value:.2f}°" for name, value in seen["apart"].items()) + ".",
+            f"The {seen['count']} markers of gait2392's walk: residual {seen['kept']:.1f} mm (rms) with the segment sizes and marker "
+            f"positions of the model, {seen['fitted']:.1f} mm with fitted ones. The model's shoulder markers are 6 cm from the measured "
+            "ones; without fitting, angles therefore differ from those of OpenSim, which weights its markers (root mean square): "
+            + ", ".join(f"{name} {value:.2f}°" for name, value in seen["apart"].items())
+            + ".",
         )
         clip_list(page, clips(options.bin, files))
         (images / "validation_walk.svg").write_text(walk.picture())

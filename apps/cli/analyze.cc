@@ -118,7 +118,7 @@ Exit run_analyze(const AnalyzeArguments& options) {
   for (const auto& [asked, name] : {std::pair{options.reduce, "--reduce-residuals"}, {options.muscles, "--muscles"}})
     if (asked && !measured)
       throw Failure(kBadUsage, fmt::format("{} needs measured forces: --loads FILE, a setup file or a subject", name));
-  if (!options.trial.empty() && !measured) throw Failure(kBadUsage, "--trial names a trial of a subject (.b3d)");
+  if (!options.trial.empty() && !measured) throw Failure(kBadUsage, "--trial needs a subject (.b3d)");
   if (measured && (!options.svg.empty() || !options.records.empty()))
     throw Failure(kBadUsage, "--svg and --record are for motions without measured forces; --report draws these");
   if (measured)
@@ -145,7 +145,7 @@ Exit run_analyze(const AnalyzeArguments& options) {
                                : find_supports(motion.model, motion.clip, wish);
   }
   if (motion.model.base() == Base::kFree && supports.empty()) {
-    fmt::print(stderr, "kansetsu analyze: '{}' has no feet or hands that are known by name; all forces are residual\n",
+    fmt::print(stderr, "kansetsu analyze: '{}' has no known frames of feet or hands; all forces are residual\n",
                motion.model.name());
   }
   const double cutoff = options.filter.value_or(motion.captured ? capture_cutoff(supports, motion.clip) : 0);
@@ -183,7 +183,7 @@ Runner declare_analyze(Arguments& args) {
   args.add("--figure MODEL", options->figure.name, "model; default: that of the recording, or human28");
   args.add("--filter HZ", options->filter,
            "cut-off frequency of the low-pass filter [Hz]; default: for captures 4.5 to 6, from the step rate, or 12 "
-           "with flight phases; 0 (none) for recordings that no markers were fitted to")
+           "with flight phases; 0 (none) for recordings, except those of kansetsu fit")
       .not_negative();
   args.add("--doubt SHARE", options->doubt,
            "assumed error of horizontal forces, as a share of the weight; default: 0.02 for captures and fitted "

@@ -52,7 +52,8 @@ InputFiles files_of(const MeasuredArguments& options) {
 /// Of a subject: processed motions are smooth, and are filtered only if asked for.
 Inputs inputs_of_subject(const MeasuredArguments& options) {
   if (!options.figure.empty() || !options.loads.empty())
-    throw Failure(kBadUsage, "a subject (.b3d) has its own model and forces: --figure and --loads do not go with it");
+    throw Failure(kBadUsage,
+                  "a subject (.b3d) has its own model and forces: it cannot be combined with --figure and --loads");
   const io::Subject subject = subject_or_fail(options.motion);
   const io::SubjectTrial& trial = trial_or_fail(subject, options.trial);
   if (trial.frames_without_force > 0)
@@ -67,7 +68,7 @@ Inputs inputs_of_subject(const MeasuredArguments& options) {
 
 Inputs inputs_of(const MeasuredArguments& options) {
   if (io::names_subject(options.motion)) return inputs_of_subject(options);
-  if (!options.trial.empty()) throw Failure(kBadUsage, "--trial names a trial of a subject (.b3d)");
+  if (!options.trial.empty()) throw Failure(kBadUsage, "--trial needs a subject (.b3d)");
   const InputFiles files = files_of(options);
   Inputs out{.figure = osim_or_fail(files.model),
              .coordinates = table_or_fail(files.motion),

@@ -95,9 +95,7 @@ Exit watch_lines(const BenchArguments& options) {
 
 Exit draw_lines(const BenchArguments& options) {
   if (options.record.empty() != options.live || options.arms.size() > 2)
-    throw Failure(kBadUsage,
-                  "kansetsu bench ik-lines: name a recording by --record FILE or watch by --live, and name two arms by "
-                  "--arm at most");
+    throw Failure(kBadUsage, "kansetsu bench ik-lines: give --record FILE or --live, and at most two --arm");
   if (options.live) return watch_lines(options);
   or_fail(kBadUsage, "kansetsu bench ik-lines", [&] {
     check_written(io::write_recording(two_arms(arm_of(options, 0), arm_of(options, 1), options.lines), options.record));

@@ -20,7 +20,7 @@ Model recorded_model(const std::string& file) {
   if (figures.size() != 1) {
     std::vector<std::string> names;
     for (const io::RecordedFigure& f : figures) names.push_back(f.model.name());
-    throw Failure(kBadUsage, fmt::format("{} has {} figures ({}); say which model with --figure", file, figures.size(),
+    throw Failure(kBadUsage, fmt::format("{} has {} figures ({}); select one with --figure", file, figures.size(),
                                          fmt::join(names, ", ")));
   }
   return figures.front().model;
@@ -62,7 +62,7 @@ FigureClip figure_clip_or_fail(const ClipSource& source, const ModelSource& figu
   if (io::names_measurement(source.file)) {
     throw Failure(
         kBadUsage,
-        fmt::format("{}: markers are no motion of a figure yet\n  help: kansetsu fit {} --figure MODEL --record "
+        fmt::format("{}: markers are not a motion of a figure\n  help: kansetsu fit {} --figure MODEL --record "
                     "clip.mcap moves a model with these markers; give clip.mcap then",
                     source.file, source.file));
   }

@@ -28,7 +28,7 @@ Exit compile(const CompileArguments& options) {
   std::filesystem::create_directories(options.folder, code);
   if (code)
     throw Failure(kBadFile,
-                  fmt::format("kansetsu compile: cannot make the folder {}: {}", options.folder, code.message()));
+                  fmt::format("kansetsu compile: cannot create the folder {}: {}", options.folder, code.message()));
   const std::filesystem::path file = std::filesystem::path(options.folder) / (compiled.name + ".h");
   Output out(file);
   out.write(compiled.text);

@@ -191,7 +191,7 @@ Runner declare_completion(Arguments& args) {
       .type_name("bash|zsh|fish")
       .check([](const std::string& name) {
         const bool known = name == "bash" || name == "zsh" || name == "fish";
-        return known ? "" : fmt::format("'{}' is none of bash, zsh, fish", name);
+        return known ? "" : fmt::format("'{}' is not one of bash, zsh, fish", name);
       });
   return [shell] {
     print(*shell == "bash" ? bash() : *shell == "zsh" ? zsh() : fish());

@@ -109,7 +109,7 @@ ControlTable::ControlTable(const std::string& file, const World& world) {
     if (rows_.size() > 1 && !(row[0] > rows_[rows_.size() - 2][0]))
       throw Failure(kBadUsage, fmt::format("{}: times must increase", where));
   }
-  if (header) throw Failure(kBadUsage, fmt::format("{}: there is no line of column names", file));
+  if (header) throw Failure(kBadUsage, fmt::format("{}: there is no header line with column names", file));
 }
 
 void ControlTable::apply(World& world) {

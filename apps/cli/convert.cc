@@ -46,7 +46,7 @@ io::FileFormat output_format(const ConvertArguments& options) {
   if (name == "sdf" || name == ".sdf" || name == ".world") return io::FileFormat::kSdf;
   throw Failure(kBadUsage,
                 fmt::format("kansetsu convert: {}: unknown format\n  known: .urdf, .toml (a scene), .xml and "
-                            ".mjcf (MJCF), .sdf and .world (SDF); or say --to",
+                            ".mjcf (MJCF), .sdf and .world (SDF); or give --to",
                             options.out));
 }
 
@@ -176,7 +176,7 @@ Runner declare_convert(Arguments& args) {
            ".bvh, .csv, and with --figure what a recording may be; of a "
            "measurement .trc, .c3d, .csv, .mot, .sto; of a .b3d .osim, .mot, .sto, .trc")
       .required();
-  args.add("--to", options->to, "format of a model, whatever the ending of OUT: urdf, mjcf, sdf or scene")
+  args.add("--to", options->to, "format of a model, regardless of the extension of OUT: urdf, mjcf, sdf or scene")
       .one_of({"urdf", "mjcf", "sdf", "scene"});
   add_base_option(args, options->model.base);
   add_path_option(args);

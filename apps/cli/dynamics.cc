@@ -120,7 +120,7 @@ Measured by_threads(const DynamicsArguments& options, const Model& model, const 
     const bool assembles = wanted == ForwardMethod::kAssembly || wanted == ForwardMethod::kSerialAssembly;
     if (!assembles && wanted != ForwardMethod::kAuto)
       throw Failure(kBadUsage,
-                    fmt::format("--method {} takes no loops; --method assembly or serial does", options.method));
+                    fmt::format("--method {} does not support loops; --method assembly and serial do", options.method));
     if (const auto why = Assembly::unsupported(model)) throw Failure(kBadUsage, fmt::format("loops: {}", *why));
     return held(options, assembles ? wanted : ForwardMethod::kSerialAssembly, model, closures, state, tau, out);
   }
@@ -132,7 +132,7 @@ Measured by_threads(const DynamicsArguments& options, const Model& model, const 
 
 Measured by_processes(const DynamicsArguments& options, const Model& model, const std::vector<Closure>& closures,
                       const State& state, const Eigen::VectorXd& tau, AbaResult& out) {
-  if (options.method != "assembly") throw Failure(kBadUsage, "--processes goes with --method assembly");
+  if (options.method != "assembly") throw Failure(kBadUsage, "--processes needs --method assembly");
   if (const auto why = AssemblyProcess::unsupported(model))
     throw Failure(kBadUsage, fmt::format("--processes: {}", *why));
   const ProcessGroup group = mpi_processes();

@@ -34,24 +34,27 @@ struct Numbers {
 };
 
 /// An option that some kinds take.
+constexpr double kWalkDistance = 5;  // [m]
+
 struct Parameter {
   const char *name, *unit, *help;
+  double initial;
 };
-constexpr Parameter kParameters[] = {
-    {"depth", "M", "squat: vertical travel of the pelvis [m]"},
-    {"count", "N", "squat: number of squats"},
-    {"period", "S", "squat, reach: duration of one motion [s]"},
-    {"pause", "S", "squat, reach: pause before, between and after [s]"},
-    {"angle", "RAD", "bar-swing: initial angle from the vertical [rad]"},
-    {"pump", "RAD", "bar-swing: hip flexion on the forward swing [rad]"},
-    {"height", "M", "bar-swing: height of the bar [m]"},
-    {"duration", "S", "bar-swing: duration [s]"},
-    {"speed", "M/S", "walk: speed [m/s]"},
-    {"distance", "M", "walk: distance [m]"},
-    {"turn", "DEG", "walk: turn to the left along the way [deg]"},
-    {"slope", "DEG", "walk: slope of the ground [deg]"},
-    {"stairs", "M", "walk: height of each of eight stairs [m]"},
-    {"rate", "HZ", "frame rate [Hz]; default: 100"},
+const Parameter kParameters[] = {
+    {"depth", "M", "squat: vertical travel of the pelvis [m]", SquatOptions{}.depth},
+    {"count", "N", "squat: number of squats", double(SquatOptions{}.count)},
+    {"period", "S", "squat, reach: duration of one motion [s]", SquatOptions{}.period},
+    {"pause", "S", "squat, reach: pause before, between and after [s]", SquatOptions{}.pause},
+    {"angle", "RAD", "bar-swing: initial angle from the vertical [rad]", BarSwingOptions{}.angle},
+    {"pump", "RAD", "bar-swing: hip flexion on the forward swing [rad]", BarSwingOptions{}.pump},
+    {"height", "M", "bar-swing: height of the bar [m]", BarSwingOptions{}.height},
+    {"duration", "S", "bar-swing: duration [s]", BarSwingOptions{}.duration},
+    {"speed", "M/S", "walk: speed [m/s]", WalkOptions{}.speed},
+    {"distance", "M", "walk: distance [m]", kWalkDistance},
+    {"turn", "DEG", "walk: turn to the left along the way [deg]", 0},
+    {"slope", "DEG", "walk: slope of the ground [deg]", 0},
+    {"stairs", "M", "walk: height of each of eight stairs [m]", 0},
+    {"rate", "HZ", "frame rate [Hz]", SquatOptions{}.rate},
 };
 
 Clip make_squat(const Model& model, const Numbers& n) {
@@ -79,7 +82,7 @@ Clip make_bar_swing(const Model& model, const Numbers& n) {
 Clip make_walk(const Model& model, const Numbers& n) {
   constexpr double kTurnRate = 0.25;  // [rad/s]
   WalkOptions o;
-  o.distance = 5;
+  o.distance = kWalkDistance;
   double turn = 0, slope = 0, rate = 100;
   n.set("speed", o.speed), n.set("distance", o.distance), n.set("turn", turn), n.set("slope", slope);
   n.set("stairs", o.terrain.stair_rise), n.set("rate", rate);
@@ -175,7 +178,8 @@ Runner declare_generate(Arguments& args) {
   for (const Parameter& p : kParameters) {
     const std::string name = p.name;
     args.add_number(
-            "--" + name, [options, name](double x) { options->numbers.given[name] = x; }, p.help)
+            "--" + name, [options, name](double x) { options->numbers.given[name] = x; },
+            fmt::format("{}; default: {:g}", p.help, p.initial))
         .type_name(p.unit);
   }
   args.add("--hand FRAME", options->numbers.hand, "reach: frame to move to the target; default: gripR");

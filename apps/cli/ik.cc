@@ -134,7 +134,8 @@ Runner declare_ik(Arguments& args) {
   args.add("--method", options->method, "rotation parameters; default: tangent").one_of(method_names());
   args.add("--euler-order ORDER", options->euler_order, "axis order for --method euler; default: ZYX")
       .check([](const std::string& order) {
-        return find_euler_order(order) ? "" : "'" + order + "' is none of the orders XYZ, XZY, ..., ZYX, XYX, ..., ZYZ";
+        return find_euler_order(order) ? ""
+                                       : "'" + order + "' is not one of the orders XYZ, XZY, ..., ZYX, XYX, ..., ZYZ";
       });
   args.add_flag("--no-limits", options->no_limits, "ignore joint limits");
   add_base_option(args, options->model.base);

@@ -162,7 +162,7 @@ Exit convert_measurement(const std::string& in, const std::string& out, const st
   const bool is_table = io::names_table(in);
   if (ending != ".csv" && ending != ".sto" && ending != ".mot" && (is_table || (ending != ".trc" && ending != ".c3d")))
     throw Failure(kBadUsage,
-                  fmt::format("kansetsu convert: {}: unknown format for what was measured\n  known: .trc, .c3d, .csv "
+                  fmt::format("kansetsu convert: {}: unknown format for a measurement\n  known: .trc, .c3d, .csv "
                               "(markers), .mot and .sto (forces and signals)",
                               out));
   std::vector<Diagnostic> problems;

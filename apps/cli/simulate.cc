@@ -214,7 +214,7 @@ Runner declare_simulate(Arguments& args) {
   args.add("--control NAME=VALUE", options->controls, "ACTUATOR=VALUE or FIGURE/ACTUATOR=VALUE; may be repeated");
   args.add("--controls FILE", options->control_file, "CSV file of controls, with columns for time [s] and actuators");
   args.add("--record FILE", options->records, "record to a .mcap, .csv, .npz, .glb or .html file; may be repeated");
-  args.add("--rate HZ", options->rate, "recorded frames per second [Hz]; 0: every step").not_negative();
+  args.add("--rate HZ", options->rate, "recorded frames per second [Hz]; default: every step").not_negative();
   args.add("--seed N", options->seed, "random seed; default: that of the scene");
   args.add("--threads N", options->threads, "number of threads; does not change results").between(1, 256);
   add_path_option(args);

@@ -37,10 +37,10 @@ Runner declare_track(Arguments& args) {
   args.add("--figure MODEL", o->figure.name, "model; default: that of the recording, or human28");
   add_clip_options(args, o->clip);
   add_retarget_options(args, o->clip);
-  args.add("--from", track.from, "start time in the clip [s]").not_negative();
-  args.add("--to", track.to, "end time in the clip [s]").positive();
-  args.add("--filter", track.cutoff,
-           "cut-off frequency of the low-pass filter [Hz]; 0: none; default: 6, or 12 where the clip flies")
+  args.add("--from T", track.from, "start time in the clip [s]; default: 0").not_negative();
+  args.add("--to T", track.to, "end time in the clip [s]; default: its end").positive();
+  args.add("--filter HZ", track.cutoff,
+           "cut-off frequency of the low-pass filter [Hz]; 0: none; default: 6, or 12 for clips with flight phases")
       .between(0., 50.);
   args.add_flag("--self-collision", o->self_collision, "enable contacts between limbs");
   add_path_option(args);

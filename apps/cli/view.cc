@@ -289,13 +289,14 @@ Runner declare_view(Arguments& args) {
   args.add("--strip N", options->strip, "number of pictures side by side, evenly spaced from --from to --to")
       .between(1, 24);
   args.add("--size WxH", options->size, "size of the picture [pixels]; default: 1280x720");
-  args.add("--from T", options->from, "time of the picture, or start of a strip or video [s]").not_negative();
-  args.add("--to T", options->to, "end of a strip or video [s]").not_negative();
-  add_choice(args, "--camera", options->camera, {"angle", "front", "side", "top"}, "camera position");
-  add_choice(args, "--look", options->look, {"light", "dark"}, "colours of the picture");
+  args.add("--from T", options->from, "time of the picture, or start of a strip or video [s]; default: 0")
+      .not_negative();
+  args.add("--to T", options->to, "end of a strip or video [s]; default: that of the recording").not_negative();
+  add_choice(args, "--camera", options->camera, {"angle", "front", "side", "top"}, "camera position; default: angle");
+  add_choice(args, "--look", options->look, {"light", "dark"}, "colours of the picture; default: light");
   add_choice(args, "--body", options->body, {"shapes", "bones"},
-             "links as their shapes, or as capsules from joint to joint");
-  args.add("--show WORD,…", options->show, "overlays: contacts, com, joints, frames, trails")
+             "links as their shapes, or as capsules from joint to joint; default: shapes");
+  args.add("--show WORD,...", options->show, "overlays: contacts, com, joints, frames, trails")
       .check([](const std::string& words) { return unknown_overlay(words); });
   args.add("--port N", options->port, "port of the server; default: any free port");
   args.add_flag("--no-browser", options->no_browser, "print the address only");

@@ -46,15 +46,16 @@ Runner declare_walk(Arguments& args) {
   walk.distance = 5;
   walk.turn = 0.25;
   args.add("--figure MODEL", o->figure.name, kModelHelp).show_default();
-  args.add("--speed", walk.speed, "walking speed [m/s]").between(0.1, 2.0).show_default();
-  args.add("--distance", walk.distance, "distance to walk [m]").between(0.1, 1e4).show_default();
-  args.add("--turn", o->turn, "turn to the left along the way [deg]; negative: to the right").between(-3600., 3600.);
-  args.add("--turn-rate", walk.turn, "turning speed [rad/s]").between(0.01, 1.0).show_default();
-  args.add("--slope", o->slope, "slope of the ground [deg]").between(-20., 20.);
-  args.add("--stairs", walk.terrain.stair_rise, "height of each of eight stairs, 1.5 m ahead [m]").between(0., 0.3);
-  args.add("--step-time", walk.step_time, "duration of a step [s]; 0: from the speed").between(0., 2.);
-  args.add("--clearance", walk.clearance, "height to which a foot is lifted [m]").between(0.01, 0.3).show_default();
-  args.add("--duration", o->setup.duration, "longest duration [s]").positive().show_default();
+  args.add("--speed M/S", walk.speed, "walking speed [m/s]").between(0.1, 2.0).show_default();
+  args.add("--distance M", walk.distance, "distance to walk [m]").between(0.1, 1e4).show_default();
+  args.add("--turn DEG", o->turn, "turn to the left along the way [deg]; negative: to the right")
+      .between(-3600., 3600.);
+  args.add("--turn-rate RAD/S", walk.turn, "turning speed [rad/s]").between(0.01, 1.0).show_default();
+  args.add("--slope DEG", o->slope, "slope of the ground [deg]").between(-20., 20.);
+  args.add("--stairs M", walk.terrain.stair_rise, "height of each of eight stairs, 1.5 m ahead [m]").between(0., 0.3);
+  args.add("--step-time S", walk.step_time, "duration of a step [s]; default: from the speed").between(0., 2.);
+  args.add("--clearance M", walk.clearance, "height to which a foot is lifted [m]").between(0.01, 0.3).show_default();
+  args.add("--duration S", o->setup.duration, "maximum duration [s]").positive().show_default();
   add_path_option(args);
   add_run_options(args, o->run, o->setup);
   return [o] { return run_walk(*o); };

@@ -89,10 +89,10 @@ void add_run_options(Arguments& args, RunOptions& run, WalkSetup& setup) {
   args.add("--push PUSH", run.pushes,
            "push on the trunk: 20Ns@3s, 20Ns@random, 20Ns@3s:left (from the front, back, left or right, or an angle in "
            "degrees); may be repeated");
-  args.add("--seed", setup.seed, "random seed for times and directions of pushes").show_default();
-  args.add("--step", setup.time_step, "time step [s]").between(1e-5, 5e-3).show_default();
-  args.add("--record", run.records, "record to a .mcap, .csv, .npz, .glb or .html file; may be repeated");
-  args.add("--rate", run.rate, "recorded frames per second [Hz]; 0: every step").not_negative();
+  args.add("--seed N", setup.seed, "random seed for times and directions of pushes").show_default();
+  args.add("--step T", setup.time_step, "time step [s]").between(1e-5, 5e-3).show_default();
+  args.add("--record FILE", run.records, "record to a .mcap, .csv, .npz, .glb or .html file; may be repeated");
+  args.add("--rate HZ", run.rate, "recorded frames per second [Hz]; default: every step").not_negative();
   args.add("--html OUT", run.html, "write a self-contained page");
   args.add_flag("--json", run.json, "print the report as JSON");
 }

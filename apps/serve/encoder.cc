@@ -49,7 +49,7 @@ VideoEncoder::VideoEncoder(const std::string& file, const std::string& ending, d
         "write a page (--html) instead");
   }
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw Error("no pipe to ffmpeg can be made");
+  if (pipe2(ends, O_CLOEXEC) != 0) throw Error("cannot create a pipe to ffmpeg");
   std::vector<char*> argv;
   for (std::string& a : arguments) argv.push_back(a.data());
   argv.push_back(nullptr);

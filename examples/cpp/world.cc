@@ -13,7 +13,7 @@ int main() {
   state.q[2] = 0.88;  // the soles touch the floor
   const FigureId man = world.add(human, state);
 
-  const auto tell = [&](const char* what) {
+  const auto report = [&](const char* what) {
     double floor = 0, bar = 0;
     for (const ContactReport& c : world.report().contacts) floor += c.wrench.f.z;
     for (const ConnectionReport& c : world.report().connections) bar += c.wrench.f.z;
@@ -21,18 +21,18 @@ int main() {
                 bar);
   };
 
-  world.stand(man);  // the torques that hold him
+  world.stand(man);  // the torques that keep it standing
   world.advance(0.1);
-  tell("stands");
+  report("stands");
 
   ConnectionOptions grip;  // the hand as it is now, held by something that rises by 0.4 m in a second
   grip.mask = kPointMask;
   grip.motion = PrescribedMotion{.velocity = {0, 0, 0.4}, .stop = 1};
   const ConnectionId bar = world.connect(kWorldBody, world.body("human28", "UpperBody"), grip);
   world.advance(0.5);
-  tell("is pulled");
+  report("is pulled");
 
   world.release(bar);
   world.advance(0.1);
-  tell("let go");
+  report("let go");
 }

@@ -244,7 +244,7 @@ class WorldBatch:
         frame_a: ArrayLike | None = None,
         frame_b: ArrayLike | None = None,
     ) -> int:
-        """Holds b by a in one world, as World.connect(): bodies are (figure, link or frame), or None. The number of the connection."""
+        """Connects b to a in one world, like World.connect(): bodies are (figure, link or frame), or None. The number of the connection."""
         return self._core.connect(world, a, b, mask, frame_a, frame_b)
 
     def release(self, world: int, connection: int) -> None:

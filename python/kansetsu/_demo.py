@@ -16,7 +16,7 @@ from ._poses import fk, pose
 
 
 def demo(arguments: Sequence[str]) -> int:
-    """Makes the page and says what happened."""
+    """Writes the page and prints what happened."""
     parser = argparse.ArgumentParser(prog="python -m kansetsu demo", description=__doc__)
     parser.add_argument("--html", type=Path, default=Path("kansetsu-demo.html"), help="the page to write")
     parser.add_argument("--open", action="store_true", help="show it in the browser")

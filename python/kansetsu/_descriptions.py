@@ -16,10 +16,11 @@ def find(name: str) -> Path:
         known: dict[str, Any] = importlib.import_module("robot_descriptions._descriptions").DESCRIPTIONS
         repositories: dict[str, Any] = importlib.import_module("robot_descriptions._repositories").REPOSITORIES
     except ImportError as error:
-        raise Error(f"load: '{name}' is no file; as a robot's name it needs robot_descriptions: pip install robot_descriptions") from error
+        raise Error(f"load: '{name}' is not a file; names of robots need robot_descriptions: pip install robot_descriptions") from error
     if name not in known:
         near = sorted(k for k in known if name.split("_")[0] in k)
-        raise Error(f"load: '{name}' is no file and no name of robot_descriptions" + (f"; it has {', '.join(near[:9])}" if near else ""))
+        others = f"; it has {', '.join(near[:9])}" if near else ""
+        raise Error(f"load: '{name}' is neither a file nor a name of robot_descriptions{others}")
     cache = Path(os.environ.get("ROBOT_DESCRIPTIONS_CACHE", "~/.cache/robot_descriptions")).expanduser()
     repository = repositories.get(known[name].repository or "")
     if repository is not None and not (cache / repository.cache_path).is_dir():

@@ -1,4 +1,4 @@
-"""Exceptions. All of them are ValueErrors; those of files carry the findings one by one."""
+"""Exceptions. All of them are ValueErrors; those of files contain each diagnostic."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class LoadError(Error):
 
 
 class SingularError(Error, ArithmeticError):
-    """The mass matrix is singular: some coordinate moves no inertia, so its acceleration is not determined."""
+    """The mass matrix is singular: some coordinate moves no inertia, so its acceleration is undetermined."""
 
     code = "SINGULAR"
     hint = "give the links of these joints mass, or the joints rotor inertia"

@@ -47,7 +47,7 @@ class Names(Sequence[str]):
         if found is not None:
             return found
         if name in self._joints:
-            raise Error(f"joint '{name}' of {self._model} has no coordinate of its own: it is fixed, or follows others")
+            raise Error(f"joint '{name}' of {self._model} has no independent coordinate: it is fixed, or follows others")
         near = difflib.get_close_matches(name, self._index, n=1)
         hint = f"; did you mean '{near[0]}'?" if near else ""
         known = ", ".join(self._names[:40]) + (", ..." if len(self._names) > 40 else "")

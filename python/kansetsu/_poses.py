@@ -1,4 +1,4 @@
-"""Poses of links, and how they move."""
+"""Poses and motions of links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a long call has come."""
+"""Progress of long calls."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 Progress = bool | Callable[[float, float], object]
-"""True: a bar on the standard error; or what is called with how much is done, of how much."""
+"""True: a bar on the standard error; or a function of (done, total)."""
 
 WIDTH = 32
 """Characters of a bar."""
@@ -37,7 +37,7 @@ class Bar:
 
 
 def teller(progress: Progress) -> Callable[[float, float], object] | None:
-    """What is told how far a call has come; None if nobody asks."""
+    """The function that receives the progress of a call; None without one."""
     if callable(progress):
         return progress
     if not isinstance(progress, bool):

@@ -47,7 +47,7 @@ def _in_notebook() -> bool:
 
 
 def show(thing: Model | World | Recording, *, title: str = "kansetsu", height: int = 480) -> View:
-    """Shows a model, a world as it is now, or a recording: inline in a notebook, in the browser elsewhere."""
+    """Shows a model, the current state of a world, or a recording: inline in a notebook, in the browser elsewhere."""
     if isinstance(thing, Model):
         world = World()
         world.add(thing, name=thing.name or "model", collides=False)

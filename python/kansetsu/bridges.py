@@ -78,7 +78,7 @@ def _turn(R: Floats, x: Floats) -> Floats:
 
 
 class Bridge:
-    """Between a model and the same mechanism in another engine. q and v are ours, x theirs."""
+    """Between a model and the same mechanism in another engine. q and v are Kansetsu's, x the other engine's."""
 
     def __init__(self, model: Model, convention: Convention, nq: int, nv: int, places: Iterable[Place]) -> None:
         self.model, self.convention, self.nq, self.nv = model, convention, nq, nv
@@ -171,7 +171,7 @@ class Bridge:
         return np.swapaxes(rows, -1, -2)
 
     def _turning(self, v: Floats, vdot: Floats, sign: float) -> Floats:
-        """vdot of free bodies by whose own axes the change of their velocity is told, or the acceleration of their origin."""
+        """vdot of free bodies: the derivative of their velocity in own axes, or the acceleration of their origin."""
         if not self.convention.world_linear:
             return vdot
         out = np.array(np.broadcast_to(vdot, np.broadcast_shapes(v.shape, vdot.shape)))
@@ -243,7 +243,7 @@ def _rows(value: ArrayLike, width: int, function: str, name: str) -> Floats:
 
 
 def pinocchio(model: Model, pin_model: Any) -> Bridge:
-    """To a ``pinocchio.Model``; a free-flyer at its root is our free base."""
+    """To a ``pinocchio.Model``; a free-flyer at its root is the free base."""
     places = []
     for i in range(1, pin_model.njoints):
         joint = pin_model.joints[i]
@@ -254,7 +254,7 @@ def pinocchio(model: Model, pin_model: Any) -> Bridge:
 
 
 def mujoco(model: Model, mj_model: Any) -> Bridge:
-    """To a ``mujoco.MjModel`` of one figure; its free joint is our free base."""
+    """To a ``mujoco.MjModel`` of one figure; its free joint is the free base."""
     kinds = {0: "free", 1: "ball", 2: "number", 3: "number"}
     places = []
     for i in range(mj_model.njnt):
@@ -266,7 +266,7 @@ def mujoco(model: Model, mj_model: Any) -> Bridge:
 
 
 def drake(model: Model, plant: Any) -> Bridge:
-    """To a finalised ``pydrake.multibody.plant.MultibodyPlant`` of one figure; its floating base is our free base."""
+    """To a finalised ``pydrake.multibody.plant.MultibodyPlant`` of one figure; its floating base is the free base."""
     places = []
     for index in plant.GetJointIndices():
         joint = plant.get_joint(index)

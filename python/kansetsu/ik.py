@@ -16,7 +16,7 @@ from ._core.ik import ArmSolver, Differential, Problem, Report, Solver, TaskRepo
 def solve(model: Model, frame: str, target: ArrayLike, q: ArrayLike | None = None, *, limits: bool = True, starts: int = 10) -> Report:
     """A configuration in which a link or frame is at a pose: 4x4, a position and quaternion (7,), or (3,), a position alone.
 
-    A few words for the commonest problem; Problem and Solver are for all others.
+    A shortcut for the most common problem; Problem and Solver are for all others.
     """
     import numpy as np
 

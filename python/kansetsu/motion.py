@@ -1,4 +1,4 @@
-"""Motion: clips, captured motion, what a motion takes, figures that walk and follow clips.
+"""Motion: clips, captured motion, analysis, figures that walk and track clips.
 
 >>> capture = ks.motion.read_capture("02_01.amc")
 >>> walk = ks.motion.retarget(model, capture)

@@ -140,7 +140,7 @@ void require_rotation(const Expected& e, const Mat3<>& R) {
                            dot(cross(R.x, R.y), R.z) - 1};
   for (const double error : errors) {
     if (!(std::abs(error) <= kUnitQuaternion))
-      raise_value(fmt::format("{}: {}{} holds no rotation: its rows are not orthonormal and right-handed", e.function,
+      raise_value(fmt::format("{}: {}{} is not a rotation: its rows are not orthonormal and right-handed", e.function,
                               e.name, e.of_row()));
   }
 }

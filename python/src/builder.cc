@@ -90,7 +90,7 @@ DofRef dof_of(const std::string& joint, int index) { return {joint, index}; }
 
 void bind_builder(nb::module_& module) {
   using namespace nb::literals;
-  nb::class_<Builder>(module, "ModelBuilder", "A model written down step by step. build() checks all of it at once.")
+  nb::class_<Builder>(module, "ModelBuilder", "Builds a model step by step; build() checks all of it at once.")
       .def(
           "__init__",
           [](Builder* b, const std::string& name, const std::string& base, Like gravity) {
@@ -146,7 +146,7 @@ void bind_builder(nb::module_& module) {
             b.description.frames.push_back({name, link, read_pose_of("ModelBuilder.frame", "pose", pose)});
             return b;
           },
-          "name"_a, "link"_a, "pose"_a.none() = nb::none(), nb::rv_policy::reference, "A named place on a link.")
+          "name"_a, "link"_a, "pose"_a.none() = nb::none(), nb::rv_policy::reference, "A named frame on a link.")
       .def(
           "actuator",
           [](Builder& b, const std::string& name, const std::string& joint, double gear, int index) -> Builder& {
@@ -163,7 +163,7 @@ void bind_builder(nb::module_& module) {
             return b;
           },
           "link"_a, "shape"_a, "pose"_a.none() = nb::none(), nb::rv_policy::reference,
-          "A shape that touches; also what the link looks like, unless it has visuals.")
+          "A collision shape; it is also drawn, unless the link has visual shapes.")
       .def(
           "visual",
           [](Builder& b, const std::string& link, const AnyShape& shape, Like pose) -> Builder& {
@@ -172,7 +172,7 @@ void bind_builder(nb::module_& module) {
             return b;
           },
           "link"_a, "shape"_a, "pose"_a.none() = nb::none(), nb::rv_policy::reference,
-          "A shape that is seen and touches nothing.")
+          "A visual shape, without collision.")
       .def(
           "no_collision",
           [](Builder& b, const std::string& a, const std::string& other) -> Builder& {
@@ -182,7 +182,7 @@ void bind_builder(nb::module_& module) {
           "a"_a, "b"_a, nb::rv_policy::reference, "The two links never collide.")
       .def(
           "build", [](const Builder& b) { return handle_of(value_or_raise(Model::build(b.description))); },
-          "The model; LoadError tells every problem.");
+          "The model; raises LoadError with all problems.");
 }
 
 }  // namespace kansetsu::python

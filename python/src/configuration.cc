@@ -80,13 +80,14 @@ void bind_configuration(nb::module_& module) {
   module.def("difference", py_difference, nb::arg("model"), nb::arg("a"), nb::arg("b"),
              "The velocity v with integrate(a, v) = b.");
   module.def("interpolate", py_interpolate, nb::arg("model"), nb::arg("a"), nb::arg("b"), nb::arg("s"),
-             "Between two configurations: a at s = 0, b at s = 1, along the shortest way.");
+             "Between two configurations: a at s = 0, b at s = 1, along the shortest path.");
   module.def("normalise", py_normalise, nb::arg("model"), nb::arg("q"),
              "A copy with quaternions of unit length; zero quaternions become the identity.");
   module.def("position_rate", py_position_rate, nb::arg("model"), nb::arg("q"), nb::arg("v"),
              "Time derivative of the stored q for the velocity v, the four numbers of quaternions included.");
   module.def("configuration_problem", py_configuration_problem, nb::arg("model"), nb::arg("q"),
-             "Why q is no configuration (not finite, a quaternion that is not of unit length); None if it is one.");
+             "Why q is not a valid configuration (not finite, or a quaternion that is not of unit length); None if it "
+             "is valid.");
 }
 
 }  // namespace kansetsu::python

@@ -139,18 +139,17 @@ void bind_constrained_results(nb::module_& module) {
       .def_prop_ro(
           "forces", [](const ConstrainedMotion& x) { return vector(x.lambda); },
           "Force of each row on the link [N m or N].")
-      .def_ro("rank", &ConstrainedMotion::rank, "How many rows constrain something of their own.")
+      .def_ro("rank", &ConstrainedMotion::rank, "Rank: the number of independent rows.")
       .def_ro("inconsistency", &ConstrainedMotion::inconsistency,
-              "Largest row acceleration that no force can bring about.");
+              "Largest row acceleration that no force can produce.");
   nb::class_<ConstrainedImpulse>(module, "ConstrainedImpulse", "What constrained_impulse() finds.")
       .def_prop_ro(
           "v", [](const ConstrainedImpulse& x) { return vector(x.v); }, "Velocities after.")
       .def_prop_ro(
           "impulses", [](const ConstrainedImpulse& x) { return vector(x.lambda); },
           "Of each row on the link [N m s or N s].")
-      .def_ro("rank", &ConstrainedImpulse::rank, "How many rows constrain something of their own.")
-      .def_ro("inconsistency", &ConstrainedImpulse::inconsistency,
-              "Largest row velocity that no impulse can bring about.")
+      .def_ro("rank", &ConstrainedImpulse::rank, "Rank: the number of independent rows.")
+      .def_ro("inconsistency", &ConstrainedImpulse::inconsistency, "Largest row velocity that no impulse can produce.")
       .def_ro("energy", &ConstrainedImpulse::energy, "Change of the kinetic energy [J].");
   nb::class_<ConstrainedTorque>(module, "ConstrainedTorque", "What constrained_rnea() finds.")
       .def_prop_ro(
@@ -159,8 +158,9 @@ void bind_constrained_results(nb::module_& module) {
           "forces", [](const ConstrainedTorque& x) { return vector(x.lambda); },
           "Force of each row on the link [N m or N].")
       .def_ro("missing", &ConstrainedTorque::missing,
-              "Largest torque of a coordinate without motor that no constraint force can give.")
-      .def_ro("violation", &ConstrainedTorque::violation, "Largest row acceleration of vdot beside the wanted one.");
+              "Largest torque of an unactuated coordinate that no constraint force can provide.")
+      .def_ro("violation", &ConstrainedTorque::violation,
+              "Largest deviation of the row accelerations of vdot from the prescribed ones.");
   nb::class_<ConstrainedDerivatives> d(module, "ConstrainedDerivatives", "What constrained_aba_derivatives() finds.");
   d.def_ro("forward", &ConstrainedDerivatives::forward, "The value itself.");
   const auto matrix = [&](const char* name, Eigen::MatrixXd ConstrainedDerivatives::* member) {
@@ -181,31 +181,31 @@ void bind_constrained_results(nb::module_& module) {
 void bind_constrained(nb::module_& module) {
   using namespace nb::literals;
   nb::class_<ConstraintsHandle>(module, "Constraints",
-                                "What a model is held by: contacts that stick, loops, grips, locks, gears.\n\n"
+                                "The constraints of a model: sticking contacts, loops, grips, locks, gears.\n\n"
                                 "Rows are those of the frames one after the other, then one per coordinates().")
       .def(nb::init<const ModelHandle&>(), "model"_a)
       .def("frame", &ConstraintsHandle::frame, "link"_a, "point"_a.none() = nb::none(), nb::kw_only(),
            "to"_a.none() = nb::none(), "mask"_a = "weld", "axes"_a.none() = nb::none(),
            "acceleration"_a.none() = nb::none(), "restitution"_a.none() = nb::none(),
-           "A point of a link or named frame does not move relative to the link `to`, or to the world.\n\n"
+           "Fixes a point of a link or frame relative to the link `to`, or to the world.\n\n"
            "mask: a word as in World.connect(), or bits of [turn x y z, shift x y z]; one row each, in this order, "
            "along "
            "`axes` (3 x 3 or a quaternion, in the axes of `to`). acceleration, restitution: six numbers, of "
            "constrained_aba() and constrained_impulse().")
       .def("coordinates", &ConstraintsHandle::coordinates, "ratios"_a, nb::kw_only(), "acceleration"_a = 0.0,
-           "restitution"_a = 0.0, "The sum of ratio * v over the named coordinates stays as it is: a lock, a gear.")
+           "restitution"_a = 0.0, "Fixes the sum of ratio * v over the named coordinates: a lock, or a gear.")
       .def_prop_ro("rows", [](const ConstraintsHandle& c) { return c.constraints.rows(); }, "How many there are.");
   bind_constrained_results(module);
   module.def("constrained_aba", py_constrained_aba, "model"_a, "constraints"_a, "q"_a, "v"_a.none() = nb::none(),
              "tau"_a.none() = nb::none(), nb::kw_only(), "external"_a.none() = nb::none(),
-             "Forward dynamics under constraints that hold whatever force it takes: M vdot + c = tau + J' forces.");
+             "Forward dynamics under bilateral constraints with unbounded forces: M vdot + c = tau + J' forces.");
   module.def(
       "constrained_rnea", py_constrained_rnea, "model"_a, "constraints"_a, "q"_a, "v"_a.none() = nb::none(),
       "vdot"_a.none() = nb::none(), nb::kw_only(), "passive"_a = std::vector<std::string>{},
       "external"_a.none() = nb::none(),
-      "Torques and constraint forces of a motion; coordinates named in `passive` and a free base have no motor.");
+      "Torques and constraint forces of a motion; coordinates named in `passive` and a free base are unactuated.");
   module.def("constrained_impulse", py_constrained_impulse, "model"_a, "constraints"_a, "q"_a, "v"_a,
-             "Velocities after an impact in which the rows take hold, and its impulses.");
+             "Velocities after an impact at which the constraints engage, and its impulses.");
   module.def("constrained_aba_derivatives", py_constrained_derivatives, "model"_a, "constraints"_a, "q"_a,
              "v"_a.none() = nb::none(), "tau"_a.none() = nb::none(), nb::kw_only(), "external"_a.none() = nb::none(),
              "Derivatives of vdot and of the forces by q (tangent space), v and tau.");

@@ -104,7 +104,7 @@ Floats py_crba(ModelHandle& m, Like q, Like inertias, int threads, Device device
   raise_error(
       "SingularError",
       fmt::format(
-          "aba: {}nothing resists the motion of {}: its acceleration is not determined; singular='zero' leaves it zero",
+          "aba: {}nothing resists the motion of {}: its acceleration is undetermined; singular='zero' sets it to zero",
           where, names));
 }
 
@@ -234,7 +234,7 @@ void bind_dynamics(nb::module_& module) {
              nb::arg("vdot").none() = nb::none(), nb::kw_only(), nb::arg("external").none() = nb::none(),
              nb::arg("threads") = 0, DEVICE, OUT,
              "Inverse dynamics: tau = M(q) vdot + c(q, v) - J^T f, by the recursive Newton-Euler algorithm.\n\n"
-             "q is (nq,) or (N, nq), the others (nv,) or (N, nv); what is left out is zero. external: wrenches "
+             "q is (nq,) or (N, nq), the others (nv,) or (N, nv); omitted ones are zero. external: wrenches "
              "[torque, force] on the links\n"
              "at their origins in world axes, (links, 6) or (N, links, 6). Rows of float32 are computed in float32. "
              "threads: 0 is one per core.\n"
@@ -253,14 +253,13 @@ void bind_dynamics(nb::module_& module) {
       nb::arg("threads") = 0, DEVICE, OUT,
       "Mass matrix, nv x nv, by the composite-rigid-body algorithm.\n\n"
       "inertias: other mass properties, (links, 10) or (N, links, 10), ordered as inertial_parameters() has them.");
-  module.def(
-      "aba", py_aba, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
-      nb::arg("tau").none() = nb::none(), nb::kw_only(), nb::arg("external").none() = nb::none(),
-      nb::arg("threads") = 0, nb::arg("singular") = "raise", DEVICE, OUT,
-      "Forward dynamics: the acceleration vdot for given torques, by the articulated-body algorithm; gears "
-      "exact, O(n).\n\n"
-      "Arguments as in rnea(). Where nothing resists a coordinate SingularError is raised; with singular='zero', "
-      "and on a device, its vdot is zero.");
+  module.def("aba", py_aba, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
+             nb::arg("tau").none() = nb::none(), nb::kw_only(), nb::arg("external").none() = nb::none(),
+             nb::arg("threads") = 0, nb::arg("singular") = "raise", DEVICE, OUT,
+             "Forward dynamics: the acceleration vdot for given torques, by the articulated-body algorithm; gears "
+             "exact, O(n).\n\n"
+             "Arguments as in rnea(). If nothing resists a coordinate, SingularError is raised; with singular='zero', "
+             "and on a device, its vdot is zero.");
   module.def("solve_mass_matrix", py_solve_mass_matrix, nb::arg("model"), nb::arg("q"), nb::arg("x"),
              "M(q)^-1 x in O(n), without M.");
   module.def("regressor", py_regressor, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),

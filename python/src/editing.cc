@@ -14,24 +14,24 @@ void bind_editing(nb::module_& module) {
         const std::vector<double> at = read_numbers({"lock_joints", "q", position_name, &m.model}, q, m.model.nq());
         return handle_of(lock_joints(m.model, joints, map(at.data(), m.model.nq())));
       },
-      nb::arg("model"), nb::arg("joints"), nb::arg("q"), "A model in which these joints are fixed as in q.");
+      nb::arg("model"), nb::arg("joints"), nb::arg("q"), "The model with these joints fixed at their positions in q.");
   module.def(
       "attach",
       [](const ModelHandle& m, const std::string& link, const ModelHandle& tool, Like pose, const std::string& prefix) {
         return handle_of(attach(m.model, link, tool.model, to_pose(read_pose({"attach", "pose"}, pose)), prefix));
       },
       nb::arg("model"), nb::arg("link"), nb::arg("tool"), nb::arg("pose").none() = nb::none(),
-      nb::arg("prefix") = "tool/", "A model with another one fixed to a link; names of the tool get the prefix.");
+      nb::arg("prefix") = "tool/", "The model with another one fixed to a link; names of the tool get the prefix.");
   module.def(
       "scale", [](const ModelHandle& m, double length, double mass) { return handle_of(scale(m.model, length, mass)); },
-      nb::arg("model"), nb::arg("length") = 1.0, nb::arg("mass") = 1.0, "All lengths and masses times these.");
+      nb::arg("model"), nb::arg("length") = 1.0, nb::arg("mass") = 1.0,
+      "The model with all lengths and masses scaled.");
   module.def(
       "extract_subtree",
       [](const ModelHandle& m, const std::string& link, const std::string& base) {
         return handle_of(extract_subtree(m.model, link, read_word("extract_subtree: base", base, kBases)));
       },
-      nb::arg("model"), nb::arg("link"), nb::arg("base") = "free",
-      "A link and everything it carries, as a model of its own.");
+      nb::arg("model"), nb::arg("link"), nb::arg("base") = "free", "The subtree of a link as a separate model.");
   module.def(
       "with_gravity",
       [](const ModelHandle& m, Like gravity) {

@@ -64,7 +64,7 @@ void raise_type(const std::string& text) {
 void raise_value(const std::string& text) { raise_error("Error", text); }
 
 void bind_errors(nb::module_& module) {
-  nb::class_<Diagnostic>(module, "Diagnostic", "One finding about a file or a description.")
+  nb::class_<Diagnostic>(module, "Diagnostic", "A problem of a file or a description.")
       .def_prop_ro(
           "severity", [](const Diagnostic& d) { return d.is_error() ? "error" : "warning"; }, "'error' or 'warning'.")
       .def_ro("code", &Diagnostic::code, "Stable, e.g. URDF012; listed in docs/formats.")
@@ -73,7 +73,7 @@ void bind_errors(nb::module_& module) {
       .def_ro("path", &Diagnostic::path, "Where in the document.")
       .def_ro("message", &Diagnostic::message, "What is wrong, with the value.")
       .def_ro("hint", &Diagnostic::hint, "What to do about it.")
-      .def_ro("partial", &Diagnostic::partial, "Whether a part of the model is left out.")
+      .def_ro("partial", &Diagnostic::partial, "Whether an unsupported part that affects motion is omitted.")
       .def("__str__", [](const Diagnostic& d) { return to_string(d); })
       .def("__repr__", [](const Diagnostic& d) {
         return "<" + std::string(d.is_error() ? "error" : "warning") + " " + d.code + ": " + d.message + ">";

@@ -206,14 +206,13 @@ void bind_problem(nb::module_& module) {
   using namespace nb::literals;
   using Handle = const ProblemHandle&;
   using Name = const std::string&;
-  nb::class_<ProblemHandle> c(
-      module, "Problem",
-      "What inverse kinematics is asked for. Tasks of a level never disturb those of levels before it; within a level "
-      "weights count. Names of frames are those of links or frames of the model.");
+  nb::class_<ProblemHandle> c(module, "Problem",
+                              "A problem of inverse kinematics. Tasks of a level never disturb those of higher levels; "
+                              "within a level they are weighted. Frames are named links or frames of the model.");
   c.def(
       "__init__",
       [](ProblemHandle* p, ModelObject model) {
-        if (!nb::isinstance<ModelHandle>(model)) raise_type("ik.Problem: model is no kansetsu.Model");
+        if (!nb::isinstance<ModelHandle>(model)) raise_type("ik.Problem: model is not a kansetsu.Model");
         new (p) ProblemHandle{std::move(model), {}};
       },
       "model"_a);
@@ -223,8 +222,8 @@ void bind_problem(nb::module_& module) {
         return ik::PoseTask{p.frame(frame, offset), read_pose({"ik.Problem.pose", "target"}, target),
                             weights("turns", turns), weights("axes", axes)};
       },
-      "The frame shall be at a pose. axes: weights of x, y, z in the world; turns: of turns about the target's axes; 0 "
-      "is free.",
+      "The frame has a pose. axes: weights of x, y, z in the world; turns: of rotations about the target's axes; 0 is "
+      "free.",
       "frame"_a, "target"_a, nb::kw_only(), "axes"_a.none() = nb::none(), "turns"_a.none() = nb::none(),
       "offset"_a.none() = nb::none());
   bind_task(
@@ -233,8 +232,8 @@ void bind_problem(nb::module_& module) {
         return ik::PositionTask{p.frame(frame, offset), read_vec3({"ik.Problem.position", "target"}, target),
                                 weights("axes", axes)};
       },
-      "The frame's origin shall be at a point of the world. axes: weights of x, y, z; 0 is free.", "frame"_a,
-      "target"_a, nb::kw_only(), "axes"_a.none() = nb::none(), "offset"_a.none() = nb::none());
+      "The frame's origin is at a point of the world. axes: weights of x, y, z; 0 is free.", "frame"_a, "target"_a,
+      nb::kw_only(), "axes"_a.none() = nb::none(), "offset"_a.none() = nb::none());
   bind_task(
       c, "orientation",
       +[](Handle p, Name frame, Like target, Like turns, Like offset) -> ik::AnyTask {
@@ -249,7 +248,7 @@ void bind_problem(nb::module_& module) {
         return ik::AxisTask{p.frame(frame, offset), read_vec3({"ik.Problem.axis", "axis"}, axis),
                             read_vec3({"ik.Problem.axis", "direction"}, direction)};
       },
-      "An axis of the frame shall point in a direction of the world; the turn about it is free.", "frame"_a, "axis"_a,
+      "An axis of the frame points in a direction of the world; rotation about it is free.", "frame"_a, "axis"_a,
       "direction"_a, nb::kw_only(), "offset"_a.none() = nb::none());
   bind_task(
       c, "look_at",
@@ -257,7 +256,7 @@ void bind_problem(nb::module_& module) {
         return ik::LookAtTask{p.frame(frame, offset), read_vec3({"ik.Problem.look_at", "axis"}, axis),
                               read_vec3({"ik.Problem.look_at", "point"}, point)};
       },
-      "An axis of the frame shall point to a point of the world.", "frame"_a, "axis"_a, "point"_a, nb::kw_only(),
+      "An axis of the frame points to a point of the world.", "frame"_a, "axis"_a, "point"_a, nb::kw_only(),
       "offset"_a.none() = nb::none());
   bind_task(
       c, "com",
@@ -272,7 +271,7 @@ void bind_problem(nb::module_& module) {
                                     read_pose({"ik.Problem.relative_pose", "target"}, target), weights("turns", turns),
                                     weights("axes", axes)};
       },
-      "A frame as seen from another one that moves, too.", "frame"_a, "base"_a, "target"_a, nb::kw_only(),
+      "The pose of a frame relative to another frame, which may move.", "frame"_a, "base"_a, "target"_a, nb::kw_only(),
       "axes"_a.none() = nb::none(), "turns"_a.none() = nb::none());
   bind_task(
       c, "posture",
@@ -289,8 +288,8 @@ void bind_problem(nb::module_& module) {
       +[](Handle p, Name frame, bool orientation, Like offset) -> ik::AnyTask {
         return ik::StayTask{p.frame(frame, offset), orientation, std::nullopt};
       },
-      "The frame stays where it is when the solver starts: a foot on the ground.", "frame"_a, nb::kw_only(),
-      "orientation"_a = true, "offset"_a.none() = nb::none());
+      "The frame keeps its initial pose, like a foot on the ground.", "frame"_a, nb::kw_only(), "orientation"_a = true,
+      "offset"_a.none() = nb::none());
   c.def(
       "self_clearance",
       [](ProblemHandle& p, double least) -> ProblemHandle& {
@@ -298,7 +297,8 @@ void bind_problem(nb::module_& module) {
           p.problem.clearances.push_back(std::move(clearance));
         return p;
       },
-      "least"_a = 0.0, nb::rv_policy::reference, "Links that may collide stay apart by so much [m]; above all tasks.");
+      "least"_a = 0.0, nb::rv_policy::reference,
+      "Keeps links that may collide at least this far apart [m]; takes priority over all tasks.");
 }
 
 }  // namespace
@@ -318,16 +318,17 @@ void bind_ik(nb::module_& parent) {
       .def_prop_ro(
           "solved", [](const ik::Report& r) { return r.solved(); }, "Whether all tasks are met.")
       .def_prop_ro(
-          "status", [](const ik::Report& r) { return ik::to_string(r.status); }, "Solved, or the reason why not.")
+          "status", [](const ik::Report& r) { return ik::to_string(r.status); }, "Why the solver stopped.")
       .def_ro("iterations", &ik::Report::iterations, "Over all starts.")
       .def_ro("distance", &ik::Report::distance, "Length of the error of the first level [m, rad].")
       .def_ro("manipulability", &ik::Report::manipulability, "Of the first task's frame; 0 if it has none.")
       .def_ro("active_limits", &ik::Report::active_limits, "Coordinates of v that are at a limit.")
-      .def_ro("tasks", &ik::Report::tasks, "What became of each task.")
+      .def_ro("tasks", &ik::Report::tasks, "The result of each task.")
       .def("__repr__", [](const ik::Report& r) {
         return fmt::format("<ik.Report: {}, distance {:.3g}>", ik::to_string(r.status), r.distance);
       });
-  nb::class_<SolverHandle>(module, "Solver", "Holds the memory for one problem; targets may be changed between calls.")
+  nb::class_<SolverHandle>(module, "Solver",
+                           "Solver of one problem, with its memory; targets may be changed between calls.")
       .def(
           "__init__",
           [](SolverHandle* s, const ProblemHandle& p, bool limits, int iterations, int starts,
@@ -343,19 +344,19 @@ void bind_ik(nb::module_& parent) {
                 {.method = *how, .euler_order = *order, .limits = limits, .iterations = iterations, .starts = starts});
           },
           "problem"_a, nb::kw_only(), "limits"_a = true, "iterations"_a = 100, "starts"_a = 1, "method"_a = "tangent",
-          "euler_order"_a = "ZYX", "method: in which numbers rotations are written.")
+          "euler_order"_a = "ZYX", "method: the rotation parameters.")
       .def("solve", &SolverHandle::solve, "q"_a, "From a configuration.")
       .def("solve_all", &SolverHandle::solve_all, "q"_a, "starts"_a, "apart"_a = 0.1,
-           "Solutions that differ, nearest to the start first.")
+           "Different solutions, nearest to the start first.")
       .def(
           "set_target",
           [](SolverHandle& s, const std::string& name, Like target) {
             const std::lock_guard lock(s.mutex);
             set_target(s.solver.problem(), s.model, name, target);
           },
-          "name"_a, "target"_a, "Another target for the task of this name.");
-  nb::class_<DifferentialHandle>(module, "Differential",
-                                 "One step of control: the velocity that serves the tasks best, under limits.")
+          "name"_a, "target"_a, "Changes the target of a task.");
+  nb::class_<DifferentialHandle>(
+      module, "Differential", "Differential inverse kinematics: the velocity that meets the tasks best, within limits.")
       .def(
           "__init__",
           [](DifferentialHandle* d, const ProblemHandle& p, double gain, double damping, bool position_limits,
@@ -374,7 +375,7 @@ void bind_ik(nb::module_& parent) {
             const std::lock_guard lock(d.mutex);
             set_target(d.differential.problem(), d.model, name, target);
           },
-          "name"_a, "target"_a, "Another target for the task of this name.");
+          "name"_a, "target"_a, "Changes the target of a task.");
   nb::class_<ArmHandle>(
       module, "ArmSolver",
       "The pose of one frame on a serial arm of up to 8 joints: microseconds, for one target or for millions.")

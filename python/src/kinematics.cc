@@ -181,7 +181,8 @@ void bind_kinematics(nb::module_& module) {
              nb::arg("vdot").none() = nb::none(),
              "Per link pose (12), velocity [omega, v] and acceleration at its origin in world axes: (links, 24) or (N, "
              "links, 24).");
-  module.def("center_of_mass", py_center_of_mass, nb::arg("model"), nb::arg("q"), "Of everything that moves [m].");
+  module.def("center_of_mass", py_center_of_mass, nb::arg("model"), nb::arg("q"),
+             "Centre of mass of all moving links [m].");
   module.def("energy", py_energy, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),
              "[kinetic, potential] in J; potential of gravity, zero at the world's origin.");
   module.def("centroidal", py_centroidal, nb::arg("model"), nb::arg("q"), nb::arg("v").none() = nb::none(),

@@ -51,7 +51,7 @@ void bind_load(nb::module_& module) {
       "wrong with the file\n"
       "is raised as LoadError, all of it; what is only odd is one FileWarning.");
   module.def("check", check, nb::arg("path"), nb::kw_only(), PATH_ARGUMENTS,
-             "Everything that is wrong or odd about a model or scene file.");
+             "All errors and warnings of a model or scene file.");
 }
 
 }  // namespace kansetsu::python

@@ -106,7 +106,7 @@ Floats random_position(ModelHandle& m, std::uint64_t seed, std::optional<std::pt
 
 void bind_structure(nb::class_<ModelHandle>& c) {
   c.def_prop_ro(
-       "name", [](const ModelHandle& m) { return m.model.name(); }, "As the file or builder calls it.")
+       "name", [](const ModelHandle& m) { return m.model.name(); }, "Name, from the file or builder.")
       .def_prop_ro(
           "nq", [](const ModelHandle& m) { return m.model.nq(); }, "Position coordinates.")
       .def_prop_ro(
@@ -146,7 +146,7 @@ void bind_structure(nb::class_<ModelHandle>& c) {
             }
             return out;
           },
-          "Of each link the number of its parent; -1 for the root.")
+          "Index of the parent of each link; -1 for the root.")
       .def_prop_ro(
           "joint_types",
           [](const ModelHandle& m) {
@@ -156,7 +156,7 @@ void bind_structure(nb::class_<ModelHandle>& c) {
           "revolute, ball, ...; one per joint.")
       .def(
           "link_id", [](const ModelHandle& m, const std::string& name) { return m.model.link_id(name).value(); },
-          nb::arg("name"), "The number of a link; an unknown name raises with the known ones.")
+          nb::arg("name"), "Index of a link; an unknown name raises an error that lists the known ones.")
       .def(
           "joint_id", [](const ModelHandle& m, const std::string& name) { return m.model.joint_id(name).value(); },
           nb::arg("name"), "The number of a joint.")
@@ -165,7 +165,7 @@ void bind_structure(nb::class_<ModelHandle>& c) {
           [](const ModelHandle& m, const std::string& a, const std::string& b) {
             return m.model.may_collide(m.model.link_id(a), m.model.link_id(b));
           },
-          nb::arg("a"), nb::arg("b"), "Whether collisions between two links are looked for.");
+          nb::arg("a"), nb::arg("b"), "Whether two links can collide.");
 }
 
 void bind_coordinates(nb::class_<ModelHandle>& c) {
@@ -223,7 +223,7 @@ void bind_model(nb::module_& module) {
        "The model as URDF text.")
       .def_prop_ro(
           "_devices", [](ModelHandle& m) { return kept(m, m.devices, [] { return nb::dict(); }); },
-          nb::sig("def _devices(self) -> dict[int, object]"), "The model on each device that was asked for.")
+          nb::sig("def _devices(self) -> dict[int, object]"), "The model on each device that has been used.")
       .def("__repr__", [](const ModelHandle& m) { return text_of(m.model); })
       .def("__getstate__", [](const ModelHandle& m) { return std::pair(m.model.name(), to_text(m.model)); })
       .def("__setstate__", [](ModelHandle& m, const std::pair<std::string, std::string>& state) {

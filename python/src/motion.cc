@@ -75,7 +75,7 @@ Analysis py_analyze(const ModelHandle& m, ClipLike motion, double cutoff, double
     raise_value(fmt::format("motion.analyze: cutoff is {}, expected 0 or more", cutoff));
   const bool is_retargeted = nb::isinstance<Retargeted>(motion);
   if (!is_retargeted && !nb::isinstance<Clip>(motion))
-    raise_type("motion.analyze: motion is no Clip and no Retargeted");
+    raise_type("motion.analyze: motion is neither a Clip nor a Retargeted");
   const Clip& clip = is_retargeted ? nb::cast<const Retargeted&>(motion).clip : nb::cast<const Clip&>(motion);
   Contacts contacts;
   if (is_retargeted) {
@@ -102,7 +102,7 @@ DictOf<double> summary_of(const Analysis& a) {
 
 void bind_clip(nb::module_& module) {
   using namespace nb::literals;
-  nb::class_<Clip>(module, "Clip", "A motion of a figure: configurations at moments.")
+  nb::class_<Clip>(module, "Clip", "A motion of a figure: configurations and their times.")
       .def(
           "__init__",
           [](Clip* c, const ModelHandle& m, Like times, Like q, const std::string& name) {
@@ -160,8 +160,7 @@ void bind_clip(nb::module_& module) {
       [](const ModelHandle& m, double depth, double period, int count) {
         return squat(m.model, {.depth = depth, .period = period, .count = count});
       },
-      "model"_a, "depth"_a = 0.3, "period"_a = 2.0, "count"_a = 2,
-      "Down by depth [m] and up again on both feet, count times.");
+      "model"_a, "depth"_a = 0.3, "period"_a = 2.0, "count"_a = 2, "A squat on both feet, by depth [m], count times.");
   module.def(
       "reach",
       [](const ModelHandle& m, Like target, const std::string& hand, double period) {
@@ -169,10 +168,10 @@ void bind_clip(nb::module_& module) {
                      {.hand = hand, .target = read_vec3({"motion.reach", "target"}, target), .period = period});
       },
       "model"_a, "target"_a, "hand"_a = "gripR", "period"_a = 2.0,
-      "A hand goes to a point of the world and back, along a straight line.");
+      "A hand moves to a point of the world and back, along a straight line.");
   module.def(
       "bar_swing", [](const ModelHandle& m, double duration) { return bar_swing(m.model, {.duration = duration}); },
-      "model"_a, "duration"_a = 4.0, "Both hands on a bar, the body swings as gravity and its hips make it.");
+      "model"_a, "duration"_a = 4.0, "A swing on a bar with both hands, driven by gravity and the hips.");
 }
 
 void bind_capture(nb::module_& module) {
@@ -202,13 +201,13 @@ void bind_capture(nb::module_& module) {
       .def_prop_ro(
           "toe_down", [](const FootContacts& f) { return to_bool_array(f.toe_down); },
           "(frames,): whether the toe is.");
-  nb::class_<Retargeted>(module, "Retargeted", "A capture as the motion of a figure.")
+  nb::class_<Retargeted>(module, "Retargeted", "Result of retargeting a capture to a figure.")
       .def_ro("clip", &Retargeted::clip, "The motion of the figure.")
       .def_ro("feet", &Retargeted::feet, "When each foot is on the floor.")
       .def_ro("table", &Retargeted::table, "Name of the landmark table used.")
       .def_ro("scale", &Retargeted::scale, "Figure/capture.")
       .def_ro("floor", &Retargeted::floor, "[m]")
-      .def_ro("skate", &Retargeted::skate, "Farthest that a heel or toe strays while it is down [m].")
+      .def_ro("skate", &Retargeted::skate, "Largest displacement of a heel or toe while it is in contact [m].")
       .def_prop_ro(
           "residuals",
           [](const Retargeted& r) -> DictOf<double> {
@@ -217,10 +216,10 @@ void bind_capture(nb::module_& module) {
               out[nb::str(to_string(j.landmark).data(), to_string(j.landmark).size())] = j.rms;
             return out;
           },
-          "Per landmark: root mean square of what is missed [m].");
+          "Per landmark: root mean square distance from its target [m].");
   module.def("retarget", py_retarget, "model"_a, "capture"_a, nb::kw_only(), "scale"_a = nb::none(),
              "floor"_a = nb::none(), "pin_feet"_a = true, "limits"_a = true, "move_to_origin"_a = true,
-             "The captured motion as that of a figure: feet stand still while they are on the floor, which is z = 0.");
+             "Retargets captured motion to a figure: feet in contact do not slide, and the floor is z = 0.");
 }
 
 void bind_analysis(nb::module_& module) {
@@ -228,15 +227,14 @@ void bind_analysis(nb::module_& module) {
   nb::class_<SupportForces>(module, "SupportForces", "Forces of one support, frame by frame.")
       .def_ro("name", &SupportForces::name, "Of the support.")
       .def_prop_ro(
-          "down", [](const SupportForces& s) { return to_bool_array(s.down); },
-          "(frames,): whether it carries something.")
+          "down", [](const SupportForces& s) { return to_bool_array(s.down); }, "(frames,): whether it is loaded.")
       .def_prop_ro(
           "wrench", [](const SupportForces& s) { return to_array(s.wrench); },
           "(frames, 6): [torque, force] on its link at the link's origin, world axes.")
       .def_prop_ro(
           "pressure", [](const SupportForces& s) { return rows_of(s.pressure); },
-          "(frames, 3): centre of pressure; nan where it carries nothing.");
-  nb::class_<Analysis>(module, "Analysis", "What a motion takes: torques, powers, forces of the ground.")
+          "(frames, 3): centre of pressure; nan while unloaded.");
+  nb::class_<Analysis>(module, "Analysis", "Result of the analysis of a motion: torques, powers, ground forces.")
       .def_ro("clip", &Analysis::clip, "As analysed: filtered.")
       .def_prop_ro(
           "v", [](const Analysis& a) { return to_rows(a.v); }, "(frames, nv), as all below.")
@@ -249,7 +247,7 @@ void bind_analysis(nb::module_& module) {
       .def_ro("supports", &Analysis::supports, "Forces of each foot or hand.")
       .def_prop_ro(
           "residual", [](const Analysis& a) { return to_array(a.residual); },
-          "(frames, 6): what supports cannot give, at the base.")
+          "(frames, 6): residual wrench at the base, which the supports cannot provide.")
       .def_prop_ro(
           "com", [](const Analysis& a) { return to_array(a.com); }, "(frames, 3): centre of mass [m].")
       .def_prop_ro(
@@ -292,7 +290,7 @@ void bind_codegen(nb::module_& module) {
         return compile_model(m.model, name);
       },
       nb::arg("model"), nb::arg("name") = "",
-      "Inverse dynamics, mass matrix and forward dynamics of a model as one C++ header that needs nothing.");
+      "Inverse dynamics, mass matrix and forward dynamics of a model as one C++ header without dependencies.");
 }
 
 }  // namespace kansetsu::python

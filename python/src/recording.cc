@@ -133,12 +133,11 @@ void bind_world_recording(nb::module_& module, nb::class_<WorldHandle>& c) {
           },
           nb::arg("type").none(), nb::arg("value").none(), nb::arg("traceback").none(),
           nb::sig("def __exit__(self, type: object, value: object, traceback: object) -> None"));
-  bind_show(c, "The present moment, inline in a notebook (height in pixels) or in the browser.");
+  bind_show(c, "Shows the current state, inline in a notebook (height in pixels) or in the browser.");
   c.def("record", record, nb::arg("path"), nb::arg("rate") = 0.0,
         "with world.record('run.mcap'): every step is written, or `rate` frames per second: .mcap, .csv, .npz, .glb or "
         ".html, a page.")
-      .def("page", world_page, nb::arg("title") = "kansetsu",
-           "The present moment as an HTML page that needs nothing else.");
+      .def("page", world_page, nb::arg("title") = "kansetsu", "The current state as a self-contained HTML page.");
 }
 
 void bind_recording(nb::module_& module) {

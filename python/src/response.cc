@@ -54,7 +54,7 @@ class ResponseHandle {
 
 void bind_response(nb::module_& module) {
   nb::class_<ResponseHandle>(module, "Response",
-                             "How a mechanism answers forces: the inertia between any two links, gears included.")
+                             "Response operators: the inertia between any two links, gears included.")
       .def(nb::init<const ModelHandle&>(), nb::arg("model"))
       .def("update", &ResponseHandle::update, nb::arg("q"), "Takes a posture.")
       .def("link_response", &ResponseHandle::link_response, nb::arg("link"), nb::arg("wrench_on"), nb::kw_only(),

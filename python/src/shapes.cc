@@ -33,7 +33,8 @@ HeightField make_height_field(Like heights, Like size) {
   const auto shape = nb::cast<std::vector<int>>(array.attr("shape"));
   if (shape.size() != 2 || shape[0] < 2 || shape[1] < 2)
     raise_value(
-        "HeightField: heights is no grid; expected (rows, columns), two at least, rows along y and columns along x");
+        "HeightField: heights is not a grid; expected (rows, columns), at least two each, rows along y and columns "
+        "along x");
   out.rows = shape[0], out.columns = shape[1];
   out.heights = read_numbers({"HeightField", "heights"}, array.attr("ravel")());
   return out;
@@ -117,7 +118,7 @@ void bind_shapes(nb::module_& module) {
             io::load_mesh(file, scale.is_none() ? Vec3<>{1, 1, 1} : read_vec3({"load_mesh", "scale"}, scale)));
       },
       "file"_a, "scale"_a.none() = nb::none(), "Reads an STL or OBJ file.");
-  nb::class_<ContactMaterial>(module, "Material", "What surfaces are made of, as far as contact is concerned.")
+  nb::class_<ContactMaterial>(module, "Material", "Contact properties of a surface.")
       .def(
           "__init__",
           [](ContactMaterial* c, double mu_s, double mu_d, double restitution, double spin_radius,
@@ -131,13 +132,13 @@ void bind_shapes(nb::module_& module) {
           "Static and dynamic friction (the same, unless given), restitution 0 ... 1, the radius [m] that resists spin "
           "at points, the lever [m] of the moment that resists rolling, and how far apart [m] shapes are when they "
           "touch (clearances of two add up).")
-      .def_ro("mu_s", &ContactMaterial::mu_s, "Friction of what is at rest.")
+      .def_ro("mu_s", &ContactMaterial::mu_s, "Static friction.")
       .def_ro("mu_d", &ContactMaterial::mu_d, "Friction of what slides.")
       .def_ro("restitution", &ContactMaterial::restitution, "0 ... 1")
       .def_ro("spin_radius", &ContactMaterial::spin_radius,
-              "Of the patch that resists spin where the contact is a point [m].")
-      .def_ro("rolling_radius", &ContactMaterial::rolling_radius, "Lever of the moment that resists rolling [m].")
-      .def_ro("clearance", &ContactMaterial::clearance, "How far apart shapes are when they touch [m].")
+              "Effective patch radius for torsional friction of point contacts [m].")
+      .def_ro("rolling_radius", &ContactMaterial::rolling_radius, "Lever arm of rolling resistance [m].")
+      .def_ro("clearance", &ContactMaterial::clearance, "Distance at which shapes touch [m].")
       .def("__repr__", [](const ContactMaterial& c) {
         return fmt::format(
             "Material(mu_s={}, mu_d={}, restitution={}, spin_radius={}, rolling_radius={}, clearance={})", c.mu_s,

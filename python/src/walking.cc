@@ -83,16 +83,15 @@ void bind_walking(nb::module_& module) {
           [](Push* p, double impulse, const std::optional<double>& time, const std::optional<double>& direction,
              double duration) { new (p) Push{impulse, time, direction, duration}; },
           "impulse"_a, "time"_a = nb::none(), "direction"_a = nb::none(), "duration"_a = 0.1,
-          "[N s]; time [s] and direction [rad] from the way ahead to the left are drawn if left out.");
-  module.def(
-      "walk", walk, "model"_a, nb::kw_only(), "speed"_a = 0.8, "distance"_a = kInf, "turn"_a = 0.0, "slope"_a = 0.0,
-      "duration"_a = 120.0, "pushes"_a = std::vector<Push>{}, "seed"_a = 0, "record"_a = nb::none(), "rate"_a = 60.0,
-      "progress"_a = false,
-      "Lets a figure walk in a world and reports what the world did. record: a file, at `rate` frames per second. "
-      "progress: True for a bar, or a function of (done, total) seconds.");
+          "[N s]; time [s] and direction [rad] from straight ahead to the left are random if omitted.");
+  module.def("walk", walk, "model"_a, nb::kw_only(), "speed"_a = 0.8, "distance"_a = kInf, "turn"_a = 0.0,
+             "slope"_a = 0.0, "duration"_a = 120.0, "pushes"_a = std::vector<Push>{}, "seed"_a = 0,
+             "record"_a = nb::none(), "rate"_a = 60.0, "progress"_a = false,
+             "Simulates a walking figure and returns the report. record: a file, at `rate` frames per second. "
+             "progress: True for a bar, or a function of (done, total) seconds.");
   module.def("track", track, "model"_a, "clip"_a, nb::kw_only(), "friction"_a = 0.6, "cutoff"_a = 6.0,
              "record"_a = nb::none(), "rate"_a = 60.0, "progress"_a = false,
-             "Follows a clip by torques alone, likewise.");
+             "Simulates a figure that tracks a clip by joint torques alone, likewise.");
 }
 
 }  // namespace kansetsu::python

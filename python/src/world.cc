@@ -76,7 +76,7 @@ void place_base(State& state, const Transform<>& X) {
 FigureHandle add_model(nb::handle self, ModelObject model, Like q, Like v, const std::string& name,
                        const std::string& self_collision, const ContactMaterial& material, bool collides, Like base) {
   WorldHandle& w = self_of(self);
-  if (!nb::isinstance<ModelHandle>(model)) raise_type("World.add: model is no kansetsu.Model");
+  if (!nb::isinstance<ModelHandle>(model)) raise_type("World.add: model is not a kansetsu.Model");
   const auto& m = nb::cast<const ModelHandle&>(model);
   State state = read_state("World.add", m.model, q, v);
   if (!base.is_none()) {
@@ -156,14 +156,15 @@ void bind_making(nb::class_<WorldHandle>& c) {
       .def("add", add_model, "model"_a, "q"_a.none() = nb::none(), "v"_a.none() = nb::none(), nb::kw_only(),
            "name"_a = "", "self_collision"_a = "none", "material"_a = ContactMaterial{}, "collides"_a = true,
            "base"_a.none() = nb::none(),
-           "A figure of a model, neutral and at rest unless told. base: pose of a free base. self_collision: 'none', "
+           "Adds a figure: in its neutral configuration and at rest, unless given. base: pose of a free base. "
+           "self_collision: 'none', "
            "'not_neighbours', 'all'.")
       .def("add_body", add_body, "shape"_a, "mass"_a, "pose"_a.none() = nb::none(), nb::kw_only(), "name"_a = "",
            "material"_a = ContactMaterial{}, "v"_a.none() = nb::none(),
            "A free body of one shape, with the inertia of a solid. v: [omega, velocity] in its own axes.")
       .def("add_fixed", add_fixed, "shape"_a, "pose"_a.none() = nb::none(), nb::kw_only(),
            "material"_a = ContactMaterial{}, "name"_a = "", "surface_velocity"_a.none() = nb::none(),
-           "A shape that stays: a floor, a wall. surface_velocity: of a conveyor, in the shape's axes.")
+           "Adds a fixed shape: a floor, a wall. surface_velocity: of a conveyor, in the shape's axes.")
       .def_prop_ro("figures", figure_names_of, "Names of the figures.")
       .def(
           "__getitem__",
@@ -209,10 +210,11 @@ void bind_time(nb::class_<WorldHandle>& c) {
          w.step(count, "World.step", progress);
        },
        "count"_a = 1, nb::kw_only(), "progress"_a = false,
-       "One time step, or `count` of them. WorldError tells if the world has stopped. progress: True for a bar, or a "
+       "One time step, or `count` of them. Raises WorldError if the world has stopped. progress: True for a bar, or a "
        "function of (done, total).")
       .def("advance", advance, "seconds"_a, nb::kw_only(), "progress"_a = false,
-           "Steps until so much time has passed or an event ends the run; how many there were. progress: as of step().")
+           "Steps until this time has passed or an event ends the run; returns the number of steps. progress: as of "
+           "step().")
       .def_prop_ro(
           "time", [](const WorldHandle& w) { return w.world.time(); }, "[s]")
       .def_prop_ro(
@@ -226,28 +228,28 @@ void bind_time(nb::class_<WorldHandle>& c) {
           "on_step", [](nb::handle self, nb::object callback) { self_of(self).on_step(std::move(callback), self); },
           "callback"_a,
           nb::sig("def on_step(self, callback: collections.abc.Callable[[World, float], object]) -> None"),
-          "callback(world, time) before every step: sets torques, wrenches, connections. What it raises ends the step.")
+          "callback(world, time) before every step: sets torques, wrenches, connections. Its exceptions end the step.")
       .def(
           "save",
           [](WorldHandle& w) {
             const WorldHandle::Call call(w, "World.save");
             return w.world.save();
           },
-          "A snapshot: all that matters, to the bit.")
+          "A snapshot of the complete state, exact to the bit.")
       .def(
           "restore",
           [](WorldHandle& w, const Snapshot& s) {
             const WorldHandle::Call call(w, "World.restore");
             w.world.restore(s);
           },
-          "snapshot"_a, "Goes back to a snapshot of this world, or of one built alike.")
+          "snapshot"_a, "Restores a snapshot of this world, or of one with the same structure.")
       .def(
           "hash",
           [](WorldHandle& w) {
             const WorldHandle::Call call(w, "World.hash");
             return w.world.hash();
           },
-          "Of time and all states: equal for equal bits.");
+          "Hash of time and all states, to the bit.");
 }
 
 PyType_Slot kSlots[] = {
@@ -265,7 +267,7 @@ PyType_Slot kSlots[] = {
 
 void bind_world(nb::module_& module) {
   bind_figure(module);
-  nb::class_<Snapshot>(module, "Snapshot", "A moment of a world, as a value.")
+  nb::class_<Snapshot>(module, "Snapshot", "A snapshot of a world, as a value.")
       .def_prop_ro("time", &Snapshot::time, "[s]")
       .def(
           "__eq__",
@@ -283,10 +285,11 @@ void bind_world(nb::module_& module) {
       .def("__setstate__", [](Snapshot& s, const nb::bytes& bytes) {
         new (&s) Snapshot(Snapshot::from_bytes({static_cast<const char*>(bytes.data()), bytes.size()}));
       });
-  nb::class_<WorldHandle> c(module, "World", nb::type_slots(kSlots), nb::is_weak_referenceable(),
-                            "Figures, their surroundings and what joins them, advancing in time. Contacts are rigid; "
-                            "connections are made and "
-                            "cut at any step; every force is reported. One thread at a time.");
+  nb::class_<WorldHandle> c(
+      module, "World", nb::type_slots(kSlots), nb::is_weak_referenceable(),
+      "Figures, their environment and the connections between them, advancing in time. Contacts are rigid; "
+      "connections are made and "
+      "cut at any step; every force is reported. One thread at a time.");
   bind_making(c);
   bind_time(c);
   bind_world_state(c);

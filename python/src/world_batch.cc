@@ -33,7 +33,7 @@ std::vector<int> read_worlds(const BatchHandle& b, const char* function, Like wh
   if (kind == "b" && (shape.size() != 1 || shape[0] != n))
     raise_value(fmt::format("{}: the mask has another shape than ({},), one for each world", function, n));
   if (kind != "b" && kind != "i" && kind != "u" && nb::cast<std::ptrdiff_t>(array.attr("size")) > 0)
-    raise_type(fmt::format("{}: worlds are named by a mask of bools or by numbers", function));
+    raise_type(fmt::format("{}: worlds are selected by a mask of bools or by indices", function));
   const nb::object numbers = kind == "b" ? nb::object(numpy.attr("flatnonzero")(array)) : array;
   for (const nb::handle x : nb::list(numbers.attr("ravel")().attr("tolist")())) {
     const int i = nb::cast<int>(x);

@@ -19,7 +19,7 @@ DofRef read_dof(nb::handle key) {
 
 nb::dict dict_of(nb::handle joints) {
   nb::dict out;
-  if (!nb::try_cast(joints, out)) raise_type("World.add_controller: joints is no dict, e.g. {'elbow': {'kp': 100}}");
+  if (!nb::try_cast(joints, out)) raise_type("World.add_controller: joints is not a dict, e.g. {'elbow': {'kp': 100}}");
   return out;
 }
 
@@ -44,7 +44,7 @@ void read_numbers_of(nb::handle numbers, JointControl& out) {
       if (name != m.name) continue;
       found = true;
       if (!nb::try_cast(value, out.*m.at) || out.*m.at != out.*m.at)
-        raise_type(fmt::format("World.add_controller: {} of joint '{}' is no number", name, out.dof.joint));
+        raise_type(fmt::format("World.add_controller: {} of joint '{}' is not a number", name, out.dof.joint));
     }
     if (!found) raise_value(fmt::format("World.add_controller: a joint has no '{}'; known: {}", name, known));
   }
@@ -89,13 +89,13 @@ void set_controller(WorldHandle& w, const std::string& name, const std::optional
 void bind_world_control(nb::class_<WorldHandle>& c) {
   using namespace nb::literals;
   c.def("add_controller", add_controller, "name"_a, "figure"_a, "kind"_a, "joints"_a, nb::kw_only(), "active"_a = true,
-        "Drives joints in every step: kind 'torque' (tau = signal), 'pd' (taken implicitly: stiff gains are fine) or "
+        "Drives joints in every step: kind 'torque' (tau = signal), 'pd' (implicit, so stiff gains are stable) or "
         "'motion' (q = signal,\n"
         "whatever it takes). joints: {'elbow': {'value': 0.3, 'kp': 100, 'kd': 5}}; the signal is value + amplitude "
         "sin(2 pi frequency t +\n"
         "phase) + deviation noise, effort is the most it gives. ('hip', 2) names one of several coordinates.")
       .def("set_controller", set_controller, "name"_a, nb::kw_only(), "active"_a = nb::none(),
-           "joints"_a.none() = nb::none(), "Other numbers for a controller; what is not named stays.")
+           "joints"_a.none() = nb::none(), "Changes the numbers of a controller; those not named are kept.")
       .def_prop_ro(
           "controllers", [](const WorldHandle& w) { return w.world.controller_names(); }, "Names of the controllers.");
 }

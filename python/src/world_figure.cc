@@ -80,9 +80,10 @@ Floats stand(const FigureHandle& f) {
   const WorldHandle::Call call(w, "Figure.stand");
   const World::StandReport r = w.world.stand(f.id);
   if (!r.feasible) {
-    raise_error("WorldError",
-                fmt::format("Figure.stand: '{}' cannot stand so: {:.3g} N and {:.3g} N·m are missing, with {} contacts",
-                            w.world.name(f.id), r.missing_force, r.missing_torque, r.contacts));
+    raise_error(
+        "WorldError",
+        fmt::format("Figure.stand: '{}' cannot stand like this: {:.3g} N and {:.3g} N·m are missing, with {} contacts",
+                    w.world.name(f.id), r.missing_force, r.missing_torque, r.contacts));
   }
   return to_array(std::span(w.world.torque(f.id).data(), size_t(w.world.torque(f.id).size())));
 }
@@ -102,37 +103,36 @@ void bind_figure(nb::module_& module) {
           "apply_wrench", apply_wrench, "wrench"_a, "point"_a.none() = nb::none(),
           "[torque, force] in world axes at a point of the world (its own origin by default), for the next step only.");
   nb::class_<FigureHandle>(module, "Figure", nb::type_slots(slots_with_world<FigureHandle>()),
-                           "A figure in a world. Its arrays are live: they follow the world, and what is written into "
-                           "q, v and tau counts from the "
-                           "next step or question on.")
+                           "A figure in a world. Its arrays are live: they follow the world, and values written to q, "
+                           "v and tau take effect at the next step or query.")
       .def_prop_ro(
           "name", [](const FigureHandle& f) { return f.get().world.name(f.id); }, "In its world.")
       .def_prop_ro(
           "model", [](const FigureHandle& f) { return f.get().model(f.id); }, "What it is made of.")
       .def_prop_rw(
           "q", [](const FigureHandle& f) { return with_names(live<&FigureMirror::q>(f), f, "coordinates"); },
-          assign<&FigureMirror::q>, nb::for_setter("value"_a), "Positions; write into it to move the figure.")
+          assign<&FigureMirror::q>, nb::for_setter("value"_a), "Positions; assigning to them moves the figure.")
       .def_prop_rw(
           "v", [](const FigureHandle& f) { return with_names(live<&FigureMirror::v>(f), f, "dofs"); },
           assign<&FigureMirror::v>, nb::for_setter("value"_a), "Velocities.")
       .def_prop_rw(
           "tau", [](const FigureHandle& f) { return with_names(live<&FigureMirror::tau>(f), f, "dofs"); },
-          assign<&FigureMirror::tau>, nb::for_setter("value"_a), "Torques that act until they are changed.")
+          assign<&FigureMirror::tau>, nb::for_setter("value"_a), "Applied torques, kept until changed.")
       .def_prop_ro(
           "vdot", [](const FigureHandle& f) { return with_names(live<&FigureMirror::vdot>(f), f, "dofs"); },
           "Accelerations of the last step.")
       .def_prop_ro(
           "effort", [](const FigureHandle& f) { return with_names(live<&FigureMirror::effort>(f), f, "dofs"); },
-          "Torques of the last step as they acted, motors and springs included.")
+          "Total torques of the last step, motors and springs included.")
       .def_prop_rw(
           "control", [](const FigureHandle& f) { return with_actuator_names(live<&FigureMirror::control>(f), f); },
           assign<&FigureMirror::control>, nb::for_setter("value"_a),
-          "Controls of its actuators, which stay until they are changed: control[\"motor\"] = 1.0.")
+          "Controls of its actuators, kept until changed: control[\"motor\"] = 1.0.")
       .def_prop_rw(
           "activation",
           [](const FigureHandle& f) { return with_actuator_names(live<&FigureMirror::activation>(f), f); },
           assign<&FigureMirror::activation>, nb::for_setter("value"_a),
-          "Activations of its actuators, part of the state; 0 of those that have none.")
+          "Activations of its actuators, part of the state; 0 for actuators without activation.")
       .def_prop_ro(
           "actuators", [](const FigureHandle& f) { return actuator_names(f.get().world, f.id); },
           "Names of its actuators, in the order of control.")
@@ -142,14 +142,14 @@ void bind_figure(nb::module_& module) {
             const WorldHandle::Call call(f.get(), "Figure.actuator_reports");
             return actuator_array(f.get().world.actuators(f.id));
           },
-          "What each actuator did in the last step (kansetsu.ACTUATOR).")
+          "Result of each actuator in the last step (kansetsu.ACTUATOR).")
       .def_prop_ro(
           "asleep",
           [](const FigureHandle& f) {
             const WorldHandle::Call call(f.get(), "Figure.asleep");
             return f.get().world.asleep(f.id);
           },
-          "Whether it has come to rest and is not computed until something happens to it.")
+          "Whether it sleeps: it is at rest and not computed until something acts on it.")
       .def("set_inertial_parameters", set_inertias, "values"_a,
            "Other inertias of its links, (links, 10) as inertial_parameters(model) has them. Part of what the world is "
            "made of:\nsnapshots do not hold them. Not for every step: the model is built again.")
@@ -159,9 +159,11 @@ void bind_figure(nb::module_& module) {
             const WorldHandle::Call call(f.get(), "Figure.set_material");
             f.get().world.set_material(f.id, material);
           },
-          "material"_a, "Another material of all its shapes; as set_inertial_parameters(), no part of snapshots.")
+          "material"_a,
+          "Changes the material of all its shapes; like set_inertial_parameters(), not part of snapshots.")
       .def("stand", stand,
-           "Sets the torques that hold it still by the contacts and connections it has now; WorldError if none do.")
+           "Sets the torques that hold it at rest with its present contacts and connections; raises WorldError if "
+           "there are none.")
       .def(
           "__getitem__",
           [](const FigureHandle& f, const std::string& link) {

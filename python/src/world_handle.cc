@@ -98,10 +98,9 @@ void WorldHandle::pull() {
 
 WorldHandle::Call::Call(WorldHandle& w, const char* function, Kind kind) : w_(w) {
   if (w.forks_ != fork_count())
-    raise_error("BusyError",
-                fmt::format("{}: this process was forked from the one that made the world; make it anew here, or start "
-                            "processes by 'spawn'",
-                            function));
+    raise_error("BusyError", fmt::format("{}: this process was forked from the one that made the world; create it in "
+                                         "this process, or start processes with 'spawn'",
+                                         function));
   Use expected = Use::kFree;
   if (w.use_.compare_exchange_strong(expected, Use::kBusy, std::memory_order_acquire)) {
     w.owner_ = std::this_thread::get_id();
@@ -110,7 +109,7 @@ WorldHandle::Call::Call(WorldHandle& w, const char* function, Kind kind) : w_(w)
   } else if (expected == Use::kCallback && w.owner_ == std::this_thread::get_id()) {
     raise_error("BusyError", fmt::format("{}: not from a callback of a step", function));
   } else {
-    raise_error("BusyError", fmt::format("{}: the world is at work in another thread", function));
+    raise_error("BusyError", fmt::format("{}: the world is in use by another thread", function));
   }
   try {
     w.push();
@@ -150,7 +149,7 @@ std::int64_t WorldHandle::step(std::int64_t count, const char* function, nb::han
 
 void WorldHandle::on_step(nb::object callback, nb::handle self) {
   const Call call(*this, "World.on_step");
-  if (!PyCallable_Check(callback.ptr())) raise_type("World.on_step: the callback cannot be called");
+  if (!PyCallable_Check(callback.ptr())) raise_type("World.on_step: the callback is not callable");
   const size_t index = callbacks_.size();
   callbacks_.push_back(std::move(callback));
   // The world outlives its callbacks: no reference of their own to it, which would never end.
@@ -184,7 +183,7 @@ FigureId read_figure(WorldHandle& w, const char* function, nb::handle value) {
   }
   std::string name;
   if (!nb::try_cast(value, name)) {
-    raise_type(fmt::format("{}: '{}' is no figure, expected a Figure or its name", function,
+    raise_type(fmt::format("{}: '{}' is not a figure, expected a Figure or its name", function,
                            nb::type_name(value.type()).c_str()));
   }
   return w.world.figure(name);
@@ -211,7 +210,7 @@ BodyArgument read_body(WorldHandle& w, const char* function, nb::handle value) {
     std::tie(figure, link) = both;
   } else {
     raise_type(fmt::format(
-        "{}: '{}' is no body, expected a Body, a Figure, 'figure/link', ('figure', 'link') or None for the world",
+        "{}: '{}' is not a body, expected a Body, a Figure, 'figure/link', ('figure', 'link') or None for the world",
         function, nb::type_name(value.type()).c_str()));
   }
   const FigureId id = w.world.figure(figure);

@@ -40,13 +40,13 @@ ConnectionHandle connect(nb::handle self, BodyLike a, BodyLike b, Mask mask, con
 void release(const ConnectionHandle& c) {
   WorldHandle& w = c.get();
   const WorldHandle::Call call(w, "World.release");
-  if (!w.world.connected(c.id)) raise_value("World.release: this connection is no more");
+  if (!w.world.connected(c.id)) raise_value("World.release: this connection no longer exists");
   w.world.release(c.id);
 }
 
 /// What the last step says of it; raises where there is nothing to say.
 const ConnectionReport& last_report_of(const ConnectionHandle& c, WorldHandle& w) {
-  if (!w.world.connected(c.id)) raise_value("Connection: it is no more");
+  if (!w.world.connected(c.id)) raise_value("Connection: it no longer exists");
   const auto& all = w.world.report().connections;
   const auto found = std::find_if(all.begin(), all.end(), [&](const ConnectionReport& r) { return r.id == c.id; });
   if (found == all.end()) raise_value("Connection: it was made after the last step; nothing is known before the next");
@@ -87,7 +87,7 @@ AnyDict assemble(WorldHandle& w, double tolerance, int max_iterations) {
 void bind_world_joining(nb::module_& module, nb::class_<WorldHandle>& c) {
   using namespace nb::literals;
   nb::class_<ConnectionHandle>(module, "Connection", nb::type_slots(slots_with_world<ConnectionHandle>()),
-                               "Two bodies that are held together.")
+                               "A connection between two bodies.")
       .def_prop_ro(
           "active",
           [](const ConnectionHandle& x) {
@@ -95,11 +95,11 @@ void bind_world_joining(nb::module_& module, nb::class_<WorldHandle>& c) {
             const WorldHandle::Call call(w, "Connection.active");
             return w.world.connected(x.id);
           },
-          "Whether it still holds: neither released nor broken.")
-      .def("release", release, "Lets go; raises if it has been let go before.")
+          "Whether it exists: neither released nor broken.")
+      .def("release", release, "Releases it; raises if it has already been released.")
       .def_prop_ro("wrench", wrench<&ConnectionReport::wrench>,
                    "[torque, force] on b at its frame, in world axes, of the last step.")
-      .def_prop_ro("impulse", wrench<&ConnectionReport::impulse>, "When it was made [N m s, N s].")
+      .def_prop_ro("impulse", wrench<&ConnectionReport::impulse>, "Impulse at its creation [N m s, N s].")
       .def_prop_ro(
           "id", [](const ConnectionHandle& x) { return x.id.value(); }, "As in World.connections.")
       .def("__repr__", [](const ConnectionHandle& x) {
@@ -111,7 +111,7 @@ void bind_world_joining(nb::module_& module, nb::class_<WorldHandle>& c) {
         "frame_a"_a.none() = nb::none(), "frame_b"_a.none() = nb::none(), "break_force"_a = kInf,
         "break_torque"_a = kInf, "restitution"_a.none() = nb::none(), "stiffness"_a.none() = nb::none(),
         "damping"_a.none() = nb::none(), "name"_a = "",
-        "Holds b by a; None is the world. mask: 'weld', 'point', 'hinge' (about z of a's frame), 'slider', "
+        "Connects b to a; None is the world. mask: 'weld', 'point', 'hinge' (about z of a's frame), 'slider', "
         "'cylindrical', 'universal',\n"
         "'point_in_plane', 'orientation', or bits of [turn x y z, shift x y z]. hold: 'relative_pose' as they are now, "
         "or 'together'.\n"
@@ -125,14 +125,14 @@ void bind_world_joining(nb::module_& module, nb::class_<WorldHandle>& c) {
             return connect(self, a, b, nb::str("weld"), "relative_pose", nb::none(), nb::none(), kInf, kInf, nb::none(),
                            nb::none(), nb::none(), "");
           },
-          "a"_a.none(), "b"_a.none(), "b as it is now, held by a.")
+          "a"_a.none(), "b"_a.none(), "Connects b to a in its current pose.")
       .def(
           "release",
           [](WorldHandle& w, const ConnectionHandle& x) {
             if (&x.get() != &w) raise_value("World.release: the connection is of another world");
             release(x);
           },
-          "connection"_a, "Lets go of a connection.")
+          "connection"_a, "Releases a connection.")
       .def(
           "connection",
           [](nb::handle self, const std::string& name) {
@@ -144,7 +144,7 @@ void bind_world_joining(nb::module_& module, nb::class_<WorldHandle>& c) {
            "damping"_a = 0.0, "rest_length"_a = nb::none(), "pull_only"_a = false, "name"_a = "",
            "A spring and damper between points of two bodies; pull_only: a rope.")
       .def("assemble", assemble, "tolerance"_a = 1e-12, "max_iterations"_a = 100,
-           "Moves the figures so that all connections hold; what was reached.");
+           "Moves the figures so that all connections are closed; returns the result.");
 }
 
 }  // namespace kansetsu::python

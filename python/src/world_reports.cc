@@ -122,7 +122,7 @@ std::vector<std::string> actuator_names(const World& world, FigureId id) {
 }
 
 void bind_world_reports(nb::module_& module, nb::class_<WorldHandle>& c) {
-  nb::class_<Event>(module, "Event", "Something that happened at a moment.")
+  nb::class_<Event>(module, "Event", "An event.")
       .def_ro("time", &Event::time, "[s]")
       .def_prop_ro(
           "kind", [](const Event& e) { return to_string(e.kind); }, "touch, lift, connected, cut, limit, ...")
@@ -137,7 +137,7 @@ void bind_world_reports(nb::module_& module, nb::class_<WorldHandle>& c) {
          const WorldHandle::Call call(w, "World.contacts");
          return contact_array(w.world.report().contacts);
        },
-       "What touches, after the last step: an array of records with a, b (figure, link; -1 the world), p, normal, "
+       "Contacts after the last step: an array of records with a, b (figure, link; -1 the world), p, normal, "
        "wrench on b,\n"
        "pressure, mode, slip, gap, impulse and more (kansetsu.CONTACT).")
       .def_prop_ro(
@@ -146,24 +146,24 @@ void bind_world_reports(nb::module_& module, nb::class_<WorldHandle>& c) {
             const WorldHandle::Call call(w, "World.connections");
             return connection_array(w.world.report().connections);
           },
-          "What holds, likewise: a, b, id, p, wrench on b, gaps (kansetsu.CONNECTION).")
-      .def_prop_ro("report", report_of, "Numbers of the last step.")
+          "Connections after the last step: a, b, id, p, wrench on b, gaps (kansetsu.CONNECTION).")
+      .def_prop_ro("report", report_of, "Report of the last step.")
       .def_prop_ro("totals", totals_of, "Numbers since the start.")
       .def("health", health_of,
-           "How far the numbers may be trusted: energy drift, penetration, gaps, residual, unsolved contacts; "
+           "How far the results can be trusted: energy drift, penetration, gaps, residual, unsolved contacts; "
            "'findings' "
            "says in words\n"
            "which are beyond their limits (kansetsu::HealthLimits).")
       .def("set_strict", set_strict, nb::arg("strict") = true,
-           "Whether the world stops where a number of health() is beyond its limit.")
+           "Makes the world stop when a number of health() exceeds its limit.")
       .def_prop_ro(
           "events",
           [](WorldHandle& w) {
             const WorldHandle::Call call(w, "World.events");
             return w.world.events();
           },
-          "What has happened so far.")
-      .def("sensor", sensor, nb::arg("name"), "What a sensor of the scene shows.")
+          "Totals since the start.")
+      .def("sensor", sensor, nb::arg("name"), "Values of a sensor.")
       .def_prop_ro("sensors", [](const WorldHandle& w) { return w.world.sensor_names(); }, "Names of the sensors.");
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 void check_length(const char* shape, const char* name, double value) {
   if (!(value >= 0) || !std::isfinite(value))
-    throw Error(fmt::format("Geometry: {} of the {} is {}, expected a finite number, 0 at least", name, shape, value));
+    throw Error(fmt::format("Geometry: {} of the {} is {}, expected a finite number, at least 0", name, shape, value));
 }
 
 bool is_finite(const Vec3<>& p) { return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z); }
@@ -40,7 +40,7 @@ Aabb around(const std::vector<Vec3<>>& points) {
 std::string grid_problem(const HeightField& s) {
   if (s.columns >= 2 && s.rows >= 2 && s.heights.size() == std::size_t(s.columns) * std::size_t(s.rows)) return {};
   return fmt::format(
-      "the height field has {} columns, {} rows and {} heights; expected two of each at least, and columns × rows "
+      "the height field has {} columns, {} rows and {} heights; expected at least two of each, and columns × rows "
       "heights",
       s.columns, s.rows, s.heights.size());
 }

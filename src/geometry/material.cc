@@ -28,10 +28,10 @@ void check(const ContactMaterial& m) {
   if (fine(m.mu_s) && fine(m.mu_d) && fine(m.restitution) && fine(m.spin_radius) && fine(m.rolling_radius) &&
       fine(m.clearance) && m.mu_d <= m.mu_s && m.restitution <= 1)
     return;
-  throw Error(fmt::format(
-      "ContactMaterial: mu_s {}, mu_d {}, restitution {}, spin_radius {}, rolling_radius {}, clearance {}; expected "
-      "finite numbers, 0 at least, mu_d ≤ mu_s and restitution ≤ 1",
-      m.mu_s, m.mu_d, m.restitution, m.spin_radius, m.rolling_radius, m.clearance));
+  throw Error(
+      fmt::format("ContactMaterial: mu_s {}, mu_d {}, restitution {}, spin_radius {}, rolling_radius {}, clearance {}; "
+                  "expected finite numbers, at least 0, mu_d ≤ mu_s and restitution ≤ 1",
+                  m.mu_s, m.mu_d, m.restitution, m.spin_radius, m.rolling_radius, m.clearance));
 }
 
 }  // namespace

@@ -175,7 +175,7 @@ Loaded<ModelDescription> model_from_json(std::string_view text, const std::strin
   const auto fail = [&](const std::string& why) {
     return Loaded<ModelDescription>{
         std::nullopt,
-        {{Severity::kError, recording::kBadModel, file_name, 0, {}, "the model cannot be understood: " + why, {}}}};
+        {{Severity::kError, recording::kBadModel, file_name, 0, {}, "the model cannot be parsed: " + why, {}}}};
   };
   try {
     const Json in = parse_json<Json>(text);

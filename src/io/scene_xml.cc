@@ -61,7 +61,8 @@ void SceneXml::fail_free(const JointDescription& joint) {
 DofDescription SceneXml::ball_data(const JointDescription& joint) {
   DofDescription dof = dof_of(joint, 0);
   for (int k = 1; k < 3; ++k) {
-    if (dof_of(joint, k) != dof) lose("balls with other data about each axis; those about x are written", joint.name);
+    if (dof_of(joint, k) != dof)
+      lose("ball joints with different data about each axis; those about x are written", joint.name);
   }
   dof.lower = -kInfinity, dof.upper = kInfinity, dof.rest = 0;
   return dof;
@@ -75,17 +76,17 @@ void SceneXml::lose_experiment() {
     if (f.base_motion && *f.base_motion != PrescribedMotion{}) lose("motions of bases", f.name);
   }
   for (const EnvironmentShape& e : scene.environment) {
-    if (e.motion || e.surface_velocity != Vec3<>{}) lose("motions of the surroundings", e.shape.name);
+    if (e.motion || e.surface_velocity != Vec3<>{}) lose("motions of the environment", e.shape.name);
   }
 }
 
 Loaded<std::string> SceneXml::text() {
-  if (!values_.finite) fail("the scene holds numbers that are not finite", "write finite numbers");
+  if (!values_.finite) fail("the scene contains numbers that are not finite", "write finite numbers");
   if (!values_.clean)
-    fail("a name holds control characters or is not valid UTF-8", "give it a name of letters, digits and signs");
+    fail("a name contains control characters or is not valid UTF-8", "use letters, digits and punctuation");
   std::vector<Diagnostic> out = failures_;
   for (const auto& [what, loss] : losses_) {
-    std::string message = fmt::format("{} cannot hold {}", format_.name, what);
+    std::string message = fmt::format("{} cannot express {}", format_.name, what);
     if (!loss.first.empty()) message += fmt::format(": {}", quote(loss.first));
     if (loss.count > 1) message += fmt::format(" and {} more", loss.count - 1);
     out.push_back({Severity::kWarning, format_.cannot_hold, {}, 0, {}, std::move(message), {}});

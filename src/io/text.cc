@@ -71,7 +71,7 @@ Diagnostic unreadable(const FileText& read, const std::filesystem::path& file, c
     case FileProblem::kUnreadable:
       break;
   }
-  return problem(codes.unreadable, "cannot be read: " + read.reason, "check that you may read the file");
+  return problem(codes.unreadable, "cannot be read: " + read.reason, "check the permissions of the file");
 }
 
 FileText read_file(const std::filesystem::path& file, std::uintmax_t largest) {
@@ -109,7 +109,7 @@ FileText read_file(const std::filesystem::path& file, std::uintmax_t largest) {
       if (!wait_for(kMoment)) return {{}, FileProblem::kNotAFile, "the pipe has no writer"};
     } else if (errno == EAGAIN) {
       if (!wait_for(kPatience))
-        return {{}, FileProblem::kNotAFile, fmt::format("it is a pipe that was silent for {} s", kPatience.count())};
+        return {{}, FileProblem::kNotAFile, fmt::format("no data arrived on the pipe for {} s", kPatience.count())};
     } else if (errno != EINTR) {
       return {{}, FileProblem::kUnreadable, std::strerror(errno)};
     }
@@ -129,7 +129,7 @@ std::vector<Diagnostic> replace_file(const std::filesystem::path& file, Loaded<s
   if (!text) return std::move(text.diagnostics);
   if (auto reason = replace_file(file, *text.value)) {
     text.diagnostics.push_back(about_file(Severity::kError, code, file, "cannot be written: " + *reason,
-                                          "check that the folder exists and that you may write to it"));
+                                          "check that the folder exists and is writable"));
   }
   return std::move(text.diagnostics);
 }

@@ -40,7 +40,7 @@ Diagnostic about_file(Severity severity, const char* code, const std::filesystem
 /// The codes under which a format reports files that cannot be read.
 struct FileCodes {
   const char *missing, *not_a_file, *unreadable, *too_large;
-  const char* smaller = "meshes belong into files of their own";  ///< what to do with one that is too large
+  const char* smaller = "put meshes into separate files";  ///< what to do with one that is too large
 
   static constexpr FileCodes one(const char* code) { return {code, code, code, code}; }
 };

@@ -133,7 +133,7 @@ void check_element(XmlReport& report, const Element& element, Names attributes, 
                               fmt::format("<{}> in <{}> is not known and ignored", tag_of(*child), tag_of(element)));
     } else if (!seen.insert(name).second) {
       report.warning(*child, report.codes().repeated,
-                     fmt::format("second <{}> in one <{}>; only the first counts", tag_of(*child), tag_of(element)));
+                     fmt::format("second <{}> in one <{}>; the first is used", tag_of(*child), tag_of(element)));
     }
   }
 }
@@ -147,8 +147,8 @@ std::optional<std::string> read_text(XmlReport& report, const Element& element, 
   if (!text) return std::nullopt;
   if (!is_clean(text))
     return report.refuse(element, report.codes().characters,
-                         fmt::format("{}={} holds control characters or is not valid UTF-8", attribute, quote(text)),
-                         "write a name of letters, digits and signs");
+                         fmt::format("{}={} contains control characters or is not valid UTF-8", attribute, quote(text)),
+                         "use letters, digits and punctuation");
   return text;
 }
 

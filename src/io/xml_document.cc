@@ -59,9 +59,9 @@ std::string syntax_message(const tinyxml2::XMLDocument& document) {
     case tinyxml2::XML_ERROR_PARSING_COMMENT:
       return "comment is not closed by -->";
     case tinyxml2::XML_ERROR_PARSING_TEXT:
-      return "text outside of elements, or that does not end";
+      return "text outside of elements, or not terminated";
     case tinyxml2::XML_ERROR_PARSING_DECLARATION:
-      return "<?xml …?> does not stand at the beginning";
+      return "<?xml …?> is not at the beginning";
     default:
       return fmt::format("not well-formed XML ({})", document.ErrorName());
   }

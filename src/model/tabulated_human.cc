@@ -281,7 +281,7 @@ Model human(const HumanOptions& options) {
   constexpr double kLightest = 2, kHeaviest = 650, kShortest = 0.4, kTallest = 2.8;  // of people that there have been
   const auto inside = [](double x, double low, double high) { return x == 0 || (x >= low && x <= high); };
   if (!inside(options.mass, kLightest, kHeaviest) || !inside(options.height, kShortest, kTallest))
-    throw Error(fmt::format("human: a mass of {} kg and a height of {} m are nobody's ({} to {} kg, {} to {} m)",
+    throw Error(fmt::format("human: a mass of {} kg and a height of {} m are out of range ({} to {} kg, {} to {} m)",
                             options.mass, options.height, kLightest, kHeaviest, kShortest, kTallest));
   return anthropometry::Maker(options).make();
 }

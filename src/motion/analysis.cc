@@ -56,7 +56,7 @@ void check(const Model& model, const Clip& clip, std::span<const SupportHistory>
     }
   }
   if (model.base() != Base::kFree && !supports.empty())
-    throw Error(fmt::format("analyze: '{}' has a fixed base, which supports cannot help", model.name()));
+    throw Error(fmt::format("analyze: '{}' has a fixed base, on which supports have no effect", model.name()));
 }
 
 /// Two directions across a normal.

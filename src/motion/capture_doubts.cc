@@ -90,7 +90,7 @@ class DoubtFinder {
       out_.push_back(
           {mapping::kUp,
            fmt::format("the trunk points {} on average", along_.z < -kLying * norm(along_) ? "downward" : "sideways"),
-           "someone who stands? then the rest pose and the motion have different axes upward: --up x|y|z"});
+           "if the person stands, rest pose and motion have different vertical axes: --up x|y|z"});
     }
     const bool arms = shoulders_.opposite(), feet = feet_.opposite();
     if (!arms && !feet) return;

@@ -105,7 +105,7 @@ void check(const Model& model, const State& state, const GenerationProblem& prob
     throw Error(fmt::format("generate: weights must be positive, not {}, {}, {}", w.acceleration, w.force, w.torque));
   }
   if (w.wish.size() != 0 && w.wish.size() != nv)
-    throw Error(fmt::format("generate: {} wished accelerations for {} coordinates", w.wish.size(), nv));
+    throw Error(fmt::format("generate: {} desired accelerations for {} coordinates", w.wish.size(), nv));
 }
 
 Eigen::VectorXd wished(const GenerationWeights& weights, int nv) {

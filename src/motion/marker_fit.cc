@@ -24,11 +24,12 @@ std::vector<int> match(const MarkerFigure& figure, const Markers& seen) {
   std::vector<int> out;
   for (const ModelMarker& m : figure.markers) {
     const std::optional<int> found = seen.find(m.name);
-    if (!found) throw Error(fmt::format("marker '{}' of '{}' was not seen", m.name, figure.model.name()));
+    if (!found) throw Error(fmt::format("marker '{}' of '{}' was not measured", m.name, figure.model.name()));
     out.push_back(*found);
   }
   if (out.size() < 3)
-    throw Error(fmt::format("{} of the markers of '{}' were seen, three are needed", out.size(), figure.model.name()));
+    throw Error(
+        fmt::format("{} of the markers of '{}' were measured, three are needed", out.size(), figure.model.name()));
   return out;
 }
 
@@ -145,7 +146,7 @@ MarkerMotion fit_motion(const MarkerFigure& figure, const Markers& seen, int thr
         std::size_t(std::count_if(points.begin(), points.end(), [](const Vec3<>& p) { return Markers::seen(p); }));
     if (count > most) most = count, clear = k;
   }
-  if (most < 3) throw Error("markers: in no frame are three of the figure's markers seen");
+  if (most < 3) throw Error("markers: no frame has three of the figure's markers");
   Eigen::VectorXd posture = first.begin(points_of(seen, columns, clear));
   constexpr int kStride = 32;  // frames from help to help: a limb turns by less than a radian
   for (int k = clear; k > 0; k = std::max(0, k - kStride))

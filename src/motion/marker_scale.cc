@@ -110,7 +110,7 @@ class FigureFit {
     std::vector<int> columns;
     for (const ModelMarker& m : given_.markers) {
       const std::optional<int> found = seen.find(m.name);
-      if (!found) throw Error(fmt::format("marker '{}' of '{}' was not seen", m.name, given_.model.name()));
+      if (!found) throw Error(fmt::format("marker '{}' of '{}' was not measured", m.name, given_.model.name()));
       columns.push_back(*found);
     }
     const int n = seen.frames(), wanted = std::min(n, std::max(1, options_.frames));
@@ -123,7 +123,7 @@ class FigureFit {
       seen_.push_back(std::move(points));
       count_ += count;
     }
-    if (seen_.empty()) throw Error("markers: there is no frame in which most of the figure's markers are seen");
+    if (seen_.empty()) throw Error("markers: no frame has most of the figure's markers");
     weight_ = std::min(1.0, kIndependent / double(seen_.size())) / (kMarkerNoise * kMarkerNoise);
   }
 
@@ -308,7 +308,7 @@ class FigureFit {
 
 ScaledFigure fit_figure(const MarkerFigure& figure, const Markers& seen, double mass, const FitOptions& options) {
   if (figure.markers.size() < 3)
-    throw Error(fmt::format("{} of the markers of '{}' were seen, three are needed", figure.markers.size(),
+    throw Error(fmt::format("{} of the markers of '{}' were measured, three are needed", figure.markers.size(),
                             figure.model.name()));
   return FigureFit(figure, seen, mass, options).run();
 }

@@ -103,7 +103,7 @@ class Retargeter {
     maker_.emplace(capture_, bones_, figure_);
     if (!(maker_->leg_of_capture() > 0) || !std::isfinite(maker_->leg_of_capture())) {
       refuse(mapping::kNoLegs, fmt::format("the legs of the skeleton are {} m long", maker_->leg_of_capture()),
-             "do hips, knees and ankles name different bones?");
+             "are hips, knees and ankles different bones?");
       return {std::nullopt, std::move(diagnostics_)};
     }
     for (CaptureDoubt& doubt : find_doubts(capture_, bones_, out_.first_frame, maker_->leg_of_capture()))
@@ -187,8 +187,7 @@ class Retargeter {
     for (const auto& [a, b] :
          {std::pair{L::kHipL, L::kKneeL}, {L::kKneeL, L::kAnkleL}, {L::kHipR, L::kKneeR}, {L::kKneeR, L::kAnkleR}})
       if (!(norm(point(a) - point(b)) > 1e-6))
-        refuse(mapping::kStance,
-               fmt::format("{} and {} of {} are in one place", to_string(a), to_string(b), model_.name()),
+        refuse(mapping::kStance, fmt::format("{} and {} of {} coincide", to_string(a), to_string(b), model_.name()),
                "give their points under [links]");
   }
 
@@ -213,7 +212,7 @@ class Retargeter {
       warn(mapping::kBoneJump,
            fmt::format("bone '{}' turns around within a frame; {} frames are interpolated, first frame {}",
                        capture_.bones[std::size_t(jump.bone)].name, jump.count, jump.first),
-           "the skeleton was fitted to its markers in two ways: forces there are rough");
+           "the skeleton jumps between two fits to its markers: forces there are inaccurate");
   }
 
   void place() {

@@ -86,7 +86,7 @@ Stance::Stance(const Model& model, const char* function)
   ik::Solver solver(model, problem, {.iterations = 500});
   const ik::Report report = solver.solve(q);
   if (!report.solved()) {
-    throw Error(fmt::format("{}: '{}' finds no way to stand on its soles ({}, {:.3g} m)", function, model.name(),
+    throw Error(fmt::format("{}: '{}' cannot stand on its soles ({}, {:.3g} m)", function, model.name(),
                             ik::to_string(report.status), report.distance));
   }
   q = report.q;

@@ -240,8 +240,9 @@ void Tracker::Impl::fall(double time, const char* what) {
   for (const OtherSupport& o : plan.others)
     if (!other && o.start - kAfter < time && time < o.end + kAfter) other = &o;
   if (other) {
-    status.cause += fmt::format("; from {:.2f} to {:.2f} s the clip rests on its {}, and only soles carry here",
-                                other->start, other->end, other->name);
+    status.cause +=
+        fmt::format("; from {:.2f} to {:.2f} s the clip rests on its {}, and only soles can carry load here",
+                    other->start, other->end, other->name);
     return;
   }
   for (int k = frame_at(time); k >= frame_at(time - kAfter); --k) {
@@ -249,7 +250,7 @@ void Tracker::Impl::fall(double time, const char* what) {
     int first = k, last = k;
     while (first > 0 && plan.until_flight[size_t(first - 1)] == 0) --first;
     while (last + 1 < plan.clip.frames() && plan.until_flight[size_t(last + 1)] == 0) ++last;
-    status.cause += fmt::format("; the clip flies from {:.2f} to {:.2f} s", first / kRate, last / kRate);
+    status.cause += fmt::format("; the clip is in flight from {:.2f} to {:.2f} s", first / kRate, last / kRate);
     return;
   }
 }
@@ -305,7 +306,7 @@ const Eigen::VectorXd& Tracker::control(double time, double dt, const State& sta
   else if (dot(R.column_z(), R_ref.column_z()) < 0.5)
     m.fall(time, "the trunk tilted");
   else if (m.without_answer > kWithoutAnswer)
-    m.fall(time, "no sensible torques keep it up");
+    m.fall(time, "no feasible torques keep it upright");
   return m.tau;
 }
 

@@ -65,7 +65,8 @@ double smooth(double s) {
 
 void check(const WalkOptions& o) {
   if (!(o.speed >= 0 && o.speed < 3)) throw Error("Walker: the speed is not between 0 and 3 m/s");
-  if (!(o.step_time >= 0 && o.step_width >= 0)) throw Error("Walker: step_time or step_width is negative or no number");
+  if (!(o.step_time >= 0 && o.step_width >= 0))
+    throw Error("Walker: step_time or step_width is negative or not a number");
   if (!(o.clearance > 0 && o.friction > 0)) throw Error("Walker: clearance or friction is not positive");
 }
 
@@ -487,7 +488,7 @@ const Eigen::VectorXd& Walker::control(double time, double dt, const State& stat
   m.tau = m.forces.tau;
   if (!(m.tau.cwiseAbs().maxCoeff() < kMostTorque * m.model.mass() * m.gravity * m.com_height)) {
     s.fallen = true;
-    s.cause = "no sensible torques keep it up";
+    s.cause = "no feasible torques keep it upright";
     m.tau.setZero();
   }
   s.com = c.com, s.capture = xi, s.pressure = pressure, s.foothold = m.foothold, s.heading = m.yaw.p;

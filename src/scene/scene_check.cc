@@ -168,7 +168,7 @@ class SceneCheck {
       anchor(a);
       anchor(b);
       if (a.figure.empty() && b.figure.empty())
-        error(scene::kNowhere, "both ends are in the world", "name a figure at one end at least");
+        error(scene::kNowhere, "both ends are in the world", "name a figure at one end or both");
     }
     void dof(const FigureNames& names, const DofRef& ref) const {
       const JointTypeInfo* type = joint(names, ref.joint);
@@ -186,7 +186,7 @@ class SceneCheck {
     }
     void mask(ConstraintMask mask) const {
       if (mask == 0 || mask > kWeldMask) {
-        error(scene::kEmptyMask, fmt::format("mask {} holds no direction", int(mask)),
+        error(scene::kEmptyMask, fmt::format("mask {} selects no direction", int(mask)),
               "choose from rx, ry, rz, x, y, z");
       }
     }
@@ -217,7 +217,7 @@ class SceneCheck {
         at(line, kind).error(scene::kNoName, fmt::format("{} without a name", kind), "give it a name");
       } else if (!seen.insert(name).second) {
         at(line, fmt::format("{}[{}]", kind, name))
-            .error(scene::kDuplicateName, fmt::format("{} '{}' is there twice", kind, name), "rename one of them");
+            .error(scene::kDuplicateName, fmt::format("{} '{}' is defined twice", kind, name), "rename one of them");
       }
     }
   }
@@ -422,7 +422,7 @@ class SceneCheck {
       check_drive(c, *names, j.dof, here);
       here.numbers(j);
       if (!seen.emplace(j.dof.joint, j.dof.index).second) {
-        here.error(scene::kDrivenTwice, fmt::format("joint '{}' is there twice", j.dof.joint),
+        here.error(scene::kDrivenTwice, fmt::format("joint '{}' is listed twice", j.dof.joint),
                    "name each coordinate once");
       }
     }

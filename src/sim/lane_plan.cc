@@ -67,7 +67,7 @@ std::string LanePlan::find_obstacle(const World::Impl& world) const {
   if (o.integrator != Integrator::kSemiImplicit) return "the integrator is not the semi-implicit one";
   if (!o.contact.end_of_step || o.contact.friction_set != FrictionSet::kEllipse ||
       o.contact.start > ContactTier::kNewton || !(o.contact_margin >= o.contact.tol_gap))
-    return "the options of the contact solver are not the usual ones";
+    return "the options of the contact solver are not the defaults";
   if (model_.nv() == 0) return "the figure has no coordinate";
   if (!model_.tree().view().columns.ordered) return "the figure has gears";
   if (f.has_screws) return "a joint besides the base is free";
@@ -81,7 +81,7 @@ std::string LanePlan::find_obstacle(const World::Impl& world) const {
     if (f.drives[size_t(p.drive)].terms.size() != 1) return "a damper is on several coordinates";
   }
   for (const WorldShape& s : world.contacts.shapes()) {
-    if (s.moves || s.motion) return "something in the surroundings moves";
+    if (s.moves || s.motion) return "the environment moves";
     if (s.figure >= 0 && !std::isfinite(s.radius)) return "a shape of the figure has no bounds";
   }
   return {};
@@ -94,11 +94,11 @@ void LanePlan::list_pairs(const World::Impl& world) {
   all.update(std::vector<Aabb>(shape_count_, Aabb{{-kHuge, -kHuge, -kHuge}, {kHuge, kHuge, kHuge}}));
   pairs_.assign(all.pairs().begin(), all.pairs().end());
   if (pairs_.size() > kMostPairs)
-    obstacle_ = "there are " + std::to_string(pairs_.size()) + " pairs of shapes to look at";
+    obstacle_ = "there are " + std::to_string(pairs_.size()) + " pairs of shapes to check";
   for (const ShapePair& pair : pairs_) {
     const WorldShape &a = world.contacts.shapes()[size_t(pair.a)], &b = world.contacts.shapes()[size_t(pair.b)];
     const bool bounded = std::isfinite(a.radius) && std::isfinite(b.radius);
-    if (!bounded && !is_fixed_plane(a) && !is_fixed_plane(b)) obstacle_ = "a shape of the surroundings has no bounds";
+    if (!bounded && !is_fixed_plane(a) && !is_fixed_plane(b)) obstacle_ = "a shape of the environment has no bounds";
     const ContactMaterial& material = world.contacts.material_between(pair.a, pair.b);
     if (material.rolling_radius > 0) obstacle_ = "something resists rolling";
     if (material.clearance > 0) obstacle_ = "shapes touch from a distance";

@@ -19,7 +19,7 @@ inline void require_pose(const Transform<>& X, const char* function, const char*
       std::max({norm(cross(x, y) - z), std::abs(norm(x) - 1), std::abs(norm(y) - 1), std::abs(dot(x, y))});
   if (off < 1e-6 && std::isfinite(X.p.x + X.p.y + X.p.z)) return;
   throw Error(fmt::format(
-      "{}: {} is no pose: the axes of its R have lengths {:.3g}, {:.3g}, {:.3g}, its p is ({:.6g} {:.6g} {:.6g})",
+      "{}: {} is not a pose: the axes of its R have lengths {:.3g}, {:.3g}, {:.3g}, its p is ({:.6g} {:.6g} {:.6g})",
       function, name, norm(x), norm(y), norm(z), X.p.x, X.p.y, X.p.z));
 }
 

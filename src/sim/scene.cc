@@ -72,8 +72,8 @@ class SceneBuilder {
   }
   void mesh_left_out(const Mesh& mesh, const std::string& name, int line) {
     problem(Severity::kWarning, "WORLD001", line, "shape[" + name + "]",
-            fmt::format("the mesh '{}' was not loaded: nothing touches it", mesh.uri),
-            "give the file's place, or a simple shape for collisions");
+            fmt::format("the mesh '{}' was not loaded and does not collide", mesh.uri),
+            "give the file's folder, or a simple collision shape");
   }
 
   void add_figure(const FigureDescription& f) {
@@ -372,7 +372,7 @@ class SceneBuilder {
     for (const ConnectionData& c : impl_.connections) {
       if (!c.active || (c.position_gap <= accepted && c.angle_gap <= kClosedGap)) continue;
       problem(Severity::kError, "WORLD002", line_of(c.options.name), "connection[" + c.options.name + "]",
-              fmt::format("the ends cannot be brought together: {:.6g} m and {:.6g} rad are left", c.position_gap,
+              fmt::format("the ends cannot be brought together: {:.6g} m and {:.6g} rad remain", c.position_gap,
                           c.angle_gap),
               "check the frames and the initial posture; the loop may be impossible to close");
     }
@@ -380,7 +380,7 @@ class SceneBuilder {
       const double gap = c.value(*impl_.figures[size_t(c.figure)]).gap;
       if (std::abs(gap) <= accepted) continue;
       problem(Severity::kError, "WORLD002", c.coupling.line, "coupling[" + c.coupling.name + "]",
-              fmt::format("joint '{}' cannot be brought to where the coupling wants it: {:.6g} is left",
+              fmt::format("joint '{}' cannot satisfy the coupling: an error of {:.6g} remains",
                           c.coupling.dependent.joint, gap),
               "check the coefficients and the initial posture");
     }
@@ -408,7 +408,7 @@ class SceneBuilder {
       const WorldShape &a = contacts.shapes()[size_t(touch->real)], &b = contacts.shapes()[size_t(touch->parent)];
       problem(Severity::kWarning, "WORLD004", 0, "",
               fmt::format("at the start '{}' is {:.3g} m deep in '{}'", name_of(a), -gap, name_of(b)),
-              "move one of them, or let them never touch; what is inside is pushed out");
+              "move one of them, or exclude the pair; otherwise they are pushed apart");
     }
   }
 

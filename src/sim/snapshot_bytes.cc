@@ -37,14 +37,14 @@ class SnapshotArchive {
       out_.append(static_cast<const char*>(data), size);
       return;
     }
-    if (size > in_.size()) throw Error("Snapshot: the bytes end early");
+    if (size > in_.size()) throw Error("Snapshot: the bytes are truncated");
     if (size > 0) std::memcpy(data, in_.data(), size);
     in_.remove_prefix(size);
   }
   std::uint64_t size(std::size_t present, std::size_t each) {
     std::uint64_t n = present;
     raw(&n, sizeof n);
-    if (reading_ && n > in_.size() / each) throw Error("Snapshot: the bytes end early");
+    if (reading_ && n > in_.size() / each) throw Error("Snapshot: the bytes are truncated");
     return n;
   }
 
@@ -72,7 +72,7 @@ class SnapshotArchive {
   void put(std::vector<T>& all) {
     const std::uint64_t n = size(all.size(), 1);
     if constexpr (kPlain<T>) {
-      if (reading_ && n > in_.size() / sizeof(T)) throw Error("Snapshot: the bytes end early");
+      if (reading_ && n > in_.size() / sizeof(T)) throw Error("Snapshot: the bytes are truncated");
       if (reading_) all.assign(n, T(std::bit_cast<T>(std::array<std::byte, sizeof(T)>{})));
       raw(all.data(), n * sizeof(T));
     } else {
@@ -197,7 +197,7 @@ std::string Snapshot::to_bytes() const {
 Snapshot Snapshot::from_bytes(std::string_view bytes) {
   std::uint64_t sum = 0;
   if (!bytes.starts_with(kSnapshotMark) || bytes.size() < kSnapshotMark.size() + sizeof sum)
-    throw Error("Snapshot::from_bytes: these bytes are no snapshot of this version");
+    throw Error("Snapshot::from_bytes: these bytes are not a snapshot of this version");
   std::memcpy(&sum, bytes.data() + bytes.size() - sizeof sum, sizeof sum);
   bytes.remove_suffix(sizeof sum);
   if (checksum(bytes) != sum) throw Error("Snapshot::from_bytes: the bytes are damaged");

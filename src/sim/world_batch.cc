@@ -81,7 +81,7 @@ WorldBatch::Impl::Impl(const World& prototype, int count, const WorldBatchOption
   else if (prototype.figure_count() != 1)
     obstacle = fmt::format("the world has {} figures, not one", prototype.figure_count());
   else if (prototype.impl_->strict)
-    obstacle = "the world is strict: it is looked at after every step";
+    obstacle = "the world is strict: it is checked after every step";
   if (!obstacle.empty()) return;
   plan = std::make_unique<LanePlan>(*prototype.impl_);
   obstacle = plan->obstacle();

@@ -122,10 +122,10 @@ def test_a_motion_of_amass_is_analysed_on_a_mean_person(tmp_path: Path):
 @pytest.mark.parametrize(
     ("arrays", "word"),
     [
-        ({"poses": numpy.zeros((4, 70)), "trans": numpy.zeros((4, 3))}, "70 numbers a frame"),
+        ({"poses": numpy.zeros((4, 70)), "trans": numpy.zeros((4, 3))}, "70 numbers per frame"),
         ({"poses": numpy.zeros((4, 72)), "trans": numpy.zeros((3, 3))}, "3 × 3 numbers, 4 frames"),
         ({"poses": numpy.zeros((4, 72))}, "position of the root is missing"),
-        ({"poses": numpy.full((4, 72), numpy.nan), "trans": numpy.zeros((4, 3))}, "no finite number"),
+        ({"poses": numpy.full((4, 72), numpy.nan), "trans": numpy.zeros((4, 3))}, "not a finite number"),
     ],
 )
 def test_motions_of_amass_that_cannot_be_used(tmp_path: Path, arrays: dict, word: str):
@@ -240,10 +240,10 @@ def test_subjects_that_cannot_be_used(subject: Path, tmp_path: Path):
     whole = subject.read_bytes()
     bad = tmp_path / "bad.b3d"
     for bytes_, word in (
-        (b"", "hold no header"),
-        (whole[:5000], "hold no header"),
+        (b"", "too few for a header"),
+        (whole[:5000], "too few for a header"),
         (whole[:-10], "bytes are left"),
-        (SubjectFile().bytes(dofs=29), "29 numbers a frame, its model has 23 coordinates"),
+        (SubjectFile().bytes(dofs=29), "29 numbers per frame, its model has 23 coordinates"),
         (whole[:-400] + b"\xff" * 400, "is damaged"),
     ):
         bad.write_bytes(bytes_)

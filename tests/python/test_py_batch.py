@@ -156,7 +156,7 @@ def test_masked_reset():
     assert np.array_equal(batch["human28"].q[2], before[2])
     batch.reset(start)
     assert np.allclose(batch.time, 0.05)
-    for wrong, message in (([True], "mask"), ([7], "no world 7"), ([0.5], "numbers")):
+    for wrong, message in (([True], "mask"), ([7], "no world 7"), ([0.5], "indices")):
         with pytest.raises((ks.Error, TypeError), match=message):
             batch.reset(start, wrong)
     with pytest.raises(ks.Error, match="2 snapshots for 1"):

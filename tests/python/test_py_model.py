@@ -225,7 +225,7 @@ def test_names_of_robot_descriptions(tmp_path, monkeypatch):
     for name, message in (
         ("far_description", "robot_descriptions pull far_description"),
         ("raw_description", "xacro"),
-        ("toy2_description", "no name of robot_descriptions"),
+        ("toy2_description", "nor a name of robot_descriptions"),
     ):
         with pytest.raises(ks.Error, match=message):
             ks.load(name)

@@ -325,7 +325,8 @@ TEST_CASE("what is no pose is refused where it is given") {
   World world;
   CHECK_THROWS_WITH_AS(
       world.add_fixed(Box{{1, 1, 1}}, {{}, {0, 0, 1}}),
-      "World::add_fixed, add_moving: X_WS is no pose: the axes of its R have lengths 0, 0, 0, its p is (0 0 1)", Error);
+      "World::add_fixed, add_moving: X_WS is not a pose: the axes of its R have lengths 0, 0, 0, its p is (0 0 1)",
+      Error);
   const FigureId id = world.add(pendulum());
   ConnectionOptions options;
   options.X_BC.p.x = std::nan("");

@@ -56,7 +56,7 @@ std::string Hour::save() const {
 
 void Hour::restore(std::string_view bytes) {
   const auto take = [&](std::size_t size) {
-    if (size > bytes.size()) throw Error("Hour::restore: the bytes end early");
+    if (size > bytes.size()) throw Error("Hour::restore: the bytes are truncated");
     const std::string_view piece = bytes.substr(0, size);
     bytes.remove_prefix(size);
     return piece;

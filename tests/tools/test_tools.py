@@ -49,6 +49,19 @@ def test_cmake_links_modules_along_the_same_arrows():
         assert set(depends) <= check_layers.reachable(module), declaration
 
 
+def test_the_product_is_configured_without_test_frameworks(tmp_path):
+    """`script/bootstrap build` installs none: `cmake --preset release` of the README ended in an error."""
+
+    def configure(name, *options):
+        command = ["cmake", "--preset", "release", "-B", tmp_path / name, "-DKANSETSU_VIEWER=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_doctest=ON", *options]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    plain = configure("plain")
+    assert plain.returncode == 0, plain.stderr
+    assert "Tests are not built: doctest or RapidCheck is not installed" in plain.stdout
+    assert configure("wanted", "-DKANSETSU_TESTS=ON").returncode != 0, "asked for by name, it is an error"
+
+
 def test_isa_symbols_flags_shared_code_outside_the_namespace():
     nm_output = """kernels.cc.o:
 0000000000000000 W void kansetsu::kernel::avx512::sweep<double>(double const*)

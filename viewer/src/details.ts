@@ -117,5 +117,5 @@ export class Details {
 }
 
 function vector(v: Vector3): string {
-  return [v.x, v.y, v.z].map((x) => x.toFixed(3).replace("-", "−")).join("  ");
+  return [v.x, v.y, v.z].map((x) => x.toFixed(3).replace(/^-(?=[0.]*$)/, "").replace("-", "−")).join("  ") + " m";
 }

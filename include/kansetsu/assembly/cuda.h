@@ -30,7 +30,7 @@ class ChainSolver {
   ChainSolver& operator=(ChainSolver&&) noexcept;
   ~ChainSolver();
 
-  /// Why a model is no such chain, or none.
+  /// Why a model is not such a chain; nothing if it is.
   static std::optional<std::string> unsupported(const Model& model);
   /// Why a closure makes no ring of it, or none.
   static std::optional<std::string> unsupported(const Model& model, const Closure& closure);
@@ -73,7 +73,7 @@ class TreeSolver {
   TreeSolver& operator=(TreeSolver&&) noexcept;
   ~TreeSolver();
 
-  /// Why a model is no such tree (gears, rotors, joints of several coordinates, massless links), or none.
+  /// Why a model is not such a tree (gears, rotors, joints of several coordinates, massless links); nothing if it is.
   static std::optional<std::string> unsupported(const Model& model);
 
   /// How the tree is shared out, for tests and benchmarks.

@@ -9,18 +9,18 @@ namespace kansetsu {
 /// links, the stretches are then put together. docs/theory/assembly.md. For chains of hundreds of links on few processors.
 class SegmentDynamics {
  public:
-  /// Throws Error if the model is no such chain. @param segments  0: as many as threads and lanes ask for
+  /// Throws Error if the model is not such a chain. @param segments  0: as many as threads and lanes ask for
   explicit SegmentDynamics(const Model& model, int threads = 1, int segments = 0);
   SegmentDynamics(SegmentDynamics&&) noexcept;
   SegmentDynamics& operator=(SegmentDynamics&&) noexcept;
   ~SegmentDynamics();
 
-  /// Why a model is no such chain (branches, gears, rotors, joints of several coordinates, massless links, too few links for
+  /// Why a model is not such a chain (branches, gears, rotors, joints of several coordinates, massless links, too few links for
   /// two segments a lane), or none.
   static std::optional<std::string> unsupported(const Model& model);
 
   int segments() const;
-  /// Never allocates. The same bits for every number of threads, at the same number of segments.
+  /// Never allocates. Bit-identical for any number of threads, with the same number of segments.
   void solve(const State& state, const VectorRef& tau, Eigen::Ref<Eigen::VectorXd> vdot);
 
  private:

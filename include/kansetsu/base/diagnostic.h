@@ -36,7 +36,7 @@ bool is_partial(const std::vector<Diagnostic>& diagnostics);
 /// "read, but not the whole model: …" with what is left out, each once; empty if nothing is.
 std::string partial_summary(const std::vector<Diagnostic>& diagnostics);
 
-/// Value plus everything noticed on the way; there is no value if and only if an error was reported.
+/// Value plus all diagnostics; there is no value if and only if an error was reported.
 template <class T>
 struct [[nodiscard]] Loaded {
   std::optional<T> value;

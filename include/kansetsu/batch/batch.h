@@ -52,7 +52,7 @@ struct Options {
   int single_depth = 32;
 };
 
-/// What dynamics may take beside the state.
+/// Optional inputs of dynamics in addition to the state.
 template <class Real>
 struct Extras {
   /// 6 per link: [τ; f] at the link's origin, in world axes, as ExternalForces. Left out: none.

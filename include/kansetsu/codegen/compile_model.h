@@ -24,7 +24,7 @@ struct CompiledModel {
 /// for pointers to double or float; M is nv × nv, both triangles. Results are those of rnea(), crba() and aba() within rounding, gears
 /// and singular joints included. gcc takes some seconds for a figure of thirty joints.
 /// @param name  an identifier; empty: the model's name and _model, with _ where it has other characters
-/// @throws Error if the name is no identifier, or the model has more than kMostCompiledColumns velocities
+/// @throws Error if the name is not an identifier, or the model has more than kMostCompiledColumns velocities
 CompiledModel compile_model(const Model& model, std::string name = {});
 
 inline constexpr int kMostCompiledColumns = 100;

@@ -114,7 +114,7 @@ struct ConstrainedTorque {
   Eigen::VectorXd tau;     ///< zero where nothing drives
   Eigen::VectorXd lambda;  ///< those with the least sum of squares that give the passive coordinates what they need
   double missing = 0;      ///< largest torque [N·m or N] of a passive coordinate that no constraint force can give
-  double violation = 0;    ///< largest row acceleration of v̇ beside the one that is wanted
+  double violation = 0;    ///< largest deviation of the row accelerations of v̇ from the prescribed ones
 };
 /// Inverse dynamics: τ and λ with M·v̇ + c = τ + Jᵀ·λ + external and τ = 0 at the six coordinates of a free base and at the passive
 /// ones. For forces that only push and friction see supported_inverse_dynamics().

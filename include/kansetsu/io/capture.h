@@ -17,7 +17,7 @@ namespace kansetsu::io {
 struct CaptureOptions {
   std::optional<double> unit{};  ///< of lengths in the file [m]; none: guess_unit(), and what an ASF file says
   std::optional<UpAxis> up{};    ///< none: guess_axes()
-  /// .asf of an .amc; empty: the one beside it, NN.asf of NN_MM.amc. Of AMASS: .npz with joint centres J; empty: a mean person's.
+  /// .asf of an .amc; empty: the one next to it, NN.asf of NN_MM.amc. Of AMASS: .npz with joint centres J; empty: a mean person's.
   std::filesystem::path skeleton{};
 };
 

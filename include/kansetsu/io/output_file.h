@@ -15,12 +15,12 @@ enum class Writing {
 };
 
 /// A file that is written front to back and keeps the first thing that went wrong. Opening changes nothing yet: an old file stays
-/// until the first write after start(), or until close() if written beside. It is locked
+/// until the first write after start(), or until close() if written to a temporary file. It is locked
 /// meanwhile. A link is followed, not replaced; devices and pipes are written in place.
 class OutputFile {
  public:
   OutputFile(const std::filesystem::path& path, Writing writing);
-  ~OutputFile();  ///< without start(), or, written beside, without close(), an old file is unchanged
+  ~OutputFile();  ///< without start(), or with a temporary file without close(), an old file is unchanged
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 

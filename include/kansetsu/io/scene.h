@@ -17,7 +17,7 @@ Loaded<SceneDescription> read_scene(const std::filesystem::path& file, const Ref
 Loaded<SceneDescription> parse_scene(std::string_view text, const std::string& file_name = {},
                                      const ReferenceOptions& options = {});
 
-/// Reads the mesh files that collision shapes refer to, so that a world can be built with them: meshes of the surroundings as they
+/// Reads the mesh files that collision shapes refer to, so that a world can be built with them: meshes of the environment as they
 /// are, those of links as their convex hulls, as in MuJoCo. What cannot be read stays as it is, with a warning MESHnnn.
 std::vector<Diagnostic> load_meshes(SceneDescription& scene);
 
@@ -27,7 +27,7 @@ Loaded<std::string> to_scene(const SceneDescription& scene);
 std::vector<Diagnostic> write_scene(const SceneDescription& scene, const std::filesystem::path& file);
 
 enum class FileFormat { kUrdf, kMjcf, kSdf, kScene };
-/// What a file holds, by its beginning, or by its ending where the beginning does not tell.
+/// The format of a file, by its first bytes, or by its extension if these are not conclusive.
 FileFormat find_format(const std::filesystem::path& file);
 /// The same of text: a scene, if it does not hold XML.
 FileFormat find_format_of(std::string_view text);

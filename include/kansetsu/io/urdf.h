@@ -17,7 +17,7 @@ struct UrdfOptions {
   /// Where package://NAME/… is looked for: folders that hold a folder NAME, or are called NAME themselves. After these come
   /// ROS_PACKAGE_PATH, AMENT_PREFIX_PATH and the folders above the file.
   std::vector<std::filesystem::path> package_paths = {};
-  /// Folders beside the model's own package from which meshes are taken (ReferenceOptions); those of package_paths,
+  /// Folders other than the model's own package from which meshes may be read (ReferenceOptions); those of package_paths,
   /// ROS_PACKAGE_PATH and AMENT_PREFIX_PATH are.
   std::vector<std::filesystem::path> allowed_paths = {};
   std::filesystem::path package = {};  ///< of the file that named this one (ReferenceOptions)
@@ -34,7 +34,7 @@ Loaded<Model> load_urdf(const std::filesystem::path& file, const UrdfOptions& op
 /// The description as URDF text; parse_urdf gives the same description back. What other programs will not understand is a
 /// warning, what cannot be written at all an error.
 Loaded<std::string> to_urdf(const ModelDescription& description);
-/// Writes to_urdf() to a temporary file beside `file` and renames it, so that no half-written file is ever seen. An old
+/// Writes to_urdf() to a temporary file next to `file` and renames it, so that no half-written file is ever seen. An old
 /// file stays as it is if anything fails.
 std::vector<Diagnostic> write_urdf(const ModelDescription& description, const std::filesystem::path& file);
 

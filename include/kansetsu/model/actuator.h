@@ -34,7 +34,7 @@ struct TendonPlace {
 enum class TendonPartKind {
   kPoint,     ///< the tendon goes through it
   kPulley,    ///< what follows is a branch of its own, whose length counts 1/divisor
-  kSphere,    ///< the tendon goes round it, where it is in the way
+  kSphere,    ///< the tendon wraps around it if it is in the way
   kCylinder,  ///< the same; its axis is z of the place
 };
 
@@ -64,10 +64,9 @@ struct TendonShift {
 struct TendonPart {
   TendonPartKind kind = TendonPartKind::kPoint;
   TendonPlace at{};
-  double divisor = 1;  ///< of a pulley
-  double radius = 0;   ///< of a sphere or cylinder [m]
-  std::optional<TendonPlace>
-      side{};  ///< on which side the tendon goes round; a place within the radius: through the inside
+  double divisor = 1;                 ///< of a pulley
+  double radius = 0;                  ///< of a sphere or cylinder [m]
+  std::optional<TendonPlace> side{};  ///< on which side the tendon wraps; a point within the radius: internal wrapping
   TendonSide side_is = TendonSide::kPoint;
   double length = kInfinity;  ///< of a cylinder, half of it on either side of the place [m]
   std::optional<TendonCondition> when{};

@@ -12,7 +12,7 @@ namespace kansetsu {
 /// whether they are its own or follow others by gears. What acts on balls (swing and twist limits) sees them through this.
 class BallJoint {
  public:
-  /// Nothing if the joint is no ball.
+  /// Nothing if the joint is not a ball joint.
   static std::optional<BallJoint> find(const Model& model, JointId joint);
 
   JointId joint() const { return joint_; }

@@ -9,7 +9,7 @@
 #include "kansetsu/geometry/shape.h"
 #include "kansetsu/model/joint_type.h"
 
-/// A model as plain data, as a user would write it down: links, joints, couplings and what hangs on them, all by name.
+/// A model as plain data, as a user would write it down: links, joints, couplings and their attachments, all by name.
 /// Readers and ModelBuilder make descriptions, editing changes them, Model::build() checks and compiles them.
 /// Every member has an initialiser, so that {.name = …, .mass = …} draws no warning about those left out.
 namespace kansetsu {

@@ -3,7 +3,7 @@
 #include "kansetsu/model/model.h"
 
 /// Editing: each function returns a new model and leaves the old one as it is. All throw Error with the reasons if the
-/// result is no valid model.
+/// result is not a valid model.
 namespace kansetsu {
 
 /// The named joints become fixed at their values in q (size model.nq()). Couplings stay in effect: a joint that is left without freedom

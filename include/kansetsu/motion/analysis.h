@@ -9,7 +9,7 @@
 #include "kansetsu/constraint/supported.h"
 #include "kansetsu/motion/retarget.h"
 
-/// What a motion takes: joint torques and powers, forces of the surroundings, and what they cannot explain.
+/// Analysis of a motion: joint torques and powers, forces of the environment, and the residual.
 ///
 ///     const Analysis a = analyze(model, clip, find_supports(model, clip), {.cutoff = 6});
 ///     // a.tau.col(k), a.supports[0].wrench[k], a.residual[k], a.phases
@@ -17,7 +17,7 @@
 /// Method and its limits: docs/theory/analysis.md; the command: docs/guide/analysis.md.
 namespace kansetsu {
 
-/// A patch through which the surroundings may push, and when it touches them.
+/// A patch through which the environment can push, and when it is in contact.
 struct SupportHistory {
   std::string name{};                     ///< "left", …
   Support support{};                      ///< at most 32 corners
@@ -39,7 +39,7 @@ std::vector<SupportHistory> find_supports(const Model& model, const Clip& clip, 
 
 struct AnalysisOptions {
   double cutoff = 0;  ///< of the zero-phase low-pass filter [Hz]; 0: none
-  /// [s] after touching and before leaving over which a support takes and gives its load, where no double support tells it
+  /// [s] after touching and before leaving over which a support takes and gives its load, without a double support
   double transfer = 0.1;
   double roll = 0.3;  ///< [s] the same of the corners of one support among themselves
   /// [m] A residual of 1 N·m counts as much as one of 1/arm N. Large, because captures give angular accelerations less accurately
@@ -85,7 +85,7 @@ struct AnalysisSummary {
   double residual_force = 0, residual_moment = 0;  ///< root mean square [N, N·m], the moment about the centre of mass
   double worst_force = 0, worst_moment = 0;
   double positive_work = 0, negative_work = 0;  ///< of all joints [J]
-  double fall = 1;              ///< in flight, the captured acceleration over gravity's; 1 if no flight tells it
+  double fall = 1;              ///< in flight, the captured acceleration over gravity's; 1 without a flight phase
   double largest_friction = 0;  ///< tangential/normal of any support that carries a tenth of the weight
 };
 

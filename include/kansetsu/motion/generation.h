@@ -7,7 +7,7 @@
 #include "kansetsu/ik/task.h"
 #include "kansetsu/model/loop_closure.h"
 
-/// Motion generation: accelerations, forces of the surroundings and joint torques at once, from what the figure shall do.
+/// Motion generation: accelerations, forces of the environment and joint torques together, from tasks.
 ///
 ///     GenerationProblem problem;
 ///     problem.holds = {sole_left, sole_right};
@@ -19,7 +19,7 @@
 /// Derivation: docs/theory/motion_generation.md.
 namespace kansetsu {
 
-/// A frame that the surroundings hold: a foot on the floor, a hand on a bar.
+/// A frame held by the environment: a foot on the floor, a hand on a bar.
 struct HeldFrame {
   ik::FrameOn frame{};
   ConstraintMask mask = kWeldMask;   ///< directions that are held, along `axes`

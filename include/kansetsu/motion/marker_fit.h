@@ -64,7 +64,7 @@ struct MarkerMotion {
 MarkerMotion fit_motion(const MarkerFigure& figure, const Markers& seen, int threads = 0);
 
 struct FitOptions {
-  int frames = 40;       ///< that are looked at
+  int frames = 40;       ///< that are used
   double offset = 0.02;  ///< [m] that a marker is off from where the model has it: standard deviation
   double scale = 0.1;    ///< that a segment's size differs from the body's: standard deviation
   bool move_markers = true;
@@ -77,7 +77,7 @@ struct ScaledFigure {
   MarkerFigure figure;
   std::vector<SegmentScale> scales{};  ///< of links with mass; left and right are alike
   std::vector<Vec3<>> moved{};         ///< of markers, on their links [m], after scaling
-  double rms = 0;                      ///< over the frames that were looked at [m]
+  double rms = 0;                      ///< over the frames used [m]
 };
 /// Sizes of segments and places of markers, fitted together with the postures of a few frames. Masses keep their shares.
 /// @param mass  [kg] of the body; 0: the model's

@@ -26,7 +26,7 @@ struct ReducedResiduals {
   double moment_before = 0, moment_after = 0;  ///< of the moment [N·m]
   bool met = false;                            ///< the residual is within its bound
 };
-/// Throws Error if the base is fixed, if its place is no three coordinates of the model, or if there are no forces.
+/// Throws Error if the base is fixed, if its position is not three coordinates of the model, or if there are no forces.
 ReducedResiduals reduce_residuals(const MappedModel& model, const CoordinateMotion& motion,
                                   std::span<const MeasuredForce> forces, const ReductionOptions& options = {});
 

@@ -43,7 +43,7 @@ struct JointResidual {
 struct Retargeted {
   Clip clip{};
   std::vector<FootContacts> feet{};        ///< left, right; none of a figure without feet
-  std::vector<BodyContact> others{};       ///< what carries beside the feet
+  std::vector<BodyContact> others{};       ///< other supports than the feet
   std::vector<JointResidual> residuals{};  ///< one per landmark that was followed
   std::string table{};                     ///< name of the table used
   double scale = 1, floor = 0;             ///< as used: figure/capture, height in the capture where the clip begins [m]

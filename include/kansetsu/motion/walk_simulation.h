@@ -47,7 +47,7 @@ struct WalkReport {
   std::string most_torque_joint{};
   double most_power = 0;         ///< [W] of all joints together
   double cost_of_transport = 0;  ///< ∫Σ|τ·v| dt / (weight · distance)
-  double root_wrench = 0;        ///< [N, N·m] largest that acted on the base beside contacts, while nothing pushed
+  double root_wrench = 0;        ///< [N, N·m] largest wrench on the base other than contacts, without pushes
   double unbalanced =
       0;            ///< [weights] largest change of momentum that no known force explains: what a step's size costs
   double slip = 0;  ///< [m] farthest that a sole moved while it lay flat and was said to stick

@@ -140,7 +140,7 @@ struct FigureDescription {
   int line = 0;
 };
 
-/// A shape of the surroundings. Its name is that of shape.name.
+/// A shape of the environment. Its name is that of shape.name.
 struct EnvironmentShape {
   LinkShape shape{};                         ///< shape.origin = X_WS
   std::optional<PrescribedMotion> motion{};  ///< none: it stays
@@ -376,7 +376,7 @@ enum class Recorded {
 };
 
 struct RecordingDescription {
-  std::string file{};  ///< its ending tells the format; relative to the working folder
+  std::string file{};  ///< its extension selects the format; relative to the working folder
   std::vector<Recorded> what{Recorded::kPositions, Recorded::kVelocities};
   double rate = 0;  ///< [Hz]; 0: every step
   int line = 0;

@@ -9,7 +9,7 @@
 /// How far the numbers of a world may be trusted. docs/guide/world.md, "Health".
 namespace kansetsu {
 
-/// Beyond these a number is told. Tests on either side: tests/scenarios/health_test.cc.
+/// Numbers beyond these limits are reported. Tests on either side: tests/scenarios/health_test.cc.
 struct HealthLimits {
   /// [m]. More than rounding and tolerances explain: shapes that began inside each other, or a step that is too long.
   double penetration = 1e-3;

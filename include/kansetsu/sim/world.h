@@ -17,7 +17,7 @@
 #include "kansetsu/scene/scene.h"
 #include "kansetsu/sim/health.h"
 
-/// Figures, their surroundings and what joins them, advancing in time. Contacts are rigid; connections are made and cut at
+/// Figures, their environment and the connections between them, advancing in time. Contacts are rigid; connections are made and cut at
 /// any step without rebuilding anything; every force is reported. docs/guide/world.md.
 namespace kansetsu {
 
@@ -42,7 +42,7 @@ struct WorldOptions {
   Integrator integrator = Integrator::kSemiImplicit;
   double tolerance = 1e-6;  ///< of the adaptive integrator, per step
   ContactOptions contact{.anticipate = true};
-  double contact_margin = 2e-3;  ///< [m] how far apart surfaces are still looked at
+  double contact_margin = 2e-3;  ///< [m] largest distance at which surfaces are examined
   std::uint64_t seed = 0;
   int threads = 1;
   /// Whether a figure that stands alone on soles that hold is stepped by a way of its own, which takes three quarters of the time.
@@ -191,7 +191,7 @@ class World {
   /// A shape that stays.
   ShapeId add_fixed(const Shape& shape, const Transform<>& X_WS, const ContactMaterial& material = {},
                     std::string name = {});
-  /// The same, moving as told; surface_velocity in the shape's axes (a conveyor).
+  /// The same with a prescribed motion; surface_velocity in the shape's axes (a conveyor).
   ShapeId add_moving(const Shape& shape, const Transform<>& X_WS, const std::optional<PrescribedMotion>& motion,
                      const Vec3<>& surface_velocity, const ContactMaterial& material = {}, std::string name = {});
   int figure_count() const;
@@ -256,10 +256,10 @@ class World {
   void set_controller(const ControllerDescription& controller);
 
   Vec3<> gravity() const;
-  /// From the next step on. Builds the figures' models again: not for every step.
+  /// Takes effect in the next step. Rebuilds the figures' models: not for every step.
   void set_gravity(const Vec3<>& gravity);
 
-  // What a world is made of, as its figures and shapes are: snapshots do not hold it. Not for every step: models are built again.
+  // Part of the structure of a world, like its figures and shapes: snapshots do not contain it. Not for every step: models are rebuilt.
   /// Other inertias of a figure's links, in the order of inertial_parameters(); with_inertial_parameters() says what may change.
   void set_inertial_parameters(FigureId id, const Eigen::Ref<const Eigen::VectorXd>& parameters);
   /// Another material of all shapes of a figure. Pairs of shapes to which a scene gives a material of their own keep it.
@@ -279,7 +279,7 @@ class World {
   const std::vector<Event>& events() const;
   /// How far its numbers may be trusted: energy drift, gaps, penetration, residuals, unsolved contacts, and which are beyond `limits`.
   WorldHealth health(const HealthLimits& limits = {}) const;
-  /// From now on the world is looked at after every step, and stops where a number is beyond its limit; failure() names it.
+  /// From now on the world is checked after every step, and stops when a number exceeds its limit; failure() names it.
   /// std::nullopt: no more. Part of how a world is used, not of its state: snapshots do not hold it.
   void set_strict(const std::optional<HealthLimits>& limits = HealthLimits{});
 

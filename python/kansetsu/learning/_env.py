@@ -107,7 +107,7 @@ class WorldEnv(gym.Env[Observation, NDArray[np.float32]]):
         self._worlds.closed = True
 
     def world(self) -> World:
-        """The world as it is now, to look at: a copy, `env.world().show()`."""
+        """A copy of the current world, to look at: `env.world().show()`."""
         return _look_at(self._worlds, 0)
 
 
@@ -165,7 +165,7 @@ class WorldVectorEnv(VectorEnv[Observation, NDArray[np.float32], NDArray[Any]]):
         if options and "reset_mask" in options:
             mask = options["reset_mask"]
             if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (n,) or not mask.any():
-                raise Error(f"reset: options['reset_mask'] is no array of {n} bools with at least one True")
+                raise Error(f"reset: options['reset_mask'] is not an array of {n} bools with at least one True")
             which = np.flatnonzero(mask)
         for i in which:
             if seeds[i] is not None:
@@ -177,7 +177,7 @@ class WorldVectorEnv(VectorEnv[Observation, NDArray[np.float32], NDArray[Any]]):
         self._worlds.require_open("step")
         starts = np.flatnonzero(self._done)
         if self.autoreset_mode == AutoresetMode.DISABLED and len(starts):
-            raise Error(f"step: world {starts[0]} is at its end; reset it first, by options={{'reset_mask': mask}}")
+            raise Error(f"step: the episode of world {starts[0]} has ended; reset it first, with options={{'reset_mask': mask}}")
         rewards, over, late, values = self._worlds.step(actions)
         shown: Bools = np.ones(self.num_envs, dtype=bool)  # worlds whose values are told: not those that have just begun
         if self.autoreset_mode == AutoresetMode.NEXT_STEP and len(starts):
@@ -207,7 +207,7 @@ class WorldVectorEnv(VectorEnv[Observation, NDArray[np.float32], NDArray[Any]]):
         self._worlds.closed = True
 
     def world(self, i: int = 0) -> World:
-        """World i as it is now, to look at: a copy, `envs.world(3).show()`."""
+        """A copy of world i, to look at: `envs.world(3).show()`."""
         return _look_at(self._worlds, i)
 
 

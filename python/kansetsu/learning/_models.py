@@ -1,4 +1,4 @@
-"""Models of ours that the environments need, written down step by step."""
+"""Models of the environments."""
 
 from __future__ import annotations
 

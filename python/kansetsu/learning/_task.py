@@ -1,4 +1,4 @@
-"""What is to be learned, for many worlds at once."""
+"""Tasks: what is learned, for many worlds at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Bools = NDArray[np.bool_]
 
 
 class Task:
-    """A world, what is seen of it, what is done to it and what counts. Every array has a row per world.
+    """A world with its observations, actions and rewards. Every array has one row per world.
 
     A task of your own derives from it; ``kansetsu.learning.WorldEnv(task)`` and ``WorldVectorEnv(task, n)`` make environments.
     """
@@ -29,11 +29,11 @@ class Task:
     """The figure that acts."""
 
     def world(self) -> World:
-        """The world as an episode begins."""
+        """The world at the start of an episode."""
         raise NotImplementedError
 
     def begin(self, batch: WorldBatch) -> None:
-        """Called once, with the worlds as they are made."""
+        """Called once, when the worlds are created."""
         self.start: Snapshot = batch.save()[0]
         self.robot: BatchFigure = batch[self.figure]
         n = len(batch)
@@ -42,42 +42,41 @@ class Task:
 
     @property
     def actions(self) -> int:
-        """How many numbers in [-1, 1] an action has."""
+        """Size of an action, whose numbers are in [-1, 1]."""
         raise NotImplementedError
 
     def reset(self, batch: WorldBatch, which: NDArray[np.intp], rngs: list[np.random.Generator]) -> None:
-        """Puts these worlds to a beginning, one random generator for each."""
+        """Sets the initial states of these worlds, with one random generator for each."""
         batch.reset(self.start, which)
         self.last[which] = 0
 
     def act(self, batch: WorldBatch, actions: Floats) -> None:
-        """What the actions do, before the steps that they last."""
+        """Applies the actions, before the steps for which they last."""
         raise NotImplementedError
 
     def observe(self, batch: WorldBatch) -> Floats:
-        """What is seen: (n, numbers)."""
+        """Observations: (n, numbers)."""
         raise NotImplementedError
 
     def score(self, batch: WorldBatch, actions: Floats) -> tuple[Floats, Bools, Mapping[str, Any]]:
-        """Rewards, whether it is over, and more numbers to know, after the steps."""
+        """Rewards, terminations and further information, after the steps."""
         raise NotImplementedError
 
 
 class Posture(Task):
-    """A figure whose joints are held by springs and dampers; actions move what they are drawn to.
-
-    PD control is taken implicitly within the steps: an action ``a`` adds ``kp reach a``, which moves the target by ``reach a``.
+    """A figure under PD control; actions move its targets. The gains are implicit in the steps: an action ``a`` adds
+    ``kp reach a``, which moves the target by ``reach a``.
     """
 
     kp = 100.0
     kd = 5.0
     reach = 0.5
-    """How far an action of 1 moves a joint's target [rad]."""
+    """Change of a joint's target by an action of 1 [rad]."""
     noise = 0.02
-    """Of positions and velocities when an episode begins."""
+    """Noise of positions and velocities at the start of an episode."""
 
     def drive(self, world: World) -> None:
-        """Holds the joints of the figure where they are."""
+        """Adds PD control that holds the joints at their positions."""
         robot = world[self.figure]
         joints = {j: {"value": float(robot.q[j]), "kp": self.kp, "kd": self.kd} for j in robot.model.joints}
         world.add_controller("posture", robot, "pd", joints)
@@ -130,6 +129,6 @@ class Floating(Posture):
         return np.hstack([q[:, 2:3], self.up(), v[:, :6], self.joints(), self.last])
 
     def effort(self, actions: Floats) -> Floats:
-        """What actions cost: large ones, and quick changes."""
+        """Cost of large actions and of quick changes."""
         cost: Floats = 0.05 * np.mean(actions**2, axis=1) + 0.1 * np.mean((actions - self.last) ** 2, axis=1)
         return cost

@@ -1,4 +1,4 @@
-"""The tasks that come with the package."""
+"""The built-in tasks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._task import Bools, Floating, Floats, Posture, Task
 
 
 class Stand(Floating):
-    """human28 keeps its balance while somebody pushes it."""
+    """human28 keeps its balance under random pushes."""
 
     figure = "human"
     kp, kd, reach = 300.0, 15.0, 0.4
@@ -66,7 +66,7 @@ class Stand(Floating):
 
 
 class Walk(Stand):
-    """human28 walks forwards at a speed that is asked for."""
+    """human28 walks forwards at a given speed."""
 
     push = 0.0
     speed = 1.0
@@ -92,12 +92,12 @@ class Run(Walk):
 
 
 class GetUp(Stand):
-    """human28 lies on the floor and is to stand up."""
+    """human28 lies on the floor and stands up."""
 
     push = 0.0
     reach = 1.2
     ways = 6
-    """How many ways it lies at the beginning."""
+    """Number of initial postures."""
 
     def begin(self, batch: WorldBatch) -> None:
         super().begin(batch)
@@ -124,7 +124,7 @@ class GetUp(Stand):
 
 
 class Quadruped(Floating):
-    """A four-legged robot of ours trots forwards at a speed that is asked for."""
+    """A four-legged robot trots forwards at a given speed."""
 
     figure = "quadruped"
     kp, kd, reach = 60.0, 2.0, 0.4
@@ -157,7 +157,7 @@ class Quadruped(Floating):
 
 
 class Reach(Posture):
-    """An arm brings its tip to points that are drawn at random."""
+    """An arm moves its tip to random points."""
 
     figure = "arm"
     kp, kd, reach, seconds = 60.0, 6.0, 1.5, 4.0
@@ -196,15 +196,15 @@ class Reach(Posture):
 
 
 class BarSwing(Floating):
-    """human28 hangs from a row of bars and swings from one to the next. Its last two actions are its hands: above zero they hold
-    on to a bar that is near, below they let go. Connections are made and cut while the world runs."""
+    """human28 hangs from a row of bars and swings from one to the next. Its last two actions are its hands: above zero they
+    grip a bar within reach, below zero they release it. Connections are made and cut while the world runs."""
 
     figure = "human"
     kp, kd, reach, noise = 150.0, 12.0, 1.0, 0.02
     bars, gap, height = 8, 0.45, 2.6
     """How many bars, how far apart, and how high [m]."""
     near = 0.08
-    """How far from a bar a hand can hold on to it [m]."""
+    """Distance within which a hand can grip a bar [m]."""
     hands = ("gripL", "gripR")
 
     def world(self) -> World:
@@ -236,7 +236,7 @@ class BarSwing(Floating):
         self.first_q, self.first_v = self.robot.model.nq - joints, self.robot.model.nv - joints
         self.neutral = np.array(self.robot.q[0, self.first_q :])
         self.grips = np.tile(np.array(self.held_at_first), (len(batch), 1))
-        """Connections of the hands; -1: it holds nothing."""
+        """Connections of the hands; -1: none."""
 
     def reset(self, batch: WorldBatch, which: NDArray[np.intp], rngs: list[np.random.Generator]) -> None:
         Task.reset(self, batch, which, rngs)

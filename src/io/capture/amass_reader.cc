@@ -150,14 +150,14 @@ class AmassReader {
       for (const std::size_t width : kWidths)
         if (poses->columns == width) return Turns{poses, poses, 3};
       return report_.refuse(0, kFrame, "poses",
-                            fmt::format("{} numbers a frame; 66, 72, 156 or 165 are known", poses->columns),
+                            fmt::format("{} numbers per frame; 66, 72, 156 or 165 are known", poses->columns),
                             "three for each joint of SMPL, SMPL+H or SMPL-X");
     }
     const NpzArray *root = find("root_orient"), *body = find("pose_body");
     if (root && body && root->columns == 3 && body->columns == 3 * (kSmplJoints - 1) && root->rows == body->rows)
       return Turns{root, body, 0};
     return report_.refuse(0, kFrame, {}, "there is neither 'poses' nor 'root_orient' with 'pose_body'",
-                          "AMASS files have an array of turns, poses");
+                          "AMASS files have an array of rotations, poses");
   }
 
   void read_frames() {
@@ -168,9 +168,10 @@ class AmassReader {
     if (!turns || !trans || report_.failed()) return;
     const std::size_t frames = turns->root->rows;
     if (trans->columns != 3 || trans->rows != frames)
-      return report_.error(0, kFrameCount, "trans",
-                           fmt::format("{} × {} numbers, {} frames have turns", trans->rows, trans->columns, frames),
-                           "one row of three numbers for each frame");
+      return report_.error(
+          0, kFrameCount, "trans",
+          fmt::format("{} × {} numbers, {} frames have rotations", trans->rows, trans->columns, frames),
+          "one row of three numbers for each frame");
     const Mat3<> world = world_axes(*turns, frames);
     capture_.poses.reserve(frames * kSmplJoints);
     for (std::size_t k = 0; k < frames; ++k) {
@@ -201,7 +202,7 @@ class AmassReader {
     const double sign = mean[up] < 0 ? -1 : 1;
     if (up == 2 && sign > 0) return Mat3<>::identity();
     if (!options_.up)
-      report_.warn(0, kGuess, {}, fmt::format("{}{} is up: trunks point there", sign < 0 ? "-" : "", "xyz"[up]),
+      report_.warn(0, kGuess, {}, fmt::format("{}{} is up: the trunk points there", sign < 0 ? "-" : "", "xyz"[up]),
                    "--up x, y or z overrides");
     constexpr Vec3<> kAxes[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const Vec3<> z = sign * kAxes[up], x = kAxes[(up + 1) % 3];

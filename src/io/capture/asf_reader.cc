@@ -80,7 +80,7 @@ class AsfReader {
   std::optional<double> number() {
     const auto value = read_number(rest_);
     if (!value)
-      report_.error(line_, kNumber, path(), fmt::format("{} is {}, no finite number", word_, quote(rest_)),
+      report_.error(line_, kNumber, path(), fmt::format("{} is {}, not a finite number", word_, quote(rest_)),
                     "write one number");
     return value;
   }
@@ -170,7 +170,7 @@ class AsfReader {
                            "write 'name' and letters between begin and end");
     if (!index_.emplace(name_, static_cast<int>(asf_.bones.size())).second)
       return report_.error(line_, kName, "bone " + name_, "there are two bones of this name",
-                           "names must differ; rename one");
+                           "names must be unique; rename one");
     if (asf_.bones.size() >= kMostBones)
       return report_.error(line_, kTooMany, {}, "too many bones", "is this the right file?");
     // Directions are written with few digits and meant to be of unit length.
@@ -189,7 +189,7 @@ class AsfReader {
       if (!parent || !child) continue;
       Bone& bone = asf_.bones[static_cast<std::size_t>(*child)];
       if (*child == 0 || bone.parent != kNobody) {
-        report_.error(line_, kTree, "bone " + bone.name, "it hangs on two parents", "every bone has one parent");
+        report_.error(line_, kTree, "bone " + bone.name, "it has two parents", "every bone has one parent");
       } else {
         bone.parent = *parent;
       }
@@ -215,7 +215,7 @@ class AsfReader {
     std::vector<std::vector<int>> children(asf_.bones.size());
     for (std::size_t i = 1; i < asf_.bones.size(); ++i) {
       if (asf_.bones[i].parent == kNobody)
-        report_.error(0, kTree, "bone " + asf_.bones[i].name, "it hangs on no parent", "name it in :hierarchy");
+        report_.error(0, kTree, "bone " + asf_.bones[i].name, "it has no parent", "name it in :hierarchy");
       else
         children[static_cast<std::size_t>(asf_.bones[i].parent)].push_back(static_cast<int>(i));
     }
@@ -235,7 +235,7 @@ class AsfReader {
       for (auto child = children[i].rbegin(); child != children[i].rend(); ++child) open.emplace_back(*child, place);
     }
     if (sorted.bones.size() != asf_.bones.size() && !report_.failed())
-      report_.error(0, kTree, ":hierarchy", "some bones hang on each other and not on the root", "look for a circle");
+      report_.error(0, kTree, ":hierarchy", "some bones are not connected to the root", "look for a circle");
     asf_ = std::move(sorted);
   }
 

@@ -104,7 +104,7 @@ class BvhReader {
                           "write JOINT and a name on one line");
     if (!names_.insert(next.name).second)
       report_.error(words_.line(), kName, "joint " + next.name, "there are two joints of this name",
-                    "names must differ; rename one");
+                    "names must be unique; rename one");
     if (capture_.bones.size() >= kMostBones)
       return report_.fail(words_.line(), kTooMany, path(), fmt::format("there are more than {} joints", kMostBones),
                           "is this the right file?");
@@ -272,7 +272,7 @@ class BvhReader {
       if (read_number(word)) continue;
       return report_.error(line, kNumber, path(found),
                            fmt::format("value {} is {}, {}", found + 1, quote(word), kNoNumber),
-                           "mend the value or take the frame out");
+                           "correct the value or remove the frame");
     }
     report_.error(
         line, last && found < width ? kTruncated : kFrame, path(found),

@@ -74,7 +74,7 @@ Loaded<Capture> read_capture(const fs::path& file, const CaptureOptions& options
   if (ends_in(file, ".npz")) return read_amass(file, options);
   Report report(file.string());
   if (!ends_in(file, ".amc")) {
-    report.error(0, kUnknownFormat, {}, "no format of captured motion has this ending",
+    report.error(0, kUnknownFormat, {}, "unknown file name extension for captured motion",
                  "known: .bvh, .amc, .npz (AMASS)");
     return {std::nullopt, report.take()};
   }

@@ -85,10 +85,11 @@ void settle(Capture& capture, const CaptureOptions& options, std::optional<doubl
   const bool legs =
       find_bone_point(capture, table, Landmark::kHipL) && find_bone_point(capture, table, Landmark::kKneeL);
   if (!legs)
-    report.warn(0, kGuess, {},
-                fmt::format("no legs are known in this skeleton; a unit of {} m and {} axes are guessed from its size",
-                            format_number(capture.unit), capture.axes.z.y != 0 ? "y-up" : "its"),
-                "give the unit, and a table of landmarks");
+    report.warn(
+        0, kGuess, {},
+        fmt::format("no leg bones were found in this skeleton; a unit of {} m and {} axes are guessed from its size",
+                    format_number(capture.unit), capture.axes.z.y != 0 ? "y-up" : "its"),
+        "give the unit, and a table of landmarks");
 }
 
 std::string stem_of(const std::string& file) { return std::filesystem::path(file).stem().string(); }

@@ -70,7 +70,7 @@ bool check_text(std::string_view text, Report& report, const char* format);
 std::optional<Vec3<>> read_vector(Words& words, Report& report, const std::string& path);
 std::optional<double> read_number(std::string_view word);
 inline constexpr double kLargestNumber = 1e9;  ///< beyond this no length or angle makes sense
-inline constexpr char kNoNumber[] = "no finite number up to 1e9";
+inline constexpr char kNoNumber[] = "not a finite number up to 1e9";
 
 /// Unit and axes, asked for or guessed.
 void settle(Capture& capture, const CaptureOptions& options, std::optional<double> stated_unit, Report& report);

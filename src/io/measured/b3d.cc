@@ -72,7 +72,8 @@ class B3dReader {
     ByteReader start(bytes_);
     const std::uint64_t size = start.take<std::uint64_t>();
     const std::string_view header = start.raw(size);
-    if (start.failed || header.empty()) return fail(kHeader, {}, fmt::format("{} bytes hold no header", bytes_.size()));
+    if (start.failed || header.empty())
+      return fail(kHeader, {}, fmt::format("{} bytes are too few for a header", bytes_.size()));
     data_ = start.rest;
     proto::Reader in(header);
     while (in.next()) read_header_field(in);
@@ -162,7 +163,7 @@ class B3dReader {
     for (const MapCoordinate& c : model.value->map.coordinates) coordinates_.push_back(c.name);
     if (coordinates_.size() != dofs_)
       return fail(kColumns, {},
-                  fmt::format("{} numbers a frame, its model has {} coordinates", dofs_, coordinates_.size()));
+                  fmt::format("{} numbers per frame, its model has {} coordinates", dofs_, coordinates_.size()));
     for (const std::string& body : bodies_) {
       const std::string force = "ground_force_" + body + "_", torque = "ground_torque_" + body + "_";
       out_.loads.push_back({.name = body, .body = body, .force = force + "v", .point = force + "p", .torque = torque});

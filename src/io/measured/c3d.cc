@@ -68,7 +68,7 @@ class C3dReader {
   bool read_parameters() {
     if (bytes_.size() < 2 * kBlock || bytes_.byte(1) != 0x50 || bytes_.byte(0) == 0)
       return report_.fail(0, kForeign, {}, bytes_.size() == 0 ? "the file is empty" : "not a C3D file",
-                          "a C3D file has the byte 80 in its second place, and two blocks of 512 bytes at least");
+                          "a C3D file has 80 as its second byte, and at least two blocks of 512 bytes");
     const std::size_t start = (std::size_t(bytes_.byte(0)) - 1) * kBlock;
     const std::uint8_t processor = bytes_.byte(start + 3);
     if (bytes_.bad || processor < 84 || processor > 86)
@@ -99,7 +99,7 @@ class C3dReader {
     if (l.signals == 0) l.samples = 0;
     if (const double used = unsigned_word(number("ANALOG:USED", l.signals)); int(used) != l.signals && l.signals > 0)
       report_.warn(0, kCount, "ANALOG:USED", fmt::format("{} signals, but the header states {}", used, l.signals),
-                   "the header is believed");
+                   "the header is used");
     l.first = bytes_.count(6);
     l.scale = number("POINT:SCALE", bytes_.real(12));
     l.rate = number("POINT:RATE", bytes_.real(20));

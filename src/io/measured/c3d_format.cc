@@ -122,7 +122,8 @@ Parameters read_parameters(Bytes& bytes, std::size_t start, capture::Report& rep
   }
   if (bytes.bad)
     report.error(0, capture::kParameter, found.empty() ? "" : found.back().second.first,
-                 "a parameter reaches beyond the end of the file, or into others", "the file is cut off or damaged");
+                 "a parameter extends beyond the end of the file, or overlaps another",
+                 "the file is truncated or damaged");
   Parameters out;
   for (auto& [id, entry] : found) out.insert_or_assign(groups[id] + ":" + entry.first, std::move(entry.second));
   return out;

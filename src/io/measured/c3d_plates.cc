@@ -63,7 +63,7 @@ class PlateReader {
     for (std::size_t c = 0; c < 4; ++c) out.corners[c] = unit_ * vector_at(corners, 12 * i + 3 * c);
     const Vec3<> x = out.corners[0] - out.corners[1], along = out.corners[0] - out.corners[3], z = cross(x, along);
     constexpr double kLeastArea = 1e-9;  // [m²] a square of 30 µm: corners on a line or in a point
-    if (!(norm(z) > kLeastArea)) return refuse(plate, "its corners span no surface");
+    if (!(norm(z) > kLeastArea)) return refuse(plate, "its corners do not span a surface");
     const Vec3<> ex = (1 / norm(x)) * x, ez = (1 / norm(z)) * z, ey = cross(ez, ex);
     Vec3<> centre = vector_at(origin, 3 * i);
     // The surface is above the sensors and z points down; some programs write the way back.

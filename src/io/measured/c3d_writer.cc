@@ -161,7 +161,7 @@ std::string parameters_of(const Measurement& m, const Signals& signals, int samp
 }
 
 std::optional<std::string> problem_of(const Measurement& m, const Signals& signals) {
-  if (m.markers.frames() == 0 || !(m.markers.rate > 0)) return "there are no frames at an even rate";
+  if (m.markers.frames() == 0 || !(m.markers.rate > 0)) return "there are no frames, or their rate is not constant";
   if (m.markers.frames() > kMostFrames) return "more than 65535 frames";
   if (signals.names.size() > kMostSignals || m.markers.names.size() > 30000 || m.events.size() > kMostSignals)
     return "more than 255 signals or events";

@@ -55,8 +55,8 @@ void make_unique(std::vector<std::string>& names, Report& report, int line) {
     ++again;
   }
   if (again > 0)
-    report.warn(line, kName, {}, fmt::format("{} names occur again, the first is {}", again, quote(first)),
-                "those after the first have a number appended");
+    report.warn(line, kName, {}, fmt::format("{} names are duplicates, the first is {}", again, quote(first)),
+                "a number is appended to duplicates");
 }
 
 double rate_of(const std::vector<double>& times) {

@@ -72,7 +72,7 @@ class StorageReader {
     if (columns_ && *columns_ != double(labels_.size()))
       report_.warn(lines_.line(), kCount, {},
                    fmt::format("the header states {} columns, but {} are named", *columns_, labels_.size()),
-                   "the names are believed");
+                   "the names are used");
     return true;
   }
 
@@ -143,7 +143,7 @@ class StorageReader {
                    "they are ignored");
     if (rows_ && *rows_ != out_.rows() + same_)
       report_.warn(0, kCount, {}, fmt::format("the header states {} rows, but there are {}", *rows_, out_.rows()),
-                   "the rows are believed; is the file cut off?");
+                   "the rows are used; is the file truncated?");
   }
 
   bool add_time(double time) {

@@ -63,7 +63,7 @@ class TrcReader {
     if (markers_ && *markers_ != double(out_.markers.names.size()))
       report_.warn(lines_.line(), kCount, {},
                    fmt::format("the header states {} markers, but {} are named", *markers_, out_.markers.names.size()),
-                   "the names are believed");
+                   "the names are used");
     lines_.next();  // X1 Y1 Z1 …
     return true;
   }
@@ -77,7 +77,7 @@ class TrcReader {
       std::vector<std::string_view> cells = split_cells(line);
       if (cells.size() > wanted) cells = split_words(line);
       if (cells.size() < 2 || cells.size() > wanted) {
-        report_.error(lines_.line(), kFrame, {}, fmt::format("{} values, {} are wanted", cells.size(), wanted),
+        report_.error(lines_.line(), kFrame, {}, fmt::format("{} values, expected {}", cells.size(), wanted),
                       "each row has frame, time and three numbers per marker");
         continue;
       }
@@ -106,7 +106,7 @@ class TrcReader {
     if (report_.failed()) return;
     if (frames_ && *frames_ != m.frames())
       report_.warn(0, kCount, {}, fmt::format("the header states {} frames, but there are {}", *frames_, m.frames()),
-                   "the rows are believed; is the file cut off?");
+                   "the rows are used; is the file truncated?");
     if (!(m.rate > 0)) m.rate = rate_of(m.times);
   }
 
@@ -177,7 +177,7 @@ bool names_table(const std::filesystem::path& file) {
 Loaded<Measurement> read_measurement(const std::filesystem::path& file) {
   if (!names_measurement(file))
     return {std::nullopt,
-            {about_file(Severity::kError, kUnknownFormat, file, "no format of markers has this ending",
+            {about_file(Severity::kError, kUnknownFormat, file, "unknown file name extension for markers",
                         "known: .c3d, .trc")}};
   const bool c3d = same_word(file.extension().string(), ".c3d");
   return parse_file(file, kFileCodes, [&](const std::string& bytes) {

@@ -192,7 +192,7 @@ class MeshReader {
       corners.push_back(number > 0 ? int(number) - 1 : int(data_.vertices.size()) + int(number));
     }
     if (corners.size() < 3) {
-      error(mesh::kSyntax, line, fmt::format("a face has {} corners", corners.size()), "a face has three at least");
+      error(mesh::kSyntax, line, fmt::format("a face has {} corners", corners.size()), "a face has at least three");
       return;
     }
     if (corners.size() == 4 && !is_shorter(corners[0], corners[2], corners[1], corners[3]))
@@ -244,7 +244,7 @@ class MeshReader {
     });
     if (data_.triangles.empty()) {
       error(mesh::kEmpty, 0, fmt::format("no triangle with an area, of {}", before),
-            "check that the file holds a surface");
+            "check that the file contains a surface");
       return {std::nullopt, std::move(diagnostics_)};
     }
     if (data_.triangles.size() < before)

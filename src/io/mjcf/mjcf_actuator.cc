@@ -110,7 +110,7 @@ bool act_on_tendon(Reader& reader, const Attributes& a, const std::string& name,
   const Tendon* tendon = find_tendon(reader, name);
   if (!tendon) return unknown(reader, a.element(), "tendon", name), false;
   if (tendon->figure < 0) {
-    leave_out(reader, a.element(), "actuators on ignored tendons are ignored, too");
+    leave_out(reader, a.element(), "actuators on ignored tendons are ignored as well");
     return false;
   }
   const double gear = out.actuator.gear = read_gear(a)[0];

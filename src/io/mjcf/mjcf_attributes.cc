@@ -83,8 +83,8 @@ std::optional<std::string> Attributes::text(const char* name) const {
   if (!found.text) return std::nullopt;
   if (is_clean(found.text)) return found.text;
   return reader_.report.refuse(*found.at, kCharacters,
-                               fmt::format("{}={} holds control characters", name, quote(found.text)),
-                               "write letters, digits and signs");
+                               fmt::format("{}={} contains control characters", name, quote(found.text)),
+                               "use letters, digits and punctuation");
 }
 
 int Attributes::numbers(const char* name, std::span<double> out, int least) const {
@@ -112,7 +112,7 @@ bool Attributes::integer(const char* name, int& out) const {
   double value = 0;
   if (!number(name, value)) return false;
   if (value != std::floor(value) || std::abs(value) > 2147483647.0)
-    return reader_.report.fail(element_, kNumber, fmt::format("bad format in attribute '{}': no integer", name),
+    return reader_.report.fail(element_, kNumber, fmt::format("bad format in attribute '{}': not an integer", name),
                                "write a whole number");
   out = int(value);
   return true;
@@ -205,7 +205,7 @@ std::string take_name(Reader& reader, const Element& element, const std::string&
     name = fmt::format("{}_{}", fallback, i);
   if (!taken.insert(name).second) {
     reader.report.error(element, kRepeatedName, fmt::format("repeated name {} in {}", quote(name), kind),
-                        "names of one kind must differ");
+                        "names of elements of one kind must be unique");
   }
   return name;
 }

@@ -59,7 +59,7 @@ void read_limits(Reader& reader, const Attributes& a, Joint& joint) {
       const double angle = std::min(convert(range[1]), 3.14159265358979323846) - joint.margin;
       if (angle > 0) joint.swing_twist = SwingTwistLimit{angle, -angle, angle};
       reader.report.repeated_warning(a.element(), kBallLimit,
-                                     "the limit of a ball joint is read as one of swing and of twist");
+                                     "the limit of a ball joint is read as swing and twist limits");
     } else {
       joint.dof.lower = convert(range[0]);
       joint.dof.upper = convert(range[1]);
@@ -71,7 +71,7 @@ void read_limits(Reader& reader, const Attributes& a, Joint& joint) {
     joint.dof.effort = std::max(std::abs(force[0]), std::abs(force[1]));
     if (force[0] != -force[1]) {
       reader.report.missing(a.element(), kForceRange,
-                            "a range of forces that is not symmetric is read as its larger side");
+                            "an asymmetric force range is read as symmetric with its larger bound");
     }
   }
 }
@@ -121,7 +121,8 @@ void read_joint(Reader& reader, const Element& element, const Place& place) {
     if (joint.kind != JointKind::kFree) read_limits(reader, a, joint);
   }
   if (body.mocap)
-    reader.report.error(element, kMocap, "a mocap body with a joint", "what its motion is given has none");
+    reader.report.error(element, kMocap, "a mocap body with a joint",
+                        "the motion of a mocap body is prescribed: it has no joints");
   const bool has_free = !body.joints.empty() && body.joints[0].kind == JointKind::kFree;
   if (has_free || (joint.kind == JointKind::kFree && (!body.joints.empty() || body.parent != 0)))
     return reader.report.error(element, kFreeJoint,

@@ -29,9 +29,9 @@ void report_absent_mesh(Reader& reader, const Geom& geom) {
   if (!mesh || !mesh->path.empty()) return;
   const std::string first = fmt::format("the first is {}", quote(mesh->uri));
   if (can_touch(reader, geom))
-    reader.report.missing(*geom.element, kMeshNotFound, "mesh files that would touch are not found", first);
+    reader.report.missing(*geom.element, kMeshNotFound, "mesh files of collision shapes are not found", first);
   else
-    reader.report.repeated_warning(*geom.element, kMeshNotFound, "mesh files that are only shown are not found", first);
+    reader.report.repeated_warning(*geom.element, kMeshNotFound, "mesh files of visual shapes are not found", first);
 }
 
 }  // namespace
@@ -190,12 +190,12 @@ class FigureMaker {
       if (geom.drag) figure_.ellipsoids.push_back({b.name, to_pose(geom.X_BD), *geom.drag, geom.element->GetLineNum()});
       if (!geom.has_shape || is_for_medium(geom)) continue;
       if (std::holds_alternative<Plane>(geom.shape.shape)) {
-        reader_.report.missing(*geom.element, kGeomShape, "planes on bodies that move are ignored",
+        reader_.report.missing(*geom.element, kGeomShape, "planes on moving bodies are ignored",
                                "planes belong to the world");
         continue;
       }
       if (std::holds_alternative<HeightField>(geom.shape.shape)) {
-        reader_.report.missing(*geom.element, kGeomShape, "height fields on bodies that move are ignored");
+        reader_.report.missing(*geom.element, kGeomShape, "height fields on moving bodies are ignored");
         continue;
       }
       report_absent_mesh(reader_, geom);

@@ -121,7 +121,8 @@ Solid read_solid(Reader& reader, const Attributes& a, GeomType type, std::option
   Vec3<> s;
   if (!read_size(reader, a, type, s, X)) return {};
   if (type == GeomType::kEllipsoid)
-    reader.report.repeated_warning(a.element(), kEllipsoidHull, "ellipsoids touch as hulls of points on them");
+    reader.report.repeated_warning(a.element(), kEllipsoidHull,
+                                   "ellipsoids collide as hulls of points on their surface");
   return solid_of(type, s);
 }
 
@@ -155,7 +156,7 @@ std::optional<Inertial> mass_of(Reader& reader, const Geom& geom) {
     }
   }
   if ((!geom.has_shape && !geom.element->Attribute("hfield")) || geom.mesh) {
-    reader.report.missing(*geom.element, kMeshMass, "the mass of this geom is not known; it adds none",
+    reader.report.missing(*geom.element, kMeshMass, "the mass of this geom is unknown; it contributes none",
                           "give the body an <inertial>");
   }
   return std::nullopt;

@@ -55,7 +55,7 @@ std::optional<Samples> parse_samples(std::string_view bytes, const char*& proble
   for (std::size_t i = 0; i < count; ++i) {
     float x = 0;
     std::memcpy(&x, bytes.data() + 8 + 4 * i, 4);
-    if (!std::isfinite(x)) return problem = "it holds numbers that are not finite", std::nullopt;
+    if (!std::isfinite(x)) return problem = "it contains numbers that are not finite", std::nullopt;
     const std::size_t row = std::size_t(rows) - 1 - i / std::size_t(columns);
     out.value[row * std::size_t(columns) + i % std::size_t(columns)] = double(x);
   }
@@ -109,7 +109,7 @@ std::optional<Samples> read_samples(Reader& reader, const Element& element, cons
   if (out.rows < 2 || out.columns < 2 || out.rows > kMostSamples / out.columns)
     return reader.report.refuse(element, kRange,
                                 fmt::format("a height field of {} × {} samples", out.rows, out.columns),
-                                "give nrow and ncol, two at least");
+                                "give nrow and ncol, at least two each");
   if (!take_samples(reader, element, std::size_t(out.rows) * std::size_t(out.columns))) return std::nullopt;
   out.value.resize(std::size_t(out.rows) * std::size_t(out.columns));
   const char* text = element.Attribute("elevation");
@@ -136,7 +136,7 @@ void read_hfield_asset(Reader& reader, const Element& element) {
   if (samples->rows < 2 || samples->columns < 2)
     return reader.report.error(element, kRange,
                                fmt::format("a height field of {} × {} samples", samples->rows, samples->columns),
-                               "two at least along x and y");
+                               "at least two along x and y");
   if (!file.empty() && !take_samples(reader, element, samples->value.size())) return;
   stretch(samples->value, size[2]);
   const int rows = samples->rows, columns = samples->columns;

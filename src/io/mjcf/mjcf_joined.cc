@@ -127,7 +127,7 @@ class Joiner {
     if (!passive && is_alone(b) && !tied_.contains(b.joined)) return false;
     if (is_driven(b)) {
       reader_.report.missing(*free.element, kFreeJointData,
-                             "armature, damping, stiffness and friction of free joints with actuators are left out");
+                             "armature, damping, stiffness and friction of free joints with actuators are omitted");
       return false;
     }
     b.carried = true;
@@ -154,7 +154,7 @@ class Joiner {
         !(b.X_WB.R.x.x + b.X_WB.R.y.y + b.X_WB.R.z.z > 3 - 1e-12)) {  // its spring rests where it is not turned
       ball.dof.stiffness = 0;
       reader_.report.missing(*free.element, kFreeJointData,
-                             "springs about free joints that are turned in the reference configuration are left out");
+                             "springs about free joints that are rotated in the reference configuration are omitted");
     }
     b.joints.push_back(std::move(ball));
     return true;

@@ -30,7 +30,7 @@ bool read_list(Reader& reader, const Element& element, const char* name, int gro
     problem = fmt::format("{} numbers are not a multiple of {}", values.size(), group);
   for (const double x : values) {
     const bool whole = largest == kInfinity || (x >= 0 && x <= largest && x == std::floor(x));
-    if (!problem && !whole) problem = fmt::format("number is too large in attribute '{}', or no index", name);
+    if (!problem && !whole) problem = fmt::format("number is too large in attribute '{}', or not an index", name);
   }
   if (problem)
     return reader.report.fail(element, kNumber, fmt::format("bad format in attribute '{}': {}", name, *problem),
@@ -144,7 +144,7 @@ void read_mesh_asset(Reader& reader, const Element& element) {
     if (const auto turn = turn_of(q))
       mesh.X_reference.R = to_mat3(*turn);
     else
-      reader.report.error(element, kZeroVector, "zero quaternion is not allowed", "no rotation is 1 0 0 0");
+      reader.report.error(element, kZeroVector, "zero quaternion is not allowed", "the identity is 1 0 0 0");
   }
   static constexpr MeshMass kMasses[] = {MeshMass::kConvex, MeshMass::kExact, MeshMass::kPyramids, MeshMass::kShell};
   if (const auto kind = a.keyword("inertia", {"convex", "exact", "legacy", "shell"})) mesh.mass = kMasses[*kind];

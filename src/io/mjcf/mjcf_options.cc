@@ -56,7 +56,7 @@ void read_option(Reader& reader, const Element& element) {
     if (*kind > 1) {
       reader.report.warning(element, kIntegrator,
                             fmt::format("integrator {} is read as semi_implicit", a.text("integrator").value_or("")),
-                            "stiff damping and gains are taken implicitly in any case");
+                            "damping and gains are integrated implicitly in any case");
     }
   }
   a.number("density", scene.medium.density);
@@ -96,7 +96,7 @@ void read_compiler(Reader& reader, const Element& root, Compiler& c) {
     if (const auto angle = a.keyword("angle", {"radian", "degree"})) c.degrees = *angle == 1;
     if (const auto where = a.keyword("coordinate", {"local", "global"}); where && *where == 1) {
       reader.report.error(*element, kGlobalCoordinates, "global coordinates are not supported",
-                          "load and save the model with an old MuJoCo, which writes local ones");
+                          "load and save the model with an older MuJoCo, which writes local coordinates");
     }
     if (const auto sequence = a.text("eulerseq")) {
       if (is_euler_sequence(*sequence))

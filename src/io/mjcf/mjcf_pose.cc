@@ -29,7 +29,7 @@ Mat3<> read_quat(Reader& reader, const Attributes& a) {
   std::array<double, 4> q{};
   if (a.numbers("quat", q, 4) != 4) return Mat3<>::identity();
   const auto turn = turn_of(q);
-  if (!turn) reader.report.error(a.element(), kZeroVector, "zero quaternion is not allowed", "no rotation is 1 0 0 0");
+  if (!turn) reader.report.error(a.element(), kZeroVector, "zero quaternion is not allowed", "the identity is 1 0 0 0");
   return to_mat3(turn.value_or(Quaternion<>{}));
 }
 

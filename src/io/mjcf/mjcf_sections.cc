@@ -147,7 +147,7 @@ void read_coupling(Reader& reader, const Element& element, bool active) {
   if (!scalar(*first.joint) || (second.joint && !scalar(*second.joint)))
     return reader.report.error(element, kRange, "only hinge and slide joints can be coupled",
                                "name joints of one coordinate");
-  if (!active) return reader.report.warning(element, kEquality, "a coupling that is not active is ignored");
+  if (!active) return reader.report.warning(element, kEquality, "inactive couplings are ignored");
   if (second.body && second.body->figure != first.body->figure)
     return reader.report.missing(element, kEquality, "a coupling of joints of two figures is ignored");
   std::optional<CoupledPart> driver;
@@ -186,7 +186,7 @@ void read_exclude(Reader& reader, const Element& element, const std::map<std::st
   if (reader.scene.exclusions.size() + first.geoms.size() + second.geoms.size() > kMostExclusions)
     return reader.report.error(element, kTooLargeModel,
                                fmt::format("more than {} pairs of shapes are excluded", kMostExclusions),
-                               "give bodies that cannot move fewer geoms");
+                               "reduce the number of geoms on fixed bodies");
   for (const ShapeRef& x : parts(first)) {
     for (const ShapeRef& y : parts(second)) reader.scene.exclusions.push_back({x, y, element.GetLineNum()});
   }
@@ -402,7 +402,7 @@ void read_keyframes(Reader& reader, const Element& root) {
   if (keys.size() > kMostStates / each)
     return reader.report.error(*keys.front(), kTooLargeModel,
                                fmt::format("{} keyframes of {} bodies and actuators", keys.size(), each),
-                               "leave some of them out");
+                               "remove some of them");
   for (const Element* element : keys) {
     if (std::string_view(element->Name()) == "key") read_key(reader, *element);
   }

@@ -39,7 +39,7 @@ std::optional<Anchor> read_object(Reader& reader, const Element& element, const 
     if (body < 0) return unknown(reader, element, "body", *object), std::nullopt;
     const auto& inertial = reader.body(body).inertial;
     if (*type == "body" && axes_matter && !has_own_axes(reader.body(body))) {
-      not_read(reader, element, "sensors that need the principal axes of a body's inertia are not read");
+      not_read(reader, element, "sensors in principal axes of inertia are not read");
       return std::nullopt;
     }
     return anchor_on(reader, body, *type == "body" && inertial ? to_transform(inertial->origin) : Transform<>{});
@@ -99,7 +99,7 @@ bool read_what(Reader& reader, const Element& element, const SensorElement& row,
       if (row.kind == kTouch) s.volume = volume_of(found);
       const bool needs_figure = row.kind == kForce || row.kind == kTorque;
       if (needs_figure && s.at.figure.empty()) {
-        not_read(reader, element, "force and torque of what cannot move are not read");
+        not_read(reader, element, "force and torque sensors on fixed bodies are not read");
         return false;
       }
       return true;

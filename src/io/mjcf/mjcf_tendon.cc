@@ -66,7 +66,7 @@ bool read_wrap(Reader& reader, const Element& element, TendonDraft& draft) {
   const auto* cylinder = std::get_if<Cylinder>(&geom.shape.shape);
   if (!geom.has_shape || (!sphere && !cylinder))
     return reader.report.fail(element, kTendon,
-                              fmt::format("a tendon cannot go round the geom {}", quote(geom.shape.name)),
+                              fmt::format("a tendon cannot wrap around the geom {}", quote(geom.shape.name)),
                               "name a sphere or a cylinder");
   TendonPart part{.kind = sphere ? TendonPartKind::kSphere : TendonPartKind::kCylinder};
   PathPart path{.kind = part.kind, .body = i, .X_BP = to_transform(geom.shape.origin)};
@@ -94,8 +94,8 @@ bool read_spatial(Reader& reader, const Element& element, TendonDraft& draft) {
     if (tag == "pulley") complete = read_pulley(reader, *child, draft) && complete;
   }
   if (complete && !has_ends(draft.description.path))
-    return reader.report.fail(element, kTendon, "the path of the tendon has no beginning or no end",
-                              "a branch has two sites at least, and a site before and after every geom");
+    return reader.report.fail(element, kTendon, "the path of the tendon does not begin and end at a site",
+                              "a branch has at least two sites, and a site before and after each geom");
   return complete;
 }
 
@@ -163,7 +163,7 @@ void read_tendon(Reader& reader, const Element& element) {
   if (draft.several || draft.info.figure < 0) {
     if (draft.several)
       reader.report.missing(element, kTendon, "a tendon between two figures is ignored",
-                            "bodies of one figure hang on one child of <worldbody>");
+                            "bodies of one figure belong to one child of <worldbody>");
     draft.info.figure = -1;
   } else {
     reader.figure(draft.info.figure).actuation.tendons.push_back(std::move(t));
@@ -211,7 +211,7 @@ void read_tendon_coupling(Reader& reader, const Element& element, bool active) {
   if (!first) return unknown(reader, element, "tendon", *name1);
   if (name2 && !second) return unknown(reader, element, "tendon", *name2);
   const bool apart = first->figure < 0 || (second && second->figure != first->figure);
-  if (!active) return reader.report.warning(element, kEquality, "a coupling that is not active is ignored");
+  if (!active) return reader.report.warning(element, kEquality, "inactive couplings are ignored");
   if (apart) return reader.report.missing(element, kEquality, "a coupling of tendons of two figures is ignored");
   std::optional<CoupledPart> driver;
   if (second) driver = CoupledPart{*name2, second->length};

@@ -28,7 +28,7 @@ bool is_ball(const FigureDescription& f, const std::string& name) {
 bool write_joint_target(Writer& w, const FigureDescription& f, const ActuatorDescription& a, Element& e) {
   const bool ball = is_ball(f, a.dof.joint);
   const std::string joint = w.joint_of(f.name, {a.dof.joint, ball ? 0 : a.dof.index});
-  if (joint.empty()) return w.lose("actuators of joints that are not in the file", a.name), false;
+  if (joint.empty()) return w.lose("actuators of omitted joints", a.name), false;
   w.set(e, a.transmission == Transmission::kJointInParent ? "jointinparent" : "joint", joint);
   const auto& x = a.wrench;
   const bool given = std::ranges::any_of(x, [](double value) { return value != 0; });
@@ -92,7 +92,7 @@ void write_actuator(Writer& w, const FigureDescription& f, const ActuatorDescrip
     w.set(e, "biastype", word(kBiasTypes, int(a.bias)));
     w.set(e, "biasprm", trimmed(a.bias_numbers));
     if (a.bias == BiasLaw::kAffine && a.bias_numbers[2] > 0 && a.gain_numbers[0] == -a.bias_numbers[1])
-      w.lose("servos with negative damping, which MuJoCo takes as a ratio", a.name);
+      w.lose("servos with negative damping, which MuJoCo interprets as a ratio", a.name);
   }
   if (a.activation != ActivationLaw::kNone) {
     // The last of the words for a law: a filter is exact.
@@ -167,7 +167,7 @@ void write_sensor(Writer& w, const SensorDescription& s) {
   Element& e = w.add(section, std::string(row->tag).c_str());
   w.set(e, "name", w.take_name("sensor", {}, s.name));
   if (!set_target(w, s, *row, e)) {
-    w.lose("sensors of what is not in the file", s.name);
+    w.lose("sensors of omitted elements", s.name);
     return section.DeleteChild(&e);
   }
   w.set_unless(e, "cutoff", s.cutoff, 0);

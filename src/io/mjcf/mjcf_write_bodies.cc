@@ -80,7 +80,7 @@ struct GeomSizes {
   bool operator()(const Cylinder& s) { return sized("cylinder", std::array{s.radius, 0.5 * s.length}); }
   bool operator()(const Capsule& s) { return sized("capsule", std::array{s.radius, 0.5 * s.length}); }
   bool operator()(const Plane&) {
-    if (moves) return w.lose("planes on bodies that move", stem), false;
+    if (moves) return w.lose("planes on moving bodies", stem), false;
     w.set(e, "type", "plane");
     w.set(e, "size", std::array{0.0, 0.0, 1.0});
     return true;
@@ -95,7 +95,7 @@ struct GeomSizes {
   }
   bool operator()(const TriangleMesh& s) { return s.data && mesh(mesh_asset(w, s, stem)); }
   bool operator()(const HeightField& s) {
-    if (moves) return w.lose("height fields on bodies that move", stem), false;
+    if (moves) return w.lose("height fields on moving bodies", stem), false;
     const auto [low, high] = std::ranges::minmax(s.heights);
     Element& asset = w.add(w.section("asset"), "hfield");
     const std::string name = w.take_name("hfield", {}, stem);
@@ -208,7 +208,7 @@ class FigureWriter {
   void write_link(const LinkDescription& link, int parent, const Chain& chain, int depth) {
     if (depth > kDeepest) {
       if (depth == kDeepest + 1)
-        w_.fail(fmt::format("more than {} bodies hang on each other", kDeepest), "readers of XML take no more");
+        w_.fail(fmt::format("more than {} nested bodies", kDeepest), "XML readers do not accept more");
       return;
     }
     const int index = int(w_.bodies.size());
@@ -283,7 +283,7 @@ class FigureWriter {
     double smallest = principal[0];
     const double excess = principal[2] - principal[0] - principal[1];  // above 0 no body has it, and MuJoCo refuses it
     if (excess > kImpossible * principal[2] || smallest < -kImpossible * principal[2]) {
-      w_.lose("inertias that no body has; those of spheres with the same trace take their place", link.name);
+      w_.lose("physically impossible inertias; replaced by those of spheres with the same trace", link.name);
       smallest = std::max(principal.mean(), 0.0);
       I = smallest * Sym3<>::diagonal(1, 1, 1);
     } else if (excess > -kRounding * principal[2]) {  // a rod or disc, whose sum may round to either side
@@ -346,7 +346,7 @@ void write_environment(Writer& w) {
     const bool surface =
         std::holds_alternative<Mesh>(shape.shape.shape) || std::holds_alternative<TriangleMesh>(shape.shape.shape);
     if (surface && shape.shape.contype != 0)
-      w.lose("meshes of the surroundings as they are; MuJoCo takes their convex hulls", shape.shape.name);
+      w.lose("concave meshes of the environment; MuJoCo uses their convex hulls", shape.shape.name);
   }
 }
 

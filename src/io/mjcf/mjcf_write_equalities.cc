@@ -15,7 +15,7 @@ Element& start(Writer& w, const char* tag, const std::string& figure, const std:
 /// Whether the file can hold what the mask holds.
 bool is_held(Writer& w, ConstraintMask mask, const std::string& name) {
   if (mask == kWeldMask || mask == kPointMask) return true;
-  w.lose("joins other than welds and points", name);
+  w.lose("connections other than welds and points", name);
   return false;
 }
 
@@ -60,7 +60,7 @@ void write_coupling(Writer& w, const FigureDescription& f, const PolynomialCoupl
     return found == w.tendons.end() ? std::string() : found->second;
   };
   const std::string first = name_of(c.dependent), second = c.driver ? name_of(*c.driver) : "";
-  if (first.empty() || (c.driver && second.empty())) return w.lose("couplings of what is not in the file", c.name);
+  if (first.empty() || (c.driver && second.empty())) return w.lose("couplings of omitted elements", c.name);
   Element& e = start(w, c.tendons ? "tendon" : "joint", f.name, c.name);
   w.set(e, c.tendons ? "tendon1" : "joint1", first);
   if (c.driver) w.set(e, c.tendons ? "tendon2" : "joint2", second);
@@ -72,7 +72,7 @@ void write_coupling(Writer& w, const FigureDescription& f, const PolynomialCoupl
 /// A gear takes a coordinate away; here it stays, and an equality holds it.
 void write_gear(Writer& w, const FigureDescription& f, const Coupling& gear) {
   const std::string name = gear.dependent.joint + "_gear";
-  w.lose("gears as rigid ones; soft equalities take their place", gear.dependent.joint);
+  w.lose("rigid gears; replaced by soft equalities", gear.dependent.joint);
   if (gear.terms.size() == 1) {
     PolynomialCoupling c;
     c.name = name;

@@ -43,7 +43,7 @@ void write_ball_limit(Writer& w, Element& e, const JointDescription& joint) {
   if (limit.swing == limit.twist_upper && limit.swing == -limit.twist_lower)
     w.set(e, "range", std::array{0.0, limit.swing});
   else
-    w.lose("limits of swing and twist", joint.name);
+    w.lose("swing and twist limits", joint.name);
 }
 
 void write_ball(Writer& w, const FigureDescription& f, const JointDescription& joint, Element& e,
@@ -94,13 +94,13 @@ void write_joint(Writer& w, const FigureDescription& f, const JointDescription& 
     const double q = reference[std::size_t(primitive.coordinate)];
     w.set(e, "axis", X_BK.R * axis);
     set_dof(w, e, f, dof_of(joint, primitive.coordinate), q);
-    if (dof_of(joint, primitive.coordinate).velocity < kInfinity) w.lose("limits of speed", name);
+    if (dof_of(joint, primitive.coordinate).velocity < kInfinity) w.lose("velocity limits", name);
     w.coordinates.push_back({f.name, joint.name, primitive.coordinate, primitive.kind, q, Mat3<>::identity()});
     if (slide) X_BK.p = X_BK.p + X_BK.R * (q * axis);
     if (!slide) X_BK.R = X_BK.R * exp_rotation(q * axis);
     if (!screw) continue;
     // A slide that an equality holds at the pitch.
-    w.lose("screws; a hinge and a slide coupled by a soft equality take their place", joint.name);
+    w.lose("screw joints; replaced by a hinge and a slide coupled by a soft equality", joint.name);
     Element& along = start("slide", joint.name + "_slide");
     w.set(along, "axis", X_BK.R * axis);
     w.set_unless(along, "ref", joint.pitch * q, 0);

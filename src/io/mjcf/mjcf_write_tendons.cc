@@ -55,11 +55,11 @@ void write_path(Writer& w, const FigureDescription& f, const TendonDescription& 
   int number = 0;
   for (const TendonPart& part : t.path) {
     const std::string wanted = fmt::format("{}_{}", t.name, ++number);
-    if (part.when) w.lose("points of tendons that come and go; they are always there", t.name);
-    if (!part.shifts.empty()) w.lose("points of tendons that move on their link; they stay", t.name);
-    if (part.length < kInfinity) w.lose("ends of cylinders that tendons go round; they have none", t.name);
+    if (part.when) w.lose("conditional points of tendons; written as permanent points", t.name);
+    if (!part.shifts.empty()) w.lose("moving points of tendons; written as fixed points", t.name);
+    if (part.length < kInfinity) w.lose("ends of wrapping cylinders; written without ends", t.name);
     if (part.side && part.side_is == TendonSide::kHalf)
-      w.lose("halves that tendons go round; side sites take their place", t.name);
+      w.lose("halves of wrap objects; replaced by side sites", t.name);
     if (part.kind == TendonPartKind::kPulley) {
       w.set(w.add(e, "pulley"), "divisor", part.divisor);
     } else if (part.kind == TendonPartKind::kPoint) {
@@ -84,7 +84,7 @@ void write_tendon(Writer& w, const FigureDescription& f, const TendonDescription
   w.set_unless(e, "frictionloss", t.friction, 0);
   const double length = reference_length(w, f, t);
   const bool by_itself = t.rest_lower == t.rest_upper && std::abs(t.rest_lower - length) <= kSameLength;
-  if (!by_itself && t.rest_lower < 0) w.lose("springs of tendons with a negative length at rest", t.name);
+  if (!by_itself && t.rest_lower < 0) w.lose("tendon springs with a negative rest length", t.name);
   if (!by_itself && t.rest_lower >= 0) w.set(e, "springlength", std::array{t.rest_lower, t.rest_upper});
   if (!t.path.empty()) w.set_unless(e, "width", t.width, 0.003);
   if (!t.path.empty() && t.rgba.size() == 4) w.set(e, "rgba", t.rgba);
@@ -98,7 +98,7 @@ void write_spring(Writer& w, const SpringDescription& s) {
   w.set(e, "name", w.take_name("tendon", {}, s.name));
   w.set(e, "stiffness", s.stiffness);
   w.set_unless(e, "damping", s.damping, 0);
-  if (s.pull_only && s.damping != 0) w.lose("ropes whose damping ends where they are slack", s.name);
+  if (s.pull_only && s.damping != 0) w.lose("ropes that are undamped while slack", s.name);
   const LinkPlace a = w.find_place(s.a.figure, s.a.link), b = w.find_place(s.b.figure, s.b.link);
   const auto point = [&](const LinkPlace& at, const Anchor& anchor) {
     const Transform<> X = at.X_BL * to_transform(anchor.pose);

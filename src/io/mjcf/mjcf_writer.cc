@@ -49,7 +49,7 @@ void write_settings(Writer& w) {
   w.set(option, "gravity", scene.gravity);
   w.set(option, "magnetic", scene.magnetic);
   if (scene.integrator == Integrator::kRk4) w.set(option, "integrator", "RK4");
-  if (scene.integrator == Integrator::kAdaptive) w.lose("the adaptive integrator; Euler takes its place", scene.name);
+  if (scene.integrator == Integrator::kAdaptive) w.lose("the adaptive integrator; replaced by Euler", scene.name);
   w.set_unless(option, "density", scene.medium.density, 0);
   w.set_unless(option, "viscosity", scene.medium.viscosity, 0);
   if (scene.medium.wind != Vec3<>{}) w.set(option, "wind", scene.medium.wind);
@@ -72,9 +72,9 @@ void write_settings(Writer& w) {
 /// What has no place in a model of MuJoCo.
 void tell_rest(Writer& w) {
   w.lose_experiment();
-  for (const std::string& pair : w.surfaces.lost_pairs()) w.lose("what these surfaces do with each other", pair);
+  for (const std::string& pair : w.surfaces.lost_pairs()) w.lose("how these surfaces combine", pair);
   for (const std::string& name : w.surfaces.lost_numbers())
-    w.lose("sliding friction other than that at rest, and rebound", name);
+    w.lose("dynamic friction other than static friction, and restitution", name);
 }
 
 Loaded<std::string> text_of(const SceneDescription& scene, const std::filesystem::path& folder) {

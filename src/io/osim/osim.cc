@@ -282,7 +282,8 @@ class OsimReader {
         continue;
       }
       if (out_.map.coordinates[std::size_t(*leader)].follows >= 0) {
-        report_.error(*c, kReference, "the coordinate that leads follows another", "chains of couplings are not known");
+        report_.error(*c, kReference, "the leading coordinate depends on another",
+                      "chains of couplings are not supported");
         continue;
       }
       std::optional<CoordinateFunction> read = read_function(report_, *function);
@@ -303,12 +304,14 @@ class OsimReader {
                         "name a body of the model");
       if (joint.parent != "ground") continue;
       if (root)
-        report_.error(*joint.element, kTree, fmt::format("{} and {} both begin at ground", root->name, joint.name),
+        report_.error(*joint.element, kTree,
+                      fmt::format("{} and {} both have ground as parent", root->name, joint.name),
                       "one figure per file");
       root = &joint;
     }
     if (!root)
-      return report_.error(document, kTree, "no joint has ground as its parent", "the first body hangs on ground");
+      return report_.error(document, kTree, "no joint has ground as its parent",
+                           "the first joint has ground as its parent");
     bool moves = false;
     for (int i = 0; i < 3; ++i)
       moves |=

@@ -179,8 +179,8 @@ class MuscleReader {
       const auto found = wraps_.find(name);
       if (found == wraps_.end()) continue;  // switched off
       if (!found->second.known) {
-        report_.repeated_warning(*wrap, kIgnored, fmt::format("paths go straight past {}", quote(name)),
-                                 "spheres and cylinders are gone round; ellipsoids and tori are not");
+        report_.repeated_warning(*wrap, kIgnored, fmt::format("paths do not wrap around {}", quote(name)),
+                                 "spheres and cylinders are supported, ellipsoids and tori are not");
         continue;
       }
       double range[2] = {-1, -1};
@@ -192,9 +192,10 @@ class MuscleReader {
       for (auto k = free.lower_bound(first); k != free.end() && *k < last; k = free.erase(k), ++straight)
         stretches[*k].push_back(found->second.part);
       if (first < last && straight < last - first)
-        report_.repeated_warning(*wrap, kIgnored,
-                                 fmt::format("paths go past {} where they go round another", quote(name)),
-                                 "between two points a path goes round one object");
+        report_.repeated_warning(
+            *wrap, kIgnored,
+            fmt::format("paths do not wrap around {} where they wrap around another object", quote(name)),
+            "between two points a path wraps around one object");
     }
   }
 
@@ -215,7 +216,7 @@ class MuscleReader {
       if (part) points.push_back(*std::move(part));
     }
     if (whole && points.size() < 2)
-      report_.error(*path, kMissing, fmt::format("the path has {} point(s)", points.size()), "it needs two at least");
+      report_.error(*path, kMissing, fmt::format("the path has {} point(s)", points.size()), "it needs at least two");
     if (!whole || points.size() < 2) return false;
     std::vector<std::vector<TendonPart>> stretches(points.size() - 1);
     add_wraps(*path, stretches);

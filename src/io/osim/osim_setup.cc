@@ -73,7 +73,8 @@ Loaded<ExternalLoads> read_external_loads(const std::filesystem::path& file, con
       if (const std::string in = last_part(child_text(*e, "point_expressed_in_body")); !in.empty()) load.point_in = in;
       const auto words = {load.name, load.body, load.force, load.point, load.torque, load.force_in, load.point_in};
       if (!std::ranges::all_of(words, [](const std::string& word) { return is_clean(word); })) {
-        report.error(*e, kName, "a name of the load holds control characters", "write letters, digits and signs");
+        report.error(*e, kName, "a name of the load contains control characters",
+                     "use letters, digits and punctuation");
         continue;
       }
       if (load.body.empty() || (load.force.empty() && load.torque.empty())) {

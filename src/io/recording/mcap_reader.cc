@@ -41,7 +41,7 @@ class Reader {
     const auto crc = footer.take<std::uint32_t>();
     if (crc == 0) return;
     if (start > crc_at || crc != crc32(file.substr(std::size_t(start), crc_at - std::size_t(start))))
-      note("the checksum of the summary does not fit");
+      note("the checksum of the summary does not match");
   }
 
  private:
@@ -50,7 +50,7 @@ class Reader {
   /// Of everything before the end of the data. 0: there is none. Once, not again when chunks are opened.
   void check_data(std::string_view data, std::string_view end) {
     const auto crc = ByteReader(end).take<std::uint32_t>();
-    if (crc != 0 && !visit_ && crc != crc32(data, crc32(kMagic))) note("the checksum of the data does not fit");
+    if (crc != 0 && !visit_ && crc != crc32(data, crc32(kMagic))) note("the checksum of the data does not match");
   }
 
   void note(std::string what) {

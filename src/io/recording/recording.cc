@@ -46,7 +46,7 @@ Recorder::Recorder(RecordingHeader header) : header_(std::move(header)) {
   std::set<std::string> names;
   for (const RecordedFigure& figure : header_.figures) {
     if (figure.name.empty() || !names.insert(figure.name).second) {
-      throw Error(fmt::format("Recorder: '{}' is not a name of one figure only", figure.name));
+      throw Error(fmt::format("Recorder: '{}' is not a unique figure name", figure.name));
     }
   }
 }

@@ -129,7 +129,7 @@ void check_figures(const std::vector<std::string>& names, Complaints& complaints
   std::set<std::string_view> seen;
   for (const std::string& name : names) {
     if (!name.empty() && is_clean(name) && seen.insert(name).second) continue;
-    return complaints.error(recording::kBadScene, fmt::format("{} is not a name of one figure only", quote(name)));
+    return complaints.error(recording::kBadScene, fmt::format("{} is not a unique figure name", quote(name)));
   }
 }
 
@@ -138,7 +138,7 @@ std::vector<std::string> read_scene(const mcap::Contents& contents, std::string_
                                     Complaints& complaints) {
   std::vector<std::string> names;
   const auto wrong = [&](const char* why) {
-    complaints.error(recording::kBadScene, fmt::format("{} cannot be understood: {}", recording::kSceneName, why));
+    complaints.error(recording::kBadScene, fmt::format("{} cannot be parsed: {}", recording::kSceneName, why));
   };
   if (text.size() > kLargestJson) return wrong("it is too large"), names;
   try {
@@ -231,8 +231,8 @@ bool check_kind(const mcap::Contents& contents, Complaints& complaints) {
   return complaints.fail(
       recording::kForeign,
       contents.library.empty()
-          ? std::string("an MCAP file, but no recording of kansetsu")
-          : fmt::format("an MCAP file written by '{}', but no recording of kansetsu", contents.library),
+          ? std::string("an MCAP file, but not a recording of kansetsu")
+          : fmt::format("an MCAP file written by '{}', but not a recording of kansetsu", contents.library),
       "name a file that 'kansetsu simulate --record' wrote");
 }
 
@@ -245,7 +245,7 @@ std::optional<RecordingHeader> read_header(const mcap::Contents& contents, Compl
   const mcap::Attachment* scene = find(contents, recording::kSceneName);
   if (!scene) {
     complaints.error(recording::kBadScene, fmt::format("{} is missing", recording::kSceneName),
-                     "the file ends too early or is damaged");
+                     "the file is truncated or damaged");
     return std::nullopt;
   }
   const auto names = read_scene(contents, scene->data, header, complaints);

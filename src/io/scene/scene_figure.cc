@@ -139,7 +139,7 @@ bool load_model(Reader& reader, TomlTable& table, FigureDescription& out) {
       500'000;  // ten times more than the largest scene of tests; a few words ask for any number
   reader.links += out.model.links.size();
   if (reader.links > kMostLinks) {
-    table.error_at("model", kModel, fmt::format("figures have more than {} links together", kMostLinks),
+    table.error_at("model", kModel, fmt::format("figures have more than {} links in total", kMostLinks),
                    "make the scene smaller");
     return false;
   }

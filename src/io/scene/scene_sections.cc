@@ -134,7 +134,7 @@ void read_sensor(Reader& reader, TomlTable& table) {
 void read_event(Reader& reader, TomlTable& table) {
   const EventDescription& e = reader.scene.events.emplace_back(read_record<EventDescription>(table));
   if (e.trigger == TriggerKind::kForce && !table.has("force") && !table.has("torque"))
-    table.error(kMissing, "neither 'force' nor 'torque' is there", "write force = 100.0");
+    table.error(kMissing, "'force' or 'torque' is required", "write force = 100.0");
 }
 
 void read_keyframe(Reader& reader, TomlTable& table) {

@@ -68,7 +68,7 @@ std::optional<Shape> read_height_field(TomlTable& table) {
   field.size_y = size_of(table, "size_y");
   const bool sized = columns && rows && *columns >= 2 && *rows >= 2 && *columns < 100000 && *rows < 100000;
   if (!sized || !heights || heights->size() != std::size_t(*columns * *rows)) {
-    table.error(kShape, "a height field needs columns and rows of two at least, and columns·rows heights",
+    table.error(kShape, "a height field needs at least two columns and two rows, and columns·rows heights",
                 "row by row, y growing");
     return std::nullopt;
   }

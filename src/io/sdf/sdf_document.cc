@@ -97,7 +97,7 @@ const Element* load_include(Reader& reader, const Element& include) {
   if (++reader.includes > kMostIncludes) {
     if (reader.includes == kMostIncludes + 1)
       reader.report.error(include, kTooLarge, fmt::format("more than {} elements <include>", kMostIncludes),
-                          "write what they hold into one file");
+                          "merge them into one file");
     return nullptr;
   }
   const auto path = find_model(reader, include, *uri);

@@ -91,8 +91,7 @@ class FigureMaker {
       flat.parent = *parent, flat.child = *child;
       flat.X_WJ = model.X_WM * model.frames.find(joint.name)->second.X_MF;
       if (flat.child < 0) {
-        report().error(*joint.element, kBadJoint, "the child of a joint cannot stand still",
-                       "name the world as parent");
+        report().error(*joint.element, kBadJoint, "the child of a joint cannot be static", "name the world as parent");
         continue;
       }
       if (flat.parent == flat.child) {
@@ -232,7 +231,7 @@ class FigureMaker {
         moved(*flat.model, X_ML, flat.link->inertial.origin, flat.link->inertial_frame, *flat.link->element);
     for (const PlacedShape& shape : flat.link->collisions) {
       if (std::holds_alternative<Plane>(shape.shape.shape))
-        report().missing(*shape.element, kGeometry, "planes on links that move are ignored",
+        report().missing(*shape.element, kGeometry, "planes on moving links are ignored",
                          "planes belong to static models");
       else
         out.collisions.push_back(placed(*flat.model, X_ML, shape));

@@ -35,12 +35,10 @@ constexpr int kLongestChain = 2000;  // frames given in each other; each takes a
 bool resolve(Reader& reader, Model& model, Frame& frame) {
   if (frame.progress == Frame::Progress::kDone) return true;
   if (reader.chain > kLongestChain)
-    return reader.report.fail(*frame.element, kTooLarge,
-                              fmt::format("more than {} frames in each other", kLongestChain),
+    return reader.report.fail(*frame.element, kTooLarge, fmt::format("more than {} nested frames", kLongestChain),
                               "give some of them in __model__");
   if (frame.progress == Frame::Progress::kBusy)
-    return reader.report.fail(*frame.element, kCycle, "poses of frames go round in a circle",
-                              "give one of them in __model__");
+    return reader.report.fail(*frame.element, kCycle, "poses of frames form a cycle", "give one of them in __model__");
   frame.progress = Frame::Progress::kBusy;
   ++reader.chain;
   const auto base = find_frame(reader, model, base_of(model, frame), *frame.element);
@@ -125,8 +123,7 @@ std::optional<LinkRef> find_link(Reader& reader, Model& start, std::string_view 
       rest = frame.kind == Frame::Kind::kJoint ? model->joints[std::size_t(frame.index)].child : frame.attached_to;
     }
     if (step == 9999)
-      return reader.report.refuse(at, kCycle, "attachments of frames go round in a circle",
-                                  "attach one of them to a link");
+      return reader.report.refuse(at, kCycle, "attachments of frames form a cycle", "attach one of them to a link");
   }
   unknown_name(reader, at, "link", std::string(name));
   return std::nullopt;

@@ -47,8 +47,8 @@ Shape read_mesh(Reader& reader, const Element& element, bool touches) {
     (reader.report.*how)(
         element, kMesh,
         outside   ? "mesh files outside of the file's package are ignored"
-        : touches ? "mesh files that would touch are not found"
-                  : "mesh files that are only shown are not found",
+        : touches ? "mesh files of collision shapes are not found"
+                  : "mesh files of visual shapes are not found",
         outside ? reader.meshes.gate().hint(found.path) : fmt::format("the first is {}", quote(mesh.uri)));
   }
   return mesh;
@@ -70,7 +70,8 @@ std::optional<PlacedGeometry> read_geometry(Reader& reader, const Element& geome
   if (tag == "capsule")
     return PlacedGeometry{Capsule{read_length(reader, *e, "radius", 0.5), read_length(reader, *e, "length", 1)}};
   if (tag == "ellipsoid") {
-    if (touches) reader.report.repeated_warning(*e, kGeometry, "ellipsoids touch as hulls of points on them");
+    if (touches)
+      reader.report.repeated_warning(*e, kGeometry, "ellipsoids collide as hulls of points on their surface");
     return PlacedGeometry{ellipsoid_hull(read_lengths(reader, *e, "radii"))};
   }
   if (tag == "plane") {
@@ -171,7 +172,7 @@ std::optional<Inertial> automatic_inertial(Reader& reader, const Element& link,
     const auto V = volume(shape);
     if (!V) {
       reader.report.missing(*placed.element, kGeometry,
-                            "the mass of meshes, planes and ellipsoids is not found; they add none",
+                            "the mass of meshes, planes and ellipsoids is unknown; they contribute none",
                             "give the link an <inertial>");
       continue;
     }

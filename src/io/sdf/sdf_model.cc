@@ -20,7 +20,7 @@ bool add_frame(Reader& reader, Model& model, const std::string& name, Frame fram
                               "make the model smaller");
   if (model.frames.emplace(name, std::move(frame)).second) return true;
   return reader.report.fail(at, kRepeatedName, fmt::format("the name {} is taken in this model", quote(name)),
-                            "links, joints, frames and models of one scope have different names");
+                            "links, joints, frames and models of one scope have unique names");
 }
 
 void read_inertial(Reader& reader, const Element& inertial, Link& link) {
@@ -65,7 +65,7 @@ void read_link(Reader& reader, const Element& element, Model& model) {
     if (const auto found = from_shapes ? automatic_inertial(reader, element, link.collisions) : std::nullopt)
       link.inertial = *found;
   } else if (!model.is_static) {
-    reader.report.repeated_warning(element, kNoInertial, "links without <inertial> weigh 1 kg, as SDF has it",
+    reader.report.repeated_warning(element, kNoInertial, "links without <inertial> weigh 1 kg, as SDF specifies",
                                    "give the mass and the inertia");
   }
   link.has_gravity = child_bool(reader, element, "gravity").value_or(true);
@@ -92,7 +92,7 @@ void add_model(Reader& reader, const Element& element, const Element* include, M
   const std::string name = include ? child_text(reader, *include, "name").value_or(own) : own;
   if (name.empty()) return report_missing(reader.report, element, "attribute name", "give the model a name");
   if (depth_of(parent) > kDeepestModel)
-    return reader.report.error(element, kTooLarge, fmt::format("more than {} models in each other", kDeepestModel),
+    return reader.report.error(element, kTooLarge, fmt::format("more than {} nested models", kDeepestModel),
                                "a model must not include itself");
   auto model = std::make_unique<Model>();
   model->name = name;

@@ -114,9 +114,8 @@ void check_schema(Reader& reader, const Element& element, std::string_view kind)
     }
     const bool many = kAnyNumber.find(" " + std::string(tag) + " ") != std::string_view::npos;
     if (!seen.insert(tag).second && !many)
-      reader.report.missing(
-          *child, kRepeated,
-          fmt::format("second <{}> in one <{}>; only the first counts", tag_of(*child), tag_of(element)));
+      reader.report.missing(*child, kRepeated,
+                            fmt::format("second <{}> in one <{}>; the first is used", tag_of(*child), tag_of(element)));
     const char* text = child->GetText();
     if (entry->second.what == SchemaEntry::kMissing && !says_nothing(text ? text : "", entry->second.other)) {
       reader.report.missing(*child, kUnsupportedElement, fmt::format("<{}> is not supported and ignored", tag));

@@ -21,8 +21,8 @@ std::optional<std::string> child_text(Reader& reader, const Element& element, co
   if (rest.empty()) return std::nullopt;
   if (is_clean(rest)) return std::string(rest);
   return reader.report.refuse(*child, kCharacters,
-                              fmt::format("{} holds control characters or is not valid UTF-8", quote(rest)),
-                              "write a name of letters, digits and signs");
+                              fmt::format("{} contains control characters or is not valid UTF-8", quote(rest)),
+                              "use letters, digits and punctuation");
 }
 
 bool child_numbers(Reader& reader, const Element& element, const char* tag, std::span<double> out) {
@@ -71,7 +71,7 @@ std::optional<Mat3<>> rotation_of(Reader& reader, const Element& pose, const std
     const Quaternion<> q{v[3], v[4], v[5], v[6]};
     const double length = std::sqrt(dot(q, q));
     if (length > 1e-14 && length < 1e15) return to_mat3(q);
-    return reader.report.refuse(pose, kRange, "the quaternion has no direction", "no rotation is 0 0 0 1");
+    return reader.report.refuse(pose, kRange, "the quaternion has no direction", "the identity is 0 0 0 1");
   }
   const double unit = is_true(pose.Attribute("degrees")) ? std::numbers::pi / 180 : 1;
   return to_transform({{}, {unit * v[3], unit * v[4], unit * v[5]}}).R;

@@ -152,14 +152,14 @@ class FigureWriter {
     write_inertial(e, link.inertial.value_or(Inertial{}), link.name);
     if (const auto share = f_.gravity_compensation.find(link.name); share != f_.gravity_compensation.end()) {
       if (share->second == 1) w_.put(e, "gravity", "false");
-      if (share->second != 1 && share->second != 0) w_.lose("weights that are held in part", link.name);
+      if (share->second != 1 && share->second != 0) w_.lose("partial gravity compensation", link.name);
     }
     const bool collides = f_.self_collision != SelfCollision::kNone;
     if (collides != model_->self_collides) w_.put(e, "self_collide", collides ? "true" : "false");
     ShapeNames names;
     for (const LinkShape& shape : link.collisions) {
       if (std::holds_alternative<Plane>(shape.shape))
-        w_.lose("planes on links that move", link.name);
+        w_.lose("planes on moving links", link.name);
       else
         write_shape(w_, e, names, shape, to_transform(shape.origin), shape.surface.empty() ? f_.surface : shape.surface,
                     ShapeUse::kCollision);
@@ -170,11 +170,11 @@ class FigureWriter {
 
   void write_inertial(Element& link, Inertial inertial, const std::string& name) {
     if (inertial.mass == 0) {
-      w_.lose("links without mass; they get 1e-14 kg, kg·m²", name);
+      w_.lose("massless links; they get 1e-14 kg, kg·m²", name);
       inertial.mass = kLittleMass;
       inertial.inertia = inertial.inertia + kLittleMass * Sym3<>::diagonal(1, 1, 1);
     }
-    if (!is_possible(inertial.inertia)) w_.lose("inertias that no body has for others: they refuse them", name);
+    if (!is_possible(inertial.inertia)) w_.lose("physically impossible inertias, which other programs refuse", name);
     Element& e = w_.add(link, "inertial");
     w_.put_pose(e, to_transform(inertial.origin));
     w_.put(e, "mass", inertial.mass);
@@ -203,7 +203,7 @@ class FigureWriter {
 
   void write_joint(const JointDescription& joint, const WrittenPart& parent, const Transform<>& X_WJ) {
     const WrittenPart child = w_.parts.at({f_.name, joint.child});
-    if (joint.swing_twist && f_.switches.limits) w_.lose("limits of swing and twist", joint.name);
+    if (joint.swing_twist && f_.switches.limits) w_.lose("swing and twist limits", joint.name);
     if (const char* type = sdf_type(joint.type)) {
       const auto [e, part] = start_joint(joint.name, type, parent, child, to_transform(joint.plug));
       return write_axes(joint, *e, part);
@@ -265,8 +265,7 @@ class FigureWriter {
                             ? axes_.find({coupling.terms[0].dof.joint, coupling.terms[0].dof.index})
                             : axes_.end();
     if (dependent == axes_.end() || leader == axes_.end() || dependent->second.scope != leader->second.scope)
-      return w_.lose("gears of several coordinates, of balls, and between models in each other",
-                     coupling.dependent.joint);
+      return w_.lose("gears of several coordinates, of balls, and between nested models", coupling.dependent.joint);
     Element& mimic = w_.add(*dependent->second.axis, "mimic");
     w_.set(mimic, "joint", leader->second.joint);
     w_.set(mimic, "axis", leader->second.index == 0 ? "axis" : "axis2");
@@ -287,15 +286,15 @@ class FigureWriter {
       const auto q = turned.find(joint.name);
       if (q != turned.end() && !q->second.empty()) q->second.pop_back();  // the real part says nothing more
     }
-    if (moved(turned)) w_.lose("positions of joints at the start", f_.name);
+    if (moved(turned)) w_.lose("initial joint positions", f_.name);
     if (moved(f_.initial.v) || f_.initial.velocity.w != Vec3<>{} || f_.initial.velocity.v != Vec3<>{})
-      w_.lose("speeds at the start", f_.name);
+      w_.lose("initial velocities", f_.name);
     for (const PolynomialCoupling& c : f_.couplings) w_.lose("couplings that are not gears", c.name);
     for (const ActuatorDescription& a : f_.actuation.actuators) w_.lose("actuators", a.name);
     for (const Actuator& a : f_.model.actuators) w_.lose("actuators", a.name);
     for (const TendonDescription& t : f_.actuation.tendons) w_.lose("tendons", t.name);
-    for (const FluidEllipsoid& e : f_.ellipsoids) w_.lose("ellipsoids that a medium acts on", e.link);
-    for (const CollisionFilter& c : f_.model.collision_filters) w_.lose("pairs that never touch", c.a + " " + c.b);
+    for (const FluidEllipsoid& e : f_.ellipsoids) w_.lose("fluid forces on ellipsoids", e.link);
+    for (const CollisionFilter& c : f_.model.collision_filters) w_.lose("pairs that never collide", c.a + " " + c.b);
   }
 
   Writer& w_;

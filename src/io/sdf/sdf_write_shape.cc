@@ -31,10 +31,10 @@ struct GeometryWriter {
   }
   bool operator()(const ConvexHull& s) {
     if (const auto radii = ellipsoid_radii(s)) return w.put(w.add(e, "ellipsoid"), "radii", *radii), true;
-    return lost("hulls that no file holds");
+    return lost("hulls without a file");
   }
-  bool operator()(const TriangleMesh&) { return lost("meshes that no file holds"); }
-  bool operator()(const HeightField&) { return lost("height fields that no picture holds"); }
+  bool operator()(const TriangleMesh&) { return lost("meshes without a file"); }
+  bool operator()(const HeightField&) { return lost("height fields without an image file"); }
 
   bool round(const char* tag, double radius, double length) {
     Element& shape = w.add(e, tag);
@@ -49,7 +49,7 @@ void write_surface(Writer& w, Element& collision, const LinkShape& shape, const 
   const ContactMaterial& m = surface_material(w.scene, name);
   const bool usual = name.empty() && m == ContactMaterial{.mu_s = 1, .mu_d = 1};
   const std::uint32_t bits = shape.contype;
-  if (shape.contype != shape.conaffinity) w.lose("masks that differ for the two sides", shape.name);
+  if (shape.contype != shape.conaffinity) w.lose("different masks for the two sides", shape.name);
   if (bits > kAllBits) w.lose("masks of more than 16 bits", shape.name);
   const bool masked = bits != kAllBits && !(w.plain_masks && bits == 1);
   if (usual && !masked) return;

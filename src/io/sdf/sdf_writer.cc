@@ -107,7 +107,7 @@ bool is_plain(const ConnectionDescription& c) {
 void write_connections(Writer& w) {
   for (const ConnectionDescription& c : w.scene.connections) {
     if (!is_plain(c)) {
-      w.lose("connections that give way, break, rebound, move or are not there from the start", c.name);
+      w.lose("connections with compliance, breaking force, restitution, motion or later activation", c.name);
       continue;
     }
     const auto part = [&](const Anchor& anchor) -> WrittenPart {
@@ -137,7 +137,7 @@ void tell_surfaces(Writer& w) {
   for (const std::string& name : used) {
     const ContactMaterial& m = surface_material(w.scene, name);
     if (m.mu_d != m.mu_s || m.rolling_radius != 0 || m.clearance != 0)
-      w.lose("sliding friction other than that at rest, friction of rolling, and clearance", name);
+      w.lose("dynamic friction other than static friction, rolling friction, and clearance", name);
   }
   constexpr CombineRule kSmaller = CombineRule::kMinimum;
   for (std::size_t i = 0; i < used.size(); ++i) {
@@ -146,7 +146,7 @@ void tell_surfaces(Writer& w) {
       const ContactMaterial there = combine(surface_material(w.scene, used[i]), surface_material(w.scene, used[j]),
                                             {kSmaller, kSmaller, CombineRule::kMaximum, CombineRule::kMaximum});
       if (here.mu_s != there.mu_s || here.restitution != there.restitution || here.spin_radius != there.spin_radius)
-        w.lose("what these surfaces do with each other; Gazebo takes the smaller friction",
+        w.lose("how these surfaces combine; Gazebo uses the smaller friction",
                fmt::format("{} and {}", used[i], used[j]));
     }
   }
@@ -159,10 +159,10 @@ void tell_rest_of_scene(Writer& w) {
   if (scene.medium.acts()) w.lose("the medium", scene.name);
   if (scene.integrator != Integrator::kSemiImplicit) w.lose("the integrator", scene.name);
   if (!scene.contacts) w.lose("a world without contacts", scene.name);
-  for (const ContactExclusion& e : scene.exclusions) w.lose("pairs that never touch", e.a.figure + " " + e.a.link);
+  for (const ContactExclusion& e : scene.exclusions) w.lose("pairs that never collide", e.a.figure + " " + e.a.link);
   for (const ContactPair& p : scene.pairs) w.lose("surfaces of single pairs", p.a.figure + " " + p.a.shape);
   for (const SpringDescription& s : scene.springs) w.lose("springs between points", s.name);
-  for (const SensorDescription& s : scene.sensors) w.lose("sensors in Kansetsu's form", s.name);
+  for (const SensorDescription& s : scene.sensors) w.lose("sensors of Kansetsu", s.name);
   for (const Keyframe& k : scene.keyframes) w.lose("keyframes", k.name);
 }
 
@@ -226,7 +226,7 @@ NamedPart name_part(Writer& w, Scope& top, const std::string& wanted, PartKind k
   }
   const std::string rest = fmt::format("{}", fmt::join(names.begin() + std::ptrdiff_t(used), names.end(), "_"));
   std::string name = take(scope->names, rest, kind);
-  if (scope->path + name != wanted) w.lose("these names of parts, which get others", wanted);
+  if (scope->path + name != wanted) w.lose("these names, which get a suffix", wanted);
   return {scope, std::move(name)};
 }
 

@@ -100,8 +100,8 @@ TEST_CASE("streams have chunks of their own, and the footer's offsets hold") {
     return mcap::read(changed, {}).value().damage;
   };
   CHECK(damage(0 + 12, 0).empty());
-  CHECK(damage(summary + 12, 1) == std::vector<std::string>{"the checksum of the summary does not fit"});
-  CHECK(damage(summary - 1, 1) == std::vector<std::string>{"the checksum of the data does not fit"});
+  CHECK(damage(summary + 12, 1) == std::vector<std::string>{"the checksum of the summary does not match"});
+  CHECK(damage(summary - 1, 1) == std::vector<std::string>{"the checksum of the data does not match"});
   std::string without = bytes;  // zeros stand for no checksum
   without.replace(summary - 4, 4, 4, '\0').replace(bytes.size() - 8 - 4, 4, 4, '\0');
   CHECK(mcap::read(without, {}).value().damage.empty());

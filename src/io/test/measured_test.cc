@@ -198,7 +198,7 @@ TEST_CASE("parameters that lie in each other are refused") {
   for (int i = 0; i < 100; ++i) file.add(1, "P" + std::to_string(i), {128, 96}, "", 4, 6);
   const Loaded<Measurement> read = file.read(60000);
   CHECK_FALSE(read);
-  CHECK(to_string(read.diagnostics).find("into others") != std::string::npos);
+  CHECK(to_string(read.diagnostics).find("overlaps another") != std::string::npos);
 }
 
 TEST_CASE("counts that are no numbers are refused or left out") {

@@ -103,7 +103,7 @@ TEST_CASE("MJCF out: joints of several coordinates are several joints of one bod
     CHECK(coordinates(out.again) == count);
   }
   const Written screw = written(scene_of(figure_of("f", joint_of_type("helical", "pitch = 0.1\n"))));
-  CHECK(screw.tells("screws"));
+  CHECK(screw.tells("screw joints"));
   CHECK(coordinates(screw.again) == 2);
   CHECK(screw.again.figures[0].couplings.at(0).coefficient[1] == 0.1);
 }
@@ -157,7 +157,7 @@ TEST_CASE("MJCF out: what it cannot hold is told") {
       "\"c\"\nfigure = \"f\"\nkind = \"torque\"\njoints = []\n[[event]]\nname = \"e\"\nwhen = \"time\"\ntime = 1.0\ndo "
       "= "
       "\"note\"\n[[connection]]\nname = \"grip\"\na = {}\nb = {figure = \"f\", link = \"a\"}\nkind = \"hinge\"\n"));
-  for (const char* words : {"limits of speed", "sliding friction", "controllers", "events", "joins other than"}) {
+  for (const char* words : {"velocity limits", "dynamic friction", "controllers", "events", "connections other than"}) {
     CAPTURE(words);
     CHECK(out.tells(words));
   }

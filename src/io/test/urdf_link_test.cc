@@ -114,7 +114,7 @@ TEST_CASE("the first of two shapes, origins or inertials counts") {
   CHECK(shapes.value->links[0].visuals[0].shape == Shape{Sphere{1}});
   const auto origins = parse_link(
       "<visual><origin xyz='1 0 0'/><origin xyz='2 0 0'/><geometry><sphere radius='1'/></geometry></visual>");
-  CHECK(warned(origins, "URDF023").message == "second <origin> in one <visual>; only the first counts");
+  CHECK(warned(origins, "URDF023").message == "second <origin> in one <visual>; the first is used");
   CHECK(origins.value->links[0].visuals[0].origin.p == Vec3<>{1, 0, 0});
 }
 

@@ -88,7 +88,7 @@ void read_limits(Reader& reader, const Element& element, JointDescription& joint
   if (one_dof && !joint.continuous && !stated && !element.FirstChildElement("mimic")) {
     reader.report.repeated_warning(element, kNoLimit,
                                    fmt::format("{} joint has no lower and upper limit", info(joint.type).name),
-                                   "it moves without limits; a joint that turns freely has type=\"continuous\"");
+                                   "it moves without limits; for a joint without limits write type=\"continuous\"");
   }
 }
 
@@ -208,7 +208,7 @@ void check_mimics(Reader& reader) {
     const auto found = types.find(name);
     if (found == types.end() || found->second->nv < 2) continue;
     reader.report.error(*element, kMimic,
-                        fmt::format("joint {} is {} and has {} coordinates; which one to mimic is not said",
+                        fmt::format("joint {} is {} and has {} coordinates; <mimic> does not say which one",
                                     quote(name), found->second->name, found->second->nv),
                         "use <kansetsu><coupling> with the index of the coordinate");
   }

@@ -15,7 +15,7 @@ void read_quaternion(Reader& reader, const Element& element, Pose& pose) {
   const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
   if (!(length > 1e-12 && length < 1e12)) {  // neither zero nor so long that squares overflow
     return reader.report.error(element, kRange, "quat_xyzw has no direction; its length is " + format_number(length),
-                               "the quaternion of no rotation is 0 0 0 1");
+                               "the identity quaternion is 0 0 0 1");
   }
   pose.rpy = to_pose({to_mat3(Quaternion<>{q[0], q[1], q[2], q[3]}), {}}).rpy;
 }
@@ -39,7 +39,7 @@ Inertial read_inertial(Reader& reader, const Element& element) {
     check_element(report, *mass, {"value"});
     read_required_number(report, *mass, "value", inertial.mass);
   } else {
-    report_missing(report, element, "<mass>", "a link without mass has no <inertial> at all");
+    report_missing(report, element, "<mass>", "omit <inertial> for a massless link");
   }
   if (const Element* inertia = element.FirstChildElement("inertia")) {
     read_inertia(reader, *inertia, inertial.inertia);

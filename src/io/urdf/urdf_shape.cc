@@ -99,7 +99,7 @@ std::optional<Shape> read_geometry(Reader& reader, const Element& element) {
     for (const auto& [tag, read] : kShapes) {
       if (tag != child->Name()) continue;
       if (shape) {
-        reader.report.missing(*child, kRepeated, "second shape in one <geometry>; only the first counts");
+        reader.report.missing(*child, kRepeated, "second shape in one <geometry>; the first is used");
       } else {
         shape = read(reader, *child);
       }
@@ -185,8 +185,8 @@ void read_global_material(Reader& reader, const Element& element) {
     return;
   }
   if (!reader.materials.emplace(material.name, material).second)
-    return reader.report.warning(
-        element, kMaterial, fmt::format("material {} is defined twice; only the first counts", quote(material.name)));
+    return reader.report.warning(element, kMaterial,
+                                 fmt::format("material {} is defined twice; the first is used", quote(material.name)));
   reader.description.materials.push_back(std::move(material));
 }
 

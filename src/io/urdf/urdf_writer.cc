@@ -54,14 +54,14 @@ class UrdfWriter {
     xml_.close();
     if (lost_contact_data_) {
       report(Severity::kWarning, urdf::kContactData, {}, "contact masks and surfaces of shapes are not written",
-             "URDF has no place for them; a scene file has");
+             "URDF cannot express them; a scene file can");
     }
     if (!xml_.values().finite)
-      report(Severity::kError, urdf::kNotFinite, {}, "the model holds numbers that are not finite",
+      report(Severity::kError, urdf::kNotFinite, {}, "the model contains numbers that are not finite",
              "write finite numbers");
     if (!xml_.values().clean) {
-      report(Severity::kError, urdf::kCharacters, {}, "a name holds control characters or is not valid UTF-8",
-             "give it a name of letters, digits and signs");
+      report(Severity::kError, urdf::kCharacters, {}, "a name contains control characters or is not valid UTF-8",
+             "use letters, digits and punctuation");
     }
     return loaded(xml_.text(), std::move(diagnostics_));
   }
