@@ -97,7 +97,7 @@ def test_a_world_at_work_is_not_copied():
         while thread.is_alive():
             ks.WorldBatch(world, 1)
 
-    with pytest.raises(ks.BusyError, match="WorldBatch: the world is at work in another thread"):
+    with pytest.raises(ks.BusyError, match="WorldBatch: the world is in use by another thread"):
         copy_while_it_steps()
     thread.join()
 

@@ -157,7 +157,7 @@ def test_poses_that_are_none(human):
     arm = ks.extract_subtree(human, "UpperArmL", "fixed")
     solver = ks.ik.ArmSolver(arm, arm.links[-1])
     targets = np.tile(np.eye(4), (3, 1, 1))
-    for wrong, message in ((np.nan, r"target\[5\] of row 2 is nan"), (2.0, "target of row 2 holds no rotation")):
+    for wrong, message in ((np.nan, r"target\[5\] of row 2 is nan"), (2.0, "target of row 2 is not a rotation")):
         targets[2, 1, 1] = wrong
         with pytest.raises(ks.Error, match=message):
             solver.solve(targets, arm.q0)
