@@ -220,7 +220,7 @@ steps, a G1 with joint friction in 93 %.
 Bodies of 1 kg, about 0.2 m across, fall into a pen 2 m wide. Cylinders and capsules keep rolling for a while, and a tetrahedron that is
 supported at two points swings: nothing resists these motions unless a material has a `rolling_radius`. With the earlier solver, heaps of
 100 boxes were unsolved in 89 % of their steps, and 300 boxes kept an overlap of 10 cm. Times are processor time a step on one core,
-the mean of the whole run; MuJoCo's heaps are of the same bodies, from other poses.
+the mean of the whole run, in which Kansetsu's bodies fall asleep once they rest; MuJoCo's heaps are of the same bodies, from other poses.
 
 | | unsolved % | at rest % | deepest at rest mm | kinetic J at the end | ms a step | MuJoCo: deepest at rest mm | ms a step | ratio |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|
@@ -230,7 +230,7 @@ the mean of the whole run; MuJoCo's heaps are of the same bodies, from other pos
 
 Heaps of 300 bodies are the hardest case: forces propagate through long chains of sticking and sliding bodies. While they fall, a step
 spends what `ContactOptions::max_products_large` allows, about 20 linear systems, and the next step goes on
-from there; with 400 systems 2 % of the contacts of the spheres were unsolved before they came to rest, at four times the cost.
+from there; with up to 400 systems 2 % of the contacts of the spheres are unsolved before they come to rest.
 """
     )
     print(f"wrote {PAGE.relative_to(ROOT)}")
