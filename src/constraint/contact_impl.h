@@ -52,7 +52,7 @@ struct ContactSolver::Impl {
   void place_unknowns(kernel::SweepWork& work, int unknowns);
   kernel::SweepWork sweeps;
   /// Newton steps on from what sweeps have found.
-  void refine_sweeps(const SparseContactProblem& problem, const ContactOptions& options, double tolerance);
+  void refine_sweeps(const SparseContactProblem& problem, double tolerance, long most_products);
   BodyPlanner planner;
   std::vector<kernel::BoundLaw> row_laws;  ///< bounded rows, then those of connections
   std::vector<double> row_numbers;

@@ -187,8 +187,7 @@ void ContactSolver::Impl::place_unknowns(SweepWork& s, int unknowns) {
   std::fill(s.x, s.x + 4L * unknowns, 0.0);
 }
 
-void ContactSolver::Impl::refine_sweeps(const SparseContactProblem& q, const ContactOptions& options,
-                                        double tolerance) {
+void ContactSolver::Impl::refine_sweeps(const SparseContactProblem& q, double tolerance, long most_products) {
   SweepWork& s = sweeps;
   const std::size_t count = std::size_t(s.patch_count + s.bound_count + s.joint_count);
   heap_bodies.clear();
@@ -218,8 +217,8 @@ void ContactSolver::Impl::refine_sweeps(const SparseContactProblem& q, const Con
   k.bounds = row_laws.data(), k.bound_count = int(row_laws.size());
   k.rows = count > 0 ? plan.row[count - 1] + s.rows[count - 1].count : 0;
   k.tolerance = tolerance, k.acceptable = 3 * tolerance, k.far = true;
-  k.most_systems = int(
-      std::clamp(options.max_products_large / std::max(plan.products, 1L), long(kFewestSystems), long(kMostSystems)));
+  k.most_systems =
+      int(std::clamp(most_products / std::max(plan.products, 1L), long(kFewestSystems), long(kMostSystems)));
   const std::size_t rows = std::size_t(k.rows + 15) / 8 * 8, unknowns = std::size_t(k.unknowns + 7) / 8 * 8;
   if (row_numbers.size() < 7 * rows + 6 * unknowns) row_numbers.resize(7 * rows + 6 * unknowns);
   double* next = row_numbers.data();
@@ -311,7 +310,7 @@ void ContactSolver::solve_contact_large(const SparseContactProblem& q, std::span
   s.tolerance = kHeapAim * options.sweep_tolerance * fastest;
   s.most = q.bodies.empty() ? options.max_sweeps_large : kFirstSweeps;
   kernel::newton_kernels().sweeps(s);
-  if (s.residual > s.tolerance && !q.bodies.empty()) impl.refine_sweeps(q, options, s.tolerance);
+  if (s.residual > s.tolerance && !q.bodies.empty()) impl.refine_sweeps(q, s.tolerance, options.max_products_large);
 
   impl.write_velocities(s.v, v);
   out.sweeps = s.sweeps, out.solves = s.systems, out.residual = s.residual;
