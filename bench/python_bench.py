@@ -14,7 +14,8 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
-from importlib import metadata
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -23,6 +24,7 @@ import kansetsu as ks
 import numpy as np
 
 Call = Callable[[], object]
+PEERS = (("MuJoCo", "mujoco"), ("Pinocchio", "pinocchio"))
 
 
 def least(calls: dict[str, Call], count: int, rounds: int, clock: Callable[[], float] = time.perf_counter) -> dict[str, float]:
@@ -192,18 +194,15 @@ def write_docs(lines: list[str]) -> None:
 
 def versions() -> str:
     """Of what was measured, and how busy the machine was."""
-    found = [f"{name} {metadata.version(package)}" for name, package in (("MuJoCo", "mujoco"), ("Pinocchio", "pin")) if has(package)]
+    # Of the library that runs: mujoco of PyPI is the bindings, which may stand on a newer mujoco-core.
+    found = [f"{name} {import_module(module).__version__}" for name, module in PEERS if has(module)]
     load = os.getloadavg()[0]
     return f"One core, {time.strftime('%Y-%m-%d')}, load {load:.1f}; {', '.join(found)}; least of many short runs, in turn in one process."
 
 
-def has(package: str) -> bool:
+def has(module: str) -> bool:
     """Whether it is installed."""
-    try:
-        metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
+    return find_spec(module) is not None
 
 
 def main() -> None:

@@ -125,7 +125,7 @@ ActuatorLaw read_law(Reader& reader, const Element& element, const DefaultClass*
 
 void read_default_law(Reader& reader, const Element& element, DefaultClass& of) {
   const std::string_view tag = element.Name();
-  if (!has_law(tag)) return;  // the schema tells of it
+  if (!has_law(tag)) return;  // the schema reports it
   const ActuatorLaw law = read_law(reader, element, &of);
   of.laws[std::string(tag)] = of.laws["general"] = law;
   if (tag != "general") return;
