@@ -137,7 +137,8 @@ inline double first_change(const LawWork& k) {
 }
 
 /// Newton steps from unknowns and velocities that belong together. Full steps first: states may change several times before the residual
-/// falls, so that Σ g·Φ² may rise as long as it falls again: kPatience steps may fail to. Then back to the best iterate, and from there the best of halves of the way down
+/// falls, so that Σ g·Φ² may rise as long as it falls again: kPatience steps may fail to. Then back to the
+/// best iterate, and from there the best of halves of the way down
 /// to just beyond the first change of a state: up to there the sum falls for certain, and among hundreds of contacts it falls far beyond. Ends
 /// where that gains nothing. After a step that leaves little and changes no state the laws are hardly others: the next directions take the
 /// factor that is there.

@@ -22,7 +22,7 @@ inline constexpr double kYield = 1e-2, kMostProximalYield = 10;
 inline constexpr double kHeapYield = 1e-1;
 /// What a proximal step that is solved makes of the yield, and one that is not.
 inline constexpr double kShrink = 0.3, kGrow = 3;
-/// Proximal steps with the yield that has been raised, before it falls again. Of 1, 3 and 6 the second takes the fewest systems in heaps.
+/// Proximal steps with the yield that has been raised, before it falls again. In a heap of 300 boxes 1 takes 6 % more systems than 3, and 6 takes 2 % fewer.
 inline constexpr int kWait = 3;
 /// Of the tolerance: so near the answer Newton steps on the law itself find the rest; and, of the residual with which they have failed, where
 /// they are tried again. Of 1e2, 1e3 and 1e4 the first takes the fewest systems in heaps of 40 to 100 boxes.

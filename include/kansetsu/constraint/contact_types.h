@@ -134,8 +134,8 @@ struct ContactOptions {
   double a_max = 5;    ///< limit of the correction, in gravities
 
   int max_sweeps_large = 60;  ///< of solve_contact_large
-  /// Of numbers, that solve_contact_large spends on linear systems in a step. A heap of 100 boxes takes as many systems as it needs, one of 300
-  /// about 20, and what is left unsolved is for the steps to come: with four times as many products 300 boxes come to rest no sooner, a step
+  /// Multiplications that solve_contact_large spends on linear systems in a step. A heap of 100 boxes hardly meets the bound, one of 300 takes
+  /// about 20 systems and leaves the rest to the steps to come: with four times as many products 300 boxes rest after 4 s as well, a step
   /// takes 45 in place of 16 ms, and 17 in place of 29 % of the contacts are unsolved until then.
   long max_products_large = 100'000'000;
   double sweep_tolerance = 1e-5;  ///< of the fastest contact, or of g·h: how well solve_contact_large meets the law
