@@ -1,6 +1,6 @@
 #pragma once
 
-/// Every number of the contact solver that decides something and is no option: its unit, and why it is what it is. Options are in
+/// Every number of the contact solver and of its rows that decides something and is no option: its unit, and why it is what it is. Options are in
 /// contact_types.h. src/constraint/test/contact_thresholds_test.cc tries either side of each that shows in an answer.
 namespace kansetsu::kernel::threshold {
 
@@ -91,6 +91,11 @@ inline constexpr double kVanishing = 1e-9;
 inline constexpr double kSingular = 1e-14;
 /// Of a row's own response: what is left of one that depends on those before; rows of a connection, and redundancy().
 inline constexpr double kDependent = 1e-10;
+
+/// Of a body's response to a column's inertia: a pivot below is rounding errors, of a column that nothing resists. It stands still.
+inline constexpr double kNoResistance = 1e-14;
+/// Of 1/mass of all figures: rows that answer less are differences of equal numbers, as of two points of one figure that cannot part.
+inline constexpr double kInseparable = 1e-20;
 
 // Positions.
 

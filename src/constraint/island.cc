@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/aligned_memory.h"
+#include "constraint/contact_thresholds.h"
 
 namespace kansetsu {
 
@@ -184,10 +185,9 @@ void Island::add_dof(int row, Mechanics& figure, int column, double scale, doubl
 void Island::assemble() {
   drift_.head(rows_) = a_.head(rows_) - place_.head(rows_);
   // Two points of one figure that cannot part, a hinge's for instance: their rows are differences of equal numbers.
-  constexpr double kInseparable = 1e-20;
   double mass = 0;
   for (const Mechanics* figure : figures_) mass += figure->mass();
-  const double least = mass > 0 ? kInseparable / mass : 0;
+  const double least = mass > 0 ? kernel::threshold::kInseparable / mass : 0;
   if (form_ == Form::kTree) return trees_.finish(a_.data());
   if (form_ == Form::kLoops) return loops_.eliminate(a_.data(), G_, stride_, least, soft_ ? firmness_.data() : nullptr);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "constraint/contact_thresholds.h"
 #include "constraint/kernel_table.h"
 #include "dynamics/dense/derivative_lanes.h"
 #include "dynamics/dense/sparse_inverse.h"
@@ -70,9 +71,8 @@ KANSETSU_HD void bias_lanes(const TreeView& tree, const MechanicsBlock& m, doubl
 /// to a column that nothing resists: it stands still.
 template <class P>
 KANSETSU_HD bool finish_row(const MechanicsBlock& m, int i, double scale) {
-  constexpr double kVanishing = 1e-14;
   const double* H = m.H + i * m.stride;
-  const bool resists = H[i] > kVanishing * scale;
+  const bool resists = H[i] > threshold::kNoResistance * scale;
   m.D_inv[i] = resists ? 1 / H[i] : 0;
   const P inverse(-m.D_inv[i]);
   for (int c = 0; c <= i; c += P::width) store(inverse * load<P>(H + c), m.L + i * m.stride + c);

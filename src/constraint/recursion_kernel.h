@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "constraint/column_elimination.h"
+#include "constraint/contact_thresholds.h"
 #include "constraint/eight.h"
 #include "constraint/kernel_table.h"
 #include "dynamics/dense/derivative_lanes.h"
@@ -91,8 +92,6 @@ struct ColumnInput {
 /// @return how many nothing resists
 template <int kCount>
 KANSETSU_HD int eliminate_columns(ArticulatedRows& b, int k, const ColumnInput& in, const MechanicsBlock& m) {
-  // A pivot that is nothing beside the traces of P along S belongs to a column that nothing resists.
-  constexpr double kVanishing = 1e-14;
   static constexpr double kBias[8] = {0, 0, 0, 1, 0, 0, 0, 0};
   const double turning = b.turning(), moving = b.moving();
   Eight U[kCount];
@@ -106,7 +105,7 @@ KANSETSU_HD int eliminate_columns(ArticulatedRows& b, int k, const ColumnInput& 
     for (int j = 0; j <= i; ++j) g[i][j] = total(load_eight(S) * U[j]);
     g[i][i] += added;
     const double turn = S[0] * S[0] + S[1] * S[1] + S[2] * S[2], move = S[4] * S[4] + S[5] * S[5] + S[6] * S[6];
-    floor[i] = kVanishing * (turn * turning + move * moving + added);
+    floor[i] = threshold::kNoResistance * (turn * turning + move * moving + added);
     U[i] = madd(load_eight(kBias), Eight(-in.torque(k - i)), U[i]);
   }
   int singular = 0;

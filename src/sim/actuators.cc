@@ -212,13 +212,12 @@ void World::Impl::finish_actuators(FigureData& f, double h) {
 
 /// Limits of lengths that may be reached within the step, and dry friction along tendons.
 void World::Impl::add_tendon_bounds(IslandWork& w, int figure) {
-  constexpr double kNear = 1e-3;  // as of joints
   const FigureData& f = *figures[size_t(figure)];
   const JointSwitches& on = f.options.switches;
   const Actuation& all = f.actuators.actuation;
   for (const int i : all.plan().bounded_tendons) {
     const TendonDescription& t = all.tendon(i);
-    const double l = all.tendon_length(i), reach = kNear + 2 * step_length * std::abs(all.tendon_velocity(i));
+    const double l = all.tendon_length(i), reach = threshold::limit_reach(step_length, all.tendon_velocity(i));
     const int memory = FigureData::kBoundKinds * (int(f.drives.size()) + i);
     const auto add = [&](BoundedRow row, double sign, int kind) {
       row.last_force = f.bound_force[memory + kind];

@@ -149,7 +149,7 @@ class AssemblySearch {
       if (!better) break;
       r = residual_;
     }
-    return residual().cwiseAbs().maxCoeff() <= kClosedGap;
+    return residual().cwiseAbs().maxCoeff() <= threshold::kClosedGap;
   }
 
   World::Impl& world_;

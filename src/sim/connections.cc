@@ -201,9 +201,9 @@ void soft_forces(const ConnectionData& c, const double* rate, double* force) {
 }
 
 void add_load(ConnectionData& c, double h) {
-  const double left = std::exp(-h / kBreakTime);  // a blow counts in full at the end of its step
+  const double left = std::exp(-h / threshold::kBreakTime);  // a blow counts in full at the end of its step
   const auto add = [left](const Vec3<>& force, const Vec3<>& blow, Vec3<>& load) {
-    load = left * load + (1 - left) * force + (1 / kBreakTime) * blow;
+    load = left * load + (1 - left) * force + (1 / threshold::kBreakTime) * blow;
   };
   add(c.wrench.f, c.struck.f, c.load.f);
   add(c.wrench.t, c.struck.t, c.load.t);

@@ -9,10 +9,6 @@
 
 namespace kansetsu {
 
-/// Over which a connection averages what it carries before it is compared with break_force and break_torque [s]: a mean that
-/// forgets exponentially, whatever the time step. A blow of J [N·s] counts as J / kBreakTime.
-inline constexpr double kBreakTime = 0.01;
-
 /// A connection between two frames: C on a, D on b.
 struct ConnectionData {
   BodyRef a, b;
@@ -24,7 +20,7 @@ struct ConnectionData {
   double start = 0;   ///< when it was made; prescribed motion counts from here
   Force<> wrench{}, impulse{};
   Force<> struck{};                        ///< impulse of this part of the step, until it is accounted for
-  Force<> load{};                          ///< wrench and impulses, averaged over kBreakTime
+  Force<> load{};                          ///< wrench and impulses, averaged over threshold::kBreakTime
   double position_gap = 0, angle_gap = 0;  ///< of directions that are held
   /// Directions that are held rigidly, and those that springs and dampers hold. One that has rebounded is in neither.
   ConstraintMask held = 0, soft = 0;
@@ -43,9 +39,6 @@ struct ConnectionData {
   ConstraintMask mask() const { return ConstraintMask(held | soft); }
   bool acts() const { return active && mask() != 0; }  ///< not where all directions have rebounded
 };
-
-/// Gaps of a loop that counts as closed, by the mechanism's size, and angles [rad]: files have six to eight digits.
-inline constexpr double kClosedGap = 1e-6;
 
 /// Directions of a mask in the order of rows: bit k of [v; ω].
 inline unsigned row_mask(ConstraintMask mask) { return unsigned(mask >> 3 & 7) | unsigned(mask & 7) << 3; }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kansetsu/constraint/contact_solver.h"
+#include "sim/step_thresholds.h"
 
 namespace kansetsu {
 
@@ -140,12 +141,12 @@ void ContactFinder::list_movers() {
 bool ContactFinder::still_near(Figures& figures, double time) {
   const auto square = [](const Vec3<>& a) { return dot(a, a); };
   const double limit = 0.5 * slack_ * slack_;  // (a + b)² ≤ 2·(a² + b²)
-  constexpr double kLittle = 0.01;             // a tenth of the way: no need to know it better than by a bound
   double largest = 0;
   for (const FigureBefore& f : figures_before_) {
     if (figures[size_t(f.figure)]->nap >= 0) continue;
     const std::span<const kernel::BodyBefore> bodies{bodies_before_.data() + f.first, size_t(f.count)};
-    const double change = figures[size_t(f.figure)]->mechanics.largest_change(bodies, f.origin, kLittle * limit);
+    const double change =
+        figures[size_t(f.figure)]->mechanics.largest_change(bodies, f.origin, threshold::kLittleWay * limit);
     if (!(change < limit)) return false;
     largest = std::max(largest, change);
   }
@@ -163,14 +164,12 @@ bool ContactFinder::still_near(Figures& figures, double time) {
 }
 
 void ContactFinder::find_near(Figures& figures, double time, double margin) {
-  constexpr double kLeast = 0.005, kMost = 0.2;  // [m]
-  constexpr int kOften = 8, kSeldom = 100;       // steps between two searches
-  if (found_ && looks_ < kOften) slack_ = std::min(2 * slack_, kMost);
-  if (found_ && looks_ > kSeldom) slack_ = std::max(0.5 * slack_, kLeast);
+  using namespace threshold;
+  if (found_ && looks_ < kOften) slack_ = std::min(2 * slack_, kMostSlack);
+  if (found_ && looks_ > kSeldom) slack_ = std::max(0.5 * slack_, kLeastSlack);
   found_ = true;
   looks_ = 0;
   margin_ = margin;
-  constexpr double kFaster = 2;  // than now something may become before the pairs are looked for anew
   for (Mover& m : movers_) m.allowed = std::max(0.5 * margin, kFaster * m.ahead);
   for (size_t i = 0; i < shapes_.size(); ++i) {
     const double grow =
@@ -465,12 +464,11 @@ void ContactFinder::recall(const Manifold& m, const ContactMatch& match, double 
 
 /// The arm depends on the shape of the polygon only: distances between corners that agree to a millionth give the same.
 double ContactFinder::arm_of(int slot, const ContactPatch& patch) {
-  constexpr double kSame = 1e-12;  // [m²]
   const auto same = [&](const KnownArm& known) {
     if (known.count != patch.vertex_count) return false;
     for (int k = 0; k < known.count; ++k) {
       const ContactVertex &a = patch.vertices[size_t(k)], &b = known.polygon[size_t(k)];
-      if (!((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) < kSame)) return false;
+      if (!((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) < threshold::kSameCorner)) return false;
     }
     return true;
   };

@@ -30,7 +30,6 @@ bool World::Impl::is_far(const IslandWork& w) const {
 /// Energy that the step has given to an island beyond all work, and beyond what its errors may be; not positive: none. Looked at where a figure moves far in the step, or contacts are not solved: elsewhere the law itself keeps the bound. Contacts, limits, dry
 /// friction and impacts give nothing; torques, surfaces that move and connections that are driven or give way what they did.
 double World::Impl::excess_energy(IslandWork& w) const {
-  constexpr double kShare = 1e-3;  // of the kinetic energy: what a step of the right length does not add
   w.kinetic = -1;
   if (!is_far(w) && w.result.tier != ContactTier::kUnsolved) return 0;
   const double held =
@@ -46,7 +45,7 @@ double World::Impl::excess_energy(IslandWork& w) const {
     before += start.kinetic + start.potential, after += end.kinetic + end.potential, w.kinetic += end.kinetic;
   }
   const double fall = norm(options.gravity) * step_length;
-  return after - before - work - kShare * w.kinetic - mass * fall * fall;
+  return after - before - work - threshold::kStepGain * w.kinetic - mass * fall * fall;
 }
 
 double World::Impl::kinetic_energy(const IslandWork& w) const {
@@ -68,7 +67,6 @@ void World::Impl::keep_kinetic(const IslandWork& w) {
 /// posture in which rows depend on each other impulses may be so large that digits are lost: then all velocities are cut by one factor. Where
 /// none are left, contacts get no impulse, and what they stop is left to the forces of the step; connections alone are a projection.
 void World::Impl::add_impulses(IslandWork& w, double after) {
-  constexpr double kLost = 4;  // of the energy that is allowed: speeds that come out doubled are nothing but errors
   const double before = kinetic_energy(w);
   for (const int i : w.figures) {
     figures[size_t(i)]->begin_impact(after);
@@ -85,7 +83,7 @@ void World::Impl::add_impulses(IslandWork& w, double after) {
   double given = impact_work(w);
   const double now = kinetic_energy(w);
   const double allowed = now <= before ? now : half_way_energy(w, before) + std::max(given, 0.0);
-  if (!(now <= kLost * allowed)) {
+  if (!(now <= threshold::kLostImpact * allowed)) {
     std::ranges::fill(w.result.force, 0.0);
     for (PatchReport& p : w.result.patches) p = {};
     w.island.complete(w.result.force.data(), 0);
@@ -131,12 +129,12 @@ double World::Impl::impact_work(const IslandWork& w) const {
 /// All velocities that came out are cut by one factor, and the second half of the way is gone with them: rows that hold go on to hold, what
 /// parts goes on to part.
 void World::Impl::take_away(IslandWork& w) {
-  constexpr int kMost = 3;  // the energy of a posture is another one where the way is shorter
-  for (int n = 0; n <= kMost; ++n) {
+  const int most = threshold::kMostEnergyCuts;
+  for (int n = 0; n <= most; ++n) {
     const double excess = excess_energy(w);
     if (excess <= 0) return;
     const double kinetic = w.kinetic;
-    const double square = n < kMost ? 1 - excess / w.kinetic : 0;
+    const double square = n < most ? 1 - excess / w.kinetic : 0;
     const double left = square > 0 ? std::sqrt(square) : 0;
     for (const int i : w.figures) {
       FigureData& f = *figures[size_t(i)];

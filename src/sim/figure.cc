@@ -164,13 +164,10 @@ void FigureData::still_base_bias(Eigen::VectorXd& out) {
 
 bool FigureData::is_fast(double h) const {
   const double most = fastest(h);
-  return 0.5 * h * most * most > kProductsGain;
+  return 0.5 * h * most * most > threshold::kProductsGain;
 }
 
-bool FigureData::is_far(double h) const {
-  constexpr double kFar = 0.05;  // [rad, m] in a step
-  return !(h * fastest(h) < kFar);
-}
+bool FigureData::is_far(double h) const { return !(h * fastest(h) < threshold::kFar); }
 
 void FigureData::set_products(double h) {
   products_change = std::numeric_limits<double>::infinity();
@@ -214,11 +211,7 @@ void FigureData::mean_bias(double h, Eigen::VectorXd& out) {
 }
 
 ProductsState FigureData::correct_products(double h, bool held) {
-  // Of the power of all bias torques, beyond which the step is solved again. What is less is due in the next step where motion is slow
-  // and free: then products hardly change from one step to the other.
-  constexpr double kStrict = 1e-3, kSlow = 0.01;
-  // Of the last change. Contacts that open or close may make the next one larger; what runs away squares itself.
-  constexpr double kGrowth = 100;
+  using namespace threshold;
   if (!moves && !is_fast(h)) return ProductsState::kSettled;
   if (!moves) bias_torques(0, bias);
   moves = true;
@@ -233,10 +226,11 @@ ProductsState FigureData::correct_products(double h, bool held) {
   // [W] A body at rest gains no less from its weight in a step: products below a part of that are settled, and those of a ball or a cube,
   // which are rounding errors, always.
   const double weight = model.mass() * norm(model.gravity()), least = weight * h * norm(model.gravity());
-  const bool strict = held || is_far(h), again = !(change <= (strict ? kStrict : kSlow) * (power + least));
+  const bool strict = held || is_far(h);
+  const bool again = !(change <= (strict ? kProductsSettle : kSlowProductsSettle) * (power + least));
   if (!strict && !again) products_next = work_step - products;
   if (!again) return ProductsState::kSettled;
-  if (!(change < kGrowth * products_change)) return ProductsState::kRunAway;
+  if (!(change < kProductsGrowth * products_change)) return ProductsState::kRunAway;
   products = work_step, products_change = change;
   return ProductsState::kChanged;
 }

@@ -12,6 +12,7 @@
 #include "kansetsu/model/ball_joint.h"
 #include "kansetsu/sim/world.h"
 #include "sim/figure_kernels.h"
+#include "sim/step_thresholds.h"
 
 namespace kansetsu {
 
@@ -89,9 +90,6 @@ struct BallLimit {
 };
 
 inline bool is_finite(const Eigen::VectorXd& x) { return kernel::figures().finite(int(x.size()), x.data()); }
-
-/// Velocity products of the beginning of a step add ½·h·v² of the kinetic energy per second to it: what they may add [1/s].
-inline constexpr double kProductsGain = 1e-4;
 
 /// What came of velocity products once the step was solved with them.
 enum class ProductsState {

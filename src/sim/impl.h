@@ -80,9 +80,6 @@ struct IslandWork {
   double power = 0;          ///< of the bilateral forces at the last stage of a smooth step [W]
 };
 
-/// Gaps of bilateral rows beyond this are closed over several steps; smaller ones in one [m, rad].
-inline constexpr double kLargeGap = 1e-3;
-
 inline bool holds(const IslandWork& w, int figure) {
   return std::find(w.figures.begin(), w.figures.end(), figure) != w.figures.end();
 }
@@ -169,10 +166,6 @@ struct WorldMoment {
 };
 
 class StandingStep;
-
-/// Linear systems of the contact solver per island and time step, all its parts together: six times what the hardest problem of falling robots
-/// takes. Torques of 1e9 N·m make thousands of parts of a step, none of which has an answer.
-inline constexpr int kMostStepSystems = 2000;
 
 struct World::Impl {
   explicit Impl(const WorldOptions& o);

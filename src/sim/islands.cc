@@ -15,7 +15,7 @@ void World::Impl::begin_islands(int count) {
   while (int(works.size()) < count) {
     works.push_back(std::make_unique<IslandWork>());
     works.back()->solver.options = options.contact;
-    works.back()->solver.limit_systems(kMostStepSystems);
+    works.back()->solver.limit_systems(threshold::kMostStepSystems);
   }
   for (int k = 0; k < count; ++k) {
     IslandWork& w = *works[size_t(k)];

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/isa_table.h"
+#include "constraint/contact_thresholds.h"
 #include "geometry/box_features.h"
 #include "geometry/convex.h"
 #include "sim/actuators.h"
@@ -143,12 +144,12 @@ void LanePlan::make_figure(const World::Impl& world) {
     turning += b.M_B.I.xx + b.M_B.I.yy + b.M_B.I.zz + b.M_B.m * 2 * reach * reach + 2 * reach * norm(b.M_B.h);
   double rotor = 0;
   for (const double r : tree.rotor_inertia) rotor = std::max(rotor, r);
-  constexpr double kVanishing = 1e-14, kImmovable = 1e-20;  // src/constraint: recursion_kernel.h, island.cc
-  constexpr double kNear = 1e-3;                            // add_bounded() of src/sim
-  figure_.least_pivot = kVanishing * ((1 + reach * reach) * (turning + 3 * model_.mass()) + rotor);
+  figure_.least_pivot =
+      kernel::threshold::kNoResistance * ((1 + reach * reach) * (turning + 3 * model_.mass()) + rotor);
   figure_.mass = model_.mass();
-  figure_.least_mobility = kImmovable / model_.mass();
-  figure_.products_gain = kProductsGain, figure_.limit_near = kNear;
+  figure_.least_mobility = kernel::threshold::kInseparable / model_.mass();
+  figure_.products_gain = threshold::kProductsGain;
+  figure_.limit_near = threshold::kLimitReach, figure_.limit_time = threshold::kLimitSteps * world.options.time_step;
   figure_.h = world.options.time_step;
   figure_.tree = &tree.view();
   figure_.aligned = tree.simple;

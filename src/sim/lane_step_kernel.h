@@ -34,7 +34,7 @@ KANSETSU_HD LaneMask<P> within_limits(const LaneFigure& f, const P* q, const P* 
   for (int i = 0; i < f.limit_count; ++i) {
     const LaneLimit& l = f.limits[i];
     const P x = madd(P(l.ratio), q[l.position], P(l.offset));
-    const P reach = madd(P(2 * f.h), absolute(P(l.ratio) * v[l.column]), P(f.limit_near));
+    const P reach = madd(P(f.limit_time), absolute(P(l.ratio) * v[l.column]), P(f.limit_near));
     ok = ok & (x - P(l.lower) >= reach) & (P(l.upper) - x >= reach);
   }
   return ok;

@@ -70,7 +70,7 @@ struct LaneFigure {
   double mass;
   double h;
   // As World has them:
-  double products_gain, limit_near;
+  double products_gain, limit_near, limit_time;
 };
 
 /// A face of a box on a plane of the surroundings. Its corners, in the order of the manifold: −a−b, +a−b, +a+b, −a+b.

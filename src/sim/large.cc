@@ -7,8 +7,7 @@
 namespace kansetsu {
 
 bool World::Impl::is_large(const IslandWork& w, const RowCount& rows) const {
-  constexpr int kDenseRows = 120;  // beyond, sweeps are faster than factorising
-  if (rows.others <= kDenseRows || w.figures.size() < 2) return false;
+  if (rows.others <= threshold::kDenseRows || w.figures.size() < 2) return false;
   int connected = 0;
   for (const int i : w.connections) {
     if (connections[size_t(i)].soft != 0) return false;  // springs go by the matrix
@@ -172,9 +171,8 @@ void World::Impl::solve_large(IslandWork& w, int others) {
     w.memories.push_back(t.memory);
   }
   write_blocks(w);
-  constexpr size_t kMostEliminated = 1000;  // figures: beyond, the elimination costs more than it gains
   w.masses.clear();
-  if (w.figures.size() <= kMostEliminated) {
+  if (w.figures.size() <= threshold::kMostEliminated) {
     w.masses.resize(w.figures.size());
     for_each(int(w.figures.size()), [&](int n) {
       const int i = w.figures[size_t(n)];

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "sim/contacts.h"
+#include "sim/step_thresholds.h"
 
 /// Several shapes of one link on one plane: the two capsules of a foot, the boxes of a sole. As contacts of their own they hold
 /// the same body more than once, so that nobody can say which of them carries what; as one patch there is nothing to say.
@@ -16,9 +17,8 @@ struct Corner {
 /// Sorts corners counterclockwise. False unless each of them is a corner of their hull, and not a blunt one; two are the ends of a
 /// line.
 bool sort_around(Corner* corners, int count) {
-  constexpr double kBlunt = 0.02;   // [rad] less of a turn is none
-  constexpr double kShort = 0.001;  // [m] less is no line
-  if (count == 2) return std::hypot(corners[1].x - corners[0].x, corners[1].y - corners[0].y) > kShort;
+  using namespace threshold;
+  if (count == 2) return std::hypot(corners[1].x - corners[0].x, corners[1].y - corners[0].y) > kShortLine;
   for (int i = 1; i < count; ++i) {  // along x
     for (int k = i; k > 0 && corners[k].x < corners[k - 1].x; --k) std::swap(corners[k], corners[k - 1]);
   }
@@ -38,7 +38,7 @@ bool sort_around(Corner* corners, int count) {
   for (int i = 0; i < count; ++i) {
     const Corner &a = corners[i], &b = corners[(i + 1) % count], &c = corners[(i + 2) % count];
     const double ux = b.x - a.x, uy = b.y - a.y, vx = c.x - b.x, vy = c.y - b.y;
-    if (!(ux * vy - uy * vx > kBlunt * std::hypot(ux, uy) * std::hypot(vx, vy))) return false;
+    if (!(ux * vy - uy * vx > kBluntCorner * std::hypot(ux, uy) * std::hypot(vx, vy))) return false;
   }
   return true;
 }

@@ -70,8 +70,7 @@ void World::Impl::keep_momentum(const IslandWork& w, double h) {
 
   const Vec3<> com = (1 / mass) * after.inertia.h, along = (1 / mass) * missing.f;
   const Sym3<> I = after.inertia.I - mass * parallel_axis(com, com);
-  constexpr double kThin = 1e-9;  // of the largest moment of inertia: about an axis of less nothing turns
-  const Vec3<> turn = solve(factor(I, kThin * (I.xx + I.yy + I.zz)), missing.t - cross(com, missing.f));
+  const Vec3<> turn = solve(factor(I, threshold::kThin * (I.xx + I.yy + I.zz)), missing.t - cross(com, missing.f));
   for (const int i : w.figures) {
     FigureData& f = *figures[size_t(i)];
     const Mat3<> R = f.base_axes();

@@ -5,14 +5,6 @@
 /// What is past each other comes apart by positions alone: no velocity changes, no friction acts, no energy is added.
 namespace kansetsu {
 
-namespace {
-
-/// [rad, m] that a coordinate is shifted at most in a step. Rows are linear: a turn of φ leads φ²/2 of its arm off them, here a thousandth.
-/// Rows that a figure can hardly follow (they point at its joints) ask for turns without bound.
-constexpr double kMostShift = 0.05;
-
-}  // namespace
-
 void World::Impl::resolve_positions(IslandWork& w) {
   if (w.large) return;
   for (const int i : w.figures) figures[size_t(i)]->has_shift = false;  // of a solution that was given up
@@ -34,7 +26,7 @@ void World::Impl::resolve_positions(IslandWork& w) {
 void World::Impl::bound_shifts(const IslandWork& w) {
   double most = 0;
   for (const int i : w.figures) most = std::max(most, figures[size_t(i)]->shift.lpNorm<Eigen::Infinity>());
-  const double share = most > kMostShift ? kMostShift / most : 1;
+  const double share = most > threshold::kMostShift ? threshold::kMostShift / most : 1;
   for (const int i : w.figures) {
     FigureData& f = *figures[size_t(i)];
     f.shift *= share;

@@ -68,19 +68,18 @@ void World::Impl::close_gaps(IslandWork& w, double share, double furthest, bool 
 /// Gaps are closed at once, after the step that made them; of those that were large before, what the step has added beyond
 /// what it was asked for. The factor of the first correction serves the others where the gaps have become far smaller by it.
 void World::Impl::project() {
-  constexpr double kTiny = 1e-11, kFurthest = 0.02, kFar = 1e-2;
-  constexpr int kMost = 3;
+  using namespace threshold;
   const double now = time;
   time += step_taken;
   for (int i = 0; i < island_count; ++i) {
     IslandWork& w = *works[size_t(i)];
     if (w.connections.empty() && couplings.empty()) continue;
     double first = 0;
-    for (int pass = 0; pass < kMost; ++pass) {
+    for (int pass = 0; pass < kMostClosings; ++pass) {
       const double worst = largest_gap(w, time);
       if (pass == 0) first = worst;
-      if (worst < kTiny || count_bilateral(w) == 0 || (w.leave.empty() && worst > kLargeGap)) break;
-      close_gaps(w, 1, kFurthest, pass > 0 && worst < kFar * first);
+      if (worst < kTinyGap || count_bilateral(w) == 0 || (w.leave.empty() && worst > kLargeGap)) break;
+      close_gaps(w, 1, kFurthestClosing, pass > 0 && worst < kSameFactor * first);
     }
   }
   time = now;

@@ -13,13 +13,9 @@ bool is_held_motion(const Controller& c) { return c.state.active && c.descriptio
 /// Where the rows of a contact begin, `row` or later. Of few contacts none goes across a block of eight, so that those of two
 /// limbs meet only where the limbs do; the rows between them are zero.
 int first_row(const IslandWork& w, int row, int count) {
-  constexpr size_t kFew = 4;
   const int left = kernel::kRowBlock - row % kernel::kRowBlock;
-  return w.touches.size() <= kFew && count > left ? row + left : row;
+  return w.touches.size() <= threshold::kFewContacts && count > left ? row + left : row;
 }
-
-constexpr double kTurn = 1;     // [rad] that hinges which may be singular turn in a time step at most
-constexpr double kNear = 1e-3;  // limits closer than this, or than two steps, have a row
 
 }  // namespace
 
@@ -35,19 +31,20 @@ void World::Impl::add_bounded(IslandWork& w, int figure, double ahead) {
     const DriveCoordinate& d = f.drives[size_t(p.drive)];
     const int memory = FigureData::kBoundKinds * p.drive;
     if (p.limited) {
-      const double q = d.position(f.q), reach = kNear + 2 * step_length * std::abs(d.velocity(f.v));
+      const double q = d.position(f.q), reach = threshold::limit_reach(step_length, d.velocity(f.v));
       if (q - d.dof.lower < reach) add(BoundedRow::limit(0, q - d.dof.lower), p.drive, 1, memory + FigureData::kLower);
       if (d.dof.upper - q < reach) add(BoundedRow::limit(0, d.dof.upper - q), p.drive, -1, memory + FigureData::kUpper);
     }
     if (p.friction > 0) add(BoundedRow::friction(0, p.friction), p.drive, 1, memory + FigureData::kFriction);
   }
-  const double fastest = kTurn / options.time_step;
+  const double fastest = threshold::kMostHingeTurn / options.time_step;
+  const double in_sight = threshold::kHingeTurnInSight * fastest;
   const bool fast = options.integrator == Integrator::kSemiImplicit &&
-                    kernel::figures().fastest(int(f.v.size()), 0, f.v.data(), f.v.data()) > 0.8 * fastest;
+                    kernel::figures().fastest(int(f.v.size()), 0, f.v.data(), f.v.data()) > in_sight;
   for (size_t k = 0; fast && k < f.turns.size(); ++k) {  // what such a hinge would turn faster is taken away
     const FigureData::Turn& t = f.turns[k];
     const double v = f.v[t.column];
-    if (std::abs(v) > 0.8 * fastest) add(BoundedRow::limit(0, fastest * step_length), t.drive, v > 0 ? -1 : 1, -1);
+    if (std::abs(v) > in_sight) add(BoundedRow::limit(0, fastest * step_length), t.drive, v > 0 ? -1 : 1, -1);
   }
   if (f.options.switches.limits) add_ball_limits(w, figure, ahead);
   add_tendon_bounds(w, figure);
@@ -69,7 +66,7 @@ void World::Impl::add_ball_limits(IslandWork& w, int figure, double ahead) {
       const Vec3<> rate_row = b.ball.rate_row(then, {cx, cy, cz});
       double rate = 0;
       b.ball.for_each_term(rate_row, [&](int column, double value) { rate += value * f.v[column]; });
-      if (gap > kNear + 2 * step_length * std::abs(rate)) return;
+      if (gap > threshold::limit_reach(step_length, rate)) return;
       w.bounded.push_back(BoundedRow::limit(0, gap));
       w.bounded_origin.push_back({.figure = figure, .ball = int(i), .rate_row = rate_row});
     };
@@ -208,7 +205,7 @@ void World::Impl::fill_rows(IslandWork& w, Springs soft) {
 /// in each step, see project(). Between the stages of a smooth step the motion itself counts.
 void World::Impl::set_targets(IslandWork& w, Target kind) {
   const double h = step_length;
-  constexpr double kClosed = 0.2, kFastest = 0.5;  // of the gap per step; [m/s, rad/s]
+  using namespace threshold;
   double* target = w.island.target();
   const bool step = kind == Target::kStep || kind == Target::kStepAcross;
   if (step) w.leave.assign(size_t(w.island.bilateral()), 0.0), w.driven.assign(size_t(w.island.bilateral()), 0.0);
@@ -219,7 +216,7 @@ void World::Impl::set_targets(IslandWork& w, Target kind) {
   /// @param projected  project() closes its gap; else the velocity of the step does
   const auto put = [&](double gap, double now, double next, double acceleration, bool jumps, double restitution,
                        bool projected) {
-    const double closing = std::clamp(-kClosed / h * gap, -kFastest, kFastest);
+    const double closing = std::clamp(-kClosingShare / h * gap, -kClosingSpeed, kClosingSpeed);
     if (step) w.driven[size_t(row)] = 0.5 * (now + next) + (projected ? 0 : closing);
     if (step && std::abs(gap) > kLargeGap) w.leave[size_t(row)] = gap + (kind == Target::kStep ? h * closing : 0.0);
     switch (kind) {

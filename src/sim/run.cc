@@ -39,14 +39,13 @@ const char* to_string(EventKind kind) {
 
 namespace {
 
-constexpr double kAtLimit = 1e-6;  // [rad, m] closer is there: limits hold to 1e-9
-
 bool at_ball_limit(const FigureData& f, JointId joint) {
   return std::any_of(f.balls.begin(), f.balls.end(), [&](const BallLimit& b) {
     if (b.ball.joint() != joint) return false;
     const SwingTwist now = swing_twist(b.ball.rotation(f.q));
-    return now.swing() >= b.limit.swing - kAtLimit || now.twist <= b.limit.twist_lower + kAtLimit ||
-           now.twist >= b.limit.twist_upper - kAtLimit;
+    return now.swing() >= b.limit.swing - threshold::kAtLimit ||
+           now.twist <= b.limit.twist_lower + threshold::kAtLimit ||
+           now.twist >= b.limit.twist_upper - threshold::kAtLimit;
   });
 }
 
@@ -86,7 +85,7 @@ void World::Impl::step(World& world) {
   } under(stepping);
   present = false;
   report = {};
-  for (const std::unique_ptr<IslandWork>& w : works) w->solver.limit_systems(kMostStepSystems);
+  for (const std::unique_ptr<IslandWork>& w : works) w->solver.limit_systems(threshold::kMostStepSystems);
   for (const std::unique_ptr<FigureData>& f : figures) {
     if (f->nap < 0) f->q0 = f->q, f->v0 = f->v;
   }
@@ -114,9 +113,9 @@ void World::Impl::step(World& world) {
 /// Whether the figure's state may be gone on with. A coordinate that moves by 1600 turns in a time step, or a base that outruns
 /// light, is no motion any more: long before it all digits of the step are lost.
 bool World::Impl::is_sound(const FigureData& f) const {
-  constexpr double kMostTurning = 1e4, kFastest = 3e8;  // [rad, m] in a time step; [m/s]
+  using namespace threshold;
   const double base = f.model.base() == Base::kFree ? std::abs(f.v[3]) + std::abs(f.v[4]) + std::abs(f.v[5]) : 0;
-  return is_finite(f.v) && is_finite(f.q) && options.time_step * f.fastest(0) < kMostTurning && base < kFastest;
+  return is_finite(f.v) && is_finite(f.q) && options.time_step * f.fastest(0) < kMostTurning && base < kFastestBase;
 }
 
 /// What stands in the way of a step: the coordinate that has lost all bounds, and the connection that pulls most.
@@ -292,7 +291,7 @@ bool World::Impl::triggered(const EventDescription& e) {
         for (const DriveCoordinate& d : f->drives) {
           if (f->model.joint(d.joint).name != e.dof.joint || d.index != e.dof.index || d.positions.empty()) continue;
           const double q = d.position(f->q);
-          if (q <= d.dof.lower + kAtLimit || q >= d.dof.upper - kAtLimit) return true;
+          if (q <= d.dof.lower + threshold::kAtLimit || q >= d.dof.upper - threshold::kAtLimit) return true;
         }
         const std::optional<JointId> joint = f->model.find_joint(e.dof.joint);
         return joint && at_ball_limit(*f, *joint);
@@ -306,8 +305,7 @@ namespace {
 
 /// Ends that are far apart when they are to coincide are worth a word: they are pulled together, or cannot be.
 std::string connection_detail(const ConnectionData& c, const std::string& event) {
-  constexpr double kFar = 1e-3;  // [m, rad]
-  if (std::max(c.position_gap, c.angle_gap) < kFar) return event;
+  if (std::max(c.position_gap, c.angle_gap) < threshold::kFarApart) return event;
   return fmt::format("{}: the ends are {:.6g} m and {:.6g} rad apart", event, c.position_gap, c.angle_gap);
 }
 

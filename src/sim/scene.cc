@@ -368,9 +368,9 @@ class SceneBuilder {
     if (!any && impl_.couplings.empty()) return;
     const World::AssemblyReport report = world_.assemble();
     if (report.ok) return;
-    const double accepted = kClosedGap * impl_.mechanism_size();
+    const double accepted = threshold::kClosedGap * impl_.mechanism_size();
     for (const ConnectionData& c : impl_.connections) {
-      if (!c.active || (c.position_gap <= accepted && c.angle_gap <= kClosedGap)) continue;
+      if (!c.active || (c.position_gap <= accepted && c.angle_gap <= threshold::kClosedGap)) continue;
       problem(Severity::kError, "WORLD002", line_of(c.options.name), "connection[" + c.options.name + "]",
               fmt::format("the ends cannot be brought together: {:.6g} m and {:.6g} rad remain", c.position_gap,
                           c.angle_gap),
@@ -394,14 +394,13 @@ class SceneBuilder {
   }
   /// What is inside of something else when time starts, deepest first: it will be pushed out, and that may be a surprise.
   void tell_penetrations() {
-    constexpr double kDeep = 1e-3;            // [m] ten times what contacts leave alone
     ContactFinder contacts = impl_.contacts;  // looking changes nothing
     contacts.find(impl_.figures, 0, impl_.options.contact_margin, impl_.options.contact.tol_gap, {});
     std::vector<std::pair<double, const Touch*>> deep;
     for (const Touch& t : contacts.touches()) {
       double gap = 0;
       for (int k = 0; k < t.patch.vertex_count; ++k) gap = std::min(gap, t.patch.vertices[size_t(k)].gap);
-      if (gap < -kDeep) deep.emplace_back(gap, &t);
+      if (gap < -threshold::kDeepStart) deep.emplace_back(gap, &t);
     }
     std::stable_sort(deep.begin(), deep.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& [gap, touch] : deep) {

@@ -9,11 +9,7 @@
 namespace kansetsu {
 namespace {
 
-constexpr double kStill = 1e-4;  // [m/s, rad/s] no coordinate of what is at rest is faster
-constexpr double kRest = 0.5;    // [s] that it has to be so
-constexpr double kDeep = 2;      // slops: what is deeper is on its way out
-
-bool is_slow(const FigureData& f) { return f.v.size() == 0 || f.v.lpNorm<Eigen::Infinity>() < kStill; }
+bool is_slow(const FigureData& f) { return f.v.size() == 0 || f.v.lpNorm<Eigen::Infinity>() < threshold::kStill; }
 
 }  // namespace
 
@@ -83,7 +79,8 @@ bool World::Impl::is_still(const IslandWork& w) const {
   }
   return std::ranges::all_of(w.touches, [&](int i) {
     const RowEnd& parent = *contacts.touches()[size_t(i)].parent_end;
-    return (parent.figure || parent.rests) && contact_reports[size_t(i)].gap > -kDeep * options.contact.slop;
+    return (parent.figure || parent.rests) &&
+           contact_reports[size_t(i)].gap > -threshold::kSleepDepth * options.contact.slop;
   });
 }
 
@@ -101,7 +98,7 @@ void World::Impl::settle_down() {
       f.rest_time = still ? f.rest_time + options.time_step : 0;
       least = std::min(least, f.rest_time);
     }
-    if (least < kRest) continue;
+    if (least < threshold::kRestTime) continue;
     for (const int i : w.figures) {
       FigureData& f = *figures[size_t(i)];
       f.nap = w.figures[0];

@@ -264,7 +264,7 @@ World::AssemblyReport World::assemble(double tolerance, int max_iterations) {
   w.find_islands();
   place();
   const double size = w.mechanism_size();
-  const auto closed = [&] { return std::max(out.gap / size, out.angle) <= std::max(tolerance, kClosedGap); };
+  const auto closed = [&] { return std::max(out.gap / size, out.angle) <= std::max(tolerance, threshold::kClosedGap); };
   const auto iterate = [&] {
     for (; out.iterations < max_iterations && std::max(out.gap, out.angle) > tolerance; ++out.iterations) {
       for (int i = 0; i < w.island_count; ++i) w.newton_step(*w.works[size_t(i)]);
@@ -320,14 +320,13 @@ World::AssemblyReport World::assemble(double tolerance, int max_iterations) {
 
 /// A step towards closed gaps with M of the present posture; long ones in parts.
 void World::Impl::newton_step(IslandWork& w) {
-  constexpr double kLongest = 0.3;
   if (count_bilateral(w) == 0) return;
   for (const int k : w.figures) {
     FigureData& f = *figures[size_t(k)];
     f.mechanics.set_motion(f.v.data());
     f.mechanics.factorise(nullptr, f.torque.data());
   }
-  close_gaps(w, std::min(1.0, kLongest / largest_gap(w, time)), kInfinity, false);
+  close_gaps(w, std::min(1.0, threshold::kLongestClosing / largest_gap(w, time)), kInfinity, false);
 }
 
 }  // namespace kansetsu

@@ -105,14 +105,11 @@ void World::Impl::contact_step() {
 
 /// What try_step() changes.
 void World::Impl::keep_place() {
-  // [rad, m] in a step: velocity products of slower motion settle, but where hinges without mass between them may come to a
-  // singular posture at any time.
-  constexpr double kFar = 0.1;
   can_repeat = false;
   for (const std::unique_ptr<FigureData>& f : figures) {
     if (f->nap >= 0) continue;
     f->q_begin = f->q, f->v_begin = f->v, f->vdot_begin = f->vdot;
-    can_repeat |= !f->turns.empty() || step_length * f->fastest(step_length) > kFar;
+    can_repeat |= !f->turns.empty() || step_length * f->fastest(step_length) > threshold::kRepeatable;
   }
   if (can_repeat) contacts.keep();
 }
@@ -135,8 +132,7 @@ void World::Impl::keep_pressures() {
 
 /// Whether the step is taken as it comes out: it cannot be made shorter.
 bool World::Impl::must_do() const {
-  constexpr double kShortest = 1.0 / 4096;  // of a time step
-  return !can_repeat || step_length < 2 * kShortest * options.time_step;
+  return !can_repeat || step_length < 2 * threshold::kShortestPart * options.time_step;
 }
 
 /// Forces of a step of length h: half of the way with the velocity of the beginning, then all of them in the middle.
@@ -163,8 +159,7 @@ bool World::Impl::try_step() {
   for (const std::unique_ptr<FigureData>& f : figures) {
     for (ActuatorsData::Acting& a : f->actuators.acting) a.saturated = false;
   }
-  constexpr int kMostCuts = 4;  // of torques that come out above their limit
-  for (int pass = 0; pass <= kMostCuts; ++pass) {
+  for (int pass = 0; pass <= threshold::kMostTorqueCuts; ++pass) {
     prepare_torques(h);
     for_each(island_count, [&](int i) {
       works[size_t(i)]->large = false;
@@ -186,7 +181,7 @@ bool World::Impl::try_step() {
     IslandWork& w = *works[size_t(i)];
     if (!last && !w.settled) return false;
     if (!last) keep_momentum(w, h);
-    if (!last && is_far(w) && count_bilateral(w) > 0 && largest_gap(w, time + h) > kLargeGap) return false;
+    if (!last && is_far(w) && count_bilateral(w) > 0 && largest_gap(w, time + h) > threshold::kLargeGap) return false;
     if (excess_energy(w) <= 0) continue;
     if (!last) return false;
     take_away(w);
@@ -196,7 +191,6 @@ bool World::Impl::try_step() {
 
 /// Solves an island until its velocity products are those of the velocities that come out. What is found to be a heap is left for later.
 void World::Impl::settle_island(IslandWork& w) {
-  constexpr int kMost = 4;  // each solution takes away all but a share h·ω of what is left
   const bool held = count_bilateral(w) > 0;
   bool factorised = w.large;  // found to be a heap before
   const auto solve = [&] {
@@ -213,7 +207,7 @@ void World::Impl::settle_island(IslandWork& w) {
   };
   w.settled = false;
   bool runs_away = false;
-  for (int pass = 0; pass < kMost && !w.settled && !runs_away; ++pass) {
+  for (int pass = 0; pass < threshold::kMostProductSolutions && !w.settled && !runs_away; ++pass) {
     if ((pass == 0 || !solve_again(w)) && !solve()) return;
     ProductsState state = ProductsState::kSettled;
     for (const int i : w.figures) state = std::max(state, figures[size_t(i)]->correct_products(step_length, held));
@@ -258,10 +252,9 @@ bool World::Impl::approaches(IslandWork& w) {
   const double* u = w.island.u() + w.island.bilateral();
   const ContactOptions& o = options.contact;
   const double rest = o.end_of_step ? o.rest_speed(norm(options.gravity), step_length) : 0;
-  constexpr double kWeights = 10;  // that stop within a step what does not bounce
   const double slow = std::max(rest, o.v_impact);
   const bool automatic = o.end_of_step && o.v_rest < 0;  // whoever sets v_rest counts impacts
-  const double soft = automatic ? std::max(slow, kWeights * norm(options.gravity) * step_length) : slow;
+  const double soft = automatic ? std::max(slow, threshold::kSoftLanding * norm(options.gravity) * step_length) : slow;
   for (size_t i = 0; i < w.patches.size(); ++i) {
     const ContactPatch& p = w.patches[i];
     if (!contacts.touches()[size_t(w.touches[i])].is_new) continue;
@@ -343,15 +336,14 @@ void World::Impl::resolve_impact(IslandWork& w, double after) {
   };
   const double gained = rebound(w, 1);
   if (gained > 0 && std::ranges::any_of(w.connections, may_rebound)) {
-    constexpr int kMost = 8;             // contacts that open or slide make it more than one
-    constexpr double kRounding = 1e-12;  // of the energy that is lost without any rebound
+    const double rounding = threshold::kReboundRounding;
     const double lost = rebound(w, 0);
     double share = 1, now = gained;
-    for (int pass = 0; now > -kRounding * lost && pass < kMost && lost < 0; ++pass) {
+    for (int pass = 0; now > -rounding * lost && pass < threshold::kMostRebounds && lost < 0; ++pass) {
       share *= std::sqrt(lost / (lost - now));
       now = rebound(w, share);
     }
-    if (now > -kRounding * lost) rebound(w, 0);
+    if (now > -rounding * lost) rebound(w, 0);
   }
   add_impulses(w, after);
   w.impact = true;
@@ -389,7 +381,6 @@ void World::Impl::solve_forces(IslandWork& w, Target target) {
 /// such forces let things swing. Then rows are held as they lie at the beginning. That takes energy only, and what it leaves of gaps
 /// is closed afterwards.
 bool World::Impl::turning_strains(const IslandWork& w) const {
-  constexpr double kPart = 0.1;  // a tenth is a turn of 0.3 rad
   double mass = 0;
   for (const int i : w.figures) mass += figures[size_t(i)]->model.mass();
   const double fall = step_length * norm(options.gravity);
@@ -397,7 +388,7 @@ bool World::Impl::turning_strains(const IslandWork& w) const {
   double kinetic = 0;
   for (const int i : w.figures)
     kinetic += figures[size_t(i)]->energy_of(figures[size_t(i)]->q, figures[size_t(i)]->v).kinetic;
-  return w.work.turned > kPart * kinetic;
+  return w.work.turned > threshold::kTurningShare * kinetic;
 }
 
 void World::Impl::resolve_forces(IslandWork& w) {
