@@ -212,9 +212,6 @@ struct Walker::Impl {
 
 Walker::Walker(const Model& model, const Biped& biped, const WalkOptions& options)
     : impl_((check(options), std::make_unique<Impl>(model, biped, options))) {}
-Walker::Walker(Walker&&) noexcept = default;
-Walker& Walker::operator=(Walker&&) noexcept = default;
-Walker::~Walker() = default;
 const WalkStatus& Walker::status() const { return impl_->status; }
 const WholeBodyResult& Walker::forces() const { return impl_->forces; }
 
