@@ -170,9 +170,6 @@ void Actuation::Impl::place_frames(const Mechanics& m, size_t i) {
 
 Actuation::Actuation(const Model& model, ActuationDescription description, EffortLimits limits)
     : impl_(std::make_unique<Impl>(model, std::move(description), limits)) {}
-Actuation::Actuation(Actuation&&) noexcept = default;
-Actuation& Actuation::operator=(Actuation&&) noexcept = default;
-Actuation::~Actuation() = default;
 
 int Actuation::tendon_count() const { return int(impl_->plan.path_of.size()); }
 int Actuation::actuator_count() const { return int(impl_->plan.paths.size()); }

@@ -86,9 +86,6 @@ StaticOptimization::StaticOptimization(const StaticOptimizationOptions& options)
     throw Error(fmt::format("StaticOptimization: a reserve of {}; it is above zero", options.reserve));
   impl_->options = options;
 }
-StaticOptimization::StaticOptimization(StaticOptimization&&) noexcept = default;
-StaticOptimization& StaticOptimization::operator=(StaticOptimization&&) noexcept = default;
-StaticOptimization::~StaticOptimization() = default;
 
 const SharedMoments& StaticOptimization::solve(const Eigen::MatrixXd& A, const Eigen::VectorXd& b,
                                                const Eigen::VectorXd& lower, const Eigen::VectorXd& upper) {
@@ -110,7 +107,7 @@ const SharedMoments& StaticOptimization::solve(const Eigen::MatrixXd& A, const E
     w.find_direction(A, lower, upper);
     w.lambda += w.step_length(b, lower, upper) * w.direction;
   }
-  if (!w.out.solved) w.lambda.setZero();  // the next frame begins anew
+  if (!w.out.solved) w.lambda.setZero();  // the next frame starts from zero
   return w.out;
 }
 

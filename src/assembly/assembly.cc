@@ -193,9 +193,6 @@ Assembly::Assembly(std::vector<Model> figures, const AssemblyOptions& options)
     : impl_(std::make_unique<Impl>(std::move(figures), options)) {}
 Assembly::Assembly(const Model& figure, const AssemblyOptions& options)
     : Assembly(std::vector<Model>{figure}, options) {}
-Assembly::Assembly(Assembly&&) noexcept = default;
-Assembly& Assembly::operator=(Assembly&&) noexcept = default;
-Assembly::~Assembly() = default;
 
 std::optional<std::string> Assembly::unsupported(const Model& model) { return Mechanism{}.add(model); }
 

@@ -220,7 +220,7 @@ void Clusters::merge(int a, int b) {
   for (int c : {a, b}) round_[size_t(c)] = round_now_;
   round_[size_t(m)] = round_now_;
   active_.push_back(m);
-  // who holds the bonds that stay: the ends keep a short cut to their top
+  // which cluster holds the bonds that stay: their ends have a short cut to it
   for (int k : out.kept) {
     for (int e = 0; e < bond(k).end_count; ++e) {
       int& of = cluster_of_[size_t(ends(k)[e].part)];

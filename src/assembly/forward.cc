@@ -58,9 +58,6 @@ struct AutoForwardDynamics::Impl {
 
 AutoForwardDynamics::AutoForwardDynamics(const Model& model, int threads, ForwardMethod method)
     : impl_(std::make_unique<Impl>(model, threads, method)) {}
-AutoForwardDynamics::AutoForwardDynamics(AutoForwardDynamics&&) noexcept = default;
-AutoForwardDynamics& AutoForwardDynamics::operator=(AutoForwardDynamics&&) noexcept = default;
-AutoForwardDynamics::~AutoForwardDynamics() = default;
 
 ForwardMethod AutoForwardDynamics::method() const { return impl_->method; }
 

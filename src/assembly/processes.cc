@@ -22,7 +22,7 @@ namespace {
 using Vector6 = Eigen::Matrix<double, 6, 1>;
 using Matrix66 = Eigen::Matrix<double, 6, 6>;
 
-/// Rows of closures that leave a piece may depend on each other; what is smaller than this in parts of the largest pivot is none.
+/// Rows of closures that leave a piece may depend on each other; a pivot below this share of the largest one counts as zero.
 /// Assembly drops rows at the same.
 constexpr double kDependent = 1e-11;
 
@@ -310,9 +310,6 @@ struct AssemblyProcess::Impl {
 
 AssemblyProcess::AssemblyProcess(const Model& model, ProcessGroup group, const ProcessOptions& options)
     : impl_(std::make_unique<Impl>(model, std::move(group), options)) {}
-AssemblyProcess::AssemblyProcess(AssemblyProcess&&) noexcept = default;
-AssemblyProcess& AssemblyProcess::operator=(AssemblyProcess&&) noexcept = default;
-AssemblyProcess::~AssemblyProcess() = default;
 
 std::optional<std::string> AssemblyProcess::unsupported(const Model& model) { return Assembly::unsupported(model); }
 int AssemblyProcess::most_processes(const Model& model) {

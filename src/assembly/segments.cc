@@ -237,9 +237,6 @@ struct SegmentDynamics::Impl {
 
 SegmentDynamics::SegmentDynamics(const Model& model, int threads, int segments)
     : impl_(std::make_unique<Impl>(model, threads, segments)) {}
-SegmentDynamics::SegmentDynamics(SegmentDynamics&&) noexcept = default;
-SegmentDynamics& SegmentDynamics::operator=(SegmentDynamics&&) noexcept = default;
-SegmentDynamics::~SegmentDynamics() = default;
 
 std::optional<std::string> SegmentDynamics::unsupported(const Model& model) {
   if (auto problem = chain_problem(model)) return problem;

@@ -35,12 +35,12 @@ bool is_partial(const std::vector<Diagnostic>& diagnostics) {
 }
 
 std::string partial_summary(const std::vector<Diagnostic>& diagnostics) {
-  std::vector<std::string> told;
+  std::vector<std::string> messages;
   for (const Diagnostic& d : diagnostics) {
-    if (d.partial && std::ranges::find(told, d.message) == told.end()) told.push_back(d.message);
+    if (d.partial && std::ranges::find(messages, d.message) == messages.end()) messages.push_back(d.message);
   }
   std::string text;
-  for (const std::string& message : told) text += (text.empty() ? "partial model: " : "; ") + message;
+  for (const std::string& message : messages) text += (text.empty() ? "partial model: " : "; ") + message;
   return text;
 }
 

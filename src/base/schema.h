@@ -89,6 +89,11 @@ constexpr Field<Record, Member> field(const char* key, Member Record::* member) 
 /// Specialised for every record: `fields`, a tuple of Field in the order in which they are read and written.
 template <class Record>
 struct RecordSchema;
+/// What a specialisation derives from: the record by a short name.
+template <class Record>
+struct SchemaOf {
+  using R = Record;
+};
 
 template <class T>
 concept HasSchema = requires { RecordSchema<T>::fields; };

@@ -105,25 +105,19 @@ struct Batch<Real>::Impl : Engine<Real> {
 
 template <class Real>
 Batch<Real>::Batch(const Model& model, const Options& options) : impl_(std::make_unique<Impl>(model, options)) {}
-template <class Real>
-Batch<Real>::Batch(Batch&&) noexcept = default;
-template <class Real>
-Batch<Real>& Batch<Real>::operator=(Batch&&) noexcept = default;
-template <class Real>
-Batch<Real>::~Batch() = default;
 
 template <class Real>
 const Model& Batch<Real>::model() const {
-  return held(impl_).model;
+  return impl_->model;
 }
 template <class Real>
 int Batch<Real>::threads() const {
-  return held(impl_).workers();
+  return impl_->workers();
 }
 
 template <class Real>
 void Batch<Real>::fk(std::ptrdiff_t count, In q, Out X_WL) {
-  Impl& in = held(impl_);
+  Impl& in = *impl_;
   const std::vector<int>& moved = in.orders.moved_links;
   const LinkPlacement* links = in.model.tree().links.data();
   if (in.tree.nodes && in.links > 0) {
@@ -144,7 +138,7 @@ void Batch<Real>::fk(std::ptrdiff_t count, In q, Out X_WL) {
 
 template <class Real>
 void Batch<Real>::joint_axes(std::ptrdiff_t count, In q, Out S) {
-  Impl& in = held(impl_);
+  Impl& in = *impl_;
   in.run("joint_axes", count, {}, std::array{in.positions(q)}, std::array{in.columns("S", S)},
          [&](const Block<Real>& block, const Real* bq, Real* out) {
            in.kinematics.subspaces(in.tree, bq, block.scratch, out);
@@ -153,7 +147,7 @@ void Batch<Real>::joint_axes(std::ptrdiff_t count, In q, Out S) {
 
 template <class Real>
 void Batch<Real>::jacobian(std::ptrdiff_t count, In q, LinkId link, const Transform<>& X_LF, JacobianAxes axes, Out J) {
-  Impl& in = held(impl_);
+  Impl& in = *impl_;
   if (link.value() < 0 || link.value() >= in.links) {
     throw Error("batch jacobian: the model '" + in.model.name() + "' has no link " + std::to_string(link.value()));
   }
@@ -167,18 +161,17 @@ void Batch<Real>::jacobian(std::ptrdiff_t count, In q, LinkId link, const Transf
 
 template <class Real>
 void Batch<Real>::rnea(std::ptrdiff_t count, In q, In v, In vdot, Out tau, const Extras<Real>& extras) {
-  held(impl_).inverse_dynamics("rnea", count, q, v, held(impl_).vector("vdot", vdot), held(impl_).vector("tau", tau),
-                               extras);
+  impl_->inverse_dynamics("rnea", count, q, v, impl_->vector("vdot", vdot), impl_->vector("tau", tau), extras);
 }
 template <class Real>
 void Batch<Real>::bias(std::ptrdiff_t count, In q, In v, Out c, const Extras<Real>& extras) {
-  held(impl_).inverse_dynamics("bias", count, q, v, Impl::optional(held(impl_).vector("vdot", In{})),
-                               held(impl_).vector("c", c), extras);
+  impl_->inverse_dynamics("bias", count, q, v, Impl::optional(impl_->vector("vdot", In{})), impl_->vector("c", c),
+                          extras);
 }
 
 template <class Real>
 void Batch<Real>::crba(std::ptrdiff_t count, In q, Out M, In inertias) {
-  Impl& in = held(impl_);
+  Impl& in = *impl_;
   const int values = int(in.sparse.value.size());
   const int* slot = in.orders.slots.data();
   const Output<Real> matrix{"M", M, in.nv * in.nv, values + 1, in.orders.mass_matrix.data()};
@@ -195,7 +188,7 @@ void Batch<Real>::crba(std::ptrdiff_t count, In q, Out M, In inertias) {
 
 template <class Real>
 void Batch<Real>::aba(std::ptrdiff_t count, In q, In v, In tau, Out vdot, const Extras<Real>& extras, Out singular) {
-  Impl& in = held(impl_);
+  Impl& in = *impl_;
   in.check_depth("aba");
   in.run("aba", count, extras, std::array{in.positions(q), in.vector("v", v), in.vector("tau", tau)},
          std::array{in.vector("vdot", vdot), Impl::optional(in.vector("singular", singular))},
@@ -211,7 +204,7 @@ void Batch<Real>::aba(std::ptrdiff_t count, In q, In v, In tau, Out vdot, const 
 
 template <class Real>
 void Batch<Real>::mass_matrix_inverse(std::ptrdiff_t count, In q, Out out) {
-  Impl& in = held(impl_);
+  Impl& in = *impl_;
   in.check_depth("mass_matrix_inverse");
   if constexpr (sizeof(Real) == 8) {
     if (in.by_states(kInverseByStates)) {
@@ -233,7 +226,7 @@ void Batch<Real>::mass_matrix_inverse(std::ptrdiff_t count, In q, Out out) {
 
 template <class Real>
 void Batch<Real>::rnea_derivatives(std::ptrdiff_t count, In q, In v, In vdot, Out dq, Out dv, Out da) {
-  Impl& in = held(impl_);
+  Impl& in = *impl_;
   in.run(
       "rnea_derivatives", count, {}, std::array{in.positions(q), in.vector("v", v), in.vector("vdot", vdot)},
       std::array{in.matrix("dq", dq), in.matrix("dv", dv), Impl::optional(in.matrix("da", da))},
@@ -244,7 +237,7 @@ void Batch<Real>::rnea_derivatives(std::ptrdiff_t count, In q, In v, In vdot, Ou
 
 template <class Real>
 void Batch<Real>::aba_derivatives(std::ptrdiff_t count, In q, In v, In tau, Out dq, Out dv, Out dtau, Out vdot) {
-  Impl& in = held(impl_);
+  Impl& in = *impl_;
   in.check_depth("aba_derivatives");
   if constexpr (sizeof(Real) == 8) {
     if (in.by_states(kForwardDynamicsByStates)) {
@@ -282,7 +275,7 @@ void Batch<Real>::aba_derivatives(std::ptrdiff_t count, In q, In v, In tau, Out 
 
 template <class Real>
 void Batch<Real>::integrate(std::ptrdiff_t count, In q, In v, Real dt, Out out) {
-  Impl& in = held(impl_);
+  Impl& in = *impl_;
   Impl::check_time("integrate", dt);
   in.run("integrate", count, {}, std::array{in.positions(q), in.vector("v", v)},
          std::array{in.positions("the result", out)},
@@ -293,7 +286,7 @@ void Batch<Real>::integrate(std::ptrdiff_t count, In q, In v, Real dt, Out out) 
 
 template <class Real>
 void Batch<Real>::step(std::ptrdiff_t count, In q, In v, In vdot, Real dt, Out q_next, Out v_next) {
-  Impl& in = held(impl_);
+  Impl& in = *impl_;
   Impl::check_time("step", dt);
   in.run("step", count, {}, std::array{in.positions(q), in.vector("v", v), in.vector("vdot", vdot)},
          std::array{in.positions("q_next", q_next), in.vector("v_next", v_next)},

@@ -173,7 +173,8 @@ void Engine<Real>::throw_non_finite(const char* function, const Input<Real>& in,
 template <class Real>
 void Engine<Real>::throw_no_rotation(const char* function, const Input<Real>& q, std::ptrdiff_t state) const {
   const Real* row = q.rows.data + state * q.rows.stride;
-  std::string which = "a quaternion";  // results may have overwritten it; most often by nan, which is none either
+  std::string which =
+      "a quaternion";  // results may have overwritten it; most often by nan, which is no quaternion either
   for (const int at : quaternions) {
     if (is_rotation(Quaternion<Real>{row[at], row[at + 1], row[at + 2], row[at + 3]})) continue;
     which = fmt::format("the quaternion q[{}:{}]", at, at + 4);

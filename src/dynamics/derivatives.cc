@@ -17,7 +17,7 @@ AbaDerivatives::AbaDerivatives(const Model& model)
 
 void rnea_derivatives(const Model& model, const State& state, const VectorRef& vdot, Workspace& work,
                       RneaDerivatives& out, const ExternalForces* external) {
-  const WorkspaceUse use = check_state("rnea_derivatives", model, state, work);
+  const WorkspaceUse use = use_workspace("rnea_derivatives", model, state, work);
   check_size("rnea_derivatives", "vdot", vdot.size(), model.nv());
   check_size("rnea_derivatives", "the result", out.dq.rows(), model.nv());
   const TreeView& tree = model.tree().view();

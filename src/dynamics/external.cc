@@ -18,12 +18,6 @@ const Transform<>* body_poses(const Tree& tree, const VectorRef& q, Carver<doubl
 ExternalForces::ExternalForces(const Model& model) : wrenches_(size_t(model.link_count())) {}
 void ExternalForces::set_zero() { std::fill(wrenches_.begin(), wrenches_.end(), Force<>{}); }
 
-WorkspaceUse check_state(const char* function, const Model& model, const State& state, Workspace& work) {
-  check_size(function, "q", state.q.size(), model.nq());
-  check_size(function, "v", state.v.size(), model.nv());
-  return WorkspaceUse(work, function, model);
-}
-
 const double* body_wrenches(const Model& model, const VectorRef& q, const ExternalForces* external,
                             Carver<double>& carver) {
   if (!external) return nullptr;

@@ -21,7 +21,4 @@ struct PointWrench {
 const double* world_wrenches(const Model& model, const VectorRef& q, const ExternalForces* external,
                              Carver<double>& carver, std::span<const PointWrench> at_points = {});
 
-/// Checks q and v of a state, and takes the workspace.
-[[nodiscard]] WorkspaceUse check_state(const char* function, const Model& model, const State& state, Workspace& work);
-
 }  // namespace kansetsu

@@ -19,7 +19,7 @@ AbaResult::AbaResult(const Model& model)
 
 void aba(const Model& model, const State& state, const VectorRef& tau, Workspace& work, AbaResult& out,
          const ExternalForces* external) {
-  const WorkspaceUse use = check_state("aba", model, state, work);
+  const WorkspaceUse use = use_workspace("aba", model, state, work);
   check_size("aba", "tau", tau.size(), model.nv());
   check_size("aba", "the result", out.vdot.size(), model.nv());
   Carver<double> carver(work.data());
@@ -49,8 +49,7 @@ std::vector<std::string> singular_joints(const Model& model, const Eigen::Vector
 }
 
 void solve_mass_matrix(const Model& model, const VectorRef& q, const VectorRef& x, Workspace& work, AbaResult& out) {
-  check_size("solve_mass_matrix", "q", q.size(), model.nq());
-  const WorkspaceUse use(work, "solve_mass_matrix", model);
+  const WorkspaceUse use = use_workspace("solve_mass_matrix", model, q, work);
   check_size("solve_mass_matrix", "x", x.size(), model.nv());
   check_size("solve_mass_matrix", "the result", out.vdot.size(), model.nv());
   kernel::dynamics().solve(model.tree().view(), q.data(), x.data(), work.data(), out.vdot.data(), out.singular.data());

@@ -18,7 +18,7 @@ void check_square(const char* function, const Model& model, const Eigen::Ref<Eig
 
 void rnea(const Model& model, const State& state, const VectorRef& vdot, Workspace& work,
           Eigen::Ref<Eigen::VectorXd> tau, const ExternalForces* external) {
-  const WorkspaceUse use = check_state("rnea", model, state, work);
+  const WorkspaceUse use = use_workspace("rnea", model, state, work);
   check_size("rnea", "vdot", vdot.size(), model.nv());
   check_size("rnea", "tau", tau.size(), model.nv());
   Carver<double> carver(work.data());
@@ -35,15 +35,14 @@ Eigen::VectorXd rnea(const Model& model, const State& state, const VectorRef& vd
 }
 
 void bias(const Model& model, const State& state, Workspace& work, Eigen::Ref<Eigen::VectorXd> out) {
-  const WorkspaceUse use = check_state("bias", model, state, work);
+  const WorkspaceUse use = use_workspace("bias", model, state, work);
   check_size("bias", "out", out.size(), model.nv());
   kernel::dynamics().rnea(model.tree().view(), state.q.data(), state.v.data(), nullptr, nullptr, work.data(),
                           out.data(), nullptr);
 }
 
 void gravity_torque(const Model& model, const VectorRef& q, Workspace& work, Eigen::Ref<Eigen::VectorXd> out) {
-  check_size("gravity_torque", "q", q.size(), model.nq());
-  const WorkspaceUse use(work, "gravity_torque", model);
+  const WorkspaceUse use = use_workspace("gravity_torque", model, q, work);
   check_size("gravity_torque", "out", out.size(), model.nv());
   kernel::dynamics().rnea(model.tree().view(), q.data(), nullptr, nullptr, nullptr, work.data(), out.data(), nullptr);
 }
@@ -63,14 +62,14 @@ Eigen::VectorXd gravity_torque(const Model& model, const VectorRef& q) {
 }
 
 void coriolis_matrix(const Model& model, const State& state, Workspace& work, Eigen::Ref<Eigen::MatrixXd> C) {
-  const WorkspaceUse use = check_state("coriolis_matrix", model, state, work);
+  const WorkspaceUse use = use_workspace("coriolis_matrix", model, state, work);
   check_square("coriolis_matrix", model, C);
   kernel::dynamics().coriolis(model.tree().view(), state.q.data(), state.v.data(), work.data(), C.data());
 }
 
 void regressor(const Model& model, const State& state, const VectorRef& vdot, Workspace& work,
                Eigen::Ref<Eigen::MatrixXd> Y) {
-  const WorkspaceUse use = check_state("regressor", model, state, work);
+  const WorkspaceUse use = use_workspace("regressor", model, state, work);
   check_size("regressor", "vdot", vdot.size(), model.nv());
   check_size("regressor", "rows of the result", Y.rows(), model.nv());
   check_size("regressor", "columns of the result", Y.cols(), 10 * model.link_count());

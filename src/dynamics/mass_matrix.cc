@@ -28,8 +28,7 @@ void visit_entries(const Tree& tree, Visit&& visit) {
 }  // namespace
 
 void crba(const Model& model, const VectorRef& q, Workspace& work, Eigen::Ref<Eigen::MatrixXd> M) {
-  check_size("crba", "q", q.size(), model.nq());
-  const WorkspaceUse use(work, "crba", model);
+  const WorkspaceUse use = use_workspace("crba", model, q, work);
   check_size("crba", "rows of M", M.rows(), model.nv());
   check_size("crba", "columns of M", M.cols(), model.nv());
   if (M.outerStride() != M.rows()) throw Error("crba: the result must be contiguous");
@@ -74,8 +73,7 @@ SparseMassMatrix::SparseMassMatrix(const Model& model) : tree_(&model.tree()) {
 const std::vector<int>& slots_of(const SparseMassMatrix& matrix) { return matrix.slot_; }
 
 void crba(const Model& model, const VectorRef& q, Workspace& work, SparseMassMatrix& out) {
-  check_size("crba", "q", q.size(), model.nq());
-  const WorkspaceUse use(work, "crba", model);
+  const WorkspaceUse use = use_workspace("crba", model, q, work);
   if (out.tree_ != &model.tree())
     throw Error("crba: the sparse matrix was made for another model than '" + model.name() + "'");
   kernel::dynamics().crba_sparse(model.tree().view(), q.data(), work.data(), out.slot_.data(), int(out.value.size()),
@@ -83,8 +81,7 @@ void crba(const Model& model, const VectorRef& q, Workspace& work, SparseMassMat
 }
 
 void mass_matrix_inverse(const Model& model, const VectorRef& q, Workspace& work, Eigen::Ref<Eigen::MatrixXd> out) {
-  check_size("mass_matrix_inverse", "q", q.size(), model.nq());
-  const WorkspaceUse use(work, "mass_matrix_inverse", model);
+  const WorkspaceUse use = use_workspace("mass_matrix_inverse", model, q, work);
   check_size("mass_matrix_inverse", "rows of the result", out.rows(), model.nv());
   check_size("mass_matrix_inverse", "columns of the result", out.cols(), model.nv());
   if (out.outerStride() != out.rows()) throw Error("mass_matrix_inverse: the result must be contiguous");

@@ -16,7 +16,7 @@ Reactions::Reactions(const Model& model) : wrench(size_t(model.link_count())) {
 
 void reactions(const Model& model, const State& state, const VectorRef& vdot, Workspace& work, Reactions& out,
                const ExternalForces* external) {
-  const WorkspaceUse use = check_state("reactions", model, state, work);
+  const WorkspaceUse use = use_workspace("reactions", model, state, work);
   check_size("reactions", "vdot", vdot.size(), model.nv());
   check_size("reactions", "wrenches of the result", long(out.wrench.size()), model.link_count());
   const Tree& tree = model.tree();

@@ -69,9 +69,6 @@ struct Response::Impl {
 };
 
 Response::Response(const Model& model) : impl_(std::make_unique<Impl>(model)) {}
-Response::Response(Response&&) noexcept = default;
-Response& Response::operator=(Response&&) noexcept = default;
-Response::~Response() = default;
 
 Status Response::update(const VectorRef& q) {
   check_size("Response::update", "q", q.size(), impl_->model.nq());

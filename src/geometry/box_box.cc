@@ -23,7 +23,7 @@ struct Axes {
 /// All in the frame of A. False as soon as one axis separates by more than the margin.
 bool test_axes(const Vec3<>& a, const Vec3<>& b, const Mat3<>& R, const Vec3<>& t, double margin, Axes& out) {
   const Mat3<> abs_R{absolute(R.x), absolute(R.y), absolute(R.z)};
-  const double tolerance = 1e-10 * (a.x + a.y + a.z + b.x + b.y + b.z);
+  const double tolerance = kSameDistance * (a.x + a.y + a.z + b.x + b.y + b.z);
   out.face_distance = -1e300;
   for (int i = 0; i < 3; ++i) {
     const double d = std::abs(component(t, i)) - component(a, i) - dot(row(abs_R, i), b);
@@ -112,7 +112,7 @@ bool face_contact(const Convex& A, const Convex& B, const Axes& axes, double dis
   Facet face, other;
   nearest_face(of_a ? A : B, of_a ? -out.normal() : out.normal(), face);
   nearest_face(of_a ? B : A, of_a ? out.normal() : -out.normal(), other);
-  const double tolerance = 1e-10 * (A.size + B.size);
+  const double tolerance = same_distance(A, B);
   clip_to_face(face, of_a, other, tolerance, out);
   for (int i = 0; i < manifold.count; ++i) {
     if (manifold.points[i].gap <= distance + 2 * tolerance) return true;

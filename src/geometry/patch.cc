@@ -398,7 +398,7 @@ bool find_lying(const Convex& A, const Convex& B, BestAxis& best) {
 
 bool make_patch(const Convex& A, const Convex& B, const Separation& separation, double margin, Manifold& out) {
   Separation found = separation;
-  const double tolerance = 1e-10 * (A.size + B.size);
+  const double tolerance = same_distance(A, B);
   PatchWriter writer(out, A.radius, B.radius, margin);
   BestAxis best = best_axis(A, B, found, tolerance);
   if (!writer.within(best.distance)) return false;

@@ -12,6 +12,11 @@ namespace kansetsu::detail {
 /// is off by 1/5000 of itself at most.
 inline constexpr double kLies = 0.9998;
 
+/// Of the sizes of two shapes: distances that differ by less are the same. Coordinates of that size round to 1e-16 of it, and a dozen
+/// operations on them to some 1e-15; a gap of that order means nothing.
+inline constexpr double kSameDistance = 1e-10;
+inline double same_distance(const Convex& A, const Convex& B) { return kSameDistance * (A.size + B.size); }
+
 /// Puts points into a manifold while they are still in the common frame.
 class PatchWriter {
  public:

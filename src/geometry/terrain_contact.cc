@@ -100,7 +100,7 @@ class TriangleContact {
     Facet face, other;
     nearest_face(triangle, t.normal, face);
     touching_facet(shape_, -t.normal, other);
-    clip_to_face(face, false, other, 1e-10 * (shape_.size + triangle.size), writer);
+    clip_to_face(face, false, other, same_distance(shape_, triangle), writer);
     write(t, keep, patch);
   }
 

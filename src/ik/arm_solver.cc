@@ -73,9 +73,6 @@ ArmSolver::ArmSolver(const Model& model, const FrameOn& frame, const ArmOptions&
   }
   impl_ = std::make_unique<Impl>(model, frame, options);
 }
-ArmSolver::ArmSolver(ArmSolver&&) noexcept = default;
-ArmSolver& ArmSolver::operator=(ArmSolver&&) noexcept = default;
-ArmSolver::~ArmSolver() = default;
 
 std::optional<std::string> ArmSolver::problem(const Model& model, const FrameOn& frame) {
   return arm_problem(model, frame.link);

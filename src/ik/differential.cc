@@ -54,9 +54,6 @@ struct Differential::Impl : StepRows {
 
 Differential::Differential(const Model& model, Problem problem, StepOptions options)
     : impl_(std::make_unique<Impl>(model, std::move(problem), options)) {}
-Differential::Differential(Differential&&) noexcept = default;
-Differential& Differential::operator=(Differential&&) noexcept = default;
-Differential::~Differential() = default;
 
 Problem& Differential::problem() { return impl_->problem; }
 

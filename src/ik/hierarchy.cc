@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ik/dense_rows.h"
 #include "kansetsu/base/error.h"
 #include "kansetsu/geometry/shape.h"
 
@@ -14,23 +15,6 @@ constexpr double kDependent = 1e-10;
 /// A step along a constraint's normal below this part of the step's length does not approach it.
 constexpr double kParallel = 1e-12;
 
-/// Four sums side by side: one alone would wait for itself.
-double dot(const double* a, const double* b, int n) {
-  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-  int i = 0;
-  for (; i + 4 <= n; i += 4) {
-    s0 += a[i] * b[i];
-    s1 += a[i + 1] * b[i + 1];
-    s2 += a[i + 2] * b[i + 2];
-    s3 += a[i + 3] * b[i + 3];
-  }
-  for (; i < n; ++i) s0 += a[i] * b[i];
-  return (s0 + s1) + (s2 + s3);
-}
-void add_scaled(double s, const double* __restrict a, double* __restrict out, int n) {
-  for (int i = 0; i < n; ++i) out[i] += s * a[i];
-}
-
 /// Householder's reflection that turns a into (−sign·|a|, 0, …): v = a + sign·|a|·e₁ is written over a, its β = 2/|v|² returned.
 double reflector(double* a, int n, double& head) {
   const double length = std::sqrt(dot(a, a, n));
@@ -41,18 +25,7 @@ double reflector(double* a, int n, double& head) {
 }
 void reflect(const double* v, double beta, double* row, int n) { add_scaled(-beta * dot(v, row, n), v, row, n); }
 
-/// In place: H = L·Lᵀ (lower triangle, row by row), x ← H⁻¹·x afterwards by solve_factored.
-void factor(double* H, int stride, int n) {
-  for (int j = 0; j < n; ++j) {
-    double* row = H + j * stride;
-    for (int k = 0; k < j; ++k) {
-      const double* other = H + k * stride;
-      row[k] = (row[k] - dot(row, other, k)) / other[k];
-    }
-    const double pivot = row[j] - dot(row, row, j);
-    row[j] = std::sqrt(pivot > 0 ? pivot : std::numeric_limits<double>::min());
-  }
-}
+/// x ← H⁻¹·x with the factor that factorise() has left.
 void solve_factored(const double* L, int stride, int n, double* x) {
   for (int i = 0; i < n; ++i) x[i] = (x[i] - dot(L + i * stride, x, i)) / L[i * stride + i];
   for (int i = n - 1; i >= 0; --i) {
@@ -188,7 +161,7 @@ void Hierarchy::free_step(const Level& level, double* step) {
       if (a[j] != 0) add_scaled(a[j], a, H_[j], j + 1);
     }
   }
-  factor(H_.data.data(), H_.stride, f);
+  factorise(H_.data.data(), H_.stride, f);
   std::copy(z_.begin(), z_.begin() + r_, g_.begin());
   for (int k = 0; k < w_; ++k) reflect(reflectors_[k] + k, beta_[size_t(k)], g_.data() + k, r_ - k);
   double* t = step + w_;

@@ -125,8 +125,7 @@ void Limits::rows(const VectorRef& q, double* C, int stride, double* lower, doub
   for (const Combined& c : combined_) {
     double* row = C + r * stride;
     std::fill(row, row + stride, 0.0);
-    double value = c.offset;
-    for (const auto& [position, ratio] : c.positions) value += ratio * q[position];
+    const double value = c.value(q);
     for (const auto& [column, ratio] : c.columns) row[column] += ratio;
     lower[r] = c.lower - value;
     upper[r++] = c.upper - value;
@@ -185,8 +184,7 @@ void Limits::active(const VectorRef& q, std::vector<int>& out) const {
     if (twist || swing_ratio(st, ball.limit) >= 1 - kAt) out.push_back(ball.column);
   }
   for (const Combined& c : combined_) {
-    double value = c.offset;
-    for (const auto& [position, ratio] : c.positions) value += ratio * q[position];
+    const double value = c.value(q);
     if (value <= c.lower + kAt || value >= c.upper - kAt) out.push_back(c.columns.front().first);
   }
   std::sort(out.begin(), out.end());
@@ -202,8 +200,7 @@ double Limits::violation(const VectorRef& q) const {
         {worst, swing_ratio(st, ball.limit) - 1, ball.limit.twist_lower - st.twist, st.twist - ball.limit.twist_upper});
   }
   for (const Combined& c : combined_) {
-    double value = c.offset;
-    for (const auto& [position, ratio] : c.positions) value += ratio * q[position];
+    const double value = c.value(q);
     worst = std::max({worst, c.lower - value, value - c.upper});
   }
   return worst;

@@ -40,6 +40,11 @@ class Limits {
   struct Combined {  ///< Σ ratio·q + offset of a dependent coordinate
     std::vector<std::pair<int, double>> positions, columns;
     double offset, lower, upper;
+    double value(const VectorRef& q) const {
+      double sum = offset;
+      for (const auto& [position, ratio] : positions) sum += ratio * q[position];
+      return sum;
+    }
   };
   struct Ball {
     BallJoint ball;

@@ -363,42 +363,38 @@ Problem& Problem::add_loops(const Model& model, const std::vector<LoopClosure>& 
 
 Solver::Solver(const Model& model, Problem problem, Options options)
     : impl_(std::make_unique<Impl>(model, std::move(problem), std::move(options))) {}
-Solver::Solver(Solver&&) noexcept = default;
-Solver& Solver::operator=(Solver&&) noexcept = default;
-Solver::~Solver() = default;
 
-Problem& Solver::problem() { return held(impl_).problem; }
+Problem& Solver::problem() { return impl_->problem; }
 
 Report Solver::solve(const VectorRef& start) {
   Report report;
-  held(impl_).solve(start, report);
+  impl_->solve(start, report);
   return report;
 }
-void Solver::solve(const VectorRef& start, Report& report) { held(impl_).solve(start, report); }
+void Solver::solve(const VectorRef& start, Report& report) { impl_->solve(start, report); }
 
 std::vector<Report> Solver::solve_all(const VectorRef& start, int starts, double apart) {
   std::vector<Report> found;
-  held(impl_).begin(start);
-  const Eigen::VectorXd home = held(impl_).q;
+  impl_->begin(start);
+  const Eigen::VectorXd home = impl_->q;
   for (int s = 0; s < starts; ++s) {
-    if (s > 0) held(impl_).restart(home, s);
+    if (s > 0) impl_->restart(home, s);
     Report report;
     bool still;
-    held(impl_).reach_as_arm(1, report.iterations, report.starts);
-    report.iterations += held(impl_).descend(still, report.errors);
+    impl_->reach_as_arm(1, report.iterations, report.starts);
+    report.iterations += impl_->descend(still, report.errors);
     report.starts = 1;
-    held(impl_).name_tasks(report);
-    held(impl_).fill(report, still);
+    impl_->name_tasks(report);
+    impl_->fill(report, still);
     if (!report.solved()) continue;
     const bool known = std::any_of(found.begin(), found.end(), [&](const Report& other) {
-      return difference(held(impl_).model, other.q, report.q).lpNorm<Eigen::Infinity>() <= apart;
+      return difference(impl_->model, other.q, report.q).lpNorm<Eigen::Infinity>() <= apart;
     });
     if (!known) found.push_back(std::move(report));
   }
-  held(impl_).end();
+  impl_->end();
   std::stable_sort(found.begin(), found.end(), [&](const Report& a, const Report& b) {
-    return difference(held(impl_).model, home, a.q).squaredNorm() <
-           difference(held(impl_).model, home, b.q).squaredNorm();
+    return difference(impl_->model, home, a.q).squaredNorm() < difference(impl_->model, home, b.q).squaredNorm();
   });
   return found;
 }

@@ -257,9 +257,6 @@ struct CountRows {
 int row_count(const AnyTask& task, const Model& model) { return std::visit(CountRows{model.nv()}, task); }
 
 TaskEvaluator::TaskEvaluator(const Model& model) : impl_(std::make_unique<Impl>(model)) {}
-TaskEvaluator::TaskEvaluator(TaskEvaluator&&) noexcept = default;
-TaskEvaluator& TaskEvaluator::operator=(TaskEvaluator&&) noexcept = default;
-TaskEvaluator::~TaskEvaluator() = default;
 
 void TaskEvaluator::set_method(Method method, EulerOrder order) { impl_->numbers = {method, order}; }
 

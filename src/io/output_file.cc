@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMuch = std::size_t{64} << 10;  // bytes that wait to be written
 constexpr char kTaken[] = "another program is writing to it";
 
-/// Names of temporary files that are open, for who ends the program by a signal. More than fit are left behind then.
+/// Names of temporary files that are open, for a handler of signals. More than fit here are left behind.
 std::array<std::atomic<const char*>, 64> open_parts{};
 static_assert(std::atomic<const char*>::is_always_lock_free, "a handler of signals waits for nobody");
 

@@ -97,13 +97,12 @@ Skin ellipsoid_skin(const Vec3<>& r) {
 
 Mat3<> rotation_to(const Vec3<>& direction, const Vec3<>& from) {
   const double length = norm(direction);
-  constexpr double kShortest = 1e-14;  // below it a vector has no direction
-  if (!(length > kShortest)) return Mat3<>::identity();
+  if (!(length > kShortestVector)) return Mat3<>::identity();
   const Vec3<> to = (1 / length) * direction, axis = cross(from, to);
   const double sine = norm(axis), cosine = dot(from, to);
   // The opposite direction has no shortest way; half a turn about x (from x: about z) is one.
   const Vec3<> normal = from.x == 0 ? Vec3<>{1, 0, 0} : Vec3<>{0, 0, 1};
-  if (sine < kShortest) return exp_rotation((cosine > 0 ? 0 : std::numbers::pi) * normal);
+  if (sine < kShortestVector) return exp_rotation((cosine > 0 ? 0 : std::numbers::pi) * normal);
   return exp_rotation(std::atan2(sine, cosine) / sine * axis);
 }
 

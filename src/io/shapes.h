@@ -25,6 +25,9 @@ std::optional<Skin> skin_of(const Shape& shape);
 /// Of the same small thickness everywhere, as MuJoCo has it: the area by Thomsen's formula, which is within 1.1 % of it.
 Skin ellipsoid_skin(const Vec3<>& radii);
 
+/// Whether a vector of this length has a direction: the squares of others are lost in rounding, or no numbers. MuJoCo's bounds.
+inline constexpr double kShortestVector = 1e-14, kLongestVector = 1e15;
+inline bool has_direction(double length) { return length > kShortestVector && length < kLongestVector; }
 /// The turn that takes z, or another coordinate axis, to the direction.
 Mat3<> rotation_to(const Vec3<>& direction, const Vec3<>& from = {0, 0, 1});
 

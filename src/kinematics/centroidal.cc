@@ -7,9 +7,7 @@
 namespace kansetsu {
 
 Energy energy(const Model& model, const State& state, Workspace& work) {
-  check_size("energy", "q", state.q.size(), model.nq());
-  const WorkspaceUse use(work, "energy", model);
-  check_size("energy", "v", state.v.size(), model.nv());
+  const WorkspaceUse use = use_workspace("energy", model, state, work);
   double out[2];
   kernel::kinematics().energy(model.tree().view(), state.q.data(), state.v.data(), work.data(), out);
   return {out[0], out[1]};
@@ -23,10 +21,8 @@ Energy energy(const Model& model, const State& state) {
 Centroidal::Centroidal(const Model& model) : A(6, model.nv()), A_dot(6, model.nv()) {}
 
 void centroidal(const Model& model, const State& state, Workspace& work, Centroidal& out) {
-  check_size("centroidal", "q", state.q.size(), model.nq());
-  const WorkspaceUse use(work, "centroidal", model);
+  const WorkspaceUse use = use_workspace("centroidal", model, state, work);
   check_size("centroidal", "columns of the result", out.A.cols(), model.nv());
-  check_size("centroidal", "v", state.v.size(), model.nv());
   double x[13];
   kernel::kinematics().centroidal(model.tree().view(), state.q.data(), state.v.data(), work.data(), x, out.A.data(),
                                   out.A_dot.data());
@@ -44,8 +40,7 @@ Centroidal centroidal(const Model& model, const State& state) {
 }
 
 Vec3<> center_of_mass(const Model& model, const VectorRef& q, Workspace& work) {
-  check_size("center_of_mass", "q", q.size(), model.nq());
-  const WorkspaceUse use(work, "center_of_mass", model);
+  const WorkspaceUse use = use_workspace("center_of_mass", model, q, work);
   double x[13];
   kernel::kinematics().centroidal(model.tree().view(), q.data(), nullptr, work.data(), x, nullptr, nullptr);
   return {x[1], x[2], x[3]};

@@ -22,8 +22,7 @@ Jacobian::Jacobian(const Model& model) : J(6, model.nv()), J_dot(6, model.nv()) 
 
 void jacobian(const Model& model, const VectorRef& q, LinkId link, const Transform<>& X_LF, JacobianAxes axes,
               Workspace& work, Columns J) {
-  check_size("jacobian", "q", q.size(), model.nq());
-  const WorkspaceUse use(work, "jacobian", model);
+  const WorkspaceUse use = use_workspace("jacobian", model, q, work);
   check_columns("jacobian", model, J);
   const LinkPlacement& placement = model.tree().links.at(size_t(link.value()));
   kernel::kinematics().jacobian(model.tree().view(), q.data(), nullptr, placement.body, placement.X_BL * X_LF, axes,
@@ -32,9 +31,7 @@ void jacobian(const Model& model, const VectorRef& q, LinkId link, const Transfo
 
 void jacobian(const Model& model, const State& state, LinkId link, const Transform<>& X_LF, JacobianAxes axes,
               Workspace& work, Jacobian& out) {
-  check_size("jacobian", "q", state.q.size(), model.nq());
-  const WorkspaceUse use(work, "jacobian", model);
-  check_size("jacobian", "v", state.v.size(), model.nv());
+  const WorkspaceUse use = use_workspace("jacobian", model, state, work);
   check_size("jacobian", "columns of the result", out.J.cols(), model.nv());
   const LinkPlacement& placement = model.tree().links.at(size_t(link.value()));
   kernel::kinematics().jacobian(model.tree().view(), state.q.data(), state.v.data(), placement.body,
@@ -51,8 +48,7 @@ Eigen::Matrix<double, 6, Eigen::Dynamic> jacobian(const Model& model, const Vect
 }
 
 void joint_axes(const Model& model, const VectorRef& q, Workspace& work, Columns out) {
-  check_size("joint_axes", "q", q.size(), model.nq());
-  const WorkspaceUse use(work, "joint_axes", model);
+  const WorkspaceUse use = use_workspace("joint_axes", model, q, work);
   check_columns("joint_axes", model, out);
   kernel::kinematics().subspaces(model.tree().view(), q.data(), work.data(), out.data());
 }

@@ -11,8 +11,7 @@ LinkPoses::LinkPoses(const Model& model) : X_WL(size_t(model.link_count())) {}
 LinkMotions::LinkMotions(const Model& model) : poses(model), V(size_t(model.link_count())), A(V.size()) {}
 
 void fk(const Model& model, const VectorRef& q, Workspace& work, LinkPoses& out) {
-  check_size("fk", "q", q.size(), model.nq());
-  const WorkspaceUse use(work, "fk", model);
+  const WorkspaceUse use = use_workspace("fk", model, q, work);
   check_size("fk", "poses of the result", long(out.X_WL.size()), model.link_count());
   const Tree& tree = model.tree();
   kernel::kinematics().fk(tree.view(), tree.links.data(), int(tree.links.size()), q.data(), work.data(),
@@ -31,10 +30,8 @@ Transform<> frame_pose(const Model& model, const LinkPoses& poses, FrameId frame
 }
 
 void link_motions(const Model& model, const State& state, const VectorRef& vdot, Workspace& work, LinkMotions& out) {
-  check_size("link_motions", "q", state.q.size(), model.nq());
-  const WorkspaceUse use(work, "link_motions", model);
+  const WorkspaceUse use = use_workspace("link_motions", model, state, work);
   check_size("link_motions", "velocities of the result", long(out.V.size()), model.link_count());
-  check_size("link_motions", "v", state.v.size(), model.nv());
   check_size("link_motions", "vdot", vdot.size(), model.nv());
   const Tree& tree = model.tree();
   Carver<double> carver(work.data());

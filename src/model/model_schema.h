@@ -12,19 +12,16 @@ template <>
 inline constexpr std::array<std::string_view, 2> kWords<Base>{"fixed", "free"};
 
 template <>
-struct RecordSchema<Pose> {
-  using R = Pose;
+struct RecordSchema<Pose> : SchemaOf<Pose> {
   static constexpr std::tuple fields{field("p", &R::p), field("rpy", &R::rpy)};
 };
 template <>
-struct RecordSchema<Inertial> {
-  using R = Inertial;
+struct RecordSchema<Inertial> : SchemaOf<Inertial> {
   static constexpr std::tuple fields{field("mass", &R::mass), field("origin", &R::origin),
                                      field("inertia", &R::inertia)};
 };
 template <>
-struct RecordSchema<Material> {
-  using R = Material;
+struct RecordSchema<Material> : SchemaOf<Material> {
   static constexpr std::tuple fields{field("name", &R::name), field("rgba", &R::rgba), field("texture", &R::texture)};
 };
 
@@ -38,18 +35,15 @@ struct RecordSchema<Box> {
   static constexpr std::tuple fields{field("size", &Box::size).always()};
 };
 template <>
-struct RecordSchema<Cylinder> {
-  using R = Cylinder;
+struct RecordSchema<Cylinder> : SchemaOf<Cylinder> {
   static constexpr std::tuple fields{field("radius", &R::radius).always(), field("length", &R::length).always()};
 };
 template <>
-struct RecordSchema<Capsule> {
-  using R = Capsule;
+struct RecordSchema<Capsule> : SchemaOf<Capsule> {
   static constexpr std::tuple fields{field("radius", &R::radius).always(), field("length", &R::length).always()};
 };
 template <>
-struct RecordSchema<Mesh> {
-  using R = Mesh;
+struct RecordSchema<Mesh> : SchemaOf<Mesh> {
   static constexpr std::tuple fields{field("uri", &R::uri), field("path", &R::path), field("scale", &R::scale)};
 };
 template <>
@@ -61,8 +55,7 @@ struct RecordSchema<ConvexHull> {
   static constexpr std::tuple fields{field("vertices", &ConvexHull::vertices).always()};
 };
 template <>
-struct RecordSchema<HeightField> {
-  using R = HeightField;
+struct RecordSchema<HeightField> : SchemaOf<HeightField> {
   static constexpr std::tuple fields{field("columns", &R::columns).always(), field("rows", &R::rows).always(),
                                      field("size_x", &R::size_x).always(), field("size_y", &R::size_y).always(),
                                      field("heights", &R::heights).always()};
@@ -72,21 +65,18 @@ struct RecordSchema<TriangleMesh> {
   static constexpr std::tuple<> fields{};
 };
 template <>
-struct RecordSchema<LinkShape> {
-  using R = LinkShape;
+struct RecordSchema<LinkShape> : SchemaOf<LinkShape> {
   static constexpr std::tuple fields{field("name", &R::name), field("origin", &R::origin), field("shape", &R::shape),
                                      field("material", &R::material)};
 };
 
 template <>
-struct RecordSchema<LinkDescription> {
-  using R = LinkDescription;
+struct RecordSchema<LinkDescription> : SchemaOf<LinkDescription> {
   static constexpr std::tuple fields{field("name", &R::name), field("inertial", &R::inertial),
                                      field("visuals", &R::visuals), field("collisions", &R::collisions)};
 };
 template <>
-struct RecordSchema<DofDescription> {
-  using R = DofDescription;
+struct RecordSchema<DofDescription> : SchemaOf<DofDescription> {
   static constexpr std::tuple fields{field("lower", &R::lower).in(NumberRange::kLower),
                                      field("upper", &R::upper).in(NumberRange::kUpper),
                                      field("velocity", &R::velocity).in(NumberRange::kUpper),
@@ -102,15 +92,13 @@ inline constexpr std::array kDofFields =
     std::apply([](const auto&... fields) { return std::array{fields...}; }, RecordSchema<DofDescription>::fields);
 using DofField = decltype(kDofFields)::value_type;
 template <>
-struct RecordSchema<SwingTwistLimit> {
-  using R = SwingTwistLimit;
+struct RecordSchema<SwingTwistLimit> : SchemaOf<SwingTwistLimit> {
   static constexpr std::tuple fields{field("swing", &R::swing).in(NumberRange::kUpper),
                                      field("twist_lower", &R::twist_lower).in(NumberRange::kLower),
                                      field("twist_upper", &R::twist_upper).in(NumberRange::kUpper)};
 };
 template <>
-struct RecordSchema<JointDescription> {
-  using R = JointDescription;
+struct RecordSchema<JointDescription> : SchemaOf<JointDescription> {
   static constexpr std::tuple fields{field("name", &R::name).required(),
                                      field("type", &R::type).by_hand(),
                                      field("parent", &R::parent).required(),
@@ -129,36 +117,30 @@ struct RecordSchema<DofRef> {
   static constexpr std::tuple fields{field("joint", &DofRef::joint).required(), field("index", &DofRef::index)};
 };
 template <>
-struct RecordSchema<Coupling::Term> {
-  using R = Coupling::Term;
+struct RecordSchema<Coupling::Term> : SchemaOf<Coupling::Term> {
   static constexpr std::tuple fields{field("dof", &R::dof).same_table(), field("ratio", &R::ratio).always()};
 };
 template <>
-struct RecordSchema<Coupling> {
-  using R = Coupling;
+struct RecordSchema<Coupling> : SchemaOf<Coupling> {
   static constexpr std::tuple fields{field("dependent", &R::dependent).same_table(), field("terms", &R::terms),
                                      field("offset", &R::offset)};
 };
 template <>
-struct RecordSchema<FrameDescription> {
-  using R = FrameDescription;
+struct RecordSchema<FrameDescription> : SchemaOf<FrameDescription> {
   static constexpr std::tuple fields{field("name", &R::name).required(), field("link", &R::link).required(),
                                      field("origin", &R::origin).same_table()};
 };
 template <>
-struct RecordSchema<Actuator> {
-  using R = Actuator;
+struct RecordSchema<Actuator> : SchemaOf<Actuator> {
   static constexpr std::tuple fields{field("name", &R::name), field("dof", &R::dof), field("gear", &R::gear),
                                      field("effort", &R::effort).in(NumberRange::kUpper)};
 };
 template <>
-struct RecordSchema<CollisionFilter> {
-  using R = CollisionFilter;
+struct RecordSchema<CollisionFilter> : SchemaOf<CollisionFilter> {
   static constexpr std::tuple fields{field("a", &R::a).required(), field("b", &R::b).required()};
 };
 template <>
-struct RecordSchema<ModelDescription> {
-  using R = ModelDescription;
+struct RecordSchema<ModelDescription> : SchemaOf<ModelDescription> {
   static constexpr std::tuple fields{
       field("name", &R::name),           field("base", &R::base),
       field("base_pose", &R::base_pose), field("gravity", &R::gravity),
@@ -169,8 +151,7 @@ struct RecordSchema<ModelDescription> {
 };
 
 template <>
-struct RecordSchema<LoopClosure> {
-  using R = LoopClosure;
+struct RecordSchema<LoopClosure> : SchemaOf<LoopClosure> {
   static constexpr std::tuple fields{field("name", &R::name).required(), field("a", &R::link_a).required(),
                                      field("b", &R::link_b).required(),  field("pose_a", &R::pose_a),
                                      field("pose_b", &R::pose_b),        field("kind", &R::mask).always()};
@@ -178,43 +159,36 @@ struct RecordSchema<LoopClosure> {
 
 // Tendons and actuators.
 template <>
-struct RecordSchema<TendonPlace> {
-  using R = TendonPlace;
+struct RecordSchema<TendonPlace> : SchemaOf<TendonPlace> {
   static constexpr std::tuple fields{field("link", &R::link), field("pose", &R::pose).same_table()};
 };
 template <>
-struct RecordSchema<TendonCondition> {
-  using R = TendonCondition;
+struct RecordSchema<TendonCondition> : SchemaOf<TendonCondition> {
   static constexpr std::tuple fields{field("dof", &R::dof).same_table(), field("range", &R::range)};
 };
 template <>
-struct RecordSchema<CoordinateFunction> {
-  using R = CoordinateFunction;
+struct RecordSchema<CoordinateFunction> : SchemaOf<CoordinateFunction> {
   static constexpr std::tuple fields{field("function", &R::kind).always(), field("scale", &R::scale),
                                      field("coefficients", &R::coefficients), field("x", &R::x), field("y", &R::y)};
 };
 template <>
-struct RecordSchema<TendonShift> {
-  using R = TendonShift;
+struct RecordSchema<TendonShift> : SchemaOf<TendonShift> {
   static constexpr std::tuple fields{field("dof", &R::dof).same_table(), field("direction", &R::direction).always(),
                                      field("function", &R::function).same_table()};
 };
 template <>
-struct RecordSchema<TendonPart> {
-  using R = TendonPart;
+struct RecordSchema<TendonPart> : SchemaOf<TendonPart> {
   static constexpr std::tuple fields{
       field("kind", &R::kind).always(), field("at", &R::at).same_table(), field("divisor", &R::divisor),
       field("radius", &R::radius),      field("length", &R::length),      field("side", &R::side),
       field("side_is", &R::side_is),    field("when", &R::when),          field("shifts", &R::shifts)};
 };
 template <>
-struct RecordSchema<TendonTerm> {
-  using R = TendonTerm;
+struct RecordSchema<TendonTerm> : SchemaOf<TendonTerm> {
   static constexpr std::tuple fields{field("dof", &R::dof).same_table(), field("ratio", &R::ratio)};
 };
 template <>
-struct RecordSchema<TendonDescription> {
-  using R = TendonDescription;
+struct RecordSchema<TendonDescription> : SchemaOf<TendonDescription> {
   static constexpr std::tuple fields{field("name", &R::name).required(),
                                      field("limit", &R::limit),
                                      field("effort", &R::effort),
@@ -227,8 +201,7 @@ struct RecordSchema<TendonDescription> {
                                      field("parts", &R::path)};
 };
 template <>
-struct RecordSchema<HillMuscle> {
-  using R = HillMuscle;
+struct RecordSchema<HillMuscle> : SchemaOf<HillMuscle> {
   static constexpr std::tuple fields{field("curves", &R::curves),
                                      field("force", &R::force).in(NumberRange::kPositive),
                                      field("fibre_length", &R::fibre_length).in(NumberRange::kPositive),
@@ -242,8 +215,7 @@ struct RecordSchema<HillMuscle> {
                                      field("lengthening", &R::lengthening).in(NumberRange::kOther)};
 };
 template <>
-struct RecordSchema<ActuatorDescription> {
-  using R = ActuatorDescription;
+struct RecordSchema<ActuatorDescription> : SchemaOf<ActuatorDescription> {
   static constexpr bool acts_on_joint(const R& a) {
     return a.transmission == Transmission::kJoint || a.transmission == Transmission::kJointInParent;
   }

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "kansetsu/model/model.h"
+#include "kansetsu/base/error.h"
+#include "kansetsu/model/configuration.h"
 
 namespace kansetsu {
 
@@ -22,5 +23,19 @@ class [[maybe_unused]] WorkspaceUse {
   Workspace* held_ = nullptr;  ///< the outermost of nested uses holds it
 #endif
 };
+
+/// Checks q and takes the workspace.
+[[nodiscard]] inline WorkspaceUse use_workspace(const char* function, const Model& model, const VectorRef& q,
+                                                Workspace& work) {
+  check_size(function, "q", q.size(), model.nq());
+  return WorkspaceUse(work, function, model);
+}
+/// The same with v.
+[[nodiscard]] inline WorkspaceUse use_workspace(const char* function, const Model& model, const State& state,
+                                                Workspace& work) {
+  check_size(function, "q", state.q.size(), model.nq());
+  check_size(function, "v", state.v.size(), model.nv());
+  return WorkspaceUse(work, function, model);
+}
 
 }  // namespace kansetsu

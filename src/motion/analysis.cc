@@ -95,7 +95,7 @@ class Moment {
     FitRows w = FitRows::Zero();
     w.head<6>() = to_eigen(needed);
     w.head<3>() /= arm_;
-    // What nobody can give is not a matter of doubt: the rest is shared out, with as little force as the doubt allows.
+    // Forces beyond every limit are not a matter of doubt: the rest is shared out, with as little force as the doubt allows.
     FitRows left = FitRows::Zero();
     if (doubted_[3] > kCompliance) {
       left = exact_.solve(rays_, w, FitRows::Constant(kCompliance));
@@ -219,7 +219,7 @@ Analysis analyze_smooth(const Model& model, const Clip& clip, std::span<const Su
   if (model.base() == Base::kFree) {
     const std::vector<std::uint8_t> held = carried(supports, clip.frames());
     out.summary.fall = fall_of_flights(model, clip, held);
-    // What plays at another rate does not fall as things do: it stays as it is, and is told.
+    // What plays at another rate does not fall as things do: it stays as it is, and is reported.
     if (options.cutoff > 0 && out.summary.fall < kOtherRate)
       fall_in_flight(model, clip, options.cutoff, held, out.clip);
   }

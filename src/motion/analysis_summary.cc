@@ -87,10 +87,10 @@ std::vector<SupportGap> find_gaps(const Analysis& a, double weight) {
   // Nothing is down, and yet he does not fall: too short to be seen over a second.
   for (const Phase& p : a.phases) {
     const std::size_t first = std::size_t(p.first), last = std::size_t(p.last) + 1;
-    const bool told = std::any_of(gaps.begin(), gaps.end(),
-                                  [&](const SupportGap& gap) { return gap.first <= p.first && p.last <= gap.last; });
+    const bool known = std::any_of(gaps.begin(), gaps.end(),
+                                   [&](const SupportGap& gap) { return gap.first <= p.first && p.last <= gap.last; });
     const double mean = (needed[last] - needed[first]) / std::max(passed[last] - passed[first], 1e-12);
-    if (p.kind == Phase::Kind::kFlight && !told && mean > kFalls * weight) gaps.push_back({p.first, p.last, 0, mean});
+    if (p.kind == Phase::Kind::kFlight && !known && mean > kFalls * weight) gaps.push_back({p.first, p.last, 0, mean});
   }
   std::sort(gaps.begin(), gaps.end(), [](const SupportGap& x, const SupportGap& y) { return x.first < y.first; });
   return gaps;

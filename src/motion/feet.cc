@@ -114,7 +114,7 @@ FootContacts steady(const FootContacts& foot, const SolePath& path, const std::v
   FootContacts out = foot;
   out.heel_down = held(foot.heel_down, path.heel, times), out.toe_down = held(foot.toe_down, path.toe, times);
   const std::vector<std::uint8_t> heel = out.heel_down, toe = out.toe_down;
-  // Where an end landed anew within a stance, the whole foot did.
+  // Where an end landed again within a stance, the whole foot did.
   for (std::size_t k = 1; k + 1 < heel.size(); ++k)
     for (const auto* end : {&heel, &toe})
       if ((*end)[k - 1] && !(*end)[k] && (*end)[k + 1]) out.heel_down[k] = out.toe_down[k] = 0;

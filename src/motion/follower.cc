@@ -9,7 +9,7 @@ namespace {
 using L = Landmark;
 
 constexpr double kTurnWeight = 0.15;   // [m/rad] half the length of a limb: a turn moves its far end by as much
-constexpr double kTwistWeight = 0.02;  // of limbs, whose directions are told by their ends
+constexpr double kTwistWeight = 0.02;  // of limbs, whose ends give their directions
 constexpr double kStillness = 0.01;    // towards the frame before: decides where nothing else does, at gimbal lock
 constexpr double kFootWeight = 0.5, kPinWeight = 20;  // of soles in the air, and on the floor
 constexpr int kIterations = 5, kFirstRounds = 40;

@@ -19,14 +19,9 @@ constexpr int kMarkerStretch = 256;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// Where each marker of the figure is among those seen; throws if too few are.
+/// Throws if there are too few markers.
 std::vector<int> match(const MarkerFigure& figure, const Markers& seen) {
-  std::vector<int> out;
-  for (const ModelMarker& m : figure.markers) {
-    const std::optional<int> found = seen.find(m.name);
-    if (!found) throw Error(fmt::format("marker '{}' of '{}' was not measured", m.name, figure.model.name()));
-    out.push_back(*found);
-  }
+  std::vector<int> out = columns_of(figure, seen);
   if (out.size() < 3)
     throw Error(
         fmt::format("{} of the markers of '{}' were measured, three are needed", out.size(), figure.model.name()));

@@ -107,12 +107,7 @@ class FigureFit {
   }
 
   void choose_frames(const Markers& seen) {
-    std::vector<int> columns;
-    for (const ModelMarker& m : given_.markers) {
-      const std::optional<int> found = seen.find(m.name);
-      if (!found) throw Error(fmt::format("marker '{}' of '{}' was not measured", m.name, given_.model.name()));
-      columns.push_back(*found);
-    }
+    const std::vector<int> columns = columns_of(given_, seen);
     const int n = seen.frames(), wanted = std::min(n, std::max(1, options_.frames));
     for (int k = 0; k < wanted; ++k) {
       std::vector<Vec3<>> points;

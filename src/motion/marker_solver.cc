@@ -24,6 +24,16 @@ Vec3<> times(const Sym3<>& a, const Vec3<>& v) {
 
 }  // namespace
 
+std::vector<int> columns_of(const MarkerFigure& figure, const Markers& seen) {
+  std::vector<int> out;
+  for (const ModelMarker& m : figure.markers) {
+    const std::optional<int> found = seen.find(m.name);
+    if (!found) throw Error(fmt::format("marker '{}' of '{}' was not measured", m.name, figure.model.name()));
+    out.push_back(*found);
+  }
+  return out;
+}
+
 MarkerSolver::MarkerSolver(const MarkerFigure& figure)
     : figure_(figure),
       work_(figure.model),

@@ -11,6 +11,9 @@
 /// second order, the mass matrix: composite inertias over the tree give it, as in CRBA. docs/theory/markers.md.
 namespace kansetsu {
 
+/// Where each marker of the figure is among those seen; throws if one is not.
+std::vector<int> columns_of(const MarkerFigure& figure, const Markers& seen);
+
 /// Coordinates of a figure: the map's, or the model's own configuration.
 class MarkerSolver {
  public:

@@ -98,7 +98,7 @@ CoordinateMotion coordinate_motion(const MappedModel& model, const TimeTable& gi
   CoordinateMotion out{.name = table.name, .times = table.times};
   const double rate = (table.rows() - 1) / (table.times.back() - table.times.front());
   out.x = model.map().neutral().replicate(1, table.rows());
-  std::vector<bool> told(std::size_t(model.size()), false);
+  std::vector<bool> in_table(std::size_t(model.size()), false);
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     // OpenSim 4 names coordinates by their path: /jointset/hip_r/hip_flexion_r/value.
     std::string name = table.columns[c];
@@ -115,10 +115,10 @@ CoordinateMotion coordinate_motion(const MappedModel& model, const TimeTable& gi
     const bool degrees = table.degrees && model.map().coordinates[std::size_t(*i)].rotational;
     out.x.row(*i) = table.values.row(long(c)) * (degrees ? M_PI / 180 : 1);
     if (!out.x.row(*i).allFinite()) throw Error(fmt::format("column {} of {} has gaps", table.columns[c], table.name));
-    told[std::size_t(*i)] = true;
+    in_table[std::size_t(*i)] = true;
   }
-  for (std::size_t i = 0; i < told.size(); ++i)
-    if (!told[i] && model.map().coordinates[i].follows < 0) out.missing.push_back(model.map().coordinates[i].name);
+  for (std::size_t i = 0; i < in_table.size(); ++i)
+    if (!in_table[i] && model.map().coordinates[i].follows < 0) out.missing.push_back(model.map().coordinates[i].name);
   if (out.unknown.size() == table.columns.size())
     throw Error(fmt::format("no column of {} is a coordinate of '{}'", table.name, model.model().name()));
   if (cutoff > 0) {
@@ -127,7 +127,7 @@ CoordinateMotion coordinate_motion(const MappedModel& model, const TimeTable& gi
           fmt::format("cut-off {} Hz at {} rows per second; it must be below {} Hz", cutoff, rate, 0.45 * rate));
     low_pass_rows(out.x, rate, cutoff, ButterworthKind::kThird);
   }
-  for (std::size_t i = 0; i < told.size(); ++i) {
+  for (std::size_t i = 0; i < in_table.size(); ++i) {
     const MapCoordinate& c = model.map().coordinates[i];
     if (c.follows < 0) continue;
     for (long k = 0; k < out.x.cols(); ++k) out.x(long(i), k) = c.function(out.x(c.follows, k));

@@ -12,15 +12,10 @@
 #include "kansetsu/model/configuration.h"
 #include "motion/balance.h"
 #include "motion/stance.h"
+#include "motion/swing.h"
 
 namespace kansetsu {
 namespace {
-
-/// 0 → 1 with velocity and acceleration zero at both ends: the least jerk.
-double minimum_jerk(double s) {
-  s = std::clamp(s, 0.0, 1.0);
-  return s * s * s * (10 + s * (-15 + 6 * s));
-}
 
 void check_positive(const char* function, std::initializer_list<std::pair<const char*, double>> values) {
   for (const auto& [name, value] : values) {

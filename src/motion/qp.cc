@@ -4,36 +4,17 @@
 #include <cmath>
 #include <limits>
 
+#include "ik/dense_rows.h"
+
 namespace kansetsu {
 namespace {
+
+using ik::add_scaled;
+using ik::dot;
 
 /// What is left of a row after those before it were taken out, relative to its length, below which it depends on them.
 constexpr double kDependent = 1e-9;
 constexpr double kFeasible = 1e-9;
-
-double dot(const double* a, const double* b, int n) {
-  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-  int i = 0;
-  for (; i + 4 <= n; i += 4) {
-    s0 += a[i] * b[i], s1 += a[i + 1] * b[i + 1];
-    s2 += a[i + 2] * b[i + 2], s3 += a[i + 3] * b[i + 3];
-  }
-  for (; i < n; ++i) s0 += a[i] * b[i];
-  return (s0 + s1) + (s2 + s3);
-}
-void add_scaled(double s, const double* __restrict a, double* __restrict out, int n) {
-  for (int i = 0; i < n; ++i) out[i] += s * a[i];
-}
-
-/// H = L·Lᵀ in the lower triangle, row by row.
-void factorise(RowMatrix& H, int n) {
-  for (int j = 0; j < n; ++j) {
-    double* row = H.row(j).data();
-    for (int k = 0; k < j; ++k) row[k] = (row[k] - dot(row, H.row(k).data(), k)) / H(k, k);
-    const double pivot = row[j] - dot(row, row, j);
-    row[j] = std::sqrt(std::max(pivot, std::numeric_limits<double>::min()));
-  }
-}
 
 }  // namespace
 
@@ -115,7 +96,7 @@ void Qp::reduce(const QpRows& cost) {
     add_scaled(wanted, f, rhs_.data(), r_);
     for (int j = 0; j < r_; ++j) add_scaled(f[j], f, H_.row(j).data(), j + 1);
   }
-  factorise(H_, r_);
+  ik::factorise(H_.data(), int(H_.cols()), r_);
   // Rows of Jᵀ = L⁻¹ by substitution.
   for (int i = 0; i < r_; ++i) {
     double* out = Jt_.row(i).data();

@@ -26,22 +26,33 @@ using L = Landmark;
 
 constexpr std::array kNeeded{L::kPelvis, L::kHipL, L::kKneeL, L::kAnkleL, L::kHipR, L::kKneeR, L::kAnkleR};
 
+/// The links of both sides, from hip to toe and from shoulder to wrist: their names end with the mark of the side.
+void add_sides(LandmarkTable& table, const char* left, const char* right, const std::array<LinkPoint, 7>& limbs) {
+  constexpr std::array<std::pair<L, L>, 7> kSides{{{L::kHipL, L::kHipR},
+                                                   {L::kKneeL, L::kKneeR},
+                                                   {L::kAnkleL, L::kAnkleR},
+                                                   {L::kToeL, L::kToeR},
+                                                   {L::kShoulderL, L::kShoulderR},
+                                                   {L::kElbowL, L::kElbowR},
+                                                   {L::kWristL, L::kWristR}}};
+  for (std::size_t k = 0; k < kSides.size(); ++k) {
+    table.links[kSides[k].first] = {limbs[k].link + left, limbs[k].at};
+    table.links[kSides[k].second] = {limbs[k].link + right, limbs[k].at};
+  }
+}
+
 LandmarkTable human28_table() {
   LandmarkTable t{.name = "human28"};
   t.links = {
       {L::kPelvis, {"Body", {}}}, {L::kChest, {"UpperBody", {}}}, {L::kNeck, {"Head", {}}}, {L::kHead, {"Head", {}}}};
-  const auto side = [&](const char* mark, L hip, L knee, L ankle, L toe, L shoulder, L elbow, L wrist) {
-    const std::string s(mark);
-    t.links[hip] = {"UpperLeg" + s, {}};
-    t.links[knee] = {"LowerLeg" + s, {}};
-    t.links[ankle] = {"Foot" + s, {}};
-    t.links[toe] = {"Foot" + s, {0.14, 0, -0.08}};
-    t.links[shoulder] = {"UpperArm" + s, {}};
-    t.links[elbow] = {"LowerArm" + s, {}};
-    t.links[wrist] = {"LowerArm" + s, {0, 0, -0.27}};
-  };
-  side("L", L::kHipL, L::kKneeL, L::kAnkleL, L::kToeL, L::kShoulderL, L::kElbowL, L::kWristL);
-  side("R", L::kHipR, L::kKneeR, L::kAnkleR, L::kToeR, L::kShoulderR, L::kElbowR, L::kWristR);
+  add_sides(t, "L", "R",
+            {{{"UpperLeg"},
+              {"LowerLeg"},
+              {"Foot"},
+              {"Foot", {0.14, 0, -0.08}},
+              {"UpperArm"},
+              {"LowerArm"},
+              {"LowerArm", {0, 0, -0.27}}}});
   return t;
 }
 
@@ -50,18 +61,7 @@ LandmarkTable human_table() {
   LandmarkTable t{.name = "human"};
   t.links = {
       {L::kPelvis, {"pelvis", {}}}, {L::kChest, {"thorax", {}}}, {L::kNeck, {"head", {}}}, {L::kHead, {"head", {}}}};
-  const auto side = [&](const char* mark, L hip, L knee, L ankle, L toe, L shoulder, L elbow, L wrist) {
-    const std::string s(mark);
-    t.links[hip] = {"thigh" + s, {}};
-    t.links[knee] = {"shank" + s, {}};
-    t.links[ankle] = {"foot" + s, {}};
-    t.links[toe] = {"toes" + s, {}};
-    t.links[shoulder] = {"upper_arm" + s, {}};
-    t.links[elbow] = {"forearm" + s, {}};
-    t.links[wrist] = {"hand" + s, {}};
-  };
-  side("_l", L::kHipL, L::kKneeL, L::kAnkleL, L::kToeL, L::kShoulderL, L::kElbowL, L::kWristL);
-  side("_r", L::kHipR, L::kKneeR, L::kAnkleR, L::kToeR, L::kShoulderR, L::kElbowR, L::kWristR);
+  add_sides(t, "_l", "_r", {{{"thigh"}, {"shank"}, {"foot"}, {"toes"}, {"upper_arm"}, {"forearm"}, {"hand"}}});
   return t;
 }
 
@@ -69,18 +69,14 @@ LandmarkTable human_table() {
 LandmarkTable opensim_table() {
   LandmarkTable t{.name = "opensim"};
   t.links = {{L::kPelvis, {"pelvis", {}}}, {L::kChest, {"torso", {}}}, {L::kHead, {"torso", {0, 0, 0.6}}}};
-  const auto side = [&](const char* mark, L hip, L knee, L ankle, L toe, L shoulder, L elbow, L wrist) {
-    const std::string s(mark);
-    t.links[hip] = {"femur_" + s, {}};
-    t.links[knee] = {"tibia_" + s, {}};
-    t.links[ankle] = {"calcn_" + s, {0.05, 0, 0.042}};
-    t.links[toe] = {"toes_" + s, {0.06, 0, 0}};
-    t.links[shoulder] = {"humerus_" + s, {}};
-    t.links[elbow] = {"ulna_" + s, {}};
-    t.links[wrist] = {"hand_" + s, {}};
-  };
-  side("l", L::kHipL, L::kKneeL, L::kAnkleL, L::kToeL, L::kShoulderL, L::kElbowL, L::kWristL);
-  side("r", L::kHipR, L::kKneeR, L::kAnkleR, L::kToeR, L::kShoulderR, L::kElbowR, L::kWristR);
+  add_sides(t, "l", "r",
+            {{{"femur_"},
+              {"tibia_"},
+              {"calcn_", {0.05, 0, 0.042}},
+              {"toes_", {0.06, 0, 0}},
+              {"humerus_"},
+              {"ulna_"},
+              {"hand_"}}});
   return t;
 }
 
@@ -120,9 +116,14 @@ class Retargeter {
   }
 
  private:
+  void report(Severity severity, const char* code, std::string message, std::string hint) {
+    diagnostics_.push_back({severity, code, capture_.file, 0, capture_.name, std::move(message), std::move(hint)});
+  }
   void refuse(const char* code, std::string message, std::string hint) {
-    diagnostics_.push_back(
-        {Severity::kError, code, capture_.file, 0, capture_.name, std::move(message), std::move(hint)});
+    report(Severity::kError, code, std::move(message), std::move(hint));
+  }
+  void warn(const char* code, std::string message, std::string hint) {
+    report(Severity::kWarning, code, std::move(message), std::move(hint));
   }
 
   void check() {
@@ -192,11 +193,6 @@ class Retargeter {
   }
 
   int frames() const { return capture_.frames() - out_.first_frame; }
-
-  void warn(const char* code, std::string message, std::string hint) {
-    diagnostics_.push_back(
-        {Severity::kWarning, code, capture_.file, 0, capture_.name, std::move(message), std::move(hint)});
-  }
 
   /// Of all bones that carry a landmark; toes and hands turn nothing.
   void bridge_bones() {

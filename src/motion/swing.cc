@@ -4,6 +4,11 @@
 
 namespace kansetsu {
 
+double minimum_jerk(double s) {
+  s = std::clamp(s, 0.0, 1.0);
+  return s * s * s * (10 + s * (-15 + 6 * s));
+}
+
 Course approach(const Course& now, const Course& goal, double left, double dt) {
   if (left <= dt) return goal;
   // p(s) = Σ c_k·s^k over s = t/left from the two ends

@@ -99,9 +99,6 @@ struct Tracker::Impl {
 
 Tracker::Tracker(const Model& model, const Biped& biped, const Clip& clip, const TrackOptions& options)
     : impl_(std::make_unique<Impl>(model, biped, clip, options)) {}
-Tracker::Tracker(Tracker&&) noexcept = default;
-Tracker& Tracker::operator=(Tracker&&) noexcept = default;
-Tracker::~Tracker() = default;
 const WalkStatus& Tracker::status() const { return impl_->status; }
 const WholeBodyResult& Tracker::forces() const { return impl_->forces; }
 double Tracker::duration() const { return (impl_->plan.clip.frames() - 1) / kRate; }

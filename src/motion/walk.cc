@@ -58,11 +58,6 @@ Mat3<> on_ground(const Vec3<>& normal, double yaw) {
   return transpose(Mat3<>{cross(left, normal), left, normal});
 }
 
-double smooth(double s) {
-  s = std::clamp(s, 0.0, 1.0);
-  return s * s * s * (10 + s * (-15 + 6 * s));
-}
-
 void check(const WalkOptions& o) {
   if (!(o.speed >= 0 && o.speed < 3)) throw Error("Walker: the speed is not between 0 and 3 m/s");
   if (!(o.step_time >= 0 && o.step_width >= 0))
@@ -217,9 +212,6 @@ struct Walker::Impl {
 
 Walker::Walker(const Model& model, const Biped& biped, const WalkOptions& options)
     : impl_((check(options), std::make_unique<Impl>(model, biped, options))) {}
-Walker::Walker(Walker&&) noexcept = default;
-Walker& Walker::operator=(Walker&&) noexcept = default;
-Walker::~Walker() = default;
 const WalkStatus& Walker::status() const { return impl_->status; }
 const WholeBodyResult& Walker::forces() const { return impl_->forces; }
 
@@ -324,8 +316,8 @@ void Walker::Impl::move_level(double t, double dt) {
 
 /// Leans until the capture point is at `aim`; part: how far it should have come.
 Vec3<> Walker::Impl::standing_pressure(const Vec3<>& xi, const Vec3<>& aim, double part, double duration) {
-  const double s = smooth(part), e = 1e-3;
-  const double rate = (smooth(part + e) - s) / (e * duration);
+  const double s = minimum_jerk(part), e = 1e-3;
+  const double rate = (minimum_jerk(part + e) - s) / (e * duration);
   const Vec3<> reference = leaning + s * (aim - leaning);
   status.capture_error = norm(xi - reference);
   return xi - (rate / capture.omega()) * (aim - leaning) + (kCaptureGain / capture.omega()) * (xi - reference);

@@ -108,9 +108,6 @@ WalkSimulation::WalkSimulation(const Model& model, const WalkSetup& setup)
     : impl_(std::make_unique<Impl>(model, setup, nullptr)) {}
 WalkSimulation::WalkSimulation(const Model& model, const Clip& clip, const WalkSetup& setup)
     : impl_(std::make_unique<Impl>(model, setup, &clip)) {}
-WalkSimulation::WalkSimulation(WalkSimulation&&) noexcept = default;
-WalkSimulation& WalkSimulation::operator=(WalkSimulation&&) noexcept = default;
-WalkSimulation::~WalkSimulation() = default;
 
 World& WalkSimulation::world() { return impl_->world; }
 const MotionController& WalkSimulation::controller() const { return *impl_->walker; }

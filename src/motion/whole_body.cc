@@ -106,9 +106,6 @@ struct WholeBody::Impl {
 
 WholeBody::WholeBody(const Model& model, const WholeBodyOptions& options, int most_supports)
     : impl_(std::make_unique<Impl>(model, options, most_supports)) {}
-WholeBody::WholeBody(WholeBody&&) noexcept = default;
-WholeBody& WholeBody::operator=(WholeBody&&) noexcept = default;
-WholeBody::~WholeBody() = default;
 
 const Centroidal& WholeBody::centroidal() const { return impl_->momentum; }
 FrameMotion WholeBody::motion(LinkId link, const Transform<>& X_LF) const {
@@ -252,7 +249,7 @@ void WholeBody::Impl::add_inequalities() {
   }
 }
 
-/// v̇ ≥ −2α·v − α²·(q − lower): who keeps to it never reaches the end, however fast he comes.
+/// v̇ ≥ −2α·v − α²·(q − lower): a coordinate that obeys it never reaches the end, whatever its speed.
 void WholeBody::Impl::add_limits() {
   if (!options.position_limits) return;
   const double alpha = options.limit_rate;

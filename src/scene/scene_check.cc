@@ -93,7 +93,7 @@ class SceneCheck {
       check.found_.push_back(
           {Severity::kError, code, check.scene_.file, line, path, std::move(message), std::move(hint)});
     }
-    /// Numbers that are no use, in a record and in those that it holds; who reads members by hand checks them himself.
+    /// Unusable numbers, in a record and in those that it holds; members that are read by hand are checked by hand.
     template <HasSchema Record>
     void numbers(const Record& x) const {
       for_each_field<Record>([&](const auto& field) {

@@ -28,16 +28,14 @@ inline constexpr std::array<std::string_view, 10> kWords<Recorded>{
     "q", "v", "tau", "energy", "momentum", "contacts", "connections", "sensors", "events", "actuators"};
 
 template <>
-struct RecordSchema<Medium> {
-  using R = Medium;
+struct RecordSchema<Medium> : SchemaOf<Medium> {
   static constexpr std::tuple fields{field("density", &R::density).always().in(NumberRange::kNotNegative),
                                      field("viscosity", &R::viscosity).always().in(NumberRange::kNotNegative),
                                      field("wind", &R::wind).always()};
 };
 /// The settings; what the scene holds is in tables beside them.
 template <>
-struct RecordSchema<SceneDescription> {
-  using R = SceneDescription;
+struct RecordSchema<SceneDescription> : SchemaOf<SceneDescription> {
   static constexpr std::tuple fields{field("name", &R::name),
                                      field("gravity", &R::gravity).always(),
                                      field("magnetic", &R::magnetic),
@@ -54,15 +52,13 @@ struct RecordSchema<SceneDescription> {
 
 // Surfaces.
 template <>
-struct RecordSchema<CombineRules> {
-  using R = CombineRules;
+struct RecordSchema<CombineRules> : SchemaOf<CombineRules> {
   static constexpr std::tuple fields{
       field("friction", &R::friction).always(), field("restitution", &R::restitution).always(),
       field("spin_radius", &R::spin_radius).always(), field("rolling_radius", &R::rolling_radius).always()};
 };
 template <>
-struct RecordSchema<ContactMaterial> {
-  using R = ContactMaterial;
+struct RecordSchema<ContactMaterial> : SchemaOf<ContactMaterial> {
   static constexpr std::tuple fields{field("static_friction", &R::mu_s).always().in(NumberRange::kNotNegative),
                                      field("dynamic_friction", &R::mu_d).always().in(NumberRange::kNotNegative),
                                      field("restitution", &R::restitution).always().in(NumberRange::kOther),
@@ -71,29 +67,24 @@ struct RecordSchema<ContactMaterial> {
                                      field("clearance", &R::clearance).in(NumberRange::kNotNegative)};
 };
 template <>
-struct RecordSchema<Surface> {
-  using R = Surface;
+struct RecordSchema<Surface> : SchemaOf<Surface> {
   static constexpr std::tuple fields{field("name", &R::name).required(), field("material", &R::material).same_table()};
 };
 template <>
-struct RecordSchema<SurfacePair> {
-  using R = SurfacePair;
+struct RecordSchema<SurfacePair> : SchemaOf<SurfacePair> {
   static constexpr std::tuple fields{field("a", &R::a).required(), field("b", &R::b).required(),
                                      field("material", &R::material).same_table()};
 };
 template <>
-struct RecordSchema<ShapeRef> {
-  using R = ShapeRef;
+struct RecordSchema<ShapeRef> : SchemaOf<ShapeRef> {
   static constexpr std::tuple fields{field("figure", &R::figure), field("link", &R::link), field("shape", &R::shape)};
 };
 template <>
-struct RecordSchema<ContactExclusion> {
-  using R = ContactExclusion;
+struct RecordSchema<ContactExclusion> : SchemaOf<ContactExclusion> {
   static constexpr std::tuple fields{field("a", &R::a), field("b", &R::b)};
 };
 template <>
-struct RecordSchema<ContactPair> {
-  using R = ContactPair;
+struct RecordSchema<ContactPair> : SchemaOf<ContactPair> {
   static constexpr std::tuple fields{field("a", &R::a), field("b", &R::b), field("surface", &R::surface)};
 };
 
@@ -103,8 +94,7 @@ struct RecordSchema<Motion<>> {
   static constexpr std::tuple fields{field("omega", &Motion<>::w).always(), field("v", &Motion<>::v).always()};
 };
 template <>
-struct RecordSchema<PrescribedMotion> {
-  using R = PrescribedMotion;
+struct RecordSchema<PrescribedMotion> : SchemaOf<PrescribedMotion> {
   static constexpr std::tuple fields{field("velocity", &R::velocity),
                                      field("amplitude", &R::amplitude),
                                      field("axis", &R::axis),
@@ -116,21 +106,18 @@ struct RecordSchema<PrescribedMotion> {
                                      field("stop", &R::stop).in(NumberRange::kOther)};
 };
 template <>
-struct RecordSchema<Anchor> {
-  using R = Anchor;
+struct RecordSchema<Anchor> : SchemaOf<Anchor> {
   static constexpr std::tuple fields{field("figure", &R::figure), field("link", &R::link),
                                      field("pose", &R::pose).same_table()};
 };
 template <>
-struct RecordSchema<FigureState> {
-  using R = FigureState;
+struct RecordSchema<FigureState> : SchemaOf<FigureState> {
   static constexpr std::tuple fields{
       field("pose", &R::base), field("velocity", &R::velocity), field("q", &R::q),
       field("v", &R::v),       field("control", &R::control),   field("activation", &R::activation)};
 };
 template <>
-struct RecordSchema<JointSwitches> {
-  using R = JointSwitches;
+struct RecordSchema<JointSwitches> : SchemaOf<JointSwitches> {
   static constexpr std::tuple fields{field("limits", &R::limits),
                                      field("friction", &R::friction),
                                      field("damping", &R::damping),
@@ -140,15 +127,13 @@ struct RecordSchema<JointSwitches> {
                                      field("actuators", &R::actuators)};
 };
 template <>
-struct RecordSchema<PolynomialCoupling> {
-  using R = PolynomialCoupling;
+struct RecordSchema<PolynomialCoupling> : SchemaOf<PolynomialCoupling> {
   static constexpr std::tuple fields{field("name", &R::name).required(), field("reference", &R::reference),
                                      field("driver_reference", &R::driver_reference),
                                      field("coefficients", &R::coefficient).always()};
 };
 template <>
-struct RecordSchema<EllipsoidDrag> {
-  using R = EllipsoidDrag;
+struct RecordSchema<EllipsoidDrag> : SchemaOf<EllipsoidDrag> {
   static constexpr std::tuple fields{field("radii", &R::radii).required(),
                                      field("blunt_drag", &R::blunt_drag).in(NumberRange::kNotNegative),
                                      field("slender_drag", &R::slender_drag).in(NumberRange::kNotNegative),
@@ -157,15 +142,13 @@ struct RecordSchema<EllipsoidDrag> {
                                      field("magnus_lift", &R::magnus_lift).in(NumberRange::kNotNegative)};
 };
 template <>
-struct RecordSchema<FluidEllipsoid> {
-  using R = FluidEllipsoid;
+struct RecordSchema<FluidEllipsoid> : SchemaOf<FluidEllipsoid> {
   static constexpr std::tuple fields{field("link", &R::link).required(), field("pose", &R::pose),
                                      field("drag", &R::drag).same_table()};
 };
 /// What a figure has beside its model.
 template <>
-struct RecordSchema<FigureDescription> {
-  using R = FigureDescription;
+struct RecordSchema<FigureDescription> : SchemaOf<FigureDescription> {
   static constexpr std::tuple fields{
       field("initial", &R::initial).by_hand(), field("motion", &R::base_motion),
       field("surface", &R::surface),           field("self_collision", &R::self_collision).always(),
@@ -175,13 +158,11 @@ struct RecordSchema<FigureDescription> {
 // Joining.
 inline constexpr const char* kAnchorExample = "{figure = \"…\", link = \"…\"}";
 template <>
-struct RecordSchema<Compliance> {
-  using R = Compliance;
+struct RecordSchema<Compliance> : SchemaOf<Compliance> {
   static constexpr std::tuple fields{field("stiffness", &R::stiffness), field("damping", &R::damping)};
 };
 template <>
-struct RecordSchema<ConnectionDescription> {
-  using R = ConnectionDescription;
+struct RecordSchema<ConnectionDescription> : SchemaOf<ConnectionDescription> {
   static constexpr std::tuple fields{field("name", &R::name).required(),
                                      field("a", &R::a).required(kAnchorExample),
                                      field("b", &R::b).required(kAnchorExample),
@@ -195,8 +176,7 @@ struct RecordSchema<ConnectionDescription> {
                                      field("motion", &R::motion)};
 };
 template <>
-struct RecordSchema<SpringDescription> {
-  using R = SpringDescription;
+struct RecordSchema<SpringDescription> : SchemaOf<SpringDescription> {
   static constexpr std::tuple fields{field("name", &R::name).required(),
                                      field("a", &R::a).required(kAnchorExample),
                                      field("b", &R::b).required(kAnchorExample),
@@ -209,8 +189,7 @@ struct RecordSchema<SpringDescription> {
 // Driving and measuring.
 /// Over what a controller does with all joints; which joint it is stands beside.
 template <>
-struct RecordSchema<JointControl> {
-  using R = JointControl;
+struct RecordSchema<JointControl> : SchemaOf<JointControl> {
   static constexpr std::tuple fields{field("value", &R::value),
                                      field("amplitude", &R::amplitude),
                                      field("frequency", &R::frequency),
@@ -221,8 +200,7 @@ struct RecordSchema<JointControl> {
                                      field("effort", &R::effort).in(NumberRange::kLimit)};
 };
 template <>
-struct RecordSchema<ControllerDescription> {
-  using R = ControllerDescription;
+struct RecordSchema<ControllerDescription> : SchemaOf<ControllerDescription> {
   static constexpr std::tuple fields{field("name", &R::name).required(),
                                      field("figure", &R::figure).required(),
                                      field("kind", &R::kind).always(),
@@ -231,8 +209,7 @@ struct RecordSchema<ControllerDescription> {
                                      field("active", &R::active)};
 };
 template <>
-struct RecordSchema<SensorDescription> {
-  using R = SensorDescription;
+struct RecordSchema<SensorDescription> : SchemaOf<SensorDescription> {
   static constexpr bool of_joint(const R& s) { return s.kind == SensorKind::kJointForce; }
   static constexpr bool by_target(const R& s) {
     return s.kind >= SensorKind::kJointPosition && s.kind <= SensorKind::kActuatorForce;
@@ -255,8 +232,7 @@ struct RecordSchema<SensorDescription> {
                                      field("seed", &R::seed)};
 };
 template <>
-struct RecordSchema<EventDescription> {
-  using R = EventDescription;
+struct RecordSchema<EventDescription> : SchemaOf<EventDescription> {
   using enum TriggerKind;
   static constexpr bool of_connection(const R& e) { return e.trigger == kNear || e.trigger == kForce; }
   static constexpr bool near(const R& e) { return e.trigger == kNear; }
@@ -284,14 +260,12 @@ struct RecordSchema<EventDescription> {
       field("target", &R::target).required().when(has_target)};
 };
 template <>
-struct RecordSchema<RecordingDescription> {
-  using R = RecordingDescription;
+struct RecordSchema<RecordingDescription> : SchemaOf<RecordingDescription> {
   static constexpr std::tuple fields{field("file", &R::file).required(), field("what", &R::what).always(),
                                      field("rate", &R::rate).in(NumberRange::kLimit)};
 };
 template <>
-struct RecordSchema<Keyframe> {
-  using R = Keyframe;
+struct RecordSchema<Keyframe> : SchemaOf<Keyframe> {
   static constexpr std::tuple fields{field("name", &R::name).required(), field("time", &R::time),
                                      field("controls", &R::controls)};
 };

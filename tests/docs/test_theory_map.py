@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
 import check_layers  # noqa: E402
+import count_lines  # noqa: E402
 
 THEORY = ROOT / "docs/theory"
 HEADERS = [["equation", "what", "file", "function"], ["step", "what", "file", "function"]]
@@ -229,3 +230,18 @@ def test_files_and_folders_that_a_page_names_exist(page: str):
     named = set(PATH.findall((ROOT / page).read_text(encoding="utf-8")))
     assert len(named) > 10
     assert not [path for path in sorted(named) if "NNNN" not in path and not list(ROOT.glob(path.rstrip("/")))]
+
+
+PLANS = [cells(line) for line in (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()
+         if line.startswith("| ") and len(cells(line)) == 6 and cells(line)[-1].isdigit()]
+
+
+@pytest.mark.parametrize("row", PLANS, ids=lambda row: row[0])
+def test_lines_of_a_plan_are_those_of_its_files(row: list[str]):
+    slack = 0.05  # a change or two is no reason to write a new number
+    files = {path for name in PATH.findall(row[2] + row[3]) for path in ROOT.glob(name.rstrip("/"))}
+    assert int(row[-1]) == pytest.approx(sum(map(count_lines.count, files)), rel=slack)
+
+
+def test_every_plan_has_its_lines():
+    assert len(PLANS) == 15

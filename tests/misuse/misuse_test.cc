@@ -3,9 +3,11 @@
 #include <cmath>
 #include <limits>
 
+#include "kansetsu/assembly/assembly.h"
 #include "kansetsu/base/error.h"
 #include "kansetsu/batch/batch.h"
 #include "kansetsu/dynamics/dynamics.h"
+#include "kansetsu/dynamics/response.h"
 #include "kansetsu/ik/solver.h"
 #include "kansetsu/model/configuration.h"
 #include "kansetsu/model/figures.h"
@@ -71,6 +73,16 @@ TEST_CASE("objects that were moved from throw") {
   ik::Solver solver(other, problem);
   ik::Solver solver_moved = std::move(solver);
   CHECK_THROWS_AS((void)solver.solve(neutral(other)), Error);  // NOLINT(bugprone-use-after-move)
+
+  Response response(other);
+  const Response response_moved = std::move(response);
+  CHECK_THROWS_AS((void)response.update(neutral(other)), Error);  // NOLINT(bugprone-use-after-move)
+
+  Assembly assembly(other);
+  const Assembly assembly_moved = std::move(assembly);
+  CHECK_THROWS_AS((void)assembly.figure_count(), Error);  // NOLINT(bugprone-use-after-move)
+  assembly = Assembly(other);                             // takes a new part, with what deletes it
+  CHECK(assembly.figure_count() == 1);
 }
 
 }  // namespace kansetsu

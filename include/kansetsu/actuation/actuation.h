@@ -1,7 +1,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -36,11 +35,6 @@ enum class EffortLimits { kKept, kIgnored };
 class Actuation {
  public:
   Actuation(const Model& model, ActuationDescription description, EffortLimits limits = EffortLimits::kKept);
-  Actuation(const Actuation&) = delete;
-  Actuation& operator=(const Actuation&) = delete;
-  Actuation(Actuation&&) noexcept;
-  Actuation& operator=(Actuation&&) noexcept;
-  ~Actuation();
 
   int tendon_count() const;
   int actuator_count() const;

@@ -25,9 +25,6 @@ struct SharedMoments {
 class StaticOptimization {
  public:
   explicit StaticOptimization(const StaticOptimizationOptions& options = {});
-  StaticOptimization(StaticOptimization&&) noexcept;
-  StaticOptimization& operator=(StaticOptimization&&) noexcept;
-  ~StaticOptimization();
 
   /// min Σ aᵢ² + Σ (rⱼ/reserve)²  so that  A·a + r = b  and  lower ≤ a ≤ upper.
   /// @param A  moments of each muscle at full activation, moments × muscles

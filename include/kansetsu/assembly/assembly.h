@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 
+#include "kansetsu/base/owner.h"
 #include "kansetsu/dynamics/dynamics.h"
 
 /// Forward dynamics by constraint forces, divide and conquer: O(N) on one processor, O(log N) on many, for trees and closed
@@ -83,9 +83,6 @@ class Assembly {
   /// Throws Error if a figure has what this form cannot hold; unsupported() gives the reason beforehand.
   explicit Assembly(std::vector<Model> figures, const AssemblyOptions& options = {});
   explicit Assembly(const Model& figure, const AssemblyOptions& options = {});
-  Assembly(Assembly&&) noexcept;
-  Assembly& operator=(Assembly&&) noexcept;
-  ~Assembly();
 
   /// Why forward dynamics by assembly cannot take a model (a link with mass but without inertia about some axis, a
   /// massless link that carries several joints or a gear), or none.
@@ -133,7 +130,7 @@ class Assembly {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Owner<Impl> impl_;
 };
 
 }  // namespace kansetsu

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "kansetsu/assembly/assembly.h"
+#include "kansetsu/base/owner.h"
 
 /// Forward dynamics of long chains, rings and large trees on a CUDA device. Only in builds that found a CUDA toolkit (KANSETSU_CUDA); link
 /// kansetsu::assembly_cuda.
@@ -26,9 +26,6 @@ struct ChainOptions {
 class ChainSolver {
  public:
   explicit ChainSolver(const Model& model, const ChainOptions& options = {});
-  ChainSolver(ChainSolver&&) noexcept;
-  ChainSolver& operator=(ChainSolver&&) noexcept;
-  ~ChainSolver();
 
   /// Why a model is not such a chain; nothing if it is.
   static std::optional<std::string> unsupported(const Model& model);
@@ -54,7 +51,7 @@ class ChainSolver {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Owner<Impl> impl_;
 };
 
 struct TreeOptions {
@@ -69,9 +66,6 @@ struct TreeOptions {
 class TreeSolver {
  public:
   explicit TreeSolver(const Model& model, const TreeOptions& options = {});
-  TreeSolver(TreeSolver&&) noexcept;
-  TreeSolver& operator=(TreeSolver&&) noexcept;
-  ~TreeSolver();
 
   /// Why a model is not such a tree (gears, rotors, joints of several coordinates, massless links); nothing if it is.
   static std::optional<std::string> unsupported(const Model& model);
@@ -106,7 +100,7 @@ class TreeSolver {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Owner<Impl> impl_;
 };
 
 }  // namespace kansetsu::cuda

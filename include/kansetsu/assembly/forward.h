@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kansetsu/assembly/assembly.h"
+#include "kansetsu/base/owner.h"
 
 /// The choice between algorithms of forward dynamics for one figure.
 namespace kansetsu {
@@ -11,9 +12,6 @@ class SegmentDynamics {
  public:
   /// Throws Error if the model is not such a chain. @param segments  0: as many as threads and lanes ask for
   explicit SegmentDynamics(const Model& model, int threads = 1, int segments = 0);
-  SegmentDynamics(SegmentDynamics&&) noexcept;
-  SegmentDynamics& operator=(SegmentDynamics&&) noexcept;
-  ~SegmentDynamics();
 
   /// Why a model is not such a chain (branches, gears, rotors, joints of several coordinates, massless links, too few links for
   /// two segments a lane), or none.
@@ -25,7 +23,7 @@ class SegmentDynamics {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Owner<Impl> impl_;
 };
 
 enum class ForwardMethod { kAuto, kAba, kSegments, kSerialAssembly, kAssembly };
@@ -35,16 +33,13 @@ enum class ForwardMethod { kAuto, kAba, kSegments, kSerialAssembly, kAssembly };
 class AutoForwardDynamics {
  public:
   explicit AutoForwardDynamics(const Model& model, int threads = 1, ForwardMethod method = ForwardMethod::kAuto);
-  AutoForwardDynamics(AutoForwardDynamics&&) noexcept;
-  AutoForwardDynamics& operator=(AutoForwardDynamics&&) noexcept;
-  ~AutoForwardDynamics();
 
   ForwardMethod method() const;
   void solve(const State& state, const VectorRef& tau, AbaResult& out, const ExternalForces* external = nullptr);
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Owner<Impl> impl_;
 };
 
 /// What AutoForwardDynamics picks.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kansetsu/assembly/assembly.h"
+#include "kansetsu/base/owner.h"
 
 /// Forward dynamics of a figure shared out among processes: each has a piece of its links, and only inertias and wrenches at their
 /// interfaces are exchanged. [Yama01]; docs/theory/assembly.md.
@@ -29,9 +30,6 @@ class AssemblyProcess {
   /// All processes give the same model and closures. Throws Error, the same in each, if the model does not suit or has too few
   /// joints where it can be cut.
   AssemblyProcess(const Model& model, ProcessGroup group, const ProcessOptions& options = {});
-  AssemblyProcess(AssemblyProcess&&) noexcept;
-  AssemblyProcess& operator=(AssemblyProcess&&) noexcept;
-  ~AssemblyProcess();
 
   /// Why a model cannot be shared out, or none.
   static std::optional<std::string> unsupported(const Model& model);
@@ -48,7 +46,7 @@ class AssemblyProcess {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Owner<Impl> impl_;
 };
 
 }  // namespace kansetsu

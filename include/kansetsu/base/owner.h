@@ -14,20 +14,21 @@ auto& held(const Pointer& pointer) {
   return *pointer;
 }
 
-/// The hidden part of a movable class: as std::unique_ptr, but use after a move throws Error.
+/// The hidden part of a movable class: as std::unique_ptr, but use after a move throws Error, and its type has to be complete only
+/// where it is made: who holds it needs no destructor and no moves of his own.
 template <class T>
 class Owner {
  public:
   Owner() = default;
-  Owner(std::unique_ptr<T> object)
-      : object_(std::move(object)) {}  // NOLINT(google-explicit-constructor): as of a pointer
+  Owner(std::unique_ptr<T> object)  // NOLINT(google-explicit-constructor): as of a pointer
+      : object_(object.release(), [](T* made) { delete made; }) {}
 
   explicit operator bool() const { return object_ != nullptr; }
   T& operator*() const { return held(object_); }
   T* operator->() const { return &held(object_); }
 
  private:
-  std::unique_ptr<T> object_;
+  std::unique_ptr<T, void (*)(T*)> object_{nullptr, nullptr};
 };
 
 }  // namespace kansetsu

@@ -2,9 +2,9 @@
 
 #include <cstddef>
 #include <limits>
-#include <memory>
 #include <type_traits>
 
+#include "kansetsu/base/owner.h"
 #include "kansetsu/kinematics/jacobian.h"
 
 /// Many states at once. Arrays go in and out as users of NumPy hold them, one row per state; inside, as many states as a
@@ -73,9 +73,6 @@ class Batch {
   using Out = Rows<Real>;
 
   explicit Batch(const Model& model, const Options& options = {});
-  Batch(Batch&&) noexcept;
-  Batch& operator=(Batch&&) noexcept;
-  ~Batch();
 
   const Model& model() const;
   int threads() const;
@@ -112,7 +109,7 @@ class Batch {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Owner<Impl> impl_;
 };
 
 extern template class Batch<double>;

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <type_traits>
 
+#include "kansetsu/base/owner.h"
 #include "kansetsu/model/model.h"
 
 struct CUstream_st;
@@ -71,9 +71,6 @@ class Batch {
   using Out = Array<Real>;
 
   explicit Batch(const Model& model, const Options& options = {});
-  Batch(Batch&&) noexcept;
-  Batch& operator=(Batch&&) noexcept;
-  ~Batch();
 
   const Model& model() const;
   int device() const;
@@ -93,7 +90,7 @@ class Batch {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Owner<Impl> impl_;
 };
 
 extern template class Batch<float>;
@@ -106,9 +103,6 @@ template <class Real>
 class HostBatch {
  public:
   explicit HostBatch(const Model& model, const Options& options = {});
-  HostBatch(HostBatch&&) noexcept;
-  HostBatch& operator=(HostBatch&&) noexcept;
-  ~HostBatch();
 
   void fk(std::ptrdiff_t states, const Real* q, Real* X_WL);
   void rnea(std::ptrdiff_t states, const Real* q, const Real* v, const Real* vdot, Real* tau);
@@ -122,7 +116,7 @@ class HostBatch {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Owner<Impl> impl_;
 };
 
 extern template class HostBatch<float>;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kansetsu/base/owner.h"
 #include "kansetsu/dynamics/dynamics.h"
 
 namespace kansetsu {
@@ -12,9 +13,6 @@ using Matrix6 = Eigen::Matrix<double, 6, 6>;
 class Response {
  public:
   explicit Response(const Model& model);
-  Response(Response&&) noexcept;
-  Response& operator=(Response&&) noexcept;
-  ~Response();
 
   Status update(const VectorRef& q);
   const Eigen::VectorXd& singular() const;  ///< as in AbaResult
@@ -47,7 +45,7 @@ class Response {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Owner<Impl> impl_;
 };
 
 }  // namespace kansetsu

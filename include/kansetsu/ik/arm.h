@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "kansetsu/base/owner.h"
 #include "kansetsu/ik/task.h"
 
 /// The pose of one frame on a serial arm: microseconds, for one target or for millions.
@@ -29,9 +30,6 @@ class ArmSolver {
  public:
   /// Throws Error where problem() has something to say.
   ArmSolver(const Model& model, const FrameOn& frame, const ArmOptions& options = {});
-  ArmSolver(ArmSolver&&) noexcept;
-  ArmSolver& operator=(ArmSolver&&) noexcept;
-  ~ArmSolver();
 
   /// Why this frame is not carried by such an arm; nothing if it is. Solver takes all others.
   static std::optional<std::string> problem(const Model& model, const FrameOn& frame);
@@ -45,7 +43,7 @@ class ArmSolver {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Owner<Impl> impl_;
 };
 
 }  // namespace kansetsu::ik

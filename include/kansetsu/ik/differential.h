@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kansetsu/base/owner.h"
 #include "kansetsu/ik/solver.h"
 
 /// One step of control: the velocity q̇ that serves the tasks best, by a quadratic program, for loops of 1 kHz and more.
@@ -21,9 +22,6 @@ struct StepReport {
 class Differential {
  public:
   Differential(const Model& model, Problem problem, StepOptions options = {});
-  Differential(Differential&&) noexcept;
-  Differential& operator=(Differential&&) noexcept;
-  ~Differential();
 
   Problem& problem();
   /// Velocity of a task's target, in the units and axes of its rows; zero until set.
@@ -34,7 +32,7 @@ class Differential {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Owner<Impl> impl_;
 };
 
 }  // namespace kansetsu::ik

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "kansetsu/base/owner.h"
 #include "kansetsu/ik/task.h"
 
 /// Inverse kinematics of any model: tasks with weights and strict priorities, under limits.
@@ -90,9 +91,6 @@ struct Report {
 class Solver {
  public:
   Solver(const Model& model, Problem problem, Options options = {});
-  Solver(Solver&&) noexcept;
-  Solver& operator=(Solver&&) noexcept;
-  ~Solver();
 
   /// Numbers of tasks may change, their types and numbers of frames may not.
   Problem& problem();
@@ -108,7 +106,7 @@ class Solver {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Owner<Impl> impl_;
 };
 
 /// Options of follow(): a frame along a path of poses, without jumps between configurations.

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "kansetsu/base/owner.h"
 #include "kansetsu/geometry/geometry.h"
 #include "kansetsu/kinematics/kinematics.h"
 #include "kansetsu/model/loop_closure.h"
@@ -125,9 +125,6 @@ int row_count(const AnyTask& task, const Model& model);
 class TaskEvaluator {
  public:
   explicit TaskEvaluator(const Model& model);
-  TaskEvaluator(TaskEvaluator&&) noexcept;
-  TaskEvaluator& operator=(TaskEvaluator&&) noexcept;
-  ~TaskEvaluator();
 
   /// Rotation numbers in which rows() writes orientation errors; tangents until set. error() always gives the rotation vector.
   void set_method(Method method, EulerOrder order);
@@ -146,7 +143,7 @@ class TaskEvaluator {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Owner<Impl> impl_;
 };
 
 }  // namespace kansetsu::ik

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kansetsu/base/owner.h"
 #include "kansetsu/motion/retarget.h"
 #include "kansetsu/motion/walk.h"
 
@@ -18,9 +19,6 @@ class Tracker final : public MotionController {
  public:
   /// Throws Error if the clip is not one of the model, or too short.
   Tracker(const Model& model, const Biped& biped, const Clip& clip, const TrackOptions& options = {});
-  Tracker(Tracker&&) noexcept;
-  Tracker& operator=(Tracker&&) noexcept;
-  ~Tracker() override;
 
   /// As the clip begins, in motion.
   State start() const override;
@@ -32,7 +30,7 @@ class Tracker final : public MotionController {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Owner<Impl> impl_;
 };
 
 }  // namespace kansetsu

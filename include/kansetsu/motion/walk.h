@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "kansetsu/base/owner.h"
 #include "kansetsu/model/clip.h"
 #include "kansetsu/motion/biped.h"
 
@@ -78,9 +79,6 @@ class MotionController {
 class Walker final : public MotionController {
  public:
   Walker(const Model& model, const Biped& biped, const WalkOptions& options = {});
-  Walker(Walker&&) noexcept;
-  Walker& operator=(Walker&&) noexcept;
-  ~Walker() override;
 
   /// How it stands before the first step, with its soles on the ground around (0, 0).
   State start() const override;
@@ -91,7 +89,7 @@ class Walker final : public MotionController {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Owner<Impl> impl_;
 };
 
 /// A walk as a clip: what the walker would do on ground that holds its feet exactly.

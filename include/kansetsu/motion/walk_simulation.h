@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kansetsu/base/owner.h"
 #include "kansetsu/motion/track.h"
 #include "kansetsu/sim/world.h"
 
@@ -65,9 +66,6 @@ class WalkSimulation {
   WalkSimulation(const Model& model, const WalkSetup& setup);
   /// Follows a clip instead of walking by itself: setup.track counts, setup.walk does not.
   WalkSimulation(const Model& model, const Clip& clip, const WalkSetup& setup);
-  WalkSimulation(WalkSimulation&&) noexcept;
-  WalkSimulation& operator=(WalkSimulation&&) noexcept;
-  ~WalkSimulation();
 
   /// One time step. @return whether there is more to come
   bool step();
@@ -80,7 +78,7 @@ class WalkSimulation {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Owner<Impl> impl_;
 };
 
 /// The shapes of a terrain.

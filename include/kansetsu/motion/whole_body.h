@@ -1,8 +1,8 @@
 #pragma once
 
-#include <memory>
 #include <vector>
 
+#include "kansetsu/base/owner.h"
 #include "kansetsu/kinematics/centroidal.h"
 #include "kansetsu/kinematics/kinematics.h"
 
@@ -53,9 +53,6 @@ struct WholeBodyResult {
 class WholeBody {
  public:
   explicit WholeBody(const Model& model, const WholeBodyOptions& options = {}, int most_supports = 4);
-  WholeBody(WholeBody&&) noexcept;
-  WholeBody& operator=(WholeBody&&) noexcept;
-  ~WholeBody();
 
   void begin(const State& state);
   const Centroidal& centroidal() const;
@@ -76,7 +73,7 @@ class WholeBody {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Owner<Impl> impl_;
 };
 
 }  // namespace kansetsu

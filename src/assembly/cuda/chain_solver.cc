@@ -123,9 +123,6 @@ struct ChainSolver::Impl {
 
 ChainSolver::ChainSolver(const Model& model, const ChainOptions& options)
     : impl_(std::make_unique<Impl>(model, options)) {}
-ChainSolver::ChainSolver(ChainSolver&&) noexcept = default;
-ChainSolver& ChainSolver::operator=(ChainSolver&&) noexcept = default;
-ChainSolver::~ChainSolver() = default;
 
 std::optional<std::string> ChainSolver::unsupported(const Model& model) { return chain_problem(model); }
 std::optional<std::string> ChainSolver::unsupported(const Model& model, const Closure& closure) {

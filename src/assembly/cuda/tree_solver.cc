@@ -130,9 +130,6 @@ struct TreeSolver::Impl {
 
 TreeSolver::TreeSolver(const Model& model, const TreeOptions& options)
     : impl_(std::make_unique<Impl>(model, options)) {}
-TreeSolver::TreeSolver(TreeSolver&&) noexcept = default;
-TreeSolver& TreeSolver::operator=(TreeSolver&&) noexcept = default;
-TreeSolver::~TreeSolver() = default;
 
 std::optional<std::string> TreeSolver::unsupported(const Model& model) { return device_tree_problem(model); }
 TreeSolver::Shape TreeSolver::shape() const {

@@ -266,12 +266,6 @@ struct Batch<Real>::Impl {
 
 template <class Real>
 Batch<Real>::Batch(const Model& model, const Options& options) : impl_(std::make_unique<Impl>(model, options)) {}
-template <class Real>
-Batch<Real>::Batch(Batch&&) noexcept = default;
-template <class Real>
-Batch<Real>& Batch<Real>::operator=(Batch&&) noexcept = default;
-template <class Real>
-Batch<Real>::~Batch() = default;
 
 template <class Real>
 const Model& Batch<Real>::model() const {

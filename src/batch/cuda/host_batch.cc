@@ -137,12 +137,6 @@ struct HostBatch<Real>::Impl {
 template <class Real>
 HostBatch<Real>::HostBatch(const Model& model, const Options& options)
     : impl_(std::make_unique<Impl>(model, options)) {}
-template <class Real>
-HostBatch<Real>::HostBatch(HostBatch&&) noexcept = default;
-template <class Real>
-HostBatch<Real>& HostBatch<Real>::operator=(HostBatch&&) noexcept = default;
-template <class Real>
-HostBatch<Real>::~HostBatch() = default;
 
 template <class Real>
 void HostBatch<Real>::fk(std::ptrdiff_t states, const Real* q, Real* X_WL) {

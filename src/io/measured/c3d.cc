@@ -159,19 +159,20 @@ class C3dReader {
         if (names[i].empty()) names[i] = fmt::format("{} {}", noun, i + 1);
       return names;
     };
-    m.names = take(c3d::labels_of(parameters_, "POINT", "LABELS"), layout_.points, "point");
+    m.names = take(c3d::texts_of(parameters_, "POINT", "LABELS"), layout_.points, "point");
     make_unique(m.names, report_, 0);
     m.unit = unit_of(parameters_, report_);
     m.rate = layout_.rate;
     m.first_frame = layout_.first;
     out_.analog.name = out_.name, out_.analog.file = out_.file;
-    out_.analog.columns = take(c3d::labels_of(parameters_, "ANALOG", "LABELS"), layout_.signals, "signal");
+    out_.analog.columns = take(c3d::texts_of(parameters_, "ANALOG", "LABELS"), layout_.signals, "signal");
     make_unique(out_.analog.columns, report_, 0);
   }
 
   void read_frames() {
     const Layout& l = layout_;
-    const std::vector<double> scales = numbers_of("ANALOG", "SCALE"), offsets = numbers_of("ANALOG", "OFFSET");
+    const std::vector<double> scales = c3d::numbers_of(parameters_, "ANALOG", "SCALE"),
+                              offsets = c3d::numbers_of(parameters_, "ANALOG", "OFFSET");
     const double general = number("ANALOG:GEN_SCALE", 1);
     const auto format = parameters_.find("ANALOG:FORMAT");
     const bool is_unsigned =
@@ -214,21 +215,12 @@ class C3dReader {
     return scale * Vec3<>{x[0], x[1], x[2]};
   }
 
-  std::vector<double> numbers_of(const std::string& group, const std::string& name) const {
-    std::vector<double> out;
-    for (int k = 1;; ++k) {
-      const auto found = parameters_.find(group + ":" + name + (k == 1 ? "" : std::to_string(k)));
-      if (found == parameters_.end()) return out;
-      out.insert(out.end(), found->second.numbers.begin(), found->second.numbers.end());
-    }
-  }
-
   /// Of the group EVENT, or of the header where there is none. Times of files count from the first frame of the trial.
   void read_events() {
     const double begin = (layout_.first - 1) / layout_.rate;
-    const std::vector<std::string> labels = c3d::labels_of(parameters_, "EVENT", "LABELS"),
-                                   contexts = c3d::labels_of(parameters_, "EVENT", "CONTEXTS");
-    const std::vector<double> times = numbers_of("EVENT", "TIMES");  // minutes, seconds
+    const std::vector<std::string> labels = c3d::texts_of(parameters_, "EVENT", "LABELS"),
+                                   contexts = c3d::texts_of(parameters_, "EVENT", "CONTEXTS");
+    const std::vector<double> times = c3d::numbers_of(parameters_, "EVENT", "TIMES");  // minutes, seconds
     const std::size_t used =
         std::min(times.size() / 2, std::size_t(std::max(0.0, unsigned_word(number("EVENT:USED", 0)))));
     for (std::size_t i = 0; i < used; ++i) {

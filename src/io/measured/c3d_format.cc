@@ -23,6 +23,19 @@ std::string clean_text(std::string_view raw) {
   return text;
 }
 
+/// What NAME, NAME2, NAME3, … have, one after the other.
+template <class Item>
+std::vector<Item> numbered(const Parameters& parameters, const std::string& name,
+                           std::vector<Item> Parameter::* items) {
+  std::vector<Item> out;
+  for (int k = 1;; ++k) {
+    const auto found = parameters.find(name + (k == 1 ? "" : std::to_string(k)));
+    if (found == parameters.end()) return out;
+    const std::vector<Item>& more = found->second.*items;
+    out.insert(out.end(), more.begin(), more.end());
+  }
+}
+
 /// The values of a parameter that begin at a place.
 /// All parameters together are no larger than the file, which `left` counts down: they do not overlap.
 Parameter read_values(Bytes& bytes, std::size_t at, std::size_t& left) {
@@ -129,13 +142,11 @@ Parameters read_parameters(Bytes& bytes, std::size_t start, capture::Report& rep
   return out;
 }
 
-std::vector<std::string> labels_of(const Parameters& parameters, const std::string& group, const std::string& name) {
-  std::vector<std::string> out;
-  for (int k = 1;; ++k) {
-    const auto found = parameters.find(group + ":" + name + (k == 1 ? "" : std::to_string(k)));
-    if (found == parameters.end()) return out;
-    out.insert(out.end(), found->second.texts.begin(), found->second.texts.end());
-  }
+std::vector<std::string> texts_of(const Parameters& parameters, const std::string& group, const std::string& name) {
+  return numbered(parameters, group + ":" + name, &Parameter::texts);
+}
+std::vector<double> numbers_of(const Parameters& parameters, const std::string& group, const std::string& name) {
+  return numbered(parameters, group + ":" + name, &Parameter::numbers);
 }
 
 }  // namespace kansetsu::io::c3d

@@ -50,7 +50,8 @@ using Parameters = std::map<std::string, Parameter, std::less<>>;
 /// Groups and parameters from a place on; problems are reported, and what could be read is kept.
 Parameters read_parameters(Bytes& bytes, std::size_t start, capture::Report& report);
 
-/// LABELS, LABELS2, LABELS3, … of a group one after the other.
-std::vector<std::string> labels_of(const Parameters& parameters, const std::string& group, const std::string& name);
+/// The texts of LABELS, LABELS2, LABELS3, … of a group one after the other, or the numbers of such parameters.
+std::vector<std::string> texts_of(const Parameters& parameters, const std::string& group, const std::string& name);
+std::vector<double> numbers_of(const Parameters& parameters, const std::string& group, const std::string& name);
 
 }  // namespace kansetsu::io::c3d

@@ -73,7 +73,7 @@ MeshPath MeshFinder::find(std::string_view uri) const {
 }
 
 MeshPath MeshFinder::file_at(const fs::path& path) const {
-  // Behind a link, a/../b is another file for the system than for who reads the path: what is checked is what is opened.
+  // Behind a link, a/../b is another file for the system than by its name: the file that is checked is the one that is opened.
   std::error_code error;
   const fs::path named = fs::absolute(path, error).lexically_normal();
   const bool trusted = std::ranges::any_of(trusted_, [&](const fs::path& folder) { return is_below(named, folder); });

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "io/mjcf/mjcf_reader.h"
+#include "io/shapes.h"
 #include "io/text.h"
 #include "kansetsu/spatial/quaternion.h"
 
@@ -97,7 +98,7 @@ void read_joint(Reader& reader, const Element& element, const Place& place) {
   Vec3<> axis{0, 0, 1};
   a.vec3("axis", axis);
   const double length = norm(axis);
-  if (length > 1e-14 && length < 1e15)
+  if (has_direction(length))
     joint.axis = place.X_BF.R * ((1 / length) * axis);
   else
     reader.report.error(element, kZeroVector, "axis has no direction", "give a vector that is not zero");

@@ -11,12 +11,10 @@
 namespace kansetsu::io::mjcf {
 namespace {
 
-constexpr double kShortest = 1e-14, kLongest = 1e15;  // a vector beyond has no direction, as in MuJoCo
-
 /// The direction of a vector; an error if it has none.
 std::optional<Vec3<>> direction(Reader& reader, const Attributes& a, const char* name, const Vec3<>& v) {
   const double length = norm(v);
-  if (length > kShortest && length < kLongest) return (1 / length) * v;
+  if (has_direction(length)) return (1 / length) * v;
   return reader.report.refuse(a.element(), kZeroVector, fmt::format("{} has no direction", name),
                               "give a vector that is not zero");
 }
@@ -68,7 +66,7 @@ Mat3<> read_euler(Reader& reader, const Attributes& a) {
 
 std::optional<Quaternion<>> turn_of(std::span<const double, 4> q) {
   const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-  if (!(length > kShortest && length < kLongest)) return std::nullopt;
+  if (!has_direction(length)) return std::nullopt;
   return Quaternion<>{q[1] / length, q[2] / length, q[3] / length, q[0] / length};
 }
 
@@ -115,7 +113,7 @@ std::optional<Ends> read_ends(Reader& reader, const Attributes& a) {
   if (a.numbers("fromto", v, 6) != 6) return std::nullopt;
   const Vec3<> from{v[0], v[1], v[2]}, to{v[3], v[4], v[5]};
   const double length = norm(from - to);
-  if (!(length > kShortest))
+  if (!(length > kShortestVector))
     return reader.report.refuse(a.element(), kZeroVector, "fromto: the two points are the same",
                                 "give two different points");
   return Ends{{rotation_to(from - to), 0.5 * (from + to)}, length / 2};

@@ -116,7 +116,7 @@ class Reader {
     const auto crc = in.take<std::uint32_t>();
     const std::string_view name = in.text();
     const std::string_view packed = in.raw(in.take<std::uint64_t>());
-    // 255 is the most that lz4 can make of a byte; zstd's long runs are none of a recording's.
+    // 255 is the most that lz4 can make of a byte; recordings do not have the long runs of which zstd makes more.
     if (in.failed || size > kLargestChunk || size / 4096 > packed.size()) return false;
     if (size > left_) {
       contents_.too_large = done_ = true;

@@ -77,7 +77,7 @@ Recorder::~Recorder() = default;
 void Recorder::finish_begun() noexcept {
   try {
     if (begun_) finish();
-  } catch (...) {  // there is nobody to tell; what is in the file is whole as far as it goes
+  } catch (...) {  // a destructor cannot report; the frames in the file are whole
   }
 }
 

@@ -12,7 +12,7 @@
 namespace kansetsu::io {
 namespace {
 
-constexpr double kShortest = 1e-3;   // [m] bones below are none
+constexpr double kShortest = 1e-3;   // [m] shorter ones are not drawn
 constexpr double kWater = 1000;      // [kg/m³]
 constexpr double kThinnest = 0.004;  // [m]
 constexpr double kFattest = 0.3;     // radius of a bone by its length

@@ -176,7 +176,7 @@ std::vector<std::string> read_scene(const mcap::Contents& contents, std::string_
 /// Keeps the name of a texture, not its folder.
 void forget_path(Material& material) { material.texture = std::filesystem::path(material.texture).filename().string(); }
 
-/// Where mesh files were on the machine that recorded is nobody's business here: nothing is opened by these paths.
+/// Paths of mesh files on the machine that recorded are dropped: no file is opened by them.
 void forget_paths(ModelDescription& model) {
   for (Material& material : model.materials) forget_path(material);
   for (LinkDescription& link : model.links) {

@@ -77,7 +77,8 @@ std::optional<PlacedGeometry> read_geometry(Reader& reader, const Element& geome
   if (tag == "plane") {
     Vec3<> normal{0, 0, 1};
     child_vec3(reader, *e, "normal", normal);
-    if (!(norm(normal) > 1e-14)) return reader.report.refuse(*e, kRange, "the normal has no direction", "0 0 1 is up");
+    if (!(norm(normal) > kShortestVector))
+      return reader.report.refuse(*e, kRange, "the normal has no direction", "0 0 1 is up");
     return PlacedGeometry{Plane{}, rotation_to(normal)};
   }
   if (tag == "mesh") return PlacedGeometry{read_mesh(reader, *e, touches)};

@@ -6,6 +6,7 @@
 
 #include "io/sdf/sdf_numbers.h"
 #include "io/sdf/sdf_reader.h"
+#include "io/shapes.h"
 #include "io/text.h"
 
 namespace kansetsu::io::sdf {
@@ -59,7 +60,7 @@ void read_axis(Reader& reader, const Element& e, int version, JointKind kind, Ax
   if (const Element* xyz = find_child(e, "xyz"))
     axis.expressed_in = read_text(reader.report, *xyz, "expressed_in").value_or("");
   const double length = norm(axis.xyz);
-  if (length > 1e-14 && length < 1e15) {
+  if (has_direction(length)) {
     axis.xyz = (1 / length) * axis.xyz;
   } else {
     reader.report.error(e, kRange, "the axis has no direction", "give a vector that is not zero");

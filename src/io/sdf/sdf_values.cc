@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "io/sdf/sdf_reader.h"
+#include "io/shapes.h"
 #include "io/text.h"
 #include "kansetsu/spatial/quaternion.h"
 
@@ -70,7 +71,7 @@ std::optional<Mat3<>> rotation_of(Reader& reader, const Element& pose, const std
   if (v.size() == 7) {
     const Quaternion<> q{v[3], v[4], v[5], v[6]};
     const double length = std::sqrt(dot(q, q));
-    if (length > 1e-14 && length < 1e15) return to_mat3(q);
+    if (has_direction(length)) return to_mat3(q);
     return reader.report.refuse(pose, kRange, "the quaternion has no direction", "the identity is 0 0 0 1");
   }
   const double unit = is_true(pose.Attribute("degrees")) ? std::numbers::pi / 180 : 1;

@@ -307,3 +307,22 @@ TEST_CASE("SDF: odd files of others end in an answer [data]") {
     CHECK(io::test::scene_violation(scene) == "");
   }
 }
+
+TEST_CASE("an axis has a direction between two lengths, the same in SDF and MJCF") {
+  const auto axis_in_sdf = [](const std::string& x) {
+    std::string joint = hinge("j", "a", "b");
+    joint.replace(joint.find("0 0 1"), 5, x + " 0 0");
+    return bool(parse_sdf(sdf_model(sdf_link("a") + sdf_link("b") + joint), "m.sdf"));
+  };
+  const auto axis_in_mjcf = [](const std::string& x) {
+    return bool(parse_mjcf(
+        "<mujoco><worldbody><body><joint axis='" + x + " 0 0'/><geom size='1'/></body></worldbody></mujoco>", "m.xml"));
+  };
+  // On either side of the shortest, 1e-14, and of the longest, 1e15.
+  for (const auto& [x, is_axis] :
+       {std::pair{"0.9e-14", false}, {"1.1e-14", true}, {"1", true}, {"0.9e15", true}, {"1.1e15", false}}) {
+    CAPTURE(x);
+    CHECK(axis_in_sdf(x) == is_axis);
+    CHECK(axis_in_mjcf(x) == is_axis);
+  }
+}
