@@ -129,7 +129,8 @@ export class App {
     this.overlays.setProportions(9.81 * masses[heaviest]!, Math.max(size.x, size.y, size.z));
   }
 
-  private placeGround() {
+  /** Under what is there now. */
+  placeGround() {
     this.bodies.ground = this.stage.groundLevel = groundLevel(this.scene.environment, this.bodies.box());
   }
 
