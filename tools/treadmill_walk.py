@@ -1,7 +1,7 @@
-"""A walk on a treadmill with a plate under each belt (C3D): a person by whom nothing of `kansetsu analyze` was chosen.
+"""A walk on a treadmill with a plate under each belt (C3D): a person not used for tuning `kansetsu analyze`.
 
 The file is tests/treadmill_events.c3d of the PyPI package gaitalytics 0.2.2 (MIT licence). Its plates follow the motion with a delay,
-which the total vertical force tells without any contact: where it goes best with the one that the motion needs.
+which follows from the total vertical force, whatever the contacts are: it is where that fits the required force best.
 """
 
 from __future__ import annotations

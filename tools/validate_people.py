@@ -119,12 +119,12 @@ def other_people(page: Page, stances: list[Stance]) -> None:
 def held_out(page: Page, walks: list[BeltWalk]) -> None:
     """Beside the plates as they are (the first), and without their delay."""
     page.add(
-        "### A person who chose nothing",
+        "### A person not used for tuning",
         "",
-        "No number of the analysis was chosen with this walk in view: markers without arms, a belt at 1.1 m/s, a plate under each foot "
-        "(`tools/treadmill_walk.py` names the file; `--treadmill FILE`). What both plates read together goes best with what "
-        f"the motion needs {walks[1].delay:.0f} ms later, whatever the contacts are: a delay of the treadmill's amplifiers, or of tissue "
-        "that follows the bones. Without it, the vertical force is half as far off.",
+        "No parameter of the analysis was chosen with this walk in view: a belt at 1.1 m/s, a plate under each foot, no markers on the arms "
+        "(`tools/treadmill_walk.py` names the file; `--treadmill FILE`). The sum of both plates fits the force that the motion requires best "
+        f"if the plates are taken to be {walks[1].delay:.0f} ms late, whatever the contacts are: a delay of the treadmill's amplifiers, or of tissue "
+        "that follows the bones. Without this delay the error of the vertical force is halved.",
     )
 
     def row(what: str, show: str, values: list[float]) -> list[str]:
@@ -136,10 +136,10 @@ def held_out(page: Page, walks: list[BeltWalk]) -> None:
             [*row("total vertical force", "{:.1f} %", [w.total for w in walks]), ""],
             [*row(f"vertical, worst of {len(walks[0].vertical)} stances", "{:.1f} %", [max(w.vertical) for w in walks]), "5 %"],
             [*row("anterior, worst", "{:.1f} %", [max(w.anterior) for w in walks]), "10 %"],
-            [*row(f"landing, mean of {len(walks[0].landings)}", "{:+.0f} ms", [float(numpy.mean(w.landings)) for w in walks]), ""],
-            [*row("landing, worst", "{:.0f} ms", [float(numpy.abs(w.landings).max()) for w in walks]), "15 ms"],
-            [*row(f"leaving, mean of {len(walks[0].leavings)}", "{:+.0f} ms", [float(numpy.mean(w.leavings)) for w in walks]), ""],
-            [*row("leaving, worst", "{:.0f} ms", [float(numpy.abs(w.leavings).max()) for w in walks]), "15 ms"],
+            [*row(f"foot strike, mean of {len(walks[0].landings)}", "{:+.0f} ms", [float(numpy.mean(w.landings)) for w in walks]), ""],
+            [*row("foot strike, worst", "{:.0f} ms", [float(numpy.abs(w.landings).max()) for w in walks]), "15 ms"],
+            [*row(f"toe-off, mean of {len(walks[0].leavings)}", "{:+.0f} ms", [float(numpy.mean(w.leavings)) for w in walks]), ""],
+            [*row("toe-off, worst", "{:.0f} ms", [float(numpy.abs(w.leavings).max()) for w in walks]), "15 ms"],
         ],
     )
     for what, values, most in (

@@ -24,7 +24,7 @@ const char* up_of(const Capture& capture) {
 }  // namespace
 
 void add_clip_options(Arguments& args, ClipSource& source) {
-  args.add("--unit M", source.unit, "length of the clip's unit [m]; default: guessed from the leg length").positive();
+  args.add("--unit M", source.unit, "length of the clip's unit [m]; default: estimated from the leg length").positive();
   args.add("--frame-rate HZ", source.rate, "frame rate of the clip [Hz]; default: that of the file").positive();
   static const std::map<std::string, UpAxis> kAxes{{"x", UpAxis::kX}, {"y", UpAxis::kY}, {"z", UpAxis::kZ}};
   args.add_word(

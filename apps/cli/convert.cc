@@ -10,6 +10,7 @@
 #include "cli/load_model.h"
 #include "cli/measured.h"
 #include "cli/output.h"
+#include "cli/recording.h"
 #include "cli/subject.h"
 #include "cli/terminal.h"
 #include "kansetsu/io/mjcf.h"
@@ -45,8 +46,8 @@ io::FileFormat output_format(const ConvertArguments& options) {
   if (name == "mjcf" || name == ".xml" || name == ".mjcf") return io::FileFormat::kMjcf;
   if (name == "sdf" || name == ".sdf" || name == ".world") return io::FileFormat::kSdf;
   throw Failure(kBadUsage,
-                fmt::format("kansetsu convert: {}: unknown format\n  known: .urdf, .toml (a scene), .xml and "
-                            ".mjcf (MJCF), .sdf and .world (SDF); or give --to",
+                fmt::format("kansetsu convert: {}: unknown format for a model\n  known: .urdf, .toml (a scene), .xml "
+                            "and .mjcf (MJCF), .sdf and .world (SDF), or --to; recordings are converted from .mcap",
                             options.out));
 }
 
@@ -136,7 +137,7 @@ Exit put(const ConvertArguments& options, const Value& value, Loaded<std::string
 }
 
 Exit convert(ConvertArguments options) {
-  if (fs::path(options.model.name).extension() == ".mcap") return convert_recording(options);
+  if (names_recording(options.model.name)) return convert_recording(options);
   if (io::names_capture(options.model.name)) {
     options.clip.file = options.model.name;
     return convert_capture(options.clip, {.name = options.figure, .base = options.model.base}, options.out);

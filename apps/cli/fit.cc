@@ -184,7 +184,7 @@ Runner declare_fit(Arguments& args) {
   static const std::map<std::string, UpAxis> kAxes{{"x", UpAxis::kX}, {"y", UpAxis::kY}, {"z", UpAxis::kZ}};
   args.add_word(
           "--up", [options](const std::string& axis) { options->fit.up = kAxes.at(axis); },
-          "vertical axis of the file; default: guessed")
+          "vertical axis of the file; default: estimated")
       .one_of({"x", "y", "z"});
   args.add("--mot FILE", options->mot, "write the coordinates of an OpenSim model (.mot, .sto)");
   args.add("--model FILE", options->model, "write the fitted model (.urdf)");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "cli/arguments.h"
 #include "cli/json_writer.h"
@@ -19,8 +20,18 @@
 namespace kansetsu::cli {
 namespace {
 
+/// Where a push goes, from straight ahead to the left.
+std::string direction_text(double direction) {
+  const int degrees = int(std::lround(std::remainder(direction / kDegree, 360)));
+  if (degrees == 0) return "forwards";
+  if (std::abs(degrees) == 180) return "backwards";
+  const char* side = degrees > 0 ? "left" : "right";
+  if (std::abs(degrees) == 90) return fmt::format("to the {}", side);
+  return fmt::format("{}° to the {} of straight ahead", std::abs(degrees), side);
+}
+
 std::string push_text(const Push& push) {
-  return fmt::format("{:.3g} N·s at {:.3f} s, {:.0f}° from ahead", push.impulse, *push.time, *push.direction / kDegree);
+  return fmt::format("{:.3g} N·s at {:.3f} s, {}", push.impulse, *push.time, direction_text(*push.direction));
 }
 
 std::string report_text(WalkSimulation& walk, const WalkReport& r, double wall) {

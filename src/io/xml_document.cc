@@ -32,7 +32,7 @@ Diagnostic other_format(const Format& format, int line, const XmlDialect& dialec
 }
 
 std::string one_root(const XmlDialect& dialect) {
-  return fmt::format("a file of {} holds one <{}> element", dialect.name, dialect.root);
+  return fmt::format("a file in {} contains one <{}> element", dialect.name, dialect.root);
 }
 
 bool looks_like_html(std::string_view text) {
@@ -96,7 +96,7 @@ Diagnostic explain(std::string_view text, const tinyxml2::XMLDocument& document,
                    fmt::format("no file of {} needs that", dialect.name));
   }
   if (text.find('<') == std::string_view::npos || !document.Error()) {
-    return problem(dialect.syntax, 1, "this is not XML: there is no element", one_root(dialect));
+    return problem(dialect.syntax, 1, "not XML: there is no element", one_root(dialect));
   }
   return problem(dialect.syntax, document.ErrorLineNum(), syntax_message(document),
                  "correct the XML at this line or a little below");

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -40,8 +41,9 @@ def needs(name: str):
 @functools.cache
 def bits(scene: str, instructions: str, threads: int = 1, binary: str = str(BIN)) -> str:
     """The hash of all states after a while."""
-    done = subprocess.run([binary, "simulate", scene, "--duration", str(DURATION), "--threads", str(threads), "--json"],
-                          env={**os.environ, "KANSETSU_ISA": instructions}, cwd="/tmp", capture_output=True, text=True, timeout=300)
+    with tempfile.TemporaryDirectory() as folder:  # of its own: some scenes record, and a second writer is refused
+        done = subprocess.run([binary, "simulate", scene, "--duration", str(DURATION), "--threads", str(threads), "--json"],
+                              env={**os.environ, "KANSETSU_ISA": instructions}, cwd=folder, capture_output=True, text=True, timeout=300)
     assert done.returncode == OK, done.stderr
     return json.loads(done.stdout)["hash"]
 

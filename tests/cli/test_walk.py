@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tarfile
 from pathlib import Path
 
@@ -44,6 +45,12 @@ def test_a_fall_ends_with_its_cause_and_keeps_the_recording(tmp_path):
     r = report("walk", "--push", "400Ns@1s:left", "--record", file, "--rate", 50, code=4)
     assert r["status"] == "fallen" and r["cause"] and r["seconds"] > 1
     assert len(file.read_text().splitlines()) > 50
+
+
+@pytest.mark.parametrize(("side", "told"), [("left", "to the right"), ("back", "forwards"), ("front", "backwards"), ("45", "45° to the left of straight ahead")])
+def test_the_report_says_where_a_push_goes(side: str, told: str):
+    result = run("walk", "--distance", "0.2", "--push", f"1Ns@0.5s:{side}")
+    assert re.search(f"pushed +1 N·s at 0.500 s, {told}\n", result.stdout), result.stdout
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,8 @@ import { Tree } from "./tree";
 
 const LIVE_SECONDS = 20; // that plots of a running simulation reach back
 const LIVE_PAST = 60; // [s] that can be looked at again; the simulation remembers as much
+const OUT_OF_VIEW = 0.5; // of the way from the middle of the picture to its edge: half of a body that fills the picture is beyond the edge then
+const LOOK_AGAIN = 500; // [ms] between looks whether all is in view
 const FOLLOW_SLACK = 0.07; // of the camera's distance that a followed figure may rise or sink: a tenth of the picture's height, 0.3 m for a person
 
 export class App {
@@ -56,6 +58,8 @@ export class App {
   private followed = new Vector3();
   private waiting = false;
   private whole: Box3 | undefined; // what the figures reach over the whole time
+  private handled = false; // the camera was moved by hand: it is nobody else's from then on
+  private looked = 0; // [ms] when it was last seen whether all is in view
   private stopped = false;
   private news: Frame | undefined; // of a running simulation, not shown yet
   private written = 0; // [ms] when texts were last brought up to date
@@ -125,7 +129,8 @@ export class App {
     this.overlays.setProportions(9.81 * masses[heaviest]!, Math.max(size.x, size.y, size.z));
   }
 
-  private placeGround() {
+  /** Under what is there now. */
+  placeGround() {
     this.bodies.ground = this.stage.groundLevel = groundLevel(this.scene.environment, this.bodies.box());
   }
 
@@ -352,12 +357,14 @@ export class App {
   }
 
   lookFrom(preset: Preset) {
+    this.handled = true;
     this.stage.look(this.whole ?? this.bodies.box(), preset);
     this.dirty = true;
   }
 
   /** The selection, or all there is, in view. */
   fit() {
+    this.handled = true;
     const box = this.selection ? this.bodies.boxOf(this.selection) : this.bodies.box();
     this.stage.fit(box);
     this.dirty = true;
@@ -422,7 +429,9 @@ export class App {
   private connectPointer() {
     const canvas = this.stage.canvas;
     let down: { x: number; y: number } | undefined;
+    canvas.addEventListener("wheel", () => (this.handled = true), { passive: true });
     canvas.addEventListener("pointerdown", (event) => {
+      this.handled = true;
       down = { x: event.clientX, y: event.clientY };
       if (event.button === 0) this.hands?.drag(event);
     });
@@ -465,6 +474,20 @@ export class App {
     this.apply(frame);
     this.hands?.showPull(frame);
     this.move();
+    this.keepInView();
+  }
+
+  /** What sinks, falls or rolls out of the first view is looked at again, until someone moves the camera. */
+  private keepInView() {
+    const now = performance.now();
+    if (this.handled || this.follow || now - this.looked < LOOK_AGAIN) return;
+    this.looked = now;
+    const box = this.bodies.box();
+    const middle = box.getCenter(new Vector3()).project(this.stage.camera);
+    if (box.isEmpty() || Math.max(Math.abs(middle.x), Math.abs(middle.y)) < OUT_OF_VIEW) return;
+    this.whole = undefined;
+    this.stage.look(box, "angle");
+    this.dirty = true;
   }
 
   /** Back through what was seen; ahead through it, too, and then by the simulation. */

@@ -35,6 +35,8 @@ async function stageFor(recording: Recording, canvas: HTMLCanvasElement, order: 
   for (const name of Object.keys(app.overlays.shown)) app.overlays.shown[name as keyof typeof app.overlays.shown] = order.show.includes(name);
   app.setLook(order.look);
   await app.setStyle(order.style);
+  await app.stillAt(recording.start);
+  app.placeGround();
   return { stage, app, start: Number.isNaN(order.from) ? recording.start : order.from, end: Number.isNaN(order.to) ? recording.end : order.to };
 }
 

@@ -66,7 +66,7 @@ export class Stage {
     this.sun.shadow.mapSize.set(2048, 2048);
     this.sun.shadow.radius = 5;
     this.sun.shadow.bias = -0.0004;
-    this.sun.shadow.normalBias = 0.012;
+    this.sun.shadow.normalBias = 0.002;
     this.grid = gridOf(this.quality);
     this.grid.renderOrder = 1;
     // It hides nothing: the depths of two planes a millimetre apart, cut behind the eye, may come in either order.

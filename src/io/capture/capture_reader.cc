@@ -87,7 +87,7 @@ void settle(Capture& capture, const CaptureOptions& options, std::optional<doubl
   if (!legs)
     report.warn(
         0, kGuess, {},
-        fmt::format("no leg bones were found in this skeleton; a unit of {} m and {} axes are guessed from its size",
+        fmt::format("no leg bones were found in this skeleton; a unit of {} m and {} axes are estimated from its size",
                     format_number(capture.unit), capture.axes.z.y != 0 ? "y-up" : "its"),
         "give the unit, and a table of landmarks");
 }

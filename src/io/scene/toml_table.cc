@@ -43,9 +43,9 @@ std::optional<std::string> clean_text(const toml::node& node) {
 void TomlReport::error(const toml::node& at, const std::string& path, const char* code, std::string message,
                        std::string hint) {
   const toml::source_position& begin = at.source().begin;
-  add({Severity::kError, code, file(), int(begin.line),
-       begin.column > 0 ? fmt::format("{}, column {}", path, begin.column) : path, std::move(message),
-       std::move(hint)});
+  std::string place = path;
+  if (begin.column > 0) place += fmt::format("{}column {}", path.empty() ? "" : ", ", begin.column);
+  add({Severity::kError, code, file(), int(begin.line), std::move(place), std::move(message), std::move(hint)});
 }
 
 bool TomlTable::is_table(std::string_view key) const {

@@ -208,6 +208,8 @@ TEST_CASE("what is wrong is told with the line, the column and the nearest known
   CHECK(misspelt.diagnostics[0].hint == "did you mean 'time_step'?");
   CHECK(misspelt.diagnostics[1].hint == "did you mean 'gravity'?");
   CHECK(misspelt.diagnostics[1].path == "scene, column 10");
+  const auto section = parse_scene("[scene]\n[[figur]]\nname = 'a'\n", "s.toml");
+  CHECK(find(section.diagnostics, "SCENE003")->path == "column 1");  // of the file itself, which has no path
 }
 
 TEST_CASE("a scene with every letter lost once is refused or read, never more") {

@@ -67,7 +67,7 @@ std::optional<Diagnostic> parse_document(std::string_view text, tinyxml2::XMLDoc
                       second->GetLineNum(),
                       {},
                       fmt::format("second root element <{}>", tag_of(*second)),
-                      "a URDF file holds one <robot> element"};
+                      "a URDF file contains one <robot> element"};
   }
   return check_xacro(root);
 }

@@ -54,6 +54,27 @@ it("a picture is made without a window", () => {
   assert.equal(bytes.readUInt32BE(20), 420);
 });
 
+it("a picture has its ground under what hangs below zero, as the page has", async () => {
+  const made = [-0.5, 0.5].map((z) => {
+    const file = path.join(scratch, `box${z}.urdf`), png = path.join(scratch, `box${z}.png`);
+    writeFileSync(file, `<robot name="box"><link name="box"><visual><origin xyz="0 0 ${z}"/><geometry><box size="1 1 1"/></geometry></visual></link></robot>`);
+    execFileSync(kansetsu, ["view", file, "--png", png, "--size", "320x200"], { timeout: 120000, stdio: "ignore" });
+    return readFileSync(png).toString("base64");
+  });
+  page = await openPage(browser, "about:blank");
+  const different = await page.evaluate(async (pictures) => {
+    const pixels = [];
+    for (const data of pictures) {
+      const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${data}`)).blob());
+      const g = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height }).getContext("2d");
+      g.drawImage(image, 0, 0);
+      pixels.push(g.getImageData(0, 0, image.width, image.height).data);
+    }
+    return pixels[0].reduce((count, value, i) => count + (Math.abs(value - pixels[1][i]) > 16), 0) / pixels[0].length;
+  }, made);
+  assert.ok(different < 0.002, `${(100 * different).toFixed(1)} % of the picture`); // the same but for roundings: the ground went through the box
+});
+
 describe("bad input", () => {
   it("foreign, empty and newer files say what is wrong", async () => {
     const html = path.join(scratch, "bad.html"), good = path.join(scratch, "good.html");
