@@ -4,6 +4,8 @@
 #include <cctype>
 #include <sstream>
 
+#include "model/landmark_words.h"
+
 namespace kansetsu {
 namespace {
 
@@ -88,15 +90,17 @@ std::optional<BonePoint> find_bone_point(const Capture& capture, const LandmarkT
   return BonePoint{*bone, *capture.bones[static_cast<std::size_t>(*bone)].tip};
 }
 
-const LandmarkTable& best_table(const Capture& capture) {
+LandmarkTable best_table(const Capture& capture) {
   const LandmarkTable* best = nullptr;
-  int most = -1;
+  std::size_t most = 0;
   for (const LandmarkTable& table : skeleton_tables()) {
-    int known = 0;
+    std::size_t known = 0;
     for (const auto& [landmark, bone] : table.bones) known += find_bone_point(capture, table, landmark).has_value();
-    if (known > most) best = &table, most = known;
+    if (!best || known > most) best = &table, most = known;
   }
-  return *best;
+  if (most == kLandmarkCount) return *best;
+  LandmarkTable read = table_from_words(capture);
+  return read.bones.size() > most ? read : *best;
 }
 
 }  // namespace kansetsu

@@ -81,7 +81,7 @@ void settle(Capture& capture, const CaptureOptions& options, std::optional<doubl
   capture.axes = guess_axes(capture, options.up);
   capture.unit = options.unit.value_or(stated_unit.value_or(guess_unit(capture)));
   if (options.unit || stated_unit) return;
-  const LandmarkTable& table = best_table(capture);
+  const LandmarkTable table = best_table(capture);
   const bool legs =
       find_bone_point(capture, table, Landmark::kHipL) && find_bone_point(capture, table, Landmark::kKneeL);
   if (!legs)
