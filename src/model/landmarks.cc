@@ -42,6 +42,8 @@ LandmarkTable make_table(const BoneNames& names) {
   return table;
 }
 
+constexpr std::string_view kTip = ".tip";
+
 /// Lower case, without what comes before the last colon.
 std::string plain(std::string_view name) {
   const std::size_t colon = name.rfind(':');
@@ -83,7 +85,6 @@ std::optional<BonePoint> find_bone_point(const Capture& capture, const LandmarkT
   if (entry == table.bones.end()) return std::nullopt;
   const std::string& name = entry->second;
   if (const auto bone = find_plain(capture, name)) return BonePoint{*bone, {}};
-  constexpr std::string_view kTip = ".tip";
   if (!name.ends_with(kTip)) return std::nullopt;
   const auto bone = find_plain(capture, std::string_view(name).substr(0, name.size() - kTip.size()));
   if (!bone || !capture.bones[static_cast<std::size_t>(*bone)].tip) return std::nullopt;
@@ -99,8 +100,11 @@ LandmarkTable best_table(const Capture& capture) {
     if (!best || known > most) best = &table, most = known;
   }
   if (most == kLandmarkCount) return *best;
+  // Ends of bones are no reason to leave a table that was made for such skeletons.
   LandmarkTable read = table_from_words(capture);
-  return read.bones.size() > most ? read : *best;
+  const auto joints =
+      std::ranges::count_if(read.bones, [](const auto& entry) { return !entry.second.ends_with(kTip); });
+  return std::size_t(joints) > most ? read : *best;
 }
 
 }  // namespace kansetsu
