@@ -87,7 +87,7 @@ class TrcReader {
       const std::optional<double> time = read_number(cells[1]);
       if (!time) {
         report_.error(lines_.line(), kNumber, "Time", fmt::format("{} is {}", quote(cells[1]), kNoNumber),
-                      "each row has a time");
+                      number_hint(cells[1], "each row has a time"));
         continue;
       }
       if (!m.times.empty() && !(*time > m.times.back())) {
@@ -131,7 +131,7 @@ class TrcReader {
       if (!value)
         report_.error(lines_.line(), kNumber, out_.markers.names[marker],
                       fmt::format("{} is {}", quote(cells[2 + 3 * marker + c]), kNoNumber),
-                      "an empty cell or nan means a missing marker");
+                      number_hint(cells[2 + 3 * marker + c], "an empty cell or nan means a missing marker"));
       x[c] = value.value_or(0);
     }
     out_.markers.points.push_back(out_.markers.unit * Vec3<>{x[0], x[1], x[2]});
