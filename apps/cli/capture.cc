@@ -108,7 +108,7 @@ io::Recording to_recording(const Model& model, const Retargeted& motion) {
 }
 
 std::string capture_text(const Capture& capture) {
-  const LandmarkTable& table = best_table(capture);
+  const LandmarkTable table = best_table(capture);
   std::string text = fmt::format("clip {}\n  {} frames, {:g} s at {:g} Hz, {} bones, unit {:.6g} m, {} up\n",
                                  capture.name, capture.frames(), capture.duration(), 1 / capture.frame_time,
                                  capture.bones.size(), capture.unit, up_of(capture));
@@ -129,7 +129,7 @@ std::string capture_text(const Capture& capture) {
 }
 
 std::string capture_json(const Capture& capture) {
-  const LandmarkTable& table = best_table(capture);
+  const LandmarkTable table = best_table(capture);
   JsonWriter json;
   json.begin_object().entry("name", capture.name).entry("file", capture.file).entry("frames", capture.frames());
   json.entry("frame_time", capture.frame_time).entry("duration", capture.duration()).entry("unit", capture.unit);

@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -34,9 +35,15 @@ Markers markers_or_fail(const std::string& file, std::optional<UpAxis> up, Mat3<
   const Measurement measured = measurement_or_fail(file);
   axes = axes_with_up(up.value_or(guess_up(measured)));
   CleanMarkers clean = clean_markers(measured.markers, axes);
-  for (const CleanMarkers::Jump& jump : clean.jumps)
-    fmt::print(stderr, "{}: marker {} jumps by more than 20 m/s in frames {} to {}; ignored there\n", file,
-               measured.markers.names[std::size_t(jump.marker)], jump.first, jump.last);
+  // One line for each marker, however often it jumps.
+  for (auto jump = clean.jumps.begin(); jump != clean.jumps.end();) {
+    const auto next = std::find_if(jump, clean.jumps.end(), [&](const auto& j) { return j.marker != jump->marker; });
+    const auto more = next - jump - 1;
+    fmt::print(stderr, "{}: marker {} jumps by more than 20 m/s in frames {} to {}{}; ignored there\n", file,
+               measured.markers.names[std::size_t(jump->marker)], jump->first, jump->last,
+               more > 0 ? fmt::format(" and {} times more", more) : "");
+    jump = next;
+  }
   return std::move(clean.markers);
 }
 
@@ -53,6 +60,15 @@ std::vector<std::string> place_or_fail(MarkerFigure& figure, const Markers& seen
   return unknown;
 }
 
+void tell_exchanged(const std::optional<ExchangedSides>& sides, const std::string& file) {
+  if (!sides) return;
+  fmt::print(
+      stderr,
+      "{}: left and right of {} markers are exchanged ({}): the model is {:.0f} mm from them, {:.0f} mm with their "
+      "names exchanged\n  help: correct the names; motion and sizes fitted to them as they are mean nothing\n",
+      file, sides->markers.size(), fmt::join(sides->markers, ", "), 1000 * sides->rms, 1000 * sides->rms_exchanged);
+}
+
 }  // namespace
 
 FittedMotion fitted_or_fail(const FitArguments& options) {
@@ -61,6 +77,8 @@ FittedMotion fitted_or_fail(const FitArguments& options) {
   const Markers seen = markers_or_fail(options.markers, options.up, axes);
   FittedMotion out{.figure = marker_figure_or_fail(options.figure), .sizes = {}, .motion = {}, .axes = axes};
   try {
+    place_or_fail(out.figure, seen, options.markers);
+    const std::optional<ExchangedSides> sides = find_exchanged_sides(out.figure, seen);
     if (!options.keep_size) {
       Mat3<> other{};
       const Markers still = options.still.empty() ? seen : markers_or_fail(options.still, options.up, other);
@@ -72,6 +90,7 @@ FittedMotion fitted_or_fail(const FitArguments& options) {
     const std::vector<std::string> unknown = place_or_fail(out.figure, seen, options.markers);
     if (!unknown.empty())
       fmt::print(stderr, "{}: markers that the model does not have: {}\n", options.markers, fmt::join(unknown, ", "));
+    tell_exchanged(sides, options.markers);
     out.motion = fit_motion(out.figure, seen);
     out.motion.clip.name = std::filesystem::path(options.markers).stem().string();
     out.motion.coordinates.name = out.motion.clip.name;

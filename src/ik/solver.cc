@@ -213,6 +213,12 @@ struct Solver::Impl : StepRows {
         still = true;
         return iteration;
       }
+      if (size < options.last && rejected == 0) {
+        move(q);
+        q.swap(q_next);
+        still = true;
+        return iteration + 1;
+      }
       attempt();
       const int better = compare(squared, next_squared, size_t(rows.level_count()));
       constexpr int kMostRejected = 12;

@@ -53,7 +53,7 @@ class RestLandmarks {
 
  private:
   const Capture& capture_;
-  const LandmarkTable& table_;
+  LandmarkTable table_;
   std::vector<Vec3<>> points_;
 };
 

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <sstream>
 
+#include "model/landmark_words.h"
+
 namespace kansetsu {
 namespace {
 
@@ -39,6 +41,8 @@ LandmarkTable make_table(const BoneNames& names) {
   }
   return table;
 }
+
+constexpr std::string_view kTip = ".tip";
 
 /// Lower case, without what comes before the last colon.
 std::string plain(std::string_view name) {
@@ -81,22 +85,26 @@ std::optional<BonePoint> find_bone_point(const Capture& capture, const LandmarkT
   if (entry == table.bones.end()) return std::nullopt;
   const std::string& name = entry->second;
   if (const auto bone = find_plain(capture, name)) return BonePoint{*bone, {}};
-  constexpr std::string_view kTip = ".tip";
   if (!name.ends_with(kTip)) return std::nullopt;
   const auto bone = find_plain(capture, std::string_view(name).substr(0, name.size() - kTip.size()));
   if (!bone || !capture.bones[static_cast<std::size_t>(*bone)].tip) return std::nullopt;
   return BonePoint{*bone, *capture.bones[static_cast<std::size_t>(*bone)].tip};
 }
 
-const LandmarkTable& best_table(const Capture& capture) {
+LandmarkTable best_table(const Capture& capture) {
   const LandmarkTable* best = nullptr;
-  int most = -1;
+  std::size_t most = 0;
   for (const LandmarkTable& table : skeleton_tables()) {
-    int known = 0;
+    std::size_t known = 0;
     for (const auto& [landmark, bone] : table.bones) known += find_bone_point(capture, table, landmark).has_value();
-    if (known > most) best = &table, most = known;
+    if (!best || known > most) best = &table, most = known;
   }
-  return *best;
+  if (most == kLandmarkCount) return *best;
+  // Ends of bones are no reason to leave a table that was made for such skeletons.
+  LandmarkTable read = table_from_words(capture);
+  const auto joints =
+      std::ranges::count_if(read.bones, [](const auto& entry) { return !entry.second.ends_with(kTip); });
+  return std::size_t(joints) > most ? read : *best;
 }
 
 }  // namespace kansetsu

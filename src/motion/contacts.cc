@@ -217,7 +217,17 @@ class Segmentation {
       if (k > 0) step(cost, from[k], feet);
       const std::size_t a = k > 0 ? k - 1 : 0, b = std::min(k + 1, frames() - 1);
       const double time = (clip_.times[b] - clip_.times[a]) / double(std::max<std::size_t>(b - a, 1)) / kUnitTime;
+      // What soles give alone, they give with others, too: where that is enough, no hull has to be made.
+      constexpr double kUnknown = -1;
+      std::array<double, kFootStates> alone, need;
+      alone.fill(kUnknown);
       for (std::size_t o = 0; o < others; ++o) {
+        need.fill(kUnknown);
+        const auto given_by_fewer = [&](std::size_t bits) {
+          bool enough = alone[bits] == 0;
+          for (std::size_t bit = 1; bit < feet; bit <<= 1) enough = enough || (bits & bit && need[bits ^ bit] == 0);
+          return enough;
+        };
         // Two together are hardly rarer than one; a hand that stays beside one that holds, holds, too.
         double own = 0;
         for (const std::size_t i : other_states_[o]) own += other_cost(i, k);
@@ -230,8 +240,10 @@ class Segmentation {
           }
           double ends = 0;
           for (std::size_t e = 0; e < ends_.size(); ++e) ends += bits >> e & 1 ? end_costs_[e][k] : 1;
-          c += time * (own + ends + (ends < kFar ? need_cost(k, bits, other_states_[o]) : 0));
+          if (ends < kFar) need[bits] = given_by_fewer(bits) ? 0 : need_cost(k, bits, other_states_[o]);
+          c += time * (own + ends + std::max(need[bits], 0.0));
         }
+        if (o == 0) alone = need;
       }
     }
     std::vector<std::size_t> way(frames());

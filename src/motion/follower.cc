@@ -14,6 +14,8 @@ constexpr double kStillness = 0.01;    // towards the frame before: decides wher
 constexpr double kFootWeight = 0.5, kPinWeight = 20;  // of soles in the air, and on the floor
 constexpr int kIterations = 5, kFirstRounds = 40;
 constexpr double kStill = 1e-5;  // [rad, m] far below what captures know
+constexpr double kLast =
+    3e-4;  // [rad, m] the next step would be shorter than kStill: residuals are a thirtieth of limbs
 
 bool is_limb(Landmark l) {
   return l != L::kPelvis && l != L::kChest && l != L::kHead && l != L::kAnkleL && l != L::kAnkleR;
@@ -49,7 +51,7 @@ Follower::Follower(const Model& model, const FigurePoints& figure, const std::ve
   problem.add(ik::PostureTask{q_, still});
   solver_ = std::make_unique<ik::Solver>(
       model, std::move(problem),
-      ik::Options{.limits = limits, .iterations = kIterations, .damping = 1e-4, .still = kStill});
+      ik::Options{.limits = limits, .iterations = kIterations, .damping = 1e-4, .still = kStill, .last = kLast});
 }
 
 ik::MarkerTask& Follower::markers() { return std::get<ik::MarkerTask>(solver_->problem().items[0].task); }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -18,9 +19,8 @@ namespace kansetsu {
 namespace {
 
 constexpr double kRate = 200;          // [Hz] of the plan
-constexpr double kStepGain = 0.8;      // of what the capture point will be off at landing, taken by the foothold
 constexpr double kClearance = 0.03;    // [m] that a foot is lifted more than in the clip
-constexpr double kLongestShift = 0.3;  // [m] of one foothold
+constexpr double kLongestShift = 0.3;  // [m] of a foothold, seen from the mass centre
 constexpr double kFeel = 0.02;         // [m] below the ground at which a foot aims that should be on it and is not
 constexpr double kEarly = 0.1;         // [s] before its time that a foot may land
 constexpr double kHeightGain = 100, kHeightDamping = 20;  // [1/s², 1/s]
@@ -29,6 +29,11 @@ constexpr double kAfter = 0.7;    // [s] after a flight or another support that 
 constexpr double kTakeOff = 0.4;  // [s] before a flight in which angular momentum counts
 /// [m] by which whole soles come nearer to where they should push than the edges that the clip has down: below, edges suffice.
 constexpr double kEdgesFail = 0.02, kEdgesSuffice = 0.01;
+constexpr double kRescue = 0.3;         // [s] of a step that the clip does not have
+constexpr double kRescueHeight = 0.03;  // [m] of its swing
+/// [m] by which the capture point leaves the soles before such a step begins, and [s] until the next one may.
+constexpr double kLeaves = 0.02, kRescueAgain = 0.1;
+constexpr double kApart = 0.15;      // [m] from which soles that were moved by different ways are too far apart
 constexpr double kMomentumGain = 5;  // [1/s] at which angular momentum comes back to the clip's
 
 /// [m] height of the lowest corner of a sole.
@@ -52,10 +57,20 @@ struct Tracker::Impl {
   Eigen::VectorXd vdot, tau, posture_wanted, posture_weight;
   WalkStatus status;
   WholeBodyResult forces;
-  Vec3<> shift{};                ///< of the plan from the clip
-  Vec3<> next_shift{};           ///< of the foot that swings
+  Vec3<> shift[2]{};             ///< of each foot from its place in the clip
+  Vec3<> lifted[2]{};            ///< the same where it left the ground last
   Vec3<> off{}, off_velocity{};  ///< of the mass centre from its plan, along the ground
   bool was_down[2] = {true, true};
+  /// A step that the clip does not have: since when, and whether the foot stands where the clip has it in the air.
+  struct Rescue {
+    double start = -1;
+    bool stands = false;
+    bool closes = false;  ///< it goes beside the other one, as in the clip
+    bool swings() const { return start >= 0; }
+  };
+  Rescue rescue[2];
+  double last_rescue = -1;  ///< [s] when one landed
+  Vec3<> xi{};              ///< capture point
   /// Corners of the soles on the ground at this moment: those that the clip has down, and all.
   std::vector<Vec3<>> edges, soles;
   bool flat_soles = false;  ///< heels and toes come down where their edges alone do not balance it
@@ -87,9 +102,20 @@ struct Tracker::Impl {
   int frame_at(double time) const { return std::clamp(int(time * kRate), 0, plan.clip.frames() - 2); }
   void look_up(double time);
   Transform<> wanted_sole(bool left) const { return wanted.poses[biped.sole(left).link] * biped.sole(left).X_LS; }
-  void add_foot(bool left, int k, bool touches);
-  Vec3<> landing_error(int k, double time) const;
+  void add_foot(bool left, int k, double time, bool touches);
+  Vec3<> of_state(const BalanceState& row) const;
+  Vec3<> balanced(const BalanceFrame& now) const;
   void add_corners(const Sole& sole, bool heel, bool toe);
+  std::array<Vec3<>, 4> corners(bool left) const;
+  struct Landing {
+    Vec3<> place{};
+    double effort = 0;  ///< [m]
+  };
+  Landing rescuing_place(bool left, double in) const;
+  void start_rescue(int side, double time, bool closes);
+  void begin_rescue(int k, double time);
+  bool swing_rescue(bool left, double time, bool touches);
+  void stand(bool left, int at, bool whole);
   void fall(double time, const char* what);
   Vec3<> feasible(const Vec3<>& a, const Vec3<>& com);
   void add_foot_task(bool left, const Vec3<>& moved, double weight_turn, double weight);
@@ -141,52 +167,155 @@ void Tracker::Impl::add_foot_task(bool left, const Vec3<>& moved, double weight_
   body.link(sole.link, sole.X_LS, A, {{weight_turn, weight_turn, weight_turn}, {weight, weight, weight}});
 }
 
-void Tracker::Impl::add_foot(bool left, int k, bool touches) {
+void Tracker::Impl::add_foot(bool left, int k, double time, bool touches) {
+  if (swing_rescue(left, time, touches)) return;
   const TrackPlan::Foot& foot = plan.foot(left);
   const int side = left ? 0 : 1;
+  if (rescue[side].stands && touches) return stand(left, k, true);
   const double air = foot.in_air[size_t(k)], until = foot.until_down[size_t(k)];
   // A foot that meets the ground a little before its time has landed.
   const bool early = touches && until < kEarly && until < air;
   const int at = early ? std::min(k + int(std::lround(until * kRate)), plan.clip.frames() - 1) : k;
   if (!foot.down(at)) {
-    // Along the clip's way, over to where the capture point will need the foot.
-    Vec3<> needed = kStepGain * landing_error(k, std::min(until, 0.5));
+    // Along the clip's way, over to where the foot will be needed.
+    if (was_down[side]) lifted[side] = shift[side];
+    was_down[side] = false;
+    Vec3<> needed = of_state(plan.balance[size_t(k)].land[size_t(side)]) - off;
     const double length = norm(needed);
     if (length > kLongestShift) needed = (kLongestShift / length) * needed;
     const double part = air / std::max(air + until, 1e-3), s = part * part * (3 - 2 * part);
-    next_shift = shift + s * needed;
-    was_down[side] = false;
+    shift[side] = lifted[side] + s * (off + needed - lifted[side]);
     const Vec3<> clear{0, 0, plan.flies(k) ? 0 : kClearance * std::sin(std::numbers::pi * part)};
-    add_foot_task(left, next_shift + clear, 3, 100);
+    add_foot_task(left, shift[side] + clear, 3, 100);
     return;
   }
   if (!touches) {  // it should be there: down, wherever the clip's own sole is
     const Transform<> X_WS = body.motion(biped.sole(left).link, biped.sole(left).X_LS).X_WF;
-    const Vec3<>& moved = was_down[side] ? shift : next_shift;
+    const Vec3<>& moved = shift[side];
     const double down = X_WS.p.z - wanted_sole(left).p.z - lowest_corner(biped.sole(left), X_WS) - kFeel;
     add_foot_task(left, {moved.x, moved.y, down}, 3, 100);
     return;
   }
+  stand(left, at, rescue[side].stands);
+}
+
+/// The sole carries: what of it the clip has down, or all.
+void Tracker::Impl::stand(bool left, int at, bool whole) {
+  const TrackPlan::Foot& foot = plan.foot(left);
+  const int side = left ? 0 : 1;
+  const Sole& sole = biped.sole(left);
   if (!was_down[side]) {
     was_down[side] = true;
     ++status.steps;
-    shift = flat(body.motion(biped.sole(left).link, biped.sole(left).X_LS).X_WF.p - wanted_sole(left).p);
+    shift[side] = flat(body.motion(sole.link, sole.X_LS).X_WF.p - wanted_sole(left).p);
   }
-  add_corners(biped.sole(left), foot.heel[size_t(at)], foot.toe[size_t(at)]);
-  const bool heel = foot.heel[size_t(at)], toe = foot.toe[size_t(at)];
+  const bool heel = whole || foot.heel[size_t(at)], toe = whole || foot.toe[size_t(at)];
+  add_corners(sole, heel, toe);
   SupportLimits limits{.friction = options.friction, .inset = 0.005};
   limits.pivot = heel == toe ? Edge::kNone : heel ? Edge::kRear : Edge::kFront;
-  const Sole& sole = biped.sole(left);
   if (flat_soles) limits.pivot = Edge::kNone;
   body.support(sole, limits, settling(body.motion(sole.link, sole.X_LS), sole, limits.pivot, {0, 0, 1}));
-  if (limits.pivot != Edge::kNone) add_foot_task(left, shift, 1, 0);
+  if (limits.pivot != Edge::kNone) add_foot_task(left, shift[side], 1, 0);
 }
 
-/// What the capture point will be off when a foot lands in `time`: on a foot it runs away, in flight it goes straight on.
-Vec3<> Tracker::Impl::landing_error(int k, double time) const {
-  const double w = capture.omega();
-  if (plan.flies(k)) return off + (time + 1 / w) * off_velocity;
-  return capture.growth(time) * (off + (1 / w) * off_velocity);
+std::array<Vec3<>, 4> Tracker::Impl::corners(bool left) const {
+  const Sole& sole = biped.sole(left);
+  const Transform<> X_WS = body.motion(sole.link, sole.X_LS).X_WF;
+  const double x = sole.half_length, y = sole.half_width;
+  return {X_WS * Vec3<>{x, y, 0}, X_WS * Vec3<>{x, -y, 0}, X_WS * Vec3<>{-x, y, 0}, X_WS * Vec3<>{-x, -y, 0}};
+}
+
+/// Where a foot must land `in` seconds to stand at the capture point, if the other one carries until then; beside that one.
+Tracker::Impl::Landing Tracker::Impl::rescuing_place(bool left, double in) const {
+  const Vec3<> z = flat(nearest_in_hull(corners(!left), xi));
+  const Vec3<> meets = z + capture.growth(in) * (xi - z);
+  const Sole &own = biped.sole(left), &other = biped.sole(!left);
+  const Transform<> X_WO = body.motion(other.link, other.X_LS).X_WF;
+  Vec3<> beside = transpose_times(X_WO.R, meets - flat(X_WO.p));
+  const double least = own.half_width + other.half_width + kLeaves, across = left ? beside.y : -beside.y;
+  if (across < least) beside.y = left ? least : -least;
+  const Vec3<> place = flat(X_WO.p) + flat(X_WO.R * beside);
+  const Vec3<> from = flat(body.motion(own.link, own.X_LS).X_WF.p);
+  return {place, norm(place - from) + 3 * norm(place - meets)};
+}
+
+/// Where the capture point has left the soles, nothing but a step brings it back.
+void Tracker::Impl::begin_rescue(int k, double time) {
+  for (const int side : {0, 1}) {
+    Rescue& r = rescue[side];
+    const bool stays = distance_to_hull(corners(side != 0), xi) == 0;
+    if (r.stands && (plan.foot(side == 0).down(k) || stays)) r.stands = false;
+    if (r.swings()) return;
+  }
+  if (time < last_rescue + kRescueAgain || plan.until_flight[size_t(k)] < 2 * kRescue ||
+      plan.until_landing[size_t(k)] < 2 * kRescue)
+    return;
+  soles.clear();
+  bool carries[2];
+  for (const int side : {0, 1}) {
+    carries[side] = plan.foot(side == 0).down(k) || rescue[side].stands;
+    if (!carries[side]) continue;
+    for (const Vec3<>& p : corners(side == 0)) soles.push_back(p);
+  }
+  if (soles.empty()) return;
+  if (!(distance_to_hull(soles, xi) > kLeaves)) {
+    // Soles that such a step has left far apart come together again, one over which nothing stands.
+    for (const int side : {0, 1})
+      if (carries[0] && carries[1] && norm(shift[0] - shift[1]) > kApart &&
+          distance_to_hull(corners(side != 0), xi) == 0)
+        return start_rescue(side, time, true);
+    return;
+  }
+  int best = -1;
+  double least = kInfinity;
+  for (const int side : {0, 1}) {
+    const TrackPlan::Foot& foot = plan.foot(side == 0);
+    // One that is about to land anyway is where it should be.
+    if (!carries[1 - side] || (!foot.down(k) && foot.until_down[size_t(k)] < kRescue)) continue;
+    const double effort = rescuing_place(side == 0, kRescue).effort;
+    if (effort < least) least = effort, best = side;
+  }
+  if (best < 0) return;
+  start_rescue(best, time, false);
+}
+
+void Tracker::Impl::start_rescue(int side, double time, bool closes) {
+  rescue[side] = {.start = time, .stands = false, .closes = closes};
+  lifted[side] = shift[side];
+  was_down[side] = false;
+}
+
+/// @return  whether the foot is on its way
+bool Tracker::Impl::swing_rescue(bool left, double time, bool touches) {
+  const int side = left ? 0 : 1;
+  Rescue& r = rescue[side];
+  if (!r.swings()) return false;
+  const double part = (time - r.start) / kRescue;
+  if (touches && part > 0.5) {
+    r = {.start = -1, .stands = true, .closes = false};
+    last_rescue = time;
+    return false;
+  }
+  const double p = std::min(part, 1.0), s = p * p * (3 - 2 * p);
+  const Transform<> X_WS = body.motion(biped.sole(left).link, biped.sole(left).X_LS).X_WF;
+  const Vec3<> needed =
+      r.closes ? shift[1 - side] : flat(rescuing_place(left, (1 - p) * kRescue).place - wanted_sole(left).p);
+  shift[side] = lifted[side] + s * (needed - lifted[side]);
+  const double height = kRescueHeight * std::sin(std::numbers::pi * p) - kFeel * p;
+  const double up = X_WS.p.z - wanted_sole(left).p.z - lowest_corner(biped.sole(left), X_WS) + height;
+  add_foot_task(left, {shift[side].x, shift[side].y, up}, 3, 100);
+  return true;
+}
+
+/// A row of the balance plan times what is off now.
+Vec3<> Tracker::Impl::of_state(const BalanceState& row) const {
+  return row[0] * off + row[1] * off_velocity + row[2] * shift[0] + row[3] * shift[1];
+}
+
+/// The acceleration along the ground that brings the mass centre back as planned.
+Vec3<> Tracker::Impl::balanced(const BalanceFrame& now) const {
+  const Vec3<> feet = now.share[0] * shift[0] + now.share[1] * shift[1];
+  return centre.a + now.stiffness * (off - feet - of_state(now.pressure));
 }
 
 void Tracker::Impl::add_corners(const Sole& sole, bool heel, bool toe) {
@@ -226,7 +355,7 @@ void Tracker::Impl::add_posture(const State& state) {
   const int joints = model.nv() - 6;
   square_error += error.tail(joints).squaredNorm() / joints;
   status.joint_error = std::sqrt(square_error / double(++samples));
-  status.shift = norm(shift);
+  status.shift = 0.5 * norm(shift[0] + shift[1]);
 }
 
 /// How far it came, and what the clip did there that feet alone do not.
@@ -261,13 +390,13 @@ const Eigen::VectorXd& Tracker::control(double time, double dt, const State& sta
   const int k = m.frame_at(time);
   const double w = m.capture.omega();
   const Vec3<> xi = flat(c.com + (1 / w) * c.com_velocity);
-  m.off = flat(c.com - m.centre.p) - m.shift, m.off_velocity = flat(c.com_velocity - m.centre.v);
+  m.off = flat(c.com - m.centre.p), m.off_velocity = flat(c.com_velocity - m.centre.v);
+  m.xi = xi;
+  m.begin_rescue(k, time);
   m.edges.clear(), m.soles.clear();
-  m.add_foot(true, k, feet.left);
-  m.add_foot(false, k, feet.right);
-  // z = z_ref + (1 + k/ω)·(ξ − ξ_ref) in accelerations.
-  const Vec3<> back = -w * kCaptureGain * m.off - (w + kCaptureGain) * m.off_velocity;
-  Vec3<> a = m.centre.a + back;
+  m.add_foot(true, k, time, feet.left);
+  m.add_foot(false, k, time, feet.right);
+  Vec3<> a = m.balanced(m.plan.balance[size_t(k)]);
   a.z = m.centre.a.z + kHeightGain * (m.centre.p.z - c.com.z) + kHeightDamping * (m.centre.v.z - c.com_velocity.z);
   if (!m.edges.empty()) {
     a = m.feasible(a, c.com);
@@ -285,7 +414,8 @@ const Eigen::VectorXd& Tracker::control(double time, double dt, const State& sta
 
   s.phase = m.plan.left.down(k) && m.plan.right.down(k) ? WalkPhase::kShared : WalkPhase::kSingle;
   s.stance_left = m.plan.left.down(k);
-  s.com = c.com, s.capture = xi, s.capture_error = norm(m.off + (1 / w) * m.off_velocity);
+  s.com = c.com, s.capture = xi;
+  s.capture_error = norm(m.off - 0.5 * (m.shift[0] + m.shift[1]) + (1 / w) * m.off_velocity);
   s.pressure = flat(c.com) - (c.com.z / std::max(norm(m.model.gravity()) + a.z, 1.0)) * flat(a);
   s.walked = norm(flat(c.com) - flat(center_of_mass(m.model, m.plan.clip.q.col(0))));
   s.done = time >= duration();

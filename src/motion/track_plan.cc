@@ -52,6 +52,20 @@ std::vector<double> time_to_flight(const TrackPlan& plan) {
   return out;
 }
 
+/// Backwards through the clip; infinite after the last landing.
+std::vector<double> time_to_landing(const TrackPlan& plan) {
+  const int n = int(plan.left.heel.size());
+  std::vector<double> out(size_t(n), kInfinity);
+  double until = kInfinity;
+  for (int k = n - 1; k >= 0; --k) {
+    out[size_t(k)] = until;
+    until += plan.dt;
+    for (const bool left : {true, false})
+      if (k > 0 && plan.foot(left).down(k) && !plan.foot(left).down(k - 1)) until = plan.dt;
+  }
+  return out;
+}
+
 /// A sole that does not bend: its corners, as far as its heel or toes are down.
 SupportHistory rigid_sole(const Sole& sole, const TrackPlan::Foot& foot, double friction) {
   SupportHistory out;
@@ -151,6 +165,28 @@ void plan_centre(const Model& model, const Analysis& a, TrackPlan& plan) {
   }
 }
 
+/// By the load that the clip gives to each sole.
+void plan_balance_of(const Model& model, const Biped& biped, const Analysis& a, TrackPlan& plan) {
+  const size_t n = a.com.size(), first = a.supports.size() - 2;
+  std::vector<BalanceMoment> moments(n);
+  double height = 0;
+  for (size_t k = 0; k < n; ++k) {
+    BalanceMoment& m = moments[k];
+    m.down = {plan.left.down(int(k)), plan.right.down(int(k))};
+    double load = 0;
+    for (size_t foot = 0; foot < 2; ++foot) {
+      m.share[foot] = std::max(a.supports[first + foot].wrench[k].f.z, 0.0);
+      load += m.share[foot];
+    }
+    m.stiffness = load / (model.mass() * std::max(a.com[k].z, kLeastHeight));
+    for (double& share : m.share) share = load > 0 ? share / load : 0.5;
+    height += std::max(a.com[k].z, kLeastHeight) / double(n);
+  }
+  plan.balance = plan_balance(moments, plan.dt,
+                              {.rate = std::sqrt(norm(model.gravity()) / height),
+                               .sole = std::sqrt(biped.left.half_length * biped.left.half_width)});
+}
+
 }  // namespace
 
 TrackPlan plan_track(const Model& model, const Biped& biped, const Clip& clip, double cutoff, double rate) {
@@ -168,6 +204,7 @@ TrackPlan plan_track(const Model& model, const Biped& biped, const Clip& clip, d
   }
   plan.others = stretches(contacts.others, clip.times);
   plan.until_flight = time_to_flight(plan);
+  plan.until_landing = time_to_landing(plan);
   if (cutoff < 0)
     cutoff = std::min(std::isfinite(plan.until_flight.front()) ? kFlyingCutoff : kCutoff, kOfTheRate * rate);
   std::vector<SupportHistory> supports = find_supports(model, Contacts{{}, contacts.others});
@@ -176,6 +213,7 @@ TrackPlan plan_track(const Model& model, const Biped& biped, const Clip& clip, d
   supports.push_back(rigid_sole(biped.right, plan.right, friction));
   const Analysis a = analyze(model, clip, supports, {.cutoff = cutoff, .doubt = kDoubt});
   plan_centre(model, a, plan);
+  plan_balance_of(model, biped, a, plan);
   plan.clip = a.clip, plan.v = a.v, plan.vdot = a.vdot;
   return plan;
 }

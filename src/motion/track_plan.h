@@ -6,6 +6,7 @@
 
 #include "kansetsu/motion/biped.h"
 #include "kansetsu/motion/contacts.h"
+#include "motion/balance_plan.h"
 
 namespace kansetsu {
 
@@ -37,7 +38,9 @@ struct TrackPlan {
   double dt = 0;
   Foot left, right;
   std::vector<Centre> centre;
-  std::vector<double> until_flight;  ///< [s] until the next flight that is one
+  std::vector<BalanceFrame> balance;
+  std::vector<double> until_flight;   ///< [s] until the next flight that is one
+  std::vector<double> until_landing;  ///< [s] until a foot lands
   std::vector<OtherSupport> others;
   const Foot& foot(bool is_left) const { return is_left ? left : right; }
   bool flies(int k) const { return !left.down(k) && !right.down(k); }

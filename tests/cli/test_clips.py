@@ -45,6 +45,22 @@ def test_check_and_info(clip: Path):
     assert "80 Hz" in run("info", str(clip)).stdout
 
 
+@pytest.mark.parametrize("time, told", [("0.0125", False), ("0.19", False), ("0.21", True), ("80", True)])
+def test_frames_that_are_far_apart_are_told(clip: Path, time: str, told: bool):
+    clip.write_text(clip.read_text().replace("0.0125", time))
+    result = run("check", str(clip))
+    assert result.exit_code == OK
+    assert ("CAP057" in result.stderr) == told, result.stderr
+
+
+@pytest.mark.parametrize("number", ["0.0125", " 88 0", "OFFSET 9 0"])
+def test_decimal_commas_are_named(clip: Path, number: str):
+    clip.write_text(clip.read_text().replace(number, number.replace(" 0", " 0,5").replace(".", ","), 1))
+    result = run("check", str(clip))
+    assert result.exit_code == BAD_FILE
+    assert "not a comma" in result.stderr
+
+
 def test_joint_centres(clip: Path, tmp_path: Path):
     out = tmp_path / "centres.csv"
     assert run("convert", str(clip), str(out)).exit_code == OK

@@ -98,6 +98,25 @@ def test_parts_of_amass_and_files_with_y_up(tmp_path: Path, rest):
     assert numpy.abs(ours - theirs).max() < 1e-9  # rounding
 
 
+@pytest.mark.parametrize("layout", ["a table per frame", "other names", "with hands", "of AIST++"])
+def test_other_makers_of_smpl_motions(tmp_path: Path, rest, layout: str):
+    poses, trans = upright(5, 72, 7)
+    arrays = {
+        "a table per frame": {"poses": poses.reshape(5, 24, 3), "trans": trans},
+        "other names": {"global_orient": poses[:, :3], "body_pose": poses[:, 3:66], "transl": trans},
+        "with hands": {"root_orient": poses[:, :3].reshape(5, 1, 3), "body_pose": poses[:, 3:].reshape(5, 23, 3), "trans": trans},
+        "of AIST++": {"smpl_poses": poses, "smpl_trans": trans},
+    }[layout]
+    file, table = tmp_path / "motion.npz", tmp_path / "centres.csv"
+    numpy.savez(file, fps=60, **arrays)
+    result = run("convert", str(file), str(table), "--skeleton", str(tmp_path / "rest.npz"))
+    assert result.exit_code == OK, result.stderr
+    with table.open() as stream:
+        rows = list(csv.DictReader(stream))
+    ours = numpy.array([[[float(row[f"{name}.{a}"]) for a in "xyz"] for name in NAMES] for row in rows])
+    assert numpy.abs(ours - joints_of(poses, trans, rest)).max() < 1e-9  # rounding
+
+
 def test_a_motion_of_amass_is_analysed_on_a_mean_person(tmp_path: Path):
     """Somebody who stands and bends his knees: the floor carries his weight."""
     frames = 240
@@ -125,6 +144,8 @@ def test_a_motion_of_amass_is_analysed_on_a_mean_person(tmp_path: Path):
         ({"poses": numpy.zeros((4, 70)), "trans": numpy.zeros((4, 3))}, "70 numbers per frame"),
         ({"poses": numpy.zeros((4, 72)), "trans": numpy.zeros((3, 3))}, "3 × 3 numbers, 4 frames"),
         ({"poses": numpy.zeros((4, 72))}, "position of the root is missing"),
+        ({"poses": numpy.zeros((4, 72), numpy.float16), "trans": numpy.zeros((4, 3))}, "'poses' is of the type"),
+        ({"root_orient": numpy.zeros((4, 3)), "pose_body": numpy.zeros((4, 60)), "trans": numpy.zeros((4, 3))}, "the body 4 × 60"),
         ({"poses": numpy.full((4, 72), numpy.nan), "trans": numpy.zeros((4, 3))}, "not a finite number"),
     ],
 )

@@ -213,6 +213,52 @@ def test_bad_marker_files_are_refused(tmp_path: Path, change: tuple, code: str):
     assert code in result.stderr and "help:" in result.stderr
 
 
+def marker_rows(tmp_path: Path, rows: list[list[tuple]], rate: float = 100, unit: str = "m") -> Path:
+    """Frames of markers, 0.01 s apart."""
+    count = len(rows[0])
+    file = tmp_path / "rows.trc"
+    file.write_text(
+        "PathFileType\t4\t(X/Y/Z)\tx.trc\nDataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\t"
+        f"OrigNumFrames\n{rate}\t{rate}\t{len(rows)}\t{count}\t{unit}\t{rate}\t1\t{len(rows)}\nFrame#\tTime\t"
+        + "\t\t\t".join(f"M{i}" for i in range(count)) + "\n\n"
+        + "".join(f"{k + 1}\t{0.01 * k:.3f}\t" + "\t".join(str(x) for p in row for x in p) + "\n" for k, row in enumerate(rows)))
+    return file
+
+
+def spread(size: float) -> list[tuple]:
+    """Five markers, of which half are within `size` of the middle one."""
+    return [(1, 1, 1), (1 + size, 1, 1), (1 - size, 1, 1), (1, 1 + size, 1), (1, 1 - size, 1)]
+
+
+@pytest.mark.parametrize("marker, missing", [
+    ((0, 0, 0), True), ((0, 0, 0.001), False),
+    ((1 + 0.4 * 101, 1, 1), True), ((1 + 0.4 * 99, 1, 1), False), ((9999.999, 9999.999, 9999.999), True)])
+def test_markers_that_other_programs_lost_are_missing(tmp_path: Path, marker: tuple, missing: bool):
+    file = marker_rows(tmp_path, [spread(0.4), [*spread(0.4)[:4], marker], spread(0.4)])
+    told = run("check", str(file))
+    assert told.exit_code == OK
+    assert ("CAP056" in told.stderr) == missing, told.stderr
+    _, rows = read_trc(convert(file, tmp_path / "b.trc"))
+    assert numpy.isnan(rows[1, -3:]).all() == missing
+    assert not numpy.isnan(rows[[0, 2]]).any()
+
+
+@pytest.mark.parametrize("size, wrong", [(0.4, False), (9.9, False), (10.1, True), (400, True), (0.011, False), (0.009, True)])
+def test_lengths_at_which_nobody_was_filmed_are_told(tmp_path: Path, size: float, wrong: bool):
+    told = run("check", str(marker_rows(tmp_path, [spread(size)] * 3)))
+    assert told.exit_code == OK
+    assert ("CAP057" in told.stderr) == wrong, told.stderr
+
+
+@pytest.mark.parametrize("rate, wrong", [(100, False), (104, False), (106, True), (60, True), (0, False)])
+def test_a_rate_that_is_not_that_of_the_times_is_told(tmp_path: Path, rate: float, wrong: bool):
+    file = marker_rows(tmp_path, [spread(0.4)] * 4, rate, "MM" if rate == 0 else "m")
+    told = run("info", str(file), "--json")
+    assert told.exit_code == OK
+    assert ("CAP057" in told.stderr) == (wrong or rate == 0), told.stderr  # 0.4 mm is nobody, either
+    assert json.loads(told.stdout)["rate"] == pytest.approx(100 if wrong or rate == 0 else rate)
+
+
 @pytest.mark.parametrize("header, degrees", [
     ("x\nversion=1\nnRows=2\nnColumns=3\ninDegrees=yes\nendheader\n", True),
     ("x\nnRows=2\nnColumns=3\n\nAngles are in radians.\n\nendheader\n", False),

@@ -55,6 +55,9 @@ struct Options {
   double largest_step = 0.5;  ///< of a coordinate in one iteration [rad, m]
   double damping = 0.05;      ///< relative to the squared error
   double still = 1e-11;       ///< a shorter step counts as converged [rad, m]
+  /// A shorter step is taken and is the last [rad, m]; errors in the report are those before it. Steps near a solution shrink at least
+  /// by the part that residuals are of the lengths between joints and targets: who follows markers needs none to see that.
+  double last = 0;
   bool arms =
       true;  ///< a single pose task on an arm, by tangents, tries ArmSolver first: ten times as fast, but Report::errors stays empty
 };

@@ -53,8 +53,8 @@ struct LandmarkTable {
 };
 /// Built in: cgspeed (CMU as BVH, MotionBuilder and Mixamo names), 3dsmax, asf (CMU's own names), daz, makehuman, smpl (AMASS).
 const std::vector<LandmarkTable>& skeleton_tables();
-/// The one that knows most of the skeleton's bones.
-const LandmarkTable& best_table(const Capture& capture);
+/// The one that knows most of the skeleton's bones; one made from the words of their names, if that knows more.
+LandmarkTable best_table(const Capture& capture);
 
 /// The bone that the table names, and the point on it. Case and a prefix as in "mixamorig:Hips" do not matter.
 struct BonePoint {

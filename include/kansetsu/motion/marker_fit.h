@@ -45,6 +45,14 @@ struct CleanMarkers {
 };
 CleanMarkers clean_markers(const Markers& seen, const Mat3<>& axes, double fastest = 20);
 
+/// Markers whose left and right were mistaken, by their names: with them exchanged, distances of a few frames are much smaller.
+struct ExchangedSides {
+  std::vector<std::string> markers{};
+  double rms = 0, rms_exchanged = 0;  ///< distance as they are, and exchanged, before sizes are fitted [m]
+};
+/// All markers of the figure must have been seen. Nothing where sides fit best as they are.
+std::optional<ExchangedSides> find_exchanged_sides(const MarkerFigure& figure, const Markers& seen);
+
 struct MarkerError {
   std::string name{};
   double rms = 0, largest = 0;      ///< [m]

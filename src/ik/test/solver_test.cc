@@ -56,6 +56,23 @@ TEST_CASE("convergence is quadratic") {
   CHECK(seen >= 1);
 }
 
+TEST_CASE("a last step is taken, without one that shows it to be the last") {
+  const Model model = arm7();
+  const FrameOn tool = frame_on(model, "tool");
+  VectorXd q(7);
+  q << 0.3, 0.5, -0.4, 1.1, 0.2, 0.9, -0.3;
+  const Problem problem = Problem().add(PoseTask{tool, pose_of(model, q, tool)}, {.tolerance = 1e-13});
+  constexpr double kLast = 1e-3;
+  for (const double off : {0.3e-3, 0.02}) {  // the first step is no longer than its way, √7·off
+    const VectorXd start = q + VectorXd::Constant(7, off);
+    Solver to_the_end(model, problem, {.arms = false}), stops(model, problem, {.last = kLast, .arms = false});
+    const Report whole = to_the_end.solve(start), shorter = stops.solve(start);
+    CHECK(shorter.iterations < whole.iterations);
+    CHECK((shorter.iterations == 1) == (off < kLast));
+    CHECK(pose_error(model, shorter.q, tool, pose_of(model, q, tool)) < kLast * kLast * 10);  // Newton's squares
+  }
+}
+
 TEST_CASE("targets out of reach end with the nearest pose and say so") {
   const Model model = arm7();
   const FrameOn tool = frame_on(model, "tool");

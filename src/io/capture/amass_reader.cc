@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
+#include <span>
 
 #include "io/capture/capture_codes.h"
 #include "io/capture/capture_reader.h"
@@ -30,7 +32,15 @@ constexpr std::array<SmplJoint, 22> kSmpl{
 constexpr std::size_t kSmplJoints = kSmpl.size();
 /// Numbers of a frame of `poses`: body alone, SMPL, SMPL+H and SMPL-X.
 constexpr std::array<std::size_t, 4> kWidths{66, 72, 156, 165};
+/// Numbers of a frame of the body's joints without the root: with and without the two of SMPL's hands.
+constexpr std::array<std::size_t, 2> kBodyWidths{63, 69};
 constexpr double kUsualRate = 120;  ///< [Hz] of most of AMASS
+
+/// Names that the makers of such files give to the same array; the first is AMASS's.
+using ArrayNames = std::span<const char* const>;
+constexpr const char *kPoses[]{"poses", "smpl_poses"}, *kRoot[]{"root_orient", "global_orient"},
+    *kBody[]{"pose_body", "body_pose"}, *kTrans[]{"trans", "transl", "smpl_trans"},
+    *kRates[]{"mocap_framerate", "mocap_frame_rate", "fps"};
 
 constexpr double kLongestBone = 3;  ///< [m]
 /// World axes (x forward, y left, z up at rest) from those of a body at rest, and back.
@@ -81,9 +91,19 @@ class AmassReader {
   }
 
  private:
-  const NpzArray* find(const char* name) const {
-    const auto found = file_.arrays.find(name);
-    return found == file_.arrays.end() || found->second.numbers.empty() ? nullptr : &found->second;
+  const NpzArray* find(ArrayNames names) const {
+    for (const char* name : names)
+      if (const auto found = file_.arrays.find(name); found != file_.arrays.end() && !found->second.numbers.empty())
+        return &found->second;
+    return nullptr;
+  }
+  /// Why one of them is not there although the file has it.
+  std::string why_not(ArrayNames names) const {
+    for (const char* name : names)
+      if (const auto found = file_.unread.find(name); found != file_.unread.end())
+        return fmt::format("; '{}' is of the type {}, float32 and float64 are read", name,
+                           found->second.empty() ? "of no array" : quote(found->second));
+    return {};
   }
 
   Sex sex() const {
@@ -124,8 +144,7 @@ class AmassReader {
 
   void read_rate() {
     double rate = 0;
-    for (const char* name : {"mocap_framerate", "mocap_frame_rate", "fps"})
-      if (const NpzArray* array = find(name)) rate = array->numbers[0];
+    if (const NpzArray* array = find(kRates)) rate = array->numbers[0];
     if (!(rate > 0 && rate < kLargestNumber)) {
       report_.warn(0, kGuess, {}, fmt::format("there is no frame rate; {} Hz is assumed", kUsualRate),
                    "--frame-rate HZ overrides");
@@ -146,25 +165,32 @@ class AmassReader {
   };
 
   std::optional<Turns> find_turns() {
-    if (const NpzArray* poses = find("poses")) {
+    if (const NpzArray* poses = find(kPoses)) {
       for (const std::size_t width : kWidths)
         if (poses->columns == width) return Turns{poses, poses, 3};
       return report_.refuse(0, kFrame, "poses",
                             fmt::format("{} numbers per frame; 66, 72, 156 or 165 are known", poses->columns),
                             "three for each joint of SMPL, SMPL+H or SMPL-X");
     }
-    const NpzArray *root = find("root_orient"), *body = find("pose_body");
-    if (root && body && root->columns == 3 && body->columns == 3 * (kSmplJoints - 1) && root->rows == body->rows)
-      return Turns{root, body, 0};
-    return report_.refuse(0, kFrame, {}, "there is neither 'poses' nor 'root_orient' with 'pose_body'",
-                          "AMASS files have an array of rotations, poses");
+    const NpzArray *root = find(kRoot), *body = find(kBody);
+    const bool known = body && std::find(kBodyWidths.begin(), kBodyWidths.end(), body->columns) != kBodyWidths.end();
+    if (root && known && root->columns == 3 && root->rows == body->rows) return Turns{root, body, 0};
+    if (root && body)
+      return report_.refuse(0, kFrame, "pose_body",
+                            fmt::format("the root has {} × {} numbers, the body {} × {}", root->rows, root->columns,
+                                        body->rows, body->columns),
+                            "three for the root, and 63 or 69 for the body, in each frame");
+    return report_.refuse(
+        0, kFrame, {}, "there is neither 'poses' nor 'root_orient' with 'pose_body'" + why_not(kPoses) + why_not(kBody),
+        "AMASS files have an array of rotations, poses");
   }
 
   void read_frames() {
     const std::optional<Turns> turns = find_turns();
-    const NpzArray* trans = find("trans");
+    const NpzArray* trans = find(kTrans);
     if (!trans)
-      report_.error(0, kFrame, "trans", "the position of the root is missing", "AMASS files have an array trans");
+      report_.error(0, kFrame, "trans", "the position of the root is missing" + why_not(kTrans),
+                    "AMASS files have an array trans");
     if (!turns || !trans || report_.failed()) return;
     const std::size_t frames = turns->root->rows;
     if (trans->columns != 3 || trans->rows != frames)
@@ -231,8 +257,10 @@ bool holds_amass(const std::filesystem::path& file) {
   const FileText read = read_file(file);
   // A directory of a ZIP file stands at its end, so that names of its members stand there once more.
   const std::string_view text = read.text;
+  constexpr std::string_view kMembers[]{"poses.npy", "pose_body.npy", "body_pose.npy"};
   return !read.problem && text.starts_with("PK") &&
-         (text.rfind("poses.npy") != std::string_view::npos || text.rfind("pose_body.npy") != std::string_view::npos);
+         std::any_of(std::begin(kMembers), std::end(kMembers),
+                     [&](std::string_view name) { return text.rfind(name) != std::string_view::npos; });
 }
 
 }  // namespace kansetsu::io

@@ -213,7 +213,7 @@ class BvhReader {
     constexpr double kShortestFrame = 1e-6, kLongestFrame = 1e3;  // [s] no camera is faster, no motion slower
     if (!value || !(*value >= kShortestFrame && *value <= kLongestFrame))
       return report_.fail(words_.line(), kFrameTime, "MOTION", fmt::format("the frame time is {}", quote(time)),
-                          "write the seconds between two frames, 1e-6 to 1000, e.g. 0.008333");
+                          number_hint(time, "write the seconds between two frames, 1e-6 to 1000, e.g. 0.008333"));
     capture_.frame_time = *value;
     return true;
   }
@@ -272,7 +272,7 @@ class BvhReader {
       if (read_number(word)) continue;
       return report_.error(line, kNumber, path(found),
                            fmt::format("value {} is {}, {}", found + 1, quote(word), kNoNumber),
-                           "correct the value or remove the frame");
+                           number_hint(word, "correct the value or remove the frame"));
     }
     report_.error(
         line, last && found < width ? kTruncated : kFrame, path(found),

@@ -37,6 +37,8 @@ inline constexpr char kTimes[] = "CAP052";
 inline constexpr char kParameter[] = "CAP053";
 inline constexpr char kPlate[] = "CAP054";
 inline constexpr char kCount[] = "CAP055";
+inline constexpr char kGap[] = "CAP056";
+inline constexpr char kDoubt[] = "CAP057";
 // Writing, and tables of landmarks.
 inline constexpr char kCannotWrite[] = "CAP040";
 inline constexpr char kLandmark[] = "CAP041";

@@ -60,6 +60,11 @@ std::optional<double> read_number(std::string_view word) {
   return value;
 }
 
+std::string number_hint(std::string_view word, std::string_view otherwise) {
+  const bool comma = word.find(',') != std::string_view::npos;
+  return comma ? "decimals follow a point, not a comma: replace the commas of all numbers" : std::string(otherwise);
+}
+
 std::optional<Vec3<>> read_vector(Words& words, Report& report, const std::string& path) {
   double value[3] = {};
   for (double& v : value) {
@@ -69,7 +74,7 @@ std::optional<Vec3<>> read_vector(Words& words, Report& report, const std::strin
       words.next();
       return report.refuse(words.line(), kNumber, path,
                            word.empty() ? "the file ends here" : fmt::format("{} is {}", quote(word), kNoNumber),
-                           "three numbers are needed, e.g. 0 1.5 0");
+                           number_hint(word, "three numbers are needed, e.g. 0 1.5 0"));
     }
     words.next();
     v = *number;
@@ -80,8 +85,13 @@ std::optional<Vec3<>> read_vector(Words& words, Report& report, const std::strin
 void settle(Capture& capture, const CaptureOptions& options, std::optional<double> stated_unit, Report& report) {
   capture.axes = guess_axes(capture, options.up);
   capture.unit = options.unit.value_or(stated_unit.value_or(guess_unit(capture)));
+  // [s] People take two steps a second: at five frames a second a foot is on the floor in two or three.
+  constexpr double kSlowest = 0.2;
+  if (capture.frame_time > kSlowest)
+    report.warn(0, kDoubt, {}, fmt::format("frames are {:g} s apart", capture.frame_time),
+                "is it the rate, where the time between two frames belongs? --frame-rate HZ overrides");
   if (options.unit || stated_unit) return;
-  const LandmarkTable& table = best_table(capture);
+  const LandmarkTable table = best_table(capture);
   const bool legs =
       find_bone_point(capture, table, Landmark::kHipL) && find_bone_point(capture, table, Landmark::kKneeL);
   if (!legs)

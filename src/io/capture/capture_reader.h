@@ -68,6 +68,8 @@ bool check_text(std::string_view text, Report& report, const char* format);
 
 /// Three numbers that follow; an error names what they are.
 std::optional<Vec3<>> read_vector(Words& words, Report& report, const std::string& path);
+/// What to do about a word that is no number: one with a comma comes from a computer that writes them so.
+std::string number_hint(std::string_view word, std::string_view otherwise);
 std::optional<double> read_number(std::string_view word);
 inline constexpr double kLargestNumber = 1e9;  ///< beyond this no length or angle makes sense
 inline constexpr char kNoNumber[] = "not a finite number up to 1e9";

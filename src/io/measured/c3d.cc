@@ -57,6 +57,7 @@ class C3dReader {
       read_names();
       read_frames();
       if (!report_.failed()) {
+        settle_markers(out_.markers, report_);
         out_.plates = c3d::read_plates(parameters_, out_.analog, out_.markers.unit, report_);
         read_events();
       }

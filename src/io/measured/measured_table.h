@@ -5,6 +5,7 @@
 
 #include "io/capture/capture_reader.h"
 #include "io/text.h"
+#include "kansetsu/model/measured.h"
 
 /// Lines of numbers between tabs or blanks, as tables of measurements have them.
 namespace kansetsu::io::capture {
@@ -37,5 +38,9 @@ void make_unique(std::vector<std::string>& names, Report& report, int line);
 
 /// The rate of a row of times that are even within a twentieth; 0 if they are not.
 double rate_of(const std::vector<double>& times);
+
+/// Other programs write a marker that was not seen as (0, 0, 0) or as 9999999: it becomes one that was not seen, and is told, as
+/// are lengths at which nobody was filmed.
+void settle_markers(Markers& markers, Report& report);
 
 }  // namespace kansetsu::io::capture

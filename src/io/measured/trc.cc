@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "io/capture/capture_codes.h"
@@ -44,7 +45,8 @@ class TrcReader {
     if (const auto start = read_number(header["OrigDataStartFrame"])) out_.markers.first_frame = int(*start);
     if (const auto frames = read_number(header["NumFrames"])) frames_ = *frames;
     if (const auto markers = read_number(header["NumMarkers"])) markers_ = *markers;
-    const auto unit = units().find(std::string(header["Units"]));
+    const auto unit = std::find_if(units().begin(), units().end(),
+                                   [&](const auto& u) { return same_word(u.first, header["Units"]); });
     if (unit == units().end())
       return report_.fail(3, kHeader, "Units", fmt::format("{} is not a unit of length", quote(header["Units"])),
                           "known: mm, cm, dm, m, in, ft; the third line has the values of the second");
@@ -85,7 +87,7 @@ class TrcReader {
       const std::optional<double> time = read_number(cells[1]);
       if (!time) {
         report_.error(lines_.line(), kNumber, "Time", fmt::format("{} is {}", quote(cells[1]), kNoNumber),
-                      "each row has a time");
+                      number_hint(cells[1], "each row has a time"));
         continue;
       }
       if (!m.times.empty() && !(*time > m.times.back())) {
@@ -107,7 +109,19 @@ class TrcReader {
     if (frames_ && *frames_ != m.frames())
       report_.warn(0, kCount, {}, fmt::format("the header states {} frames, but there are {}", *frames_, m.frames()),
                    "the rows are used; is the file truncated?");
-    if (!(m.rate > 0)) m.rate = rate_of(m.times);
+    settle_markers(m, report_);
+    settle_rate();
+  }
+
+  /// Times count; who reads the rate alone gets another motion.
+  void settle_rate() {
+    Markers& m = out_.markers;
+    constexpr double kOff = 0.05;  // of the rate: times have three digits
+    const double real = rate_of(m.times);
+    if (real > 0 && m.rate > 0 && std::abs(m.rate - real) > kOff * real)
+      report_.warn(3, kDoubt, "DataRate", fmt::format("the header states {:g} Hz, the times {:.4g} Hz", m.rate, real),
+                   "the times are used");
+    if (real > 0 && !(std::abs(m.rate - real) <= kOff * real)) m.rate = real;
   }
 
   void add_point(const std::vector<std::string_view>& cells, std::size_t marker) {
@@ -117,7 +131,7 @@ class TrcReader {
       if (!value)
         report_.error(lines_.line(), kNumber, out_.markers.names[marker],
                       fmt::format("{} is {}", quote(cells[2 + 3 * marker + c]), kNoNumber),
-                      "an empty cell or nan means a missing marker");
+                      number_hint(cells[2 + 3 * marker + c], "an empty cell or nan means a missing marker"));
       x[c] = value.value_or(0);
     }
     out_.markers.points.push_back(out_.markers.unit * Vec3<>{x[0], x[1], x[2]});

@@ -39,7 +39,7 @@ std::string_view value_of(std::string_view head, std::string_view key) {
   return rest;
 }
 
-/// (), (n,) or (n, m)
+/// (), (n,), (n, m), or more: (n, m, k) is n rows of m·k.
 bool parse_shape(std::string_view text, NpzArray& out) {
   std::vector<std::size_t> sizes;
   if (!text.starts_with('(')) return false;
@@ -54,10 +54,14 @@ bool parse_shape(std::string_view text, NpzArray& out) {
     sizes.push_back(value);
     i = std::size_t(end - text.data());
   }
-  if (sizes.size() > 2) return false;
+  constexpr std::size_t kMost = std::size_t{1} << 40;
   out.rows = sizes.empty() ? 1 : sizes[0];
-  out.columns = sizes.size() == 2 ? sizes[1] : 1;
-  return out.columns == 0 || out.rows < std::size_t{1} << 40;
+  out.columns = 1;
+  for (std::size_t i = 1; i < sizes.size(); ++i) {
+    if (sizes[i] != 0 && out.columns > kMost / sizes[i]) return false;
+    out.columns *= sizes[i];
+  }
+  return out.columns == 0 || out.rows < kMost;
 }
 
 void append_utf8(std::string& out, std::uint32_t c) {
@@ -113,8 +117,8 @@ bool read_texts(std::string_view data, std::size_t width, std::size_t character,
   return true;
 }
 
-/// Nothing where the array is of another type or does not hold what it says.
-std::optional<NpzArray> parse_npy(std::string_view text) {
+/// Nothing where the array is of another type or does not hold what it says. `type`: as the file writes it
+std::optional<NpzArray> parse_npy(std::string_view text, std::string_view& type) {
   const Bytes bytes{text};
   if (!text.starts_with("\x93NUMPY")) return std::nullopt;
   const auto version = bytes.at<std::uint8_t>(6);
@@ -129,7 +133,7 @@ std::optional<NpzArray> parse_npy(std::string_view text) {
   if (!head) return std::nullopt;
   NpzArray out;
   if (!parse_shape(value_of(*head, "'shape'"), out)) return std::nullopt;
-  const std::string_view type = value_of(*head, "'descr'");
+  type = value_of(*head, "'descr'");
   const std::string_view data = text.substr(begin + size);
   const Order order = value_of(*head, "'fortran_order'").starts_with("True") ? Order::kColumns : Order::kRows;
   bool whole = false;
@@ -209,7 +213,12 @@ NpzFile parse_npz(std::string_view all) {
       return out;
     }
     left -= *size;
-    if (auto array = parse_npy(*text)) out.arrays[std::string(name->substr(0, name->size() - 4))] = std::move(*array);
+    const std::string key(name->substr(0, name->size() - 4));
+    std::string_view type;
+    if (auto array = parse_npy(*text, type))
+      out.arrays[key] = std::move(*array);
+    else
+      out.unread[key] = std::string(type.substr(0, type.find(',')).substr(0, 20));
   }
   return out;
 }

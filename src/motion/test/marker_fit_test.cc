@@ -149,6 +149,39 @@ TEST_CASE("sizes of segments come back from markers") {
   }
 }
 
+TEST_CASE("left and right that were exchanged are found") {
+  std::mt19937 random(6);
+  const MarkerFigure figure = marked(human(), random);
+  const Scene scene = moving(figure, 40);
+  CHECK(!find_exchanged_sides(figure, scene.seen));
+  const auto exchanged = [&](const char* part) {
+    Markers seen = scene.seen;
+    int count = 0;
+    for (std::string& name : seen.names) {
+      if (name.find(part) == std::string::npos) continue;
+      for (const auto& [mark, other] : {std::pair{"_l.", "_r."}, {"_r.", "_l."}})
+        if (const std::size_t at = name.find(mark); at != std::string::npos) {
+          name.replace(at, 3, other);
+          ++count;
+          break;
+        }
+    }
+    const std::optional<ExchangedSides> found = find_exchanged_sides(figure, seen);
+    REQUIRE(found);
+    CHECK(int(found->markers.size()) == count);
+    for (const std::string& name : found->markers) CHECK(name.find(part) != std::string::npos);
+    CHECK(found->rms_exchanged < 1e-3);  // the very places of the markers
+    CHECK(found->rms > 0.02);
+  };
+  exchanged("_");
+  exchanged("hand");
+  // Distances that hardly fall are no reason: noise of 3 cm on all markers.
+  Markers noisy = scene.seen;
+  std::normal_distribution<double> noise(0, 0.03);
+  for (Vec3<>& p : noisy.points) p += Vec3<>{noise(random), noise(random), noise(random)};
+  CHECK(!find_exchanged_sides(figure, noisy));
+}
+
 TEST_CASE("too few markers are refused") {
   std::mt19937 random(5);
   MarkerFigure figure = marked(human(), random);
