@@ -71,8 +71,10 @@ SceneDescription scene_or_fail(const std::string& name, std::optional<Base> base
   StagedScene staged = load_stage(name, base);
   if (!staged.scene) throw bad_file(staged.scene.diagnostics);
   if (staged.scene.partial() && partial == PartialModel::kRefuse) {
-    throw Failure(kPartial, fmt::format("{0}: {1}\n  help: 'kansetsu check {0}' shows all; --allow-partial continues with what was read",
-                                        name, partial_summary(staged.scene.diagnostics)));
+    throw Failure(
+        kPartial,
+        fmt::format("{0}: {1}\n  help: 'kansetsu check {0}' shows all; --allow-partial continues with what was read",
+                    name, partial_summary(staged.scene.diagnostics)));
   }
   tell_count(staged.scene.diagnostics, name);
   tell_first(staged.of_meshes);

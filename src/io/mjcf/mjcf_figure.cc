@@ -210,9 +210,9 @@ class FigureMaker {
 
   /// Bodies that are welded together, as the joints that move them.
   struct Group {
-    int first;         ///< its body with the joints
-    int parent = -1;   ///< place of the group that carries it; none: the world
-    int touching = -1; ///< a body with a shape that can touch; none: -1
+    int first;          ///< its body with the joints
+    int parent = -1;    ///< place of the group that carries it; none: the world
+    int touching = -1;  ///< a body with a shape that can touch; none: -1
     bool still = false;
   };
 
@@ -223,10 +223,12 @@ class FigureMaker {
       for (int i = root; i < end_of(reader_, root); ++i) {
         const Body& b = reader_.body(i);
         const bool own = i == root || !b.joints.empty();
-        if (own) groups.push_back({.first = i, .parent = i == root ? -1 : place.at(b.parent), .still = b.joints.empty()});
+        if (own)
+          groups.push_back({.first = i, .parent = i == root ? -1 : place.at(b.parent), .still = b.joints.empty()});
         const int g = place[i] = own ? int(groups.size()) - 1 : place.at(b.parent);
         const auto touches = [&](const Geom& geom) { return can_touch(reader_, geom); };
-        if (groups[std::size_t(g)].touching < 0 && std::ranges::any_of(b.geoms, touches)) groups[std::size_t(g)].touching = i;
+        if (groups[std::size_t(g)].touching < 0 && std::ranges::any_of(b.geoms, touches))
+          groups[std::size_t(g)].touching = i;
       }
     }
     return groups;

@@ -413,9 +413,9 @@ TEST_CASE("a body that is welded to the world may touch its children, as in MuJo
 
 TEST_CASE("a body without shapes does not keep those apart that it joins, as in MuJoCo") {
   const auto may_touch = [](const std::string& middle, const std::string& end) {
-    const Loaded<SceneDescription> scene = parse_mjcf(
-        "<mujoco><worldbody><body name='a'><freejoint/><geom size='0.1'/><body name='b'><joint/>" + middle +
-        "<body name='c'>" + end + "<geom size='0.1'/></body></body></body></worldbody></mujoco>");
+    const Loaded<SceneDescription> scene =
+        parse_mjcf("<mujoco><worldbody><body name='a'><freejoint/><geom size='0.1'/><body name='b'><joint/>" + middle +
+                   "<body name='c'>" + end + "<geom size='0.1'/></body></body></body></worldbody></mujoco>");
     REQUIRE(scene);
     const FigureDescription& figure = scene.value->figures[0];
     const Model model = value_or_throw(Model::build(figure.model));

@@ -69,8 +69,10 @@ TEST_CASE("a filter and a joint keep all apart that is rigid with their links") 
   CHECK_FALSE(may("a", "tool"));
   CHECK_FALSE(may("b", "c"));
   CHECK_FALSE(may("a", "c"));
-  const Model free = ModelBuilder(model.description()).link("d", box_inertial())
-                         .joint({.name = "l", .type = JointType::kRevolute, .parent = "c", .child = "d"}).build();
+  const Model free = ModelBuilder(model.description())
+                         .link("d", box_inertial())
+                         .joint({.name = "l", .type = JointType::kRevolute, .parent = "c", .child = "d"})
+                         .build();
   CHECK(free.may_collide(free.link_id("tool"), free.link_id("d")));
 }
 
