@@ -239,7 +239,7 @@ at = {{ figure = "r", link = "probe" }}
     result = run("simulate", scene, "--duration", 0.2, "--step", 0.0002, "--json")
     assert result.exit_code == OK, result.stderr
     sensors = json.loads(result.stdout)["sensors"]
-    assert np.allclose(sensors["start"]["p"], d.body("probe").xpos, atol=1e-12)
+    assert np.allclose(sensors["start"]["p"], d.body("probe").xpos, atol=1e-12)  # rounding of three poses in a row
     m.opt.timestep, m.opt.integrator = 0.0002, mujoco.mjtIntegrator.mjINT_RK4
     while d.time < 0.2 - 1e-9:
         mujoco.mj_step(m, d)
