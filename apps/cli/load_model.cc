@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/allowed_paths.h"
@@ -101,6 +102,8 @@ void tell_count(const std::vector<Diagnostic>& warnings, const std::string& name
   if (warnings.empty()) return;
   fmt::print(stderr, "{0}: {1} warning{2}; 'kansetsu check {0}' shows {3}\n", name, warnings.size(),
              warnings.size() == 1 ? "" : "s", warnings.size() == 1 ? "it" : "them");
+  if (std::ranges::any_of(warnings, &Diagnostic::partial))
+    fmt::print(stderr, "{}: {}\n", name, partial_summary(warnings));
 }
 
 void tell(const std::vector<Diagnostic>& warnings) { fmt::print(stderr, "{}", to_string(warnings)); }

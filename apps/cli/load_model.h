@@ -22,7 +22,7 @@ struct ModelSource {
 /// Says all that a reader has said of a file.
 Failure bad_file(const std::vector<Diagnostic>& diagnostics);
 
-/// How many warnings there are, on standard error.
+/// How many warnings there are, and what is missing of a partial model, on standard error.
 void tell_count(const std::vector<Diagnostic>& warnings, const std::string& name);
 /// All of them.
 void tell(const std::vector<Diagnostic>& warnings);

@@ -70,14 +70,14 @@ StagedScene load_stage(const std::string& name, std::optional<Base> base) {
 SceneDescription scene_or_fail(const std::string& name, std::optional<Base> base, PartialModel partial) {
   StagedScene staged = load_stage(name, base);
   if (!staged.scene) throw bad_file(staged.scene.diagnostics);
+  if (staged.scene.partial() && partial == PartialModel::kRefuse) {
+    throw Failure(
+        kPartial,
+        fmt::format("{0}: {1}\n  help: 'kansetsu check {0}' shows all; --allow-partial continues with what was read",
+                    name, partial_summary(staged.scene.diagnostics)));
+  }
   tell_count(staged.scene.diagnostics, name);
   tell_first(staged.of_meshes);
-  if (staged.scene.partial()) {
-    const std::string summary = fmt::format("{}: {}", name, partial_summary(staged.scene.diagnostics));
-    if (partial == PartialModel::kRefuse)
-      throw Failure(kPartial, summary + "\n  help: --allow-partial continues with what was read");
-    fmt::print(stderr, "{}\n", summary);
-  }
   return *std::move(staged.scene.value);
 }
 

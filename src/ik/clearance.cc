@@ -18,8 +18,7 @@ std::vector<Clearance> self_clearances(const Model& model, double least) {
   std::vector<Clearance> all;
   for (int a = 0; a < model.link_count(); ++a) {
     for (int b = a + 1; b < model.link_count(); ++b) {
-      const bool one_body = model.tree().links[size_t(a)].body == model.tree().links[size_t(b)].body;
-      if (one_body || !model.may_collide(LinkId(a), LinkId(b))) continue;
+      if (!model.may_collide(LinkId(a), LinkId(b))) continue;
       for (const ShapeOn& first : shapes_of(model, LinkId(a))) {
         for (const ShapeOn& second : shapes_of(model, LinkId(b))) all.push_back({first, second, least});
       }

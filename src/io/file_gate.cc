@@ -51,7 +51,7 @@ bool FileGate::allows(const fs::path& file) const {
 
 std::string FileGate::hint(const fs::path& file) const {
   return fmt::format("if it belongs to the model, allow its folder: --allow-path {}",
-                     quote(resolved(file).parent_path().string()));
+                     quote(resolved(file).parent_path().string(), std::string::npos));
 }
 
 }  // namespace kansetsu::io

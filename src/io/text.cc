@@ -221,9 +221,8 @@ std::string csv_field(const std::string& text) {
   return quoted + '"';
 }
 
-std::string quote(std::string_view text) {
-  constexpr std::size_t kLongest = 60;
-  std::size_t end = std::min(text.size(), kLongest);
+std::string quote(std::string_view text, std::size_t longest) {
+  std::size_t end = std::min(text.size(), longest);
   while (end > 0 && end < text.size() && (byte(text[end]) & 0xc0) == 0x80) --end;  // not within a character
   std::string shown = repair_utf8(text.substr(0, end));
   if (end < text.size()) shown += "…";

@@ -90,7 +90,7 @@ bool is_clean(std::string_view text);
 /// A text as a field of CSV: in quotes where it would be misread.
 std::string csv_field(const std::string& text);
 
-/// 'text' for a message: one line, at most 60 characters, valid UTF-8.
-std::string quote(std::string_view text);
+/// 'text' for a message: one line, valid UTF-8. @param longest  where it is cut; what a user copies is whole
+std::string quote(std::string_view text, std::size_t longest = 60);
 
 }  // namespace kansetsu::io

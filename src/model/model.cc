@@ -87,10 +87,11 @@ struct Model::Data {
   }
 
   void set_filters() {
-    const auto add = [&](int a, int b) { filtered.insert(std::minmax(a, b)); };
+    const auto add = [&](int a, int b) { filtered.insert(std::minmax(body_of(a), body_of(b))); };
     for (const CollisionFilter& f : description.collision_filters) add(*links.find(f.a), *links.find(f.b));
     for (size_t j = 0; j < description.joints.size(); ++j) add(parents[j], int(j) + 1);
   }
+  int body_of(int link) const { return tree.links[size_t(link)].body; }
 
   void set_massless() {
     for (int column : massless_columns(tree)) {
@@ -110,7 +111,7 @@ struct Model::Data {
   std::vector<int> frame_links;
   double mass = 0;
   Eigen::VectorXd lower, upper, velocity, effort;
-  std::set<std::pair<int, int>> filtered;
+  std::set<std::pair<int, int>> filtered;  ///< bodies of the tree
   std::vector<JointId> massless;
 };
 
@@ -190,7 +191,8 @@ Eigen::MatrixXd Model::actuation() const {
 }
 
 bool Model::may_collide(LinkId a, LinkId b) const {
-  return a != b && !held(data_).filtered.contains(std::minmax(a.value(), b.value()));
+  const int x = held(data_).body_of(a.value()), y = held(data_).body_of(b.value());
+  return x != y && !held(data_).filtered.contains(std::minmax(x, y));
 }
 
 const std::vector<JointId>& Model::massless_joints() const { return held(data_).massless; }

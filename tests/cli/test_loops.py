@@ -19,10 +19,41 @@ STARTS = 20
 OTHER_JOINTS = {"digit_like_2legs"}
 
 
+def _link(name: str, length: float) -> str:
+    return (f'<link name="{name}"><inertial><origin xyz="{length / 2} 0 0"/><mass value="1"/>'
+            '<inertia ixx="0.01" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>')
+
+
+def _joint(name: str, kind: str, parent: str, child: str, x: float) -> str:
+    return (f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/><origin xyz="{x} 0 0"/>'
+            '<axis xyz="0 1 0"/><limit lower="-3.1" upper="3.1" effort="10" velocity="10"/></joint>')
+
+
+# A crank of 0.3 m, a coupler of 0.8 m and a rocker of 0.5 m between pivots 0.9 m apart: the crank turns round.
+FOUR_BAR = ('<robot name="four_bar">' + "".join(
+    [_link("base", 0.1), _link("crank", 0.3), _link("coupler", 0.8), _link("rocker", 0.5), _link("end", 0.1), _link("pivot", 0.1),
+     _joint("j1", "revolute", "base", "crank", 0), _joint("j2", "revolute", "crank", "coupler", 0.3),
+     _joint("j3", "revolute", "coupler", "rocker", 0.8), _joint("j4", "revolute", "rocker", "end", 0.5),
+     _joint("mount", "fixed", "base", "pivot", 0.9)]) + "</robot>")
+
+
 def robots() -> list:
     found = data_files("robots/closed_loop/*/robot.urdf") + data_files("loops/*/robot.urdf")
-    return [pytest.param(p.values[0], id=p.values[0].parent.name) if p.values[0] is not None else p
-            for p in found if p.values[0] is None or p.values[0].parent.name not in OTHER_JOINTS]
+    others = [pytest.param(p.values[0], id=p.values[0].parent.name) if p.values[0] is not None else p
+              for p in found if p.values[0] is None or p.values[0].parent.name not in OTHER_JOINTS]
+    return [pytest.param(None, id="four_bar"), *others]
+
+
+@pytest.fixture
+def urdf(request, tmp_path) -> Path:
+    """A robot with its loop file; without a path, the four-bar linkage."""
+    if request.param is not None:
+        return request.param
+    folder = tmp_path / "four_bar"
+    folder.mkdir()
+    (folder / "robot.urdf").write_text(FOUR_BAR)
+    (folder / "robot.yaml").write_text("closed_loop: [['end', 'pivot']]\n")
+    return folder / "robot.urdf"
 
 
 def pairs_of(urdf: Path) -> list[tuple[str, str]]:
@@ -54,7 +85,7 @@ def random_posture(urdf: Path, rng: np.random.Generator) -> dict[str, float]:
     return q
 
 
-@pytest.mark.parametrize("urdf", robots())
+@pytest.mark.parametrize("urdf", robots(), indirect=True)
 def test_loops_close(urdf, tmp_path):
     seed = crc32(urdf.parent.name.encode())
     print(f"seed {seed}")
@@ -66,7 +97,7 @@ def test_loops_close(urdf, tmp_path):
         assert result.exit_code == OK, (k, result.stderr[-600:])
 
 
-@pytest.mark.parametrize("urdf", robots())
+@pytest.mark.parametrize("urdf", robots(), indirect=True)
 def test_what_scipy_closes_closes_here(urdf, tmp_path):
     """Damped least squares of SciPy over Pinocchio's kinematics, from the same starts and within the same limits."""
     optimize = pytest.importorskip("scipy.optimize")

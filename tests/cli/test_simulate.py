@@ -105,6 +105,19 @@ def test_a_model_that_is_not_whole_is_refused(tmp_path):
     assert run("check", model, "--strict").exit_code == BAD_FILE
 
 
+def test_every_command_says_that_a_model_is_not_whole(tmp_path):
+    """Also those that go on: what they write is another model."""
+    models = {tmp_path / "m.xml": "<mujoco><worldbody><body><joint name='j'/><geom size='1'/><nonsense/></body></worldbody></mujoco>",
+              tmp_path / "m.urdf": "<robot name='r'><link name='a'><collision><geometry><mesh filename='none.stl'/></geometry></collision></link></robot>"}
+    for model, text in models.items():
+        model.write_text(text)
+        for command in (("info", model), ("info", model, "--json"), ("convert", model, tmp_path / "out.toml"), ("convert", model, tmp_path / "out.sdf"),
+                        ("convert", model, tmp_path / "out.urdf"), ("simulate", model, "--duration", "0.01", "--allow-partial")):
+            result = run(*command)
+            assert result.exit_code == OK and f"{model}: partial model: " in result.stderr, command
+        assert "partial model: " in run("eval", model, stdin='{"compute": ["crba"], "states": [{}]}').stderr
+
+
 @pytest.mark.parametrize(("tag", "code"), [("visual", OK), ("collision", PARTIAL)])
 def test_a_mesh_that_is_not_there_counts_where_it_would_touch(tag, code, tmp_path):
     model = tmp_path / "m.urdf"

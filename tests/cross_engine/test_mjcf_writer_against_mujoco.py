@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from zlib import crc32
 
 import numpy as np
 import pytest
-from kansetsu_protocol import OK, PARTIAL, check, data_files, run
+from kansetsu_protocol import OK, PARTIAL, Request, State, check, data_files, evaluate_as_is, run
 from mujoco_oracle import mjcf_models
 
 mujoco = pytest.importorskip("mujoco")
@@ -178,6 +179,74 @@ def test_every_part(tmp_path):
     assert np.allclose(a.key_ctrl[0], b.key_ctrl[-1][by_name])
     convert(first, second)
     assert same_text(first, second)
+
+
+FLOATING = """<robot name="r"><link name="world"/>
+  <link name="hull"><inertial><origin xyz="0.1 0 0.05"/><mass value="3"/><inertia ixx="0.1" iyy="0.2" izz="0.25" ixy="0.01" ixz="0" iyz="0.02"/></inertial></link>
+  <link name="arm"><inertial><origin xyz="0 0.2 0"/><mass value="1"/><inertia ixx="0.02" iyy="0.01" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="probe"><inertial><origin xyz="0 0 0.1"/><mass value="0.5"/><inertia ixx="0.02" iyy="0.01" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="reference" type="floating"><parent link="world"/><child link="hull"/><origin xyz="0 0 1" rpy="0.1 0.2 0.3"/></joint>
+  <joint name="j" type="continuous"><parent link="hull"/><child link="arm"/><origin xyz="0 0.1 0"/><axis xyz="1 0 0"/></joint>
+  <joint name="loose" type="floating"><parent link="arm"/><child link="probe"/><origin xyz="0 0.3 0" rpy="0.4 0 0"/></joint></robot>"""
+
+
+def test_free_joints_within_a_tree(tmp_path):
+    """They are slides and a ball: the same masses and weights where nothing is turned, and the same fall from a start that is."""
+    urdf, mjcf = tmp_path / "r.urdf", tmp_path / "r.xml"
+    urdf.write_text(FLOATING)
+    convert(urdf, mjcf)
+    mujoco.MjModel.from_xml_path(str(mjcf))
+    place = {"reference": [0.1, 0.2, 0.3], "loose": [-0.1, 0.05, 0.2]}
+    state = State(q={"j": 0.7} | {name: [*p, 0, 0, 0, 1] for name, p in place.items()})
+    slides = State(q={"j": 0.7} | {f"{name}/{axis}": x for name, p in place.items() for axis, x in zip("xyz", p, strict=True)})
+    a = evaluate_as_is(str(urdf), Request(["crba", "rnea"], [state]))
+    b = evaluate_as_is(f"{mjcf}", Request(["crba", "rnea"], [slides]))
+
+    def theirs(dof: str) -> str:
+        joint, _, part = dof.partition(".")
+        if not part:
+            return dof
+        return f"{joint}/{part[-1]}" if part.startswith("v_") else f"{joint}.w{part[-1]}"
+
+    order = [b.dofs.index(theirs(dof)) for dof in a.dofs]
+    for what in ("crba", "rnea"):
+        x, y = np.asarray(a.results[0][what]), np.asarray(b.results[0][what])
+        y = y[np.ix_(order, order)] if y.ndim == 2 else y[order]
+        assert np.abs(x - y).max() <= TOLERANCE * max(1.0, np.abs(x).max()), what
+
+    scene, copy = tmp_path / "s.toml", tmp_path / "copy.xml"
+    half = np.sqrt(0.5)
+    scene.write_text(f"""[[figure]]
+name = "r"
+model = "r.urdf"
+[figure.q]
+reference = [0.1, 0.2, 0.3, 0, {half}, 0, {half}]
+loose = [0, 0.1, 0, {half}, 0, 0, {half}]
+[figure.v]
+reference = [0.3, 0.2, -0.4, 1, 2, 3]
+loose = [1, -1, 0.5, 0.2, -0.3, 0.1]
+j = 0.5
+[[sensor]]
+name = "p"
+kind = "frame_position"
+at = {{ figure = "r", link = "probe" }}
+""")
+    convert(scene, copy)
+    m = mujoco.MjModel.from_xml_path(str(copy))
+    d = mujoco.MjData(m)
+    mujoco.mj_resetDataKeyframe(m, d, 0)
+    mujoco.mj_forward(m, d)
+    result = run("simulate", scene, "--duration", 0.2, "--step", 0.0002, "--json")
+    assert result.exit_code == OK, result.stderr
+    sensors = json.loads(result.stdout)["sensors"]
+    assert np.allclose(sensors["start"]["p"], d.body("probe").xpos, atol=1e-12)  # rounding of three poses in a row
+    m.opt.timestep, m.opt.integrator = 0.0002, mujoco.mjtIntegrator.mjINT_RK4
+    while d.time < 0.2 - 1e-9:
+        mujoco.mj_step(m, d)
+    moved = np.abs(np.asarray(sensors["end"]["p"]) - sensors["start"]["p"]).max()
+    difference = np.abs(np.asarray(sensors["end"]["p"]) - d.body("probe").xpos).max()
+    print(f"moved {moved:.3f} m, difference {difference:.1e} m")
+    assert difference <= 1e-5 * moved  # our steps are of second order: (0.2 ms)² times what moves at some 10 rad/s
 
 
 @pytest.mark.parametrize("model", [p for p in data_files("robots/urdf/*.urdf")][:12])

@@ -193,6 +193,22 @@ def test_what_is_lost_is_told(tmp_path):
     assert check(tmp_path / "m.sdf").exit_code == OK
 
 
+def test_neighbours_never_meet_in_sdf(tmp_path):
+    """Whether that loses anything: what is welded to the world meets its neighbour in MuJoCo; other neighbours do not."""
+    def told(root: str, middle: str) -> str:
+        source = tmp_path / "m.xml"
+        source.write_text(f"""<mujoco><worldbody><body name="a">{root}<geom size="0.1"/><body name="b"><joint/>{middle}<inertial pos="0 0 0" mass="1"
+          diaginertia="1 1 1"/><body name="c"><joint axis="0 1 0"/><geom size="0.1"/><body name="d"><joint/><geom size="0.1"/></body></body></body></body>
+          </worldbody></mujoco>""")
+        return convert(source, tmp_path / "m.sdf")
+
+    geom = '<geom size="0.1"/>'
+    assert "contacts between neighbours" in told("", geom)
+    for root, middle in (("<freejoint/>", geom), ("<freejoint/>", ""), ("", "")):
+        lost = told(root, middle)
+        assert "contacts between neighbours" not in lost and "pairs that never collide" not in lost, (root, middle, lost)
+
+
 def test_what_cannot_be_written(tmp_path):
     """No file is left, and the reason is told."""
     result = run("convert", "human28", tmp_path / "nowhere" / "m.sdf")

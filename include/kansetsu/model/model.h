@@ -78,7 +78,7 @@ class Model {
 
   /// Actuation matrix columns: τ = Σ gear·u over the actuators; dependent coordinates act through their gears.
   Eigen::MatrixXd actuation() const;
-  /// Whether collisions between the two links are detected: not filtered, not joined by a joint.
+  /// Whether collisions between the two links are detected: not joined by a joint, nor filtered, they or what is rigid with them.
   bool may_collide(LinkId a, LinkId b) const;
 
   /// The joints whose motion moves no inertia, so that the mass matrix is singular in every posture.

@@ -57,7 +57,7 @@ void read_class(Reader& reader, const Element& element, const DefaultClass* pare
             *child, kTooMuchData,
             fmt::format("the default of {} has more than {} characters", quote(a->Name()), kLongestDefault),
             "write long values where they belong");
-      else
+      else if (!is_blank(a->Value()) || !map.contains(std::string_view(a->Name())))
         map[a->Name()] = {a->Value(), child};
     }
   }
@@ -72,6 +72,15 @@ void read_class(Reader& reader, const Element& element, const DefaultClass* pare
 }  // namespace
 
 Attributes::Found Attributes::find(const char* name) const {
+  const Found found = find_any(name);
+  if (!is_blank(found.text)) return found;
+  if (found.at != &element_ || !defaults_) return {};
+  const auto inherited = defaults_->find(std::string_view(name));
+  if (inherited == defaults_->end() || is_blank(inherited->second.text)) return {};
+  return {inherited->second.text, inherited->second.at};
+}
+
+Attributes::Found Attributes::find_any(const char* name) const {
   if (const char* own = element_.Attribute(name)) return {own, &element_};
   if (!defaults_) return {};
   const auto inherited = defaults_->find(std::string_view(name));
@@ -126,7 +135,7 @@ bool Attributes::vec3(const char* name, Vec3<>& out) const {
 }
 
 std::optional<int> Attributes::keyword(const char* name, Names known) const {
-  const Found found = find(name);
+  const Found found = find_any(name);
   if (!found.text) return std::nullopt;
   for (int i = 0; const std::string_view word : known) {
     if (word == found.text) return i;
@@ -141,6 +150,10 @@ std::optional<int> Attributes::keyword(const char* name, Names known) const {
 std::optional<bool> Attributes::boolean(const char* name) const {
   const auto value = keyword(name, {"false", "true"});
   return value ? std::optional<bool>(*value == 1) : std::nullopt;
+}
+
+bool is_blank(const char* value) {
+  return !value || std::string_view(value).find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
 void read_defaults(Reader& reader, const Element& root) {

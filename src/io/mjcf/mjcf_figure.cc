@@ -109,9 +109,7 @@ class FigureMaker {
     for (const int first : roots_) {
       for (int i = first; i < end_of(reader_, first); ++i) add_body(i);
     }
-    if (std::ranges::any_of(roots_, [&](int i) { return body(i).joints.empty(); }))
-      figure_.self_collision = SelfCollision::kAll;
-    for (const int first : roots_) add_filters(first);
+    add_filters();
     return std::move(figure_);
   }
 
@@ -210,50 +208,57 @@ class FigureMaker {
     model().links.push_back(std::move(link));
   }
 
-  /// MuJoCo lets no two bodies touch that are welded together, nor those of two neighbouring welded groups, unless one of these is
-  /// welded to the world.
-  void add_filters(int first) {
-    const bool welded = body(first).joints.empty();  // to the world
-    const int end = end_of(reader_, first);
-    std::vector<int> group(std::size_t(end - first));
-    std::vector<std::vector<int>> members(group.size());
-    for (int i = first; i < end; ++i) {
-      const bool own = i == first || !body(i).joints.empty();
-      const int g = own ? i - first : group[std::size_t(body(i).parent - first)];
-      group[std::size_t(i - first)] = g;
-      const auto touches = [&](const Geom& geom) { return can_touch(reader_, geom); };
-      if (std::any_of(body(i).geoms.begin(), body(i).geoms.end(), touches)) members[std::size_t(g)].push_back(i);
-    }
-    for (std::size_t g = 0; g < members.size(); ++g) {
-      const auto& own = members[g];
-      for (std::size_t k = 0; k < own.size(); ++k) {
-        for (std::size_t l = k + 1; l < own.size(); ++l) add_filter(own[k], own[l]);
-      }
-      if (g == 0) continue;
-      const int parent = group[std::size_t(body(int(g) + first).parent - first)];
-      if (welded && parent == 0) continue;
-      for (const int a : own) {
-        for (const int b : members[std::size_t(parent)]) add_filter(a, b);
+  /// Bodies that are welded together, as the joints that move them.
+  struct Group {
+    int first;          ///< its body with the joints
+    int parent = -1;    ///< place of the group that carries it; none: the world
+    int touching = -1;  ///< a body with a shape that can touch; none: -1
+    bool still = false;
+  };
+
+  std::vector<Group> find_groups() const {
+    std::vector<Group> groups;
+    std::map<int, int> place;  // of the group of a body
+    for (const int root : roots_) {
+      for (int i = root; i < end_of(reader_, root); ++i) {
+        const Body& b = reader_.body(i);
+        const bool own = i == root || !b.joints.empty();
+        if (own)
+          groups.push_back({.first = i, .parent = i == root ? -1 : place.at(b.parent), .still = b.joints.empty()});
+        const int g = place[i] = own ? int(groups.size()) - 1 : place.at(b.parent);
+        const auto touches = [&](const Geom& geom) { return can_touch(reader_, geom); };
+        if (groups[std::size_t(g)].touching < 0 && std::ranges::any_of(b.geoms, touches))
+          groups[std::size_t(g)].touching = i;
       }
     }
-    if (!welded) return;
-    for (const int a : members[0]) {
-      for (const int b : still_) add_filter(a, b);
-    }
-    still_.insert(still_.end(), members[0].begin(), members[0].end());
+    return groups;
   }
-  void add_filter(int a, int b) {
-    // Two bodies that one joint joins need no filter, where neighbours never touch.
-    const auto joined = [&](int child, int parent) {
-      return body(child).parent == parent && body(child).joints.size() < 2;
+
+  /// MuJoCo lets no two bodies touch that are welded together, nor those of two groups of such bodies of which one carries the
+  /// other, unless it is welded to the world. A filter between two bodies counts for all that is welded to them.
+  void add_filters() {
+    const std::vector<Group> groups = find_groups();
+    // Where all but neighbours may touch, these are the nearest with shapes; MuJoCo's are those that joints join.
+    const auto differs = [&](const Group& g) {
+      int nearest = g.parent;
+      while (nearest >= 0 && groups[std::size_t(nearest)].touching < 0) nearest = groups[std::size_t(nearest)].parent;
+      return g.parent < 0 ? g.still : g.touching >= 0 && nearest >= 0 && nearest != g.parent;
     };
-    const bool all = figure_.self_collision == SelfCollision::kAll;
-    if (all || (!joined(a, b) && !joined(b, a))) model().collision_filters.push_back({body(a).name, body(b).name});
+    const bool all = std::ranges::any_of(groups, differs);
+    if (all) figure_.self_collision = SelfCollision::kAll;
+    for (const Group& g : groups) {
+      if (g.parent < 0 || g.touching < 0) continue;
+      const Group& carrier = groups[std::size_t(g.parent)];
+      if (carrier.still || carrier.touching < 0) continue;
+      // Two bodies that one joint joins need no filter, where neighbours never touch.
+      if (all || body(g.first).joints.size() > 1)
+        model().collision_filters.push_back({body(g.touching).name, body(carrier.touching).name});
+    }
   }
 
   Reader& reader_;
-  std::vector<int> roots_, still_;  ///< children of the world; bodies that are welded to it
-  bool hangs_ = false;              ///< on a link `world`
+  std::vector<int> roots_;  ///< children of the world
+  bool hangs_ = false;      ///< on a link `world`
   FigureDescription figure_;
 };
 

@@ -113,7 +113,7 @@ std::optional<Samples> read_samples(Reader& reader, const Element& element, cons
   if (!take_samples(reader, element, std::size_t(out.rows) * std::size_t(out.columns))) return std::nullopt;
   out.value.resize(std::size_t(out.rows) * std::size_t(out.columns));
   const char* text = element.Attribute("elevation");
-  const auto problem = text ? parse_numbers(text, out.value) : std::nullopt;
+  const auto problem = is_blank(text) ? std::nullopt : parse_numbers(text, out.value);
   if (!problem) return out;
   return reader.report.refuse(element, kNumber, fmt::format("elevation: {}", *problem),
                               fmt::format("the height field needs {} numbers", out.value.size()));

@@ -23,7 +23,7 @@ template <class T>
 bool read_list(Reader& reader, const Element& element, const char* name, int group, double largest,
                std::vector<T>& out) {
   const char* text = element.Attribute(name);
-  if (!text) return true;
+  if (is_blank(text)) return true;
   std::vector<double> values(std::min(std::size_t(count_words(text)), kMostNumbers));
   auto problem = parse_numbers(text, values);
   if (!problem && values.size() % std::size_t(group) != 0)

@@ -64,6 +64,9 @@ class CopyBudget {
   bool spent_ = false;
 };
 
+/// Whether an attribute is absent or has nothing in it: numbers that are not given, as in MuJoCo.
+bool is_blank(const char* value);
+
 /// The attributes of an element, and below them those of its default class.
 class Attributes {
  public:
@@ -88,7 +91,8 @@ class Attributes {
     const char* text = nullptr;
     const Element* at = nullptr;
   };
-  Found find(const char* name) const;
+  Found find(const char* name) const;      ///< what is blank is not given
+  Found find_any(const char* name) const;  ///< blank or not
 
   Reader& reader_;
   const Element& element_;

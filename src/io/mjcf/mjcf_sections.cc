@@ -221,7 +221,7 @@ std::pair<std::size_t, std::size_t> sizes_of(JointKind kind) {
 /// Numbers of a keyframe, as many as there must be.
 std::optional<std::vector<double>> read_vector(Reader& reader, const Element& element, const char* name,
                                                std::size_t size) {
-  if (!element.Attribute(name)) return std::nullopt;
+  if (is_blank(element.Attribute(name))) return std::nullopt;
   std::vector<double> values(size);
   if (auto problem = parse_numbers(element.Attribute(name), values))
     return reader.report.refuse(element, kKeySize, fmt::format("{}: {}", name, *problem),
@@ -277,7 +277,7 @@ bool is_complete(const Element& key, const KeyParts& parts) {
   const auto fits = [&](const char* name, std::size_t size) {
     const char* text = key.Attribute(name);
     std::vector<double> values(size);
-    return !text || !parse_numbers(text, values);
+    return is_blank(text) || !parse_numbers(text, values);
   };
   return fits("qpos", parts.nq) && fits("qvel", parts.nv) && fits("ctrl", parts.inputs.size()) &&
          fits("act", parts.na) && fits("mpos", 3 * parts.given.size()) && fits("mquat", 4 * parts.given.size());

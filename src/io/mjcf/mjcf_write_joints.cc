@@ -46,11 +46,35 @@ void write_ball_limit(Writer& w, Element& e, const JointDescription& joint) {
     w.lose("swing and twist limits", joint.name);
 }
 
+Element& add_joint(Writer& w, const FigureDescription& f, int body, const char* type, const std::string& wanted,
+                   const Vec3<>& p) {
+  Element& e = w.add(w.element_of(body), "joint");
+  w.set(e, "name", w.take_name("joint", f.name, wanted));
+  w.set(e, "type", type);
+  if (p != Vec3<>{}) w.set(e, "pos", p);
+  return e;
+}
+
 void write_ball(Writer& w, const FigureDescription& f, const JointDescription& joint, Element& e,
                 const Transform<>& X_BK) {
   set_dof(w, e, f, w.ball_data(joint), 0);
   if (f.switches.limits) write_ball_limit(w, e, joint);
   w.coordinates.push_back({f.name, joint.name, 0, PrimitiveKind::kBall, 0, X_BK.R});
+}
+
+/// A free joint within a tree, where MuJoCo has none: slides along the axes of its socket, and a ball.
+void write_free(Writer& w, const FigureDescription& f, const JointDescription& joint, int body,
+                const Transform<>& X_BS) {
+  for (int k = 0; k < 3; ++k) {
+    Element& e = add_joint(w, f, body, "slide", fmt::format("{}/{}", joint.name, "xyz"[k]), X_BS.p);
+    const Vec3<> axis{k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0};
+    w.set(e, "axis", X_BS.R * axis);
+    set_dof(w, e, f, dof_of(joint, 3 + k), 0);
+    w.coordinates.push_back({f.name, joint.name, k, PrimitiveKind::kSlide, 0, Mat3<>::identity()});
+  }
+  Element& ball = add_joint(w, f, body, "ball", joint.name, X_BS.p);
+  w.joints[{f.name, joint.name}] = ball.Attribute("name");
+  write_ball(w, f, joint, ball, X_BS);
 }
 
 }  // namespace
@@ -67,19 +91,14 @@ std::vector<double> reference_of(const FigureDescription& figure, const JointDes
 
 void write_joint(Writer& w, const FigureDescription& f, const JointDescription& joint, int body,
                  const Transform<>& X_BS) {
-  if (joint.type == JointType::kFree) return w.fail_free(joint);
+  if (joint.type == JointType::kFree) return write_free(w, f, joint, body, X_BS);
   const std::vector<double> reference = reference_of(f, joint);
   Transform<> X_BK = X_BS;
   for (const Primitive& primitive : info(joint.type).chain) {
     const bool screw = primitive.kind == PrimitiveKind::kScrew, slide = primitive.kind == PrimitiveKind::kSlide;
     const Vec3<> axis = primitive_axis(joint, primitive.axis);
     const auto start = [&](const char* type, const std::string& wanted) -> Element& {
-      Element& e = w.add(w.element_of(body), "joint");
-      const std::string name = w.take_name("joint", f.name, wanted);
-      w.set(e, "name", name);
-      w.set(e, "type", type);
-      if (X_BK.p != Vec3<>{}) w.set(e, "pos", X_BK.p);
-      return e;
+      return add_joint(w, f, body, type, wanted, X_BK.p);
     };
     Element& e = start(primitive.kind == PrimitiveKind::kBall ? "ball"
                        : slide                                ? "slide"

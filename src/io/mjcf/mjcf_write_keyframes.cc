@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <array>
 
 #include "io/mjcf/mjcf_writer.h"
 #include "kansetsu/spatial/quaternion.h"
+#include "model/joint_motion.h"
 
 namespace kansetsu::io::mjcf {
 namespace {
@@ -25,6 +27,20 @@ double value_of(const Writer& w, const WrittenJoint& joint, const std::vector<do
   return joint.coordinate < 0 ? pitch_of(w, joint) * values[0] : values[std::size_t(joint.coordinate)];
 }
 
+/// The quaternion of a ball joint, or of a free joint, behind its place.
+Quaternion<> turn_in(const std::vector<double>& q) {
+  const std::size_t n = q.size();
+  return {q[n - 4], q[n - 3], q[n - 2], q[n - 1]};
+}
+
+/// How fast a coordinate goes; the velocity of a free joint is in the axes of what moves.
+double rate_of(const Writer& w, const WrittenJoint& joint, const FigureState& state, const std::vector<double>& rates) {
+  if (rates.size() < 6) return value_of(w, joint, rates);
+  const std::vector<double>* q = find(state.q, joint.joint);
+  const Vec3<> v = to_mat3(q ? turn_in(*q) : Quaternion<>{}) * Vec3<>{rates[3], rates[4], rates[5]};
+  return std::array{v.x, v.y, v.z}[std::size_t(joint.coordinate)];
+}
+
 void add_position(const Writer& w, const WrittenJoint& joint, const FigureState& state, std::vector<double>& out) {
   if (joint.kind == PrimitiveKind::kFree) {
     const Transform<> X = to_transform(state.base);
@@ -34,7 +50,7 @@ void add_position(const Writer& w, const WrittenJoint& joint, const FigureState&
   const std::vector<double>* given = find(state.q, joint.joint);
   if (joint.kind == PrimitiveKind::kBall) {
     Quaternion<> q;
-    if (given) q = {(*given)[0], (*given)[1], (*given)[2], (*given)[3]};
+    if (given) q = turn_in(*given);
     const Vec3<> turned = joint.R_BK * q.vector();
     return append(out, {q.w, turned.x, turned.y, turned.z});
   }
@@ -52,7 +68,7 @@ void add_velocity(const Writer& w, const WrittenJoint& joint, const FigureState&
     const Vec3<> omega = given ? joint.R_BK * Vec3<>{(*given)[0], (*given)[1], (*given)[2]} : Vec3<>{};
     return append(out, {omega.x, omega.y, omega.z});
   }
-  out.push_back(given ? value_of(w, joint, *given) : 0);
+  out.push_back(given ? rate_of(w, joint, state, *given) : 0);
 }
 
 void write_key(Writer& w, const Keyframe& key) {
@@ -94,7 +110,7 @@ bool needs_key(const FigureDescription& f) {
   const FigureState& s = f.initial;
   if (!s.v.empty() || s.velocity != Motion<>{} || !s.control.empty() || !s.activation.empty()) return true;
   return std::ranges::any_of(f.model.joints, [&](const JointDescription& joint) {
-    return joint.type == JointType::kBall && s.q.contains(joint.name);
+    return has_quaternion(joint.type) && s.q.contains(joint.name);
   });
 }
 

@@ -3,7 +3,11 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "io/link_index.h"
 #include "io/sdf/sdf_numbers.h"
@@ -92,7 +96,6 @@ class FigureWriter {
   /// Figures "model::link" are further parts of one model.
   void choose_model(const Transform<>& X_WM) {
     const bool collides = f_.self_collision != SelfCollision::kNone;
-    if (f_.self_collision == SelfCollision::kAll) w_.lose("contacts between neighbours", f_.name);
     const std::size_t end = f_.name.find("::");
     const std::string top = f_.name.substr(0, end);
     if (const auto found = w_.models.find(top); end != std::string::npos && found != w_.models.end()) {
@@ -294,7 +297,33 @@ class FigureWriter {
     for (const Actuator& a : f_.model.actuators) w_.lose("actuators", a.name);
     for (const TendonDescription& t : f_.actuation.tendons) w_.lose("tendons", t.name);
     for (const FluidEllipsoid& e : f_.ellipsoids) w_.lose("fluid forces on ellipsoids", e.link);
-    for (const CollisionFilter& c : f_.model.collision_filters) w_.lose("pairs that never collide", c.a + " " + c.b);
+    tell_filters();
+  }
+
+  /// What is rigid together, and its neighbours, never meet in SDF; all else does where links collide with each other.
+  void tell_filters() {
+    std::map<std::string, int> body{{index_.root().name, 0}};  // links that fixed joints join are one
+    std::set<int> touching;
+    std::set<std::pair<int, int>> joined;
+    for (std::vector<std::string> open{index_.root().name}; !open.empty();) {
+      const std::string link = std::move(open.back());
+      open.pop_back();
+      const int own = body.at(link);
+      if (!index_.link(link).collisions.empty()) touching.insert(own);
+      for (const JointDescription* joint : index_.children(link)) {
+        const bool rigid = joint->type == JointType::kFixed;
+        const int next = body[joint->child] = rigid ? own : int(body.size());
+        if (!rigid) joined.emplace(own, next);
+        open.push_back(joint->child);
+      }
+    }
+    const bool all = f_.self_collision == SelfCollision::kAll;
+    for (const CollisionFilter& c : f_.model.collision_filters) {
+      const std::pair<int, int> pair = std::minmax(body.at(c.a), body.at(c.b));
+      if (joined.erase(pair) == 0 && pair.first != pair.second) w_.lose("pairs that never collide", c.a + " " + c.b);
+    }
+    const auto meet = [&](const auto& pair) { return touching.contains(pair.first) && touching.contains(pair.second); };
+    if (all && std::ranges::any_of(joined, meet)) w_.lose("contacts between neighbours", f_.name);
   }
 
   Writer& w_;

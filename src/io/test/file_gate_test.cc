@@ -69,4 +69,11 @@ TEST_CASE("the folder of a package.xml is the package") {
   CHECK_FALSE(gate.allows(home.path / "package/b.stl"));
 }
 
+TEST_CASE("the folder to allow is named whole, however long: it is there to be copied") {
+  const Home home;
+  const FileGate gate(home.robots / "m.urdf");
+  const fs::path folder = home.path / std::string(200, 'x');
+  CHECK(gate.hint(folder / "a.stl").ends_with(" '" + folder.string() + "'"));
+}
+
 }  // namespace kansetsu::io

@@ -411,6 +411,59 @@ TEST_CASE("a body that is welded to the world may touch its children, as in MuJo
   CHECK(filters("<contact><exclude body1='base' body2='arm'/></contact>").size() == 2);
 }
 
+TEST_CASE("a body without shapes does not keep those apart that it joins, as in MuJoCo") {
+  const auto may_touch = [](const std::string& middle, const std::string& end) {
+    const Loaded<SceneDescription> scene =
+        parse_mjcf("<mujoco><worldbody><body name='a'><freejoint/><geom size='0.1'/><body name='b'><joint/>" + middle +
+                   "<body name='c'>" + end + "<geom size='0.1'/></body></body></body></worldbody></mujoco>");
+    REQUIRE(scene);
+    const FigureDescription& figure = scene.value->figures[0];
+    const Model model = value_or_throw(Model::build(figure.model));
+    CHECK_FALSE(model.may_collide(model.link_id("b"), model.link_id("c")));
+    if (figure.self_collision == SelfCollision::kAll) return model.may_collide(model.link_id("a"), model.link_id("c"));
+    CHECK(figure.model.collision_filters.empty());
+    return false;  // the world keeps the nearest with shapes apart
+  };
+  const std::string joint = "<joint axis='0 1 0'/>";
+  const std::string weight = "<inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/>";
+  CHECK(may_touch(weight, joint));
+  CHECK(may_touch(weight + "<geom size='0.1' contype='0' conaffinity='0'/>", joint));
+  CHECK_FALSE(may_touch(weight, ""));  // welded to what the joint joins
+}
+
+TEST_CASE("thousands of bodies that are welded together need no filters of their own") {
+  const auto many = [](int count) {
+    std::string out;
+    for (int i = 0; i < count; ++i) out += "<body><geom size='0.1'/></body>";
+    return out;
+  };
+  for (const std::string root : {"<freejoint/>", "<joint/>", ""}) {
+    const Loaded<SceneDescription> scene =
+        parse_mjcf("<mujoco><worldbody><body name='hub'>" + root + many(3000) + "<body><joint/><joint axis='1 0 0'/>" +
+                   many(3000) + "</body></body></worldbody></mujoco>");
+    REQUIRE(scene);
+    CHECK(scene.value->figures[0].model.collision_filters.size() == (root.empty() ? 0 : 1));
+  }
+}
+
+TEST_CASE("numbers that are blank are not given, as in MuJoCo; blank words are errors") {
+  const auto mass = [](const std::string& classes, const std::string& geom) {
+    const Loaded<SceneDescription> scene =
+        parse_mjcf("<mujoco><option timestep=''/>" + classes + "<worldbody><body><joint range='' damping=' '/><geom " +
+                   geom + "/></body></worldbody><keyframe><key qpos=''/></keyframe></mujoco>");
+    REQUIRE(scene);
+    CHECK(scene.diagnostics.empty());
+    return value_or_throw(Model::build(scene.value->figures[0].model)).mass();
+  };
+  const double volume = 4 * 3.14159265358979 / 3000;
+  CHECK(mass("", "size='0.1' density='' pos='' mass=''") == doctest::Approx(1000 * volume));
+  CHECK(mass("<default><geom density='50'/></default>", "size='0.1' density=' '") == doctest::Approx(50 * volume));
+  const std::string nested = "<default><geom density='50'/><default class='c'><geom density=''/></default></default>";
+  CHECK(mass(nested, "class='c' size='0.1'") == doctest::Approx(50 * volume));
+  for (const std::string word : {"<geom type='' size='0.1'/>", "<joint limited=''/>"})
+    CHECK_FALSE(parse_mjcf("<mujoco><worldbody><body>" + word + "</body></worldbody></mujoco>"));
+}
+
 TEST_CASE("ctrl of a keyframe is what actuators hold from there on") {
   const auto read = [](const std::string& ctrl) {
     return parse_mjcf(

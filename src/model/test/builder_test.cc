@@ -53,6 +53,29 @@ TEST_CASE("what is put in is in the description") {
   CHECK(ModelBuilder(model.description()).build().description() == model.description());
 }
 
+TEST_CASE("a filter and a joint keep all apart that is rigid with their links") {
+  const Model model = ModelBuilder("m")
+                          .link("a", box_inertial())
+                          .link("b", box_inertial())
+                          .link("tool", box_inertial())
+                          .link("c", box_inertial())
+                          .joint({.name = "j", .type = JointType::kRevolute, .parent = "a", .child = "b"})
+                          .joint({.name = "mount", .type = JointType::kFixed, .parent = "b", .child = "tool"})
+                          .joint({.name = "k", .type = JointType::kRevolute, .parent = "tool", .child = "c"})
+                          .no_collision("c", "a")
+                          .build();
+  const auto may = [&](const char* a, const char* b) { return model.may_collide(model.link_id(a), model.link_id(b)); };
+  CHECK_FALSE(may("b", "tool"));
+  CHECK_FALSE(may("a", "tool"));
+  CHECK_FALSE(may("b", "c"));
+  CHECK_FALSE(may("a", "c"));
+  const Model free = ModelBuilder(model.description())
+                         .link("d", box_inertial())
+                         .joint({.name = "l", .type = JointType::kRevolute, .parent = "c", .child = "d"})
+                         .build();
+  CHECK(free.may_collide(free.link_id("tool"), free.link_id("d")));
+}
+
 TEST_CASE("gear() couples every coordinate of the joint") {
   for (const JointTypeInfo& type : joint_table()) {
     if (type.nv == 0) continue;
