@@ -17,6 +17,13 @@ inline std::filesystem::path described(const std::filesystem::path& path) {
   return nb::cast<std::filesystem::path>(nb::module_::import_("kansetsu._descriptions").attr("find")(name));
 }
 
+/// The text of a file in memory: not empty, or it would be taken for the name of one.
+inline const std::string& require_text(const char* function, const std::string& text) {
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
+    raise_value(fmt::format("{}: the text is empty", function));
+  return text;
+}
+
 /// The arguments package_path and allow_path, which stand for --package-path and --allow-path of the command: None, a folder or several.
 #define PATH_ARGUMENTS nb::arg("package_path").none() = nb::none(), nb::arg("allow_path").none() = nb::none()
 

@@ -183,6 +183,12 @@ def test_any_nonsense_is_an_exception(function, human):
             function(human, *arguments)
 
 
+def test_what_is_added_to_a_world_is_a_model():
+    for wrong, name in (("human28", "str"), (ks.Box([1, 1, 1]), "kansetsu._core.Box")):
+        with pytest.raises(TypeError, match=rf"model is a '{name}', expected a kansetsu.Model: load\(\)"):
+            ks.World().add(wrong)
+
+
 def test_batches_are_of_worlds(human):
     with pytest.raises(TypeError, match=r"world is a 'Model', expected a kansetsu\.World"):
         ks.WorldBatch(human, 3)
