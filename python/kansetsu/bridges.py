@@ -102,6 +102,7 @@ class Bridge:
     """
 
     def __init__(self, model: Model, convention: Convention, nq: int, nv: int, places: Iterable[Place]) -> None:
+        _expect("Bridge", "model", model, "followers", "kansetsu.Model")
         self.model, self.convention, self.nq, self.nv = model, convention, nq, nv
         self._pairs: list[tuple[Place, int, int]] = []
         self._followers: list[Follower] = []
@@ -289,8 +290,16 @@ def _rows(value: ArrayLike, width: int, function: str, name: str) -> Floats:
     return out
 
 
+def _expect(function: str, name: str, value: object, member: str, kind: str) -> None:
+    """Raises unless the value is of this kind, which has such a member; other libraries are not imported for that."""
+    if not hasattr(value, member):
+        raise TypeError(f"{function}: {name} is a '{type(value).__name__}', expected a {kind}")
+
+
 def pinocchio(model: Model, pin_model: Any) -> Bridge:
     """To a ``pinocchio.Model``; a free-flyer at its root is the free base."""
+    _expect("bridges.pinocchio", "model", model, "followers", "kansetsu.Model")
+    _expect("bridges.pinocchio", "pin_model", pin_model, "njoints", "pinocchio.Model")
     places = []
     for i in range(1, pin_model.njoints):
         joint = pin_model.joints[i]
@@ -304,6 +313,8 @@ def pinocchio(model: Model, pin_model: Any) -> Bridge:
 
 def mujoco(model: Model, mj_model: Any) -> Bridge:
     """To a ``mujoco.MjModel`` of one figure; its free joint is the free base."""
+    _expect("bridges.mujoco", "model", model, "followers", "kansetsu.Model")
+    _expect("bridges.mujoco", "mj_model", mj_model, "njnt", "mujoco.MjModel")
     kinds = {0: "free", 1: "ball", 2: "number", 3: "number"}
     places = []
     for i in range(mj_model.njnt):
@@ -316,6 +327,8 @@ def mujoco(model: Model, mj_model: Any) -> Bridge:
 
 def drake(model: Model, plant: Any) -> Bridge:
     """To a finalised ``pydrake.multibody.plant.MultibodyPlant`` of one figure; its floating base is the free base."""
+    _expect("bridges.drake", "model", model, "followers", "kansetsu.Model")
+    _expect("bridges.drake", "plant", plant, "GetJointIndices", "pydrake.multibody.plant.MultibodyPlant")
     places = []
     for index in plant.GetJointIndices():
         joint = plant.get_joint(index)
@@ -331,6 +344,7 @@ def drake(model: Model, plant: Any) -> Bridge:
 def to_joint_state(model: Model, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None) -> dict[str, Any]:
     """What ROS's ``sensor_msgs/JointState`` holds: name, position, velocity, effort; of joints with one number. A free base is in
     ``pose`` (position, orientation x y z w) and ``twist`` (linear, angular, in its own axes, as in ``nav_msgs/Odometry``)."""
+    _expect("to_joint_state", "model", model, "followers", "kansetsu.Model")
     q = _rows(q, model.nq, "to_joint_state", "q")
     v = None if v is None else _rows(v, model.nv, "to_joint_state", "v")
     tau = None if tau is None else _rows(tau, model.nv, "to_joint_state", "tau")
@@ -358,6 +372,7 @@ def from_joint_state(
 ) -> tuple[Floats, Floats]:
     """q and v from a ``sensor_msgs/JointState``. Joints that it does not name keep what q and v say; joints that follow others
     there, and have no number here, are passed over."""
+    _expect("from_joint_state", "model", model, "followers", "kansetsu.Model")
     known = set(model.joints)
     out_q = np.array(model.q0 if q is None else _rows(q, model.nq, "from_joint_state", "q"), dtype=np.float64)
     out_v = np.array(model.v0 if v is None else _rows(v, model.nv, "from_joint_state", "v"), dtype=np.float64)

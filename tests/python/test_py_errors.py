@@ -189,6 +189,19 @@ def test_what_is_added_to_a_world_is_a_model():
             ks.World().add(wrong)
 
 
+def test_what_is_shown_or_bridged_is_named(human):
+    with pytest.raises(TypeError, match="show: thing is a 'str', expected a Model, World or Recording"):
+        ks.show("human28")
+    for bridge, name in ((ks.bridges.pinocchio, "pin_model"), (ks.bridges.mujoco, "mj_model"), (ks.bridges.drake, "plant")):
+        with pytest.raises(TypeError, match=rf"bridges\.\w+: {name} is a 'Model', expected a "):
+            bridge(human, human)
+        with pytest.raises(TypeError, match=r"model is a 'str', expected a kansetsu\.Model"):
+            bridge("human28", None)
+    for call in (ks.bridges.to_joint_state, lambda m, q: ks.bridges.from_joint_state(m, [], [])):
+        with pytest.raises(TypeError, match=r"model is a 'str', expected a kansetsu\.Model"):
+            call("human28", human.q0)
+
+
 def test_batches_are_of_worlds(human):
     with pytest.raises(TypeError, match=r"world is a 'Model', expected a kansetsu\.World"):
         ks.WorldBatch(human, 3)
