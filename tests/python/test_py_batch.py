@@ -102,17 +102,20 @@ def test_what_was_written_last_is_in_the_worlds(array):
 
 def test_a_world_at_work_is_not_copied():
     world = prototype()
-    world.step()
-    thread = threading.Thread(target=world.step, args=(3000,))
+    at_work, tried = threading.Event(), threading.Event()
+
+    def wait(done, total):
+        at_work.set()
+        assert tried.wait(60)
+
+    thread = threading.Thread(target=world.step, args=(3000,), kwargs={"progress": wait})
     thread.start()
-
-    def copy_while_it_steps():
-        while thread.is_alive():
-            ks.WorldBatch(world, 1)
-
+    assert at_work.wait(60)
     with pytest.raises(ks.BusyError, match="WorldBatch: the world is in use by another thread"):
-        copy_while_it_steps()
+        ks.WorldBatch(world, 1)
+    tried.set()
     thread.join()
+    assert world.time == pytest.approx(3000 * world.time_step)
 
 
 def test_controls_of_rollouts_are_real_numbers():
