@@ -196,7 +196,7 @@ void bind_coordinates(nb::class_<ModelHandle>& c) {
           "v0", [](ModelHandle& m) { return named(vector(Eigen::VectorXd::Zero(m.model.nv())), dof_names(m)); },
           "A new array of zeros, one for each degree of freedom.")
       .def("random_configuration", random_position, nb::arg("seed"), nb::arg("count") = nb::none(),
-           "Uniform within the position limits (pi or 1 m where there is none); (nq,), or (count, nq).")
+           "Uniform within the position limits (pi or 1 m where there is none up to 1e6); (nq,), or (count, nq).")
       .def_prop_ro(
           "lower_position", [](ModelHandle& m) { return named(vector(m.model.lower_position()), position_names(m)); },
           "(nq,); -inf where there is no limit.")

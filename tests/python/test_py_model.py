@@ -113,8 +113,11 @@ def test_texts_are_files_in_memory(tmp_path):
         world.step(5), loaded.step(5)
         assert world.hash() == loaded.hash()
     assert ks.parse(PENDULUM, base="fixed").base == "fixed"
-    with pytest.raises(ks.LoadError, match=r"robot_description:3: error\[URDF"):
+    with pytest.raises(ks.LoadError, match=r"^robot_description:3: error\[URDF") as caught:
         ks.parse(PENDULUM.replace('value="1"', 'value="heavy"'), file_name="robot_description")
+    assert "warning[" not in str(caught.value)  # errors alone are written out
+    assert str(caught.value).endswith("and 2 warnings in error.diagnostics")
+    assert len(caught.value.diagnostics) == 3
     for empty in ("", " \n"):
         for call in (ks.parse, ks.World.parse):
             with pytest.raises(ks.Error, match="the text is empty"):
