@@ -122,6 +122,12 @@ def test_texts_are_files_in_memory(tmp_path):
         for call in (ks.parse, ks.World.parse):
             with pytest.raises(ks.Error, match="the text is empty"):
                 call(empty)
+    for load in (ks.load, ks.World.load, ks.check):
+        with pytest.raises(ks.Error, match=r"the text of a file, not its name: parse\(\)"):
+            load(PENDULUM)
+    for parse in (ks.parse, ks.World.parse):
+        with pytest.raises(ks.Error, match=r"the name of a file, not its text: load\(\)"):
+            parse(str(tmp_path / "arm.urdf"))
     with pytest.raises(ks.Error, match="parse: base is 'loose'"):
         ks.parse(PENDULUM, base="loose")
     (tmp_path / "ball.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n")
