@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "cli/allowed_paths.h"
 #include "cli/arguments.h"
 #include "cli/capture.h"
 #include "cli/input.h"
@@ -12,11 +11,7 @@
 #include "cli/output.h"
 #include "cli/recording.h"
 #include "cli/terminal.h"
-#include "kansetsu/io/mjcf.h"
-#include "kansetsu/io/scene.h"
-#include "kansetsu/io/sdf.h"
 #include "kansetsu/io/subject.h"
-#include "kansetsu/io/urdf.h"
 #include "kansetsu/sim/world.h"
 
 namespace kansetsu::cli {
@@ -40,32 +35,13 @@ std::string count_of(std::size_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-/// What comes by standard input: URDF, MJCF, SDF, or a scene. Files that it names are looked for from the current folder on.
-Loaded<SceneDescription> parse_input(const CheckArguments& options) {
-  const std::string text = read_input("-"), name = "standard input";
-  switch (io::find_format_of(text)) {
-    case io::FileFormat::kMjcf:
-      return io::parse_mjcf(text, name, references());
-    case io::FileFormat::kSdf:
-      return io::parse_sdf(text, name, references());
-    case io::FileFormat::kScene:
-      return io::parse_scene(text, name, references());
-    default:
-      break;
-  }
-  Loaded<ModelDescription> model = io::parse_urdf(
-      text, name, {.base = options.base, .package_paths = package_paths(), .allowed_paths = allowed_paths()});
-  if (!model) return {std::nullopt, std::move(model.diagnostics)};
-  SceneDescription scene;
-  scene.figures.push_back({.name = "figure", .model = *std::move(model.value)});
-  return {std::move(scene), std::move(model.diagnostics)};
-}
-
 Report examine(const std::string& name, const CheckArguments& options) {
   Report report{name, {}, {}, false};
   const ModelSource source{.name = name, .base = options.base};
   if (name == "-") {
-    Loaded<SceneDescription> scene = parse_input(options);
+    // Files that it names are looked for from the current folder on.
+    Loaded<SceneDescription> scene =
+        load_scene({.name = "standard input", .text = read_input("-"), .base = options.base});
     report.name = "standard input";
     if (scene) report.contents = ", " + count_of(scene.value->figures.size(), "figure");
     report.ok = bool(scene);
@@ -108,7 +84,7 @@ Report examine(const std::string& name, const CheckArguments& options) {
     }
     report.ok = bool(recording);
     report.diagnostics = std::move(recording.diagnostics);
-  } else if (names_scene(name)) {
+  } else if (names_scene({.name = name})) {
     Loaded<SceneDescription> scene = load_scene(source);
     if (scene) report.contents = ", " + count_of(scene.value->figures.size(), "figure");
     report.ok = bool(scene);

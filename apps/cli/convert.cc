@@ -119,7 +119,7 @@ void tell_capsules(const ModelDescription& model) {
 
 /// A figure of a scene as URDF would have it.
 void prepare(ModelDescription& model, const std::string& source) {
-  if (!names_scene(source) && source.find('#') == std::string::npos) return;
+  if (!names_scene({.name = source}) && source.find('#') == std::string::npos) return;
   model = move_links_to_joints(std::move(model));
   drop_foreign_shapes(model);
 }

@@ -51,7 +51,7 @@ Runner declare_info(Arguments& args) {
       print(options->json ? recording_json(recording) : printable(recording_text(recording)));
       return kOk;
     }
-    if (names_scene(options->model.name)) {
+    if (names_scene(options->model)) {
       const SceneDescription scene = scene_or_fail(options->model);
       print(options->json ? scene_json(scene) : printable(scene_text(scene)));
       return kOk;

@@ -7,8 +7,10 @@
 
 #include "cli/allowed_paths.h"
 #include "cli/command.h"
+#include "kansetsu/io/mjcf.h"
 #include "kansetsu/io/osim.h"
 #include "kansetsu/io/scene.h"
+#include "kansetsu/io/sdf.h"
 #include "kansetsu/io/urdf.h"
 #include "kansetsu/model/edit.h"
 #include "kansetsu/model/figures.h"
@@ -30,15 +32,16 @@ Model edited(Model model, const ModelSource& source) {
 }
 
 /// A file that is not there was perhaps meant to be a figure.
-void add_figures(std::vector<Diagnostic>& diagnostics, const std::string& name) {
+void add_figures(std::vector<Diagnostic>& diagnostics, const ModelSource& source) {
   std::error_code ignored;
-  if (diagnostics.size() != 1 || std::filesystem::exists(name, ignored)) return;
-  diagnostics[0].hint = fmt::format("name a URDF file, or a built-in figure: {}", fmt::join(figure_names(), ", "));
+  if (diagnostics.size() != 1 || !source.text.empty() || std::filesystem::exists(source.name, ignored)) return;
+  diagnostics[0].hint = fmt::format("name a URDF, MJCF, SDF, OpenSim or scene file, or a built-in figure: {}",
+                                    fmt::join(figure_names(), ", "));
 }
 
 /// A model that needs no file, if the source names one.
 std::optional<Model> figure(const ModelSource& source) {
-  if (is_file(source.name)) return std::nullopt;
+  if (!source.text.empty() || is_file(source.name)) return std::nullopt;
   std::optional<Model> found = find_figure(source.name);
   if (found) found = edited(*std::move(found), source);
   return found;
@@ -61,15 +64,39 @@ SceneName split(const std::string& name) {
   return {name.substr(0, at), name.substr(at + 1)};
 }
 
-bool is_scene(const std::string& name) {
-  const std::string file = split(name).file;
+bool is_scene(const ModelSource& source) {
+  if (!source.text.empty()) return io::find_format_of(source.text) != io::FileFormat::kUrdf;
+  const std::string file = split(source.name).file;
   return is_file(file) && io::find_format(file) != io::FileFormat::kUrdf;
+}
+
+bool is_osim(const ModelSource& source) { return source.text.empty() && io::names_osim(source.name); }
+
+/// Of a file or a text.
+Loaded<ModelDescription> read_urdf(const ModelSource& source) {
+  Loaded<ModelDescription> read = source.text.empty() ? io::read_urdf(source.name, options_of(source))
+                                                      : io::parse_urdf(source.text, source.name, options_of(source));
+  add_figures(read.diagnostics, source);
+  return read;
+}
+
+/// Of a file, or of the text that the file would hold.
+Loaded<SceneDescription> read_scene(const ModelSource& source, const std::string& file) {
+  if (source.text.empty()) return io::read_scene(file, references());
+  switch (io::find_format_of(source.text)) {
+    case io::FileFormat::kMjcf:
+      return io::parse_mjcf(source.text, file, references());
+    case io::FileFormat::kSdf:
+      return io::parse_sdf(source.text, file, references());
+    default:
+      return io::parse_scene(source.text, file, references());
+  }
 }
 
 /// The one figure of a scene that is asked for, with what was said about the scene.
 Loaded<FigureDescription> figure_of_scene(const ModelSource& source) {
-  const SceneName name = split(source.name);
-  Loaded<SceneDescription> scene = io::read_scene(name.file, references());
+  const SceneName name = source.text.empty() ? split(source.name) : SceneName{source.name, {}};
+  Loaded<SceneDescription> scene = read_scene(source, name.file);
   if (!scene) return {std::nullopt, std::move(scene.diagnostics)};
   std::vector<std::string> known;
   for (FigureDescription& figure : scene.value->figures) {
@@ -115,24 +142,22 @@ void check_written(const std::vector<Diagnostic>& problems) {
 
 Loaded<ModelDescription> load_description(const ModelSource& source) {
   if (const auto model = figure(source)) return {model->description(), validate(model->description())};
-  if (is_scene(source.name) || io::names_osim(source.name)) {
+  if (is_scene(source) || is_osim(source)) {
     Loaded<Model> model = load_model(source);
     if (!model) return {std::nullopt, std::move(model.diagnostics)};
     return {model.value->description(), std::move(model.diagnostics)};
   }
-  Loaded<ModelDescription> read = io::read_urdf(source.name, options_of(source));
-  add_figures(read.diagnostics, source.name);
-  return read;
+  return read_urdf(source);
 }
 
 std::vector<LoopClosure> loops_of(const ModelSource& source) {
-  if (figure(source) || !is_scene(source.name)) return {};
+  if (figure(source) || !is_scene(source)) return {};
   Loaded<FigureDescription> read = figure_of_scene(source);
   return read ? std::move(read.value->loops) : std::vector<LoopClosure>{};
 }
 
 ActuationDescription actuation_of(const ModelSource& source) {
-  if (figure(source) || !is_scene(source.name)) return {};
+  if (figure(source) || !is_scene(source)) return {};
   Loaded<FigureDescription> read = figure_of_scene(source);
   return read ? std::move(read.value->actuation) : ActuationDescription{};
 }
@@ -145,17 +170,25 @@ Loaded<Model> load_model(const ModelSource& source) {
     if (built) built.value = edited(*std::move(built.value), source);
     return {std::move(built.value), std::move(read.diagnostics)};
   };
-  if (is_scene(source.name)) return build(figure_of_scene(source));
-  if (io::names_osim(source.name)) return build(io::read_osim(source.name));
+  if (is_scene(source)) return build(figure_of_scene(source));
+  if (is_osim(source)) return build(io::read_osim(source.name));
+  if (!source.text.empty()) {
+    Loaded<ModelDescription> text = read_urdf(source);
+    if (!text) return {std::nullopt, std::move(text.diagnostics)};
+    Loaded<Model> built = Model::build(*std::move(text.value));
+    return {std::move(built.value), std::move(text.diagnostics)};
+  }
   Loaded<Model> read = io::load_urdf(source.name, options_of(source));
-  add_figures(read.diagnostics, source.name);
+  add_figures(read.diagnostics, source);
   return read;
 }
 
-bool names_scene(const std::string& name) { return is_scene(name) && split(name).figure.empty(); }
+bool names_scene(const ModelSource& source) {
+  return is_scene(source) && (!source.text.empty() || split(source.name).figure.empty());
+}
 
 Loaded<SceneDescription> load_scene(const ModelSource& source) {
-  if (names_scene(source.name)) return io::read_scene(source.name, references());
+  if (names_scene(source)) return read_scene(source, source.name);
   Loaded<ModelDescription> model = load_description(source);
   if (!model) return {std::nullopt, std::move(model.diagnostics)};
   SceneDescription scene;

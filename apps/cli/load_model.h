@@ -15,6 +15,7 @@ enum class FixedLinks { kKeep, kMerge };
 
 struct ModelSource {
   std::string name;            ///< of a file or a figure; FILE#FIGURE for one of several figures of a scene
+  std::string text{};          ///< the file itself, if it is in memory: the name is what messages call it
   std::optional<Base> base{};  ///< none: as the file says
   FixedLinks fixed_links = FixedLinks::kKeep;
 };
@@ -47,7 +48,7 @@ std::vector<LoopClosure> loops_of(const ModelSource& source);
 ActuationDescription actuation_of(const ModelSource& source);
 
 /// Whether the name is that of a file with a scene in it, MJCF included, and of no single figure.
-bool names_scene(const std::string& name);
+bool names_scene(const ModelSource& source);
 /// The scene of a file, or one that holds a model and nothing else.
 Loaded<SceneDescription> load_scene(const ModelSource& source);
 SceneDescription scene_or_fail(const ModelSource& source);

@@ -37,12 +37,12 @@ void tell_first(const std::vector<Diagnostic>& warnings) {
 }
 
 /// A model alone: on a floor, with its own posture.
-StagedScene stage(const std::string& name, std::optional<Base> base) {
-  Loaded<ModelDescription> model = load_description({.name = name, .base = base});
+StagedScene stage(const ModelSource& source) {
+  Loaded<ModelDescription> model = load_description(source);
   if (!model) return {.scene = {std::nullopt, std::move(model.diagnostics)}};
   SceneDescription scene;
-  scene.name = name;
-  if (std::filesystem::exists(name)) scene.file = name;  // a built-in figure has none
+  scene.name = source.name;
+  if (source.text.empty() && std::filesystem::exists(source.name)) scene.file = source.name;  // others have none
   FigureDescription figure;
   figure.model = *std::move(model.value);
   figure.name = figure.model.name.empty() ? "figure" : figure.model.name;
@@ -59,16 +59,16 @@ StagedScene stage(const std::string& name, std::optional<Base> base) {
 
 }  // namespace
 
-StagedScene load_stage(const std::string& name, std::optional<Base> base) {
-  if (!std::filesystem::exists(name)) return stage(name, base);  // a built-in figure, or the message that there is none
-  if (io::find_format(name) == io::FileFormat::kUrdf) return stage(name, base);
-  StagedScene out{.scene = io::read_scene(name, references())};
+StagedScene load_stage(const ModelSource& source) {
+  // A model; a built-in figure, or the message that there is none.
+  if (!names_scene(source)) return stage(source);
+  StagedScene out{.scene = load_scene(source)};
   if (out.scene) out.of_meshes = io::load_meshes(*out.scene.value);
   return out;
 }
 
 SceneDescription scene_or_fail(const std::string& name, std::optional<Base> base, PartialModel partial) {
-  StagedScene staged = load_stage(name, base);
+  StagedScene staged = load_stage({.name = name, .base = base});
   if (!staged.scene) throw bad_file(staged.scene.diagnostics);
   if (staged.scene.partial() && partial == PartialModel::kRefuse) {
     throw Failure(

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/load_model.h"
 #include "kansetsu/scene/scene.h"
 #include "kansetsu/sim/world.h"
 
@@ -15,8 +16,8 @@ struct StagedScene {
   Loaded<SceneDescription> scene;
   std::vector<Diagnostic> of_meshes{};
 };
-/// @param base  of a model; none: as the file says
-StagedScene load_stage(const std::string& name, std::optional<Base> base = {});
+/// Of a file, a built-in figure or a text.
+StagedScene load_stage(const ModelSource& source);
 
 /// What to do with a model that is not whole: say it, or refuse it as well.
 enum class PartialModel { kTell, kRefuse };

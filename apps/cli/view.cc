@@ -94,7 +94,7 @@ serve::Content content_of(const ViewArguments& options) {
                     fmt::format("kansetsu view: --from {} is after the end of {}, {:g} s", *options.from, name, end));
     return {.name = fs::path(name).filename().string(), .file = fs::absolute(name)};
   }
-  if (names_scene(name)) {
+  if (names_scene({.name = name})) {
     return {.name = fs::path(name).filename().string(), .bytes = still_of(scene_or_fail(options.source))};
   }
   const Model model = model_or_fail(options.source);

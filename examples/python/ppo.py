@@ -159,7 +159,7 @@ def train(task: str, steps: int, seed: int, *, n: int = 64, horizon: int = 64, s
         returns = (gain + np.array(values)).ravel()
         flat = [np.concatenate(a) for a in (seen, done_actions, probability)]
         agent.improve(flat[0], flat[1], flat[2], gain.ravel(), returns, 1e-3 * (1 - k / rounds) + 1e-5)
-        agent.log_std[:] = np.minimum(agent.log_std, -0.7 - 1.3 * k / rounds)  # in the end it walks without noise
+        agent.log_std[:] = np.minimum(agent.log_std, -0.7 - 1.8 * k / rounds)  # in the end it walks without noise
         curve.append(earned)
         if k % 10 == 9 or k + 1 == rounds:
             forward = f", {float(np.mean(info['forward'][info['_forward']])):.2f} m/s forwards" if "forward" in info else ""

@@ -48,6 +48,8 @@ def _in_notebook() -> bool:
 
 def show(thing: Model | World | Recording, *, title: str = "kansetsu", height: int = 480) -> View:
     """Shows a model, the current state of a world, or a recording: inline in a notebook, in the browser elsewhere."""
+    if not isinstance(thing, Model | World | Recording):
+        raise TypeError(f"show: thing is a '{type(thing).__name__}', expected a Model, World or Recording")
     if isinstance(thing, Model):
         world = World()
         world.add(thing, name=thing.name or "model", collides=False)

@@ -77,13 +77,37 @@ def _turn(R: Floats, x: Floats) -> Floats:
     return out
 
 
+@dataclass(frozen=True)
+class Follower:
+    """A joint that gears determine here, and that has numbers of its own there."""
+
+    place: Place
+    q: list[int]
+    """What it follows in our q and v, with its ratio to each."""
+    v: list[int]
+    ratios: Floats
+    offset: float
+
+
+def _follower(model: Model, place: Place, ratios: dict[str, float], offset: float) -> Follower:
+    q, v = [model.coordinates[name] for name in ratios], [model.dofs[name] for name in ratios]
+    return Follower(place, q, v, np.array(list(ratios.values())), offset)
+
+
 class Bridge:
-    """Between a model and the same mechanism in another engine. q and v are Kansetsu's, x the other engine's."""
+    """Between a model and the same mechanism in another engine. q and v are Kansetsu's, x the other engine's.
+
+    A joint that follows others here (mimic, gears) may have numbers of its own there: it gets those that it must have. What is said
+    of it there is left unread, but for its torque, which acts on the joints that it follows.
+    """
 
     def __init__(self, model: Model, convention: Convention, nq: int, nv: int, places: Iterable[Place]) -> None:
+        _expect("Bridge", "model", model, "followers", "kansetsu.Model")
         self.model, self.convention, self.nq, self.nv = model, convention, nq, nv
         self._pairs: list[tuple[Place, int, int]] = []
+        self._followers: list[Follower] = []
         types = dict(zip(model.joints, model.joint_types, strict=True))
+        gears = model.followers
         met = set()
         for place in places:
             name = "base" if place.base else place.name
@@ -91,6 +115,9 @@ class Bridge:
                 raise Error(f"{convention.name} has a joint '{name}', {model.name} has none; known: {', '.join(types)}")
             if place.base and model.base != "free":
                 raise Error(f"{convention.name} has a free base, {model.name} a fixed one: load it with base='free'")
+            if name in gears and place.kind in ("number", "cos_sin"):
+                self._followers.append(_follower(model, place, *gears[name]))
+                continue
             if name not in model.coordinates:
                 raise Error(f"joint '{name}' follows others in {model.name} and has no coordinate; it has one in {convention.name}")
             q, v = _span(model.coordinates[name]), _span(model.dofs[name])
@@ -109,15 +136,15 @@ class Bridge:
         out: Floats = np.zeros((*q.shape[:-1], self.nq))
         for place, at, _ in self._pairs:
             to = place.q
-            if place.kind == "number":
-                out[..., to] = q[..., at]
-            elif place.kind == "cos_sin":
-                out[..., to], out[..., to + 1] = np.cos(q[..., at]), np.sin(q[..., at])
+            if place.kind in ("number", "cos_sin"):
+                _put_number(out, place, q[..., at])
             elif place.kind == "ball":
                 out[..., to : to + 4] = self._quaternion_to(q[..., at : at + 4])
             else:
                 p, r = self._free_slices(to)
                 out[..., p], out[..., r] = q[..., at : at + 3], self._quaternion_to(q[..., at + 3 : at + 7])
+        for f in self._followers:
+            _put_number(out, f.place, q[..., f.q] @ f.ratios + f.offset)
         return out
 
     def q_from(self, x: ArrayLike) -> Floats:
@@ -139,7 +166,7 @@ class Bridge:
 
     def v_to(self, q: ArrayLike, v: ArrayLike) -> Floats:
         """Velocities there."""
-        return self._tangent_to("v_to", q, v)
+        return self._follow(self._tangent_to("v_to", q, v), v)
 
     def v_from(self, q: ArrayLike, x: ArrayLike) -> Floats:
         """Velocities from there."""
@@ -151,12 +178,15 @@ class Bridge:
 
     def tau_from(self, q: ArrayLike, x: ArrayLike) -> Floats:
         """Torques from there."""
-        return self._tangent_from("tau_from", q, x)
+        out, x = self._tangent_from("tau_from", q, x), np.asarray(x)
+        for f in self._followers:
+            out[..., f.v] += x[..., f.place.v, None] * f.ratios
+        return out
 
     def vdot_to(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> Floats:
         """Accelerations there: the derivatives of their velocities."""
         v, vdot = _rows(v, self.model.nv, "vdot_to", "v"), _rows(vdot, self.model.nv, "vdot_to", "vdot")
-        return self._tangent_to("vdot_to", q, self._turning(v, vdot, 1.0))
+        return self._follow(self._tangent_to("vdot_to", q, self._turning(v, vdot, 1.0)), vdot)
 
     def vdot_from(self, q: ArrayLike, v: ArrayLike, x: ArrayLike) -> Floats:
         """Accelerations from there."""
@@ -164,11 +194,21 @@ class Bridge:
         return self._turning(_rows(v, self.model.nv, "vdot_from", "v"), out, -1.0)
 
     def matrix(self, q: ArrayLike) -> Floats:
-        """T of x = T v, orthogonal: their mass matrix is T M T', their Jacobians are J T'."""
+        """T of x = T v, of columns of length 1 at right angles: their mass matrix is T M T', their Jacobians are J T'.
+
+        With joints that follow others it is not, and has more rows than columns: our mass matrix is T' M T of theirs, our Jacobians
+        are J T.
+        """
         q = _rows(q, self.model.nq, "matrix", "q")
         eye = np.broadcast_to(np.eye(self.model.nv), (*q.shape[:-1], self.model.nv, self.model.nv))
-        rows = self._tangent_to("matrix", q[..., None, :], eye)
+        rows = self._follow(self._tangent_to("matrix", q[..., None, :], eye), eye)
         return np.swapaxes(rows, -1, -2)
+
+    def _follow(self, x: Floats, v: ArrayLike) -> Floats:
+        """x with the rates of joints that follow others."""
+        for f in self._followers:
+            x[..., f.place.v] = np.asarray(v)[..., f.v] @ f.ratios
+        return x
 
     def _turning(self, v: Floats, vdot: Floats, sign: float) -> Floats:
         """vdot of free bodies: the derivative of their velocity in own axes, or the acceleration of their origin."""
@@ -231,6 +271,14 @@ class Bridge:
         return f"<Bridge between {self.model.name} and {self.convention.name}: {len(self._pairs)} joints>"
 
 
+def _put_number(x: Floats, place: Place, value: Floats) -> None:
+    """The position of a joint with one number, or with its cosine and sine."""
+    if place.kind == "cos_sin":
+        x[..., place.q], x[..., place.q + 1] = np.cos(value), np.sin(value)
+    else:
+        x[..., place.q] = value
+
+
 def _span(where: int | slice) -> tuple[int, int]:
     return (where, 1) if isinstance(where, int) else (where.start, where.stop - where.start)
 
@@ -242,11 +290,21 @@ def _rows(value: ArrayLike, width: int, function: str, name: str) -> Floats:
     return out
 
 
+def _expect(function: str, name: str, value: object, member: str, kind: str) -> None:
+    """Raises unless the value is of this kind, which has such a member; other libraries are not imported for that."""
+    if not hasattr(value, member):
+        raise TypeError(f"{function}: {name} is a '{type(value).__name__}', expected a {kind}")
+
+
 def pinocchio(model: Model, pin_model: Any) -> Bridge:
     """To a ``pinocchio.Model``; a free-flyer at its root is the free base."""
+    _expect("bridges.pinocchio", "model", model, "followers", "kansetsu.Model")
+    _expect("bridges.pinocchio", "pin_model", pin_model, "njoints", "pinocchio.Model")
     places = []
     for i in range(1, pin_model.njoints):
         joint = pin_model.joints[i]
+        if (joint.nq, joint.nv) == (0, 0):  # a mimic joint, with mimic=True
+            continue
         kind = KINDS.get((joint.nq, joint.nv), f"{joint.shortname()}, {joint.nq} numbers in q and {joint.nv} in v")
         base = kind == "free" and i == 1 and pin_model.names[i] not in model.joints
         places.append(Place(pin_model.names[i], joint.idx_q, joint.idx_v, kind, base))
@@ -255,6 +313,8 @@ def pinocchio(model: Model, pin_model: Any) -> Bridge:
 
 def mujoco(model: Model, mj_model: Any) -> Bridge:
     """To a ``mujoco.MjModel`` of one figure; its free joint is the free base."""
+    _expect("bridges.mujoco", "model", model, "followers", "kansetsu.Model")
+    _expect("bridges.mujoco", "mj_model", mj_model, "njnt", "mujoco.MjModel")
     kinds = {0: "free", 1: "ball", 2: "number", 3: "number"}
     places = []
     for i in range(mj_model.njnt):
@@ -267,6 +327,8 @@ def mujoco(model: Model, mj_model: Any) -> Bridge:
 
 def drake(model: Model, plant: Any) -> Bridge:
     """To a finalised ``pydrake.multibody.plant.MultibodyPlant`` of one figure; its floating base is the free base."""
+    _expect("bridges.drake", "model", model, "followers", "kansetsu.Model")
+    _expect("bridges.drake", "plant", plant, "GetJointIndices", "pydrake.multibody.plant.MultibodyPlant")
     places = []
     for index in plant.GetJointIndices():
         joint = plant.get_joint(index)
@@ -282,6 +344,7 @@ def drake(model: Model, plant: Any) -> Bridge:
 def to_joint_state(model: Model, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None) -> dict[str, Any]:
     """What ROS's ``sensor_msgs/JointState`` holds: name, position, velocity, effort; of joints with one number. A free base is in
     ``pose`` (position, orientation x y z w) and ``twist`` (linear, angular, in its own axes, as in ``nav_msgs/Odometry``)."""
+    _expect("to_joint_state", "model", model, "followers", "kansetsu.Model")
     q = _rows(q, model.nq, "to_joint_state", "q")
     v = None if v is None else _rows(v, model.nv, "to_joint_state", "v")
     tau = None if tau is None else _rows(tau, model.nv, "to_joint_state", "tau")
@@ -309,6 +372,7 @@ def from_joint_state(
 ) -> tuple[Floats, Floats]:
     """q and v from a ``sensor_msgs/JointState``. Joints that it does not name keep what q and v say; joints that follow others
     there, and have no number here, are passed over."""
+    _expect("from_joint_state", "model", model, "followers", "kansetsu.Model")
     known = set(model.joints)
     out_q = np.array(model.q0 if q is None else _rows(q, model.nq, "from_joint_state", "q"), dtype=np.float64)
     out_v = np.array(model.v0 if v is None else _rows(v, model.nv, "from_joint_state", "v"), dtype=np.float64)

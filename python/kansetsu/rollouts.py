@@ -8,8 +8,10 @@ What run i does depends on the seed and i alone: neither shards nor threads nor 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,9 +147,10 @@ def main(arguments: Sequence[str]) -> int:
                 threads=options.threads,
                 progress=options.progress,
             )
-        np.savez(options.out, allow_pickle=False, **found)
+        arrays: dict[str, Any] = {**found}  # names of arrays only: before NumPy 2.2 any other argument is kept as one, too
+        np.savez(options.out, **arrays)
     except (Error, OSError, ValueError) as error:
-        print(f"kansetsu rollout: {error}")
+        print(f"kansetsu rollout: {error}", file=sys.stderr)
         return 1
     count = len(found["run"]) if found else 0
     print(f"{count} runs, {int(np.sum(found['failed'])) if found else 0} failed: {options.out}")

@@ -13,8 +13,21 @@ namespace kansetsu::python {
 /// The file of a robot of the package robot_descriptions, where a name like "go2_description" is no file itself.
 inline std::filesystem::path described(const std::filesystem::path& path) {
   const std::string name = path.string();
+  std::error_code ignored;
+  if (name.find_first_of("<\n") != std::string::npos && !std::filesystem::exists(path, ignored))
+    raise_value("this is the text of a file, not its name: parse() and World.parse() read texts");
   if (!name.ends_with("_description") || std::filesystem::exists(path)) return path;
   return nb::cast<std::filesystem::path>(nb::module_::import_("kansetsu._descriptions").attr("find")(name));
+}
+
+/// The text of a file in memory: not empty, or it would be taken for the name of one, and no name itself.
+inline const std::string& require_text(const char* function, const std::string& text) {
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
+    raise_value(fmt::format("{}: the text is empty", function));
+  std::error_code ignored;
+  if (text.find_first_of("<\n") == std::string::npos && std::filesystem::exists(text, ignored))
+    raise_value(fmt::format("{}: '{}' is the name of a file, not its text: load() reads files", function, text));
+  return text;
 }
 
 /// The arguments package_path and allow_path, which stand for --package-path and --allow-path of the command: None, a folder or several.

@@ -108,18 +108,6 @@ Floats py_crba(ModelHandle& m, Like q, Like inertias, int threads, Device device
           where, names));
 }
 
-/// Whether one of the numbers is exactly zero; eight at a time, as this is asked of every result.
-template <class Real>
-bool any_zero(const Real* x, std::ptrdiff_t size) {
-  using Block = Eigen::Array<Real, 8, 1>;
-  Block least = Block::Ones();
-  std::ptrdiff_t i = 0;
-  for (; i + 8 <= size; i += 8) least = least.min(Eigen::Map<const Block>(x + i).abs());
-  bool zero = (least == 0).any();
-  for (; i < size; ++i) zero |= x[i] == 0;
-  return zero;
-}
-
 /// The first state in which nothing resists a coordinate, and its marks; -1 if there is none. Such an acceleration is exactly zero,
 /// which few others are: only states with a zero are computed again, with marks.
 template <class Real>
@@ -128,8 +116,10 @@ std::ptrdiff_t find_singular(batch::Batch<Real>& batch, std::ptrdiff_t count,
                              std::vector<double>& marks) {
   constexpr std::ptrdiff_t kTogether = 256;
   const auto nv = std::ptrdiff_t(marks.size());
-  if (!any_zero(vdot, count * nv)) return -1;
-  const auto has_zero = [&](std::ptrdiff_t i) { return any_zero(vdot + i * nv, nv); };
+  const auto has_zero = [&](std::ptrdiff_t i) {
+    const Real *row = vdot + i * nv, *end = row + nv;
+    return std::find(row, end, Real(0)) != end;
+  };
   std::vector<Real> again, found;
   for (std::ptrdiff_t first = 0; first < count; ++first) {
     if (!has_zero(first)) continue;
@@ -183,8 +173,9 @@ Floats py_aba(ModelHandle& m, Like q, Like v, Like tau, Like external, int threa
     std::ptrdiff_t state = -1;
     std::vector<double> marks(mode == Singular::kRaise ? size_t(nv) : 0);
     m.with_batch<Real>(threads, [&](auto& batch) {
-      batch.aba(in.count(), Q, V, T, out.data, {.wrenches = W});
-      if (mode == Singular::kRaise) state = find_singular<Real>(batch, in.count(), {&Q, &V, &T, &W}, out.data, marks);
+      const bool zero = batch.aba(in.count(), Q, V, T, out.data, {.wrenches = W});
+      if (zero && mode == Singular::kRaise)
+        state = find_singular<Real>(batch, in.count(), {&Q, &V, &T, &W}, out.data, marks);
     });
     if (state >= 0) raise_singular(m.model, marks.data(), state);
     return out.object;

@@ -1,5 +1,9 @@
 #include "errors.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -33,10 +37,15 @@ std::vector<Diagnostic> in_python_words(std::vector<Diagnostic> diagnostics) {
   return diagnostics;
 }
 
+/// The errors; of warnings, which may be many more, the number.
 void raise_diagnostics(const std::vector<Diagnostic>& found) {
   const std::vector<Diagnostic> diagnostics = in_python_words(found);
-  std::string text = to_string(diagnostics);
+  std::vector<Diagnostic> errors;
+  std::ranges::copy_if(diagnostics, std::back_inserter(errors), [](const Diagnostic& d) { return d.is_error(); });
+  std::string text = to_string(errors);
   while (text.ends_with('\n')) text.pop_back();
+  if (const std::size_t warnings = diagnostics.size() - errors.size(); warnings > 0)
+    text += fmt::format("\n  and {} warning{} in error.diagnostics", warnings, warnings == 1 ? "" : "s");
   const nb::object type = error_class("LoadError");
   const nb::object error = type(text, nb::cast(diagnostics));
   PyErr_SetObject(type.ptr(), error.ptr());

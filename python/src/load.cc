@@ -12,24 +12,30 @@
 namespace kansetsu::python {
 namespace {
 
-cli::ModelSource source_of(const std::filesystem::path& path, const std::optional<std::string>& base,
+cli::ModelSource source_of(const char* function, const std::string& name, const std::optional<std::string>& base,
                            bool merge_fixed) {
-  cli::ModelSource source{.name = described(path).string()};
-  if (base) source.base = read_word("load: base", *base, kBases);
+  cli::ModelSource source{.name = name};
+  if (base) source.base = read_word(fmt::format("{}: base", function).c_str(), *base, kBases);
   if (merge_fixed) source.fixed_links = cli::FixedLinks::kMerge;
   return source;
+}
+
+ModelHandle* load(const cli::ModelSource& source, const char* function, Folders package_path, Folders allow_path) {
+  const cli::ReferencePaths paths(read_paths(function, package_path, allow_path));
+  return handle_of(value_or_raise(cli::load_model(source)));
 }
 
 std::vector<Diagnostic> check(const PathLike& given, Folders package_path, Folders allow_path) {
   const std::filesystem::path path = described(given);
   const cli::ReferencePaths paths(read_paths("check", package_path, allow_path));
-  if (cli::names_scene(path.string())) {
-    cli::StagedScene staged = cli::load_stage(path.string());
+  const cli::ModelSource source{.name = path.string()};
+  if (cli::names_scene(source)) {
+    cli::StagedScene staged = cli::load_stage(source);
     std::vector<Diagnostic> out = std::move(staged.scene.diagnostics);
     out.insert(out.end(), staged.of_meshes.begin(), staged.of_meshes.end());
     return in_python_words(std::move(out));
   }
-  return in_python_words(cli::load_model({.name = path.string()}).diagnostics);
+  return in_python_words(cli::load_model(source).diagnostics);
 }
 
 }  // namespace
@@ -39,8 +45,7 @@ void bind_load(nb::module_& module) {
       "load",
       [](const PathLike& path, const std::optional<std::string>& base, bool merge_fixed, Folders package_path,
          Folders allow_path) {
-        const cli::ReferencePaths paths(read_paths("load", package_path, allow_path));
-        return handle_of(value_or_raise(cli::load_model(source_of(path, base, merge_fixed))));
+        return load(source_of("load", described(path).string(), base, merge_fixed), "load", package_path, allow_path);
       },
       nb::arg("path"), nb::kw_only(), nb::arg("base") = nb::none(), nb::arg("merge_fixed") = false, PATH_ARGUMENTS,
       "A model from a URDF, MJCF, SDF or scene file, or a built-in figure by name ('human28'), or a robot that the "
@@ -50,6 +55,19 @@ void bind_load(nb::module_& module) {
       "'FILE#FIGURE' names one of several figures of a scene. base: 'fixed' or 'free', else as the file says. What is "
       "wrong with the file\n"
       "is raised as LoadError, all of it; what is only odd is one FileWarning.");
+  module.def(
+      "parse",
+      [](const std::string& text, const std::optional<std::string>& base, bool merge_fixed,
+         const std::string& file_name, Folders package_path, Folders allow_path) {
+        cli::ModelSource source = source_of("parse", file_name, base, merge_fixed);
+        source.text = require_text("parse", text);
+        return load(source, "parse", package_path, allow_path);
+      },
+      nb::arg("text"), nb::kw_only(), nb::arg("base") = nb::none(), nb::arg("merge_fixed") = false,
+      nb::arg("file_name") = "text", PATH_ARGUMENTS,
+      "A model from the text of a URDF, MJCF, SDF or scene file, such as ROS's robot_description.\n\n"
+      "file_name: what messages call it, and from whose folder the files that it names are looked for. The rest as of "
+      "load().");
   module.def("check", check, nb::arg("path"), nb::kw_only(), PATH_ARGUMENTS,
              "All errors and warnings of a model or scene file.");
 }

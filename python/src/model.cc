@@ -101,7 +101,21 @@ Floats random_position(ModelHandle& m, std::uint64_t seed, std::optional<std::pt
   NewArray<double> out = new_array({*count, m.model.nq()});
   for (std::ptrdiff_t i = 0; i < *count; ++i)
     map(out.data + i * m.model.nq(), m.model.nq()) = random_configuration(m.model, rng);
-  return out.object;
+  return named(out.object, position_names(m));
+}
+
+/// Joints of one coordinate that gears determine, by name: the coordinates that they follow with their ratios, and the offset.
+nb::dict followers(const ModelHandle& m) {
+  nb::dict out;
+  for (int i = 0; i < m.model.joint_count(); ++i) {
+    const JointId id(i);
+    if (info(m.model.joint(id).type).nv != 1 || m.model.coordinates(id).nv > 0) continue;
+    const Model::Row& row = m.model.row(id, 0);
+    nb::dict ratios;
+    for (const auto& [column, ratio] : row.terms) ratios[m.model.dof_names()[size_t(column)].c_str()] = ratio;
+    out[m.model.joint(id).name.c_str()] = nb::make_tuple(ratios, row.offset);
+  }
+  return out;
 }
 
 void bind_structure(nb::class_<ModelHandle>& c) {
@@ -173,12 +187,16 @@ void bind_coordinates(nb::class_<ModelHandle>& c) {
                 "Names of the velocity coordinates; model.dofs['elbow'] is where a joint is in v and tau.")
       .def_prop_ro("coordinates", position_names,
                    "Names of the position coordinates; model.coordinates['elbow'] is where a joint is in q.")
+      .def_prop_ro(
+          "followers", followers, nb::sig("def followers(self) -> dict[str, tuple[dict[str, float], float]]"),
+          "Joints that gears determine (mimic joints), which have no place in q: ({name: ratio}, offset) of each, with "
+          "the\ncoordinates that it follows; it is at the sum of ratio * q[name], plus offset.")
       .def_prop_ro("q0", neutral_position, "A new array with the neutral configuration; q0['elbow'] = 1 sets a joint.")
       .def_prop_ro(
           "v0", [](ModelHandle& m) { return named(vector(Eigen::VectorXd::Zero(m.model.nv())), dof_names(m)); },
           "A new array of zeros, one for each degree of freedom.")
       .def("random_configuration", random_position, nb::arg("seed"), nb::arg("count") = nb::none(),
-           "Uniform within the position limits (pi or 1 m where there is none); (nq,), or (count, nq).")
+           "Uniform within the position limits (pi or 1 m where there is none up to 1e6); (nq,), or (count, nq).")
       .def_prop_ro(
           "lower_position", [](ModelHandle& m) { return named(vector(m.model.lower_position()), position_names(m)); },
           "(nq,); -inf where there is no limit.")

@@ -36,15 +36,13 @@ void make_world(WorldHandle* at, double time_step, Like gravity, const std::stri
   new (at) WorldHandle(World(options), std::move(scene));
 }
 
-WorldHandle* load_world(const PathLike& path, const std::optional<std::string>& base,
-                        const std::optional<std::string>& keyframe, const std::optional<double>& time_step,
-                        const std::optional<std::uint64_t>& seed, int threads, Folders package_path,
-                        Folders allow_path) {
-  std::optional<Base> kind;
-  if (base) kind = read_word("World.load: base", *base, kBases);
-  if (threads < 1 || threads > 256) raise_value(fmt::format("World.load: threads is {}, expected 1 to 256", threads));
-  const cli::ReferencePaths paths(read_paths("World.load", package_path, allow_path));
-  cli::StagedScene staged = cli::load_stage(described(path).string(), kind);
+WorldHandle* world_of(const char* function, cli::ModelSource source, const std::optional<std::string>& base,
+                      const std::optional<std::string>& keyframe, const std::optional<double>& time_step,
+                      const std::optional<std::uint64_t>& seed, int threads, Folders package_path, Folders allow_path) {
+  if (base) source.base = read_word(fmt::format("{}: base", function).c_str(), *base, kBases);
+  if (threads < 1 || threads > 256) raise_value(fmt::format("{}: threads is {}, expected 1 to 256", function, threads));
+  const cli::ReferencePaths paths(read_paths(function, package_path, allow_path));
+  cli::StagedScene staged = cli::load_stage(source);
   SceneDescription scene = value_or_raise(std::move(staged.scene));
   warn(staged.of_meshes);
   if (keyframe) apply_keyframe(scene, *keyframe);
@@ -53,6 +51,22 @@ WorldHandle* load_world(const PathLike& path, const std::optional<std::string>& 
   Loaded<World> world = World::build(scene, threads);
   if (!world) raise_diagnostics(world.diagnostics);
   return new WorldHandle(*std::move(world.value), std::move(scene));
+}
+
+WorldHandle* load_world(const PathLike& path, const std::optional<std::string>& base,
+                        const std::optional<std::string>& keyframe, const std::optional<double>& time_step,
+                        const std::optional<std::uint64_t>& seed, int threads, Folders package_path,
+                        Folders allow_path) {
+  return world_of("World.load", {.name = described(path).string()}, base, keyframe, time_step, seed, threads,
+                  package_path, allow_path);
+}
+
+WorldHandle* parse_world(const std::string& text, const std::optional<std::string>& base,
+                         const std::optional<std::string>& keyframe, const std::optional<double>& time_step,
+                         const std::optional<std::uint64_t>& seed, int threads, const std::string& file_name,
+                         Folders package_path, Folders allow_path) {
+  return world_of("World.parse", {.name = file_name, .text = require_text("World.parse", text)}, base, keyframe,
+                  time_step, seed, threads, package_path, allow_path);
 }
 
 State read_state(const char* function, const Model& model, Like q, Like v) {
@@ -76,7 +90,12 @@ void place_base(State& state, const Transform<>& X) {
 FigureHandle add_model(nb::handle self, ModelObject model, Like q, Like v, const std::string& name,
                        const std::string& self_collision, const ContactMaterial& material, bool collides, Like base) {
   WorldHandle& w = self_of(self);
-  if (!nb::isinstance<ModelHandle>(model)) raise_type("World.add: model is not a kansetsu.Model");
+  if (!nb::isinstance<ModelHandle>(model)) {
+    raise_type(
+        fmt::format("World.add: model is a '{}', expected a kansetsu.Model: load() reads one, ModelBuilder makes "
+                    "one; a shape is added by add_body() or add_fixed()",
+                    nb::type_name(model.type()).c_str()));
+  }
   const auto& m = nb::cast<const ModelHandle&>(model);
   State state = read_state("World.add", m.model, q, v);
   if (!base.is_none()) {
@@ -153,6 +172,11 @@ void bind_making(nb::class_<WorldHandle>& c) {
                   "time_step"_a = nb::none(), "seed"_a = nb::none(), "threads"_a = 1, PATH_ARGUMENTS,
                   "The world of a scene, MJCF or SDF file; a URDF file or built-in figure stands on a floor. "
                   "package_path, allow_path: as of load().")
+      .def_static("parse", parse_world, "text"_a, nb::kw_only(), "base"_a = nb::none(), "keyframe"_a = nb::none(),
+                  "time_step"_a = nb::none(), "seed"_a = nb::none(), "threads"_a = 1, "file_name"_a = "text",
+                  PATH_ARGUMENTS,
+                  "As load(), from the text of such a file. file_name: what messages call it, and from whose folder "
+                  "the files that it names are looked for.")
       .def("add", add_model, "model"_a, "q"_a.none() = nb::none(), "v"_a.none() = nb::none(), nb::kw_only(),
            "name"_a = "", "self_collision"_a = "none", "material"_a = ContactMaterial{}, "collides"_a = true,
            "base"_a.none() = nb::none(),

@@ -31,7 +31,8 @@ std::vector<int> read_worlds(const BatchHandle& b, const char* function, Like wh
   const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
   const auto shape = nb::cast<std::vector<std::ptrdiff_t>>(array.attr("shape"));
   if (kind == "b" && (shape.size() != 1 || shape[0] != n))
-    raise_value(fmt::format("{}: the mask needs the shape ({},): one entry for each world", function, n));
+    raise_value(fmt::format("{}: the mask has shape {}, expected ({},), one for each world", function,
+                            nb::repr(array.attr("shape")).c_str(), n));
   if (kind != "b" && kind != "i" && kind != "u" && nb::cast<std::ptrdiff_t>(array.attr("size")) > 0)
     raise_type(fmt::format("{}: worlds are selected by a mask of bools or by indices", function));
   const nb::object numbers = kind == "b" ? nb::object(numpy.attr("flatnonzero")(array)) : array;
@@ -84,8 +85,9 @@ Tuple<Floats, Floats> rollout(BatchHandle& b, const std::string& figure, Like co
   const auto shape = nb::cast<std::vector<std::ptrdiff_t>>(array.attr("shape"));
   const std::ptrdiff_t n = b.batch.size(), nq = m.q.cols(), nv = m.v.cols(), nu = driven.cols();
   if (shape.size() != 3 || shape[0] != n || shape[2] != nu)
-    raise_value(fmt::format("WorldBatch.rollout: controls need the shape ({}, T, {}): worlds, steps, {} of '{}'", n, nu,
-                            &driven == &m.tau ? "torques" : "actuators", figure));
+    raise_value(
+        fmt::format("WorldBatch.rollout: controls have shape {}, expected ({}, T, {}): worlds, steps, {} of '{}'",
+                    nb::repr(array.attr("shape")).c_str(), n, nu, &driven == &m.tau ? "torques" : "actuators", figure));
   const std::ptrdiff_t steps = shape[1];
   const RowsArgument<double> U =
       read_blocks<double>({"WorldBatch.rollout", "controls"}, array, steps, nu);  // side by side

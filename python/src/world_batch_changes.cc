@@ -2,6 +2,7 @@
 
 #include "kansetsu/dynamics/dynamics.h"
 #include "kansetsu/ik/task.h"
+#include "kansetsu/model/configuration.h"
 #include "world_batch_handle.h"
 #include "world_words.h"
 
@@ -160,6 +161,8 @@ void BatchHandle::push_states(FigureId id) {
     if (same_row(m.q, m.q_known, k) && same_row(m.v, m.v_known, k)) continue;
     require_finite_row("q", id, m.q, k, position_name);
     require_finite_row("v", id, m.v, k, dof_name);
+    if (const auto problem = configuration_problem(batch.model(id), m.q.row(k).transpose()))
+      raise_value(fmt::format("WorldBatch: q of '{}' in world {}: {}", names[size_t(id.value())], k, *problem));
     State state;
     state.q = m.q.row(k).transpose(), state.v = m.v.row(k).transpose();
     batch.world(k).set_state(id, state);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cmath>
 
 #include "batch/engine.h"
@@ -187,9 +188,10 @@ void Batch<Real>::crba(std::ptrdiff_t count, In q, Out M, In inertias) {
 }
 
 template <class Real>
-void Batch<Real>::aba(std::ptrdiff_t count, In q, In v, In tau, Out vdot, const Extras<Real>& extras, Out singular) {
+bool Batch<Real>::aba(std::ptrdiff_t count, In q, In v, In tau, Out vdot, const Extras<Real>& extras, Out singular) {
   Impl& in = *impl_;
   in.check_depth("aba");
+  std::atomic<bool> zero = false;
   in.run("aba", count, extras, std::array{in.positions(q), in.vector("v", v), in.vector("tau", tau)},
          std::array{in.vector("vdot", vdot), Impl::optional(in.vector("singular", singular))},
          [&](const Block<Real>& block, const Real* bq, const Real* bv, const Real* bt, Real* out, Real* flags) {
@@ -199,7 +201,9 @@ void Batch<Real>::aba(std::ptrdiff_t count, In q, In v, In tau, Out vdot, const 
            } else {
              in.dynamics.aba(in.tree, bq, bv, bt, block.fext, block.scratch, out, flags);
            }
+           if (in.layout.has_zero(out, in.nv)) zero.store(true, std::memory_order_relaxed);  // while it is at hand
          });
+  return zero;
 }
 
 template <class Real>

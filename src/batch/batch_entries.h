@@ -65,6 +65,15 @@ int find_no_rotation_entry(const int* at, int count, const scalar_t<P>* q) {
 }
 
 template <class P>
+bool has_zero_entry(const scalar_t<P>* packs, int n) {
+  P zeros(0);
+  for (int i = 0; i < n; ++i) zeros = zeros + select(as<P>(packs)[i] == P(0), P(1), P(0));
+  bool found = false;
+  for (int i = 0; i < P::width; ++i) found = found || zeros[i] != 0;
+  return found;
+}
+
+template <class P>
 void integrate_entry(const CoordinateStretch* stretches, int count, const scalar_t<P>* q, const scalar_t<P>* v,
                      scalar_t<P> dt, scalar_t<P>* out) {
   integrate(stretches, count, as<P>(q), as<P>(v), P(dt), as<P>(out));
@@ -84,6 +93,7 @@ constexpr BatchKernels<scalar_t<P>> make_batch_table() {
           link_poses_entry<P>,
           body_wrenches_entry<P>,
           find_no_rotation_entry<P>,
+          has_zero_entry<P>,
           integrate_entry<P>,
           advance_entry<P>};
 }

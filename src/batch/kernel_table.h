@@ -50,6 +50,8 @@ struct BatchKernels {
 
   /// The first state with a quaternion that stands for no rotation, −1 if there is none. at: where they begin in q
   int (*find_no_rotation)(const int* at, int count, const Real* q);
+  /// Whether one of n packs has an exact zero
+  bool (*has_zero)(const Real* packs, int n);
   /// q ⊕ dt·v
   void (*integrate)(const CoordinateStretch*, int count, const Real* q, const Real* v, Real dt, Real* out);
   /// to = x + dt·rate, n packs

@@ -13,9 +13,11 @@ namespace {
 
 /// Where only one limit is finite the range reaches from it as far as it would without limits.
 double uniform_in_limits(std::mt19937_64& rng, double lower, double upper, double reach) {
-  if (std::isinf(lower) && std::isinf(upper)) return uniform(rng, -reach, reach);
-  if (std::isinf(lower)) lower = upper - 2 * reach;
-  if (std::isinf(upper)) upper = lower + 2 * reach;
+  constexpr double kFarthest = 1e6;  // [rad, m] files write 1e16 for none; up to here sincos() has all digits
+  const bool below = lower >= -kFarthest, above = upper <= kFarthest;
+  if (!below && !above) return uniform(rng, -reach, reach);
+  if (!below) lower = upper - 2 * reach;
+  if (!above) upper = lower + 2 * reach;
   return uniform(rng, lower, upper);
 }
 

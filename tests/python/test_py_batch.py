@@ -54,6 +54,19 @@ def test_neither_number_nor_threads_change_a_bit(n, threads):
     assert np.array_equal(many["human28"].q[3:5], few["human28"].q)
 
 
+def test_a_quaternion_that_is_none_is_named_with_its_world():
+    batch = ks.WorldBatch(prototype(), 5)
+    before = batch["human28"].q.copy()
+    batch["human28"].q[3, 3:7] = 0
+    with pytest.raises(ks.Error, match=r"q of 'human28' in world 3: the quaternion at q\[3…6\] has length 0"):
+        batch.step()
+    assert np.array_equal(batch["human28"].q, before)
+    with pytest.raises(ks.Error, match=r"controls have shape \(5, 2, 9\), expected \(5, T, 34\)"):
+        batch.rollout("human28", np.zeros((5, 2, 9)))
+    with pytest.raises(ks.Error, match=r"the mask has shape \(4,\), expected \(5,\)"):
+        batch.reset(batch.save(), np.ones(4, bool))
+
+
 @pytest.mark.parametrize("array", ["q", "v", "tau", "control"])
 def test_what_cannot_be_is_named_and_forgotten(array):
     """As in a World: the next step goes on from where the worlds are."""
@@ -89,17 +102,20 @@ def test_what_was_written_last_is_in_the_worlds(array):
 
 def test_a_world_at_work_is_not_copied():
     world = prototype()
-    world.step()
-    thread = threading.Thread(target=world.step, args=(3000,))
+    at_work, tried = threading.Event(), threading.Event()
+
+    def wait(done, total):
+        at_work.set()
+        assert tried.wait(60)
+
+    thread = threading.Thread(target=world.step, args=(3000,), kwargs={"progress": wait})
     thread.start()
-
-    def copy_while_it_steps():
-        while thread.is_alive():
-            ks.WorldBatch(world, 1)
-
+    assert at_work.wait(60)
     with pytest.raises(ks.BusyError, match="WorldBatch: the world is in use by another thread"):
-        copy_while_it_steps()
+        ks.WorldBatch(world, 1)
+    tried.set()
     thread.join()
+    assert world.time == pytest.approx(3000 * world.time_step)
 
 
 def test_controls_of_rollouts_are_real_numbers():

@@ -109,6 +109,41 @@ def test_pinocchio(tmp_path, base):
         assert np.allclose(found, bridge.tau_to(q[i], tau[i]), atol=1e-9)
 
 
+def test_joints_that_follow_others(tmp_path):
+    """A mimic joint has no place in our q; Pinocchio gives it one, unless its model is made with mimic=True."""
+    pin = pytest.importorskip("pinocchio")
+    parts = [("left", "prismatic", "trunk", "0 1 0"), ("right", "revolute", "trunk", "0 1 0"), ("wheel", "continuous", "trunk", "0 1 0")]
+    text = URDF.format(parts="".join(PART.format(n=n, t=t, p=p, a=a) for n, t, p, a in parts))
+    for name, ratio, offset in (("right", -2.0, 0.1), ("wheel", 3.0, 0.0)):
+        at = text.index("<axis", text.index(f'joint name="{name}_joint"'))
+        text = text[:at] + f'<mimic joint="left_joint" multiplier="{ratio}" offset="{offset}"/>' + text[at:]
+    file = tmp_path / "gripper.urdf"
+    file.write_text(text)
+    model = ks.load(file, base="free")
+    assert model.nv == 7
+    theirs = pin.buildModelFromUrdf(str(file), pin.JointModelFreeFlyer())
+    assert (theirs.nq, theirs.nv) == (11, 9)
+    bridge, data = ks.bridges.pinocchio(model, theirs), theirs.createData()
+    q, v, vdot = random_state(model, 7, 10)
+    check_round_trips(bridge, q, v, vdot)
+    tau, M, T = ks.rnea(model, q, v, vdot), ks.crba(model, q), bridge.matrix(q)
+    for i in range(10):
+        x, u, a = bridge.q_to(q[i]), bridge.v_to(q[i], v[i]), bridge.vdot_to(q[i], v[i], vdot[i])
+        assert np.allclose(bridge.tau_from(q[i], pin.rnea(theirs, data, x, u, a)), tau[i], atol=1e-9)
+        half = np.triu(pin.crba(theirs, data, x))
+        assert np.allclose(T[i].T @ (half + np.triu(half, 1).T) @ T[i], M[i], atol=1e-9)
+    file.write_text(text.replace("continuous", "revolute"))  # of which alone it makes mimic joints
+    try:
+        same = pin.buildModelFromUrdf(str(file), pin.JointModelFreeFlyer(), mimic=True)
+    except TypeError:
+        return  # before 3.0
+    bridge, data = ks.bridges.pinocchio(model, same), same.createData()
+    assert same.nv == 7
+    for i in range(10):
+        x, u, a = bridge.q_to(q[i]), bridge.v_to(q[i], v[i]), bridge.vdot_to(q[i], v[i], vdot[i])
+        assert np.allclose(bridge.tau_from(q[i], pin.rnea(same, data, x, u, a)), tau[i], atol=1e-9)
+
+
 def test_drake(tmp_path):
     plants = pytest.importorskip("pydrake.multibody.plant")
     parsing = pytest.importorskip("pydrake.multibody.parsing")

@@ -183,6 +183,25 @@ def test_any_nonsense_is_an_exception(function, human):
             function(human, *arguments)
 
 
+def test_what_is_added_to_a_world_is_a_model():
+    for wrong, name in (("human28", "str"), (ks.Box([1, 1, 1]), "kansetsu._core.Box")):
+        with pytest.raises(TypeError, match=rf"model is a '{name}', expected a kansetsu.Model: load\(\)"):
+            ks.World().add(wrong)
+
+
+def test_what_is_shown_or_bridged_is_named(human):
+    with pytest.raises(TypeError, match="show: thing is a 'str', expected a Model, World or Recording"):
+        ks.show("human28")
+    for bridge, name in ((ks.bridges.pinocchio, "pin_model"), (ks.bridges.mujoco, "mj_model"), (ks.bridges.drake, "plant")):
+        with pytest.raises(TypeError, match=rf"bridges\.\w+: {name} is a 'Model', expected a "):
+            bridge(human, human)
+        with pytest.raises(TypeError, match=r"model is a 'str', expected a kansetsu\.Model"):
+            bridge("human28", None)
+    for call in (ks.bridges.to_joint_state, lambda m, q: ks.bridges.from_joint_state(m, [], [])):
+        with pytest.raises(TypeError, match=r"model is a 'str', expected a kansetsu\.Model"):
+            call("human28", human.q0)
+
+
 def test_batches_are_of_worlds(human):
     with pytest.raises(TypeError, match=r"world is a 'Model', expected a kansetsu\.World"):
         ks.WorldBatch(human, 3)

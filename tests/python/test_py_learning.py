@@ -143,6 +143,15 @@ def test_single_environments_refuse_wrong_actions():
             env.step(wrong)
 
 
+def test_nothing_is_drawn():
+    """None is what gymnasium.make() hands on where nobody asks for pictures."""
+    assert gym.make("kansetsu/Reach-v0", render_mode=None).unwrapped.render_mode is None
+    assert gym.make_vec("kansetsu/Reach-v0", num_envs=2, render_mode=None).render_mode is None
+    for make in (learning.WorldEnv, learning.WorldVectorEnv):
+        with pytest.raises(ks.Error, match=r"render_mode is 'rgb_array'.*show\(\)"):
+            make("Reach", render_mode="rgb_array")
+
+
 def test_closed_environments_say_so():
     env, envs = learning.WorldEnv("Reach"), learning.WorldVectorEnv("Reach", 2)
     for each, action in ((env, np.zeros(4)), (envs, np.zeros((2, 4)))):

@@ -67,6 +67,7 @@ def test_arrays_by_name(human):
     assert q[human.coordinates["elbowL_y"]] == -1.5
     assert q["elbowL_y"] == -1.5
     assert q["base"].shape == (7,)
+    assert human.random_configuration(1, count=3)["elbowL_y"].shape == (3,)
     assert human.q0["elbowL_y"] == 0  # each is new
     rows = ks.named(np.zeros((5, human.nv)), human.dofs)
     rows[..., "elbowL_y"] = 2
@@ -95,6 +96,57 @@ def test_load_any_format(tmp_path):
     assert ks.load(f"{mjcf}#b").nv == 6
     with pytest.raises(ks.Error, match="known: a, b"):
         ks.load(mjcf)
+
+
+SLIDER = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/><body name="a" pos="0 0 1"><joint name="j" axis="0 1 0"/>
+  <geom size=".1" pos="0 0 -.2"/></body></worldbody></mujoco>"""
+
+
+def test_texts_are_files_in_memory(tmp_path):
+    """As ROS's robot_description: the same models and worlds as from files, and messages that say where."""
+    for name, text, joint in (("arm.urdf", PENDULUM, "pivot"), ("arm.xml", SLIDER, "j")):
+        (tmp_path / name).write_text(text)
+        model, of_file = ks.parse(text), ks.load(tmp_path / name)
+        assert model.joints == [joint]
+        assert ks.rnea(model, [0.3]) == pytest.approx(ks.rnea(of_file, [0.3]), abs=0)
+        world, loaded = ks.World.parse(text), ks.World.load(tmp_path / name)
+        world.step(5), loaded.step(5)
+        assert world.hash() == loaded.hash()
+    assert ks.parse(PENDULUM, base="fixed").base == "fixed"
+    with pytest.raises(ks.LoadError, match=r"^robot_description:3: error\[URDF") as caught:
+        ks.parse(PENDULUM.replace('value="1"', 'value="heavy"'), file_name="robot_description")
+    assert "warning[" not in str(caught.value)  # errors alone are written out
+    assert str(caught.value).endswith("and 2 warnings in error.diagnostics")
+    assert len(caught.value.diagnostics) == 3
+    for empty in ("", " \n"):
+        for call in (ks.parse, ks.World.parse):
+            with pytest.raises(ks.Error, match="the text is empty"):
+                call(empty)
+    for load in (ks.load, ks.World.load, ks.check):
+        with pytest.raises(ks.Error, match=r"the text of a file, not its name: parse\(\)"):
+            load(PENDULUM)
+    for parse in (ks.parse, ks.World.parse):
+        with pytest.raises(ks.Error, match=r"the name of a file, not its text: load\(\)"):
+            parse(str(tmp_path / "arm.urdf"))
+    with pytest.raises(ks.Error, match="parse: base is 'loose'"):
+        ks.parse(PENDULUM, base="loose")
+    (tmp_path / "ball.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n")
+    mesh = '<collision><geometry><mesh filename="ball.obj"/></geometry></collision>'
+    shaped = PENDULUM.replace("</inertial></link>", f"</inertial>{mesh}</link>")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ks.FileWarning)
+        assert ks.parse(shaped, file_name=str(tmp_path / "text")).joints == ["pivot"]  # meshes are found from its folder
+
+
+def test_joints_that_follow_others():
+    b = ks.ModelBuilder("gripper").link("palm")
+    for side, y in (("left", 1), ("right", -1)):
+        b.link(side, 0.1, inertia=[1e-4, 1e-4, 1e-4]).joint(f"{side}_slide", "prismatic", "palm", side, [0, y, 0])
+    model = b.gear("right_slide", "left_slide", 0.5, offset=0.01).build()
+    assert model.followers == {"right_slide": ({"left_slide": 0.5}, 0.01)}
+    poses = ks.fk(model, [0.2])
+    assert poses["right"][1, 3] == pytest.approx(-(0.5 * 0.2 + 0.01), abs=1e-15)  # rounding
+    assert ks.human28().followers == {}
 
 
 def test_what_is_wrong_with_a_file(tmp_path):

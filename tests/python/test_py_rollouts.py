@@ -78,6 +78,21 @@ def test_a_run_knows_nothing_of_earlier_ones():
     assert len(set(whole["hash"])) == 2
 
 
+def test_the_command_writes_arrays_and_says_on_standard_error_what_is_wrong(tmp_path, capsys):
+    files = [tmp_path / f"{k}.npz" for k in range(3)]
+    options = ["--count", "5", "--seconds", "0.01", "--seed", "4"]
+    for k in range(2):
+        assert ks.rollouts.main(["human28", *options, "--shard", f"{k}/2", "--out", str(files[k])]) == 0
+    assert ks.rollouts.main(["--merge", str(files[0]), str(files[1]), "--out", str(files[2])]) == 0
+    with np.load(files[2]) as merged:
+        assert same(dict(merged), ks.rollouts.run("human28", range(5), seconds=0.01, seed=4, noise=0.05))
+    capsys.readouterr()
+    assert ks.rollouts.main(["no such file", *options]) == 1
+    said = capsys.readouterr()
+    assert not said.out
+    assert "there is no such file" in said.err
+
+
 def test_no_runs_are_arrays_of_no_rows():
     none, some = (ks.rollouts.run(falling, range(n), seconds=0.01, noise=0.1) for n in (0, 2))
     assert none.keys() == some.keys()

@@ -415,7 +415,7 @@ export class App {
   private warnOfMissing(files: string[]) {
     const names = files.slice(0, 3).join(", ") + (files.length > 3 ? `, … (${files.length} in all)` : "");
     showWarning(files.length === 1 ? "A mesh file is missing." : `${files.length} mesh files are missing.`,
-      `${names}. Collision shapes or capsules along the bones are shown instead.`, "Use kansetsu … --package-path DIR to name the folder with the packages.");
+      `${names}. Collision shapes or capsules along the bones are shown instead.`, "The folder with the packages is named by --package-path DIR, in Python by package_path=.");
   }
 
   // -------------------------------------------------------------------------------------------------- pointer and live

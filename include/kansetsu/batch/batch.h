@@ -92,7 +92,8 @@ class Batch {
   void crba(std::ptrdiff_t count, In q, Out M, In inertias = {});
   /// Forward dynamics. @param vdot  out, nv
   /// @param singular  out, nv, may be left out: non-zero where nothing resists a coordinate; its v̇ is zero then
-  void aba(std::ptrdiff_t count, In q, In v, In tau, Out vdot, const Extras<Real>& extras = {}, Out singular = {});
+  /// @return  whether some v̇ is exactly zero, which few others are: if not, no state is singular
+  bool aba(std::ptrdiff_t count, In q, In v, In tau, Out vdot, const Extras<Real>& extras = {}, Out singular = {});
   /// M⁻¹. @param out  nv × nv
   void mass_matrix_inverse(std::ptrdiff_t count, In q, Out out);
 

@@ -11,8 +11,8 @@ namespace kansetsu {
 using VectorRef = Eigen::Ref<const Eigen::VectorXd>;
 
 Eigen::VectorXd neutral(const Model& model);
-/// Uniform within the position limits (±π or ±1 m where there is none); orientations uniform on SO(3), those of balls within their
-/// swing and twist limits.
+/// Uniform within the position limits (±π or ±1 m where there is none up to 1e6); orientations uniform on SO(3), those of balls
+/// within their swing and twist limits.
 Eigen::VectorXd random_configuration(const Model& model, std::mt19937_64& rng);
 /// q ⊕ v: the configuration reached from q by the constant velocity v in unit time.
 void integrate(const Model& model, const VectorRef& q, const VectorRef& v, Eigen::Ref<Eigen::VectorXd> out);

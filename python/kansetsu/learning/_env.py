@@ -31,6 +31,12 @@ def find_task(task: str | Task | type[Task]) -> Task:
     return task() if isinstance(task, type) else task
 
 
+def require_no_rendering(render_mode: object) -> None:
+    """Raises if pictures of every step are asked for."""
+    if render_mode is not None:
+        raise Error(f"render_mode is {render_mode!r}, expected None: these draw nothing; world().show() shows a world")
+
+
 class _Worlds:
     """A task in n worlds: what both kinds of environment do."""
 
@@ -80,7 +86,8 @@ class _Worlds:
 class WorldEnv(gym.Env[Observation, NDArray[np.float32]]):
     """One world. The same numbers as world 0 of a WorldVectorEnv with that seed."""
 
-    def __init__(self, task: str | Task | type[Task]) -> None:
+    def __init__(self, task: str | Task | type[Task], *, render_mode: None = None) -> None:
+        require_no_rendering(render_mode)
         self._worlds = _Worlds(find_task(task), 1, 1)
         self.metadata = {"render_modes": [], "render_fps": round(self._worlds.task.rate)}
         self.observation_space = self._worlds.observation_space
@@ -124,7 +131,9 @@ class WorldVectorEnv(VectorEnv[Observation, NDArray[np.float32], NDArray[Any]]):
         *,
         threads: int = 1,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        render_mode: None = None,
     ) -> None:
+        require_no_rendering(render_mode)
         self._worlds = _Worlds(find_task(task), num_envs, threads)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.num_envs = num_envs

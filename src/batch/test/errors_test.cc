@@ -142,10 +142,15 @@ TEST_CASE_TEMPLATE("batch: coordinates that move no inertia are marked", Real, d
   const States<Real> s(model, 11, 3);
   std::vector<Real> vdot(22), singular(22, Real(NAN));
   Batch<Real> batch(model, {.threads = 1});
-  batch.aba(11, s.q.data(), s.v.data(), s.a.data(), vdot.data(), {}, singular.data());
+  CHECK(batch.aba(11, s.q.data(), s.v.data(), s.a.data(), vdot.data(), {}, singular.data()));
   for (size_t i = 0; i < 11; ++i) {
     CHECK(singular[2 * i] == 0);
     CHECK(singular[2 * i + 1] != 0);
     CHECK(vdot[2 * i + 1] == 0);
   }
+  const Model human = human28();
+  const States<Real> moving(human, 11, 3);
+  vdot.resize(size_t(11 * human.nv()));
+  Batch<Real> of_human(human, {.threads = 2});
+  CHECK_FALSE(of_human.aba(11, moving.q.data(), moving.v.data(), moving.a.data(), vdot.data()));
 }

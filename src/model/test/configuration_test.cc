@@ -186,6 +186,9 @@ TEST_CASE("where a limit is missing, angles reach a turn and lengths two metres"
   CHECK(near(range(JointType::kPrismatic, {.lower = 3}), 3, 5));
   CHECK(near(range(JointType::kPrismatic, {.upper = -3}), -5, -3));
   CHECK(near(range(JointType::kRevolute, {.lower = 0.1, .upper = 0.2}), 0.1, 0.2));
+  CHECK(near(range(JointType::kRevolute, {.lower = -1e16, .upper = 1e16}), -std::numbers::pi, std::numbers::pi));
+  CHECK(near(range(JointType::kRevolute, {.lower = 0.1, .upper = 2e6}), 0.1, 0.1 + 2 * std::numbers::pi));
+  CHECK(near(range(JointType::kRevolute, {.lower = -1e6, .upper = 1e6}), -1e6, 1e6));
 }
 
 TEST_CASE("random balls keep their swing and twist limits, quaternions and ZYX angles alike") {
