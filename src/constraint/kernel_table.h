@@ -42,6 +42,11 @@ struct MechanicsBlock {
   double* S;              ///< per column: the motion that it gives whatever hangs on it
   double *D_inv, *drive;  ///< per column: of M = Lᵀ·D·L; and L⁻ᵀ·(τ − bias torques)
 
+  const int* heavy;             ///< bodies with mass, padded to whole blocks
+  const double* heavy_inertia;  ///< mass, h and I as ten arrays
+  int heavy_count, heavy_stride;
+  double* whole;  ///< kTotalNumbers for each of them; scratch of totals
+
   // Trees without gears: the articulated-body recursion, see recursion_kernel.h.
   bool recursive;
   const TreeStep* steps;  ///< the deepest first
@@ -49,10 +54,8 @@ struct MechanicsBlock {
   double *U, *along;      ///< per column: P·S, as a motion record; scratch of the sweeps
   double* share;          ///< per column, four numbers: what the others of its group take of it
   const int* group;       ///< per column: how many, from it inwards, were eliminated at once; 1 inside such a group
-  const int* heavy;       ///< bodies with mass, padded to whole blocks
-  const double* heavy_inertia;  ///< mass, h and I as ten arrays
-  const int* up;                ///< per column: the one before it on the way to the base, or −1
-  int heavy_count, heavy_stride, step_count;
+  const int* up;          ///< per column: the one before it on the way to the base, or −1
+  int step_count;
 
   // Others: the mass matrix.
   double *subtree,
@@ -85,6 +88,9 @@ struct Product {
   double* out;
   int out_stride;  ///< C's, too
 };
+
+/// Inertia and momentum of bodies as one, at O: mass, h, I (xx xy xz yy yz zz); moment, force.
+inline constexpr int kTotalNumbers = 16;
 
 struct MechanicsKernels {
   void (*poses)(const TreeView&, const double* q, void* scratch, MechanicsBlock&);
@@ -123,6 +129,7 @@ struct MechanicsKernels {
   double (*largest_change)(const MechanicsBlock&, const BodyBefore* bodies, int count, const double* shift,
                            double little);
   void (*multiply)(const Product&);
+  void (*totals)(const MechanicsBlock&, double* numbers);  ///< of all bodies, kTotalNumbers of them
 };
 
 const MechanicsKernels& mechanics();

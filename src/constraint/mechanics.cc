@@ -14,7 +14,7 @@
 namespace kansetsu {
 namespace {
 
-constexpr int kSubtreeRecord = 16, kMassLanes = 12, kBodyRecord = 48, kLine = 8;
+constexpr int kSubtreeRecord = 16, kMassLanes = 12, kBodyRecord = 48, kLine = 8, kTotalNumbers = kernel::kTotalNumbers;
 
 }  // namespace
 
@@ -27,12 +27,13 @@ Mechanics::Mechanics(const Model& model)
   block_.words = (nv_ + 63) / 64;
   any_.assign(size_t(block_.words), 0);
   none_ = any_;
+  list_heavy();
   if (block_.recursive) make_recursion();
   const long square = block_.recursive ? 0 : long(stride) * stride;
   const long records = long(kBodyRecord) * (long(heavy_.size()) + tree_->body_count);
   const long numbers = long(kPoseRecord + 2 * kMotionRecord + kSubtreeRecord) * bodies +
                        long(3 * kMotionRecord + kMassLanes) * columns + 2 * square + records +
-                       10L * (stride + columns) + 20L * kLine;
+                       long(kTotalNumbers) * long(heavy_.size()) + 10L * (stride + columns) + 20L * kLine;
   memory_ = Eigen::VectorXd::Zero(numbers);
   pose_scratch_ = Eigen::VectorXd::Zero(long(tree_->body_count + kLine) * 14 + 8L * kLine);
   double* next = aligned(memory_.data());
@@ -49,6 +50,7 @@ Mechanics::Mechanics(const Model& model)
   block_.drive = take(stride);
   block_.scratch = take(std::max(stride, columns));
   block_.stride = stride;
+  block_.whole = take(kTotalNumbers * long(heavy_.size()));
   if (block_.recursive) {
     block_.U = take(kMotionRecord * columns);
     block_.along = take(kMotionRecord * columns);
@@ -64,10 +66,9 @@ Mechanics::Mechanics(const Model& model)
   make_pattern();
 }
 
-/// Which bodies have a mass, the order of the recursion, and the ways to the base.
-void Mechanics::make_recursion() {
-  const int bodies = tree_->body_count;
-  for (int i = 0; i < bodies; ++i) {
+/// Which bodies have a mass.
+void Mechanics::list_heavy() {
+  for (int i = 0; i < tree_->body_count; ++i) {
     if (!tree_->bodies[i].massless) heavy_.push_back(i);
   }
   const int heavy = int(heavy_.size()), padded = padded_columns(heavy);
@@ -83,7 +84,12 @@ void Mechanics::make_recursion() {
   block_.heavy_count = heavy;
   block_.heavy_stride = padded;
   block_.heavy_inertia = inertia;
-  order_steps(heavy, padded);
+}
+
+/// The order of the recursion, and the ways to the base.
+void Mechanics::make_recursion() {
+  const int bodies = tree_->body_count;
+  order_steps(block_.heavy_count, block_.heavy_stride);
 
   const size_t words = size_t(block_.words);
   up_.assign(size_t(nv_), -1);
@@ -312,15 +318,10 @@ kernel::BodyBefore Mechanics::remember(int body, double axes_weight) const {
 }
 
 Mechanics::Totals Mechanics::totals() const {
-  Totals out;
-  for (int i = 0; i < tree_->body_count; ++i) {
-    Transform<> X_OB = body_pose(i);
-    X_OB.p -= origin_;
-    const Inertia<> M_O = X_OB * tree_->bodies[i].M_B;
-    out.inertia = out.inertia + M_O;
-    out.momentum += M_O * velocity(i);
-  }
-  return out;
+  alignas(64) double n[kernel::kTotalNumbers];
+  kernels_->totals(block_, n);
+  return {{n[0], {n[1], n[2], n[3]}, {n[4], n[5], n[6], n[7], n[8], n[9]}},
+          {{n[10], n[11], n[12]}, {n[13], n[14], n[15]}}};
 }
 
 double Mechanics::largest_change(std::span<const kernel::BodyBefore> bodies, const Vec3<>& origin_before,

@@ -124,6 +124,7 @@ class Mechanics {
   static constexpr int kPoseRecord = 16, kMotionRecord = 8;
   static Motion<> motion_at(const double* x) { return {{x[0], x[1], x[2]}, {x[4], x[5], x[6]}}; }
   void make_pattern();
+  void list_heavy();
   void make_recursion();
   void order_steps(int heavy, int padded);
   int last_column(int body) const { return tree_->bodies[body].u + tree_->bodies[body].nu - 1; }

@@ -20,17 +20,41 @@ inline constexpr int kBodyRows = 6, kBodyRecord = 48, kBiasLane = 3;
 /// Where the six numbers of a motion stand in its record.
 inline constexpr int kMotionLane[6] = {0, 1, 2, 4, 5, 6};
 
+/// As many bodies with mass as a pack holds, from the i-th on: their inertias at O.
+template <class P>
+KANSETSU_HD Inertia<P> heavy_inertias(const MechanicsBlock& m, int i) {
+  P n[kInertiaNumbers], x[kPoseRecord];
+  for (int c = 0; c < kInertiaNumbers; ++c) n[c] = load<P>(m.heavy_inertia + c * m.heavy_stride + i);
+  load_records(m.X, m.heavy + i, x);
+  const Transform<P> X{{{x[0], x[4], x[8]}, {x[1], x[5], x[9]}, {x[2], x[6], x[10]}}, {x[12], x[13], x[14]}};
+  return X * to_inertia(n);
+}
+
+/// Inertia and momentum of all bodies together, summed body by body: every instruction set adds in the same order.
+template <class P>
+void total_records(const MechanicsBlock& m, double* numbers) {
+  for (int i = 0; i < m.heavy_count; i += P::width) {
+    const Inertia<P> M = heavy_inertias<P>(m, i);
+    const Force<P> F = M * load_motions<P>(m.V, m.heavy + i);
+    const P record[kTotalNumbers] = {M.m,    M.h.x,  M.h.y, M.h.z, M.I.xx, M.I.xy, M.I.xz, M.I.yy,
+                                     M.I.yz, M.I.zz, F.t.x, F.t.y, F.t.z,  F.f.x,  F.f.y,  F.f.z};
+    store_records(record, m.whole + i * kTotalNumbers);
+  }
+  Eight low(0.0), high(0.0);
+  for (int i = 0; i < m.heavy_count; ++i) {
+    low = low + load_eight(m.whole + i * kTotalNumbers);
+    high = high + load_eight(m.whole + i * kTotalNumbers + 8);
+  }
+  store_eight(low, numbers), store_eight(high, numbers + 8);
+}
+
 /// Inertia and bias wrench of the bodies that have a mass.
 template <class P>
 KANSETSU_HD void heavy_records(const TreeView& tree, const MechanicsBlock& m) {
   const Vec3<P> up = lift<P>(-tree.gravity);
   const P o(0);
   for (int i = 0; i < m.heavy_count; i += P::width) {
-    P n[kInertiaNumbers], x[kPoseRecord];
-    for (int c = 0; c < kInertiaNumbers; ++c) n[c] = load<P>(m.heavy_inertia + c * m.heavy_stride + i);
-    load_records(m.X, m.heavy + i, x);
-    const Transform<P> X{{{x[0], x[4], x[8]}, {x[1], x[5], x[9]}, {x[2], x[6], x[10]}}, {x[12], x[13], x[14]}};
-    const Inertia<P> M = X * to_inertia(n);
+    const Inertia<P> M = heavy_inertias<P>(m, i);
     const Motion<P> V = load_motions<P>(m.V, m.heavy + i);
     Motion<P> A = load_motions<P>(m.A, m.heavy + i);
     A.v += up;

@@ -209,13 +209,16 @@ double largest_change_entry(const MechanicsBlock& m, const BodyBefore* bodies, i
   return largest;
 }
 
+void totals_entry(const MechanicsBlock& m, double* numbers) { total_records<P>(m, numbers); }
+
 }  // namespace
 
 extern const MechanicsKernels mechanics_table;
 const MechanicsKernels mechanics_table = {poses_entry,       motions_entry, factorise_entry,      climb,
                                           climb_torques,     clear_entry,   half_solve_entry,     delassus_entry,
                                           add_rates,         respond_entry, solve_entry,          drive_entry,
-                                          add_product_entry, mirror_entry,  largest_change_entry, multiply};
+                                          add_product_entry, mirror_entry,  largest_change_entry, multiply,
+                                          totals_entry};
 
 }  // namespace KANSETSU_ISA
 }  // namespace kansetsu::kernel
