@@ -66,6 +66,7 @@ struct IslandWork {
   int row_count = 0;    ///< of all kinds; 0: nothing touches or holds it
   bool large = false;   ///< it is solved as a heap
   bool settled = true;  ///< velocity products are those of the velocities that came out
+  bool kept = false;    ///< it has the momentum that it should have, and no position has been put right since
   Island::Work work{0, 0};
   double impact_given = 0;  ///< work of what is driven, in impacts; impact_energy counts relative motion [J]
   double kinetic = -1;      ///< at the end of the step, before positions are put right; below 0: nothing moves far [J]

@@ -99,6 +99,7 @@ void World::Impl::step(World& world) {
     project();
     if (options.integrator == Integrator::kSemiImplicit) {
       for_each(island_count, [&](int i) {
+        if (works[size_t(i)]->kept) return;
         keep_kinetic(*works[size_t(i)]);
         keep_momentum(*works[size_t(i)], step_taken);
       });

@@ -96,8 +96,14 @@ void World::Impl::contact_step() {
   }
   for (const std::unique_ptr<FigureData>& f : figures) {
     if (f->actuators.any()) finish_actuators(*f, step_length);
-    if (f->has_shift) integrate(f->model, f->q, f->shift, f->q);
-    f->has_shift = false;
+  }
+  for (int i = 0; i < island_count; ++i) {
+    for (const int k : works[size_t(i)]->figures) {
+      FigureData& f = *figures[size_t(k)];
+      if (!f.has_shift) continue;
+      integrate(f.model, f.q, f.shift, f.q);
+      f.has_shift = works[size_t(i)]->kept = false;
+    }
   }
   made.clear();
   step_taken = step_length;
@@ -181,6 +187,7 @@ bool World::Impl::try_step() {
     IslandWork& w = *works[size_t(i)];
     if (!last && !w.settled) return false;
     if (!last) keep_momentum(w, h);
+    w.kept = !last;
     if (!last && is_far(w) && count_bilateral(w) > 0 && largest_gap(w, time + h) > threshold::kLargeGap) return false;
     if (excess_energy(w) <= 0) continue;
     if (!last) return false;
