@@ -92,7 +92,7 @@ inline constexpr double kSingular = 1e-14;
 /// Of a row's own response: what is left of one that depends on those before; rows of a connection, and redundancy().
 inline constexpr double kDependent = 1e-10;
 
-/// Of a body's response to a column's inertia: a pivot below is rounding errors, of a column that nothing resists. It stands still.
+/// Of what a pivot was before the elimination: one that falls below is rounding errors, of a column that nothing resists. It stands still.
 inline constexpr double kNoResistance = 1e-14;
 /// Of 1/mass of all figures: rows that answer less are differences of equal numbers, as of two points of one figure that cannot part.
 inline constexpr double kInseparable = 1e-20;

@@ -5,7 +5,7 @@
 
 /// Every number of a world's step that decides something and is no option: its unit, and why it is what it is. Options are in world.h and
 /// contact_types.h, the numbers of the contact solver in src/constraint/contact_thresholds.h. src/sim/test/step_thresholds_test.cc tries either
-/// side of each that shows in an answer.
+/// side of kFar, kProductsGain, kFastestBase, kSoftLanding, kMostShift, kLargeGap, kDenseRows, kStill and kRestTime.
 namespace kansetsu::threshold {
 
 // How far a step may lead.
@@ -16,7 +16,7 @@ inline constexpr double kFar = 0.05;
 /// [rad, m] in a step: what is faster may have to be undone, so that contacts are kept. Below, velocity products settle, but where hinges
 /// without mass between them may come to a singular posture at any time.
 inline constexpr double kRepeatable = 0.1;
-/// Of a time step: the shortest part of one, after twelve halvings. What they do not settle has no settled answer next to a singular posture.
+/// Of a time step: the shortest part of one, after twelve halvings.
 inline constexpr double kShortestPart = 1.0 / 4096;
 /// [rad, m] in a time step, and [m/s] of a base: a coordinate that turns 1600 times, or what outruns light, is no motion. All digits of the step
 /// are lost long before.
@@ -51,7 +51,7 @@ inline double limit_reach(double h, double speed) { return kLimitReach + kLimitS
 inline constexpr double kLargeGap = 1e-3;
 /// Of a large gap, in a step; and how fast at most [m/s, rad/s].
 inline constexpr double kClosingShare = 0.2, kClosingSpeed = 0.5;
-/// [m, rad] Smaller gaps are closed: far above rounding of poses, far below what files and sensors tell.
+/// [m, rad] Smaller gaps are closed: far above the rounding of poses.
 inline constexpr double kTinyGap = 1e-11;
 /// [m, rad] no coordinate moves further at a time to close gaps: next to a singular posture small ones ask for long ways.
 inline constexpr double kFurthestClosing = 0.02;
