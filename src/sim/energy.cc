@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/impl.h"
+#include "sim/momentum.h"
 
 /// No energy from nowhere: what a step gives to an island is bounded by the work that its laws allow, however it was solved.
 namespace kansetsu {
@@ -27,11 +27,11 @@ bool World::Impl::is_far(const IslandWork& w) const {
   });
 }
 
-/// Energy that the step has given to an island beyond all work, and beyond what its errors may be; not positive: none. Looked at where a figure moves far in the step, or contacts are not solved: elsewhere the law itself keeps the bound. Contacts, limits, dry
+/// Energy that the step has given to an island beyond all work. Looked at where a figure moves far in the step, or contacts are not solved: elsewhere the law itself keeps the bound. Contacts, limits, dry
 /// friction and impacts give nothing; torques, surfaces that move and connections that are driven or give way what they did.
-double World::Impl::excess_energy(IslandWork& w) const {
+World::Impl::Gain World::Impl::gain(IslandWork& w) const {
   w.kinetic = -1;
-  if (!is_far(w) && w.result.tier != ContactTier::kUnsolved) return 0;
+  if (!is_far(w) && w.result.tier != ContactTier::kUnsolved) return {};
   const double held =
       !w.large && w.island.is_soft() ? w.work.bilateral : std::min(w.work.bilateral, std::max(w.driven_work, 0.0));
   double work = held + w.given + std::min(w.work.others - w.given, 0.0);
@@ -45,7 +45,7 @@ double World::Impl::excess_energy(IslandWork& w) const {
     before += start.kinetic + start.potential, after += end.kinetic + end.potential, w.kinetic += end.kinetic;
   }
   const double fall = norm(options.gravity) * step_length;
-  return after - before - work - threshold::kStepGain * w.kinetic - mass * fall * fall;
+  return {after - before - work, threshold::kStepGain * w.kinetic + mass * fall * fall};
 }
 
 double World::Impl::kinetic_energy(const IslandWork& w) const {
@@ -55,12 +55,28 @@ double World::Impl::kinetic_energy(const IslandWork& w) const {
   return sum;
 }
 
-/// Positions that are put right after the step leave velocities as they are: in another posture these may mean more energy.
+/// Takes kinetic energy from an island: all velocities are cut by one factor, so rows that hold go on to hold, and what parts goes on to part.
+/// The motion of what flies as a whole stays: it is its momentum.
+/// @param kinetic  what the velocities have
+/// @return what is taken: no more than there is
+double World::Impl::slow_down(const IslandWork& w, double energy, double kinetic) {
+  const RigidMotion whole = flies(w) ? rigid_motion(figures, w) : RigidMotion{};
+  const double inside = std::max(kinetic - whole.energy, 0.0),
+               left = energy < inside ? std::sqrt(1 - energy / inside) : 0;
+  for (const int i : w.figures) figures[size_t(i)]->v *= left;
+  if (whole.energy > 0) add_rigid_motion(figures, w, whole, 1 - left);
+  return std::min(energy, inside);
+}
+
+/// Positions that are put right leave velocities as they are: in another posture these may mean more energy.
+void World::Impl::leave_place(IslandWork& w) {
+  if (w.kinetic < 0) w.kinetic = kinetic_energy(w);
+  w.kept = false;
+}
+
 void World::Impl::keep_kinetic(const IslandWork& w) {
-  if (!(w.kinetic >= 0)) return;  // nothing moves far
   const double now = kinetic_energy(w);
-  if (!(now > w.kinetic)) return;
-  for (const int i : w.figures) figures[size_t(i)]->v *= std::sqrt(w.kinetic / now);
+  if (now > w.kinetic) slow_down(w, now - w.kinetic, now);
 }
 
 /// Velocities after an impact. It takes energy; what meets has been accelerated for half of the step, as if it had come faster. Next to a
@@ -126,26 +142,26 @@ double World::Impl::impact_work(const IslandWork& w) const {
   return sum;
 }
 
-/// All velocities that came out are cut by one factor, and the second half of the way is gone with them: rows that hold go on to hold, what
-/// parts goes on to part.
+/// What a step gives beyond its errors is taken away whole, errors and all, and the second half of the way goes with it: what is left of it by the posture, which is another one then, is less
+/// than they may be. Where it is not, nothing moves any more inside the island.
 void World::Impl::take_away(IslandWork& w) {
-  const int most = threshold::kMostEnergyCuts;
-  for (int n = 0; n <= most; ++n) {
-    const double excess = excess_energy(w);
-    if (excess <= 0) return;
-    const double kinetic = w.kinetic;
-    const double square = n < most ? 1 - excess / w.kinetic : 0;
-    const double left = square > 0 ? std::sqrt(square) : 0;
+  for (int n = 0; n <= threshold::kMostEnergyCuts; ++n) {
+    const Gain now = gain(w);
+    if (!now.is_excess()) return;
     for (const int i : w.figures) {
       FigureData& f = *figures[size_t(i)];
-      for (int k = 0; k < f.v.size(); ++k) {
-        const double after = left * (f.v_middle[k] + step_length * f.vdot[k]);
-        f.vdot[k] = ((std::isfinite(after) ? after : 0) - f.v_middle[k]) / step_length;
-      }
       f.q = f.q_middle, f.v = f.v_middle;
+      f.kick(step_length);
+      if (!is_finite(f.v)) f.v.setZero();
+    }
+    w.work.others -= slow_down(w, n < threshold::kMostEnergyCuts ? now.found : kInfinity, w.kinetic);
+    for (const int i : w.figures) {
+      FigureData& f = *figures[size_t(i)];
+      f.vdot = (f.v - f.v_middle) / step_length, f.v = f.v_middle;
+      f.add_turning(-1);
       integrate_figure(f, step_length);
     }
-    w.work.others -= kinetic * (1 - left * left);
+    w.kept = false;
   }
 }
 

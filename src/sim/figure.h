@@ -170,13 +170,14 @@ struct FigureData {
   void add_turning(double sign);
   double fastest(double h) const;  ///< |v| + h·|v̇| of all coordinates but those of the base's place
   Mat3<> base_axes() const;
-  void add_to_positions(double h);  ///< h·v of all but the base's place
-  int nap = -1;                     ///< those with the same number sleep together; −1: it is awake
-  double rest_time = 0;             ///< for how long it has been at rest [s]
-  bool driven = false;              ///< something acts on it that may change
-  State trial;                      ///< scratch of a step in fast motion
-  Eigen::MatrixXd mass_matrix;      ///< of heaps
-  Eigen::VectorXd shift;            ///< of positions alone at the end of the step, where has_shift
+  Vec3<> place() const { return {q[0], q[1], q[2]}; }  ///< of a free base
+  void add_to_positions(double h);                     ///< h·v of all but the base's place
+  int nap = -1;                                        ///< those with the same number sleep together; −1: it is awake
+  double rest_time = 0;                                ///< for how long it has been at rest [s]
+  bool driven = false;                                 ///< something acts on it that may change
+  State trial;                                         ///< scratch of a step in fast motion
+  Eigen::MatrixXd mass_matrix;                         ///< of heaps
+  Eigen::VectorXd shift;                               ///< of positions alone at the end of the step, where has_shift
   bool has_shift = false;
   bool has_extra = false;
   bool has_external = false;  ///< some of `external` may not be zero

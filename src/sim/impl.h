@@ -68,9 +68,9 @@ struct IslandWork {
   bool settled = true;  ///< velocity products are those of the velocities that came out
   bool kept = false;    ///< it has the momentum that it should have, and no position has been put right since
   Island::Work work{0, 0};
-  double impact_given = 0;  ///< work of what is driven, in impacts; impact_energy counts relative motion [J]
-  double kinetic = -1;      ///< at the end of the step, before positions are put right; below 0: nothing moves far [J]
-  double driven_work = 0;   ///< of bilateral rows that move as they are told, at most part of work.bilateral [J]
+  double impact_given = 0;     ///< work of what is driven, in impacts; impact_energy counts relative motion [J]
+  double kinetic = -1;         ///< at the end of the step, before positions are put right; below 0: not known [J]
+  double driven_work = 0;      ///< of bilateral rows that move as they are told, at most part of work.bilateral [J]
   std::vector<double> driven;  ///< mean velocity of bilateral rows that is wanted of them [m/s, rad/s]
   double given = 0;            ///< work of surfaces that move, part of work.others [J]
   /// Gaps of bilateral rows that are large at the beginning of a step: what the step leaves of them. 0: small, closed in one step.
@@ -211,10 +211,12 @@ struct World::Impl {
   std::vector<std::unique_ptr<IslandWork>> works;
   std::vector<int> group;  ///< of each figure: the island it belongs to
   int island_count = 0;
-  double step_length = 0;  ///< [s] of what contact_step() is to do: a time step, or a part of one
-  double step_taken = 0;   ///< [s]
-  double next_step = 0;    ///< of the adaptive integrator; 0: not known
-  Vec3<> magnetic{};       ///< what magnetometers measure
+  int ticks = threshold::kTicks;  ///< of the time step: what contact_step() is to do. One is taken as it comes out
+  double step_length = 0;         ///< of that part [s]
+  void set_ticks(int count) { ticks = count, step_length = count * options.time_step / threshold::kTicks; }
+  double step_taken = 0;  ///< [s]
+  double next_step = 0;   ///< of the adaptive integrator; 0: not known
+  Vec3<> magnetic{};      ///< what magnetometers measure
 
   // What rests.
   int asleep_count = 0;      ///< figures
@@ -271,7 +273,6 @@ struct World::Impl {
   void add_approach(IslandWork& w, double after);
   double impact_change(IslandWork& w, double after);
   std::vector<ContactReport> made;  ///< of make_connections(): what contacts took of it
-  bool can_repeat = false;          ///< what try_step() changes is kept
   void smooth_step();
   bool is_smooth();
   void evaluate(double t);
@@ -355,11 +356,17 @@ struct World::Impl {
       visit(column, o.sign * ratio);
   }
   static void integrate_figure(FigureData& f, double h);
-  bool must_do() const;
   bool is_far(const IslandWork& w) const;
-  double excess_energy(IslandWork& w) const;
+  /// Energy that a step gives beyond all work, and as much of it as its errors may be [J].
+  struct Gain {
+    double found = 0, allowed = 0;
+    bool is_excess() const { return found > allowed; }
+  };
+  Gain gain(IslandWork& w) const;
   double kinetic_energy(const IslandWork& w) const;
+  void leave_place(IslandWork& w);  ///< before its positions are put right
   void keep_kinetic(const IslandWork& w);
+  double slow_down(const IslandWork& w, double energy, double kinetic);
   void take_away(IslandWork& w);
   double surface_work(const IslandWork& w) const;
   bool flies(const IslandWork& w) const;

@@ -2,28 +2,11 @@
 
 #include "actuation/plan.h"
 #include "kansetsu/spatial/small_matrix.h"
-#include "sim/impl.h"
+#include "sim/momentum.h"
 
 /// What flies keeps its momentum. The step keeps it to third order; the rest is given to the island as a whole, as a rigid motion, so that
 /// nothing inside it changes.
 namespace kansetsu {
-namespace {
-
-/// Inertia and momentum of figures together, about one point, world axes.
-struct Whole {
-  Inertia<> inertia{};
-  Force<> momentum{};
-
-  void add(const Mechanics& m, const Vec3<>& about) {
-    const Mechanics::Totals t = m.totals();
-    const Transform<> X{Mat3<>::identity(), m.origin() - about};
-    inertia = inertia + X * t.inertia;
-    momentum += Force<>{t.momentum.t + cross(X.p, t.momentum.f), t.momentum.f};
-  }
-};
-
-}  // namespace
-
 /// Whether nothing outside acts on the figures of an island but gravity and what is applied to them.
 bool World::Impl::flies(const IslandWork& w) const {
   const auto is_figure = [](int figure) { return figure >= 0; };
@@ -46,39 +29,61 @@ bool World::Impl::flies(const IslandWork& w) const {
          });
 }
 
+Whole whole(const Figures& figures, const IslandWork& w, const Vec3<>& about) {
+  Whole out{.about = about};
+  for (const int i : w.figures) {
+    const Mechanics& m = figures[size_t(i)]->mechanics;
+    const Mechanics::Totals t = m.totals();
+    const Transform<> X{Mat3<>::identity(), m.origin() - about};
+    out.inertia = out.inertia + X * t.inertia;
+    out.momentum += Force<>{t.momentum.t + cross(X.p, t.momentum.f), t.momentum.f};
+  }
+  return out;
+}
+
+RigidMotion Whole::rigid_motion(const Force<>& p) const {
+  const double mass = inertia.m;
+  const Vec3<> com = (1 / mass) * inertia.h;
+  const Sym3<> I = inertia.I - mass * parallel_axis(com, com);
+  const Vec3<> spin = p.t - cross(com, p.f);
+  const Vec3<> turn = solve(factor(I, threshold::kThin * (I.xx + I.yy + I.zz)), spin), along = (1 / mass) * p.f;
+  return {about + com, turn, along, 0.5 * (dot(turn, spin) + dot(along, p.f))};
+}
+
+RigidMotion rigid_motion(const Figures& figures, const IslandWork& w) {
+  for (const int i : w.figures) figures[size_t(i)]->set_mechanics();
+  const Whole now = whole(figures, w, figures[size_t(w.figures[0])]->place());
+  return now.rigid_motion(now.momentum);
+}
+
+void add_rigid_motion(const Figures& figures, const IslandWork& w, const RigidMotion& m, double share) {
+  for (const int i : w.figures) {
+    FigureData& f = *figures[size_t(i)];
+    const Mat3<> R = f.base_axes();
+    const Vec3<> dw = share * transpose_times(R, m.turn);
+    const Vec3<> dv = share * transpose_times(R, m.along + cross(m.turn, f.place() - m.centre));
+    f.v[0] += dw.x, f.v[1] += dw.y, f.v[2] += dw.z;
+    f.v[3] += dv.x, f.v[4] += dv.y, f.v[5] += dv.z;
+  }
+}
+
 /// Gravity acts on the centre of mass, which moves on a parabola: its moment over the step is that in the middle, exactly.
 void World::Impl::keep_momentum(const IslandWork& w, double h) {
   if (!flies(w)) return;
-  const Eigen::VectorXd& first = figures[size_t(w.figures[0])]->q;
-  const Vec3<> about{first[0], first[1], first[2]};
-  Whole before, after;
+  const Vec3<> about = figures[size_t(w.figures[0])]->place();
   Force<> impulse{};
   for (const int i : w.figures) {
     FigureData& f = *figures[size_t(i)];
     f.mechanics.set_pose(f.q_begin.data());
     f.mechanics.set_motion(f.v_begin.data());
-    before.add(f.mechanics, about);
     impulse += h * Force<>{f.acting.t - cross(about, f.acting.f), f.acting.f};
-    f.mechanics.set_pose(f.q.data());
-    f.mechanics.set_motion(f.v.data());
-    after.add(f.mechanics, about);
   }
-  const double mass = after.inertia.m;
-  const Vec3<> middle = before.inertia.h + (0.5 * h) * before.momentum.f, weight = mass * options.gravity;
+  const Whole before = whole(figures, w, about);
+  for (const int i : w.figures) figures[size_t(i)]->set_mechanics();
+  const Whole after = whole(figures, w, about);
+  const Vec3<> middle = before.inertia.h + (0.5 * h) * before.momentum.f, weight = after.inertia.m * options.gravity;
   impulse += h * Force<>{cross(middle, options.gravity), weight};
-  const Force<> missing = before.momentum + impulse - after.momentum;
-
-  const Vec3<> com = (1 / mass) * after.inertia.h, along = (1 / mass) * missing.f;
-  const Sym3<> I = after.inertia.I - mass * parallel_axis(com, com);
-  const Vec3<> turn = solve(factor(I, threshold::kThin * (I.xx + I.yy + I.zz)), missing.t - cross(com, missing.f));
-  for (const int i : w.figures) {
-    FigureData& f = *figures[size_t(i)];
-    const Mat3<> R = f.base_axes();
-    const Vec3<> arm = Vec3<>{f.q[0], f.q[1], f.q[2]} - about - com;
-    const Vec3<> dw = transpose_times(R, turn), dv = transpose_times(R, along + cross(turn, arm));
-    f.v[0] += dw.x, f.v[1] += dw.y, f.v[2] += dw.z;
-    f.v[3] += dv.x, f.v[4] += dv.y, f.v[5] += dv.z;
-  }
+  add_rigid_motion(figures, w, after.rigid_motion(before.momentum + impulse - after.momentum), 1);
 }
 
 }  // namespace kansetsu

@@ -79,7 +79,7 @@ void World::Impl::project() {
       const double worst = largest_gap(w, time);
       if (pass == 0) first = worst;
       if (worst < kTinyGap || count_bilateral(w) == 0 || (w.leave.empty() && worst > kLargeGap)) break;
-      w.kept = false;
+      if (pass == 0) leave_place(w);
       close_gaps(w, 1, kFurthestClosing, pass > 0 && worst < kSameFactor * first);
     }
   }

@@ -90,10 +90,9 @@ void World::Impl::step(World& world) {
     if (f->nap < 0) f->q0 = f->q, f->v0 = f->v;
   }
   if (!check_states()) return;  // what was set from outside
-  step_taken = options.time_step;
-  for (double left = options.time_step; left > 0; left -= step_taken) {
-    step_length =
-        std::min(left, 2 * step_taken);  // where a part had to be short, the next is tried but a little longer
+  set_ticks(threshold::kTicks);
+  for (int left = threshold::kTicks; left > 0; left -= ticks) {
+    set_ticks(std::min(left, 2 * ticks));  // where a part had to be short, the next is tried but a little longer
     options.integrator == Integrator::kSemiImplicit ? contact_step() : smooth_step();
     if (!check_states()) return;
     project();
@@ -107,7 +106,7 @@ void World::Impl::step(World& world) {
     account();
     if (options.integrator == Integrator::kAdaptive) break;
   }
-  step_length = options.time_step;
+  set_ticks(threshold::kTicks);
   finish_step();
 }
 

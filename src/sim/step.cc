@@ -92,17 +92,19 @@ void World::Impl::contact_step() {
   keep_place();
   while (!try_step()) {
     go_back();
-    step_length *= 0.5;
+    set_ticks(ticks / 2);
   }
   for (const std::unique_ptr<FigureData>& f : figures) {
     if (f->actuators.any()) finish_actuators(*f, step_length);
   }
   for (int i = 0; i < island_count; ++i) {
-    for (const int k : works[size_t(i)]->figures) {
+    IslandWork& w = *works[size_t(i)];
+    if (std::ranges::none_of(w.figures, [&](int k) { return figures[size_t(k)]->has_shift; })) continue;
+    leave_place(w);
+    for (const int k : w.figures) {
       FigureData& f = *figures[size_t(k)];
-      if (!f.has_shift) continue;
-      integrate(f.model, f.q, f.shift, f.q);
-      f.has_shift = works[size_t(i)]->kept = false;
+      if (f.has_shift) integrate(f.model, f.q, f.shift, f.q);
+      f.has_shift = false;
     }
   }
   made.clear();
@@ -111,13 +113,11 @@ void World::Impl::contact_step() {
 
 /// What try_step() changes.
 void World::Impl::keep_place() {
-  can_repeat = false;
   for (const std::unique_ptr<FigureData>& f : figures) {
     if (f->nap >= 0) continue;
     f->q_begin = f->q, f->v_begin = f->v, f->vdot_begin = f->vdot;
-    can_repeat |= !f->turns.empty() || step_length * f->fastest(step_length) > threshold::kRepeatable;
   }
-  if (can_repeat) contacts.keep();
+  contacts.keep();
 }
 
 void World::Impl::go_back() {
@@ -134,11 +134,6 @@ void World::Impl::keep_pressures() {
     t.pressure = t.memory.known ? std::max(wrench[2], 0.0) : 0.0;
     if (t.pressure > 0) t.pressure_x = -wrench[4] / wrench[2], t.pressure_y = wrench[3] / wrench[2];
   }
-}
-
-/// Whether the step is taken as it comes out: it cannot be made shorter.
-bool World::Impl::must_do() const {
-  return !can_repeat || step_length < 2 * threshold::kShortestPart * options.time_step;
 }
 
 /// Forces of a step of length h: half of the way with the velocity of the beginning, then all of them in the middle.
@@ -182,14 +177,14 @@ bool World::Impl::try_step() {
   for_each(int(figures.size()), [&](int i) {
     if (figures[size_t(i)]->nap < 0) integrate_figure(*figures[size_t(i)], h);
   });
-  const bool last = must_do();
+  const bool last = ticks == 1;  // it is taken as it comes out
   for (int i = 0; i < island_count; ++i) {
     IslandWork& w = *works[size_t(i)];
     if (!last && !w.settled) return false;
-    if (!last) keep_momentum(w, h);
-    w.kept = !last;
+    keep_momentum(w, h);
+    w.kept = true;
     if (!last && is_far(w) && count_bilateral(w) > 0 && largest_gap(w, time + h) > threshold::kLargeGap) return false;
-    if (excess_energy(w) <= 0) continue;
+    if (!gain(w).is_excess()) continue;
     if (!last) return false;
     take_away(w);
   }
@@ -221,7 +216,7 @@ void World::Impl::settle_island(IslandWork& w) {
     w.settled = state == ProductsState::kSettled;
     runs_away = state == ProductsState::kRunAway;
   }
-  if (!w.settled && must_do()) {
+  if (!w.settled && ticks == 1) {
     for (const int i : w.figures)
       figures[size_t(i)]->products.setZero();  // they run away: those of the beginning have to do
     solve();

@@ -13,11 +13,8 @@ namespace kansetsu::threshold {
 /// [rad, m] in a step: what moves further has its energy, its gaps and its velocity products looked at. The error of a linear row is
 /// half the square of that, a thousandth.
 inline constexpr double kFar = 0.05;
-/// [rad, m] in a step: what is faster may have to be undone, so that contacts are kept. Below, velocity products settle, but where hinges
-/// without mass between them may come to a singular posture at any time.
-inline constexpr double kRepeatable = 0.1;
-/// Of a time step: the shortest part of one, after twelve halvings.
-inline constexpr double kShortestPart = 1.0 / 4096;
+/// Ticks of a time step: one is its shortest part, after twelve halvings.
+inline constexpr int kTicks = 4096;
 /// [rad, m] in a time step, and [m/s] of a base: a coordinate that turns 1600 times, or what outruns light, is no motion. All digits of the step
 /// are lost long before.
 inline constexpr double kMostTurning = 1e4, kFastestBase = 3e8;

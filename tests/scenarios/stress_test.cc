@@ -36,3 +36,21 @@ TEST_CASE("[data] chains that are held so that they can move almost in the plane
     CHECK(report.gain < test::kMostGain * report.scale);
   }
 }
+
+TEST_CASE("a step that comes out too long is done in parts, however slow it began") {
+  for (const int seed : {104, 226}) {  // light links under strong torques
+    const test::StressReport report = test::stress(std::uint64_t(seed), 1, std::nullopt);
+    CAPTURE(seed);
+    CHECK(report.failure == "");
+    CHECK(report.gain < 1e-3 * report.scale);
+  }
+}
+
+TEST_CASE("[data] what closes gaps of a metre gives no kinetic energy") {
+  for (const int seed : {1858, 2711}) {
+    const test::StressReport report = test::stress(std::uint64_t(seed), 3, test::data_dir());
+    CAPTURE(seed);
+    CHECK(report.failure == "");
+    CHECK(report.gain < 1e-3 * report.scale);
+  }
+}
