@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -21,29 +22,44 @@ using namespace kernel::threshold;
 
 namespace {
 
-/// Pressures of least norm that make up the normal part of a wrench, those that would pull left out.
-void spread(const PatchWork& p, const double* wrench, double* pressure) {
-  const int n = p.count;
-  if (n == 1) {
-    pressure[0] = wrench[2];
-    return;
+/// Numbers of the vertices of a patch: shares of a load, or points.
+using OfVertices = std::array<double, kernel::kMaxTouching>;
+
+/// Centre of points with weights that sum to one, and their second moments about it.
+struct Spread {
+  double x = 0, y = 0, xx = 0, xy = 0, yy = 0;
+
+  template <class Point>
+  Spread(int count, const OfVertices& weight, const Point& point) {
+    for (int i = 0; i < count; ++i) {
+      const auto [px, py] = point(i);
+      x += weight[i] * px, y += weight[i] * py;
+    }
+    for (int i = 0; i < count; ++i) {
+      const auto [px, py] = point(i);
+      xx += weight[i] * (px - x) * (px - x), xy += weight[i] * (px - x) * (py - y);
+      yy += weight[i] * (py - y) * (py - y);
+    }
   }
-  // λ = f/n + b_x·(x − x̄) + b_y·(y − ȳ), with the moments of the wrench about the middle.
-  double mx = 0, my = 0, xx = 0, xy = 0, yy = 0;
-  for (int i = 0; i < n; ++i) mx += p.x[i] / n, my += p.y[i] / n;
-  for (int i = 0; i < n; ++i) {
-    const double dx = p.x[i] - mx, dy = p.y[i] - my;
-    xx += dx * dx, xy += dx * dy, yy += dy * dy;
-  }
-  const double f = wrench[2], X = -wrench[4] - f * mx, Y = wrench[3] - f * my;
-  const double soft = 1e-9 * (xx + yy), det = (xx + soft) * (yy + soft) - xy * xy;
-  const double bx = ((yy + soft) * X - xy * Y) / det, by = ((xx + soft) * Y - xy * X) / det;
-  double sum = 0;
-  for (int i = 0; i < n; ++i) {
-    pressure[i] = std::max(f / n + bx * (p.x[i] - mx) + by * (p.y[i] - my), 0.0);
+};
+
+/// Adds a normal force with its moments about the origin to the pressures of the vertices, by least norm of the changes per weight. Pressures
+/// that would pull are left out.
+void add_normal_load(const PatchWork& p, const OfVertices& weight, double force, double moment_x, double moment_y,
+                     OfVertices& pressure) {
+  const Spread s(p.count, weight, [&](int i) { return std::pair(p.x[i], p.y[i]); });
+  // λ = w·(f + b_x·(x − x̄) + b_y·(y − ȳ)), with the moments about the centre
+  const double X = -moment_y - force * s.x, Y = moment_x - force * s.y;
+  const double soft = 1e-9 * (s.xx + s.yy), det = (s.xx + soft) * (s.yy + soft) - s.xy * s.xy;
+  const double bx = det > 0 ? ((s.yy + soft) * X - s.xy * Y) / det : 0;
+  const double by = det > 0 ? ((s.xx + soft) * Y - s.xy * X) / det : 0;
+  double wanted = force, sum = 0;
+  for (int i = 0; i < p.count; ++i) {
+    wanted += pressure[i];
+    pressure[i] = std::max(pressure[i] + weight[i] * (force + bx * (p.x[i] - s.x) + by * (p.y[i] - s.y)), 0.0);
     sum += pressure[i];
   }
-  for (int i = 0; i < n && sum > 0; ++i) pressure[i] *= f / sum;
+  for (int i = 0; i < p.count && sum > 0; ++i) pressure[i] *= wanted / sum;
 }
 
 }  // namespace
@@ -70,21 +86,56 @@ void set_known_slip(const PatchWork& p, VertexLaw& v) {
 
 }  // namespace
 
+namespace {
+
+/// Impulses that make up the remembered wrench: those of the vertices, and what the wrench has beyond them. Its friction acts at other points than in the
+/// last step, and vertices may have come or gone.
+void start_from(const PatchWork& p, const ContactMemory& m, double h, const PatchLaw& law, double* x) {
+  const int n = p.count, stride = 1 + law.friction;
+  const std::array<double, 6>& wrench = m.wrench;
+  OfVertices pressure{}, weight{};
+  double sum = 0;
+  for (int i = 0; i < n; ++i) pressure[i] = m.force[p.id[i]][0], sum += pressure[i];
+  const bool known = sum > kForgotten * wrench[2];
+  double moment_x = wrench[3], moment_y = wrench[4];
+  for (int i = 0; i < n; ++i) {
+    if (!known) pressure[i] = 0;
+    weight[i] = known ? pressure[i] / sum : 1.0 / n;
+    moment_x -= p.y[i] * pressure[i], moment_y += p.x[i] * pressure[i];
+  }
+  add_normal_load(p, weight, known ? wrench[2] - sum : wrench[2], moment_x, moment_y, pressure);
+  double fx = wrench[0], fy = wrench[1], moment = p.rows == 6 ? wrench[5] : 0;
+  sum = 0;
+  for (int i = 0; i < n; ++i) sum += pressure[i];
+  for (int i = 0; i < n; ++i, x += stride) {
+    const VertexLaw& v = law.vertex[i];
+    weight[i] = sum > 0 ? pressure[i] / sum : 1.0 / n;
+    x[0] = h * pressure[i];
+    if (!known) continue;
+    const std::array<double, 3>& f = m.force[p.id[i]];
+    x[1] = h * f[1], x[2] = h * f[2];
+    fx -= f[1], fy -= f[2], moment -= v.a * f[2] - v.b * f[1];
+  }
+  x -= n * stride;
+  const Spread s(n, weight, [&](int i) { return std::pair(law.vertex[i].a, law.vertex[i].b); });
+  moment -= s.x * fy - s.y * fx;
+  const double inertia = s.xx + s.yy, turn = law.friction == 2 && inertia > 0 ? moment / inertia : 0;
+  for (int i = 0; i < n; ++i, x += stride) {
+    const VertexLaw& v = law.vertex[i];
+    x[1] += h * weight[i] * (fx - turn * (v.b - s.y));
+    x[2] += h * weight[i] * (fy + turn * (v.a - s.x));
+    if (law.friction == 3) x[3] = h * weight[i] * moment / v.d;
+  }
+}
+
+}  // namespace
+
 void contact::set_vertices(const PatchWork& p, const ContactMemory* m, double h, PatchLaw& law, double* x) {
   law.row = p.row, law.rows = p.rows, law.count = p.count;
   law.mu = p.mu, law.mu_spin = p.mu_spin, law.paper = p.paper;
   law.friction = (p.count == 1 || p.paper) && p.rows == 6 && p.arm > 0 ? 3 : 2;
   const int n = p.count;
-  double pressure[kernel::kMaxTouching] = {}, sum = 0, mx = 0, my = 0;
-  const bool warm = m && m->known && m->wrench[2] > 0 && n > 0;
-  bool known = false;  // forces of the vertices themselves
-  if (warm) {
-    for (int i = 0; i < n; ++i) pressure[i] = m->force[p.id[i]][0], sum += pressure[i];
-    known = std::abs(sum - m->wrench[2]) < kForgotten * m->wrench[2];  // else some vertices are new
-    if (!known) spread(p, m->wrench.data(), pressure);
-    sum = 0;
-    for (int i = 0; i < n; ++i) sum += pressure[i];
-  }
+  double mx = 0, my = 0;
   for (int i = 0; i < n; ++i) mx += p.x[i] / n, my += p.y[i] / n;
   const double px = p.centre[0], py = p.centre[1];
   double reach = 0;
@@ -94,7 +145,6 @@ void contact::set_vertices(const PatchWork& p, const ContactMemory* m, double h,
   }
   const double share =
       reach > 0 && !p.paper ? std::min(p.arm / reach, 1.0) : 0;  // the paper's friction acts in one point
-  double inertia = 0;  // of the friction points about the centre of pressure, weighted by pressure
   for (int i = 0; i < n; ++i) {
     VertexLaw& v = law.vertex[i];
     v = {};
@@ -102,20 +152,9 @@ void contact::set_vertices(const PatchWork& p, const ContactMemory* m, double h,
     v.a = px + share * (p.x[i] - px), v.b = py + share * (p.y[i] - py);
     v.d = law.friction == 3 ? p.arm : 0;
     set_known_slip(p, v);
-    if (sum > 0) inertia += pressure[i] / sum * ((v.a - px) * (v.a - px) + (v.b - py) * (v.b - py));
   }
-  // Where only the wrench is known: its friction, shared like the pressure, its moment as a turn about the centre of pressure.
-  const double* f = warm ? m->wrench.data() : nullptr;
-  const double moment = warm && p.rows == 6 ? f[5] - (px * f[1] - py * f[0]) : 0,
-               turn = inertia > 0 ? moment / inertia : 0;
-  for (int i = 0; i < n; ++i, x += 1 + law.friction) {
-    const VertexLaw& v = law.vertex[i];
-    const double part = sum > 0 ? h * pressure[i] / sum : 0;
-    x[0] = h * pressure[i];
-    x[1] = !warm ? 0 : known ? h * m->force[p.id[i]][1] : part * (f[0] - turn * (v.b - py));
-    x[2] = !warm ? 0 : known ? h * m->force[p.id[i]][2] : part * (f[1] + turn * (v.a - px));
-    if (law.friction == 3) x[3] = part * moment / v.d;
-  }
+  std::fill_n(x, n * (1 + law.friction), 0.0);
+  if (m && m->known && m->wrench[2] > 0 && n > 0) start_from(p, *m, h, law, x);
 }
 
 namespace {

@@ -53,13 +53,10 @@ bool spins(const ContactOptions& o, const PatchWork& p, const double* u) {
   return true;
 }
 
-/// Around which friction acts; collect() has set the middle.
-void set_centre(const ContactPatch& patch, const ContactMemory& memory, PatchWork& p) {
-  if (patch.centre == ContactPatch::Centre::kGiven) {
-    p.centre[0] = patch.centre_x, p.centre[1] = patch.centre_y;
-  } else if (patch.centre == ContactPatch::Centre::kRemembered && memory.known && memory.wrench[2] > 0) {
-    p.centre[0] = -memory.wrench[4] / memory.wrench[2], p.centre[1] = memory.wrench[3] / memory.wrench[2];
-  }
+/// Friction acts around the last centre of pressure, if there is one; collect() has set the middle.
+void set_centre(const ContactMemory& memory, PatchWork& p) {
+  if (!memory.known || !(memory.wrench[2] > 0)) return;
+  p.centre[0] = -memory.wrench[4] / memory.wrench[2], p.centre[1] = memory.wrench[3] / memory.wrench[2];
 }
 
 /// Coefficient of friction, and the slip where the law takes that of the velocities before the step.
@@ -118,7 +115,7 @@ void contact::prepare_patch(const ContactStep& s, const ContactPatch& patch, con
     const double bend = bends ? u[5] * (u[3] * v.x + u[4] * v.y) : 0.0;
     p.t[i] = s.h * vertex_target(s, v, contact::vertex_velocity(patch, u, v), bend);
   }
-  if (p.count > 1 && p.rows == 6) set_centre(patch, memory, p);
+  if (p.count > 1 && p.rows == 6) set_centre(memory, p);
   set_friction(s, patch, u, p);
 }
 

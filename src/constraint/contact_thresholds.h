@@ -122,7 +122,8 @@ inline constexpr int kMostCentres = 10;
 
 /// Of the squared circumference: vertices that span less area lie on a line.
 inline constexpr double kFlat = 1e-6;
-/// Of the force of a patch: if the forces of its vertices differ by more from it, some are new and its wrench is spread.
-inline constexpr double kForgotten = 1e-3;
+/// Of the pressure of a patch: where the vertices that are still there carried less of it, their forces say nothing about the new ones, and the wrench is
+/// spread anew; else what is missing is added to them.
+inline constexpr double kForgotten = 0.5;
 
 }  // namespace kansetsu::kernel::threshold

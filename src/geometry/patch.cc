@@ -30,11 +30,11 @@ std::uint32_t corner_between(const Facet& face, int i, int j) {
   return face.vertex[later];
 }
 
-/// Where the line from a to b crosses side s of the reference.
+/// Where the line from a to b crosses side s of the reference; at an end of it where both are so near the side that one of them still counts as inside.
 ClippedPoint crossing(const Facet& face, int s, const ClippedPoint& a, const ClippedPoint& b, double height_a,
                       double height_b, std::uint32_t other_face) {
   ClippedPoint c;
-  c.p = madd(height_a / (height_a - height_b), b.p - a.p, a.p);
+  c.p = madd(clamp(height_a / (height_a - height_b), 0, 1), b.p - a.p, a.p);
   if (a.side >= 0) {  // along another side of the reference: a corner of it
     c.reference = corner_between(face, a.side, s);
     c.other = other_face;
@@ -104,6 +104,26 @@ void drop_repeated(Clipped& polygon, double tolerance) {
   polygon.count = kept;
 }
 
+/// Of the sizes of two shapes: a corner that is closer to the line between its neighbours is none. Where an edge of one shape all but coincides with one of
+/// the other they cross anywhere, now here, now there; what rests turns by 1e-8 rad and more.
+constexpr double kStraight = 1e-5;
+
+void drop_straight(Clipped& polygon, double tolerance) {
+  for (int i = 0; i < polygon.count && polygon.count > 2;) {
+    const Vec3<>& p = polygon.point[i].p;
+    const Vec3<> before = polygon.point[(i + polygon.count - 1) % polygon.count].p - p;
+    const Vec3<> after = polygon.point[(i + 1) % polygon.count].p - p, area = cross(before, after),
+                 line = after - before;
+    if (dot(area, area) > tolerance * tolerance * dot(line, line) || dot(before, after) > 0) {
+      ++i;
+      continue;
+    }
+    for (int k = i; k + 1 < polygon.count; ++k) polygon.point[k] = polygon.point[k + 1];
+    --polygon.count;
+    i = i > 0 ? i - 1 : 0;
+  }
+}
+
 void clip_polygon(const Facet& face, const Facet& other, double tolerance, Clipped& result) {
   Clipped buffer;
   Clipped *in = &result, *out = &buffer;
@@ -161,6 +181,7 @@ void clip_to_face(const Facet& face, bool of_a, const Facet& other, double toler
     clip_segment(face, other, tolerance, clipped);
   if (clipped.count == 0) return;
   drop_repeated(clipped, tolerance);
+  if (other.count > 2) drop_straight(clipped, kStraight / kSameDistance * tolerance);
   // Heights of the points above the face, of which those within the margin stay.
   double lowest = std::numeric_limits<double>::infinity();
   int kept = 0, deepest = 0;

@@ -439,15 +439,32 @@ void ContactFinder::make_touch(const Manifold& m, const PairKey& key, const Cont
   recall(m, match, tol_gap, t);
 }
 
-/// What the contact remembers, in terms of the patch; and whether a vertex begins to touch.
+/// The memory of a contact, in terms of its present patch; and whether a vertex begins to touch. When vertices come or go the origin,
+/// which is their mean, moves: the moment of the remembered wrench is moved along, by how far the vertices that stay have moved from it.
 void ContactFinder::recall(const Manifold& m, const ContactMatch& match, double tol_gap, Touch& t) const {
   t.memory = match.age > 0 ? carried_.remembered[size_t(t.slot)] : ContactMemory{};
   unsigned closed = 0;
   const auto force = t.memory.force;
-  for (int k = 0; match.age > 0 && k < m.count; ++k) {
-    const int before = match.previous_point[size_t(k)];
+  const auto place = t.memory.place;
+  Vec3<> middle{};
+  for (int k = 0; k < m.count; ++k) middle += (1.0 / m.count) * m.points[k].p_W;
+  bool same = true;
+  int kept = 0;
+  double moved_x = 0, moved_y = 0;  // from the old origin to the new one, summed over the vertices that stay
+  for (int k = 0; k < m.count; ++k) {
+    const int before = match.age > 0 ? match.previous_point[size_t(k)] : -1;
     if (before >= 0 && (t.memory.closed >> before & 1)) closed |= 1u << k;
     t.memory.force[size_t(k)] = before >= 0 ? force[size_t(before)] : std::array<double, 3>{};
+    const Vec3<> r = transpose_times(t.E, m.points[k].p_W - middle);
+    t.memory.place[size_t(k)] = {r.x, r.y};
+    same = same && before == k;
+    if (before < 0) continue;
+    ++kept, moved_x += r.x - place[size_t(before)][0], moved_y += r.y - place[size_t(before)][1];
+  }
+  if (!same && kept > 0) {
+    const double x = moved_x / kept, y = moved_y / kept;
+    std::array<double, 6>& w = t.memory.wrench;
+    w[3] += y * w[2], w[4] -= x * w[2], w[5] += x * w[1] - y * w[0];
   }
   t.is_new = false;
   for (int k = 0; k < m.count; ++k) {

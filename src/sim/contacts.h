@@ -67,7 +67,6 @@ struct Touch {
   bool is_new = false;            ///< a vertex has begun to touch
   double rolling = 0;             ///< lever of the moment that resists rolling [m]
   double pressure = 0;            ///< of the last step [N]
-  double pressure_x = 0, pressure_y = 0;                    ///< its centre in the patch, where it is not zero [m]
   const RowEnd *parent_end = nullptr, *real_end = nullptr;  ///< those of the shapes
 };
 

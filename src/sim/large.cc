@@ -164,10 +164,7 @@ void World::Impl::solve_large(IslandWork& w, int others) {
     end(t.real, 1);
     t.patch.row = row;
     row += t.patch.row_count;
-    ContactPatch& here = w.patches.emplace_back(t.patch);
-    // One law for all solutions of a step: with a centre that followed each of them, every one would be another problem.
-    here.centre = t.pressure > 0 ? ContactPatch::Centre::kGiven : ContactPatch::Centre::kMiddle;
-    here.centre_x = t.pressure_x, here.centre_y = t.pressure_y;
+    w.patches.push_back(t.patch);
     w.memories.push_back(t.memory);
   }
   write_blocks(w);

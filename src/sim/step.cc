@@ -130,9 +130,7 @@ void World::Impl::go_back() {
 /// What rows take from the last step stays as it is, however often this one is solved.
 void World::Impl::keep_pressures() {
   for (Touch& t : contacts.touches()) {
-    const std::array<double, 6>& wrench = t.memory.wrench;
-    t.pressure = t.memory.known ? std::max(wrench[2], 0.0) : 0.0;
-    if (t.pressure > 0) t.pressure_x = -wrench[4] / wrench[2], t.pressure_y = wrench[3] / wrench[2];
+    t.pressure = t.memory.known ? std::max(t.memory.wrench[2], 0.0) : 0.0;
   }
 }
 

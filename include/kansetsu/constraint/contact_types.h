@@ -42,9 +42,6 @@ struct ContactVertex {
 /// vertex, which is then the origin. Row velocities and accelerations are those of the real body relative to the parent.
 struct ContactPatch {
   static constexpr int kMaxVertices = 8;
-  /// Around what its friction acts: the centre of pressure of the memory; a given one, so that a step that is solved several times has
-  /// one law; the middle of the vertices that touch.
-  enum class Centre : std::uint8_t { kRemembered, kGiven, kMiddle };
 
   int row = 0;                                         ///< first row
   int row_count = 6;                                   ///< 6 or 3
@@ -53,8 +50,6 @@ struct ContactPatch {
   double mu_static = 0.8, mu_dynamic = 0.8;            ///< μ_D > μ_S counts as μ_S
   double restitution = 0;                              ///< 0 … 1
   double arm = 0;  ///< [m] mean distance of the pressure from its centre, see friction_arm(); 0: no torsional friction
-  Centre centre = Centre::kRemembered;
-  double centre_x = 0, centre_y = 0;  ///< where it is given [m]
 };
 
 /// What a contact carries from step to step; kept by the caller under the contact's identity. All zero: nothing known.
@@ -68,6 +63,8 @@ struct ContactMemory {
   std::array<double, 6> wrench{};  ///< at the patch origin, patch axes [N, N·m]
   /// Pressure of each vertex, and its friction along x and y [N].
   std::array<std::array<double, 3>, ContactPatch::kMaxVertices> force{};
+  /// Where the vertices of the contact were, in the axes of the patch, from its origin [m].
+  std::array<std::array<double, 2>, ContactPatch::kMaxVertices> place{};
 
   /// After a long time it has just changed, and most likely for a moment only: all that touches will hold again.
   bool has_jerked() const { return known && steady == 0 && stood >= kLong; }

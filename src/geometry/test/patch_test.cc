@@ -112,6 +112,38 @@ TEST_CASE("a cylinder stands on eight points, lies on two, and leans on its lowe
   }
 }
 
+TEST_CASE("boxes whose edges all but coincide share four corners, none of them beyond either") {
+  std::mt19937_64 rng(7);
+  MESSAGE("seed 7");
+  std::uniform_real_distribution<double> share(-1, 1), exponent(-13, -6);
+  const Box box{{1, 1, 1}};
+  for (int n = 0; n < 20'000; ++n) {
+    const double small = std::pow(10, exponent(rng));  // of the order in which edges count as coincident, 1e-10 m
+    const Mat3<> R = turn_z(small * share(rng)) * turn_y(small * share(rng));
+    const Transform<> X_A{R, {0.505, small * share(rng), 1 + small * share(rng)}};
+    const Manifold m = contact(box, X_A, box, {}, 1e-3);
+    CAPTURE(small);
+    REQUIRE(m.count == 4);
+    for (const ContactPoint& point : m.used()) {
+      const Vec3<> in_a = transpose_times(R, point.p_W - X_A.p);
+      const double beyond =
+          std::max({std::abs(point.p_W.x), std::abs(point.p_W.y), std::abs(in_a.x), std::abs(in_a.y)});
+      REQUIRE(beyond < 0.5 + 1e-6);  // the largest tilt
+    }
+  }
+}
+
+TEST_CASE("a corner of a patch counts from a hundred thousandth of the size of two shapes on") {
+  const double size = std::sqrt(0.75);      // of each box, as tolerances count it: half its diagonal
+  const auto corners = [&](double share) {  // turned so that edges cross at the middle, that far off a straight line
+    const Box wide{{1, 1, 1}}, narrow{{1, 0.8, 1}};
+    const double turn = 2 * share * 2 * size;
+    return contact(wide, {turn_z(turn), {0, 0, 1}}, narrow, {Mat3<>::identity(), {0, 0.1, 0}}, 1e-3).count;
+  };
+  CHECK(corners(0.1e-5) == 4);
+  CHECK(corners(10e-5) > 4);
+}
+
 TEST_CASE("a box on a box: all corners of what they share") {
   const Box lower{{2, 2, 1}}, upper{{1, 1, 1}};
   Manifold m = contact(upper, {Mat3<>::identity(), {0, 0, 1}}, lower, {});
