@@ -252,13 +252,14 @@ void solve_law(Response& response, LawWork& k) {
     if (directly) direct = smaller(near, kAgain * k.residual);
     k.kappa = directly ? 0 : kappa, k.proximal = k.proximal || !directly;
     const double enough = directly ? k.tolerance : larger(k.tolerance, kInexact * k.residual);
+    const int before = k.systems;
     const bool found = newton(response, k, enough, directly ? merit : map_all(k));
     if (found && judge()) break;
     if (found && !directly) {
       if (wait > 0)
         --wait;
       else
-        kappa *= kShrink;
+        kappa *= k.systems - before <= kEasySystems ? kEasyShrink : kShrink;
       continue;
     }
     copy_numbers(k.unknowns, k.centre, k.x);
