@@ -190,8 +190,8 @@ class Anderson {
 
   /// @param x, g  before and after a sweep; g becomes the start of the next. @return whether it is another than the sweep's own
   bool mix(SweepWork& k, const double* x, double* g) {
-    const int n = k.unknowns;
-    double *df = k.changes + next_ * n, *dg = k.results + next_ * n;
+    const int n = k.unknowns, newest = next_;
+    double *df = k.changes + newest * n, *dg = k.results + newest * n;
     for (int i = 0; i < n; ++i) {
       const double change = g[i] - x[i];
       df[i] = change - k.change[i], dg[i] = g[i] - k.result[i];
@@ -200,6 +200,7 @@ class Anderson {
     if (!started_) return started_ = true, false;
     used_ = used_ < kDepth ? used_ + 1 : kDepth;
     next_ = (next_ + 1) % kDepth;
+    for (int a = 0; a < used_; ++a) gram_[a][newest] = gram_[newest][a] = inner_product(n, k.changes + a * n, df);
     double gamma[kDepth];
     weights(k, gamma);
     for (int a = 0; a < used_; ++a) {
@@ -213,16 +214,19 @@ class Anderson {
   static constexpr int kDepth = SweepWork::kDepth;
 
   static double inner_product(int n, const double* a, const double* b) {
-    double sum = 0;
-    for (int i = 0; i < n; ++i) sum = madd(a[i], b[i], sum);
-    return sum;
+    Eight sum(0.0);
+    int i = 0;
+    for (; i + 8 <= n; i += 8) sum = madd(load_eight(a + i), load_eight(b + i), sum);
+    double rest = 0;
+    for (; i < n; ++i) rest = madd(a[i], b[i], rest);
+    return total(sum) + rest;
   }
   /// Least |change − Σ γ·changes|, slightly damped.
   void weights(const SweepWork& k, double (&gamma)[kDepth]) const {
     const int n = k.unknowns;
     double A[kDepth][kDepth + 1], trace = 0;
     for (int a = 0; a < used_; ++a) {
-      for (int b = 0; b <= a; ++b) A[a][b] = A[b][a] = inner_product(n, k.changes + a * n, k.changes + b * n);
+      for (int b = 0; b < used_; ++b) A[a][b] = gram_[a][b];
       A[a][used_] = inner_product(n, k.changes + a * n, k.change);
       trace += A[a][a];
     }
@@ -240,6 +244,7 @@ class Anderson {
     }
   }
 
+  double gram_[kDepth][kDepth] = {};  ///< inner products of the changes of the changes
   int used_ = 0, next_ = 0;
   bool started_ = false;
 };
