@@ -77,7 +77,7 @@ Engine<Real>::Engine(const Model& m, const Options& o)
       spare_size_(std::max({nq, 12 * links, 6 * nv, nv * nv})),
       pool_(worker_count(o.threads)) {
   const std::size_t b = size_t(bodies), l = size_t(links), n = size_t(nv);
-  const std::size_t in = size_t(nq) + 3 * n + 16 * l;  // of the hungriest functions
+  const std::size_t in = size_t(nq) + 3 * n + 16 * l;  // of the functions with the most inputs
   const std::size_t out = 3 * n * n + 3 * n + 12 * (b + l) + 1;
   const std::size_t between = 18 * b;  // poses and wrenches of the bodies
   const std::size_t packs = in + out + between + scratch_size(model.tree());
@@ -173,8 +173,7 @@ void Engine<Real>::throw_non_finite(const char* function, const Input<Real>& in,
 template <class Real>
 void Engine<Real>::throw_no_rotation(const char* function, const Input<Real>& q, std::ptrdiff_t state) const {
   const Real* row = q.rows.data + state * q.rows.stride;
-  std::string which =
-      "a quaternion";  // results may have overwritten it; most often by nan, which is no quaternion either
+  std::string which = "a quaternion";  // results may have overwritten it, usually by nan
   for (const int at : quaternions) {
     if (is_rotation(Quaternion<Real>{row[at], row[at + 1], row[at + 2], row[at + 3]})) continue;
     which = fmt::format("the quaternion q[{}:{}]", at, at + 4);

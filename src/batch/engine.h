@@ -16,8 +16,8 @@
 #include "kansetsu/batch/batch.h"
 #include "kinematics/kernel_table.h"
 
-/// What a Batch consists of, and the loop that every function of it goes through: blocks of as many states as a pack has
-/// lanes are gathered, handed to a kernel and scattered. Workers come for blocks until there are none.
+/// The common part of all functions of a Batch. States are processed in blocks of as many states as a pack has lanes: rows are
+/// gathered into packs, a kernel runs, and results are scattered. Workers take blocks until all are done.
 namespace kansetsu::batch {
 
 /// Rows of `size` numbers that a function reads. Optional ones may be left out (null).
@@ -44,14 +44,14 @@ struct Output {
   bool given() const { return rows.data || !optional; }
 };
 
-/// What a kernel finds beside the packs of its inputs and outputs.
+/// Further arguments of a kernel besides the packs of its inputs and outputs.
 template <class Real>
 struct Block {
   const Real* fext = nullptr;  ///< wrenches on the bodies, in B; null if there are none
   void* varied = nullptr;      ///< the tree with the states' own inertias, for VariedKernels; null if they have none
   void* scratch = nullptr;
   std::array<kernel::BlockRows<Real>, 4> rows{};  ///< of the outputs, for kernels that write them themselves, and
-  Real* spare = nullptr;                          ///< a row for those that are missing
+  Real* spare = nullptr;                          ///< takes the place of missing rows
 };
 
 template <class Real>
@@ -75,7 +75,7 @@ class Engine {
   const SparseMassMatrix sparse;
   const Orders orders;
   const std::vector<kernel::CoordinateStretch> stretches;
-  const std::vector<int> quaternions;  ///< where they begin in q
+  const std::vector<int> quaternions;  ///< first entry of each in q
 
  private:
   const kernel::ConstantCounts counts_;
@@ -134,7 +134,7 @@ class Engine {
 template <class Real>
 template <class DoBlock>
 void Engine<Real>::deal(std::ptrdiff_t blocks, DoBlock&& do_block) {
-  // Waking a thread takes as long as a few blocks; chunks are small enough to even out and large enough to deal quickly.
+  // Waking a thread takes as long as a few blocks. Chunks are small enough to balance the load and large enough to cost little.
   constexpr std::ptrdiff_t kBlocksPerWorker = 4, kChunksPerWorker = 8, kLargestChunk = 32;
   const int workers = int(std::clamp<std::ptrdiff_t>(blocks / kBlocksPerWorker, 1, pool_.workers()));
   const std::ptrdiff_t chunk = std::clamp<std::ptrdiff_t>(blocks / (workers * kChunksPerWorker), 1, kLargestChunk);

@@ -26,7 +26,7 @@ Orders::Orders(const Model& model, const SparseMassMatrix& sparse, int width)
   const size_t nv = size_t(model.nv());
   std::vector<int> place(sparse.value.size());
   std::iota(place.begin(), place.end(), 0);
-  if (model.tree().view().nodes) {  // values stay as they come, see crba_sparse of kernel::DynamicsKernels
+  if (model.tree().view().nodes) {  // values stay in their order, see crba_sparse of kernel::DynamicsKernels
     for (size_t n = 0; n < slots.size(); ++n) place[size_t(std::exchange(slots[n], int(n)))] = int(n);
   }
   for (size_t r = 0; r < nv; ++r) {
