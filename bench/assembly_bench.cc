@@ -211,12 +211,23 @@ int main(int argc, char** argv) {
     out.clear();
     for (; at; at = std::strchr(at, ',') ? std::strchr(at, ',') + 1 : nullptr) out.push_back(std::atoi(at));
   };
-  for (int k = 1; k + 1 < argc; k += 2) {
+  for (int k = 1; k < argc; k += 2) {
     const std::string option = argv[k];
-    if (option == "--most") most = std::stoi(argv[k + 1]);
-    if (option == "--seconds") seconds = std::stod(argv[k + 1]);
-    if (option == "--threads") read_list(argv[k + 1], threads);
-    if (option == "--long") read_list(argv[k + 1], lengths);
+    const char* value = k + 1 < argc ? argv[k + 1] : nullptr;
+    if (value && option == "--most") {
+      most = std::stoi(value);
+    } else if (value && option == "--seconds") {
+      seconds = std::stod(value);
+    } else if (value && option == "--threads") {
+      read_list(value, threads);
+    } else if (value && option == "--long") {
+      read_list(value, lengths);
+    } else {
+      std::fputs(
+          "usage: assembly_bench [--most LINKS] [--threads 1,2,16] [--seconds PER_ROW] [--long 1000,10000,1000000]\n",
+          stderr);
+      return 2;
+    }
   }
   for (int links : lengths) {
     compare_long("chain", chain(links), links, threads, seconds);

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -262,20 +263,26 @@ int main(int argc, char** argv) {
   int most = 8192, least = 64, calls = 1000, tuned = 0, rings = 1, trees = 1;
   cuda::ChainOptions options;
   cuda::TreeOptions tree;
-  for (int k = 1; k + 1 < argc; k += 2) {
-    const std::string option = argv[k];
-    const int value = std::stoi(argv[k + 1]);
-    if (option == "--most") most = value;
-    if (option == "--least") least = value;
-    if (option == "--calls") calls = value;
-    if (option == "--rings") rings = value;
-    if (option == "--trees") trees = value;
-    if (option == "--tune") tuned = value;
-    if (option == "--pieces") options.pieces = value;
-    if (option == "--group") options.group = value;
-    if (option == "--threads") options.threads = value;
-    if (option == "--blocks") tree.blocks = value;
-    if (option == "--branch") tree.branch = value;
+  const std::map<std::string, int*> values{{"--most", &most},
+                                           {"--least", &least},
+                                           {"--calls", &calls},
+                                           {"--rings", &rings},
+                                           {"--trees", &trees},
+                                           {"--tune", &tuned},
+                                           {"--pieces", &options.pieces},
+                                           {"--group", &options.group},
+                                           {"--threads", &options.threads},
+                                           {"--blocks", &tree.blocks},
+                                           {"--branch", &tree.branch}};
+  for (int k = 1; k < argc; k += 2) {
+    const auto found = values.find(argv[k]);
+    if (found == values.end() || k + 1 == argc) {
+      std::fputs("usage: assembly_device [OPTION NUMBER]..., options:", stderr);
+      for (const auto& [name, value] : values) std::fprintf(stderr, " %s", name.c_str());
+      std::fputs("\n", stderr);
+      return 2;
+    }
+    *found->second = std::stoi(argv[k + 1]);
   }
   if (tuned > 0) {
     tune(tuned, calls);
