@@ -63,6 +63,20 @@ class Clusters {
   Cluster& operator[](int i) { return clusters_[size_t(i)]; }
   const Cluster& operator[](int i) const { return clusters_[size_t(i)]; }
   int root() const { return root_; }
+  /// Calls each(c) for a cluster and all below it, children before parents. Without recursion: the tree may be deep.
+  template <class Each>
+  void for_subtree(int top, const Each& each) const {
+    const auto deepest = [&](int c) {
+      while ((*this)[c].first_child >= 0) c = (*this)[c].first_child;
+      return c;
+    };
+    for (int c = deepest(top);;) {
+      each(c);
+      if (c == top) return;
+      const int next = (*this)[c].next_sibling;
+      c = next >= 0 ? deepest(next) : (*this)[c].parent;
+    }
+  }
   int body(int part) const { return part; }  ///< the first clusters are the bodies
   bool is_open(int bond) const { return open_[size_t(bond)] != 0; }
   void set_open(int bond, bool open);

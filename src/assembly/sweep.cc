@@ -260,16 +260,7 @@ double Solver::residuals(int first, int last) {
 }
 
 void Solver::subtree_up(int root, bool further, SweepScratch& scratch) {
-  const auto deepest = [&](int c) {
-    while (clusters_[c].first_child >= 0) c = clusters_[c].first_child;
-    return c;
-  };
-  for (int c = deepest(root);;) {
-    further ? refine_up(c) : up(c, scratch);
-    if (c == root) return;
-    const int next = clusters_[c].next_sibling;
-    c = next >= 0 ? deepest(next) : clusters_[c].parent;
-  }
+  clusters_.for_subtree(root, [&](int c) { further ? refine_up(c) : up(c, scratch); });
 }
 
 void Solver::subtree_down(int root, bool further, SweepScratch& scratch, Unknowns& x) {
