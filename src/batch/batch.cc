@@ -32,7 +32,7 @@ struct Batch<Real>::Impl : Engine<Real> {
     return {name, x, 6 * this->nv, 6 * this->nv, this->orders.columns.data()};
   }
   Output<Real> matrix(const char* name, Out x) const {
-    return {name, x, this->nv * this->nv, this->nv * this->nv, this->orders.square.data()};
+    return {name, x, this->nv * this->nv, this->nv * this->nv, this->matrices().square.data()};
   }
   template <class Item>
   static Item optional(Item item) {
@@ -173,9 +173,10 @@ void Batch<Real>::bias(std::ptrdiff_t count, In q, In v, Out c, const Extras<Rea
 template <class Real>
 void Batch<Real>::crba(std::ptrdiff_t count, In q, Out M, In inertias) {
   Impl& in = *impl_;
-  const int values = int(in.sparse.value.size());
-  const int* slot = in.orders.slots.data();
-  const Output<Real> matrix{"M", M, in.nv * in.nv, values + 1, in.orders.mass_matrix.data()};
+  in.use_matrices("crba");
+  const int values = in.matrices().values;
+  const int* slot = in.matrices().slots.data();
+  const Output<Real> matrix{"M", M, in.nv * in.nv, values + 1, in.matrices().mass_matrix.data()};
   in.run("crba", count, {.inertias = inertias}, std::array{in.positions(q)}, std::array{matrix},
          [&](const Block<Real>& block, const Real* bq, Real* out) {
            std::fill_n(out + values * in.width, in.width, Real(0));
@@ -210,6 +211,7 @@ template <class Real>
 void Batch<Real>::mass_matrix_inverse(std::ptrdiff_t count, In q, Out out) {
   Impl& in = *impl_;
   in.check_depth("mass_matrix_inverse");
+  in.use_matrices("mass_matrix_inverse");
   if constexpr (sizeof(Real) == 8) {
     if (in.by_states(kInverseByStates)) {
       in.run("mass_matrix_inverse", count, {}, std::array{in.positions(q)},
@@ -231,6 +233,7 @@ void Batch<Real>::mass_matrix_inverse(std::ptrdiff_t count, In q, Out out) {
 template <class Real>
 void Batch<Real>::rnea_derivatives(std::ptrdiff_t count, In q, In v, In vdot, Out dq, Out dv, Out da) {
   Impl& in = *impl_;
+  in.use_matrices("rnea_derivatives");
   in.run(
       "rnea_derivatives", count, {}, std::array{in.positions(q), in.vector("v", v), in.vector("vdot", vdot)},
       std::array{in.matrix("dq", dq), in.matrix("dv", dv), Impl::optional(in.matrix("da", da))},
@@ -243,6 +246,7 @@ template <class Real>
 void Batch<Real>::aba_derivatives(std::ptrdiff_t count, In q, In v, In tau, Out dq, Out dv, Out dtau, Out vdot) {
   Impl& in = *impl_;
   in.check_depth("aba_derivatives");
+  in.use_matrices("aba_derivatives");
   if constexpr (sizeof(Real) == 8) {
     if (in.by_states(kForwardDynamicsByStates)) {
       in.run(

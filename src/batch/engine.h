@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -72,7 +73,6 @@ class Engine {
   const kernel::VariedKernels<Real>& varied;
   const int width, nq, nv, links, bodies;
   const int depth;  ///< most joints between the base and a body, the free base's included
-  const SparseMassMatrix sparse;
   const Orders orders;
   const std::vector<kernel::CoordinateStretch> stretches;
   const std::vector<int> quaternions;  ///< first entry of each in q
@@ -85,6 +85,10 @@ class Engine {
   const TreeViewOf<Real> tree;
 
   int workers() const { return pool_.workers(); }
+
+  /// Memory and orders for matrices, if they do not exist yet. Must be called before run() with outputs of nv² numbers.
+  void use_matrices(const char* function);
+  const MatrixOrders& matrices() const { return *matrices_; }
 
  private:
   /// Smallest of the numbers that workers report.
@@ -104,6 +108,10 @@ class Engine {
   struct ExtraInputs {
     Input<Real> wrenches, inertias;
   };
+
+  /// Bytes of a worker, for outputs of so many numbers per state.
+  std::size_t bytes(std::size_t outputs) const;
+  void allocate(std::size_t outputs, int longest_row);
 
   void check(const char* function, std::ptrdiff_t count, Input<Real>& in) const;
   void check(const char* function, std::ptrdiff_t count, Output<Real>& out) const;
@@ -126,6 +134,7 @@ class Engine {
   void throw_stray_inertia(const char* function, const Input<Real>& in, std::ptrdiff_t count,
                            std::ptrdiff_t block) const;
 
+  std::optional<MatrixOrders> matrices_;
   int spare_size_;  ///< numbers of the longest row
   ThreadPool pool_;
   std::vector<AlignedMemory> memory_, varied_trees_;  ///< one per worker
